@@ -1,0 +1,35 @@
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb'
+import type { Log } from './log.ts'
+import type { Alerts } from './operator/alerts.ts'
+import type { Provider } from './provider/provider.ts'
+import type { Queues } from './queues.ts'
+import type { Secrets } from './secrets.ts'
+import type { StageSettings } from './stage-settings.ts'
+import type { Timestamp } from './time.ts'
+import type { ResolveHost } from './webhook/resolve-host.ts'
+import type { SendWebhook } from './webhook/send-webhook.ts'
+
+/** Everything a use case may touch outside itself. Functions take it first, narrowed to what they use. */
+export type Deps = {
+  readonly stage: StageSettings
+  readonly table: { readonly client: DynamoDBDocumentClient; readonly name: string }
+  readonly provider: Provider
+  readonly queues: Queues
+  readonly alerts: Alerts
+  readonly secrets: Secrets
+  readonly sendWebhook: SendWebhook
+  /** DNS, for checking where a webhook's URL leads. */
+  readonly resolveHost: ResolveHost
+  readonly log: Log
+  /** The wall clock. */
+  readonly now: () => Timestamp
+  /** A clock for durations, in milliseconds from an arbitrary start; it never jumps. */
+  readonly monotonicMs: () => number
+  readonly sleep: (ms: number) => Promise<void>
+  /** A random UUID. */
+  readonly newId: () => string
+  /** Uniform in [0, 1), for jitter. */
+  readonly random: () => number
+  /** Cryptographically strong bytes. */
+  readonly randomBytes: (length: number) => Buffer
+}

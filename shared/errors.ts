@@ -1,0 +1,74 @@
+/** The error vocabulary of the public API (spec section 7). Thrown for what a caller must be told. */
+export type ErrorCode =
+  | 'auth'
+  | 'forbidden'
+  | 'not_found'
+  | 'conflict'
+  | 'validation'
+  | 'rate_limit'
+  | 'network'
+  | 'server_error'
+  | 'internal_error'
+
+/** Spec section 7, "Status to code mapping". */
+export const HTTP_STATUS = {
+  auth: 401,
+  forbidden: 403,
+  not_found: 404,
+  conflict: 409,
+  validation: 422,
+  rate_limit: 429,
+  network: 502,
+  server_error: 502,
+  internal_error: 500,
+} as const satisfies Record<ErrorCode, number>
+
+export type FieldErrors = Readonly<Record<string, readonly string[]>>
+
+type GatewayErrorDetails = {
+  readonly fieldErrors?: FieldErrors
+  readonly actionHint?: string
+  readonly retryAfterSeconds?: number
+  readonly cause?: unknown
+}
+
+export class GatewayError extends Error {
+  override readonly name = 'GatewayError'
+  readonly code: ErrorCode
+  readonly fieldErrors: FieldErrors | undefined
+  readonly actionHint: string | undefined
+  readonly retryAfterSeconds: number | undefined
+
+  constructor(code: ErrorCode, message: string, details: GatewayErrorDetails = {}) {
+    super(message, { cause: details.cause })
+    this.code = code
+    this.fieldErrors = details.fieldErrors
+    this.actionHint = details.actionHint
+    this.retryAfterSeconds = details.retryAfterSeconds
+  }
+}
+
+/** The same words for an absent id and for another client's id: the two must not be told apart (spec section 7). */
+export const notFound = (
+  what: 'payment' | 'settlement' | 'resource' | 'client' | 'endpoint' | 'delivery' | 'suspense item' | 'api key',
+) => new GatewayError('not_found', `${what} not found`)
+
+export const invalid = (message: string, fieldErrors?: FieldErrors, actionHint?: string) =>
+  new GatewayError('validation', message, {
+    ...(fieldErrors && { fieldErrors }),
+    ...(actionHint !== undefined && { actionHint }),
+  })
+
+/** A state that the code has ruled out. Reaching it is a bug, and stopping is safer than guessing with money. */
+export class InvariantError extends Error {
+  override readonly name = 'InvariantError'
+}
+
+export const assertInvariant: (holds: boolean, what: string) => asserts holds = (holds, what) => {
+  if (!holds) throw new InvariantError(what)
+}
+
+/** Closes an exhaustive switch: adding a member to the union makes the call fail to compile. */
+export const assertNever = (value: never): never => {
+  throw new InvariantError(`unexpected value: ${String(value)}`)
+}

@@ -1,0 +1,41 @@
+import * as v from 'valibot'
+import { type FieldErrors, invalid } from './errors.ts'
+
+const MAX_FIELDS = 20
+
+/** Valibot's issues as the envelope's `field_errors`; an issue of the whole input is filed under `body`. */
+export const fieldErrorsOf = (issues: readonly v.BaseIssue<unknown>[]): FieldErrors => {
+  const errors: Record<string, string[]> = Object.create(null)
+  for (const issue of issues) {
+    const field = v.getDotPath(issue) ?? 'body'
+    if (!(field in errors) && Object.keys(errors).length >= MAX_FIELDS) continue
+    ;(errors[field] ??= []).push(describeIssue(issue))
+  }
+  return { ...errors }
+}
+
+/** Valibot's own messages quote the input; ours never do. */
+const isGenerated = (issue: v.BaseIssue<unknown>) => issue.message.startsWith('Invalid ')
+
+/** Says what was expected, and never repeats the value: it may be a secret or somebody's phone number. */
+export const describeIssue = (issue: v.BaseIssue<unknown>): string => {
+  if (issue.kind === 'schema' && issue.expected === 'never') return 'unknown field'
+  if (issue.kind === 'schema' && issue.input === undefined) return 'required'
+  if (!isGenerated(issue)) return issue.message
+  return issue.expected ? `must be ${issue.expected}` : 'not valid'
+}
+
+/** Parses an operator's or query input; a refusal is a 422 that names every field at once. */
+export const parseInput = <const Schema extends v.GenericSchema>(
+  schema: Schema,
+  input: unknown,
+  actionHint?: string,
+): v.InferOutput<Schema> => {
+  const result = v.safeParse(schema, input)
+  if (result.success) return result.output
+  const fieldErrors = fieldErrorsOf(result.issues)
+  const [field, reasons] = Object.entries(fieldErrors)[0] ?? ['body', ['not valid']]
+  const reason = reasons[0] ?? 'not valid'
+  // A reason that names its field needs no prefix: the messages the spec fixes are whole sentences.
+  throw invalid(reason.includes(field) ? reason : `${field}: ${reason}`, fieldErrors, actionHint)
+}

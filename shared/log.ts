@@ -1,0 +1,49 @@
+/** The closed set of log codes: one line per outcome, with ids. Never bodies, headers, keys, secrets, names or phones. */
+export type LogCode =
+  | 'request.completed'
+  | 'request.failed'
+  | 'payment.created'
+  | 'payment.create_replayed'
+  | 'payment.create_failed'
+  | 'payment.create_taken_over'
+  | 'payment.succeeded'
+  | 'payment.failed'
+  | 'payment.expired'
+  | 'payment.cancelled'
+  | 'payment.capture_remembered'
+  | 'payment.check_failed'
+  | 'provider.call_failed'
+  | 'provider.orphan_cancelled'
+  | 'callback.refused'
+  | 'callback.ignored'
+  | 'callback.deferred'
+  | 'suspense.recorded'
+  | 'event.fanned_out'
+  | 'event.fan_out_failed'
+  | 'delivery.succeeded'
+  | 'delivery.failed'
+  | 'delivery.abandoned'
+  | 'delivery.skipped'
+  | 'delivery.dropped'
+  | 'delivery.requeued'
+  | 'alert.published'
+  | 'alert.failed'
+  | 'due_work.completed'
+  | 'sweep.completed'
+  | 'settlement.recorded'
+  | 'settlement.waiting'
+  | 'settlement.closed'
+  | 'sync.completed'
+  | 'message.failed'
+  | 'invocation.failed'
+  | 'operator.action'
+  | 'operator.refused'
+
+export type LogFields = Readonly<Record<string, string | number | boolean | undefined>>
+
+export type Log = {
+  info(code: LogCode, fields?: LogFields): void
+  warn(code: LogCode, fields?: LogFields): void
+  /** `cause` is logged by class name and stack only: messages of foreign errors may quote data. */
+  error(code: LogCode, fields?: LogFields, cause?: unknown): void
+}

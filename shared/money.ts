@@ -1,0 +1,26 @@
+import * as v from 'valibot'
+import { assertInvariant } from './errors.ts'
+
+/** An amount in IDR minor units: a safe integer, possibly negative (a tiny payment's net can be below zero). */
+export const MinorSchema = v.pipe(v.number(), v.safeInteger(), v.brand('Minor'))
+export type Minor = v.InferOutput<typeof MinorSchema>
+
+/** Brands an integer as money. Throws on anything that is not a safe integer: a rounded amount never enters a ledger. */
+export const minor = (amount: number): Minor => {
+  assertInvariant(Number.isSafeInteger(amount), 'an amount is not a safe integer')
+  // -0 and 0 are the same money; one spelling keeps comparisons and JSON equal.
+  return v.parse(MinorSchema, amount === 0 ? 0 : amount)
+}
+
+export const ZERO = minor(0)
+
+export const plus = (a: Minor, b: Minor): Minor => minor(a + b)
+export const less = (a: Minor, b: Minor): Minor => minor(a - b)
+
+const BPS_PER_ONE = 10_000n
+
+/** `amount * bps / 10000`, rounded down. In BigInt, since the product of the largest amount and 100 % is past 2^53. */
+export const bpsFloor = (amount: Minor, bps: number): Minor => {
+  assertInvariant(amount >= 0 && Number.isSafeInteger(bps) && bps >= 0, 'bpsFloor takes nonnegative integers')
+  return minor(Number((BigInt(amount) * BigInt(bps)) / BPS_PER_ONE))
+}

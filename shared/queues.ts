@@ -1,0 +1,16 @@
+/** Queues of the gateway. A message only says "look": the table's row is the truth. */
+export type QueueName = 'webhooks' | 'settlements'
+
+export type QueueMessage = {
+  readonly body: object
+  /** Whole seconds, 0 to 900: SQS holds a message no longer. */
+  readonly delaySeconds: number
+  /** Fair queueing: one busy group does not starve the others. */
+  readonly group: string
+}
+
+export type Queues = {
+  send(queue: QueueName, message: QueueMessage): Promise<void>
+}
+
+export const MAX_DELAY_SECONDS = 900

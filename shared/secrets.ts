@@ -1,0 +1,15 @@
+/** Secrets Manager as the gateway uses it. Values never leave the caller: not into logs, errors or the table. */
+export type Secrets = {
+  /** The value, from a cache of a minute or so. Undefined when there is no such secret. Throws when it cannot be read. */
+  get(name: string): Promise<string | undefined>
+  /** Creates the secret; an existing one of this name is an error. */
+  create(name: string, value: string): Promise<void>
+  /** Removes it. Succeeds when it is already gone. */
+  remove(name: string): Promise<void>
+}
+
+/** Name of an endpoint's signing secret; the endpoint item stores this name, never the secret. */
+export const endpointSecretName = (stage: string, endpointId: string) => `gateway/${stage}/endpoint/${endpointId}`
+
+/** JSON `{"secret_key", "callback_tokens": [one or two]}`: what we show the provider and what it shows us. */
+export const providerSecretName = (stage: string) => `gateway/${stage}/provider`

@@ -1,0 +1,11 @@
+/** What differs between stages and the code must know. Set by the stack, or by the local gateway for stage `local`. */
+export type StageSettings = {
+  /** Part of every resource's name and of every API key. Lower-case letters, digits and dashes. */
+  readonly name: string
+  /** Stage local only: webhooks may go to loopback addresses, over http and on any port. */
+  readonly allowLoopbackWebhooks: boolean
+  /** Where a wallet sends the customer back when the client's registration names no return URL. */
+  readonly defaultReturnUrl: string
+  /** Name shown to the payer of a virtual account when the client has none that a bank accepts. */
+  readonly defaultDisplayName: string
+}

@@ -1,0 +1,21 @@
+/**
+ * One spelling rule between code and table: `paidAt` in code is `paid_at` in the table. Top level only; nested values
+ * are stored as they are. The two functions undo each other for every name in use (a property test holds it).
+ */
+export const attributeName = (field: string): string => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+
+export const fieldName = (attribute: string): string =>
+  attribute.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
+
+export type Item = Readonly<Record<string, unknown>>
+
+/** Omits undefined fields: an absent index attribute keeps the item out of that index, null or "" would not. */
+export const toItem = (record: object): Item =>
+  Object.fromEntries(
+    Object.entries(record)
+      .filter(([, value]) => value !== undefined)
+      .map(([field, value]) => [attributeName(field), value]),
+  )
+
+export const fromItem = (item: Item): Item =>
+  Object.fromEntries(Object.entries(item).map(([attribute, value]) => [fieldName(attribute), value]))

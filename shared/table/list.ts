@@ -1,0 +1,68 @@
+import { firstOfPage, type Page } from '../page.ts'
+import { fieldName, type Item } from './attributes.ts'
+import type { Key } from './keys.ts'
+import { getItems, queryPage, type ReadDeps } from './read.ts'
+import { type IndexName, TABLE_SCHEMA } from './schema.ts'
+
+export type ListInput = {
+  readonly index: IndexName
+  /** Values of the index's partition attributes, in the schema's order. */
+  readonly partition: readonly unknown[]
+  readonly page: Page
+}
+
+/** How many keys one query passes over on the way to a deep page; DynamoDB itself stops at 1 MB, some 4,000 keys. */
+const SKIP_CHUNK = 5_000
+
+/**
+ * One page of a list, newest first. The index suggests keys; the items are then read fresh, and one that is gone or no
+ * longer belongs to the partition asked for (its status moved on since) is left out, so a page can be shorter than
+ * asked, but never shows a row that contradicts its filter. Empty past the end.
+ *
+ * A page costs its own keys, one batch read of at most 100 items, and the count of the keys before it, which stay in
+ * DynamoDB. A caller that knows the total need not ask for a page past the end at all.
+ */
+export const listItems = async (deps: ReadDeps, { index, partition, page }: ListInput): Promise<readonly Item[]> => {
+  const list = { index, partition, newestFirst: true }
+  const start = await skip(deps, list, firstOfPage(page))
+  if (start === 'past the end') return []
+  const keys = await collect(deps, list, start.cursor, page.perPage)
+  const items = await getItems(deps, keys)
+  const fields = TABLE_SCHEMA.indexes[index].partition.map(fieldName)
+  return items.filter(
+    (item): item is Item => item !== undefined && fields.every((field, at) => item[field] === partition[at]),
+  )
+}
+
+type List = { readonly index: IndexName; readonly partition: readonly unknown[]; readonly newestFirst: boolean }
+type Start = { readonly cursor: Item | undefined }
+
+const from = (cursor: Item | undefined) => (cursor ? { cursor } : {})
+
+/** Passes over `count` keys. Every round ends the list or makes way, so there are at most as many as chunks. */
+const skip = async (deps: ReadDeps, list: List, count: number): Promise<Start | 'past the end'> => {
+  let cursor: Item | undefined
+  for (let left = count; left > 0; ) {
+    const passed = await queryPage(deps, {
+      ...list,
+      ...from(cursor),
+      limit: Math.min(left, SKIP_CHUNK),
+      countOnly: true,
+    })
+    if (!passed.cursor) return 'past the end'
+    cursor = passed.cursor
+    left -= passed.count
+  }
+  return { cursor }
+}
+
+const collect = async (deps: ReadDeps, list: List, start: Item | undefined, count: number): Promise<readonly Key[]> => {
+  const keys: Key[] = []
+  let cursor = start
+  do {
+    const found = await queryPage(deps, { ...list, ...from(cursor), limit: count - keys.length })
+    keys.push(...found.items.map(({ pk, sk }) => ({ pk: String(pk), sk: String(sk) })))
+    cursor = found.cursor
+  } while (cursor && keys.length < count)
+  return keys
+}

@@ -1,0 +1,66 @@
+/** The one table as plain data (design section 3): read by the CDK stack, the local gateway and the tests. */
+
+export type IndexName = 'by-owner' | 'by-status' | 'by-paid' | 'by-due'
+
+export type IndexSchema = {
+  readonly partition: readonly string[]
+  readonly sort: readonly string[]
+  /** Attributes copied beside the keys; an empty list is KEYS_ONLY. */
+  readonly include: readonly string[]
+}
+
+export const TABLE_SCHEMA = {
+  partitionKey: 'pk',
+  sortKey: 'sk',
+  ttl: 'ttl',
+  stream: 'NEW_IMAGE',
+  /** Every key attribute and its DynamoDB type. */
+  attributeTypes: {
+    pk: 'S',
+    sk: 'S',
+    owner: 'S',
+    entity: 'S',
+    status: 'S',
+    listed_at: 'S',
+    id: 'S',
+    client_id: 'S',
+    paid_at: 'S',
+    work: 'S',
+    slot: 'N',
+    due_at: 'S',
+  },
+  indexes: {
+    'by-owner': { partition: ['owner', 'entity'], sort: ['listed_at', 'id'], include: [] },
+    'by-status': { partition: ['owner', 'entity', 'status'], sort: ['listed_at', 'id'], include: [] },
+    'by-paid': {
+      partition: ['client_id'],
+      sort: ['paid_at', 'id'],
+      include: [
+        'notional_minor',
+        'provider_fee_minor',
+        'markup_minor',
+        'net_minor',
+        'fee_status',
+        'provider_settled_at',
+      ],
+    },
+    'by-due': { partition: ['work', 'slot'], sort: ['due_at', 'id'], include: [] },
+  },
+} as const satisfies {
+  readonly partitionKey: string
+  readonly sortKey: string
+  readonly ttl: string
+  readonly stream: string
+  readonly attributeTypes: Readonly<Record<string, 'S' | 'N'>>
+  readonly indexes: Readonly<Record<IndexName, IndexSchema>>
+}
+
+/** Kinds of due work and over how many index partitions each is spread. */
+export const WORK_SLOTS = { payment: 16, delivery: 16, event: 16, alert: 1, payout: 1 } as const
+export type Work = keyof typeof WORK_SLOTS
+
+/** A client's ledger shards: a payment's shard is a hash of its id. */
+export const LEDGER_SHARDS = 16
+
+/** Owner of the items that belong to no client: clients themselves and suspense. */
+export const GATEWAY_OWNER = 'gateway'

@@ -1,0 +1,32 @@
+import * as v from 'valibot'
+
+/** RFC 3339 UTC with exactly three fraction digits: one width, so that comparing texts compares times. */
+export const TimestampSchema = v.pipe(
+  v.string(),
+  v.regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/, 'must be an RFC 3339 UTC time with milliseconds'),
+  v.brand('Timestamp'),
+)
+export type Timestamp = v.InferOutput<typeof TimestampSchema>
+
+export const SECOND_MS = 1_000
+export const MINUTE_MS = 60 * SECOND_MS
+export const HOUR_MS = 60 * MINUTE_MS
+export const DAY_MS = 24 * HOUR_MS
+
+export const timestampOf = (epochMs: number): Timestamp => v.parse(TimestampSchema, new Date(epochMs).toISOString())
+
+export const epochMs = (time: Timestamp): number => Date.parse(time)
+
+export const addMs = (time: Timestamp, ms: number): Timestamp => timestampOf(epochMs(time) + ms)
+
+/** Milliseconds from `from` to `to`; negative when `to` lies before. */
+export const msBetween = (from: Timestamp, to: Timestamp): number => epochMs(to) - epochMs(from)
+
+export const earlier = (a: Timestamp, b: Timestamp): Timestamp => (a < b ? a : b)
+export const later = (a: Timestamp, b: Timestamp): Timestamp => (a > b ? a : b)
+
+/** Parses a foreign timestamp of any RFC 3339 form; undefined when it is none. */
+export const parseForeignTime = (text: string): Timestamp | undefined => {
+  const ms = Date.parse(text)
+  return Number.isNaN(ms) ? undefined : timestampOf(ms)
+}

@@ -1,0 +1,112 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { inject } from 'vitest'
+import { LOCAL_CREDENTIALS, LOCAL_REGION } from '../../infra/local/dynamodb-local.ts'
+import type { Deps } from '../../shared/deps.ts'
+import type { Log, LogCode, LogFields } from '../../shared/log.ts'
+import type { Alert } from '../../shared/operator/alerts.ts'
+import type { QueueMessage, QueueName } from '../../shared/queues.ts'
+import { documentClient } from '../../shared/runtime/aws-table.ts'
+import type { SendWebhook, WebhookRequest, WebhookResult } from '../../shared/webhook/send-webhook.ts'
+import { type FakeProvider, fakeProvider } from './fake-provider.ts'
+import { type ManualClock, manualClock } from './manual-clock.ts'
+
+type LogLine = { readonly level: 'info' | 'warn' | 'error'; readonly code: LogCode; readonly fields: LogFields }
+
+export type TestDeps = Deps & {
+  readonly clock: ManualClock
+  readonly provider: FakeProvider
+  readonly sent: { readonly queue: QueueName; readonly message: QueueMessage }[]
+  readonly published: Alert[]
+  readonly secretValues: Map<string, string>
+  readonly lines: LogLine[]
+  readonly webhooks: WebhookRequest[]
+  /** What the merchant answers; 200 by default. */
+  answerWebhooks(answer: SendWebhook): void
+}
+
+const DELIVERED: WebhookResult = {
+  delivered: true,
+  httpStatus: 200,
+  error: undefined,
+  responseBody: 'ok',
+  durationMs: 12,
+}
+
+const recordingLog = (lines: LogLine[]): Log => {
+  const at =
+    (level: LogLine['level']) =>
+    (code: LogCode, fields: LogFields = {}) =>
+      void lines.push({ level, code, fields })
+  return { info: at('info'), warn: at('warn'), error: at('error') }
+}
+
+let shared: Deps['table'] | undefined
+
+/** One client per test file: connections are reused, and DynamoDB Local is the same for all. */
+const testTable = (): Deps['table'] => {
+  shared ??= {
+    client: documentClient({
+      endpoint: inject('dynamodbEndpoint'),
+      region: LOCAL_REGION,
+      credentials: LOCAL_CREDENTIALS,
+      requestHandler: { requestTimeout: 20_000, throwOnRequestTimeout: true },
+    }),
+    name: inject('tableName'),
+  }
+  return shared
+}
+
+/** Real storage, and fakes at the borders only: clock, ids, provider, merchants, queues, topic, secrets. */
+export const testDeps = (overrides: Partial<Deps> = {}): TestDeps => {
+  const clock = manualClock()
+  const sent: TestDeps['sent'] = []
+  const published: Alert[] = []
+  const secretValues = new Map<string, string>()
+  const lines: LogLine[] = []
+  const webhooks: WebhookRequest[] = []
+  let answer: SendWebhook = async () => DELIVERED
+  return {
+    stage: {
+      name: 'test',
+      allowLoopbackWebhooks: false,
+      defaultReturnUrl: 'https://merchant.example/return',
+      defaultDisplayName: 'Gateway Test',
+    },
+    // A table object of its own per test, so that caches kept per table are not shared.
+    table: { ...testTable() },
+    queues: { send: async (queue, message) => void sent.push({ queue, message }) },
+    alerts: { publish: async (alert) => void published.push(alert) },
+    secrets: {
+      get: async (name) => secretValues.get(name),
+      create: async (name, value) => {
+        if (secretValues.has(name)) throw new Error('the secret exists already')
+        secretValues.set(name, value)
+      },
+      remove: async (name) => void secretValues.delete(name),
+    },
+    sendWebhook: (request) => {
+      webhooks.push(request)
+      return answer(request)
+    },
+    // A public address, so that names of merchants need no DNS.
+    resolveHost: async () => [{ address: '93.184.216.34', family: 4 }],
+    log: recordingLog(lines),
+    now: clock.now,
+    monotonicMs: clock.monotonicMs,
+    sleep: clock.sleep,
+    newId: randomUUID,
+    random: Math.random,
+    randomBytes,
+    ...overrides,
+    provider: fakeProvider(),
+    clock,
+    sent,
+    published,
+    secretValues,
+    lines,
+    webhooks,
+    answerWebhooks: (next) => {
+      answer = next
+    },
+  }
+}
