@@ -1,0 +1,13 @@
+/** What an operator is woken for. The kind is part of the contract of the alert message. */
+export type AlertKind = 'delivery.abandoned' | 'suspense.money' | 'suspense.finding'
+
+export type Alert = {
+  readonly kind: AlertKind
+  readonly subject: string
+  /** Says who suffers and which ids to look at; no personal data, no secrets. */
+  readonly message: string
+}
+
+export type Alerts = {
+  publish(alert: Alert): Promise<void>
+}

@@ -1,0 +1,55 @@
+import * as v from 'valibot'
+import type { Deps } from '../deps.ts'
+import { type Envelope, toErrorReply } from '../envelope.ts'
+import { parseInput } from '../field-errors.ts'
+import { type InjectableHandler, injectable } from './injectable.ts'
+
+export type AdminReply = { readonly status: number; readonly body: object | Envelope }
+
+/** Who asks for a change: required by every action that makes one, and kept in its audit record. */
+export const OPERATOR = v.pipe(
+  v.string(),
+  v.trim(),
+  v.minLength(1, 'must say who asks for the change'),
+  v.maxLength(100, 'at most 100 characters'),
+)
+
+export type AdminHandler = InjectableHandler<unknown, AdminReply> & {
+  /** The action's input, for the operator CLI's help. */
+  readonly input: v.GenericSchema
+}
+
+const HINT = 'Correct the fields named in field_errors and try again.'
+
+/** Tools that always say who asks may say so to actions that only read, too. */
+const withoutIdleOperator = (input: v.GenericSchema, event: unknown): unknown => {
+  const takesOperator = 'entries' in input && typeof input.entries === 'object' && 'operator' in (input.entries ?? {})
+  if (takesOperator || typeof event !== 'object' || event === null || !('operator' in event)) return event ?? {}
+  const { operator: _, ...rest } = event
+  return rest
+}
+
+/**
+ * Wraps an operator action. The answer is `{status, body}` with the resource or the error envelope: a refusal is an
+ * answer, so the Lambda console shows it as one instead of a stack trace.
+ */
+export const adminHandler = <const Schema extends v.GenericSchema>(
+  input: Schema,
+  run: (input: v.InferOutput<Schema>, deps: Deps) => Promise<object>,
+): AdminHandler =>
+  Object.assign(
+    injectable<unknown, AdminReply>((deps) => async (event, context) => {
+      const fields = { request_id: context.awsRequestId, action: context.functionName }
+      try {
+        const body = await run(parseInput(input, withoutIdleOperator(input, event), HINT), deps)
+        deps.log.info('operator.action', { ...fields, status: 200 })
+        return { status: 200, body }
+      } catch (error) {
+        const { status, body, expected } = toErrorReply(error)
+        if (expected) deps.log.info('operator.refused', { ...fields, status, code: body.code })
+        else deps.log.error('operator.refused', { ...fields, status, code: body.code }, error)
+        return { status, body }
+      }
+    }),
+    { input },
+  )

@@ -1,0 +1,9 @@
+/**
+ * Deadlines of one HTTP try of the AWS SDK. Without `throwOnRequestTimeout` the SDK only warns, and a hung connection
+ * would use up the whole function.
+ */
+export const AWS_HTTP_OPTIONS = {
+  connectionTimeout: 1_000,
+  requestTimeout: 3_000,
+  throwOnRequestTimeout: true,
+} as const

@@ -1,0 +1,54 @@
+import * as v from 'valibot'
+import type { StageSettings } from '../stage-settings.ts'
+
+/** Names of the environment variables, shared with the stack: a rename cannot miss one side. */
+export const ENV = {
+  stage: 'GATEWAY_STAGE',
+  table: 'GATEWAY_TABLE',
+  webhooksQueue: 'GATEWAY_WEBHOOKS_QUEUE_URL',
+  settlementsQueue: 'GATEWAY_SETTLEMENTS_QUEUE_URL',
+  alertsTopic: 'GATEWAY_ALERTS_TOPIC_ARN',
+  providerUrl: 'GATEWAY_PROVIDER_URL',
+  defaultReturnUrl: 'GATEWAY_DEFAULT_RETURN_URL',
+  defaultDisplayName: 'GATEWAY_DEFAULT_DISPLAY_NAME',
+} as const
+
+const EnvironmentSchema = v.object({
+  [ENV.stage]: v.pipe(v.string(), v.regex(/^[a-z0-9-]{1,20}$/)),
+  [ENV.table]: v.pipe(v.string(), v.minLength(1)),
+  // A function is given only what its manifest entry says it uses; using what it was not given fails loudly.
+  [ENV.webhooksQueue]: v.optional(v.pipe(v.string(), v.url())),
+  [ENV.settlementsQueue]: v.optional(v.pipe(v.string(), v.url())),
+  [ENV.alertsTopic]: v.optional(v.string()),
+  [ENV.providerUrl]: v.optional(v.pipe(v.string(), v.url()), 'https://api.xendit.co'),
+  [ENV.defaultReturnUrl]: v.optional(v.pipe(v.string(), v.url()), 'https://example.com/'),
+  [ENV.defaultDisplayName]: v.optional(v.pipe(v.string(), v.minLength(1)), 'Payment'),
+})
+
+export type Config = {
+  readonly stage: StageSettings
+  readonly tableName: string
+  readonly webhooksQueueUrl: string | undefined
+  readonly settlementsQueueUrl: string | undefined
+  readonly alertsTopicArn: string | undefined
+  readonly providerUrl: string
+}
+
+/** Reads the environment of a deployed function. Throws at start, naming the variable, when one is wrong. */
+export const readConfig = (environment: Readonly<Record<string, string | undefined>>): Config => {
+  const env = v.parse(EnvironmentSchema, environment)
+  return {
+    stage: {
+      name: env[ENV.stage],
+      // Never configurable from outside: only the local gateway builds settings with this set.
+      allowLoopbackWebhooks: false,
+      defaultReturnUrl: env[ENV.defaultReturnUrl],
+      defaultDisplayName: env[ENV.defaultDisplayName],
+    },
+    tableName: env[ENV.table],
+    webhooksQueueUrl: env[ENV.webhooksQueue],
+    settlementsQueueUrl: env[ENV.settlementsQueue],
+    alertsTopicArn: env[ENV.alertsTopic],
+    providerUrl: env[ENV.providerUrl],
+  }
+}

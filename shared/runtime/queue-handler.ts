@@ -1,0 +1,26 @@
+import type { SQSBatchResponse, SQSEvent } from 'aws-lambda'
+import * as v from 'valibot'
+import type { Deps } from '../deps.ts'
+import { type InjectableHandler, injectable } from './injectable.ts'
+
+/**
+ * Wraps a queue's worker. Messages of a batch run side by side; one that fails goes back to its queue alone, and one
+ * that cannot be read is failed too, so that it ends in the dead-letter queue where an operator can look at it.
+ */
+export const queueHandler = <const Schema extends v.GenericSchema>(
+  message: Schema,
+  run: (message: v.InferOutput<Schema>, deps: Deps) => Promise<void>,
+): InjectableHandler<SQSEvent, SQSBatchResponse> =>
+  injectable((deps) => async ({ Records: records }) => {
+    const results = await Promise.allSettled(
+      records.map(async ({ body }) => run(v.parse(message, JSON.parse(body)), deps)),
+    )
+    const batchItemFailures: { itemIdentifier: string }[] = []
+    for (const [at, { messageId }] of records.entries()) {
+      const result = results[at]
+      if (result?.status !== 'rejected') continue
+      deps.log.error('message.failed', { message_id: messageId }, result.reason)
+      batchItemFailures.push({ itemIdentifier: messageId })
+    }
+    return { batchItemFailures }
+  })

@@ -1,0 +1,54 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
+import { SNSClient } from '@aws-sdk/client-sns'
+import { SQSClient } from '@aws-sdk/client-sqs'
+import type { Deps } from '../deps.ts'
+import { xenditProvider } from '../provider/xendit.ts'
+import { timestampOf } from '../time.ts'
+import { httpsWebhookSender } from '../webhook/https-webhook-sender.ts'
+import { resolveHost } from '../webhook/resolve-host.ts'
+import { snsAlerts } from './aws-alerts.ts'
+import { AWS_HTTP_OPTIONS } from './aws-http.ts'
+import { sqsQueues } from './aws-queues.ts'
+import { secretsManager } from './aws-secrets.ts'
+import { documentClient } from './aws-table.ts'
+import { readConfig } from './config.ts'
+import { powertoolsLog } from './powertools-log.ts'
+
+let made: Deps | undefined
+
+/** The dependencies of a deployed function, from its environment. Made once per environment. */
+export const runtimeDeps = (): Deps => {
+  made ??= makeDeps()
+  return made
+}
+
+const makeDeps = (): Deps => {
+  const config = readConfig(process.env)
+  const aws = { requestHandler: AWS_HTTP_OPTIONS, maxAttempts: 3 }
+  const monotonicMs = () => performance.now()
+  const secrets = secretsManager(new SecretsManagerClient(aws), monotonicMs)
+  return {
+    stage: config.stage,
+    table: { client: documentClient(), name: config.tableName },
+    provider: xenditProvider({ baseUrl: config.providerUrl, stage: config.stage.name, secrets }),
+    queues: sqsQueues(new SQSClient(aws), {
+      ...(config.webhooksQueueUrl !== undefined && { webhooks: config.webhooksQueueUrl }),
+      ...(config.settlementsQueueUrl !== undefined && { settlements: config.settlementsQueueUrl }),
+    }),
+    alerts: snsAlerts(new SNSClient(aws), config.alertsTopicArn),
+    secrets,
+    sendWebhook: httpsWebhookSender({ allowLoopback: false, monotonicMs }),
+    resolveHost,
+    log: powertoolsLog(config.stage.name),
+    now: () => timestampOf(Date.now()),
+    monotonicMs,
+    sleep: async (ms) => {
+      await sleep(ms)
+    },
+    newId: randomUUID,
+    random: Math.random,
+    randomBytes,
+  }
+}
