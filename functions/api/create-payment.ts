@@ -1,0 +1,15 @@
+import { createPayment } from '../../shared/payment/create-payment.ts'
+import { toPaymentDto } from '../../shared/payment/payment-dto.ts'
+import { parseIdempotencyKey, parsePaymentRequest } from '../../shared/payment/payment-request.ts'
+import { apiHandler, reply } from '../../shared/runtime/api-handler.ts'
+
+/** POST /v1/payments (spec 4.1). Safe to retry with the same Idempotency-Key: a replay answers 200 and says so. */
+export const handler = apiHandler({}, async (request, deps) => {
+  const { payment, replayed } = await createPayment(deps, {
+    client: request.client,
+    idempotencyKey: parseIdempotencyKey(request.idempotencyKey),
+    parsed: parsePaymentRequest(request.rawBody, deps.now()),
+  })
+  const body = toPaymentDto(payment)
+  return replayed ? reply(200, body, { 'idempotency-replayed': 'true' }) : reply(201, body)
+})

@@ -1,0 +1,12 @@
+import * as v from 'valibot'
+import { pageOf, pageParams, pagination } from '../../shared/page.ts'
+import { apiHandler, ok } from '../../shared/runtime/api-handler.ts'
+import { toSettlementDto } from '../../shared/settlement/settlement.ts'
+import { listSettlements } from '../../shared/settlement/settlement-store.ts'
+
+/** GET /v1/settlements (spec 4.6). */
+export const handler = apiHandler({ query: v.object(pageParams) }, async ({ clientId, query }, deps) => {
+  const page = pageOf(query)
+  const settlements = await listSettlements(deps, clientId, page)
+  return ok({ data: settlements.map(toSettlementDto), pagination: pagination(page) })
+})

@@ -1,0 +1,15 @@
+import type { Deps } from '../deps.ts'
+import { PROVIDER_READ_TIMEOUT_MS } from '../provider/provider.ts'
+
+/**
+ * Cancels a request that no customer should pay any more, best effort: if it is paid all the same, the capture is
+ * matched by its reference and credited or held.
+ */
+export const cancelOrphan = async (
+  deps: Pick<Deps, 'provider' | 'log'>,
+  paymentRequestId: string,
+  paymentId: string,
+): Promise<void> => {
+  const answer = await deps.provider.cancelRequest(paymentRequestId, PROVIDER_READ_TIMEOUT_MS)
+  deps.log.info('provider.orphan_cancelled', { payment_id: paymentId, outcome: answer.kind })
+}

@@ -1,0 +1,32 @@
+import * as v from 'valibot'
+import type { Deps } from '../deps.ts'
+import type { ClientId } from '../ids.ts'
+import { countOf, countOfAll, readLedger } from '../ledger/ledger-store.ts'
+import { firstOfPage, type Page } from '../page.ts'
+import { listItems } from '../table/list.ts'
+import { type Payment, PaymentSchema, type PaymentStatus } from './payment.ts'
+
+export type PaymentList = { readonly payments: readonly Payment[]; readonly total: number }
+
+/**
+ * One page of a client's payments, newest first, with the true total (spec 4.2). The total costs one query of the
+ * ledger's counts, whatever it is; a page past the end costs nothing more. The index only suggests: a payment whose
+ * status is no longer the one asked for is left out.
+ */
+export const listPayments = async (
+  deps: Pick<Deps, 'table' | 'sleep' | 'random'>,
+  input: { readonly clientId: ClientId; readonly status: PaymentStatus | undefined; readonly page: Page },
+): Promise<PaymentList> => {
+  const { clientId, status, page } = input
+  const ledger = await readLedger(deps, clientId)
+  const total = status === undefined ? countOfAll(ledger) : countOf(ledger, status)
+  if (firstOfPage(page) >= total) return { payments: [], total }
+  const items = await listItems(deps, {
+    ...(status === undefined
+      ? { index: 'by-owner', partition: [clientId, 'payment'] }
+      : { index: 'by-status', partition: [clientId, 'payment', status] }),
+    page,
+  })
+  const payments = items.map((item) => v.parse(PaymentSchema, item))
+  return { payments: payments.filter((payment) => status === undefined || payment.status === status), total }
+}

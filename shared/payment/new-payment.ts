@@ -1,0 +1,35 @@
+import type { Timestamp } from '../time.ts'
+import type { CreatingPayment, Payment } from './payment.ts'
+import { estimatePricing } from './tariff.ts'
+
+/** The visible payment that a claimed one becomes once the provider's request behind it is known. */
+export const newPayment = (
+  creating: CreatingPayment,
+  upstream: { readonly paymentRequestId: string; readonly destination: string },
+  times: { readonly createdAt: Timestamp; readonly expiresAt: Timestamp | undefined },
+): Payment => {
+  const { request } = creating
+  return {
+    paymentId: creating.paymentId,
+    clientId: creating.clientId,
+    attempt: creating.attempt,
+    providerAttempts: creating.providerAttempts,
+    status: 'pending',
+    method: request.method,
+    channelCode: request.channelCode,
+    notionalMinor: request.notionalMinor,
+    ...estimatePricing(request, times.createdAt),
+    feeStatus: 'estimated',
+    currency: request.currency,
+    externalReference: request.externalReference,
+    customer: request.customer,
+    description: request.description,
+    metadata: request.metadata,
+    paymentDestination: upstream.destination,
+    paymentRequestId: upstream.paymentRequestId,
+    createdAt: times.createdAt,
+    expiresAt: times.expiresAt,
+    transitions: [{ status: 'pending', at: times.createdAt, source: 'create' }],
+    rememberedPaymentIds: creating.rememberedPaymentIds,
+  }
+}

@@ -1,0 +1,29 @@
+import { parseOwnJson } from '../json.ts'
+import type { Payment } from './payment.ts'
+
+/** The part of the payment DTO that a webhook's `data` carries too (spec 6.2). */
+const sharedFields = (payment: Payment) => ({
+  id: payment.paymentId,
+  client_id: payment.clientId,
+  external_reference: payment.externalReference,
+  method: payment.method,
+  channel_code: payment.channelCode,
+  notional_minor: payment.notionalMinor,
+  xendit_fee_minor: payment.providerFeeMinor,
+  hexolus_markup_minor: payment.markupMinor,
+  client_net_minor: payment.netMinor,
+  currency: payment.currency,
+  status: payment.status,
+  payment_destination: payment.paymentDestination,
+  customer: payment.customer,
+  description: payment.description,
+  metadata: payment.metadata === undefined ? undefined : parseOwnJson(payment.metadata),
+  created_at: payment.createdAt,
+  paid_at: payment.paidAt,
+})
+
+/** The payment DTO (spec 2.1). Optional fields without a value are undefined, and so left out of the JSON. */
+export const toPaymentDto = (payment: Payment) => ({ ...sharedFields(payment), expires_at: payment.expiresAt })
+
+/** The `data` object of a webhook (spec 6.2). */
+export const toWebhookData = sharedFields

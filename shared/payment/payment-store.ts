@@ -1,0 +1,190 @@
+import * as v from 'valibot'
+import type { Deps } from '../deps.ts'
+import type { PaymentId } from '../ids.ts'
+import type { Item } from '../table/attributes.ts'
+import { absent, all, any, atMost, type Condition, equals, isNew, present } from '../table/condition.ts'
+import { DUE_WORK_FIELDS, dueWork } from '../table/due-work.ts'
+import { paymentKey } from '../table/keys.ts'
+import { getItem, getItems } from '../table/read.ts'
+import { put, type Step, update } from '../table/step.ts'
+import { conditionalWrite } from '../table/write.ts'
+import type { Timestamp } from '../time.ts'
+import {
+  type CreatingPayment,
+  type Payment,
+  PaymentSchema,
+  type ProviderAttempt,
+  type StoredPayment,
+  StoredPaymentSchema,
+} from './payment.ts'
+
+type StoreDeps = Pick<Deps, 'table' | 'sleep' | 'random'>
+
+export const parseStored = (item: Item | undefined): StoredPayment | undefined =>
+  item === undefined ? undefined : v.parse(StoredPaymentSchema, item)
+
+/** The payment in whatever state, `creating` included. For the flows; clients see `findPayment`. */
+export const findStoredPayment = async (deps: StoreDeps, paymentId: PaymentId): Promise<StoredPayment | undefined> =>
+  parseStored(await getItem(deps, paymentKey(paymentId)))
+
+/** Up to 100 payments by their item keys; those that are gone or not visible are left out. */
+export const findPaymentsByKey = async (
+  deps: StoreDeps,
+  paymentIds: readonly PaymentId[],
+): Promise<readonly Payment[]> => {
+  const items = await getItems(deps, paymentIds.map(paymentKey))
+  return items.flatMap((item) => {
+    const parsed = v.safeParse(PaymentSchema, item)
+    return parsed.success ? [parsed.output] : []
+  })
+}
+
+const isPending: Condition = equals('status', 'pending')
+const isCreating: Condition = equals('status', 'creating')
+const isAttempt = (attempt: number): Condition => equals('attempt', attempt)
+const leaseIsOver = (now: Timestamp): Condition => any(absent('leaseUntil'), atMost('leaseUntil', now))
+const hasRemembered = (ids: ReadonlySet<string> | undefined): Condition =>
+  ids === undefined ? absent('rememberedPaymentIds') : equals('rememberedPaymentIds', ids)
+
+/** Claims the payment for its first attempt: of all callers with one key, one is applied. */
+export const claimPayment = (deps: StoreDeps, creating: CreatingPayment) =>
+  conditionalWrite(deps, put(paymentKey(creating.paymentId), creating, isNew))
+
+/** Claims the next attempt, unless somebody else did or the current one still runs. */
+export const claimTakeover = (deps: StoreDeps, taken: CreatingPayment, now: Timestamp) =>
+  conditionalWrite(
+    deps,
+    update(
+      paymentKey(taken.paymentId),
+      {
+        set: {
+          request: taken.request,
+          attempt: taken.attempt,
+          leaseUntil: taken.leaseUntil,
+          mayExistUpstream: taken.mayExistUpstream,
+          providerAttempts: taken.providerAttempts,
+        },
+        remove: ['failure'],
+      },
+      all(isCreating, isAttempt(taken.attempt - 1), leaseIsOver(now)),
+    ),
+  )
+
+/** Records how an attempt ended without a destination and lets the next request take over at once. */
+export const releaseAttempt = (
+  deps: StoreDeps,
+  creating: CreatingPayment,
+  ended: { readonly failure: string; readonly providerAttempts: readonly ProviderAttempt[] },
+) =>
+  conditionalWrite(
+    deps,
+    update(
+      paymentKey(creating.paymentId),
+      { set: { failure: ended.failure, providerAttempts: ended.providerAttempts }, remove: ['leaseUntil'] },
+      all(isCreating, isAttempt(creating.attempt)),
+    ),
+  )
+
+/** A capture came while the attempt still runs: it is looked at as soon as the lease ends (design section 4). */
+export const rememberCapture = (
+  deps: StoreDeps,
+  creating: CreatingPayment,
+  providerPaymentId: string,
+  dueAt: Timestamp,
+) =>
+  conditionalWrite(
+    deps,
+    update(
+      paymentKey(creating.paymentId),
+      {
+        add: { rememberedPaymentIds: new Set([providerPaymentId]) },
+        set: { id: creating.paymentId, ...dueWork('payment', creating.paymentId, dueAt) },
+      },
+      isCreating,
+    ),
+  )
+
+/** Every attribute of a visible payment, its places in the indexes included. */
+const toPaymentItem = (payment: Payment) => ({
+  ...payment,
+  owner: payment.clientId,
+  entity: 'payment',
+  listedAt: payment.createdAt,
+  id: payment.paymentId,
+  ...(payment.dueAt !== undefined && dueWork('payment', payment.paymentId, payment.dueAt)),
+})
+
+/**
+ * `creating` -> `pending` by the attempt that got the destination. A capture remembered meanwhile, and not known to the
+ * caller, refuses it: the payment must carry it on and be due at once.
+ */
+export const commitPending = (payment: Payment): Step =>
+  put(
+    paymentKey(payment.paymentId),
+    toPaymentItem(payment),
+    all(isCreating, isAttempt(payment.attempt), hasRemembered(payment.rememberedPaymentIds)),
+  )
+
+/** `creating` -> `succeeded`: money came on an attempt whose answer never did. Not while an attempt still runs. */
+export const commitSucceeded = (payment: Payment, now: Timestamp): Step =>
+  put(
+    paymentKey(payment.paymentId),
+    toPaymentItem(payment),
+    all(isCreating, isAttempt(payment.attempt), leaseIsOver(now)),
+  )
+
+/** `pending` -> a terminal status. Whatever the status, a payment leaves `pending` once. */
+export const leavePending = (payment: Payment): Step =>
+  update(
+    paymentKey(payment.paymentId),
+    {
+      set: {
+        status: payment.status,
+        paidAt: payment.paidAt,
+        providerFeeMinor: payment.providerFeeMinor,
+        netMinor: payment.netMinor,
+        feeStatus: payment.feeStatus,
+        creditedPaymentId: payment.creditedPaymentId,
+        transitions: payment.transitions,
+      },
+      remove: DUE_WORK_FIELDS,
+    },
+    isPending,
+  )
+
+/** Notes that the client wants it cancelled: an upstream CANCELED then means `cancelled`. The first time counts. */
+export const noteCancelRequested = (deps: StoreDeps, paymentId: PaymentId, now: Timestamp) =>
+  conditionalWrite(deps, update(paymentKey(paymentId), { setIfAbsent: { cancelRequestedAt: now } }, isPending))
+
+/** Makes a payment due now: the provider has news that could not be asked for. */
+export const markDueNow = (deps: StoreDeps, paymentId: PaymentId, now: Timestamp) =>
+  conditionalWrite(deps, update(paymentKey(paymentId), { set: dueWork('payment', paymentId, now) }, isPending))
+
+/** Claims one check by moving the due time forward; of two workers with the same due time one is applied. */
+export const claimCheck = (deps: StoreDeps, paymentId: PaymentId, dueAt: Timestamp, nextDueAt: Timestamp) =>
+  conditionalWrite(
+    deps,
+    update(paymentKey(paymentId), { set: { dueAt: nextDueAt } }, all(present('work'), equals('dueAt', dueAt))),
+  )
+
+/** Sets when a pending payment is looked at next, unless it became due for another reason meanwhile. */
+export const scheduleCheck = (deps: StoreDeps, paymentId: PaymentId, claimedDueAt: Timestamp, nextDueAt: Timestamp) =>
+  conditionalWrite(
+    deps,
+    update(
+      paymentKey(paymentId),
+      { set: { dueAt: nextDueAt }, remove: ['rememberedPaymentIds'] },
+      all(isPending, equals('dueAt', claimedDueAt)),
+    ),
+  )
+
+/** Takes a claimed payment whose remembered captures turned out to be nothing out of due work. */
+export const endCheck = (deps: StoreDeps, paymentId: PaymentId, claimedDueAt: Timestamp) =>
+  conditionalWrite(
+    deps,
+    update(
+      paymentKey(paymentId),
+      { remove: [...DUE_WORK_FIELDS, 'rememberedPaymentIds'] },
+      all(isCreating, equals('dueAt', claimedDueAt)),
+    ),
+  )

@@ -1,0 +1,115 @@
+import * as v from 'valibot'
+import { ClientIdSchema, PaymentIdSchema } from '../ids.ts'
+import { MinorSchema } from '../money.ts'
+import { TimestampSchema } from '../time.ts'
+
+export const PAYMENT_METHODS = ['virtual_account', 'ewallet', 'qris'] as const
+export type PaymentMethod = (typeof PAYMENT_METHODS)[number]
+
+/** The statuses a client can see (spec 3.1). */
+export const PAYMENT_STATUSES = ['pending', 'succeeded', 'failed', 'expired', 'cancelled'] as const
+export type PaymentStatus = (typeof PAYMENT_STATUSES)[number]
+
+export const CustomerSchema = v.object({
+  name: v.optional(v.string()),
+  email: v.optional(v.string()),
+  phone: v.optional(v.string()),
+})
+export type Customer = v.InferOutput<typeof CustomerSchema>
+
+/** A parsed request: what the client asked for, before the provider has answered. */
+export const PaymentRequestSchema = v.object({
+  method: v.picklist(PAYMENT_METHODS),
+  channelCode: v.optional(v.string()),
+  notionalMinor: MinorSchema,
+  currency: v.literal('IDR'),
+  externalReference: v.optional(v.string()),
+  customer: v.optional(CustomerSchema),
+  description: v.optional(v.string()),
+  /** JSON text, so that numbers come back digit for digit. */
+  metadata: v.optional(v.string()),
+  expiresInSeconds: v.optional(v.number()),
+})
+export type PaymentRequest = v.InferOutput<typeof PaymentRequestSchema>
+
+/** One call of the provider's create on behalf of a payment. */
+export const ProviderAttemptSchema = v.object({
+  number: v.number(),
+  startedAt: TimestampSchema,
+  /** `started` for ever means: the process died, nobody knows what the provider did. */
+  outcome: v.picklist(['started', 'created', 'refused', 'not_executed', 'unknown']),
+  code: v.optional(v.string()),
+  paymentRequestId: v.optional(v.string()),
+})
+export type ProviderAttempt = v.InferOutput<typeof ProviderAttemptSchema>
+
+export const TransitionSchema = v.object({
+  status: v.picklist(PAYMENT_STATUSES),
+  at: TimestampSchema,
+  /** Who brought the news: `create`, `callback`, `due_work`, `cancel`, `operator`, `sync`. */
+  source: v.string(),
+})
+export type Transition = v.InferOutput<typeof TransitionSchema>
+
+const identity = {
+  paymentId: PaymentIdSchema,
+  clientId: ClientIdSchema,
+  /** Number of the newest provider attempt. */
+  attempt: v.number(),
+  /** The first and the last ten, oldest first. */
+  providerAttempts: v.array(ProviderAttemptSchema),
+}
+
+/** A claimed payment without a destination yet: invisible to every read of a client. */
+export const CreatingPaymentSchema = v.object({
+  ...identity,
+  status: v.literal('creating'),
+  request: PaymentRequestSchema,
+  claimedAt: TimestampSchema,
+  /** Absent once released: whoever asks next may take over. */
+  leaseUntil: v.optional(TimestampSchema),
+  /** True when some attempt may exist upstream although its answer never reached us. */
+  mayExistUpstream: v.boolean(),
+  /** Why the newest attempt failed, in words that may be shown. */
+  failure: v.optional(v.string()),
+  /** Captures reported while the lease was live. */
+  rememberedPaymentIds: v.optional(v.set(v.string())),
+})
+export type CreatingPayment = v.InferOutput<typeof CreatingPaymentSchema>
+
+/** A payment a client can see (spec 2.1). */
+export const PaymentSchema = v.object({
+  ...identity,
+  status: v.picklist(PAYMENT_STATUSES),
+  externalReference: v.optional(v.string()),
+  method: v.picklist(PAYMENT_METHODS),
+  channelCode: v.optional(v.string()),
+  notionalMinor: MinorSchema,
+  providerFeeMinor: MinorSchema,
+  markupMinor: MinorSchema,
+  netMinor: MinorSchema,
+  feeStatus: v.picklist(['estimated', 'actual', 'assumed']),
+  currency: v.literal('IDR'),
+  paymentDestination: v.string(),
+  customer: v.optional(CustomerSchema),
+  description: v.optional(v.string()),
+  metadata: v.optional(v.string()),
+  expiresAt: v.optional(TimestampSchema),
+  createdAt: TimestampSchema,
+  paidAt: v.optional(TimestampSchema),
+  /** The provider's request behind the destination shown. Only it can close this payment. */
+  paymentRequestId: v.string(),
+  /** The provider payment whose money was credited. */
+  creditedPaymentId: v.optional(v.string()),
+  providerSettledAt: v.optional(TimestampSchema),
+  cancelRequestedAt: v.optional(TimestampSchema),
+  /** Captures reported while it was being created, until due work has asked about them. */
+  rememberedPaymentIds: v.optional(v.set(v.string())),
+  transitions: v.array(TransitionSchema),
+  /** When due work looks at it next; absent once terminal. */
+  dueAt: v.optional(TimestampSchema),
+})
+export type Payment = v.InferOutput<typeof PaymentSchema>
+
+export const StoredPaymentSchema = v.variant('status', [CreatingPaymentSchema, PaymentSchema])
+export type StoredPayment = v.InferOutput<typeof StoredPaymentSchema>

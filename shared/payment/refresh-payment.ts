@@ -1,0 +1,38 @@
+import type { Deps } from '../deps.ts'
+import { GatewayError } from '../errors.ts'
+import { type ApplyOutcome, applyProviderReport } from './apply-provider-report.ts'
+import { findAnyPayment } from './find-payment.ts'
+import type { StoredPayment } from './payment.ts'
+
+type RefreshDeps = Pick<Deps, 'table' | 'sleep' | 'random' | 'provider' | 'now' | 'newId' | 'log' | 'alerts'>
+
+/** What the provider may know this payment by: its own request, or those of attempts that never committed. */
+const requestsOf = (payment: StoredPayment): readonly string[] => {
+  const attempted = payment.providerAttempts.flatMap(({ paymentRequestId }) => paymentRequestId ?? [])
+  return payment.status === 'creating' ? attempted : [...new Set([payment.paymentRequestId, ...attempted])]
+}
+
+/**
+ * An operator's question to the provider about one payment, now: what it answers is applied as any other news.
+ * Answers the payment as it then is; throws 502 when the provider could not be asked.
+ */
+export const refreshPayment = async (deps: RefreshDeps, id: string): Promise<StoredPayment> => {
+  const payment = await findAnyPayment(deps, id)
+  const remembered = [...(payment.rememberedPaymentIds ?? [])]
+  const outcomes: ApplyOutcome[] = []
+  for (const providerPaymentId of remembered) {
+    outcomes.push(await applyProviderReport(deps, { providerPaymentId }, 'operator'))
+  }
+  for (const paymentRequestId of requestsOf(payment)) {
+    outcomes.push(await applyProviderReport(deps, { paymentRequestId }, 'operator'))
+  }
+  const unanswered = outcomes.find((outcome) => outcome.kind === 'unanswered')
+  if (unanswered) {
+    const code =
+      unanswered.reason === 'unreachable' || unanswered.reason === 'rate_limited' ? 'network' : 'server_error'
+    throw new GatewayError(code, `the provider could not be asked: ${unanswered.reason}`, {
+      actionHint: 'Try again; if it stays like this, check the provider secret and the provider status page.',
+    })
+  }
+  return findAnyPayment(deps, id)
+}

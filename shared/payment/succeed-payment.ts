@@ -1,0 +1,91 @@
+import type { Deps } from '../deps.ts'
+import { putEvent } from '../event/outbox.ts'
+import { credit } from '../ledger/ledger-store.ts'
+import type { ProviderPayment } from '../provider/provider.ts'
+import { finding, recordSuspense } from '../suspense/record-suspense.ts'
+import { transact } from '../table/write.ts'
+import type { Timestamp } from '../time.ts'
+import { type ActualFee, askForFee } from './actual-fee.ts'
+import { newPayment } from './new-payment.ts'
+import type { CreatingPayment, Payment } from './payment.ts'
+import { commitSucceeded, leavePending } from './payment-store.ts'
+import { netOf } from './tariff.ts'
+import { type NewsSource, transitioned } from './transition.ts'
+
+type SucceedDeps = Pick<Deps, 'table' | 'sleep' | 'random' | 'provider' | 'now' | 'newId' | 'log' | 'alerts'>
+
+/** `undefined`: the payment is not as it was when it was read; read it again and decide again. */
+export type TransitionResult = Payment | undefined
+
+const paid = (
+  payment: Payment,
+  capture: ProviderPayment,
+  fee: ActualFee,
+  at: Timestamp,
+  source: NewsSource,
+): Payment => ({
+  ...transitioned(payment, 'succeeded', at, source),
+  paidAt: at,
+  creditedPaymentId: capture.providerPaymentId,
+  dueAt: undefined,
+  ...(fee.kind === 'known' && {
+    providerFeeMinor: fee.feeMinor,
+    netMinor: netOf(payment.notionalMinor, fee.feeMinor, payment.markupMinor),
+    feeStatus: 'actual',
+  }),
+})
+
+const afterSuccess = async (deps: SucceedDeps, payment: Payment, fee: ActualFee): Promise<Payment> => {
+  deps.log.info('payment.succeeded', { payment_id: payment.paymentId, client_id: payment.clientId })
+  if (fee.kind === 'unexplained_zero') {
+    const now = deps.now()
+    await recordSuspense(deps, finding({ subject: payment.paymentId, cause: 'zero_fee', payment, now }))
+  }
+  return payment
+}
+
+/**
+ * `pending` -> `succeeded`: payment, ledger credit and event in one transaction (spec 3.1). The condition on `pending`
+ * is what makes the credit happen once, however many callers bring the same capture. `paid_at` is the moment of
+ * recording; every try takes a fresh one.
+ */
+export const succeedPayment = async (
+  deps: SucceedDeps,
+  payment: Payment,
+  capture: ProviderPayment,
+  source: NewsSource,
+): Promise<TransitionResult> => {
+  const fee = await askForFee(deps, capture.providerPaymentId, payment.providerFeeMinor)
+  const now = deps.now()
+  const succeeded = paid(payment, capture, fee, now, source)
+  const outcome = await transact(deps, {
+    payment: leavePending(succeeded),
+    ledger: credit({ ...succeeded, from: 'pending' }, succeeded.netMinor, now),
+    event: putEvent(succeeded, deps.newId(), now),
+  })
+  return outcome.applied ? afterSuccess(deps, succeeded, fee) : undefined
+}
+
+/**
+ * `creating` -> `succeeded`: the customer paid a request whose answer never reached us, or whose attempt died. The
+ * stored request is what was asked for. Refused while an attempt still runs.
+ */
+export const succeedCreatingPayment = async (
+  deps: SucceedDeps,
+  creating: CreatingPayment,
+  capture: ProviderPayment,
+  destination: string,
+  source: NewsSource,
+): Promise<TransitionResult> => {
+  const upstream = { paymentRequestId: capture.paymentRequestId, destination }
+  const now = deps.now()
+  const payment = newPayment(creating, upstream, { createdAt: now, expiresAt: undefined })
+  const fee = await askForFee(deps, capture.providerPaymentId, payment.providerFeeMinor)
+  const succeeded = { ...paid(payment, capture, fee, now, source), rememberedPaymentIds: undefined }
+  const outcome = await transact(deps, {
+    payment: commitSucceeded(succeeded, now),
+    ledger: credit({ ...succeeded, from: undefined }, succeeded.netMinor, now),
+    event: putEvent(succeeded, deps.newId(), now),
+  })
+  return outcome.applied ? afterSuccess(deps, succeeded, fee) : undefined
+}

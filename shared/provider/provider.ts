@@ -1,0 +1,107 @@
+import type { Minor } from '../money.ts'
+import type { PaymentMethod } from '../payment/payment.ts'
+import type { Timestamp } from '../time.ts'
+
+/** The upstream provider as the domain sees it. The adapter (xendit.ts) knows its HTTP, nothing else does. */
+export type Provider = {
+  createRequest(input: CreateRequestInput, timeoutMs: number): Promise<CreateAnswer>
+  getRequest(paymentRequestId: string, timeoutMs: number): Promise<Answer<ProviderRequest>>
+  getPayment(providerPaymentId: string, timeoutMs: number): Promise<Answer<ProviderPayment>>
+  cancelRequest(paymentRequestId: string, timeoutMs: number): Promise<CancelAnswer>
+  /** One page of money-in transactions, oldest update first where the provider orders them so. */
+  listTransactions(filter: TransactionFilter, timeoutMs: number): Promise<Answer<TransactionPage>>
+}
+
+export type CreateRequestInput = {
+  /** `<payment id>-<attempt>`: names our payment in everything the provider later says. */
+  readonly reference: string
+  readonly method: PaymentMethod
+  readonly channelCode: string | undefined
+  readonly amountMinor: Minor
+  /** Set where the provider takes an expiry (virtual accounts). */
+  readonly expiresAt: Timestamp | undefined
+  /** OVO's push goes to this phone. */
+  readonly phone: string | undefined
+  readonly description: string | undefined
+  readonly returnUrl: string
+  readonly displayName: string
+}
+
+/** Why a question stayed without an answer. `rate_limited`: stop asking for now. `misconfigured`: our key was refused. */
+export type Unanswered = {
+  readonly kind: 'unanswered'
+  readonly reason: 'unreachable' | 'server_error' | 'rate_limited' | 'misconfigured'
+}
+
+export type Answer<T> = { readonly kind: 'found'; readonly value: T } | { readonly kind: 'not_found' } | Unanswered
+
+export type CreateAnswer =
+  | { readonly kind: 'created'; readonly request: ProviderRequest }
+  /** The provider said no for good: nothing exists upstream. `code` is its error code, safe to show. */
+  | { readonly kind: 'refused'; readonly code: string }
+  /** The provider said "not now" before any effect (429, or the connection was never made). */
+  | { readonly kind: 'not_executed'; readonly reason: string }
+  /** Nobody knows: a payable request may exist upstream. */
+  | { readonly kind: 'unknown'; readonly reason: string }
+
+export type CancelAnswer =
+  | { readonly kind: 'cancelled' }
+  /** Already final upstream: its own report says how. */
+  | { readonly kind: 'final' }
+  /** The provider cannot cancel it although it is not final. */
+  | { readonly kind: 'not_cancellable' }
+  | { readonly kind: 'not_found' }
+  | Unanswered
+
+/** `open` covers every state from which the request can still end in another one. */
+export type ProviderRequestStatus = 'open' | 'succeeded' | 'failed' | 'expired' | 'cancelled'
+
+export type ProviderRequest = {
+  readonly paymentRequestId: string
+  readonly reference: string
+  readonly status: ProviderRequestStatus
+  readonly latestPaymentId: string | undefined
+  /** What the customer is shown; empty for a push flow. Undefined when the answer holds none that fits the method. */
+  readonly destination: string | undefined
+}
+
+export type ProviderPayment = {
+  readonly providerPaymentId: string
+  readonly paymentRequestId: string
+  readonly reference: string
+  readonly currency: string
+  /** `captured`: money was received. */
+  readonly status: 'captured' | 'open' | 'failed'
+  /** Sum of the captures: what was really received, which may differ from what was asked. */
+  readonly capturedMinor: Minor
+}
+
+export type TransactionFilter = {
+  readonly providerPaymentId?: string
+  readonly reference?: string
+  readonly updatedFrom?: Timestamp
+  readonly updatedTo?: Timestamp
+  readonly afterId?: string
+  readonly limit: number
+}
+
+export type TransactionPage = { readonly transactions: readonly ProviderTransaction[]; readonly hasMore: boolean }
+
+export type ProviderTransaction = {
+  readonly transactionId: string
+  readonly providerPaymentId: string
+  readonly paymentRequestId: string | undefined
+  readonly reference: string
+  readonly status: 'success' | 'pending' | 'failed' | 'reversed'
+  readonly currency: string
+  readonly amountMinor: Minor
+  /** What the provider keeps of it (fee, VAT, withholding): amount - net. Undefined until it is final. */
+  readonly keptMinor: Minor | undefined
+  /** When the provider's money reached us; undefined before. */
+  readonly settledAt: Timestamp | undefined
+  readonly updatedAt: Timestamp
+}
+
+/** Deadlines of design section 4, in milliseconds. */
+export const PROVIDER_READ_TIMEOUT_MS = 4_000
+export const PROVIDER_CREATE_TIMEOUT_MS = 12_000

@@ -1,0 +1,77 @@
+import type { Deps } from '../deps.ts'
+import type { PaymentId } from '../ids.ts'
+import type { Alert } from '../operator/alerts.ts'
+import type { StoredPayment } from '../payment/payment.ts'
+import type { ProviderPayment } from '../provider/provider.ts'
+import type { Timestamp } from '../time.ts'
+import type { FindingCause, MoneyCause, Suspense } from './suspense.ts'
+import { endSuspenseAlert, putSuspense } from './suspense-store.ts'
+
+type SuspenseDeps = Pick<Deps, 'table' | 'sleep' | 'random' | 'alerts' | 'log'>
+
+/** Money without a payment it may be credited to. Its id is the provider payment's: once, whoever brings the news. */
+export const heldMoney = (input: {
+  readonly capture: Pick<ProviderPayment, 'providerPaymentId' | 'capturedMinor'>
+  readonly cause: MoneyCause
+  readonly payment: StoredPayment | undefined
+  readonly now: Timestamp
+}): Suspense => ({
+  suspenseId: input.capture.providerPaymentId,
+  kind: 'money',
+  cause: input.cause,
+  amountMinor: input.capture.capturedMinor,
+  paymentId: input.payment?.paymentId,
+  clientId: input.payment?.clientId,
+  providerPaymentId: input.capture.providerPaymentId,
+  status: 'open',
+  createdAt: input.now,
+})
+
+/** Something that does not add up although no money is held. Once per subject and cause. */
+export const finding = (input: {
+  readonly subject: PaymentId | string
+  readonly cause: FindingCause
+  readonly payment: StoredPayment | undefined
+  readonly now: Timestamp
+}): Suspense => ({
+  suspenseId: `${input.subject}#${input.cause}`,
+  kind: 'finding',
+  cause: input.cause,
+  paymentId: input.payment?.paymentId,
+  clientId: input.payment?.clientId,
+  status: 'open',
+  createdAt: input.now,
+})
+
+const alertFor = (item: Suspense): Alert => ({
+  kind: item.kind === 'money' ? 'suspense.money' : 'suspense.finding',
+  subject: item.suspenseId,
+  message:
+    item.kind === 'money'
+      ? `The provider received ${item.amountMinor ?? 0} IDR that no client was credited with (${item.cause}, payment ${item.paymentId ?? 'unknown'}). Refund it or write it off: resolve-suspense.`
+      : `The books cannot explain ${item.suspenseId} (${item.cause}, payment ${item.paymentId ?? 'unknown'}). Look at it and close it: resolve-suspense.`,
+})
+
+/**
+ * Tells the operators about an item, then takes it out of due work. A crash in between repeats the alert; it never
+ * swallows it. A topic that cannot be reached is left to due work.
+ */
+export const publishSuspenseAlert = async (deps: SuspenseDeps, item: Suspense): Promise<boolean> => {
+  try {
+    await deps.alerts.publish(alertFor(item))
+  } catch (cause) {
+    deps.log.error('alert.failed', { suspense_id: item.suspenseId }, cause)
+    return false
+  }
+  await endSuspenseAlert(deps, item.suspenseId)
+  deps.log.info('alert.published', { suspense_id: item.suspenseId })
+  return true
+}
+
+/** Notes an item once and alerts the operators. Known already: nothing happens. */
+export const recordSuspense = async (deps: SuspenseDeps, item: Suspense): Promise<void> => {
+  const written = await putSuspense(deps, item)
+  if (!written.applied) return
+  deps.log.warn('suspense.recorded', { suspense_id: item.suspenseId, cause: item.cause, payment_id: item.paymentId })
+  await publishSuspenseAlert(deps, item)
+}

@@ -1,0 +1,40 @@
+import type { Deps } from '../deps.ts'
+import { invalid, notFound } from '../errors.ts'
+import { auditStep } from '../operator/audit.ts'
+import { transact } from '../table/write.ts'
+import type { RESOLUTIONS, Suspense } from './suspense.ts'
+import { findSuspense, resolveStep } from './suspense-store.ts'
+
+type ResolveDeps = Pick<Deps, 'table' | 'sleep' | 'random' | 'now' | 'newId'>
+
+/**
+ * An operator closes a suspense item: the money was refunded, or it is written off. Once; the gateway moves no money
+ * by it. Writes the audit record in the same transaction.
+ */
+export const resolveSuspense = async (
+  deps: ResolveDeps,
+  input: {
+    readonly suspenseId: string
+    readonly operator: string
+    readonly resolution: (typeof RESOLUTIONS)[number]
+    readonly notes: string | undefined
+  },
+): Promise<Suspense> => {
+  const item = await findSuspense(deps, input.suspenseId)
+  if (item === undefined) throw notFound('suspense item')
+  const resolved: Suspense = { ...item, status: 'resolved', resolution: input.resolution, notes: input.notes }
+  const outcome = await transact(deps, {
+    item: resolveStep(resolved),
+    audit: auditStep(deps, {
+      subject: item.suspenseId,
+      operator: input.operator,
+      action: 'resolve-suspense',
+      before: { status: item.status },
+      after: { status: 'resolved', resolution: input.resolution, notes: input.notes ?? null },
+    }),
+  })
+  if (!outcome.applied) {
+    throw invalid('this item is resolved already', undefined, 'list-suspense shows how it was resolved.')
+  }
+  return resolved
+}

@@ -1,0 +1,43 @@
+import * as v from 'valibot'
+import { MinorSchema } from '../money.ts'
+import { TimestampSchema } from '../time.ts'
+
+/** Money that may not be credited, or something found that the books cannot explain. */
+export const SUSPENSE_CAUSES = {
+  money: ['unknown_reference', 'payment_not_pending', 'second_capture', 'wrong_amount', 'wrong_currency'],
+  finding: ['not_found_upstream', 'zero_fee'],
+} as const
+
+export type MoneyCause = (typeof SUSPENSE_CAUSES)['money'][number]
+export type FindingCause = (typeof SUSPENSE_CAUSES)['finding'][number]
+
+export const RESOLUTIONS = ['refunded', 'written_off'] as const
+
+export const SuspenseSchema = v.object({
+  suspenseId: v.string(),
+  kind: v.picklist(['money', 'finding']),
+  cause: v.string(),
+  amountMinor: v.optional(MinorSchema),
+  paymentId: v.optional(v.string()),
+  clientId: v.optional(v.string()),
+  providerPaymentId: v.optional(v.string()),
+  status: v.picklist(['open', 'resolved']),
+  createdAt: TimestampSchema,
+  resolution: v.optional(v.picklist(RESOLUTIONS)),
+  notes: v.optional(v.string()),
+})
+export type Suspense = v.InferOutput<typeof SuspenseSchema>
+
+/** A suspense item as operators see it (design section 7). */
+export const toSuspenseDto = (item: Suspense) => ({
+  suspense_id: item.suspenseId,
+  kind: item.kind,
+  cause: item.cause,
+  amount_minor: item.amountMinor ?? null,
+  payment_id: item.paymentId ?? null,
+  provider_payment_id: item.providerPaymentId ?? null,
+  status: item.status,
+  created_at: item.createdAt,
+  resolution: item.resolution ?? null,
+  notes: item.notes ?? null,
+})
