@@ -1,0 +1,97 @@
+import type { Deps } from '../deps.ts'
+import { WORK_SLOTS, type Work } from '../table/schema.ts'
+import { type DueItem, findDuePage } from './due-items.ts'
+import { checkAlert, checkDelivery, checkEvent, checkPayment, type WorkDone } from './due-workers.ts'
+
+type Worker = (deps: Deps, item: DueItem) => Promise<WorkDone>
+
+/** Payouts wait for people; this run does not touch them. */
+type CheckedWork = Exclude<Work, 'payout'>
+
+type Plan = {
+  readonly work: CheckedWork
+  readonly worker: Worker
+  /** Most items of this kind in one run; the rest stays due. */
+  readonly limit: number
+  readonly concurrency: number
+}
+
+/** In this order: what merchants and operators wait for comes before questions to the provider. */
+const PLANS: readonly Plan[] = [
+  { work: 'event', worker: checkEvent, limit: 2_000, concurrency: 8 },
+  { work: 'alert', worker: checkAlert, limit: 500, concurrency: 4 },
+  { work: 'delivery', worker: checkDelivery, limit: 2_000, concurrency: 8 },
+  // The provider allows 600 questions a minute and endpoint; callbacks and creates need some of them.
+  { work: 'payment', worker: checkPayment, limit: 400, concurrency: 8 },
+]
+
+/** A run ends before the next one is due; what is left stays due. */
+const RUN_BUDGET_MS = 50_000
+const PAGE = 50
+
+export type DueWorkSummary = Record<CheckedWork, number> & { failed: number }
+
+type Run = { readonly end: number; readonly summary: DueWorkSummary }
+
+const runItem = async (deps: Deps, plan: Plan, item: DueItem, run: Run): Promise<WorkDone> => {
+  try {
+    const done = await plan.worker(deps, item)
+    if (done === 'done') run.summary[plan.work]++
+    return done
+  } catch (cause) {
+    // One item's trouble costs the others nothing; it stays due and is tried again.
+    deps.log.error('payment.check_failed', { work: plan.work, id: item.id }, cause)
+    run.summary.failed++
+    return 'nothing'
+  }
+}
+
+const inGroups = <T>(items: readonly T[], size: number): readonly (readonly T[])[] =>
+  Array.from({ length: Math.ceil(items.length / size) }, (_, at) => items.slice(at * size, (at + 1) * size))
+
+/** Works through one slot. Answers false when the provider wants no more questions, or the run is over. */
+const drainSlot = async (
+  deps: Deps,
+  plan: Plan,
+  slot: number,
+  taken: { count: number },
+  run: Run,
+): Promise<boolean> => {
+  let cursor: Awaited<ReturnType<typeof findDuePage>>['cursor']
+  do {
+    const page = await findDuePage(deps, { work: plan.work, slot, limit: PAGE, cursor })
+    for (const group of inGroups(page.items, plan.concurrency)) {
+      if (taken.count >= plan.limit || deps.monotonicMs() >= run.end) return false
+      taken.count += group.length
+      const results = await Promise.all(group.map((item) => runItem(deps, plan, item, run)))
+      if (results.includes('stop')) return false
+    }
+    cursor = page.cursor
+  } while (cursor)
+  return true
+}
+
+const drain = async (deps: Deps, plan: Plan, run: Run): Promise<void> => {
+  const slots = WORK_SLOTS[plan.work]
+  // A run that ends early must not always leave the same slots behind.
+  const first = Math.floor(deps.random() * slots)
+  const taken = { count: 0 }
+  for (let offset = 0; offset < slots; offset++) {
+    if (!(await drainSlot(deps, plan, (first + offset) % slots, taken, run))) return
+  }
+}
+
+/**
+ * Every minute: whatever must be looked at by now (design section 4). Events the stream lost, alerts not published,
+ * deliveries overdue, payments whose callback may be lost or whose time is over. One run at a time; each item is
+ * claimed by moving its due time forward, so a second run would only find less to do.
+ */
+export const checkDueWork = async (deps: Deps): Promise<DueWorkSummary> => {
+  const run: Run = {
+    end: deps.monotonicMs() + RUN_BUDGET_MS,
+    summary: { event: 0, alert: 0, delivery: 0, payment: 0, failed: 0 },
+  }
+  for (const plan of PLANS) await drain(deps, plan, run)
+  deps.log.info('due_work.completed', { ...run.summary })
+  return run.summary
+}

@@ -1,0 +1,28 @@
+import * as v from 'valibot'
+import type { Deps } from '../deps.ts'
+import type { Item } from '../table/attributes.ts'
+import { queryPage } from '../table/read.ts'
+import type { Work } from '../table/schema.ts'
+import { TimestampSchema } from '../time.ts'
+
+const DueItemSchema = v.object({ pk: v.string(), sk: v.string(), id: v.string(), dueAt: TimestampSchema })
+
+/** A hint from the by-due index that an item wants to be looked at. The item itself decides. */
+export type DueItem = v.InferOutput<typeof DueItemSchema>
+
+export type DuePage = { readonly items: readonly DueItem[]; readonly cursor: Item | undefined }
+
+/** One page of what is due by now in one slot, longest due first. */
+export const findDuePage = async (
+  deps: Pick<Deps, 'table' | 'now'>,
+  input: { readonly work: Work; readonly slot: number; readonly limit: number; readonly cursor: Item | undefined },
+): Promise<DuePage> => {
+  const { items, cursor } = await queryPage(deps, {
+    index: 'by-due',
+    partition: [input.work, input.slot],
+    range: { atMost: deps.now() },
+    limit: input.limit,
+    ...(input.cursor && { cursor: input.cursor }),
+  })
+  return { items: items.map((item) => v.parse(DueItemSchema, item)), cursor }
+}

@@ -1,0 +1,33 @@
+import * as v from 'valibot'
+import type { Deps } from '../deps.ts'
+import { checkOverdueEvent } from '../event/check-overdue-event.ts'
+import { DeliveryIdSchema, PaymentIdSchema } from '../ids.ts'
+import { checkDuePayment } from '../payment/check-due-payment.ts'
+import { publishSuspenseAlert } from '../suspense/record-suspense.ts'
+import { findSuspense } from '../suspense/suspense-store.ts'
+import { isSuspenseKey } from '../table/keys.ts'
+import { checkOverdueDelivery } from '../webhook/check-overdue-delivery.ts'
+import { checkDeliveryAlert } from '../webhook/delivery-alert.ts'
+import type { DueItem } from './due-items.ts'
+
+/** `stop`: no more of this kind in this run. */
+export type WorkDone = 'done' | 'nothing' | 'stop'
+
+const doneIf = (done: boolean): WorkDone => (done ? 'done' : 'nothing')
+
+export const checkEvent = async (deps: Deps, item: DueItem): Promise<WorkDone> =>
+  doneIf(await checkOverdueEvent(deps, item))
+
+export const checkDelivery = async (deps: Deps, { id }: DueItem): Promise<WorkDone> =>
+  doneIf(await checkOverdueDelivery(deps, v.parse(DeliveryIdSchema, id)))
+
+export const checkPayment = async (deps: Deps, { id, dueAt }: DueItem): Promise<WorkDone> => {
+  const result = await checkDuePayment(deps, { paymentId: v.parse(PaymentIdSchema, id), dueAt })
+  return result === 'rate_limited' ? 'stop' : doneIf(result === 'checked')
+}
+
+export const checkAlert = async (deps: Deps, item: DueItem): Promise<WorkDone> => {
+  if (!isSuspenseKey(item)) return doneIf(await checkDeliveryAlert(deps, v.parse(DeliveryIdSchema, item.id)))
+  const suspense = await findSuspense(deps, item.id)
+  return doneIf(suspense !== undefined && (await publishSuspenseAlert(deps, suspense)))
+}
