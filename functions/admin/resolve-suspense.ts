@@ -1,0 +1,23 @@
+import * as v from 'valibot'
+import { adminHandler, OPERATOR } from '../../shared/runtime/admin-handler.ts'
+import { resolveSuspense } from '../../shared/suspense/resolve-suspense.ts'
+import { RESOLUTIONS, toSuspenseDto } from '../../shared/suspense/suspense.ts'
+
+const input = v.strictObject({
+  operator: OPERATOR,
+  suspense_id: v.string(),
+  resolution: v.picklist(RESOLUTIONS),
+  notes: v.optional(v.pipe(v.string(), v.maxLength(1_000, 'at most 1000 characters'))),
+})
+
+/** Closes a suspense item as refunded or written off. Once; moves no money. */
+export const handler = adminHandler(input, async (request, deps) =>
+  toSuspenseDto(
+    await resolveSuspense(deps, {
+      suspenseId: request.suspense_id,
+      operator: request.operator,
+      resolution: request.resolution,
+      notes: request.notes,
+    }),
+  ),
+)
