@@ -1,0 +1,197 @@
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+export type LocalRequest = {
+  readonly method: string
+  /** Without the query, still percent-encoded. */
+  readonly path: string
+  readonly query: URLSearchParams
+  /** The query as sent, without the question mark. */
+  readonly search: string
+  readonly headers: IncomingHttpHeaders
+  /** Names and values in turn, as sent: nothing joined, nothing dropped. */
+  readonly rawHeaders: readonly string[]
+  readonly remoteAddress: string
+  readonly body: Buffer
+}
+
+export type LocalReply = {
+  readonly status: number
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body: string | Buffer
+  readonly delayMs?: number
+}
+
+/** `hang`: the socket stays open and silent. `close`: it is cut without an answer. */
+export type LocalAnswer = LocalReply | { readonly hang: true } | { readonly close: true; readonly delayMs?: number }
+
+export type LocalHttpServer = {
+  readonly port: number
+  readonly url: string
+  /** Takes no more connections, lets the answers under way finish for `drainMs` (0), then cuts what is left. */
+  close(drainMs?: number): Promise<void>
+}
+
+export type LocalHttpServerOptions = {
+  /** 0 takes a free port. */
+  readonly port: number
+  readonly answer: (request: LocalRequest) => LocalAnswer | Promise<LocalAnswer>
+  /** 1 MB when not given. */
+  readonly maxBodyBytes?: number
+  /** What a longer body is answered. */
+  readonly tooLarge?: LocalReply
+}
+
+export class PortTaken extends Error {
+  override readonly name = 'PortTaken'
+
+  constructor(port: number, cause: unknown) {
+    super(`port ${port} is taken; stop what uses it, or set PORT to another one`, { cause })
+  }
+}
+
+const MAX_BODY_BYTES = 1024 * 1024
+/** So much of a body that is too long is read and dropped: a sender that is cut off would not see the answer. */
+const DROPPED_TIMES_MAX = 4
+const LISTEN_BACKLOG = 1024
+
+/** A JSON answer. */
+export const jsonReply = (
+  status: number,
+  value: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): LocalReply => ({
+  status,
+  headers: { 'content-type': 'application/json', ...headers },
+  body: JSON.stringify(value),
+})
+
+/**
+ * A small HTTP server on 127.0.0.1 for the parts of the local gateway. A body that is too long gets 413, an error in
+ * `answer` 500. Rejects when the port is taken; port 0 takes a free one. `close` cuts every connection in the end, also
+ * a hanging one.
+ */
+export const startLocalHttpServer = async (options: LocalHttpServerOptions): Promise<LocalHttpServer> => {
+  let closing = false
+  const delayed = new Set<NodeJS.Timeout>()
+
+  const later = (delayMs: number, run: () => void) => {
+    if (delayMs <= 0) return run()
+    const timer = setTimeout(() => {
+      delayed.delete(timer)
+      run()
+    }, delayMs)
+    delayed.add(timer)
+  }
+
+  const server = createServer((incoming, response) => {
+    const send = (answer: LocalReply) => {
+      // While closing, a connection ends with its answer instead of waiting for another request.
+      if (closing) response.shouldKeepAlive = false
+      reply(response, answer)
+    }
+    serve(incoming, response, options, { later, send }).catch(() => {
+      response.destroy()
+    })
+  })
+  // A client that reuses a connection just as it is dropped would see an error that is not the provider's.
+  server.keepAliveTimeout = 60_000
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error) => reject(listenError(options.port, error)))
+    server.listen(options.port, '127.0.0.1', LISTEN_BACKLOG, resolve)
+  })
+  const port = portOf(server.address())
+
+  return {
+    port,
+    url: `http://127.0.0.1:${port}`,
+    close: (drainMs = 0) => {
+      closing = true
+      return new Promise((resolve) => {
+        const cut = setTimeout(() => server.closeAllConnections(), drainMs)
+        server.close(() => {
+          clearTimeout(cut)
+          // Also a delayed answer whose caller has long gone.
+          for (const timer of delayed) clearTimeout(timer)
+          resolve()
+        })
+      })
+    },
+  }
+}
+
+const listenError = (port: number, error: Error) =>
+  'code' in error && error.code === 'EADDRINUSE' ? new PortTaken(port, error) : error
+
+const portOf = (address: AddressInfo | string | null) => {
+  if (address === null || typeof address === 'string') throw new Error('the server has no TCP port')
+  return address.port
+}
+
+const serve = async (
+  incoming: IncomingMessage,
+  response: ServerResponse,
+  options: LocalHttpServerOptions,
+  { later, send }: { later: (delayMs: number, run: () => void) => void; send: (answer: LocalReply) => void },
+) => {
+  const body = await readBody(incoming, options.maxBodyBytes ?? MAX_BODY_BYTES)
+  if (!body) {
+    const refusal = options.tooLarge ?? jsonReply(413, { message: 'request body too large' })
+    return send({ ...refusal, headers: { ...refusal.headers, connection: 'close' } })
+  }
+  const result = await answerOf(incoming, body, options.answer)
+  if ('hang' in result) return
+  later(result.delayMs ?? 0, () => {
+    if ('close' in result) response.destroy()
+    else send(result)
+  })
+}
+
+/** The whole body, or undefined when it is longer than allowed. */
+const readBody = async (incoming: IncomingMessage, maxBytes: number): Promise<Buffer | undefined> => {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  // Not destroyed on an early return: the refusal still has to travel back on this socket.
+  for await (const chunk of incoming.iterator({ destroyOnReturn: false })) {
+    const part: Buffer = chunk
+    bytes += part.length
+    if (bytes > maxBytes * DROPPED_TIMES_MAX) return undefined
+    if (bytes <= maxBytes) chunks.push(part)
+    else chunks.length = 0
+  }
+  return bytes > maxBytes ? undefined : Buffer.concat(chunks)
+}
+
+const answerOf = async (
+  incoming: IncomingMessage,
+  body: Buffer,
+  answer: (request: LocalRequest) => LocalAnswer | Promise<LocalAnswer>,
+): Promise<LocalAnswer> => {
+  const [path = '/', search = ''] = splitOnce(incoming.url ?? '/', '?')
+  const query = new URLSearchParams(search)
+  try {
+    return await answer({
+      method: incoming.method ?? 'GET',
+      path,
+      query,
+      search,
+      headers: incoming.headers,
+      rawHeaders: incoming.rawHeaders,
+      remoteAddress: incoming.socket.remoteAddress ?? '',
+      body,
+    })
+  } catch {
+    return jsonReply(500, { error_code: 'SERVER_ERROR', message: 'unexpected error in the local server' })
+  }
+}
+
+const splitOnce = (text: string, separator: string) => {
+  const position = text.indexOf(separator)
+  return position === -1 ? [text] : [text.slice(0, position), text.slice(position + separator.length)]
+}
+
+const reply = (response: ServerResponse, { status, headers, body }: LocalReply) => {
+  if (response.destroyed) return
+  response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) })
+  response.end(body)
+}

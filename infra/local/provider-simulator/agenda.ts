@@ -1,0 +1,68 @@
+/** Something the provider will do by itself at a given time. `id` names the record it is about. */
+export type Task = { readonly kind: 'expire' | 'settle' | 'callback'; readonly id: string; readonly dueMs: number }
+
+/** The part of the local clock the simulator needs; a simulation may bring its own. */
+export type SimulatorClock = {
+  nowMs(): number
+  at(dueMs: number, run: () => void): () => void
+}
+
+export type Agenda = {
+  add(task: Task): void
+  /** Takes the earliest task that is due by `nowMs`; tasks of the same time come in the order they were added. */
+  takeDue(nowMs: number): Task | undefined
+  /** Sets the one alarm on the clock to the earliest task. */
+  arm(): void
+  close(): void
+}
+
+/**
+ * The provider's own calendar: any number of tasks on one alarm of the clock.
+ * It is not part of the saved state; every task follows from a record, and one that no longer applies does nothing.
+ */
+export const createAgenda = (clock: SimulatorClock, wake: () => void): Agenda => {
+  // Latest first, so that the next task is taken from the end without moving the others.
+  const tasks: Task[] = []
+  let alarm: { readonly dueMs: number; readonly cancel: () => void } | undefined
+
+  const positionFor = (dueMs: number) => {
+    let low = 0
+    let high = tasks.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if ((tasks[middle]?.dueMs ?? 0) > dueMs) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+
+  const silence = () => {
+    alarm?.cancel()
+    alarm = undefined
+  }
+
+  return {
+    add: (task) => {
+      tasks.splice(positionFor(task.dueMs), 0, task)
+    },
+    takeDue: (nowMs) => {
+      const next = tasks.at(-1)
+      return next && next.dueMs <= nowMs ? tasks.pop() : undefined
+    },
+    arm: () => {
+      const next = tasks.at(-1)
+      if (alarm && alarm.dueMs === next?.dueMs) return
+      silence()
+      if (!next) return
+      const cancel = clock.at(next.dueMs, () => {
+        alarm = undefined
+        wake()
+      })
+      alarm = { dueMs: next.dueMs, cancel }
+    },
+    close: () => {
+      silence()
+      tasks.length = 0
+    },
+  }
+}

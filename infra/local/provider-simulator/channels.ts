@@ -1,0 +1,88 @@
+/** When the provider pays a captured amount out to the merchant's balance; only then is its fee final. */
+export type SettlementRule = { readonly afterSeconds: number } | { readonly businessDays: number }
+
+/** What the provider's own pages say of one channel (Indonesia, payments API v3). Amounts in IDR. */
+export type Channel = {
+  readonly category: 'VIRTUAL_ACCOUNT' | 'EWALLET' | 'QR_CODE'
+  /** The name the channel has in `/transactions`, which is older than the v3 codes. */
+  readonly transactionCode: string
+  readonly lifetimeSeconds: number
+  readonly feeBps: number
+  readonly feeFlat: number
+  readonly settlement: SettlementRule
+  /** A `push` channel calls the payer's phone and has nothing to show; the others present or redirect. */
+  readonly destination: 'virtual_account_number' | 'qr_string' | 'checkout_url' | 'push'
+  readonly virtualAccount?: { readonly prefix: string; readonly length: number }
+}
+
+const HOUR = 3600
+const HALF_HOUR = 1800
+const INSTANT = { settlement: { afterSeconds: 300 } }
+const T_PLUS_1 = { settlement: { businessDays: 1 } }
+const T_PLUS_2 = { settlement: { businessDays: 2 } }
+
+const VIRTUAL_ACCOUNT = {
+  category: 'VIRTUAL_ACCOUNT',
+  destination: 'virtual_account_number',
+  // The v3 default is not published; the older API kept virtual accounts open for 31 years.
+  lifetimeSeconds: 31 * 365 * 24 * HOUR,
+  feeBps: 0,
+  feeFlat: 4000,
+} as const
+
+const WALLET = {
+  category: 'EWALLET',
+  destination: 'checkout_url',
+  lifetimeSeconds: HALF_HOUR,
+  feeBps: 200,
+  feeFlat: 0,
+} as const
+
+const BCA_NUMBER = { virtualAccount: { prefix: '38165', length: 15 } }
+const BNI_NUMBER = { virtualAccount: { prefix: '8808', length: 16 } }
+const BRI_NUMBER = { virtualAccount: { prefix: '13282', length: 18 } }
+const MANDIRI_NUMBER = { virtualAccount: { prefix: '88608', length: 16 } }
+const PERMATA_NUMBER = { virtualAccount: { prefix: '7293', length: 16 } }
+
+/** Every channel with facts of its own, by its v3 code. */
+const CHANNELS: ReadonlyMap<string, Channel> = new Map<string, Channel>([
+  ['BCA_VIRTUAL_ACCOUNT', { ...VIRTUAL_ACCOUNT, ...BCA_NUMBER, ...T_PLUS_1, transactionCode: 'BCA' }],
+  ['BNI_VIRTUAL_ACCOUNT', { ...VIRTUAL_ACCOUNT, ...BNI_NUMBER, ...INSTANT, transactionCode: 'BNI' }],
+  ['BRI_VIRTUAL_ACCOUNT', { ...VIRTUAL_ACCOUNT, ...BRI_NUMBER, ...INSTANT, transactionCode: 'BRI' }],
+  ['MANDIRI_VIRTUAL_ACCOUNT', { ...VIRTUAL_ACCOUNT, ...MANDIRI_NUMBER, ...INSTANT, transactionCode: 'MANDIRI' }],
+  ['PERMATA_VIRTUAL_ACCOUNT', { ...VIRTUAL_ACCOUNT, ...PERMATA_NUMBER, ...INSTANT, transactionCode: 'PERMATA' }],
+  ['OVO', { ...WALLET, ...T_PLUS_2, transactionCode: 'ID_OVO', destination: 'push', lifetimeSeconds: 55 }],
+  [
+    'DANA',
+    { ...WALLET, ...T_PLUS_2, transactionCode: 'ID_DANA', lifetimeSeconds: 24 * HOUR, feeBps: 150, feeFlat: 500 },
+  ],
+  ['LINKAJA', { ...WALLET, ...T_PLUS_2, transactionCode: 'ID_LINKAJA', feeBps: 150 }],
+  ['SHOPEEPAY', { ...WALLET, ...T_PLUS_2, transactionCode: 'ID_SHOPEEPAY' }],
+  ['GOPAY', { ...WALLET, ...T_PLUS_1, transactionCode: 'ID_GOPAY' }],
+  [
+    'QRIS',
+    {
+      ...T_PLUS_2,
+      category: 'QR_CODE',
+      transactionCode: 'QRIS',
+      destination: 'qr_string',
+      lifetimeSeconds: 48 * HOUR,
+      feeBps: 70,
+      feeFlat: 0,
+    },
+  ],
+])
+
+/** A bank's plain name is what the older API took; v3 refuses it. */
+const PLAIN_BANKS: ReadonlySet<string> = new Set(['BCA', 'BNI', 'BRI', 'MANDIRI', 'PERMATA'])
+
+/**
+ * The channel of a v3 code. A code that is no bank's counts as a wallet the provider has added since: the gateway
+ * passes such codes on. Amount limits are not enforced, since they differ from contract to contract; the fault
+ * `refuse` plays that part.
+ */
+export const channelOf = (code: string): Channel | undefined => {
+  const known = CHANNELS.get(code)
+  if (known || PLAIN_BANKS.has(code) || code.endsWith('_VIRTUAL_ACCOUNT')) return known
+  return { ...WALLET, ...T_PLUS_2, transactionCode: `ID_${code}`, feeFlat: 500 }
+}

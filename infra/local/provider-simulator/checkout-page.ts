@@ -1,0 +1,50 @@
+import type { LocalReply, LocalRequest } from '../local-http-server.ts'
+import { ProviderError } from './provider-error.ts'
+import { isOpen, type PaymentRequest } from './provider-objects.ts'
+import type { SimulatorCore } from './simulator-core.ts'
+
+/** The wallet's page behind a checkout URL: `GET /checkout/{id}` shows it, `POST` of the same path pays and returns. */
+export const answerCheckout = (core: SimulatorCore, request: LocalRequest): LocalReply => {
+  const id = request.path.slice('/checkout/'.length)
+  try {
+    const paymentRequest = core.getPaymentRequest(id)
+    if (request.method === 'GET') return page(200, checkoutHtml(paymentRequest))
+    if (request.method !== 'POST') return page(405, messageHtml('This page can be read or submitted.'))
+    core.simulatePayment(id)
+    const location = paymentRequest.channel_properties['success_return_url'] ?? request.path
+    return { status: 303, headers: { location }, body: '' }
+  } catch (error) {
+    if (error instanceof ProviderError) return page(error.status, messageHtml(error.message))
+    throw error
+  }
+}
+
+const page = (status: number, html: string): LocalReply => ({
+  status,
+  headers: { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': "default-src 'none'" },
+  body: html,
+})
+
+const checkoutHtml = (request: PaymentRequest) => {
+  const amount = request.request_amount.toLocaleString('id-ID')
+  const what = `${escapeHtml(request.channel_code)}: Rp ${amount} for ${escapeHtml(request.reference_id)}`
+  const form = isOpen(request)
+    ? '<form method="post"><button type="submit">Pay</button></form>'
+    : `<p>This payment is ${escapeHtml(request.status)}.</p>`
+  return documentHtml(`<h1>Simulated checkout</h1><p>${what}</p>${form}`)
+}
+
+const messageHtml = (message: string) => documentHtml(`<h1>Simulated checkout</h1><p>${escapeHtml(message)}</p>`)
+
+const documentHtml = (content: string) =>
+  `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Simulated checkout</title></head><body>${content}</body></html>`
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+
+const escapeHtml = (text: string) => text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? character)

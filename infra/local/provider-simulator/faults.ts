@@ -1,0 +1,140 @@
+import * as v from 'valibot'
+import { parseInput } from './parse-input.ts'
+import { ProviderError } from './provider-error.ts'
+import { nextInSequence, type World } from './world.ts'
+
+const wholeNumber = (least: number, most: number) =>
+  v.pipe(v.number('must be a number'), v.safeInteger('must be a whole number'), v.minValue(least), v.maxValue(most))
+
+const NoValue = v.unknown()
+const Amount = wholeNumber(1, 1_000_000_000_000)
+const Milliseconds = wholeNumber(0, 600_000)
+const Seconds = v.pipe(v.number('must be a number of seconds'), v.finite(), v.minValue(0), v.maxValue(31_536_000))
+export const ForgedValue = v.strictObject({ payment_id: v.pipe(v.string(), v.minLength(1)) })
+
+/** Faults of a call by itself, whatever it is about. */
+export const CALL_FAULT_NAMES = [
+  'timeout_after_commit',
+  'timeout',
+  'http_500',
+  'http_503',
+  'http_429',
+  'slow',
+  'refuse',
+] as const
+
+export type CallFaultName = (typeof CALL_FAULT_NAMES)[number]
+export type CallTarget = 'create' | 'get' | 'cancel' | 'transactions'
+
+type FaultNames = {
+  readonly create: CallFaultName
+  readonly get: CallFaultName
+  readonly cancel: CallFaultName
+  readonly transactions: CallFaultName | 'missing' | 'duplicate' | 'wrong_amount' | 'fee' | 'fee_late'
+  readonly callback: 'lost' | 'duplicate' | 'delay' | 'reorder' | 'forged' | 'wrong_token' | 'legacy_names'
+  readonly payment: 'wrong_amount' | 'after_expiry'
+}
+
+type FaultTarget = keyof FaultNames
+
+const CALL_FAULTS: Record<CallFaultName, v.GenericSchema> = {
+  timeout_after_commit: NoValue,
+  timeout: NoValue,
+  http_500: NoValue,
+  http_503: NoValue,
+  http_429: NoValue,
+  slow: Milliseconds,
+  refuse: v.pipe(v.string('must be an error_code'), v.regex(/^[A-Z0-9_]{1,64}$/, 'must be an error_code')),
+}
+
+/** Every fault there is, by target, with what its `value` must be (design section 6). */
+const MENU: { readonly [T in FaultTarget]: Readonly<Record<FaultNames[T], v.GenericSchema>> } = {
+  create: CALL_FAULTS,
+  get: CALL_FAULTS,
+  cancel: CALL_FAULTS,
+  transactions: {
+    ...CALL_FAULTS,
+    missing: NoValue,
+    duplicate: NoValue,
+    wrong_amount: v.nullish(Amount),
+    fee: wholeNumber(0, 1_000_000_000_000),
+    fee_late: Seconds,
+  },
+  callback: {
+    lost: NoValue,
+    duplicate: v.nullish(wholeNumber(1, 1000)),
+    delay: Seconds,
+    reorder: NoValue,
+    forged: ForgedValue,
+    wrong_token: NoValue,
+    legacy_names: NoValue,
+  },
+  payment: { wrong_amount: Amount, after_expiry: NoValue },
+}
+
+const FaultOrder = v.strictObject({
+  target: v.string(),
+  fault: v.string(),
+  times: v.optional(wholeNumber(1, Number.MAX_SAFE_INTEGER), 1),
+  value: v.optional(v.unknown()),
+})
+
+export type FaultOrder = {
+  readonly target: string
+  readonly fault: string
+  readonly times: number
+  readonly value: unknown
+}
+
+/** Reads an order for a fault. Throws `API_VALIDATION_ERROR` that lists what may be ordered instead. */
+export const parseFaultOrder = (input: unknown): FaultOrder => {
+  const { target, fault, times, value } = parseInput(FaultOrder, input)
+  const menu: Readonly<Record<string, Readonly<Record<string, v.GenericSchema>>>> = MENU
+  const faults = Object.hasOwn(menu, target) ? menu[target] : undefined
+  if (!faults) throw unknownChoice('target', target, Object.keys(menu))
+  const schema = Object.hasOwn(faults, fault) ? faults[fault] : undefined
+  if (!schema) throw unknownChoice(`fault for target ${target}`, fault, Object.keys(faults))
+  return { target, fault, times, value: parseValue(schema, fault, value) }
+}
+
+const unknownChoice = (what: string, chosen: string, choices: readonly string[]) =>
+  new ProviderError('API_VALIDATION_ERROR', `unknown ${what}: ${chosen}; one of ${choices.join(', ')}`)
+
+const parseValue = (schema: v.GenericSchema, fault: string, value: unknown) => {
+  const result = v.safeParse(schema, value)
+  if (result.success) return result.output
+  throw new ProviderError('API_VALIDATION_ERROR', `value of ${fault}: ${result.issues[0].message}`)
+}
+
+/** Arms a fault for the next `times` occasions. Faults of the same name strike in the order they were armed. */
+export const armFault = (world: World, order: FaultOrder) => {
+  world.store.faults.put({ id: String(nextInSequence(world, 'fault')), ...order })
+}
+
+/** Takes the earliest armed fault of the target among `names`, and uses up one of its times. */
+export const takeFault = <T extends FaultTarget, const N extends FaultNames[T]>(
+  world: World,
+  target: T,
+  names: readonly N[],
+): { readonly fault: N; readonly value: unknown } | undefined => {
+  for (const armed of world.store.faults.all()) {
+    const fault = names.find((name) => armed.target === target && name === armed.fault)
+    if (fault === undefined) continue
+    if (armed.times > 1) world.store.faults.put({ ...armed, times: armed.times - 1 })
+    else world.store.faults.delete(armed.id)
+    return { fault, value: armed.value }
+  }
+  return undefined
+}
+
+/** The number a fault carries, where its value is one. */
+export const numberOf = (fault: { readonly value: unknown } | undefined) =>
+  typeof fault?.value === 'number' ? fault.value : undefined
+
+/** The faults still armed, earliest first. */
+export const armedFaults = (world: World): FaultOrder[] =>
+  world.store.faults.all().map(({ target, fault, times, value }) => ({ target, fault, times, value }))
+
+export const clearFaults = (world: World) => {
+  for (const { id } of world.store.faults.all()) world.store.faults.delete(id)
+}

@@ -1,0 +1,161 @@
+import { timingSafeEqual } from 'node:crypto'
+import { type CallFaultName, type CallTarget, numberOf } from './faults.ts'
+import { parseJson } from './parse-input.ts'
+import { ProviderError } from './provider-error.ts'
+import type { SimulatorCore } from './simulator-core.ts'
+
+/** One call of the provider's API, already off the wire. Header names are lower case. */
+export type ProviderCall = {
+  readonly method: string
+  readonly path: string
+  readonly query: URLSearchParams
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
+  readonly body: string
+}
+
+/** `silence`: the caller never gets an answer. `delayMs` is how long a slow answer takes. */
+export type ProviderAnswer =
+  | {
+      readonly kind: 'answer'
+      readonly status: number
+      readonly headers: Readonly<Record<string, string>>
+      readonly body: unknown
+      readonly delayMs: number
+    }
+  | { readonly kind: 'silence' }
+
+type Route = {
+  readonly method: string
+  readonly template: string
+  readonly target?: CallTarget
+  readonly status?: number
+  readonly run: (core: SimulatorCore, call: ProviderCall, id: string) => unknown
+}
+
+const ROUTES: readonly Route[] = [
+  {
+    method: 'POST',
+    template: '/v3/payment_requests',
+    target: 'create',
+    status: 201,
+    run: (core, call) => core.createPaymentRequest(parseJson(call.body)),
+  },
+  {
+    method: 'GET',
+    template: '/v3/payment_requests/{id}',
+    target: 'get',
+    run: (core, _call, id) => core.getPaymentRequest(id),
+  },
+  {
+    method: 'POST',
+    template: '/v3/payment_requests/{id}/cancel',
+    target: 'cancel',
+    run: (core, _call, id) => core.cancelPaymentRequest(id),
+  },
+  {
+    method: 'POST',
+    template: '/v3/payment_requests/{id}/simulate',
+    run: (core, call, id) => core.simulatePayment(id, parseJson(call.body)),
+  },
+  { method: 'GET', template: '/v3/payments/{id}', target: 'get', run: (core, _call, id) => core.getPayment(id) },
+  {
+    method: 'GET',
+    template: '/transactions',
+    target: 'transactions',
+    run: (core, call) => core.listTransactions(call.query),
+  },
+  {
+    method: 'GET',
+    template: '/transactions/{id}',
+    target: 'transactions',
+    run: (core, _call, id) => core.getTransaction(id),
+  },
+]
+
+const MATCHERS = ROUTES.map((route) => ({
+  route,
+  pattern: new RegExp(`^${route.template.replace('{id}', '([^/]+)')}$`),
+}))
+
+/**
+ * Answers one call as the provider would, or as the armed faults make it: `timeout`, `http_*` and `refuse` strike before
+ * anything has happened, `timeout_after_commit` and `slow` after it. Undefined when the path is none of the provider's.
+ * Every call that has a route is counted, also a refused one.
+ */
+export const answerProviderCall = (
+  core: SimulatorCore,
+  secretKey: string,
+  call: ProviderCall,
+): ProviderAnswer | undefined => {
+  const found = findRoute(call)
+  if (!found) return undefined
+  const { route, id } = found
+  core.countCall(`${route.method} ${route.template}`)
+  const refusal = attempt(() => checkHeaders(call, secretKey))
+  if (refusal instanceof ProviderError) return refused(refusal)
+  const fault = route.target ? core.takeCallFault(route.target) : undefined
+  const before = fault ? answerBeforeEffect(fault) : undefined
+  if (before) return before
+  const result = attempt(() => route.run(core, call, id))
+  if (fault?.fault === 'timeout_after_commit') return { kind: 'silence' }
+  const delayMs = fault?.fault === 'slow' ? (numberOf(fault) ?? 0) : 0
+  if (result instanceof ProviderError) return { ...refused(result), delayMs }
+  return { kind: 'answer', status: route.status ?? 200, headers: {}, body: result, delayMs }
+}
+
+/** What a fault answers instead of doing anything; undefined for those that strike after the effect. */
+const answerBeforeEffect = (fault: { fault: CallFaultName; value: unknown }): ProviderAnswer | undefined => {
+  switch (fault.fault) {
+    case 'timeout':
+      return { kind: 'silence' }
+    case 'http_500':
+      return refused(new ProviderError('SERVER_ERROR', 'An unexpected error occurred'))
+    case 'http_503':
+      return refused(new ProviderError('CHANNEL_UNAVAILABLE', 'The payment channel is currently unavailable'))
+    case 'http_429':
+      return { ...refused(new ProviderError('RATE_LIMIT_EXCEEDED', 'Too many requests')), headers: RATE_LIMIT_HEADERS }
+    case 'refuse':
+      return refused(new ProviderError(String(fault.value), 'The request is refused'))
+    case 'timeout_after_commit':
+    case 'slow':
+      return undefined
+    default:
+      return fault.fault satisfies never
+  }
+}
+
+// The live limit of one endpoint, used up; `Rate-Limit-Reset` is in seconds.
+const RATE_LIMIT_HEADERS = { 'Rate-Limit-Limit': '600', 'Rate-Limit-Remaining': '0', 'Rate-Limit-Reset': '30' }
+
+const refused = (error: ProviderError) =>
+  ({ kind: 'answer', status: error.status, headers: {}, body: error.toBody(), delayMs: 0 }) as const
+
+const attempt = (step: () => unknown) => {
+  try {
+    return step()
+  } catch (error) {
+    if (error instanceof ProviderError) return error
+    throw error
+  }
+}
+
+const findRoute = (call: ProviderCall) => {
+  for (const { route, pattern } of MATCHERS) {
+    const match = route.method === call.method ? pattern.exec(call.path) : null
+    if (match) return { route, id: match[1] ?? '' }
+  }
+  return undefined
+}
+
+const checkHeaders = (call: ProviderCall, secretKey: string) => {
+  const expected = Buffer.from(`Basic ${Buffer.from(`${secretKey}:`).toString('base64')}`)
+  const given = Buffer.from(String(call.headers['authorization'] ?? ''))
+  if (given.length !== expected.length || !timingSafeEqual(given, expected)) {
+    throw new ProviderError('INVALID_API_KEY', 'API key in the request is missing or invalid')
+  }
+  if (!call.path.startsWith('/v3/')) return
+  const version = call.headers['api-version']
+  if (version === undefined) throw new ProviderError('API_VALIDATION_ERROR', 'API version in header is required')
+  if (version !== '2024-11-11')
+    throw new ProviderError('API_VALIDATION_ERROR', 'API version in header is not supported')
+}

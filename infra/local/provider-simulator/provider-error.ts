@@ -1,0 +1,32 @@
+const STATUS_OF_CODE: ReadonlyMap<string, number> = new Map([
+  ['INVALID_API_KEY', 401],
+  ['REQUEST_FORBIDDEN_ERROR', 403],
+  ['INVALID_MERCHANT_SETTINGS', 403],
+  ['ACCOUNT_ACCESS_BLOCKED', 403],
+  ['CHANNEL_NOT_ACTIVATED', 403],
+  ['DATA_NOT_FOUND', 404],
+  ['DUPLICATE_ERROR', 409],
+  ['RATE_LIMIT_EXCEEDED', 429],
+  ['SERVER_ERROR', 500],
+  ['CHANNEL_UNAVAILABLE', 503],
+  ['ISSUER_UNAVAILABLE', 503],
+])
+
+/** A refusal in the provider's own form; its HTTP status follows from its code, 400 when the code is not a special one. */
+export class ProviderError extends Error {
+  readonly errorCode: string
+  readonly status: number
+  readonly errors: readonly string[] | undefined
+
+  constructor(errorCode: string, message: string, errors?: readonly string[]) {
+    super(message)
+    this.name = 'ProviderError'
+    this.errorCode = errorCode
+    this.status = STATUS_OF_CODE.get(errorCode) ?? 400
+    this.errors = errors
+  }
+
+  toBody() {
+    return { error_code: this.errorCode, message: this.message, ...(this.errors ? { errors: this.errors } : {}) }
+  }
+}

@@ -1,0 +1,99 @@
+/** The provider's own objects, under the provider's own names, as its API and its callbacks show them. */
+
+export type RequestStatus = 'REQUIRES_ACTION' | 'PENDING' | 'SUCCEEDED' | 'FAILED' | 'CANCELED' | 'EXPIRED'
+
+export type PaymentRequest = {
+  readonly payment_request_id: string
+  readonly business_id: string
+  readonly reference_id: string
+  readonly type: 'PAY'
+  readonly country: 'ID'
+  readonly currency: 'IDR'
+  readonly request_amount: number
+  readonly capture_method: 'AUTOMATIC'
+  readonly channel_code: string
+  readonly channel_properties: Readonly<Record<string, string>>
+  readonly actions: readonly Action[]
+  readonly status: RequestStatus
+  readonly latest_payment_id?: string
+  readonly failure_code?: string
+  readonly description?: string
+  readonly metadata?: Readonly<Record<string, unknown>>
+  readonly created: string
+  readonly updated: string
+}
+
+export type Action = {
+  readonly type: 'PRESENT_TO_CUSTOMER' | 'REDIRECT_CUSTOMER'
+  readonly descriptor: 'VIRTUAL_ACCOUNT_NUMBER' | 'QR_STRING' | 'WEB_URL'
+  readonly value: string
+}
+
+export type Payment = {
+  readonly payment_id: string
+  readonly business_id: string
+  readonly reference_id: string
+  readonly payment_request_id: string
+  readonly type: 'PAY'
+  readonly country: 'ID'
+  readonly currency: 'IDR'
+  readonly request_amount: number
+  readonly capture_method: 'AUTOMATIC'
+  readonly channel_code: string
+  readonly captures?: readonly Capture[]
+  readonly status: 'SUCCEEDED' | 'FAILED'
+  readonly payment_details: Readonly<Record<string, string>>
+  readonly failure_code?: string
+  readonly metadata?: Readonly<Record<string, unknown>>
+  readonly created: string
+  readonly updated: string
+}
+
+export type Capture = {
+  readonly capture_id: string
+  readonly capture_amount: number
+  readonly capture_timestamp: string
+}
+
+export type Transaction = {
+  readonly id: string
+  readonly product_id: string
+  readonly type: 'PAYMENT'
+  readonly status: 'SUCCESS'
+  readonly channel_category: string
+  readonly channel_code: string
+  readonly reference_id: string
+  readonly account_identifier: null
+  readonly currency: 'IDR'
+  readonly amount: number
+  readonly net_amount: number
+  readonly net_amount_currency: 'IDR'
+  readonly cashflow: 'MONEY_IN'
+  readonly settlement_status: 'PENDING' | 'SETTLED'
+  readonly estimated_settlement_time: string
+  readonly business_id: string
+  readonly created: string
+  readonly updated: string
+  readonly fee: TransactionFee
+  readonly product_data: {
+    readonly capture_id: string
+    readonly payment_request_id: string
+    readonly payment_link_id: null
+    readonly reusable_payment_link_id: null
+  }
+}
+
+export type TransactionFee = {
+  readonly xendit_fee: number
+  readonly value_added_tax: number
+  readonly xendit_withholding_tax: 0
+  readonly third_party_withholding_tax: 0
+  readonly status: 'PENDING' | 'COMPLETED'
+}
+
+export const BUSINESS_ID = '66f0c4d2a8b1e95d7c3f2a10'
+
+const OPEN_STATUSES: readonly RequestStatus[] = ['REQUIRES_ACTION', 'PENDING']
+
+/** Whether a request may still be paid, cancelled, failed or expired. */
+export const isOpen = (request: PaymentRequest) => OPEN_STATUSES.includes(request.status)

@@ -1,0 +1,87 @@
+import { randomUUID } from 'node:crypto'
+import type { LocalClock } from '../local-clock.ts'
+import { jsonReply, type LocalAnswer, type LocalRequest, startLocalHttpServer } from '../local-http-server.ts'
+import { createCallbackSender } from './callback-sender.ts'
+import { answerCheckout } from './checkout-page.ts'
+import { answerControlCall } from './control-api.ts'
+import { answerProviderCall } from './provider-api.ts'
+import { ProviderError } from './provider-error.ts'
+import { createSimulatorCore, type SimulatorCore } from './simulator-core.ts'
+import { openStateFile } from './state-file.ts'
+import type { Change } from './store.ts'
+
+export type ProviderSimulatorOptions = {
+  readonly clock: LocalClock
+  /** 0 takes a free port. */
+  readonly port: number
+  readonly secretKey: string
+  /** Asked at every callback, so the receiver may start later. */
+  readonly callbackUrl: () => string
+  readonly callbackToken: string
+  /** Keeps the state across a SIGKILL; without it the state is gone with the process. */
+  readonly stateFile?: string
+}
+
+export type ProviderSimulator = { readonly port: number; readonly url: string; close(): Promise<void> }
+
+/**
+ * Starts the stand-in for the upstream provider on 127.0.0.1: its API, the control surface under `/_simulator` and the
+ * checkout pages. It never pays unless told. With a state file, every change is on disk before its answer is sent.
+ * `close` cuts connections and callbacks under way and ends all timers.
+ */
+export const startProviderSimulator = async (options: ProviderSimulatorOptions): Promise<ProviderSimulator> => {
+  const file = options.stateFile === undefined ? undefined : openStateFile(options.stateFile)
+  const sender = createCallbackSender({ url: options.callbackUrl })
+  let baseUrl = ''
+
+  const save = (changes: readonly Change[]) => {
+    file?.append(changes)
+    if (file?.isLong()) file.rewrite(core.snapshot())
+  }
+
+  const core = createSimulatorCore(
+    {
+      clock: options.clock,
+      newUuid: randomUUID,
+      baseUrl: () => baseUrl,
+      callbackToken: options.callbackToken,
+      sendCallback: sender.send,
+      save,
+    },
+    file?.loaded,
+  )
+  file?.rewrite(core.snapshot())
+
+  const stop = async (server?: { close(): Promise<void> }) => {
+    core.close()
+    sender.close()
+    await server?.close()
+    file?.close()
+  }
+
+  try {
+    const server = await startLocalHttpServer({
+      port: options.port,
+      answer: (request) => answer(core, options.secretKey, request),
+    })
+    baseUrl = server.url
+    return { port: server.port, url: server.url, close: () => stop(server) }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+const answer = (core: SimulatorCore, secretKey: string, request: LocalRequest): LocalAnswer => {
+  try {
+    if (request.path.startsWith('/_simulator/')) return jsonReply(200, answerControlCall(core, request))
+    if (request.path.startsWith('/checkout/')) return answerCheckout(core, request)
+    const answered = answerProviderCall(core, secretKey, { ...request, body: request.body.toString('utf8') })
+    if (!answered) throw new ProviderError('DATA_NOT_FOUND', `no resource ${request.method} ${request.path}`)
+    if (answered.kind === 'silence') return { hang: true }
+    return { ...jsonReply(answered.status, answered.body, answered.headers), delayMs: answered.delayMs }
+  } catch (error) {
+    if (error instanceof ProviderError) return jsonReply(error.status, error.toBody())
+    throw error
+  }
+}

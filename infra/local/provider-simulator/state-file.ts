@@ -1,0 +1,88 @@
+import {
+  appendFileSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname } from 'node:path'
+import * as v from 'valibot'
+import { type Change, TABLE_NAMES } from './store.ts'
+
+const ChangeList = v.array(
+  v.object({
+    table: v.picklist(TABLE_NAMES),
+    id: v.string(),
+    record: v.nullable(v.looseObject({ id: v.string() })),
+  }),
+)
+
+const REWRITE_AFTER_BYTES = 64 * 1024 * 1024
+
+/**
+ * The simulator's memory on disk: a journal with one line per step, so that saving costs the same however much there is.
+ * `loaded` is what was in the file; call `rewrite` once with the state made of it, then `append` every step.
+ * A last line without its end was never answered for, and is dropped. Throws when another line cannot be read: to go on
+ * without it would lose money silently.
+ */
+export const openStateFile = (path: string) => {
+  mkdirSync(dirname(path), { recursive: true })
+  const loaded = load(path)
+  let descriptor: number | undefined
+  let bytes = 0
+
+  /** Replaces the file by this state alone; a crash leaves either the old file or the new one. */
+  const rewrite = (state: readonly Change[]) => {
+    const text = state.map((change) => toLine([change])).join('')
+    const next = `${path}.next`
+    writeFileSync(next, text)
+    if (descriptor !== undefined) closeSync(descriptor)
+    renameSync(next, path)
+    descriptor = openSync(path, 'a')
+    bytes = 0
+  }
+
+  return {
+    loaded,
+    rewrite,
+    /** Whether so much has been appended that a rewrite is worth its while. */
+    isLong: () => bytes > REWRITE_AFTER_BYTES,
+    /** Writes the changes of one step as one line. Once this returns, they outlive the process. */
+    append: (changes: readonly Change[]) => {
+      if (descriptor === undefined) throw new Error('the state file is closed')
+      const line = toLine(changes)
+      appendFileSync(descriptor, line)
+      bytes += line.length
+    },
+    close: () => {
+      if (descriptor !== undefined) closeSync(descriptor)
+      descriptor = undefined
+    },
+  }
+}
+
+const toLine = (changes: readonly Change[]) => `${JSON.stringify(changes)}\n`
+
+const load = (path: string): Change[] => {
+  if (!existsSync(path)) return []
+  const lines = readFileSync(path, 'utf8').split('\n')
+  return lines.slice(0, -1).flatMap((line, index) => parseLine(line, `${path}:${index + 1}`))
+}
+
+const parseLine = (line: string, where: string): Change[] => {
+  try {
+    const changes: unknown = JSON.parse(line)
+    if (isChangeList(changes)) return changes
+  } catch (error) {
+    throw new Error(unreadable(where), { cause: error })
+  }
+  throw new Error(unreadable(where))
+}
+
+// Only this file writes the journal, so what names a table and has an id is taken for a record of that table.
+const isChangeList = (value: unknown): value is Change[] => v.is(ChangeList, value)
+
+const unreadable = (where: string) => `the provider simulator cannot read its state at ${where}`

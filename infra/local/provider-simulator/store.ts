@@ -1,0 +1,145 @@
+import type { Payment, PaymentRequest, Transaction, TransactionFee } from './provider-objects.ts'
+
+export type RequestRecord = { readonly id: string; readonly expiresAtMs: number; readonly request: PaymentRequest }
+
+export type PaymentRecord = { readonly id: string; readonly payment: Payment }
+
+export type TransactionRecord = {
+  readonly id: string
+  readonly row: Transaction
+  /** The fee as it will be once the row is settled at `settleAtMs`; both absent on a settled row. */
+  readonly settleAtMs?: number
+  readonly finalFee?: TransactionFee
+  /** Faults that took hold of this row: it is not shown, or shown a second time under another id. */
+  readonly missing?: true
+  readonly duplicateId?: string
+}
+
+export type CallbackRecord = {
+  readonly id: string
+  /** The same in every attempt and in every duplicate of one callback. */
+  readonly webhookId: string
+  readonly event: string
+  readonly data: unknown
+  readonly wrongToken: boolean
+  /** A forger tries once; the provider retries. */
+  readonly forged: boolean
+  /** Held back until another callback has been sent, or `dueMs`. */
+  readonly held: boolean
+  readonly attempts: number
+  readonly dueMs: number
+}
+
+export type FaultRecord = {
+  readonly id: string
+  readonly target: string
+  readonly fault: string
+  readonly times: number
+  readonly value: unknown
+}
+
+export type CounterRecord = { readonly id: string; readonly count: number }
+
+type Records = {
+  requests: RequestRecord
+  payments: PaymentRecord
+  transactions: TransactionRecord
+  callbacks: CallbackRecord
+  faults: FaultRecord
+  calls: CounterRecord
+  sequences: CounterRecord
+}
+
+export type TableName = keyof Records
+
+type ChangeOf<N extends TableName> = {
+  [K in N]: { readonly table: K; readonly id: string; readonly record: Records[K] | null }
+}[N]
+
+/** One record written, or removed (null). A list of these is both the journal and, from an empty start, a snapshot. */
+export type Change = ChangeOf<TableName>
+
+export type Table<R extends { readonly id: string }> = {
+  get(id: string): R | undefined
+  /** Oldest first: a record keeps its place when it is replaced. */
+  all(): R[]
+  put(record: R): void
+  delete(id: string): void
+}
+
+export type Store = { readonly [N in TableName]: Table<Records[N]> } & {
+  /** The changes since the last call, in order. */
+  takeChanges(): Change[]
+  snapshot(): Change[]
+}
+
+export const TABLE_NAMES = [
+  'requests',
+  'payments',
+  'transactions',
+  'callbacks',
+  'faults',
+  'calls',
+  'sequences',
+] as const satisfies readonly TableName[]
+
+/** All state of the simulator: a few tables of immutable records that are replaced, never changed in place. */
+export const createStore = (from: readonly Change[] = []): Store => {
+  let touched: { readonly table: TableName; readonly id: string }[] = []
+  const maps = emptyMaps()
+
+  const restore = <N extends TableName>({ table, id, record }: ChangeOf<N>) => {
+    const rows: Map<string, Records[N]> = maps[table]
+    if (record) rows.set(id, record)
+    else rows.delete(id)
+  }
+
+  for (const change of from) restore(change)
+
+  const tableOf = <N extends TableName>(table: N): Table<Records[N]> => {
+    const rows: Map<string, Records[N]> = maps[table]
+    return {
+      get: (id) => rows.get(id),
+      all: () => [...rows.values()],
+      put: (record) => {
+        rows.set(record.id, record)
+        touched.push({ table, id: record.id })
+      },
+      delete: (id) => {
+        if (rows.delete(id)) touched.push({ table, id })
+      },
+    }
+  }
+
+  return {
+    requests: tableOf('requests'),
+    payments: tableOf('payments'),
+    transactions: tableOf('transactions'),
+    callbacks: tableOf('callbacks'),
+    faults: tableOf('faults'),
+    calls: tableOf('calls'),
+    sequences: tableOf('sequences'),
+    takeChanges: () => {
+      const changes = touched.map(({ table, id }) => changeOf(table, id, maps[table].get(id) ?? null))
+      touched = []
+      return changes
+    },
+    snapshot: () => TABLE_NAMES.flatMap((table) => [...maps[table]].map(([id, record]) => changeOf(table, id, record))),
+  }
+}
+
+const emptyMaps = (): { readonly [N in TableName]: Map<string, Records[N]> } => ({
+  requests: new Map(),
+  payments: new Map(),
+  transactions: new Map(),
+  callbacks: new Map(),
+  faults: new Map(),
+  calls: new Map(),
+  sequences: new Map(),
+})
+
+const changeOf = <N extends TableName>(table: N, id: string, record: Records[N] | null): ChangeOf<N> => ({
+  table,
+  id,
+  record,
+})
