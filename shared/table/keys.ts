@@ -37,6 +37,7 @@ export const shardKey = (clientId: ClientId, shard: number): Key => ({
   pk: ledgerPk(clientId),
   sk: `${shardSkPrefix}${String(shard).padStart(2, '0')}`,
 })
+export const shardNumberOf = (sk: string): number => Number(sk.slice(shardSkPrefix.length))
 export const WINDOW_SK = 'WINDOW'
 export const windowKey = (clientId: ClientId): Key => ({ pk: ledgerPk(clientId), sk: WINDOW_SK })
 

@@ -1,0 +1,30 @@
+import * as v from 'valibot'
+import { issueApiKey } from '../../shared/client/api-key-store.ts'
+import { parseClientId, toApiKeyDto } from '../../shared/client/client-dto.ts'
+import { adminHandler, OPERATOR } from '../../shared/runtime/admin-handler.ts'
+
+const TEN_YEARS_SECONDS = 10 * 365 * 24 * 3_600
+
+/** Issues a key. This answer is the only place where it can be read; hand it over by a secure channel. */
+export const handler = adminHandler(
+  v.strictObject({
+    operator: OPERATOR,
+    client_id: v.string(),
+    expires_in_seconds: v.optional(
+      v.pipe(
+        v.number(),
+        v.safeInteger('must be an integer'),
+        v.minValue(1, 'must be at least 1'),
+        v.maxValue(TEN_YEARS_SECONDS, 'must be at most ten years'),
+      ),
+    ),
+  }),
+  async (input, deps) => {
+    const { text, key } = await issueApiKey(deps, {
+      clientId: parseClientId(input.client_id),
+      operator: input.operator,
+      expiresInSeconds: input.expires_in_seconds,
+    })
+    return { api_key: text, ...toApiKeyDto(key) }
+  },
+)

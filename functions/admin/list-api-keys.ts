@@ -1,0 +1,16 @@
+import * as v from 'valibot'
+import { listApiKeys } from '../../shared/client/api-key-store.ts'
+import { parseClientId, toApiKeyDto } from '../../shared/client/client-dto.ts'
+import { findClient } from '../../shared/client/client-store.ts'
+import { notFound } from '../../shared/errors.ts'
+import { pageFields, pageOf, pagination } from '../../shared/page.ts'
+import { adminHandler } from '../../shared/runtime/admin-handler.ts'
+
+/** A merchant's keys without their texts, revoked and expired ones too, newest first. */
+export const handler = adminHandler(v.strictObject({ client_id: v.string(), ...pageFields }), async (input, deps) => {
+  const clientId = parseClientId(input.client_id)
+  if (!(await findClient(deps, clientId))) throw notFound('client')
+  const page = pageOf(input)
+  const keys = await listApiKeys(deps, clientId, page)
+  return { data: keys.map(toApiKeyDto), pagination: pagination(page) }
+})

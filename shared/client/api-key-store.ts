@@ -1,0 +1,96 @@
+import * as v from 'valibot'
+import type { Deps } from '../deps.ts'
+import { assertInvariant, notFound } from '../errors.ts'
+import type { ClientId } from '../ids.ts'
+import { auditStep } from '../operator/audit.ts'
+import type { Page } from '../page.ts'
+import { absent, all, equals, exists, isNew } from '../table/condition.ts'
+import { apiKeyKey, clientKey } from '../table/keys.ts'
+import { listItems } from '../table/list.ts'
+import { getItem, type ReadDeps } from '../table/read.ts'
+import { check, put, update } from '../table/step.ts'
+import { transact, type WriteDeps } from '../table/write.ts'
+import { addMs, SECOND_MS } from '../time.ts'
+import { type ApiKey, ApiKeySchema, apiKeyText, KEY_RANDOM_BYTES, type KeyId, keyIdOf, shownPrefix } from './api-key.ts'
+import { toApiKeyDto } from './client-dto.ts'
+
+type ChangeDeps = WriteDeps & Pick<Deps, 'now' | 'newId'>
+
+const ENTITY = 'api_key'
+
+/** Keys of a client, revoked and expired ones too, newest first. */
+export const listApiKeys = async (deps: ReadDeps, clientId: ClientId, page: Page): Promise<readonly ApiKey[]> => {
+  const items = await listItems(deps, { index: 'by-owner', partition: [clientId, ENTITY], page })
+  return items.map((item) => v.parse(ApiKeySchema, item))
+}
+
+/**
+ * Makes a new key for an existing client; any number may live at once, so that keys can be exchanged without a gap.
+ * The text is in this answer and nowhere else: when the answer is lost, revoke the key and issue another.
+ */
+export const issueApiKey = async (
+  deps: ChangeDeps & Pick<Deps, 'stage' | 'randomBytes'>,
+  input: { clientId: ClientId; operator: string; expiresInSeconds: number | undefined },
+): Promise<{ readonly text: string; readonly key: ApiKey }> => {
+  const { clientId, operator, expiresInSeconds } = input
+  const text = apiKeyText(deps.stage.name, clientId, deps.randomBytes(KEY_RANDOM_BYTES))
+  const createdAt = deps.now()
+  const key: ApiKey = {
+    keyId: keyIdOf(text),
+    clientId,
+    prefix: shownPrefix(deps.stage.name, clientId, text),
+    createdAt,
+    expiresAt: expiresInSeconds === undefined ? undefined : addMs(createdAt, expiresInSeconds * SECOND_MS),
+  }
+  const outcome = await transact(deps, {
+    client: check(clientKey(clientId), exists),
+    key: put(
+      apiKeyKey(key.keyId),
+      { ...key, owner: clientId, entity: ENTITY, listedAt: createdAt, id: key.keyId },
+      isNew,
+    ),
+    audit: auditStep(deps, { subject: clientId, operator, action: 'issue-api-key', after: toApiKeyDto(key) }),
+  })
+  if (!outcome.applied && outcome.refusedBy === 'client') throw notFound('client')
+  assertInvariant(outcome.applied, 'a new key has the hash of another one')
+  return { text, key }
+}
+
+/**
+ * Ends a key for good; it is refused everywhere within 15 s (the authentication cache). Found by its id alone, without
+ * an index, so a key issued a moment ago is not missed. Revoking it again changes nothing and answers the same. Throws
+ * 404 for a key that does not exist or is another client's.
+ */
+export const revokeApiKey = async (
+  deps: ChangeDeps,
+  input: { clientId: ClientId; keyId: KeyId; operator: string },
+): Promise<ApiKey> => {
+  const { clientId, keyId, operator } = input
+  const before = await findApiKey(deps, clientId, keyId)
+  if (!before) throw notFound('api key')
+  if (before.revokedAt !== undefined) return before
+  const after: ApiKey = { ...before, revokedAt: deps.now() }
+  const outcome = await transact(deps, {
+    key: update(
+      apiKeyKey(keyId),
+      { set: { revokedAt: after.revokedAt } },
+      all(equals('clientId', clientId), absent('revokedAt')),
+    ),
+    audit: auditStep(deps, {
+      subject: clientId,
+      operator,
+      action: 'revoke-api-key',
+      before: toApiKeyDto(before),
+      after: toApiKeyDto(after),
+    }),
+  })
+  if (outcome.applied) return after
+  // Keys are never deleted and never change hands, so what refused was another operator's revocation.
+  return v.parse(ApiKeySchema, outcome.item)
+}
+
+const findApiKey = async (deps: ReadDeps, clientId: ClientId, keyId: KeyId): Promise<ApiKey | undefined> => {
+  const item = await getItem(deps, apiKeyKey(keyId))
+  const key = item && v.parse(ApiKeySchema, item)
+  return key?.clientId === clientId ? key : undefined
+}

@@ -1,0 +1,50 @@
+import { createHash } from 'node:crypto'
+import * as v from 'valibot'
+import { type ClientId, ClientIdSchema } from '../ids.ts'
+import { TimestampSchema } from '../time.ts'
+
+const KEY_HASH = /^[0-9a-f]{64}$/
+
+/**
+ * The SHA-256 of a key's text, in hex. It is the key's id: it leads to the key's item without an index, so that a
+ * revocation cannot miss a key issued a moment ago; and of 256 random bits a hash gives nothing away.
+ */
+export const KeyIdSchema = v.pipe(v.string(), v.regex(KEY_HASH, 'must be a key_id'), v.brand('KeyId'))
+export type KeyId = v.InferOutput<typeof KeyIdSchema>
+
+/** What is kept of an API key. The key itself is shown once, when it is issued, and never stored. */
+export const ApiKeySchema = v.object({
+  keyId: KeyIdSchema,
+  clientId: ClientIdSchema,
+  /** The key's beginning, by which people tell their keys apart. */
+  prefix: v.string(),
+  createdAt: TimestampSchema,
+  expiresAt: v.optional(TimestampSchema),
+  revokedAt: v.optional(TimestampSchema),
+})
+export type ApiKey = v.InferOutput<typeof ApiKeySchema>
+
+/** Length of the random part in bytes: 43 characters of base64url. */
+export const KEY_RANDOM_BYTES = 32
+const SHOWN_CHARACTERS = 4
+
+const keyStart = (stage: string, clientId: ClientId) => `gk_${stage}_${clientId}_`
+
+/** A key's text: it names its stage and its client, so that a key of another stage is refused without a read. */
+export const apiKeyText = (stage: string, clientId: ClientId, random: Buffer): string =>
+  keyStart(stage, clientId) + random.toString('base64url')
+
+/** The part of a key's text that may be shown: all that is not secret, and four characters of what is. */
+export const shownPrefix = (stage: string, clientId: ClientId, text: string): string =>
+  text.slice(0, keyStart(stage, clientId).length + SHOWN_CHARACTERS)
+
+export const keyIdOf = (text: string): KeyId => v.parse(KeyIdSchema, createHash('sha256').update(text).digest('hex'))
+
+const KEY_TEXT = /^gk_([a-z0-9-]{1,20})_([0-9a-f-]{36})_[A-Za-z0-9_-]{43}$/
+
+/** The client a key of this stage claims to belong to. Undefined for any text that is not such a key. */
+export const claimedClient = (stage: string, text: string): ClientId | undefined => {
+  const [, keyStage, clientId] = KEY_TEXT.exec(text) ?? []
+  const claimed = v.safeParse(ClientIdSchema, clientId)
+  return keyStage === stage && claimed.success ? claimed.output : undefined
+}

@@ -1,0 +1,75 @@
+import * as v from 'valibot'
+import type { Deps } from '../deps.ts'
+import { GatewayError } from '../errors.ts'
+import type { ClientId } from '../ids.ts'
+import { apiKeyKey, clientKey } from '../table/keys.ts'
+import { getItems } from '../table/read.ts'
+import type { WriteDeps } from '../table/write.ts'
+import { addMs, SECOND_MS, type Timestamp } from '../time.ts'
+import { ApiKeySchema, claimedClient, type KeyId, keyIdOf } from './api-key.ts'
+import { type Client, ClientSchema } from './client.ts'
+import { enforceRateLimit } from './rate-limit.ts'
+
+type AuthDeps = WriteDeps & Pick<Deps, 'stage' | 'now'>
+
+/** A revocation, a disabled client and a changed limit act within this time. */
+const CACHE_MS = 15 * SECOND_MS
+const CACHE_LIMIT = 1_000
+
+type Proven = { readonly client: Client; readonly expiresAt: Timestamp | undefined }
+type Cached = Proven & { readonly from: Timestamp; readonly until: Timestamp }
+
+// One cache per environment, kept with the table it was read from. Refusals are never in it: a key issued, or a client
+// enabled, a moment ago works at once.
+const caches = new WeakMap<Deps['table'], Map<KeyId, Cached>>()
+
+/**
+ * The client behind an `Authorization` header (spec section 5), within its rate limit. Throws 401 `auth` in the same
+ * words for a key that is missing, malformed, unknown, expired, revoked, of another stage or of a disabled client, and
+ * 429 `rate_limit`. The key's text is never logged and never part of an error.
+ */
+export const authenticate = async (deps: AuthDeps, authorizationHeader: string | undefined): Promise<Client> => {
+  const key = bearerKey(authorizationHeader)
+  const clientId = key === undefined ? undefined : claimedClient(deps.stage.name, key)
+  if (key === undefined || clientId === undefined) throw invalidCredentials()
+  const proven = await prove(deps, keyIdOf(key), clientId)
+  if (!proven || isPast(proven.expiresAt, deps.now())) throw invalidCredentials()
+  await enforceRateLimit(deps, proven.client)
+  return proven.client
+}
+
+const invalidCredentials = () => new GatewayError('auth', 'invalid credentials')
+
+// RFC 6750: the scheme in any case, one credential. Two headers arrive joined by a comma and so are refused.
+const BEARER = /^bearer +([A-Za-z0-9_-]+)$/i
+
+const bearerKey = (header: string | undefined) => BEARER.exec(header ?? '')?.[1]
+
+const isPast = (time: Timestamp | undefined, now: Timestamp) => time !== undefined && time <= now
+
+const prove = async (deps: AuthDeps, keyId: KeyId, clientId: ClientId): Promise<Proven | undefined> => {
+  const cache = caches.get(deps.table) ?? new Map<KeyId, Cached>()
+  caches.set(deps.table, cache)
+  const from = deps.now()
+  const cached = cache.get(keyId)
+  // By the wall clock, since a frozen environment's other clock may stand still; and not when that was set back.
+  if (cached && cached.from <= from && from < cached.until) return cached
+  cache.delete(keyId)
+  const proven = await readProof(deps, keyId, clientId)
+  if (!proven) return undefined
+  const oldest = cache.size < CACHE_LIMIT ? undefined : cache.keys().next().value
+  if (oldest !== undefined) cache.delete(oldest)
+  // Counted from before the read: a revocation that came during it acts within the same time.
+  cache.set(keyId, { ...proven, from, until: addMs(from, CACHE_MS) })
+  return proven
+}
+
+/** Key and client in one consistent batch read. Undefined unless both are there, belong together and may be used. */
+const readProof = async (deps: AuthDeps, keyId: KeyId, clientId: ClientId): Promise<Proven | undefined> => {
+  const [keyItem, clientItem] = await getItems(deps, [apiKeyKey(keyId), clientKey(clientId)])
+  if (!keyItem || !clientItem) return undefined
+  const key = v.parse(ApiKeySchema, keyItem)
+  const client = v.parse(ClientSchema, clientItem)
+  if (key.clientId !== clientId || key.revokedAt !== undefined || !client.enabled) return undefined
+  return { client, expiresAt: key.expiresAt }
+}

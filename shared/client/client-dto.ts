@@ -1,0 +1,101 @@
+import * as v from 'valibot'
+import { notFound } from '../errors.ts'
+import { type ClientId, ClientIdSchema } from '../ids.ts'
+import { type Minor, MinorSchema, minor, ZERO } from '../money.ts'
+import { type ApiKey, type KeyId, KeyIdSchema } from './api-key.ts'
+import type { Bank, Client } from './client.ts'
+
+const MAX_TEXT = 255
+const MAX_URL = 2_048
+const MAX_RATE_PER_SECOND = 10_000
+
+/** Spec section 8: the floor of a tenant that has none of its own. */
+export const DEFAULT_SETTLEMENT_FLOOR: Minor = minor(10_000)
+
+const text = v.pipe(
+  v.string(),
+  v.trim(),
+  v.minLength(1, 'must not be empty'),
+  v.maxLength(MAX_TEXT, `at most ${MAX_TEXT} characters`),
+)
+
+const isHttpsUrl = (value: string) => {
+  const url = URL.canParse(value) ? new URL(value) : undefined
+  return url?.protocol === 'https:' && url.username === '' && url.password === ''
+}
+
+const BankField = v.pipe(
+  v.strictObject({ bank_name: text, bank_account_no: text, bank_account_name: text }),
+  v.transform(
+    (bank): Bank => ({
+      bankName: bank.bank_name,
+      bankAccountNo: bank.bank_account_no,
+      bankAccountName: bank.bank_account_name,
+    }),
+  ),
+)
+
+/** What an operator may say about a client, under its names in design section 7. Null clears what is optional. */
+export const CLIENT_FIELDS = {
+  name: text,
+  enabled: v.boolean(),
+  settlement_floor_minor: v.pipe(MinorSchema, v.minValue(ZERO, 'must be >= 0')),
+  bank: v.nullable(BankField),
+  return_url: v.nullable(
+    v.pipe(
+      v.string(),
+      v.maxLength(MAX_URL, `at most ${MAX_URL} characters`),
+      v.check(isHttpsUrl, 'must be an https URL without user info'),
+    ),
+  ),
+  rate_limit_per_second: v.nullable(
+    v.pipe(
+      v.number(),
+      v.safeInteger('must be an integer'),
+      v.minValue(1, 'must be at least 1'),
+      v.maxValue(MAX_RATE_PER_SECOND, `must be at most ${MAX_RATE_PER_SECOND}`),
+    ),
+  ),
+}
+
+/** Throws 404: an id of a wrong shape is one that does not exist (design section 5). */
+export const parseClientId = (id: string): ClientId => {
+  const parsed = v.safeParse(ClientIdSchema, id)
+  if (!parsed.success) throw notFound('client')
+  return parsed.output
+}
+
+/** Throws 404, as above. */
+export const parseKeyId = (id: string): KeyId => {
+  const parsed = v.safeParse(KeyIdSchema, id)
+  if (!parsed.success) throw notFound('api key')
+  return parsed.output
+}
+
+/** A client as operators see it. */
+export const toClientDto = (client: Client) => ({
+  client_id: client.clientId,
+  name: client.name,
+  enabled: client.enabled,
+  settlement_floor_minor: client.settlementFloorMinor,
+  bank: client.bank
+    ? {
+        bank_name: client.bank.bankName,
+        bank_account_no: client.bank.bankAccountNo,
+        bank_account_name: client.bank.bankAccountName,
+      }
+    : null,
+  return_url: client.returnUrl ?? null,
+  rate_limit_per_second: client.rateLimitPerSecond ?? null,
+  created_at: client.createdAt,
+})
+
+/** A key as operators see it: everything but the key. */
+export const toApiKeyDto = (key: ApiKey) => ({
+  key_id: key.keyId,
+  client_id: key.clientId,
+  prefix: key.prefix,
+  created_at: key.createdAt,
+  expires_at: key.expiresAt ?? null,
+  revoked_at: key.revokedAt ?? null,
+})

@@ -1,0 +1,119 @@
+import * as v from 'valibot'
+import type { Deps } from '../deps.ts'
+import { assertInvariant, GatewayError, notFound } from '../errors.ts'
+import type { ClientId } from '../ids.ts'
+import { ZERO } from '../money.ts'
+import { auditStep } from '../operator/audit.ts'
+import type { Page } from '../page.ts'
+import { absent, all, type Condition, equals, exists, isNew } from '../table/condition.ts'
+import { clientKey, windowKey } from '../table/keys.ts'
+import { listItems } from '../table/list.ts'
+import { getItem, type ReadDeps } from '../table/read.ts'
+import { GATEWAY_OWNER } from '../table/schema.ts'
+import { put, update } from '../table/step.ts'
+import { transact, type WriteDeps } from '../table/write.ts'
+import { type Client, ClientSchema } from './client.ts'
+import { toClientDto } from './client-dto.ts'
+
+type ChangeDeps = WriteDeps & Pick<Deps, 'now' | 'newId'>
+
+const ENTITY = 'client'
+
+/** Reads a client, strongly consistent. Undefined when there is none; a disabled one is found like any other. */
+export const findClient = async (deps: ReadDeps, clientId: ClientId): Promise<Client | undefined> => {
+  const item = await getItem(deps, clientKey(clientId))
+  return item && v.parse(ClientSchema, item)
+}
+
+/** All clients, newest first. */
+export const listClients = async (deps: ReadDeps, page: Page): Promise<readonly Client[]> => {
+  const items = await listItems(deps, { index: 'by-owner', partition: [GATEWAY_OWNER, ENTITY], page })
+  return items.map((item) => v.parse(ClientSchema, item))
+}
+
+/**
+ * Writes a new client, its empty settlement window and the audit record, all or none (design section 3: the window is
+ * born with the client, so that no sweep ever meets a client without one).
+ */
+export const insertClient = async (deps: ChangeDeps, client: Client, operator: string): Promise<void> => {
+  const { clientId, createdAt } = client
+  const { applied } = await transact(deps, {
+    client: put(
+      clientKey(clientId),
+      { ...client, owner: GATEWAY_OWNER, entity: ENTITY, listedAt: createdAt, id: clientId },
+      isNew,
+    ),
+    window: put(windowKey(clientId), { settledUntil: createdAt, settledMinor: ZERO, availableMinor: ZERO }, isNew),
+    audit: auditStep(deps, { subject: clientId, operator, action: 'create-client', after: toClientDto(client) }),
+  })
+  assertInvariant(applied, 'a new client has the id of another one')
+}
+
+type Changeable = 'name' | 'enabled' | 'settlementFloorMinor' | 'bank' | 'returnUrl' | 'rateLimitPerSecond'
+
+/** Undefined leaves a field as it is; null clears an optional one. */
+export type ClientChanges = { readonly [Field in Changeable]?: Client[Field] | null }
+
+const CHANGE_TRIES = 5
+
+/**
+ * Changes the fields given and writes the audit record, both or none. The change is conditioned on the old values of
+ * those fields, so the record tells the truth when two operators change a client at once: the later one reads again.
+ * Repeating a change is harmless and leaves no second record. Throws 404 for an unknown client.
+ */
+export const changeClient = async (
+  deps: ChangeDeps,
+  { clientId, operator, changes }: { clientId: ClientId; operator: string; changes: ClientChanges },
+): Promise<Client> => {
+  for (let tried = 0; tried < CHANGE_TRIES; tried++) {
+    const before = await findClient(deps, clientId)
+    if (!before) throw notFound('client')
+    const after = v.parse(ClientSchema, changed(before, changes))
+    const fields = changedFields(before, after)
+    if (fields.length === 0) return before
+    const { applied } = await transact(deps, {
+      client: update(
+        clientKey(clientId),
+        {
+          set: Object.fromEntries(fields.map((field) => [field, after[field]])),
+          remove: fields.filter((field) => after[field] === undefined),
+        },
+        all(exists, ...fields.map((field) => isStill(field, before[field]))),
+      ),
+      audit: auditStep(deps, {
+        subject: clientId,
+        operator,
+        action: 'update-client',
+        before: toClientDto(before),
+        after: toClientDto(after),
+      }),
+    })
+    if (applied) return after
+  }
+  throw new GatewayError('conflict', 'others are changing this client right now; try again')
+}
+
+const CHANGEABLE: readonly Changeable[] = [
+  'name',
+  'enabled',
+  'settlementFloorMinor',
+  'bank',
+  'returnUrl',
+  'rateLimitPerSecond',
+]
+
+const changed = (client: Client, changes: ClientChanges): object => ({
+  ...client,
+  ...Object.fromEntries(
+    Object.entries(changes)
+      .filter(([, value]) => value !== undefined)
+      .map(([field, value]) => [field, value ?? undefined]),
+  ),
+})
+
+// As JSON, since bank details are an object; both sides went through the same schema, so their keys have one order.
+const changedFields = (before: Client, after: Client) =>
+  CHANGEABLE.filter((field) => JSON.stringify(before[field]) !== JSON.stringify(after[field]))
+
+const isStill = (field: Changeable, value: unknown): Condition =>
+  value === undefined ? absent(field) : equals(field, value)

@@ -1,0 +1,25 @@
+import * as v from 'valibot'
+import { ClientIdSchema } from '../ids.ts'
+import { MinorSchema } from '../money.ts'
+import { TimestampSchema } from '../time.ts'
+
+export const BankSchema = v.object({
+  bankName: v.string(),
+  bankAccountNo: v.string(),
+  bankAccountName: v.string(),
+})
+export type Bank = v.InferOutput<typeof BankSchema>
+
+/** A merchant: the tenant every request is scoped to. */
+export const ClientSchema = v.object({
+  clientId: ClientIdSchema,
+  name: v.string(),
+  enabled: v.boolean(),
+  /** A settlement is made only when its net exceeds this. */
+  settlementFloorMinor: MinorSchema,
+  bank: v.optional(BankSchema),
+  returnUrl: v.optional(v.string()),
+  rateLimitPerSecond: v.optional(v.number()),
+  createdAt: TimestampSchema,
+})
+export type Client = v.InferOutput<typeof ClientSchema>
