@@ -1,0 +1,67 @@
+import * as v from 'valibot'
+import { ProviderIdSchema, ReferenceSchema } from './xendit-schema.ts'
+
+/** What a callback is about. A hint, not a proof: it says whom to ask the provider about, never what to believe. */
+export type CallbackHints = {
+  readonly paymentRequestId: string | undefined
+  readonly providerPaymentId: string | undefined
+  readonly reference: string | undefined
+}
+
+/** Events about a payment; in the older ones `id` is the payment's. */
+const PAYMENT_EVENTS: ReadonlySet<string> = new Set([
+  'payment.capture',
+  'payment.failure',
+  'payment.authorization',
+  'payment.succeeded',
+  'payment.failed',
+  'payment.pending',
+])
+
+/** Events about the request itself; documented under one name and seen under the other, with either id field. */
+const REQUEST_EVENTS: ReadonlySet<string> = new Set(['payment_request.expiry', 'payment_request.expired'])
+
+/** A field that is missing or of another form is no hint; it does not spoil the others. */
+const hint = (schema: v.GenericSchema<string>) => v.fallback(v.optional(schema), undefined)
+
+const CallbackSchema = v.object({
+  event: v.string(),
+  data: v.object({
+    id: hint(ProviderIdSchema),
+    payment_id: hint(ProviderIdSchema),
+    payment_request_id: hint(ProviderIdSchema),
+    reference_id: hint(ReferenceSchema),
+  }),
+})
+
+/** Undefined when there is nothing to ask about: another product's event, no usable id, or no such body at all. */
+export const parseCallback = (rawBody: Buffer): CallbackHints | undefined => {
+  const parsed = v.safeParse(CallbackSchema, jsonOf(rawBody))
+  if (!parsed.success) return undefined
+  const { event, data } = parsed.output
+  if (PAYMENT_EVENTS.has(event)) {
+    return usable({
+      paymentRequestId: data.payment_request_id,
+      providerPaymentId: data.payment_id ?? data.id,
+      reference: data.reference_id,
+    })
+  }
+  if (!REQUEST_EVENTS.has(event)) return undefined
+  return usable({
+    paymentRequestId: data.payment_request_id ?? data.id,
+    providerPaymentId: undefined,
+    reference: data.reference_id,
+  })
+}
+
+/** A reference alone is no hint: the provider cannot be asked by it. */
+const usable = (hints: CallbackHints) =>
+  hints.paymentRequestId === undefined && hints.providerPaymentId === undefined ? undefined : hints
+
+const jsonOf = (rawBody: Buffer): unknown => {
+  try {
+    return JSON.parse(rawBody.toString('utf8'))
+  } catch {
+    return undefined
+  }
+}

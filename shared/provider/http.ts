@@ -1,0 +1,82 @@
+/** A JSON call to the provider. The address and the headers carry secrets: neither ever leaves this file. */
+export type HttpCall = {
+  readonly method: 'GET' | 'POST'
+  readonly url: URL
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: object
+  /** For the whole exchange, from name lookup to the last byte of the answer. */
+  readonly timeoutMs: number
+}
+
+export type HttpOutcome =
+  /** `json` is undefined when the body is no JSON, was cut off or is larger than an answer may be. */
+  | { readonly kind: 'answered'; readonly status: number; readonly json: unknown }
+  /** No connection was made, so the other side did nothing. */
+  | { readonly kind: 'not_sent'; readonly reason: string }
+  /** No answer, but the other side may have received and done what was asked. */
+  | { readonly kind: 'lost'; readonly reason: string }
+
+const MAX_ANSWER_BYTES = 1024 * 1024
+
+/**
+ * Calls once, without following redirects: credentials go to the address given and nowhere else. Connections are kept
+ * alive between calls. Never throws for what the network or the other side does; the reason is a bare error code.
+ */
+export const callJson = async ({ method, url, headers, body, timeoutMs }: HttpCall): Promise<HttpOutcome> => {
+  // What is left of a deadline comes with fractions, which a timer refuses.
+  const signal = AbortSignal.timeout(Math.max(1, Math.floor(timeoutMs)))
+  const request = {
+    method,
+    headers: { ...headers, accept: 'application/json', ...(body && { 'content-type': 'application/json' }) },
+    redirect: 'manual' as const,
+    signal,
+    ...(body && { body: JSON.stringify(body) }),
+  }
+  try {
+    const response = await fetch(url, request)
+    return { kind: 'answered', status: response.status, json: await readJson(response) }
+  } catch (error) {
+    if (signal.aborted) return { kind: 'lost', reason: 'timeout' }
+    const causes = causesOf(error)
+    const notSent = causes.length > 0 && causes.every(neverConnected)
+    return { kind: notSent ? 'not_sent' : 'lost', reason: causes[0]?.code ?? 'network error' }
+  }
+}
+
+const readJson = async (response: Response): Promise<unknown> => {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  try {
+    for await (const chunk of response.body ?? []) {
+      bytes += chunk.length
+      if (bytes > MAX_ANSWER_BYTES) return undefined
+      chunks.push(chunk)
+    }
+    return JSON.parse(Buffer.concat(chunks).toString('utf8'))
+  } catch {
+    // The status is known all the same; what it means without a body is for the caller to say.
+    return undefined
+  }
+}
+
+type Cause = { readonly code: string | undefined; readonly syscall: string | undefined }
+
+/** What `fetch` hides behind "fetch failed"; several causes when several addresses of the host were tried. */
+const causesOf = (error: unknown): readonly Cause[] => {
+  const cause = error instanceof Error ? error.cause : undefined
+  const causes: readonly unknown[] = cause instanceof AggregateError ? cause.errors : [cause]
+  return causes.map((one) => ({ code: textField(one, 'code'), syscall: textField(one, 'syscall') }))
+}
+
+const textField = (value: unknown, field: 'code' | 'syscall'): string | undefined => {
+  if (typeof value !== 'object' || value === null || !(field in value)) return undefined
+  const text: unknown = Reflect.get(value, field)
+  return typeof text === 'string' ? text : undefined
+}
+
+// A certificate is judged before the first byte of the request is written.
+const BEFORE_SENDING = /^(UND_ERR_CONNECT_TIMEOUT|CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|ERR_TLS_CERT_)/
+
+/** A reset or an end of the connection is not among these: it may come after the request was taken. */
+const neverConnected = ({ code, syscall }: Cause) =>
+  syscall === 'connect' || syscall === 'getaddrinfo' || BEFORE_SENDING.test(code ?? '')

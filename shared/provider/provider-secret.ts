@@ -1,0 +1,53 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
+import * as v from 'valibot'
+import type { Deps } from '../deps.ts'
+import { providerSecretName, type Secrets } from '../secrets.ts'
+
+// Printable ASCII without spaces: anything else could not travel in a header.
+const HeaderValue = v.pipe(v.string(), v.regex(/^[\x21-\x7e]{1,1024}$/))
+
+const ProviderSecretSchema = v.object({
+  secretKey: HeaderValue,
+  callbackTokens: v.pipe(v.array(HeaderValue), v.minLength(1), v.maxLength(2)),
+})
+export type ProviderSecret = v.InferOutput<typeof ProviderSecretSchema>
+
+/**
+ * What we show the provider and what it shows us, from the stage's secret. Two callback tokens are valid while one is
+ * being exchanged for the other. Throws when the secret is missing, malformed or cannot be read; the error says which
+ * and never what is in it.
+ */
+export const readProviderSecret = async (secrets: Pick<Secrets, 'get'>, stage: string): Promise<ProviderSecret> => {
+  const text = await secrets.get(providerSecretName(stage))
+  if (text === undefined) throw new Error('the provider secret is missing')
+  const parsed = v.safeParse(ProviderSecretSchema, fieldsOf(text))
+  // Without its cause, which would quote the secret.
+  if (!parsed.success) throw new Error('the provider secret is malformed')
+  return parsed.output
+}
+
+const StoredSchema = v.object({ secret_key: v.unknown(), callback_tokens: v.unknown() })
+
+const fieldsOf = (text: string): unknown => {
+  try {
+    const stored = v.parse(StoredSchema, JSON.parse(text))
+    return { secretKey: stored.secret_key, callbackTokens: stored.callback_tokens }
+  } catch {
+    return undefined
+  }
+}
+
+const digest = (text: string) => createHash('sha256').update(text).digest()
+
+/**
+ * Whether a callback's token is one of ours. Both sides are hashed first and every token is compared to the end, so the
+ * time taken tells neither how much of a guess was right nor which token it was.
+ */
+export const isCallbackToken = async (
+  deps: Pick<Deps, 'secrets' | 'stage'>,
+  token: string | undefined,
+): Promise<boolean> => {
+  const { callbackTokens } = await readProviderSecret(deps.secrets, deps.stage.name)
+  const given = digest(token ?? '')
+  return callbackTokens.map((known) => timingSafeEqual(given, digest(known))).includes(true)
+}

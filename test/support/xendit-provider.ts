@@ -1,0 +1,90 @@
+import { minor } from '../../shared/money.ts'
+import type { CreateRequestInput, Provider } from '../../shared/provider/provider.ts'
+import { xenditProvider } from '../../shared/provider/xendit.ts'
+import { json, type Script, type ScriptedServer, startScriptedServer } from './scripted-server.ts'
+
+export const PROVIDER_KEY = 'xnd_development_test_key'
+
+export const PROVIDER_SECRET = JSON.stringify({ secret_key: PROVIDER_KEY, callback_tokens: ['token-new', 'token-old'] })
+
+export const PAYMENT_ID = '0b1f7a52-6f0a-8c1d-9b1e-3f5a7c9d1e2f'
+
+/** What the domain asks for; a BCA virtual account unless told otherwise. */
+export const aCreateInput = (overrides: Partial<CreateRequestInput> = {}): CreateRequestInput => ({
+  reference: `${PAYMENT_ID}-1`,
+  method: 'virtual_account',
+  channelCode: 'BCA',
+  amountMinor: minor(150_000),
+  expiresAt: undefined,
+  phone: undefined,
+  description: undefined,
+  returnUrl: 'https://merchant.example/return',
+  displayName: 'Warung Kopi',
+  ...overrides,
+})
+
+/** The adapter, talking to a server that behaves as scripted. */
+export const scriptedProvider = async (
+  script: Script,
+): Promise<{ readonly provider: Provider; readonly server: ScriptedServer }> => {
+  const server = await startScriptedServer(script)
+  const secrets = { get: async () => PROVIDER_SECRET }
+  return { provider: xenditProvider({ baseUrl: server.url, stage: 'test', secrets }), server }
+}
+
+export const VA_NUMBER = { type: 'PRESENT_TO_CUSTOMER', descriptor: 'VIRTUAL_ACCOUNT_NUMBER', value: '381652390000001' }
+
+/** A create call that succeeds: echoes what was asked, as the provider does. */
+export const created =
+  (overrides: object = {}, status = 201): Script =>
+  (response, request) => {
+    const { reference_id, request_amount, currency, channel_code } = JSON.parse(request.body)
+    json(status, {
+      payment_request_id: 'pr-1',
+      reference_id,
+      request_amount,
+      currency,
+      channel_code,
+      status: 'REQUIRES_ACTION',
+      actions: [VA_NUMBER],
+      ...overrides,
+    })(response, request)
+  }
+
+/** A request, a payment and a transaction in the provider's own words: one paid and settled virtual account. */
+export const PAID_REQUEST = {
+  payment_request_id: 'pr-1',
+  reference_id: 'ref-1',
+  status: 'SUCCEEDED',
+  latest_payment_id: 'py-1',
+  channel_code: 'BNI_VIRTUAL_ACCOUNT',
+  currency: 'IDR',
+  request_amount: 150_000,
+  actions: [{ ...VA_NUMBER, value: '8808000000000001' }],
+}
+
+export const CAPTURED_PAYMENT = {
+  payment_id: 'py-1',
+  payment_request_id: 'pr-1',
+  reference_id: 'ref-1',
+  currency: 'IDR',
+  request_amount: 150_000,
+  status: 'SUCCEEDED',
+  captures: [{ capture_id: 'cptr-1', capture_amount: 150_000, capture_timestamp: '2026-11-20T04:00:00Z' }],
+}
+
+export const SETTLED_TRANSACTION = {
+  id: 'txn_1',
+  product_id: 'py-1',
+  type: 'PAYMENT',
+  status: 'SUCCESS',
+  reference_id: 'ref-1',
+  currency: 'IDR',
+  amount: 150_000,
+  net_amount: 145_560,
+  settlement_status: 'SETTLED',
+  estimated_settlement_time: '2026-11-20T04:05:00Z',
+  updated: '2026-11-20T04:06:00.000Z',
+  fee: { xendit_fee: 4_000, value_added_tax: 440, status: 'COMPLETED' },
+  product_data: { capture_id: 'cptr-1', payment_request_id: 'pr-1' },
+}

@@ -1,0 +1,123 @@
+import { describe, expect, it } from 'vitest'
+import type { ProviderTransaction } from '../../shared/provider/provider.ts'
+import { timestampOf } from '../../shared/time.ts'
+import { json } from '../support/scripted-server.ts'
+import { SETTLED_TRANSACTION, scriptedProvider } from '../support/xendit-provider.ts'
+
+const TIMEOUT_MS = 5_000
+
+const rows = async (...overrides: readonly object[]): Promise<readonly ProviderTransaction[]> => {
+  const page = { has_more: false, data: overrides.map((fields) => ({ ...SETTLED_TRANSACTION, ...fields })) }
+  const answer = await (await scriptedProvider(json(200, page))).provider.listTransactions({ limit: 10 }, TIMEOUT_MS)
+  if (answer.kind !== 'found') throw new Error(`not found: ${answer.kind}`)
+  return answer.value.transactions
+}
+
+const fee = (status: unknown) => ({ fee: { xendit_fee: 4_000, status } })
+
+describe('xendit listTransactions', () => {
+  it('asks for money in, page by page, with every filter given', async () => {
+    const { provider, server } = await scriptedProvider(json(200, { has_more: true, data: [] }))
+
+    const answer = await provider.listTransactions(
+      {
+        providerPaymentId: 'py-1',
+        reference: 'ref & 1',
+        updatedFrom: timestampOf(Date.UTC(2026, 10, 19)),
+        updatedTo: timestampOf(Date.UTC(2026, 10, 20)),
+        afterId: 'txn_9',
+        limit: 50,
+      },
+      TIMEOUT_MS,
+    )
+    await provider.listTransactions({ limit: 5 }, TIMEOUT_MS)
+
+    expect(answer).toStrictEqual({ kind: 'found', value: { transactions: [], hasMore: true } })
+    const [all, few] = server.requests.map(({ url }) => new URL(url, 'http://provider'))
+    expect(all?.pathname).toBe('/transactions')
+    expect(Object.fromEntries(all?.searchParams ?? [])).toStrictEqual({
+      types: 'PAYMENT',
+      limit: '50',
+      after_id: 'txn_9',
+      product_id: 'py-1',
+      reference_id: 'ref & 1',
+      'updated[gte]': '2026-11-19T00:00:00.000Z',
+      'updated[lte]': '2026-11-20T00:00:00.000Z',
+    })
+    expect(few?.search).toBe('?types=PAYMENT&limit=5')
+  })
+
+  it('reads a settled row: what the provider kept is the amount less the net', async () => {
+    expect(await rows({})).toStrictEqual([
+      {
+        transactionId: 'txn_1',
+        providerPaymentId: 'py-1',
+        paymentRequestId: 'pr-1',
+        reference: 'ref-1',
+        status: 'success',
+        currency: 'IDR',
+        amountMinor: 150_000,
+        keptMinor: 4_440,
+        settledAt: '2026-11-20T04:05:00.000Z',
+        updatedAt: '2026-11-20T04:06:00.000Z',
+      },
+    ])
+  })
+
+  it.each<[string, object, number | undefined]>([
+    ['settled early', { settlement_status: 'EARLY_SETTLED' }, 4_440],
+    ['settled, and the fee not applicable', fee('NOT_APPLICABLE'), 4_440],
+    ['settled, nothing kept', { net_amount: 150_000 }, 0],
+    ['settled, fractions: rounded up', { net_amount: 145_559.5 }, 4_441],
+    ['settled, amounts as text', { amount: '10000', net_amount: '9834.10' }, 166],
+    ['not settled', { settlement_status: 'PENDING' }, undefined],
+    ['without a settlement status', { settlement_status: null }, undefined],
+    ['settled, but the fee pending', fee('PENDING'), undefined],
+    ['settled, but the fee status empty', fee(''), undefined],
+    ['settled, but the fee status missing', fee(undefined), undefined],
+    ['settled, but without a fee', { fee: null }, undefined],
+    ['settled, but without a net amount', { net_amount: null }, undefined],
+  ])('knows what was kept of a row that is %s: %s', async (_, overrides, kept) => {
+    const [row] = await rows(overrides)
+
+    expect(row?.keptMinor).toBe(kept)
+  })
+
+  it.each<[string, object, string | undefined]>([
+    ['the estimate once it is past', {}, '2026-11-20T04:05:00.000Z'],
+    [
+      'the update when the estimate is still to come',
+      { estimated_settlement_time: '2026-11-22T00:00:00Z' },
+      SETTLED_TRANSACTION.updated,
+    ],
+    ['the update when there is no estimate', { estimated_settlement_time: null }, SETTLED_TRANSACTION.updated],
+    ['the update when the estimate is no time', { estimated_settlement_time: 'soon' }, SETTLED_TRANSACTION.updated],
+    ['a time without a zone, as UTC', { estimated_settlement_time: '2026-11-20T04:01:00' }, '2026-11-20T04:01:00.000Z'],
+    ['a time with an offset', { estimated_settlement_time: '2026-11-20T11:02:00+07:00' }, '2026-11-20T04:02:00.000Z'],
+    ['nothing before it is settled', { settlement_status: 'PENDING' }, undefined],
+  ])('takes for the time of settlement %s', async (_, overrides, settledAt) => {
+    const [row] = await rows(overrides)
+
+    expect(row?.settledAt).toBe(settledAt)
+  })
+
+  it.each([
+    ['SUCCESS', 'success'],
+    ['PENDING', 'pending'],
+    ['FAILED', 'failed'],
+    ['VOIDED', 'reversed'],
+    ['REVERSED', 'reversed'],
+    ['NEVER_HEARD_OF', 'pending'],
+  ])('reads status %s as %s', async (status, expected) => {
+    expect(await rows({ status })).toMatchObject([{ status: expected }])
+  })
+
+  it('is not stopped by rows of other products', async () => {
+    const foreign = { product_id: 'inv/1 ?', reference_id: null, product_data: null, fee: 'none' }
+
+    expect(await rows(foreign, {})).toMatchObject([
+      { providerPaymentId: 'inv/1 ?', reference: '', paymentRequestId: undefined, keptMinor: undefined },
+      { providerPaymentId: 'py-1' },
+    ])
+  })
+})
