@@ -34,6 +34,10 @@ export const derivedUuid = (...parts: readonly string[]): string => {
   const bytes = hash.digest().subarray(0, 16)
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x80
   bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80
+  return hyphenated(bytes)
+}
+
+const hyphenated = (bytes: Buffer): string => {
   const hex = bytes.toString('hex')
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-')
 }
@@ -45,6 +49,22 @@ export const paymentIdForKey = (clientId: ClientId, idempotencyKey: string): Pay
 /** The one delivery of an event to an endpoint: fan-out may run any number of times. */
 export const deliveryIdFor = (eventId: EventId, endpointId: EndpointId): DeliveryId =>
   v.parse(DeliveryIdSchema, derivedUuid('delivery', eventId, endpointId))
+
+/**
+ * A UUID (version 7) that starts with the time in milliseconds: ids of the same table sort by when they were made.
+ * `entropy` is ten random bytes.
+ */
+export const timeOrderedUuid = (epochMs: number, entropy: Buffer): string => {
+  const bytes = Buffer.alloc(16)
+  bytes.writeUIntBE(epochMs, 0, 6)
+  entropy.copy(bytes, 6, 0, 10)
+  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x70
+  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80
+  return hyphenated(bytes)
+}
+
+/** The milliseconds since the epoch that a version 7 UUID starts with. */
+export const timeOfUuid = (id: string): number => Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16)
 
 /** Which of `slots` a thing belongs to: stable, and spread evenly whatever the ids look like. */
 export const slotOf = (id: string, slots: number): number =>

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { adminHandler, OPERATOR } from '../../shared/runtime/admin-handler.ts'
+import { adminHandler, NOTES, OPERATOR } from '../../shared/runtime/admin-handler.ts'
 import { resolveSuspense } from '../../shared/suspense/resolve-suspense.ts'
 import { RESOLUTIONS, toSuspenseDto } from '../../shared/suspense/suspense.ts'
 
@@ -7,7 +7,7 @@ const input = v.strictObject({
   operator: OPERATOR,
   suspense_id: v.string(),
   resolution: v.picklist(RESOLUTIONS),
-  notes: v.optional(v.pipe(v.string(), v.maxLength(1_000, 'at most 1000 characters'))),
+  notes: v.optional(NOTES),
 })
 
 /** Closes a suspense item as refunded or written off. Once; moves no money. */

@@ -4,7 +4,7 @@ import { assertInvariant } from '../errors.ts'
 import { type ClientId, type PaymentId, slotOf } from '../ids.ts'
 import { type Minor, MinorSchema, ZERO } from '../money.ts'
 import { PAYMENT_STATUSES, type PaymentStatus } from '../payment/payment.ts'
-import { ledgerPk, shardKey, WINDOW_SK } from '../table/keys.ts'
+import { ledgerPk, shardKey, shardNumberOf, WINDOW_SK } from '../table/keys.ts'
 import { queryPage } from '../table/read.ts'
 import { LEDGER_SHARDS } from '../table/schema.ts'
 import { type Step, update } from '../table/step.ts'
@@ -14,6 +14,7 @@ const count = v.optional(v.pipe(v.number(), v.safeInteger()), 0)
 
 /** One of a client's ledger shards: what was credited, and how many payments stand in each status. */
 const ShardSchema = v.object({
+  number: v.number(),
   creditedMinor: v.optional(MinorSchema, ZERO),
   creditedAt: v.optional(TimestampSchema),
   countPending: count,
@@ -34,6 +35,9 @@ export const WindowSchema = v.object({
 })
 export type Window = v.InferOutput<typeof WindowSchema>
 
+/** A shard that nothing has been written to. */
+export const EMPTY_SHARD: LedgerShard = v.parse(ShardSchema, { number: -1 })
+
 export type Ledger = { readonly shards: readonly LedgerShard[]; readonly window: Window | undefined }
 
 /** A client's whole ledger in one consistent query: 17 small items, at ten payments and at ten million. */
@@ -43,12 +47,14 @@ export const readLedger = async (deps: Pick<Deps, 'table'>, clientId: ClientId):
   const isWindow = ({ sk }: Readonly<Record<string, unknown>>) => sk === WINDOW_SK
   const window = items.find(isWindow)
   return {
-    shards: items.filter((item) => !isWindow(item)).map((item) => v.parse(ShardSchema, item)),
+    shards: items
+      .filter((item) => !isWindow(item))
+      .map((item) => v.parse(ShardSchema, { ...item, number: shardNumberOf(String(item['sk'])) })),
     window: window && v.parse(WindowSchema, window),
   }
 }
 
-const COUNT_FIELD = {
+export const COUNT_FIELD = {
   pending: 'countPending',
   succeeded: 'countSucceeded',
   failed: 'countFailed',
@@ -79,6 +85,13 @@ const counts = ({ from, to }: Counted) => ({
 
 /** Counts a payment in its new status. Rides in the transaction whose condition lets the transition happen once. */
 export const countTransition = (counted: Counted): Step => update(shardOf(counted), { add: counts(counted) })
+
+/** Corrects a credit by the difference of an actual fee. Rides in the transaction that makes the fee final, once. */
+export const correctCredit = (
+  payment: Pick<Counted, 'clientId' | 'paymentId'>,
+  differenceMinor: Minor,
+  at: Timestamp,
+): Step => update(shardOf(payment), { add: { creditedMinor: differenceMinor }, set: { creditedAt: at } })
 
 /** Credits a payment's net and counts it as succeeded. Rides in the transaction that marks it succeeded. */
 export const credit = (counted: Omit<Counted, 'to'>, netMinor: Minor, at: Timestamp): Step =>

@@ -1,4 +1,4 @@
-import { isLosslessNumber, isWellFormedDeep, levelsOf, writeJson } from '../json.ts'
+import { isDeeperThan, isJsonObject, isWellFormedDeep, writeJson } from '../json.ts'
 
 const MAX_BYTES = 16_384
 const MAX_LEVELS = 32
@@ -13,10 +13,8 @@ export type MetadataRead =
  */
 export const readMetadata = (value: unknown): MetadataRead => {
   if (value === undefined) return { ok: true, text: undefined }
-  if (typeof value !== 'object' || value === null || Array.isArray(value) || isLosslessNumber(value)) {
-    return { ok: false, reason: 'must be an object' }
-  }
-  if (levelsOf(value) > MAX_LEVELS) return { ok: false, reason: `nested deeper than ${MAX_LEVELS} levels` }
+  if (!isJsonObject(value)) return { ok: false, reason: 'must be an object' }
+  if (isDeeperThan(value, MAX_LEVELS)) return { ok: false, reason: `nested deeper than ${MAX_LEVELS} levels` }
   if (!isWellFormedDeep(value)) return { ok: false, reason: 'a string has a lone surrogate' }
   const text = writeJson(value)
   if (Buffer.byteLength(text) > MAX_BYTES) return { ok: false, reason: 'larger than 16 KB' }

@@ -1,12 +1,12 @@
 import * as v from 'valibot'
-import { type FieldErrors, type GatewayError, invalid } from '../errors.ts'
+import { assertInvariant, type FieldErrors, type GatewayError, invalid } from '../errors.ts'
 import { describeIssue } from '../field-errors.ts'
-import { isLosslessNumber, type LosslessNumber, readJson, toNumber } from '../json.ts'
+import { isJsonObject, isLosslessNumber, type LosslessNumber, readJson, toInteger } from '../json.ts'
 import { minor } from '../money.ts'
 import type { Timestamp } from '../time.ts'
 import { readMetadata } from './metadata.ts'
 import { PAYMENT_METHODS, type PaymentMethod, type PaymentRequest } from './payment.ts'
-import { checkPaymentRules } from './payment-rules.ts'
+import { checkPaymentRules, type RuleError } from './payment-rules.ts'
 
 const MAX_BODY_BYTES = 65_536
 const MAX_KEY_LENGTH = 255
@@ -17,7 +17,7 @@ export type ParsedRequest =
 
 const integer = v.pipe(
   v.custom<LosslessNumber>(isLosslessNumber, 'must be a number'),
-  v.transform(toNumber),
+  v.transform(toInteger),
   v.check((value) => Number.isInteger(value), 'must be an integer'),
 )
 
@@ -26,53 +26,75 @@ const text = v.pipe(
   v.check((value) => value.isWellFormed(), 'must be well-formed Unicode'),
 )
 
-/** Shape only: unknown fields and wrong types. What the values mean is checked by the rules, in the spec's order. */
-const BodySchema = v.strictObject({
+const CustomerBodySchema = v.object({ name: v.optional(text), email: v.optional(text), phone: v.optional(text) })
+
+/** Types only: unknown fields are looked for beside it, and what the values mean is checked by the rules. */
+const BodySchema = v.object({
   method: v.optional(text),
   channel_code: v.optional(text),
   amount: v.optional(integer),
   currency: v.optional(text),
   external_reference: v.optional(text),
-  customer: v.optional(v.strictObject({ name: v.optional(text), email: v.optional(text), phone: v.optional(text) })),
+  // To valibot an array and a lossless number are objects too.
+  customer: v.optional(v.pipe(v.custom(isJsonObject, 'must be an object'), CustomerBodySchema)),
   description: v.optional(text),
   metadata: v.optional(v.unknown()),
   expires_in_seconds: v.optional(integer),
 })
 export type PaymentBody = v.InferOutput<typeof BodySchema>
 
-const refuseShape = (reason: string, fieldErrors?: FieldErrors): ParsedRequest => ({
+const MAX_FIELDS = 20
+const MAX_FIELD_NAME = 100
+
+const fieldErrors = (errors: readonly RuleError[]): FieldErrors =>
+  Object.fromEntries(errors.map(({ field, message }) => [field, [message]]))
+
+const refuse = (message: string, errors?: FieldErrors): ParsedRequest => ({
   ok: false,
-  error: invalid(`invalid JSON body: ${reason}`, fieldErrors),
+  error: invalid(message, errors),
 })
 
-const shapeErrors = (issues: readonly v.BaseIssue<unknown>[]): ParsedRequest => {
-  const errors = issues.map((issue) => {
-    const field = v.getDotPath(issue)
-    return field !== null && field.isWellFormed() && field.length <= 100
-      ? ([field, describeIssue(issue)] as const)
-      : (['body', issue.expected === 'never' ? 'unknown field' : 'expected an object'] as const)
-  })
-  const [field, reason] = errors[0] ?? ['body', 'not valid']
-  const fieldErrors = Object.fromEntries(errors.slice(0, 20).map(([name, why]) => [name, [why]]))
-  return refuseShape(`${field}: ${reason}`, fieldErrors)
-}
+const refuseJson = (reason: string, errors?: FieldErrors): ParsedRequest =>
+  refuse(`invalid JSON body: ${reason}`, errors)
+
+const keysBeside = (value: unknown, known: object): readonly string[] =>
+  isJsonObject(value) ? Object.keys(value).filter((key) => !Object.hasOwn(known, key)) : []
+
+/** Decoding is strict (spec 4.1, rule 1): every field that nobody asked for, in the body and in its customer. */
+const unknownFields = (body: Readonly<Record<string, unknown>>): readonly string[] => [
+  ...keysBeside(body, BodySchema.entries),
+  ...keysBeside(body['customer'], CustomerBodySchema.entries).map((key) => `customer.${key}`),
+]
+
+/** A name that is not fit to be shown is filed under `body`. */
+const shown = (field: string) => (field.isWellFormed() && field.length <= MAX_FIELD_NAME ? field : 'body')
+
+const shapeErrors = (unknown: readonly string[], issues: readonly v.BaseIssue<unknown>[]): readonly RuleError[] =>
+  [
+    ...unknown.map((field) => ({ field: shown(field), message: 'unknown field' })),
+    ...issues.map((issue) => ({ field: v.getDotPath(issue) ?? 'body', message: describeIssue(issue) })),
+  ].slice(0, MAX_FIELDS)
 
 const isMethod = (method: string | undefined): method is PaymentMethod =>
   PAYMENT_METHODS.some((known) => known === method)
 
-/** Text that is empty has no value: the field counts as left out. */
+/** An empty channel or key counts as left out (design section 5); what is echoed comes back as it came. */
 const filled = (value: string | undefined) => (value === '' ? undefined : value)
 
-const toRequest = (body: PaymentBody, metadata: string | undefined): PaymentRequest | undefined => {
-  if (!isMethod(body.method) || body.amount === undefined) return undefined
+/** Of a body without errors only. */
+const toRequest = (body: PaymentBody, metadata: string | undefined): PaymentRequest => {
+  assertInvariant(
+    isMethod(body.method) && body.amount !== undefined,
+    'the rules passed a body without method or amount',
+  )
   return {
     method: body.method,
     notionalMinor: minor(body.amount),
     currency: 'IDR',
     channelCode: filled(body.channel_code),
-    externalReference: filled(body.external_reference),
+    externalReference: body.external_reference,
     customer: body.customer,
-    description: filled(body.description),
+    description: body.description,
     metadata,
     expiresInSeconds: body.expires_in_seconds === 0 ? undefined : body.expires_in_seconds,
   }
@@ -83,29 +105,21 @@ const toRequest = (body: PaymentBody, metadata: string | undefined): PaymentRequ
  * still answered with the original payment when its key has one, so the caller decides what a failure means.
  */
 export const parsePaymentRequest = (rawBody: Buffer, now: Timestamp): ParsedRequest => {
-  if (rawBody.length > MAX_BODY_BYTES) return refuseShape('the body is larger than 64 KB')
+  if (rawBody.length > MAX_BODY_BYTES) return refuseJson('the body is larger than 64 KB')
   const json = readJson(rawBody)
-  if (!json.ok) return refuseShape(json.reason)
-  if (
-    typeof json.value !== 'object' ||
-    json.value === null ||
-    Array.isArray(json.value) ||
-    isLosslessNumber(json.value)
-  ) {
-    return refuseShape('expected an object')
-  }
+  if (!json.ok) return refuseJson(json.reason)
+  if (!isJsonObject(json.value)) return refuseJson('expected an object')
   const shape = v.safeParse(BodySchema, json.value)
-  if (!shape.success) return shapeErrors(shape.issues)
+  const misshapen = shapeErrors(unknownFields(json.value), shape.issues ?? [])
+  const [oddity] = misshapen
+  if (oddity) return refuseJson(`${oddity.field}: ${oddity.message}`, fieldErrors(misshapen))
+  if (!shape.success) return refuseJson('not valid')
 
   const metadata = readMetadata(shape.output.metadata)
-  const errors = checkPaymentRules(shape.output, metadata, now)
-  const request = toRequest(shape.output, metadata.ok ? metadata.text : undefined)
-  const [first] = errors
-  if (first || !request) {
-    const fieldErrors = Object.fromEntries(errors.map(({ field, message }) => [field, [message]]))
-    return { ok: false, error: invalid(first?.message ?? 'invalid JSON body: not valid', fieldErrors) }
-  }
-  return { ok: true, request }
+  const broken = checkPaymentRules(shape.output, metadata, now)
+  const [first] = broken
+  if (first) return refuse(first.message, fieldErrors(broken))
+  return { ok: true, request: toRequest(shape.output, metadata.ok ? metadata.text : undefined) }
 }
 
 /** The `Idempotency-Key` header: empty counts as none; longer than 255 characters is refused. */

@@ -17,7 +17,8 @@ const MAX_QUOTED = 64
 
 export type RuleError = { readonly field: string; readonly message: string }
 
-const quoted = (value: string | undefined) => (value ?? '').slice(0, MAX_QUOTED)
+// Made whole after the cut, which may go through a surrogate pair.
+const quoted = (value: string | undefined) => (value ?? '').slice(0, MAX_QUOTED).toWellFormed()
 
 const checkMethod = ({ method }: PaymentBody) =>
   method === 'virtual_account' || method === 'ewallet' || method === 'qris'
@@ -53,8 +54,9 @@ const checkPhone = ({ method, channel_code: code, customer }: PaymentBody) =>
     ? 'customer.phone required for channel OVO (E.164, +62...)'
     : undefined
 
+/** Characters are code points: an emoji is one. */
 const checkLength = (name: string, value: string | undefined, limit: number) =>
-  value !== undefined && value.length > limit ? `${name} must have at most ${limit} characters` : undefined
+  value !== undefined && Array.from(value).length > limit ? `${name} must have at most ${limit} characters` : undefined
 
 /** What the values mean, in the order of design section 5: the first error is the message, all are `field_errors`. */
 export const checkPaymentRules = (body: PaymentBody, metadata: MetadataRead, now: Timestamp): readonly RuleError[] => {

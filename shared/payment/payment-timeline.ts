@@ -1,6 +1,7 @@
 import type { Deps } from '../deps.ts'
 import type { Event } from '../event/event.ts'
 import { listPaymentEvents } from '../event/event-store.ts'
+import { settlementsOfPayment } from '../settlement/settlement-store.ts'
 import { deliveriesOfEvent } from '../webhook/list-deliveries.ts'
 import type { ProviderAttempt, StoredPayment } from './payment.ts'
 import { toPaymentDto } from './payment-dto.ts'
@@ -43,6 +44,16 @@ const toHeadDto = (payment: StoredPayment) =>
         next_check_at: payment.dueAt ?? null,
       }
 
+const settlementsOf = async (deps: TimelineDeps, payment: StoredPayment) => {
+  if (payment.status !== 'succeeded' || payment.paidAt === undefined) return []
+  const settlements = await settlementsOfPayment(deps, payment.clientId, payment.paidAt)
+  return settlements.map(({ settlementId, status, settledAt }) => ({
+    settlement_id: settlementId,
+    status,
+    settled_at: settledAt ?? null,
+  }))
+}
+
 /**
  * Everything an operator asks about one payment (design section 7, get-payment): how it was made, what became of it,
  * whom it was announced to. A payment still being created is shown too, with why it is stuck.
@@ -55,6 +66,7 @@ export const paymentTimeline = async (deps: TimelineDeps, payment: StoredPayment
       provider_attempts: payment.providerAttempts.map(toAttemptDto),
       transitions: payment.status === 'creating' ? [] : payment.transitions,
       events: await Promise.all(events.map((event) => toEventDto(deps, event))),
+      settlements: await settlementsOf(deps, payment),
     },
   }
 }

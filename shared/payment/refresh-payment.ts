@@ -1,5 +1,7 @@
 import type { Deps } from '../deps.ts'
 import { GatewayError } from '../errors.ts'
+import { auditStep } from '../operator/audit.ts'
+import { conditionalWrite } from '../table/write.ts'
 import { type ApplyOutcome, applyProviderReport } from './apply-provider-report.ts'
 import { findAnyPayment } from './find-payment.ts'
 import type { StoredPayment } from './payment.ts'
@@ -16,7 +18,11 @@ const requestsOf = (payment: StoredPayment): readonly string[] => {
  * An operator's question to the provider about one payment, now: what it answers is applied as any other news.
  * Answers the payment as it then is; throws 502 when the provider could not be asked.
  */
-export const refreshPayment = async (deps: RefreshDeps, id: string): Promise<StoredPayment> => {
+export const refreshPayment = async (
+  deps: RefreshDeps,
+  id: string,
+  operator: string | undefined,
+): Promise<StoredPayment> => {
   const payment = await findAnyPayment(deps, id)
   const remembered = [...(payment.rememberedPaymentIds ?? [])]
   const outcomes: ApplyOutcome[] = []
@@ -34,5 +40,24 @@ export const refreshPayment = async (deps: RefreshDeps, id: string): Promise<Sto
       actionHint: 'Try again; if it stays like this, check the provider secret and the provider status page.',
     })
   }
-  return findAnyPayment(deps, id)
+  const refreshed = await findAnyPayment(deps, id)
+  if (refreshed.status !== payment.status) await auditRefresh(deps, payment, refreshed, operator)
+  return refreshed
+}
+
+/** The provider made the change, the operator's question brought it here: both are worth keeping. */
+const auditRefresh = async (
+  deps: RefreshDeps,
+  before: StoredPayment,
+  after: StoredPayment,
+  operator: string | undefined,
+): Promise<void> => {
+  const entry = {
+    subject: after.paymentId,
+    operator: operator ?? 'not given',
+    action: 'refresh-payment',
+    before: { status: before.status },
+    after: { status: after.status },
+  }
+  await conditionalWrite(deps, auditStep(deps, entry))
 }

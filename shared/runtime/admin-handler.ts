@@ -14,6 +14,14 @@ export const OPERATOR = v.pipe(
   v.maxLength(100, 'at most 100 characters'),
 )
 
+/** What an operator writes beside a change. */
+export const NOTES = v.pipe(
+  v.string(),
+  v.trim(),
+  v.minLength(1, 'must not be empty'),
+  v.maxLength(1_000, 'at most 1000 characters'),
+)
+
 export type AdminHandler = InjectableHandler<unknown, AdminReply> & {
   /** The action's input, for the operator CLI's help. */
   readonly input: v.GenericSchema

@@ -4,6 +4,7 @@ import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
 import { SNSClient } from '@aws-sdk/client-sns'
 import { SQSClient } from '@aws-sdk/client-sqs'
 import type { Deps } from '../deps.ts'
+import { loggedProvider } from '../provider/logged-provider.ts'
 import { xenditProvider } from '../provider/xendit.ts'
 import { timestampOf } from '../time.ts'
 import { httpsWebhookSender } from '../webhook/https-webhook-sender.ts'
@@ -29,10 +30,14 @@ const makeDeps = (): Deps => {
   const aws = { requestHandler: AWS_HTTP_OPTIONS, maxAttempts: 3 }
   const monotonicMs = () => performance.now()
   const secrets = secretsManager(new SecretsManagerClient(aws), monotonicMs)
+  const log = powertoolsLog(config.stage.name)
   return {
     stage: config.stage,
     table: { client: documentClient(), name: config.tableName },
-    provider: xenditProvider({ baseUrl: config.providerUrl, stage: config.stage.name, secrets }),
+    provider: loggedProvider(
+      xenditProvider({ baseUrl: config.providerUrl, stage: config.stage.name, secrets }),
+      log,
+    ),
     queues: sqsQueues(new SQSClient(aws), {
       ...(config.webhooksQueueUrl !== undefined && { webhooks: config.webhooksQueueUrl }),
       ...(config.settlementsQueueUrl !== undefined && { settlements: config.settlementsQueueUrl }),
@@ -41,7 +46,7 @@ const makeDeps = (): Deps => {
     secrets,
     sendWebhook: httpsWebhookSender({ allowLoopback: false, monotonicMs }),
     resolveHost,
-    log: powertoolsLog(config.stage.name),
+    log,
     now: () => timestampOf(Date.now()),
     monotonicMs,
     sleep: async (ms) => {

@@ -1,22 +1,33 @@
 import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
 import { notFound } from '../errors.ts'
-import { type ClientId, SettlementIdSchema } from '../ids.ts'
+import { type ClientId, type SettlementId, SettlementIdSchema } from '../ids.ts'
 import type { Page } from '../page.ts'
+import { absent, all, equals, isNew } from '../table/condition.ts'
+import { DUE_WORK_FIELDS, dueWork } from '../table/due-work.ts'
 import { settlementKey } from '../table/keys.ts'
 import { listItems } from '../table/list.ts'
-import { getItem } from '../table/read.ts'
+import { getItem, getItems, queryPage } from '../table/read.ts'
+import { put, type Step, update } from '../table/step.ts'
+import { addMs, type Timestamp } from '../time.ts'
 import { type Settlement, SettlementSchema } from './settlement.ts'
 
 type StoreDeps = Pick<Deps, 'table' | 'sleep' | 'random'>
 
+const ENTITY = 'settlement'
+
+/** One settlement of whatever client, for operators. Throws 404. */
+export const findAnySettlement = async (deps: StoreDeps, id: string): Promise<Settlement> => {
+  const settlementId = v.safeParse(SettlementIdSchema, id)
+  const item = settlementId.success ? await getItem(deps, settlementKey(settlementId.output)) : undefined
+  if (item === undefined) throw notFound('settlement')
+  return v.parse(SettlementSchema, item)
+}
+
 /** One settlement of a client (spec 4.7); an absent id and another client's throw the same 404. */
 export const findSettlement = async (deps: StoreDeps, clientId: ClientId, id: string): Promise<Settlement> => {
-  const settlementId = v.safeParse(SettlementIdSchema, id)
-  if (!settlementId.success) throw notFound('settlement')
-  const item = await getItem(deps, settlementKey(settlementId.output))
-  const settlement = item && v.parse(SettlementSchema, item)
-  if (settlement?.clientId !== clientId) throw notFound('settlement')
+  const settlement = await findAnySettlement(deps, id)
+  if (settlement.clientId !== clientId) throw notFound('settlement')
   return settlement
 }
 
@@ -26,6 +37,67 @@ export const listSettlements = async (
   clientId: ClientId,
   page: Page,
 ): Promise<readonly Settlement[]> => {
-  const items = await listItems(deps, { index: 'by-owner', partition: [clientId, 'settlement'], page })
+  const items = await listItems(deps, { index: 'by-owner', partition: [clientId, ENTITY], page })
   return items.map((item) => v.parse(SettlementSchema, item))
 }
+
+const END_OF_TIME = '9999-12-31T23:59:59.999Z'
+const MOST_OF_A_WINDOW = 20
+
+/** The settlements a payment was in, oldest first: one, and those that recorded its failed predecessors again. */
+export const settlementsOfPayment = async (
+  deps: StoreDeps,
+  clientId: ClientId,
+  paidAt: Timestamp,
+): Promise<readonly Settlement[]> => {
+  const { items } = await queryPage(deps, {
+    index: 'by-owner',
+    partition: [clientId, ENTITY],
+    // Windows follow one another: the first that end behind the payment are those it was swept in.
+    range: { between: [addMs(paidAt, 1), END_OF_TIME] },
+    limit: MOST_OF_A_WINDOW,
+  })
+  const keys = items.map(({ id }) => settlementKey(v.parse(SettlementIdSchema, id)))
+  const settlements = (await getItems(deps, keys)).flatMap((item) => (item ? [v.parse(SettlementSchema, item)] : []))
+  return settlements.filter(({ periodStart }) => periodStart <= paidAt)
+}
+
+/** What is to be paid out, over all clients: recorded settlements, newest first. */
+export const listPayouts = async (deps: StoreDeps, page: Page): Promise<readonly Settlement[]> => {
+  const items = await listItems(deps, { index: 'by-due', partition: ['payout', 0], page })
+  return items.map((item) => v.parse(SettlementSchema, item))
+}
+
+/** A new settlement, due to be paid out by an operator. */
+export const recordStep = (settlement: Settlement): Step =>
+  put(
+    settlementKey(settlement.settlementId),
+    {
+      ...settlement,
+      owner: settlement.clientId,
+      entity: ENTITY,
+      listedAt: settlement.periodEnd,
+      id: settlement.settlementId,
+      ...dueWork('payout', settlement.settlementId, settlement.createdAt),
+    },
+    isNew,
+  )
+
+/** `recorded` -> `manual_paid` or `failed`: terminal both, and no longer to be paid out (spec 3.2). */
+export const closeStep = (settlement: Settlement): Step =>
+  update(
+    settlementKey(settlement.settlementId),
+    {
+      set: { status: settlement.status, settledAt: settlement.settledAt, notes: settlement.notes },
+      remove: DUE_WORK_FIELDS,
+    },
+    equals('status', 'recorded'),
+  )
+
+/** Marks a failed settlement as recredited, once. */
+export const markRecredited = (settlementId: SettlementId, at: Timestamp): Step =>
+  update(
+    settlementKey(settlementId),
+    { set: { recreditedAt: at } },
+    all(equals('status', 'failed'), absent('recreditedAt')),
+  )

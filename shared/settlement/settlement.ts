@@ -24,6 +24,10 @@ export const SettlementSchema = v.object({
   bank: v.optional(BankSchema),
   notes: v.optional(v.string()),
   settledAt: v.optional(TimestampSchema),
+  /** When the net of a failed one went back to available; once. */
+  recreditedAt: v.optional(TimestampSchema),
+  /** The failed settlement whose recredited funds this one pays out: same window, same sums. */
+  replaces: v.optional(SettlementIdSchema),
   createdAt: TimestampSchema,
 })
 export type Settlement = v.InferOutput<typeof SettlementSchema>

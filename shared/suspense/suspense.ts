@@ -5,7 +5,16 @@ import { TimestampSchema } from '../time.ts'
 /** Money that may not be credited, or something found that the books cannot explain. */
 export const SUSPENSE_CAUSES = {
   money: ['unknown_reference', 'payment_not_pending', 'second_capture', 'wrong_amount', 'wrong_currency'],
-  finding: ['not_found_upstream', 'zero_fee'],
+  finding: [
+    'not_found_upstream',
+    'zero_fee',
+    'fee_assumed',
+    'transaction_missing',
+    'fee_changed',
+    'amount_differs',
+    'reversed_upstream',
+    'transaction_unexplained',
+  ],
 } as const
 
 export type MoneyCause = (typeof SUSPENSE_CAUSES)['money'][number]

@@ -1,0 +1,22 @@
+import * as v from 'valibot'
+import { adminHandler, NOTES, OPERATOR } from '../../shared/runtime/admin-handler.ts'
+import { markSettlementPaid, toOperatorSettlement } from '../../shared/settlement/close-settlement.ts'
+
+const input = v.strictObject({
+  operator: OPERATOR,
+  settlement_id: v.string(),
+  notes: v.optional(NOTES),
+  confirm_unfunded: v.optional(v.boolean(), false),
+})
+
+/** Records that the bank transfer was made. Once; refused while the provider still owes us some of it, unless confirmed. */
+export const handler = adminHandler(input, async (request, deps) =>
+  toOperatorSettlement(
+    await markSettlementPaid(deps, {
+      settlementId: request.settlement_id,
+      operator: request.operator,
+      notes: request.notes,
+      confirmUnfunded: request.confirm_unfunded,
+    }),
+  ),
+)

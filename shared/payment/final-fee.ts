@@ -1,0 +1,46 @@
+import type { Deps } from '../deps.ts'
+import type { PaymentId } from '../ids.ts'
+import { finding, recordSuspense } from '../suspense/record-suspense.ts'
+import { askForFee } from './actual-fee.ts'
+import { makeFeeFinal } from './fee-store.ts'
+import type { Payment } from './payment.ts'
+import { findStoredPayment } from './payment-store.ts'
+
+type FeeDeps = Pick<Deps, 'table' | 'sleep' | 'random' | 'provider' | 'now' | 'log' | 'alerts'>
+
+/** One read after a lost race finds the winner's fee. */
+const MAX_TRIES = 3
+
+/** The amounts a fee decides. */
+export type FinalAmounts = Pick<Payment, 'providerFeeMinor' | 'netMinor' | 'feeStatus'>
+
+const amounts = ({ providerFeeMinor, netMinor, feeStatus }: Payment): FinalAmounts => ({
+  providerFeeMinor,
+  netMinor,
+  feeStatus,
+})
+
+/**
+ * Makes the fee of a payment final that has waited long enough: the provider is asked once more; when it does not know
+ * either, the estimate is assumed, with a finding. Undefined while the provider cannot be asked: keep holding.
+ */
+export const finalFee = async (deps: FeeDeps, paymentId: PaymentId): Promise<FinalAmounts | undefined> => {
+  for (let tried = 0; tried < MAX_TRIES; tried++) {
+    const payment = await findStoredPayment(deps, paymentId)
+    if (payment?.status !== 'succeeded') return undefined
+    if (payment.feeStatus !== 'estimated') return amounts(payment)
+    const fee = await askForFee(deps, payment.creditedPaymentId ?? '', payment.providerFeeMinor)
+    if (fee.kind === 'unanswered') return undefined
+    const final =
+      fee.kind === 'known'
+        ? await makeFeeFinal(deps, payment, fee.feeMinor, 'actual')
+        : await makeFeeFinal(deps, payment, payment.providerFeeMinor, 'assumed')
+    if (final === undefined) continue
+    if (final.feeStatus === 'assumed') {
+      const cause = fee.kind === 'not_known' && !fee.hasTransaction ? 'transaction_missing' : 'fee_assumed'
+      await recordSuspense(deps, finding({ subject: paymentId, cause, payment: final, now: deps.now() }))
+    }
+    return amounts(final)
+  }
+  return undefined
+}

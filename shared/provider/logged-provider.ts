@@ -1,0 +1,25 @@
+import type { Log } from '../log.ts'
+import type { Provider } from './provider.ts'
+
+type Outcome = { readonly kind: string; readonly reason?: string; readonly code?: string }
+
+/** What an operator should see in the log; everything else is an answer like any other. */
+const TROUBLE: ReadonlySet<string> = new Set(['unanswered', 'unknown', 'refused', 'not_executed'])
+
+/** The provider, with one log line for every call that was not answered as it should be: operation and reason only. */
+export const loggedProvider = (provider: Provider, log: Log): Provider => {
+  const noted = async <Answer extends Outcome>(operation: string, answering: Promise<Answer>): Promise<Answer> => {
+    const answer = await answering
+    if (TROUBLE.has(answer.kind)) {
+      log.warn('provider.call_failed', { operation, outcome: answer.kind, reason: answer.reason ?? answer.code })
+    }
+    return answer
+  }
+  return {
+    createRequest: (input, timeoutMs) => noted('create_request', provider.createRequest(input, timeoutMs)),
+    getRequest: (id, timeoutMs) => noted('get_request', provider.getRequest(id, timeoutMs)),
+    getPayment: (id, timeoutMs) => noted('get_payment', provider.getPayment(id, timeoutMs)),
+    cancelRequest: (id, timeoutMs) => noted('cancel_request', provider.cancelRequest(id, timeoutMs)),
+    listTransactions: (filter, timeoutMs) => noted('list_transactions', provider.listTransactions(filter, timeoutMs)),
+  }
+}

@@ -1,0 +1,125 @@
+import type { Deps } from '../deps.ts'
+import { invalid } from '../errors.ts'
+import { auditStep } from '../operator/audit.ts'
+import { transact } from '../table/write.ts'
+import type { Timestamp } from '../time.ts'
+import { providerFunding } from './provider-funding.ts'
+import { type Settlement, toSettlementDto } from './settlement.ts'
+import { closeStep, findAnySettlement, markRecredited } from './settlement-store.ts'
+import { recreditStep } from './window-store.ts'
+
+type CloseDeps = Pick<Deps, 'table' | 'sleep' | 'random' | 'now' | 'newId' | 'log'>
+
+const wrongState = (action: string, settlement: Settlement, hint: string) =>
+  invalid(`settlement cannot be ${action} in status=${settlement.status}`, undefined, hint)
+
+const TERMINAL_HINT =
+  'A settlement is closed once. Look at it with list-settlements; recredit-settlement takes failed ones.'
+
+const statusRecord = ({ status, settledAt, recreditedAt }: Settlement) => ({
+  status,
+  settled_at: settledAt ?? null,
+  recredited_at: recreditedAt ?? null,
+})
+
+const close = async (
+  deps: CloseDeps,
+  before: Settlement,
+  after: Settlement,
+  by: { readonly operator: string; readonly action: string },
+): Promise<Settlement> => {
+  const { applied } = await transact(deps, {
+    settlement: closeStep(after),
+    audit: auditStep(deps, {
+      subject: before.settlementId,
+      ...by,
+      before: statusRecord(before),
+      after: { ...statusRecord(after), notes: after.notes ?? null },
+    }),
+  })
+  if (!applied) {
+    throw wrongState('closed', await findAnySettlement(deps, before.settlementId), TERMINAL_HINT)
+  }
+  deps.log.info('settlement.closed', { settlement_id: after.settlementId, status: after.status })
+  return after
+}
+
+type Close = { readonly settlementId: string; readonly operator: string }
+
+/**
+ * `recorded` -> `manual_paid`: the operator has made the bank transfer (spec 3.2). Refused while the provider has not
+ * paid us all of it, unless the operator says that is known. Once; terminal.
+ */
+export const markSettlementPaid = async (
+  deps: CloseDeps,
+  input: Close & { readonly notes: string | undefined; readonly confirmUnfunded: boolean },
+): Promise<Settlement> => {
+  const settlement = await findAnySettlement(deps, input.settlementId)
+  if (settlement.status !== 'recorded') throw wrongState('marked paid', settlement, TERMINAL_HINT)
+  if (!input.confirmUnfunded) {
+    const { unfundedMinor } = await providerFunding(deps, settlement)
+    if (unfundedMinor > 0) {
+      throw invalid(
+        `the provider has not paid us ${unfundedMinor} IDR of this settlement yet`,
+        { confirm_unfunded: ['required: money would leave before it has arrived'] },
+        'See get-settlement-statement. Wait for the provider, or repeat with "confirm_unfunded": true.',
+      )
+    }
+  }
+  const paid: Settlement = {
+    ...settlement,
+    status: 'manual_paid',
+    settledAt: deps.now(),
+    notes: input.notes ?? settlement.notes,
+  }
+  return close(deps, settlement, paid, { operator: input.operator, action: 'mark-settlement-paid' })
+}
+
+/** `recorded` -> `failed`: the bank refused the transfer. Funds are not re-credited by it (spec 3.2). Terminal. */
+export const markSettlementFailed = async (
+  deps: CloseDeps,
+  input: Close & { readonly notes: string },
+): Promise<Settlement> => {
+  const settlement = await findAnySettlement(deps, input.settlementId)
+  if (settlement.status !== 'recorded') throw wrongState('marked failed', settlement, TERMINAL_HINT)
+  const failed: Settlement = { ...settlement, status: 'failed', notes: input.notes }
+  return close(deps, settlement, failed, { operator: input.operator, action: 'mark-settlement-failed' })
+}
+
+const recreditedBy = (settlement: Settlement, at: Timestamp): Settlement => ({ ...settlement, recreditedAt: at })
+
+/**
+ * Puts the net of a failed settlement back to available, once: settlement and window in one transaction. The next
+ * sweep or trigger records it again.
+ */
+export const recreditSettlement = async (
+  deps: CloseDeps,
+  input: Close & { readonly notes: string },
+): Promise<Settlement> => {
+  const settlement = await findAnySettlement(deps, input.settlementId)
+  const now = deps.now()
+  const recredited = recreditedBy(settlement, now)
+  const { applied } = await transact(deps, {
+    settlement: markRecredited(settlement.settlementId, now),
+    window: recreditStep(settlement.clientId, settlement.settlementId, settlement.netMinor, now),
+    audit: auditStep(deps, {
+      subject: settlement.settlementId,
+      operator: input.operator,
+      action: 'recredit-settlement',
+      before: statusRecord(settlement),
+      after: { ...statusRecord(recredited), notes: input.notes },
+    }),
+  })
+  if (applied) return recredited
+  const current = await findAnySettlement(deps, input.settlementId)
+  throw current.status === 'failed'
+    ? invalid('settlement was recredited already', undefined, 'Its funds are in available until the next settlement.')
+    : wrongState('recredited', current, 'Only a failed settlement can be recredited: mark-settlement-failed first.')
+}
+
+/** A settlement as operators see it: the public object and what became of it since. */
+export const toOperatorSettlement = (settlement: Settlement) => ({
+  ...toSettlementDto(settlement),
+  recredited_at: settlement.recreditedAt ?? null,
+  replaces: settlement.replaces ?? null,
+})

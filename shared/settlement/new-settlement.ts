@@ -1,0 +1,48 @@
+import * as v from 'valibot'
+import type { Client } from '../client/client.ts'
+import type { Deps } from '../deps.ts'
+import { type SettlementId, SettlementIdSchema, timeOrderedUuid } from '../ids.ts'
+import { auditStep } from '../operator/audit.ts'
+import { epochMs, type Timestamp } from '../time.ts'
+import type { Settlement } from './settlement.ts'
+import type { WindowSums } from './sum-window.ts'
+
+export type SettleDeps = Pick<
+  Deps,
+  'table' | 'sleep' | 'random' | 'randomBytes' | 'provider' | 'now' | 'newId' | 'log' | 'alerts'
+>
+
+/** `operator` is present for a manual trigger, and then the audit record is too. */
+export type SettleTrigger = { readonly by: 'auto' } | { readonly by: 'manual'; readonly operator: string }
+
+export const newSettlementId = (deps: Pick<Deps, 'randomBytes'>, now: Timestamp): SettlementId =>
+  v.parse(SettlementIdSchema, timeOrderedUuid(epochMs(now), deps.randomBytes(10)))
+
+/** The settlement of a swept window, with the bank details of this moment (spec 2.3). */
+export const newSettlement = (
+  deps: Pick<Deps, 'randomBytes'>,
+  client: Client,
+  { period, sums }: WindowSums,
+  triggeredBy: Settlement['triggeredBy'],
+  now: Timestamp,
+): Settlement => ({
+  settlementId: newSettlementId(deps, now),
+  clientId: client.clientId,
+  periodStart: period.start,
+  periodEnd: period.end,
+  ...sums,
+  currency: 'IDR',
+  status: 'recorded',
+  triggeredBy,
+  bank: client.bank,
+  createdAt: now,
+})
+
+/** The audit record of an operator's trigger. */
+export const recordAudit = (deps: SettleDeps, settlement: Settlement, operator: string) =>
+  auditStep(deps, {
+    subject: settlement.settlementId,
+    operator,
+    action: 'trigger-settlement',
+    after: { status: settlement.status, net_minor: settlement.netMinor, client_id: settlement.clientId },
+  })

@@ -1,0 +1,88 @@
+import type { Client } from '../client/client.ts'
+import { findClient } from '../client/client-store.ts'
+import { notFound } from '../errors.ts'
+import type { ClientId } from '../ids.ts'
+import type { Minor } from '../money.ts'
+import { transact } from '../table/write.ts'
+import { addMs, DAY_MS, type Timestamp } from '../time.ts'
+import { newSettlement, recordAudit, type SettleDeps, type SettleTrigger } from './new-settlement.ts'
+import { rerecordSettlements } from './rerecord-settlements.ts'
+import type { Settlement } from './settlement.ts'
+import { recordStep } from './settlement-store.ts'
+import { sumWindow, type WindowSums } from './sum-window.ts'
+import { assertBalanced } from './sums.ts'
+import { readWindow, sweepStep } from './window-store.ts'
+
+export type SettleResult = {
+  readonly settlements: readonly Settlement[]
+  /** What is eligible but not settled: at or below the floor. */
+  readonly eligibleMinor: Minor
+  readonly floorMinor: Minor
+  /** When the first payment waiting for its actual fee was paid. */
+  readonly heldSince: Timestamp | undefined
+}
+
+/** A payment is eligible from this age on, to the millisecond (spec 3.2, rule 2). */
+const ELIGIBLE_AGE_MS = DAY_MS
+
+const recordWindow = async (
+  deps: SettleDeps,
+  client: Client,
+  window: WindowSums,
+  trigger: SettleTrigger,
+): Promise<Settlement | undefined> => {
+  assertBalanced(window.sums)
+  const now = deps.now()
+  const settlement = newSettlement(deps, client, window, trigger.by, now)
+  const { start: from, end: until } = window.period
+  const { applied } = await transact(deps, {
+    window: sweepStep(client.clientId, { from, until, net: settlement.netMinor, at: now }),
+    settlement: recordStep(settlement),
+    audit: trigger.by === 'manual' ? recordAudit(deps, settlement, trigger.operator) : undefined,
+  })
+  if (!applied) return undefined
+  deps.log.info('settlement.recorded', {
+    settlement_id: settlement.settlementId,
+    client_id: client.clientId,
+    payments: settlement.paymentCount,
+    triggered_by: trigger.by,
+  })
+  return settlement
+}
+
+/** Sweep and trigger at once: the loser finds a moved window and looks at what is left of it. */
+const MAX_TRIES = 4
+
+/**
+ * Settles one client (spec 3.2; design section 4, "Sweep and settle"): recredited settlements are recorded again
+ * first, then the payments paid at least 24 hours ago become one settlement if their net exceeds the floor. Window and
+ * settlement are one transaction, conditioned on the window's start: a crash anywhere leaves nothing half done, and of
+ * two callers one settles. Throws 404 for an unknown client.
+ */
+export const settleClient = async (
+  deps: SettleDeps,
+  clientId: ClientId,
+  trigger: SettleTrigger,
+): Promise<SettleResult> => {
+  const client = await findClient(deps, clientId)
+  if (client === undefined) throw notFound('client')
+  const rerecorded = await rerecordSettlements(deps, client, trigger)
+  for (let tried = 0; tried < MAX_TRIES; tried++) {
+    const { settledUntil } = await readWindow(deps, clientId)
+    const end = addMs(deps.now(), 1 - ELIGIBLE_AGE_MS)
+    const window = await sumWindow(deps, clientId, { start: settledUntil, end })
+    const result = {
+      settlements: rerecorded,
+      eligibleMinor: window.sums.netMinor,
+      floorMinor: client.settlementFloorMinor,
+      heldSince: window.heldBy?.paidAt,
+    }
+    if (window.sums.netMinor <= client.settlementFloorMinor) {
+      deps.log.info('settlement.waiting', { client_id: clientId, held: window.heldBy !== undefined })
+      return result
+    }
+    const settlement = await recordWindow(deps, client, window, trigger)
+    if (settlement) return { ...result, settlements: [...rerecorded, settlement] }
+  }
+  throw new Error('a settlement window kept moving while it was swept')
+}

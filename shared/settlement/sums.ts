@@ -1,0 +1,33 @@
+import { assertInvariant } from '../errors.ts'
+import { less, type Minor, plus, ZERO } from '../money.ts'
+
+/** What a settlement is made of (spec 2.3). */
+export type Sums = {
+  readonly grossMinor: Minor
+  readonly providerFeesMinor: Minor
+  readonly markupMinor: Minor
+  readonly netMinor: Minor
+  readonly paymentCount: number
+}
+
+export const NO_SUMS: Sums = {
+  grossMinor: ZERO,
+  providerFeesMinor: ZERO,
+  markupMinor: ZERO,
+  netMinor: ZERO,
+  paymentCount: 0,
+}
+
+export const addSums = (a: Sums, b: Sums): Sums => ({
+  grossMinor: plus(a.grossMinor, b.grossMinor),
+  providerFeesMinor: plus(a.providerFeesMinor, b.providerFeesMinor),
+  markupMinor: plus(a.markupMinor, b.markupMinor),
+  netMinor: plus(a.netMinor, b.netMinor),
+  paymentCount: a.paymentCount + b.paymentCount,
+})
+
+/** gross - fees - markup = net, or nothing is written: checked before every settlement. */
+export const assertBalanced = (sums: Sums): void => {
+  const net = less(less(sums.grossMinor, sums.providerFeesMinor), sums.markupMinor)
+  assertInvariant(net === sums.netMinor, 'a settlement does not add up: gross - fees - markup is not net')
+}
