@@ -1,0 +1,34 @@
+import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb'
+import type { Topic } from 'aws-cdk-lib/aws-sns'
+import type { FunctionSpec } from '../functions/manifest.ts'
+import type { QueueName } from '../shared/queues.ts'
+import { ENV } from '../shared/runtime/config.ts'
+import type { GatewayQueues } from './gateway-queues.ts'
+import type { DeployedStage } from './stage.ts'
+
+const QUEUE_URL: Readonly<Record<QueueName, string>> = {
+  webhooks: ENV.webhooksQueue,
+  settlements: ENV.settlementsQueue,
+}
+
+export type EnvironmentSources = {
+  readonly stage: DeployedStage
+  readonly table: TableV2
+  readonly queues: GatewayQueues
+  readonly topic: Topic
+}
+
+/** What a function is told: stage and table always, and only those addresses its manifest entry gives it a use for. */
+export const environmentOf = (
+  spec: FunctionSpec,
+  { stage: { settings }, table, queues, topic }: EnvironmentSources,
+): Record<string, string> => ({
+  [ENV.stage]: settings.name,
+  [ENV.table]: table.tableName,
+  ...Object.fromEntries(spec.sends.map((name) => [QUEUE_URL[name], queues.byName[name].queue.queueUrl])),
+  ...(spec.alerts && { [ENV.alertsTopic]: topic.topicArn }),
+  ...(spec.payerDefaults === true && {
+    [ENV.defaultReturnUrl]: settings.defaultReturnUrl,
+    [ENV.defaultDisplayName]: settings.defaultDisplayName,
+  }),
+})

@@ -1,0 +1,48 @@
+import { type App, CfnOutput, Stack } from 'aws-cdk-lib'
+import { providerSecretName } from '../shared/secrets.ts'
+import { EventSources } from './event-sources.ts'
+import { GatewayFunctions } from './gateway-functions.ts'
+import { GatewayHttpApi } from './gateway-http-api.ts'
+import { GatewayQueues } from './gateway-queues.ts'
+import { GatewayTable } from './gateway-table.ts'
+import { OperatorAlerts } from './operator-alerts.ts'
+import { ProviderSecret } from './provider-secret.ts'
+import { Schedules } from './schedules.ts'
+import { assertDeployable, type DeployedStage } from './stage.ts'
+
+/** The payment gateway on AWS: what it keeps, what runs, and what starts it. Functions come from the manifest. */
+export class GatewayStack extends Stack {
+  constructor(scope: App, id: string, { stage }: { readonly stage: DeployedStage }) {
+    assertDeployable(stage)
+    super(scope, id, {
+      description: `Payment gateway, stage ${stage.settings.name}`,
+      terminationProtection: stage.deletionProtection,
+      tags: { service: 'payment-gateway', stage: stage.settings.name },
+    })
+
+    const { table } = new GatewayTable(this, 'Table', stage)
+    const queues = new GatewayQueues(this, 'Queues', stage)
+    const { topic } = new OperatorAlerts(this, 'Alerts', stage)
+    const { secret } = new ProviderSecret(this, 'Provider', stage)
+
+    const functions = new GatewayFunctions(this, 'Functions', { stage, table, queues, topic, providerSecret: secret })
+
+    const { api } = new GatewayHttpApi(this, 'HttpApi', { stage, functions })
+    new EventSources(this, 'EventSources', { table, queues, functions })
+    new Schedules(this, 'Schedules', { stage, functions })
+
+    new CfnOutput(this, 'ApiUrl', {
+      value: api.apiEndpoint,
+      description: 'Base URL of the API; its paths start with /v1',
+    })
+    new CfnOutput(this, 'AlertsTopicArn', {
+      value: topic.topicArn,
+      description: 'Subscribe the operators to this topic',
+    })
+    new CfnOutput(this, 'ProviderSecretName', {
+      value: providerSecretName(stage.settings.name),
+      description: 'Put {"secret_key": "...", "callback_tokens": ["..."]} here before the first payment',
+    })
+    new CfnOutput(this, 'TableName', { value: table.tableName, description: 'The one table' })
+  }
+}

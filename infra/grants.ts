@@ -1,0 +1,94 @@
+import { ArnFormat, Stack } from 'aws-cdk-lib'
+import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb'
+import { PolicyStatement } from 'aws-cdk-lib/aws-iam'
+import type { LogGroup } from 'aws-cdk-lib/aws-logs'
+import type { Secret } from 'aws-cdk-lib/aws-secretsmanager'
+import type { Topic } from 'aws-cdk-lib/aws-sns'
+import type { FunctionSpec, SecretAccess } from '../functions/manifest.ts'
+import { endpointSecretName } from '../shared/secrets.ts'
+import { TABLE_SCHEMA } from '../shared/table/schema.ts'
+import type { GatewayQueues } from './gateway-queues.ts'
+import type { DeployedStage } from './stage.ts'
+
+export type GrantedResources = {
+  readonly stage: DeployedStage
+  readonly table: TableV2
+  readonly queues: GatewayQueues
+  readonly topic: Topic
+  readonly providerSecret: Secret
+}
+
+const allow = (actions: readonly string[], resources: readonly string[]): PolicyStatement[] =>
+  actions.length > 0 && resources.length > 0
+    ? [new PolicyStatement({ actions: [...actions], resources: [...resources] })]
+    : []
+
+/** Everything a function may do: what its manifest entry states, its trigger's reading, and its own log. */
+export const grantsOf = (spec: FunctionSpec, resources: GrantedResources, logGroup: LogGroup): PolicyStatement[] => [
+  ...allow(['logs:CreateLogStream', 'logs:PutLogEvents'], [logGroup.logGroupArn]),
+  ...tableGrants(spec, resources),
+  ...allow(
+    ['sqs:SendMessage'],
+    spec.sends.map((name) => resources.queues.byName[name].queue.queueArn),
+  ),
+  ...allow(spec.alerts ? ['sns:Publish'] : [], [resources.topic.topicArn]),
+  ...spec.secrets.flatMap((access) => secretGrants(access, resources)),
+  ...triggerGrants(spec, resources),
+]
+
+/** Transactions need no permission of their own: each of their steps is checked as the single action it is. */
+const tableGrants = ({ table: actions }: FunctionSpec, { table }: GrantedResources): PolicyStatement[] => [
+  ...allow(
+    actions.map((action) => `dynamodb:${action}`),
+    [table.tableArn],
+  ),
+  ...allow(
+    actions.includes('Query') ? ['dynamodb:Query'] : [],
+    Object.keys(TABLE_SCHEMA.indexes).map((name) => `${table.tableArn}/index/${name}`),
+  ),
+]
+
+const secretGrants = (access: SecretAccess, { stage, providerSecret }: GrantedResources): PolicyStatement[] => {
+  // Endpoints are registered at run time, so their secrets are known by path only. The path ends at its slash: a
+  // secret that does not exist yet, or any more, has no random suffix to match, and must answer "not found".
+  const endpointSecrets = Stack.of(providerSecret).formatArn({
+    service: 'secretsmanager',
+    resource: 'secret',
+    resourceName: endpointSecretName(stage.settings.name, '*'),
+    arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+  })
+  switch (access) {
+    case 'read-provider':
+      return allow(['secretsmanager:GetSecretValue'], [providerSecret.secretArn])
+    case 'read-endpoints':
+      return allow(['secretsmanager:GetSecretValue'], [endpointSecrets])
+    case 'manage-endpoints':
+      return allow(['secretsmanager:CreateSecret', 'secretsmanager:DeleteSecret'], [endpointSecrets])
+  }
+}
+
+/** Lambda reads queues and streams in the function's name. */
+const triggerGrants = ({ trigger }: FunctionSpec, { table, queues }: GrantedResources): PolicyStatement[] => {
+  switch (trigger.kind) {
+    case 'queue':
+      return allow(
+        ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes'],
+        [queues.byName[trigger.queue].queue.queueArn],
+      )
+    case 'stream':
+      return [
+        ...allow(
+          ['dynamodb:DescribeStream', 'dynamodb:GetRecords', 'dynamodb:GetShardIterator', 'dynamodb:ListStreams'],
+          // The stream's own name is the time at which it was enabled.
+          [`${table.tableArn}/stream/*`],
+        ),
+        ...allow(['sqs:SendMessage'], [queues.deadStreamRecords.queueArn]),
+      ]
+    // API Gateway and EventBridge are allowed by the function's own policy, operators by theirs.
+    case 'http':
+    case 'http-default':
+    case 'schedule':
+    case 'operator':
+      return []
+  }
+}

@@ -1,0 +1,35 @@
+import { Duration } from 'aws-cdk-lib'
+import { Rule, Schedule } from 'aws-cdk-lib/aws-events'
+import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets'
+import { Construct } from 'constructs'
+import { functionName, type ScheduleSpec } from '../functions/manifest.ts'
+import type { GatewayFunctions } from './gateway-functions.ts'
+import type { DeployedStage } from './stage.ts'
+
+const scheduleOf = (spec: ScheduleSpec): Schedule =>
+  'everyMinutes' in spec
+    ? Schedule.rate(Duration.minutes(spec.everyMinutes))
+    : Schedule.cron({ hour: String(spec.dailyAtUtc.hour), minute: String(spec.dailyAtUtc.minute) })
+
+/** Starts functions by the clock. EventBridge may start one twice or late: each of them must not mind. */
+export class Schedules extends Construct {
+  constructor(
+    scope: Construct,
+    id: string,
+    { stage, functions }: { readonly stage: DeployedStage; readonly functions: GatewayFunctions },
+  ) {
+    super(scope, id)
+    for (const { spec, trigger, lambda } of functions.triggeredBy('schedule')) {
+      new Rule(this, spec.name, {
+        ruleName: functionName(stage.settings.name, spec),
+        schedule: scheduleOf(trigger.schedule),
+        targets: [
+          new LambdaFunction(lambda, {
+            retryAttempts: 0,
+            maxEventAge: Duration.seconds(trigger.schedule.maxEventAgeSeconds),
+          }),
+        ],
+      })
+    }
+  }
+}

@@ -1,0 +1,51 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { App } from 'aws-cdk-lib'
+import { afterAll, describe, expect, it } from 'vitest'
+import { GatewayStack } from '../../infra/gateway-stack.ts'
+import { type DeployedStage, deployedStage } from '../../infra/stage.ts'
+
+const directory = mkdtempSync(join(tmpdir(), 'gateway-stage-'))
+
+afterAll(() => {
+  rmSync(directory, { recursive: true })
+})
+
+describe('deployedStage', () => {
+  it.each(['dev', 'prod', 'alice', 'a', 'pr-123', 'a'.repeat(20)])('accepts %s', (name) => {
+    expect(deployedStage(name).settings.name).toBe(name)
+  })
+
+  it.each(['', 'Dev', 'my_stage', '-a', 'a-', 'a--b', '1st', 'a b', 'ä', 'a'.repeat(21), '../x'])(
+    'refuses %j, which would not fit into names',
+    (name) => {
+      expect(() => deployedStage(name)).toThrow('a name is at most 20 lower-case letters')
+    },
+  )
+
+  it.each(['local', 'test'])('refuses %s, which the local gateway keeps for itself', (name) => {
+    expect(() => deployedStage(name)).toThrow('reserved for the local gateway')
+  })
+
+  it('protects production alone', () => {
+    expect(deployedStage('prod').deletionProtection).toBe(true)
+    expect(deployedStage('prod2').deletionProtection).toBe(false)
+  })
+})
+
+describe('GatewayStack', () => {
+  it.each(['dev', 'prod', 'alice'])('refuses webhooks to loopback addresses in stage %s', (name) => {
+    const stage = deployedStage(name)
+    const loopback: DeployedStage = { ...stage, settings: { ...stage.settings, allowLoopbackWebhooks: true } }
+
+    expect(() => new GatewayStack(new App({ outdir: directory }), 'gateway', { stage: loopback })).toThrow('loopback')
+  })
+
+  it('refuses the name of the local gateway, whoever built the settings', () => {
+    const stage = deployedStage('dev')
+    const local: DeployedStage = { ...stage, settings: { ...stage.settings, name: 'local' } }
+
+    expect(() => new GatewayStack(new App({ outdir: directory }), 'gateway', { stage: local })).toThrow('reserved')
+  })
+})
