@@ -6,8 +6,10 @@ export const describeCause = (cause: unknown) =>
   cause instanceof Error
     ? {
         error_name: cause.name,
+        // Without the message first: one of several lines may look like a frame.
         error_stack: cause.stack
-          ?.split('\n')
+          ?.replace(cause.message, '')
+          .split('\n')
           .filter((line) => /^\s+at /.test(line))
           .join('\n'),
       }

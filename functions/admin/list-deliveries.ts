@@ -1,0 +1,36 @@
+import * as v from 'valibot'
+import { parseClientId } from '../../shared/client/client-dto.ts'
+import { EventIdSchema } from '../../shared/ids.ts'
+import { pageFields, pageOf, pagination } from '../../shared/page.ts'
+import { adminHandler } from '../../shared/runtime/admin-handler.ts'
+import { DELIVERY_STATUSES } from '../../shared/webhook/delivery.ts'
+import { parseEndpointId } from '../../shared/webhook/endpoint-dto.ts'
+import { listDeliveries } from '../../shared/webhook/list-deliveries.ts'
+
+/** A merchant's deliveries with their attempts, newest first: all, or those of a status, an endpoint or an event. */
+export const handler = adminHandler(
+  v.pipe(
+    v.strictObject({
+      client_id: v.string(),
+      status: v.optional(v.picklist(DELIVERY_STATUSES)),
+      endpoint_id: v.optional(v.string()),
+      event_id: v.optional(EventIdSchema),
+      ...pageFields,
+    }),
+    v.check(
+      ({ event_id, status, endpoint_id }) =>
+        event_id === undefined || (status === undefined && endpoint_id === undefined),
+      'event_id stands alone',
+    ),
+  ),
+  async (input, deps) => {
+    const page = pageOf(input)
+    const filter = {
+      status: input.status,
+      endpointId: input.endpoint_id === undefined ? undefined : parseEndpointId(input.endpoint_id),
+      eventId: input.event_id,
+    }
+    const data = await listDeliveries(deps, { clientId: parseClientId(input.client_id), filter, page })
+    return { data, pagination: pagination(page) }
+  },
+)

@@ -1,0 +1,86 @@
+import * as v from 'valibot'
+import type { Deps } from '../deps.ts'
+import type { ClientId, PaymentId } from '../ids.ts'
+import { toItem } from '../table/attributes.ts'
+import { equals, exists } from '../table/condition.ts'
+import { DUE_WORK_FIELDS } from '../table/due-work.ts'
+import { EVENT_SK_PREFIX, eventKey, type Key, paymentKey } from '../table/keys.ts'
+import { getItem, getItems, queryPage, type ReadDeps } from '../table/read.ts'
+import { update } from '../table/step.ts'
+import { conditionalWrite, type WriteDeps } from '../table/write.ts'
+import type { Timestamp } from '../time.ts'
+import { EVENT_TYPES, type Event, EventSchema } from './event.ts'
+
+/** Second part of the key of a client's list of events. */
+const EVENT_ENTITY = 'event'
+
+/** Sorts behind every timestamp. */
+const END_OF_TIME = '9999-12-31T23:59:59.999Z'
+
+/** Reads one event by the key due work found it under, strongly consistent. */
+export const findEvent = async (deps: ReadDeps, { pk, sk }: Key): Promise<Event | undefined> => {
+  // An index item has more than a key to it.
+  const item = await getItem(deps, { pk, sk })
+  return item && v.parse(EventSchema, item)
+}
+
+/** The events of a payment: at most one of each type. */
+export const listPaymentEvents = async (deps: Pick<Deps, 'table'>, paymentId: PaymentId): Promise<readonly Event[]> => {
+  const { items } = await queryPage(deps, {
+    partition: [paymentKey(paymentId).pk],
+    range: { beginsWith: EVENT_SK_PREFIX },
+    limit: EVENT_TYPES.length,
+  })
+  return items.map((item) => v.parse(EventSchema, item))
+}
+
+/** Where a page of a client's events ended. */
+export type EventPosition = Pick<Event, 'eventId' | 'paymentId' | 'type' | 'firedAt'>
+
+type EventsSince = {
+  readonly clientId: ClientId
+  readonly since: Timestamp
+  readonly limit: number
+  readonly after: EventPosition | undefined
+}
+
+/** A client's events fired at or after a time, oldest first; up to 100 a page, behind the end of the one before. */
+export const listClientEventsSince = async (
+  deps: ReadDeps,
+  { clientId, since, limit, after }: EventsSince,
+): Promise<{ readonly events: readonly Event[]; readonly more: boolean }> => {
+  const found = await queryPage(deps, {
+    index: 'by-owner',
+    partition: [clientId, EVENT_ENTITY],
+    range: { between: [since, END_OF_TIME] },
+    limit,
+    ...(after && { cursor: toItem({ ...listFields(clientId, after), ...eventKey(after.paymentId, after.type) }) }),
+  })
+  const items = await getItems(
+    deps,
+    found.items.map(({ pk, sk }) => ({ pk: String(pk), sk: String(sk) })),
+  )
+  const events = items.flatMap((item) => (item ? [v.parse(EventSchema, item)] : []))
+  return { events, more: found.cursor !== undefined }
+}
+
+const listFields = (clientId: ClientId, { eventId, firedAt }: EventPosition) => ({
+  owner: clientId,
+  entity: EVENT_ENTITY,
+  listedAt: firedAt,
+  id: eventId,
+})
+
+/** Claims an overdue event by moving its due time forward. False when somebody else has, or it is fanned out. */
+export const postponeEvent = async (deps: WriteDeps, event: Event, dueAt: Timestamp): Promise<boolean> => {
+  const { applied } = await conditionalWrite(
+    deps,
+    update(eventKey(event.paymentId, event.type), { set: { dueAt } }, equals('dueAt', event.dueAt)),
+  )
+  return applied
+}
+
+/** Every delivery of the event exists: takes it off the due work, whoever put it there. */
+export const completeEvent = async (deps: WriteDeps, event: Event): Promise<void> => {
+  await conditionalWrite(deps, update(eventKey(event.paymentId, event.type), { remove: DUE_WORK_FIELDS }, exists))
+}

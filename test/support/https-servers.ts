@@ -1,0 +1,55 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createServer as createHttpsServer } from 'node:https'
+import { createServer as createTcpServer, type Server, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
+
+export type Certificate = { readonly key: string; readonly cert: string; readonly certFile: string }
+
+/** A self-signed certificate for a name, made by openssl; its files are gone when the test is over. */
+export const selfSignedCertificate = (name: string): Certificate => {
+  const directory = mkdtempSync(join(tmpdir(), 'gateway-certificate-'))
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }))
+  const [keyFile, certFile] = [join(directory, 'key.pem'), join(directory, 'cert.pem')]
+  const names = `-subj /CN=${name} -addext subjectAltName=DNS:${name}`
+  const files = `-keyout ${keyFile} -out ${certFile}`
+  const options = `req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 1 ${names} ${files}`
+  execFileSync('openssl', options.split(' '), { stdio: 'ignore' })
+  return { key: readFileSync(keyFile, 'utf8'), cert: readFileSync(certFile, 'utf8'), certFile }
+}
+
+const listen = async (server: Server): Promise<number> => {
+  const sockets = new Set<Socket>()
+  server.on('connection', (socket) => {
+    sockets.add(socket)
+    socket.on('error', () => {})
+    socket.on('close', () => sockets.delete(socket))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(
+    () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve())
+        for (const socket of sockets) socket.destroy()
+      }),
+  )
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('the server has no port')
+  return address.port
+}
+
+/** Accepts connections and does with each what it is told: below HTTP, where servers really misbehave. */
+export const startTcpServer = (behave: (socket: Socket) => void): Promise<number> => listen(createTcpServer(behave))
+
+/** Answers 200 over TLS; `hosts` are the names it was asked for, by SNI and by header. */
+export const startHttpsServer = async ({ key, cert }: Certificate) => {
+  const hosts: { readonly sni: unknown; readonly host: string | undefined }[] = []
+  const server = createHttpsServer({ key, cert }, (request, response) => {
+    hosts.push({ sni: Reflect.get(request.socket, 'servername'), host: request.headers.host })
+    response.end('thanks')
+  })
+  server.on('tlsClientError', () => {})
+  return { port: await listen(server), hosts }
+}
