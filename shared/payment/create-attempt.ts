@@ -6,21 +6,14 @@ import { type CreateAnswer, type CreateRequestInput, PROVIDER_CREATE_TIMEOUT_MS 
 import { cancelOrphan } from './cancel-orphan.ts'
 import { expiryOf } from './channel-timing.ts'
 import { commitAttempt } from './commit-attempt.ts'
-import type { CreateResult } from './create-payment.ts'
+import { COMMIT_RESERVE_MS, LEAST_CREATE_MS } from './create-times.ts'
 import type { Deadline } from './deadline.ts'
-import type { CreatingPayment, ProviderAttempt } from './payment.ts'
+import type { CreatingPayment, Payment, ProviderAttempt } from './payment.ts'
 import { findStoredPayment, releaseAttempt } from './payment-store.ts'
 import { endAttempt, referenceOf } from './provider-attempts.ts'
 import { createFailed } from './wait-for-attempt.ts'
 
-/** Longer than a function lives: a lease that is over means that its process is gone. */
-export const ATTEMPT_LEASE_MS = 30_000
-
-/** The create call is not begun with less than this: a call cut short is an unknown outcome made by ourselves. */
-const LEAST_CREATE_MS = 8_000
-
-/** Kept back for the commit behind the call. */
-const COMMIT_RESERVE_MS = 4_000
+export type CreateResult = { readonly payment: Payment; readonly replayed: boolean }
 
 type AttemptDeps = Pick<Deps, 'table' | 'sleep' | 'random' | 'provider' | 'now' | 'monotonicMs' | 'log' | 'stage'>
 

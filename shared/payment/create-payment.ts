@@ -4,7 +4,8 @@ import type { Deps } from '../deps.ts'
 import { GatewayError } from '../errors.ts'
 import { type PaymentId, PaymentIdSchema, paymentIdForKey } from '../ids.ts'
 import { addMs } from '../time.ts'
-import { ATTEMPT_LEASE_MS, runAttempt } from './create-attempt.ts'
+import { type CreateResult, runAttempt } from './create-attempt.ts'
+import { ATTEMPT_LEASE_MS, REQUEST_BUDGET_MS } from './create-times.ts'
 import { type Deadline, startDeadline } from './deadline.ts'
 import type { CreatingPayment, Payment, PaymentRequest, StoredPayment } from './payment.ts'
 import type { ParsedRequest } from './payment-request.ts'
@@ -16,11 +17,6 @@ export type CreateDeps = Pick<
   Deps,
   'table' | 'sleep' | 'random' | 'provider' | 'now' | 'newId' | 'monotonicMs' | 'log' | 'alerts' | 'stage'
 >
-
-export type CreateResult = { readonly payment: Payment; readonly replayed: boolean }
-
-/** Under the function's 25 s, which is under the lease's 30 s, which is API Gateway's limit (design section 4). */
-const REQUEST_BUDGET_MS = 22_000
 
 /** One caller can at most meet its own claim, one running attempt, and one take-over it lost. */
 const MAX_ROUNDS = 5

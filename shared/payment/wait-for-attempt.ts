@@ -1,11 +1,10 @@
 import type { Deps } from '../deps.ts'
 import { GatewayError } from '../errors.ts'
+import { WAIT_MS } from './create-times.ts'
 import type { Deadline } from './deadline.ts'
 import type { CreatingPayment, Payment } from './payment.ts'
 import { findStoredPayment } from './payment-store.ts'
 
-/** A waiter gives up after 20 s, whatever is left of its request. */
-const WAIT_MS = 20_000
 const FIRST_POLL_MS = 100
 const SLOWEST_POLL_MS = 500
 

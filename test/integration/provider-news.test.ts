@@ -1,22 +1,14 @@
 import { describe, expect, it } from 'vitest'
-import { checkAlert } from '../../shared/due-work/due-workers.ts'
 import { minor } from '../../shared/money.ts'
 import { applyProviderReport } from '../../shared/payment/apply-provider-report.ts'
-import { cancelPayment } from '../../shared/payment/cancel-payment.ts'
 import { checkDuePayment } from '../../shared/payment/check-due-payment.ts'
-import type { Payment } from '../../shared/payment/payment.ts'
 import { findStoredPayment } from '../../shared/payment/payment-store.ts'
-import { referenceOf } from '../../shared/payment/provider-attempts.ts'
 import type { ProviderTransaction } from '../../shared/provider/provider.ts'
 import { findSuspense } from '../../shared/suspense/suspense-store.ts'
-import { eventKey, paymentKey, suspenseKey } from '../../shared/table/keys.ts'
-import { getItem } from '../../shared/table/read.ts'
 import { ledgerView } from '../support/ledger-view.ts'
-import { aPendingPayment, aRequest, aStoredClient, create, OVO_REQUEST } from '../support/payment-builders.ts'
-import { type TestDeps, testDeps } from '../support/test-deps.ts'
-
-const eventOf = (deps: TestDeps, payment: Pick<Payment, 'paymentId'>, type: string) =>
-  getItem(deps, eventKey(payment.paymentId, type))
+import { aPaid, eventOf } from '../support/paid-payment.ts'
+import { aPendingPayment, aStoredClient } from '../support/payment-builders.ts'
+import { testDeps } from '../support/test-deps.ts'
 
 const aTransaction = (providerPaymentId: string, fields: Partial<ProviderTransaction> = {}): ProviderTransaction => ({
   transactionId: 'txn_1',
@@ -31,14 +23,6 @@ const aTransaction = (providerPaymentId: string, fields: Partial<ProviderTransac
   updatedAt: '2026-11-20T04:00:00.000Z' as ProviderTransaction['updatedAt'],
   ...fields,
 })
-
-const aPaid = async () => {
-  const deps = testDeps()
-  const client = await aStoredClient(deps)
-  const payment = await aPendingPayment(deps, client)
-  const providerPaymentId = deps.provider.pay(payment.paymentRequestId)
-  return { deps, client, payment, providerPaymentId }
-}
 
 describe('a capture on a pending payment (spec 3.1)', () => {
   it('marks it succeeded, credits its net and writes its event, in one go', async () => {
@@ -153,121 +137,6 @@ describe('a capture on a pending payment (spec 3.1)', () => {
   })
 })
 
-describe('money that may not be credited (design section 4)', () => {
-  it.each(['failed', 'expired', 'cancelled'] as const)('is held when the payment is %s already', async (status) => {
-    const deps = testDeps()
-    const client = await aStoredClient(deps)
-    const payment = await aPendingPayment(deps, client)
-    if (status === 'cancelled') await cancelPayment(deps, { clientId: client.clientId, id: payment.paymentId })
-    else deps.provider.close(payment.paymentRequestId, status)
-    await applyProviderReport(deps, { paymentRequestId: payment.paymentRequestId }, 'callback')
-    const providerPaymentId = deps.provider.pay(payment.paymentRequestId)
-
-    await applyProviderReport(deps, { providerPaymentId }, 'callback')
-    await applyProviderReport(deps, { providerPaymentId }, 'callback')
-
-    expect(await findStoredPayment(deps, payment.paymentId)).toMatchObject({ status })
-    expect(await findSuspense(deps, providerPaymentId)).toMatchObject({
-      kind: 'money',
-      cause: 'payment_not_pending',
-      amountMinor: 100_000,
-      paymentId: payment.paymentId,
-      status: 'open',
-    })
-    expect(deps.published).toHaveLength(1)
-    expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 0, [status]: 1 })
-  })
-
-  it('is held when a reference is not one of ours, and when it names a payment that does not exist', async () => {
-    const deps = testDeps()
-    for (const reference of ['somebody-elses-order', `${crypto.randomUUID()}-1`]) {
-      const providerPaymentId = `py-${crypto.randomUUID()}`
-      deps.provider.payments.set(providerPaymentId, {
-        providerPaymentId,
-        paymentRequestId: 'pr-unknown',
-        reference,
-        currency: 'IDR',
-        status: 'captured',
-        capturedMinor: minor(5_000),
-      })
-
-      await applyProviderReport(deps, { providerPaymentId }, 'callback')
-
-      expect(await findSuspense(deps, providerPaymentId)).toMatchObject({
-        cause: 'unknown_reference',
-        amountMinor: 5_000,
-      })
-    }
-    expect(deps.published.map(({ kind }) => kind)).toStrictEqual(['suspense.money', 'suspense.money'])
-  })
-
-  it('is held when a second capture arrives for a payment that was credited', async () => {
-    const { deps, client, payment, providerPaymentId } = await aPaid()
-    await applyProviderReport(deps, { providerPaymentId }, 'callback')
-    const second = deps.provider.pay(payment.paymentRequestId)
-
-    await applyProviderReport(deps, { providerPaymentId: second }, 'callback')
-
-    expect(await findSuspense(deps, second)).toMatchObject({ cause: 'second_capture' })
-    expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 95_900, succeeded: 1 })
-  })
-
-  it('is held, and the payment fails with its event, when the amount is wrong', async () => {
-    const deps = testDeps()
-    const client = await aStoredClient(deps)
-    const payment = await aPendingPayment(deps, client)
-    const providerPaymentId = deps.provider.pay(payment.paymentRequestId, 99_999)
-
-    await Promise.all(Array.from({ length: 5 }, () => applyProviderReport(deps, { providerPaymentId }, 'callback')))
-
-    expect(await findStoredPayment(deps, payment.paymentId)).toMatchObject({ status: 'failed' })
-    expect(await findSuspense(deps, providerPaymentId)).toMatchObject({ cause: 'wrong_amount', amountMinor: 99_999 })
-    expect(await eventOf(deps, payment, 'payment.failed')).toBeDefined()
-    expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 0, failed: 1 })
-  })
-
-  it("is held without closing the payment when the wrong amount came through another attempt's request", async () => {
-    const deps = testDeps()
-    const client = await aStoredClient(deps)
-    const payment = await aPendingPayment(deps, client)
-    const providerPaymentId = 'py-orphan-wrong'
-    deps.provider.payments.set(providerPaymentId, {
-      providerPaymentId,
-      paymentRequestId: 'pr-orphan',
-      reference: referenceOf(payment.paymentId, 1),
-      currency: 'IDR',
-      status: 'captured',
-      capturedMinor: minor(1),
-    })
-
-    await applyProviderReport(deps, { providerPaymentId }, 'callback')
-
-    expect(await findStoredPayment(deps, payment.paymentId)).toMatchObject({ status: 'pending' })
-    expect(await findSuspense(deps, providerPaymentId)).toMatchObject({ cause: 'wrong_amount' })
-  })
-
-  it('keeps the alert due until it is published, and tells the operators even after a failing topic', async () => {
-    const deps = testDeps()
-    const failing: TestDeps = { ...deps, alerts: { publish: () => Promise.reject(new Error('topic down')) } }
-    const providerPaymentId = `py-${crypto.randomUUID()}`
-    deps.provider.payments.set(providerPaymentId, {
-      providerPaymentId,
-      paymentRequestId: 'pr-x',
-      reference: 'unknown',
-      currency: 'IDR',
-      status: 'captured',
-      capturedMinor: minor(5_000),
-    })
-
-    await applyProviderReport(failing, { providerPaymentId }, 'callback')
-
-    expect(deps.published).toHaveLength(0)
-    const done = await checkAlert(deps, { ...suspenseKey(providerPaymentId), id: providerPaymentId, dueAt: deps.now() })
-    expect(done).toBe('done')
-    expect(deps.published.map(({ subject }) => subject)).toStrictEqual([providerPaymentId])
-  })
-})
-
 describe('a request that ends without money', () => {
   it.each([
     ['failed', 'failed', 'payment.failed'],
@@ -308,96 +177,5 @@ describe('a request that ends without money', () => {
     await applyProviderReport(deps, { paymentRequestId: 'pr-orphan' }, 'callback')
 
     expect(await findStoredPayment(deps, payment.paymentId)).toEqual(payment)
-  })
-})
-
-describe('a capture while the payment is still being created (OVO answers at once)', () => {
-  /** The provider has the request and the money; our attempt has not heard of either. */
-  const paidWhileCreating = async () => {
-    const deps = testDeps()
-    const client = await aStoredClient(deps)
-    const upstream = testDeps().provider
-    const answer = Promise.withResolvers<void>()
-    deps.provider.script('createRequest', async (input, timeoutMs) => {
-      const created = await upstream.createRequest(input, timeoutMs)
-      await answer.promise
-      return created
-    })
-    for (const name of ['getRequest', 'getPayment', 'cancelRequest'] as const)
-      deps.provider.script(name, upstream[name])
-    const creating = create(deps, client, aRequest(OVO_REQUEST), 'key-1')
-    await expect.poll(() => upstream.requests.size).toBe(1)
-    const [paymentRequestId = ''] = upstream.requests.keys()
-    const providerPaymentId = upstream.pay(paymentRequestId)
-    return { deps, client, creating, answer, providerPaymentId, paymentRequestId }
-  }
-
-  it('is remembered under a live lease, and credited by due work once the payment is there', async () => {
-    const { deps, client, creating, answer, providerPaymentId } = await paidWhileCreating()
-
-    const outcome = await applyProviderReport(deps, { providerPaymentId }, 'callback')
-    answer.resolve()
-    const { payment } = await creating
-    const checked = await checkDuePayment(deps, { paymentId: payment.paymentId, dueAt: payment.dueAt ?? deps.now() })
-
-    expect(outcome).toStrictEqual({ kind: 'deferred' })
-    expect(payment).toMatchObject({ status: 'pending', dueAt: deps.now() })
-    expect(checked).toBe('checked')
-    expect(await findStoredPayment(deps, payment.paymentId)).toMatchObject({ status: 'succeeded' })
-    expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 97_900, succeeded: 1 })
-    expect(await findSuspense(deps, providerPaymentId)).toBeUndefined()
-  })
-
-  it('makes the payment succeed from the stored request once the lease is over, and the late attempt replays it', async () => {
-    const { deps, client, creating, answer, providerPaymentId } = await paidWhileCreating()
-    deps.clock.advance(31)
-
-    const outcome = await applyProviderReport(deps, { providerPaymentId }, 'callback')
-    answer.resolve()
-    const late = await creating
-
-    expect(outcome.kind).toBe('applied')
-    expect(late.payment).toMatchObject({ status: 'succeeded', creditedPaymentId: providerPaymentId })
-    expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 97_900, succeeded: 1 })
-    expect(await findSuspense(deps, providerPaymentId)).toBeUndefined()
-  })
-
-  it('is credited by due work when the attempt died and no callback ever comes again', async () => {
-    const { deps, client, creating, providerPaymentId } = await paidWhileCreating()
-    void creating.catch(() => undefined)
-    await applyProviderReport(deps, { providerPaymentId }, 'callback')
-    deps.clock.advance(31)
-    const [attempted] = deps.provider.calls
-    const paymentId = (attempted?.id ?? '').slice(0, 36) as Payment['paymentId']
-    const item = await getItem(deps, paymentKey(paymentId))
-
-    const checked = await checkDuePayment(deps, { paymentId, dueAt: item?.['dueAt'] as Payment['createdAt'] })
-
-    expect(checked).toBe('checked')
-    expect(await findStoredPayment(deps, paymentId)).toMatchObject({ status: 'succeeded', paymentDestination: '' })
-    expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 97_900, succeeded: 1 })
-  })
-
-  it('is credited when it was paid on a first attempt nobody heard of, and the request shown is cancelled', async () => {
-    const deps = testDeps()
-    const client = await aStoredClient(deps)
-    const upstream = testDeps().provider
-    for (const name of ['getRequest', 'getPayment', 'cancelRequest'] as const)
-      deps.provider.script(name, upstream[name])
-    deps.provider.script('createRequest', async (input, timeoutMs) => {
-      await upstream.createRequest(input, timeoutMs)
-      return { kind: 'unknown', reason: 'timeout' }
-    })
-    await create(deps, client, aRequest(), 'key-1').catch(() => undefined)
-    deps.provider.script('createRequest', upstream.createRequest)
-    const { payment } = await create(deps, client, aRequest(), 'key-1')
-    const [unseen = ''] = upstream.requests.keys()
-    const providerPaymentId = upstream.pay(unseen)
-
-    await applyProviderReport(deps, { providerPaymentId }, 'callback')
-
-    expect(await findStoredPayment(deps, payment.paymentId)).toMatchObject({ status: 'succeeded' })
-    expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 95_900, succeeded: 1 })
-    expect(upstream.requests.get(payment.paymentRequestId)?.status).toBe('cancelled')
   })
 })
