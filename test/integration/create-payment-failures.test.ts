@@ -4,6 +4,7 @@ import { minor } from '../../shared/money.ts'
 import { createPayment } from '../../shared/payment/create-payment.ts'
 import type { CreateAnswer } from '../../shared/provider/provider.ts'
 import { ledgerView } from '../support/ledger-view.ts'
+import { sleepBesideOthers } from '../support/manual-clock.ts'
 import { aRequest, aStoredClient, create } from '../support/payment-builders.ts'
 import { testDeps } from '../support/test-deps.ts'
 
@@ -73,10 +74,9 @@ describe('createPayment when the provider fails', () => {
 
   it('makes no stampede: 200 callers waiting on a failing attempt all get its failure and nobody asks again', async () => {
     let polls = 0
-    // Waiting takes no time on the manual clock here: a crowd sleeping on one clock would wear out its lease.
-    const sleep = async () => {
+    const sleep = () => {
       polls++
-      await new Promise<void>((resolve) => setTimeout(resolve, 5))
+      return sleepBesideOthers()
     }
     const deps = testDeps({ sleep })
     const client = await aStoredClient(deps)

@@ -5,6 +5,7 @@ import { minor } from '../../shared/money.ts'
 import { createPayment } from '../../shared/payment/create-payment.ts'
 import { findStoredPayment } from '../../shared/payment/payment-store.ts'
 import { ledgerView } from '../support/ledger-view.ts'
+import { sleepBesideOthers } from '../support/manual-clock.ts'
 import { aRequest, aStoredClient, create } from '../support/payment-builders.ts'
 import { testDeps } from '../support/test-deps.ts'
 
@@ -81,7 +82,7 @@ describe('createPayment (spec 4.1)', () => {
   })
 
   it('answers 200 concurrent requests of one key with the same payment and one provider call', async () => {
-    const deps = testDeps()
+    const deps = testDeps({ sleep: sleepBesideOthers })
     const client = await aStoredClient(deps)
 
     const results = await Promise.all(Array.from({ length: 200 }, () => create(deps, client, aRequest(), 'key-1')))
