@@ -1,14 +1,15 @@
-import { isLosslessNumber, type LosslessNumber, parse, stringify } from 'lossless-json'
+import { isLosslessNumber, type LosslessNumber, parse, splitNumber, stringify } from 'lossless-json'
 
-/** Nesting beyond this is refused before anything recursive touches the text. */
-const MAX_DEPTH = 200
+/** Nesting beyond this is refused before the parser, which is recursive and takes some 5,000 levels, sees the text. */
+const MAX_DEPTH = 2_000
 
 export type JsonRead = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly reason: string }
 
-/** How deep the brackets of a JSON text nest. Counts only what stands outside strings. */
-const depthOf = (text: string): number => {
+/** What the brackets and colons outside strings tell of a JSON text: its nesting, and how many members its objects have. */
+const scan = (text: string): { readonly depth: number; readonly members: number } => {
   let depth = 0
   let deepest = 0
+  let members = 0
   let inString = false
   for (let at = 0; at < text.length; at++) {
     const char = text[at]
@@ -18,8 +19,30 @@ const depthOf = (text: string): number => {
     } else if (char === '"') inString = true
     else if (char === '{' || char === '[') deepest = Math.max(deepest, ++depth)
     else if (char === '}' || char === ']') depth--
+    else if (char === ':') members++
   }
-  return deepest
+  return { depth: deepest, members }
+}
+
+const isContainer = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !isLosslessNumber(value)
+
+/** An object of JSON: not null, no array, no number read by `readJson`. */
+export const isJsonObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  isContainer(value) && !Array.isArray(value)
+
+/** How many members the objects of a parsed value have, nested ones included. */
+const membersOf = (value: unknown): number => {
+  let members = 0
+  const found = [value]
+  // The list grows while it is walked, so that the depth of the value costs no stack.
+  for (const inner of found) {
+    if (!isContainer(inner)) continue
+    const values: unknown[] = Object.values(inner)
+    if (!Array.isArray(inner)) members += values.length
+    for (const next of values) found.push(next)
+  }
+  return members
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
@@ -40,25 +63,25 @@ export const readJson = (bytes: Buffer): JsonRead => {
   const text = decode(bytes)
   if (text === undefined) return { ok: false, reason: 'the body is not UTF-8' }
   if (text.trim() === '') return { ok: false, reason: 'the body is empty' }
-  if (depthOf(text) > MAX_DEPTH) return { ok: false, reason: 'nested too deeply' }
-  let duplicate = false
+  const { depth, members } = scan(text)
+  if (depth > MAX_DEPTH) return { ok: false, reason: 'nested too deeply' }
   try {
-    const value = parse(text, undefined, {
-      onDuplicateKey: ({ oldValue }) => {
-        duplicate = true
-        return oldValue
-      },
-    })
-    return duplicate ? { ok: false, reason: 'a key appears twice' } : { ok: true, value }
+    const value = parse(text, undefined, { onDuplicateKey: ({ oldValue }) => oldValue })
+    // The parser passes over a key that comes twice with equal values: fewer members than colons tell of every kind.
+    return membersOf(value) === members ? { ok: true, value } : { ok: false, reason: 'a key appears twice' }
   } catch {
     return { ok: false, reason: 'not well-formed JSON' }
   }
 }
 
-/** A number as code works with it. Not a number (NaN) when its digits do not survive the conversion to an integer. */
-export const toNumber = (value: LosslessNumber): number => {
+/**
+ * The whole number that the digits spell, in whatever notation (`1e3`, `1.0`). NaN when they spell a fraction, however
+ * small, or more than a number can hold. Past 2^53 it is the nearest one: beyond every bound all the same.
+ */
+export const toInteger = (value: LosslessNumber): number => {
+  const { digits, exponent } = splitNumber(value.value)
   const number = Number(value.value)
-  return Number.isFinite(number) ? number : Number.NaN
+  return exponent >= digits.length - 1 && Number.isFinite(number) ? number : Number.NaN
 }
 
 export { isLosslessNumber, type LosslessNumber }
@@ -80,13 +103,10 @@ export const parseOwnJson = (text: string): unknown =>
 /** True when no string in the value, keys included, has a lone surrogate: such text cannot be stored as UTF-8. */
 export const isWellFormedDeep = (value: unknown): boolean => {
   if (typeof value === 'string') return value.isWellFormed()
-  if (Array.isArray(value)) return value.every(isWellFormedDeep)
-  if (isLosslessNumber(value) || typeof value !== 'object' || value === null) return true
+  if (!isContainer(value)) return true
   return Object.entries(value).every(([key, inner]) => key.isWellFormed() && isWellFormedDeep(inner))
 }
 
-/** Levels of nesting of a parsed value: 0 for a plain value, 1 for a flat object. */
-export const levelsOf = (value: unknown): number => {
-  if (isLosslessNumber(value) || typeof value !== 'object' || value === null) return 0
-  return 1 + Math.max(0, ...Object.values(value).map(levelsOf))
-}
+/** True when objects and arrays nest deeper than so many levels: a flat object has one. Looks no further than that. */
+export const isDeeperThan = (value: unknown, levels: number): boolean =>
+  isContainer(value) && (levels === 0 || Object.values(value).some((inner) => isDeeperThan(inner, levels - 1)))

@@ -12,7 +12,7 @@ const clamp = (value: number, lowest: number, highest: number) => Math.min(Math.
 const integerParam = (name: string, fallback: number, lowest: number, highest: number) =>
   v.pipe(
     v.optional(v.string(), String(fallback)),
-    v.regex(/^[+-]?\d{1,15}$/, `${name} must be an integer`),
+    v.regex(/^[+-]?\d+$/, `${name} must be an integer`),
     v.transform((text) => clamp(Number(text), lowest, highest)),
   )
 

@@ -8,7 +8,7 @@ const query = v.object({
       v.string(),
       v.check(
         (currency) => currency === 'IDR',
-        ({ input }) => `unsupported currency: ${input.slice(0, 64)}`,
+        ({ input }) => `unsupported currency: ${input.slice(0, 64).toWellFormed()}`,
       ),
     ),
   ),

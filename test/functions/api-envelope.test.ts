@@ -1,0 +1,178 @@
+import * as v from 'valibot'
+import { describe, expect, it } from 'vitest'
+import { PaymentIdSchema } from '../../shared/ids.ts'
+import { paymentKey } from '../../shared/table/keys.ts'
+import { update } from '../../shared/table/step.ts'
+import { conditionalWrite } from '../../shared/table/write.ts'
+import {
+  API,
+  type ApiRequest,
+  type ApiResponse,
+  anApiClient,
+  aPaymentBody,
+  call,
+  UNKNOWN_PATH,
+} from '../support/api-event.ts'
+import { interceptTable } from '../support/intercept-table.ts'
+import { type TestDeps, testDeps } from '../support/test-deps.ts'
+
+type Name = keyof typeof API
+const NAMES = Object.keys(API) as Name[]
+
+const INTERNAL = { message: 'internal error; retry, or quote the request id to support', code: 'internal_error' }
+
+const requestTo = (deps: TestDeps, name: Name): ApiRequest => ({
+  ...(API[name].route.includes('{id}') && { id: deps.newId() }),
+  ...(name === 'createPayment' && { body: aPaymentBody() }),
+})
+
+const headersOf = (answer: ApiResponse) => ({ 'content-type': 'application/json', 'x-request-id': answer.requestId })
+
+describe('every answer of every endpoint (spec 7; design section 4)', () => {
+  it.each(NAMES)('%s carries the request id and JSON, whatever the outcome', async (name) => {
+    const deps = testDeps()
+    const [caller, limited] = [await anApiClient(deps), await anApiClient(deps, { rateLimitPerSecond: 1 })]
+    await call(deps, API.getBalance, { caller: limited })
+    const request = requestTo(deps, name)
+    const broken = interceptTable(deps, {
+      before: () => {
+        throw new Error('no table today')
+      },
+    })
+
+    const answers = [
+      await call(deps, API[name], { ...request, caller }),
+      await call(deps, API[name], request),
+      await call(deps, API[name], { ...request, caller: limited }),
+      await call(broken, API[name], { ...request, caller }),
+    ]
+
+    const fine = { createPayment: 201, getPayment: 404, cancelPayment: 404, getSettlement: 404 }
+    expect(answers.map(({ status }) => status)).toStrictEqual([Reflect.get(fine, name) ?? 200, 401, 429, 500])
+    for (const answer of answers) expect(answer.headers).toMatchObject(headersOf(answer))
+    for (const { body } of answers.filter(({ status }) => status >= 400)) {
+      expect(body).toStrictEqual({ message: expect.any(String) as string, code: expect.any(String) as string })
+    }
+  })
+
+  it('carries the error envelope with field_errors on a 422', async () => {
+    const deps = testDeps()
+    const caller = await anApiClient(deps)
+
+    const answers = [
+      await call(deps, API.createPayment, { caller, body: aPaymentBody({ amount: 0 }) }),
+      await call(deps, API.listPayments, { caller, query: { page: 'x' } }),
+    ]
+
+    expect(answers.map(({ status }) => status)).toStrictEqual([422, 422])
+    for (const answer of answers) {
+      expect(answer.headers).toStrictEqual(headersOf(answer))
+      expect(Object.keys(answer.body)).toStrictEqual(['message', 'code', 'field_errors'])
+    }
+  })
+
+  it('answers 404 in the envelope to an unknown path or method, with and without a key', async () => {
+    const deps = testDeps()
+    const caller = await anApiClient(deps)
+
+    const answers = [await call(deps, UNKNOWN_PATH, { caller }), await call(deps, UNKNOWN_PATH, { body: 'x' })]
+
+    for (const answer of answers) {
+      expect(answer.status).toBe(404)
+      expect(answer.body).toStrictEqual({ message: 'resource not found', code: 'not_found' })
+      expect(answer.headers).toStrictEqual(headersOf(answer))
+    }
+  })
+})
+
+describe('an unexpected failure (spec 7: internal_error)', () => {
+  it.each(NAMES)('of the table behind %s is a 500 that tells nothing of it', async (name) => {
+    const deps = testDeps()
+    const caller = await anApiClient(deps)
+    const request = { ...requestTo(deps, name), caller }
+    const broken = interceptTable(deps, {
+      before: ({ name: command }) => {
+        if (command !== 'BatchGetCommand') throw new Error(`ProvisionedThroughputExceeded on ${deps.table.name}`)
+      },
+    })
+
+    const answer = await call(broken, API[name], request)
+
+    expect(answer.status).toBe(500)
+    expect(answer.body).toStrictEqual(INTERNAL)
+    expect(deps.lines.filter(({ level }) => level === 'error')).toMatchObject([
+      {
+        code: 'request.failed',
+        fields: { request_id: answer.requestId, route: API[name].route, status: 500, code: 'internal_error' },
+      },
+    ])
+  })
+
+  it('of the balance read alone is a 500 too, not zeros', async () => {
+    const deps = testDeps()
+    const caller = await anApiClient(deps)
+    const broken = interceptTable(deps, {
+      after: ({ name }) => {
+        if (name === 'QueryCommand') throw new Error('the answer was lost')
+      },
+    })
+
+    expect((await call(broken, API.getBalance, { caller })).body).toStrictEqual(INTERNAL)
+  })
+
+  it('of an item that is not what it should be is a 500 and not half an answer', async () => {
+    const deps = testDeps()
+    const caller = await anApiClient(deps)
+    const { body } = await call(deps, API.createPayment, { caller, body: aPaymentBody() })
+    const paymentId = v.parse(PaymentIdSchema, body['id'])
+    await conditionalWrite(deps, update(paymentKey(paymentId), { remove: ['notionalMinor'] }))
+
+    const answers = [
+      await call(deps, API.getPayment, { caller, id: paymentId }),
+      await call(deps, API.cancelPayment, { caller, id: paymentId }),
+      await call(deps, API.listPayments, { caller }),
+    ]
+
+    expect(answers.map((answer) => [answer.status, answer.body])).toStrictEqual(answers.map(() => [500, INTERNAL]))
+  })
+
+  it('of a function that runs out of time is our 500, before the platform answers its own', async () => {
+    const deps = testDeps()
+    const caller = await anApiClient(deps)
+    deps.provider.script('createRequest', () => new Promise(() => {}))
+
+    const answer = await call(deps, API.createPayment, { caller, body: aPaymentBody(), remainingMs: 600 })
+
+    expect([answer.status, answer.body]).toStrictEqual([500, INTERNAL])
+    expect(answer.headers).toStrictEqual(headersOf(answer))
+  })
+})
+
+describe('the log of a request', () => {
+  it('is one line with the id, the route as a template, status, code and duration', async () => {
+    const deps = testDeps()
+    const caller = await anApiClient(deps)
+
+    const found = await call(deps, API.getBalance, { caller })
+    const absent = await call(deps, API.getPayment, { caller, id: deps.newId() })
+
+    expect(deps.lines).toStrictEqual([
+      {
+        level: 'info',
+        code: 'request.completed',
+        fields: { request_id: found.requestId, route: 'GET /v1/balance', status: 200, duration_ms: 0 },
+      },
+      {
+        level: 'info',
+        code: 'request.completed',
+        fields: {
+          request_id: absent.requestId,
+          route: 'GET /v1/payments/{id}',
+          status: 404,
+          duration_ms: 0,
+          code: 'not_found',
+        },
+      },
+    ])
+  })
+})

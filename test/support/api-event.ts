@@ -1,0 +1,149 @@
+import { isUtf8 } from 'node:buffer'
+import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2, Context } from 'aws-lambda'
+import { handler as cancelPayment } from '../../functions/api/cancel-payment.ts'
+import { handler as createPayment } from '../../functions/api/create-payment.ts'
+import { handler as getBalance } from '../../functions/api/get-balance.ts'
+import { handler as getPayment } from '../../functions/api/get-payment.ts'
+import { handler as getSettlement } from '../../functions/api/get-settlement.ts'
+import { handler as listPayments } from '../../functions/api/list-payments.ts'
+import { handler as listSettlements } from '../../functions/api/list-settlements.ts'
+import { handler as notFound } from '../../functions/api/not-found.ts'
+import type { Client } from '../../shared/client/client.ts'
+import type { Deps } from '../../shared/deps.ts'
+import type { InjectableHandler } from '../../shared/runtime/injectable.ts'
+import { issueKey, registerClient } from './client-builders.ts'
+import type { TestDeps } from './test-deps.ts'
+
+export type HttpHandler = InjectableHandler<APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2>
+
+export type Endpoint = { readonly route: string; readonly handler: HttpHandler }
+
+/** The seven endpoints of spec section 4, by the name a test says. */
+export const API = {
+  createPayment: { route: 'POST /v1/payments', handler: createPayment },
+  listPayments: { route: 'GET /v1/payments', handler: listPayments },
+  getPayment: { route: 'GET /v1/payments/{id}', handler: getPayment },
+  cancelPayment: { route: 'POST /v1/payments/{id}/cancel', handler: cancelPayment },
+  getBalance: { route: 'GET /v1/balance', handler: getBalance },
+  listSettlements: { route: 'GET /v1/settlements', handler: listSettlements },
+  getSettlement: { route: 'GET /v1/settlements/{id}', handler: getSettlement },
+} as const satisfies Readonly<Record<string, Endpoint>>
+
+/** Whatever no route matches. */
+export const UNKNOWN_PATH: Endpoint = { route: '$default', handler: notFound }
+
+export type ApiRequest = {
+  /** A caller of `anApiClient`; without one there is no `Authorization` header. */
+  readonly caller?: { readonly authorization: string } | undefined
+  readonly id?: string
+  readonly query?: Readonly<Record<string, string>>
+  readonly headers?: Readonly<Record<string, string>>
+  /** Text and bytes are sent as they are, anything else as JSON. */
+  readonly body?: unknown
+  /** Hand the body over as base64 although it is text, as API Gateway does for some content types. */
+  readonly asBase64?: boolean
+  /** What is left of the function's time. */
+  readonly remainingMs?: number
+}
+
+export type ApiResponse = {
+  /** The id API Gateway gave the request. */
+  readonly requestId: string
+  readonly status: number
+  readonly headers: Readonly<Record<string, unknown>>
+  /** The body's very characters, for what must come back digit for digit. */
+  readonly text: string
+  readonly body: Record<string, unknown>
+}
+
+/** What API Gateway hands over: header names in lower case, and as base64 whatever is no UTF-8 text. */
+const eventOf = (route: string, request: ApiRequest): APIGatewayProxyEventV2 => {
+  const { caller, id, query, headers = {}, body } = request
+  const [method = 'GET', path = '/'] = route.split(' ')
+  const rawPath = path.replace('{id}', id ?? '')
+  const requestId = crypto.randomUUID()
+  const sent = {
+    ...(body !== undefined && { 'content-type': 'application/json' }),
+    ...(caller && { authorization: caller.authorization }),
+    ...headers,
+  }
+  return {
+    version: '2.0',
+    routeKey: route,
+    rawPath,
+    rawQueryString: new URLSearchParams(query).toString(),
+    headers: Object.fromEntries(Object.entries(sent).map(([name, value]) => [name.toLowerCase(), value])),
+    ...(query && { queryStringParameters: { ...query } }),
+    ...(id !== undefined && { pathParameters: { id } }),
+    requestContext: {
+      accountId: '000000000000',
+      apiId: 'api',
+      domainName: 'api.example',
+      domainPrefix: 'api',
+      http: { method, path: rawPath, protocol: 'HTTP/1.1', sourceIp: '192.0.2.1', userAgent: 'test' },
+      requestId,
+      routeKey: route,
+      stage: '$default',
+      time: '20/Nov/2026:04:00:00 +0000',
+      timeEpoch: 0,
+    },
+    ...bodyOf(request),
+  }
+}
+
+const bodyOf = ({ body, asBase64 }: ApiRequest): Pick<APIGatewayProxyEventV2, 'body' | 'isBase64Encoded'> => {
+  if (body === undefined) return { isBase64Encoded: false }
+  const bytes = Buffer.isBuffer(body) ? body : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body))
+  const isBase64Encoded = asBase64 ?? !isUtf8(bytes)
+  return { body: bytes.toString(isBase64Encoded ? 'base64' : 'utf8'), isBase64Encoded }
+}
+
+const contextWith = (remainingMs: number): Context => ({
+  awsRequestId: 'invocation',
+  functionName: 'gateway-test-api',
+  functionVersion: '1',
+  invokedFunctionArn: 'arn:aws:lambda:ap-southeast-3:000000000000:function:gateway-test-api',
+  memoryLimitInMB: '512',
+  logGroupName: '',
+  logStreamName: '',
+  callbackWaitsForEmptyEventLoop: false,
+  getRemainingTimeInMillis: () => remainingMs,
+  done: () => {},
+  fail: () => {},
+  succeed: () => {},
+})
+
+/** Sends one request to an endpoint's real handler, as API Gateway does. */
+export const call = async (
+  deps: Deps,
+  { route, handler }: Endpoint,
+  request: ApiRequest = {},
+): Promise<ApiResponse> => {
+  const event = eventOf(route, request)
+  const answer = await handler.withDeps(deps)(event, contextWith(request.remainingMs ?? 60_000))
+  const text = answer.body ?? ''
+  return {
+    requestId: event.requestContext.requestId,
+    status: answer.statusCode ?? 200,
+    headers: answer.headers ?? {},
+    text,
+    body: Object(JSON.parse(text)),
+  }
+}
+
+/** A registered merchant and the header of a key that works. */
+export const anApiClient = async (deps: TestDeps, fields: Partial<Client> = {}) => {
+  const client = await registerClient(deps, fields)
+  const { header } = await issueKey(deps, client.clientId)
+  return { ...client, authorization: header }
+}
+export type ApiClient = Awaited<ReturnType<typeof anApiClient>>
+
+/** The smallest valid body of POST /v1/payments. */
+export const aPaymentBody = (fields: Readonly<Record<string, unknown>> = {}): Record<string, unknown> => ({
+  method: 'virtual_account',
+  channel_code: 'BCA',
+  amount: 100_000,
+  currency: 'IDR',
+  ...fields,
+})

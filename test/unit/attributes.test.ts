@@ -1,0 +1,85 @@
+import * as fc from 'fast-check'
+import type * as v from 'valibot'
+import { describe, expect, it } from 'vitest'
+import { ApiKeySchema } from '../../shared/client/api-key.ts'
+import { ClientSchema } from '../../shared/client/client.ts'
+import { EventSchema } from '../../shared/event/event.ts'
+import { WindowSchema } from '../../shared/ledger/ledger-store.ts'
+import { CreatingPaymentSchema, PaymentSchema } from '../../shared/payment/payment.ts'
+import { SettlementSchema } from '../../shared/settlement/settlement.ts'
+import { SuspenseSchema } from '../../shared/suspense/suspense.ts'
+import { attributeName, fieldName, fromItem, toItem } from '../../shared/table/attributes.ts'
+import { TABLE_SCHEMA } from '../../shared/table/schema.ts'
+import { DeliveryAttemptSchema, DeliverySchema } from '../../shared/webhook/delivery.ts'
+import { EndpointSchema } from '../../shared/webhook/endpoint.ts'
+
+type EntitySchema = { readonly entries: Readonly<Record<string, v.GenericSchema>> }
+
+const ENTITIES: Readonly<Record<string, EntitySchema>> = {
+  PaymentSchema,
+  CreatingPaymentSchema,
+  EventSchema,
+  EndpointSchema,
+  DeliverySchema,
+  DeliveryAttemptSchema,
+  ClientSchema,
+  ApiKeySchema,
+  SettlementSchema,
+  SuspenseSchema,
+  WindowSchema,
+}
+
+const FIELDS = [...new Set(Object.values(ENTITIES).flatMap(({ entries }) => Object.keys(entries)))]
+
+describe('the spelling rule between code and table', () => {
+  it.each(Object.entries(ENTITIES))('is undone by its reverse for every field of %s', (_, { entries }) => {
+    const names = Object.keys(entries)
+
+    expect(names.map((name) => fieldName(attributeName(name)))).toStrictEqual(names)
+  })
+
+  it('spells attributes in snake_case, and two fields never alike', () => {
+    const attributes = FIELDS.map(attributeName)
+
+    expect(attributes.filter((name) => !/^[a-z]+(_[a-z]+)*$/.test(name))).toStrictEqual([])
+    expect(new Set(attributes).size).toBe(FIELDS.length)
+  })
+
+  it('is undone by its reverse for every attribute the indexes name', () => {
+    const { indexes, attributeTypes } = TABLE_SCHEMA
+    const inIndexes = Object.values(indexes).flatMap(({ partition, sort, include }) => [
+      ...partition,
+      ...sort,
+      ...include,
+    ])
+    const names: readonly string[] = [...Object.keys(attributeTypes), ...inIndexes]
+
+    expect(names.map((name) => attributeName(fieldName(name)))).toStrictEqual(names)
+  })
+})
+
+describe('toItem and fromItem', () => {
+  it('undo each other for records of these fields with any values', () => {
+    const aRecord = fc.dictionary(fc.constantFrom(...FIELDS), fc.jsonValue(), { noNullPrototype: true })
+
+    fc.assert(
+      fc.property(aRecord, (record) => {
+        expect(fromItem(toItem(record))).toStrictEqual(record)
+      }),
+    )
+  })
+
+  it('leave out what is undefined, and keep null, zero, false and the empty text', () => {
+    expect(toItem({ paidAt: undefined, a: null, b: 0, c: false, d: '' })).toStrictEqual({
+      a: null,
+      b: 0,
+      c: false,
+      d: '',
+    })
+  })
+
+  it('spell the top level alone', () => {
+    expect(toItem({ bankDetails: { bankName: 'BCA' } })).toStrictEqual({ bank_details: { bankName: 'BCA' } })
+    expect(fromItem({ bank_details: { bank_name: 'BCA' } })).toStrictEqual({ bankDetails: { bank_name: 'BCA' } })
+  })
+})

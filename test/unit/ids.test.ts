@@ -1,0 +1,88 @@
+import * as fc from 'fast-check'
+import * as v from 'valibot'
+import { describe, expect, it } from 'vitest'
+import { ClientIdSchema, derivedUuid, paymentIdForKey, slotOf, UuidSchema } from '../../shared/ids.ts'
+
+const parts = fc.array(fc.string({ unit: 'grapheme' }), { maxLength: 4 })
+
+describe('derivedUuid', () => {
+  it('is a version 8 UUID of RFC 9562 in lower case, whatever the parts', () => {
+    fc.assert(
+      fc.property(parts, (texts) => {
+        expect(derivedUuid(...texts)).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
+      }),
+    )
+  })
+
+  it('is a function of its parts: equal parts, equal id; any difference, another id', () => {
+    fc.assert(
+      fc.property(parts, parts, (one, two) => {
+        const same = one.length === two.length && one.every((part, at) => part === two[at])
+
+        expect(derivedUuid(...one) === derivedUuid(...two)).toBe(same)
+      }),
+    )
+  })
+
+  it('hashes the length of each part with it, so that no text can move from one part to the next', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme', minLength: 1 }), fc.nat(), (text, cut) => {
+        const at = cut % text.length
+        const pieces = [text.slice(0, at), text.slice(at)]
+
+        expect(derivedUuid(...pieces)).not.toBe(derivedUuid(text))
+        expect(derivedUuid(...pieces)).not.toBe(derivedUuid(...pieces.toReversed(), ''))
+      }),
+    )
+    expect(derivedUuid('ab', 'c')).not.toBe(derivedUuid('a', 'bc'))
+    expect(derivedUuid('2:ab')).not.toBe(derivedUuid('ab'))
+    expect(derivedUuid('a', '')).not.toBe(derivedUuid('a'))
+  })
+
+  it('stays what it was, so that keys of old payments still lead to them', () => {
+    // The first 16 bytes of `printf '7:payment5:a-key5:é☕' | sha256sum`, with version and variant set.
+    expect(derivedUuid('payment', 'a-key', 'é☕')).toBe('b6d772e9-82df-8701-adb0-4610e91d9e2f')
+  })
+})
+
+describe('paymentIdForKey', () => {
+  const client = (last: string) => v.parse(ClientIdSchema, `11111111-1111-4111-8111-11111111111${last}`)
+
+  it('differs by client and by key', () => {
+    const ids = [
+      paymentIdForKey(client('1'), 'a'),
+      paymentIdForKey(client('2'), 'a'),
+      paymentIdForKey(client('1'), 'b'),
+      paymentIdForKey(client('1'), 'A'),
+    ]
+
+    expect(new Set(ids).size).toBe(4)
+  })
+})
+
+describe('UuidSchema', () => {
+  it('takes random UUIDs', () => {
+    fc.assert(
+      fc.property(fc.uuid(), (id) => {
+        expect(v.is(UuidSchema, id)).toBe(true)
+        expect(v.is(UuidSchema, id.toUpperCase())).toBe(id.toUpperCase() === id)
+        expect(v.is(UuidSchema, `${id}\n`)).toBe(false)
+      }),
+    )
+  })
+})
+
+describe('slotOf', () => {
+  it('is stable, in range, and spreads ids evenly', () => {
+    const counts = Array.from({ length: 16 }, () => 0)
+    for (let at = 0; at < 16_000; at++) {
+      const slot = slotOf(derivedUuid(String(at)), 16)
+      counts[slot] = (counts[slot] ?? 0) + 1
+    }
+
+    expect(counts).toHaveLength(16)
+    expect(Math.min(...counts)).toBeGreaterThan(850)
+    expect(Math.max(...counts)).toBeLessThan(1_150)
+    expect(slotOf('a', 16)).toBe(slotOf('a', 16))
+  })
+})

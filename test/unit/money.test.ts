@@ -1,0 +1,75 @@
+import * as fc from 'fast-check'
+import * as v from 'valibot'
+import { describe, expect, it } from 'vitest'
+import { InvariantError } from '../../shared/errors.ts'
+import { bpsFloor, less, MinorSchema, minor, plus, ZERO } from '../../shared/money.ts'
+
+const anAmount = fc.integer({ min: 0, max: 10 ** 12 }).map(minor)
+const bps = fc.integer({ min: 0, max: 10_000 })
+
+describe('bpsFloor', () => {
+  it('is the floor of amount * bps / 10000, exactly', () => {
+    fc.assert(
+      fc.property(anAmount, bps, (amount, share) => {
+        const result = BigInt(bpsFloor(amount, share))
+        const [product, next] = [BigInt(amount) * BigInt(share), (result + 1n) * 10_000n]
+
+        expect(result * 10_000n <= product && product < next).toBe(true)
+      }),
+    )
+  })
+
+  it.each([
+    [0, 10, 0],
+    [999, 10, 0],
+    [1_000, 10, 1],
+    [1_999, 10, 1],
+    [10_000, 70, 70],
+    [9_999, 70, 69],
+    [1, 9_999, 0],
+    [1, 10_000, 1],
+    [Number.MAX_SAFE_INTEGER, 10_000, Number.MAX_SAFE_INTEGER],
+    // As doubles the product loses its last digits here.
+    [999_999_999_999, 150, 14_999_999_999],
+  ])('of %i at %i basis points is %i', (amount, share, expected) => {
+    expect(bpsFloor(minor(amount), share)).toBe(expected)
+  })
+
+  it.each([
+    [-1, 10],
+    [1, -10],
+    [1, 0.5],
+    [1, Number.NaN],
+  ])('refuses %d at %d', (amount, share) => {
+    expect(() => bpsFloor(minor(amount), share)).toThrow(InvariantError)
+  })
+})
+
+describe('minor', () => {
+  it.each([0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53, -(2 ** 53)])('refuses %d', (amount) => {
+    expect(() => minor(amount)).toThrow(InvariantError)
+    expect(v.safeParse(MinorSchema, amount).success).toBe(false)
+  })
+
+  it('has one zero', () => {
+    expect(Object.is(minor(-0), 0)).toBe(true)
+    expect(Object.is(less(ZERO, ZERO), 0)).toBe(true)
+  })
+})
+
+describe('plus and less', () => {
+  it('undo each other', () => {
+    fc.assert(
+      fc.property(anAmount, anAmount, (a, b) => {
+        expect(less(plus(a, b), b)).toBe(a)
+      }),
+    )
+  })
+
+  it('throw instead of losing a digit', () => {
+    const largest = minor(Number.MAX_SAFE_INTEGER)
+
+    expect(() => plus(largest, minor(1))).toThrow(InvariantError)
+    expect(() => less(minor(-1), largest)).toThrow(InvariantError)
+  })
+})

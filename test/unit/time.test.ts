@@ -1,0 +1,88 @@
+import * as fc from 'fast-check'
+import * as v from 'valibot'
+import { describe, expect, it } from 'vitest'
+import {
+  addMs,
+  DAY_MS,
+  earlier,
+  epochMs,
+  later,
+  msBetween,
+  parseForeignTime,
+  TimestampSchema,
+  timestampOf,
+} from '../../shared/time.ts'
+
+const YEAR_9999 = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
+const anEpoch = fc.integer({ min: 0, max: YEAR_9999 })
+
+describe('Timestamp', () => {
+  it('is RFC 3339 UTC text of one width, which its own schema takes', () => {
+    fc.assert(
+      fc.property(anEpoch, (ms) => {
+        const time = timestampOf(ms)
+
+        expect(time).toHaveLength('2026-11-20T04:10:00.123Z'.length)
+        expect(v.is(TimestampSchema, time)).toBe(true)
+        expect(epochMs(time)).toBe(ms)
+      }),
+    )
+  })
+
+  it('compares as text as the times compare', () => {
+    fc.assert(
+      fc.property(anEpoch, fc.oneof(anEpoch, fc.integer({ min: 0, max: 1_000 })), (a, offset) => {
+        const b = Math.min(a + offset, YEAR_9999)
+        const [one, two] = [timestampOf(a), timestampOf(b)]
+
+        expect(one < two).toBe(a < b)
+        expect(one === two).toBe(a === b)
+        expect(earlier(one, two)).toBe(timestampOf(Math.min(a, b)))
+        expect(later(one, two)).toBe(timestampOf(Math.max(a, b)))
+      }),
+    )
+  })
+
+  it('is moved and measured in milliseconds', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 0, max: Date.UTC(5000, 0) }),
+        fc.integer({ min: 0, max: 400 * DAY_MS }),
+        (ms, by) => {
+          const [from, to] = [timestampOf(ms), addMs(timestampOf(ms), by)]
+
+          expect(msBetween(from, to)).toBe(by)
+          expect(addMs(to, -by)).toBe(from)
+          expect(msBetween(to, from)).toBe(by === 0 ? 0 : -by)
+        },
+      ),
+    )
+  })
+
+  it.each([
+    '2026-11-20T04:10:00Z',
+    '2026-11-20T04:10:00.1234Z',
+    '2026-11-20T04:10:00.123+00:00',
+    '2026-11-20T04:10:00.123z',
+    '2026-11-20 04:10:00.123Z',
+    '+010000-01-01T00:00:00.000Z',
+    '2026-11-20T04:10:00.123Z\n',
+    '',
+  ])('does not take %j', (text) => {
+    expect(v.is(TimestampSchema, text)).toBe(false)
+  })
+})
+
+describe('parseForeignTime', () => {
+  it.each([
+    ['2026-11-20T04:10:00Z', '2026-11-20T04:10:00.000Z'],
+    ['2026-11-20T04:10:00.123456Z', '2026-11-20T04:10:00.123Z'],
+    ['2026-11-20T11:10:00+07:00', '2026-11-20T04:10:00.000Z'],
+  ])('reads %s as %s', (text, expected) => {
+    expect(parseForeignTime(text)).toBe(expected)
+  })
+
+  it.each(['', 'soon', '2026-13-01T00:00:00Z'])('answers undefined to %j', (text) => {
+    expect(parseForeignTime(text)).toBeUndefined()
+  })
+})
