@@ -1,7 +1,8 @@
 import type { Deps } from '../deps.ts'
 import type { PaymentId } from '../ids.ts'
-import { finding, recordSuspense } from '../suspense/record-suspense.ts'
-import { askForFee } from './actual-fee.ts'
+import { finding, publishSuspenseAlert } from '../suspense/record-suspense.ts'
+import type { Suspense } from '../suspense/suspense.ts'
+import { type ActualFee, askForFee } from './actual-fee.ts'
 import { makeFeeFinal } from './fee-store.ts'
 import type { Payment } from './payment.ts'
 import { findStoredPayment } from './payment-store.ts'
@@ -20,6 +21,29 @@ const amounts = ({ providerFeeMinor, netMinor, feeStatus }: Payment): FinalAmoun
   feeStatus,
 })
 
+/** Why nobody knows the fee: without any transaction there may be no money behind the payment either. */
+const assumedFinding = (deps: FeeDeps, payment: Payment, fee: ActualFee): Suspense =>
+  finding({
+    subject: payment.paymentId,
+    cause: fee.kind === 'not_known' && !fee.hasTransaction ? 'transaction_missing' : 'fee_assumed',
+    payment,
+    now: deps.now(),
+  })
+
+/** The estimate becomes the fee, and the finding says so: one transaction. The alert is due work until it is out. */
+const assumeFee = async (deps: FeeDeps, payment: Payment, fee: ActualFee): Promise<Payment | undefined> => {
+  const noted = assumedFinding(deps, payment, fee)
+  const assumed = await makeFeeFinal(deps, payment, payment.providerFeeMinor, 'assumed', noted)
+  if (assumed === undefined) return undefined
+  deps.log.warn('suspense.recorded', {
+    suspense_id: noted.suspenseId,
+    cause: noted.cause,
+    payment_id: payment.paymentId,
+  })
+  await publishSuspenseAlert(deps, noted)
+  return assumed
+}
+
 /**
  * Makes the fee of a payment final that has waited long enough: the provider is asked once more; when it does not know
  * either, the estimate is assumed, with a finding. Undefined while the provider cannot be asked: keep holding.
@@ -34,13 +58,8 @@ export const finalFee = async (deps: FeeDeps, paymentId: PaymentId): Promise<Fin
     const final =
       fee.kind === 'known'
         ? await makeFeeFinal(deps, payment, fee.feeMinor, 'actual')
-        : await makeFeeFinal(deps, payment, payment.providerFeeMinor, 'assumed')
-    if (final === undefined) continue
-    if (final.feeStatus === 'assumed') {
-      const cause = fee.kind === 'not_known' && !fee.hasTransaction ? 'transaction_missing' : 'fee_assumed'
-      await recordSuspense(deps, finding({ subject: paymentId, cause, payment: final, now: deps.now() }))
-    }
-    return amounts(final)
+        : await assumeFee(deps, payment, fee)
+    if (final) return amounts(final)
   }
   return undefined
 }

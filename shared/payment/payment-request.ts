@@ -1,11 +1,12 @@
 import * as v from 'valibot'
 import { assertInvariant, type FieldErrors, type GatewayError, invalid } from '../errors.ts'
 import { describeIssue } from '../field-errors.ts'
-import { isJsonObject, isLosslessNumber, type LosslessNumber, readJson, toInteger } from '../json.ts'
+import { isJsonObject, readJson } from '../json.ts'
 import { minor } from '../money.ts'
 import type { Timestamp } from '../time.ts'
 import { readMetadata } from './metadata.ts'
 import { PAYMENT_METHODS, type PaymentMethod, type PaymentRequest } from './payment.ts'
+import { type PaymentBody, PaymentBodySchema, unknownFields } from './payment-body.ts'
 import { checkPaymentRules, type RuleError } from './payment-rules.ts'
 
 const MAX_BODY_BYTES = 65_536
@@ -14,34 +15,6 @@ const MAX_KEY_LENGTH = 255
 export type ParsedRequest =
   | { readonly ok: true; readonly request: PaymentRequest }
   | { readonly ok: false; readonly error: GatewayError }
-
-const integer = v.pipe(
-  v.custom<LosslessNumber>(isLosslessNumber, 'must be a number'),
-  v.transform(toInteger),
-  v.check((value) => Number.isInteger(value), 'must be an integer'),
-)
-
-const text = v.pipe(
-  v.string(),
-  v.check((value) => value.isWellFormed(), 'must be well-formed Unicode'),
-)
-
-const CustomerBodySchema = v.object({ name: v.optional(text), email: v.optional(text), phone: v.optional(text) })
-
-/** Types only: unknown fields are looked for beside it, and what the values mean is checked by the rules. */
-const BodySchema = v.object({
-  method: v.optional(text),
-  channel_code: v.optional(text),
-  amount: v.optional(integer),
-  currency: v.optional(text),
-  external_reference: v.optional(text),
-  // To valibot an array and a lossless number are objects too.
-  customer: v.optional(v.pipe(v.custom(isJsonObject, 'must be an object'), CustomerBodySchema)),
-  description: v.optional(text),
-  metadata: v.optional(v.unknown()),
-  expires_in_seconds: v.optional(integer),
-})
-export type PaymentBody = v.InferOutput<typeof BodySchema>
 
 const MAX_FIELDS = 20
 const MAX_FIELD_NAME = 100
@@ -56,15 +29,6 @@ const refuse = (message: string, errors?: FieldErrors): ParsedRequest => ({
 
 const refuseJson = (reason: string, errors?: FieldErrors): ParsedRequest =>
   refuse(`invalid JSON body: ${reason}`, errors)
-
-const keysBeside = (value: unknown, known: object): readonly string[] =>
-  isJsonObject(value) ? Object.keys(value).filter((key) => !Object.hasOwn(known, key)) : []
-
-/** Decoding is strict (spec 4.1, rule 1): every field that nobody asked for, in the body and in its customer. */
-const unknownFields = (body: Readonly<Record<string, unknown>>): readonly string[] => [
-  ...keysBeside(body, BodySchema.entries),
-  ...keysBeside(body['customer'], CustomerBodySchema.entries).map((key) => `customer.${key}`),
-]
 
 /** A name that is not fit to be shown is filed under `body`. */
 const shown = (field: string) => (field.isWellFormed() && field.length <= MAX_FIELD_NAME ? field : 'body')
@@ -109,7 +73,7 @@ export const parsePaymentRequest = (rawBody: Buffer, now: Timestamp): ParsedRequ
   const json = readJson(rawBody)
   if (!json.ok) return refuseJson(json.reason)
   if (!isJsonObject(json.value)) return refuseJson('expected an object')
-  const shape = v.safeParse(BodySchema, json.value)
+  const shape = v.safeParse(PaymentBodySchema, json.value)
   const misshapen = shapeErrors(unknownFields(json.value), shape.issues ?? [])
   const [oddity] = misshapen
   if (oddity) return refuseJson(`${oddity.field}: ${oddity.message}`, fieldErrors(misshapen))

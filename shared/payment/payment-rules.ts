@@ -1,6 +1,6 @@
 import type { Timestamp } from '../time.ts'
 import type { MetadataRead } from './metadata.ts'
-import type { PaymentBody } from './payment-request.ts'
+import type { PaymentBody } from './payment-body.ts'
 import { isSupportedBank } from './tariff.ts'
 
 /** Bounds of design section 5. */

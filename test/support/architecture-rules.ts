@@ -1,0 +1,166 @@
+import type { ESTree } from 'vite'
+import { lineOf, type SourceFile } from './source-file.ts'
+
+/** Says what is wrong with a file; nothing when it keeps the rule. */
+export type Rule = (file: SourceFile) => readonly string[]
+
+const FILE_LINES = 250
+const HANDLER_LINES = 40
+const FUNCTION_LINES = 50
+
+/** Where a file stands in test -> infra -> functions -> shared. */
+const LAYERS = ['shared', 'functions', 'infra', 'test']
+
+const layerOf = (path: string) => LAYERS.indexOf(path.split('/')[0] ?? '')
+const isCode = ({ path }: SourceFile) => layerOf(path) < LAYERS.indexOf('test')
+const isDomainOrHandler = ({ path }: SourceFile) =>
+  layerOf(path) <= LAYERS.indexOf('functions') && !path.startsWith('shared/runtime/')
+
+const at = (file: SourceFile, node: ESTree.Node, what: string) => `line ${lineOf(file, node)}: ${what}`
+
+const importsToward: Rule = ({ path, imports }) =>
+  imports.flatMap((used) => {
+    if (used.path === undefined) return []
+    const isSetting = path.startsWith('test/') && /^[^/]+\.json$/.test(used.path)
+    const allowed = isSetting || (layerOf(used.path) >= 0 && layerOf(used.path) <= layerOf(path))
+    return allowed ? [] : [`imports ${used.from}`]
+  })
+
+const domainKnowsNoRuntime: Rule = ({ path, imports }) =>
+  path.startsWith('shared/') && !path.startsWith('shared/runtime/')
+    ? imports.flatMap((used) => (used.path?.startsWith('shared/runtime/') ? [`imports ${used.from}`] : []))
+    : []
+
+/** Packages and the folders whose code may use them. `types` are erased, so a type of theirs is free in these files. */
+const VENDORS: readonly { readonly packages: RegExp; readonly folders: RegExp; readonly types?: RegExp }[] = [
+  { packages: /^(@aws-sdk|@smithy)\//, folders: /^shared\/(table|runtime)\//, types: /^shared\/deps\.ts$/ },
+  { packages: /^(@middy\/|@aws-lambda-powertools\/|aws-lambda$)/, folders: /^shared\/runtime\// },
+]
+
+const vendorsStayOutside: Rule = (file) =>
+  layerOf(file.path) > LAYERS.indexOf('functions')
+    ? []
+    : VENDORS.flatMap(({ packages, folders, types }) =>
+        folders.test(file.path)
+          ? []
+          : file.imports
+              .filter(({ from, typeOnly }) => packages.test(from) && !(typeOnly && types?.test(file.path)))
+              .map(({ from }) => `imports ${from}`),
+      )
+
+const cdkStaysInTheStack: Rule = ({ path, imports }) =>
+  /^infra\/[^/]+\.ts$/.test(path) || path.startsWith('test/')
+    ? []
+    : imports.filter(({ from }) => /^(aws-cdk-lib|constructs)(\/|$)/.test(from)).map(({ from }) => `imports ${from}`)
+
+const targetsKeepApart: Rule = ({ path, imports }) =>
+  /^infra\/[^/]+\.ts$/.test(path)
+    ? imports.flatMap((used) => (used.path?.startsWith('infra/local/') ? [`imports ${used.from}`] : []))
+    : []
+
+const memberOf = (node: ESTree.Node): string | undefined =>
+  node.type === 'MemberExpression' && node.object.type === 'Identifier' && node.property.type === 'Identifier'
+    ? `${node.object.name}.${node.property.name}`
+    : undefined
+
+const AMBIENT_MEMBERS = ['Date.now', 'Math.random', 'process.env', 'performance.now', 'crypto.randomUUID']
+const AMBIENT_NAMES = ['randomUUID', 'randomBytes', 'randomInt', 'getRandomValues']
+
+const timeAndChanceAreGiven: Rule = (file) =>
+  isDomainOrHandler(file)
+    ? file.nodes.flatMap((node) => {
+        const member = memberOf(node)
+        if (member !== undefined && AMBIENT_MEMBERS.includes(member)) return [at(file, node, member)]
+        if (node.type === 'ImportSpecifier' && 'name' in node.imported && AMBIENT_NAMES.includes(node.imported.name)) {
+          return [at(file, node, node.imported.name)]
+        }
+        const isDate = 'callee' in node && node.callee.type === 'Identifier' && node.callee.name === 'Date'
+        if (node.type === 'CallExpression' && isDate) return [at(file, node, 'Date()')]
+        if (node.type !== 'NewExpression' || !isDate) return []
+        return node.arguments.length > 0 && file.path === 'shared/time.ts' ? [] : [at(file, node, 'new Date')]
+      })
+    : []
+
+const KEY_PREFIX = /(^|[^A-Z])[A-Z]{3,}#/
+
+const textOf = (node: ESTree.Node): string | undefined => {
+  if (node.type === 'TemplateElement') return node.value.raw
+  return node.type === 'Literal' && 'raw' in node && typeof node.raw === 'string' ? node.raw : undefined
+}
+
+const keysAreBuiltInOnePlace: Rule = (file) =>
+  isCode(file) && file.path !== 'shared/table/keys.ts'
+    ? file.nodes.flatMap((node) => (KEY_PREFIX.test(textOf(node) ?? '') ? [at(file, node, textOf(node) ?? '')] : []))
+    : []
+
+const VAGUE_WORDS = [
+  'util',
+  'utils',
+  'helper',
+  'helpers',
+  'common',
+  'type',
+  'types',
+  'service',
+  'services',
+  'misc',
+  'index',
+]
+
+const namesSaySomething: Rule = ({ path }) =>
+  path.split('/').flatMap((part) => {
+    const name = part.replace(/(\.test|\.config|\.d)?\.ts$/, '')
+    if (!/^[a-z0-9]+(-[a-z0-9]+)*$/.test(name)) return [`${part} is not kebab-case`]
+    return VAGUE_WORDS.some((word) => name === word || name.endsWith(`-${word}`)) ? [`${part} says nothing`] : []
+  })
+
+const exportsHaveNames: Rule = (file) => (file.hasDefaultExport ? ['has a default export'] : [])
+
+const filesAreShort: Rule = ({ path, lineCount }) => {
+  const limit = path.startsWith('functions/') && path !== 'functions/manifest.ts' ? HANDLER_LINES : FILE_LINES
+  return lineCount > limit ? [`${lineCount} lines, limit ${limit}`] : []
+}
+
+const isFunction = ({ type }: ESTree.Node) =>
+  type === 'FunctionDeclaration' || type === 'FunctionExpression' || type === 'ArrowFunctionExpression'
+
+const contains = (outer: ESTree.Node, inner: ESTree.Node) =>
+  outer !== inner && outer.start <= inner.start && inner.end <= outer.end
+
+/** Lines of its own: a factory is not blamed for the methods it returns, each of which is measured by itself. */
+const functionsAreShort: Rule = (file) => {
+  if (!isCode(file)) return []
+  const functions = file.nodes.filter(isFunction)
+  const breaks = ({ start, end }: ESTree.Node) => file.text.slice(start, end).split('\n').length - 1
+  return functions.flatMap((node) => {
+    const inner = functions.filter((other) => contains(node, other))
+    const direct = inner.filter((other) => !inner.some((between) => contains(between, other)))
+    const length = 1 + breaks(node) - direct.reduce((sum, other) => sum + breaks(other), 0)
+    return length > FUNCTION_LINES ? [at(file, node, `a function of ${length} lines`)] : []
+  })
+}
+
+const nothingIsLeftForLater: Rule = ({ comments }) =>
+  comments.flatMap((comment) =>
+    /\b(TODO|FIXME|XXX|HACK)\b|@ts-(ignore|nocheck)|(oxlint|eslint|biome)-(disable|ignore)/.test(comment)
+      ? [comment.trim()]
+      : [],
+  )
+
+/** Every rule of the house that a machine can hold, by the sentence it holds. */
+export const RULES = {
+  'imports point only from test to infra to functions to shared': importsToward,
+  'the domain does not import the runtime': domainKnowsNoRuntime,
+  'vendor packages stay in table and runtime': vendorsStayOutside,
+  'only the stack knows CDK': cdkStaysInTheStack,
+  'the stack does not use the local gateway': targetsKeepApart,
+  'time, chance and environment come in through deps': timeAndChanceAreGiven,
+  'keys are spelled only in table/keys.ts': keysAreBuiltInOnePlace,
+  'names of files say what is in them': namesSaySomething,
+  'exports have names': exportsHaveNames,
+  'files are short, and handlers shorter': filesAreShort,
+  'functions are short': functionsAreShort,
+  'nothing is left for later, and no check is switched off': nothingIsLeftForLater,
+} as const satisfies Readonly<Record<string, Rule>>
+
+export type RuleName = keyof typeof RULES

@@ -1,0 +1,148 @@
+import * as v from 'valibot'
+import type { Client } from '../../shared/client/client.ts'
+import { putEvent } from '../../shared/event/outbox.ts'
+import { type PaymentId, PaymentIdSchema } from '../../shared/ids.ts'
+import { credit } from '../../shared/ledger/ledger-store.ts'
+import { minor } from '../../shared/money.ts'
+import type { Payment } from '../../shared/payment/payment.ts'
+import { commitSucceeded } from '../../shared/payment/payment-store.ts'
+import { estimatePricing, netOf } from '../../shared/payment/tariff.ts'
+import { attributeName } from '../../shared/table/attributes.ts'
+import { isNew } from '../../shared/table/condition.ts'
+import { DUE_WORK_FIELDS } from '../../shared/table/due-work.ts'
+import type { Key } from '../../shared/table/keys.ts'
+import { type Step, update } from '../../shared/table/step.ts'
+import { transact } from '../../shared/table/write.ts'
+import { addMs, DAY_MS, MINUTE_MS, type Timestamp } from '../../shared/time.ts'
+import type { TableCall } from './intercept-table.ts'
+import type { TestDeps } from './test-deps.ts'
+
+export const BANK = { bankName: 'BCA', bankAccountNo: '0012345678', bankAccountName: 'PT Warung Kopi Satu' }
+
+export type SucceededFields = {
+  readonly paymentId?: PaymentId
+  readonly notionalMinor?: number
+  /** By default what the tariff says: 4000 of a BCA virtual account. */
+  readonly providerFeeMinor?: number
+  /** `actual` by default. */
+  readonly feeStatus?: Payment['feeStatus']
+  readonly providerSettledAt?: Timestamp
+}
+
+/** A paid virtual account of BCA: by default 100,000 gross, 4,000 fee, 100 markup, 95,900 net, with its actual fee. */
+export const succeededPayment = (
+  client: Client,
+  { paidAt, ...fields }: SucceededFields & { readonly paidAt: Timestamp },
+): Payment => {
+  const paymentId = fields.paymentId ?? v.parse(PaymentIdSchema, crypto.randomUUID())
+  const createdAt = addMs(paidAt, -MINUTE_MS)
+  const request = {
+    method: 'virtual_account' as const,
+    channelCode: 'BCA',
+    notionalMinor: minor(fields.notionalMinor ?? 100_000),
+  }
+  const estimate = estimatePricing(request, createdAt)
+  const providerFeeMinor = minor(fields.providerFeeMinor ?? estimate.providerFeeMinor)
+  return {
+    ...request,
+    paymentId,
+    clientId: client.clientId,
+    attempt: 1,
+    providerAttempts: [{ number: 1, startedAt: createdAt, outcome: 'created', paymentRequestId: `pr-${paymentId}` }],
+    status: 'succeeded',
+    providerFeeMinor,
+    markupMinor: estimate.markupMinor,
+    netMinor: netOf(request.notionalMinor, providerFeeMinor, estimate.markupMinor),
+    feeStatus: fields.feeStatus ?? 'actual',
+    currency: 'IDR',
+    paymentDestination: '381652390000001',
+    createdAt,
+    paidAt,
+    paymentRequestId: `pr-${paymentId}`,
+    creditedPaymentId: `py-${paymentId}`,
+    providerSettledAt: fields.providerSettledAt,
+    transitions: [
+      { status: 'pending', at: createdAt, source: 'create' },
+      { status: 'succeeded', at: paidAt, source: 'callback' },
+    ],
+  }
+}
+
+/** The outbox row as it is once its deliveries exist: no due work, which other tests of the same table would find. */
+const announced = (step: Step | undefined): Step => {
+  if (step?.kind !== 'put') throw new Error('a succeeded payment has an event')
+  const due = DUE_WORK_FIELDS.map(attributeName)
+  return { ...step, item: Object.fromEntries(Object.entries(step.item).filter(([name]) => !due.includes(name))) }
+}
+
+/** A transaction takes an item once: credits to one shard become one update. */
+const mergedCredits = (credits: readonly Step[]): readonly Step[] => {
+  const shards = new Map<string, Step>()
+  for (const step of credits) {
+    const before = shards.get(step.key.sk)
+    if (step.kind !== 'update' || (before && before.kind !== 'update')) throw new Error('a credit is an update')
+    const add: Record<string, number> = {}
+    for (const [field, value] of [
+      ...Object.entries(before?.changes.add ?? {}),
+      ...Object.entries(step.changes.add ?? {}),
+    ]) {
+      add[field] = (add[field] ?? 0) + Number(value)
+    }
+    shards.set(step.key.sk, update(step.key, { set: step.changes.set ?? {}, add }))
+  }
+  return [...shards.values()]
+}
+
+/** As many payments as fit one transaction beside their events and the 16 shards. */
+const AT_ONCE = 40
+
+/** Payments that succeeded, each with its event and its credit, exactly as succeed-payment leaves them. */
+export const storeSucceeded = async (deps: TestDeps, payments: readonly Payment[]): Promise<void> => {
+  for (let at = 0; at < payments.length; at += AT_ONCE) {
+    const some = payments.slice(at, at + AT_ONCE)
+    const steps = some.flatMap((payment): Step[] => {
+      const firedAt = payment.paidAt ?? payment.createdAt
+      return [
+        { ...commitSucceeded(payment, firedAt), condition: isNew },
+        announced(putEvent(payment, deps.newId(), firedAt)),
+      ]
+    })
+    const credits = some.map((payment) =>
+      credit({ ...payment, from: undefined }, payment.netMinor, payment.paidAt ?? payment.createdAt),
+    )
+    const all = [...steps, ...mergedCredits(credits)]
+    const { applied } = await transact(deps, Object.fromEntries(all.map((step, index) => [`step${index}`, step])))
+    if (!applied) throw new Error('a payment is there already')
+  }
+}
+
+/** One succeeded payment in the table; paid now unless `paidAt` says when. */
+export const aSucceededPayment = async (
+  deps: TestDeps,
+  client: Client,
+  fields: SucceededFields & { readonly paidAt?: Timestamp } = {},
+): Promise<Payment> => {
+  const payment = succeededPayment(client, { ...fields, paidAt: fields.paidAt ?? deps.now() })
+  await storeSucceeded(deps, [payment])
+  return payment
+}
+
+/** From here on what was paid until now is 24 hours old, to the millisecond. */
+export const aDayLater = (deps: TestDeps): void => deps.clock.set(addMs(deps.now(), DAY_MS))
+
+type Write = { readonly [kind in 'Put' | 'Update' | 'Delete']?: { readonly Key?: Key; readonly Item?: Key } }
+
+const keyOf = ({ pk, sk }: Key): Key => ({ pk, sk })
+
+/** The keys of every item that recorded calls wrote or tried to write, in order. */
+export const writtenKeys = (calls: readonly TableCall[]): readonly Key[] =>
+  calls.flatMap(({ name, input }) => {
+    if (name === 'TransactWriteCommand') {
+      return (input['TransactItems'] as Write[]).flatMap(({ Put, Update, Delete }) => {
+        const key = Put?.Item ?? Update?.Key ?? Delete?.Key
+        return key ? [keyOf(key)] : []
+      })
+    }
+    const key = name === 'PutCommand' ? input['Item'] : /^(Update|Delete)Command$/.test(name) ? input['Key'] : undefined
+    return key === undefined ? [] : [keyOf(key as Key)]
+  })

@@ -1,0 +1,90 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, posix } from 'node:path'
+import { type ESTree, parseSync } from 'vite'
+
+export const PROJECT_ROOT = join(import.meta.dirname, '../..')
+
+export type Import = {
+  /** As written. */
+  readonly from: string
+  /** For a relative import, the path from the project's root. */
+  readonly path: string | undefined
+  readonly typeOnly: boolean
+}
+
+/** A TypeScript file as the architecture test looks at it: parsed, so that comments and strings cannot fool it. */
+export type SourceFile = {
+  /** From the project's root, with slashes. */
+  readonly path: string
+  readonly text: string
+  readonly lineCount: number
+  readonly imports: readonly Import[]
+  readonly nodes: readonly ESTree.Node[]
+  readonly comments: readonly string[]
+  readonly hasDefaultExport: boolean
+}
+
+const isNode = (value: unknown): value is ESTree.Node => typeof value === 'object' && value !== null && 'type' in value
+
+const withDescendants = (node: ESTree.Node): ESTree.Node[] => [
+  node,
+  ...Object.values(node)
+    .flat()
+    .filter(isNode)
+    .flatMap((child) => withDescendants(child)),
+]
+
+const importOf = (file: string, from: string, typeOnly: boolean): Import => ({
+  from,
+  path: from.startsWith('.') ? posix.join(dirname(file), from) : undefined,
+  typeOnly,
+})
+
+const onlyTypes = (specifier: ESTree.ImportDeclarationSpecifier): boolean =>
+  specifier.type === 'ImportSpecifier' && specifier.importKind === 'type'
+
+/** `import`, `export … from`, `import('…')` as an expression and as a type. */
+const importIn = (file: string, node: ESTree.Node): Import | undefined => {
+  if (node.type === 'ImportDeclaration') {
+    const noValue = node.specifiers.length > 0 && node.specifiers.every(onlyTypes)
+    return importOf(file, node.source.value, node.importKind === 'type' || noValue)
+  }
+  if (node.type === 'ExportAllDeclaration' || node.type === 'ExportNamedDeclaration') {
+    return node.source ? importOf(file, node.source.value, node.exportKind === 'type') : undefined
+  }
+  if (node.type === 'ImportExpression' && node.source.type === 'Literal') {
+    return importOf(file, String(node.source.value), false)
+  }
+  return node.type === 'TSImportType' ? importOf(file, node.source.value, true) : undefined
+}
+
+/** Parses one file. Throws when it is not TypeScript. */
+export const parseSource = (path: string, text: string): SourceFile => {
+  const { program, comments, errors, module } = parseSync(path, text)
+  if (errors.length > 0) throw new Error(`${path}: ${errors[0]?.message ?? 'cannot be parsed'}`)
+  const nodes = withDescendants(program)
+  return {
+    path,
+    text,
+    lineCount: text.trimEnd().split('\n').length,
+    imports: nodes.map((node) => importIn(path, node)).filter((found) => found !== undefined),
+    nodes,
+    comments: comments.map(({ value }) => value),
+    hasDefaultExport: module.staticExports.some(({ entries }) =>
+      entries.some(({ exportName }) => exportName.kind === 'Default'),
+    ),
+  }
+}
+
+/** Every TypeScript file below these folders, parsed. */
+export const sourcesIn = (...folders: readonly string[]): SourceFile[] =>
+  folders.flatMap((folder) =>
+    readdirSync(join(PROJECT_ROOT, folder), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+      .map((entry) => posix.join(entry.parentPath.slice(PROJECT_ROOT.length + 1), entry.name))
+      .toSorted()
+      .map((path) => parseSource(path, readFileSync(join(PROJECT_ROOT, path), 'utf8'))),
+  )
+
+/** 1-based line of a node. */
+export const lineOf = ({ text }: SourceFile, { start }: ESTree.Node): number => text.slice(0, start).split('\n').length

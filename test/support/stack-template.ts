@@ -1,0 +1,96 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { App } from 'aws-cdk-lib'
+import { Template } from 'aws-cdk-lib/assertions'
+import cdkJson from '../../cdk.json' with { type: 'json' }
+import { GatewayStack } from '../../infra/gateway-stack.ts'
+import { type DeployedStage, deployedStage } from '../../infra/stage.ts'
+
+export type Properties = Readonly<Record<string, unknown>>
+
+export type Resource = {
+  readonly logicalId: string
+  readonly type: string
+  /** With references replaced by names, see `readable`. */
+  readonly properties: Properties
+  readonly deletionPolicy: string | undefined
+}
+
+export type StackTemplate = {
+  readonly resources: readonly Resource[]
+  readonly outputs: Properties
+  readonly terminationProtection: boolean
+  ofType(type: string): readonly Resource[]
+}
+
+type RawResource = {
+  readonly Type: string
+  readonly Properties?: Properties
+  readonly DeletionPolicy?: string
+}
+
+/** The property that carries a resource's own name, where it has one. */
+const NAME_PROPERTIES = ['FunctionName', 'QueueName', 'TopicName', 'TableName', 'LogGroupName']
+
+const nameOf = (logicalId: string, resources: Readonly<Record<string, RawResource>>): string => {
+  const properties = resources[logicalId]?.Properties ?? {}
+  const name = NAME_PROPERTIES.map((property) => properties[property]).find((value) => typeof value === 'string')
+  return name ?? (resources[logicalId]?.Type === 'AWS::SecretsManager::Secret' ? String(properties['Name']) : logicalId)
+}
+
+/**
+ * CloudFormation's references as words: `{Fn::GetAtt: [id, 'Arn']}` becomes `<name>.Arn`, `{Ref: id}` becomes `<name>`,
+ * joins become text. So assertions compare what a person would say, not logical ids.
+ */
+const readable = (value: unknown, resources: Readonly<Record<string, RawResource>>): unknown => {
+  if (Array.isArray(value)) return value.map((item) => readable(item, resources))
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value)
+  const [only] = entries
+  if (entries.length === 1 && only) {
+    const [word, operand] = only
+    if (word === 'Ref') return `<${nameOf(String(operand), resources)}>`
+    if (word === 'Fn::GetAtt' && Array.isArray(operand)) {
+      return `<${nameOf(String(operand[0]), resources)}>.${String(operand[1])}`
+    }
+    if (word === 'Fn::Join' && Array.isArray(operand) && Array.isArray(operand[1])) {
+      return operand[1].map((part) => String(readable(part, resources))).join(String(operand[0]))
+    }
+  }
+  return Object.fromEntries(entries.map(([key, item]) => [key, readable(item, resources)]))
+}
+
+type RawTemplate = { readonly Resources: Readonly<Record<string, RawResource>>; readonly Outputs?: Properties }
+
+/** Synthesises into a directory of its own, which is gone afterwards. */
+const rawTemplate = (stage: DeployedStage): RawTemplate & { readonly terminationProtection: boolean } => {
+  const outdir = mkdtempSync(join(tmpdir(), 'gateway-synth-'))
+  try {
+    const app = new App({ outdir, context: { ...cdkJson.context, 'aws:cdk:bundling-stacks': [] } })
+    const stack = new GatewayStack(app, `gateway-${stage.settings.name}`, { stage })
+    const { Resources, Outputs }: RawTemplate = JSON.parse(JSON.stringify(Template.fromStack(stack).toJSON()))
+    return { Resources, Outputs: Outputs ?? {}, terminationProtection: stack.terminationProtection ?? false }
+  } finally {
+    rmSync(outdir, { recursive: true })
+  }
+}
+
+/** A stage's stack as `cdk synth` makes it with the flags of cdk.json, except that functions are not bundled. */
+export const synthesised = (stageName: string): StackTemplate => {
+  const { terminationProtection, ...json } = rawTemplate(deployedStage(stageName))
+  const resources = Object.entries(json.Resources).map(([logicalId, raw]) => ({
+    logicalId,
+    type: raw.Type,
+    properties: Object.fromEntries(
+      Object.entries(raw.Properties ?? {}).map(([name, value]) => [name, readable(value, json.Resources)]),
+    ),
+    deletionPolicy: raw.DeletionPolicy,
+  }))
+  return {
+    resources,
+    outputs: json.Outputs ?? {},
+    terminationProtection,
+    ofType: (type) => resources.filter((resource) => resource.type === type),
+  }
+}

@@ -1,0 +1,222 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { appendFileSync, mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { PublishCommand } from '@aws-sdk/client-sns'
+import { SendMessageCommand } from '@aws-sdk/client-sqs'
+import * as v from 'valibot'
+import { describe, expect, it, vi } from 'vitest'
+import { startAlertInbox } from '../../infra/local/alert-inbox.ts'
+import { openDataDirectory } from '../../infra/local/data-directory.ts'
+import { readJsonFile, writeJsonFile } from '../../infra/local/json-file.ts'
+import { startKeptProcess } from '../../infra/local/kept-process.ts'
+import { startLocalClock } from '../../infra/local/local-clock.ts'
+import { localQueues } from '../../infra/local/local-queues.ts'
+import { localSecrets } from '../../infra/local/local-secrets.ts'
+import { commandOf, runningProcess, writeProcessRecord } from '../../infra/local/process-record.ts'
+import { startQueueEmulator } from '../../infra/local/queue-emulator.ts'
+import { startQueuePoller } from '../../infra/local/queue-poller.ts'
+
+const aDirectory = () => mkdtempSync(join(tmpdir(), 'gateway-'))
+
+describe('a JSON file of the data directory', () => {
+  it('comes back as it was written, readable by its owner only', () => {
+    const path = join(aDirectory(), 'deep', 'file.json')
+
+    writeJsonFile(path, { a: 1 })
+
+    expect(readJsonFile(path, v.object({ a: v.number() }))).toStrictEqual({ a: 1 })
+    expect(statSync(path).mode & 0o777).toBe(0o600)
+  })
+
+  it('is undefined when absent, and an error without its content when it does not fit', () => {
+    const path = join(aDirectory(), 'file.json')
+    const absent = readJsonFile(path, v.unknown())
+    writeFileSync(path, '{"secret": 1')
+
+    expect(absent).toBeUndefined()
+    expect(() => readJsonFile(path, v.object({}))).toThrow(/^(?!.*secret).*file\.json cannot be read/)
+  })
+})
+
+describe('local secrets', () => {
+  it('outlive the process', async () => {
+    const file = join(aDirectory(), 'secrets.json')
+    const before = localSecrets(file)
+    await before.create('a', '1')
+    await before.create('b', '2')
+    await before.remove('b')
+
+    const after = localSecrets(file)
+
+    expect([await after.get('a'), await after.get('b')]).toStrictEqual(['1', undefined])
+  })
+
+  it('refuse a second secret of the same name, and forgive removing an absent one', async () => {
+    const secrets = localSecrets()
+    await secrets.create('a', '1')
+
+    await expect(secrets.create('a', '2')).rejects.toThrow('exists already')
+    await secrets.remove('b')
+
+    expect(await secrets.get('a')).toBe('1')
+  })
+})
+
+describe('queues of a data directory', () => {
+  it('keep their messages over a restart, also those that were held, which come at their time', async () => {
+    const directory = aDirectory()
+    const clock = startLocalClock()
+    const invoked: string[] = []
+    const open = async () => {
+      const emulator = await startQueueEmulator(directory)
+      const queueUrl = await emulator.queue('webhooks', { maxReceives: 5 })
+      const poller = startQueuePoller({
+        sqs: emulator.sqs,
+        queueUrl,
+        clock,
+        invoke: async (event) => void invoked.push(...event.Records.map(({ body }) => body)),
+        limits: { total: 10, perGroup: 10 },
+        retryAfterMs: 1_000,
+      })
+      return { emulator, queueUrl, poller }
+    }
+    const first = await open()
+    const queues = localQueues(first.emulator.sqs, { webhooks: first.queueUrl, settlements: first.queueUrl }, clock)
+    await queues.send('webhooks', { body: { n: 1 }, delaySeconds: 600, group: 'g' })
+    await vi.waitFor(() => expect(first.poller.held()).toBe(1))
+    await first.poller.close()
+    await first.emulator.close()
+
+    const second = await open()
+    await vi.waitFor(() => expect(second.poller.held()).toBe(1), { timeout: 10_000 })
+    const early = [...invoked]
+    clock.advance(600)
+    await vi.waitFor(() => expect(invoked).toStrictEqual(['{"n":1}']))
+    await second.poller.close()
+    await second.emulator.close()
+
+    expect(early).toStrictEqual([])
+  })
+})
+
+describe('the operators’ alerts', () => {
+  const clock = { nowMs: () => Date.UTC(2026, 10, 20, 4, 0, 0) }
+  const alert = { kind: 'delivery.abandoned', subject: 'a subject', message: 'a message' }
+
+  it('arrive from the topic with the time of the one clock, and outlive the process', async () => {
+    const file = join(aDirectory(), 'alerts.jsonl')
+    const emulator = await startQueueEmulator()
+    const queueUrl = await emulator.queue('operator')
+    const TopicArn = await emulator.topicInto('alerts', queueUrl)
+    const before = startAlertInbox({ sqs: emulator.sqs, queueUrl, clock, file })
+
+    await emulator.sns.send(new PublishCommand({ TopicArn, Subject: 's', Message: JSON.stringify(alert) }))
+
+    const expected = [{ at: '2026-11-20T04:00:00.000Z', ...alert }]
+    await vi.waitFor(() => expect(before.alerts()).toStrictEqual(expected))
+    await before.close()
+    const after = startAlertInbox({ sqs: emulator.sqs, queueUrl, clock, file })
+    expect(after.alerts()).toStrictEqual(expected)
+    await after.close()
+    await emulator.close()
+  })
+
+  it('are taken once after a crash between file and queue, and a line cut by a crash is dropped', async () => {
+    const file = join(aDirectory(), 'alerts.jsonl')
+    const emulator = await startQueueEmulator()
+    const queueUrl = await emulator.queue('operator')
+    const sent = await emulator.sqs.send(
+      new SendMessageCommand({ QueueUrl: queueUrl, MessageBody: JSON.stringify(alert) }),
+    )
+    const kept = { id: sent.MessageId, at: '2026-11-20T03:00:00.000Z', ...alert }
+    appendFileSync(file, `${JSON.stringify(kept)}\n{"id":"cut`)
+
+    const inbox = startAlertInbox({ sqs: emulator.sqs, queueUrl, clock, file })
+    await emulator.sqs.send(new SendMessageCommand({ QueueUrl: queueUrl, MessageBody: 'no alert' }))
+
+    await vi.waitFor(() =>
+      expect(inbox.alerts()).toStrictEqual([
+        { at: '2026-11-20T03:00:00.000Z', ...alert },
+        { at: '2026-11-20T04:00:00.000Z', kind: 'unreadable', subject: '', message: 'no alert' },
+      ]),
+    )
+    expect(readFileSync(file, 'utf8').split('\n')).toHaveLength(3)
+    await inbox.close()
+    await emulator.close()
+  })
+})
+
+describe('a program that may not outlive us', () => {
+  it('is ended by closing it', async () => {
+    const kept = await startKeptProcess({ program: 'sleep', args: ['100'] })
+    const command = commandOf(kept.pid)
+
+    await kept.close()
+
+    expect(command).toContain('sleep 100')
+    expect(commandOf(kept.pid)).toBeUndefined()
+  })
+
+  it('tells its last words and leaves no watcher behind when it ends by itself', async () => {
+    const kept = await startKeptProcess({ program: 'sh', args: ['-c', 'echo help >&2; exit 3'] })
+
+    const lastWords = await kept.exited
+
+    expect([lastWords, kept.hasExited()]).toStrictEqual(['help\n', true])
+    await kept.close()
+  })
+
+  it('runs the further command of its end', async () => {
+    const marker = join(aDirectory(), 'ended')
+    const kept = await startKeptProcess({ program: 'sleep', args: ['100'], alsoOnEnd: `echo gone > '${marker}'` })
+
+    await kept.close()
+
+    expect(readFileSync(marker, 'utf8')).toBe('gone\n')
+  })
+})
+
+describe('a data directory', () => {
+  it('is refused while a living gateway has it, and free again when that one is gone', async () => {
+    const path = aDirectory()
+    const first = await openDataDirectory(path)
+
+    await expect(openDataDirectory(path)).rejects.toThrow(`is in use by another gateway (process ${process.pid})`)
+    first.close()
+    const second = await openDataDirectory(path)
+
+    second.close()
+  })
+
+  it('is free when the pid of a dead gateway belongs to another program now', async () => {
+    const path = aDirectory()
+    writeProcessRecord(join(path, 'gateway.pid'), { pid: process.pid, command: 'node infra/local/main.ts' })
+
+    const opened = await openDataDirectory(path)
+
+    opened.close()
+  })
+
+  it('ends the DynamoDB Local a killed gateway left, and no other program', async () => {
+    const path = aDirectory()
+    const orphan = spawn('sh', ['-c', 'sleep 100; true', 'DynamoDBLocal.jar'], { stdio: 'ignore' })
+    const innocent = spawn('sleep', ['100'], { stdio: 'ignore' })
+    await vi.waitFor(() => expect(commandOf(orphan.pid ?? 0)).toContain('DynamoDBLocal.jar'))
+    const record = join(path, 'dynamodb.pid')
+    const gone = once(orphan, 'exit')
+
+    writeProcessRecord(record, { pid: innocent.pid ?? 0, command: `${commandOf(innocent.pid ?? 0)}` })
+    const first = await openDataDirectory(path)
+    first.close()
+    writeProcessRecord(record, { pid: orphan.pid ?? 0, command: `${commandOf(orphan.pid ?? 0)}` })
+    const second = await openDataDirectory(path)
+    second.close()
+
+    await gone
+    expect(commandOf(innocent.pid ?? 0)).toBe('sleep 100')
+    expect(runningProcess(record)).toBeUndefined()
+    innocent.kill('SIGKILL')
+  })
+})
