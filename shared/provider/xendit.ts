@@ -19,6 +19,8 @@ export type XenditOptions = {
   readonly baseUrl: string
   readonly stage: string
   readonly secrets: Pick<Secrets, 'get'>
+  /** How a call is made; a simulation brings its own network. */
+  readonly call?: (call: HttpCall) => Promise<HttpOutcome>
 }
 
 const API_VERSION = '2024-11-11'
@@ -37,14 +39,14 @@ type Send = (call: Call) => Promise<HttpOutcome | 'no key'>
  * what it proves, and nothing is thrown for what the provider or the network does. The key is asked for at each call
  * (whoever holds the secrets caches them), so that a rotated one needs no restart.
  */
-export const xenditProvider = ({ baseUrl, stage, secrets }: XenditOptions): Provider => {
+export const xenditProvider = ({ baseUrl, stage, secrets, call: make = callJson }: XenditOptions): Provider => {
   const send: Send = async ({ path, query, headers, ...call }) => {
     const secret = await readProviderSecret(secrets, stage).catch(() => undefined)
     if (!secret) return 'no key'
     const url = new URL(path, baseUrl)
     url.search = query?.toString() ?? ''
     const authorization = `Basic ${Buffer.from(`${secret.secretKey}:`).toString('base64')}`
-    return callJson({ ...call, url, headers: { authorization, 'api-version': API_VERSION, ...headers } })
+    return make({ ...call, url, headers: { authorization, 'api-version': API_VERSION, ...headers } })
   }
   return {
     createRequest: (input, timeoutMs) => createRequest(send, input, timeoutMs),

@@ -32,6 +32,15 @@ export const createSimulatorCore = (deps: SimulatorDeps, restored: readonly Chan
     expirePaymentRequest: (id: string) => run(() => expireRequest(world, id)),
     /** The requests whose reference begins with `prefix`, oldest first. */
     findPaymentRequests: (prefix: string) => run(() => requestsOf(world, prefix)),
+    /** Every capture there has been, with the money received. */
+    capturedPayments: () =>
+      world.store.payments
+        .all()
+        .filter(({ payment }) => payment.status === 'SUCCEEDED')
+        .map(({ id, payment }) => ({
+          id,
+          amount: (payment.captures ?? []).reduce((sum, { capture_amount: amount }) => sum + amount, 0),
+        })),
     countCall: (name: string) =>
       run(() => world.store.calls.put({ id: name, count: (world.store.calls.get(name)?.count ?? 0) + 1 })),
     callCounts: () => Object.fromEntries(world.store.calls.all().map(({ id, count }) => [id, count])),

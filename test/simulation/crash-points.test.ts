@@ -1,0 +1,61 @@
+/**
+ * Goal: a process may die at any await of any flow, and nothing is lost, doubled or stuck.
+ * Method: not random. Each flow runs once to count its awaits; then it is killed at every one of them, before the call
+ * leaves and before its answer comes back, its caller tries again as a caller would, the world rests, and everything is
+ * checked. The counts are asserted: a new await is a new crash point, and has to be looked at.
+ */
+import { beforeAll, describe, expect, it } from 'vitest'
+import { awaitsOf, crashAt } from './crash-points.ts'
+import { FLOWS } from './flows.ts'
+import { type LoadedFunction, loadFunctions } from './handlers.ts'
+
+/** Awaits of each flow; each is two crash points. */
+const AWAITS: Readonly<Record<string, number>> = {
+  create: 4,
+  'create, taking over': 5,
+  callback: 5,
+  'callback, wrong amount': 6,
+  cancel: 5,
+  expiry: 53,
+  'lost callback': 56,
+  'fan-out': 6,
+  'lost event': 57,
+  deliver: 6,
+  'deliver, refused by the merchant': 7,
+  sweep: 3,
+  settle: 6,
+  trigger: 6,
+  'mark paid': 2,
+  'mark failed': 2,
+  recredit: 2,
+  'record again': 7,
+  sync: 59,
+  'sync, finding a lost capture': 64,
+  refresh: 12,
+}
+
+let functions: ReadonlyMap<string, LoadedFunction>
+
+beforeAll(async () => {
+  functions = await loadFunctions()
+})
+
+describe('a crash at every await', () => {
+  it('covers every flow', () => {
+    expect(FLOWS.map(({ name }) => name)).toStrictEqual(Object.keys(AWAITS))
+  })
+
+  it.each(FLOWS)('of "$name" leaves nothing lost, doubled or stuck', { timeout: 120_000 }, async (flow) => {
+    const awaits = await awaitsOf(functions, flow)
+    const failures: string[] = []
+    for (const [at, label] of awaits.entries()) {
+      for (const side of ['before', 'after'] as const) {
+        const { problems } = await crashAt(functions, flow, { await: at + 1, side })
+        if (problems.length > 0) failures.push(`${side} await ${at + 1} (${label}): ${problems.slice(0, 3).join('; ')}`)
+      }
+    }
+
+    expect(failures).toStrictEqual([])
+    expect(awaits).toHaveLength(AWAITS[flow.name] ?? 0)
+  })
+})

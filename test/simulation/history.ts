@@ -1,0 +1,135 @@
+import { createHash } from 'node:crypto'
+import type { RawItem, Seen } from '../support/invariants.ts'
+import { problemsAtRest, problemsOf } from '../support/invariants.ts'
+import { drawFaults, type Faults, NO_FAULTS } from './faults.ts'
+import type { LoadedFunction } from './handlers.ts'
+import { connectCallbacks, operate } from './lambda.ts'
+import { createObservations } from './observations.ts'
+import { drawOperation, type Play } from './operations.ts'
+import { connectSources } from './sources.ts'
+import type { Tally } from './tally.ts'
+import { addTenant, type Tenant } from './tenants.ts'
+import { watchTransitions } from './watch-transitions.ts'
+import { CALLBACK_TOKEN, createWorld, PROVIDER_KEY, type World } from './world.ts'
+
+export type HistoryOptions = {
+  readonly seed: number
+  readonly functions: ReadonlyMap<string, LoadedFunction>
+  /** Operations of merchants, customers and operators. */
+  readonly operations: number
+  readonly tracing?: boolean
+  readonly faults?: Faults
+}
+
+export type HistoryResult = {
+  readonly seed: number
+  readonly problems: readonly string[]
+  readonly steps: number
+  readonly tally: Tally
+  readonly story: readonly string[]
+  /** Of everything stored and seen: equal for equal histories. */
+  readonly digest: string
+}
+
+const HOUR_MS = 3_600_000
+/** Within this simulated time everything must have come to rest once the faults have stopped. */
+export const REST_MS = 8 * 24 * HOUR_MS
+
+/** Moves the world until a promise of it is settled, and answers what it came to. */
+export const drive = async <T>(world: World, promise: Promise<T>): Promise<T> => {
+  const progress = { settled: false }
+  const end = () => {
+    progress.settled = true
+  }
+  promise.then(end, end)
+  while (!progress.settled && (await world.scheduler.step()));
+  return promise
+}
+
+/** A world with its merchants, everything connected and no fault yet. */
+export const startPlay = async (options: Pick<HistoryOptions, 'seed' | 'functions' | 'tracing'>): Promise<Play> => {
+  const world = createWorld(options)
+  connectSources(world)
+  connectCallbacks(world)
+  const tenants: Tenant[] = []
+  for (let number = 0; number < 2; number++) tenants.push(await drive(world, addTenant(world, number, number + 1)))
+  const seen = createObservations()
+  watchTransitions(world, seen)
+  return { world, tenants, seen, unanswered: [], keys: 0 }
+}
+
+const captured = (world: World): ReadonlyMap<string, number> =>
+  new Map(world.provider.capturedPayments().map(({ id, amount }) => [id, amount]))
+
+export const seenBy = ({ world, tenants, seen }: Play): Seen => ({
+  webhooks: world.merchants.received,
+  secretOfUrl: new Map(tenants.flatMap(({ endpoints }) => endpoints.map(({ url, secret }) => [url, secret] as const))),
+  captured: captured(world),
+  endpointsOfClient: new Map(
+    tenants.map(({ clientId, endpoints }) => [clientId, endpoints.map(({ endpointId }) => endpointId)]),
+  ),
+  destinationsOfKey: seen.destinations,
+  paymentsOfKey: seen.paymentsOfKey,
+  logLines: world.logLines,
+  confidential: [
+    PROVIDER_KEY,
+    CALLBACK_TOKEN,
+    ...tenants.flatMap(({ apiKey, personal, endpoints }) => [
+      apiKey,
+      ...Object.values(personal),
+      ...endpoints.map(({ secret }) => secret),
+    ]),
+  ],
+})
+
+/** Lets everything come to rest without faults, then checks it all, the gateway's own audit included. */
+export const rest = async (play: Play): Promise<readonly string[]> => {
+  const { world, tenants, seen } = play
+  world.faults = NO_FAULTS
+  world.provider.clearFaults()
+  await world.scheduler.runUntil(world.scheduler.nowMs() + REST_MS)
+  const problems = [...seen.problems, ...problemsAtRest(world.table.snapshot(), seenBy(play))]
+  for (const { clientId } of tenants) {
+    const audit = await drive(world, operate(world, 'audit-ledger', { client_id: clientId }))
+    if (audit?.body['balanced'] !== true) problems.push(`the audit says ${JSON.stringify(audit?.body)}`)
+  }
+  return problems
+}
+
+const digestOf = (items: readonly RawItem[], play: Play): string =>
+  createHash('sha256')
+    .update(
+      JSON.stringify(items, (_, value: unknown) =>
+        value instanceof Set ? [...value].map(String).toSorted((a, b) => a.localeCompare(b)) : value,
+      ),
+    )
+    .update(JSON.stringify(play.world.merchants.received))
+    .update(play.world.logLines.join('\n'))
+    .digest('hex')
+
+/** Gaps between operations: mostly seconds, sometimes hours, so that every deadline is met and missed. */
+const gapMs = ({ prng }: World): number =>
+  prng.pick([10, 300, 2_000, 20_000, 120_000, 1_800_000, 6 * HOUR_MS]) * (0.5 + prng.next())
+
+/** One history: the same seed and number of operations give the same one, byte for byte. */
+export const runHistory = async (options: HistoryOptions): Promise<HistoryResult> => {
+  const play = await startPlay(options)
+  const { world } = play
+  world.faults = options.faults ?? drawFaults(world.prng.fork())
+  const problems: string[] = []
+  for (let number = 0; number < options.operations && problems.length === 0; number++) {
+    const operation = drawOperation(world)
+    operation(play).catch((error: unknown) => problems.push(`an operation threw: ${String(error)}`))
+    await world.scheduler.runUntil(world.scheduler.nowMs() + gapMs(world))
+    problems.push(...play.seen.problems, ...problemsOf(world.table.snapshot(), seenBy(play)))
+  }
+  if (problems.length === 0) problems.push(...(await rest(play)))
+  return {
+    seed: options.seed,
+    problems,
+    steps: world.scheduler.steps,
+    tally: world.tally,
+    story: world.story,
+    digest: digestOf(world.table.snapshot(), play),
+  }
+}

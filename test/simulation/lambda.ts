@@ -1,0 +1,126 @@
+import { type CrashPoint, type Process, startProcess } from './process.ts'
+import { simDeps } from './sim-deps.ts'
+import { count } from './tally.ts'
+import { strikes, tell, type World } from './world.ts'
+
+export type Invocation =
+  | { readonly kind: 'done'; readonly result: unknown }
+  /** The handler threw: Lambda reports an error. */
+  | { readonly kind: 'failed'; readonly error: unknown }
+  /** Killed, or past its time limit. */
+  | { readonly kind: 'died' }
+
+export type InvokeOptions = {
+  readonly crashAt?: CrashPoint
+  /** Told of the process, for counting its awaits. */
+  readonly onProcess?: (process: Process) => void
+}
+
+/** Runs one of the real handlers as Lambda would: with its time limit, and with the world's faults. */
+export const invoke = (
+  world: World,
+  name: string,
+  event: unknown,
+  options: InvokeOptions = {},
+): Promise<Invocation> => {
+  const loaded = world.functions.get(name)
+  if (!loaded) throw new Error(`no function ${name} in the manifest`)
+  const requestId = world.prng.uuid()
+  count(world.tally, `run ${name}`)
+  tell(world, () => `> ${name} ${requestId.slice(0, 8)} ${JSON.stringify(event).slice(0, 300)}`)
+  return new Promise<Invocation>((resolve) => {
+    const ended = (invocation: Invocation) => {
+      cancelTimeout()
+      tell(world, () => `< ${name} ${requestId.slice(0, 8)} ${JSON.stringify(invocation).slice(0, 300)}`)
+      resolve(invocation)
+    }
+    const process = startProcess({
+      name,
+      scheduler: world.scheduler,
+      prng: world.prng,
+      crashAt: options.crashAt,
+      crashChance: world.faults.crash,
+      slowChance: world.faults.slowCall,
+      onKilled: () => {
+        count(world.tally, 'fault crash')
+        ended({ kind: 'died' })
+      },
+    })
+    const cancelTimeout = world.scheduler.after(loaded.spec.timeoutSeconds * 1_000, () => process.kill())
+    options.onProcess?.(process)
+    const handler = loaded.build(simDeps(world, process))
+    // Without a remaining time middy sets no timer of its own: the limit above is the simulation's.
+    handler(event, { awsRequestId: requestId, functionName: `gateway-sim-${name}` }).then(
+      (result) => process.alive() && ended({ kind: 'done', result }),
+      (error: unknown) => process.alive() && ended({ kind: 'failed', error }),
+    )
+  })
+}
+
+/** An operator's action; `{status, body}`. Never retried by itself. */
+export const operate = async (world: World, action: string, payload: object) => {
+  const invocation = await invoke(world, action, payload)
+  if (invocation.kind !== 'done') return undefined
+  return invocation.result as { readonly status: number; readonly body: Record<string, unknown> }
+}
+
+export type HttpReply = {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly text: string
+  readonly body: Record<string, unknown>
+}
+
+export type HttpRequest = {
+  readonly route: string
+  readonly id?: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly query?: Readonly<Record<string, string>>
+  readonly body?: string
+}
+
+/** One HTTP request through API Gateway; undefined when the caller got no answer of ours. */
+export const request = async (
+  world: World,
+  functionName: string,
+  { route, id, headers = {}, query, body }: HttpRequest,
+  options: InvokeOptions = {},
+): Promise<HttpReply | undefined> => {
+  const event = {
+    version: '2.0',
+    routeKey: route,
+    headers,
+    ...(query && { queryStringParameters: query }),
+    ...(id !== undefined && { pathParameters: { id } }),
+    requestContext: { requestId: world.prng.uuid() },
+    isBase64Encoded: false,
+    ...(body !== undefined && { body }),
+  }
+  const invocation = await invoke(world, functionName, event, options)
+  if (invocation.kind !== 'done') return undefined
+  const {
+    statusCode,
+    headers: replyHeaders,
+    body: text,
+  } = invocation.result as {
+    statusCode: number
+    headers: Record<string, string>
+    body: string
+  }
+  return { status: statusCode, headers: replyHeaders, text, body: JSON.parse(text) as Record<string, unknown> }
+}
+
+/** The provider's callbacks reach us as HTTP, when they do. */
+export const connectCallbacks = (world: World): void => {
+  world.sendCallback = async (body, headers) => {
+    if (strikes(world, 'callbackLost')) throw new Error('the callback was lost')
+    const delayMs = world.faults.callbackLateMs > 0 ? world.prng.int(0, Math.floor(world.faults.callbackLateMs)) : 5
+    await new Promise<void>((resolve) => void world.scheduler.after(delayMs, resolve))
+    const deliver = () =>
+      request(world, 'receive-provider-callback', { route: 'POST /callbacks/xendit', headers, body })
+    if (strikes(world, 'callbackTwice')) void deliver()
+    const reply = await deliver()
+    if (reply === undefined) throw new Error('no answer')
+    return reply.status
+  }
+}

@@ -1,0 +1,234 @@
+import { type HttpReply, operate, request } from './lambda.ts'
+import { type Observations, observeAnswer, observeCreate } from './observations.ts'
+import { count } from './tally.ts'
+import type { Tenant } from './tenants.ts'
+import { strikes, tell, type World } from './world.ts'
+
+export type Play = {
+  readonly world: World
+  readonly tenants: readonly Tenant[]
+  readonly seen: Observations
+  /** Creates that were not answered with a payment: merchants try them again. */
+  readonly unanswered: { readonly tenant: Tenant; readonly key: string; readonly body: string }[]
+  keys: number
+}
+
+const OPERATOR = { operator: 'sim' }
+
+type Operation = (play: Play) => Promise<void>
+
+const CHANNELS = [
+  { method: 'virtual_account', channel_code: 'BCA' },
+  { method: 'virtual_account', channel_code: 'BNI' },
+  { method: 'ewallet', channel_code: 'OVO' },
+  { method: 'ewallet', channel_code: 'DANA' },
+  { method: 'ewallet', channel_code: 'SHOPEEPAY' },
+  { method: 'qris' },
+] as const
+
+const bodyFor = ({ world }: Play, tenant: Tenant): string =>
+  JSON.stringify({
+    ...world.prng.pick(CHANNELS),
+    amount: world.prng.pick([1, 9_999, 100_000, 250_000, 1_234_567]),
+    currency: 'IDR',
+    customer: tenant.personal,
+    ...(world.prng.chance(0.2) && { expires_in_seconds: world.prng.int(30, 7_200) }),
+    ...(world.prng.chance(0.2) && { metadata: { order: world.prng.int(1, 9), big: '12345678901234567890' } }),
+  })
+
+const http = async (play: Play, tenant: Tenant, functionName: string, route: string, rest: object = {}) => {
+  const { headers = {}, ...others } = rest as { headers?: Record<string, string> }
+  const reply = await request(play.world, functionName, {
+    route,
+    headers: { authorization: `Bearer ${tenant.apiKey}`, ...headers },
+    ...others,
+  })
+  observeAnswer(play.seen, tenant, play.tenants, reply)
+  return reply
+}
+
+const sendCreate = async (play: Play, tenant: Tenant, key: string | undefined, body: string): Promise<void> => {
+  const headers = key === undefined ? {} : { 'idempotency-key': key }
+  const reply: HttpReply | undefined = await http(play, tenant, 'api-create-payment', 'POST /v1/payments', {
+    headers,
+    body,
+  })
+  observeCreate(play.seen, tenant, key, reply)
+  count(play.world.tally, `create answered ${reply?.status ?? 'nothing'}`)
+  if (key !== undefined && (reply === undefined || reply.status >= 500)) play.unanswered.push({ tenant, key, body })
+}
+
+const create: Operation = async (play) => {
+  const tenant = play.world.prng.pick(play.tenants)
+  const key = play.world.prng.chance(0.85) ? `key-${play.keys++}` : undefined
+  const body = bodyFor(play, tenant)
+  const twins = key !== undefined && play.world.prng.chance(0.25) ? play.world.prng.int(2, 4) : 1
+  await Promise.all(Array.from({ length: twins }, () => sendCreate(play, tenant, key, body)))
+}
+
+const retryCreate: Operation = async (play) => {
+  const again = play.unanswered.shift()
+  if (again === undefined) return create(play)
+  const body = play.world.prng.chance(0.2) ? bodyFor(play, again.tenant) : again.body
+  return sendCreate(play, again.tenant, again.key, body)
+}
+
+const replayCreate: Operation = async (play) => {
+  const tenant = play.world.prng.pick(play.tenants)
+  if (play.keys === 0) return create(play)
+  return sendCreate(play, tenant, `key-${play.world.prng.int(0, play.keys - 1)}`, bodyFor(play, tenant))
+}
+
+const knownPayment = (play: Play) => {
+  const tenant = play.world.prng.pick(play.tenants)
+  const ids = [...(play.seen.known.get(tenant.clientId) ?? [])]
+  return ids.length === 0 ? undefined : { tenant, id: play.world.prng.pick(ids) }
+}
+
+const cancel: Operation = async (play) => {
+  const target = knownPayment(play)
+  if (!target) return
+  await http(play, target.tenant, 'api-cancel-payment', 'POST /v1/payments/{id}/cancel', { id: target.id })
+}
+
+const read: Operation = async (play) => {
+  const target = knownPayment(play)
+  if (!target) return
+  await http(play, target.tenant, 'api-get-payment', 'GET /v1/payments/{id}', { id: target.id })
+  await http(play, target.tenant, 'api-list-payments', 'GET /v1/payments', { query: { per_page: '5' } })
+  await http(play, target.tenant, 'api-get-balance', 'GET /v1/balance')
+}
+
+/** Another tenant's payment answers exactly as an absent one. */
+const trespass: Operation = async (play) => {
+  const target = knownPayment(play)
+  const stranger = play.tenants.find(({ clientId }) => clientId !== target?.tenant.clientId)
+  if (!target || !stranger) return
+  const reply = await http(play, stranger, 'api-get-payment', 'GET /v1/payments/{id}', { id: target.id })
+  if (reply?.status === 200) play.seen.problems.push(`${stranger.clientId} was shown ${target.id}`)
+}
+
+const openRequests = ({ world }: Play) =>
+  world.provider.findPaymentRequests('').filter(({ status }) => status === 'REQUIRES_ACTION' || status === 'PENDING')
+
+/** Customers pay whatever request is open, also one of an attempt that our merchant never saw. */
+const pay: Operation = async (play) => {
+  const { world } = play
+  const late = strikes(world, 'paidLate')
+  if (late) world.provider.orderFault({ target: 'payment', fault: 'after_expiry', times: 1 })
+  const requests = late ? world.provider.findPaymentRequests('') : openRequests(play)
+  if (requests.length === 0) return
+  const paid = world.prng.pick(requests)
+  const amount = strikes(world, 'wrongAmount') ? paid.request_amount + 1 : paid.request_amount
+  tell(world, () => `the customer pays ${amount} on ${paid.payment_request_id} (${paid.reference_id})`)
+  try {
+    world.provider.simulatePayment(paid.payment_request_id, { amount })
+    count(world.tally, 'customer paid')
+  } catch {
+    count(world.tally, 'customer could not pay')
+  }
+}
+
+/** Everybody wants something of one payment at the same moment. */
+const race: Operation = async (play) => {
+  const target = knownPayment(play)
+  if (!target) return create(play)
+  const { world } = play
+  const upstream = world.provider.findPaymentRequests(target.id).at(-1)
+  const jitter = () => new Promise<void>((resolve) => void world.scheduler.after(world.prng.int(0, 40), resolve))
+  const customer = async () => {
+    await jitter()
+    if (upstream) settleQuietly(play, () => world.provider.simulatePayment(upstream.payment_request_id))
+  }
+  const merchant = async () => {
+    await jitter()
+    await http(play, target.tenant, 'api-cancel-payment', 'POST /v1/payments/{id}/cancel', { id: target.id })
+  }
+  const operator = async () => {
+    await jitter()
+    await operate(world, 'refresh-payment', { ...OPERATOR, payment_id: target.id })
+  }
+  const all = [customer, merchant, operator, operator, merchant, customer]
+  await Promise.all(all.filter(() => world.prng.chance(0.6)).map((actor) => actor()))
+}
+
+const settleQuietly = ({ world }: Play, act: () => unknown) => {
+  try {
+    act()
+    count(world.tally, 'customer paid')
+  } catch {
+    count(world.tally, 'customer could not pay')
+  }
+}
+
+const decline: Operation = async (play) => {
+  const requests = openRequests(play)
+  if (requests.length === 0) return
+  try {
+    play.world.provider.failPaymentRequest(play.world.prng.pick(requests).payment_request_id)
+  } catch {
+    count(play.world.tally, 'customer could not decline')
+  }
+}
+
+const settle: Operation = async ({ world, tenants }) => {
+  await operate(world, 'trigger-settlement', { ...OPERATOR, client_id: world.prng.pick(tenants).clientId })
+}
+
+const payOut: Operation = async ({ world }) => {
+  const listed = await operate(world, 'list-settlements', { status: 'recorded' })
+  const recorded = (listed?.body['data'] ?? []) as { readonly id: string }[]
+  if (recorded.length === 0) return
+  const settlement = { ...OPERATOR, settlement_id: world.prng.pick(recorded).id }
+  if (world.prng.chance(0.6)) await operate(world, 'mark-settlement-paid', { ...settlement, confirm_unfunded: true })
+  else {
+    await operate(world, 'mark-settlement-failed', { ...settlement, notes: 'the bank refused it' })
+    if (world.prng.chance(0.7)) await operate(world, 'recredit-settlement', { ...settlement, notes: 'again' })
+  }
+}
+
+const refresh: Operation = async (play) => {
+  const target = knownPayment(play)
+  if (target) await operate(play.world, 'refresh-payment', { ...OPERATOR, payment_id: target.id })
+}
+
+const redeliver: Operation = async ({ world, tenants }) => {
+  const tenant = world.prng.pick(tenants)
+  const endpoint = tenant.endpoints[0]
+  if (!endpoint) return
+  const since = new Date(world.scheduler.nowMs() - 86_400_000).toISOString()
+  await operate(world, 'redeliver', {
+    ...OPERATOR,
+    client_id: tenant.clientId,
+    endpoint_id: endpoint.endpointId,
+    since,
+  })
+}
+
+/** How likely each operation is, as weights. */
+const OPERATIONS: readonly (readonly [number, Operation])[] = [
+  [24, create],
+  [10, retryCreate],
+  [4, replayCreate],
+  [26, pay],
+  [3, decline],
+  [8, cancel],
+  [6, read],
+  [2, trespass],
+  [4, settle],
+  [4, payOut],
+  [3, refresh],
+  [2, redeliver],
+  [10, race],
+]
+
+const TOTAL = OPERATIONS.reduce((sum, [weight]) => sum + weight, 0)
+
+export const drawOperation = (world: World): Operation => {
+  let at = world.prng.next() * TOTAL
+  for (const [weight, operation] of OPERATIONS) {
+    at -= weight
+    if (at < 0) return operation
+  }
+  return create
+}

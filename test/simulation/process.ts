@@ -1,0 +1,95 @@
+import type { Prng } from './prng.ts'
+import type { Scheduler } from './scheduler.ts'
+
+/** Where a process is to be killed: at its n-th await, before the call leaves it or before the answer comes back. */
+export type CrashPoint = { readonly await: number; readonly side: 'before' | 'after' }
+
+/** One run of one handler: what Lambda calls an invocation. It can be killed at any await. */
+export type Process = {
+  readonly name: string
+  readonly alive: () => boolean
+  readonly kill: () => void
+  /** What it has awaited so far, in order: the crash points of its flow. */
+  readonly awaits: readonly string[]
+  /** Makes one call to the outside: it leaves, has its effect, and comes back, each at its own time. */
+  readonly call: <T>(label: string, effect: () => T, options?: CallOptions) => Promise<T>
+  readonly sleep: (ms: number) => Promise<void>
+}
+
+export type CallOptions = {
+  /** How long the other side takes; drawn when not given. */
+  readonly durationMs?: number
+}
+
+export type ProcessOptions = {
+  readonly name: string
+  readonly scheduler: Scheduler
+  readonly prng: Prng
+  readonly crashAt?: CrashPoint | undefined
+  /** Probability that a random call kills the process, on either side. */
+  readonly crashChance?: number
+  /** Probability that a call takes seconds on its way. */
+  readonly slowChance?: number
+  readonly onKilled: () => void
+}
+
+const never = <T>(): Promise<T> => new Promise<T>(() => undefined)
+
+export const startProcess = (options: ProcessOptions): Process => {
+  const { scheduler, prng, crashAt, crashChance = 0, slowChance = 0 } = options
+  const awaits: string[] = []
+  let alive = true
+
+  const kill = () => {
+    if (!alive) return
+    alive = false
+    options.onKilled()
+  }
+
+  const dies = (side: CrashPoint['side']): boolean =>
+    (crashAt?.await === awaits.length && crashAt.side === side) || (crashChance > 0 && prng.chance(crashChance / 2))
+
+  const call = <T>(label: string, effect: () => T, { durationMs }: CallOptions = {}): Promise<T> => {
+    // A killed process does nothing more; whatever it had sent before is on its way all the same.
+    if (!alive) return never()
+    awaits.push(label)
+    if (dies('before')) {
+      kill()
+      return never()
+    }
+    const crashAfter = dies('after')
+    const outwardMs = prng.chance(slowChance) ? prng.int(50, 4_000) : prng.int(1, 5)
+    const backMs = durationMs ?? prng.int(1, 15)
+    return new Promise<T>((resolve, reject) => {
+      scheduler.after(outwardMs, () => {
+        const outcome = attempt(effect)
+        scheduler.after(backMs, () => {
+          if (crashAfter) kill()
+          if (!alive) return
+          if (outcome.ok) resolve(outcome.value)
+          else reject(outcome.error)
+        })
+      })
+    })
+  }
+
+  return {
+    name: options.name,
+    alive: () => alive,
+    kill,
+    awaits,
+    call,
+    sleep: (ms) =>
+      alive ? new Promise<void>((resolve) => void scheduler.after(ms, () => (alive ? resolve() : undefined))) : never(),
+  }
+}
+
+type Outcome<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: Error }
+
+const attempt = <T>(effect: () => T): Outcome<T> => {
+  try {
+    return { ok: true, value: effect() }
+  } catch (error) {
+    return { ok: false, error: error instanceof Error ? error : new Error(String(error)) }
+  }
+}

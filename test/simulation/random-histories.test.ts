@@ -1,0 +1,40 @@
+/**
+ * Goal: whatever goes wrong, in whatever order, the invariants hold (issue: deterministic simulation of the gateway).
+ * Method: fixed seeds; each draws its faults and its operations, then the faults stop and everything must come to rest.
+ * A failure names its seed: `npm run sim -- --seed N --trace` tells its story.
+ */
+import { beforeAll, describe, expect, it } from 'vitest'
+import { type LoadedFunction, loadFunctions } from './handlers.ts'
+import { runHistory } from './history.ts'
+
+const SEEDS = 300
+const GROUP = 25
+const OPERATIONS = 60
+
+let functions: ReadonlyMap<string, LoadedFunction>
+
+beforeAll(async () => {
+  functions = await loadFunctions()
+})
+
+const groups = Array.from({ length: SEEDS / GROUP }, (_, at) => ({ from: at * GROUP + 1, to: (at + 1) * GROUP }))
+
+describe('random histories of the whole gateway', () => {
+  it.each(groups)('hold every invariant from seed $from to $to', { timeout: 120_000 }, async ({ from, to }) => {
+    const failures: string[] = []
+    for (let seed = from; seed <= to; seed++) {
+      const { problems } = await runHistory({ seed, operations: OPERATIONS, functions })
+      if (problems.length > 0)
+        failures.push(`npm run sim -- --seed ${seed} --trace: ${problems.slice(0, 5).join('; ')}`)
+    }
+    expect(failures).toStrictEqual([])
+  })
+
+  it('are the same for the same seed, byte for byte', async () => {
+    const first = await runHistory({ seed: 7, operations: OPERATIONS, functions, tracing: true })
+    const second = await runHistory({ seed: 7, operations: OPERATIONS, functions, tracing: true })
+
+    expect(second.digest).toBe(first.digest)
+    expect(second.story).toStrictEqual(first.story)
+  })
+})

@@ -1,0 +1,126 @@
+import { answerProviderCall } from '../../infra/local/provider-simulator/provider-api.ts'
+import type { Deps } from '../../shared/deps.ts'
+import type { HttpCall, HttpOutcome } from '../../shared/provider/http.ts'
+import { loggedProvider } from '../../shared/provider/logged-provider.ts'
+import { xenditProvider } from '../../shared/provider/xendit.ts'
+import { timestampOf } from '../../shared/time.ts'
+import type { Process } from './process.ts'
+import { asDocumentClient } from './sim-table/as-document-client.ts'
+import { conflictOnWrite, internalServerError, throttled, transactionConflict } from './sim-table/table-errors.ts'
+import { count } from './tally.ts'
+import { PROVIDER_KEY, SIM_STAGE, strikes, tell, type World } from './world.ts'
+
+const isWrite = (name: string) => name !== 'GetCommand' && name !== 'QueryCommand' && name !== 'BatchGetCommand'
+
+/** One call of the table: its effect, or what goes wrong instead of it or behind it. */
+const tableEffect = (world: World, command: object) => (): unknown => {
+  const { name } = command.constructor
+  if (strikes(world, 'tableThrottled')) throw throttled()
+  if (isWrite(name) && strikes(world, 'tableConflict')) {
+    throw name === 'TransactWriteCommand' ? transactionConflict('TransactionConflict') : conflictOnWrite()
+  }
+  const output = world.table.execute(command)
+  if (isWrite(name) && strikes(world, 'tableAnswerLost')) throw internalServerError()
+  return output
+}
+
+const simTable = (world: World, process: Process): Deps['table'] => ({
+  name: 'sim',
+  client: asDocumentClient((command) =>
+    process.call(`table ${command.constructor.name.replace('Command', '')}`, tableEffect(world, command)),
+  ),
+})
+
+/** The provider's network: the real adapter on one side, the simulator's core on the other. */
+const simNetwork =
+  (world: World, process: Process) =>
+  async ({ method, url, headers, body, timeoutMs }: HttpCall): Promise<HttpOutcome> => {
+    const label = `provider ${method} ${url.pathname.replace(/\/(pr|py|txn)[-_][^/]+/, '/{id}')}`
+    const slowMs = strikes(world, 'providerSlow') ? world.prng.int(1_000, 15_000) : world.prng.int(20, 400)
+    const effect = (): HttpOutcome => {
+      if (strikes(world, 'providerUnreachable')) return { kind: 'not_sent', reason: 'ECONNREFUSED' }
+      if (strikes(world, 'providerServerError')) return answered(500, { error_code: 'SERVER_ERROR' })
+      if (strikes(world, 'providerRateLimit')) return answered(429, { error_code: 'RATE_LIMIT_EXCEEDED' })
+      const call = { method, path: url.pathname, query: url.searchParams, headers, body: JSON.stringify(body ?? {}) }
+      const answer = answerProviderCall(world.provider, PROVIDER_KEY, call)
+      if (answer === undefined || answer.kind === 'silence') return { kind: 'lost', reason: 'timeout' }
+      if (slowMs > timeoutMs || strikes(world, 'providerAnswerLost')) return { kind: 'lost', reason: 'timeout' }
+      // Over the wire and back: what is answered shares nothing with the provider's own state.
+      return answered(answer.status, JSON.parse(JSON.stringify(answer.body)))
+    }
+    return process.call(label, effect, { durationMs: Math.min(slowMs, timeoutMs) })
+  }
+
+const answered = (status: number, json: unknown): HttpOutcome => ({ kind: 'answered', status, json })
+
+const simQueues = (world: World, process: Process): Deps['queues'] => ({
+  send: (queue, message) =>
+    process.call(`send to ${queue}`, () => {
+      if (strikes(world, 'queueSendFails')) throw new Error('the queue cannot be reached')
+      world.queues[queue].send({ ...message, body: JSON.stringify(message.body), nowMs: world.scheduler.nowMs() })
+      for (const listen of world.onSent) listen(queue)
+    }),
+})
+
+const simLog = (world: World): Deps['log'] => {
+  const line =
+    (level: string) =>
+    (code: string, fields: object = {}, cause?: unknown) => {
+      count(world.tally, `log ${code}`)
+      const text = JSON.stringify({ level, code, ...fields })
+      world.logLines.push(text)
+      tell(world, () => `  ${text}${cause instanceof Error ? ` ${cause.message}` : ''}`)
+    }
+  return { info: line('info'), warn: line('warn'), error: line('error') }
+}
+
+/** Everything a handler may touch, in simulation; each call is an await at which the process can die. */
+export const simDeps = (world: World, process: Process): Deps => {
+  const prng = world.prng.fork()
+  const log = simLog(world)
+  const secrets: Deps['secrets'] = {
+    get: (name) => process.call('get secret', () => world.secrets.get(name)),
+    create: (name, value) => process.call('create secret', () => void world.secrets.set(name, value)),
+    remove: (name) => process.call('remove secret', () => void world.secrets.delete(name)),
+  }
+  return {
+    stage: {
+      name: SIM_STAGE,
+      allowLoopbackWebhooks: false,
+      defaultReturnUrl: 'https://merchant.example/return',
+      defaultDisplayName: 'Simulation',
+    },
+    table: simTable(world, process),
+    provider: loggedProvider(
+      xenditProvider({
+        baseUrl: 'https://provider.example',
+        stage: SIM_STAGE,
+        // Cached on AWS; a crash while reading it has effects of its own only at the call behind it.
+        secrets: { get: async (name) => world.secrets.get(name) },
+        call: simNetwork(world, process),
+      }),
+      log,
+    ),
+    queues: simQueues(world, process),
+    alerts: {
+      publish: (alert) =>
+        process.call('publish alert', () => {
+          if (strikes(world, 'alertFails')) throw new Error('the topic cannot be reached')
+          world.alerts.push(alert)
+        }),
+    },
+    secrets,
+    sendWebhook: (request) => {
+      const { arrive, durationMs } = world.merchants.plan(request, world.faults)
+      return process.call('POST webhook', () => arrive(world.scheduler.nowMs()), { durationMs })
+    },
+    resolveHost: () => process.call('resolve host', () => [{ address: '93.184.216.34', family: 4 }]),
+    log,
+    now: () => timestampOf(world.scheduler.nowMs()),
+    monotonicMs: () => world.scheduler.nowMs(),
+    sleep: process.sleep,
+    newId: prng.uuid,
+    random: prng.next,
+    randomBytes: prng.bytes,
+  }
+}

@@ -1,0 +1,162 @@
+import type { SQSBatchResponse } from 'aws-lambda'
+import { MANIFEST } from '../../functions/manifest.ts'
+import type { QueueName } from '../../shared/queues.ts'
+import { invoke } from './lambda.ts'
+import type { Disorder, ReceivedMessage } from './sim-queue.ts'
+import { isInsertOf, streamRecord } from './sim-table/stream-record.ts'
+import type { TableChange } from './sim-table/table-change.ts'
+import { count } from './tally.ts'
+import { strikes, tell, type World } from './world.ts'
+
+const STREAM_RETRIES = 5
+const QUEUE_CONSUMERS = 5
+
+const lag = (world: World, worstMs: number): number => (worstMs > 0 ? world.prng.int(0, Math.floor(worstMs)) : 1)
+
+/** Indexes follow the table late, each item in its own order. */
+const connectIndexes = (world: World) => {
+  const lastMs = new Map<string, number>()
+  world.onChange.push((change) => {
+    const item = `${change.key.pk} ${change.key.sk}`
+    const atMs = Math.max(world.scheduler.nowMs() + lag(world, world.faults.indexLagMs), lastMs.get(item) ?? 0)
+    lastMs.set(item, atMs)
+    world.scheduler.at(atMs, () => world.table.applyToIndexes(change))
+  })
+}
+
+/** The stream hands inserts on late, sometimes twice, and gives a failing batch up after some tries. */
+const connectStream = (world: World) => {
+  for (const { name, trigger } of MANIFEST) {
+    if (trigger.kind !== 'stream') continue
+    const deliver = async (change: TableChange, tries: number): Promise<void> => {
+      const run = await invoke(world, name, { Records: [streamRecord(change)] })
+      const failed = run.kind !== 'done' || hasFailures(run.result)
+      if (failed && tries < STREAM_RETRIES)
+        world.scheduler.after(1_000 * 2 ** tries, () => void deliver(change, tries + 1))
+      else if (failed) count(world.tally, 'stream gave up')
+    }
+    world.onChange.push((change) => {
+      if (!isInsertOf(change, trigger.insertedSkPrefix)) return
+      if (strikes(world, 'streamLost')) return
+      const times = strikes(world, 'streamTwice') ? 2 : 1
+      for (let time = 0; time < times; time++) {
+        world.scheduler.after(lag(world, world.faults.streamLagMs), () => void deliver(change, 0))
+      }
+    })
+  }
+}
+
+const hasFailures = (result: unknown): boolean =>
+  ((result as { batchItemFailures?: unknown[] }).batchItemFailures ?? []).length > 0
+
+/** One consumer of a queue: takes what is visible, runs the worker, deletes what succeeded. */
+const connectQueue = (world: World, queue: QueueName, name: string, batchSize: number) => {
+  const source = world.queues[queue]
+  let busy = 0
+  let cancel: (() => void) | undefined
+
+  const poll = () => {
+    cancel?.()
+    cancel = undefined
+    if (world.paused.has(queue)) return
+    const nowMs = world.scheduler.nowMs()
+    while (busy < QUEUE_CONSUMERS) {
+      const messages = source.receive({ max: batchSize, nowMs, disorder: disorderOf(world) })
+      if (messages.length === 0) break
+      busy++
+      void consume(messages)
+    }
+    const dueMs = source.nextDueMs()
+    if (dueMs !== undefined && busy < QUEUE_CONSUMERS) cancel = world.scheduler.at(Math.max(dueMs, nowMs + 1), poll)
+  }
+
+  const consume = async (messages: readonly ReceivedMessage[]) => {
+    const records = messages.map(({ messageId, body }) => ({ messageId, body }))
+    const run = await invoke(world, name, { Records: records })
+    busy--
+    const failed = run.kind === 'done' ? failedItems(run.result) : new Set(messages.map(({ messageId }) => messageId))
+    for (const { messageId, receipt } of messages) if (!failed.has(messageId)) source.remove(receipt)
+    poll()
+  }
+
+  world.onSent.push((sentTo) => sentTo === queue && world.scheduler.after(1, poll))
+}
+
+const failedItems = (result: unknown): ReadonlySet<string> =>
+  new Set((result as SQSBatchResponse).batchItemFailures.map(({ itemIdentifier }) => itemIdentifier))
+
+const disorderOf = ({ prng, faults }: World): Disorder => ({
+  random: prng.next,
+  reorder: faults.queueReordered,
+  duplicate: faults.queueTwice,
+})
+
+const connectQueues = (world: World) => {
+  for (const { name, trigger } of MANIFEST) {
+    if (trigger.kind === 'queue') connectQueue(world, trigger.queue, name, trigger.batchSize)
+  }
+}
+
+/** Whether a run of check-due-work would find anything: one that would not is left out, since it changes nothing. */
+const trackDueWork = (world: World): (() => boolean) => {
+  const dueAt = new Map<string, string>()
+  world.onChange.push(({ key, after }) => {
+    const item = `${key.pk} ${key.sk}`
+    const due = after?.['due_at']
+    if (typeof due === 'string' && after?.['work'] !== 'payout') dueAt.set(item, due)
+    else dueAt.delete(item)
+  })
+  return () => {
+    const now = new Date(world.scheduler.nowMs()).toISOString()
+    return dueAt.values().some((due) => due <= now)
+  }
+}
+
+const MINUTE_MS = 60_000
+
+/** EventBridge: on time, twice or not at all. check-due-work runs one at a time, as its reserved concurrency says. */
+const connectSchedules = (world: World) => {
+  let checking = false
+  const isAnythingDue = trackDueWork(world)
+  const fire = (name: string) => {
+    if (name === 'check-due-work') {
+      if (checking || !isAnythingDue()) return
+      checking = true
+      void invoke(world, name, {}).then(() => (checking = false))
+      return
+    }
+    if (
+      name === 'sync-provider-transactions' &&
+      world.provider.listTransactions(new URLSearchParams()).data.length === 0
+    )
+      return
+    void invoke(world, name, {})
+  }
+  const fireAround = (name: string) => {
+    if (strikes(world, 'scheduleMissed')) return
+    fire(name)
+    if (strikes(world, 'scheduleTwice')) world.scheduler.after(world.prng.int(1, 5_000), () => fire(name))
+  }
+  for (const { name, trigger } of MANIFEST) {
+    if (trigger.kind !== 'schedule') continue
+    const { schedule } = trigger
+    const everyMs = 'everyMinutes' in schedule ? schedule.everyMinutes * MINUTE_MS : 24 * 60 * MINUTE_MS
+    const offsetMs =
+      'dailyAtUtc' in schedule ? (schedule.dailyAtUtc.hour * 60 + schedule.dailyAtUtc.minute) * MINUTE_MS : 0
+    const next = (afterMs: number) => (Math.floor((afterMs - offsetMs) / everyMs) + 1) * everyMs + offsetMs
+    const tick = () => {
+      fireAround(name)
+      world.scheduler.at(next(world.scheduler.nowMs()), tick)
+    }
+    world.scheduler.at(next(world.scheduler.nowMs()), tick)
+  }
+}
+
+/** Everything that starts a function by itself. */
+export const connectSources = (world: World): void => {
+  connectIndexes(world)
+  connectStream(world)
+  connectQueues(world)
+  connectSchedules(world)
+  tell(world, () => 'the world is connected')
+}

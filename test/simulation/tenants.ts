@@ -1,0 +1,53 @@
+import { endpointSecretName } from '../../shared/secrets.ts'
+import { operate } from './lambda.ts'
+import { SIM_STAGE, type World } from './world.ts'
+
+export type SimEndpoint = { readonly endpointId: string; readonly url: string; readonly secret: string }
+
+export type Tenant = {
+  readonly clientId: string
+  readonly apiKey: string
+  readonly endpoints: SimEndpoint[]
+  /** What must never appear in a log line or in another tenant's answers. */
+  readonly personal: { readonly name: string; readonly email: string; readonly phone: string }
+}
+
+const okBody = (reply: Awaited<ReturnType<typeof operate>>): Record<string, unknown> => {
+  if (reply?.status !== 200) throw new Error(`an operator action failed: ${JSON.stringify(reply)}`)
+  return reply.body
+}
+
+const addEndpoint = async (world: World, clientId: string, number: number): Promise<SimEndpoint> => {
+  const url = `https://endpoint-${number}.${clientId.slice(0, 8)}.example/hooks`
+  const registered = okBody(
+    await operate(world, 'register-endpoint', { operator: 'sim', client_id: clientId, url, event_types: ['*'] }),
+  )
+  const endpointId = String(registered['endpoint_id'])
+  return { endpointId, url, secret: world.secrets.get(endpointSecretName(SIM_STAGE, endpointId)) ?? '' }
+}
+
+/** Registers a merchant through the operators' own actions. */
+export const addTenant = async (world: World, number: number, endpoints: number): Promise<Tenant> => {
+  const client = okBody(
+    await operate(world, 'create-client', {
+      operator: 'sim',
+      name: `Toko Nomor ${'ABCDEFGH'[number] ?? 'X'}`,
+      settlement_floor_minor: world.prng.pick([0, 10_000, 250_000]),
+      bank: { bank_name: 'BCA', bank_account_no: `00${number}7788`, bank_account_name: 'PT Simulasi' },
+    }),
+  )
+  const clientId = String(client['client_id'])
+  const key = okBody(await operate(world, 'issue-api-key', { operator: 'sim', client_id: clientId }))
+  const made: SimEndpoint[] = []
+  for (let index = 0; index < endpoints; index++) made.push(await addEndpoint(world, clientId, index))
+  return {
+    clientId,
+    apiKey: String(key['api_key']),
+    endpoints: made,
+    personal: {
+      name: `Pelanggan-${number}-Rahasia`,
+      email: `pelanggan${number}@rahasia.example`,
+      phone: `+62812000${number}${number}${number}${number}`,
+    },
+  }
+}

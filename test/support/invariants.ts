@@ -1,0 +1,112 @@
+/**
+ * What must be true of the whole gateway, checked on the table's raw items and on what the outside world has seen, by
+ * arithmetic that shares nothing with the gateway's own.
+ */
+import { amount, type Books, booksOf, type RawItem, type Seen, text } from './books.ts'
+import { deliveryProblems } from './delivery-invariants.ts'
+import { ledgerProblems, settlementProblems } from './ledger-invariants.ts'
+
+export type { RawItem, Seen } from './books.ts'
+
+const moneyProblems = ({ payments, suspense }: Books, captured: Seen['captured']): string[] => {
+  const credited = new Map(
+    payments.flatMap((item) =>
+      item['credited_payment_id'] ? [[text(item, 'credited_payment_id'), item] as const] : [],
+    ),
+  )
+  const held = new Set(suspense.filter(({ kind }) => kind === 'money').map((item) => text(item, 'suspense_id')))
+  return [...captured].flatMap(([providerPaymentId, received]) => {
+    const payment = credited.get(providerPaymentId)
+    if (payment && held.has(providerPaymentId)) return [`${providerPaymentId} is credited and held`]
+    if (!payment && !held.has(providerPaymentId))
+      return [`${providerPaymentId}: ${received} IDR are neither credited nor held`]
+    if (payment && amount(payment, 'notional_minor') !== received)
+      return [`${providerPaymentId} was credited with another amount`]
+    return []
+  })
+}
+
+const EVENT_OF: Readonly<Record<string, string>> = {
+  succeeded: 'payment.succeeded',
+  failed: 'payment.failed',
+  expired: 'payment.expired',
+}
+
+const eventProblems = (
+  { payments, events, deliveries }: Books,
+  endpointsOfClient: Seen['endpointsOfClient'],
+): string[] => {
+  const problems: string[] = []
+  for (const payment of payments) {
+    const own = events.filter(({ pk }) => pk === payment['pk'])
+    const expected = EVENT_OF[text(payment, 'status')]
+    if (own.length !== (expected ? 1 : 0) || (expected && own[0]?.['type'] !== expected)) {
+      problems.push(
+        `payment ${text(payment, 'payment_id')} (${text(payment, 'status')}) has events ${own.map((event) => text(event, 'type')).join()}`,
+      )
+    }
+  }
+  for (const event of events) {
+    const endpoints = endpointsOfClient.get(text(event, 'client_id')) ?? []
+    for (const endpoint of endpoints) {
+      const found = deliveries.filter(
+        (item) => item['event_id'] === event['event_id'] && item['endpoint_id'] === endpoint,
+      )
+      if (found.length !== 1)
+        problems.push(`event ${text(event, 'event_id')} has ${found.length} deliveries to ${endpoint}`)
+      else if (found[0]?.['body'] !== event['body'])
+        problems.push(`event ${text(event, 'event_id')} is delivered with other bytes`)
+    }
+  }
+  return problems
+}
+
+const merchantProblems = (seen: Seen): string[] => [
+  ...[...seen.destinationsOfKey]
+    .filter(([, shown]) => shown.size > 1)
+    .map(([key]) => `${key} was shown two destinations`),
+  ...[...seen.paymentsOfKey].filter(([, shown]) => shown.size > 1).map(([key]) => `${key} became two payments`),
+]
+
+const logProblems = ({ logLines, confidential }: Seen): string[] =>
+  confidential.flatMap((secret) => {
+    const line = logLines.find((candidate) => candidate.includes(secret))
+    return line === undefined ? [] : [`a log line holds something confidential: ${line}`]
+  })
+
+/** What must hold whenever nothing is half done between two writes: after every step of a history. */
+export const problemsOf = (items: readonly RawItem[], seen: Seen): readonly string[] => {
+  const books = booksOf(items)
+  return [
+    ...ledgerProblems(books),
+    ...settlementProblems(books),
+    ...deliveryProblems(books, seen),
+    ...merchantProblems(seen),
+    ...logProblems(seen),
+  ]
+}
+
+/** What must hold besides once everything has come to rest. */
+export const problemsAtRest = (items: readonly RawItem[], seen: Seen): readonly string[] => {
+  const books = booksOf(items)
+  const notTerminal = (kind: string, found: readonly RawItem[], id: string, resting: readonly string[]) =>
+    found
+      .filter((item) => !resting.includes(text(item, 'status')))
+      .map((item) => `${kind} ${text(item, id)} does not rest: ${text(item, 'status')}`)
+  return [
+    ...problemsOf(items, seen),
+    ...moneyProblems(books, seen.captured),
+    ...eventProblems(books, seen.endpointsOfClient),
+    ...notTerminal('payment', books.payments, 'payment_id', ['succeeded', 'failed', 'expired', 'cancelled']),
+    ...notTerminal('delivery', books.deliveries, 'delivery_id', ['succeeded', 'abandoned', 'skipped']),
+    ...books.events
+      .filter((event) => event['due_at'] !== undefined)
+      .map((event) => `event ${text(event, 'event_id')} was never fanned out`),
+    ...books.suspense
+      .filter((item) => item['work'] !== undefined)
+      .map((item) => `nobody was told of ${text(item, 'suspense_id')}`),
+    ...books.creating
+      .filter((item) => item['work'] !== undefined)
+      .map((item) => `payment ${text(item, 'payment_id')} is created for ever`),
+  ]
+}
