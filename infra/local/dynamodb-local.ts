@@ -35,7 +35,10 @@ type StartOptions = {
  * Starts DynamoDB Local on a free port, in memory or on the files of `dataDirectory`. It does not outlive this process,
  * even if this one is killed. Rejects when the signal aborts; nothing is left then.
  */
-export const startDynamoDbLocal = async (dataDirectory?: string, options: StartOptions = {}): Promise<DynamoDbLocal> => {
+export const startDynamoDbLocal = async (
+  dataDirectory?: string,
+  options: StartOptions = {},
+): Promise<DynamoDbLocal> => {
   const command = await findDynamoDbCommand()
   let errors = ''
   for (let tried = 0; tried < START_TRIES; tried++) {
@@ -48,7 +51,7 @@ export const startDynamoDbLocal = async (dataDirectory?: string, options: StartO
     try {
       const deadlineMs = chosen.program === 'docker' ? READY_DEADLINE_MS.docker : READY_DEADLINE_MS.java
       if (await ready(running, endpoint, deadlineMs, options.signal)) {
-        return { endpoint, pid: running.pid, exited: running.exited, close: running.close }
+        return { endpoint, pid: running.pid, exited: running.exited, close: () => running.close() }
       }
     } catch (error) {
       await running.close()

@@ -1,0 +1,96 @@
+import * as v from 'valibot'
+import type { QueueName } from '../../shared/queues.ts'
+import { providerSecretName, type Secrets } from '../../shared/secrets.ts'
+import { type AlertInbox, startAlertInbox } from './alert-inbox.ts'
+import { createTable } from './create-table.ts'
+import type { DataDirectory } from './data-directory.ts'
+import { startDynamoDbLocal } from './dynamodb-local.ts'
+import { readJsonFile, writeJsonFile } from './json-file.ts'
+import { type LocalClock, startLocalClock } from './local-clock.ts'
+import { LOCAL_STAGE } from './local-deps.ts'
+import { localSecrets } from './local-secrets.ts'
+import { removeProcessRecord, writeProcessRecord } from './process-record.ts'
+import { type QueueEmulator, startQueueEmulator } from './queue-emulator.ts'
+
+/** What the simulator expects of us, and what it shows us. */
+export const PROVIDER_KEY = 'xnd_development_local'
+export const CALLBACK_TOKEN = 'local-callback-token'
+
+const TABLE_NAME = `gateway-${LOCAL_STAGE.name}`
+/** As the deployed queues: receives of one message before it is set aside. */
+const MAX_RECEIVES = 5
+
+const ClockState = v.object({ offset_ms: v.pipe(v.number(), v.safeInteger()) })
+
+/** The one clock; in a data directory it goes on as far ahead of the machine's clock as it was. */
+export const openClock = (data: DataDirectory | undefined): LocalClock => {
+  if (!data) return startLocalClock()
+  return startLocalClock({
+    offsetMs: readJsonFile(data.clock, ClockState)?.offset_ms ?? 0,
+    keepOffset: (offsetMs) => writeJsonFile(data.clock, { offset_ms: offsetMs }),
+  })
+}
+
+export type LocalTable = {
+  readonly endpoint: string
+  readonly name: string
+  readonly pid: number
+  /** Resolves when DynamoDB Local is gone, whoever ended it. */
+  readonly exited: Promise<string>
+}
+
+/** Starts DynamoDB Local with the gateway's table, as a part of `started`. */
+export const openTable = async (
+  started: AsyncDisposableStack,
+  data: DataDirectory | undefined,
+  signal: AbortSignal | undefined,
+): Promise<LocalTable> => {
+  const dynamodb = await startDynamoDbLocal(data?.table, {
+    ...(signal && { signal }),
+    ...(data && { onSpawn: (running) => writeProcessRecord(data.tableProcess, running) }),
+  })
+  started.defer(async () => {
+    await dynamodb.close()
+    if (data) removeProcessRecord(data.tableProcess)
+  })
+  await createTable(dynamodb.endpoint, TABLE_NAME)
+  return { endpoint: dynamodb.endpoint, name: TABLE_NAME, pid: dynamodb.pid, exited: dynamodb.exited }
+}
+
+export type LocalQueueing = {
+  readonly emulator: QueueEmulator
+  readonly queueUrls: Readonly<Record<QueueName, string>>
+  readonly alertsTopicArn: string
+  /** What was published to the alerts' topic, oldest first. */
+  readonly alerts: AlertInbox['alerts']
+}
+
+/** Starts SQS and SNS with the gateway's queues and topic, as a part of `started`. */
+export const openQueues = async (
+  started: AsyncDisposableStack,
+  data: DataDirectory | undefined,
+  clock: LocalClock,
+): Promise<LocalQueueing> => {
+  const emulator = await startQueueEmulator(data?.queues)
+  started.defer(() => emulator.close())
+  const named = (name: string) => `gateway-${LOCAL_STAGE.name}-${name}`
+  const queueUrls = {
+    webhooks: await emulator.queue(named('webhooks'), { maxReceives: MAX_RECEIVES }),
+    settlements: await emulator.queue(named('settlements'), { maxReceives: MAX_RECEIVES }),
+  }
+  const queueUrl = await emulator.queue(named('operator'))
+  const alertsTopicArn = await emulator.topicInto(named('alerts'), queueUrl)
+  const inbox = startAlertInbox({ sqs: emulator.sqs, queueUrl, clock, ...(data && { file: data.alerts }) })
+  started.defer(() => inbox.close())
+  return { emulator, queueUrls, alertsTopicArn, alerts: () => inbox.alerts() }
+}
+
+/** The secrets, with the provider's among them from the first start on. */
+export const openSecrets = async (data: DataDirectory | undefined): Promise<Secrets> => {
+  const secrets = localSecrets(data?.secrets)
+  const name = providerSecretName(LOCAL_STAGE.name)
+  if ((await secrets.get(name)) === undefined) {
+    await secrets.create(name, JSON.stringify({ secret_key: PROVIDER_KEY, callback_tokens: [CALLBACK_TOKEN] }))
+  }
+  return secrets
+}

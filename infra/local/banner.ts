@@ -1,0 +1,44 @@
+import type { LocalCloud } from './local-cloud.ts'
+
+/** What a person needs after the start: where everything is, a merchant to be, and commands to try. */
+export const banner = (
+  { urls, demoClient, table }: Pick<LocalCloud, 'urls' | 'demoClient' | 'table'>,
+  { startedInMs, data }: { readonly startedInMs: number; readonly data?: string },
+): string => `
+The gateway is ready (${(startedInMs / 1_000).toFixed(1)} s). State: ${data ?? 'in memory'}. Ctrl-C stops it.
+
+  API            ${urls.api}/v1
+  Lambda Invoke  ${urls.lambda}   clock, alerts and log: /_local/clock /_local/alerts /_local/log
+  Provider       ${urls.provider}   control: /_simulator/…
+  Webhook inbox  ${urls.inbox}/received
+  Table          ${table.name} at ${table.endpoint}   (DynamoDB Local, process ${table.pid})
+
+  Demo client    ${demoClient.client_id}
+  API key        ${demoClient.api_key}
+  Endpoint       ${demoClient.endpoint_url}
+  Its secret     ${demoClient.signing_secret}
+
+Try it (a POSIX shell; paste one block after the other):
+
+  # Create a payment by virtual account
+  KEY=${demoClient.api_key}
+  ID=$(curl -s ${urls.api}/v1/payments -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' \\
+    -H "Idempotency-Key: try-$(date +%s)" \\
+    -d '{"method":"virtual_account","channel_code":"BCA","amount":150000,"currency":"IDR"}' \\
+    | tee /dev/stderr | sed 's/.*"id":"\\([^"]*\\)".*/\\1/')
+
+  # Pay it, as the customer would
+  PR=$(curl -s "${urls.provider}/_simulator/payment_requests?reference_id=$ID" | grep -o 'pr-[0-9a-f-]*' | head -1)
+  curl -s -u xnd_development_local: -H 'api-version: 2024-11-11' -X POST ${urls.provider}/v3/payment_requests/$PR/simulate
+
+  # See the webhook, the payment and the balance
+  curl -s ${urls.inbox}/received
+  curl -s ${urls.api}/v1/payments/$ID -H "Authorization: Bearer $KEY"
+  curl -s ${urls.api}/v1/balance -H "Authorization: Bearer $KEY"
+
+  # Act as an operator, or let an hour pass
+  export AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local AWS_DEFAULT_REGION=ap-southeast-3
+  aws lambda invoke --endpoint-url ${urls.lambda} --function-name gateway-local-get-payment \\
+    --cli-binary-format raw-in-base64-out --payload "{\\"payment_id\\":\\"$ID\\"}" /dev/stdout
+  curl -s ${urls.lambda}/_local/clock -d '{"advance_seconds":3600}'
+`

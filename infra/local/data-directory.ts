@@ -1,0 +1,59 @@
+import { mkdirSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { commandOf, endProcess, removeProcessRecord, runningProcess, writeProcessRecord } from './process-record.ts'
+
+/** Where a gateway started with `--data` keeps what has to survive it, even a SIGKILL. */
+export type DataDirectory = {
+  readonly path: string
+  readonly table: string
+  readonly queues: string
+  readonly secrets: string
+  readonly simulator: string
+  readonly clock: string
+  readonly alerts: string
+  /** One file for each reader of the stream. */
+  readonly streamPosition: (reader: string) => string
+  readonly demoClient: string
+  /** Pid and command line of the DynamoDB Local that has the table's files open. */
+  readonly tableProcess: string
+  close(): void
+}
+
+/** What the command line of every DynamoDB Local contains. */
+const DYNAMODB_MARK = 'DynamoDBLocal.jar'
+
+/**
+ * Takes the directory for this process; it is made if there is none. A DynamoDB Local that a killed gateway left behind
+ * is ended before anybody opens its files. Throws when another gateway, alive, uses the directory.
+ */
+export const openDataDirectory = async (directory: string): Promise<DataDirectory> => {
+  const path = resolve(directory)
+  const tablePath = join(path, 'table')
+  mkdirSync(tablePath, { recursive: true, mode: 0o700 })
+  const gatewayProcess = join(path, 'gateway.pid')
+  const tableProcess = join(path, 'dynamodb.pid')
+
+  const other = runningProcess(gatewayProcess)
+  if (other) throw new Error(`${path} is in use by another gateway (process ${other.pid}); stop it first`)
+  writeProcessRecord(gatewayProcess, { pid: process.pid, command: commandOf(process.pid) ?? '' })
+
+  const orphan = runningProcess(tableProcess)
+  if (orphan?.command.includes(DYNAMODB_MARK)) await endProcess(orphan)
+  removeProcessRecord(tableProcess)
+
+  return {
+    path,
+    table: tablePath,
+    queues: join(path, 'queues'),
+    secrets: join(path, 'secrets.json'),
+    simulator: join(path, 'provider-simulator.jsonl'),
+    clock: join(path, 'clock.json'),
+    alerts: join(path, 'alerts.jsonl'),
+    streamPosition: (reader) => join(path, `stream-position-${reader}.json`),
+    demoClient: join(path, 'demo-client.json'),
+    tableProcess,
+    close: () => {
+      if (runningProcess(gatewayProcess)?.pid === process.pid) removeProcessRecord(gatewayProcess)
+    },
+  }
+}

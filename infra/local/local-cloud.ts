@@ -1,0 +1,155 @@
+import { type FunctionSpec, MANIFEST } from '../../functions/manifest.ts'
+import type { AlertInbox } from './alert-inbox.ts'
+import {
+  CALLBACK_TOKEN,
+  type LocalTable,
+  openClock,
+  openQueues,
+  openSecrets,
+  openTable,
+  PROVIDER_KEY,
+} from './backends.ts'
+import { type DataDirectory, openDataDirectory } from './data-directory.ts'
+import { startEventSources } from './event-sources.ts'
+import { type FunctionHost, hostFunctions } from './function-host.ts'
+import { startHttpGateway } from './http-gateway.ts'
+import { startLambdaServer } from './lambda-server.ts'
+import { loadHandlers } from './load-handlers.ts'
+import type { LocalClock } from './local-clock.ts'
+import { LOCAL_STAGE, localDeps } from './local-deps.ts'
+import { type LocalLog, localLog } from './local-log.ts'
+import { startProviderSimulator } from './provider-simulator/provider-simulator.ts'
+import { type DemoClient, seedDemoClient } from './seed.ts'
+import { startWebhookInbox } from './webhook-inbox.ts'
+
+export type LocalCloudOptions = {
+  /** API here, Lambda, provider and inbox on the three ports behind it; 0 takes free ones. */
+  readonly port: number
+  /** Keeps all state there; without it everything is in memory. */
+  readonly dataDirectory?: string
+  /** Gets every log line as well. */
+  readonly writeLog?: (line: string) => void
+  /** Called when something it needs is gone for good; the cloud should be closed then. */
+  readonly onFailure?: (error: Error) => void
+  /** Aborting it ends a start that is under way; nothing is left then. */
+  readonly signal?: AbortSignal
+  /** Every function of the manifest when not given. */
+  readonly manifest?: readonly FunctionSpec[]
+}
+
+export type LocalCloud = {
+  readonly urls: { readonly api: string; readonly lambda: string; readonly provider: string; readonly inbox: string }
+  readonly clock: LocalClock
+  readonly functions: FunctionHost
+  readonly demoClient: DemoClient
+  readonly alerts: AlertInbox['alerts']
+  readonly log: LocalLog
+  readonly table: Pick<LocalTable, 'endpoint' | 'name' | 'pid'>
+  /** Lets what is under way finish for a few seconds, then ends everything. */
+  close(): Promise<void>
+}
+
+/** For requests and deliveries under way when it is closed. */
+const DRAIN_MS = 3_000
+
+/**
+ * The gateway on this machine: the manifest's functions as they are deployed, on emulators of the services they use
+ * (design section 6). What is started is ended again, in reverse order, when anything fails on the way.
+ */
+export const startLocalCloud = async (options: LocalCloudOptions): Promise<LocalCloud> => {
+  await using started = new AsyncDisposableStack()
+  const data = options.dataDirectory === undefined ? undefined : await openDataDirectory(options.dataDirectory)
+  started.defer(() => data?.close())
+  const clock = openClock(data)
+  started.defer(() => clock.close())
+  const log = localLog(clock, options.writeLog)
+
+  // The doors first: a port that is taken ends the start at once, and callbacks of an earlier run find us listening.
+  const { promise: ready, resolve: open } = Promise.withResolvers<Ready>()
+  let demoClient: DemoClient | undefined
+  const signingSecret = () => demoClient?.signing_secret
+  const doors = await openDoors(started, { port: options.port, clock, log, data, ready, signingSecret })
+
+  const queueing = await openQueues(started, data, clock)
+  const [table, handlers] = await bothOrNone(
+    openTable(started, data, options.signal),
+    loadHandlers(options.manifest ?? MANIFEST),
+  )
+  options.signal?.throwIfAborted()
+
+  const secrets = await openSecrets(data)
+  const deps = localDeps({ clock, table, ...queueing, secrets, providerUrl: doors.provider.url, log })
+  started.defer(() => deps.close())
+  const host = hostFunctions(handlers, { stage: LOCAL_STAGE.name, depsFor: deps.depsFor, log })
+  const sources = await startEventSources({ host, clock, table, ...queueing, streamPosition: data?.streamPosition })
+  started.defer(() => within(DRAIN_MS, [doors.api.close(DRAIN_MS), doors.lambda.close(DRAIN_MS), sources.close()]))
+
+  demoClient = await seedDemoClient({ host, inboxUrl: doors.merchant.url, ...(data && { file: data.demoClient }) })
+  options.signal?.throwIfAborted()
+  open({ host, alerts: queueing.alerts })
+
+  const running = started.move()
+  void table.exited.then((lastWords) => {
+    if (!running.disposed) options.onFailure?.(new Error(`DynamoDB Local ended unexpectedly: ${lastWords.trim()}`))
+  })
+  const { api, lambda, provider, merchant } = doors
+  return {
+    urls: { api: api.url, lambda: lambda.url, provider: provider.url, inbox: merchant.url },
+    clock,
+    functions: host,
+    demoClient,
+    alerts: queueing.alerts,
+    log,
+    table,
+    close: () => running.disposeAsync(),
+  }
+}
+
+type Ready = { readonly host: FunctionHost; readonly alerts: AlertInbox['alerts'] }
+
+type DoorOptions = {
+  readonly port: number
+  readonly clock: LocalClock
+  readonly log: LocalLog
+  readonly data: DataDirectory | undefined
+  readonly ready: Promise<Ready>
+  readonly signingSecret: () => string | undefined
+}
+
+/** Listens on the four ports, as a part of `started`. */
+const openDoors = async (started: AsyncDisposableStack, { port, clock, log, data, ready, ...options }: DoorOptions) => {
+  const portOf = (offset: number) => (port === 0 ? 0 : port + offset)
+  const kept = <Door extends { close(): Promise<void> }>(door: Door): Door => {
+    started.defer(() => door.close())
+    return door
+  }
+  const api = kept(await startHttpGateway({ port: portOf(0), ready, clock }))
+  const lambda = kept(await startLambdaServer({ port: portOf(1), ready, clock, log }))
+  const simulator = {
+    clock,
+    port: portOf(2),
+    secretKey: PROVIDER_KEY,
+    callbackUrl: () => `${api.url}/callbacks/xendit`,
+    callbackToken: CALLBACK_TOKEN,
+    ...(data && { stateFile: data.simulator }),
+  }
+  const provider = kept(await startProviderSimulator(simulator))
+  const merchant = kept(await startWebhookInbox({ port: portOf(3), signingSecret: options.signingSecret, clock }))
+  return { api, lambda, provider, merchant }
+}
+
+/** Waits for both even if one fails, so that what the other one has started is known and can be ended. */
+const bothOrNone = async <A, B>(a: Promise<A>, b: Promise<B>): Promise<[A, B]> => {
+  await Promise.allSettled([a, b])
+  return Promise.all([a, b])
+}
+
+/** Waits for all, but no longer than so; what is not done by then is left to its own timeouts. */
+const within = async (ms: number, all: readonly Promise<void>[]): Promise<void> => {
+  let timer: NodeJS.Timeout | undefined
+  const enough = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms)
+  })
+  await Promise.race([Promise.all(all), enough])
+  clearTimeout(timer)
+}

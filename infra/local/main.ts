@@ -1,0 +1,65 @@
+import { parseArgs } from 'node:util'
+import { banner } from './banner.ts'
+import { startLocalCloud } from './local-cloud.ts'
+import { watchProcess } from './process-life.ts'
+
+const DEFAULT_PORT = 3000
+/** PORT and the three ports behind it. */
+const HIGHEST_PORT = 65_532
+
+/** Closing takes a second or so; whatever holds it up longer is not waited for. */
+const STOP_DEADLINE_MS = 10_000
+
+const USAGE = `npm start [-- --data DIR] [--verbose]
+
+Runs the whole gateway on this machine. PORT (default ${DEFAULT_PORT}) moves its four ports.
+  --data DIR   keep all state in DIR; without it everything is in memory
+  --verbose    write every log line to the error output`
+
+const portFrom = (text: string | undefined): number => {
+  const port = text === undefined || text === '' ? DEFAULT_PORT : Number(text)
+  if (!Number.isInteger(port) || port < 0 || port > HIGHEST_PORT) {
+    throw new Error(`PORT must be a number from 0 to ${HIGHEST_PORT} (0 takes free ports)`)
+  }
+  return port
+}
+
+const readArguments = () =>
+  parseArgs({
+    options: { data: { type: 'string' }, verbose: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } },
+  }).values
+
+const life = watchProcess()
+try {
+  const { data, verbose = false, help = false } = readArguments()
+  if (help) {
+    console.log(USAGE)
+    process.exit(0)
+  }
+  const startedMs = performance.now()
+  console.log('Starting the local gateway…')
+  const cloud = await startLocalCloud({
+    port: portFrom(process.env['PORT']),
+    signal: life.signal,
+    onFailure: life.fail,
+    ...(data !== undefined && { dataDirectory: data }),
+    ...(verbose && { writeLog: (line) => console.error(line) }),
+  })
+  console.log(banner(cloud, { startedInMs: performance.now() - startedMs, ...(data !== undefined && { data }) }))
+  const exitCode = await life.ended
+  console.log('\nStopping…')
+  setTimeout(() => process.exit(exitCode || 1), STOP_DEADLINE_MS).unref()
+  await cloud.close()
+  console.log('Stopped.')
+  process.exit(exitCode)
+} catch (error) {
+  // A start that was interrupted has ended what it had begun.
+  if (life.signal.aborted) process.exit(await life.ended)
+  console.error(error instanceof Error ? describe(error) : error)
+  process.exit(1)
+}
+
+function describe(error: Error): string {
+  const cause = error.cause instanceof Error ? `\n  ${error.cause.message}` : ''
+  return `The local gateway did not start: ${error.message}${cause}`
+}

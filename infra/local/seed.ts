@@ -1,0 +1,99 @@
+import * as v from 'valibot'
+import type { FunctionHost } from './function-host.ts'
+import { readJsonFile, writeJsonFile } from './json-file.ts'
+
+const DemoClientSchema = v.object({
+  client_id: v.string(),
+  api_key: v.string(),
+  endpoint_id: v.string(),
+  endpoint_url: v.string(),
+  signing_secret: v.string(),
+})
+
+/** A merchant that is ready to use: printed at the start, and whose endpoint is the sample inbox. */
+export type DemoClient = v.InferOutput<typeof DemoClientSchema>
+
+const OPERATOR = 'local gateway'
+
+const Reply = v.object({ status: v.number(), body: v.unknown() })
+const CreatedClient = v.object({ client_id: v.string() })
+const IssuedKey = v.object({ api_key: v.string() })
+const RegisteredEndpoint = v.object({ endpoint_id: v.string(), signing_secret: v.string() })
+
+type SeedOptions = {
+  readonly host: Pick<FunctionHost, 'byName'>
+  readonly inboxUrl: string
+  /** Remembers the demo client; it holds its key and secret, readable by its owner only. */
+  readonly file?: string
+}
+
+/**
+ * Makes the demo client through the operators' own actions, or takes the one of the data directory. Its endpoint is made
+ * anew when the inbox has moved to another port. A crash half-way leaves a client nobody remembers; the next start makes
+ * another.
+ */
+export const seedDemoClient = async ({ host, inboxUrl, file }: SeedOptions): Promise<DemoClient> => {
+  const endpointUrl = `${inboxUrl}/hooks`
+  const kept = file === undefined ? undefined : readJsonFile(file, DemoClientSchema)
+  const known = kept && (await exists(host, kept.client_id)) ? kept : undefined
+  if (known?.endpoint_url === endpointUrl) return known
+
+  const client = known ?? (await newClient(host))
+  const endpoint = await act(
+    host,
+    'register-endpoint',
+    { client_id: client.client_id, url: endpointUrl, event_types: ['*'] },
+    RegisteredEndpoint,
+  )
+  const demo: DemoClient = {
+    client_id: client.client_id,
+    api_key: client.api_key,
+    endpoint_id: endpoint.endpoint_id,
+    endpoint_url: endpointUrl,
+    signing_secret: endpoint.signing_secret,
+  }
+  if (file !== undefined) writeJsonFile(file, demo)
+  // Last, so that there is an endpoint at every moment.
+  if (known) {
+    await act(host, 'delete-endpoint', { client_id: known.client_id, endpoint_id: known.endpoint_id }, v.unknown())
+  }
+  return demo
+}
+
+const newClient = async (host: SeedOptions['host']) => {
+  const { client_id } = await act(
+    host,
+    'create-client',
+    {
+      name: 'Demo Merchant',
+      settlement_floor_minor: 10_000,
+      bank: { bank_name: 'BCA', bank_account_no: '1234567890', bank_account_name: 'PT Demo Merchant' },
+    },
+    CreatedClient,
+  )
+  const { api_key } = await act(host, 'issue-api-key', { client_id }, IssuedKey)
+  return { client_id, api_key }
+}
+
+const exists = async (host: SeedOptions['host'], clientId: string): Promise<boolean> => {
+  const reply = v.parse(Reply, await functionOf(host, 'get-client').invoke({ client_id: clientId }))
+  return reply.status === 200
+}
+
+/** Runs an operator action. Throws with the refusal's message when it does not succeed. */
+const act = async <const Schema extends v.GenericSchema>(
+  host: SeedOptions['host'],
+  action: string,
+  payload: object,
+  answer: Schema,
+): Promise<v.InferOutput<Schema>> => {
+  const reply = v.parse(Reply, await functionOf(host, action).invoke({ operator: OPERATOR, ...payload }))
+  if (reply.status !== 200) throw new Error(`cannot make the demo client: ${action} answered ${reply.status}`)
+  return v.parse(answer, reply.body)
+}
+
+const functionOf = (host: SeedOptions['host'], action: string) => {
+  const found = host.byName(`gateway-local-${action}`)
+  if (!found) throw new Error(`the manifest has no ${action}`)
+  return found
+}

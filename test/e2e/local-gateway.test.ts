@@ -1,0 +1,139 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { demoWalk } from '../../infra/local/demo-walk.ts'
+import { type LocalCloud, startLocalCloud } from '../../infra/local/local-cloud.ts'
+
+let cloud: LocalCloud
+
+beforeAll(async () => {
+  cloud = await startLocalCloud({ port: 0 })
+})
+afterAll(() => cloud.close())
+
+const api = (path: string, init: RequestInit = {}) => fetch(`${cloud.urls.api}${path}`, init)
+
+const invoke = async (name: string, payload: object): Promise<{ status: number; body: Record<string, unknown> }> => {
+  const url = `${cloud.urls.lambda}/2015-03-31/functions/gateway-local-${name}/invocations`
+  const answer = await fetch(url, { method: 'POST', body: JSON.stringify(payload) })
+  return (await answer.json()) as { status: number; body: Record<string, unknown> }
+}
+
+const text = async (path: keyof LocalCloud['urls'], route: string, init: RequestInit = {}) =>
+  (await fetch(`${cloud.urls[path]}${route}`, init)).text()
+
+const advance = (seconds: number) =>
+  text('lambda', '/_local/clock', { method: 'POST', body: JSON.stringify({ advance_seconds: seconds }) })
+
+/** A merchant of its own, whose endpoint is the inbox. */
+const aMerchant = async () => {
+  const operator = 'test'
+  const { body: client } = await invoke('create-client', { operator, name: 'Test Merchant' })
+  const { body: key } = await invoke('issue-api-key', { operator, client_id: client['client_id'] })
+  const { body: endpoint } = await invoke('register-endpoint', {
+    operator,
+    client_id: client['client_id'],
+    url: `${cloud.urls.inbox}/hooks`,
+    event_types: ['*'],
+  })
+  return {
+    clientId: String(client['client_id']),
+    endpointId: String(endpoint['endpoint_id']),
+    headers: { authorization: `Bearer ${String(key['api_key'])}`, 'content-type': 'application/json' },
+  }
+}
+
+describe('the local gateway as a whole (design section 6)', () => {
+  it('walks a payment from its creation to webhook and balance', async () => {
+    const told: string[] = []
+
+    await demoWalk(cloud, (line) => told.push(line))
+
+    expect(told.join('\n')).toContain('pending IDR 145850')
+  })
+
+  it('answers many concurrent requests, each with an id of its own', async () => {
+    const { headers } = await aMerchant()
+
+    const answers = await Promise.all(Array.from({ length: 500 }, () => api('/v1/balance', { headers })))
+
+    expect(new Set(answers.map(({ status }) => status))).toStrictEqual(new Set([200]))
+    expect(new Set(answers.map((answer) => answer.headers.get('x-request-id'))).size).toBe(500)
+    await Promise.all(answers.map((answer) => answer.arrayBuffer()))
+  })
+
+  it.each([
+    ['GET', '/nowhere'],
+    ['DELETE', '/v1/payments'],
+    ['GET', '/v1/payments/'],
+  ])('answers %s %s in the envelope', async (method, path) => {
+    const answer = await api(path, { method })
+
+    expect([answer.status, await answer.json()]).toStrictEqual([
+      404,
+      { message: 'resource not found', code: 'not_found' },
+    ])
+  })
+
+  it('refuses a payload over 10 MB as API Gateway does', async () => {
+    const answer = await api('/v1/payments', { method: 'POST', body: Buffer.alloc(10 * 1024 * 1024 + 1) })
+
+    expect([answer.status, await answer.json()]).toStrictEqual([413, { message: 'Request Entity Too Large' }])
+  })
+
+  it('answers operators’ actions through the Lambda Invoke API', async () => {
+    const { clientId } = await aMerchant()
+
+    const { status, body } = await invoke('get-client', { client_id: clientId })
+
+    expect([status, body['name']]).toStrictEqual([200, 'Test Merchant'])
+  })
+
+  it('runs a schedule’s function on demand with {}', async () => {
+    expect(await invoke('check-due-work', {})).toMatchObject({ failed: 0 })
+  })
+
+  it('refuses a jump that is no forward jump', async () => {
+    for (const body of ['{"advance_seconds":-1}', '{"advance_seconds":"1"}', '{}', 'x', '{"advance_seconds":1e400}']) {
+      const answer = await fetch(`${cloud.urls.lambda}/_local/clock`, { method: 'POST', body })
+      expect([body, answer.status]).toStrictEqual([body, 400])
+    }
+  })
+
+  it('keeps a log that names requests by their template and holds no key', async () => {
+    const { headers } = await aMerchant()
+    await api('/v1/payments/00000000-0000-4000-8000-000000000000', { headers })
+
+    const log = await text('lambda', '/_local/log')
+
+    expect(log).toContain('GET /v1/payments/{id}')
+    expect(log).not.toContain(headers.authorization.slice('Bearer '.length))
+  })
+})
+
+describe('a delivery that fails, on the one clock (spec 6.4)', () => {
+  it('is tried eight times at its waits, however far the clock jumps, then abandoned with one alert', async () => {
+    const { clientId, endpointId } = await aMerchant()
+    await fetch(`${cloud.urls.inbox}/behaviour`, { method: 'POST', body: '{"status":500}' })
+    const attempts = async () => {
+      const { body } = await invoke('list-deliveries', { client_id: clientId, endpoint_id: endpointId })
+      const [delivery] = body['data'] as { status: string; attempts: unknown[] }[]
+      return [delivery?.status, delivery?.attempts.length]
+    }
+
+    await invoke('send-test-event', { operator: 'test', client_id: clientId, endpoint_id: endpointId })
+    await vi.waitFor(async () => expect(await attempts()).toStrictEqual(['scheduled', 1]), { timeout: 10_000 })
+    for (const [at, waitSeconds] of [60, 120, 240, 480, 960, 1_920, 3_840].entries()) {
+      // A wait longer than SQS can hold a message is taken in hops, each of which asks the row again.
+      for (let left = waitSeconds; left > 0; left -= 900) await advance(Math.min(left, 900))
+      const expected = at < 6 ? ['scheduled', at + 2] : ['abandoned', 8]
+      await vi.waitFor(async () => expect(await attempts()).toStrictEqual(expected), { timeout: 10_000 })
+    }
+
+    await vi.waitFor(async () => {
+      const alerts = JSON.parse(await text('lambda', '/_local/alerts')) as { kind: string; message: string }[]
+      expect(alerts.filter(({ message }) => message.includes(endpointId)).map(({ kind }) => kind)).toStrictEqual([
+        'delivery.abandoned',
+      ])
+    })
+    await fetch(`${cloud.urls.inbox}/behaviour`, { method: 'POST', body: '{}' })
+  })
+})
