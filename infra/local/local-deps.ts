@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { FunctionSpec } from '../../functions/manifest.ts'
 import type { Deps } from '../../shared/deps.ts'
 import type { Log } from '../../shared/log.ts'
+import { loggedProvider } from '../../shared/provider/logged-provider.ts'
 import { xenditProvider } from '../../shared/provider/xendit.ts'
 import type { QueueName } from '../../shared/queues.ts'
 import { snsAlerts } from '../../shared/runtime/aws-alerts.ts'
@@ -76,7 +77,10 @@ export const localDeps = (options: LocalDepsOptions): LocalDeps => {
       return {
         ...granted,
         stage: LOCAL_STAGE,
-        provider: xenditProvider({ baseUrl: options.providerUrl, stage: LOCAL_STAGE.name, secrets: granted.secrets }),
+        provider: loggedProvider(
+          xenditProvider({ baseUrl: options.providerUrl, stage: LOCAL_STAGE.name, secrets: granted.secrets }),
+          log,
+        ),
         sendWebhook: httpsWebhookSender({ allowLoopback: LOCAL_STAGE.allowLoopbackWebhooks, monotonicMs }),
         resolveHost,
         log,
