@@ -3,16 +3,8 @@ import * as sqs from 'aws-cdk-lib/aws-sqs'
 import { Construct } from 'constructs'
 import { MANIFEST } from '../functions/manifest.ts'
 import type { QueueName } from '../shared/queues.ts'
+import { MAX_RECEIVES, VISIBILITY_PER_TIMEOUT } from './queue-settings.ts'
 import type { DeployedStage } from './stage.ts'
-
-/**
- * Receives of one message before it is set aside. Only a worker that breaks off counts: failed deliveries are recorded
- * in the table and sent again as new messages.
- */
-const MAX_RECEIVES = 5
-
-/** A batch hidden for less could be handed to a second worker while Lambda still retries the first. */
-const VISIBILITY_PER_TIMEOUT = 6
 
 /** For a queue nothing reads yet. */
 const DEFAULT_TIMEOUT_SECONDS = 60

@@ -1,5 +1,7 @@
 import * as v from 'valibot'
 import { parseClientId } from '../../shared/client/client-dto.ts'
+import { findClient } from '../../shared/client/client-store.ts'
+import { notFound } from '../../shared/errors.ts'
 import { pageFields, pageOf, pagination } from '../../shared/page.ts'
 import { adminHandler } from '../../shared/runtime/admin-handler.ts'
 import { toOperatorSettlement } from '../../shared/settlement/close-settlement.ts'
@@ -20,9 +22,9 @@ const input = v.pipe(
 /** A merchant's settlements, newest period first; or, with status recorded, every payout that waits for an operator. */
 export const handler = adminHandler(input, async (request, deps) => {
   const page = pageOf(request)
+  const clientId = request.client_id === undefined ? undefined : parseClientId(request.client_id)
+  if (clientId !== undefined && !(await findClient(deps, clientId))) throw notFound('client')
   const settlements =
-    request.client_id === undefined
-      ? await listPayouts(deps, page)
-      : await listSettlements(deps, parseClientId(request.client_id), page)
+    clientId === undefined ? await listPayouts(deps, page) : await listSettlements(deps, clientId, page)
   return { data: settlements.map(toOperatorSettlement), pagination: pagination(page) }
 })

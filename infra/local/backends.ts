@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import type { QueueName } from '../../shared/queues.ts'
 import { providerSecretName, type Secrets } from '../../shared/secrets.ts'
+import { MAX_RECEIVES } from '../queue-settings.ts'
 import { type AlertInbox, startAlertInbox } from './alert-inbox.ts'
 import { createTable } from './create-table.ts'
 import type { DataDirectory } from './data-directory.ts'
@@ -17,8 +18,6 @@ export const PROVIDER_KEY = 'xnd_development_local'
 export const CALLBACK_TOKEN = 'local-callback-token'
 
 const TABLE_NAME = `gateway-${LOCAL_STAGE.name}`
-/** As the deployed queues: receives of one message before it is set aside. */
-const MAX_RECEIVES = 5
 
 const ClockState = v.object({ offset_ms: v.pipe(v.number(), v.safeInteger()) })
 

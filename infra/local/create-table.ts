@@ -1,6 +1,7 @@
 import {
   type AttributeDefinition,
   CreateTableCommand,
+  DescribeTableCommand,
   DynamoDBClient,
   type KeySchemaElement,
   ResourceInUseException,
@@ -44,5 +45,26 @@ export const createTable = async (endpoint: string, name: string): Promise<void>
     if (!(error instanceof ResourceInUseException)) throw error
   }
   await waitUntilTableExists({ client, maxWaitTime: 30, minDelay: 1, maxDelay: 1 }, { TableName: name })
+  await assertOurSchema(client, name)
   client.destroy()
+}
+
+const sorted = (texts: readonly string[]): string[] => texts.toSorted()
+
+/** A table that an earlier version of the schema made would fail later, and not say why. */
+const assertOurSchema = async (client: DynamoDBClient, name: string): Promise<void> => {
+  const { Table: table } = await client.send(new DescribeTableCommand({ TableName: name }))
+  const found = (table?.GlobalSecondaryIndexes ?? []).map(({ IndexName, KeySchema, Projection }) => [
+    IndexName,
+    (KeySchema ?? []).map(({ AttributeName }) => AttributeName),
+    sorted(Projection?.NonKeyAttributes ?? []),
+  ])
+  const wanted = Object.entries(TABLE_SCHEMA.indexes).map(([indexName, { partition, sort, include }]) => [
+    indexName,
+    [...partition, ...sort],
+    sorted(include),
+  ])
+  const asText = (indexes: readonly object[]) => sorted(indexes.map((index) => JSON.stringify(index))).join()
+  if (asText(found) === asText(wanted)) return
+  throw new Error(`table ${name} has the indexes of another version; start with a new data directory`)
 }

@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { commandOf, endProcess, removeProcessRecord, runningProcess, writeProcessRecord } from './process-record.ts'
+import { claimForThisProcess, endProcess, removeProcessRecord, runningProcess } from './process-record.ts'
 
 /** Where a gateway started with `--data` keeps what has to survive it, even a SIGKILL. */
 export type DataDirectory = {
@@ -33,9 +33,8 @@ export const openDataDirectory = async (directory: string): Promise<DataDirector
   const gatewayProcess = join(path, 'gateway.pid')
   const tableProcess = join(path, 'dynamodb.pid')
 
-  const other = runningProcess(gatewayProcess)
+  const other = claimForThisProcess(gatewayProcess)
   if (other) throw new Error(`${path} is in use by another gateway (process ${other.pid}); stop it first`)
-  writeProcessRecord(gatewayProcess, { pid: process.pid, command: commandOf(process.pid) ?? '' })
 
   const orphan = runningProcess(tableProcess)
   if (orphan?.command.includes(DYNAMODB_MARK)) await endProcess(orphan)

@@ -1,5 +1,6 @@
 import type { QueueName } from '../../shared/queues.ts'
 import { SECOND_MS } from '../../shared/time.ts'
+import { VISIBILITY_PER_TIMEOUT } from '../queue-settings.ts'
 import type { FunctionHost } from './function-host.ts'
 import type { LocalClock } from './local-clock.ts'
 import type { QueueEmulator } from './queue-emulator.ts'
@@ -18,8 +19,6 @@ export type EventSourceOptions = {
 
 /** Deliveries to one endpoint that run at once. Enough for a busy one, and a dead one cannot take everybody's place. */
 const PER_GROUP = 20
-/** As the deployed queues: a message whose function failed is hidden for six timeouts of that function. */
-const VISIBILITY_PER_TIMEOUT = 6
 
 /** Connects queues, the table's stream and the schedules to the functions that the manifest names for them. */
 export const startEventSources = async (options: EventSourceOptions): Promise<{ close(): Promise<void> }> => {

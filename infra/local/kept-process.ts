@@ -42,6 +42,7 @@ kill "$watcher" 2>/dev/null
 `
 
 const ERROR_TAIL_CHARACTERS = 2_000
+const END_PATIENCE_MS = 2_000
 
 export const startKeptProcess = async ({ program, args, alsoOnEnd = '' }: KeptCommand): Promise<KeptProcess> => {
   const shell = spawn('sh', ['-c', WATCH, 'keep', alsoOnEnd, program, ...args], {
@@ -68,8 +69,19 @@ export const startKeptProcess = async ({ program, args, alsoOnEnd = '' }: KeptCo
     hasExited: () => exited,
     close: async () => {
       shell.stdin.end()
+      const timer = setTimeout(() => killIfRunning(Number(line)), END_PATIENCE_MS)
       await ended
+      clearTimeout(timer)
     },
+  }
+}
+
+/** For the case that somebody has ended the watcher. */
+const killIfRunning = (pid: number): void => {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // It has gone in the meantime.
   }
 }
 

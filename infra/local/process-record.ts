@@ -35,6 +35,16 @@ const commandFromPs = (pid: number): string | undefined => {
 export const writeProcessRecord = (path: string, { pid, command }: ProcessRecord): void =>
   writeFileSync(path, `${pid}\n${command}\n`)
 
+/** Writes this process into the file if it names no other running one; answers the other one if it does. */
+export const claimForThisProcess = (path: string): ProcessRecord | undefined => {
+  const other = runningProcess(path)
+  if (other) return other
+  removeProcessRecord(path)
+  // Of two that come here at once, the second finds the file made and fails.
+  writeFileSync(path, `${process.pid}\n${commandOf(process.pid) ?? ''}\n`, { flag: 'wx' })
+  return undefined
+}
+
 export const removeProcessRecord = (path: string): void => rmSync(path, { force: true })
 
 /** The remembered process if it still runs; undefined when there is no file, or the process is gone. */

@@ -1,25 +1,17 @@
-import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { commandOf } from '../../infra/local/process-record.ts'
+import { eventually } from '../support/eventually.ts'
 import { type Banner, spawnGateway } from '../support/gateway-process.ts'
+import { tempDirectory } from '../support/temp-directory.ts'
 
 /*
  * The gateway as people run it: a process that starts, is interrupted, killed, and started again on its data. What must
  * hold after each: no process is left, no port is taken, and no payment is doubled or lost.
  */
 
-const directories: string[] = []
-const aDirectory = () => {
-  const made = mkdtempSync(join(tmpdir(), 'gateway-'))
-  directories.push(made)
-  return made
-}
-afterAll(() => {
-  for (const directory of directories) rmSync(directory, { recursive: true, force: true })
-})
+// Each test starts the gateway once or twice, on a machine that runs other tests beside it.
+vi.setConfig({ testTimeout: 120_000 })
 
 const answers = async (url: string): Promise<boolean> => {
   try {
@@ -31,7 +23,7 @@ const answers = async (url: string): Promise<boolean> => {
 }
 
 const gone = async (pid: number) => {
-  await vi.waitFor(() => expect(commandOf(pid)).toBeUndefined(), { timeout: 5_000 })
+  await eventually(() => expect(commandOf(pid)).toBeUndefined())
 }
 
 const post = (url: string, body: object, headers: Record<string, string> = {}) =>
@@ -73,9 +65,9 @@ describe('stopping the gateway (design section 6)', () => {
   })
 
   it('ends on SIGTERM while it is starting, with its data directory free again', async () => {
-    const data = aDirectory()
+    const data = tempDirectory()
     const interrupted = spawnGateway({ args: ['--data', data] })
-    await vi.waitFor(() => expect(interrupted.output()).toContain('Starting'))
+    await eventually(() => expect(interrupted.output()).toContain('Starting'))
 
     interrupted.kill('SIGTERM')
     const [code] = await interrupted.exited
@@ -114,7 +106,7 @@ describe('stopping the gateway (design section 6)', () => {
   })
 
   it('refuses a data directory that another gateway uses, which goes on', async () => {
-    const data = aDirectory()
+    const data = tempDirectory()
     const first = spawnGateway({ args: ['--data', data] })
     const banner = await first.ready()
 
@@ -131,7 +123,7 @@ describe('stopping the gateway (design section 6)', () => {
 
 describe('a gateway killed and started again on its data (design section 6)', () => {
   it('keeps client, payments, clock and provider', async () => {
-    const args = ['--data', aDirectory()]
+    const args = ['--data', tempDirectory()]
     const first = spawnGateway({ args })
     const before = await first.ready()
     const created = await createPayment(before, 'kept')
@@ -154,13 +146,13 @@ describe('a gateway killed and started again on its data (design section 6)', ()
   })
 
   it('ends in one payment when it died between the provider’s answer and its own commit', async () => {
-    const args = ['--data', aDirectory()]
+    const args = ['--data', tempDirectory()]
     const first = spawnGateway({ args })
     const before = await first.ready()
     // The provider commits at once and answers late: the kill comes while the gateway waits for that answer.
     await post(`${before.provider}/_simulator/faults`, { target: 'create', fault: 'slow', value: 10_000 })
     const lost = createPayment(before, 'interrupted').catch(() => 'cut off')
-    await vi.waitFor(async () => expect(await providerCreates(before)).toBe(1))
+    await eventually(async () => expect(await providerCreates(before)).toBe(1))
     first.kill('SIGKILL')
     await first.exited
     const outcome = await lost

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { demoWalk } from '../../infra/local/demo-walk.ts'
 import { type LocalCloud, startLocalCloud } from '../../infra/local/local-cloud.ts'
+import { eventually } from '../support/eventually.ts'
 
 let cloud: LocalCloud
 
@@ -120,15 +121,15 @@ describe('a delivery that fails, on the one clock (spec 6.4)', () => {
     }
 
     await invoke('send-test-event', { operator: 'test', client_id: clientId, endpoint_id: endpointId })
-    await vi.waitFor(async () => expect(await attempts()).toStrictEqual(['scheduled', 1]), { timeout: 10_000 })
+    await eventually(async () => expect(await attempts()).toStrictEqual(['scheduled', 1]))
     for (const [at, waitSeconds] of [60, 120, 240, 480, 960, 1_920, 3_840].entries()) {
       // A wait longer than SQS can hold a message is taken in hops, each of which asks the row again.
       for (let left = waitSeconds; left > 0; left -= 900) await advance(Math.min(left, 900))
       const expected = at < 6 ? ['scheduled', at + 2] : ['abandoned', 8]
-      await vi.waitFor(async () => expect(await attempts()).toStrictEqual(expected), { timeout: 10_000 })
+      await eventually(async () => expect(await attempts()).toStrictEqual(expected))
     }
 
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       const alerts = JSON.parse(await text('lambda', '/_local/alerts')) as { kind: string; message: string }[]
       expect(alerts.filter(({ message }) => message.includes(endpointId)).map(({ kind }) => kind)).toStrictEqual([
         'delivery.abandoned',

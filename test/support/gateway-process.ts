@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { vi } from 'vitest'
+import { onTestFinished, vi } from 'vitest'
 
 /** `npm start` as a process of its own. */
 export type GatewayProcess = {
@@ -35,6 +35,8 @@ export const spawnGateway = (
     env: { ...process.env, PORT: String(options.port ?? 0), npm_lifecycle_event: undefined },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
+  // Also when the test failed before it came to its end.
+  onTestFinished(() => void child.kill('SIGKILL'))
   let output = ''
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (text: string) => {

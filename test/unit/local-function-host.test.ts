@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { FunctionSpec } from '../../functions/manifest.ts'
 import { hostFunctions } from '../../infra/local/function-host.ts'
 import { loadHandlers } from '../../infra/local/load-handlers.ts'
+import { eventually } from '../support/eventually.ts'
 import { testDeps } from '../support/test-deps.ts'
 
 const aSpec = (changes: Partial<FunctionSpec> = {}): FunctionSpec => ({
@@ -100,7 +101,7 @@ describe('a function of the local gateway', () => {
     const { invoke } = hosted(runs.run)
 
     const answers = [invoke(1), invoke(2), invoke(3)]
-    await vi.waitFor(() => expect(runs.started()).toBe(3))
+    await eventually(() => expect(runs.started()).toBe(3))
     for (const at of [0, 1, 2]) await runs.endNext(at)
 
     expect(await Promise.all(answers)).toStrictEqual([1, 2, 3])
@@ -114,7 +115,7 @@ describe('a function with reserved concurrency 1 (check-due-work, design section
 
     const answers = [invoke(1), invoke(2), invoke(3)]
     for (const at of [0, 1, 2]) {
-      await vi.waitFor(() => expect(runs.started()).toBe(at + 1))
+      await eventually(() => expect(runs.started()).toBe(at + 1))
       await runs.endNext(at)
     }
 
@@ -131,7 +132,7 @@ describe('a function with reserved concurrency 1 (check-due-work, design section
     await new Promise<void>((resolve) => setImmediate(resolve))
     const startedBefore = runs.started()
     await runs.endNext(0)
-    await vi.waitFor(() => expect(runs.started()).toBe(2))
+    await eventually(() => expect(runs.started()).toBe(2))
     await runs.endNext(1)
     await second
 
@@ -143,7 +144,7 @@ describe('a function with reserved concurrency 1 (check-due-work, design section
     const runs = controlled()
     const { invoke } = hosted(runs.run, { reservedConcurrency: 1 })
     const first = invoke(1)
-    await vi.waitFor(() => expect(runs.started()).toBe(1))
+    await eventually(() => expect(runs.started()).toBe(1))
 
     const late = invoke(2, { maxAgeMs: -1 })
     await runs.endNext(0)

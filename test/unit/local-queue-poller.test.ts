@@ -1,10 +1,11 @@
 import { GetQueueAttributesCommand, ReceiveMessageCommand } from '@aws-sdk/client-sqs'
 import type { SQSEvent } from 'aws-lambda'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startLocalClock } from '../../infra/local/local-clock.ts'
 import { localQueues } from '../../infra/local/local-queues.ts'
 import { type QueueEmulator, startQueueEmulator } from '../../infra/local/queue-emulator.ts'
 import { type QueuePollerOptions, startQueuePoller } from '../../infra/local/queue-poller.ts'
+import { eventually } from '../support/eventually.ts'
 
 let emulator: QueueEmulator
 
@@ -72,8 +73,8 @@ describe('the queue poller (design section 6)', () => {
 
     await queue.send('a', { group: 'endpoint-1' })
 
-    await vi.waitFor(() => expect(queue.seen).toStrictEqual(['a']))
-    await vi.waitFor(async () => expect(await queue.left()).toBe(0))
+    await eventually(() => expect(queue.seen).toStrictEqual(['a']))
+    await eventually(async () => expect(await queue.left()).toBe(0))
     expect(queue.events[0]?.Records[0]).toMatchObject({
       body: '{"name":"a"}',
       eventSource: 'aws:sqs',
@@ -85,14 +86,14 @@ describe('the queue poller (design section 6)', () => {
     await using queue = await aPoller(succeed)
     await queue.send('later', { delaySeconds: 900 })
     await queue.send('now')
-    await vi.waitFor(() => expect(queue.seen).toStrictEqual(['now']))
-    await vi.waitFor(() => expect(queue.poller.held()).toBe(1))
+    await eventually(() => expect(queue.seen).toStrictEqual(['now']))
+    await eventually(() => expect(queue.poller.held()).toBe(1))
 
     queue.clock.advance(899)
     const before = [...queue.seen]
     queue.clock.advance(1)
 
-    await vi.waitFor(() => expect(queue.seen).toStrictEqual(['now', 'later']))
+    await eventually(() => expect(queue.seen).toStrictEqual(['now', 'later']))
     expect(before).toStrictEqual(['now'])
   })
 
@@ -105,7 +106,7 @@ describe('the queue poller (design section 6)', () => {
 
     await queue.send('healthy', { group: 'healthy' })
 
-    await vi.waitFor(() => expect(queue.seen).toContain('healthy'))
+    await eventually(() => expect(queue.seen).toContain('healthy'))
     expect(queue.seen.filter((name) => name.startsWith('dead'))).toHaveLength(5)
     hang.resolve(undefined)
   })
@@ -122,13 +123,13 @@ describe('the queue poller (design section 6)', () => {
     let failures = 1
     await using queue = await aPoller(async (body) => (failures-- > 0 ? failing(body) : succeed(body)))
     await queue.send('again')
-    await vi.waitFor(() => expect(queue.seen).toStrictEqual(['again']))
+    await eventually(() => expect(queue.seen).toStrictEqual(['again']))
 
     queue.clock.advance(150)
 
-    await vi.waitFor(() => expect(queue.seen).toStrictEqual(['again', 'again']), { timeout: 10_000 })
+    await eventually(() => expect(queue.seen).toStrictEqual(['again', 'again']))
     expect(queue.events[1]?.Records[0]?.attributes.ApproximateReceiveCount).toBe('2')
-    await vi.waitFor(() => expect(queue.poller.held()).toBe(0))
+    await eventually(() => expect(queue.poller.held()).toBe(0))
   })
 
   it('leaves a message that never succeeds to the dead-letter queue', async () => {
@@ -139,10 +140,7 @@ describe('the queue poller (design section 6)', () => {
 
     await queue.send('poison')
 
-    await vi.waitFor(async () => expect(await queue.deadLetters()).toStrictEqual(['{"name":"poison"}']), {
-      timeout: 15_000,
-      interval: 200,
-    })
+    await eventually(async () => expect(await queue.deadLetters()).toStrictEqual(['{"name":"poison"}']))
     expect(queue.seen).toStrictEqual(['poison', 'poison'])
   })
 
@@ -150,12 +148,12 @@ describe('the queue poller (design section 6)', () => {
     const gate = Promise.withResolvers<void>()
     await using queue = await aPoller(() => gate.promise, { maxHeld: 10 })
     for (let n = 0; n < 30; n++) await queue.send(`m${n}`, { group: `g${n}` })
-    await vi.waitFor(() => expect(queue.seen).toHaveLength(10))
+    await eventually(() => expect(queue.seen).toHaveLength(10))
     const held = queue.poller.held()
 
     gate.resolve()
 
-    await vi.waitFor(() => expect(queue.seen).toHaveLength(30), { timeout: 5_000 })
+    await eventually(() => expect(queue.seen).toHaveLength(30))
     expect(held).toBe(10)
   })
 
@@ -163,7 +161,7 @@ describe('the queue poller (design section 6)', () => {
     const gate = Promise.withResolvers<void>()
     const queue = await aPoller(() => gate.promise)
     await queue.send('running')
-    await vi.waitFor(() => expect(queue.seen).toStrictEqual(['running']))
+    await eventually(() => expect(queue.seen).toStrictEqual(['running']))
 
     const closing = queue.poller.close()
     gate.resolve()

@@ -1,14 +1,16 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { appendFileSync, mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { appendFileSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { PublishCommand } from '@aws-sdk/client-sns'
 import { SendMessageCommand } from '@aws-sdk/client-sqs'
 import * as v from 'valibot'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, inject, it } from 'vitest'
 import { startAlertInbox } from '../../infra/local/alert-inbox.ts'
+import { createTable } from '../../infra/local/create-table.ts'
 import { openDataDirectory } from '../../infra/local/data-directory.ts'
+import { localAws } from '../../infra/local/dynamodb-local.ts'
 import { readJsonFile, writeJsonFile } from '../../infra/local/json-file.ts'
 import { startKeptProcess } from '../../infra/local/kept-process.ts'
 import { startLocalClock } from '../../infra/local/local-clock.ts'
@@ -17,12 +19,12 @@ import { localSecrets } from '../../infra/local/local-secrets.ts'
 import { commandOf, runningProcess, writeProcessRecord } from '../../infra/local/process-record.ts'
 import { startQueueEmulator } from '../../infra/local/queue-emulator.ts'
 import { startQueuePoller } from '../../infra/local/queue-poller.ts'
-
-const aDirectory = () => mkdtempSync(join(tmpdir(), 'gateway-'))
+import { eventually } from '../support/eventually.ts'
+import { tempDirectory } from '../support/temp-directory.ts'
 
 describe('a JSON file of the data directory', () => {
   it('comes back as it was written, readable by its owner only', () => {
-    const path = join(aDirectory(), 'deep', 'file.json')
+    const path = join(tempDirectory(), 'deep', 'file.json')
 
     writeJsonFile(path, { a: 1 })
 
@@ -31,7 +33,7 @@ describe('a JSON file of the data directory', () => {
   })
 
   it('is undefined when absent, and an error without its content when it does not fit', () => {
-    const path = join(aDirectory(), 'file.json')
+    const path = join(tempDirectory(), 'file.json')
     const absent = readJsonFile(path, v.unknown())
     writeFileSync(path, '{"secret": 1')
 
@@ -42,7 +44,7 @@ describe('a JSON file of the data directory', () => {
 
 describe('local secrets', () => {
   it('outlive the process', async () => {
-    const file = join(aDirectory(), 'secrets.json')
+    const file = join(tempDirectory(), 'secrets.json')
     const before = localSecrets(file)
     await before.create('a', '1')
     await before.create('b', '2')
@@ -66,7 +68,7 @@ describe('local secrets', () => {
 
 describe('queues of a data directory', () => {
   it('keep their messages over a restart, also those that were held, which come at their time', async () => {
-    const directory = aDirectory()
+    const directory = tempDirectory()
     const clock = startLocalClock()
     const invoked: string[] = []
     const open = async () => {
@@ -85,15 +87,15 @@ describe('queues of a data directory', () => {
     const first = await open()
     const queues = localQueues(first.emulator.sqs, { webhooks: first.queueUrl, settlements: first.queueUrl }, clock)
     await queues.send('webhooks', { body: { n: 1 }, delaySeconds: 600, group: 'g' })
-    await vi.waitFor(() => expect(first.poller.held()).toBe(1))
+    await eventually(() => expect(first.poller.held()).toBe(1))
     await first.poller.close()
     await first.emulator.close()
 
     const second = await open()
-    await vi.waitFor(() => expect(second.poller.held()).toBe(1), { timeout: 10_000 })
+    await eventually(() => expect(second.poller.held()).toBe(1))
     const early = [...invoked]
     clock.advance(600)
-    await vi.waitFor(() => expect(invoked).toStrictEqual(['{"n":1}']))
+    await eventually(() => expect(invoked).toStrictEqual(['{"n":1}']))
     await second.poller.close()
     await second.emulator.close()
 
@@ -106,7 +108,7 @@ describe('the operators’ alerts', () => {
   const alert = { kind: 'delivery.abandoned', subject: 'a subject', message: 'a message' }
 
   it('arrive from the topic with the time of the one clock, and outlive the process', async () => {
-    const file = join(aDirectory(), 'alerts.jsonl')
+    const file = join(tempDirectory(), 'alerts.jsonl')
     const emulator = await startQueueEmulator()
     const queueUrl = await emulator.queue('operator')
     const TopicArn = await emulator.topicInto('alerts', queueUrl)
@@ -115,7 +117,7 @@ describe('the operators’ alerts', () => {
     await emulator.sns.send(new PublishCommand({ TopicArn, Subject: 's', Message: JSON.stringify(alert) }))
 
     const expected = [{ at: '2026-11-20T04:00:00.000Z', ...alert }]
-    await vi.waitFor(() => expect(before.alerts()).toStrictEqual(expected))
+    await eventually(() => expect(before.alerts()).toStrictEqual(expected))
     await before.close()
     const after = startAlertInbox({ sqs: emulator.sqs, queueUrl, clock, file })
     expect(after.alerts()).toStrictEqual(expected)
@@ -124,7 +126,7 @@ describe('the operators’ alerts', () => {
   })
 
   it('are taken once after a crash between file and queue, and a line cut by a crash is dropped', async () => {
-    const file = join(aDirectory(), 'alerts.jsonl')
+    const file = join(tempDirectory(), 'alerts.jsonl')
     const emulator = await startQueueEmulator()
     const queueUrl = await emulator.queue('operator')
     const sent = await emulator.sqs.send(
@@ -136,7 +138,7 @@ describe('the operators’ alerts', () => {
     const inbox = startAlertInbox({ sqs: emulator.sqs, queueUrl, clock, file })
     await emulator.sqs.send(new SendMessageCommand({ QueueUrl: queueUrl, MessageBody: 'no alert' }))
 
-    await vi.waitFor(() =>
+    await eventually(() =>
       expect(inbox.alerts()).toStrictEqual([
         { at: '2026-11-20T03:00:00.000Z', ...alert },
         { at: '2026-11-20T04:00:00.000Z', kind: 'unreadable', subject: '', message: 'no alert' },
@@ -169,7 +171,7 @@ describe('a program that may not outlive us', () => {
   })
 
   it('runs the further command of its end', async () => {
-    const marker = join(aDirectory(), 'ended')
+    const marker = join(tempDirectory(), 'ended')
     const kept = await startKeptProcess({ program: 'sleep', args: ['100'], alsoOnEnd: `echo gone > '${marker}'` })
 
     await kept.close()
@@ -180,7 +182,7 @@ describe('a program that may not outlive us', () => {
 
 describe('a data directory', () => {
   it('is refused while a living gateway has it, and free again when that one is gone', async () => {
-    const path = aDirectory()
+    const path = tempDirectory()
     const first = await openDataDirectory(path)
 
     await expect(openDataDirectory(path)).rejects.toThrow(`is in use by another gateway (process ${process.pid})`)
@@ -191,7 +193,7 @@ describe('a data directory', () => {
   })
 
   it('is free when the pid of a dead gateway belongs to another program now', async () => {
-    const path = aDirectory()
+    const path = tempDirectory()
     writeProcessRecord(join(path, 'gateway.pid'), { pid: process.pid, command: 'node infra/local/main.ts' })
 
     const opened = await openDataDirectory(path)
@@ -200,10 +202,10 @@ describe('a data directory', () => {
   })
 
   it('ends the DynamoDB Local a killed gateway left, and no other program', async () => {
-    const path = aDirectory()
+    const path = tempDirectory()
     const orphan = spawn('sh', ['-c', 'sleep 100; true', 'DynamoDBLocal.jar'], { stdio: 'ignore' })
     const innocent = spawn('sleep', ['100'], { stdio: 'ignore' })
-    await vi.waitFor(() => expect(commandOf(orphan.pid ?? 0)).toContain('DynamoDBLocal.jar'))
+    await eventually(() => expect(commandOf(orphan.pid ?? 0)).toContain('DynamoDBLocal.jar'))
     const record = join(path, 'dynamodb.pid')
     const gone = once(orphan, 'exit')
 
@@ -218,5 +220,28 @@ describe('a data directory', () => {
     expect(commandOf(innocent.pid ?? 0)).toBe('sleep 100')
     expect(runningProcess(record)).toBeUndefined()
     innocent.kill('SIGKILL')
+  })
+})
+
+describe('the table of a data directory', () => {
+  it('is refused when it was made by another version of the schema', async () => {
+    const endpoint = inject('dynamodbEndpoint')
+    const name = `other-${crypto.randomUUID()}`
+    const client = new DynamoDBClient(localAws(endpoint))
+    await client.send(
+      new CreateTableCommand({
+        TableName: name,
+        BillingMode: 'PAY_PER_REQUEST',
+        AttributeDefinitions: [{ AttributeName: 'pk', AttributeType: 'S' }],
+        KeySchema: [{ AttributeName: 'pk', KeyType: 'HASH' }],
+      }),
+    )
+
+    await expect(createTable(endpoint, name)).rejects.toThrow('has the indexes of another version')
+    client.destroy()
+  })
+
+  it('is kept when it is ours', async () => {
+    await expect(createTable(inject('dynamodbEndpoint'), inject('tableName'))).resolves.toBeUndefined()
   })
 })

@@ -1,12 +1,12 @@
-import { mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { DynamoDBDocumentClient, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb'
-import { afterAll, describe, expect, inject, it, vi } from 'vitest'
+import { afterAll, describe, expect, inject, it } from 'vitest'
 import { createTable } from '../../infra/local/create-table.ts'
 import { localAws } from '../../infra/local/dynamodb-local.ts'
 import { type StreamPollerOptions, startStreamPoller } from '../../infra/local/stream-poller.ts'
+import { eventually } from '../support/eventually.ts'
+import { tempDirectory } from '../support/temp-directory.ts'
 
 const endpoint = inject('dynamodbEndpoint')
 const client = DynamoDBDocumentClient.from(new DynamoDBClient(localAws(endpoint)))
@@ -67,10 +67,10 @@ describe('the stream poller (design sections 4 and 6)', () => {
     await put('c')
 
     await using stream = await read(succeed)
-    await vi.waitFor(() => expect(stream.seen()).toHaveLength(2))
+    await eventually(() => expect(stream.seen()).toHaveLength(2))
     await put('d')
 
-    await vi.waitFor(() => expect(stream.seen()).toStrictEqual(['a', 'c', 'd']))
+    await eventually(() => expect(stream.seen()).toStrictEqual(['a', 'c', 'd']))
   })
 
   it('makes no batch larger than the manifest says', async () => {
@@ -78,7 +78,7 @@ describe('the stream poller (design sections 4 and 6)', () => {
     for (let n = 0; n < 7; n++) await put(`p${n}`)
 
     await using stream = await read(succeed, { batchSize: 3 })
-    await vi.waitFor(() => expect(stream.seen()).toHaveLength(7))
+    await eventually(() => expect(stream.seen()).toHaveLength(7))
 
     expect(stream.batches.every(({ names }) => names.length <= 3)).toBe(true)
   })
@@ -93,7 +93,7 @@ describe('the stream poller (design sections 4 and 6)', () => {
       names.includes('slow') ? slow.promise : succeed({ names, sequences: [] }),
     )
 
-    await vi.waitFor(() => expect(stream.seen().filter((name) => name.startsWith('quick')).length).toBeGreaterThan(1))
+    await eventually(() => expect(stream.seen().filter((name) => name.startsWith('quick')).length).toBeGreaterThan(1))
     slow.resolve(undefined)
   })
 
@@ -104,7 +104,7 @@ describe('the stream poller (design sections 4 and 6)', () => {
 
     await using stream = await read((batch) => (failures-- > 0 ? failAt('b')(batch) : succeed(batch)))
 
-    await vi.waitFor(() => expect(stream.seen()).toStrictEqual(['a', 'b', 'c', 'b', 'c']))
+    await eventually(() => expect(stream.seen()).toStrictEqual(['a', 'b', 'c', 'b', 'c']))
   })
 
   it.each<[string, Answer]>([
@@ -121,23 +121,23 @@ describe('the stream poller (design sections 4 and 6)', () => {
     for (const name of ['b', 'c']) await put(name)
 
     await using stream = await read(answer)
-    await vi.waitFor(() => expect(stream.batches.at(-1)?.names).toStrictEqual(['c']))
+    await eventually(() => expect(stream.batches.at(-1)?.names).toStrictEqual(['c']))
 
     expect(stream.seen()).toStrictEqual(['b', 'c', 'b', 'c', 'b', 'c', 'c'])
   })
 
   it('goes on where it was after a restart', async () => {
     const { put, read } = await aStream()
-    const positionFile = join(mkdtempSync(join(tmpdir(), 'gateway-')), 'position.json')
+    const positionFile = join(tempDirectory(), 'position.json')
     await put('before')
     {
       await using first = await read(succeed, { positionFile })
-      await vi.waitFor(() => expect(first.seen()).toStrictEqual(['before']))
+      await eventually(() => expect(first.seen()).toStrictEqual(['before']))
     }
     await put('meanwhile')
 
     await using second = await read(succeed, { positionFile })
 
-    await vi.waitFor(() => expect(second.seen()).toStrictEqual(['meanwhile']))
+    await eventually(() => expect(second.seen()).toStrictEqual(['meanwhile']))
   })
 })
