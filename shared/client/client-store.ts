@@ -1,14 +1,15 @@
 import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
 import { assertInvariant, GatewayError, notFound } from '../errors.ts'
-import type { ClientId } from '../ids.ts'
+import { type ClientId, ClientIdSchema } from '../ids.ts'
 import { ZERO } from '../money.ts'
 import { auditStep } from '../operator/audit.ts'
 import type { Page } from '../page.ts'
+import type { Item } from '../table/attributes.ts'
 import { absent, all, type Condition, equals, exists, isNew } from '../table/condition.ts'
 import { clientKey, windowKey } from '../table/keys.ts'
 import { listItems } from '../table/list.ts'
-import { getItem, type ReadDeps } from '../table/read.ts'
+import { getItem, queryPage, type ReadDeps } from '../table/read.ts'
 import { GATEWAY_OWNER } from '../table/schema.ts'
 import { put, update } from '../table/step.ts'
 import { transact, type WriteDeps } from '../table/write.ts'
@@ -29,6 +30,24 @@ export const findClient = async (deps: ReadDeps, clientId: ClientId): Promise<Cl
 export const listClients = async (deps: ReadDeps, page: Page): Promise<readonly Client[]> => {
   const items = await listItems(deps, { index: 'by-owner', partition: [GATEWAY_OWNER, ENTITY], page })
   return items.map((item) => v.parse(ClientSchema, item))
+}
+
+/** How many ids of clients one query of the index brings: well below the 1 MB where DynamoDB ends a page by itself. */
+const IDS_A_PAGE = 1_000
+
+/** The ids of all clients, oldest first, in pages: the index alone knows them, and nothing grows with their number. */
+export const clientIdPages = async function* (deps: Pick<Deps, 'table'>): AsyncGenerator<readonly ClientId[]> {
+  let cursor: Item | undefined
+  do {
+    const page = await queryPage(deps, {
+      index: 'by-owner',
+      partition: [GATEWAY_OWNER, ENTITY],
+      limit: IDS_A_PAGE,
+      ...(cursor && { cursor }),
+    })
+    yield page.items.map(({ id }) => v.parse(ClientIdSchema, id))
+    cursor = page.cursor
+  } while (cursor)
 }
 
 /**

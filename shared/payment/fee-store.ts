@@ -8,37 +8,46 @@ import { paymentKey } from '../table/keys.ts'
 import { update } from '../table/step.ts'
 import { conditionalWrite, transact } from '../table/write.ts'
 import type { Timestamp } from '../time.ts'
-import type { Payment } from './payment.ts'
+import type { FinalFee, Payment } from './payment.ts'
 import { netOf } from './tariff.ts'
 
 type FeeDeps = Pick<Deps, 'table' | 'sleep' | 'random' | 'now'>
 
 const isSucceeded = equals('status', 'succeeded')
 
+export type FeeDecision = {
+  readonly status: FinalFee['status']
+  readonly feeMinor: Minor
+  /** When the provider's money for the payment reached us, where the same news says so; the first time counts. */
+  readonly settledAt?: Timestamp | undefined
+  /** The finding about it: in the same transaction, so that no crash separates them. */
+  readonly noted?: Suspense
+}
+
 /**
  * Makes a payment's fee final, once: `estimated` -> `actual` or `assumed`, and the difference to the ledger, in one
- * transaction (design section 4, "Fee"); with `noted`, the finding about it too, so that no crash separates them.
- * Refused (undefined) when it is final already: read the payment again.
+ * transaction (design section 4, "Fee"). Refused (undefined) when it is final already: read the payment again.
  */
 export const makeFeeFinal = async (
   deps: FeeDeps,
   payment: Payment,
-  feeMinor: Minor,
-  feeStatus: 'actual' | 'assumed',
-  noted?: Suspense,
+  { status, feeMinor, settledAt, noted }: FeeDecision,
 ): Promise<Payment | undefined> => {
+  const at = deps.now()
   const netMinor = netOf(payment.notionalMinor, feeMinor, payment.markupMinor)
   const difference = less(netMinor, payment.netMinor)
+  const final = { providerFeeMinor: feeMinor, netMinor, feeStatus: status, finalFee: { status, feeMinor, at } }
   const { applied } = await transact(deps, {
     payment: update(
       paymentKey(payment.paymentId),
-      { set: { providerFeeMinor: feeMinor, netMinor, feeStatus } },
+      { set: final, setIfAbsent: { providerSettledAt: settledAt } },
       all(isSucceeded, equals('feeStatus', 'estimated')),
     ),
-    ledger: difference === 0 ? undefined : correctCredit(payment, difference, deps.now()),
+    ledger: difference === 0 ? undefined : correctCredit(payment, difference, at),
     suspense: noted && ensureSuspense(noted),
   })
-  return applied ? { ...payment, providerFeeMinor: feeMinor, netMinor, feeStatus } : undefined
+  if (!applied) return undefined
+  return { ...payment, ...final, providerSettledAt: payment.providerSettledAt ?? settledAt }
 }
 
 /** Notes when the provider's money for a payment reached us; the first time counts. */

@@ -33,7 +33,7 @@ const assumedFinding = (deps: FeeDeps, payment: Payment, fee: ActualFee): Suspen
 /** The estimate becomes the fee, and the finding says so: one transaction. The alert is due work until it is out. */
 const assumeFee = async (deps: FeeDeps, payment: Payment, fee: ActualFee): Promise<Payment | undefined> => {
   const noted = assumedFinding(deps, payment, fee)
-  const assumed = await makeFeeFinal(deps, payment, payment.providerFeeMinor, 'assumed', noted)
+  const assumed = await makeFeeFinal(deps, payment, { status: 'assumed', feeMinor: payment.providerFeeMinor, noted })
   if (assumed === undefined) return undefined
   deps.log.warn('suspense.recorded', {
     suspense_id: noted.suspenseId,
@@ -53,11 +53,11 @@ export const finalFee = async (deps: FeeDeps, paymentId: PaymentId): Promise<Fin
     const payment = await findStoredPayment(deps, paymentId)
     if (payment?.status !== 'succeeded') return undefined
     if (payment.feeStatus !== 'estimated') return amounts(payment)
-    const fee = await askForFee(deps, payment.creditedPaymentId ?? '', payment.providerFeeMinor)
+    const fee = await askForFee(deps, payment.creditedPaymentId ?? '', payment)
     if (fee.kind === 'unanswered') return undefined
     const final =
       fee.kind === 'known'
-        ? await makeFeeFinal(deps, payment, fee.feeMinor, 'actual')
+        ? await makeFeeFinal(deps, payment, { status: 'actual', feeMinor: fee.feeMinor })
         : await assumeFee(deps, payment, fee)
     if (final) return amounts(final)
   }

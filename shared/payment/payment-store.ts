@@ -144,6 +144,7 @@ export const leavePending = (payment: Payment): Step =>
         providerFeeMinor: payment.providerFeeMinor,
         netMinor: payment.netMinor,
         feeStatus: payment.feeStatus,
+        finalFee: payment.finalFee,
         creditedPaymentId: payment.creditedPaymentId,
         transitions: payment.transitions,
       },

@@ -77,6 +77,14 @@ export const CreatingPaymentSchema = v.object({
 })
 export type CreatingPayment = v.InferOutput<typeof CreatingPaymentSchema>
 
+/** Written with the fee when it becomes final: a second witness of it, and the time of the ledger's correction. */
+export const FinalFeeSchema = v.object({
+  status: v.picklist(['actual', 'assumed']),
+  feeMinor: MinorSchema,
+  at: TimestampSchema,
+})
+export type FinalFee = v.InferOutput<typeof FinalFeeSchema>
+
 /** A payment a client can see (spec 2.1). */
 export const PaymentSchema = v.object({
   ...identity,
@@ -89,6 +97,8 @@ export const PaymentSchema = v.object({
   markupMinor: MinorSchema,
   netMinor: MinorSchema,
   feeStatus: v.picklist(['estimated', 'actual', 'assumed']),
+  /** Absent while the fee is estimated. */
+  finalFee: v.optional(FinalFeeSchema),
   currency: v.literal('IDR'),
   paymentDestination: v.string(),
   customer: v.optional(CustomerSchema),

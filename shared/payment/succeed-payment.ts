@@ -32,6 +32,7 @@ const paid = (
     providerFeeMinor: fee.feeMinor,
     netMinor: netOf(payment.notionalMinor, fee.feeMinor, payment.markupMinor),
     feeStatus: 'actual',
+    finalFee: { status: 'actual', feeMinor: fee.feeMinor, at },
   }),
 })
 
@@ -55,7 +56,7 @@ export const succeedPayment = async (
   capture: ProviderPayment,
   source: NewsSource,
 ): Promise<TransitionResult> => {
-  const fee = await askForFee(deps, capture.providerPaymentId, payment.providerFeeMinor)
+  const fee = await askForFee(deps, capture.providerPaymentId, payment)
   const now = deps.now()
   const succeeded = paid(payment, capture, fee, now, source)
   const outcome = await transact(deps, {
@@ -80,7 +81,7 @@ export const succeedCreatingPayment = async (
   const upstream = { paymentRequestId: capture.paymentRequestId, destination }
   const now = deps.now()
   const payment = newPayment(creating, upstream, { createdAt: now, expiresAt: undefined })
-  const fee = await askForFee(deps, capture.providerPaymentId, payment.providerFeeMinor)
+  const fee = await askForFee(deps, capture.providerPaymentId, payment)
   const succeeded = { ...paid(payment, capture, fee, now, source), rememberedPaymentIds: undefined }
   const outcome = await transact(deps, {
     payment: commitSucceeded(succeeded, now),

@@ -26,15 +26,16 @@ const close = async (
   deps: CloseDeps,
   before: Settlement,
   after: Settlement,
-  by: { readonly operator: string; readonly action: string },
+  by: { readonly operator: string; readonly action: string; readonly noted?: object },
 ): Promise<Settlement> => {
   const { applied } = await transact(deps, {
     settlement: closeStep(after),
     audit: auditStep(deps, {
       subject: before.settlementId,
-      ...by,
+      operator: by.operator,
+      action: by.action,
       before: statusRecord(before),
-      after: { ...statusRecord(after), notes: after.notes ?? null },
+      after: { ...statusRecord(after), notes: after.notes ?? null, ...by.noted },
     }),
   })
   if (!applied) {
@@ -72,7 +73,12 @@ export const markSettlementPaid = async (
     settledAt: deps.now(),
     notes: input.notes ?? settlement.notes,
   }
-  return close(deps, settlement, paid, { operator: input.operator, action: 'mark-settlement-paid' })
+  return close(deps, settlement, paid, {
+    operator: input.operator,
+    action: 'mark-settlement-paid',
+    // Who let money leave before it had arrived must stay visible.
+    noted: { confirm_unfunded: input.confirmUnfunded },
+  })
 }
 
 /** `recorded` -> `failed`: the bank refused the transfer. Funds are not re-credited by it (spec 3.2). Terminal. */

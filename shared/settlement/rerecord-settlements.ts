@@ -1,12 +1,19 @@
 import type { Client } from '../client/client.ts'
+import { type Minor, plus, ZERO } from '../money.ts'
 import { transact } from '../table/write.ts'
 import { newSettlementId, recordAudit, type SettleDeps, type SettleTrigger } from './new-settlement.ts'
 import type { Settlement } from './settlement.ts'
 import { findAnySettlement, recordStep } from './settlement-store.ts'
 import { readWindow, redrawStep } from './window-store.ts'
 
-/** A window keeps few recredited settlements; the rest of a pathological set waits for the next run. */
-const MOST_AT_ONCE = 100
+/** Recredits are made by hand, so they are few; what is beyond this waits for the next run. */
+const MOST_RECORDED_AT_ONCE = 100
+
+export type Rerecorded = {
+  readonly settlements: readonly Settlement[]
+  /** What stays in available: the recredited settlements that do not exceed the floor. */
+  readonly waitingMinor: Minor
+}
 
 const rerecord = async (
   deps: SettleDeps,
@@ -33,7 +40,14 @@ const rerecord = async (
     settlement: recordStep(settlement),
     audit: trigger.by === 'manual' ? recordAudit(deps, settlement, trigger.operator) : undefined,
   })
-  return applied ? settlement : undefined
+  if (!applied) return undefined
+  deps.log.info('settlement.recorded', {
+    settlement_id: settlement.settlementId,
+    client_id: client.clientId,
+    payments: settlement.paymentCount,
+    triggered_by: trigger.by,
+  })
+  return settlement
 }
 
 /**
@@ -44,14 +58,20 @@ export const rerecordSettlements = async (
   deps: SettleDeps,
   client: Client,
   trigger: SettleTrigger,
-): Promise<readonly Settlement[]> => {
+): Promise<Rerecorded> => {
   const { recreditedIds } = await readWindow(deps, client.clientId)
-  const recorded: Settlement[] = []
-  for (const id of [...(recreditedIds ?? [])].toSorted().slice(0, MOST_AT_ONCE)) {
+  const settlements: Settlement[] = []
+  let waitingMinor = ZERO
+  // Ids are time-ordered, and one that waits below the floor does not keep those behind it from their turn.
+  for (const id of [...(recreditedIds ?? [])].toSorted()) {
+    if (settlements.length === MOST_RECORDED_AT_ONCE) break
     const failed = await findAnySettlement(deps, id)
-    if (failed.netMinor <= client.settlementFloorMinor) continue
+    if (failed.netMinor <= client.settlementFloorMinor) {
+      waitingMinor = plus(waitingMinor, failed.netMinor)
+      continue
+    }
     const settlement = await rerecord(deps, client, failed, trigger)
-    if (settlement) recorded.push(settlement)
+    if (settlement) settlements.push(settlement)
   }
-  return recorded
+  return { settlements, waitingMinor }
 }

@@ -17,6 +17,8 @@ export type SettleResult = {
   readonly settlements: readonly Settlement[]
   /** What is eligible but not settled: at or below the floor. */
   readonly eligibleMinor: Minor
+  /** What was recredited and waits in available, each settlement at or below the floor. */
+  readonly waitingMinor: Minor
   readonly floorMinor: Minor
   /** When the first payment waiting for its actual fee was paid. */
   readonly heldSince: Timestamp | undefined
@@ -24,6 +26,12 @@ export type SettleResult = {
 
 /** A payment is eligible from this age on, to the millisecond (spec 3.2, rule 2). */
 const ELIGIBLE_AGE_MS = DAY_MS
+
+const registered = async (deps: SettleDeps, clientId: ClientId): Promise<Client> => {
+  const client = await findClient(deps, clientId)
+  if (client === undefined) throw notFound('client')
+  return client
+}
 
 const recordWindow = async (
   deps: SettleDeps,
@@ -64,16 +72,17 @@ export const settleClient = async (
   clientId: ClientId,
   trigger: SettleTrigger,
 ): Promise<SettleResult> => {
-  const client = await findClient(deps, clientId)
-  if (client === undefined) throw notFound('client')
-  const rerecorded = await rerecordSettlements(deps, client, trigger)
+  const rerecorded = await rerecordSettlements(deps, await registered(deps, clientId), trigger)
   for (let tried = 0; tried < MAX_TRIES; tried++) {
     const { settledUntil } = await readWindow(deps, clientId)
     const end = addMs(deps.now(), 1 - ELIGIBLE_AGE_MS)
     const window = await sumWindow(deps, clientId, { start: settledUntil, end })
+    // Read behind the summing, which can take minutes: the floor and the bank details are those of the record's moment.
+    const client = await registered(deps, clientId)
     const result = {
-      settlements: rerecorded,
+      settlements: rerecorded.settlements,
       eligibleMinor: window.sums.netMinor,
+      waitingMinor: rerecorded.waitingMinor,
       floorMinor: client.settlementFloorMinor,
       heldSince: window.heldBy?.paidAt,
     }
@@ -82,7 +91,7 @@ export const settleClient = async (
       return result
     }
     const settlement = await recordWindow(deps, client, window, trigger)
-    if (settlement) return { ...result, settlements: [...rerecorded, settlement] }
+    if (settlement) return { ...result, settlements: [...rerecorded.settlements, settlement] }
   }
   throw new Error('a settlement window kept moving while it was swept')
 }

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
 import { GatewayError, invalid } from '../errors.ts'
-import { PaymentIdSchema } from '../ids.ts'
+import { PaymentIdSchema, SettlementIdSchema } from '../ids.ts'
 import { TimestampSchema } from '../time.ts'
 import {
   behindPayment,
@@ -11,7 +11,7 @@ import {
   paidPaymentsPage,
   sumsOf,
 } from './paid-payments.ts'
-import { providerFunding } from './provider-funding.ts'
+import { addFunding, type Funding, NO_FUNDING } from './provider-funding.ts'
 import { type Settlement, toSettlementDto } from './settlement.ts'
 import { findAnySettlement } from './settlement-store.ts'
 import { addSums, NO_SUMS, type Sums } from './sums.ts'
@@ -54,33 +54,46 @@ const toCsv = (payments: readonly PaidPayment[], withHeader: boolean): string =>
 
 const SUM_FIELDS = ['grossMinor', 'providerFeesMinor', 'markupMinor', 'netMinor', 'paymentCount'] as const
 
-/** Where a page ended. Whose payments they are is not in it: a cursor must not lead into another client's. */
+/** Where a page ended, and of which settlement: a cursor leads into no other one's payments. */
 const CursorSchema = v.pipe(
   v.string(),
   v.transform((text) => Buffer.from(text, 'base64url').toString('utf8')),
   v.parseJson(),
-  v.strictObject({ paid_at: TimestampSchema, payment_id: PaymentIdSchema }),
+  v.strictObject({ settlement_id: SettlementIdSchema, paid_at: TimestampSchema, payment_id: PaymentIdSchema }),
 )
 
-const encodeCursor = ({ paidAt, id }: PaidPosition): string =>
-  Buffer.from(JSON.stringify({ paid_at: paidAt, payment_id: id })).toString('base64url')
+const encodeCursor = ({ settlementId }: Settlement, { paidAt, id }: PaidPosition): string =>
+  Buffer.from(JSON.stringify({ settlement_id: settlementId, paid_at: paidAt, payment_id: id })).toString('base64url')
 
-const decodeCursor = (text: string): PaidPosition => {
+/** DynamoDB refuses a start outside the queried span with an error of its own, so the position is checked too. */
+const decodeCursor = (settlement: Settlement, text: string): PaidPosition => {
   const parsed = v.safeParse(CursorSchema, text)
-  if (!parsed.success) {
+  const position = parsed.success ? parsed.output : undefined
+  const isOwn =
+    position?.settlement_id === settlement.settlementId &&
+    settlement.periodStart <= position.paid_at &&
+    position.paid_at < settlement.periodEnd
+  if (position === undefined || !isOwn) {
     const reason = 'must be the cursor of an earlier page of this statement'
-    throw invalid(`cursor: ${reason}`, { cursor: [reason] })
+    throw invalid(`cursor: ${reason}`, { cursor: [reason] }, 'Leave the cursor out to begin with the first page.')
   }
-  return { paidAt: parsed.output.paid_at, id: parsed.output.payment_id }
+  return { paidAt: position.paid_at, id: position.payment_id }
 }
 
-/** The statement must say what the settlement says, or it is not given out. */
-const proveSums = async (deps: StatementDeps, settlement: Settlement): Promise<void> => {
+/**
+ * One pass over all payments: the statement must say what the settlement says, or it is not given out; and how much of
+ * it the provider has paid us.
+ */
+const proven = async (deps: StatementDeps, settlement: Settlement): Promise<Funding> => {
   const period = { start: settlement.periodStart, end: settlement.periodEnd }
   let sums: Sums = NO_SUMS
-  for await (const payment of paidPayments(deps, settlement.clientId, period)) sums = addSums(sums, sumsOf(payment))
+  let funding = NO_FUNDING
+  for await (const payment of paidPayments(deps, settlement.clientId, period)) {
+    sums = addSums(sums, sumsOf(payment))
+    funding = addFunding(funding, payment)
+  }
   const wrong = SUM_FIELDS.filter((field) => sums[field] !== settlement[field])
-  if (wrong.length === 0) return
+  if (wrong.length === 0) return funding
   throw new GatewayError('internal_error', `the payments do not add up to this settlement: ${wrong.join(', ')}`, {
     actionHint: 'Do not pay it out. Run audit-ledger for the client.',
   })
@@ -88,15 +101,16 @@ const proveSums = async (deps: StatementDeps, settlement: Settlement): Promise<v
 
 /**
  * The payments behind a settlement, in pages (design section 7). Before the first page the sums of all payments are
- * proven equal to the settlement's. Says how much of it the provider has settled to us already.
+ * proven equal to the settlement's; it says how much of it the provider has settled to us already. The pages behind it
+ * cost their own payments only.
  */
 export const settlementStatement = async (
   deps: StatementDeps,
   input: { readonly settlementId: string; readonly cursor: string | undefined; readonly format: 'json' | 'csv' },
 ) => {
   const settlement = await findAnySettlement(deps, input.settlementId)
-  const after = input.cursor === undefined ? undefined : decodeCursor(input.cursor)
-  if (after === undefined) await proveSums(deps, settlement)
+  const after = input.cursor === undefined ? undefined : decodeCursor(settlement, input.cursor)
+  const funding = after === undefined ? await proven(deps, settlement) : undefined
   const { payments, cursor } = await paidPaymentsPage(deps, {
     clientId: settlement.clientId,
     period: { start: settlement.periodStart, end: settlement.periodEnd },
@@ -104,7 +118,6 @@ export const settlementStatement = async (
     cursor: after && behindPayment(settlement.clientId, after),
   })
   const last = payments.at(-1)
-  const { fundedMinor, unfundedMinor } = await providerFunding(deps, settlement)
   return {
     settlement: toSettlementDto(settlement),
     totals: {
@@ -114,9 +127,11 @@ export const settlementStatement = async (
       net_minor: settlement.netMinor,
       payment_count: settlement.paymentCount,
     },
-    provider_settled_minor: fundedMinor,
-    provider_unsettled_minor: unfundedMinor,
+    ...(funding && {
+      provider_settled_minor: funding.fundedMinor,
+      provider_unsettled_minor: funding.unfundedMinor,
+    }),
     ...(input.format === 'csv' ? { csv: toCsv(payments, after === undefined) } : { payments: payments.map(toLine) }),
-    cursor: cursor && last ? encodeCursor(last) : null,
+    cursor: cursor && last ? encodeCursor(settlement, last) : null,
   }
 }

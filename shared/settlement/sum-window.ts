@@ -5,10 +5,16 @@ import { addMs, DAY_MS, type Timestamp } from '../time.ts'
 import { type PaidPayment, type Period, paidPayments, sumsOf } from './paid-payments.ts'
 import { addSums, NO_SUMS, type Sums } from './sums.ts'
 
-type SumDeps = Pick<Deps, 'table' | 'sleep' | 'random' | 'provider' | 'now' | 'log' | 'alerts'>
+type SumDeps = Pick<Deps, 'table' | 'sleep' | 'random' | 'provider' | 'now' | 'monotonicMs' | 'log' | 'alerts'>
 
 /** A payment's funds wait this long for the provider's actual fee; then the estimate is assumed. */
 const FEE_PATIENCE_MS = 7 * DAY_MS
+
+/**
+ * How long one run asks the provider about fees. What is behind it is held for the next run: the part that is final is
+ * settled now instead of the whole window running into the function's time limit, day after day.
+ */
+const ASKING_BUDGET_MS = 240_000
 
 export type WindowSums = {
   readonly period: Period
@@ -38,9 +44,10 @@ const before = (running: Running, time: Timestamp): Sums =>
  * payment and never mis-sum it.
  */
 export const sumWindow = async (deps: SumDeps, clientId: ClientId, period: Period): Promise<WindowSums> => {
+  const askUntilMs = deps.monotonicMs() + ASKING_BUDGET_MS
   let running = START
   for await (const payment of paidPayments(deps, clientId, period)) {
-    const counted = payment.feeStatus === 'estimated' ? await withFinalFee(deps, payment) : payment
+    const counted = payment.feeStatus === 'estimated' ? await withFinalFee(deps, payment, askUntilMs) : payment
     if (counted === undefined) {
       return {
         period: { start: period.start, end: payment.paidAt },
@@ -53,8 +60,12 @@ export const sumWindow = async (deps: SumDeps, clientId: ClientId, period: Perio
   return { period, sums: addSums(running.before, running.within), heldBy: undefined }
 }
 
-const withFinalFee = async (deps: SumDeps, payment: PaidPayment): Promise<PaidPayment | undefined> => {
-  if (addMs(payment.paidAt, FEE_PATIENCE_MS) > deps.now()) return undefined
+const withFinalFee = async (
+  deps: SumDeps,
+  payment: PaidPayment,
+  askUntilMs: number,
+): Promise<PaidPayment | undefined> => {
+  if (addMs(payment.paidAt, FEE_PATIENCE_MS) > deps.now() || deps.monotonicMs() >= askUntilMs) return undefined
   const final = await finalFee(deps, payment.id)
   return final && { ...payment, ...final }
 }

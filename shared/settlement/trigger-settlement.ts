@@ -18,9 +18,13 @@ export const triggerSettlement = async (
     result.heldSince === undefined
       ? ''
       : ` Payments from ${result.heldSince} on wait for the provider's actual fee; sync-provider-transactions asks for it.`
+  const waiting =
+    result.waitingMinor === 0
+      ? ''
+      : ` ${result.waitingMinor} IDR recredited from failed settlements wait because none of these exceeds the floor.`
   throw invalid(
     `nothing to settle: ${result.eligibleMinor} IDR are eligible, the floor is ${result.floorMinor} IDR and must be exceeded`,
     undefined,
-    `Payments are eligible 24 hours after they succeeded.${held}`,
+    `Payments are eligible 24 hours after they succeeded.${held}${waiting}`,
   )
 }

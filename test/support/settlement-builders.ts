@@ -7,6 +7,10 @@ import { minor } from '../../shared/money.ts'
 import type { Payment } from '../../shared/payment/payment.ts'
 import { commitSucceeded } from '../../shared/payment/payment-store.ts'
 import { estimatePricing, netOf } from '../../shared/payment/tariff.ts'
+import type { ProviderTransaction } from '../../shared/provider/provider.ts'
+import { markSettlementFailed, recreditSettlement } from '../../shared/settlement/close-settlement.ts'
+import { settleClient } from '../../shared/settlement/settle-client.ts'
+import type { Settlement } from '../../shared/settlement/settlement.ts'
 import { attributeName } from '../../shared/table/attributes.ts'
 import { isNew } from '../../shared/table/condition.ts'
 import { DUE_WORK_FIELDS } from '../../shared/table/due-work.ts'
@@ -15,6 +19,7 @@ import { type Step, update } from '../../shared/table/step.ts'
 import { transact } from '../../shared/table/write.ts'
 import { addMs, DAY_MS, MINUTE_MS, type Timestamp } from '../../shared/time.ts'
 import type { TableCall } from './intercept-table.ts'
+import { aStoredClient } from './payment-builders.ts'
 import type { TestDeps } from './test-deps.ts'
 
 export const BANK = { bankName: 'BCA', bankAccountNo: '0012345678', bankAccountName: 'PT Warung Kopi Satu' }
@@ -43,6 +48,7 @@ export const succeededPayment = (
   }
   const estimate = estimatePricing(request, createdAt)
   const providerFeeMinor = minor(fields.providerFeeMinor ?? estimate.providerFeeMinor)
+  const feeStatus = fields.feeStatus ?? 'actual'
   return {
     ...request,
     paymentId,
@@ -53,7 +59,8 @@ export const succeededPayment = (
     providerFeeMinor,
     markupMinor: estimate.markupMinor,
     netMinor: netOf(request.notionalMinor, providerFeeMinor, estimate.markupMinor),
-    feeStatus: fields.feeStatus ?? 'actual',
+    feeStatus,
+    ...(feeStatus !== 'estimated' && { finalFee: { status: feeStatus, feeMinor: providerFeeMinor, at: paidAt } }),
     currency: 'IDR',
     paymentDestination: '381652390000001',
     createdAt,
@@ -146,3 +153,48 @@ export const writtenKeys = (calls: readonly TableCall[]): readonly Key[] =>
     const key = name === 'PutCommand' ? input['Item'] : /^(Update|Delete)Command$/.test(name) ? input['Key'] : undefined
     return key === undefined ? [] : [keyOf(key as Key)]
   })
+
+const OPERATOR = 'sari@gateway.example'
+
+/** A settled client: one settlement of the payments given, by default of one of 95,900 net. */
+export const aSettledClient = async (
+  deps: TestDeps,
+  payments: readonly SucceededFields[] = [{}],
+  fields: Partial<Client> = {},
+): Promise<{ readonly client: Client; readonly settlement: Settlement }> => {
+  const client = await aStoredClient(deps, { settlementFloorMinor: minor(0), bank: BANK, ...fields })
+  await storeSucceeded(
+    deps,
+    payments.map((payment) => succeededPayment(client, { ...payment, paidAt: deps.now() })),
+  )
+  aDayLater(deps)
+  const [settlement] = (await settleClient(deps, client.clientId, { by: 'auto' })).settlements
+  if (!settlement) throw new Error('nothing was settled')
+  return { client, settlement }
+}
+
+/** A client whose one settlement failed at the bank and whose funds are back in available. */
+export const failedAndRecredited = async (deps: TestDeps, fields: Partial<Client> = {}) => {
+  const { client, settlement } = await aSettledClient(deps, undefined, fields)
+  const input = { settlementId: settlement.settlementId, operator: OPERATOR, notes: 'account closed' }
+  await markSettlementFailed(deps, input)
+  const failed = await recreditSettlement(deps, input)
+  return { client, failed }
+}
+
+/** The provider's transaction for a payment's money: by default settled to us, with the tariff's fee kept. */
+export const aTransaction = (
+  payment: Payment,
+  fields: { readonly keptMinor?: number; readonly settledAt?: Timestamp } = {},
+): ProviderTransaction => ({
+  transactionId: `txn-${payment.paymentId}`,
+  providerPaymentId: payment.creditedPaymentId ?? '',
+  paymentRequestId: payment.paymentRequestId,
+  reference: `${payment.paymentId}-1`,
+  status: 'success',
+  currency: 'IDR',
+  amountMinor: payment.notionalMinor,
+  keptMinor: minor(fields.keptMinor ?? payment.providerFeeMinor),
+  settledAt: fields.settledAt,
+  updatedAt: payment.createdAt,
+})

@@ -1,0 +1,121 @@
+import { changeClient } from '../../shared/client/client-store.ts'
+import { minor } from '../../shared/money.ts'
+import { applyProviderReport } from '../../shared/payment/apply-provider-report.ts'
+import { cancelPayment } from '../../shared/payment/cancel-payment.ts'
+import { closePayment } from '../../shared/payment/close-payment.ts'
+import {
+  markSettlementFailed,
+  markSettlementPaid,
+  recreditSettlement,
+} from '../../shared/settlement/close-settlement.ts'
+import { settleClient } from '../../shared/settlement/settle-client.ts'
+import type { Settlement } from '../../shared/settlement/settlement.ts'
+import { syncProviderTransactions } from '../../shared/sync/sync-provider-transactions.ts'
+import { aPendingPayment } from './payment-builders.ts'
+import { NOT_SETTLED } from './provider-transactions.ts'
+import { aSyncWorld, creditedPayment, paidUpstream, paymentOf, rowNow } from './synced-payment.ts'
+import type { TestDeps } from './test-deps.ts'
+
+const OPERATOR = 'sari@gateway.example'
+const HOUR = 3_600
+const DAY = 24 * HOUR
+
+const BANK = { bankName: 'BCA', bankAccountNo: '0012345678', bankAccountName: 'PT Warung Kopi Satu' }
+
+const only = (settlements: readonly Settlement[]): Settlement => {
+  const [settlement, ...more] = settlements
+  if (settlement === undefined || more.length > 0) throw new Error(`${settlements.length} settlements, not one`)
+  return settlement
+}
+
+/**
+ * The books of a client that has been through everything: every status, an actual, an estimated and an assumed fee,
+ * settlements that were paid, failed and recredited (one recorded again, one still waiting), and an open tail. Answers
+ * them by name; the table is its own.
+ */
+export const auditedHistory = async (own?: TestDeps) => {
+  const world = await aSyncWorld(own)
+  const { deps, client, rows } = world
+  const { clientId } = client
+  deps.clock.advance(1)
+  await changeClient(deps, { clientId, operator: OPERATOR, changes: { bank: BANK } })
+  const settle = async () => only((await settleClient(deps, clientId, { by: 'auto' })).settlements)
+  const trigger = async () =>
+    only((await settleClient(deps, clientId, { by: 'manual', operator: OPERATOR })).settlements)
+
+  // A settled payment whose fee became actual, in a settlement that failed and was recorded again by hand.
+  const settledActual = await creditedPayment(deps, client, { customer: { name: 'Siti' }, description: 'kopi' })
+  deps.clock.advance(60)
+  rows.push(rowNow(deps, settledActual))
+  await syncProviderTransactions(deps)
+  deps.clock.advance(DAY)
+  const failed = await settle()
+  deps.clock.advance(60)
+  await markSettlementFailed(deps, { settlementId: failed.settlementId, operator: OPERATOR, notes: 'wrong account' })
+  deps.clock.advance(60)
+  await recreditSettlement(deps, { settlementId: failed.settlementId, operator: OPERATOR, notes: 'again' })
+  deps.clock.advance(60)
+  const rerecorded = await trigger()
+  deps.clock.advance(60)
+  const paid = await markSettlementPaid(deps, {
+    settlementId: rerecorded.settlementId,
+    operator: OPERATOR,
+    notes: 'transfer 17',
+    confirmUnfunded: true,
+  })
+
+  // A payment whose fee nobody ever knew, settled on the estimate after seven days; not paid out yet.
+  deps.clock.advance(HOUR)
+  const settledAssumed = await creditedPayment(deps, client, { method: 'qris', channelCode: undefined })
+  deps.clock.advance(8 * DAY)
+  const recorded = await settle()
+
+  // A settlement that failed and whose funds wait in available.
+  const waitingPayment = await creditedPayment(deps, client)
+  deps.clock.advance(60)
+  rows.push(rowNow(deps, waitingPayment))
+  await syncProviderTransactions(deps)
+  deps.clock.advance(DAY)
+  const waiting = await settle()
+  await markSettlementFailed(deps, { settlementId: waiting.settlementId, operator: OPERATOR, notes: 'bank closed' })
+  deps.clock.advance(60)
+  await recreditSettlement(deps, { settlementId: waiting.settlementId, operator: OPERATOR, notes: 'later' })
+
+  // The open tail.
+  deps.clock.advance(HOUR)
+  const estimated = await creditedPayment(deps, client, { metadata: '{"table":12345678901234567890}' })
+  const corrected = await creditedPayment(deps, client)
+  deps.clock.advance(60)
+  rows.push(rowNow(deps, estimated, NOT_SETTLED), rowNow(deps, corrected))
+  await syncProviderTransactions(deps)
+  const knownAtOnce = await paidUpstream(deps, client)
+  rows.push(rowNow(deps, knownAtOnce))
+  await applyProviderReport(deps, { providerPaymentId: knownAtOnce.providerPaymentId }, 'callback')
+  const pending = { payment: await aPendingPayment(deps, client) }
+  const failedPayment = { payment: await aPendingPayment(deps, client, { notionalMinor: minor(70_000) }) }
+  const expired = { payment: await aPendingPayment(deps, client) }
+  const cancelled = { payment: await aPendingPayment(deps, client) }
+  deps.clock.advance(60)
+  await closePayment(deps, failedPayment.payment, 'failed', 'callback')
+  await closePayment(deps, expired.payment, 'expired', 'due_work')
+  await cancelPayment(deps, { clientId, id: cancelled.payment.paymentId })
+  deps.clock.advance(60)
+
+  const named = {
+    settledActual,
+    settledAssumed,
+    estimated,
+    corrected,
+    knownAtOnce,
+    pending,
+    failedPayment,
+    expired,
+    cancelled,
+  }
+  const payments = Object.fromEntries(
+    await Promise.all(Object.entries(named).map(async ([name, one]) => [name, await paymentOf(deps, one)] as const)),
+  )
+  return { deps, client, payments, settlements: { failed, paid, recorded, waiting } }
+}
+
+export type AuditedHistory = Awaited<ReturnType<typeof auditedHistory>>

@@ -1,0 +1,87 @@
+import { interceptTable, type TableCall } from './intercept-table.ts'
+import type { TestDeps } from './test-deps.ts'
+
+/** Where a process dies: with its nth call still unsent, or with the answer on its way back. */
+export type Death = { readonly call: number; readonly when: 'before' | 'after' }
+
+export class ProcessDied extends Error {
+  override readonly name = 'ProcessDied'
+}
+
+export type Process = {
+  readonly deps: TestDeps
+  /** Every call that went out, in order: to the table, the provider, the topic or a queue. */
+  readonly calls: readonly string[]
+  /** How many transactions got through. */
+  readonly transactions: () => number
+}
+
+/**
+ * A process that dies at its nth call; without a death, one whose calls are counted. What was on its way when it died
+ * still arrives; nothing it does afterwards does, whatever it catches.
+ */
+export const processThatDies = (deps: TestDeps, death?: Death): Process => {
+  const calls: string[] = []
+  let dead = false
+  let transactions = 0
+  const depart = (name: string): number => {
+    if (dead) throw new ProcessDied()
+    const number = calls.push(name)
+    if (death?.call !== number || death.when !== 'before') return number
+    dead = true
+    throw new ProcessDied()
+  }
+  const arrive = (number: number): void => {
+    if (death?.call === number) dead = true
+    if (dead) throw new ProcessDied()
+  }
+  const mortal =
+    <Args extends readonly unknown[], Result>(name: string, run: (...args: Args) => Promise<Result>) =>
+    async (...args: Args): Promise<Result> => {
+      const number = depart(name)
+      const result = await run(...args)
+      arrive(number)
+      return result
+    }
+  const numbers = new Map<TableCall, number>()
+  const table = interceptTable(deps, {
+    before: (call) => void numbers.set(call, depart(call.name)),
+    after: (call) => {
+      if (call.name === 'TransactWriteCommand') transactions++
+      arrive(numbers.get(call) ?? 0)
+    },
+  })
+  return {
+    deps: {
+      ...table,
+      provider: {
+        ...deps.provider,
+        listTransactions: mortal('listTransactions', (filter, timeoutMs) =>
+          deps.provider.listTransactions(filter, timeoutMs),
+        ),
+      },
+      alerts: { publish: mortal('publish', (alert) => deps.alerts.publish(alert)) },
+      queues: { send: mortal('send', (queue, message) => deps.queues.send(queue, message)) },
+    },
+    calls,
+    transactions: () => transactions,
+  }
+}
+
+/** Both sides of every call of a run that made `calls` of them. */
+export const everyDeath = (calls: number): readonly Death[] =>
+  Array.from({ length: calls }, (_, index) => index + 1).flatMap((call) => [
+    { call, when: 'before' },
+    { call, when: 'after' },
+  ])
+
+/** Runs what may die; anything else that is thrown is thrown on. True when it died. */
+export const dies = async (run: () => Promise<unknown>): Promise<boolean> => {
+  try {
+    await run()
+    return false
+  } catch (error) {
+    if (error instanceof ProcessDied) return true
+    throw error
+  }
+}

@@ -1,0 +1,78 @@
+import * as fc from 'fast-check'
+
+/** Texts that have broken something somewhere: empty, long, of another alphabet, or with a meaning of their own. */
+const HOSTILE_TEXTS = [
+  '',
+  ' ',
+  '0',
+  'null',
+  '__proto__',
+  'constructor',
+  '../../admin',
+  'a#b',
+  '%2e%2e%2f',
+  '\u0000',
+  '\ud800',
+  '\u202e',
+  '💸',
+  "';--",
+  '{{7*7}}',
+  'x'.repeat(300),
+  'é'.repeat(1_500),
+  '9'.repeat(400),
+  '+275760-09-13T00:00:00.000Z',
+  '9999-12-31T23:59:59-23:59',
+  '0000-01-01T00:00:00+23:59',
+  '00000000-0000-0000-0000-000000000000',
+]
+
+export const hostileText = fc.oneof(
+  { weight: 3, arbitrary: fc.constantFrom(...HOSTILE_TEXTS) },
+  { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 40 }) },
+  { weight: 1, arbitrary: fc.string({ maxLength: 40 }) },
+)
+
+const hostileNumber = fc.oneof(
+  fc.constantFrom(0, -0, -1, 1, 0.5, 1e-7, 2 ** 31, 2 ** 53, -(2 ** 53), 1e21, 1.7e308),
+  fc.integer(),
+  fc.double({ noNaN: true, noDefaultInfinity: true }),
+)
+
+/** Any JSON value, of a kind that somebody might send or answer. */
+export const hostileJson: fc.Arbitrary<fc.JsonValue> = fc.oneof(
+  hostileText,
+  hostileNumber,
+  fc.constantFrom(null, true, false, [], {}),
+  fc.jsonValue({ maxDepth: 4 }),
+)
+
+/** Mostly one of these, now and then anything at all. */
+export const mostly = (...values: readonly fc.JsonValue[]): fc.Arbitrary<fc.JsonValue> =>
+  fc.oneof(
+    { weight: 8, arbitrary: fc.constantFrom(...values) },
+    { weight: 2, arbitrary: hostileText },
+    { weight: 1, arbitrary: hostileJson },
+  )
+
+/** An object of these fields, each of which may be missing, sometimes with others beside them. */
+export const objectOf = (fields: Readonly<Record<string, fc.Arbitrary<unknown>>>): fc.Arbitrary<fc.JsonValue> =>
+  fc
+    .tuple(
+      fc.oneof(
+        { weight: 4, arbitrary: fc.record(fields) },
+        { weight: 2, arbitrary: fc.record(fields, { requiredKeys: [] }) },
+      ),
+      fc.oneof(
+        { weight: 4, arbitrary: fc.constant({}) },
+        { weight: 1, arbitrary: fc.dictionary(hostileText, hostileJson, { maxKeys: 3 }) },
+      ),
+    )
+    .map(([known, others]) => Object.fromEntries([...Object.entries(others), ...Object.entries(known)]) as fc.JsonValue)
+
+/** The value with every text that is one of these names replaced, at any depth. */
+export const filledIn = (value: unknown, names: Readonly<Record<string, string>>): unknown => {
+  if (typeof value === 'string') return Object.hasOwn(names, value) ? names[value] : value
+  if (Array.isArray(value)) return value.map((inner) => filledIn(inner, names))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, filledIn(inner, names)]))
+}

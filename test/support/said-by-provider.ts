@@ -1,0 +1,81 @@
+import type { Answered } from './hostile-provider.ts'
+import type { Seen } from './invariants.ts'
+
+/** For invariants that look at the books alone. */
+export const SEEN_NOTHING: Seen = {
+  webhooks: [],
+  secretOfUrl: new Map(),
+  captured: new Map(),
+  endpointsOfClient: new Map(),
+  destinationsOfKey: new Map(),
+  paymentsOfKey: new Map(),
+  logLines: [],
+  confidential: [],
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+const fields = (value: unknown): Fields => (typeof value === 'object' && value !== null ? (value as Fields) : {})
+
+const text = (value: unknown): string => (typeof value === 'string' ? value : '')
+
+const number = (value: unknown): number =>
+  typeof value === 'number' || typeof value === 'string' ? Number(value) : Number.NaN
+
+/** Sum of what a payment's captures say; undefined where the answer proves no money at all. */
+const capturedBy = ({ kind, status, json }: Answered): number | undefined => {
+  const { status: state, captures } = fields(json)
+  if (kind !== 'payment' || status !== 200 || state !== 'SUCCEEDED') return undefined
+  if (!Array.isArray(captures) || captures.length === 0) return undefined
+  return captures.reduce<number>((sum, capture) => sum + number(fields(capture)['capture_amount']), 0)
+}
+
+export type About = { readonly paymentId: string; readonly paymentRequestId: string; readonly amount: number }
+
+const names = ({ json }: Answered, paymentId: string): boolean =>
+  text(fields(json)['reference_id']).startsWith(`${paymentId}-`)
+
+/** The provider said that exactly the amount was received for the payment, in rupiah. */
+export const isFullCapture = (answer: Answered, { paymentId, amount }: About): boolean =>
+  names(answer, paymentId) &&
+  fields(answer.json)['currency'] === 'IDR' &&
+  Math.floor(capturedBy(answer) ?? Number.NaN) === amount
+
+/** The provider said that something else was received on the payment's own request. */
+export const isWrongCapture = (answer: Answered, about: About): boolean =>
+  names(answer, about.paymentId) &&
+  fields(answer.json)['payment_request_id'] === about.paymentRequestId &&
+  capturedBy(answer) !== undefined &&
+  !isFullCapture(answer, about)
+
+/** The provider said that the payment's own request has come to an end without money. */
+export const isFinalEnd = (answer: Answered, { paymentId, paymentRequestId }: About): boolean => {
+  const { payment_request_id: id, id: otherName, status } = fields(answer.json)
+  return (
+    answer.kind === 'request' &&
+    answer.status === 200 &&
+    names(answer, paymentId) &&
+    (id ?? otherName) === paymentRequestId &&
+    ['FAILED', 'EXPIRED', 'CANCELED'].includes(text(status))
+  )
+}
+
+type Fee = { readonly creditedPaymentId: string; readonly amount: number; readonly kept: number }
+
+/** The provider said in a settled row about this very money that it has kept exactly so much of it. */
+export const isSettledFee = ({ kind, status, json }: Answered, { creditedPaymentId, amount, kept }: Fee): boolean => {
+  const { data } = fields(json)
+  if (kind !== 'transactions' || status !== 200 || !Array.isArray(data)) return false
+  return data.map(fields).some((row) => {
+    const state = text(fields(row['fee'])['status'])
+    return (
+      row['product_id'] === creditedPaymentId &&
+      row['status'] === 'SUCCESS' &&
+      row['currency'] === 'IDR' &&
+      Math.floor(number(row['amount'])) === amount &&
+      ['SETTLED', 'EARLY_SETTLED'].includes(text(row['settlement_status'])) &&
+      !['', 'PENDING'].includes(state) &&
+      Math.ceil(number(row['amount']) - number(row['net_amount'])) === kept
+    )
+  })
+}

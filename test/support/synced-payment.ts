@@ -1,0 +1,67 @@
+import type { Client } from '../../shared/client/client.ts'
+import type { ClientId } from '../../shared/ids.ts'
+import { applyProviderReport } from '../../shared/payment/apply-provider-report.ts'
+import type { Payment, PaymentRequest } from '../../shared/payment/payment.ts'
+import { findStoredPayment } from '../../shared/payment/payment-store.ts'
+import type { ProviderTransaction } from '../../shared/provider/provider.ts'
+import { findSuspense } from '../../shared/suspense/suspense-store.ts'
+import { ledgerView } from './ledger-view.ts'
+import { depsWithOwnTable } from './own-table.ts'
+import { aPendingPayment, aStoredClient } from './payment-builders.ts'
+import { listedTransactions, referenceOfRequest, settledRow } from './provider-transactions.ts'
+import type { TestDeps } from './test-deps.ts'
+
+/** A gateway of its own with a client in it, and the provider's list of transactions. */
+export const aSyncWorld = async (own?: TestDeps) => {
+  const deps = own ?? (await depsWithOwnTable())
+  const client = await aStoredClient(deps)
+  return { deps, client, rows: listedTransactions(deps) }
+}
+
+export type SyncWorld = Awaited<ReturnType<typeof aSyncWorld>>
+
+export type PaidUpstream = {
+  readonly payment: Payment
+  readonly providerPaymentId: string
+  readonly reference: string
+}
+
+/** A pending payment whose customer has paid; its callback never came. */
+export const paidUpstream = async (
+  deps: TestDeps,
+  client: Client,
+  fields: Partial<PaymentRequest> = {},
+): Promise<PaidUpstream> => {
+  const payment = await aPendingPayment(deps, client, fields)
+  const providerPaymentId = deps.provider.pay(payment.paymentRequestId)
+  return { payment, providerPaymentId, reference: referenceOfRequest(deps, payment.paymentRequestId) }
+}
+
+/** A succeeded payment, credited with the estimate of its fee: 95,900 of 100,000. */
+export const creditedPayment = async (
+  deps: TestDeps,
+  client: Client,
+  fields: Partial<PaymentRequest> = {},
+): Promise<PaidUpstream> => {
+  const paid = await paidUpstream(deps, client, fields)
+  await applyProviderReport(deps, { providerPaymentId: paid.providerPaymentId }, 'callback')
+  return { ...paid, payment: await paymentOf(deps, paid) }
+}
+
+/** The payment as it is now. */
+export const paymentOf = async (deps: TestDeps, { payment }: Pick<PaidUpstream, 'payment'>): Promise<Payment> => {
+  const stored = await findStoredPayment(deps, payment.paymentId)
+  if (stored === undefined || stored.status === 'creating') throw new Error('the payment is not visible')
+  return stored
+}
+
+export const pendingOf = async (deps: TestDeps, clientId: ClientId): Promise<number> =>
+  (await ledgerView(deps, clientId)).pendingMinor
+
+/** The provider's row of a payment, now. */
+export const rowNow = (deps: TestDeps, paid: PaidUpstream, fields: Partial<ProviderTransaction> = {}) =>
+  settledRow(paid, deps.now(), fields)
+
+/** The finding of a cause about a subject, as noted; undefined when there is none. */
+export const findingAbout = (deps: TestDeps, subject: string, cause: string) =>
+  findSuspense(deps, `${subject}#${cause}`)

@@ -1,0 +1,111 @@
+import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb'
+import type { Key } from '../../shared/table/keys.ts'
+import type { TestDeps } from './test-deps.ts'
+
+type Raw = Record<string, unknown>
+
+/** One change of one attribute, behind the gateway's back. */
+export type Tampering = { readonly name: string; readonly item: Raw }
+
+export const rawItem = async (deps: TestDeps, key: Key): Promise<Raw> => {
+  const { Item } = await deps.table.client.send(
+    new GetCommand({ TableName: deps.table.name, Key: key, ConsistentRead: true }),
+  )
+  if (Item === undefined) throw new Error(`there is no ${key.pk}`)
+  return Item
+}
+
+export const putRaw = (deps: TestDeps, item: Raw) =>
+  deps.table.client.send(new PutCommand({ TableName: deps.table.name, Item: item }))
+
+const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/
+const UUID = /^[0-9a-f]{8}-/
+
+/** Texts that are one of a few: the change is another of them. */
+const OTHER: Readonly<Record<string, string>> = {
+  pending: 'expired',
+  succeeded: 'failed',
+  failed: 'succeeded',
+  expired: 'failed',
+  cancelled: 'expired',
+  estimated: 'actual',
+  actual: 'assumed',
+  assumed: 'actual',
+  recorded: 'manual_paid',
+  manual_paid: 'failed',
+  auto: 'manual',
+  manual: 'auto',
+  'payment.succeeded': 'payment.failed',
+  'payment.failed': 'payment.expired',
+  'payment.expired': 'payment.failed',
+  virtual_account: 'qris',
+  qris: 'virtual_account',
+}
+
+const FAR_TIMES = ['2001-02-03T04:05:06.789Z', '2099-02-03T04:05:06.789Z']
+
+const millisecondLater = (time: string) => new Date(Date.parse(time) + 1).toISOString()
+
+/** Other values a leaf could be changed to; the smallest change first. */
+const changesOf = (value: unknown, isImpreciseTime: boolean): readonly unknown[] => {
+  if (typeof value === 'number') return [value + 1, value - 1, -value - 1]
+  if (typeof value !== 'string') return []
+  if (TIME.test(value)) return isImpreciseTime ? FAR_TIMES : [millisecondLater(value), ...FAR_TIMES]
+  if (value in OTHER) return [OTHER[value]]
+  return UUID.test(value) ? [`${value.slice(0, -1)}${value.endsWith('0') ? '1' : '0'}`] : [`${value}x`]
+}
+
+type Path = readonly (string | number)[]
+
+const replaced = (node: unknown, [at, ...rest]: Path, value: unknown): unknown => {
+  if (at === undefined) return value
+  if (Array.isArray(node)) return node.map((inner, index) => (index === at ? replaced(inner, rest, value) : inner))
+  const entries = Object.entries(node as Raw).flatMap(([name, inner]) => {
+    if (name !== at) return [[name, inner] as const]
+    const changed = replaced(inner, rest, value)
+    return changed === REMOVED ? [] : [[name, changed] as const]
+  })
+  return Object.fromEntries(entries)
+}
+
+const REMOVED = Symbol('removed')
+
+const leaves = (node: unknown, path: Path = []): readonly (readonly [Path, unknown])[] => {
+  if (Array.isArray(node)) return node.flatMap((inner, index) => leaves(inner, [...path, index]))
+  if (typeof node === 'object' && node !== null && !(node instanceof Set)) {
+    return Object.entries(node).flatMap(([name, inner]) => leaves(inner, [...path, name]))
+  }
+  return [[path, node]]
+}
+
+/** Fields without a witness: `loose` ones can be anything; `imprecise` times and their absence are only judged for sense. */
+export type Unwitnessed = { readonly loose: readonly string[]; readonly imprecise: readonly string[] }
+
+/** Every single change of an item: each value, nested ones too, and each attribute taken away. The keys stay. */
+export const tamperingsOf = (item: Raw, { loose, imprecise }: Unwitnessed): readonly Tampering[] => {
+  const { pk: _, sk: __, ...attributes } = item
+  const isIn = (names: readonly string[], name: string) =>
+    names.some((one) => name === one || name.startsWith(`${one}.`))
+  const changed = leaves(attributes).flatMap(([path, value]) => {
+    const name = path.join('.')
+    if (isIn(loose, name)) return []
+    return changesOf(value, isIn(imprecise, name)).map((other) => ({
+      name: `${name} = ${String(other)}`,
+      item: replaced(item, path, other) as Raw,
+    }))
+  })
+  const removed = Object.keys(attributes)
+    // A zero and nothing are the same count.
+    .filter((name) => !isIn(loose, name) && !isIn(imprecise, name) && attributes[name] !== 0)
+    .map((name) => ({ name: `${name} removed`, item: replaced(item, [name], REMOVED) as Raw }))
+  return [...changed, ...removed]
+}
+
+/** The same for a JSON text inside an attribute. */
+export const jsonTamperingsOf = (item: Raw, attribute: string): readonly Tampering[] =>
+  tamperingsOf(JSON.parse(String(item[attribute])) as Raw, { loose: [], imprecise: [] }).map(
+    ({ name, item: json }) => ({
+      name: `${attribute}.${name}`,
+      item: { ...item, [attribute]: JSON.stringify(json) },
+    }),
+  )
