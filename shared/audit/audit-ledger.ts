@@ -2,16 +2,20 @@ import { findClient } from '../client/client-store.ts'
 import type { Deps } from '../deps.ts'
 import { notFound } from '../errors.ts'
 import type { ClientId } from '../ids.ts'
-import type { Timestamp } from '../time.ts'
-import type { Difference } from './difference.ts'
-import { type Scan, scanBooks } from './scan-books.ts'
+import { SECOND_MS } from '../time.ts'
+import { type Difference, isSame } from './difference.ts'
+import { scanBooks } from './scan-books.ts'
 
-type AuditDeps = Pick<Deps, 'table' | 'sleep' | 'random'>
+type AuditDeps = Pick<Deps, 'table' | 'sleep' | 'random' | 'now'>
 
-/** How long live traffic has to settle before a difference in the open tail counts. */
-const SECOND_LOOK_MS = 10_000
+/** How long live traffic, and the indexes behind it, have to settle before a difference is believed. */
+const SECOND_LOOK_MS = 10 * SECOND_MS
+/** A difference that is never seen twice alike is nobody's fault: then the answer is inconclusive. */
+const LOOKS = 3
+/** What was written just before a look may not be in the indexes yet. */
+const INDEX_LAG_MS = SECOND_MS
 
-/** A tampered ledger can differ everywhere; the answer stays readable and fits a Lambda's. */
+/** The answer stays readable and fits a Lambda's. */
 const MAX_DIFFERENCES = 1_000
 
 export type AuditResult = {
@@ -19,31 +23,25 @@ export type AuditResult = {
   readonly differences: readonly Difference[]
 }
 
-const gap = ({ expected, found }: Difference) =>
-  typeof expected === 'number' && typeof found === 'number' ? found - expected : undefined
-
-/** The same difference: both figures may have moved with the traffic, the gap between them may not. */
-const isSame = (a: Difference, b: Difference): boolean => a.what === b.what && a.id === b.id && gap(a) === gap(b)
-
-const result = (differences: readonly Difference[], openTail: readonly Difference[]): AuditResult => {
-  const balanced = differences.length > 0 ? false : openTail.length > 0 ? ('inconclusive' as const) : true
-  return { balanced, differences: [...differences, ...openTail].slice(0, MAX_DIFFERENCES) }
-}
-
 /**
  * Recomputes a client's ledger from its payments and settlements and lists every difference (design section 4,
- * "Audit"). What is settled is judged at once. In the open tail payments move while they are read, so a difference
- * counts only if it is there again ten seconds later; one that changed meanwhile is inconclusive. Changes nothing.
+ * "Audit"). Payments move while they are read, so a difference counts only when the part of the books it is about
+ * stood still while it was read, and when it is there again ten seconds later; else it is inconclusive. Changes
+ * nothing. Throws 404 for an unknown client.
  */
 export const auditLedger = async (deps: AuditDeps, clientId: ClientId): Promise<AuditResult> => {
   const client = await findClient(deps, clientId)
   if (client === undefined) throw notFound('client')
-  const scan = (): Promise<Scan> => scanBooks(deps, clientId, client.createdAt satisfies Timestamp)
-  const first = await scan()
-  if (first.openTail.length === 0) return result(first.settled, [])
-  await deps.sleep(SECOND_LOOK_MS)
-  const second = await scan()
-  const lasting = second.openTail.filter((difference) => first.openTail.some((seen) => isSame(seen, difference)))
-  const moving = second.openTail.filter((difference) => !lasting.includes(difference))
-  return result([...second.settled, ...lasting], moving)
+  const seen: Difference[] = []
+  let last: readonly Difference[] = []
+  for (let look = 1; look <= LOOKS; look++) {
+    if (look > 1) await deps.sleep(SECOND_LOOK_MS)
+    const scan = await scanBooks(deps, client, look > 1 ? INDEX_LAG_MS : 0)
+    last = [...scan.standing, ...scan.moving]
+    if (last.length === 0) return { balanced: true, differences: [] }
+    const lasting = scan.standing.filter((difference) => seen.some((earlier) => isSame(earlier, difference)))
+    if (lasting.length > 0) return { balanced: false, differences: lasting.slice(0, MAX_DIFFERENCES) }
+    seen.push(...scan.standing)
+  }
+  return { balanced: 'inconclusive', differences: last.slice(0, MAX_DIFFERENCES) }
 }

@@ -1,80 +1,137 @@
-import * as v from 'valibot'
-import { EVENT_TYPES, type Event, type EventType } from '../event/event.ts'
-import { bpsFloor } from '../money.ts'
+import type { ClientId } from '../ids.ts'
+import { slotOf } from '../ids.ts'
 import type { Payment } from '../payment/payment.ts'
-import { estimatePricing, netOf, tariffsAt } from '../payment/tariff.ts'
-import { type Difference, differs } from './difference.ts'
+import { estimatePricing, type Pricing } from '../payment/tariff.ts'
+import type { Item } from '../table/attributes.ts'
+import { WORK_SLOTS } from '../table/schema.ts'
+import { addMs, DAY_MS, HOUR_MS, MINUTE_MS, type Timestamp } from '../time.ts'
+import { breaks, type Difference, differs, shown } from './difference.ts'
 
-/** The event a payment's status must have left behind. */
-export const eventTypeOf = ({ status }: Payment): EventType | undefined =>
-  EVENT_TYPES.find((type) => type === `payment.${status}`)
+/** What the tariff in force says; undefined when it says nothing, as for a bank or an amount that never passed. */
+export const estimateOf = (payment: Payment): Pricing | undefined => {
+  try {
+    return estimatePricing(payment, payment.createdAt)
+  } catch {
+    return undefined
+  }
+}
 
 const auditAmounts = (payment: Payment): readonly Difference[] => {
-  const { paymentId: id, notionalMinor, providerFeeMinor, markupMinor } = payment
-  const tariffs = tariffsAt(payment.createdAt)
+  const { paymentId: id, notionalMinor, providerFeeMinor, markupMinor, finalFee } = payment
+  const estimate = estimateOf(payment)
+  const final = payment.status === 'succeeded' ? finalFee : undefined
   return [
-    ...differs('payment.markup', id, bpsFloor(notionalMinor, tariffs.markupBps), markupMinor),
-    ...differs('payment.net', id, netOf(notionalMinor, providerFeeMinor, markupMinor), payment.netMinor),
-    // An actual fee is the provider's word; the others must be what the tariff says.
-    ...(payment.feeStatus === 'actual'
-      ? []
-      : differs('payment.fee', id, estimatePricing(payment, payment.createdAt).providerFeeMinor, providerFeeMinor)),
-    ...(payment.status === 'succeeded' ? [] : differs('payment.fee_status', id, 'estimated', payment.feeStatus)),
+    ...breaks(
+      'payment.notional_minor',
+      id,
+      estimate === undefined,
+      'an amount and channel with a tariff',
+      notionalMinor,
+    ),
+    // Plain arithmetic: a tampered amount can be past what money may be, and must be named all the same.
+    ...differs('payment.net_minor', id, notionalMinor - providerFeeMinor - markupMinor, payment.netMinor),
+    ...(estimate ? differs('payment.markup_minor', id, estimate.markupMinor, markupMinor) : []),
+    ...differs('payment.fee_status', id, final?.status ?? 'estimated', payment.feeStatus),
+    ...differs('payment.provider_fee_minor', id, final?.feeMinor ?? estimate?.providerFeeMinor, providerFeeMinor),
+    ...(final?.status === 'assumed' && estimate
+      ? differs('payment.final_fee', id, estimate.providerFeeMinor, final.feeMinor)
+      : []),
+    ...breaks(
+      'payment.final_fee',
+      id,
+      finalFee !== undefined && final === undefined,
+      'none before success',
+      finalFee?.at,
+    ),
+  ]
+}
+
+/** Who it belongs to and where it is listed: what sends money to somebody else's ledger, or hides it. */
+const auditPlace = (payment: Payment, item: Item, clientId: ClientId): readonly Difference[] => {
+  const { paymentId: id, status } = payment
+  const due = status === 'pending'
+  return [
+    ...differs('payment.client_id', id, clientId, payment.clientId),
+    ...differs('payment.id', id, id, shown(item['id'])),
+    ...differs('payment.listed_at', id, payment.createdAt, shown(item['listedAt'])),
+    ...differs('payment.work', id, due ? 'payment' : undefined, shown(item['work'])),
+    ...differs('payment.slot', id, due ? slotOf(id, WORK_SLOTS.payment) : undefined, shown(item['slot'])),
   ]
 }
 
 const auditHistory = (payment: Payment): readonly Difference[] => {
   const { paymentId: id, transitions, status } = payment
-  const last = transitions.at(-1)
   const first = transitions[0]
+  const last = transitions.at(-1)
   const paid = status === 'succeeded'
   return [
     ...differs('payment.status', id, last?.status, status),
-    // A payment that succeeded while it was being created has both transitions at one time.
     ...differs('payment.created_at', id, first?.at, payment.createdAt),
     ...differs('payment.paid_at', id, paid ? last?.at : undefined, payment.paidAt),
-    ...differs('payment.credited', id, paid ? 1 : 0, payment.creditedPaymentId === undefined ? 0 : 1),
+    ...differs('payment.transitions', id, status === 'pending' ? 1 : 2, transitions.length),
+    ...differs('payment.transitions', id, 'pending', first?.status),
+    ...differs('payment.credited_payment_id', id, paid ? 1 : 0, payment.creditedPaymentId === undefined ? 0 : 1),
+    ...differs('payment.attempt', id, payment.providerAttempts.at(-1)?.number, payment.attempt),
   ]
 }
 
-const EventBodySchema = v.pipe(
-  v.string(),
-  v.parseJson(),
-  v.object({
-    data: v.object({
-      id: v.string(),
-      client_id: v.string(),
-      notional_minor: v.number(),
-      status: v.string(),
-      created_at: v.string(),
-      paid_at: v.optional(v.string()),
-    }),
-  }),
-)
+/** Due work asks at least hourly; a claim moves it on by minutes. */
+const FARTHEST_CHECK_MS = 2 * HOUR_MS
+const LONGEST_EXPIRY_MS = 366 * DAY_MS
+/** Machines' clocks differ a little, the provider's own times by more. */
+const SKEW_MS = MINUTE_MS
 
-/** What was announced, in the words of the payment that was announced. */
-const auditEvent = (payment: Payment, event: Event | undefined): readonly Difference[] => {
-  const type = eventTypeOf(payment)
-  const id = payment.paymentId
-  if (type === undefined) return []
-  if (event === undefined) return differs('payment.event', id, type, undefined)
-  const body = v.safeParse(EventBodySchema, event.body)
-  if (!body.success) return differs('event.body', event.eventId, 'readable', 'unreadable')
-  const { data } = body.output
+/** Times that nothing else repeats: they must at least be possible. */
+const auditPlausibility = (payment: Payment, now: Timestamp): readonly Difference[] => {
+  const { paymentId: id, createdAt, expiresAt, cancelRequestedAt, providerSettledAt, dueAt, finalFee, paidAt } = payment
+  const endedAt = payment.status === 'pending' ? now : (payment.transitions.at(-1)?.at ?? now)
+  const outside = (time: Timestamp | undefined, from: Timestamp, to: Timestamp) =>
+    time !== undefined && (time < from || time > to)
+  const soon = addMs(now, SKEW_MS)
   return [
-    ...differs('event.fired_at', event.eventId, payment.transitions.at(-1)?.at, event.firedAt),
-    ...differs('event.data.id', event.eventId, id, data.id),
-    ...differs('event.data.client_id', event.eventId, payment.clientId, data.client_id),
-    ...differs('event.data.notional_minor', event.eventId, payment.notionalMinor, data.notional_minor),
-    ...differs('event.data.status', event.eventId, payment.status, data.status),
-    ...differs('event.data.created_at', event.eventId, payment.createdAt, data.created_at),
-    ...differs('event.data.paid_at', event.eventId, payment.paidAt, data.paid_at),
+    ...breaks('payment.created_at', id, createdAt > soon, 'a time that has come', createdAt),
+    ...breaks('payment.transitions', id, outside(endedAt, createdAt, soon), 'in order, and not to come', endedAt),
+    ...breaks(
+      'payment.expires_at',
+      id,
+      outside(expiresAt, createdAt, addMs(createdAt, LONGEST_EXPIRY_MS)),
+      'within a year of its creation',
+      expiresAt,
+    ),
+    ...breaks(
+      'payment.cancel_requested_at',
+      id,
+      outside(cancelRequestedAt, addMs(createdAt, -SKEW_MS), addMs(endedAt, SKEW_MS)),
+      'while it was pending',
+      cancelRequestedAt,
+    ),
+    ...breaks(
+      'payment.provider_settled_at',
+      id,
+      providerSettledAt !== undefined &&
+        (paidAt === undefined || outside(providerSettledAt, addMs(createdAt, -DAY_MS), addMs(now, DAY_MS))),
+      'after it was paid, and not to come',
+      providerSettledAt,
+    ),
+    ...breaks(
+      'payment.final_fee',
+      id,
+      outside(finalFee?.at, paidAt ?? createdAt, soon),
+      'after it was paid, and not to come',
+      finalFee?.at,
+    ),
+    ...breaks('payment.due_at', id, outside(dueAt, createdAt, addMs(now, FARTHEST_CHECK_MS)), 'within hours', dueAt),
   ]
 }
 
-/** Everything that can be said of one payment by itself, its history and its event. */
-export const auditPayment = (payment: Payment, event: Event | undefined): readonly Difference[] => [
+/** Everything that can be said of one payment by itself, in one snapshot of it. */
+export const auditPayment = (
+  payment: Payment,
+  item: Item,
+  about: { readonly clientId: ClientId; readonly now: Timestamp },
+): readonly Difference[] => [
   ...auditAmounts(payment),
+  ...auditPlace(payment, item, about.clientId),
   ...auditHistory(payment),
-  ...auditEvent(payment, event),
+  ...auditPlausibility(payment, about.now),
 ]

@@ -1,13 +1,40 @@
+type Value = string | number | null | undefined
+
 /** One place where the books do not say what they must (design section 7). */
 export type Difference = {
+  /** Kind of item and its attribute, as in the table: `payment.net_minor`. */
   readonly what: string
+  /** Of a payment (its event's too), a settlement, a shard's number, or `window`. */
   readonly id: string
   readonly expected: string | number | null
   readonly found: string | number | null
 }
 
-type Value = string | number | null | undefined
-
 /** No difference when both are the same; undefined counts as null. */
 export const differs = (what: string, id: string, expected: Value, found: Value): readonly Difference[] =>
   (expected ?? null) === (found ?? null) ? [] : [{ what, id, expected: expected ?? null, found: found ?? null }]
+
+/** For what has no exact witness: `expected` says in words what it breaks. */
+export const breaks = (
+  what: string,
+  id: string,
+  isBroken: boolean,
+  expected: string,
+  found: Value,
+): readonly Difference[] => (isBroken ? differs(what, id, expected, found) : [])
+
+/** A raw attribute as a difference shows it. */
+export const shown = (value: unknown): Value => {
+  if (value === undefined || typeof value === 'string' || typeof value === 'number') return value
+  return JSON.stringify(value) ?? 'unreadable'
+}
+
+const gap = ({ expected, found }: Difference) =>
+  typeof expected === 'number' && typeof found === 'number' ? found - expected : undefined
+
+/** The same difference seen twice: figures may both have moved with the traffic, the gap between them may not. */
+export const isSame = (a: Difference, b: Difference): boolean => {
+  if (a.what !== b.what || a.id !== b.id) return false
+  const gapOfA = gap(a)
+  return gapOfA === undefined ? a.expected === b.expected && a.found === b.found : gapOfA === gap(b)
+}

@@ -1,33 +1,80 @@
 import { slotOf } from '../ids.ts'
-import type { Ledger, LedgerShard } from '../ledger/ledger-store.ts'
+import type { LedgerShard } from '../ledger/ledger-store.ts'
 import { COUNT_FIELD, EMPTY_SHARD } from '../ledger/ledger-store.ts'
-import { plus } from '../money.ts'
 import type { Payment } from '../payment/payment.ts'
+import { attributeName } from '../table/attributes.ts'
 import { LEDGER_SHARDS } from '../table/schema.ts'
 import { type Difference, differs } from './difference.ts'
 
-/** What the shards must hold, counted up from the payments themselves. */
-export type LedgerTally = { readonly shards: LedgerShard[] }
+const COUNTED = ['creditedMinor', ...Object.values(COUNT_FIELD)] as const
 
-export const emptyTally = (): LedgerTally => ({ shards: Array.from({ length: LEDGER_SHARDS }, () => EMPTY_SHARD) })
-
-/** Adds one payment. The tally is the only thing an audit keeps of it. */
-export const tallyPayment = ({ shards }: LedgerTally, payment: Payment): void => {
-  const at = slotOf(payment.paymentId, LEDGER_SHARDS)
-  const shard = shards[at] ?? EMPTY_SHARD
-  const field = COUNT_FIELD[payment.status]
-  shards[at] = {
-    ...shard,
-    [field]: shard[field] + 1,
-    ...(payment.status === 'succeeded' && { creditedMinor: plus(shard.creditedMinor, payment.netMinor) }),
-  }
+/** Plain numbers: a tampered amount can be past what money may be, and must be found all the same. */
+type ShardTally = Record<(typeof COUNTED)[number], number> & {
+  /** True when one of its payments was credited or corrected at the time the shard says. */
+  creditedAtKnown: boolean
 }
 
-const FIELDS = ['creditedMinor', ...Object.values(COUNT_FIELD)] as const
+/** What the shards must hold, counted up from the payments themselves: all that an audit keeps of them. */
+export type LedgerTally = { readonly shards: readonly ShardTally[]; readonly found: readonly LedgerShard[] }
 
-/** Where the shards say something else than the payments. Live traffic makes such differences for a moment. */
-export const compareShards = (tally: LedgerTally, ledger: Ledger): readonly Difference[] =>
-  tally.shards.flatMap((expected, at) => {
-    const found = ledger.shards.find(({ number }) => number === at) ?? EMPTY_SHARD
-    return FIELDS.flatMap((field) => differs(`shard.${field}`, String(at), expected[field], found[field]))
-  })
+const emptyShard = (): ShardTally => ({
+  creditedMinor: 0,
+  countPending: 0,
+  countSucceeded: 0,
+  countFailed: 0,
+  countExpired: 0,
+  countCancelled: 0,
+  creditedAtKnown: false,
+})
+
+const shardAt = (shards: readonly LedgerShard[], at: number): LedgerShard =>
+  shards.find(({ number }) => number === at) ?? EMPTY_SHARD
+
+/** `found`: the shards as they were before the first payment was read. */
+export const emptyTally = (found: readonly LedgerShard[]): LedgerTally => ({
+  shards: Array.from({ length: LEDGER_SHARDS }, emptyShard),
+  found,
+})
+
+export const tallyPayment = ({ shards, found }: LedgerTally, payment: Payment): void => {
+  const at = slotOf(payment.paymentId, LEDGER_SHARDS)
+  const shard = shards[at]
+  if (shard === undefined) return
+  shard[COUNT_FIELD[payment.status]]++
+  if (payment.status !== 'succeeded') return
+  shard.creditedMinor += payment.netMinor
+  const { creditedAt } = shardAt(found, at)
+  if (creditedAt === undefined) return
+  if (creditedAt === payment.paidAt || creditedAt === payment.finalFee?.at) shard.creditedAtKnown = true
+}
+
+const compareShard = (at: number, expected: ShardTally, found: LedgerShard): readonly Difference[] => [
+  ...COUNTED.flatMap((field) => differs(`shard.${attributeName(field)}`, String(at), expected[field], found[field])),
+  ...(expected.creditedAtKnown || (expected.countSucceeded === 0 && found.creditedAt === undefined)
+    ? []
+    : differs('shard.credited_at', String(at), 'when one of its payments was credited', found.creditedAt)),
+]
+
+const isUnchanged = (before: LedgerShard, after: LedgerShard): boolean =>
+  before.creditedAt === after.creditedAt && COUNTED.every((field) => before[field] === after[field])
+
+/**
+ * Where the shards say something else than the payments. A shard that is the same before and behind the reading of the
+ * payments stood still meanwhile, for its counts only ever go one way; of another one nothing certain can be said.
+ */
+export const compareShards = (tally: LedgerTally, after: readonly LedgerShard[]) => {
+  const standing: Difference[] = []
+  const moving: Difference[] = []
+  for (const [at, expected] of tally.shards.entries()) {
+    const found = shardAt(after, at)
+    const differences = compareShard(at, expected, found)
+    if (isUnchanged(shardAt(tally.found, at), found)) standing.push(...differences)
+    else moving.push(...differences)
+  }
+  for (const { number } of after) {
+    if (!Number.isInteger(number) || number < 0 || number >= LEDGER_SHARDS) {
+      standing.push(...differs('shard', String(number), 'one of the shards', 'a stray one'))
+    }
+  }
+  return { standing, moving }
+}

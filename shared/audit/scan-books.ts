@@ -1,111 +1,157 @@
 import * as v from 'valibot'
+import type { Client } from '../client/client.ts'
 import type { Deps } from '../deps.ts'
-import { type Event, EventSchema } from '../event/event.ts'
-import { type ClientId, type PaymentId, PaymentIdSchema } from '../ids.ts'
-import { readLedger, type Window } from '../ledger/ledger-store.ts'
+import type { ClientId } from '../ids.ts'
+import { type Ledger, readLedger, type Window } from '../ledger/ledger-store.ts'
 import { type Payment, PaymentSchema } from '../payment/payment.ts'
-import type { Settlement } from '../settlement/settlement.ts'
-import { listSettlements } from '../settlement/settlement-store.ts'
-import { addSums, NO_SUMS, type Sums } from '../settlement/sums.ts'
+import { SettlementSchema } from '../settlement/settlement.ts'
 import type { Item } from '../table/attributes.ts'
-import { eventKey, paymentKey } from '../table/keys.ts'
-import { getItems, queryPage } from '../table/read.ts'
-import type { Timestamp } from '../time.ts'
-import { auditPayment, eventTypeOf } from './audit-payment.ts'
-import { auditSettlements } from './audit-settlements.ts'
+import { eventKey, type Key, paymentKey, settlementKey } from '../table/keys.ts'
+import { auditBank, registeredAccounts } from './audit-bank.ts'
+import { auditEvent, eventTypeOf } from './audit-event.ts'
+import { auditPayment } from './audit-payment.ts'
+import { auditSettlement, type StoredSettlement } from './audit-settlement.ts'
+import { auditWindow } from './audit-window.ts'
 import { type Difference, differs } from './difference.ts'
-import { compareShards, emptyTally, tallyPayment } from './ledger-tally.ts'
+import { compareShards, emptyTally, type LedgerTally, tallyPayment } from './ledger-tally.ts'
+import { chunks, type OwnedItem, ownedItems, readAll } from './owned-items.ts'
+import { addToWindow, type SettledWindows, settledWindows } from './settled-sums.ts'
 
-type ScanDeps = Pick<Deps, 'table' | 'sleep' | 'random'>
+type ScanDeps = Pick<Deps, 'table' | 'sleep' | 'random' | 'now'>
 
+/** One reading of a client's books. */
 export type Scan = {
-  /** Of payments by themselves and of settled windows: these do not change while they are read. */
-  readonly settled: readonly Difference[]
-  /** Of counts and credits that live traffic moves. */
-  readonly openTail: readonly Difference[]
+  /** Of parts that stood still while they were read. */
+  readonly standing: readonly Difference[]
+  /** Of parts that live traffic moved meanwhile: they say nothing certain. */
+  readonly moving: readonly Difference[]
 }
 
-const PAGE = 100
+type Found = { readonly standing: Difference[]; readonly ofWindows: Difference[] }
 
-/** All payments of a client with their events, page by page: memory does not grow with their number. */
-const paymentsWithEvents = async function* (deps: ScanDeps, clientId: ClientId) {
-  let cursor: Item | undefined
-  do {
-    const page = await queryPage(deps, {
-      index: 'by-owner',
-      partition: [clientId, 'payment'],
-      limit: PAGE,
-      ...(cursor && { cursor }),
-    })
-    const ids = page.items.map(({ id }): PaymentId => v.parse(PaymentIdSchema, id))
-    const payments = (await getItems(deps, ids.map(paymentKey))).flatMap((item) =>
-      item ? [v.parse(PaymentSchema, item)] : [],
-    )
-    yield* await withEvents(deps, payments)
-    cursor = page.cursor
-  } while (cursor)
+/** Audit trails read side by side. */
+const TRAILS_AT_ONCE = 20
+
+const idOf = ({ pk }: Key) => pk.slice(pk.indexOf('#') + 1)
+
+const settlementsOf = async (deps: ScanDeps, clientId: ClientId, standing: Difference[]) => {
+  const stored: StoredSettlement[] = []
+  for await (const page of ownedItems(deps, clientId, 'settlement')) {
+    for (const { key, item } of page) {
+      const parsed = v.safeParse(SettlementSchema, item)
+      const isWhole = parsed.success && settlementKey(parsed.output.settlementId).pk === key.pk
+      if (isWhole && item) stored.push({ settlement: parsed.output, item })
+      else standing.push(...differs('settlement', idOf(key), 'readable', 'unreadable'))
+    }
+  }
+  return stored
 }
 
-type Announced = { readonly payment: Payment; readonly event: Event | undefined }
+type Read = { readonly payment: Payment; readonly item: Item }
 
-const withEvents = async (deps: ScanDeps, payments: readonly Payment[]): Promise<readonly Announced[]> => {
-  const keys = payments.flatMap((payment) => {
+const readable = (owned: OwnedItem, standing: Difference[]): readonly Read[] => {
+  const parsed = v.safeParse(PaymentSchema, owned.item)
+  if (parsed.success && owned.item && paymentKey(parsed.output.paymentId).pk === owned.key.pk) {
+    return [{ payment: parsed.output, item: owned.item }]
+  }
+  standing.push(...differs('payment', idOf(owned.key), 'readable', 'unreadable'))
+  return []
+}
+
+const eventsOf = async (deps: ScanDeps, reads: readonly Read[]): Promise<ReadonlyMap<string, Item>> => {
+  const keys = reads.flatMap(({ payment }) => {
     const type = eventTypeOf(payment)
     return type === undefined ? [] : [eventKey(payment.paymentId, type)]
   })
-  const events = (await getItems(deps, keys)).flatMap((item) => (item ? [v.parse(EventSchema, item)] : []))
-  return payments.map((payment) => ({
-    payment,
-    event: events.find(({ paymentId }) => paymentId === payment.paymentId),
-  }))
+  const items = await readAll(deps, keys)
+  return new Map(items.flatMap((item) => (item ? [[String(item['pk']), item] as const] : [])))
 }
 
-const allSettlements = async (deps: ScanDeps, clientId: ClientId): Promise<readonly Settlement[]> => {
-  const settlements: Settlement[] = []
-  for (let page = 1; ; page++) {
-    const found = await listSettlements(deps, clientId, { page, perPage: PAGE })
-    if (found.length === 0) return settlements
-    settlements.push(...found)
+const scanPayments = async (
+  deps: ScanDeps,
+  clientId: ClientId,
+  into: { readonly tally: LedgerTally; readonly swept: SettledWindows; readonly found: Found },
+): Promise<void> => {
+  const { tally, swept, found } = into
+  for await (const page of ownedItems(deps, clientId, 'payment')) {
+    const reads = page.flatMap((owned) => readable(owned, found.standing))
+    const events = await eventsOf(deps, reads)
+    const about = { clientId, now: deps.now() }
+    for (const { payment, item } of reads) {
+      tallyPayment(tally, payment)
+      found.standing.push(...auditPayment(payment, item, about))
+      found.standing.push(...auditEvent(payment, events.get(paymentKey(payment.paymentId).pk)))
+      found.ofWindows.push(...addToWindow(swept, payment))
+    }
   }
 }
 
-/** Adds a settled payment to the window it was paid in. */
-const addToWindow = (paidIn: Map<Timestamp, Sums>, windows: readonly Settlement[], payment: Payment) => {
-  const { paidAt } = payment
-  const window = windows.find(
-    ({ periodStart, periodEnd }) => paidAt !== undefined && periodStart <= paidAt && paidAt < periodEnd,
-  )
-  if (window === undefined) return differs('payment.settlement', payment.paymentId, 'a settlement', undefined)
-  const sums: Sums = {
-    grossMinor: payment.notionalMinor,
-    providerFeesMinor: payment.providerFeeMinor,
-    markupMinor: payment.markupMinor,
-    netMinor: payment.netMinor,
-    paymentCount: 1,
+const scanSettlements = async (
+  deps: ScanDeps,
+  clientId: ClientId,
+  stored: readonly StoredSettlement[],
+  swept: SettledWindows,
+  found: Found,
+): Promise<void> => {
+  const accounts = await registeredAccounts(deps, clientId)
+  const all = stored.map(({ settlement }) => settlement)
+  for (const some of chunks(stored, TRAILS_AT_ONCE)) {
+    const differences = await Promise.all(
+      some.map((one) =>
+        auditSettlement(deps, one, { clientId, all, paid: swept.sums.get(one.settlement.periodStart) }),
+      ),
+    )
+    found.ofWindows.push(...differences.flat())
+    for (const { settlement } of some) found.standing.push(...auditBank(settlement, accounts))
   }
-  paidIn.set(window.periodStart, addSums(paidIn.get(window.periodStart) ?? NO_SUMS, sums))
-  // Settlements carry actual fees only.
-  return payment.feeStatus === 'estimated' ? differs('payment.fee_status', payment.paymentId, 'final', 'estimated') : []
 }
 
-const isSettled = (payment: Payment, window: Window): boolean =>
-  payment.status === 'succeeded' && payment.paidAt !== undefined && payment.paidAt < window.settledUntil
+const isSameWindow = (before: Window, after: Window | undefined): boolean =>
+  before.settledUntil === after?.settledUntil &&
+  before.settledMinor === after.settledMinor &&
+  before.availableMinor === after.availableMinor &&
+  before.changedAt === after.changedAt
 
-/** Reads a client's books once, from beginning to end, and holds every part against the others. */
-export const scanBooks = async (deps: ScanDeps, clientId: ClientId, born: Timestamp): Promise<Scan> => {
-  const { window } = await readLedger(deps, clientId)
-  if (window === undefined) return { settled: differs('window', clientId, 'present', undefined), openTail: [] }
-  // A settlement made while this runs belongs to a window this scan does not judge.
-  const settlements = (await allSettlements(deps, clientId)).filter(({ periodEnd }) => periodEnd <= window.settledUntil)
-  const windows = settlements.filter(({ replaces }) => replaces === undefined)
-  const tally = emptyTally()
-  const paidIn = new Map<Timestamp, Sums>()
-  const settled: Difference[] = []
-  for await (const { payment, event } of paymentsWithEvents(deps, clientId)) {
-    tallyPayment(tally, payment)
-    settled.push(...auditPayment(payment, event))
-    if (isSettled(payment, window)) settled.push(...addToWindow(paidIn, windows, payment))
+const unreadable = (clientId: ClientId): Scan => ({
+  standing: differs('ledger', clientId, 'readable', 'unreadable'),
+  moving: [],
+})
+
+/** A ledger whose figures are no figures cannot be read at all; that is a difference, not a failure of the audit. */
+const ledgerOf = async (deps: ScanDeps, clientId: ClientId): Promise<Ledger | undefined> => {
+  try {
+    return await readLedger(deps, clientId)
+  } catch (error) {
+    if (v.isValiError(error)) return undefined
+    throw error
   }
-  settled.push(...(await auditSettlements(deps, { settlements, window, born, paidIn })))
-  return { settled, openTail: compareShards(tally, await readLedger(deps, clientId)) }
+}
+
+/**
+ * Reads a client's books once, from beginning to end, and holds every part against the others. The ledger is read
+ * before and behind the rest: what is the same both times stood still meanwhile.
+ */
+export const scanBooks = async (deps: ScanDeps, client: Client, indexLagMs: number): Promise<Scan> => {
+  const { clientId, createdAt: born } = client
+  const before = await ledgerOf(deps, clientId)
+  if (before === undefined) return unreadable(clientId)
+  const { window } = before
+  if (window === undefined) return { standing: differs('window', clientId, 'present', undefined), moving: [] }
+  if (indexLagMs > 0) await deps.sleep(indexLagMs)
+  const found: Found = { standing: [], ofWindows: [] }
+  const stored = await settlementsOf(deps, clientId, found.standing)
+  const settlements = stored.map(({ settlement }) => settlement)
+  const swept = settledWindows(settlements, window.settledUntil)
+  const tally = emptyTally(before.shards)
+  await scanPayments(deps, clientId, { tally, swept, found })
+  await scanSettlements(deps, clientId, stored, swept, found)
+  found.ofWindows.push(...auditWindow({ settlements, windows: swept.windows, window, born }))
+  const after = await ledgerOf(deps, clientId)
+  if (after === undefined) return unreadable(clientId)
+  const shards = compareShards(tally, after.shards)
+  const stood = true || isSameWindow(window, after.window)
+  return {
+    standing: [...found.standing, ...shards.standing, ...(stood ? found.ofWindows : [])],
+    moving: [...shards.moving, ...(stood ? [] : found.ofWindows)],
+  }
 }

@@ -85,7 +85,14 @@ export type TransactionFilter = {
   readonly limit: number
 }
 
-export type TransactionPage = { readonly transactions: readonly ProviderTransaction[]; readonly hasMore: boolean }
+export type TransactionPage = {
+  readonly transactions: readonly ProviderTransaction[]
+  /** Ids of rows that say something we cannot read: a person must look, and the rest of the page counts all the same. */
+  readonly unreadableIds?: readonly string[]
+  readonly hasMore: boolean
+  /** Where the next page begins: the last row's id. Not needed where the last row is among `transactions`. */
+  readonly afterId?: string
+}
 
 export type ProviderTransaction = {
   readonly transactionId: string

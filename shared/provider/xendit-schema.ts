@@ -21,11 +21,13 @@ const MAX_AMOUNT = 1e13
 const MAX_CAPTURES = 100
 
 // The provider's own examples show numbers as text; real answers hold numbers.
-const Amount = v.pipe(
-  v.union([v.number(), v.pipe(v.string(), v.regex(/^\d{1,14}(\.\d{1,6})?$/), v.transform(Number))]),
-  v.minValue(0),
+const SignedAmount = v.pipe(
+  v.union([v.number(), v.pipe(v.string(), v.regex(/^-?\d{1,14}(\.\d{1,6})?$/), v.transform(Number))]),
+  v.minValue(-MAX_AMOUNT),
   v.maxValue(MAX_AMOUNT),
 )
+
+const Amount = v.pipe(SignedAmount, v.minValue(0))
 
 /** Rounded down: a fraction of a rupiah, which should not exist, is not credited. */
 const receivedMinor = (amount: number): Minor => minor(Math.floor(amount))
@@ -114,16 +116,20 @@ const TRANSACTION_STATUS: ReadonlyMap<string, ProviderTransaction['status']> = n
 const SETTLED = new Set(['SETTLED', 'EARLY_SETTLED'])
 const FEE_NOT_FINAL = new Set(['', 'PENDING'])
 
+// Ids of a row of whatever product: they become part of a key of ours, which takes neither every text nor any length.
+const RowId = v.pipe(v.string(), v.regex(/^[\x20-\x7e]{1,255}$/))
+
 // Lenient on purpose: rows of other products of the same account are among them, and one must not hide the rest.
 const TransactionSchema = v.pipe(
   v.object({
-    id: v.string(),
-    product_id: v.nullish(v.string(), ''),
+    id: RowId,
+    product_id: v.nullish(v.union([v.literal(''), RowId]), ''),
     reference_id: v.nullish(v.string(), ''),
     status: v.string(),
     currency: v.string(),
     amount: Amount,
-    net_amount: v.nullish(Amount),
+    // A flat fee can be more than a tiny amount.
+    net_amount: v.nullish(SignedAmount),
     settlement_status: v.nullish(v.string(), ''),
     estimated_settlement_time: v.fallback(v.nullish(Time), undefined),
     updated: Time,
@@ -149,9 +155,31 @@ const TransactionSchema = v.pipe(
   }),
 )
 
+const RowIdSchema = v.object({ id: RowId })
+
+const idOf = (row: unknown): string | undefined => {
+  const parsed = v.safeParse(RowIdSchema, row)
+  return parsed.success ? parsed.output.id : undefined
+}
+
+/** Twice what the provider gives at a time, and as many payments as one batch read can look up. */
+const MAX_ROWS = 100
+
+/** Row by row: one that cannot be read is named, and hides none of the others. */
 export const TransactionPageSchema = v.pipe(
-  v.object({ has_more: v.optional(v.boolean(), false), data: v.array(TransactionSchema) }),
-  v.transform((page): TransactionPage => ({ transactions: page.data, hasMore: page.has_more })),
+  v.object({ has_more: v.optional(v.boolean(), false), data: v.pipe(v.array(v.unknown()), v.maxLength(MAX_ROWS)) }),
+  v.transform(({ has_more: hasMore, data }): TransactionPage => {
+    const transactions: ProviderTransaction[] = []
+    const unreadableIds: string[] = []
+    for (const row of data) {
+      const parsed = v.safeParse(TransactionSchema, row)
+      if (parsed.success) transactions.push(parsed.output)
+      else unreadableIds.push(idOf(row) ?? 'without an id')
+    }
+    if (unreadableIds.length === 0) return { transactions, hasMore }
+    const afterId = data.map(idOf).findLast((id) => id !== undefined)
+    return { transactions, unreadableIds, hasMore, ...(afterId !== undefined && { afterId }) }
+  }),
 )
 
 const ErrorSchema = v.object({ error_code: v.pipe(v.string(), v.regex(/^[A-Z0-9_]{1,64}$/)) })

@@ -1,4 +1,5 @@
 import type { Deps } from '../deps.ts'
+import { isForAmount, isUnexplainedFee } from '../payment/actual-fee.ts'
 import { applyProviderReport } from '../payment/apply-provider-report.ts'
 import { makeFeeFinal, noteProviderSettled } from '../payment/fee-store.ts'
 import type { Payment, StoredPayment } from '../payment/payment.ts'
@@ -6,30 +7,61 @@ import { findStoredPayment } from '../payment/payment-store.ts'
 import { paymentIdOf } from '../payment/provider-attempts.ts'
 import type { ProviderTransaction } from '../provider/provider.ts'
 import { finding, recordSuspense } from '../suspense/record-suspense.ts'
-import type { FindingCause } from '../suspense/suspense.ts'
+import type { FindingCause, Suspense } from '../suspense/suspense.ts'
 import { findSuspense } from '../suspense/suspense-store.ts'
+import { addMs, DAY_MS } from '../time.ts'
 
-type ReconcileDeps = Pick<Deps, 'table' | 'sleep' | 'random' | 'provider' | 'now' | 'newId' | 'log' | 'alerts'>
+export type ReconcileDeps = Pick<Deps, 'table' | 'sleep' | 'random' | 'provider' | 'now' | 'newId' | 'log' | 'alerts'>
 
-/** `unanswered`: look at it again in the next run. */
-export type Reconciled = 'done' | 'unanswered' | 'rate_limited'
+/** `open`: nobody could be asked about it; look at it again in the next round. */
+export type Reconciled = 'done' | 'open' | 'rate_limited'
+
+/** How long a transaction is asked about again before a person must look at it. */
+const OPEN_PATIENCE_MS = 2 * DAY_MS
 
 const credits = (stored: StoredPayment | undefined, transaction: ProviderTransaction): stored is Payment =>
   stored !== undefined && stored.status !== 'creating' && stored.creditedPaymentId === transaction.providerPaymentId
 
-const note = (deps: ReconcileDeps, payment: Payment, cause: FindingCause) =>
-  recordSuspense(deps, finding({ subject: payment.paymentId, cause, payment, now: deps.now() }))
+/** A finding with the transaction's own figures, so that whoever looks at it need not search for them. */
+const findingOf = (
+  deps: ReconcileDeps,
+  transaction: ProviderTransaction,
+  about: { readonly subject: string; readonly cause: FindingCause; readonly payment: StoredPayment | undefined },
+): Suspense => ({
+  ...finding({ ...about, now: deps.now() }),
+  amountMinor: about.cause === 'fee_changed' ? transaction.keptMinor : transaction.amountMinor,
+  providerPaymentId: transaction.providerPaymentId || undefined,
+})
 
-/** `estimated` becomes `actual` once; a fee that is final already and differs is a finding, never a correction. */
-const reconcileFee = async (deps: ReconcileDeps, payment: Payment, keptMinor: Payment['netMinor']): Promise<void> => {
+const note = (deps: ReconcileDeps, payment: Payment, transaction: ProviderTransaction, cause: FindingCause) =>
+  recordSuspense(deps, findingOf(deps, transaction, { subject: payment.paymentId, cause, payment }))
+
+/**
+ * `estimated` becomes `actual` once; a fee that is final already and differs is a finding, never a correction. Answers
+ * the payment as it then is.
+ */
+const reconcileFee = async (
+  deps: ReconcileDeps,
+  payment: Payment,
+  transaction: ProviderTransaction,
+): Promise<Payment> => {
+  const { keptMinor, settledAt } = transaction
+  if (keptMinor === undefined) return payment
+  let current = payment
   if (payment.feeStatus === 'estimated') {
-    if (keptMinor === 0 && payment.providerFeeMinor > 0) return note(deps, payment, 'zero_fee')
-    if (await makeFeeFinal(deps, payment, keptMinor, 'actual')) return undefined
+    if (isUnexplainedFee(keptMinor, payment.providerFeeMinor)) {
+      await note(deps, payment, transaction, 'zero_fee')
+      return payment
+    }
+    const final = await makeFeeFinal(deps, payment, { status: 'actual', feeMinor: keptMinor, settledAt })
+    if (final) return final
+    // Somebody made it final since this page was read.
+    const stored = await findStoredPayment(deps, payment.paymentId)
+    if (!credits(stored, transaction)) return payment
+    current = stored
   }
-  const stored = await findStoredPayment(deps, payment.paymentId)
-  if (stored?.status === 'succeeded' && stored.feeStatus !== 'estimated' && stored.providerFeeMinor !== keptMinor) {
-    await note(deps, stored, 'fee_changed')
-  }
+  if (current.providerFeeMinor !== keptMinor) await note(deps, current, transaction, 'fee_changed')
+  return current
 }
 
 const reconcileCredited = async (
@@ -37,45 +69,61 @@ const reconcileCredited = async (
   payment: Payment,
   transaction: ProviderTransaction,
 ): Promise<void> => {
-  if (transaction.status === 'reversed') return note(deps, payment, 'reversed_upstream')
-  if (transaction.amountMinor !== payment.notionalMinor || transaction.currency !== payment.currency) {
-    return note(deps, payment, 'amount_differs')
-  }
-  if (transaction.keptMinor !== undefined) await reconcileFee(deps, payment, transaction.keptMinor)
-  if (transaction.settledAt !== undefined && payment.providerSettledAt === undefined) {
+  if (transaction.status === 'reversed') return note(deps, payment, transaction, 'reversed_upstream')
+  if (!isForAmount(transaction, payment)) return note(deps, payment, transaction, 'amount_differs')
+  const current = await reconcileFee(deps, payment, transaction)
+  if (transaction.settledAt !== undefined && current.providerSettledAt === undefined) {
     await noteProviderSettled(deps, payment, transaction.settledAt)
   }
 }
 
 /**
- * Holds one of the provider's transactions against our books (design section 4, "Sync"). Money a payment does not know
- * of goes through the one door for news, so a capture whose callback was lost is credited or held. Safe to repeat.
+ * Money that no payment is credited with: the one door for news decides, so that a capture whose callback was lost is
+ * credited or held. What the provider itself cannot explain is a finding, and is asked about again while it is among
+ * the transactions read: a payment that is not there today may be there in an hour.
+ */
+const explain = async (deps: ReconcileDeps, transaction: ProviderTransaction): Promise<Reconciled> => {
+  const { providerPaymentId, paymentRequestId, transactionId } = transaction
+  const paymentId = paymentIdOf(transaction.reference)
+  const subject = providerPaymentId || transactionId
+  const unexplained = findingOf(deps, transaction, { subject, cause: 'transaction_unexplained', payment: undefined })
+  // Held already: asking again would only find the same.
+  if (await findSuspense(deps, subject)) return 'done'
+  // Another product of the same provider account: noting it once is enough.
+  if (paymentId === undefined && (await findSuspense(deps, unexplained.suspenseId))) return 'done'
+  const outcome = await applyProviderReport(deps, { providerPaymentId, paymentRequestId }, 'sync')
+  if (outcome.kind === 'deferred') return 'open'
+  if (outcome.kind === 'unanswered') {
+    if (outcome.reason === 'rate_limited') return 'rate_limited'
+    if (addMs(transaction.updatedAt, OPEN_PATIENCE_MS) > deps.now()) return 'open'
+    await recordSuspense(deps, unexplained)
+    return 'done'
+  }
+  const stored = paymentId && (await findStoredPayment(deps, paymentId))
+  if (credits(stored, transaction)) {
+    await reconcileCredited(deps, stored, transaction)
+  } else if (!(await findSuspense(deps, subject))) {
+    await recordSuspense(deps, { ...unexplained, paymentId: stored?.paymentId, clientId: stored?.clientId })
+  }
+  return 'done'
+}
+
+/**
+ * Holds one of the provider's transactions against our books (design section 4, "Sync"). `known` is the payment its
+ * reference names, as it was a moment ago. Safe to repeat.
  */
 export const reconcileTransaction = async (
   deps: ReconcileDeps,
   transaction: ProviderTransaction,
+  known: Payment | undefined,
 ): Promise<Reconciled> => {
   if (transaction.status !== 'success' && transaction.status !== 'reversed') return 'done'
-  const paymentId = paymentIdOf(transaction.reference)
-  const stored = paymentId && (await findStoredPayment(deps, paymentId))
-  if (credits(stored, transaction)) {
-    await reconcileCredited(deps, stored, transaction)
+  if (credits(known, transaction)) {
+    await reconcileCredited(deps, known, transaction)
     return 'done'
   }
-  const unexplained = finding({
-    subject: transaction.providerPaymentId,
-    cause: 'transaction_unexplained',
-    payment: stored,
-    now: deps.now(),
-  })
-  // Held or noted already: asking again would only find the same.
-  if (await findSuspense(deps, transaction.providerPaymentId)) return 'done'
-  if (await findSuspense(deps, unexplained.suspenseId)) return 'done'
-  const outcome = await applyProviderReport(deps, { providerPaymentId: transaction.providerPaymentId }, 'sync')
-  if (outcome.kind === 'unanswered') return outcome.reason === 'rate_limited' ? 'rate_limited' : 'unanswered'
-  // Another product of the same provider account, or a payment the provider itself cannot show: a person must look.
-  if (outcome.kind === 'not_found') await recordSuspense(deps, unexplained)
-  const after = paymentId && (await findStoredPayment(deps, paymentId))
-  if (credits(after, transaction)) await reconcileCredited(deps, after, transaction)
+  if (transaction.status === 'success') return explain(deps, transaction)
+  // Money that came and went again without a credit: a person must look where a payment of ours is named, no more.
+  if (known) await note(deps, known, transaction, 'reversed_upstream')
   return 'done'
 }

@@ -5,19 +5,31 @@ import { syncCursorKey } from '../table/keys.ts'
 import { getItem } from '../table/read.ts'
 import { update } from '../table/step.ts'
 import { conditionalWrite } from '../table/write.ts'
-import { type Timestamp, TimestampSchema } from '../time.ts'
+import { TimestampSchema } from '../time.ts'
 
 type CursorDeps = Pick<Deps, 'table' | 'sleep' | 'random'>
 
-/** Up to when the provider's transactions have been read; undefined before the first run. */
-export const readSyncCursor = async (deps: CursorDeps): Promise<Timestamp | undefined> => {
+const SyncCursorSchema = v.object({
+  /** Where reading goes on. What was updated before has been read to its end, in this round or an earlier one. */
+  position: TimestampSchema,
+  /** The oldest transaction of this round that could not be looked at: the next round begins there at the latest. */
+  openSince: v.optional(TimestampSchema),
+})
+export type SyncCursor = v.InferOutput<typeof SyncCursorSchema>
+
+/** Undefined before the first run. */
+export const readSyncCursor = async (deps: CursorDeps): Promise<SyncCursor | undefined> => {
   const item = await getItem(deps, syncCursorKey)
-  return item && v.parse(v.object({ until: TimestampSchema }), item).until
+  return item && v.parse(SyncCursorSchema, item)
 }
 
 /** Moves the cursor on its old value; refused when another run has moved it meanwhile. */
-export const moveSyncCursor = (deps: CursorDeps, from: Timestamp | undefined, until: Timestamp) =>
+export const moveSyncCursor = (deps: CursorDeps, from: SyncCursor | undefined, to: SyncCursor) =>
   conditionalWrite(
     deps,
-    update(syncCursorKey, { set: { until } }, from === undefined ? absent('until') : equals('until', from)),
+    update(
+      syncCursorKey,
+      { set: to, remove: to.openSince === undefined ? ['openSince'] : [] },
+      from === undefined ? absent('position') : equals('position', from.position),
+    ),
   )

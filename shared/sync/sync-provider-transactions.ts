@@ -1,61 +1,38 @@
 import type { Deps } from '../deps.ts'
-import { PROVIDER_READ_TIMEOUT_MS } from '../provider/provider.ts'
-import { addMs, DAY_MS, earlier, HOUR_MS, later, type Timestamp } from '../time.ts'
-import { reconcileTransaction } from './reconcile-transaction.ts'
-import { moveSyncCursor, readSyncCursor } from './sync-cursor.ts'
+import { addMs, DAY_MS, earlier, HOUR_MS, type Timestamp } from '../time.ts'
+import { readSpan, type Span, type SpanEnd, type Tally } from './read-span.ts'
+import { moveSyncCursor, readSyncCursor, type SyncCursor } from './sync-cursor.ts'
 
 type SyncDeps = Pick<
   Deps,
   'table' | 'sleep' | 'random' | 'provider' | 'now' | 'newId' | 'log' | 'alerts' | 'monotonicMs'
 >
 
-/** Read again at every run: transactions appear late and change after they appeared. */
+/** Read again in every round: transactions appear late and change after they appeared. */
 const OVERLAP_MS = DAY_MS
 /** How far the very first run looks back. */
 const FIRST_LOOK_BACK_MS = 7 * DAY_MS
 /** The cursor moves span by span, so a long backlog makes progress however often a run is cut short. */
 const SPAN_MS = 6 * HOUR_MS
-const PAGE = 50
-const MAX_PAGES_A_SPAN = 10_000
 /** Under the function's time limit. */
 const RUN_BUDGET_MS = 600_000
 
 export type SyncSummary = {
   readonly transactions: number
+  /** Those nobody could be asked about; the next round asks again. */
   readonly unanswered: number
+  /** Up to when this run has read; null when it got nowhere. */
   readonly until: Timestamp | null
-  /** False when the run stopped before now; the next one goes on from `until`. */
+  /** False when the run stopped before now, or met another one; the next run goes on there. */
   readonly complete: boolean
 }
 
-type Span = { readonly from: Timestamp; readonly to: Timestamp }
-type Tally = { transactions: number; unanswered: number }
+const oldest = (a: Timestamp | undefined, b: Timestamp | undefined): Timestamp | undefined =>
+  a !== undefined && b !== undefined ? earlier(a, b) : (a ?? b)
 
-/** Reads one span to its end. False when it must be read again: the provider stopped answering, or time is up. */
-const syncSpan = async (deps: SyncDeps, span: Span, tally: Tally, end: number): Promise<boolean> => {
-  let afterId: string | undefined
-  const unansweredBefore = tally.unanswered
-  for (let page = 0; page < MAX_PAGES_A_SPAN; page++) {
-    const filter = {
-      updatedFrom: span.from,
-      updatedTo: span.to,
-      limit: PAGE,
-      ...(afterId !== undefined && { afterId }),
-    }
-    const answer = await deps.provider.listTransactions(filter, PROVIDER_READ_TIMEOUT_MS)
-    if (answer.kind !== 'found') return false
-    for (const transaction of answer.value.transactions) {
-      if (deps.monotonicMs() >= end) return false
-      const reconciled = await reconcileTransaction(deps, transaction)
-      if (reconciled === 'rate_limited') return false
-      if (reconciled === 'unanswered') tally.unanswered++
-      tally.transactions++
-    }
-    afterId = answer.value.transactions.at(-1)?.transactionId
-    if (!answer.value.hasMore || afterId === undefined) return tally.unanswered === unansweredBefore
-  }
-  return false
-}
+/** Where reading goes on behind a span: at its end, or, when that was now, with the overlap of the next round. */
+const cursorBehind = (span: Span, now: Timestamp, openSince: Timestamp | undefined): SyncCursor =>
+  span.to < now ? { position: span.to, openSince } : { position: earlier(addMs(now, -OVERLAP_MS), openSince ?? now) }
 
 /**
  * Hourly, and on demand: holds the provider's transactions against our books (design section 4, "Sync"). Estimated
@@ -64,22 +41,26 @@ const syncSpan = async (deps: SyncDeps, span: Span, tally: Tally, end: number): 
  * simply repeated, and two runs at once do the same work twice to no effect.
  */
 export const syncProviderTransactions = async (deps: SyncDeps): Promise<SyncSummary> => {
-  const end = deps.monotonicMs() + RUN_BUDGET_MS
+  const deadlineMs = deps.monotonicMs() + RUN_BUDGET_MS
   const now = deps.now()
   const tally: Tally = { transactions: 0, unanswered: 0 }
   let cursor = await readSyncCursor(deps)
-  let from = cursor === undefined ? addMs(now, -FIRST_LOOK_BACK_MS) : addMs(cursor, -OVERLAP_MS)
-  let complete = true
-  while (complete && from < now) {
-    const to = earlier(addMs(from, SPAN_MS), now)
-    complete = await syncSpan(deps, { from, to }, tally, end)
-    if (!complete) break
-    const until = cursor === undefined ? to : later(cursor, to)
-    const moved = await moveSyncCursor(deps, cursor, until)
-    if (!moved.applied) break
-    cursor = until
-    from = to
+  let from = cursor?.position ?? addMs(now, -FIRST_LOOK_BACK_MS)
+  let until: Timestamp | null = null
+  let end: SpanEnd | 'overtaken' = 'read'
+  while (end === 'read' && from < now) {
+    const span = { from, to: earlier(addMs(from, SPAN_MS), now) }
+    const read = await readSpan(deps, span, tally, deadlineMs)
+    end = read.end
+    if (read.end !== 'read') break
+    const next = cursorBehind(span, now, oldest(cursor?.openSince, read.openSince))
+    const moved = await moveSyncCursor(deps, cursor, next)
+    if (!moved.applied) end = 'overtaken'
+    until = span.to
+    cursor = next
+    from = span.to
   }
-  deps.log.info('sync.completed', { ...tally, complete, until: cursor })
-  return { ...tally, until: cursor ?? null, complete }
+  const complete = end === 'read'
+  deps.log[complete ? 'info' : 'warn']('sync.completed', { ...tally, end, until: until ?? undefined })
+  return { ...tally, until, complete }
 }

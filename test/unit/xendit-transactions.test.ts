@@ -69,6 +69,8 @@ describe('xendit listTransactions', () => {
     ['settled, and the fee not applicable', fee('NOT_APPLICABLE'), 4_440],
     ['settled, nothing kept', { net_amount: 150_000 }, 0],
     ['settled, fractions: rounded up', { net_amount: 145_559.5 }, 4_441],
+    ['settled, more kept than was paid', { amount: 1_000, net_amount: -3_440 }, 4_440],
+    ['settled, the same as text', { amount: '1000', net_amount: '-3440.00' }, 4_440],
     ['settled, amounts as text', { amount: '10000', net_amount: '9834.10' }, 166],
     ['not settled', { settlement_status: 'PENDING' }, undefined],
     ['without a settlement status', { settlement_status: null }, undefined],
@@ -119,5 +121,27 @@ describe('xendit listTransactions', () => {
       { providerPaymentId: 'inv/1 ?', reference: '', paymentRequestId: undefined, keptMinor: undefined },
       { providerPaymentId: 'py-1' },
     ])
+  })
+
+  it('names a row that it cannot read, and reads the others', async () => {
+    const data = [
+      { ...SETTLED_TRANSACTION, id: 'txn_1' },
+      { ...SETTLED_TRANSACTION, id: 'txn_2', amount: null },
+      'not even an object',
+      { ...SETTLED_TRANSACTION, id: 'txn_4', updated: 'yesterday' },
+    ]
+    const { provider } = await scriptedProvider(json(200, { has_more: true, data }))
+
+    const answer = await provider.listTransactions({ limit: 10 }, TIMEOUT_MS)
+
+    expect(answer).toMatchObject({
+      kind: 'found',
+      value: {
+        transactions: [{ transactionId: 'txn_1' }],
+        unreadableIds: ['txn_2', 'without an id', 'txn_4'],
+        hasMore: true,
+        afterId: 'txn_4',
+      },
+    })
   })
 })

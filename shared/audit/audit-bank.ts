@@ -1,0 +1,50 @@
+import * as v from 'valibot'
+import type { Deps } from '../deps.ts'
+import type { ClientId } from '../ids.ts'
+import { listAudit } from '../operator/audit-trail.ts'
+import type { Settlement } from '../settlement/settlement.ts'
+import { addMs, MINUTE_MS, type Timestamp } from '../time.ts'
+import { type Difference, differs } from './difference.ts'
+
+/** The bank details of a client from a time on, as its audit trail has them. */
+type Registration = { readonly at: Timestamp; readonly account: string }
+
+const BankRecord = v.object({
+  bank: v.nullable(v.object({ bank_name: v.string(), bank_account_no: v.string(), bank_account_name: v.string() })),
+})
+
+const NO_ACCOUNT = 'none'
+const accountText = (name: string, number: string, holder: string) => `${name} ${number} ${holder}`
+
+const accountOf = ({ bank }: Settlement): string =>
+  bank ? accountText(bank.bankName, bank.bankAccountNo, bank.bankAccountName) : NO_ACCOUNT
+
+/** Every account a client was ever registered with, oldest first. */
+export const registeredAccounts = async (
+  deps: Pick<Deps, 'table'>,
+  clientId: ClientId,
+): Promise<readonly Registration[]> =>
+  (await listAudit(deps, clientId)).flatMap(({ at, after }) => {
+    const record = v.safeParse(BankRecord, after)
+    if (!record.success) return []
+    const { bank } = record.output
+    const account = bank ? accountText(bank.bank_name, bank.bank_account_no, bank.bank_account_name) : NO_ACCOUNT
+    return [{ at, account }]
+  })
+
+/** A settlement reads its client shortly before it is recorded; and machines' clocks differ a little. */
+const READ_BEFORE_MS = 15 * MINUTE_MS
+const SKEW_MS = MINUTE_MS
+
+/** A settlement is paid out to an account its client was registered with when it was recorded, and to no other. */
+export const auditBank = (settlement: Settlement, registered: readonly Registration[]): readonly Difference[] => {
+  const { settlementId: id, createdAt } = settlement
+  const from = addMs(createdAt, -READ_BEFORE_MS)
+  const until = addMs(createdAt, SKEW_MS)
+  // Of two records of one millisecond nobody knows the order: both count.
+  const endOf = (start: Timestamp) => registered.find(({ at }) => at > start)?.at ?? until
+  const inForce = registered.filter(({ at }) => at <= until && endOf(at) >= from)
+  const expected = inForce.at(-1)
+  if (expected === undefined || inForce.some(({ account }) => account === accountOf(settlement))) return []
+  return differs('settlement.bank', id, expected.account, accountOf(settlement))
+}

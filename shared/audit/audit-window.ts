@@ -1,0 +1,61 @@
+import type { Window } from '../ledger/ledger-store.ts'
+import type { Settlement } from '../settlement/settlement.ts'
+import type { Timestamp } from '../time.ts'
+import { type Difference, differs } from './difference.ts'
+
+const WINDOW = 'window'
+
+/** Windows follow one another without gap or overlap, from the client's beginning to where the window stands. */
+const auditChain = (windows: readonly Settlement[], born: Timestamp, window: Window): readonly Difference[] => {
+  let start: Timestamp = born
+  const gaps = windows.flatMap((settlement) => {
+    const difference = differs('settlement.period_start', settlement.settlementId, start, settlement.periodStart)
+    start = settlement.periodEnd
+    return difference
+  })
+  return [...gaps, ...differs('window.settled_until', WINDOW, start, window.settledUntil)]
+}
+
+const netOf = (settlements: readonly Settlement[]): number =>
+  settlements.reduce((sum, { netMinor }) => sum + netMinor, 0)
+
+/** The window changes when something is recorded or recredited, and at no other time. */
+const auditChangedAt = (settlements: readonly Settlement[], { changedAt }: Window): readonly Difference[] => {
+  const times = settlements.flatMap(({ createdAt, recreditedAt }) =>
+    recreditedAt ? [createdAt, recreditedAt] : [createdAt],
+  )
+  const isKnown = changedAt === undefined ? times.length === 0 : times.includes(changedAt)
+  return isKnown ? [] : differs('window.changed_at', WINDOW, 'when a settlement was recorded or recredited', changedAt)
+}
+
+/** A recredited settlement either waits in the window or was recorded again; nothing else has happened to its funds. */
+const auditRecredits = (settlements: readonly Settlement[], window: Window): readonly Difference[] => {
+  const known = new Set<string>(settlements.map(({ settlementId }) => settlementId))
+  const strays = [...(window.recreditedIds ?? [])].filter((id) => !known.has(id))
+  return [
+    ...strays.flatMap((id) => differs('window.recredited_ids', id, undefined, 'not a settlement of this client')),
+    ...settlements.flatMap(({ settlementId: id, recreditedAt }) => {
+      const waiting = window.recreditedIds?.has(id) === true ? 1 : 0
+      const replacements = settlements.filter(({ replaces }) => replaces === id).length
+      return differs('settlement.recredits', id, recreditedAt === undefined ? 0 : 1, waiting + replacements)
+    }),
+  ]
+}
+
+/** The window against the settlements that moved it. `windows`: those that swept one, oldest first. */
+export const auditWindow = (input: {
+  readonly settlements: readonly Settlement[]
+  readonly windows: readonly Settlement[]
+  readonly window: Window
+  readonly born: Timestamp
+}): readonly Difference[] => {
+  const { settlements, windows, window, born } = input
+  const waiting = settlements.filter(({ settlementId }) => window.recreditedIds?.has(settlementId))
+  return [
+    ...auditChain(windows, born, window),
+    ...differs('window.settled_minor', WINDOW, netOf(windows), window.settledMinor),
+    ...differs('window.available_minor', WINDOW, netOf(waiting), window.availableMinor),
+    ...auditChangedAt(settlements, window),
+    ...auditRecredits(settlements, window),
+  ]
+}

@@ -1,0 +1,92 @@
+import type { Deps } from '../deps.ts'
+import type { PaymentId } from '../ids.ts'
+import type { Payment } from '../payment/payment.ts'
+import { findPaymentsByKey } from '../payment/payment-store.ts'
+import { paymentIdOf } from '../payment/provider-attempts.ts'
+import { PROVIDER_READ_TIMEOUT_MS, type ProviderTransaction, type TransactionPage } from '../provider/provider.ts'
+import { finding, recordSuspense } from '../suspense/record-suspense.ts'
+import { earlier, type Timestamp } from '../time.ts'
+import { type ReconcileDeps, reconcileTransaction } from './reconcile-transaction.ts'
+
+type SpanDeps = ReconcileDeps & Pick<Deps, 'monotonicMs'>
+
+/** A span of the provider's update times, both ends included. */
+export type Span = { readonly from: Timestamp; readonly to: Timestamp }
+
+/** What a run has seen so far. */
+export type Tally = { transactions: number; unanswered: number }
+
+/** `read`: to its end. Otherwise why the run must stop; the span is read again by the next one. */
+export type SpanEnd = 'read' | 'provider_silent' | 'rate_limited' | 'out_of_time'
+
+type SpanRead = {
+  readonly end: SpanEnd
+  /** The oldest update of a transaction that could not be looked at although the span was read. */
+  readonly openSince: Timestamp | undefined
+}
+
+const PAGE = 50
+const MAX_PAGES = 10_000
+
+/** The payments that a page names, in one read: most of its transactions are known and need nothing more. */
+const paymentsOf = async (
+  deps: SpanDeps,
+  transactions: readonly ProviderTransaction[],
+): Promise<ReadonlyMap<PaymentId, Payment>> => {
+  const ids = new Set(transactions.flatMap(({ reference }) => paymentIdOf(reference) ?? []))
+  const payments = await findPaymentsByKey(deps, [...ids])
+  return new Map(payments.map((payment) => [payment.paymentId, payment]))
+}
+
+const noteUnreadable = async (deps: SpanDeps, { unreadableIds = [] }: TransactionPage): Promise<void> => {
+  for (const subject of unreadableIds) {
+    const item = finding({ subject, cause: 'transaction_unexplained', payment: undefined, now: deps.now() })
+    await recordSuspense(deps, item)
+  }
+}
+
+const reconcilePage = async (
+  deps: SpanDeps,
+  { transactions }: TransactionPage,
+  tally: Tally,
+  deadlineMs: number,
+): Promise<SpanRead> => {
+  const payments = await paymentsOf(deps, transactions)
+  let openSince: Timestamp | undefined
+  for (const transaction of transactions) {
+    if (deps.monotonicMs() >= deadlineMs) return { end: 'out_of_time', openSince }
+    const paymentId = paymentIdOf(transaction.reference)
+    const reconciled = await reconcileTransaction(deps, transaction, paymentId && payments.get(paymentId))
+    if (reconciled === 'rate_limited') return { end: 'rate_limited', openSince }
+    tally.transactions++
+    if (reconciled === 'done') continue
+    tally.unanswered++
+    openSince = earlier(openSince ?? transaction.updatedAt, transaction.updatedAt)
+  }
+  return { end: 'read', openSince }
+}
+
+/**
+ * Reads one span of the provider's transactions to its end, page by page, and reconciles each. A transaction that could
+ * not be looked at does not hold up the others: it is answered in `openSince`.
+ */
+export const readSpan = async (deps: SpanDeps, span: Span, tally: Tally, deadlineMs: number): Promise<SpanRead> => {
+  let openSince: Timestamp | undefined
+  let afterId: string | undefined
+  for (let page = 0; page < MAX_PAGES; page++) {
+    if (deps.monotonicMs() >= deadlineMs) return { end: 'out_of_time', openSince }
+    const filter = { updatedFrom: span.from, updatedTo: span.to, limit: PAGE, ...(afterId && { afterId }) }
+    const answer = await deps.provider.listTransactions(filter, PROVIDER_READ_TIMEOUT_MS)
+    if (answer.kind !== 'found') {
+      const limited = answer.kind === 'unanswered' && answer.reason === 'rate_limited'
+      return { end: limited ? 'rate_limited' : 'provider_silent', openSince }
+    }
+    await noteUnreadable(deps, answer.value)
+    const read = await reconcilePage(deps, answer.value, tally, deadlineMs)
+    if (read.openSince !== undefined) openSince = earlier(openSince ?? read.openSince, read.openSince)
+    if (read.end !== 'read') return { end: read.end, openSince }
+    afterId = answer.value.afterId ?? answer.value.transactions.at(-1)?.transactionId
+    if (!answer.value.hasMore || afterId === undefined) return { end: 'read', openSince }
+  }
+  return { end: 'out_of_time', openSince }
+}

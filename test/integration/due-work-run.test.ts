@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest'
+import { checkDueWork } from '../../shared/due-work/check-due-work.ts'
+import type { PaymentId } from '../../shared/ids.ts'
+import { applyProviderReport } from '../../shared/payment/apply-provider-report.ts'
+import type { Payment } from '../../shared/payment/payment.ts'
+import { paymentKey } from '../../shared/table/keys.ts'
+import { update } from '../../shared/table/step.ts'
+import { conditionalWrite } from '../../shared/table/write.ts'
+import { type MemoryDeps, memoryDeps } from '../support/memory-table.ts'
+import { aPendingPayment, aStoredClient } from '../support/payment-builders.ts'
+
+/** Payments that wait for their customers; due for the first time five minutes from now. */
+const pendingPayments = async (deps: MemoryDeps, count: number): Promise<readonly Payment[]> => {
+  const client = await aStoredClient(deps)
+  const payments: Payment[] = []
+  for (let made = 0; made < count; made++) payments.push(await aPendingPayment(deps, client))
+  return payments
+}
+
+const FIRST_CHECK_SECONDS = 300
+
+describe('checkDueWork (design section 4)', () => {
+  it('touches nothing before its time', async () => {
+    const deps = memoryDeps()
+    await pendingPayments(deps, 3)
+    deps.clock.advance(FIRST_CHECK_SECONDS - 1)
+    const written = deps.changes.length
+
+    const summary = await checkDueWork(deps)
+
+    expect(summary).toStrictEqual({ event: 0, alert: 0, delivery: 0, payment: 0, failed: 0 })
+    expect(deps.changes).toHaveLength(written)
+    expect(deps.provider.countOf('getRequest')).toBe(0)
+  })
+
+  it('looks at what is due in every slot, however many pages a slot has', async () => {
+    const deps = memoryDeps()
+    const payments = await pendingPayments(deps, 120)
+    // Most in one slot, so that it has more than two pages, and the others wherever their ids lead.
+    for (const { paymentId } of payments.slice(0, 110)) {
+      await conditionalWrite(deps, update(paymentKey(paymentId), { set: { slot: 3 } }))
+    }
+    deps.clock.advance(FIRST_CHECK_SECONDS)
+
+    const summary = await checkDueWork(deps)
+
+    expect(summary).toStrictEqual({ event: 0, alert: 0, delivery: 0, payment: 120, failed: 0 })
+    expect(deps.provider.countOf('getRequest')).toBe(120)
+  })
+
+  it('goes on when one item is in trouble, and leaves it due', async () => {
+    const deps = memoryDeps()
+    const [unlucky] = await pendingPayments(deps, 20)
+    deps.clock.advance(FIRST_CHECK_SECONDS)
+    deps.provider.script('getRequest', async (id) => {
+      if (id === unlucky?.paymentRequestId) throw new Error('something nobody thought of')
+      return { kind: 'not_found' }
+    })
+
+    const summary = await checkDueWork(deps)
+
+    expect(summary).toMatchObject({ payment: 19, failed: 1 })
+    expect(deps.memory.item(paymentKey(unlucky?.paymentId ?? ('' as PaymentId)))?.['due_at']).toBe(
+      '2026-11-20T04:07:00.000Z',
+    )
+  })
+
+  it('asks no more once the provider wants no more questions', async () => {
+    const deps = memoryDeps()
+    await pendingPayments(deps, 60)
+    deps.clock.advance(FIRST_CHECK_SECONDS)
+    deps.provider.script('getRequest', async () => ({ kind: 'unanswered', reason: 'rate_limited' }))
+
+    await checkDueWork(deps)
+
+    // Those of one group are asked side by side.
+    expect(deps.provider.countOf('getRequest')).toBeLessThanOrEqual(8)
+  })
+
+  it('announces what the stream has lost, and delivers it', async () => {
+    const deps = memoryDeps()
+    const [payment] = await pendingPayments(deps, 1)
+    if (!payment) throw new Error('no payment')
+    const providerPaymentId = deps.provider.pay(payment.paymentRequestId)
+    await applyProviderReport(deps, { providerPaymentId }, 'callback')
+    deps.clock.advance(120)
+
+    const summary = await checkDueWork(deps)
+
+    expect(summary).toStrictEqual({ event: 1, alert: 0, delivery: 0, payment: 0, failed: 0 })
+    expect(deps.lines.map(({ code }) => code)).toContain('event.fanned_out')
+  })
+})

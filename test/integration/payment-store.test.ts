@@ -1,0 +1,172 @@
+import { describe, expect, it } from 'vitest'
+import { paymentIdForKey } from '../../shared/ids.ts'
+import { newPayment } from '../../shared/payment/new-payment.ts'
+import type { CreatingPayment, Payment } from '../../shared/payment/payment.ts'
+import {
+  claimPayment,
+  claimTakeover,
+  commitPending,
+  commitSucceeded,
+  findStoredPayment,
+  releaseAttempt,
+  rememberCapture,
+} from '../../shared/payment/payment-store.ts'
+import { transact } from '../../shared/table/write.ts'
+import { addMs } from '../../shared/time.ts'
+import { aRequest, aStoredClient } from '../support/payment-builders.ts'
+import { type TestDeps, testDeps } from '../support/test-deps.ts'
+
+const LEASE_MS = 30_000
+
+/** A payment whose second attempt is under way. */
+const aCreating = async (fields: Partial<CreatingPayment> = {}) => {
+  const deps = testDeps()
+  const client = await aStoredClient(deps)
+  const creating: CreatingPayment = {
+    paymentId: paymentIdForKey(client.clientId, 'key-1'),
+    clientId: client.clientId,
+    status: 'creating',
+    request: aRequest(),
+    attempt: 2,
+    claimedAt: deps.now(),
+    leaseUntil: addMs(deps.now(), LEASE_MS),
+    providerAttempts: [{ number: 2, startedAt: deps.now(), outcome: 'started' }],
+    mayExistUpstream: true,
+    ...fields,
+  }
+  await claimPayment(deps, creating)
+  return { deps, creating }
+}
+
+const visible = (deps: TestDeps, creating: CreatingPayment): Payment =>
+  newPayment(
+    creating,
+    { paymentRequestId: 'pr-1', destination: '123' },
+    { createdAt: deps.now(), expiresAt: addMs(deps.now(), 86_400_000) },
+  )
+
+const stored = (deps: TestDeps, { paymentId }: Pick<Payment, 'paymentId'>) => findStoredPayment(deps, paymentId)
+
+describe('claimTakeover', () => {
+  const takenOver = (creating: CreatingPayment, attempt: number): CreatingPayment => ({ ...creating, attempt })
+
+  it.each([
+    ['over', (deps: TestDeps) => deps.clock.advance(30), {}],
+    ['released', () => undefined, { leaseUntil: undefined, failure: 'the provider did not answer' }],
+  ] as const)('takes the next attempt once the lease is %s, and forgets the failure', async (_case, pass, fields) => {
+    const { deps, creating } = await aCreating(fields)
+    pass(deps)
+    const next = { ...takenOver(creating, 3), leaseUntil: addMs(deps.now(), LEASE_MS), failure: undefined }
+
+    const { applied } = await claimTakeover(deps, next, deps.now())
+
+    expect(applied).toBe(true)
+    expect(await stored(deps, creating)).toEqual(next)
+  })
+
+  it('is refused a millisecond before the lease is over', async () => {
+    const { deps, creating } = await aCreating()
+
+    const { applied } = await claimTakeover(deps, takenOver(creating, 3), addMs(deps.now(), LEASE_MS - 1))
+
+    expect(applied).toBe(false)
+    expect(await stored(deps, creating)).toEqual(creating)
+  })
+
+  it('is refused when another caller has taken that attempt', async () => {
+    const { deps, creating } = await aCreating()
+    deps.clock.advance(31)
+
+    const { applied } = await claimTakeover(deps, takenOver(creating, 2), deps.now())
+
+    expect(applied).toBe(false)
+  })
+
+  it('is refused once the payment is there', async () => {
+    const { deps, creating } = await aCreating()
+    const payment = visible(deps, creating)
+    await transact(deps, { payment: commitPending(payment) })
+
+    const { applied } = await claimTakeover(deps, takenOver(creating, 3), addMs(deps.now(), 86_400_000))
+
+    expect(applied).toBe(false)
+    expect(await stored(deps, creating)).toEqual(payment)
+  })
+})
+
+describe('releaseAttempt', () => {
+  it('is refused for an attempt that another one took over', async () => {
+    const { deps, creating } = await aCreating()
+
+    const ended = { failure: 'too late', providerAttempts: [] }
+    const { applied } = await releaseAttempt(deps, { ...creating, attempt: 1 }, ended)
+
+    expect(applied).toBe(false)
+    expect(await stored(deps, creating)).toEqual(creating)
+  })
+})
+
+describe.each([
+  ['commitPending', (payment: Payment) => commitPending(payment)],
+  ['commitSucceeded', (payment: Payment, deps: TestDeps) => commitSucceeded(payment, deps.now())],
+] as const)('%s', (_name, step) => {
+  it('is refused once the payment is there', async () => {
+    const { deps, creating } = await aCreating({ leaseUntil: undefined })
+    const payment = visible(deps, creating)
+    await transact(deps, { payment: commitPending(payment) })
+
+    const { applied } = await transact(deps, { payment: step({ ...payment, paymentDestination: '456' }, deps) })
+
+    expect(applied).toBe(false)
+    expect(await stored(deps, creating)).toEqual(payment)
+  })
+
+  it('is refused for an attempt that another one took over', async () => {
+    const { deps, creating } = await aCreating({ leaseUntil: undefined })
+
+    const { applied } = await transact(deps, { payment: step(visible(deps, { ...creating, attempt: 1 }), deps) })
+
+    expect(applied).toBe(false)
+    expect(await stored(deps, creating)).toEqual(creating)
+  })
+})
+
+describe('commitPending and a capture remembered meanwhile', () => {
+  it('is refused until it carries the capture on', async () => {
+    const { deps, creating } = await aCreating()
+    await rememberCapture(deps, creating, 'py-1', deps.now())
+    const payment = visible(deps, creating)
+    const carrying = { ...payment, rememberedPaymentIds: new Set(['py-1']), dueAt: deps.now() }
+
+    const without = await transact(deps, { payment: commitPending(payment) })
+    const withIt = await transact(deps, { payment: commitPending(carrying) })
+
+    expect([without.applied, withIt.applied]).toStrictEqual([false, true])
+    expect(await stored(deps, creating)).toEqual(carrying)
+  })
+})
+
+describe('commitSucceeded', () => {
+  it('is refused while the attempt still runs', async () => {
+    const { deps, creating } = await aCreating()
+    const payment = visible(deps, creating)
+
+    const early = await transact(deps, { payment: commitSucceeded(payment, addMs(deps.now(), LEASE_MS - 1)) })
+    const late = await transact(deps, { payment: commitSucceeded(payment, addMs(deps.now(), LEASE_MS)) })
+
+    expect([early.applied, late.applied]).toStrictEqual([false, true])
+  })
+})
+
+describe('rememberCapture', () => {
+  it('is refused once the payment is there: the capture is applied instead', async () => {
+    const { deps, creating } = await aCreating()
+    const payment = visible(deps, creating)
+    await transact(deps, { payment: commitPending(payment) })
+
+    const { applied } = await rememberCapture(deps, creating, 'py-1', deps.now())
+
+    expect(applied).toBe(false)
+    expect(await stored(deps, creating)).toEqual(payment)
+  })
+})

@@ -1,0 +1,195 @@
+import { describe, expect, it, vi } from 'vitest'
+import { runAdmin } from '../../infra/cli/run-admin.ts'
+import { cut, json, type Script, startScriptedServer } from '../support/scripted-server.ts'
+
+/** The tool against an Invoke API that answers as scripted. */
+const cli = async (script: Script, env: Record<string, string> = {}) => {
+  const server = await startScriptedServer(script)
+  const port = Number(new URL(server.url).port)
+  const run = async (...argv: string[]) => {
+    const out: string[] = []
+    const err: string[] = []
+    const io = { out: (text: string) => out.push(text), err: (text: string) => err.push(text) }
+    const code = await runAdmin(argv, { ...io, env: { PORT: String(port - 1), ...env } })
+    return { code, out: out.join('\n'), err: err.join('\n') }
+  }
+  return {
+    run,
+    server,
+    called: () => server.requests.map(({ url, body }) => ({ url, body: JSON.parse(body) as unknown })),
+  }
+}
+
+const CLIENT = { status: 200, body: { client_id: 'c1', name: 'Warung' } }
+const REFUSED = {
+  status: 422,
+  body: { message: 'name: required', code: 'validation', field_errors: { name: ['required'] }, action_hint: 'Say it.' },
+}
+
+describe('npm run admin', () => {
+  it('invokes the function of the action and prints its answer', async () => {
+    const { run, called } = await cli(json(200, CLIENT))
+
+    const result = await run('create-client', '--name', 'Warung', '--settlement-floor-minor', '5', '--operator', 'sari')
+
+    expect(result).toStrictEqual({ code: 0, out: 'client_id  c1\nname       Warung', err: '' })
+    expect(called()).toStrictEqual([
+      {
+        url: '/2015-03-31/functions/gateway-local-create-client/invocations',
+        body: { name: 'Warung', settlement_floor_minor: 5, operator: 'sari' },
+      },
+    ])
+  })
+
+  it('says who asks when the environment does, where an action wants to know', async () => {
+    const { run, called } = await cli(json(200, CLIENT), { GATEWAY_OPERATOR: 'sari' })
+
+    await run('update-client', '--client_id', 'c1', '--enabled', 'false')
+    await run('get-client', '--client_id', 'c1')
+
+    expect(called().map(({ body }) => body)).toStrictEqual([
+      { client_id: 'c1', enabled: false, operator: 'sari' },
+      { client_id: 'c1' },
+    ])
+  })
+
+  it('invokes the function of another stage on AWS, with the caller’s own region and credentials', async () => {
+    const { run, server, called } = await cli(json(200, CLIENT))
+    vi.stubEnv('AWS_ENDPOINT_URL_LAMBDA', server.url)
+    vi.stubEnv('AWS_REGION', 'ap-southeast-3')
+    vi.stubEnv('AWS_ACCESS_KEY_ID', 'AKIDEXAMPLE')
+    vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'secret')
+
+    const { code } = await run('get-client', '--client_id', 'c1', '--stage', 'prod')
+    vi.unstubAllEnvs()
+
+    expect(code).toBe(0)
+    expect(called()[0]?.url).toBe('/2015-03-31/functions/gateway-prod-get-client/invocations')
+    expect(server.requests[0]?.headers.authorization).toMatch(
+      /^AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE\/\d+\/ap-southeast-3\//,
+    )
+  })
+
+  it('prints JSON when asked to', async () => {
+    const { run } = await cli(json(200, CLIENT))
+
+    expect(JSON.parse((await run('get-client', '--client_id', 'c1', '--json')).out)).toStrictEqual(CLIENT.body)
+  })
+
+  it('ends with 1 when the action is refused, and says why on the error output', async () => {
+    const { run } = await cli(json(200, REFUSED))
+
+    expect(await run('create-client')).toStrictEqual({
+      code: 1,
+      out: '',
+      err: 'create-client was refused (422 validation): name: required\n  name:  required\nHint: Say it.',
+    })
+    const asJson = await run('create-client', '--json')
+    expect({ ...asJson, err: JSON.parse(asJson.err) as unknown }).toStrictEqual({ code: 1, out: '', err: REFUSED.body })
+  })
+
+  it('starts scheduled work and prints its summary', async () => {
+    const { run, called } = await cli(json(200, { clients: 2 }))
+
+    expect(await run('sweep-settlements')).toStrictEqual({ code: 0, out: 'clients  2', err: '' })
+    expect(called()).toStrictEqual([
+      { url: '/2015-03-31/functions/gateway-local-sweep-settlements/invocations', body: {} },
+    ])
+  })
+
+  it('gives a worker the messages of --payload, and ends with 1 when one of them fails', async () => {
+    const { run, called } = await cli(json(200, { batchItemFailures: [{ itemIdentifier: '1' }] }))
+
+    const { code } = await run('settle-client', '--payload', '{"Records":[]}')
+
+    expect(code).toBe(1)
+    expect(called()).toMatchObject([{ body: { Records: [] } }])
+  })
+
+  it('ends with 1 when the function fails, and does not call it again', async () => {
+    const { run, server } = await cli((response) => {
+      response
+        .writeHead(200, { 'x-amz-function-error': 'Unhandled' })
+        .end('{"errorType":"Error","errorMessage":"boom"}')
+    })
+
+    const { code, err } = await run('get-client', '--client_id', 'c1')
+
+    expect(code).toBe(1)
+    expect(err).toBe('gateway-local-get-client failed: {"errorType":"Error","errorMessage":"boom"}')
+    expect(server.requests).toHaveLength(1)
+  })
+
+  it.each<[string, Script]>([
+    ['the connection is cut', cut],
+    ['the API answers 500', json(500, { message: 'no' })],
+    ['the API answers 429', json(429, { message: 'slow down' })],
+  ])('ends with 1 when %s, and does not call again: a change may have happened', async (_, script) => {
+    const { run, server } = await cli(script)
+
+    const { code, out, err } = await run('recredit-settlement', '--settlement_id', 's1')
+
+    expect({
+      code,
+      out,
+      isExplained: err.includes('gateway-local-recredit-settlement could not be invoked'),
+    }).toStrictEqual({
+      code: 1,
+      out: '',
+      isExplained: true,
+    })
+    expect(server.requests).toHaveLength(1)
+  })
+
+  it('says that the function is not there', async () => {
+    const { run } = await cli((response) => {
+      response
+        .writeHead(404, { 'x-amzn-errortype': 'ResourceNotFoundException' })
+        .end('{"Message":"Function not found"}')
+    })
+
+    expect(await run('get-client')).toMatchObject({ code: 1, err: 'there is no function gateway-local-get-client' })
+  })
+
+  it('says that the gateway does not run', async () => {
+    const { run, server } = await cli(cut)
+    await server.close()
+
+    expect(await run('get-client')).toMatchObject({
+      code: 1,
+      err: `nothing listens at ${server.url}; start the gateway: npm start`,
+    })
+  })
+
+  it.each([
+    [['crate-client'], 'unknown action: crate-client; similar: settle-client, create-client'],
+    [['xyz'], 'unknown action: xyz\n'],
+    [['get-client', 'c1'], 'unexpected argument: c1'],
+    [['get-client', '--client_id'], '--client_id needs a value'],
+  ])('ends with 2 when it is called wrongly: %j', async (argv, message) => {
+    const { run, server } = await cli(json(200, CLIENT))
+
+    const { code, out, err } = await run(...argv)
+
+    expect({ code, out }).toStrictEqual({ code: 2, out: '' })
+    expect(err).toContain(message)
+    expect(server.requests).toHaveLength(0)
+  })
+
+  it('ends with 2 and its help when it is called without an action, with 0 when asked for help', async () => {
+    const { run } = await cli(json(200, CLIENT))
+
+    expect(await run()).toMatchObject({ code: 2, out: '', err: expect.stringContaining('Actions') as unknown })
+    expect(await run('--help')).toMatchObject({ code: 0, out: expect.stringContaining('Actions') as unknown, err: '' })
+    expect(await run('get-client', '--help')).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('--client_id  text  required') as unknown,
+    })
+  })
+
+  it('refuses a PORT that is none', async () => {
+    const { run } = await cli(json(200, CLIENT), { PORT: 'three' })
+
+    expect(await run('get-client')).toMatchObject({ code: 2 })
+  })
+})

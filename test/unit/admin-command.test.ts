@@ -1,0 +1,149 @@
+import * as v from 'valibot'
+import { describe, expect, it } from 'vitest'
+import { type Command, parseCommand, UsageError } from '../../infra/cli/parse-command.ts'
+import { fieldsOf } from '../../infra/cli/schema-fields.ts'
+import { MinorSchema } from '../../shared/money.ts'
+
+const INPUT = v.pipe(
+  v.strictObject({
+    operator: v.pipe(v.string(), v.minLength(1, 'must say who asks')),
+    client_id: v.string(),
+    name: v.optional(v.string()),
+    floor: v.optional(v.pipe(MinorSchema, v.minValue(0 as never, 'must be >= 0')), 10_000 as never),
+    enabled: v.optional(v.boolean(), true),
+    url: v.optional(v.nullable(v.string())),
+    types: v.optional(v.array(v.picklist(['a', 'b', '*']))),
+    bank: v.optional(
+      v.nullable(
+        v.pipe(
+          v.strictObject({ name: v.string(), no: v.string() }),
+          v.transform(() => 'x'),
+        ),
+      ),
+    ),
+    format: v.optional(v.picklist(['json', 'csv']), 'json'),
+    kind: v.optional(v.literal('recorded')),
+    page: v.pipe(v.optional(v.pipe(v.number(), v.safeInteger()), 1), v.transform(String)),
+    since: v.optional(
+      v.pipe(
+        v.string(),
+        v.check(() => true, 'must be a time'),
+      ),
+    ),
+  }),
+  v.check(() => true, 'one of two'),
+)
+const FIELDS = fieldsOf(INPUT)
+
+const parse = (args: string, operator?: string): Command =>
+  parseCommand(args.split(' ').filter(Boolean), FIELDS, operator)
+const payloadOf = (args: string, operator?: string) => parse(args, operator).payload
+
+describe('the fields of an action, from its own schema', () => {
+  it('are told with type, need, default and rules', () => {
+    const told = FIELDS.map(({ name, type, required, byDefault }) => [name, type, required, byDefault])
+
+    expect(told).toStrictEqual([
+      ['operator', 'text', true, undefined],
+      ['client_id', 'text', true, undefined],
+      ['name', 'text', false, undefined],
+      ['floor', 'whole number', false, '10000'],
+      ['enabled', 'true or false', false, 'true'],
+      ['url', 'text', false, undefined],
+      ['types', 'list: one of a, b, *', false, undefined],
+      ['bank', 'null', false, undefined],
+      ['bank.name', 'text', false, undefined],
+      ['bank.no', 'text', false, undefined],
+      ['format', 'one of json, csv', false, 'json'],
+      ['kind', 'recorded', false, undefined],
+      ['page', 'whole number', false, '1'],
+      ['since', 'text', false, undefined],
+    ])
+    expect(FIELDS.filter(({ rules }) => rules.length > 0).map(({ name, rules }) => [name, rules])).toStrictEqual([
+      ['operator', ['must say who asks']],
+      ['floor', ['must be >= 0']],
+      ['since', ['must be a time']],
+    ])
+    expect(FIELDS.filter(({ nullable }) => nullable).map(({ name }) => name)).toStrictEqual(['url', 'bank'])
+    expect(FIELDS.filter(({ withOthers }) => withOthers).map(({ name }) => name)).toStrictEqual([
+      'bank.name',
+      'bank.no',
+    ])
+  })
+})
+
+describe('a command line', () => {
+  it.each<[string, unknown]>([
+    ['--client_id c1 --name Warung', { client_id: 'c1', name: 'Warung' }],
+    ['--client-id=c1', { client_id: 'c1' }],
+    ['--floor 20000', { floor: 20_000 }],
+    ['--floor -5', { floor: -5 }],
+    ['--floor 1.5', { floor: 1.5 }],
+    ['--floor 0012', { floor: 12 }],
+    // Not a number: the action says so.
+    ['--floor many', { floor: 'many' }],
+    ['--floor 1e3', { floor: '1e3' }],
+    ['--enabled false', { enabled: false }],
+    ['--enabled --name x', { enabled: true, name: 'x' }],
+    ['--enabled', { enabled: true }],
+    ['--enabled=maybe', { enabled: 'maybe' }],
+    ['--url null', { url: null }],
+    // Only what can be null is.
+    ['--name null', { name: 'null' }],
+    ['--name 17', { name: '17' }],
+    ['--name true', { name: 'true' }],
+    ['--types a,b', { types: ['a', 'b'] }],
+    ['--types a --types b', { types: ['a', 'b'] }],
+    ['--types=*', { types: ['*'] }],
+    ['--bank.name BCA --bank.no 0012', { bank: { name: 'BCA', no: '0012' } }],
+    ['--bank null', { bank: null }],
+    ['--page 2', { page: 2 }],
+    ['--name a --name b', { name: 'b' }],
+    ['--name=a=b', { name: 'a=b' }],
+    ['--name=', { name: '' }],
+    ['--name -x', { name: '-x' }],
+    // The action itself refuses what it does not know.
+    ['--nme x', { nme: 'x' }],
+    ['--bank.nme x', { bank: { nme: 'x' } }],
+    ['', {}],
+  ])('%s becomes %j', (args, payload) => {
+    expect(payloadOf(args)).toStrictEqual(payload)
+  })
+
+  it('keeps spaces and commas of a text', () => {
+    expect(parseCommand(['--name', 'PT Kopi, Satu'], FIELDS).payload).toStrictEqual({ name: 'PT Kopi, Satu' })
+  })
+
+  it('takes a whole payload instead of fields', () => {
+    expect(payloadOf('--payload {"a":[1]}')).toStrictEqual({ a: [1] })
+    expect(() => parse('--payload {"a":1} --name x')).toThrow(new UsageError('give --payload or fields, not both'))
+    expect(() => parse('--payload {a}')).toThrow(new UsageError('--payload must be JSON'))
+  })
+
+  it('says who asks when the environment does and the command does not', () => {
+    expect(payloadOf('--name x', 'sari')).toStrictEqual({ name: 'x', operator: 'sari' })
+    expect(payloadOf('--operator budi', 'sari')).toStrictEqual({ operator: 'budi' })
+    expect(parseCommand(['--page', '1'], FIELDS.slice(1), 'sari').payload).toStrictEqual({ page: 1 })
+  })
+
+  it('reads the options of the tool itself', () => {
+    expect(parse('--stage prod --json --name x')).toStrictEqual({
+      stage: 'prod',
+      json: true,
+      help: false,
+      payload: { name: 'x' },
+    })
+    expect(parse('')).toMatchObject({ stage: 'local', json: false, help: false })
+    expect(parse('--help')).toMatchObject({ help: true })
+  })
+
+  it.each([
+    ['name x', 'unexpected argument: name'],
+    ['--name', '--name needs a value'],
+    ['--name --json', '--name needs a value'],
+    ['--stage', '--stage needs a value'],
+    ['-n x', 'unexpected argument: -n'],
+  ])('refuses %s', (args, message) => {
+    expect(() => parse(args)).toThrow(new UsageError(message))
+  })
+})
