@@ -1,0 +1,92 @@
+import * as v from 'valibot'
+import { type FunctionSpec, functionName } from '../../functions/manifest.ts'
+import { ACTIONS, findAction, inputOf } from './action.ts'
+import { actionHelp, overallHelp } from './help-text.ts'
+import { InvocationFailed, invokeFunction } from './invoke-function.ts'
+import { type Command, DEFAULT_STAGE, parseCommand, UsageError } from './parse-command.ts'
+import { renderRefusal, renderReply } from './render-reply.ts'
+import { fieldsOf } from './schema-fields.ts'
+
+export type AdminIo = {
+  readonly out: (text: string) => void
+  readonly err: (text: string) => void
+  readonly env: Readonly<Record<string, string | undefined>>
+}
+
+/** 0: done. 1: refused, or failed. 2: called wrongly. */
+export type ExitCode = 0 | 1 | 2
+
+const DEFAULT_PORT = 3000
+
+/** The local gateway's Invoke API is on the port behind its own (design section 6). */
+const endpointOf = (stage: string, env: AdminIo['env']): string | undefined => {
+  if (stage !== DEFAULT_STAGE) return undefined
+  const port = env['PORT'] ? Number(env['PORT']) : DEFAULT_PORT
+  if (!Number.isInteger(port) || port < 1 || port > 65_534)
+    throw new UsageError('PORT must be a number from 1 to 65534')
+  return `http://127.0.0.1:${port + 1}`
+}
+
+/** What operator actions answer; scheduled work answers its summary as it is. */
+const Reply = v.object({ status: v.number(), body: v.unknown() })
+/** What a worker answers when messages of it go back to their queue. */
+const FailedMessages = v.object({ batchItemFailures: v.pipe(v.array(v.unknown()), v.minLength(1)) })
+
+const report = (io: AdminIo, spec: FunctionSpec, { json }: Command, answer: unknown): ExitCode => {
+  const reply = v.safeParse(Reply, answer)
+  const isAction = spec.trigger.kind === 'operator' && reply.success
+  const body = isAction ? reply.output.body : answer
+  if (isAction && reply.output.status >= 400) {
+    io.err(json ? JSON.stringify(body, null, 2) : renderRefusal(spec.name, reply.output.status, body))
+    return 1
+  }
+  io.out(json ? JSON.stringify(body, null, 2) : renderReply(body))
+  return v.is(FailedMessages, body) ? 1 : 0
+}
+
+const carryOut = async (name: string, args: readonly string[], io: AdminIo): Promise<ExitCode> => {
+  const spec = findAction(name)
+  if (spec === undefined) {
+    const similar = ACTIONS.filter((one) => name.split('-').some((word) => one.name.split('-').includes(word)))
+    const hint = similar.length > 0 ? `; similar: ${similar.map((one) => one.name).join(', ')}` : ''
+    throw new UsageError(`unknown action: ${name}${hint}`)
+  }
+  const input = await inputOf(spec)
+  const command = parseCommand(args, input ? fieldsOf(input) : [], io.env['GATEWAY_OPERATOR'] || undefined)
+  if (command.help) {
+    io.out(await actionHelp(spec, input))
+    return 0
+  }
+  const answer = await invokeFunction({
+    functionName: functionName(command.stage, spec),
+    payload: command.payload,
+    timeoutSeconds: spec.timeoutSeconds,
+    endpoint: endpointOf(command.stage, io.env),
+  })
+  return report(io, spec, command, answer)
+}
+
+/**
+ * The operators' tool: one action per call, on this machine or on AWS. Asks nothing back, so that it can be used in a
+ * script; what was refused ends with a code other than 0.
+ */
+export const runAdmin = async (argv: readonly string[], io: AdminIo): Promise<ExitCode> => {
+  const [name, ...args] = argv
+  try {
+    if (name === undefined || name === '--help') {
+      const help = await overallHelp()
+      if (name === '--help') io.out(help)
+      else io.err(help)
+      return name === '--help' ? 0 : 2
+    }
+    return await carryOut(name, args, io)
+  } catch (error) {
+    if (error instanceof UsageError) {
+      io.err(`${error.message}\nnpm run admin -- --help shows the actions, <action> --help its fields.`)
+      return 2
+    }
+    if (!(error instanceof InvocationFailed)) throw error
+    io.err(error.message)
+    return 1
+  }
+}
