@@ -2,6 +2,7 @@ import type { SQSBatchResponse } from 'aws-lambda'
 import { MANIFEST } from '../../functions/manifest.ts'
 import type { QueueName } from '../../shared/queues.ts'
 import { invoke } from './lambda.ts'
+import { connectSchedules } from './schedules.ts'
 import type { Disorder, ReceivedMessage } from './sim-queue.ts'
 import { isInsertOf, streamRecord } from './sim-table/stream-record.ts'
 import type { TableChange } from './sim-table/table-change.ts'
@@ -94,61 +95,6 @@ const disorderOf = ({ prng, faults }: World): Disorder => ({
 const connectQueues = (world: World) => {
   for (const { name, trigger } of MANIFEST) {
     if (trigger.kind === 'queue') connectQueue(world, trigger.queue, name, trigger.batchSize)
-  }
-}
-
-/** Whether a run of check-due-work would find anything: one that would not is left out, since it changes nothing. */
-const trackDueWork = (world: World): (() => boolean) => {
-  const dueAt = new Map<string, string>()
-  world.onChange.push(({ key, after }) => {
-    const item = `${key.pk} ${key.sk}`
-    const due = after?.['due_at']
-    if (typeof due === 'string' && after?.['work'] !== 'payout') dueAt.set(item, due)
-    else dueAt.delete(item)
-  })
-  return () => {
-    const now = new Date(world.scheduler.nowMs()).toISOString()
-    return dueAt.values().some((due) => due <= now)
-  }
-}
-
-const MINUTE_MS = 60_000
-
-/** EventBridge: on time, twice or not at all. check-due-work runs one at a time, as its reserved concurrency says. */
-const connectSchedules = (world: World) => {
-  let checking = false
-  const isAnythingDue = trackDueWork(world)
-  const fire = (name: string) => {
-    if (name === 'check-due-work') {
-      if (checking || !isAnythingDue()) return
-      checking = true
-      void invoke(world, name, {}).then(() => (checking = false))
-      return
-    }
-    if (
-      name === 'sync-provider-transactions' &&
-      world.provider.listTransactions(new URLSearchParams()).data.length === 0
-    )
-      return
-    void invoke(world, name, {})
-  }
-  const fireAround = (name: string) => {
-    if (strikes(world, 'scheduleMissed')) return
-    fire(name)
-    if (strikes(world, 'scheduleTwice')) world.scheduler.after(world.prng.int(1, 5_000), () => fire(name))
-  }
-  for (const { name, trigger } of MANIFEST) {
-    if (trigger.kind !== 'schedule') continue
-    const { schedule } = trigger
-    const everyMs = 'everyMinutes' in schedule ? schedule.everyMinutes * MINUTE_MS : 24 * 60 * MINUTE_MS
-    const offsetMs =
-      'dailyAtUtc' in schedule ? (schedule.dailyAtUtc.hour * 60 + schedule.dailyAtUtc.minute) * MINUTE_MS : 0
-    const next = (afterMs: number) => (Math.floor((afterMs - offsetMs) / everyMs) + 1) * everyMs + offsetMs
-    const tick = () => {
-      fireAround(name)
-      world.scheduler.at(next(world.scheduler.nowMs()), tick)
-    }
-    world.scheduler.at(next(world.scheduler.nowMs()), tick)
   }
 }
 

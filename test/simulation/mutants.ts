@@ -1,0 +1,23 @@
+import { BORDER_MUTANTS } from './mutants/border-mutants.ts'
+import { CALLBACK_AND_DUE_WORK_MUTANTS } from './mutants/callback-and-due-work-mutants.ts'
+import { CLIENT_MUTANTS } from './mutants/client-mutants.ts'
+import { CREATE_MUTANTS } from './mutants/create-mutants.ts'
+import { DELIVERY_MUTANTS } from './mutants/delivery-mutants.ts'
+import { EVENT_MUTANTS } from './mutants/event-mutants.ts'
+import { FEE_AND_SYNC_MUTANTS } from './mutants/fee-and-sync-mutants.ts'
+import { PROVIDER_NEWS_MUTANTS } from './mutants/provider-news-mutants.ts'
+import { SETTLEMENT_MUTANTS } from './mutants/settlement-mutants.ts'
+import type { Mutant } from './mutation/mutant.ts'
+
+/** Every way in which `npm run mutants` breaks the gateway, in the order of the money. */
+export const MUTANTS: readonly Mutant[] = [
+  ...CREATE_MUTANTS,
+  ...PROVIDER_NEWS_MUTANTS,
+  ...CALLBACK_AND_DUE_WORK_MUTANTS,
+  ...EVENT_MUTANTS,
+  ...DELIVERY_MUTANTS,
+  ...FEE_AND_SYNC_MUTANTS,
+  ...SETTLEMENT_MUTANTS,
+  ...CLIENT_MUTANTS,
+  ...BORDER_MUTANTS,
+]

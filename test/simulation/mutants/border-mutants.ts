@@ -1,0 +1,237 @@
+import { mutantsOf } from '../mutation/mutant.ts'
+
+const ADDRESS = 'unit/safe-address'
+const URLS = 'unit/safe-url'
+const WRITE = 'unit/table-write'
+const READ = 'unit/table-read'
+const CONTENTION = 'unit/table-contention'
+const SENDER = 'integration/https-webhook-sender-failures'
+
+/** The table's own habits, the batches Lambda hands over, and where a webhook may go. */
+export const BORDER_MUTANTS = [
+  ...mutantsOf('shared/table/write.ts', [
+    {
+      name: 'a write that met another transaction is not tried again',
+      find: 'if (tried >= CONFLICT_TRIES || !isContention(error)) throw error',
+      replace: 'if (tried >= 1) throw error',
+      tests: [WRITE],
+    },
+    {
+      name: 'a conflict is retried for ever',
+      find: 'if (tried >= CONFLICT_TRIES || !isContention(error)) throw error',
+      replace: 'if (!isContention(error) || tried > 100) throw error',
+      tests: [WRITE],
+    },
+    {
+      name: 'a single write that met a transaction is not tried again',
+      find: 'error instanceof TransactionConflictException ||',
+      replace: 'false ||',
+      tests: [CONTENTION],
+    },
+    {
+      name: 'a throttled transaction is not tried again',
+      find: "new Set(['TransactionConflict', 'ThrottlingError', 'ProvisionedThroughputExceeded'])",
+      replace: "new Set(['TransactionConflict'])",
+      tests: [CONTENTION],
+    },
+    {
+      name: 'a refused write counts as applied',
+      find: 'return { applied: false, item: plainItem(error.Item) }',
+      replace: 'return { applied: true, item: plainItem(error.Item) }',
+      tests: [WRITE],
+    },
+  ]),
+  ...mutantsOf('shared/table/step.ts', [
+    {
+      name: 'a refusal does not bring back the item as it was',
+      find: "ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const",
+      replace: "ReturnValuesOnConditionCheckFailure: 'NONE' as const",
+      tests: [WRITE],
+    },
+  ]),
+  ...mutantsOf('shared/table/read.ts', [
+    {
+      name: 'an item is read that may be stale',
+      find: 'Key: key, ConsistentRead: true',
+      replace: 'Key: key, ConsistentRead: false',
+      tests: [READ],
+      histories: true,
+    },
+    {
+      name: 'items are read that may be stale',
+      find: 'Keys: pending.map((key) => ({ ...key })), ConsistentRead: true',
+      replace: 'Keys: pending.map((key) => ({ ...key })), ConsistentRead: false',
+      tests: [READ],
+      histories: true,
+    },
+    {
+      name: 'a range of the table is read that may be stale',
+      find: 'ConsistentRead: input.index === undefined,',
+      replace: 'ConsistentRead: false,',
+      tests: [READ],
+      histories: true,
+    },
+    {
+      name: 'keys that DynamoDB left unprocessed count as missing',
+      find: 'pending = pending.filter((key) => unprocessed.has(identity(key)))',
+      replace: 'pending = unprocessed.size > 1_000 ? pending : []',
+      tests: [READ],
+    },
+    {
+      name: 'keys that DynamoDB leaves unprocessed for ever are asked for for ever',
+      find: "if (tried === BATCH_TRIES) throw new Error('a batch read stayed incomplete')\n",
+      replace: '',
+      tests: [READ],
+    },
+  ]),
+  ...mutantsOf('shared/table/list.ts', [
+    {
+      name: 'a list believes its index',
+      find: 'item !== undefined && fields.every((field, at) => item[field] === partition[at])',
+      replace: 'item !== undefined',
+      tests: ['unit/list-items'],
+    },
+  ]),
+  ...mutantsOf('shared/ledger/balance.ts', [
+    {
+      name: 'what was settled stays pending',
+      find: 'less(credited, window?.settledMinor ?? ZERO)',
+      replace: 'credited',
+      tests: ['functions/api-balance'],
+    },
+  ]),
+  ...mutantsOf('shared/ledger/ledger-store.ts', [
+    {
+      name: 'a payment is counted in its old status too',
+      find: '  ...(from !== undefined && { [COUNT_FIELD[from]]: -1 }),\n',
+      replace: '',
+      tests: ['integration/provider-news'],
+    },
+    {
+      name: 'a credit overwrites the shard',
+      find: "add: { ...counts({ ...counted, to: 'succeeded' }), creditedMinor: netMinor },\n    set: { creditedAt: at },",
+      replace:
+        "add: { ...counts({ ...counted, to: 'succeeded' }) },\n    set: { creditedAt: at, creditedMinor: netMinor },",
+      tests: ['integration/settle-client'],
+    },
+  ]),
+  ...mutantsOf('shared/runtime/queue-handler.ts', [
+    {
+      name: 'a message that failed is taken off its queue',
+      find: '      batchItemFailures.push({ itemIdentifier: messageId })\n',
+      replace: '',
+      tests: ['integration/deliver-webhook-messages'],
+    },
+    {
+      name: 'one bad message fails its whole batch',
+      find: "if (result?.status !== 'rejected') continue\n",
+      replace: "if (results.every(({ status }) => status !== 'rejected')) continue\n",
+      tests: ['integration/deliver-webhook-messages'],
+    },
+  ]),
+  ...mutantsOf('shared/runtime/stream-handler.ts', [
+    {
+      name: 'a batch of the stream is handed back from its first record',
+      find: "return { batchItemFailures: [{ itemIdentifier: dynamodb?.SequenceNumber ?? '' }] }",
+      replace: "return { batchItemFailures: [{ itemIdentifier: records[0]?.dynamodb?.SequenceNumber ?? '' }] }",
+      tests: ['integration/fan-out-event'],
+    },
+    {
+      name: 'a record of the stream that failed is lost',
+      find: "return { batchItemFailures: [{ itemIdentifier: dynamodb?.SequenceNumber ?? '' }] }",
+      replace: 'continue',
+      tests: ['integration/fan-out-event'],
+    },
+  ]),
+  ...mutantsOf('shared/webhook/safe-address.ts', [
+    { name: 'webhooks go to loopback', find: "  ['127.0.0.0', 8], // loopback\n", replace: '', tests: [ADDRESS] },
+    {
+      name: 'webhooks go to the metadata service',
+      find: "  ['169.254.0.0', 16],",
+      replace: "  ['169.253.0.0', 16],",
+      tests: [ADDRESS],
+    },
+    {
+      name: 'webhooks go to private networks',
+      find: "  ['172.16.0.0', 12],",
+      replace: "  ['172.16.0.0', 13],",
+      tests: [ADDRESS],
+    },
+    {
+      name: 'webhooks go to the carrier’s own network',
+      find: "  ['100.64.0.0', 10],",
+      replace: "  ['100.64.0.0', 11],",
+      tests: [ADDRESS],
+    },
+    {
+      name: 'webhooks go to scoped addresses',
+      find: "  if (address.includes('%')) return false\n",
+      replace: '',
+      tests: [ADDRESS],
+    },
+    {
+      name: 'webhooks go to any IPv6 address',
+      find: "publicIpv6.check(address, 'ipv6') && ",
+      replace: '',
+      tests: [ADDRESS],
+    },
+    {
+      name: 'webhooks go to addresses that wrap an IPv4 one',
+      find: " && !specialIpv6.check(address, 'ipv6')",
+      replace: '',
+      tests: [ADDRESS],
+    },
+  ]),
+  ...mutantsOf('shared/webhook/safe-url.ts', [
+    {
+      name: 'webhooks go out in the clear',
+      find: "url.protocol !== 'https:' && !(loopback",
+      replace: "url.protocol === 'ftp:' && !(loopback",
+      tests: [URLS],
+    },
+    {
+      name: 'webhooks carry user info',
+      find: "if (url.username !== '' || url.password !== '') return",
+      replace: "if (url.username === '*') return",
+      tests: [URLS],
+    },
+    {
+      name: 'webhooks go to literal addresses',
+      find: "  if (isIP(url.hostname.replace(/^\\[|\\]$/g, '')) !== 0) return refused('must name a host, not an address')\n",
+      replace: '',
+      tests: [URLS],
+    },
+    {
+      name: 'one public address among special ones is enough',
+      find: 'if (!addresses.every(({ address }) => isPublicAddress(address)))',
+      replace: 'if (!addresses.some(({ address }) => isPublicAddress(address)))',
+      tests: [URLS],
+    },
+    {
+      name: 'loopback is allowed when deployed',
+      find: 'const loopback = rules.allowLoopback && LOOPBACK_HOSTS',
+      replace: 'const loopback = LOOPBACK_HOSTS',
+      tests: [URLS],
+    },
+  ]),
+  ...mutantsOf('shared/webhook/https-webhook-sender.ts', [
+    {
+      name: 'the socket asks for the name again and not for the checked address',
+      find: '  lookup: checkedLookup(addresses.slice(0, CONNECT_TRIES)),\n',
+      replace: '',
+      tests: [SENDER],
+    },
+    {
+      name: 'a special address is posted to all the same',
+      find: "    case 'refused':\n      return failed('address_refused')\n",
+      replace: "    case 'refused':\n      return failed('dns')\n",
+      tests: [SENDER],
+    },
+    {
+      name: 'a redirect counts as delivered',
+      find: 'status >= 200 && status <= 299',
+      replace: 'status >= 200 && status <= 399',
+      tests: ['integration/https-webhook-sender'],
+    },
+  ]),
+]

@@ -1,0 +1,222 @@
+import { mutantsOf } from '../mutation/mutant.ts'
+
+const CRASHES = 'integration/create-payment-crashes'
+const FAILURES = 'integration/create-payment-failures'
+const WHILE_CREATING = 'integration/capture-while-creating'
+
+/** The idempotent create: one payment per key, one attempt at a time, at most one destination shown. */
+export const CREATE_MUTANTS = [
+  ...mutantsOf('shared/payment/payment-store.ts', [
+    {
+      name: 'a create is claimed although the payment exists',
+      find: 'put(paymentKey(creating.paymentId), creating, isNew)',
+      replace: 'put(paymentKey(creating.paymentId), creating)',
+      tests: ['integration/create-payment'],
+    },
+    {
+      name: 'a take-over does not ask whether the payment is still being created',
+      find: 'all(isCreating, isAttempt(taken.attempt - 1), leaseIsOver(now))',
+      replace: 'all(isAttempt(taken.attempt - 1), leaseIsOver(now))',
+      tests: ['integration/payment-store'],
+    },
+    {
+      name: 'a take-over does not ask whether another one came first',
+      find: 'all(isCreating, isAttempt(taken.attempt - 1), leaseIsOver(now))',
+      replace: 'all(isCreating, leaseIsOver(now))',
+      tests: ['integration/payment-store'],
+    },
+    {
+      name: 'a take-over does not ask whether the lease is over',
+      find: 'all(isCreating, isAttempt(taken.attempt - 1), leaseIsOver(now))',
+      replace: 'all(isCreating, isAttempt(taken.attempt - 1))',
+      tests: ['integration/payment-store'],
+    },
+    {
+      name: 'a lease counts as over only where it was released',
+      find: "any(absent('leaseUntil'), atMost('leaseUntil', now))",
+      replace: "absent('leaseUntil')",
+      tests: [CRASHES],
+    },
+    {
+      name: 'a released lease counts as live',
+      find: "any(absent('leaseUntil'), atMost('leaseUntil', now))",
+      replace: "atMost('leaseUntil', now)",
+      tests: [FAILURES],
+    },
+    {
+      name: 'a failure is recorded on a payment that is there already',
+      find: 'all(isCreating, isAttempt(creating.attempt))',
+      replace: 'isAttempt(creating.attempt)',
+      tests: [CRASHES],
+    },
+    {
+      name: 'a failure is recorded on the attempt that took over',
+      find: 'all(isCreating, isAttempt(creating.attempt))',
+      replace: 'isCreating',
+      tests: ['integration/payment-store'],
+    },
+    {
+      name: 'a failure does not release the lease',
+      find: "remove: ['leaseUntil'] }",
+      replace: 'remove: [] }',
+      tests: [FAILURES],
+    },
+    {
+      name: 'a commit does not ask whether the payment is still being created',
+      find: 'all(isCreating, isAttempt(payment.attempt), hasRemembered(payment.rememberedPaymentIds))',
+      replace: 'all(isAttempt(payment.attempt), hasRemembered(payment.rememberedPaymentIds))',
+      tests: [WHILE_CREATING],
+    },
+    {
+      name: 'a commit does not ask whether another attempt took over',
+      find: 'all(isCreating, isAttempt(payment.attempt), hasRemembered(payment.rememberedPaymentIds))',
+      replace: 'all(isCreating, hasRemembered(payment.rememberedPaymentIds))',
+      tests: ['integration/payment-store'],
+    },
+    {
+      name: 'a commit forgets the captures remembered meanwhile',
+      find: 'all(isCreating, isAttempt(payment.attempt), hasRemembered(payment.rememberedPaymentIds))',
+      replace: 'all(isCreating, isAttempt(payment.attempt))',
+      tests: [WHILE_CREATING],
+    },
+  ]),
+  ...mutantsOf('shared/payment/create-payment.ts', [
+    {
+      name: 'a caller does not wait for the attempt that runs',
+      find: 'if (stored.leaseUntil !== undefined && stored.leaseUntil > deps.now()) {',
+      replace: 'if (stored === undefined) {',
+      tests: [CRASHES],
+    },
+    {
+      name: 'a body that cannot be read is refused although its key has a payment',
+      find: 'if (!stored) throw parsed.error',
+      replace: 'throw parsed.error',
+      tests: ['integration/create-payment'],
+    },
+  ]),
+  ...mutantsOf('shared/payment/wait-for-attempt.ts', [
+    {
+      name: 'a caller waits on although the attempt has failed',
+      find: 'if (stored?.leaseUntil === undefined || stored.leaseUntil <= deps.now()) {',
+      replace: 'if (stored === undefined) {',
+      tests: [FAILURES],
+    },
+  ]),
+  ...mutantsOf('shared/payment/take-over-payment.ts', [
+    {
+      name: "a take-over uses the new request's words although the first may exist upstream",
+      find: 'allRefused && parsed.ok ? parsed.request : creating.request',
+      replace: 'parsed.ok ? parsed.request : creating.request',
+      tests: [FAILURES],
+    },
+    {
+      name: 'an attempt without a known outcome is forgotten by the next but one',
+      find: "creating.mayExistUpstream || last?.outcome !== 'refused'",
+      replace: "last?.outcome !== 'refused'",
+      tests: ['integration/take-over-payment'],
+    },
+    {
+      name: 'an attempt that may exist upstream does not count for those behind it',
+      find: "!creating.mayExistUpstream && last?.outcome === 'refused'",
+      replace: "last?.outcome === 'refused'",
+      tests: ['integration/take-over-payment'],
+    },
+    {
+      name: 'a second push is sent while the first may still be answered',
+      find: 'if (msBetween(last.startedAt, deps.now()) <= PUSH_LIFETIME_MS) {',
+      replace: 'if (msBetween(last.startedAt, deps.now()) < 0) {',
+      tests: [CRASHES],
+    },
+    {
+      name: 'a second push is sent although the provider could not say what became of the first',
+      find: "if (answer.kind !== 'found') {",
+      replace: "if (answer.kind !== 'found') return undefined\n  if (answer.kind === undefined) {",
+      tests: [CRASHES],
+    },
+    {
+      name: 'a second push is sent although the provider knows money of the first',
+      find: 'if (!transaction) return undefined',
+      replace: 'if (transaction !== null) return undefined',
+      tests: ['integration/take-over-payment'],
+    },
+    {
+      name: 'a push that is known and undecided is taken over',
+      find: "if (stored?.status === 'creating') {",
+      replace: "if (stored?.status === 'creating') return undefined\n  if (stored === null) {",
+      tests: ['integration/take-over-payment'],
+    },
+  ]),
+  ...mutantsOf('shared/payment/create-attempt.ts', [
+    {
+      name: 'a provider call is begun that cannot be finished in time',
+      find: 'if (budgetMs < LEAST_CREATE_MS) {',
+      replace: 'if (budgetMs < 0) {',
+      tests: [CRASHES],
+    },
+    {
+      name: 'the request of an attempt that was overtaken stays payable',
+      find: "if (committed.kind === 'committed') return { payment: committed.payment, replayed: false }\n  await cancelOrphan(deps, paymentRequestId, creating.paymentId)",
+      replace: "if (committed.kind === 'committed') return { payment: committed.payment, replayed: false }",
+      tests: [CRASHES],
+    },
+    {
+      name: 'a request without a destination stays payable',
+      find: '    await cancelOrphan(deps, paymentRequestId, creating.paymentId)\n    return fail(',
+      replace: '    return fail(',
+      tests: [FAILURES],
+    },
+    {
+      name: 'a failed attempt does not look whether the payment is there all the same',
+      find: 'const stored = released.applied ? undefined : await findStoredPayment(deps, creating.paymentId)',
+      replace: 'const stored = released.applied ? undefined : undefined',
+      tests: ['integration/take-over-payment'],
+    },
+  ]),
+  ...mutantsOf('shared/payment/commit-attempt.ts', [
+    {
+      name: 'a commit of our own whose answer was lost counts as overtaken',
+      find: 'return stored.paymentRequestId === upstream.paymentRequestId',
+      replace: 'return stored.paymentRequestId === undefined',
+      tests: ['integration/commit-attempt'],
+      histories: true,
+    },
+    {
+      name: "another attempt's destination counts as our own commit",
+      find: 'return stored.paymentRequestId === upstream.paymentRequestId',
+      replace: 'return stored.paymentRequestId !== undefined',
+      tests: [CRASHES],
+    },
+    {
+      name: 'an attempt that was overtaken tries its commit again',
+      find: "if (stored.attempt !== creating.attempt) return { kind: 'overtaken_by', stored }",
+      replace: "if (stored.attempt === 0) return { kind: 'overtaken_by', stored }",
+      tests: ['integration/commit-attempt'],
+    },
+    {
+      name: 'a commit that failed is not tried again',
+      find: 'if (tried >= MAX_TRIES || deadline.remainingMs() < RETRY_MS) throw error',
+      replace: 'if (tried >= 1) throw error',
+      tests: ['integration/commit-attempt'],
+    },
+    {
+      name: 'a capture remembered meanwhile waits for the first regular check',
+      find: 'dueAt: creating.rememberedPaymentIds ? now : nextCheckAt(payment, now)',
+      replace: 'dueAt: nextCheckAt(payment, now)',
+      tests: [WHILE_CREATING],
+    },
+  ]),
+  ...mutantsOf('shared/ids.ts', [
+    {
+      name: 'an idempotency key is not unique per client but over all of them',
+      find: "derivedUuid('payment', clientId, idempotencyKey)",
+      replace: "derivedUuid('payment', idempotencyKey)",
+      tests: ['integration/create-payment'],
+    },
+    {
+      name: 'an id does not hash the lengths of its parts',
+      find: 'hash.update(`${Buffer.byteLength(part)}:`).update(part)',
+      replace: 'hash.update(part)',
+      tests: ['unit/ids'],
+    },
+  ]),
+]

@@ -1,0 +1,309 @@
+import { mutantsOf } from '../mutation/mutant.ts'
+
+const STORE = 'integration/delivery-store'
+const ROUNDS = 'integration/delivery-store-rounds'
+const DELIVER = 'integration/deliver-webhook'
+const MESSAGES = 'integration/deliver-webhook-messages'
+const CRASHES = 'integration/deliver-webhook-crashes'
+const OVERDUE = 'integration/check-overdue-delivery'
+const REDELIVER = 'integration/redeliver'
+const CLAIMS = 'integration/lost-claims'
+const TO_ENDPOINT = 'integration/redeliver-endpoint'
+
+/** Eight attempts a round, each number claimed once, each result recorded on its claim. */
+export const DELIVERY_MUTANTS = [
+  ...mutantsOf('shared/webhook/delivery-store.ts', [
+    {
+      name: 'fan-out overwrites a delivery that is further along',
+      find: '    isNew,\n  )\n\n/** When the next attempt is due',
+      replace: '    undefined,\n  )\n\n/** When the next attempt is due',
+      tests: [STORE],
+    },
+    {
+      name: 'a finished delivery is attempted',
+      find: "all(equals('status', 'scheduled'), equals('attempts', attempts), absent('claimToken'))",
+      replace: "all(equals('attempts', attempts), absent('claimToken'))",
+      tests: [ROUNDS],
+    },
+    {
+      name: 'an attempt number is claimed again after it was made',
+      find: "all(equals('status', 'scheduled'), equals('attempts', attempts), absent('claimToken'))",
+      replace: "all(equals('status', 'scheduled'), absent('claimToken'))",
+      tests: [STORE],
+    },
+    {
+      name: 'an attempt number is claimed twice',
+      find: "all(equals('status', 'scheduled'), equals('attempts', attempts), absent('claimToken'))",
+      replace: "all(equals('status', 'scheduled'), equals('attempts', attempts))",
+      tests: [STORE],
+    },
+    {
+      name: 'an attempt is claimed before it is due',
+      find: "all(unclaimed(delivery), atMost('nextAttemptAt', deps.now()))",
+      replace: 'unclaimed(delivery)',
+      tests: [STORE],
+    },
+    {
+      name: 'a claim of our own whose answer was lost counts as somebody else’s',
+      find: "outcome.applied || outcome.item?.['claimToken'] === claim.token",
+      replace: 'outcome.applied',
+      tests: [STORE],
+    },
+    {
+      name: 'any claim counts as our own',
+      find: "outcome.applied || outcome.item?.['claimToken'] === claim.token",
+      replace: "outcome.applied || outcome.item?.['claimToken'] !== undefined",
+      tests: [STORE],
+    },
+    {
+      name: 'a result is recorded under a number that is taken',
+      find: "all(equals('attempts', attempt.number - 1), equals('claimToken', claimed.claimToken))",
+      replace: "equals('claimToken', claimed.claimToken)",
+      tests: [STORE],
+    },
+    {
+      name: 'a result is recorded on somebody else’s claim',
+      find: "all(equals('attempts', attempt.number - 1), equals('claimToken', claimed.claimToken))",
+      replace: "equals('attempts', attempt.number - 1)",
+      tests: [STORE],
+    },
+    {
+      name: 'an attempt row is written over',
+      find: 'put(attemptKey(claimed.deliveryId, attempt.number), attempt, isNew)',
+      replace: 'put(attemptKey(claimed.deliveryId, attempt.number), attempt)',
+      equivalent:
+        'The row rides in a transaction whose other step moves the number of attempts from n - 1 to n, which happens once.',
+      tests: [STORE, CRASHES],
+      histories: true,
+    },
+    {
+      name: 'a delivery in flight is skipped',
+      find: "{ set: { status: 'skipped' }, remove: SCHEDULE_FIELDS },\n      unclaimed(delivery),",
+      replace: "{ set: { status: 'skipped' }, remove: SCHEDULE_FIELDS },",
+      tests: [ROUNDS],
+    },
+    {
+      name: 'a round starts while another one runs',
+      find: "all(equals('status', delivery.status), equals('attempts', delivery.attempts))",
+      replace: "equals('attempts', delivery.attempts)",
+      tests: [ROUNDS],
+    },
+    {
+      name: 'a round starts after another one has been and ended',
+      find: "all(equals('status', delivery.status), equals('attempts', delivery.attempts))",
+      replace: "equals('status', delivery.status)",
+      tests: [ROUNDS],
+    },
+    {
+      name: 'a round forgets where it starts',
+      find: '{ ...schedule(delivery, now), roundStart: delivery.attempts }',
+      replace: 'schedule(delivery, now)',
+      tests: [ROUNDS],
+    },
+    {
+      name: 'due work of a delivery is claimed by many',
+      find: "all(equals('status', delivery.status), equals('dueAt', delivery.dueAt))",
+      replace: "equals('status', delivery.status)",
+      tests: [ROUNDS],
+    },
+    {
+      name: 'due work of a delivery is claimed although it has ended',
+      find: "all(equals('status', delivery.status), equals('dueAt', delivery.dueAt))",
+      replace: "equals('dueAt', delivery.dueAt)",
+      equivalent:
+        'Every change of status moves due_at or removes it, except to a round begun in the very millisecond the old due time names.',
+      tests: [ROUNDS, OVERDUE],
+    },
+    {
+      name: 'an alert that is out takes a new round off the due work',
+      find: "all(equals('status', 'abandoned'), equals('attempts', attempts))",
+      replace: "equals('attempts', attempts)",
+      tests: [ROUNDS],
+    },
+    {
+      name: 'an alert that is out takes the next one off the due work',
+      find: "all(equals('status', 'abandoned'), equals('attempts', attempts))",
+      replace: "equals('status', 'abandoned')",
+      tests: [ROUNDS],
+    },
+    {
+      name: 'a delivery that was abandoned owes no alert',
+      find: "set: { status: after.status, ...dueWork('alert', delivery.deliveryId, after.alertDueAt) },",
+      replace: 'set: { status: after.status },',
+      tests: [STORE],
+    },
+  ]),
+  ...mutantsOf('shared/webhook/deliver-webhook.ts', [
+    {
+      name: 'a message about an attempt that was made is worked off',
+      find: "if (message.attempt <= delivery.attempts) return drop(deps, message, 'attempt_made')\n",
+      replace: '',
+      tests: [MESSAGES],
+    },
+    {
+      name: 'a message about a finished delivery is worked off',
+      find: "if (delivery.status !== 'scheduled') return drop(deps, message, 'finished')\n",
+      replace: '',
+      tests: [MESSAGES],
+    },
+    {
+      name: 'a live claim is recorded as lost',
+      find: "if (delivery.claimedUntil > deps.now()) return drop(deps, idsOf(delivery), 'claimed')\n",
+      replace: '',
+      tests: [CRASHES],
+    },
+    {
+      name: 'a claim that has run out is left for ever',
+      find: "if (delivery.claimedUntil > deps.now()) return drop(deps, idsOf(delivery), 'claimed')",
+      replace: "if (delivery.claimedUntil > '') return drop(deps, idsOf(delivery), 'claimed')",
+      tests: [CRASHES],
+    },
+    {
+      name: 'a message that comes early is dropped',
+      find: 'if (waitMs > 0) return requeue(deps, delivery, waitMs)',
+      replace: 'if (waitMs > 0) return undefined',
+      tests: [DELIVER],
+    },
+    {
+      name: 'a disabled endpoint is posted to',
+      find: 'if (!endpoint?.enabled || endpoint.deletedAt !== undefined) return skip(deps, delivery)',
+      replace: 'if (!endpoint || endpoint.deletedAt !== undefined) return skip(deps, delivery)',
+      tests: [MESSAGES],
+    },
+    {
+      name: 'a deleted endpoint is posted to',
+      find: 'if (!endpoint?.enabled || endpoint.deletedAt !== undefined) return skip(deps, delivery)',
+      replace: 'if (!endpoint?.enabled) return skip(deps, delivery)',
+      equivalent: 'Deleting an endpoint disables it in the same write, and a deleted one cannot be enabled again.',
+      tests: [MESSAGES],
+    },
+    {
+      name: 'a webhook is posted without a claim',
+      find: "if (!claimed) return drop(deps, idsOf(delivery), 'claimed')\n  const result =",
+      replace:
+        "if (!claimed) deps.sendWebhook(webhookRequest(delivery, signingSecret ?? ''))\n  if (!claimed) return undefined\n  const result =",
+      tests: [MESSAGES],
+    },
+    {
+      name: 'a webhook without a secret is signed with nothing',
+      find: 'signingSecret === undefined ? SECRET_MISSING : await deps.sendWebhook(webhookRequest(claimed, signingSecret))',
+      replace: "await deps.sendWebhook(webhookRequest(claimed, signingSecret ?? ''))",
+      tests: [MESSAGES],
+    },
+    {
+      name: 'a claim lasts no longer than an attempt',
+      find: 'const CLAIM_MS = 30 * SECOND_MS',
+      replace: 'const CLAIM_MS = 3 * SECOND_MS',
+      tests: [CRASHES],
+    },
+  ]),
+  ...mutantsOf('shared/webhook/record-attempt.ts', [
+    {
+      name: 'no message is sent for the next attempt',
+      find: 'await sendDeliveryMessage(deps, recorded, hopSeconds(waitMs ?? 0))',
+      replace: 'await Promise.resolve()',
+      tests: [DELIVER],
+    },
+    {
+      name: 'a round counts the attempts of the rounds before it',
+      find: 'waitAfterFailureMs(attempt.number - claimed.roundStart)',
+      replace: 'waitAfterFailureMs(attempt.number)',
+      tests: [DELIVER],
+    },
+    {
+      name: 'nobody is told of a delivery that was abandoned',
+      find: 'await alertOperators(deps, recorded)',
+      replace: 'await Promise.resolve()',
+      tests: [DELIVER],
+    },
+    {
+      name: 'a result goes on although its claim was lost',
+      find: 'if (!(await settleAttempt(deps, claimed, attempt, after))) return false',
+      replace: 'await settleAttempt(deps, claimed, attempt, after)',
+      tests: [CRASHES],
+    },
+  ]),
+  ...mutantsOf('shared/webhook/retry-schedule.ts', [
+    {
+      name: 'a round has nine attempts',
+      find: '  64 * MINUTE_MS,\n',
+      replace: '  64 * MINUTE_MS,\n  64 * MINUTE_MS,\n',
+      tests: ['unit/retry-schedule'],
+    },
+    { name: 'a round has seven attempts', find: '  64 * MINUTE_MS,\n', replace: '', tests: ['unit/retry-schedule'] },
+    {
+      name: 'the first wait is shorter than the specification says',
+      find: '  60 * SECOND_MS,\n',
+      replace: '  59 * SECOND_MS,\n',
+      tests: ['unit/retry-schedule'],
+    },
+    {
+      name: 'a hop is rounded down',
+      find: 'Math.ceil(waitMs / SECOND_MS)',
+      replace: 'Math.floor(waitMs / SECOND_MS)',
+      tests: ['unit/retry-schedule'],
+    },
+    {
+      name: 'a hop is longer than SQS can hold',
+      find: 'Math.min(Math.max(Math.ceil(waitMs / SECOND_MS), 1), MAX_DELAY_SECONDS)',
+      replace: 'Math.max(Math.ceil(waitMs / SECOND_MS), 1)',
+      tests: ['unit/retry-schedule'],
+    },
+  ]),
+  ...mutantsOf('shared/webhook/delivery-alert.ts', [
+    {
+      name: 'an alert leaves the due work before it is out',
+      find: '  await deps.alerts.publish({',
+      replace: '  await completeAlert(deps, delivery)\n  await deps.alerts.publish({',
+      tests: [CRASHES],
+    },
+  ]),
+  ...mutantsOf('shared/webhook/check-overdue-delivery.ts', [
+    {
+      name: 'the message of an overdue attempt is sent without a claim',
+      find: 'if (!(await postponeDelivery(deps, delivery, dueAt, resends))) return false',
+      replace: 'await postponeDelivery(deps, delivery, dueAt, resends)',
+      tests: [CLAIMS],
+    },
+    {
+      name: 'an attempt is overdue before its time',
+      find: ' || delivery.dueAt > deps.now()) return false',
+      replace: ') return false',
+      tests: [OVERDUE],
+    },
+  ]),
+  ...mutantsOf('shared/webhook/redeliver.ts', [
+    {
+      name: "another client's delivery is sent again",
+      find: "if (delivery?.clientId !== clientId) throw notFound('delivery')",
+      replace: "if (delivery === undefined) throw notFound('delivery')",
+      tests: [REDELIVER],
+    },
+    {
+      name: 'a round takes the place of an alert that is owed',
+      find: 'if (owesAlert(delivery)) await publishDeliveryAlert(deps, delivery)\n',
+      replace: '',
+      tests: [REDELIVER],
+    },
+    {
+      name: 'a disabled endpoint gets a redelivery',
+      find: 'if (!endpoint.enabled) throw endpointDisabled()\n',
+      replace: '',
+      tests: [REDELIVER],
+    },
+  ]),
+  ...mutantsOf('shared/webhook/redeliver-endpoint.ts', [
+    {
+      name: 'a redelivery makes what the endpoint never wanted',
+      find: '} else if (status === undefined && subscribes(endpoint, event.type)) {',
+      replace: '} else if (status === undefined) {',
+      tests: [TO_ENDPOINT],
+    },
+    {
+      name: 'a cursor leads before the time that was asked for',
+      find: 'if (!parsed.success || parsed.output.fired_at < since) {',
+      replace: 'if (!parsed.success) {',
+      tests: [TO_ENDPOINT],
+    },
+  ]),
+]

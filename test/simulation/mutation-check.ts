@@ -1,0 +1,67 @@
+/**
+ * Goal: show that the tests hold what they claim to. Method: break one condition, lease, retry or comparison of the
+ * gateway at a time, in a copy of the project, and see whether some test notices (`npm run mutants`).
+ */
+import { parseArgs } from 'node:util'
+import { MUTANTS } from './mutants.ts'
+import { checkMutants, type Finding } from './mutation/check-mutants.ts'
+import { byHistories } from './mutation/mutant.ts'
+import { endRunning } from './mutation/run-checks.ts'
+
+const USAGE = `npm run mutants -- [--only TEXT] [--jobs 1|2] [--histories]
+  --only TEXT   only mutants with this text in their name or file
+  --jobs N      how many at once, each in a copy of its own (default 2)
+  --histories   each mutant meets the simulation's random histories instead of its own tests`
+
+const { values } = parseArgs({
+  options: {
+    only: { type: 'string' },
+    jobs: { type: 'string', default: '2' },
+    histories: { type: 'boolean', default: false },
+  },
+})
+if (values.jobs !== '1' && values.jobs !== '2') throw new Error(USAGE)
+
+const { only = '' } = values
+const named = MUTANTS.filter(({ name, file }) => name.includes(only) || file.includes(only))
+if (named.length === 0) throw new Error(`no mutant has "${only}" in its name or file\n\n${USAGE}`)
+const chosen = values.histories ? named.map(byHistories) : named
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => {
+    endRunning()
+    process.exitCode = 1
+  })
+}
+
+const seconds = (ms: number) => `${(ms / 1_000).toFixed(1)} s`.padStart(8)
+
+const tell = ({ mutant, verdict, ms }: Finding) => {
+  const where = `${mutant.name} (${mutant.file})`
+  switch (verdict.kind) {
+    case 'failed':
+      return console.log(`killed    ${seconds(ms)}  ${where}\n                      by ${verdict.by}`)
+    case 'held':
+      return console.log(`SURVIVED  ${seconds(ms)}  ${where}`)
+    case 'broken':
+      return console.log(`UNPROVEN  ${seconds(ms)}  ${where}\n${verdict.why}`)
+  }
+}
+
+const startedMs = performance.now()
+const findings = await checkMutants(chosen, Number(values.jobs), tell)
+
+const killed = findings.filter(({ verdict }) => verdict.kind === 'failed')
+const survivors = findings.filter(({ verdict }) => verdict.kind !== 'failed')
+const unlisted = survivors.filter(({ mutant, verdict }) => verdict.kind === 'broken' || mutant.equivalent === undefined)
+const noticed = killed.filter(({ mutant }) => mutant.equivalent !== undefined)
+
+console.log('')
+for (const { mutant } of survivors) {
+  console.log(`survivor: ${mutant.name} (${mutant.file})\n  ${mutant.equivalent ?? 'no test notices it'}`)
+}
+for (const { mutant } of noticed) console.log(`listed as a survivor, yet killed: ${mutant.name} (${mutant.file})`)
+console.log(
+  `${killed.length} of ${findings.length} mutants killed, in ${seconds(performance.now() - startedMs).trim()}`,
+)
+if (unlisted.length > 0 || noticed.length > 0) process.exitCode = 1

@@ -1,0 +1,57 @@
+import type { Mutant } from './mutant.ts'
+import { copyProject, type ProjectCopy } from './project-copy.ts'
+import { type Checks, runChecks, type Verdict } from './run-checks.ts'
+
+export type Finding = { readonly mutant: Mutant; readonly verdict: Verdict; readonly ms: number }
+
+/** Far above what the checks of one mutant take on a busy machine, and those of all together. */
+const MUTANT_BOUND_MS = 240_000
+const BASELINE_BOUND_MS = 1_800_000
+
+const checksOf = (mutants: readonly Mutant[], boundMs: number): Checks => ({
+  boundMs,
+  tests: [...new Set(mutants.flatMap(({ tests = [] }) => tests))],
+  histories: mutants.some(({ histories }) => histories === true),
+  crashes: [...new Set(mutants.flatMap(({ crashes = [] }) => crashes))],
+})
+
+/** Throws unless everything holds on the tree as it is: a test that fails anyway would kill every mutant. */
+const assertAllHolds = async ({ directory }: ProjectCopy, mutants: readonly Mutant[]): Promise<void> => {
+  const verdict = await runChecks(directory, checksOf(mutants, BASELINE_BOUND_MS))
+  if (verdict.kind === 'failed') throw new Error(`without any mutant this fails: ${verdict.by}`)
+  if (verdict.kind === 'broken') throw new Error(`without any mutant the tests do not run:\n${verdict.why}`)
+}
+
+/**
+ * Runs the checks of each mutant on a copy of the project with that mutant alone in it. Every mutant is placed first,
+ * so that a list gone stale is found in a second; then everything has to hold without one.
+ */
+export const checkMutants = async (
+  mutants: readonly Mutant[],
+  jobs: number,
+  onFinding: (finding: Finding) => void,
+): Promise<readonly Finding[]> => {
+  const copies = Array.from({ length: jobs }, copyProject)
+  try {
+    for (const copy of copies.slice(0, 1)) {
+      for (const mutant of mutants) await copy.withMutant(mutant, async () => undefined)
+      await assertAllHolds(copy, mutants)
+    }
+    const waiting = [...mutants]
+    const findings: Finding[] = []
+    const work = async (copy: ProjectCopy) => {
+      for (let mutant = waiting.shift(); mutant !== undefined; mutant = waiting.shift()) {
+        const startedMs = performance.now()
+        const checks = checksOf([mutant], MUTANT_BOUND_MS)
+        const verdict = await copy.withMutant(mutant, () => runChecks(copy.directory, checks))
+        const finding = { mutant, verdict, ms: performance.now() - startedMs }
+        findings.push(finding)
+        onFinding(finding)
+      }
+    }
+    await Promise.all(copies.map(work))
+    return findings
+  } finally {
+    for (const copy of copies) copy.remove()
+  }
+}

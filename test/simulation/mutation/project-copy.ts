@@ -1,0 +1,41 @@
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { applyTo, type Mutant } from './mutant.ts'
+
+const PROJECT_ROOT = join(import.meta.dirname, '../../..')
+
+const COPIED = ['functions', 'infra', 'shared', 'test', 'package.json', 'tsconfig.json', 'vitest.config.ts']
+
+/** The project in a temporary directory, so that breaking it touches nobody's work. */
+export type ProjectCopy = {
+  readonly directory: string
+  /** Breaks the copy, runs, and mends it again. */
+  withMutant<T>(mutant: Mutant, run: () => Promise<T>): Promise<T>
+  remove(): void
+}
+
+export const copyProject = (): ProjectCopy => {
+  const directory = mkdtempSync(join(tmpdir(), 'gateway-mutants-'))
+  for (const name of COPIED) cpSync(join(PROJECT_ROOT, name), join(directory, name), { recursive: true })
+  // Package by package, so that what tools write beside the packages lands in the copy.
+  const packages = join(PROJECT_ROOT, 'node_modules')
+  mkdirSync(join(directory, 'node_modules'))
+  for (const name of readdirSync(packages).filter((entry) => !entry.startsWith('.') || entry === '.bin')) {
+    symlinkSync(join(packages, name), join(directory, 'node_modules', name))
+  }
+  return {
+    directory,
+    withMutant: async (mutant, run) => {
+      const path = join(directory, mutant.file)
+      const original = readFileSync(path, 'utf8')
+      writeFileSync(path, applyTo(original, mutant))
+      try {
+        return await run()
+      } finally {
+        writeFileSync(path, original)
+      }
+    },
+    remove: () => rmSync(directory, { recursive: true, force: true }),
+  }
+}

@@ -1,0 +1,102 @@
+import { MANIFEST, type ScheduleSpec } from '../../functions/manifest.ts'
+import { syncCursorKey } from '../../shared/table/keys.ts'
+import { invoke } from './lambda.ts'
+import { strikes, type World } from './world.ts'
+
+const MINUTE_MS = 60_000
+const DAY_MS = 24 * 60 * MINUTE_MS
+
+/** When the schedule fires next, at or after a time. */
+const nextFiring = (schedule: ScheduleSpec, notBeforeMs: number): number => {
+  const everyMs = 'everyMinutes' in schedule ? schedule.everyMinutes * MINUTE_MS : DAY_MS
+  const offsetMs =
+    'dailyAtUtc' in schedule ? (schedule.dailyAtUtc.hour * 60 + schedule.dailyAtUtc.minute) * MINUTE_MS : 0
+  return Math.ceil((notBeforeMs - offsetMs) / everyMs) * everyMs + offsetMs
+}
+
+type Firing = (fire: () => void) => void
+
+/** EventBridge: on time, twice or not at all. */
+const firing =
+  (world: World): Firing =>
+  (fire) => {
+    if (strikes(world, 'scheduleMissed')) return
+    fire()
+    if (strikes(world, 'scheduleTwice')) world.scheduler.after(world.prng.int(1, 5_000), fire)
+  }
+
+/** When the first due work falls due, kept up to date by every change of an item. */
+const trackDueWork = (world: World, onEarlier: () => void): (() => number | undefined) => {
+  const dueMs = new Map<string, number>()
+  world.onChange.push(({ key, after }) => {
+    const item = `${key.pk} ${key.sk}`
+    const due = after?.['due_at']
+    if (typeof due !== 'string' || after?.['work'] === 'payout') {
+      dueMs.delete(item)
+      return
+    }
+    dueMs.set(item, Date.parse(due))
+    onEarlier()
+  })
+  return () => (dueMs.size === 0 ? undefined : Math.min(...dueMs.values()))
+}
+
+/**
+ * Every minute, one run at a time, as the reserved concurrency says. Minutes in which nothing is due are left out: such
+ * a run reads, finds nothing and changes nothing.
+ */
+const connectDueWork = (world: World, name: string, schedule: ScheduleSpec, fireAround: Firing) => {
+  let running = false
+  let armed: { readonly atMs: number; readonly cancel: () => void } | undefined
+
+  const fire = () => {
+    if (running) return
+    running = true
+    void invoke(world, name, {}).then(() => {
+      running = false
+      arm()
+    })
+  }
+  const tick = () => {
+    armed = undefined
+    fireAround(fire)
+    arm()
+  }
+  const arm = () => {
+    const due = earliest()
+    if (due === undefined) return
+    const atMs = nextFiring(schedule, Math.max(due, world.scheduler.nowMs() + 1))
+    if (armed && armed.atMs <= atMs) return
+    armed?.cancel()
+    armed = { atMs, cancel: world.scheduler.at(atMs, tick) }
+  }
+  const earliest = trackDueWork(world, () => arm())
+}
+
+/** Whether the sync would read anything at all: it begins at its cursor, which stays a day behind. */
+const hasNewTransactions = (world: World): boolean => {
+  const [newest] = world.provider.listTransactions(new URLSearchParams()).data
+  const position = world.table.item(syncCursorKey)?.['position']
+  if (newest === undefined) return false
+  return typeof position !== 'string' || Date.parse(newest.updated) >= Date.parse(position)
+}
+
+export const connectSchedules = (world: World): void => {
+  const fireAround = firing(world)
+  for (const { name, trigger } of MANIFEST) {
+    if (trigger.kind !== 'schedule') continue
+    const { schedule } = trigger
+    if (name === 'check-due-work') {
+      connectDueWork(world, name, schedule, fireAround)
+      continue
+    }
+    const fire = () => {
+      if (name !== 'sync-provider-transactions' || hasNewTransactions(world)) void invoke(world, name, {})
+    }
+    const tick = () => {
+      fireAround(fire)
+      world.scheduler.at(nextFiring(schedule, world.scheduler.nowMs() + 1), tick)
+    }
+    world.scheduler.at(nextFiring(schedule, world.scheduler.nowMs() + 1), tick)
+  }
+}
