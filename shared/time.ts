@@ -25,8 +25,11 @@ export const msBetween = (from: Timestamp, to: Timestamp): number => epochMs(to)
 export const earlier = (a: Timestamp, b: Timestamp): Timestamp => (a < b ? a : b)
 export const later = (a: Timestamp, b: Timestamp): Timestamp => (a > b ? a : b)
 
-/** Parses a foreign timestamp of any RFC 3339 form; undefined when it is none. */
+/** Times further away have another width, or times reckoned from them have. */
+const LATEST_FOREIGN_MS = Date.UTC(9000, 0, 1)
+
+/** Parses a foreign timestamp of any RFC 3339 form from 1970 on; undefined when it is none. */
 export const parseForeignTime = (text: string): Timestamp | undefined => {
   const ms = Date.parse(text)
-  return Number.isNaN(ms) ? undefined : timestampOf(ms)
+  return ms >= 0 && ms < LATEST_FOREIGN_MS ? timestampOf(ms) : undefined
 }

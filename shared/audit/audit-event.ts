@@ -60,12 +60,17 @@ const read = (body: string): { readonly head: Fields; readonly data: Fields } | 
 }
 
 /** What the payment would be announced with. Undefined when its metadata is no JSON any more. */
-const dataOf = (payment: Payment, { type, eventId, firedAt }: Event): Fields | undefined => {
+const bodyOf = (payment: Payment, { type, eventId, firedAt }: Event): string | undefined => {
   try {
-    return read(envelopeBody(type, eventId, firedAt, toWebhookData(payment)))?.data
+    return envelopeBody(type, eventId, firedAt, toWebhookData(payment))
   } catch {
     return undefined
   }
+}
+
+const dataOf = (payment: Payment, event: Event): Fields | undefined => {
+  const body = bodyOf(payment, event)
+  return body === undefined ? undefined : read(body)?.data
 }
 
 const auditData = (payment: Payment, event: Event, found: Fields): readonly Difference[] => {
@@ -103,6 +108,8 @@ const auditRow = (payment: Payment, event: Event, item: Item): readonly Differen
 
 const auditBody = (payment: Payment, event: Event): readonly Difference[] => {
   const { paymentId: id } = payment
+  // Nearly always byte for byte what it must be; only the others are taken apart.
+  if (event.body === bodyOf(payment, event)) return []
   const body = read(event.body)
   if (body === undefined) return differs('event.body', id, 'readable', 'unreadable')
   return [

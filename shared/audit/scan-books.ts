@@ -149,7 +149,7 @@ export const scanBooks = async (deps: ScanDeps, client: Client, indexLagMs: numb
   const after = await ledgerOf(deps, clientId)
   if (after === undefined) return unreadable(clientId)
   const shards = compareShards(tally, after.shards)
-  const stood = true || isSameWindow(window, after.window)
+  const stood = isSameWindow(window, after.window)
   return {
     standing: [...found.standing, ...shards.standing, ...(stood ? found.ofWindows : [])],
     moving: [...shards.moving, ...(stood ? [] : found.ofWindows)],

@@ -66,7 +66,10 @@ const requestNews = async (
   // A closing status may hide a capture: without an answer about the money nothing may be closed.
   if (latest.kind === 'unanswered') return latest
   const capture = latest.kind === 'found' && latest.value.status === 'captured' ? latest.value : undefined
-  return { kind: 'news', news: { ...base, capture } }
+  if (capture === undefined) return { kind: 'news', news: { ...base, capture } }
+  // Whose money it is says the capture itself, whatever request led to it.
+  const { reference, paymentRequestId } = capture
+  return { kind: 'news', news: { ...base, reference, paymentRequestId, capture } }
 }
 
 /**

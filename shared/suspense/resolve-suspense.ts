@@ -2,7 +2,7 @@ import type { Deps } from '../deps.ts'
 import { invalid, notFound } from '../errors.ts'
 import { auditStep } from '../operator/audit.ts'
 import { transact } from '../table/write.ts'
-import type { RESOLUTIONS, Suspense } from './suspense.ts'
+import { isSuspenseId, type RESOLUTIONS, type Suspense } from './suspense.ts'
 import { findSuspense, resolveStep } from './suspense-store.ts'
 
 type ResolveDeps = Pick<Deps, 'table' | 'sleep' | 'random' | 'now' | 'newId'>
@@ -20,7 +20,7 @@ export const resolveSuspense = async (
     readonly notes: string | undefined
   },
 ): Promise<Suspense> => {
-  const item = await findSuspense(deps, input.suspenseId)
+  const item = isSuspenseId(input.suspenseId) ? await findSuspense(deps, input.suspenseId) : undefined
   if (item === undefined) throw notFound('suspense item')
   const resolved: Suspense = { ...item, status: 'resolved', resolution: input.resolution, notes: input.notes }
   const outcome = await transact(deps, {

@@ -22,6 +22,11 @@ export type FindingCause = (typeof SUSPENSE_CAUSES)['finding'][number]
 
 export const RESOLUTIONS = ['refunded', 'written_off'] as const
 
+const SUSPENSE_ID = /^[\x20-\x7e]{1,512}$/
+
+/** Made of the provider's ids and our own words; any other text names nothing, and need not even be read. */
+export const isSuspenseId = (text: string): boolean => SUSPENSE_ID.test(text)
+
 export const SuspenseSchema = v.object({
   suspenseId: v.string(),
   kind: v.picklist(['money', 'finding']),

@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path'
 import * as fc from 'fast-check'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { type FunctionSpec, MANIFEST } from '../../functions/manifest.ts'
 import { minor } from '../../shared/money.ts'
 import { applyProviderReport } from '../../shared/payment/apply-provider-report.ts'
@@ -20,6 +20,9 @@ import { RIGHT_PAYLOADS } from '../support/operator-payloads.ts'
 import { aPendingPayment, aStoredClient } from '../support/payment-builders.ts'
 import { aDayLater, aSucceededPayment } from '../support/settlement-builders.ts'
 import { storedDelivery, storedEndpoint } from '../support/webhook-builders.ts'
+
+// Hundreds of runs each, on a machine that may be busy with other files.
+vi.setConfig({ testTimeout: 120_000 })
 
 const RUNS = { numRuns: 300 }
 

@@ -5,7 +5,7 @@
  * said is held against what the books say afterwards by reasoning of this file's own.
  */
 import * as fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { handler as refreshPayment } from '../../functions/admin/refresh-payment.ts'
 import { handler as receiveCallback } from '../../functions/callback/receive-provider-callback.ts'
 import { handler as checkDueWork } from '../../functions/schedule/check-due-work.ts'
@@ -29,6 +29,9 @@ import { type MemoryDeps, memoryDeps } from '../support/memory-table.ts'
 import { aPendingPayment, aStoredClient } from '../support/payment-builders.ts'
 import { isFinalEnd, isFullCapture, isSettledFee, isWrongCapture, SEEN_NOTHING } from '../support/said-by-provider.ts'
 import { aSucceededPayment } from '../support/settlement-builders.ts'
+
+// Hundreds of runs each, on a machine that may be busy with other files.
+vi.setConfig({ testTimeout: 120_000 })
 
 const RUNS = { numRuns: 400 }
 

@@ -4,12 +4,15 @@
  */
 import { join } from 'node:path'
 import * as fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { MANIFEST } from '../../functions/manifest.ts'
 import { anApiClient, call, type HttpHandler } from '../support/api-event.ts'
 import { hostileJson, hostileText, mostly, objectOf } from '../support/hostile-values.ts'
 import { type MemoryDeps, memoryDeps } from '../support/memory-table.ts'
 import { aPendingPayment } from '../support/payment-builders.ts'
+
+// Hundreds of runs each, on a machine that may be busy with other files.
+vi.setConfig({ testTimeout: 120_000 })
 
 const RUNS = { numRuns: 400 }
 

@@ -3,13 +3,16 @@
  * Method: payloads made of anything, on a world where nothing is due.
  */
 import * as fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { handler as checkDueWork } from '../../functions/schedule/check-due-work.ts'
 import { handler as sweepSettlements } from '../../functions/schedule/sweep-settlements.ts'
 import { handler as syncProviderTransactions } from '../../functions/schedule/sync-provider-transactions.ts'
 import { hostileJson } from '../support/hostile-values.ts'
 import { memoryDeps } from '../support/memory-table.ts'
 import { aPendingPayment, aStoredClient } from '../support/payment-builders.ts'
+
+// Hundreds of runs each, on a machine that may be busy with other files.
+vi.setConfig({ testTimeout: 120_000 })
 
 const RUNS = { numRuns: 200 }
 

@@ -3,7 +3,7 @@
  * stream and of both queues with good records among records made of anything, to the real handlers.
  */
 import * as fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { handler as deliverWebhook } from '../../functions/queue/deliver-webhook.ts'
 import { handler as settleClient } from '../../functions/queue/settle-client.ts'
 import { handler as fanOutEvents } from '../../functions/stream/fan-out-events.ts'
@@ -14,6 +14,9 @@ import { hostileJson, hostileText, mostly, objectOf } from '../support/hostile-v
 import { memoryDeps } from '../support/memory-table.ts'
 import { aStoredClient } from '../support/payment-builders.ts'
 import { rowOf, storedDelivery, storedEndpoint, storedEvent } from '../support/webhook-builders.ts'
+
+// Hundreds of runs each, on a machine that may be busy with other files.
+vi.setConfig({ testTimeout: 120_000 })
 
 const RUNS = { numRuns: 400 }
 

@@ -101,7 +101,8 @@ const auditBeside = async (
   happens: (world: SyncWorld) => Promise<unknown>,
   whileAsleep = () => {},
 ) => {
-  let reads = 0
+  // The client is read once, before the first look.
+  let reads = -1
   const watched = interceptTable(world.deps, {
     before: async () => {
       if (++reads === read) await happens(world)

@@ -69,6 +69,29 @@ export const objectOf = (fields: Readonly<Record<string, fc.Arbitrary<unknown>>>
     )
     .map(([known, others]) => Object.fromEntries([...Object.entries(others), ...Object.entries(known)]) as fc.JsonValue)
 
+/**
+ * A right object with up to two of its fields changed, to one of their `others` or to anything, or taken out, and now
+ * and then with a field that nobody knows.
+ */
+export const nearly = (
+  right: Readonly<Record<string, unknown>>,
+  others: Readonly<Record<string, readonly unknown[]>> = {},
+): fc.Arbitrary<Readonly<Record<string, unknown>>> => {
+  const valueOf = (name: string) => {
+    const known = others[name] ?? []
+    const anything = fc.oneof(hostileText, hostileJson, fc.constant(undefined))
+    return known.length === 0 ? anything : fc.oneof(fc.constantFrom(...known), anything)
+  }
+  const fields = Object.keys({ ...right, ...others })
+  const known = fc
+    .subarray(fields, { maxLength: Math.min(2, fields.length) })
+    .chain((changed) => fc.record(Object.fromEntries(changed.map((name) => [name, valueOf(name)]))))
+  const strange = fc.dictionary(hostileText, hostileJson, { maxKeys: 1 })
+  return fc
+    .oneof({ weight: 5, arbitrary: known }, { weight: 1, arbitrary: strange })
+    .map((changes) => ({ ...right, ...changes }))
+}
+
 /** The value with every text that is one of these names replaced, at any depth. */
 export const filledIn = (value: unknown, names: Readonly<Record<string, string>>): unknown => {
   if (typeof value === 'string') return Object.hasOwn(names, value) ? names[value] : value

@@ -56,6 +56,18 @@ describe('askForNews (design section 4, Provider news)', () => {
     },
   )
 
+  it('believes the capture itself about whose money it is, whatever request led to it', async () => {
+    const provider = upstream('captured')
+    const another = { ...PAYMENT, paymentRequestId: 'pr-2', reference: 'another-reference' }
+    provider.script('getPayment', async () => ({ kind: 'found', value: another }))
+
+    const answer = await askForNews({ provider }, { paymentRequestId: 'pr-1' })
+
+    expect(answer).toMatchObject({
+      news: { reference: 'another-reference', paymentRequestId: 'pr-2', capture: another },
+    })
+  })
+
   it('asks about the request when the payment a hint names does not exist', async () => {
     const provider = upstream('captured')
     provider.script('getPayment', async (id) =>
