@@ -17,10 +17,10 @@ describe('the mutants', () => {
 
   it('have names of their own, and tests and flows that exist', () => {
     const flows = FLOWS.map(({ name }) => name)
-    const tests = [...new Set(MUTANTS.flatMap((mutant) => mutant.tests ?? []))]
+    const files = [...new Set(MUTANTS.flatMap((mutant) => mutant.tests ?? []))]
 
     expect(new Set(MUTANTS.map(({ name }) => name)).size).toBe(MUTANTS.length)
-    expect(tests.filter((test) => !existsSync(join(PROJECT_ROOT, `test/${test}.test.ts`)))).toStrictEqual([])
+    expect(files.filter((test) => !existsSync(join(PROJECT_ROOT, `test/${test}.test.ts`)))).toStrictEqual([])
     expect(MUTANTS.flatMap(({ crashes = [] }) => crashes.filter((name) => !flows.includes(name)))).toStrictEqual([])
     expect(
       MUTANTS.filter(({ tests = [], histories, crashes = [] }) => !histories && tests.length + crashes.length === 0),
