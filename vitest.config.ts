@@ -4,7 +4,9 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/support/global-setup.ts'],
-    testTimeout: 30_000,
+    // Most files wait for DynamoDB Local or for a clock of their own: more of them than cores keep two cores busy.
+    maxWorkers: 3,
+    testTimeout: 60_000,
     hookTimeout: 60_000,
     retry: 0,
     clearMocks: true,

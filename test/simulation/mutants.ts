@@ -1,8 +1,10 @@
+import { ATTEMPT_MUTANTS } from './mutants/attempt-mutants.ts'
 import { BORDER_MUTANTS } from './mutants/border-mutants.ts'
-import { CALLBACK_AND_DUE_WORK_MUTANTS } from './mutants/callback-and-due-work-mutants.ts'
+import { CALLBACK_MUTANTS } from './mutants/callback-mutants.ts'
 import { CLIENT_MUTANTS } from './mutants/client-mutants.ts'
 import { CREATE_MUTANTS } from './mutants/create-mutants.ts'
 import { DELIVERY_MUTANTS } from './mutants/delivery-mutants.ts'
+import { DUE_WORK_MUTANTS } from './mutants/due-work-mutants.ts'
 import { EVENT_MUTANTS } from './mutants/event-mutants.ts'
 import { FEE_AND_SYNC_MUTANTS } from './mutants/fee-and-sync-mutants.ts'
 import { PROVIDER_NEWS_MUTANTS } from './mutants/provider-news-mutants.ts'
@@ -13,9 +15,11 @@ import type { Mutant } from './mutation/mutant.ts'
 export const MUTANTS: readonly Mutant[] = [
   ...CREATE_MUTANTS,
   ...PROVIDER_NEWS_MUTANTS,
-  ...CALLBACK_AND_DUE_WORK_MUTANTS,
+  ...CALLBACK_MUTANTS,
+  ...DUE_WORK_MUTANTS,
   ...EVENT_MUTANTS,
   ...DELIVERY_MUTANTS,
+  ...ATTEMPT_MUTANTS,
   ...FEE_AND_SYNC_MUTANTS,
   ...SETTLEMENT_MUTANTS,
   ...CLIENT_MUTANTS,

@@ -21,7 +21,7 @@ export const FEE_AND_SYNC_MUTANTS = [
       name: 'the fee of a payment that has not succeeded becomes final',
       find: "all(isSucceeded, equals('feeStatus', 'estimated'))",
       replace: "equals('feeStatus', 'estimated')",
-      tests: ['integration/payment-store'],
+      tests: ['integration/payment-store-visible'],
     },
     {
       name: 'the difference of a final fee does not reach the ledger',
@@ -39,7 +39,7 @@ export const FEE_AND_SYNC_MUTANTS = [
       name: 'the last time the provider paid us counts, and not the first',
       find: 'update(paymentKey(payment.paymentId), { setIfAbsent: { providerSettledAt: at } }, isSucceeded)',
       replace: 'update(paymentKey(payment.paymentId), { set: { providerSettledAt: at } }, isSucceeded)',
-      tests: ['integration/payment-store'],
+      tests: ['integration/payment-store-visible'],
     },
   ]),
   ...mutantsOf('shared/payment/actual-fee.ts', [

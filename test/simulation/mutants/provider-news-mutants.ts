@@ -13,13 +13,13 @@ export const PROVIDER_NEWS_MUTANTS = [
       name: 'a payment leaves pending more than once',
       find: 'remove: DUE_WORK_FIELDS,\n    },\n    isPending,\n  )',
       replace: 'remove: DUE_WORK_FIELDS,\n    },\n    undefined,\n  )',
-      tests: ['integration/payment-store'],
+      tests: ['integration/payment-store-visible'],
     },
     {
       name: 'a terminal payment stays due work',
       find: 'remove: DUE_WORK_FIELDS,\n    },\n    isPending,\n  )',
       replace: 'remove: [],\n    },\n    isPending,\n  )',
-      tests: ['integration/payment-store'],
+      tests: ['integration/payment-store-visible'],
     },
     {
       name: 'a payment being created succeeds although it is there already',

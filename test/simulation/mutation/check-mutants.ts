@@ -22,6 +22,12 @@ const assertAllHolds = async ({ directory }: ProjectCopy, mutants: readonly Muta
   if (verdict.kind === 'broken') throw new Error(`without any mutant the tests do not run:\n${verdict.why}`)
 }
 
+/** What could not run at all is run once more: on a busy machine a port or a process can get lost. */
+const runTwiceIfBroken = async ({ directory }: ProjectCopy, checks: Checks): Promise<Verdict> => {
+  const verdict = await runChecks(directory, checks)
+  return verdict.kind === 'broken' ? runChecks(directory, checks) : verdict
+}
+
 /**
  * Runs the checks of each mutant on a copy of the project with that mutant alone in it. Every mutant is placed first,
  * so that a list gone stale is found in a second; then everything has to hold without one.
@@ -43,7 +49,7 @@ export const checkMutants = async (
       for (let mutant = waiting.shift(); mutant !== undefined; mutant = waiting.shift()) {
         const startedMs = performance.now()
         const checks = checksOf([mutant], MUTANT_BOUND_MS)
-        const verdict = await copy.withMutant(mutant, () => runChecks(copy.directory, checks))
+        const verdict = await copy.withMutant(mutant, () => runTwiceIfBroken(copy, checks))
         const finding = { mutant, verdict, ms: performance.now() - startedMs }
         findings.push(finding)
         onFinding(finding)

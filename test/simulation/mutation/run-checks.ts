@@ -49,10 +49,10 @@ const runNode = (directory: string, args: readonly string[], boundMs: number): P
       if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
     }, boundMs)
     child.on('error', reject)
-    child.on('close', (code) => {
+    child.on('close', (code, signal) => {
       clearTimeout(timer)
       running.delete(child)
-      resolve({ code, output, outOfTime })
+      resolve({ code, output: signal === null ? output : `${output}\nended by ${signal}`, outOfTime })
     })
   })
 
