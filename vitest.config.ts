@@ -4,8 +4,10 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/support/global-setup.ts'],
-    // Most files wait for DynamoDB Local or for a clock of their own: more of them than cores keep two cores busy.
-    maxWorkers: 3,
+    // A file waits for DynamoDB Local about as long as it computes: two at once keep two cores busy.
+    maxWorkers: 2,
+    // How long a condition is waited for before it counts as failed; met ones cost nothing, on a busy machine either.
+    expect: { poll: { timeout: 20_000 } },
     testTimeout: 60_000,
     hookTimeout: 60_000,
     retry: 0,

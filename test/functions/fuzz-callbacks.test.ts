@@ -18,7 +18,7 @@ import { aPendingPayment, aStoredClient } from '../support/payment-builders.ts'
 // Hundreds of runs each, on a machine that may be busy with other files.
 vi.setConfig({ testTimeout: 120_000 })
 
-const RUNS = { numRuns: 600 }
+const RUNS = { numRuns: 300 }
 const TOKEN = 'a-token-of-tests'
 const CALLBACK = { route: 'POST /callbacks/xendit', handler }
 

@@ -24,7 +24,7 @@ import { storedDelivery, storedEndpoint } from '../support/webhook-builders.ts'
 // Hundreds of runs each, on a machine that may be busy with other files.
 vi.setConfig({ testTimeout: 120_000 })
 
-const RUNS = { numRuns: 300 }
+const RUNS = { numRuns: 150 }
 
 const ACTIONS = MANIFEST.filter(({ trigger }) => trigger.kind === 'operator')
 

@@ -33,7 +33,7 @@ import { aSucceededPayment } from '../support/settlement-builders.ts'
 // Hundreds of runs each, on a machine that may be busy with other files.
 vi.setConfig({ testTimeout: 120_000 })
 
-const RUNS = { numRuns: 400 }
+const RUNS = { numRuns: 250 }
 
 const anyOutcomes: fc.Arbitrary<Outcomes> = fc.record({
   request: fc.array(anyOutcome('request'), { minLength: 1, maxLength: 3 }),

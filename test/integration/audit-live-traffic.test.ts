@@ -16,7 +16,7 @@ import { addMs, HOUR_MS } from '../../shared/time.ts'
 import { expectBalanced } from '../support/expect-balanced.ts'
 import { interceptTable, recordTable } from '../support/intercept-table.ts'
 import { sleepBesideOthers } from '../support/manual-clock.ts'
-import { depsInMemory, depsWithLateIndexes } from '../support/own-table.ts'
+import { depsInMemory, depsWithLateIndexes, depsWithOwnTable } from '../support/own-table.ts'
 import { aPendingPayment } from '../support/payment-builders.ts'
 import { aSettled } from '../support/settled-payment.ts'
 import { aSyncWorld, creditedPayment, paidUpstream, rowNow, type SyncWorld } from '../support/synced-payment.ts'
@@ -162,7 +162,7 @@ describe('audit-ledger under live traffic', () => {
   )
 
   it('never says false while payments, corrections, sweeps and recredits go on', async () => {
-    const world = await aSyncWorld()
+    const world = await aSyncWorld(await depsWithOwnTable())
 
     const results = await duringTraffic(world, aRound, async () => {
       const seen: AuditResult[] = []
@@ -175,7 +175,7 @@ describe('audit-ledger under live traffic', () => {
   }, 120_000)
 
   it('finds what was tampered with in a settled window although the open tail never stands still', async () => {
-    const world = await aSyncWorld()
+    const world = await aSyncWorld(await depsWithOwnTable())
     const { deps, client } = world
     const { settlementId } = await aSettled(world)
     const item = await rawItem(deps, settlementKey(settlementId))

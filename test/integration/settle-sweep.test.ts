@@ -11,7 +11,7 @@ import { conditionalWrite } from '../../shared/table/write.ts'
 import { dies, everyDeath, processThatDies } from '../support/dying-process.ts'
 import { expectBalanced } from '../support/expect-balanced.ts'
 import { interceptTable } from '../support/intercept-table.ts'
-import { depsWithOwnTable } from '../support/own-table.ts'
+import { depsInMemory } from '../support/own-table.ts'
 import { aStoredClient } from '../support/payment-builders.ts'
 import { aDayLater, aSucceededPayment } from '../support/settlement-builders.ts'
 import { type TestDeps, testDeps } from '../support/test-deps.ts'
@@ -20,7 +20,7 @@ let table: TestDeps['table']
 
 /** A sweep goes to every client there is. */
 beforeAll(async () => {
-  ;({ table } = await depsWithOwnTable())
+  ;({ table } = depsInMemory())
 })
 
 const sweep = (deps: TestDeps) => sweepHandler.withDeps(deps)({}, {} as Context)

@@ -12,7 +12,7 @@ import { settleClient } from '../../shared/settlement/settle-client.ts'
 import type { Settlement } from '../../shared/settlement/settlement.ts'
 import { listSettlements } from '../../shared/settlement/settlement-store.ts'
 import { expectBalanced } from '../support/expect-balanced.ts'
-import { depsWithOwnTable } from '../support/own-table.ts'
+import { depsInMemory } from '../support/own-table.ts'
 import { type Happening, history } from '../support/settlement-happenings.ts'
 import { modelView, realView, settleModel } from '../support/settlement-model.ts'
 import { happen, newWorld, type World } from '../support/settlement-world.ts'
@@ -28,7 +28,7 @@ let table: TestDeps['table']
 let made = 0
 
 beforeAll(async () => {
-  ;({ table } = await depsWithOwnTable())
+  ;({ table } = depsInMemory())
 })
 
 /** Entropy that grows: settlements of one millisecond have ids in the order they were recorded. */

@@ -27,8 +27,10 @@ const named = MUTANTS.filter(({ name, file }) => name.includes(only) || file.inc
 if (named.length === 0) throw new Error(`no mutant has "${only}" in its name or file\n\n${USAGE}`)
 const chosen = values.histories ? named.map(byHistories) : named
 
+const stop = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => {
+    stop.abort()
     endRunning()
     process.exitCode = 1
   })
@@ -49,7 +51,7 @@ const tell = ({ mutant, verdict, ms }: Finding) => {
 }
 
 const startedMs = performance.now()
-const findings = await checkMutants(chosen, Number(values.jobs), tell)
+const findings = await checkMutants(chosen, { jobs: Number(values.jobs), signal: stop.signal, onFinding: tell })
 
 const killed = findings.filter(({ verdict }) => verdict.kind === 'failed')
 const survivors = findings.filter(({ verdict }) => verdict.kind !== 'failed')

@@ -4,6 +4,14 @@ import { type Checks, runChecks, type Verdict } from './run-checks.ts'
 
 export type Finding = { readonly mutant: Mutant; readonly verdict: Verdict; readonly ms: number }
 
+export type CheckOptions = {
+  /** How many at once, each in a copy of its own. */
+  readonly jobs: number
+  /** Begins no further mutant once aborted; what runs has to be ended by whoever aborts. */
+  readonly signal: AbortSignal
+  readonly onFinding: (finding: Finding) => void
+}
+
 /** Far above what the checks of one mutant take on a busy machine, and those of all together. */
 const MUTANT_BOUND_MS = 240_000
 const BASELINE_BOUND_MS = 1_800_000
@@ -23,9 +31,9 @@ const assertAllHolds = async ({ directory }: ProjectCopy, mutants: readonly Muta
 }
 
 /** What could not run at all is run once more: on a busy machine a port or a process can get lost. */
-const runTwiceIfBroken = async ({ directory }: ProjectCopy, checks: Checks): Promise<Verdict> => {
+const runTwiceIfBroken = async (directory: string, checks: Checks, { aborted }: AbortSignal): Promise<Verdict> => {
   const verdict = await runChecks(directory, checks)
-  return verdict.kind === 'broken' ? runChecks(directory, checks) : verdict
+  return verdict.kind === 'broken' && !aborted ? runChecks(directory, checks) : verdict
 }
 
 /**
@@ -34,8 +42,7 @@ const runTwiceIfBroken = async ({ directory }: ProjectCopy, checks: Checks): Pro
  */
 export const checkMutants = async (
   mutants: readonly Mutant[],
-  jobs: number,
-  onFinding: (finding: Finding) => void,
+  { jobs, signal, onFinding }: CheckOptions,
 ): Promise<readonly Finding[]> => {
   const copies = Array.from({ length: jobs }, copyProject)
   try {
@@ -46,10 +53,10 @@ export const checkMutants = async (
     const waiting = [...mutants]
     const findings: Finding[] = []
     const work = async (copy: ProjectCopy) => {
-      for (let mutant = waiting.shift(); mutant !== undefined; mutant = waiting.shift()) {
+      for (let mutant = waiting.shift(); mutant !== undefined && !signal.aborted; mutant = waiting.shift()) {
         const startedMs = performance.now()
         const checks = checksOf([mutant], MUTANT_BOUND_MS)
-        const verdict = await copy.withMutant(mutant, () => runTwiceIfBroken(copy, checks))
+        const verdict = await copy.withMutant(mutant, () => runTwiceIfBroken(copy.directory, checks, signal))
         const finding = { mutant, verdict, ms: performance.now() - startedMs }
         findings.push(finding)
         onFinding(finding)
