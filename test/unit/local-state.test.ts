@@ -153,11 +153,11 @@ describe('the operators’ alerts', () => {
 describe('a program that may not outlive us', () => {
   it('is ended by closing it', async () => {
     const kept = await startKeptProcess({ program: 'sleep', args: ['100'] })
-    const command = commandOf(kept.pid)
+    // Its id is known a moment before it has become the program: until then it is still the shell that starts it.
+    await expect.poll(() => commandOf(kept.pid)).toContain('sleep 100')
 
     await kept.close()
 
-    expect(command).toContain('sleep 100')
     expect(commandOf(kept.pid)).toBeUndefined()
   })
 
