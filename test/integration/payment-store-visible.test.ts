@@ -1,10 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { paymentIdForKey } from '../../shared/ids.ts'
 import { minor } from '../../shared/money.ts'
 import { makeFeeFinal, noteProviderSettled } from '../../shared/payment/fee-store.ts'
-import type { CreatingPayment, Payment } from '../../shared/payment/payment.ts'
+import type { Payment } from '../../shared/payment/payment.ts'
 import {
-  claimPayment,
   endCheck,
   findStoredPayment,
   leavePending,
@@ -15,33 +13,12 @@ import {
 } from '../../shared/payment/payment-store.ts'
 import { transact } from '../../shared/table/write.ts'
 import { addMs } from '../../shared/time.ts'
+import { aCreating } from '../support/creating-payment.ts'
 import { aPaid } from '../support/paid-payment.ts'
-import { aPendingPayment, aRequest, aStoredClient } from '../support/payment-builders.ts'
+import { aPendingPayment, aStoredClient } from '../support/payment-builders.ts'
 import { aSucceededPayment } from '../support/settlement-builders.ts'
 import { type TestDeps, testDeps } from '../support/test-deps.ts'
 import { dueAtOf } from '../support/webhook-builders.ts'
-
-const LEASE_MS = 30_000
-
-/** A payment whose second attempt is under way. */
-const aCreating = async (fields: Partial<CreatingPayment> = {}) => {
-  const deps = testDeps()
-  const client = await aStoredClient(deps)
-  const creating: CreatingPayment = {
-    paymentId: paymentIdForKey(client.clientId, 'key-1'),
-    clientId: client.clientId,
-    status: 'creating',
-    request: aRequest(),
-    attempt: 2,
-    claimedAt: deps.now(),
-    leaseUntil: addMs(deps.now(), LEASE_MS),
-    providerAttempts: [{ number: 2, startedAt: deps.now(), outcome: 'started' }],
-    mayExistUpstream: true,
-    ...fields,
-  }
-  await claimPayment(deps, creating)
-  return { deps, creating }
-}
 
 const stored = (deps: TestDeps, { paymentId }: Pick<Payment, 'paymentId'>) => findStoredPayment(deps, paymentId)
 

@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { paymentIdForKey } from '../../shared/ids.ts'
 import { newPayment } from '../../shared/payment/new-payment.ts'
 import type { CreatingPayment, Payment } from '../../shared/payment/payment.ts'
 import {
-  claimPayment,
   claimTakeover,
   commitPending,
   commitSucceeded,
@@ -13,30 +11,8 @@ import {
 } from '../../shared/payment/payment-store.ts'
 import { transact } from '../../shared/table/write.ts'
 import { addMs } from '../../shared/time.ts'
-import { aRequest, aStoredClient } from '../support/payment-builders.ts'
-import { type TestDeps, testDeps } from '../support/test-deps.ts'
-
-const LEASE_MS = 30_000
-
-/** A payment whose second attempt is under way. */
-const aCreating = async (fields: Partial<CreatingPayment> = {}) => {
-  const deps = testDeps()
-  const client = await aStoredClient(deps)
-  const creating: CreatingPayment = {
-    paymentId: paymentIdForKey(client.clientId, 'key-1'),
-    clientId: client.clientId,
-    status: 'creating',
-    request: aRequest(),
-    attempt: 2,
-    claimedAt: deps.now(),
-    leaseUntil: addMs(deps.now(), LEASE_MS),
-    providerAttempts: [{ number: 2, startedAt: deps.now(), outcome: 'started' }],
-    mayExistUpstream: true,
-    ...fields,
-  }
-  await claimPayment(deps, creating)
-  return { deps, creating }
-}
+import { aCreating, LEASE_MS } from '../support/creating-payment.ts'
+import { type TestDeps } from '../support/test-deps.ts'
 
 const visible = (deps: TestDeps, creating: CreatingPayment): Payment =>
   newPayment(
