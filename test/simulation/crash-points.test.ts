@@ -11,11 +11,11 @@ import { type LoadedFunction, loadFunctions } from './handlers.ts'
 
 /** Awaits of each flow; each is two crash points. */
 const AWAITS: Readonly<Record<string, number>> = {
-  create: 4,
-  'create, taking over': 5,
+  create: 5,
+  'create, taking over': 6,
   callback: 5,
   'callback, wrong amount': 6,
-  cancel: 5,
+  cancel: 6,
   expiry: 53,
   'lost callback': 56,
   'fan-out': 6,

@@ -4,6 +4,8 @@ import type { Prng } from './prng.ts'
 export type Faults = {
   /** A process dies at one of its awaits. */
   readonly crash: number
+  /** Lambda starts a new environment although a warm one is there. */
+  readonly environmentLost: number
   /** A call takes seconds on its way, so that everything else can happen meanwhile. */
   readonly slowCall: number
   /** The table is throttled beyond the SDK's patience. */
@@ -41,6 +43,7 @@ export type Faults = {
 
 export const NO_FAULTS: Faults = {
   crash: 0,
+  environmentLost: 0,
   slowCall: 0,
   tableThrottled: 0,
   tableAnswerLost: 0,
@@ -72,6 +75,7 @@ export const NO_FAULTS: Faults = {
 /** The worst each fault may be. */
 const WORST: Faults = {
   crash: 0.02,
+  environmentLost: 0.5,
   slowCall: 0.15,
   tableThrottled: 0.01,
   tableAnswerLost: 0.01,

@@ -3,9 +3,10 @@ import type { RawItem, Seen } from '../support/invariants.ts'
 import { problemsAtRest, problemsOf } from '../support/invariants.ts'
 import { drawFaults, type Faults, NO_FAULTS } from './faults.ts'
 import type { LoadedFunction } from './handlers.ts'
-import { connectCallbacks, operate } from './lambda.ts'
+import { connectCallbacks, operate, request } from './lambda.ts'
 import { createObservations } from './observations.ts'
 import { drawOperation, type Play } from './operations.ts'
+import { readBackProblems } from './read-back.ts'
 import { connectSources } from './sources.ts'
 import type { Tally } from './tally.ts'
 import { addTenant, type Tenant } from './tenants.ts'
@@ -93,8 +94,21 @@ export const rest = async (play: Play): Promise<readonly string[]> => {
     const audit = await drive(world, operate(world, 'audit-ledger', { client_id: clientId }))
     if (audit?.body['balanced'] !== true) problems.push(`the audit says ${JSON.stringify(audit?.body)}`)
   }
+  for (const tenant of tenants)
+    problems.push(...(await readBackProblems(world.table.snapshot(), tenant, asking(world, tenant))))
   return problems
 }
+
+/** One request a second: a client with a limit is answered all the same. */
+const asking =
+  (world: World, { apiKey }: Tenant) =>
+  async (functionName: string, route: string, more: object = {}) => {
+    await world.scheduler.runUntil(world.scheduler.nowMs() + 1_000)
+    return drive(
+      world,
+      request(world, functionName, { route, headers: { authorization: `Bearer ${apiKey}` }, ...more }),
+    )
+  }
 
 const digestOf = (items: readonly RawItem[], play: Play): string =>
   createHash('sha256')

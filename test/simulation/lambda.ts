@@ -1,5 +1,5 @@
+import { putBack, takeEnvironment } from './environments.ts'
 import { type CrashPoint, type Process, startProcess } from './process.ts'
-import { simDeps } from './sim-deps.ts'
 import { count } from './tally.ts'
 import { strikes, tell, type World } from './world.ts'
 
@@ -16,15 +16,13 @@ export type InvokeOptions = {
   readonly onProcess?: (process: Process) => void
 }
 
-/** Runs one of the real handlers as Lambda would: with its time limit, and with the world's faults. */
+/** Runs one of the real handlers as Lambda would: in a warm environment if there is one, with its time limit. */
 export const invoke = (
   world: World,
   name: string,
   event: unknown,
   options: InvokeOptions = {},
 ): Promise<Invocation> => {
-  const loaded = world.functions.get(name)
-  if (!loaded) throw new Error(`no function ${name} in the manifest`)
   const requestId = world.prng.uuid()
   count(world.tally, `run ${name}`)
   tell(world, () => `> ${name} ${requestId.slice(0, 8)} ${JSON.stringify(event).slice(0, 300)}`)
@@ -46,13 +44,20 @@ export const invoke = (
         ended({ kind: 'died' })
       },
     })
-    const cancelTimeout = world.scheduler.after(loaded.spec.timeoutSeconds * 1_000, () => process.kill())
+    // A flow whose awaits are counted starts cold: what an earlier run has cached would hide some of them.
+    const cold = options.crashAt !== undefined || options.onProcess !== undefined
+    const environment = takeEnvironment(world, name, process, { cold })
+    const cancelTimeout = world.scheduler.after(environment.timeoutMs, () => process.kill())
     options.onProcess?.(process)
-    const handler = loaded.build(simDeps(world, process))
+    const finished = (invocation: Invocation) => {
+      if (!process.alive()) return
+      putBack(world, environment)
+      ended(invocation)
+    }
     // Without a remaining time middy sets no timer of its own: the limit above is the simulation's.
-    handler(event, { awsRequestId: requestId, functionName: `gateway-sim-${name}` }).then(
-      (result) => process.alive() && ended({ kind: 'done', result }),
-      (error: unknown) => process.alive() && ended({ kind: 'failed', error }),
+    environment.handle(event, { awsRequestId: requestId, functionName: `gateway-sim-${name}` }).then(
+      (result) => finished({ kind: 'done', result }),
+      (error: unknown) => finished({ kind: 'failed', error }),
     )
   })
 }

@@ -1,5 +1,6 @@
 import { type HttpReply, operate, request } from './lambda.ts'
 import { type Observations, observeAnswer, observeCreate } from './observations.ts'
+import { paymentDifferences } from './read-back.ts'
 import { count } from './tally.ts'
 import type { Tenant } from './tenants.ts'
 import { strikes, tell, type World } from './world.ts'
@@ -91,10 +92,17 @@ const cancel: Operation = async (play) => {
   await http(play, target.tenant, 'api-cancel-payment', 'POST /v1/payments/{id}/cancel', { id: target.id })
 }
 
+const storedPayment = ({ world }: Play, id: string) => world.table.item({ pk: `PAYMENT#${id}`, sk: 'PAYMENT' })
+
 const read: Operation = async (play) => {
   const target = knownPayment(play)
   if (!target) return
-  await http(play, target.tenant, 'api-get-payment', 'GET /v1/payments/{id}', { id: target.id })
+  const before = storedPayment(play, target.id)
+  const reply = await http(play, target.tenant, 'api-get-payment', 'GET /v1/payments/{id}', { id: target.id })
+  const after = storedPayment(play, target.id)
+  // What changed while it was read may be shown either way.
+  if (reply?.status === 200 && after && before === after)
+    play.seen.problems.push(...paymentDifferences(reply.body, after))
   await http(play, target.tenant, 'api-list-payments', 'GET /v1/payments', { query: { per_page: '5' } })
   await http(play, target.tenant, 'api-get-balance', 'GET /v1/balance')
 }

@@ -9,6 +9,9 @@ export type Process = {
   readonly name: string
   readonly alive: () => boolean
   readonly kill: () => void
+  /** Lambda stops the environment's clock: no answer and no timer reaches the process until it is thawed. */
+  readonly freeze: () => void
+  readonly thaw: () => void
   /** What it has awaited so far, in order: the crash points of its flow. */
   readonly awaits: readonly string[]
   /** Makes one call to the outside: it leaves, has its effect, and comes back, each at its own time. */
@@ -39,6 +42,13 @@ export const startProcess = (options: ProcessOptions): Process => {
   const { scheduler, prng, crashAt, crashChance = 0, slowChance = 0 } = options
   const awaits: string[] = []
   let alive = true
+  let held: (() => void)[] | undefined
+
+  /** Runs inside the process: at once, or when it is thawed. */
+  const within = (run: () => void) => {
+    if (held) held.push(run)
+    else run()
+  }
 
   const kill = () => {
     if (!alive) return
@@ -63,12 +73,13 @@ export const startProcess = (options: ProcessOptions): Process => {
     return new Promise<T>((resolve, reject) => {
       scheduler.after(outwardMs, () => {
         const outcome = attempt(effect)
-        scheduler.after(backMs, () => {
+        const comesBack = () => {
           if (crashAfter) kill()
           if (!alive) return
           if (outcome.ok) resolve(outcome.value)
           else reject(outcome.error)
-        })
+        }
+        scheduler.after(backMs, () => within(comesBack))
       })
     })
   }
@@ -77,10 +88,23 @@ export const startProcess = (options: ProcessOptions): Process => {
     name: options.name,
     alive: () => alive,
     kill,
+    freeze: () => {
+      held ??= []
+    },
+    thaw: () => {
+      const waiting = held ?? []
+      held = undefined
+      for (const run of waiting) run()
+    },
     awaits,
     call,
     sleep: (ms) =>
-      alive ? new Promise<void>((resolve) => void scheduler.after(ms, () => (alive ? resolve() : undefined))) : never(),
+      alive
+        ? new Promise<void>((resolve) => {
+            const wake = () => (alive ? resolve() : undefined)
+            scheduler.after(ms, () => within(wake))
+          })
+        : never(),
   }
 }
 

@@ -78,7 +78,7 @@ export const createScheduler = (startMs: number): Scheduler => {
     }
   }
 
-  const step = async () => {
+  const runNext = async () => {
     const event = heap.pop()
     if (!event) return false
     if (event.cancelled) return true
@@ -93,9 +93,14 @@ export const createScheduler = (startMs: number): Scheduler => {
     nowMs: () => now,
     at,
     after: (delayMs, run) => at(now + delayMs, run),
-    step,
+    // What was begun outside of an event makes its first calls before time moves on.
+    step: async () => {
+      await settle()
+      return runNext()
+    },
     runUntil: async (timeMs) => {
-      for (let next = heap.peek(); next && next.timeMs <= timeMs; next = heap.peek()) await step()
+      await settle()
+      for (let next = heap.peek(); next && next.timeMs <= timeMs; next = heap.peek()) await runNext()
       now = Math.max(now, timeMs)
     },
     get steps() {

@@ -24,16 +24,16 @@ const tableEffect = (world: World, command: object) => (): unknown => {
   return output
 }
 
-const simTable = (world: World, process: Process): Deps['table'] => ({
+const simTable = (world: World, process: () => Process): Deps['table'] => ({
   name: 'sim',
   client: asDocumentClient((command) =>
-    process.call(`table ${command.constructor.name.replace('Command', '')}`, tableEffect(world, command)),
+    process().call(`table ${command.constructor.name.replace('Command', '')}`, tableEffect(world, command)),
   ),
 })
 
 /** The provider's network: the real adapter on one side, the simulator's core on the other. */
 const simNetwork =
-  (world: World, process: Process) =>
+  (world: World, process: () => Process) =>
   async ({ method, url, headers, body, timeoutMs }: HttpCall): Promise<HttpOutcome> => {
     const label = `provider ${method} ${url.pathname.replace(/\/(pr|py|txn)[-_][^/]+/, '/{id}')}`
     const slowMs = strikes(world, 'providerSlow') ? world.prng.int(1_000, 15_000) : world.prng.int(20, 400)
@@ -48,14 +48,14 @@ const simNetwork =
       // Over the wire and back: what is answered shares nothing with the provider's own state.
       return answered(answer.status, JSON.parse(JSON.stringify(answer.body)))
     }
-    return process.call(label, effect, { durationMs: Math.min(slowMs, timeoutMs) })
+    return process().call(label, effect, { durationMs: Math.min(slowMs, timeoutMs) })
   }
 
 const answered = (status: number, json: unknown): HttpOutcome => ({ kind: 'answered', status, json })
 
-const simQueues = (world: World, process: Process): Deps['queues'] => ({
+const simQueues = (world: World, process: () => Process): Deps['queues'] => ({
   send: (queue, message) =>
-    process.call(`send to ${queue}`, () => {
+    process().call(`send to ${queue}`, () => {
       if (strikes(world, 'queueSendFails')) throw new Error('the queue cannot be reached')
       world.queues[queue].send({ ...message, body: JSON.stringify(message.body), nowMs: world.scheduler.nowMs() })
       for (const listen of world.onSent) listen(queue)
@@ -74,14 +74,17 @@ const simLog = (world: World): Deps['log'] => {
   return { info: line('info'), warn: line('warn'), error: line('error') }
 }
 
-/** Everything a handler may touch, in simulation; each call is an await at which the process can die. */
-export const simDeps = (world: World, process: Process): Deps => {
+/**
+ * Everything a handler may touch, in simulation; each call is an await at which the process can die. An environment
+ * keeps its dependencies, each of its invocations is a process of its own.
+ */
+export const simDeps = (world: World, process: () => Process): Deps => {
   const prng = world.prng.fork()
   const log = simLog(world)
   const secrets: Deps['secrets'] = {
-    get: (name) => process.call('get secret', () => world.secrets.get(name)),
-    create: (name, value) => process.call('create secret', () => void world.secrets.set(name, value)),
-    remove: (name) => process.call('remove secret', () => void world.secrets.delete(name)),
+    get: (name) => process().call('get secret', () => world.secrets.get(name)),
+    create: (name, value) => process().call('create secret', () => void world.secrets.set(name, value)),
+    remove: (name) => process().call('remove secret', () => void world.secrets.delete(name)),
   }
   return {
     stage: {
@@ -104,7 +107,7 @@ export const simDeps = (world: World, process: Process): Deps => {
     queues: simQueues(world, process),
     alerts: {
       publish: (alert) =>
-        process.call('publish alert', () => {
+        process().call('publish alert', () => {
           if (strikes(world, 'alertFails')) throw new Error('the topic cannot be reached')
           world.alerts.push(alert)
         }),
@@ -112,13 +115,13 @@ export const simDeps = (world: World, process: Process): Deps => {
     secrets,
     sendWebhook: (request) => {
       const { arrive, durationMs } = world.merchants.plan(request, world.faults)
-      return process.call('POST webhook', () => arrive(world.scheduler.nowMs()), { durationMs })
+      return process().call('POST webhook', () => arrive(world.scheduler.nowMs()), { durationMs })
     },
-    resolveHost: () => process.call('resolve host', () => [{ address: '93.184.216.34', family: 4 }]),
+    resolveHost: () => process().call('resolve host', () => [{ address: '93.184.216.34', family: 4 }]),
     log,
     now: () => timestampOf(world.scheduler.nowMs()),
     monotonicMs: () => world.scheduler.nowMs(),
-    sleep: process.sleep,
+    sleep: (ms) => process().sleep(ms),
     newId: prng.uuid,
     random: prng.next,
     randomBytes: prng.bytes,

@@ -1,6 +1,8 @@
+import { DeleteCommand } from '@aws-sdk/lib-dynamodb'
 import type { SQSBatchResponse } from 'aws-lambda'
 import { MANIFEST } from '../../functions/manifest.ts'
 import type { QueueName } from '../../shared/queues.ts'
+import { TABLE_SCHEMA } from '../../shared/table/schema.ts'
 import { invoke } from './lambda.ts'
 import { connectSchedules } from './schedules.ts'
 import type { Disorder, ReceivedMessage } from './sim-queue.ts'
@@ -98,10 +100,25 @@ const connectQueues = (world: World) => {
   }
 }
 
+/** DynamoDB deletes what has expired, up to two days late. */
+const connectExpiry = (world: World) => {
+  world.onChange.push(({ key, after }) => {
+    const expiresSeconds = after?.[TABLE_SCHEMA.ttl]
+    if (typeof expiresSeconds !== 'number') return
+    const lateMs = world.prng.int(0, 2 * 24 * 3_600_000)
+    world.scheduler.at(expiresSeconds * 1_000 + lateMs, () => {
+      if (world.table.item(key) === undefined) return
+      count(world.tally, 'expired item deleted')
+      world.table.execute(new DeleteCommand({ TableName: 'sim', Key: { ...key } }))
+    })
+  })
+}
+
 /** Everything that starts a function by itself. */
 export const connectSources = (world: World): void => {
   connectIndexes(world)
   connectStream(world)
+  connectExpiry(world)
   connectQueues(world)
   connectSchedules(world)
   tell(world, () => 'the world is connected')

@@ -12,6 +12,9 @@ export type Tenant = {
   readonly personal: { readonly name: string; readonly email: string; readonly phone: string }
 }
 
+/** Low enough that a merchant's own retries run into it now and then. */
+const RATE_LIMIT = 3
+
 const okBody = (reply: Awaited<ReturnType<typeof operate>>): Record<string, unknown> => {
   if (reply?.status !== 200) throw new Error(`an operator action failed: ${JSON.stringify(reply)}`)
   return reply.body
@@ -32,6 +35,8 @@ export const addTenant = async (world: World, number: number, endpoints: number)
     await operate(world, 'create-client', {
       operator: 'sim',
       name: `Toko Nomor ${'ABCDEFGH'[number] ?? 'X'}`,
+      // The second one has a limit, so that there are counters, which expire.
+      ...(number === 1 && { rate_limit_per_second: RATE_LIMIT }),
       settlement_floor_minor: world.prng.pick([0, 10_000, 250_000]),
       bank: { bank_name: 'BCA', bank_account_no: `00${number}7788`, bank_account_name: 'PT Simulasi' },
     }),

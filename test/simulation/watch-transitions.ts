@@ -13,6 +13,7 @@ export const watchTransitions = (world: World, seen: Observations): void => {
     if (before === undefined) return
     const name = `${key.pk} ${key.sk}`
     if (after === undefined) {
+      if (name.startsWith('RATE#')) return
       seen.problems.push(`${name} was deleted`)
       return
     }

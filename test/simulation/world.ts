@@ -3,6 +3,7 @@ import type { Alert } from '../../shared/operator/alerts.ts'
 import type { QueueName } from '../../shared/queues.ts'
 import { providerSecretName } from '../../shared/secrets.ts'
 import { TABLE_SCHEMA } from '../../shared/table/schema.ts'
+import type { Environment } from './environments.ts'
 import { type Faults, NO_FAULTS } from './faults.ts'
 import { type LoadedFunction } from './handlers.ts'
 import { createMerchants, type Merchants } from './merchants.ts'
@@ -39,6 +40,8 @@ export type World = {
   readonly onSent: ((queue: QueueName) => void)[]
   /** Queues whose consumer stands still, so that a test can take their messages itself. */
   readonly paused: Set<QueueName>
+  /** Warm environments of each function that wait, frozen, for its next invocation. */
+  readonly idle: Map<string, Environment[]>
   /** Told of every change of an item, at the moment it is made. */
   readonly onChange: ((change: TableChange) => void)[]
   /** Told of a callback the provider sends; answers the HTTP status, or rejects. */
@@ -94,6 +97,7 @@ export const createWorld = ({ seed, functions, tracing = false }: WorldOptions):
     faults: NO_FAULTS,
     onSent: [],
     paused: new Set(),
+    idle: new Map(),
     onChange,
     sendCallback: () => Promise.reject(new Error('nobody listens for callbacks yet')),
   }

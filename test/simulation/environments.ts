@@ -1,0 +1,53 @@
+import type { Process } from './process.ts'
+import { simDeps } from './sim-deps.ts'
+import { count } from './tally.ts'
+import { strikes, type World } from './world.ts'
+
+/**
+ * What Lambda keeps between two invocations of one function: the handler with its dependencies and whatever they have
+ * cached. It runs one invocation at a time and stands still in between; what the last one left under way goes on in the
+ * middle of the next one.
+ */
+export type Environment = {
+  readonly name: string
+  readonly timeoutMs: number
+  readonly handle: (event: unknown, context: unknown) => Promise<unknown>
+  process: Process
+}
+
+const start = (world: World, name: string, process: Process): Environment => {
+  const loaded = world.functions.get(name)
+  if (!loaded) throw new Error(`no function ${name} in the manifest`)
+  const environment: Environment = {
+    name,
+    timeoutMs: loaded.spec.timeoutSeconds * 1_000,
+    handle: (event, context) => handler(event, context),
+    process,
+  }
+  const handler = loaded.build(simDeps(world, () => environment.process))
+  return environment
+}
+
+/** An environment for one invocation: a warm one, unless there is none or Lambda has taken it away. */
+export const takeEnvironment = (
+  world: World,
+  name: string,
+  process: Process,
+  { cold }: { readonly cold: boolean },
+): Environment => {
+  const idle = cold || strikes(world, 'environmentLost') ? undefined : world.idle.get(name)?.pop()
+  if (!idle) return start(world, name, process)
+  count(world.tally, 'started warm')
+  const frozen = idle.process
+  idle.process = process
+  frozen.thaw()
+  return idle
+}
+
+/** The invocation is over: the environment is frozen until the next one. A killed one never comes back. */
+export const putBack = (world: World, environment: Environment): void => {
+  environment.process.freeze()
+  const idle = world.idle.get(environment.name) ?? []
+  idle.push(environment)
+  world.idle.set(environment.name, idle)
+}
