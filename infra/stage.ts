@@ -1,7 +1,19 @@
 import { RemovalPolicy } from 'aws-cdk-lib'
 import type { StageSettings } from '../shared/stage-settings.ts'
 
-/** How one deployment differs from another. No account ids or regions: those come from the deployer's credentials. */
+/** What a route lets through; API Gateway answers the rest with 429. */
+export type Throttle = { readonly requestsPerSecond: number; readonly burst: number }
+
+/** A name of one's own for the API, in a hosted zone of the same account. */
+export type StageDomain = {
+  readonly name: string
+  readonly zone: { readonly name: string; readonly id: string }
+}
+
+/**
+ * How one deployment differs from another: everything, and all of it here. No account ids, no regions and no secrets:
+ * those come from the deployer's credentials and from Secrets Manager.
+ */
 export type DeployedStage = {
   /** What the code is told about its stage. */
   readonly settings: StageSettings
@@ -9,8 +21,31 @@ export type DeployedStage = {
   readonly removalPolicy: RemovalPolicy
   /** The table and the stack refuse to be deleted until someone turns this off on purpose. */
   readonly deletionProtection: boolean
-  /** Of each route. Jakarta gives an account 2,500 requests a second over all its APIs, bursts of 1,250. */
-  readonly throttle: { readonly requestsPerSecond: number; readonly burst: number }
+  /** The least important line that functions write. */
+  readonly logLevel: 'DEBUG' | 'INFO' | 'WARN'
+  /** Of every route that has none of its own. Jakarta gives an account 2,500 requests a second over all its APIs, bursts of 1,250. */
+  readonly throttle: Throttle
+  /** By route key, such as `POST /v1/payments`. */
+  readonly routeThrottles: Readonly<Record<string, Throttle>>
+  /** E-mail addresses that alarms and alerts are sent to; each is asked once to confirm. */
+  readonly alarmRecipients: readonly string[]
+  readonly table: {
+    /** `customer`: a KMS key of the account, which can be disabled and whose use is logged. Also for queues, logs, topic and secrets. */
+    readonly encryption: 'aws' | 'customer'
+    /** Most units a second, against a bill out of control. */
+    readonly maxReadUnits: number
+    readonly maxWriteUnits: number
+    /** Units a second that are there at once, for a launch; undefined for what DynamoDB gives by itself. */
+    readonly warm: { readonly readUnits: number; readonly writeUnits: number } | undefined
+  }
+  /** Undefined: the address API Gateway makes up. Otherwise that address is closed. */
+  readonly domain: StageDomain | undefined
+  /** `cloudfront`: CloudFront and WAF before the domain, which then answers only to them. */
+  readonly front: 'none' | 'cloudfront'
+  /** `nat`: webhooks leave from fixed addresses that merchants can allow, and private networks are out of reach. */
+  readonly webhookEgress: 'public' | 'nat'
+  /** `canary`: a tenth of the requests meets a new version first, and alarms take it back. */
+  readonly deployment: 'all-at-once' | 'canary'
 }
 
 export const DEFAULT_STAGE = 'dev'
@@ -31,31 +66,54 @@ const assertStageName = (name: string): void => {
   if (RESERVED_NAMES.includes(name)) throw new Error(`stage ${name} is reserved for the local gateway`)
 }
 
-const production: Omit<DeployedStage, 'settings'> = {
-  removalPolicy: RemovalPolicy.RETAIN,
-  deletionProtection: true,
-  throttle: { requestsPerSecond: 1_000, burst: 500 },
+/** Used only for clients registered without a return URL of their own: `prod` needs a real one (`npm run deploy` asks). */
+export const PLACEHOLDER_RETURN_URL = 'https://example.com/'
+
+type Options = Omit<DeployedStage, 'settings'> & {
+  readonly payer: { readonly returnUrl: string; readonly name: string }
 }
 
 /** `dev` and every stage a developer names: cheap, and gone without a trace when its stack is deleted. */
-const disposable: Omit<DeployedStage, 'settings'> = {
+const disposable: Options = {
+  payer: { returnUrl: PLACEHOLDER_RETURN_URL, name: 'Payment' },
   removalPolicy: RemovalPolicy.DESTROY,
   deletionProtection: false,
+  logLevel: 'INFO',
   throttle: { requestsPerSecond: 50, burst: 100 },
+  routeThrottles: {},
+  alarmRecipients: [],
+  table: { encryption: 'aws', maxReadUnits: 1_000, maxWriteUnits: 1_000, warm: undefined },
+  domain: undefined,
+  front: 'none',
+  webhookEgress: 'public',
+  deployment: 'all-at-once',
 }
+
+const production: Options = {
+  ...disposable,
+  removalPolicy: RemovalPolicy.RETAIN,
+  deletionProtection: true,
+  throttle: { requestsPerSecond: 500, burst: 250 },
+  routeThrottles: {
+    // Money first: reading lists must never use up what creating and being paid need.
+    'POST /v1/payments': { requestsPerSecond: 1_000, burst: 500 },
+    'POST /callbacks/xendit': { requestsPerSecond: 1_000, burst: 500 },
+    $default: { requestsPerSecond: 50, burst: 50 },
+  },
+  table: { encryption: 'customer', maxReadUnits: 20_000, maxWriteUnits: 20_000, warm: undefined },
+  deployment: 'canary',
+}
+
+/** Stages with settings of their own. Whatever is not named here is disposable. */
+const STAGES: Readonly<Record<string, Options>> = { dev: disposable, prod: production }
 
 /** The stage of that name: `prod`, `dev`, or one's own. Throws on a name that cannot be deployed. */
 export const deployedStage = (name: string): DeployedStage => {
   assertStageName(name)
+  const { payer, ...stage } = STAGES[name] ?? disposable
   return {
-    ...(name === 'prod' ? production : disposable),
-    settings: {
-      name,
-      allowLoopbackWebhooks: false,
-      // Used only for clients registered without a return URL of their own.
-      defaultReturnUrl: 'https://example.com/',
-      defaultDisplayName: 'Payment',
-    },
+    ...stage,
+    settings: { name, allowLoopbackWebhooks: false, defaultReturnUrl: payer.returnUrl, defaultDisplayName: payer.name },
   }
 }
 
@@ -63,9 +121,14 @@ export const deployedStage = (name: string): DeployedStage => {
  * Refuses what must never be deployed, whoever built the settings: webhooks to loopback addresses would reach the
  * Lambda runtime's own API. Only the local gateway, which is no stack, allows them.
  */
-export const assertDeployable = ({ settings }: DeployedStage): void => {
+export const assertDeployable = ({ settings, front, domain }: DeployedStage): void => {
   assertStageName(settings.name)
   if (settings.allowLoopbackWebhooks) {
     throw new Error(`stage ${settings.name}: webhooks to loopback addresses exist only in the local gateway`)
+  }
+  if (front === 'cloudfront' && domain === undefined) {
+    throw new Error(
+      `stage ${settings.name}: CloudFront needs a domain, since the address API Gateway makes up stays open`,
+    )
   }
 }

@@ -77,8 +77,8 @@ const rawTemplate = (stage: DeployedStage): RawTemplate & { readonly termination
 }
 
 /** A stage's stack as `cdk synth` makes it with the flags of cdk.json, except that functions are not bundled. */
-export const synthesised = (stageName: string): StackTemplate => {
-  const { terminationProtection, ...json } = rawTemplate(deployedStage(stageName))
+export const synthesised = (stage: string | DeployedStage): StackTemplate => {
+  const { terminationProtection, ...json } = rawTemplate(typeof stage === 'string' ? deployedStage(stage) : stage)
   const resources = Object.entries(json.Resources).map(([logicalId, raw]) => ({
     logicalId,
     type: raw.Type,
