@@ -4,7 +4,14 @@ import { findSuspense } from '../../shared/suspense/suspense-store.ts'
 import { syncProviderTransactions } from '../../shared/sync/sync-provider-transactions.ts'
 import { addMs, DAY_MS } from '../../shared/time.ts'
 import { settledRow } from '../support/provider-transactions.ts'
-import { aSyncWorld, findingAbout, paidUpstream, paymentOf, rowNow } from '../support/synced-payment.ts'
+import {
+  aSyncWorld,
+  creditedPayment,
+  findingAbout,
+  paidUpstream,
+  paymentOf,
+  rowNow,
+} from '../support/synced-payment.ts'
 import { testDeps } from '../support/test-deps.ts'
 
 describe('sync: a transaction without a payment', () => {
@@ -102,7 +109,18 @@ describe('sync: a transaction without a payment', () => {
     await syncProviderTransactions(deps)
 
     expect(deps.provider.countOf('getPayment')).toBe(0)
+    expect(deps.published).toStrictEqual([])
     expect(await paymentOf(deps, paid)).toMatchObject({ status: 'pending' })
+  })
+
+  it.each(['pending', 'failed'] as const)('takes no fee from a transaction that is %s', async (status) => {
+    const { deps, client, rows } = await aSyncWorld()
+    const credited = await creditedPayment(deps, client)
+    rows.push(rowNow(deps, credited, { status }))
+
+    await syncProviderTransactions(deps)
+
+    expect(await paymentOf(deps, credited)).toStrictEqual(credited.payment)
   })
 })
 
