@@ -79,7 +79,7 @@ export const localDeps = (options: LocalDepsOptions): LocalDeps => {
         stage: LOCAL_STAGE,
         provider: loggedProvider(
           xenditProvider({ baseUrl: options.providerUrl, stage: LOCAL_STAGE.name, secrets: granted.secrets }),
-          log,
+          { log, monotonicMs },
         ),
         sendWebhook: httpsWebhookSender({ allowLoopback: LOCAL_STAGE.allowLoopbackWebhooks, monotonicMs }),
         resolveHost,

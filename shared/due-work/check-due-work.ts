@@ -1,5 +1,6 @@
 import type { Deps } from '../deps.ts'
 import { WORK_SLOTS, type Work } from '../table/schema.ts'
+import { msBetween } from '../time.ts'
 import { type DueItem, findDuePage } from './due-items.ts'
 import { checkAlert, checkDelivery, checkEvent, checkPayment, type WorkDone } from './due-workers.ts'
 
@@ -31,7 +32,8 @@ const PAGE = 50
 
 export type DueWorkSummary = Record<CheckedWork, number> & { failed: number }
 
-type Run = { readonly end: number; readonly summary: DueWorkSummary }
+/** `latestMs`: how long the item that has waited longest was overdue, by kind of work. */
+type Run = { readonly end: number; readonly summary: DueWorkSummary; readonly latestMs: Record<CheckedWork, number> }
 
 const runItem = async (deps: Deps, plan: Plan, item: DueItem, run: Run): Promise<WorkDone> => {
   try {
@@ -49,6 +51,10 @@ const runItem = async (deps: Deps, plan: Plan, item: DueItem, run: Run): Promise
 const inGroups = <T>(items: readonly T[], size: number): readonly (readonly T[])[] =>
   Array.from({ length: Math.ceil(items.length / size) }, (_, at) => items.slice(at * size, (at + 1) * size))
 
+const noteLateness = (deps: Deps, { work }: Plan, items: readonly DueItem[], { latestMs }: Run): void => {
+  for (const { dueAt } of items) latestMs[work] = Math.max(latestMs[work], msBetween(dueAt, deps.now()))
+}
+
 /** Works through one slot. Answers false when the provider wants no more questions, or the run is over. */
 const drainSlot = async (
   deps: Deps,
@@ -60,6 +66,7 @@ const drainSlot = async (
   let cursor: Awaited<ReturnType<typeof findDuePage>>['cursor']
   do {
     const page = await findDuePage(deps, { work: plan.work, slot, limit: PAGE, cursor })
+    noteLateness(deps, plan, page.items, run)
     for (const group of inGroups(page.items, plan.concurrency)) {
       if (taken.count >= plan.limit || deps.monotonicMs() >= run.end) return false
       taken.count += group.length
@@ -90,8 +97,15 @@ export const checkDueWork = async (deps: Deps): Promise<DueWorkSummary> => {
   const run: Run = {
     end: deps.monotonicMs() + RUN_BUDGET_MS,
     summary: { event: 0, alert: 0, delivery: 0, payment: 0, failed: 0 },
+    latestMs: { event: 0, alert: 0, delivery: 0, payment: 0 },
   }
   for (const plan of PLANS) await drain(deps, plan, run)
-  deps.log.info('due_work.completed', { ...run.summary })
+  deps.log.info('due_work.completed', {
+    ...run.summary,
+    event_late_ms: run.latestMs.event,
+    alert_late_ms: run.latestMs.alert,
+    delivery_late_ms: run.latestMs.delivery,
+    payment_late_ms: run.latestMs.payment,
+  })
   return run.summary
 }

@@ -35,8 +35,8 @@ export const fanOutEvent = async (deps: FanOutDeps, event: Event): Promise<void>
 }
 
 const announce = async (deps: FanOutDeps, event: Event, endpoint: Endpoint): Promise<void> => {
-  const { eventId, type: eventType, body } = event
-  const fresh = newDelivery({ eventId, eventType, body }, endpoint, deps.now())
+  const { eventId, type: eventType, body, firedAt } = event
+  const fresh = newDelivery({ eventId, eventType, body, firedAt }, endpoint, deps.now())
   const outcome = await conditionalWrite(deps, insertDelivery(fresh))
   const delivery = outcome.applied ? fresh : v.parse(DeliverySchema, outcome.item)
   // An earlier run may have died before its message. Once the first attempt is made, workers carry the delivery on.

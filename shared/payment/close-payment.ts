@@ -1,10 +1,11 @@
 import type { Deps } from '../deps.ts'
 import { putEvent } from '../event/outbox.ts'
 import { countTransition } from '../ledger/ledger-store.ts'
-import { publishSuspenseAlert } from '../suspense/record-suspense.ts'
+import { logSuspense, publishSuspenseAlert } from '../suspense/record-suspense.ts'
 import type { Suspense } from '../suspense/suspense.ts'
 import { ensureSuspense } from '../suspense/suspense-store.ts'
 import { transact } from '../table/write.ts'
+import { loggedPayment } from './logged-payment.ts'
 import type { Payment } from './payment.ts'
 import { leavePending } from './payment-store.ts'
 import type { TransitionResult } from './succeed-payment.ts'
@@ -35,9 +36,9 @@ export const closePayment = async (
     suspense: held && ensureSuspense(held),
   })
   if (!outcome.applied) return undefined
-  deps.log.info(CLOSED_CODE[status], { payment_id: closed.paymentId, client_id: closed.clientId, source })
+  deps.log.info(CLOSED_CODE[status], { ...loggedPayment(closed), source })
   if (held) {
-    deps.log.warn('suspense.recorded', { suspense_id: held.suspenseId, cause: held.cause, payment_id: held.paymentId })
+    logSuspense(deps, held)
     await publishSuspenseAlert(deps, held)
   }
   return closed

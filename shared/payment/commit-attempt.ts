@@ -5,6 +5,7 @@ import { transact } from '../table/write.ts'
 import type { Timestamp } from '../time.ts'
 import { nextCheckAt } from './channel-timing.ts'
 import type { Deadline } from './deadline.ts'
+import { loggedPayment } from './logged-payment.ts'
 import { newPayment } from './new-payment.ts'
 import type { CreatingPayment, Payment, StoredPayment } from './payment.ts'
 import { commitPending, findStoredPayment } from './payment-store.ts'
@@ -52,7 +53,7 @@ const tryCommit = async (deps: CommitDeps, creating: CreatingPayment, upstream: 
     counts: countTransition({ ...payment, from: undefined, to: 'pending' }),
   })
   if (!outcome.applied) return afterRefusal(await findStoredPayment(deps, creating.paymentId), creating, upstream)
-  deps.log.info('payment.created', { payment_id: payment.paymentId, client_id: payment.clientId })
+  deps.log.info('payment.created', loggedPayment(payment))
   return { kind: 'committed', payment }
 }
 

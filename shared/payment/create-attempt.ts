@@ -8,6 +8,7 @@ import { expiryOf } from './channel-timing.ts'
 import { commitAttempt } from './commit-attempt.ts'
 import { COMMIT_RESERVE_MS, LEAST_CREATE_MS } from './create-times.ts'
 import type { Deadline } from './deadline.ts'
+import { loggedPayment } from './logged-payment.ts'
 import type { CreatingPayment, Payment, ProviderAttempt } from './payment.ts'
 import { findStoredPayment, releaseAttempt } from './payment-store.ts'
 import { endAttempt, referenceOf } from './provider-attempts.ts'
@@ -45,7 +46,10 @@ const failureOf = (answer: Exclude<CreateAnswer, { readonly kind: 'created' }>):
 /** Records the failure, so that the next request may take over at once, and answers it (spec 4.1, rule 4). */
 const fail = async (deps: AttemptDeps, creating: CreatingPayment, failure: Failure): Promise<CreateResult> => {
   const { message, ...end } = failure
-  deps.log.warn('payment.create_failed', { payment_id: creating.paymentId, outcome: end.outcome, reason: end.code })
+  deps.log.warn('payment.create_failed', {
+    ...loggedPayment({ ...creating, ...creating.request }),
+    reason: end.code ?? end.outcome,
+  })
   const released = await releaseAttempt(deps, creating, {
     failure: message,
     providerAttempts: endAttempt(creating.providerAttempts, end),

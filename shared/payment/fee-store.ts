@@ -11,7 +11,7 @@ import type { Timestamp } from '../time.ts'
 import type { FinalFee, Payment } from './payment.ts'
 import { netOf } from './tariff.ts'
 
-type FeeDeps = Pick<Deps, 'table' | 'sleep' | 'random' | 'now'>
+type FeeDeps = Pick<Deps, 'table' | 'sleep' | 'random' | 'log' | 'now'>
 
 const isSucceeded = equals('status', 'succeeded')
 

@@ -1,6 +1,6 @@
 import type { Deps } from '../deps.ts'
 import type { PaymentId } from '../ids.ts'
-import { finding, publishSuspenseAlert } from '../suspense/record-suspense.ts'
+import { finding, logSuspense, publishSuspenseAlert } from '../suspense/record-suspense.ts'
 import type { Suspense } from '../suspense/suspense.ts'
 import { type ActualFee, askForFee } from './actual-fee.ts'
 import { makeFeeFinal } from './fee-store.ts'
@@ -35,11 +35,7 @@ const assumeFee = async (deps: FeeDeps, payment: Payment, fee: ActualFee): Promi
   const noted = assumedFinding(deps, payment, fee)
   const assumed = await makeFeeFinal(deps, payment, { status: 'assumed', feeMinor: payment.providerFeeMinor, noted })
   if (assumed === undefined) return undefined
-  deps.log.warn('suspense.recorded', {
-    suspense_id: noted.suspenseId,
-    cause: noted.cause,
-    payment_id: payment.paymentId,
-  })
+  logSuspense(deps, noted)
   await publishSuspenseAlert(deps, noted)
   return assumed
 }

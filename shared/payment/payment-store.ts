@@ -1,13 +1,12 @@
 import * as v from 'valibot'
-import type { Deps } from '../deps.ts'
 import type { PaymentId } from '../ids.ts'
 import type { Item } from '../table/attributes.ts'
 import { absent, all, any, atMost, type Condition, equals, isNew, present } from '../table/condition.ts'
 import { DUE_WORK_FIELDS, dueWork } from '../table/due-work.ts'
 import { paymentKey } from '../table/keys.ts'
-import { getItem, getItems } from '../table/read.ts'
+import { getItem, getItems, type ReadDeps } from '../table/read.ts'
 import { put, type Step, update } from '../table/step.ts'
-import { conditionalWrite } from '../table/write.ts'
+import { conditionalWrite, type WriteDeps } from '../table/write.ts'
 import type { Timestamp } from '../time.ts'
 import {
   type CreatingPayment,
@@ -18,18 +17,16 @@ import {
   StoredPaymentSchema,
 } from './payment.ts'
 
-type StoreDeps = Pick<Deps, 'table' | 'sleep' | 'random'>
-
 export const parseStored = (item: Item | undefined): StoredPayment | undefined =>
   item === undefined ? undefined : v.parse(StoredPaymentSchema, item)
 
 /** The payment in whatever state, `creating` included. For the flows; clients see `findPayment`. */
-export const findStoredPayment = async (deps: StoreDeps, paymentId: PaymentId): Promise<StoredPayment | undefined> =>
+export const findStoredPayment = async (deps: ReadDeps, paymentId: PaymentId): Promise<StoredPayment | undefined> =>
   parseStored(await getItem(deps, paymentKey(paymentId)))
 
 /** Up to 100 payments by their item keys; those that are gone or not visible are left out. */
 export const findPaymentsByKey = async (
-  deps: StoreDeps,
+  deps: ReadDeps,
   paymentIds: readonly PaymentId[],
 ): Promise<readonly Payment[]> => {
   const items = await getItems(deps, paymentIds.map(paymentKey))
@@ -47,11 +44,11 @@ const hasRemembered = (ids: ReadonlySet<string> | undefined): Condition =>
   ids === undefined ? absent('rememberedPaymentIds') : equals('rememberedPaymentIds', ids)
 
 /** Claims the payment for its first attempt: of all callers with one key, one is applied. */
-export const claimPayment = (deps: StoreDeps, creating: CreatingPayment) =>
+export const claimPayment = (deps: WriteDeps, creating: CreatingPayment) =>
   conditionalWrite(deps, put(paymentKey(creating.paymentId), creating, isNew))
 
 /** Claims the next attempt, unless somebody else did or the current one still runs. */
-export const claimTakeover = (deps: StoreDeps, taken: CreatingPayment, now: Timestamp) =>
+export const claimTakeover = (deps: WriteDeps, taken: CreatingPayment, now: Timestamp) =>
   conditionalWrite(
     deps,
     update(
@@ -72,7 +69,7 @@ export const claimTakeover = (deps: StoreDeps, taken: CreatingPayment, now: Time
 
 /** Records how an attempt ended without a destination and lets the next request take over at once. */
 export const releaseAttempt = (
-  deps: StoreDeps,
+  deps: WriteDeps,
   creating: CreatingPayment,
   ended: { readonly failure: string; readonly providerAttempts: readonly ProviderAttempt[] },
 ) =>
@@ -87,7 +84,7 @@ export const releaseAttempt = (
 
 /** A capture came while the attempt still runs: it is looked at as soon as the lease ends (design section 4). */
 export const rememberCapture = (
-  deps: StoreDeps,
+  deps: WriteDeps,
   creating: CreatingPayment,
   providerPaymentId: string,
   dueAt: Timestamp,
@@ -154,22 +151,22 @@ export const leavePending = (payment: Payment): Step =>
   )
 
 /** Notes that the client wants it cancelled: an upstream CANCELED then means `cancelled`. The first time counts. */
-export const noteCancelRequested = (deps: StoreDeps, paymentId: PaymentId, now: Timestamp) =>
+export const noteCancelRequested = (deps: WriteDeps, paymentId: PaymentId, now: Timestamp) =>
   conditionalWrite(deps, update(paymentKey(paymentId), { setIfAbsent: { cancelRequestedAt: now } }, isPending))
 
 /** Makes a payment due now: the provider has news that could not be asked for. */
-export const markDueNow = (deps: StoreDeps, paymentId: PaymentId, now: Timestamp) =>
+export const markDueNow = (deps: WriteDeps, paymentId: PaymentId, now: Timestamp) =>
   conditionalWrite(deps, update(paymentKey(paymentId), { set: dueWork('payment', paymentId, now) }, isPending))
 
 /** Claims one check by moving the due time forward; of two workers with the same due time one is applied. */
-export const claimCheck = (deps: StoreDeps, paymentId: PaymentId, dueAt: Timestamp, nextDueAt: Timestamp) =>
+export const claimCheck = (deps: WriteDeps, paymentId: PaymentId, dueAt: Timestamp, nextDueAt: Timestamp) =>
   conditionalWrite(
     deps,
     update(paymentKey(paymentId), { set: { dueAt: nextDueAt } }, all(present('work'), equals('dueAt', dueAt))),
   )
 
 /** Sets when a pending payment is looked at next, unless it became due for another reason meanwhile. */
-export const scheduleCheck = (deps: StoreDeps, paymentId: PaymentId, claimedDueAt: Timestamp, nextDueAt: Timestamp) =>
+export const scheduleCheck = (deps: WriteDeps, paymentId: PaymentId, claimedDueAt: Timestamp, nextDueAt: Timestamp) =>
   conditionalWrite(
     deps,
     update(
@@ -180,7 +177,7 @@ export const scheduleCheck = (deps: StoreDeps, paymentId: PaymentId, claimedDueA
   )
 
 /** Takes a claimed payment whose remembered captures turned out to be nothing out of due work. */
-export const endCheck = (deps: StoreDeps, paymentId: PaymentId, claimedDueAt: Timestamp) =>
+export const endCheck = (deps: WriteDeps, paymentId: PaymentId, claimedDueAt: Timestamp) =>
   conditionalWrite(
     deps,
     update(

@@ -6,6 +6,7 @@ import { finding, recordSuspense } from '../suspense/record-suspense.ts'
 import { transact } from '../table/write.ts'
 import type { Timestamp } from '../time.ts'
 import { type ActualFee, askForFee } from './actual-fee.ts'
+import { loggedPayment } from './logged-payment.ts'
 import { newPayment } from './new-payment.ts'
 import type { CreatingPayment, Payment } from './payment.ts'
 import { commitSucceeded, leavePending } from './payment-store.ts'
@@ -37,7 +38,7 @@ const paid = (
 })
 
 const afterSuccess = async (deps: SucceedDeps, payment: Payment, fee: ActualFee): Promise<Payment> => {
-  deps.log.info('payment.succeeded', { payment_id: payment.paymentId, client_id: payment.clientId })
+  deps.log.info('payment.succeeded', loggedPayment(payment))
   if (fee.kind === 'unexplained_zero') {
     const now = deps.now()
     await recordSuspense(deps, finding({ subject: payment.paymentId, cause: 'zero_fee', payment, now }))

@@ -1,4 +1,4 @@
-import type { Log } from '../log.ts'
+import type { Deps } from '../deps.ts'
 import type { Provider } from './provider.ts'
 
 type Outcome = { readonly kind: string; readonly reason?: string; readonly code?: string }
@@ -6,12 +6,19 @@ type Outcome = { readonly kind: string; readonly reason?: string; readonly code?
 /** What an operator should see in the log; everything else is an answer like any other. */
 const TROUBLE: ReadonlySet<string> = new Set(['unanswered', 'unknown', 'refused', 'not_executed'])
 
-/** The provider, with one log line for every call that was not answered as it should be: operation and reason only. */
-export const loggedProvider = (provider: Provider, log: Log): Provider => {
+/** The provider, with one log line for every call: operation, how long it took, and the reason where it went wrong. */
+export const loggedProvider = (
+  provider: Provider,
+  { log, monotonicMs }: Pick<Deps, 'log' | 'monotonicMs'>,
+): Provider => {
   const noted = async <Answer extends Outcome>(operation: string, answering: Promise<Answer>): Promise<Answer> => {
+    const startedMs = monotonicMs()
     const answer = await answering
+    const fields = { operation, result: answer.kind, duration_ms: Math.round(monotonicMs() - startedMs) }
     if (TROUBLE.has(answer.kind)) {
-      log.warn('provider.call_failed', { operation, outcome: answer.kind, reason: answer.reason ?? answer.code })
+      log.warn('provider.call_failed', { ...fields, reason: answer.reason ?? answer.code })
+    } else {
+      log.info('provider.called', fields)
     }
     return answer
   }

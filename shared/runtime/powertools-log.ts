@@ -1,5 +1,6 @@
 import { Logger } from '@aws-lambda-powertools/logger'
 import type { Log, LogCode, LogFields } from '../log.ts'
+import { embeddedMetrics } from './embedded-metrics.ts'
 
 /** Only class and stack: the message of a foreign error may quote a body, a key or a header. */
 export const describeCause = (cause: unknown) =>
@@ -15,10 +16,19 @@ export const describeCause = (cause: unknown) =>
       }
     : { error_name: typeof cause }
 
-/** JSON lines by Powertools. The closed codes and id-only fields of `Log` are what keeps personal data out. */
-export const powertoolsLog = (stage: string, logger = new Logger({ serviceName: `gateway-${stage}` })): Log => ({
-  info: (code: LogCode, fields: LogFields = {}) => logger.info(code, { ...fields }),
-  warn: (code: LogCode, fields: LogFields = {}) => logger.warn(code, { ...fields }),
-  error: (code: LogCode, fields: LogFields = {}, cause?: unknown) =>
-    logger.error(code, { ...fields, ...(cause !== undefined && describeCause(cause)) }),
-})
+/**
+ * JSON lines by Powertools, with the metrics of those lines that have some. The closed codes and id-only fields of `Log`
+ * are what keeps personal data out.
+ */
+export const powertoolsLog = (stage: string, own?: Logger): Log => {
+  const serviceName = `gateway-${stage}`
+  const logger = own ?? new Logger({ serviceName })
+  const metricsOf = embeddedMetrics(serviceName)
+  const line = (code: LogCode, fields: LogFields) => ({ ...fields, ...metricsOf(code, fields) })
+  return {
+    info: (code, fields = {}) => logger.info(code, line(code, fields)),
+    warn: (code, fields = {}) => logger.warn(code, line(code, fields)),
+    error: (code, fields = {}, cause) =>
+      logger.error(code, { ...line(code, fields), ...(cause !== undefined && describeCause(cause)) }),
+  }
+}

@@ -34,7 +34,10 @@ const makeDeps = (): Deps => {
   return {
     stage: config.stage,
     table: { client: documentClient(), name: config.tableName },
-    provider: loggedProvider(xenditProvider({ baseUrl: config.providerUrl, stage: config.stage.name, secrets }), log),
+    provider: loggedProvider(xenditProvider({ baseUrl: config.providerUrl, stage: config.stage.name, secrets }), {
+      log,
+      monotonicMs,
+    }),
     queues: sqsQueues(new SQSClient(aws), {
       ...(config.webhooksQueueUrl !== undefined && { webhooks: config.webhooksQueueUrl }),
       ...(config.settlementsQueueUrl !== undefined && { settlements: config.settlementsQueueUrl }),

@@ -1,6 +1,7 @@
 import type { Client } from '../client/client.ts'
 import { type Minor, plus, ZERO } from '../money.ts'
 import { transact } from '../table/write.ts'
+import { logRecorded } from './log-recorded.ts'
 import { newSettlementId, recordAudit, type SettleDeps, type SettleTrigger } from './new-settlement.ts'
 import type { Settlement } from './settlement.ts'
 import { findAnySettlement, recordStep } from './settlement-store.ts'
@@ -41,12 +42,7 @@ const rerecord = async (
     audit: trigger.by === 'manual' ? recordAudit(deps, settlement, trigger.operator) : undefined,
   })
   if (!applied) return undefined
-  deps.log.info('settlement.recorded', {
-    settlement_id: settlement.settlementId,
-    client_id: client.clientId,
-    payments: settlement.paymentCount,
-    triggered_by: trigger.by,
-  })
+  logRecorded(deps, settlement)
   return settlement
 }
 

@@ -5,6 +5,7 @@ import type { ClientId } from '../ids.ts'
 import type { Minor } from '../money.ts'
 import { transact } from '../table/write.ts'
 import { addMs, DAY_MS, type Timestamp } from '../time.ts'
+import { logRecorded } from './log-recorded.ts'
 import { newSettlement, recordAudit, type SettleDeps, type SettleTrigger } from './new-settlement.ts'
 import { rerecordSettlements } from './rerecord-settlements.ts'
 import type { Settlement } from './settlement.ts'
@@ -49,12 +50,7 @@ const recordWindow = async (
     audit: trigger.by === 'manual' ? recordAudit(deps, settlement, trigger.operator) : undefined,
   })
   if (!applied) return undefined
-  deps.log.info('settlement.recorded', {
-    settlement_id: settlement.settlementId,
-    client_id: client.clientId,
-    payments: settlement.paymentCount,
-    triggered_by: trigger.by,
-  })
+  logRecorded(deps, settlement)
   return settlement
 }
 

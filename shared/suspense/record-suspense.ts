@@ -68,10 +68,14 @@ export const publishSuspenseAlert = async (deps: SuspenseDeps, item: Suspense): 
   return true
 }
 
+/** The one line about an item that was written down. */
+export const logSuspense = ({ log }: Pick<Deps, 'log'>, { suspenseId, cause, paymentId, kind }: Suspense): void =>
+  log.warn('suspense.recorded', { suspense_id: suspenseId, cause, kind, payment_id: paymentId })
+
 /** Notes an item once and alerts the operators. Known already: nothing happens. */
 export const recordSuspense = async (deps: SuspenseDeps, item: Suspense): Promise<void> => {
   const written = await putSuspense(deps, item)
   if (!written.applied) return
-  deps.log.warn('suspense.recorded', { suspense_id: item.suspenseId, cause: item.cause, payment_id: item.paymentId })
+  logSuspense(deps, item)
   await publishSuspenseAlert(deps, item)
 }

@@ -5,7 +5,7 @@ import { transact } from '../table/write.ts'
 import { isSuspenseId, type RESOLUTIONS, type Suspense } from './suspense.ts'
 import { findSuspense, resolveStep } from './suspense-store.ts'
 
-type ResolveDeps = Pick<Deps, 'table' | 'sleep' | 'random' | 'now' | 'newId'>
+type ResolveDeps = Pick<Deps, 'table' | 'sleep' | 'random' | 'log' | 'now' | 'newId'>
 
 /**
  * An operator closes a suspense item: the money was refunded, or it is written off. Once; the gateway moves no money

@@ -12,7 +12,7 @@ import { conditionalWrite } from '../table/write.ts'
 import { addMs, MINUTE_MS } from '../time.ts'
 import { type Suspense, SuspenseSchema } from './suspense.ts'
 
-type StoreDeps = Pick<Deps, 'table' | 'sleep' | 'random'>
+type StoreDeps = Pick<Deps, 'table' | 'sleep' | 'random' | 'log'>
 
 /** How long due work leaves an alert to whoever wrote the item. */
 const ALERT_GRACE_MS = MINUTE_MS

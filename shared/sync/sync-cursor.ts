@@ -7,7 +7,7 @@ import { update } from '../table/step.ts'
 import { conditionalWrite } from '../table/write.ts'
 import { TimestampSchema } from '../time.ts'
 
-type CursorDeps = Pick<Deps, 'table' | 'sleep' | 'random'>
+type CursorDeps = Pick<Deps, 'table' | 'sleep' | 'random' | 'log'>
 
 const SyncCursorSchema = v.object({
   /** Where reading goes on. What was updated before has been read to its end, in this round or an earlier one. */

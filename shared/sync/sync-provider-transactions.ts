@@ -61,6 +61,11 @@ export const syncProviderTransactions = async (deps: SyncDeps): Promise<SyncSumm
     from = span.to
   }
   const complete = end === 'read'
-  deps.log[complete ? 'info' : 'warn']('sync.completed', { ...tally, end, until: until ?? undefined })
+  deps.log[complete ? 'info' : 'warn']('sync.completed', {
+    ...tally,
+    incomplete: complete ? 0 : 1,
+    end,
+    until: until ?? undefined,
+  })
   return { ...tally, until, complete }
 }

@@ -11,7 +11,7 @@ import { assertInvariant } from '../errors.ts'
 import { fromItem, type Item } from './attributes.ts'
 import { type Step, toTransactItem } from './step.ts'
 
-export type WriteDeps = Pick<Deps, 'table' | 'sleep' | 'random'>
+export type WriteDeps = Pick<Deps, 'table' | 'sleep' | 'random' | 'log'>
 
 /** A refused condition is an outcome, not an exception: the item as it was tells the caller why. */
 export type WriteOutcome =
@@ -41,13 +41,25 @@ const isContention = (error: unknown): boolean =>
     (error.CancellationReasons ?? []).every(({ Code }) => Code === 'None' || RETRYABLE_REASONS.has(Code ?? '')) &&
     (error.CancellationReasons ?? []).some(({ Code }) => RETRYABLE_REASONS.has(Code ?? '')))
 
+/** One line for a write that others were in the way of: how often it was tried again, and whether it gave up. */
+const noteContention = ({ log }: WriteDeps, retries: number, gaveUp: boolean): void => {
+  if (gaveUp) log.warn('write.contended', { retries, gave_up: 1 })
+  else if (retries > 0) log.info('write.contended', { retries, gave_up: 0 })
+}
+
 /** Repeats a write that met another transaction on the same item. The SDK does not, and nothing was written then. */
 const retryingContention = async <Result>(deps: WriteDeps, attempt: () => Promise<Result>): Promise<Result> => {
   for (let tried = 1; ; tried++) {
     try {
-      return await attempt()
+      const result = await attempt()
+      noteContention(deps, tried - 1, false)
+      return result
     } catch (error) {
-      if (tried >= CONFLICT_TRIES || !isContention(error)) throw error
+      const contended = isContention(error)
+      if (!contended || tried >= CONFLICT_TRIES) {
+        noteContention(deps, tried - 1, contended)
+        throw error
+      }
       const ceilingMs = Math.min(CONFLICT_BASE_MS * 2 ** (tried - 1), CONFLICT_CAP_MS)
       // Full jitter: callers that collided once do not collide again in step.
       await deps.sleep(Math.ceil(deps.random() * ceilingMs))

@@ -26,6 +26,8 @@ export const DeliverySchema = v.object({
   /** The exact bytes that are signed and sent, as UTF-8 text. */
   body: v.string(),
   createdAt: TimestampSchema,
+  /** When the fact became true that it tells of: for a succeeded payment, when it was paid. */
+  firedAt: TimestampSchema,
   /** How often due work has sent the current attempt again. */
   resends: v.optional(v.number(), 0),
   dueAt: v.optional(TimestampSchema),

@@ -4,7 +4,12 @@ import type { Delivery } from './delivery.ts'
 import type { Endpoint } from './endpoint.ts'
 import { overdueAfterMs } from './retry-schedule.ts'
 
-export type Announcement = { readonly eventId: EventId; readonly eventType: string; readonly body: string }
+export type Announcement = {
+  readonly eventId: EventId
+  readonly eventType: string
+  readonly body: string
+  readonly firedAt: Timestamp
+}
 
 /**
  * The one delivery of an event to an endpoint: its id is derived, so making it again makes the same. Due at once; for
@@ -21,6 +26,7 @@ export const newDelivery = (announcement: Announcement, endpoint: Endpoint, now:
   roundStart: 0,
   body: announcement.body,
   createdAt: now,
+  firedAt: announcement.firedAt,
   resends: 0,
   ...(endpoint.enabled
     ? { status: 'scheduled', nextAttemptAt: now, dueAt: addMs(now, overdueAfterMs(0)) }

@@ -1,6 +1,6 @@
 import type { Deps } from '../deps.ts'
 import type { WriteDeps } from '../table/write.ts'
-import { addMs } from '../time.ts'
+import { addMs, msBetween } from '../time.ts'
 import type { Delivery, DeliveryAttempt } from './delivery.ts'
 import { ALERT_GRACE_MS, publishDeliveryAlert } from './delivery-alert.ts'
 import { sendDeliveryMessage } from './delivery-message.ts'
@@ -38,7 +38,7 @@ export const recordAttempt = async (
   }
   switch (after.status) {
     case 'succeeded':
-      deps.log.info('delivery.succeeded', fields)
+      deps.log.info('delivery.succeeded', { ...fields, announced_ms: announcedMs(deps, claimed) })
       break
     case 'scheduled':
       deps.log.warn('delivery.failed', { ...fields, next_attempt_at: after.nextAttemptAt })
@@ -51,6 +51,10 @@ export const recordAttempt = async (
   }
   return true
 }
+
+/** From paid to announced: what a merchant waits for. Not told of rounds that an operator began anew. */
+const announcedMs = (deps: Pick<Deps, 'now'>, { eventType, roundStart, firedAt }: Delivery): number | undefined =>
+  eventType === 'payment.succeeded' && roundStart === 0 ? msBetween(firedAt, deps.now()) : undefined
 
 const afterAttempt = (deps: Pick<Deps, 'now'>, attempt: DeliveryAttempt, waitMs: number | undefined): AfterAttempt => {
   if (attempt.error === undefined) return { status: 'succeeded' }

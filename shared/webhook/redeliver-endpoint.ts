@@ -62,11 +62,11 @@ export const redeliverToEndpoint = async (
 /** False when fan-out has made the delivery meanwhile. */
 const deliverMissing = async (
   deps: RedeliverDeps,
-  { eventId, type: eventType, body }: Event,
+  { eventId, type: eventType, body, firedAt }: Event,
   endpoint: Endpoint,
   operator: string,
 ): Promise<boolean> => {
-  const delivery = newDelivery({ eventId, eventType, body }, endpoint, deps.now())
+  const delivery = newDelivery({ eventId, eventType, body, firedAt }, endpoint, deps.now())
   const { applied } = await transact(deps, {
     delivery: insertDelivery(delivery),
     audit: auditStep(deps, {

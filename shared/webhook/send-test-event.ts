@@ -27,7 +27,7 @@ export const sendTestEvent = async (deps: TestDeps, { clientId, endpointId, oper
   const now = deps.now()
   const eventId = v.parse(EventIdSchema, deps.newId())
   const body = envelopeBody(TEST_EVENT_TYPE, eventId, now, { client_id: clientId, endpoint_id: endpointId })
-  const delivery = newDelivery({ eventId, eventType: TEST_EVENT_TYPE, body }, endpoint, now)
+  const delivery = newDelivery({ eventId, eventType: TEST_EVENT_TYPE, body, firedAt: now }, endpoint, now)
   const { applied } = await transact(deps, {
     delivery: insertDelivery(delivery),
     audit: auditStep(deps, {

@@ -102,7 +102,7 @@ export const simDeps = (world: World, process: () => Process): Deps => {
         secrets: { get: async (name) => world.secrets.get(name) },
         call: simNetwork(world, process),
       }),
-      log,
+      { log, monotonicMs: world.scheduler.nowMs },
     ),
     queues: simQueues(world, process),
     alerts: {

@@ -35,6 +35,7 @@ const openTable = (options: Partial<SimTableOptions> = {}) => {
     table: { client, name: 'sim' },
     sleep: async (ms: number) => void sleeps.push(ms),
     random: () => 0.5,
+    log: { info: () => undefined, warn: () => undefined, error: () => undefined },
   }
   const failOnce = (make: () => Error) => {
     fault = make

@@ -69,7 +69,10 @@ export const storedDelivery = async (
   overrides: Partial<Delivery> = {},
 ): Promise<Delivery> => {
   const { eventId, type: eventType, body } = anEvent(deps.now())
-  const delivery = { ...newDelivery({ eventId, eventType, body }, endpoint, deps.now()), ...overrides }
+  const delivery = {
+    ...newDelivery({ eventId, eventType, body, firedAt: deps.now() }, endpoint, deps.now()),
+    ...overrides,
+  }
   await conditionalWrite(deps, insertDelivery(delivery))
   return delivery
 }

@@ -38,6 +38,26 @@ describe('a write that meets others', () => {
     expect(client.commandCalls(UpdateCommand)).toHaveLength(3)
   })
 
+  it('is told of in one line, with how often it was tried again', async () => {
+    const deps = testDeps()
+    const conflict = new TransactionConflictException({ message: 'conflict', $metadata: {} })
+    client.on(UpdateCommand).rejectsOnce(conflict).rejectsOnce(conflict).resolves({})
+
+    await conditionalWrite(deps, aStep())
+    await conditionalWrite(deps, aStep())
+
+    expect(deps.lines).toStrictEqual([{ level: 'info', code: 'write.contended', fields: { retries: 2, gave_up: 0 } }])
+  })
+
+  it('says so when it gives up', async () => {
+    const deps = testDeps()
+    client.on(TransactWriteCommand).rejects(cancelled('TransactionConflict', 'None'))
+
+    await expect(transact(deps, { one: aStep(), two: aStep() })).rejects.toThrow('cancelled')
+
+    expect(deps.lines).toStrictEqual([{ level: 'warn', code: 'write.contended', fields: { retries: 11, gave_up: 1 } }])
+  })
+
   it.each([
     [['None', 'TransactionConflict']],
     [['ThrottlingError', 'None']],

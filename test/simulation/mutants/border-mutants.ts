@@ -12,14 +12,14 @@ export const BORDER_MUTANTS = [
   ...mutantsOf('shared/table/write.ts', [
     {
       name: 'a write that met another transaction is not tried again',
-      find: 'if (tried >= CONFLICT_TRIES || !isContention(error)) throw error',
-      replace: 'if (tried >= 1) throw error',
+      find: 'if (!contended || tried >= CONFLICT_TRIES) {',
+      replace: 'if (tried >= 1) {',
       tests: [WRITE],
     },
     {
       name: 'a conflict is retried for ever',
-      find: 'if (tried >= CONFLICT_TRIES || !isContention(error)) throw error',
-      replace: 'if (!isContention(error) || tried > 100) throw error',
+      find: 'if (!contended || tried >= CONFLICT_TRIES) {',
+      replace: 'if (!contended || tried > 100) {',
       tests: [WRITE],
     },
     {

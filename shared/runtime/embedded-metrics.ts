@@ -1,0 +1,62 @@
+import { Metrics } from '@aws-lambda-powertools/metrics'
+import type { LogCode, LogFields } from '../log.ts'
+import { LOG_METRICS, type LogMetrics, METRIC_NAMESPACE, METRICS, type Measured, type MetricName } from '../metrics.ts'
+
+type EmfOutput = ReturnType<Metrics['serializeMetrics']>
+
+/** What a log line has to carry, besides its own fields, for CloudWatch to take metrics from it. */
+export type MetricsOf = (code: LogCode, fields: LogFields) => Readonly<Record<string, unknown>>
+
+/** CloudWatch refuses an empty dimension; a QRIS payment, for one, has no channel. */
+const NO_VALUE = 'none'
+
+const valueOf = ({ value }: Measured, fields: LogFields): number | undefined => {
+  if (typeof value === 'number') return value
+  const found = fields[value.field]
+  return typeof found === 'number' && Number.isFinite(found) ? found : undefined
+}
+
+type Value = { readonly metric: MetricName; readonly value: number }
+
+/** One line may carry several directives. The stage is on every line already, under the same name. */
+const merged = (outputs: readonly EmfOutput[]): Readonly<Record<string, unknown>> => {
+  const [first] = outputs
+  if (!first) return {}
+  const { service: _, ...values } = Object.assign({}, ...outputs) as Record<string, unknown>
+  const directives = outputs.flatMap(({ _aws }) => _aws.CloudWatchMetrics)
+  return { ...values, _aws: { ...first._aws, CloudWatchMetrics: directives } }
+}
+
+/**
+ * The metrics of a log line in CloudWatch's embedded format, by Powertools: the line is written anyway, and its metrics
+ * ride on it. One stage is one `service`, a dimension that every metric has.
+ */
+export const embeddedMetrics = (serviceName: string): MetricsOf => {
+  const metrics = new Metrics({ namespace: METRIC_NAMESPACE, serviceName })
+
+  const serialized = (values: readonly Value[], dimensions: Readonly<Record<string, string>>): EmfOutput => {
+    if (Object.keys(dimensions).length > 0) metrics.addDimensions(dimensions)
+    for (const { metric, value } of values) metrics.addMetric(metric, METRICS[metric].unit, value)
+    const output = metrics.serializeMetrics()
+    metrics.clearMetrics()
+    metrics.clearDimensions()
+    return output
+  }
+
+  const ofGroup = ({ measured, fixed }: LogMetrics, fields: LogFields): readonly EmfOutput[] => {
+    const values = measured.flatMap((one): readonly Value[] => {
+      const value = valueOf(one, fields)
+      return value === undefined ? [] : [{ metric: one.metric, value }]
+    })
+    const [first] = values
+    if (!first) return []
+    return METRICS[first.metric].dimensionSets.map((set) =>
+      serialized(
+        values,
+        Object.fromEntries(set.map((name) => [name, String(fixed?.[name] ?? fields[name] ?? NO_VALUE)])),
+      ),
+    )
+  }
+
+  return (code, fields) => merged((LOG_METRICS[code] ?? []).flatMap((group) => ofGroup(group, fields)))
+}
