@@ -22,7 +22,8 @@ type Value = { readonly metric: MetricName; readonly value: number }
 const merged = (outputs: readonly EmfOutput[]): Readonly<Record<string, unknown>> => {
   const [first] = outputs
   if (!first) return {}
-  const { service: _, ...values } = Object.assign({}, ...outputs) as Record<string, unknown>
+  const all = Object.fromEntries(outputs.flatMap((output) => Object.entries(output)))
+  const { service: _, ...values } = all
   const directives = outputs.flatMap(({ _aws }) => _aws.CloudWatchMetrics)
   return { ...values, _aws: { ...first._aws, CloudWatchMetrics: directives } }
 }
