@@ -34,6 +34,7 @@ describe('fanOutEvent (spec 6)', () => {
       nextAttemptAt: deps.now(),
       body: event.body,
       createdAt: deps.now(),
+      firedAt: event.firedAt,
       resends: 0,
       dueAt: addMs(deps.now(), 120_000),
     })
