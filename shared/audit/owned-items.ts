@@ -1,21 +1,16 @@
 import type { Deps } from '../deps.ts'
 import type { ClientId } from '../ids.ts'
 import type { Item } from '../table/attributes.ts'
-import type { Key } from '../table/keys.ts'
-import { getItems, queryPage } from '../table/read.ts'
+import { foundKey, type Key } from '../table/keys.ts'
+import { getManyItems, queryPage } from '../table/read.ts'
 
 type ReadDeps = Pick<Deps, 'table' | 'sleep' | 'random'>
 
 /** Items read side by side; with their events they are what an audit holds in memory at a time. */
 const PAGE = 500
-const BATCH = 100
 
 export const chunks = <T>(all: readonly T[], size: number): readonly (readonly T[])[] =>
   Array.from({ length: Math.ceil(all.length / size) }, (_, at) => all.slice(at * size, (at + 1) * size))
-
-/** Any number of items by their keys, strongly consistent, in the order of the keys. */
-export const readAll = async (deps: ReadDeps, keys: readonly Key[]): Promise<readonly (Item | undefined)[]> =>
-  (await Promise.all(chunks(keys, BATCH).map((some) => getItems(deps, some)))).flat()
 
 export type OwnedItem = {
   /** As the index has it. */
@@ -41,8 +36,10 @@ export const ownedItems = async function* (
       limit: PAGE,
       ...(cursor && { cursor }),
     })
-    const keys = page.items.map(({ pk, sk }) => ({ pk: String(pk), sk: String(sk) }))
-    const items = await readAll(deps, keys)
+    const keys = page.items.map((item) =>
+      entity === 'payment' ? foundKey('PAYMENT', item) : foundKey('SETTLEMENT', item),
+    )
+    const items = await getManyItems(deps, keys)
     yield keys.map((key, at) => ({ key, item: items[at] }))
     cursor = page.cursor
   } while (cursor)

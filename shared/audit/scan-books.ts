@@ -7,6 +7,7 @@ import { type Payment, PaymentSchema } from '../payment/payment.ts'
 import { SettlementSchema } from '../settlement/settlement.ts'
 import type { Item } from '../table/attributes.ts'
 import { eventKey, type Key, paymentKey, settlementKey } from '../table/keys.ts'
+import { getManyItems } from '../table/read.ts'
 import { auditBank, registeredAccounts } from './audit-bank.ts'
 import { auditEvent, eventTypeOf } from './audit-event.ts'
 import { auditPayment } from './audit-payment.ts'
@@ -14,7 +15,7 @@ import { auditSettlement, type StoredSettlement } from './audit-settlement.ts'
 import { auditWindow } from './audit-window.ts'
 import { type Difference, differs } from './difference.ts'
 import { compareShards, emptyTally, type LedgerTally, tallyPayment } from './ledger-tally.ts'
-import { chunks, type OwnedItem, ownedItems, readAll } from './owned-items.ts'
+import { chunks, type OwnedItem, ownedItems } from './owned-items.ts'
 import { addToWindow, type SettledWindows, settledWindows } from './settled-sums.ts'
 
 type ScanDeps = Pick<Deps, 'table' | 'sleep' | 'random' | 'now'>
@@ -63,7 +64,7 @@ const eventsOf = async (deps: ScanDeps, reads: readonly Read[]): Promise<Readonl
     const type = eventTypeOf(payment)
     return type === undefined ? [] : [eventKey(payment.paymentId, type)]
   })
-  const items = await readAll(deps, keys)
+  const items = await getManyItems(deps, keys)
   return new Map(items.flatMap((item) => (item ? [[String(item['pk']), item] as const] : [])))
 }
 

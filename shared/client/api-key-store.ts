@@ -20,7 +20,7 @@ const ENTITY = 'api_key'
 
 /** Keys of a client, revoked and expired ones too, newest first. */
 export const listApiKeys = async (deps: ReadDeps, clientId: ClientId, page: Page): Promise<readonly ApiKey[]> => {
-  const items = await listItems(deps, { index: 'by-owner', partition: [clientId, ENTITY], page })
+  const items = await listItems(deps, { kind: 'APIKEY', index: 'by-owner', partition: [clientId, ENTITY], page })
   return items.map((item) => v.parse(ApiKeySchema, item))
 }
 

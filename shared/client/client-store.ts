@@ -28,7 +28,7 @@ export const findClient = async (deps: ReadDeps, clientId: ClientId): Promise<Cl
 
 /** All clients, newest first. */
 export const listClients = async (deps: ReadDeps, page: Page): Promise<readonly Client[]> => {
-  const items = await listItems(deps, { index: 'by-owner', partition: [GATEWAY_OWNER, ENTITY], page })
+  const items = await listItems(deps, { kind: 'CLIENT', index: 'by-owner', partition: [GATEWAY_OWNER, ENTITY], page })
   return items.map((item) => v.parse(ClientSchema, item))
 }
 

@@ -4,7 +4,7 @@ import type { ClientId, PaymentId } from '../ids.ts'
 import { toItem } from '../table/attributes.ts'
 import { equals, exists } from '../table/condition.ts'
 import { DUE_WORK_FIELDS } from '../table/due-work.ts'
-import { EVENT_SK_PREFIX, eventKey, type Key, paymentKey } from '../table/keys.ts'
+import { EVENT_SK_PREFIX, eventKey, foundKey, type Key, paymentKey } from '../table/keys.ts'
 import { getItem, getItems, queryPage, type ReadDeps } from '../table/read.ts'
 import { update } from '../table/step.ts'
 import { conditionalWrite, type WriteDeps } from '../table/write.ts'
@@ -18,9 +18,8 @@ const EVENT_ENTITY = 'event'
 const END_OF_TIME = '9999-12-31T23:59:59.999Z'
 
 /** Reads one event by the key due work found it under, strongly consistent. */
-export const findEvent = async (deps: ReadDeps, { pk, sk }: Key): Promise<Event | undefined> => {
-  // An index item has more than a key to it.
-  const item = await getItem(deps, { pk, sk })
+export const findEvent = async (deps: ReadDeps, key: Key): Promise<Event | undefined> => {
+  const item = await getItem(deps, foundKey('PAYMENT', key))
   return item && v.parse(EventSchema, item)
 }
 
@@ -58,7 +57,7 @@ export const listClientEventsSince = async (
   })
   const items = await getItems(
     deps,
-    found.items.map(({ pk, sk }) => ({ pk: String(pk), sk: String(sk) })),
+    found.items.map((item) => foundKey('PAYMENT', item)),
   )
   const events = items.flatMap((item) => (item ? [v.parse(EventSchema, item)] : []))
   return { events, more: found.cursor !== undefined }

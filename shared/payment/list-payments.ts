@@ -22,6 +22,7 @@ export const listPayments = async (
   const total = status === undefined ? countOfAll(ledger) : countOf(ledger, status)
   if (firstOfPage(page) >= total) return { payments: [], total }
   const items = await listItems(deps, {
+    kind: 'PAYMENT',
     ...(status === undefined
       ? { index: 'by-owner', partition: [clientId, 'payment'] }
       : { index: 'by-status', partition: [clientId, 'payment', status] }),

@@ -28,6 +28,7 @@ export const searchPayments = async (
   let complete = false
   for (let page = 1; page <= SEARCH_PAGES && found.length < wanted && !complete; page++) {
     const items = await listItems(deps, {
+      kind: 'PAYMENT',
       index: 'by-owner',
       partition: [input.clientId, 'payment'],
       page: { page, perPage: SEARCH_PAGE },

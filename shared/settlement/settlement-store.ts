@@ -37,7 +37,7 @@ export const listSettlements = async (
   clientId: ClientId,
   page: Page,
 ): Promise<readonly Settlement[]> => {
-  const items = await listItems(deps, { index: 'by-owner', partition: [clientId, ENTITY], page })
+  const items = await listItems(deps, { kind: 'SETTLEMENT', index: 'by-owner', partition: [clientId, ENTITY], page })
   return items.map((item) => v.parse(SettlementSchema, item))
 }
 
@@ -64,7 +64,7 @@ export const settlementsOfPayment = async (
 
 /** What is to be paid out, over all clients: recorded settlements, newest first. */
 export const listPayouts = async (deps: StoreDeps, page: Page): Promise<readonly Settlement[]> => {
-  const items = await listItems(deps, { index: 'by-due', partition: ['payout', 0], page })
+  const items = await listItems(deps, { kind: 'SETTLEMENT', index: 'by-due', partition: ['payout', 0], page })
   return items.map((item) => v.parse(SettlementSchema, item))
 }
 

@@ -56,6 +56,11 @@ export const resolveStep = (item: Suspense): Step =>
 
 /** All items, newest first. */
 export const listSuspense = async (deps: StoreDeps, page: Page): Promise<readonly Suspense[]> => {
-  const items = await listItems(deps, { index: 'by-owner', partition: [GATEWAY_OWNER, 'suspense'], page })
+  const items = await listItems(deps, {
+    kind: 'SUSPENSE',
+    index: 'by-owner',
+    partition: [GATEWAY_OWNER, 'suspense'],
+    page,
+  })
   return items.map((item) => v.parse(SuspenseSchema, item))
 }

@@ -1,29 +1,49 @@
+import { assertInvariant } from '../errors.ts'
 import type { ClientId, DeliveryId, EndpointId, PaymentId, SettlementId } from '../ids.ts'
 
 /** The entity chart: every item's primary key is built here and nowhere else. */
 export type Key = { readonly pk: string; readonly sk: string }
 
-export const clientKey = (clientId: ClientId): Key => ({ pk: `CLIENT#${clientId}`, sk: 'CLIENT' })
+/** Kinds of partitions: what their keys begin with. The manifest says in these words what a function may touch. */
+export const PARTITIONS = [
+  'APIKEY',
+  'AUDIT',
+  'CLIENT',
+  'DELIVERY',
+  'ENDPOINTS',
+  'LEDGER',
+  'PAYMENT',
+  'RATE',
+  'SETTLEMENT',
+  'SUSPENSE',
+  'SYNC',
+] as const
+export type Partition = (typeof PARTITIONS)[number]
+
+/** The kind ends at its sign, so that no kind's keys begin with those of another. */
+export const pkPrefix = (partition: Partition) => `${partition}#` as const
+
+export const clientKey = (clientId: ClientId): Key => ({ pk: `${pkPrefix('CLIENT')}${clientId}`, sk: 'CLIENT' })
 
 /** Under the hash, so that the table never holds a usable key. */
-export const apiKeyKey = (keyHash: string): Key => ({ pk: `APIKEY#${keyHash}`, sk: 'APIKEY' })
+export const apiKeyKey = (keyHash: string): Key => ({ pk: `${pkPrefix('APIKEY')}${keyHash}`, sk: 'APIKEY' })
 
-export const endpointsPk = (clientId: ClientId) => `ENDPOINTS#${clientId}`
+export const endpointsPk = (clientId: ClientId) => `${pkPrefix('ENDPOINTS')}${clientId}`
 export const endpointKey = (clientId: ClientId, endpointId: EndpointId): Key => ({
   pk: endpointsPk(clientId),
   sk: `ENDPOINT#${endpointId}`,
 })
 
-export const paymentKey = (paymentId: PaymentId): Key => ({ pk: `PAYMENT#${paymentId}`, sk: 'PAYMENT' })
+export const paymentKey = (paymentId: PaymentId): Key => ({ pk: `${pkPrefix('PAYMENT')}${paymentId}`, sk: 'PAYMENT' })
 
 /** Shared with the stream's filter: inserts of these items are what fan-out-events receives. */
 export const EVENT_SK_PREFIX = 'EVENT#'
 export const eventKey = (paymentId: PaymentId, type: string): Key => ({
-  pk: `PAYMENT#${paymentId}`,
+  pk: `${pkPrefix('PAYMENT')}${paymentId}`,
   sk: `${EVENT_SK_PREFIX}${type}`,
 })
 
-const deliveryPk = (deliveryId: DeliveryId) => `DELIVERY#${deliveryId}`
+const deliveryPk = (deliveryId: DeliveryId) => `${pkPrefix('DELIVERY')}${deliveryId}`
 export const deliveryKey = (deliveryId: DeliveryId): Key => ({ pk: deliveryPk(deliveryId), sk: 'DELIVERY' })
 export const attemptSkPrefix = 'ATTEMPT#'
 export const attemptKey = (deliveryId: DeliveryId, attempt: number): Key => ({
@@ -31,7 +51,7 @@ export const attemptKey = (deliveryId: DeliveryId, attempt: number): Key => ({
   sk: `${attemptSkPrefix}${String(attempt).padStart(4, '0')}`,
 })
 
-export const ledgerPk = (clientId: ClientId) => `LEDGER#${clientId}`
+export const ledgerPk = (clientId: ClientId) => `${pkPrefix('LEDGER')}${clientId}`
 export const shardSkPrefix = 'SHARD#'
 export const shardKey = (clientId: ClientId, shard: number): Key => ({
   pk: ledgerPk(clientId),
@@ -42,22 +62,34 @@ export const WINDOW_SK = 'WINDOW'
 export const windowKey = (clientId: ClientId): Key => ({ pk: ledgerPk(clientId), sk: WINDOW_SK })
 
 export const settlementKey = (settlementId: SettlementId): Key => ({
-  pk: `SETTLEMENT#${settlementId}`,
+  pk: `${pkPrefix('SETTLEMENT')}${settlementId}`,
   sk: 'SETTLEMENT',
 })
 
 /** A suspense id is a provider payment id, with a cause behind it when one payment id can have several findings. */
-export const suspenseKey = (suspenseId: string): Key => ({ pk: `SUSPENSE#${suspenseId}`, sk: 'SUSPENSE' })
+export const suspenseKey = (suspenseId: string): Key => ({ pk: `${pkPrefix('SUSPENSE')}${suspenseId}`, sk: 'SUSPENSE' })
 
 export const rateKey = (clientId: ClientId, epochSecond: number): Key => ({
-  pk: `RATE#${clientId}#${epochSecond}`,
+  pk: `${pkPrefix('RATE')}${clientId}#${epochSecond}`,
   sk: 'RATE',
 })
 
-export const syncCursorKey: Key = { pk: 'SYNC#provider', sk: 'SYNC' }
+export const syncCursorKey: Key = { pk: `${pkPrefix('SYNC')}provider`, sk: 'SYNC' }
 
-export const auditPk = (subject: string) => `AUDIT#${subject}`
+export const auditPk = (subject: string) => `${pkPrefix('AUDIT')}${subject}`
 export const auditKey = (subject: string, at: string, id: string): Key => ({ pk: auditPk(subject), sk: `${at}#${id}` })
 
 /** Items of two kinds wait in the `alert` due work. */
 export const isSuspenseKey = ({ sk }: Key): boolean => sk === 'SUSPENSE'
+
+/**
+ * The primary key that an index brought, of the one kind that is looked for there. Throws on any other: the caller is
+ * granted no more, and what stands under it would not be what it takes it for.
+ */
+export const foundKey = (partition: Partition, { pk, sk }: { readonly pk?: unknown; readonly sk?: unknown }): Key => {
+  assertInvariant(
+    typeof pk === 'string' && typeof sk === 'string' && pk.startsWith(pkPrefix(partition)),
+    `an index brought a key that is not of ${partition}`,
+  )
+  return { pk, sk }
+}

@@ -1,11 +1,13 @@
 import { firstOfPage, type Page } from '../page.ts'
 import { fieldName, type Item } from './attributes.ts'
-import type { Key } from './keys.ts'
+import { foundKey, type Key, type Partition } from './keys.ts'
 import { getItems, queryPage, type ReadDeps } from './read.ts'
 import { type IndexName, TABLE_SCHEMA } from './schema.ts'
 
 export type ListInput = {
   readonly index: IndexName
+  /** What the index lists there. */
+  readonly kind: Partition
   /** Values of the index's partition attributes, in the schema's order. */
   readonly partition: readonly unknown[]
   readonly page: Page
@@ -22,19 +24,21 @@ const SKIP_CHUNK = 5_000
  * A page costs its own keys, one batch read of at most 100 items, and the count of the keys before it, which stay in
  * DynamoDB. A caller that knows the total need not ask for a page past the end at all.
  */
-export const listItems = async (deps: ReadDeps, { index, partition, page }: ListInput): Promise<readonly Item[]> => {
-  const list = { index, partition, newestFirst: true }
+export const listItems = async (
+  deps: ReadDeps,
+  { index, kind, partition, page }: ListInput,
+): Promise<readonly Item[]> => {
+  const list = { index, kind, partition, newestFirst: true }
   const start = await skip(deps, list, firstOfPage(page))
   if (start === 'past the end') return []
-  const keys = await collect(deps, list, start.cursor, page.perPage)
-  const items = await getItems(deps, keys)
+  const items = await getItems(deps, await collect(deps, list, start.cursor, page.perPage))
   const fields = TABLE_SCHEMA.indexes[index].partition.map(fieldName)
   return items.filter(
     (item): item is Item => item !== undefined && fields.every((field, at) => item[field] === partition[at]),
   )
 }
 
-type List = { readonly index: IndexName; readonly partition: readonly unknown[]; readonly newestFirst: boolean }
+type List = Omit<ListInput, 'page'> & { readonly newestFirst: boolean }
 type Start = { readonly cursor: Item | undefined }
 
 const from = (cursor: Item | undefined) => (cursor ? { cursor } : {})
@@ -61,7 +65,7 @@ const collect = async (deps: ReadDeps, list: List, start: Item | undefined, coun
   let cursor = start
   do {
     const found = await queryPage(deps, { ...list, ...from(cursor), limit: count - keys.length })
-    keys.push(...found.items.map(({ pk, sk }) => ({ pk: String(pk), sk: String(sk) })))
+    keys.push(...found.items.map((item) => foundKey(list.kind, item)))
     cursor = found.cursor
   } while (cursor && keys.length < count)
   return keys

@@ -46,6 +46,14 @@ export const getItems = async (deps: ReadDeps, keys: readonly Key[]): Promise<re
   return keys.map((key) => found.get(identity(key)))
 }
 
+/** Any number of items by their keys, strongly consistent, in the order of the keys: batches side by side. */
+export const getManyItems = async (deps: ReadDeps, keys: readonly Key[]): Promise<readonly (Item | undefined)[]> => {
+  const batches = Array.from({ length: Math.ceil(keys.length / BATCH_LIMIT) }, (_, at) =>
+    keys.slice(at * BATCH_LIMIT, (at + 1) * BATCH_LIMIT),
+  )
+  return (await Promise.all(batches.map((some) => getItems(deps, some)))).flat()
+}
+
 export type Range =
   | { readonly atMost: unknown }
   | { readonly between: readonly [unknown, unknown] }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { pageOf } from '../../shared/page.ts'
 import { isNew } from '../../shared/table/condition.ts'
+import { pkPrefix } from '../../shared/table/keys.ts'
 import { listItems } from '../../shared/table/list.ts'
 import { put, update } from '../../shared/table/step.ts'
 import { conditionalWrite } from '../../shared/table/write.ts'
@@ -12,7 +13,7 @@ const START = timestampOf(Date.UTC(2026, 0, 1))
 
 type Row = { readonly owner: string; readonly at: number; readonly id: string; readonly status?: string }
 
-const keyOf = ({ owner, id }: Pick<Row, 'owner' | 'id'>) => ({ pk: `ROW#${owner}#${id}`, sk: 'ROW' })
+const keyOf = ({ owner, id }: Pick<Row, 'owner' | 'id'>) => ({ pk: `${pkPrefix('SUSPENSE')}${owner}#${id}`, sk: 'ROW' })
 
 const store = async (deps: TestDeps, { owner, at, id, status = 'pending' }: Row) => {
   const item = { owner, entity: 'row', status, listedAt: addMs(START, at), id }
@@ -26,7 +27,12 @@ const storeMany = async (deps: TestDeps, owner: string, count: number) => {
 }
 
 const byOwner = (owner: string, page: number, perPage: number) =>
-  ({ index: 'by-owner', partition: [owner, 'row'], page: pageOf({ page, per_page: perPage }) }) as const
+  ({
+    kind: 'SUSPENSE',
+    index: 'by-owner',
+    partition: [owner, 'row'],
+    page: pageOf({ page, per_page: perPage }),
+  }) as const
 
 const idsOf = (items: readonly Readonly<Record<string, unknown>>[]) => items.map(({ id }) => id)
 
@@ -121,6 +127,7 @@ describe('listItems', () => {
     })
 
     const items = await listItems(lagging, {
+      kind: 'SUSPENSE',
       index: 'by-status',
       partition: [owner, 'row', 'pending'],
       page: pageOf({ page: 1, per_page: 25 }),
