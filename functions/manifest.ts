@@ -1,5 +1,19 @@
 import type { QueueName } from '../shared/queues.ts'
+import { allAccess, type TableAccess } from '../shared/table/access.ts'
 import { EVENT_SK_PREFIX } from '../shared/table/keys.ts'
+import {
+  AUDITING,
+  AUTHENTICATION,
+  changed,
+  DELIVERY_LISTS,
+  DUE_WORK,
+  listed,
+  NEWS,
+  PAYMENT_LISTS,
+  REDELIVERING,
+  SETTLING,
+  TIMELINE,
+} from './table-access.ts'
 
 /**
  * Every function, what starts it and what it may touch. The CDK stack and the local gateway are two targets of this
@@ -20,16 +34,6 @@ export type ScheduleSpec =
   | { readonly everyMinutes: number; readonly maxEventAgeSeconds: number }
   | { readonly dailyAtUtc: { readonly hour: number; readonly minute: number }; readonly maxEventAgeSeconds: number }
 
-export type TableAction =
-  | 'GetItem'
-  | 'BatchGetItem'
-  | 'Query'
-  | 'PutItem'
-  | 'UpdateItem'
-  | 'DeleteItem'
-  /** A step of a transaction that writes nothing. */
-  | 'ConditionCheckItem'
-
 export type SecretAccess =
   /** Reads the provider's key and callback tokens. */
   | 'read-provider'
@@ -44,7 +48,8 @@ export type FunctionSpec = {
   /** Path from the project's root. */
   readonly entry: string
   readonly trigger: Trigger
-  readonly table: readonly TableAction[]
+  /** By action and kind of partition (table/keys.ts), and by index: the role can reach nothing else of the table. */
+  readonly table: TableAccess
   readonly sends: readonly QueueName[]
   readonly alerts: boolean
   readonly secrets: readonly SecretAccess[]
@@ -62,30 +67,25 @@ type Access = Partial<Omit<FunctionSpec, 'name' | 'entry' | 'trigger' | 'table'>
 
 const defaults = { sends: [], alerts: false, secrets: [], timeoutSeconds: 10, memoryMb: 512 } as const
 
-const LIST: readonly TableAction[] = ['BatchGetItem', 'Query']
-const READ: readonly TableAction[] = ['GetItem', ...LIST]
-const ALL: readonly TableAction[] = [...READ, 'PutItem', 'UpdateItem']
-
-/** What applying provider news may touch: money, suspense and its alert. */
+/** Applying provider news asks the provider, and may have to tell the operators. */
 const news = { alerts: true, secrets: ['read-provider'] } as const
 
 const api = (
   file: string,
   method: 'GET' | 'POST',
   path: string,
-  table: readonly TableAction[],
+  table: TableAccess,
   access: Access = {},
 ): FunctionSpec => ({
   ...defaults,
   name: `api-${file}`,
   entry: `functions/api/${file}.ts`,
   trigger: { kind: 'http', method, path },
-  // Authentication reads key and client in one batch; a client's rate limit is an update.
-  table: [...new Set<TableAction>(['BatchGetItem', 'UpdateItem', ...table])],
+  table: allAccess(AUTHENTICATION, table),
   ...access,
 })
 
-const admin = (file: string, table: readonly TableAction[], access: Access = {}): FunctionSpec => ({
+const admin = (file: string, table: TableAccess, access: Access = {}): FunctionSpec => ({
   ...defaults,
   name: file,
   entry: `functions/admin/${file}.ts`,
@@ -96,26 +96,26 @@ const admin = (file: string, table: readonly TableAction[], access: Access = {})
 })
 
 export const MANIFEST: readonly FunctionSpec[] = [
-  api('create-payment', 'POST', '/v1/payments', ['GetItem', 'PutItem', 'UpdateItem'], {
+  api('create-payment', 'POST', '/v1/payments', NEWS, {
     ...news,
     payerDefaults: true,
     timeoutSeconds: 25,
   }),
-  api('list-payments', 'GET', '/v1/payments', LIST),
-  api('get-payment', 'GET', '/v1/payments/{id}', ['GetItem']),
-  api('cancel-payment', 'POST', '/v1/payments/{id}/cancel', ['GetItem', 'PutItem', 'UpdateItem'], {
+  api('list-payments', 'GET', '/v1/payments', PAYMENT_LISTS),
+  api('get-payment', 'GET', '/v1/payments/{id}', { GetItem: ['PAYMENT'] }),
+  api('cancel-payment', 'POST', '/v1/payments/{id}/cancel', NEWS, {
     ...news,
     timeoutSeconds: 25,
   }),
-  api('get-balance', 'GET', '/v1/balance', ['Query']),
-  api('list-settlements', 'GET', '/v1/settlements', LIST),
-  api('get-settlement', 'GET', '/v1/settlements/{id}', ['GetItem']),
+  api('get-balance', 'GET', '/v1/balance', { Query: ['LEDGER'] }),
+  api('list-settlements', 'GET', '/v1/settlements', listed('SETTLEMENT', 'by-owner')),
+  api('get-settlement', 'GET', '/v1/settlements/{id}', { GetItem: ['SETTLEMENT'] }),
   {
     ...defaults,
     name: 'api-not-found',
     entry: 'functions/api/not-found.ts',
     trigger: { kind: 'http-default' },
-    table: [],
+    table: {},
     memoryMb: 256,
   },
   {
@@ -124,7 +124,7 @@ export const MANIFEST: readonly FunctionSpec[] = [
     name: 'receive-provider-callback',
     entry: 'functions/callback/receive-provider-callback.ts',
     trigger: { kind: 'http', method: 'POST', path: '/callbacks/xendit' },
-    table: ['GetItem', 'PutItem', 'UpdateItem'],
+    table: NEWS,
     timeoutSeconds: 25,
   },
   {
@@ -132,7 +132,7 @@ export const MANIFEST: readonly FunctionSpec[] = [
     name: 'fan-out-events',
     entry: 'functions/stream/fan-out-events.ts',
     trigger: { kind: 'stream', insertedSkPrefix: EVENT_SK_PREFIX, batchSize: 25 },
-    table: ['Query', 'PutItem', 'UpdateItem'],
+    table: { Query: ['ENDPOINTS'], PutItem: ['DELIVERY'], UpdateItem: ['PAYMENT'] },
     sends: ['webhooks'],
     timeoutSeconds: 60,
   },
@@ -141,7 +141,8 @@ export const MANIFEST: readonly FunctionSpec[] = [
     name: 'deliver-webhook',
     entry: 'functions/queue/deliver-webhook.ts',
     trigger: { kind: 'queue', queue: 'webhooks', batchSize: 10, maxConcurrency: 100 },
-    table: ['GetItem', 'PutItem', 'UpdateItem'],
+    // It talks to strangers: no bank detail, no payment, no API key, no ledger may be within its reach.
+    table: { GetItem: ['DELIVERY', 'ENDPOINTS'], PutItem: ['DELIVERY'], UpdateItem: ['DELIVERY'] },
     sends: ['webhooks'],
     alerts: true,
     secrets: ['read-endpoints'],
@@ -154,7 +155,7 @@ export const MANIFEST: readonly FunctionSpec[] = [
     name: 'check-due-work',
     entry: 'functions/schedule/check-due-work.ts',
     trigger: { kind: 'schedule', schedule: { everyMinutes: 1, maxEventAgeSeconds: 60 } },
-    table: ['GetItem', 'Query', 'PutItem', 'UpdateItem'],
+    table: DUE_WORK,
     sends: ['webhooks'],
     timeoutSeconds: 120,
     reservedConcurrency: 1,
@@ -164,7 +165,7 @@ export const MANIFEST: readonly FunctionSpec[] = [
     name: 'sweep-settlements',
     entry: 'functions/schedule/sweep-settlements.ts',
     trigger: { kind: 'schedule', schedule: { dailyAtUtc: { hour: 2, minute: 0 }, maxEventAgeSeconds: 3_600 } },
-    table: ['Query'],
+    table: { indexes: ['by-owner'] },
     sends: ['settlements'],
     timeoutSeconds: 300,
   },
@@ -175,7 +176,7 @@ export const MANIFEST: readonly FunctionSpec[] = [
     entry: 'functions/queue/settle-client.ts',
     // One client a message: a large one must not use up the time of those behind it.
     trigger: { kind: 'queue', queue: 'settlements', batchSize: 1, maxConcurrency: 10 },
-    table: ['GetItem', 'Query', 'PutItem', 'UpdateItem'],
+    table: SETTLING,
     timeoutSeconds: 600,
   },
   {
@@ -184,35 +185,39 @@ export const MANIFEST: readonly FunctionSpec[] = [
     name: 'sync-provider-transactions',
     entry: 'functions/schedule/sync-provider-transactions.ts',
     trigger: { kind: 'schedule', schedule: { everyMinutes: 60, maxEventAgeSeconds: 3_600 } },
-    table: ['GetItem', 'BatchGetItem', 'PutItem', 'UpdateItem'],
+    table: allAccess(NEWS, { GetItem: ['SUSPENSE', 'SYNC'], BatchGetItem: ['PAYMENT'], UpdateItem: ['SYNC'] }),
     timeoutSeconds: 660,
   },
-  admin('create-client', ['PutItem']),
-  admin('update-client', ['GetItem', 'PutItem', 'UpdateItem']),
-  admin('get-client', ['GetItem']),
-  admin('list-clients', LIST),
-  admin('issue-api-key', ['PutItem', 'ConditionCheckItem']),
-  admin('revoke-api-key', ['GetItem', 'PutItem', 'UpdateItem']),
-  admin('list-api-keys', READ),
-  admin('register-endpoint', ['GetItem', 'Query', 'PutItem'], { secrets: ['manage-endpoints'] }),
-  admin('update-endpoint', ['GetItem', 'PutItem', 'UpdateItem']),
-  admin('delete-endpoint', ['GetItem', 'PutItem', 'UpdateItem'], { secrets: ['manage-endpoints'] }),
-  admin('list-endpoints', ['GetItem', 'Query']),
-  admin('send-test-event', ['GetItem', 'PutItem'], { sends: ['webhooks'] }),
-  admin('get-payment', READ),
-  admin('find-payments', LIST),
-  admin('refresh-payment', ALL, { ...news }),
-  admin('list-deliveries', READ),
-  admin('redeliver', ALL, { sends: ['webhooks'], alerts: true }),
-  admin('trigger-settlement', ['GetItem', 'Query', 'PutItem', 'UpdateItem'], { ...news, timeoutSeconds: 600 }),
-  admin('list-settlements', READ),
-  admin('mark-settlement-paid', ['GetItem', 'Query', 'PutItem', 'UpdateItem'], { timeoutSeconds: 300 }),
-  admin('mark-settlement-failed', ['GetItem', 'PutItem', 'UpdateItem']),
-  admin('recredit-settlement', ['GetItem', 'PutItem', 'UpdateItem']),
-  admin('get-settlement-statement', ['GetItem', 'Query'], { timeoutSeconds: 300 }),
-  admin('audit-ledger', READ, { timeoutSeconds: 900 }),
-  admin('list-suspense', LIST),
-  admin('resolve-suspense', ['GetItem', 'PutItem', 'UpdateItem']),
+  admin('create-client', { PutItem: ['AUDIT', 'CLIENT', 'LEDGER'] }),
+  admin('update-client', changed('CLIENT')),
+  admin('get-client', { GetItem: ['CLIENT'] }),
+  admin('list-clients', listed('CLIENT', 'by-owner')),
+  admin('issue-api-key', { PutItem: ['APIKEY', 'AUDIT'], ConditionCheckItem: ['CLIENT'] }),
+  admin('revoke-api-key', changed('APIKEY')),
+  admin('list-api-keys', allAccess({ GetItem: ['CLIENT'] }, listed('APIKEY', 'by-owner'))),
+  admin(
+    'register-endpoint',
+    { GetItem: ['CLIENT'], Query: ['ENDPOINTS'], PutItem: ['AUDIT', 'ENDPOINTS'] },
+    { secrets: ['manage-endpoints'] },
+  ),
+  admin('update-endpoint', changed('ENDPOINTS')),
+  admin('delete-endpoint', changed('ENDPOINTS'), { secrets: ['manage-endpoints'] }),
+  admin('list-endpoints', { GetItem: ['CLIENT'], Query: ['ENDPOINTS'] }),
+  admin('send-test-event', { GetItem: ['ENDPOINTS'], PutItem: ['AUDIT', 'DELIVERY'] }, { sends: ['webhooks'] }),
+  admin('get-payment', TIMELINE),
+  admin('find-payments', listed('PAYMENT', 'by-owner')),
+  admin('refresh-payment', allAccess(NEWS, TIMELINE, { PutItem: ['AUDIT'] }), { ...news }),
+  admin('list-deliveries', DELIVERY_LISTS),
+  admin('redeliver', REDELIVERING, { sends: ['webhooks'], alerts: true }),
+  admin('trigger-settlement', SETTLING, { ...news, timeoutSeconds: 600 }),
+  admin('list-settlements', allAccess({ GetItem: ['CLIENT'] }, listed('SETTLEMENT', 'by-owner', 'by-due'))),
+  admin('mark-settlement-paid', allAccess(changed('SETTLEMENT'), { indexes: ['by-paid'] }), { timeoutSeconds: 300 }),
+  admin('mark-settlement-failed', changed('SETTLEMENT')),
+  admin('recredit-settlement', allAccess(changed('SETTLEMENT'), { UpdateItem: ['LEDGER'] })),
+  admin('get-settlement-statement', { GetItem: ['SETTLEMENT'], indexes: ['by-paid'] }, { timeoutSeconds: 300 }),
+  admin('audit-ledger', AUDITING, { timeoutSeconds: 900 }),
+  admin('list-suspense', listed('SUSPENSE', 'by-owner')),
+  admin('resolve-suspense', changed('SUSPENSE')),
 ]
 
 /** The deployed name of a function in a stage. */

@@ -6,7 +6,8 @@ import type { Secret } from 'aws-cdk-lib/aws-secretsmanager'
 import type { Topic } from 'aws-cdk-lib/aws-sns'
 import type { FunctionSpec, SecretAccess } from '../functions/manifest.ts'
 import { endpointSecretName } from '../shared/secrets.ts'
-import { TABLE_SCHEMA } from '../shared/table/schema.ts'
+import { TABLE_ACTIONS } from '../shared/table/access.ts'
+import { pkPrefix } from '../shared/table/keys.ts'
 import type { GatewayQueues } from './gateway-queues.ts'
 import type { DeployedStage } from './stage.ts'
 
@@ -18,9 +19,13 @@ export type GrantedResources = {
   readonly providerSecret: Secret
 }
 
-const allow = (actions: readonly string[], resources: readonly string[]): PolicyStatement[] =>
+const allow = (
+  actions: readonly string[],
+  resources: readonly string[],
+  conditions: Record<string, Record<string, unknown>> = {},
+): PolicyStatement[] =>
   actions.length > 0 && resources.length > 0
-    ? [new PolicyStatement({ actions: [...actions], resources: [...resources] })]
+    ? [new PolicyStatement({ actions: [...actions], resources: [...resources], conditions })]
     : []
 
 /** Everything a function may do: what its manifest entry states, its trigger's reading, and its own log. */
@@ -36,15 +41,23 @@ export const grantsOf = (spec: FunctionSpec, resources: GrantedResources, logGro
   ...triggerGrants(spec, resources),
 ]
 
-/** Transactions need no permission of their own: each of their steps is checked as the single action it is. */
-const tableGrants = ({ table: actions }: FunctionSpec, { table }: GrantedResources): PolicyStatement[] => [
-  ...allow(
-    actions.map((action) => `dynamodb:${action}`),
-    [table.tableArn],
+/**
+ * Each action on the table reaches the stated kinds of items alone. A request that names no key, which would meet
+ * "all of them" trivially, is refused by the second condition. An index has other keys than the table, several of them
+ * together, so there the index itself is the border.
+ */
+const tableGrants = ({ table: access }: FunctionSpec, { table }: GrantedResources): PolicyStatement[] => [
+  ...TABLE_ACTIONS.flatMap((action) =>
+    allow(access[action] ? [`dynamodb:${action}`] : [], [table.tableArn], {
+      'ForAllValues:StringLike': {
+        'dynamodb:LeadingKeys': (access[action] ?? []).map((partition) => `${pkPrefix(partition)}*`),
+      },
+      Null: { 'dynamodb:LeadingKeys': 'false' },
+    }),
   ),
   ...allow(
-    actions.includes('Query') ? ['dynamodb:Query'] : [],
-    Object.keys(TABLE_SCHEMA.indexes).map((name) => `${table.tableArn}/index/${name}`),
+    ['dynamodb:Query'],
+    (access.indexes ?? []).map((name) => `${table.tableArn}/index/${name}`),
   ),
 ]
 

@@ -140,7 +140,7 @@ const tracesOf = ({ changes, secretValues, sent, published }: MemoryDeps) => ({
   published: published.length,
 })
 
-const isReadOnly = ({ table }: FunctionSpec) => !table.includes('PutItem') && !table.includes('UpdateItem')
+const isReadOnly = ({ table }: FunctionSpec) => !table.PutItem && !table.UpdateItem
 
 const ENVELOPE = ['message', 'code', 'field_errors', 'action_hint']
 

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { type FunctionSpec, functionName, MANIFEST } from '../../functions/manifest.ts'
+import { TABLE_ACTIONS } from '../../shared/table/access.ts'
 import { synthesised } from '../support/stack-template.ts'
 
 const template = synthesised('dev')
@@ -9,6 +10,11 @@ const OneOrMany = v.pipe(
   v.union([v.string(), v.array(v.string())]),
   v.transform((value) => [value].flat()),
 )
+/** Of stated kinds of items only, and never without a key. */
+const LeadingKeys = v.strictObject({
+  'ForAllValues:StringLike': v.strictObject({ 'dynamodb:LeadingKeys': OneOrMany }),
+  Null: v.strictObject({ 'dynamodb:LeadingKeys': v.literal('false') }),
+})
 const Role = v.strictObject({
   AssumeRolePolicyDocument: v.object({
     Statement: v.array(v.object({ Effect: v.string(), Action: v.string(), Principal: v.unknown() })),
@@ -16,7 +22,14 @@ const Role = v.strictObject({
   Policies: v.array(
     v.object({
       PolicyDocument: v.object({
-        Statement: v.array(v.strictObject({ Effect: v.literal('Allow'), Action: OneOrMany, Resource: OneOrMany })),
+        Statement: v.array(
+          v.strictObject({
+            Effect: v.literal('Allow'),
+            Action: OneOrMany,
+            Resource: OneOrMany,
+            Condition: v.optional(LeadingKeys),
+          }),
+        ),
       }),
     }),
   ),
@@ -26,17 +39,20 @@ const roles = new Map(
   template.ofType('AWS::IAM::Role').map(({ logicalId, properties }) => [logicalId, v.parse(Role, properties)]),
 )
 
-/** Every single permission of a function, as `action on resource`. */
+/** Every single permission of a function, as `action on resource`, and `of` which leading keys. */
 const permissionsOf = (name: string): readonly string[] => {
   const lambda = template.ofType('AWS::Lambda::Function').find(({ properties }) => properties['FunctionName'] === name)
   const role = roles.get(String(lambda?.properties['Role']).replace(/^<(.*)>\.Arn$/, '$1'))
   return (role?.Policies ?? [])
     .flatMap(({ PolicyDocument }) => PolicyDocument.Statement)
-    .flatMap(({ Action, Resource }) => Action.flatMap((action) => Resource.map((on) => `${action} on ${on}`)))
+    .flatMap(({ Action, Resource, Condition }) => {
+      const all = Action.flatMap((action) => Resource.map((on) => `${action} on ${on}`))
+      const kinds = Condition?.['ForAllValues:StringLike']['dynamodb:LeadingKeys']
+      return kinds ? all.flatMap((permission) => kinds.map((kind) => `${permission} of ${kind}`)) : all
+    })
     .toSorted()
 }
 
-const INDEXES = ['by-owner', 'by-status', 'by-paid', 'by-due']
 const ENDPOINT_SECRETS =
   'arn:<AWS::Partition>:secretsmanager:<AWS::Region>:<AWS::AccountId>:secret:gateway/dev/endpoint/*'
 
@@ -70,10 +86,10 @@ const triggerPermissions = ({ trigger }: FunctionSpec): readonly string[] => {
 const statedPermissions = (spec: FunctionSpec): readonly string[] =>
   [
     ...own(functionName('dev', spec)),
-    ...spec.table.map((action) => `dynamodb:${action} on <gateway-dev>.Arn`),
-    ...(spec.table.includes('Query')
-      ? INDEXES.map((index) => `dynamodb:Query on <gateway-dev>.Arn/index/${index}`)
-      : []),
+    ...TABLE_ACTIONS.flatMap((action) =>
+      (spec.table[action] ?? []).map((kind) => `dynamodb:${action} on <gateway-dev>.Arn of ${kind}#*`),
+    ),
+    ...(spec.table.indexes ?? []).map((index) => `dynamodb:Query on <gateway-dev>.Arn/index/${index}`),
     ...spec.sends.map((queue) => `sqs:SendMessage on <gateway-dev-${queue}>.Arn`),
     ...(spec.alerts ? ['sns:Publish on <gateway-dev-alerts>'] : []),
     ...spec.secrets.flatMap((access) => SECRET_PERMISSIONS[access]),
@@ -85,11 +101,12 @@ describe('permissions of the functions', () => {
     expect(permissionsOf(functionName('dev', spec))).toStrictEqual(statedPermissions(spec))
   })
 
-  it('of the delivery worker, spelled out', () => {
+  it('of the delivery worker, spelled out: no bank detail, no payment, no API key, no ledger', () => {
     expect(permissionsOf('gateway-dev-deliver-webhook')).toStrictEqual([
-      'dynamodb:GetItem on <gateway-dev>.Arn',
-      'dynamodb:PutItem on <gateway-dev>.Arn',
-      'dynamodb:UpdateItem on <gateway-dev>.Arn',
+      'dynamodb:GetItem on <gateway-dev>.Arn of DELIVERY#*',
+      'dynamodb:GetItem on <gateway-dev>.Arn of ENDPOINTS#*',
+      'dynamodb:PutItem on <gateway-dev>.Arn of DELIVERY#*',
+      'dynamodb:UpdateItem on <gateway-dev>.Arn of DELIVERY#*',
       'logs:CreateLogStream on </aws/lambda/gateway-dev-deliver-webhook>.Arn',
       'logs:PutLogEvents on </aws/lambda/gateway-dev-deliver-webhook>.Arn',
       `secretsmanager:GetSecretValue on ${ENDPOINT_SECRETS}`,
@@ -105,12 +122,13 @@ describe('permissions of the functions', () => {
     expect(permissionsOf('gateway-dev-api-not-found')).toStrictEqual(own('gateway-dev-api-not-found'))
   })
 
-  it('use a wildcard only for what has no name at deployment: endpoints’ secrets and the stream', () => {
-    const wildcards = MANIFEST.flatMap((spec) => permissionsOf(functionName('dev', spec)))
-      .filter((permission) => permission.includes('*'))
-      .map((permission) => permission.replace(/^.* on /, ''))
+  it('never reach the table as a whole', () => {
+    const onTable = MANIFEST.flatMap((spec) => permissionsOf(functionName('dev', spec))).filter((permission) =>
+      permission.includes(' on <gateway-dev>.Arn'),
+    )
 
-    expect(new Set(wildcards)).toStrictEqual(new Set([ENDPOINT_SECRETS, '<gateway-dev>.Arn/stream/*']))
+    expect(onTable).toContain('dynamodb:GetItem on <gateway-dev>.Arn of CLIENT#*')
+    expect(onTable.filter((permission) => !/ of [A-Z]+#\*$|\.Arn\/(index|stream)\//.test(permission))).toStrictEqual([])
   })
 })
 

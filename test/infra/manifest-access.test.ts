@@ -1,11 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { type FunctionSpec, MANIFEST } from '../../functions/manifest.ts'
+import { allAccess, TABLE_ACTIONS } from '../../shared/table/access.ts'
+import { PARTITIONS } from '../../shared/table/keys.ts'
+import { TABLE_SCHEMA } from '../../shared/table/schema.ts'
 import { reachableAccess } from '../support/reachable-access.ts'
 
 const reachable = await reachableAccess(MANIFEST)
 
 const stated = ({ table, sends, alerts, secrets, payerDefaults = false }: FunctionSpec) => ({
-  table: table.toSorted(),
+  table: allAccess(table),
   sends: sends.toSorted(),
   alerts,
   secrets: secrets.toSorted(),
@@ -18,7 +21,6 @@ describe('access stated in the manifest', () => {
 
     expect({
       ...access,
-      table: access?.table.toSorted(),
       sends: access?.sends.toSorted(),
       secrets: access?.secrets.toSorted(),
     }).toStrictEqual(stated(spec))
@@ -27,7 +29,17 @@ describe('access stated in the manifest', () => {
   it('is found at all: every kind of access is reached by some function', () => {
     const all = [...reachable.values()]
 
-    expect(new Set(all.flatMap(({ table }) => table))).toStrictEqual(new Set(MANIFEST.flatMap(({ table }) => table)))
+    const tables = all.map(({ table }) => table)
+    const partitions = tables.flatMap((table) => TABLE_ACTIONS.flatMap((action) => table[action] ?? []))
+
+    expect(new Set(partitions)).toStrictEqual(new Set(PARTITIONS))
+    expect(new Set(tables.flatMap(({ indexes = [] }) => indexes))).toStrictEqual(
+      new Set(Object.keys(TABLE_SCHEMA.indexes)),
+    )
+    // Nothing is ever deleted: history is what disputes are settled with.
+    expect(TABLE_ACTIONS.filter((action) => tables.some((table) => table[action]))).toStrictEqual(
+      TABLE_ACTIONS.filter((action) => action !== 'DeleteItem'),
+    )
     expect(all.some(({ alerts }) => alerts)).toBe(true)
     expect(all.filter(({ payerDefaults }) => payerDefaults)).toHaveLength(1)
     expect(new Set(all.flatMap(({ secrets }) => secrets))).toStrictEqual(

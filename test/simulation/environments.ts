@@ -1,7 +1,8 @@
+import { grantedDeps } from '../../infra/local/granted-deps.ts'
 import type { Process } from './process.ts'
 import { simDeps } from './sim-deps.ts'
 import { count } from './tally.ts'
-import { strikes, type World } from './world.ts'
+import { SIM_STAGE, strikes, type World } from './world.ts'
 
 /**
  * What Lambda keeps between two invocations of one function: the handler with its dependencies and whatever they have
@@ -24,7 +25,9 @@ const start = (world: World, name: string, process: Process): Environment => {
     handle: (event, context) => handler(event, context),
     process,
   }
-  const handler = loaded.build(simDeps(world, () => environment.process))
+  const deps = simDeps(world, () => environment.process)
+  // Whatever a history leads to, no function gets more than its role on AWS would let it have.
+  const handler = loaded.build({ ...deps, ...grantedDeps(SIM_STAGE, loaded.spec, deps) })
   return environment
 }
 

@@ -1,21 +1,11 @@
 import { build } from 'esbuild'
-import type { FunctionSpec, SecretAccess, TableAction } from '../../functions/manifest.ts'
+import type { FunctionSpec, SecretAccess } from '../../functions/manifest.ts'
+import { reachableTableAccess } from './reachable-table-access.ts'
 import { PROJECT_ROOT } from './source-file.ts'
 
 /** What a function's code can touch, in the words of its manifest entry. */
 export type ReachableAccess = Pick<FunctionSpec, 'table' | 'sends' | 'alerts' | 'secrets'> & {
   readonly payerDefaults: boolean
-}
-
-/** The code that leads to each action: the reads, and the builders of a write's steps. */
-const TABLE_ACTIONS: Readonly<Record<TableAction, RegExp>> = {
-  GetItem: /\bnew GetCommand\(/,
-  BatchGetItem: /\bnew BatchGetCommand\(/,
-  Query: /\bnew QueryCommand\(/,
-  PutItem: /\bkind: "put",\s*key\b/,
-  UpdateItem: /\bkind: "update",\s*key\b/,
-  DeleteItem: /\bkind: "delete",\s*key\b/,
-  ConditionCheckItem: /\bkind: "check",\s*key\b/,
 }
 
 const SECRETS: Readonly<Record<SecretAccess, RegExp>> = {
@@ -41,7 +31,7 @@ const accessIn = (code: string): ReachableAccess => {
   const calls = code.match(/\bqueues\.send\(/g) ?? []
   if (calls.length !== sent.length) throw new Error('a queue is not named by a literal, so its senders cannot be told')
   return {
-    table: namesIn(code, TABLE_ACTIONS),
+    table: reachableTableAccess(code),
     sends: QUEUES.filter((name) => sent.includes(name)),
     alerts: /\balerts\.publish\(/.test(code),
     secrets: namesIn(code, SECRETS),

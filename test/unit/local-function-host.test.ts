@@ -10,7 +10,7 @@ const aSpec = (changes: Partial<FunctionSpec> = {}): FunctionSpec => ({
   name: 'some-function',
   entry: 'functions/admin/some-function.ts',
   trigger: { kind: 'operator' },
-  table: [],
+  table: {},
   sends: [],
   alerts: false,
   secrets: [],

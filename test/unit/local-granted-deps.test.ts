@@ -1,4 +1,3 @@
-import { GetCommand, PutCommand, QueryCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb'
 import { describe, expect, it } from 'vitest'
 import { type FunctionSpec, MANIFEST } from '../../functions/manifest.ts'
 import { AccessDenied, grantedDeps } from '../../infra/local/granted-deps.ts'
@@ -10,43 +9,11 @@ if (!first) throw new Error('the manifest is empty')
 
 const granted = (changes: Partial<FunctionSpec>) => {
   const all = testDeps()
-  const none = { ...first, table: [], sends: [], alerts: false, secrets: [] }
+  const none = { ...first, table: {}, sends: [], alerts: false, secrets: [] }
   return { ...grantedDeps('local', { ...none, ...changes }, all), all }
 }
 
-const key = { pk: `GRANTED#${crypto.randomUUID()}`, sk: 'X' }
-
 describe('the access a manifest entry states', () => {
-  it('lets a stated table action through, with its answer', async () => {
-    const { table } = granted({ table: ['PutItem', 'GetItem'] })
-
-    await table.client.send(new PutCommand({ TableName: table.name, Item: { ...key, value: 1 } }))
-    const { Item: item } = await table.client.send(new GetCommand({ TableName: table.name, Key: key }))
-
-    expect(item).toStrictEqual({ ...key, value: 1 })
-  })
-
-  it('refuses one that is not stated, naming function and action', async () => {
-    const { table } = granted({ name: 'api-get-payment', table: ['GetItem'] })
-
-    await expect(table.client.send(new QueryCommand({ TableName: table.name }))).rejects.toThrow(
-      new AccessDenied('api-get-payment is not granted dynamodb:Query in functions/manifest.ts'),
-    )
-  })
-
-  it.each([
-    [{ Put: { Item: key } }, 'PutItem'],
-    [{ Update: { Key: key, UpdateExpression: 'SET a = :a' } }, 'UpdateItem'],
-    [{ Delete: { Key: key } }, 'DeleteItem'],
-    [{ ConditionCheck: { Key: key, ConditionExpression: 'attribute_exists(pk)' } }, 'ConditionCheckItem'],
-  ])('checks each part of a transaction: %j', async (part, action) => {
-    const { table } = granted({ table: ['GetItem'] })
-    const [kind, input] = Object.entries(part)[0] ?? []
-    const TransactItems = [{ [kind ?? '']: { TableName: table.name, ...input } }]
-
-    await expect(table.client.send(new TransactWriteCommand({ TransactItems }))).rejects.toThrow(`dynamodb:${action} `)
-  })
-
   it('refuses messages to a queue that is not stated', async () => {
     const message = { body: {}, delaySeconds: 0, group: 'g' }
     const { queues, all } = granted({ sends: ['webhooks'] })

@@ -1,0 +1,73 @@
+import { allAccess, type TableAccess } from '../shared/table/access.ts'
+import type { Partition } from '../shared/table/keys.ts'
+import type { IndexName } from '../shared/table/schema.ts'
+
+/** One read of key and client; a client's rate limit is an update. */
+export const AUTHENTICATION: TableAccess = { BatchGetItem: ['APIKEY', 'CLIENT'], UpdateItem: ['RATE'] }
+
+/** What applying provider news may touch: money, suspense and its alert. An event is put beside its payment. */
+export const NEWS: TableAccess = {
+  GetItem: ['PAYMENT'],
+  PutItem: ['PAYMENT', 'SUSPENSE'],
+  UpdateItem: ['LEDGER', 'PAYMENT', 'SUSPENSE'],
+}
+
+/** Payments of a window become a settlement; a fee may become final on the way. */
+export const SETTLING: TableAccess = {
+  GetItem: ['CLIENT', 'LEDGER', 'PAYMENT', 'SETTLEMENT'],
+  PutItem: ['AUDIT', 'SETTLEMENT'],
+  UpdateItem: ['LEDGER', 'PAYMENT', 'SUSPENSE'],
+  indexes: ['by-paid'],
+}
+
+/** A payment with its events, deliveries and settlements. */
+export const TIMELINE: TableAccess = {
+  GetItem: ['PAYMENT'],
+  BatchGetItem: ['DELIVERY', 'SETTLEMENT'],
+  Query: ['DELIVERY', 'ENDPOINTS', 'PAYMENT'],
+  indexes: ['by-owner'],
+}
+
+/** An index suggests what a batch then reads. */
+export const listed = (kind: Partition, ...indexes: readonly IndexName[]): TableAccess => ({
+  BatchGetItem: [kind],
+  indexes,
+})
+
+/** An operator's change of one item, and its record. */
+export const changed = (kind: Partition): TableAccess => ({ GetItem: [kind], PutItem: ['AUDIT'], UpdateItem: [kind] })
+
+/** A list's total is the ledger's count. */
+export const PAYMENT_LISTS: TableAccess = allAccess({ Query: ['LEDGER'] }, listed('PAYMENT', 'by-owner', 'by-status'))
+
+/** Deliveries with their attempts, of all endpoints of a client. */
+export const DELIVERY_LISTS: TableAccess = allAccess(
+  { GetItem: ['CLIENT', 'ENDPOINTS'], Query: ['DELIVERY', 'ENDPOINTS'] },
+  listed('DELIVERY', 'by-owner', 'by-status'),
+)
+
+/** New rounds of deliveries, and deliveries of events that had none. Events are in the partitions of their payments. */
+export const REDELIVERING: TableAccess = {
+  GetItem: ['DELIVERY', 'ENDPOINTS'],
+  BatchGetItem: ['DELIVERY', 'PAYMENT'],
+  PutItem: ['AUDIT', 'DELIVERY'],
+  UpdateItem: ['DELIVERY'],
+  indexes: ['by-owner'],
+}
+
+/** What is overdue: news of payments, fan-out of events, messages of deliveries, alerts. */
+export const DUE_WORK: TableAccess = allAccess(NEWS, {
+  GetItem: ['DELIVERY', 'SUSPENSE'],
+  Query: ['ENDPOINTS'],
+  PutItem: ['DELIVERY'],
+  UpdateItem: ['DELIVERY'],
+  indexes: ['by-due'],
+})
+
+/** Reads a client's books, and changes nothing. */
+export const AUDITING: TableAccess = {
+  GetItem: ['CLIENT'],
+  BatchGetItem: ['PAYMENT', 'SETTLEMENT'],
+  Query: ['AUDIT', 'LEDGER'],
+  indexes: ['by-owner'],
+}

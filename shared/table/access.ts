@@ -1,0 +1,36 @@
+import type { Partition } from './keys.ts'
+import type { IndexName } from './schema.ts'
+
+/** What can be asked of the table. A transaction needs no permission of its own: each of its steps is one of these. */
+export const TABLE_ACTIONS = [
+  'GetItem',
+  'BatchGetItem',
+  'Query',
+  'PutItem',
+  'UpdateItem',
+  'DeleteItem',
+  /** A step of a transaction that writes nothing. */
+  'ConditionCheckItem',
+] as const
+export type TableAction = (typeof TABLE_ACTIONS)[number]
+
+/**
+ * What a function may do with the table: for each action the kinds of partitions, and the indexes it may query. Indexes
+ * suggest keys of every kind and client; what stands under them is read by another action, on partitions stated here.
+ */
+export type TableAccess = { readonly [Action in TableAction]?: readonly Partition[] } & {
+  readonly indexes?: readonly IndexName[]
+}
+
+const union = <Name extends string>(lists: readonly (readonly Name[] | undefined)[]): readonly Name[] =>
+  [...new Set(lists.flatMap((list) => list ?? []))].toSorted()
+
+/** All of several accesses in one, each name once and in alphabetical order. */
+export const allAccess = (...parts: readonly TableAccess[]): TableAccess => {
+  const indexes = union(parts.map((part) => part.indexes))
+  const actions = TABLE_ACTIONS.map((action) => [action, union(parts.map((part) => part[action]))] as const)
+  return {
+    ...Object.fromEntries(actions.filter(([, partitions]) => partitions.length > 0)),
+    ...(indexes.length > 0 && { indexes }),
+  }
+}

@@ -1,0 +1,160 @@
+import type { ESTree } from 'vite'
+import { allAccess, type TableAccess, type TableAction } from '../../shared/table/access.ts'
+import * as keys from '../../shared/table/keys.ts'
+import { pkPrefix } from '../../shared/table/keys.ts'
+import { type IndexName, TABLE_SCHEMA } from '../../shared/table/schema.ts'
+import { type Bundle, parseBundle } from './parsed-bundle.ts'
+
+/** The functions that lead to the table: what each asks of it, and which argument says for what. */
+type Door =
+  | { readonly says: 'key'; readonly action: TableAction; readonly argument: number }
+  /** `{index}` or, on the table itself, `{partition}`. */
+  | { readonly says: 'range' }
+  /** `{index, kind}`: keys from the index, items from the table. */
+  | { readonly says: 'list' }
+
+const DOORS: Readonly<Record<string, Door>> = {
+  getItem: { says: 'key', action: 'GetItem', argument: 1 },
+  getItems: { says: 'key', action: 'BatchGetItem', argument: 1 },
+  getManyItems: { says: 'key', action: 'BatchGetItem', argument: 1 },
+  put: { says: 'key', action: 'PutItem', argument: 0 },
+  update: { says: 'key', action: 'UpdateItem', argument: 0 },
+  remove: { says: 'key', action: 'DeleteItem', argument: 0 },
+  check: { says: 'key', action: 'ConditionCheckItem', argument: 0 },
+  queryPage: { says: 'range' },
+  listItems: { says: 'list' },
+}
+
+const TABLE = 'shared/table/'
+const isPartition = (text: unknown): text is keys.Partition => keys.PARTITIONS.some((partition) => partition === text)
+const isIndex = (text: unknown): text is IndexName => typeof text === 'string' && text in TABLE_SCHEMA.indexes
+
+const partitionOf = (built: unknown): keys.Partition | undefined => {
+  const pk = typeof built === 'object' && built !== null && 'pk' in built ? built.pk : built
+  return keys.PARTITIONS.find((partition) => typeof pk === 'string' && pk.startsWith(pkPrefix(partition)))
+}
+
+/** What each builder of `table/keys.ts` builds: found by building one, so that a new builder needs no entry here. */
+export const KEY_BUILDERS: ReadonlyMap<string, keys.Partition> = new Map(
+  Object.entries(keys).flatMap(([name, member]) => {
+    if (name === 'foundKey' || name === 'pkPrefix') return []
+    const built: unknown = typeof member === 'function' ? Reflect.apply(member, undefined, ['a', 'b', 'c']) : member
+    const partition = partitionOf(built)
+    return partition === undefined ? [] : [[name, partition] as const]
+  }),
+)
+
+type Expression = ESTree.Node | null | undefined
+
+/** Names everything that an expression which gives keys can give; throws on what it cannot follow. */
+class KeyKinds {
+  private readonly bundle: Bundle
+  private readonly where: string
+
+  constructor(bundle: Bundle, call: ESTree.Node) {
+    this.bundle = bundle
+    this.where = `${bundle.moduleAt(call)}: ${bundle.textOf(call)}`
+  }
+
+  of(node: Expression): readonly keys.Partition[] {
+    switch (node?.type) {
+      case 'Identifier':
+        return this.builder(node) ?? this.of(this.bundle.valueOf(node))
+      case 'CallExpression':
+        return this.called(node)
+      case 'ParenthesizedExpression':
+        return this.of(node.expression)
+      case 'ArrowFunctionExpression':
+        return this.of(node.body)
+      case 'BlockStatement':
+        return this.bundle.returnsOf(node).flatMap(({ argument }) => this.of(argument))
+      case 'ConditionalExpression':
+        return [...this.of(node.consequent), ...this.of(node.alternate)]
+      case 'ArrayExpression':
+        return node.elements.flatMap((element) => this.of(element))
+      case 'SpreadElement':
+        return this.of(node.argument)
+      case 'MemberExpression':
+        // The partition key of a key that was built.
+        return node.property.type === 'Identifier' && node.property.name === 'pk' ? this.of(node.object) : this.lost()
+      default:
+        return this.lost()
+    }
+  }
+
+  private lost(): never {
+    throw new Error(`what is touched cannot be told in ${this.where}`)
+  }
+
+  private called({ callee, arguments: [first] }: ESTree.CallExpression): readonly keys.Partition[] {
+    if (callee.type === 'Identifier') {
+      if (this.bundle.moduleOf(callee.name) === `${TABLE}keys.ts` && callee.name === 'foundKey') {
+        if (first?.type === 'Literal' && isPartition(first.value)) return [first.value]
+        throw new Error(`a found key is not of one literal kind in ${this.where}`)
+      }
+      return this.of(callee)
+    }
+    const maps = callee.type === 'MemberExpression' && callee.property.type === 'Identifier' ? callee.property.name : ''
+    return maps === 'map' || maps === 'flatMap' ? this.of(first) : this.lost()
+  }
+
+  private builder({ name }: { readonly name: string }): readonly keys.Partition[] | undefined {
+    const partition = this.bundle.moduleOf(name) === `${TABLE}keys.ts` ? KEY_BUILDERS.get(name) : undefined
+    return partition && [partition]
+  }
+}
+
+/** The values a property can have in an object that is written out, or spread from ones that are. */
+const valuesOf = (bundle: Bundle, node: Expression, name: string): readonly ESTree.Node[] => {
+  switch (node?.type) {
+    case 'ObjectExpression':
+      return node.properties.flatMap((property) => {
+        if (property.type === 'SpreadElement') return valuesOf(bundle, property.argument, name)
+        return property.key.type === 'Identifier' && property.key.name === name ? [property.value] : []
+      })
+    case 'ConditionalExpression':
+      return [node.consequent, node.alternate].flatMap((branch) => valuesOf(bundle, branch, name))
+    case 'ParenthesizedExpression':
+      return valuesOf(bundle, node.expression, name)
+    case 'LogicalExpression':
+      return valuesOf(bundle, node.right, name)
+    case 'Identifier':
+      return valuesOf(bundle, bundle.valueOf(node), name)
+    default:
+      throw new Error(`the options of a query are not written out in ${node ? bundle.moduleAt(node) : 'a call'}`)
+  }
+}
+
+const literalsOf = <Name extends string>(nodes: readonly ESTree.Node[], is: (text: unknown) => text is Name): Name[] =>
+  nodes.map((node) => {
+    if (node.type === 'Literal' && is(node.value)) return node.value
+    throw new Error('an index or a kind is not a literal')
+  })
+
+const throughDoor = (bundle: Bundle, door: Door, call: ESTree.CallExpression): TableAccess => {
+  const kinds = new KeyKinds(bundle, call)
+  if (door.says === 'key') return { [door.action]: kinds.of(call.arguments[door.argument]) }
+  const options = call.arguments[1]
+  const indexes = literalsOf(valuesOf(bundle, options, 'index'), isIndex)
+  if (door.says === 'list') return { BatchGetItem: literalsOf(valuesOf(bundle, options, 'kind'), isPartition), indexes }
+  if (indexes.length > 0) return { indexes }
+  return { Query: valuesOf(bundle, options, 'partition').flatMap((partition) => kinds.of(partition)) }
+}
+
+/**
+ * Which kinds of items, by which action, and which indexes the code of a bundle can reach. Every call that leads to the
+ * table must name a key builder, or a constant or function that does: the first one that gives its key in another way
+ * throws, since nobody could say what it touches.
+ */
+export const reachableTableAccess = (code: string): TableAccess => {
+  const bundle = parseBundle(code)
+  const accesses = Object.entries(DOORS).flatMap(([name, door]) => {
+    if (!bundle.moduleOf(name)?.startsWith(TABLE)) return []
+    const { calls, others } = bundle.usesOf(name)
+    if (others > 0) throw new Error(`${name} is handed on as a value, so what is reached through it cannot be told`)
+    return calls
+      .filter((call) => !bundle.moduleAt(call).startsWith(TABLE))
+      .map((call) => throughDoor(bundle, door, call))
+  })
+  return allAccess(...accesses)
+}

@@ -1,0 +1,105 @@
+import { describe, expect, it } from 'vitest'
+import * as keys from '../../shared/table/keys.ts'
+import { KEY_BUILDERS, reachableTableAccess } from '../support/reachable-table-access.ts'
+
+/** A bundle as esbuild writes it, with the table's own modules and the given code of a store. */
+const bundle = (code: string) => `
+// shared/table/keys.ts
+var clientKey = (id) => ({ pk: "CLIENT#" + id, sk: "CLIENT" });
+var paymentKey = (id) => ({ pk: "PAYMENT#" + id, sk: "PAYMENT" });
+var syncCursorKey = { pk: "SYNC#provider", sk: "SYNC" };
+var foundKey = (partition, key) => key;
+// shared/table/read.ts
+var getItem = async (deps, key) => deps.send(key);
+var getItems = async (deps, keys) => getItem(deps, keys[0]);
+var queryPage = async (deps, options) => deps.send(options);
+// shared/table/list.ts
+var listItems = async (deps, options) => getItems(deps, await queryPage(deps, options));
+// shared/table/step.ts
+var put = (key, record) => ({ kind: "put", key, record });
+var update = (key, changes) => ({ kind: "update", key, changes });
+// shared/some-store.ts
+${code}
+`
+
+const reached = (code: string) => reachableTableAccess(bundle(code))
+
+describe('what the code of a bundle can reach', () => {
+  it.each([
+    ['a key built in place', 'var f = (deps, id) => getItem(deps, paymentKey(id))', { GetItem: ['PAYMENT'] }],
+    ['a key that is a constant', 'var f = (deps) => getItem(deps, syncCursorKey)', { GetItem: ['SYNC'] }],
+    [
+      'one of two keys',
+      'var f = (id, c) => put(c ? paymentKey(id) : clientKey(id), {})',
+      { PutItem: ['CLIENT', 'PAYMENT'] },
+    ],
+    [
+      'several keys',
+      'var f = (deps, a) => getItems(deps, [paymentKey(a), clientKey(a)])',
+      { BatchGetItem: ['CLIENT', 'PAYMENT'] },
+    ],
+    ['keys of a list', 'var f = (deps, ids) => getItems(deps, ids.map(paymentKey))', { BatchGetItem: ['PAYMENT'] }],
+    [
+      'keys made before, in more than one way',
+      'var f = (deps, ids) => { const keys = ids.flatMap((id) => { if (!id) return []; return [clientKey(id)] }); return getItems(deps, [...keys, paymentKey(1)]) }',
+      { BatchGetItem: ['CLIENT', 'PAYMENT'] },
+    ],
+    [
+      'a key of a function',
+      'var of = ({ id }) => clientKey(id);\nvar f = (it) => update(of(it), {})',
+      { UpdateItem: ['CLIENT'] },
+    ],
+    ['a found key', 'var f = (deps, item) => getItem(deps, foundKey("PAYMENT", item))', { GetItem: ['PAYMENT'] }],
+    [
+      'a partition',
+      'var f = (deps, id) => queryPage(deps, { partition: [clientKey(id).pk], limit: 1 })',
+      { Query: ['CLIENT'] },
+    ],
+    [
+      'an index',
+      'var f = (deps, id) => queryPage(deps, { index: "by-paid", partition: [id] })',
+      { indexes: ['by-paid'] },
+    ],
+    [
+      'one of two indexes, spread in',
+      'var f = (deps, id, c) => { const list = c ? { index: "by-owner", partition: [id] } : { index: "by-status", partition: [id] }; return queryPage(deps, { ...list, ...(c && { cursor: c }) }) }',
+      { indexes: ['by-owner', 'by-status'] },
+    ],
+    [
+      'a list',
+      'var f = (deps) => listItems(deps, { kind: "CLIENT", index: "by-owner", partition: [] })',
+      { BatchGetItem: ['CLIENT'], indexes: ['by-owner'] },
+    ],
+    ['nothing', 'var f = () => paymentKey(1)', {}],
+  ])('finds %s', (_, code, access) => {
+    expect(reached(code)).toStrictEqual(access)
+  })
+
+  it.each([
+    ['is handed in from outside', 'var f = (deps, key) => getItem(deps, key)'],
+    ['is partly handed in from outside', 'var f = (deps, keys) => getItems(deps, [paymentKey(1), ...keys])'],
+    ['is written out', 'var f = (deps, id) => getItem(deps, { pk: id, sk: "X" })'],
+    ['is taken out of an item', 'var f = (deps, item) => put(item.key, {})'],
+    [
+      'is changed after it was built',
+      'var f = (deps, id) => { let key = paymentKey(id); key = id; return update(key, {}) }',
+    ],
+    ['is of a found item of any kind', 'var f = (deps, kind, item) => getItem(deps, foundKey(kind, item))'],
+    ['is of an index that is not a literal', 'var f = (deps, index) => queryPage(deps, { index, partition: [] })'],
+    ['is of a query whose options come from outside', 'var f = (deps, options) => queryPage(deps, { ...options })'],
+    ['is of a list of any kind', 'var f = (deps, kind) => listItems(deps, { kind, index: "by-owner" })'],
+  ])('refuses a key that %s', (_, code) => {
+    expect(() => reached(code)).toThrow(/cannot be told|literal|not written out/)
+  })
+
+  it('refuses to lose sight of a way to the table', () => {
+    expect(() => reached('var f = (deps, keys) => keys.map((key) => [getItem, key])')).toThrow('handed on as a value')
+  })
+
+  it('knows every key builder by what it builds', () => {
+    const builders = Object.keys(keys).filter((name) => /Key$|Pk$/.test(name) && !/^(is|found)/.test(name))
+
+    expect([...KEY_BUILDERS.keys()].toSorted()).toStrictEqual(builders.toSorted())
+    expect(new Set(KEY_BUILDERS.values())).toStrictEqual(new Set(keys.PARTITIONS))
+  })
+})
