@@ -46,6 +46,9 @@ export const KEY_BUILDERS: ReadonlyMap<string, keys.Partition> = new Map(
 
 type Expression = ESTree.Node | null | undefined
 
+const memberName = ({ property }: ESTree.MemberExpression) =>
+  property.type === 'Identifier' ? property.name : undefined
+
 /** Names everything that an expression which gives keys can give; throws on what it cannot follow. */
 class KeyKinds {
   private readonly bundle: Bundle
@@ -57,29 +60,18 @@ class KeyKinds {
   }
 
   of(node: Expression): readonly keys.Partition[] {
-    switch (node?.type) {
-      case 'Identifier':
-        return this.builder(node) ?? this.of(this.bundle.valueOf(node))
-      case 'CallExpression':
-        return this.called(node)
-      case 'ParenthesizedExpression':
-        return this.of(node.expression)
-      case 'ArrowFunctionExpression':
-        return this.of(node.body)
-      case 'BlockStatement':
-        return this.bundle.returnsOf(node).flatMap(({ argument }) => this.of(argument))
-      case 'ConditionalExpression':
-        return [...this.of(node.consequent), ...this.of(node.alternate)]
-      case 'ArrayExpression':
-        return node.elements.flatMap((element) => this.of(element))
-      case 'SpreadElement':
-        return this.of(node.argument)
-      case 'MemberExpression':
-        // The partition key of a key that was built.
-        return node.property.type === 'Identifier' && node.property.name === 'pk' ? this.of(node.object) : this.lost()
-      default:
-        return this.lost()
-    }
+    if (!node) return this.lost()
+    const { type } = node
+    if (type === 'Identifier') return this.builder(node) ?? this.of(this.bundle.valueOf(node))
+    if (type === 'CallExpression') return this.called(node)
+    if (type === 'ParenthesizedExpression') return this.of(node.expression)
+    if (type === 'ArrowFunctionExpression') return this.of(node.body)
+    if (type === 'BlockStatement') return this.bundle.returnsOf(node).flatMap(({ argument }) => this.of(argument))
+    if (type === 'ConditionalExpression') return [...this.of(node.consequent), ...this.of(node.alternate)]
+    if (type === 'ArrayExpression') return node.elements.flatMap((element) => this.of(element))
+    if (type === 'SpreadElement') return this.of(node.argument)
+    // The partition key of a key that was built.
+    return type === 'MemberExpression' && memberName(node) === 'pk' ? this.of(node.object) : this.lost()
   }
 
   private lost(): never {
@@ -94,7 +86,7 @@ class KeyKinds {
       }
       return this.of(callee)
     }
-    const maps = callee.type === 'MemberExpression' && callee.property.type === 'Identifier' ? callee.property.name : ''
+    const maps = callee.type === 'MemberExpression' ? memberName(callee) : undefined
     return maps === 'map' || maps === 'flatMap' ? this.of(first) : this.lost()
   }
 
@@ -106,23 +98,19 @@ class KeyKinds {
 
 /** The values a property can have in an object that is written out, or spread from ones that are. */
 const valuesOf = (bundle: Bundle, node: Expression, name: string): readonly ESTree.Node[] => {
-  switch (node?.type) {
-    case 'ObjectExpression':
-      return node.properties.flatMap((property) => {
-        if (property.type === 'SpreadElement') return valuesOf(bundle, property.argument, name)
-        return property.key.type === 'Identifier' && property.key.name === name ? [property.value] : []
-      })
-    case 'ConditionalExpression':
-      return [node.consequent, node.alternate].flatMap((branch) => valuesOf(bundle, branch, name))
-    case 'ParenthesizedExpression':
-      return valuesOf(bundle, node.expression, name)
-    case 'LogicalExpression':
-      return valuesOf(bundle, node.right, name)
-    case 'Identifier':
-      return valuesOf(bundle, bundle.valueOf(node), name)
-    default:
-      throw new Error(`the options of a query are not written out in ${node ? bundle.moduleAt(node) : 'a call'}`)
+  if (node?.type === 'ObjectExpression') {
+    return node.properties.flatMap((property) => {
+      if (property.type === 'SpreadElement') return valuesOf(bundle, property.argument, name)
+      return property.key.type === 'Identifier' && property.key.name === name ? [property.value] : []
+    })
   }
+  if (node?.type === 'ConditionalExpression') {
+    return [node.consequent, node.alternate].flatMap((branch) => valuesOf(bundle, branch, name))
+  }
+  if (node?.type === 'ParenthesizedExpression') return valuesOf(bundle, node.expression, name)
+  if (node?.type === 'LogicalExpression') return valuesOf(bundle, node.right, name)
+  if (node?.type === 'Identifier') return valuesOf(bundle, bundle.valueOf(node), name)
+  throw new Error(`the options of a query are not written out in ${node ? bundle.moduleAt(node) : 'a call'}`)
 }
 
 const literalsOf = <Name extends string>(nodes: readonly ESTree.Node[], is: (text: unknown) => text is Name): Name[] =>
