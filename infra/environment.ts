@@ -1,4 +1,5 @@
 import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb'
+import type { IKey } from 'aws-cdk-lib/aws-kms'
 import type { Topic } from 'aws-cdk-lib/aws-sns'
 import type { FunctionSpec } from '../functions/manifest.ts'
 import type { QueueName } from '../shared/queues.ts'
@@ -16,17 +17,19 @@ export type EnvironmentSources = {
   readonly table: TableV2
   readonly queues: GatewayQueues
   readonly topic: Topic
+  readonly key?: IKey | undefined
 }
 
 /** What a function is told: stage and table always, and only those addresses its manifest entry gives it a use for. */
 export const environmentOf = (
   spec: FunctionSpec,
-  { stage: { settings }, table, queues, topic }: EnvironmentSources,
+  { stage: { settings }, table, queues, topic, key }: EnvironmentSources,
 ): Record<string, string> => ({
   [ENV.stage]: settings.name,
   [ENV.table]: table.tableName,
   ...Object.fromEntries(spec.sends.map((name) => [QUEUE_URL[name], queues.byName[name].queue.queueUrl])),
   ...(spec.alerts && { [ENV.alertsTopic]: topic.topicArn }),
+  ...(key && spec.secrets.includes('manage-endpoints') && { [ENV.secretsKms]: key.keyArn }),
   ...(spec.payerDefaults === true && {
     [ENV.defaultReturnUrl]: settings.defaultReturnUrl,
     [ENV.defaultDisplayName]: settings.defaultDisplayName,

@@ -48,6 +48,7 @@ export class GatewayFunction extends Construct {
         // A run that failed is repeated by the next one, which sees the world as it is then.
         retryAttempts: 0,
         maxEventAge: Duration.seconds(spec.trigger.schedule.maxEventAgeSeconds),
+        onFailure: { bind: () => ({ destination: resources.queues.deadRuns.queueArn }) },
       }),
     })
   }

@@ -1,5 +1,6 @@
 import { type App, CfnOutput, Stack } from 'aws-cdk-lib'
 import { providerSecretName } from '../shared/secrets.ts'
+import { CustomerKey } from './customer-key.ts'
 import { EventSources } from './event-sources.ts'
 import { GatewayFunctions } from './gateway-functions.ts'
 import { GatewayHttpApi } from './gateway-http-api.ts'
@@ -20,16 +21,17 @@ export class GatewayStack extends Stack {
       tags: { service: 'payment-gateway', stage: stage.settings.name },
     })
 
-    const { table } = new GatewayTable(this, 'Table', stage)
-    const queues = new GatewayQueues(this, 'Queues', stage)
-    const { topic } = new OperatorAlerts(this, 'Alerts', stage)
-    const { secret } = new ProviderSecret(this, 'Provider', stage)
+    const key = stage.table.encryption === 'customer' ? new CustomerKey(this, 'Key', stage).key : undefined
+    const { table } = new GatewayTable(this, 'Table', stage, key)
+    const queues = new GatewayQueues(this, 'Queues', stage, key)
+    const { topic } = new OperatorAlerts(this, 'Alerts', stage, key)
+    const { secret: providerSecret } = new ProviderSecret(this, 'Provider', stage, key)
 
-    const functions = new GatewayFunctions(this, 'Functions', { stage, table, queues, topic, providerSecret: secret })
+    const functions = new GatewayFunctions(this, 'Functions', { stage, key, table, queues, topic, providerSecret })
 
     const { api } = new GatewayHttpApi(this, 'HttpApi', { stage, functions })
     new EventSources(this, 'EventSources', { table, queues, functions })
-    new Schedules(this, 'Schedules', { stage, functions })
+    new Schedules(this, 'Schedules', { stage, queues, functions })
 
     new CfnOutput(this, 'ApiUrl', {
       value: api.apiEndpoint,

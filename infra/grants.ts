@@ -1,6 +1,7 @@
 import { ArnFormat, Stack } from 'aws-cdk-lib'
 import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb'
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam'
+import type { IKey } from 'aws-cdk-lib/aws-kms'
 import type { LogGroup } from 'aws-cdk-lib/aws-logs'
 import type { Secret } from 'aws-cdk-lib/aws-secretsmanager'
 import type { Topic } from 'aws-cdk-lib/aws-sns'
@@ -9,6 +10,7 @@ import { endpointSecretName } from '../shared/secrets.ts'
 import { TABLE_ACTIONS } from '../shared/table/access.ts'
 import { pkPrefix } from '../shared/table/keys.ts'
 import type { GatewayQueues } from './gateway-queues.ts'
+import { keyGrants } from './key-grants.ts'
 import type { DeployedStage } from './stage.ts'
 
 export type GrantedResources = {
@@ -17,6 +19,8 @@ export type GrantedResources = {
   readonly queues: GatewayQueues
   readonly topic: Topic
   readonly providerSecret: Secret
+  /** Of a stage that encrypts with a key of its own. */
+  readonly key?: IKey | undefined
 }
 
 const allow = (
@@ -39,6 +43,7 @@ export const grantsOf = (spec: FunctionSpec, resources: GrantedResources, logGro
   ...allow(spec.alerts ? ['sns:Publish'] : [], [resources.topic.topicArn]),
   ...spec.secrets.flatMap((access) => secretGrants(access, resources)),
   ...triggerGrants(spec, resources),
+  ...keyGrants(spec, resources.key),
 ]
 
 /**
@@ -97,10 +102,11 @@ const triggerGrants = ({ trigger }: FunctionSpec, { table, queues }: GrantedReso
         ),
         ...allow(['sqs:SendMessage'], [queues.deadStreamRecords.queueArn]),
       ]
+    case 'schedule':
+      return allow(['sqs:SendMessage'], [queues.deadRuns.queueArn])
     // API Gateway and EventBridge are allowed by the function's own policy, operators by theirs.
     case 'http':
     case 'http-default':
-    case 'schedule':
     case 'operator':
       return []
   }

@@ -1,4 +1,5 @@
 import { RemovalPolicy } from 'aws-cdk-lib'
+import type { Key } from 'aws-cdk-lib/aws-kms'
 import * as secretsmanager from 'aws-cdk-lib/aws-secretsmanager'
 import { Construct } from 'constructs'
 import { providerSecretName } from '../shared/secrets.ts'
@@ -12,12 +13,13 @@ import type { DeployedStage } from './stage.ts'
 export class ProviderSecret extends Construct {
   readonly secret: secretsmanager.Secret
 
-  constructor(scope: Construct, id: string, stage: DeployedStage) {
+  constructor(scope: Construct, id: string, stage: DeployedStage, key?: Key) {
     super(scope, id)
     this.secret = new secretsmanager.Secret(this, 'Secret', {
       secretName: providerSecretName(stage.settings.name),
       description: 'JSON {"secret_key", "callback_tokens": [one, or two during a rotation]}; filled in by an operator',
       removalPolicy: RemovalPolicy.RETAIN,
+      ...(key && { encryptionKey: key }),
     })
   }
 }

@@ -4,6 +4,7 @@ import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets'
 import { Construct } from 'constructs'
 import { functionName, type ScheduleSpec } from '../functions/manifest.ts'
 import type { GatewayFunctions } from './gateway-functions.ts'
+import type { GatewayQueues } from './gateway-queues.ts'
 import type { DeployedStage } from './stage.ts'
 
 const scheduleOf = (spec: ScheduleSpec): Schedule =>
@@ -16,7 +17,11 @@ export class Schedules extends Construct {
   constructor(
     scope: Construct,
     id: string,
-    { stage, functions }: { readonly stage: DeployedStage; readonly functions: GatewayFunctions },
+    {
+      stage,
+      queues,
+      functions,
+    }: { readonly stage: DeployedStage; readonly queues: GatewayQueues; readonly functions: GatewayFunctions },
   ) {
     super(scope, id)
     for (const { spec, trigger, lambda } of functions.triggeredBy('schedule')) {
@@ -27,6 +32,7 @@ export class Schedules extends Construct {
           new LambdaFunction(lambda, {
             retryAttempts: 0,
             maxEventAge: Duration.seconds(trigger.schedule.maxEventAgeSeconds),
+            deadLetterQueue: queues.deadRuns,
           }),
         ],
       })

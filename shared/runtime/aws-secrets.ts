@@ -12,8 +12,15 @@ const CACHE_LIMIT = 1_000
 
 type Cached = { readonly value: string; readonly until: number }
 
-/** Secrets Manager behind a cache of one minute. Absence is never cached: a secret created just now is seen at once. */
-export const secretsManager = (client: SecretsManagerClient, monotonicMs: () => number): Secrets => {
+/**
+ * Secrets Manager behind a cache of one minute. Absence is never cached: a secret created just now is seen at once. New
+ * ones are encrypted with the given key, or with AWS's own.
+ */
+export const secretsManager = (
+  client: SecretsManagerClient,
+  monotonicMs: () => number,
+  kmsKeyArn?: string,
+): Secrets => {
   const cache = new Map<string, Cached>()
   return {
     get: async (name) => {
@@ -31,7 +38,7 @@ export const secretsManager = (client: SecretsManagerClient, monotonicMs: () => 
       }
     },
     create: async (name, value) => {
-      await client.send(new CreateSecretCommand({ Name: name, SecretString: value }))
+      await client.send(new CreateSecretCommand({ Name: name, SecretString: value, KmsKeyId: kmsKeyArn }))
     },
     remove: async (name) => {
       cache.delete(name)

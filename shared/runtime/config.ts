@@ -8,6 +8,7 @@ export const ENV = {
   webhooksQueue: 'GATEWAY_WEBHOOKS_QUEUE_URL',
   settlementsQueue: 'GATEWAY_SETTLEMENTS_QUEUE_URL',
   alertsTopic: 'GATEWAY_ALERTS_TOPIC_ARN',
+  secretsKms: 'GATEWAY_SECRETS_KMS_ARN',
   providerUrl: 'GATEWAY_PROVIDER_URL',
   defaultReturnUrl: 'GATEWAY_DEFAULT_RETURN_URL',
   defaultDisplayName: 'GATEWAY_DEFAULT_DISPLAY_NAME',
@@ -20,6 +21,7 @@ const EnvironmentSchema = v.object({
   [ENV.webhooksQueue]: v.optional(v.pipe(v.string(), v.url())),
   [ENV.settlementsQueue]: v.optional(v.pipe(v.string(), v.url())),
   [ENV.alertsTopic]: v.optional(v.string()),
+  [ENV.secretsKms]: v.optional(v.pipe(v.string(), v.minLength(1))),
   [ENV.providerUrl]: v.optional(v.pipe(v.string(), v.url()), 'https://api.xendit.co'),
   [ENV.defaultReturnUrl]: v.optional(v.pipe(v.string(), v.url()), 'https://example.com/'),
   [ENV.defaultDisplayName]: v.optional(v.pipe(v.string(), v.minLength(1)), 'Payment'),
@@ -31,6 +33,8 @@ export type Config = {
   readonly webhooksQueueUrl: string | undefined
   readonly settlementsQueueUrl: string | undefined
   readonly alertsTopicArn: string | undefined
+  /** Encrypts the secrets that are made at run time; AWS's own key when it is not given. */
+  readonly secretsKmsArn: string | undefined
   readonly providerUrl: string
 }
 
@@ -49,6 +53,7 @@ export const readConfig = (environment: Readonly<Record<string, string | undefin
     webhooksQueueUrl: env[ENV.webhooksQueue],
     settlementsQueueUrl: env[ENV.settlementsQueue],
     alertsTopicArn: env[ENV.alertsTopic],
+    secretsKmsArn: env[ENV.secretsKms],
     providerUrl: env[ENV.providerUrl],
   }
 }

@@ -29,7 +29,7 @@ const makeDeps = (): Deps => {
   const config = readConfig(process.env)
   const aws = { requestHandler: AWS_HTTP_OPTIONS, maxAttempts: 3 }
   const monotonicMs = () => performance.now()
-  const secrets = secretsManager(new SecretsManagerClient(aws), monotonicMs)
+  const secrets = secretsManager(new SecretsManagerClient(aws), monotonicMs, config.secretsKmsArn)
   const log = powertoolsLog(config.stage.name)
   return {
     stage: config.stage,
