@@ -1,10 +1,11 @@
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
-import { type FunctionSpec, functionName, MANIFEST } from '../../functions/manifest.ts'
+import { type FunctionSpec, MANIFEST } from '../../functions/manifest.ts'
 import { TABLE_ACTIONS } from '../../shared/table/access.ts'
 import { synthesised } from '../support/stack-template.ts'
 
-const template = synthesised('dev')
+const STAGES = { dev: synthesised('dev'), prod: synthesised('prod') }
+type Stage = keyof typeof STAGES
 
 const OneOrMany = v.pipe(
   v.union([v.string(), v.array(v.string())]),
@@ -15,6 +16,8 @@ const LeadingKeys = v.strictObject({
   'ForAllValues:StringLike': v.strictObject({ 'dynamodb:LeadingKeys': OneOrMany }),
   Null: v.strictObject({ 'dynamodb:LeadingKeys': v.literal('false') }),
 })
+/** By a service that asks in the function's name, never by the function itself. */
+const ViaService = v.strictObject({ StringEquals: v.strictObject({ 'kms:ViaService': v.string() }) })
 const Role = v.strictObject({
   AssumeRolePolicyDocument: v.object({
     Statement: v.array(v.object({ Effect: v.string(), Action: v.string(), Principal: v.unknown() })),
@@ -27,7 +30,7 @@ const Role = v.strictObject({
             Effect: v.literal('Allow'),
             Action: OneOrMany,
             Resource: OneOrMany,
-            Condition: v.optional(LeadingKeys),
+            Condition: v.optional(v.union([LeadingKeys, ViaService])),
           }),
         ),
       }),
@@ -35,81 +38,133 @@ const Role = v.strictObject({
   ),
 })
 
-const roles = new Map(
-  template.ofType('AWS::IAM::Role').map(({ logicalId, properties }) => [logicalId, v.parse(Role, properties)]),
-)
+const rolesOf = (stage: Stage) =>
+  new Map(
+    STAGES[stage].ofType('AWS::IAM::Role').map(({ logicalId, properties }) => [logicalId, v.parse(Role, properties)]),
+  )
+const ROLES = { dev: rolesOf('dev'), prod: rolesOf('prod') }
 
-/** Every single permission of a function, as `action on resource`, and `of` which leading keys. */
-const permissionsOf = (name: string): readonly string[] => {
-  const lambda = template.ofType('AWS::Lambda::Function').find(({ properties }) => properties['FunctionName'] === name)
-  const role = roles.get(String(lambda?.properties['Role']).replace(/^<(.*)>\.Arn$/, '$1'))
-  return (role?.Policies ?? [])
-    .flatMap(({ PolicyDocument }) => PolicyDocument.Statement)
-    .flatMap(({ Action, Resource, Condition }) => {
-      const all = Action.flatMap((action) => Resource.map((on) => `${action} on ${on}`))
-      const kinds = Condition?.['ForAllValues:StringLike']['dynamodb:LeadingKeys']
-      return kinds ? all.flatMap((permission) => kinds.map((kind) => `${permission} of ${kind}`)) : all
-    })
-    .toSorted()
+const roleOf = (stage: Stage, name: string) => {
+  const lambda = STAGES[stage]
+    .ofType('AWS::Lambda::Function')
+    .find(({ properties }) => properties['FunctionName'] === `gateway-${stage}-${name}`)
+  return ROLES[stage].get(String(lambda?.properties['Role']).replace(/^<(.*)>\.Arn$/, '$1'))
 }
 
-const ENDPOINT_SECRETS =
-  'arn:<AWS::Partition>:secretsmanager:<AWS::Region>:<AWS::AccountId>:secret:gateway/dev/endpoint/*'
-
-const SECRET_PERMISSIONS = {
-  'read-provider': ['secretsmanager:GetSecretValue on <gateway/dev/provider>'],
-  'read-endpoints': [`secretsmanager:GetSecretValue on ${ENDPOINT_SECRETS}`],
-  'manage-endpoints': [
-    `secretsmanager:CreateSecret on ${ENDPOINT_SECRETS}`,
-    `secretsmanager:DeleteSecret on ${ENDPOINT_SECRETS}`,
-  ],
-}
-
-const own = (name: string) =>
-  ['logs:CreateLogStream', 'logs:PutLogEvents'].map((action) => `${action} on </aws/lambda/${name}>.Arn`)
-
-const triggerPermissions = ({ trigger }: FunctionSpec): readonly string[] => {
-  if (trigger.kind === 'queue') {
-    return ['ReceiveMessage', 'DeleteMessage', 'GetQueueAttributes'].map(
-      (action) => `sqs:${action} on <gateway-dev-${trigger.queue}>.Arn`,
-    )
+const suffixes = (condition: v.InferOutput<typeof LeadingKeys> | v.InferOutput<typeof ViaService> | undefined) => {
+  if (condition === undefined) return ['']
+  if ('StringEquals' in condition) {
+    return [` via ${condition.StringEquals['kms:ViaService'].replace('.<AWS::Region>.amazonaws.com', '')}`]
   }
-  if (trigger.kind !== 'stream') return []
-  return [
-    ...['DescribeStream', 'GetRecords', 'GetShardIterator', 'ListStreams'].map(
-      (action) => `dynamodb:${action} on <gateway-dev>.Arn/stream/*`,
-    ),
-    'sqs:SendMessage on <gateway-dev-stream-dead>.Arn',
-  ]
+  return condition['ForAllValues:StringLike']['dynamodb:LeadingKeys'].map((kind) => ` of ${kind}`)
 }
 
-const statedPermissions = (spec: FunctionSpec): readonly string[] =>
-  [
-    ...own(functionName('dev', spec)),
-    ...TABLE_ACTIONS.flatMap((action) =>
-      (spec.table[action] ?? []).map((kind) => `dynamodb:${action} on <gateway-dev>.Arn of ${kind}#*`),
-    ),
-    ...(spec.table.indexes ?? []).map((index) => `dynamodb:Query on <gateway-dev>.Arn/index/${index}`),
-    ...spec.sends.map((queue) => `sqs:SendMessage on <gateway-dev-${queue}>.Arn`),
-    ...(spec.alerts ? ['sns:Publish on <gateway-dev-alerts>'] : []),
-    ...spec.secrets.flatMap((access) => SECRET_PERMISSIONS[access]),
-    ...triggerPermissions(spec),
-  ].toSorted()
+/** Every single permission of a function, as `action on resource`, `of` which leading keys, `via` which service. */
+const permissionsOf = (stage: Stage, name: string): readonly string[] =>
+  (roleOf(stage, name)?.Policies ?? [])
+    .flatMap(({ PolicyDocument }) => PolicyDocument.Statement)
+    .flatMap(({ Action, Resource, Condition }) =>
+      suffixes(Condition).flatMap((suffix) =>
+        Action.flatMap((action) => Resource.map((on) => `${action} on ${on}${suffix}`)),
+      ),
+    )
+    .toSorted()
+
+const endpointSecrets = (stage: Stage) =>
+  `arn:<AWS::Partition>:secretsmanager:<AWS::Region>:<AWS::AccountId>:secret:gateway/${stage}/endpoint/*`
+
+const secretPermissions = (stage: Stage) => ({
+  'read-provider': [`secretsmanager:GetSecretValue on <gateway/${stage}/provider>`],
+  'read-endpoints': [`secretsmanager:GetSecretValue on ${endpointSecrets(stage)}`],
+  'manage-endpoints': [
+    `secretsmanager:CreateSecret on ${endpointSecrets(stage)}`,
+    `secretsmanager:DeleteSecret on ${endpointSecrets(stage)}`,
+  ],
+})
+
+const ownLog = (stage: Stage, name: string) =>
+  ['logs:CreateLogStream', 'logs:PutLogEvents'].map(
+    (action) => `${action} on </aws/lambda/gateway-${stage}-${name}>.Arn`,
+  )
+
+const triggerPermissions = (stage: Stage, { trigger }: FunctionSpec): readonly string[] => {
+  switch (trigger.kind) {
+    case 'queue':
+      return ['ReceiveMessage', 'DeleteMessage', 'GetQueueAttributes'].map(
+        (action) => `sqs:${action} on <gateway-${stage}-${trigger.queue}>.Arn`,
+      )
+    case 'stream':
+      return [
+        ...['DescribeStream', 'GetRecords', 'GetShardIterator', 'ListStreams'].map(
+          (action) => `dynamodb:${action} on <gateway-${stage}>.Arn/stream/*`,
+        ),
+        `sqs:SendMessage on <gateway-${stage}-stream-dead>.Arn`,
+      ]
+    case 'schedule':
+      return [`sqs:SendMessage on <gateway-${stage}-schedules-dead>.Arn`]
+    case 'http':
+    case 'http-default':
+    case 'operator':
+      return []
+  }
+}
+
+const statedPermissions = (stage: Stage, spec: FunctionSpec): readonly string[] => [
+  ...ownLog(stage, spec.name),
+  ...TABLE_ACTIONS.flatMap((action) =>
+    (spec.table[action] ?? []).map((kind) => `dynamodb:${action} on <gateway-${stage}>.Arn of ${kind}#*`),
+  ),
+  ...(spec.table.indexes ?? []).map((index) => `dynamodb:Query on <gateway-${stage}>.Arn/index/${index}`),
+  ...spec.sends.map((queue) => `sqs:SendMessage on <gateway-${stage}-${queue}>.Arn`),
+  ...(spec.alerts ? [`sns:Publish on <gateway-${stage}-alerts>`] : []),
+  ...spec.secrets.flatMap((access) => secretPermissions(stage)[access]),
+  ...triggerPermissions(stage, spec),
+]
+
+const DECRYPT = ['Decrypt']
+const SEND = ['Decrypt', 'GenerateDataKey']
+const READ_TABLE = ['Decrypt', 'DescribeKey']
+const WRITE_TABLE = [...READ_TABLE, 'Encrypt', 'GenerateDataKey', 'ReEncryptFrom', 'ReEncryptTo']
+
+/** What the services behind a function's other permissions need of the customer key, and nothing more. */
+const keyPermissions = (permissions: readonly string[]): readonly string[] => {
+  const does = (...actions: readonly string[]) =>
+    permissions.some((permission) => actions.some((action) => permission.startsWith(`${action} `)))
+  const uses = {
+    dynamodb: does('dynamodb:PutItem', 'dynamodb:UpdateItem')
+      ? WRITE_TABLE
+      : permissions.some((permission) => permission.startsWith('dynamodb:'))
+        ? READ_TABLE
+        : [],
+    sqs: does('sqs:SendMessage') ? SEND : does('sqs:ReceiveMessage') ? DECRYPT : [],
+    sns: does('sns:Publish') ? SEND : [],
+    secretsmanager: does('secretsmanager:CreateSecret') ? SEND : does('secretsmanager:GetSecretValue') ? DECRYPT : [],
+  }
+  return Object.entries(uses).flatMap(([service, actions]) =>
+    actions.map((action) => `kms:${action} on <key>.Arn via ${service}`),
+  )
+}
 
 describe('permissions of the functions', () => {
   it.each(MANIFEST)('$name may do what its manifest entry states, and nothing else', (spec) => {
-    expect(permissionsOf(functionName('dev', spec))).toStrictEqual(statedPermissions(spec))
+    expect(permissionsOf('dev', spec.name)).toStrictEqual(statedPermissions('dev', spec).toSorted())
+  })
+
+  it.each(MANIFEST)('$name may use the customer key of production through the services it uses, no others', (spec) => {
+    const stated = statedPermissions('prod', spec)
+
+    expect(permissionsOf('prod', spec.name)).toStrictEqual([...stated, ...keyPermissions(stated)].toSorted())
   })
 
   it('of the delivery worker, spelled out: no bank detail, no payment, no API key, no ledger', () => {
-    expect(permissionsOf('gateway-dev-deliver-webhook')).toStrictEqual([
+    expect(permissionsOf('dev', 'deliver-webhook')).toStrictEqual([
       'dynamodb:GetItem on <gateway-dev>.Arn of DELIVERY#*',
       'dynamodb:GetItem on <gateway-dev>.Arn of ENDPOINTS#*',
       'dynamodb:PutItem on <gateway-dev>.Arn of DELIVERY#*',
       'dynamodb:UpdateItem on <gateway-dev>.Arn of DELIVERY#*',
       'logs:CreateLogStream on </aws/lambda/gateway-dev-deliver-webhook>.Arn',
       'logs:PutLogEvents on </aws/lambda/gateway-dev-deliver-webhook>.Arn',
-      `secretsmanager:GetSecretValue on ${ENDPOINT_SECRETS}`,
+      `secretsmanager:GetSecretValue on ${endpointSecrets('dev')}`,
       'sns:Publish on <gateway-dev-alerts>',
       'sqs:DeleteMessage on <gateway-dev-webhooks>.Arn',
       'sqs:GetQueueAttributes on <gateway-dev-webhooks>.Arn',
@@ -119,11 +174,11 @@ describe('permissions of the functions', () => {
   })
 
   it('of the answer to unknown paths are its own log', () => {
-    expect(permissionsOf('gateway-dev-api-not-found')).toStrictEqual(own('gateway-dev-api-not-found'))
+    expect(permissionsOf('prod', 'api-not-found')).toStrictEqual(ownLog('prod', 'api-not-found'))
   })
 
   it('never reach the table as a whole', () => {
-    const onTable = MANIFEST.flatMap((spec) => permissionsOf(functionName('dev', spec))).filter((permission) =>
+    const onTable = MANIFEST.flatMap(({ name }) => permissionsOf('dev', name)).filter((permission) =>
       permission.includes(' on <gateway-dev>.Arn'),
     )
 
@@ -132,13 +187,23 @@ describe('permissions of the functions', () => {
   })
 })
 
+/** Of all policies of a role together, without white space; references in the template are longer than what they become. */
+const ROLE_POLICY_LIMIT = 10_240
+
 describe('roles of the functions', () => {
+  it('have room for their permissions', () => {
+    const sizes = MANIFEST.map(({ name }) => JSON.stringify(roleOf('prod', name)?.Policies).length)
+
+    expect(Math.min(...sizes)).toBeGreaterThan(100)
+    expect(Math.max(...sizes)).toBeLessThan(ROLE_POLICY_LIMIT)
+  })
+
   it('are one for each, assumed by Lambda alone, without managed or shared policies', () => {
     // A role with managed policies would not parse above: its shape is strict.
-    expect(roles.size).toBe(MANIFEST.length)
-    expect(template.ofType('AWS::IAM::Policy')).toStrictEqual([])
-    expect(template.ofType('AWS::IAM::ManagedPolicy')).toStrictEqual([])
-    for (const { AssumeRolePolicyDocument } of roles.values()) {
+    expect(ROLES.dev.size).toBe(MANIFEST.length)
+    expect(STAGES.dev.ofType('AWS::IAM::Policy')).toStrictEqual([])
+    expect(STAGES.dev.ofType('AWS::IAM::ManagedPolicy')).toStrictEqual([])
+    for (const { AssumeRolePolicyDocument } of ROLES.dev.values()) {
       expect(AssumeRolePolicyDocument.Statement).toStrictEqual([
         { Effect: 'Allow', Action: 'sts:AssumeRole', Principal: { Service: 'lambda.amazonaws.com' } },
       ])

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { MANIFEST } from '../../functions/manifest.ts'
+import { deployedStage } from '../../infra/stage.ts'
 import { TABLE_SCHEMA } from '../../shared/table/schema.ts'
 import { synthesised } from '../support/stack-template.ts'
 
@@ -24,6 +24,7 @@ describe('table', () => {
           include.length > 0
             ? { ProjectionType: 'INCLUDE', NonKeyAttributes: [...include] }
             : { ProjectionType: 'KEYS_ONLY' },
+        WriteOnDemandThroughputSettings: { MaxWriteRequestUnits: 1_000 },
       })),
     )
     expect(new Set(Array.isArray(AttributeDefinitions) ? AttributeDefinitions : [])).toStrictEqual(
@@ -36,81 +37,57 @@ describe('table', () => {
     )
   })
 
-  it('is on demand, streams new images, expires by ttl and can be restored to any moment', () => {
-    expect(table?.properties).toMatchObject({
-      TableName: 'gateway-dev',
+  it.each([
+    ['dev', dev, 1_000],
+    ['prod', prod, 20_000],
+  ] as const)('of %s is on demand up to a maximum, streams new images and expires by ttl', (name, template, most) => {
+    const read = { ReadOnDemandThroughputSettings: { MaxReadRequestUnits: most } }
+    const write = { WriteOnDemandThroughputSettings: { MaxWriteRequestUnits: most } }
+    const indexes = Object.keys(TABLE_SCHEMA.indexes).map((IndexName) => ({ IndexName }))
+
+    const properties = template.ofType('AWS::DynamoDB::GlobalTable')[0]?.properties
+
+    expect(properties).toMatchObject({
+      TableName: `gateway-${name}`,
       BillingMode: 'PAY_PER_REQUEST',
       StreamSpecification: { StreamViewType: 'NEW_IMAGE' },
       TimeToLiveSpecification: { AttributeName: 'ttl', Enabled: true },
-      Replicas: [{ PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true } }],
+      ...write,
+      // Each index is metered by itself: one without a maximum would spend without one.
+      GlobalSecondaryIndexes: indexes.map((index) => ({ ...index, ...write })),
+      Replicas: [{ ...read, GlobalSecondaryIndexes: indexes.map((index) => ({ ...index, ...read })) }],
     })
   })
-})
 
-describe('queues', () => {
-  const queues = new Map(
-    dev.ofType('AWS::SQS::Queue').map(({ properties }) => [String(properties['QueueName']), properties]),
-  )
+  it.each([
+    ['dev', dev],
+    ['prod', prod],
+  ] as const)('of %s can be restored to any moment of the last 35 days, at no other standing cost', (_, template) => {
+    const properties = template.ofType('AWS::DynamoDB::GlobalTable')[0]?.properties
 
-  it.each(['webhooks', 'settlements'])(
-    '%s sets messages aside in its dead-letter queue after five receives',
-    (name) => {
-      expect(queues.get(`gateway-dev-${name}`)).toMatchObject({
-        MessageRetentionPeriod: 4 * 86_400,
-        RedrivePolicy: { deadLetterTargetArn: `<gateway-dev-${name}-dead>.Arn`, maxReceiveCount: 5 },
-      })
-      // A message set aside keeps its age.
-      expect(queues.get(`gateway-dev-${name}-dead`)).toMatchObject({ MessageRetentionPeriod: 14 * 86_400 })
-    },
-  )
-
-  it('are the two, their dead-letter queues and the one of the stream', () => {
-    expect([...queues.keys()].toSorted()).toStrictEqual([
-      'gateway-dev-settlements',
-      'gateway-dev-settlements-dead',
-      'gateway-dev-stream-dead',
-      'gateway-dev-webhooks',
-      'gateway-dev-webhooks-dead',
-    ])
+    expect(properties).toMatchObject({
+      Replicas: [{ PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true, RecoveryPeriodInDays: 35 } }],
+    })
+    expect(JSON.stringify(properties)).not.toMatch(/ContributorInsights|WarmThroughput/)
   })
 
-  it('hide a batch for at least six times the timeout of the function that reads it', () => {
-    const readers = MANIFEST.flatMap(({ trigger, timeoutSeconds }) =>
-      trigger.kind === 'queue' ? [{ queue: trigger.queue, timeoutSeconds }] : [],
-    )
+  it('is warm from the start where the stage says so, and so are its indexes', () => {
+    const stage = deployedStage('dev')
+    const warm = synthesised({ ...stage, table: { ...stage.table, warm: { readUnits: 12_000, writeUnits: 4_000 } } })
+    const WarmThroughput = { ReadUnitsPerSecond: 12_000, WriteUnitsPerSecond: 4_000 }
 
-    expect(readers.map(({ queue }) => queue)).toContain('webhooks')
-    for (const { queue, timeoutSeconds } of readers) {
-      expect(queues.get(`gateway-dev-${queue}`)?.['VisibilityTimeout']).toBeGreaterThanOrEqual(6 * timeoutSeconds)
-    }
+    expect(warm.ofType('AWS::DynamoDB::GlobalTable')[0]?.properties).toMatchObject({
+      WarmThroughput,
+      GlobalSecondaryIndexes: Object.keys(TABLE_SCHEMA.indexes).map((IndexName) => ({ IndexName, WarmThroughput })),
+    })
   })
 
-  it('are encrypted and refuse plain connections', () => {
-    const refusing = dev
-      .ofType('AWS::SQS::QueuePolicy')
-      .filter(({ properties }) => JSON.stringify(properties).includes('"aws:SecureTransport":"false"'))
-      .flatMap(({ properties }) => [properties['Queues']].flat().map(String))
-
-    expect(refusing.toSorted()).toStrictEqual([...queues.keys()].map((name) => `<${name}>`).toSorted())
-    expect([...queues.values()].every((queue) => queue['SqsManagedSseEnabled'] === true)).toBe(true)
-  })
-})
-
-describe('alerts topic', () => {
-  it('is one, named for its stage, and refuses plain connections', () => {
-    const topics = dev.ofType('AWS::SNS::Topic').map(({ properties }) => properties['TopicName'])
-
-    expect(topics).toStrictEqual(['gateway-dev-alerts'])
-    expect(dev.ofType('AWS::SNS::TopicPolicy').map(({ properties }) => properties)).toMatchObject([
-      {
-        Topics: ['<gateway-dev-alerts>'],
-        PolicyDocument: {
-          Statement: [
-            { Effect: 'Deny', Action: 'sns:Publish', Condition: { Bool: { 'aws:SecureTransport': 'false' } } },
-          ],
-        },
-      },
-    ])
+  it('is encrypted by DynamoDB’s own key, unless the stage brings one', () => {
+    expect(table?.properties['SSESpecification']).toStrictEqual({ SSEEnabled: false })
+    expect(prod.ofType('AWS::DynamoDB::GlobalTable')[0]?.properties).toMatchObject({
+      SSESpecification: { SSEEnabled: true, SSEType: 'KMS' },
+      Replicas: [{ SSESpecification: { KMSMasterKeyId: '<key>.Arn' } }],
+    })
   })
 })
 

@@ -151,7 +151,7 @@ const rate = (minutes: number): string => {
 }
 
 describe('schedules', () => {
-  it('start each scheduled function at its time, without retries, dropping what comes late', () => {
+  it('start each scheduled function at its time, without retries, setting aside what comes late', () => {
     const expected = triggeredBy('schedule').map(({ trigger: { schedule }, name }) => ({
       Name: name,
       ScheduleExpression:
@@ -164,6 +164,7 @@ describe('schedules', () => {
           Arn: `<${name}>.Arn`,
           Id: 'Target0',
           RetryPolicy: { MaximumRetryAttempts: 0, MaximumEventAgeInSeconds: schedule.maxEventAgeSeconds },
+          DeadLetterConfig: { Arn: '<gateway-dev-schedules-dead>.Arn' },
         },
       ],
     }))
@@ -176,13 +177,14 @@ describe('schedules', () => {
     )
   })
 
-  it('are not repeated by Lambda either', () => {
+  it('are not repeated by Lambda either, which sets a failed run aside', () => {
     expect(propertiesOf('AWS::Lambda::EventInvokeConfig')).toStrictEqual(
       triggeredBy('schedule').map(({ trigger: { schedule }, name }) => ({
         FunctionName: `<${name}>`,
         Qualifier: '$LATEST',
         MaximumRetryAttempts: 0,
         MaximumEventAgeInSeconds: schedule.maxEventAgeSeconds,
+        DestinationConfig: { OnFailure: { Destination: '<gateway-dev-schedules-dead>.Arn' } },
       })),
     )
   })

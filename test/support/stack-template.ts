@@ -36,7 +36,10 @@ const NAME_PROPERTIES = ['FunctionName', 'QueueName', 'TopicName', 'TableName', 
 const nameOf = (logicalId: string, resources: Readonly<Record<string, RawResource>>): string => {
   const properties = resources[logicalId]?.Properties ?? {}
   const name = NAME_PROPERTIES.map((property) => properties[property]).find((value) => typeof value === 'string')
-  return name ?? (resources[logicalId]?.Type === 'AWS::SecretsManager::Secret' ? String(properties['Name']) : logicalId)
+  const type = resources[logicalId]?.Type
+  // A stage has one key at most.
+  if (type === 'AWS::KMS::Key') return 'key'
+  return name ?? (type === 'AWS::SecretsManager::Secret' ? String(properties['Name']) : logicalId)
 }
 
 /**
