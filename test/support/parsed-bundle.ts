@@ -40,7 +40,6 @@ type Declared = { readonly name: string; readonly node: ESTree.Node; readonly va
 const declaredBy = (statement: ESTree.Node): readonly Declared[] => {
   if (statement.type === 'VariableDeclaration') {
     return statement.declarations.flatMap(({ id, init }) =>
-      // A variable that is assigned again stands for more than its first value.
       id.type === 'Identifier' ? [{ name: id.name, node: statement, value: init ?? undefined }] : [],
     )
   }
@@ -66,6 +65,7 @@ export const parseBundle = (code: string): Bundle => {
   const topLevel = new Map(program.body.flatMap(declaredBy).map((declared) => [declared.name, declared]))
   const mentioned = descendants(program)
   const calls = mentioned.filter((node) => node.type === 'CallExpression')
+  // A variable that is assigned again stands for more than its first value.
   const constants = mentioned.flatMap((node) =>
     node.type === 'VariableDeclaration' && node.kind === 'const' ? declaredBy(node) : [],
   )
