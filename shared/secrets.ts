@@ -13,3 +13,9 @@ export const endpointSecretName = (stage: string, endpointId: string) => `gatewa
 
 /** JSON `{"secret_key", "callback_tokens": [one or two]}`: what we show the provider and what it shows us. */
 export const providerSecretName = (stage: string) => `gateway/${stage}/provider`
+
+/**
+ * JSON `{"current", "previous"}`: what the front adds to every request, so that none comes in past it. `previous` is
+ * there while one value is being exchanged for the other.
+ */
+export const originSecretName = (stage: string) => `gateway/${stage}/origin`

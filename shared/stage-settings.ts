@@ -8,4 +8,6 @@ export type StageSettings = {
   readonly defaultReturnUrl: string
   /** Name shown to the payer of a virtual account when the client has none that a bank accepts. */
   readonly defaultDisplayName: string
+  /** HTTP is answered only when it came through the front, which shows by the origin secret it adds. Off by default. */
+  readonly behindFront?: boolean
 }

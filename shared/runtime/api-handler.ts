@@ -8,6 +8,7 @@ import { parseInput } from '../field-errors.ts'
 import type { ClientId } from '../ids.ts'
 import { httpEnvelope } from './http-envelope.ts'
 import { type InjectableHandler, injectable } from './injectable.ts'
+import { originGuard } from './origin-guard.ts'
 
 /** Answer early enough that the caller gets our envelope and not the platform's. */
 const TIMEOUT_EARLY_MS = 500
@@ -40,8 +41,8 @@ export const ok = (body: object): ApiReply => reply(200, body)
 const NoQuery = v.object({})
 
 /**
- * Wraps a client endpoint: envelope and request id outside, then authentication and the client's rate limit, then
- * the query. So an unauthenticated caller learns nothing about the rest (spec section 5).
+ * Wraps a client endpoint: envelope and request id outside, then the way it came in, then authentication and the
+ * client's rate limit, then the query. So an unauthenticated caller learns nothing about the rest (spec section 5).
  */
 export const apiHandler = <const Schema extends v.GenericSchema = typeof NoQuery>(
   spec: { readonly query?: Schema },
@@ -50,6 +51,7 @@ export const apiHandler = <const Schema extends v.GenericSchema = typeof NoQuery
   injectable((deps) =>
     middy<APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2>({ timeoutEarlyInMillis: TIMEOUT_EARLY_MS })
       .use(httpEnvelope(deps))
+      .use(originGuard(deps))
       .handler(async (event) => {
         const client = await authenticate(deps, event.headers['authorization'])
         const { status, body, headers } = await run(

@@ -12,6 +12,7 @@ export const ENV = {
   providerUrl: 'GATEWAY_PROVIDER_URL',
   defaultReturnUrl: 'GATEWAY_DEFAULT_RETURN_URL',
   defaultDisplayName: 'GATEWAY_DEFAULT_DISPLAY_NAME',
+  front: 'GATEWAY_FRONT',
 } as const
 
 const EnvironmentSchema = v.object({
@@ -25,6 +26,8 @@ const EnvironmentSchema = v.object({
   [ENV.providerUrl]: v.optional(v.pipe(v.string(), v.url()), 'https://api.xendit.co'),
   [ENV.defaultReturnUrl]: v.optional(v.pipe(v.string(), v.url()), 'https://example.com/'),
   [ENV.defaultDisplayName]: v.optional(v.pipe(v.string(), v.minLength(1)), 'Payment'),
+  // A list and no flag: a misspelt value stops the function instead of opening the origin.
+  [ENV.front]: v.optional(v.picklist(['none', 'cloudfront']), 'none'),
 })
 
 export type Config = {
@@ -48,6 +51,7 @@ export const readConfig = (environment: Readonly<Record<string, string | undefin
       allowLoopbackWebhooks: false,
       defaultReturnUrl: env[ENV.defaultReturnUrl],
       defaultDisplayName: env[ENV.defaultDisplayName],
+      behindFront: env[ENV.front] !== 'none',
     },
     tableName: env[ENV.table],
     webhooksQueueUrl: env[ENV.webhooksQueue],

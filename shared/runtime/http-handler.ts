@@ -3,6 +3,7 @@ import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from '
 import type { Deps } from '../deps.ts'
 import { httpEnvelope } from './http-envelope.ts'
 import { type InjectableHandler, injectable } from './injectable.ts'
+import { originGuard } from './origin-guard.ts'
 
 /** Wraps what answers HTTP without a client's key: provider callbacks and unknown paths. */
 export const httpHandler = (
@@ -14,6 +15,7 @@ export const httpHandler = (
   injectable((deps) =>
     middy<APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2>()
       .use(httpEnvelope(deps))
+      .use(originGuard(deps))
       .handler(async (event) => {
         const { status, body } = await run(
           {
