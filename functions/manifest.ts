@@ -61,11 +61,22 @@ export type FunctionSpec = {
   readonly reservedConcurrency?: number
   /** Sends to the queue that triggers it, by design and bounded by the table's rows. */
   readonly recursive?: boolean
+  /** Calls addresses that merchants choose: leaves from the stage's fixed addresses, where it has them. */
+  readonly callsMerchants?: boolean
 }
 
 type Access = Partial<Omit<FunctionSpec, 'name' | 'entry' | 'trigger' | 'table'>>
 
+/**
+ * Memory is bought for the processor that comes with it: 1,769 MB are a whole one, and functions wait far more than they
+ * compute. At 512 MB (0.29 of one) a request's few milliseconds of work stay below what the table takes to answer, and
+ * starting is not slowed, since Lambda starts environments with a whole processor. 10 s are several times what the SDK
+ * takes to give up on a table that does not answer.
+ */
 const defaults = { sends: [], alerts: false, secrets: [], timeoutSeconds: 10, memoryMb: 512 } as const
+
+/** Ends a request by its own deadline of 22 s (design: create), and is over before API Gateway gives up after 29. */
+const CALLS_PROVIDER_SECONDS = 25
 
 /** Applying provider news asks the provider, and may have to tell the operators. */
 const news = { alerts: true, secrets: ['read-provider'] } as const
@@ -91,6 +102,7 @@ const admin = (file: string, table: TableAccess, access: Access = {}): FunctionS
   entry: `functions/admin/${file}.ts`,
   trigger: { kind: 'operator' },
   table,
+  // An operator waits for it. Longer ones read a client's payments of a whole period, as settling does.
   timeoutSeconds: 60,
   ...access,
 })
@@ -99,13 +111,13 @@ export const MANIFEST: readonly FunctionSpec[] = [
   api('create-payment', 'POST', '/v1/payments', NEWS, {
     ...news,
     payerDefaults: true,
-    timeoutSeconds: 25,
+    timeoutSeconds: CALLS_PROVIDER_SECONDS,
   }),
   api('list-payments', 'GET', '/v1/payments', PAYMENT_LISTS),
   api('get-payment', 'GET', '/v1/payments/{id}', { GetItem: ['PAYMENT'] }),
   api('cancel-payment', 'POST', '/v1/payments/{id}/cancel', NEWS, {
     ...news,
-    timeoutSeconds: 25,
+    timeoutSeconds: CALLS_PROVIDER_SECONDS,
   }),
   api('get-balance', 'GET', '/v1/balance', { Query: ['LEDGER'] }),
   api('list-settlements', 'GET', '/v1/settlements', listed('SETTLEMENT', 'by-owner')),
@@ -116,6 +128,7 @@ export const MANIFEST: readonly FunctionSpec[] = [
     entry: 'functions/api/not-found.ts',
     trigger: { kind: 'http-default' },
     table: {},
+    // It reads nothing; less would only make it start slower.
     memoryMb: 256,
   },
   {
@@ -125,7 +138,7 @@ export const MANIFEST: readonly FunctionSpec[] = [
     entry: 'functions/callback/receive-provider-callback.ts',
     trigger: { kind: 'http', method: 'POST', path: '/callbacks/xendit' },
     table: NEWS,
-    timeoutSeconds: 25,
+    timeoutSeconds: CALLS_PROVIDER_SECONDS,
   },
   {
     ...defaults,
@@ -134,6 +147,7 @@ export const MANIFEST: readonly FunctionSpec[] = [
     trigger: { kind: 'stream', insertedSkPrefix: EVENT_SK_PREFIX, batchSize: 25 },
     table: { Query: ['ENDPOINTS'], PutItem: ['DELIVERY'], UpdateItem: ['PAYMENT'] },
     sends: ['webhooks'],
+    // A batch of 25 events for a client's few endpoints takes one; the rest is for a table that throttles.
     timeoutSeconds: 60,
   },
   {
@@ -146,8 +160,10 @@ export const MANIFEST: readonly FunctionSpec[] = [
     sends: ['webhooks'],
     alerts: true,
     secrets: ['read-endpoints'],
+    // Deliveries of a batch run side by side, each with 10 s for the merchant and a few for name, table and queue.
     timeoutSeconds: 25,
     recursive: true,
+    callsMerchants: true,
   },
   {
     ...defaults,
@@ -157,6 +173,7 @@ export const MANIFEST: readonly FunctionSpec[] = [
     trigger: { kind: 'schedule', schedule: { everyMinutes: 1, maxEventAgeSeconds: 60 } },
     table: DUE_WORK,
     sends: ['webhooks'],
+    // A run begins nothing new after 50 s; the rest is for the provider's answers it then waits for.
     timeoutSeconds: 120,
     reservedConcurrency: 1,
   },
@@ -167,6 +184,7 @@ export const MANIFEST: readonly FunctionSpec[] = [
     trigger: { kind: 'schedule', schedule: { dailyAtUtc: { hour: 2, minute: 0 }, maxEventAgeSeconds: 3_600 } },
     table: { indexes: ['by-owner'] },
     sends: ['settlements'],
+    // A page of clients and a message for each, one after the other: time for many thousand clients.
     timeoutSeconds: 300,
   },
   {
@@ -177,6 +195,7 @@ export const MANIFEST: readonly FunctionSpec[] = [
     // One client a message: a large one must not use up the time of those behind it.
     trigger: { kind: 'queue', queue: 'settlements', batchSize: 1, maxConcurrency: 10 },
     table: SETTLING,
+    // Reads every payment of a large client's day, and asks the provider for open fees for up to four minutes.
     timeoutSeconds: 600,
   },
   {
@@ -186,6 +205,7 @@ export const MANIFEST: readonly FunctionSpec[] = [
     entry: 'functions/schedule/sync-provider-transactions.ts',
     trigger: { kind: 'schedule', schedule: { everyMinutes: 60, maxEventAgeSeconds: 3_600 } },
     table: allAccess(NEWS, { GetItem: ['SUSPENSE', 'SYNC'], BatchGetItem: ['PAYMENT'], UpdateItem: ['SYNC'] }),
+    // A run begins nothing new after ten minutes, and the next hour's goes on where it ended.
     timeoutSeconds: 660,
   },
   admin('create-client', { PutItem: ['AUDIT', 'CLIENT', 'LEDGER'] }),
@@ -222,3 +242,12 @@ export const MANIFEST: readonly FunctionSpec[] = [
 
 /** The deployed name of a function in a stage. */
 export const functionName = (stage: string, spec: FunctionSpec): string => `gateway-${stage}-${spec.name}`
+
+/** The route of API Gateway that a function answers, such as `POST /v1/payments`; undefined when HTTP does not start it. */
+export const routeKeyOf = ({ trigger }: FunctionSpec): string | undefined => {
+  if (trigger.kind === 'http') return `${trigger.method} ${trigger.path}`
+  return trigger.kind === 'http-default' ? '$default' : undefined
+}
+
+/** Whether requests from outside start it. */
+export const isHttp = (spec: FunctionSpec): boolean => routeKeyOf(spec) !== undefined
