@@ -42,10 +42,22 @@ export type DeployedStage = {
   readonly domain: StageDomain | undefined
   /** `cloudfront`: CloudFront and WAF before the domain, which then answers only to them. */
   readonly front: 'none' | 'cloudfront'
+  readonly frontSettings: {
+    /** Requests of one address in five minutes, beyond which it is refused. The provider's callbacks are not counted. */
+    readonly requestsPerAddress: number
+    /** Raise by one after putting a new origin secret: CloudFormation reads it again only where something changed. */
+    readonly originSecretRotation: number
+  }
   /** `nat`: webhooks leave from fixed addresses that merchants can allow, and private networks are out of reach. */
   readonly webhookEgress: 'public' | 'nat'
   /** `canary`: a tenth of the requests meets a new version first, and alarms take it back. */
   readonly deployment: 'all-at-once' | 'canary'
+  /**
+   * Runs at a time that are set aside for functions, and at which they end: what a flood at one of them cannot take from
+   * the others. Reserving counts against the account's limit, of which Lambda keeps 100 unreserved; undefined where the
+   * account has few. By function name; a function that must not overlap (manifest) then has its one without being named.
+   */
+  readonly reservedConcurrency: Readonly<Record<string, number>> | undefined
 }
 
 export const DEFAULT_STAGE = 'dev'
@@ -86,7 +98,10 @@ const disposable: Options = {
   domain: undefined,
   front: 'none',
   webhookEgress: 'public',
+  frontSettings: { requestsPerAddress: 10_000, originSecretRotation: 1 },
   deployment: 'all-at-once',
+  // A new account may run 10 functions at a time and must keep all of them unreserved.
+  reservedConcurrency: undefined,
 }
 
 const production: Options = {
@@ -102,6 +117,19 @@ const production: Options = {
   },
   table: { encryption: 'customer', maxReadUnits: 20_000, maxWriteUnits: 20_000, warm: undefined },
   deployment: 'canary',
+  // Of an account's usual 1,000; 218 stay for reading, announcing and operators. Raise them with the account's limit.
+  reservedConcurrency: {
+    // While the provider is slow each create holds its environment for up to 22 s: unbounded, they would take them all.
+    'api-create-payment': 400,
+    'api-cancel-payment': 50,
+    // Money arriving: neither a flood of creates nor of reads may take its place. 200 at 0.2 s are 1,000 a second.
+    'receive-provider-callback': 200,
+    // Scanners; the route is throttled as well.
+    'api-not-found': 20,
+    // As many as their queues may start: with fewer, Lambda's own refusals would count as receives of a message.
+    'deliver-webhook': 100,
+    'settle-client': 10,
+  },
 }
 
 /** Stages with settings of their own. Whatever is not named here is disposable. */
@@ -130,5 +158,8 @@ export const assertDeployable = ({ settings, front, domain }: DeployedStage): vo
     throw new Error(
       `stage ${settings.name}: CloudFront needs a domain, since the address API Gateway makes up stays open`,
     )
+  }
+  if (domain !== undefined && domain.name !== domain.zone.name && !domain.name.endsWith(`.${domain.zone.name}`)) {
+    throw new Error(`stage ${settings.name}: ${domain.name} is no name of the zone ${domain.zone.name}`)
   }
 }
