@@ -9,12 +9,14 @@ import * as v from 'valibot'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import cdkJson from '../../cdk.json' with { type: 'json' }
 import { MANIFEST } from '../../functions/manifest.ts'
+import { resolveStack } from '../../infra/cli/resolve-stack.ts'
 import { GatewayFunction } from '../../infra/gateway-functions.ts'
 import { GatewayQueues } from '../../infra/gateway-queues.ts'
 import { GatewayTable } from '../../infra/gateway-table.ts'
 import { LOCAL_CREDENTIALS, LOCAL_REGION } from '../../infra/local/dynamodb-local.ts'
 import { OperatorAlerts } from '../../infra/operator-alerts.ts'
 import { ProviderSecret } from '../../infra/provider-secret.ts'
+import { SOURCE_MAPS } from '../../infra/source-maps.ts'
 import { deployedStage } from '../../infra/stage.ts'
 import { issueKey, registerClient } from '../support/client-builders.ts'
 import { testDeps } from '../support/test-deps.ts'
@@ -35,6 +37,7 @@ const BUNDLED = [
 const Lambda = v.object({
   Properties: v.object({ FunctionName: v.string(), Code: v.object({ S3Key: v.pipe(v.string(), v.endsWith('.zip')) }) }),
 })
+const SourceMapFile = v.object({ sources: v.array(v.string()), sourcesContent: v.optional(v.unknown()) })
 const Template = v.object({ Resources: v.record(v.string(), v.unknown()) })
 
 const directory = mkdtempSync(join(tmpdir(), 'gateway-bundles-'))
@@ -94,6 +97,30 @@ describe('bundled functions', () => {
     expect(readdirSync(join(directory, assets.get(name) ?? ''))).toStrictEqual(['index.mjs'])
     expect(statSync(bundleOf(name)).size).toBeLessThan(LARGEST_BUNDLE_BYTES)
     expect(readFileSync(bundleOf(name), 'utf8')).not.toContain('sourceMappingURL')
+  })
+
+  it.each(BUNDLED)('%s has its source map beside the assets, which leads from the bundle to the source', (name) => {
+    const file = join(directory, SOURCE_MAPS, `${name}.mjs.map`)
+    const { sources, sourcesContent } = v.parse(SourceMapFile, JSON.parse(readFileSync(file, 'utf8')))
+
+    expect(sources.some((source) => source.endsWith(MANIFEST.find((spec) => spec.name === name)?.entry ?? '?'))).toBe(
+      true,
+    )
+    expect(sourcesContent).toBeUndefined()
+  })
+
+  it('are traced back to their source lines by their maps', () => {
+    const code = readFileSync(bundleOf('api-get-balance'), 'utf8')
+    const message = 'the environment carries no AWS credentials'
+    const lines = code.slice(0, code.indexOf(message)).split('\n')
+    const stack = `Error\n    at file:///var/task/index.mjs:${lines.length}:${lines.at(-1)?.length ?? 0}`
+    const map = readFileSync(join(directory, SOURCE_MAPS, 'api-get-balance.mjs.map'), 'utf8')
+
+    const [file = '', line = '0'] = resolveStack(stack, JSON.parse(map)).split('at ').at(-1)?.split(':') ?? []
+
+    expect(file).toMatch(/(^|\/)shared\/runtime\/env-credentials\.ts$/)
+    const source = readFileSync('shared/runtime/env-credentials.ts', 'utf8').split('\n')
+    expect(source[Number(line) - 1]).toContain(message)
   })
 
   it.each(BUNDLED)('%s carries none of the credential sources that Lambda does not have', (name) => {
