@@ -121,10 +121,4 @@ describe('stages', () => {
     expect(policies(dev)).toStrictEqual(new Set(['Delete']))
     expect(dev.terminationProtection).toBe(false)
   })
-
-  it('production is throttled at 1,000 requests a second and route', () => {
-    expect(prod.ofType('AWS::ApiGatewayV2::Stage')[0]?.properties).toMatchObject({
-      DefaultRouteSettings: { ThrottlingRateLimit: 1_000, ThrottlingBurstLimit: 500 },
-    })
-  })
 })

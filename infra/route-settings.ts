@@ -1,0 +1,32 @@
+import { type FunctionSpec, routeKeyOf } from '../functions/manifest.ts'
+import type { Throttle } from './stage.ts'
+
+type RouteSettings = {
+  readonly ThrottlingRateLimit: number
+  readonly ThrottlingBurstLimit: number
+  readonly DetailedMetricsEnabled: boolean
+}
+
+/**
+ * The stage's throttles of single routes, as API Gateway spells them; undefined when there are none. Throws on a route
+ * that no function of the manifest answers: its throttle would protect nothing. A route that is removed from the
+ * manifest must lose its throttle in an earlier deployment, since API Gateway keeps looking for it.
+ */
+export const routeSettings = (
+  throttles: Readonly<Record<string, Throttle>>,
+  manifest: readonly FunctionSpec[],
+): Readonly<Record<string, RouteSettings>> | undefined => {
+  const routes = new Set(manifest.map(routeKeyOf))
+  const unknown = Object.keys(throttles).filter((route) => !routes.has(route))
+  if (unknown.length > 0) throw new Error(`routeThrottles: no function answers ${unknown.join(', ')}`)
+  const settings = Object.entries(throttles).map(([route, { requestsPerSecond, burst }]) => [
+    route,
+    {
+      ThrottlingRateLimit: requestsPerSecond,
+      ThrottlingBurstLimit: burst,
+      // A route with settings of its own takes none from the stage's default.
+      DetailedMetricsEnabled: true,
+    },
+  ])
+  return settings.length > 0 ? Object.fromEntries(settings) : undefined
+}

@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest'
+import { MANIFEST, routeKeyOf } from '../../functions/manifest.ts'
+import { deployedStage } from '../../infra/stage.ts'
+import { synthesised } from '../support/stack-template.ts'
+import { stageWith } from '../support/stage-options.ts'
+
+const stageOf = (template: ReturnType<typeof synthesised>) => template.ofType('AWS::ApiGatewayV2::Stage')[0]
+
+describe('throttles of the API', () => {
+  it('in dev are those of every route, with metrics of each', () => {
+    const { properties } = stageOf(synthesised('dev')) ?? {}
+
+    expect(properties?.['DefaultRouteSettings']).toStrictEqual({
+      DetailedMetricsEnabled: true,
+      ThrottlingRateLimit: 50,
+      ThrottlingBurstLimit: 100,
+    })
+    expect(properties).not.toHaveProperty('RouteSettings')
+  })
+
+  it('in production are wider where money comes in and narrow where nothing answers', () => {
+    const { properties } = stageOf(synthesised('prod')) ?? {}
+
+    expect(properties?.['DefaultRouteSettings']).toStrictEqual({
+      DetailedMetricsEnabled: true,
+      ThrottlingRateLimit: 500,
+      ThrottlingBurstLimit: 250,
+    })
+    expect(properties?.['RouteSettings']).toStrictEqual({
+      'POST /v1/payments': { ThrottlingRateLimit: 1_000, ThrottlingBurstLimit: 500, DetailedMetricsEnabled: true },
+      'POST /callbacks/xendit': { ThrottlingRateLimit: 1_000, ThrottlingBurstLimit: 500, DetailedMetricsEnabled: true },
+      $default: { ThrottlingRateLimit: 50, ThrottlingBurstLimit: 50, DetailedMetricsEnabled: true },
+    })
+  })
+
+  it('are set after the routes they name exist', () => {
+    const template = synthesised('prod')
+
+    expect(stageOf(template)?.dependsOn).toStrictEqual(
+      expect.arrayContaining(template.ofType('AWS::ApiGatewayV2::Route').map(({ logicalId }) => logicalId)),
+    )
+  })
+
+  it.each(['GET /v1/payment', 'POST /v1/payments/', 'post /v1/payments', '$Default', ''])(
+    'are refused for %j, which no function answers',
+    (route) => {
+      const stage = stageWith({ routeThrottles: { [route]: { requestsPerSecond: 1, burst: 1 } } })
+
+      expect(() => synthesised(stage)).toThrow(`no function answers ${route}`)
+    },
+  )
+
+  it('can be given to every route of the manifest', () => {
+    const routes = MANIFEST.flatMap((spec) => routeKeyOf(spec) ?? [])
+    const throttle = { requestsPerSecond: 7, burst: 7 }
+    const stage = stageWith({ routeThrottles: Object.fromEntries(routes.map((route) => [route, throttle])) })
+
+    expect(Object.keys(Object(stageOf(synthesised(stage))?.properties['RouteSettings']))).toStrictEqual(routes)
+  })
+
+  it('never let a route through faster than Jakarta lets an account', () => {
+    const { throttle, routeThrottles } = deployedStage('prod')
+
+    for (const { requestsPerSecond, burst } of [throttle, ...Object.values(routeThrottles)]) {
+      expect(requestsPerSecond).toBeLessThanOrEqual(2_500)
+      expect(burst).toBeLessThanOrEqual(1_250)
+    }
+  })
+})
