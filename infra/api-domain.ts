@@ -1,0 +1,53 @@
+import * as apigateway from 'aws-cdk-lib/aws-apigatewayv2'
+import { Certificate, CertificateValidation } from 'aws-cdk-lib/aws-certificatemanager'
+import { AaaaRecord, ARecord, HostedZone, type IHostedZone, RecordTarget } from 'aws-cdk-lib/aws-route53'
+import { ApiGatewayv2DomainProperties } from 'aws-cdk-lib/aws-route53-targets'
+import { Construct } from 'constructs'
+import { apiDomainName } from './domain-names.ts'
+import type { GatewayHttpApi } from './gateway-http-api.ts'
+import type { StageDomain } from './stage.ts'
+
+/** The zone by its attributes: looking it up would need the account at synth. */
+export const hostedZone = (scope: Construct, id: string, { zone }: StageDomain): IHostedZone =>
+  HostedZone.fromHostedZoneAttributes(scope, id, { hostedZoneId: zone.id, zoneName: zone.name })
+
+/** The API under a name of our own, over TLS 1.2 or later, with a certificate that renews itself. */
+export class ApiDomain extends Construct {
+  readonly name: string
+
+  constructor(
+    scope: Construct,
+    id: string,
+    {
+      domain,
+      front,
+      httpApi,
+    }: {
+      readonly domain: StageDomain
+      readonly front: 'none' | 'cloudfront'
+      readonly httpApi: Pick<GatewayHttpApi, 'api' | 'stage'>
+    },
+  ) {
+    super(scope, id)
+    this.name = apiDomainName(domain, front)
+    const zone = hostedZone(this, 'Zone', domain)
+
+    const domainName = new apigateway.DomainName(this, 'Name', {
+      domainName: this.name,
+      certificate: new Certificate(this, 'Certificate', {
+        domainName: this.name,
+        validation: CertificateValidation.fromDns(zone),
+      }),
+      endpointType: apigateway.EndpointType.REGIONAL,
+      securityPolicy: apigateway.SecurityPolicy.TLS_1_2,
+      ipAddressType: apigateway.IpAddressType.DUAL_STACK,
+    })
+    new apigateway.ApiMapping(this, 'Mapping', { api: httpApi.api, stage: httpApi.stage, domainName })
+
+    const target = RecordTarget.fromAlias(
+      new ApiGatewayv2DomainProperties(domainName.regionalDomainName, domainName.regionalHostedZoneId),
+    )
+    new ARecord(this, 'Ipv4', { zone, recordName: this.name, target })
+    new AaaaRecord(this, 'Ipv6', { zone, recordName: this.name, target })
+  }
+}
