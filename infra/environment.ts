@@ -1,7 +1,7 @@
 import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb'
 import type { IKey } from 'aws-cdk-lib/aws-kms'
 import type { Topic } from 'aws-cdk-lib/aws-sns'
-import type { FunctionSpec } from '../functions/manifest.ts'
+import { type FunctionSpec, isHttp } from '../functions/manifest.ts'
 import type { QueueName } from '../shared/queues.ts'
 import { ENV } from '../shared/runtime/config.ts'
 import type { GatewayQueues } from './gateway-queues.ts'
@@ -23,15 +23,16 @@ export type EnvironmentSources = {
 /** What a function is told: stage and table always, and only those addresses its manifest entry gives it a use for. */
 export const environmentOf = (
   spec: FunctionSpec,
-  { stage: { settings }, table, queues, topic, key }: EnvironmentSources,
+  { stage, table, queues, topic, key }: EnvironmentSources,
 ): Record<string, string> => ({
-  [ENV.stage]: settings.name,
+  [ENV.stage]: stage.settings.name,
   [ENV.table]: table.tableName,
   ...Object.fromEntries(spec.sends.map((name) => [QUEUE_URL[name], queues.byName[name].queue.queueUrl])),
   ...(spec.alerts && { [ENV.alertsTopic]: topic.topicArn }),
   ...(key && spec.secrets.includes('manage-endpoints') && { [ENV.secretsKms]: key.keyArn }),
+  ...(stage.front !== 'none' && isHttp(spec) && { [ENV.front]: stage.front }),
   ...(spec.payerDefaults === true && {
-    [ENV.defaultReturnUrl]: settings.defaultReturnUrl,
-    [ENV.defaultDisplayName]: settings.defaultDisplayName,
+    [ENV.defaultReturnUrl]: stage.settings.defaultReturnUrl,
+    [ENV.defaultDisplayName]: stage.settings.defaultDisplayName,
   }),
 })
