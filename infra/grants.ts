@@ -11,7 +11,9 @@ import { TABLE_ACTIONS } from '../shared/table/access.ts'
 import { pkPrefix } from '../shared/table/keys.ts'
 import type { GatewayQueues } from './gateway-queues.ts'
 import { keyGrants } from './key-grants.ts'
+import { originGrants } from './origin-secret.ts'
 import type { DeployedStage } from './stage.ts'
+import { egressGrants, type WebhookEgress } from './webhook-egress.ts'
 
 export type GrantedResources = {
   readonly stage: DeployedStage
@@ -21,6 +23,10 @@ export type GrantedResources = {
   readonly providerSecret: Secret
   /** Of a stage that encrypts with a key of its own. */
   readonly key?: IKey | undefined
+  /** Only behind a front. */
+  readonly originSecret?: Secret | undefined
+  /** Only where webhooks leave from fixed addresses. */
+  readonly egress?: WebhookEgress | undefined
 }
 
 const allow = (
@@ -44,6 +50,8 @@ export const grantsOf = (spec: FunctionSpec, resources: GrantedResources, logGro
   ...spec.secrets.flatMap((access) => secretGrants(access, resources)),
   ...triggerGrants(spec, resources),
   ...keyGrants(spec, resources.key),
+  ...originGrants(spec, resources),
+  ...egressGrants(spec, resources),
 ]
 
 /**
