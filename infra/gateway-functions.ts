@@ -5,14 +5,24 @@ import * as lambda from 'aws-cdk-lib/aws-lambda'
 import { NodejsFunction } from 'aws-cdk-lib/aws-lambda-nodejs'
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs'
 import { Construct } from 'constructs'
-import { type FunctionSpec, functionName, MANIFEST, type Trigger } from '../functions/manifest.ts'
-import { BUNDLING, PROJECT_ROOT } from './bundling.ts'
+import { type FunctionSpec, functionName, isHttp, MANIFEST, type Trigger } from '../functions/manifest.ts'
+import { bundlingOf, PROJECT_ROOT } from './bundling.ts'
 import { environmentOf } from './environment.ts'
 import { type GrantedResources, grantsOf } from './grants.ts'
+import { assertReservable, reservedConcurrency } from './reserved-concurrency.ts'
+import type { DeployedStage } from './stage.ts'
+
+/** Requests go to it, and CodeDeploy decides which versions stand behind it. */
+const LIVE_ALIAS = 'live'
+
+/** Only what answers requests is tried on a few of them first; queues and schedules repeat what failed. */
+const isCanary = (spec: FunctionSpec, { deployment }: DeployedStage): boolean => deployment === 'canary' && isHttp(spec)
 
 /** One function of the manifest with a role and a log of its own. */
 export class GatewayFunction extends Construct {
   readonly lambda: NodejsFunction
+  /** What requests invoke: the function, or the alias that a canary deployment moves from version to version. */
+  readonly live: lambda.IFunction
 
   constructor(scope: Construct, spec: FunctionSpec, resources: GrantedResources) {
     super(scope, spec.name)
@@ -33,7 +43,7 @@ export class GatewayFunction extends Construct {
       entry: join(PROJECT_ROOT, spec.entry),
       projectRoot: PROJECT_ROOT,
       depsLockFilePath: join(PROJECT_ROOT, 'package-lock.json'),
-      bundling: BUNDLING,
+      bundling: bundlingOf(spec.name),
       runtime: lambda.Runtime.NODEJS_24_X,
       architecture: lambda.Architecture.ARM_64,
       memorySize: spec.memoryMb,
@@ -42,8 +52,17 @@ export class GatewayFunction extends Construct {
       role,
       logGroup,
       loggingFormat: lambda.LoggingFormat.JSON,
+      // Powertools takes it from Lambda. Lambda's own lines are written for runs that failed, not for each that ran.
+      applicationLogLevelV2: lambda.ApplicationLogLevel[resources.stage.logLevel],
+      systemLogLevelV2: lambda.SystemLogLevel.WARN,
       recursiveLoop: spec.recursive === true ? lambda.RecursiveLoop.ALLOW : lambda.RecursiveLoop.TERMINATE,
-      ...(spec.reservedConcurrency !== undefined && { reservedConcurrentExecutions: spec.reservedConcurrency }),
+      ...reservedConcurrency(spec, resources.stage),
+      ...(resources.egress &&
+        spec.callsMerchants === true && {
+          vpc: resources.egress.vpc,
+          vpcSubnets: resources.egress.subnets,
+          securityGroups: [resources.egress.securityGroup],
+        }),
       ...(spec.trigger.kind === 'schedule' && {
         // A run that failed is repeated by the next one, which sees the world as it is then.
         retryAttempts: 0,
@@ -51,6 +70,11 @@ export class GatewayFunction extends Construct {
         onFailure: { bind: () => ({ destination: resources.queues.deadRuns.queueArn }) },
       }),
     })
+    this.live = isCanary(spec, resources.stage) ? this.liveAlias() : this.lambda
+  }
+
+  private liveAlias(): lambda.Alias {
+    return new lambda.Alias(this, 'Live', { aliasName: LIVE_ALIAS, version: this.lambda.currentVersion })
   }
 }
 
@@ -58,21 +82,23 @@ type Triggered<Kind extends Trigger['kind']> = {
   readonly spec: FunctionSpec
   readonly trigger: Extract<Trigger, { readonly kind: Kind }>
   readonly lambda: NodejsFunction
+  readonly live: lambda.IFunction
 }
 
 /** Every function of the manifest. */
 export class GatewayFunctions extends Construct {
-  private readonly all: readonly { readonly spec: FunctionSpec; readonly lambda: NodejsFunction }[]
+  private readonly all: readonly { readonly spec: FunctionSpec; readonly made: GatewayFunction }[]
 
   constructor(scope: Construct, id: string, resources: GrantedResources) {
     super(scope, id)
-    this.all = MANIFEST.map((spec) => ({ spec, lambda: new GatewayFunction(this, spec, resources).lambda }))
+    assertReservable(resources.stage, MANIFEST)
+    this.all = MANIFEST.map((spec) => ({ spec, made: new GatewayFunction(this, spec, resources) }))
   }
 
   /** The functions that one kind of trigger starts. */
   triggeredBy<Kind extends Trigger['kind']>(kind: Kind): readonly Triggered<Kind>[] {
-    return this.all.flatMap(({ spec, lambda: fn }) =>
-      isTrigger(spec.trigger, kind) ? [{ spec, trigger: spec.trigger, lambda: fn }] : [],
+    return this.all.flatMap(({ spec, made }) =>
+      isTrigger(spec.trigger, kind) ? [{ spec, trigger: spec.trigger, lambda: made.lambda, live: made.live }] : [],
     )
   }
 }

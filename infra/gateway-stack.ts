@@ -1,5 +1,7 @@
 import { type App, CfnOutput, Stack } from 'aws-cdk-lib'
 import { providerSecretName } from '../shared/secrets.ts'
+import { ApiDomain } from './api-domain.ts'
+import { CanaryDeployments } from './canary-deployments.ts'
 import { CustomerKey } from './customer-key.ts'
 import { EventSources } from './event-sources.ts'
 import { GatewayFunctions } from './gateway-functions.ts'
@@ -7,9 +9,11 @@ import { GatewayHttpApi } from './gateway-http-api.ts'
 import { GatewayQueues } from './gateway-queues.ts'
 import { GatewayTable } from './gateway-table.ts'
 import { OperatorAlerts } from './operator-alerts.ts'
+import { OriginSecret } from './origin-secret.ts'
 import { ProviderSecret } from './provider-secret.ts'
 import { Schedules } from './schedules.ts'
 import { assertDeployable, type DeployedStage } from './stage.ts'
+import { WebhookEgress } from './webhook-egress.ts'
 
 /** The payment gateway on AWS: what it keeps, what runs, and what starts it. Functions come from the manifest. */
 export class GatewayStack extends Stack {
@@ -27,14 +31,25 @@ export class GatewayStack extends Stack {
     const { topic } = new OperatorAlerts(this, 'Alerts', stage, key)
     const { secret: providerSecret } = new ProviderSecret(this, 'Provider', stage, key)
 
-    const functions = new GatewayFunctions(this, 'Functions', { stage, key, table, queues, topic, providerSecret })
+    const functions = new GatewayFunctions(this, 'Functions', {
+      stage,
+      key,
+      table,
+      queues,
+      topic,
+      providerSecret,
+      originSecret: stage.front === 'none' ? undefined : new OriginSecret(this, 'Origin', stage).secret,
+      egress: stage.webhookEgress === 'nat' ? new WebhookEgress(this, 'WebhookEgress', { stage, table }) : undefined,
+    })
 
-    const { api } = new GatewayHttpApi(this, 'HttpApi', { stage, functions })
+    const httpApi = new GatewayHttpApi(this, 'HttpApi', { stage, functions })
+    if (stage.domain) new ApiDomain(this, 'Domain', { domain: stage.domain, front: stage.front, httpApi })
+    if (stage.deployment === 'canary') new CanaryDeployments(this, 'Canary', { stage, functions, api: httpApi.api })
     new EventSources(this, 'EventSources', { table, queues, functions })
     new Schedules(this, 'Schedules', { stage, queues, functions })
 
     new CfnOutput(this, 'ApiUrl', {
-      value: api.apiEndpoint,
+      value: stage.domain ? `https://${stage.domain.name}` : httpApi.api.apiEndpoint,
       description: 'Base URL of the API; its paths start with /v1',
     })
     new CfnOutput(this, 'AlertsTopicArn', {

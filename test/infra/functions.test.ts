@@ -32,8 +32,12 @@ describe('functions of the stack', () => {
       MemorySize: spec.memoryMb,
       Timeout: spec.timeoutSeconds,
       RecursiveLoop: spec.recursive === true ? 'Allow' : 'Terminate',
-      LoggingConfig: { LogFormat: 'JSON', LogGroup: `</aws/lambda/${name}>` },
-      ...(spec.reservedConcurrency !== undefined && { ReservedConcurrentExecutions: spec.reservedConcurrency }),
+      LoggingConfig: {
+        LogFormat: 'JSON',
+        LogGroup: `</aws/lambda/${name}>`,
+        ApplicationLogLevel: 'INFO',
+        SystemLogLevel: 'WARN',
+      },
     })
   })
 
