@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { App } from 'aws-cdk-lib'
 import { Template } from 'aws-cdk-lib/assertions'
 import cdkJson from '../../cdk.json' with { type: 'json' }
+import { FrontStack } from '../../infra/front-stack.ts'
 import { GatewayStack } from '../../infra/gateway-stack.ts'
 import { type DeployedStage, deployedStage } from '../../infra/stage.ts'
 
@@ -15,12 +16,17 @@ export type Resource = {
   /** With references replaced by names, see `readable`. */
   readonly properties: Properties
   readonly deletionPolicy: string | undefined
+  readonly updatePolicy: unknown
+  /** Logical ids of what must be there first. */
+  readonly dependsOn: readonly string[]
 }
 
 export type StackTemplate = {
   readonly resources: readonly Resource[]
   readonly outputs: Properties
   readonly terminationProtection: boolean
+  /** What CDK would print while synthesising. */
+  readonly messages: readonly string[]
   ofType(type: string): readonly Resource[]
 }
 
@@ -28,6 +34,8 @@ type RawResource = {
   readonly Type: string
   readonly Properties?: Properties
   readonly DeletionPolicy?: string
+  readonly UpdatePolicy?: unknown
+  readonly DependsOn?: string | readonly string[]
 }
 
 /** The property that carries a resource's own name, where it has one. */
@@ -65,23 +73,35 @@ const readable = (value: unknown, resources: Readonly<Record<string, RawResource
 }
 
 type RawTemplate = { readonly Resources: Readonly<Record<string, RawResource>>; readonly Outputs?: Properties }
+type RawStack = RawTemplate & Pick<StackTemplate, 'terminationProtection' | 'messages'>
 
 /** Synthesises into a directory of its own, which is gone afterwards. */
-const rawTemplate = (stage: DeployedStage): RawTemplate & { readonly terminationProtection: boolean } => {
+const rawStack = (StackClass: typeof GatewayStack | typeof FrontStack, stage: DeployedStage): RawStack => {
   const outdir = mkdtempSync(join(tmpdir(), 'gateway-synth-'))
   try {
     const app = new App({ outdir, context: { ...cdkJson.context, 'aws:cdk:bundling-stacks': [] } })
-    const stack = new GatewayStack(app, `gateway-${stage.settings.name}`, { stage })
+    const stack = new StackClass(app, `gateway-${stage.settings.name}`, { stage })
     const { Resources, Outputs }: RawTemplate = JSON.parse(JSON.stringify(Template.fromStack(stack).toJSON()))
-    return { Resources, Outputs: Outputs ?? {}, terminationProtection: stack.terminationProtection ?? false }
+    const { messages } = app.synth().getStackByName(stack.stackName)
+    return {
+      Resources,
+      Outputs: Outputs ?? {},
+      terminationProtection: stack.terminationProtection ?? false,
+      messages: messages.map(({ level, id, entry }) => `${level} ${id}: ${JSON.stringify(entry.data)}`),
+    }
   } finally {
     rmSync(outdir, { recursive: true })
   }
 }
 
 /** A stage's stack as `cdk synth` makes it with the flags of cdk.json, except that functions are not bundled. */
-export const synthesised = (stage: string | DeployedStage): StackTemplate => {
-  const { terminationProtection, ...json } = rawTemplate(typeof stage === 'string' ? deployedStage(stage) : stage)
+export const synthesised = (stage: string | DeployedStage): StackTemplate =>
+  readableTemplate(rawStack(GatewayStack, typeof stage === 'string' ? deployedStage(stage) : stage))
+
+/** The second stack of a stage behind CloudFront, likewise. */
+export const synthesisedFront = (stage: DeployedStage): StackTemplate => readableTemplate(rawStack(FrontStack, stage))
+
+const readableTemplate = ({ terminationProtection, messages, ...json }: RawStack): StackTemplate => {
   const resources = Object.entries(json.Resources).map(([logicalId, raw]) => ({
     logicalId,
     type: raw.Type,
@@ -89,11 +109,14 @@ export const synthesised = (stage: string | DeployedStage): StackTemplate => {
       Object.entries(raw.Properties ?? {}).map(([name, value]) => [name, readable(value, json.Resources)]),
     ),
     deletionPolicy: raw.DeletionPolicy,
+    updatePolicy: readable(raw.UpdatePolicy, json.Resources),
+    dependsOn: [raw.DependsOn ?? []].flat(),
   }))
   return {
     resources,
     outputs: json.Outputs ?? {},
     terminationProtection,
+    messages,
     ofType: (type) => resources.filter((resource) => resource.type === type),
   }
 }
