@@ -50,7 +50,7 @@ describe('webhooks from fixed addresses', () => {
       Value: { 'Fn::Join': [',', addresses.map((id) => ({ Ref: id.slice(1, -1) }))] },
     })
     const gateways = propertiesOf('AWS::EC2::Route').flatMap(({ NatGatewayId }) => NatGatewayId ?? [])
-    expect(gateways.toSorted()).toStrictEqual(idsOf('AWS::EC2::NatGateway').toSorted())
+    expect(new Set(gateways)).toStrictEqual(new Set(idsOf('AWS::EC2::NatGateway')))
   })
 
   it('keep their addresses in production when the stack goes: merchants have them in their firewalls', () => {
