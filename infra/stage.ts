@@ -116,6 +116,8 @@ const production: Options = {
     $default: { requestsPerSecond: 50, burst: 50 },
   },
   table: { encryption: 'customer', maxReadUnits: 20_000, maxWriteUnits: 20_000, warm: undefined },
+  // Against floods, not against clients, who have limits of their own: all servers of a merchant may share an address.
+  frontSettings: { requestsPerAddress: 300_000, originSecretRotation: 1 },
   deployment: 'canary',
   // Of an account's usual 1,000; 218 stay for reading, announcing and operators. Raise them with the account's limit.
   reservedConcurrency: {
