@@ -1,7 +1,7 @@
 import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb'
 import type { IKey } from 'aws-cdk-lib/aws-kms'
 import type { Topic } from 'aws-cdk-lib/aws-sns'
-import { type FunctionSpec, isHttp } from '../functions/manifest.ts'
+import { type FunctionSpec, isHttp } from '../functions/function-spec.ts'
 import type { QueueName } from '../shared/queues.ts'
 import { ENV } from '../shared/runtime/config.ts'
 import type { GatewayQueues } from './gateway-queues.ts'

@@ -2,7 +2,7 @@ import { Aws, CfnCondition, Fn, RemovalPolicy } from 'aws-cdk-lib'
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam'
 import * as secretsmanager from 'aws-cdk-lib/aws-secretsmanager'
 import { Construct } from 'constructs'
-import { type FunctionSpec, isHttp } from '../functions/manifest.ts'
+import { type FunctionSpec, isHttp } from '../functions/function-spec.ts'
 import { originSecretName } from '../shared/secrets.ts'
 import type { DeployedStage } from './stage.ts'
 

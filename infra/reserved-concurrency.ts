@@ -1,4 +1,4 @@
-import type { FunctionSpec } from '../functions/manifest.ts'
+import type { FunctionSpec } from '../functions/function-spec.ts'
 import type { DeployedStage } from './stage.ts'
 
 /** Runs at a time that the stage sets aside for a function, as Lambda spells it; nothing where the stage reserves none. */

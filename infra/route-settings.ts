@@ -1,4 +1,4 @@
-import { type FunctionSpec, routeKeyOf } from '../functions/manifest.ts'
+import { type FunctionSpec, routeKeyOf } from '../functions/function-spec.ts'
 import type { Throttle } from './stage.ts'
 
 type RouteSettings = {

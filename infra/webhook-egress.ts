@@ -3,7 +3,9 @@ import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb'
 import * as ec2 from 'aws-cdk-lib/aws-ec2'
 import { AnyPrincipal, Effect, PolicyStatement } from 'aws-cdk-lib/aws-iam'
 import { Construct } from 'constructs'
-import { type FunctionSpec, functionName, MANIFEST } from '../functions/manifest.ts'
+import { type FunctionSpec, functionName } from '../functions/function-spec.ts'
+import { MANIFEST } from '../functions/manifest.ts'
+import { TABLE_ACTIONS } from '../shared/table/access.ts'
 import { closedSubnets } from './closed-subnets.ts'
 import { FlowLogs } from './flow-logs.ts'
 import type { DeployedStage } from './stage.ts'
@@ -82,13 +84,14 @@ export class WebhookEgress extends Construct {
 
   /** The table is reached without the NAT gateways and their price, and no other table is. */
   private tableEndpoint(table: TableV2): void {
-    const actions = new Set(MANIFEST.filter(({ callsMerchants }) => callsMerchants).flatMap((spec) => spec.table))
+    const callers = MANIFEST.filter(({ callsMerchants }) => callsMerchants)
+    const actions = TABLE_ACTIONS.filter((action) => callers.some(({ table: access }) => access[action]))
     this.vpc
       .addGatewayEndpoint('Table', { service: ec2.GatewayVpcEndpointAwsService.DYNAMODB, subnets: [this.subnets] })
       .addToPolicy(
         new PolicyStatement({
           principals: [new AnyPrincipal()],
-          actions: [...actions].map((action) => `dynamodb:${action}`),
+          actions: actions.map((action) => `dynamodb:${action}`),
           resources: [table.tableArn],
         }),
       )
@@ -96,7 +99,7 @@ export class WebhookEgress extends Construct {
 }
 
 /** What AWSLambdaVPCAccessExecutionRole has of EC2: Lambda makes the interfaces in the function's name. */
-const INTERFACE_ACTIONS = [
+export const INTERFACE_ACTIONS = [
   'ec2:AssignPrivateIpAddresses',
   'ec2:CreateNetworkInterface',
   'ec2:DeleteNetworkInterface',

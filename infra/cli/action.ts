@@ -2,7 +2,8 @@ import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import * as v from 'valibot'
-import { type FunctionSpec, MANIFEST } from '../../functions/manifest.ts'
+import type { FunctionSpec } from '../../functions/function-spec.ts'
+import { MANIFEST } from '../../functions/manifest.ts'
 
 const PROJECT = dirname(dirname(dirname(fileURLToPath(import.meta.url))))
 

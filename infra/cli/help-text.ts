@@ -1,5 +1,5 @@
 import type * as v from 'valibot'
-import type { FunctionSpec } from '../../functions/manifest.ts'
+import type { FunctionSpec } from '../../functions/function-spec.ts'
 import { ACTIONS, docOf, summaryOf } from './action.ts'
 import { type Field, fieldsOf, rulesBetweenFields } from './schema-fields.ts'
 import { alignedRows } from './text-table.ts'

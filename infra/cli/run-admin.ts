@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { type FunctionSpec, functionName } from '../../functions/manifest.ts'
+import { type FunctionSpec, functionName } from '../../functions/function-spec.ts'
 import { ACTIONS, findAction, inputOf } from './action.ts'
 import { actionHelp, overallHelp } from './help-text.ts'
 import { InvocationFailed, invokeFunction } from './invoke-function.ts'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Context } from 'aws-lambda'
-import { type FunctionSpec, functionName } from '../../functions/manifest.ts'
+import { type FunctionSpec, functionName } from '../../functions/function-spec.ts'
 import type { Deps } from '../../shared/deps.ts'
 import type { Log } from '../../shared/log.ts'
 import type { LambdaHandler } from '../../shared/runtime/injectable.ts'

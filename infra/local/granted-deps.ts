@@ -1,4 +1,4 @@
-import type { FunctionSpec, SecretAccess } from '../../functions/manifest.ts'
+import type { FunctionSpec, SecretAccess } from '../../functions/function-spec.ts'
 import type { Deps } from '../../shared/deps.ts'
 import { providerSecretName, type Secrets } from '../../shared/secrets.ts'
 import { grantedTable } from './granted-table.ts'

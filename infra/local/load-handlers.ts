@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import type { FunctionSpec } from '../../functions/manifest.ts'
+import type { FunctionSpec } from '../../functions/function-spec.ts'
 import type { LoadedHandler } from './function-host.ts'
 
 const PROJECT = dirname(dirname(dirname(fileURLToPath(import.meta.url))))

@@ -1,4 +1,5 @@
-import { type FunctionSpec, MANIFEST } from '../../functions/manifest.ts'
+import type { FunctionSpec } from '../../functions/function-spec.ts'
+import { MANIFEST } from '../../functions/manifest.ts'
 import type { AlertInbox } from './alert-inbox.ts'
 import {
   CALLBACK_TOKEN,

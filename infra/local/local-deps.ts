@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { Agent } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { FunctionSpec } from '../../functions/manifest.ts'
+import type { FunctionSpec } from '../../functions/function-spec.ts'
 import type { Deps } from '../../shared/deps.ts'
 import type { Log } from '../../shared/log.ts'
 import { loggedProvider } from '../../shared/provider/logged-provider.ts'

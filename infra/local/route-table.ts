@@ -1,4 +1,4 @@
-import type { FunctionSpec } from '../../functions/manifest.ts'
+import type { FunctionSpec } from '../../functions/function-spec.ts'
 import type { MatchedRoute } from './http-event.ts'
 
 export type RouteMatch<Target> = MatchedRoute & { readonly target: Target }

@@ -1,4 +1,4 @@
-import type { ScheduleSpec } from '../../functions/manifest.ts'
+import type { ScheduleSpec } from '../../functions/function-spec.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../shared/time.ts'
 import type { LocalClock } from './local-clock.ts'
 

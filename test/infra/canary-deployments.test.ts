@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { functionName, isHttp, MANIFEST } from '../../functions/manifest.ts'
+import { functionName, isHttp } from '../../functions/function-spec.ts'
+import { MANIFEST } from '../../functions/manifest.ts'
 import { synthesised } from '../support/stack-template.ts'
 import { stageWith } from '../support/stage-options.ts'
 

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
-import { functionName, isHttp, MANIFEST } from '../../functions/manifest.ts'
+import { functionName, isHttp } from '../../functions/function-spec.ts'
+import { MANIFEST } from '../../functions/manifest.ts'
 import { ORIGIN_HEADER } from '../../shared/runtime/origin-guard.ts'
 import { synthesised, synthesisedFront } from '../support/stack-template.ts'
 import { DOMAIN, stageWith } from '../support/stage-options.ts'

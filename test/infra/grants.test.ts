@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
-import { type FunctionSpec, MANIFEST } from '../../functions/manifest.ts'
+import type { FunctionSpec } from '../../functions/function-spec.ts'
+import { MANIFEST } from '../../functions/manifest.ts'
 import { TABLE_ACTIONS } from '../../shared/table/access.ts'
 import { synthesised } from '../support/stack-template.ts'
 

@@ -1,10 +1,18 @@
 import { describe, expect, it } from 'vitest'
 import { MANIFEST } from '../../functions/manifest.ts'
+import { INTERFACE_ACTIONS } from '../../infra/webhook-egress.ts'
 import { statementsOf, wildcardsOf } from '../support/iam-statements.ts'
-import { synthesised } from '../support/stack-template.ts'
+import { synthesised, synthesisedFront } from '../support/stack-template.ts'
+import { OPTIONAL_STAGES } from '../support/stage-options.ts'
 
-const STAGES = ['dev', 'prod'] as const
-const statements = STAGES.map((stage) => ({ stage, all: statementsOf(synthesised(stage)) }))
+const statements = Object.entries(OPTIONAL_STAGES).map(([what, stage]) => ({
+  what,
+  stage: stage.settings.name,
+  all: [
+    ...statementsOf(synthesised(stage)),
+    ...(stage.front === 'cloudfront' ? statementsOf(synthesisedFront(stage)) : []),
+  ],
+}))
 
 const ARN = 'arn:<AWS::Partition>'
 const HERE = '<AWS::Region>:<AWS::AccountId>'
@@ -19,6 +27,16 @@ const EXPLAINED: Readonly<Record<string, string>> = {
     'Endpoints are registered at run time, so their secrets are known by path only. The path ends at its slash.',
   'AWS::IAM::Role Allow Resource <gateway-STAGE>.Arn/stream/*':
     'A stream’s own name is the time at which it was enabled; it is the stream of this one table.',
+  [`AWS::IAM::Role Allow Resource ${ARN}:lambda:${HERE}:function:gateway-STAGE-*`]:
+    'CodeDeploy moves the aliases of the API’s functions, which are this stage’s; others of the stage have no alias.',
+  [`AWS::IAM::Role Allow Resource ${ARN}:cloudwatch:${HERE}:alarm:*`]:
+    'CodeDeploy reads alarms, and CloudWatch allows that for all of them or for none.',
+  [`AWS::IAM::Role Allow Resource * of ${INTERFACE_ACTIONS.toSorted().join(', ')}`]:
+    'Lambda connects the delivery worker to the network in its name; interfaces have no names before they are made.',
+  [`AWS::IAM::Role Deny Resource * of ${INTERFACE_ACTIONS.toSorted().join(', ')}`]:
+    'A denial: the worker’s own code connects nothing.',
+  'AWS::EC2::VPCEndpoint Allow Principal *':
+    'Only what is in the subnets reaches the endpoint, which is the worker, and only the one table lies behind it.',
   'AWS::SQS::QueuePolicy Deny Principal *': 'A denial: nobody gets anything by it.',
   'AWS::SQS::QueuePolicy Deny Action sqs:*': 'A denial: nothing is allowed on a plain connection.',
   'AWS::SNS::TopicPolicy Deny Principal *': 'A denial: nobody gets anything by it.',
@@ -44,9 +62,9 @@ const neutral = (wildcard: string, stage: string) =>
     .replaceAll(`gateway/${stage}/`, 'gateway/STAGE/')
     .replace(/execute-api:(.*):<\w+>\//, 'execute-api:$1:<API>/')
 
-const found = statements.flatMap(({ stage, all }) =>
+const found = statements.flatMap(({ what, stage, all }) =>
   all.flatMap((statement) =>
-    wildcardsOf(statement).map((wildcard) => ({ stage, at: statement.logicalId, wildcard: neutral(wildcard, stage) })),
+    wildcardsOf(statement).map((wildcard) => ({ what, at: statement.logicalId, wildcard: neutral(wildcard, stage) })),
   ),
 )
 
@@ -92,7 +110,7 @@ describe('IAM statements of the template', () => {
 
 describe('the search for statements', () => {
   const resource = (type: string, properties: object) => ({
-    resources: [{ logicalId: 'It', type, properties: { ...properties }, deletionPolicy: undefined }],
+    resources: [{ logicalId: 'It', type, properties: { ...properties } }],
   })
   const statement = { Effect: 'Allow', Action: ['s3:Get*'], Resource: 'bucket', Principal: { AWS: ['*'] } }
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { type FunctionSpec, MANIFEST } from '../../functions/manifest.ts'
+import type { FunctionSpec } from '../../functions/function-spec.ts'
+import { MANIFEST } from '../../functions/manifest.ts'
 import { allAccess, TABLE_ACTIONS } from '../../shared/table/access.ts'
 import { PARTITIONS } from '../../shared/table/keys.ts'
 import { TABLE_SCHEMA } from '../../shared/table/schema.ts'

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { functionName, MANIFEST } from '../../functions/manifest.ts'
+import { functionName } from '../../functions/function-spec.ts'
+import { MANIFEST } from '../../functions/manifest.ts'
 import { deployedStage } from '../../infra/stage.ts'
 import { synthesised } from '../support/stack-template.ts'
 import { stageWith } from '../support/stage-options.ts'

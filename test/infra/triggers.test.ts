@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
-import { type FunctionSpec, functionName, MANIFEST, type Trigger } from '../../functions/manifest.ts'
+import { type FunctionSpec, functionName, type Trigger } from '../../functions/function-spec.ts'
+import { MANIFEST } from '../../functions/manifest.ts'
 import { synthesised } from '../support/stack-template.ts'
 
 const template = synthesised('dev')

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
-import { type FunctionSpec, MANIFEST } from '../../functions/manifest.ts'
+import type { FunctionSpec } from '../../functions/function-spec.ts'
+import { MANIFEST } from '../../functions/manifest.ts'
 import type { Deps } from '../../shared/deps.ts'
 
 type Handler = (event: unknown, context: unknown) => Promise<unknown>

@@ -1,4 +1,5 @@
-import { MANIFEST, type ScheduleSpec } from '../../functions/manifest.ts'
+import type { ScheduleSpec } from '../../functions/function-spec.ts'
+import { MANIFEST } from '../../functions/manifest.ts'
 import { syncCursorKey } from '../../shared/table/keys.ts'
 import { invoke } from './lambda.ts'
 import { strikes, type World } from './world.ts'

@@ -1,4 +1,6 @@
-import type { Resource, StackTemplate } from './stack-template.ts'
+import type { Resource } from './stack-template.ts'
+
+type Holder = Pick<Resource, 'logicalId' | 'type' | 'properties'>
 
 /** One permission of the template, whatever document it stands in. */
 export type Statement = {
@@ -40,14 +42,14 @@ const documentsIn = (value: unknown): readonly (readonly unknown[])[] => {
   return [...(statement === undefined ? [] : [[statement].flat()]), ...Object.values(rest).flatMap(documentsIn)]
 }
 
-const statementOf = ({ type, logicalId }: Resource, statement: unknown): Statement => {
+const statementOf = ({ type, logicalId }: Holder, statement: unknown): Statement => {
   const raw = isRecord(statement) ? statement : {}
   const fields = Object.fromEntries(FIELDS.map((field) => [field, textsIn(raw[field])])) as Statement['fields']
   return { of: type, logicalId, effect: String(raw['Effect']), fields }
 }
 
 /** Every statement of a template: of roles, of policies of queues, topics, keys and others, and of Lambda's own kind. */
-export const statementsOf = ({ resources }: Pick<StackTemplate, 'resources'>): readonly Statement[] =>
+export const statementsOf = ({ resources }: { readonly resources: readonly Holder[] }): readonly Statement[] =>
   resources.flatMap((resource) =>
     resource.type === 'AWS::Lambda::Permission'
       ? [statementOf(resource, { Effect: 'Allow', ...resource.properties })]
@@ -56,8 +58,19 @@ export const statementsOf = ({ resources }: Pick<StackTemplate, 'resources'>): r
           .map((statement) => statementOf(resource, statement)),
   )
 
-/** Its wildcards, each as `AWS::IAM::Role Allow Resource secret:gateway/*`. */
+/**
+ * Its wildcards, each as `AWS::IAM::Role Allow Resource secret:gateway/*`. A role that reaches everything is named with
+ * what it may do there, so that a reason for one action is none for another.
+ */
 export const wildcardsOf = ({ of, effect, fields }: Statement): readonly string[] =>
   FIELDS.flatMap((field) =>
-    fields[field].filter((text) => /[*?]/.test(text)).map((text) => `${of} ${effect} ${field} ${text}`),
+    fields[field]
+      .filter((text) => /[*?]/.test(text))
+      .map((text) => {
+        const actions =
+          of === 'AWS::IAM::Role' && field === 'Resource' && text === '*'
+            ? ` of ${fields.Action.toSorted().join(', ')}`
+            : ''
+        return `${of} ${effect} ${field} ${text}${actions}`
+      }),
   )

@@ -1,5 +1,5 @@
 import { build } from 'esbuild'
-import type { FunctionSpec, SecretAccess } from '../../functions/manifest.ts'
+import type { FunctionSpec, SecretAccess } from '../../functions/function-spec.ts'
 import { reachableTableAccess } from './reachable-table-access.ts'
 import { PROJECT_ROOT } from './source-file.ts'
 

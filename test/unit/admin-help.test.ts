@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { FunctionSpec } from '../../functions/manifest.ts'
+import type { FunctionSpec } from '../../functions/function-spec.ts'
 import { ACTIONS, docOf, findAction, inputOf, summaryOf } from '../../infra/cli/action.ts'
 import { actionHelp, overallHelp } from '../../infra/cli/help-text.ts'
 import { fieldsOf } from '../../infra/cli/schema-fields.ts'

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { type FunctionSpec, MANIFEST } from '../../functions/manifest.ts'
+import type { FunctionSpec } from '../../functions/function-spec.ts'
+import { MANIFEST } from '../../functions/manifest.ts'
 import { AccessDenied, grantedDeps } from '../../infra/local/granted-deps.ts'
 import { endpointSecretName, providerSecretName } from '../../shared/secrets.ts'
 import { testDeps } from '../support/test-deps.ts'

@@ -1,0 +1,61 @@
+import type { QueueName } from '../shared/queues.ts'
+import type { TableAccess } from '../shared/table/access.ts'
+
+/** What starts a function. */
+export type Trigger =
+  | { readonly kind: 'http'; readonly method: 'GET' | 'POST'; readonly path: string }
+  /** Whatever no route matches. */
+  | { readonly kind: 'http-default' }
+  | { readonly kind: 'queue'; readonly queue: QueueName; readonly batchSize: number; readonly maxConcurrency: number }
+  /** Inserts of items whose sort key starts with the prefix. */
+  | { readonly kind: 'stream'; readonly insertedSkPrefix: string; readonly batchSize: number }
+  | { readonly kind: 'schedule'; readonly schedule: ScheduleSpec }
+  /** Invoked by an operator. */
+  | { readonly kind: 'operator' }
+
+export type ScheduleSpec =
+  | { readonly everyMinutes: number; readonly maxEventAgeSeconds: number }
+  | { readonly dailyAtUtc: { readonly hour: number; readonly minute: number }; readonly maxEventAgeSeconds: number }
+
+export type SecretAccess =
+  /** Reads the provider's key and callback tokens. */
+  | 'read-provider'
+  /** Reads endpoints' signing secrets. */
+  | 'read-endpoints'
+  /** Creates and deletes endpoints' signing secrets. */
+  | 'manage-endpoints'
+
+export type FunctionSpec = {
+  /** The deployed name is `gateway-<stage>-<name>`. */
+  readonly name: string
+  /** Path from the project's root. */
+  readonly entry: string
+  readonly trigger: Trigger
+  /** By action and kind of partition (table/keys.ts), and by index: the role can reach nothing else of the table. */
+  readonly table: TableAccess
+  readonly sends: readonly QueueName[]
+  readonly alerts: boolean
+  readonly secrets: readonly SecretAccess[]
+  /** Starts payments: is told the stage's default return URL and display name. */
+  readonly payerDefaults?: boolean
+  readonly timeoutSeconds: number
+  readonly memoryMb: number
+  /** One at a time: a second run would only repeat the first one's questions. */
+  readonly reservedConcurrency?: number
+  /** Sends to the queue that triggers it, by design and bounded by the table's rows. */
+  readonly recursive?: boolean
+  /** Calls addresses that merchants choose: leaves from the stage's fixed addresses, where it has them. */
+  readonly callsMerchants?: boolean
+}
+
+/** The deployed name of a function in a stage. */
+export const functionName = (stage: string, spec: FunctionSpec): string => `gateway-${stage}-${spec.name}`
+
+/** The route of API Gateway that a function answers, such as `POST /v1/payments`; undefined when HTTP does not start it. */
+export const routeKeyOf = ({ trigger }: FunctionSpec): string | undefined => {
+  if (trigger.kind === 'http') return `${trigger.method} ${trigger.path}`
+  return trigger.kind === 'http-default' ? '$default' : undefined
+}
+
+/** Whether requests from outside start it. */
+export const isHttp = (spec: FunctionSpec): boolean => routeKeyOf(spec) !== undefined
