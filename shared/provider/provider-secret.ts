@@ -28,13 +28,27 @@ export const readProviderSecret = async (secrets: Pick<Secrets, 'get'>, stage: s
 
 const StoredSchema = v.object({ secret_key: v.unknown(), callback_tokens: v.unknown() })
 
-const fieldsOf = (text: string): unknown => {
+const fieldsOf = (text: string): { readonly secretKey: unknown; readonly callbackTokens: unknown } | undefined => {
   try {
     const stored = v.parse(StoredSchema, JSON.parse(text))
     return { secretKey: stored.secret_key, callbackTokens: stored.callback_tokens }
   } catch {
     return undefined
   }
+}
+
+/** What is wrong with the stored text, by field and never by value; empty when nothing is. For those who fill it in. */
+export const providerSecretProblems = (text: string): readonly string[] => {
+  const fields = fieldsOf(text)
+  if (fields === undefined) return ['it is not JSON with the fields secret_key and callback_tokens']
+  return [
+    ...(v.is(HeaderValue, fields.secretKey)
+      ? []
+      : ['secret_key must be 1 to 1,024 printable ASCII characters without spaces']),
+    ...(v.is(ProviderSecretSchema.entries.callbackTokens, fields.callbackTokens)
+      ? []
+      : ['callback_tokens must be a list of one or two texts of 1 to 1,024 printable ASCII characters without spaces']),
+  ]
 }
 
 /** Whether a callback's token is one of ours; the time taken tells nothing about them. */

@@ -1,0 +1,49 @@
+import { CloudFormationClient } from '@aws-sdk/client-cloudformation'
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import { LambdaClient } from '@aws-sdk/client-lambda'
+import { Route53Client } from '@aws-sdk/client-route-53'
+import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
+import { SNSClient } from '@aws-sdk/client-sns'
+import { SQSClient } from '@aws-sdk/client-sqs'
+import { STSClient } from '@aws-sdk/client-sts'
+
+/** Two tries with a deadline each: whoever waits for a check is a person. */
+const LIMITS = {
+  maxAttempts: 2,
+  requestHandler: { connectionTimeout: 3_000, requestTimeout: 10_000, throwOnRequestTimeout: true },
+} as const
+
+/** CloudFront, its certificate and its WAF live there, wherever the gateway does. */
+export const GLOBAL_REGION = 'us-east-1'
+
+export type AwsClients = ReturnType<typeof awsClients>
+
+/** The operator's own credentials: profiles, SSO or the environment, as the AWS CLI takes them. */
+export const awsClients = (region: string) => {
+  const config = { ...LIMITS, region }
+  return {
+    cloudFormation: new CloudFormationClient(config),
+    globalCloudFormation: new CloudFormationClient({ ...LIMITS, region: GLOBAL_REGION }),
+    dynamodb: new DynamoDBClient(config),
+    lambda: new LambdaClient(config),
+    route53: new Route53Client(config),
+    secretsManager: new SecretsManagerClient(config),
+    sns: new SNSClient(config),
+    sqs: new SQSClient(config),
+    sts: new STSClient(config),
+  }
+}
+
+/**
+ * The region as CDK will see it: the environment's, in both of its spellings, or the profile's. Undefined when there is
+ * none: CDK would then choose one by itself, on another continent.
+ */
+export const regionOf = async (env: Readonly<Record<string, string | undefined>>): Promise<string | undefined> => {
+  const named = env['AWS_REGION'] || env['AWS_DEFAULT_REGION']
+  if (named) return named
+  try {
+    return await new STSClient(LIMITS).config.region()
+  } catch {
+    return undefined
+  }
+}

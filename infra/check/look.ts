@@ -1,0 +1,42 @@
+import { type Finding, unclear } from './finding.ts'
+
+/** Errors whose remedy is known, by the name AWS gives them. */
+const REMEDIES: readonly (readonly [RegExp, string])[] = [
+  [/AccessDenied|NotAuthorized|AuthorizationError/, 'use credentials that may read this'],
+  [/Credentials|ExpiredToken|InvalidClientTokenId|UnrecognizedClient|SSOToken/, 'sign in again'],
+  [/Throttl|TooManyRequests/, 'wait a moment and try again'],
+  [/Timeout|ECONN|ENOTFOUND|EAI_AGAIN|NetworkingError/, 'check the network, then try again'],
+]
+
+/** By its class alone: a message of AWS or of a parser may quote what was sent or read. */
+export const errorName = (error: unknown): string => {
+  if (!(error instanceof Error)) return 'unknown error'
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined
+  return error.name === 'Error' && code !== undefined ? code : error.name
+}
+
+export const remedyFor = (error: unknown): string =>
+  REMEDIES.find(([pattern]) => pattern.test(errorName(error)))?.[1] ?? 'try again'
+
+/** Runs a check. Whatever keeps it from looking becomes a finding of its own and stops no other check. */
+export const look = async (
+  what: string,
+  check: () => Promise<Finding | readonly Finding[]>,
+): Promise<readonly Finding[]> => {
+  try {
+    const found = await check()
+    return 'what' in found ? [found] : found
+  } catch (error) {
+    return [unclear(what, errorName(error), remedyFor(error))]
+  }
+}
+
+/** The answer, or undefined when AWS says by one of these error names that there is no such thing. */
+export const unlessAbsent = async <T>(names: readonly string[], ask: Promise<T>): Promise<T | undefined> => {
+  try {
+    return await ask
+  } catch (error) {
+    if (names.includes(errorName(error))) return undefined
+    throw error
+  }
+}

@@ -1,0 +1,31 @@
+import { type Finding, ok, wrong } from '../check/finding.ts'
+import { assertDeployable, type DeployedStage, deployedStage, PLACEHOLDER_RETURN_URL } from '../stage.ts'
+
+/** The stage of that name, or what keeps it from being one. */
+export const stageNamed = (
+  name: string,
+): { readonly stage: DeployedStage } | { readonly stage: undefined; readonly finding: Finding } => {
+  try {
+    const stage = deployedStage(name)
+    assertDeployable(stage)
+    return { stage }
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : 'cannot be deployed'
+    return { stage: undefined, finding: wrong('stage', reason, 'name another stage, or correct infra/stage.ts') }
+  }
+}
+
+/** What the stage's settings lack. A stage whose data is protected takes real money, and must not go without. */
+export const checkStage = ({ settings, deletionProtection, alarmRecipients }: DeployedStage): readonly Finding[] => {
+  const what = 'stage settings'
+  const lacks = [
+    ...(settings.defaultReturnUrl === PLACEHOLDER_RETURN_URL
+      ? [wrong(what, `the return URL is still ${PLACEHOLDER_RETURN_URL}`, 'set payer.returnUrl in infra/stage.ts')]
+      : []),
+    ...(alarmRecipients.length === 0
+      ? [wrong(what, 'nobody is told of an alarm', 'set alarmRecipients in infra/stage.ts')]
+      : []),
+  ]
+  if (!deletionProtection) return [ok(what, `${settings.name} is disposable: its data goes with its stack`)]
+  return lacks.length > 0 ? lacks : [ok(what, `${settings.name} keeps its data; ${alarmRecipients.length} recipients`)]
+}

@@ -1,0 +1,40 @@
+import type { CloudFormationClient } from '@aws-sdk/client-cloudformation'
+import { ListSubscriptionsByTopicCommand, type SNSClient } from '@aws-sdk/client-sns'
+import { deployedResourceId } from '../check/deployed-stack.ts'
+import { type Finding, ok, wrong } from '../check/finding.ts'
+import { look } from '../check/look.ts'
+import type { StageTemplate } from '../stage-template.ts'
+
+const PENDING = 'PendingConfirmation'
+
+/** Whether somebody is told: a topic with nobody behind it wakes nobody. */
+export const checkAlerts = async (
+  { sns, cloudFormation }: { readonly sns: SNSClient; readonly cloudFormation: CloudFormationClient },
+  { ofType, stackName }: Pick<StageTemplate, 'ofType' | 'stackName'>,
+): Promise<readonly Finding[]> => {
+  const found = await Promise.all(
+    ofType('AWS::SNS::Topic').map(({ logicalId, properties }) => {
+      const what = `topic ${String(properties['TopicName'] ?? logicalId)}`
+      return look(what, async () => {
+        const TopicArn = await deployedResourceId(cloudFormation, { stackName, logicalId })
+        if (TopicArn === undefined) return wrong(what, 'is missing', 'npm run deploy')
+        return checkSubscriptions(sns, what, TopicArn)
+      })
+    }),
+  )
+  return found.flat()
+}
+
+const checkSubscriptions = async (sns: SNSClient, what: string, TopicArn: string): Promise<Finding> => {
+  // One page holds a hundred, more than anyone should wake.
+  const { Subscriptions: all = [] } = await sns.send(new ListSubscriptionsByTopicCommand({ TopicArn }))
+  const pending = all.filter(({ SubscriptionArn }) => SubscriptionArn === PENDING).length
+  const confirmed = all.length - pending
+  const detail = `${confirmed} confirmed, ${pending} waiting for confirmation`
+  if (confirmed > 0) return ok(what, detail)
+  const todo =
+    pending > 0
+      ? 'confirm by the link in the mail AWS sent'
+      : 'set alarmRecipients in infra/stage.ts and deploy, or subscribe someone'
+  return wrong(what, detail, todo)
+}

@@ -1,0 +1,75 @@
+import { MANIFEST } from '../../functions/manifest.ts'
+import { readProviderSecret } from '../../shared/provider/provider-secret.ts'
+import { xenditProvider } from '../../shared/provider/xendit.ts'
+import { ENV, readConfig } from '../../shared/runtime/config.ts'
+import type { AwsClients } from '../check/aws-clients.ts'
+import { providerSecretFinding, providerSecretText } from '../check/check-provider-secret.ts'
+import { deployedStack, outputOf } from '../check/deployed-stack.ts'
+import { type Finding, ok, wrong } from '../check/finding.ts'
+import { look } from '../check/look.ts'
+import type { DeployedStage } from '../stage.ts'
+import type { StageTemplate } from '../stage-template.ts'
+import { checkAlerts } from './check-alerts.ts'
+import { checkCallback } from './check-callback.ts'
+import { checkFunctions } from './check-functions.ts'
+import { checkProviderKey } from './check-provider.ts'
+import { checkQueues } from './check-queues.ts'
+import { checkTable } from './check-table.ts'
+import { checkEventSources, checkSchedules } from './check-triggers.ts'
+
+export type Examination = {
+  readonly stage: DeployedStage
+  readonly template: StageTemplate
+  readonly aws: AwsClients
+  readonly nowMs: () => number
+  /** The provider's address; undefined is the one the functions use. */
+  readonly providerUrl?: string
+}
+
+/** Looks at a deployed stage from outside and compares it with what the stack says. Changes nothing. */
+export const examineStage = async (examination: Examination): Promise<readonly Finding[]> => {
+  const { template, aws } = examination
+  let apiUrl: string | undefined
+  const stack = await look('stack', async () => {
+    const found = await deployedStack(aws.cloudFormation, template.stackName)
+    apiUrl = outputOf(found, 'ApiUrl')
+    if (!found) return wrong('stack', `${template.stackName} is not deployed here`, 'npm run deploy, or another region')
+    return ok('stack', `${template.stackName} is ${found.StackStatus ?? '?'}`)
+  })
+  if (stack.some(({ state }) => state !== 'ok')) return stack
+  const groups = await Promise.all([
+    look('provider secret', () => checkProvider(examination, apiUrl)),
+    look('table', () => checkTable(aws.dynamodb, template)),
+    look('queues', () => checkQueues(aws.sqs, template)),
+    look('functions', () => checkFunctions(aws.lambda, template)),
+    look('event sources', () => checkEventSources(aws, template)),
+    look('schedules', () => checkSchedules(aws, template)),
+    look('topics', () => checkAlerts(aws, template)),
+  ])
+  return [...stack, ...groups.flat()]
+}
+
+const CALLBACK_PATH = MANIFEST.flatMap(({ name, trigger }) =>
+  name === 'receive-provider-callback' && trigger.kind === 'http' ? [trigger.path] : [],
+).join('')
+
+/** Without a secret of the right form there is neither a key to try nor a token to knock with. */
+const checkProvider = async (
+  { stage: { settings }, aws, nowMs, providerUrl }: Examination,
+  apiUrl: string | undefined,
+): Promise<readonly Finding[]> => {
+  const text = await providerSecretText(aws.secretsManager, settings.name)
+  const secret = providerSecretFinding(settings.name, text)
+  const secrets = { get: async () => text }
+  const tokens = secret.state === 'ok' ? (await readProviderSecret(secrets, settings.name)).callbackTokens : []
+  const baseUrl = providerUrl ?? readConfig({ [ENV.stage]: settings.name, [ENV.table]: 'any' }).providerUrl
+  const [callback, key] = await Promise.all([
+    apiUrl === undefined
+      ? [wrong('callback URL', 'the stack has no output ApiUrl', 'npm run deploy')]
+      : look('callback URL', () => checkCallback({ url: `${apiUrl}${CALLBACK_PATH}`, tokens, nowMs })),
+    secret.state === 'ok'
+      ? look('provider key', () => checkProviderKey(xenditProvider({ baseUrl, stage: settings.name, secrets })))
+      : [],
+  ])
+  return [secret, ...callback, ...key]
+}

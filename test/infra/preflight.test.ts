@@ -1,0 +1,258 @@
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation'
+import { DescribeTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import { GetAccountSettingsCommand, GetFunctionConcurrencyCommand, LambdaClient } from '@aws-sdk/client-lambda'
+import { GetHostedZoneCommand, Route53Client } from '@aws-sdk/client-route-53'
+import { DescribeSecretCommand, GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
+import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts'
+import { mockClient } from 'aws-sdk-client-mock'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { MANIFEST } from '../../functions/manifest.ts'
+import type { Finding } from '../../infra/check/finding.ts'
+import { IMPORT_FLAG } from '../../infra/deploy/check-leftovers.ts'
+import { type PreflightInput, preflight } from '../../infra/deploy/preflight.ts'
+import { PROJECT_ROOT } from '../../infra/deploy/run-deploy.ts'
+import { type DeployedStage, deployedStage } from '../../infra/stage.ts'
+import { awsRefusal } from '../support/aws-refusal.ts'
+import { tempDirectory } from '../support/temp-directory.ts'
+
+const cloudFormation = mockClient(CloudFormationClient)
+const dynamodb = mockClient(DynamoDBClient)
+const lambda = mockClient(LambdaClient)
+const route53 = mockClient(Route53Client)
+const secretsManager = mockClient(SecretsManagerClient)
+const sts = mockClient(STSClient)
+
+const ready: DeployedStage = {
+  ...deployedStage('prod'),
+  settings: { ...deployedStage('prod').settings, defaultReturnUrl: 'https://gateway.example.org/paid' },
+  alarmRecipients: ['oncall@gateway.example.org'],
+  domain: { name: 'pay.example.org', zone: { name: 'example.org', id: 'Z1' } },
+}
+
+const stackAbsent = awsRefusal('ValidationError', 'Stack with id gateway-prod does not exist')
+const stackOf = (outputs: Readonly<Record<string, string>>, StackStatus: 'UPDATE_COMPLETE' | 'ROLLBACK_COMPLETE') => ({
+  Stacks: [
+    {
+      StackName: 'any',
+      CreationTime: new Date(0),
+      StackStatus,
+      Outputs: Object.entries(outputs).map(([OutputKey, OutputValue]) => ({ OutputKey, OutputValue })),
+    },
+  ],
+})
+const toolkit = (version: string) => stackOf({ BootstrapVersion: version }, 'UPDATE_COMPLETE')
+const zone = (name: string, isPrivate = false) => ({
+  HostedZone: { Id: 'Z1', Name: `${name}.`, CallerReference: 'r', Config: { PrivateZone: isPrivate } },
+})
+const aSecret = (fields: object) => ({ SecretString: JSON.stringify(fields) })
+const GOOD_SECRET = aSecret({ secret_key: 'xnd_production_key', callback_tokens: ['token-1'] })
+
+/** An account in which everything is as it should be, with the stage deployed once before. */
+beforeEach(() => {
+  for (const mock of [cloudFormation, dynamodb, lambda, route53, secretsManager, sts]) mock.reset()
+  sts.on(GetCallerIdentityCommand).resolves({ Account: '000000000000', Arn: 'arn:aws:iam::000000000000:user/ayu' })
+  cloudFormation.on(DescribeStacksCommand, { StackName: 'CDKToolkit' }).resolves(toolkit('28'))
+  cloudFormation.on(DescribeStacksCommand, { StackName: 'gateway-prod' }).resolves(stackOf({}, 'UPDATE_COMPLETE'))
+  route53.on(GetHostedZoneCommand, { Id: 'Z1' }).resolves(zone('example.org'))
+  secretsManager.on(GetSecretValueCommand, { SecretId: 'gateway/prod/provider' }).resolves(GOOD_SECRET)
+  lambda
+    .on(GetAccountSettingsCommand)
+    .resolves({ AccountLimit: { ConcurrentExecutions: 1_000, UnreservedConcurrentExecutions: 990 } })
+  lambda.on(GetFunctionConcurrencyCommand).rejects(awsRefusal('ResourceNotFoundException'))
+})
+
+const look = async (input: Partial<PreflightInput> = {}) =>
+  preflight({ stage: ready, region: 'ap-southeast-3', flags: [], root: PROJECT_ROOT, ...input })
+
+const notOk = (findings: readonly Finding[]) => findings.filter(({ state }) => state !== 'ok')
+const findingsOf = async (input: Partial<PreflightInput> = {}) => notOk((await look(input)).findings)
+
+/** Makes the stage new: neither a stack nor anything an earlier one left. */
+const beforeTheFirstDeployment = () => {
+  cloudFormation.on(DescribeStacksCommand, { StackName: 'gateway-prod' }).rejects(stackAbsent)
+  dynamodb.on(DescribeTableCommand).rejects(awsRefusal('ResourceNotFoundException'))
+  secretsManager.on(DescribeSecretCommand).rejects(awsRefusal('ResourceNotFoundException'))
+}
+
+describe('preflight', () => {
+  it('finds nothing missing in an account that has everything', async () => {
+    const { findings, first } = await look()
+
+    expect(notOk(findings)).toStrictEqual([])
+    expect(findings.map(({ what }) => what)).toStrictEqual([
+      'stage settings',
+      'packages',
+      'region',
+      'credentials',
+      'CDK bootstrap in ap-southeast-3',
+      'domain pay.example.org',
+      'Lambda concurrency',
+      'provider secret',
+    ])
+    expect(first).toBe(false)
+  })
+
+  it('misses a return URL and somebody to tell in a stage that keeps its data, and only there', async () => {
+    const bare = deployedStage('prod')
+
+    expect(await findingsOf({ stage: { ...ready, settings: bare.settings } })).toMatchObject([
+      { what: 'stage settings', state: 'wrong', detail: 'the return URL is still https://example.com/' },
+    ])
+    expect(await findingsOf({ stage: { ...ready, alarmRecipients: [] } })).toMatchObject([
+      { what: 'stage settings', state: 'wrong', detail: 'nobody is told of an alarm' },
+    ])
+    expect(await findingsOf({ stage: { ...bare, deletionProtection: false } })).toStrictEqual([])
+  })
+
+  it('misses a region, and asks AWS nothing without one', async () => {
+    expect(await findingsOf({ region: undefined })).toMatchObject([{ what: 'region', state: 'wrong' }])
+    expect(sts.calls()).toHaveLength(0)
+  })
+
+  it('misses credentials, shows no message of AWS and looks no further', async () => {
+    sts.on(GetCallerIdentityCommand).rejects(awsRefusal('ExpiredTokenException'))
+
+    expect(await findingsOf()).toMatchObject([{ what: 'credentials', state: 'wrong', detail: 'ExpiredTokenException' }])
+    expect(cloudFormation.calls()).toHaveLength(0)
+  })
+
+  it.each([
+    ['is not done', () => Promise.reject(awsRefusal('ValidationError', 'CDKToolkit does not exist')), 'not done yet'],
+    ['is too old', () => Promise.resolve(toolkit('7')), 'version 7, needs 8 or later'],
+    ['says no version', () => Promise.resolve(stackOf({}, 'UPDATE_COMPLETE')), 'version unknown, needs 8 or later'],
+  ])('misses the bootstrap when it %s', async (_, answer, detail) => {
+    cloudFormation.on(DescribeStacksCommand, { StackName: 'CDKToolkit' }).callsFake(answer)
+
+    expect(await findingsOf()).toMatchObject([{ what: 'CDK bootstrap in ap-southeast-3', state: 'wrong', detail }])
+  })
+
+  it('looks at the bootstrap of us-east-1 too when CloudFront stands in front', async () => {
+    const { findings } = await look({ stage: { ...ready, front: 'cloudfront' } })
+
+    expect(findings.map(({ what }) => what)).toContain('CDK bootstrap in us-east-1')
+  })
+
+  it.each([
+    [
+      'is not there',
+      () => Promise.reject(awsRefusal('NoSuchHostedZone')),
+      'there is no hosted zone Z1 in this account',
+    ],
+    ['has another name', () => Promise.resolve(zone('example.net')), 'zone Z1 is example.net, not example.org'],
+    ['is private', () => Promise.resolve(zone('example.org', true)), 'zone Z1 is private'],
+  ])('misses a hosted zone that %s', async (_, answer, detail) => {
+    route53.on(GetHostedZoneCommand).callsFake(answer)
+
+    expect(await findingsOf()).toMatchObject([{ what: 'domain pay.example.org', state: 'wrong', detail }])
+  })
+
+  it('refuses a domain that only looks as if it were in its zone', async () => {
+    const domain = { name: 'pay.badexample.org', zone: { name: 'example.org', id: 'Z1' } }
+
+    expect(await findingsOf({ stage: { ...ready, domain } })).toMatchObject([
+      { what: 'domain pay.badexample.org', state: 'wrong', detail: 'is not in zone example.org' },
+    ])
+  })
+
+  it.each([
+    ['is missing', () => Promise.reject(awsRefusal('ResourceNotFoundException')), 'is missing'],
+    ['is the generated text', () => Promise.resolve({ SecretString: 'x(7Generated' }), 'it is not JSON'],
+    ['has no tokens', () => Promise.resolve(aSecret({ secret_key: 'hush', callback_tokens: [] })), 'callback_tokens'],
+    ['has a key of spaces', () => Promise.resolve(aSecret({ secret_key: ' ', callback_tokens: ['t'] })), 'secret_key'],
+  ])('misses the provider secret when it %s', async (_, answer, detail) => {
+    secretsManager.on(GetSecretValueCommand).callsFake(answer)
+
+    const missing = await findingsOf()
+
+    expect(missing).toMatchObject([{ what: 'provider secret', state: 'wrong' }])
+    expect(missing[0]?.detail).toContain(detail)
+    expect(JSON.stringify(missing)).not.toMatch(/hush|Generated/)
+  })
+
+  it('does not want a provider secret before the first deployment, and says that it must follow', async () => {
+    beforeTheFirstDeployment()
+
+    const { findings, first } = await look()
+
+    expect(notOk(findings)).toStrictEqual([])
+    expect(first).toBe(true)
+    expect(findings.find(({ what }) => what === 'provider secret')?.detail).toContain('filled in after it')
+    expect(secretsManager.commandCalls(GetSecretValueCommand)).toHaveLength(0)
+  })
+
+  it('takes a stack whose creation was rolled back for none', async () => {
+    beforeTheFirstDeployment()
+    cloudFormation.on(DescribeStacksCommand, { StackName: 'gateway-prod' }).resolves(stackOf({}, 'ROLLBACK_COMPLETE'))
+
+    expect((await look()).first).toBe(true)
+  })
+
+  it('refuses names that an earlier stack still holds, unless they are to be taken over', async () => {
+    beforeTheFirstDeployment()
+    dynamodb.on(DescribeTableCommand, { TableName: 'gateway-prod' }).resolves({ Table: {} })
+    secretsManager.on(DescribeSecretCommand, { SecretId: 'gateway/prod/provider' }).resolves({})
+
+    expect(await findingsOf()).toMatchObject([
+      {
+        what: 'names',
+        state: 'wrong',
+        detail: 'table gateway-prod and secret gateway/prod/provider exist without a stack',
+      },
+    ])
+    expect(await findingsOf({ flags: [IMPORT_FLAG] })).toStrictEqual([])
+  })
+
+  it('wants so much concurrency that a hundred executions are left to share', async () => {
+    const reserved = MANIFEST.reduce((sum, spec) => sum + (spec.reservedConcurrency ?? 0), 0)
+    const account = (UnreservedConcurrentExecutions: number) =>
+      lambda
+        .on(GetAccountSettingsCommand)
+        .resolves({ AccountLimit: { ConcurrentExecutions: 1_000, UnreservedConcurrentExecutions } })
+
+    account(100 + reserved)
+    expect(await findingsOf()).toStrictEqual([])
+    account(99 + reserved)
+    expect(await findingsOf()).toMatchObject([{ what: 'Lambda concurrency', state: 'wrong' }])
+  })
+
+  it('does not count twice what an earlier deployment reserved', async () => {
+    for (const spec of MANIFEST) {
+      lambda
+        .on(GetFunctionConcurrencyCommand, { FunctionName: `gateway-prod-${spec.name}` })
+        .resolves({ ReservedConcurrentExecutions: spec.reservedConcurrency })
+    }
+    lambda
+      .on(GetAccountSettingsCommand)
+      .resolves({ AccountLimit: { ConcurrentExecutions: 1_000, UnreservedConcurrentExecutions: 100 } })
+
+    expect(await findingsOf()).toStrictEqual([])
+  })
+
+  it('says where it could not look, without a message of AWS, and looks at the rest', async () => {
+    route53.on(GetHostedZoneCommand).rejects(awsRefusal('AccessDenied'))
+
+    const missing = await findingsOf()
+
+    expect(missing).toStrictEqual([
+      { what: 'domain', state: 'unclear', detail: 'AccessDenied', todo: 'use credentials that may read this' },
+    ])
+  })
+
+  it('misses packages that are not what the lock file says', async () => {
+    const root = tempDirectory()
+    expect(await findingsOf({ root })).toMatchObject([{ what: 'packages', detail: 'not installed' }])
+
+    mkdirSync(join(root, 'node_modules'))
+    cpSync(join(PROJECT_ROOT, 'package-lock.json'), join(root, 'package-lock.json'))
+    const installed = readFileSync(join(PROJECT_ROOT, 'node_modules/.package-lock.json'), 'utf8')
+    writeFileSync(
+      join(root, 'node_modules/.package-lock.json'),
+      installed.replace(/("node_modules\/valibot": \{\s+"version": ")[^"]+/, '$10.0.1'),
+    )
+    expect(await findingsOf({ root })).toMatchObject([
+      { what: 'packages', detail: '1 differ from the lock file, node_modules/valibot among them', todo: 'npm ci' },
+    ])
+  })
+})
