@@ -71,3 +71,9 @@ export const pointedTo = (value: unknown): string | undefined => {
   const parsed = v.safeParse(Reference, value)
   return parsed.success ? parsed.output : undefined
 }
+
+/** A resource's own name, where its properties say one as text. */
+export const nameOfResource = ({ properties, logicalId }: TemplateResource, property: string): string => {
+  const name = properties[property]
+  return typeof name === 'string' ? name : logicalId
+}

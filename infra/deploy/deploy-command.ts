@@ -31,7 +31,7 @@ export const parseDeployCommand = (argv: readonly string[]): DeployCommand => {
     else if (argument === '--check') checkOnly = true
     else if (argument === '--help') help = true
     // The stage that was looked at must be the one that is deployed.
-    else if (/^stage=/.test(argument) || /^(-c|--context)=?stage=/.test(argument)) {
+    else if (argument.startsWith('stage=') || /^(-c|--context)=?stage=/.test(argument)) {
       throw new DeployUsageError('name the stage with --stage NAME')
     } else flags.push(argument)
   }

@@ -3,7 +3,7 @@ import { ListSubscriptionsByTopicCommand, type SNSClient } from '@aws-sdk/client
 import { deployedResourceId } from '../check/deployed-stack.ts'
 import { type Finding, ok, wrong } from '../check/finding.ts'
 import { look } from '../check/look.ts'
-import type { StageTemplate } from '../stage-template.ts'
+import { nameOfResource, type StageTemplate } from '../stage-template.ts'
 
 const PENDING = 'PendingConfirmation'
 
@@ -13,10 +13,10 @@ export const checkAlerts = async (
   { ofType, stackName }: Pick<StageTemplate, 'ofType' | 'stackName'>,
 ): Promise<readonly Finding[]> => {
   const found = await Promise.all(
-    ofType('AWS::SNS::Topic').map(({ logicalId, properties }) => {
-      const what = `topic ${String(properties['TopicName'] ?? logicalId)}`
+    ofType('AWS::SNS::Topic').map((topic) => {
+      const what = `topic ${nameOfResource(topic, 'TopicName')}`
       return look(what, async () => {
-        const TopicArn = await deployedResourceId(cloudFormation, { stackName, logicalId })
+        const TopicArn = await deployedResourceId(cloudFormation, { stackName, logicalId: topic.logicalId })
         if (TopicArn === undefined) return wrong(what, 'is missing', 'npm run deploy')
         return checkSubscriptions(sns, what, TopicArn)
       })

@@ -1,0 +1,291 @@
+import {
+  DescribeStackResourceCommand,
+  DescribeStacksCommand,
+  DetectStackResourceDriftCommand,
+} from '@aws-sdk/client-cloudformation'
+import {
+  DescribeContinuousBackupsCommand,
+  DescribeTableCommand,
+  DescribeTimeToLiveCommand,
+} from '@aws-sdk/client-dynamodb'
+import { GetEventSourceMappingCommand, GetFunctionConfigurationCommand } from '@aws-sdk/client-lambda'
+import { GetSecretValueCommand } from '@aws-sdk/client-secrets-manager'
+import { ListSubscriptionsByTopicCommand } from '@aws-sdk/client-sns'
+import { GetQueueAttributesCommand, GetQueueUrlCommand } from '@aws-sdk/client-sqs'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { awsClients } from '../../infra/check/aws-clients.ts'
+import { examineStage } from '../../infra/doctor/examine-stage.ts'
+import { runDoctor } from '../../infra/doctor/run-doctor.ts'
+import { deployedStage } from '../../infra/stage.ts'
+import { stageTemplate } from '../../infra/stage-template.ts'
+import { awsRefusal } from '../support/aws-refusal.ts'
+import { deployedAws } from '../support/deployed-stage.ts'
+import { json, type ScriptedServer, startScriptedServer } from '../support/scripted-server.ts'
+
+const stage = deployedStage('prod')
+const template = stageTemplate(stage)
+const QUEUE = 'https://sqs/gateway-prod-webhooks'
+const FUNCTION = 'gateway-prod-api-create-payment'
+
+/** Our API as far as callbacks go, as `receive-provider-callback` answers. */
+const callbackApi = () =>
+  startScriptedServer((response, request) => {
+    const token = request.headers['x-callback-token']
+    const right = token === 'old-token' || token === 'new-token'
+    json(right ? 200 : 401, right ? { outcome: 'ignored' } : { code: 'auth' })(response, request)
+  })
+
+/** The provider as far as its two reads go. */
+const providerApi = () =>
+  startScriptedServer((response, request) => {
+    const answer = request.url.startsWith('/transactions') ? json(200, { data: [], has_more: false }) : json(404, {})
+    answer(response, request)
+  })
+
+let api: ScriptedServer
+let provider: ScriptedServer
+let aws: ReturnType<typeof deployedAws>
+
+beforeEach(async () => {
+  ;[api, provider] = await Promise.all([callbackApi(), providerApi()])
+  aws = deployedAws(template, { ApiUrl: api.url })
+})
+
+const examine = () =>
+  examineStage({ stage, template, aws: awsClients('ap-southeast-3'), nowMs: Date.now, providerUrl: provider.url })
+const notOk = async () => (await examine()).filter(({ state }) => state !== 'ok')
+
+describe('the doctor', () => {
+  it('finds nothing wrong with a stage that is as synthesised', async () => {
+    const findings = await examine()
+
+    expect(findings.filter(({ state }) => state !== 'ok')).toStrictEqual([])
+    expect(findings.map(({ what }) => what)).toStrictEqual(
+      expect.arrayContaining([
+        'stack',
+        'provider secret',
+        'callback with a wrong token',
+        'callback with token 1 of 2',
+        'callback with token 2 of 2',
+        'clock',
+        'provider key for transactions',
+        'provider key for payment requests',
+        'table gateway-prod',
+        'point-in-time recovery',
+        'expiry of items',
+        'queue gateway-prod-webhooks',
+        'queue gateway-prod-stream-dead',
+        'functions',
+        'event source gateway-prod-settlements',
+        'event source gateway-prod',
+        'schedule gateway-prod-sweep-settlements',
+        'topic gateway-prod-alerts',
+      ]),
+    )
+  })
+
+  it('prints neither key nor token, whatever it finds', async () => {
+    const text = JSON.stringify(await examine())
+
+    expect(text).not.toMatch(/xnd_development_local|old-token|new-token/)
+  })
+
+  it('knocks with a body that changes nothing', async () => {
+    await examine()
+
+    expect(new Set(api.requests.map(({ body }) => body))).toStrictEqual(
+      new Set(['{"event":"gateway.doctor","data":{}}']),
+    )
+    expect(api.requests.every(({ url, method }) => method === 'POST' && url === '/callbacks/xendit')).toBe(true)
+    expect(provider.requests.every(({ method }) => method === 'GET')).toBe(true)
+  })
+
+  it('says that a stage is not deployed, and looks no further', async () => {
+    aws.cloudFormation.on(DescribeStacksCommand).rejects(awsRefusal('ValidationError', 'Stack does not exist'))
+
+    expect(await examine()).toMatchObject([{ what: 'stack', state: 'wrong' }])
+  })
+
+  it('says which field of the provider secret is wrong, and then tries neither key nor tokens', async () => {
+    aws.secretsManager
+      .on(GetSecretValueCommand)
+      .resolves({ SecretString: '{"secret_key": "", "callback_tokens": "hush"}' })
+
+    const findings = await examine()
+
+    expect(findings.filter(({ state }) => state !== 'ok')).toMatchObject([{ what: 'provider secret', state: 'wrong' }])
+    expect(JSON.stringify(findings)).toMatch(/secret_key must be .*callback_tokens must be/)
+    expect(JSON.stringify(findings)).not.toContain('hush')
+    expect(provider.requests).toHaveLength(0)
+    expect(api.requests).toHaveLength(1)
+  })
+
+  it.each([
+    ['deletion protection', { DeletionProtectionEnabled: false }],
+    ['stream', { StreamSpecification: { StreamEnabled: true, StreamViewType: 'KEYS_ONLY' as const } }],
+    ['indexes', { GlobalSecondaryIndexes: [] }],
+    ['billing', { BillingModeSummary: { BillingMode: 'PROVISIONED' as const } }],
+    ['keys', { KeySchema: [{ AttributeName: 'pk', KeyType: 'HASH' as const }] }],
+    ['status', { TableStatus: 'UPDATING' as const }],
+    ['most write units', { OnDemandThroughput: { MaxWriteRequestUnits: 7 } }],
+  ])('sees a table whose %s is another', async (setting, changed) => {
+    const { Table } = await awsClients('r').dynamodb.send(new DescribeTableCommand({ TableName: 'gateway-prod' }))
+    aws.dynamodb.on(DescribeTableCommand).resolves({ Table: { ...Table, ...changed } })
+
+    expect(await notOk()).toMatchObject([
+      { what: 'table gateway-prod', state: 'wrong', detail: expect.stringContaining(`${setting} is `) },
+    ])
+  })
+
+  it('sees that recovery or expiry is off, and what it may not look at', async () => {
+    aws.dynamodb.on(DescribeContinuousBackupsCommand).rejects(awsRefusal('AccessDeniedException'))
+    aws.dynamodb.on(DescribeTimeToLiveCommand).resolves({ TimeToLiveDescription: { TimeToLiveStatus: 'DISABLED' } })
+
+    expect(await notOk()).toMatchObject([
+      { what: 'point-in-time recovery', state: 'unclear', detail: 'AccessDeniedException' },
+      { what: 'expiry of items', state: 'wrong' },
+    ])
+  })
+
+  it.each([
+    ['visibility timeout', { VisibilityTimeout: '30' }],
+    ['retention', { MessageRetentionPeriod: '60' }],
+    ['dead-letter queue', { RedrivePolicy: '{"deadLetterTargetArn":"arn:aws:sqs:r:1:another","maxReceiveCount":5}' }],
+    [
+      'receives',
+      { RedrivePolicy: '{"deadLetterTargetArn":"arn:aws:sqs:r:1:gateway-prod-webhooks-dead","maxReceiveCount":"1"}' },
+    ],
+  ])('sees a queue whose %s is another', async (setting, changed) => {
+    const { Attributes } = await awsClients('r').sqs.send(
+      new GetQueueAttributesCommand({ QueueUrl: QUEUE, AttributeNames: ['All'] }),
+    )
+    aws.sqs.on(GetQueueAttributesCommand, { QueueUrl: QUEUE }).resolves({ Attributes: { ...Attributes, ...changed } })
+
+    expect(await notOk()).toMatchObject([
+      { what: 'queue gateway-prod-webhooks', state: 'wrong', detail: expect.stringContaining(setting) },
+    ])
+  })
+
+  it('sees that a queue is not encrypted', async () => {
+    const { Attributes = {} } = await awsClients('r').sqs.send(
+      new GetQueueAttributesCommand({ QueueUrl: QUEUE, AttributeNames: ['All'] }),
+    )
+    const { KmsMasterKeyId: _, ...plain } = { ...Attributes, SqsManagedSseEnabled: 'false' }
+    aws.sqs.on(GetQueueAttributesCommand, { QueueUrl: QUEUE }).resolves({ Attributes: plain })
+
+    expect(await notOk()).toMatchObject([{ state: 'wrong', detail: expect.stringContaining('encryption') }])
+  })
+
+  it('sees that a queue is missing', async () => {
+    aws.sqs.on(GetQueueUrlCommand, { QueueName: 'gateway-prod-settlements' }).rejects(awsRefusal('QueueDoesNotExist'))
+
+    expect(await notOk()).toMatchObject([
+      { what: 'queue gateway-prod-settlements', state: 'wrong', detail: 'is missing' },
+    ])
+  })
+
+  it.each([
+    ['timeout', { Timeout: 3 }],
+    ['memory', { MemorySize: 128 }],
+    ['runtime', { Runtime: 'nodejs20.x' as const }],
+    ['environment', { Environment: { Variables: { GATEWAY_PROVIDER_URL: 'https://elsewhere.example' } } }],
+    ['last update', { LastUpdateStatus: 'Failed' as const }],
+  ])('sees a function whose %s is another, without its values', async (setting, changed) => {
+    const found = await awsClients('r').lambda.send(new GetFunctionConfigurationCommand({ FunctionName: FUNCTION }))
+    aws.lambda.on(GetFunctionConfigurationCommand, { FunctionName: FUNCTION }).resolves({ ...found, ...changed })
+
+    const findings = await notOk()
+
+    expect(findings).toMatchObject([
+      { what: `function ${FUNCTION}`, state: 'wrong', detail: expect.stringContaining(setting) },
+    ])
+    expect(JSON.stringify(findings)).not.toContain('elsewhere')
+  })
+
+  it('sees a function that is missing', async () => {
+    aws.lambda
+      .on(GetFunctionConfigurationCommand, { FunctionName: FUNCTION })
+      .rejects(awsRefusal('ResourceNotFoundException'))
+
+    expect(await notOk()).toMatchObject([{ what: `function ${FUNCTION}`, detail: 'is missing' }])
+  })
+
+  it('sees an event source that is switched off or gone', async () => {
+    aws.lambda.on(GetEventSourceMappingCommand).resolves({ State: 'Disabled', BatchSize: 1 })
+    const off = await notOk()
+    aws.cloudFormation
+      .on(DescribeStackResourceCommand)
+      .rejects(awsRefusal('ValidationError', 'Resource does not exist'))
+    const gone = await notOk()
+
+    expect(off.map(({ what }) => what)).toContain('event source gateway-prod-webhooks')
+    expect(off[0]?.detail).toContain('state is "Disabled", should be "Enabled"')
+    expect(gone).toContainEqual(
+      expect.objectContaining({ what: 'event source gateway-prod-webhooks', detail: 'is missing' }),
+    )
+  })
+
+  it('sees a schedule that someone switched off', async () => {
+    aws.cloudFormation.on(DetectStackResourceDriftCommand).resolves({
+      StackResourceDrift: {
+        StackId: 's',
+        LogicalResourceId: 'l',
+        ResourceType: 'AWS::Events::Rule',
+        Timestamp: new Date(0),
+        StackResourceDriftStatus: 'MODIFIED',
+        PropertyDifferences: [
+          { PropertyPath: '/State', ExpectedValue: 'ENABLED', ActualValue: 'DISABLED', DifferenceType: 'NOT_EQUAL' },
+        ],
+      },
+    })
+
+    expect((await notOk())[0]).toMatchObject({ state: 'wrong', detail: 'State is DISABLED, should be ENABLED' })
+  })
+
+  it('sees that nobody confirmed the subscription to alarms', async () => {
+    aws.sns
+      .on(ListSubscriptionsByTopicCommand)
+      .resolves({ Subscriptions: [{ SubscriptionArn: 'PendingConfirmation' }] })
+
+    expect(await notOk()).toMatchObject([
+      { what: 'topic gateway-prod-alerts', state: 'wrong', detail: '0 confirmed, 1 waiting for confirmation' },
+    ])
+  })
+})
+
+describe('npm run doctor', () => {
+  const doctor = async (...argv: readonly string[]) => {
+    const printed: string[] = []
+    const io = { out: (text: string) => void printed.push(text), err: (text: string) => void printed.push(text) }
+    const env = { AWS_REGION: 'ap-southeast-3' }
+    return { code: await runDoctor(argv, { ...io, env, providerUrl: provider.url }), text: printed.join('\n') }
+  }
+
+  it('ends with 0 when nothing is wrong', async () => {
+    const { code, text } = await doctor('--stage', 'prod')
+
+    expect(code).toBe(0)
+    expect(text).toMatch(/^ok {14}table gateway-prod: /m)
+  })
+
+  it('ends with 1 when something is, and says it as JSON when asked', async () => {
+    aws.sns.on(ListSubscriptionsByTopicCommand).resolves({ Subscriptions: [] })
+
+    const { code, text } = await doctor('--stage', 'prod', '--json')
+
+    expect(code).toBe(1)
+    expect(JSON.parse(text)).toContainEqual(
+      expect.objectContaining({ what: 'topic gateway-prod-alerts', state: 'wrong' }),
+    )
+  })
+
+  it('ends with 1 when it could look at nothing', async () => {
+    aws.cloudFormation.on(DescribeStacksCommand).rejects(awsRefusal('CredentialsProviderError'))
+
+    expect((await doctor('--stage', 'prod')).code).toBe(1)
+  })
+
+  it.each([[[]], [['--stage']], [['--frob']]])('ends with 2 when called as %j', async (argv) => {
+    expect((await doctor(...argv)).code).toBe(2)
+  })
+})
