@@ -15,32 +15,17 @@ import { GetQueueAttributesCommand, GetQueueUrlCommand } from '@aws-sdk/client-s
 import { beforeEach, describe, expect, it } from 'vitest'
 import { awsClients } from '../../infra/check/aws-clients.ts'
 import { examineStage } from '../../infra/doctor/examine-stage.ts'
-import { runDoctor } from '../../infra/doctor/run-doctor.ts'
 import { deployedStage } from '../../infra/stage.ts'
 import { stageTemplate } from '../../infra/stage-template.ts'
 import { awsRefusal } from '../support/aws-refusal.ts'
 import { deployedAws } from '../support/deployed-stage.ts'
-import { json, type ScriptedServer, startScriptedServer } from '../support/scripted-server.ts'
+import { callbackApi, providerApi } from '../support/examined-borders.ts'
+import type { ScriptedServer } from '../support/scripted-server.ts'
 
 const stage = deployedStage('prod')
 const template = stageTemplate(stage)
 const QUEUE = 'https://sqs/gateway-prod-webhooks'
 const FUNCTION = 'gateway-prod-api-create-payment'
-
-/** Our API as far as callbacks go, as `receive-provider-callback` answers. */
-const callbackApi = () =>
-  startScriptedServer((response, request) => {
-    const token = request.headers['x-callback-token']
-    const right = token === 'old-token' || token === 'new-token'
-    json(right ? 200 : 401, right ? { outcome: 'ignored' } : { code: 'auth' })(response, request)
-  })
-
-/** The provider as far as its two reads go. */
-const providerApi = () =>
-  startScriptedServer((response, request) => {
-    const answer = request.url.startsWith('/transactions') ? json(200, { data: [], has_more: false }) : json(404, {})
-    answer(response, request)
-  })
 
 let api: ScriptedServer
 let provider: ScriptedServer
@@ -250,42 +235,5 @@ describe('the doctor', () => {
     expect(await notOk()).toMatchObject([
       { what: 'topic gateway-prod-alerts', state: 'wrong', detail: '0 confirmed, 1 waiting for confirmation' },
     ])
-  })
-})
-
-describe('npm run doctor', () => {
-  const doctor = async (...argv: readonly string[]) => {
-    const printed: string[] = []
-    const io = { out: (text: string) => void printed.push(text), err: (text: string) => void printed.push(text) }
-    const env = { AWS_REGION: 'ap-southeast-3' }
-    return { code: await runDoctor(argv, { ...io, env, providerUrl: provider.url }), text: printed.join('\n') }
-  }
-
-  it('ends with 0 when nothing is wrong', async () => {
-    const { code, text } = await doctor('--stage', 'prod')
-
-    expect(code).toBe(0)
-    expect(text).toMatch(/^ok {14}table gateway-prod: /m)
-  })
-
-  it('ends with 1 when something is, and says it as JSON when asked', async () => {
-    aws.sns.on(ListSubscriptionsByTopicCommand).resolves({ Subscriptions: [] })
-
-    const { code, text } = await doctor('--stage', 'prod', '--json')
-
-    expect(code).toBe(1)
-    expect(JSON.parse(text)).toContainEqual(
-      expect.objectContaining({ what: 'topic gateway-prod-alerts', state: 'wrong' }),
-    )
-  })
-
-  it('ends with 1 when it could look at nothing', async () => {
-    aws.cloudFormation.on(DescribeStacksCommand).rejects(awsRefusal('CredentialsProviderError'))
-
-    expect((await doctor('--stage', 'prod')).code).toBe(1)
-  })
-
-  it.each([[[]], [['--stage']], [['--frob']]])('ends with 2 when called as %j', async (argv) => {
-    expect((await doctor(...argv)).code).toBe(2)
   })
 })

@@ -1,0 +1,58 @@
+import { DescribeStacksCommand } from '@aws-sdk/client-cloudformation'
+import { ListSubscriptionsByTopicCommand } from '@aws-sdk/client-sns'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { runDoctor } from '../../infra/doctor/run-doctor.ts'
+import { deployedStage } from '../../infra/stage.ts'
+import { stageTemplate } from '../../infra/stage-template.ts'
+import { awsRefusal } from '../support/aws-refusal.ts'
+import { deployedAws } from '../support/deployed-stage.ts'
+import { callbackApi, providerApi } from '../support/examined-borders.ts'
+import type { ScriptedServer } from '../support/scripted-server.ts'
+
+const template = stageTemplate(deployedStage('prod'))
+
+let provider: ScriptedServer
+let aws: ReturnType<typeof deployedAws>
+
+beforeEach(async () => {
+  const api = await callbackApi()
+  provider = await providerApi()
+  aws = deployedAws(template, { ApiUrl: api.url })
+})
+
+describe('npm run doctor', () => {
+  const doctor = async (...argv: readonly string[]) => {
+    const printed: string[] = []
+    const io = { out: (text: string) => void printed.push(text), err: (text: string) => void printed.push(text) }
+    const env = { AWS_REGION: 'ap-southeast-3' }
+    return { code: await runDoctor(argv, { ...io, env, providerUrl: provider.url }), text: printed.join('\n') }
+  }
+
+  it('ends with 0 when nothing is wrong', async () => {
+    const { code, text } = await doctor('--stage', 'prod')
+
+    expect(code).toBe(0)
+    expect(text).toMatch(/^ok {14}table gateway-prod: /m)
+  })
+
+  it('ends with 1 when something is, and says it as JSON when asked', async () => {
+    aws.sns.on(ListSubscriptionsByTopicCommand).resolves({ Subscriptions: [] })
+
+    const { code, text } = await doctor('--stage', 'prod', '--json')
+
+    expect(code).toBe(1)
+    expect(JSON.parse(text)).toContainEqual(
+      expect.objectContaining({ what: 'topic gateway-prod-alerts', state: 'wrong' }),
+    )
+  })
+
+  it('ends with 1 when it could look at nothing', async () => {
+    aws.cloudFormation.on(DescribeStacksCommand).rejects(awsRefusal('CredentialsProviderError'))
+
+    expect((await doctor('--stage', 'prod')).code).toBe(1)
+  })
+
+  it.each([[[]], [['--stage']], [['--frob']]])('ends with 2 when called as %j', async (argv) => {
+    expect((await doctor(...argv)).code).toBe(2)
+  })
+})
