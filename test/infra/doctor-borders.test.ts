@@ -117,13 +117,17 @@ describe("the doctor's knock at the callback URL", () => {
 
 describe("the doctor's questions to the provider", () => {
   it('find the right key accepted, and leave nothing behind', async () => {
-    const findings = await checkProviderKey(adapter(await aSimulator(), SECRET_KEY))
+    await using simulator = await aSimulator()
+
+    const findings = await checkProviderKey(adapter(simulator, SECRET_KEY))
 
     expect(findings.map(({ state }) => state)).toStrictEqual(['ok', 'ok'])
   })
 
   it('find a wrong key refused', async () => {
-    const findings = await checkProviderKey(adapter(await aSimulator(), 'xnd_wrong'))
+    await using simulator = await aSimulator()
+
+    const findings = await checkProviderKey(adapter(simulator, 'xnd_wrong'))
 
     expect(findings.map(({ state, detail }) => [state, detail])).toStrictEqual([
       ['wrong', 'refused'],
