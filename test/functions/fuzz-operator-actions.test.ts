@@ -7,20 +7,12 @@ import * as fc from 'fast-check'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import type { FunctionSpec } from '../../functions/function-spec.ts'
 import { MANIFEST } from '../../functions/manifest.ts'
-import { minor } from '../../shared/money.ts'
-import { applyProviderReport } from '../../shared/payment/apply-provider-report.ts'
 import type { AdminHandler } from '../../shared/runtime/admin-handler.ts'
-import { markSettlementFailed } from '../../shared/settlement/close-settlement.ts'
-import { settleClient } from '../../shared/settlement/settle-client.ts'
-import { heldMoney, recordSuspense } from '../../shared/suspense/record-suspense.ts'
-import { issueKey } from '../support/client-builders.ts'
 import { filledIn, hostileJson, hostileText, objectOf } from '../support/hostile-values.ts'
 import { invokeAdmin } from '../support/invoke-admin.ts'
 import { type MemoryDeps, memoryDeps } from '../support/memory-table.ts'
 import { RIGHT_PAYLOADS } from '../support/operator-payloads.ts'
-import { aPendingPayment, aStoredClient } from '../support/payment-builders.ts'
-import { aDayLater, aSucceededPayment } from '../support/settlement-builders.ts'
-import { storedDelivery, storedEndpoint } from '../support/webhook-builders.ts'
+import { operatorWorld } from '../support/operator-world.ts'
 
 // Hundreds of runs each, on a machine that may be busy with other files.
 vi.setConfig({ testTimeout: 120_000 })
@@ -82,47 +74,9 @@ const nearlyRight = (name: string, { input }: AdminHandler): fc.Arbitrary<unknow
 
 type World = { readonly deps: MemoryDeps; readonly names: Readonly<Record<string, string>> }
 
-/** A merchant with something of everything. */
 const makeWorld = async (): Promise<World> => {
   const deps = memoryDeps()
-  const [client, stranger] = [await aStoredClient(deps, { settlementFloorMinor: minor(0) }), await aStoredClient(deps)]
-  const { key } = await issueKey(deps, client.clientId)
-  const endpoint = await storedEndpoint(deps, { clientId: client.clientId })
-  const settled = async () => {
-    await aSucceededPayment(deps, client)
-    aDayLater(deps)
-    const [settlement] = (await settleClient(deps, client.clientId, { by: 'auto' })).settlements
-    if (!settlement) throw new Error('nothing was settled')
-    return settlement.settlementId
-  }
-  const [failed, settlement] = [await settled(), await settled()]
-  await markSettlementFailed(deps, { settlementId: failed, operator: 'test', notes: 'refused' })
-  await aSucceededPayment(deps, client)
-  aDayLater(deps)
-  const aPayment = () => aPendingPayment(deps, client)
-  const [pending, succeeded, paid] = [await aPayment(), await aPayment(), await aPayment()]
-  const providerPaymentId = deps.provider.pay(succeeded.paymentRequestId)
-  await applyProviderReport(deps, { providerPaymentId }, 'callback')
-  deps.provider.pay(paid.paymentRequestId)
-  const ended = { status: 'abandoned', attempts: 8, nextAttemptAt: undefined, dueAt: undefined } as const
-  const delivery = await storedDelivery(deps, endpoint, ended)
-  const capture = { providerPaymentId: 'py-held', capturedMinor: minor(5_000) }
-  await recordSuspense(deps, heldMoney({ capture, cause: 'unknown_reference', payment: undefined, now: deps.now() }))
-  const names = {
-    $client: client.clientId,
-    $stranger: stranger.clientId,
-    $key: key.keyId,
-    $endpoint: endpoint.endpointId,
-    $pending: pending.paymentId,
-    $succeeded: succeeded.paymentId,
-    $paid: paid.paymentId,
-    $delivery: delivery.deliveryId,
-    $event: delivery.eventId,
-    $settlement: settlement,
-    $failed: failed,
-    $suspense: 'py-held',
-  }
-  return { deps, names }
+  return { deps, names: (await operatorWorld(deps)).names }
 }
 
 /** The same world again, with nothing done in it yet. */

@@ -1,0 +1,122 @@
+/**
+ * Goal: what `cdk deploy` uploads works, each function of it. Method: the whole stack is synthesised with its assets, and
+ * every one is loaded by a plain Node process with the environment its template gives it, then called once, as its
+ * trigger would, on the local services. Only their addresses and the credentials are added, which Lambda itself gives.
+ */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { ReceiveMessageCommand } from '@aws-sdk/client-sqs'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { type FunctionSpec, functionName, MANIFEST } from '../../functions/manifest.ts'
+import { createTable } from '../../infra/local/create-table.ts'
+import { LOCAL_CREDENTIALS, LOCAL_REGION, localAws } from '../../infra/local/dynamodb-local.ts'
+import { type QueueEmulator, startQueueEmulator } from '../../infra/local/queue-emulator.ts'
+import { deployedStage } from '../../infra/stage.ts'
+import { documentClient } from '../../shared/runtime/aws-table.ts'
+import { ENV } from '../../shared/runtime/config.ts'
+import { providerSecretName } from '../../shared/secrets.ts'
+import { DAY_MS, timestampOf } from '../../shared/time.ts'
+import { anInvocation } from '../support/asset-events.ts'
+import { type BundledFunction, bundledStage } from '../support/bundled-stage.ts'
+import { operatorWorld } from '../support/operator-world.ts'
+import { aPendingPayment } from '../support/payment-builders.ts'
+import { aSimulator, CALLBACK_TOKEN, SECRET_KEY } from '../support/provider-simulator-harness.ts'
+import { runAsset } from '../support/run-asset.ts'
+import { startSecretsEmulator } from '../support/secrets-emulator.ts'
+import { testDeps } from '../support/test-deps.ts'
+import { adapter } from '../support/xendit-on-simulator.ts'
+
+const STAGE = 'assets'
+const TABLE = `gateway-${STAGE}`
+const directory = mkdtempSync(join(tmpdir(), 'gateway-assets-'))
+const secrets = new Map([
+  [providerSecretName(STAGE), JSON.stringify({ secret_key: SECRET_KEY, callback_tokens: [CALLBACK_TOKEN] })],
+])
+
+let functions: ReadonlyMap<string, BundledFunction>
+let emulator: QueueEmulator
+let simulator: Awaited<ReturnType<typeof aSimulator>>
+let secretsManager: Awaited<ReturnType<typeof startSecretsEmulator>>
+/** Addresses by what the template's references name. */
+const local = new Map<string, string>([[`AWS::DynamoDB::GlobalTable ${TABLE}`, TABLE]])
+
+beforeAll(async () => {
+  await createTable(inject('dynamodbEndpoint'), TABLE)
+  emulator = await startQueueEmulator()
+  simulator = await aSimulator()
+  secretsManager = await startSecretsEmulator(secrets)
+  const alerts = await emulator.queue('alerts')
+  local.set(`AWS::SNS::Topic ${TABLE}-alerts`, await emulator.topicInto('alerts', alerts))
+  for (const name of ['webhooks', 'settlements']) {
+    local.set(`AWS::SQS::Queue ${TABLE}-${name}`, await emulator.queue(`${TABLE}-${name}`))
+  }
+  functions = bundledStage(deployedStage(STAGE), directory)
+}, 180_000)
+
+afterAll(async () => {
+  await Promise.all([emulator?.close(), simulator?.[Symbol.asyncDispose](), secretsManager?.close()])
+  rmSync(directory, { recursive: true })
+})
+
+/** The template's environment with addresses put in, and what Lambda and the local services add. */
+const environmentOf = ({ environment }: BundledFunction) => ({
+  ...Object.fromEntries(Object.entries(environment).map(([name, value]) => [name, local.get(value) ?? value])),
+  [ENV.providerUrl]: simulator.simulator.url,
+  AWS_REGION: LOCAL_REGION,
+  AWS_ACCESS_KEY_ID: LOCAL_CREDENTIALS.accessKeyId,
+  AWS_SECRET_ACCESS_KEY: LOCAL_CREDENTIALS.secretAccessKey,
+  AWS_ENDPOINT_URL_DYNAMODB: inject('dynamodbEndpoint'),
+  AWS_ENDPOINT_URL_SQS: new URL(local.get(`AWS::SQS::Queue ${TABLE}-webhooks`) ?? '').origin,
+  AWS_ENDPOINT_URL_SNS: new URL(local.get(`AWS::SQS::Queue ${TABLE}-webhooks`) ?? '').origin,
+  AWS_ENDPOINT_URL_SECRETS_MANAGER: secretsManager.url,
+})
+
+/** A merchant of its own for every function, whose past lies some days before now. */
+const aWorld = async () => {
+  const table = { client: documentClient(localAws(inject('dynamodbEndpoint'))), name: TABLE }
+  const deps = testDeps({ table, stage: { ...testDeps().stage, name: STAGE } })
+  deps.clock.set(timestampOf(Date.now() - 9 * DAY_MS))
+  const world = await operatorWorld(deps)
+  // One payment that is known to the provider the functions ask, and was made just now.
+  deps.clock.set(timestampOf(Date.now()))
+  deps.provider.script('createRequest', adapter(simulator).createRequest)
+  const open = await aPendingPayment(deps, world.client)
+  for (const [name, value] of deps.secretValues) secrets.set(name, value)
+  return { deps, ...world, names: { ...world.names, $open: open.paymentId } }
+}
+
+const run = async (spec: FunctionSpec) => {
+  const asset = functions.get(functionName(STAGE, spec))
+  if (!asset) throw new Error(`the template has no function ${spec.name}`)
+  const world = await aWorld()
+  const { event, answers } = await anInvocation(spec, world)
+  const { answer, output } = await runAsset(asset.file, event, environmentOf(asset))
+  return { answer, answers, output, world }
+}
+
+describe('the assets of the stack', () => {
+  it('are those of the manifest', () => {
+    expect([...functions.keys()].filter((name) => name.startsWith(TABLE)).toSorted()).toStrictEqual(
+      MANIFEST.map((spec) => functionName(STAGE, spec)).toSorted(),
+    )
+  })
+
+  it.concurrent.each(MANIFEST)('$name loads by itself and answers what it is asked', async (spec) => {
+    const { answer, answers, output, world } = await run(spec)
+
+    expect(answer).toMatchObject(answers)
+    expect(output).not.toContain(world.header)
+    expect(output).not.toContain(SECRET_KEY)
+  })
+
+  it('reach their queue: an event of the stream leaves a message for its delivery', async () => {
+    const QueueUrl = local.get(`AWS::SQS::Queue ${TABLE}-webhooks`)
+    const received = await emulator.sqs.send(new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10 }))
+
+    expect(received.Messages?.map(({ Body = '' }) => Object.keys(JSON.parse(Body)))).toContainEqual([
+      'delivery_id',
+      'attempt',
+    ])
+  })
+})

@@ -1,0 +1,95 @@
+import { marshall } from '@aws-sdk/util-dynamodb'
+import * as v from 'valibot'
+import type { FunctionSpec } from '../../functions/manifest.ts'
+import type { Client } from '../../shared/client/client.ts'
+import { PaymentIdSchema } from '../../shared/ids.ts'
+import { toItem } from '../../shared/table/attributes.ts'
+import { eventKey } from '../../shared/table/keys.ts'
+import { getItem } from '../../shared/table/read.ts'
+import { filledIn } from './hostile-values.ts'
+import { RIGHT_PAYLOADS } from './operator-payloads.ts'
+import { CALLBACK_TOKEN } from './provider-simulator-harness.ts'
+import type { TestDeps } from './test-deps.ts'
+import { storedDelivery, storedEndpoint } from './webhook-builders.ts'
+
+type World = {
+  readonly deps: TestDeps
+  readonly client: Client
+  readonly header: string
+  readonly names: Readonly<Record<string, string>>
+}
+
+type Invocation = { readonly event: unknown; readonly answers: object }
+
+/** What each HTTP function is asked, and the status that shows it did its work. */
+const HTTP: Readonly<Record<string, { readonly id?: string; readonly body?: object; readonly status: number }>> = {
+  'api-create-payment': {
+    body: { method: 'virtual_account', channel_code: 'BCA', amount: 100_000, currency: 'IDR' },
+    status: 201,
+  },
+  'api-list-payments': { status: 200 },
+  'api-get-payment': { id: '$pending', status: 200 },
+  'api-cancel-payment': { id: '$open', status: 200 },
+  'api-get-balance': { status: 200 },
+  'api-list-settlements': { status: 200 },
+  'api-get-settlement': { id: '$settlement', status: 200 },
+  'api-not-found': { status: 404 },
+  'receive-provider-callback': { body: { event: 'of.another.product', data: {} }, status: 200 },
+}
+
+const httpInvocation = ({ name, trigger }: FunctionSpec, { header, names }: World): Invocation => {
+  const { id, body, status } = HTTP[name] ?? { status: 0 }
+  const route = trigger.kind === 'http' ? `${trigger.method} ${trigger.path}` : '$default'
+  const [method = 'GET', path = '/'] = route.split(' ')
+  const event = {
+    version: '2.0',
+    routeKey: route,
+    headers: { authorization: header, 'x-callback-token': CALLBACK_TOKEN },
+    ...(id !== undefined && { pathParameters: { id: names[id] } }),
+    ...(body && { body: JSON.stringify(body) }),
+    requestContext: { requestId: 'request-1', http: { method, path } },
+    isBase64Encoded: false,
+  }
+  return { event, answers: { statusCode: status, headers: { 'x-request-id': 'request-1' } } }
+}
+
+const NO_FAILURES = { batchItemFailures: [] }
+const messageOf = (body: object) => ({ Records: [{ messageId: 'm1', body: JSON.stringify(body) }] })
+
+const queueInvocation = async (queue: string, { deps, client }: World): Promise<Invocation> => {
+  if (queue === 'settlements') return { event: messageOf({ client_id: client.clientId }), answers: NO_FAILURES }
+  // An address that is refused before a connection: the attempt fails, is recorded, and the next one is sent.
+  const endpoint = await storedEndpoint(deps, { clientId: client.clientId, url: 'https://10.0.0.1/hooks' })
+  const { deliveryId } = await storedDelivery(deps, endpoint)
+  return { event: messageOf({ delivery_id: deliveryId, attempt: 1 }), answers: NO_FAILURES }
+}
+
+const streamInvocation = async ({ deps, names }: World): Promise<Invocation> => {
+  const row = await getItem(deps, eventKey(v.parse(PaymentIdSchema, names['$succeeded']), 'payment.succeeded'))
+  if (!row) throw new Error('the payment has no event')
+  const record = { dynamodb: { SequenceNumber: '1', NewImage: marshall(toItem(row), { removeUndefinedValues: true }) } }
+  return { event: { Records: [record] }, answers: NO_FAILURES }
+}
+
+const SCHEDULED: Readonly<Record<string, object>> = {
+  'check-due-work': { failed: 0 },
+  'sweep-settlements': {},
+  'sync-provider-transactions': { complete: true },
+}
+
+/** An event that fits a function's trigger, and what its answer must say. */
+export const anInvocation = async (spec: FunctionSpec, world: World): Promise<Invocation> => {
+  switch (spec.trigger.kind) {
+    case 'http':
+    case 'http-default':
+      return httpInvocation(spec, world)
+    case 'queue':
+      return queueInvocation(spec.trigger.queue, world)
+    case 'stream':
+      return streamInvocation(world)
+    case 'schedule':
+      return { event: {}, answers: SCHEDULED[spec.name] ?? { scheduled: 'by nothing known here' } }
+    case 'operator':
+      return { event: filledIn(RIGHT_PAYLOADS[spec.name], world.names), answers: { status: 200 } }
+  }
+}

@@ -1,0 +1,62 @@
+import { join } from 'node:path'
+import { App } from 'aws-cdk-lib'
+import * as v from 'valibot'
+import cdkJson from '../../cdk.json' with { type: 'json' }
+import { GatewayStack } from '../../infra/gateway-stack.ts'
+import type { DeployedStage } from '../../infra/stage.ts'
+import { pointedTo } from '../../infra/stage-template.ts'
+
+const Lambda = v.object({
+  Type: v.literal('AWS::Lambda::Function'),
+  Properties: v.object({
+    FunctionName: v.string(),
+    Handler: v.string(),
+    Code: v.object({ S3Key: v.pipe(v.string(), v.endsWith('.zip')) }),
+    Environment: v.object({ Variables: v.record(v.string(), v.unknown()) }),
+  }),
+})
+const Template = v.object({
+  Resources: v.record(v.string(), v.object({ Type: v.string(), Properties: v.optional(v.unknown()) })),
+})
+
+export type BundledFunction = {
+  /** Of the module that Lambda would load. */
+  readonly file: string
+  /** As the template gives it; references are left as the name of what they point to, such as `Queue webhooks`. */
+  readonly environment: Readonly<Record<string, string>>
+}
+
+const NAMED: Readonly<Record<string, string>> = {
+  'AWS::DynamoDB::GlobalTable': 'TableName',
+  'AWS::SQS::Queue': 'QueueName',
+  'AWS::SNS::Topic': 'TopicName',
+  'AWS::SecretsManager::Secret': 'Name',
+}
+
+/** Every function of a stage, bundled as `cdk deploy` bundles it, by deployed name. */
+export const bundledStage = (stage: DeployedStage, outdir: string): ReadonlyMap<string, BundledFunction> => {
+  const app = new App({ outdir, context: cdkJson.context })
+  const name = `gateway-${stage.settings.name}`
+  new GatewayStack(app, name, { stage })
+  const { Resources } = v.parse(Template, app.synth().getStackByName(name).template)
+  const named = (value: unknown): string => {
+    if (typeof value === 'string') return value
+    const resource = Resources[pointedTo(value) ?? '']
+    const property = NAMED[resource?.Type ?? '']
+    if (property === undefined) throw new Error(`the template gives a variable that nothing local stands for`)
+    return `${resource?.Type} ${String(Object(resource?.Properties)[property])}`
+  }
+  return new Map(
+    Object.values(Resources)
+      .filter((resource) => v.is(Lambda, resource))
+      .map(({ Properties: { FunctionName, Handler, Code, Environment } }) => [
+        FunctionName,
+        {
+          file: join(outdir, `asset.${Code.S3Key.replace('.zip', '')}`, `${Handler.split('.')[0]}.mjs`),
+          environment: Object.fromEntries(
+            Object.entries(Environment.Variables).map(([variable, value]) => [variable, named(value)]),
+          ),
+        },
+      ]),
+  )
+}
