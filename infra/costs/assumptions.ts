@@ -1,0 +1,34 @@
+/**
+ * What cannot be measured on this machine. Replace the durations by the ones your own functions report
+ * (`platform.report` in their logs) as soon as there are some.
+ */
+export const ASSUMPTIONS = {
+  hoursPerMonth: 730,
+  /** Billed milliseconds of one invocation, the wait for the provider included. */
+  billedMs: {
+    'api-create-payment': 900,
+    'receive-provider-callback': 400,
+    'fan-out-events': 40,
+    'deliver-webhook': 300,
+    'api-get-payment': 30,
+    'check-due-work': 400,
+    'sync-provider-transactions': 600,
+    'sweep-settlements': 300,
+    'settle-client': 600,
+  },
+  /**
+   * Hourly runs of the sync that look at one transaction: until its fee is final, a business day later, and a day more,
+   * since the provider changes transactions after they appeared.
+   */
+  syncLooks: 48,
+  /** What Lambda writes about one invocation in its JSON format: start, report. */
+  platformLogBytes: 700,
+  /** One line of the API's access log. */
+  accessLogBytes: 550,
+  /** A warm environment keeps a secret for a minute; so many deliveries share one reading of it. */
+  deliveriesPerSecretRead: 10,
+  /** Lambda keeps asking an idle queue: five pollers, each waiting 20 seconds for an answer. */
+  pollsPerQueueMinute: 15,
+  /** Of one webhook over NAT, both ways, with its TLS handshake. */
+  webhookBytes: 8_000,
+} as const

@@ -1,0 +1,168 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { ScanCommand } from '@aws-sdk/lib-dynamodb'
+import type { Context } from 'aws-lambda'
+import { MANIFEST } from '../../functions/manifest.ts'
+import type { Deps } from '../../shared/deps.ts'
+import type { Log } from '../../shared/log.ts'
+import { xenditProvider } from '../../shared/provider/xendit.ts'
+import type { QueueMessage, QueueName } from '../../shared/queues.ts'
+import { documentClient } from '../../shared/runtime/aws-table.ts'
+import { providerSecretName } from '../../shared/secrets.ts'
+import { TABLE_SCHEMA } from '../../shared/table/schema.ts'
+import { timestampOf } from '../../shared/time.ts'
+import { createTable } from '../local/create-table.ts'
+import { localAws } from '../local/dynamodb-local.ts'
+import { loadHandlers } from '../local/load-handlers.ts'
+import { startLocalClock } from '../local/local-clock.ts'
+import { type LocalRequest, startLocalHttpServer } from '../local/local-http-server.ts'
+import { startProviderSimulator } from '../local/provider-simulator/provider-simulator.ts'
+import { countingClient } from './counting-client.ts'
+import { storedBytes } from './stored-bytes.ts'
+
+const STAGE = 'costs'
+/** Always the same day: settlement days of the provider depend on the weekday. */
+const A_MONDAY = Date.UTC(2026, 10, 23, 4)
+const SECRET_KEY = 'xnd_development_costs'
+export const CALLBACK_TOKEN = 'costs-callback-token'
+
+/** Lines as Powertools writes them, counted instead of written. */
+const countingLog = () => {
+  let bytes = 0
+  const count =
+    (level: string) =>
+    (message: string, fields: object = {}) => {
+      const line = { level, message, timestamp: '2026-11-20T04:00:00.000Z', service: `gateway-${STAGE}`, ...fields }
+      bytes += Buffer.byteLength(JSON.stringify(line)) + 1
+    }
+  const log: Log = { info: count('INFO'), warn: count('WARN'), error: count('ERROR') }
+  const take = () => {
+    const taken = bytes
+    bytes = 0
+    return taken
+  }
+  return { log, take }
+}
+
+/**
+ * The real handlers on a table of their own in DynamoDB Local and on the provider's simulator, with everything counted
+ * that costs money. Queues only remember what was sent; merchants answer at once, as told.
+ */
+export const startCostWorld = async (dynamodbEndpoint: string) => {
+  await using started = new AsyncDisposableStack()
+  const callbacks: LocalRequest[] = []
+  const receiver = await startLocalHttpServer({
+    port: 0,
+    answer: (request) => {
+      callbacks.push(request)
+      return { status: 200, body: '{}' }
+    },
+  })
+  started.defer(() => receiver.close())
+  const clock = startLocalClock({ offsetMs: A_MONDAY - Date.now() })
+  started.defer(() => clock.close())
+  const simulator = await startProviderSimulator({
+    clock,
+    port: 0,
+    secretKey: SECRET_KEY,
+    callbackUrl: () => `${receiver.url}/callbacks/xendit`,
+    callbackToken: CALLBACK_TOKEN,
+  })
+  started.defer(() => simulator.close())
+
+  const name = `gateway-costs-${randomUUID()}`
+  await createTable(dynamodbEndpoint, name)
+  const plain = documentClient(localAws(dynamodbEndpoint))
+  started.defer(async () => plain.destroy())
+  const counting = countingClient(plain)
+  const logged = countingLog()
+  const sent: { readonly queue: QueueName; readonly message: QueueMessage }[] = []
+  const merchant = { answers: 200 }
+  const secrets = new Map([
+    [providerSecretName(STAGE), JSON.stringify({ secret_key: SECRET_KEY, callback_tokens: [CALLBACK_TOKEN] })],
+  ])
+  const kept = { get: async (secret: string) => secrets.get(secret) }
+
+  const deps: Deps = {
+    stage: {
+      name: STAGE,
+      allowLoopbackWebhooks: false,
+      defaultReturnUrl: 'https://merchant.example/paid',
+      defaultDisplayName: 'Warung Kopi',
+    },
+    table: { client: counting.client, name },
+    provider: xenditProvider({ baseUrl: simulator.url, stage: STAGE, secrets: kept }),
+    queues: { send: async (queue, message) => void sent.push({ queue, message }) },
+    alerts: { publish: async () => undefined },
+    secrets: {
+      ...kept,
+      create: async (secret, value) => void secrets.set(secret, value),
+      remove: async (secret) => void secrets.delete(secret),
+    },
+    sendWebhook: async () => ({
+      delivered: merchant.answers === 200,
+      httpStatus: merchant.answers,
+      error: undefined,
+      responseBody: 'ok',
+      durationMs: 120,
+    }),
+    resolveHost: async () => [{ address: '93.184.216.34', family: 4 }],
+    log: logged.log,
+    now: () => timestampOf(clock.nowMs()),
+    monotonicMs: () => performance.now(),
+    sleep: async () => undefined,
+    newId: randomUUID,
+    random: Math.random,
+    randomBytes,
+  }
+  const handlers = new Map(
+    (await loadHandlers(MANIFEST)).map(({ spec, withDeps }) => [spec.name, withDeps(deps)] as const),
+  )
+  const invoke = async (functionName: string, event: unknown): Promise<unknown> => {
+    const handler = handlers.get(functionName)
+    if (!handler) throw new Error(`there is no function ${functionName}`)
+    return handler(event, contextOf(functionName))
+  }
+  /** Bytes of all items that are there now, with their index entries. */
+  const stored = async (): Promise<number> => {
+    let bytes = 0
+    let ExclusiveStartKey: Record<string, unknown> | undefined
+    do {
+      const page = await plain.send(new ScanCommand({ TableName: name, ExclusiveStartKey }))
+      for (const item of page.Items ?? []) bytes += storedBytes(item, Object.values(TABLE_SCHEMA.indexes))
+      ExclusiveStartKey = page.LastEvaluatedKey
+    } while (ExclusiveStartKey)
+    return bytes
+  }
+  const running = started.move()
+  return {
+    clock,
+    sent,
+    callbacks,
+    merchant,
+    invoke,
+    stored,
+    providerUrl: simulator.url,
+    providerAuthorization: `Basic ${Buffer.from(`${SECRET_KEY}:`).toString('base64')}`,
+    table: deps.table,
+    takeUnits: counting.take,
+    takeLogBytes: logged.take,
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  }
+}
+
+export type CostWorld = Awaited<ReturnType<typeof startCostWorld>>
+
+const contextOf = (functionName: string): Context => ({
+  awsRequestId: randomUUID(),
+  functionName,
+  functionVersion: '1',
+  invokedFunctionArn: '',
+  memoryLimitInMB: '512',
+  logGroupName: '',
+  logStreamName: '',
+  callbackWaitsForEmptyEventLoop: false,
+  getRemainingTimeInMillis: () => 60_000,
+  done: () => undefined,
+  fail: () => undefined,
+  succeed: () => undefined,
+})
