@@ -1,5 +1,6 @@
 import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb'
 import * as v from 'valibot'
+import { transactionUnits } from './transaction-units.ts'
 
 /** Request units as DynamoDB bills them: table and indexes together. */
 export type Units = { readonly reads: number; readonly writes: number }
@@ -23,7 +24,7 @@ const leastReads = (input: object): number => {
 
 /**
  * The client, and a running count of the units its commands use, as the table itself answers them. `INDEXES` makes it
- * count the writes to indexes too, and transactions in full. A refused condition is not counted (it costs one write,
+ * count the writes to indexes too; transactions are computed from the items. A refused condition is not counted (it costs one write,
  * and the measured flows meet none).
  */
 export const countingClient = (client: DynamoDBDocumentClient) => {
@@ -31,8 +32,14 @@ export const countingClient = (client: DynamoDBDocumentClient) => {
   const send: unknown = Reflect.get(client, 'send')
   if (typeof send !== 'function') throw new Error('not a client')
   const countedSend = async (command: { readonly input: object }, ...rest: readonly unknown[]): Promise<unknown> => {
+    const run = (): Promise<unknown> => Reflect.apply(send, client, [command, ...rest])
+    if (command.constructor.name === 'TransactWriteCommand') {
+      const { answer, units } = await transactionUnits(client, command.input, run)
+      counted.writes += units
+      return answer
+    }
     Object.assign(command.input, { ReturnConsumedCapacity: 'INDEXES' })
-    const answer: unknown = await Reflect.apply(send, client, [command, ...rest])
+    const answer = await run()
     const { ConsumedCapacity: consumed = [] } = v.parse(Answer, answer)
     const units = [consumed].flat().reduce((sum, { CapacityUnits }) => sum + CapacityUnits, 0)
     const isRead = READS.has(command.constructor.name)

@@ -1,7 +1,7 @@
 /**
- * List prices in US dollars, without free tiers. Of us-east-1, read in November 2026 from AWS's public pages and from
- * reports that quote them: Jakarta (ap-southeast-3) is dearer by a tenth to a third, service by service. Put its prices
- * here before a budget depends on them; every figure in docs/operations.md follows from this file.
+ * List prices in US dollars, without free tiers: of us-east-1, collected in November 2026 from AWS's price pages and
+ * from reports that quote them. Jakarta (ap-southeast-3) is dearer for most services and was not read: put its prices
+ * here before a budget depends on them. Every figure in docs/operations.md follows from this file.
  */
 export const PRICES = {
   region: 'us-east-1',

@@ -10,22 +10,29 @@ const bytesOf = (value: unknown): number => {
   return 1
 }
 
-const attributeBytes = (item: object): number =>
+/** Names and values, in bytes. */
+export const attributeBytes = (item: object): number =>
   Object.entries(item).reduce((sum, [name, value]) => sum + Buffer.byteLength(name) + bytesOf(value), 0)
 
-type Index = {
+export type Index = {
   readonly partition: readonly string[]
   readonly sort: readonly string[]
   readonly include: readonly string[]
 }
 
+type Item = Readonly<Record<string, unknown>>
+
+/** What an index keeps of an item; undefined when it does not have it. */
+export const indexEntry = (item: Item, { partition, sort, include }: Index): Item | undefined => {
+  const keys = [...partition, ...sort]
+  if (keys.some((name) => item[name] === undefined)) return undefined
+  return Object.fromEntries(
+    ['pk', 'sk', ...keys, ...include].flatMap((name) => (item[name] === undefined ? [] : [[name, item[name]]])),
+  )
+}
+
 /** What an item takes up in the table and in every index that has it. */
-export const storedBytes = (item: Readonly<Record<string, unknown>>, indexes: readonly Index[]): number => {
-  const entries = indexes
-    .filter(({ partition, sort }) => [...partition, ...sort].every((name) => item[name] !== undefined))
-    .map(({ partition, sort, include }) => {
-      const names = new Set(['pk', 'sk', ...partition, ...sort, ...include])
-      return Object.fromEntries(Object.entries(item).filter(([name]) => names.has(name)))
-    })
-  return [item, ...entries].reduce<number>((sum, one) => sum + attributeBytes(one) + OVERHEAD, 0)
+export const storedBytes = (item: Item, indexes: readonly Index[]): number => {
+  const entries = indexes.map((index) => indexEntry(item, index)).filter((entry) => entry !== undefined)
+  return [item, ...entries].reduce<number>((sum, one: Item) => sum + attributeBytes(one) + OVERHEAD, 0)
 }

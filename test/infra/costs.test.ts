@@ -1,0 +1,135 @@
+import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { GetCommand, PutCommand, QueryCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb'
+import { beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest'
+import { costReport, withReport } from '../../infra/costs/cost-report.ts'
+import { countingClient } from '../../infra/costs/counting-client.ts'
+import { idleCosts } from '../../infra/costs/idle-components.ts'
+import { type Measured, measureFlows } from '../../infra/costs/measure-flows.ts'
+import { storedBytes } from '../../infra/costs/stored-bytes.ts'
+import { localAws } from '../../infra/local/dynamodb-local.ts'
+import { deployedStage } from '../../infra/stage.ts'
+import { stageTemplate } from '../../infra/stage-template.ts'
+import { documentClient } from '../../shared/runtime/aws-table.ts'
+
+const template = stageTemplate(deployedStage('prod'))
+const DOCUMENT = readFileSync(join(import.meta.dirname, '../../docs/operations.md'), 'utf8')
+
+let measured: Measured
+
+beforeAll(async () => {
+  measured = await measureFlows(inject('dynamodbEndpoint'))
+})
+
+describe('the costs in docs/operations.md', () => {
+  it('are those that `npm run costs -- --write` puts there', () => {
+    expect(withReport(DOCUMENT, costReport(template, measured))).toBe(DOCUMENT)
+  })
+
+  it('change with a price, a count or a measurement', () => {
+    const dearer = {
+      ...measured,
+      perPayment: measured.perPayment.map((flow) => ({ ...flow, writes: flow.writes + 1 })),
+    }
+
+    expect(withReport(DOCUMENT, costReport(template, dearer))).not.toBe(DOCUMENT)
+  })
+
+  it('refuse a document without a place for them', () => {
+    expect(() => withReport('# Running the gateway', '')).toThrow('no place for the costs')
+  })
+})
+
+describe('the measured flows', () => {
+  it('are every step of a payment, each with its writes', () => {
+    expect(measured.perPayment.map(({ name, writes }) => [name, writes > 0])).toStrictEqual([
+      ['created', true],
+      ['paid, credited', true],
+      ['announced', true],
+      ['delivered', true],
+      ['fetched once', false],
+      ['looked at by the sync', false],
+      ['fee made final', true],
+      ['settled', true],
+    ])
+  })
+
+  it('give a delivery up after eight attempts and the hops between them', () => {
+    expect(measured.abandoned).toMatchObject({ invocations: 15, messages: 15 })
+  })
+
+  it('find nothing to write in an idle minute, and pay for looking', () => {
+    expect(measured.idleRuns[0]).toMatchObject({ functionName: 'check-due-work', writes: 0, reads: 24.5 })
+  })
+})
+
+describe('the idle costs', () => {
+  it('count what the template has', () => {
+    const secrets = (number: number) =>
+      idleCosts(
+        {
+          ...template,
+          ofType: (type) =>
+            type === 'AWS::SecretsManager::Secret'
+              ? Array(number).fill(template.ofType(type)[0])
+              : template.ofType(type),
+        },
+        measured.idleRuns,
+      ).find(({ component }) => component === 'Secrets Manager')?.usd
+
+    expect([secrets(1), secrets(3)]).toStrictEqual([0.4, expect.closeTo(1.2)])
+  })
+})
+
+describe('countingClient', () => {
+  it('counts what DynamoDB bills: tables and indexes, transactions twice, reads that find nothing', async () => {
+    const plain = documentClient(localAws(inject('dynamodbEndpoint')))
+    onTestFinished(() => plain.destroy())
+    const { client, take } = countingClient(plain)
+    const TableName = inject('tableName')
+    const pk = `costs-${randomUUID()}`
+    const listed = { owner: pk, entity: 'costs', listed_at: 'now', id: pk }
+    const costOf = async (run: () => Promise<unknown>) => {
+      await run()
+      return take()
+    }
+
+    expect(await costOf(() => client.send(new PutCommand({ TableName, Item: { pk, sk: 'a' } })))).toMatchObject({
+      writes: 1,
+    })
+    expect(
+      await costOf(() => client.send(new PutCommand({ TableName, Item: { pk, sk: 'b', ...listed } }))),
+    ).toMatchObject({ writes: 2 })
+    const TransactItems = ['c', 'd'].map((sk) => ({ Put: { TableName, Item: { pk, sk } } }))
+    expect(await costOf(() => client.send(new TransactWriteCommand({ TransactItems })))).toMatchObject({ writes: 4 })
+    const moved = { ExpressionAttributeNames: { '#id': 'id' }, ExpressionAttributeValues: { ':id': 'another' } }
+    const Update = { TableName, Key: { pk, sk: 'b' }, UpdateExpression: 'SET #id = :id', ...moved }
+    expect(await costOf(() => client.send(new TransactWriteCommand({ TransactItems: [{ Update }] })))).toMatchObject({
+      writes: 6,
+    })
+    const Key = { pk, sk: 'missing' }
+    expect(await costOf(() => client.send(new GetCommand({ TableName, Key, ConsistentRead: true })))).toMatchObject({
+      reads: 1,
+    })
+    const query = {
+      TableName,
+      IndexName: 'by-owner',
+      KeyConditionExpression: '#owner = :nobody AND entity = :nobody',
+      ExpressionAttributeNames: { '#owner': 'owner' },
+      ExpressionAttributeValues: { ':nobody': pk + pk },
+    }
+    expect(await costOf(() => client.send(new QueryCommand(query)))).toMatchObject({ reads: 0.5 })
+  })
+})
+
+describe('storedBytes', () => {
+  const index = { partition: ['owner'], sort: ['id'], include: [] }
+
+  it('adds the overhead of the item and of every index that has it', () => {
+    expect(storedBytes({ pk: 'ab', sk: 'c' }, [index])).toBe(2 + 2 + 2 + 1 + 100)
+    expect(storedBytes({ pk: 'ab', sk: 'c', owner: 'o', id: 'i', n: 12 }, [index])).toBe(
+      7 + 6 + 3 + (1 + 2) + 100 + (7 + 6 + 3 + 100),
+    )
+  })
+})
