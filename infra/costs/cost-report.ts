@@ -1,6 +1,7 @@
 import type { StageTemplate } from '../stage-template.ts'
+import type { Flow } from './flow.ts'
 import { type CostLine, idleCosts } from './idle-components.ts'
-import type { Flow, Measured } from './measure-flows.ts'
+import type { Measured } from './measure-flows.ts'
 import { abandonedCosts, optionCosts, paymentCosts } from './payment-costs.ts'
 import { PRICES } from './prices.ts'
 

@@ -13,7 +13,7 @@ import { timestampOf } from '../../shared/time.ts'
 import { createTable } from '../local/create-table.ts'
 import { localAws } from '../local/dynamodb-local.ts'
 import { loadHandlers } from '../local/load-handlers.ts'
-import { startLocalClock } from '../local/local-clock.ts'
+import { type LocalClock, startLocalClock } from '../local/local-clock.ts'
 import { type LocalRequest, startLocalHttpServer } from '../local/local-http-server.ts'
 import { startProviderSimulator } from '../local/provider-simulator/provider-simulator.ts'
 import { countingClient } from './counting-client.ts'
@@ -75,22 +75,70 @@ export const startCostWorld = async (dynamodbEndpoint: string) => {
   started.defer(async () => plain.destroy())
   const counting = countingClient(plain)
   const logged = countingLog()
-  const sent: { readonly queue: QueueName; readonly message: QueueMessage }[] = []
+  const sent: CostDeps['sent'] = []
   const merchant = { answers: 200 }
+  const deps = costDeps({
+    table: { client: counting.client, name },
+    providerUrl: simulator.url,
+    clock,
+    log: logged.log,
+    sent,
+    merchant,
+  })
+  const invoke = await handlersOn(deps)
+  const running = started.move()
+  return {
+    clock,
+    sent,
+    callbacks,
+    merchant,
+    invoke,
+    stored: () => storedIn(deps.table),
+    providerUrl: simulator.url,
+    providerAuthorization: `Basic ${Buffer.from(`${SECRET_KEY}:`).toString('base64')}`,
+    table: deps.table,
+    takeUnits: counting.take,
+    takeLogBytes: logged.take,
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  }
+}
+
+export type CostWorld = Awaited<ReturnType<typeof startCostWorld>>
+
+/** Every function of the manifest, to be called by name. */
+const handlersOn = async (deps: Deps) => {
+  const handlers = new Map(
+    (await loadHandlers(MANIFEST)).map(({ spec, withDeps }) => [spec.name, withDeps(deps)] as const),
+  )
+  return async (functionName: string, event: unknown): Promise<unknown> => {
+    const handler = handlers.get(functionName)
+    if (!handler) throw new Error(`there is no function ${functionName}`)
+    return handler(event, contextOf(functionName))
+  }
+}
+
+type CostDeps = Pick<Deps, 'table' | 'log'> & {
+  readonly providerUrl: string
+  readonly clock: LocalClock
+  readonly sent: { readonly queue: QueueName; readonly message: QueueMessage }[]
+  readonly merchant: { readonly answers: number }
+}
+
+const costDeps = ({ table, log, providerUrl, clock, sent, merchant }: CostDeps): Deps => {
   const secrets = new Map([
     [providerSecretName(STAGE), JSON.stringify({ secret_key: SECRET_KEY, callback_tokens: [CALLBACK_TOKEN] })],
   ])
   const kept = { get: async (secret: string) => secrets.get(secret) }
 
-  const deps: Deps = {
+  return {
     stage: {
       name: STAGE,
       allowLoopbackWebhooks: false,
       defaultReturnUrl: 'https://merchant.example/paid',
       defaultDisplayName: 'Warung Kopi',
     },
-    table: { client: counting.client, name },
-    provider: xenditProvider({ baseUrl: simulator.url, stage: STAGE, secrets: kept }),
+    table,
+    provider: xenditProvider({ baseUrl: providerUrl, stage: STAGE, secrets: kept }),
     queues: { send: async (queue, message) => void sent.push({ queue, message }) },
     alerts: { publish: async () => undefined },
     secrets: {
@@ -106,7 +154,7 @@ export const startCostWorld = async (dynamodbEndpoint: string) => {
       durationMs: 120,
     }),
     resolveHost: async () => [{ address: '93.184.216.34', family: 4 }],
-    log: logged.log,
+    log,
     now: () => timestampOf(clock.nowMs()),
     monotonicMs: () => performance.now(),
     sleep: async () => undefined,
@@ -114,43 +162,19 @@ export const startCostWorld = async (dynamodbEndpoint: string) => {
     random: Math.random,
     randomBytes,
   }
-  const handlers = new Map(
-    (await loadHandlers(MANIFEST)).map(({ spec, withDeps }) => [spec.name, withDeps(deps)] as const),
-  )
-  const invoke = async (functionName: string, event: unknown): Promise<unknown> => {
-    const handler = handlers.get(functionName)
-    if (!handler) throw new Error(`there is no function ${functionName}`)
-    return handler(event, contextOf(functionName))
-  }
-  /** Bytes of all items that are there now, with their index entries. */
-  const stored = async (): Promise<number> => {
-    let bytes = 0
-    let ExclusiveStartKey: Record<string, unknown> | undefined
-    do {
-      const page = await plain.send(new ScanCommand({ TableName: name, ExclusiveStartKey }))
-      for (const item of page.Items ?? []) bytes += storedBytes(item, Object.values(TABLE_SCHEMA.indexes))
-      ExclusiveStartKey = page.LastEvaluatedKey
-    } while (ExclusiveStartKey)
-    return bytes
-  }
-  const running = started.move()
-  return {
-    clock,
-    sent,
-    callbacks,
-    merchant,
-    invoke,
-    stored,
-    providerUrl: simulator.url,
-    providerAuthorization: `Basic ${Buffer.from(`${SECRET_KEY}:`).toString('base64')}`,
-    table: deps.table,
-    takeUnits: counting.take,
-    takeLogBytes: logged.take,
-    [Symbol.asyncDispose]: () => running.disposeAsync(),
-  }
 }
 
-export type CostWorld = Awaited<ReturnType<typeof startCostWorld>>
+/** Bytes of all items that are there now, with their index entries. */
+const storedIn = async ({ client, name }: Deps['table']): Promise<number> => {
+  let bytes = 0
+  let ExclusiveStartKey: Record<string, unknown> | undefined
+  do {
+    const page = await client.send(new ScanCommand({ TableName: name, ExclusiveStartKey }))
+    for (const item of page.Items ?? []) bytes += storedBytes(item, Object.values(TABLE_SCHEMA.indexes))
+    ExclusiveStartKey = page.LastEvaluatedKey
+  } while (ExclusiveStartKey)
+  return bytes
+}
 
 const contextOf = (functionName: string): Context => ({
   awsRequestId: randomUUID(),

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
-import type { StageTemplate } from '../stage-template.ts'
+import { nameOfResource, type StageTemplate } from '../stage-template.ts'
 import { ASSUMPTIONS } from './assumptions.ts'
-import type { Flow } from './measure-flows.ts'
+import type { Flow } from './flow.ts'
 import { PRICES } from './prices.ts'
 
 export type CostLine = { readonly component: string; readonly basis: string; readonly usd: number }
@@ -29,7 +29,7 @@ const customSeries = ({ ofType }: Pick<StageTemplate, 'ofType'>): number => {
 const memoryGb = (template: Pick<StageTemplate, 'ofType'>, functionName: string): number => {
   const found = template
     .ofType('AWS::Lambda::Function')
-    .find(({ properties }) => String(properties['FunctionName'] ?? '').endsWith(`-${functionName}`))
+    .find((fn) => nameOfResource(fn, 'FunctionName').endsWith(`-${functionName}`))
   return Number(found?.properties['MemorySize'] ?? 0) / 1_024
 }
 

@@ -1,7 +1,8 @@
 import type { StageTemplate } from '../stage-template.ts'
 import { ASSUMPTIONS } from './assumptions.ts'
+import type { Flow } from './flow.ts'
 import { type CostLine, lambdaUsd, logUsd } from './idle-components.ts'
-import type { Flow, Measured } from './measure-flows.ts'
+import type { Measured } from './measure-flows.ts'
 import { PRICES } from './prices.ts'
 
 const MILLION = 1_000_000

@@ -16,20 +16,20 @@ export type DeadLetterQueue = {
 const SUFFIX = '-dead'
 
 /** Every dead-letter queue that the stack makes, from the template: a new one needs no second list. */
-export const deadLetterQueues = ({ ofType, stackName }: StageTemplate): readonly DeadLetterQueue[] => {
-  const queues = ofType('AWS::SQS::Queue')
+export const deadLetterQueues = (template: StageTemplate): readonly DeadLetterQueue[] => {
+  const queues = template.ofType('AWS::SQS::Queue')
   const fedByQueues = queues.map(({ properties }) =>
     pointedTo(inside(properties, 'RedrivePolicy', 'deadLetterTargetArn')),
   )
-  const fedByStreams = ofType('AWS::Lambda::EventSourceMapping').map(({ properties }) =>
-    pointedTo(inside(properties, 'DestinationConfig', 'OnFailure', 'Destination')),
-  )
+  const fedByStreams = template
+    .ofType('AWS::Lambda::EventSourceMapping')
+    .map(({ properties }) => pointedTo(inside(properties, 'DestinationConfig', 'OnFailure', 'Destination')))
   return queues
     .filter((queue) => nameOfResource(queue, 'QueueName').endsWith(SUFFIX))
     .map((queue) => {
       const queueName = nameOfResource(queue, 'QueueName')
       return {
-        name: queueName.slice(`${stackName}-`.length, -SUFFIX.length),
+        name: queueName.slice(`${template.stackName}-`.length, -SUFFIX.length),
         queueName,
         holds: fedByQueues.includes(queue.logicalId)
           ? 'messages'

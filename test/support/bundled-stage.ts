@@ -37,8 +37,8 @@ const NAMED: Readonly<Record<string, string>> = {
 export const bundledStage = (stage: DeployedStage, outdir: string): ReadonlyMap<string, BundledFunction> => {
   const app = new App({ outdir, context: cdkJson.context })
   const name = `gateway-${stage.settings.name}`
-  new GatewayStack(app, name, { stage })
-  const { Resources } = v.parse(Template, app.synth().getStackByName(name).template)
+  const { stackName } = new GatewayStack(app, name, { stage })
+  const { Resources } = v.parse(Template, app.synth().getStackByName(stackName).template)
   const named = (value: unknown): string => {
     if (typeof value === 'string') return value
     const resource = Resources[pointedTo(value) ?? '']

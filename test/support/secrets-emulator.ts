@@ -9,7 +9,7 @@ export const startSecretsEmulator = async (values: Map<string, string>) => {
       const input = Object(JSON.parse(body.toString('utf8')))
       const name = String(input['SecretId'] ?? input['Name'])
       const value = values.get(name)
-      switch (headers['x-amz-target']) {
+      switch (String(headers['x-amz-target'])) {
         case 'secretsmanager.GetSecretValue':
           return value === undefined ? absent : jsonReply(200, { Name: name, SecretString: value })
         case 'secretsmanager.CreateSecret':
