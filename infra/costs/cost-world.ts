@@ -49,14 +49,7 @@ const countingLog = () => {
  */
 export const startCostWorld = async (dynamodbEndpoint: string) => {
   await using started = new AsyncDisposableStack()
-  const callbacks: LocalRequest[] = []
-  const receiver = await startLocalHttpServer({
-    port: 0,
-    answer: (request) => {
-      callbacks.push(request)
-      return { status: 200, body: '{}' }
-    },
-  })
+  const { callbacks, receiver } = await startCallbackReceiver()
   started.defer(() => receiver.close())
   const clock = startLocalClock({ offsetMs: A_MONDAY - Date.now() })
   started.defer(() => clock.close())
@@ -104,6 +97,19 @@ export const startCostWorld = async (dynamodbEndpoint: string) => {
 }
 
 export type CostWorld = Awaited<ReturnType<typeof startCostWorld>>
+
+/** Keeps the provider's callbacks, to be handed to the function when its turn comes. */
+const startCallbackReceiver = async () => {
+  const callbacks: LocalRequest[] = []
+  const receiver = await startLocalHttpServer({
+    port: 0,
+    answer: (request) => {
+      callbacks.push(request)
+      return { status: 200, body: '{}' }
+    },
+  })
+  return { callbacks, receiver }
+}
 
 /** Every function of the manifest, to be called by name. */
 const handlersOn = async (deps: Deps) => {
