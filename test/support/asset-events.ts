@@ -1,6 +1,6 @@
 import { marshall } from '@aws-sdk/util-dynamodb'
 import * as v from 'valibot'
-import type { FunctionSpec } from '../../functions/manifest.ts'
+import type { FunctionSpec } from '../../functions/function-spec.ts'
 import type { Client } from '../../shared/client/client.ts'
 import { PaymentIdSchema } from '../../shared/ids.ts'
 import { toItem } from '../../shared/table/attributes.ts'
