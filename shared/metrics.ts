@@ -10,7 +10,7 @@ type MetricSpec = {
   readonly dimensionSets: readonly (readonly string[])[]
 }
 
-const OVERALL: MetricSpec['dimensionSets'] = [[]]
+const OVERALL = [[]] as const satisfies MetricSpec['dimensionSets']
 
 /** Every metric of the gateway. What an alarm or the dashboard watches is named here or does not exist. */
 export const METRICS = {
@@ -56,6 +56,20 @@ export const METRICS = {
 } as const satisfies Readonly<Record<string, MetricSpec>>
 
 export type MetricName = keyof typeof METRICS
+
+type SetOf<Name extends MetricName> = (typeof METRICS)[Name]['dimensionSets'][number]
+
+type Exactly<Set extends readonly string[], All extends readonly string[]> = Set extends readonly []
+  ? Readonly<Record<string, never>>
+  : { readonly [name in Set[number]]: string } & { readonly [name in Exclude<All[number], Set[number]>]?: never }
+
+/** The dimensions of one of a metric's sets, all of them and no others: anything else would be a metric of nobody. */
+export type DimensionsOf<Name extends MetricName> =
+  SetOf<Name> extends infer Set extends readonly string[]
+    ? Set extends unknown
+      ? Exactly<Set, SetOf<Name>>
+      : never
+    : never
 
 /** A metric taken from a log line: 1, or the number in one of its fields; none when the field is missing. */
 export type Measured = {

@@ -22,7 +22,7 @@ type Value = { readonly metric: MetricName; readonly value: number }
 const merged = (outputs: readonly EmfOutput[]): Readonly<Record<string, unknown>> => {
   const [first] = outputs
   if (!first) return {}
-  const all = Object.fromEntries(outputs.flatMap((output) => Object.entries(output)))
+  const all: Readonly<Record<string, unknown>> = Object.assign({}, ...outputs)
   const { service: _, ...values } = all
   const directives = outputs.flatMap(({ _aws }) => _aws.CloudWatchMetrics)
   return { ...values, _aws: { ...first._aws, CloudWatchMetrics: directives } }
