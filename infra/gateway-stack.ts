@@ -3,7 +3,9 @@ import { providerSecretName } from '../shared/secrets.ts'
 import { ApiDomain } from './api-domain.ts'
 import { CanaryDeployments } from './canary-deployments.ts'
 import { CustomerKey } from './customer-key.ts'
+import { GatewayDashboard } from './dashboard.ts'
 import { EventSources } from './event-sources.ts'
+import { GatewayAlarms, hasAlarms } from './gateway-alarms.ts'
 import { GatewayFunctions } from './gateway-functions.ts'
 import { GatewayHttpApi } from './gateway-http-api.ts'
 import { GatewayQueues } from './gateway-queues.ts'
@@ -14,6 +16,7 @@ import { ProviderSecret } from './provider-secret.ts'
 import { Schedules } from './schedules.ts'
 import { assertDeployable, type DeployedStage } from './stage.ts'
 import { WebhookEgress } from './webhook-egress.ts'
+import { watchedStack } from './watched-stack.ts'
 
 /** The payment gateway on AWS: what it keeps, what runs, and what starts it. Functions come from the manifest. */
 export class GatewayStack extends Stack {
@@ -47,6 +50,10 @@ export class GatewayStack extends Stack {
     if (stage.deployment === 'canary') new CanaryDeployments(this, 'Canary', { stage, functions, api: httpApi.api })
     new EventSources(this, 'EventSources', { table, queues, functions })
     new Schedules(this, 'Schedules', { stage, queues, functions })
+
+    const watched = watchedStack({ stage, table, queues, api: httpApi.api })
+    const alarms = hasAlarms(stage) ? new GatewayAlarms(this, 'Alarms', { watched, topic }) : undefined
+    new GatewayDashboard(this, 'Dashboard', { watched, page: alarms?.page })
 
     new CfnOutput(this, 'ApiUrl', {
       value: stage.domain ? `https://${stage.domain.name}` : httpApi.api.apiEndpoint,

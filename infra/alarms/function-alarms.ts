@@ -1,0 +1,104 @@
+import type { AlarmSpec } from './alarm-spec.ts'
+import { FUNCTION_GROUPS, type FunctionGroup } from './function-groups.ts'
+import { awsMetric, type Measure, sumOf } from './metric-ref.ts'
+import type { Watched } from './watched.ts'
+
+/** What AWS gives an account until more is asked for (docs/operations.md). */
+const ACCOUNT_CONCURRENCY = 1_000
+
+const of = ({ functions }: Watched, group: FunctionGroup, name: 'Errors' | 'Throttles'): Measure =>
+  sumOf(
+    functions
+      .filter(({ spec }) => group.has(spec))
+      .map(({ functionName }) => awsMetric('AWS/Lambda', name, { FunctionName: functionName }, 'Sum')),
+  )
+
+const groupAlarms = (watched: Watched, group: FunctionGroup): readonly AlarmSpec[] => [
+  {
+    id: `${group.id}-crashing`,
+    severity: group.severity,
+    says: `${group.functions} break off or run out of time.`,
+    suffers: group.suffers,
+    measure: of(watched, group, 'Errors'),
+    is: 'at least',
+    ...(group.seldom ? { threshold: 1, periods: 1 } : { threshold: 3, periods: 2, outOf: 3 }),
+    because: 'Errors that we answer ourselves do not count here; these are crashes, timeouts and failed starts.',
+    periodMinutes: 5,
+    whenMissing: 'notBreaching',
+  },
+  {
+    id: `${group.id}-throttled`,
+    severity: group.severity,
+    says: `${group.functions} are not started because too many run already.`,
+    suffers: group.suffers,
+    measure: of(watched, group, 'Throttles'),
+    is: 'at least',
+    threshold: 10,
+    because: 'Queues and streams repeat a few by themselves. Two starts a minute of a single run are no flood.',
+    periodMinutes: 5,
+    periods: 2,
+    outOf: 3,
+    whenMissing: 'notBreaching',
+  },
+]
+
+const only = ({ functions }: Watched, has: (spec: Watched['functions'][number]['spec']) => boolean): string => {
+  const [found, ...others] = functions.filter(({ spec }) => has(spec))
+  if (found === undefined || others.length > 0) throw new Error('an alarm watches one function, and there is not one')
+  return found.functionName
+}
+
+/** Lambda: what breaks off, what may not start, and how close the account is to its limit. */
+export const functionAlarms = (watched: Watched): readonly AlarmSpec[] => [
+  ...FUNCTION_GROUPS.flatMap((group) => groupAlarms(watched, group)),
+  {
+    id: 'stream-behind',
+    severity: 'ticket',
+    says: 'The table’s stream is read minutes behind its writes.',
+    suffers: 'merchants, who are told of payments by due work, minutes late.',
+    measure: awsMetric(
+      'AWS/Lambda',
+      'IteratorAge',
+      { FunctionName: only(watched, ({ trigger }) => trigger.kind === 'stream') },
+      'Maximum',
+    ),
+    is: 'above',
+    threshold: 120_000,
+    because: 'Milliseconds. From two minutes on due work does the same work, so nothing is lost, but twice is done.',
+    periodMinutes: 1,
+    periods: 5,
+    whenMissing: 'notBreaching',
+  },
+  {
+    id: 'retries-dropped',
+    severity: 'page',
+    says: 'Lambda took webhook retries for an endless loop and dropped them.',
+    suffers: 'merchants, whose deliveries stop in the middle until due work sends them again.',
+    measure: awsMetric(
+      'AWS/Lambda',
+      'RecursiveInvocationsDropped',
+      { FunctionName: only(watched, ({ recursive }) => recursive === true) },
+      'Sum',
+    ),
+    is: 'at least',
+    threshold: 1,
+    because: 'The function is allowed to send to its own queue, so the first one means that somebody changed that.',
+    periodMinutes: 5,
+    periods: 1,
+    whenMissing: 'notBreaching',
+  },
+  {
+    id: 'concurrency-near-limit',
+    severity: 'page',
+    says: 'The account runs almost as many functions at once as it may.',
+    suffers: 'everyone, once the limit is met: requests, callbacks and deliveries are refused alike.',
+    measure: awsMetric('AWS/Lambda', 'ClaimedAccountConcurrency', {}, 'Maximum'),
+    is: 'above',
+    threshold: 0.8 * ACCOUNT_CONCURRENCY,
+    because: 'Of 1,000, the quota of an account that has not asked for more. Raise both together.',
+    periodMinutes: 1,
+    periods: 3,
+    outOf: 5,
+    whenMissing: 'notBreaching',
+  },
+]

@@ -1,0 +1,91 @@
+import type { AlarmSpec, Severity } from './alarm-spec.ts'
+import type { Watched } from './watched.ts'
+
+type Operation = {
+  readonly name: string
+  readonly call: string
+  readonly suffers: string
+  readonly severity: Severity
+  /** Slow: most of the time that design section 4 gives the call. */
+  readonly slowMs: number
+}
+
+/** Each call of the provider, as the log names it (shared/provider/logged-provider.ts). */
+export const PROVIDER_OPERATIONS: readonly Operation[] = [
+  {
+    name: 'create_request',
+    call: 'Creating payments at the provider',
+    suffers: 'merchants, whose creates answer 500, and their customers.',
+    severity: 'page',
+    slowMs: 8_000,
+  },
+  {
+    name: 'get_request',
+    call: 'Asking the provider how a payment request stands',
+    suffers: 'customers whose payment stays pending although they paid or it is over.',
+    severity: 'page',
+    slowMs: 3_000,
+  },
+  {
+    name: 'get_payment',
+    call: 'Asking the provider whether money was captured',
+    suffers: 'customers who paid, and merchants who are told late: callbacks cannot be confirmed.',
+    severity: 'page',
+    slowMs: 3_000,
+  },
+  {
+    name: 'cancel_request',
+    call: 'Cancelling at the provider',
+    suffers: 'merchants, whose cancels answer 502; expired payments stay payable for longer.',
+    severity: 'ticket',
+    slowMs: 3_000,
+  },
+  {
+    name: 'list_transactions',
+    call: "Reading the provider's transactions",
+    suffers: 'merchants whose settlement waits for actual fees; lost captures are found late.',
+    severity: 'ticket',
+    slowMs: 3_000,
+  },
+]
+
+/** The part of an alarm's id that names the operation. */
+const idOf = ({ name }: Operation): string => name.replace('_', '-')
+
+/** The provider by operation: how many of its calls go wrong, and how long they take. */
+export const providerAlarms = ({ our }: Watched): readonly AlarmSpec[] =>
+  PROVIDER_OPERATIONS.flatMap((operation): readonly AlarmSpec[] => [
+    {
+      id: `provider-errors-${idOf(operation)}`,
+      severity: operation.severity,
+      says: `${operation.call} goes wrong in more than a fifth of the calls.`,
+      suffers: operation.suffers,
+      measure: {
+        formula: 'IF(calls >= 5, 100 * errors / calls, 0)',
+        of: {
+          errors: our('ProviderErrors', { operation: operation.name }, 'Sum'),
+          calls: our('ProviderErrors', { operation: operation.name }, 'SampleCount'),
+        },
+      },
+      is: 'above',
+      threshold: 20,
+      because: 'Percent of at least five calls. Single refusals are a matter of one payment, not of the provider.',
+      periodMinutes: 5,
+      periods: 2,
+      outOf: 3,
+      whenMissing: 'notBreaching',
+    },
+    {
+      id: `provider-slow-${idOf(operation)}`,
+      severity: 'ticket',
+      says: `${operation.call} takes almost as long as we wait for it.`,
+      suffers: operation.suffers,
+      measure: our('ProviderLatency', { operation: operation.name }, 'p99'),
+      is: 'above',
+      threshold: operation.slowMs,
+      because: 'Milliseconds at the 99th percentile, below the deadline at which slow calls begin to fail.',
+      periodMinutes: 5,
+      periods: 3,
+      whenMissing: 'notBreaching',
+    },
+  ])

@@ -1,0 +1,85 @@
+import type { AlarmSpec } from './alarm-spec.ts'
+import { awsMetric, orZero } from './metric-ref.ts'
+import type { Watched } from './watched.ts'
+
+/** Seconds: longer than SQS holds a message back, since a delayed one may bring its age along when it appears. */
+const OLD_WEBHOOK_SECONDS = 1_200
+/** Seconds: a message that failed once is hidden for an hour before its second try. */
+const OLD_SETTLEMENT_SECONDS = 7_200
+
+/** Who waits for what was given up, by the queue it is in. */
+const SUFFERERS: Readonly<Record<string, string>> = {
+  'webhooks-dead': 'merchants, until due work sends their deliveries again.',
+  'settlements-dead': 'a merchant who is not settled, and not paid out, until the message is moved back.',
+  'stream-dead': 'merchants, until due work hands their events on, minutes later.',
+}
+
+const notEmpty = ({ id, queueName }: Watched['deadLetterQueues'][number]): AlarmSpec => ({
+  id: `${id}-not-empty`,
+  // A settlement that nobody repeats is a merchant who is not paid; the others have due work behind them.
+  severity: id === 'settlements-dead' ? 'page' : 'ticket',
+  says: `Messages were given up and wait in ${id}.`,
+  suffers: SUFFERERS[id] ?? 'whoever waits for the work in those messages.',
+  measure: awsMetric('AWS/SQS', 'ApproximateNumberOfMessagesVisible', { QueueName: queueName }, 'Maximum'),
+  is: 'above',
+  threshold: 0,
+  because: 'Nothing ends there but what failed every try. It stays until an operator moves it back.',
+  periodMinutes: 5,
+  periods: 1,
+  whenMissing: 'notBreaching',
+})
+
+/** Queues that do not empty, and those that should be empty. */
+export const queueAlarms = ({ queues, deadLetterQueues }: Watched): readonly AlarmSpec[] => [
+  ...deadLetterQueues.map(notEmpty),
+  {
+    id: 'webhooks-waiting',
+    severity: 'ticket',
+    says: 'A delivery’s message has waited in the queue for twenty minutes.',
+    suffers: 'merchants, who are told of payments late.',
+    measure: awsMetric('AWS/SQS', 'ApproximateAgeOfOldestMessage', { QueueName: queues.webhooks }, 'Maximum'),
+    is: 'above',
+    threshold: OLD_WEBHOOK_SECONDS,
+    because: 'Seconds. Retries are sent with up to 15 minutes of delay, which is no waiting; five more are.',
+    periodMinutes: 5,
+    periods: 2,
+    whenMissing: 'notBreaching',
+  },
+  {
+    id: 'settlements-waiting',
+    severity: 'ticket',
+    says: 'A client’s settlement has waited in the queue for two hours.',
+    suffers: 'a merchant, whose payout is late.',
+    measure: awsMetric('AWS/SQS', 'ApproximateAgeOfOldestMessage', { QueueName: queues.settlements }, 'Maximum'),
+    is: 'above',
+    threshold: OLD_SETTLEMENT_SECONDS,
+    because: 'Seconds. One failed try hides a message for an hour; a second failure is no accident.',
+    periodMinutes: 5,
+    periods: 3,
+    whenMissing: 'notBreaching',
+  },
+  {
+    id: 'settlements-stuck',
+    severity: 'page',
+    says: 'Settlements wait in their queue and not one is finished.',
+    suffers: 'every merchant: nobody is settled, and nobody is paid out today.',
+    measure: {
+      formula: `IF(${orZero('waiting')} > 0, IF(${orZero('finished')} < 1, ${orZero('waiting')}, 0), 0)`,
+      of: {
+        waiting: awsMetric(
+          'AWS/SQS',
+          'ApproximateNumberOfMessagesVisible',
+          { QueueName: queues.settlements },
+          'Minimum',
+        ),
+        finished: awsMetric('AWS/SQS', 'NumberOfMessagesDeleted', { QueueName: queues.settlements }, 'Sum'),
+      },
+    },
+    is: 'above',
+    threshold: 0,
+    because: 'Messages that nobody takes. Ten clients are settled side by side, each within ten minutes.',
+    periodMinutes: 15,
+    periods: 2,
+    whenMissing: 'notBreaching',
+  },
+]

@@ -1,0 +1,21 @@
+import type { FunctionSpec } from '../../functions/manifest.ts'
+import type { QueueName } from '../../shared/queues.ts'
+import type { OurMetric } from './metric-ref.ts'
+
+/** What a stage consists of, by the names under which CloudWatch knows it. */
+export type Watched = {
+  readonly stage: string
+  readonly our: OurMetric
+  readonly apiId: string
+  readonly table: {
+    readonly name: string
+    readonly indexes: readonly string[]
+    /** Most units a second that the stage lets the table use. */
+    readonly maxReadUnits: number
+    readonly maxWriteUnits: number
+  }
+  readonly queues: Readonly<Record<QueueName, string>>
+  /** Queues that nothing reads: what is in them was given up. `id` is the name without stage. */
+  readonly deadLetterQueues: readonly { readonly id: string; readonly queueName: string }[]
+  readonly functions: readonly { readonly spec: FunctionSpec; readonly functionName: string }[]
+}

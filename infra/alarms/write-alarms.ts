@@ -1,0 +1,47 @@
+import type { AlarmSpec } from './alarm-spec.ts'
+import { OVERALL } from './metric-ref.ts'
+import type { Watched } from './watched.ts'
+
+/** Work that was begun and not finished, wherever it happened. */
+export const writeAlarms = ({ our }: Watched): readonly AlarmSpec[] => [
+  {
+    id: 'conflicts-lost',
+    severity: 'ticket',
+    says: 'Writes gave up because other transactions kept holding the same items.',
+    suffers: 'merchants with very many payments at once: a request of theirs answers 500 and is safe to retry.',
+    measure: our('ConflictsLost', OVERALL, 'Sum'),
+    is: 'at least',
+    threshold: 3,
+    because: 'A write is tried twelve times over seconds first. One client’s ledger bears about 250 payments a second.',
+    periodMinutes: 5,
+    periods: 1,
+    whenMissing: 'notBreaching',
+  },
+  {
+    id: 'alerts-failing',
+    severity: 'page',
+    says: 'The alert topic cannot be reached.',
+    suffers: 'operators: whatever happens now, they may not hear of it.',
+    measure: our('AlertFailures', OVERALL, 'Sum'),
+    is: 'at least',
+    threshold: 3,
+    because: 'Due work publishes again each minute, so one failure heals itself and three in five minutes do not.',
+    periodMinutes: 5,
+    periods: 2,
+    whenMissing: 'notBreaching',
+  },
+  {
+    id: 'messages-failing',
+    severity: 'ticket',
+    says: 'Workers cannot finish messages or stream records and meet them again.',
+    suffers: 'the merchants of those messages: announcements and settlements are late.',
+    measure: our('FailedMessages', OVERALL, 'Sum'),
+    is: 'at least',
+    threshold: 5,
+    because: 'A message is tried five times before it is set aside; failures in three periods of four are no hiccup.',
+    periodMinutes: 5,
+    periods: 3,
+    outOf: 4,
+    whenMissing: 'notBreaching',
+  },
+]

@@ -1,0 +1,83 @@
+import { Duration } from 'aws-cdk-lib'
+import {
+  AlarmStatusWidget,
+  Dashboard,
+  GraphWidget,
+  GraphWidgetView,
+  type IAlarm,
+  type IMetric,
+  type IWidget,
+  MathExpression,
+  PeriodOverride,
+  TextWidget,
+} from 'aws-cdk-lib/aws-cloudwatch'
+import { Construct } from 'constructs'
+import type { Watched } from './alarms/watched.ts'
+import { cloudWatchMetric } from './cloudwatch-metric.ts'
+import { type Graph, type Line, numbered, searchExpression } from './dashboard/graph.ts'
+import { machineRows } from './dashboard/machine-rows.ts'
+import { moneyRows } from './dashboard/money-rows.ts'
+
+/** Of the 24 columns that a dashboard has. */
+const GRAPHS_A_LINE = 4
+const WIDTH = 24 / GRAPHS_A_LINE
+const HEIGHT = 5
+
+const metricOf = (line: Line, at: number, periodMinutes: number): IMetric =>
+  'search' in line
+    ? new MathExpression({
+        expression: searchExpression(line.search, periodMinutes),
+        usingMetrics: {},
+        period: Duration.minutes(periodMinutes),
+        // CloudWatch names the lines it finds by what they differ in.
+        label: '',
+      })
+    : cloudWatchMetric(numbered(line.measure, at), periodMinutes, line.label)
+
+const widgetOf = ({ title, unit, lines, stacked = false, periodMinutes = 1 }: Graph): GraphWidget =>
+  new GraphWidget({
+    title: `${title} (${unit})`,
+    left: lines.map((line, at) => metricOf(line, at, periodMinutes)),
+    leftYAxis: { min: 0, label: unit, showUnits: false },
+    view: stacked ? GraphWidgetView.BAR : GraphWidgetView.TIME_SERIES,
+    stacked,
+    width: WIDTH,
+    height: HEIGHT,
+  })
+
+const inLines = (graphs: readonly Graph[]): readonly (readonly IWidget[])[] =>
+  Array.from({ length: Math.ceil(graphs.length / GRAPHS_A_LINE) }, (_, at) =>
+    graphs.slice(at * GRAPHS_A_LINE, (at + 1) * GRAPHS_A_LINE).map(widgetOf),
+  )
+
+const heading = (markdown: string): IWidget => new TextWidget({ markdown, width: 24, height: 1 })
+
+/**
+ * "Is money moving?" in one look, and below it what money moves on. Every stage has one: an account's first three
+ * dashboards cost nothing, and a stage without alarms is looked at all the more.
+ */
+export class GatewayDashboard extends Construct {
+  constructor(scope: Construct, id: string, props: { readonly watched: Watched; readonly page: IAlarm | undefined }) {
+    super(scope, id)
+    const { watched, page } = props
+    const status = new AlarmStatusWidget({
+      title: 'Does somebody have to get up?',
+      alarms: page ? [page] : [],
+      height: 2,
+      width: 24,
+    })
+    new Dashboard(this, 'Dashboard', {
+      dashboardName: `gateway-${watched.stage}`,
+      defaultInterval: Duration.hours(3),
+      // Each graph says its period in its title: "per minute" must stay that, whatever span is shown.
+      periodOverride: PeriodOverride.INHERIT,
+      widgets: [
+        ...(page ? [[status]] : []),
+        ...[...moneyRows(watched), ...machineRows(watched)].flatMap((row) => [
+          [heading(`## ${row.heading}`)],
+          ...inLines(row.graphs).map((widgets) => [...widgets]),
+        ]),
+      ],
+    })
+  }
+}
