@@ -1,0 +1,101 @@
+import { handler as triggerSettlement } from '../../../functions/admin/trigger-settlement.ts'
+import { handler as settleClient } from '../../../functions/queue/settle-client.ts'
+import { handler as checkDueWork } from '../../../functions/schedule/check-due-work.ts'
+import { handler as sweepSettlements } from '../../../functions/schedule/sweep-settlements.ts'
+import { handler as syncProviderTransactions } from '../../../functions/schedule/sync-provider-transactions.ts'
+import { applyProviderReport } from '../../../shared/payment/apply-provider-report.ts'
+import { withFloorZero } from '../fee-scenes.ts'
+import { invokeAdmin } from '../invoke-admin.ts'
+import type { MemoryDeps } from '../memory-table.ts'
+import { listedTransactions, settledRow } from '../provider-transactions.ts'
+import { aDayLater, aSucceededPayment } from '../settlement-builders.ts'
+import type { Scene } from '../watched-world.ts'
+import { asMessage, handOver, run } from './hand-over.ts'
+import { aPending, SLOW_MS } from './payment-scenes.ts'
+
+/** Less than what was asked is received: nobody may be credited with it. */
+const wrongAmount = async (deps: MemoryDeps) => {
+  const { paymentRequestId } = await aPending(deps)
+  const providerPaymentId = deps.provider.pay(paymentRequestId, 99_999)
+  await applyProviderReport(deps, { providerPaymentId }, 'callback')
+}
+
+const NO_TOPIC = {
+  publish: async () => {
+    throw new Error('no topic')
+  },
+}
+
+const unheardAlert: Scene = async ({ deps }) => {
+  await wrongAmount({ ...deps, alerts: NO_TOPIC })
+}
+
+const alertOwedForLong: Scene = async (world) => {
+  await unheardAlert(world)
+  world.deps.clock.advance(30 * 60)
+  await run(checkDueWork, world.deps)
+}
+
+const paymentsUnchecked: Scene = async ({ deps }) => {
+  await aPending(deps)
+  deps.clock.advance(30 * 60)
+  await run(checkDueWork, deps)
+}
+
+const itemInTrouble: Scene = async ({ deps }) => {
+  await aPending(deps)
+  deps.clock.advance(300)
+  deps.provider.script('getRequest', async () => {
+    throw new Error('something nobody thought of')
+  })
+  await run(checkDueWork, deps)
+}
+
+const silentList: Scene = async ({ deps }) => {
+  deps.provider.script('listTransactions', async () => {
+    await deps.sleep(SLOW_MS)
+    return { kind: 'unanswered', reason: 'unreachable' }
+  })
+  await run(syncProviderTransactions, deps)
+}
+
+const foreignTransaction: Scene = async ({ deps }) => {
+  const foreign = { providerPaymentId: `inv-${crypto.randomUUID()}`, reference: 'order 17' }
+  listedTransactions(deps).push(settledRow(foreign, deps.now()))
+  await run(syncProviderTransactions, deps)
+}
+
+/** By the alarm that must see it. */
+export const MONEY_SCENES: Readonly<Record<string, Scene>> = {
+  'alerts-failing': unheardAlert,
+  'alerts-late': alertOwedForLong,
+  'payment-checks-late': paymentsUnchecked,
+  'due-work-not-running': async ({ deps }) => void (await run(checkDueWork, deps)),
+  'due-work-failing': itemInTrouble,
+  'sweep-not-run': async ({ deps }) => void (await run(sweepSettlements, deps)),
+  'sync-not-running': async ({ deps }) => void (await run(syncProviderTransactions, deps)),
+  'sync-incomplete': silentList,
+  'provider-errors-list-transactions': silentList,
+  'provider-slow-list-transactions': silentList,
+  'suspense-money': async ({ deps }) => wrongAmount(deps),
+  'suspense-findings': foreignTransaction,
+}
+
+const anEligibleClient = async (deps: MemoryDeps) => {
+  const client = await withFloorZero(deps)
+  await aSucceededPayment(deps, client)
+  aDayLater(deps)
+  return client
+}
+
+/** Settlements, which no alarm watches one by one, but the dashboard shows. */
+export const OTHER_MONEY_SCENES: Readonly<Record<string, Scene>> = {
+  'a client is settled by the sweep': async ({ deps }) => {
+    const { clientId } = await anEligibleClient(deps)
+    await handOver(settleClient, deps, [asMessage({ client_id: clientId })])
+  },
+  'a client is settled by an operator': async ({ deps }) => {
+    const { clientId } = await anEligibleClient(deps)
+    await invokeAdmin(triggerSettlement, deps, { client_id: clientId, operator: 'sari' })
+  },
+}

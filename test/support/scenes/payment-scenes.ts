@@ -1,0 +1,145 @@
+import { TransactionCanceledException } from '@aws-sdk/client-dynamodb'
+import { handler as receiveCallback } from '../../../functions/callback/receive-provider-callback.ts'
+import { handler as checkDueWork } from '../../../functions/schedule/check-due-work.ts'
+import type { Deps } from '../../../shared/deps.ts'
+import type { Payment } from '../../../shared/payment/payment.ts'
+import { referenceOf } from '../../../shared/payment/provider-attempts.ts'
+import { providerSecretName } from '../../../shared/secrets.ts'
+import { API, anApiClient, aPaymentBody, call } from '../api-event.ts'
+import { interceptTable } from '../intercept-table.ts'
+import type { MemoryDeps } from '../memory-table.ts'
+import { aPendingPayment, aStoredClient } from '../payment-builders.ts'
+import type { Scene } from '../watched-world.ts'
+import { run } from './hand-over.ts'
+
+const CALLBACK = { route: 'POST /callbacks/xendit', handler: receiveCallback }
+const TOKEN = 'a-token-of-tests'
+
+export const aPending = async (deps: MemoryDeps): Promise<Payment> => aPendingPayment(deps, await aStoredClient(deps))
+
+const createByApi = async (deps: MemoryDeps, table: Deps['table'] = deps.table) => {
+  const caller = await anApiClient(deps)
+  return call({ ...deps, table }, API.createPayment, { caller, body: aPaymentBody() })
+}
+
+const knowTokens = ({ secretValues }: MemoryDeps) =>
+  secretValues.set(providerSecretName('test'), JSON.stringify({ secret_key: 'xnd_test', callback_tokens: [TOKEN] }))
+
+/** The provider tells us, with a token that is right or not, that a payment was captured. */
+const callBack = async (deps: MemoryDeps, payment: Payment, providerPaymentId: string, token = TOKEN) => {
+  knowTokens(deps)
+  const data = {
+    payment_id: providerPaymentId,
+    payment_request_id: payment.paymentRequestId,
+    reference_id: referenceOf(payment.paymentId, 1),
+    status: 'SUCCEEDED',
+  }
+  return call(deps, CALLBACK, { body: { event: 'payment.capture', data }, headers: { 'x-callback-token': token } })
+}
+
+/** Longer than any deadline for the slowest percent of the provider's calls. */
+export const SLOW_MS = 9_000
+
+const refusedCreates: Scene = async ({ deps }) => {
+  await createByApi(deps)
+  deps.provider.script('createRequest', async () => ({ kind: 'refused', code: 'CHANNEL_UNAVAILABLE' }))
+  await createByApi(deps)
+}
+
+const createdAndPaid: Scene = async ({ deps }) => {
+  const payment = await aPending(deps)
+  await callBack(deps, payment, deps.provider.pay(payment.paymentRequestId))
+}
+
+const strangersCallback: Scene = async ({ deps }) => {
+  const payment = await aPending(deps)
+  await callBack(deps, payment, 'py-forged', 'not-our-token')
+}
+
+const contendedCreate: Scene = async ({ deps }) => {
+  const contended = interceptTable(deps, {
+    before: ({ name }) => {
+      if (name !== 'TransactWriteCommand') return
+      throw new TransactionCanceledException({
+        message: 'cancelled',
+        $metadata: {},
+        CancellationReasons: [{ Code: 'TransactionConflict' }, { Code: 'None' }],
+      })
+    },
+  })
+  await createByApi(deps, contended.table)
+}
+
+const slowCreate: Scene = async ({ deps }) => {
+  deps.provider.script('createRequest', async () => {
+    await deps.sleep(SLOW_MS)
+    return { kind: 'unknown', reason: 'timeout' }
+  })
+  await createByApi(deps)
+}
+
+const slowRequestCheck: Scene = async ({ deps }) => {
+  await aPending(deps)
+  deps.clock.advance(300)
+  deps.provider.script('getRequest', async () => {
+    await deps.sleep(SLOW_MS)
+    return { kind: 'unanswered', reason: 'unreachable' }
+  })
+  await run(checkDueWork, deps)
+}
+
+const slowConfirmation: Scene = async ({ deps }) => {
+  const payment = await aPending(deps)
+  const providerPaymentId = deps.provider.pay(payment.paymentRequestId)
+  deps.provider.script('getPayment', async () => {
+    await deps.sleep(SLOW_MS)
+    return { kind: 'unanswered', reason: 'server_error' }
+  })
+  await callBack(deps, payment, providerPaymentId)
+}
+
+const slowCancel: Scene = async ({ deps }) => {
+  const caller = await anApiClient(deps)
+  const { body } = await call(deps, API.createPayment, { caller, body: aPaymentBody() })
+  deps.provider.script('cancelRequest', async () => {
+    await deps.sleep(SLOW_MS)
+    return { kind: 'unanswered', reason: 'unreachable' }
+  })
+  await call(deps, API.cancelPayment, { caller, id: String(body['id']) })
+}
+
+/** By the alarm that must see it. */
+export const PAYMENT_SCENES: Readonly<Record<string, Scene>> = {
+  'creates-failing': refusedCreates,
+  'money-not-moving': createdAndPaid,
+  'callbacks-refused': strangersCallback,
+  'conflicts-lost': contendedCreate,
+  'provider-errors-create-request': slowCreate,
+  'provider-slow-create-request': slowCreate,
+  'provider-errors-get-request': slowRequestCheck,
+  'provider-slow-get-request': slowRequestCheck,
+  'provider-errors-get-payment': slowConfirmation,
+  'provider-slow-get-payment': slowConfirmation,
+  'provider-errors-cancel-request': slowCancel,
+  'provider-slow-cancel-request': slowCancel,
+}
+
+/** Ends of payments that no alarm watches, but the dashboard shows. */
+export const OTHER_PAYMENT_SCENES: Readonly<Record<string, Scene>> = {
+  'a payment is cancelled': async ({ deps }) => {
+    const caller = await anApiClient(deps)
+    const { body } = await call(deps, API.createPayment, { caller, body: aPaymentBody() })
+    await call(deps, API.cancelPayment, { caller, id: String(body['id']) })
+  },
+  'a payment expires': async ({ deps }) => {
+    await aPending(deps)
+    deps.clock.advance(25 * 60 * 60)
+    await run(checkDueWork, deps)
+  },
+  'a payment fails upstream': async ({ deps }) => {
+    const { paymentRequestId } = await aPending(deps)
+    deps.provider.close(paymentRequestId, 'failed')
+    deps.clock.advance(300)
+    await run(checkDueWork, deps)
+  },
+}

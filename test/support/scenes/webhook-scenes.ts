@@ -1,0 +1,76 @@
+import { handler as deliverWebhook } from '../../../functions/queue/deliver-webhook.ts'
+import { handler as checkDueWork } from '../../../functions/schedule/check-due-work.ts'
+import { handler as fanOutEvents } from '../../../functions/stream/fan-out-events.ts'
+import { addMs, MINUTE_MS } from '../../../shared/time.ts'
+import { streamRecord } from '../../simulation/sim-table/stream-record.ts'
+import { drainQueue, FAILED, messageFor } from '../deliver-messages.ts'
+import type { MemoryDeps } from '../memory-table.ts'
+import type { Scene, WatchedWorld } from '../watched-world.ts'
+import { storedDelivery, storedEndpoint, storedEvent } from '../webhook-builders.ts'
+import { asMessage, handOver, run } from './hand-over.ts'
+
+const deliver = async (deps: MemoryDeps, delivery: Parameters<typeof messageFor>[0]) => {
+  const { deliveryId, attempt } = messageFor(delivery)
+  await handOver(deliverWebhook, deps, [asMessage({ delivery_id: deliveryId, attempt })])
+}
+
+const announcedLate: Scene = async ({ deps }) => {
+  const endpoint = await storedEndpoint(deps)
+  await deliver(deps, await storedDelivery(deps, endpoint, { firedAt: addMs(deps.now(), -3 * MINUTE_MS) }))
+}
+
+/** Eight failures in a row. */
+export const abandonedDelivery: Scene = async ({ deps }) => {
+  deps.answerWebhooks(async () => FAILED)
+  await deliver(deps, await storedDelivery(deps, await storedEndpoint(deps)))
+  await drainQueue(deps)
+}
+
+const fanOutWithoutQueue: Scene = async ({ deps }) => {
+  const { clientId } = await storedEndpoint(deps)
+  await storedEvent(deps, { clientId })
+  const change = deps.changes.at(-1)
+  if (!change) throw new Error('no event was written')
+  const queues = { send: async () => Promise.reject(new Error('no queue')) }
+  await handOver(fanOutEvents, { ...deps, queues }, [streamRecord(change)])
+}
+
+const unreadableMessage: Scene = async ({ deps }) => {
+  await handOver(deliverWebhook, deps, [asMessage('not a delivery')])
+}
+
+const later = async ({ deps }: WatchedWorld, minutes: number) => {
+  deps.clock.advance(minutes * 60)
+  await run(checkDueWork, deps)
+}
+
+const lostEvent: Scene = async (world) => {
+  await storedEvent(world.deps)
+  await later(world, 10)
+}
+
+const lostMessage: Scene = async (world) => {
+  await storedDelivery(world.deps, await storedEndpoint(world.deps))
+  await later(world, 15)
+}
+
+/** By the alarm that must see it. */
+export const WEBHOOK_SCENES: Readonly<Record<string, Scene>> = {
+  'announcements-slow': announcedLate,
+  'announcements-late': announcedLate,
+  'deliveries-abandoned': abandonedDelivery,
+  'fan-out-failing': fanOutWithoutQueue,
+  'messages-failing': unreadableMessage,
+  'events-late': lostEvent,
+  'deliveries-late': lostMessage,
+}
+
+/** Outcomes of attempts that no alarm watches, but the dashboard shows. */
+export const OTHER_WEBHOOK_SCENES: Readonly<Record<string, Scene>> = {
+  'a delivery is skipped, since its endpoint was disabled': async ({ deps }) => {
+    await deliver(deps, await storedDelivery(deps, await storedEndpoint(deps, { enabled: false }), SCHEDULED(deps)))
+  },
+}
+
+/** Made while its endpoint was still enabled. */
+const SCHEDULED = (deps: MemoryDeps) => ({ status: 'scheduled', nextAttemptAt: deps.now() }) as const
