@@ -16,7 +16,6 @@ import { alarmsOf } from './alarms/all-alarms.ts'
 import { serviceOf } from './alarms/metric-ref.ts'
 import type { Watched } from './alarms/watched.ts'
 import { cloudWatchMetric } from './cloudwatch-metric.ts'
-import type { DeployedStage } from './stage.ts'
 
 const COMPARISONS = {
   above: ComparisonOperator.GREATER_THAN_THRESHOLD,
@@ -31,13 +30,6 @@ const MISSING = {
 
 /** Written by an operator before planned work (infra/runbook.md), never by the gateway. */
 const QUIET = { namespace: 'PaymentGateway/Operators', metricName: 'Quiet' } as const
-
-/**
- * Alarms cost about ten dollars a month and stage, and wake people, so a stage has them when it must not be lost or
- * when it names somebody who wants to hear them. A developer's own stage is neither.
- */
-export const hasAlarms = ({ deletionProtection, alarmRecipients }: DeployedStage): boolean =>
-  deletionProtection || alarmRecipients.length > 0
 
 /**
  * Every alarm of infra/alarms. Each tells the topic by its own name when it goes off and when it is over; one more,

@@ -148,11 +148,25 @@ export const deployedStage = (name: string): DeployedStage => {
 }
 
 /**
+ * Alarms cost about ten dollars a month and stage, and wake people, so a stage has them when it must not be lost or
+ * when it names somebody who wants to hear them. A developer's own stage is neither. The dashboard is everybody's.
+ */
+export const hasAlarms = ({
+  deletionProtection,
+  alarmRecipients,
+}: Pick<DeployedStage, 'deletionProtection' | 'alarmRecipients'>): boolean =>
+  deletionProtection || alarmRecipients.length > 0
+
+/**
  * Refuses what must never be deployed, whoever built the settings: webhooks to loopback addresses would reach the
  * Lambda runtime's own API. Only the local gateway, which is no stack, allows them.
  */
-export const assertDeployable = ({ settings, front, domain }: DeployedStage): void => {
+export const assertDeployable = (stage: DeployedStage): void => {
+  const { settings, front, domain } = stage
   assertStageName(settings.name)
+  if (stage.logLevel === 'WARN' && hasAlarms(stage)) {
+    throw new Error(`stage ${settings.name}: metrics ride on INFO lines, so with WARN its alarms would watch silence`)
+  }
   if (settings.allowLoopbackWebhooks) {
     throw new Error(`stage ${settings.name}: webhooks to loopback addresses exist only in the local gateway`)
   }

@@ -59,17 +59,15 @@ export type MetricName = keyof typeof METRICS
 
 type SetOf<Name extends MetricName> = (typeof METRICS)[Name]['dimensionSets'][number]
 
-type Exactly<Set extends readonly string[], All extends readonly string[]> = Set extends readonly []
+/** Taken one set at a time, while `All` stays the whole of them: what only other sets have must not be given. */
+type OneOf<Set extends readonly string[], All extends readonly string[] = Set> = Set extends readonly []
   ? Readonly<Record<string, never>>
-  : { readonly [name in Set[number]]: string } & { readonly [name in Exclude<All[number], Set[number]>]?: never }
+  : Set extends readonly string[]
+    ? { readonly [name in Set[number]]: string } & { readonly [name in Exclude<All[number], Set[number]>]?: never }
+    : never
 
 /** The dimensions of one of a metric's sets, all of them and no others: anything else would be a metric of nobody. */
-export type DimensionsOf<Name extends MetricName> =
-  SetOf<Name> extends infer Set extends readonly string[]
-    ? Set extends unknown
-      ? Exactly<Set, SetOf<Name>>
-      : never
-    : never
+export type DimensionsOf<Name extends MetricName> = OneOf<SetOf<Name>>
 
 /** A metric taken from a log line: 1, or the number in one of its fields; none when the field is missing. */
 export type Measured = {

@@ -1,0 +1,94 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { functionName, MANIFEST } from '../../functions/manifest.ts'
+import { inputOf } from '../../infra/cli/action.ts'
+import { parseCommand } from '../../infra/cli/parse-command.ts'
+import { fieldsOf } from '../../infra/cli/schema-fields.ts'
+import { tellingAlarms } from '../support/alarm-template.ts'
+import { PROJECT_ROOT } from '../support/source-file.ts'
+import { synthesised } from '../support/stack-template.ts'
+
+const template = synthesised('prod')
+const runbook = readFileSync(join(PROJECT_ROOT, 'infra/runbook.md'), 'utf8')
+
+const matches = (pattern: RegExp, text = runbook): readonly string[] =>
+  [...text.matchAll(pattern)].map(([, found = '']) => found)
+
+const sections = new Map(
+  runbook
+    .split(/^(?=#{1,3} )/m)
+    .filter((section) => section.startsWith('## '))
+    .map((section) => [section.slice(3, section.indexOf('\n')), section]),
+)
+const anchors = matches(/^#{1,3} (.+)$/gm).map((title) => title.toLowerCase().replaceAll(' ', '-'))
+
+describe('the runbook', () => {
+  it('has one heading for every alarm that tells somebody, and none for anything else', () => {
+    const ids = tellingAlarms(template, 'prod').map(({ id }) => id)
+
+    expect([...sections.keys()].toSorted()).toStrictEqual(ids.toSorted())
+    expect(matches(/^## (.+)$/gm)).toHaveLength(sections.size)
+  })
+
+  it('is where every description points to', () => {
+    const descriptions = ['AWS::CloudWatch::Alarm', 'AWS::CloudWatch::CompositeAlarm']
+      .flatMap((type) => template.ofType(type))
+      .flatMap(({ properties }) => matches(/infra\/runbook\.md#([\w-]+)$/g, String(properties['AlarmDescription'])))
+
+    expect(descriptions.filter((anchor) => !anchors.includes(anchor))).toStrictEqual([])
+    expect(descriptions).toStrictEqual(expect.arrayContaining(['page', 'quiet', ...sections.keys()]))
+  })
+
+  it.each(['Means', 'Find out', 'Do', 'Over when'])('answers for each alarm: %s', (question) => {
+    const silent = [...sections].filter(
+      ([, text]) => !text.includes(`\n**${question}** `) && !text.includes(`**${question}**\n`),
+    )
+
+    expect(silent.map(([id]) => id)).toStrictEqual([])
+  })
+
+  it('has no link that leads nowhere', () => {
+    expect(matches(/\]\(#([^)]+)\)/g).filter((anchor) => !anchors.includes(anchor))).toStrictEqual([])
+  })
+
+  it('asks the logs only for codes that are written', () => {
+    const codes = matches(/^ {2}\| '([a-z_]+\.[a-z_]+)'$/gm, readFileSync(join(PROJECT_ROOT, 'shared/log.ts'), 'utf8'))
+    const queries = matches(/```logs\n([\s\S]*?)```/g).join('\n')
+    const asked = matches(/"([a-z_]+\.[a-z_]+)"/g, queries).filter((text) => !text.startsWith('platform.'))
+
+    expect(asked.length).toBeGreaterThan(20)
+    expect(asked.filter((code) => !codes.includes(code))).toStrictEqual([])
+  })
+
+  it('names only functions that exist', () => {
+    const names = MANIFEST.map((spec) => functionName('prod', spec))
+    const named = matches(/(?:\/aws\/lambda\/|--function-name |--name )(gateway-prod-[a-z-]*[a-z])/g)
+
+    expect(named.length).toBeGreaterThan(10)
+    expect(named.filter((name) => !names.includes(name))).toStrictEqual([])
+  })
+
+  it('gives commands of the operator tool that parse, with fields that exist', async () => {
+    const commands = matches(/npm run -s admin -- (.+)$/gm)
+    expect(commands.length).toBeGreaterThan(10)
+
+    for (const command of commands) {
+      const [action = '', ...args] = [...command.matchAll(/'([^']*)'|(\S+)/g)].map(
+        ([, quoted, bare]) => quoted ?? bare ?? '',
+      )
+      const spec = MANIFEST.find(({ name }) => name === action)
+      if (!spec) throw new Error(`the runbook gives an action that does not exist: ${action}`)
+      const input = await inputOf(spec)
+      const fields = input ? fieldsOf(input) : []
+      const { stage, payload } = parseCommand(args, fields, 'an operator')
+
+      expect(stage).toBe('prod')
+      const given = Object.keys(Object(payload))
+      expect([
+        command,
+        given.filter((name) => !fields.some((field) => field.name.split('.')[0] === name)),
+      ]).toStrictEqual([command, []])
+    }
+  })
+})
