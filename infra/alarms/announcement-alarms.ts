@@ -2,8 +2,7 @@ import type { AlarmSpec } from './alarm-spec.ts'
 import { OVERALL } from './metric-ref.ts'
 import type { Watched } from './watched.ts'
 
-/** From paid to announced: are merchants told? */
-export const announcementAlarms = ({ our }: Watched): readonly AlarmSpec[] => [
+const times = ({ our }: Watched): readonly AlarmSpec[] => [
   {
     id: 'announcements-slow',
     severity: 'page',
@@ -31,6 +30,9 @@ export const announcementAlarms = ({ our }: Watched): readonly AlarmSpec[] => [
     periods: 2,
     whenMissing: 'notBreaching',
   },
+]
+
+const failures = ({ our }: Watched): readonly AlarmSpec[] => [
   {
     id: 'deliveries-abandoned',
     severity: 'ticket',
@@ -60,3 +62,6 @@ export const announcementAlarms = ({ our }: Watched): readonly AlarmSpec[] => [
     whenMissing: 'notBreaching',
   },
 ]
+
+/** From paid to announced: are merchants told? */
+export const announcementAlarms = (watched: Watched): readonly AlarmSpec[] => [...times(watched), ...failures(watched)]

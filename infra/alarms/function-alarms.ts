@@ -48,6 +48,21 @@ const only = ({ functions }: Watched, has: (spec: Watched['functions'][number]['
   return found.functionName
 }
 
+const CONCURRENCY: AlarmSpec = {
+  id: 'concurrency-near-limit',
+  severity: 'page',
+  says: 'The account runs almost as many functions at once as it may.',
+  suffers: 'everyone, once the limit is met: requests, callbacks and deliveries are refused alike.',
+  measure: awsMetric('AWS/Lambda', 'ClaimedAccountConcurrency', {}, 'Maximum'),
+  is: 'above',
+  threshold: 0.8 * ACCOUNT_CONCURRENCY,
+  because: 'Of 1,000, the quota of an account that has not asked for more. Raise both together.',
+  periodMinutes: 1,
+  periods: 3,
+  outOf: 5,
+  whenMissing: 'notBreaching',
+}
+
 /** Lambda: what breaks off, what may not start, and how close the account is to its limit. */
 export const functionAlarms = (watched: Watched): readonly AlarmSpec[] => [
   ...FUNCTION_GROUPS.flatMap((group) => groupAlarms(watched, group)),
@@ -87,18 +102,5 @@ export const functionAlarms = (watched: Watched): readonly AlarmSpec[] => [
     periods: 1,
     whenMissing: 'notBreaching',
   },
-  {
-    id: 'concurrency-near-limit',
-    severity: 'page',
-    says: 'The account runs almost as many functions at once as it may.',
-    suffers: 'everyone, once the limit is met: requests, callbacks and deliveries are refused alike.',
-    measure: awsMetric('AWS/Lambda', 'ClaimedAccountConcurrency', {}, 'Maximum'),
-    is: 'above',
-    threshold: 0.8 * ACCOUNT_CONCURRENCY,
-    because: 'Of 1,000, the quota of an account that has not asked for more. Raise both together.',
-    periodMinutes: 1,
-    periods: 3,
-    outOf: 5,
-    whenMissing: 'notBreaching',
-  },
+  CONCURRENCY,
 ]

@@ -1,6 +1,21 @@
 import type { AlarmSpec } from './alarm-spec.ts'
-import { OVERALL, orZero } from './metric-ref.ts'
+import { type OurMetric, OVERALL, orZero } from './metric-ref.ts'
 import type { Watched } from './watched.ts'
+
+const callbacksRefused = (our: OurMetric): AlarmSpec => ({
+  id: 'callbacks-refused',
+  severity: 'ticket',
+  says: 'Callbacks arrive with a token that is not ours.',
+  suffers: 'customers whose payment shows as pending until due work asks about it, minutes later.',
+  measure: our('CallbacksRefused', OVERALL, 'Sum'),
+  is: 'at least',
+  threshold: 10,
+  because: 'A stranger can post to that address, so it never pages; a token rotated on one side refuses every one.',
+  periodMinutes: 5,
+  periods: 2,
+  outOf: 3,
+  whenMissing: 'notBreaching',
+})
 
 /** Is money moving? Payments created, paid, and what the provider tells us about them. */
 export const paymentAlarms = ({ our }: Watched): readonly AlarmSpec[] => {
@@ -19,7 +34,8 @@ export const paymentAlarms = ({ our }: Watched): readonly AlarmSpec[] => {
       },
       is: 'above',
       threshold: 25,
-      because: 'Percent. A single merchant with a wrong channel stays below; fewer than ten tries say nothing.',
+      because:
+        'Percent. Fewer than ten tries say nothing; above that, one merchant whose creates are all refused counts too.',
       periodMinutes: 5,
       periods: 2,
       outOf: 3,
@@ -42,19 +58,6 @@ export const paymentAlarms = ({ our }: Watched): readonly AlarmSpec[] => {
       periods: 1,
       whenMissing: 'notBreaching',
     },
-    {
-      id: 'callbacks-refused',
-      severity: 'ticket',
-      says: 'Callbacks arrive with a token that is not ours.',
-      suffers: 'customers whose payment shows as pending until due work asks about it, minutes later.',
-      measure: our('CallbacksRefused', OVERALL, 'Sum'),
-      is: 'at least',
-      threshold: 10,
-      because: 'A stranger can post to that address, so it never pages; a token rotated on one side refuses every one.',
-      periodMinutes: 5,
-      periods: 2,
-      outOf: 3,
-      whenMissing: 'notBreaching',
-    },
+    callbacksRefused(our),
   ]
 }

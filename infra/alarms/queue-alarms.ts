@@ -29,6 +29,26 @@ const notEmpty = ({ id, queueName }: Watched['deadLetterQueues'][number]): Alarm
   whenMissing: 'notBreaching',
 })
 
+const stuckSettlements = (queueName: string): AlarmSpec => ({
+  id: 'settlements-stuck',
+  severity: 'page',
+  says: 'Settlements wait in their queue and not one is finished.',
+  suffers: 'every merchant: nobody is settled, and nobody is paid out today.',
+  measure: {
+    formula: `IF(${orZero('waiting')} > 0, IF(${orZero('finished')} < 1, ${orZero('waiting')}, 0), 0)`,
+    of: {
+      waiting: awsMetric('AWS/SQS', 'ApproximateNumberOfMessagesVisible', { QueueName: queueName }, 'Minimum'),
+      finished: awsMetric('AWS/SQS', 'NumberOfMessagesDeleted', { QueueName: queueName }, 'Sum'),
+    },
+  },
+  is: 'above',
+  threshold: 0,
+  because: 'Messages that nobody takes. Ten clients are settled side by side, each within ten minutes.',
+  periodMinutes: 15,
+  periods: 2,
+  whenMissing: 'notBreaching',
+})
+
 /** Queues that do not empty, and those that should be empty. */
 export const queueAlarms = ({ queues, deadLetterQueues }: Watched): readonly AlarmSpec[] => [
   ...deadLetterQueues.map(notEmpty),
@@ -58,28 +78,5 @@ export const queueAlarms = ({ queues, deadLetterQueues }: Watched): readonly Ala
     periods: 3,
     whenMissing: 'notBreaching',
   },
-  {
-    id: 'settlements-stuck',
-    severity: 'page',
-    says: 'Settlements wait in their queue and not one is finished.',
-    suffers: 'every merchant: nobody is settled, and nobody is paid out today.',
-    measure: {
-      formula: `IF(${orZero('waiting')} > 0, IF(${orZero('finished')} < 1, ${orZero('waiting')}, 0), 0)`,
-      of: {
-        waiting: awsMetric(
-          'AWS/SQS',
-          'ApproximateNumberOfMessagesVisible',
-          { QueueName: queues.settlements },
-          'Minimum',
-        ),
-        finished: awsMetric('AWS/SQS', 'NumberOfMessagesDeleted', { QueueName: queues.settlements }, 'Sum'),
-      },
-    },
-    is: 'above',
-    threshold: 0,
-    because: 'Messages that nobody takes. Ten clients are settled side by side, each within ten minutes.',
-    periodMinutes: 15,
-    periods: 2,
-    whenMissing: 'notBreaching',
-  },
+  stuckSettlements(queues.settlements),
 ]

@@ -4,8 +4,7 @@ import type { Watched } from './watched.ts'
 
 const HOUR = 60
 
-/** The daily sweep, the hourly sync, and money that belongs to nobody yet. */
-export const settlementAlarms = ({ our }: Watched): readonly AlarmSpec[] => [
+const runs = ({ our }: Watched): readonly AlarmSpec[] => [
   {
     id: 'sweep-not-run',
     severity: 'page',
@@ -46,6 +45,9 @@ export const settlementAlarms = ({ our }: Watched): readonly AlarmSpec[] => [
     periods: 6,
     whenMissing: 'notBreaching',
   },
+]
+
+const suspense = ({ our }: Watched): readonly AlarmSpec[] => [
   {
     id: 'suspense-money',
     severity: 'ticket',
@@ -73,3 +75,6 @@ export const settlementAlarms = ({ our }: Watched): readonly AlarmSpec[] => [
     whenMissing: 'notBreaching',
   },
 ]
+
+/** The daily sweep, the hourly sync, and money that belongs to nobody yet. */
+export const settlementAlarms = (watched: Watched): readonly AlarmSpec[] => [...runs(watched), ...suspense(watched)]

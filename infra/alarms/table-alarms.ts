@@ -44,6 +44,25 @@ const closeToMaximum = (
   whenMissing: 'notBreaching',
 })
 
+const errors = ({ table }: Watched): AlarmSpec => ({
+  id: 'table-errors',
+  severity: 'page',
+  says: 'DynamoDB answers with errors of its own.',
+  suffers: 'merchants and customers: any request may answer 500.',
+  measure: sumOf(
+    TABLE_OPERATIONS.map((operation) =>
+      awsMetric('AWS/DynamoDB', 'SystemErrors', { TableName: table.name, Operation: operation }, 'Sum'),
+    ),
+  ),
+  is: 'at least',
+  threshold: 10,
+  because: 'Single ones are repeated by the SDK; ten a minute are an incident of AWS.',
+  periodMinutes: 1,
+  periods: 3,
+  outOf: 5,
+  whenMissing: 'notBreaching',
+})
+
 /** The one table and its indexes. */
 export const tableAlarms = (watched: Watched): readonly AlarmSpec[] => {
   const { table } = watched
@@ -76,24 +95,7 @@ export const tableAlarms = (watched: Watched): readonly AlarmSpec[] => {
       outOf: 5,
       whenMissing: 'notBreaching',
     },
-    {
-      id: 'table-errors',
-      severity: 'page',
-      says: 'DynamoDB answers with errors of its own.',
-      suffers: 'merchants and customers: any request may answer 500.',
-      measure: sumOf(
-        TABLE_OPERATIONS.map((operation) =>
-          awsMetric('AWS/DynamoDB', 'SystemErrors', { TableName: table.name, Operation: operation }, 'Sum'),
-        ),
-      ),
-      is: 'at least',
-      threshold: 10,
-      because: 'Single ones are repeated by the SDK; ten a minute are an incident of AWS.',
-      periodMinutes: 1,
-      periods: 3,
-      outOf: 5,
-      whenMissing: 'notBreaching',
-    },
+    errors(watched),
     closeToMaximum(watched, 'reads', 'ConsumedReadCapacityUnits', table.maxReadUnits),
     closeToMaximum(watched, 'writes', 'ConsumedWriteCapacityUnits', table.maxWriteUnits),
   ]

@@ -24,7 +24,13 @@ const ours = alarmsIn(template, STAGE).filter(({ metrics }) =>
 type Identity = Pick<TemplateMetric, 'namespace' | 'name' | 'dimensions'>
 
 const identityOf = ({ namespace, name, dimensions }: Identity): string =>
-  JSON.stringify([namespace, name, Object.entries(dimensions).toSorted()])
+  JSON.stringify([
+    namespace,
+    name,
+    ...Object.keys(dimensions)
+      .toSorted()
+      .map((key) => [key, dimensions[key]]),
+  ])
 
 const valuesOf = (emitted: readonly Emitted[], metric: Identity): readonly number[] =>
   emitted.filter((one) => identityOf(one) === identityOf(metric)).map(({ value }) => value)

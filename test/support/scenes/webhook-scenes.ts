@@ -68,9 +68,8 @@ export const WEBHOOK_SCENES: Readonly<Record<string, Scene>> = {
 /** Outcomes of attempts that no alarm watches, but the dashboard shows. */
 export const OTHER_WEBHOOK_SCENES: Readonly<Record<string, Scene>> = {
   'a delivery is skipped, since its endpoint was disabled': async ({ deps }) => {
-    await deliver(deps, await storedDelivery(deps, await storedEndpoint(deps, { enabled: false }), SCHEDULED(deps)))
+    const endpoint = await storedEndpoint(deps, { enabled: false })
+    // Made while the endpoint was still enabled.
+    await deliver(deps, await storedDelivery(deps, endpoint, { status: 'scheduled', nextAttemptAt: deps.now() }))
   },
 }
-
-/** Made while its endpoint was still enabled. */
-const SCHEDULED = (deps: MemoryDeps) => ({ status: 'scheduled', nextAttemptAt: deps.now() }) as const
