@@ -18,11 +18,14 @@ export const describeCause = (cause: unknown) =>
 
 /**
  * JSON lines by Powertools, with the metrics of those lines that have some. The closed codes and id-only fields of `Log`
- * are what keeps personal data out.
+ * are what keeps personal data out. The logger writes the service on each line, which is where metrics have theirs from.
  */
-export const powertoolsLog = (stage: string, own?: Logger): Log => {
+export const powertoolsLog = (
+  stage: string,
+  newLogger: (serviceName: string) => Logger = (serviceName) => new Logger({ serviceName }),
+): Log => {
   const serviceName = `gateway-${stage}`
-  const logger = own ?? new Logger({ serviceName })
+  const logger = newLogger(serviceName)
   const metricsOf = embeddedMetrics(serviceName)
   const line = (code: LogCode, fields: LogFields) => ({ ...fields, ...metricsOf(code, fields) })
   return {

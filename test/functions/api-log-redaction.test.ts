@@ -59,7 +59,7 @@ const keptOutput = () => {
       (...args: unknown[]) => void lines.push(JSON.stringify([level, ...args])),
     )
   }
-  return { log: powertoolsLog('test', logger), lines }
+  return { log: powertoolsLog('test', () => logger), lines }
 }
 
 /** What the requests below are answered, in their order, before the table fails. */

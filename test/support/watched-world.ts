@@ -65,9 +65,12 @@ export const watchedWorld = (stage: string): WatchedWorld => {
       done()
     },
   })
-  const logger = new Logger({ serviceName: `gateway-${stage}` })
-  Reflect.set(logger, 'console', new Console({ stdout, stderr: stdout }))
-  const own = memoryDeps({ log: powertoolsLog(stage, logger) })
+  const log = powertoolsLog(stage, (serviceName) => {
+    const logger = new Logger({ serviceName })
+    Reflect.set(logger, 'console', new Console({ stdout, stderr: stdout }))
+    return logger
+  })
+  const own = memoryDeps({ log })
   return {
     deps: { ...own, provider: { ...own.provider, ...loggedProvider(own.provider, own) } },
     emitted: () =>
