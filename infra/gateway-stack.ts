@@ -15,8 +15,8 @@ import { OriginSecret } from './origin-secret.ts'
 import { ProviderSecret } from './provider-secret.ts'
 import { Schedules } from './schedules.ts'
 import { assertDeployable, type DeployedStage, hasAlarms } from './stage.ts'
-import { WebhookEgress } from './webhook-egress.ts'
 import { watchedStack } from './watched-stack.ts'
+import { WebhookEgress } from './webhook-egress.ts'
 
 /** The payment gateway on AWS: what it keeps, what runs, and what starts it. Functions come from the manifest. */
 export class GatewayStack extends Stack {

@@ -1,4 +1,4 @@
-import type { FunctionSpec } from '../../functions/manifest.ts'
+import type { FunctionSpec } from '../../functions/function-spec.ts'
 
 /** Functions that fail for the same people. Operators see for themselves when an action of theirs breaks off. */
 export type FunctionGroup = {

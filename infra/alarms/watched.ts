@@ -1,4 +1,4 @@
-import type { FunctionSpec } from '../../functions/manifest.ts'
+import type { FunctionSpec } from '../../functions/function-spec.ts'
 import type { QueueName } from '../../shared/queues.ts'
 import type { OurMetric } from './metric-ref.ts'
 

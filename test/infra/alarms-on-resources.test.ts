@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { functionName, MANIFEST } from '../../functions/manifest.ts'
+import { functionName } from '../../functions/function-spec.ts'
+import { MANIFEST } from '../../functions/manifest.ts'
 import { AWS_METRICS } from '../../infra/alarms/metric-ref.ts'
 import { deployedStage } from '../../infra/stage.ts'
 import { METRIC_NAMESPACE } from '../../shared/metrics.ts'
