@@ -1,6 +1,6 @@
 /**
- * What cannot be measured on this machine. Replace the durations by the ones your own functions report
- * (`platform.report` in their logs) as soon as there are some.
+ * What cannot be measured on this machine. Replace the durations by those of your own functions (the metric
+ * `AWS/Lambda Duration`) as soon as there are some.
  */
 export const ASSUMPTIONS = {
   hoursPerMonth: 730,
@@ -21,8 +21,6 @@ export const ASSUMPTIONS = {
    * since the provider changes transactions after they appeared.
    */
   syncLooks: 48,
-  /** What Lambda writes about one invocation in its JSON format: start, report. */
-  platformLogBytes: 700,
   /** One line of the API's access log. */
   accessLogBytes: 550,
   /** A warm environment keeps a secret for a minute; so many deliveries share one reading of it. */

@@ -43,9 +43,9 @@ export const costReport = (template: StageTemplate, measured: Measured): string 
     BEGIN,
     `List prices of ${PRICES.region}, read ${PRICES.readOn}, without free tiers: \`infra/costs/prices.ts\`. Stage \`prod\` as it is in infra/stage.ts.`,
     `Measured for one payment:\n\n${flowTable(measured.perPayment)}`,
-    `Idle, a month:\n\n${costTable(idleCosts(template, measured.idleRuns), 'Idle, a month')}`,
+    `Idle, a month:\n\n${costTable(idleCosts(template, measured), 'Idle, a month')}`,
     `A million payments:\n\n${costTable(paymentCosts(template, measured), 'A million payments')}`,
-    `Besides:\n\n${costTable([abandonedCosts(template, measured), ...optionCosts()], undefined)}`,
+    `Besides:\n\n${costTable([abandonedCosts(template, measured), ...optionCosts(measured)], undefined)}`,
     END,
   ].join('\n\n')
 

@@ -3,7 +3,7 @@ import { ScanCommand } from '@aws-sdk/lib-dynamodb'
 import type { Context } from 'aws-lambda'
 import { MANIFEST } from '../../functions/manifest.ts'
 import type { Deps } from '../../shared/deps.ts'
-import type { Log } from '../../shared/log.ts'
+import { loggedProvider } from '../../shared/provider/logged-provider.ts'
 import { xenditProvider } from '../../shared/provider/xendit.ts'
 import type { QueueMessage, QueueName } from '../../shared/queues.ts'
 import { documentClient } from '../../shared/runtime/aws-table.ts'
@@ -17,6 +17,7 @@ import { type LocalClock, startLocalClock } from '../local/local-clock.ts'
 import { type LocalRequest, startLocalHttpServer } from '../local/local-http-server.ts'
 import { startProviderSimulator } from '../local/provider-simulator/provider-simulator.ts'
 import { countingClient } from './counting-client.ts'
+import { countingLog } from './counting-log.ts'
 import { storedBytes } from './stored-bytes.ts'
 
 const STAGE = 'costs'
@@ -24,24 +25,6 @@ const STAGE = 'costs'
 const A_MONDAY = Date.UTC(2026, 10, 23, 4)
 const SECRET_KEY = 'xnd_development_costs'
 export const CALLBACK_TOKEN = 'costs-callback-token'
-
-/** Lines as Powertools writes them, counted instead of written. */
-const countingLog = () => {
-  let bytes = 0
-  const count =
-    (level: string) =>
-    (message: string, fields: object = {}) => {
-      const line = { level, message, timestamp: '2026-11-20T04:00:00.000Z', service: `gateway-${STAGE}`, ...fields }
-      bytes += Buffer.byteLength(JSON.stringify(line)) + 1
-    }
-  const log: Log = { info: count('INFO'), warn: count('WARN'), error: count('ERROR') }
-  const take = () => {
-    const taken = bytes
-    bytes = 0
-    return taken
-  }
-  return { log, take }
-}
 
 /**
  * The real handlers on a table of their own in DynamoDB Local and on the provider's simulator, with everything counted
@@ -67,7 +50,7 @@ export const startCostWorld = async (dynamodbEndpoint: string) => {
   const plain = documentClient(localAws(dynamodbEndpoint))
   started.defer(async () => plain.destroy())
   const counting = countingClient(plain)
-  const logged = countingLog()
+  const logged = countingLog(`gateway-${STAGE}`)
   const sent: CostDeps['sent'] = []
   const merchant = { answers: 200 }
   const deps = costDeps({
@@ -92,6 +75,7 @@ export const startCostWorld = async (dynamodbEndpoint: string) => {
     table: deps.table,
     takeUnits: counting.take,
     takeLogBytes: logged.take,
+    seriesCount: logged.seriesCount,
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   }
 }
@@ -134,6 +118,8 @@ const costDeps = ({ table, log, providerUrl, clock, sent, merchant }: CostDeps):
   const secrets = new Map([
     [providerSecretName(STAGE), JSON.stringify({ secret_key: SECRET_KEY, callback_tokens: [CALLBACK_TOKEN] })],
   ])
+  // Nothing takes any time, so that the same code logs the same bytes.
+  const monotonicMs = () => 0
   const kept = { get: async (secret: string) => secrets.get(secret) }
 
   return {
@@ -144,7 +130,10 @@ const costDeps = ({ table, log, providerUrl, clock, sent, merchant }: CostDeps):
       defaultDisplayName: 'Warung Kopi',
     },
     table,
-    provider: xenditProvider({ baseUrl: providerUrl, stage: STAGE, secrets: kept }),
+    provider: loggedProvider(xenditProvider({ baseUrl: providerUrl, stage: STAGE, secrets: kept }), {
+      log,
+      monotonicMs,
+    }),
     queues: { send: async (queue, message) => void sent.push({ queue, message }) },
     alerts: { publish: async () => undefined },
     secrets: {
@@ -162,7 +151,7 @@ const costDeps = ({ table, log, providerUrl, clock, sent, merchant }: CostDeps):
     resolveHost: async () => [{ address: '93.184.216.34', family: 4 }],
     log,
     now: () => timestampOf(clock.nowMs()),
-    monotonicMs: () => performance.now(),
+    monotonicMs,
     sleep: async () => undefined,
     newId: randomUUID,
     random: Math.random,

@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { nameOfResource, type StageTemplate } from '../stage-template.ts'
 import { ASSUMPTIONS } from './assumptions.ts'
 import type { Flow } from './flow.ts'
+import type { Measured } from './measure-flows.ts'
 import { PRICES } from './prices.ts'
 
 export type CostLine = { readonly component: string; readonly basis: string; readonly usd: number }
@@ -16,14 +17,13 @@ const RUNS_PER_MONTH: Readonly<Record<string, number>> = {
   'sweep-settlements': hoursPerMonth / 24,
 }
 
-/** The alarms' own metrics that are not AWS's: each series costs as long as it is written to. */
-const customSeries = ({ ofType }: Pick<StageTemplate, 'ofType'>): number => {
-  const Metric = v.object({ Namespace: v.string(), MetricName: v.string(), Dimensions: v.optional(v.unknown()) })
-  const metrics = ofType('AWS::CloudWatch::Alarm').flatMap(({ properties }) =>
-    v.is(Metric, properties) ? [v.parse(Metric, properties)] : [],
-  )
-  const ours = metrics.filter(({ Namespace }) => !Namespace.startsWith('AWS/'))
-  return new Set(ours.map((metric) => JSON.stringify(metric))).size
+/** An alarm is billed by the metrics it looks at: an expression may take several. */
+const alarmMetrics = ({ ofType }: Pick<StageTemplate, 'ofType'>): number => {
+  const Expression = v.object({ Metrics: v.array(v.object({ MetricStat: v.optional(v.unknown()) })) })
+  return ofType('AWS::CloudWatch::Alarm').reduce((sum, { properties }) => {
+    if (!v.is(Expression, properties)) return sum + 1
+    return sum + v.parse(Expression, properties).Metrics.filter(({ MetricStat }) => MetricStat !== undefined).length
+  }, 0)
 }
 
 const memoryGb = (template: Pick<StageTemplate, 'ofType'>, functionName: string): number => {
@@ -43,12 +43,13 @@ export const lambdaUsd = (
   invocations * (ASSUMPTIONS.billedMs[functionName] / 1_000) * memoryGb(template, functionName) * PRICES.lambdaGbSecond
 
 export const logUsd = ({ logBytes, isHttp }: Flow, invocations: number): number =>
-  ((logBytes + invocations * (ASSUMPTIONS.platformLogBytes + (isHttp ? ASSUMPTIONS.accessLogBytes : 0))) /
-    (1_000 * KB_PER_GB)) *
-  PRICES.logGb
+  ((logBytes + (isHttp ? invocations * ASSUMPTIONS.accessLogBytes : 0)) / (1_000 * KB_PER_GB)) * PRICES.logGb
 
 /** What a stage costs in a month in which nobody pays anything. Counted in the synthesised template. */
-export const idleCosts = (template: StageTemplate, idleRuns: readonly Flow[]): readonly CostLine[] => {
+export const idleCosts = (
+  template: StageTemplate,
+  { idleRuns, series }: Pick<Measured, 'idleRuns' | 'series'>,
+): readonly CostLine[] => {
   const number = (type: string) => template.ofType(type).length
   const runs = (flow: Flow) => RUNS_PER_MONTH[flow.functionName] ?? 0
   const sum = (usdOf: (flow: Flow) => number) => idleRuns.reduce((total, flow) => total + usdOf(flow), 0)
@@ -78,8 +79,8 @@ export const idleCosts = (template: StageTemplate, idleRuns: readonly Flow[]): r
       basis: 'lines of the same runs',
       usd: sum((flow) => logUsd({ ...flow, logBytes: flow.logBytes * runs(flow) }, runs(flow))),
     },
-    priced('CloudWatch metrics', customSeries(template), 'series of our own that alarms read', PRICES.metricMonth),
-    priced('CloudWatch alarms', number('AWS::CloudWatch::Alarm'), 'alarms', PRICES.alarmMonth),
+    priced('CloudWatch metrics', series.idle, 'of our own that the same runs write to', PRICES.metricMonth),
+    priced('CloudWatch alarms', alarmMetrics(template), 'metrics that alarms look at', PRICES.alarmMonth),
     priced(
       'CloudWatch composite alarms',
       number('AWS::CloudWatch::CompositeAlarm'),

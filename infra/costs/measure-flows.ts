@@ -12,6 +12,8 @@ export type Measured = {
   /** For one run while nothing is due. */
   readonly idleRuns: readonly Flow[]
   readonly storedBytesPerPayment: number
+  /** Metrics of our own that idle runs write to, and that payments of one channel add. */
+  readonly series: { readonly idle: number; readonly channel: number }
 }
 
 /** Runs that serve many payments are measured with so many, and divided. */
@@ -29,6 +31,7 @@ export const measureFlows = async (dynamodbEndpoint: string): Promise<Measured> 
     idleSync,
     await count(world, 'sweep-settlements', 'sweep, one run', () => world.invoke('sweep-settlements', {})),
   ]
+  const idleSeries = world.seriesCount()
   const merchant = await newMerchant(world)
   const before = await world.stored()
 
@@ -43,6 +46,7 @@ export const measureFlows = async (dynamodbEndpoint: string): Promise<Measured> 
   const settle = await count(world, 'settle-client', 'settled', () =>
     world.invoke('settle-client', recordsOf({ client_id: merchant.clientId })),
   )
+  const series = { idle: idleSeries, channel: world.seriesCount() - idleSeries }
   const abandoned = await abandonOne(world, merchant)
   return {
     perPayment: [
@@ -54,6 +58,7 @@ export const measureFlows = async (dynamodbEndpoint: string): Promise<Measured> 
     abandoned,
     idleRuns,
     storedBytesPerPayment,
+    series,
   }
 }
 

@@ -52,7 +52,7 @@ export const paymentCosts = (
     },
     {
       component: 'CloudWatch logs',
-      basis: 'our lines measured, those of Lambda and API Gateway assumed',
+      basis: 'our lines measured, those of API Gateway assumed',
       usd: total(perPayment, (flow) => logUsd(flow, flow.invocations)) * MILLION,
     },
     {
@@ -76,11 +76,16 @@ export const abandonedCosts = (template: Pick<StageTemplate, 'ofType'>, { abando
     (lambdaUsd(template, abandoned, abandoned.invocations) + logUsd(abandoned, abandoned.invocations)) * MILLION,
 })
 
-/** What a stage's options add. */
-export const optionCosts = (): readonly CostLine[] => {
+/** What comes besides, and what a stage's options add. */
+export const optionCosts = ({ series }: Pick<Measured, 'series'>): readonly CostLine[] => {
   const hours = ASSUMPTIONS.hoursPerMonth
   const natBytes = (ASSUMPTIONS.webhookBytes * MILLION) / BYTES_PER_GB
   return [
+    {
+      component: 'each payment channel in use, a month',
+      basis: `up to ${series.channel} metrics of our own`,
+      usd: series.channel * PRICES.metricMonth,
+    },
     {
       component: '`webhookEgress: nat`, each gateway, a month',
       basis: 'NAT gateway and its address',

@@ -14,6 +14,8 @@ import { stageTemplate } from '../../infra/stage-template.ts'
 import { documentClient } from '../../shared/runtime/aws-table.ts'
 
 const template = stageTemplate(deployedStage('prod'))
+const anyResource = template.ofType('AWS::SNS::Topic')[0]
+if (!anyResource) throw new Error('the template has no topic')
 const DOCUMENT = readFileSync(join(import.meta.dirname, '../../docs/operations.md'), 'utf8')
 
 let measured: Measured
@@ -75,10 +77,34 @@ describe('the idle costs', () => {
               ? Array(number).fill(template.ofType(type)[0])
               : template.ofType(type),
         },
-        measured.idleRuns,
+        measured,
       ).find(({ component }) => component === 'Secrets Manager')?.usd
 
     expect([secrets(1), secrets(3)]).toStrictEqual([0.4, expect.closeTo(1.2)])
+  })
+})
+
+describe('our own metrics', () => {
+  it('are counted once for each set of dimensions, those of a channel apart', () => {
+    // Payments by outcome and by channel, deliveries, the way to the merchant, the provider's calls, a settlement.
+    expect(measured.series).toStrictEqual({ idle: 13, channel: 12 })
+  })
+
+  it('make an alarm on an expression dearer than one on a single metric', () => {
+    const alarmsOf = (properties: object) =>
+      idleCosts(
+        {
+          ...template,
+          ofType: (type) =>
+            type === 'AWS::CloudWatch::Alarm' ? [{ ...anyResource, properties: { ...properties } }] : [],
+        },
+        measured,
+      ).find(({ component }) => component === 'CloudWatch alarms')?.basis
+
+    expect(alarmsOf({ MetricName: 'Payments' })).toBe('1 metrics that alarms look at')
+    expect(alarmsOf({ Metrics: [{ MetricStat: {} }, { MetricStat: {} }, { Expression: 'a / b' }] })).toBe(
+      '2 metrics that alarms look at',
+    )
   })
 })
 
