@@ -19,6 +19,12 @@ const LIVE_ALIAS = 'live'
 /** Only what answers requests is tried on a few of them first; queues and schedules repeat what failed. */
 const isCanary = (spec: FunctionSpec, { deployment }: DeployedStage): boolean => deployment === 'canary' && isHttp(spec)
 
+/** Whoever calls merchants leaves from the stage's fixed addresses, where it has them. */
+const networkOf = ({ callsMerchants }: FunctionSpec, { egress }: GrantedResources) =>
+  egress && callsMerchants === true
+    ? { vpc: egress.vpc, vpcSubnets: egress.subnets, securityGroups: [egress.securityGroup] }
+    : {}
+
 /** One function of the manifest with a role and a log of its own. */
 export class GatewayFunction extends Construct {
   readonly lambda: NodejsFunction
@@ -61,12 +67,7 @@ export class GatewayFunction extends Construct {
       tracing: lambda.Tracing.DISABLED,
       recursiveLoop: spec.recursive === true ? lambda.RecursiveLoop.ALLOW : lambda.RecursiveLoop.TERMINATE,
       ...reservedConcurrency(spec, resources.stage),
-      ...(resources.egress &&
-        spec.callsMerchants === true && {
-          vpc: resources.egress.vpc,
-          vpcSubnets: resources.egress.subnets,
-          securityGroups: [resources.egress.securityGroup],
-        }),
+      ...networkOf(spec, resources),
       ...(spec.trigger.kind === 'schedule' && {
         // A run that failed is repeated by the next one, which sees the world as it is then.
         retryAttempts: 0,

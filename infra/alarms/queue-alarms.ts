@@ -12,6 +12,7 @@ const SUFFERERS: Readonly<Record<string, string>> = {
   'webhooks-dead': 'merchants, until due work sends their deliveries again.',
   'settlements-dead': 'a merchant who is not settled, and not paid out, until the message is moved back.',
   'stream-dead': 'merchants, until due work hands their events on, minutes later.',
+  'schedules-dead': 'merchants, until the next run of the schedule: a day later if it was the sweep.',
 }
 
 const notEmpty = ({ id, queueName }: Watched['deadLetterQueues'][number]): AlarmSpec => ({

@@ -40,7 +40,7 @@ let emulator: QueueEmulator
 let simulator: Awaited<ReturnType<typeof aSimulator>>
 let secretsManager: Awaited<ReturnType<typeof startSecretsEmulator>>
 /** Addresses by what the template's references name. */
-const local = new Map<string, string>([[`AWS::DynamoDB::GlobalTable ${TABLE}`, TABLE]])
+const local = new Map<string, string>()
 
 beforeAll(async () => {
   await createTable(inject('dynamodbEndpoint'), TABLE)
@@ -61,8 +61,9 @@ afterAll(async () => {
 })
 
 /** The template's environment with addresses put in, and what Lambda and the local services add. */
-const environmentOf = ({ environment }: BundledFunction) => ({
+const environmentOf = ({ environment }: BundledFunction, table: string) => ({
   ...Object.fromEntries(Object.entries(environment).map(([name, value]) => [name, local.get(value) ?? value])),
+  [ENV.table]: table,
   [ENV.providerUrl]: simulator.simulator.url,
   AWS_REGION: LOCAL_REGION,
   AWS_ACCESS_KEY_ID: LOCAL_CREDENTIALS.accessKeyId,
@@ -74,8 +75,8 @@ const environmentOf = ({ environment }: BundledFunction) => ({
 })
 
 /** A merchant of its own for every function, whose past lies some days before now. */
-const aWorld = async () => {
-  const table = { client: documentClient(localAws(inject('dynamodbEndpoint'))), name: TABLE }
+const aWorld = async (tableName: string) => {
+  const table = { client: documentClient(localAws(inject('dynamodbEndpoint'))), name: tableName }
   const deps = testDeps({ table, stage: { ...testDeps().stage, name: STAGE } })
   deps.clock.set(timestampOf(Date.now() - 9 * DAY_MS))
   const world = await operatorWorld(deps)
@@ -87,12 +88,21 @@ const aWorld = async () => {
   return { deps, ...world, names: { ...world.names, $open: open.paymentId } }
 }
 
+/** Schedules look at everybody's work: they get a table in which there is no other function's. */
+const tableFor = async ({ name, trigger }: FunctionSpec): Promise<string> => {
+  if (trigger.kind !== 'schedule') return TABLE
+  const own = `${TABLE}-${name}`
+  await createTable(inject('dynamodbEndpoint'), own)
+  return own
+}
+
 const run = async (spec: FunctionSpec) => {
   const asset = functions.get(functionName(STAGE, spec))
   if (!asset) throw new Error(`the template has no function ${spec.name}`)
-  const world = await aWorld()
+  const table = await tableFor(spec)
+  const world = await aWorld(table)
   const { event, answers } = await anInvocation(spec, world)
-  const { answer, output } = await runAsset(asset.file, event, environmentOf(asset))
+  const { answer, output } = await runAsset(asset.file, event, environmentOf(asset, table))
   return { answer, answers, output, world }
 }
 

@@ -22,7 +22,12 @@ const sections = new Map(
     .filter((section) => section.startsWith('## '))
     .map((section) => [section.slice(3, section.indexOf('\n')), section]),
 )
-const anchors = matches(/^#{1,3} (.+)$/gm).map((title) => title.toLowerCase().replaceAll(' ', '-'))
+const anchors = matches(/^#{1,3} (.+)$/gm).map((title) =>
+  title
+    .toLowerCase()
+    .replaceAll(/[^\w\- ]/g, '')
+    .replaceAll(' ', '-'),
+)
 
 describe('the runbook', () => {
   it('has one heading for every alarm that tells somebody, and none for anything else', () => {

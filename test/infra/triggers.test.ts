@@ -194,7 +194,7 @@ describe('schedules', () => {
     const checker = MANIFEST.find(({ name }) => name === 'check-due-work')
 
     expect(checker).toMatchObject({
-      trigger: { kind: 'schedule', schedule: { everyMinutes: 1, maxEventAgeSeconds: 60 } },
+      trigger: { kind: 'schedule', schedule: { everyMinutes: 1, maxEventAgeSeconds: 180 } },
       reservedConcurrency: 1,
     })
   })

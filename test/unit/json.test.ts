@@ -147,7 +147,8 @@ describe('toInteger', () => {
       fc.property(fc.maxSafeInteger(), fc.nat({ max: 5 }), (value, zeros) => {
         expect(integerOf(String(value))).toBe(value)
         expect(integerOf(`${value}.${'0'.repeat(zeros + 1)}`)).toBe(value)
-        expect(integerOf(`${value}${'0'.repeat(zeros)}e-${zeros}`)).toBe(value === 0 ? 0 : value)
+        // JSON writes no zeros behind a leading zero.
+        expect(integerOf(`${value}${value === 0 ? '' : '0'.repeat(zeros)}e-${zeros}`)).toBe(value)
       }),
     )
   })

@@ -4,7 +4,7 @@ const DUE = 'integration/check-due-work'
 
 /** Callbacks are hints, and answers of the provider prove what they say and no more. */
 export const CALLBACK_MUTANTS = [
-  ...mutantsOf('shared/provider/provider-secret.ts', [
+  ...mutantsOf('shared/same-secret.ts', [
     {
       name: 'any callback token will do',
       find: '.includes(true)',
@@ -13,9 +13,23 @@ export const CALLBACK_MUTANTS = [
     },
     {
       name: 'the older of two callback tokens is refused',
-      find: 'return callbackTokens.map(',
-      replace: 'return callbackTokens.slice(0, 1).map(',
+      find: 'return known.map(',
+      replace: 'return known.slice(0, 1).map(',
       tests: ['unit/provider-secret'],
+    },
+  ]),
+  ...mutantsOf('shared/runtime/origin-guard.ts', [
+    {
+      name: 'a stage behind its front answers whoever asks',
+      find: 'if (deps.stage.behindFront !== true) return',
+      replace: 'return',
+      tests: ['unit/origin-guard'],
+    },
+    {
+      name: 'the previous origin secret is refused while it is exchanged',
+      find: 'return previous === undefined ? [current] : [current, previous]',
+      replace: 'return [current]',
+      tests: ['unit/origin-guard'],
     },
   ]),
   ...mutantsOf('shared/payment/receive-callback.ts', [
