@@ -18,7 +18,8 @@ type Props = { readonly stage: DeployedStage; readonly functions: GatewayFunctio
 /**
  * New versions of what answers requests meet a tenth of them for five minutes. When one of them crashes or the API
  * answers with server errors, CodeDeploy takes the version back and the deployment fails. An alarm that is on already
- * stops a deployment too: to bring out the fix for a fire, deploy with `deployment: 'all-at-once'`.
+ * stops a deployment too: to bring out the fix for a fire, deploy with
+ * `deployment: 'alias-only'`, which leaves the API's wiring as it is.
  */
 export class CanaryDeployments extends Construct {
   constructor(scope: Construct, id: string, { stage, functions, api }: Props) {

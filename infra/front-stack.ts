@@ -16,6 +16,9 @@ import { WebAcl } from './web-acl.ts'
 /** Longer than the API lets a request last, so that a slow one is answered by the gateway's envelope. */
 const ORIGIN_TIMEOUT = Duration.seconds(30)
 
+/** Answers that CloudFront caches whatever the cache policy says. One merchant's must not become another's. */
+const CACHED_ERRORS = [400, 403, 404, 405, 414, 416, 500, 501, 502, 503, 504]
+
 /**
  * CloudFront and its firewall before the API, in the one region where both are configured. It knows the gateway's stack
  * by names alone (the origin's name, the secret's copy): regions cannot refer to each other. Deploy it after that stack.
@@ -43,6 +46,8 @@ export class FrontStack extends Stack {
         validation: CertificateValidation.fromDns(zone),
       }),
       minimumProtocolVersion: cloudfront.SecurityPolicyProtocol.TLS_V1_2_2021,
+      // By itself CloudFront keeps an error for ten seconds and shows it to everybody who asks for the same path.
+      errorResponses: CACHED_ERRORS.map((httpStatus) => ({ httpStatus, ttl: Duration.seconds(0) })),
       httpVersion: cloudfront.HttpVersion.HTTP2_AND_3,
       webAclId: acl.arn,
       defaultBehavior: {

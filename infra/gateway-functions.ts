@@ -17,7 +17,8 @@ import type { DeployedStage } from './stage.ts'
 const LIVE_ALIAS = 'live'
 
 /** Only what answers requests is tried on a few of them first; queues and schedules repeat what failed. */
-const isCanary = (spec: FunctionSpec, { deployment }: DeployedStage): boolean => deployment === 'canary' && isHttp(spec)
+const hasAlias = (spec: FunctionSpec, { deployment }: DeployedStage): boolean =>
+  deployment !== 'all-at-once' && isHttp(spec)
 
 /** Whoever calls merchants leaves from the stage's fixed addresses, where it has them. */
 const networkOf = ({ callsMerchants }: FunctionSpec, { egress }: GrantedResources) =>
@@ -28,7 +29,7 @@ const networkOf = ({ callsMerchants }: FunctionSpec, { egress }: GrantedResource
 /** One function of the manifest with a role and a log of its own. */
 export class GatewayFunction extends Construct {
   readonly lambda: NodejsFunction
-  /** What requests invoke: the function, or the alias that a canary deployment moves from version to version. */
+  /** What requests invoke: the function, or the alias that a deployment moves from version to version. */
   readonly live: lambda.IFunction
 
   constructor(scope: Construct, spec: FunctionSpec, resources: GrantedResources) {
@@ -75,7 +76,7 @@ export class GatewayFunction extends Construct {
         onFailure: { bind: () => ({ destination: resources.queues.deadRuns.queueArn }) },
       }),
     })
-    this.live = isCanary(spec, resources.stage) ? this.liveAlias() : this.lambda
+    this.live = hasAlias(spec, resources.stage) ? this.liveAlias() : this.lambda
   }
 
   private liveAlias(): lambda.Alias {

@@ -50,8 +50,11 @@ export type DeployedStage = {
   }
   /** `nat`: webhooks leave from fixed addresses that merchants can allow, and private networks are out of reach. */
   readonly webhookEgress: 'public' | 'nat'
-  /** `canary`: a tenth of the requests meets a new version first, and alarms take it back. */
-  readonly deployment: 'all-at-once' | 'canary'
+  /**
+   * `canary`: a tenth of the requests meets a new version first, and alarms take it back. `alias-only`: the same wiring,
+   * moved at once and whatever the alarms say: to bring out the fix for a fire in a stage that has canaries.
+   */
+  readonly deployment: 'all-at-once' | 'canary' | 'alias-only'
   /**
    * Runs at a time that are set aside for functions, and at which they end: what a flood at one of them cannot take from
    * the others. Reserving counts against the account's limit, of which Lambda keeps 100 unreserved; undefined where the

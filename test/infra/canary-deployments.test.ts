@@ -124,3 +124,22 @@ describe('canary deployments', () => {
     ).toStrictEqual([])
   })
 })
+
+describe('a deployment by alias alone', () => {
+  const urgent = synthesised(stageWith({ deployment: 'alias-only' }))
+  const wiring = (of: typeof urgent) =>
+    ['AWS::Lambda::Alias', 'AWS::ApiGatewayV2::Integration', 'AWS::Lambda::Permission'].flatMap((type) =>
+      of.ofType(type).map(({ logicalId, properties }) => ({ logicalId, ...properties, FunctionVersion: undefined })),
+    )
+
+  it('leaves the wiring of the API as a canary has it, so that changing over replaces nothing', () => {
+    expect(wiring(urgent)).toStrictEqual(wiring(template))
+  })
+
+  it('asks no alarm and waits for nobody', () => {
+    expect(urgent.resources.filter(({ type }) => type.startsWith('AWS::CodeDeploy::'))).toStrictEqual([])
+    expect(urgent.ofType('AWS::Lambda::Alias').map(({ updatePolicy }) => updatePolicy)).toStrictEqual(
+      HTTP.map(() => undefined),
+    )
+  })
+})

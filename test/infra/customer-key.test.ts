@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { MANIFEST } from '../../functions/manifest.ts'
 import { deployedStage } from '../../infra/stage.ts'
 import { synthesised } from '../support/stack-template.ts'
+import { DOMAIN, stageWith } from '../support/stage-options.ts'
 
 const dev = synthesised('dev')
 const prod = synthesised('prod')
@@ -78,8 +79,11 @@ describe('customer key', () => {
         Condition: { ArnLike: { 'kms:EncryptionContext:aws:logs:arn': context } },
       },
     ])
-    const names = prod.ofType('AWS::Logs::LogGroup').map(({ properties }) => String(properties['LogGroupName']))
+    const everything = synthesised(stageWith({ domain: DOMAIN, front: 'cloudfront', webhookEgress: 'nat' }, 'prod'))
+    const names = everything.ofType('AWS::Logs::LogGroup').map(({ properties }) => String(properties['LogGroupName']))
+    // A log whose name the key's policy does not cover cannot be made at all.
     expect(names.filter((name) => !name.includes('gateway-prod'))).toStrictEqual([])
+    expect(names.length).toBeGreaterThan(prod.ofType('AWS::Logs::LogGroup').length)
   })
 
   it('can be used by alarms of this account to publish, and by schedules to set runs aside', () => {

@@ -65,6 +65,20 @@ describe('CloudFront before the API', () => {
     )
   })
 
+  it('keeps no error either, so that one merchant’s answer is never another’s', () => {
+    const { CustomErrorResponses: kept } = Object(
+      Object(only(front, 'AWS::CloudFront::Distribution')?.properties)['DistributionConfig'],
+    )
+
+    // Every status that CloudFront keeps for ten seconds where nothing else is said.
+    expect(kept).toStrictEqual(
+      [400, 403, 404, 405, 414, 416, 500, 501, 502, 503, 504].map((ErrorCode) => ({
+        ErrorCode,
+        ErrorCachingMinTTL: 0,
+      })),
+    )
+  })
+
   it('keeps nothing and hands everything but the host on, over HTTPS alone', () => {
     const { DefaultCacheBehavior, Origins } = distributionOf(front)
 

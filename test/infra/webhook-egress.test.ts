@@ -168,7 +168,7 @@ describe('webhooks from fixed addresses', () => {
       {
         ResourceId: idsOf('AWS::EC2::VPC')[0],
         TrafficType: 'ALL',
-        LogGroupName: '</gateway/dev/webhook-egress>',
+        LogGroupName: '</gateway-dev/webhook-egress>',
         LogDestinationType: 'cloud-watch-logs',
       },
     ])

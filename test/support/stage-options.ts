@@ -19,5 +19,6 @@ export const OPTIONAL_STAGES: Readonly<Record<string, DeployedStage>> = {
   'dev behind CloudFront': stageWith({ domain: DOMAIN, front: 'cloudfront' }),
   'dev with fixed addresses': stageWith({ webhookEgress: 'nat' }),
   'dev with canaries': stageWith({ deployment: 'canary' }),
+  'dev with aliases alone': stageWith({ deployment: 'alias-only' }),
   'prod with everything': stageWith({ domain: DOMAIN, front: 'cloudfront', webhookEgress: 'nat' }, 'prod'),
 }
