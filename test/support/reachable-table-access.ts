@@ -13,7 +13,7 @@ type Door =
   /** `{index, kind}`: keys from the index, items from the table. */
   | { readonly says: 'list' }
 
-const DOORS: Readonly<Record<string, Door>> = {
+export const DOORS: Readonly<Record<string, Door>> = {
   getItem: { says: 'key', action: 'GetItem', argument: 1 },
   getItems: { says: 'key', action: 'BatchGetItem', argument: 1 },
   getManyItems: { says: 'key', action: 'BatchGetItem', argument: 1 },
@@ -96,37 +96,57 @@ class KeyKinds {
   }
 }
 
-/** The values a property can have in an object that is written out, or spread from ones that are. */
-const valuesOf = (bundle: Bundle, node: Expression, name: string): readonly ESTree.Node[] => {
+/** One way in which the options of a query can come out: its properties by name. */
+type Shape = ReadonlyMap<string, ESTree.Node>
+
+const propertyName = ({ key }: ESTree.ObjectProperty): string => {
+  if (key.type === 'Identifier') return key.name
+  if (key.type === 'Literal') return String(key.value)
+  throw new Error('the options of a query have a name that is computed')
+}
+
+/** Every way in which an object can come out that is written out, chosen between, or spread from such ones. */
+const shapesOf = (bundle: Bundle, node: Expression): readonly Shape[] => {
   if (node?.type === 'ObjectExpression') {
-    return node.properties.flatMap((property) => {
-      if (property.type === 'SpreadElement') return valuesOf(bundle, property.argument, name)
-      return property.key.type === 'Identifier' && property.key.name === name ? [property.value] : []
-    })
+    return node.properties.reduce<readonly Shape[]>(
+      (shapes, property) => {
+        const added: readonly Shape[] =
+          property.type === 'SpreadElement'
+            ? shapesOf(bundle, property.argument)
+            : [new Map([[propertyName(property), property.value]])]
+        return shapes.flatMap((shape) => added.map((more) => new Map([...shape, ...more])))
+      },
+      [new Map()],
+    )
   }
   if (node?.type === 'ConditionalExpression') {
-    return [node.consequent, node.alternate].flatMap((branch) => valuesOf(bundle, branch, name))
+    return [...shapesOf(bundle, node.consequent), ...shapesOf(bundle, node.alternate)]
   }
-  if (node?.type === 'ParenthesizedExpression') return valuesOf(bundle, node.expression, name)
-  if (node?.type === 'LogicalExpression') return valuesOf(bundle, node.right, name)
-  if (node?.type === 'Identifier') return valuesOf(bundle, bundle.valueOf(node), name)
+  if (node?.type === 'ParenthesizedExpression') return shapesOf(bundle, node.expression)
+  if (node?.type === 'LogicalExpression') {
+    const left: readonly Shape[] = node.operator === '&&' ? [new Map()] : shapesOf(bundle, node.left)
+    return [...left, ...shapesOf(bundle, node.right)]
+  }
+  if (node?.type === 'Identifier') return shapesOf(bundle, bundle.valueOf(node))
   throw new Error(`the options of a query are not written out in ${node ? bundle.moduleAt(node) : 'a call'}`)
 }
 
-const literalsOf = <Name extends string>(nodes: readonly ESTree.Node[], is: (text: unknown) => text is Name): Name[] =>
-  nodes.map((node) => {
-    if (node.type === 'Literal' && is(node.value)) return node.value
-    throw new Error('an index or a kind is not a literal')
-  })
+const literal = <Name extends string>(node: Expression, is: (text: unknown) => text is Name): Name => {
+  if (node?.type === 'Literal' && is(node.value)) return node.value
+  throw new Error('an index or a kind is not a literal')
+}
 
 const throughDoor = (bundle: Bundle, door: Door, call: ESTree.CallExpression): TableAccess => {
   const kinds = new KeyKinds(bundle, call)
   if (door.says === 'key') return { [door.action]: kinds.of(call.arguments[door.argument]) }
-  const options = call.arguments[1]
-  const indexes = literalsOf(valuesOf(bundle, options, 'index'), isIndex)
-  if (door.says === 'list') return { BatchGetItem: literalsOf(valuesOf(bundle, options, 'kind'), isPartition), indexes }
-  if (indexes.length > 0) return { indexes }
-  return { Query: valuesOf(bundle, options, 'partition').flatMap((partition) => kinds.of(partition)) }
+  return allAccess(
+    ...shapesOf(bundle, call.arguments[1]).map((shape): TableAccess => {
+      const index = shape.get('index')
+      const indexes = index ? [literal(index, isIndex)] : []
+      if (door.says === 'list') return { BatchGetItem: [literal(shape.get('kind'), isPartition)], indexes }
+      return index ? { indexes } : { Query: kinds.of(shape.get('partition')) }
+    }),
+  )
 }
 
 /**

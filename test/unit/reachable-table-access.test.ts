@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import * as keys from '../../shared/table/keys.ts'
-import { KEY_BUILDERS, reachableTableAccess } from '../support/reachable-table-access.ts'
+import { DOORS, KEY_BUILDERS, reachableTableAccess } from '../support/reachable-table-access.ts'
+import { sourcesIn } from '../support/source-file.ts'
 
 /** A bundle as esbuild writes it, with the table's own modules and the given code of a store. */
 const bundle = (code: string) => `
@@ -66,6 +67,26 @@ describe('what the code of a bundle can reach', () => {
       { indexes: ['by-owner', 'by-status'] },
     ],
     [
+      'an index or the table itself',
+      'var f = (deps, id, c) => queryPage(deps, c ? { index: "by-paid", partition: [id] } : { partition: [clientKey(id).pk] })',
+      { Query: ['CLIENT'], indexes: ['by-paid'] },
+    ],
+    [
+      'an index that is there only sometimes',
+      'var f = (deps, id, c) => queryPage(deps, { partition: [clientKey(id).pk], ...(c && { index: "by-paid" }) })',
+      { Query: ['CLIENT'], indexes: ['by-paid'] },
+    ],
+    [
+      'an index whose name stands in quotes',
+      'var f = (deps, id) => queryPage(deps, { "index": "by-paid", partition: [id] })',
+      { indexes: ['by-paid'] },
+    ],
+    [
+      'options on either side of a default',
+      'var own = { index: "by-owner" };\nvar f = (deps) => queryPage(deps, { ...(own ?? { index: "by-due" }) })',
+      { indexes: ['by-due', 'by-owner'] },
+    ],
+    [
       'a list',
       'var f = (deps) => listItems(deps, { kind: "CLIENT", index: "by-owner", partition: [] })',
       { BatchGetItem: ['CLIENT'], indexes: ['by-owner'] },
@@ -87,6 +108,7 @@ describe('what the code of a bundle can reach', () => {
     ['is of a found item of any kind', 'var f = (deps, kind, item) => getItem(deps, foundKey(kind, item))'],
     ['is of an index that is not a literal', 'var f = (deps, index) => queryPage(deps, { index, partition: [] })'],
     ['is of a query whose options come from outside', 'var f = (deps, options) => queryPage(deps, { ...options })'],
+    ['is of a query that says neither index nor partition', 'var f = (deps) => queryPage(deps, { limit: 1 })'],
     ['is of a list of any kind', 'var f = (deps, kind) => listItems(deps, { kind, index: "by-owner" })'],
   ])('refuses a key that %s', (_, code) => {
     expect(() => reached(code)).toThrow(/cannot be told|literal|not written out/)
@@ -94,6 +116,22 @@ describe('what the code of a bundle can reach', () => {
 
   it('refuses to lose sight of a way to the table', () => {
     expect(() => reached('var f = (deps, keys) => keys.map((key) => [getItem, key])')).toThrow('handed on as a value')
+  })
+
+  it('knows every door to the table: what takes a key or options, and no more', () => {
+    // Steps can only be made by the doors that build them, and looking at a key touches nothing.
+    const noDoors = ['conditionalWrite', 'transact', 'toTransactItem', 'isSuspenseKey']
+    const exported = sourcesIn('shared')
+      .filter(({ path }) => path.startsWith('shared/table/'))
+      .flatMap(({ text }) => [
+        ...text.matchAll(/^export const (\w+) = (?:async )?(?:<[^>]*>)?\(([^=]*?)\)(?::|\s*=>)/gm),
+      ])
+      .filter(([, , parameters = '']) => /\bKey\b|\bQueryInput\b|\bListInput\b|\bStep\b/.test(parameters))
+      .map(([, name = '']) => name)
+
+    expect(exported.filter((name) => !noDoors.includes(name)).toSorted()).toStrictEqual(
+      Object.keys(DOORS).toSorted(),
+    )
   })
 
   it('knows every key builder by what it builds', () => {
