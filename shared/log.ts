@@ -5,6 +5,7 @@ export type LogCode =
   | 'payment.created'
   | 'payment.create_replayed'
   | 'payment.create_failed'
+  | 'payment.create_refused'
   | 'payment.create_taken_over'
   | 'payment.succeeded'
   | 'payment.failed'

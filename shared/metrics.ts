@@ -14,7 +14,10 @@ const OVERALL = [[]] as const satisfies MetricSpec['dimensionSets']
 
 /** Every metric of the gateway. What an alarm or the dashboard watches is named here or does not exist. */
 export const METRICS = {
-  /** Payments that reached an outcome: created, create_failed, succeeded, failed, expired, cancelled. */
+  /**
+   * Payments that reached an outcome: created, create_failed, create_refused (by the provider, for what this payment is),
+   * succeeded, failed, expired, cancelled.
+   */
   Payments: { unit: 'Count', dimensionSets: [['outcome'], ['method', 'channel', 'outcome']] },
   /** From the moment a payment was paid to the merchant's 2xx. */
   TimeToAnnounce: { unit: 'Milliseconds', dimensionSets: OVERALL },
@@ -39,7 +42,10 @@ export const METRICS = {
   ConflictRetries: { unit: 'Count', dimensionSets: OVERALL },
   ConflictsLost: { unit: 'Count', dimensionSets: OVERALL },
   ProviderLatency: { unit: 'Milliseconds', dimensionSets: [['operation']] },
-  /** 1 for a call that went wrong, 0 for one that did not: its average is the share of errors. */
+  /**
+   * 1 for a call that went wrong, 0 for one that did not: its average is the share of errors. A refusal that is about one
+   * payment is an answer, one that is about our account is an error.
+   */
   ProviderErrors: { unit: 'Count', dimensionSets: [['operation']] },
   CallbacksRefused: { unit: 'Count', dimensionSets: OVERALL },
   Settlements: { unit: 'Count', dimensionSets: [['triggered_by']] },
@@ -94,6 +100,7 @@ const attempts = (outcome: string): LogMetrics => ({ measured: [one('DeliveryAtt
 export const LOG_METRICS: Readonly<Partial<Record<LogCode, readonly LogMetrics[]>>> = {
   'payment.created': [payments('created')],
   'payment.create_failed': [payments('create_failed')],
+  'payment.create_refused': [payments('create_refused')],
   'payment.succeeded': [payments('succeeded')],
   'payment.failed': [payments('failed')],
   'payment.expired': [payments('expired')],
@@ -123,7 +130,7 @@ export const LOG_METRICS: Readonly<Partial<Record<LogCode, readonly LogMetrics[]
   'provider.called': [
     { measured: [fieldOf('ProviderLatency', 'duration_ms'), { metric: 'ProviderErrors', value: 0 }] },
   ],
-  'provider.call_failed': [{ measured: [fieldOf('ProviderLatency', 'duration_ms'), one('ProviderErrors')] }],
+  'provider.call_failed': [{ measured: [fieldOf('ProviderLatency', 'duration_ms'), fieldOf('ProviderErrors', 'trouble')] }],
   'callback.refused': [{ measured: [one('CallbacksRefused')] }],
   'settlement.recorded': [{ measured: [one('Settlements'), fieldOf('SettlementAmount', 'net_minor')] }],
   'sweep.completed': [{ measured: [one('SweepRuns')] }],

@@ -22,12 +22,19 @@ type Failure = Pick<ProviderAttempt, 'outcome'> & {
   readonly code?: string
   readonly message: string
   readonly paymentRequestId?: string
+  /** Refused for our account, not for this payment. */
+  readonly ofAccount?: boolean | undefined
 }
 
 const failureOf = (answer: Exclude<CreateAnswer, { readonly kind: 'created' }>): Failure => {
   switch (answer.kind) {
     case 'refused':
-      return { outcome: 'refused', code: answer.code, message: `the provider refused the payment: ${answer.code}` }
+      return {
+        outcome: 'refused',
+        code: answer.code,
+        ofAccount: answer.ofAccount,
+        message: `the provider refused the payment: ${answer.code}`,
+      }
     case 'not_executed':
       return {
         outcome: 'not_executed',
@@ -45,8 +52,10 @@ const failureOf = (answer: Exclude<CreateAnswer, { readonly kind: 'created' }>):
 
 /** Records the failure, so that the next request may take over at once, and answers it (spec 4.1, rule 4). */
 const fail = async (deps: AttemptDeps, creating: CreatingPayment, failure: Failure): Promise<CreateResult> => {
-  const { message, ...end } = failure
-  deps.log.warn('payment.create_failed', {
+  const { message, ofAccount = false, ...end } = failure
+  // A refusal of this payment alone is between its merchant and the provider; alarms must tell it from a failure of ours.
+  const isRefusal = end.outcome === 'refused' && !ofAccount
+  deps.log.warn(isRefusal ? 'payment.create_refused' : 'payment.create_failed', {
     ...loggedPayment({ ...creating, ...creating.request }),
     reason: end.code ?? end.outcome,
   })

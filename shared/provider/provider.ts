@@ -37,8 +37,11 @@ export type Answer<T> = { readonly kind: 'found'; readonly value: T } | { readon
 
 export type CreateAnswer =
   | { readonly kind: 'created'; readonly request: ProviderRequest }
-  /** The provider said no for good: nothing exists upstream. `code` is its error code, safe to show. */
-  | { readonly kind: 'refused'; readonly code: string }
+  /**
+   * The provider said no for good: nothing exists upstream. `code` is its error code, safe to show. `ofAccount`: for what
+   * our account is or lacks, so that other payments are refused as well.
+   */
+  | { readonly kind: 'refused'; readonly code: string; readonly ofAccount?: boolean }
   /** The provider said "not now" before any effect (429, or the connection was never made). */
   | { readonly kind: 'not_executed'; readonly reason: string }
   /** Nobody knows: a payable request may exist upstream. */

@@ -29,6 +29,16 @@ const NOT_NOW: ReadonlySet<string> = new Set([
 /** "There is one already": under a reference used once, that one is ours. */
 const EXISTS: ReadonlySet<string> = new Set(['DUPLICATE_ERROR', 'IDEMPOTENCY_ERROR'])
 
+/** Refusals that no other payment would escape: our key, its rights, our address; by code where the status says less. */
+const ACCOUNT_STATUSES: ReadonlySet<number> = new Set([401, 403, 404])
+const ACCOUNT_CODES: ReadonlySet<string> = new Set([
+  'INVALID_API_KEY',
+  'REQUEST_FORBIDDEN_ERROR',
+  'INVALID_MERCHANT_SETTINGS',
+  'ACCOUNT_ACCESS_BLOCKED',
+  'CHANNEL_NOT_ACTIVATED',
+])
+
 /**
  * What the outcome of a create call proves. Only a definite refusal and a connection that was never made prove that
  * nothing exists upstream; the provider documents no idempotency, so everything else is `unknown` (design section 4).
@@ -41,7 +51,9 @@ export const createAnswer = (outcome: HttpOutcome, asked: CreateRequestInput): C
   const code = errorCodeOf(json)
   if (status === 429) return { kind: 'not_executed', reason: code }
   if (!REFUSED_STATUSES.has(status) || EXISTS.has(code)) return { kind: 'unknown', reason: `HTTP ${status} ${code}` }
-  return NOT_NOW.has(code) ? { kind: 'not_executed', reason: code } : { kind: 'refused', code }
+  if (NOT_NOW.has(code)) return { kind: 'not_executed', reason: code }
+  const ofAccount = ACCOUNT_STATUSES.has(status) || ACCOUNT_CODES.has(code)
+  return { kind: 'refused', code, ...(ofAccount && { ofAccount }) }
 }
 
 const readCreated = (json: unknown, asked: CreateRequestInput): CreateAnswer => {

@@ -47,7 +47,7 @@ describe('the adapter on the simulator: create', () => {
     ['http_500', undefined, { kind: 'unknown', reason: 'HTTP 500 SERVER_ERROR' }],
     ['http_503', undefined, { kind: 'unknown', reason: 'HTTP 503 CHANNEL_UNAVAILABLE' }],
     ['http_429', undefined, { kind: 'not_executed', reason: 'RATE_LIMIT_EXCEEDED' }],
-    ['refuse', 'INVALID_MERCHANT_SETTINGS', { kind: 'refused', code: 'INVALID_MERCHANT_SETTINGS' }],
+    ['refuse', 'INVALID_MERCHANT_SETTINGS', { kind: 'refused', code: 'INVALID_MERCHANT_SETTINGS', ofAccount: true }],
     ['refuse', 'PAYMENT_REQUEST_RATE_LIMITED', { kind: 'not_executed', reason: 'PAYMENT_REQUEST_RATE_LIMITED' }],
   ])('classes the fault %s %s', async (fault, value, expected) => {
     await using simulator = await aSimulator()
@@ -72,7 +72,7 @@ describe('the adapter on the simulator: create', () => {
     expect(answers).toStrictEqual([
       { kind: 'refused', code: 'API_VALIDATION_ERROR' },
       { kind: 'refused', code: 'API_VALIDATION_ERROR' },
-      { kind: 'refused', code: 'INVALID_API_KEY' },
+      { kind: 'refused', code: 'INVALID_API_KEY', ofAccount: true },
     ])
   })
 })

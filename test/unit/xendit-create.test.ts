@@ -162,12 +162,23 @@ describe('xendit create: what an answer proves (design section 4)', () => {
   it.each([
     [400, 'API_VALIDATION_ERROR'],
     [400, 'INVALID_VALUE_ERROR'],
+    [422, 'INVALID_PAYMENT_DETAILS'],
+  ])('refused, for what the payment is: %i %s', async (status, code) => {
+    expect(await create(json(status, { error_code: code, message: 'x' }))).toStrictEqual({ kind: 'refused', code })
+  })
+
+  it.each([
     [401, 'INVALID_API_KEY'],
     [403, 'REQUEST_FORBIDDEN_ERROR'],
+    [403, 'CHANNEL_NOT_ACTIVATED'],
+    [403, 'UNKNOWN_TO_US'],
     [404, 'DATA_NOT_FOUND'],
+    [400, 'CHANNEL_NOT_ACTIVATED'],
     [422, 'INVALID_MERCHANT_SETTINGS'],
-  ])('refused: %i %s', async (status, code) => {
-    expect(await create(json(status, { error_code: code, message: 'x' }))).toStrictEqual({ kind: 'refused', code })
+  ])('refused, for what our account is: %i %s', async (status, code) => {
+    const answer = await create(json(status, { error_code: code, message: 'x' }))
+
+    expect(answer).toStrictEqual({ kind: 'refused', code, ofAccount: true })
   })
 
   it.each<unknown>([
