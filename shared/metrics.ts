@@ -19,6 +19,8 @@ export const METRICS = {
    * succeeded, failed, expired, cancelled.
    */
   Payments: { unit: 'Count', dimensionSets: [['outcome'], ['method', 'channel', 'outcome']] },
+  /** Successes by where we heard of them: callback, due_work, sync, operator, cancel, create. */
+  SuccessHeard: { unit: 'Count', dimensionSets: [['source']] },
   /** From the moment a payment was paid to the merchant's 2xx. */
   TimeToAnnounce: { unit: 'Milliseconds', dimensionSets: OVERALL },
   /** Attempts by outcome: succeeded, failed (tried again), abandoned (the last one), skipped. */
@@ -52,11 +54,13 @@ export const METRICS = {
   /** IDR, net. */
   SettlementAmount: { unit: 'None', dimensionSets: [['triggered_by']] },
   SweepRuns: { unit: 'Count', dimensionSets: OVERALL },
+  /** Clients that a sweep put on the queue. */
+  SweptClients: { unit: 'Count', dimensionSets: OVERALL },
   SyncRuns: { unit: 'Count', dimensionSets: OVERALL },
   /** Rounds with the provider's list that did not come to its end. */
   SyncsIncomplete: { unit: 'Count', dimensionSets: OVERALL },
   /** Queue messages and stream records that a worker could not finish and will meet again. */
-  FailedMessages: { unit: 'Count', dimensionSets: OVERALL },
+  FailedMessages: { unit: 'Count', dimensionSets: [['function']] },
   /** Requests answered with 5xx by our own envelope. */
   RequestFailures: { unit: 'Count', dimensionSets: OVERALL },
 } as const satisfies Readonly<Record<string, MetricSpec>>
@@ -101,7 +105,7 @@ export const LOG_METRICS: Readonly<Partial<Record<LogCode, readonly LogMetrics[]
   'payment.created': [payments('created')],
   'payment.create_failed': [payments('create_failed')],
   'payment.create_refused': [payments('create_refused')],
-  'payment.succeeded': [payments('succeeded')],
+  'payment.succeeded': [payments('succeeded'), { measured: [one('SuccessHeard')] }],
   'payment.failed': [payments('failed')],
   'payment.expired': [payments('expired')],
   'payment.cancelled': [payments('cancelled')],
@@ -130,10 +134,12 @@ export const LOG_METRICS: Readonly<Partial<Record<LogCode, readonly LogMetrics[]
   'provider.called': [
     { measured: [fieldOf('ProviderLatency', 'duration_ms'), { metric: 'ProviderErrors', value: 0 }] },
   ],
-  'provider.call_failed': [{ measured: [fieldOf('ProviderLatency', 'duration_ms'), fieldOf('ProviderErrors', 'trouble')] }],
+  'provider.call_failed': [
+    { measured: [fieldOf('ProviderLatency', 'duration_ms'), fieldOf('ProviderErrors', 'trouble')] },
+  ],
   'callback.refused': [{ measured: [one('CallbacksRefused')] }],
   'settlement.recorded': [{ measured: [one('Settlements'), fieldOf('SettlementAmount', 'net_minor')] }],
-  'sweep.completed': [{ measured: [one('SweepRuns')] }],
+  'sweep.completed': [{ measured: [one('SweepRuns'), fieldOf('SweptClients', 'clients')] }],
   'sync.completed': [{ measured: [one('SyncRuns'), fieldOf('SyncsIncomplete', 'incomplete')] }],
   'message.failed': [{ measured: [one('FailedMessages')] }],
   'request.failed': [{ measured: [one('RequestFailures')] }],

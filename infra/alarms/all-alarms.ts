@@ -1,6 +1,7 @@
 import type { AlarmSpec } from './alarm-spec.ts'
 import { announcementAlarms } from './announcement-alarms.ts'
 import { apiAlarms } from './api-alarms.ts'
+import { createAlarms } from './create-alarms.ts'
 import { dueWorkAlarms } from './due-work-alarms.ts'
 import { functionAlarms } from './function-alarms.ts'
 import { paymentAlarms } from './payment-alarms.ts'
@@ -14,6 +15,7 @@ import { writeAlarms } from './write-alarms.ts'
 /** Every alarm of a stage. Their number does not grow with payments or clients: no metric has a client in it. */
 export const alarmsOf = (watched: Watched): readonly AlarmSpec[] =>
   [
+    createAlarms,
     paymentAlarms,
     announcementAlarms,
     dueWorkAlarms,

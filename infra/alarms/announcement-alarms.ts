@@ -1,5 +1,5 @@
 import type { AlarmSpec } from './alarm-spec.ts'
-import { OVERALL } from './metric-ref.ts'
+import { OVERALL, orZero } from './metric-ref.ts'
 import type { Watched } from './watched.ts'
 
 const times = ({ our }: Watched): readonly AlarmSpec[] => [
@@ -8,10 +8,17 @@ const times = ({ our }: Watched): readonly AlarmSpec[] => [
     severity: 'page',
     says: 'Half of the merchants are told of a payment more than half a minute after it was paid.',
     suffers: 'every merchant, and customers who wait at a counter or a checkout page.',
-    measure: our('TimeToAnnounce', OVERALL, 'p50'),
+    measure: {
+      formula: 'IF(samples >= 20, median, 0)',
+      of: {
+        median: our('TimeToAnnounce', OVERALL, 'p50'),
+        samples: our('TimeToAnnounce', OVERALL, 'SampleCount'),
+      },
+    },
     is: 'above',
     threshold: 30_000,
-    because: 'Milliseconds at the median: no single merchant can cause it, only we can. A second is normal.',
+    because:
+      'Milliseconds at the median of at least twenty: of fewer, one merchant on retries would be half. A second is normal.',
     periodMinutes: 5,
     periods: 3,
     whenMissing: 'notBreaching',
@@ -31,6 +38,31 @@ const times = ({ our }: Watched): readonly AlarmSpec[] => [
     whenMissing: 'notBreaching',
   },
 ]
+
+const deliveriesFailing = ({ our }: Watched): AlarmSpec => {
+  const bad = `(${orZero('failed')} + ${orZero('abandoned')})`
+  const all = `(${orZero('succeeded')} + ${orZero('failed')} + ${orZero('abandoned')})`
+  return {
+    id: 'deliveries-failing',
+    severity: 'page',
+    says: 'Four of five deliveries to merchants fail.',
+    suffers: 'merchants, who are not told of payments.',
+    measure: {
+      formula: `IF(${all} >= 20, 100 * ${bad} / ${all}, 0)`,
+      of: {
+        succeeded: our('DeliveryAttempts', { outcome: 'succeeded' }, 'Sum'),
+        failed: our('DeliveryAttempts', { outcome: 'failed' }, 'Sum'),
+        abandoned: our('DeliveryAttempts', { outcome: 'abandoned' }, 'Sum'),
+      },
+    },
+    is: 'above',
+    threshold: 80,
+    because: 'Percent of at least twenty attempts. So many merchants are not down at once: our way out to them is.',
+    periodMinutes: 5,
+    periods: 3,
+    whenMissing: 'notBreaching',
+  }
+}
 
 const failures = ({ our }: Watched): readonly AlarmSpec[] => [
   {
@@ -64,4 +96,8 @@ const failures = ({ our }: Watched): readonly AlarmSpec[] => [
 ]
 
 /** From paid to announced: are merchants told? */
-export const announcementAlarms = (watched: Watched): readonly AlarmSpec[] => [...times(watched), ...failures(watched)]
+export const announcementAlarms = (watched: Watched): readonly AlarmSpec[] => [
+  ...times(watched),
+  deliveriesFailing(watched),
+  ...failures(watched),
+]

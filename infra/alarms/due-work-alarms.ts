@@ -1,5 +1,5 @@
 import type { AlarmSpec, Severity } from './alarm-spec.ts'
-import { type MetricRef, OVERALL } from './metric-ref.ts'
+import { type MetricRef, OVERALL, withoutGaps } from './metric-ref.ts'
 import type { Watched } from './watched.ts'
 
 const MINUTE_MS = 60_000
@@ -50,7 +50,7 @@ export const dueWorkAlarms = ({ our }: Watched): readonly AlarmSpec[] => [
     severity: 'page',
     says: 'Nothing has looked after due work for ten minutes.',
     suffers: 'everyone whose callback, event or message is lost: nothing repairs it.',
-    measure: our('DueWorkRuns', OVERALL, 'Sum'),
+    measure: withoutGaps(our('DueWorkRuns', OVERALL, 'Sum')),
     is: 'below',
     threshold: 1,
     because: 'It runs every minute. EventBridge may be late by one, a deployment by two; not by ten.',

@@ -1,7 +1,7 @@
 import type { AlarmSpec } from './alarm-spec.ts'
 import { FUNCTION_GROUPS, type FunctionGroup } from './function-groups.ts'
 import { awsMetric, type Measure, sumOf } from './metric-ref.ts'
-import type { Watched } from './watched.ts'
+import { theFunction, type Watched } from './watched.ts'
 
 /** What AWS gives an account until more is asked for (docs/operations.md). */
 const ACCOUNT_CONCURRENCY = 1_000
@@ -42,26 +42,22 @@ const groupAlarms = (watched: Watched, group: FunctionGroup): readonly AlarmSpec
   },
 ]
 
-const only = ({ functions }: Watched, has: (spec: Watched['functions'][number]['spec']) => boolean): string => {
-  const [found, ...others] = functions.filter(({ spec }) => has(spec))
-  if (found === undefined || others.length > 0) throw new Error('an alarm watches one function, and there is not one')
-  return found.functionName
-}
-
-const CONCURRENCY: AlarmSpec = {
+/** Runs of a function with a reservation are its own; all others share what is left, in the whole account. */
+const concurrency = ({ reservedRuns }: Watched): AlarmSpec => ({
   id: 'concurrency-near-limit',
   severity: 'page',
-  says: 'The account runs almost as many functions at once as it may.',
-  suffers: 'everyone, once the limit is met: requests, callbacks and deliveries are refused alike.',
-  measure: awsMetric('AWS/Lambda', 'ClaimedAccountConcurrency', {}, 'Maximum'),
+  says: 'Functions without a reservation run almost as often at once as the account lets them.',
+  suffers: 'whoever needs one of them, once the limit is met: those who read, schedules, announcements.',
+  measure: awsMetric('AWS/Lambda', 'UnreservedConcurrentExecutions', {}, 'Maximum'),
   is: 'above',
-  threshold: 0.8 * ACCOUNT_CONCURRENCY,
-  because: 'Of 1,000, the quota of an account that has not asked for more. Raise both together.',
+  threshold: Math.floor(0.8 * (ACCOUNT_CONCURRENCY - reservedRuns)),
+  because:
+    'Four fifths of what 1,000, the quota of an account that has not asked for more, leaves beside the stage’s reservations.',
   periodMinutes: 1,
   periods: 3,
   outOf: 5,
   whenMissing: 'notBreaching',
-}
+})
 
 /** Lambda: what breaks off, what may not start, and how close the account is to its limit. */
 export const functionAlarms = (watched: Watched): readonly AlarmSpec[] => [
@@ -74,7 +70,7 @@ export const functionAlarms = (watched: Watched): readonly AlarmSpec[] => [
     measure: awsMetric(
       'AWS/Lambda',
       'IteratorAge',
-      { FunctionName: only(watched, ({ trigger }) => trigger.kind === 'stream') },
+      { FunctionName: theFunction(watched, ({ trigger }) => trigger.kind === 'stream') },
       'Maximum',
     ),
     is: 'above',
@@ -92,7 +88,7 @@ export const functionAlarms = (watched: Watched): readonly AlarmSpec[] => [
     measure: awsMetric(
       'AWS/Lambda',
       'RecursiveInvocationsDropped',
-      { FunctionName: only(watched, ({ recursive }) => recursive === true) },
+      { FunctionName: theFunction(watched, ({ recursive }) => recursive === true) },
       'Sum',
     ),
     is: 'at least',
@@ -102,5 +98,5 @@ export const functionAlarms = (watched: Watched): readonly AlarmSpec[] => [
     periods: 1,
     whenMissing: 'notBreaching',
   },
-  CONCURRENCY,
+  concurrency(watched),
 ]

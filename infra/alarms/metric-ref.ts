@@ -47,7 +47,7 @@ export const AWS_METRICS = {
     Duration: ['FunctionName'],
     IteratorAge: ['FunctionName'],
     RecursiveInvocationsDropped: ['FunctionName'],
-    ClaimedAccountConcurrency: [],
+    UnreservedConcurrentExecutions: [],
   },
   'AWS/SQS': {
     ApproximateAgeOfOldestMessage: ['QueueName'],
@@ -94,6 +94,12 @@ export const sumOf = (metrics: readonly MetricRef[]): Formula => {
   const of = Object.fromEntries(metrics.map((metric, at) => [`m${at}`, metric]))
   return { formula: Object.keys(of).map(orZero).join(' + '), of }
 }
+
+/**
+ * A metric whose silence is watched for. Where periods are missing CloudWatch looks further back than it was told to, so
+ * that an alarm goes off late, or stays on: with a value for each period it looks at those alone.
+ */
+export const withoutGaps = (metric: MetricRef): Formula => sumOf([metric])
 
 /** A metric without a value in a period has none because nothing happened. */
 export const orZero = (id: string): string => `FILL(${id}, 0)`

@@ -2,62 +2,62 @@ import type { AlarmSpec } from './alarm-spec.ts'
 import { type OurMetric, OVERALL, orZero } from './metric-ref.ts'
 import type { Watched } from './watched.ts'
 
-const callbacksRefused = (our: OurMetric): AlarmSpec => ({
-  id: 'callbacks-refused',
-  severity: 'ticket',
-  says: 'Callbacks arrive with a token that is not ours.',
-  suffers: 'customers whose payment shows as pending until due work asks about it, minutes later.',
-  measure: our('CallbacksRefused', OVERALL, 'Sum'),
-  is: 'at least',
-  threshold: 10,
-  because: 'A stranger can post to that address, so it never pages; a token rotated on one side refuses every one.',
-  periodMinutes: 5,
-  periods: 2,
-  outOf: 3,
-  whenMissing: 'notBreaching',
-})
+const callbacks = (our: OurMetric): readonly AlarmSpec[] => [
+  {
+    id: 'callbacks-refused',
+    severity: 'ticket',
+    says: 'Callbacks arrive with a token that is not ours.',
+    suffers: 'customers whose payment shows as pending until due work asks about it, minutes later.',
+    measure: our('CallbacksRefused', OVERALL, 'Sum'),
+    is: 'at least',
+    threshold: 5,
+    because:
+      'In an hour, so that a quiet one counts too. A stranger can post to that address, so it never pages; a token rotated on one side refuses every one.',
+    periodMinutes: 60,
+    periods: 1,
+    whenMissing: 'notBreaching',
+  },
+  {
+    id: 'callbacks-missing',
+    severity: 'ticket',
+    says: 'Most payments that succeeded were not heard of by a callback.',
+    suffers: 'customers whose payment shows as pending until due work asks about it, minutes later.',
+    measure: {
+      formula: `IF(${orZero('succeeded')} >= 10, 100 * (${orZero('succeeded')} - ${orZero('called')}) / ${orZero('succeeded')}, 0)`,
+      of: {
+        succeeded: our('Payments', { outcome: 'succeeded' }, 'Sum'),
+        called: our('SuccessHeard', { source: 'callback' }, 'Sum'),
+      },
+    },
+    is: 'above',
+    threshold: 50,
+    because: 'Percent of at least ten in an hour. A lost one is ordinary and found; half of them have one cause.',
+    periodMinutes: 60,
+    periods: 1,
+    whenMissing: 'notBreaching',
+  },
+]
 
-/** Is money moving? Payments created, paid, and what the provider tells us about them. */
-export const paymentAlarms = ({ our }: Watched): readonly AlarmSpec[] => {
-  const created = our('Payments', { outcome: 'created' }, 'Sum')
-  const failed = our('Payments', { outcome: 'create_failed' }, 'Sum')
-  const succeeded = our('Payments', { outcome: 'succeeded' }, 'Sum')
-  return [
-    {
-      id: 'creates-failing',
-      severity: 'page',
-      says: 'More than a quarter of the payments that merchants try to create fail.',
-      suffers: 'merchants and their customers, who cannot begin to pay.',
-      measure: {
-        formula: `IF(${orZero('failed')} + ${orZero('created')} >= 10, 100 * ${orZero('failed')} / (${orZero('failed')} + ${orZero('created')}), 0)`,
-        of: { created, failed },
+/** Is money moving? Payments paid, and what the provider tells us about them. */
+export const paymentAlarms = ({ our }: Watched): readonly AlarmSpec[] => [
+  {
+    id: 'money-not-moving',
+    severity: 'page',
+    says: 'Payments are created, but not one of them succeeded for an hour.',
+    suffers: 'customers who paid and see nothing, and merchants who do not ship.',
+    measure: {
+      formula: `IF(${orZero('created')} >= 20, IF(${orZero('succeeded')} < 1, ${orZero('created')}, 0), 0)`,
+      of: {
+        created: our('Payments', { outcome: 'created' }, 'Sum'),
+        succeeded: our('Payments', { outcome: 'succeeded' }, 'Sum'),
       },
-      is: 'above',
-      threshold: 25,
-      because:
-        'Percent. Fewer than ten tries say nothing; above that, one merchant whose creates are all refused counts too.',
-      periodMinutes: 5,
-      periods: 2,
-      outOf: 3,
-      whenMissing: 'notBreaching',
     },
-    {
-      id: 'money-not-moving',
-      severity: 'page',
-      says: 'Payments are created, but not one of them succeeded for an hour.',
-      suffers: 'customers who paid and see nothing, and merchants who do not ship.',
-      measure: {
-        formula: `IF(${orZero('created')} >= 20, IF(${orZero('succeeded')} < 1, ${orZero('created')}, 0), 0)`,
-        of: { created, succeeded },
-      },
-      is: 'above',
-      threshold: 0,
-      because:
-        'Created payments without a single success. Most customers pay within minutes: of twenty, one always has.',
-      periodMinutes: 60,
-      periods: 1,
-      whenMissing: 'notBreaching',
-    },
-    callbacksRefused(our),
-  ]
-}
+    is: 'above',
+    threshold: 0,
+    because: 'Created payments without a single success. Most customers pay within minutes: of twenty, one always has.',
+    periodMinutes: 60,
+    periods: 1,
+    whenMissing: 'notBreaching',
+  },
+  ...callbacks(our),
+]

@@ -52,11 +52,13 @@ export const PROVIDER_OPERATIONS: readonly Operation[] = [
 /** The part of an alarm's id that names the operation. */
 const idOf = ({ name }: Operation): string => name.replace('_', '-')
 
+export const providerErrorsId = (operation: Operation): string => `provider-errors-${idOf(operation)}`
+
 /** The provider by operation: how many of its calls go wrong, and how long they take. */
 export const providerAlarms = ({ our }: Watched): readonly AlarmSpec[] =>
   PROVIDER_OPERATIONS.flatMap((operation): readonly AlarmSpec[] => [
     {
-      id: `provider-errors-${idOf(operation)}`,
+      id: providerErrorsId(operation),
       severity: operation.severity,
       says: `${operation.call} goes wrong in more than a fifth of the calls.`,
       suffers: operation.suffers,
@@ -69,7 +71,7 @@ export const providerAlarms = ({ our }: Watched): readonly AlarmSpec[] =>
       },
       is: 'above',
       threshold: 20,
-      because: 'Percent of at least five calls. Single refusals are a matter of one payment, not of the provider.',
+      because: 'Percent of at least five calls. What is refused for one payment’s sake does not count as an error.',
       periodMinutes: 5,
       periods: 2,
       outOf: 3,

@@ -33,7 +33,7 @@ const notEmpty = ({ id, queueName }: Watched['deadLetterQueues'][number]): Alarm
 const stuckSettlements = (queueName: string): AlarmSpec => ({
   id: 'settlements-stuck',
   severity: 'page',
-  says: 'Settlements wait in their queue and not one is finished.',
+  says: 'Settlements wait in their queue and nobody takes them.',
   suffers: 'every merchant: nobody is settled, and nobody is paid out today.',
   measure: {
     formula: `IF(${orZero('waiting')} > 0, IF(${orZero('finished')} < 1, ${orZero('waiting')}, 0), 0)`,
@@ -44,7 +44,8 @@ const stuckSettlements = (queueName: string): AlarmSpec => ({
   },
   is: 'above',
   threshold: 0,
-  because: 'Messages that nobody takes. Ten clients are settled side by side, each within ten minutes.',
+  because:
+    'Ten clients are settled side by side, each within ten minutes. One that failed is hidden for an hour: settlements-failing sees those.',
   periodMinutes: 15,
   periods: 2,
   whenMissing: 'notBreaching',

@@ -1,6 +1,6 @@
 import type { AlarmSpec } from './alarm-spec.ts'
-import { OVERALL } from './metric-ref.ts'
-import type { Watched } from './watched.ts'
+import { OVERALL, withoutGaps } from './metric-ref.ts'
+import { theFunction, type Watched } from './watched.ts'
 
 const HOUR = 60
 
@@ -10,7 +10,7 @@ const runs = ({ our }: Watched): readonly AlarmSpec[] => [
     severity: 'page',
     says: 'The daily sweep of settlements has not run for more than a day.',
     suffers: 'every merchant: nothing is settled, and nobody is paid out today.',
-    measure: our('SweepRuns', OVERALL, 'Sum'),
+    measure: withoutGaps(our('SweepRuns', OVERALL, 'Sum')),
     is: 'below',
     threshold: 1,
     because:
@@ -24,7 +24,7 @@ const runs = ({ our }: Watched): readonly AlarmSpec[] => [
     severity: 'ticket',
     says: "The provider's transactions have not been read for four hours.",
     suffers: 'merchants whose settlement waits for actual fees; lost captures stay lost.',
-    measure: our('SyncRuns', OVERALL, 'Sum'),
+    measure: withoutGaps(our('SyncRuns', OVERALL, 'Sum')),
     is: 'below',
     threshold: 1,
     because: 'It runs every hour and reads a day back, so a few hours lose nothing; it must be running by tomorrow.',
@@ -47,6 +47,39 @@ const runs = ({ our }: Watched): readonly AlarmSpec[] => [
   },
 ]
 
+const results = (watched: Watched): readonly AlarmSpec[] => [
+  {
+    id: 'sweep-empty',
+    severity: 'ticket',
+    says: 'The sweep of settlements ran and found no client at all.',
+    suffers: 'every merchant, once there are any: nobody is settled.',
+    measure: watched.our('SweptClients', OVERALL, 'Sum'),
+    is: 'below',
+    threshold: 1,
+    because: 'A run counts as a run even if the index it reads is empty. Before the first client that is right.',
+    periodMinutes: HOUR,
+    periods: 1,
+    whenMissing: 'notBreaching',
+  },
+  {
+    id: 'settlements-failing',
+    severity: 'page',
+    says: 'Settling fails for one client after another.',
+    suffers: 'merchants, who are not settled and not paid out today.',
+    measure: watched.our(
+      'FailedMessages',
+      { function: theFunction(watched, ({ trigger }) => trigger.kind === 'queue' && trigger.queue === 'settlements') },
+      'Sum',
+    ),
+    is: 'at least',
+    threshold: 3,
+    because: 'One that failed comes back after an hour, so three in a quarter of an hour are three clients.',
+    periodMinutes: 15,
+    periods: 1,
+    whenMissing: 'notBreaching',
+  },
+]
+
 const suspense = ({ our }: Watched): readonly AlarmSpec[] => [
   {
     id: 'suspense-money',
@@ -58,6 +91,19 @@ const suspense = ({ our }: Watched): readonly AlarmSpec[] => [
     threshold: 1,
     because: 'Each is somebody’s money. Hours do not matter to it, days do.',
     periodMinutes: 5,
+    periods: 1,
+    whenMissing: 'notBreaching',
+  },
+  {
+    id: 'suspense-flood',
+    severity: 'page',
+    says: 'Money that no merchant may be credited with keeps coming in.',
+    suffers: 'customers, who paid for nothing, and their merchants, who do not ship.',
+    measure: our('SuspenseItems', { kind: 'money' }, 'Sum'),
+    is: 'at least',
+    threshold: 10,
+    because: 'Single ones are customers who paid twice or too late; ten in an hour are a fault of ours, and go on.',
+    periodMinutes: HOUR,
     periods: 1,
     whenMissing: 'notBreaching',
   },
@@ -77,4 +123,8 @@ const suspense = ({ our }: Watched): readonly AlarmSpec[] => [
 ]
 
 /** The daily sweep, the hourly sync, and money that belongs to nobody yet. */
-export const settlementAlarms = (watched: Watched): readonly AlarmSpec[] => [...runs(watched), ...suspense(watched)]
+export const settlementAlarms = (watched: Watched): readonly AlarmSpec[] => [
+  ...runs(watched),
+  ...results(watched),
+  ...suspense(watched),
+]

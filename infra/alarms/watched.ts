@@ -18,4 +18,13 @@ export type Watched = {
   /** Queues that nothing reads: what is in them was given up. `id` is the name without stage. */
   readonly deadLetterQueues: readonly { readonly id: string; readonly queueName: string }[]
   readonly functions: readonly { readonly spec: FunctionSpec; readonly functionName: string }[]
+  /** Runs at a time that the stage sets aside for single functions, of the account's limit. */
+  readonly reservedRuns: number
+}
+
+/** The name of the one function that an alarm is about. */
+export const theFunction = ({ functions }: Watched, has: (spec: FunctionSpec) => boolean): string => {
+  const [found, ...others] = functions.filter(({ spec }) => has(spec))
+  if (found === undefined || others.length > 0) throw new Error('an alarm watches one function, and there is not one')
+  return found.functionName
 }

@@ -1,15 +1,23 @@
 import type { AlarmSpec } from './alarm-spec.ts'
-import { OVERALL } from './metric-ref.ts'
+import { type Formula, OVERALL, sumOf } from './metric-ref.ts'
 import type { Watched } from './watched.ts'
 
+/** Of every function that works on messages or records. */
+export const failedMessages = ({ our, functions }: Watched): Formula =>
+  sumOf(
+    functions
+      .filter(({ spec }) => spec.trigger.kind === 'queue' || spec.trigger.kind === 'stream')
+      .map(({ functionName }) => our('FailedMessages', { function: functionName }, 'Sum')),
+  )
+
 /** Work that was begun and not finished, wherever it happened. */
-export const writeAlarms = ({ our }: Watched): readonly AlarmSpec[] => [
+export const writeAlarms = (watched: Watched): readonly AlarmSpec[] => [
   {
     id: 'conflicts-lost',
     severity: 'ticket',
     says: 'Writes gave up because other transactions kept holding the same items.',
     suffers: 'merchants with very many payments at once: a request of theirs answers 500 and is safe to retry.',
-    measure: our('ConflictsLost', OVERALL, 'Sum'),
+    measure: watched.our('ConflictsLost', OVERALL, 'Sum'),
     is: 'at least',
     threshold: 3,
     because: 'A write is tried twelve times over seconds first. One client’s ledger bears about 250 payments a second.',
@@ -22,7 +30,7 @@ export const writeAlarms = ({ our }: Watched): readonly AlarmSpec[] => [
     severity: 'page',
     says: 'The alert topic cannot be reached.',
     suffers: 'operators: whatever happens now, they may not hear of it.',
-    measure: our('AlertFailures', OVERALL, 'Sum'),
+    measure: watched.our('AlertFailures', OVERALL, 'Sum'),
     is: 'at least',
     threshold: 3,
     because: 'Due work publishes again each minute, so one failure heals itself and three in five minutes do not.',
@@ -35,7 +43,7 @@ export const writeAlarms = ({ our }: Watched): readonly AlarmSpec[] => [
     severity: 'ticket',
     says: 'Workers cannot finish messages or stream records and meet them again.',
     suffers: 'the merchants of those messages: announcements and settlements are late.',
-    measure: our('FailedMessages', OVERALL, 'Sum'),
+    measure: failedMessages(watched),
     is: 'at least',
     threshold: 5,
     because: 'A message is tried five times before it is set aside; failures in three periods of four are no hiccup.',

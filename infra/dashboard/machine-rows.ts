@@ -2,9 +2,11 @@ import { FUNCTION_GROUPS, type FunctionGroup } from '../alarms/function-groups.t
 import { awsMetric, type Measure, OVERALL, sumOf } from '../alarms/metric-ref.ts'
 import { TABLE_OPERATIONS } from '../alarms/table-alarms.ts'
 import type { Watched } from '../alarms/watched.ts'
+import { failedMessages } from '../alarms/write-alarms.ts'
 import { type DashboardRow, type Graph, line } from './graph.ts'
 
-const api = ({ apiId, our }: Watched): readonly Graph[] => {
+const api = (watched: Watched): readonly Graph[] => {
+  const { apiId, our } = watched
   const of = (name: '5xx' | '4xx' | 'Count') => awsMetric('AWS/ApiGateway', name, { ApiId: apiId }, 'Sum')
   const latency = (statistic: 'p50' | 'p99') => awsMetric('AWS/ApiGateway', 'Latency', { ApiId: apiId }, statistic)
   return [
@@ -24,7 +26,7 @@ const api = ({ apiId, our }: Watched): readonly Graph[] => {
       lines: [
         line('requests answered 5xx by us', our('RequestFailures', OVERALL, 'Sum')),
         line('callbacks refused', our('CallbacksRefused', OVERALL, 'Sum')),
-        line('messages failed', our('FailedMessages', OVERALL, 'Sum')),
+        line('messages failed', failedMessages(watched)),
         line('fan-outs failed', our('FanOutFailures', OVERALL, 'Sum')),
         line('alerts failed', our('AlertFailures', OVERALL, 'Sum')),
         line('due work failed', our('DueWorkFailures', OVERALL, 'Sum')),
@@ -36,6 +38,7 @@ const api = ({ apiId, our }: Watched): readonly Graph[] => {
       lines: [
         line('due work', our('DueWorkRuns', OVERALL, 'Sum')),
         line('sweep', our('SweepRuns', OVERALL, 'Sum')),
+        line('clients swept', our('SweptClients', OVERALL, 'Sum')),
         line('sync', our('SyncRuns', OVERALL, 'Sum')),
         line('sync cut short', our('SyncsIncomplete', OVERALL, 'Sum')),
         line('events repaired', our('EventsRepaired', OVERALL, 'Sum')),
@@ -76,9 +79,9 @@ const functions = (watched: Watched): readonly Graph[] => [
     periodMinutes: 5,
   },
   {
-    title: 'Functions at once, of the account',
-    unit: 'environments in use or reserved',
-    lines: [line('claimed', awsMetric('AWS/Lambda', 'ClaimedAccountConcurrency', {}, 'Maximum'))],
+    title: 'Functions at once, without a reservation',
+    unit: 'runs in the account',
+    lines: [line('at once', awsMetric('AWS/Lambda', 'UnreservedConcurrentExecutions', {}, 'Maximum'))],
   },
 ]
 

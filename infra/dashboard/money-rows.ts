@@ -12,6 +12,7 @@ const payments = ({ our }: Watched): Graph => ({
     line('created', our('Payments', { outcome: 'created' }, 'Sum')),
     line('succeeded', our('Payments', { outcome: 'succeeded' }, 'Sum')),
     line('create failed', our('Payments', { outcome: 'create_failed' }, 'Sum')),
+    line('refused by the provider', our('Payments', { outcome: 'create_refused' }, 'Sum')),
     line('failed', our('Payments', { outcome: 'failed' }, 'Sum')),
     line('deliveries abandoned', our('DeliveryAttempts', { outcome: 'abandoned' }, 'Sum')),
   ],
@@ -90,6 +91,14 @@ const byChannel = ({ stage }: Watched): Graph => ({
   periodMinutes: 5,
 })
 
+const heardOf = ({ stage }: Watched): Graph => ({
+  title: 'Successes by where we heard of them',
+  unit: 'per hour',
+  lines: [search(stage, 'SuccessHeard', ['source'], {}, 'Sum')],
+  stacked: true,
+  periodMinutes: 60,
+})
+
 const byOutcome = ({ our }: Watched): Graph => ({
   title: 'Payments that ended without money',
   unit: 'per 5 minutes',
@@ -133,5 +142,8 @@ export const moneyRows = (watched: Watched): readonly DashboardRow[] => [
       graph(watched),
     ),
   },
-  { heading: 'Whose money', graphs: [byChannel, byOutcome, attempts, settlements].map((graph) => graph(watched)) },
+  {
+    heading: 'Whose money',
+    graphs: [byChannel, heardOf, byOutcome, attempts, settlements].map((graph) => graph(watched)),
+  },
 ]

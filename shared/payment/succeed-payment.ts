@@ -37,8 +37,13 @@ const paid = (
   }),
 })
 
-const afterSuccess = async (deps: SucceedDeps, payment: Payment, fee: ActualFee): Promise<Payment> => {
-  deps.log.info('payment.succeeded', loggedPayment(payment))
+const afterSuccess = async (
+  deps: SucceedDeps,
+  payment: Payment,
+  fee: ActualFee,
+  source: NewsSource,
+): Promise<Payment> => {
+  deps.log.info('payment.succeeded', { ...loggedPayment(payment), source })
   if (fee.kind === 'unexplained_zero') {
     const now = deps.now()
     await recordSuspense(deps, finding({ subject: payment.paymentId, cause: 'zero_fee', payment, now }))
@@ -65,7 +70,7 @@ export const succeedPayment = async (
     ledger: credit({ ...succeeded, from: 'pending' }, succeeded.netMinor, now),
     event: putEvent(succeeded, deps.newId(), now),
   })
-  return outcome.applied ? afterSuccess(deps, succeeded, fee) : undefined
+  return outcome.applied ? afterSuccess(deps, succeeded, fee, source) : undefined
 }
 
 /**
@@ -89,5 +94,5 @@ export const succeedCreatingPayment = async (
     ledger: credit({ ...succeeded, from: undefined }, succeeded.netMinor, now),
     event: putEvent(succeeded, deps.newId(), now),
   })
-  return outcome.applied ? afterSuccess(deps, succeeded, fee) : undefined
+  return outcome.applied ? afterSuccess(deps, succeeded, fee, source) : undefined
 }

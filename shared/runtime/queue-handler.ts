@@ -11,7 +11,7 @@ export const queueHandler = <const Schema extends v.GenericSchema>(
   message: Schema,
   run: (message: v.InferOutput<Schema>, deps: Deps) => Promise<void>,
 ): InjectableHandler<SQSEvent, SQSBatchResponse> =>
-  injectable((deps) => async ({ Records: records }) => {
+  injectable((deps) => async ({ Records: records }, { functionName }) => {
     const results = await Promise.allSettled(
       records.map(async ({ body }) => run(v.parse(message, JSON.parse(body)), deps)),
     )
@@ -19,7 +19,7 @@ export const queueHandler = <const Schema extends v.GenericSchema>(
     for (const [at, { messageId }] of records.entries()) {
       const result = results[at]
       if (result?.status !== 'rejected') continue
-      deps.log.error('message.failed', { message_id: messageId }, result.reason)
+      deps.log.error('message.failed', { function: functionName, message_id: messageId }, result.reason)
       batchItemFailures.push({ itemIdentifier: messageId })
     }
     return { batchItemFailures }

@@ -16,12 +16,12 @@ const ImageSchema = v.custom<Record<string, AttributeValue>>((image) => typeof i
 export const streamHandler = (
   run: (image: Item, deps: Deps) => Promise<void>,
 ): InjectableHandler<DynamoDBStreamEvent, DynamoDBBatchResponse> =>
-  injectable((deps) => async ({ Records: records }) => {
+  injectable((deps) => async ({ Records: records }, { functionName }) => {
     for (const { dynamodb } of records) {
       try {
         await run(fromItem(unmarshall(v.parse(ImageSchema, dynamodb?.NewImage))), deps)
       } catch (error) {
-        deps.log.error('message.failed', { message_id: dynamodb?.SequenceNumber }, error)
+        deps.log.error('message.failed', { function: functionName, message_id: dynamodb?.SequenceNumber }, error)
         return { batchItemFailures: [{ itemIdentifier: dynamodb?.SequenceNumber ?? '' }] }
       }
     }

@@ -2,17 +2,17 @@ import { describe, expect, it } from 'vitest'
 import { METRIC_NAMESPACE, METRICS } from '../../shared/metrics.ts'
 import { alarmsIn, graphsIn, type TemplateMetric } from '../support/alarm-template.ts'
 import { MONEY_SCENES, OTHER_MONEY_SCENES } from '../support/scenes/money-scenes.ts'
-import { OTHER_PAYMENT_SCENES, PAYMENT_SCENES } from '../support/scenes/payment-scenes.ts'
+import { OTHER_PAYMENT_SCENES, PAYMENT_SCENES, refusedCreate } from '../support/scenes/payment-scenes.ts'
 import { OTHER_WEBHOOK_SCENES, WEBHOOK_SCENES } from '../support/scenes/webhook-scenes.ts'
 import { synthesised } from '../support/stack-template.ts'
-import { type Emitted, watchedWorld } from '../support/watched-world.ts'
+import { type Emitted, WATCHED_STAGE, watchedWorld } from '../support/watched-world.ts'
 
 /**
  * Goal: no alarm and no graph watches a metric that nobody emits. Method: for each alarm on a metric of ours, the bad
  * thing itself happens, to the real handlers with the deployed logger; what its log lines say to CloudWatch is held
  * against the alarm in the synthesised template, by namespace, name and every dimension.
  */
-const STAGE = 'prod'
+const STAGE = WATCHED_STAGE
 const SCENES = { ...PAYMENT_SCENES, ...WEBHOOK_SCENES, ...MONEY_SCENES }
 const OTHER_SCENES = { ...OTHER_PAYMENT_SCENES, ...OTHER_WEBHOOK_SCENES, ...OTHER_MONEY_SCENES }
 
@@ -40,7 +40,7 @@ const unitOf = ({ name }: Identity) => (isName(name) ? METRICS[name].unit : unde
 
 const emittedIn = async (scene: (typeof SCENES)[string] | undefined): Promise<readonly Emitted[]> => {
   if (!scene) throw new Error('there is no such scene')
-  const world = watchedWorld(STAGE)
+  const world = watchedWorld()
   await scene(world)
   return world.emitted()
 }
@@ -52,14 +52,14 @@ describe('alarms on metrics of our own', () => {
 
   it.each(ours.map((alarm) => [alarm.id, alarm] as const))(
     '%s: the code emits what it watches when it happens',
-    async (id, { metrics, threshold, comparison, expression }) => {
+    async (id, { metrics: all, threshold, comparison }) => {
+      const metrics = all.filter(({ namespace }) => namespace === METRIC_NAMESPACE)
       const emitted = await emittedIn(SCENES[id])
 
       const values = metrics.map((metric) => valuesOf(emitted, metric))
       expect(metrics.filter((_, at) => values[at]?.length === 0)).toStrictEqual([])
       // Counts add up over a period. A time must pass the threshold by itself.
-      const [first] = metrics
-      const isTime = expression === undefined && first !== undefined && unitOf(first) === 'Milliseconds'
+      const isTime = metrics.every((metric) => unitOf(metric) === 'Milliseconds')
       expect(Math.max(...values.flat())).toBeGreaterThanOrEqual(isTime ? threshold + 1 : 1)
       if (isTime) expect(comparison).toBe('GreaterThanThreshold')
     },
@@ -70,6 +70,27 @@ describe('alarms on metrics of our own', () => {
       for (const metric of await emittedIn(scene))
         expect([metric.name, metric.unit]).toStrictEqual([metric.name, unitOf(metric)])
     }
+  })
+})
+
+describe('what must not wake anybody', () => {
+  const emittedValues = async (scene: (typeof SCENES)[string], name: string) =>
+    (await emittedIn(scene)).filter((one) => one.name === name).map(({ dimensions, value }) => ({ dimensions, value }))
+
+  it('a payment that is refused for what it is: neither a failed create nor an error of the provider', async () => {
+    expect(await emittedValues(refusedCreate, 'ProviderErrors')).toStrictEqual([
+      { dimensions: { service: 'gateway-prod', operation: 'create_request' }, value: 0 },
+    ])
+    const outcomes = await emittedValues(refusedCreate, 'Payments')
+    expect(new Set(outcomes.map(({ dimensions }) => dimensions['outcome']))).toStrictEqual(new Set(['create_refused']))
+  })
+})
+
+describe('a sweep', () => {
+  it('says how many clients it put on the queue, none as well', async () => {
+    const emitted = await emittedIn(SCENES['sweep-empty'])
+
+    expect(emitted.filter(({ name }) => name === 'SweptClients').map(({ value }) => value)).toStrictEqual([0, 1])
   })
 })
 
@@ -102,7 +123,7 @@ describe('the dashboard', () => {
       ).length
     })
 
-    expect(searches).toHaveLength(2)
+    expect(searches).toHaveLength(3)
     expect(found.filter((count) => count === 0)).toStrictEqual([])
   })
 

@@ -57,7 +57,7 @@ describe('metrics of AWS', () => {
         Duration: ['FunctionName'],
         IteratorAge: ['FunctionName'],
         RecursiveInvocationsDropped: ['FunctionName'],
-        ClaimedAccountConcurrency: [],
+        UnreservedConcurrentExecutions: [],
       },
       // docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-available-cloudwatch-metrics.html
       'AWS/SQS': {
@@ -126,6 +126,19 @@ describe('nothing is left unwatched', () => {
 
   it.each(['ReadThrottleEvents', 'WriteThrottleEvents'])('of the table: %s of itself and of each index', (name) => {
     expect(watching(name, 'GlobalSecondaryIndexName')).toStrictEqual(['itself', ...Object.keys(TABLE_SCHEMA.indexes)])
+  })
+
+  it('of the account: the runs that the stage’s reservations leave to all others', () => {
+    const reserved = Object.values(deployedStage(STAGE).reservedConcurrency ?? {}).reduce((sum, runs) => sum + runs, 1)
+    const unreserved = (of: typeof alarms) => of.find(({ id }) => id === 'concurrency-near-limit')
+
+    expect(unreserved(alarms)).toMatchObject({
+      metrics: [{ name: 'UnreservedConcurrentExecutions', dimensions: {} }],
+      // check-due-work, which must not overlap, is the one more. 1,000 is what an account may run.
+      threshold: Math.floor(0.8 * (1_000 - reserved)),
+    })
+    const without = synthesised({ ...deployedStage(STAGE), reservedConcurrency: undefined })
+    expect(unreserved(tellingAlarms(without, STAGE))?.threshold).toBe(800)
   })
 
   it('of the table: its use against the most that the stage allows', () => {

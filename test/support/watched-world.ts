@@ -6,6 +6,9 @@ import { loggedProvider } from '../../shared/provider/logged-provider.ts'
 import { powertoolsLog } from '../../shared/runtime/powertools-log.ts'
 import { type MemoryDeps, memoryDeps } from './memory-table.ts'
 
+/** The stage whose alarms the scenes are held against. */
+export const WATCHED_STAGE = 'prod'
+
 /** One value of one metric as CloudWatch takes it from a log line: a line with two dimension sets is two of them. */
 export type Emitted = {
   readonly namespace: string
@@ -57,7 +60,7 @@ const emittedBy = (text: string): readonly Emitted[] => {
  * A gateway on a table in memory, with the deployed logger and the provider's calls logged as they are on AWS. What the
  * logger writes is kept, to the very characters that CloudWatch would read.
  */
-export const watchedWorld = (stage: string): WatchedWorld => {
+export const watchedWorld = (stage = WATCHED_STAGE): WatchedWorld => {
   const output: string[] = []
   const stdout = new Writable({
     write: (chunk, _, done) => {

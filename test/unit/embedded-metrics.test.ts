@@ -21,9 +21,9 @@ describe('embeddedMetrics', () => {
   })
 
   it('counts a payment by outcome, and by method and channel', () => {
-    const line = emf('payment.succeeded', { payment_id: 'p', method: 'virtual_account', channel: 'BCA' })
+    const line = emf('payment.expired', { payment_id: 'p', method: 'virtual_account', channel: 'BCA' })
 
-    expect(line).toMatchObject({ Payments: 1, outcome: 'succeeded', method: 'virtual_account', channel: 'BCA' })
+    expect(line).toMatchObject({ Payments: 1, outcome: 'expired', method: 'virtual_account', channel: 'BCA' })
     expect(line._aws.CloudWatchMetrics).toStrictEqual([
       {
         Namespace: 'PaymentGateway',
@@ -34,6 +34,19 @@ describe('embeddedMetrics', () => {
         Namespace: 'PaymentGateway',
         Dimensions: [['service', 'method', 'channel', 'outcome']],
         Metrics: [{ Name: 'Payments', Unit: 'Count' }],
+      },
+    ])
+  })
+
+  it('counts a success by where it was heard of as well', () => {
+    const line = emf('payment.succeeded', { method: 'qris', channel: undefined, source: 'callback' })
+
+    expect(line).toMatchObject({ Payments: 1, SuccessHeard: 1, source: 'callback' })
+    expect(line._aws.CloudWatchMetrics.slice(2)).toStrictEqual([
+      {
+        Namespace: 'PaymentGateway',
+        Dimensions: [['service', 'source']],
+        Metrics: [{ Name: 'SuccessHeard', Unit: 'Count' }],
       },
     ])
   })
@@ -62,10 +75,18 @@ describe('embeddedMetrics', () => {
       _aws: {
         Timestamp: expect.any(Number),
         CloudWatchMetrics: [
-          { Namespace: 'PaymentGateway', Dimensions: [['service']], Metrics: [{ Name: 'SweepRuns', Unit: 'Count' }] },
+          {
+            Namespace: 'PaymentGateway',
+            Dimensions: [['service']],
+            Metrics: [
+              { Name: 'SweepRuns', Unit: 'Count' },
+              { Name: 'SweptClients', Unit: 'Count' },
+            ],
+          },
         ],
       },
       SweepRuns: 1,
+      SweptClients: 3,
     })
   })
 })

@@ -7,11 +7,13 @@ import { applyProviderReport } from '../../../shared/payment/apply-provider-repo
 import { withFloorZero } from '../fee-scenes.ts'
 import { invokeAdmin } from '../invoke-admin.ts'
 import type { MemoryDeps } from '../memory-table.ts'
+import { aStoredClient } from '../payment-builders.ts'
 import { listedTransactions, settledRow } from '../provider-transactions.ts'
 import { aDayLater, aSucceededPayment } from '../settlement-builders.ts'
 import type { Scene } from '../watched-world.ts'
 import { asMessage, handOver, run } from './hand-over.ts'
 import { aPending, SLOW_MS } from './payment-scenes.ts'
+import { unsettled } from './webhook-scenes.ts'
 
 /** Less than what was asked is received: nobody may be credited with it. */
 const wrongAmount = async (deps: MemoryDeps) => {
@@ -51,6 +53,13 @@ const itemInTrouble: Scene = async ({ deps }) => {
   await run(checkDueWork, deps)
 }
 
+/** First without a single client, then with one. */
+const sweptTwice: Scene = async ({ deps }) => {
+  await run(sweepSettlements, deps)
+  await aStoredClient(deps)
+  await run(sweepSettlements, deps)
+}
+
 const silentList: Scene = async ({ deps }) => {
   deps.provider.script('listTransactions', async () => {
     await deps.sleep(SLOW_MS)
@@ -73,11 +82,14 @@ export const MONEY_SCENES: Readonly<Record<string, Scene>> = {
   'due-work-not-running': async ({ deps }) => void (await run(checkDueWork, deps)),
   'due-work-failing': itemInTrouble,
   'sweep-not-run': async ({ deps }) => void (await run(sweepSettlements, deps)),
+  'sweep-empty': sweptTwice,
+  'settlements-failing': unsettled,
   'sync-not-running': async ({ deps }) => void (await run(syncProviderTransactions, deps)),
   'sync-incomplete': silentList,
   'provider-errors-list-transactions': silentList,
   'provider-slow-list-transactions': silentList,
   'suspense-money': async ({ deps }) => wrongAmount(deps),
+  'suspense-flood': async ({ deps }) => wrongAmount(deps),
   'suspense-findings': foreignTransaction,
 }
 
@@ -92,7 +104,7 @@ const anEligibleClient = async (deps: MemoryDeps) => {
 export const OTHER_MONEY_SCENES: Readonly<Record<string, Scene>> = {
   'a client is settled by the sweep': async ({ deps }) => {
     const { clientId } = await anEligibleClient(deps)
-    await handOver(settleClient, deps, [asMessage({ client_id: clientId })])
+    await handOver(settleClient, deps, [asMessage({ client_id: clientId })], 'settle-client')
   },
   'a client is settled by an operator': async ({ deps }) => {
     const { clientId } = await anEligibleClient(deps)

@@ -40,15 +40,36 @@ const callBack = async (deps: MemoryDeps, payment: Payment, providerPaymentId: s
 /** Longer than any deadline for the slowest percent of the provider's calls. */
 export const SLOW_MS = 9_000
 
-const refusedCreates: Scene = async ({ deps }) => {
+const failedCreates: Scene = async ({ deps }) => {
   await createByApi(deps)
-  deps.provider.script('createRequest', async () => ({ kind: 'refused', code: 'CHANNEL_UNAVAILABLE' }))
+  deps.provider.script('createRequest', async () => ({ kind: 'refused', code: 'INVALID_API_KEY', ofAccount: true }))
   await createByApi(deps)
+}
+
+/** A payment that no provider would take: beyond the channel's limit, say. */
+export const refusedCreate: Scene = async ({ deps }) => {
+  deps.provider.script('createRequest', async () => ({ kind: 'refused', code: 'INVALID_VALUE_ERROR' }))
+  await createByApi(deps)
+}
+
+const refusedCreates: Scene = async (world) => {
+  await failedCreates(world)
+  await refusedCreate(world)
 }
 
 const createdAndPaid: Scene = async ({ deps }) => {
   const payment = await aPending(deps)
   await callBack(deps, payment, deps.provider.pay(payment.paymentRequestId))
+}
+
+/** One is told by a callback; the callback of the other is lost, and due work finds it. */
+const lostCallback: Scene = async (world) => {
+  const { deps } = world
+  await createdAndPaid(world)
+  const { paymentRequestId } = await aPending(deps)
+  deps.provider.pay(paymentRequestId)
+  deps.clock.advance(300)
+  await run(checkDueWork, deps)
 }
 
 const strangersCallback: Scene = async ({ deps }) => {
@@ -110,9 +131,14 @@ const slowCancel: Scene = async ({ deps }) => {
 
 /** By the alarm that must see it. */
 export const PAYMENT_SCENES: Readonly<Record<string, Scene>> = {
-  'creates-failing': refusedCreates,
+  'creates-failing': failedCreates,
+  'creates-failing-for-an-hour': failedCreates,
+  'creates-refused': refusedCreates,
+  'api-errors': refusedCreate,
+  'requests-failing': refusedCreate,
   'money-not-moving': createdAndPaid,
   'callbacks-refused': strangersCallback,
+  'callbacks-missing': lostCallback,
   'conflicts-lost': contendedCreate,
   'provider-errors-create-request': slowCreate,
   'provider-slow-create-request': slowCreate,

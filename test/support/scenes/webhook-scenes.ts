@@ -1,4 +1,5 @@
 import { handler as deliverWebhook } from '../../../functions/queue/deliver-webhook.ts'
+import { handler as settleClient } from '../../../functions/queue/settle-client.ts'
 import { handler as checkDueWork } from '../../../functions/schedule/check-due-work.ts'
 import { handler as fanOutEvents } from '../../../functions/stream/fan-out-events.ts'
 import { addMs, MINUTE_MS } from '../../../shared/time.ts'
@@ -11,7 +12,7 @@ import { asMessage, handOver, run } from './hand-over.ts'
 
 const deliver = async (deps: MemoryDeps, delivery: Parameters<typeof messageFor>[0]) => {
   const { deliveryId, attempt } = messageFor(delivery)
-  await handOver(deliverWebhook, deps, [asMessage({ delivery_id: deliveryId, attempt })])
+  await handOver(deliverWebhook, deps, [asMessage({ delivery_id: deliveryId, attempt })], 'deliver-webhook')
 }
 
 const announcedLate: Scene = async ({ deps }) => {
@@ -32,11 +33,27 @@ const fanOutWithoutQueue: Scene = async ({ deps }) => {
   const change = deps.changes.at(-1)
   if (!change) throw new Error('no event was written')
   const queues = { send: async () => Promise.reject(new Error('no queue')) }
-  await handOver(fanOutEvents, { ...deps, queues }, [streamRecord(change)])
+  await handOver(fanOutEvents, { ...deps, queues }, [streamRecord(change)], 'fan-out-events')
 }
 
-const unreadableMessage: Scene = async ({ deps }) => {
-  await handOver(deliverWebhook, deps, [asMessage('not a delivery')])
+const UNREADABLE = [asMessage('not a message of ours')]
+
+/** Nobody can read what every worker gets. */
+const unreadableMessages: Scene = async ({ deps }) => {
+  await handOver(deliverWebhook, deps, UNREADABLE, 'deliver-webhook')
+  await handOver(settleClient, deps, UNREADABLE, 'settle-client')
+  await handOver(fanOutEvents, deps, [{ dynamodb: { SequenceNumber: '1' } }], 'fan-out-events')
+}
+
+export const unsettled: Scene = async ({ deps }) => {
+  await handOver(settleClient, deps, UNREADABLE, 'settle-client')
+}
+
+/** One merchant answers, another does not until it is given up. */
+const failingDeliveries: Scene = async (world) => {
+  const { deps } = world
+  await deliver(deps, await storedDelivery(deps, await storedEndpoint(deps)))
+  await abandonedDelivery(world)
 }
 
 const later = async ({ deps }: WatchedWorld, minutes: number) => {
@@ -60,7 +77,8 @@ export const WEBHOOK_SCENES: Readonly<Record<string, Scene>> = {
   'announcements-late': announcedLate,
   'deliveries-abandoned': abandonedDelivery,
   'fan-out-failing': fanOutWithoutQueue,
-  'messages-failing': unreadableMessage,
+  'messages-failing': unreadableMessages,
+  'deliveries-failing': failingDeliveries,
   'events-late': lostEvent,
   'deliveries-late': lostMessage,
 }
