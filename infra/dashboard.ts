@@ -57,12 +57,12 @@ const heading = (markdown: string): IWidget => new TextWidget({ markdown, width:
  * dashboards cost nothing, and a stage without alarms is looked at all the more.
  */
 export class GatewayDashboard extends Construct {
-  constructor(scope: Construct, id: string, props: { readonly watched: Watched; readonly page: IAlarm | undefined }) {
+  constructor(scope: Construct, id: string, props: { readonly watched: Watched; readonly pages: readonly IAlarm[] }) {
     super(scope, id)
-    const { watched, page } = props
+    const { watched, pages } = props
     const status = new AlarmStatusWidget({
       title: 'Does somebody have to get up?',
-      alarms: page ? [page] : [],
+      alarms: [...pages],
       height: 2,
       width: 24,
     })
@@ -72,7 +72,7 @@ export class GatewayDashboard extends Construct {
       // Each graph says its period in its title: "per minute" must stay that, whatever span is shown.
       periodOverride: PeriodOverride.INHERIT,
       widgets: [
-        ...(page ? [[status]] : []),
+        ...(pages.length > 0 ? [[status]] : []),
         ...[...moneyRows(watched), ...machineRows(watched)].flatMap((row) => [
           [heading(`## ${row.heading}`)],
           ...inLines(row.graphs).map((widgets) => [...widgets]),

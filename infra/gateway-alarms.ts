@@ -5,7 +5,6 @@ import {
   AlarmState,
   ComparisonOperator,
   CompositeAlarm,
-  Metric,
   TreatMissingData,
 } from 'aws-cdk-lib/aws-cloudwatch'
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions'
@@ -13,7 +12,8 @@ import type { ITopic } from 'aws-cdk-lib/aws-sns'
 import { Construct } from 'constructs'
 import { type AlarmSpec, alarmDescription, alarmName } from './alarms/alarm-spec.ts'
 import { alarmsOf } from './alarms/all-alarms.ts'
-import { serviceOf } from './alarms/metric-ref.ts'
+import { serviceOf, withoutGaps } from './alarms/metric-ref.ts'
+import { assertPaged, PAGES, type Page } from './alarms/pages.ts'
 import type { Watched } from './alarms/watched.ts'
 import { cloudWatchMetric } from './cloudwatch-metric.ts'
 
@@ -29,25 +29,33 @@ const MISSING = {
 } as const
 
 /** Written by an operator before planned work (infra/runbook.md), never by the gateway. */
-const QUIET = { namespace: 'PaymentGateway/Operators', metricName: 'Quiet' } as const
+const QUIET = { namespace: 'PaymentGateway/Operators', name: 'Quiet', statistic: 'Maximum' } as const
+/** Asked for by the hour: quiet that nobody ends must end by itself. */
+const QUIET_MINUTES = 60
 
 /**
- * Every alarm of infra/alarms. Each tells the topic by its own name when it goes off and when it is over; one more,
- * `gateway-<stage>-page`, stands for all that page, so that a pager follows a single name.
+ * Every alarm of infra/alarms. Each tells the topic by its own name when it goes off and when it is over. Above them
+ * `gateway-<stage>-page-<who>` stand for those that page, one for each who suffers: these a pager follows. Were there a
+ * single one, a slow trouble that is on for hours would hide the disaster that begins beside it.
  */
 export class GatewayAlarms extends Construct {
-  readonly page: CompositeAlarm
+  readonly pages: readonly CompositeAlarm[]
 
   constructor(scope: Construct, id: string, props: { readonly watched: Watched; readonly topic: ITopic }) {
     super(scope, id)
     const { watched, topic } = props
     const action = new SnsAction(topic)
-    const alarms = alarmsOf(watched).map((spec) => ({ spec, alarm: this.alarm(watched.stage, spec) }))
-    this.page = this.composite(
-      watched.stage,
-      alarms.filter(({ spec }) => spec.severity === 'page').map(({ alarm }) => alarm),
+    const specs = alarmsOf(watched)
+    assertPaged(specs)
+    const alarms = new Map(specs.map((spec) => [spec.id, this.alarm(watched.stage, spec)]))
+    const quiet = this.quiet(watched.stage)
+    this.pages = PAGES.map((page) =>
+      this.page(watched.stage, page, {
+        alarms: page.alarms.flatMap((alarmId) => alarms.get(alarmId) ?? []),
+        quiet,
+      }),
     )
-    for (const alarm of [...alarms.map((made) => made.alarm), this.page]) {
+    for (const alarm of [...alarms.values(), ...this.pages]) {
       alarm.addAlarmAction(action)
       alarm.addOkAction(action)
     }
@@ -66,27 +74,25 @@ export class GatewayAlarms extends Construct {
     })
   }
 
-  /** Suppressed while an operator asked for quiet: mails go on, the pager does not. */
-  private composite(stage: string, alarms: readonly Alarm[]): CompositeAlarm {
-    const quiet = new Alarm(this, 'quiet', {
+  /** On while an operator asked for it, and an hour after that at most. */
+  private quiet(stage: string): Alarm {
+    const asked = withoutGaps({ ...QUIET, dimensions: { service: serviceOf(stage) } })
+    return new Alarm(this, 'quiet', {
       alarmName: `gateway-${stage}-quiet`,
       alarmDescription: 'On while an operator asked for quiet: gateway pages are held back. infra/runbook.md#quiet',
-      metric: new Metric({
-        ...QUIET,
-        dimensionsMap: { service: serviceOf(stage) },
-        statistic: 'Maximum',
-        // Asked for by the hour: quiet that nobody ends must end by itself.
-        period: Duration.hours(1),
-      }),
+      metric: cloudWatchMetric(asked, QUIET_MINUTES),
       comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
       threshold: 1,
       evaluationPeriods: 1,
       treatMissingData: TreatMissingData.NOT_BREACHING,
     })
-    return new CompositeAlarm(this, 'page', {
-      compositeAlarmName: `gateway-${stage}-page`,
-      alarmDescription:
-        'Something that cannot wait for the morning. The alarms it stands for have their own mails. infra/runbook.md#page',
+  }
+
+  /** Suppressed while an operator asked for quiet: mails go on, the pager does not. */
+  private page(stage: string, { id, says }: Page, { alarms, quiet }: Suppressible): CompositeAlarm {
+    return new CompositeAlarm(this, id, {
+      compositeAlarmName: alarmName(stage, { id }),
+      alarmDescription: `${says} The alarms it stands for have their own mails. infra/runbook.md#page`,
       alarmRule: AlarmRule.anyOf(...alarms.map((alarm) => AlarmRule.fromAlarm(alarm, AlarmState.ALARM))),
       actionsSuppressor: quiet,
       actionsSuppressorWaitPeriod: Duration.minutes(2),
@@ -94,3 +100,5 @@ export class GatewayAlarms extends Construct {
     })
   }
 }
+
+type Suppressible = { readonly alarms: readonly Alarm[]; readonly quiet: Alarm }

@@ -53,7 +53,7 @@ export class GatewayStack extends Stack {
 
     const watched = watchedStack({ stage, table, queues, api: httpApi.api })
     const alarms = hasAlarms(stage) ? new GatewayAlarms(this, 'Alarms', { watched, topic }) : undefined
-    new GatewayDashboard(this, 'Dashboard', { watched, page: alarms?.page })
+    new GatewayDashboard(this, 'Dashboard', { watched, pages: alarms?.pages ?? [] })
 
     new CfnOutput(this, 'ApiUrl', {
       value: stage.domain ? `https://${stage.domain.name}` : httpApi.api.apiEndpoint,

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { LONGEST_LOOK_BACK_MINUTES } from '../../infra/alarms/alarm-spec.ts'
+import { assertPaged } from '../../infra/alarms/pages.ts'
 import { deployedStage } from '../../infra/stage.ts'
 import { METRICS } from '../../shared/metrics.ts'
 import { alarmsIn, graphsIn, tellingAlarms } from '../support/alarm-template.ts'
@@ -23,7 +24,7 @@ describe('stages', () => {
     )
   })
 
-  it('have no page without alarms', () => {
+  it('have no pages without alarms', () => {
     expect(synthesised('dev').ofType('AWS::CloudWatch::CompositeAlarm')).toStrictEqual([])
   })
 
@@ -82,6 +83,8 @@ describe('every alarm', () => {
     const breaching = alarms.filter(({ treatMissingData }) => treatMissingData === 'breaching')
 
     expect(breaching.map(({ id }) => id)).toStrictEqual(['due-work-not-running', 'sweep-not-run', 'sync-not-running'])
+    // A metric with gaps is looked at further back than the alarm says, hours too long.
+    expect(breaching.filter(({ expression }) => expression !== 'FILL(m0, 0)')).toStrictEqual([])
     expect(alarms.every(({ treatMissingData }) => /^(breaching|notBreaching)$/.test(treatMissingData))).toBe(true)
   })
 })
@@ -97,37 +100,60 @@ describe('the daily sweep', () => {
   })
 })
 
-describe('the page', () => {
-  const [page, ...others] = template.ofType('AWS::CloudWatch::CompositeAlarm')
+describe('pages', () => {
+  const pages = template.ofType('AWS::CloudWatch::CompositeAlarm')
   const logicalId = new Map(
     template
       .ofType('AWS::CloudWatch::Alarm')
       .map(({ logicalId: id, properties }) => [String(properties['AlarmName']), id]),
   )
   const idOf = (alarm: string) => logicalId.get(`gateway-prod-${alarm}`)
+  const childrenOf = (rule: unknown) => [...String(rule).matchAll(/ALARM\("<(\w+)>\.Arn"\)/g)].map(([, id = '']) => id)
 
-  it('stands for every alarm that pages and for no other', () => {
+  it('stand for every alarm that pages, each in one of them, and for no other', () => {
     const paging = alarms.filter(({ description }) => description.startsWith('[page]')).map(({ id }) => idOf(id) ?? id)
-    const inRule = [...String(page?.properties['AlarmRule']).matchAll(/ALARM\("<(\w+)>\.Arn"\)/g)].map(
-      ([, id = '']) => id,
-    )
+    const children = pages.map(({ properties }) => childrenOf(properties['AlarmRule']))
 
-    expect(inRule.toSorted()).toStrictEqual(paging.toSorted())
+    expect(children.flat().toSorted()).toStrictEqual(paging.toSorted())
     expect(paging.length).toBeGreaterThan(20)
     // CloudWatch's limits: a hundred alarms, 10,240 characters, of which an ARN and its word have at most 130.
-    expect(paging.length).toBeLessThan(78)
-    expect(others).toStrictEqual([])
+    expect(Math.max(...children.map(({ length }) => length))).toBeLessThan(78)
   })
 
-  it('tells the topic, unless an operator asked for quiet', () => {
-    expect(page?.properties).toMatchObject({
-      AlarmName: 'gateway-prod-page',
-      AlarmActions: [TOPIC],
-      OKActions: [TOPIC],
-      ActionsSuppressor: `<${idOf('quiet')}>.Arn`,
-    })
+  it('are one for each who suffers, so that one trouble does not hide the next', () => {
+    expect(pages.map(({ properties }) => properties['AlarmName'])).toStrictEqual([
+      'gateway-prod-page-money-in',
+      'gateway-prod-page-announcements',
+      'gateway-prod-page-due-work',
+      'gateway-prod-page-settlements',
+      'gateway-prod-page-platform',
+    ])
+  })
+
+  it('refuse an alarm that pages and is in none of them, or that is in one and does not page', () => {
+    const agreed = alarms.map(({ id, description }) => ({
+      id,
+      severity: description.startsWith('[page]') ? ('page' as const) : ('ticket' as const),
+    }))
+
+    expect(() => assertPaged(agreed)).not.toThrow()
+    expect(() => assertPaged([...agreed, { id: 'new', severity: 'page' }])).toThrow(/do not agree: new$/)
+    expect(() => assertPaged(agreed.filter(({ id }) => id !== 'table-errors'))).toThrow(/do not agree: table-errors$/)
+  })
+
+  it('tell the topic, unless an operator asked for quiet', () => {
+    for (const { properties } of pages) {
+      expect(properties).toMatchObject({
+        AlarmActions: [TOPIC],
+        OKActions: [TOPIC],
+        ActionsSuppressor: `<${idOf('quiet')}>.Arn`,
+      })
+    }
     expect(alarmsIn(template, STAGE).find(({ id }) => id === 'quiet')).toMatchObject({
       alarmActions: [],
+      // Without gaps: it is over an hour after it was asked for, not hours later.
+      expression: 'FILL(m0, 0)',
+      evaluationPeriods: 1,
       metrics: [
         {
           namespace: 'PaymentGateway/Operators',
