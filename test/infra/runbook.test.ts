@@ -67,6 +67,45 @@ describe('the runbook', () => {
     expect(asked.filter((code) => !codes.includes(code))).toStrictEqual([])
   })
 
+  it('lists every alarm that a pager follows, and how to get back to what worked', () => {
+    const pages = template
+      .ofType('AWS::CloudWatch::CompositeAlarm')
+      .map(({ properties }) => String(properties['AlarmName']))
+
+    expect(pages.length).toBeGreaterThan(3)
+    expect(matches(/^\| `(gateway-prod-page-[a-z-]+)` \|/gm)).toStrictEqual(pages)
+    expect(anchors).toContain('roll-back')
+  })
+
+  it('names what a query counts, and shows most first where it does not go by time', () => {
+    const counting = [...matches(/```logs\n([\s\S]*?)```/g), ...matches(/^ask \d+ '([^']*)'/gm)].filter((query) =>
+      query.includes('count()'),
+    )
+
+    expect(counting.length).toBeGreaterThan(30)
+    expect(counting.filter((query) => !query.includes('count() as n'))).toStrictEqual([])
+    expect(counting.filter((query) => !/sort n desc|bin\(/.test(query))).toStrictEqual([])
+  })
+
+  it('asks for access logs where they are', () => {
+    const asked = matches(/^ask \d+ 'filter [^']*\b(?:ip|integration_error)\b[^']*' \\\n(.+)$/gm)
+    const groups = template.ofType('AWS::Logs::LogGroup').map(({ properties }) => properties['LogGroupName'])
+
+    expect(asked.length).toBeGreaterThan(3)
+    expect(asked.filter((group) => !groups.includes(group.trim()))).toStrictEqual([])
+  })
+
+  it('does not look for lines that a JSON log does not have', () => {
+    expect(matches(/(\bREPORT\b|Task timed out)/g)).toStrictEqual([])
+  })
+
+  it('names the client in every action that wants one, in passing too', () => {
+    const inPassing = matches(/`((?:update-client|revoke-api-key|issue-api-key) --[^`]*)`/g)
+
+    expect(inPassing.length).toBeGreaterThan(2)
+    expect(inPassing.filter((command) => !command.includes('--client_id '))).toStrictEqual([])
+  })
+
   it('names only functions that exist', () => {
     const names = MANIFEST.map((spec) => functionName('prod', spec))
     const named = matches(/(?:\/aws\/lambda\/|--function-name |--name )(gateway-prod-[a-z-]*[a-z])/g)
@@ -95,6 +134,8 @@ describe('the runbook', () => {
         command,
         given.filter((name) => !fields.some((field) => field.name.split('.')[0] === name)),
       ]).toStrictEqual([command, []])
+      const missing = fields.filter(({ name, required }) => required && !given.includes(name.split('.')[0] ?? name))
+      expect([command, missing.map(({ name }) => name)]).toStrictEqual([command, []])
     }
   })
 })
