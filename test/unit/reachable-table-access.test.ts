@@ -129,9 +129,7 @@ describe('what the code of a bundle can reach', () => {
       .filter(([, , parameters = '']) => /\bKey\b|\bQueryInput\b|\bListInput\b|\bStep\b/.test(parameters))
       .map(([, name = '']) => name)
 
-    expect(exported.filter((name) => !noDoors.includes(name)).toSorted()).toStrictEqual(
-      Object.keys(DOORS).toSorted(),
-    )
+    expect(exported.filter((name) => !noDoors.includes(name)).toSorted()).toStrictEqual(Object.keys(DOORS).toSorted())
   })
 
   it('knows every key builder by what it builds', () => {
