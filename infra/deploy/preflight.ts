@@ -57,7 +57,7 @@ const inTheAccount = async (
       ? [look(`CDK bootstrap in ${GLOBAL_REGION}`, () => checkBootstrap(aws.globalCloudFormation, GLOBAL_REGION))]
       : []),
     look('domain', () => checkDomain(aws.route53, stage.domain)),
-    look('Lambda concurrency', () => checkConcurrency(aws.lambda, name)),
+    look('Lambda concurrency', () => checkConcurrency(aws.lambda, stage)),
     look('stack', async () => {
       first = (await deployedStack(aws.cloudFormation, stackNameOf(stage))) === undefined
       if (!first) return providerSecretFinding(name, await providerSecretText(aws.secretsManager, name))

@@ -6,12 +6,12 @@ import { DescribeSecretCommand, GetSecretValueCommand, SecretsManagerClient } fr
 import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts'
 import { mockClient } from 'aws-sdk-client-mock'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { MANIFEST } from '../../functions/manifest.ts'
 import type { Finding } from '../../infra/check/finding.ts'
 import { IMPORT_FLAG } from '../../infra/deploy/check-leftovers.ts'
 import { type PreflightInput, preflight } from '../../infra/deploy/preflight.ts'
 import { PROJECT_ROOT } from '../../infra/deploy/run-deploy.ts'
 import { type DeployedStage, deployedStage } from '../../infra/stage.ts'
+import { stageTemplate } from '../../infra/stage-template.ts'
 import { awsRefusal } from '../support/aws-refusal.ts'
 
 const cloudFormation = mockClient(CloudFormationClient)
@@ -45,6 +45,13 @@ const zone = (name: string, isPrivate = false) => ({
 })
 const aSecret = (fields: object) => ({ SecretString: JSON.stringify(fields) })
 const GOOD_SECRET = aSecret({ secret_key: 'xnd_production_key', callback_tokens: ['token-1'] })
+
+/** What the template reserves, which is what Lambda will be asked for. */
+const RESERVED = stageTemplate(ready)
+  .ofType('AWS::Lambda::Function')
+  .flatMap(({ properties: { FunctionName, ReservedConcurrentExecutions: runs } }) =>
+    typeof runs === 'number' ? [{ FunctionName: String(FunctionName), runs }] : [],
+  )
 
 /** An account in which everything is as it should be, with the stage deployed once before. */
 beforeEach(() => {
@@ -201,29 +208,50 @@ describe('preflight', () => {
     expect(await findingsOf({ flags: [IMPORT_FLAG] })).toStrictEqual([])
   })
 
-  it('wants so much concurrency that a hundred executions are left to share', async () => {
-    const reserved = MANIFEST.reduce((sum, spec) => sum + (spec.reservedConcurrency ?? 0), 0)
-    const account = (UnreservedConcurrentExecutions: number) =>
-      lambda
-        .on(GetAccountSettingsCommand)
-        .resolves({ AccountLimit: { ConcurrentExecutions: 1_000, UnreservedConcurrentExecutions } })
+  const unreserved = (UnreservedConcurrentExecutions: number) =>
+    lambda
+      .on(GetAccountSettingsCommand)
+      .resolves({ AccountLimit: { ConcurrentExecutions: 1_000, UnreservedConcurrentExecutions } })
 
-    account(100 + reserved)
+  it('wants so much concurrency that a hundred executions are left to share', async () => {
+    const reserved = RESERVED.reduce((sum, { runs }) => sum + runs, 0)
+
+    unreserved(100 + reserved)
     expect(await findingsOf()).toStrictEqual([])
-    account(99 + reserved)
+    unreserved(99 + reserved)
     expect(await findingsOf()).toMatchObject([{ what: 'Lambda concurrency', state: 'wrong' }])
+    expect(reserved).toBeGreaterThan(500)
+  })
+
+  it('wants nothing of a new account for a stage that reserves nothing', async () => {
+    unreserved(10)
+    cloudFormation.on(DescribeStacksCommand, { StackName: 'gateway-dev' }).resolves(stackOf({}, 'UPDATE_COMPLETE'))
+    secretsManager.on(GetSecretValueCommand, { SecretId: 'gateway/dev/provider' }).resolves(GOOD_SECRET)
+
+    expect(await findingsOf({ stage: deployedStage('dev') })).toStrictEqual([])
   })
 
   it('does not count twice what an earlier deployment reserved', async () => {
-    for (const spec of MANIFEST) {
-      lambda
-        .on(GetFunctionConcurrencyCommand, { FunctionName: `gateway-prod-${spec.name}` })
-        .resolves({ ReservedConcurrentExecutions: spec.reservedConcurrency })
+    for (const { FunctionName, runs } of RESERVED) {
+      lambda.on(GetFunctionConcurrencyCommand, { FunctionName }).resolves({ ReservedConcurrentExecutions: runs })
     }
-    lambda
-      .on(GetAccountSettingsCommand)
-      .resolves({ AccountLimit: { ConcurrentExecutions: 1_000, UnreservedConcurrentExecutions: 100 } })
+    unreserved(100)
 
+    expect(await findingsOf()).toStrictEqual([])
+  })
+
+  it('counts only what is reserved anew, whatever another function gives back', async () => {
+    const [first, second] = RESERVED
+    for (const { FunctionName, runs } of RESERVED) {
+      const found = FunctionName === first?.FunctionName ? runs - 1 : runs
+      lambda
+        .on(GetFunctionConcurrencyCommand, { FunctionName })
+        .resolves({ ReservedConcurrentExecutions: FunctionName === second?.FunctionName ? runs + 1 : found })
+    }
+
+    unreserved(100)
+    expect(await findingsOf()).toMatchObject([{ what: 'Lambda concurrency', state: 'wrong' }])
+    unreserved(101)
     expect(await findingsOf()).toStrictEqual([])
   })
 
