@@ -1,10 +1,6 @@
 import { parseArgs } from 'node:util'
+import { UsageError } from '../check/command-line.ts'
 import type { Field } from './schema-fields.ts'
-
-/** How the tool was called wrongly; an action's own refusals are the action's. */
-export class UsageError extends Error {
-  override readonly name = 'UsageError'
-}
 
 export type Command = {
   readonly stage: string

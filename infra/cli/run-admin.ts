@@ -1,9 +1,10 @@
 import * as v from 'valibot'
 import { type FunctionSpec, functionName } from '../../functions/function-spec.ts'
+import { UsageError } from '../check/command-line.ts'
 import { ACTIONS, findAction, inputOf } from './action.ts'
 import { actionHelp, overallHelp } from './help-text.ts'
 import { InvocationFailed, invokeFunction } from './invoke-function.ts'
-import { type Command, DEFAULT_STAGE, parseCommand, UsageError } from './parse-command.ts'
+import { type Command, DEFAULT_STAGE, parseCommand } from './parse-command.ts'
 import { renderRefusal, renderReply } from './render-reply.ts'
 import { fieldsOf } from './schema-fields.ts'
 

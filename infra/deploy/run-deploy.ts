@@ -2,10 +2,11 @@ import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { providerSecretName } from '../../shared/secrets.ts'
 import { regionOf } from '../check/aws-clients.ts'
+import { UsageError } from '../check/command-line.ts'
 import { hasWrong, renderFindings, type StateWords } from '../check/finding.ts'
 import type { DeployedStage } from '../stage.ts'
 import { stageNamed } from './check-stage.ts'
-import { DEPLOY_HELP, DeployUsageError, parseDeployCommand } from './deploy-command.ts'
+import { DEPLOY_HELP, parseDeployCommand } from './deploy-command.ts'
 import { preflight } from './preflight.ts'
 
 export const PROJECT_ROOT = join(import.meta.dirname, '../..')
@@ -46,13 +47,10 @@ export const runDeploy = async (argv: readonly string[], io: DeployIo): Promise<
       return 0
     }
     const named = stageNamed(name)
-    if (named.stage === undefined) {
-      io.err(renderFindings([named.finding], WORDS))
-      return 1
-    }
+    if (named.stage === undefined) throw new UsageError(named.finding.detail)
     return await checkAndDeploy(named.stage, { checkOnly, flags }, io)
   } catch (error) {
-    if (!(error instanceof DeployUsageError)) throw error
+    if (!(error instanceof UsageError)) throw error
     io.err(`${error.message}\n\n${DEPLOY_HELP}`)
     return 2
   }
@@ -73,6 +71,6 @@ const checkAndDeploy = async (
   if (checkOnly) return 0
   const args = ['deploy', '--all', '--no-notices', '-c', `stage=${stage.settings.name}`, ...flags]
   const code = await io.runCdk(args, { ...io.env, AWS_REGION: region })
-  if (code === 0 && first) io.out(afterFirst(stage))
+  if (code === 0 && first && !flags.includes('prepare-change-set')) io.out(afterFirst(stage))
   return code
 }

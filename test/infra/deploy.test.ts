@@ -109,10 +109,52 @@ describe('npm run deploy', () => {
     },
   )
 
+  it.each([
+    [['--chek'], 'unknown flag: --chek'],
+    [['--dry-run'], 'unknown flag: --dry-run'],
+    [['--check=true'], 'unknown flag: --check=true'],
+    [['--hotswap'], 'unknown flag: --hotswap'],
+    [['--no-rollback=false'], 'unknown flag: --no-rollback=false'],
+    [['--profile', 'other'], '--profile is not taken: set AWS_PROFILE'],
+    [['--region=us-east-1'], '--region is not taken: set AWS_REGION'],
+    [['--role-arn', 'arn:aws:iam::1:role/x'], '--role-arn is not taken: set AWS_PROFILE'],
+    [['--app', 'node other.ts'], '--app is not taken'],
+    [['gateway-prod'], 'unexpected argument: gateway-prod'],
+    [['--require-approval'], '--require-approval needs a value'],
+    [['--require-approval', '--check'], '--require-approval needs a value'],
+  ])('refuses %j, which CDK would ignore or with which it would deploy something else', async (argv, message) => {
+    const { code, calls, text } = await aDeployment().run('--stage', 'prod', ...argv)
+
+    expect(code).toBe(2)
+    expect(calls).toStrictEqual([])
+    expect(text).toContain(message)
+  })
+
+  it('passes on every flag it names, and shows the preflight those that matter to it', async () => {
+    const seen: (readonly string[])[] = []
+    const { code, calls } = await aDeployment({
+      preflight: async ({ flags }) => {
+        seen.push(flags)
+        return { findings: [ok('packages', 'fine')], first: false }
+      },
+    }).run(
+      ...['--stage', 'prod', '--import-existing-resources', '--no-rollback', '--method=prepare-change-set'],
+      ...['-v', '--verbose', '--progress', 'events', '--outputs-file', 'out.json'],
+    )
+
+    const flags = [
+      ...['--import-existing-resources', '--no-rollback', '--method', 'prepare-change-set'],
+      ...['-v', '--verbose', '--progress', 'events', '--outputs-file', 'out.json'],
+    ]
+    expect(code).toBe(0)
+    expect(seen).toStrictEqual([flags])
+    expect(calls.map(({ args }) => args.slice(5))).toStrictEqual([flags])
+  })
+
   it('refuses a stage that cannot be', async () => {
     const { code, text } = await aDeployment().run('--stage', 'local')
 
-    expect(code).toBe(1)
+    expect(code).toBe(2)
     expect(text).toContain('reserved for the local gateway')
   })
 

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
-import { type Command, parseCommand, UsageError } from '../../infra/cli/parse-command.ts'
+import { UsageError } from '../../infra/check/command-line.ts'
+import { type Command, parseCommand } from '../../infra/cli/parse-command.ts'
 import { fieldsOf } from '../../infra/cli/schema-fields.ts'
 import { MinorSchema } from '../../shared/money.ts'
 
