@@ -3,7 +3,7 @@ import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
 import { Key } from 'aws-cdk-lib/aws-kms'
 import { CfnLogGroup } from 'aws-cdk-lib/aws-logs'
 import { Construct, type IConstruct } from 'constructs'
-import type { DeployedStage } from './stage.ts'
+import { type DeployedStage, removalPolicyBesidesTable } from './stage.ts'
 
 /** The longest KMS allows: whoever deletes the key by mistake deletes the table's data with it. */
 const PENDING_DELETION = Duration.days(30)
@@ -18,14 +18,15 @@ const SENDING = ['kms:GenerateDataKey', 'kms:Decrypt']
 export class CustomerKey extends Construct {
   readonly key: Key
 
-  constructor(scope: Construct, id: string, { settings: { name }, removalPolicy }: DeployedStage) {
+  constructor(scope: Construct, id: string, stage: DeployedStage) {
     super(scope, id)
+    const { name } = stage.settings
     this.key = new Key(this, 'Key', {
       alias: `gateway-${name}`,
       description: `Payment gateway ${name}: table, queues, topic, secrets and logs`,
       enableKeyRotation: true,
       pendingWindow: PENDING_DELETION,
-      removalPolicy,
+      removalPolicy: removalPolicyBesidesTable(stage),
     })
     this.letLogsUse(`gateway-${name}`)
     this.letAlarmsPublish()

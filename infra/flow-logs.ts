@@ -3,7 +3,7 @@ import { CfnFlowLog, type IVpc } from 'aws-cdk-lib/aws-ec2'
 import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs'
 import { Construct } from 'constructs'
-import type { DeployedStage } from './stage.ts'
+import { type DeployedStage, removalPolicyBesidesTable } from './stage.ts'
 
 /** Who was called and what was turned away, for 14 days: addresses and counts, never contents. */
 export class FlowLogs extends Construct {
@@ -13,7 +13,7 @@ export class FlowLogs extends Construct {
       // With the stage's prefix in it, as the key's policy expects of every log (customer-key.ts).
       logGroupName: `/gateway-${stage.settings.name}/webhook-egress`,
       retention: RetentionDays.TWO_WEEKS,
-      removalPolicy: stage.removalPolicy,
+      removalPolicy: removalPolicyBesidesTable(stage),
     })
     const role = new Role(this, 'Role', {
       assumedBy: new ServicePrincipal('vpc-flow-logs.amazonaws.com').withConditions({

@@ -1,4 +1,4 @@
-import { ArnFormat, Stack } from 'aws-cdk-lib'
+import { ArnFormat, RemovalPolicy, Stack } from 'aws-cdk-lib'
 import type { Distribution } from 'aws-cdk-lib/aws-cloudfront'
 import { CfnDelivery, CfnDeliveryDestination, CfnDeliverySource, LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs'
 import { Construct } from 'constructs'
@@ -34,7 +34,8 @@ export class FrontLog extends Construct {
     const log = new LogGroup(this, 'Log', {
       logGroupName: `/aws/vendedlogs/cloudfront/${name}`,
       retention: RetentionDays.TWO_WEEKS,
-      removalPolicy: stage.removalPolicy,
+      // Kept, its name would stop the front from being turned on again.
+      removalPolicy: RemovalPolicy.DESTROY,
     })
     const source = new CfnDeliverySource(this, 'Source', {
       name,

@@ -11,7 +11,7 @@ import { bundlingOf, PROJECT_ROOT } from './bundling.ts'
 import { environmentOf } from './environment.ts'
 import { type GrantedResources, grantsOf } from './grants.ts'
 import { assertReservable, reservedConcurrency } from './reserved-concurrency.ts'
-import type { DeployedStage } from './stage.ts'
+import { type DeployedStage, removalPolicyBesidesTable } from './stage.ts'
 
 /** Requests go to it, and CodeDeploy decides which versions stand behind it. */
 const LIVE_ALIAS = 'live'
@@ -39,7 +39,7 @@ export class GatewayFunction extends Construct {
     const logGroup = new LogGroup(this, 'Log', {
       logGroupName: `/aws/lambda/${name}`,
       retention: RetentionDays.TWO_WEEKS,
-      removalPolicy: resources.stage.removalPolicy,
+      removalPolicy: removalPolicyBesidesTable(resources.stage),
     })
     const role = new Role(this, 'Role', {
       assumedBy: new ServicePrincipal('lambda.amazonaws.com'),

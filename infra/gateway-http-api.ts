@@ -8,7 +8,7 @@ import { Construct } from 'constructs'
 import { MANIFEST } from '../functions/manifest.ts'
 import type { GatewayFunctions } from './gateway-functions.ts'
 import { routeSettings } from './route-settings.ts'
-import type { DeployedStage } from './stage.ts'
+import { type DeployedStage, removalPolicyBesidesTable } from './stage.ts'
 
 /** Longer than any function it calls, so that a slow request is answered by our envelope and not by API Gateway's. */
 const INTEGRATION_TIMEOUT = Duration.seconds(29)
@@ -75,7 +75,7 @@ export class GatewayHttpApi extends Construct {
       // Under this prefix the log needs no resource policy of its own, of which an account may have only ten.
       logGroupName: `/aws/vendedlogs/http-api/gateway-${stage.settings.name}`,
       retention: RetentionDays.TWO_WEEKS,
-      removalPolicy: stage.removalPolicy,
+      removalPolicy: removalPolicyBesidesTable(stage),
     })
     const deployed = new apigateway.HttpStage(this, 'Stage', {
       httpApi: this.api,

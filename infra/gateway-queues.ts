@@ -5,7 +5,7 @@ import { Construct } from 'constructs'
 import { MANIFEST } from '../functions/manifest.ts'
 import type { QueueName } from '../shared/queues.ts'
 import { MAX_RECEIVES, VISIBILITY_PER_TIMEOUT } from './queue-settings.ts'
-import type { DeployedStage } from './stage.ts'
+import { type DeployedStage, removalPolicyBesidesTable } from './stage.ts'
 
 /** For a queue nothing reads yet. */
 const DEFAULT_TIMEOUT_SECONDS = 60
@@ -18,7 +18,7 @@ const secure = ({ stage, key }: Encrypted): sqs.QueueProps => ({
     ? { encryption: sqs.QueueEncryption.KMS, encryptionMasterKey: key }
     : { encryption: sqs.QueueEncryption.SQS_MANAGED }),
   enforceSSL: true,
-  removalPolicy: stage.removalPolicy,
+  removalPolicy: removalPolicyBesidesTable(stage),
 })
 
 /** A message that was set aside keeps the age it had in its queue, so it must be kept longer than the queue keeps any. */

@@ -17,7 +17,7 @@ export type StageDomain = {
 export type DeployedStage = {
   /** What the code is told about its stage. */
   readonly settings: StageSettings
-  /** What becomes of table, queues and logs when their stack is deleted or replaces them. */
+  /** What becomes of the table when its stack is deleted or replaces it; of the rest: `removalPolicyBesidesTable`. */
   readonly removalPolicy: RemovalPolicy
   /** The table and the stack refuse to be deleted until someone turns this off on purpose. */
   readonly deletionProtection: boolean
@@ -149,6 +149,14 @@ export const deployedStage = (name: string): DeployedStage => {
     settings: { name, allowLoopbackWebhooks: false, defaultReturnUrl: payer.returnUrl, defaultDisplayName: payer.name },
   }
 }
+
+/**
+ * Of what is kept beside the table: queues, logs, secret, key, addresses. A creation that fails takes them back, as their
+ * names would stop the next one and no stack can take over a queue or a secret. The table can be taken over, and its
+ * protection would stop a rollback that deletes it.
+ */
+export const removalPolicyBesidesTable = ({ removalPolicy }: Pick<DeployedStage, 'removalPolicy'>): RemovalPolicy =>
+  removalPolicy === RemovalPolicy.RETAIN ? RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE : removalPolicy
 
 /**
  * Alarms cost about ten dollars a month and stage, and wake people, so a stage has them when it must not be lost or

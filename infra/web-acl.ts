@@ -1,4 +1,4 @@
-import { ArnFormat, Stack } from 'aws-cdk-lib'
+import { ArnFormat, RemovalPolicy, Stack } from 'aws-cdk-lib'
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs'
 import { CfnLoggingConfiguration, CfnWebACL } from 'aws-cdk-lib/aws-wafv2'
 import { Construct } from 'constructs'
@@ -34,16 +34,17 @@ export class WebAcl extends Construct {
       rules: [rateRule(stage.frontSettings.requestsPerAddress), ...managedRules()],
     })
     this.arn = acl.attrArn
-    this.logRefusals(name, acl, stage)
+    this.logRefusals(name, acl)
   }
 
   /** What was let through is in the API's own log. */
-  private logRefusals(name: string, acl: CfnWebACL, stage: DeployedStage): void {
+  private logRefusals(name: string, acl: CfnWebACL): void {
     const log = new LogGroup(this, 'Log', {
       // The firewall writes to no log whose name begins otherwise.
       logGroupName: `aws-waf-logs-${name}`,
       retention: RetentionDays.TWO_WEEKS,
-      removalPolicy: stage.removalPolicy,
+      // Kept, its name would stop the front from being turned on again.
+      removalPolicy: RemovalPolicy.DESTROY,
     })
     const keep = (action: string) => ({
       Behavior: 'KEEP',

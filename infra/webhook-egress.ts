@@ -8,7 +8,7 @@ import { MANIFEST } from '../functions/manifest.ts'
 import { TABLE_ACTIONS } from '../shared/table/access.ts'
 import { closedSubnets } from './closed-subnets.ts'
 import { FlowLogs } from './flow-logs.ts'
-import type { DeployedStage } from './stage.ts'
+import { type DeployedStage, removalPolicyBesidesTable } from './stage.ts'
 
 /** Nothing is peered with it, and Lambda shares an interface for each subnet among all runs: a small range is enough. */
 const RANGE = '10.0.0.0/24'
@@ -66,7 +66,7 @@ export class WebhookEgress extends Construct {
   /** Kept like the stage's data: merchants have it in their firewalls, and a new one cuts them off. */
   private fixedAddress(stage: DeployedStage, zone: number): ec2.CfnEIP {
     const address = new ec2.CfnEIP(this, `Address${zone}`, { domain: 'vpc' })
-    address.applyRemovalPolicy(stage.removalPolicy)
+    address.applyRemovalPolicy(removalPolicyBesidesTable(stage))
     return address
   }
 

@@ -21,7 +21,7 @@ describe('customer key', () => {
     expect(others).toStrictEqual([])
     expect(key).toMatchObject({
       properties: { EnableKeyRotation: true, PendingWindowInDays: 30 },
-      deletionPolicy: 'Retain',
+      deletionPolicy: 'RetainExceptOnCreate',
     })
     expect(prod.ofType('AWS::KMS::Alias').map(({ properties }) => properties)).toMatchObject([
       { AliasName: 'alias/gateway-prod', TargetKeyId: '<key>.Arn' },

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { deployedStage } from '../../infra/stage.ts'
 import { TABLE_SCHEMA } from '../../shared/table/schema.ts'
-import { synthesised } from '../support/stack-template.ts'
+import { synthesised, synthesisedFront } from '../support/stack-template.ts'
+import { DOMAIN, stageWith } from '../support/stage-options.ts'
 
 const dev = synthesised('dev')
 const prod = synthesised('prod')
@@ -92,33 +93,51 @@ describe('table', () => {
 })
 
 describe('provider secret', () => {
-  it('is born with a random value, which is not in the template, and outlives the stack', () => {
+  it('is born with a random value, which is not in the template, and outlives the stack of a stage that keeps its data', () => {
     const [secret, ...others] = dev.ofType('AWS::SecretsManager::Secret')
 
     expect(others).toStrictEqual([])
     expect(secret).toMatchObject({
       properties: { Name: 'gateway/dev/provider', GenerateSecretString: {} },
-      deletionPolicy: 'Retain',
+      deletionPolicy: 'Delete',
     })
+    expect(prod.ofType('AWS::SecretsManager::Secret').map(({ deletionPolicy }) => deletionPolicy)).toStrictEqual([
+      'RetainExceptOnCreate',
+    ])
     expect(secret?.properties).not.toHaveProperty('SecretString')
   })
 })
 
 describe('stages', () => {
-  const kept = ['AWS::DynamoDB::GlobalTable', 'AWS::SQS::Queue', 'AWS::Logs::LogGroup']
-  const policies = (template: typeof dev) =>
-    new Set(kept.flatMap((type) => template.ofType(type).map(({ deletionPolicy }) => deletionPolicy)))
+  const policies = (template: typeof dev, ...types: readonly string[]) =>
+    new Set(types.flatMap((type) => template.ofType(type).map(({ deletionPolicy }) => deletionPolicy)))
+  const TABLE = 'AWS::DynamoDB::GlobalTable'
+  const THE_REST = ['AWS::SQS::Queue', 'AWS::Logs::LogGroup', 'AWS::SecretsManager::Secret']
 
   it('production keeps its data and refuses to be deleted', () => {
-    expect(policies(prod)).toStrictEqual(new Set(['Retain']))
+    expect(policies(prod, TABLE)).toStrictEqual(new Set(['Retain']))
     expect(prod.terminationProtection).toBe(true)
     expect(prod.ofType('AWS::DynamoDB::GlobalTable')[0]?.properties).toMatchObject({
       Replicas: [{ DeletionProtectionEnabled: true }],
     })
   })
 
+  it('a creation that fails in production takes back every fixed name that the next one needs, but for the table', () => {
+    expect(policies(prod, ...THE_REST)).toStrictEqual(new Set(['RetainExceptOnCreate']))
+    expect(
+      new Set(prod.resources.filter(({ deletionPolicy }) => deletionPolicy === 'Retain').map(({ type }) => type)),
+    ).toStrictEqual(new Set([TABLE]))
+  })
+
+  it('the front keeps nothing: its logs have fixed names too, and it is turned off and on', () => {
+    const front = synthesisedFront(stageWith({ domain: DOMAIN, front: 'cloudfront' }, 'prod'))
+
+    expect(front.ofType('AWS::Logs::LogGroup')).toHaveLength(2)
+    expect(policies(front, 'AWS::Logs::LogGroup')).toStrictEqual(new Set(['Delete']))
+  })
+
   it('any other stage leaves nothing behind', () => {
-    expect(policies(dev)).toStrictEqual(new Set(['Delete']))
+    expect(policies(dev, TABLE, ...THE_REST)).toStrictEqual(new Set(['Delete']))
     expect(dev.terminationProtection).toBe(false)
   })
 })

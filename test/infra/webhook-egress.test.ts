@@ -57,7 +57,10 @@ describe('webhooks from fixed addresses', () => {
   it('keep their addresses in production when the stack goes: merchants have them in their firewalls', () => {
     const kept = synthesised(stageWith({ webhookEgress: 'nat' }, 'prod')).ofType('AWS::EC2::EIP')
 
-    expect(kept.map(({ deletionPolicy }) => deletionPolicy)).toStrictEqual(['Retain', 'Retain'])
+    expect(kept.map(({ deletionPolicy }) => deletionPolicy)).toStrictEqual([
+      'RetainExceptOnCreate',
+      'RetainExceptOnCreate',
+    ])
   })
 
   it('let out HTTPS and questions to the resolver, and let in nothing', () => {
