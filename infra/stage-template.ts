@@ -28,6 +28,9 @@ export type StageTemplate = {
 
 export const stackNameOf = ({ settings }: DeployedStage): string => `gateway-${settings.name}`
 
+/** The second stack, of a stage with a front. */
+export const frontStackNameOf = (stage: DeployedStage): string => `${stackNameOf(stage)}-front`
+
 const CONTEXT: Readonly<Record<string, unknown>> = v.parse(
   v.object({ context: v.record(v.string(), v.unknown()) }),
   JSON.parse(readFileSync(join(import.meta.dirname, '../cdk.json'), 'utf8')),

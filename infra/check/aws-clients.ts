@@ -25,6 +25,7 @@ export const awsClients = (region: string) => {
     cloudFormation: new CloudFormationClient(config),
     globalCloudFormation: new CloudFormationClient({ ...LIMITS, region: GLOBAL_REGION }),
     dynamodb: new DynamoDBClient(config),
+    globalSecretsManager: new SecretsManagerClient({ ...LIMITS, region: GLOBAL_REGION }),
     lambda: new LambdaClient(config),
     route53: new Route53Client(config),
     secretsManager: new SecretsManagerClient(config),

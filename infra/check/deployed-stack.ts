@@ -10,7 +10,6 @@ const NEVER_CREATED: readonly (string | undefined)[] = [
   'REVIEW_IN_PROGRESS',
   'ROLLBACK_COMPLETE',
   'ROLLBACK_FAILED',
-  'CREATE_FAILED',
   'DELETE_COMPLETE',
 ]
 
@@ -18,16 +17,18 @@ const NEVER_CREATED: readonly (string | undefined)[] = [
 const isAbsent = (error: unknown): boolean =>
   error instanceof Error && error.name === 'ValidationError' && /does not exist/.test(error.message)
 
-/** The stack as it is deployed, or undefined when it is not. */
-export const deployedStack = async (client: CloudFormationClient, stackName: string): Promise<Stack | undefined> => {
+/** The stack, whatever became of it; undefined when there is none. */
+export const describedStack = async (client: CloudFormationClient, stackName: string): Promise<Stack | undefined> => {
   try {
     const { Stacks: [stack] = [] } = await client.send(new DescribeStacksCommand({ StackName: stackName }))
-    return stack && !NEVER_CREATED.includes(stack.StackStatus) ? stack : undefined
+    return stack
   } catch (error) {
     if (isAbsent(error)) return undefined
     throw error
   }
 }
+
+export const wasCreated = ({ StackStatus }: Pick<Stack, 'StackStatus'>): boolean => !NEVER_CREATED.includes(StackStatus)
 
 export const outputOf = (stack: Stack | undefined, name: string): string | undefined =>
   stack?.Outputs?.find(({ OutputKey }) => OutputKey === name)?.OutputValue

@@ -31,6 +31,9 @@ export const look = async (
   }
 }
 
+/** What SQS calls a queue that is not there, over either of its protocols. */
+export const QUEUE_ABSENT: readonly string[] = ['QueueDoesNotExist', 'AWS.SimpleQueueService.NonExistentQueue']
+
 /** The answer, or undefined when AWS says by one of these error names that there is no such thing. */
 export const unlessAbsent = async <T>(names: readonly string[], ask: Promise<T>): Promise<T | undefined> => {
   try {

@@ -1,14 +1,11 @@
 import { type AwsClients, awsClients, GLOBAL_REGION } from '../check/aws-clients.ts'
-import { providerSecretFinding, providerSecretText } from '../check/check-provider-secret.ts'
-import { deployedStack } from '../check/deployed-stack.ts'
 import { type Finding, ok, wrong } from '../check/finding.ts'
 import { look } from '../check/look.ts'
 import type { DeployedStage } from '../stage.ts'
-import { stackNameOf } from '../stage-template.ts'
 import { checkBootstrap, checkConcurrency, checkCredentials } from './check-account.ts'
 import { checkDomain } from './check-domain.ts'
 import { checkInstalled } from './check-installed.ts'
-import { checkLeftovers } from './check-leftovers.ts'
+import { checkFrontStack, checkStack } from './check-stack.ts'
 import { checkStage } from './check-stage.ts'
 
 export type PreflightInput = {
@@ -48,7 +45,6 @@ const inTheAccount = async (
   aws: AwsClients,
   known: readonly Finding[],
 ): Promise<Preflight> => {
-  const { name } = stage.settings
   let first = false
   const inFront = stage.front === 'cloudfront' && region !== GLOBAL_REGION
   const found = await Promise.all([
@@ -59,13 +55,11 @@ const inTheAccount = async (
     look('domain', () => checkDomain(aws.route53, stage.domain)),
     look('Lambda concurrency', () => checkConcurrency(aws.lambda, stage)),
     look('stack', async () => {
-      first = (await deployedStack(aws.cloudFormation, stackNameOf(stage))) === undefined
-      if (!first) return providerSecretFinding(name, await providerSecretText(aws.secretsManager, name))
-      return [
-        ok('provider secret', 'is made by this first deployment, and must be filled in after it'),
-        await checkLeftovers(aws, name, flags),
-      ]
+      const checked = await checkStack(aws, { stage, region, flags })
+      first = checked.first
+      return checked.findings
     }),
+    ...(stage.front === 'cloudfront' ? [look('front stack', () => checkFrontStack(aws, stage, flags))] : []),
   ])
   return { findings: [...known, ...found.flat()], first }
 }

@@ -1,7 +1,7 @@
 import { GetQueueAttributesCommand, GetQueueUrlCommand, type SQSClient } from '@aws-sdk/client-sqs'
 import * as v from 'valibot'
 import { type Finding, wrong } from '../check/finding.ts'
-import { look, unlessAbsent } from '../check/look.ts'
+import { look, QUEUE_ABSENT, unlessAbsent } from '../check/look.ts'
 import { pointedTo, type StageTemplate } from '../stage-template.ts'
 import { compareSettings } from './compare.ts'
 
@@ -43,8 +43,7 @@ const checkQueue = async (
   deadLetters: unknown,
 ): Promise<Finding> => {
   const what = `queue ${expected.QueueName}`
-  const absent = ['QueueDoesNotExist', 'AWS.SimpleQueueService.NonExistentQueue']
-  const at = await unlessAbsent(absent, client.send(new GetQueueUrlCommand({ QueueName: expected.QueueName })))
+  const at = await unlessAbsent(QUEUE_ABSENT, client.send(new GetQueueUrlCommand({ QueueName: expected.QueueName })))
   if (at?.QueueUrl === undefined) return wrong(what, 'is missing', 'npm run deploy')
   const { Attributes: found = {} } = await client.send(
     new GetQueueAttributesCommand({ QueueUrl: at.QueueUrl, AttributeNames: ['All'] }),

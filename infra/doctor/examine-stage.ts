@@ -4,9 +4,10 @@ import { xenditProvider } from '../../shared/provider/xendit.ts'
 import { ENV, readConfig } from '../../shared/runtime/config.ts'
 import type { AwsClients } from '../check/aws-clients.ts'
 import { providerSecretFinding, providerSecretText } from '../check/check-provider-secret.ts'
-import { deployedStack, outputOf } from '../check/deployed-stack.ts'
-import { type Finding, ok, wrong } from '../check/finding.ts'
+import { describedStack, outputOf, wasCreated } from '../check/deployed-stack.ts'
+import { type Finding, wrong } from '../check/finding.ts'
 import { look } from '../check/look.ts'
+import { stackFinding } from '../check/stack-status.ts'
 import type { DeployedStage } from '../stage.ts'
 import type { StageTemplate } from '../stage-template.ts'
 import { checkAlerts } from './check-alerts.ts'
@@ -30,13 +31,16 @@ export type Examination = {
 export const examineStage = async (examination: Examination): Promise<readonly Finding[]> => {
   const { template, aws } = examination
   let apiUrl: string | undefined
+  let settled = false
   const stack = await look('stack', async () => {
-    const found = await deployedStack(aws.cloudFormation, template.stackName)
-    apiUrl = outputOf(found, 'ApiUrl')
+    const found = await describedStack(aws.cloudFormation, template.stackName)
     if (!found) return wrong('stack', `${template.stackName} is not deployed here`, 'npm run deploy, or another region')
-    return ok('stack', `${template.stackName} is ${found.StackStatus ?? '?'}`)
+    // While a deployment is under way the stage is neither as it was nor as it will be.
+    settled = wasCreated(found) && !found.StackStatus?.endsWith('_IN_PROGRESS')
+    apiUrl = outputOf(found, 'ApiUrl')
+    return stackFinding('stack', found)
   })
-  if (stack.some(({ state }) => state !== 'ok')) return stack
+  if (!settled) return stack
   const groups = await Promise.all([
     look('provider secret', () => checkProvider(examination, apiUrl)),
     look('table', () => checkTable(aws.dynamodb, template)),
