@@ -1,17 +1,12 @@
-import { GetSecretValueCommand, type SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
+import type { SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
 import { providerSecretProblems } from '../../shared/provider/provider-secret.ts'
 import { providerSecretName } from '../../shared/secrets.ts'
 import { type Finding, ok, wrong } from './finding.ts'
-import { unlessAbsent } from './look.ts'
+import { secretText } from './secret-text.ts'
 
-/** The stored text, or undefined when there is none. For checks alone: it is never printed. */
-export const providerSecretText = async (
-  client: SecretsManagerClient,
-  stageName: string,
-): Promise<string | undefined> => {
-  const ask = client.send(new GetSecretValueCommand({ SecretId: providerSecretName(stageName) }))
-  return (await unlessAbsent(['ResourceNotFoundException'], ask))?.SecretString
-}
+/** The provider's stored text, or undefined when there is none. */
+export const providerSecretText = (client: SecretsManagerClient, stageName: string): Promise<string | undefined> =>
+  secretText(client, providerSecretName(stageName))
 
 /** Whether the provider's secret is there and has the form the functions read. Says which field is wrong, never what is in it. */
 export const providerSecretFinding = (stageName: string, text: string | undefined): Finding => {

@@ -3,111 +3,44 @@ import {
   DescribeTableCommand,
   DescribeTimeToLiveCommand,
   type DynamoDBClient,
-  type TableDescription,
 } from '@aws-sdk/client-dynamodb'
 import * as v from 'valibot'
+import type { AwsClients } from '../check/aws-clients.ts'
+import { deployedResourceId } from '../check/deployed-stack.ts'
 import { type Finding, wrong } from '../check/finding.ts'
 import { look, unlessAbsent } from '../check/look.ts'
-import type { StageTemplate } from '../stage-template.ts'
+import { pointedTo, type StageTemplate } from '../stage-template.ts'
 import { compareSettings } from './compare.ts'
+import { compareTable, TableProperties } from './compare-table.ts'
 
-const KeySchema = v.array(v.object({ AttributeName: v.string(), KeyType: v.string() }))
-
-const TableProperties = v.object({
-  TableName: v.string(),
-  BillingMode: v.string(),
-  KeySchema,
-  GlobalSecondaryIndexes: v.array(
-    v.object({
-      IndexName: v.string(),
-      KeySchema,
-      Projection: v.object({ ProjectionType: v.string(), NonKeyAttributes: v.optional(v.array(v.string()), []) }),
-    }),
-  ),
-  StreamSpecification: v.object({ StreamViewType: v.string() }),
-  TimeToLiveSpecification: v.object({ AttributeName: v.string() }),
-  SSESpecification: v.object({ SSEEnabled: v.boolean() }),
-  WriteOnDemandThroughputSettings: v.optional(v.object({ MaxWriteRequestUnits: v.optional(v.number()) })),
-  Replicas: v.tuple([
-    v.object({
-      DeletionProtectionEnabled: v.optional(v.boolean(), false),
-      PointInTimeRecoverySpecification: v.object({ PointInTimeRecoveryEnabled: v.boolean() }),
-      ReadOnDemandThroughputSettings: v.optional(v.object({ MaxReadRequestUnits: v.optional(v.number()) })),
-    }),
-  ]),
-})
-type TableProperties = v.InferOutput<typeof TableProperties>
-
-/** The table against the synthesised one: keys, indexes, stream, protection, encryption, recovery, expiry. */
+/** The table against the synthesised one: keys, indexes, stream, protection, encryption, limits, recovery, expiry. */
 export const checkTable = async (
-  client: DynamoDBClient,
-  template: Pick<StageTemplate, 'ofType'>,
+  { dynamodb, cloudFormation }: Pick<AwsClients, 'dynamodb' | 'cloudFormation'>,
+  { ofType, stackName }: Pick<StageTemplate, 'ofType' | 'stackName'>,
 ): Promise<readonly Finding[]> => {
   const findings = await Promise.all(
-    template.ofType('AWS::DynamoDB::GlobalTable').map(async ({ properties }) => {
+    ofType('AWS::DynamoDB::GlobalTable').map(async ({ properties }) => {
       const expected = v.parse(TableProperties, properties)
-      const TableName = expected.TableName
+      const { TableName } = expected
       const found = await unlessAbsent(
         ['ResourceNotFoundException'],
-        client.send(new DescribeTableCommand({ TableName })),
+        dynamodb.send(new DescribeTableCommand({ TableName })),
       )
-      if (!found?.Table) return [wrong(`table ${TableName}`, 'is missing', 'docs/operations.md, "Restore the table"')]
+      if (!found?.Table) return [wrong(`table ${TableName}`, 'is missing', RESTORE)]
+      const logicalId = pointedTo(expected.Replicas[0].SSESpecification?.KMSMasterKeyId)
+      const keyId =
+        logicalId === undefined ? undefined : await deployedResourceId(cloudFormation, { stackName, logicalId })
       return [
-        compareTable(expected, found.Table),
-        ...(await look('point-in-time recovery', () => checkRecovery(client, expected))),
-        ...(await look('expiry of items', () => checkExpiry(client, expected))),
+        compareTable(expected, found.Table, keyId),
+        ...(await look('point-in-time recovery', () => checkRecovery(dynamodb, expected))),
+        ...(await look('expiry of items', () => checkExpiry(dynamodb, expected))),
       ]
     }),
   )
   return findings.flat()
 }
 
-/** DynamoDB's word for "no limit". */
-const limit = (units: number | undefined) => (units === -1 ? undefined : units)
-
-const compareTable = (expected: TableProperties, table: TableDescription): Finding =>
-  compareSettings(
-    `table ${expected.TableName}`,
-    [
-      ['status', 'ACTIVE', table.TableStatus],
-      ['billing', expected.BillingMode, table.BillingModeSummary?.BillingMode],
-      ['keys', keysOf(expected.KeySchema), keysOf(table.KeySchema)],
-      ['indexes', expected.GlobalSecondaryIndexes.map(indexOf).toSorted(), indexesOf(table)],
-      ['stream', expected.StreamSpecification.StreamViewType, table.StreamSpecification?.StreamViewType],
-      ['deletion protection', expected.Replicas[0].DeletionProtectionEnabled, table.DeletionProtectionEnabled ?? false],
-      ['encryption with a KMS key', expected.SSESpecification.SSEEnabled, table.SSEDescription?.Status === 'ENABLED'],
-      [
-        'most write units',
-        expected.WriteOnDemandThroughputSettings?.MaxWriteRequestUnits,
-        limit(table.OnDemandThroughput?.MaxWriteRequestUnits),
-      ],
-      [
-        'most read units',
-        expected.Replicas[0].ReadOnDemandThroughputSettings?.MaxReadRequestUnits,
-        limit(table.OnDemandThroughput?.MaxReadRequestUnits),
-      ],
-    ],
-    'keys, indexes, stream, protection, encryption and limits as synthesised',
-  )
-
-type Keys = readonly { readonly AttributeName?: string | undefined; readonly KeyType?: string | undefined }[]
-
-const keysOf = (keys: Keys | undefined) =>
-  (keys ?? []).map(({ AttributeName, KeyType }) => `${KeyType ?? '?'} ${AttributeName ?? '?'}`).join(', ')
-
-type Index = {
-  readonly IndexName?: string | undefined
-  readonly KeySchema?: Keys | undefined
-  readonly Projection?: { readonly ProjectionType?: string; readonly NonKeyAttributes?: readonly string[] } | undefined
-}
-
-const indexOf = ({ IndexName, KeySchema: keys, Projection }: Index) =>
-  `${IndexName ?? '?'} (${keysOf(keys)}) ${[Projection?.ProjectionType, ...(Projection?.NonKeyAttributes ?? []).toSorted()].join(' ')}`
-
-const indexesOf = (table: TableDescription) =>
-  (table.GlobalSecondaryIndexes ?? [])
-    .map((index) => `${indexOf(index)}${index.IndexStatus === 'ACTIVE' ? '' : ` ${index.IndexStatus ?? ''}`}`)
-    .toSorted()
+const RESTORE = 'docs/operations.md, "7. Restoring the table in place"'
 
 const checkRecovery = async (client: DynamoDBClient, { TableName, Replicas: [replica] }: TableProperties) => {
   const { ContinuousBackupsDescription: backups } = await client.send(

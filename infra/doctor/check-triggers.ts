@@ -1,5 +1,6 @@
 import { type CloudFormationClient, DetectStackResourceDriftCommand } from '@aws-sdk/client-cloudformation'
-import { GetEventSourceMappingCommand } from '@aws-sdk/client-lambda'
+import { DescribeTableCommand, type DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import { type EventSourceMappingConfiguration, GetEventSourceMappingCommand } from '@aws-sdk/client-lambda'
 import * as v from 'valibot'
 import type { AwsClients } from '../check/aws-clients.ts'
 import { deployedResourceId } from '../check/deployed-stack.ts'
@@ -8,7 +9,7 @@ import { look, unlessAbsent } from '../check/look.ts'
 import { nameOfResource, pointedTo, type StageTemplate, type TemplateResource } from '../stage-template.ts'
 import { compareSettings } from './compare.ts'
 
-type Clients = Pick<AwsClients, 'cloudFormation' | 'lambda'>
+type Clients = Pick<AwsClients, 'cloudFormation' | 'dynamodb' | 'lambda'>
 
 const MappingProperties = v.object({
   EventSourceArn: v.unknown(),
@@ -21,42 +22,76 @@ const MappingProperties = v.object({
 export const checkEventSources = async (clients: Clients, template: StageTemplate): Promise<readonly Finding[]> => {
   const found = await Promise.all(
     template.ofType('AWS::Lambda::EventSourceMapping').map((mapping) => {
-      const what = `event source ${sourceName(mapping, template)}`
-      return look(what, () => checkMapping(clients, { what, mapping, stackName: template.stackName }))
+      const source = template.resources.find(
+        ({ logicalId }) => logicalId === pointedTo(mapping.properties['EventSourceArn']),
+      )
+      const what = `event source ${nameOfSource(source) ?? mapping.logicalId}`
+      return look(what, () => checkMapping(clients, { what, mapping, source, stackName: template.stackName }))
     }),
   )
   return found.flat()
 }
 
-const sourceName = ({ properties, logicalId }: TemplateResource, { resources }: StageTemplate): string => {
-  const source = resources.find((resource) => resource.logicalId === pointedTo(properties['EventSourceArn']))
+const nameOfSource = (source: TemplateResource | undefined): string | undefined => {
   const name = source?.properties['QueueName'] ?? source?.properties['TableName']
-  return typeof name === 'string' ? name : logicalId
+  return typeof name === 'string' ? name : undefined
+}
+
+type MappingToCheck = {
+  readonly what: string
+  readonly mapping: TemplateResource
+  /** The queue or the table that it reads. */
+  readonly source: TemplateResource | undefined
+  readonly stackName: string
 }
 
 const checkMapping = async (
-  { cloudFormation, lambda }: Clients,
-  {
-    what,
-    mapping,
-    stackName,
-  }: { readonly what: string; readonly mapping: TemplateResource; readonly stackName: string },
+  { cloudFormation, dynamodb, lambda }: Clients,
+  { what, mapping, source, stackName }: MappingToCheck,
 ): Promise<Finding> => {
   const expected = v.parse(MappingProperties, mapping.properties)
   const UUID = await deployedResourceId(cloudFormation, { stackName, logicalId: mapping.logicalId })
   const found = UUID === undefined ? undefined : await mappingOf(lambda, UUID)
   if (!found) return wrong(what, 'is missing', 'npm run deploy')
-  return compareSettings(
-    what,
-    [
-      ['state', 'Enabled', found.State],
-      ['batch size', expected.BatchSize, found.BatchSize],
-      ['most concurrency', expected.ScalingConfig?.MaximumConcurrency, found.ScalingConfig?.MaximumConcurrency],
-      ['partial batches', expected.FunctionResponseTypes, found.FunctionResponseTypes ?? []],
-    ],
-    `enabled, ${found.LastProcessingResult ?? 'nothing read yet'}`,
+  if (source?.type === 'AWS::DynamoDB::GlobalTable') {
+    const stream = await streamOf(dynamodb, nameOfSource(source))
+    if (found.EventSourceArn !== stream) {
+      return wrong(
+        what,
+        `reads ${found.EventSourceArn ?? 'nothing'}, not the table's stream ${stream ?? '(it has none)'}`,
+        RESTORED,
+      )
+    }
+  }
+  return (
+    broken(what, found) ??
+    compareSettings(
+      what,
+      [
+        ['state', 'Enabled', found.State],
+        ['batch size', expected.BatchSize, found.BatchSize],
+        ['most concurrency', expected.ScalingConfig?.MaximumConcurrency, found.ScalingConfig?.MaximumConcurrency],
+        ['partial batches', expected.FunctionResponseTypes, found.FunctionResponseTypes ?? []],
+      ],
+      `enabled, ${found.LastProcessingResult ?? 'nothing read yet'}`,
+    )
   )
 }
+
+/** A table that was restored has a new stream, and the stack's event source goes on reading the old one. */
+const RESTORED = 'docs/operations.md, "7. Restoring the table in place", step 6'
+
+const streamOf = async (dynamodb: DynamoDBClient, TableName: string | undefined): Promise<string | undefined> =>
+  (await dynamodb.send(new DescribeTableCommand({ TableName }))).Table?.LatestStreamArn
+
+/** Lambda says it of streams alone, until a batch goes well again. */
+const broken = (
+  what: string,
+  { LastProcessingResult: result }: EventSourceMappingConfiguration,
+): Finding | undefined =>
+  result?.startsWith('PROBLEM') === true
+    ? wrong(what, `the last batch: ${result}`, 'look into the log of the function that reads it')
+    : undefined
 
 const mappingOf = async (lambda: Clients['lambda'], UUID: string) =>
   unlessAbsent(['ResourceNotFoundException'], lambda.send(new GetEventSourceMappingCommand({ UUID })))

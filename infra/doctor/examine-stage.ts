@@ -12,6 +12,7 @@ import type { DeployedStage } from '../stage.ts'
 import type { StageTemplate } from '../stage-template.ts'
 import { checkAlerts } from './check-alerts.ts'
 import { checkCallback } from './check-callback.ts'
+import { checkFront } from './check-front.ts'
 import { checkFunctions } from './check-functions.ts'
 import { checkProviderKey } from './check-provider.ts'
 import { checkQueues } from './check-queues.ts'
@@ -43,11 +44,12 @@ export const examineStage = async (examination: Examination): Promise<readonly F
   if (!settled) return stack
   const groups = await Promise.all([
     look('provider secret', () => checkProvider(examination, apiUrl)),
-    look('table', () => checkTable(aws.dynamodb, template)),
+    look('table', () => checkTable(aws, template)),
     look('queues', () => checkQueues(aws.sqs, template)),
     look('functions', () => checkFunctions(aws.lambda, template)),
     look('event sources', () => checkEventSources(aws, template)),
     look('schedules', () => checkSchedules(aws, template)),
+    look('front', () => checkFront(aws, examination.stage)),
     look('topics', () => checkAlerts(aws, template)),
   ])
   return [...stack, ...groups.flat()]

@@ -37,6 +37,9 @@ export const originGuard = (
   },
 })
 
+/** Whether the stored text has the form the functions read. For those who fill it in. */
+export const isOriginSecret = (text: string): boolean => v.is(OriginSecretSchema, text)
+
 const originSecrets = async ({ secrets, stage }: Pick<Deps, 'secrets' | 'stage'>): Promise<readonly string[]> => {
   const text = await secrets.get(originSecretName(stage.name))
   if (text === undefined) throw new Error('the origin secret is missing')

@@ -3,6 +3,7 @@ import { SetQueueAttributesCommand } from '@aws-sdk/client-sqs'
 import type { APIGatewayProxyEventV2, Context } from 'aws-lambda'
 import { describe, expect, inject, it, onTestFinished } from 'vitest'
 import { handler as receiveProviderCallback } from '../../functions/callback/receive-provider-callback.ts'
+import { awsClients } from '../../infra/check/aws-clients.ts'
 import { checkCallback } from '../../infra/doctor/check-callback.ts'
 import { checkProviderKey } from '../../infra/doctor/check-provider.ts'
 import { checkQueues } from '../../infra/doctor/check-queues.ts'
@@ -158,7 +159,7 @@ describe('the doctor on the local services', () => {
       }),
     )
     // DynamoDB Local knows no limits, keys of one's own or protection unless told.
-    const findings = await checkTable(client, unlimited(template))
+    const findings = await checkTable({ ...awsClients('local'), dynamodb: client }, unlimited(template))
 
     expect(findings.map(({ what, state }) => [what, state])).toStrictEqual([
       ['table gateway-doctor', 'ok'],
@@ -192,14 +193,22 @@ describe('the doctor on the local services', () => {
   })
 })
 
-const unlimited = ({ ofType }: StageTemplate): Pick<StageTemplate, 'ofType'> => ({
+const unlimited = ({ ofType, stackName }: StageTemplate): Pick<StageTemplate, 'ofType' | 'stackName'> => ({
+  stackName,
   ofType: (type) =>
     ofType(type).map((resource) => {
       const { WriteOnDemandThroughputSettings: _, ...properties } = resource.properties
       const [replica] = properties['Replicas'] as readonly object[]
       return {
         ...resource,
-        properties: { ...properties, Replicas: [{ ...replica, ReadOnDemandThroughputSettings: {} }] },
+        properties: {
+          ...properties,
+          GlobalSecondaryIndexes: (properties['GlobalSecondaryIndexes'] as readonly object[]).map((index) => ({
+            ...index,
+            WriteOnDemandThroughputSettings: {},
+          })),
+          Replicas: [{ ...replica, ReadOnDemandThroughputSettings: {}, GlobalSecondaryIndexes: [] }],
+        },
       }
     }),
 })

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import {
   DescribeStackResourceCommand,
   DescribeStacksCommand,
@@ -8,19 +10,27 @@ import {
   DescribeTableCommand,
   DescribeTimeToLiveCommand,
 } from '@aws-sdk/client-dynamodb'
-import { GetEventSourceMappingCommand, GetFunctionConfigurationCommand } from '@aws-sdk/client-lambda'
+import {
+  GetEventSourceMappingCommand,
+  GetFunctionConcurrencyCommand,
+  GetFunctionConfigurationCommand,
+} from '@aws-sdk/client-lambda'
 import { GetSecretValueCommand } from '@aws-sdk/client-secrets-manager'
 import { ListSubscriptionsByTopicCommand } from '@aws-sdk/client-sns'
 import { GetQueueAttributesCommand, GetQueueUrlCommand } from '@aws-sdk/client-sqs'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { awsClients } from '../../infra/check/aws-clients.ts'
+import { checkFront } from '../../infra/doctor/check-front.ts'
+import { checkFunctions } from '../../infra/doctor/check-functions.ts'
 import { examineStage } from '../../infra/doctor/examine-stage.ts'
-import { deployedStage } from '../../infra/stage.ts'
+import { type DeployedStage, deployedStage } from '../../infra/stage.ts'
 import { stageTemplate } from '../../infra/stage-template.ts'
 import { awsRefusal } from '../support/aws-refusal.ts'
-import { deployedAws } from '../support/deployed-stage.ts'
+import { deployedAws, STREAM_ARN } from '../support/deployed-stage.ts'
 import { callbackApi, providerApi } from '../support/examined-borders.ts'
 import type { ScriptedServer } from '../support/scripted-server.ts'
+import { PROJECT_ROOT } from '../support/source-file.ts'
+import { DOMAIN } from '../support/stage-options.ts'
 
 const stage = deployedStage('prod')
 const template = stageTemplate(stage)
@@ -85,6 +95,58 @@ describe('the doctor', () => {
     expect(provider.requests.every(({ method }) => method === 'GET')).toBe(true)
   })
 
+  it('says that a deployment is under way, and looks no further', async () => {
+    const { Stacks: [stack] = [] } = await awsClients('r').cloudFormation.send(new DescribeStacksCommand({}))
+    aws.cloudFormation
+      .on(DescribeStacksCommand)
+      .resolves({ Stacks: stack && [{ ...stack, StackStatus: 'UPDATE_ROLLBACK_IN_PROGRESS' }] })
+
+    expect(await examine()).toMatchObject([
+      { what: 'stack', state: 'unclear', detail: 'gateway-prod is UPDATE_ROLLBACK_IN_PROGRESS' },
+    ])
+  })
+
+  it('says that a deployment left something to do, and looks at everything', async () => {
+    const { Stacks: [stack] = [] } = await awsClients('r').cloudFormation.send(new DescribeStacksCommand({}))
+    aws.cloudFormation
+      .on(DescribeStacksCommand)
+      .resolves({ Stacks: stack && [{ ...stack, StackStatus: 'UPDATE_ROLLBACK_FAILED' }] })
+
+    const findings = await examine()
+
+    expect(findings.filter(({ state }) => state !== 'ok')).toMatchObject([
+      { what: 'stack', state: 'wrong', todo: expect.stringContaining('continue-update-rollback') },
+    ])
+    expect(findings.length).toBeGreaterThan(10)
+  })
+
+  it('looks at stack and secret of a front, where there is one', async () => {
+    const front: DeployedStage = { ...stage, front: 'cloudfront', domain: DOMAIN }
+    const frontFindings = async () =>
+      (await checkFront(awsClients('r'), front)).map(({ what, state, detail }) => `${what}: ${state}: ${detail}`)
+    const holding = (value: object) =>
+      aws.secretsManager
+        .on(GetSecretValueCommand, { SecretId: 'gateway/prod/origin' })
+        .resolves({ SecretString: JSON.stringify(value) })
+
+    holding({ current: 'x'.repeat(64) })
+    expect(await frontFindings()).toStrictEqual([
+      'front stack: ok: gateway-prod is UPDATE_COMPLETE',
+      'origin secret: ok: gateway/prod/origin is well-formed',
+    ])
+    holding({ current: 'short' })
+    expect((await frontFindings())[1]).toMatch(/^origin secret: wrong: .* is malformed/)
+    aws.secretsManager
+      .on(GetSecretValueCommand, { SecretId: 'gateway/prod/origin' })
+      .rejects(awsRefusal('InvalidRequestException'))
+    aws.cloudFormation.on(DescribeStacksCommand).rejects(awsRefusal('ValidationError', 'Stack does not exist'))
+    expect(await frontFindings()).toStrictEqual([
+      'front stack: wrong: gateway-prod-front is not deployed',
+      'origin secret: wrong: gateway/prod/origin is missing: every request is refused',
+    ])
+    expect(await checkFront(awsClients('r'), stage)).toStrictEqual([])
+  })
+
   it('says that a stage is not deployed, and looks no further', async () => {
     aws.cloudFormation.on(DescribeStacksCommand).rejects(awsRefusal('ValidationError', 'Stack does not exist'))
 
@@ -113,6 +175,7 @@ describe('the doctor', () => {
     ['keys', { KeySchema: [{ AttributeName: 'pk', KeyType: 'HASH' as const }] }],
     ['status', { TableStatus: 'UPDATING' as const }],
     ['most write units', { OnDemandThroughput: { MaxWriteRequestUnits: 7 } }],
+    ['KMS key', { SSEDescription: { Status: 'ENABLED' as const, KMSMasterKeyArn: 'arn:aws:kms:r:1:key/another' } }],
   ])('sees a table whose %s is another', async (setting, changed) => {
     const { Table } = await awsClients('r').dynamodb.send(new DescribeTableCommand({ TableName: 'gateway-prod' }))
     aws.dynamodb.on(DescribeTableCommand).resolves({ Table: { ...Table, ...changed } })
@@ -120,6 +183,30 @@ describe('the doctor', () => {
     expect(await notOk()).toMatchObject([
       { what: 'table gateway-prod', state: 'wrong', detail: expect.stringContaining(`${setting} is `) },
     ])
+  })
+
+  it.each(['MaxReadRequestUnits', 'MaxWriteRequestUnits'])('sees an index without %s', async (units) => {
+    const { Table } = await awsClients('r').dynamodb.send(new DescribeTableCommand({ TableName: 'gateway-prod' }))
+    const indexes = (Table?.GlobalSecondaryIndexes ?? []).map((index) =>
+      index.IndexName === 'by-due'
+        ? { ...index, OnDemandThroughput: { ...index.OnDemandThroughput, [units]: -1 } }
+        : index,
+    )
+    aws.dynamodb.on(DescribeTableCommand).resolves({ Table: { ...Table, GlobalSecondaryIndexes: indexes } })
+
+    expect(await notOk()).toMatchObject([
+      { what: 'table gateway-prod', state: 'wrong', detail: expect.stringMatching(/^indexes is .*at most .*any/) },
+    ])
+  })
+
+  it('says where a table that is missing is restored from', async () => {
+    aws.dynamodb.on(DescribeTableCommand).rejects(awsRefusal('ResourceNotFoundException'))
+    const documented = readFileSync(join(PROJECT_ROOT, 'docs/operations.md'), 'utf8')
+
+    const [finding] = (await notOk()).filter(({ what }) => what === 'table gateway-prod')
+
+    expect(finding).toMatchObject({ detail: 'is missing' })
+    expect(documented).toContain(`## ${finding?.todo?.match(/"(.+)"/)?.[1] ?? 'no heading'}\n`)
   })
 
   it('sees that recovery or expiry is off, and what it may not look at', async () => {
@@ -187,6 +274,36 @@ describe('the doctor', () => {
     expect(JSON.stringify(findings)).not.toContain('elsewhere')
   })
 
+  it.each(['gateway-prod-api-get-payment', FUNCTION])(
+    'sees that %s was stopped, whether the stage reserves for it or not',
+    async (FunctionName) => {
+      aws.lambda.on(GetFunctionConcurrencyCommand, { FunctionName }).resolves({ ReservedConcurrentExecutions: 0 })
+
+      expect(await notOk()).toMatchObject([
+        {
+          what: `function ${FunctionName}`,
+          state: 'wrong',
+          detail: expect.stringContaining('reserved concurrency is 0, should be '),
+        },
+      ])
+    },
+  )
+
+  it('leaves no function of ours unlooked at because its template has another form', async () => {
+    const ofType: typeof template.ofType = (type) =>
+      template
+        .ofType(type)
+        .map((resource) =>
+          resource.properties['FunctionName'] === FUNCTION
+            ? { ...resource, properties: { ...resource.properties, Timeout: '22' } }
+            : resource,
+        )
+
+    expect(await checkFunctions(awsClients('r').lambda, { ofType })).toMatchObject([
+      { what: `function ${FUNCTION}`, state: 'wrong' },
+    ])
+  })
+
   it('sees a function that is missing', async () => {
     aws.lambda
       .on(GetFunctionConfigurationCommand, { FunctionName: FUNCTION })
@@ -208,6 +325,36 @@ describe('the doctor', () => {
     expect(gone).toContainEqual(
       expect.objectContaining({ what: 'event source gateway-prod-webhooks', detail: 'is missing' }),
     )
+  })
+
+  it('sees a stream that is no longer the table’s, as after a restore', async () => {
+    const { Table } = await awsClients('r').dynamodb.send(new DescribeTableCommand({ TableName: 'gateway-prod' }))
+    aws.dynamodb.on(DescribeTableCommand).resolves({ Table: { ...Table, LatestStreamArn: 'arn:the-new-one' } })
+
+    expect(await notOk()).toMatchObject([
+      {
+        what: 'event source gateway-prod',
+        state: 'wrong',
+        detail: `reads ${STREAM_ARN}, not the table's stream arn:the-new-one`,
+        todo: 'docs/operations.md, "7. Restoring the table in place", step 6',
+      },
+    ])
+  })
+
+  it('sees a stream whose reader fails', async () => {
+    const [{ logicalId = '', properties = {} } = {}] = template
+      .ofType('AWS::Lambda::EventSourceMapping')
+      .filter(({ properties: { StartingPosition } }) => StartingPosition !== undefined)
+    aws.lambda.on(GetEventSourceMappingCommand, { UUID: `physical-${logicalId}` }).resolves({
+      ...properties,
+      State: 'Enabled',
+      EventSourceArn: STREAM_ARN,
+      LastProcessingResult: 'PROBLEM: Function call failed',
+    })
+
+    expect(await notOk()).toMatchObject([
+      { what: 'event source gateway-prod', state: 'wrong', detail: 'the last batch: PROBLEM: Function call failed' },
+    ])
   })
 
   it('sees a schedule that someone switched off', async () => {

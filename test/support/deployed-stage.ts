@@ -32,13 +32,20 @@ type Table = {
   readonly TableName: string
   readonly BillingMode: 'PAY_PER_REQUEST'
   readonly KeySchema: KeySchemaElement[]
-  readonly GlobalSecondaryIndexes: readonly GlobalSecondaryIndexDescription[]
+  readonly GlobalSecondaryIndexes: readonly (GlobalSecondaryIndexDescription & {
+    readonly WriteOnDemandThroughputSettings?: { readonly MaxWriteRequestUnits: number }
+  })[]
   readonly StreamSpecification: { readonly StreamViewType: 'NEW_IMAGE' }
   readonly SSESpecification: { readonly SSEEnabled: boolean }
   readonly WriteOnDemandThroughputSettings?: { readonly MaxWriteRequestUnits: number }
   readonly Replicas: readonly {
     readonly DeletionProtectionEnabled: boolean
+    readonly SSESpecification?: { readonly KMSMasterKeyId: unknown }
     readonly ReadOnDemandThroughputSettings?: { readonly MaxReadRequestUnits: number }
+    readonly GlobalSecondaryIndexes?: readonly {
+      readonly IndexName: string
+      readonly ReadOnDemandThroughputSettings?: { readonly MaxReadRequestUnits: number }
+    }[]
   }[]
 }
 type Queue = {
@@ -54,6 +61,8 @@ type Lambda = {
   readonly ReservedConcurrentExecutions?: number
   readonly Environment: { readonly Variables: Readonly<Record<string, string>> }
 }
+
+export const STREAM_ARN = 'arn:aws:dynamodb:ap-southeast-3:000000000000:table/gateway-prod/stream/2026'
 
 const arnOf = (name: unknown) => `arn:aws:sqs:ap-southeast-3:000000000000:${String(name)}`
 
@@ -108,10 +117,22 @@ export const deployedAws = (template: StageTemplate, outputs: Readonly<Record<st
         GlobalSecondaryIndexes: synthesised.GlobalSecondaryIndexes.toReversed().map((index) => ({
           ...index,
           IndexStatus: 'ACTIVE',
+          OnDemandThroughput: {
+            MaxReadRequestUnits:
+              replica?.GlobalSecondaryIndexes?.find(({ IndexName }) => IndexName === index.IndexName)
+                ?.ReadOnDemandThroughputSettings?.MaxReadRequestUnits ?? -1,
+            MaxWriteRequestUnits: index.WriteOnDemandThroughputSettings?.MaxWriteRequestUnits ?? -1,
+          },
         })),
         StreamSpecification: { StreamEnabled: true, ...synthesised.StreamSpecification },
         DeletionProtectionEnabled: replica?.DeletionProtectionEnabled ?? false,
-        ...(synthesised.SSESpecification.SSEEnabled && { SSEDescription: { Status: 'ENABLED' } }),
+        LatestStreamArn: STREAM_ARN,
+        ...(synthesised.SSESpecification.SSEEnabled && {
+          SSEDescription: {
+            Status: 'ENABLED',
+            KMSMasterKeyArn: `arn:aws:kms:ap-southeast-3:000000000000:key/physical-${pointedTo(replica?.SSESpecification?.KMSMasterKeyId) ?? ''}`,
+          },
+        }),
         OnDemandThroughput: {
           MaxReadRequestUnits: replica?.ReadOnDemandThroughputSettings?.MaxReadRequestUnits ?? -1,
           MaxWriteRequestUnits: synthesised.WriteOnDemandThroughputSettings?.MaxWriteRequestUnits ?? -1,
@@ -168,7 +189,7 @@ export const deployedAws = (template: StageTemplate, outputs: Readonly<Record<st
     for (const { logicalId, properties } of template.ofType('AWS::Lambda::EventSourceMapping')) {
       aws.lambda
         .on(GetEventSourceMappingCommand, { UUID: `physical-${logicalId}` })
-        .resolves({ ...(properties as { BatchSize: number }), State: 'Enabled' })
+        .resolves({ ...(properties as { BatchSize: number }), State: 'Enabled', EventSourceArn: STREAM_ARN })
     }
   }
 

@@ -1,0 +1,40 @@
+import { isOriginSecret } from '../../shared/runtime/origin-guard.ts'
+import { originSecretName } from '../../shared/secrets.ts'
+import type { AwsClients } from '../check/aws-clients.ts'
+import { describedStack } from '../check/deployed-stack.ts'
+import { type Finding, ok, wrong } from '../check/finding.ts'
+import { look } from '../check/look.ts'
+import { secretText } from '../check/secret-text.ts'
+import { stackFinding } from '../check/stack-status.ts'
+import type { DeployedStage } from '../stage.ts'
+import { frontStackNameOf } from '../stage-template.ts'
+
+/** The front's stack, and the secret by which the functions know what came through it. Nothing where there is no front. */
+export const checkFront = async (
+  { globalCloudFormation, secretsManager }: Pick<AwsClients, 'globalCloudFormation' | 'secretsManager'>,
+  stage: DeployedStage,
+): Promise<readonly Finding[]> => {
+  if (stage.front !== 'cloudfront') return []
+  const found = await Promise.all([
+    look('front stack', async () => {
+      const name = frontStackNameOf(stage)
+      const stack = await describedStack(globalCloudFormation, name)
+      return stack
+        ? stackFinding('front stack', stack)
+        : wrong('front stack', `${name} is not deployed`, 'npm run deploy')
+    }),
+    look('origin secret', async () => {
+      const name = originSecretName(stage.settings.name)
+      return originSecretFinding(name, await secretText(secretsManager, name))
+    }),
+  ])
+  return found.flat()
+}
+
+const originSecretFinding = (name: string, text: string | undefined): Finding => {
+  const todo = `put {"current": "..."} of 32 to 1,024 printable characters: docs/operations.md, "4. Rotating secrets"`
+  if (text === undefined) return wrong('origin secret', `${name} is missing: every request is refused`, todo)
+  return isOriginSecret(text)
+    ? ok('origin secret', `${name} is well-formed`)
+    : wrong('origin secret', `${name} is malformed: every request is refused`, todo)
+}
