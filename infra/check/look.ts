@@ -1,11 +1,13 @@
 import { type Finding, unclear } from './finding.ts'
 
+const NO_NETWORK = /Timeout|ETIMEDOUT|ECONN|ENOTFOUND|ENETUNREACH|EHOSTUNREACH|EAI_AGAIN|NetworkingError/
+
 /** Errors whose remedy is known, by the name AWS gives them. */
 const REMEDIES: readonly (readonly [RegExp, string])[] = [
   [/AccessDenied|NotAuthorized|AuthorizationError/, 'use credentials that may read this'],
   [/Credentials|ExpiredToken|InvalidClientTokenId|UnrecognizedClient|SSOToken/, 'sign in again'],
   [/Throttl|TooManyRequests/, 'wait a moment and try again'],
-  [/Timeout|ECONN|ENOTFOUND|EAI_AGAIN|NetworkingError/, 'check the network, then try again'],
+  [NO_NETWORK, 'check the network, then try again'],
 ]
 
 /** By its class alone: a message of AWS or of a parser may quote what was sent or read. */
@@ -14,6 +16,9 @@ export const errorName = (error: unknown): string => {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined
   return error.name === 'Error' && code !== undefined ? code : error.name
 }
+
+/** Nobody answered, which says nothing about the caller. */
+export const isNoNetwork = (error: unknown): boolean => NO_NETWORK.test(errorName(error))
 
 export const remedyFor = (error: unknown): string =>
   REMEDIES.find(([pattern]) => pattern.test(errorName(error)))?.[1] ?? 'try again'

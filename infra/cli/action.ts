@@ -7,9 +7,9 @@ import { MANIFEST } from '../../functions/manifest.ts'
 
 const PROJECT = dirname(dirname(dirname(fileURLToPath(import.meta.url))))
 
-/** What an operator can have done: everything of the manifest that is not called over HTTP. */
+/** What an operator can have done. What a queue or the stream starts takes messages, which nobody writes by hand. */
 export const ACTIONS: readonly FunctionSpec[] = MANIFEST.filter(
-  ({ trigger }) => trigger.kind !== 'http' && trigger.kind !== 'http-default',
+  ({ trigger }) => trigger.kind === 'operator' || trigger.kind === 'schedule',
 )
 
 export const findAction = (name: string): FunctionSpec | undefined => ACTIONS.find((spec) => spec.name === name)

@@ -9,15 +9,13 @@ const USAGE = 'npm run admin -- <action> [--field value]… [--stage NAME] [--js
 const OPTIONS = alignedRows([
   ['--stage NAME', 'where: local (the default) on this machine, else a stage on AWS, with your AWS credentials'],
   ['--json', 'prints the answer as JSON'],
-  ['--payload JSON', 'the whole input at once, instead of fields; for workers, which take messages'],
+  ['--payload JSON', 'the whole input at once, instead of fields'],
   ['--help', 'behind an action: its fields'],
 ])
 
 const GROUPS: readonly (readonly [string, FunctionSpec['trigger']['kind']])[] = [
   ['Actions', 'operator'],
   ['Scheduled work, started now', 'schedule'],
-  ['Workers', 'queue'],
-  ['Workers of the table’s stream', 'stream'],
 ]
 
 /** `--help` without an action: everything there is to do, a line each. */

@@ -5,7 +5,7 @@ import { type FunctionSpec, functionName } from '../../functions/function-spec.t
 import { MANIFEST } from '../../functions/manifest.ts'
 import type { AwsClients } from '../check/aws-clients.ts'
 import { type Finding, ok, wrong } from '../check/finding.ts'
-import { errorName, unlessAbsent } from '../check/look.ts'
+import { errorName, isNoNetwork, remedyFor, unlessAbsent } from '../check/look.ts'
 import { reservedConcurrency } from '../reserved-concurrency.ts'
 import type { DeployedStage } from '../stage.ts'
 
@@ -21,6 +21,7 @@ export const checkCredentials = async ({ sts }: Pick<AwsClients, 'sts'>): Promis
     const { Account: account, Arn: arn } = await sts.send(new GetCallerIdentityCommand({}))
     return ok('credentials', `account ${account ?? '?'}, ${arn ?? '?'}`)
   } catch (error) {
+    if (isNoNetwork(error)) return wrong('credentials', `no network (${errorName(error)})`, remedyFor(error))
     return wrong('credentials', errorName(error), 'sign in to AWS: aws sso login, or set AWS_PROFILE')
   }
 }

@@ -1,5 +1,5 @@
-import { parseArgs } from 'node:util'
 import { type AwsClients, awsClients, regionOf } from '../check/aws-clients.ts'
+import { readOptions, UsageError } from '../check/command-line.ts'
 import { type Finding, hasWrong, renderFindings, type StateWords, wrong } from '../check/finding.ts'
 import { stageNamed } from '../deploy/check-stage.ts'
 import { stageTemplate } from '../stage-template.ts'
@@ -10,7 +10,7 @@ const WORDS: StateWords = { ok: 'ok', wrong: 'wrong', unclear: 'could not look' 
 export const DOCTOR_HELP = `npm run doctor -- --stage NAME [--json]
 
 Looks at a deployed stage from outside and compares it with what the stack says. Changes nothing; prints no secret.
-Exit code: 0 nothing is wrong, 1 something is, 2 called wrongly. "could not look" is not wrong by itself.`
+Exit code: 0 nothing is wrong, 1 something is, 2 called wrongly, 3 nothing is wrong but something could not be looked at.`
 
 export type DoctorIo = {
   readonly out: (text: string) => void
@@ -21,35 +21,30 @@ export type DoctorIo = {
 }
 
 /** The doctor's command line. */
-export const runDoctor = async (argv: readonly string[], io: DoctorIo): Promise<0 | 1 | 2> => {
-  const command = parse(argv)
-  if (command === undefined || command.help) {
-    if (command) io.out(DOCTOR_HELP)
-    else io.err(DOCTOR_HELP)
-    return command ? 0 : 2
+export const runDoctor = async (argv: readonly string[], io: DoctorIo): Promise<0 | 1 | 2 | 3> => {
+  try {
+    const { help = false, json = false, stage = '' } = readOptions(argv, OPTIONS)
+    if (help) {
+      io.out(DOCTOR_HELP)
+      return 0
+    }
+    if (stage === '') throw new UsageError('name the stage with --stage NAME')
+    const findings = await examine(stage, io)
+    io.out(json ? JSON.stringify(findings, null, 2) : renderFindings(findings, WORDS))
+    if (hasWrong(findings)) return 1
+    return findings.every(({ state }) => state === 'ok') ? 0 : 3
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error
+    io.err(`${error.message}\n\n${DOCTOR_HELP}`)
+    return 2
   }
-  const findings = await examine(command.stage, io)
-  io.out(command.json ? JSON.stringify(findings, null, 2) : renderFindings(findings, WORDS))
-  // Findings of which none is ok: nothing could be looked at, which is no clean bill.
-  return hasWrong(findings) || findings.every(({ state }) => state !== 'ok') ? 1 : 0
 }
 
-const parse = (argv: readonly string[]) => {
-  try {
-    const { values } = parseArgs({
-      args: [...argv],
-      options: { stage: { type: 'string' }, json: { type: 'boolean' }, help: { type: 'boolean' } },
-    })
-    const { stage = '', json = false, help = false } = values
-    return stage === '' && !help ? undefined : { stage, json, help }
-  } catch {
-    return undefined
-  }
-}
+const OPTIONS = { stage: { type: 'string' }, json: { type: 'boolean' }, help: { type: 'boolean' } } as const
 
 const examine = async (name: string, io: DoctorIo): Promise<readonly Finding[]> => {
   const named = stageNamed(name)
-  if (named.stage === undefined) return [named.finding]
+  if (named.stage === undefined) throw new UsageError(named.finding.detail)
   const region = await regionOf(io.env)
   if (region === undefined) return [wrong('region', 'none is set', 'set AWS_REGION, or a region in the profile')]
   return examineStage({

@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util'
+import { readOptions, UsageError } from '../check/command-line.ts'
 
 export type RedriveCommand = {
   readonly stage: string
@@ -23,27 +23,31 @@ With one: moves its messages back to the queue they came from and follows until 
   --per-second N       messages a second, 1 to ${FASTEST}; ${DEFAULT_PER_SECOND} when not given
 Exit code: 0 done, 1 not done, 2 called wrongly.`
 
-/** Undefined when it was called wrongly. */
-export const parseRedriveCommand = (argv: readonly string[]): RedriveCommand | undefined => {
-  try {
-    const { values } = parseArgs({
-      args: [...argv],
-      options: {
-        stage: { type: 'string' },
-        queue: { type: 'string' },
-        peek: { type: 'boolean' },
-        'purge-confirmed': { type: 'boolean' },
-        'per-second': { type: 'string' },
-        help: { type: 'boolean' },
-      },
-    })
-    const { stage = '', queue, peek = false, help = false } = values
-    const purge = values['purge-confirmed'] ?? false
-    const perSecond = Number(values['per-second'] ?? DEFAULT_PER_SECOND)
-    const isSpeed = Number.isInteger(perSecond) && perSecond >= 1 && perSecond <= FASTEST
-    if (!help && (stage === '' || !isSpeed || (peek && purge) || (purge && queue === undefined))) return undefined
-    return { stage, queue, peek, purge, perSecond, help }
-  } catch {
-    return undefined
-  }
+const OPTIONS = {
+  stage: { type: 'string' },
+  queue: { type: 'string' },
+  peek: { type: 'boolean' },
+  'purge-confirmed': { type: 'boolean' },
+  'per-second': { type: 'string' },
+  help: { type: 'boolean' },
+} as const
+
+/** Throws `UsageError`. */
+export const parseRedriveCommand = (argv: readonly string[]): RedriveCommand => {
+  const values = readOptions(argv, OPTIONS)
+  const { stage = '', queue, peek = false, help = false } = values
+  const purge = values['purge-confirmed'] ?? false
+  const perSecond = Number(values['per-second'] ?? DEFAULT_PER_SECOND)
+  const command: RedriveCommand = { stage, queue, peek, purge, perSecond, help }
+  const mistake = help ? undefined : mistakeIn(command)
+  if (mistake !== undefined) throw new UsageError(mistake)
+  return command
+}
+
+const mistakeIn = ({ stage, queue, peek, purge, perSecond }: RedriveCommand): string | undefined => {
+  if (stage === '') return 'name the stage with --stage NAME'
+  const isSpeed = Number.isInteger(perSecond) && perSecond >= 1 && perSecond <= FASTEST
+  if (!isSpeed) return `--per-second must be a whole number from 1 to ${FASTEST}`
+  if (peek && purge) return 'give --peek or --purge-confirmed, not both'
+  return purge && queue === undefined ? '--purge-confirmed needs --queue NAME' : undefined
 }

@@ -1,6 +1,7 @@
 import { PurgeQueueCommand, type SQSClient } from '@aws-sdk/client-sqs'
 import { regionOf } from '../check/aws-clients.ts'
-import { errorName, remedyFor } from '../check/look.ts'
+import { UsageError } from '../check/command-line.ts'
+import { errorName, QUEUE_ABSENT, remedyFor } from '../check/look.ts'
 import { alignedRows } from '../cli/text-table.ts'
 import { stageNamed } from '../deploy/check-stage.ts'
 import { stageTemplate } from '../stage-template.ts'
@@ -30,24 +31,36 @@ const INSTEAD = {
 
 /** Shows what was set aside, and moves it back. */
 export const runRedrive = async (argv: readonly string[], io: RedriveIo): Promise<0 | 1 | 2> => {
-  const command = parseRedriveCommand(argv)
-  if (command === undefined || command.help) {
-    if (command) io.out(REDRIVE_HELP)
-    else io.err(REDRIVE_HELP)
-    return command ? 0 : 2
-  }
-  const named = stageNamed(command.stage)
-  const region = await regionOf(io.env)
-  if (named.stage === undefined || region === undefined) {
-    io.err(named.stage === undefined ? named.finding.detail : 'no region is set: set AWS_REGION')
+  try {
+    const command = parseRedriveCommand(argv)
+    if (command.help) {
+      io.out(REDRIVE_HELP)
+      return 0
+    }
+    return await carryOut(command, io)
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error
+    io.err(`${error.message}\n\n${REDRIVE_HELP}`)
     return 2
   }
+}
+
+const carryOut = async (command: RedriveCommand, io: RedriveIo): Promise<0 | 1 | 2> => {
+  const named = stageNamed(command.stage)
+  if (named.stage === undefined) throw new UsageError(named.finding.detail)
+  const region = await regionOf(io.env)
+  if (region === undefined) throw new UsageError('no region is set: set AWS_REGION')
   const queues = deadLetterQueues(stageTemplate(named.stage))
   const sqs = io.connect(region)
   try {
     return command.queue === undefined ? await showAll(sqs, queues, io) : await handle(sqs, queues, command, io)
   } catch (error) {
-    io.err(`${errorName(error)}: ${remedyFor(error)}`)
+    const name = errorName(error)
+    io.err(
+      QUEUE_ABSENT.includes(name)
+        ? `stage ${command.stage} has no such queue in ${region}: npm run deploy -- --stage ${command.stage}, or set AWS_REGION and AWS_PROFILE to where it is`
+        : `${name}: ${remedyFor(error)}`,
+    )
     return 1
   }
 }

@@ -46,13 +46,25 @@ describe('npm run doctor', () => {
     )
   })
 
-  it('ends with 1 when it could look at nothing', async () => {
+  it('ends with 3 when nothing is wrong but something could not be looked at', async () => {
+    aws.sns.on(ListSubscriptionsByTopicCommand).rejects(awsRefusal('AccessDenied'))
+    expect((await doctor('--stage', 'prod')).code).toBe(3)
+
     aws.cloudFormation.on(DescribeStacksCommand).rejects(awsRefusal('CredentialsProviderError'))
 
-    expect((await doctor('--stage', 'prod')).code).toBe(1)
+    expect((await doctor('--stage', 'prod')).code).toBe(3)
   })
 
-  it.each([[[]], [['--stage']], [['--frob']]])('ends with 2 when called as %j', async (argv) => {
-    expect((await doctor(...argv)).code).toBe(2)
+  it.each([
+    [[], 'name the stage with --stage NAME'],
+    [['--stage'], '--stage'],
+    [['--stage', 'prod', '--frob'], "Unknown option '--frob'"],
+    [['--stage', 'local'], 'stage local is reserved for the local gateway'],
+    [['--stage', 'No Such'], 'a name is at most 20'],
+  ])('ends with 2 when called as %j, and says why', async (argv, message) => {
+    const { code, text } = await doctor(...argv)
+
+    expect(code).toBe(2)
+    expect(text.split('\n')[0]).toContain(message)
   })
 })

@@ -126,6 +126,19 @@ describe('preflight', () => {
     expect(cloudFormation.calls()).toHaveLength(0)
   })
 
+  it.each(['ENOTFOUND', 'ETIMEDOUT', 'TimeoutError'])(
+    'does not ask anyone to sign in when nobody answers: %s',
+    async (code) => {
+      sts
+        .on(GetCallerIdentityCommand)
+        .rejects(Object.assign(new Error('getaddrinfo'), { code, name: code.startsWith('E') ? 'Error' : code }))
+
+      expect(await findingsOf()).toMatchObject([
+        { what: 'credentials', detail: `no network (${code})`, todo: 'check the network, then try again' },
+      ])
+    },
+  )
+
   it.each([
     ['is not done', () => Promise.reject(awsRefusal('ValidationError', 'CDKToolkit does not exist')), 'not done yet'],
     ['is too old', () => Promise.resolve(toolkit('7')), 'version 7, needs 8 or later'],

@@ -188,16 +188,29 @@ describe('npm run redrive', () => {
     })
   })
 
+  it('says what to do when the stage is not there', async () => {
+    sqs.on(GetQueueUrlCommand).rejects(awsRefusal('QueueDoesNotExist'))
+
+    expect(await redrive('--stage', 'prod')).toMatchObject({
+      code: 1,
+      text: 'stage prod has no such queue in ap-southeast-3: npm run deploy -- --stage prod, or set AWS_REGION and AWS_PROFILE to where it is',
+    })
+  })
+
   it.each([
-    [[]],
-    [['--stage', 'local']],
-    [['--stage', 'prod', '--queue', 'no-such']],
-    [['--stage', 'prod', '--purge-confirmed']],
-    [['--stage', 'prod', '--queue', 'stream', '--peek', '--purge-confirmed']],
-    [['--stage', 'prod', '--per-second', '0']],
-    [['--stage', 'prod', '--per-second', '501']],
-  ])('ends with 2 when called as %j', async (argv) => {
-    expect((await redrive(...argv)).code).toBe(2)
+    [[], 'name the stage with --stage NAME'],
+    [['--stage', 'local'], 'stage local is reserved'],
+    [['--stage', 'prod', '--peak'], "Unknown option '--peak'"],
+    [['--stage', 'prod', '--queue', 'no-such'], 'there is no such dead-letter queue'],
+    [['--stage', 'prod', '--purge-confirmed'], '--purge-confirmed needs --queue NAME'],
+    [['--stage', 'prod', '--queue', 'stream', '--peek', '--purge-confirmed'], 'not both'],
+    [['--stage', 'prod', '--per-second', '0'], '--per-second must be'],
+    [['--stage', 'prod', '--per-second', '501'], '--per-second must be'],
+  ])('ends with 2 when called as %j, and says why', async (argv, message) => {
+    const { code, text } = await redrive(...argv)
+
+    expect(code).toBe(2)
+    expect(text.split('\n')[0]).toContain(message)
     expect(sqs.commandCalls(StartMessageMoveTaskCommand)).toHaveLength(0)
   })
 })

@@ -97,14 +97,29 @@ describe('npm run admin', () => {
     ])
   })
 
-  it('gives a worker the messages of --payload, and ends with 1 when one of them fails', async () => {
-    const { run, called } = await cli(json(200, { batchItemFailures: [{ itemIdentifier: '1' }] }))
+  it.each([
+    [['--dry-run', 'true'], 'sweep-settlements takes no fields: dry_run'],
+    [['--payload', '{"dry_run":true}'], 'sweep-settlements takes no fields: dry_run'],
+  ])('refuses scheduled work with %j, which it would ignore and really run', async (fields, message) => {
+    const { run, server } = await cli(json(200, { clients: 2 }))
 
-    const { code } = await run('settle-client', '--payload', '{"Records":[]}')
-
-    expect(code).toBe(1)
-    expect(called()).toMatchObject([{ body: { Records: [] } }])
+    expect(await run('sweep-settlements', ...fields)).toMatchObject({
+      code: 2,
+      err: expect.stringContaining(message) as unknown,
+    })
+    expect(server.requests).toHaveLength(0)
   })
+
+  it.each(['settle-client', 'deliver-webhook', 'fan-out-events', 'api-create-payment'])(
+    'does not start %s, which takes no input of an operator',
+    async (name) => {
+      const { run, server } = await cli(json(200, {}))
+
+      expect(await run(name, '--payload', '{"Records":[]}')).toMatchObject({ code: 2 })
+      expect((await run('--help')).out).not.toMatch(new RegExp(`^ +${name} `, 'm'))
+      expect(server.requests).toHaveLength(0)
+    },
+  )
 
   it('ends with 1 when the function fails, and does not call it again', async () => {
     const { run, server } = await cli((response) => {
@@ -162,7 +177,7 @@ describe('npm run admin', () => {
   })
 
   it.each([
-    [['crate-client'], 'unknown action: crate-client; similar: settle-client, create-client'],
+    [['crate-client'], 'unknown action: crate-client; similar: create-client'],
     [['xyz'], 'unknown action: xyz\n'],
     [['get-client', 'c1'], 'unexpected argument: c1'],
     [['get-client', '--client_id'], '--client_id needs a value'],
