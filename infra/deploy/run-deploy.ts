@@ -36,7 +36,10 @@ The stage is there for the first time. What is left to do, each step in docs/ope
   1. put the provider's key and callback token into the secret ${providerSecretName(name)}
   2. enter the callback URL in the provider's dashboard
   3. have every alarm recipient confirm the subscription
-  4. npm run doctor -- --stage ${name}`
+  4. run the rare schedules once, since their alarms count silence:
+     npm run -s admin -- sweep-settlements --stage ${name}
+     npm run -s admin -- sync-provider-transactions --stage ${name}
+  5. npm run doctor -- --stage ${name}`
 
 /** Looks at what a deployment needs, and deploys all stacks of the stage when nothing is missing. */
 export const runDeploy = async (argv: readonly string[], io: DeployIo): Promise<number> => {

@@ -79,7 +79,7 @@ const checkMapping = async (
 }
 
 /** A table that was restored has a new stream, and the stack's event source goes on reading the old one. */
-const RESTORED = 'docs/operations.md, "7. Restoring the table in place", step 6'
+const RESTORED = 'docs/operations.md, "7. Restoring the table in place", step 7'
 
 const streamOf = async (dynamodb: DynamoDBClient, TableName: string | undefined): Promise<string | undefined> =>
   (await dynamodb.send(new DescribeTableCommand({ TableName }))).Table?.LatestStreamArn

@@ -94,6 +94,11 @@ describe('npm run deploy', () => {
     expect((await aDeployment({ preflight: first }).run('--stage', 'dev')).text).toContain(
       "put the provider's key and callback token into the secret gateway/dev/provider",
     )
+    expect((await aDeployment({ preflight: first }).run('--stage', 'dev')).text).toContain(
+      'npm run -s admin -- sweep-settlements --stage dev',
+    )
+    const prepared = ['--stage', 'dev', '--method', 'prepare-change-set']
+    expect((await aDeployment({ preflight: first }).run(...prepared)).text).not.toContain('secret')
     expect((await aDeployment({ preflight: first, cdkAnswers: 1 }).run('--stage', 'dev')).text).not.toContain('secret')
     expect((await aDeployment().run('--stage', 'dev')).text).not.toContain('secret')
   })

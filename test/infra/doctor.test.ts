@@ -336,7 +336,7 @@ describe('the doctor', () => {
         what: 'event source gateway-prod',
         state: 'wrong',
         detail: `reads ${STREAM_ARN}, not the table's stream arn:the-new-one`,
-        todo: 'docs/operations.md, "7. Restoring the table in place", step 6',
+        todo: 'docs/operations.md, "7. Restoring the table in place", step 7',
       },
     ])
   })
