@@ -56,7 +56,7 @@ export const parseDeployCommand = (argv: readonly string[]): DeployCommand => {
   let help = false
   for (let at = 0; at < argv.length; at++) {
     const argument = argv[at] ?? ''
-    const [name = '', value] = splitOnce(argument)
+    const [name, value] = splitOnce(argument)
     if (name === '--stage') stage = value ?? argv[++at] ?? ''
     else if (argument === '--check') checkOnly = true
     else if (argument === '--help' || argument === '-h') help = true

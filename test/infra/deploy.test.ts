@@ -143,14 +143,14 @@ describe('npm run deploy', () => {
         return { findings: [ok('packages', 'fine')], first: false }
       },
     }).run(
-      ...['--stage', 'prod', '--import-existing-resources', '--no-rollback', '--method=prepare-change-set'],
-      ...['-v', '--verbose', '--progress', 'events', '--outputs-file', 'out.json'],
+      ...'--stage prod --import-existing-resources --no-rollback --method=prepare-change-set'.split(' '),
+      ...'-v --verbose --progress events --outputs-file out.json'.split(' '),
     )
 
-    const flags = [
-      ...['--import-existing-resources', '--no-rollback', '--method', 'prepare-change-set'],
-      ...['-v', '--verbose', '--progress', 'events', '--outputs-file', 'out.json'],
-    ]
+    const flags =
+      '--import-existing-resources --no-rollback --method prepare-change-set -v --verbose --progress events --outputs-file out.json'.split(
+        ' ',
+      )
     expect(code).toBe(0)
     expect(seen).toStrictEqual([flags])
     expect(calls.map(({ args }) => args.slice(5))).toStrictEqual([flags])

@@ -1,54 +1,26 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import {
-  DescribeStackResourceCommand,
-  DescribeStacksCommand,
-  DetectStackResourceDriftCommand,
-} from '@aws-sdk/client-cloudformation'
-import {
-  DescribeContinuousBackupsCommand,
-  DescribeTableCommand,
-  DescribeTimeToLiveCommand,
-} from '@aws-sdk/client-dynamodb'
-import {
-  GetEventSourceMappingCommand,
-  GetFunctionConcurrencyCommand,
-  GetFunctionConfigurationCommand,
-} from '@aws-sdk/client-lambda'
+import { DescribeStacksCommand } from '@aws-sdk/client-cloudformation'
 import { GetSecretValueCommand } from '@aws-sdk/client-secrets-manager'
 import { ListSubscriptionsByTopicCommand } from '@aws-sdk/client-sns'
 import { GetQueueAttributesCommand, GetQueueUrlCommand } from '@aws-sdk/client-sqs'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { awsClients } from '../../infra/check/aws-clients.ts'
 import { checkFront } from '../../infra/doctor/check-front.ts'
-import { checkFunctions } from '../../infra/doctor/check-functions.ts'
-import { examineStage } from '../../infra/doctor/examine-stage.ts'
-import { type DeployedStage, deployedStage } from '../../infra/stage.ts'
-import { stageTemplate } from '../../infra/stage-template.ts'
+import { type DeployedStage } from '../../infra/stage.ts'
 import { awsRefusal } from '../support/aws-refusal.ts'
-import { deployedAws, STREAM_ARN } from '../support/deployed-stage.ts'
-import { callbackApi, providerApi } from '../support/examined-borders.ts'
-import type { ScriptedServer } from '../support/scripted-server.ts'
-import { PROJECT_ROOT } from '../support/source-file.ts'
+import { type ExaminedStage, examinedStage, stage } from '../support/examined-stage.ts'
 import { DOMAIN } from '../support/stage-options.ts'
 
-const stage = deployedStage('prod')
-const template = stageTemplate(stage)
 const QUEUE = 'https://sqs/gateway-prod-webhooks'
-const FUNCTION = 'gateway-prod-api-create-payment'
 
-let api: ScriptedServer
-let provider: ScriptedServer
-let aws: ReturnType<typeof deployedAws>
+let api: ExaminedStage['api']
+let provider: ExaminedStage['provider']
+let aws: ExaminedStage['aws']
+let examine: ExaminedStage['examine']
+let notOk: ExaminedStage['notOk']
 
 beforeEach(async () => {
-  ;[api, provider] = await Promise.all([callbackApi(), providerApi()])
-  aws = deployedAws(template, { ApiUrl: api.url })
+  ;({ api, provider, aws, examine, notOk } = await examinedStage())
 })
-
-const examine = () =>
-  examineStage({ stage, template, aws: awsClients('ap-southeast-3'), nowMs: Date.now, providerUrl: provider.url })
-const notOk = async () => (await examine()).filter(({ state }) => state !== 'ok')
 
 describe('the doctor', () => {
   it('finds nothing wrong with a stage that is as synthesised', async () => {
@@ -168,58 +140,6 @@ describe('the doctor', () => {
   })
 
   it.each([
-    ['deletion protection', { DeletionProtectionEnabled: false }],
-    ['stream', { StreamSpecification: { StreamEnabled: true, StreamViewType: 'KEYS_ONLY' as const } }],
-    ['indexes', { GlobalSecondaryIndexes: [] }],
-    ['billing', { BillingModeSummary: { BillingMode: 'PROVISIONED' as const } }],
-    ['keys', { KeySchema: [{ AttributeName: 'pk', KeyType: 'HASH' as const }] }],
-    ['status', { TableStatus: 'UPDATING' as const }],
-    ['most write units', { OnDemandThroughput: { MaxWriteRequestUnits: 7 } }],
-    ['KMS key', { SSEDescription: { Status: 'ENABLED' as const, KMSMasterKeyArn: 'arn:aws:kms:r:1:key/another' } }],
-  ])('sees a table whose %s is another', async (setting, changed) => {
-    const { Table } = await awsClients('r').dynamodb.send(new DescribeTableCommand({ TableName: 'gateway-prod' }))
-    aws.dynamodb.on(DescribeTableCommand).resolves({ Table: { ...Table, ...changed } })
-
-    expect(await notOk()).toMatchObject([
-      { what: 'table gateway-prod', state: 'wrong', detail: expect.stringContaining(`${setting} is `) },
-    ])
-  })
-
-  it.each(['MaxReadRequestUnits', 'MaxWriteRequestUnits'])('sees an index without %s', async (units) => {
-    const { Table } = await awsClients('r').dynamodb.send(new DescribeTableCommand({ TableName: 'gateway-prod' }))
-    const indexes = (Table?.GlobalSecondaryIndexes ?? []).map((index) =>
-      index.IndexName === 'by-due'
-        ? { ...index, OnDemandThroughput: { ...index.OnDemandThroughput, [units]: -1 } }
-        : index,
-    )
-    aws.dynamodb.on(DescribeTableCommand).resolves({ Table: { ...Table, GlobalSecondaryIndexes: indexes } })
-
-    expect(await notOk()).toMatchObject([
-      { what: 'table gateway-prod', state: 'wrong', detail: expect.stringMatching(/^indexes is .*at most .*any/) },
-    ])
-  })
-
-  it('says where a table that is missing is restored from', async () => {
-    aws.dynamodb.on(DescribeTableCommand).rejects(awsRefusal('ResourceNotFoundException'))
-    const documented = readFileSync(join(PROJECT_ROOT, 'docs/operations.md'), 'utf8')
-
-    const [finding] = (await notOk()).filter(({ what }) => what === 'table gateway-prod')
-
-    expect(finding).toMatchObject({ detail: 'is missing' })
-    expect(documented).toContain(`## ${finding?.todo?.match(/"(.+)"/)?.[1] ?? 'no heading'}\n`)
-  })
-
-  it('sees that recovery or expiry is off, and what it may not look at', async () => {
-    aws.dynamodb.on(DescribeContinuousBackupsCommand).rejects(awsRefusal('AccessDeniedException'))
-    aws.dynamodb.on(DescribeTimeToLiveCommand).resolves({ TimeToLiveDescription: { TimeToLiveStatus: 'DISABLED' } })
-
-    expect(await notOk()).toMatchObject([
-      { what: 'point-in-time recovery', state: 'unclear', detail: 'AccessDeniedException' },
-      { what: 'expiry of items', state: 'wrong' },
-    ])
-  })
-
-  it.each([
     ['visibility timeout', { VisibilityTimeout: '30' }],
     ['retention', { MessageRetentionPeriod: '60' }],
     ['dead-letter queue', { RedrivePolicy: '{"deadLetterTargetArn":"arn:aws:sqs:r:1:another","maxReceiveCount":5}' }],
@@ -254,124 +174,6 @@ describe('the doctor', () => {
     expect(await notOk()).toMatchObject([
       { what: 'queue gateway-prod-settlements', state: 'wrong', detail: 'is missing' },
     ])
-  })
-
-  it.each([
-    ['timeout', { Timeout: 3 }],
-    ['memory', { MemorySize: 128 }],
-    ['runtime', { Runtime: 'nodejs20.x' as const }],
-    ['environment', { Environment: { Variables: { GATEWAY_PROVIDER_URL: 'https://elsewhere.example' } } }],
-    ['last update', { LastUpdateStatus: 'Failed' as const }],
-  ])('sees a function whose %s is another, without its values', async (setting, changed) => {
-    const found = await awsClients('r').lambda.send(new GetFunctionConfigurationCommand({ FunctionName: FUNCTION }))
-    aws.lambda.on(GetFunctionConfigurationCommand, { FunctionName: FUNCTION }).resolves({ ...found, ...changed })
-
-    const findings = await notOk()
-
-    expect(findings).toMatchObject([
-      { what: `function ${FUNCTION}`, state: 'wrong', detail: expect.stringContaining(setting) },
-    ])
-    expect(JSON.stringify(findings)).not.toContain('elsewhere')
-  })
-
-  it.each(['gateway-prod-api-get-payment', FUNCTION])(
-    'sees that %s was stopped, whether the stage reserves for it or not',
-    async (FunctionName) => {
-      aws.lambda.on(GetFunctionConcurrencyCommand, { FunctionName }).resolves({ ReservedConcurrentExecutions: 0 })
-
-      expect(await notOk()).toMatchObject([
-        {
-          what: `function ${FunctionName}`,
-          state: 'wrong',
-          detail: expect.stringContaining('reserved concurrency is 0, should be '),
-        },
-      ])
-    },
-  )
-
-  it('leaves no function of ours unlooked at because its template has another form', async () => {
-    const ofType: typeof template.ofType = (type) =>
-      template
-        .ofType(type)
-        .map((resource) =>
-          resource.properties['FunctionName'] === FUNCTION
-            ? { ...resource, properties: { ...resource.properties, Timeout: '22' } }
-            : resource,
-        )
-
-    expect(await checkFunctions(awsClients('r').lambda, { ofType })).toMatchObject([
-      { what: `function ${FUNCTION}`, state: 'wrong' },
-    ])
-  })
-
-  it('sees a function that is missing', async () => {
-    aws.lambda
-      .on(GetFunctionConfigurationCommand, { FunctionName: FUNCTION })
-      .rejects(awsRefusal('ResourceNotFoundException'))
-
-    expect(await notOk()).toMatchObject([{ what: `function ${FUNCTION}`, detail: 'is missing' }])
-  })
-
-  it('sees an event source that is switched off or gone', async () => {
-    aws.lambda.on(GetEventSourceMappingCommand).resolves({ State: 'Disabled', BatchSize: 1 })
-    const off = await notOk()
-    aws.cloudFormation
-      .on(DescribeStackResourceCommand)
-      .rejects(awsRefusal('ValidationError', 'Resource does not exist'))
-    const gone = await notOk()
-
-    expect(off.map(({ what }) => what)).toContain('event source gateway-prod-webhooks')
-    expect(off[0]?.detail).toContain('state is "Disabled", should be "Enabled"')
-    expect(gone).toContainEqual(
-      expect.objectContaining({ what: 'event source gateway-prod-webhooks', detail: 'is missing' }),
-    )
-  })
-
-  it('sees a stream that is no longer the table’s, as after a restore', async () => {
-    const { Table } = await awsClients('r').dynamodb.send(new DescribeTableCommand({ TableName: 'gateway-prod' }))
-    aws.dynamodb.on(DescribeTableCommand).resolves({ Table: { ...Table, LatestStreamArn: 'arn:the-new-one' } })
-
-    expect(await notOk()).toMatchObject([
-      {
-        what: 'event source gateway-prod',
-        state: 'wrong',
-        detail: `reads ${STREAM_ARN}, not the table's stream arn:the-new-one`,
-        todo: 'docs/operations.md, "7. Restoring the table in place", step 7',
-      },
-    ])
-  })
-
-  it('sees a stream whose reader fails', async () => {
-    const [{ logicalId = '', properties = {} } = {}] = template
-      .ofType('AWS::Lambda::EventSourceMapping')
-      .filter(({ properties: { StartingPosition } }) => StartingPosition !== undefined)
-    aws.lambda.on(GetEventSourceMappingCommand, { UUID: `physical-${logicalId}` }).resolves({
-      ...properties,
-      State: 'Enabled',
-      EventSourceArn: STREAM_ARN,
-      LastProcessingResult: 'PROBLEM: Function call failed',
-    })
-
-    expect(await notOk()).toMatchObject([
-      { what: 'event source gateway-prod', state: 'wrong', detail: 'the last batch: PROBLEM: Function call failed' },
-    ])
-  })
-
-  it('sees a schedule that someone switched off', async () => {
-    aws.cloudFormation.on(DetectStackResourceDriftCommand).resolves({
-      StackResourceDrift: {
-        StackId: 's',
-        LogicalResourceId: 'l',
-        ResourceType: 'AWS::Events::Rule',
-        Timestamp: new Date(0),
-        StackResourceDriftStatus: 'MODIFIED',
-        PropertyDifferences: [
-          { PropertyPath: '/State', ExpectedValue: 'ENABLED', ActualValue: 'DISABLED', DifferenceType: 'NOT_EQUAL' },
-        ],
-      },
-    })
-
-    expect((await notOk())[0]).toMatchObject({ state: 'wrong', detail: 'State is DISABLED, should be ENABLED' })
   })
 
   it('sees that nobody confirmed the subscription to alarms', async () => {

@@ -1,0 +1,74 @@
+import { CloudFormationClient, DescribeStacksCommand, type StackStatus } from '@aws-sdk/client-cloudformation'
+import { DescribeTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import { GetAccountSettingsCommand, GetFunctionConcurrencyCommand, LambdaClient } from '@aws-sdk/client-lambda'
+import { GetHostedZoneCommand, Route53Client } from '@aws-sdk/client-route-53'
+import { DescribeSecretCommand, GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
+import { GetQueueUrlCommand, SQSClient } from '@aws-sdk/client-sqs'
+import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts'
+import { mockClient } from 'aws-sdk-client-mock'
+import type { Finding } from '../../infra/check/finding.ts'
+import { type PreflightInput, preflight } from '../../infra/deploy/preflight.ts'
+import { PROJECT_ROOT } from '../../infra/deploy/run-deploy.ts'
+import { type DeployedStage, deployedStage } from '../../infra/stage.ts'
+import { awsRefusal } from './aws-refusal.ts'
+
+export const cloudFormation = mockClient(CloudFormationClient)
+export const dynamodb = mockClient(DynamoDBClient)
+export const lambda = mockClient(LambdaClient)
+export const route53 = mockClient(Route53Client)
+export const secretsManager = mockClient(SecretsManagerClient)
+export const sqs = mockClient(SQSClient)
+export const sts = mockClient(STSClient)
+
+export const ready: DeployedStage = {
+  ...deployedStage('prod'),
+  settings: { ...deployedStage('prod').settings, defaultReturnUrl: 'https://gateway.example.org/paid' },
+  alarmRecipients: ['oncall@gateway.example.org'],
+  domain: { name: 'pay.example.org', zone: { name: 'example.org', id: 'Z1' } },
+}
+
+export const stackAbsent = awsRefusal('ValidationError', 'Stack with id gateway-prod does not exist')
+export const stackOf = (outputs: Readonly<Record<string, string>>, StackStatus: StackStatus) => ({
+  Stacks: [
+    {
+      StackName: 'any',
+      CreationTime: new Date(0),
+      StackStatus,
+      Outputs: Object.entries(outputs).map(([OutputKey, OutputValue]) => ({ OutputKey, OutputValue })),
+    },
+  ],
+})
+export const toolkit = (version: string) => stackOf({ BootstrapVersion: version }, 'UPDATE_COMPLETE')
+export const zone = (name: string, isPrivate = false) => ({
+  HostedZone: { Id: 'Z1', Name: `${name}.`, CallerReference: 'r', Config: { PrivateZone: isPrivate } },
+})
+export const aSecret = (fields: object) => ({ SecretString: JSON.stringify(fields) })
+export const GOOD_SECRET = aSecret({ secret_key: 'xnd_production_key', callback_tokens: ['token-1'] })
+
+/** An account in which everything is as it should be, with the stage deployed once before. */
+export const makeReady = (): void => {
+  for (const mock of [cloudFormation, dynamodb, lambda, route53, secretsManager, sqs, sts]) mock.reset()
+  sts.on(GetCallerIdentityCommand).resolves({ Account: '000000000000', Arn: 'arn:aws:iam::000000000000:user/ayu' })
+  cloudFormation.on(DescribeStacksCommand, { StackName: 'CDKToolkit' }).resolves(toolkit('28'))
+  cloudFormation.on(DescribeStacksCommand, { StackName: 'gateway-prod' }).resolves(stackOf({}, 'UPDATE_COMPLETE'))
+  route53.on(GetHostedZoneCommand, { Id: 'Z1' }).resolves(zone('example.org'))
+  secretsManager.on(GetSecretValueCommand, { SecretId: 'gateway/prod/provider' }).resolves(GOOD_SECRET)
+  lambda
+    .on(GetAccountSettingsCommand)
+    .resolves({ AccountLimit: { ConcurrentExecutions: 1_000, UnreservedConcurrentExecutions: 990 } })
+  lambda.on(GetFunctionConcurrencyCommand).rejects(awsRefusal('ResourceNotFoundException'))
+}
+
+export const look = async (input: Partial<PreflightInput> = {}) =>
+  preflight({ stage: ready, region: 'ap-southeast-3', flags: [], root: PROJECT_ROOT, ...input })
+
+export const notOk = (findings: readonly Finding[]) => findings.filter(({ state }) => state !== 'ok')
+export const findingsOf = async (input: Partial<PreflightInput> = {}) => notOk((await look(input)).findings)
+
+/** Makes the stage new: neither a stack nor anything an earlier one left. */
+export const beforeTheFirstDeployment = () => {
+  cloudFormation.on(DescribeStacksCommand, { StackName: 'gateway-prod' }).rejects(stackAbsent)
+  dynamodb.on(DescribeTableCommand).rejects(awsRefusal('ResourceNotFoundException'))
+  secretsManager.on(DescribeSecretCommand).rejects(awsRefusal('ResourceNotFoundException'))
+  sqs.on(GetQueueUrlCommand).rejects(awsRefusal('QueueDoesNotExist'))
+}
