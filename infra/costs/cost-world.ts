@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { ScanCommand } from '@aws-sdk/lib-dynamodb'
 import type { Context } from 'aws-lambda'
 import { MANIFEST } from '../../functions/manifest.ts'
@@ -153,9 +153,21 @@ const costDeps = ({ table, log, providerUrl, clock, sent, merchant }: CostDeps):
     now: () => timestampOf(clock.nowMs()),
     monotonicMs,
     sleep: async () => undefined,
-    newId: randomUUID,
-    random: Math.random,
-    randomBytes,
+    ...sameEveryTime(),
+  }
+}
+
+/** Ids decide in which slot and shard a thing is, and so how many digits are stored: drawn, the figures would differ. */
+const sameEveryTime = (): Pick<Deps, 'newId' | 'random' | 'randomBytes'> => {
+  let drawn = 0
+  const next = () => createHash('sha256').update(String(drawn++)).digest()
+  return {
+    newId: () => {
+      const hex = next().toString('hex')
+      return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`
+    },
+    random: () => next().readUInt32BE() / 2 ** 32,
+    randomBytes: (length) => Buffer.concat(Array.from({ length: Math.ceil(length / 32) }, next)).subarray(0, length),
   }
 }
 

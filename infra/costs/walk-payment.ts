@@ -60,7 +60,8 @@ export const walkPayment = async (world: CostWorld, { authorization }: Merchant)
       description: 'Two coffees and a slice of cake',
       customer: { name: 'Sri Wahyuni', email: 'sri@example.com' },
     })
-    const headers = { authorization, 'idempotency-key': crypto.randomUUID() }
+    // Every time the same ones: a payment's id follows from its key, and its slots from its id.
+    const headers = { authorization, 'idempotency-key': `payment-${String(sent.length).padStart(6, '0')}` }
     const answer = v.parse(
       HttpAnswer,
       await invoke('api-create-payment', requestOf('POST /v1/payments', headers, { body })),
