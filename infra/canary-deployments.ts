@@ -5,6 +5,8 @@ import { LambdaApplication, LambdaDeploymentConfig, LambdaDeploymentGroup } from
 import { type IRole, PolicyDocument, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
 import { Alias, type IFunction } from 'aws-cdk-lib/aws-lambda'
 import { Construct } from 'constructs'
+import { awsMetric, type Measure, orZero, ourMetrics } from './alarms/metric-ref.ts'
+import { cloudWatchMetric } from './cloudwatch-metric.ts'
 import type { GatewayFunctions } from './gateway-functions.ts'
 import type { DeployedStage } from './stage.ts'
 
@@ -31,7 +33,8 @@ export class CanaryDeployments extends Construct {
     const serverErrors = new Alarm(this, 'ServerErrors', {
       alarmName: `${alarmPrefix(stage)}server-errors`,
       alarmDescription: 'Takes back a new version while it is tried: the API answers with server errors',
-      metric: api.metricServerError({ period: MINUTE, statistic: 'Sum' }),
+      // A payment that the provider refuses for what it is, is answered 500 by the specification: no fault of a version.
+      metric: cloudWatchMetric(faults(stage, api), 1),
       threshold: SERVER_ERRORS_A_MINUTE,
       ...ONE_MINUTE_IS_ENOUGH,
     })
@@ -87,6 +90,14 @@ export class CanaryDeployments extends Construct {
     return role.withoutPolicyUpdates()
   }
 }
+
+const faults = ({ settings }: DeployedStage, { apiId }: HttpApi): Measure => ({
+  formula: `${orZero('errors')} - ${orZero('refused')}`,
+  of: {
+    errors: awsMetric('AWS/ApiGateway', '5xx', { ApiId: apiId }, 'Sum'),
+    refused: ourMetrics(settings.name)('Payments', { outcome: 'create_refused' }, 'Sum'),
+  },
+})
 
 const ONE_MINUTE_IS_ENOUGH = {
   evaluationPeriods: 1,

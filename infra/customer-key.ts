@@ -3,7 +3,7 @@ import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
 import { Key } from 'aws-cdk-lib/aws-kms'
 import { CfnLogGroup } from 'aws-cdk-lib/aws-logs'
 import { Construct, type IConstruct } from 'constructs'
-import { type DeployedStage, removalPolicyBesidesTable } from './stage.ts'
+import type { DeployedStage } from './stage.ts'
 
 /** The longest KMS allows: whoever deletes the key by mistake deletes the table's data with it. */
 const PENDING_DELETION = Duration.days(30)
@@ -26,7 +26,8 @@ export class CustomerKey extends Construct {
       description: `Payment gateway ${name}: table, queues, topic, secrets and logs`,
       enableKeyRotation: true,
       pendingWindow: PENDING_DELETION,
-      removalPolicy: removalPolicyBesidesTable(stage),
+      // As long as the table is kept, also after a creation that failed: without its key it could not be read.
+      removalPolicy: stage.removalPolicy,
     })
     this.letLogsUse(`gateway-${name}`)
     this.letAlarmsPublish()

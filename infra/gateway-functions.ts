@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { Duration } from 'aws-cdk-lib'
+import { Duration, RemovalPolicy } from 'aws-cdk-lib'
 import { PolicyDocument, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
 import * as lambda from 'aws-cdk-lib/aws-lambda'
 import { NodejsFunction } from 'aws-cdk-lib/aws-lambda-nodejs'
@@ -66,6 +66,8 @@ export class GatewayFunction extends Construct {
       // X-Ray stays off: its SDK is 127 kB and 30 ms of every start, HTTP APIs take no part in a trace, and one log
       // line per outcome, with the ids of payment, event and delivery on it, tells the same story.
       tracing: lambda.Tracing.DISABLED,
+      // Kept when the next one comes: an alias can only be moved back to a version that is still there (runbook).
+      currentVersionOptions: { removalPolicy: RemovalPolicy.RETAIN },
       recursiveLoop: spec.recursive === true ? lambda.RecursiveLoop.ALLOW : lambda.RecursiveLoop.TERMINATE,
       ...reservedConcurrency(spec, resources.stage),
       ...networkOf(spec, resources),

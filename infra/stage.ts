@@ -151,7 +151,7 @@ export const deployedStage = (name: string): DeployedStage => {
 }
 
 /**
- * Of what is kept beside the table: queues, logs, secret, key, addresses. A creation that fails takes them back, as their
+ * Of what is kept beside the table and its key: queues, logs, secret, addresses. A creation that fails takes them back, as their
  * names would stop the next one and no stack can take over a queue or a secret. The table can be taken over, and its
  * protection would stop a rollback that deletes it.
  */

@@ -22,11 +22,23 @@ const alarmsOf = (alias: (typeof aliases)[number]) => {
   return [watched].flat().map((alarm) => alarms.get(String(Object(alarm).Name).replace(/^<(.*)>$/, '$1')))
 }
 
+/** A metric of an expression, summed by the minute. */
+const summed = (Id: string, Metric: object) =>
+  expect.objectContaining({
+    Id,
+    MetricStat: { Metric: expect.objectContaining(Metric), Period: 60, Stat: 'Sum' },
+    ReturnData: false,
+  })
+
 describe('canary deployments', () => {
   it('give an alias to what answers requests, and to nothing else', () => {
     expect(aliases.map(({ properties }) => properties['Name'])).toStrictEqual(HTTP.map(() => 'live'))
     expect(aliases.map(({ properties }) => properties['FunctionName'])).toStrictEqual(HTTP.map((name) => `<${name}>`))
     expect(template.ofType('AWS::Lambda::Version')).toHaveLength(HTTP.length)
+    // An alias can only be moved back to a version that is still there.
+    expect(new Set(template.ofType('AWS::Lambda::Version').map(({ deletionPolicy }) => deletionPolicy))).toStrictEqual(
+      new Set(['Retain']),
+    )
   })
 
   it('have requests invoke the alias, which alone may be invoked', () => {
@@ -76,11 +88,19 @@ describe('canary deployments', () => {
         TreatMissingData: 'notBreaching',
       },
       {
-        Namespace: 'AWS/ApiGateway',
-        MetricName: '5xx',
-        Dimensions: [{ Name: 'ApiId' }],
-        Statistic: 'Sum',
-        Period: 60,
+        // A payment that the provider refuses is answered 500 too, and is no fault of a version.
+        Metrics: expect.arrayContaining([
+          expect.objectContaining({ Expression: 'FILL(errors, 0) - FILL(refused, 0)', ReturnData: true }),
+          summed('errors', { Namespace: 'AWS/ApiGateway', MetricName: '5xx' }),
+          summed('refused', {
+            Namespace: 'PaymentGateway',
+            MetricName: 'Payments',
+            Dimensions: [
+              { Name: 'outcome', Value: 'create_refused' },
+              { Name: 'service', Value: 'gateway-dev' },
+            ],
+          }),
+        ]),
         Threshold: 5,
       },
     ])

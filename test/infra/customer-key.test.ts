@@ -21,7 +21,8 @@ describe('customer key', () => {
     expect(others).toStrictEqual([])
     expect(key).toMatchObject({
       properties: { EnableKeyRotation: true, PendingWindowInDays: 30 },
-      deletionPolicy: 'RetainExceptOnCreate',
+      // As the table, which nobody could read without it.
+      deletionPolicy: 'Retain',
     })
     expect(prod.ofType('AWS::KMS::Alias').map(({ properties }) => properties)).toMatchObject([
       { AliasName: 'alias/gateway-prod', TargetKeyId: '<key>.Arn' },

@@ -122,11 +122,11 @@ describe('stages', () => {
     })
   })
 
-  it('a creation that fails in production takes back every fixed name that the next one needs, but for the table', () => {
+  it('a creation that fails in production takes back every fixed name that the next one needs, but for the table, with its key and the versions of functions', () => {
     expect(policies(prod, ...THE_REST)).toStrictEqual(new Set(['RetainExceptOnCreate']))
     expect(
       new Set(prod.resources.filter(({ deletionPolicy }) => deletionPolicy === 'Retain').map(({ type }) => type)),
-    ).toStrictEqual(new Set([TABLE]))
+    ).toStrictEqual(new Set([TABLE, 'AWS::KMS::Key', 'AWS::Lambda::Version']))
   })
 
   it('the front keeps nothing: its logs have fixed names too, and it is turned off and on', () => {

@@ -135,6 +135,7 @@ export const PAYMENT_SCENES: Readonly<Record<string, Scene>> = {
   'creates-failing-for-an-hour': failedCreates,
   'creates-refused': refusedCreates,
   'api-errors': refusedCreate,
+  'canary-server-errors': refusedCreate,
   'requests-failing': refusedCreate,
   'money-not-moving': createdAndPaid,
   'callbacks-refused': strangersCallback,
