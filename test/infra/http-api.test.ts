@@ -28,7 +28,7 @@ describe('throttles of the API', () => {
       ThrottlingBurstLimit: 250,
     })
     expect(properties?.['RouteSettings']).toStrictEqual({
-      'POST /v1/payments': { ThrottlingRateLimit: 1_000, ThrottlingBurstLimit: 500, DetailedMetricsEnabled: true },
+      'POST /v1/payments': { ThrottlingRateLimit: 300, ThrottlingBurstLimit: 500, DetailedMetricsEnabled: true },
       'POST /callbacks/xendit': { ThrottlingRateLimit: 1_000, ThrottlingBurstLimit: 500, DetailedMetricsEnabled: true },
       $default: { ThrottlingRateLimit: 50, ThrottlingBurstLimit: 50, DetailedMetricsEnabled: true },
     })
