@@ -1,19 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import { minor } from '../../shared/money.ts'
 import { checkDuePayment } from '../../shared/payment/check-due-payment.ts'
-import type { CreatingPayment, Payment } from '../../shared/payment/payment.ts'
-import {
-  claimPayment,
-  findStoredPayment,
-  noteCancelRequested,
-  rememberCapture,
-} from '../../shared/payment/payment-store.ts'
+import type { Payment } from '../../shared/payment/payment.ts'
+import { findStoredPayment, noteCancelRequested, rememberCapture } from '../../shared/payment/payment-store.ts'
 import { referenceOf } from '../../shared/payment/provider-attempts.ts'
 import { paymentKey } from '../../shared/table/keys.ts'
 import { update } from '../../shared/table/step.ts'
 import { conditionalWrite } from '../../shared/table/write.ts'
+import { aCreating, FIRST_ATTEMPT } from '../support/creating-payment.ts'
 import { ledgerView } from '../support/ledger-view.ts'
-import { aPendingPayment, aRequest, aStoredClient } from '../support/payment-builders.ts'
+import { aPendingPayment, aStoredClient } from '../support/payment-builders.ts'
 import { type TestDeps, testDeps } from '../support/test-deps.ts'
 import { dueAtOf } from '../support/webhook-builders.ts'
 
@@ -46,19 +42,7 @@ describe('checkDuePayment: captures remembered while the payment was created', (
   })
 
   const remembering = async () => {
-    const deps = testDeps()
-    const client = await aStoredClient(deps)
-    const creating: CreatingPayment = {
-      paymentId: crypto.randomUUID() as Payment['paymentId'],
-      clientId: client.clientId,
-      status: 'creating',
-      request: aRequest(),
-      attempt: 1,
-      claimedAt: deps.now(),
-      providerAttempts: [],
-      mayExistUpstream: false,
-    }
-    await claimPayment(deps, creating)
+    const { deps, creating } = await aCreating(FIRST_ATTEMPT)
     await rememberCapture(deps, creating, 'py-remembered', deps.now())
     return { deps, creating, check: () => checkDuePayment(deps, { paymentId: creating.paymentId, dueAt: deps.now() }) }
   }

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { paymentIdForKey } from '../../shared/ids.ts'
 import { commitAttempt } from '../../shared/payment/commit-attempt.ts'
-import type { CreatingPayment } from '../../shared/payment/payment.ts'
-import { claimPayment, claimTakeover, findStoredPayment } from '../../shared/payment/payment-store.ts'
+import { claimTakeover, findStoredPayment } from '../../shared/payment/payment-store.ts'
 import { addMs } from '../../shared/time.ts'
+import { aCreating, FIRST_ATTEMPT } from '../support/creating-payment.ts'
 import { interceptTable } from '../support/intercept-table.ts'
 import { ledgerView } from '../support/ledger-view.ts'
 import { aRequest, aStoredClient, create } from '../support/payment-builders.ts'
@@ -11,20 +10,8 @@ import { testDeps } from '../support/test-deps.ts'
 
 const COMMIT = 'TransactWriteCommand'
 
-const aCreating = async () => {
-  const deps = testDeps()
-  const client = await aStoredClient(deps)
-  const creating: CreatingPayment = {
-    paymentId: paymentIdForKey(client.clientId, 'key-1'),
-    clientId: client.clientId,
-    status: 'creating',
-    request: aRequest(),
-    attempt: 1,
-    claimedAt: deps.now(),
-    providerAttempts: [],
-    mayExistUpstream: false,
-  }
-  await claimPayment(deps, creating)
+const aFirstAttempt = async () => {
+  const { deps, client, creating } = await aCreating(FIRST_ATTEMPT)
   const upstream = { paymentRequestId: 'pr-1', destination: '123', expiresAt: addMs(deps.now(), 86_400_000) }
   return { deps, client, creating, upstream }
 }
@@ -55,7 +42,7 @@ describe('commitAttempt (design section 4, Create, step 5)', () => {
   })
 
   it('tries a commit again that never arrived', async () => {
-    const { deps, client, creating, upstream } = await aCreating()
+    const { deps, client, creating, upstream } = await aFirstAttempt()
     let failed = 0
     const failing = interceptTable(deps, {
       before: ({ name }) => {
@@ -70,7 +57,7 @@ describe('commitAttempt (design section 4, Create, step 5)', () => {
   })
 
   it('gives up at once when another attempt took over', async () => {
-    const { deps, creating, upstream } = await aCreating()
+    const { deps, creating, upstream } = await aFirstAttempt()
     const taken = { ...creating, attempt: 2, leaseUntil: addMs(deps.now(), 30_000) }
     await claimTakeover(deps, taken, deps.now())
     let commits = 0
@@ -86,7 +73,7 @@ describe('commitAttempt (design section 4, Create, step 5)', () => {
   })
 
   it('throws when the table stays away and no time is left', async () => {
-    const { deps, creating, upstream } = await aCreating()
+    const { deps, creating, upstream } = await aFirstAttempt()
     const failing = interceptTable(deps, {
       before: ({ name }) => {
         if (name === COMMIT) throw new Error('the table cannot be reached')

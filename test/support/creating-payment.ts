@@ -7,6 +7,9 @@ import { testDeps } from './test-deps.ts'
 
 export const LEASE_MS = 30_000
 
+/** A first attempt that nobody has heard of yet: what changes in `aCreating`. */
+export const FIRST_ATTEMPT = { attempt: 1, leaseUntil: undefined, providerAttempts: [], mayExistUpstream: false }
+
 /** A payment whose second attempt is under way. */
 export const aCreating = async (fields: Partial<CreatingPayment> = {}) => {
   const deps = testDeps()
@@ -24,5 +27,5 @@ export const aCreating = async (fields: Partial<CreatingPayment> = {}) => {
     ...fields,
   }
   await claimPayment(deps, creating)
-  return { deps, creating }
+  return { deps, client, creating }
 }
