@@ -63,38 +63,41 @@ const errors = ({ table }: Watched): AlarmSpec => ({
   whenMissing: 'notBreaching',
 })
 
+const throttled = (
+  watched: Watched,
+  {
+    metric,
+    ...text
+  }: Pick<AlarmSpec, 'id' | 'says' | 'suffers'> & { readonly metric: 'ReadThrottleEvents' | 'WriteThrottleEvents' },
+): AlarmSpec => ({
+  ...text,
+  severity: 'page',
+  measure: throttles(watched, metric),
+  is: 'at least',
+  threshold: 10,
+  because: 'Single ones happen while a partition splits, and the SDK repeats them.',
+  periodMinutes: 1,
+  periods: 3,
+  outOf: 5,
+  whenMissing: 'notBreaching',
+})
+
 /** The one table and its indexes. */
 export const tableAlarms = (watched: Watched): readonly AlarmSpec[] => {
   const { table } = watched
   return [
-    {
+    throttled(watched, {
       id: 'table-reads-throttled',
-      severity: 'page',
       says: 'DynamoDB refuses reads of the table or of an index.',
       suffers: 'merchants, whose requests are slow or answer 500.',
-      measure: throttles(watched, 'ReadThrottleEvents'),
-      is: 'at least',
-      threshold: 10,
-      because: 'Single ones happen while a partition splits, and the SDK repeats them.',
-      periodMinutes: 1,
-      periods: 3,
-      outOf: 5,
-      whenMissing: 'notBreaching',
-    },
-    {
+      metric: 'ReadThrottleEvents',
+    }),
+    throttled(watched, {
       id: 'table-writes-throttled',
-      severity: 'page',
       says: 'DynamoDB refuses writes to the table or to an index.',
       suffers: 'merchants and customers: payments cannot be created, credited or announced.',
-      measure: throttles(watched, 'WriteThrottleEvents'),
-      is: 'at least',
-      threshold: 10,
-      because: 'Single ones happen while a partition splits, and the SDK repeats them.',
-      periodMinutes: 1,
-      periods: 3,
-      outOf: 5,
-      whenMissing: 'notBreaching',
-    },
+      metric: 'WriteThrottleEvents',
+    }),
     errors(watched),
     closeToMaximum(watched, 'reads', 'ConsumedReadCapacityUnits', table.maxReadUnits),
     closeToMaximum(watched, 'writes', 'ConsumedWriteCapacityUnits', table.maxWriteUnits),
