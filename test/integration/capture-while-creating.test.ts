@@ -9,6 +9,7 @@ import { getItem } from '../../shared/table/read.ts'
 import { ledgerView } from '../support/ledger-view.ts'
 import { aRequest, aStoredClient, create, OVO_REQUEST } from '../support/payment-builders.ts'
 import { testDeps } from '../support/test-deps.ts'
+import { anUnheardAttempt } from '../support/unheard-attempt.ts'
 
 describe('a capture while the payment is still being created (OVO answers at once)', () => {
   /** The provider has the request and the money; our attempt has not heard of either. */
@@ -80,16 +81,7 @@ describe('a capture while the payment is still being created (OVO answers at onc
   it('is credited when it was paid on a first attempt nobody heard of, and the request shown is cancelled', async () => {
     const deps = testDeps()
     const client = await aStoredClient(deps)
-    const upstream = testDeps().provider
-    for (const name of ['getRequest', 'getPayment', 'cancelRequest'] as const)
-      deps.provider.script(name, upstream[name])
-    deps.provider.script('createRequest', async (input, timeoutMs) => {
-      await upstream.createRequest(input, timeoutMs)
-      return { kind: 'unknown', reason: 'timeout' }
-    })
-    await create(deps, client, aRequest(), 'key-1').catch(() => undefined)
-    deps.provider.script('createRequest', upstream.createRequest)
-    const { payment } = await create(deps, client, aRequest(), 'key-1')
+    const { payment, upstream } = await anUnheardAttempt(deps, client)
     const [unseen = ''] = upstream.requests.keys()
     const providerPaymentId = upstream.pay(unseen)
 

@@ -22,6 +22,7 @@ import {
   type SyncWorld,
 } from '../support/synced-payment.ts'
 import { testDeps } from '../support/test-deps.ts'
+import { anUnheardAttempt } from '../support/unheard-attempt.ts'
 
 /** A customer paid a request whose answer has not come: the payment is still being created, under a lease. */
 const paidWhileCreating = async ({ deps, client }: SyncWorld) => {
@@ -189,16 +190,7 @@ describe('sync: a capture whose callback was lost (design section 4, Sync)', () 
 
   it('credits money that came on an attempt nobody heard of, and cancels the request shown', async () => {
     const { deps, client, rows } = await aSyncWorld()
-    const upstream = testDeps().provider
-    for (const name of ['getRequest', 'getPayment', 'cancelRequest'] as const)
-      deps.provider.script(name, upstream[name])
-    deps.provider.script('createRequest', async (input, timeoutMs) => {
-      await upstream.createRequest(input, timeoutMs)
-      return { kind: 'unknown', reason: 'timeout' }
-    })
-    await create(deps, client, aRequest(), 'key-1').catch(() => undefined)
-    deps.provider.script('createRequest', upstream.createRequest)
-    const { payment } = await create(deps, client, aRequest(), 'key-1')
+    const { payment, upstream } = await anUnheardAttempt(deps, client)
     const [[unseen, { reference }] = ['', { reference: '' }]] = upstream.requests
     rows.push(rowNow(deps, { payment, reference, providerPaymentId: upstream.pay(unseen) }))
 
