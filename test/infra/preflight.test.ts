@@ -123,14 +123,16 @@ describe('preflight', () => {
     ['is the generated text', () => Promise.resolve({ SecretString: 'x(7Generated' }), 'it is not JSON'],
     ['has no tokens', () => Promise.resolve(aSecret({ secret_key: 'hush', callback_tokens: [] })), 'callback_tokens'],
     ['has a key of spaces', () => Promise.resolve(aSecret({ secret_key: ' ', callback_tokens: ['t'] })), 'secret_key'],
-  ])('misses the provider secret when it %s', async (_, answer, detail) => {
+  ])('does not refuse a second deployment when the provider secret %s, and says so', async (_, answer, detail) => {
     secretsManager.on(GetSecretValueCommand).callsFake(answer)
 
-    const missing = await findingsOf()
+    const { findings } = await look()
+    const secret = findings.find(({ what }) => what === 'provider secret')
 
-    expect(missing).toMatchObject([{ what: 'provider secret', state: 'wrong' }])
-    expect(missing[0]?.detail).toContain(detail)
-    expect(JSON.stringify(missing)).not.toMatch(/hush|Generated/)
+    expect(notOk(findings)).toStrictEqual([])
+    expect(secret?.detail).toContain(detail)
+    expect(secret?.todo).toContain('gateway/prod/provider')
+    expect(JSON.stringify(findings)).not.toMatch(/hush|Generated/)
   })
 
   it('does not want a provider secret before the first deployment, and says that it must follow', async () => {
