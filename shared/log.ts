@@ -15,6 +15,7 @@ export type LogCode =
   | 'payment.check_failed'
   | 'provider.called'
   | 'provider.call_failed'
+  | 'provider.call_refused'
   | 'provider.orphan_cancelled'
   | 'callback.refused'
   | 'callback.ignored'

@@ -49,6 +49,8 @@ export const METRICS = {
    * payment is an answer, one that is about our account is an error.
    */
   ProviderErrors: { unit: 'Count', dimensionSets: [['operation']] },
+  /** Calls the provider refused for how we asked: our key or our request, which no repetition mends. */
+  CallsRefused: { unit: 'Count', dimensionSets: OVERALL },
   CallbacksRefused: { unit: 'Count', dimensionSets: OVERALL },
   Settlements: { unit: 'Count', dimensionSets: [['triggered_by']] },
   /** IDR, net. */
@@ -136,6 +138,10 @@ export const LOG_METRICS: Readonly<Partial<Record<LogCode, readonly LogMetrics[]
   ],
   'provider.call_failed': [
     { measured: [fieldOf('ProviderLatency', 'duration_ms'), fieldOf('ProviderErrors', 'trouble')] },
+  ],
+  'provider.call_refused': [
+    { measured: [fieldOf('ProviderLatency', 'duration_ms'), fieldOf('ProviderErrors', 'trouble')] },
+    { measured: [one('CallsRefused')] },
   ],
   'callback.refused': [{ measured: [one('CallbacksRefused')] }],
   'settlement.recorded': [{ measured: [one('Settlements'), fieldOf('SettlementAmount', 'net_minor')] }],

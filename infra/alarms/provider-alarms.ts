@@ -1,4 +1,5 @@
 import type { AlarmSpec, Severity } from './alarm-spec.ts'
+import { OVERALL } from './metric-ref.ts'
 import type { Watched } from './watched.ts'
 
 type Operation = {
@@ -54,40 +55,58 @@ const idOf = ({ name }: Operation): string => name.replace('_', '-')
 
 export const providerErrorsId = (operation: Operation): string => `provider-errors-${idOf(operation)}`
 
-/** The provider by operation: how many of its calls go wrong, and how long they take. */
-export const providerAlarms = ({ our }: Watched): readonly AlarmSpec[] =>
-  PROVIDER_OPERATIONS.flatMap((operation): readonly AlarmSpec[] => [
-    {
-      id: providerErrorsId(operation),
-      severity: operation.severity,
-      says: `${operation.call} goes wrong in more than a fifth of the calls.`,
-      suffers: operation.suffers,
-      measure: {
-        formula: 'IF(calls >= 5, 100 * errors / calls, 0)',
-        of: {
-          errors: our('ProviderErrors', { operation: operation.name }, 'Sum'),
-          calls: our('ProviderErrors', { operation: operation.name }, 'SampleCount'),
-        },
+const refusals = ({ our }: Watched): AlarmSpec => ({
+  id: 'provider-refuses-calls',
+  severity: 'ticket',
+  says: 'The provider refuses calls for how we make them: a mistake of ours, not its silence.',
+  suffers: 'merchants, whose payments and fees are not looked after by what is refused.',
+  measure: our('CallsRefused', OVERALL, 'Sum'),
+  is: 'at least',
+  threshold: 1,
+  because: 'None is ever right, and no repetition mends it; what many of them do to money pages by itself.',
+  periodMinutes: 5,
+  periods: 1,
+  whenMissing: 'notBreaching',
+})
+
+/** The provider by operation: how many of its calls go wrong, and how long they take; and what it refuses us. */
+export const providerAlarms = (watched: Watched): readonly AlarmSpec[] => [
+  ...PROVIDER_OPERATIONS.flatMap((operation) => operationAlarms(operation, watched)),
+  refusals(watched),
+]
+
+const operationAlarms = (operation: Operation, { our }: Watched): readonly AlarmSpec[] => [
+  {
+    id: providerErrorsId(operation),
+    severity: operation.severity,
+    says: `${operation.call} goes wrong in more than a fifth of the calls.`,
+    suffers: operation.suffers,
+    measure: {
+      formula: 'IF(calls >= 5, 100 * errors / calls, 0)',
+      of: {
+        errors: our('ProviderErrors', { operation: operation.name }, 'Sum'),
+        calls: our('ProviderErrors', { operation: operation.name }, 'SampleCount'),
       },
-      is: 'above',
-      threshold: 20,
-      because: 'Percent of at least five calls. What is refused for one payment’s sake does not count as an error.',
-      periodMinutes: 5,
-      periods: 2,
-      outOf: 3,
-      whenMissing: 'notBreaching',
     },
-    {
-      id: `provider-slow-${idOf(operation)}`,
-      severity: 'ticket',
-      says: `${operation.call} takes almost as long as we wait for it.`,
-      suffers: operation.suffers,
-      measure: our('ProviderLatency', { operation: operation.name }, 'p99'),
-      is: 'above',
-      threshold: operation.slowMs,
-      because: 'Milliseconds at the 99th percentile, below the deadline at which slow calls begin to fail.',
-      periodMinutes: 5,
-      periods: 3,
-      whenMissing: 'notBreaching',
-    },
-  ])
+    is: 'above',
+    threshold: 20,
+    because: 'Percent of at least five calls. What is refused for one payment’s sake does not count as an error.',
+    periodMinutes: 5,
+    periods: 2,
+    outOf: 3,
+    whenMissing: 'notBreaching',
+  },
+  {
+    id: `provider-slow-${idOf(operation)}`,
+    severity: 'ticket',
+    says: `${operation.call} takes almost as long as we wait for it.`,
+    suffers: operation.suffers,
+    measure: our('ProviderLatency', { operation: operation.name }, 'p99'),
+    is: 'above',
+    threshold: operation.slowMs,
+    because: 'Milliseconds at the 99th percentile, below the deadline at which slow calls begin to fail.',
+    periodMinutes: 5,
+    periods: 3,
+    whenMissing: 'notBreaching',
+  },
+]

@@ -25,6 +25,7 @@ const api = (watched: Watched): readonly Graph[] => {
       unit: 'per minute',
       lines: [
         line('requests answered 5xx by us', our('RequestFailures', OVERALL, 'Sum')),
+        line('calls refused by the provider', our('CallsRefused', OVERALL, 'Sum')),
         line('callbacks refused', our('CallbacksRefused', OVERALL, 'Sum')),
         line('messages failed', failedMessages(watched)),
         line('fan-outs failed', our('FanOutFailures', OVERALL, 'Sum')),

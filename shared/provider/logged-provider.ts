@@ -1,34 +1,50 @@
 import type { Deps } from '../deps.ts'
-import type { Provider } from './provider.ts'
+import { assertNever } from '../errors.ts'
+import type { LogFields } from '../log.ts'
+import { type Answer, type CancelAnswer, type CreateAnswer, isOurMistake, type Provider } from './provider.ts'
 
-type Outcome = {
-  readonly kind: string
-  readonly reason?: string
-  readonly code?: string
-  readonly ofAccount?: boolean
+type Outcome = Answer<unknown> | CancelAnswer | CreateAnswer
+
+/** Writes the line of one outcome. A refusal of one payment is an answer as well: the provider is well. */
+const write = (log: Deps['log'], answer: Outcome, fields: LogFields): void => {
+  switch (answer.kind) {
+    case 'unanswered': {
+      const { reason, code } = answer
+      // Nobody else will mend it: a line, a count and an alarm of its own, beside the provider's troubles.
+      if (isOurMistake(answer)) return log.error('provider.call_refused', { ...fields, reason, code, trouble: 1 })
+      return log.warn('provider.call_failed', { ...fields, reason, code, trouble: 1 })
+    }
+    case 'refused': {
+      const { code, ofAccount = false } = answer
+      return log.warn('provider.call_failed', { ...fields, reason: code, trouble: ofAccount ? 1 : 0 })
+    }
+    case 'unknown':
+    case 'not_executed':
+      return log.warn('provider.call_failed', { ...fields, reason: answer.reason, trouble: 1 })
+    case 'created':
+    case 'found':
+    case 'not_found':
+    case 'cancelled':
+    case 'final':
+    case 'not_cancellable':
+      return log.info('provider.called', fields)
+    default:
+      return assertNever(answer)
+  }
 }
-
-/** What an operator should see in the log; everything else is an answer like any other. */
-const FAILED: ReadonlySet<string> = new Set(['unanswered', 'unknown', 'refused', 'not_executed'])
-
-/** A refusal of one payment, such as an amount beyond its channel's limit, is an answer too: the provider is well. */
-const isTrouble = ({ kind, ofAccount = false }: Outcome): boolean => kind !== 'refused' || ofAccount
 
 /** The provider, with one log line for every call: operation, how long it took, and the reason where it went wrong. */
 export const loggedProvider = (
   provider: Provider,
   { log, monotonicMs }: Pick<Deps, 'log' | 'monotonicMs'>,
 ): Provider => {
-  const noted = async <Answer extends Outcome>(operation: string, answering: Promise<Answer>): Promise<Answer> => {
+  const noted = async <Answered extends Outcome>(
+    operation: string,
+    answering: Promise<Answered>,
+  ): Promise<Answered> => {
     const startedMs = monotonicMs()
     const answer = await answering
-    const fields = { operation, result: answer.kind, duration_ms: Math.round(monotonicMs() - startedMs) }
-    if (FAILED.has(answer.kind)) {
-      const trouble = isTrouble(answer) ? 1 : 0
-      log.warn('provider.call_failed', { ...fields, reason: answer.reason ?? answer.code, trouble })
-    } else {
-      log.info('provider.called', fields)
-    }
+    write(log, answer, { operation, result: answer.kind, duration_ms: Math.round(monotonicMs() - startedMs) })
     return answer
   }
   return {

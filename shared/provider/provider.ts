@@ -27,11 +27,21 @@ export type CreateRequestInput = {
   readonly displayName: string
 }
 
-/** Why a question stayed without an answer. `rate_limited`: stop asking for now. `misconfigured`: our key was refused. */
+/**
+ * Why a question stayed without an answer. `unreachable`: none came; every other reason is one that the provider gave, or
+ * that we have no key. `rate_limited`: stop asking for now. `misconfigured` (our key) and `refused` (what we asked) are
+ * mistakes of ours, which no repetition mends.
+ */
 export type Unanswered = {
   readonly kind: 'unanswered'
-  readonly reason: 'unreachable' | 'server_error' | 'rate_limited' | 'misconfigured'
+  readonly reason: 'unreachable' | 'server_error' | 'rate_limited' | 'misconfigured' | 'refused'
+  /** The provider's error code where it refused us, safe to log. */
+  readonly code?: string
 }
+
+/** True when the provider said no to a call of ours that should not have been made like this. */
+export const isOurMistake = ({ reason }: Pick<Unanswered, 'reason'>): boolean =>
+  reason === 'misconfigured' || reason === 'refused'
 
 export type Answer<T> = { readonly kind: 'found'; readonly value: T } | { readonly kind: 'not_found' } | Unanswered
 

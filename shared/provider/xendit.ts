@@ -8,6 +8,7 @@ import type {
   CreateRequestInput,
   Provider,
   TransactionFilter,
+  TransactionPage,
   Unanswered,
 } from './provider.ts'
 import { readProviderSecret } from './provider-secret.ts'
@@ -53,10 +54,7 @@ export const xenditProvider = ({ baseUrl, stage, secrets, call: make = callJson 
     getRequest: (id, timeoutMs) => getById(send, { path: REQUESTS, id, timeoutMs }, RequestSchema),
     getPayment: (id, timeoutMs) => getById(send, { path: '/v3/payments', id, timeoutMs }, PaymentSchema),
     cancelRequest: (id, timeoutMs) => cancelRequest(send, id, timeoutMs),
-    listTransactions: (filter, timeoutMs) => {
-      const call = { method: 'GET', path: '/transactions', query: transactionQuery(filter), timeoutMs } as const
-      return get(send, call, TransactionPageSchema)
-    },
+    listTransactions: (filter, timeoutMs) => listTransactions(send, filter, timeoutMs),
   }
 }
 
@@ -94,6 +92,17 @@ const get = async <Schema extends v.GenericSchema>(
   return parsed.success ? { kind: 'found', value: parsed.output } : UNREADABLE
 }
 
+const listTransactions = async (
+  send: Send,
+  filter: TransactionFilter,
+  timeoutMs: number,
+): Promise<Answer<TransactionPage>> => {
+  const query = transactionQuery(filter)
+  const answer = await get(send, { method: 'GET', path: '/transactions', query, timeoutMs }, TransactionPageSchema)
+  // A list can be empty, never missing: we asked in the wrong place.
+  return answer.kind === 'not_found' ? { kind: 'unanswered', reason: 'refused', code: 'NOT_FOUND' } : answer
+}
+
 const cancelRequest = async (send: Send, id: string, timeoutMs: number): Promise<CancelAnswer> => {
   if (!isProviderId(id)) return { kind: 'not_found' }
   const outcome = await send({ method: 'POST', path: `${REQUESTS}/${id}/cancel`, timeoutMs })
@@ -105,7 +114,7 @@ const cancelRequest = async (send: Send, id: string, timeoutMs: number): Promise
     case 'INELIGIBLE_TRANSACTION_STATUS':
       return { kind: 'not_cancellable' }
     case 'TEMPORARILY_UNAVAILABLE':
-      return { kind: 'unanswered', reason: 'unreachable' }
+      return UNREADABLE
     default:
       return failure(outcome)
   }
@@ -123,20 +132,22 @@ const UNREADABLE: Unanswered = { kind: 'unanswered', reason: 'server_error' }
 const failure = (outcome: HttpOutcome | 'no key'): Unanswered | { readonly kind: 'not_found' } => {
   if (outcome === 'no key') return { kind: 'unanswered', reason: 'misconfigured' }
   if (outcome.kind !== 'answered') return { kind: 'unanswered', reason: 'unreachable' }
-  switch (outcome.status) {
+  const { status, json } = outcome
+  switch (status) {
     case 404:
       return { kind: 'not_found' }
     case 401:
     case 403:
-      return { kind: 'unanswered', reason: 'misconfigured' }
+      return { kind: 'unanswered', reason: 'misconfigured', code: errorCodeOf(json) }
     case 429:
       return { kind: 'unanswered', reason: 'rate_limited' }
-    case 503:
-      return { kind: 'unanswered', reason: 'unreachable' }
     default:
-      return UNREADABLE
+      return isRefusal(status) ? { kind: 'unanswered', reason: 'refused', code: errorCodeOf(json) } : UNREADABLE
   }
 }
+
+/** 408 is said by whoever waited for us, and says nothing about what we asked. */
+const isRefusal = (status: number) => status >= 400 && status < 500 && status !== 408
 
 const transactionQuery = (filter: TransactionFilter): URLSearchParams => {
   const query = new URLSearchParams({ types: 'PAYMENT', limit: String(filter.limit) })

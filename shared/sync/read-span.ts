@@ -3,7 +3,13 @@ import type { PaymentId } from '../ids.ts'
 import type { Payment } from '../payment/payment.ts'
 import { findPaymentsByKey } from '../payment/payment-store.ts'
 import { paymentIdOf } from '../payment/provider-attempts.ts'
-import { PROVIDER_READ_TIMEOUT_MS, type ProviderTransaction, type TransactionPage } from '../provider/provider.ts'
+import {
+  isOurMistake,
+  PROVIDER_READ_TIMEOUT_MS,
+  type ProviderTransaction,
+  type TransactionPage,
+  type Unanswered,
+} from '../provider/provider.ts'
 import { finding, recordSuspense } from '../suspense/record-suspense.ts'
 import { earlier, type Timestamp } from '../time.ts'
 import { type ReconcileDeps, reconcileTransaction } from './reconcile-transaction.ts'
@@ -17,7 +23,7 @@ export type Span = { readonly from: Timestamp; readonly to: Timestamp }
 export type Tally = { transactions: number; unanswered: number }
 
 /** `read`: to its end. Otherwise why the run must stop; the span is read again by the next one. */
-export type SpanEnd = 'read' | 'provider_silent' | 'rate_limited' | 'out_of_time'
+export type SpanEnd = 'read' | 'provider_silent' | 'refused' | 'rate_limited' | 'out_of_time'
 
 type SpanRead = {
   readonly end: SpanEnd
@@ -27,6 +33,11 @@ type SpanRead = {
 
 const PAGE = 50
 const MAX_PAGES = 10_000
+
+const endBy = (answer: Unanswered | { readonly kind: 'not_found' }): SpanEnd => {
+  if (answer.kind === 'not_found' || isOurMistake(answer)) return 'refused'
+  return answer.reason === 'rate_limited' ? 'rate_limited' : 'provider_silent'
+}
 
 /** The payments that a page names, in one read: most of its transactions are known and need nothing more. */
 const paymentsOf = async (
@@ -78,8 +89,7 @@ export const readSpan = async (deps: SpanDeps, span: Span, tally: Tally, deadlin
     const filter = { updatedFrom: span.from, updatedTo: span.to, limit: PAGE, ...(afterId && { afterId }) }
     const answer = await deps.provider.listTransactions(filter, PROVIDER_READ_TIMEOUT_MS)
     if (answer.kind !== 'found') {
-      const limited = answer.kind === 'unanswered' && answer.reason === 'rate_limited'
-      return { end: limited ? 'rate_limited' : 'provider_silent', openSince }
+      return { end: endBy(answer), openSince }
     }
     await noteUnreadable(deps, answer.value)
     const read = await reconcilePage(deps, answer.value, tally, deadlineMs)

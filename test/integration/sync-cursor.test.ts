@@ -92,9 +92,15 @@ describe('sync: what it reads', () => {
 })
 
 describe('sync: its cursor', () => {
-  it.each(['rate_limited', 'unreachable', 'server_error', 'misconfigured'] as const)(
-    'stays where it was when the list is %s, and the next run goes on there',
-    async (reason) => {
+  it.each([
+    ['rate_limited', 'rate_limited'],
+    ['unreachable', 'provider_silent'],
+    ['server_error', 'provider_silent'],
+    ['misconfigured', 'refused'],
+    ['refused', 'refused'],
+  ] as const)(
+    'stays where it was when the list is %s, says %s, and the next run goes on there',
+    async (reason, end) => {
       const { deps, client, rows } = await aSyncWorld()
       const paid = await creditedPayment(deps, client)
       rows.push(rowNow(deps, paid))
@@ -112,9 +118,9 @@ describe('sync: its cursor', () => {
       expect(asked[3]?.from).toBe(cursor?.position)
       expect(resumed.complete).toBe(true)
       expect(await paymentOf(deps, paid)).toMatchObject({ feeStatus: 'actual' })
-      expect(deps.lines.filter(({ code }) => code === 'sync.completed').map(({ level }) => level)).toStrictEqual([
-        'warn',
-        'info',
+      expect(deps.lines.filter(({ code }) => code === 'sync.completed')).toMatchObject([
+        { level: 'warn', fields: { end } },
+        { level: 'info', fields: { end: 'read' } },
       ])
     },
   )

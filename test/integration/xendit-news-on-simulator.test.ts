@@ -116,8 +116,9 @@ describe('the adapter on the simulator: ends without money', () => {
 
   it.each<[string, unknown, object]>([
     ['refuse', 'INELIGIBLE_TRANSACTION_STATUS', { kind: 'not_cancellable' }],
-    ['refuse', 'TEMPORARILY_UNAVAILABLE', { kind: 'unanswered', reason: 'unreachable' }],
-    ['http_503', undefined, { kind: 'unanswered', reason: 'unreachable' }],
+    ['refuse', 'TEMPORARILY_UNAVAILABLE', { kind: 'unanswered', reason: 'server_error' }],
+    ['refuse', 'API_VALIDATION_ERROR', { kind: 'unanswered', reason: 'refused', code: 'API_VALIDATION_ERROR' }],
+    ['http_503', undefined, { kind: 'unanswered', reason: 'server_error' }],
     ['http_500', undefined, { kind: 'unanswered', reason: 'server_error' }],
     ['http_429', undefined, { kind: 'unanswered', reason: 'rate_limited' }],
     ['timeout_after_commit', undefined, { kind: 'unanswered', reason: 'unreachable' }],
@@ -172,6 +173,7 @@ describe('the adapter on the simulator: ends without money', () => {
     expect(await adapter(simulator, 'xnd_wrong').getRequest('pr-unknown', TIMEOUT_MS)).toStrictEqual({
       kind: 'unanswered',
       reason: 'misconfigured',
+      code: 'INVALID_API_KEY',
     })
   })
 })

@@ -23,14 +23,16 @@ describe.each([...READS, CANCEL])('xendit %s: what goes wrong', (_name, ask) => 
     ask((await scriptedProvider(script)).provider, timeoutMs)
 
   it.each<[number, string, object]>([
-    [404, 'DATA_NOT_FOUND', { kind: 'not_found' }],
-    [401, 'INVALID_API_KEY', { kind: 'unanswered', reason: 'misconfigured' }],
-    [403, 'REQUEST_FORBIDDEN_ERROR', { kind: 'unanswered', reason: 'misconfigured' }],
+    [401, 'INVALID_API_KEY', { kind: 'unanswered', reason: 'misconfigured', code: 'INVALID_API_KEY' }],
+    [403, 'REQUEST_FORBIDDEN_ERROR', { kind: 'unanswered', reason: 'misconfigured', code: 'REQUEST_FORBIDDEN_ERROR' }],
     [429, 'RATE_LIMIT_EXCEEDED', { kind: 'unanswered', reason: 'rate_limited' }],
-    [400, 'API_VALIDATION_ERROR', { kind: 'unanswered', reason: 'server_error' }],
+    [400, 'API_VALIDATION_ERROR', { kind: 'unanswered', reason: 'refused', code: 'API_VALIDATION_ERROR' }],
+    [400, 'FEATURE_NOT_AVAILABLE', { kind: 'unanswered', reason: 'refused', code: 'FEATURE_NOT_AVAILABLE' }],
+    [422, 'not of the known form', { kind: 'unanswered', reason: 'refused', code: 'UNKNOWN' }],
+    [408, 'REQUEST_TIMEOUT', { kind: 'unanswered', reason: 'server_error' }],
     [500, 'SERVER_ERROR', { kind: 'unanswered', reason: 'server_error' }],
     [502, 'BAD_GATEWAY', { kind: 'unanswered', reason: 'server_error' }],
-    [503, 'CHANNEL_UNAVAILABLE', { kind: 'unanswered', reason: 'unreachable' }],
+    [503, 'CHANNEL_UNAVAILABLE', { kind: 'unanswered', reason: 'server_error' }],
   ])('answers for %i %s: %j', async (status, code, expected) => {
     expect(await answerTo(json(status, { error_code: code, message: 'x' }))).toStrictEqual(expected)
   })
@@ -75,6 +77,17 @@ describe.each([...READS, CANCEL])('xendit %s: what goes wrong', (_name, ask) => 
       authorization: `Basic ${Buffer.from(`${PROVIDER_KEY}:`).toString('base64')}`,
       'api-version': '2024-11-11',
     })
+  })
+})
+
+describe('xendit: what is not there', () => {
+  it.each([...READS, CANCEL])('%s: a list can be empty, anything else can be missing', async (name, ask) => {
+    const { provider } = await scriptedProvider(json(404, { error_code: 'DATA_NOT_FOUND', message: 'x' }))
+
+    const answer = await ask(provider, TIMEOUT_MS)
+
+    const wrongPlace = { kind: 'unanswered', reason: 'refused', code: 'NOT_FOUND' }
+    expect(answer).toStrictEqual(name === 'listTransactions' ? wrongPlace : { kind: 'not_found' })
   })
 })
 

@@ -68,6 +68,16 @@ const silentList: Scene = async ({ deps }) => {
   await run(syncProviderTransactions, deps)
 }
 
+/** As for a filter or a value that the provider does not take. */
+const refusedList: Scene = async ({ deps }) => {
+  deps.provider.script('listTransactions', async () => ({
+    kind: 'unanswered',
+    reason: 'refused',
+    code: 'API_VALIDATION_ERROR',
+  }))
+  await run(syncProviderTransactions, deps)
+}
+
 const foreignTransaction: Scene = async ({ deps }) => {
   const foreign = { providerPaymentId: `inv-${crypto.randomUUID()}`, reference: 'order 17' }
   listedTransactions(deps).push(settledRow(foreign, deps.now()))
@@ -86,6 +96,7 @@ export const MONEY_SCENES: Readonly<Record<string, Scene>> = {
   'settlements-failing': unsettled,
   'sync-not-running': async ({ deps }) => void (await run(syncProviderTransactions, deps)),
   'sync-incomplete': silentList,
+  'provider-refuses-calls': refusedList,
   'provider-errors-list-transactions': silentList,
   'provider-slow-list-transactions': silentList,
   'suspense-money': async ({ deps }) => wrongAmount(deps),
