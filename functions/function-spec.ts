@@ -1,5 +1,6 @@
 import type { QueueName } from '../shared/queues.ts'
 import type { TableAccess } from '../shared/table/access.ts'
+import type { DailyTimes } from './daily-times.ts'
 
 /** What starts a function. */
 export type Trigger =
@@ -15,7 +16,8 @@ export type Trigger =
 
 export type ScheduleSpec =
   | { readonly everyMinutes: number; readonly maxEventAgeSeconds: number }
-  | { readonly dailyAtUtc: { readonly hour: number; readonly minute: number }; readonly maxEventAgeSeconds: number }
+  /** Once a day, at the time the stage has set under this name. */
+  | { readonly dailyAt: keyof DailyTimes; readonly maxEventAgeSeconds: number }
 
 export type SecretAccess =
   /** Reads the provider's key and callback tokens. */

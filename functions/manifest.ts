@@ -136,7 +136,7 @@ export const MANIFEST: readonly FunctionSpec[] = [
     ...defaults,
     name: 'sweep-settlements',
     entry: 'functions/schedule/sweep-settlements.ts',
-    trigger: { kind: 'schedule', schedule: { dailyAtUtc: { hour: 2, minute: 0 }, maxEventAgeSeconds: 3_600 } },
+    trigger: { kind: 'schedule', schedule: { dailyAt: 'sweepAtUtc', maxEventAgeSeconds: 3_600 } },
     table: { indexes: ['by-owner'] },
     sends: ['settlements'],
     // A page of clients and a message for each, one after the other: time for many thousand clients.

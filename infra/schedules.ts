@@ -2,15 +2,17 @@ import { Duration } from 'aws-cdk-lib'
 import { Rule, Schedule } from 'aws-cdk-lib/aws-events'
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets'
 import { Construct } from 'constructs'
+import type { DailyTimes } from '../functions/daily-times.ts'
 import { functionName, type ScheduleSpec } from '../functions/function-spec.ts'
 import type { GatewayFunctions } from './gateway-functions.ts'
 import type { GatewayQueues } from './gateway-queues.ts'
 import type { DeployedStage } from './stage.ts'
 
-const scheduleOf = (spec: ScheduleSpec): Schedule =>
-  'everyMinutes' in spec
-    ? Schedule.rate(Duration.minutes(spec.everyMinutes))
-    : Schedule.cron({ hour: String(spec.dailyAtUtc.hour), minute: String(spec.dailyAtUtc.minute) })
+const scheduleOf = (spec: ScheduleSpec, times: DailyTimes): Schedule => {
+  if ('everyMinutes' in spec) return Schedule.rate(Duration.minutes(spec.everyMinutes))
+  const { hour, minute } = times[spec.dailyAt]
+  return Schedule.cron({ hour: String(hour), minute: String(minute) })
+}
 
 /** Starts functions by the clock. EventBridge may start one twice or late: each of them must not mind. */
 export class Schedules extends Construct {
@@ -27,7 +29,7 @@ export class Schedules extends Construct {
     for (const { spec, trigger, lambda } of functions.triggeredBy('schedule')) {
       new Rule(this, spec.name, {
         ruleName: functionName(stage.settings.name, spec),
-        schedule: scheduleOf(trigger.schedule),
+        schedule: scheduleOf(trigger.schedule, stage),
         targets: [
           new LambdaFunction(lambda, {
             retryAttempts: 0,

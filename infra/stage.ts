@@ -1,4 +1,5 @@
 import { RemovalPolicy } from 'aws-cdk-lib'
+import { DAILY_TIMES, type DailyTimes, type TimeOfDay } from '../functions/daily-times.ts'
 import type { StageSettings } from '../shared/stage-settings.ts'
 
 /** What a route lets through; API Gateway answers the rest with 429. */
@@ -14,7 +15,7 @@ export type StageDomain = {
  * How one deployment differs from another: everything, and all of it here. No account ids, no regions and no secrets:
  * those come from the deployer's credentials and from Secrets Manager.
  */
-export type DeployedStage = {
+export type DeployedStage = DailyTimes & {
   /** What the code is told about its stage. */
   readonly settings: StageSettings
   /** What becomes of the table when its stack is deleted or replaces it; of the rest: `removalPolicyBesidesTable`. */
@@ -90,6 +91,7 @@ type Options = Omit<DeployedStage, 'settings'> & {
 
 /** `dev` and every stage a developer names: cheap, and gone without a trace when its stack is deleted. */
 const disposable: Options = {
+  ...DAILY_TIMES,
   payer: { returnUrl: PLACEHOLDER_RETURN_URL, name: 'Payment' },
   removalPolicy: RemovalPolicy.DESTROY,
   deletionProtection: false,
@@ -169,6 +171,9 @@ export const hasAlarms = ({
 }: Pick<DeployedStage, 'deletionProtection' | 'alarmRecipients'>): boolean =>
   deletionProtection || alarmRecipients.length > 0
 
+const isTimeOfDay = ({ hour, minute }: TimeOfDay): boolean =>
+  Number.isInteger(hour) && hour >= 0 && hour <= 23 && Number.isInteger(minute) && minute >= 0 && minute <= 59
+
 /**
  * Refuses what must never be deployed, whoever built the settings: webhooks to loopback addresses would reach the
  * Lambda runtime's own API. Only the local gateway, which is no stack, allows them.
@@ -178,6 +183,11 @@ export const assertDeployable = (stage: DeployedStage): void => {
   assertStageName(settings.name)
   if (stage.logLevel === 'WARN' && hasAlarms(stage)) {
     throw new Error(`stage ${settings.name}: metrics ride on INFO lines, so with WARN its alarms would watch silence`)
+  }
+  if (!isTimeOfDay(stage.sweepAtUtc)) {
+    throw new Error(
+      `stage ${settings.name}: sweepAtUtc must be an hour from 0 to 23 and a minute from 0 to 59, both whole`,
+    )
   }
   if (settings.allowLoopbackWebhooks) {
     throw new Error(`stage ${settings.name}: webhooks to loopback addresses exist only in the local gateway`)

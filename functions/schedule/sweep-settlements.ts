@@ -1,5 +1,5 @@
 import { scheduleHandler } from '../../shared/runtime/schedule-handler.ts'
 import { sweepSettlements } from '../../shared/settlement/sweep-settlements.ts'
 
-/** Daily at 02:00 UTC (spec 3.2): puts every client on the settlements queue. Safe to repeat. */
+/** Daily, at 02:00 UTC unless the stage says otherwise (spec 3.2): puts every client on the settlements queue. Safe to repeat. */
 export const handler = scheduleHandler((deps) => sweepSettlements(deps))

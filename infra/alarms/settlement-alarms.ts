@@ -14,7 +14,7 @@ const runs = ({ our }: Watched): readonly AlarmSpec[] => [
     is: 'below',
     threshold: 1,
     because:
-      'It runs at 02:00 UTC. One period of a day slides, and two runs some seconds more than a day apart would leave it empty; so 26 hours, each without a run. Periods of an hour may look back a week.',
+      'It runs at one time of day (sweepAtUtc). One period of a day slides, and two runs some seconds more than a day apart would leave it empty; so 26 hours, each without a run. Periods of an hour may look back a week.',
     periodMinutes: HOUR,
     periods: 26,
     whenMissing: 'breaching',

@@ -1,3 +1,4 @@
+import { DAILY_TIMES } from '../../functions/daily-times.ts'
 import type { QueueName } from '../../shared/queues.ts'
 import { SECOND_MS } from '../../shared/time.ts'
 import { VISIBILITY_PER_TIMEOUT } from '../queue-settings.ts'
@@ -26,6 +27,7 @@ export const startEventSources = async (options: EventSourceOptions): Promise<{ 
 
   const scheduler = startScheduler(
     clock,
+    DAILY_TIMES,
     host.functions.flatMap(({ spec: { trigger }, invoke }) => {
       if (trigger.kind !== 'schedule') return []
       const maxAgeMs = trigger.schedule.maxEventAgeSeconds * SECOND_MS

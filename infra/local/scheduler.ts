@@ -1,3 +1,4 @@
+import type { DailyTimes, TimeOfDay } from '../../functions/daily-times.ts'
 import type { ScheduleSpec } from '../../functions/function-spec.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../shared/time.ts'
 import type { LocalClock } from './local-clock.ts'
@@ -15,9 +16,9 @@ export type Scheduler = { close(): void }
  * start, as on AWS since the rule was made, and a daily time that was jumped over is skipped, the next one being reckoned
  * from the new time. (Who wants a skipped run invokes the function.)
  */
-export const startScheduler = (clock: LocalClock, jobs: readonly ScheduledJob[]): Scheduler => {
+export const startScheduler = (clock: LocalClock, times: DailyTimes, jobs: readonly ScheduledJob[]): Scheduler => {
   const stops = jobs.map(({ schedule, run }) =>
-    'everyMinutes' in schedule ? everyMinutes(schedule.everyMinutes, run) : daily(clock, schedule.dailyAtUtc, run),
+    'everyMinutes' in schedule ? everyMinutes(schedule.everyMinutes, run) : daily(clock, times[schedule.dailyAt], run),
   )
   return {
     close: () => {
@@ -31,8 +32,6 @@ const everyMinutes = (minutes: number, run: () => void): (() => void) => {
   timer.unref()
   return () => clearInterval(timer)
 }
-
-type TimeOfDay = { readonly hour: number; readonly minute: number }
 
 const daily = (clock: LocalClock, time: TimeOfDay, run: () => void): (() => void) => {
   let cancel = () => {}

@@ -28,6 +28,10 @@ describe('deployedStage', () => {
     expect(() => deployedStage(name)).toThrow('reserved for the local gateway')
   })
 
+  it.each(['dev', 'prod'])('sweeps %s at 02:00 UTC by default', (name) => {
+    expect(deployedStage(name).sweepAtUtc).toStrictEqual({ hour: 2, minute: 0 })
+  })
+
   it('protects production alone', () => {
     expect(deployedStage('prod').deletionProtection).toBe(true)
     expect(deployedStage('prod2').deletionProtection).toBe(false)
@@ -40,6 +44,18 @@ describe('GatewayStack', () => {
     const loopback: DeployedStage = { ...stage, settings: { ...stage.settings, allowLoopbackWebhooks: true } }
 
     expect(() => new GatewayStack(new App({ outdir: directory }), 'gateway', { stage: loopback })).toThrow('loopback')
+  })
+
+  it.each([
+    { hour: 24, minute: 0 },
+    { hour: -1, minute: 0 },
+    { hour: 2, minute: 60 },
+    { hour: 2.5, minute: 0 },
+    { hour: 2, minute: Number.NaN },
+  ])('refuses to sweep at %o, which is no time of day', (sweepAtUtc) => {
+    const stage = { ...deployedStage('dev'), sweepAtUtc }
+
+    expect(() => new GatewayStack(new App({ outdir: directory }), 'gateway', { stage })).toThrow('sweepAtUtc')
   })
 
   it('refuses the name of the local gateway, whoever built the settings', () => {

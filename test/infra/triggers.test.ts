@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { type FunctionSpec, functionName, type Trigger } from '../../functions/function-spec.ts'
 import { MANIFEST } from '../../functions/manifest.ts'
 import { synthesised } from '../support/stack-template.ts'
+import { stageWith } from '../support/stage-options.ts'
 
 const template = synthesised('dev')
 const propertiesOf = (type: string) => template.ofType(type).map(({ properties }) => properties)
@@ -155,10 +156,7 @@ describe('schedules', () => {
   it('start each scheduled function at its time, without retries, setting aside what comes late', () => {
     const expected = triggeredBy('schedule').map(({ trigger: { schedule }, name }) => ({
       Name: name,
-      ScheduleExpression:
-        'everyMinutes' in schedule
-          ? rate(schedule.everyMinutes)
-          : `cron(${schedule.dailyAtUtc.minute} ${schedule.dailyAtUtc.hour} * * ? *)`,
+      ScheduleExpression: 'everyMinutes' in schedule ? rate(schedule.everyMinutes) : 'cron(0 2 * * ? *)',
       State: 'ENABLED',
       Targets: [
         {
@@ -188,6 +186,16 @@ describe('schedules', () => {
         DestinationConfig: { OnFailure: { Destination: '<gateway-dev-schedules-dead>.Arn' } },
       })),
     )
+  })
+
+  it('sweep at the time the stage has set', () => {
+    const stage = stageWith({ sweepAtUtc: { hour: 17, minute: 30 } })
+    const expressions = synthesised(stage)
+      .ofType('AWS::Events::Rule')
+      .map(({ properties }) => properties['ScheduleExpression'])
+
+    expect(expressions).toContain('cron(30 17 * * ? *)')
+    expect(expressions).not.toContain('cron(0 2 * * ? *)')
   })
 
   it('check due work every minute, one run at a time', () => {

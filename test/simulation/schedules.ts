@@ -1,3 +1,4 @@
+import { DAILY_TIMES } from '../../functions/daily-times.ts'
 import type { ScheduleSpec } from '../../functions/function-spec.ts'
 import { MANIFEST } from '../../functions/manifest.ts'
 import { syncCursorKey } from '../../shared/table/keys.ts'
@@ -10,8 +11,8 @@ const DAY_MS = 24 * 60 * MINUTE_MS
 /** When the schedule fires next, at or after a time. */
 const nextFiring = (schedule: ScheduleSpec, notBeforeMs: number): number => {
   const everyMs = 'everyMinutes' in schedule ? schedule.everyMinutes * MINUTE_MS : DAY_MS
-  const offsetMs =
-    'dailyAtUtc' in schedule ? (schedule.dailyAtUtc.hour * 60 + schedule.dailyAtUtc.minute) * MINUTE_MS : 0
+  const daily = 'dailyAt' in schedule ? DAILY_TIMES[schedule.dailyAt] : { hour: 0, minute: 0 }
+  const offsetMs = (daily.hour * 60 + daily.minute) * MINUTE_MS
   return Math.ceil((notBeforeMs - offsetMs) / everyMs) * everyMs + offsetMs
 }
 

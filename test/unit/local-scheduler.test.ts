@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { DAILY_TIMES, type DailyTimes } from '../../functions/daily-times.ts'
 import { type LocalClock, startLocalClock } from '../../infra/local/local-clock.ts'
 import { nextDailyMs, startScheduler } from '../../infra/local/scheduler.ts'
 
@@ -18,17 +19,16 @@ afterEach(() => {
 })
 
 const everyMinute = () =>
-  startScheduler(clock, [
+  startScheduler(clock, DAILY_TIMES, [
     { schedule: { everyMinutes: 1, maxEventAgeSeconds: 60 }, run: () => fired.push(clock.nowMs() - START_MS) },
   ])
 
-const dailyAtTwo = () =>
-  startScheduler(clock, [
-    {
-      schedule: { dailyAtUtc: { hour: 2, minute: 0 }, maxEventAgeSeconds: 60 },
-      run: () => fired.push(clock.nowMs() - START_MS),
-    },
+const sweptAt = (times: DailyTimes) =>
+  startScheduler(clock, times, [
+    { schedule: { dailyAt: 'sweepAtUtc', maxEventAgeSeconds: 60 }, run: () => fired.push(clock.nowMs() - START_MS) },
   ])
+
+const dailyAtTwo = () => sweptAt(DAILY_TIMES)
 
 describe('schedules on the one clock (design section 6)', () => {
   it('fires a rate with every interval that passes', () => {
@@ -56,6 +56,15 @@ describe('schedules on the one clock (design section 6)', () => {
     vi.advanceTimersByTime(25 * HOUR_MS)
 
     expect(fired).toStrictEqual([HOUR_MS, 25 * HOUR_MS])
+  })
+
+  it('fires the sweep at the time that is set, 02:00 UTC by default', () => {
+    sweptAt({ sweepAtUtc: { hour: 1, minute: 30 } })
+    dailyAtTwo()
+
+    vi.advanceTimersByTime(2 * HOUR_MS)
+
+    expect(fired).toStrictEqual([HOUR_MS / 2, HOUR_MS])
   })
 
   it('skips a daily time that was jumped over', () => {
