@@ -1,7 +1,8 @@
 import type { Deps } from '../deps.ts'
-import { assertNever, GatewayError, invalid } from '../errors.ts'
+import { assertNever, type GatewayError, invalid } from '../errors.ts'
 import type { ClientId } from '../ids.ts'
 import { type CancelAnswer, PROVIDER_READ_TIMEOUT_MS, type Unanswered } from '../provider/provider.ts'
+import { providerFailure } from '../provider/provider-failure.ts'
 import { finding, recordSuspense } from '../suspense/record-suspense.ts'
 import { applyProviderReport } from './apply-provider-report.ts'
 import { closePayment } from './close-payment.ts'
@@ -11,10 +12,8 @@ import { noteCancelRequested } from './payment-store.ts'
 
 type CancelDeps = Pick<Deps, 'table' | 'sleep' | 'random' | 'provider' | 'now' | 'newId' | 'log' | 'alerts'>
 
-const unanswered = ({ reason }: Unanswered): GatewayError =>
-  reason === 'unreachable' || reason === 'rate_limited'
-    ? new GatewayError('network', 'the provider cannot be reached; the payment is unchanged, try again')
-    : new GatewayError('server_error', 'the provider failed; the payment is unchanged, try again')
+const unanswered = (answer: Pick<Unanswered, 'reason'>): GatewayError =>
+  providerFailure(answer, 'the payment is unchanged here, try again')
 
 /** Answers by the status that is kept, whoever brought it about. */
 const answerAsKept = (payment: Payment): Payment => {
@@ -33,7 +32,7 @@ const followProvider = async (deps: CancelDeps, payment: Payment): Promise<Payme
   if (outcome.kind === 'unanswered') throw unanswered(outcome)
   const kept = await reread(deps, payment)
   // Final upstream, but its money is not visible yet: neither answer would be true now.
-  if (kept.status === 'pending') throw unanswered({ kind: 'unanswered', reason: 'server_error' })
+  if (kept.status === 'pending') throw unanswered({ reason: 'server_error' })
   return answerAsKept(kept)
 }
 
@@ -50,7 +49,7 @@ const whenAnswered = async (deps: CancelDeps, payment: Payment, answer: CancelAn
         deps,
         finding({ subject: payment.paymentId, cause: 'not_found_upstream', payment, now: deps.now() }),
       )
-      throw unanswered({ kind: 'unanswered', reason: 'server_error' })
+      throw unanswered({ reason: 'server_error' })
     case 'unanswered':
       throw unanswered(answer)
     default:

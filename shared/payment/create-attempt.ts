@@ -3,6 +3,7 @@ import { displayNameOf } from '../client/display-name.ts'
 import type { Deps } from '../deps.ts'
 import { GatewayError } from '../errors.ts'
 import { type CreateAnswer, type CreateRequestInput, PROVIDER_CREATE_TIMEOUT_MS } from '../provider/provider.ts'
+import { DID_NOT_ANSWER, FAILED } from '../provider/provider-failure.ts'
 import { cancelOrphan } from './cancel-orphan.ts'
 import { expiryOf } from './channel-timing.ts'
 import { commitAttempt } from './commit-attempt.ts'
@@ -45,7 +46,7 @@ const failureOf = (answer: Exclude<CreateAnswer, { readonly kind: 'created' }>):
       return {
         outcome: 'unknown',
         code: answer.reason,
-        message: 'the provider did not answer; retry with the same Idempotency-Key',
+        message: `${answer.answered ? FAILED : DID_NOT_ANSWER}; retry with the same Idempotency-Key`,
       }
   }
 }

@@ -1,6 +1,6 @@
 import type { Deps } from '../deps.ts'
-import { GatewayError } from '../errors.ts'
 import { auditStep } from '../operator/audit.ts'
+import { providerFailure } from '../provider/provider-failure.ts'
 import { conditionalWrite } from '../table/write.ts'
 import { type ApplyOutcome, applyProviderReport } from './apply-provider-report.ts'
 import { findAnyPayment } from './find-payment.ts'
@@ -34,9 +34,7 @@ export const refreshPayment = async (
   }
   const unanswered = outcomes.find((outcome) => outcome.kind === 'unanswered')
   if (unanswered) {
-    const code =
-      unanswered.reason === 'unreachable' || unanswered.reason === 'rate_limited' ? 'network' : 'server_error'
-    throw new GatewayError(code, `the provider could not be asked: ${unanswered.reason}`, {
+    throw providerFailure(unanswered, `the payment is unchanged (${unanswered.reason})`, {
       actionHint: 'Try again; if it stays like this, check the provider secret and the provider status page.',
     })
   }

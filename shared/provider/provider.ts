@@ -54,8 +54,8 @@ export type CreateAnswer =
   | { readonly kind: 'refused'; readonly code: string; readonly ofAccount?: boolean }
   /** The provider said "not now" before any effect (429, or the connection was never made). */
   | { readonly kind: 'not_executed'; readonly reason: string }
-  /** Nobody knows: a payable request may exist upstream. */
-  | { readonly kind: 'unknown'; readonly reason: string }
+  /** Nobody knows: a payable request may exist upstream. `answered`: the provider said something, but not that. */
+  | { readonly kind: 'unknown'; readonly reason: string; readonly answered?: true }
 
 export type CancelAnswer =
   | { readonly kind: 'cancelled' }

@@ -50,7 +50,7 @@ export const createAnswer = (outcome: HttpOutcome, asked: CreateRequestInput): C
   if (status === 200 || status === 201) return readCreated(json, asked)
   const code = errorCodeOf(json)
   if (status === 429) return { kind: 'not_executed', reason: code }
-  if (!REFUSED_STATUSES.has(status) || EXISTS.has(code)) return { kind: 'unknown', reason: `HTTP ${status} ${code}` }
+  if (!REFUSED_STATUSES.has(status) || EXISTS.has(code)) return unclear(`HTTP ${status} ${code}`)
   if (NOT_NOW.has(code)) return { kind: 'not_executed', reason: code }
   const ofAccount = ACCOUNT_STATUSES.has(status) || ACCOUNT_CODES.has(code)
   return { kind: 'refused', code, ...(ofAccount && { ofAccount }) }
@@ -59,10 +59,10 @@ export const createAnswer = (outcome: HttpOutcome, asked: CreateRequestInput): C
 const readCreated = (json: unknown, asked: CreateRequestInput): CreateAnswer => {
   const request = v.safeParse(RequestSchema, json)
   const echo = v.safeParse(RequestEchoSchema, json)
-  if (!request.success || !echo.success) return { kind: 'unknown', reason: 'unreadable answer' }
+  if (!request.success || !echo.success) return unclear('unreadable answer')
   // Showing a customer the destination of another request would send the money astray.
   const isOurs = echo.output.reference_id === asked.reference && echo.output.request_amount === asked.amountMinor
-  return isOurs
-    ? { kind: 'created', request: request.output }
-    : { kind: 'unknown', reason: 'answer about another request' }
+  return isOurs ? { kind: 'created', request: request.output } : unclear('answer about another request')
 }
+
+const unclear = (reason: string): CreateAnswer => ({ kind: 'unknown', reason, answered: true })

@@ -140,7 +140,7 @@ describe('POST /v1/payments/{id}/cancel (spec 4.4)', () => {
 
   it.each<readonly [CancelAnswer, string]>([
     [{ kind: 'unanswered', reason: 'unreachable' }, 'network'],
-    [{ kind: 'unanswered', reason: 'rate_limited' }, 'network'],
+    [{ kind: 'unanswered', reason: 'rate_limited' }, 'server_error'],
     [{ kind: 'unanswered', reason: 'server_error' }, 'server_error'],
     [{ kind: 'not_found' }, 'server_error'],
   ])('answers 502 to %j with code %s, and the payment stays pending', async (upstream, code) => {

@@ -66,9 +66,10 @@ describe('cancelPayment (spec 4.4)', () => {
 
   it.each([
     ['unreachable', 'network'],
-    ['rate_limited', 'network'],
+    ['rate_limited', 'server_error'],
     ['server_error', 'server_error'],
     ['misconfigured', 'server_error'],
+    ['refused', 'server_error'],
   ] as const)('answers 502 when the provider is %s, changes nothing, and can be tried again', async (reason, code) => {
     const { deps, cancel, stored } = await aPending()
     deps.provider.script('cancelRequest', async () => ({ kind: 'unanswered', reason }))

@@ -20,6 +20,7 @@ describe('createPayment when the provider fails', () => {
     ],
     [{ kind: 'not_executed', reason: 'rate_limited' }, 'the provider takes no payments right now'],
     [{ kind: 'unknown', reason: 'timeout' }, 'the provider did not answer'],
+    [{ kind: 'unknown', reason: 'HTTP 500 SERVER_ERROR', answered: true }, 'the provider failed'],
   ] as const)('answers internal_error after %o and lets a retry make the payment', async (answer, message) => {
     const deps = testDeps()
     const client = await aStoredClient(deps)

@@ -141,7 +141,11 @@ describe('xendit create: what an answer proves (design section 4)', () => {
 
   it('unknown: silence until the deadline, and a body that stalls', async () => {
     expect(await create(silence, {}, 80)).toStrictEqual({ kind: 'unknown', reason: 'timeout' })
-    expect(await create(stalled, {}, 80)).toStrictEqual({ kind: 'unknown', reason: 'unreadable answer' })
+    expect(await create(stalled, {}, 80)).toStrictEqual({
+      kind: 'unknown',
+      reason: 'unreadable answer',
+      answered: true,
+    })
   })
 
   it.each([
@@ -156,7 +160,7 @@ describe('xendit create: what an answer proves (design section 4)', () => {
   ])('unknown: %i %s', async (status, code) => {
     const answer = await create(json(status, { error_code: code, message: 'secret details' }))
 
-    expect(answer).toStrictEqual({ kind: 'unknown', reason: `HTTP ${status} ${code}` })
+    expect(answer).toStrictEqual({ kind: 'unknown', reason: `HTTP ${status} ${code}`, answered: true })
   })
 
   it.each([

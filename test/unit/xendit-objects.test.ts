@@ -133,7 +133,7 @@ describe('xendit cancelRequest', () => {
   it.each<[number, string, CancelAnswer]>([
     [400, 'INACTIVE_PAYMENT_REQUEST', { kind: 'final' }],
     [400, 'INELIGIBLE_TRANSACTION_STATUS', { kind: 'not_cancellable' }],
-    [400, 'TEMPORARILY_UNAVAILABLE', { kind: 'unanswered', reason: 'unreachable' }],
+    [400, 'TEMPORARILY_UNAVAILABLE', { kind: 'unanswered', reason: 'server_error' }],
   ])('reads %i %s as %j', async (status, code, expected) => {
     const { answer } = await cancel(json(status, { error_code: code, message: 'x' }))
 

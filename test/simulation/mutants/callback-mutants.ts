@@ -72,6 +72,14 @@ export const CALLBACK_MUTANTS = [
       tests: ['unit/xendit-objects'],
     },
   ]),
+  ...mutantsOf('shared/provider/provider-failure.ts', [
+    {
+      name: 'a provider that has answered is the network',
+      find: "rate_limited: { code: 'server_error'",
+      replace: "rate_limited: { code: 'network'",
+      tests: ['unit/provider-failure'],
+    },
+  ]),
   ...mutantsOf('shared/provider/xendit-schema.ts', [
     {
       name: 'a payment without a capture counts as money',
