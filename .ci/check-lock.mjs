@@ -1,0 +1,10 @@
+/** Fails when the lock file names a package that would be fetched without a checksum to hold it to. */
+import { readFileSync } from 'node:fs'
+
+const { packages } = JSON.parse(readFileSync(process.argv[2] ?? 'package-lock.json', 'utf8'))
+const unchecked = Object.entries(packages)
+  .filter(([path, entry]) => path !== '' && !entry.link && !entry.inBundle && !entry.integrity)
+  .map(([path, entry]) => `${path} ${entry.version}`)
+
+for (const line of unchecked) console.error(`no checksum in package-lock.json: ${line}`)
+process.exit(unchecked.length === 0 ? 0 : 1)
