@@ -57,7 +57,7 @@ export const REDELIVERING: TableAccess = {
 
 /** What is overdue: news of payments, fan-out of events, messages of deliveries, alerts. */
 export const DUE_WORK: TableAccess = allAccess(NEWS, {
-  GetItem: ['DELIVERY', 'SUSPENSE'],
+  GetItem: ['DELIVERY'],
   Query: ['ENDPOINTS'],
   PutItem: ['DELIVERY'],
   UpdateItem: ['DELIVERY'],

@@ -67,7 +67,7 @@ export const localDeps = (options: LocalDepsOptions): LocalDeps => {
   const monotonicMs = () => performance.now()
   const shared = {
     queues: localQueues(emulator.sqs, options.queueUrls, clock),
-    alerts: snsAlerts(emulator.sns, options.alertsTopicArn),
+    alerts: snsAlerts(emulator.sns, options.alertsTopicArn, monotonicMs),
     secrets: options.secrets,
   }
   return {

@@ -17,7 +17,7 @@ type Plan = {
   readonly concurrency: number
 }
 
-/** In this order: what merchants and operators wait for comes before questions to the provider. */
+/** Side by side, each with its own workers and the whole time of a run: no kind can hold up another. */
 const PLANS: readonly Plan[] = [
   { work: 'event', worker: checkEvent, limit: 2_000, concurrency: 8 },
   { work: 'alert', worker: checkAlert, limit: 500, concurrency: 4 },
@@ -91,7 +91,8 @@ const drain = async (deps: Deps, plan: Plan, run: Run): Promise<void> => {
 /**
  * Every minute: whatever must be looked at by now (design section 4). Events the stream lost, alerts not published,
  * deliveries overdue, payments whose callback may be lost or whose time is over. One run at a time; each item is
- * claimed by moving its due time forward, so a second run would only find less to do.
+ * claimed by moving its due time forward, so a second run would only find less to do. A kind that breaks off lets the
+ * others finish, and then fails the run.
  */
 export const checkDueWork = async (deps: Deps): Promise<DueWorkSummary> => {
   const run: Run = {
@@ -99,7 +100,8 @@ export const checkDueWork = async (deps: Deps): Promise<DueWorkSummary> => {
     summary: { event: 0, alert: 0, delivery: 0, payment: 0, failed: 0 },
     latestMs: { event: 0, alert: 0, delivery: 0, payment: 0 },
   }
-  for (const plan of PLANS) await drain(deps, plan, run)
+  const drained = await Promise.allSettled(PLANS.map((plan) => drain(deps, plan, run)))
+  for (const end of drained) if (end.status === 'rejected') throw end.reason
   deps.log.info('due_work.completed', {
     ...run.summary,
     event_late_ms: run.latestMs.event,

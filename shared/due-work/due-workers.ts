@@ -3,8 +3,7 @@ import type { Deps } from '../deps.ts'
 import { checkOverdueEvent } from '../event/check-overdue-event.ts'
 import { DeliveryIdSchema, PaymentIdSchema } from '../ids.ts'
 import { checkDuePayment } from '../payment/check-due-payment.ts'
-import { publishSuspenseAlert } from '../suspense/record-suspense.ts'
-import { findSuspense } from '../suspense/suspense-store.ts'
+import { checkSuspenseAlert } from '../suspense/record-suspense.ts'
 import { isSuspenseKey } from '../table/keys.ts'
 import { checkOverdueDelivery } from '../webhook/check-overdue-delivery.ts'
 import { checkDeliveryAlert } from '../webhook/delivery-alert.ts'
@@ -28,6 +27,5 @@ export const checkPayment = async (deps: Deps, { id, dueAt }: DueItem): Promise<
 
 export const checkAlert = async (deps: Deps, item: DueItem): Promise<WorkDone> => {
   if (!isSuspenseKey(item)) return doneIf(await checkDeliveryAlert(deps, v.parse(DeliveryIdSchema, item.id)))
-  const suspense = await findSuspense(deps, item.id)
-  return doneIf(suspense !== undefined && (await publishSuspenseAlert(deps, suspense)))
+  return doneIf(await checkSuspenseAlert(deps, { suspenseId: item.id, dueAt: item.dueAt }))
 }

@@ -42,7 +42,7 @@ const makeDeps = (): Deps => {
       ...(config.webhooksQueueUrl !== undefined && { webhooks: config.webhooksQueueUrl }),
       ...(config.settlementsQueueUrl !== undefined && { settlements: config.settlementsQueueUrl }),
     }),
-    alerts: snsAlerts(new SNSClient(aws), config.alertsTopicArn),
+    alerts: snsAlerts(new SNSClient(aws), config.alertsTopicArn, monotonicMs),
     secrets,
     sendWebhook: httpsWebhookSender({ allowLoopback: false, monotonicMs }),
     resolveHost,

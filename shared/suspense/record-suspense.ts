@@ -3,9 +3,9 @@ import type { PaymentId } from '../ids.ts'
 import type { Alert } from '../operator/alerts.ts'
 import type { StoredPayment } from '../payment/payment.ts'
 import type { ProviderPayment } from '../provider/provider.ts'
-import type { Timestamp } from '../time.ts'
+import { addMs, type Timestamp } from '../time.ts'
 import type { FindingCause, MoneyCause, Suspense } from './suspense.ts'
-import { endSuspenseAlert, putSuspense } from './suspense-store.ts'
+import { ALERT_GRACE_MS, claimSuspenseAlert, endSuspenseAlert, putSuspense } from './suspense-store.ts'
 
 type SuspenseDeps = Pick<Deps, 'table' | 'sleep' | 'random' | 'alerts' | 'log'>
 
@@ -66,6 +66,16 @@ export const publishSuspenseAlert = async (deps: SuspenseDeps, item: Suspense): 
   await endSuspenseAlert(deps, item.suspenseId)
   deps.log.info('alert.published', { suspense_id: item.suspenseId })
   return true
+}
+
+/** Due work `alert` of an item. Answers whether the operators were told. */
+export const checkSuspenseAlert = async (
+  deps: SuspenseDeps & Pick<Deps, 'now'>,
+  due: { readonly suspenseId: string; readonly dueAt: Timestamp },
+): Promise<boolean> => {
+  // Moved forward before publishing, so that alerts that cannot be published do not block those behind them.
+  const item = await claimSuspenseAlert(deps, due, addMs(deps.now(), ALERT_GRACE_MS))
+  return item !== undefined && publishSuspenseAlert(deps, item)
 }
 
 /** The one line about an item that was written down. */

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
 import type { Page } from '../page.ts'
-import { equals, isNew } from '../table/condition.ts'
+import { all, equals, isNew } from '../table/condition.ts'
 import { DUE_WORK_FIELDS, dueWork } from '../table/due-work.ts'
 import { suspenseKey } from '../table/keys.ts'
 import { listItems } from '../table/list.ts'
@@ -9,13 +9,13 @@ import { getItem } from '../table/read.ts'
 import { GATEWAY_OWNER } from '../table/schema.ts'
 import { put, type Step, update } from '../table/step.ts'
 import { conditionalWrite } from '../table/write.ts'
-import { addMs, MINUTE_MS } from '../time.ts'
+import { addMs, MINUTE_MS, type Timestamp } from '../time.ts'
 import { type Suspense, SuspenseSchema } from './suspense.ts'
 
 type StoreDeps = Pick<Deps, 'table' | 'sleep' | 'random' | 'log'>
 
-/** How long due work leaves an alert to whoever wrote the item. */
-const ALERT_GRACE_MS = MINUTE_MS
+/** How long due work leaves an alert to whoever wrote the item, and waits between its own tries. */
+export const ALERT_GRACE_MS = MINUTE_MS
 
 const itemOf = (item: Suspense) => ({
   ...item,
@@ -40,6 +40,21 @@ export const putSuspense = (deps: StoreDeps, item: Suspense) =>
 export const findSuspense = async (deps: StoreDeps, suspenseId: string): Promise<Suspense | undefined> => {
   const item = await getItem(deps, suspenseKey(suspenseId))
   return item && v.parse(SuspenseSchema, item)
+}
+
+/** Moves an alert's due time forward. Undefined: it has been published, or somebody else has claimed it. */
+export const claimSuspenseAlert = async (
+  deps: StoreDeps,
+  { suspenseId, dueAt }: { readonly suspenseId: string; readonly dueAt: Timestamp },
+  until: Timestamp,
+): Promise<Suspense | undefined> => {
+  const claim = update(
+    suspenseKey(suspenseId),
+    { set: { dueAt: until } },
+    all(equals('work', 'alert'), equals('dueAt', dueAt)),
+  )
+  const { applied, item } = await conditionalWrite(deps, claim)
+  return applied ? v.parse(SuspenseSchema, item) : undefined
 }
 
 /** The operators have been told: the item is no longer due. Refused when somebody else has noted it already. */

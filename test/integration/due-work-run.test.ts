@@ -1,13 +1,19 @@
 import { describe, expect, it } from 'vitest'
 import { checkDueWork } from '../../shared/due-work/check-due-work.ts'
 import type { PaymentId } from '../../shared/ids.ts'
+import { minor } from '../../shared/money.ts'
 import { applyProviderReport } from '../../shared/payment/apply-provider-report.ts'
 import type { Payment } from '../../shared/payment/payment.ts'
+import { heldMoney } from '../../shared/suspense/record-suspense.ts'
+import { putSuspense } from '../../shared/suspense/suspense-store.ts'
 import { paymentKey } from '../../shared/table/keys.ts'
 import { update } from '../../shared/table/step.ts'
 import { conditionalWrite } from '../../shared/table/write.ts'
+import { eventually } from '../support/eventually.ts'
+import { interceptTable } from '../support/intercept-table.ts'
 import { type MemoryDeps, memoryDeps } from '../support/memory-table.ts'
 import { aPendingPayment, aStoredClient } from '../support/payment-builders.ts'
+import { storedDelivery, storedEndpoint, storedEvent } from '../support/webhook-builders.ts'
 
 /** Payments that wait for their customers; due for the first time five minutes from now. */
 const pendingPayments = async (deps: MemoryDeps, count: number): Promise<readonly Payment[]> => {
@@ -18,6 +24,21 @@ const pendingPayments = async (deps: MemoryDeps, count: number): Promise<readonl
 }
 
 const FIRST_CHECK_SECONDS = 300
+
+/** Money without a payment, of which the operators have not been told. */
+const untoldMoney = async (deps: MemoryDeps, count: number): Promise<void> => {
+  for (let held = 0; held < count; held++) {
+    const capture = { providerPaymentId: `py-${held}`, capturedMinor: minor(1_000) }
+    await putSuspense(deps, heldMoney({ capture, cause: 'unknown_reference', payment: undefined, now: deps.now() }))
+  }
+}
+
+/** One of each: a payment, an event the stream lost, a delivery whose message was lost. */
+const oneOfEachKind = async (deps: MemoryDeps): Promise<void> => {
+  await pendingPayments(deps, 1)
+  await storedEvent(deps)
+  await storedDelivery(deps, await storedEndpoint(deps))
+}
 
 describe('checkDueWork (design section 4)', () => {
   it('touches nothing before its time', async () => {
@@ -63,6 +84,61 @@ describe('checkDueWork (design section 4)', () => {
     expect(deps.memory.item(paymentKey(unlucky?.paymentId ?? ('' as PaymentId)))?.['due_at']).toBe(
       '2026-11-20T04:07:00.000Z',
     )
+  })
+
+  it('looks at payments, events and deliveries while the alert topic hangs', async () => {
+    const deps = memoryDeps()
+    await oneOfEachKind(deps)
+    await untoldMoney(deps, 20)
+    deps.clock.advance(FIRST_CHECK_SECONDS)
+    const topic = Promise.withResolvers<void>()
+    const run = checkDueWork({ ...deps, alerts: { publish: () => topic.promise } })
+
+    await eventually(() => {
+      expect(deps.provider.countOf('getRequest')).toBe(1)
+      expect(deps.lines.map(({ code }) => code)).toContain('event.fanned_out')
+      expect(deps.sent.map(({ queue }) => queue)).toContain('webhooks')
+    })
+
+    topic.reject(new Error('the topic did not answer'))
+    expect(await run).toStrictEqual({ event: 1, alert: 0, delivery: 1, payment: 1, failed: 0 })
+  })
+
+  it('publishes alerts, and sends what was lost, while the provider hangs', async () => {
+    const deps = memoryDeps()
+    await oneOfEachKind(deps)
+    await untoldMoney(deps, 20)
+    deps.clock.advance(FIRST_CHECK_SECONDS)
+    const provider = Promise.withResolvers<{ readonly kind: 'not_found' }>()
+    deps.provider.script('getRequest', () => provider.promise)
+    const run = checkDueWork(deps)
+
+    await eventually(() => {
+      expect(deps.published).toHaveLength(20)
+      expect(deps.sent.map(({ queue }) => queue)).toContain('webhooks')
+    })
+
+    provider.resolve({ kind: 'not_found' })
+    expect(await run).toMatchObject({ event: 1, alert: 20, delivery: 1, payment: 1 })
+  })
+
+  it('works through the other kinds when the index of one cannot be read, and fails then', async () => {
+    const deps = memoryDeps()
+    await oneOfEachKind(deps)
+    await untoldMoney(deps, 3)
+    deps.clock.advance(FIRST_CHECK_SECONDS)
+    const broken = interceptTable(deps, {
+      before: ({ name, input }) => {
+        const values = Object(input['ExpressionAttributeValues'])
+        if (name === 'QueryCommand' && Object.values(values).includes('alert')) throw new Error('no such slot')
+      },
+    })
+
+    await expect(checkDueWork(broken)).rejects.toThrow('no such slot')
+
+    expect(deps.provider.countOf('getRequest')).toBe(1)
+    expect(deps.lines.map(({ code }) => code)).toContain('event.fanned_out')
+    expect(deps.sent.map(({ queue }) => queue)).toContain('webhooks')
   })
 
   it('asks no more once the provider wants no more questions', async () => {

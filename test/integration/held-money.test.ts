@@ -121,8 +121,16 @@ describe('money that may not be credited (design section 4)', () => {
     await applyProviderReport(failing, { providerPaymentId }, 'callback')
 
     expect(deps.published).toHaveLength(0)
-    const done = await checkAlert(deps, { ...suspenseKey(providerPaymentId), id: providerPaymentId, dueAt: deps.now() })
-    expect(done).toBe('done')
+    deps.clock.advance(60)
+    const due = { ...suspenseKey(providerPaymentId), id: providerPaymentId, dueAt: deps.now() }
+    expect(await checkAlert(failing, due)).toBe('nothing')
+    // One that cannot be published goes behind the others, and comes back a minute later.
+    expect(await checkAlert(deps, due)).toBe('nothing')
+    deps.clock.advance(60)
+    const again = { ...due, dueAt: deps.now() }
+    const done = await Promise.all([1, 2, 3].map(() => checkAlert(deps, again)))
+    expect(done.toSorted()).toStrictEqual(['done', 'nothing', 'nothing'])
     expect(deps.published.map(({ subject }) => subject)).toStrictEqual([providerPaymentId])
+    expect(await checkAlert(deps, again)).toBe('nothing')
   })
 })

@@ -157,6 +157,19 @@ export const DUE_WORK_MUTANTS = [
   ]),
   ...mutantsOf('shared/due-work/check-due-work.ts', [
     {
+      name: 'one kind of due work waits for another',
+      find: 'const drained = await Promise.allSettled(PLANS.map((plan) => drain(deps, plan, run)))\n',
+      replace:
+        'const drained: PromiseSettledResult<void>[] = []\n  for (const plan of PLANS) drained.push(...(await Promise.allSettled([drain(deps, plan, run)])))\n',
+      tests: ['integration/due-work-run'],
+    },
+    {
+      name: 'a kind of due work that breaks off goes unnoticed',
+      find: "  for (const end of drained) if (end.status === 'rejected') throw end.reason\n",
+      replace: '',
+      tests: ['integration/due-work-run'],
+    },
+    {
       name: "one item's trouble ends the run",
       find: "run.summary.failed++\n    return 'nothing'",
       replace: 'throw cause',

@@ -96,6 +96,12 @@ export const EVENT_MUTANTS = [
   ]),
   ...mutantsOf('shared/suspense/suspense-store.ts', [
     {
+      name: 'a suspense alert is published by everybody who finds it due',
+      find: "all(equals('work', 'alert'), equals('dueAt', dueAt)),",
+      replace: "equals('work', 'alert'),",
+      tests: [HELD],
+    },
+    {
       name: 'held money is written anew by each callback',
       find: 'put(suspenseKey(item.suspenseId), itemOf(item), isNew)',
       replace: 'put(suspenseKey(item.suspenseId), itemOf(item))',
