@@ -1,6 +1,8 @@
 import * as http from 'node:http'
 import * as https from 'node:https'
-import type { LookupFunction, Socket, TcpNetConnectOpts } from 'node:net'
+import type { LookupFunction } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { type BoundedConnection, type Bounds, boundedConnection } from './bounded-connection.ts'
 import { type ResolvedAddress, type ResolveHost, resolveHost } from './resolve-host.ts'
 import { inspectAddresses, inspectUrl, type UrlRules } from './safe-url.ts'
 import type { SendWebhook, WebhookRequest, WebhookResult } from './send-webhook.ts'
@@ -11,9 +13,12 @@ const DEADLINE_MS = 10_000
 const BODY_GRACE_MS = 1_000
 /** Spec section 8: stored response body. */
 const STORED_BYTES = 1_024
+/** All that is read of an attempt: handshake, informational answers and headers too. A merchant's answer needs a tenth. */
+const READ_BYTES = 65_536
+/** `103 Early Hints` and the like before the answer itself. */
+const MAX_INFORMATIONAL = 10
 
 const CONNECT_TRIES = 4
-const CONNECT_TRY_MS = 2_000
 
 /** Some firewalls refuse requests that do not say who they are. */
 const COMMON_HEADERS = { 'User-Agent': 'gateway-webhooks/1', Accept: '*/*' }
@@ -92,34 +97,27 @@ const checkedLookup =
 
 type CheckedRequest = WebhookRequest & { readonly target: URL; readonly addresses: readonly ResolvedAddress[] }
 
-/** node hands these on to the socket; its types for HTTP do not say so. */
-type ConnectOptions = Pick<TcpNetConnectOpts, 'autoSelectFamily' | 'autoSelectFamilyAttemptTimeout'>
-
-const requestOptions = ({ headers, body, addresses }: CheckedRequest): http.RequestOptions & ConnectOptions => ({
-  method: 'POST',
-  headers: { ...COMMON_HEADERS, ...headers, 'Content-Length': body.length },
-  // A fresh connection per attempt: one that a merchant has half closed must not fail the next delivery.
-  agent: false,
-  lookup: checkedLookup(addresses.slice(0, CONNECT_TRIES)),
-  autoSelectFamily: true,
-  autoSelectFamilyAttemptTimeout: CONNECT_TRY_MS,
-})
-
 const post = (options: SenderOptions, request: CheckedRequest, deadline: AbortSignal): Promise<Outcome> =>
   new Promise((resolve) => {
-    const secure = request.target.protocol === 'https:'
-    const outgoing = secure
-      ? https.request(request.target, { ...requestOptions(request), rejectUnauthorized: true, minVersion: 'TLSv1.2' })
-      : http.request(request.target, requestOptions(request))
-    const progress = watchConnection(outgoing)
+    let connection: BoundedConnection | undefined
+    const outgoing = requestOver(request, (bounds) => {
+      connection = boundedConnection(request.target, bounds)
+      return connection.stream
+    })
     let answer: Answer | undefined
+    let informational = 0
     let grace: NodeJS.Timeout | undefined
 
     const finish = (otherwise: 'connection' | 'timeout') => {
       deadline.removeEventListener('abort', onDeadline)
       clearTimeout(grace)
-      resolve(answer ? outcomeOf(answer) : failed(otherwise === 'timeout' ? otherwise : progress.failure(secure)))
+      resolve(
+        answer
+          ? outcomeOf(answer)
+          : failed(otherwise === 'timeout' ? otherwise : (connection?.failure() ?? 'connection')),
+      )
       outgoing.destroy()
+      connection?.close()
     }
     const onDeadline = () => finish('timeout')
     const onEnd = () => finish('connection')
@@ -139,6 +137,9 @@ const post = (options: SenderOptions, request: CheckedRequest, deadline: AbortSi
 
     deadline.addEventListener('abort', onDeadline, { once: true })
     outgoing.on('response', onResponse)
+    outgoing.on('information', () => {
+      if (++informational > MAX_INFORMATIONAL) onEnd()
+    })
     // Nobody asked for another protocol; the status line is the answer, and it is not a 2xx.
     outgoing.on('upgrade', (response) => {
       onResponse(response)
@@ -149,20 +150,19 @@ const post = (options: SenderOptions, request: CheckedRequest, deadline: AbortSi
     outgoing.end(request.body)
   })
 
-/** How far the connection got says what kind of failure ended it, more reliably than a list of error codes. */
-const watchConnection = (outgoing: http.ClientRequest) => {
-  let connected = false
-  let secured = false
-  outgoing.on('socket', (socket: Socket) => {
-    socket.once('connect', () => {
-      connected = true
-    })
-    socket.once('secureConnect', () => {
-      secured = true
-    })
+/** Over a connection of the attempt's own: one that a merchant has half closed must not fail the next delivery. */
+const requestOver = (
+  { target, headers, body, addresses }: CheckedRequest,
+  open: (bounds: Bounds) => Duplex,
+): http.ClientRequest =>
+  (target.protocol === 'https:' ? https : http).request(target, {
+    method: 'POST',
+    headers: { ...COMMON_HEADERS, ...headers, 'Content-Length': body.length },
+    // Called once node has found nothing wrong with the request.
+    createConnection: () => open({ lookup: checkedLookup(addresses.slice(0, CONNECT_TRIES)), maxBytes: READ_BYTES }),
+    // Whatever is read may be headers.
+    maxHeaderSize: READ_BYTES,
   })
-  return { failure: (secure: boolean) => (secure && connected && !secured ? 'tls' : 'connection') } as const
-}
 
 type Answer = { readonly status: number; readonly chunks: Buffer[]; bytes: number }
 

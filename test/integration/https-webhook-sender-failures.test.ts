@@ -1,12 +1,10 @@
-import { execFile } from 'node:child_process'
 import dns from 'node:dns'
-import { promisify } from 'node:util'
 import { describe, expect, it, vi } from 'vitest'
 import { httpsWebhookSender } from '../../shared/webhook/https-webhook-sender.ts'
 import type { ResolveHost } from '../../shared/webhook/resolve-host.ts'
 import { selfSignedCertificate, startHttpsServer, startTcpServer } from '../support/https-servers.ts'
 import { cut, silence, startScriptedServer } from '../support/scripted-server.ts'
-import { answering, BODY, failure, SHORT, send } from '../support/webhook-sender-probe.ts'
+import { answering, BODY, failure, SHORT, send, sendTrusting } from '../support/webhook-sender-probe.ts'
 
 /* The sender against real servers; no result here depends on a machine's speed. */
 
@@ -145,19 +143,11 @@ describe('httpsWebhookSender: where it may go', () => {
   it('honours NODE_EXTRA_CA_CERTS, and names the host to server and certificate', async () => {
     const certificate = selfSignedCertificate('localhost')
     const { port, hosts } = await startHttpsServer(certificate)
-    const program = `
-      import { httpsWebhookSender } from './shared/webhook/https-webhook-sender.ts'
-      const send = httpsWebhookSender({ allowLoopback: true, monotonicMs: () => 0 })
-      const urls = ['https://localhost:${port}/', 'https://127.0.0.1:${port}/']
-      const results = await Promise.all(urls.map((url) => send({ url, headers: {}, body: Buffer.from('{}') })))
-      console.log(JSON.stringify(results))`
 
-    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', program], {
-      env: { ...process.env, NODE_EXTRA_CA_CERTS: certificate.certFile },
-    })
+    const results = await sendTrusting(certificate, [`https://localhost:${port}/`, `https://127.0.0.1:${port}/`])
 
     // The certificate is for the name, so the same server by its address is a stranger.
-    expect(JSON.parse(stdout)).toStrictEqual([
+    expect(results).toStrictEqual([
       { delivered: true, httpStatus: 200, responseBody: 'thanks', durationMs: 0 },
       { delivered: false, error: 'tls', durationMs: 0 },
     ])

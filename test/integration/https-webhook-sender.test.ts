@@ -1,12 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { startTcpServer } from '../support/https-servers.ts'
 import { startScriptedServer } from '../support/scripted-server.ts'
-import { answering, BODY, send } from '../support/webhook-sender-probe.ts'
+import { answering, BODY, PATIENT, send } from '../support/webhook-sender-probe.ts'
 
 /* The sender against real servers; no result here depends on a machine's speed. */
-
-/** Longer than a test may take: whatever ends the attempt, it is no clock. */
-const PATIENT = { deadlineMs: 120_000, bodyGraceMs: 120_000 }
 
 describe('httpsWebhookSender: the request', () => {
   it('posts the bytes and headers as given, over a connection of its own', async () => {

@@ -4,6 +4,7 @@ import { createServer as createHttpsServer } from 'node:https'
 import { createServer as createTcpServer, type Server, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createServer as createTlsServer } from 'node:tls'
 import { onTestFinished } from 'vitest'
 
 export type Certificate = { readonly key: string; readonly cert: string; readonly certFile: string }
@@ -42,6 +43,13 @@ const listen = async (server: Server): Promise<number> => {
 
 /** Accepts connections and does with each what it is told: below HTTP, where servers really misbehave. */
 export const startTcpServer = (behave: (socket: Socket) => void): Promise<number> => listen(createTcpServer(behave))
+
+/** The same over TLS, once hands are shaken. */
+export const startTlsServer = ({ key, cert }: Certificate, behave: (socket: Socket) => void): Promise<number> => {
+  const server = createTlsServer({ key, cert }, behave)
+  server.on('secureConnection', (socket) => socket.on('error', () => {}))
+  return listen(server)
+}
 
 /** Answers 200 over TLS; `hosts` are the names it was asked for, by SNI and by header. */
 export const startHttpsServer = async ({ key, cert }: Certificate) => {

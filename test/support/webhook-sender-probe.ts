@@ -1,11 +1,17 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
 import { expect } from 'vitest'
 import { httpsWebhookSender, type SenderOptions } from '../../shared/webhook/https-webhook-sender.ts'
+import type { Certificate } from './https-servers.ts'
 import type { Script } from './scripted-server.ts'
 
 export const HEADERS = { 'Content-Type': 'application/json', 'X-Gateway-Event': 'payment.succeeded' }
 export const BODY = Buffer.from('{"description":"kopi — ☕"}')
 /** For servers that never answer; for the others a deadline is far longer than any machine needs. */
 export const SHORT = { deadlineMs: 300 }
+
+/** Longer than a test may take: whatever ends the attempt, it is no clock. */
+export const PATIENT = { deadlineMs: 120_000, bodyGraceMs: 120_000 }
 
 /** One request by the real sender. */
 export const send = async (url: string, options: Partial<SenderOptions> = {}) => {
@@ -18,6 +24,20 @@ export const send = async (url: string, options: Partial<SenderOptions> = {}) =>
   const { durationMs, ...result } = await sender({ url, headers: HEADERS, body: BODY })
   expect(Number.isInteger(durationMs)).toBe(true)
   return result
+}
+
+/** One request to each URL by a process of its own that trusts the certificate: node reads whom to trust when it starts. */
+export const sendTrusting = async ({ certFile }: Certificate, urls: readonly string[]): Promise<unknown> => {
+  const program = `
+    import { httpsWebhookSender } from './shared/webhook/https-webhook-sender.ts'
+    const send = httpsWebhookSender({ allowLoopback: true, monotonicMs: () => 0, ...${JSON.stringify(PATIENT)} })
+    const urls = ${JSON.stringify(urls)}
+    const results = await Promise.all(urls.map((url) => send({ url, headers: {}, body: Buffer.from('{}') })))
+    console.log(JSON.stringify(results))`
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', program], {
+    env: { ...process.env, NODE_EXTRA_CA_CERTS: certFile },
+  })
+  return JSON.parse(stdout)
 }
 
 export const answering =

@@ -234,5 +234,17 @@ export const BORDER_MUTANTS = [
       replace: 'status >= 200 && status <= 399',
       tests: ['integration/https-webhook-sender'],
     },
+    {
+      name: 'an endpoint may send without end before its answer',
+      find: 'maxBytes: READ_BYTES }',
+      replace: 'maxBytes: Number.MAX_SAFE_INTEGER }',
+      tests: ['integration/webhook-floods'],
+    },
+    {
+      name: 'one informational answer too many is read',
+      find: '++informational > MAX_INFORMATIONAL',
+      replace: 'informational++ > MAX_INFORMATIONAL',
+      tests: ['integration/webhook-floods'],
+    },
   ]),
 ]
