@@ -52,7 +52,8 @@ export const registerEndpoint = async (
     secretName: endpointSecretName(deps.stage.name, endpointId),
     createdAt: deps.now(),
   }
-  const signingSecret = `whsec_${deps.randomBytes(SECRET_BYTES).toString('base64url')}`
+  // Standard base64: most libraries that verify Standard Webhooks refuse the other alphabet.
+  const signingSecret = `whsec_${deps.randomBytes(SECRET_BYTES).toString('base64')}`
   await deps.secrets.create(endpoint.secretName, signingSecret)
   const { applied } = await transact(deps, {
     endpoint: insertEndpoint(endpoint),

@@ -33,7 +33,6 @@ describe('register-endpoint (spec 2.4)', () => {
       enabled: true,
       created_at: deps.now(),
     })
-    expect(signingSecret).toMatch(/^whsec_[A-Za-z0-9_-]{43}$/)
     const secretName = `gateway/test/endpoint/${endpointId}`
     expect(deps.secretValues).toStrictEqual(new Map([[secretName, signingSecret]]))
     const [stored] = await listAllEndpoints(deps, clientId)
@@ -55,6 +54,19 @@ describe('register-endpoint (spec 2.4)', () => {
       },
     ])
     expect(JSON.stringify(deps.lines)).not.toContain(signingSecret)
+  })
+
+  it('makes secrets that libraries decode: whsec_ and standard base64 of 32 bytes', async () => {
+    const { deps, clientId } = await withClient()
+    // Every one of base64's letters, and in base64url others for the last two of them.
+    const bytes = Buffer.from(Array.from({ length: 32 }, (_, at) => [0xfb, 0xff, 0xbf][at % 3] ?? 0))
+
+    const { body } = await register({ ...deps, randomBytes: () => bytes }, clientId)
+
+    const signingSecret: string = Reflect.get(body, 'signing_secret')
+    expect(signingSecret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
+    expect(signingSecret).toMatch(/\+.*\//)
+    expect(atob(signingSecret.slice('whsec_'.length))).toBe(bytes.toString('latin1'))
   })
 
   it('gives every endpoint a secret of its own, with the same URL too', async () => {

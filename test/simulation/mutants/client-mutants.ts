@@ -200,6 +200,14 @@ export const CLIENT_MUTANTS = [
       tests: ['integration/fan-out-event'],
     },
   ]),
+  ...mutantsOf('shared/webhook/register-endpoint.ts', [
+    {
+      name: 'endpoint secrets are in an alphabet that libraries refuse',
+      find: "toString('base64')",
+      replace: "toString('base64url')",
+      tests: ['integration/register-endpoint'],
+    },
+  ]),
   ...mutantsOf('shared/webhook/change-endpoint.ts', [
     {
       name: 'the secret of an endpoint outlives it',
