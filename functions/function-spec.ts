@@ -24,8 +24,10 @@ export type SecretAccess =
   | 'read-provider'
   /** Reads endpoints' signing secrets. */
   | 'read-endpoints'
-  /** Creates and deletes endpoints' signing secrets. */
-  | 'manage-endpoints'
+  /** Creates endpoints' signing secrets, and can neither read nor delete one. */
+  | 'create-endpoints'
+  /** Deletes endpoints' signing secrets, and can neither read nor create one. */
+  | 'delete-endpoints'
 
 export type FunctionSpec = {
   /** The deployed name is `gateway-<stage>-<name>`. */

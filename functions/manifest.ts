@@ -173,10 +173,10 @@ export const MANIFEST: readonly FunctionSpec[] = [
   admin(
     'register-endpoint',
     { GetItem: ['CLIENT'], Query: ['ENDPOINTS'], PutItem: ['AUDIT', 'ENDPOINTS'] },
-    { secrets: ['manage-endpoints'] },
+    { secrets: ['create-endpoints'] },
   ),
   admin('update-endpoint', changed('ENDPOINTS')),
-  admin('delete-endpoint', changed('ENDPOINTS'), { secrets: ['manage-endpoints'] }),
+  admin('delete-endpoint', changed('ENDPOINTS'), { secrets: ['delete-endpoints'] }),
   admin('list-endpoints', { GetItem: ['CLIENT'], Query: ['ENDPOINTS'] }),
   admin('send-test-event', { GetItem: ['ENDPOINTS'], PutItem: ['AUDIT', 'DELIVERY'] }, { sends: ['webhooks'] }),
   admin('get-payment', TIMELINE),

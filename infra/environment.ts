@@ -29,7 +29,7 @@ export const environmentOf = (
   [ENV.table]: table.tableName,
   ...Object.fromEntries(spec.sends.map((name) => [QUEUE_URL[name], queues.byName[name].queue.queueUrl])),
   ...(spec.alerts && { [ENV.alertsTopic]: topic.topicArn }),
-  ...(key && spec.secrets.includes('manage-endpoints') && { [ENV.secretsKms]: key.keyArn }),
+  ...(key && spec.secrets.includes('create-endpoints') && { [ENV.secretsKms]: key.keyArn }),
   ...(stage.front !== 'none' && isHttp(spec) && { [ENV.front]: stage.front }),
   ...(spec.payerDefaults === true && {
     [ENV.defaultReturnUrl]: stage.settings.defaultReturnUrl,

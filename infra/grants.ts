@@ -88,8 +88,10 @@ const secretGrants = (access: SecretAccess, { stage, providerSecret }: GrantedRe
       return allow(['secretsmanager:GetSecretValue'], [providerSecret.secretArn])
     case 'read-endpoints':
       return allow(['secretsmanager:GetSecretValue'], [endpointSecrets])
-    case 'manage-endpoints':
-      return allow(['secretsmanager:CreateSecret', 'secretsmanager:DeleteSecret'], [endpointSecrets])
+    case 'create-endpoints':
+      return allow(['secretsmanager:CreateSecret'], [endpointSecrets])
+    case 'delete-endpoints':
+      return allow(['secretsmanager:DeleteSecret'], [endpointSecrets])
   }
 }
 

@@ -1,7 +1,7 @@
 import { Stack } from 'aws-cdk-lib'
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam'
 import type { IKey } from 'aws-cdk-lib/aws-kms'
-import type { FunctionSpec } from '../functions/function-spec.ts'
+import type { FunctionSpec, SecretAccess } from '../functions/function-spec.ts'
 import { TABLE_ACTIONS, type TableAction } from '../shared/table/access.ts'
 
 /** The services that use the key in a function's name. */
@@ -12,6 +12,14 @@ const READ = ['kms:Decrypt']
 const SEND = ['kms:GenerateDataKey', 'kms:Decrypt']
 const READ_TABLE = ['kms:Decrypt', 'kms:DescribeKey']
 const WRITE_TABLE = [...READ_TABLE, 'kms:Encrypt', 'kms:GenerateDataKey', 'kms:ReEncryptFrom', 'kms:ReEncryptTo']
+
+const SECRET_USES: Readonly<Record<SecretAccess, readonly string[]>> = {
+  'read-provider': READ,
+  'read-endpoints': READ,
+  'create-endpoints': SEND,
+  // Nothing is encrypted or read for it.
+  'delete-endpoints': [],
+}
 
 const WRITES: readonly TableAction[] = ['PutItem', 'UpdateItem', 'DeleteItem']
 
@@ -36,7 +44,7 @@ const keyUses = (spec: FunctionSpec): Readonly<Record<Service, readonly string[]
   dynamodb: tableUses(spec),
   sqs: [...(isSender(spec) ? SEND : []), ...(spec.trigger.kind === 'queue' ? READ : [])],
   sns: spec.alerts ? SEND : [],
-  secretsmanager: spec.secrets.flatMap((access) => (access === 'manage-endpoints' ? SEND : READ)),
+  secretsmanager: spec.secrets.flatMap((access) => SECRET_USES[access]),
 })
 
 const tableUses = ({ table, trigger }: FunctionSpec): readonly string[] => {

@@ -1,6 +1,6 @@
 import type { FunctionSpec, SecretAccess } from '../../functions/function-spec.ts'
 import type { Deps } from '../../shared/deps.ts'
-import { providerSecretName, type Secrets } from '../../shared/secrets.ts'
+import { endpointSecretName, providerSecretName, type Secrets } from '../../shared/secrets.ts'
 import { grantedTable } from './granted-table.ts'
 
 /** What IAM answers on AWS: the function's manifest entry does not state this access. */
@@ -35,21 +35,32 @@ export const grantedDeps = (stage: string, spec: FunctionSpec, all: Granted): Gr
         await all.alerts.publish(alert)
       },
     },
-    secrets: grantedSecrets(stage, all.secrets, (access) => demand(spec.secrets.includes(access), access)),
+    secrets: grantedSecrets(stage, all.secrets, (access) =>
+      demand(access !== 'another secret' && spec.secrets.includes(access), access),
+    ),
   }
 }
 
-const grantedSecrets = (stage: string, secrets: Secrets, demand: (access: SecretAccess) => void): Secrets => ({
-  get: async (name) => {
-    demand(name === providerSecretName(stage) ? 'read-provider' : 'read-endpoints')
-    return secrets.get(name)
-  },
-  create: async (name, value) => {
-    demand('manage-endpoints')
-    await secrets.create(name, value)
-  },
-  remove: async (name) => {
-    demand('manage-endpoints')
-    await secrets.remove(name)
-  },
-})
+/** By name, as IAM tells secrets apart: one of no kind that is granted to anybody needs an access nobody has. */
+const grantedSecrets = (
+  stage: string,
+  secrets: Secrets,
+  demand: (access: SecretAccess | 'another secret') => void,
+): Secrets => {
+  const ofEndpoint = (name: string, access: SecretAccess) =>
+    name.startsWith(endpointSecretName(stage, '')) ? access : 'another secret'
+  return {
+    get: async (name) => {
+      demand(name === providerSecretName(stage) ? 'read-provider' : ofEndpoint(name, 'read-endpoints'))
+      return secrets.get(name)
+    },
+    create: async (name, value) => {
+      demand(ofEndpoint(name, 'create-endpoints'))
+      await secrets.create(name, value)
+    },
+    remove: async (name) => {
+      demand(ofEndpoint(name, 'delete-endpoints'))
+      await secrets.remove(name)
+    },
+  }
+}

@@ -64,7 +64,7 @@ describe('customer key', () => {
         JSON.stringify(properties['Environment']).includes('"GATEWAY_SECRETS_KMS_ARN":"<key>.Arn"'),
       )
       .map(({ properties }) => properties['FunctionName'])
-    const makers = MANIFEST.filter(({ secrets }) => secrets.includes('manage-endpoints'))
+    const makers = MANIFEST.filter(({ secrets }) => secrets.includes('create-endpoints'))
 
     expect(makers).not.toStrictEqual([])
     expect(told).toStrictEqual(makers.map(({ name }) => `gateway-prod-${name}`))

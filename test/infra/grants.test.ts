@@ -77,10 +77,8 @@ const endpointSecrets = (stage: Stage) =>
 const secretPermissions = (stage: Stage) => ({
   'read-provider': [`secretsmanager:GetSecretValue on <gateway/${stage}/provider>`],
   'read-endpoints': [`secretsmanager:GetSecretValue on ${endpointSecrets(stage)}`],
-  'manage-endpoints': [
-    `secretsmanager:CreateSecret on ${endpointSecrets(stage)}`,
-    `secretsmanager:DeleteSecret on ${endpointSecrets(stage)}`,
-  ],
+  'create-endpoints': [`secretsmanager:CreateSecret on ${endpointSecrets(stage)}`],
+  'delete-endpoints': [`secretsmanager:DeleteSecret on ${endpointSecrets(stage)}`],
 })
 
 const ownLog = (stage: Stage, name: string) =>
@@ -172,6 +170,18 @@ describe('permissions of the functions', () => {
       'sqs:ReceiveMessage on <gateway-dev-webhooks>.Arn',
       'sqs:SendMessage on <gateway-dev-webhooks>.Arn',
     ])
+  })
+
+  it('let register-endpoint create secrets and not delete them, and delete-endpoint the reverse', () => {
+    const onSecrets = (name: string) =>
+      permissionsOf('prod', name).filter((permission) => /secretsmanager/.test(permission))
+    const onKey = ['Decrypt', 'GenerateDataKey'].map((action) => `kms:${action} on <key>.Arn via secretsmanager`)
+
+    expect(onSecrets('register-endpoint')).toStrictEqual([
+      ...onKey,
+      `secretsmanager:CreateSecret on ${endpointSecrets('prod')}`,
+    ])
+    expect(onSecrets('delete-endpoint')).toStrictEqual([`secretsmanager:DeleteSecret on ${endpointSecrets('prod')}`])
   })
 
   it('of the answer to unknown paths are its own log', () => {

@@ -44,7 +44,7 @@ describe('access stated in the manifest', () => {
     expect(all.some(({ alerts }) => alerts)).toBe(true)
     expect(all.filter(({ payerDefaults }) => payerDefaults)).toHaveLength(1)
     expect(new Set(all.flatMap(({ secrets }) => secrets))).toStrictEqual(
-      new Set(['read-provider', 'read-endpoints', 'manage-endpoints']),
+      new Set(['read-provider', 'read-endpoints', 'create-endpoints', 'delete-endpoints']),
     )
   })
 })

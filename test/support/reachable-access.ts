@@ -12,7 +12,8 @@ const SECRETS: Readonly<Record<SecretAccess, RegExp>> = {
   // The adapter that reads the provider's secret is bound at run time; calling the port is what needs it.
   'read-provider': /\bprovider\.\w+\(/,
   'read-endpoints': /\bsecrets\.get\([^)]*\bsecretName\)/,
-  'manage-endpoints': /\bsecrets\.(create|remove)\(/,
+  'create-endpoints': /\bsecrets\.create\(/,
+  'delete-endpoints': /\bsecrets\.remove\(/,
 }
 
 const QUEUE_SEND = /\bqueues\.send\(\s*"(\w+)"/g

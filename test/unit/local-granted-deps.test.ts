@@ -35,19 +35,32 @@ describe('the access a manifest entry states', () => {
     expect(all.published).toStrictEqual([alert])
   })
 
-  it('tells the provider’s secret from those of endpoints, and reading from managing', async () => {
-    const provider = providerSecretName('local')
+  it('lets who registers endpoints create secrets and not delete or read them, and who deletes them the reverse', async () => {
     const endpoint = endpointSecretName('local', 'e-1')
-    const reader = granted({ secrets: ['read-endpoints'] })
-    const manager = granted({ secrets: ['manage-endpoints'] })
+    const { secrets: registering, all } = granted({ secrets: ['create-endpoints'] })
+    const { secrets: deleting, all: others } = granted({ secrets: ['delete-endpoints'] })
+    others.secretValues.set(endpoint, 'secret')
 
-    await manager.secrets.create(endpoint, 'secret')
+    await registering.create(endpoint, 'secret')
+    await expect(deleting.create(endpoint, 'x')).rejects.toThrow('create-endpoints')
+    await expect(registering.remove(endpoint)).rejects.toThrow('delete-endpoints')
+    await deleting.remove(endpoint)
 
-    await expect(manager.secrets.get(endpoint)).rejects.toThrow('read-endpoints')
-    await expect(reader.secrets.get(provider)).rejects.toThrow('read-provider')
-    await expect(reader.secrets.create(endpoint, 'x')).rejects.toThrow('manage-endpoints')
-    await expect(reader.secrets.remove(endpoint)).rejects.toThrow('manage-endpoints')
-    expect(manager.all.secretValues.get(endpoint)).toBe('secret')
-    expect(await reader.secrets.get(endpoint)).toBeUndefined()
+    expect(all.secretValues.get(endpoint)).toBe('secret')
+    expect(others.secretValues.size).toBe(0)
+    for (const secrets of [registering, deleting]) await expect(secrets.get(endpoint)).rejects.toThrow('read-endpoints')
+  })
+
+  it('tells the provider’s secret from those of endpoints, and from all others', async () => {
+    const { secrets } = granted({ secrets: ['read-endpoints', 'create-endpoints', 'delete-endpoints'] })
+    const others = [providerSecretName('local'), endpointSecretName('prod', 'e-1'), 'gateway/local/origin']
+
+    expect(await secrets.get(endpointSecretName('local', 'e-1'))).toBeUndefined()
+    await expect(secrets.get(providerSecretName('local'))).rejects.toThrow('read-provider')
+    for (const name of others) {
+      await expect(secrets.get(name)).rejects.toThrow(AccessDenied)
+      await expect(secrets.create(name, 'x')).rejects.toThrow('another secret')
+      await expect(secrets.remove(name)).rejects.toThrow('another secret')
+    }
   })
 })
