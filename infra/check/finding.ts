@@ -1,3 +1,5 @@
+import { printable } from './printable.ts'
+
 /** One line of a preflight or of the doctor. */
 export type Finding = {
   readonly what: string
@@ -29,8 +31,8 @@ export const renderFindings = (findings: readonly Finding[], words: StateWords):
   const width = Math.max(...Object.values(words).map((word) => word.length))
   return findings
     .flatMap(({ what, state, detail, todo }) => [
-      `${words[state].padEnd(width)}  ${what}: ${detail}`,
-      ...(todo === undefined ? [] : [`${' '.repeat(width)}    -> ${todo}`]),
+      `${words[state].padEnd(width)}  ${printable(`${what}: ${detail}`)}`,
+      ...(todo === undefined ? [] : [`${' '.repeat(width)}    -> ${printable(todo)}`]),
     ])
     .join('\n')
 }

@@ -1,8 +1,11 @@
+import { printable } from '../check/printable.ts'
+
 const INDENT = '  '
 const GAP = '  '
 
 /** Rows with their columns under one another; the last one is not padded. */
-export const alignedRows = (rows: readonly (readonly string[])[], indent = INDENT): string => {
+export const alignedRows = (given: readonly (readonly string[])[], indent = INDENT): string => {
+  const rows = given.map((row) => row.map(printable))
   const widths: number[] = []
   for (const row of rows) {
     for (const [at, cell] of row.entries()) widths[at] = Math.max(widths[at] ?? 0, cell.length)
@@ -13,7 +16,9 @@ export const alignedRows = (rows: readonly (readonly string[])[], indent = INDEN
 }
 
 /** A table with a heading, columns of numbers to the right. */
-export const textTable = (columns: readonly string[], rows: readonly (readonly string[])[]): string => {
+export const textTable = (names: readonly string[], given: readonly (readonly string[])[]): string => {
+  const columns = names.map(printable)
+  const rows = given.map((row) => row.map(printable))
   const isNumeric = columns.map((_, at) => rows.every((row) => /^(-?\d[\d,]*)?$/.test(row[at] ?? '')))
   const widths = columns.map((column, at) => Math.max(column.length, ...rows.map((row) => row[at]?.length ?? 0)))
   const line = (cells: readonly string[]) =>

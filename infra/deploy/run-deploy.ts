@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { providerSecretName } from '../../shared/secrets.ts'
-import { regionOf } from '../check/aws-clients.ts'
 import { UsageError } from '../check/command-line.ts'
 import { hasWrong, renderFindings, type StateWords } from '../check/finding.ts'
+import { onTerminal } from '../check/printable.ts'
+import { regionOf } from '../check/region.ts'
 import type { DeployedStage } from '../stage.ts'
 import { stageNamed } from './check-stage.ts'
 import { DEPLOY_HELP, parseDeployCommand } from './deploy-command.ts'
@@ -42,7 +43,8 @@ The stage is there for the first time. What is left to do, each step in docs/ope
   5. npm run doctor -- --stage ${name}`
 
 /** Looks at what a deployment needs, and deploys all stacks of the stage when nothing is missing. */
-export const runDeploy = async (argv: readonly string[], io: DeployIo): Promise<number> => {
+export const runDeploy = async (argv: readonly string[], given: DeployIo): Promise<number> => {
+  const io = onTerminal(given)
   try {
     const { stage: name, checkOnly, help, flags } = parseDeployCommand(argv)
     if (help) {

@@ -1,6 +1,8 @@
-import { type AwsClients, awsClients, regionOf } from '../check/aws-clients.ts'
+import { type AwsClients, awsClients } from '../check/aws-clients.ts'
 import { readOptions, UsageError } from '../check/command-line.ts'
 import { type Finding, hasWrong, renderFindings, type StateWords, wrong } from '../check/finding.ts'
+import { onTerminal } from '../check/printable.ts'
+import { regionOf } from '../check/region.ts'
 import { stageNamed } from '../deploy/check-stage.ts'
 import { stageTemplate } from '../stage-template.ts'
 import { examineStage } from './examine-stage.ts'
@@ -10,6 +12,9 @@ const WORDS: StateWords = { ok: 'ok', wrong: 'wrong', unclear: 'could not look' 
 export const DOCTOR_HELP = `npm run doctor -- --stage NAME [--json]
 
 Looks at a deployed stage from outside and compares it with what the stack says. Changes nothing; prints no secret.
+  --stage NAME   prod, dev, or one of your own
+  --json         prints the findings as JSON
+  --help, -h     this text
 Exit code: 0 nothing is wrong, 1 something is, 2 called wrongly, 3 nothing is wrong but something could not be looked at.`
 
 export type DoctorIo = {
@@ -21,7 +26,8 @@ export type DoctorIo = {
 }
 
 /** The doctor's command line. */
-export const runDoctor = async (argv: readonly string[], io: DoctorIo): Promise<0 | 1 | 2 | 3> => {
+export const runDoctor = async (argv: readonly string[], given: DoctorIo): Promise<0 | 1 | 2 | 3> => {
+  const io = onTerminal(given)
   try {
     const { help = false, json = false, stage = '' } = readOptions(argv, OPTIONS)
     if (help) {
@@ -40,7 +46,7 @@ export const runDoctor = async (argv: readonly string[], io: DoctorIo): Promise<
   }
 }
 
-const OPTIONS = { stage: { type: 'string' }, json: { type: 'boolean' }, help: { type: 'boolean' } } as const
+const OPTIONS = { stage: { type: 'string' }, json: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } } as const
 
 const examine = async (name: string, io: DoctorIo): Promise<readonly Finding[]> => {
   const named = stageNamed(name)

@@ -1,5 +1,6 @@
 import type { Log, LogCode, LogFields } from '../../shared/log.ts'
 import { describeCause } from '../../shared/runtime/powertools-log.ts'
+import { printableLines } from '../check/printable.ts'
 import { AccessDenied } from './granted-deps.ts'
 import type { LocalClock } from './local-clock.ts'
 
@@ -15,7 +16,9 @@ export const localLog = (clock: Pick<LocalClock, 'nowMs'>, write?: (line: string
   const lines: string[] = []
 
   const add = (level: string, code: LogCode, fields: LogFields) => {
-    const line = JSON.stringify({ timestamp: new Date(clock.nowMs()).toISOString(), level, message: code, ...fields })
+    const timestamp = new Date(clock.nowMs()).toISOString()
+    // Read on a terminal: a merchant's text in a field stays text there.
+    const line = printableLines(JSON.stringify({ timestamp, level, message: code, ...fields }))
     lines.push(line)
     if (lines.length > KEPT_LINES) lines.shift()
     write?.(line)

@@ -1,7 +1,8 @@
 import { PurgeQueueCommand, type SQSClient } from '@aws-sdk/client-sqs'
-import { regionOf } from '../check/aws-clients.ts'
 import { UsageError } from '../check/command-line.ts'
 import { errorName, QUEUE_ABSENT, remedyFor } from '../check/look.ts'
+import { onTerminal, printable } from '../check/printable.ts'
+import { NO_REGION, regionOf } from '../check/region.ts'
 import { alignedRows } from '../cli/text-table.ts'
 import { stageNamed } from '../deploy/check-stage.ts'
 import { stageTemplate } from '../stage-template.ts'
@@ -30,7 +31,8 @@ const INSTEAD = {
 } as const
 
 /** Shows what was set aside, and moves it back. */
-export const runRedrive = async (argv: readonly string[], io: RedriveIo): Promise<0 | 1 | 2> => {
+export const runRedrive = async (argv: readonly string[], given: RedriveIo): Promise<0 | 1 | 2> => {
+  const io = onTerminal(given)
   try {
     const command = parseRedriveCommand(argv)
     if (command.help) {
@@ -49,7 +51,7 @@ const carryOut = async (command: RedriveCommand, io: RedriveIo): Promise<0 | 1 |
   const named = stageNamed(command.stage)
   if (named.stage === undefined) throw new UsageError(named.finding.detail)
   const region = await regionOf(io.env)
-  if (region === undefined) throw new UsageError('no region is set: set AWS_REGION')
+  if (region === undefined) throw new UsageError(NO_REGION)
   const queues = deadLetterQueues(stageTemplate(named.stage))
   const sqs = io.connect(region)
   try {
@@ -111,7 +113,7 @@ const oldest = (some: readonly PeekedMessage[], nowMs: number): string => {
 }
 
 const described = ({ messageId, ids }: PeekedMessage): string =>
-  [`  ${messageId}`, ...Object.entries(ids).map(([name, id]) => `${name}=${id}`)].join('  ')
+  [`  ${messageId}`, ...Object.entries(ids).map(([name, id]) => `${name}=${id}`)].map(printable).join('  ')
 
 const move = async (sqs: SQSClient, { arn }: QueueState, { perSecond }: RedriveCommand, io: RedriveIo) => {
   const outcome = await moveBack(sqs, { arn, perSecond, say: io.out, sleep: io.sleep })

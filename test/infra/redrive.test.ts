@@ -162,6 +162,14 @@ describe('npm run redrive', () => {
     ])
   })
 
+  it('shows ids that came from outside as text', async () => {
+    sqs.on(ReceiveMessageCommand).resolves({ Messages: [aMessage('m1', { event_id: '\u001b[2J\nx\u202e' }, 1)] })
+
+    const { text } = await redrive('--stage', 'prod', '--queue', 'webhooks', '--peek')
+
+    expect(text).toContain(String.raw`  m1  event_id=\u001b[2J\u000ax\u202e`)
+  })
+
   it('moves no stream records, says what has happened instead, and deletes them only when told', async () => {
     const told = await redrive('--stage', 'prod', '--queue', 'stream')
     expect(told).toMatchObject({ code: 1, text: expect.stringContaining('check-due-work announces it') })
