@@ -36,7 +36,7 @@ Try it (a POSIX shell; paste one block after the other):
   curl -s ${urls.api}/v1/payments/$ID -H "Authorization: Bearer $KEY"
   curl -s ${urls.api}/v1/balance -H "Authorization: Bearer $KEY"
 
-  # Act as an operator, or let an hour pass
+  # Act as an operator (AWS CLI version 2), or let an hour pass
   export AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local AWS_DEFAULT_REGION=ap-southeast-3
   aws lambda invoke --endpoint-url ${urls.lambda} --function-name gateway-local-get-payment \\
     --cli-binary-format raw-in-base64-out --payload "{\\"payment_id\\":\\"$ID\\"}" /dev/stdout
