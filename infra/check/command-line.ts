@@ -1,16 +1,53 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util'
+import { printableLines } from './printable.ts'
 
 /** A tool was called wrongly: it says how, and ends with 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 
-/** The named options of a command line. Throws `UsageError` with the name of one that does not exist or lacks its value. */
+/** The number a text is, digit by digit: `10.000`, `1e3` and `0x10` are none, nor is what a double cannot hold exactly. */
+export const wholeNumber = (text: string): number | undefined => {
+  const value = /^-?\d+$/.test(text) ? Number(text) : Number.NaN
+  return Number.isSafeInteger(value) ? value : undefined
+}
+
+/** Whether the command line asks what there is to say, wherever in it. */
+export const asksForHelp = (argv: readonly string[]): boolean => argv.some((one) => one === '--help' || one === '-h')
+
+/** The named options of a command line. Throws `UsageError` with the name of one that does not exist, lacks its value or comes twice. */
 export const readOptions = <T extends NonNullable<ParseArgsConfig['options']>>(argv: readonly string[], options: T) => {
+  const { values, tokens } = parsed(argv, options)
+  const names = tokens.flatMap((token) => (token.kind === 'option' ? [token.name] : []))
+  const twice = names.find((name, at) => names.indexOf(name) < at)
+  if (twice !== undefined) throw new UsageError(`--${twice} is given twice`)
+  return values
+}
+
+const parsed = <T extends NonNullable<ParseArgsConfig['options']>>(argv: readonly string[], options: T) => {
   try {
-    return parseArgs({ args: [...argv], options }).values
+    return parseArgs({ args: [...argv], options, tokens: true })
   } catch (error) {
     // Node's advice behind the first sentence is for tools that take positional arguments.
     throw new UsageError((error instanceof Error ? error.message : 'called wrongly').replace(/\. [\s\S]*$/, ''))
+  }
+}
+
+/** A script's own work behind its command line: its exit code, or 2 with its usage when it was called wrongly. */
+export const runCommand = async (
+  usage: string,
+  argv: readonly string[],
+  run: (argv: readonly string[]) => Promise<number>,
+): Promise<number> => {
+  if (asksForHelp(argv)) {
+    console.log(usage)
+    return 0
+  }
+  try {
+    return await run(argv)
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error
+    console.error(printableLines(`${error.message}\n\n${usage}`))
+    return 2
   }
 }

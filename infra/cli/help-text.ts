@@ -1,17 +1,20 @@
 import type * as v from 'valibot'
 import type { FunctionSpec } from '../../functions/function-spec.ts'
 import { ACTIONS, docOf, summaryOf } from './action.ts'
+import { positionalField } from './parse-command.ts'
 import { type Field, fieldsOf, rulesBetweenFields } from './schema-fields.ts'
 import { alignedRows } from './text-table.ts'
 
-const USAGE = 'npm run admin -- <action> [--field value]… [--stage NAME] [--json]'
+const USAGE = 'npm run admin -- <action> [ID] [--field value]… [--stage NAME] [--json]'
 
 const OPTIONS = alignedRows([
   ['--stage NAME', 'where: local (the default) on this machine, else a stage on AWS, with your AWS credentials'],
-  ['--json', 'prints the answer as JSON'],
+  ['--json', 'prints the answer as JSON, with all that a table leaves out'],
   ['--payload JSON', 'the whole input at once, instead of fields'],
-  ['--help', 'behind an action: its fields'],
+  ['--help, -h', 'behind an action: its fields'],
 ])
+
+const EXIT_CODES = 'Exit code: 0 done, 1 refused or failed, 2 called wrongly.'
 
 const GROUPS: readonly (readonly [string, FunctionSpec['trigger']['kind']])[] = [
   ['Actions', 'operator'],
@@ -28,8 +31,9 @@ export const overallHelp = async (): Promise<string> => {
   const environment = alignedRows([
     ['GATEWAY_OPERATOR', 'who asks, where an action wants an --operator and none is given'],
     ['PORT', 'of the local gateway, 3000 by default'],
+    ['AWS_REGION, AWS_PROFILE', 'where a stage on AWS is, and as whom you ask'],
   ])
-  return [USAGE, ...groups, `Options\n${OPTIONS}`, `Environment\n${environment}`].join('\n\n')
+  return [USAGE, ...groups, `Options\n${OPTIONS}`, `Environment\n${environment}`, EXIT_CODES].join('\n\n')
 }
 
 const need = ({ required, withOthers, byDefault }: Field): string => {
@@ -48,7 +52,9 @@ const describe = (field: Field): readonly string[] => {
 export const actionHelp = async (spec: FunctionSpec, input: v.GenericSchema | undefined): Promise<string> => {
   const fields = input ? fieldsOf(input) : []
   const rules = input ? rulesBetweenFields(input) : []
-  const usage = `npm run admin -- ${spec.name}${fields.length > 0 ? ' [--field value]…' : ''} [--stage NAME] [--json]`
+  const id = positionalField(fields)
+  const idText = id === undefined ? '' : ` [${id.name.toUpperCase()}]`
+  const usage = `npm run admin -- ${spec.name}${idText}${fields.length > 0 ? ' [--field value]…' : ''} [--stage NAME] [--json]`
   const rows = fields.map((field) => [`--${field.name}`, ...describe(field)])
   return [
     usage,
@@ -56,5 +62,6 @@ export const actionHelp = async (spec: FunctionSpec, input: v.GenericSchema | un
     ...(fields.length > 0 ? [`Fields\n${alignedRows(rows)}`] : []),
     ...(rules.length > 0 ? [rules.map((rule) => `Together: ${rule}.`).join('\n')] : []),
     ...(fields.some(({ kind }) => kind === 'list') ? ['Lists: repeat the field, or separate with commas.'] : []),
+    EXIT_CODES,
   ].join('\n\n')
 }

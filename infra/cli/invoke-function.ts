@@ -6,8 +6,10 @@ export type Invocation = {
   readonly payload: unknown
   /** Of the function; the call waits a little longer. */
   readonly timeoutSeconds: number
-  /** The local gateway's Invoke API; undefined is AWS, with the caller's region and credentials. */
+  /** The local gateway's Invoke API; undefined is AWS, with the caller's credentials. */
   readonly endpoint: string | undefined
+  /** Of AWS. */
+  readonly region: string | undefined
 }
 
 /** The function was found and failed, or could not be called at all. */
@@ -41,8 +43,8 @@ export const invokeFunction = async (invocation: Invocation): Promise<unknown> =
   }
 }
 
-const configOf = ({ endpoint, timeoutSeconds }: Invocation): LambdaClientConfig => ({
-  ...(endpoint !== undefined && localAws(endpoint)),
+const configOf = ({ endpoint, region, timeoutSeconds }: Invocation): LambdaClientConfig => ({
+  ...(endpoint === undefined ? { ...(region !== undefined && { region }) } : localAws(endpoint)),
   maxAttempts: 1,
   requestHandler: {
     connectionTimeout: 5_000,

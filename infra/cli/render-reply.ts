@@ -1,6 +1,9 @@
+import { printable } from '../check/printable.ts'
+import { TABLE_COLUMNS } from './table-columns.ts'
 import { alignedRows, textTable } from './text-table.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>
+type Columns = Readonly<Record<string, readonly string[]>>
 
 const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -16,52 +19,72 @@ const textOf = (value: unknown): string => {
   return JSON.stringify(value)
 }
 
-/** Plain values by their dotted names; lists of objects and texts of several lines are shown on their own. */
+/** Plain values by their dotted names; lists of objects are shown on their own. */
 const flattened = (object: JsonObject, prefix = ''): readonly (readonly [string, unknown])[] =>
   Object.entries(object).flatMap(([name, value]) =>
     isObject(value) ? flattened(value, `${prefix}${name}.`) : [[`${prefix}${name}`, value] as const],
   )
 
-const isBlock = (value: unknown): boolean =>
-  isListOfObjects(value) || (typeof value === 'string' && value.includes('\n'))
+/** What a table says of a list inside a row: how long it is and, of attempts, how the last one ended. */
+const summarized = (name: string, value: unknown): readonly (readonly [string, unknown])[] => {
+  if (!isListOfObjects(value)) return [[name, value]]
+  const { http_status, error } = value.at(-1) ?? {}
+  const last = [['last_status', http_status] as const, ['last_error', error] as const]
+  return [[name, value.length], ...(name === 'attempts' ? last : [])]
+}
 
-/** One row per object. A column that says nothing in any row is left out; a list inside a row is only counted. */
-const tableOf = (objects: readonly JsonObject[]): string => {
-  const rows = objects.map((object) => new Map(flattened(object)))
-  const names = [...new Set(rows.flatMap((row) => [...row.keys()]))]
+const WIDEST_CELL = 40
+
+/** Ids are to be copied; of any other text the beginning tells enough. */
+const shortened = (column: string, text: string): string =>
+  text.length <= WIDEST_CELL || /(^|_)id$/.test(column) ? text : `${text.slice(0, WIDEST_CELL - 1)}…`
+
+/** One row per object. A column that says nothing in any row is left out, and with chosen columns every other one is. */
+const tableOf = (objects: readonly JsonObject[], chosen: readonly string[] | undefined): string => {
+  const rows = objects.map((object) => new Map(flattened(object).flatMap(([name, value]) => summarized(name, value))))
+  const names = chosen ?? [...new Set(rows.flatMap((row) => [...row.keys()]))]
   const columns = names.filter((name) => rows.some((row) => row.get(name) !== null && row.get(name) !== undefined))
-  const cellOf = (value: unknown) => (isListOfObjects(value) ? `${value.length} items` : textOf(value))
+  const isCount = (name: string) => rows.some((row) => typeof row.get(name) === 'number')
+  const cellOf = (name: string, value: unknown) => {
+    if (value === null || value === undefined) return ''
+    if (Array.isArray(value) && value.length === 0 && isCount(name)) return '0'
+    return chosen ? shortened(name, textOf(value)) : textOf(value)
+  }
   return textTable(
     columns,
-    rows.map((row) => columns.map((name) => (row.get(name) === null ? '' : cellOf(row.get(name) ?? '')))),
+    rows.map((row) => columns.map((name) => cellOf(name, row.get(name)))),
   )
 }
 
-const objectText = (object: JsonObject): string => {
+/** A list as a table, and one more for the lists its rows have, attempts apart, of which the row tells the last. */
+const blocksOf = (name: string, objects: readonly JsonObject[], columns: Columns): readonly string[] => {
+  const fields = [...new Set(objects.flatMap((object) => Object.keys(object)))].filter((field) => field !== 'attempts')
+  const inner = fields.flatMap((field) => {
+    const lists = objects.flatMap((object) => (isListOfObjects(object[field]) ? object[field] : []))
+    return lists.length === 0 ? [] : blocksOf(`${name}.${field}`, lists, columns)
+  })
+  return [`${name}\n${tableOf(objects, columns[name])}`, ...inner]
+}
+
+const objectText = (object: JsonObject, columns: Columns): string => {
   const values = flattened(object)
-  const plain = values.filter(([, value]) => !isBlock(value))
-  const blocks = values.filter(([, value]) => isBlock(value))
+  const plain = values.filter(([, value]) => !isListOfObjects(value))
+  const rows = plain.map(([name, value]) => [name, textOf(value)])
   return [
-    ...(plain.length > 0
-      ? [
-          alignedRows(
-            plain.map(([name, value]) => [name, textOf(value)]),
-            '',
-          ),
-        ]
-      : []),
-    ...blocks.map(([name, value]) => `${name}\n${isListOfObjects(value) ? tableOf(value) : textOf(value).trimEnd()}`),
+    ...(rows.length > 0 ? [alignedRows(rows, '')] : []),
+    ...values.flatMap(([name, value]) => (isListOfObjects(value) ? blocksOf(name, value, columns) : [])),
   ].join('\n\n')
 }
 
-/** An answer for people: a list as a table with its page below, anything else name by name. */
-export const renderReply = (body: unknown): string => {
+/** An action's answer for people: a list as a table with its page below, anything else name by name. */
+export const renderReply = (action: string, body: unknown): string => {
   if (!isObject(body)) return textOf(body)
+  const columns = TABLE_COLUMNS[action] ?? {}
   const { data, pagination, ...rest } = body
-  if (!Array.isArray(data) || !isObject(pagination)) return objectText(body)
+  if (!Array.isArray(data) || !isObject(pagination)) return objectText(body, columns)
   const page = alignedRows([[`page ${textOf(pagination['page'])}, ${textOf(pagination['per_page'])} per page`]], '')
-  const table = isListOfObjects(data) ? tableOf(data) : 'none'
-  return [table, ...(Object.keys(rest).length > 0 ? [objectText(rest)] : []), page].join('\n\n')
+  const table = isListOfObjects(data) ? tableOf(data, columns['data']) : 'none'
+  return [table, ...(Object.keys(rest).length > 0 ? [objectText(rest, columns)] : []), page].join('\n\n')
 }
 
 /** A refusal for people: what, where, and what to do about it. */
@@ -70,8 +93,8 @@ export const renderRefusal = (action: string, status: number, body: unknown): st
   const { message, code, field_errors: fields, action_hint: hint } = body
   const rows = isObject(fields) ? Object.entries(fields).map(([name, reasons]) => [`${name}:`, textOf(reasons)]) : []
   return [
-    `${action} was refused (${status} ${textOf(code)}): ${textOf(message)}`,
+    printable(`${action} was refused (${status} ${textOf(code)}): ${textOf(message)}`),
     ...(rows.length > 0 ? [alignedRows(rows)] : []),
-    ...(hint === undefined ? [] : [`Hint: ${textOf(hint)}`]),
+    ...(hint === undefined ? [] : [printable(`Hint: ${textOf(hint)}`)]),
   ].join('\n')
 }

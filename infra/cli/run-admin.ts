@@ -1,6 +1,8 @@
 import * as v from 'valibot'
 import { type FunctionSpec, functionName } from '../../functions/function-spec.ts'
-import { UsageError } from '../check/command-line.ts'
+import { asksForHelp, UsageError, wholeNumber } from '../check/command-line.ts'
+import { onTerminal, printable } from '../check/printable.ts'
+import { NO_REGION, regionOf } from '../check/region.ts'
 import { ACTIONS, findAction, inputOf } from './action.ts'
 import { actionHelp, overallHelp } from './help-text.ts'
 import { InvocationFailed, invokeFunction } from './invoke-function.ts'
@@ -22,14 +24,16 @@ const DEFAULT_PORT = 3000
 /** The local gateway's Invoke API is on the port behind its own (design section 6). */
 const endpointOf = (stage: string, env: AdminIo['env']): string | undefined => {
   if (stage !== DEFAULT_STAGE) return undefined
-  const port = env['PORT'] ? Number(env['PORT']) : DEFAULT_PORT
-  if (!Number.isInteger(port) || port < 1 || port > 65_534)
-    throw new UsageError('PORT must be a number from 1 to 65534')
+  const port = wholeNumber(env['PORT'] || String(DEFAULT_PORT)) ?? 0
+  if (port < 1 || port > 65_534) throw new UsageError('PORT must be a number from 1 to 65534')
   return `http://127.0.0.1:${port + 1}`
 }
 
 /** What operator actions answer; scheduled work answers its summary as it is. */
 const Reply = v.object({ status: v.number(), body: v.unknown() })
+
+/** An answer asked for as CSV: that alone is the output, so that it can go into a file. */
+const CsvReply = v.object({ csv: v.string(), cursor: v.optional(v.nullable(v.string())) })
 
 const report = (io: AdminIo, spec: FunctionSpec, { json }: Command, answer: unknown): ExitCode => {
   const reply = v.safeParse(Reply, answer)
@@ -39,13 +43,21 @@ const report = (io: AdminIo, spec: FunctionSpec, { json }: Command, answer: unkn
     io.err(json ? JSON.stringify(body, null, 2) : renderRefusal(spec.name, reply.output.status, body))
     return 1
   }
-  io.out(json ? JSON.stringify(body, null, 2) : renderReply(body))
+  const csv = v.safeParse(CsvReply, body)
+  if (!json && csv.success) {
+    io.out(csv.output.csv.trimEnd())
+    if (csv.output.cursor) io.err(printable(`There is more: --cursor ${csv.output.cursor}`))
+    return 0
+  }
+  io.out(json ? JSON.stringify(body, null, 2) : renderReply(spec.name, body))
   return 0
 }
 
 /** Work that takes no fields would ignore them: `--dry-run` would be the real run. */
 const refuseFields = (name: string, payload: unknown): void => {
-  const [field] = Object.keys(Object(payload))
+  const isObject = typeof payload === 'object' && payload !== null && !Array.isArray(payload)
+  if (!isObject) throw new UsageError(`${name} takes no fields, and no payload but {}`)
+  const [field] = Object.keys(payload)
   if (field !== undefined) throw new UsageError(`${name} takes no fields: ${field}`)
 }
 
@@ -63,11 +75,15 @@ const carryOut = async (name: string, args: readonly string[], io: AdminIo): Pro
     return 0
   }
   if (input === undefined) refuseFields(name, command.payload)
+  const endpoint = endpointOf(command.stage, io.env)
+  const region = endpoint === undefined ? await regionOf(io.env) : undefined
+  if (endpoint === undefined && region === undefined) throw new UsageError(NO_REGION)
   const answer = await invokeFunction({
     functionName: functionName(command.stage, spec),
     payload: command.payload,
     timeoutSeconds: spec.timeoutSeconds,
-    endpoint: endpointOf(command.stage, io.env),
+    endpoint,
+    region,
   })
   return report(io, spec, command, answer)
 }
@@ -76,23 +92,26 @@ const carryOut = async (name: string, args: readonly string[], io: AdminIo): Pro
  * The operators' tool: one action per call, on this machine or on AWS. Asks nothing back, so that it can be used in a
  * script; what was refused ends with a code other than 0.
  */
-export const runAdmin = async (argv: readonly string[], io: AdminIo): Promise<ExitCode> => {
+export const runAdmin = async (argv: readonly string[], given: AdminIo): Promise<ExitCode> => {
+  const io = onTerminal(given)
   const [name, ...args] = argv
   try {
-    if (name === undefined || name === '--help') {
+    if (name === undefined || name.startsWith('-')) {
+      const isAsked = asksForHelp(argv)
+      if (name !== undefined && !isAsked) throw new UsageError(`name the action before ${name}`)
       const help = await overallHelp()
-      if (name === '--help') io.out(help)
+      if (isAsked) io.out(help)
       else io.err(help)
-      return name === '--help' ? 0 : 2
+      return isAsked ? 0 : 2
     }
     return await carryOut(name, args, io)
   } catch (error) {
     if (error instanceof UsageError) {
-      io.err(`${error.message}\nnpm run admin -- --help shows the actions, <action> --help its fields.`)
+      io.err(`${printable(error.message)}\nnpm run admin -- --help shows the actions, <action> --help its fields.`)
       return 2
     }
     if (!(error instanceof InvocationFailed)) throw error
-    io.err(error.message)
+    io.err(printable(error.message))
     return 1
   }
 }

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { readOptions, UsageError } from '../check/command-line.ts'
+import { readOptions, runCommand } from '../check/command-line.ts'
 import { startDynamoDbLocal } from '../local/dynamodb-local.ts'
 import { deployedStage } from '../stage.ts'
 import { stageTemplate } from '../stage-template.ts'
@@ -12,7 +12,8 @@ const DOCUMENT = join(import.meta.dirname, '../../docs/operations.md')
 const HELP = `npm run costs [-- --write]
 
 Measures what every step of a payment uses, on DynamoDB Local, and prints what the gateway costs idle and per million payments.
-  --write   puts the tables into docs/operations.md as well
+  --write      puts the tables into docs/operations.md as well
+  --help, -h   this text
 Exit code: 0 done, 2 called wrongly.`
 
 const printCosts = async (write: boolean): Promise<void> => {
@@ -26,13 +27,7 @@ const printCosts = async (write: boolean): Promise<void> => {
   }
 }
 
-try {
-  const options = { write: { type: 'boolean' }, help: { type: 'boolean' } } as const
-  const { write = false, help = false } = readOptions(process.argv.slice(2), options)
-  if (help) console.log(HELP)
-  else await printCosts(write)
-} catch (error) {
-  if (!(error instanceof UsageError)) throw error
-  console.error(`${error.message}\n\n${HELP}`)
-  process.exitCode = 2
-}
+process.exitCode = await runCommand(HELP, process.argv.slice(2), async (argv) => {
+  await printCosts(readOptions(argv, { write: { type: 'boolean' } } as const).write ?? false)
+  return 0
+})

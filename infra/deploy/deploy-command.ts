@@ -43,7 +43,7 @@ export const DEPLOY_HELP = `npm run deploy -- --stage NAME [--check] [flags of c
 Looks first at everything the deployment needs, one line each, and starts it only when nothing is missing.
   --stage NAME   prod, dev, or one of your own
   --check        look only
-  --help         this text
+  --help, -h     this text
 Account and region are those of AWS_PROFILE and AWS_REGION. Goes to cdk deploy, and nothing else does:
   ${[...PASSED_ON.keys()].join(' ')}
 Exit code: 0 done, 1 something is missing, 2 called wrongly, otherwise the code of cdk.`

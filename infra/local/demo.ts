@@ -1,15 +1,23 @@
+import { readOptions, runCommand } from '../check/command-line.ts'
+import { printableLines } from '../check/printable.ts'
 import { demoWalk } from './demo-walk.ts'
 import { startLocalCloud } from './local-cloud.ts'
 import { watchProcess } from './process-life.ts'
 
-/** `npm run demo`: starts the gateway on free ports, walks one payment through its life, and leaves nothing behind. */
-const life = watchProcess()
+const USAGE = `npm run demo
 
-const run = async (): Promise<number> => {
+Starts the gateway on free ports, walks one payment through its life, and leaves nothing behind.
+  --help, -h   this text
+Exit code: 0 everything was as it should be, 1 something was not, 2 called wrongly.`
+
+const tell = (text: string) => console.log(printableLines(text))
+
+const walk = async (): Promise<number> => {
+  const life = watchProcess()
   console.log('Starting the gateway on free ports, in memory…')
   const cloud = await startLocalCloud({ port: 0, signal: life.signal, onFailure: life.fail })
   try {
-    await Promise.race([demoWalk(cloud, console.log), life.ended.then(() => Promise.reject(new Error('interrupted')))])
+    await Promise.race([demoWalk(cloud, tell), life.ended.then(() => Promise.reject(new Error('interrupted')))])
     console.log('\nDone: created once, credited once, announced once. `npm start` keeps a gateway running for you.')
     return 0
   } finally {
@@ -18,8 +26,13 @@ const run = async (): Promise<number> => {
 }
 
 try {
-  process.exit(await run())
+  const code = await runCommand(USAGE, process.argv.slice(2), async (argv) => {
+    readOptions(argv, {})
+    return walk()
+  })
+  process.exit(code)
 } catch (error) {
-  console.error(`\nThe demo failed: ${error instanceof Error ? error.message : String(error)}`)
+  const reason = error instanceof Error ? error.message : String(error)
+  console.error(`\nThe demo failed: ${printableLines(reason)}`)
   process.exit(1)
 }

@@ -1,4 +1,5 @@
-import { parseArgs } from 'node:util'
+import { asksForHelp, readOptions, UsageError, wholeNumber } from '../check/command-line.ts'
+import { printableLines } from '../check/printable.ts'
 import { banner } from './banner.ts'
 import { startLocalCloud } from './local-cloud.ts'
 import { watchProcess } from './process-life.ts'
@@ -14,28 +15,28 @@ const USAGE = `npm start [-- --data DIR] [--verbose]
 
 Runs the whole gateway on this machine. PORT (default ${DEFAULT_PORT}) moves its four ports.
   --data DIR   keep all state in DIR; without it everything is in memory
-  --verbose    write every log line to the error output`
+  --verbose    write every log line to the error output
+  --help, -h   this text
+Exit code: 0 stopped when asked to, 1 did not start or failed, 2 called wrongly.`
 
 const portFrom = (text: string | undefined): number => {
-  const port = text === undefined || text === '' ? DEFAULT_PORT : Number(text)
-  if (!Number.isInteger(port) || port < 0 || port > HIGHEST_PORT) {
-    throw new Error(`PORT must be a number from 0 to ${HIGHEST_PORT} (0 takes free ports)`)
+  const port = wholeNumber(text || String(DEFAULT_PORT)) ?? -1
+  if (port < 0 || port > HIGHEST_PORT) {
+    throw new UsageError(`PORT must be a number from 0 to ${HIGHEST_PORT} (0 takes free ports)`)
   }
   return port
 }
 
-const readArguments = () =>
-  parseArgs({
-    options: { data: { type: 'string' }, verbose: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } },
-  }).values
+const OPTIONS = { data: { type: 'string' }, verbose: { type: 'boolean' } } as const
 
 const life = watchProcess()
 try {
-  const { data, verbose = false, help = false } = readArguments()
-  if (help) {
+  const argv = process.argv.slice(2)
+  if (asksForHelp(argv)) {
     console.log(USAGE)
     process.exit(0)
   }
+  const { data, verbose = false } = readOptions(argv, OPTIONS)
   const startedMs = performance.now()
   console.log('Starting the local gateway…')
   const cloud = await startLocalCloud({
@@ -55,11 +56,12 @@ try {
 } catch (error) {
   // A start that was interrupted has ended what it had begun.
   if (life.signal.aborted) process.exit(await life.ended)
-  console.error(error instanceof Error ? describe(error) : error)
-  process.exit(1)
+  console.error(printableLines(error instanceof Error ? describe(error) : String(error)))
+  process.exit(error instanceof UsageError ? 2 : 1)
 }
 
 function describe(error: Error): string {
+  if (error instanceof UsageError) return `${error.message}\n\n${USAGE}`
   const cause = error.cause instanceof Error ? `\n  ${error.cause.message}` : ''
   return `The local gateway did not start: ${error.message}${cause}`
 }

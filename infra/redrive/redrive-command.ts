@@ -1,4 +1,4 @@
-import { readOptions, UsageError } from '../check/command-line.ts'
+import { readOptions, UsageError, wholeNumber } from '../check/command-line.ts'
 
 export type RedriveCommand = {
   readonly stage: string
@@ -21,6 +21,7 @@ With one: moves its messages back to the queue they came from and follows until 
   --peek               show a few messages' ids, and delete nothing
   --purge-confirmed    delete what has no queue to go back to (stream records, failed invocations); you looked first
   --per-second N       messages a second, 1 to ${FASTEST}; ${DEFAULT_PER_SECOND} when not given
+  --help, -h           this text
 Exit code: 0 done, 1 not done, 2 called wrongly.`
 
 const OPTIONS = {
@@ -29,7 +30,7 @@ const OPTIONS = {
   peek: { type: 'boolean' },
   'purge-confirmed': { type: 'boolean' },
   'per-second': { type: 'string' },
-  help: { type: 'boolean' },
+  help: { type: 'boolean', short: 'h' },
 } as const
 
 /** Throws `UsageError`. */
@@ -37,7 +38,7 @@ export const parseRedriveCommand = (argv: readonly string[]): RedriveCommand => 
   const values = readOptions(argv, OPTIONS)
   const { stage = '', queue, peek = false, help = false } = values
   const purge = values['purge-confirmed'] ?? false
-  const perSecond = Number(values['per-second'] ?? DEFAULT_PER_SECOND)
+  const perSecond = wholeNumber(values['per-second'] ?? String(DEFAULT_PER_SECOND)) ?? Number.NaN
   const command: RedriveCommand = { stage, queue, peek, purge, perSecond, help }
   const mistake = help ? undefined : mistakeIn(command)
   if (mistake !== undefined) throw new UsageError(mistake)

@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util'
+import { readOptions, runCommand, UsageError, wholeNumber } from '../../infra/check/command-line.ts'
 import { loadFunctions } from './handlers.ts'
 import { type HistoryResult, runHistory } from './history.ts'
 import { addTally, type Tally } from './tally.ts'
@@ -6,13 +6,16 @@ import { addTally, type Tally } from './tally.ts'
 const USAGE = `npm run sim -- --seed N [--steps M] [--trace]     replays one history
 npm run sim -- --seeds A..B [--steps M]           runs many
   --steps M   operations of merchants, customers and operators in each history (default 60)
-  --trace     tells everything that happened`
+  --trace     tells everything that happened
+  --help, -h  this text
+Exit code: 0 every history held, 1 one failed, 2 called wrongly.`
 
 const DEFAULT_OPERATIONS = 60
 
 const integer = (text: string | undefined, name: string): number => {
-  const value = Number(text)
-  if (!Number.isInteger(value) || value < 0) throw new Error(`--${name} takes a whole number\n\n${USAGE}`)
+  const value = wholeNumber(text ?? '') ?? -1
+  if (value < 0)
+    throw new UsageError(`--${name} takes ${name === 'seeds' ? 'two whole numbers: 1..100' : 'a whole number'}`)
   return value
 }
 
@@ -21,8 +24,12 @@ const rangeOf = (text: string): readonly [number, number] => {
   return [integer(from, 'seeds'), integer(to, 'seeds')]
 }
 
-const functions = await loadFunctions()
-const run = (seed: number, operations: number, tracing = false) => runHistory({ seed, operations, functions, tracing })
+let functions: ReturnType<typeof loadFunctions> | undefined
+
+const run = async (seed: number, operations: number, tracing = false) => {
+  functions ??= loadFunctions()
+  return runHistory({ seed, operations, functions: await functions, tracing })
+}
 
 /** The shortest prefix of a failing history that still fails: what happened behind it is not needed to understand it. */
 const shortest = async (failing: HistoryResult, operations: number): Promise<number> => {
@@ -50,27 +57,23 @@ const figures = (tally: Tally, histories: number, steps: number, failures: numbe
   for (const [what, times] of [...tally].toSorted(([a], [b]) => a.localeCompare(b))) console.log(`  ${what}: ${times}`)
 }
 
-const { values } = parseArgs({
-  options: {
-    seed: { type: 'string' },
-    seeds: { type: 'string' },
-    steps: { type: 'string' },
-    trace: { type: 'boolean', default: false },
-  },
-})
-const operations = values.steps === undefined ? DEFAULT_OPERATIONS : integer(values.steps, 'steps')
+const OPTIONS = {
+  seed: { type: 'string' },
+  seeds: { type: 'string' },
+  steps: { type: 'string' },
+  trace: { type: 'boolean', default: false },
+} as const
 
-if (values.seed !== undefined) {
-  const result = await run(integer(values.seed, 'seed'), operations, values.trace)
-  if (values.trace) console.log(result.story.join('\n'))
-  figures(result.tally, 1, result.steps, result.problems.length > 0 ? 1 : 0)
-  console.log(`digest ${result.digest}`)
-  if (result.problems.length > 0) {
-    for (const problem of result.problems) console.log(`  - ${problem}`)
-    process.exitCode = 1
-  }
-} else {
-  const [from, to] = rangeOf(values.seeds ?? '1..100')
+const replay = async (seed: number, operations: number, tracing: boolean): Promise<number> => {
+  const { story, tally, steps, problems, digest } = await run(seed, operations, tracing)
+  if (tracing) console.log(story.join('\n'))
+  figures(tally, 1, steps, problems.length > 0 ? 1 : 0)
+  console.log(`digest ${digest}`)
+  for (const problem of problems) console.log(`  - ${problem}`)
+  return problems.length > 0 ? 1 : 0
+}
+
+const runMany = async ([from, to]: readonly [number, number], operations: number): Promise<number> => {
   const tally: Tally = new Map()
   let steps = 0
   let failures = 0
@@ -81,9 +84,15 @@ if (values.seed !== undefined) {
     if (result.problems.length > 0) {
       failures++
       await report(result, operations)
-      process.exitCode = 1
     }
     if (seed % 100 === 0) console.log(`seed ${seed}: ${failures} failures so far`)
   }
   figures(tally, to - from + 1, steps, failures)
+  return failures > 0 ? 1 : 0
 }
+
+process.exitCode = await runCommand(USAGE, process.argv.slice(2), async (argv) => {
+  const { seed, seeds = '1..100', steps, trace } = readOptions(argv, OPTIONS)
+  const operations = steps === undefined ? DEFAULT_OPERATIONS : integer(steps, 'steps')
+  return seed === undefined ? runMany(rangeOf(seeds), operations) : replay(integer(seed, 'seed'), operations, trace)
+})

@@ -70,6 +70,71 @@ describe('npm run admin', () => {
     )
   })
 
+  it('says what to set when no region is', async () => {
+    const { run, server } = await cli(json(200, CLIENT))
+    for (const name of ['AWS_REGION', 'AWS_DEFAULT_REGION', 'AWS_PROFILE']) vi.stubEnv(name, undefined)
+    vi.stubEnv('AWS_CONFIG_FILE', '/dev/null')
+    vi.stubEnv('AWS_SHARED_CREDENTIALS_FILE', '/dev/null')
+
+    const result = await run('get-client', 'c1', '--stage', 'prod')
+    vi.unstubAllEnvs()
+
+    expect(result).toMatchObject({ code: 2, out: '', err: expect.stringContaining('set AWS_REGION') as unknown })
+    expect(server.requests).toHaveLength(0)
+  })
+
+  it('takes the id an action is about without its name', async () => {
+    const { run, called } = await cli(json(200, CLIENT))
+
+    await run('get-payment', 'p1')
+    await run('list-settlements', 'c1')
+    await run('revoke-api-key', 'c1', '--key-id', 'k1')
+
+    expect(called().map(({ body }) => body)).toStrictEqual([
+      { payment_id: 'p1' },
+      { client_id: 'c1' },
+      { client_id: 'c1', key_id: 'k1' },
+    ])
+  })
+
+  it('prints CSV alone, and says on the error output how to go on', async () => {
+    const body = { settlement: { id: 's1' }, cursor: 'abc', csv: 'payment_id,net_minor\np1,5\n' }
+    const { run } = await cli(json(200, { status: 200, body }))
+
+    expect(await run('get-settlement-statement', 's1', '--format', 'csv')).toStrictEqual({
+      code: 0,
+      out: 'payment_id,net_minor\np1,5',
+      err: 'There is more: --cursor abc',
+    })
+    const asJson = await run('get-settlement-statement', 's1', '--format', 'csv', '--json')
+    expect(JSON.parse(asJson.out)).toStrictEqual(body)
+  })
+
+  it('writes text from outside as text in --json too, which stays the same JSON', async () => {
+    const body = { 'na\u009bme': 'a\u001b[2J\n\u007f\u0085\u202e\u{e0041}', list: ['\u200b'] }
+    const { run } = await cli(json(200, { status: 200, body }))
+    const { run: refused } = await cli(json(200, { status: 422, body }))
+
+    for (const text of [
+      (await run('get-client', 'c1', '--json')).out,
+      (await refused('get-client', 'c1', '--json')).err,
+    ]) {
+      expect(text.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u)
+      expect(text).toContain(String.raw`\udb40\udc41`)
+      expect(JSON.parse(text)).toStrictEqual(body)
+    }
+  })
+
+  it('writes what a failed function says as text', async () => {
+    const { run } = await cli((response) => {
+      response.writeHead(200, { 'x-amz-function-error': 'Unhandled' }).end('{"errorMessage":"\u001b[2J\u202e\n"}')
+    })
+
+    const { err } = await run('get-client', 'c1')
+
+    expect(err).toBe(String.raw`gateway-local-get-client failed: {"errorMessage":"\u001b[2J\u202e\u000a"}`)
+  })
+
   it('prints JSON when asked to', async () => {
     const { run } = await cli(json(200, CLIENT))
 
@@ -100,6 +165,9 @@ describe('npm run admin', () => {
   it.each([
     [['--dry-run', 'true'], 'sweep-settlements takes no fields: dry_run'],
     [['--payload', '{"dry_run":true}'], 'sweep-settlements takes no fields: dry_run'],
+    [['--payload', '[]'], 'sweep-settlements takes no fields, and no payload but {}'],
+    [['--payload', 'null'], 'sweep-settlements takes no fields, and no payload but {}'],
+    [['now'], 'unexpected argument: now'],
   ])('refuses scheduled work with %j, which it would ignore and really run', async (fields, message) => {
     const { run, server } = await cli(json(200, { clients: 2 }))
 
@@ -179,7 +247,9 @@ describe('npm run admin', () => {
   it.each([
     [['crate-client'], 'unknown action: crate-client; similar: create-client'],
     [['xyz'], 'unknown action: xyz\n'],
-    [['get-client', 'c1'], 'unexpected argument: c1'],
+    [['list-clients', 'c1'], 'unexpected argument: c1'],
+    [['--stage', 'prod', 'get-client'], 'name the action before --stage'],
+    [['get-client', '--json=false'], '--json takes no value'],
     [['get-client', '--client_id'], '--client_id needs a value'],
   ])('ends with 2 when it is called wrongly: %j', async (argv, message) => {
     const { run, server } = await cli(json(200, CLIENT))
@@ -195,11 +265,17 @@ describe('npm run admin', () => {
     const { run } = await cli(json(200, CLIENT))
 
     expect(await run()).toMatchObject({ code: 2, out: '', err: expect.stringContaining('Actions') as unknown })
-    expect(await run('--help')).toMatchObject({ code: 0, out: expect.stringContaining('Actions') as unknown, err: '' })
-    expect(await run('get-client', '--help')).toMatchObject({
-      code: 0,
-      out: expect.stringContaining('--client_id  text  required') as unknown,
-    })
+    for (const help of ['--help', '-h']) {
+      const [overall, ofAction] = [await run(help), await run('get-client', help)]
+      expect(overall).toMatchObject({ code: 0, out: expect.stringContaining('Actions') as unknown, err: '' })
+      expect(ofAction).toMatchObject({
+        code: 0,
+        out: expect.stringContaining('--client_id  text  required') as unknown,
+      })
+      for (const { out } of [overall, ofAction]) {
+        expect(out).toContain('Exit code: 0 done, 1 refused or failed, 2 called wrongly.')
+      }
+    }
   })
 
   it('refuses a PORT that is none', async () => {

@@ -79,11 +79,8 @@ describe('a command line', () => {
     ['--client-id=c1', { client_id: 'c1' }],
     ['--floor 20000', { floor: 20_000 }],
     ['--floor -5', { floor: -5 }],
-    ['--floor 1.5', { floor: 1.5 }],
     ['--floor 0012', { floor: 12 }],
-    // Not a number: the action says so.
-    ['--floor many', { floor: 'many' }],
-    ['--floor 1e3', { floor: '1e3' }],
+    ['--floor 9007199254740991', { floor: Number.MAX_SAFE_INTEGER }],
     ['--enabled false', { enabled: false }],
     ['--enabled --name x', { enabled: true, name: 'x' }],
     ['--enabled', { enabled: true }],
@@ -99,13 +96,15 @@ describe('a command line', () => {
     ['--bank.name BCA --bank.no 0012', { bank: { name: 'BCA', no: '0012' } }],
     ['--bank null', { bank: null }],
     ['--page 2', { page: 2 }],
-    ['--name a --name b', { name: 'b' }],
     ['--name=a=b', { name: 'a=b' }],
     ['--name=', { name: '' }],
     ['--name -x', { name: '-x' }],
     // The action itself refuses what it does not know.
     ['--nme x', { nme: 'x' }],
     ['--bank.nme x', { bank: { nme: 'x' } }],
+    // An id needs no name.
+    ['c1', { client_id: 'c1' }],
+    ['--name x c1 --enabled', { name: 'x', client_id: 'c1', enabled: true }],
     ['', {}],
   ])('%s becomes %j', (args, payload) => {
     expect(payloadOf(args)).toStrictEqual(payload)
@@ -136,10 +135,34 @@ describe('a command line', () => {
     })
     expect(parse('')).toMatchObject({ stage: 'local', json: false, help: false })
     expect(parse('--help')).toMatchObject({ help: true })
+    expect(parse('-h')).toMatchObject({ help: true })
+    expect(parse('c1 --page many --help')).toMatchObject({ help: true })
   })
 
+  it.each(['10.000', '10,000', '1.5', '1e3', '0x10', '+1', '', ' 10', '10 ', 'many', '１０'])(
+    'refuses %j where a number is wanted',
+    (text) => {
+      expect(() => parseCommand([`--floor=${text}`], FIELDS)).toThrow(
+        new UsageError('--floor must be a whole number, written in digits alone: 10000, not 10.000 or 1e4'),
+      )
+    },
+  )
+
   it.each([
-    ['name x', 'unexpected argument: name'],
+    ['--floor 9007199254740992', '--floor is too large: at most 9007199254740991'],
+    ['--floor -9007199254740992', '--floor is too large: at most 9007199254740991'],
+    ['--name a --name b', '--name is given twice'],
+    ['--floor 1 --floor=1', '--floor is given twice'],
+    ['--client-id c1 --client_id c1', '--client_id is given twice'],
+    ['c1 --client_id c2', '--client_id is given twice'],
+    ['c1 c2', '--client_id is given twice'],
+    ['--nme a --nme b', '--nme is given twice'],
+    ['--stage prod --stage dev', '--stage is given twice'],
+    ['--payload {} --payload {}', '--payload is given twice'],
+    ['--json=yes', '--json takes no value'],
+    ['--json=true', '--json takes no value'],
+    ['--bank null --bank.name BCA', '--bank and --bank.name exclude each other'],
+    ['--bank.name BCA --bank null', '--bank and --bank.… exclude each other'],
     ['--name', '--name needs a value'],
     ['--name --json', '--name needs a value'],
     ['--stage', '--stage needs a value'],

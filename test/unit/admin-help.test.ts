@@ -59,7 +59,9 @@ Fields
   --bank.bank_account_no    text                               with the others  must not be empty; at most 255 characters
   --bank.bank_account_name  text                               with the others  must not be empty; at most 255 characters
   --return_url              text, or null to clear it                           at most 2048 characters; must be an https URL without user info
-  --rate_limit_per_second   whole number, or null to clear it                   must be an integer; must be at least 1; must be at most 10000`)
+  --rate_limit_per_second   whole number, or null to clear it                   must be an integer; must be at least 1; must be at most 10000
+
+Exit code: 0 done, 1 refused or failed, 2 called wrongly.`)
   })
 
   it('shows what holds between fields, and how lists are given', async () => {
@@ -68,6 +70,10 @@ Fields
     )
     expect(await helpOf('register-endpoint')).toContain('Lists: repeat the field, or separate with commas.')
     expect(await helpOf('get-settlement-statement')).toContain('one of json, csv  default json')
+  })
+
+  it('shows that an id may come without its name', async () => {
+    expect(await helpOf('get-payment')).toContain('npm run admin -- get-payment [PAYMENT_ID] [--field value]…')
   })
 
   it('shows no fields for scheduled work', async () => {

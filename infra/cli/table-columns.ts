@@ -1,0 +1,41 @@
+const SETTLEMENTS = [
+  'id',
+  'client_id',
+  'status',
+  'net_minor',
+  'payment_count',
+  'period_end',
+  'bank_name',
+  'bank_account_no',
+  'warning',
+]
+
+const DELIVERIES = [
+  'delivery_id',
+  'event',
+  'status',
+  'attempts',
+  'last_status',
+  'last_error',
+  'next_attempt_at',
+  'endpoint_id',
+]
+
+/**
+ * What a table of an action's answer shows, by the name of the list in it: what is looked for there, narrow enough for
+ * a terminal. Lists that are not here are shown with all they have; `--json` always is.
+ */
+export const TABLE_COLUMNS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+  'list-clients': { data: ['client_id', 'name', 'enabled', 'settlement_floor_minor', 'bank.bank_account_no'] },
+  'list-api-keys': { data: ['key_id', 'created_at', 'expires_at', 'revoked_at'] },
+  'list-endpoints': { data: ['endpoint_id', 'url', 'event_types', 'enabled'] },
+  'list-deliveries': { data: DELIVERIES },
+  'get-payment': { 'timeline.events.deliveries': DELIVERIES },
+  'refresh-payment': { 'timeline.events.deliveries': DELIVERIES },
+  'find-payments': {
+    data: ['id', 'client_id', 'status', 'method', 'channel_code', 'notional_minor', 'external_reference', 'created_at'],
+  },
+  'list-settlements': { data: SETTLEMENTS },
+  'trigger-settlement': { settlements: SETTLEMENTS },
+  'list-suspense': { data: ['suspense_id', 'kind', 'cause', 'amount_minor', 'payment_id', 'status', 'created_at'] },
+}

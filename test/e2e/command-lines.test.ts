@@ -1,0 +1,70 @@
+import { execFile } from 'node:child_process'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { SOURCE_MAPS } from '../../infra/source-maps.ts'
+import { tempDirectory } from '../support/temp-directory.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+  readonly scripts: Readonly<Record<string, string>>
+}
+
+/** Every script of our own, from the list that npm has. */
+const OWN = Object.entries(scripts).flatMap(([name, command]) => {
+  const [, file] = /(\S+\.ts)$/.exec(command) ?? []
+  return file === undefined ? [] : [{ name, file }]
+})
+
+type Ended = { readonly code: number; readonly out: string; readonly err: string }
+
+const run = (file: string, argv: readonly string[], input = '') =>
+  new Promise<Ended>((resolve) => {
+    const child = execFile(process.execPath, [file, ...argv], { cwd: ROOT }, (_, out, err) =>
+      resolve({ code: child.exitCode ?? -1, out, err }),
+    )
+    child.stdin?.end(input)
+  })
+
+describe('the command lines of every script', () => {
+  it('are all of them', () => {
+    expect(OWN.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['start', 'demo', 'admin', 'trace', 'sim', 'mutants', 'deploy', 'doctor', 'redrive']),
+    )
+  })
+
+  it.each(OWN)(
+    'npm run $name -- --help and -h say what it does and how it ends',
+    async ({ name, file }) => {
+      const [long, short] = await Promise.all([run(file, ['--help']), run(file, ['-h'])])
+
+      expect(long).toMatchObject({ code: 0, err: '' })
+      expect(long.out).toMatch(name === 'start' ? /^npm start/ : new RegExp(`^npm run ${name}`))
+      expect(long.out).toMatch(/^Exit code: 0 /m)
+      expect(short).toStrictEqual(long)
+    },
+    60_000,
+  )
+
+  it.each(OWN)(
+    'npm run $name refuses a flag it does not know in words',
+    async ({ file }) => {
+      const { code, out, err } = await run(file, ['--no-such-flag'])
+
+      expect({ code, out }).toStrictEqual({ code: 2, out: '' })
+      expect(err).toContain('--no-such-flag')
+      expect(err).not.toMatch(/^\s+at /m)
+    },
+    60_000,
+  )
+
+  it('npm run trace shows what a stack says as text', async () => {
+    const directory = tempDirectory()
+    mkdirSync(join(directory, SOURCE_MAPS), { recursive: true })
+    writeFileSync(join(directory, SOURCE_MAPS, 'x.mjs.map'), '{"version":3,"sources":[],"names":[],"mappings":""}')
+
+    const { code, out } = await run('infra/cli/trace.ts', ['x', directory], 'Error: \u001b[2J\u202e\n    at f\n')
+
+    expect({ code, out }).toStrictEqual({ code: 0, out: 'Error: \\u001b[2J\\u202e\n    at f\n' })
+  })
+})
