@@ -1,6 +1,7 @@
 import { Duration } from 'aws-cdk-lib'
 import {
   Alarm,
+  type AlarmBase,
   AlarmRule,
   AlarmState,
   ComparisonOperator,
@@ -35,16 +36,18 @@ const QUIET_MINUTES = 60
 
 /**
  * Every alarm of infra/alarms. Each tells the topic by its own name when it goes off and when it is over. Above them
- * `gateway-<stage>-page-<who>` stand for those that page, one for each who suffers: these a pager follows. Were there a
- * single one, a slow trouble that is on for hours would hide the disaster that begins beside it.
+ * `gateway-<stage>-page-<who>` stand for those that page, one for each who suffers, and tell the pager's topic alone.
+ * Were there a single one, a slow trouble that is on for hours would hide the disaster that begins beside it.
  */
 export class GatewayAlarms extends Construct {
   readonly pages: readonly CompositeAlarm[]
 
-  constructor(scope: Construct, id: string, props: { readonly watched: Watched; readonly topic: ITopic }) {
+  constructor(
+    scope: Construct,
+    id: string,
+    { watched, topic, pageTopic }: { readonly watched: Watched; readonly topic: ITopic; readonly pageTopic: ITopic },
+  ) {
     super(scope, id)
-    const { watched, topic } = props
-    const action = new SnsAction(topic)
     const specs = alarmsOf(watched)
     assertPaged(specs)
     const alarms = new Map(specs.map((spec) => [spec.id, this.alarm(watched.stage, spec)]))
@@ -55,10 +58,8 @@ export class GatewayAlarms extends Construct {
         quiet,
       }),
     )
-    for (const alarm of [...alarms.values(), ...this.pages]) {
-      alarm.addAlarmAction(action)
-      alarm.addOkAction(action)
-    }
+    tell(topic, [...alarms.values()])
+    tell(pageTopic, this.pages)
   }
 
   private alarm(stage: string, spec: AlarmSpec): Alarm {
@@ -98,6 +99,15 @@ export class GatewayAlarms extends Construct {
       actionsSuppressorWaitPeriod: Duration.minutes(2),
       actionsSuppressorExtensionPeriod: Duration.minutes(2),
     })
+  }
+}
+
+/** When it goes off and when it is over. */
+const tell = (topic: ITopic, alarms: readonly AlarmBase[]): void => {
+  const action = new SnsAction(topic)
+  for (const alarm of alarms) {
+    alarm.addAlarmAction(action)
+    alarm.addOkAction(action)
   }
 }
 

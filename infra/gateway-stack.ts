@@ -1,5 +1,9 @@
 import { type App, CfnOutput, Stack } from 'aws-cdk-lib'
+import type { CompositeAlarm } from 'aws-cdk-lib/aws-cloudwatch'
+import type { Key } from 'aws-cdk-lib/aws-kms'
+import type { ITopic } from 'aws-cdk-lib/aws-sns'
 import { providerSecretName } from '../shared/secrets.ts'
+import type { Watched } from './alarms/watched.ts'
 import { ApiDomain } from './api-domain.ts'
 import { CanaryDeployments } from './canary-deployments.ts'
 import { CustomerKey } from './customer-key.ts'
@@ -10,7 +14,7 @@ import { GatewayFunctions } from './gateway-functions.ts'
 import { GatewayHttpApi } from './gateway-http-api.ts'
 import { GatewayQueues } from './gateway-queues.ts'
 import { GatewayTable } from './gateway-table.ts'
-import { OperatorAlerts } from './operator-alerts.ts'
+import { OperatorTopic } from './operator-topic.ts'
 import { OriginSecret } from './origin-secret.ts'
 import { ProviderSecret } from './provider-secret.ts'
 import { Schedules } from './schedules.ts'
@@ -31,7 +35,12 @@ export class GatewayStack extends Stack {
     const key = stage.table.encryption === 'customer' ? new CustomerKey(this, 'Key', stage).key : undefined
     const { table } = new GatewayTable(this, 'Table', stage, key)
     const queues = new GatewayQueues(this, 'Queues', stage, key)
-    const { topic } = new OperatorAlerts(this, 'Alerts', stage, key)
+    const { topic } = new OperatorTopic(this, 'Alerts', {
+      stage,
+      name: 'alerts',
+      recipients: stage.alarmRecipients,
+      key,
+    })
     const { secret: providerSecret } = new ProviderSecret(this, 'Provider', stage, key)
 
     const functions = new GatewayFunctions(this, 'Functions', {
@@ -52,8 +61,8 @@ export class GatewayStack extends Stack {
     new Schedules(this, 'Schedules', { stage, queues, functions })
 
     const watched = watchedStack({ stage, table, queues, api: httpApi.api })
-    const alarms = hasAlarms(stage) ? new GatewayAlarms(this, 'Alarms', { watched, topic }) : undefined
-    new GatewayDashboard(this, 'Dashboard', { watched, pages: alarms?.pages ?? [] })
+    const pages = hasAlarms(stage) ? this.watch(stage, { watched, topic, key }) : []
+    new GatewayDashboard(this, 'Dashboard', { watched, pages })
 
     new CfnOutput(this, 'ApiUrl', {
       value: stage.domain ? `https://${stage.domain.name}` : httpApi.api.apiEndpoint,
@@ -61,12 +70,26 @@ export class GatewayStack extends Stack {
     })
     new CfnOutput(this, 'AlertsTopicArn', {
       value: topic.topicArn,
-      description: 'Subscribe the operators to this topic',
+      description: 'Every alarm and alert: subscribe whoever reads them in the day',
     })
     new CfnOutput(this, 'ProviderSecretName', {
       value: providerSecretName(stage.settings.name),
       description: 'Put {"secret_key": "...", "callback_tokens": ["..."]} here before the first payment',
     })
     new CfnOutput(this, 'TableName', { value: table.tableName, description: 'The one table' })
+  }
+
+  /** What may wait goes to the topic of alerts, what pages to a topic of its own: nobody is woken by a ticket. */
+  private watch(
+    stage: DeployedStage,
+    { watched, topic, key }: { readonly watched: Watched; readonly topic: ITopic; readonly key: Key | undefined },
+  ): readonly CompositeAlarm[] {
+    const recipients = stage.pageRecipients ?? stage.alarmRecipients
+    const { topic: pageTopic } = new OperatorTopic(this, 'Pages', { stage, name: 'pages', recipients, key })
+    new CfnOutput(this, 'PagesTopicArn', {
+      value: pageTopic.topicArn,
+      description: 'What wakes somebody, and nothing else: subscribe the pager',
+    })
+    return new GatewayAlarms(this, 'Alarms', { watched, topic, pageTopic }).pages
   }
 }

@@ -30,6 +30,10 @@ export type DeployedStage = DailyTimes & {
   readonly routeThrottles: Readonly<Record<string, Throttle>>
   /** E-mail addresses that alarms and alerts are sent to; each is asked once to confirm. */
   readonly alarmRecipients: readonly string[]
+  /** E-mail or https addresses, such as a pager's, that are told of what wakes somebody; undefined: `alarmRecipients`. */
+  readonly pageRecipients: readonly string[] | undefined
+  /** Runs at a time that the account may have over all its functions (quota L-B99A9384); the alarm near it counts from here. */
+  readonly accountConcurrency: number
   readonly table: {
     /** `customer`: a KMS key of the account, which can be disabled and whose use is logged. Also for queues, logs, topic and secrets. */
     readonly encryption: 'aws' | 'customer'
@@ -99,6 +103,8 @@ const disposable: Options = {
   throttle: { requestsPerSecond: 50, burst: 100 },
   routeThrottles: {},
   alarmRecipients: [],
+  pageRecipients: undefined,
+  accountConcurrency: 1_000,
   table: { encryption: 'aws', maxReadUnits: 1_000, maxWriteUnits: 1_000, warm: undefined },
   domain: undefined,
   front: 'none',
@@ -125,7 +131,7 @@ const production: Options = {
   // Against floods, not against clients, who have limits of their own: all servers of a merchant may share an address.
   frontSettings: { requestsPerAddress: 300_000, originSecretRotation: 1 },
   deployment: 'canary',
-  // Of an account's usual 1,000; 218 stay for reading, announcing and operators. Raise them with the account's limit.
+  // Of `accountConcurrency`; 218 stay for reading, announcing and operators. Raise them with it.
   reservedConcurrency: {
     // While the provider is slow each create holds its environment for up to 22 s: unbounded, they would take them all.
     'api-create-payment': 400,
@@ -168,8 +174,9 @@ export const removalPolicyBesidesTable = ({ removalPolicy }: Pick<DeployedStage,
 export const hasAlarms = ({
   deletionProtection,
   alarmRecipients,
-}: Pick<DeployedStage, 'deletionProtection' | 'alarmRecipients'>): boolean =>
-  deletionProtection || alarmRecipients.length > 0
+  pageRecipients = [],
+}: Pick<DeployedStage, 'deletionProtection' | 'alarmRecipients' | 'pageRecipients'>): boolean =>
+  deletionProtection || alarmRecipients.length + pageRecipients.length > 0
 
 const isTimeOfDay = ({ hour, minute }: TimeOfDay): boolean =>
   Number.isInteger(hour) && hour >= 0 && hour <= 23 && Number.isInteger(minute) && minute >= 0 && minute <= 59

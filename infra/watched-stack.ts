@@ -8,7 +8,7 @@ import { TABLE_SCHEMA } from '../shared/table/schema.ts'
 import { ourMetrics } from './alarms/metric-ref.ts'
 import type { Watched } from './alarms/watched.ts'
 import type { GatewayQueues } from './gateway-queues.ts'
-import { reservedConcurrency } from './reserved-concurrency.ts'
+import { reservedRuns } from './reserved-concurrency.ts'
 import type { DeployedStage } from './stage.ts'
 
 export type WatchedResources = {
@@ -32,10 +32,8 @@ export const watchedStack = ({ stage, table, queues, api }: WatchedResources): W
   queues: { webhooks: queues.byName.webhooks.queue.queueName, settlements: queues.byName.settlements.queue.queueName },
   deadLetterQueues: deadLetterQueues(queues, stage),
   functions: MANIFEST.map((spec) => ({ spec, functionName: functionName(stage.settings.name, spec) })),
-  reservedRuns: MANIFEST.reduce(
-    (sum, spec) => sum + (reservedConcurrency(spec, stage).reservedConcurrentExecutions ?? 0),
-    0,
-  ),
+  accountConcurrency: stage.accountConcurrency,
+  reservedRuns: reservedRuns(stage, MANIFEST),
 })
 
 const isCfnQueue = (construct: IConstruct | undefined): construct is CfnQueue =>

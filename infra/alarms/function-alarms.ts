@@ -3,9 +3,6 @@ import { FUNCTION_GROUPS, type FunctionGroup } from './function-groups.ts'
 import { awsMetric, type Measure, sumOf } from './metric-ref.ts'
 import { theFunction, type Watched } from './watched.ts'
 
-/** What AWS gives an account until more is asked for (docs/operations.md). */
-const ACCOUNT_CONCURRENCY = 1_000
-
 const of = ({ functions }: Watched, group: FunctionGroup, name: 'Errors' | 'Throttles'): Measure =>
   sumOf(
     functions
@@ -43,16 +40,15 @@ const groupAlarms = (watched: Watched, group: FunctionGroup): readonly AlarmSpec
 ]
 
 /** Runs of a function with a reservation are its own; all others share what is left, in the whole account. */
-const concurrency = ({ reservedRuns }: Watched): AlarmSpec => ({
+const concurrency = ({ accountConcurrency, reservedRuns }: Watched): AlarmSpec => ({
   id: 'concurrency-near-limit',
   severity: 'page',
   says: 'Functions without a reservation run almost as often at once as the account lets them.',
   suffers: 'whoever needs one of them, once the limit is met: those who read, schedules, announcements.',
   measure: awsMetric('AWS/Lambda', 'UnreservedConcurrentExecutions', {}, 'Maximum'),
   is: 'above',
-  threshold: Math.floor(0.8 * (ACCOUNT_CONCURRENCY - reservedRuns)),
-  because:
-    'Four fifths of what 1,000, the quota of an account that has not asked for more, leaves beside the stage’s reservations.',
+  threshold: Math.floor(0.8 * (accountConcurrency - reservedRuns)),
+  because: 'Four fifths of what the account’s quota, as infra/stage.ts has it, leaves beside the stage’s reservations.',
   periodMinutes: 1,
   periods: 3,
   outOf: 5,

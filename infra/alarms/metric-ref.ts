@@ -96,8 +96,9 @@ export const sumOf = (metrics: readonly MetricRef[]): Formula => {
 }
 
 /**
- * A metric whose silence is watched for. Where periods are missing CloudWatch looks further back than it was told to, so
- * that an alarm goes off late, or stays on: with a value for each period it looks at those alone.
+ * A metric whose silence must count. Where periods are missing CloudWatch looks further back than it was told to, so that
+ * an alarm goes off late, or stays on; an alarm on DynamoDB's metrics even keeps its state through silence whatever it
+ * says of missing data. With a value for each period CloudWatch looks at those alone.
  */
 export const withoutGaps = (metric: MetricRef): Formula => sumOf([metric])
 

@@ -1,5 +1,5 @@
 import type { AlarmSpec } from './alarm-spec.ts'
-import { awsMetric, type Formula, sumOf } from './metric-ref.ts'
+import { awsMetric, type Formula, sumOf, withoutGaps } from './metric-ref.ts'
 import type { Watched } from './watched.ts'
 
 /** The operations our code sends (shared/table). */
@@ -35,7 +35,7 @@ const closeToMaximum = (
   severity: 'ticket',
   says: `The table’s ${kind} come close to the most that the stage allows.`,
   suffers: 'nobody yet: everyone, once requests are throttled.',
-  measure: awsMetric('AWS/DynamoDB', name, { TableName: table.name }, 'Sum'),
+  measure: withoutGaps(awsMetric('AWS/DynamoDB', name, { TableName: table.name }, 'Sum')),
   is: 'above',
   threshold: CLOSE * maxUnits * 60,
   because: 'Units a minute: 80 % of the limit that infra/stage.ts sets against a bill out of control.',

@@ -18,6 +18,8 @@ export type Watched = {
   /** Queues that nothing reads: what is in them was given up. `id` is the name without stage. */
   readonly deadLetterQueues: readonly { readonly id: string; readonly queueName: string }[]
   readonly functions: readonly { readonly spec: FunctionSpec; readonly functionName: string }[]
+  /** Runs at a time that the account may have. */
+  readonly accountConcurrency: number
   /** Runs at a time that the stage sets aside for single functions, of the account's limit. */
   readonly reservedRuns: number
 }

@@ -6,14 +6,11 @@ import { MANIFEST } from '../../functions/manifest.ts'
 import type { AwsClients } from '../check/aws-clients.ts'
 import { type Finding, ok, wrong } from '../check/finding.ts'
 import { errorName, isNoNetwork, remedyFor, unlessAbsent } from '../check/look.ts'
-import { reservedConcurrency } from '../reserved-concurrency.ts'
+import { reservedConcurrency, UNRESERVED_MINIMUM } from '../reserved-concurrency.ts'
 import type { DeployedStage } from '../stage.ts'
 
 /** The first version of CDK's bootstrap resources that our stacks are published through; a test holds it to the assembly. */
 export const OLDEST_BOOTSTRAP = 8
-
-/** What AWS insists on leaving to the functions without a reservation; the API needs it, too. */
-const UNRESERVED_MINIMUM = 100
 
 /** Whose account it will be. Without credentials no other check can look, so this one is asked first. */
 export const checkCredentials = async ({ sts }: Pick<AwsClients, 'sts'>): Promise<Finding> => {

@@ -1,5 +1,6 @@
 import { type AwsClients, awsClients, GLOBAL_REGION } from '../check/aws-clients.ts'
-import { type Finding, ok, wrong } from '../check/finding.ts'
+import { checkAccountConcurrency } from '../check/check-account-concurrency.ts'
+import { type Finding, ok, tolerated, wrong } from '../check/finding.ts'
 import { look } from '../check/look.ts'
 import type { DeployedStage } from '../stage.ts'
 import { checkBootstrap, checkConcurrency, checkCredentials } from './check-account.ts'
@@ -54,6 +55,7 @@ const inTheAccount = async (
       : []),
     look('domain', () => checkDomain(aws.route53, stage.domain)),
     look('Lambda concurrency', () => checkConcurrency(aws.lambda, stage)),
+    look('account concurrency', async () => (await checkAccountConcurrency(aws.lambda, stage)).map(tolerated)),
     look('stack', async () => {
       const checked = await checkStack(aws, { stage, region, flags })
       first = checked.first

@@ -3,6 +3,7 @@ import { readProviderSecret } from '../../shared/provider/provider-secret.ts'
 import { xenditProvider } from '../../shared/provider/xendit.ts'
 import { ENV, readConfig } from '../../shared/runtime/config.ts'
 import type { AwsClients } from '../check/aws-clients.ts'
+import { checkAccountConcurrency } from '../check/check-account-concurrency.ts'
 import { providerSecretFinding, providerSecretText } from '../check/check-provider-secret.ts'
 import { describedStack, outputOf, wasCreated } from '../check/deployed-stack.ts'
 import { type Finding, wrong } from '../check/finding.ts'
@@ -47,6 +48,7 @@ export const examineStage = async (examination: Examination): Promise<readonly F
     look('table', () => checkTable(aws, template)),
     look('queues', () => checkQueues(aws.sqs, template)),
     look('functions', () => checkFunctions(aws.lambda, template)),
+    look('account concurrency', () => checkAccountConcurrency(aws.lambda, examination.stage)),
     look('event sources', () => checkEventSources(aws, template)),
     look('schedules', () => checkSchedules(aws, template)),
     look('front', () => checkFront(aws, examination.stage)),

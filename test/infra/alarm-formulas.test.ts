@@ -4,6 +4,7 @@
  */
 import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
+import { deployedStage } from '../../infra/stage.ts'
 import { alarmsIn } from '../support/alarm-template.ts'
 import { synthesised } from '../support/stack-template.ts'
 
@@ -47,6 +48,11 @@ describe('alarms that calculate', () => {
     ['deliveries-failing', 'we get out to nobody', { failed: 20 }],
     ['deliveries-failing', 'nobody, and the last tries were made', { abandoned: 17, failed: 2, succeeded: 1 }],
     ['settlements-stuck', 'nobody takes them', { waiting: 1 }],
+    [
+      'table-writes-near-maximum',
+      'it is used to the last unit',
+      { m0: 60 * deployedStage('prod').table.maxWriteUnits },
+    ],
   ])('%s is on when %s', (id, _, values) => {
     expect(isBad(id, values)).toBe(true)
   })
@@ -69,6 +75,10 @@ describe('alarms that calculate', () => {
     ['announcements-slow', 'one merchant is on retries', { median: 60_000, samples: 19 }],
     ['deliveries-failing', 'one merchant is down', { failed: 80, succeeded: 20 }],
     ['settlements-stuck', 'some are finished', { finished: 1, waiting: 5 }],
+    ['table-reads-near-maximum', 'nobody reads any more', {}],
+    ['table-writes-near-maximum', 'nobody writes any more', {}],
+    ['table-writes-throttled', 'nobody writes any more', {}],
+    ['table-errors', 'nobody asks any more', {}],
   ])('%s is off when %s', (id, _, values) => {
     expect(isBad(id, values)).toBe(false)
   })

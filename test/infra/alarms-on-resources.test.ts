@@ -134,9 +134,11 @@ describe('nothing is left unwatched', () => {
 
     expect(unreserved(alarms)).toMatchObject({
       metrics: [{ name: 'UnreservedConcurrentExecutions', dimensions: {} }],
-      // check-due-work, which must not overlap, is the one more. 1,000 is what an account may run.
-      threshold: Math.floor(0.8 * (1_000 - reserved)),
+      // check-due-work, which must not overlap, is the one more.
+      threshold: Math.floor(0.8 * (deployedStage(STAGE).accountConcurrency - reserved)),
     })
+    const raised = synthesised({ ...deployedStage(STAGE), accountConcurrency: 3_000 })
+    expect(unreserved(tellingAlarms(raised, STAGE))?.threshold).toBe(Math.floor(0.8 * (3_000 - reserved)))
     const without = synthesised({ ...deployedStage(STAGE), reservedConcurrency: undefined })
     expect(unreserved(tellingAlarms(without, STAGE))?.threshold).toBe(800)
   })

@@ -14,7 +14,7 @@ import { GatewayFunction } from '../../infra/gateway-functions.ts'
 import { GatewayQueues } from '../../infra/gateway-queues.ts'
 import { GatewayTable } from '../../infra/gateway-table.ts'
 import { LOCAL_CREDENTIALS, LOCAL_REGION } from '../../infra/local/dynamodb-local.ts'
-import { OperatorAlerts } from '../../infra/operator-alerts.ts'
+import { OperatorTopic } from '../../infra/operator-topic.ts'
 import { ProviderSecret } from '../../infra/provider-secret.ts'
 import { SOURCE_MAPS } from '../../infra/source-maps.ts'
 import { deployedStage } from '../../infra/stage.ts'
@@ -51,7 +51,7 @@ const bundleAssets = (): ReadonlyMap<string, string> => {
     stage,
     table: new GatewayTable(stack, 'Table', stage).table,
     queues: new GatewayQueues(stack, 'Queues', stage),
-    topic: new OperatorAlerts(stack, 'Alerts', stage).topic,
+    topic: new OperatorTopic(stack, 'Alerts', { stage, name: 'alerts', recipients: [] }).topic,
     providerSecret: new ProviderSecret(stack, 'Provider', stage).secret,
   }
   for (const spec of MANIFEST.filter(({ name }) => BUNDLED.includes(name))) new GatewayFunction(stack, spec, resources)

@@ -1,11 +1,13 @@
 import { DescribeStacksCommand } from '@aws-sdk/client-cloudformation'
+import { GetAccountSettingsCommand } from '@aws-sdk/client-lambda'
 import { GetSecretValueCommand } from '@aws-sdk/client-secrets-manager'
 import { ListSubscriptionsByTopicCommand } from '@aws-sdk/client-sns'
 import { GetQueueAttributesCommand, GetQueueUrlCommand } from '@aws-sdk/client-sqs'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { awsClients } from '../../infra/check/aws-clients.ts'
 import { checkFront } from '../../infra/doctor/check-front.ts'
-import { type DeployedStage } from '../../infra/stage.ts'
+import { type DeployedStage, deployedStage } from '../../infra/stage.ts'
+import { stageTemplate } from '../../infra/stage-template.ts'
 import { awsRefusal } from '../support/aws-refusal.ts'
 import { type ExaminedStage, examinedStage, stage } from '../support/examined-stage.ts'
 import { DOMAIN } from '../support/stage-options.ts'
@@ -20,6 +22,19 @@ let notOk: ExaminedStage['notOk']
 
 beforeEach(async () => {
   ;({ api, provider, aws, examine, notOk } = await examinedStage())
+})
+
+describe('the doctor on a stage that names nobody', () => {
+  it('finds nothing wrong with dev, whose topic has no subscriber: it has no alarms', async () => {
+    const dev = deployedStage('dev')
+    const examined = await examinedStage({ stage: dev, template: stageTemplate(dev) })
+    examined.aws.sns.on(ListSubscriptionsByTopicCommand).resolves({ Subscriptions: [] })
+
+    const findings = await examined.examine()
+
+    expect(findings.filter(({ state }) => state !== 'ok')).toStrictEqual([])
+    expect(findings.find(({ what }) => what === 'topic gateway-dev-alerts')?.detail).toContain('needs none')
+  })
 })
 
 describe('the doctor', () => {
@@ -47,6 +62,8 @@ describe('the doctor', () => {
         'event source gateway-prod',
         'schedule gateway-prod-sweep-settlements',
         'topic gateway-prod-alerts',
+        'topic gateway-prod-pages',
+        'account concurrency',
       ]),
     )
   })
@@ -181,8 +198,24 @@ describe('the doctor', () => {
       .on(ListSubscriptionsByTopicCommand)
       .resolves({ Subscriptions: [{ SubscriptionArn: 'PendingConfirmation' }] })
 
+    expect(await notOk()).toMatchObject(
+      ['alerts', 'pages'].map((name) => ({
+        what: `topic gateway-prod-${name}`,
+        state: 'wrong',
+        detail: '0 confirmed, 1 waiting for confirmation',
+      })),
+    )
+  })
+
+  it('sees that the alarm near the account’s limit counts with another limit', async () => {
+    aws.lambda.on(GetAccountSettingsCommand).resolves({ AccountLimit: { ConcurrentExecutions: 500 } })
+
     expect(await notOk()).toMatchObject([
-      { what: 'topic gateway-prod-alerts', state: 'wrong', detail: '0 confirmed, 1 waiting for confirmation' },
+      {
+        what: 'account concurrency',
+        state: 'wrong',
+        detail: '500, and concurrency-near-limit counts with 1000',
+      },
     ])
   })
 })

@@ -9,7 +9,9 @@ import {
   findingsOf,
   GOOD_SECRET,
   lambda,
+  look,
   makeReady,
+  notOk,
   ready,
   secretsManager,
   stackOf,
@@ -46,6 +48,20 @@ describe('preflight of concurrency', () => {
     secretsManager.on(GetSecretValueCommand, { SecretId: 'gateway/dev/provider' }).resolves(GOOD_SECRET)
 
     expect(await findingsOf({ stage: deployedStage('dev') })).toStrictEqual([])
+  })
+
+  it('says when the alarm near the limit counts with another one than the account has, and goes on', async () => {
+    lambda
+      .on(GetAccountSettingsCommand)
+      .resolves({ AccountLimit: { ConcurrentExecutions: 3_000, UnreservedConcurrentExecutions: 3_000 } })
+
+    const { findings } = await look()
+
+    expect(notOk(findings)).toStrictEqual([])
+    expect(findings.find(({ what }) => what === 'account concurrency')).toMatchObject({
+      detail: '3000, and concurrency-near-limit counts with 1000',
+      todo: 'set accountConcurrency in infra/stage.ts and deploy',
+    })
   })
 
   it('does not count twice what an earlier deployment reserved', async () => {

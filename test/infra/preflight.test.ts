@@ -37,6 +37,7 @@ describe('preflight', () => {
       'CDK bootstrap in ap-southeast-3',
       'domain pay.example.org',
       'Lambda concurrency',
+      'account concurrency',
       'stack',
       'provider secret',
     ])

@@ -62,6 +62,13 @@ describe('reserved concurrency', () => {
     )
   })
 
+  it('is refused where it leaves less of the account than Lambda insists on', () => {
+    const stage = (accountConcurrency: number) => stageWith({ accountConcurrency }, 'prod')
+
+    expect(() => synthesised(stage(880))).toThrow('781 of accountConcurrency 880 leave fewer than 100')
+    expect(() => synthesised(stage(881))).not.toThrow()
+  })
+
   it('is stated in the stage alone', () => {
     expect(deployedStage('dev').reservedConcurrency).toBeUndefined()
   })

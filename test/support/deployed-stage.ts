@@ -13,6 +13,7 @@ import {
   type KeySchemaElement,
 } from '@aws-sdk/client-dynamodb'
 import {
+  GetAccountSettingsCommand,
   GetEventSourceMappingCommand,
   GetFunctionConcurrencyCommand,
   GetFunctionConfigurationCommand,
@@ -176,6 +177,7 @@ export const deployedAws = (template: StageTemplate, outputs: Readonly<Record<st
   }
 
   const functions = () => {
+    aws.lambda.on(GetAccountSettingsCommand).resolves({ AccountLimit: { ConcurrentExecutions: 1_000 } })
     aws.lambda.on(GetFunctionConfigurationCommand).rejects(awsRefusal('ResourceNotFoundException'))
     for (const { properties } of template.ofType('AWS::Lambda::Function')) {
       const { FunctionName, ReservedConcurrentExecutions, ...settings } = properties as unknown as Lambda

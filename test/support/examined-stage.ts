@@ -8,15 +8,18 @@ import { callbackApi, providerApi } from './examined-borders.ts'
 
 export const stage = deployedStage('prod')
 export const template = stageTemplate(stage)
+const production = { stage, template }
 
 export type ExaminedStage = Awaited<ReturnType<typeof examinedStage>>
 
-/** Production as synthesised, with its API and its provider, and the doctor who looks at it. */
-export const examinedStage = async () => {
+/** A stage as synthesised, with its API and its provider, and the doctor who looks at it. */
+export const examinedStage = async (
+  examined: Omit<Parameters<typeof examineStage>[0], 'aws' | 'nowMs'> = production,
+) => {
   const [api, provider] = await Promise.all([callbackApi(), providerApi()])
-  const aws = deployedAws(template, { ApiUrl: api.url })
+  const aws = deployedAws(examined.template, { ApiUrl: api.url })
   const examine = () =>
-    examineStage({ stage, template, aws: awsClients('ap-southeast-3'), nowMs: Date.now, providerUrl: provider.url })
+    examineStage({ providerUrl: provider.url, ...examined, aws: awsClients('ap-southeast-3'), nowMs: Date.now })
   const notOk = async (): Promise<readonly Finding[]> => (await examine()).filter(({ state }) => state !== 'ok')
   return { api, provider, aws, examine, notOk }
 }
