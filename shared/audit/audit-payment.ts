@@ -83,7 +83,8 @@ const SKEW_MS = MINUTE_MS
 
 /** Times that nothing else repeats: they must at least be possible. */
 const auditPlausibility = (payment: Payment, now: Timestamp): readonly Difference[] => {
-  const { paymentId: id, createdAt, expiresAt, cancelRequestedAt, providerSettledAt, dueAt, finalFee, paidAt } = payment
+  const { paymentId: id, createdAt, expiresAt, cancelRequestedAt, expiryStartedAt } = payment
+  const { providerSettledAt, dueAt, finalFee, paidAt } = payment
   const endedAt = payment.status === 'pending' ? now : (payment.transitions.at(-1)?.at ?? now)
   const outside = (time: Timestamp | undefined, from: Timestamp, to: Timestamp) =>
     time !== undefined && (time < from || time > to)
@@ -104,6 +105,13 @@ const auditPlausibility = (payment: Payment, now: Timestamp): readonly Differenc
       outside(cancelRequestedAt, addMs(createdAt, -SKEW_MS), addMs(endedAt, SKEW_MS)),
       'while it was pending',
       cancelRequestedAt,
+    ),
+    ...breaks(
+      'payment.expiry_started_at',
+      id,
+      outside(expiryStartedAt, addMs(expiresAt ?? now, -SKEW_MS), addMs(endedAt, SKEW_MS)),
+      'past its time, while it was pending',
+      expiryStartedAt,
     ),
     ...breaks(
       'payment.provider_settled_at',

@@ -1,14 +1,17 @@
 import type { Deps } from '../deps.ts'
-import { assertNever, type GatewayError, invalid } from '../errors.ts'
+import { assertInvariant, assertNever, type GatewayError, invalid } from '../errors.ts'
 import type { ClientId } from '../ids.ts'
 import { type CancelAnswer, PROVIDER_READ_TIMEOUT_MS, type Unanswered } from '../provider/provider.ts'
 import { providerFailure } from '../provider/provider-failure.ts'
-import { finding, recordSuspense } from '../suspense/record-suspense.ts'
-import { applyProviderReport } from './apply-provider-report.ts'
+import { addMs, earlier } from '../time.ts'
+import { type ApplyOutcome, applyProviderReport } from './apply-provider-report.ts'
+import { CANCEL_CHECK_MS } from './channel-timing.ts'
 import { closePayment } from './close-payment.ts'
+import { expirePayment } from './expire-payment.ts'
 import { findPayment } from './find-payment.ts'
-import type { Payment } from './payment.ts'
-import { noteCancelRequested } from './payment-store.ts'
+import { noteNotFoundUpstream } from './note-not-found-upstream.ts'
+import { isPastItsTime, type Payment } from './payment.ts'
+import { markDueNow, noteCancelRequested } from './payment-store.ts'
 
 type CancelDeps = Pick<Deps, 'table' | 'sleep' | 'random' | 'provider' | 'now' | 'newId' | 'log' | 'alerts'>
 
@@ -23,32 +26,41 @@ const answerAsKept = (payment: Payment): Payment => {
 
 const reread = (deps: CancelDeps, payment: Payment) => findPayment(deps, payment.clientId, payment.paymentId)
 
-const closeAsCancelled = async (deps: CancelDeps, payment: Payment): Promise<Payment> =>
-  answerAsKept((await closePayment(deps, payment, 'cancelled', 'cancel')) ?? (await reread(deps, payment)))
-
-/** The provider says it is final already: its report decides, and our answer follows. */
-const followProvider = async (deps: CancelDeps, payment: Payment): Promise<Payment> => {
-  const outcome = await applyProviderReport(deps, { paymentRequestId: payment.paymentRequestId }, 'cancel')
-  if (outcome.kind === 'unanswered') throw unanswered(outcome)
+/** By the status that is kept. Still pending: nobody knows yet, and the payment is looked at again at once. */
+const answerBehind = async (deps: CancelDeps, payment: Payment, outcome: ApplyOutcome): Promise<Payment> => {
   const kept = await reread(deps, payment)
+  if (kept.status !== 'pending') return answerAsKept(kept)
+  await markDueNow(deps, kept.paymentId, deps.now())
   // Final upstream, but its money is not visible yet: neither answer would be true now.
-  if (kept.status === 'pending') throw unanswered({ reason: 'server_error' })
-  return answerAsKept(kept)
+  throw unanswered(outcome.kind === 'unanswered' ? outcome : { reason: 'server_error' })
 }
+
+/** Past its time a cancel is the expiry: the merchant hears of it by the event, and here by the refusal. */
+const expireInstead = async (deps: CancelDeps, payment: Payment): Promise<Payment> =>
+  answerBehind(deps, payment, await expirePayment(deps, payment, 'cancel'))
+
+/** Somebody else has moved the payment on: to its end, or by beginning its expiry. */
+const whenOvertaken = async (deps: CancelDeps, payment: Payment): Promise<Payment> => {
+  const kept = await reread(deps, payment)
+  if (kept.status !== 'pending') return answerAsKept(kept)
+  assertInvariant(isPastItsTime(kept, deps.now()), 'a pending payment refused its cancel')
+  return expireInstead(deps, kept)
+}
+
+const closeAsCancelled = async (deps: CancelDeps, payment: Payment): Promise<Payment> =>
+  (await closePayment(deps, payment, 'cancelled', 'cancel')) ?? whenOvertaken(deps, payment)
 
 const whenAnswered = async (deps: CancelDeps, payment: Payment, answer: CancelAnswer): Promise<Payment> => {
   switch (answer.kind) {
     case 'cancelled':
     case 'not_cancellable':
       return closeAsCancelled(deps, payment)
-    case 'final':
-      return followProvider(deps, payment)
+    case 'final': {
+      const { paymentRequestId } = payment
+      return answerBehind(deps, payment, await applyProviderReport(deps, { paymentRequestId }, 'cancel'))
+    }
     case 'not_found':
-      // A wrong or rotated key looks just like this: nothing may be concluded from it.
-      await recordSuspense(
-        deps,
-        finding({ subject: payment.paymentId, cause: 'not_found_upstream', payment, now: deps.now() }),
-      )
+      await noteNotFoundUpstream(deps, payment)
       throw unanswered({ reason: 'server_error' })
     case 'unanswered':
       throw unanswered(answer)
@@ -59,7 +71,8 @@ const whenAnswered = async (deps: CancelDeps, payment: Payment, answer: CancelAn
 
 /**
  * Cancels a pending payment (spec 4.4), upstream first: a cancelled payment must not stay payable. When the customer
- * paid first, the payment succeeds and the cancel is refused; a cancel lost half-way answers 200 on retry. No event.
+ * paid first, the payment succeeds and the cancel is refused; a cancel lost half-way answers 200 on retry, and is looked
+ * at within a minute without one. Past its time the payment expires instead. No event for `cancelled`.
  */
 export const cancelPayment = async (
   deps: CancelDeps,
@@ -68,8 +81,10 @@ export const cancelPayment = async (
   const payment = await findPayment(deps, input.clientId, input.id)
   if (payment.status !== 'pending') throw invalid(`payment cannot be cancelled in status=${payment.status}`)
   const now = deps.now()
-  const noted = await noteCancelRequested(deps, payment.paymentId, now)
-  if (!noted.applied) return answerAsKept(await reread(deps, payment))
+  if (isPastItsTime(payment, now)) return expireInstead(deps, payment)
+  const soon = addMs(now, CANCEL_CHECK_MS)
+  const noted = await noteCancelRequested(deps, payment.paymentId, now, earlier(payment.dueAt ?? soon, soon))
+  if (!noted.applied) return whenOvertaken(deps, payment)
   const answer = await deps.provider.cancelRequest(payment.paymentRequestId, PROVIDER_READ_TIMEOUT_MS)
   return whenAnswered(deps, { ...payment, cancelRequestedAt: payment.cancelRequestedAt ?? now }, answer)
 }

@@ -78,6 +78,9 @@ export const expiryOf = (channel: Channel, now: Timestamp, expiresInSeconds: num
 /** When the provider is asked again when a question had no answer, or a payment is past its expiry. */
 export const RETRY_CHECK_MS = 2 * MINUTE_MS
 
+/** When a payment is looked at whose cancel may have been lost half-way: behind the request, and within a minute. */
+export const CANCEL_CHECK_MS = 30 * SECOND_MS
+
 type Checked = Channel & { readonly createdAt: Timestamp; readonly expiresAt?: Timestamp | undefined }
 
 /** When due work looks at a pending payment next: the channel's ages, then hourly, and at the expiry. */

@@ -1,13 +1,11 @@
 import type { Deps } from '../deps.ts'
-import { assertNever } from '../errors.ts'
 import type { PaymentId } from '../ids.ts'
-import { PROVIDER_READ_TIMEOUT_MS } from '../provider/provider.ts'
-import { finding, recordSuspense } from '../suspense/record-suspense.ts'
 import { addMs, later, type Timestamp } from '../time.ts'
 import { type ApplyOutcome, applyProviderReport } from './apply-provider-report.ts'
 import { nextCheckAt, RETRY_CHECK_MS } from './channel-timing.ts'
-import { closePayment } from './close-payment.ts'
-import type { CreatingPayment, Payment } from './payment.ts'
+import { expirePayment } from './expire-payment.ts'
+import { noteNotFoundUpstream } from './note-not-found-upstream.ts'
+import { type CreatingPayment, isPastItsTime, type Payment } from './payment.ts'
 import { claimCheck, endCheck, parseStored, scheduleCheck } from './payment-store.ts'
 
 type CheckDeps = Pick<Deps, 'table' | 'sleep' | 'random' | 'provider' | 'now' | 'newId' | 'log' | 'alerts'>
@@ -33,39 +31,10 @@ const askAboutRemembered = async (
   return outcomes
 }
 
-const noteNotFound = (deps: CheckDeps, payment: Payment) =>
-  recordSuspense(deps, finding({ subject: payment.paymentId, cause: 'not_found_upstream', payment, now: deps.now() }))
-
-/**
- * Past its expiry a payment is cancelled upstream first, then expires: wallets and QRIS take no expiry of ours and
- * would stay payable. What the provider knows better is applied instead.
- */
-const enforceExpiry = async (deps: CheckDeps, payment: Payment): Promise<ApplyOutcome> => {
-  const answer = await deps.provider.cancelRequest(payment.paymentRequestId, PROVIDER_READ_TIMEOUT_MS)
-  const closeNow = async (): Promise<ApplyOutcome> => {
-    const status = payment.cancelRequestedAt === undefined ? 'expired' : 'cancelled'
-    return { kind: 'applied', payment: await closePayment(deps, payment, status, 'due_work') }
-  }
-  switch (answer.kind) {
-    case 'final':
-      return applyProviderReport(deps, { paymentRequestId: payment.paymentRequestId }, 'due_work')
-    case 'not_found':
-      await noteNotFound(deps, payment)
-      return closeNow()
-    case 'cancelled':
-    case 'not_cancellable':
-      return closeNow()
-    case 'unanswered':
-      return answer
-    default:
-      return assertNever(answer)
-  }
-}
-
 const askAboutOwnRequest = async (deps: CheckDeps, payment: Payment): Promise<ApplyOutcome> => {
-  if (payment.expiresAt !== undefined && payment.expiresAt <= deps.now()) return enforceExpiry(deps, payment)
+  if (isPastItsTime(payment, deps.now())) return expirePayment(deps, payment, 'due_work')
   const outcome = await applyProviderReport(deps, { paymentRequestId: payment.paymentRequestId }, 'due_work')
-  if (outcome.kind === 'not_found') await noteNotFound(deps, payment)
+  if (outcome.kind === 'not_found') await noteNotFoundUpstream(deps, payment)
   return outcome
 }
 

@@ -1,7 +1,7 @@
 import type { ProviderPayment } from '../provider/provider.ts'
 import type { MoneyCause } from '../suspense/suspense.ts'
 import type { Timestamp } from '../time.ts'
-import type { CreatingPayment, Payment, StoredPayment } from './payment.ts'
+import { type CreatingPayment, isPastItsTime, type Payment, type StoredPayment } from './payment.ts'
 import type { ProviderNews } from './provider-news.ts'
 
 /** What a piece of news means for a payment as it stands. Pure: the same facts give the same decision. */
@@ -52,8 +52,9 @@ const onCapture = (payment: StoredPayment | undefined, capture: ProviderPayment,
 
 /** A request cancelled upstream: by our client's wish, by our expiry, or by somebody else (design section 4). */
 const meaningOfCancelled = (payment: Payment, now: Timestamp): 'cancelled' | 'expired' | 'failed' => {
-  if (payment.cancelRequestedAt !== undefined) return 'cancelled'
-  return payment.expiresAt !== undefined && payment.expiresAt <= now ? 'expired' : 'failed'
+  // Behind the start of our own expiry it may be our cancel that the provider speaks of.
+  if (payment.cancelRequestedAt !== undefined && payment.expiryStartedAt === undefined) return 'cancelled'
+  return isPastItsTime(payment, now) ? 'expired' : 'failed'
 }
 
 const onStatus = (payment: Payment, news: ProviderNews, now: Timestamp): Decision => {

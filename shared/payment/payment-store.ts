@@ -12,6 +12,7 @@ import {
   type CreatingPayment,
   type Payment,
   PaymentSchema,
+  type PaymentStatus,
   type ProviderAttempt,
   type StoredPayment,
   StoredPaymentSchema,
@@ -37,6 +38,7 @@ export const findPaymentsByKey = async (
 }
 
 const isPending: Condition = equals('status', 'pending')
+const expiryNotStarted: Condition = absent('expiryStartedAt')
 const isCreating: Condition = equals('status', 'creating')
 const isAttempt = (attempt: number): Condition => equals('attempt', attempt)
 const leaseIsOver = (now: Timestamp): Condition => any(absent('leaseUntil'), atMost('leaseUntil', now))
@@ -130,6 +132,10 @@ export const commitSucceeded = (payment: Payment, now: Timestamp): Step =>
     all(isCreating, isAttempt(payment.attempt), leaseIsOver(now)),
   )
 
+/** Once our own expiry has begun, a request cancelled upstream proves no wish of the merchant any more. */
+const mayBecome = (status: PaymentStatus): Condition =>
+  status === 'cancelled' ? all(isPending, expiryNotStarted) : isPending
+
 /** `pending` -> a terminal status. Whatever the status, a payment leaves `pending` once. */
 export const leavePending = (payment: Payment): Step =>
   update(
@@ -147,12 +153,26 @@ export const leavePending = (payment: Payment): Step =>
       },
       remove: DUE_WORK_FIELDS,
     },
-    isPending,
+    mayBecome(payment.status),
   )
 
-/** Notes that the client wants it cancelled: an upstream CANCELED then means `cancelled`. The first time counts. */
-export const noteCancelRequested = (deps: WriteDeps, paymentId: PaymentId, now: Timestamp) =>
-  conditionalWrite(deps, update(paymentKey(paymentId), { setIfAbsent: { cancelRequestedAt: now } }, isPending))
+/**
+ * Notes that the client wants it cancelled: an upstream CANCELED then means `cancelled`. The first time counts. Whatever
+ * becomes of the request that asks, the payment is looked at again by `dueAt`.
+ */
+export const noteCancelRequested = (deps: WriteDeps, paymentId: PaymentId, now: Timestamp, dueAt: Timestamp) =>
+  conditionalWrite(
+    deps,
+    update(
+      paymentKey(paymentId),
+      { setIfAbsent: { cancelRequestedAt: now }, set: dueWork('payment', paymentId, dueAt) },
+      all(isPending, expiryNotStarted),
+    ),
+  )
+
+/** Notes that we set out to end it for its age: an upstream CANCELED then means `expired`. The first time counts. */
+export const noteExpiryStarted = (deps: WriteDeps, paymentId: PaymentId, now: Timestamp) =>
+  conditionalWrite(deps, update(paymentKey(paymentId), { setIfAbsent: { expiryStartedAt: now } }, isPending))
 
 /** Makes a payment due now: the provider has news that could not be asked for. */
 export const markDueNow = (deps: WriteDeps, paymentId: PaymentId, now: Timestamp) =>

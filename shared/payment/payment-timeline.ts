@@ -41,6 +41,7 @@ const toHeadDto = (payment: StoredPayment) =>
         payment_request_id: payment.paymentRequestId,
         credited_payment_id: payment.creditedPaymentId ?? null,
         cancel_requested_at: payment.cancelRequestedAt ?? null,
+        expiry_started_at: payment.expiryStartedAt ?? null,
         next_check_at: payment.dueAt ?? null,
       }
 

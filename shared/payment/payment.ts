@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { ClientIdSchema, PaymentIdSchema } from '../ids.ts'
 import { MinorSchema } from '../money.ts'
-import { TimestampSchema } from '../time.ts'
+import { type Timestamp, TimestampSchema } from '../time.ts'
 
 export const PAYMENT_METHODS = ['virtual_account', 'ewallet', 'qris'] as const
 export type PaymentMethod = (typeof PAYMENT_METHODS)[number]
@@ -113,6 +113,8 @@ export const PaymentSchema = v.object({
   creditedPaymentId: v.optional(v.string()),
   providerSettledAt: v.optional(TimestampSchema),
   cancelRequestedAt: v.optional(TimestampSchema),
+  /** When we first set out to end it for its age. From then on nobody can tell our cancel upstream from its merchant's. */
+  expiryStartedAt: v.optional(TimestampSchema),
   /** Captures reported while it was being created, until due work has asked about them. */
   rememberedPaymentIds: v.optional(v.set(v.string())),
   transitions: v.array(TransitionSchema),
@@ -120,6 +122,12 @@ export const PaymentSchema = v.object({
   dueAt: v.optional(TimestampSchema),
 })
 export type Payment = v.InferOutput<typeof PaymentSchema>
+
+/** Whether its time is over: by this clock, or by that of whoever has begun to end it. */
+export const isPastItsTime = (
+  { expiresAt, expiryStartedAt }: Pick<Payment, 'expiresAt' | 'expiryStartedAt'>,
+  now: Timestamp,
+): boolean => expiryStartedAt !== undefined || (expiresAt !== undefined && expiresAt <= now)
 
 export const StoredPaymentSchema = v.variant('status', [CreatingPaymentSchema, PaymentSchema])
 export type StoredPayment = v.InferOutput<typeof StoredPaymentSchema>

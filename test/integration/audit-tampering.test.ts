@@ -41,7 +41,14 @@ const WORDS = ['transitions.0.source', 'transitions.1.source']
 /** Times that nothing else repeats are judged for sense only. A payment without an event has fewer witnesses. */
 const ofPayment: Unwitnessed = {
   loose: [...PROVIDER_IDS, ...WORDS],
-  imprecise: ['expires_at', 'cancel_requested_at', 'provider_settled_at', 'due_at', 'final_fee.at'],
+  imprecise: [
+    'expires_at',
+    'cancel_requested_at',
+    'expiry_started_at',
+    'provider_settled_at',
+    'due_at',
+    'final_fee.at',
+  ],
 }
 const ofQuietPayment: Unwitnessed = {
   loose: [...ofPayment.loose, 'payment_destination'],

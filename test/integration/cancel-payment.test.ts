@@ -107,7 +107,7 @@ describe('cancelPayment (spec 4.4)', () => {
     deps.provider.pay(payment.paymentRequestId)
     await applyProviderReport(deps, { paymentRequestId: payment.paymentRequestId }, 'callback')
 
-    const noted = await noteCancelRequested(deps, payment.paymentId, deps.now())
+    const noted = await noteCancelRequested(deps, payment.paymentId, deps.now(), deps.now())
 
     expect(noted.applied).toBe(false)
   })

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { minor } from '../../shared/money.ts'
 import { checkDuePayment } from '../../shared/payment/check-due-payment.ts'
 import type { Payment } from '../../shared/payment/payment.ts'
-import { findStoredPayment, noteCancelRequested, rememberCapture } from '../../shared/payment/payment-store.ts'
+import { findStoredPayment, rememberCapture } from '../../shared/payment/payment-store.ts'
 import { referenceOf } from '../../shared/payment/provider-attempts.ts'
 import { paymentKey } from '../../shared/table/keys.ts'
 import { update } from '../../shared/table/step.ts'
@@ -68,21 +68,6 @@ describe('checkDuePayment: captures remembered while the payment was created', (
     expect(result).toBe('checked')
     expect(await findStoredPayment(deps, creating.paymentId)).toEqual(creating)
     expect(await dueAtOf(deps, 'payment', creating.paymentId)).toBeUndefined()
-  })
-})
-
-describe('checkDuePayment: what the client wished', () => {
-  it('ends a payment as cancelled whose cancel was lost half-way and whose time is over', async () => {
-    const deps = testDeps()
-    const client = await aStoredClient(deps)
-    const payment = await aPendingPayment(deps, client, { expiresInSeconds: 60 })
-    await noteCancelRequested(deps, payment.paymentId, deps.now())
-    deps.clock.advance(60)
-
-    await checkDuePayment(deps, { paymentId: payment.paymentId, dueAt: payment.dueAt ?? deps.now() })
-
-    expect(await findStoredPayment(deps, payment.paymentId)).toMatchObject({ status: 'cancelled' })
-    expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 0, cancelled: 1 })
   })
 })
 

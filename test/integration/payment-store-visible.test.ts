@@ -8,6 +8,7 @@ import {
   leavePending,
   markDueNow,
   noteCancelRequested,
+  noteExpiryStarted,
   rememberCapture,
   scheduleCheck,
 } from '../../shared/payment/payment-store.ts'
@@ -36,12 +37,33 @@ describe('leavePending', () => {
   })
 })
 
+describe('leavePending once the expiry has begun', () => {
+  it('is refused for a cancel, whose merchant nobody can tell from us any more, and for nothing else', async () => {
+    const { deps, payment } = await aPaid()
+    await noteExpiryStarted(deps, payment.paymentId, deps.now())
+
+    const cancelled = await transact(deps, { payment: leavePending({ ...payment, status: 'cancelled' }) })
+    const expired = await transact(deps, { payment: leavePending({ ...payment, status: 'expired' }) })
+
+    expect([cancelled.applied, expired.applied]).toStrictEqual([false, true])
+  })
+})
+
 describe('what may be written to a payment that is terminal', () => {
   const anExpired = async () => {
     const { deps, payment } = await aPaid()
     await transact(deps, { payment: leavePending({ ...payment, status: 'expired' }) })
     return { deps, payment, before: await stored(deps, payment) }
   }
+
+  it('is no beginning of its expiry', async () => {
+    const { deps, payment, before } = await anExpired()
+
+    const { applied } = await noteExpiryStarted(deps, payment.paymentId, deps.now())
+
+    expect(applied).toBe(false)
+    expect(await stored(deps, payment)).toEqual(before)
+  })
 
   it('is no due time', async () => {
     const { deps, payment, before } = await anExpired()
@@ -82,10 +104,35 @@ describe('noteCancelRequested', () => {
     const payment = await aPendingPayment(deps, await aStoredClient(deps))
     const first = deps.now()
 
-    await noteCancelRequested(deps, payment.paymentId, first)
-    await noteCancelRequested(deps, payment.paymentId, addMs(first, 5_000))
+    await noteCancelRequested(deps, payment.paymentId, first, addMs(first, 30_000))
+    await noteCancelRequested(deps, payment.paymentId, addMs(first, 5_000), addMs(first, 35_000))
 
-    expect(await stored(deps, payment)).toMatchObject({ cancelRequestedAt: first })
+    expect(await stored(deps, payment)).toMatchObject({ cancelRequestedAt: first, dueAt: addMs(first, 35_000) })
+  })
+
+  it('is refused once the expiry has begun', async () => {
+    const deps = testDeps()
+    const payment = await aPendingPayment(deps, await aStoredClient(deps))
+    await noteExpiryStarted(deps, payment.paymentId, deps.now())
+    const before = await stored(deps, payment)
+
+    const noted = await noteCancelRequested(deps, payment.paymentId, deps.now(), deps.now())
+
+    expect(noted.applied).toBe(false)
+    expect(await stored(deps, payment)).toEqual(before)
+  })
+})
+
+describe('noteExpiryStarted', () => {
+  it('keeps the first time it was begun', async () => {
+    const deps = testDeps()
+    const payment = await aPendingPayment(deps, await aStoredClient(deps))
+    const first = deps.now()
+
+    await noteExpiryStarted(deps, payment.paymentId, first)
+    await noteExpiryStarted(deps, payment.paymentId, addMs(first, 5_000))
+
+    expect(await stored(deps, payment)).toMatchObject({ expiryStartedAt: first })
   })
 })
 

@@ -94,6 +94,29 @@ export const FLOWS: readonly Flow[] = [
     run: action('check-due-work', () => ({})),
   },
   {
+    name: 'cancel, past its time',
+    prepare: async (play) => {
+      alone(play)
+      const id = await created(play, QRIS)
+      await pass(play, 601_000)
+      return id
+    },
+    run: cancel,
+    retry: (play, id) => drive(play.world, cancel(play, id, {})),
+  },
+  {
+    name: 'expiry, behind a cancel that failed',
+    prepare: async (play) => {
+      alone(play)
+      const id = await created(play, QRIS)
+      alone(play, { providerUnreachable: 1 })
+      await drive(play.world, cancel(play, id, {}))
+      alone(play)
+      await pass(play, 601_000)
+    },
+    run: action('check-due-work', () => ({})),
+  },
+  {
     name: 'lost callback',
     prepare: async (play) => (await paid(play), pass(play, 301_000)),
     run: action('check-due-work', () => ({})),

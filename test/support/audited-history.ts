@@ -3,6 +3,7 @@ import { minor } from '../../shared/money.ts'
 import { applyProviderReport } from '../../shared/payment/apply-provider-report.ts'
 import { cancelPayment } from '../../shared/payment/cancel-payment.ts'
 import { closePayment } from '../../shared/payment/close-payment.ts'
+import { expirePayment } from '../../shared/payment/expire-payment.ts'
 import {
   markSettlementFailed,
   markSettlementPaid,
@@ -93,11 +94,11 @@ export const auditedHistory = async (own?: TestDeps) => {
   await applyProviderReport(deps, { providerPaymentId: knownAtOnce.providerPaymentId }, 'callback')
   const pending = { payment: await aPendingPayment(deps, client) }
   const failedPayment = { payment: await aPendingPayment(deps, client, { notionalMinor: minor(70_000) }) }
-  const expired = { payment: await aPendingPayment(deps, client) }
+  const expired = { payment: await aPendingPayment(deps, client, { expiresInSeconds: 60 }) }
   const cancelled = { payment: await aPendingPayment(deps, client) }
   deps.clock.advance(60)
   await closePayment(deps, failedPayment.payment, 'failed', 'callback')
-  await closePayment(deps, expired.payment, 'expired', 'due_work')
+  await expirePayment(deps, expired.payment, 'due_work')
   await cancelPayment(deps, { clientId, id: cancelled.payment.paymentId })
   deps.clock.advance(60)
 

@@ -26,6 +26,13 @@ const moneyProblems = ({ payments, suspense }: Books, captured: Seen['captured']
   })
 }
 
+/** A merchant hears of a cancel from its answer alone: nothing may be cancelled that it did not ask for, or has expired. */
+const cancelProblems = ({ payments }: Books): string[] =>
+  payments
+    .filter((item) => text(item, 'status') === 'cancelled')
+    .filter((item) => item['cancel_requested_at'] === undefined || item['expiry_started_at'] !== undefined)
+    .map((item) => `payment ${text(item, 'payment_id')} was cancelled by nobody who may`)
+
 const EVENT_OF: Readonly<Record<string, string>> = {
   succeeded: 'payment.succeeded',
   failed: 'payment.failed',
@@ -81,6 +88,7 @@ export const problemsOf = (items: readonly RawItem[], seen: Seen): readonly stri
     ...ledgerProblems(books),
     ...settlementProblems(books),
     ...deliveryProblems(books, seen),
+    ...cancelProblems(books),
     ...merchantProblems(seen),
     ...logProblems(seen),
   ]

@@ -121,6 +121,10 @@ describe('decideOnNews: a status without money', () => {
     ['expired', {}, 'expired'],
     ['cancelled', {}, 'failed'],
     ['cancelled', { cancelRequestedAt: NOW }, 'cancelled'],
+    ['cancelled', { cancelRequestedAt: NOW, expiresAt: NOW }, 'cancelled'],
+    ['cancelled', { cancelRequestedAt: NOW, expiresAt: NOW, expiryStartedAt: NOW }, 'expired'],
+    // Whoever began it has a clock ahead of this one.
+    ['cancelled', { expiresAt: addMs(NOW, 1), expiryStartedAt: addMs(NOW, 1) }, 'expired'],
     ['cancelled', { expiresAt: NOW }, 'expired'],
     ['cancelled', { expiresAt: addMs(NOW, 1) }, 'failed'],
   ] as const)('%s closes a pending payment with %j as %s', (status, fields, closedAs) => {

@@ -2,6 +2,7 @@ import { mutantsOf } from '../mutation/mutant.ts'
 
 const DUE = 'integration/check-due-work'
 const CANCEL = 'integration/cancel-payment'
+const EXPIRE = 'integration/expire-payment'
 const VISIBLE = 'integration/payment-store-visible'
 
 /** Our own checks and expiry, and cancels. */
@@ -53,41 +54,47 @@ export const DUE_WORK_MUTANTS = [
     },
     {
       name: 'a cancel is noted on a terminal payment',
-      find: 'update(paymentKey(paymentId), { setIfAbsent: { cancelRequestedAt: now } }, isPending)',
-      replace: 'update(paymentKey(paymentId), { setIfAbsent: { cancelRequestedAt: now } })',
+      find: 'all(isPending, expiryNotStarted),\n',
+      replace: 'expiryNotStarted,\n',
       tests: [CANCEL],
     },
     {
+      name: 'a cancel is noted although the expiry has begun',
+      find: 'all(isPending, expiryNotStarted),\n',
+      replace: 'isPending,\n',
+      tests: [VISIBLE],
+    },
+    {
       name: 'the last cancel asked for counts, and not the first',
-      find: '{ setIfAbsent: { cancelRequestedAt: now } }',
-      replace: '{ set: { cancelRequestedAt: now } }',
+      find: "{ setIfAbsent: { cancelRequestedAt: now }, set: dueWork('payment', paymentId, dueAt) }",
+      replace: "{ set: { cancelRequestedAt: now, ...dueWork('payment', paymentId, dueAt) } }",
+      tests: [VISIBLE],
+    },
+    {
+      name: 'nobody looks at a payment whose cancel was lost',
+      find: "{ setIfAbsent: { cancelRequestedAt: now }, set: dueWork('payment', paymentId, dueAt) }",
+      replace: '{ setIfAbsent: { cancelRequestedAt: now } }',
+      tests: [VISIBLE, EXPIRE],
+    },
+    {
+      name: 'the expiry of a terminal payment begins',
+      find: '{ setIfAbsent: { expiryStartedAt: now } }, isPending)',
+      replace: '{ setIfAbsent: { expiryStartedAt: now } })',
+      tests: [VISIBLE],
+    },
+    {
+      name: 'the last beginning of an expiry counts, and not the first',
+      find: '{ setIfAbsent: { expiryStartedAt: now } }',
+      replace: '{ set: { expiryStartedAt: now } }',
       tests: [VISIBLE],
     },
   ]),
   ...mutantsOf('shared/payment/check-due-payment.ts', [
     {
       name: 'our own expiry is not enforced',
-      find: 'if (payment.expiresAt !== undefined && payment.expiresAt <= deps.now()) return enforceExpiry(deps, payment)',
+      find: "if (isPastItsTime(payment, deps.now())) return expirePayment(deps, payment, 'due_work')",
       replace: '',
       tests: [DUE],
-    },
-    {
-      name: 'a payment expires although the provider says it ended otherwise',
-      find: "case 'final':\n      return applyProviderReport(deps, { paymentRequestId: payment.paymentRequestId }, 'due_work')",
-      replace: "case 'final':\n      return closeNow()",
-      tests: [DUE],
-    },
-    {
-      name: 'a payment expires although the provider cannot be reached',
-      find: "case 'unanswered':\n      return answer\n    default:",
-      replace: "case 'unanswered':\n      return closeNow()\n    default:",
-      tests: [DUE],
-    },
-    {
-      name: 'a cancel of ours that was lost ends as expired',
-      find: "payment.cancelRequestedAt === undefined ? 'expired' : 'cancelled'",
-      replace: "'expired'",
-      tests: ['integration/check-due-payment'],
     },
     {
       name: 'a payment nobody could be asked about waits for its next regular check',
@@ -114,6 +121,46 @@ export const DUE_WORK_MUTANTS = [
       tests: ['integration/check-due-payment'],
     },
   ]),
+  ...mutantsOf('shared/payment/expire-payment.ts', [
+    {
+      name: 'a payment expires although the provider says it ended otherwise',
+      find: "case 'final':\n      return followProvider(deps, payment, source)",
+      replace: "case 'final':\n      break",
+      tests: [DUE],
+    },
+    {
+      name: 'a payment expires although the provider cannot be reached',
+      find: "case 'unanswered':\n      return answer\n",
+      replace: "case 'unanswered':\n      break\n",
+      tests: [DUE],
+    },
+    {
+      name: 'a payment that somebody tried to cancel ends as cancelled past its time',
+      find: "closePayment(deps, payment, 'expired', source)",
+      replace: "closePayment(deps, payment, payment.cancelRequestedAt ? 'cancelled' : 'expired', source)",
+      tests: [EXPIRE],
+    },
+    {
+      name: 'nobody asks what became of the cancel of a merchant before our own',
+      find: 'if (payment.cancelRequestedAt !== undefined && payment.expiryStartedAt === undefined) {',
+      replace: 'if (payment.cancelRequestedAt === payment.expiresAt) {',
+      tests: [EXPIRE],
+    },
+    {
+      name: 'our own cancel leaves before its beginning is written down',
+      find: 'const started = await noteExpiryStarted(deps, payment.paymentId, deps.now())',
+      replace: 'const started = { applied: true, item: undefined }',
+      tests: [EXPIRE],
+    },
+  ]),
+  ...mutantsOf('shared/payment/payment.ts', [
+    {
+      name: 'an expiry that has begun is forgotten by a clock behind',
+      find: 'expiryStartedAt !== undefined || (expiresAt',
+      replace: '(expiresAt',
+      tests: [EXPIRE, 'unit/decide-on-news'],
+    },
+  ]),
   ...mutantsOf('shared/payment/cancel-payment.ts', [
     {
       name: 'a cancel is accepted in any status',
@@ -123,7 +170,7 @@ export const DUE_WORK_MUTANTS = [
     },
     {
       name: 'a cancel goes on although the payment has left pending',
-      find: 'if (!noted.applied) return answerAsKept(await reread(deps, payment))\n',
+      find: 'if (!noted.applied) return whenOvertaken(deps, payment)\n',
       replace: '',
       tests: ['integration/payment-races'],
     },
@@ -135,15 +182,27 @@ export const DUE_WORK_MUTANTS = [
     },
     {
       name: 'a request that is final counts as cancelled',
-      find: "case 'final':\n      return followProvider(deps, payment)",
-      replace: "case 'final':\n      return closeAsCancelled(deps, payment)",
+      find: "case 'final': {\n",
+      replace: "case 'final': {\n      if (payment) return closeAsCancelled(deps, payment)\n",
       tests: [CANCEL],
     },
     {
       name: 'a cancel is answered by the wish and not by the status that is kept',
-      find: "answerAsKept((await closePayment(deps, payment, 'cancelled', 'cancel')) ?? (await reread(deps, payment)))",
+      find: "(await closePayment(deps, payment, 'cancelled', 'cancel')) ?? whenOvertaken(deps, payment)",
       replace: "(await closePayment(deps, payment, 'cancelled', 'cancel')) ?? { ...payment, status: 'cancelled' }",
       tests: ['integration/payment-races'],
+    },
+    {
+      name: 'a cancel past its time is a cancel',
+      find: 'if (isPastItsTime(payment, now)) return expireInstead(deps, payment)\n',
+      replace: '',
+      tests: [EXPIRE],
+    },
+    {
+      name: 'a cancel that could not expire its payment leaves it to its next regular check',
+      find: '  await markDueNow(deps, kept.paymentId, deps.now())\n',
+      replace: '',
+      tests: [EXPIRE],
     },
   ]),
   ...mutantsOf('shared/due-work/due-items.ts', [

@@ -11,14 +11,20 @@ export const PROVIDER_NEWS_MUTANTS = [
   ...mutantsOf('shared/payment/payment-store.ts', [
     {
       name: 'a payment leaves pending more than once',
-      find: 'remove: DUE_WORK_FIELDS,\n    },\n    isPending,\n  )',
+      find: 'remove: DUE_WORK_FIELDS,\n    },\n    mayBecome(payment.status),\n  )',
       replace: 'remove: DUE_WORK_FIELDS,\n    },\n    undefined,\n  )',
       tests: ['integration/payment-store-visible'],
     },
     {
       name: 'a terminal payment stays due work',
-      find: 'remove: DUE_WORK_FIELDS,\n    },\n    isPending,\n  )',
-      replace: 'remove: [],\n    },\n    isPending,\n  )',
+      find: 'remove: DUE_WORK_FIELDS,\n    },\n    mayBecome(payment.status),\n  )',
+      replace: 'remove: [],\n    },\n    mayBecome(payment.status),\n  )',
+      tests: ['integration/payment-store-visible'],
+    },
+    {
+      name: 'a payment becomes cancelled although its expiry has begun',
+      find: "status === 'cancelled' ? all(isPending, expiryNotStarted) : isPending",
+      replace: 'status ? isPending : isPending',
       tests: ['integration/payment-store-visible'],
     },
     {
@@ -122,14 +128,20 @@ export const PROVIDER_NEWS_MUTANTS = [
     },
     {
       name: 'a cancel of ours counts as a failure',
-      find: "if (payment.cancelRequestedAt !== undefined) return 'cancelled'",
-      replace: "if (payment.cancelRequestedAt === '') return 'cancelled'",
+      find: "if (payment.cancelRequestedAt !== undefined && payment.expiryStartedAt === undefined) return 'cancelled'\n",
+      replace: '',
       tests: ['integration/cancel-payment'],
     },
     {
+      name: 'a cancel of our own expiry counts as its merchant’s',
+      find: 'payment.cancelRequestedAt !== undefined && payment.expiryStartedAt === undefined',
+      replace: 'payment.cancelRequestedAt !== undefined',
+      tests: [DECIDE],
+    },
+    {
       name: 'a request cancelled upstream is a failure past its expiry too',
-      find: "payment.expiresAt <= now ? 'expired' : 'failed'",
-      replace: "payment.expiresAt < '' ? 'expired' : 'failed'",
+      find: "isPastItsTime(payment, now) ? 'expired' : 'failed'",
+      replace: "payment.expiresAt === now ? 'expired' : 'failed'",
       tests: [NEWS],
     },
     {
