@@ -22,6 +22,8 @@ export type Commit =
   | { readonly kind: 'committed'; readonly payment: Payment }
   /** A later attempt or a capture went past this one: the request behind this destination is an orphan. */
   | { readonly kind: 'overtaken_by'; readonly stored: StoredPayment }
+  /** Its time is up before anybody was shown it: frozen with its environment, or a very short expiry. An orphan too. */
+  | { readonly kind: 'expired' }
 
 const MAX_TRIES = 4
 const RETRY_MS = 250
@@ -46,12 +48,28 @@ const afterRefusal = (stored: StoredPayment | undefined, creating: CreatingPayme
   return { kind: 'again', creating: { ...creating, rememberedPaymentIds: stored.rememberedPaymentIds } }
 }
 
-const tryCommit = async (deps: CommitDeps, creating: CreatingPayment, upstream: Destination): Promise<Try> => {
-  const payment = pendingPayment(creating, upstream, deps.now())
-  const outcome = await transact(deps, {
-    payment: commitPending(payment),
-    counts: countTransition({ ...payment, from: undefined, to: 'pending' }),
-  })
+const tryCommit = async (
+  deps: CommitDeps,
+  creating: CreatingPayment,
+  upstream: Destination,
+  deadline: Deadline,
+): Promise<Try> => {
+  const now = deps.now()
+  if (upstream.expiresAt <= now) {
+    // An earlier try of ours may have been applied: then the payment is there, and expires like any other.
+    const found = afterRefusal(await findStoredPayment(deps, creating.paymentId), creating, upstream)
+    return found.kind === 'again' ? { kind: 'expired' } : found
+  }
+  const payment = pendingPayment(creating, upstream, now)
+  const outcome = await transact(
+    deps,
+    {
+      payment: commitPending(payment),
+      counts: countTransition({ ...payment, from: undefined, to: 'pending' }),
+    },
+    // Thawed between two tries: created_at would be a time long gone.
+    { isStale: () => deadline.remainingMs() <= 0 },
+  )
   if (!outcome.applied) return afterRefusal(await findStoredPayment(deps, creating.paymentId), creating, upstream)
   deps.log.info('payment.created', loggedPayment(payment))
   return { kind: 'committed', payment }
@@ -71,7 +89,7 @@ export const commitAttempt = async (
   let current = creating
   for (let tried = 1; ; tried++) {
     try {
-      const result = await tryCommit(deps, current, upstream)
+      const result = await tryCommit(deps, current, upstream, deadline)
       if (result.kind !== 'again') return result
       current = result.creating
       if (tried >= MAX_TRIES) throw new Error('a payment kept changing while it was committed')

@@ -1,12 +1,12 @@
 import type { Client } from '../client/client.ts'
 import { displayNameOf } from '../client/display-name.ts'
 import type { Deps } from '../deps.ts'
-import { GatewayError } from '../errors.ts'
+import { assertNever } from '../errors.ts'
 import { type CreateAnswer, type CreateRequestInput, PROVIDER_CREATE_TIMEOUT_MS } from '../provider/provider.ts'
 import { DID_NOT_ANSWER, FAILED } from '../provider/provider-failure.ts'
 import { cancelOrphan } from './cancel-orphan.ts'
 import { expiryOf } from './channel-timing.ts'
-import { commitAttempt } from './commit-attempt.ts'
+import { type Commit, commitAttempt, type Destination } from './commit-attempt.ts'
 import { COMMIT_RESERVE_MS, LEAST_CREATE_MS } from './create-times.ts'
 import type { Deadline } from './deadline.ts'
 import { loggedPayment } from './logged-payment.ts'
@@ -19,10 +19,8 @@ export type CreateResult = { readonly payment: Payment; readonly replayed: boole
 
 type AttemptDeps = Pick<Deps, 'table' | 'sleep' | 'random' | 'provider' | 'now' | 'monotonicMs' | 'log' | 'stage'>
 
-type Failure = Pick<ProviderAttempt, 'outcome'> & {
-  readonly code?: string
+type Failure = Pick<ProviderAttempt, 'outcome' | 'code' | 'paymentRequestId'> & {
   readonly message: string
-  readonly paymentRequestId?: string
   /** Refused for our account, not for this payment. */
   readonly ofAccount?: boolean | undefined
 }
@@ -51,22 +49,34 @@ const failureOf = (answer: Exclude<CreateAnswer, { readonly kind: 'created' }>):
   }
 }
 
-/** Records the failure, so that the next request may take over at once, and answers it (spec 4.1, rule 4). */
-const fail = async (deps: AttemptDeps, creating: CreatingPayment, failure: Failure): Promise<CreateResult> => {
-  const { message, ofAccount = false, ...end } = failure
-  // A refusal of this payment alone is between its merchant and the provider; alarms must tell it from a failure of ours.
-  const isRefusal = end.outcome === 'refused' && !ofAccount
-  deps.log.warn(isRefusal ? 'payment.create_refused' : 'payment.create_failed', {
-    ...loggedPayment({ ...creating, ...creating.request }),
-    reason: end.code ?? end.outcome,
-  })
+/**
+ * Records how the attempt ended, so that the next request may take over at once. Answers the payment where another
+ * attempt, a capture or a commit of our own has gone past it and it can be seen.
+ */
+const release = async (
+  deps: AttemptDeps,
+  creating: CreatingPayment,
+  { message, ofAccount: _, ...end }: Failure,
+): Promise<Payment | undefined> => {
   const released = await releaseAttempt(deps, creating, {
     failure: message,
-    providerAttempts: endAttempt(creating.providerAttempts, end),
+    providerAttempts: endAttempt(creating.providerAttempts, { ...end, endedAt: deps.now() }),
   })
-  // Refused: another attempt or a capture has gone past this one. A payment that can be seen is the answer.
   const stored = released.applied ? undefined : await findStoredPayment(deps, creating.paymentId)
-  if (stored && stored.status !== 'creating') return { payment: stored, replayed: true }
+  return stored?.status === 'creating' ? undefined : stored
+}
+
+/** Records the failure and answers it (spec 4.1, rule 4). */
+const fail = async (deps: AttemptDeps, creating: CreatingPayment, failure: Failure): Promise<CreateResult> => {
+  const { message, outcome, code, ofAccount = false } = failure
+  // A refusal of this payment alone is between its merchant and the provider; alarms must tell it from a failure of ours.
+  const isRefusal = outcome === 'refused' && !ofAccount
+  deps.log.warn(isRefusal ? 'payment.create_refused' : 'payment.create_failed', {
+    ...loggedPayment({ ...creating, ...creating.request }),
+    reason: code ?? outcome,
+  })
+  const payment = await release(deps, creating, failure)
+  if (payment) return { payment, replayed: true }
   throw createFailed(message)
 }
 
@@ -86,6 +96,69 @@ const createInput = (
   returnUrl: client.returnUrl ?? deps.stage.defaultReturnUrl,
   displayName: displayNameOf(client.name, deps.stage.defaultDisplayName),
 })
+
+/** A request that nobody will be shown must not stay payable. */
+const failWithOrphan = async (
+  deps: AttemptDeps,
+  creating: CreatingPayment,
+  orphan: Failure & { readonly paymentRequestId: string },
+): Promise<CreateResult> => {
+  await cancelOrphan(deps, orphan.paymentRequestId, creating.paymentId)
+  return fail(deps, creating, orphan)
+}
+
+/**
+ * Commits, and releases the attempt when that failed for good: nobody waits for a lease that no process holds. Whether
+ * a commit of ours was applied all the same, the release finds out.
+ */
+const commitOrRelease = async (
+  deps: AttemptDeps,
+  creating: CreatingPayment,
+  upstream: Destination,
+  deadline: Deadline,
+): Promise<Commit> => {
+  const { paymentRequestId } = upstream
+  const providerAttempts = endAttempt(creating.providerAttempts, { outcome: 'created', paymentRequestId })
+  try {
+    return await commitAttempt(deps, { ...creating, providerAttempts }, upstream, deadline)
+  } catch (error) {
+    if (deadline.remainingMs() === 0) throw error
+    const message = 'the payment could not be stored; retry with the same Idempotency-Key'
+    const lost: Failure = { outcome: 'unknown', code: 'commit_failed', message, paymentRequestId }
+    const payment = await release(deps, creating, lost).catch(() => undefined)
+    if (payment === undefined) throw error
+    return payment.paymentRequestId === paymentRequestId
+      ? { kind: 'committed', payment }
+      : { kind: 'overtaken_by', stored: payment }
+  }
+}
+
+const show = async (
+  deps: AttemptDeps,
+  creating: CreatingPayment,
+  upstream: Destination,
+  deadline: Deadline,
+): Promise<CreateResult> => {
+  const { paymentRequestId } = upstream
+  const committed = await commitOrRelease(deps, creating, upstream, deadline)
+  switch (committed.kind) {
+    case 'committed':
+      return { payment: committed.payment, replayed: false }
+    case 'expired':
+      return failWithOrphan(deps, creating, {
+        outcome: 'unknown',
+        code: 'expired_before_commit',
+        message: 'the payment expired before it could be shown; retry with the same Idempotency-Key',
+        paymentRequestId,
+      })
+    case 'overtaken_by':
+      await cancelOrphan(deps, paymentRequestId, creating.paymentId)
+      if (committed.stored.status !== 'creating') return { payment: committed.stored, replayed: true }
+      throw createFailed('another attempt is creating this payment; retry with the same Idempotency-Key')
+    default:
+      return assertNever(committed)
+  }
+}
 
 /**
  * Makes one call of the provider's create for a claimed attempt and commits its destination. Whatever happens between
@@ -113,30 +186,11 @@ export const runAttempt = async (
   )
   if (answer.kind !== 'created') return fail(deps, creating, failureOf(answer))
   const { paymentRequestId, destination } = answer.request
-  if (destination === undefined) {
-    // Nothing the customer could be shown: the request is of no use and must not stay payable.
-    await cancelOrphan(deps, paymentRequestId, creating.paymentId)
-    return fail(deps, creating, {
-      outcome: 'unknown',
-      code: 'no_destination',
-      message: 'the provider gave no payment destination; retry with the same Idempotency-Key',
-      paymentRequestId,
-    })
-  }
-  const providerAttempts = endAttempt(creating.providerAttempts, { outcome: 'created', paymentRequestId })
-  const committed = await commitAttempt(
-    deps,
-    { ...creating, providerAttempts },
-    { paymentRequestId, destination, expiresAt },
-    deadline,
-  )
-  if (committed.kind === 'committed') return { payment: committed.payment, replayed: false }
-  await cancelOrphan(deps, paymentRequestId, creating.paymentId)
-  if (committed.kind === 'overtaken_by' && committed.stored.status !== 'creating') {
-    return { payment: committed.stored, replayed: true }
-  }
-  throw new GatewayError(
-    'internal_error',
-    'another attempt is creating this payment; retry with the same Idempotency-Key',
-  )
+  if (destination !== undefined) return show(deps, creating, { paymentRequestId, destination, expiresAt }, deadline)
+  return failWithOrphan(deps, creating, {
+    outcome: 'unknown',
+    code: 'no_destination',
+    message: 'the provider gave no payment destination; retry with the same Idempotency-Key',
+    paymentRequestId,
+  })
 }

@@ -1,9 +1,40 @@
 import type { Deps } from '../deps.ts'
+import type { Provider } from '../provider/provider.ts'
+import { epochMs } from '../time.ts'
 
 /** One deadline for a whole request: every step takes from what is left, so the caller always gets our answer. */
 export type Deadline = { remainingMs(): number }
 
-export const startDeadline = (deps: Pick<Deps, 'monotonicMs'>, budgetMs: number): Deadline => {
+/**
+ * Over as soon as either clock says so: while an environment is frozen the monotonic one may stand still, and the wall
+ * clock may be set back.
+ */
+export const startDeadline = (deps: Pick<Deps, 'monotonicMs' | 'now'>, budgetMs: number): Deadline => {
   const end = deps.monotonicMs() + budgetMs
-  return { remainingMs: () => Math.max(0, end - deps.monotonicMs()) }
+  const wallEnd = epochMs(deps.now()) + budgetMs
+  return { remainingMs: () => Math.max(0, Math.min(end - deps.monotonicMs(), wallEnd - epochMs(deps.now()))) }
 }
+
+/** A second over the deadline fits into the function's time, and an orphan that stays payable is worse. */
+const LEAST_CANCEL_MS = 1_000
+
+/** The provider as one request may ask it: no read outlives the request's deadline, none is begun behind it. */
+export const providerWithin = (provider: Provider, deadline: Deadline): Provider => {
+  const read = <Found>(
+    timeoutMs: number,
+    ask: (timeoutMs: number) => Promise<Found>,
+  ): Promise<Found | typeof NO_TIME_LEFT> => {
+    const leftMs = deadline.remainingMs()
+    return leftMs > 0 ? ask(Math.min(timeoutMs, leftMs)) : Promise.resolve(NO_TIME_LEFT)
+  }
+  return {
+    ...provider,
+    getRequest: (id, timeoutMs) => read(timeoutMs, (ms) => provider.getRequest(id, ms)),
+    getPayment: (id, timeoutMs) => read(timeoutMs, (ms) => provider.getPayment(id, ms)),
+    listTransactions: (filter, timeoutMs) => read(timeoutMs, (ms) => provider.listTransactions(filter, ms)),
+    cancelRequest: (id, timeoutMs) =>
+      provider.cancelRequest(id, Math.min(timeoutMs, Math.max(LEAST_CANCEL_MS, deadline.remainingMs()))),
+  }
+}
+
+const NO_TIME_LEFT = { kind: 'unanswered', reason: 'unreachable' } as const

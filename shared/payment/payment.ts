@@ -36,6 +36,8 @@ export type PaymentRequest = v.InferOutput<typeof PaymentRequestSchema>
 export const ProviderAttemptSchema = v.object({
   number: v.number(),
   startedAt: TimestampSchema,
+  /** When our call had ended without a destination; absent while it runs, and for ever when its process died. */
+  endedAt: v.optional(TimestampSchema),
   /** `started` for ever means: the process died, nobody knows what the provider did. */
   outcome: v.picklist(['started', 'created', 'refused', 'not_executed', 'unknown']),
   code: v.optional(v.string()),

@@ -15,7 +15,7 @@ export const withAttempt = (attempts: readonly ProviderAttempt[], attempt: Provi
 /** Replaces the newest attempt by how it ended. */
 export const endAttempt = (
   attempts: readonly ProviderAttempt[],
-  end: Pick<ProviderAttempt, 'outcome'> & { readonly code?: string | undefined; readonly paymentRequestId?: string },
+  end: Pick<ProviderAttempt, 'outcome' | 'code' | 'paymentRequestId' | 'endedAt'>,
 ): ProviderAttempt[] => attempts.map((attempt, at) => (at === attempts.length - 1 ? { ...attempt, ...end } : attempt))
 
 /** Names our payment and its attempt in everything the provider says: `<payment id>-<attempt>`. */

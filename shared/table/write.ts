@@ -48,7 +48,11 @@ const noteContention = ({ log }: WriteDeps, retries: number, gaveUp: boolean): v
 }
 
 /** Repeats a write that met another transaction on the same item. The SDK does not, and nothing was written then. */
-const retryingContention = async <Result>(deps: WriteDeps, attempt: () => Promise<Result>): Promise<Result> => {
+const retryingContention = async <Result>(
+  deps: WriteDeps,
+  attempt: () => Promise<Result>,
+  isStale: () => boolean = () => false,
+): Promise<Result> => {
   for (let tried = 1; ; tried++) {
     try {
       const result = await attempt()
@@ -63,6 +67,7 @@ const retryingContention = async <Result>(deps: WriteDeps, attempt: () => Promis
       const ceilingMs = Math.min(CONFLICT_BASE_MS * 2 ** (tried - 1), CONFLICT_CAP_MS)
       // Full jitter: callers that collided once do not collide again in step.
       await deps.sleep(Math.ceil(deps.random() * ceilingMs))
+      if (isStale()) throw error
     }
   }
 }
@@ -97,6 +102,9 @@ const refusal = <Name extends string>(names: readonly Name[], reasons: readonly 
     : ({ applied: false, refusedBy, item: plainItem(reasons[at]?.Item) } as const)
 }
 
+/** `isStale`: asked before a try is repeated, since its steps carry times of when they were made. */
+export type TransactOptions = { readonly isStale?: () => boolean }
+
 /**
  * Writes all steps or none. Steps that are undefined take no part. Refused: which step's condition failed first, and
  * that item as it was. The SDK repeats a lost answer with the same token, so a transaction is applied once.
@@ -104,6 +112,7 @@ const refusal = <Name extends string>(names: readonly Name[], reasons: readonly 
 export const transact = async <Name extends string>(
   deps: WriteDeps,
   steps: Readonly<Record<Name, Step | undefined>>,
+  { isStale }: TransactOptions = {},
 ): Promise<TransactOutcome<Name>> => {
   const names: Name[] = []
   const items: ReturnType<typeof toTransactItem>[] = []
@@ -114,7 +123,8 @@ export const transact = async <Name extends string>(
     items.push(toTransactItem(deps.table.name, step))
   }
   try {
-    await retryingContention(deps, () => deps.table.client.send(new TransactWriteCommand({ TransactItems: items })))
+    const sendAll = () => deps.table.client.send(new TransactWriteCommand({ TransactItems: items }))
+    await retryingContention(deps, sendAll, isStale)
     return { applied: true }
   } catch (error) {
     const refused =
