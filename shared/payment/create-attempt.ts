@@ -56,11 +56,11 @@ const failureOf = (answer: Exclude<CreateAnswer, { readonly kind: 'created' }>):
 const release = async (
   deps: AttemptDeps,
   creating: CreatingPayment,
-  { message, ofAccount: _, ...end }: Failure,
+  { message, outcome, code, paymentRequestId }: Failure,
 ): Promise<Payment | undefined> => {
   const released = await releaseAttempt(deps, creating, {
     failure: message,
-    providerAttempts: endAttempt(creating.providerAttempts, { ...end, endedAt: deps.now() }),
+    providerAttempts: endAttempt(creating.providerAttempts, { outcome, code, paymentRequestId, endedAt: deps.now() }),
   })
   const stored = released.applied ? undefined : await findStoredPayment(deps, creating.paymentId)
   return stored?.status === 'creating' ? undefined : stored

@@ -6,7 +6,7 @@ import { type PaymentId, PaymentIdSchema, paymentIdForKey } from '../ids.ts'
 import { addMs } from '../time.ts'
 import { type CreateResult, runAttempt } from './create-attempt.ts'
 import { ATTEMPT_LEASE_MS, REQUEST_BUDGET_MS } from './create-times.ts'
-import { type Deadline, startDeadline } from './deadline.ts'
+import { type Deadline, providerWithin, startDeadline } from './deadline.ts'
 import type { CreatingPayment, Payment, PaymentRequest, StoredPayment } from './payment.ts'
 import type { ParsedRequest } from './payment-request.ts'
 import { claimPayment, findStoredPayment, parseStored } from './payment-store.ts'
@@ -52,7 +52,7 @@ const resume = async (
     if (stored.leaseUntil !== undefined && stored.leaseUntil > deps.now()) {
       return replay(await waitForAttempt(deps, stored, deadline))
     }
-    const taken = await takeOver(deps, stored, parsed, deadline)
+    const taken = await takeOver(deps, stored, parsed)
     if (taken.kind === 'taken') return runAttempt(deps, client, taken.creating, deadline)
     stored = taken.stored
   }
@@ -65,11 +65,12 @@ const resume = async (
  * payment; a reused key gets the original whatever its body.
  */
 export const createPayment = async (
-  deps: CreateDeps,
+  given: CreateDeps,
   input: { readonly client: Client; readonly idempotencyKey: string | undefined; readonly parsed: ParsedRequest },
 ): Promise<CreateResult> => {
   const { client, idempotencyKey, parsed } = input
-  const deadline = startDeadline(deps, REQUEST_BUDGET_MS)
+  const deadline = startDeadline(given, REQUEST_BUDGET_MS)
+  const deps = { ...given, provider: providerWithin(given.provider, deadline) }
   if (!parsed.ok) {
     const stored = idempotencyKey && (await findStoredPayment(deps, paymentIdForKey(client.clientId, idempotencyKey)))
     if (!stored) throw parsed.error

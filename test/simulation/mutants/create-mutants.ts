@@ -2,6 +2,9 @@ import { mutantsOf } from '../mutation/mutant.ts'
 
 const CRASHES = 'integration/create-payment-crashes'
 const FAILURES = 'integration/create-payment-failures'
+const PUSH = 'integration/hold-back-push'
+const UNDECIDED_PUSH = 'integration/undecided-push'
+const THAWED = 'integration/thawed-create'
 const WHILE_CREATING = 'integration/capture-while-creating'
 
 /** The idempotent create: one payment per key, one attempt at a time, at most one destination shown. */
@@ -121,29 +124,73 @@ export const CREATE_MUTANTS = [
       replace: "last?.outcome === 'refused'",
       tests: ['integration/take-over-payment'],
     },
+  ]),
+  ...mutantsOf('shared/payment/hold-back-push.ts', [
     {
       name: 'a second push is sent while the first may still be answered',
-      find: 'if (msBetween(last.startedAt, deps.now()) <= PUSH_LIFETIME_MS) {',
-      replace: 'if (msBetween(last.startedAt, deps.now()) < 0) {',
-      tests: [CRASHES],
+      find: 'if (deps.now() < addMs(endOfCall(creating, last), PUSH_LIFETIME_MS)) {',
+      replace: 'if (deps.now() < last.startedAt) {',
+      tests: [UNDECIDED_PUSH],
+    },
+    {
+      name: "a push's lifetime counts from its claim",
+      find: 'last.endedAt ?? creating.leaseUntil ?? addMs(last.startedAt, ATTEMPT_LEASE_MS)',
+      replace: 'last.startedAt',
+      tests: [UNDECIDED_PUSH],
+    },
+    {
+      name: "a dead process's push is taken for one that ended when it was claimed",
+      find: 'last.endedAt ?? creating.leaseUntil ?? addMs(last.startedAt, ATTEMPT_LEASE_MS)',
+      replace: 'last.endedAt ?? last.startedAt',
+      tests: [CRASHES, UNDECIDED_PUSH],
     },
     {
       name: 'a second push is sent although the provider could not say what became of the first',
-      find: "if (answer.kind !== 'found') {",
-      replace: "if (answer.kind !== 'found') return undefined\n  if (answer.kind === undefined) {",
+      find: '  if (!isWhole) {',
+      replace: "  if (answer.kind !== 'found') return []\n  if (!isWhole) {",
       tests: [CRASHES],
     },
     {
+      name: 'a second push is sent although rows are missing',
+      find: "const isWhole = answer.kind === 'found' && !answer.value.hasMore && !answer.value.unreadableIds?.length",
+      replace: "const isWhole = answer.kind === 'found'",
+      tests: [PUSH],
+    },
+    {
+      name: "another push's row decides about this one",
+      find: 'row.reference === reference)',
+      replace: 'row.reference.startsWith(reference))',
+      tests: [PUSH],
+    },
+    {
       name: 'a second push is sent although the provider knows money of the first',
-      find: 'if (!transaction) return undefined',
-      replace: 'if (transaction !== null) return undefined',
-      tests: ['integration/take-over-payment'],
+      find: "    case 'success':\n    case 'pending':\n      return askAbout(deps, creating, row)",
+      replace: "    case 'success':\n    case 'pending':\n      return 'no_money'",
+      tests: [UNDECIDED_PUSH],
     },
     {
       name: 'a push that is known and undecided is taken over',
-      find: "if (stored?.status === 'creating') {",
-      replace: "if (stored?.status === 'creating') return undefined\n  if (stored === null) {",
-      tests: ['integration/take-over-payment'],
+      find: "return row.status === 'pending' && isClosed ? 'no_money' : 'undecided'",
+      replace: "return 'no_money'",
+      tests: [UNDECIDED_PUSH],
+    },
+    {
+      name: 'a row of money that cannot be seen yet is taken for none when its request has failed',
+      find: "return row.status === 'pending' && isClosed ? 'no_money' : 'undecided'",
+      replace: "return isClosed ? 'no_money' : 'undecided'",
+      tests: [UNDECIDED_PUSH],
+    },
+    {
+      name: 'a second push is sent although nobody could be asked about the money of the first',
+      find: "if (answer.kind !== 'news' || answer.news.reference !== reference) return 'undecided'",
+      replace: "if (answer.kind !== 'news' || answer.news.reference !== reference) return 'no_money'",
+      tests: [UNDECIDED_PUSH],
+    },
+    {
+      name: "another payment's money decides about this push",
+      find: "if (answer.kind !== 'news' || answer.news.reference !== reference) return 'undecided'",
+      replace: "if (answer.kind !== 'news') return 'undecided'",
+      tests: [UNDECIDED_PUSH],
     },
   ]),
   ...mutantsOf('shared/payment/create-attempt.ts', [
@@ -155,15 +202,27 @@ export const CREATE_MUTANTS = [
     },
     {
       name: 'the request of an attempt that was overtaken stays payable',
-      find: "if (committed.kind === 'committed') return { payment: committed.payment, replayed: false }\n  await cancelOrphan(deps, paymentRequestId, creating.paymentId)",
-      replace: "if (committed.kind === 'committed') return { payment: committed.payment, replayed: false }",
+      find: "    case 'overtaken_by':\n      await cancelOrphan(deps, paymentRequestId, creating.paymentId)\n",
+      replace: "    case 'overtaken_by':\n",
       tests: [CRASHES],
     },
     {
       name: 'a request without a destination stays payable',
-      find: '    await cancelOrphan(deps, paymentRequestId, creating.paymentId)\n    return fail(',
-      replace: '    return fail(',
+      find: '  await cancelOrphan(deps, orphan.paymentRequestId, creating.paymentId)\n',
+      replace: '',
       tests: [FAILURES],
+    },
+    {
+      name: 'a commit that fails for good keeps its lease',
+      find: 'const payment = await release(deps, creating, lost).catch(() => undefined)',
+      replace: 'const payment = lost === undefined ? creating : undefined',
+      tests: [THAWED],
+    },
+    {
+      name: 'the request of a commit that was applied after all is cancelled',
+      find: "return payment.paymentRequestId === paymentRequestId\n      ? { kind: 'committed', payment }\n      : { kind: 'overtaken_by', stored: payment }",
+      replace: "return { kind: 'overtaken_by', stored: payment }",
+      tests: [THAWED],
     },
     {
       name: 'a failed attempt does not look whether the payment is there all the same',
@@ -172,7 +231,39 @@ export const CREATE_MUTANTS = [
       tests: ['integration/take-over-payment'],
     },
   ]),
+  ...mutantsOf('shared/payment/deadline.ts', [
+    {
+      name: 'the deadline of a frozen request stands still',
+      find: 'Math.min(end - deps.monotonicMs(), wallEnd - epochMs(deps.now()))',
+      replace: 'Math.min(end - deps.monotonicMs(), wallEnd)',
+      tests: [THAWED],
+    },
+    {
+      name: 'the provider is asked behind the deadline',
+      find: 'return leftMs > 0 ? ask(Math.min(timeoutMs, leftMs)) : Promise.resolve(NO_TIME_LEFT)',
+      replace: 'return ask(Math.min(timeoutMs, leftMs))',
+      tests: [UNDECIDED_PUSH],
+    },
+  ]),
   ...mutantsOf('shared/payment/commit-attempt.ts', [
+    {
+      name: 'a payment is committed that expires before it was created',
+      find: 'if (upstream.expiresAt <= now) {',
+      replace: 'if (upstream.expiresAt === undefined) {',
+      tests: [THAWED],
+    },
+    {
+      name: 'a commit of our own from before the expiry is forgotten behind it',
+      find: "return found.kind === 'again' ? { kind: 'expired' } : found",
+      replace: "return found.kind === 'again' ? { kind: 'expired' } : { kind: 'expired' }",
+      tests: [THAWED],
+    },
+    {
+      name: 'a commit is repeated that says it was created long ago',
+      find: '{ isStale: () => deadline.remainingMs() <= 0 },',
+      replace: '{ isStale: () => deadline.remainingMs() < 0 },',
+      tests: [THAWED],
+    },
     {
       name: 'a commit of our own whose answer was lost counts as overtaken',
       find: 'return stored.paymentRequestId === upstream.paymentRequestId',
