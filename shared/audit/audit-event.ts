@@ -12,7 +12,7 @@ import { type Difference, differs, shown } from './difference.ts'
 export const eventTypeOf = ({ status }: Payment): EventType | undefined =>
   EVENT_TYPES.find((type) => type === `payment.${status}`)
 
-/** What a webhook's `data` has carried from the first day on (spec 6.2); fields added later are not looked at. */
+/** What a webhook's `data` has carried from the first day on (spec 6.2). */
 const DATA_FIELDS = [
   'id',
   'client_id',
@@ -32,6 +32,9 @@ const DATA_FIELDS = [
   'created_at',
   'paid_at',
 ] as const
+
+/** What was added since: looked at where it is there. */
+const LATER_FIELDS = ['fee_status'] as const
 
 /** What customers and merchants wrote: that it differs is said, what it says is not. */
 const PRIVATE_FIELDS: readonly string[] = [
@@ -75,12 +78,15 @@ const dataOf = (payment: Payment, event: Event): Fields | undefined => {
 
 const auditData = (payment: Payment, event: Event, found: Fields): readonly Difference[] => {
   const expected = dataOf(payment, event)
-  return DATA_FIELDS.filter((field) => expected?.get(field) !== found.get(field)).flatMap((field) => {
-    const figure = (text: string | undefined) => (/^-?\d{1,15}$/.test(text ?? '') ? Number(text) : text)
-    return PRIVATE_FIELDS.includes(field)
-      ? differs(`event.data.${field}`, payment.paymentId, 'as in the payment', 'otherwise')
-      : differs(`event.data.${field}`, payment.paymentId, figure(expected?.get(field)), figure(found.get(field)))
-  })
+  const fields = [...DATA_FIELDS, ...LATER_FIELDS.filter((field) => found.has(field))]
+  return fields
+    .filter((field) => expected?.get(field) !== found.get(field))
+    .flatMap((field) => {
+      const figure = (text: string | undefined) => (/^-?\d{1,15}$/.test(text ?? '') ? Number(text) : text)
+      return PRIVATE_FIELDS.includes(field)
+        ? differs(`event.data.${field}`, payment.paymentId, 'as in the payment', 'otherwise')
+        : differs(`event.data.${field}`, payment.paymentId, figure(expected?.get(field)), figure(found.get(field)))
+    })
 }
 
 /** The event said what was known when it fired: the actual fee, or the estimate that became final later. */
@@ -88,7 +94,7 @@ const auditAnnouncement = (payment: Payment, event: Event, found: Fields): reado
   const now = auditData(payment, event, found)
   if (now.length === 0) return now
   const estimate = estimateOf(payment)
-  const then = estimate ? auditData({ ...payment, ...estimate }, event, found) : now
+  const then = estimate ? auditData({ ...payment, ...estimate, feeStatus: 'estimated' }, event, found) : now
   return then.length < now.length ? then : now
 }
 

@@ -12,6 +12,8 @@ const sharedFields = (payment: Payment) => ({
   xendit_fee_minor: payment.providerFeeMinor,
   hexolus_markup_minor: payment.markupMinor,
   client_net_minor: payment.netMinor,
+  // Additive to the spec: nobody should book a net that will still move.
+  fee_status: payment.feeStatus,
   currency: payment.currency,
   status: payment.status,
   payment_destination: payment.paymentDestination,
