@@ -3,7 +3,9 @@ import { isLosslessNumber, type LosslessNumber, parse, splitNumber, stringify } 
 /** Nesting beyond this is refused before the parser, which is recursive and takes some 5,000 levels, sees the text. */
 const MAX_DEPTH = 2_000
 
-export type JsonRead = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly reason: string }
+export type JsonRead =
+  | { readonly ok: true; readonly value: unknown; readonly text: string }
+  | { readonly ok: false; readonly reason: string }
 
 /** What the brackets and colons outside strings tell of a JSON text: its nesting, and how many members its objects have. */
 const scan = (text: string): { readonly depth: number; readonly members: number } => {
@@ -68,10 +70,32 @@ export const readJson = (bytes: Buffer): JsonRead => {
   try {
     const value = parse(text, undefined, { onDuplicateKey: ({ oldValue }) => oldValue })
     // The parser passes over a key that comes twice with equal values: fewer members than colons tell of every kind.
-    return membersOf(value) === members ? { ok: true, value } : { ok: false, reason: 'a key appears twice' }
+    return membersOf(value) === members ? { ok: true, value, text } : { ok: false, reason: 'a key appears twice' }
   } catch {
     return { ok: false, reason: 'not well-formed JSON' }
   }
+}
+
+const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\]:,]|[^\s"{}[\]:,]+/gs
+
+/**
+ * What stands behind a key in the text of a JSON object, as it was written but for white space between tokens: parsed,
+ * keys that look like integers would come before all others. Takes well-formed text only.
+ */
+export const memberText = (text: string, name: string): string | undefined => {
+  let depth = 0
+  let before = ''
+  let found: string | undefined
+  for (const [token] of text.matchAll(TOKEN)) {
+    if (token === '}' || token === ']') depth--
+    if (found !== undefined) {
+      if (depth === 0 || (depth === 1 && token === ',')) return found
+      found += token
+    } else if (depth === 1 && token === ':' && JSON.parse(before) === name) found = ''
+    if (token === '{' || token === '[') depth++
+    before = token
+  }
+  return undefined
 }
 
 /**
@@ -93,12 +117,35 @@ declare global {
   interface JSON {
     /** Text that JSON.stringify writes as it stands; in Node since version 22, in TypeScript's library not yet. */
     rawJSON(text: string): object
+    isRawJSON(value: unknown): boolean
   }
 }
 
-/** Parses JSON text of our own making into a value that `JSON.stringify` writes again digit for digit. */
+const STRING_AND_COLON = /"([^"\\]*(?:\\.[^"\\]*)*)"(\s*:)?/gs
+
+/** Puts a mark before each key: none looks like an integer then, so the parser keeps all in their order. */
+const markKeys = (text: string): string =>
+  text.replace(STRING_AND_COLON, (found, inner: string, colon: string | undefined) =>
+    colon === undefined ? found : `"#${inner}"${colon}`,
+  )
+
+/** Takes the marks off. An object whose keys JavaScript would put in another order tells them in their own. */
+const unmarkKeys = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(unmarkKeys)
+  if (!isContainer(value) || JSON.isRawJSON(value)) return value
+  const entries = Object.entries(value).map(([key, inner]) => [key.slice(1), unmarkKeys(inner)] as const)
+  const keys = entries.map(([key]) => key)
+  const object = Object.fromEntries(entries)
+  const isInOrder = Object.keys(object).every((key, at) => key === keys[at])
+  return isInOrder ? object : new Proxy(object, { ownKeys: () => keys })
+}
+
+/**
+ * Parses JSON text of our own making into a value that `JSON.stringify` writes again as it was: numbers digit for
+ * digit, keys in their order.
+ */
 export const parseOwnJson = (text: string): unknown =>
-  parse(text, undefined, { parseNumber: (digits) => JSON.rawJSON(digits) })
+  unmarkKeys(parse(markKeys(text), undefined, { parseNumber: (digits) => JSON.rawJSON(digits) }))
 
 /** True when no string in the value, keys included, has a lone surrogate: such text cannot be stored as UTF-8. */
 export const isWellFormedDeep = (value: unknown): boolean => {

@@ -20,7 +20,11 @@ const MAX_FIELDS = 20
 const MAX_FIELD_NAME = 100
 
 const fieldErrors = (errors: readonly RuleError[]): FieldErrors =>
-  Object.fromEntries(errors.map(({ field, message }) => [field, [message]]))
+  Object.fromEntries(
+    Map.groupBy(errors, ({ field }) => field)
+      .entries()
+      .map(([field, found]) => [field, found.map(({ message }) => message)]),
+  )
 
 const refuse = (message: string, errors?: FieldErrors): ParsedRequest => ({
   ok: false,
@@ -45,6 +49,10 @@ const isMethod = (method: string | undefined): method is PaymentMethod =>
 /** An empty channel or key counts as left out (design section 5); what is echoed comes back as it came. */
 const filled = (value: string | undefined) => (value === '' ? undefined : value)
 
+/** A customer of whom nothing was said is none. */
+const known = (customer: PaymentBody['customer']) =>
+  customer && Object.values(customer).some((member) => member !== undefined) ? customer : undefined
+
 /** Of a body without errors only. */
 const toRequest = (body: PaymentBody, metadata: string | undefined): PaymentRequest => {
   assertInvariant(
@@ -57,7 +65,7 @@ const toRequest = (body: PaymentBody, metadata: string | undefined): PaymentRequ
     currency: 'IDR',
     channelCode: filled(body.channel_code),
     externalReference: body.external_reference,
-    customer: body.customer,
+    customer: known(body.customer),
     description: body.description,
     metadata,
     expiresInSeconds: body.expires_in_seconds === 0 ? undefined : body.expires_in_seconds,
@@ -79,7 +87,7 @@ export const parsePaymentRequest = (rawBody: Buffer, now: Timestamp): ParsedRequ
   if (oddity) return refuseJson(`${oddity.field}: ${oddity.message}`, fieldErrors(misshapen))
   if (!shape.success) return refuseJson('not valid')
 
-  const metadata = readMetadata(shape.output.metadata)
+  const metadata = readMetadata(shape.output.metadata, json.text)
   const broken = checkPaymentRules(shape.output, metadata, now)
   const [first] = broken
   if (first) return refuse(first.message, fieldErrors(broken))

@@ -26,7 +26,7 @@ export const PaymentRequestSchema = v.object({
   externalReference: v.optional(v.string()),
   customer: v.optional(CustomerSchema),
   description: v.optional(v.string()),
-  /** JSON text, so that numbers come back digit for digit. */
+  /** JSON text, so that numbers come back digit for digit and keys in their order. */
   metadata: v.optional(v.string()),
   expiresInSeconds: v.optional(v.number()),
 })

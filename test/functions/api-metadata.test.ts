@@ -1,9 +1,15 @@
 import * as fc from 'fast-check'
+import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
+import { handler as getPayment } from '../../functions/admin/get-payment.ts'
+import { PaymentIdSchema } from '../../shared/ids.ts'
 import { applyProviderReport } from '../../shared/payment/apply-provider-report.ts'
-import { eventKey } from '../../shared/table/keys.ts'
+import { eventKey, paymentKey } from '../../shared/table/keys.ts'
 import { getItem } from '../../shared/table/read.ts'
+import { update } from '../../shared/table/step.ts'
+import { conditionalWrite } from '../../shared/table/write.ts'
 import { API, type ApiClient, anApiClient, aPaymentBody, call } from '../support/api-event.ts'
+import { invokeAdmin } from '../support/invoke-admin.ts'
 import { type TestDeps, testDeps } from '../support/test-deps.ts'
 
 /** Metadata as it must come back, character for character. */
@@ -16,6 +22,8 @@ const KEPT = [
   '{"isLosslessNumber":true,"value":"5","type":"LosslessNumber"}',
   '{"":"","é ☕":"日本語 👍🏽","quote\\"":"\\\\ \\n \\u0000","\u2028":"\u2029"}',
   '{"z":1,"y":2,"x":3}',
+  '{"10":1,"9":2,"b":3}',
+  '{"b":[{"2":{"1":1.0,"0":{"x":0,"4294967295":1,"7":2}}}],"1":null,"#1":"#","__proto__":{"3":0,"2":0}}',
   `{"a":${'{"a":'.repeat(30)}[]${'}'.repeat(30)}}`,
 ]
 
@@ -27,7 +35,7 @@ const metadataIn = (text: string) => /"metadata":(.*?),"created_at":"/s.exec(tex
 const create = (deps: TestDeps, caller: ApiClient, metadata: string, key: string) =>
   call(deps, API.createPayment, { caller, body: bodyWith(metadata), headers: { 'Idempotency-Key': key } })
 
-describe('metadata (spec 2.1: returned unchanged; design section 5: digit for digit)', () => {
+describe('metadata (spec 2.1: returned unchanged; design section 5: digit for digit, keys in their order)', () => {
   it.each(KEPT)('%s comes back the same on create, replay, fetch, list and cancel', async (metadata) => {
     const deps = testDeps()
     const caller = await anApiClient(deps)
@@ -59,6 +67,29 @@ describe('metadata (spec 2.1: returned unchanged; design section 5: digit for di
     expect(metadataIn(fetched.text)).toBe(metadata)
     const event = payment && (await getItem(deps, eventKey(payment.paymentId, 'payment.succeeded')))
     expect(metadataIn(String(event?.['body']))).toBe(metadata)
+  })
+
+  it.each(KEPT)('%s comes back the same to an operator', async (metadata) => {
+    const deps = testDeps()
+    const caller = await anApiClient(deps)
+    const { body } = await create(deps, caller, metadata, 'k')
+
+    const answer = await invokeAdmin(getPayment, deps, { payment_id: body['id'] })
+
+    // As Lambda writes what a function answers.
+    expect(metadataIn(JSON.stringify(answer))).toBe(metadata)
+  })
+
+  it('stored by an older release is read as that release wrote it', async () => {
+    const deps = testDeps()
+    const caller = await anApiClient(deps)
+    const { body } = await create(deps, caller, '{}', 'k')
+    const id = v.parse(PaymentIdSchema, body['id'])
+    await conditionalWrite(deps, update(paymentKey(id), { set: { metadata: '{"9":1.0,"10":2,"b":"é"}' } }))
+
+    const { text } = await call(deps, API.getPayment, { caller, id })
+
+    expect(metadataIn(text)).toBe('{"9":1.0,"10":2,"b":"é"}')
   })
 
   it('is not written when it was not sent', async () => {

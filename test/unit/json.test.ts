@@ -113,6 +113,10 @@ describe('readJson', () => {
     )
   })
 
+  it('hands over the text it read', () => {
+    expect(read(' {"2":1,"1":"é"}\n')).toMatchObject({ ok: true, text: ' {"2":1,"1":"é"}\n' })
+  })
+
   it('refuses nesting past 2,000 levels before it parses, and reads up to there', () => {
     const tooDeep = { ok: false, reason: 'nested too deeply' }
 
