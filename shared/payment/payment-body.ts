@@ -12,20 +12,23 @@ const text = v.pipe(
   v.check((value) => value.isWellFormed(), 'must be well-formed Unicode'),
 )
 
-const CustomerBodySchema = v.object({ name: v.optional(text), email: v.optional(text), phone: v.optional(text) })
+/** A field that may be left out, which null says as well (design section 5). */
+const maybe = <const Schema extends v.GenericSchema>(schema: Schema) => v.nullish(schema, () => undefined)
 
-/** Types only: unknown fields are looked for beside it, and what the values mean is checked by the rules. */
+const CustomerBodySchema = v.object({ name: maybe(text), email: maybe(text), phone: maybe(text) })
+
+/** Types only: unknown fields are looked for beside it, and what is missing or meant is checked by the rules. */
 export const PaymentBodySchema = v.object({
-  method: v.optional(text),
-  channel_code: v.optional(text),
-  amount: v.optional(integer),
-  currency: v.optional(text),
-  external_reference: v.optional(text),
+  method: maybe(text),
+  channel_code: maybe(text),
+  amount: maybe(integer),
+  currency: maybe(text),
+  external_reference: maybe(text),
   // To valibot an array and a lossless number are objects too.
-  customer: v.optional(v.pipe(v.custom(isJsonObject, 'must be an object'), CustomerBodySchema)),
-  description: v.optional(text),
-  metadata: v.optional(v.unknown()),
-  expires_in_seconds: v.optional(integer),
+  customer: maybe(v.pipe(v.custom(isJsonObject, 'must be an object'), CustomerBodySchema)),
+  description: maybe(text),
+  metadata: maybe(v.unknown()),
+  expires_in_seconds: maybe(integer),
 })
 export type PaymentBody = v.InferOutput<typeof PaymentBodySchema>
 

@@ -1,5 +1,7 @@
+import { isOtherChannel } from '../provider/other-channel.ts'
 import type { Timestamp } from '../time.ts'
 import type { MetadataRead } from './metadata.ts'
+import { PAYMENT_METHODS, type PaymentMethod } from './payment.ts'
 import type { PaymentBody } from './payment-body.ts'
 import { isSupportedBank } from './tariff.ts'
 
@@ -20,19 +22,26 @@ export type RuleError = { readonly field: string; readonly message: string }
 // Made whole after the cut, which may go through a surrogate pair.
 const quoted = (value: string | undefined) => (value ?? '').slice(0, MAX_QUOTED).toWellFormed()
 
+const isMethod = (method: string | undefined): method is PaymentMethod =>
+  PAYMENT_METHODS.some((known) => known === method)
+
 const checkMethod = ({ method }: PaymentBody) =>
-  method === 'virtual_account' || method === 'ewallet' || method === 'qris'
-    ? undefined
-    : `unsupported method: ${quoted(method)}`
+  isMethod(method) ? undefined : `unsupported method: ${quoted(method)}`
+
+/** Beside the message, whose words the spec fixes. */
+const allowedMethods = ({ method }: PaymentBody) =>
+  isMethod(method) ? undefined : `must be one of ${PAYMENT_METHODS.join(', ')}`
+
+const isWallet = (code: string, now: Timestamp) => !isSupportedBank(code, now) && !isOtherChannel(code)
 
 const checkChannel = ({ method, channel_code: code }: PaymentBody, now: Timestamp) => {
   if (method === 'qris') return code ? 'channel_code must be omitted for method qris' : undefined
   if (method !== 'virtual_account' && method !== 'ewallet') return undefined
   if (!code) return `channel_code required for method ${method}`
-  if (method === 'virtual_account' && !isSupportedBank(code, now)) {
-    return `unsupported channel_code for method virtual_account: ${quoted(code)}`
-  }
-  return CHANNEL_CODE.test(code) ? undefined : 'channel_code must be 1 to 64 of A-Z, 0-9 and _'
+  const isBank = method === 'virtual_account'
+  if (!isBank && !CHANNEL_CODE.test(code)) return 'channel_code must be 1 to 64 of A-Z, 0-9 and _'
+  const isSupported = isBank ? isSupportedBank(code, now) : isWallet(code, now)
+  return isSupported ? undefined : `unsupported channel_code for method ${method}: ${quoted(code)}`
 }
 
 const checkAmount = ({ amount }: PaymentBody) => {
@@ -63,6 +72,7 @@ export const checkPaymentRules = (body: PaymentBody, metadata: MetadataRead, now
   const { customer } = body
   const checks: readonly (readonly [string, string | undefined])[] = [
     ['method', checkMethod(body)],
+    ['method', allowedMethods(body)],
     ['channel_code', checkChannel(body, now)],
     ['amount', checkAmount(body)],
     ['currency', checkCurrency(body)],

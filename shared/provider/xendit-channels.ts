@@ -1,4 +1,5 @@
 import { assertInvariant, assertNever } from '../errors.ts'
+import { isOtherChannel } from './other-channel.ts'
 import type { CreateRequestInput } from './provider.ts'
 
 /** How a channel lets its customer pay, which decides what an answer must hold to be shown. */
@@ -20,8 +21,8 @@ const RETURN_URLS: ReadonlyMap<string, readonly string[]> = new Map([
 const DEFAULT_RETURN_URLS: readonly string[] = ['success_return_url', 'failure_return_url']
 
 /**
- * The provider's code of a channel. Undefined for an e-wallet code that at the provider means something else: any code
- * of the right form is taken for a wallet (spec 2.1.1), and must not open a virtual account or a card form instead.
+ * The provider's code of a channel. Undefined for an e-wallet code that at the provider means something else: requests
+ * with one are refused today, but an older release may have stored one that is still to be created.
  */
 export const providerChannelCode = ({
   method,
@@ -33,15 +34,11 @@ export const providerChannelCode = ({
     case 'qris':
       return QRIS
     case 'ewallet':
-      return isNoWallet(channelCode) ? undefined : channelCode
+      return channelCode === '' || isOtherChannel(channelCode) ? undefined : channelCode
     default:
       return assertNever(method)
   }
 }
-
-const NO_WALLETS: ReadonlySet<string> = new Set(['', QRIS, 'CARDS', 'ALFAMART', 'INDOMARET'])
-
-const isNoWallet = (code: string) => NO_WALLETS.has(code) || code.endsWith(VIRTUAL_ACCOUNT_SUFFIX)
 
 const presentationOf = (providerCode: string): Presentation => {
   if (providerCode.endsWith(VIRTUAL_ACCOUNT_SUFFIX)) return 'virtual_account_number'

@@ -17,8 +17,11 @@ const refused = async (deps: TestDeps, caller: ApiClient, body: unknown) => {
 const NOTHING = { stored: undefined, ledger: { pendingMinor: 0 }, calls: [] }
 
 const MISSING = undefined
+/** The second reason of a method nobody supports: the message is the spec's. */
+const METHODS = 'must be one of virtual_account, ewallet, qris'
 const OVO = { method: 'ewallet', channel_code: 'OVO' }
 const OVO_PHONE = 'customer.phone required for channel OVO (E.164, +62...)'
+const BANKS = ['BCA', 'BNI', 'BRI', 'MANDIRI', 'PERMATA']
 const characters = (count: number) => '👍'.repeat(count)
 
 /** Changed fields of a valid body, the field blamed, and the exact message (spec 4.1, 7; design section 5). */
@@ -73,7 +76,6 @@ const SINGLE_FAULTS: readonly (readonly [Record<string, unknown>, field: string,
   [{ customer: { name: characters(256) } }, 'customer.name', 'customer.name must have at most 255 characters'],
   [{ customer: { email: characters(256) } }, 'customer.email', 'customer.email must have at most 255 characters'],
   [{ customer: { phone: characters(256) } }, 'customer.phone', 'customer.phone must have at most 255 characters'],
-  [{ metadata: null }, 'metadata', 'metadata is not JSON-serialisable: must be an object'],
   [{ metadata: [1] }, 'metadata', 'metadata is not JSON-serialisable: must be an object'],
   [{ metadata: 5 }, 'metadata', 'metadata is not JSON-serialisable: must be an object'],
   [{ metadata: '{}' }, 'metadata', 'metadata is not JSON-serialisable: must be an object'],
@@ -89,8 +91,56 @@ describe('POST /v1/payments refuses what the values mean (spec 4.1, 7; design se
     const { answer, left } = await refused(deps, await anApiClient(deps), aPaymentBody(fields))
 
     expect(answer.status).toBe(422)
-    expect(answer.body).toStrictEqual({ message, code: 'validation', field_errors: { [field]: [message] } })
+    const reasons = field === 'method' ? [message, METHODS] : [message]
+    expect(answer.body).toStrictEqual({ message, code: 'validation', field_errors: { [field]: reasons } })
     expect(left).toStrictEqual(NOTHING)
+  })
+
+  it.each([...BANKS, 'QRIS', 'CARDS', 'ALFAMART', 'INDOMARET', 'BCA_VIRTUAL_ACCOUNT', 'CIMB_VIRTUAL_ACCOUNT'])(
+    'refuses the e-wallet code %s, another kind of channel: nothing is sent to the provider, nothing written',
+    async (code) => {
+      const deps = testDeps()
+      const body = aPaymentBody({ method: 'ewallet', channel_code: code })
+
+      const { answer, left } = await refused(deps, await anApiClient(deps), body)
+
+      const message = `unsupported channel_code for method ewallet: ${code}`
+      expect([answer.status, answer.body]).toStrictEqual([
+        422,
+        { message, code: 'validation', field_errors: { channel_code: [message] } },
+      ])
+      expect(left).toStrictEqual(NOTHING)
+    },
+  )
+
+  it.each(['ASTRAPAY', 'QRIS_WALLET', 'CARDS2', 'BCA_KLIKPAY', 'VIRTUAL_ACCOUNT', '9', '__PROTO__'])(
+    'takes the e-wallet code %s, which is no other kind of channel, at the fallback tariff',
+    async (code) => {
+      const deps = testDeps()
+
+      const { status, body } = await call(deps, API.createPayment, {
+        caller: await anApiClient(deps),
+        body: aPaymentBody({ method: 'ewallet', channel_code: code }),
+      })
+
+      expect([status, body['xendit_fee_minor']]).toStrictEqual([201, 2_500])
+    },
+  )
+
+  it('names the allowed values as a second reason beside the message of an unsupported method', async () => {
+    const deps = testDeps()
+    const body = aPaymentBody({ method: 'card', amount: 0 })
+
+    const { answer } = await refused(deps, await anApiClient(deps), body)
+
+    expect(answer.body).toStrictEqual({
+      message: 'unsupported method: card',
+      code: 'validation',
+      field_errors: {
+        method: ['unsupported method: card', 'must be one of virtual_account, ewallet, qris'],
+        amount: ['notional_minor must be > 0'],
+      },
+    })
   })
 
   it('takes every length that is just allowed', async () => {

@@ -40,6 +40,7 @@ describe('POST /v1/payments (spec 4.1, 2.1)', () => {
       xendit_fee_minor: 4_000,
       hexolus_markup_minor: 100,
       client_net_minor: 95_900,
+      fee_status: 'estimated',
       currency: 'IDR',
       status: 'pending',
       payment_destination: '381652390000001',
@@ -61,6 +62,7 @@ describe('POST /v1/payments (spec 4.1, 2.1)', () => {
       'created_at',
       'currency',
       'expires_at',
+      'fee_status',
       'hexolus_markup_minor',
       'id',
       'method',
@@ -89,10 +91,22 @@ describe('POST /v1/payments (spec 4.1, 2.1)', () => {
     expect(fetched.text).toBe(created.text)
   })
 
-  it('echoes a customer with no more fields than were sent', async () => {
-    const { body } = await create(testDeps(), { customer: {} })
+  it('answers null for an optional field, and a customer without members, as if they were absent', async () => {
+    const nothing = { external_reference: null, description: null, metadata: null, expires_in_seconds: null }
+    const customers = [null, {}, { name: null, email: null, phone: null }]
 
-    expect(body['customer']).toStrictEqual({})
+    for (const customer of customers) {
+      const { status, body } = await create(testDeps(), { ...QRIS, ...nothing, customer })
+
+      expect(status).toBe(201)
+      expect(Object.keys(body)).toStrictEqual(Object.keys((await create(testDeps(), QRIS)).body))
+    }
+  })
+
+  it('echoes a customer with no more fields than were sent', async () => {
+    const { body } = await create(testDeps(), { customer: { name: 'Siti', email: null } })
+
+    expect(body['customer']).toStrictEqual({ name: 'Siti' })
   })
 
   it.each([

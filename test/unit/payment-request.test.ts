@@ -66,10 +66,45 @@ describe('parsePaymentRequest (spec 4.1)', () => {
       { external_reference: '', description: '' },
       { externalReference: '', description: '' },
     ],
-    [{ customer: {} }, { customer: {} }],
+    [{ customer: {} }, { customer: undefined }],
     [{ metadata: {} }, { metadata: '{}' }],
   ])('reads %j as %j', (sent, read) => {
     expect(parse({ ...VALID, ...sent })).toMatchObject({ ok: true, request: read })
+  })
+
+  it.each(['channel_code', 'external_reference', 'customer', 'description', 'metadata', 'expires_in_seconds'])(
+    'takes null for the optional field %s as if it were absent',
+    (field) => {
+      const { channel_code: _, ...rest } = { ...VALID, method: 'qris' }
+
+      expect(parse({ ...rest, [field]: null })).toStrictEqual(parse(rest))
+    },
+  )
+
+  it('takes null for a member of customer as if it were absent, and omits a customer without members', () => {
+    const none = { name: null, email: null, phone: null }
+    const named = parse({ ...VALID, customer: { ...none, name: 'Siti' } })
+
+    expect(named).toStrictEqual(parse({ ...VALID, customer: { name: 'Siti' } }))
+    expect(parse({ ...VALID, customer: none })).toStrictEqual(parse(VALID))
+    expect(parse({ ...VALID, customer: {} })).toStrictEqual(parse(VALID))
+  })
+
+  it('keeps nulls inside metadata', () => {
+    const body = { ...VALID, metadata: { a: null, b: [null] } }
+
+    expect(parse(body)).toMatchObject({ ok: true, request: { metadata: '{"a":null,"b":[null]}' } })
+  })
+
+  it('takes null for a required field as if it were missing', () => {
+    const broken = { method: null, channel_code: null, amount: null, currency: null }
+    const { method, currency, ...missing } = Object.fromEntries(Object.keys(broken).map((field) => [field, undefined]))
+
+    expect(refusalOf(broken).fieldErrors).toStrictEqual(refusalOf({ method, currency, ...missing }).fieldErrors)
+    expect(refusalOf(broken).message).toBe('unsupported method: ')
+    expect(refusalOf({ ...VALID, currency: null }).message).toBe('unsupported currency: ')
+    expect(refusalOf({ ...VALID, amount: null }).message).toBe('notional_minor must be > 0')
+    expect(refusalOf({ ...VALID, channel_code: null }).message).toBe('channel_code required for method virtual_account')
   })
 
   it('refuses with a validation error, never by throwing, whatever the bytes', () => {

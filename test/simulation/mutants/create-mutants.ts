@@ -296,6 +296,28 @@ export const CREATE_MUTANTS = [
       tests: [WHILE_CREATING],
     },
   ]),
+  ...mutantsOf('shared/payment/payment-rules.ts', [
+    {
+      name: 'an e-wallet code that is a card form or a virtual account is taken',
+      find: ' && !isOtherChannel(code)',
+      replace: '',
+      tests: ['functions/api-create-payment-refusals'],
+    },
+    {
+      name: 'an e-wallet code that is a bank is taken',
+      find: '!isSupportedBank(code, now) && ',
+      replace: '',
+      tests: ['functions/api-create-payment-refusals'],
+    },
+  ]),
+  ...mutantsOf('shared/payment/payment-dto.ts', [
+    {
+      name: 'a net that is final is shown as one that will still move',
+      find: 'fee_status: payment.feeStatus',
+      replace: "fee_status: 'estimated'",
+      tests: ['functions/api-fee-status'],
+    },
+  ]),
   ...mutantsOf('shared/ids.ts', [
     {
       name: 'an idempotency key is not unique per client but over all of them',
