@@ -1,37 +1,40 @@
 import * as v from 'valibot'
 
-/** Limits of spec sections 4.2 and 8, and the deepest page of design section 5. */
+/** Limits of spec sections 4.2 and 8. A page past the end is answered as asked, as far as numbers are whole. */
 const DEFAULT_PER_PAGE = 25
 const MAX_PER_PAGE = 100
-const MAX_PAGE = 1_000_000
 
 export type Page = { readonly page: number; readonly perPage: number }
 
 const clamp = (value: number, lowest: number, highest: number) => Math.min(Math.max(value, lowest), highest)
 
-const integerParam = (name: string, fallback: number, lowest: number, highest: number) =>
+const toPage = v.transform((page: number) => Math.max(page, 1))
+const toPerPage = v.transform((perPage: number) => clamp(perPage, 1, MAX_PER_PAGE))
+
+const integerParam = (name: string, fallback: number) =>
   v.pipe(
     v.optional(v.string(), String(fallback)),
     v.regex(/^[+-]?\d+$/, `${name} must be an integer`),
-    v.transform((text) => clamp(Number(text), lowest, highest)),
+    v.transform(Number),
   )
 
-/** `page` and `per_page` of a query string: out of range is clamped, a non-integer refused. */
+/** `page` and `per_page` of a query string: out of range is clamped, a non-integer and a page past 2^53 refused. */
 export const pageParams = {
-  page: integerParam('page', 1, 1, MAX_PAGE),
-  per_page: integerParam('per_page', DEFAULT_PER_PAGE, 1, MAX_PER_PAGE),
+  page: v.pipe(
+    integerParam('page', 1),
+    // A double has lost its last digits beyond: the page answered would not be the page asked for.
+    v.maxValue(Number.MAX_SAFE_INTEGER, `page must be <= ${Number.MAX_SAFE_INTEGER}`),
+    toPage,
+  ),
+  per_page: v.pipe(integerParam('per_page', DEFAULT_PER_PAGE), toPerPage),
 }
 
-const integerField = (fallback: number, lowest: number, highest: number) =>
-  v.pipe(
-    v.optional(v.pipe(v.number(), v.safeInteger()), fallback),
-    v.transform((value) => clamp(value, lowest, highest)),
-  )
+const integerField = (fallback: number) => v.optional(v.pipe(v.number(), v.safeInteger()), fallback)
 
 /** The same two as numbers, for operator payloads. */
 export const pageFields = {
-  page: integerField(1, 1, MAX_PAGE),
-  per_page: integerField(DEFAULT_PER_PAGE, 1, MAX_PER_PAGE),
+  page: v.pipe(integerField(1), toPage),
+  per_page: v.pipe(integerField(DEFAULT_PER_PAGE), toPerPage),
 }
 
 export const pageOf = (params: { readonly page: number; readonly per_page: number }): Page => ({

@@ -56,6 +56,9 @@ export type ApiResponse = {
   readonly body: Record<string, unknown>
 }
 
+/** What the provider's callback is answered when it could not be applied, and should come once more. */
+export const SEND_AGAIN = { message: 'not applied yet; send it again', code: 'internal_error' }
+
 /** What API Gateway hands over: header names in lower case, and as base64 whatever is no UTF-8 text. */
 const eventOf = (route: string, request: ApiRequest): APIGatewayProxyEventV2 => {
   const { caller, id, query, headers = {}, body } = request

@@ -11,21 +11,23 @@ describe('pageParams (spec 4.2, 8)', () => {
     expect(v.parse(params, {})).toStrictEqual({ page: 1, per_page: 25 })
   })
 
-  it('clamp every integer, of whatever length, and refuse nothing that is one', () => {
-    fc.assert(
-      fc.property(fc.bigInt(), (value) => {
-        const clamped = (highest: bigint) => Number(value < 1n ? 1n : value > highest ? highest : value)
+  it('clamp every integer, of whatever length, but for a page beyond 2^53 - 1, which is refused', () => {
+    const largest = BigInt(Number.MAX_SAFE_INTEGER)
 
-        expect(v.parse(params, { page: String(value), per_page: String(value) })).toStrictEqual({
-          page: clamped(1_000_000n),
-          per_page: clamped(100n),
-        })
+    fc.assert(
+      fc.property(fc.oneof(fc.bigInt(), fc.bigInt(largest - 3n, largest + 3n)), (value) => {
+        const perPage = Number(value < 1n ? 1n : value > 100n ? 100n : value)
+
+        expect(v.parse(params, { per_page: String(value) })).toStrictEqual({ page: 1, per_page: perPage })
+        expect(v.is(params, { page: String(value) })).toBe(value <= largest)
+        if (value > largest) return
+        expect(v.parse(params, { page: String(value) }).page).toBe(value < 1n ? 1 : Number(value))
       }),
     )
   })
 
   it('refuse every text that is no integer', () => {
-    const isInteger = (text: string) => /^[+-]?[0-9]+$/.test(text)
+    const isInteger = (text: string) => /^[+-]?[0-9]+$/.test(text) && Number(text) <= Number.MAX_SAFE_INTEGER
 
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.double().map(String)), (text) => {
@@ -41,6 +43,8 @@ describe('pageFields', () => {
     expect(v.parse(fields, { page: -3, per_page: 1_000 })).toStrictEqual({ page: 1, per_page: 100 })
     expect(v.is(fields, { page: 1.5 })).toBe(false)
     expect(v.is(fields, { page: '1' })).toBe(false)
+    expect(v.parse(fields, { page: Number.MAX_SAFE_INTEGER }).page).toBe(Number.MAX_SAFE_INTEGER)
+    expect(v.is(fields, { page: 2 ** 53 })).toBe(false)
   })
 })
 
