@@ -31,6 +31,7 @@ export const environmentOf = (
   ...(spec.alerts && { [ENV.alertsTopic]: topic.topicArn }),
   ...(key && spec.secrets.includes('create-endpoints') && { [ENV.secretsKms]: key.keyArn }),
   ...(stage.front !== 'none' && isHttp(spec) && { [ENV.front]: stage.front }),
+  ...(stage.domain && isHttp(spec) && { [ENV.domain]: stage.domain.name }),
   ...(spec.payerDefaults === true && {
     [ENV.defaultReturnUrl]: stage.settings.defaultReturnUrl,
     [ENV.defaultDisplayName]: stage.settings.defaultDisplayName,

@@ -10,4 +10,6 @@ export type StageSettings = {
   readonly defaultDisplayName: string
   /** HTTP is answered only when it came through the front, which shows by the origin secret it adds. Off by default. */
   readonly behindFront?: boolean
+  /** The API has a name of its own, which browsers may be told to ask over HTTPS alone. Off by default. */
+  readonly hasDomain?: boolean
 }

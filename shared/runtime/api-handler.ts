@@ -40,6 +40,10 @@ export const ok = (body: object): ApiReply => reply(200, body)
 
 const NoQuery = v.object({})
 
+/** An empty parameter is as good as none (design section 5). */
+const filledParams = (params: APIGatewayProxyEventV2['queryStringParameters']) =>
+  Object.fromEntries(Object.entries(params ?? {}).filter(([, value]) => value !== ''))
+
 /**
  * Wraps a client endpoint: envelope and request id outside, then the way it came in, then authentication and the
  * client's rate limit, then the query. So an unauthenticated caller learns nothing about the rest (spec section 5).
@@ -59,16 +63,12 @@ export const apiHandler = <const Schema extends v.GenericSchema = typeof NoQuery
             client,
             clientId: client.clientId,
             id: event.pathParameters?.['id'] ?? '',
-            query: parseInput(spec.query ?? NoQuery, event.queryStringParameters ?? {}),
+            query: parseInput(spec.query ?? NoQuery, filledParams(event.queryStringParameters)),
             idempotencyKey: event.headers['idempotency-key'],
             rawBody: Buffer.from(event.body ?? '', event.isBase64Encoded ? 'base64' : 'utf8'),
           },
           deps,
         )
-        return {
-          statusCode: status,
-          headers: { 'content-type': 'application/json', ...headers },
-          body: JSON.stringify(body),
-        }
+        return { statusCode: status, ...(headers && { headers: { ...headers } }), body: JSON.stringify(body) }
       }),
   )

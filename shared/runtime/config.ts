@@ -13,6 +13,7 @@ export const ENV = {
   defaultReturnUrl: 'GATEWAY_DEFAULT_RETURN_URL',
   defaultDisplayName: 'GATEWAY_DEFAULT_DISPLAY_NAME',
   front: 'GATEWAY_FRONT',
+  domain: 'GATEWAY_DOMAIN',
 } as const
 
 const EnvironmentSchema = v.object({
@@ -28,6 +29,7 @@ const EnvironmentSchema = v.object({
   [ENV.defaultDisplayName]: v.optional(v.pipe(v.string(), v.minLength(1)), 'Payment'),
   // A list and no flag: a misspelt value stops the function instead of opening the origin.
   [ENV.front]: v.optional(v.picklist(['none', 'cloudfront']), 'none'),
+  [ENV.domain]: v.optional(v.pipe(v.string(), v.minLength(1))),
 })
 
 export type Config = {
@@ -52,6 +54,7 @@ export const readConfig = (environment: Readonly<Record<string, string | undefin
       defaultReturnUrl: env[ENV.defaultReturnUrl],
       defaultDisplayName: env[ENV.defaultDisplayName],
       behindFront: env[ENV.front] !== 'none',
+      hasDomain: env[ENV.domain] !== undefined,
     },
     tableName: env[ENV.table],
     webhooksQueueUrl: env[ENV.webhooksQueue],

@@ -5,12 +5,25 @@ import { toErrorReply } from '../envelope.ts'
 
 type HttpMiddleware = MiddlewareObj<APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2>
 
+/** For two years, and for the API's own name alone: what else its owner serves in the zone is not ours to bind. */
+const HTTPS_ONLY = { 'strict-transport-security': 'max-age=63072000' }
+
 /**
- * Outermost part of everything that answers HTTP: the error envelope (spec section 7), the request id in the
- * `X-Request-Id` header and in one log line per request. The line has the route's template, never a path or a query.
+ * Outermost part of everything that answers HTTP: the error envelope (spec section 7), the headers of every answer, the
+ * request id in the `X-Request-Id` header and in one log line per request. The line has the route's template, never a
+ * path or a query.
  */
-export const httpEnvelope = (deps: Pick<Deps, 'log' | 'monotonicMs'>): HttpMiddleware => {
+export const httpEnvelope = (deps: Pick<Deps, 'log' | 'monotonicMs' | 'stage'>): HttpMiddleware => {
   const started = new WeakMap<object, number>()
+
+  const headersOf = (event: APIGatewayProxyEventV2) => ({
+    'content-type': 'application/json',
+    // Balances, destinations, personal data: for whoever asked with a key, and for no cache on the way.
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+    ...(deps.stage.hasDomain === true && HTTPS_ONLY),
+    'x-request-id': event.requestContext.requestId,
+  })
 
   const line = (event: APIGatewayProxyEventV2, status: number) => ({
     request_id: event.requestContext.requestId,
@@ -26,7 +39,7 @@ export const httpEnvelope = (deps: Pick<Deps, 'log' | 'monotonicMs'>): HttpMiddl
     after: (request) => {
       const { event, response } = request
       if (!response) return
-      response.headers = { ...response.headers, 'x-request-id': event.requestContext.requestId }
+      response.headers = { ...response.headers, ...headersOf(event) }
       deps.log.info('request.completed', line(event, response.statusCode ?? 200))
     },
     onError: (request) => {
@@ -37,8 +50,7 @@ export const httpEnvelope = (deps: Pick<Deps, 'log' | 'monotonicMs'>): HttpMiddl
       request.response = {
         statusCode: status,
         headers: {
-          'content-type': 'application/json',
-          'x-request-id': event.requestContext.requestId,
+          ...headersOf(event),
           ...(retryAfterSeconds !== undefined && { 'retry-after': String(retryAfterSeconds) }),
         },
         body: JSON.stringify(body),

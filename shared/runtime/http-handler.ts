@@ -24,10 +24,6 @@ export const httpHandler = (
           },
           deps,
         )
-        return {
-          statusCode: status,
-          headers: { 'content-type': 'application/json' },
-          body: JSON.stringify(body),
-        }
+        return { statusCode: status, body: JSON.stringify(body) }
       }),
   )

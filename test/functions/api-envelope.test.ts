@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
+import { handler as receiveCallback } from '../../functions/callback/receive-provider-callback.ts'
 import { PaymentIdSchema } from '../../shared/ids.ts'
 import { paymentKey } from '../../shared/table/keys.ts'
 import { update } from '../../shared/table/step.ts'
@@ -26,7 +27,14 @@ const requestTo = (deps: TestDeps, name: Name): ApiRequest => ({
   ...(name === 'createPayment' && { body: aPaymentBody() }),
 })
 
-const headersOf = (answer: ApiResponse) => ({ 'content-type': 'application/json', 'x-request-id': answer.requestId })
+const CALLBACK = { route: 'POST /callbacks/xendit', handler: receiveCallback }
+
+const headersOf = (answer: ApiResponse) => ({
+  'content-type': 'application/json',
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+  'x-request-id': answer.requestId,
+})
 
 describe('every answer of every endpoint (spec 7; design section 4)', () => {
   it.each(NAMES)('%s carries the request id and JSON, whatever the outcome', async (name) => {
@@ -81,6 +89,43 @@ describe('every answer of every endpoint (spec 7; design section 4)', () => {
       expect(answer.status).toBe(404)
       expect(answer.body).toStrictEqual({ message: 'resource not found', code: 'not_found' })
       expect(answer.headers).toStrictEqual(headersOf(answer))
+    }
+  })
+})
+
+describe('the headers of every response', () => {
+  it('carry cache-control no-store and x-content-type-options nosniff, on unknown paths and callbacks too', async () => {
+    const deps = testDeps()
+    const caller = await anApiClient(deps)
+
+    const answers = [
+      await call(deps, API.getBalance, { caller }),
+      await call(deps, API.getBalance),
+      await call(deps, UNKNOWN_PATH),
+      await call(deps, CALLBACK, { body: '{}' }),
+    ]
+
+    expect(answers.map(({ status }) => status)).toStrictEqual([200, 401, 404, 500])
+    for (const answer of answers) expect(answer.headers).toStrictEqual(headersOf(answer))
+  })
+
+  it('carry strict-transport-security behind a domain, whatever the outcome', async () => {
+    const deps = testDeps({ stage: { ...testDeps().stage, hasDomain: true } })
+    const caller = await anApiClient(deps)
+
+    const answers = [
+      await call(deps, API.getBalance, { caller }),
+      await call(deps, API.getBalance),
+      await call(deps, UNKNOWN_PATH),
+      await call(deps, CALLBACK, { body: '{}' }),
+    ]
+
+    expect(answers.map(({ status }) => status)).toStrictEqual([200, 401, 404, 500])
+    for (const answer of answers) {
+      expect(answer.headers).toStrictEqual({
+        ...headersOf(answer),
+        'strict-transport-security': 'max-age=63072000',
+      })
     }
   })
 })

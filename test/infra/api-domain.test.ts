@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { isHttp } from '../../functions/function-spec.ts'
+import { MANIFEST } from '../../functions/manifest.ts'
 import { synthesised } from '../support/stack-template.ts'
 import { DOMAIN, stageWith } from '../support/stage-options.ts'
 
@@ -66,6 +68,24 @@ describe('API domain', () => {
   ])('closes the address API Gateway makes up exactly when there is one: %s a domain', (_, template, closed) => {
     expect(only(template, 'AWS::ApiGatewayV2::Api')?.properties).toMatchObject({ DisableExecuteApiEndpoint: closed })
   })
+
+  it.each([
+    ['with', withDomain, true],
+    ['without', plain, false],
+    ['behind the front’s', behindFront, true],
+  ])(
+    'is told to the functions that answer HTTP, for HSTS, exactly when there is one: %s a domain',
+    (_, template, told) => {
+      const names = template
+        .ofType('AWS::Lambda::Function')
+        .filter(({ properties }) =>
+          JSON.stringify(properties['Environment']).includes('"GATEWAY_DOMAIN":"api.pay.example"'),
+        )
+        .map(({ properties }) => String(properties['FunctionName']))
+
+      expect(names).toHaveLength(told ? MANIFEST.filter(isHttp).length : 0)
+    },
+  )
 
   it('is no part of a stage without one', () => {
     const types = new Set(plain.resources.map(({ type }) => type))

@@ -171,6 +171,11 @@ describe('the environment of a deployed function', () => {
     expect(readConfig({ ...environment, [ENV.front]: 'cloudfront' }).stage.behindFront).toBe(true)
   })
 
+  it('says whether the stage has a domain', () => {
+    expect(readConfig(environment).stage.hasDomain).toBe(false)
+    expect(readConfig({ ...environment, [ENV.domain]: 'api.pay.example' }).stage.hasDomain).toBe(true)
+  })
+
   it.each(['', 'CloudFront', 'cloudfront ', 'true', 'off'])(
     'stops the function at %j instead of opening it',
     (value) => {

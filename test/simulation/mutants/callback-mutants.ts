@@ -32,6 +32,14 @@ export const CALLBACK_MUTANTS = [
       tests: ['unit/origin-guard'],
     },
   ]),
+  ...mutantsOf('shared/runtime/http-envelope.ts', [
+    {
+      name: 'a balance may be kept by a cache on the way',
+      find: "    'cache-control': 'no-store',\n",
+      replace: '',
+      tests: ['functions/api-envelope'],
+    },
+  ]),
   ...mutantsOf('shared/payment/receive-callback.ts', [
     {
       name: 'a callback is not asked for its token',
