@@ -191,6 +191,6 @@ export const MANIFEST: readonly FunctionSpec[] = [
   admin('recredit-settlement', allAccess(changed('SETTLEMENT'), { UpdateItem: ['LEDGER'] })),
   admin('get-settlement-statement', { GetItem: ['SETTLEMENT'], indexes: ['by-paid'] }, { timeoutSeconds: 300 }),
   admin('audit-ledger', AUDITING, { timeoutSeconds: 900 }),
-  admin('list-suspense', listed('SUSPENSE', 'by-owner')),
+  admin('list-suspense', listed('SUSPENSE', 'by-owner', 'by-status')),
   admin('resolve-suspense', changed('SUSPENSE')),
 ]

@@ -1,12 +1,14 @@
 import * as v from 'valibot'
 import { pageFields, pageOf, pagination } from '../../shared/page.ts'
 import { adminHandler } from '../../shared/runtime/admin-handler.ts'
-import { toSuspenseDto } from '../../shared/suspense/suspense.ts'
+import { SUSPENSE_STATUSES, toSuspenseDto } from '../../shared/suspense/suspense.ts'
 import { listSuspense } from '../../shared/suspense/suspense-store.ts'
 
-/** Money that was credited to nobody and findings the books cannot explain, newest first. */
-export const handler = adminHandler(v.strictObject(pageFields), async (input, deps) => {
-  const page = pageOf(input)
-  const items = await listSuspense(deps, page)
+const input = v.strictObject({ status: v.optional(v.picklist(SUSPENSE_STATUSES)), ...pageFields })
+
+/** Money that was credited to nobody and findings the books cannot explain, newest first: all, or those of a status. */
+export const handler = adminHandler(input, async ({ status, ...request }, deps) => {
+  const page = pageOf(request)
+  const items = await listSuspense(deps, status, page)
   return { data: items.map(toSuspenseDto), pagination: pagination(page) }
 })

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
 import { type Envelope, toErrorReply } from '../envelope.ts'
+import { invalid } from '../errors.ts'
 import { parseInput } from '../field-errors.ts'
 import { type InjectableHandler, injectable } from './injectable.ts'
 
@@ -29,11 +30,18 @@ export type AdminHandler = InjectableHandler<unknown, AdminReply> & {
 
 const HINT = 'Correct the fields named in field_errors and try again.'
 
+/** A payload left out is an empty one; any other that is no object is nobody's request (a list has keys too). */
+const objectFrom = (event: unknown): object => {
+  const payload = event === undefined ? {} : event
+  if (typeof payload === 'object' && payload !== null && !Array.isArray(payload)) return payload
+  throw invalid('the payload must be a JSON object', { body: ['must be an object'] }, 'Send the fields as {"name": …}.')
+}
+
 /** Tools that always say who asks may say so to actions that only read, too. */
-const withoutIdleOperator = (input: v.GenericSchema, event: unknown): unknown => {
+const withoutIdleOperator = (input: v.GenericSchema, payload: object): object => {
   const takesOperator = 'entries' in input && typeof input.entries === 'object' && 'operator' in (input.entries ?? {})
-  if (takesOperator || typeof event !== 'object' || event === null || !('operator' in event)) return event ?? {}
-  const { operator: _, ...rest } = event
+  if (takesOperator || !('operator' in payload)) return payload
+  const { operator: _, ...rest } = payload
   return rest
 }
 
@@ -49,7 +57,7 @@ export const adminHandler = <const Schema extends v.GenericSchema>(
     injectable<unknown, AdminReply>((deps) => async (event, context) => {
       const fields = { request_id: context.awsRequestId, action: context.functionName }
       try {
-        const body = await run(parseInput(input, withoutIdleOperator(input, event), HINT), deps)
+        const body = await run(parseInput(input, withoutIdleOperator(input, objectFrom(event)), HINT), deps)
         deps.log.info('operator.action', { ...fields, status: 200 })
         return { status: 200, body }
       } catch (error) {

@@ -10,11 +10,22 @@ import { recreditStep } from './window-store.ts'
 
 type CloseDeps = Pick<Deps, 'table' | 'sleep' | 'random' | 'now' | 'newId' | 'log'>
 
-const wrongState = (action: string, settlement: Settlement, hint: string) =>
-  invalid(`settlement cannot be ${action} in status=${settlement.status}`, undefined, hint)
+/** What a settlement in this state can still become: the only steps that would not be refused. */
+const nextStep = ({ status, recreditedAt }: Settlement): string => {
+  switch (status) {
+    case 'recorded':
+      return 'Only a failed settlement can be recredited: mark-settlement-failed first.'
+    case 'manual_paid':
+      return 'It is paid out, which is final; list-settlements shows it.'
+    case 'failed':
+      return recreditedAt === undefined
+        ? 'It has failed, which is final; recredit-settlement puts its funds back to available.'
+        : 'It has failed, which is final, and its funds went back to available; a later settlement pays them out.'
+  }
+}
 
-const TERMINAL_HINT =
-  'A settlement is closed once. Look at it with list-settlements; recredit-settlement takes failed ones.'
+const wrongState = (action: string, settlement: Settlement) =>
+  invalid(`settlement cannot be ${action} in status=${settlement.status}`, undefined, nextStep(settlement))
 
 const statusRecord = ({ status, settledAt, recreditedAt }: Settlement) => ({
   status,
@@ -39,7 +50,7 @@ const close = async (
     }),
   })
   if (!applied) {
-    throw wrongState('closed', await findAnySettlement(deps, before.settlementId), TERMINAL_HINT)
+    throw wrongState('closed', await findAnySettlement(deps, before.settlementId))
   }
   deps.log.info('settlement.closed', { settlement_id: after.settlementId, status: after.status })
   return after
@@ -56,7 +67,7 @@ export const markSettlementPaid = async (
   input: Close & { readonly notes: string | undefined; readonly confirmUnfunded: boolean },
 ): Promise<Settlement> => {
   const settlement = await findAnySettlement(deps, input.settlementId)
-  if (settlement.status !== 'recorded') throw wrongState('marked paid', settlement, TERMINAL_HINT)
+  if (settlement.status !== 'recorded') throw wrongState('marked paid', settlement)
   if (!input.confirmUnfunded) {
     const { unfundedMinor } = await providerFunding(deps, settlement)
     if (unfundedMinor > 0) {
@@ -87,7 +98,7 @@ export const markSettlementFailed = async (
   input: Close & { readonly notes: string },
 ): Promise<Settlement> => {
   const settlement = await findAnySettlement(deps, input.settlementId)
-  if (settlement.status !== 'recorded') throw wrongState('marked failed', settlement, TERMINAL_HINT)
+  if (settlement.status !== 'recorded') throw wrongState('marked failed', settlement)
   const failed: Settlement = { ...settlement, status: 'failed', notes: input.notes }
   return close(deps, settlement, failed, { operator: input.operator, action: 'mark-settlement-failed' })
 }
@@ -120,12 +131,17 @@ export const recreditSettlement = async (
   const current = await findAnySettlement(deps, input.settlementId)
   throw current.status === 'failed'
     ? invalid('settlement was recredited already', undefined, 'Its funds are in available until the next settlement.')
-    : wrongState('recredited', current, 'Only a failed settlement can be recredited: mark-settlement-failed first.')
+    : wrongState('recredited', current)
 }
 
-/** A settlement as operators see it: the public object and what became of it since. */
+/** Bank details are those of the moment of recording, so it takes a new record to have them. */
+const NO_BANK_WARNING =
+  'no bank details: nothing says where to pay it out. Enter them with update-client; then mark-settlement-failed and recredit-settlement, and the next settlement has them.'
+
+/** A settlement as operators see it: the public object, what became of it since, and what is wrong with paying it out. */
 export const toOperatorSettlement = (settlement: Settlement) => ({
   ...toSettlementDto(settlement),
   recredited_at: settlement.recreditedAt ?? null,
   replaces: settlement.replaces ?? null,
+  warning: settlement.status === 'recorded' && settlement.bank === undefined ? NO_BANK_WARNING : null,
 })

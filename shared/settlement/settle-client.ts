@@ -10,7 +10,7 @@ import { newSettlement, recordAudit, type SettleDeps, type SettleTrigger } from 
 import { rerecordSettlements } from './rerecord-settlements.ts'
 import type { Settlement } from './settlement.ts'
 import { recordStep } from './settlement-store.ts'
-import { sumWindow, type WindowSums } from './sum-window.ts'
+import { feePatienceEnds, sumWindow, type WindowSums } from './sum-window.ts'
 import { assertBalanced } from './sums.ts'
 import { readWindow, sweepStep } from './window-store.ts'
 
@@ -23,6 +23,8 @@ export type SettleResult = {
   readonly floorMinor: Minor
   /** When the first payment waiting for its actual fee was paid. */
   readonly heldSince: Timestamp | undefined
+  /** From when on it waits no longer, whatever the provider says. */
+  readonly heldUntil: Timestamp | undefined
 }
 
 /** A payment is eligible from this age on, to the millisecond (spec 3.2, rule 2). */
@@ -81,6 +83,7 @@ export const settleClient = async (
       waitingMinor: rerecorded.waitingMinor,
       floorMinor: client.settlementFloorMinor,
       heldSince: window.heldBy?.paidAt,
+      heldUntil: window.heldBy && feePatienceEnds(window.heldBy.paidAt),
     }
     if (window.sums.netMinor <= client.settlementFloorMinor) {
       deps.log.info('settlement.waiting', { client_id: clientId, held: window.heldBy !== undefined })

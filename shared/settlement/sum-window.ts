@@ -7,8 +7,10 @@ import { addSums, NO_SUMS, type Sums } from './sums.ts'
 
 type SumDeps = Pick<Deps, 'table' | 'sleep' | 'random' | 'provider' | 'now' | 'monotonicMs' | 'log' | 'alerts'>
 
-/** A payment's funds wait this long for the provider's actual fee; then the estimate is assumed. */
 const FEE_PATIENCE_MS = 7 * DAY_MS
+
+/** A payment's funds wait until then for the provider's actual fee; from then on the estimate is assumed. */
+export const feePatienceEnds = (paidAt: Timestamp): Timestamp => addMs(paidAt, FEE_PATIENCE_MS)
 
 /**
  * How long one run asks the provider about fees. What is behind it is held for the next run: the part that is final is
@@ -65,7 +67,7 @@ const withFinalFee = async (
   payment: PaidPayment,
   askUntilMs: number,
 ): Promise<PaidPayment | undefined> => {
-  if (addMs(payment.paidAt, FEE_PATIENCE_MS) > deps.now() || deps.monotonicMs() >= askUntilMs) return undefined
+  if (feePatienceEnds(payment.paidAt) > deps.now() || deps.monotonicMs() >= askUntilMs) return undefined
   const final = await finalFee(deps, payment.id)
   return final && { ...payment, ...final }
 }

@@ -1,7 +1,8 @@
 import { invalid } from '../errors.ts'
 import type { ClientId } from '../ids.ts'
+import type { Timestamp } from '../time.ts'
 import type { SettleDeps } from './new-settlement.ts'
-import { settleClient } from './settle-client.ts'
+import { type SettleResult, settleClient } from './settle-client.ts'
 import type { Settlement } from './settlement.ts'
 
 /**
@@ -14,10 +15,6 @@ export const triggerSettlement = async (
 ): Promise<readonly Settlement[]> => {
   const result = await settleClient(deps, input.clientId, { by: 'manual', operator: input.operator })
   if (result.settlements.length > 0) return result.settlements
-  const held =
-    result.heldSince === undefined
-      ? ''
-      : ` Payments from ${result.heldSince} on wait for the provider's actual fee; sync-provider-transactions asks for it.`
   const waiting =
     result.waitingMinor === 0
       ? ''
@@ -25,6 +22,15 @@ export const triggerSettlement = async (
   throw invalid(
     `nothing to settle: ${result.eligibleMinor} IDR are eligible, the floor is ${result.floorMinor} IDR and must be exceeded`,
     undefined,
-    `Payments are eligible 24 hours after they succeeded.${held}${waiting}`,
+    `Payments are eligible 24 hours after they succeeded.${heldText(result, deps.now())}${waiting}`,
   )
+}
+
+/** What waits for fees passes by itself: from when on, and what can be done before. */
+const heldText = ({ heldSince, heldUntil }: SettleResult, now: Timestamp): string => {
+  if (heldSince === undefined || heldUntil === undefined) return ''
+  const waiting = ` Payments from ${heldSince} on wait for the provider's actual fee`
+  return heldUntil > now
+    ? `${waiting}; sync-provider-transactions asks for it. The first passes on ${heldUntil} at the latest, each later one seven days after it was paid.`
+    : `${waiting}; the first passes since ${heldUntil}, as soon as the provider can be asked once more: try again.`
 }

@@ -69,12 +69,18 @@ export const resolveStep = (item: Suspense): Step =>
     equals('status', 'open'),
   )
 
-/** All items, newest first. */
-export const listSuspense = async (deps: StoreDeps, page: Page): Promise<readonly Suspense[]> => {
+/** All items, or those of a status, newest first. */
+export const listSuspense = async (
+  deps: StoreDeps,
+  status: Suspense['status'] | undefined,
+  page: Page,
+): Promise<readonly Suspense[]> => {
+  const partition = [GATEWAY_OWNER, 'suspense']
   const items = await listItems(deps, {
     kind: 'SUSPENSE',
-    index: 'by-owner',
-    partition: [GATEWAY_OWNER, 'suspense'],
+    ...(status === undefined
+      ? { index: 'by-owner', partition }
+      : { index: 'by-status', partition: [...partition, status] }),
     page,
   })
   return items.map((item) => v.parse(SuspenseSchema, item))

@@ -20,6 +20,8 @@ export const SUSPENSE_CAUSES = {
 export type MoneyCause = (typeof SUSPENSE_CAUSES)['money'][number]
 export type FindingCause = (typeof SUSPENSE_CAUSES)['finding'][number]
 
+export const SUSPENSE_STATUSES = ['open', 'resolved'] as const
+
 export const RESOLUTIONS = ['refunded', 'written_off'] as const
 
 const SUSPENSE_ID = /^[\x20-\x7e]{1,512}$/
@@ -35,7 +37,7 @@ export const SuspenseSchema = v.object({
   paymentId: v.optional(v.string()),
   clientId: v.optional(v.string()),
   providerPaymentId: v.optional(v.string()),
-  status: v.picklist(['open', 'resolved']),
+  status: v.picklist(SUSPENSE_STATUSES),
   createdAt: TimestampSchema,
   resolution: v.optional(v.picklist(RESOLUTIONS)),
   notes: v.optional(v.string()),

@@ -43,7 +43,11 @@ export const listDeliveries = async (
   }
   const depth = firstOfPage(page) + page.perPage
   if (depth > MAX_DEPTH) {
-    throw invalid(`page: only the newest ${MAX_DEPTH} deliveries can be listed`, { page: ['too far back'] }, DEPTH_HINT)
+    throw invalid(
+      `page: only the newest ${MAX_DEPTH} deliveries can be listed`,
+      { page: ['too far back'] },
+      depthHint(page),
+    )
   }
   const owners = await endpointIds(deps, clientId, filter.endpointId)
   const lists = await inChunks(owners, CHUNK, (owner) => newestKeys(deps, owner, filter.status, depth))
@@ -59,7 +63,8 @@ export const listDeliveries = async (
   )
 }
 
-const DEPTH_HINT = 'Ask by endpoint_id, event_id or status, or look a payment up with get-payment.'
+const depthHint = ({ perPage }: Page) =>
+  `The last page is ${Math.floor(MAX_DEPTH / perPage)}. Older ones: by event_id, or with get-payment, which shows those of a payment.`
 
 /** What became of an event: its deliveries with their attempts, to every endpoint of the client, newest first. */
 export const deliveriesOfEvent = async (

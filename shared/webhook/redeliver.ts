@@ -45,7 +45,7 @@ export const requireEnabledEndpoint = async (
     throw invalid(
       'the endpoint is deleted',
       undefined,
-      "Redeliver to another endpoint of the client, with that one's endpoint_id and since.",
+      'Nothing is sent there any more. An enabled endpoint of the client gets it with its own endpoint_id and since.',
     )
   }
   if (!endpoint.enabled) throw endpointDisabled()

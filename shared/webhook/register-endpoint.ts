@@ -71,10 +71,11 @@ export const registerEndpoint = async (
 const assertRoomForOneMore = async (deps: RegisterDeps, clientId: ClientId): Promise<void> => {
   const endpoints = await listAllEndpoints(deps, clientId)
   const live = endpoints.filter(({ deletedAt }) => deletedAt === undefined)
-  if (live.length >= MAX_LIVE_ENDPOINTS) {
-    throw invalid(`a client has at most ${MAX_LIVE_ENDPOINTS} endpoints`, undefined, 'Delete one that is not used.')
-  }
+  // The one that no deleting helps against comes first.
   if (endpoints.length >= MAX_ENDPOINTS_EVER) {
     throw invalid(`a client has at most ${MAX_ENDPOINTS_EVER} endpoints, deleted ones counted`)
+  }
+  if (live.length >= MAX_LIVE_ENDPOINTS) {
+    throw invalid(`a client has at most ${MAX_LIVE_ENDPOINTS} endpoints`, undefined, 'Delete one that is not used.')
   }
 }

@@ -110,13 +110,23 @@ describe('npm run admin on the local gateway', () => {
       bank_account_no: '0012',
       notes: 'transfer 17',
     })
-    expect(table.out).toMatch(/^id +client_id +period_start/)
+    expect(table.out).toMatch(/^id +client_id +status +net_minor/)
     expect(table.out).toContain('95460')
     expect(again).toMatchObject({ code: 1, out: '' })
     expect(again.err).toContain('settlement cannot be marked paid in status=manual_paid')
     expect(again.err).toContain('Hint: ')
     expect(audit).toStrictEqual({ balanced: true, differences: [] })
   })
+
+  it.each(['null', '[]', '[1]', '"text"', '17', 'true'])(
+    'hears from the Invoke API that %s is no payload of an action',
+    async (body) => {
+      const url = `${cloud.urls.lambda}/2015-03-31/functions/gateway-local-list-suspense/invocations`
+      const reply = await fetch(url, { method: 'POST', body })
+
+      expect(await reply.json()).toMatchObject({ status: 422, body: { field_errors: { body: ['must be an object'] } } })
+    },
+  )
 
   it('runs as a process: its answer on the output, its verdict in the exit code', async () => {
     const run = (...argv: string[]) =>

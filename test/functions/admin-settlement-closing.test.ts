@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { handler as markFailed } from '../../functions/admin/mark-settlement-failed.ts'
 import { handler as markPaid } from '../../functions/admin/mark-settlement-paid.ts'
 import { handler as recredit } from '../../functions/admin/recredit-settlement.ts'
+import type { AdminHandler } from '../../shared/runtime/admin-handler.ts'
 import { expectBalanced } from '../support/expect-balanced.ts'
 import { invokeAdmin } from '../support/invoke-admin.ts'
 import { auditOf, OPERATOR } from '../support/operator-actions.ts'
@@ -64,7 +65,7 @@ describe('mark-settlement-paid, mark-settlement-failed and recredit-settlement',
       }),
     )
     await invokeAdmin(markFailed, deps, input)
-    const hint = 'A settlement is closed once. Look at it with list-settlements; recredit-settlement takes failed ones.'
+    const hint = 'It has failed, which is final; recredit-settlement puts its funds back to available.'
     for (const [handler, action] of [
       [markPaid, 'marked paid'],
       [markFailed, 'marked failed'],
@@ -79,6 +80,36 @@ describe('mark-settlement-paid, mark-settlement-failed and recredit-settlement',
         action_hint: 'Its funds are in available until the next settlement.',
       }),
     )
+  })
+
+  it.each([
+    ['recorded', []],
+    ['paid out', [markPaid]],
+    ['failed', [markFailed]],
+    ['recredited', [markFailed, recredit]],
+  ])('name in the hint about a %s one no step that will be refused', async (_, history) => {
+    const deps = testDeps()
+    const { settlement } = await aSettledClient(deps)
+    const input = (handler: AdminHandler) => ({
+      operator: OPERATOR,
+      settlement_id: settlement.settlementId,
+      notes: 'x',
+      ...(handler === markPaid && { confirm_unfunded: true }),
+    })
+    for (const handler of history) await invokeAdmin(handler, deps, input(handler))
+    const byName = {
+      'mark-settlement-paid': markPaid,
+      'mark-settlement-failed': markFailed,
+      'recredit-settlement': recredit,
+    }
+
+    for (const handler of history.length === 0 ? [recredit] : [markPaid, markFailed, recredit]) {
+      const copy = await invokeAdmin(handler, deps, input(handler))
+      if (copy.status === 200) continue
+      const { action_hint: hint = '' } = copy.body as { readonly action_hint?: string }
+      const named = Object.entries(byName).filter(([name]) => hint.includes(name))
+      for (const [, next] of named) expect(await invokeAdmin(next, deps, input(next))).toMatchObject({ status: 200 })
+    }
   })
 
   it('ask for a confirmation before money leaves that has not arrived', async () => {

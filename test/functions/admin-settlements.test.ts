@@ -1,13 +1,17 @@
+import * as v from 'valibot'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { handler as getStatement } from '../../functions/admin/get-settlement-statement.ts'
 import { handler as listSettlements } from '../../functions/admin/list-settlements.ts'
 import { handler as markFailed } from '../../functions/admin/mark-settlement-failed.ts'
 import { handler as markPaid } from '../../functions/admin/mark-settlement-paid.ts'
+import { handler as recredit } from '../../functions/admin/recredit-settlement.ts'
 import { handler as trigger } from '../../functions/admin/trigger-settlement.ts'
+import { handler as updateClient } from '../../functions/admin/update-client.ts'
 import { minor } from '../../shared/money.ts'
 import type { Settlement } from '../../shared/settlement/settlement.ts'
-import { addMs, DAY_MS } from '../../shared/time.ts'
+import { addMs, DAY_MS, TimestampSchema } from '../../shared/time.ts'
 import { expectBalanced } from '../support/expect-balanced.ts'
+import { fakeProvider } from '../support/fake-provider.ts'
 import { invokeAdmin } from '../support/invoke-admin.ts'
 import { auditOf, OPERATOR } from '../support/operator-actions.ts'
 import { refusedWith, shownSettlement } from '../support/operator-settlements.ts'
@@ -69,10 +73,73 @@ describe('trigger-settlement (spec 3.2, rule 4)', () => {
       refusedWith('nothing to settle: 95900 IDR are eligible, the floor is 95900 IDR and must be exceeded', {
         action_hint:
           'Payments are eligible 24 hours after they succeeded.' +
-          ` Payments from ${held.paidAt} on wait for the provider's actual fee; sync-provider-transactions asks for it.`,
+          ` Payments from ${held.paidAt} on wait for the provider's actual fee; sync-provider-transactions asks for it.` +
+          ` The first passes on ${addMs(deps.now(), 6 * DAY_MS)} at the latest, each later one seven days after it was paid.`,
       }),
     )
     await expectBalanced(deps, client.clientId)
+  })
+
+  it('names the date from which waiting fees pass, and they pass then', async () => {
+    const deps = testDeps({ table })
+    const client = await aStoredClient(deps, { settlementFloorMinor: minor(0) })
+    await aSucceededPayment(deps, client, { feeStatus: 'estimated' })
+    aDayLater(deps)
+    const settle = () => invokeAdmin(trigger, deps, { operator: OPERATOR, client_id: client.clientId })
+
+    const { action_hint: hint = '' } = (await settle()).body as { readonly action_hint?: string }
+    const [, date = ''] = /passes on (\S+) at the latest/.exec(hint) ?? []
+    deps.clock.set(addMs(v.parse(TimestampSchema, date), -1))
+    const early = await settle()
+    deps.clock.set(v.parse(TimestampSchema, date))
+    deps.provider.script('listTransactions', async () => ({ kind: 'unanswered', reason: 'unreachable' }))
+    const unanswered = await settle()
+    deps.provider.script('listTransactions', fakeProvider().listTransactions)
+
+    expect(early).toMatchObject({ status: 422 })
+    expect(unanswered).toMatchObject({
+      status: 422,
+      body: { action_hint: expect.stringContaining(`the first passes since ${date}`) as unknown },
+    })
+    expect(await settle()).toMatchObject({ status: 200, body: { settlements: [{ net_minor: 95_900 }] } })
+  })
+
+  it('warns of a settlement recorded without bank details, until it has them', async () => {
+    const deps = testDeps({ table })
+    const client = await aStoredClient(deps, { settlementFloorMinor: minor(0), bank: undefined })
+    await aSucceededPayment(deps, client)
+    aDayLater(deps)
+    const input = { operator: OPERATOR, client_id: client.clientId }
+    const settle = async () => {
+      const { body } = await invokeAdmin(trigger, deps, input)
+      const [settlement] = (body as { settlements: { id: string; warning: string | null }[] }).settlements
+      return settlement
+    }
+    const warnings = () => deps.lines.filter(({ code }) => code === 'settlement.without_bank').length
+
+    const without = await settle()
+    const listed = await invokeAdmin(listSettlements, deps, { client_id: client.clientId })
+    const closing = { operator: OPERATOR, settlement_id: without?.id, notes: 'no bank details' }
+    // The very steps that the warning names.
+    await invokeAdmin(updateClient, deps, {
+      ...input,
+      bank: { bank_name: 'BCA', bank_account_no: '0012', bank_account_name: 'PT Kopi' },
+    })
+    const failed = await invokeAdmin(markFailed, deps, closing)
+    const recredited = await invokeAdmin(recredit, deps, closing)
+    const again = await settle()
+
+    const warning = expect.stringMatching(
+      /^no bank details: .*update-client.*mark-settlement-failed.*recredit-settlement/,
+    )
+    expect(without).toMatchObject({ warning })
+    expect(listed).toMatchObject({ body: { data: [{ id: without?.id, warning }] } })
+    expect([failed, recredited]).toMatchObject([
+      { status: 200, body: { warning: null } },
+      { status: 200, body: { warning: null } },
+    ])
+    expect(again).toMatchObject({ warning: null, bank_account_no: '0012', replaces: without?.id })
+    expect(warnings()).toBe(1)
   })
 })
 
@@ -141,7 +208,7 @@ describe('get-settlement-statement', () => {
   it('answers JSON by default and CSV when asked', async () => {
     const deps = testDeps({ table })
     const { settlement } = await aSettledClient(deps)
-    const { recredited_at: _, replaces: __, ...publicView } = shownSettlement(settlement)
+    const { recredited_at: _, replaces: __, warning: ___, ...publicView } = shownSettlement(settlement)
 
     const json = await invokeAdmin(getStatement, deps, { settlement_id: settlement.settlementId })
     const csv = await invokeAdmin(getStatement, deps, { settlement_id: settlement.settlementId, format: 'csv' })

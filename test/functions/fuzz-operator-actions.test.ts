@@ -118,6 +118,25 @@ describe('every operator action with any payload', () => {
     expect(status).toBe(200)
   })
 
+  it.each(ACTIONS)('$name refuses a payload that is no object, and changes nothing', async ({ entry }) => {
+    const deps = copyOf(world)
+    const handler = await handlerOf(entry)
+    const before = tracesOf(deps)
+
+    for (const payload of [null, [], [{}], [1], '', 'text', '{}', 0, 17, true, false]) {
+      expect(await invokeAdmin(handler, deps, payload)).toStrictEqual({
+        status: 422,
+        body: {
+          message: 'the payload must be a JSON object',
+          code: 'validation',
+          field_errors: { body: ['must be an object'] },
+          action_hint: expect.any(String) as unknown,
+        },
+      })
+    }
+    expect(tracesOf(deps)).toStrictEqual(before)
+  })
+
   it.each(ACTIONS)('$name answers, or refuses in the envelope and changes nothing', async (spec) => {
     const handler = await handlerOf(spec.entry)
     const anyPayload = fc.oneof(

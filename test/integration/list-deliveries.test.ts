@@ -230,4 +230,16 @@ describe('list-deliveries: refusals', () => {
       body: { code: 'validation', field_errors: { [field]: expect.any(Array) }, action_hint: expect.any(String) },
     })
   })
+
+  it('names the last page that can be listed, and lists it', async () => {
+    const { deps, clientId } = await arrange()
+
+    const { body } = await list(deps, { client_id: clientId, page: 287, per_page: 7 })
+    const [, page = ''] = /^The last page is (\d+)\./.exec((body as { action_hint?: string }).action_hint ?? '') ?? []
+
+    expect(await list(deps, { client_id: clientId, page: Number(page), per_page: 7 })).toMatchObject({ status: 200 })
+    expect(await list(deps, { client_id: clientId, page: Number(page) + 1, per_page: 7 })).toMatchObject({
+      status: 422,
+    })
+  })
 })

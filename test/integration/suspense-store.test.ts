@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { handler as listSuspense } from '../../functions/admin/list-suspense.ts'
 import { minor } from '../../shared/money.ts'
 import { listAudit } from '../../shared/operator/audit-trail.ts'
 import { finding, heldMoney, publishSuspenseAlert, recordSuspense } from '../../shared/suspense/record-suspense.ts'
@@ -6,6 +7,8 @@ import { resolveSuspense } from '../../shared/suspense/resolve-suspense.ts'
 import type { Suspense } from '../../shared/suspense/suspense.ts'
 import { endSuspenseAlert, ensureSuspense, findSuspense, putSuspense } from '../../shared/suspense/suspense-store.ts'
 import { transact } from '../../shared/table/write.ts'
+import { invokeAdmin } from '../support/invoke-admin.ts'
+import { memoryDeps } from '../support/memory-table.ts'
 import { type TestDeps, testDeps } from '../support/test-deps.ts'
 import { dueAtOf } from '../support/webhook-builders.ts'
 
@@ -82,6 +85,31 @@ describe('recordSuspense', () => {
     expect(deps.published.map(({ kind, subject }) => [kind, subject])).toStrictEqual([
       ['suspense.finding', item.suspenseId],
     ])
+  })
+})
+
+describe('listSuspense', () => {
+  it('lists all items, or those that are open or resolved, newest first', async () => {
+    const deps = memoryDeps()
+    const made = []
+    for (let count = 0; count < 3; count++) {
+      const item = heldIn(deps)
+      await recordSuspense(deps, item)
+      made.push(item)
+      deps.clock.advance(60)
+    }
+    const [first, second, third] = made.map(({ suspenseId }) => suspenseId)
+    await resolveSuspense(deps, { suspenseId: second ?? '', operator: 'ayu', resolution: 'refunded', notes: undefined })
+    const listed = async (payload: object) => {
+      const { body } = await invokeAdmin(listSuspense, deps, payload)
+      return (body as { readonly data: readonly { readonly suspense_id: string }[] }).data.map((one) => one.suspense_id)
+    }
+
+    expect(await listed({})).toStrictEqual([third, second, first])
+    expect(await listed({ status: 'open' })).toStrictEqual([third, first])
+    expect(await listed({ status: 'open', per_page: 1, page: 2 })).toStrictEqual([first])
+    expect(await listed({ status: 'resolved' })).toStrictEqual([second])
+    expect(await invokeAdmin(listSuspense, deps, { status: 'closed' })).toMatchObject({ status: 422 })
   })
 })
 

@@ -55,7 +55,7 @@ describe('sync against the provider simulator', () => {
       providerSettledAt: expect.any(String),
     })
     expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 95_460, succeeded: 1 })
-    expect(await listSuspense(deps, { page: 1, perPage: 10 })).toStrictEqual([])
+    expect(await listSuspense(deps, undefined, { page: 1, perPage: 10 })).toStrictEqual([])
     await expectBalanced(deps, client.clientId)
   })
 

@@ -23,6 +23,7 @@ export const shownSettlement = (settlement: Settlement, fields: Readonly<Record<
   created_at: settlement.createdAt,
   recredited_at: null,
   replaces: null,
+  warning: null,
   ...fields,
 })
 
