@@ -1,94 +1,15 @@
 /**
  * Goal: a payment past its time is `expired`, with its event, whoever tried to cancel it before; `cancelled` only when
  * the provider had cancelled it at its merchant's request before our own expiry began. Method: each order of what
- * merchant, due work and provider do, and a death at each of their calls; then due work goes on until nothing is due.
+ * merchant, due work and provider do; then due work goes on until nothing is due.
  */
 import { describe, expect, it } from 'vitest'
-import { cancelPayment } from '../../shared/payment/cancel-payment.ts'
-import { checkDuePayment } from '../../shared/payment/check-due-payment.ts'
 import type { Payment } from '../../shared/payment/payment.ts'
-import { findStoredPayment, noteExpiryStarted } from '../../shared/payment/payment-store.ts'
-import type { CancelAnswer } from '../../shared/provider/provider.ts'
+import { noteExpiryStarted } from '../../shared/payment/payment-store.ts'
 import { findSuspense } from '../../shared/suspense/suspense-store.ts'
-import { addMs, later } from '../../shared/time.ts'
-import { type CrashPoint, crashingAt, ProcessDied } from '../support/crash-points.ts'
+import { addMs } from '../../shared/time.ts'
+import { aQris, current, EXPIRED, expectCancelled, expectExpired, rest } from '../support/ageing-payment.ts'
 import { interceptTable } from '../support/intercept-table.ts'
-import { ledgerView } from '../support/ledger-view.ts'
-import { eventOf } from '../support/paid-payment.ts'
-import { aPendingPayment, aStoredClient } from '../support/payment-builders.ts'
-import { type TestDeps, testDeps } from '../support/test-deps.ts'
-
-const LIFETIME_S = 600
-const SILENCE: CancelAnswer = { kind: 'unanswered', reason: 'unreachable' }
-const EXPIRED = 'payment cannot be cancelled in status=expired'
-
-/** A QRIS payment, whose time is ours to enforce, and what can happen to its cancels. */
-const aQris = async () => {
-  const deps = testDeps()
-  const client = await aStoredClient(deps)
-  const request = { method: 'qris', channelCode: undefined, expiresInSeconds: LIFETIME_S } as const
-  const payment = await aPendingPayment(deps, client, request)
-  const doneUpstream = (id: string): CancelAnswer => {
-    if (deps.provider.requests.get(id)?.status !== 'open') return { kind: 'final' }
-    deps.provider.close(id, 'cancelled')
-    return { kind: 'cancelled' }
-  }
-  return {
-    deps,
-    client,
-    payment,
-    cancel: (as: TestDeps = deps) => cancelPayment(as, { clientId: client.clientId, id: payment.paymentId }),
-    check: async (as: TestDeps = deps) => checkDuePayment(as, await due(deps, payment)),
-    /** No cancel reaches the provider. */
-    cutOff: () => deps.provider.script('cancelRequest', async () => SILENCE),
-    /** The provider cancels, and nobody hears of it. */
-    loseAnswers: () => deps.provider.script('cancelRequest', async (id) => (doneUpstream(id), SILENCE)),
-    /** Something happens while the provider's answer is on its way. */
-    meanwhile: (act: () => Promise<unknown>) =>
-      deps.provider.script('cancelRequest', async (id) => {
-        const answer = doneUpstream(id)
-        await act()
-        return answer
-      }),
-    heal: () => deps.provider.script('cancelRequest', async (id) => doneUpstream(id)),
-    passTime: () => deps.clock.advance(LIFETIME_S),
-  }
-}
-
-const current = async (deps: TestDeps, { paymentId }: Payment): Promise<Payment> => {
-  const stored = await findStoredPayment(deps, paymentId)
-  if (stored === undefined || stored.status === 'creating') throw new Error('the payment is not visible')
-  return stored
-}
-
-const due = async (deps: TestDeps, payment: Payment) => {
-  const { paymentId, dueAt = deps.now() } = await current(deps, payment)
-  deps.clock.set(later(dueAt, deps.now()))
-  return { paymentId, dueAt }
-}
-
-/** Due work, as often as it takes. */
-const rest = async (deps: TestDeps, payment: Payment): Promise<Payment> => {
-  for (let check = 0; check < 20; check++) {
-    const stored = await current(deps, payment)
-    if (stored.status !== 'pending') return stored
-    await checkDuePayment(deps, await due(deps, payment))
-  }
-  throw new Error('the payment does not come to rest')
-}
-
-const expectExpired = async (deps: TestDeps, payment: Payment) => {
-  expect(await current(deps, payment)).toMatchObject({ status: 'expired' })
-  expect(await eventOf(deps, payment, 'payment.expired')).toMatchObject({ entity: 'event' })
-  expect(await ledgerView(deps, payment.clientId)).toStrictEqual({ pendingMinor: 0, expired: 1 })
-}
-
-const expectCancelled = async (deps: TestDeps, payment: Payment) => {
-  expect(await current(deps, payment)).toMatchObject({ status: 'cancelled' })
-  expect(await current(deps, payment)).not.toHaveProperty('expiryStartedAt')
-  expect(await eventOf(deps, payment, 'payment.expired')).toBeUndefined()
-  expect(await ledgerView(deps, payment.clientId)).toStrictEqual({ pendingMinor: 0, cancelled: 1 })
-}
 
 describe('a payment past its time', () => {
   it('is expired, with its event, also when somebody tried to cancel it before and was answered 502', async () => {
@@ -300,77 +221,4 @@ describe('a cancel that meets the expiry', () => {
     expect(refused).toMatchObject({ status: 'rejected', reason: { message: EXPIRED } })
     await expectExpired(deps, payment)
   })
-})
-
-describe('a death at every call', () => {
-  type Scene = Awaited<ReturnType<typeof aQris>>
-  type Flow = {
-    readonly prepare: (scene: Scene) => unknown
-    readonly run: (scene: Scene, as: TestDeps) => Promise<unknown>
-  }
-
-  const POINTS = Array.from({ length: 30 }, (_, at) => at + 1).flatMap((call): readonly CrashPoint[] => [
-    { call, when: 'before' },
-    { call, when: 'after' },
-  ])
-
-  /** Runs the flow once for every point it reaches, and lets due work go on behind each death. */
-  const dyingEverywhere = async ({ prepare, run }: Flow, judge: (scene: Scene) => Promise<void>) => {
-    let deaths = 0
-    for (const point of POINTS) {
-      const scene = await aQris()
-      await prepare(scene)
-      const dying = crashingAt(scene.deps, point)
-      await run(scene, dying.deps).catch((error: unknown) => {
-        if (!(error instanceof ProcessDied)) throw error
-      })
-      if (!dying.reached()) return deaths
-      deaths++
-      await judge(scene)
-    }
-    throw new Error('the flow makes more calls than that')
-  }
-
-  const tried = async ({ cancel, cutOff, heal }: Scene) => {
-    cutOff()
-    await expect(cancel()).rejects.toMatchObject({ code: 'network' })
-    heal()
-  }
-
-  it.each<[string, Flow]>([
-    ['of its expiry', { prepare: ({ passTime }) => passTime(), run: ({ check }, as) => check(as) }],
-    [
-      'of the expiry of one that somebody tried to cancel',
-      { prepare: async (scene) => (await tried(scene), scene.passTime()), run: ({ check }, as) => check(as) },
-    ],
-    [
-      'of a cancel past its time',
-      { prepare: ({ passTime }) => passTime(), run: ({ cancel }, as) => cancel(as).catch(refusedOnly) },
-    ],
-  ])('%s leaves it expired, with its event', async (_name, flow) => {
-    const deaths = await dyingEverywhere(flow, async ({ deps, payment }) => {
-      await rest(deps, payment)
-      await expectExpired(deps, payment)
-    })
-
-    expect(deaths).toBeGreaterThan(5)
-  })
-
-  it.each([
-    ['before its time is over', 0],
-    ['once its time is over', LIFETIME_S],
-  ])('of a cancel leaves it cancelled exactly when the provider had done it, looked at %s', async (_when, seconds) => {
-    const flow: Flow = { prepare: () => undefined, run: ({ cancel }, as) => cancel(as) }
-
-    await dyingEverywhere(flow, async ({ deps, payment }) => {
-      const done = deps.provider.requests.get(payment.paymentRequestId)?.status === 'cancelled'
-      deps.clock.advance(seconds)
-      await rest(deps, payment)
-      await (done ? expectCancelled : expectExpired)(deps, payment)
-    })
-  })
-
-  const refusedOnly = (error: unknown) => {
-    if (error instanceof ProcessDied || !String(error).includes(EXPIRED)) throw error
-  }
 })

@@ -1,6 +1,7 @@
 import { ATTEMPT_MUTANTS } from './mutants/attempt-mutants.ts'
 import { BORDER_MUTANTS } from './mutants/border-mutants.ts'
 import { CALLBACK_MUTANTS } from './mutants/callback-mutants.ts'
+import { CANCEL_MUTANTS } from './mutants/cancel-mutants.ts'
 import { CLIENT_MUTANTS } from './mutants/client-mutants.ts'
 import { CREATE_MUTANTS } from './mutants/create-mutants.ts'
 import { DELIVERY_MUTANTS } from './mutants/delivery-mutants.ts'
@@ -17,6 +18,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...PROVIDER_NEWS_MUTANTS,
   ...CALLBACK_MUTANTS,
   ...DUE_WORK_MUTANTS,
+  ...CANCEL_MUTANTS,
   ...EVENT_MUTANTS,
   ...DELIVERY_MUTANTS,
   ...ATTEMPT_MUTANTS,
