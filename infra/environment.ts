@@ -30,6 +30,7 @@ export const environmentOf = (
   ...Object.fromEntries(spec.sends.map((name) => [QUEUE_URL[name], queues.byName[name].queue.queueUrl])),
   ...(spec.alerts && { [ENV.alertsTopic]: topic.topicArn }),
   ...(key && spec.secrets.includes('create-endpoints') && { [ENV.secretsKms]: key.keyArn }),
+  ...(stage.settings.providerFees === 'invoiced' && { [ENV.providerFees]: stage.settings.providerFees }),
   ...(stage.front !== 'none' && isHttp(spec) && { [ENV.front]: stage.front }),
   ...(stage.domain && isHttp(spec) && { [ENV.domain]: stage.domain.name }),
   ...(spec.payerDefaults === true && {

@@ -1,6 +1,6 @@
 import { RemovalPolicy } from 'aws-cdk-lib'
 import { DAILY_TIMES, type DailyTimes, type TimeOfDay } from '../functions/daily-times.ts'
-import type { StageSettings } from '../shared/stage-settings.ts'
+import { PROVIDER_FEES, type ProviderFees, type StageSettings } from '../shared/stage-settings.ts'
 
 /** What a route lets through; API Gateway answers the rest with 429. */
 export type Throttle = { readonly requestsPerSecond: number; readonly burst: number }
@@ -91,6 +91,8 @@ export const PLACEHOLDER_RETURN_URL = 'https://example.com/'
 
 type Options = Omit<DeployedStage, 'settings'> & {
   readonly payer: { readonly returnUrl: string; readonly name: string }
+  /** By the contract with the provider (docs/operations.md, section 3). Undefined: deducted from each payment. */
+  readonly providerFees?: ProviderFees
 }
 
 /** `dev` and every stage a developer names: cheap, and gone without a trace when its stack is deleted. */
@@ -152,10 +154,16 @@ const STAGES: Readonly<Record<string, Options>> = { dev: disposable, prod: produ
 /** The stage of that name: `prod`, `dev`, or one's own. Throws on a name that cannot be deployed. */
 export const deployedStage = (name: string): DeployedStage => {
   assertStageName(name)
-  const { payer, ...stage } = STAGES[name] ?? disposable
+  const { payer, providerFees = 'deducted', ...stage } = STAGES[name] ?? disposable
   return {
     ...stage,
-    settings: { name, allowLoopbackWebhooks: false, defaultReturnUrl: payer.returnUrl, defaultDisplayName: payer.name },
+    settings: {
+      name,
+      allowLoopbackWebhooks: false,
+      defaultReturnUrl: payer.returnUrl,
+      defaultDisplayName: payer.name,
+      providerFees,
+    },
   }
 }
 
@@ -198,6 +206,9 @@ export const assertDeployable = (stage: DeployedStage): void => {
   }
   if (settings.allowLoopbackWebhooks) {
     throw new Error(`stage ${settings.name}: webhooks to loopback addresses exist only in the local gateway`)
+  }
+  if (settings.providerFees !== undefined && !PROVIDER_FEES.includes(settings.providerFees)) {
+    throw new Error(`stage ${settings.name}: providerFees is one of ${PROVIDER_FEES.join(', ')}`)
   }
   if (front === 'cloudfront' && domain === undefined) {
     throw new Error(

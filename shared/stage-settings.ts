@@ -1,3 +1,10 @@
+/**
+ * How the provider takes its fees, by our contract with it. `deducted`: from each payment when it settles. `invoiced`:
+ * billed after the month, so that its transactions show none and the tariff's fee is the actual one.
+ */
+export const PROVIDER_FEES = ['deducted', 'invoiced'] as const
+export type ProviderFees = (typeof PROVIDER_FEES)[number]
+
 /** What differs between stages and the code must know. Set by the stack, or by the local gateway for stage `local`. */
 export type StageSettings = {
   /** Part of every resource's name and of every API key. Lower-case letters, digits and dashes. */
@@ -12,4 +19,6 @@ export type StageSettings = {
   readonly behindFront?: boolean
   /** The API has a name of its own, which browsers may be told to ask over HTTPS alone. Off by default. */
   readonly hasDomain?: boolean
+  /** `deducted` by default. */
+  readonly providerFees?: ProviderFees
 }

@@ -18,6 +18,7 @@ const isSucceeded = equals('status', 'succeeded')
 export type FeeDecision = {
   readonly status: FinalFee['status']
   readonly feeMinor: Minor
+  readonly invoiced?: true | undefined
   /** When the provider's money for the payment reached us, where the same news says so; the first time counts. */
   readonly settledAt?: Timestamp | undefined
   /** The finding about it: in the same transaction, so that no crash separates them. */
@@ -31,12 +32,13 @@ export type FeeDecision = {
 export const makeFeeFinal = async (
   deps: FeeDeps,
   payment: Payment,
-  { status, feeMinor, settledAt, noted }: FeeDecision,
+  { status, feeMinor, invoiced, settledAt, noted }: FeeDecision,
 ): Promise<Payment | undefined> => {
   const at = deps.now()
   const netMinor = netOf(payment.notionalMinor, feeMinor, payment.markupMinor)
   const difference = less(netMinor, payment.netMinor)
-  const final = { providerFeeMinor: feeMinor, netMinor, feeStatus: status, finalFee: { status, feeMinor, at } }
+  const finalFee = { status, feeMinor, at, ...(invoiced && { invoiced }) }
+  const final = { providerFeeMinor: feeMinor, netMinor, feeStatus: status, finalFee }
   const { applied } = await transact(deps, {
     payment: update(
       paymentKey(payment.paymentId),

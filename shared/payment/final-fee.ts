@@ -7,7 +7,7 @@ import { makeFeeFinal } from './fee-store.ts'
 import type { Payment } from './payment.ts'
 import { findStoredPayment } from './payment-store.ts'
 
-type FeeDeps = Pick<Deps, 'table' | 'sleep' | 'random' | 'provider' | 'now' | 'log' | 'alerts'>
+type FeeDeps = Pick<Deps, 'stage' | 'table' | 'sleep' | 'random' | 'provider' | 'now' | 'log' | 'alerts'>
 
 /** One read after a lost race finds the winner's fee. */
 const MAX_TRIES = 3
@@ -53,7 +53,7 @@ export const finalFee = async (deps: FeeDeps, paymentId: PaymentId): Promise<Fin
     if (fee.kind === 'unanswered') return undefined
     const final =
       fee.kind === 'known'
-        ? await makeFeeFinal(deps, payment, { status: 'actual', feeMinor: fee.feeMinor })
+        ? await makeFeeFinal(deps, payment, { status: 'actual', feeMinor: fee.feeMinor, invoiced: fee.invoiced })
         : await assumeFee(deps, payment, fee)
     if (final) return amounts(final)
   }

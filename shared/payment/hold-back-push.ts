@@ -11,7 +11,7 @@ import { referenceOf } from './provider-attempts.ts'
 import { askForNews } from './provider-news.ts'
 import { createFailed } from './wait-for-attempt.ts'
 
-type PushDeps = Pick<Deps, 'table' | 'sleep' | 'random' | 'provider' | 'now' | 'newId' | 'log' | 'alerts'>
+type PushDeps = Pick<Deps, 'stage' | 'table' | 'sleep' | 'random' | 'provider' | 'now' | 'newId' | 'log' | 'alerts'>
 
 /** A push has one row; more are read so that rows of other references cannot hide it. */
 const ROWS_READ = 50
@@ -41,7 +41,7 @@ const askAbout = async (deps: PushDeps, creating: CreatingPayment, row: Provider
   const { capture, requestStatus } = answer.news
   if (capture === undefined) {
     const isClosed = requestStatus === 'failed' || requestStatus === 'expired' || requestStatus === 'cancelled'
-    return row.status === 'pending' && isClosed ? 'no_money' : 'undecided'
+    return row.status !== 'success' && isClosed ? 'no_money' : 'undecided'
   }
   const outcome = await applyNews(deps, answer.news, 'create')
   const stored = await findStoredPayment(deps, creating.paymentId)
@@ -56,6 +56,7 @@ const verdictOn = async (deps: PushDeps, creating: CreatingPayment, row: Provide
     case 'failed':
     case 'reversed':
       return 'no_money'
+    case 'unknown':
     case 'success':
     case 'pending':
       return askAbout(deps, creating, row)

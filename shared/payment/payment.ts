@@ -84,6 +84,8 @@ export const FinalFeeSchema = v.object({
   status: v.picklist(['actual', 'assumed']),
   feeMinor: MinorSchema,
   at: TimestampSchema,
+  /** The tariff's fee under a contract that bills later: the provider's transactions show none. */
+  invoiced: v.optional(v.literal(true)),
 })
 export type FinalFee = v.InferOutput<typeof FinalFeeSchema>
 

@@ -6,7 +6,7 @@ import { type ApplyOutcome, applyProviderReport } from './apply-provider-report.
 import { findAnyPayment } from './find-payment.ts'
 import type { StoredPayment } from './payment.ts'
 
-type RefreshDeps = Pick<Deps, 'table' | 'sleep' | 'random' | 'provider' | 'now' | 'newId' | 'log' | 'alerts'>
+type RefreshDeps = Pick<Deps, 'stage' | 'table' | 'sleep' | 'random' | 'provider' | 'now' | 'newId' | 'log' | 'alerts'>
 
 /** What the provider may know this payment by: its own request, or those of attempts that never committed. */
 const requestsOf = (payment: StoredPayment): readonly string[] => {

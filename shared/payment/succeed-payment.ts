@@ -5,7 +5,7 @@ import type { ProviderPayment } from '../provider/provider.ts'
 import { finding, recordSuspense } from '../suspense/record-suspense.ts'
 import { transact } from '../table/write.ts'
 import type { Timestamp } from '../time.ts'
-import { type ActualFee, askForFee } from './actual-fee.ts'
+import { type ActualFee, feeAtSuccess } from './actual-fee.ts'
 import { loggedPayment } from './logged-payment.ts'
 import { newPayment } from './new-payment.ts'
 import type { CreatingPayment, Payment } from './payment.ts'
@@ -13,7 +13,7 @@ import { commitSucceeded, leavePending } from './payment-store.ts'
 import { netOf } from './tariff.ts'
 import { type NewsSource, transitioned } from './transition.ts'
 
-type SucceedDeps = Pick<Deps, 'table' | 'sleep' | 'random' | 'provider' | 'now' | 'newId' | 'log' | 'alerts'>
+type SucceedDeps = Pick<Deps, 'stage' | 'table' | 'sleep' | 'random' | 'provider' | 'now' | 'newId' | 'log' | 'alerts'>
 
 /** `undefined`: the payment is not as it was when it was read; read it again and decide again. */
 export type TransitionResult = Payment | undefined
@@ -33,7 +33,7 @@ const paid = (
     providerFeeMinor: fee.feeMinor,
     netMinor: netOf(payment.notionalMinor, fee.feeMinor, payment.markupMinor),
     feeStatus: 'actual',
-    finalFee: { status: 'actual', feeMinor: fee.feeMinor, at },
+    finalFee: { status: 'actual', feeMinor: fee.feeMinor, at, ...(fee.invoiced && { invoiced: true }) },
   }),
 })
 
@@ -44,9 +44,9 @@ const afterSuccess = async (
   source: NewsSource,
 ): Promise<Payment> => {
   deps.log.info('payment.succeeded', { ...loggedPayment(payment), source })
-  if (fee.kind === 'unexplained_zero') {
-    const now = deps.now()
-    await recordSuspense(deps, finding({ subject: payment.paymentId, cause: 'zero_fee', payment, now }))
+  if (fee.kind === 'below_zero') {
+    const noted = finding({ subject: payment.paymentId, cause: 'fee_changed', payment, now: deps.now() })
+    await recordSuspense(deps, { ...noted, amountMinor: fee.keptMinor })
   }
   return payment
 }
@@ -62,7 +62,7 @@ export const succeedPayment = async (
   capture: ProviderPayment,
   source: NewsSource,
 ): Promise<TransitionResult> => {
-  const fee = await askForFee(deps, capture.providerPaymentId, payment)
+  const fee = await feeAtSuccess(deps, capture.providerPaymentId, payment)
   const now = deps.now()
   const succeeded = paid(payment, capture, fee, now, source)
   const outcome = await transact(deps, {
@@ -87,7 +87,7 @@ export const succeedCreatingPayment = async (
   const upstream = { paymentRequestId: capture.paymentRequestId, destination }
   const now = deps.now()
   const payment = newPayment(creating, upstream, { createdAt: now, expiresAt: undefined })
-  const fee = await askForFee(deps, capture.providerPaymentId, payment)
+  const fee = await feeAtSuccess(deps, capture.providerPaymentId, payment)
   const succeeded = { ...paid(payment, capture, fee, now, source), rememberedPaymentIds: undefined }
   const outcome = await transact(deps, {
     payment: commitSucceeded(succeeded, now),

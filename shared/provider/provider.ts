@@ -8,7 +8,7 @@ export type Provider = {
   getRequest(paymentRequestId: string, timeoutMs: number): Promise<Answer<ProviderRequest>>
   getPayment(providerPaymentId: string, timeoutMs: number): Promise<Answer<ProviderPayment>>
   cancelRequest(paymentRequestId: string, timeoutMs: number): Promise<CancelAnswer>
-  /** One page of money-in transactions, oldest update first where the provider orders them so. */
+  /** One page of transactions, oldest update first where the provider orders them so. */
   listTransactions(filter: TransactionFilter, timeoutMs: number): Promise<Answer<TransactionPage>>
 }
 
@@ -90,6 +90,8 @@ export type ProviderPayment = {
 }
 
 export type TransactionFilter = {
+  /** Of every kind; otherwise payments alone. */
+  readonly allTypes?: boolean
   readonly providerPaymentId?: string
   readonly reference?: string
   readonly updatedFrom?: Timestamp
@@ -107,15 +109,22 @@ export type TransactionPage = {
   readonly afterId?: string
 }
 
+/**
+ * What moved. `return`: money that goes back to a customer. `correction`: what else may be about a payment. `account`: the
+ * account's own affairs, such as a withdrawal. `unknown`: of a type that no document names.
+ */
+export type TransactionType = 'payment' | 'return' | 'correction' | 'account' | 'unknown'
+
 export type ProviderTransaction = {
+  readonly type: TransactionType
   readonly transactionId: string
   readonly providerPaymentId: string
   readonly paymentRequestId: string | undefined
   readonly reference: string
-  readonly status: 'success' | 'pending' | 'failed' | 'reversed'
+  readonly status: 'success' | 'pending' | 'failed' | 'reversed' | 'unknown'
   readonly currency: string
   readonly amountMinor: Minor
-  /** What the provider keeps of it (fee, VAT, withholding): amount - net. Undefined until it is final. */
+  /** What the provider keeps of a payment (fee, VAT, withholding): amount - net. Undefined until it is final. */
   readonly keptMinor: Minor | undefined
   /** When the provider's money reached us; undefined before. */
   readonly settledAt: Timestamp | undefined

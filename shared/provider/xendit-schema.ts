@@ -1,7 +1,13 @@
 import * as v from 'valibot'
 import { type Minor, minor, ZERO } from '../money.ts'
 import { earlier, parseForeignTime, TimestampSchema } from '../time.ts'
-import type { ProviderPayment, ProviderRequest, ProviderTransaction, TransactionPage } from './provider.ts'
+import type {
+  ProviderPayment,
+  ProviderRequest,
+  ProviderTransaction,
+  TransactionPage,
+  TransactionType,
+} from './provider.ts'
 import { destinationOf } from './xendit-channels.ts'
 
 /**
@@ -107,14 +113,29 @@ export const PaymentSchema = v.pipe(
   }),
 )
 
+const typed = (type: TransactionType, ...names: readonly string[]) => names.map((name) => [name, type] as const)
+
+/** Two of them are booked although the provider's list of types does not name them. */
+const TRANSACTION_TYPE: ReadonlyMap<string, TransactionType> = new Map([
+  ...typed('payment', 'PAYMENT'),
+  ...typed('return', 'REFUND', 'CHARGEBACK', 'chargeback_deduction'),
+  ...typed('correction', 'CHARGEBACK_REVERSAL', 'ADJUSTMENT_ADD', 'ADJUSTMENT_DEDUCT', 'OTHER'),
+  ...typed('account', 'BNPL_PARTNER_SETTLEMENT_CREDIT', 'BNPL_PARTNER_SETTLEMENT_DEBIT', 'CASHBACK_FEE'),
+  ...typed('account', 'CASHBACK_VAT', 'CONVERSION', 'DISBURSEMENT', 'FOREX_DEDUCTION', 'FOREX_DEPOSIT'),
+  ...typed('account', 'IN_PERSON_PAYMENT', 'LOAN_REPAYMENT', 'REMITTANCE', 'REMITTANCE_COLLECTION_PAYMENT'),
+  ...typed('account', 'REMITTANCE_PAYOUT', 'RESERVES_HOLD', 'RESERVES_RELEASE', 'TOPUP', 'TRANSFER_IN'),
+  ...typed('account', 'TRANSFER_OUT', 'WITHDRAWAL'),
+])
+
 const TRANSACTION_STATUS: ReadonlyMap<string, ProviderTransaction['status']> = new Map([
+  ['PENDING', 'pending'],
   ['SUCCESS', 'success'],
   ['FAILED', 'failed'],
   ['VOIDED', 'reversed'],
   ['REVERSED', 'reversed'],
 ])
 const SETTLED = new Set(['SETTLED', 'EARLY_SETTLED'])
-const FEE_NOT_FINAL = new Set(['', 'PENDING'])
+const FEE_NOT_FINAL = new Set(['', 'PENDING', 'CANCELED', 'REVERSED'])
 
 // Ids of a row of whatever product: they become part of a key of ours, which takes neither every text nor any length.
 const RowId = v.pipe(v.string(), v.regex(/^[\x20-\x7e]{1,255}$/))
@@ -123,11 +144,12 @@ const RowId = v.pipe(v.string(), v.regex(/^[\x20-\x7e]{1,255}$/))
 const TransactionSchema = v.pipe(
   v.object({
     id: RowId,
+    type: v.string(),
     product_id: v.nullish(v.union([v.literal(''), RowId]), ''),
     reference_id: v.nullish(v.string(), ''),
     status: v.string(),
     currency: v.string(),
-    amount: Amount,
+    amount: SignedAmount,
     // A flat fee can be more than a tiny amount.
     net_amount: v.nullish(SignedAmount),
     settlement_status: v.nullish(v.string(), ''),
@@ -136,17 +158,23 @@ const TransactionSchema = v.pipe(
     fee: v.fallback(v.nullish(v.object({ status: v.nullish(v.string(), '') })), undefined),
     product_data: v.fallback(v.nullish(v.object({ payment_request_id: OptionalText })), undefined),
   }),
+  // What goes out may be booked below zero; a payment never is.
+  v.check((row) => row.amount >= 0 || row.type !== 'PAYMENT'),
   v.transform((row): ProviderTransaction => {
+    const type = TRANSACTION_TYPE.get(row.type) ?? 'unknown'
+    const status = TRANSACTION_STATUS.get(row.status) ?? 'unknown'
     const settled = SETTLED.has(row.settlement_status ?? '')
-    const net = settled && !FEE_NOT_FINAL.has(row.fee?.status ?? '') ? (row.net_amount ?? undefined) : undefined
+    const isFinal = type === 'payment' && status === 'success' && settled && !FEE_NOT_FINAL.has(row.fee?.status ?? '')
+    const net = isFinal ? (row.net_amount ?? undefined) : undefined
     return {
+      type,
       transactionId: row.id,
       providerPaymentId: row.product_id ?? '',
       paymentRequestId: row.product_data?.payment_request_id,
       reference: row.reference_id ?? '',
-      status: TRANSACTION_STATUS.get(row.status) ?? 'pending',
+      status,
       currency: row.currency,
-      amountMinor: receivedMinor(row.amount),
+      amountMinor: receivedMinor(Math.abs(row.amount)),
       keptMinor: net === undefined ? undefined : keptOf(row.amount, net),
       // A row settled early still carries the later time it was expected at.
       settledAt: settled ? earlier(row.estimated_settlement_time ?? row.updated, row.updated) : undefined,

@@ -150,8 +150,10 @@ const failure = (outcome: HttpOutcome | 'no key'): Unanswered | { readonly kind:
 const isRefusal = (status: number) => status >= 400 && status < 500 && status !== 408
 
 const transactionQuery = (filter: TransactionFilter): URLSearchParams => {
-  const query = new URLSearchParams({ types: 'PAYMENT', limit: String(filter.limit) })
+  const query = new URLSearchParams({ limit: String(filter.limit) })
   const optional = {
+    // Some types that the provider books are outside the list it takes here.
+    types: filter.allTypes === true ? undefined : 'PAYMENT',
     after_id: filter.afterId,
     product_id: filter.providerPaymentId,
     reference_id: filter.reference,

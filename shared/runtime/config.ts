@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { StageSettings } from '../stage-settings.ts'
+import { PROVIDER_FEES, type StageSettings } from '../stage-settings.ts'
 
 /** Names of the environment variables, shared with the stack: a rename cannot miss one side. */
 export const ENV = {
@@ -14,6 +14,7 @@ export const ENV = {
   defaultDisplayName: 'GATEWAY_DEFAULT_DISPLAY_NAME',
   front: 'GATEWAY_FRONT',
   domain: 'GATEWAY_DOMAIN',
+  providerFees: 'GATEWAY_PROVIDER_FEES',
 } as const
 
 const EnvironmentSchema = v.object({
@@ -30,6 +31,7 @@ const EnvironmentSchema = v.object({
   // A list and no flag: a misspelt value stops the function instead of opening the origin.
   [ENV.front]: v.optional(v.picklist(['none', 'cloudfront']), 'none'),
   [ENV.domain]: v.optional(v.pipe(v.string(), v.minLength(1))),
+  [ENV.providerFees]: v.optional(v.picklist(PROVIDER_FEES), 'deducted'),
 })
 
 export type Config = {
@@ -55,6 +57,7 @@ export const readConfig = (environment: Readonly<Record<string, string | undefin
       defaultDisplayName: env[ENV.defaultDisplayName],
       behindFront: env[ENV.front] !== 'none',
       hasDomain: env[ENV.domain] !== undefined,
+      providerFees: env[ENV.providerFees],
     },
     tableName: env[ENV.table],
     webhooksQueueUrl: env[ENV.webhooksQueue],

@@ -9,7 +9,17 @@ import type { WindowSums } from './sum-window.ts'
 
 export type SettleDeps = Pick<
   Deps,
-  'table' | 'sleep' | 'random' | 'randomBytes' | 'provider' | 'now' | 'monotonicMs' | 'newId' | 'log' | 'alerts'
+  | 'stage'
+  | 'table'
+  | 'sleep'
+  | 'random'
+  | 'randomBytes'
+  | 'provider'
+  | 'now'
+  | 'monotonicMs'
+  | 'newId'
+  | 'log'
+  | 'alerts'
 >
 
 /** `operator` is present for a manual trigger, and then the audit record is too. */

@@ -7,6 +7,7 @@ export const SUSPENSE_CAUSES = {
   money: ['unknown_reference', 'payment_not_pending', 'second_capture', 'wrong_amount', 'wrong_currency'],
   finding: [
     'not_found_upstream',
+    // Of earlier releases: nothing kept is an actual fee now.
     'zero_fee',
     'fee_assumed',
     'transaction_missing',

@@ -19,8 +19,8 @@ type SpanDeps = ReconcileDeps & Pick<Deps, 'monotonicMs'>
 /** A span of the provider's update times, both ends included. */
 export type Span = { readonly from: Timestamp; readonly to: Timestamp }
 
-/** What a run has seen so far. */
-export type Tally = { transactions: number; unanswered: number }
+/** What a run has seen so far. `passedOver`: seen, and no business of any payment. */
+export type Tally = { transactions: number; unanswered: number; passedOver: number }
 
 /** `read`: to its end. Otherwise why the run must stop; the span is read again by the next one. */
 export type SpanEnd = 'read' | 'provider_silent' | 'refused' | 'rate_limited' | 'out_of_time'
@@ -70,7 +70,8 @@ const reconcilePage = async (
     const reconciled = await reconcileTransaction(deps, transaction, paymentId && payments.get(paymentId))
     if (reconciled === 'rate_limited') return { end: 'rate_limited', openSince }
     tally.transactions++
-    if (reconciled === 'done') continue
+    if (reconciled === 'passed_over') tally.passedOver++
+    if (reconciled !== 'open') continue
     tally.unanswered++
     openSince = earlier(openSince ?? transaction.updatedAt, transaction.updatedAt)
   }
@@ -86,7 +87,13 @@ export const readSpan = async (deps: SpanDeps, span: Span, tally: Tally, deadlin
   let afterId: string | undefined
   for (let page = 0; page < MAX_PAGES; page++) {
     if (deps.monotonicMs() >= deadlineMs) return { end: 'out_of_time', openSince }
-    const filter = { updatedFrom: span.from, updatedTo: span.to, limit: PAGE, ...(afterId && { afterId }) }
+    const filter = {
+      allTypes: true,
+      updatedFrom: span.from,
+      updatedTo: span.to,
+      limit: PAGE,
+      ...(afterId && { afterId }),
+    }
     const answer = await deps.provider.listTransactions(filter, PROVIDER_READ_TIMEOUT_MS)
     if (answer.kind !== 'found') {
       return { end: endBy(answer), openSince }

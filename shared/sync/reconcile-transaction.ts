@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts'
-import { isForAmount, isUnexplainedFee } from '../payment/actual-fee.ts'
+import { feeByKept, isForAmount } from '../payment/actual-fee.ts'
 import { applyProviderReport } from '../payment/apply-provider-report.ts'
 import { makeFeeFinal, noteProviderSettled } from '../payment/fee-store.ts'
 import type { Payment, StoredPayment } from '../payment/payment.ts'
@@ -11,10 +11,16 @@ import type { FindingCause, Suspense } from '../suspense/suspense.ts'
 import { findSuspense } from '../suspense/suspense-store.ts'
 import { addMs, DAY_MS } from '../time.ts'
 
-export type ReconcileDeps = Pick<Deps, 'table' | 'sleep' | 'random' | 'provider' | 'now' | 'newId' | 'log' | 'alerts'>
+export type ReconcileDeps = Pick<
+  Deps,
+  'stage' | 'table' | 'sleep' | 'random' | 'provider' | 'now' | 'newId' | 'log' | 'alerts'
+>
 
-/** `open`: nobody could be asked about it; look at it again in the next round. */
-export type Reconciled = 'done' | 'open' | 'rate_limited'
+/**
+ * `open`: nobody could be asked about it; look at it again in the next round. `passed_over`: not about any payment, or not
+ * decided yet.
+ */
+export type Reconciled = 'done' | 'open' | 'rate_limited' | 'passed_over'
 
 /** How long a transaction is asked about again before a person must look at it. */
 const OPEN_PATIENCE_MS = 2 * DAY_MS
@@ -49,18 +55,21 @@ const reconcileFee = async (
   if (keptMinor === undefined) return payment
   let current = payment
   if (payment.feeStatus === 'estimated') {
-    if (isUnexplainedFee(keptMinor, payment.providerFeeMinor)) {
-      await note(deps, payment, transaction, 'zero_fee')
+    const fee = feeByKept(deps, payment, keptMinor)
+    if (fee.kind === 'below_zero') {
+      await note(deps, payment, transaction, 'fee_changed')
       return payment
     }
-    const final = await makeFeeFinal(deps, payment, { status: 'actual', feeMinor: keptMinor, settledAt })
+    const { feeMinor, invoiced } = fee
+    const final = await makeFeeFinal(deps, payment, { status: 'actual', feeMinor, invoiced, settledAt })
     if (final) return final
     // Somebody made it final since this page was read.
     const stored = await findStoredPayment(deps, payment.paymentId)
     if (!credits(stored, transaction)) return payment
     current = stored
   }
-  if (current.providerFeeMinor !== keptMinor) await note(deps, current, transaction, 'fee_changed')
+  const expectedMinor = current.finalFee?.invoiced === true ? 0 : current.providerFeeMinor
+  if (expectedMinor !== keptMinor) await note(deps, current, transaction, 'fee_changed')
   return current
 }
 
@@ -109,6 +118,22 @@ const explain = async (deps: ReconcileDeps, transaction: ProviderTransaction): P
 }
 
 /**
+ * What is no payment, or of a type or status that we do not know: a finding for a person, once for each transaction, and
+ * nothing is credited. Only the account's own affairs, such as a withdrawal, are nobody's business here.
+ */
+const noteOther = async (
+  deps: ReconcileDeps,
+  transaction: ProviderTransaction,
+  known: Payment | undefined,
+): Promise<Reconciled> => {
+  const { type, status, transactionId: subject } = transaction
+  if (type === 'account' && status !== 'unknown' && known === undefined) return 'passed_over'
+  const cause = type === 'return' && status === 'success' ? 'reversed_upstream' : 'transaction_unexplained'
+  await recordSuspense(deps, findingOf(deps, transaction, { subject, cause, payment: known }))
+  return 'done'
+}
+
+/**
  * Holds one of the provider's transactions against our books (design section 4, "Sync"). `known` is the payment its
  * reference names, as it was a moment ago. Safe to repeat.
  */
@@ -117,13 +142,16 @@ export const reconcileTransaction = async (
   transaction: ProviderTransaction,
   known: Payment | undefined,
 ): Promise<Reconciled> => {
-  if (transaction.status !== 'success' && transaction.status !== 'reversed') return 'done'
+  const { type, status } = transaction
+  if (type === 'unknown' || status === 'unknown') return noteOther(deps, transaction, known)
+  if (status === 'pending' || status === 'failed') return 'passed_over'
+  if (type !== 'payment') return noteOther(deps, transaction, known)
   if (credits(known, transaction)) {
     await reconcileCredited(deps, known, transaction)
     return 'done'
   }
-  if (transaction.status === 'success') return explain(deps, transaction)
+  if (status === 'success') return explain(deps, transaction)
   // Money that came and went again without a credit: a person must look where a payment of ours is named, no more.
   if (known) await note(deps, known, transaction, 'reversed_upstream')
-  return 'done'
+  return known ? 'done' : 'passed_over'
 }

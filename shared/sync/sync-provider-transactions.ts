@@ -5,7 +5,7 @@ import { moveSyncCursor, readSyncCursor, type SyncCursor } from './sync-cursor.t
 
 type SyncDeps = Pick<
   Deps,
-  'table' | 'sleep' | 'random' | 'provider' | 'now' | 'newId' | 'log' | 'alerts' | 'monotonicMs'
+  'stage' | 'table' | 'sleep' | 'random' | 'provider' | 'now' | 'newId' | 'log' | 'alerts' | 'monotonicMs'
 >
 
 /** Read again in every round: transactions appear late and change after they appeared. */
@@ -43,7 +43,7 @@ const cursorBehind = (span: Span, now: Timestamp, openSince: Timestamp | undefin
 export const syncProviderTransactions = async (deps: SyncDeps): Promise<SyncSummary> => {
   const deadlineMs = deps.monotonicMs() + RUN_BUDGET_MS
   const now = deps.now()
-  const tally: Tally = { transactions: 0, unanswered: 0 }
+  const tally: Tally = { transactions: 0, unanswered: 0, passedOver: 0 }
   let cursor = await readSyncCursor(deps)
   let from = cursor?.position ?? addMs(now, -FIRST_LOOK_BACK_MS)
   let until: Timestamp | null = null
@@ -62,10 +62,12 @@ export const syncProviderTransactions = async (deps: SyncDeps): Promise<SyncSumm
   }
   const complete = end === 'read'
   deps.log[complete ? 'info' : 'warn']('sync.completed', {
-    ...tally,
+    transactions: tally.transactions,
+    unanswered: tally.unanswered,
+    passed_over: tally.passedOver,
     incomplete: complete ? 0 : 1,
     end,
     until: until ?? undefined,
   })
-  return { ...tally, until, complete }
+  return { transactions: tally.transactions, unanswered: tally.unanswered, until, complete }
 }

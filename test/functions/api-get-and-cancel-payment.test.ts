@@ -16,6 +16,7 @@ const pending = async (deps: TestDeps, caller: ApiClient) => {
 }
 
 const finalTransaction = (providerPaymentId: string, keptMinor: number): ProviderTransaction => ({
+  type: 'payment',
   transactionId: 'txn-1',
   providerPaymentId,
   paymentRequestId: undefined,

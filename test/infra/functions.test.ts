@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { functionName } from '../../functions/function-spec.ts'
 import { MANIFEST } from '../../functions/manifest.ts'
+import { deployedStage } from '../../infra/stage.ts'
 import { type Properties, synthesised } from '../support/stack-template.ts'
+import { stageWith } from '../support/stage-options.ts'
 
 const template = synthesised('dev')
 const functions = template.ofType('AWS::Lambda::Function').map(({ properties }) => properties)
@@ -65,6 +67,15 @@ describe('functions of the stack', () => {
 })
 
 describe('environment of the functions', () => {
+  it('tells every function that the provider bills its fees later, and none where it deducts them', () => {
+    const settings = { ...deployedStage('dev').settings, providerFees: 'invoiced' as const }
+    const invoiced = synthesised(stageWith({ settings })).ofType('AWS::Lambda::Function')
+    const told = (properties: Properties) => JSON.stringify(properties['Environment']).includes('GATEWAY_PROVIDER_FEES')
+
+    expect(invoiced.filter(({ properties }) => told(properties))).toHaveLength(MANIFEST.length)
+    expect(functions.filter(told)).toStrictEqual([])
+  })
+
   it.each(MANIFEST)('$name is told what its manifest entry gives it a use for', (spec) => {
     const { Environment } = named(functionName('dev', spec))
 

@@ -58,6 +58,15 @@ describe('GatewayStack', () => {
     expect(() => new GatewayStack(new App({ outdir: directory }), 'gateway', { stage })).toThrow('sweepAtUtc')
   })
 
+  it.each(['Invoiced', 'none', ''])('refuses %j for how the provider takes its fees', (providerFees) => {
+    const stage = deployedStage('dev')
+    const unknown = { ...stage, settings: { ...stage.settings, providerFees } } as DeployedStage
+
+    expect(() => new GatewayStack(new App({ outdir: directory }), 'gateway', { stage: unknown })).toThrow(
+      'providerFees is one of deducted, invoiced',
+    )
+  })
+
   it('refuses the name of the local gateway, whoever built the settings', () => {
     const stage = deployedStage('dev')
     const local: DeployedStage = { ...stage, settings: { ...stage.settings, name: 'local' } }

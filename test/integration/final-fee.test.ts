@@ -34,7 +34,6 @@ describe('finalFee: a fee that was waited for long enough (design section 4, Swe
     ['its transaction is not settled', [NOT_SETTLED], 'fee_assumed'],
     ['its transaction was reversed', [{ status: 'reversed' as const }], 'fee_assumed'],
     ['its transaction is about another amount', [{ amountMinor: minor(99_999) }], 'fee_assumed'],
-    ['nothing was kept', [{ keptMinor: minor(0) }], 'fee_assumed'],
     ['less than nothing was kept', [{ keptMinor: minor(-5) }], 'fee_assumed'],
   ])('is the estimate, with a finding, when %s', async (_, overrides, cause) => {
     const { deps, client, rows, paid } = await aCredited()

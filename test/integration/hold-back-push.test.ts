@@ -18,17 +18,19 @@ describe('a push key whose last push is decided (design section 4, Create)', () 
     await expectSecondPush(deps, client)
   })
 
-  it.each(['failed', 'expired', 'cancelled'] as const)(
-    'can be used again when its row is pending and its request has %s',
-    async (requestStatus) => {
-      const { deps, client, row, upstream } = await lostPush()
-      const pending = row('pending')
-      upstream(pending, { status: 'failed' }, requestStatus)
-      showRows(deps, { transactions: [pending] })
+  it.each([
+    ['pending', 'failed'],
+    ['pending', 'expired'],
+    ['pending', 'cancelled'],
+    ['unknown', 'failed'],
+  ] as const)('can be used again when its row is %s and its request has %s', async (status, requestStatus) => {
+    const { deps, client, row, upstream } = await lostPush()
+    const pending = row(status)
+    upstream(pending, { status: 'failed' }, requestStatus)
+    showRows(deps, { transactions: [pending] })
 
-      await expectSecondPush(deps, client)
-    },
-  )
+    await expectSecondPush(deps, client)
+  })
 
   it('can be used again when a wrong amount was paid, which is held in suspense', async () => {
     const { deps, client, row, upstream } = await lostPush()

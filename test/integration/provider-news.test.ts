@@ -8,9 +8,10 @@ import { findSuspense } from '../../shared/suspense/suspense-store.ts'
 import { ledgerView } from '../support/ledger-view.ts'
 import { aPaid, eventOf } from '../support/paid-payment.ts'
 import { aPendingPayment, aStoredClient } from '../support/payment-builders.ts'
-import { testDeps } from '../support/test-deps.ts'
+import { type TestDeps, testDeps } from '../support/test-deps.ts'
 
 const aTransaction = (providerPaymentId: string, fields: Partial<ProviderTransaction> = {}): ProviderTransaction => ({
+  type: 'payment',
   transactionId: 'txn_1',
   providerPaymentId,
   paymentRequestId: undefined,
@@ -88,17 +89,38 @@ describe('a capture on a pending payment (spec 3.1)', () => {
     expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 95_460, succeeded: 1 })
   })
 
-  it('keeps the estimate and notes a finding when the provider claims to have kept nothing', async () => {
-    const { deps, payment, providerPaymentId } = await aPaid()
+  const rowThatKept = (deps: TestDeps, providerPaymentId: string, kept: number) =>
     deps.provider.script('listTransactions', async () => ({
       kind: 'found',
-      value: { transactions: [aTransaction(providerPaymentId, { keptMinor: minor(0) })], hasMore: false },
+      value: { transactions: [aTransaction(providerPaymentId, { keptMinor: minor(kept) })], hasMore: false },
     }))
+
+  it('takes an actual fee of 0 for an actual fee', async () => {
+    const { deps, client, payment, providerPaymentId } = await aPaid()
+    rowThatKept(deps, providerPaymentId, 0)
+
+    await applyProviderReport(deps, { providerPaymentId }, 'callback')
+
+    expect(await findStoredPayment(deps, payment.paymentId)).toMatchObject({
+      feeStatus: 'actual',
+      providerFeeMinor: 0,
+      netMinor: 99_900,
+    })
+    expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 99_900, succeeded: 1 })
+    expect(deps.published).toStrictEqual([])
+  })
+
+  it('keeps the estimate and notes a finding when the provider claims to have kept less than nothing', async () => {
+    const { deps, payment, providerPaymentId } = await aPaid()
+    rowThatKept(deps, providerPaymentId, -1)
 
     await applyProviderReport(deps, { providerPaymentId }, 'callback')
 
     expect(await findStoredPayment(deps, payment.paymentId)).toMatchObject({ feeStatus: 'estimated', netMinor: 95_900 })
-    expect(await findSuspense(deps, `${payment.paymentId}#zero_fee`)).toMatchObject({ kind: 'finding' })
+    expect(await findSuspense(deps, `${payment.paymentId}#fee_changed`)).toMatchObject({
+      kind: 'finding',
+      amountMinor: -1,
+    })
     expect(deps.published.map(({ kind }) => kind)).toStrictEqual(['suspense.finding'])
   })
 

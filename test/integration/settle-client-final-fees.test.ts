@@ -26,14 +26,22 @@ describe('a fee that is asked for once more after seven days (design section 4, 
     await expectBalanced(deps, client.clientId)
   })
 
+  it('becomes an actual fee of 0 when the provider kept nothing, and is not billed at the tariff', async () => {
+    const { deps, client, payment } = await anOverdueFee()
+    providerKnows(deps, aTransaction(payment, { keptMinor: 0 }))
+
+    const { settlements } = await settle(deps, client)
+
+    expect(settlements).toMatchObject([{ providerFeesMinor: 0, netMinor: 99_900 }])
+    expect(await feeOf(deps, payment)).toStrictEqual([0, 99_900, 'actual'])
+    expect(deps.published).toStrictEqual([])
+    await expectBalanced(deps, client.clientId)
+  })
+
   const assumed: readonly (readonly [string, (payment: Payment) => readonly ProviderTransaction[], string])[] = [
     ['has no transaction for it', () => [], 'transaction_missing'],
     ['has one without a final fee', (payment) => [{ ...aTransaction(payment), keptMinor: undefined }], 'fee_assumed'],
-    [
-      'kept nothing where the tariff says otherwise',
-      (payment) => [aTransaction(payment, { keptMinor: 0 })],
-      'fee_assumed',
-    ],
+    ['kept less than nothing', (payment) => [aTransaction(payment, { keptMinor: -1 })], 'fee_assumed'],
   ]
   it.each(assumed)('is assumed with a finding and an alert when the provider %s', async (_, transactions, cause) => {
     const { deps, client, payment } = await anOverdueFee()

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { minor } from '../../shared/money.ts'
 import { makeFeeFinal } from '../../shared/payment/fee-store.ts'
+import { settleClient } from '../../shared/settlement/settle-client.ts'
 import { syncProviderTransactions } from '../../shared/sync/sync-provider-transactions.ts'
 import { expectBalanced } from '../support/expect-balanced.ts'
 import { interceptTable } from '../support/intercept-table.ts'
@@ -97,6 +98,21 @@ describe('sync: the fee of a credited payment (design section 4, Fee)', () => {
     await expectBalanced(deps, client.clientId)
   })
 
+  it('makes an actual fee of 0 final although the tariff names one, and no settlement waits for it', async () => {
+    const { deps, client, rows } = await aSyncWorld()
+    const paid = await creditedPayment(deps, client)
+    rows.push(rowNow(deps, paid, { keptMinor: minor(0) }))
+
+    await syncProviderTransactions(deps)
+    deps.clock.advance(24 * 3_600)
+    const settled = await settleClient(deps, client.clientId, { by: 'auto' })
+
+    expect(await paymentOf(deps, paid)).toMatchObject({ feeStatus: 'actual', providerFeeMinor: 0, netMinor: 99_900 })
+    expect(settled.settlements).toMatchObject([{ netMinor: 99_900, providerFeesMinor: 0 }])
+    expect(deps.published).toStrictEqual([])
+    await expectBalanced(deps, client.clientId)
+  })
+
   it('accepts a zero where the tariff says zero', async () => {
     const { deps, client, rows } = await aSyncWorld()
     const paid = await creditedPayment(deps, client, {
@@ -126,8 +142,7 @@ describe('sync: the fee of a credited payment (design section 4, Fee)', () => {
 
 describe('sync: what it cannot explain about a credited payment', () => {
   it.each([
-    ['nothing kept where the tariff names a fee', { keptMinor: minor(0) }, 'zero_fee', 100_000],
-    ['less than nothing kept', { keptMinor: minor(-1) }, 'zero_fee', 100_000],
+    ['less than nothing kept', { keptMinor: minor(-1) }, 'fee_changed', -1],
     ['another amount', { amountMinor: minor(99_999) }, 'amount_differs', 99_999],
     ['another currency', { currency: 'PHP' }, 'amount_differs', 100_000],
     ['a reversal', { status: 'reversed' as const }, 'reversed_upstream', 100_000],

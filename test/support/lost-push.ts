@@ -38,6 +38,7 @@ export const lostPush = async () => {
   deps.clock.advance(60)
   const paymentRequestId = `pr-${crypto.randomUUID()}`
   const row = (status: ProviderTransaction['status'], fields: Partial<ProviderTransaction> = {}) => ({
+    type: 'payment' as const,
     transactionId: `txn-${crypto.randomUUID()}`,
     providerPaymentId: `py-${crypto.randomUUID()}`,
     paymentRequestId,

@@ -30,6 +30,7 @@ export const settledRow = (
   at: Timestamp,
   fields: Partial<ProviderTransaction> = {},
 ): ProviderTransaction => ({
+  type: 'payment',
   transactionId: `txn_${crypto.randomUUID()}`,
   providerPaymentId: paid.providerPaymentId,
   paymentRequestId: undefined,

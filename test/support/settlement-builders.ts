@@ -187,6 +187,7 @@ export const aTransaction = (
   payment: Payment,
   fields: { readonly keptMinor?: number; readonly settledAt?: Timestamp } = {},
 ): ProviderTransaction => ({
+  type: 'payment',
   transactionId: `txn-${payment.paymentId}`,
   providerPaymentId: payment.creditedPaymentId ?? '',
   paymentRequestId: payment.paymentRequestId,

@@ -176,6 +176,12 @@ describe('the environment of a deployed function', () => {
     expect(readConfig({ ...environment, [ENV.domain]: 'api.pay.example' }).stage.hasDomain).toBe(true)
   })
 
+  it('says how the provider takes its fees, deducted where nothing is said', () => {
+    expect(readConfig(environment).stage.providerFees).toBe('deducted')
+    expect(readConfig({ ...environment, [ENV.providerFees]: 'invoiced' }).stage.providerFees).toBe('invoiced')
+    expect(() => readConfig({ ...environment, [ENV.providerFees]: 'Invoiced' })).toThrow()
+  })
+
   it.each(['', 'CloudFront', 'cloudfront ', 'true', 'off'])(
     'stops the function at %j instead of opening it',
     (value) => {

@@ -6,6 +6,39 @@ import { SETTLED_TRANSACTION, scriptedProvider } from '../support/xendit-provide
 
 const TIMEOUT_MS = 5_000
 
+/** The types of the provider's documents, in its list or outside of it, and one of tomorrow. */
+const TRANSACTION_TYPES = {
+  PAYMENT: 'payment',
+  REFUND: 'return',
+  CHARGEBACK: 'return',
+  chargeback_deduction: 'return',
+  CHARGEBACK_REVERSAL: 'correction',
+  ADJUSTMENT_ADD: 'correction',
+  ADJUSTMENT_DEDUCT: 'correction',
+  OTHER: 'correction',
+  BNPL_PARTNER_SETTLEMENT_CREDIT: 'account',
+  BNPL_PARTNER_SETTLEMENT_DEBIT: 'account',
+  CASHBACK_FEE: 'account',
+  CASHBACK_VAT: 'account',
+  CONVERSION: 'account',
+  DISBURSEMENT: 'account',
+  FOREX_DEDUCTION: 'account',
+  FOREX_DEPOSIT: 'account',
+  IN_PERSON_PAYMENT: 'account',
+  LOAN_REPAYMENT: 'account',
+  REMITTANCE: 'account',
+  REMITTANCE_COLLECTION_PAYMENT: 'account',
+  REMITTANCE_PAYOUT: 'account',
+  RESERVES_HOLD: 'account',
+  RESERVES_RELEASE: 'account',
+  TOPUP: 'account',
+  TRANSFER_IN: 'account',
+  TRANSFER_OUT: 'account',
+  WITHDRAWAL: 'account',
+  TYPE_OF_TOMORROW: 'unknown',
+  payment: 'unknown',
+}
+
 const rows = async (...overrides: readonly object[]): Promise<readonly ProviderTransaction[]> => {
   const page = { has_more: false, data: overrides.map((fields) => ({ ...SETTLED_TRANSACTION, ...fields })) }
   const answer = await (await scriptedProvider(json(200, page))).provider.listTransactions({ limit: 10 }, TIMEOUT_MS)
@@ -16,7 +49,7 @@ const rows = async (...overrides: readonly object[]): Promise<readonly ProviderT
 const fee = (status: unknown) => ({ fee: { xendit_fee: 4_000, status } })
 
 describe('xendit listTransactions', () => {
-  it('asks for money in, page by page, with every filter given', async () => {
+  it('asks for payments, page by page, with every filter given; and for all types where it is told to', async () => {
     const { provider, server } = await scriptedProvider(json(200, { has_more: true, data: [] }))
 
     const answer = await provider.listTransactions(
@@ -31,9 +64,10 @@ describe('xendit listTransactions', () => {
       TIMEOUT_MS,
     )
     await provider.listTransactions({ limit: 5 }, TIMEOUT_MS)
+    await provider.listTransactions({ limit: 5, allTypes: true }, TIMEOUT_MS)
 
     expect(answer).toStrictEqual({ kind: 'found', value: { transactions: [], hasMore: true } })
-    const [all, few] = server.requests.map(({ url }) => new URL(url, 'http://provider'))
+    const [all, few, every] = server.requests.map(({ url }) => new URL(url, 'http://provider'))
     expect(all?.pathname).toBe('/transactions')
     expect(Object.fromEntries(all?.searchParams ?? [])).toStrictEqual({
       types: 'PAYMENT',
@@ -44,12 +78,14 @@ describe('xendit listTransactions', () => {
       'updated[gte]': '2026-11-19T00:00:00.000Z',
       'updated[lte]': '2026-11-20T00:00:00.000Z',
     })
-    expect(few?.search).toBe('?types=PAYMENT&limit=5')
+    expect(few?.search).toBe('?limit=5&types=PAYMENT')
+    expect(every?.search).toBe('?limit=5')
   })
 
   it('reads a settled row: what the provider kept is the amount less the net', async () => {
     expect(await rows({})).toStrictEqual([
       {
+        type: 'payment',
         transactionId: 'txn_1',
         providerPaymentId: 'py-1',
         paymentRequestId: 'pr-1',
@@ -75,6 +111,13 @@ describe('xendit listTransactions', () => {
     ['not settled', { settlement_status: 'PENDING' }, undefined],
     ['without a settlement status', { settlement_status: null }, undefined],
     ['settled, but the fee pending', fee('PENDING'), undefined],
+    ['settled, but the fee cancelled', fee('CANCELED'), undefined],
+    ['settled, but the fee reversed', fee('REVERSED'), undefined],
+    ['settled, but no payment', { type: 'REFUND' }, undefined],
+    ['settled, but voided', { status: 'VOIDED' }, undefined],
+    ['settled, but reversed', { status: 'REVERSED' }, undefined],
+    ['settled, but pending', { status: 'PENDING' }, undefined],
+    ['of an unknown settlement status', { settlement_status: 'HELD' }, undefined],
     ['settled, but the fee status empty', fee(''), undefined],
     ['settled, but the fee status missing', fee(undefined), undefined],
     ['settled, but without a fee', { fee: null }, undefined],
@@ -103,13 +146,36 @@ describe('xendit listTransactions', () => {
     expect(row?.settledAt).toBe(settledAt)
   })
 
+  it('reads a row that settled before it was created, as the provider’s own example did', async () => {
+    const overrides = {
+      created: '2026-11-20T05:12:04.315Z',
+      updated: '2026-11-20T05:12:04.806Z',
+      estimated_settlement_time: '2026-11-20T05:12:03.000Z',
+      net_amount: 150_000,
+      fee: { xendit_fee: 0, status: 'COMPLETED' },
+    }
+
+    expect(await rows(overrides)).toMatchObject([
+      { settledAt: '2026-11-20T05:12:03.000Z', updatedAt: overrides.updated, keptMinor: 0 },
+    ])
+  })
+
+  it.each(Object.entries(TRANSACTION_TYPES))('reads rows of type %s as %s', async (type, expected) => {
+    const outgoing = { type, amount: -25_000, net_amount: '-25000', fee: null, settlement_status: null }
+
+    const read = type === 'PAYMENT' ? await rows({}) : await rows(outgoing)
+
+    expect(read).toMatchObject([{ type: expected, amountMinor: type === 'PAYMENT' ? 150_000 : 25_000 }])
+  })
+
   it.each([
     ['SUCCESS', 'success'],
     ['PENDING', 'pending'],
     ['FAILED', 'failed'],
     ['VOIDED', 'reversed'],
     ['REVERSED', 'reversed'],
-    ['NEVER_HEARD_OF', 'pending'],
+    ['NEVER_HEARD_OF', 'unknown'],
+    ['', 'unknown'],
   ])('reads status %s as %s', async (status, expected) => {
     expect(await rows({ status })).toMatchObject([{ status: expected }])
   })
@@ -127,6 +193,7 @@ describe('xendit listTransactions', () => {
     const data = [
       { ...SETTLED_TRANSACTION, id: 'txn_1' },
       { ...SETTLED_TRANSACTION, id: 'txn_2', amount: null },
+      { ...SETTLED_TRANSACTION, id: 'txn_3', amount: -1 },
       'not even an object',
       { ...SETTLED_TRANSACTION, id: 'txn_4', updated: 'yesterday' },
     ]
@@ -138,7 +205,7 @@ describe('xendit listTransactions', () => {
       kind: 'found',
       value: {
         transactions: [{ transactionId: 'txn_1' }],
-        unreadableIds: ['txn_2', 'without an id', 'txn_4'],
+        unreadableIds: ['txn_2', 'txn_3', 'without an id', 'txn_4'],
         hasMore: true,
         afterId: 'txn_4',
       },

@@ -170,13 +170,13 @@ export const CREATE_MUTANTS = [
     },
     {
       name: 'a push that is known and undecided is taken over',
-      find: "return row.status === 'pending' && isClosed ? 'no_money' : 'undecided'",
+      find: "return row.status !== 'success' && isClosed ? 'no_money' : 'undecided'",
       replace: "return 'no_money'",
       tests: [UNDECIDED_PUSH],
     },
     {
       name: 'a row of money that cannot be seen yet is taken for none when its request has failed',
-      find: "return row.status === 'pending' && isClosed ? 'no_money' : 'undecided'",
+      find: "return row.status !== 'success' && isClosed ? 'no_money' : 'undecided'",
       replace: "return isClosed ? 'no_money' : 'undecided'",
       tests: [UNDECIDED_PUSH],
     },
