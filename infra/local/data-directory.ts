@@ -1,5 +1,5 @@
-import { mkdirSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { existsSync, mkdirSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
 import { claimForThisProcess, endProcess, removeProcessRecord, runningProcess } from './process-record.ts'
 
 /** Where a gateway started with `--data` keeps what has to survive it, even a SIGKILL. */
@@ -29,11 +29,12 @@ const DYNAMODB_MARK = 'DynamoDBLocal.jar'
 export const openDataDirectory = async (directory: string): Promise<DataDirectory> => {
   const path = resolve(directory)
   const tablePath = join(path, 'table')
-  mkdirSync(tablePath, { recursive: true, mode: 0o700 })
   const gatewayProcess = join(path, 'gateway.pid')
   const tableProcess = join(path, 'dynamodb.pid')
-
-  const other = claimForThisProcess(gatewayProcess)
+  const other = usable(path, () => {
+    makeDirectory(tablePath)
+    return claimForThisProcess(gatewayProcess)
+  })
   if (other) throw new Error(`${path} is in use by another gateway (process ${other.pid}); stop it first`)
 
   const orphan = runningProcess(tableProcess)
@@ -55,4 +56,21 @@ export const openDataDirectory = async (directory: string): Promise<DataDirector
       if (runningProcess(gatewayProcess)?.pid === process.pid) removeProcessRecord(gatewayProcess)
     },
   }
+}
+
+const usable = <T>(path: string, take: () => T): T => {
+  try {
+    return take()
+  } catch (error) {
+    const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unknown reason'
+    throw new Error(`the data directory ${path} cannot be made or written (${reason})`, { cause: error })
+  }
+}
+
+/** With what is missing above it. Not `recursive`: where nothing can be made, as in /proc, Node tries that for ever. */
+const makeDirectory = (path: string): void => {
+  if (existsSync(path)) return
+  const parent = dirname(path)
+  if (!existsSync(parent)) makeDirectory(parent)
+  mkdirSync(path, { mode: 0o700 })
 }

@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs'
-
 /** What ends a program from outside: signals, errors nobody caught, and the death of the npm that runs it. */
 export type ProcessLife = {
   /** Aborts at the first signal or failure. */
@@ -49,25 +47,17 @@ export const watchProcess = (): ProcessLife => {
   return { signal: aborting.signal, ended, fail }
 }
 
-/** npm runs a script in a shell. Whichever of the two dies would leave us running, without anybody to stop us. */
+/**
+ * npm hands on signals, but not its own sudden death, which would leave us running without anybody to stop us. Only our
+ * own parent counts: what npm was started from may end before it (`nohup npm start &` in a script).
+ */
 const whenNpmDies = (run: () => void): void => {
   if (process.env['npm_lifecycle_event'] === undefined) return
-  const shell = process.ppid
-  const npm = parentOf(shell)
+  const npm = process.ppid
   const timer = setInterval(() => {
-    if (process.ppid === shell && parentOf(shell) === npm) return
+    if (process.ppid === npm) return
     clearInterval(timer)
     run()
   }, PARENT_POLL_MS)
   timer.unref()
-}
-
-/** On Linux; undefined elsewhere, where only our own parent is watched. */
-const parentOf = (pid: number): string | undefined => {
-  try {
-    // `pid (name) state parent …`, and the name may hold anything.
-    return readFileSync(`/proc/${pid}/stat`, 'utf8').split(')').at(-1)?.trim().split(' ')[1]
-  } catch {
-    return undefined
-  }
 }

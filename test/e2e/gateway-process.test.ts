@@ -1,8 +1,11 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { createServer } from 'node:http'
-import { describe, expect, it, vi } from 'vitest'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { commandOf } from '../../infra/local/process-record.ts'
 import { eventually } from '../support/eventually.ts'
-import { type Banner, spawnGateway } from '../support/gateway-process.ts'
+import { type Banner, readBanner, spawnGateway } from '../support/gateway-process.ts'
 import { tempDirectory } from '../support/temp-directory.ts'
 
 /*
@@ -12,6 +15,9 @@ import { tempDirectory } from '../support/temp-directory.ts'
 
 // Each test starts the gateway once or twice, on a machine that runs other tests beside it.
 vi.setConfig({ testTimeout: 120_000 })
+
+/** In which a gateway would look for its parent a few times, and end. */
+const SEVERAL_LOOKS_MS = 1_000
 
 const answers = async (url: string): Promise<boolean> => {
   try {
@@ -119,6 +125,44 @@ describe('stopping the gateway (design section 6)', () => {
     first.kill('SIGINT')
     await first.exited
   })
+})
+
+describe('a gateway that npm started', () => {
+  it('lives as long as npm, whatever becomes of the script that started npm', async () => {
+    const started = spawn('sh', ['-c', 'PORT=0 npm start 2>&1 & echo "npm $!"; read -r _'])
+    let output = ''
+    started.stdout.setEncoding('utf8').on('data', (text: string) => {
+      output += text
+    })
+    await eventually(() => expect(output).toContain('Try it'))
+    const npm = Number(/^npm (\d+)$/m.exec(output)?.[1])
+    onTestFinished(() => {
+      if (commandOf(npm) !== undefined) process.kill(npm, 'SIGKILL')
+    })
+    const banner = readBanner(output)
+
+    started.stdin.end()
+    await once(started, 'exit')
+    await sleep(SEVERAL_LOOKS_MS)
+    const created = await createPayment(banner, 'orphaned')
+    process.kill(npm, 'SIGKILL')
+
+    expect(created.status).toBe(201)
+    await gone(banner.tablePid)
+    expect(await answers(banner.api)).toBe(false)
+  })
+})
+
+describe('a data directory that cannot be made', () => {
+  it.each(['/dev/null/data', ...(process.platform === 'linux' ? ['/proc/data'] : [])])(
+    'is named in what the gateway says before it exits: %s',
+    async (data) => {
+      const gateway = spawnGateway({ args: ['--data', data] })
+
+      expect(await gateway.exited).toStrictEqual([1, null])
+      expect(gateway.output()).toContain(`the data directory ${data} cannot be made or written`)
+    },
+  )
 })
 
 describe('a gateway killed and started again on its data (design section 6)', () => {

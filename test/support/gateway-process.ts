@@ -57,7 +57,7 @@ export const spawnGateway = (
   }
 }
 
-const readBanner = (output: string): Banner => {
+export const readBanner = (output: string): Banner => {
   const found = (pattern: RegExp) => pattern.exec(output)?.[1] ?? ''
   return {
     api: found(/API +(http\S+)\/v1/),
