@@ -1,17 +1,20 @@
+import { localAws } from './dynamodb-local.ts'
 import type { LocalCloud } from './local-cloud.ts'
 
 /** What a person needs after the start: where everything is, a merchant to be, and commands to try. */
 export const banner = (
   { urls, demoClient, table }: Pick<LocalCloud, 'urls' | 'demoClient' | 'table'>,
   { startedInMs, data }: { readonly startedInMs: number; readonly data?: string },
-): string => `
+): string => {
+  const { endpoint, credentials } = localAws(table.endpoint)
+  return `
 The gateway is ready (${(startedInMs / 1_000).toFixed(1)} s). State: ${data ?? 'in memory'}. Ctrl-C stops it.
 
   API            ${urls.api}/v1
   Lambda Invoke  ${urls.lambda}   clock, alerts and log: /_local/clock /_local/alerts /_local/log
   Provider       ${urls.provider}   control: /_simulator/…
   Webhook inbox  ${urls.inbox}/received
-  Table          ${table.name} at ${table.endpoint}   (DynamoDB Local, process ${table.pid})
+  Table          ${table.name} at ${endpoint}   (DynamoDB Local, process ${table.pid}; access key ${credentials.accessKeyId})
 
   Demo client    ${demoClient.client_id}
   API key        ${demoClient.api_key}
@@ -42,3 +45,4 @@ Try it (a POSIX shell; paste one block after the other):
     --cli-binary-format raw-in-base64-out --payload "{\\"payment_id\\":\\"$ID\\"}" /dev/stdout
   curl -s ${urls.lambda}/_local/clock -d '{"advance_seconds":3600}'
 `
+}

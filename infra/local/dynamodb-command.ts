@@ -21,13 +21,7 @@ export const findDynamoDbCommand = async (): Promise<DynamoDbCommand> => {
   throw new Error('DynamoDB Local needs Java 17 or newer (JAVA_HOME or PATH), or a running Docker')
 }
 
-const flags = (port: number, storage: readonly string[]) => [
-  '-sharedDb',
-  '-disableTelemetry',
-  '-port',
-  String(port),
-  ...storage,
-]
+const flags = (port: number, storage: readonly string[]) => ['-disableTelemetry', '-port', String(port), ...storage]
 
 /** A process of minutes never earns back what the optimising compiler costs: this halves its processor time. */
 const SHORT_LIVED = ['-Xmx2g', '-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC']

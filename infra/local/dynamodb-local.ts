@@ -1,7 +1,11 @@
+import { randomBytes } from 'node:crypto'
+import { existsSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb'
 import { findDynamoDbCommand } from './dynamodb-command.ts'
 import { freePort } from './free-port.ts'
+import { readIfPresent } from './json-file.ts'
 import { type KeptProcess, startKeptProcess } from './kept-process.ts'
 import type { ProcessRecord } from './process-record.ts'
 
@@ -14,11 +18,18 @@ export type DynamoDbLocal = {
   close(): Promise<void>
 }
 
-/** DynamoDB Local takes any credentials; these are the ones everything local uses. */
-export const LOCAL_CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local' }
 export const LOCAL_REGION = 'ap-southeast-3'
 
-export const localAws = (endpoint: string) => ({ endpoint, region: LOCAL_REGION, credentials: LOCAL_CREDENTIALS })
+/**
+ * How an SDK client reaches an emulator. The endpoint of DynamoDB Local carries its access key as a user name
+ * (`http://KEY@127.0.0.1:1234`); the other emulators take any.
+ */
+export const localAws = (endpoint: string) => {
+  const url = new URL(endpoint)
+  const accessKeyId = url.username || 'local'
+  url.username = ''
+  return { endpoint: url.origin, region: LOCAL_REGION, credentials: { accessKeyId, secretAccessKey: 'local' } }
+}
 
 const START_TRIES = 3
 const READY_POLL_MS = 50
@@ -40,12 +51,13 @@ export const startDynamoDbLocal = async (
   options: StartOptions = {},
 ): Promise<DynamoDbLocal> => {
   const command = await findDynamoDbCommand()
+  const accessKey = accessKeyFor(dataDirectory)
   let errors = ''
   for (let tried = 0; tried < START_TRIES; tried++) {
     options.signal?.throwIfAborted()
     const port = await freePort()
     const chosen = command({ port, ...(dataDirectory !== undefined && { dataDirectory }) })
-    const endpoint = `http://127.0.0.1:${port}`
+    const endpoint = `http://${accessKey}@127.0.0.1:${port}`
     const running = await startKeptProcess(chosen)
     options.onSpawn?.(running)
     try {
@@ -61,6 +73,22 @@ export const startDynamoDbLocal = async (
     errors = await running.exited
   }
   throw new Error(`DynamoDB Local did not start: ${errors.trim() || 'it never answered'}`)
+}
+
+/**
+ * DynamoDB Local listens on every interface and cannot be told otherwise. It keeps the tables of each access key apart:
+ * whoever does not know this one finds an empty database of his own. Made at every start, or once for a directory, where
+ * the file is named for it.
+ */
+const accessKeyFor = (dataDirectory: string | undefined): string => {
+  const made = randomBytes(20).toString('hex')
+  if (dataDirectory === undefined) return made
+  const keyFile = join(dataDirectory, 'access-key')
+  const key = readIfPresent(keyFile) ?? made
+  if (key === made) writeFileSync(keyFile, made, { mode: 0o600 })
+  const sharedByAll = join(dataDirectory, 'shared-local-instance.db')
+  if (existsSync(sharedByAll)) renameSync(sharedByAll, join(dataDirectory, `${key}_${LOCAL_REGION}.db`))
+  return key
 }
 
 const ready = async (

@@ -33,6 +33,7 @@ const Result = v.object({
  */
 export const startHttpGateway = (options: {
   readonly port: number
+  readonly family?: Set<number>
   readonly ready: Promise<{ readonly host: Pick<FunctionHost, 'functions'> }>
   readonly clock: Pick<LocalClock, 'nowMs'>
 }): Promise<LocalHttpServer> => {
@@ -55,6 +56,7 @@ export const startHttpGateway = (options: {
 
   return startLocalHttpServer({
     port: options.port,
+    family: options.family,
     answer,
     maxBodyBytes: MAX_PAYLOAD_BYTES,
     tooLarge: TOO_LARGE,

@@ -8,6 +8,7 @@ import type { LocalLog } from './local-log.ts'
 
 export type LambdaServerOptions = {
   readonly port: number
+  readonly family?: Set<number>
   readonly clock: LocalClock
   readonly log: LocalLog
   readonly ready: Promise<{ readonly host: Pick<FunctionHost, 'byName'>; readonly alerts: AlertInbox['alerts'] }>
@@ -17,9 +18,10 @@ export type LambdaServerOptions = {
  * PORT+1: the Lambda Invoke API for every function of the manifest, and the local control surface. It listens at once;
  * requests wait until the gateway is ready.
  */
-export const startLambdaServer = ({ port, clock, log, ready }: LambdaServerOptions): Promise<LocalHttpServer> =>
+export const startLambdaServer = ({ port, family, clock, log, ready }: LambdaServerOptions): Promise<LocalHttpServer> =>
   startLocalHttpServer({
     port,
+    family,
     maxBodyBytes: MAX_INVOKE_BYTES,
     answer: async (request) => {
       const { host, alerts } = await ready

@@ -120,22 +120,26 @@ type DoorOptions = {
 /** Listens on the four ports, as a part of `started`. */
 const openDoors = async (started: AsyncDisposableStack, { port, clock, log, data, ready, ...options }: DoorOptions) => {
   const portOf = (offset: number) => (port === 0 ? 0 : port + offset)
+  const family = new Set<number>()
   const kept = <Door extends { close(): Promise<void> }>(door: Door): Door => {
     started.defer(() => door.close())
     return door
   }
-  const api = kept(await startHttpGateway({ port: portOf(0), ready, clock }))
-  const lambda = kept(await startLambdaServer({ port: portOf(1), ready, clock, log }))
+  const api = kept(await startHttpGateway({ port: portOf(0), family, ready, clock }))
+  const lambda = kept(await startLambdaServer({ port: portOf(1), family, ready, clock, log }))
   const simulator = {
     clock,
     port: portOf(2),
+    family,
     secretKey: PROVIDER_KEY,
     callbackUrl: () => `${api.url}/callbacks/xendit`,
     callbackToken: CALLBACK_TOKEN,
     ...(data && { stateFile: data.simulator }),
   }
   const provider = kept(await startProviderSimulator(simulator))
-  const merchant = kept(await startWebhookInbox({ port: portOf(3), signingSecret: options.signingSecret, clock }))
+  const merchant = kept(
+    await startWebhookInbox({ port: portOf(3), family, signingSecret: options.signingSecret, clock }),
+  )
   return { api, lambda, provider, merchant }
 }
 

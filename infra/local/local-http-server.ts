@@ -1,5 +1,6 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { isForeign } from './loopback-guard.ts'
 
 export type LocalRequest = {
   readonly method: string
@@ -35,6 +36,8 @@ export type LocalHttpServer = {
 export type LocalHttpServerOptions = {
   /** 0 takes a free port. */
   readonly port: number
+  /** The ports whose pages may call each other; this server's own is added once it listens. */
+  readonly family?: Set<number>
   readonly answer: (request: LocalRequest) => LocalAnswer | Promise<LocalAnswer>
   /** 1 MB when not given. */
   readonly maxBodyBytes?: number
@@ -54,6 +57,7 @@ const MAX_BODY_BYTES = 1024 * 1024
 /** So much of a body that is too long is read and dropped: a sender that is cut off would not see the answer. */
 const DROPPED_TIMES_MAX = 4
 const LISTEN_BACKLOG = 1024
+const FOREIGN = { code: 'forbidden', message: 'only programs and pages of this machine may call the local gateway' }
 
 /** A JSON answer. */
 export const jsonReply = (
@@ -67,8 +71,8 @@ export const jsonReply = (
 })
 
 /**
- * A small HTTP server on 127.0.0.1 for the parts of the local gateway. A body that is too long gets 413, an error in
- * `answer` 500. Rejects when the port is taken; port 0 takes a free one. `close` cuts every connection in the end, also
+ * A small HTTP server on 127.0.0.1 for the parts of the local gateway. What a page elsewhere had a browser send gets
+ * 403, a body that is too long 413, an error in `answer` 500. Rejects when the port is taken; port 0 takes a free one. `close` cuts every connection in the end, also
  * a hanging one.
  */
 export const startLocalHttpServer = async (options: LocalHttpServerOptions): Promise<LocalHttpServer> => {
@@ -84,12 +88,15 @@ export const startLocalHttpServer = async (options: LocalHttpServerOptions): Pro
     delayed.add(timer)
   }
 
-  const server = createServer((incoming, response) => {
+  const family = options.family ?? new Set<number>()
+  // A request without `Host` is ours to refuse, in the same words as one with a foreign one.
+  const server = createServer({ requireHostHeader: false }, (incoming, response) => {
     const send = (answer: LocalReply) => {
       // While closing, a connection ends with its answer instead of waiting for another request.
       if (closing) response.shouldKeepAlive = false
       reply(response, answer)
     }
+    if (isForeign(incoming.headers, family)) return send(jsonReply(403, FOREIGN, { connection: 'close' }))
     serve(incoming, response, options, { later, send }).catch(() => {
       response.destroy()
     })
@@ -101,6 +108,7 @@ export const startLocalHttpServer = async (options: LocalHttpServerOptions): Pro
     server.listen(options.port, '127.0.0.1', LISTEN_BACKLOG, resolve)
   })
   const port = portOf(server.address())
+  family.add(port)
 
   return {
     port,

@@ -8,6 +8,7 @@ import {
 import { buildApp } from 'fauxqs'
 import { localAws } from './dynamodb-local.ts'
 import { openStores } from './emulator-stores.ts'
+import { isForeign } from './loopback-guard.ts'
 
 /** SQS and SNS on 127.0.0.1. Queues and topics are made by name and kept when there is a directory. */
 export type QueueEmulator = {
@@ -22,10 +23,16 @@ export type QueueEmulator = {
 
 const ACCOUNT = '000000000000'
 const LONGEST_POLL_MS = 20_000
+/** No page has anything to say to the emulator. */
+const NO_PAGES: ReadonlySet<number> = new Set()
 
 export const startQueueEmulator = async (directory?: string): Promise<QueueEmulator> => {
   const memory = await openStores(directory)
   const app = buildApp({ logger: false, stores: memory.stores })
+  // Pages elsewhere can have a browser send to this port too, if they find it.
+  app.addHook('onRequest', async ({ headers }, reply) => {
+    if (isForeign(headers, NO_PAGES)) await reply.code(403).send()
+  })
   const endpoint = await app.listen({ port: 0, host: '127.0.0.1' })
   const requestHandler = {
     connectionTimeout: 5_000,

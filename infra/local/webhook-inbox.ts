@@ -38,6 +38,7 @@ const GOOD: Behaviour = v.parse(Behaviour, {})
  */
 export const startWebhookInbox = async (options: {
   readonly port: number
+  readonly family?: Set<number>
   readonly signingSecret: () => string | undefined
   readonly clock: LocalClock
   /** How many deliveries are remembered; 10,000 when not given. */
@@ -82,7 +83,7 @@ export const startWebhookInbox = async (options: {
     }
   }
 
-  return startLocalHttpServer({ port: options.port, answer })
+  return startLocalHttpServer({ port: options.port, family: options.family, answer })
 }
 
 const answerOf = ({ status, delay_ms: delayMs, hang, close }: Omit<Behaviour, 'times'>): LocalAnswer => {

@@ -1,5 +1,9 @@
+import { once } from 'node:events'
+import { get, type IncomingMessage } from 'node:http'
+import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { demoWalk } from '../../infra/local/demo-walk.ts'
+import { localAws } from '../../infra/local/dynamodb-local.ts'
 import { type LocalCloud, startLocalCloud } from '../../infra/local/local-cloud.ts'
 import { eventually } from '../support/eventually.ts'
 
@@ -41,6 +45,78 @@ const aMerchant = async () => {
     headers: { authorization: `Bearer ${String(key['api_key'])}`, 'content-type': 'application/json' },
   }
 }
+
+describe('the local gateway and pages on the web (design section 6)', () => {
+  const DOORS = ['api', 'lambda', 'provider', 'inbox'] as const
+  const PATHS = { api: '/v1/balance', lambda: '/_local/clock', provider: '/_simulator/calls', inbox: '/received' }
+
+  /** As a browser would be made to: `fetch` would put in a Host of its own. */
+  const status = async (door: (typeof DOORS)[number], headers: Record<string, string>): Promise<number> => {
+    const request = get(`${cloud.urls[door]}${PATHS[door]}`, { headers, setHost: headers['host'] !== '' })
+    const [answer]: IncomingMessage[] = await once(request, 'response')
+    answer?.resume()
+    return answer?.statusCode ?? 0
+  }
+
+  it.each(DOORS)('answers 403 on the port of the %s to a name that only leads here', async (door) => {
+    const { port } = new URL(cloud.urls[door])
+    const served = door === 'api' ? 401 : 200
+
+    for (const host of [`evil.example:${port}`, 'evil.example', `127.0.0.1.evil.example:${port}`, '0.0.0.0', '']) {
+      expect([host, await status(door, { host })]).toStrictEqual([host, 403])
+    }
+    for (const host of [`127.0.0.1:${port}`, 'localhost', 'LocalHost:1', '[::1]:3000']) {
+      expect([host, await status(door, { host })]).toStrictEqual([host, served])
+    }
+  })
+
+  it.each(DOORS)('answers 403 on the port of the %s to a page of any origin but our four ports', async (door) => {
+    const served = door === 'api' ? 401 : 200
+
+    for (const origin of [
+      'null',
+      'https://evil.example',
+      'http://127.0.0.1',
+      'http://localhost:1',
+      'http://[::1]:1x',
+    ]) {
+      expect([origin, await status(door, { origin })]).toStrictEqual([origin, 403])
+    }
+    for (const url of Object.values(cloud.urls)) {
+      const { port } = new URL(url)
+      for (const origin of [url, `http://localhost:${port}`, `http://[::1]:${port}`]) {
+        expect([origin, await status(door, { origin })]).toStrictEqual([origin, served])
+      }
+    }
+  })
+
+  it('moves no clock and makes no client for a page elsewhere', async () => {
+    const before = JSON.parse(await text('lambda', '/_local/clock')) as { now: string }
+
+    const refused = await fetch(`${cloud.urls.lambda}/_local/clock`, {
+      method: 'POST',
+      headers: { origin: 'https://evil.example', 'content-type': 'text/plain' },
+      body: JSON.stringify({ advance_seconds: 86_400 }),
+    })
+    const after = JSON.parse(await text('lambda', '/_local/clock')) as { now: string }
+
+    expect(await refused.json()).toMatchObject({ code: 'forbidden' })
+    expect(Date.parse(after.now) - Date.parse(before.now)).toBeLessThan(60_000)
+  })
+
+  it('keeps its table from whoever does not know the access key of this start', async () => {
+    const own = localAws(cloud.table.endpoint)
+    const tablesFor = async (accessKeyId: string) => {
+      const client = new DynamoDBClient({ ...own, credentials: { accessKeyId, secretAccessKey: 'local' } })
+      const { TableNames } = await client.send(new ListTablesCommand({}))
+      client.destroy()
+      return TableNames
+    }
+
+    expect(await tablesFor(own.credentials.accessKeyId)).toStrictEqual([cloud.table.name])
+    expect(await tablesFor('local')).toStrictEqual([])
+  })
+})
 
 describe('the local gateway as a whole (design section 6)', () => {
   it('walks a payment from its creation to webhook and balance', async () => {

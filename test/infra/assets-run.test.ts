@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { type FunctionSpec, functionName } from '../../functions/function-spec.ts'
 import { MANIFEST } from '../../functions/manifest.ts'
 import { createTable } from '../../infra/local/create-table.ts'
-import { LOCAL_CREDENTIALS, LOCAL_REGION, localAws } from '../../infra/local/dynamodb-local.ts'
+import { localAws } from '../../infra/local/dynamodb-local.ts'
 import { type QueueEmulator, startQueueEmulator } from '../../infra/local/queue-emulator.ts'
 import { deployedStage } from '../../infra/stage.ts'
 import { documentClient } from '../../shared/runtime/aws-table.ts'
@@ -62,17 +62,24 @@ afterAll(async () => {
 
 /** The template's environment with addresses put in, and what Lambda and the local services add. */
 const environmentOf = ({ environment }: BundledFunction, table: string) => ({
+  ...dynamodbEnvironment(),
   ...Object.fromEntries(Object.entries(environment).map(([name, value]) => [name, local.get(value) ?? value])),
   [ENV.table]: table,
   [ENV.providerUrl]: simulator.simulator.url,
-  AWS_REGION: LOCAL_REGION,
-  AWS_ACCESS_KEY_ID: LOCAL_CREDENTIALS.accessKeyId,
-  AWS_SECRET_ACCESS_KEY: LOCAL_CREDENTIALS.secretAccessKey,
-  AWS_ENDPOINT_URL_DYNAMODB: inject('dynamodbEndpoint'),
   AWS_ENDPOINT_URL_SQS: new URL(local.get(`AWS::SQS::Queue ${TABLE}-webhooks`) ?? '').origin,
   AWS_ENDPOINT_URL_SNS: new URL(local.get(`AWS::SQS::Queue ${TABLE}-webhooks`) ?? '').origin,
   AWS_ENDPOINT_URL_SECRETS_MANAGER: secretsManager.url,
 })
+
+const dynamodbEnvironment = () => {
+  const { endpoint, region, credentials } = localAws(inject('dynamodbEndpoint'))
+  return {
+    AWS_REGION: region,
+    AWS_ACCESS_KEY_ID: credentials.accessKeyId,
+    AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
+    AWS_ENDPOINT_URL_DYNAMODB: endpoint,
+  }
+}
 
 /** A merchant of its own for every function, whose past lies some days before now. */
 const aWorld = async (tableName: string) => {

@@ -13,7 +13,7 @@ import { resolveStack } from '../../infra/cli/resolve-stack.ts'
 import { GatewayFunction } from '../../infra/gateway-functions.ts'
 import { GatewayQueues } from '../../infra/gateway-queues.ts'
 import { GatewayTable } from '../../infra/gateway-table.ts'
-import { LOCAL_CREDENTIALS, LOCAL_REGION } from '../../infra/local/dynamodb-local.ts'
+import { localAws } from '../../infra/local/dynamodb-local.ts'
 import { OperatorTopic } from '../../infra/operator-topic.ts'
 import { ProviderSecret } from '../../infra/provider-secret.ts'
 import { SOURCE_MAPS } from '../../infra/source-maps.ts'
@@ -67,15 +67,16 @@ const bundleAssets = (): ReadonlyMap<string, string> => {
 
 /** Runs code in a plain Node process that knows no more than Lambda would tell it. */
 const runInNode = async (code: string, ...args: readonly string[]): Promise<string> => {
+  const { endpoint, region, credentials } = localAws(inject('dynamodbEndpoint'))
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', code, ...args], {
     cwd: directory,
     env: {
       GATEWAY_STAGE: 'test',
       GATEWAY_TABLE: inject('tableName'),
-      AWS_REGION: LOCAL_REGION,
-      AWS_ACCESS_KEY_ID: LOCAL_CREDENTIALS.accessKeyId,
-      AWS_SECRET_ACCESS_KEY: LOCAL_CREDENTIALS.secretAccessKey,
-      AWS_ENDPOINT_URL_DYNAMODB: inject('dynamodbEndpoint'),
+      AWS_REGION: region,
+      AWS_ACCESS_KEY_ID: credentials.accessKeyId,
+      AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
+      AWS_ENDPOINT_URL_DYNAMODB: endpoint,
     },
   })
   return stdout

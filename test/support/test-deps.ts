@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { inject } from 'vitest'
-import { LOCAL_CREDENTIALS, LOCAL_REGION } from '../../infra/local/dynamodb-local.ts'
+import { localAws } from '../../infra/local/dynamodb-local.ts'
 import type { Deps } from '../../shared/deps.ts'
 import type { Log, LogCode, LogFields } from '../../shared/log.ts'
 import type { Alert } from '../../shared/operator/alerts.ts'
@@ -46,9 +46,7 @@ let shared: Deps['table'] | undefined
 const testTable = (): Deps['table'] => {
   shared ??= {
     client: documentClient({
-      endpoint: inject('dynamodbEndpoint'),
-      region: LOCAL_REGION,
-      credentials: LOCAL_CREDENTIALS,
+      ...localAws(inject('dynamodbEndpoint')),
       requestHandler: { requestTimeout: 20_000, throwOnRequestTimeout: true },
     }),
     name: inject('tableName'),

@@ -12,7 +12,6 @@ describe('DynamoDB Local in Docker, for a machine without Java', () => {
     expect(args.slice(args.indexOf('-jar'))).toStrictEqual([
       '-jar',
       'DynamoDBLocal.jar',
-      '-sharedDb',
       '-disableTelemetry',
       '-port',
       '8123',

@@ -14,6 +14,7 @@ export type ProviderSimulatorOptions = {
   readonly clock: LocalClock
   /** 0 takes a free port. */
   readonly port: number
+  readonly family?: Set<number>
   readonly secretKey: string
   /** Asked at every callback, so the receiver may start later. */
   readonly callbackUrl: () => string
@@ -62,6 +63,7 @@ export const startProviderSimulator = async (options: ProviderSimulatorOptions):
   try {
     const server = await startLocalHttpServer({
       port: options.port,
+      family: options.family,
       answer: (request) => answer(core, options.secretKey, request),
     })
     baseUrl = server.url

@@ -10,7 +10,7 @@ import type {
 } from '@aws-sdk/lib-dynamodb'
 import { unmarshall } from '@aws-sdk/util-dynamodb'
 import { inject } from 'vitest'
-import { LOCAL_CREDENTIALS, LOCAL_REGION } from '../../../infra/local/dynamodb-local.ts'
+import { localAws } from '../../../infra/local/dynamodb-local.ts'
 import { documentClient } from '../../../shared/runtime/aws-table.ts'
 import { TABLE_SCHEMA } from '../../../shared/table/schema.ts'
 import { OutsideModel } from '../sim-table/outside-model.ts'
@@ -50,9 +50,7 @@ export const modelBackend = (): TableBackend => {
 
 export const localBackend = (tableName: string = inject('tableName')): TableBackend => {
   const client = documentClient({
-    endpoint: inject('dynamodbEndpoint'),
-    region: LOCAL_REGION,
-    credentials: LOCAL_CREDENTIALS,
+    ...localAws(inject('dynamodbEndpoint')),
     // A retry would hide what a command came to.
     maxAttempts: 1,
   })

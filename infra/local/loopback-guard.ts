@@ -1,0 +1,21 @@
+import type { IncomingHttpHeaders } from 'node:http'
+
+const LOOPBACK_NAMES = '(?:127\\.0\\.0\\.1|localhost|\\[::1\\])'
+const HOST = new RegExp(`^${LOOPBACK_NAMES}(?::\\d{1,5})?$`, 'i')
+const ORIGIN = new RegExp(`^http://${LOOPBACK_NAMES}(?::(\\d{1,5}))?$`, 'i')
+const HTTP_PORT = 80
+
+/**
+ * Whether a request was meant for this machine's own gateway. A page on the web can have a browser on this machine send
+ * requests to it: under a name of its own that leads here (then `Host` is that name), or across origins (then `Origin`
+ * is the page's, or `null`). Programs send no `Origin`; our own pages come from one of `ports`.
+ */
+export const isForeign = (
+  headers: Pick<IncomingHttpHeaders, 'host' | 'origin'>,
+  ports: ReadonlySet<number>,
+): boolean => {
+  if (!HOST.test(headers.host ?? '')) return true
+  if (headers.origin === undefined) return false
+  const origin = ORIGIN.exec(headers.origin)
+  return origin === null || !ports.has(Number(origin[1] ?? HTTP_PORT))
+}
