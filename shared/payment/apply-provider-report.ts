@@ -19,6 +19,8 @@ export type ApplyOutcome =
   | { readonly kind: 'applied'; readonly payment: StoredPayment | undefined }
   /** Noted, and to be asked again: the payment is still being created. */
   | { readonly kind: 'deferred' }
+  /** Paid, says the provider, and does not show the money yet: to be asked again soon. */
+  | { readonly kind: 'not_shown' }
   | { readonly kind: 'not_found' }
   | Unanswered
 

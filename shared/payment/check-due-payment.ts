@@ -11,12 +11,13 @@ import { claimCheck, endCheck, parseStored, scheduleCheck } from './payment-stor
 type CheckDeps = Pick<Deps, 'stage' | 'table' | 'sleep' | 'random' | 'provider' | 'now' | 'newId' | 'log' | 'alerts'>
 
 /** `rate_limited`: the provider wants no more questions for now. */
-export type CheckResult = 'checked' | 'not_claimed' | 'unanswered' | 'rate_limited'
+export type CheckResult = 'checked' | 'not_claimed' | 'not_shown' | 'unanswered' | 'rate_limited'
 
 const resultOf = (outcomes: readonly ApplyOutcome[]): CheckResult => {
   const open = outcomes.filter((outcome) => outcome.kind === 'unanswered')
   if (open.some(({ reason }) => reason === 'rate_limited')) return 'rate_limited'
-  return open.length > 0 ? 'unanswered' : 'checked'
+  if (open.length > 0) return 'unanswered'
+  return outcomes.some(({ kind }) => kind === 'not_shown') ? 'not_shown' : 'checked'
 }
 
 /** Asks about every capture that was reported while the payment was being created. */

@@ -65,7 +65,7 @@ const onStatus = (payment: Payment, news: ProviderNews, now: Timestamp): Decisio
       return { do: 'close', payment, status: news.requestStatus }
     case 'cancelled':
       return { do: 'close', payment, status: meaningOfCancelled(payment, now) }
-    // `succeeded` without a capture is not money yet: the next look will find the capture.
+    // `succeeded` without a capture is not money yet.
     case 'succeeded':
     case 'open':
     case undefined:

@@ -28,6 +28,8 @@ export type ProviderNews = {
 
 export type NewsAnswer =
   | { readonly kind: 'news'; readonly news: ProviderNews }
+  /** The request is paid, and its money is not among what the provider shows yet: nothing may be made of it. */
+  | { readonly kind: 'not_shown' }
   | { readonly kind: 'not_found' }
   | Unanswered
 
@@ -59,14 +61,14 @@ const requestNews = async (
     destination: request.destination,
   }
   const { latestPaymentId } = request
-  if (latestPaymentId === undefined || latestPaymentId === asked) {
-    return { kind: 'news', news: { ...base, capture: undefined } }
-  }
+  const withoutMoney: NewsAnswer =
+    request.status === 'succeeded' ? { kind: 'not_shown' } : { kind: 'news', news: { ...base, capture: undefined } }
+  if (latestPaymentId === undefined || latestPaymentId === asked) return withoutMoney
   const latest = await askPayment(deps, latestPaymentId)
   // A closing status may hide a capture: without an answer about the money nothing may be closed.
   if (latest.kind === 'unanswered') return latest
   const capture = latest.kind === 'found' && latest.value.status === 'captured' ? latest.value : undefined
-  if (capture === undefined) return { kind: 'news', news: { ...base, capture } }
+  if (capture === undefined) return withoutMoney
   // Whose money it is says the capture itself, whatever request led to it.
   const { reference, paymentRequestId } = capture
   return { kind: 'news', news: { ...base, reference, paymentRequestId, capture } }

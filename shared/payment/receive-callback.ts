@@ -1,9 +1,10 @@
 import type { Deps } from '../deps.ts'
 import { GatewayError, invalid } from '../errors.ts'
-import { parseCallback } from '../provider/callback-body.ts'
+import type { PaymentId } from '../ids.ts'
+import { type CallbackHints, parseCallback } from '../provider/callback-body.ts'
 import { isCallbackToken } from '../provider/provider-secret.ts'
-import { applyProviderReport } from './apply-provider-report.ts'
-import { markDueNow } from './payment-store.ts'
+import { type ApplyOutcome, applyProviderReport } from './apply-provider-report.ts'
+import { findStoredPayment, markDueNow, parseStored, rememberCapture } from './payment-store.ts'
 import { paymentIdOf } from './provider-attempts.ts'
 
 type CallbackDeps = Pick<
@@ -16,10 +17,53 @@ export type CallbackOutcome = 'applied' | 'ignored' | 'ask_again'
 
 const MAX_BODY_BYTES = 262_144
 
+/** A request's own status, with no payment named, about a payment that is terminal: it can change nothing any more. */
+const isNoNews = async (deps: CallbackDeps, { providerPaymentId }: CallbackHints, paymentId: PaymentId | undefined) => {
+  if (providerPaymentId !== undefined || paymentId === undefined) return false
+  const stored = await findStoredPayment(deps, paymentId)
+  return stored !== undefined && stored.status !== 'creating' && stored.status !== 'pending'
+}
+
+/**
+ * Has the payment looked at at once. Refused for one that is terminal; one that is being created remembers the money
+ * that the provider has confirmed and does not show yet.
+ */
+const lookAtOnce = async (
+  deps: CallbackDeps,
+  paymentId: PaymentId,
+  { providerPaymentId }: CallbackHints,
+  outcome: ApplyOutcome,
+): Promise<void> => {
+  const now = deps.now()
+  const marked = await markDueNow(deps, paymentId, now)
+  if (marked.applied || outcome.kind !== 'not_shown' || providerPaymentId === undefined) return
+  const stored = parseStored(marked.item)
+  if (stored?.status === 'creating') await rememberCapture(deps, stored, providerPaymentId, now)
+}
+
+/**
+ * Nothing was learned, or the payment is as it was although the callback names a payment of its customer: the provider's
+ * own read side may be behind it.
+ */
+const isBehind = (outcome: ApplyOutcome, { providerPaymentId }: CallbackHints): boolean =>
+  outcome.kind === 'applied'
+    ? outcome.payment?.status === 'pending' && providerPaymentId !== undefined
+    : outcome.kind !== 'deferred'
+
+const apply = async (deps: CallbackDeps, callback: CallbackHints): Promise<CallbackOutcome> => {
+  const paymentId = callback.reference === undefined ? undefined : paymentIdOf(callback.reference)
+  if (await isNoNews(deps, callback, paymentId)) return 'ignored'
+  const outcome = await applyProviderReport(deps, callback, 'callback')
+  if (paymentId !== undefined && isBehind(outcome, callback)) await lookAtOnce(deps, paymentId, callback, outcome)
+  if (outcome.kind === 'applied') return 'applied'
+  deps.log.warn('callback.deferred', { payment_id: paymentId, outcome: outcome.kind })
+  return outcome.kind === 'not_found' ? 'ignored' : 'ask_again'
+}
+
 /**
  * Receives a callback of the provider (design section 4). Its token is a shared secret without a signature over the
- * body, so it only tells us whom to ask about: a forged one changes nothing. When the provider cannot be asked, the
- * payment becomes due at once, since the provider's own first retry comes after 15 minutes.
+ * body, so it only tells us whom to ask about: a forged one changes nothing. When the provider cannot be asked, or is
+ * behind its own callback, the payment becomes due at once, since the provider's own first retry comes after 15 minutes.
  */
 export const receiveCallback = async (
   deps: CallbackDeps,
@@ -31,14 +75,7 @@ export const receiveCallback = async (
   }
   if (input.rawBody.length > MAX_BODY_BYTES) throw invalid('the body is too large')
   const callback = parseCallback(input.rawBody)
-  if (callback === undefined) {
-    deps.log.info('callback.ignored')
-    return 'ignored'
-  }
-  const outcome = await applyProviderReport(deps, callback, 'callback')
-  if (outcome.kind === 'applied') return 'applied'
-  const paymentId = callback.reference === undefined ? undefined : paymentIdOf(callback.reference)
-  if (paymentId !== undefined && outcome.kind !== 'deferred') await markDueNow(deps, paymentId, deps.now())
-  deps.log.warn('callback.deferred', { payment_id: paymentId, outcome: outcome.kind })
-  return outcome.kind === 'not_found' ? 'ignored' : 'ask_again'
+  if (callback !== undefined) return apply(deps, callback)
+  deps.log.info('callback.ignored')
+  return 'ignored'
 }

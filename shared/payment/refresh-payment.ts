@@ -1,10 +1,12 @@
 import type { Deps } from '../deps.ts'
+import { GatewayError } from '../errors.ts'
 import { auditStep } from '../operator/audit.ts'
 import { providerFailure } from '../provider/provider-failure.ts'
 import { conditionalWrite } from '../table/write.ts'
 import { type ApplyOutcome, applyProviderReport } from './apply-provider-report.ts'
 import { findAnyPayment } from './find-payment.ts'
 import type { StoredPayment } from './payment.ts'
+import { markDueNow } from './payment-store.ts'
 
 type RefreshDeps = Pick<Deps, 'stage' | 'table' | 'sleep' | 'random' | 'provider' | 'now' | 'newId' | 'log' | 'alerts'>
 
@@ -39,6 +41,12 @@ export const refreshPayment = async (
     })
   }
   const refreshed = await findAnyPayment(deps, id)
+  if (refreshed.status === 'pending' && outcomes.some(({ kind }) => kind === 'not_shown')) {
+    await markDueNow(deps, refreshed.paymentId, deps.now())
+    throw new GatewayError('server_error', 'paid, says the provider, and does not show the money yet', {
+      actionHint: 'Nothing: the payment is looked at again within a minute.',
+    })
+  }
   if (refreshed.status !== payment.status) await auditRefresh(deps, payment, refreshed, operator)
   return refreshed
 }

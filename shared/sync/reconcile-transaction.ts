@@ -102,8 +102,8 @@ const explain = async (deps: ReconcileDeps, transaction: ProviderTransaction): P
   if (paymentId === undefined && (await findSuspense(deps, unexplained.suspenseId))) return 'done'
   const outcome = await applyProviderReport(deps, { providerPaymentId, paymentRequestId }, 'sync')
   if (outcome.kind === 'deferred') return 'open'
-  if (outcome.kind === 'unanswered') {
-    if (outcome.reason === 'rate_limited') return 'rate_limited'
+  if (outcome.kind === 'unanswered' || outcome.kind === 'not_shown') {
+    if (outcome.kind === 'unanswered' && outcome.reason === 'rate_limited') return 'rate_limited'
     if (addMs(transaction.updatedAt, OPEN_PATIENCE_MS) > deps.now()) return 'open'
     await recordSuspense(deps, unexplained)
     return 'done'

@@ -64,6 +64,24 @@ describe('sync: a transaction without a payment', () => {
     expect(deps.provider.countOf('getPayment')).toBe(1)
   })
 
+  it('is asked about again, and no finding, while the provider calls it paid and does not show it', async () => {
+    const { deps, client, rows } = await aSyncWorld()
+    const paid = await paidUpstream(deps, client)
+    const shown = deps.provider.payments.get(paid.providerPaymentId)
+    if (!shown) throw new Error('nobody paid')
+    deps.provider.payments.delete(paid.providerPaymentId)
+    rows.push({ ...rowNow(deps, paid), paymentRequestId: paid.payment.paymentRequestId })
+
+    const first = await syncProviderTransactions(deps)
+    deps.provider.payments.set(paid.providerPaymentId, shown)
+    deps.clock.advance(3_600)
+    await syncProviderTransactions(deps)
+
+    expect(first).toMatchObject({ complete: true, unanswered: 1 })
+    expect(deps.published).toStrictEqual([])
+    expect(await paymentOf(deps, paid)).toMatchObject({ status: 'succeeded' })
+  })
+
   it('names it by the transaction when it has no payment id at all', async () => {
     const { deps, rows } = await aSyncWorld()
     const row = settledRow({ providerPaymentId: '', reference: '' }, deps.now())

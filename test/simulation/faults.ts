@@ -28,6 +28,8 @@ export type Faults = {
   readonly providerServerError: number
   readonly providerRateLimit: number
   readonly providerSlow: number
+  /** The provider does not show a payment yet that it has taken and announced. */
+  readonly providerBehind: number
   readonly callbackLost: number
   readonly callbackTwice: number
   readonly callbackLateMs: number
@@ -60,6 +62,7 @@ export const NO_FAULTS: Faults = {
   providerServerError: 0,
   providerRateLimit: 0,
   providerSlow: 0,
+  providerBehind: 0,
   callbackLost: 0,
   callbackTwice: 0,
   callbackLateMs: 0,
@@ -92,6 +95,7 @@ const WORST: Faults = {
   providerServerError: 0.1,
   providerRateLimit: 0.05,
   providerSlow: 0.1,
+  providerBehind: 0.3,
   callbackLost: 0.7,
   callbackTwice: 0.3,
   callbackLateMs: 3_600_000,

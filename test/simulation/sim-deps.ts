@@ -31,6 +31,8 @@ const simTable = (world: World, process: () => Process): Deps['table'] => ({
   ),
 })
 
+const PAYMENT_READ = /GET \/v3\/payments\//
+
 /** The provider's network: the real adapter on one side, the simulator's core on the other. */
 const simNetwork =
   (world: World, process: () => Process) =>
@@ -41,6 +43,9 @@ const simNetwork =
       if (strikes(world, 'providerUnreachable')) return { kind: 'not_sent', reason: 'ECONNREFUSED' }
       if (strikes(world, 'providerServerError')) return answered(500, { error_code: 'SERVER_ERROR' })
       if (strikes(world, 'providerRateLimit')) return answered(429, { error_code: 'RATE_LIMIT_EXCEEDED' })
+      if (PAYMENT_READ.test(label) && strikes(world, 'providerBehind')) {
+        return answered(404, { error_code: 'DATA_NOT_FOUND' })
+      }
       const call = { method, path: url.pathname, query: url.searchParams, headers, body: JSON.stringify(body ?? {}) }
       const answer = answerProviderCall(world.provider, PROVIDER_KEY, call)
       if (answer === undefined || answer.kind === 'silence') return { kind: 'lost', reason: 'timeout' }

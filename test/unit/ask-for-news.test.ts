@@ -68,6 +68,23 @@ describe('askForNews (design section 4, Provider news)', () => {
     })
   })
 
+  it.each<[string, Partial<ProviderRequest>, ProviderPayment['status'] | undefined]>([
+    ['is not there yet', {}, undefined],
+    ['is not received yet', {}, 'open'],
+    ['is not named yet', { latestPaymentId: undefined }, 'open'],
+  ])('makes nothing of a request that succeeded while its capture %s', async (_case, fields, status) => {
+    const provider = upstream(status ?? 'open')
+    provider.script('getRequest', async () => ({
+      kind: 'found',
+      value: { ...REQUEST, status: 'succeeded', ...fields },
+    }))
+    if (status === undefined) provider.script('getPayment', async () => ({ kind: 'not_found' }))
+
+    for (const hint of [{ providerPaymentId: 'py-1', paymentRequestId: 'pr-1' }, { paymentRequestId: 'pr-1' }]) {
+      expect(await askForNews({ provider }, hint)).toStrictEqual({ kind: 'not_shown' })
+    }
+  })
+
   it('asks about the request when the payment a hint names does not exist', async () => {
     const provider = upstream('captured')
     provider.script('getPayment', async (id) =>

@@ -1,6 +1,7 @@
 import { mutantsOf } from '../mutation/mutant.ts'
 
 const DUE = 'integration/check-due-work'
+const AHEAD = 'integration/callback-ahead-of-its-provider'
 
 /** Callbacks are hints, and answers of the provider prove what they say and no more. */
 export const CALLBACK_MUTANTS = [
@@ -49,9 +50,39 @@ export const CALLBACK_MUTANTS = [
     },
     {
       name: 'a callback whose payment could not be asked about does not make it due',
-      find: "if (paymentId !== undefined && outcome.kind !== 'deferred') await markDueNow(",
-      replace: "if (paymentId !== undefined && outcome.kind === 'deferred') await markDueNow(",
+      find: 'if (paymentId !== undefined && isBehind(outcome, callback)) await lookAtOnce(deps, paymentId, callback, outcome)\n',
+      replace: '',
       tests: [DUE],
+    },
+    {
+      name: 'a callback that names money nobody confirms yet leaves its payment to its next regular check',
+      find: "outcome.payment?.status === 'pending' && providerPaymentId !== undefined",
+      replace: 'false',
+      tests: [AHEAD],
+    },
+    {
+      name: 'a payment being created forgets the money that is not shown yet',
+      find: "if (stored?.status === 'creating') await rememberCapture(",
+      replace: "if (stored?.status === 'succeeded') await rememberCapture(",
+      tests: [AHEAD],
+    },
+    {
+      name: 'a status callback about a payment that is terminal is asked about',
+      find: 'if (await isNoNews(deps, callback, paymentId)) return',
+      replace: 'if (!paymentId?.length) return',
+      tests: [AHEAD],
+    },
+    {
+      name: 'a status callback about a payment that is pending is answered without asking',
+      find: "stored.status !== 'creating' && stored.status !== 'pending'",
+      replace: "stored.status !== 'creating'",
+      tests: [AHEAD],
+    },
+    {
+      name: 'the callback of late money is answered without asking',
+      find: 'if (providerPaymentId !== undefined || paymentId === undefined) return false',
+      replace: 'if (paymentId === undefined) return false',
+      tests: [AHEAD, 'integration/held-money'],
     },
     {
       name: 'the provider is not asked to send a callback again',

@@ -97,6 +97,12 @@ export const DUE_WORK_MUTANTS = [
       tests: [DUE],
     },
     {
+      name: 'a payment whose money is not shown yet waits for its next regular check',
+      find: "? 'not_shown' : 'checked'",
+      replace: "? 'checked' : 'checked'",
+      tests: ['integration/callback-ahead-of-its-provider'],
+    },
+    {
       name: 'a payment nobody could be asked about waits for its next regular check',
       find: "if (result === 'checked') {\n    await scheduleCheck(",
       replace: 'if (result) {\n    await scheduleCheck(',

@@ -177,6 +177,14 @@ export const PROVIDER_NEWS_MUTANTS = [
       tests: [DUE],
     },
   ]),
+  ...mutantsOf('shared/payment/provider-news.ts', [
+    {
+      name: 'a request that is paid without a capture is news like any other',
+      find: "request.status === 'succeeded' ? { kind: 'not_shown' } :",
+      replace: "request.status === undefined ? { kind: 'not_shown' } :",
+      tests: ['unit/ask-for-news'],
+    },
+  ]),
   ...mutantsOf('shared/payment/apply-provider-report.ts', [
     {
       name: 'the request shown stays payable when another attempt was paid',

@@ -1,0 +1,194 @@
+/**
+ * Goal: a callback that is faster than the provider's own read side is not acknowledged and forgotten. Method: the
+ * customer has paid and the request says so, while the capture is not there yet, or not yet received; then it appears.
+ */
+import { describe, expect, it } from 'vitest'
+import { handler } from '../../functions/callback/receive-provider-callback.ts'
+import { applyProviderReport } from '../../shared/payment/apply-provider-report.ts'
+import { cancelPayment } from '../../shared/payment/cancel-payment.ts'
+import { checkDuePayment } from '../../shared/payment/check-due-payment.ts'
+import type { Payment } from '../../shared/payment/payment.ts'
+import { findStoredPayment } from '../../shared/payment/payment-store.ts'
+import { receiveCallback } from '../../shared/payment/receive-callback.ts'
+import { refreshPayment } from '../../shared/payment/refresh-payment.ts'
+import { providerSecretName } from '../../shared/secrets.ts'
+import { findSuspense } from '../../shared/suspense/suspense-store.ts'
+import { addMs } from '../../shared/time.ts'
+import { call } from '../support/api-event.ts'
+import { aCreating } from '../support/creating-payment.ts'
+import { ledgerView } from '../support/ledger-view.ts'
+import { aPaid } from '../support/paid-payment.ts'
+import type { TestDeps } from '../support/test-deps.ts'
+import { dueAtOf } from '../support/webhook-builders.ts'
+
+const TOKEN = 'callback-token'
+const withSecret = (deps: TestDeps) =>
+  deps.secretValues.set(
+    providerSecretName('test'),
+    JSON.stringify({ secret_key: 'xnd_test', callback_tokens: [TOKEN, 'another-token'] }),
+  )
+
+const captureBody = (payment: Payment, providerPaymentId: string) => ({
+  event: 'payment.capture',
+  data: {
+    payment_id: providerPaymentId,
+    payment_request_id: payment.paymentRequestId,
+    reference_id: `${payment.paymentId}-1`,
+  },
+})
+
+const expiryBody = (payment: Payment) => ({
+  event: 'payment_request.expiry',
+  data: { payment_request_id: payment.paymentRequestId, reference_id: `${payment.paymentId}-1` },
+})
+
+/** A payment whose customer has paid, at a provider whose read side shows the request and not its money. */
+const aHidden = async (as: 'missing' | 'open') => {
+  const { deps, client, payment, providerPaymentId } = await aPaid()
+  withSecret(deps)
+  const shown = deps.provider.payments.get(providerPaymentId)
+  if (!shown) throw new Error('nobody paid')
+  if (as === 'missing') deps.provider.payments.delete(providerPaymentId)
+  else deps.provider.payments.set(providerPaymentId, { ...shown, status: 'open' })
+  deps.clock.advance(1)
+  return {
+    deps,
+    client,
+    payment,
+    providerPaymentId,
+    show: () => deps.provider.payments.set(providerPaymentId, shown),
+    say: (body: object) => receiveCallback(deps, { token: TOKEN, rawBody: Buffer.from(JSON.stringify(body)) }),
+    stored: () => findStoredPayment(deps, payment.paymentId),
+  }
+}
+
+const HIDDEN = ['missing', 'open'] as const
+
+describe('a callback faster than the provider’s own read side', () => {
+  it.each(HIDDEN)(
+    'is not acknowledged while its capture is %s: due at once, 5xx, credited when it is shown',
+    async (as) => {
+      const { deps, client, payment, providerPaymentId, show, stored } = await aHidden(as)
+      const body = JSON.stringify(captureBody(payment, providerPaymentId))
+
+      const { status } = await call(
+        deps,
+        { route: 'POST /callbacks/xendit', handler },
+        { body, headers: { 'x-callback-token': TOKEN } },
+      )
+
+      expect(status).toBe(500)
+      expect(await stored()).toMatchObject({ status: 'pending', dueAt: deps.now() })
+      show()
+      await checkDuePayment(deps, { paymentId: payment.paymentId, dueAt: deps.now() })
+      expect(await stored()).toMatchObject({ status: 'succeeded', creditedPaymentId: providerPaymentId })
+      expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 95_900, succeeded: 1 })
+    },
+  )
+
+  it.each(HIDDEN)('is asked about again in two minutes while its capture stays %s', async (as) => {
+    const { deps, payment, stored } = await aHidden(as)
+    const { dueAt = deps.now() } = payment
+    deps.clock.set(dueAt)
+
+    const result = await checkDuePayment(deps, { paymentId: payment.paymentId, dueAt })
+
+    expect(result).toBe('not_shown')
+    expect(await stored()).toMatchObject({ status: 'pending', dueAt: addMs(dueAt, 120_000) })
+  })
+
+  it('does not let its payment expire', async () => {
+    const { deps, payment, show, stored } = await aHidden('missing')
+    deps.clock.advance(86_400)
+
+    const result = await checkDuePayment(deps, { paymentId: payment.paymentId, dueAt: payment.dueAt ?? deps.now() })
+
+    expect(result).toBe('not_shown')
+    expect(await stored()).toMatchObject({ status: 'pending' })
+    show()
+    await applyProviderReport(deps, { paymentRequestId: payment.paymentRequestId }, 'callback')
+    expect(await stored()).toMatchObject({ status: 'succeeded' })
+  })
+
+  it('is remembered by a payment that is being created, and looked at at once', async () => {
+    const { deps, payment, providerPaymentId, say } = await aHidden('missing')
+    const { creating } = await aCreating()
+    const request = deps.provider.requests.get(payment.paymentRequestId)
+    if (!request) throw new Error('the provider does not know the request')
+    deps.provider.requests.set('pr-creating', { ...request, paymentRequestId: 'pr-creating' })
+    const about = { ...payment, paymentId: creating.paymentId, paymentRequestId: 'pr-creating' }
+
+    expect(await say(captureBody(about, providerPaymentId))).toBe('ask_again')
+
+    expect(await findStoredPayment(deps, creating.paymentId)).toMatchObject({
+      status: 'creating',
+      rememberedPaymentIds: new Set([providerPaymentId]),
+    })
+    expect(await dueAtOf(deps, 'payment', creating.paymentId)).toBe(deps.now())
+  })
+
+  it('answers 502 to the operator and to a cancel, who wait for the same money', async () => {
+    const { deps, client, payment, stored } = await aHidden('open')
+
+    const refresh = refreshPayment(deps, payment.paymentId, 'ayu')
+    await expect(refresh).rejects.toMatchObject({ code: 'server_error' })
+    expect(await stored()).toMatchObject({ status: 'pending', dueAt: deps.now() })
+
+    const cancel = cancelPayment(deps, { clientId: client.clientId, id: payment.paymentId })
+    await expect(cancel).rejects.toMatchObject({ code: 'server_error' })
+    expect(await stored()).toMatchObject({ status: 'pending' })
+  })
+
+  it('makes no due work of a payment that is terminal, and is asked for again: its money will have to be held', async () => {
+    const { deps, payment, providerPaymentId, show, say, stored } = await aHidden('missing')
+    const request = deps.provider.requests.get(payment.paymentRequestId)
+    if (!request) throw new Error('the provider does not know the request')
+    deps.provider.close(payment.paymentRequestId, 'expired')
+    await applyProviderReport(deps, { paymentRequestId: payment.paymentRequestId }, 'callback')
+    deps.provider.requests.set(payment.paymentRequestId, request)
+
+    expect(await say(captureBody(payment, providerPaymentId))).toBe('ask_again')
+
+    expect(await stored()).toMatchObject({ status: 'expired' })
+    expect(await dueAtOf(deps, 'payment', payment.paymentId)).toBeUndefined()
+    show()
+    expect(await say(captureBody(payment, providerPaymentId))).toBe('applied')
+    expect(await findSuspense(deps, providerPaymentId)).toMatchObject({ cause: 'payment_not_pending' })
+  })
+})
+
+describe('a callback whose money the provider does not confirm at all', () => {
+  it('changes nothing but when its payment is looked at: at once', async () => {
+    const { deps, payment, say, stored } = await aHidden('missing')
+    const request = deps.provider.requests.get(payment.paymentRequestId)
+    if (!request) throw new Error('the provider does not know the request')
+    deps.provider.requests.set(payment.paymentRequestId, { ...request, status: 'open', latestPaymentId: undefined })
+
+    expect(await say(captureBody(payment, 'py-unheard-of'))).toBe('applied')
+
+    expect(await stored()).toEqual({ ...payment, dueAt: deps.now() })
+  })
+})
+
+describe('a request’s status callback', () => {
+  it('about a payment that is terminal is answered without asking', async () => {
+    const { deps, payment, show, say, stored } = await aHidden('missing')
+    show()
+    await applyProviderReport(deps, { paymentRequestId: payment.paymentRequestId }, 'callback')
+    const [before, asked] = [await stored(), deps.provider.calls.length]
+
+    expect(await say(expiryBody(payment))).toBe('ignored')
+
+    expect(deps.provider.calls).toHaveLength(asked)
+    expect(await stored()).toEqual(before)
+  })
+
+  it('about a payment that is pending is asked about', async () => {
+    const { deps, payment, say, stored } = await aHidden('missing')
+    deps.provider.close(payment.paymentRequestId, 'expired')
+
+    expect(await say(expiryBody(payment))).toBe('applied')
+
+    expect(await stored()).toMatchObject({ status: 'expired' })
+  })
+})
