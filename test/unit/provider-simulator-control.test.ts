@@ -2,6 +2,10 @@ import { describe, expect, it } from 'vitest'
 import { aRequestBody, aSimulator, CALLBACK_TOKEN } from '../support/provider-simulator-harness.ts'
 
 type Created = { payment_request_id: string; reference_id: string; status: string; actions: { value: string }[] }
+type Menu = {
+  controls: { example: string; body?: object }[]
+  faults: { target: string; fault: string }[]
+}
 type Failure = { error_code: string; message: string }
 
 describe('the control API of the provider simulator (design section 6)', () => {
@@ -65,6 +69,45 @@ describe('the control API of the provider simulator (design section 6)', () => {
       'payment.failure',
       'payment_request.expiry',
     ])
+  })
+
+  it('lists every control and every fault with an example that works as it is', async () => {
+    await using harness = await aSimulator()
+    const { body: open } = await harness.call<Created>('POST', '/v3/payment_requests', aRequestBody('DANA'))
+    const filled = (text: string) =>
+      text.replaceAll('{id}', open.payment_request_id).replaceAll('<payment id>', open.reference_id)
+
+    const { status, body: menu } = await harness.call<Menu>('GET', '/_simulator')
+    const controls: (readonly [string, number])[] = []
+    for (const { example, body } of menu.controls) {
+      const [method = '', path = ''] = filled(example).split(' ')
+      // A request is final after its first end: that the second is refused is the control's own answer too.
+      controls.push([example, (await harness.call(method, path, body)).status])
+    }
+    const faults: (readonly [object, number])[] = []
+    for (const order of menu.faults) {
+      faults.push([
+        order,
+        (await harness.call('POST', '/_simulator/faults', JSON.parse(filled(JSON.stringify(order))))).status,
+      ])
+    }
+
+    expect(status).toBe(200)
+    expect(controls.filter(([example, answer]) => answer !== (example.endsWith('/expire') ? 400 : 200))).toStrictEqual(
+      [],
+    )
+    expect(faults.filter(([, answer]) => answer !== 200)).toStrictEqual([])
+    for (const example of ['GET /_simulator/calls', 'POST /_simulator/payment_requests/{id}/fail']) {
+      expect(menu.controls.map((control) => control.example)).toContain(example)
+    }
+    for (const named of [
+      'create timeout_after_commit',
+      'callback forged',
+      'payment after_expiry',
+      'transactions fee_late',
+    ]) {
+      expect(menu.faults.map(({ target, fault }) => `${target} ${fault}`)).toContain(named)
+    }
   })
 
   it('arms, shows and clears faults', async () => {

@@ -1,35 +1,120 @@
 import type { LocalRequest } from '../local-http-server.ts'
+import { faultExamples } from './faults.ts'
 import { parseJson } from './parse-input.ts'
 import { ProviderError } from './provider-error.ts'
 import type { SimulatorCore } from './simulator-core.ts'
+
+type ControlCall = {
+  readonly method: 'GET' | 'POST' | 'DELETE'
+  /** `{id}` is a payment request's. */
+  readonly path: string
+  readonly does: string
+  readonly query?: string
+  readonly body?: unknown
+  readonly run: (core: SimulatorCore, request: LocalRequest, id: string) => unknown
+}
+
+const bodyOf = (request: LocalRequest) => parseJson(request.body.toString('utf8'))
+
+const CONTROLS: readonly ControlCall[] = [
+  {
+    method: 'GET',
+    path: '/_simulator',
+    does: 'lists every control call and every fault, with an example of each',
+    run: () => menu(),
+  },
+  {
+    method: 'GET',
+    path: '/_simulator/payment_requests',
+    query: 'reference_id=<payment id>',
+    does: 'finds payment requests by the start of their reference, oldest first',
+    run: (core, request) => core.findPaymentRequests(request.query.get('reference_id') ?? ''),
+  },
+  {
+    method: 'POST',
+    path: '/_simulator/payment_requests/{id}/fail',
+    body: { failure_code: 'INSUFFICIENT_BALANCE' },
+    does: 'lets the customer fail to pay',
+    run: (core, request, id) => core.failPaymentRequest(id, bodyOf(request)),
+  },
+  {
+    method: 'POST',
+    path: '/_simulator/payment_requests/{id}/expire',
+    does: 'ends the time to pay now',
+    run: (core, _request, id) => core.expirePaymentRequest(id),
+  },
+  {
+    method: 'GET',
+    path: '/_simulator/calls',
+    does: 'counts the calls of the provider API',
+    run: (core) => core.callCounts(),
+  },
+  {
+    method: 'DELETE',
+    path: '/_simulator/calls',
+    does: 'counts from zero again',
+    run: (core) => {
+      core.resetCalls()
+      return core.callCounts()
+    },
+  },
+  {
+    method: 'GET',
+    path: '/_simulator/faults',
+    does: 'shows the faults that have yet to strike',
+    run: (core) => core.armedFaults(),
+  },
+  {
+    method: 'POST',
+    path: '/_simulator/faults',
+    body: { target: 'create', fault: 'http_500', times: 2 },
+    does: 'arms a fault for the next `times` (1) occasions',
+    run: (core, request) => {
+      core.orderFault(bodyOf(request))
+      return core.armedFaults()
+    },
+  },
+  {
+    method: 'DELETE',
+    path: '/_simulator/faults',
+    does: 'clears all faults',
+    run: (core) => {
+      core.clearFaults()
+      return core.armedFaults()
+    },
+  },
+]
+
+const MATCHERS = CONTROLS.map((control) => ({
+  control,
+  pattern: new RegExp(`^${control.path.replace('{id}', '([^/]+)')}/?$`),
+}))
+
+/** What `GET /_simulator` answers: each control call and each fault, as something to send. */
+const menu = () => ({
+  pay: {
+    example: 'POST /v3/payment_requests/{id}/simulate',
+    does: 'lets the customer pay (a call of the provider API)',
+  },
+  controls: CONTROLS.map(({ method, path, query, body, does }) => ({
+    example: `${method} ${path}${query === undefined ? '' : `?${query}`}`,
+    ...(body !== undefined && { body }),
+    does,
+  })),
+  faults: faultExamples(),
+})
 
 /**
  * The simulator's control surface (design section 6), which the real provider does not have. Answers every call with
  * what the JSON body is to be; throws `ProviderError` for a refused one.
  */
 export const answerControlCall = (core: SimulatorCore, request: LocalRequest): unknown => {
-  const [resource, id, action] = request.path.slice('/_simulator/'.length).split('/')
-  switch (`${request.method} ${resource ?? ''}${id === undefined ? '' : `/{id}/${action ?? ''}`}`) {
-    case 'GET payment_requests':
-      return core.findPaymentRequests(request.query.get('reference_id') ?? '')
-    case 'POST payment_requests/{id}/fail':
-      return core.failPaymentRequest(id ?? '', parseJson(request.body.toString('utf8')))
-    case 'POST payment_requests/{id}/expire':
-      return core.expirePaymentRequest(id ?? '')
-    case 'GET calls':
-      return core.callCounts()
-    case 'DELETE calls':
-      core.resetCalls()
-      return core.callCounts()
-    case 'GET faults':
-      return core.armedFaults()
-    case 'POST faults':
-      core.orderFault(parseJson(request.body.toString('utf8')))
-      return core.armedFaults()
-    case 'DELETE faults':
-      core.clearFaults()
-      return core.armedFaults()
-    default:
-      throw new ProviderError('DATA_NOT_FOUND', `no control call ${request.method} ${request.path}`)
+  for (const { control, pattern } of MATCHERS) {
+    const match = control.method === request.method ? pattern.exec(request.path) : null
+    if (match) return control.run(core, request, match[1] ?? '')
   }
+  throw new ProviderError(
+    'DATA_NOT_FOUND',
+    `no control call ${request.method} ${request.path}; GET /_simulator lists them`,
+  )
 }

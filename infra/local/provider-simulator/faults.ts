@@ -7,10 +7,21 @@ const wholeNumber = (least: number, most: number) =>
   v.pipe(v.number('must be a number'), v.safeInteger('must be a whole number'), v.minValue(least), v.maxValue(most))
 
 const NoValue = v.unknown()
-const Amount = wholeNumber(1, 1_000_000_000_000)
-const Milliseconds = wholeNumber(0, 600_000)
-const Seconds = v.pipe(v.number('must be a number of seconds'), v.finite(), v.minValue(0), v.maxValue(31_536_000))
-export const ForgedValue = v.strictObject({ payment_id: v.pipe(v.string(), v.minLength(1)) })
+const Amount = v.pipe(wholeNumber(1, 1_000_000_000_000), v.examples([10_000]))
+const Fee = v.pipe(wholeNumber(0, 1_000_000_000_000), v.examples([4_440]))
+const Copies = v.pipe(wholeNumber(1, 1000), v.examples([3]))
+const Milliseconds = v.pipe(wholeNumber(0, 600_000), v.examples([500]))
+const Seconds = v.pipe(
+  v.number('must be a number of seconds'),
+  v.finite(),
+  v.minValue(0),
+  v.maxValue(31_536_000),
+  v.examples([3_600]),
+)
+export const ForgedValue = v.pipe(
+  v.strictObject({ payment_id: v.pipe(v.string(), v.minLength(1)) }),
+  v.examples([{ payment_id: '<payment id>' }]),
+)
 
 /** Faults of a call by itself, whatever it is about. */
 export const CALL_FAULT_NAMES = [
@@ -44,7 +55,11 @@ const CALL_FAULTS: Record<CallFaultName, v.GenericSchema> = {
   http_503: NoValue,
   http_429: NoValue,
   slow: Milliseconds,
-  refuse: v.pipe(v.string('must be an error_code'), v.regex(/^[A-Z0-9_]{1,64}$/, 'must be an error_code')),
+  refuse: v.pipe(
+    v.string('must be an error_code'),
+    v.regex(/^[A-Z0-9_]{1,64}$/, 'must be an error_code'),
+    v.examples(['CHANNEL_NOT_ACTIVATED']),
+  ),
 }
 
 /** Every fault there is, by target, with what its `value` must be (design section 6). */
@@ -57,12 +72,12 @@ const MENU: { readonly [T in FaultTarget]: Readonly<Record<FaultNames[T], v.Gene
     missing: NoValue,
     duplicate: NoValue,
     wrong_amount: v.nullish(Amount),
-    fee: wholeNumber(0, 1_000_000_000_000),
+    fee: Fee,
     fee_late: Seconds,
   },
   callback: {
     lost: NoValue,
-    duplicate: v.nullish(wholeNumber(1, 1000)),
+    duplicate: v.nullish(Copies),
     delay: Seconds,
     reorder: NoValue,
     forged: ForgedValue,
@@ -71,6 +86,15 @@ const MENU: { readonly [T in FaultTarget]: Readonly<Record<FaultNames[T], v.Gene
   },
   payment: { wrong_amount: Amount, after_expiry: NoValue },
 }
+
+/** An order for every fault there is, by target: `{"target", "fault", "value"?}`, to be sent as it is. */
+export const faultExamples = (): readonly object[] =>
+  Object.entries(MENU).flatMap(([target, faults]) =>
+    Object.entries<v.GenericSchema>(faults).map(([fault, schema]) => {
+      const [value]: readonly unknown[] = v.getExamples(schema)
+      return { target, fault, ...(value !== undefined && { value }) }
+    }),
+  )
 
 const FaultOrder = v.strictObject({
   target: v.string(),

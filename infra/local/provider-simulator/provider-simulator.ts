@@ -76,7 +76,7 @@ export const startProviderSimulator = async (options: ProviderSimulatorOptions):
 
 const answer = (core: SimulatorCore, secretKey: string, request: LocalRequest): LocalAnswer => {
   try {
-    if (request.path.startsWith('/_simulator/')) return jsonReply(200, answerControlCall(core, request))
+    if (/^\/_simulator(\/|$)/.test(request.path)) return jsonReply(200, answerControlCall(core, request))
     if (request.path.startsWith('/checkout/')) return answerCheckout(core, request)
     const answered = answerProviderCall(core, secretKey, { ...request, body: request.body.toString('utf8') })
     if (!answered) throw new ProviderError('DATA_NOT_FOUND', `no resource ${request.method} ${request.path}`)
