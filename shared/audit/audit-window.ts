@@ -1,3 +1,4 @@
+import { type Client, windowBornAt } from '../client/client.ts'
 import type { Window } from '../ledger/ledger-store.ts'
 import type { Settlement } from '../settlement/settlement.ts'
 import type { Timestamp } from '../time.ts'
@@ -5,9 +6,13 @@ import { type Difference, differs } from './difference.ts'
 
 const WINDOW = 'window'
 
+/** Where the first window may begin: older releases let it begin with the client itself. */
+const bornAt = (client: Client, first: Timestamp): Timestamp =>
+  first === client.createdAt ? first : windowBornAt(client)
+
 /** Windows follow one another without gap or overlap, from the client's beginning to where the window stands. */
-const auditChain = (windows: readonly Settlement[], born: Timestamp, window: Window): readonly Difference[] => {
-  let start: Timestamp = born
+const auditChain = (windows: readonly Settlement[], client: Client, window: Window): readonly Difference[] => {
+  let start = bornAt(client, windows[0]?.periodStart ?? window.settledUntil)
   const gaps = windows.flatMap((settlement) => {
     const difference = differs('settlement.period_start', settlement.settlementId, start, settlement.periodStart)
     start = settlement.periodEnd
@@ -47,12 +52,12 @@ export const auditWindow = (input: {
   readonly settlements: readonly Settlement[]
   readonly windows: readonly Settlement[]
   readonly window: Window
-  readonly born: Timestamp
+  readonly client: Client
 }): readonly Difference[] => {
-  const { settlements, windows, window, born } = input
+  const { settlements, windows, window, client } = input
   const waiting = settlements.filter(({ settlementId }) => window.recreditedIds?.has(settlementId))
   return [
-    ...auditChain(windows, born, window),
+    ...auditChain(windows, client, window),
     ...differs('window.settled_minor', WINDOW, netOf(windows), window.settledMinor),
     ...differs('window.available_minor', WINDOW, netOf(waiting), window.availableMinor),
     ...auditChangedAt(settlements, window),

@@ -5,6 +5,7 @@ import type { ClientId } from '../ids.ts'
 import { type Ledger, readLedger, type Window } from '../ledger/ledger-store.ts'
 import { type Payment, PaymentSchema } from '../payment/payment.ts'
 import { SettlementSchema } from '../settlement/settlement.ts'
+import { sweptUntil } from '../settlement/window-store.ts'
 import type { Item } from '../table/attributes.ts'
 import { eventKey, type Key, paymentKey, settlementKey } from '../table/keys.ts'
 import { getManyItems } from '../table/read.ts'
@@ -133,7 +134,7 @@ const ledgerOf = async (deps: ScanDeps, clientId: ClientId): Promise<Ledger | un
  * before and behind the rest: what is the same both times stood still meanwhile.
  */
 export const scanBooks = async (deps: ScanDeps, client: Client, indexLagMs: number): Promise<Scan> => {
-  const { clientId, createdAt: born } = client
+  const { clientId } = client
   const before = await ledgerOf(deps, clientId)
   if (before === undefined) return unreadable(clientId)
   const { window } = before
@@ -142,11 +143,11 @@ export const scanBooks = async (deps: ScanDeps, client: Client, indexLagMs: numb
   const found: Found = { standing: [], ofWindows: [] }
   const stored = await settlementsOf(deps, clientId, found.standing)
   const settlements = stored.map(({ settlement }) => settlement)
-  const swept = settledWindows(settlements, window.settledUntil)
+  const swept = settledWindows(settlements, sweptUntil(client, window))
   const tally = emptyTally(before.shards)
   await scanPayments(deps, clientId, { tally, swept, found })
   await scanSettlements(deps, clientId, stored, swept, found)
-  found.ofWindows.push(...auditWindow({ settlements, windows: swept.windows, window, born }))
+  found.ofWindows.push(...auditWindow({ settlements, windows: swept.windows, window, client }))
   const after = await ledgerOf(deps, clientId)
   if (after === undefined) return unreadable(clientId)
   const shards = compareShards(tally, after.shards)

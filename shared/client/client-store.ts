@@ -13,7 +13,7 @@ import { getItem, queryPage, type ReadDeps } from '../table/read.ts'
 import { GATEWAY_OWNER } from '../table/schema.ts'
 import { put, update } from '../table/step.ts'
 import { transact, type WriteDeps } from '../table/write.ts'
-import { type Client, ClientSchema } from './client.ts'
+import { type Client, ClientSchema, windowBornAt } from './client.ts'
 import { toClientDto } from './client-dto.ts'
 
 type ChangeDeps = WriteDeps & Pick<Deps, 'now' | 'newId'>
@@ -62,7 +62,11 @@ export const insertClient = async (deps: ChangeDeps, client: Client, operator: s
       { ...client, owner: GATEWAY_OWNER, entity: ENTITY, listedAt: createdAt, id: clientId },
       isNew,
     ),
-    window: put(windowKey(clientId), { settledUntil: createdAt, settledMinor: ZERO, availableMinor: ZERO }, isNew),
+    window: put(
+      windowKey(clientId),
+      { settledUntil: windowBornAt(client), settledMinor: ZERO, availableMinor: ZERO },
+      isNew,
+    ),
     audit: auditStep(deps, { subject: clientId, operator, action: 'create-client', after: toClientDto(client) }),
   })
   assertInvariant(applied, 'a new client has the id of another one')

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { ClientIdSchema } from '../ids.ts'
 import { MinorSchema } from '../money.ts'
-import { TimestampSchema } from '../time.ts'
+import { addMs, HOUR_MS, type Timestamp, TimestampSchema } from '../time.ts'
 
 export const BankSchema = v.object({
   bankName: v.string(),
@@ -23,3 +23,9 @@ export const ClientSchema = v.object({
   createdAt: TimestampSchema,
 })
 export type Client = v.InferOutput<typeof ClientSchema>
+
+/**
+ * Where a client's first window begins: so long before its birth that no machine's clock is far enough behind to put a
+ * payment of it earlier.
+ */
+export const windowBornAt = ({ createdAt }: Pick<Client, 'createdAt'>): Timestamp => addMs(createdAt, -HOUR_MS)

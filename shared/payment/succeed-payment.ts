@@ -3,8 +3,8 @@ import { putEvent } from '../event/outbox.ts'
 import { credit } from '../ledger/ledger-store.ts'
 import type { ProviderPayment } from '../provider/provider.ts'
 import { finding, recordSuspense } from '../suspense/record-suspense.ts'
-import { transact } from '../table/write.ts'
-import type { Timestamp } from '../time.ts'
+import { type TransactOptions, transact } from '../table/write.ts'
+import { addMs, MINUTE_MS, type Timestamp } from '../time.ts'
 import { type ActualFee, feeAtSuccess } from './actual-fee.ts'
 import { loggedPayment } from './logged-payment.ts'
 import { newPayment } from './new-payment.ts'
@@ -37,6 +37,11 @@ const paid = (
   }),
 })
 
+/** No try says that it was paid more than a minute ago: it could fall into a window that was swept meanwhile. */
+const paidNow = (deps: Pick<Deps, 'now'>, paidAt: Timestamp): TransactOptions => ({
+  isStale: () => deps.now() > addMs(paidAt, MINUTE_MS),
+})
+
 const afterSuccess = async (
   deps: SucceedDeps,
   payment: Payment,
@@ -65,11 +70,15 @@ export const succeedPayment = async (
   const fee = await feeAtSuccess(deps, capture.providerPaymentId, payment)
   const now = deps.now()
   const succeeded = paid(payment, capture, fee, now, source)
-  const outcome = await transact(deps, {
-    payment: leavePending(succeeded),
-    ledger: credit({ ...succeeded, from: 'pending' }, succeeded.netMinor, now),
-    event: putEvent(succeeded, deps.newId(), now),
-  })
+  const outcome = await transact(
+    deps,
+    {
+      payment: leavePending(succeeded),
+      ledger: credit({ ...succeeded, from: 'pending' }, succeeded.netMinor, now),
+      event: putEvent(succeeded, deps.newId(), now),
+    },
+    paidNow(deps, now),
+  )
   return outcome.applied ? afterSuccess(deps, succeeded, fee, source) : undefined
 }
 
@@ -85,14 +94,18 @@ export const succeedCreatingPayment = async (
   source: NewsSource,
 ): Promise<TransitionResult> => {
   const upstream = { paymentRequestId: capture.paymentRequestId, destination }
+  const madeAt = (createdAt: Timestamp) => newPayment(creating, upstream, { createdAt, expiresAt: undefined })
+  const fee = await feeAtSuccess(deps, capture.providerPaymentId, madeAt(deps.now()))
   const now = deps.now()
-  const payment = newPayment(creating, upstream, { createdAt: now, expiresAt: undefined })
-  const fee = await feeAtSuccess(deps, capture.providerPaymentId, payment)
-  const succeeded = { ...paid(payment, capture, fee, now, source), rememberedPaymentIds: undefined }
-  const outcome = await transact(deps, {
-    payment: commitSucceeded(succeeded, now),
-    ledger: credit({ ...succeeded, from: undefined }, succeeded.netMinor, now),
-    event: putEvent(succeeded, deps.newId(), now),
-  })
+  const succeeded = { ...paid(madeAt(now), capture, fee, now, source), rememberedPaymentIds: undefined }
+  const outcome = await transact(
+    deps,
+    {
+      payment: commitSucceeded(succeeded, now),
+      ledger: credit({ ...succeeded, from: undefined }, succeeded.netMinor, now),
+      event: putEvent(succeeded, deps.newId(), now),
+    },
+    paidNow(deps, now),
+  )
   return outcome.applied ? afterSuccess(deps, succeeded, fee, source) : undefined
 }

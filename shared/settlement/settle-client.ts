@@ -12,7 +12,7 @@ import type { Settlement } from './settlement.ts'
 import { recordStep } from './settlement-store.ts'
 import { feePatienceEnds, sumWindow, type WindowSums } from './sum-window.ts'
 import { assertBalanced } from './sums.ts'
-import { readWindow, sweepStep } from './window-store.ts'
+import { readWindow, sweepStep, sweptUntil } from './window-store.ts'
 
 export type SettleResult = {
   readonly settlements: readonly Settlement[]
@@ -39,15 +39,14 @@ const registered = async (deps: SettleDeps, clientId: ClientId): Promise<Client>
 const recordWindow = async (
   deps: SettleDeps,
   client: Client,
-  window: WindowSums,
+  { stood, window }: { readonly stood: Timestamp; readonly window: WindowSums },
   trigger: SettleTrigger,
 ): Promise<Settlement | undefined> => {
   assertBalanced(window.sums)
   const now = deps.now()
   const settlement = newSettlement(deps, client, window, trigger.by, now)
-  const { start: from, end: until } = window.period
   const { applied } = await transact(deps, {
-    window: sweepStep(client.clientId, { from, until, net: settlement.netMinor, at: now }),
+    window: sweepStep(client.clientId, { stood, until: window.period.end, net: settlement.netMinor, at: now }),
     settlement: recordStep(settlement),
     audit: trigger.by === 'manual' ? recordAudit(deps, settlement, trigger.operator) : undefined,
   })
@@ -70,11 +69,12 @@ export const settleClient = async (
   clientId: ClientId,
   trigger: SettleTrigger,
 ): Promise<SettleResult> => {
-  const rerecorded = await rerecordSettlements(deps, await registered(deps, clientId), trigger)
+  const known = await registered(deps, clientId)
+  const rerecorded = await rerecordSettlements(deps, known, trigger)
   for (let tried = 0; tried < MAX_TRIES; tried++) {
-    const { settledUntil } = await readWindow(deps, clientId)
+    const swept = await readWindow(deps, clientId)
     const end = addMs(deps.now(), 1 - ELIGIBLE_AGE_MS)
-    const window = await sumWindow(deps, clientId, { start: settledUntil, end })
+    const window = await sumWindow(deps, clientId, { start: sweptUntil(known, swept), end })
     // Read behind the summing, which can take minutes: the floor and the bank details are those of the record's moment.
     const client = await registered(deps, clientId)
     const result = {
@@ -89,7 +89,7 @@ export const settleClient = async (
       deps.log.info('settlement.waiting', { client_id: clientId, held: window.heldBy !== undefined })
       return result
     }
-    const settlement = await recordWindow(deps, client, window, trigger)
+    const settlement = await recordWindow(deps, client, { stood: swept.settledUntil, window }, trigger)
     if (settlement) return { ...result, settlements: [...rerecorded.settlements, settlement] }
   }
   throw new Error('a settlement window kept moving while it was swept')

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { type Client, windowBornAt } from '../client/client.ts'
 import type { Deps } from '../deps.ts'
 import { assertInvariant } from '../errors.ts'
 import type { ClientId, SettlementId } from '../ids.ts'
@@ -21,17 +22,25 @@ export const readWindow = async (
 }
 
 /**
+ * Where the next sweep begins. An older release let windows begin with their client, and a machine whose clock was
+ * behind may have put a first payment before it: such a window, if nothing was ever swept, begins earlier.
+ */
+export const sweptUntil = (client: Pick<Client, 'createdAt'>, { settledUntil, changedAt }: Window): Timestamp =>
+  changedAt === undefined && settledUntil === client.createdAt ? windowBornAt(client) : settledUntil
+
+/**
  * Moves the window forward over a swept span. Available gains the net by the roll and loses it by the record in the
  * same transaction, so it stays as it is (design section 5). Refused when somebody else moved the window meanwhile.
  */
 export const sweepStep = (
   clientId: ClientId,
-  swept: { from: Timestamp; until: Timestamp; net: Minor; at: Timestamp },
+  /** `stood`: where the window stood when it was read. */
+  swept: { stood: Timestamp; until: Timestamp; net: Minor; at: Timestamp },
 ): Step =>
   update(
     windowKey(clientId),
     { set: { settledUntil: swept.until, changedAt: swept.at }, add: { settledMinor: swept.net } },
-    equals('settledUntil', swept.from),
+    equals('settledUntil', swept.stood),
   )
 
 /** The net of a failed settlement goes back to available, where it waits to be recorded again. */

@@ -11,6 +11,7 @@ import { auditPk, clientKey, windowKey } from '../../shared/table/keys.ts'
 import { getItem, queryPage } from '../../shared/table/read.ts'
 import { put } from '../../shared/table/step.ts'
 import { conditionalWrite } from '../../shared/table/write.ts'
+import { addMs, HOUR_MS } from '../../shared/time.ts'
 import { aClient, aClientId, registerClient } from '../support/client-builders.ts'
 import { recordTable } from '../support/intercept-table.ts'
 import { invokeAdmin } from '../support/invoke-admin.ts'
@@ -62,7 +63,7 @@ describe('create-client (design section 7)', () => {
     expect(body).toStrictEqual({ client_id: clientId, ...fields, created_at: deps.now() })
     expect(await getItem(deps, windowKey(clientId))).toStrictEqual({
       ...windowKey(clientId),
-      settledUntil: deps.now(),
+      settledUntil: addMs(deps.now(), -HOUR_MS),
       settledMinor: 0,
       availableMinor: 0,
     })

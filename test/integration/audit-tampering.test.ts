@@ -167,6 +167,6 @@ describe('audit-ledger (design section 4, Audit) sees a tampered', () => {
     await putRaw(deps, item)
 
     expect(balanced).toBe(false)
-    expect(differences).toMatchObject([{ what: 'settlement.period_start', expected: createdAt }])
+    expect(differences).toMatchObject([{ what: 'settlement.period_start', expected: '2026-11-20T03:00:00.001Z' }])
   })
 })

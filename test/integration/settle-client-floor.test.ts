@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Client } from '../../shared/client/client.ts'
+import { type Client, windowBornAt } from '../../shared/client/client.ts'
 import { minor } from '../../shared/money.ts'
 import { settleClient } from '../../shared/settlement/settle-client.ts'
 import { expectBalanced } from '../support/expect-balanced.ts'
@@ -41,7 +41,7 @@ describe('the settlement floor (spec 3.2, rule 3)', () => {
 
     const settlements = await sweep(deps, client)
 
-    expect(settlements).toMatchObject([{ periodStart: client.createdAt, netMinor: 95_901, paymentCount: 2 }])
+    expect(settlements).toMatchObject([{ periodStart: windowBornAt(client), netMinor: 95_901, paymentCount: 2 }])
     await expectBalanced(deps, client.clientId)
   })
 

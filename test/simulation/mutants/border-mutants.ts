@@ -11,6 +11,12 @@ const SENDER = 'integration/https-webhook-sender-failures'
 export const BORDER_MUTANTS = [
   ...mutantsOf('shared/table/write.ts', [
     {
+      name: 'steps are written again although their times are stale',
+      find: '      if (isStale()) throw error\n',
+      replace: '',
+      tests: ['integration/clock-skew', 'integration/thawed-create'],
+    },
+    {
       name: 'a write that met another transaction is not tried again',
       find: 'if (!contended || tried >= CONFLICT_TRIES) {',
       replace: 'if (tried >= 1) {',

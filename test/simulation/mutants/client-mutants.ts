@@ -136,8 +136,8 @@ export const CLIENT_MUTANTS = [
     },
     {
       name: 'a settlement window is written over another one',
-      find: 'availableMinor: ZERO }, isNew)',
-      replace: 'availableMinor: ZERO })',
+      find: 'availableMinor: ZERO },\n      isNew,\n',
+      replace: 'availableMinor: ZERO },\n',
       tests: [CLIENTS],
     },
     {

@@ -7,13 +7,34 @@ const HELD_FEES = 'integration/settle-client-held-fees'
 const FINAL_FEES = 'integration/settle-client-final-fees'
 const CLOSING = 'integration/settlement-closing'
 const RECREDIT = 'integration/settlement-recredit'
+const SKEW = 'integration/clock-skew'
 
 /** Each succeeded payment in one settlement that is not failed, none left out, sums that are its payments'. */
 export const SETTLEMENT_MUTANTS = [
+  ...mutantsOf('shared/client/client.ts', [
+    {
+      name: "a client's window begins with it, and a clock that is behind puts payments before it",
+      find: 'addMs(createdAt, -HOUR_MS)',
+      replace: 'addMs(createdAt, 0 * HOUR_MS)',
+      tests: [SKEW],
+    },
+  ]),
   ...mutantsOf('shared/settlement/window-store.ts', [
     {
+      name: "an older release's window is not opened for what fell before it",
+      find: 'changedAt === undefined && settledUntil === client.createdAt ? windowBornAt(client) : settledUntil',
+      replace: 'settledUntil',
+      tests: [SKEW],
+    },
+    {
+      name: 'a window that was swept is opened again',
+      find: 'changedAt === undefined && settledUntil === client.createdAt',
+      replace: 'settledUntil === client.createdAt',
+      tests: [SKEW],
+    },
+    {
       name: 'a window is swept that somebody else has moved',
-      find: "    equals('settledUntil', swept.from),\n",
+      find: "    equals('settledUntil', swept.stood),\n",
       replace: '',
       tests: [RACES],
     },
@@ -117,9 +138,9 @@ export const SETTLEMENT_MUTANTS = [
     },
     {
       name: 'the floor and the bank details are those of the moment before the summing',
-      find: "    const window = await sumWindow(deps, clientId, { start: settledUntil, end })\n    // Read behind the summing, which can take minutes: the floor and the bank details are those of the record's moment.\n    const client = await registered(deps, clientId)\n",
+      find: "    const window = await sumWindow(deps, clientId, { start: sweptUntil(known, swept), end })\n    // Read behind the summing, which can take minutes: the floor and the bank details are those of the record's moment.\n    const client = await registered(deps, clientId)\n",
       replace:
-        '    const client = await registered(deps, clientId)\n    const window = await sumWindow(deps, clientId, { start: settledUntil, end })\n',
+        '    const client = await registered(deps, clientId)\n    const window = await sumWindow(deps, clientId, { start: sweptUntil(known, swept), end })\n',
       tests: [SETTLE],
     },
     {
