@@ -41,6 +41,10 @@ export type Faults = {
   /** What customers do. */
   readonly wrongAmount: number
   readonly paidLate: number
+  /** Each machine's clock is off by up to so much, either way. */
+  readonly clockSkewMs: number
+  /** The platform's time limit answers for a function, which goes on when its environment is thawed. */
+  readonly answeredEarly: number
 }
 
 export const NO_FAULTS: Faults = {
@@ -73,6 +77,8 @@ export const NO_FAULTS: Faults = {
   scheduleMissed: 0,
   wrongAmount: 0,
   paidLate: 0,
+  clockSkewMs: 0,
+  answeredEarly: 0,
 }
 
 /** The worst each fault may be. */
@@ -106,6 +112,8 @@ const WORST: Faults = {
   scheduleMissed: 0.2,
   wrongAmount: 0.1,
   paidLate: 0.2,
+  clockSkewMs: 10_000,
+  answeredEarly: 0.1,
 }
 
 /**

@@ -1,4 +1,4 @@
-import { putBack, takeEnvironment } from './environments.ts'
+import { type Environment, putBack, takeEnvironment } from './environments.ts'
 import { type CrashPoint, type Process, startProcess } from './process.ts'
 import { count } from './tally.ts'
 import { strikes, tell, type World } from './world.ts'
@@ -49,17 +49,28 @@ export const invoke = (
     const environment = takeEnvironment(world, name, process, { cold })
     const cancelTimeout = world.scheduler.after(environment.timeoutMs, () => process.kill())
     options.onProcess?.(process)
+    let over = false
     const finished = (invocation: Invocation) => {
-      if (!process.alive()) return
+      // What was answered early goes on in the middle of another invocation, and nobody hears how it ended.
+      if (!process.alive() || over) return
+      over = true
+      cancelEarly()
       putBack(world, environment)
       ended(invocation)
     }
+    const cancelEarly = answerEarly(world, environment, () => finished({ kind: 'died' }))
     // Without a remaining time middy sets no timer of its own: the limit above is the simulation's.
     environment.handle(event, { awsRequestId: requestId, functionName: `gateway-sim-${name}` }).then(
       (result) => finished({ kind: 'done', result }),
       (error: unknown) => finished({ kind: 'failed', error }),
     )
   })
+}
+
+/** Functions of the API are answered for before their time is up; what they were about to do stands still. */
+const answerEarly = (world: World, { name, timeoutMs }: Environment, answer: () => void): (() => void) => {
+  if (!name.startsWith('api-') || !strikes(world, 'answeredEarly')) return () => undefined
+  return world.scheduler.after(world.prng.int(1, timeoutMs), answer)
 }
 
 /** An operator's action; `{status, body}`. Never retried by itself. */

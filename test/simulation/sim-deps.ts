@@ -4,6 +4,7 @@ import type { HttpCall, HttpOutcome } from '../../shared/provider/http.ts'
 import { loggedProvider } from '../../shared/provider/logged-provider.ts'
 import { xenditProvider } from '../../shared/provider/xendit.ts'
 import { timestampOf } from '../../shared/time.ts'
+import type { Prng } from './prng.ts'
 import type { Process } from './process.ts'
 import { asDocumentClient } from './sim-table/as-document-client.ts'
 import { conflictOnWrite, internalServerError, throttled, transactionConflict } from './sim-table/table-errors.ts'
@@ -79,6 +80,14 @@ const simLog = (world: World): Deps['log'] => {
   return { info: line('info'), warn: line('warn'), error: line('error') }
 }
 
+/** How far off a machine's clock is, for as long as it lives. */
+const drawSkewMs = (world: World, prng: Prng): number => {
+  const worstMs = Math.floor(world.faults.clockSkewMs)
+  if (worstMs === 0) return 0
+  count(world.tally, 'fault clockSkewMs')
+  return prng.int(-worstMs, worstMs)
+}
+
 /**
  * Everything a handler may touch, in simulation; each call is an await at which the process can die. An environment
  * keeps its dependencies, each of its invocations is a process of its own.
@@ -86,6 +95,7 @@ const simLog = (world: World): Deps['log'] => {
 export const simDeps = (world: World, process: () => Process): Deps => {
   const prng = world.prng.fork()
   const log = simLog(world)
+  const skewMs = drawSkewMs(world, prng)
   const secrets: Deps['secrets'] = {
     get: (name) => process().call('get secret', () => world.secrets.get(name)),
     create: (name, value) => process().call('create secret', () => void world.secrets.set(name, value)),
@@ -124,7 +134,7 @@ export const simDeps = (world: World, process: () => Process): Deps => {
     },
     resolveHost: () => process().call('resolve host', () => [{ address: '93.184.216.34', family: 4 }]),
     log,
-    now: () => timestampOf(world.scheduler.nowMs()),
+    now: () => timestampOf(world.scheduler.nowMs() + skewMs),
     monotonicMs: () => world.scheduler.nowMs(),
     sleep: (ms) => process().sleep(ms),
     newId: prng.uuid,

@@ -4,7 +4,7 @@
  */
 import { amount, type Books, booksOf, type RawItem, type Seen, text } from './books.ts'
 import { deliveryProblems } from './delivery-invariants.ts'
-import { ledgerProblems, settlementProblems } from './ledger-invariants.ts'
+import { ledgerProblems, leftOutProblems, settlementProblems } from './ledger-invariants.ts'
 
 export type { RawItem, Seen } from './books.ts'
 
@@ -75,6 +75,13 @@ const merchantProblems = (seen: Seen): string[] => [
   ...[...seen.paymentsOfKey].filter(([, shown]) => shown.size > 1).map(([key]) => `${key} became two payments`),
 ]
 
+const stillbornProblems = ({ payments }: Books): string[] =>
+  payments
+    .filter(
+      (payment) => payment['expires_at'] !== undefined && text(payment, 'expires_at') <= text(payment, 'created_at'),
+    )
+    .map((payment) => `payment ${text(payment, 'payment_id')} expired before it was created`)
+
 const logProblems = ({ logLines, confidential }: Seen): string[] =>
   confidential.flatMap((secret) => {
     const line = logLines.find((candidate) => candidate.includes(secret))
@@ -87,6 +94,8 @@ export const problemsOf = (items: readonly RawItem[], seen: Seen): readonly stri
   return [
     ...ledgerProblems(books),
     ...settlementProblems(books),
+    ...leftOutProblems(books),
+    ...stillbornProblems(books),
     ...deliveryProblems(books, seen),
     ...cancelProblems(books),
     ...merchantProblems(seen),

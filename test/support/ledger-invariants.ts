@@ -64,3 +64,21 @@ export const settlementProblems = ({ payments, settlements }: Books): string[] =
   }
   return problems
 }
+
+/** Nothing falls before its client's first window, or between two: what the window has passed is in one settlement. */
+export const leftOutProblems = ({ payments, windows, settlements }: Books): string[] =>
+  windows.flatMap((window) => {
+    const swept = settlements.filter((item) => item['client_id'] === clientOf(window) && item['replaces'] === undefined)
+    return payments
+      .filter((payment) => payment['client_id'] === clientOf(window) && payment['status'] === 'succeeded')
+      .filter((payment) => text(payment, 'paid_at') < text(window, 'settled_until'))
+      .filter(
+        (payment) =>
+          !swept.some(
+            (item) =>
+              text(payment, 'paid_at') >= text(item, 'period_start') &&
+              text(payment, 'paid_at') < text(item, 'period_end'),
+          ),
+      )
+      .map((payment) => `payment ${text(payment, 'payment_id')} fell before every settlement`)
+  })
