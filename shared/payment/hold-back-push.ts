@@ -16,6 +16,9 @@ type PushDeps = Pick<Deps, 'stage' | 'table' | 'sleep' | 'random' | 'provider' |
 /** A push has one row; more are read so that rows of other references cannot hide it. */
 const ROWS_READ = 50
 
+/** What became of the money of a payment afterwards does not say whether a push was paid. */
+const MAY_BE_PAYMENT: ReadonlySet<ProviderTransaction['type']> = new Set(['payment', 'unknown'])
+
 /** When our call had ended at the latest: of a process that died nobody knows more than that its lease is over. */
 const endOfCall = (creating: CreatingPayment, last: ProviderAttempt): Timestamp =>
   last.endedAt ?? creating.leaseUntil ?? addMs(last.startedAt, ATTEMPT_LEASE_MS)
@@ -27,7 +30,7 @@ const rowsOf = async (deps: PushDeps, reference: string): Promise<readonly Provi
   if (!isWhole) {
     throw createFailed('the provider could not say whether the last push was paid; retry with the same Idempotency-Key')
   }
-  return answer.value.transactions.filter((row) => row.reference === reference)
+  return answer.value.transactions.filter((row) => row.reference === reference && MAY_BE_PAYMENT.has(row.type))
 }
 
 /** `no_money`: the push came to nothing that this payment could be credited with. */

@@ -102,6 +102,13 @@ describe('rows found by reference', () => {
     expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 0, pending: 1 })
   })
 
+  it('are payments: a refund of one that was reversed holds nothing up', async () => {
+    const { deps, client, row } = await lostPush()
+    showRows(deps, { transactions: [row('reversed'), row('success', { type: 'return' })] })
+
+    await expectSecondPush(deps, client)
+  })
+
   it('are looked at behind those of other references', async () => {
     const { deps, client, row, reference } = await lostPush()
     showRows(deps, { transactions: [row('failed', { reference: `${reference}0` }), row('pending')] })

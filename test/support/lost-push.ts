@@ -38,7 +38,7 @@ export const lostPush = async () => {
   deps.clock.advance(60)
   const paymentRequestId = `pr-${crypto.randomUUID()}`
   const row = (status: ProviderTransaction['status'], fields: Partial<ProviderTransaction> = {}) => ({
-    type: 'payment' as const,
+    type: 'payment' as ProviderTransaction['type'],
     transactionId: `txn-${crypto.randomUUID()}`,
     providerPaymentId: `py-${crypto.randomUUID()}`,
     paymentRequestId,

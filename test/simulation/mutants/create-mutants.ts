@@ -158,8 +158,8 @@ export const CREATE_MUTANTS = [
     },
     {
       name: "another push's row decides about this one",
-      find: 'row.reference === reference)',
-      replace: 'row.reference.startsWith(reference))',
+      find: 'row.reference === reference &&',
+      replace: 'row.reference.startsWith(reference) &&',
       tests: [PUSH],
     },
     {
