@@ -6,12 +6,9 @@ import type { Client } from '../client/client.ts'
 import type { Deps } from '../deps.ts'
 import { parseInput } from '../field-errors.ts'
 import type { ClientId } from '../ids.ts'
-import { httpEnvelope } from './http-envelope.ts'
+import { httpEnvelope, TIMEOUT_EARLY_MS } from './http-envelope.ts'
 import { type InjectableHandler, injectable } from './injectable.ts'
 import { originGuard } from './origin-guard.ts'
-
-/** Answer early enough that the caller gets our envelope and not the platform's. */
-const TIMEOUT_EARLY_MS = 500
 
 export type ApiRequest<Query> = {
   readonly client: Client

@@ -5,6 +5,9 @@ import { toErrorReply } from '../envelope.ts'
 
 type HttpMiddleware = MiddlewareObj<APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2>
 
+/** Answer early enough that the caller gets our envelope and not the platform's. */
+export const TIMEOUT_EARLY_MS = 500
+
 /** For two years, and for the API's own name alone: what else its owner serves in the zone is not ours to bind. */
 const HTTPS_ONLY = { 'strict-transport-security': 'max-age=63072000' }
 

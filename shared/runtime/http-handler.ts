@@ -1,7 +1,7 @@
 import middy from '@middy/core'
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda'
 import type { Deps } from '../deps.ts'
-import { httpEnvelope } from './http-envelope.ts'
+import { httpEnvelope, TIMEOUT_EARLY_MS } from './http-envelope.ts'
 import { type InjectableHandler, injectable } from './injectable.ts'
 import { originGuard } from './origin-guard.ts'
 
@@ -13,7 +13,7 @@ export const httpHandler = (
   ) => Promise<{ readonly status: number; readonly body: object }>,
 ): InjectableHandler<APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2> =>
   injectable((deps) =>
-    middy<APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2>()
+    middy<APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2>({ timeoutEarlyInMillis: TIMEOUT_EARLY_MS })
       .use(httpEnvelope(deps))
       .use(originGuard(deps))
       .handler(async (event) => {

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { handler as receiveCallback } from '../../functions/callback/receive-provider-callback.ts'
 import { PaymentIdSchema } from '../../shared/ids.ts'
 import { paymentKey } from '../../shared/table/keys.ts'
@@ -130,6 +130,8 @@ describe('the headers of every response', () => {
   })
 })
 
+afterEach(() => void vi.useRealTimers())
+
 describe('an unexpected failure (spec 7: internal_error)', () => {
   it.each(NAMES)('of the table behind %s is a 500 that tells nothing of it', async (name) => {
     const deps = testDeps()
@@ -188,6 +190,23 @@ describe('an unexpected failure (spec 7: internal_error)', () => {
 
     const answer = await call(deps, API.createPayment, { caller, body: aPaymentBody(), remainingMs: 600 })
 
+    expect([answer.status, answer.body]).toStrictEqual([500, INTERNAL])
+    expect(answer.headers).toStrictEqual(headersOf(answer))
+  })
+
+  it('of a callback that runs out of time is our 500 too, half a second before the platform’s', async () => {
+    const deps = testDeps()
+    const hanging = { ...deps, secrets: { ...deps.secrets, get: () => new Promise<undefined>(() => {}) } }
+    vi.useFakeTimers({ toFake: ['setTimeout'] })
+    const answered = call(hanging, CALLBACK, {
+      body: '{}',
+      headers: { 'x-callback-token': 'any' },
+      remainingMs: 10_000,
+    })
+
+    await vi.advanceTimersByTimeAsync(9_500)
+
+    const answer = await answered
     expect([answer.status, answer.body]).toStrictEqual([500, INTERNAL])
     expect(answer.headers).toStrictEqual(headersOf(answer))
   })
