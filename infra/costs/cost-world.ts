@@ -130,10 +130,13 @@ const costDeps = ({ table, log, providerUrl, clock, sent, merchant }: CostDeps):
       defaultDisplayName: 'Warung Kopi',
     },
     table,
-    provider: loggedProvider(xenditProvider({ baseUrl: providerUrl, stage: STAGE, secrets: kept }), {
-      log,
-      monotonicMs,
-    }),
+    provider: loggedProvider(
+      xenditProvider({ baseUrl: providerUrl, stage: STAGE, secrets: kept, nowMs: () => clock.nowMs() }),
+      {
+        log,
+        monotonicMs,
+      },
+    ),
     queues: { send: async (queue, message) => void sent.push({ queue, message }) },
     alerts: { publish: async () => undefined },
     secrets: {

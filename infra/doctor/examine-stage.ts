@@ -76,7 +76,9 @@ const checkProvider = async (
       ? [wrong('callback URL', 'the stack has no output ApiUrl', 'npm run deploy')]
       : look('callback URL', () => checkCallback({ url: `${apiUrl}${CALLBACK_PATH}`, tokens, nowMs })),
     secret.state === 'ok'
-      ? look('provider key', () => checkProviderKey(xenditProvider({ baseUrl, stage: settings.name, secrets })))
+      ? look('provider key', () =>
+          checkProviderKey(xenditProvider({ baseUrl, stage: settings.name, secrets, nowMs: Date.now })),
+        )
       : [],
   ])
   return [secret, ...callback, ...key]

@@ -78,7 +78,12 @@ export const localDeps = (options: LocalDepsOptions): LocalDeps => {
         ...granted,
         stage: LOCAL_STAGE,
         provider: loggedProvider(
-          xenditProvider({ baseUrl: options.providerUrl, stage: LOCAL_STAGE.name, secrets: granted.secrets }),
+          xenditProvider({
+            baseUrl: options.providerUrl,
+            stage: LOCAL_STAGE.name,
+            secrets: granted.secrets,
+            nowMs: () => clock.nowMs(),
+          }),
           { log, monotonicMs },
         ),
         sendWebhook: httpsWebhookSender({ allowLoopback: LOCAL_STAGE.allowLoopbackWebhooks, monotonicMs }),

@@ -1,4 +1,6 @@
 import type { Deps } from '../deps.ts'
+import type { ProviderOperation } from '../provider/provider.ts'
+import { isPausing, waitForProvider } from '../provider/wait-for-provider.ts'
 import { WORK_SLOTS, type Work } from '../table/schema.ts'
 import { msBetween } from '../time.ts'
 import { type DueItem, findDuePage } from './due-items.ts'
@@ -15,6 +17,8 @@ type Plan = {
   /** Most items of this kind in one run; the rest stays due. */
   readonly limit: number
   readonly concurrency: number
+  /** What its worker asks the provider: it waits where the provider wants to hear nothing for a while. */
+  readonly asks?: readonly ProviderOperation[]
 }
 
 /** Side by side, each with its own workers and the whole time of a run: no kind can hold up another. */
@@ -23,7 +27,13 @@ const PLANS: readonly Plan[] = [
   { work: 'alert', worker: checkAlert, limit: 500, concurrency: 4 },
   { work: 'delivery', worker: checkDelivery, limit: 2_000, concurrency: 8 },
   // The provider allows 600 questions a minute and endpoint; callbacks and creates need some of them.
-  { work: 'payment', worker: checkPayment, limit: 400, concurrency: 8 },
+  {
+    work: 'payment',
+    worker: checkPayment,
+    limit: 400,
+    concurrency: 8,
+    asks: ['getRequest', 'getPayment', 'cancelRequest'],
+  },
 ]
 
 /** A run ends before the next one is due; what is left stays due. */
@@ -69,9 +79,11 @@ const drainSlot = async (
     noteLateness(deps, plan, page.items, run)
     for (const group of inGroups(page.items, plan.concurrency)) {
       if (taken.count >= plan.limit || deps.monotonicMs() >= run.end) return false
+      if (plan.asks && !(await waitForProvider(deps, plan.asks, run.end))) return false
       taken.count += group.length
       const results = await Promise.all(group.map((item) => runItem(deps, plan, item, run)))
-      if (results.includes('stop')) return false
+      // Without a word on how long to wait, the rest is for the next run.
+      if (results.includes('stop') && !isPausing(deps, plan.asks ?? [])) return false
     }
     cursor = page.cursor
   } while (cursor)

@@ -8,9 +8,12 @@ export type HttpCall = {
   readonly timeoutMs: number
 }
 
+/** How many calls are left, and when there is room for more. */
+export type RateLimit = { readonly remaining: number; readonly resetMs: number }
+
 export type HttpOutcome =
   /** `json` is undefined when the body is no JSON, was cut off or is larger than an answer may be. */
-  | { readonly kind: 'answered'; readonly status: number; readonly json: unknown }
+  | { readonly kind: 'answered'; readonly status: number; readonly json: unknown; readonly rateLimit?: RateLimit }
   /** No connection was made, so the other side did nothing. */
   | { readonly kind: 'not_sent'; readonly reason: string }
   /** No answer, but the other side may have received and done what was asked. */
@@ -34,13 +37,30 @@ export const callJson = async ({ method, url, headers, body, timeoutMs }: HttpCa
   }
   try {
     const response = await fetch(url, request)
-    return { kind: 'answered', status: response.status, json: await readJson(response) }
+    const rateLimit = rateLimitOf((name) => response.headers.get(name))
+    return {
+      kind: 'answered',
+      status: response.status,
+      json: await readJson(response),
+      ...(rateLimit && { rateLimit }),
+    }
   } catch (error) {
     if (signal.aborted) return { kind: 'lost', reason: 'timeout' }
     const causes = causesOf(error)
     const notSent = causes.length > 0 && causes.every(neverConnected)
     return { kind: notSent ? 'not_sent' : 'lost', reason: causes[0]?.code ?? 'network error' }
   }
+}
+
+const WHOLE = /^\d{1,9}$/
+const SECONDS = /^\d{1,9}(\.\d{1,9})?$/
+
+/** What an answer's Rate-Limit headers say; undefined where they say nothing, or nothing of the documented form. */
+export const rateLimitOf = (header: (name: string) => string | null | undefined): RateLimit | undefined => {
+  const remaining = header('rate-limit-remaining') ?? ''
+  const reset = header('rate-limit-reset') ?? ''
+  if (!WHOLE.test(remaining) || !SECONDS.test(reset)) return undefined
+  return { remaining: Number(remaining), resetMs: Math.ceil(Number(reset) * 1_000) }
 }
 
 const readJson = async (response: Response): Promise<unknown> => {

@@ -10,7 +10,14 @@ export type Provider = {
   cancelRequest(paymentRequestId: string, timeoutMs: number): Promise<CancelAnswer>
   /** One page of transactions, oldest update first where the provider orders them so. */
   listTransactions(filter: TransactionFilter, timeoutMs: number): Promise<Answer<TransactionPage>>
+  /**
+   * How long the provider wants no more calls of an operation, by the headers of its last answer to one; 0: go on. Work
+   * that nobody waits for obeys it (`waitForProvider`); a customer's question is asked all the same.
+   */
+  pauseMs(operation: ProviderOperation): number
 }
+
+export type ProviderOperation = Exclude<keyof Provider, 'pauseMs'>
 
 export type CreateRequestInput = {
   /** `<payment id>-<attempt>`: names our payment in everything the provider later says. */

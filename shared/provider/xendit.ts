@@ -7,11 +7,13 @@ import type {
   CreateAnswer,
   CreateRequestInput,
   Provider,
+  ProviderOperation,
   TransactionFilter,
   TransactionPage,
   Unanswered,
 } from './provider.ts'
 import { readProviderSecret } from './provider-secret.ts'
+import { rateLimits } from './rate-limits.ts'
 import { providerChannelCode } from './xendit-channels.ts'
 import { createAnswer, createBody } from './xendit-create.ts'
 import { errorCodeOf, isProviderId, PaymentSchema, RequestSchema, TransactionPageSchema } from './xendit-schema.ts'
@@ -20,6 +22,8 @@ export type XenditOptions = {
   readonly baseUrl: string
   readonly stage: string
   readonly secrets: Pick<Secrets, 'get'>
+  /** The clock that pauses are counted on. */
+  readonly nowMs: () => number
   /** How a call is made; a simulation brings its own network. */
   readonly call?: (call: HttpCall) => Promise<HttpOutcome>
 }
@@ -28,6 +32,7 @@ const API_VERSION = '2024-11-11'
 const REQUESTS = '/v3/payment_requests'
 
 type Call = Pick<HttpCall, 'method' | 'body' | 'timeoutMs'> & {
+  readonly operation: ProviderOperation
   readonly path: string
   readonly query?: URLSearchParams
   readonly headers?: Readonly<Record<string, string>>
@@ -40,19 +45,26 @@ type Send = (call: Call) => Promise<HttpOutcome | 'no key'>
  * what it proves, and nothing is thrown for what the provider or the network does. The key is asked for at each call
  * (whoever holds the secrets caches them), so that a rotated one needs no restart.
  */
-export const xenditProvider = ({ baseUrl, stage, secrets, call: make = callJson }: XenditOptions): Provider => {
-  const send: Send = async ({ path, query, headers, ...call }) => {
+export const xenditProvider = (options: XenditOptions): Provider => {
+  const { baseUrl, stage, secrets, nowMs, call: make = callJson } = options
+  const limits = rateLimits(nowMs)
+  const send: Send = async ({ operation, path, query, headers, ...call }) => {
     const secret = await readProviderSecret(secrets, stage).catch(() => undefined)
     if (!secret) return 'no key'
     const url = new URL(path, baseUrl)
     url.search = query?.toString() ?? ''
     const authorization = `Basic ${Buffer.from(`${secret.secretKey}:`).toString('base64')}`
-    return make({ ...call, url, headers: { authorization, 'api-version': API_VERSION, ...headers } })
+    const outcome = await make({ ...call, url, headers: { authorization, 'api-version': API_VERSION, ...headers } })
+    limits.note(operation, outcome)
+    return outcome
   }
   return {
+    pauseMs: limits.pauseMs,
     createRequest: (input, timeoutMs) => createRequest(send, input, timeoutMs),
-    getRequest: (id, timeoutMs) => getById(send, { path: REQUESTS, id, timeoutMs }, RequestSchema),
-    getPayment: (id, timeoutMs) => getById(send, { path: '/v3/payments', id, timeoutMs }, PaymentSchema),
+    getRequest: (id, timeoutMs) =>
+      getById(send, { operation: 'getRequest', path: REQUESTS, id, timeoutMs }, RequestSchema),
+    getPayment: (id, timeoutMs) =>
+      getById(send, { operation: 'getPayment', path: '/v3/payments', id, timeoutMs }, PaymentSchema),
     cancelRequest: (id, timeoutMs) => cancelRequest(send, id, timeoutMs),
     listTransactions: (filter, timeoutMs) => listTransactions(send, filter, timeoutMs),
   }
@@ -62,6 +74,7 @@ const createRequest = async (send: Send, input: CreateRequestInput, timeoutMs: n
   const providerCode = providerChannelCode(input)
   if (providerCode === undefined) return { kind: 'refused', code: 'NOT_AN_EWALLET' }
   const outcome = await send({
+    operation: 'createRequest',
     method: 'POST',
     path: REQUESTS,
     // Undocumented for this call, and harmless: each attempt has its own reference.
@@ -75,11 +88,13 @@ const createRequest = async (send: Send, input: CreateRequestInput, timeoutMs: n
 
 const getById = async <Schema extends v.GenericSchema>(
   send: Send,
-  { path, id, timeoutMs }: { readonly path: string; readonly id: string; readonly timeoutMs: number },
+  { operation, path, id, timeoutMs }: Pick<Call, 'operation' | 'path' | 'timeoutMs'> & { readonly id: string },
   schema: Schema,
 ): Promise<Answer<v.InferOutput<Schema>>> =>
   // An id of another form names nothing the provider ever made, and must not bend the path.
-  isProviderId(id) ? get(send, { method: 'GET', path: `${path}/${id}`, timeoutMs }, schema) : { kind: 'not_found' }
+  isProviderId(id)
+    ? get(send, { operation, method: 'GET', path: `${path}/${id}`, timeoutMs }, schema)
+    : { kind: 'not_found' }
 
 const get = async <Schema extends v.GenericSchema>(
   send: Send,
@@ -98,14 +113,20 @@ const listTransactions = async (
   timeoutMs: number,
 ): Promise<Answer<TransactionPage>> => {
   const query = transactionQuery(filter)
-  const answer = await get(send, { method: 'GET', path: '/transactions', query, timeoutMs }, TransactionPageSchema)
+  const call = { operation: 'listTransactions', method: 'GET', path: '/transactions', query, timeoutMs } as const
+  const answer = await get(send, call, TransactionPageSchema)
   // A list can be empty, never missing: we asked in the wrong place.
   return answer.kind === 'not_found' ? { kind: 'unanswered', reason: 'refused', code: 'NOT_FOUND' } : answer
 }
 
 const cancelRequest = async (send: Send, id: string, timeoutMs: number): Promise<CancelAnswer> => {
   if (!isProviderId(id)) return { kind: 'not_found' }
-  const outcome = await send({ method: 'POST', path: `${REQUESTS}/${id}/cancel`, timeoutMs })
+  const outcome = await send({
+    operation: 'cancelRequest',
+    method: 'POST',
+    path: `${REQUESTS}/${id}/cancel`,
+    timeoutMs,
+  })
   if (outcome === 'no key' || outcome.kind !== 'answered') return failure(outcome)
   if (outcome.status === 200) return cancelledOrFinal(outcome.json)
   switch (errorCodeOf(outcome.json)) {

@@ -34,10 +34,13 @@ const makeDeps = (): Deps => {
   return {
     stage: config.stage,
     table: { client: documentClient(), name: config.tableName },
-    provider: loggedProvider(xenditProvider({ baseUrl: config.providerUrl, stage: config.stage.name, secrets }), {
-      log,
-      monotonicMs,
-    }),
+    provider: loggedProvider(
+      xenditProvider({ baseUrl: config.providerUrl, stage: config.stage.name, secrets, nowMs: Date.now }),
+      {
+        log,
+        monotonicMs,
+      },
+    ),
     queues: sqsQueues(new SQSClient(aws), {
       ...(config.webhooksQueueUrl !== undefined && { webhooks: config.webhooksQueueUrl }),
       ...(config.settlementsQueueUrl !== undefined && { settlements: config.settlementsQueueUrl }),

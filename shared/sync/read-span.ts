@@ -6,13 +6,15 @@ import { paymentIdOf } from '../payment/provider-attempts.ts'
 import {
   isOurMistake,
   PROVIDER_READ_TIMEOUT_MS,
+  type ProviderOperation,
   type ProviderTransaction,
   type TransactionPage,
   type Unanswered,
 } from '../provider/provider.ts'
+import { isPausing, waitForProvider } from '../provider/wait-for-provider.ts'
 import { finding, recordSuspense } from '../suspense/record-suspense.ts'
 import { earlier, type Timestamp } from '../time.ts'
-import { type ReconcileDeps, reconcileTransaction } from './reconcile-transaction.ts'
+import { type ReconcileDeps, type Reconciled, reconcileTransaction } from './reconcile-transaction.ts'
 
 type SpanDeps = ReconcileDeps & Pick<Deps, 'monotonicMs'>
 
@@ -32,6 +34,7 @@ type SpanRead = {
 }
 
 const PAGE = 50
+const LIST_CALL: readonly ProviderOperation[] = ['listTransactions']
 const MAX_PAGES = 10_000
 
 const endBy = (answer: Unanswered | { readonly kind: 'not_found' }): SpanEnd => {
@@ -56,6 +59,24 @@ const noteUnreadable = async (deps: SpanDeps, { unreadableIds = [] }: Transactio
   }
 }
 
+/** What a transaction that is not booked yet has the provider asked. */
+const NEWS_CALLS: readonly ProviderOperation[] = ['getPayment', 'getRequest']
+
+/** Once more behind the pause that the provider asks for, where it says how long. */
+const reconcileObeying = async (
+  deps: SpanDeps,
+  transaction: ProviderTransaction,
+  known: Payment | undefined,
+  deadlineMs: number,
+): Promise<Reconciled> => {
+  const mayAsk = known === undefined || known.creditedPaymentId !== transaction.providerPaymentId
+  if (mayAsk && !(await waitForProvider(deps, NEWS_CALLS, deadlineMs))) return 'rate_limited'
+  const reconciled = await reconcileTransaction(deps, transaction, known)
+  if (reconciled !== 'rate_limited' || !isPausing(deps, NEWS_CALLS)) return reconciled
+  const waited = await waitForProvider(deps, NEWS_CALLS, deadlineMs)
+  return waited ? reconcileTransaction(deps, transaction, known) : reconciled
+}
+
 const reconcilePage = async (
   deps: SpanDeps,
   { transactions }: TransactionPage,
@@ -67,7 +88,8 @@ const reconcilePage = async (
   for (const transaction of transactions) {
     if (deps.monotonicMs() >= deadlineMs) return { end: 'out_of_time', openSince }
     const paymentId = paymentIdOf(transaction.reference)
-    const reconciled = await reconcileTransaction(deps, transaction, paymentId && payments.get(paymentId))
+    const known = paymentId && payments.get(paymentId)
+    const reconciled = await reconcileObeying(deps, transaction, known, deadlineMs)
     if (reconciled === 'rate_limited') return { end: 'rate_limited', openSince }
     tally.transactions++
     if (reconciled === 'passed_over') tally.passedOver++
@@ -87,6 +109,7 @@ export const readSpan = async (deps: SpanDeps, span: Span, tally: Tally, deadlin
   let afterId: string | undefined
   for (let page = 0; page < MAX_PAGES; page++) {
     if (deps.monotonicMs() >= deadlineMs) return { end: 'out_of_time', openSince }
+    if (!(await waitForProvider(deps, LIST_CALL, deadlineMs))) return { end: 'rate_limited', openSince }
     const filter = {
       allTypes: true,
       updatedFrom: span.from,
@@ -96,7 +119,9 @@ export const readSpan = async (deps: SpanDeps, span: Span, tally: Tally, deadlin
     }
     const answer = await deps.provider.listTransactions(filter, PROVIDER_READ_TIMEOUT_MS)
     if (answer.kind !== 'found') {
-      return { end: endBy(answer), openSince }
+      const end = endBy(answer)
+      if (end === 'rate_limited' && isPausing(deps, LIST_CALL)) continue
+      return { end, openSince }
     }
     await noteUnreadable(deps, answer.value)
     const read = await reconcilePage(deps, answer.value, tally, deadlineMs)

@@ -86,6 +86,38 @@ describe('checkDueWork (design section 4)', () => {
     )
   })
 
+  it('waits as long as the provider’s headers say, then goes on; a pause past the run is left to the next', async () => {
+    const deps = memoryDeps()
+    await pendingPayments(deps, 30)
+    deps.clock.advance(FIRST_CHECK_SECONDS)
+    const pauses = [0, 0, 20_000, 90_000]
+    deps.provider.script('pauseMs', (operation) => (operation === 'getRequest' ? (pauses.shift() ?? 90_000) : 0))
+    const startedMs = deps.monotonicMs()
+
+    const summary = await checkDueWork(deps)
+
+    expect(deps.monotonicMs() - startedMs).toBe(20_000)
+    expect(summary.payment).toBeGreaterThan(0)
+    expect(summary.payment).toBeLessThan(30)
+  })
+
+  it('asks on in the same run behind a 429 that says how long to wait', async () => {
+    const deps = memoryDeps()
+    await pendingPayments(deps, 30)
+    deps.clock.advance(FIRST_CHECK_SECONDS)
+    let roomAtMs = 0
+    deps.provider.script('pauseMs', () => Math.max(0, roomAtMs - deps.monotonicMs()))
+    deps.provider.script('getRequest', async () => {
+      if (roomAtMs > 0) return { kind: 'not_found' }
+      roomAtMs = deps.monotonicMs() + 12_000
+      return { kind: 'unanswered', reason: 'rate_limited' }
+    })
+
+    const summary = await checkDueWork(deps)
+
+    expect(summary.payment).toBe(29)
+  })
+
   it('looks at payments, events and deliveries while the alert topic hangs', async () => {
     const deps = memoryDeps()
     await oneOfEachKind(deps)

@@ -114,6 +114,34 @@ describe('the adapter on the simulator: ends without money', () => {
     expect(await provider.getRequest(paymentRequestId, TIMEOUT_MS)).toMatchObject({ value: { status: 'cancelled' } })
   })
 
+  it('cannot cancel a pushed request, which is not final either: the payer can still answer', async () => {
+    await using simulator = await aSimulator()
+    const provider = adapter(simulator)
+    const { paymentRequestId } = await createOn(provider, {
+      method: 'ewallet',
+      channelCode: 'OVO',
+      phone: '+6281234567890',
+    })
+
+    expect(await provider.cancelRequest(paymentRequestId, TIMEOUT_MS)).toStrictEqual({ kind: 'not_cancellable' })
+    expect(await provider.getRequest(paymentRequestId, TIMEOUT_MS)).toMatchObject({ value: { status: 'open' } })
+  })
+
+  it('hears how long to wait with a 429, and of room with any other answer', async () => {
+    await using simulator = await aSimulator()
+    const provider = adapter(simulator)
+    const { paymentRequestId } = await createOn(provider)
+    await arm(simulator, 'get', 'http_429', 7.5)
+
+    await provider.getRequest(paymentRequestId, TIMEOUT_MS)
+    const pauseMs = provider.pauseMs('getRequest')
+    await provider.getRequest(paymentRequestId, TIMEOUT_MS)
+
+    expect(pauseMs).toBeGreaterThan(5_000)
+    expect(pauseMs).toBeLessThanOrEqual(7_500)
+    expect(provider.pauseMs('getRequest')).toBe(0)
+  })
+
   it.each<[string, unknown, object]>([
     ['refuse', 'INELIGIBLE_TRANSACTION_STATUS', { kind: 'not_cancellable' }],
     ['refuse', 'TEMPORARILY_UNAVAILABLE', { kind: 'unanswered', reason: 'server_error' }],

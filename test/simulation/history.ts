@@ -11,7 +11,7 @@ import { connectSources } from './sources.ts'
 import type { Tally } from './tally.ts'
 import { addTenant, type Tenant } from './tenants.ts'
 import { watchTransitions } from './watch-transitions.ts'
-import { CALLBACK_TOKEN, createWorld, PROVIDER_KEY, type World } from './world.ts'
+import { CALLBACK_TOKEN, createWorld, PROVIDER_KEY, type World, type WorldOptions } from './world.ts'
 
 export type HistoryOptions = {
   readonly seed: number
@@ -48,7 +48,7 @@ export const drive = async <T>(world: World, promise: Promise<T>): Promise<T> =>
 }
 
 /** A world with its merchants, everything connected and no fault yet. */
-export const startPlay = async (options: Pick<HistoryOptions, 'seed' | 'functions' | 'tracing'>): Promise<Play> => {
+export const startPlay = async (options: WorldOptions): Promise<Play> => {
   const world = createWorld(options)
   connectSources(world)
   connectCallbacks(world)
@@ -127,7 +127,8 @@ const gapMs = ({ prng }: World): number =>
 
 /** One history: the same seed and number of operations give the same one, byte for byte. */
 export const runHistory = async (options: HistoryOptions): Promise<HistoryResult> => {
-  const play = await startPlay(options)
+  // Every third history has a contract that bills fees after the month.
+  const play = await startPlay({ ...options, providerFees: options.seed % 3 === 0 ? 'invoiced' : 'deducted' })
   const { world } = play
   world.faults = options.faults ?? drawFaults(world.prng.fork())
   const problems: string[] = []

@@ -1,5 +1,6 @@
 import { type HttpReply, operate, request } from './lambda.ts'
 import { type Observations, observeAnswer, observeCreate } from './observations.ts'
+import { bookOddities } from './odd-rows.ts'
 import { paymentDifferences } from './read-back.ts'
 import { count } from './tally.ts'
 import type { Tenant } from './tenants.ts'
@@ -132,6 +133,7 @@ const pay: Operation = async (play) => {
   try {
     world.provider.simulatePayment(paid.payment_request_id, { amount })
     count(world.tally, 'customer paid')
+    bookOddities(world, paid)
   } catch {
     count(world.tally, 'customer could not pay')
   }

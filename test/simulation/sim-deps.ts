@@ -1,6 +1,6 @@
 import { answerProviderCall } from '../../infra/local/provider-simulator/provider-api.ts'
 import type { Deps } from '../../shared/deps.ts'
-import type { HttpCall, HttpOutcome } from '../../shared/provider/http.ts'
+import { type HttpCall, type HttpOutcome, rateLimitOf } from '../../shared/provider/http.ts'
 import { loggedProvider } from '../../shared/provider/logged-provider.ts'
 import { xenditProvider } from '../../shared/provider/xendit.ts'
 import { timestampOf } from '../../shared/time.ts'
@@ -43,7 +43,7 @@ const simNetwork =
     const effect = (): HttpOutcome => {
       if (strikes(world, 'providerUnreachable')) return { kind: 'not_sent', reason: 'ECONNREFUSED' }
       if (strikes(world, 'providerServerError')) return answered(500, { error_code: 'SERVER_ERROR' })
-      if (strikes(world, 'providerRateLimit')) return answered(429, { error_code: 'RATE_LIMIT_EXCEEDED' })
+      if (strikes(world, 'providerRateLimit')) return limited(world.prng.int(100, 90_000))
       if (PAYMENT_READ.test(label) && strikes(world, 'providerBehind')) {
         return answered(404, { error_code: 'DATA_NOT_FOUND' })
       }
@@ -52,12 +52,19 @@ const simNetwork =
       if (answer === undefined || answer.kind === 'silence') return { kind: 'lost', reason: 'timeout' }
       if (slowMs > timeoutMs || strikes(world, 'providerAnswerLost')) return { kind: 'lost', reason: 'timeout' }
       // Over the wire and back: what is answered shares nothing with the provider's own state.
-      return answered(answer.status, JSON.parse(JSON.stringify(answer.body)))
+      const rateLimit = rateLimitOf((name) => new Headers(answer.headers).get(name))
+      return { ...answered(answer.status, JSON.parse(JSON.stringify(answer.body))), ...(rateLimit && { rateLimit }) }
     }
     return process().call(label, effect, { durationMs: Math.min(slowMs, timeoutMs) })
   }
 
-const answered = (status: number, json: unknown): HttpOutcome => ({ kind: 'answered', status, json })
+const answered = (status: number, json: unknown) => ({ kind: 'answered', status, json }) as const
+
+/** The provider says how long to wait, or says nothing. */
+const limited = (resetMs: number): HttpOutcome => {
+  const answer = answered(429, { error_code: 'RATE_LIMIT_EXCEEDED' })
+  return resetMs < 60_000 ? { ...answer, rateLimit: { remaining: 0, resetMs } } : answer
+}
 
 const simQueues = (world: World, process: () => Process): Deps['queues'] => ({
   send: (queue, message) =>
@@ -107,12 +114,14 @@ export const simDeps = (world: World, process: () => Process): Deps => {
       allowLoopbackWebhooks: false,
       defaultReturnUrl: 'https://merchant.example/return',
       defaultDisplayName: 'Simulation',
+      providerFees: world.providerFees,
     },
     table: simTable(world, process),
     provider: loggedProvider(
       xenditProvider({
         baseUrl: 'https://provider.example',
         stage: SIM_STAGE,
+        nowMs: world.scheduler.nowMs,
         // Cached on AWS; a crash while reading it has effects of its own only at the call behind it.
         secrets: { get: async (name) => world.secrets.get(name) },
         call: simNetwork(world, process),

@@ -2,6 +2,7 @@ import { createSimulatorCore, type SimulatorCore } from '../../infra/local/provi
 import type { Alert } from '../../shared/operator/alerts.ts'
 import type { QueueName } from '../../shared/queues.ts'
 import { providerSecretName } from '../../shared/secrets.ts'
+import type { ProviderFees } from '../../shared/stage-settings.ts'
 import { TABLE_SCHEMA } from '../../shared/table/schema.ts'
 import type { Environment } from './environments.ts'
 import { type Faults, NO_FAULTS } from './faults.ts'
@@ -22,6 +23,9 @@ const START_MS = Date.UTC(2026, 10, 2, 3, 0, 0)
 export type World = {
   readonly seed: number
   readonly prng: Prng
+  /** For what the provider books beside payments: of its own, so that it changes nothing else about a seed. */
+  readonly oddities: Prng
+  readonly providerFees: ProviderFees
   readonly scheduler: Scheduler
   readonly functions: ReadonlyMap<string, LoadedFunction>
   readonly table: SimTable
@@ -52,10 +56,11 @@ export type WorldOptions = {
   readonly seed: number
   readonly functions: ReadonlyMap<string, LoadedFunction>
   readonly tracing?: boolean
+  readonly providerFees?: ProviderFees
 }
 
 /** The world around the handlers: storage, queues, provider, merchants and time, all drawn from one seed. */
-export const createWorld = ({ seed, functions, tracing = false }: WorldOptions): World => {
+export const createWorld = ({ seed, functions, tracing = false, providerFees = 'deducted' }: WorldOptions): World => {
   const prng = createPrng(seed)
   const scheduler = createScheduler(START_MS)
   const onChange: World['onChange'] = []
@@ -70,6 +75,8 @@ export const createWorld = ({ seed, functions, tracing = false }: WorldOptions):
   const world: World = {
     seed,
     prng,
+    oddities: createPrng(~seed),
+    providerFees,
     scheduler,
     functions,
     table: createSimTable({
@@ -100,6 +107,9 @@ export const createWorld = ({ seed, functions, tracing = false }: WorldOptions):
     idle: new Map(),
     onChange,
     sendCallback: () => Promise.reject(new Error('nobody listens for callbacks yet')),
+  }
+  if (providerFees === 'invoiced') {
+    provider.orderFault({ target: 'transactions', fault: 'fee_invoiced', times: Number.MAX_SAFE_INTEGER })
   }
   return world
 }

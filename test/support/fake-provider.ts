@@ -56,6 +56,7 @@ export const fakeProvider = (): FakeProvider => {
       return { kind: 'cancelled' }
     },
     listTransactions: async () => found({ transactions: [], hasMore: false }),
+    pauseMs: () => 0,
   }
 
   return {
@@ -82,6 +83,7 @@ export const fakeProvider = (): FakeProvider => {
       calls.push({ operation: 'listTransactions', id: filter.providerPaymentId ?? filter.reference ?? '' })
       return implementations.listTransactions(filter, timeoutMs)
     },
+    pauseMs: (operation) => implementations.pauseMs(operation),
     script: (name, implementation) => {
       implementations[name] = implementation
     },

@@ -174,6 +174,12 @@ export const hostileNetwork = (
     if (outcome.kind === 'answered') said.push({ kind, status: outcome.status, json: outcome.json })
     return outcome
   }
-  const options = { baseUrl: 'https://provider.example', stage: 'test', secrets: deps.secrets, call: respond }
+  const options = {
+    baseUrl: 'https://provider.example',
+    stage: 'test',
+    secrets: deps.secrets,
+    nowMs: Date.now,
+    call: respond,
+  }
   return { provider: xenditProvider(options), said }
 }

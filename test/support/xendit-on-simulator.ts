@@ -16,6 +16,7 @@ export const adapter = (simulator: Simulator, secretKey = SECRET_KEY): Provider 
   xenditProvider({
     baseUrl: simulator.simulator.url,
     stage: 'local',
+    nowMs: simulator.clock.nowMs,
     secrets: { get: async () => JSON.stringify({ secret_key: secretKey, callback_tokens: [CALLBACK_TOKEN] }) },
   })
 

@@ -26,10 +26,11 @@ export const aCreateInput = (overrides: Partial<CreateRequestInput> = {}): Creat
 /** The adapter, talking to a server that behaves as scripted. */
 export const scriptedProvider = async (
   script: Script,
+  nowMs = Date.now,
 ): Promise<{ readonly provider: Provider; readonly server: ScriptedServer }> => {
   const server = await startScriptedServer(script)
   const secrets = { get: async () => PROVIDER_SECRET }
-  return { provider: xenditProvider({ baseUrl: server.url, stage: 'test', secrets }), server }
+  return { provider: xenditProvider({ baseUrl: server.url, stage: 'test', secrets, nowMs }), server }
 }
 
 export const VA_NUMBER = { type: 'PRESENT_TO_CUSTOMER', descriptor: 'VIRTUAL_ACCOUNT_NUMBER', value: '381652390000001' }

@@ -158,3 +158,44 @@ describe('the transaction faults of the provider simulator', () => {
     ])
   })
 })
+
+describe('a contract that bills fees after the month, in the provider simulator', () => {
+  it('fee_invoiced: the row settles in its own time and shows no fee', async () => {
+    const { core, advance } = aCore()
+    core.orderFault({ target: 'transactions', fault: 'fee_invoiced' })
+    const first = pay(core)
+    const second = pay(core)
+    const booked = rows(core, first)
+
+    await advance(7 * 24 * 3_600)
+
+    expect(booked).toMatchObject([{ settlement_status: 'PENDING', fee: { status: 'PENDING' } }])
+    expect(rows(core, first)).toMatchObject([
+      {
+        amount: 150_000,
+        net_amount: 150_000,
+        settlement_status: 'SETTLED',
+        fee: { xendit_fee: 0, value_added_tax: 0, status: 'NOT_APPLICABLE' },
+      },
+    ])
+    expect(rows(core, second)).toMatchObject([{ fee: { status: 'COMPLETED' } }])
+  })
+})
+
+describe('rows that no capture makes, in the provider simulator', () => {
+  it('are booked as ordered, and found by every filter', () => {
+    const { core } = aCore()
+
+    const booked = core.bookTransaction({ type: 'CHARGEBACK_REVERSAL', status: 'VOIDED', reference_id: 'ref-9' })
+
+    expect(booked).toMatchObject({ amount: 100_000, net_amount: 100_000, settlement_status: null, product_data: null })
+    expect(core.listTransactions(new URLSearchParams({ reference_id: 'ref-9' })).data).toStrictEqual([booked])
+    expect(core.listTransactions(new URLSearchParams({ types: 'PAYMENT' })).data).toStrictEqual([])
+  })
+
+  it.each([{ amount: 'much' }, { created: 'yesterday' }, { unknown: 1 }])('are refused when ordered as %j', (order) => {
+    const { core } = aCore()
+
+    expect(() => core.bookTransaction(order)).toThrow(expect.objectContaining({ status: 400 }))
+  })
+})

@@ -143,7 +143,7 @@ describe('the expiry of a payment request', () => {
   it('does not touch a request that was paid or cancelled before', async () => {
     const { core, advance, callbacks } = aCore()
     const paid = core.createPaymentRequest(aRequestBody('OVO'))
-    const cancelled = core.createPaymentRequest(aRequestBody('OVO'))
+    const cancelled = core.createPaymentRequest(aRequestBody('DANA'))
     core.simulatePayment(paid.payment_request_id)
     core.cancelPaymentRequest(cancelled.payment_request_id)
 
@@ -156,20 +156,27 @@ describe('the expiry of a payment request', () => {
 })
 
 describe('POST /v3/payment_requests/{id}/cancel of the provider simulator', () => {
-  it.each(['BNI_VIRTUAL_ACCOUNT', 'OVO', 'DANA', 'QRIS'])(
-    'cancels an open %s request without a callback',
-    async (channel) => {
-      const { core, advance, callbacks } = aCore()
-      const request = core.createPaymentRequest(aRequestBody(channel))
+  it('refuses a push that the payer can still answer', () => {
+    const { core } = aCore()
+    const { payment_request_id: id } = core.createPaymentRequest(aRequestBody('OVO'))
 
-      const cancelled = core.cancelPaymentRequest(request.payment_request_id)
-      await advance(30 * 24 * HOUR)
+    expect(() => core.cancelPaymentRequest(id)).toThrow(
+      expect.objectContaining({ status: 400, errorCode: 'INELIGIBLE_TRANSACTION_STATUS' }),
+    )
+    expect(core.getPaymentRequest(id).status).toBe('PENDING')
+  })
 
-      expect(cancelled).toStrictEqual({ ...request, status: 'CANCELED' })
-      expect(core.getPaymentRequest(request.payment_request_id)).toStrictEqual(cancelled)
-      expect(callbacks).toStrictEqual([])
-    },
-  )
+  it.each(['BNI_VIRTUAL_ACCOUNT', 'DANA', 'QRIS'])('cancels an open %s request without a callback', async (channel) => {
+    const { core, advance, callbacks } = aCore()
+    const request = core.createPaymentRequest(aRequestBody(channel))
+
+    const cancelled = core.cancelPaymentRequest(request.payment_request_id)
+    await advance(30 * 24 * HOUR)
+
+    expect(cancelled).toStrictEqual({ ...request, status: 'CANCELED' })
+    expect(core.getPaymentRequest(request.payment_request_id)).toStrictEqual(cancelled)
+    expect(callbacks).toStrictEqual([])
+  })
 
   it.each(['SUCCEEDED', 'FAILED', 'CANCELED', 'EXPIRED'])('refuses a request that is %s', (status) => {
     const { core } = aCore()

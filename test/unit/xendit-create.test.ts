@@ -221,7 +221,7 @@ describe('xendit create: what an answer proves (design section 4)', () => {
     ['unreadable', async () => Promise.reject(new Error(`cannot decrypt ${PROVIDER_SECRET}`))],
   ])('not executed: a key that is %s, which is never sent or told', async (_, get) => {
     const server = await startScriptedServer(created())
-    const provider = xenditProvider({ baseUrl: server.url, stage: 'test', secrets: { get } })
+    const provider = xenditProvider({ baseUrl: server.url, stage: 'test', secrets: { get }, nowMs: Date.now })
 
     const answer = await provider.createRequest(aCreateInput(), TIMEOUT_MS)
 

@@ -62,7 +62,12 @@ describe.each([...READS, CANCEL])('xendit %s: what goes wrong', (_name, ask) => 
 
   it('is misconfigured without a usable key, and sends nothing', async () => {
     const server = await startScriptedServer(json(200, {}))
-    const provider = xenditProvider({ baseUrl: server.url, stage: 'test', secrets: { get: async () => undefined } })
+    const provider = xenditProvider({
+      baseUrl: server.url,
+      stage: 'test',
+      secrets: { get: async () => undefined },
+      nowMs: Date.now,
+    })
 
     expect(await ask(provider, TIMEOUT_MS)).toStrictEqual({ kind: 'unanswered', reason: 'misconfigured' })
     expect(server.requests).toStrictEqual([])

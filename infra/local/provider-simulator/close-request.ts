@@ -7,9 +7,18 @@ import { isOpen, type Payment, type PaymentRequest } from './provider-objects.ts
 import type { RequestRecord } from './store.ts'
 import { requireRequest, timestampNow, type World } from './world.ts'
 
-/** `POST /v3/payment_requests/{id}/cancel`. No callback follows, as upstream. Throws `INACTIVE_PAYMENT_REQUEST`. */
-export const cancelRequest = (world: World, id: string): PaymentRequest =>
-  close(world, requireOpen(world, id), { status: 'CANCELED' })
+/**
+ * `POST /v3/payment_requests/{id}/cancel`. No callback follows, as upstream. Throws `INACTIVE_PAYMENT_REQUEST`, and for a
+ * push that the payer can still answer `INELIGIBLE_TRANSACTION_STATUS`: only what waits for an action can be cancelled.
+ */
+export const cancelRequest = (world: World, id: string): PaymentRequest => {
+  const record = requireOpen(world, id)
+  if (record.request.status !== 'REQUIRES_ACTION') {
+    const message = `Payment request cannot be cancelled because of its current status ${record.request.status}`
+    throw new ProviderError('INELIGIBLE_TRANSACTION_STATUS', message)
+  }
+  return close(world, record, { status: 'CANCELED' })
+}
 
 /** Ends a request that nobody paid, and announces it. Throws `INACTIVE_PAYMENT_REQUEST`. */
 export const expireRequest = (world: World, id: string): PaymentRequest => {

@@ -44,6 +44,13 @@ const CONTROLS: readonly ControlCall[] = [
     run: (core, _request, id) => core.expirePaymentRequest(id),
   },
   {
+    method: 'POST',
+    path: '/_simulator/transactions',
+    body: { type: 'CHARGEBACK_REVERSAL', status: 'SUCCESS', amount: 100_000, reference_id: 'order 17' },
+    does: 'books a row that no payment makes, of any type, status and time',
+    run: (core, request) => core.bookTransaction(bodyOf(request)),
+  },
+  {
     method: 'GET',
     path: '/_simulator/calls',
     does: 'counts the calls of the provider API',

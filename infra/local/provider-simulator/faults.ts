@@ -41,7 +41,7 @@ type FaultNames = {
   readonly create: CallFaultName
   readonly get: CallFaultName
   readonly cancel: CallFaultName
-  readonly transactions: CallFaultName | 'missing' | 'duplicate' | 'wrong_amount' | 'fee' | 'fee_late'
+  readonly transactions: CallFaultName | 'missing' | 'duplicate' | 'wrong_amount' | 'fee' | 'fee_late' | 'fee_invoiced'
   readonly callback: 'lost' | 'duplicate' | 'delay' | 'reorder' | 'forged' | 'wrong_token' | 'legacy_names'
   readonly payment: 'wrong_amount' | 'after_expiry'
 }
@@ -53,7 +53,8 @@ const CALL_FAULTS: Record<CallFaultName, v.GenericSchema> = {
   timeout: NoValue,
   http_500: NoValue,
   http_503: NoValue,
-  http_429: NoValue,
+  /** Seconds until the window has room again, as its header says. */
+  http_429: v.nullish(Seconds),
   slow: Milliseconds,
   refuse: v.pipe(
     v.string('must be an error_code'),
@@ -74,6 +75,7 @@ const MENU: { readonly [T in FaultTarget]: Readonly<Record<FaultNames[T], v.Gene
     wrong_amount: v.nullish(Amount),
     fee: Fee,
     fee_late: Seconds,
+    fee_invoiced: NoValue,
   },
   callback: {
     lost: NoValue,

@@ -100,7 +100,7 @@ export const answerProviderCall = (
   if (fault?.fault === 'timeout_after_commit') return { kind: 'silence' }
   const delayMs = fault?.fault === 'slow' ? (numberOf(fault) ?? 0) : 0
   if (result instanceof ProviderError) return { ...refused(result), delayMs }
-  return { kind: 'answer', status: route.status ?? 200, headers: {}, body: result, delayMs }
+  return { kind: 'answer', status: route.status ?? 200, headers: ROOM, body: result, delayMs }
 }
 
 /** What a fault answers instead of doing anything; undefined for those that strike after the effect. */
@@ -113,7 +113,10 @@ const answerBeforeEffect = (fault: { fault: CallFaultName; value: unknown }): Pr
     case 'http_503':
       return refused(new ProviderError('CHANNEL_UNAVAILABLE', 'The payment channel is currently unavailable'))
     case 'http_429':
-      return { ...refused(new ProviderError('RATE_LIMIT_EXCEEDED', 'Too many requests')), headers: RATE_LIMIT_HEADERS }
+      return {
+        ...refused(new ProviderError('RATE_LIMIT_EXCEEDED', 'Too many requests')),
+        headers: rateLimit(0, numberOf(fault) ?? SHORT_RESET_SECONDS),
+      }
     case 'refuse':
       return refused(new ProviderError(String(fault.value), 'The request is refused'))
     case 'timeout_after_commit':
@@ -124,11 +127,22 @@ const answerBeforeEffect = (fault: { fault: CallFaultName; value: unknown }): Pr
   }
 }
 
-// The live limit of one endpoint, used up; `Rate-Limit-Reset` is in seconds.
-const RATE_LIMIT_HEADERS = { 'Rate-Limit-Limit': '600', 'Rate-Limit-Remaining': '0', 'Rate-Limit-Reset': '30' }
+const CALLS_A_MINUTE = 600
+const WINDOW_SECONDS = 60
+/** A sliding window has room again soon; real waits of the gateway follow it, and no test should have to. */
+const SHORT_RESET_SECONDS = 0.5
+
+/** The live limit of one endpoint. It is shown and not enforced: the fault `http_429` plays that part. */
+const rateLimit = (remaining: number, resetSeconds: number) => ({
+  'Rate-Limit-Limit': String(CALLS_A_MINUTE),
+  'Rate-Limit-Remaining': String(remaining),
+  'Rate-Limit-Reset': resetSeconds.toFixed(3),
+})
+
+const ROOM = rateLimit(CALLS_A_MINUTE - 1, WINDOW_SECONDS)
 
 const refused = (error: ProviderError) =>
-  ({ kind: 'answer', status: error.status, headers: {}, body: error.toBody(), delayMs: 0 }) as const
+  ({ kind: 'answer', status: error.status, headers: ROOM, body: error.toBody(), delayMs: 0 }) as const
 
 const attempt = (step: () => unknown) => {
   try {

@@ -55,40 +55,41 @@ export type Capture = {
   readonly capture_timestamp: string
 }
 
+/** A row of `/transactions`. Captures are booked as payments; rows of any other kind are made by `POST /_simulator/transactions`. */
 export type Transaction = {
   readonly id: string
   readonly product_id: string
-  readonly type: 'PAYMENT'
-  readonly status: 'SUCCESS'
+  readonly type: string
+  readonly status: string
   readonly channel_category: string
-  readonly channel_code: string
+  readonly channel_code: string | null
   readonly reference_id: string
-  readonly account_identifier: null
-  readonly currency: 'IDR'
+  readonly account_identifier: string | null
+  readonly currency: string
   readonly amount: number
   readonly net_amount: number
-  readonly net_amount_currency: 'IDR'
-  readonly cashflow: 'MONEY_IN'
-  readonly settlement_status: 'PENDING' | 'SETTLED'
-  readonly estimated_settlement_time: string
+  readonly net_amount_currency: string
+  readonly cashflow: 'MONEY_IN' | 'MONEY_OUT'
+  readonly settlement_status: string | null
+  readonly estimated_settlement_time: string | null
   readonly business_id: string
   readonly created: string
   readonly updated: string
   readonly fee: TransactionFee
   readonly product_data: {
-    readonly capture_id: string
+    readonly capture_id: string | null
     readonly payment_request_id: string
     readonly payment_link_id: null
     readonly reusable_payment_link_id: null
-  }
+  } | null
 }
 
 export type TransactionFee = {
   readonly xendit_fee: number
   readonly value_added_tax: number
-  readonly xendit_withholding_tax: 0
-  readonly third_party_withholding_tax: 0
-  readonly status: 'PENDING' | 'COMPLETED'
+  readonly xendit_withholding_tax: number
+  readonly third_party_withholding_tax: number
+  readonly status: string
 }
 
 export const BUSINESS_ID = '66f0c4d2a8b1e95d7c3f2a10'

@@ -1,3 +1,4 @@
+import { bookRow } from './book-row.ts'
 import { forgeCapture } from './callbacks.ts'
 import { cancelRequest, expireRequest, failRequest } from './close-request.ts'
 import { createPaymentRequest } from './create-request.ts'
@@ -26,6 +27,8 @@ export const createSimulatorCore = (deps: SimulatorDeps, restored: readonly Chan
     simulatePayment: (id: string, body?: unknown) => run(() => simulatePayment(world, id, body)),
     getPayment: (id: string) => run(() => requirePayment(world, id)),
     listTransactions: (search: URLSearchParams) => run(() => listTransactions(world, search)),
+    /** A row that no capture makes, such as a withdrawal or one of a type of tomorrow. */
+    bookTransaction: (body: unknown) => run(() => bookRow(world, body)),
     getTransaction: (id: string) => run(() => getTransaction(world, id)),
     /** What the payer or the channel does, as opposed to the merchant: decline, or let the time pass. */
     failPaymentRequest: (id: string, body?: unknown) => run(() => failRequest(world, id, body)),

@@ -6,13 +6,16 @@ import { settlementTime } from './settlement-time.ts'
 import type { TransactionRecord } from './store.ts'
 import { timestampNow, toTimestamp, type World } from './world.ts'
 
-const UNKNOWN_FEE: TransactionFee = {
+const NO_FEE: TransactionFee = {
   xendit_fee: 0,
   value_added_tax: 0,
   xendit_withholding_tax: 0,
   third_party_withholding_tax: 0,
   status: 'PENDING',
 }
+
+/** Under a contract that bills fees after the month, a settled row shows none. */
+const INVOICED_FEE: TransactionFee = { ...NO_FEE, status: 'NOT_APPLICABLE' }
 
 /**
  * Books a capture as one row of `/transactions`. The fee is in the row only from settlement on, as upstream: until then
@@ -22,7 +25,8 @@ export const bookCapture = (world: World, payment: Payment, captured: { captureI
   const channel = requireChannel(payment.channel_code)
   const fixedFee = numberOf(takeFault(world, 'transactions', ['fee']))
   const lateSeconds = numberOf(takeFault(world, 'transactions', ['fee_late']))
-  const finalFee = fixedFee === undefined ? tariffFee(channel, captured.amount) : splitFee(fixedFee)
+  const invoiced = takeFault(world, 'transactions', ['fee_invoiced']) !== undefined
+  const finalFee = invoiced ? INVOICED_FEE : feeOf(channel, captured.amount, fixedFee)
   const settleAtMs = settlementOf(world, channel, { known: fixedFee !== undefined, lateSeconds })
   const created = timestampNow(world)
   const row: Transaction = {
@@ -44,7 +48,7 @@ export const bookCapture = (world: World, payment: Payment, captured: { captureI
     business_id: BUSINESS_ID,
     created,
     updated: created,
-    fee: UNKNOWN_FEE,
+    fee: NO_FEE,
     product_data: {
       capture_id: captured.captureId,
       payment_request_id: payment.payment_request_id,
@@ -102,6 +106,9 @@ const settlementOf = (world: World, channel: Channel, fee: { known: boolean; lat
   if (fee.lateSeconds !== undefined) return world.nowMs() + Math.round(fee.lateSeconds * 1000)
   return fee.known ? world.nowMs() : settlementTime(channel.settlement, world.nowMs())
 }
+
+const feeOf = (channel: Channel, amount: number, fixedFee: number | undefined) =>
+  fixedFee === undefined ? tariffFee(channel, amount) : splitFee(fixedFee)
 
 /** The tariff's fee, rounded down, and 11 % value added tax on it, truncated: what has been seen upstream. */
 const tariffFee = (channel: Channel, amount: number) => {

@@ -94,8 +94,8 @@ export const CALLBACK_MUTANTS = [
   ...mutantsOf('shared/provider/xendit.ts', [
     {
       name: 'an id of any form enters the path of a question',
-      find: "  isProviderId(id) ? get(send, { method: 'GET', path: `${path}/${id}`, timeoutMs }, schema) : { kind: 'not_found' }",
-      replace: "  get(send, { method: 'GET', path: `${path}/${id}`, timeoutMs }, schema)",
+      find: '  isProviderId(id)\n    ? get(send',
+      replace: '  id\n    ? get(send',
       tests: ['unit/xendit-failures'],
     },
     {
@@ -117,6 +117,20 @@ export const CALLBACK_MUTANTS = [
       find: "rate_limited: { code: 'server_error'",
       replace: "rate_limited: { code: 'network'",
       tests: ['unit/provider-failure'],
+    },
+  ]),
+  ...mutantsOf('shared/provider/rate-limits.ts', [
+    {
+      name: 'the provider is asked on although it has said that nothing is left',
+      find: 'const usedUp = remaining === 0 || outcome.status === 429',
+      replace: 'const usedUp = outcome.status === 429',
+      tests: ['unit/xendit-rate-limit'],
+    },
+    {
+      name: 'what a header says can silence us for a day',
+      find: 'Math.min(Math.max(resetMs, SHORTEST_PAUSE_MS), LONGEST_PAUSE_MS)',
+      replace: 'Math.max(resetMs, SHORTEST_PAUSE_MS)',
+      tests: ['unit/xendit-rate-limit'],
     },
   ]),
   ...mutantsOf('shared/provider/xendit-schema.ts', [

@@ -157,8 +157,14 @@ export const DUE_WORK_MUTANTS = [
       tests: ['integration/due-work-run'],
     },
     {
+      name: 'the run does not wait while the provider wants to hear nothing',
+      find: 'if (plan.asks && !(await waitForProvider(deps, plan.asks, run.end))) return false',
+      replace: '',
+      tests: ['integration/due-work-run'],
+    },
+    {
       name: "the run goes on asking after the provider's 429",
-      find: "if (results.includes('stop')) return false",
+      find: "if (results.includes('stop') && !isPausing(deps, plan.asks ?? [])) return false",
       replace: '',
       tests: ['integration/due-work-run'],
     },

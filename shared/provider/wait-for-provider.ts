@@ -1,0 +1,22 @@
+import type { Deps } from '../deps.ts'
+import type { ProviderOperation } from './provider.ts'
+
+/**
+ * Waits until the provider wants to hear of these operations again. False when that would be past the deadline: whoever
+ * waits for nobody leaves the rest to a later run.
+ */
+export const waitForProvider = async (
+  deps: Pick<Deps, 'provider' | 'sleep' | 'monotonicMs'>,
+  operations: readonly ProviderOperation[],
+  deadlineMs: number,
+): Promise<boolean> => {
+  const pauseMs = Math.max(...operations.map((operation) => deps.provider.pauseMs(operation)))
+  if (pauseMs <= 0) return true
+  if (deps.monotonicMs() + pauseMs >= deadlineMs) return false
+  await deps.sleep(pauseMs)
+  return true
+}
+
+/** True when the provider has said how long to wait, so that waiting is worth more than giving up. */
+export const isPausing = ({ provider }: Pick<Deps, 'provider'>, operations: readonly ProviderOperation[]): boolean =>
+  operations.some((operation) => provider.pauseMs(operation) > 0)
