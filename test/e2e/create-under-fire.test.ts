@@ -91,6 +91,27 @@ describe('creating payments under fire', () => {
     const { body: suspense } = await world.admin('list-suspense', {})
     expect(JSON.stringify(suspense)).not.toContain(paymentId)
   })
+
+  it('takes an OVO key again a minute after its push was declined, or paid with another amount', async () => {
+    const { create, balance } = await world.merchant([])
+    const keys = ['declined', 'paid-short']
+    await world.fault('create', 'timeout_after_commit', undefined, keys.length)
+    const failed = await Promise.all(keys.map((key) => create(OVO, key)))
+    const [declined, short] = (await createdRequests('ovo')).slice(-keys.length)
+    await world.control(`/payment_requests/${declined?.payment_request_id ?? ''}/fail`)
+    await world.fault('payment', 'wrong_amount', 99_999)
+    await world.pay(String(short?.['reference_id']).slice(0, 36))
+
+    const early = await Promise.all(keys.map((key) => create(OVO, key)))
+    await world.advance(61)
+    const late = await Promise.all(keys.map((key) => create(OVO, key)))
+
+    expect([...failed, ...early, ...late].map(({ status }) => status)).toStrictEqual([500, 500, 500, 500, 201, 201])
+    expect(new Set(late.map(({ body }) => body['id'])).size).toBe(2)
+    const { body: suspense } = await world.admin('list-suspense', {})
+    expect(JSON.stringify(suspense)).toContain('wrong_amount')
+    expect(await balance()).toMatchObject({ pending_minor: 0 })
+  })
 })
 
 const createdRequests = async (channel: string) =>

@@ -67,9 +67,10 @@ export const invoke = (
   })
 }
 
-/** Functions of the API are answered for before their time is up; what they were about to do stands still. */
+/** Whatever answers HTTP is answered for before its time is up; what it was about to do stands still. */
 const answerEarly = (world: World, { name, timeoutMs }: Environment, answer: () => void): (() => void) => {
-  if (!name.startsWith('api-') || !strikes(world, 'answeredEarly')) return () => undefined
+  const answersHttp = world.functions.get(name)?.spec.trigger.kind === 'http'
+  if (!answersHttp || !strikes(world, 'answeredEarly')) return () => undefined
   return world.scheduler.after(world.prng.int(1, timeoutMs), answer)
 }
 
