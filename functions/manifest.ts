@@ -180,7 +180,7 @@ export const MANIFEST: readonly FunctionSpec[] = [
   admin('list-endpoints', { GetItem: ['CLIENT'], Query: ['ENDPOINTS'] }),
   admin('send-test-event', { GetItem: ['ENDPOINTS'], PutItem: ['AUDIT', 'DELIVERY'] }, { sends: ['webhooks'] }),
   admin('get-payment', TIMELINE),
-  admin('find-payments', listed('PAYMENT', 'by-owner')),
+  admin('find-payments', allAccess({ Query: ['DESTINATION'] }, listed('PAYMENT', 'by-owner'))),
   admin('refresh-payment', allAccess(NEWS, TIMELINE, { PutItem: ['AUDIT'] }), { ...news }),
   admin('list-deliveries', DELIVERY_LISTS),
   admin('redeliver', REDELIVERING, { sends: ['webhooks'], alerts: true }),

@@ -5,10 +5,13 @@ import type { IndexName } from '../shared/table/schema.ts'
 /** One read of key and client; a client's rate limit is an update. */
 export const AUTHENTICATION: TableAccess = { BatchGetItem: ['APIKEY', 'CLIENT'], UpdateItem: ['RATE'] }
 
-/** What applying provider news may touch: money, suspense and its alert. An event is put beside its payment. */
+/**
+ * What applying provider news may touch: money, suspense and its alert. An event is put beside its payment, and what
+ * leads from a destination to it is put when it becomes visible.
+ */
 export const NEWS: TableAccess = {
   GetItem: ['PAYMENT'],
-  PutItem: ['PAYMENT', 'SUSPENSE'],
+  PutItem: ['DESTINATION', 'PAYMENT', 'SUSPENSE'],
   UpdateItem: ['LEDGER', 'PAYMENT', 'SUSPENSE'],
 }
 

@@ -7,9 +7,9 @@ import { adminHandler } from '../../shared/runtime/admin-handler.ts'
 
 const input = v.pipe(
   v.strictObject({
-    client_id: v.string(),
+    client_id: v.optional(v.string()),
     external_reference: v.optional(v.string()),
-    payment_destination: v.optional(v.string()),
+    payment_destination: v.optional(v.pipe(v.string(), v.minLength(1, 'must not be empty'))),
     ...pageFields,
   }),
   v.check(
@@ -17,17 +17,22 @@ const input = v.pipe(
       (reference === undefined) !== (destination === undefined),
     'give one of external_reference and payment_destination',
   ),
+  v.check(
+    ({ client_id, external_reference }) => external_reference === undefined || client_id !== undefined,
+    'external_reference needs client_id: each merchant has its own',
+  ),
 )
 
-/** A merchant's recent payments with a reference or a destination, newest first; `complete` says if all were seen. */
+/**
+ * Payments with a destination, whoever's they are, or a merchant's recent ones with a reference or a destination, newest
+ * first; `complete` says if all were seen.
+ */
 export const handler = adminHandler(input, async (search, deps) => {
   const page = pageOf(search)
   const { payments, complete } = await searchPayments(deps, {
-    clientId: parseClientId(search.client_id),
-    matches: (payment) =>
-      search.external_reference === undefined
-        ? payment.paymentDestination === search.payment_destination
-        : payment.externalReference === search.external_reference,
+    clientId: search.client_id === undefined ? undefined : parseClientId(search.client_id),
+    reference: search.external_reference,
+    destination: search.payment_destination ?? '',
     page,
   })
   return { data: payments.map(toPaymentDto), pagination: pagination(page), complete }

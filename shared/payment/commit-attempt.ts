@@ -5,6 +5,7 @@ import { transact } from '../table/write.ts'
 import type { Timestamp } from '../time.ts'
 import { nextCheckAt } from './channel-timing.ts'
 import type { Deadline } from './deadline.ts'
+import { pointFromDestination } from './destination-store.ts'
 import { loggedPayment } from './logged-payment.ts'
 import { newPayment } from './new-payment.ts'
 import type { CreatingPayment, Payment, StoredPayment } from './payment.ts'
@@ -66,6 +67,7 @@ const tryCommit = async (
     {
       payment: commitPending(payment),
       counts: countTransition({ ...payment, from: undefined, to: 'pending' }),
+      destination: pointFromDestination(payment),
     },
     // Thawed between two tries: created_at would be a time long gone.
     { isStale: () => deadline.remainingMs() <= 0 },

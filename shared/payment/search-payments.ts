@@ -3,6 +3,7 @@ import type { Deps } from '../deps.ts'
 import type { ClientId } from '../ids.ts'
 import { firstOfPage, type Page } from '../page.ts'
 import { listItems } from '../table/list.ts'
+import { paymentsAtDestination } from './destination-store.ts'
 import { type Payment, PaymentSchema } from './payment.ts'
 
 /** How far back a search looks: 5,000 payments, 100 at a time. */
@@ -15,26 +16,45 @@ export type PaymentSearch = {
   readonly complete: boolean
 }
 
+type Search = {
+  /** Undefined: of every client, by destination. */
+  readonly clientId: ClientId | undefined
+  readonly reference: string | undefined
+  readonly destination: string
+  readonly page: Page
+}
+
+type SearchDeps = Pick<Deps, 'table' | 'sleep' | 'random'>
+
+/** Payments by what a customer or a merchant knows of them, newest first. */
+export const searchPayments = (deps: SearchDeps, search: Search): Promise<PaymentSearch> =>
+  search.clientId === undefined
+    ? paymentsAtDestination(deps, search.destination, search.page)
+    : recentPayments(deps, search.clientId, search)
+
 /**
- * A client's recent payments with a property, newest first: a bounded search for the question "what became of order
- * X", which needs no index of its own.
+ * A client's recent payments with a property: a bounded search for the question "what became of order X", which needs
+ * no index of its own.
  */
-export const searchPayments = async (
-  deps: Pick<Deps, 'table' | 'sleep' | 'random'>,
-  input: { readonly clientId: ClientId; readonly matches: (payment: Payment) => boolean; readonly page: Page },
+const recentPayments = async (
+  deps: SearchDeps,
+  clientId: ClientId,
+  { reference, destination, page: asked }: Search,
 ): Promise<PaymentSearch> => {
-  const wanted = firstOfPage(input.page) + input.page.perPage
+  const matches = (payment: Payment) =>
+    reference === undefined ? payment.paymentDestination === destination : payment.externalReference === reference
+  const wanted = firstOfPage(asked) + asked.perPage
   const found: Payment[] = []
   let complete = false
   for (let page = 1; page <= SEARCH_PAGES && found.length < wanted && !complete; page++) {
     const items = await listItems(deps, {
       kind: 'PAYMENT',
       index: 'by-owner',
-      partition: [input.clientId, 'payment'],
+      partition: [clientId, 'payment'],
       page: { page, perPage: SEARCH_PAGE },
     })
-    found.push(...items.map((item) => v.parse(PaymentSchema, item)).filter(input.matches))
+    found.push(...items.map((item) => v.parse(PaymentSchema, item)).filter(matches))
     complete = items.length === 0
   }
-  return { payments: found.slice(firstOfPage(input.page), wanted), complete }
+  return { payments: found.slice(firstOfPage(asked), wanted), complete }
 }

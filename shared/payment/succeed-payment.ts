@@ -6,6 +6,7 @@ import { finding, recordSuspense } from '../suspense/record-suspense.ts'
 import { type TransactOptions, transact } from '../table/write.ts'
 import { addMs, MINUTE_MS, type Timestamp } from '../time.ts'
 import { type ActualFee, feeAtSuccess } from './actual-fee.ts'
+import { pointFromDestination } from './destination-store.ts'
 import { loggedPayment } from './logged-payment.ts'
 import { newPayment } from './new-payment.ts'
 import type { CreatingPayment, Payment } from './payment.ts'
@@ -104,6 +105,7 @@ export const succeedCreatingPayment = async (
       payment: commitSucceeded(succeeded, now),
       ledger: credit({ ...succeeded, from: undefined }, succeeded.netMinor, now),
       event: putEvent(succeeded, deps.newId(), now),
+      destination: pointFromDestination(succeeded),
     },
     paidNow(deps, now),
   )

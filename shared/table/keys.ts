@@ -1,5 +1,12 @@
 import { assertInvariant } from '../errors.ts'
-import type { ClientId, DeliveryId, EndpointId, PaymentId, SettlementId } from '../ids.ts'
+import {
+  type ClientId,
+  type DeliveryId,
+  derivedUuid,
+  type EndpointId,
+  type PaymentId,
+  type SettlementId,
+} from '../ids.ts'
 
 /** The entity chart: every item's primary key is built here and nowhere else. */
 export type Key = { readonly pk: string; readonly sk: string }
@@ -10,6 +17,7 @@ export const PARTITIONS = [
   'AUDIT',
   'CLIENT',
   'DELIVERY',
+  'DESTINATION',
   'ENDPOINTS',
   'LEDGER',
   'PAYMENT',
@@ -35,6 +43,14 @@ export const endpointKey = (clientId: ClientId, endpointId: EndpointId): Key => 
 })
 
 export const paymentKey = (paymentId: PaymentId): Key => ({ pk: `${pkPrefix('PAYMENT')}${paymentId}`, sk: 'PAYMENT' })
+
+/** Under a hash: a wallet's link can be longer than a key may be, and opens a checkout. */
+export const destinationPk = (destination: string) =>
+  `${pkPrefix('DESTINATION')}${derivedUuid('destination', destination)}`
+export const destinationKey = (destination: string, createdAt: string, paymentId: PaymentId): Key => ({
+  pk: destinationPk(destination),
+  sk: `${createdAt}#${paymentId}`,
+})
 
 /** Shared with the stream's filter: inserts of these items are what fan-out-events receives. */
 export const EVENT_SK_PREFIX = 'EVENT#'

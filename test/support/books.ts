@@ -25,6 +25,8 @@ export type Seen = {
 export type Books = {
   readonly payments: readonly RawItem[]
   readonly creating: readonly RawItem[]
+  /** What leads from destinations to payments. */
+  readonly pointers: readonly RawItem[]
   readonly events: readonly RawItem[]
   readonly deliveries: readonly RawItem[]
   readonly attempts: readonly RawItem[]
@@ -48,6 +50,7 @@ export const booksOf = (items: readonly RawItem[]): Books => {
   return {
     payments: payments.filter((item) => item['status'] !== 'creating'),
     creating: payments.filter((item) => item['status'] === 'creating'),
+    pointers: items.filter((item) => text(item, 'pk').startsWith('DESTINATION#')),
     events: bySk((sk) => sk.startsWith('EVENT#')),
     deliveries: bySk((sk) => sk === 'DELIVERY'),
     attempts: bySk((sk) => sk.startsWith('ATTEMPT#')),

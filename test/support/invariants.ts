@@ -33,6 +33,19 @@ const cancelProblems = ({ payments }: Books): string[] =>
     .filter((item) => item['cancel_requested_at'] === undefined || item['expiry_started_at'] !== undefined)
     .map((item) => `payment ${text(item, 'payment_id')} was cancelled by nobody who may`)
 
+/** An operator finds whoever's payment by what its customer was shown. */
+const pointerProblems = ({ payments, pointers }: Books): string[] => {
+  const shown = payments.filter((item) => text(item, 'payment_destination') !== '')
+  const pointed = pointers.map((item) => text(item, 'payment_id'))
+  const expected = new Set(shown.map((item) => text(item, 'payment_id')))
+  return [
+    ...[...expected].filter((id) => !pointed.includes(id)).map((id) => `no destination leads to payment ${id}`),
+    ...pointed
+      .filter((id, at) => !expected.has(id) || pointed.indexOf(id) < at)
+      .map((id) => `a destination leads to ${id}, which did not show it or is led to twice`),
+  ]
+}
+
 const EVENT_OF: Readonly<Record<string, string>> = {
   succeeded: 'payment.succeeded',
   failed: 'payment.failed',
@@ -98,6 +111,7 @@ export const problemsOf = (items: readonly RawItem[], seen: Seen): readonly stri
     ...stillbornProblems(books),
     ...deliveryProblems(books, seen),
     ...cancelProblems(books),
+    ...pointerProblems(books),
     ...merchantProblems(seen),
     ...logProblems(seen),
   ]

@@ -1,30 +1,8 @@
 import { describe, expect, it, vi } from 'vitest'
-import { runAdmin } from '../../infra/cli/run-admin.ts'
-import { cut, json, type Script, startScriptedServer } from '../support/scripted-server.ts'
-
-/** The tool against an Invoke API that answers as scripted. */
-const cli = async (script: Script, env: Record<string, string> = {}) => {
-  const server = await startScriptedServer(script)
-  const port = Number(new URL(server.url).port)
-  const run = async (...argv: string[]) => {
-    const out: string[] = []
-    const err: string[] = []
-    const io = { out: (text: string) => out.push(text), err: (text: string) => err.push(text) }
-    const code = await runAdmin(argv, { ...io, env: { PORT: String(port - 1), ...env } })
-    return { code, out: out.join('\n'), err: err.join('\n') }
-  }
-  return {
-    run,
-    server,
-    called: () => server.requests.map(({ url, body }) => ({ url, body: JSON.parse(body) as unknown })),
-  }
-}
+import { cli } from '../support/admin-command.ts'
+import { cut, json, type Script } from '../support/scripted-server.ts'
 
 const CLIENT = { status: 200, body: { client_id: 'c1', name: 'Warung' } }
-const REFUSED = {
-  status: 422,
-  body: { message: 'name: required', code: 'validation', field_errors: { name: ['required'] }, action_hint: 'Say it.' },
-}
 
 describe('npm run admin', () => {
   it('invokes the function of the action and prints its answer', async () => {
@@ -95,62 +73,6 @@ describe('npm run admin', () => {
       { client_id: 'c1' },
       { client_id: 'c1', key_id: 'k1' },
     ])
-  })
-
-  it('prints CSV alone, and says on the error output how to go on', async () => {
-    const body = { settlement: { id: 's1' }, cursor: 'abc', csv: 'payment_id,net_minor\np1,5\n' }
-    const { run } = await cli(json(200, { status: 200, body }))
-
-    expect(await run('get-settlement-statement', 's1', '--format', 'csv')).toStrictEqual({
-      code: 0,
-      out: 'payment_id,net_minor\np1,5',
-      err: 'There is more: --cursor abc',
-    })
-    const asJson = await run('get-settlement-statement', 's1', '--format', 'csv', '--json')
-    expect(JSON.parse(asJson.out)).toStrictEqual(body)
-  })
-
-  it('writes text from outside as text in --json too, which stays the same JSON', async () => {
-    const body = { 'na\u009bme': 'a\u001b[2J\n\u007f\u0085\u202e\u{e0041}', list: ['\u200b'] }
-    const { run } = await cli(json(200, { status: 200, body }))
-    const { run: refused } = await cli(json(200, { status: 422, body }))
-
-    for (const text of [
-      (await run('get-client', 'c1', '--json')).out,
-      (await refused('get-client', 'c1', '--json')).err,
-    ]) {
-      expect(text.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u)
-      expect(text).toContain(String.raw`\udb40\udc41`)
-      expect(JSON.parse(text)).toStrictEqual(body)
-    }
-  })
-
-  it('writes what a failed function says as text', async () => {
-    const { run } = await cli((response) => {
-      response.writeHead(200, { 'x-amz-function-error': 'Unhandled' }).end('{"errorMessage":"\u001b[2J\u202e\n"}')
-    })
-
-    const { err } = await run('get-client', 'c1')
-
-    expect(err).toBe(String.raw`gateway-local-get-client failed: {"errorMessage":"\u001b[2J\u202e\u000a"}`)
-  })
-
-  it('prints JSON when asked to', async () => {
-    const { run } = await cli(json(200, CLIENT))
-
-    expect(JSON.parse((await run('get-client', '--client_id', 'c1', '--json')).out)).toStrictEqual(CLIENT.body)
-  })
-
-  it('ends with 1 when the action is refused, and says why on the error output', async () => {
-    const { run } = await cli(json(200, REFUSED))
-
-    expect(await run('create-client')).toStrictEqual({
-      code: 1,
-      out: '',
-      err: 'create-client was refused (422 validation): name: required\n  name:  required\nHint: Say it.',
-    })
-    const asJson = await run('create-client', '--json')
-    expect({ ...asJson, err: JSON.parse(asJson.err) as unknown }).toStrictEqual({ code: 1, out: '', err: REFUSED.body })
   })
 
   it('starts scheduled work and prints its summary', async () => {

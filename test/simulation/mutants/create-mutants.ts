@@ -1,5 +1,6 @@
 import { mutantsOf } from '../mutation/mutant.ts'
 
+const FIND = 'functions/admin-find-payments'
 const CRASHES = 'integration/create-payment-crashes'
 const FAILURES = 'integration/create-payment-failures'
 const PUSH = 'integration/hold-back-push'
@@ -330,6 +331,30 @@ export const CREATE_MUTANTS = [
       find: 'hash.update(`${Buffer.byteLength(part)}:`).update(part)',
       replace: 'hash.update(part)',
       tests: ['unit/ids'],
+    },
+  ]),
+  ...mutantsOf('shared/payment/commit-attempt.ts', [
+    {
+      name: 'no destination leads to a payment that was created',
+      find: '      destination: pointFromDestination(payment),\n',
+      replace: '',
+      tests: [FIND],
+    },
+  ]),
+  ...mutantsOf('shared/payment/succeed-payment.ts', [
+    {
+      name: 'no destination leads to a payment that was paid while it was created',
+      find: '      destination: pointFromDestination(succeeded),\n',
+      replace: '',
+      tests: [FIND],
+    },
+  ]),
+  ...mutantsOf('shared/payment/destination-store.ts', [
+    {
+      name: 'a destination shows a payment that did not show it',
+      find: 'payments.filter(({ paymentDestination }) => paymentDestination === destination)',
+      replace: 'payments',
+      tests: [FIND],
     },
   ]),
 ]
