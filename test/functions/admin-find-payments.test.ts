@@ -2,8 +2,10 @@ import { describe, expect, it } from 'vitest'
 import { handler as findPayments } from '../../functions/admin/find-payments.ts'
 import { applyProviderReport } from '../../shared/payment/apply-provider-report.ts'
 import { pointFromDestination } from '../../shared/payment/destination-store.ts'
-import { destinationPk } from '../../shared/table/keys.ts'
+import { exists } from '../../shared/table/condition.ts'
+import { destinationKey, destinationPk } from '../../shared/table/keys.ts'
 import { queryPage } from '../../shared/table/read.ts'
+import { remove } from '../../shared/table/step.ts'
 import { transact } from '../../shared/table/write.ts'
 import { invokeAdmin } from '../support/invoke-admin.ts'
 import { aPendingPayment, aStoredClient, create, OVO_REQUEST } from '../support/payment-builders.ts'
@@ -113,7 +115,8 @@ describe('find-payments by destination', () => {
   it('finds with its client a payment of an earlier release, which has no pointer', async () => {
     const deps = testDeps()
     const client = await aStoredClient(deps)
-    const { paymentId, paymentDestination } = await aSucceededPayment(deps, client)
+    const { paymentId, paymentDestination, createdAt } = await aSucceededPayment(deps, client)
+    await transact(deps, { pointer: remove(destinationKey(paymentDestination, createdAt, paymentId), exists) })
 
     const search = { client_id: client.clientId, payment_destination: paymentDestination }
 

@@ -4,6 +4,7 @@ import { putEvent } from '../../shared/event/outbox.ts'
 import { type PaymentId, PaymentIdSchema } from '../../shared/ids.ts'
 import { credit } from '../../shared/ledger/ledger-store.ts'
 import { minor } from '../../shared/money.ts'
+import { pointFromDestination } from '../../shared/payment/destination-store.ts'
 import type { Payment } from '../../shared/payment/payment.ts'
 import { commitSucceeded } from '../../shared/payment/payment-store.ts'
 import { estimatePricing, netOf } from '../../shared/payment/tariff.ts'
@@ -100,8 +101,8 @@ const mergedCredits = (credits: readonly Step[]): readonly Step[] => {
   return [...shards.values()]
 }
 
-/** As many payments as fit one transaction beside their events and the 16 shards. */
-const AT_ONCE = 40
+/** As many payments as fit one transaction beside their events, their pointers and the 16 shards. */
+const AT_ONCE = 28
 
 /** Payments that succeeded, each with its event and its credit, exactly as succeed-payment leaves them. */
 export const storeSucceeded = async (deps: TestDeps, payments: readonly Payment[]): Promise<void> => {
@@ -109,9 +110,11 @@ export const storeSucceeded = async (deps: TestDeps, payments: readonly Payment[
     const some = payments.slice(at, at + AT_ONCE)
     const steps = some.flatMap((payment): Step[] => {
       const firedAt = payment.paidAt ?? payment.createdAt
+      const pointer = pointFromDestination(payment)
       return [
         { ...commitSucceeded(payment, firedAt), condition: isNew },
         announced(putEvent(payment, deps.newId(), firedAt)),
+        ...(pointer ? [pointer] : []),
       ]
     })
     const credits = some.map((payment) =>
