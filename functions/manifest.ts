@@ -4,6 +4,7 @@ import type { FunctionSpec } from './function-spec.ts'
 import {
   AUDITING,
   AUTHENTICATION,
+  BALANCE,
   changed,
   DELIVERY_LISTS,
   DUE_WORK,
@@ -73,7 +74,7 @@ export const MANIFEST: readonly FunctionSpec[] = [
     ...news,
     timeoutSeconds: CALLS_PROVIDER_SECONDS,
   }),
-  api('get-balance', 'GET', '/v1/balance', { Query: ['LEDGER'] }),
+  api('get-balance', 'GET', '/v1/balance', BALANCE),
   api('list-settlements', 'GET', '/v1/settlements', listed('SETTLEMENT', 'by-owner')),
   api('get-settlement', 'GET', '/v1/settlements/{id}', { GetItem: ['SETTLEMENT'] }),
   {
@@ -186,7 +187,9 @@ export const MANIFEST: readonly FunctionSpec[] = [
   admin('redeliver', REDELIVERING, { sends: ['webhooks'], alerts: true }),
   admin('trigger-settlement', SETTLING, { ...news, timeoutSeconds: 600 }),
   admin('list-settlements', allAccess({ GetItem: ['CLIENT'] }, listed('SETTLEMENT', 'by-owner', 'by-due'))),
-  admin('mark-settlement-paid', allAccess(changed('SETTLEMENT'), { indexes: ['by-paid'] }), { timeoutSeconds: 300 }),
+  admin('mark-settlement-paid', allAccess(changed('SETTLEMENT'), { UpdateItem: ['LEDGER'], indexes: ['by-paid'] }), {
+    timeoutSeconds: 300,
+  }),
   admin('mark-settlement-failed', changed('SETTLEMENT')),
   admin('recredit-settlement', allAccess(changed('SETTLEMENT'), { UpdateItem: ['LEDGER'] })),
   admin('get-settlement-statement', { GetItem: ['SETTLEMENT'], indexes: ['by-paid'] }, { timeoutSeconds: 300 }),

@@ -18,9 +18,18 @@ export const NEWS: TableAccess = {
 /** Payments of a window become a settlement; a fee may become final on the way. */
 export const SETTLING: TableAccess = {
   GetItem: ['CLIENT', 'LEDGER', 'PAYMENT', 'SETTLEMENT'],
+  BatchGetItem: ['SETTLEMENT'],
   PutItem: ['AUDIT', 'SETTLEMENT'],
   UpdateItem: ['LEDGER', 'PAYMENT', 'SUSPENSE'],
-  indexes: ['by-paid'],
+  indexes: ['by-owner', 'by-paid'],
+}
+
+/** Sums and one window; counting the payouts of older releases reads the settlements, once, and writes the window. */
+export const BALANCE: TableAccess = {
+  BatchGetItem: ['SETTLEMENT'],
+  Query: ['LEDGER'],
+  UpdateItem: ['LEDGER'],
+  indexes: ['by-owner'],
 }
 
 /** A payment with its events, deliveries and settlements. */

@@ -37,6 +37,8 @@ export type LogCode =
   | 'settlement.waiting'
   | 'settlement.without_bank'
   | 'settlement.closed'
+  | 'payouts.counted'
+  | 'payouts.not_counted'
   | 'sync.completed'
   | 'write.contended'
   | 'message.failed'

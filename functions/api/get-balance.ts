@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { getBalance, toBalanceDto } from '../../shared/ledger/balance.ts'
 import { apiHandler, ok } from '../../shared/runtime/api-handler.ts'
+import { getBalanceWithPayouts } from '../../shared/settlement/count-payouts.ts'
 
 const query = v.object({
   currency: v.optional(
@@ -12,9 +13,12 @@ const query = v.object({
       ),
     ),
   ),
+  /** `settlements` adds the figures that make the balance whole; empty is as if it were absent. */
+  include: v.optional(v.picklist(['settlements', ''], 'include must be settlements')),
 })
 
 /** GET /v1/balance (spec 4.5). */
-export const handler = apiHandler({ query }, async ({ clientId }, deps) =>
-  ok(toBalanceDto(clientId, await getBalance(deps, clientId))),
-)
+export const handler = apiHandler({ query }, async ({ clientId, query: { include } }, deps) => {
+  const balance = include ? await getBalanceWithPayouts(deps, clientId) : await getBalance(deps, clientId)
+  return ok(toBalanceDto(clientId, balance))
+})

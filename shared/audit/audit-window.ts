@@ -2,7 +2,7 @@ import { type Client, windowBornAt } from '../client/client.ts'
 import type { Window } from '../ledger/ledger-store.ts'
 import type { Settlement } from '../settlement/settlement.ts'
 import type { Timestamp } from '../time.ts'
-import { type Difference, differs } from './difference.ts'
+import { breaks, type Difference, differs } from './difference.ts'
 
 const WINDOW = 'window'
 
@@ -47,6 +47,33 @@ const auditRecredits = (settlements: readonly Settlement[], window: Window): rea
   ]
 }
 
+/**
+ * What is in settlements and what was paid out, once they are counted: a window of an older release, whose settlements
+ * nobody has counted yet, says nothing of them.
+ */
+const auditPayouts = (settlements: readonly Settlement[], window: Window): readonly Difference[] => {
+  if (window.payoutsCounted === undefined) return []
+  const open = settlements.filter(({ status, recreditedAt }) => status !== 'manual_paid' && recreditedAt === undefined)
+  const ids = new Set<string>(open.map(({ settlementId }) => settlementId))
+  const listed = window.openIds ?? new Set()
+  return [
+    ...differs('window.in_settlement_minor', WINDOW, netOf(open), window.inSettlementMinor),
+    ...differs(
+      'window.paid_out_minor',
+      WINDOW,
+      netOf(settlements.filter(({ status }) => status === 'manual_paid')),
+      window.paidOutMinor,
+    ),
+    ...breaks(
+      'window.open_ids',
+      WINDOW,
+      ids.size !== listed.size || ![...ids].every((id) => listed.has(id)),
+      'the settlements that are open',
+      listed.size,
+    ),
+  ]
+}
+
 /** The window against the settlements that moved it. `windows`: those that swept one, oldest first. */
 export const auditWindow = (input: {
   readonly settlements: readonly Settlement[]
@@ -60,6 +87,7 @@ export const auditWindow = (input: {
     ...auditChain(windows, client, window),
     ...differs('window.settled_minor', WINDOW, netOf(windows), window.settledMinor),
     ...differs('window.available_minor', WINDOW, netOf(waiting), window.availableMinor),
+    ...auditPayouts(settlements, window),
     ...auditChangedAt(settlements, window),
     ...auditRecredits(settlements, window),
   ]

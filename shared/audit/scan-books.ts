@@ -112,6 +112,9 @@ const isSameWindow = (before: Window, after: Window | undefined): boolean =>
   before.settledUntil === after?.settledUntil &&
   before.settledMinor === after.settledMinor &&
   before.availableMinor === after.availableMinor &&
+  before.inSettlementMinor === after.inSettlementMinor &&
+  before.paidOutMinor === after.paidOutMinor &&
+  before.payoutsCounted === after.payoutsCounted &&
   before.changedAt === after.changedAt
 
 const unreadable = (clientId: ClientId): Scan => ({

@@ -64,7 +64,14 @@ export const insertClient = async (deps: ChangeDeps, client: Client, operator: s
     ),
     window: put(
       windowKey(clientId),
-      { settledUntil: windowBornAt(client), settledMinor: ZERO, availableMinor: ZERO },
+      {
+        settledUntil: windowBornAt(client),
+        settledMinor: ZERO,
+        availableMinor: ZERO,
+        inSettlementMinor: ZERO,
+        paidOutMinor: ZERO,
+        payoutsCounted: true,
+      },
       isNew,
     ),
     audit: auditStep(deps, { subject: clientId, operator, action: 'create-client', after: toClientDto(client) }),

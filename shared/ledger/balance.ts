@@ -11,6 +11,13 @@ export type Balance = {
   readonly updatedAt: Timestamp | undefined
 }
 
+/** Where the nets of settlements are that left pending and are not available. */
+export type PayoutFigures = {
+  /** Settlements recorded, or failed and not yet recredited. */
+  readonly inSettlementMinor: Minor
+  readonly paidOutMinor: Minor
+}
+
 /** Pending is all that was ever credited less all that was ever swept; available is the window's (spec 2.2). */
 export const balanceOf = ({ shards, window }: Ledger): Balance => {
   const credited = shards.reduce((sum, { creditedMinor }) => plus(sum, creditedMinor), ZERO)
@@ -26,11 +33,13 @@ export const balanceOf = ({ shards, window }: Ledger): Balance => {
 export const getBalance = async (deps: Pick<Deps, 'table'>, clientId: ClientId): Promise<Balance> =>
   balanceOf(await readLedger(deps, clientId))
 
-/** The balance object (spec 2.2). */
-export const toBalanceDto = (clientId: ClientId, { availableMinor, pendingMinor, updatedAt }: Balance) => ({
+/** The balance object (spec 2.2); with the figures of settlements where they were asked for. */
+export const toBalanceDto = (clientId: ClientId, balance: Balance & Partial<PayoutFigures>) => ({
   client_id: clientId,
   currency: 'IDR',
-  available_minor: availableMinor,
-  pending_minor: pendingMinor,
-  updated_at: updatedAt ?? null,
+  available_minor: balance.availableMinor,
+  pending_minor: balance.pendingMinor,
+  ...(balance.inSettlementMinor !== undefined && { in_settlement_minor: balance.inSettlementMinor }),
+  ...(balance.paidOutMinor !== undefined && { paid_out_minor: balance.paidOutMinor }),
+  updated_at: balance.updatedAt ?? null,
 })

@@ -31,6 +31,14 @@ export const WindowSchema = v.object({
   settledMinor: MinorSchema,
   availableMinor: MinorSchema,
   recreditedIds: v.optional(v.set(v.string())),
+  /** Nets of settlements recorded, or failed and not yet recredited. */
+  inSettlementMinor: v.optional(MinorSchema),
+  /** Nets of settlements paid out. settled = available + in settlement + paid out. */
+  paidOutMinor: v.optional(MinorSchema),
+  /** The settlements whose nets are in settlement. */
+  openIds: v.optional(v.set(v.string())),
+  /** Says that the three above are complete: from birth, or since the settlements of older releases were counted. */
+  payoutsCounted: v.optional(v.literal(true)),
   changedAt: v.optional(TimestampSchema),
 })
 export type Window = v.InferOutput<typeof WindowSchema>

@@ -1,12 +1,13 @@
 import type { Deps } from '../deps.ts'
-import { invalid } from '../errors.ts'
+import { assertInvariant, invalid } from '../errors.ts'
 import { auditStep } from '../operator/audit.ts'
+import type { Step } from '../table/step.ts'
 import { transact } from '../table/write.ts'
 import type { Timestamp } from '../time.ts'
 import { providerFunding } from './provider-funding.ts'
 import { type Settlement, toSettlementDto } from './settlement.ts'
 import { closeStep, findAnySettlement, markRecredited } from './settlement-store.ts'
-import { recreditStep } from './window-store.ts'
+import { payOutStep, recreditStep } from './window-store.ts'
 
 type CloseDeps = Pick<Deps, 'table' | 'sleep' | 'random' | 'now' | 'newId' | 'log'>
 
@@ -37,10 +38,11 @@ const close = async (
   deps: CloseDeps,
   before: Settlement,
   after: Settlement,
-  by: { readonly operator: string; readonly action: string; readonly noted?: object },
+  by: { readonly operator: string; readonly action: string; readonly noted?: object; readonly window?: Step },
 ): Promise<Settlement> => {
-  const { applied } = await transact(deps, {
+  const outcome = await transact(deps, {
     settlement: closeStep(after),
+    window: by.window,
     audit: auditStep(deps, {
       subject: before.settlementId,
       operator: by.operator,
@@ -49,7 +51,8 @@ const close = async (
       after: { ...statusRecord(after), notes: after.notes ?? null, ...by.noted },
     }),
   })
-  if (!applied) {
+  if (!outcome.applied) {
+    assertInvariant(outcome.refusedBy !== 'window', 'a client has no settlement window')
     throw wrongState('closed', await findAnySettlement(deps, before.settlementId))
   }
   deps.log.info('settlement.closed', { settlement_id: after.settlementId, status: after.status })
@@ -87,6 +90,7 @@ export const markSettlementPaid = async (
   return close(deps, settlement, paid, {
     operator: input.operator,
     action: 'mark-settlement-paid',
+    window: payOutStep(paid.clientId, paid.settlementId, paid.netMinor),
     // Who let money leave before it had arrived must stay visible.
     noted: { confirm_unfunded: input.confirmUnfunded },
   })

@@ -1,11 +1,12 @@
 import type { Client } from '../client/client.ts'
+import type { Window } from '../ledger/ledger-store.ts'
 import { type Minor, plus, ZERO } from '../money.ts'
 import { transact } from '../table/write.ts'
 import { logRecorded } from './log-recorded.ts'
 import { newSettlementId, recordAudit, type SettleDeps, type SettleTrigger } from './new-settlement.ts'
 import type { Settlement } from './settlement.ts'
 import { findAnySettlement, recordStep } from './settlement-store.ts'
-import { readWindow, redrawStep } from './window-store.ts'
+import { redrawStep } from './window-store.ts'
 
 /** Recredits are made by hand, so they are few; what is beyond this waits for the next run. */
 const MOST_RECORDED_AT_ONCE = 100
@@ -37,7 +38,12 @@ const rerecord = async (
     createdAt: now,
   }
   const { applied } = await transact(deps, {
-    window: redrawStep(client.clientId, failed.settlementId, failed.netMinor, now),
+    window: redrawStep(client.clientId, {
+      failedId: failed.settlementId,
+      id: settlement.settlementId,
+      net: failed.netMinor,
+      at: now,
+    }),
     settlement: recordStep(settlement),
     audit: trigger.by === 'manual' ? recordAudit(deps, settlement, trigger.operator) : undefined,
   })
@@ -53,9 +59,9 @@ const rerecord = async (
 export const rerecordSettlements = async (
   deps: SettleDeps,
   client: Client,
+  { recreditedIds }: Pick<Window, 'recreditedIds'>,
   trigger: SettleTrigger,
 ): Promise<Rerecorded> => {
-  const { recreditedIds } = await readWindow(deps, client.clientId)
   const settlements: Settlement[] = []
   let waitingMinor = ZERO
   // Ids are time-ordered, and one that waits below the floor does not keep those behind it from their turn.

@@ -5,6 +5,7 @@ import type { ClientId } from '../ids.ts'
 import type { Minor } from '../money.ts'
 import { transact } from '../table/write.ts'
 import { addMs, DAY_MS, type Timestamp } from '../time.ts'
+import { ensurePayoutsCounted } from './count-payouts.ts'
 import { logRecorded } from './log-recorded.ts'
 import { newSettlement, recordAudit, type SettleDeps, type SettleTrigger } from './new-settlement.ts'
 import { rerecordSettlements } from './rerecord-settlements.ts'
@@ -46,7 +47,13 @@ const recordWindow = async (
   const now = deps.now()
   const settlement = newSettlement(deps, client, window, trigger.by, now)
   const { applied } = await transact(deps, {
-    window: sweepStep(client.clientId, { stood, until: window.period.end, net: settlement.netMinor, at: now }),
+    window: sweepStep(client.clientId, {
+      stood,
+      until: window.period.end,
+      id: settlement.settlementId,
+      net: settlement.netMinor,
+      at: now,
+    }),
     settlement: recordStep(settlement),
     audit: trigger.by === 'manual' ? recordAudit(deps, settlement, trigger.operator) : undefined,
   })
@@ -70,7 +77,9 @@ export const settleClient = async (
   trigger: SettleTrigger,
 ): Promise<SettleResult> => {
   const known = await registered(deps, clientId)
-  const rerecorded = await rerecordSettlements(deps, known, trigger)
+  const found = await readWindow(deps, clientId)
+  await ensurePayoutsCounted(deps, clientId, found)
+  const rerecorded = await rerecordSettlements(deps, known, found, trigger)
   for (let tried = 0; tried < MAX_TRIES; tried++) {
     const swept = await readWindow(deps, clientId)
     const end = addMs(deps.now(), 1 - ELIGIBLE_AGE_MS)

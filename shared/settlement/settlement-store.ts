@@ -3,11 +3,12 @@ import type { Deps } from '../deps.ts'
 import { notFound } from '../errors.ts'
 import { type ClientId, type SettlementId, SettlementIdSchema } from '../ids.ts'
 import type { Page } from '../page.ts'
+import type { Item } from '../table/attributes.ts'
 import { absent, all, equals, isNew } from '../table/condition.ts'
 import { DUE_WORK_FIELDS, dueWork } from '../table/due-work.ts'
 import { settlementKey } from '../table/keys.ts'
 import { listItems } from '../table/list.ts'
-import { getItem, getItems, queryPage } from '../table/read.ts'
+import { getItem, getManyItems, queryPage } from '../table/read.ts'
 import { put, type Step, update } from '../table/step.ts'
 import { addMs, type Timestamp } from '../time.ts'
 import { type Settlement, SettlementSchema } from './settlement.ts'
@@ -41,6 +42,34 @@ export const listSettlements = async (
   return items.map((item) => v.parse(SettlementSchema, item))
 }
 
+/** What one batch read takes. */
+const PAGE = 100
+
+/** Every settlement of a client that the index knows of, each as it is now, page by page. The newest may be missing. */
+export const settlementPages = async function* (
+  deps: StoreDeps,
+  clientId: ClientId,
+): AsyncGenerator<readonly Settlement[]> {
+  let cursor: Item | undefined
+  do {
+    const page = await queryPage(deps, {
+      index: 'by-owner',
+      partition: [clientId, ENTITY],
+      limit: PAGE,
+      ...(cursor && { cursor }),
+    })
+    yield findSettlements(
+      deps,
+      page.items.map(({ id }) => v.parse(SettlementIdSchema, id)),
+    )
+    cursor = page.cursor
+  } while (cursor)
+}
+
+/** Any number of settlements by their ids, strongly consistent; one that is not there is left out. */
+export const findSettlements = async (deps: StoreDeps, ids: readonly SettlementId[]): Promise<readonly Settlement[]> =>
+  (await getManyItems(deps, ids.map(settlementKey))).flatMap((item) => (item ? [v.parse(SettlementSchema, item)] : []))
+
 const END_OF_TIME = '9999-12-31T23:59:59.999Z'
 const MOST_OF_A_WINDOW = 20
 
@@ -57,8 +86,10 @@ export const settlementsOfPayment = async (
     range: { between: [addMs(paidAt, 1), END_OF_TIME] },
     limit: MOST_OF_A_WINDOW,
   })
-  const keys = items.map(({ id }) => settlementKey(v.parse(SettlementIdSchema, id)))
-  const settlements = (await getItems(deps, keys)).flatMap((item) => (item ? [v.parse(SettlementSchema, item)] : []))
+  const settlements = await findSettlements(
+    deps,
+    items.map(({ id }) => v.parse(SettlementIdSchema, id)),
+  )
   return settlements.filter(({ periodStart }) => periodStart <= paidAt)
 }
 

@@ -3,9 +3,10 @@ import { type Client, windowBornAt } from '../client/client.ts'
 import type { Deps } from '../deps.ts'
 import { assertInvariant } from '../errors.ts'
 import type { ClientId, SettlementId } from '../ids.ts'
+import type { PayoutFigures } from '../ledger/balance.ts'
 import { type Window, WindowSchema } from '../ledger/ledger-store.ts'
 import { less, type Minor, ZERO } from '../money.ts'
-import { all, contains, equals, exists } from '../table/condition.ts'
+import { absent, all, type Condition, contains, equals, exists } from '../table/condition.ts'
 import { windowKey } from '../table/keys.ts'
 import { getItem } from '../table/read.ts'
 import { type Step, update } from '../table/step.ts'
@@ -35,30 +36,85 @@ export const sweptUntil = (client: Pick<Client, 'createdAt'>, { settledUntil, ch
 export const sweepStep = (
   clientId: ClientId,
   /** `stood`: where the window stood when it was read. */
-  swept: { stood: Timestamp; until: Timestamp; net: Minor; at: Timestamp },
+  swept: { stood: Timestamp; until: Timestamp; id: SettlementId; net: Minor; at: Timestamp },
 ): Step =>
   update(
     windowKey(clientId),
-    { set: { settledUntil: swept.until, changedAt: swept.at }, add: { settledMinor: swept.net } },
+    {
+      set: { settledUntil: swept.until, changedAt: swept.at },
+      add: { settledMinor: swept.net, inSettlementMinor: swept.net, openIds: new Set([swept.id]) },
+    },
     equals('settledUntil', swept.stood),
+  )
+
+/**
+ * The net of a settlement has reached the merchant. No figure of the balance itself moves, so `changedAt` stays. What
+ * lets it happen once is the condition on the settlement, in the same transaction.
+ */
+export const payOutStep = (clientId: ClientId, id: SettlementId, net: Minor): Step =>
+  update(
+    windowKey(clientId),
+    {
+      add: { inSettlementMinor: less(ZERO, net), paidOutMinor: net },
+      deleteFromSet: { openIds: new Set([id]) },
+    },
+    exists,
   )
 
 /** The net of a failed settlement goes back to available, where it waits to be recorded again. */
 export const recreditStep = (clientId: ClientId, id: SettlementId, net: Minor, at: Timestamp): Step =>
   update(
     windowKey(clientId),
-    { set: { changedAt: at }, add: { availableMinor: net, recreditedIds: new Set([id]) } },
+    {
+      set: { changedAt: at },
+      add: { availableMinor: net, inSettlementMinor: less(ZERO, net), recreditedIds: new Set([id]) },
+      deleteFromSet: { openIds: new Set([id]) },
+    },
     exists,
   )
 
 /** Draws recredited funds for the settlement that pays them out after all; each recredit is drawn once. */
-export const redrawStep = (clientId: ClientId, id: SettlementId, net: Minor, at: Timestamp): Step =>
+export const redrawStep = (
+  clientId: ClientId,
+  drawn: { failedId: SettlementId; id: SettlementId; net: Minor; at: Timestamp },
+): Step =>
   update(
     windowKey(clientId),
     {
-      set: { changedAt: at },
-      add: { availableMinor: less(ZERO, net) },
-      deleteFromSet: { recreditedIds: new Set([id]) },
+      set: { changedAt: drawn.at },
+      add: {
+        availableMinor: less(ZERO, drawn.net),
+        inSettlementMinor: drawn.net,
+        openIds: new Set([drawn.id]),
+      },
+      deleteFromSet: { recreditedIds: new Set([drawn.failedId]) },
     },
-    all(exists, contains('recreditedIds', id)),
+    all(exists, contains('recreditedIds', drawn.failedId)),
+  )
+
+const isStill = (field: string, value: unknown): Condition =>
+  value === undefined ? absent(field) : equals(field, value)
+
+/**
+ * Puts down what the settlements themselves add up to, refused when anything has moved the window since it was read.
+ * `changedAt` stays: no money moves by counting it.
+ */
+export const countPayoutsStep = (
+  clientId: ClientId,
+  read: Window,
+  { openIds, ...figures }: PayoutFigures & { readonly openIds: ReadonlySet<string> },
+): Step =>
+  update(
+    windowKey(clientId),
+    {
+      // DynamoDB has no empty sets.
+      set: { ...figures, payoutsCounted: true, ...(openIds.size > 0 && { openIds: new Set(openIds) }) },
+      remove: openIds.size > 0 ? [] : ['openIds'],
+    },
+    // A sweep moves the last of them, a recredit and its redrawing the first and the last, a payout the second.
+    all(
+      equals('availableMinor', read.availableMinor),
+      isStill('paidOutMinor', read.paidOutMinor),
+      isStill('changedAt', read.changedAt),
+    ),
   )

@@ -66,6 +66,9 @@ describe('create-client (design section 7)', () => {
       settledUntil: addMs(deps.now(), -HOUR_MS),
       settledMinor: 0,
       availableMinor: 0,
+      inSettlementMinor: 0,
+      paidOutMinor: 0,
+      payoutsCounted: true,
     })
     expect(await auditTrail(deps, clientId)).toStrictEqual([
       { operator: 'ana', action: 'create-client', before: undefined, after: body, at: deps.now() },

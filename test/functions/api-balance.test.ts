@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest'
+import { minor } from '../../shared/money.ts'
 import { applyProviderReport } from '../../shared/payment/apply-provider-report.ts'
 import { findPayment } from '../../shared/payment/find-payment.ts'
 import { windowKey } from '../../shared/table/keys.ts'
 import { update } from '../../shared/table/step.ts'
 import { conditionalWrite } from '../../shared/table/write.ts'
 import { API, type ApiClient, anApiClient, aPaymentBody, call } from '../support/api-event.ts'
+import { payOut, settled } from '../support/payout-scenes.ts'
 import { type TestDeps, testDeps } from '../support/test-deps.ts'
 
 const aPaidPayment = async (deps: TestDeps, caller: ApiClient, amount: number) => {
@@ -82,6 +84,42 @@ describe('GET /v1/balance (spec 4.5, 2.2)', () => {
     const { body } = await balanceOf(deps, caller)
 
     expect(body).toMatchObject({ available_minor: 5_000, pending_minor: 5_900, updated_at: changedAt })
+  })
+
+  it('adds what is in settlements and what was paid out for include=settlements, and nothing else', async () => {
+    const deps = testDeps()
+    const caller = await anApiClient(deps, { settlementFloorMinor: minor(0) })
+    await payOut(deps, await settled(deps, caller, 10_000))
+    await settled(deps, caller, 20_000)
+
+    const plain = await balanceOf(deps, caller)
+    const whole = await balanceOf(deps, caller, { include: 'settlements' })
+
+    expect(plain.body).toStrictEqual({
+      client_id: caller.clientId,
+      currency: 'IDR',
+      available_minor: 0,
+      pending_minor: 0,
+      updated_at: deps.now(),
+    })
+    expect(whole).toMatchObject({ status: 200 })
+    expect(whole.body).toStrictEqual({ ...plain.body, in_settlement_minor: 15_980, paid_out_minor: 5_990 })
+  })
+
+  it('takes an empty include as none and refuses any other', async () => {
+    const deps = testDeps()
+    const caller = await anApiClient(deps)
+    const plain = await balanceOf(deps, caller)
+
+    const answers = []
+    for (const include of ['', 'payments', 'Settlements', 'settlements,settlements']) {
+      answers.push(await balanceOf(deps, caller, { include }))
+    }
+
+    const message = 'include must be settlements'
+    expect(answers.map(({ status }) => status)).toStrictEqual([200, 422, 422, 422])
+    expect(answers[0]?.body).toStrictEqual(plain.body)
+    expect(answers[1]?.body).toStrictEqual({ message, code: 'validation', field_errors: { include: [message] } })
   })
 
   it('takes IDR as currency and refuses any other', async () => {

@@ -141,7 +141,10 @@ describe('audit-ledger (design section 4, Audit) sees a tampered', () => {
   it('window', async () => {
     const { clientId } = history.client
 
-    expect(await unseenIn(windowKey(clientId), { loose: [], imprecise: [] }, ['window', clientId])).toStrictEqual([])
+    // Without it the figures of payouts are counted anew from the settlements before anybody is shown them.
+    const unwitnessed = { loose: ['payouts_counted'], imprecise: [] }
+
+    expect(await unseenIn(windowKey(clientId), unwitnessed, ['window', clientId])).toStrictEqual([])
   }, 120_000)
 
   it.each(PAYMENTS)(

@@ -1,13 +1,14 @@
 /**
  * Goal: whatever happens to a client, each succeeded payment is in at most one settlement that is not failed, none is
- * left out, and every sum is that of its payments. Method: 1,000 random histories of payments, fees, sweeps, triggers,
- * clock steps, closings, recredits and deaths of the settling process, each run on the real table and on a model of the
- * rules in memory; both must record the same settlements and balances, and the full audit must find nothing. A failure
- * prints the seed and the shortest history found that still fails.
+ * left out, every sum is that of its payments, and the balance shows where all of it is. Method: 1,000 random histories
+ * of payments, fees, sweeps, triggers, clock steps, closings, recredits, deaths of the settling process and functions of
+ * an older release, each run on the real table and on a model of the rules in memory; both must record the same
+ * settlements and balances, and the full audit must find nothing. A failure prints the seed and the shortest history
+ * found that still fails.
  */
 import * as fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { getBalance } from '../../shared/ledger/balance.ts'
+import { getBalanceWithPayouts } from '../../shared/settlement/count-payouts.ts'
 import { settleClient } from '../../shared/settlement/settle-client.ts'
 import type { Settlement } from '../../shared/settlement/settlement.ts'
 import { listSettlements } from '../../shared/settlement/settlement-store.ts'
@@ -53,15 +54,15 @@ const expectEachPaymentOnce = ({ payments, model }: World, settlements: readonly
 }
 
 const expectSameBooks = async (world: World) => {
-  const { settlements: expected, pendingMinor, availableMinor } = modelView(world.model)
+  const { settlements: expected, ...figures } = modelView(world.model)
   const settlements = await settlementsOf(world)
   expect(realView(settlements)).toStrictEqual(expected)
-  expect(await getBalance(world.deps, world.client.clientId)).toMatchObject({ pendingMinor, availableMinor })
+  expect(await getBalanceWithPayouts(world.deps, world.client.clientId)).toMatchObject(figures)
   expectEachPaymentOnce(world, settlements)
   return settlements
 }
 
-const seen = { settlements: 0, recordedAgain: 0, deaths: 0, assumed: 0 }
+const seen = { settlements: 0, recordedAgain: 0, deaths: 0, assumed: 0, counted: 0 }
 
 const live = async (happenings: readonly Happening[]) => {
   const world = await newWorld(testDeps({ table, randomBytes: growingBytes }))
@@ -75,6 +76,7 @@ const live = async (happenings: readonly Happening[]) => {
   seen.settlements += settlements.length
   seen.recordedAgain += settlements.filter(({ replaces }) => replaces !== undefined).length
   seen.deaths += world.deaths
+  seen.counted += world.deps.lines.filter(({ code }) => code === 'payouts.counted').length
   seen.assumed += world.model.payments.filter(({ fee }) => fee.status === 'assumed').length
 }
 
@@ -104,6 +106,7 @@ describe('settlements over random histories', () => {
     expect(seen.settlements).toBeGreaterThan(HISTORIES)
     expect(seen.recordedAgain).toBeGreaterThan(HISTORIES / 20)
     expect(seen.deaths).toBeGreaterThan(HISTORIES / 4)
+    expect(seen.counted).toBeGreaterThan(HISTORIES / 4)
     expect(seen.assumed).toBeGreaterThan(HISTORIES / 50)
   }, 300_000)
 })

@@ -8,6 +8,7 @@ import { DELIVERY_MUTANTS } from './mutants/delivery-mutants.ts'
 import { DUE_WORK_MUTANTS } from './mutants/due-work-mutants.ts'
 import { EVENT_MUTANTS } from './mutants/event-mutants.ts'
 import { FEE_AND_SYNC_MUTANTS } from './mutants/fee-and-sync-mutants.ts'
+import { PAYOUT_MUTANTS } from './mutants/payout-mutants.ts'
 import { PROVIDER_NEWS_MUTANTS } from './mutants/provider-news-mutants.ts'
 import { SETTLEMENT_MUTANTS } from './mutants/settlement-mutants.ts'
 import type { Mutant } from './mutation/mutant.ts'
@@ -24,6 +25,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...ATTEMPT_MUTANTS,
   ...FEE_AND_SYNC_MUTANTS,
   ...SETTLEMENT_MUTANTS,
+  ...PAYOUT_MUTANTS,
   ...CLIENT_MUTANTS,
   ...BORDER_MUTANTS,
 ]

@@ -79,10 +79,21 @@ const balanceProblems = (shown: Shown, own: ReturnType<typeof ownBooks>): string
   const succeeded = payments.filter(({ status }) => status === 'succeeded')
   const swept = settlements.filter((item) => item['replaces'] === undefined)
   const pending = sum(succeeded, 'net_minor') - sum(swept, 'net_minor')
-  const available = sum(waiting, 'net_minor')
-  return shown['pending_minor'] === pending && shown['available_minor'] === available
+  const expected = {
+    pending_minor: pending,
+    available_minor: sum(waiting, 'net_minor'),
+    in_settlement_minor: sum(
+      settlements.filter(({ status, recredited_at: at }) => status !== 'manual_paid' && at === undefined),
+      'net_minor',
+    ),
+    paid_out_minor: sum(
+      settlements.filter(({ status }) => status === 'manual_paid'),
+      'net_minor',
+    ),
+  }
+  return Object.entries(expected).every(([figure, value]) => shown[figure] === value)
     ? []
-    : [`the balance shows ${JSON.stringify(shown)}; payments and settlements say ${pending} and ${available}`]
+    : [`the balance shows ${JSON.stringify(shown)}; payments and settlements say ${JSON.stringify(expected)}`]
 }
 
 const ownBooks = (items: readonly RawItem[], clientId: string) => {
@@ -133,6 +144,6 @@ export const readBackProblems = async (
       ),
     )
   }
-  const balance = await ask('api-get-balance', 'GET /v1/balance')
+  const balance = await ask('api-get-balance', 'GET /v1/balance', { query: { include: 'settlements' } })
   return [...problems, ...balanceProblems(balance?.body ?? {}, own)]
 }

@@ -12,11 +12,20 @@ export const ledgerProblems = ({ payments, shards, windows, settlements }: Books
     const credited = sum(succeeded, 'net_minor')
     const swept = settlements.filter((item) => item['client_id'] === client && item['replaces'] === undefined)
     const recredited = new Set<unknown>((window['recredited_ids'] as Set<string> | undefined) ?? [])
+    const all = settlements.filter((item) => item['client_id'] === client)
     const waiting = settlements.filter((item) => recredited.has(item['settlement_id']))
+    const paidOut = all.filter(({ status }) => status === 'manual_paid')
+    const open = all.filter(({ status, recredited_at: at }) => status !== 'manual_paid' && at === undefined)
+    const figures = ['available_minor', 'in_settlement_minor', 'paid_out_minor'] as const
+    const pending = credited - amount(window, 'settled_minor')
     return [
       [credited, sum(ownShards, 'credited_minor'), 'credited'],
       [sum(swept, 'net_minor'), amount(window, 'settled_minor'), 'settled'],
       [sum(waiting, 'net_minor'), amount(window, 'available_minor'), 'available'],
+      [sum(open, 'net_minor'), amount(window, 'in_settlement_minor'), 'in settlement'],
+      [sum(paidOut, 'net_minor'), amount(window, 'paid_out_minor'), 'paid out'],
+      // Credited = pending + available + in settlement + paid out, always.
+      [sum(ownShards, 'credited_minor'), figures.reduce((total, name) => total + amount(window, name), pending), 'all'],
       ...STATUSES.map((status) => [
         own.filter((payment) => payment['status'] === status).length,
         sum(ownShards, `count_${status}`),

@@ -14,6 +14,12 @@ export type Happening =
   | { readonly do: 'recredit'; readonly which: number }
   | { readonly do: 'floor'; readonly minor: number }
   | { readonly do: 'provider'; readonly reachable: boolean }
+  /** From here on the functions of an older release run, or ours again. */
+  | { readonly do: 'release'; readonly older: boolean }
+  /** The window becomes one that an older release wrote. */
+  | { readonly do: 'forget' }
+  /** The balance is asked for, with what is in settlements and what was paid out. */
+  | { readonly do: 'look' }
 
 const which = fc.nat(20)
 const death = fc.option(
@@ -57,6 +63,9 @@ const happening: fc.Arbitrary<Happening> = fc.oneof(
   { weight: 4, arbitrary: fc.record({ do: fc.constant('recredit' as const), which }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('floor' as const), minor: fc.constantFrom(0, 10_000, 50_000) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('provider' as const), reachable: fc.boolean() }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('release' as const), older: fc.boolean() }) },
+  { weight: 1, arbitrary: fc.constant({ do: 'forget' as const }) },
+  { weight: 2, arbitrary: fc.constant({ do: 'look' as const }) },
 )
 
 const BEGINNING: readonly Happening[] = [
@@ -67,5 +76,5 @@ const BEGINNING: readonly Happening[] = [
 
 /** Short, so that there can be many; from the first settlement on, so that every action finds something to act on. */
 export const history: fc.Arbitrary<readonly Happening[]> = fc
-  .array(happening, { minLength: 5, maxLength: 10 })
+  .array(happening, { minLength: 6, maxLength: 12 })
   .map((happenings) => [...BEGINNING, ...happenings])

@@ -112,12 +112,16 @@ export const modelView = (model: Model) => {
     replaces: settlement.replaces ? model.settlements.indexOf(settlement.replaces) : -1,
   }))
   const swept = model.settlements.filter(({ replaces }) => replaces === undefined)
+  const paidOut = model.settlements.filter(({ status }) => status === 'manual_paid')
+  const open = model.settlements.filter(({ status, recredit }) => status !== 'manual_paid' && recredit === undefined)
   return {
     settlements: views,
     pendingMinor: netOfAll(model.payments) - total(swept.map(({ payments }) => netOfAll(payments))),
     availableMinor: total(
       model.settlements.filter(({ recredit }) => recredit === 'waiting').map(({ payments }) => netOfAll(payments)),
     ),
+    inSettlementMinor: total(open.map(({ payments }) => netOfAll(payments))),
+    paidOutMinor: total(paidOut.map(({ payments }) => netOfAll(payments))),
   }
 }
 

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Client } from '../../shared/client/client.ts'
 import { changeClient } from '../../shared/client/client-store.ts'
 import { GatewayError } from '../../shared/errors.ts'
@@ -9,16 +10,25 @@ import {
   markSettlementPaid,
   recreditSettlement,
 } from '../../shared/settlement/close-settlement.ts'
+import { getBalanceWithPayouts } from '../../shared/settlement/count-payouts.ts'
 import { settleClient } from '../../shared/settlement/settle-client.ts'
 import type { Settlement } from '../../shared/settlement/settlement.ts'
 import { listSettlements } from '../../shared/settlement/settlement-store.ts'
 import { triggerSettlement } from '../../shared/settlement/trigger-settlement.ts'
 import { addMs } from '../../shared/time.ts'
 import { type Death, dies, processThatDies } from './dying-process.ts'
+import { byOlderRelease, forgetPayouts } from './older-release.ts'
 import { aStoredClient } from './payment-builders.ts'
 import { aTransaction, BANK, storeSucceeded, succeededPayment } from './settlement-builders.ts'
 import type { Happening } from './settlement-happenings.ts'
-import { inOrderOfRecord, type Model, type ModelSettlement, newModel, settleModel } from './settlement-model.ts'
+import {
+  inOrderOfRecord,
+  type Model,
+  type ModelSettlement,
+  modelView,
+  newModel,
+  settleModel,
+} from './settlement-model.ts'
 import type { TestDeps } from './test-deps.ts'
 
 export type World = {
@@ -26,6 +36,8 @@ export type World = {
   readonly client: Client
   readonly model: Model
   readonly payments: Map<string, Payment>
+  /** Whether the functions of an older release run. */
+  older: boolean
   /** How often the process died while it settled. */
   deaths: number
   /** Of the settlements seen so far, in the order they were recorded. */
@@ -46,7 +58,7 @@ export const newWorld = async (deps: TestDeps): Promise<World> => {
     })
     return { kind: 'found', value: { transactions, hasMore: false } }
   })
-  return { deps, client, model, payments, deaths: 0, settlementIds: [] }
+  return { deps, client, model, payments, older: false, deaths: 0, settlementIds: [] }
 }
 
 const pay = async ({ deps, client, model, payments }: World, amounts: readonly number[], fee: number) => {
@@ -159,8 +171,21 @@ const setFloor = async ({ deps, client, model }: World, floorMinor: number) => {
   model.floorMinor = floorMinor
 }
 
+const look = async ({ deps, client, model }: World) => {
+  const { settlements: _, ...expected } = modelView(model)
+  const { updatedAt: __, ...shown } = await getBalanceWithPayouts(deps, client.clientId)
+  if (!isDeepStrictEqual(shown, expected)) {
+    throw new Error(`the balance shows ${JSON.stringify(shown)}, the model says ${JSON.stringify(expected)}`)
+  }
+}
+
 /** Lets it happen to the real client and to the model. Throws where the two part. */
-export const happen = async (world: World, happening: Happening): Promise<void> => {
+export const happen = (world: World, happening: Happening): Promise<void> =>
+  world.older && happening.do !== 'look'
+    ? byOlderRelease(world.deps, world.client.clientId, () => happenNow(world, happening))
+    : happenNow(world, happening)
+
+const happenNow = async (world: World, happening: Happening): Promise<void> => {
   switch (happening.do) {
     case 'pay':
       return pay(world, happening.amounts, happening.fee)
@@ -176,6 +201,13 @@ export const happen = async (world: World, happening: Happening): Promise<void> 
       return recredit(world, happening.which)
     case 'floor':
       return setFloor(world, happening.minor)
+    case 'release':
+      world.older = happening.older
+      return
+    case 'forget':
+      return forgetPayouts(world.deps, world.client.clientId)
+    case 'look':
+      return look(world)
     case 'provider':
       world.model.reachable = happening.reachable
   }

@@ -136,8 +136,8 @@ export const CLIENT_MUTANTS = [
     },
     {
       name: 'a settlement window is written over another one',
-      find: 'availableMinor: ZERO },\n      isNew,\n',
-      replace: 'availableMinor: ZERO },\n',
+      find: '        payoutsCounted: true,\n      },\n      isNew,\n',
+      replace: '        payoutsCounted: true,\n      },\n',
       tests: [CLIENTS],
     },
     {
