@@ -1,5 +1,5 @@
 import { RemovalPolicy } from 'aws-cdk-lib'
-import { DAILY_TIMES, type DailyTimes, type TimeOfDay } from '../functions/daily-times.ts'
+import { DAILY_TIMES, type DailyTimes, type TimeOfDay } from '../functions/function-spec.ts'
 import { PROVIDER_FEES, type ProviderFees, type StageSettings } from '../shared/stage-settings.ts'
 
 /** What a route lets through; API Gateway answers the rest with 429. */

@@ -13,8 +13,8 @@ const query = v.object({
       ),
     ),
   ),
-  /** `settlements` adds the figures that make the balance whole; empty is as if it were absent. */
-  include: v.optional(v.picklist(['settlements', ''], 'include must be settlements')),
+  /** Adds the figures that make the balance whole. */
+  include: v.optional(v.literal('settlements', 'include must be settlements')),
 })
 
 /** GET /v1/balance (spec 4.5). */

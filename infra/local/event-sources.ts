@@ -1,4 +1,4 @@
-import { DAILY_TIMES } from '../../functions/daily-times.ts'
+import { DAILY_TIMES } from '../../functions/function-spec.ts'
 import type { QueueName } from '../../shared/queues.ts'
 import { SECOND_MS } from '../../shared/time.ts'
 import { VISIBILITY_PER_TIMEOUT } from '../queue-settings.ts'

@@ -1,5 +1,4 @@
-import type { DailyTimes, TimeOfDay } from '../../functions/daily-times.ts'
-import type { ScheduleSpec } from '../../functions/function-spec.ts'
+import type { DailyTimes, ScheduleSpec, TimeOfDay } from '../../functions/function-spec.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../shared/time.ts'
 import type { LocalClock } from './local-clock.ts'
 

@@ -1,5 +1,4 @@
-import { DAILY_TIMES } from '../../functions/daily-times.ts'
-import type { ScheduleSpec } from '../../functions/function-spec.ts'
+import { DAILY_TIMES, type ScheduleSpec } from '../../functions/function-spec.ts'
 import { MANIFEST } from '../../functions/manifest.ts'
 import { syncCursorKey } from '../../shared/table/keys.ts'
 import { invoke } from './lambda.ts'

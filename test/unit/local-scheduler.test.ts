@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { DAILY_TIMES, type DailyTimes } from '../../functions/daily-times.ts'
+import { DAILY_TIMES, type DailyTimes } from '../../functions/function-spec.ts'
 import { type LocalClock, startLocalClock } from '../../infra/local/local-clock.ts'
 import { nextDailyMs, startScheduler } from '../../infra/local/scheduler.ts'
 

@@ -224,7 +224,7 @@ export const BORDER_MUTANTS = [
   ...mutantsOf('shared/webhook/https-webhook-sender.ts', [
     {
       name: 'the socket asks for the name again and not for the checked address',
-      find: '  lookup: checkedLookup(addresses.slice(0, CONNECT_TRIES)),\n',
+      find: 'lookup: checkedLookup(addresses.slice(0, CONNECT_TRIES)), ',
       replace: '',
       tests: [SENDER],
     },

@@ -177,7 +177,7 @@ export const SETTLEMENT_MUTANTS = [
     },
     {
       name: 'a fee is assumed before seven days are over',
-      find: 'addMs(payment.paidAt, FEE_PATIENCE_MS) > deps.now() || ',
+      find: 'feePatienceEnds(payment.paidAt) > deps.now() || ',
       replace: '',
       tests: [HELD_FEES],
     },
