@@ -10,6 +10,8 @@ export type Trigger =
   /** Inserts of items whose sort key starts with the prefix. */
   | { readonly kind: 'stream'; readonly insertedSkPrefix: string; readonly batchSize: number }
   | { readonly kind: 'schedule'; readonly schedule: ScheduleSpec }
+  /** Run by a deployment, once for each stack, before any other function changes. */
+  | { readonly kind: 'deployment' }
   /** Invoked by an operator. */
   | { readonly kind: 'operator' }
 
@@ -28,8 +30,12 @@ export type ScheduleSpec =
   | { readonly dailyAt: keyof DailyTimes; readonly maxEventAgeSeconds: number }
 
 export type SecretAccess =
-  /** Reads the provider's key and callback tokens. */
+  /** Reads what we show the provider, its API key. */
   | 'read-provider'
+  /** Reads what the provider shows us, its callback tokens. */
+  | 'read-callback-tokens'
+  /** Replaces the callback tokens, and cannot read them. */
+  | 'write-callback-tokens'
   /** Reads endpoints' signing secrets. */
   | 'read-endpoints'
   /** Creates endpoints' signing secrets, and can neither read nor delete one. */
@@ -68,6 +74,10 @@ export const routeKeyOf = ({ trigger }: FunctionSpec): string | undefined => {
   if (trigger.kind === 'http') return `${trigger.method} ${trigger.path}`
   return trigger.kind === 'http-default' ? '$default' : undefined
 }
+
+/** Whether it runs by itself, day by day: not only when a person or a deployment asks. */
+export const runsByItself = ({ trigger: { kind } }: FunctionSpec): boolean =>
+  kind !== 'operator' && kind !== 'deployment'
 
 /** Whether requests from outside start it. */
 export const isHttp = (spec: FunctionSpec): boolean => routeKeyOf(spec) !== undefined

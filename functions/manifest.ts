@@ -93,6 +93,7 @@ export const MANIFEST: readonly FunctionSpec[] = [
     entry: 'functions/callback/receive-provider-callback.ts',
     trigger: { kind: 'http', method: 'POST', path: '/callbacks/xendit' },
     table: NEWS,
+    secrets: [...news.secrets, 'read-callback-tokens'],
     timeoutSeconds: CALLS_PROVIDER_SECONDS,
   },
   {
@@ -163,6 +164,15 @@ export const MANIFEST: readonly FunctionSpec[] = [
     table: allAccess(NEWS, { GetItem: ['SUSPENSE', 'SYNC'], BatchGetItem: ['PAYMENT'], UpdateItem: ['SYNC'] }),
     // A run begins nothing new after ten minutes, and the next hour's goes on where it ended.
     timeoutSeconds: 660,
+  },
+  {
+    ...defaults,
+    name: 'split-provider-secret',
+    entry: 'functions/deployment/split-provider-secret.ts',
+    trigger: { kind: 'deployment' },
+    table: {},
+    secrets: ['read-provider', 'write-callback-tokens'],
+    timeoutSeconds: 60,
   },
   admin('create-client', { PutItem: ['AUDIT', 'CLIENT', 'LEDGER'] }),
   admin('update-client', changed('CLIENT')),

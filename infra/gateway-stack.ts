@@ -2,12 +2,13 @@ import { type App, CfnOutput, Stack } from 'aws-cdk-lib'
 import type { CompositeAlarm } from 'aws-cdk-lib/aws-cloudwatch'
 import type { Key } from 'aws-cdk-lib/aws-kms'
 import type { ITopic } from 'aws-cdk-lib/aws-sns'
-import { providerSecretName } from '../shared/secrets.ts'
+import { callbackSecretName, providerSecretName } from '../shared/secrets.ts'
 import type { Watched } from './alarms/watched.ts'
 import { ApiDomain } from './api-domain.ts'
 import { CanaryDeployments } from './canary-deployments.ts'
 import { CustomerKey } from './customer-key.ts'
 import { GatewayDashboard } from './dashboard.ts'
+import { DeploymentSteps } from './deployment-steps.ts'
 import { EventSources } from './event-sources.ts'
 import { GatewayAlarms } from './gateway-alarms.ts'
 import { GatewayFunctions } from './gateway-functions.ts'
@@ -16,7 +17,7 @@ import { GatewayQueues } from './gateway-queues.ts'
 import { GatewayTable } from './gateway-table.ts'
 import { OperatorTopic } from './operator-topic.ts'
 import { OriginSecret } from './origin-secret.ts'
-import { ProviderSecret } from './provider-secret.ts'
+import { ProviderSecrets } from './provider-secrets.ts'
 import { Schedules } from './schedules.ts'
 import { assertDeployable, type DeployedStage, hasAlarms } from './stage.ts'
 import { watchedStack } from './watched-stack.ts'
@@ -35,13 +36,9 @@ export class GatewayStack extends Stack {
     const key = stage.table.encryption === 'customer' ? new CustomerKey(this, 'Key', stage).key : undefined
     const { table } = new GatewayTable(this, 'Table', stage, key)
     const queues = new GatewayQueues(this, 'Queues', stage, key)
-    const { topic } = new OperatorTopic(this, 'Alerts', {
-      stage,
-      name: 'alerts',
-      recipients: stage.alarmRecipients,
-      key,
-    })
-    const { secret: providerSecret } = new ProviderSecret(this, 'Provider', stage, key)
+    const { alarmRecipients: recipients } = stage
+    const { topic } = new OperatorTopic(this, 'Alerts', { stage, name: 'alerts', recipients, key })
+    const provider = new ProviderSecrets(this, 'Provider', stage, key)
 
     const functions = new GatewayFunctions(this, 'Functions', {
       stage,
@@ -49,10 +46,11 @@ export class GatewayStack extends Stack {
       table,
       queues,
       topic,
-      providerSecret,
+      provider,
       originSecret: stage.front === 'none' ? undefined : new OriginSecret(this, 'Origin', stage).secret,
       egress: stage.webhookEgress === 'nat' ? new WebhookEgress(this, 'WebhookEgress', { stage, table }) : undefined,
     })
+    new DeploymentSteps(this, 'Steps', functions)
 
     const httpApi = new GatewayHttpApi(this, 'HttpApi', { stage, functions })
     if (stage.domain) new ApiDomain(this, 'Domain', { domain: stage.domain, front: stage.front, httpApi })
@@ -72,11 +70,19 @@ export class GatewayStack extends Stack {
       value: topic.topicArn,
       description: 'Every alarm and alert: subscribe whoever reads them in the day',
     })
-    new CfnOutput(this, 'ProviderSecretName', {
-      value: providerSecretName(stage.settings.name),
-      description: 'Put {"secret_key": "...", "callback_tokens": ["..."]} here before the first payment',
-    })
     new CfnOutput(this, 'TableName', { value: table.tableName, description: 'The one table' })
+    this.nameSecrets(stage)
+  }
+
+  private nameSecrets({ settings: { name } }: DeployedStage): void {
+    new CfnOutput(this, 'ProviderSecretName', {
+      value: providerSecretName(name),
+      description: 'Put {"secret_key": "..."} here before the first payment',
+    })
+    new CfnOutput(this, 'CallbackSecretName', {
+      value: callbackSecretName(name),
+      description: 'Put {"callback_tokens": ["..."]} here before the first payment',
+    })
   }
 
   /** What may wait goes to the topic of alerts, what pages to a topic of its own: nobody is woken by a ticket. */

@@ -12,6 +12,7 @@ import { pkPrefix } from '../shared/table/keys.ts'
 import type { GatewayQueues } from './gateway-queues.ts'
 import { keyGrants } from './key-grants.ts'
 import { originGrants } from './origin-secret.ts'
+import type { ProviderSecrets } from './provider-secrets.ts'
 import type { DeployedStage } from './stage.ts'
 import { egressGrants, type WebhookEgress } from './webhook-egress.ts'
 
@@ -20,7 +21,7 @@ export type GrantedResources = {
   readonly table: TableV2
   readonly queues: GatewayQueues
   readonly topic: Topic
-  readonly providerSecret: Secret
+  readonly provider: ProviderSecrets
   /** Of a stage that encrypts with a key of its own. */
   readonly key?: IKey | undefined
   /** Only behind a front. */
@@ -74,10 +75,10 @@ const tableGrants = ({ table: access }: FunctionSpec, { table }: GrantedResource
   ),
 ]
 
-const secretGrants = (access: SecretAccess, { stage, providerSecret }: GrantedResources): PolicyStatement[] => {
+const secretGrants = (access: SecretAccess, { stage, provider }: GrantedResources): PolicyStatement[] => {
   // Endpoints are registered at run time, so their secrets are known by path only. The path ends at its slash: a
   // secret that does not exist yet, or any more, has no random suffix to match, and must answer "not found".
-  const endpointSecrets = Stack.of(providerSecret).formatArn({
+  const endpointSecrets = Stack.of(provider).formatArn({
     service: 'secretsmanager',
     resource: 'secret',
     resourceName: endpointSecretName(stage.settings.name, '*'),
@@ -85,7 +86,11 @@ const secretGrants = (access: SecretAccess, { stage, providerSecret }: GrantedRe
   })
   switch (access) {
     case 'read-provider':
-      return allow(['secretsmanager:GetSecretValue'], [providerSecret.secretArn])
+      return allow(['secretsmanager:GetSecretValue'], [provider.key.secretArn])
+    case 'read-callback-tokens':
+      return allow(['secretsmanager:GetSecretValue'], [provider.callbackTokens.secretArn])
+    case 'write-callback-tokens':
+      return allow(['secretsmanager:PutSecretValue'], [provider.callbackTokens.secretArn])
     case 'read-endpoints':
       return allow(['secretsmanager:GetSecretValue'], [endpointSecrets])
     case 'create-endpoints':
@@ -114,9 +119,10 @@ const triggerGrants = ({ trigger }: FunctionSpec, { table, queues }: GrantedReso
       ]
     case 'schedule':
       return allow(['sqs:SendMessage'], [queues.deadRuns.queueArn])
-    // API Gateway and EventBridge are allowed by the function's own policy, operators by theirs.
+    // API Gateway and EventBridge are allowed by the function's own policy, operators and deployers by theirs.
     case 'http':
     case 'http-default':
+    case 'deployment':
     case 'operator':
       return []
   }

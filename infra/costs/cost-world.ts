@@ -7,7 +7,7 @@ import { loggedProvider } from '../../shared/provider/logged-provider.ts'
 import { xenditProvider } from '../../shared/provider/xendit.ts'
 import type { QueueMessage, QueueName } from '../../shared/queues.ts'
 import { documentClient } from '../../shared/runtime/aws-table.ts'
-import { providerSecretName } from '../../shared/secrets.ts'
+import { callbackSecretName, providerSecretName } from '../../shared/secrets.ts'
 import { TABLE_SCHEMA } from '../../shared/table/schema.ts'
 import { timestampOf } from '../../shared/time.ts'
 import { createTable } from '../local/create-table.ts'
@@ -116,7 +116,8 @@ type CostDeps = Pick<Deps, 'table' | 'log'> & {
 
 const costDeps = ({ table, log, providerUrl, clock, sent, merchant }: CostDeps): Deps => {
   const secrets = new Map([
-    [providerSecretName(STAGE), JSON.stringify({ secret_key: SECRET_KEY, callback_tokens: [CALLBACK_TOKEN] })],
+    [providerSecretName(STAGE), JSON.stringify({ secret_key: SECRET_KEY })],
+    [callbackSecretName(STAGE), JSON.stringify({ callback_tokens: [CALLBACK_TOKEN] })],
   ])
   // Nothing takes any time, so that the same code logs the same bytes.
   const monotonicMs = () => 0
@@ -142,6 +143,7 @@ const costDeps = ({ table, log, providerUrl, clock, sent, merchant }: CostDeps):
     secrets: {
       ...kept,
       create: async (secret, value) => void secrets.set(secret, value),
+      replace: async (secret, value) => void secrets.set(secret, value),
       remove: async (secret) => void secrets.delete(secret),
     },
     sendWebhook: async () => ({

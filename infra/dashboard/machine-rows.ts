@@ -1,3 +1,4 @@
+import { runsByItself } from '../../functions/function-spec.ts'
 import { FUNCTION_GROUPS, type FunctionGroup } from '../alarms/function-groups.ts'
 import { awsMetric, type Measure, OVERALL, sumOf } from '../alarms/metric-ref.ts'
 import { TABLE_OPERATIONS } from '../alarms/table-alarms.ts'
@@ -73,7 +74,7 @@ const functions = (watched: Watched): readonly Graph[] => [
     title: 'Slowest of 100 runs',
     unit: 'milliseconds',
     lines: watched.functions
-      .filter(({ spec }) => spec.trigger.kind !== 'operator')
+      .filter(({ spec }) => runsByItself(spec))
       .map(({ spec, functionName }) =>
         line(spec.name, awsMetric('AWS/Lambda', 'Duration', { FunctionName: functionName }, 'p99')),
       ),

@@ -1,7 +1,7 @@
 import { DescribeTableCommand } from '@aws-sdk/client-dynamodb'
 import { DescribeSecretCommand, type SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
 import { GetQueueUrlCommand, type SQSClient } from '@aws-sdk/client-sqs'
-import { originSecretName, providerSecretName } from '../../shared/secrets.ts'
+import { callbackSecretName, originSecretName, providerSecretName } from '../../shared/secrets.ts'
 import { type AwsClients, GLOBAL_REGION } from '../check/aws-clients.ts'
 import { type Finding, ok, wrong } from '../check/finding.ts'
 import { QUEUE_ABSENT, unlessAbsent } from '../check/look.ts'
@@ -34,6 +34,7 @@ export const checkLeftovers = async (
   const found = await Promise.all([
     tableLeft(dynamodb, `gateway-${name}`, flags),
     secretLeft(secretsManager, providerSecretName(name)),
+    secretLeft(secretsManager, callbackSecretName(name)),
     ...(hasFront ? [secretLeft(secretsManager, originSecretName(name))] : []),
     ...(hasFront && region !== GLOBAL_REGION ? [copyLeft(globalSecretsManager, originSecretName(name))] : []),
     ...queues.map((queue) => queueLeft(sqs, nameOfResource(queue, 'QueueName'))),
@@ -57,7 +58,8 @@ const tableLeft = async (dynamodb: AwsClients['dynamodb'], TableName: string, fl
 const describedSecret = (client: SecretsManagerClient, SecretId: string) =>
   unlessAbsent(['ResourceNotFoundException'], client.send(new DescribeSecretCommand({ SecretId })))
 
-const secretLeft = async (client: SecretsManagerClient, name: string): Promise<Finding | undefined> => {
+/** A secret of that name that no stack can make or take over. */
+export const secretLeft = async (client: SecretsManagerClient, name: string): Promise<Finding | undefined> => {
   const found = await describedSecret(client, name)
   const remove = `aws secretsmanager delete-secret --secret-id ${name} --force-delete-without-recovery`
   return found && wrong(`secret ${name}`, secretState(found.DeletedDate), `note its value, then delete it: ${remove}`)

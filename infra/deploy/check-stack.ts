@@ -1,12 +1,12 @@
 import type { Stack } from '@aws-sdk/client-cloudformation'
 import type { AwsClients } from '../check/aws-clients.ts'
-import { providerSecretFinding, providerSecretText } from '../check/check-provider-secret.ts'
 import { describedStack, wasCreated } from '../check/deployed-stack.ts'
-import { type Finding, ok, tolerated } from '../check/finding.ts'
+import { type Finding, ok } from '../check/finding.ts'
 import { stackFinding } from '../check/stack-status.ts'
 import type { DeployedStage } from '../stage.ts'
 import { frontStackNameOf, stackNameOf } from '../stage-template.ts'
 import { checkLeftovers } from './check-leftovers.ts'
+import { checkSecrets, SECRETS_TO_COME } from './check-secrets.ts'
 
 const NO_ROLLBACK = '--no-rollback'
 
@@ -19,18 +19,18 @@ export const checkStack = async (
     flags,
   }: { readonly stage: DeployedStage; readonly region: string; readonly flags: readonly string[] },
 ): Promise<{ readonly findings: readonly Finding[]; readonly first: boolean }> => {
-  const { name } = stage.settings
   const stack = await describedStack(aws.cloudFormation, stackNameOf(stage))
   const finding = statusFinding('stack', stack, flags)
-  const toCome = ok('provider secret', 'is made by this first deployment, and must be filled in after it')
   // Its names are taken by what it has made so far.
-  if (stack?.StackStatus === 'CREATE_FAILED') return { findings: [finding, toCome], first: true }
+  if (stack?.StackStatus === 'CREATE_FAILED') return { findings: [finding, ...SECRETS_TO_COME], first: true }
   if (stack && wasCreated(stack)) {
-    const secret = providerSecretFinding(name, await providerSecretText(aws.secretsManager, name))
-    // No deployment fills it in, and one that mends something else must not wait for the provider's dashboard.
-    return { findings: [finding, tolerated(secret)], first: false }
+    const secrets = await checkSecrets(aws, { stack, stageName: stage.settings.name })
+    return { findings: [finding, ...secrets], first: false }
   }
-  return { findings: [finding, toCome, ...(await checkLeftovers(aws, { stage, region, flags }))], first: true }
+  return {
+    findings: [finding, ...SECRETS_TO_COME, ...(await checkLeftovers(aws, { stage, region, flags }))],
+    first: true,
+  }
 }
 
 /** The same of the front's stack, which a failed creation leaves behind likewise. */

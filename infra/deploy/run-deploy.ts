@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
-import { providerSecretName } from '../../shared/secrets.ts'
+import { callbackSecretName, providerSecretName } from '../../shared/secrets.ts'
 import { UsageError } from '../check/command-line.ts'
 import { hasWrong, renderFindings, type StateWords } from '../check/finding.ts'
 import { onTerminal } from '../check/printable.ts'
@@ -34,7 +34,7 @@ export const runCdk: DeployIo['runCdk'] = (args, env) =>
 
 const afterFirst = ({ settings: { name } }: DeployedStage): string => `
 The stage is there for the first time. What is left to do, each step in docs/operations.md:
-  1. put the provider's key and callback token into the secret ${providerSecretName(name)}
+  1. put the provider's key into the secret ${providerSecretName(name)}, and its callback token into ${callbackSecretName(name)}
   2. enter the callback URL in the provider's dashboard
   3. have every alarm recipient confirm the subscription
   4. run the rare schedules once, since their alarms count silence:

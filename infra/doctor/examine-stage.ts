@@ -1,10 +1,17 @@
 import { MANIFEST } from '../../functions/manifest.ts'
-import { readProviderSecret } from '../../shared/provider/provider-secret.ts'
+import { readCallbackTokens } from '../../shared/provider/callback-secret.ts'
+import { tokensToCopy } from '../../shared/provider/split-provider-secret.ts'
 import { xenditProvider } from '../../shared/provider/xendit.ts'
 import { ENV, readConfig } from '../../shared/runtime/config.ts'
+import { providerSecretName } from '../../shared/secrets.ts'
 import type { AwsClients } from '../check/aws-clients.ts'
 import { checkAccountConcurrency } from '../check/check-account-concurrency.ts'
-import { providerSecretFinding, providerSecretText } from '../check/check-provider-secret.ts'
+import {
+  callbackSecretFinding,
+  callbackSecretText,
+  providerSecretFinding,
+  providerSecretText,
+} from '../check/check-provider-secrets.ts'
 import { describedStack, outputOf, wasCreated } from '../check/deployed-stack.ts'
 import { type Finding, wrong } from '../check/finding.ts'
 import { look } from '../check/look.ts'
@@ -66,10 +73,15 @@ const checkProvider = async (
   { stage: { settings }, aws, nowMs, providerUrl }: Examination,
   apiUrl: string | undefined,
 ): Promise<readonly Finding[]> => {
-  const text = await providerSecretText(aws.secretsManager, settings.name)
-  const secret = providerSecretFinding(settings.name, text)
-  const secrets = { get: async () => text }
-  const tokens = secret.state === 'ok' ? (await readProviderSecret(secrets, settings.name)).callbackTokens : []
+  const [keyText, tokensText] = await Promise.all([
+    providerSecretText(aws.secretsManager, settings.name),
+    callbackSecretText(aws.secretsManager, settings.name),
+  ])
+  const secret = providerSecretFinding(settings.name, keyText)
+  const callbackSecret = callbackSecretFinding(settings.name, tokensText)
+  const tokens =
+    callbackSecret.state === 'ok' ? await readCallbackTokens({ get: async () => tokensText }, settings.name) : []
+  const secrets = { get: async () => keyText }
   const baseUrl = providerUrl ?? readConfig({ [ENV.stage]: settings.name, [ENV.table]: 'any' }).providerUrl
   const [callback, key] = await Promise.all([
     apiUrl === undefined
@@ -81,5 +93,17 @@ const checkProvider = async (
         )
       : [],
   ])
-  return [secret, ...callback, ...key]
+  return [secret, ...tokensLeft(settings.name, keyText), callbackSecret, ...callback, ...key]
 }
+
+/** What an older release left for itself to go back to. */
+const tokensLeft = (stageName: string, text: string | undefined): readonly Finding[] =>
+  tokensToCopy(text).kind === 'none'
+    ? []
+    : [
+        wrong(
+          'provider secret',
+          `${providerSecretName(stageName)} still holds callback tokens, which many functions may read`,
+          'take them out when the release before is no longer needed: docs/operations.md, "Rotating secrets"',
+        ),
+      ]

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import type { QueueName } from '../../shared/queues.ts'
-import { providerSecretName, type Secrets } from '../../shared/secrets.ts'
+import { callbackSecretName, providerSecretName, type Secrets } from '../../shared/secrets.ts'
 import { MAX_RECEIVES } from '../queue-settings.ts'
 import { type AlertInbox, startAlertInbox } from './alert-inbox.ts'
 import { createTable } from './create-table.ts'
@@ -84,12 +84,15 @@ export const openQueues = async (
   return { emulator, queueUrls, alertsTopicArn, alerts: () => inbox.alerts() }
 }
 
-/** The secrets, with the provider's among them from the first start on. */
+/** The secrets, with the provider's key and callback tokens among them from the first start on. */
 export const openSecrets = async (data: DataDirectory | undefined): Promise<Secrets> => {
   const secrets = localSecrets(data?.secrets)
-  const name = providerSecretName(LOCAL_STAGE.name)
-  if ((await secrets.get(name)) === undefined) {
-    await secrets.create(name, JSON.stringify({ secret_key: PROVIDER_KEY, callback_tokens: [CALLBACK_TOKEN] }))
+  const given = {
+    [providerSecretName(LOCAL_STAGE.name)]: { secret_key: PROVIDER_KEY },
+    [callbackSecretName(LOCAL_STAGE.name)]: { callback_tokens: [CALLBACK_TOKEN] },
+  }
+  for (const [name, fields] of Object.entries(given)) {
+    if ((await secrets.get(name)) === undefined) await secrets.create(name, JSON.stringify(fields))
   }
   return secrets
 }

@@ -1,6 +1,6 @@
 import type { FunctionSpec, SecretAccess } from '../../functions/function-spec.ts'
 import type { Deps } from '../../shared/deps.ts'
-import { endpointSecretName, providerSecretName, type Secrets } from '../../shared/secrets.ts'
+import { callbackSecretName, endpointSecretName, providerSecretName, type Secrets } from '../../shared/secrets.ts'
 import { grantedTable } from './granted-table.ts'
 
 /** What IAM answers on AWS: the function's manifest entry does not state this access. */
@@ -49,10 +49,18 @@ const grantedSecrets = (
 ): Secrets => {
   const ofEndpoint = (name: string, access: SecretAccess) =>
     name.startsWith(endpointSecretName(stage, '')) ? access : 'another secret'
+  const ofProvider = new Map<string, SecretAccess>([
+    [providerSecretName(stage), 'read-provider'],
+    [callbackSecretName(stage), 'read-callback-tokens'],
+  ])
   return {
     get: async (name) => {
-      demand(name === providerSecretName(stage) ? 'read-provider' : ofEndpoint(name, 'read-endpoints'))
+      demand(ofProvider.get(name) ?? ofEndpoint(name, 'read-endpoints'))
       return secrets.get(name)
+    },
+    replace: async (name, value) => {
+      demand(name === callbackSecretName(stage) ? 'write-callback-tokens' : 'another secret')
+      await secrets.replace(name, value)
     },
     create: async (name, value) => {
       demand(ofEndpoint(name, 'create-endpoints'))

@@ -12,7 +12,7 @@ import type {
   TransactionPage,
   Unanswered,
 } from './provider.ts'
-import { readProviderSecret } from './provider-secret.ts'
+import { readProviderKey } from './provider-secret.ts'
 import { rateLimits } from './rate-limits.ts'
 import { providerChannelCode } from './xendit-channels.ts'
 import { createAnswer, createBody } from './xendit-create.ts'
@@ -49,11 +49,11 @@ export const xenditProvider = (options: XenditOptions): Provider => {
   const { baseUrl, stage, secrets, nowMs, call: make = callJson } = options
   const limits = rateLimits(nowMs)
   const send: Send = async ({ operation, path, query, headers, ...call }) => {
-    const secret = await readProviderSecret(secrets, stage).catch(() => undefined)
-    if (!secret) return 'no key'
+    const key = await readProviderKey(secrets, stage).catch(() => undefined)
+    if (key === undefined) return 'no key'
     const url = new URL(path, baseUrl)
     url.search = query?.toString() ?? ''
-    const authorization = `Basic ${Buffer.from(`${secret.secretKey}:`).toString('base64')}`
+    const authorization = `Basic ${Buffer.from(`${key}:`).toString('base64')}`
     const outcome = await make({ ...call, url, headers: { authorization, 'api-version': API_VERSION, ...headers } })
     limits.note(operation, outcome)
     return outcome

@@ -7,7 +7,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { handler } from '../../functions/callback/receive-provider-callback.ts'
 import { findStoredPayment } from '../../shared/payment/payment-store.ts'
 import { referenceOf } from '../../shared/payment/provider-attempts.ts'
-import { providerSecretName } from '../../shared/secrets.ts'
+import { callbackSecretName } from '../../shared/secrets.ts'
 import { paymentKey } from '../../shared/table/keys.ts'
 import { call, SEND_AGAIN } from '../support/api-event.ts'
 import { filledIn, hostileJson, hostileText, mostly, objectOf } from '../support/hostile-values.ts'
@@ -67,10 +67,8 @@ const anyBytes = fc.oneof(
 
 const arrange = async () => {
   const deps = memoryDeps()
-  deps.secretValues.set(
-    providerSecretName('test'),
-    JSON.stringify({ secret_key: 'xnd_test', callback_tokens: [TOKEN, 'another-token'] }),
-  )
+  const tokens = [TOKEN, 'another-token-of-tests']
+  deps.secretValues.set(callbackSecretName('test'), JSON.stringify({ callback_tokens: tokens }))
   const client = await aStoredClient(deps)
   const [unpaid, paid] = [await aPendingPayment(deps, client), await aPendingPayment(deps, client)]
   const capture = deps.provider.pay(paid.paymentRequestId)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { functionName } from '../../functions/function-spec.ts'
+import { functionName, runsByItself } from '../../functions/function-spec.ts'
 import { MANIFEST } from '../../functions/manifest.ts'
 import { AWS_METRICS } from '../../infra/alarms/metric-ref.ts'
 import { deployedStage } from '../../infra/stage.ts'
@@ -116,8 +116,8 @@ describe('nothing is left unwatched', () => {
     )
   })
 
-  it.each(['Errors', 'Throttles'])('of the functions: %s of each that no operator starts, once', (name) => {
-    const started = MANIFEST.filter(({ trigger }) => trigger.kind !== 'operator')
+  it.each(['Errors', 'Throttles'])('of the functions: %s of each that runs by itself, once', (name) => {
+    const started = MANIFEST.filter(runsByItself)
 
     expect(watching(name, 'FunctionName').toSorted()).toStrictEqual(
       started.map((spec) => functionName(STAGE, spec)).toSorted(),

@@ -12,11 +12,12 @@ import { type FunctionSpec, functionName } from '../../functions/function-spec.t
 import { MANIFEST } from '../../functions/manifest.ts'
 import { createTable } from '../../infra/local/create-table.ts'
 import { localAws } from '../../infra/local/dynamodb-local.ts'
+import { jsonReply, startLocalHttpServer } from '../../infra/local/local-http-server.ts'
 import { type QueueEmulator, startQueueEmulator } from '../../infra/local/queue-emulator.ts'
 import { deployedStage } from '../../infra/stage.ts'
 import { documentClient } from '../../shared/runtime/aws-table.ts'
 import { ENV } from '../../shared/runtime/config.ts'
-import { providerSecretName } from '../../shared/secrets.ts'
+import { callbackSecretName, providerSecretName } from '../../shared/secrets.ts'
 import { DAY_MS, timestampOf } from '../../shared/time.ts'
 import { anInvocation } from '../support/asset-events.ts'
 import { type BundledFunction, bundledStage } from '../support/bundled-stage.ts'
@@ -32,13 +33,16 @@ const STAGE = 'assets'
 const TABLE = `gateway-${STAGE}`
 const directory = mkdtempSync(join(tmpdir(), 'gateway-assets-'))
 const secrets = new Map([
+  // As an older release was given it; the deployment's step copies the tokens.
   [providerSecretName(STAGE), JSON.stringify({ secret_key: SECRET_KEY, callback_tokens: [CALLBACK_TOKEN] })],
+  [callbackSecretName(STAGE), JSON.stringify({ callback_tokens: [CALLBACK_TOKEN] })],
 ])
 
 let functions: ReadonlyMap<string, BundledFunction>
 let emulator: QueueEmulator
 let simulator: Awaited<ReturnType<typeof aSimulator>>
 let secretsManager: Awaited<ReturnType<typeof startSecretsEmulator>>
+let cloudFormation: Awaited<ReturnType<typeof startLocalHttpServer>>
 /** Addresses by what the template's references name. */
 const local = new Map<string, string>()
 
@@ -47,6 +51,7 @@ beforeAll(async () => {
   emulator = await startQueueEmulator()
   simulator = await aSimulator()
   secretsManager = await startSecretsEmulator(secrets)
+  cloudFormation = await startLocalHttpServer({ port: 0, answer: () => jsonReply(200, {}) })
   const alerts = await emulator.queue('alerts')
   local.set(`AWS::SNS::Topic ${TABLE}-alerts`, await emulator.topicInto('alerts', alerts))
   for (const name of ['webhooks', 'settlements']) {
@@ -56,7 +61,12 @@ beforeAll(async () => {
 }, 180_000)
 
 afterAll(async () => {
-  await Promise.all([emulator?.close(), simulator?.[Symbol.asyncDispose](), secretsManager?.close()])
+  await Promise.all([
+    emulator?.close(),
+    simulator?.[Symbol.asyncDispose](),
+    secretsManager?.close(),
+    cloudFormation?.close(),
+  ])
   rmSync(directory, { recursive: true })
 })
 
@@ -92,7 +102,7 @@ const aWorld = async (tableName: string) => {
   deps.provider.script('createRequest', adapter(simulator).createRequest)
   const open = await aPendingPayment(deps, world.client)
   for (const [name, value] of deps.secretValues) secrets.set(name, value)
-  return { deps, ...world, names: { ...world.names, $open: open.paymentId } }
+  return { deps, ...world, names: { ...world.names, $open: open.paymentId, $cloudFormation: cloudFormation.url } }
 }
 
 /** Schedules look at everybody's work: they get a table in which there is no other function's. */

@@ -15,7 +15,7 @@ import { GatewayQueues } from '../../infra/gateway-queues.ts'
 import { GatewayTable } from '../../infra/gateway-table.ts'
 import { localAws } from '../../infra/local/dynamodb-local.ts'
 import { OperatorTopic } from '../../infra/operator-topic.ts'
-import { ProviderSecret } from '../../infra/provider-secret.ts'
+import { ProviderSecrets } from '../../infra/provider-secrets.ts'
 import { SOURCE_MAPS } from '../../infra/source-maps.ts'
 import { deployedStage } from '../../infra/stage.ts'
 import { issueKey, registerClient } from '../support/client-builders.ts'
@@ -52,7 +52,7 @@ const bundleAssets = (): ReadonlyMap<string, string> => {
     table: new GatewayTable(stack, 'Table', stage).table,
     queues: new GatewayQueues(stack, 'Queues', stage),
     topic: new OperatorTopic(stack, 'Alerts', { stage, name: 'alerts', recipients: [] }).topic,
-    providerSecret: new ProviderSecret(stack, 'Provider', stage).secret,
+    provider: new ProviderSecrets(stack, 'Provider', stage),
   }
   for (const spec of MANIFEST.filter(({ name }) => BUNDLED.includes(name))) new GatewayFunction(stack, spec, resources)
   const { Resources } = v.parse(Template, app.synth().getStackByName('bundles').template)

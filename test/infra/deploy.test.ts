@@ -92,7 +92,7 @@ describe('npm run deploy', () => {
     const first: DeployIo['preflight'] = async () => ({ findings: [], first: true })
 
     expect((await aDeployment({ preflight: first }).run('--stage', 'dev')).text).toContain(
-      "put the provider's key and callback token into the secret gateway/dev/provider",
+      "put the provider's key into the secret gateway/dev/provider, and its callback token into gateway/dev/provider-callback",
     )
     expect((await aDeployment({ preflight: first }).run('--stage', 'dev')).text).toContain(
       'npm run -s admin -- sweep-settlements --stage dev',

@@ -14,7 +14,7 @@ import { startQueueEmulator } from '../../infra/local/queue-emulator.ts'
 import { MAX_RECEIVES } from '../../infra/queue-settings.ts'
 import { deployedStage } from '../../infra/stage.ts'
 import { type StageTemplate, stageTemplate } from '../../infra/stage-template.ts'
-import { providerSecretName } from '../../shared/secrets.ts'
+import { callbackSecretName } from '../../shared/secrets.ts'
 import { recordTable } from '../support/intercept-table.ts'
 import { aSimulator, SECRET_KEY } from '../support/provider-simulator-harness.ts'
 import { cut, json, type Script, silence, startScriptedServer } from '../support/scripted-server.ts'
@@ -26,7 +26,7 @@ const knockAt = async (
   options: { readonly tokens?: readonly string[]; readonly offMs?: number; readonly timeoutMs?: number } = {},
 ) => {
   const server = await startScriptedServer(script)
-  const { tokens = ['right'], offMs = 0, timeoutMs } = options
+  const { tokens = [RIGHT], offMs = 0, timeoutMs } = options
   return checkCallback({
     url: `${server.url}/callbacks/xendit`,
     tokens,
@@ -35,15 +35,17 @@ const knockAt = async (
   })
 }
 
+const RIGHT = 'the-right-token-of-tests'
+
 const wellBehaved: Script = (response, request) => {
-  const right = request.headers['x-callback-token'] === 'right'
+  const right = request.headers['x-callback-token'] === RIGHT
   json(right ? 200 : 401, right ? { outcome: 'ignored' } : {})(response, request)
 }
 
 describe("the doctor's knock at the callback URL", () => {
   it('changes nothing in the real function, which refuses a wrong token and ignores the body with a right one', async () => {
     const { deps, calls } = recordTable(testDeps())
-    deps.secretValues.set(providerSecretName('test'), JSON.stringify({ secret_key: 'k', callback_tokens: ['right'] }))
+    deps.secretValues.set(callbackSecretName('test'), JSON.stringify({ callback_tokens: [RIGHT] }))
     const findings = await knockAt((response, { headers, body }) => {
       const event = { headers, body, requestContext: { requestId: 'r' }, routeKey: 'POST /callbacks/xendit' }
       const lambda = receiveProviderCallback.withDeps(deps)
@@ -73,7 +75,7 @@ describe("the doctor's knock at the callback URL", () => {
   })
 
   it('sees an API that refuses the right token, of two the one', async () => {
-    const findings = await knockAt(wellBehaved, { tokens: ['right', 'not yet known'] })
+    const findings = await knockAt(wellBehaved, { tokens: [RIGHT, 'not yet known'] })
 
     expect(findings.map(({ state }) => state)).toStrictEqual(['ok', 'ok', 'wrong', 'ok'])
     expect(findings[2]?.what).toBe('callback with token 2 of 2')
@@ -82,7 +84,7 @@ describe("the doctor's knock at the callback URL", () => {
 
   it('does not take any 200 for our answer', async () => {
     const parked: Script = (response, request) =>
-      request.headers['x-callback-token'] === 'right'
+      request.headers['x-callback-token'] === RIGHT
         ? json(200, 'parked')(response, request)
         : json(401, {})(response, request)
 

@@ -46,6 +46,7 @@ describe('the doctor', () => {
       expect.arrayContaining([
         'stack',
         'provider secret',
+        'callback secret',
         'callback with a wrong token',
         'callback with token 1 of 2',
         'callback with token 2 of 2',
@@ -71,7 +72,7 @@ describe('the doctor', () => {
   it('prints neither key nor token, whatever it finds', async () => {
     const text = JSON.stringify(await examine())
 
-    expect(text).not.toMatch(/xnd_development_local|old-token|new-token/)
+    expect(text).not.toMatch(/xnd_development_local|(old|new)-token/)
   })
 
   it('knocks with a body that changes nothing', async () => {
@@ -142,18 +143,34 @@ describe('the doctor', () => {
     expect(await examine()).toMatchObject([{ what: 'stack', state: 'wrong' }])
   })
 
-  it('says which field of the provider secret is wrong, and then tries neither key nor tokens', async () => {
-    aws.secretsManager
-      .on(GetSecretValueCommand)
-      .resolves({ SecretString: '{"secret_key": "", "callback_tokens": "hush"}' })
+  const holding = (name: string, SecretString: string) =>
+    aws.secretsManager.on(GetSecretValueCommand, { SecretId: `gateway/prod/${name}` }).resolves({ SecretString })
+
+  it('says which field of the provider’s secrets is wrong, and then tries neither key nor tokens', async () => {
+    holding('provider', '{"secret_key": "", "callback_tokens": "hush"}')
+    holding('provider-callback', '{"callback_tokens": ["hush-hush-hush"]}')
 
     const findings = await examine()
 
-    expect(findings.filter(({ state }) => state !== 'ok')).toMatchObject([{ what: 'provider secret', state: 'wrong' }])
-    expect(JSON.stringify(findings)).toMatch(/secret_key must be .*callback_tokens must be/)
+    expect(findings.filter(({ state }) => state !== 'ok')).toMatchObject([
+      { what: 'provider secret', state: 'wrong', detail: expect.stringContaining('secret_key must be') },
+      { what: 'callback secret', state: 'wrong', detail: expect.stringContaining('16 to 1,024') },
+    ])
     expect(JSON.stringify(findings)).not.toContain('hush')
     expect(provider.requests).toHaveLength(0)
     expect(api.requests).toHaveLength(1)
+  })
+
+  it('says that tokens an older release used are still beside the key, where many functions may read them', async () => {
+    const tokens = ['the-old-token-of-tests']
+    holding('provider', JSON.stringify({ secret_key: 'xnd_development_local', callback_tokens: tokens }))
+
+    const findings = await examine()
+
+    expect(findings.filter(({ state }) => state !== 'ok')).toMatchObject([
+      { what: 'provider secret', state: 'wrong', detail: expect.stringContaining('still holds callback tokens') },
+    ])
+    expect(JSON.stringify(findings)).not.toContain('old-token')
   })
 
   it.each([

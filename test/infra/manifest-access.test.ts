@@ -44,7 +44,14 @@ describe('access stated in the manifest', () => {
     expect(all.some(({ alerts }) => alerts)).toBe(true)
     expect(all.filter(({ payerDefaults }) => payerDefaults)).toHaveLength(1)
     expect(new Set(all.flatMap(({ secrets }) => secrets))).toStrictEqual(
-      new Set(['read-provider', 'read-endpoints', 'create-endpoints', 'delete-endpoints']),
+      new Set([
+        'read-provider',
+        'read-callback-tokens',
+        'write-callback-tokens',
+        'read-endpoints',
+        'create-endpoints',
+        'delete-endpoints',
+      ]),
     )
   })
 })

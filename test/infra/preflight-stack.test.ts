@@ -5,6 +5,7 @@ import { GetQueueUrlCommand } from '@aws-sdk/client-sqs'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { IMPORT_FLAG } from '../../infra/deploy/check-leftovers.ts'
 import { type DeployedStage } from '../../infra/stage.ts'
+import { awsRefusal } from '../support/aws-refusal.ts'
 import {
   beforeTheFirstDeployment,
   cloudFormation,
@@ -14,6 +15,7 @@ import {
   makeReady,
   notOk,
   ready,
+  SPLIT,
   secretsManager,
   sqs,
   stackAbsent,
@@ -65,7 +67,7 @@ describe('preflight of stack and names', () => {
     ['UPDATE_FAILED', 'wrong', ''],
     ['DELETE_FAILED', 'wrong', ''],
   ] as const)('finds a stack that is %s %s', async (status, state, word) => {
-    cloudFormation.on(DescribeStacksCommand, { StackName: 'gateway-prod' }).resolves(stackOf({}, status))
+    cloudFormation.on(DescribeStacksCommand, { StackName: 'gateway-prod' }).resolves(stackOf(SPLIT, status))
 
     const { findings, first } = await look()
 
@@ -78,7 +80,7 @@ describe('preflight of stack and names', () => {
   it.each(['CREATE_FAILED', 'UPDATE_FAILED'] as const)(
     'goes on with a stack that is %s when told to',
     async (status) => {
-      cloudFormation.on(DescribeStacksCommand, { StackName: 'gateway-prod' }).resolves(stackOf({}, status))
+      cloudFormation.on(DescribeStacksCommand, { StackName: 'gateway-prod' }).resolves(stackOf(SPLIT, status))
       if (status === 'CREATE_FAILED')
         secretsManager
           .on(GetSecretValueCommand, { SecretId: 'gateway/prod/provider' })
@@ -88,6 +90,48 @@ describe('preflight of stack and names', () => {
       expect(await findingsOf({ flags: ['--no-rollback'] })).toStrictEqual([])
     },
   )
+
+  describe('with a stack from before callback tokens had a secret of their own', () => {
+    const older = (text: string) => {
+      cloudFormation.on(DescribeStacksCommand, { StackName: 'gateway-prod' }).resolves(stackOf({}, 'UPDATE_COMPLETE'))
+      secretsManager.on(GetSecretValueCommand).resolves({ SecretString: text })
+      secretsManager.on(DescribeSecretCommand).rejects(awsRefusal('ResourceNotFoundException'))
+    }
+    const withTokens = (...tokens: readonly string[]) =>
+      JSON.stringify({ secret_key: 'xnd_production_key', callback_tokens: tokens })
+    const callbackSecret = async () => (await look()).findings.find(({ what }) => what === 'callback secret')
+
+    it('says that the tokens will be copied, or that there are none to copy', async () => {
+      older(withTokens('hush-hush-hush-hush'))
+
+      expect(await findingsOf()).toStrictEqual([])
+      expect(await callbackSecret()).toMatchObject({
+        detail: expect.stringContaining('are copied before any function'),
+      })
+
+      older('Generated')
+      expect(await findingsOf()).toStrictEqual([])
+      expect(await callbackSecret()).toMatchObject({ detail: expect.stringContaining('has no tokens to copy') })
+    })
+
+    it('refuses tokens that are in use and under 16 characters, in words and without quoting them', async () => {
+      older(withTokens('hush-hush-hush-hush', 'hush-hush-hush-'))
+
+      const findings = await findingsOf()
+
+      expect(findings).toMatchObject([
+        { what: 'callback secret', state: 'wrong', detail: expect.stringContaining('16 to 1,024') },
+      ])
+      expect(JSON.stringify(findings)).not.toContain('hush')
+    })
+
+    it('refuses when a secret that no stack can take over has the name of the new one', async () => {
+      older(withTokens('hush-hush-hush-hush'))
+      secretsManager.on(DescribeSecretCommand, { SecretId: 'gateway/prod/provider-callback' }).resolves({})
+
+      expect(await findingsOf()).toMatchObject([{ what: 'secret gateway/prod/provider-callback', state: 'wrong' }])
+    })
+  })
 
   it('looks at the front’s stack as well', async () => {
     const stage: DeployedStage = { ...ready, front: 'cloudfront' }

@@ -6,7 +6,6 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { deployedStage } from '../../infra/stage.ts'
 import { awsRefusal } from '../support/aws-refusal.ts'
 import {
-  aSecret,
   beforeTheFirstDeployment,
   cloudFormation,
   findingsOf,
@@ -120,19 +119,25 @@ describe('preflight', () => {
   })
 
   it.each([
-    ['is missing', () => Promise.reject(awsRefusal('ResourceNotFoundException')), 'is missing'],
-    ['is the generated text', () => Promise.resolve({ SecretString: 'x(7Generated' }), 'it is not JSON'],
-    ['has no tokens', () => Promise.resolve(aSecret({ secret_key: 'hush', callback_tokens: [] })), 'callback_tokens'],
-    ['has a key of spaces', () => Promise.resolve(aSecret({ secret_key: ' ', callback_tokens: ['t'] })), 'secret_key'],
-  ])('does not refuse a second deployment when the provider secret %s, and says so', async (_, answer, detail) => {
-    secretsManager.on(GetSecretValueCommand).callsFake(answer)
+    ['provider', 'is missing', undefined, 'is missing'],
+    ['provider', 'is the generated text', 'x(7Generated', 'it is not JSON'],
+    ['provider', 'has a key of spaces', '{"secret_key":" "}', 'secret_key'],
+    ['callback', 'is missing', undefined, 'is missing'],
+    ['callback', 'is the generated text', 'x(7Generated', 'it is not JSON'],
+    ['callback', 'has no tokens', '{"callback_tokens":[]}', 'callback_tokens'],
+    ['callback', 'has a token of 15 characters', '{"callback_tokens":["hush-hush-hush-"]}', '16 to 1,024'],
+  ])('does not refuse a second deployment when the %s secret %s, and says so', async (which, _, text, detail) => {
+    const SecretId = which === 'provider' ? 'gateway/prod/provider' : 'gateway/prod/provider-callback'
+    const stored = secretsManager.on(GetSecretValueCommand, { SecretId })
+    if (text === undefined) stored.rejects(awsRefusal('ResourceNotFoundException'))
+    else stored.resolves({ SecretString: text })
 
     const { findings } = await look()
-    const secret = findings.find(({ what }) => what === 'provider secret')
+    const secret = findings.find(({ what }) => what === `${which} secret`)
 
     expect(notOk(findings)).toStrictEqual([])
     expect(secret?.detail).toContain(detail)
-    expect(secret?.todo).toContain('gateway/prod/provider')
+    expect(secret?.todo).toContain(SecretId)
     expect(JSON.stringify(findings)).not.toMatch(/hush|Generated/)
   })
 
@@ -143,7 +148,9 @@ describe('preflight', () => {
 
     expect(notOk(findings)).toStrictEqual([])
     expect(first).toBe(true)
-    expect(findings.find(({ what }) => what === 'provider secret')?.detail).toContain('filled in after it')
+    for (const secret of ['provider secret', 'callback secret']) {
+      expect(findings.find(({ what }) => what === secret)?.detail).toContain('filled in after it')
+    }
     expect(secretsManager.commandCalls(GetSecretValueCommand)).toHaveLength(0)
   })
 

@@ -92,19 +92,29 @@ describe('table', () => {
   })
 })
 
-describe('provider secret', () => {
-  it('is born with a random value, which is not in the template, and outlives the stack of a stage that keeps its data', () => {
-    const [secret, ...others] = dev.ofType('AWS::SecretsManager::Secret')
+describe('provider secrets', () => {
+  it('are two, for the API key and for callback tokens', () => {
+    const names = dev.ofType('AWS::SecretsManager::Secret').map(({ properties }) => properties['Name'])
 
-    expect(others).toStrictEqual([])
-    expect(secret).toMatchObject({
-      properties: { Name: 'gateway/dev/provider', GenerateSecretString: {} },
-      deletionPolicy: 'Delete',
-    })
+    expect(names).toStrictEqual(['gateway/dev/provider', 'gateway/dev/provider-callback'])
+  })
+
+  it('are born with random values, which are not in the template, and outlive the stack of a stage that keeps its data', () => {
+    for (const { properties, deletionPolicy } of dev.ofType('AWS::SecretsManager::Secret')) {
+      expect({ properties, deletionPolicy }).toMatchObject({
+        properties: { GenerateSecretString: {} },
+        deletionPolicy: 'Delete',
+      })
+      expect(properties).not.toHaveProperty('SecretString')
+    }
     expect(prod.ofType('AWS::SecretsManager::Secret').map(({ deletionPolicy }) => deletionPolicy)).toStrictEqual([
       'RetainExceptOnCreate',
+      'RetainExceptOnCreate',
     ])
-    expect(secret?.properties).not.toHaveProperty('SecretString')
+  })
+
+  it('leave the key in the resource that older releases kept both parts in, so that no deployment replaces it', () => {
+    expect(dev.ofType('AWS::SecretsManager::Secret')[0]?.logicalId).toBe('ProviderSecret41CB2DAF')
   })
 })
 

@@ -11,7 +11,7 @@ import type { Payment } from '../../shared/payment/payment.ts'
 import { findStoredPayment } from '../../shared/payment/payment-store.ts'
 import { receiveCallback } from '../../shared/payment/receive-callback.ts'
 import { refreshPayment } from '../../shared/payment/refresh-payment.ts'
-import { providerSecretName } from '../../shared/secrets.ts'
+import { callbackSecretName } from '../../shared/secrets.ts'
 import { findSuspense } from '../../shared/suspense/suspense-store.ts'
 import { addMs } from '../../shared/time.ts'
 import { call } from '../support/api-event.ts'
@@ -21,11 +21,11 @@ import { aPaid } from '../support/paid-payment.ts'
 import type { TestDeps } from '../support/test-deps.ts'
 import { dueAtOf } from '../support/webhook-builders.ts'
 
-const TOKEN = 'callback-token'
+const TOKEN = 'a-callback-token-of-tests'
 const withSecret = (deps: TestDeps) =>
   deps.secretValues.set(
-    providerSecretName('test'),
-    JSON.stringify({ secret_key: 'xnd_test', callback_tokens: [TOKEN, 'another-token'] }),
+    callbackSecretName('test'),
+    JSON.stringify({ callback_tokens: [TOKEN, 'another-token-of-tests'] }),
   )
 
 const captureBody = (payment: Payment, providerPaymentId: string) => ({

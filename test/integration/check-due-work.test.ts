@@ -9,7 +9,7 @@ import {
   scheduleCheck,
 } from '../../shared/payment/payment-store.ts'
 import { receiveCallback } from '../../shared/payment/receive-callback.ts'
-import { providerSecretName } from '../../shared/secrets.ts'
+import { callbackSecretName } from '../../shared/secrets.ts'
 import { findSuspense } from '../../shared/suspense/suspense-store.ts'
 import { addMs } from '../../shared/time.ts'
 import { ledgerView } from '../support/ledger-view.ts'
@@ -180,7 +180,8 @@ describe('checkDuePayment: claims and refusals', () => {
 })
 
 describe('receiveCallback', () => {
-  const TOKENS = JSON.stringify({ secret_key: 'xnd_test', callback_tokens: ['new-token', 'old-token'] })
+  const [NEW, OLD] = ['the-new-token-of-tests', 'the-old-token-of-tests'] as const
+  const TOKENS = JSON.stringify({ callback_tokens: [NEW, OLD] })
   const aCallback = (payment: Payment, providerPaymentId: string) =>
     Buffer.from(
       JSON.stringify({
@@ -195,11 +196,11 @@ describe('receiveCallback', () => {
     )
   const withSecret = async () => {
     const pending = await aPending()
-    pending.deps.secretValues.set(providerSecretName('test'), TOKENS)
+    pending.deps.secretValues.set(callbackSecretName('test'), TOKENS)
     return pending
   }
 
-  it.each([undefined, '', 'wrong', 'new-tokens'])('refuses the token %o and changes nothing', async (token) => {
+  it.each([undefined, '', 'wrong', `${NEW}s`])('refuses the token %o and changes nothing', async (token) => {
     const { deps, payment } = await withSecret()
     const providerPaymentId = deps.provider.pay(payment.paymentRequestId)
 
@@ -210,7 +211,7 @@ describe('receiveCallback', () => {
     expect(deps.provider.countOf('getPayment')).toBe(0)
   })
 
-  it.each(['new-token', 'old-token'])('accepts %s and applies what the provider says', async (token) => {
+  it.each([NEW, OLD])('accepts %s and applies what the provider says', async (token) => {
     const { deps, payment } = await withSecret()
     const providerPaymentId = deps.provider.pay(payment.paymentRequestId)
 
@@ -224,7 +225,7 @@ describe('receiveCallback', () => {
     deps.provider.script('getPayment', async () => ({ kind: 'unanswered', reason: 'unreachable' }))
     deps.clock.advance(1)
 
-    const outcome = await receiveCallback(deps, { token: 'new-token', rawBody: aCallback(payment, 'py-1') })
+    const outcome = await receiveCallback(deps, { token: NEW, rawBody: aCallback(payment, 'py-1') })
 
     expect(outcome).toBe('ask_again')
     expect(await current(deps, payment)).toMatchObject({ status: 'pending', dueAt: deps.now() })
@@ -235,7 +236,7 @@ describe('receiveCallback', () => {
     async (text) => {
       const { deps } = await withSecret()
 
-      expect(await receiveCallback(deps, { token: 'new-token', rawBody: Buffer.from(text) })).toBe('ignored')
+      expect(await receiveCallback(deps, { token: NEW, rawBody: Buffer.from(text) })).toBe('ignored')
     },
   )
 })

@@ -106,6 +106,7 @@ export const simDeps = (world: World, process: () => Process): Deps => {
   const secrets: Deps['secrets'] = {
     get: (name) => process().call('get secret', () => world.secrets.get(name)),
     create: (name, value) => process().call('create secret', () => void world.secrets.set(name, value)),
+    replace: (name, value) => process().call('replace secret', () => void world.secrets.set(name, value)),
     remove: (name) => process().call('remove secret', () => void world.secrets.delete(name)),
   }
   return {

@@ -1,7 +1,7 @@
 import { createSimulatorCore, type SimulatorCore } from '../../infra/local/provider-simulator/simulator-core.ts'
 import type { Alert } from '../../shared/operator/alerts.ts'
 import type { QueueName } from '../../shared/queues.ts'
-import { providerSecretName } from '../../shared/secrets.ts'
+import { callbackSecretName, providerSecretName } from '../../shared/secrets.ts'
 import type { ProviderFees } from '../../shared/stage-settings.ts'
 import { TABLE_SCHEMA } from '../../shared/table/schema.ts'
 import type { Environment } from './environments.ts'
@@ -96,7 +96,8 @@ export const createWorld = ({ seed, functions, tracing = false, providerFees = '
     alerts: [],
     logLines: [],
     secrets: new Map([
-      [providerSecretName(SIM_STAGE), JSON.stringify({ secret_key: PROVIDER_KEY, callback_tokens: [CALLBACK_TOKEN] })],
+      [providerSecretName(SIM_STAGE), JSON.stringify({ secret_key: PROVIDER_KEY })],
+      [callbackSecretName(SIM_STAGE), JSON.stringify({ callback_tokens: [CALLBACK_TOKEN] })],
     ]),
     tally: new Map(),
     story: [],

@@ -24,6 +24,7 @@ import { ListSubscriptionsByTopicCommand, SNSClient } from '@aws-sdk/client-sns'
 import { GetQueueAttributesCommand, GetQueueUrlCommand, SQSClient } from '@aws-sdk/client-sqs'
 import { mockClient } from 'aws-sdk-client-mock'
 import { pointedTo, type StageTemplate } from '../../infra/stage-template.ts'
+import { callbackSecretName, providerSecretName } from '../../shared/secrets.ts'
 import { awsRefusal } from './aws-refusal.ts'
 
 type Input = { readonly LogicalResourceId?: string; readonly QueueName?: string }
@@ -98,12 +99,14 @@ export const deployedAws = (template: StageTemplate, outputs: Readonly<Record<st
       .on(DetectStackResourceDriftCommand)
       .callsFake(() => ({ StackResourceDrift: { StackResourceDriftStatus: 'IN_SYNC' } }))
     aws.sns.on(ListSubscriptionsByTopicCommand).resolves({ Subscriptions: [{ SubscriptionArn: 'arn:aws:sns:one' }] })
-    aws.secretsManager.on(GetSecretValueCommand).resolves({
-      SecretString: JSON.stringify({
-        secret_key: 'xnd_development_local',
-        callback_tokens: ['old-token', 'new-token'],
-      }),
-    })
+    const stage = template.stackName.replace('gateway-', '')
+    const stored = {
+      [providerSecretName(stage)]: { secret_key: 'xnd_development_local' },
+      [callbackSecretName(stage)]: { callback_tokens: ['the-old-token-of-tests', 'the-new-token-of-tests'] },
+    }
+    for (const [SecretId, fields] of Object.entries(stored)) {
+      aws.secretsManager.on(GetSecretValueCommand, { SecretId }).resolves({ SecretString: JSON.stringify(fields) })
+    }
   }
 
   const table = () => {

@@ -4,7 +4,7 @@ import { json, startScriptedServer } from './scripted-server.ts'
 export const callbackApi = () =>
   startScriptedServer((response, request) => {
     const token = request.headers['x-callback-token']
-    const right = token === 'old-token' || token === 'new-token'
+    const right = token === 'the-old-token-of-tests' || token === 'the-new-token-of-tests'
     json(right ? 200 : 401, right ? { outcome: 'ignored' } : { code: 'auth' })(response, request)
   })
 

@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import type { HttpCall, HttpOutcome } from '../../shared/provider/http.ts'
 import type { Provider } from '../../shared/provider/provider.ts'
 import { xenditProvider } from '../../shared/provider/xendit.ts'
-import { providerSecretName } from '../../shared/secrets.ts'
+import { callbackSecretName, providerSecretName } from '../../shared/secrets.ts'
 import { hostileJson, nearly } from './hostile-values.ts'
 import type { TestDeps } from './test-deps.ts'
 
@@ -162,8 +162,8 @@ export const hostileNetwork = (
 ): { readonly provider: Provider; readonly said: readonly Answered[] } => {
   const said: Answered[] = []
   const calls = new Map<Kind, number>()
-  const secret = JSON.stringify({ secret_key: 'xnd_test', callback_tokens: [CALLBACK_TOKEN] })
-  deps.secretValues.set(providerSecretName('test'), secret)
+  deps.secretValues.set(providerSecretName('test'), JSON.stringify({ secret_key: 'xnd_test' }))
+  deps.secretValues.set(callbackSecretName('test'), JSON.stringify({ callback_tokens: [CALLBACK_TOKEN] }))
   const respond = async (made: HttpCall): Promise<HttpOutcome> => {
     const kind = kindOf(made)
     const number = calls.get(kind) ?? 0

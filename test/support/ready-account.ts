@@ -43,16 +43,21 @@ export const zone = (name: string, isPrivate = false) => ({
   HostedZone: { Id: 'Z1', Name: `${name}.`, CallerReference: 'r', Config: { PrivateZone: isPrivate } },
 })
 export const aSecret = (fields: object) => ({ SecretString: JSON.stringify(fields) })
-export const GOOD_SECRET = aSecret({ secret_key: 'xnd_production_key', callback_tokens: ['token-1'] })
+export const GOOD_SECRET = aSecret({ secret_key: 'xnd_production_key' })
+export const GOOD_TOKENS = aSecret({ callback_tokens: ['a-token-of-production'] })
+
+/** What a stack of this release says of itself, as against one from before callback tokens had a secret. */
+export const SPLIT = { CallbackSecretName: 'any' }
 
 /** An account in which everything is as it should be, with the stage deployed once before. */
 export const makeReady = (): void => {
   for (const mock of [cloudFormation, dynamodb, lambda, route53, secretsManager, sqs, sts]) mock.reset()
   sts.on(GetCallerIdentityCommand).resolves({ Account: '000000000000', Arn: 'arn:aws:iam::000000000000:user/ayu' })
   cloudFormation.on(DescribeStacksCommand, { StackName: 'CDKToolkit' }).resolves(toolkit('28'))
-  cloudFormation.on(DescribeStacksCommand, { StackName: 'gateway-prod' }).resolves(stackOf({}, 'UPDATE_COMPLETE'))
+  cloudFormation.on(DescribeStacksCommand, { StackName: 'gateway-prod' }).resolves(stackOf(SPLIT, 'UPDATE_COMPLETE'))
   route53.on(GetHostedZoneCommand, { Id: 'Z1' }).resolves(zone('example.org'))
   secretsManager.on(GetSecretValueCommand, { SecretId: 'gateway/prod/provider' }).resolves(GOOD_SECRET)
+  secretsManager.on(GetSecretValueCommand, { SecretId: 'gateway/prod/provider-callback' }).resolves(GOOD_TOKENS)
   lambda
     .on(GetAccountSettingsCommand)
     .resolves({ AccountLimit: { ConcurrentExecutions: 1_000, UnreservedConcurrentExecutions: 990 } })

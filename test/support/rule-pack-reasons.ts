@@ -34,7 +34,7 @@ const EVERYWHERE: readonly Reason[] = [
   },
   {
     rule: 'AwsSolutions-SMG4',
-    where: /^(Provider|Origin)\/Secret\/Resource$/,
+    where: /^(Provider\/(Secret|Callback)|Origin\/Secret)\/Resource$/,
     because:
       'The provider makes its key and token, and CloudFront holds the origin secret: docs/operations.md, section 4.',
   },
@@ -87,7 +87,7 @@ const WITHOUT_KEY: readonly Reason[] = [
   },
   {
     rule: 'PCI.DSS.321-SecretsManagerUsingKMSKey',
-    where: /^Provider\/Secret\/Resource$/,
+    where: /^Provider\/(Secret|Callback)\/Resource$/,
     because: 'Encrypted with the key of AWS; `table.encryption: customer` uses the account’s own.',
   },
   {

@@ -1,6 +1,6 @@
 import { jsonReply, startLocalHttpServer } from '../../infra/local/local-http-server.ts'
 
-/** Secrets Manager as far as functions use it, over HTTP: get, create and delete. */
+/** Secrets Manager as far as functions use it, over HTTP: get, create, put and delete. */
 export const startSecretsEmulator = async (values: Map<string, string>) => {
   const absent = jsonReply(400, { __type: 'ResourceNotFoundException', message: 'there is no such secret' })
   const server = await startLocalHttpServer({
@@ -12,6 +12,10 @@ export const startSecretsEmulator = async (values: Map<string, string>) => {
       switch (String(headers['x-amz-target'])) {
         case 'secretsmanager.GetSecretValue':
           return value === undefined ? absent : jsonReply(200, { Name: name, SecretString: value })
+        case 'secretsmanager.PutSecretValue':
+          if (value === undefined) return absent
+          values.set(name, String(input['SecretString']))
+          return jsonReply(200, { Name: name })
         case 'secretsmanager.CreateSecret':
           values.set(name, String(input['SecretString']))
           return jsonReply(200, { Name: name })

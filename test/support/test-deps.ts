@@ -80,6 +80,10 @@ export const testDeps = (overrides: Partial<Deps> = {}): TestDeps => {
         if (secretValues.has(name)) throw new Error('the secret exists already')
         secretValues.set(name, value)
       },
+      replace: async (name, value) => {
+        if (!secretValues.has(name)) throw new Error('there is no such secret')
+        secretValues.set(name, value)
+      },
       remove: async (name) => void secretValues.delete(name),
     },
     sendWebhook: (request) => {

@@ -5,7 +5,7 @@ import type {
   ProviderTransaction,
 } from '../../shared/provider/provider.ts'
 import { xenditProvider } from '../../shared/provider/xendit.ts'
-import { type aSimulator, CALLBACK_TOKEN, SECRET_KEY } from './provider-simulator-harness.ts'
+import { type aSimulator, SECRET_KEY } from './provider-simulator-harness.ts'
 import { aCreateInput } from './xendit-provider.ts'
 
 export const TIMEOUT_MS = 5_000
@@ -17,7 +17,7 @@ export const adapter = (simulator: Simulator, secretKey = SECRET_KEY): Provider 
     baseUrl: simulator.simulator.url,
     stage: 'local',
     nowMs: simulator.clock.nowMs,
-    secrets: { get: async () => JSON.stringify({ secret_key: secretKey, callback_tokens: [CALLBACK_TOKEN] }) },
+    secrets: { get: async () => JSON.stringify({ secret_key: secretKey }) },
   })
 
 export const arm = (simulator: Simulator, target: string, fault: string, value?: unknown) =>

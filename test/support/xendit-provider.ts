@@ -5,7 +5,7 @@ import { json, type Script, type ScriptedServer, startScriptedServer } from './s
 
 export const PROVIDER_KEY = 'xnd_development_test_key'
 
-export const PROVIDER_SECRET = JSON.stringify({ secret_key: PROVIDER_KEY, callback_tokens: ['token-new', 'token-old'] })
+export const PROVIDER_SECRET = JSON.stringify({ secret_key: PROVIDER_KEY })
 
 export const PAYMENT_ID = '0b1f7a52-6f0a-8c1d-9b1e-3f5a7c9d1e2f'
 

@@ -1,6 +1,7 @@
 import {
   CreateSecretCommand,
   GetSecretValueCommand,
+  PutSecretValueCommand,
   ResourceNotFoundException,
   SecretsManagerClient,
 } from '@aws-sdk/client-secrets-manager'
@@ -33,6 +34,18 @@ describe('secrets in Secrets Manager', () => {
     await opened().create('gateway/dev/endpoint/e', 'value')
 
     expect(created()[0]?.KmsKeyId).toBeUndefined()
+  })
+
+  it('are seen with their new value at once by whoever replaced them', async () => {
+    client.on(GetSecretValueCommand).resolvesOnce({ SecretString: 'old' }).resolves({ SecretString: 'new' })
+    client.on(PutSecretValueCommand, { SecretId: 's', SecretString: 'new' }).resolves({})
+    const secrets = opened()
+    await secrets.get('s')
+
+    await secrets.replace('s', 'new')
+
+    expect(await secrets.get('s')).toBe('new')
+    expect(client.commandCalls(PutSecretValueCommand)).toHaveLength(1)
   })
 
   it('are read once a minute, and looked for again while they are not there', async () => {

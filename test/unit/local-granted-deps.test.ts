@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { FunctionSpec } from '../../functions/function-spec.ts'
 import { MANIFEST } from '../../functions/manifest.ts'
 import { AccessDenied, grantedDeps } from '../../infra/local/granted-deps.ts'
-import { endpointSecretName, providerSecretName } from '../../shared/secrets.ts'
+import { callbackSecretName, endpointSecretName, providerSecretName } from '../../shared/secrets.ts'
 import { testDeps } from '../support/test-deps.ts'
 
 const first = MANIFEST[0]
@@ -49,6 +49,23 @@ describe('the access a manifest entry states', () => {
     expect(all.secretValues.get(endpoint)).toBe('secret')
     expect(others.secretValues.size).toBe(0)
     for (const secrets of [registering, deleting]) await expect(secrets.get(endpoint)).rejects.toThrow('read-endpoints')
+  })
+
+  it('lets nobody read callback tokens with the access to the provider’s key, nor replace them with that to read them', async () => {
+    const tokens = callbackSecretName('local')
+    const { secrets: asking } = granted({ secrets: ['read-provider'] })
+    const { secrets: receiving } = granted({ secrets: ['read-callback-tokens'] })
+    const { secrets: copying, all } = granted({ secrets: ['write-callback-tokens'] })
+    all.secretValues.set(tokens, 'old')
+
+    await expect(asking.get(tokens)).rejects.toThrow('read-callback-tokens')
+    expect(await receiving.get(tokens)).toBeUndefined()
+    await expect(receiving.replace(tokens, 'x')).rejects.toThrow('write-callback-tokens')
+    await expect(copying.get(tokens)).rejects.toThrow('read-callback-tokens')
+    await expect(copying.replace(providerSecretName('local'), 'x')).rejects.toThrow('another secret')
+    await copying.replace(tokens, 'new')
+
+    expect(all.secretValues.get(tokens)).toBe('new')
   })
 
   it('tells the provider’s secret from those of endpoints, and from all others', async () => {

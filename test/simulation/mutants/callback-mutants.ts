@@ -19,6 +19,38 @@ export const CALLBACK_MUTANTS = [
       tests: ['unit/provider-secret'],
     },
   ]),
+  ...mutantsOf('shared/provider/callback-secret.ts', [
+    {
+      name: 'a callback token that can be guessed is believed',
+      find: '{16,1024}',
+      replace: '{1,1024}',
+      tests: ['unit/provider-secret'],
+    },
+  ]),
+  ...mutantsOf('shared/provider/split-provider-secret.ts', [
+    {
+      name: 'tokens that will be refused are left behind without a word',
+      find: "if (found.kind === 'none') return",
+      replace: "if (found.kind !== 'tokens') return",
+      tests: ['unit/split-provider-secret'],
+    },
+  ]),
+  ...mutantsOf('shared/runtime/deployment-handler.ts', [
+    {
+      name: 'a later deployment copies old tokens over new ones',
+      find: "request.RequestType === 'Create' ?",
+      replace: "request.RequestType !== 'Delete' ?",
+      tests: ['unit/split-provider-secret'],
+    },
+  ]),
+  ...mutantsOf('infra/deployment-steps.ts', [
+    {
+      name: 'functions change before the tokens are copied',
+      find: "      for (const later of functions.exceptTriggeredBy('deployment')) later.node.addDependency(step)\n",
+      replace: '      step.node.addMetadata("alone", true)\n',
+      tests: ['infra/deployment-steps'],
+    },
+  ]),
   ...mutantsOf('shared/runtime/origin-guard.ts', [
     {
       name: 'a stage behind its front answers whoever asks',

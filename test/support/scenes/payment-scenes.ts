@@ -4,7 +4,7 @@ import { handler as checkDueWork } from '../../../functions/schedule/check-due-w
 import type { Deps } from '../../../shared/deps.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import { referenceOf } from '../../../shared/payment/provider-attempts.ts'
-import { providerSecretName } from '../../../shared/secrets.ts'
+import { callbackSecretName } from '../../../shared/secrets.ts'
 import { API, anApiClient, aPaymentBody, call } from '../api-event.ts'
 import { interceptTable } from '../intercept-table.ts'
 import type { MemoryDeps } from '../memory-table.ts'
@@ -23,7 +23,7 @@ const createByApi = async (deps: MemoryDeps, table: Deps['table'] = deps.table) 
 }
 
 const knowTokens = ({ secretValues }: MemoryDeps) =>
-  secretValues.set(providerSecretName('test'), JSON.stringify({ secret_key: 'xnd_test', callback_tokens: [TOKEN] }))
+  secretValues.set(callbackSecretName('test'), JSON.stringify({ callback_tokens: [TOKEN] }))
 
 /** The provider tells us, with a token that is right or not, that a payment was captured. */
 const callBack = async (deps: MemoryDeps, payment: Payment, providerPaymentId: string, token = TOKEN) => {
