@@ -57,7 +57,7 @@ export const parseDeployCommand = (argv: readonly string[]): DeployCommand => {
   for (let at = 0; at < argv.length; at++) {
     const argument = argv[at] ?? ''
     const [name, value] = splitOnce(argument)
-    if (name === '--stage') stage = value ?? argv[++at] ?? ''
+    if (name === '--stage') stage = onlyOne(stage, value ?? argv[++at] ?? '')
     else if (argument === '--check') checkOnly = true
     else if (argument === '--help' || argument === '-h') help = true
     else if (PASSED_ON.get(name) === 'alone' && value === undefined) flags.push(argument)
@@ -66,6 +66,12 @@ export const parseDeployCommand = (argv: readonly string[]): DeployCommand => {
   }
   if (stage === undefined && !help) throw new UsageError(STAGE_ONLY)
   return { stage: stage ?? '', checkOnly, help, flags }
+}
+
+/** The last of two would be deployed, and the first was meant. */
+const onlyOne = (before: string | undefined, stage: string): string => {
+  if (before !== undefined) throw new UsageError('--stage is given twice')
+  return stage
 }
 
 const splitOnce = (argument: string): readonly [string, string | undefined] => {

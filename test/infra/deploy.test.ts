@@ -125,6 +125,7 @@ describe('npm run deploy', () => {
     [['--role-arn', 'arn:aws:iam::1:role/x'], '--role-arn is not taken: set AWS_PROFILE'],
     [['--app', 'node other.ts'], '--app is not taken'],
     [['gateway-prod'], 'unexpected argument: gateway-prod'],
+    [['--stage', 'prod', '--stage', 'dev'], '--stage is given twice'],
     [['--require-approval'], '--require-approval needs a value'],
     [['--require-approval', '--check'], '--require-approval needs a value'],
   ])('refuses %j, which CDK would ignore or with which it would deploy something else', async (argv, message) => {

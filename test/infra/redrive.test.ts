@@ -214,6 +214,8 @@ describe('npm run redrive', () => {
     [['--stage', 'prod', '--queue', 'stream', '--peek', '--purge-confirmed'], 'not both'],
     [['--stage', 'prod', '--per-second', '0'], '--per-second must be'],
     [['--stage', 'prod', '--per-second', '501'], '--per-second must be'],
+    [['--stage', 'prod', '--per-second', '1e1'], '--per-second must be'],
+    [['--stage', 'prod', '--stage', 'dev'], '--stage is given twice'],
   ])('ends with 2 when called as %j, and says why', async (argv, message) => {
     const { code, text } = await redrive(...argv)
 
