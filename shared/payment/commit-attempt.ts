@@ -1,7 +1,7 @@
 import type { Deps } from '../deps.ts'
 import { assertInvariant } from '../errors.ts'
 import { countTransition } from '../ledger/ledger-store.ts'
-import { transact } from '../table/write.ts'
+import { transactWhileFresh } from '../table/write.ts'
 import type { Timestamp } from '../time.ts'
 import { nextCheckAt } from './channel-timing.ts'
 import type { Deadline } from './deadline.ts'
@@ -49,12 +49,7 @@ const afterRefusal = (stored: StoredPayment | undefined, creating: CreatingPayme
   return { kind: 'again', creating: { ...creating, rememberedPaymentIds: stored.rememberedPaymentIds } }
 }
 
-const tryCommit = async (
-  deps: CommitDeps,
-  creating: CreatingPayment,
-  upstream: Destination,
-  deadline: Deadline,
-): Promise<Try> => {
+const tryCommit = async (deps: CommitDeps, creating: CreatingPayment, upstream: Destination): Promise<Try> => {
   const now = deps.now()
   if (upstream.expiresAt <= now) {
     // An earlier try of ours may have been applied: then the payment is there, and expires like any other.
@@ -62,16 +57,17 @@ const tryCommit = async (
     return found.kind === 'again' ? { kind: 'expired' } : found
   }
   const payment = pendingPayment(creating, upstream, now)
-  const outcome = await transact(
+  const outcome = await transactWhileFresh(
     deps,
     {
       payment: commitPending(payment),
       counts: countTransition({ ...payment, from: undefined, to: 'pending' }),
       destination: pointFromDestination(payment),
     },
-    // Thawed between two tries: created_at would be a time long gone.
-    { isStale: () => deadline.remainingMs() <= 0 },
+    now,
   )
+  // Thawed between two tries: created_at would be a time long gone.
+  if (outcome.applied === 'stale') return { kind: 'again', creating }
   if (!outcome.applied) return afterRefusal(await findStoredPayment(deps, creating.paymentId), creating, upstream)
   deps.log.info('payment.created', loggedPayment(payment))
   return { kind: 'committed', payment }
@@ -91,7 +87,7 @@ export const commitAttempt = async (
   let current = creating
   for (let tried = 1; ; tried++) {
     try {
-      const result = await tryCommit(deps, current, upstream, deadline)
+      const result = await tryCommit(deps, current, upstream)
       if (result.kind !== 'again') return result
       current = result.creating
       if (tried >= MAX_TRIES) throw new Error('a payment kept changing while it was committed')

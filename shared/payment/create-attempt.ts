@@ -4,8 +4,9 @@ import type { Deps } from '../deps.ts'
 import { assertNever } from '../errors.ts'
 import { type CreateAnswer, type CreateRequestInput, PROVIDER_CREATE_TIMEOUT_MS } from '../provider/provider.ts'
 import { DID_NOT_ANSWER, FAILED } from '../provider/provider-failure.ts'
+import type { Timestamp } from '../time.ts'
 import { cancelOrphan } from './cancel-orphan.ts'
-import { expiryOf } from './channel-timing.ts'
+import { expiryOf, isPushChannel } from './channel-timing.ts'
 import { type Commit, commitAttempt, type Destination } from './commit-attempt.ts'
 import { COMMIT_RESERVE_MS, LEAST_CREATE_MS } from './create-times.ts'
 import type { Deadline } from './deadline.ts'
@@ -161,6 +162,13 @@ const show = async (
 }
 
 /**
+ * Frozen behind its claim until its lease was over: somebody else may have sent a push meanwhile. Of other requests a
+ * second one is an orphan that is cancelled before anybody sees it.
+ */
+const hasLostItsPush = ({ request, leaseUntil }: CreatingPayment, now: Timestamp): boolean =>
+  isPushChannel(request) && leaseUntil !== undefined && leaseUntil <= now
+
+/**
  * Makes one call of the provider's create for a claimed attempt and commits its destination. Whatever happens between
  * the call and the commit, the claim decides: an attempt that was overtaken cannot commit, and its request is
  * cancelled upstream.
@@ -172,7 +180,7 @@ export const runAttempt = async (
   deadline: Deadline,
 ): Promise<CreateResult> => {
   const budgetMs = deadline.remainingMs() - COMMIT_RESERVE_MS
-  if (budgetMs < LEAST_CREATE_MS) {
+  if (budgetMs < LEAST_CREATE_MS || hasLostItsPush(creating, deps.now())) {
     return fail(deps, creating, {
       outcome: 'not_executed',
       code: 'no_time_left',

@@ -1,18 +1,12 @@
 import type { Deps } from '../deps.ts'
 import type { Provider } from '../provider/provider.ts'
-import { epochMs } from '../time.ts'
 
 /** One deadline for a whole request: every step takes from what is left, so the caller always gets our answer. */
 export type Deadline = { remainingMs(): number }
 
-/**
- * Over as soon as either clock says so: while an environment is frozen the monotonic one may stand still, and the wall
- * clock may be set back.
- */
-export const startDeadline = (deps: Pick<Deps, 'monotonicMs' | 'now'>, budgetMs: number): Deadline => {
+export const startDeadline = (deps: Pick<Deps, 'monotonicMs'>, budgetMs: number): Deadline => {
   const end = deps.monotonicMs() + budgetMs
-  const wallEnd = epochMs(deps.now()) + budgetMs
-  return { remainingMs: () => Math.max(0, Math.min(end - deps.monotonicMs(), wallEnd - epochMs(deps.now()))) }
+  return { remainingMs: () => Math.max(0, end - deps.monotonicMs()) }
 }
 
 /** A second over the deadline fits into the function's time, and an orphan that stays payable is worse. */

@@ -3,8 +3,8 @@ import { putEvent } from '../event/outbox.ts'
 import { credit } from '../ledger/ledger-store.ts'
 import type { ProviderPayment } from '../provider/provider.ts'
 import { finding, recordSuspense } from '../suspense/record-suspense.ts'
-import { type TransactOptions, transact } from '../table/write.ts'
-import { addMs, MINUTE_MS, type Timestamp } from '../time.ts'
+import { transactWhileFresh } from '../table/write.ts'
+import type { Timestamp } from '../time.ts'
 import { type ActualFee, feeAtSuccess } from './actual-fee.ts'
 import { pointFromDestination } from './destination-store.ts'
 import { loggedPayment } from './logged-payment.ts'
@@ -38,11 +38,6 @@ const paid = (
   }),
 })
 
-/** No try says that it was paid more than a minute ago: it could fall into a window that was swept meanwhile. */
-const paidNow = (deps: Pick<Deps, 'now'>, paidAt: Timestamp): TransactOptions => ({
-  isStale: () => deps.now() > addMs(paidAt, MINUTE_MS),
-})
-
 const afterSuccess = async (
   deps: SucceedDeps,
   payment: Payment,
@@ -60,7 +55,7 @@ const afterSuccess = async (
 /**
  * `pending` -> `succeeded`: payment, ledger credit and event in one transaction (spec 3.1). The condition on `pending`
  * is what makes the credit happen once, however many callers bring the same capture. `paid_at` is the moment of
- * recording; every try takes a fresh one.
+ * recording: a try that is older than a minute is not repeated, or it could fall into a window swept meanwhile.
  */
 export const succeedPayment = async (
   deps: SucceedDeps,
@@ -71,16 +66,16 @@ export const succeedPayment = async (
   const fee = await feeAtSuccess(deps, capture.providerPaymentId, payment)
   const now = deps.now()
   const succeeded = paid(payment, capture, fee, now, source)
-  const outcome = await transact(
+  const outcome = await transactWhileFresh(
     deps,
     {
       payment: leavePending(succeeded),
       ledger: credit({ ...succeeded, from: 'pending' }, succeeded.netMinor, now),
       event: putEvent(succeeded, deps.newId(), now),
     },
-    paidNow(deps, now),
+    now,
   )
-  return outcome.applied ? afterSuccess(deps, succeeded, fee, source) : undefined
+  return outcome.applied === true ? afterSuccess(deps, succeeded, fee, source) : undefined
 }
 
 /**
@@ -99,7 +94,7 @@ export const succeedCreatingPayment = async (
   const fee = await feeAtSuccess(deps, capture.providerPaymentId, madeAt(deps.now()))
   const now = deps.now()
   const succeeded = { ...paid(madeAt(now), capture, fee, now, source), rememberedPaymentIds: undefined }
-  const outcome = await transact(
+  const outcome = await transactWhileFresh(
     deps,
     {
       payment: commitSucceeded(succeeded, now),
@@ -107,7 +102,7 @@ export const succeedCreatingPayment = async (
       event: putEvent(succeeded, deps.newId(), now),
       destination: pointFromDestination(succeeded),
     },
-    paidNow(deps, now),
+    now,
   )
-  return outcome.applied ? afterSuccess(deps, succeeded, fee, source) : undefined
+  return outcome.applied === true ? afterSuccess(deps, succeeded, fee, source) : undefined
 }

@@ -8,6 +8,7 @@ import { DeleteCommand, PutCommand, TransactWriteCommand, UpdateCommand } from '
 import { unmarshall } from '@aws-sdk/util-dynamodb'
 import type { Deps } from '../deps.ts'
 import { assertInvariant } from '../errors.ts'
+import { addMs, MINUTE_MS, type Timestamp } from '../time.ts'
 import { fromItem, type Item } from './attributes.ts'
 import { type Step, toTransactItem } from './step.ts'
 
@@ -47,6 +48,8 @@ const noteContention = ({ log }: WriteDeps, retries: number, gaveUp: boolean): v
   else if (retries > 0) log.info('write.contended', { retries, gave_up: 0 })
 }
 
+class StaleSteps extends Error {}
+
 /** Repeats a write that met another transaction on the same item. The SDK does not, and nothing was written then. */
 const retryingContention = async <Result>(
   deps: WriteDeps,
@@ -67,7 +70,7 @@ const retryingContention = async <Result>(
       const ceilingMs = Math.min(CONFLICT_BASE_MS * 2 ** (tried - 1), CONFLICT_CAP_MS)
       // Full jitter: callers that collided once do not collide again in step.
       await deps.sleep(Math.ceil(deps.random() * ceilingMs))
-      if (isStale()) throw error
+      if (isStale()) throw new StaleSteps('a write was not repeated with the times of long ago', { cause: error })
     }
   }
 }
@@ -102,17 +105,12 @@ const refusal = <Name extends string>(names: readonly Name[], reasons: readonly 
     : ({ applied: false, refusedBy, item: plainItem(reasons[at]?.Item) } as const)
 }
 
-/** `isStale`: asked before a try is repeated, since its steps carry times of when they were made. */
-export type TransactOptions = { readonly isStale?: () => boolean }
+type Steps<Name extends string> = Readonly<Record<Name, Step | undefined>>
 
-/**
- * Writes all steps or none. Steps that are undefined take no part. Refused: which step's condition failed first, and
- * that item as it was. The SDK repeats a lost answer with the same token, so a transaction is applied once.
- */
-export const transact = async <Name extends string>(
+const transactUnless = async <Name extends string>(
   deps: WriteDeps,
-  steps: Readonly<Record<Name, Step | undefined>>,
-  { isStale }: TransactOptions = {},
+  steps: Steps<Name>,
+  isStale: () => boolean,
 ): Promise<TransactOutcome<Name>> => {
   const names: Name[] = []
   const items: ReturnType<typeof toTransactItem>[] = []
@@ -130,6 +128,33 @@ export const transact = async <Name extends string>(
     const refused =
       error instanceof TransactionCanceledException ? refusal(names, error.CancellationReasons ?? []) : undefined
     if (refused) return refused
+    throw error
+  }
+}
+
+/**
+ * Writes all steps or none. Steps that are undefined take no part. Refused: which step's condition failed first, and
+ * that item as it was. The SDK repeats a lost answer with the same token, so a transaction is applied once.
+ */
+export const transact = <Name extends string>(deps: WriteDeps, steps: Steps<Name>): Promise<TransactOutcome<Name>> =>
+  transactUnless(deps, steps, () => false)
+
+/** How old the times in a transaction's steps may get while it is tried again. */
+const FRESH_MS = MINUTE_MS
+
+/**
+ * As `transact`, for steps that say when something happened. `stale`: others were in the way until a minute after
+ * `madeAt`, as when the environment was frozen meanwhile; nothing was written, and the steps must be made anew.
+ */
+export const transactWhileFresh = async <Name extends string>(
+  deps: WriteDeps & Pick<Deps, 'now'>,
+  steps: Steps<Name>,
+  madeAt: Timestamp,
+): Promise<TransactOutcome<Name> | { readonly applied: 'stale' }> => {
+  try {
+    return await transactUnless(deps, steps, () => deps.now() > addMs(madeAt, FRESH_MS))
+  } catch (error) {
+    if (error instanceof StaleSteps) return { applied: 'stale' }
     throw error
   }
 }

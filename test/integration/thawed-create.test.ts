@@ -40,15 +40,22 @@ const frozenBehindCall = (deps: TestDeps, ms: number) => {
   return upstream
 }
 
-const throwOnce = (name: string, error: () => Error, meanwhile: () => void = () => undefined) => {
-  let thrown = false
+const once = (name: string, happens: () => void) => {
+  let happened = false
   return (call: TableCall) => {
-    if (call.name !== name || thrown) return
-    thrown = true
-    meanwhile()
-    throw error()
+    if (call.name !== name || happened) return
+    happened = true
+    happens()
   }
 }
+
+const throwOnce = (name: string, error: () => Error, meanwhile: () => void) =>
+  once(name, () => {
+    meanwhile()
+    throw error()
+  })
+
+const conflict = () => new TransactionConflictException({ message: 'conflict', $metadata: {} })
 
 describe('a create answered early and thawed later', () => {
   it('does not commit a payment that expires before it was created: cancelled upstream, released, 500', async () => {
@@ -128,37 +135,37 @@ describe('a create answered early and thawed later', () => {
   })
 
   it('does not repeat a commit that says it was created long ago', async () => {
-    const { deps, client, stored } = await aMerchant()
-    const contended = new TransactionConflictException({ message: 'conflict', $metadata: {} })
-    const frozen = interceptTable(deps, {
-      before: throwOnce(
-        COMMIT,
-        () => contended,
-        () => freeze(deps, HOUR_MS),
-      ),
-    })
+    const { deps, client } = await aMerchant()
+    const frozen = interceptTable(deps, { before: throwOnce(COMMIT, conflict, () => freeze(deps, HOUR_MS)) })
 
-    await expect(create(frozen, client, aRequest({ expiresInSeconds: 60 }), 'key-1')).rejects.toThrow()
+    const short = create(frozen, client, aRequest({ expiresInSeconds: 60 }), 'key-1')
+    await expect(short).rejects.toThrow('expired before it could be shown')
+    const again = interceptTable(deps, { before: throwOnce(COMMIT, conflict, () => freeze(deps, HOUR_MS)) })
+    const { payment } = await create(again, client, aRequest(), 'key-2')
 
-    expect(await stored()).toMatchObject({ status: 'creating', attempt: 1 })
-    expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 0 })
+    expect(payment.createdAt).toBe(deps.now())
+    expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 0, pending: 1 })
   })
 
-  it('does not ask the provider any more when it was frozen before it had', async () => {
+  it('sends no push any more when it was frozen before it had: somebody else may have', async () => {
     const { deps, client, stored } = await aMerchant()
-    let claimed = false
-    const frozen = interceptTable(deps, {
-      after: ({ name }) => {
-        if (name === CLAIM && !claimed) freeze(deps, HOUR_MS)
-        claimed ||= name === CLAIM
-      },
-    })
+    const frozen = interceptTable(deps, { after: once(CLAIM, () => freeze(deps, 30_000)) })
 
-    await expect(create(frozen, client, aRequest(), 'key-1')).rejects.toThrow('took too long')
+    await expect(create(frozen, client, aRequest(OVO_REQUEST), 'key-1')).rejects.toThrow('took too long')
 
     expect(deps.provider.countOf('createRequest')).toBe(0)
     expect(await stored()).toMatchObject({ status: 'creating', providerAttempts: [{ outcome: 'not_executed' }] })
     expect(await stored()).not.toHaveProperty('leaseUntil')
+  })
+
+  it('goes on where it was frozen when nobody has taken over, and asks the provider once', async () => {
+    const { deps, client } = await aMerchant()
+    const frozen = interceptTable(deps, { after: once(CLAIM, () => freeze(deps, HOUR_MS)) })
+
+    const { payment } = await create(frozen, client, aRequest(), 'key-1')
+
+    expect(payment).toMatchObject({ status: 'pending', createdAt: deps.now() })
+    expect(deps.provider.countOf('createRequest')).toBe(1)
   })
 })
 
