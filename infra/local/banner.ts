@@ -1,5 +1,8 @@
+import { DAYS_TO_PAYOUT } from './demo-walk.ts'
 import { localAws } from './dynamodb-local.ts'
 import type { LocalCloud } from './local-cloud.ts'
+
+const DAY_SECONDS = 86_400
 
 /** What a person needs after the start: where everything is, a merchant to be, and commands to try. */
 export const banner = (
@@ -12,7 +15,7 @@ The gateway is ready (${(startedInMs / 1_000).toFixed(1)} s). State: ${data ?? '
 
   API            ${urls.api}/v1
   Lambda Invoke  ${urls.lambda}   clock, alerts and log: /_local/clock /_local/alerts /_local/log
-  Provider       ${urls.provider}   control: /_simulator/…
+  Provider       ${urls.provider}   every control and fault, with examples: /_simulator
   Webhook inbox  ${urls.inbox}/received
   Table          ${table.name} at ${endpoint}   (DynamoDB Local, process ${table.pid}; access key ${credentials.accessKeyId})
 
@@ -39,10 +42,19 @@ Try it (a POSIX shell; paste one block after the other):
   curl -s ${urls.api}/v1/payments/$ID -H "Authorization: Bearer $KEY"
   curl -s ${urls.api}/v1/balance -H "Authorization: Bearer $KEY"
 
-  # Act as an operator (AWS CLI version 2), or let an hour pass
+  # Days later the provider has settled: make the fee final, sweep, and pay out as an operator
+  op() { curl -s ${urls.lambda}/2015-03-31/functions/gateway-local-$1/invocations -d "$2"; echo; }
+  curl -s ${urls.lambda}/_local/clock -d '{"advance_seconds":${DAYS_TO_PAYOUT * DAY_SECONDS}}'
+  op sync-provider-transactions '{}'
+  op sweep-settlements '{}'; sleep 2
+  SETTLEMENT=$(curl -s ${urls.api}/v1/settlements -H "Authorization: Bearer $KEY" \\
+    | tee /dev/stderr | grep -o '"id":"[^"]*"' | head -1 | cut -d'"' -f4)
+  op mark-settlement-paid "{\\"operator\\":\\"me\\",\\"settlement_id\\":\\"$SETTLEMENT\\",\\"notes\\":\\"bank transfer\\"}"
+  curl -s "${urls.api}/v1/balance?include=settlements" -H "Authorization: Bearer $KEY"
+
+  # The same by the AWS CLI version 2, as on AWS
   export AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local AWS_DEFAULT_REGION=ap-southeast-3
   aws lambda invoke --endpoint-url ${urls.lambda} --function-name gateway-local-get-payment \\
     --cli-binary-format raw-in-base64-out --payload "{\\"payment_id\\":\\"$ID\\"}" /dev/stdout
-  curl -s ${urls.lambda}/_local/clock -d '{"advance_seconds":3600}'
 `
 }

@@ -6,31 +6,53 @@ import type { LocalCloud } from './local-cloud.ts'
 
 const AMOUNT_MINOR = 150_000
 const REQUEST_TIMEOUT_MS = 30_000
-const WEBHOOK_WAIT_MS = 30_000
+const WAIT_MS = 30_000
 const POLL_MS = 100
+const DAY_SECONDS = 86_400
+
+/** Past every weekend the provider may take to settle, which makes a fee final, and past the 24 hours of the sweep. */
+export const DAYS_TO_PAYOUT = 5
 
 const Payment = v.object({
   id: v.string(),
   status: v.string(),
   payment_destination: v.string(),
   notional_minor: v.number(),
+  xendit_fee_minor: v.number(),
   client_net_minor: v.number(),
+  fee_status: v.string(),
   paid_at: v.optional(v.string()),
 })
-const Balance = v.object({ pending_minor: v.number(), available_minor: v.number() })
+const Balance = v.object({
+  pending_minor: v.number(),
+  available_minor: v.number(),
+  in_settlement_minor: v.number(),
+  paid_out_minor: v.number(),
+})
 const ProviderRequests = v.array(v.object({ payment_request_id: v.string() }))
+const Settlement = v.object({ id: v.string(), status: v.string(), net_minor: v.number(), payment_count: v.number() })
+const Settlements = v.object({ data: v.array(Settlement) })
 const Received = v.array(v.object({ headers: v.record(v.string(), v.unknown()), body: v.string() }))
 
 type Demo = Pick<LocalCloud, 'urls' | 'demoClient'>
 
 /**
- * Walks one payment through its life by HTTP alone, as its merchant, customer and provider would, telling each step.
+ * Walks one payment from its creation to the payout by HTTP alone, as its merchant, customer, provider and operator
+ * would, telling each step.
  * Throws with a message for a person at the first thing that is not as it should be; every wait is bounded.
  */
 export const demoWalk = async (demo: Demo, tell: (line: string) => void): Promise<void> => {
   const { urls, demoClient } = demo
   const merchant = { authorization: `Bearer ${demoClient.api_key}`, 'content-type': 'application/json' }
-  const balance = () => call(Balance, `${urls.api}/v1/balance`, { headers: merchant })
+  const read = <const Schema extends v.GenericSchema>(schema: Schema, path: string) =>
+    call(schema, `${urls.api}/v1/${path}`, { headers: merchant })
+  const tellBalance = async () => {
+    const balance = await read(Balance, 'balance?include=settlements')
+    tell(
+      `   balance      pending IDR ${balance.pending_minor}, available ${balance.available_minor}, in settlement ${balance.in_settlement_minor}, paid out ${balance.paid_out_minor}`,
+    )
+    return balance
+  }
 
   tell('\n1. The merchant creates a payment by BCA virtual account')
   const create = {
@@ -59,15 +81,47 @@ export const demoWalk = async (demo: Demo, tell: (line: string) => void): Promis
   tell(`   signature    ${signature.slice(0, 16)}… verified: HMAC-SHA256 of the body with the endpoint's secret`)
 
   tell('\n5. The payment and the balance')
-  const paid = await call(Payment, `${urls.api}/v1/payments/${created.id}`, { headers: merchant })
+  const paid = await read(Payment, `payments/${created.id}`)
   expect(paid.status === 'succeeded', `the payment is ${paid.status}`)
-  const { pending_minor, available_minor } = await balance()
-  expect(pending_minor === paid.client_net_minor, 'the balance is not the net of the one payment')
-  tell(
-    `   payment      ${paid.status} at ${paid.paid_at ?? '?'}, net IDR ${paid.client_net_minor} of ${paid.notional_minor}`,
+  tell(`   payment      ${paid.status} at ${paid.paid_at ?? '?'}, net IDR ${netOf(paid)} of ${paid.notional_minor}`)
+  const credited = await tellBalance()
+  expect(credited.pending_minor === paid.client_net_minor, 'the balance is not the net of the one payment')
+
+  tell(`\n6. ${DAYS_TO_PAYOUT} days later the provider has settled the money to us: its fee is final`)
+  const clock = { method: 'POST', body: JSON.stringify({ advance_seconds: DAYS_TO_PAYOUT * DAY_SECONDS }) }
+  await call(v.unknown(), `${urls.lambda}/_local/clock`, clock)
+  await invoke(v.unknown(), demo, 'sync-provider-transactions', {})
+  const final = await read(Payment, `payments/${created.id}`)
+  expect(final.fee_status === 'actual', `the fee is ${final.fee_status}`)
+  tell(`   payment      fee IDR ${final.xendit_fee_minor}, net IDR ${netOf(final)}`)
+
+  tell('\n7. The daily sweep records a settlement, and an operator pays it out')
+  await invoke(v.unknown(), demo, 'sweep-settlements', {})
+  const settlement = await eventually('no settlement', async () => (await read(Settlements, 'settlements')).data[0])
+  expect(settlement.net_minor === final.client_net_minor, 'the settlement is not the net of the one payment')
+  tell(`   settlement   ${settlement.id}, ${settlement.status}: IDR ${settlement.net_minor}`)
+  await tellBalance()
+  const order = { operator: 'demo', settlement_id: settlement.id, notes: 'bank transfer' }
+  const closed = await invoke(
+    v.object({ status: v.literal(200), body: Settlement }),
+    demo,
+    'mark-settlement-paid',
+    order,
   )
-  tell(`   balance      pending IDR ${pending_minor}, available IDR ${available_minor}`)
+  tell(`   settlement   ${closed.body.status}`)
+  const { paid_out_minor } = await tellBalance()
+  expect(paid_out_minor === final.client_net_minor, 'what was paid out is not the net of the one payment')
 }
+
+const netOf = ({ client_net_minor, fee_status }: v.InferOutput<typeof Payment>) =>
+  `${client_net_minor} (fee ${fee_status})`
+
+/** Calls a function of the gateway by the Invoke API, as the AWS CLI does. */
+const invoke = <const Schema extends v.GenericSchema>(schema: Schema, { urls }: Demo, name: string, payload: object) =>
+  call(schema, `${urls.lambda}/2015-03-31/functions/gateway-local-${name}/invocations`, {
+    method: 'POST',
+    body: JSON.stringify(payload),
+  })
 
 const payAtProvider = async (providerUrl: string, paymentId: string): Promise<void> => {
   const query = `reference_id=${encodeURIComponent(paymentId)}`
@@ -82,13 +136,18 @@ const payAtProvider = async (providerUrl: string, paymentId: string): Promise<vo
   await call(v.unknown(), `${providerUrl}${path}`, { method: 'POST', headers, body: '{}' })
 }
 
-const webhookFor = async (inboxUrl: string, paymentId: string): Promise<v.InferOutput<typeof Received>[number]> => {
-  for (const deadline = Date.now() + WEBHOOK_WAIT_MS; Date.now() < deadline; await sleep(POLL_MS)) {
+const webhookFor = (inboxUrl: string, paymentId: string) =>
+  eventually('no webhook', async () => {
     const received = await call(Received, `${inboxUrl}/received`)
-    const webhook = received.find(({ body }) => body.includes(paymentId))
-    if (webhook) return webhook
+    return received.find(({ body }) => body.includes(paymentId))
+  })
+
+const eventually = async <T>(otherwise: string, look: () => Promise<T | undefined>): Promise<T> => {
+  for (const deadline = Date.now() + WAIT_MS; Date.now() < deadline; await sleep(POLL_MS)) {
+    const found = await look()
+    if (found !== undefined) return found
   }
-  throw new Error(`no webhook within ${WEBHOOK_WAIT_MS / 1_000} s`)
+  throw new Error(`${otherwise} within ${WAIT_MS / 1_000} s`)
 }
 
 const call = async <const Schema extends v.GenericSchema>(

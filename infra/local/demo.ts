@@ -18,7 +18,9 @@ const walk = async (): Promise<number> => {
   const cloud = await startLocalCloud({ port: 0, signal: life.signal, onFailure: life.fail })
   try {
     await Promise.race([demoWalk(cloud, tell), life.ended.then(() => Promise.reject(new Error('interrupted')))])
-    console.log('\nDone: created once, credited once, announced once. `npm start` keeps a gateway running for you.')
+    console.log(
+      '\nDone: created once, credited once, announced once, paid out once. `npm start` keeps a gateway running for you.',
+    )
     return 0
   } finally {
     await cloud.close()

@@ -119,12 +119,16 @@ describe('the local gateway and pages on the web (design section 6)', () => {
 })
 
 describe('the local gateway as a whole (design section 6)', () => {
-  it('walks a payment from its creation to webhook and balance', async () => {
+  it('walks a payment from its creation to webhook, settlement and payout', async () => {
     const told: string[] = []
 
     await demoWalk(cloud, (line) => told.push(line))
 
-    expect(told.join('\n')).toContain('pending IDR 145850')
+    expect(told.filter((line) => line.includes('balance  '))).toStrictEqual([
+      '   balance      pending IDR 145850, available 0, in settlement 0, paid out 0',
+      '   balance      pending IDR 0, available 0, in settlement 145410, paid out 0',
+      '   balance      pending IDR 0, available 0, in settlement 0, paid out 145410',
+    ])
   })
 
   it('answers many concurrent requests, each with an id of its own', async () => {

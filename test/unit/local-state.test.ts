@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { appendFileSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { appendFileSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { CreateTableCommand, DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb'
+import { CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { PublishCommand } from '@aws-sdk/client-sns'
 import { SendMessageCommand } from '@aws-sdk/client-sqs'
 import * as v from 'valibot'
@@ -10,7 +10,7 @@ import { describe, expect, inject, it } from 'vitest'
 import { startAlertInbox } from '../../infra/local/alert-inbox.ts'
 import { createTable } from '../../infra/local/create-table.ts'
 import { openDataDirectory } from '../../infra/local/data-directory.ts'
-import { localAws, startDynamoDbLocal } from '../../infra/local/dynamodb-local.ts'
+import { localAws } from '../../infra/local/dynamodb-local.ts'
 import { readJsonFile, writeJsonFile } from '../../infra/local/json-file.ts'
 import { startKeptProcess } from '../../infra/local/kept-process.ts'
 import { startLocalClock } from '../../infra/local/local-clock.ts'
@@ -243,26 +243,5 @@ describe('the table of a data directory', () => {
 
   it('is kept when it is ours', async () => {
     await expect(createTable(inject('dynamodbEndpoint'), inject('tableName'))).resolves.toBeUndefined()
-  })
-
-  it('is found again under the access key of its directory, and where an older release kept it', async () => {
-    const directory = tempDirectory()
-    const tables = async () => {
-      const dynamodb = await startDynamoDbLocal(directory)
-      const client = new DynamoDBClient(localAws(dynamodb.endpoint))
-      const { TableNames } = await client.send(new ListTablesCommand({}))
-      if (TableNames?.length === 0) await createTable(dynamodb.endpoint, 'gateway-kept')
-      client.destroy()
-      await dynamodb.close()
-      return TableNames
-    }
-    const files = () => readdirSync(directory).filter((name) => name.endsWith('.db'))
-
-    expect(await tables()).toStrictEqual([])
-    expect(await tables()).toStrictEqual(['gateway-kept'])
-    renameSync(join(directory, files().join()), join(directory, 'shared-local-instance.db'))
-    rmSync(join(directory, 'access-key'))
-    expect(await tables()).toStrictEqual(['gateway-kept'])
-    expect(files()).toHaveLength(1)
   })
 })
