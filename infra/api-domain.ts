@@ -2,10 +2,12 @@ import * as apigateway from 'aws-cdk-lib/aws-apigatewayv2'
 import { Certificate, CertificateValidation } from 'aws-cdk-lib/aws-certificatemanager'
 import { AaaaRecord, ARecord, HostedZone, type IHostedZone, RecordTarget } from 'aws-cdk-lib/aws-route53'
 import { ApiGatewayv2DomainProperties } from 'aws-cdk-lib/aws-route53-targets'
+import { Asset } from 'aws-cdk-lib/aws-s3-assets'
 import { Construct } from 'constructs'
 import { apiDomainName } from './domain-names.ts'
 import type { GatewayHttpApi } from './gateway-http-api.ts'
-import type { StageDomain } from './stage.ts'
+import { originAuthorityPath } from './origin-certificate.ts'
+import type { DeployedStage, StageDomain } from './stage.ts'
 
 /** The zone by its attributes: looking it up would need the account at synth. */
 export const hostedZone = (scope: Construct, id: string, { zone }: StageDomain): IHostedZone =>
@@ -19,17 +21,17 @@ export class ApiDomain extends Construct {
     scope: Construct,
     id: string,
     {
+      stage,
       domain,
-      front,
       httpApi,
     }: {
+      readonly stage: DeployedStage
       readonly domain: StageDomain
-      readonly front: 'none' | 'cloudfront'
       readonly httpApi: Pick<GatewayHttpApi, 'api' | 'stage'>
     },
   ) {
     super(scope, id)
-    this.name = apiDomainName(domain, front)
+    this.name = apiDomainName(domain, stage.front)
     const zone = hostedZone(this, 'Zone', domain)
 
     const domainName = new apigateway.DomainName(this, 'Name', {
@@ -41,6 +43,7 @@ export class ApiDomain extends Construct {
       endpointType: apigateway.EndpointType.REGIONAL,
       securityPolicy: apigateway.SecurityPolicy.TLS_1_2,
       ipAddressType: apigateway.IpAddressType.DUAL_STACK,
+      ...this.frontOnly(stage),
     })
     new apigateway.ApiMapping(this, 'Mapping', { api: httpApi.api, stage: httpApi.stage, domainName })
 
@@ -49,5 +52,16 @@ export class ApiDomain extends Construct {
     )
     new ARecord(this, 'Ipv4', { zone, recordName: this.name, target })
     new AaaaRecord(this, 'Ipv6', { zone, recordName: this.name, target })
+  }
+
+  /**
+   * Behind a front with a certificate whoever shows none of its authority gets no TLS connection: no request, so nothing
+   * is counted against a throttle and no function runs.
+   */
+  private frontOnly({ front, frontSettings }: DeployedStage): Pick<apigateway.DomainNameProps, 'mtls'> {
+    const { originCertificate } = frontSettings
+    if (front !== 'cloudfront' || originCertificate === undefined) return {}
+    const authority = new Asset(this, 'OriginAuthority', { path: originAuthorityPath(originCertificate.authority) })
+    return { mtls: { bucket: authority.bucket, key: authority.s3ObjectKey } }
   }
 }

@@ -9,6 +9,7 @@ import { originSecretName } from '../shared/secrets.ts'
 import { hostedZone } from './api-domain.ts'
 import { apiDomainName } from './domain-names.ts'
 import { FrontLog } from './front-log.ts'
+import { originCertificateArn } from './origin-certificate.ts'
 import { FRONT_REGION } from './origin-secret.ts'
 import { assertDeployable, type DeployedStage, type StageDomain } from './stage.ts'
 import { WebAcl } from './web-acl.ts'
@@ -61,6 +62,7 @@ export class FrontStack extends Stack {
         compress: false,
       },
     })
+    showCertificate(distribution, stage)
     new FrontLog(this, 'Log', { stage, distribution })
 
     const target = RecordTarget.fromAlias(new CloudFrontTarget(distribution))
@@ -69,6 +71,17 @@ export class FrontStack extends Stack {
 
     new CfnOutput(this, 'DistributionId', { value: distribution.distributionId, description: 'The CloudFront front' })
   }
+}
+
+/** By hand: the origin's construct knows no certificate yet (aws-cdk, issue 37842). */
+const showCertificate = (distribution: cloudfront.Distribution, { frontSettings }: DeployedStage): void => {
+  const { originCertificate } = frontSettings
+  if (originCertificate === undefined) return
+  const { defaultChild: resource } = distribution.node
+  if (!(resource instanceof cloudfront.CfnDistribution)) throw new Error('the distribution has no resource')
+  resource.addPropertyOverride('DistributionConfig.Origins.0.CustomOriginConfig.OriginMtlsConfig', {
+    ClientCertificateArn: originCertificateArn(Stack.of(distribution), originCertificate),
+  })
 }
 
 /** Every request carries the secret by which the functions know it: CloudFront replaces one that a caller sends. */

@@ -20,6 +20,7 @@ import { OriginSecret } from './origin-secret.ts'
 import { ProviderSecrets } from './provider-secrets.ts'
 import { Schedules } from './schedules.ts'
 import { assertDeployable, type DeployedStage, hasAlarms } from './stage.ts'
+import { assertCarried } from './table-capacity.ts'
 import { watchedStack } from './watched-stack.ts'
 import { WebhookEgress } from './webhook-egress.ts'
 
@@ -27,6 +28,7 @@ import { WebhookEgress } from './webhook-egress.ts'
 export class GatewayStack extends Stack {
   constructor(scope: App, id: string, { stage }: { readonly stage: DeployedStage }) {
     assertDeployable(stage)
+    assertCarried(stage)
     super(scope, id, {
       description: `Payment gateway, stage ${stage.settings.name}`,
       terminationProtection: stage.deletionProtection,
@@ -53,7 +55,7 @@ export class GatewayStack extends Stack {
     new DeploymentSteps(this, 'Steps', functions)
 
     const httpApi = new GatewayHttpApi(this, 'HttpApi', { stage, functions })
-    if (stage.domain) new ApiDomain(this, 'Domain', { domain: stage.domain, front: stage.front, httpApi })
+    if (stage.domain) new ApiDomain(this, 'Domain', { stage, domain: stage.domain, httpApi })
     if (stage.deployment === 'canary') new CanaryDeployments(this, 'Canary', { stage, functions, api: httpApi.api })
     new EventSources(this, 'EventSources', { table, queues, functions })
     new Schedules(this, 'Schedules', { stage, queues, functions })

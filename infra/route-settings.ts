@@ -1,11 +1,17 @@
 import { type FunctionSpec, routeKeyOf } from '../functions/function-spec.ts'
-import type { Throttle } from './stage.ts'
+import type { DeployedStage, Throttle } from './stage.ts'
 
 type RouteSettings = {
   readonly ThrottlingRateLimit: number
   readonly ThrottlingBurstLimit: number
   readonly DetailedMetricsEnabled: boolean
 }
+
+/** What the stage lets through on a route, which is its own or the one of all others. */
+export const throttleOf = (
+  { throttle, routeThrottles }: Pick<DeployedStage, 'throttle' | 'routeThrottles'>,
+  routeKey: string,
+): Throttle => routeThrottles[routeKey] ?? throttle
 
 /**
  * The stage's throttles of single routes, as API Gateway spells them; undefined when there are none. Throws on a route

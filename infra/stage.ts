@@ -11,6 +11,14 @@ export type StageDomain = {
   readonly zone: { readonly name: string; readonly id: string }
 }
 
+/** By which API Gateway knows the front before any function runs; how to make one: docs/operations.md, section 2. */
+export type OriginCertificate = {
+  /** Of the certificate that CloudFront shows, in ACM of us-east-1. */
+  readonly id: string
+  /** The certificate of the authority that issued it, as PEM: a path in this project. API Gateway believes no other. */
+  readonly authority: string
+}
+
 /**
  * How one deployment differs from another: everything, and all of it here. No account ids, no regions and no secrets:
  * those come from the deployer's credentials and from Secrets Manager.
@@ -48,10 +56,12 @@ export type DeployedStage = DailyTimes & {
   /** `cloudfront`: CloudFront and WAF before the domain, which then answers only to them. */
   readonly front: 'none' | 'cloudfront'
   readonly frontSettings: {
-    /** Requests of one address in five minutes, beyond which it is refused. The provider's callbacks are not counted. */
-    readonly requestsPerAddress: number
+    /** The part of what a route takes that one address gets of it, beyond which it is refused: infra/rate-rules.ts. */
+    readonly addressShare: number
     /** Raise by one after putting a new origin secret: CloudFormation reads it again only where something changed. */
     readonly originSecretRotation: number
+    /** Undefined: the API takes connections from anyone, and its functions refuse what does not carry the origin secret. */
+    readonly originCertificate: OriginCertificate | undefined
   }
   /** `nat`: webhooks leave from fixed addresses that merchants can allow, and private networks are out of reach. */
   readonly webhookEgress: 'public' | 'nat'
@@ -89,6 +99,13 @@ const assertStageName = (name: string): void => {
 /** Used only for clients registered without a return URL of their own: `prod` needs a real one (`npm run deploy` asks). */
 export const PLACEHOLDER_RETURN_URL = 'https://example.com/'
 
+/** So that `prod` can be synthesised: `npm run deploy` asks for real ones. */
+export const PLACEHOLDER_DOMAIN: StageDomain = {
+  name: 'pay.example.com',
+  zone: { name: 'example.com', id: 'Z00000000000000000000' },
+}
+export const PLACEHOLDER_CERTIFICATE = '00000000-0000-0000-0000-000000000000'
+
 type Options = Omit<DeployedStage, 'settings'> & {
   readonly payer: { readonly returnUrl: string; readonly name: string }
   /** By the contract with the provider (docs/operations.md, section 3). Undefined: deducted from each payment. */
@@ -103,7 +120,8 @@ const disposable: Options = {
   deletionProtection: false,
   logLevel: 'INFO',
   throttle: { requestsPerSecond: 50, burst: 100 },
-  routeThrottles: {},
+  // As many payments as the table below carries: infra/table-capacity.ts.
+  routeThrottles: { 'POST /v1/payments': { requestsPerSecond: 14, burst: 28 } },
   alarmRecipients: [],
   pageRecipients: undefined,
   accountConcurrency: 1_000,
@@ -111,7 +129,7 @@ const disposable: Options = {
   domain: undefined,
   front: 'none',
   webhookEgress: 'public',
-  frontSettings: { requestsPerAddress: 10_000, originSecretRotation: 1 },
+  frontSettings: { addressShare: 0.1, originSecretRotation: 1, originCertificate: undefined },
   deployment: 'all-at-once',
   // A new account may run 10 functions at a time and must keep all of them unreserved.
   reservedConcurrency: undefined,
@@ -124,14 +142,18 @@ const production: Options = {
   throttle: { requestsPerSecond: 500, burst: 250 },
   routeThrottles: {
     // Money first: reading lists must never use up what creating and being paid need.
-    // As many as the table's write units below carry: beyond them a 429 is a better answer than a 500.
-    'POST /v1/payments': { requestsPerSecond: 300, burst: 500 },
+    // As many as a fresh table carries: beyond them a 429 is a better answer than a 500. Raise it with `table.warm`.
+    'POST /v1/payments': { requestsPerSecond: 58, burst: 116 },
     'POST /callbacks/xendit': { requestsPerSecond: 1_000, burst: 500 },
-    $default: { requestsPerSecond: 50, burst: 50 },
+    $default: { requestsPerSecond: 300, burst: 100 },
   },
   table: { encryption: 'customer', maxReadUnits: 20_000, maxWriteUnits: 20_000, warm: undefined },
-  // Against floods, not against clients, who have limits of their own: all servers of a merchant may share an address.
-  frontSettings: { requestsPerAddress: 300_000, originSecretRotation: 1 },
+  domain: PLACEHOLDER_DOMAIN,
+  front: 'cloudfront',
+  frontSettings: {
+    ...disposable.frontSettings,
+    originCertificate: { id: PLACEHOLDER_CERTIFICATE, authority: 'infra/origin-authority.pem' },
+  },
   deployment: 'canary',
   // Of `accountConcurrency`; 218 stay for reading, announcing and operators. Raise them with it.
   reservedConcurrency: {
@@ -189,6 +211,9 @@ export const hasAlarms = ({
 const isTimeOfDay = ({ hour, minute }: TimeOfDay): boolean =>
   Number.isInteger(hour) && hour >= 0 && hour <= 23 && Number.isInteger(minute) && minute >= 0 && minute <= 59
 
+/** With a fifth each, five addresses together fill a route. */
+const MOST_ADDRESS_SHARE = 0.2
+
 /**
  * Refuses what must never be deployed, whoever built the settings: webhooks to loopback addresses would reach the
  * Lambda runtime's own API. Only the local gateway, which is no stack, allows them.
@@ -214,6 +239,9 @@ export const assertDeployable = (stage: DeployedStage): void => {
     throw new Error(
       `stage ${settings.name}: CloudFront needs a domain, since the address API Gateway makes up stays open`,
     )
+  }
+  if (stage.frontSettings.addressShare > MOST_ADDRESS_SHARE) {
+    throw new Error(`stage ${settings.name}: an address may have ${MOST_ADDRESS_SHARE} of what a route takes at most`)
   }
   if (domain !== undefined && domain.name !== domain.zone.name && !domain.name.endsWith(`.${domain.zone.name}`)) {
     throw new Error(`stage ${settings.name}: ${domain.name} is no name of the zone ${domain.zone.name}`)

@@ -2,8 +2,9 @@ import { ArnFormat, RemovalPolicy, Stack } from 'aws-cdk-lib'
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs'
 import { CfnLoggingConfiguration, CfnWebACL } from 'aws-cdk-lib/aws-wafv2'
 import { Construct } from 'constructs'
+import { rateRules } from './rate-rules.ts'
 import type { DeployedStage } from './stage.ts'
-import { managedRules, rateRule } from './web-acl-rules.ts'
+import { managedRules } from './web-acl-rules.ts'
 
 /** Never written down: who asks, what the provider shows us, and what is asked for (design: no path, no query in logs). */
 const REDACTED = [
@@ -31,7 +32,7 @@ export class WebAcl extends Construct {
           content: JSON.stringify({ message: 'too many requests from this address', code: 'rate_limit' }),
         },
       },
-      rules: [rateRule(stage.frontSettings.requestsPerAddress), ...managedRules()],
+      rules: [...rateRules(stage), ...managedRules()],
     })
     this.arn = acl.attrArn
     this.logRefusals(name, acl)

@@ -1,4 +1,6 @@
+import { RATE_RULE_NAMES } from '../rate-rules.ts'
 import type { StageTemplate } from '../stage-template.ts'
+import { managedRules } from '../web-acl-rules.ts'
 import { ASSUMPTIONS } from './assumptions.ts'
 import type { Flow } from './flow.ts'
 import { type CostLine, lambdaUsd, logUsd } from './idle-components.ts'
@@ -6,6 +8,7 @@ import type { Measured } from './measure-flows.ts'
 import { PRICES } from './prices.ts'
 
 const MILLION = 1_000_000
+const WEB_ACL_RULES = RATE_RULE_NAMES.length + managedRules().length
 const BYTES_PER_GB = 1_000_000_000
 
 /** Sent, received and deleted. */
@@ -98,8 +101,8 @@ export const optionCosts = ({ series }: Pick<Measured, 'series'>): readonly Cost
     },
     {
       component: '`front: cloudfront`, a month',
-      basis: 'web ACL with five rules',
-      usd: PRICES.wafAclMonth + 5 * PRICES.wafRuleMonth,
+      basis: `web ACL with ${WEB_ACL_RULES} rules`,
+      usd: PRICES.wafAclMonth + WEB_ACL_RULES * PRICES.wafRuleMonth,
     },
     {
       component: '`front: cloudfront`, a million requests',

@@ -1,6 +1,7 @@
 import { isOriginSecret } from '../../shared/runtime/origin-guard.ts'
 import { originSecretName } from '../../shared/secrets.ts'
 import type { AwsClients } from '../check/aws-clients.ts'
+import { originCertificateProblems } from '../check/check-origin-certificate.ts'
 import { describedStack } from '../check/deployed-stack.ts'
 import { type Finding, ok, wrong } from '../check/finding.ts'
 import { look } from '../check/look.ts'
@@ -13,6 +14,7 @@ import { frontStackNameOf } from '../stage-template.ts'
 export const checkFront = async (
   { globalCloudFormation, secretsManager }: Pick<AwsClients, 'globalCloudFormation' | 'secretsManager'>,
   stage: DeployedStage,
+  nowMs: number,
 ): Promise<readonly Finding[]> => {
   if (stage.front !== 'cloudfront') return []
   const found = await Promise.all([
@@ -27,8 +29,18 @@ export const checkFront = async (
       const name = originSecretName(stage.settings.name)
       return originSecretFinding(name, await secretText(secretsManager, name))
     }),
+    look('origin certificate', async () => originCertificateFinding(stage, nowMs)),
   ])
   return found.flat()
+}
+
+const originCertificateFinding = ({ frontSettings: { originCertificate } }: DeployedStage, nowMs: number): Finding => {
+  const what = 'origin certificate'
+  if (originCertificate === undefined) return ok(what, 'none: functions refuse what did not come through the front')
+  const problems = originCertificateProblems(originCertificate, nowMs)
+  return problems.length === 0
+    ? ok(what, `${originCertificate.authority} is valid`)
+    : wrong(what, problems.join('; '), 'docs/operations.md, "The front\'s certificate"')
 }
 
 const originSecretFinding = (name: string, text: string | undefined): Finding => {

@@ -58,7 +58,7 @@ export const examineStage = async (examination: Examination): Promise<readonly F
     look('account concurrency', () => checkAccountConcurrency(aws.lambda, examination.stage)),
     look('event sources', () => checkEventSources(aws, template)),
     look('schedules', () => checkSchedules(aws, template)),
-    look('front', () => checkFront(aws, examination.stage)),
+    look('front', () => checkFront(aws, examination.stage, examination.nowMs())),
     look('topics', () => checkAlerts(aws, template)),
   ])
   return [...stack, ...groups.flat()]

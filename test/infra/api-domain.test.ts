@@ -1,6 +1,8 @@
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { isHttp } from '../../functions/function-spec.ts'
 import { MANIFEST } from '../../functions/manifest.ts'
+import { deployedStage } from '../../infra/stage.ts'
 import { synthesised } from '../support/stack-template.ts'
 import { DOMAIN, stageWith } from '../support/stage-options.ts'
 
@@ -86,6 +88,34 @@ describe('API domain', () => {
       expect(names).toHaveLength(told ? MANIFEST.filter(isHttp).length : 0)
     },
   )
+
+  const authority = join(import.meta.dirname, '../support/origin-authority.pem')
+  const certified = (front: 'none' | 'cloudfront') =>
+    synthesised(
+      stageWith({
+        domain: DOMAIN,
+        front,
+        frontSettings: {
+          ...deployedStage('dev').frontSettings,
+          originCertificate: { id: '11111111-2222-4333-8444-555555555555', authority },
+        },
+      }),
+    )
+  const trusted = (template: typeof plain) =>
+    only(template, 'AWS::ApiGatewayV2::DomainName')?.properties['MutualTlsAuthentication']
+
+  it('behind a front with a certificate refuses all others before a function runs: they get no connection', () => {
+    expect(trusted(certified('cloudfront'))).toStrictEqual({
+      TruststoreUri: expect.stringMatching(/^s3:\/\/.+\/[0-9a-f]{64}\.pem$/),
+    })
+    expect(trusted(synthesised('prod'))).toBeDefined()
+  })
+
+  it('takes connections from anyone without a front, or before there is a certificate', () => {
+    expect(trusted(certified('none'))).toBeUndefined()
+    expect(trusted(behindFront)).toBeUndefined()
+    expect(trusted(withDomain)).toBeUndefined()
+  })
 
   it('is no part of a stage without one', () => {
     const types = new Set(plain.resources.map(({ type }) => type))

@@ -11,6 +11,7 @@ import { storedBytes } from '../../infra/costs/stored-bytes.ts'
 import { localAws } from '../../infra/local/dynamodb-local.ts'
 import { deployedStage } from '../../infra/stage.ts'
 import { stageTemplate } from '../../infra/stage-template.ts'
+import { PAYMENT_UNITS } from '../../infra/table-capacity.ts'
 import { documentClient } from '../../shared/runtime/aws-table.ts'
 
 const template = stageTemplate(deployedStage('prod'))
@@ -55,6 +56,22 @@ describe('the measured flows', () => {
       ['fee made final', true],
       ['settled', true],
     ])
+  })
+
+  it('are what the throttle of creates counts with, rounded up', () => {
+    const total = (of: (flow: Measured['perPayment'][number]) => number) =>
+      measured.perPayment.reduce((sum, flow) => sum + of(flow), 0)
+    const created = measured.perPayment.find(({ name }) => name === 'created')
+
+    for (const [counted, used] of [
+      [PAYMENT_UNITS.writes, total(({ writes }) => writes)],
+      [PAYMENT_UNITS.reads, total(({ reads }) => reads)],
+      [PAYMENT_UNITS.created.writes, created?.writes ?? 0],
+      [PAYMENT_UNITS.created.reads, created?.reads ?? 0],
+    ] as const) {
+      expect(counted).toBeGreaterThanOrEqual(used)
+      expect(counted).toBeLessThanOrEqual(used * 1.1 + 1)
+    }
   })
 
   it('give a delivery up after eight attempts and the hops between them', () => {

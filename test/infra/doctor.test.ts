@@ -99,7 +99,7 @@ describe('the doctor', () => {
   it('says that a deployment left something to do, and looks at everything', async () => {
     const { Stacks: [stack] = [] } = await awsClients('r').cloudFormation.send(new DescribeStacksCommand({}))
     aws.cloudFormation
-      .on(DescribeStacksCommand)
+      .on(DescribeStacksCommand, { StackName: 'gateway-prod' })
       .resolves({ Stacks: stack && [{ ...stack, StackStatus: 'UPDATE_ROLLBACK_FAILED' }] })
 
     const findings = await examine()
@@ -113,7 +113,9 @@ describe('the doctor', () => {
   it('looks at stack and secret of a front, where there is one', async () => {
     const front: DeployedStage = { ...stage, front: 'cloudfront', domain: DOMAIN }
     const frontFindings = async () =>
-      (await checkFront(awsClients('r'), front)).map(({ what, state, detail }) => `${what}: ${state}: ${detail}`)
+      (await checkFront(awsClients('r'), front, Date.now())).map(
+        ({ what, state, detail }) => `${what}: ${state}: ${detail}`,
+      )
     const holding = (value: object) =>
       aws.secretsManager
         .on(GetSecretValueCommand, { SecretId: 'gateway/prod/origin' })
@@ -123,6 +125,7 @@ describe('the doctor', () => {
     expect(await frontFindings()).toStrictEqual([
       'front stack: ok: gateway-prod is UPDATE_COMPLETE',
       'origin secret: ok: gateway/prod/origin is well-formed',
+      `origin certificate: ok: ${stage.frontSettings.originCertificate?.authority} is valid`,
     ])
     holding({ current: 'short' })
     expect((await frontFindings())[1]).toMatch(/^origin secret: wrong: .* is malformed/)
@@ -133,8 +136,15 @@ describe('the doctor', () => {
     expect(await frontFindings()).toStrictEqual([
       'front stack: wrong: gateway-prod-front is not deployed',
       'origin secret: wrong: gateway/prod/origin is missing: every request is refused',
+      expect.stringMatching(/^origin certificate: ok/),
     ])
-    expect(await checkFront(awsClients('r'), stage)).toStrictEqual([])
+    const inAHundredYears = Date.now() + 36_500 * 86_400_000
+    expect(await checkFront(awsClients('r'), front, inAHundredYears)).toMatchObject([
+      {},
+      {},
+      { what: 'origin certificate', state: 'wrong', detail: expect.stringContaining('ends in ') },
+    ])
+    expect(await checkFront(awsClients('r'), { ...stage, front: 'none' }, Date.now())).toStrictEqual([])
   })
 
   it('says that a stage is not deployed, and looks no further', async () => {

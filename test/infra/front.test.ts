@@ -2,9 +2,10 @@ import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { functionName, isHttp } from '../../functions/function-spec.ts'
 import { MANIFEST } from '../../functions/manifest.ts'
+import { type DeployedStage, deployedStage } from '../../infra/stage.ts'
 import { ORIGIN_HEADER } from '../../shared/runtime/origin-guard.ts'
 import { synthesised, synthesisedFront } from '../support/stack-template.ts'
-import { DOMAIN, stageWith } from '../support/stage-options.ts'
+import { DOMAIN, READY_PRODUCTION, stageWith } from '../support/stage-options.ts'
 
 const stage = stageWith({ domain: DOMAIN, front: 'cloudfront' })
 const gateway = synthesised(stage)
@@ -101,6 +102,26 @@ describe('CloudFront before the API', () => {
 
     expect(origin.DomainName).toBe('origin.api.pay.example')
     expect(only(gateway, 'AWS::ApiGatewayV2::DomainName')?.properties['DomainName']).toBe(origin.DomainName)
+  })
+
+  it('shows the origin the certificate of the stage, which is in the front’s region and account', () => {
+    const certificateOf = (of: DeployedStage) =>
+      distributionOf(synthesisedFront(of)).Origins[0].CustomOriginConfig['OriginMtlsConfig']
+
+    expect(certificateOf(READY_PRODUCTION)).toStrictEqual({
+      ClientCertificateArn: 'arn:aws:acm:us-east-1:<AWS::AccountId>:certificate/11111111-2222-4333-8444-555555555555',
+    })
+    expect(certificateOf(stage)).toBeUndefined()
+  })
+
+  it('stands before production, whatever else is not named yet', () => {
+    const prod = deployedStage('prod')
+
+    expect(prod.front).toBe('cloudfront')
+    expect(() => synthesisedFront(prod)).not.toThrow()
+    expect(only(synthesised(prod), 'AWS::ApiGatewayV2::DomainName')?.properties['DomainName']).toBe(
+      'origin.pay.example.com',
+    )
   })
 
   it('adds the secret that the functions ask for, which is in no template', () => {

@@ -8,7 +8,7 @@ import { stageWith } from '../support/stage-options.ts'
 const stageOf = (template: ReturnType<typeof synthesised>) => template.ofType('AWS::ApiGatewayV2::Stage')[0]
 
 describe('throttles of the API', () => {
-  it('in dev are those of every route, with metrics of each', () => {
+  it('in dev are those of every route but creating, which the table carries less of, with metrics of each', () => {
     const { properties } = stageOf(synthesised('dev')) ?? {}
 
     expect(properties?.['DefaultRouteSettings']).toStrictEqual({
@@ -16,10 +16,12 @@ describe('throttles of the API', () => {
       ThrottlingRateLimit: 50,
       ThrottlingBurstLimit: 100,
     })
-    expect(properties).not.toHaveProperty('RouteSettings')
+    expect(properties?.['RouteSettings']).toStrictEqual({
+      'POST /v1/payments': { ThrottlingRateLimit: 14, ThrottlingBurstLimit: 28, DetailedMetricsEnabled: true },
+    })
   })
 
-  it('in production are wider where money comes in and narrow where nothing answers', () => {
+  it('in production are wide where money comes in, and on creating what a fresh table carries', () => {
     const { properties } = stageOf(synthesised('prod')) ?? {}
 
     expect(properties?.['DefaultRouteSettings']).toStrictEqual({
@@ -28,9 +30,9 @@ describe('throttles of the API', () => {
       ThrottlingBurstLimit: 250,
     })
     expect(properties?.['RouteSettings']).toStrictEqual({
-      'POST /v1/payments': { ThrottlingRateLimit: 300, ThrottlingBurstLimit: 500, DetailedMetricsEnabled: true },
+      'POST /v1/payments': { ThrottlingRateLimit: 58, ThrottlingBurstLimit: 116, DetailedMetricsEnabled: true },
       'POST /callbacks/xendit': { ThrottlingRateLimit: 1_000, ThrottlingBurstLimit: 500, DetailedMetricsEnabled: true },
-      $default: { ThrottlingRateLimit: 50, ThrottlingBurstLimit: 50, DetailedMetricsEnabled: true },
+      $default: { ThrottlingRateLimit: 300, ThrottlingBurstLimit: 100, DetailedMetricsEnabled: true },
     })
   })
 
@@ -42,10 +44,12 @@ describe('throttles of the API', () => {
     )
   })
 
+  const creating = deployedStage('dev').routeThrottles
+
   it.each(['GET /v1/payment', 'POST /v1/payments/', 'post /v1/payments', '$Default', ''])(
     'are refused for %j, which no function answers',
     (route) => {
-      const stage = stageWith({ routeThrottles: { [route]: { requestsPerSecond: 1, burst: 1 } } })
+      const stage = stageWith({ routeThrottles: { ...creating, [route]: { requestsPerSecond: 1, burst: 1 } } })
 
       expect(() => synthesised(stage)).toThrow(`no function answers ${route}`)
     },

@@ -1,10 +1,15 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { DescribeStacksCommand } from '@aws-sdk/client-cloudformation'
 import { GetHostedZoneCommand } from '@aws-sdk/client-route-53'
 import { GetSecretValueCommand } from '@aws-sdk/client-secrets-manager'
 import { GetCallerIdentityCommand } from '@aws-sdk/client-sts'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { deployedStage } from '../../infra/stage.ts'
+import { originCertificateProblems } from '../../infra/check/check-origin-certificate.ts'
+import { checkStage } from '../../infra/deploy/check-stage.ts'
+import { type DeployedStage, deployedStage } from '../../infra/stage.ts'
 import { awsRefusal } from '../support/aws-refusal.ts'
+import { selfSignedCertificate } from '../support/https-servers.ts'
 import {
   beforeTheFirstDeployment,
   cloudFormation,
@@ -20,6 +25,9 @@ import {
   toolkit,
   zone,
 } from '../support/ready-account.ts'
+import { tempDirectory } from '../support/temp-directory.ts'
+
+const AUTHORITY = readFileSync(ready.frontSettings.originCertificate?.authority ?? '', 'utf8')
 
 beforeEach(makeReady)
 
@@ -34,11 +42,14 @@ describe('preflight', () => {
       'region',
       'credentials',
       'CDK bootstrap in ap-southeast-3',
+      'CDK bootstrap in us-east-1',
       'domain pay.example.org',
       'Lambda concurrency',
       'account concurrency',
       'stack',
       'provider secret',
+      'callback secret',
+      'front stack',
     ])
     expect(first).toBe(false)
   })
@@ -52,7 +63,46 @@ describe('preflight', () => {
     expect(await findingsOf({ stage: { ...ready, alarmRecipients: [] } })).toMatchObject([
       { what: 'stage settings', state: 'wrong', detail: 'nobody is told of an alarm' },
     ])
-    expect(await findingsOf({ stage: { ...bare, deletionProtection: false } })).toStrictEqual([])
+    expect(checkStage({ ...bare, deletionProtection: false })).toMatchObject([{ state: 'ok' }])
+  })
+
+  it('misses the domain of production, and what the origin knows its front by, as it misses the return URL', () => {
+    const problems = (stage: DeployedStage) => checkStage(stage).map(({ detail }) => detail)
+
+    expect(problems(deployedStage('prod'))).toStrictEqual([
+      'the return URL is still https://example.com/',
+      'nobody is told of an alarm',
+      'the domain is still pay.example.com',
+      'the id of the front’s certificate is still the placeholder',
+      'infra/origin-authority.pem is still the placeholder',
+    ])
+    expect(checkStage(deployedStage('prod')).every(({ state }) => state === 'wrong')).toBe(true)
+    expect(problems(ready)).toStrictEqual(['prod keeps its data; 1 recipients'])
+    expect(
+      problems({ ...ready, frontSettings: { ...ready.frontSettings, originCertificate: undefined } }),
+    ).toStrictEqual(['the origin cannot tell the front from others before a function runs'])
+  })
+
+  it.each([
+    ['is not there', undefined, /cannot be read: ENOENT/],
+    ['is empty', '', /has no certificate/],
+    ['is none', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----', /cannot be read: /],
+    ['holds its key as well', `${AUTHORITY}-----BEGIN PRIVATE KEY-----`, /holds a private key/],
+  ])('misses an authority of the front that %s', (_, text, problem) => {
+    const authority = join(tempDirectory(), 'authority.pem')
+    if (text !== undefined) writeFileSync(authority, text)
+    const originCertificate = { id: '11111111-2222-4333-8444-555555555555', authority }
+
+    expect(originCertificateProblems(originCertificate, Date.now())).toStrictEqual([expect.stringMatching(problem)])
+  })
+
+  it('misses a renewal of the authority in time, and takes no certificate of anything else for one', () => {
+    const { certFile } = selfSignedCertificate('leaf.example')
+    const originCertificate = { id: '11111111-2222-4333-8444-555555555555', authority: certFile }
+
+    expect(originCertificateProblems(originCertificate, Date.now())).toStrictEqual([
+      expect.stringMatching(/holds a certificate that ends in \d+ days$/),
+    ])
   })
 
   it('misses a region, and asks AWS nothing without one', async () => {
@@ -87,13 +137,17 @@ describe('preflight', () => {
   ])('misses the bootstrap when it %s', async (_, answer, detail) => {
     cloudFormation.on(DescribeStacksCommand, { StackName: 'CDKToolkit' }).callsFake(answer)
 
-    expect(await findingsOf()).toMatchObject([{ what: 'CDK bootstrap in ap-southeast-3', state: 'wrong', detail }])
+    expect(await findingsOf()).toMatchObject(
+      ['ap-southeast-3', 'us-east-1'].map((region) => ({ what: `CDK bootstrap in ${region}`, state: 'wrong', detail })),
+    )
   })
 
   it('looks at the bootstrap of us-east-1 too when CloudFront stands in front', async () => {
-    const { findings } = await look({ stage: { ...ready, front: 'cloudfront' } })
+    const bootstraps = async (front: 'none' | 'cloudfront') =>
+      (await look({ stage: { ...ready, front } })).findings.filter(({ what }) => what.startsWith('CDK bootstrap'))
 
-    expect(findings.map(({ what }) => what)).toContain('CDK bootstrap in us-east-1')
+    expect((await bootstraps('cloudfront')).map(({ what }) => what)).toContain('CDK bootstrap in us-east-1')
+    expect(await bootstraps('none')).toHaveLength(1)
   })
 
   it.each([

@@ -5,7 +5,8 @@ import { synthesised, synthesisedFront } from '../support/stack-template.ts'
 import { DOMAIN, stageWith } from '../support/stage-options.ts'
 
 const dev = synthesised('dev')
-const prod = synthesised('prod')
+// What a front adds is looked at in its own tests.
+const prod = synthesised(stageWith({ domain: undefined, front: 'none' }, 'prod'))
 
 const key = (AttributeName: string, KeyType: 'HASH' | 'RANGE') => ({ AttributeName, KeyType })
 

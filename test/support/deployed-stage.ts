@@ -24,7 +24,7 @@ import { ListSubscriptionsByTopicCommand, SNSClient } from '@aws-sdk/client-sns'
 import { GetQueueAttributesCommand, GetQueueUrlCommand, SQSClient } from '@aws-sdk/client-sqs'
 import { mockClient } from 'aws-sdk-client-mock'
 import { pointedTo, type StageTemplate } from '../../infra/stage-template.ts'
-import { callbackSecretName, providerSecretName } from '../../shared/secrets.ts'
+import { callbackSecretName, originSecretName, providerSecretName } from '../../shared/secrets.ts'
 import { awsRefusal } from './aws-refusal.ts'
 
 type Input = { readonly LogicalResourceId?: string; readonly QueueName?: string }
@@ -101,6 +101,7 @@ export const deployedAws = (template: StageTemplate, outputs: Readonly<Record<st
     aws.sns.on(ListSubscriptionsByTopicCommand).resolves({ Subscriptions: [{ SubscriptionArn: 'arn:aws:sns:one' }] })
     const stage = template.stackName.replace('gateway-', '')
     const stored = {
+      [originSecretName(stage)]: { current: 'x'.repeat(64) },
       [providerSecretName(stage)]: { secret_key: 'xnd_development_local' },
       [callbackSecretName(stage)]: { callback_tokens: ['the-old-token-of-tests', 'the-new-token-of-tests'] },
     }

@@ -1,12 +1,12 @@
 import { awsClients } from '../../infra/check/aws-clients.ts'
 import type { Finding } from '../../infra/check/finding.ts'
 import { examineStage } from '../../infra/doctor/examine-stage.ts'
-import { deployedStage } from '../../infra/stage.ts'
 import { stageTemplate } from '../../infra/stage-template.ts'
 import { deployedAws } from './deployed-stage.ts'
 import { callbackApi, providerApi } from './examined-borders.ts'
+import { READY_PRODUCTION } from './stage-options.ts'
 
-export const stage = deployedStage('prod')
+export const stage = READY_PRODUCTION
 export const template = stageTemplate(stage)
 const production = { stage, template }
 

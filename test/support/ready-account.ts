@@ -9,8 +9,8 @@ import { mockClient } from 'aws-sdk-client-mock'
 import type { Finding } from '../../infra/check/finding.ts'
 import { type PreflightInput, preflight } from '../../infra/deploy/preflight.ts'
 import { PROJECT_ROOT } from '../../infra/deploy/run-deploy.ts'
-import { type DeployedStage, deployedStage } from '../../infra/stage.ts'
 import { awsRefusal } from './aws-refusal.ts'
+import { READY_PRODUCTION } from './stage-options.ts'
 
 export const cloudFormation = mockClient(CloudFormationClient)
 export const dynamodb = mockClient(DynamoDBClient)
@@ -20,12 +20,7 @@ export const secretsManager = mockClient(SecretsManagerClient)
 export const sqs = mockClient(SQSClient)
 export const sts = mockClient(STSClient)
 
-export const ready: DeployedStage = {
-  ...deployedStage('prod'),
-  settings: { ...deployedStage('prod').settings, defaultReturnUrl: 'https://gateway.example.org/paid' },
-  alarmRecipients: ['oncall@gateway.example.org'],
-  domain: { name: 'pay.example.org', zone: { name: 'example.org', id: 'Z1' } },
-}
+export const ready = READY_PRODUCTION
 
 export const stackAbsent = awsRefusal('ValidationError', 'Stack with id gateway-prod does not exist')
 export const stackOf = (outputs: Readonly<Record<string, string>>, StackStatus: StackStatus) => ({
@@ -55,6 +50,7 @@ export const makeReady = (): void => {
   sts.on(GetCallerIdentityCommand).resolves({ Account: '000000000000', Arn: 'arn:aws:iam::000000000000:user/ayu' })
   cloudFormation.on(DescribeStacksCommand, { StackName: 'CDKToolkit' }).resolves(toolkit('28'))
   cloudFormation.on(DescribeStacksCommand, { StackName: 'gateway-prod' }).resolves(stackOf(SPLIT, 'UPDATE_COMPLETE'))
+  cloudFormation.on(DescribeStacksCommand, { StackName: 'gateway-prod-front' }).resolves(stackOf({}, 'UPDATE_COMPLETE'))
   route53.on(GetHostedZoneCommand, { Id: 'Z1' }).resolves(zone('example.org'))
   secretsManager.on(GetSecretValueCommand, { SecretId: 'gateway/prod/provider' }).resolves(GOOD_SECRET)
   secretsManager.on(GetSecretValueCommand, { SecretId: 'gateway/prod/provider-callback' }).resolves(GOOD_TOKENS)
@@ -72,7 +68,9 @@ export const findingsOf = async (input: Partial<PreflightInput> = {}) => notOk((
 
 /** Makes the stage new: neither a stack nor anything an earlier one left. */
 export const beforeTheFirstDeployment = () => {
-  cloudFormation.on(DescribeStacksCommand, { StackName: 'gateway-prod' }).rejects(stackAbsent)
+  for (const StackName of ['gateway-prod', 'gateway-prod-front']) {
+    cloudFormation.on(DescribeStacksCommand, { StackName }).rejects(stackAbsent)
+  }
   dynamodb.on(DescribeTableCommand).rejects(awsRefusal('ResourceNotFoundException'))
   secretsManager.on(DescribeSecretCommand).rejects(awsRefusal('ResourceNotFoundException'))
   sqs.on(GetQueueUrlCommand).rejects(awsRefusal('QueueDoesNotExist'))

@@ -97,6 +97,14 @@ const WITHOUT_KEY: readonly Reason[] = [
   },
 ]
 
+const WITH_RECIPIENTS: readonly Reason[] = [
+  {
+    rule: 'Serverless-SNSRedrivePolicy',
+    where: /^(Alerts|Pages)\/Topic\/[^/]+\/Resource$/,
+    because: 'What a mail or a pager missed is still on: alarms keep their state, and due work repeats alerts.',
+  },
+]
+
 const BEHIND_FRONT: readonly Reason[] = [
   {
     rule: 'PCI.DSS.321-SecretsManagerUsingKMSKey',
@@ -168,6 +176,7 @@ const FIXED_ADDRESSES: readonly Reason[] = [
 export const reasonsFor = (
   stage: {
     readonly front: string
+    readonly alarmRecipients: readonly string[]
     readonly webhookEgress: string
     readonly deployment: string
     readonly table: { readonly encryption: string }
@@ -179,6 +188,7 @@ export const reasonsFor = (
     : [
         ...EVERYWHERE,
         ...(stage.table.encryption === 'aws' ? WITHOUT_KEY : []),
+        ...(stage.alarmRecipients.length > 0 ? WITH_RECIPIENTS : []),
         ...(stage.front === 'cloudfront' ? BEHIND_FRONT : []),
         ...(stage.deployment === 'canary' ? CANARY : []),
         ...(stage.webhookEgress === 'nat' ? FIXED_ADDRESSES : []),
