@@ -9,7 +9,7 @@ import { minor } from '../../shared/money.ts'
 import { windowKey } from '../../shared/table/keys.ts'
 import { dies, everyDeath, processThatDies } from '../support/dying-process.ts'
 import { expectBalanced } from '../support/expect-balanced.ts'
-import { interceptTable, recordTable } from '../support/intercept-table.ts'
+import { beforeFirst, recordTable } from '../support/intercept-table.ts'
 import { byOlderRelease, forgetPayouts } from '../support/older-release.ts'
 import { depsInMemory, depsWithLateIndexes } from '../support/own-table.ts'
 import { aStoredClient } from '../support/payment-builders.ts'
@@ -17,6 +17,7 @@ import {
   type AllStates,
   aClientOfAllStates,
   FIGURES_OF_ALL_STATES,
+  fail,
   figuresOf,
   indexReads,
   payOut,
@@ -151,57 +152,58 @@ describe('a window that an older release wrote', () => {
 })
 
 describe('counting the payouts of a window', () => {
+  /** Functions of an older release meet the window as it is, and do not count themselves. */
   const between = {
-    'a payout': (deps: TestDeps, { recorded }: AllStates): Promise<unknown> => payOut(deps, recorded),
     'a recredit': (deps: TestDeps, { failed }: AllStates): Promise<unknown> => recredit(deps, failed),
     'a sweep': (deps: TestDeps, { client }: AllStates): Promise<unknown> => sweepADayLater(deps, client),
-    'a recredit and its redrawing': async (deps: TestDeps, { client, failed }: AllStates): Promise<unknown> => {
-      await recredit(deps, failed)
-      deps.clock.advance(1)
-      return sweep(deps, client)
-    },
   }
+  const expectMoved = (deps: TestDeps) =>
+    expect(deps.lines.find(({ code }) => code === 'payouts.not_counted')?.fields).toMatchObject({ reason: 'moved' })
 
-  it.each(Object.entries(between))('puts down nothing when %s comes between, and counts again', async (_, other) => {
+  it.each(Object.entries(between))('is refused when %s comes between, and done again', async (_, other) => {
     const deps = testDeps()
     const scene = await anOlderClient(deps)
-    let done = false
-    const raced = interceptTable(deps, {
-      before: async ({ name }) => {
-        if (done || name !== 'UpdateCommand') return
-        done = true
-        // The other one meets the window as it is, and does not count itself.
-        await byOlderRelease(deps, scene.client.clientId, () => other(deps, scene))
-      },
-    })
-
-    const shown = await figuresOf(raced, scene.client)
-
-    expect(deps.lines.filter(({ code }) => code === 'payouts.not_counted').map(({ fields }) => fields)).toMatchObject(
-      other === between['a payout'] ? [] : [{ reason: 'moved' }],
+    const { client } = scene
+    const raced = beforeFirst(deps, 'UpdateCommand', () =>
+      byOlderRelease(deps, client.clientId, () => other(deps, scene)),
     )
+
+    const shown = await figuresOf(raced, client)
+
+    expectMoved(deps)
     expect(sumOf(shown)).toBe(sumOf(FIGURES_OF_ALL_STATES))
-    await forgetPayouts(deps, scene.client.clientId)
-    expect(await figuresOf(deps, scene.client)).toStrictEqual(shown)
+    await forgetPayouts(deps, client.clientId)
+    expect(await figuresOf(deps, client)).toStrictEqual(shown)
   })
 
-  it('is refused when a payout of this release comes between', async () => {
+  it.each(['an older', 'this'])('shows a payout of %s release that comes between', async (release) => {
     const deps = testDeps()
     const { client, recorded } = await anOlderClient(deps)
-    let done = false
-    const raced = interceptTable(deps, {
-      before: async ({ name }) => {
-        if (done || name !== 'UpdateCommand') return
-        done = true
-        await payOut(deps, recorded)
-      },
-    })
+    const raced = beforeFirst(deps, 'UpdateCommand', () =>
+      release === 'this' ? payOut(deps, recorded) : byOlderRelease(deps, client.clientId, () => payOut(deps, recorded)),
+    )
 
     const { paidOutMinor } = await figuresOf(raced, client)
 
+    // An older release does not tell the window; the settlement itself does.
+    if (release === 'this') expectMoved(deps)
     expect(paidOutMinor).toBe(FIGURES_OF_ALL_STATES.paidOutMinor + recorded.netMinor)
-    expect(deps.lines.find(({ code }) => code === 'payouts.not_counted')?.fields).toMatchObject({ reason: 'moved' })
-    await expectBalanced(deps, client.clientId)
+  })
+
+  it('is refused when a recredit and its redrawing come between, which leave every figure as it was', async () => {
+    const deps = testDeps()
+    const client = await aStoredClient(deps, { settlementFloorMinor: minor(0) })
+    const settlement = await settled(deps, client, 10_000)
+    await forgetPayouts(deps, client.clientId)
+    const raced = beforeFirst(deps, 'UpdateCommand', async () => {
+      await fail(deps, settlement)
+      await recredit(deps, settlement)
+      deps.clock.advance(1)
+      await byOlderRelease(deps, client.clientId, () => sweep(deps, client))
+    })
+
+    expect(await figuresOf(raced, client)).toMatchObject({ availableMinor: 0, inSettlementMinor: 5_990 })
+    expectMoved(deps)
   })
 
   it('leaves nothing half done wherever it dies', async () => {

@@ -19,21 +19,10 @@ import { issueKey, registerClient } from '../support/client-builders.ts'
 import { dueDelivery, messageFor } from '../support/deliver-messages.ts'
 import { expectBalanced } from '../support/expect-balanced.ts'
 import { eventFor } from '../support/fan-out-harness.ts'
-import { interceptTable, type TableCall } from '../support/intercept-table.ts'
+import { beforeFirst } from '../support/intercept-table.ts'
 import { memoryDeps } from '../support/memory-table.ts'
 import { failedAndRecredited } from '../support/settlement-builders.ts'
 import { type TestDeps, testDeps } from '../support/test-deps.ts'
-
-/** Lets the other one do its part just before the first write of this kind. */
-const beforeFirst = (deps: TestDeps, kind: string, other: () => Promise<unknown>): TestDeps => {
-  let done = false
-  const before = async ({ name }: TableCall) => {
-    if (done || name !== kind) return
-    done = true
-    await other()
-  }
-  return interceptTable(deps, { before })
-}
 
 describe('an overdue delivery that another run has claimed', () => {
   it('gets one message', async () => {

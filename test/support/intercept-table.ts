@@ -38,3 +38,14 @@ export const recordTable = (deps: TestDeps): { readonly deps: TestDeps; readonly
   const calls: TableCall[] = []
   return { deps: interceptTable(deps, { before: (call) => void calls.push(call) }), calls }
 }
+
+/** Lets the other one do its part just before the first write of this kind. */
+export const beforeFirst = (deps: TestDeps, kind: string, other: () => Promise<unknown>): TestDeps => {
+  let done = false
+  const before = async ({ name }: TableCall) => {
+    if (done || name !== kind) return
+    done = true
+    await other()
+  }
+  return interceptTable(deps, { before })
+}
