@@ -4,11 +4,14 @@ import type { LocalCloud } from './local-cloud.ts'
 
 const DAY_SECONDS = 86_400
 
+type Started = Pick<LocalCloud, 'urls' | 'demoClient' | 'table'>
+
 /** What a person needs after the start: where everything is, a merchant to be, and commands to try. */
 export const banner = (
-  { urls, demoClient, table }: Pick<LocalCloud, 'urls' | 'demoClient' | 'table'>,
+  started: Started,
   { startedInMs, data }: { readonly startedInMs: number; readonly data?: string },
 ): string => {
+  const { urls, demoClient, table } = started
   const { endpoint, credentials } = localAws(table.endpoint)
   return `
 The gateway is ready (${(startedInMs / 1_000).toFixed(1)} s). State: ${data ?? 'in memory'}. Ctrl-C stops it.
@@ -24,7 +27,13 @@ The gateway is ready (${(startedInMs / 1_000).toFixed(1)} s). State: ${data ?? '
   Endpoint       ${demoClient.endpoint_url}
   Its secret     ${demoClient.signing_secret}
 
-Try it (a POSIX shell; paste one block after the other):
+${commandsToTry(started)}`
+}
+
+const commandsToTry = ({
+  urls,
+  demoClient,
+}: Started): string => `Try it (a POSIX shell; paste one block after the other):
 
   # Create a payment by virtual account
   KEY=${demoClient.api_key}
@@ -57,4 +66,3 @@ Try it (a POSIX shell; paste one block after the other):
   aws lambda invoke --endpoint-url ${urls.lambda} --function-name gateway-local-get-payment \\
     --cli-binary-format raw-in-base64-out --payload "{\\"payment_id\\":\\"$ID\\"}" /dev/stdout
 `
-}

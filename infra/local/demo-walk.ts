@@ -36,28 +36,42 @@ const Received = v.array(v.object({ headers: v.record(v.string(), v.unknown()), 
 
 type Demo = Pick<LocalCloud, 'urls' | 'demoClient'>
 
+type Tell = (line: string) => void
+
 /**
  * Walks one payment from its creation to the payout by HTTP alone, as its merchant, customer, provider and operator
- * would, telling each step.
- * Throws with a message for a person at the first thing that is not as it should be; every wait is bounded.
+ * would, telling each step. Throws with a message for a person at the first thing that is not as it should be; every
+ * wait is bounded.
  */
-export const demoWalk = async (demo: Demo, tell: (line: string) => void): Promise<void> => {
-  const { urls, demoClient } = demo
-  const merchant = { authorization: `Bearer ${demoClient.api_key}`, 'content-type': 'application/json' }
-  const read = <const Schema extends v.GenericSchema>(schema: Schema, path: string) =>
-    call(schema, `${urls.api}/v1/${path}`, { headers: merchant })
-  const tellBalance = async () => {
-    const balance = await read(Balance, 'balance?include=settlements')
-    tell(
-      `   balance      pending IDR ${balance.pending_minor}, available ${balance.available_minor}, in settlement ${balance.in_settlement_minor}, paid out ${balance.paid_out_minor}`,
-    )
-    return balance
-  }
+export const demoWalk = async (demo: Demo, tell: Tell): Promise<void> => {
+  const paymentId = await walkToCredit(demo, tell)
+  await walkToPayout(demo, tell, paymentId)
+}
 
+const merchantOf = ({ demoClient }: Demo) => ({
+  authorization: `Bearer ${demoClient.api_key}`,
+  'content-type': 'application/json',
+})
+
+const read = <const Schema extends v.GenericSchema>(schema: Schema, demo: Demo, path: string) =>
+  call(schema, `${demo.urls.api}/v1/${path}`, { headers: merchantOf(demo) })
+
+const tellBalance = async (demo: Demo, tell: Tell) => {
+  const balance = await read(Balance, demo, 'balance?include=settlements')
+  const { pending_minor, available_minor, in_settlement_minor, paid_out_minor } = balance
+  tell(
+    `   balance      pending IDR ${pending_minor}, available ${available_minor}, in settlement ${in_settlement_minor}, paid out ${paid_out_minor}`,
+  )
+  return balance
+}
+
+/** Creates a payment and has it paid; answers its id. */
+const walkToCredit = async (demo: Demo, tell: Tell): Promise<string> => {
+  const { urls, demoClient } = demo
   tell('\n1. The merchant creates a payment by BCA virtual account')
   const create = {
     method: 'POST',
-    headers: { ...merchant, 'idempotency-key': 'demo-1' },
+    headers: { ...merchantOf(demo), 'idempotency-key': 'demo-1' },
     body: JSON.stringify({ method: 'virtual_account', channel_code: 'BCA', amount: AMOUNT_MINOR, currency: 'IDR' }),
   }
   const created = await call(Payment, `${urls.api}/v1/payments`, create)
@@ -81,26 +95,32 @@ export const demoWalk = async (demo: Demo, tell: (line: string) => void): Promis
   tell(`   signature    ${signature.slice(0, 16)}… verified: HMAC-SHA256 of the body with the endpoint's secret`)
 
   tell('\n5. The payment and the balance')
-  const paid = await read(Payment, `payments/${created.id}`)
+  const paid = await read(Payment, demo, `payments/${created.id}`)
   expect(paid.status === 'succeeded', `the payment is ${paid.status}`)
   tell(`   payment      ${paid.status} at ${paid.paid_at ?? '?'}, net IDR ${netOf(paid)} of ${paid.notional_minor}`)
-  const credited = await tellBalance()
+  const credited = await tellBalance(demo, tell)
   expect(credited.pending_minor === paid.client_net_minor, 'the balance is not the net of the one payment')
+  return created.id
+}
 
+const walkToPayout = async (demo: Demo, tell: Tell, paymentId: string): Promise<void> => {
   tell(`\n6. ${DAYS_TO_PAYOUT} days later the provider has settled the money to us: its fee is final`)
   const clock = { method: 'POST', body: JSON.stringify({ advance_seconds: DAYS_TO_PAYOUT * DAY_SECONDS }) }
-  await call(v.unknown(), `${urls.lambda}/_local/clock`, clock)
+  await call(v.unknown(), `${demo.urls.lambda}/_local/clock`, clock)
   await invoke(v.unknown(), demo, 'sync-provider-transactions', {})
-  const final = await read(Payment, `payments/${created.id}`)
+  const final = await read(Payment, demo, `payments/${paymentId}`)
   expect(final.fee_status === 'actual', `the fee is ${final.fee_status}`)
   tell(`   payment      fee IDR ${final.xendit_fee_minor}, net IDR ${netOf(final)}`)
 
   tell('\n7. The daily sweep records a settlement, and an operator pays it out')
   await invoke(v.unknown(), demo, 'sweep-settlements', {})
-  const settlement = await eventually('no settlement', async () => (await read(Settlements, 'settlements')).data[0])
+  const settlement = await eventually(
+    'no settlement',
+    async () => (await read(Settlements, demo, 'settlements')).data[0],
+  )
   expect(settlement.net_minor === final.client_net_minor, 'the settlement is not the net of the one payment')
   tell(`   settlement   ${settlement.id}, ${settlement.status}: IDR ${settlement.net_minor}`)
-  await tellBalance()
+  await tellBalance(demo, tell)
   const order = { operator: 'demo', settlement_id: settlement.id, notes: 'bank transfer' }
   const closed = await invoke(
     v.object({ status: v.literal(200), body: Settlement }),
@@ -109,7 +129,7 @@ export const demoWalk = async (demo: Demo, tell: (line: string) => void): Promis
     order,
   )
   tell(`   settlement   ${closed.body.status}`)
-  const { paid_out_minor } = await tellBalance()
+  const { paid_out_minor } = await tellBalance(demo, tell)
   expect(paid_out_minor === final.client_net_minor, 'what was paid out is not the net of the one payment')
 }
 
