@@ -1,0 +1,180 @@
+import * as v from 'valibot'
+import {
+  BANKS,
+  CHANNELS,
+  Country,
+  Currency,
+  fitsChannel,
+  id,
+  oneOf,
+  Rupiah,
+  Time,
+  TYPES,
+  text,
+  words,
+} from './provider-facts.ts'
+
+/** What the provider's documents say of its answers and callbacks, field by field, as of November 2026. */
+
+const Action = v.strictObject({
+  type: oneOf('PRESENT_TO_CUSTOMER', 'REDIRECT_CUSTOMER', 'API_POST_REQUEST'),
+  descriptor: oneOf(
+    ...(['CAPTURE_PAYMENT', 'PAYMENT_CODE', 'QR_STRING', 'VIRTUAL_ACCOUNT_NUMBER'] as const),
+    ...(['WEB_URL', 'DEEPLINK_URL', 'VALIDATE_OTP', 'RESEND_OTP'] as const),
+  ),
+  value: text(1, 2_048),
+})
+
+const common = {
+  business_id: v.pipe(v.string(), v.regex(/^[0-9a-f]{24}$/)),
+  reference_id: text(1, 255),
+  payment_request_id: id('pr-'),
+  type: oneOf('PAY', 'PAY_AND_SAVE', 'REUSABLE_PAYMENT_CODE'),
+  country: Country,
+  currency: Currency,
+  request_amount: Rupiah,
+  capture_method: oneOf('AUTOMATIC', 'MANUAL'),
+  channel_code: v.picklist(CHANNELS),
+  failure_code: v.optional(v.pipe(v.string(), v.regex(/^[A-Z0-9_]+$/))),
+  metadata: v.optional(v.record(v.string(), v.unknown())),
+  created: Time,
+  updated: Time,
+}
+
+const PaymentRequest = v.pipe(
+  v.strictObject({
+    ...common,
+    latest_payment_id: v.optional(id('py-')),
+    channel_properties: v.record(v.string(), v.unknown()),
+    actions: v.array(Action),
+    status: oneOf(
+      ...(['REQUIRES_ACTION', 'ACCEPTING_PAYMENTS', 'PENDING', 'AUTHORIZED'] as const),
+      ...(['SUCCEEDED', 'FAILED', 'CANCELED', 'EXPIRED'] as const),
+    ),
+    description: v.optional(text(1, 1_000)),
+  }),
+  v.check((one) => fitsChannel(one), 'channel_properties do not fit the channel'),
+)
+
+const Capture = v.strictObject({
+  capture_id: id('cptr-', 'cap-'),
+  capture_amount: Rupiah,
+  capture_timestamp: Time,
+})
+
+const Payment = v.strictObject({
+  ...common,
+  payment_id: id('py-'),
+  captures: v.optional(v.array(Capture)),
+  status: oneOf('PENDING', 'AUTHORIZED', 'SUCCEEDED', 'FAILED', 'CANCELED', 'EXPIRED'),
+  payment_details: v.record(v.string(), v.unknown()),
+})
+
+const Amount = v.number()
+
+const Transaction = v.strictObject({
+  id: v.pipe(v.string(), v.regex(/^txn_[0-9a-f-]+$/)),
+  product_id: v.string(),
+  // One of those that are booked although the list of types does not name them.
+  type: v.picklist([...TYPES, 'CHARGEBACK_REVERSAL']),
+  status: oneOf('PENDING', 'SUCCESS', 'FAILED', 'VOIDED', 'REVERSED'),
+  channel_category: oneOf(
+    ...(['BANK', 'CARDS', 'CARDLESS_CREDIT', 'CASH', 'DIRECT_DEBIT', 'EWALLET', 'PAYLATER', 'QR_CODE'] as const),
+    ...(['RETAIL_OUTLET', 'VIRTUAL_ACCOUNT', 'XENPLATFORM', 'OTHER'] as const),
+  ),
+  channel_code: v.nullable(
+    v.picklist([...BANKS, 'ID_OVO', 'ID_DANA', 'ID_LINKAJA', 'ID_SHOPEEPAY', 'ID_GOPAY', 'QRIS']),
+  ),
+  reference_id: v.string(),
+  account_identifier: v.nullable(v.string()),
+  currency: Currency,
+  amount: Amount,
+  net_amount: Amount,
+  net_amount_currency: Currency,
+  cashflow: oneOf('MONEY_IN', 'MONEY_OUT'),
+  settlement_status: v.nullable(oneOf('PENDING', 'SETTLED', 'EARLY_SETTLED')),
+  estimated_settlement_time: v.nullable(Time),
+  business_id: common.business_id,
+  created: Time,
+  updated: Time,
+  fee: v.strictObject({
+    xendit_fee: Amount,
+    value_added_tax: Amount,
+    xendit_withholding_tax: Amount,
+    third_party_withholding_tax: Amount,
+    status: oneOf('PENDING', 'COMPLETED', 'CANCELED', 'REVERSED', 'NOT_APPLICABLE'),
+  }),
+  product_data: v.nullable(
+    v.strictObject({
+      capture_id: v.nullable(id('cptr-', 'cap-')),
+      payment_request_id: v.nullable(id('pr-')),
+      payment_link_id: v.nullable(v.string()),
+      reusable_payment_link_id: v.nullable(v.string()),
+    }),
+  ),
+})
+
+const Link = v.strictObject({ href: text(1, 2_048), rel: v.literal('next'), method: v.literal('GET') })
+const TransactionPage = v.strictObject({ has_more: v.boolean(), data: v.array(Transaction), links: v.array(Link) })
+
+/** By call: what is answered where all is well. */
+export const ANSWERS = {
+  create: { status: 201, body: PaymentRequest },
+  getRequest: { status: 200, body: PaymentRequest },
+  cancel: { status: 200, body: v.strictObject({ ...PaymentRequest.entries, status: v.literal('CANCELED') }) },
+  getPayment: { status: 200, body: Payment },
+  transactions: { status: 200, body: TransactionPage },
+} as const
+
+/** By status: the error codes that are documented for the calls we make. */
+export const ERROR_CODES: Readonly<Record<number, readonly string[]>> = {
+  400: words(
+    'API_VALIDATION_ERROR INVALID_VALUE_ERROR INACTIVE_PAYMENT_REQUEST INELIGIBLE_TRANSACTION_STATUS',
+    'TEMPORARILY_UNAVAILABLE PAYMENT_REQUEST_RATE_LIMITED FEATURE_NOT_AVAILABLE',
+  ),
+  401: ['INVALID_API_KEY'],
+  403: ['REQUEST_FORBIDDEN_ERROR', 'INVALID_MERCHANT_SETTINGS', 'ACCOUNT_ACCESS_BLOCKED', 'CHANNEL_NOT_ACTIVATED'],
+  404: ['DATA_NOT_FOUND'],
+  429: ['RATE_LIMIT_EXCEEDED'],
+  500: ['SERVER_ERROR'],
+  503: ['CHANNEL_UNAVAILABLE', 'ISSUER_UNAVAILABLE'],
+}
+
+export const ErrorBody = v.strictObject({
+  error_code: v.pipe(v.string(), v.regex(/^[A-Z0-9_]+$/)),
+  message: v.string(),
+  errors: v.optional(v.array(v.unknown())),
+})
+
+/** Of every answer: a whole number twice, and seconds with a fraction. */
+export const RateLimitHeaders = v.object({
+  'rate-limit-limit': v.pipe(v.string(), v.regex(/^\d+$/)),
+  'rate-limit-remaining': v.pipe(v.string(), v.regex(/^\d+$/)),
+  'rate-limit-reset': v.pipe(v.string(), v.regex(/^\d+\.\d+$/)),
+})
+
+/** What is posted to us: a static token, an id of the webhook, no fee anywhere. */
+export const CALLBACK_HEADERS = v.object({
+  'x-callback-token': text(1, 255),
+  'webhook-id': text(1, 255),
+  'content-type': v.literal('application/json'),
+})
+
+const envelope = <const Event extends string, Data extends v.GenericSchema>(event: Event, data: Data) =>
+  v.strictObject({
+    created: Time,
+    business_id: common.business_id,
+    event: v.literal(event),
+    api_version: v.literal('v3'),
+    data,
+  })
+
+export const CALLBACKS = {
+  captured: envelope('payment.capture', v.strictObject({ ...Payment.entries, status: v.literal('SUCCEEDED') })),
+  failed: envelope('payment.failure', v.strictObject({ ...Payment.entries, status: v.literal('FAILED') })),
+  // Its body is not published; these three were seen in all of them.
+  expired: envelope(
+    'payment_request.expiry',
+    v.object({ payment_request_id: id('pr-'), reference_id: text(1, 255), status: v.literal('EXPIRED') }),
+  ),
+} as const

@@ -1,0 +1,143 @@
+import * as v from 'valibot'
+
+/**
+ * What the provider's documents say of every call we make: payments API v3 and its list of transactions, as of November
+ * 2026. Written down from the documents and from nothing of ours; a field that is not here is one nobody documented.
+ */
+
+const UUID = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}'
+export const id = (...prefixes: readonly string[]) =>
+  v.pipe(v.string(), v.regex(new RegExp(`^(${prefixes.join('|')})${UUID}$`)))
+export const text = (least: number, most: number) => v.pipe(v.string(), v.minLength(least), v.maxLength(most))
+export const oneOf = <const Names extends readonly string[]>(...names: Names) => v.picklist(names)
+/** IDR has no decimals: whole numbers are sent, and never text. */
+export const Rupiah = v.pipe(v.number(), v.safeInteger(), v.minValue(1))
+export const Time = v.pipe(v.string(), v.regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,6})?Z$/))
+const Url = v.pipe(v.string(), v.url(), v.regex(/^https?:/))
+export const Country = v.literal('ID')
+export const Currency = v.literal('IDR')
+
+export const BANKS = ['BCA', 'BNI', 'BRI', 'MANDIRI', 'PERMATA'] as const
+const virtualAccounts = BANKS.map((bank) => `${bank}_VIRTUAL_ACCOUNT`)
+
+const VirtualAccount = v.strictObject({
+  display_name: text(1, 250),
+  expires_at: v.optional(Time),
+  virtual_account_number: v.optional(v.string()),
+  success_return_url: v.optional(Url),
+})
+const ReturnUrls = v.strictObject({ success_return_url: Url, failure_return_url: v.optional(Url) })
+const GopayUrls = v.strictObject({ ...ReturnUrls.entries, cancel_return_url: v.optional(Url) })
+
+/** By channel: what `channel_properties` may and must hold. */
+const CHANNEL_PROPERTIES: Readonly<Record<string, v.GenericSchema>> = {
+  ...Object.fromEntries(virtualAccounts.map((code) => [code, VirtualAccount])),
+  QRIS: v.strictObject({ expires_at: v.optional(Time), qr_string_type: v.optional(v.literal('DYNAMIC')) }),
+  OVO: v.strictObject({ account_mobile_number: v.pipe(v.string(), v.regex(/^\+[0-9]\d{1,14}$/)) }),
+  DANA: ReturnUrls,
+  LINKAJA: ReturnUrls,
+  SHOPEEPAY: ReturnUrls,
+  GOPAY: GopayUrls,
+}
+
+export const CHANNELS = Object.keys(CHANNEL_PROPERTIES)
+
+type OfChannel = { readonly channel_code: string; readonly channel_properties: unknown }
+
+export const fitsChannel = ({ channel_code: code, channel_properties: properties }: OfChannel) => {
+  const schema = CHANNEL_PROPERTIES[code]
+  return schema !== undefined && v.is(schema, properties)
+}
+
+const CreateBody = v.pipe(
+  v.strictObject({
+    reference_id: text(1, 255),
+    type: v.literal('PAY'),
+    country: Country,
+    currency: Currency,
+    request_amount: Rupiah,
+    channel_code: v.picklist(CHANNELS),
+    channel_properties: v.record(v.string(), v.unknown()),
+    capture_method: v.optional(oneOf('AUTOMATIC', 'MANUAL')),
+    description: v.optional(text(1, 1_000)),
+    metadata: v.optional(v.record(text(1, 40), text(0, 500))),
+  }),
+  v.check((one) => fitsChannel(one), 'channel_properties do not fit the channel'),
+)
+
+export const words = (...lines: readonly string[]) => lines.flatMap((line) => line.split(' '))
+
+export const TYPES = words(
+  'ADJUSTMENT_ADD ADJUSTMENT_DEDUCT BNPL_PARTNER_SETTLEMENT_CREDIT BNPL_PARTNER_SETTLEMENT_DEBIT CASHBACK_FEE CASHBACK_VAT',
+  'CHARGEBACK CONVERSION DISBURSEMENT FOREX_DEDUCTION FOREX_DEPOSIT IN_PERSON_PAYMENT',
+  'LOAN_REPAYMENT OTHER PAYMENT REFUND REMITTANCE REMITTANCE_COLLECTION_PAYMENT',
+  'REMITTANCE_PAYOUT RESERVES_HOLD RESERVES_RELEASE TOPUP TRANSFER_IN TRANSFER_OUT',
+  'WITHDRAWAL',
+)
+
+const TransactionQuery = v.strictObject({
+  types: v.optional(v.picklist(TYPES)),
+  reference_id: v.optional(text(1, 255)),
+  product_id: v.optional(v.string()),
+  'updated[gte]': v.optional(Time),
+  'updated[lte]': v.optional(Time),
+  'created[gte]': v.optional(Time),
+  'created[lte]': v.optional(Time),
+  // The maximum is not printed; nobody was seen above 50.
+  limit: v.pipe(v.string(), v.regex(/^([1-9]|[1-4]\d|50)$/)),
+  after_id: v.optional(v.string()),
+})
+
+const Nothing = v.literal('')
+const NoQuery = v.strictObject({})
+const BASIC = /^Basic [A-Za-z0-9+/]+=*$/
+const Headers = { authorization: v.pipe(v.string(), v.regex(BASIC)), accept: v.literal('application/json') }
+const V3 = { ...Headers, 'api-version': v.literal('2024-11-11') }
+
+export type RequestFacts = {
+  readonly method: 'GET' | 'POST'
+  readonly path: RegExp
+  readonly headers: v.GenericSchema
+  readonly query: v.GenericSchema
+  /** Of the body as JSON; of no body, the empty text. */
+  readonly body: v.GenericSchema
+}
+
+/** By call: what is to be sent. */
+export const REQUESTS = {
+  create: {
+    method: 'POST',
+    path: /^\/v3\/payment_requests$/,
+    headers: v.object({ ...V3, 'content-type': v.literal('application/json') }),
+    query: NoQuery,
+    body: CreateBody,
+  },
+  getRequest: {
+    method: 'GET',
+    path: new RegExp(`^/v3/payment_requests/pr-${UUID}$`),
+    headers: v.object(V3),
+    query: NoQuery,
+    body: Nothing,
+  },
+  getPayment: {
+    method: 'GET',
+    path: new RegExp(`^/v3/payments/py-${UUID}$`),
+    headers: v.object(V3),
+    query: NoQuery,
+    body: Nothing,
+  },
+  cancel: {
+    method: 'POST',
+    path: new RegExp(`^/v3/payment_requests/pr-${UUID}/cancel$`),
+    headers: v.object(V3),
+    query: NoQuery,
+    body: Nothing,
+  },
+  transactions: {
+    method: 'GET',
+    path: /^\/transactions$/,
+    headers: v.object(Headers),
+    query: TransactionQuery,
+    body: Nothing,
+  },
+} as const satisfies Readonly<Record<string, RequestFacts>>
