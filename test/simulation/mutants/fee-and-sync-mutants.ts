@@ -159,19 +159,19 @@ export const FEE_AND_SYNC_MUTANTS = [
       name: 'a row of a type or status nobody knows is dropped',
       find: "if (type === 'unknown' || status === 'unknown') return noteOther(deps, transaction, known)",
       replace: "if (type === 'unknown' || status === 'unknown') return 'passed_over'",
-      tests: [UNEXPLAINED],
+      tests: ['integration/sync-other-rows'],
     },
     {
       name: 'a refund is taken for the payment it refunds',
       find: "  if (type !== 'payment') return noteOther(deps, transaction, known)\n",
       replace: '',
-      tests: [UNEXPLAINED],
+      tests: ['integration/sync-other-rows'],
     },
     {
       name: 'the account’s own affairs are findings',
       find: "  if (type === 'account' && status !== 'unknown' && known === undefined) return 'passed_over'\n",
       replace: '',
-      tests: [UNEXPLAINED],
+      tests: ['integration/sync-other-rows'],
     },
   ]),
   ...mutantsOf('shared/sync/sync-cursor.ts', [
