@@ -195,9 +195,9 @@ describe("a statement's cursor", () => {
   })
 
   type Settled = Awaited<ReturnType<typeof settledPayments>>
-  const position = ({ settlementId, settlement, payments }: Settled) => ({
+  const position = ({ settlementId, payments }: Settled) => ({
     settlement_id: settlementId,
-    paid_at: settlement.periodStart,
+    paid_at: payments[0]?.paidAt,
     payment_id: payments[0]?.paymentId,
   })
   const BAD: readonly (readonly [string, (settled: Settled) => string])[] = [
