@@ -50,7 +50,8 @@ describe('customer key', () => {
       'AWS::Logs::LogGroup': 'KmsKeyId',
     }
     for (const [type, property] of Object.entries(keeping)) {
-      const resources = prod.ofType(type)
+      // A copy of the origin secret is in another region, where this key is not.
+      const resources = prod.ofType(type).filter(({ properties }) => properties['Name'] !== 'gateway/prod/origin')
       expect(resources).not.toStrictEqual([])
       for (const { logicalId, properties } of resources) {
         expect(JSON.stringify(properties), `${type} ${logicalId}`).toContain(`"${property}":"<key>.Arn"`)
