@@ -165,7 +165,8 @@ describe('settleClient beside live payments', () => {
       settlements.flatMap(({ settlementId }) => [windowKey(client.clientId), settlementKey(settlementId)]),
     )
     const credited = writtenKeys(crediting.calls)
-    expect(credited).toHaveLength(600)
+    // Each payment, its event, its shard, and what leads to it from its destination.
+    expect(credited).toHaveLength(800)
     expect(new Set(credited.filter(({ pk }) => pk === ledgerPk(client.clientId)).map(({ sk }) => sk))).not.toContain(
       windowKey(client.clientId).sk,
     )
