@@ -29,7 +29,7 @@ const MISSING = {
   breaching: TreatMissingData.BREACHING,
 } as const
 
-/** Written by an operator before planned work (infra/runbook.md), never by the gateway. */
+/** Written by an operator before planned work (docs/runbook.md), never by the gateway. */
 const QUIET = { namespace: 'PaymentGateway/Operators', name: 'Quiet', statistic: 'Maximum' } as const
 /** Asked for by the hour: quiet that nobody ends must end by itself. */
 const QUIET_MINUTES = 60
@@ -80,7 +80,7 @@ export class GatewayAlarms extends Construct {
     const asked = withoutGaps({ ...QUIET, dimensions: { service: serviceOf(stage) } })
     return new Alarm(this, 'quiet', {
       alarmName: `gateway-${stage}-quiet`,
-      alarmDescription: 'On while an operator asked for quiet: gateway pages are held back. infra/runbook.md#quiet',
+      alarmDescription: 'On while an operator asked for quiet: gateway pages are held back. docs/runbook.md#quiet',
       metric: cloudWatchMetric(asked, QUIET_MINUTES),
       comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
       threshold: 1,
@@ -93,7 +93,7 @@ export class GatewayAlarms extends Construct {
   private page(stage: string, { id, says }: Page, { alarms, quiet }: Suppressible): CompositeAlarm {
     return new CompositeAlarm(this, id, {
       compositeAlarmName: alarmName(stage, { id }),
-      alarmDescription: `${says} The alarms it stands for have their own mails. infra/runbook.md#page`,
+      alarmDescription: `${says} The alarms it stands for have their own mails. docs/runbook.md#page`,
       alarmRule: AlarmRule.anyOf(...alarms.map((alarm) => AlarmRule.fromAlarm(alarm, AlarmState.ALARM))),
       actionsSuppressor: quiet,
       actionsSuppressorWaitPeriod: Duration.minutes(2),

@@ -5,7 +5,7 @@ export type Severity = 'page' | 'ticket'
 
 /** What an alarm watches, whom it is for, and why it goes off where it does. */
 export type AlarmSpec = {
-  /** Names the alarm (`gateway-<stage>-<id>`) and its heading in infra/runbook.md. */
+  /** Names the alarm (`gateway-<stage>-<id>`) and its heading in docs/runbook.md. */
   readonly id: string
   readonly severity: Severity
   /** What is wrong, in one sentence. */
@@ -32,4 +32,4 @@ export const alarmName = (stage: string, { id }: Pick<AlarmSpec, 'id'>): string 
 
 /** What the mail says: the sentence, the sufferer, and where to read on. */
 export const alarmDescription = ({ id, severity, says, suffers }: AlarmSpec): string =>
-  `[${severity}] ${says} Who suffers: ${suffers} What to do: infra/runbook.md#${id}`
+  `[${severity}] ${says} Who suffers: ${suffers} What to do: docs/runbook.md#${id}`

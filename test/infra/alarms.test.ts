@@ -41,7 +41,7 @@ describe('every alarm', () => {
 
   it('says how urgent it is, who suffers, and where to read on', () => {
     const pattern = (id: string) =>
-      new RegExp(`^\\[(page|ticket)\\] .+\\. Who suffers: .+\\. What to do: infra/runbook\\.md#${id}$`)
+      new RegExp(`^\\[(page|ticket)\\] .+\\. Who suffers: .+\\. What to do: docs/runbook\\.md#${id}$`)
 
     expect(alarms.filter(({ id, description }) => !pattern(id).test(description))).toStrictEqual([])
     // CloudWatch's limit.

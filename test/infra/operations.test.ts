@@ -16,7 +16,7 @@ const prod = synthesised('prod')
 const matches = (pattern: RegExp): readonly string[] => [...operations.matchAll(pattern)].map(([, found = '']) => found)
 
 describe('what a person reads', () => {
-  it.each(['README.md', 'docs/operations.md', 'infra/runbook.md', 'infra/local/banner.ts'])(
+  it.each(['README.md', 'docs/operations.md', 'docs/runbook.md', 'infra/local/banner.ts'])(
     '%s asks for version 2 of the AWS CLI before its first command',
     (path) => {
       const text = readFileSync(join(PROJECT_ROOT, path), 'utf8')

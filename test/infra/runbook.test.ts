@@ -11,7 +11,7 @@ import { PROJECT_ROOT } from '../support/source-file.ts'
 import { synthesised } from '../support/stack-template.ts'
 
 const template = synthesised('prod')
-const runbook = readFileSync(join(PROJECT_ROOT, 'infra/runbook.md'), 'utf8')
+const runbook = readFileSync(join(PROJECT_ROOT, 'docs/runbook.md'), 'utf8')
 
 const matches = (pattern: RegExp, text = runbook): readonly string[] =>
   [...text.matchAll(pattern)].map(([, found = '']) => found)
@@ -40,7 +40,7 @@ describe('the runbook', () => {
   it('is where every description points to', () => {
     const descriptions = ['AWS::CloudWatch::Alarm', 'AWS::CloudWatch::CompositeAlarm']
       .flatMap((type) => template.ofType(type))
-      .flatMap(({ properties }) => matches(/infra\/runbook\.md#([\w-]+)$/g, String(properties['AlarmDescription'])))
+      .flatMap(({ properties }) => matches(/docs\/runbook\.md#([\w-]+)$/g, String(properties['AlarmDescription'])))
 
     expect(descriptions.filter((anchor) => !anchors.includes(anchor))).toStrictEqual([])
     expect(descriptions).toStrictEqual(expect.arrayContaining(['page', 'quiet', ...sections.keys()]))
