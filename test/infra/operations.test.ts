@@ -15,19 +15,6 @@ const prod = synthesised('prod')
 
 const matches = (pattern: RegExp): readonly string[] => [...operations.matchAll(pattern)].map(([, found = '']) => found)
 
-describe('what a person reads', () => {
-  it.each(['README.md', 'docs/operations.md', 'docs/runbook.md', 'infra/local/banner.ts'])(
-    '%s asks for version 2 of the AWS CLI before its first command',
-    (path) => {
-      const text = readFileSync(join(PROJECT_ROOT, path), 'utf8')
-      const [before = ''] = text.split(/\baws [a-z]+(?:-[a-z]+)* /, 1)
-
-      expect(before.length).toBeLessThan(text.length)
-      expect(before).toMatch(/AWS CLI \(?version 2/)
-    },
-  )
-})
-
 describe('docs/operations.md', () => {
   it('gives shell that a shell can read', () => {
     const blocks = matches(/^ *```sh\n([\s\S]*?)^ *```$/gm)
