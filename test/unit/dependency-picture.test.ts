@@ -1,0 +1,73 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { dependencyPicture, importsOf, mermaidOf, withPicture } from '../support/dependency-picture.ts'
+import { PROJECT_ROOT, parseSource, sourcesIn } from '../support/source-file.ts'
+
+const arrowsOf = (mermaid: string) => [...mermaid.matchAll(/^ {2}(\w+ --> \w+)$/gm)].map(([, arrow]) => arrow)
+
+describe('docs/dependencies.md', () => {
+  it('shows the code as it is; otherwise: npm run picture -- --write', () => {
+    const document = readFileSync(join(PROJECT_ROOT, 'docs/dependencies.md'), 'utf8')
+
+    expect(document).toBe(withPicture(document, dependencyPicture(sourcesIn('shared', 'functions', 'infra'))))
+  })
+})
+
+describe('the picture', () => {
+  it('tells code that is loaded from types that are erased', () => {
+    const sources = [
+      parseSource('shared/sync/a.ts', `import { b } from '../payment/fee/b.ts'\nimport type { C } from '../money.ts'`),
+      parseSource('shared/payment/fee/b.ts', `import { type C, minor } from '../../money.ts'`),
+      parseSource('shared/money.ts', `import type { A } from './sync/a.ts'\nimport { z } from 'zod'`),
+    ]
+
+    expect([...importsOf(sources, 'values')]).toStrictEqual([
+      ['shared', []],
+      ['shared/payment', ['shared']],
+      ['shared/sync', ['shared/payment']],
+    ])
+    expect([...importsOf(sources, 'types')]).toStrictEqual([
+      ['shared', ['shared/sync']],
+      ['shared/payment', []],
+      ['shared/sync', ['shared']],
+    ])
+  })
+
+  it('leaves out an arrow that a longer way says too', () => {
+    const graph = new Map([
+      ['infra/local', ['shared/payment', 'shared/table']],
+      ['shared/payment', ['shared/table']],
+      ['shared/table', []],
+    ])
+
+    expect(arrowsOf(mermaidOf(graph))).toStrictEqual([
+      'infra_local --> shared_payment',
+      'shared_payment --> shared_table',
+    ])
+  })
+
+  it('shows folders in a circle as one box', () => {
+    const graph = new Map([
+      ['shared/event', ['shared/webhook']],
+      ['shared/sync', ['shared/webhook']],
+      ['shared/webhook', ['shared/event', 'shared/table']],
+      ['shared/table', []],
+    ])
+    const mermaid = mermaidOf(graph)
+
+    expect(mermaid).toContain('shared_event["event, webhook"]')
+    expect(mermaid).not.toContain('["webhook"]')
+    expect(arrowsOf(mermaid)).toStrictEqual(['shared_event --> shared_table', 'shared_sync --> shared_event'])
+  })
+
+  it('has its place in the document, and nowhere else', () => {
+    const document =
+      'before\n<!-- written by `npm run picture -- --write` -->\nold\n<!-- end of what is written -->\nafter'
+
+    expect(withPicture(document, 'new')).toBe(
+      'before\n<!-- written by `npm run picture -- --write` -->\n\nnew\n\n<!-- end of what is written -->\nafter',
+    )
+    expect(() => withPicture('no place', 'new')).toThrow('no place')
+  })
+})
