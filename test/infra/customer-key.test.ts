@@ -5,8 +5,7 @@ import { synthesised } from '../support/stack-template.ts'
 import { DOMAIN, stageWith } from '../support/stage-options.ts'
 
 const dev = synthesised('dev')
-/** Without its front: what CloudFront shows is copied to another region, where this key is none. */
-const prod = synthesised({ ...deployedStage('prod'), front: 'none' })
+const prod = synthesised('prod')
 const [key, ...others] = prod.ofType('AWS::KMS::Key')
 
 const ACCOUNT = { AWS: 'arn:<AWS::Partition>:iam::<AWS::AccountId>:root' }

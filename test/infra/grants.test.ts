@@ -2,13 +2,10 @@ import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { type FunctionSpec, isHttp } from '../../functions/function-spec.ts'
 import { MANIFEST } from '../../functions/manifest.ts'
-import { deployedStage } from '../../infra/stage.ts'
 import { TABLE_ACTIONS } from '../../shared/table/access.ts'
 import { synthesised } from '../support/stack-template.ts'
 
-/** Without its front, whose secret is of whoever answers HTTP and of no entry (front.test.ts). */
-const PROD = { ...deployedStage('prod'), front: 'none' } as const
-const STAGES = { dev: synthesised('dev'), prod: synthesised(PROD) }
+const STAGES = { dev: synthesised('dev'), prod: synthesised('prod') }
 type Stage = keyof typeof STAGES
 
 const OneOrMany = v.pipe(
