@@ -16,7 +16,12 @@ type ApplyDeps = Pick<Deps, 'stage' | 'table' | 'sleep' | 'random' | 'provider' 
 
 export type ApplyOutcome =
   /** The books now say what the provider says. */
-  | { readonly kind: 'applied'; readonly payment: StoredPayment | undefined }
+  | {
+      readonly kind: 'applied'
+      readonly payment: StoredPayment | undefined
+      /** Money was seen that the payment cannot be credited with: it is in suspense. */
+      readonly held?: true
+    }
   /** Noted, and to be asked again: the payment is still being created. */
   | { readonly kind: 'deferred' }
   /** Paid, says the provider, and does not show the money yet: to be asked again soon. */
@@ -72,7 +77,7 @@ const carryOut = async (
     }
     case 'hold':
       await recordSuspense(deps, heldMoney({ ...decision, payment: stored, now: deps.now() }))
-      return applied(stored)
+      return { kind: 'applied', payment: stored, held: true }
     case 'hold_and_fail': {
       const held = heldMoney({ ...decision, now: deps.now() })
       return appliedOrAgain(await closePayment(deps, decision.payment, 'failed', source, held))

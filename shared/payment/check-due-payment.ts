@@ -1,11 +1,11 @@
 import type { Deps } from '../deps.ts'
 import type { PaymentId } from '../ids.ts'
-import { addMs, later, type Timestamp } from '../time.ts'
+import { addMs, HOUR_MS, later, type Timestamp } from '../time.ts'
 import { type ApplyOutcome, applyProviderReport } from './apply-provider-report.ts'
 import { nextCheckAt, RETRY_CHECK_MS } from './channel-timing.ts'
 import { expirePayment } from './expire-payment.ts'
 import { noteNotFoundUpstream } from './note-not-found-upstream.ts'
-import { type CreatingPayment, isPastItsTime, type Payment } from './payment.ts'
+import { type CreatingPayment, isPastItsTime, type Payment, type StoredPayment } from './payment.ts'
 import { claimCheck, endCheck, parseStored, scheduleCheck } from './payment-store.ts'
 
 type CheckDeps = Pick<Deps, 'stage' | 'table' | 'sleep' | 'random' | 'provider' | 'now' | 'newId' | 'log' | 'alerts'>
@@ -20,14 +20,17 @@ const resultOf = (outcomes: readonly ApplyOutcome[]): CheckResult => {
   return outcomes.some(({ kind }) => kind === 'not_shown') ? 'not_shown' : 'checked'
 }
 
-/** Asks about every capture that was reported while the payment was being created. */
-const askAboutRemembered = async (
-  deps: CheckDeps,
-  ids: ReadonlySet<string> | undefined,
-): Promise<readonly ApplyOutcome[]> => {
+/** How long a remembered capture may be missing upstream; by then the provider has sent its callback again. */
+const MISSING_PATIENCE_MS = HOUR_MS
+
+/** Asks about every capture that was reported while the payment was being created. One not found yet is not shown yet. */
+const askAboutRemembered = async (deps: CheckDeps, payment: StoredPayment): Promise<readonly ApplyOutcome[]> => {
+  const asked = payment.providerAttempts.at(-1)?.startedAt
+  const isPatient = asked !== undefined && deps.now() < addMs(asked, MISSING_PATIENCE_MS)
   const outcomes: ApplyOutcome[] = []
-  for (const providerPaymentId of ids ?? []) {
-    outcomes.push(await applyProviderReport(deps, { providerPaymentId }, 'due_work'))
+  for (const providerPaymentId of payment.rememberedPaymentIds ?? []) {
+    const outcome = await applyProviderReport(deps, { providerPaymentId }, 'due_work')
+    outcomes.push(outcome.kind === 'not_found' && isPatient ? { kind: 'not_shown' } : outcome)
   }
   return outcomes
 }
@@ -40,10 +43,7 @@ const askAboutOwnRequest = async (deps: CheckDeps, payment: Payment): Promise<Ap
 }
 
 const checkPending = async (deps: CheckDeps, payment: Payment, claimedDueAt: Timestamp): Promise<CheckResult> => {
-  const outcomes = [
-    ...(await askAboutRemembered(deps, payment.rememberedPaymentIds)),
-    await askAboutOwnRequest(deps, payment),
-  ]
+  const outcomes = [...(await askAboutRemembered(deps, payment)), await askAboutOwnRequest(deps, payment)]
   const result = resultOf(outcomes)
   // Without an answer the claim's own due time stands: it is asked again soon.
   if (result === 'checked') {
@@ -57,7 +57,7 @@ const checkCreating = async (
   creating: CreatingPayment,
   claimedDueAt: Timestamp,
 ): Promise<CheckResult> => {
-  const outcomes = await askAboutRemembered(deps, creating.rememberedPaymentIds)
+  const outcomes = await askAboutRemembered(deps, creating)
   const result = resultOf(outcomes)
   if (result === 'checked' && outcomes.every(({ kind }) => kind !== 'deferred')) {
     await endCheck(deps, creating.paymentId, claimedDueAt)

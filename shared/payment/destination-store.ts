@@ -17,7 +17,10 @@ export const pointFromDestination = ({ paymentDestination, createdAt, paymentId 
 /** How many payments of one destination are looked through: a number is given out again, but not as often. */
 const MOST = 1_000
 
-/** The payments that showed a destination, of every client, newest first; `complete` says if there are no more. */
+/**
+ * The payments that showed a destination, of every client, newest first; `complete` says if there are no more. Nothing
+ * found is never complete: payments of releases without pointers are found through their client only.
+ */
 export const paymentsAtDestination = async (
   deps: ReadDeps,
   destination: string,
@@ -34,6 +37,6 @@ export const paymentsAtDestination = async (
   const payments = await findPaymentsByKey(deps, ids)
   return {
     payments: payments.filter(({ paymentDestination }) => paymentDestination === destination),
-    complete: cursor === undefined,
+    complete: cursor === undefined && items.length > 0,
   }
 }

@@ -14,7 +14,8 @@ import { createFailed } from './wait-for-attempt.ts'
 type PushDeps = Pick<Deps, 'stage' | 'table' | 'sleep' | 'random' | 'provider' | 'now' | 'newId' | 'log' | 'alerts'>
 
 /** A push has one row; more are read so that rows of other references cannot hide it. */
-const ROWS_READ = 50
+const ROWS_OF_PAGE = 50
+const MOST_PAGES = 5
 
 /** What became of the money of a payment afterwards does not say whether a push was paid. */
 const MAY_BE_PAYMENT: ReadonlySet<ProviderTransaction['type']> = new Set(['payment', 'unknown'])
@@ -25,12 +26,19 @@ const endOfCall = (creating: CreatingPayment, last: ProviderAttempt): Timestamp 
 
 /** Every row of exactly this reference, whatever the provider's filter lets through; it throws when some may be missing. */
 const rowsOf = async (deps: PushDeps, reference: string): Promise<readonly ProviderTransaction[]> => {
-  const answer = await deps.provider.listTransactions({ reference, limit: ROWS_READ }, PROVIDER_READ_TIMEOUT_MS)
-  const isWhole = answer.kind === 'found' && !answer.value.hasMore && !answer.value.unreadableIds?.length
-  if (!isWhole) {
-    throw createFailed('the provider could not say whether the last push was paid; retry with the same Idempotency-Key')
+  const own: ProviderTransaction[] = []
+  let afterId: string | undefined
+  for (let page = 0; page < MOST_PAGES; page++) {
+    const filter = { reference, limit: ROWS_OF_PAGE, ...(afterId !== undefined && { afterId }) }
+    const answer = await deps.provider.listTransactions(filter, PROVIDER_READ_TIMEOUT_MS)
+    if (answer.kind !== 'found' || answer.value.unreadableIds?.length) break
+    const { transactions, hasMore } = answer.value
+    own.push(...transactions.filter((row) => row.reference === reference && MAY_BE_PAYMENT.has(row.type)))
+    if (!hasMore) return own
+    afterId = answer.value.afterId ?? transactions.at(-1)?.transactionId
+    if (afterId === undefined) break
   }
-  return answer.value.transactions.filter((row) => row.reference === reference && MAY_BE_PAYMENT.has(row.type))
+  throw createFailed('the provider could not say whether the last push was paid; retry with the same Idempotency-Key')
 }
 
 /** `no_money`: the push came to nothing that this payment could be credited with. */

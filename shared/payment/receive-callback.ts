@@ -4,6 +4,7 @@ import type { PaymentId } from '../ids.ts'
 import { type CallbackHints, parseCallback } from '../provider/callback-body.ts'
 import { isCallbackToken } from '../provider/callback-secret.ts'
 import { type ApplyOutcome, applyProviderReport } from './apply-provider-report.ts'
+import type { StoredPayment } from './payment.ts'
 import { findStoredPayment, markDueNow, parseStored, rememberCapture } from './payment-store.ts'
 import { paymentIdOf } from './provider-attempts.ts'
 
@@ -25,20 +26,23 @@ const isNoNews = async (deps: CallbackDeps, { providerPaymentId }: CallbackHints
 }
 
 /**
- * Has the payment looked at at once. Refused for one that is terminal; one that is being created remembers the money
- * that the provider has confirmed and does not show yet.
+ * Has the payment looked at at once, and answers it where that is refused: for one that is terminal, and for one that is
+ * being created, which remembers the money that the callback names if the provider says that it was paid.
  */
 const lookAtOnce = async (
   deps: CallbackDeps,
   paymentId: PaymentId,
   { providerPaymentId }: CallbackHints,
   outcome: ApplyOutcome,
-): Promise<void> => {
+): Promise<StoredPayment | undefined> => {
   const now = deps.now()
   const marked = await markDueNow(deps, paymentId, now)
-  if (marked.applied || outcome.kind !== 'not_shown' || providerPaymentId === undefined) return
+  if (marked.applied) return undefined
   const stored = parseStored(marked.item)
-  if (stored?.status === 'creating') await rememberCapture(deps, stored, providerPaymentId, now)
+  if (stored?.status === 'creating' && outcome.kind === 'not_shown' && providerPaymentId !== undefined) {
+    await rememberCapture(deps, stored, providerPaymentId, now)
+  }
+  return stored
 }
 
 /**
@@ -47,17 +51,25 @@ const lookAtOnce = async (
  */
 const isBehind = (outcome: ApplyOutcome, { providerPaymentId }: CallbackHints): boolean =>
   outcome.kind === 'applied'
-    ? outcome.payment?.status === 'pending' && providerPaymentId !== undefined
+    ? providerPaymentId !== undefined && !outcome.held && isOpen(outcome.payment)
     : outcome.kind !== 'deferred'
+
+const isOpen = (payment: StoredPayment | undefined): boolean =>
+  payment?.status === 'pending' || payment?.status === 'creating'
 
 const apply = async (deps: CallbackDeps, callback: CallbackHints): Promise<CallbackOutcome> => {
   const paymentId = callback.reference === undefined ? undefined : paymentIdOf(callback.reference)
   if (await isNoNews(deps, callback, paymentId)) return 'ignored'
   const outcome = await applyProviderReport(deps, callback, 'callback')
-  if (paymentId !== undefined && isBehind(outcome, callback)) await lookAtOnce(deps, paymentId, callback, outcome)
-  if (outcome.kind === 'applied') return 'applied'
+  const unmarked =
+    paymentId !== undefined && isBehind(outcome, callback)
+      ? await lookAtOnce(deps, paymentId, callback, outcome)
+      : undefined
+  // Nobody looks at a payment that is being created: only the provider can bring this news again.
+  const isLookedAt = unmarked?.status !== 'creating' || callback.providerPaymentId === undefined
+  if (outcome.kind === 'applied' && isLookedAt) return 'applied'
   deps.log.warn('callback.deferred', { payment_id: paymentId, outcome: outcome.kind })
-  return outcome.kind === 'not_found' ? 'ignored' : 'ask_again'
+  return outcome.kind === 'not_found' && isLookedAt ? 'ignored' : 'ask_again'
 }
 
 /**

@@ -23,7 +23,7 @@ let measured: Measured
 
 beforeAll(async () => {
   measured = await measureFlows(inject('dynamodbEndpoint'))
-})
+}, 180_000)
 
 describe('the costs in docs/operations.md', () => {
   it('are those that `npm run costs -- --write` puts there', () => {

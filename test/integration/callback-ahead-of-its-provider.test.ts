@@ -11,9 +11,10 @@ import type { Payment } from '../../shared/payment/payment.ts'
 import { findStoredPayment } from '../../shared/payment/payment-store.ts'
 import { receiveCallback } from '../../shared/payment/receive-callback.ts'
 import { refreshPayment } from '../../shared/payment/refresh-payment.ts'
+import type { ProviderRequest } from '../../shared/provider/provider.ts'
 import { callbackSecretName } from '../../shared/secrets.ts'
 import { findSuspense } from '../../shared/suspense/suspense-store.ts'
-import { addMs } from '../../shared/time.ts'
+import { addMs, type Timestamp } from '../../shared/time.ts'
 import { call } from '../support/api-event.ts'
 import { aCreating } from '../support/creating-payment.ts'
 import { ledgerView } from '../support/ledger-view.ts'
@@ -110,21 +111,61 @@ describe('a callback faster than the provider’s own read side', () => {
     expect(await stored()).toMatchObject({ status: 'succeeded' })
   })
 
-  it('is remembered by a payment that is being created, and looked at at once', async () => {
+  /** A payment of which nobody knows the request: its process died, and the customer has paid. */
+  const aHiddenCreating = async (request: Partial<ProviderRequest>) => {
     const { deps, payment, providerPaymentId, say } = await aHidden('missing')
     const { creating } = await aCreating()
-    const request = deps.provider.requests.get(payment.paymentRequestId)
-    if (!request) throw new Error('the provider does not know the request')
-    deps.provider.requests.set('pr-creating', { ...request, paymentRequestId: 'pr-creating' })
+    const paid = deps.provider.requests.get(payment.paymentRequestId)
+    if (!paid) throw new Error('the provider does not know the request')
+    deps.provider.requests.set('pr-creating', { ...paid, paymentRequestId: 'pr-creating', ...request })
     const about = { ...payment, paymentId: creating.paymentId, paymentRequestId: 'pr-creating' }
+    const dueAt = () => dueAtOf(deps, 'payment', creating.paymentId)
+    return {
+      deps,
+      providerPaymentId,
+      say: () => say(captureBody(about, providerPaymentId)),
+      stored: () => findStoredPayment(deps, creating.paymentId),
+      dueAt,
+      check: async () => checkDuePayment(deps, { paymentId: creating.paymentId, dueAt: (await dueAt()) as Timestamp }),
+    }
+  }
 
-    expect(await say(captureBody(about, providerPaymentId))).toBe('ask_again')
+  it('is remembered by a payment that is being created, and looked at at once', async () => {
+    const { deps, providerPaymentId, say, stored, dueAt } = await aHiddenCreating({})
 
-    expect(await findStoredPayment(deps, creating.paymentId)).toMatchObject({
+    expect(await say()).toBe('ask_again')
+
+    expect(await stored()).toMatchObject({
       status: 'creating',
       rememberedPaymentIds: new Set([providerPaymentId]),
     })
-    expect(await dueAtOf(deps, 'payment', creating.paymentId)).toBe(deps.now())
+    expect(await dueAt()).toBe(deps.now())
+  })
+
+  it('stays remembered while it is missing, for an hour: by then the provider has called again', async () => {
+    const { deps, providerPaymentId, say, stored, dueAt, check } = await aHiddenCreating({})
+    await say()
+
+    expect(await check()).toBe('not_shown')
+    expect(await stored()).toMatchObject({ rememberedPaymentIds: new Set([providerPaymentId]) })
+    deps.clock.advance(3_600)
+    expect(await check()).toBe('checked')
+
+    expect(await stored()).not.toHaveProperty('rememberedPaymentIds')
+    expect(await dueAt()).toBeUndefined()
+  })
+
+  it.each([
+    ['is open', true],
+    ['cannot be found', false],
+  ])('is asked for again when the payment is being created and its request %s too', async (_, isKnown) => {
+    const { deps, say, stored, dueAt } = await aHiddenCreating({ status: 'open', latestPaymentId: undefined })
+    if (!isKnown) deps.provider.requests.delete('pr-creating')
+
+    expect(await say()).toBe('ask_again')
+
+    expect(await stored()).not.toHaveProperty('rememberedPaymentIds')
+    expect(await dueAt()).toBeUndefined()
   })
 
   it('answers 502 to the operator and to a cancel, who wait for the same money', async () => {

@@ -116,8 +116,22 @@ describe('rows found by reference', () => {
     await expectHeldBack(deps, client, 'not decided yet')
   })
 
+  it('are looked at on the pages behind, too', async () => {
+    const { deps, client, row, reference } = await lostPush()
+    const others = [row('failed', { reference: `${reference}0` })]
+    deps.provider.script('listTransactions', async ({ afterId }) => ({
+      kind: 'found',
+      value:
+        afterId === undefined
+          ? { transactions: others, hasMore: true }
+          : { transactions: afterId === others[0]?.transactionId ? [row('pending')] : [], hasMore: false },
+    }))
+
+    await expectHeldBack(deps, client, 'not decided yet')
+  })
+
   it.each([
-    ['there are more of them', { hasMore: true }],
+    ['there are more of them than five pages', { hasMore: true, afterId: 'txn-0' }],
     ['one of them cannot be read', { unreadableIds: ['txn-1'] }],
   ])('prove nothing when %s', async (_, page) => {
     const { deps, client } = await lostPush()
