@@ -89,7 +89,7 @@ const SAMPLES: readonly (readonly [RuleName, path: string, refused: string, acce
     'the stack does not use the local gateway',
     'infra/app.ts',
     `import { seed } from './local/seed.ts'`,
-    `import { deployedStage } from './stage.ts'`,
+    `import { deployedStage } from './stack/stage.ts'`,
   ],
   [
     'time, chance and environment come in through deps',

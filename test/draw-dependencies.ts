@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { readOptions, runCommand } from '../infra/check/command-line.ts'
+import { readOptions, runCommand } from '../infra/local/terminal/command-line.ts'
 import { dependencyPicture, withPicture } from './support/dependency-picture.ts'
 import { PROJECT_ROOT, sourcesIn } from './support/source-file.ts'
 

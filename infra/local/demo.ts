@@ -1,8 +1,8 @@
-import { readOptions, runCommand } from '../check/command-line.ts'
-import { printableLines } from '../check/printable.ts'
 import { demoWalk } from './demo-walk.ts'
 import { startLocalCloud } from './local-cloud.ts'
-import { watchProcess } from './process-life.ts'
+import { watchProcess } from './process/process-life.ts'
+import { readOptions, runCommand } from './terminal/command-line.ts'
+import { printableLines } from './terminal/printable.ts'
 
 const USAGE = `npm run demo
 

@@ -1,6 +1,5 @@
 import type { FunctionSpec } from '../../functions/function-spec.ts'
 import { MANIFEST } from '../../functions/manifest.ts'
-import type { AlertInbox } from './alert-inbox.ts'
 import {
   CALLBACK_TOKEN,
   type LocalTable,
@@ -10,18 +9,19 @@ import {
   openTable,
   PROVIDER_KEY,
 } from './backends.ts'
-import { type DataDirectory, openDataDirectory } from './data-directory.ts'
-import { startEventSources } from './event-sources.ts'
-import { type FunctionHost, hostFunctions } from './function-host.ts'
-import { startHttpGateway } from './http-gateway.ts'
-import { startLambdaServer } from './lambda-server.ts'
-import { loadHandlers } from './load-handlers.ts'
-import type { LocalClock } from './local-clock.ts'
-import { LOCAL_STAGE, localDeps } from './local-deps.ts'
-import { type LocalLog, localLog } from './local-log.ts'
+import type { AlertInbox } from './emulators/alert-inbox.ts'
+import { startLambdaServer } from './emulators/lambda-server.ts'
+import { startWebhookInbox } from './emulators/webhook-inbox.ts'
+import { type FunctionHost, hostFunctions } from './functions/function-host.ts'
+import { loadHandlers } from './functions/load-handlers.ts'
+import { LOCAL_STAGE, localDeps } from './functions/local-deps.ts'
+import { type LocalLog, localLog } from './functions/local-log.ts'
+import { type DataDirectory, openDataDirectory } from './process/data-directory.ts'
+import type { LocalClock } from './process/local-clock.ts'
 import { startProviderSimulator } from './provider-simulator/provider-simulator.ts'
 import { type DemoClient, seedDemoClient } from './seed.ts'
-import { startWebhookInbox } from './webhook-inbox.ts'
+import { startHttpGateway } from './triggers/http-gateway.ts'
+import { startEventSources } from './triggers/start-event-sources.ts'
 
 export type LocalCloudOptions = {
   /** API here, Lambda, provider and inbox on the three ports behind it; 0 takes free ones. */

@@ -1,8 +1,8 @@
-import { asksForHelp, readOptions, UsageError, wholeNumber } from '../check/command-line.ts'
-import { printableLines } from '../check/printable.ts'
-import { banner } from './banner.ts'
 import { startLocalCloud } from './local-cloud.ts'
-import { watchProcess } from './process-life.ts'
+import { watchProcess } from './process/process-life.ts'
+import { banner } from './terminal/banner.ts'
+import { asksForHelp, readOptions, UsageError, wholeNumber } from './terminal/command-line.ts'
+import { printableLines } from './terminal/printable.ts'
 
 const DEFAULT_PORT = 3000
 /** PORT and the three ports behind it. */

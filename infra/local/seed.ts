@@ -1,6 +1,6 @@
 import * as v from 'valibot'
-import type { FunctionHost } from './function-host.ts'
-import { readJsonFile, writeJsonFile } from './json-file.ts'
+import type { FunctionHost } from './functions/function-host.ts'
+import { readJsonFile, writeJsonFile } from './process/json-file.ts'
 
 const DemoClientSchema = v.object({
   client_id: v.string(),

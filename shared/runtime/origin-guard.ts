@@ -23,7 +23,7 @@ const OriginSecretSchema = v.pipe(
  * in it.
  *
  * Rotation: put {"current": new, "previous": old}, wait two minutes until no function remembers the old text (see
- * `Secrets.get`), raise `originSecretRotation` in infra/stage.ts and deploy the front; when CloudFront has spread it,
+ * `Secrets.get`), raise `originSecretRotation` in infra/stack/stage.ts and deploy the front; when CloudFront has spread it,
  * put {"current": new}.
  */
 export const originGuard = (

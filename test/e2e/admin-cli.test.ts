@@ -2,10 +2,10 @@ import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { runAdmin } from '../../infra/cli/run-admin.ts'
 import { type LocalCloud, startLocalCloud } from '../../infra/local/local-cloud.ts'
+import { runAdmin } from '../../infra/operate/admin/run-admin.ts'
 
-const MAIN = join(import.meta.dirname, '../../infra/cli/main.ts')
+const MAIN = join(import.meta.dirname, '../../infra/operate/admin/main.ts')
 
 let cloud: LocalCloud
 beforeAll(async () => {

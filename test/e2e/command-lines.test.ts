@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { SOURCE_MAPS } from '../../infra/source-maps.ts'
+import { SOURCE_MAPS } from '../../infra/stack/functions/source-maps.ts'
 import { tempDirectory } from '../support/temp-directory.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -63,7 +63,11 @@ describe('the command lines of every script', () => {
     mkdirSync(join(directory, SOURCE_MAPS), { recursive: true })
     writeFileSync(join(directory, SOURCE_MAPS, 'x.mjs.map'), '{"version":3,"sources":[],"names":[],"mappings":""}')
 
-    const { code, out } = await run('infra/cli/trace.ts', ['x', directory], 'Error: \u001b[2J\u202e\n    at f\n')
+    const { code, out } = await run(
+      'infra/operate/trace/main.ts',
+      ['x', directory],
+      'Error: \u001b[2J\u202e\n    at f\n',
+    )
 
     expect({ code, out }).toStrictEqual({ code: 0, out: 'Error: \\u001b[2J\\u202e\n    at f\n' })
   })

@@ -3,7 +3,7 @@ import { get, type IncomingMessage } from 'node:http'
 import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { demoWalk } from '../../infra/local/demo-walk.ts'
-import { localAws } from '../../infra/local/dynamodb-local.ts'
+import { localAws } from '../../infra/local/emulators/dynamodb-local.ts'
 import { type LocalCloud, startLocalCloud } from '../../infra/local/local-cloud.ts'
 import { eventually } from '../support/eventually.ts'
 

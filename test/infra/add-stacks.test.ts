@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { App } from 'aws-cdk-lib'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import cdkJson from '../../cdk.json' with { type: 'json' }
-import { addStacks } from '../../infra/add-stacks.ts'
+import { addStacks } from '../../infra/stack/add-stacks.ts'
 import { OPTIONAL_STAGES } from '../support/stage-options.ts'
 
 let outdir: string

@@ -4,7 +4,7 @@
  */
 import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
-import { deployedStage } from '../../infra/stage.ts'
+import { deployedStage } from '../../infra/stack/stage.ts'
 import { alarmsIn } from '../support/alarm-template.ts'
 import { synthesised } from '../support/stack-template.ts'
 

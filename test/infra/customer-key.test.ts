@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { MANIFEST } from '../../functions/manifest.ts'
-import { deployedStage } from '../../infra/stage.ts'
+import { deployedStage } from '../../infra/stack/stage.ts'
 import { synthesised } from '../support/stack-template.ts'
 import { DOMAIN, stageWith } from '../support/stage-options.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { numbered, searchExpression } from '../../infra/dashboard/graph.ts'
+import { numbered, searchExpression } from '../../infra/stack/monitoring/dashboard/graph.ts'
 import { graphsIn } from '../support/alarm-template.ts'
 import { synthesised } from '../support/stack-template.ts'
 

@@ -3,11 +3,11 @@ import { join } from 'node:path'
 import { App } from 'aws-cdk-lib'
 import { describe, expect, it } from 'vitest'
 import cdkJson from '../../cdk.json' with { type: 'json' }
-import { ok, unclear, wrong } from '../../infra/check/finding.ts'
-import { OLDEST_BOOTSTRAP } from '../../infra/deploy/check-account.ts'
-import { type DeployIo, runCdk, runDeploy } from '../../infra/deploy/run-deploy.ts'
-import { GatewayStack } from '../../infra/gateway-stack.ts'
-import { deployedStage } from '../../infra/stage.ts'
+import { ok, unclear, wrong } from '../../infra/operate/check/finding.ts'
+import { OLDEST_BOOTSTRAP } from '../../infra/operate/deploy/check-account.ts'
+import { type DeployIo, runCdk, runDeploy } from '../../infra/operate/deploy/run-deploy.ts'
+import { GatewayStack } from '../../infra/stack/gateway-stack.ts'
+import { deployedStage } from '../../infra/stack/stage.ts'
 import { tempDirectory } from '../support/temp-directory.ts'
 
 type CdkCall = { readonly args: readonly string[]; readonly region: string | undefined }

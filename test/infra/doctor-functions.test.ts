@@ -6,8 +6,8 @@ import {
   GetFunctionConfigurationCommand,
 } from '@aws-sdk/client-lambda'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { awsClients } from '../../infra/check/aws-clients.ts'
-import { checkFunctions } from '../../infra/doctor/check-functions.ts'
+import { awsClients } from '../../infra/operate/check/aws-clients.ts'
+import { checkFunctions } from '../../infra/operate/doctor/check-functions.ts'
 import { awsRefusal } from '../support/aws-refusal.ts'
 import { STREAM_ARN } from '../support/deployed-stage.ts'
 import { type ExaminedStage, examinedStage, template } from '../support/examined-stage.ts'

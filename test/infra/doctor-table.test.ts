@@ -6,7 +6,7 @@ import {
   DescribeTimeToLiveCommand,
 } from '@aws-sdk/client-dynamodb'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { awsClients } from '../../infra/check/aws-clients.ts'
+import { awsClients } from '../../infra/operate/check/aws-clients.ts'
 import { awsRefusal } from '../support/aws-refusal.ts'
 import { type ExaminedStage, examinedStage } from '../support/examined-stage.ts'
 import { PROJECT_ROOT } from '../support/source-file.ts'

@@ -52,7 +52,7 @@ describe('what a person reads', () => {
   })
 
   it('asks for version 2 of the AWS CLI before its first command', () => {
-    const texts = [...DOCUMENTS, 'infra/local/banner.ts'].map((path) => [path, read(path)] as const)
+    const texts = [...DOCUMENTS, 'infra/local/terminal/banner.ts'].map((path) => [path, read(path)] as const)
     const commands = /\baws [a-z]+(?:-[a-z]+)* /
     const withCommands = texts.filter(([, text]) => commands.test(text))
     const asking = withCommands.filter(([, text]) => /AWS CLI \(?version 2/.test(text.split(commands, 1)[0] ?? ''))

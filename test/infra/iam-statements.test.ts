@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { MANIFEST } from '../../functions/manifest.ts'
-import { INTERFACE_ACTIONS } from '../../infra/webhook-egress.ts'
+import { INTERFACE_ACTIONS } from '../../infra/stack/network/webhook-egress.ts'
 import { statementsOf, wildcardsOf } from '../support/iam-statements.ts'
 import { synthesised, synthesisedFront } from '../support/stack-template.ts'
 import { OPTIONAL_STAGES } from '../support/stage-options.ts'

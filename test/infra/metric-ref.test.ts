@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { awsMetric, OVERALL, ourMetrics, sumOf } from '../../infra/alarms/metric-ref.ts'
+import { awsMetric, OVERALL, ourMetrics, sumOf } from '../../infra/stack/monitoring/alarms/metric-ref.ts'
 
 const our = ourMetrics('prod')
 

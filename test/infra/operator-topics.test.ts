@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type DeployedStage, deployedStage } from '../../infra/stage.ts'
+import { type DeployedStage, deployedStage } from '../../infra/stack/stage.ts'
 import { type StackTemplate, synthesised } from '../support/stack-template.ts'
 
 const topicOf = (template: StackTemplate, name: string) =>

@@ -2,8 +2,8 @@ import { DescribeStacksCommand } from '@aws-sdk/client-cloudformation'
 import { GetAccountSettingsCommand, GetFunctionConcurrencyCommand } from '@aws-sdk/client-lambda'
 import { GetSecretValueCommand } from '@aws-sdk/client-secrets-manager'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { deployedStage } from '../../infra/stage.ts'
-import { stageTemplate } from '../../infra/stage-template.ts'
+import { deployedStage } from '../../infra/stack/stage.ts'
+import { stageTemplate } from '../../infra/stack/stage-template.ts'
 import {
   cloudFormation,
   findingsOf,
@@ -60,7 +60,7 @@ describe('preflight of concurrency', () => {
     expect(notOk(findings)).toStrictEqual([])
     expect(findings.find(({ what }) => what === 'account concurrency')).toMatchObject({
       detail: '3000, and concurrency-near-limit counts with 1000',
-      todo: 'set accountConcurrency in infra/stage.ts and deploy',
+      todo: 'set accountConcurrency in infra/stack/stage.ts and deploy',
     })
   })
 

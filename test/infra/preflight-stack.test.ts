@@ -3,8 +3,8 @@ import { DescribeTableCommand } from '@aws-sdk/client-dynamodb'
 import { DescribeSecretCommand, GetSecretValueCommand } from '@aws-sdk/client-secrets-manager'
 import { GetQueueUrlCommand } from '@aws-sdk/client-sqs'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { IMPORT_FLAG } from '../../infra/deploy/check-leftovers.ts'
-import { type DeployedStage } from '../../infra/stage.ts'
+import { IMPORT_FLAG } from '../../infra/operate/deploy/check-leftovers.ts'
+import { type DeployedStage } from '../../infra/stack/stage.ts'
 import { awsRefusal } from '../support/aws-refusal.ts'
 import {
   beforeTheFirstDeployment,

@@ -5,9 +5,9 @@ import { GetHostedZoneCommand } from '@aws-sdk/client-route-53'
 import { GetSecretValueCommand } from '@aws-sdk/client-secrets-manager'
 import { GetCallerIdentityCommand } from '@aws-sdk/client-sts'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { originCertificateProblems } from '../../infra/check/check-origin-certificate.ts'
-import { checkStage } from '../../infra/deploy/check-stage.ts'
-import { type DeployedStage, deployedStage } from '../../infra/stage.ts'
+import { originCertificateProblems } from '../../infra/operate/check/check-origin-certificate.ts'
+import { checkStage } from '../../infra/operate/deploy/check-stage.ts'
+import { type DeployedStage, deployedStage } from '../../infra/stack/stage.ts'
 import { awsRefusal } from '../support/aws-refusal.ts'
 import { selfSignedCertificate } from '../support/https-servers.ts'
 import {
@@ -74,7 +74,7 @@ describe('preflight', () => {
       'nobody is told of an alarm',
       'the domain is still pay.example.com',
       'the id of the front’s certificate is still the placeholder',
-      'infra/origin-authority.pem is still the placeholder',
+      'infra/stack/edge/origin-authority.pem is still the placeholder',
     ])
     expect(checkStage(deployedStage('prod')).every(({ state }) => state === 'wrong')).toBe(true)
     expect(problems(ready)).toStrictEqual(['prod keeps its data; 1 recipients'])

@@ -12,12 +12,12 @@ import {
 } from '@aws-sdk/client-sqs'
 import { mockClient } from 'aws-sdk-client-mock'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
-import { startQueueEmulator } from '../../infra/local/queue-emulator.ts'
-import { deadLetterQueues } from '../../infra/redrive/dead-letter-queues.ts'
-import { peek } from '../../infra/redrive/peek.ts'
-import { runRedrive } from '../../infra/redrive/run-redrive.ts'
-import { deployedStage } from '../../infra/stage.ts'
-import { stageTemplate } from '../../infra/stage-template.ts'
+import { startQueueEmulator } from '../../infra/local/emulators/queue-emulator.ts'
+import { deadLetterQueues } from '../../infra/operate/redrive/dead-letter-queues.ts'
+import { peek } from '../../infra/operate/redrive/peek.ts'
+import { runRedrive } from '../../infra/operate/redrive/run-redrive.ts'
+import { deployedStage } from '../../infra/stack/stage.ts'
+import { stageTemplate } from '../../infra/stack/stage-template.ts'
 import { awsRefusal } from '../support/aws-refusal.ts'
 
 const sqs = mockClient(SQSClient)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { functionName } from '../../functions/function-spec.ts'
 import { MANIFEST } from '../../functions/manifest.ts'
-import { deployedStage } from '../../infra/stage.ts'
+import { deployedStage } from '../../infra/stack/stage.ts'
 import { synthesised } from '../support/stack-template.ts'
 import { stageWith } from '../support/stage-options.ts'
 

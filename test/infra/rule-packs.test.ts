@@ -10,8 +10,8 @@ import { App, Stack } from 'aws-cdk-lib'
 import { AwsSolutionsChecks, PCIDSS321Checks, ServerlessChecks } from 'cdk-nag'
 import { afterAll, describe, expect, it } from 'vitest'
 import cdkJson from '../../cdk.json' with { type: 'json' }
-import { addStacks } from '../../infra/add-stacks.ts'
-import type { DeployedStage } from '../../infra/stage.ts'
+import { addStacks } from '../../infra/stack/add-stacks.ts'
+import type { DeployedStage } from '../../infra/stack/stage.ts'
 import { type Reason, reasonsFor } from '../support/rule-pack-reasons.ts'
 import { OPTIONAL_STAGES } from '../support/stage-options.ts'
 

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { App } from 'aws-cdk-lib'
 import { afterAll, describe, expect, it } from 'vitest'
-import { GatewayStack } from '../../infra/gateway-stack.ts'
-import { type DeployedStage, deployedStage } from '../../infra/stage.ts'
+import { GatewayStack } from '../../infra/stack/gateway-stack.ts'
+import { type DeployedStage, deployedStage } from '../../infra/stack/stage.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'gateway-stage-'))
 

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
-import { deployedStage } from '../../infra/stage.ts'
-import { carriedUnits, PAYMENT_UNITS } from '../../infra/table-capacity.ts'
+import { deployedStage } from '../../infra/stack/stage.ts'
+import { carriedUnits, PAYMENT_UNITS } from '../../infra/stack/storage/table-capacity.ts'
 import { synthesised } from '../support/stack-template.ts'
 import { OPTIONAL_STAGES, stageWith } from '../support/stage-options.ts'
 

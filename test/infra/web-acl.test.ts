@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { routeKeyOf } from '../../functions/function-spec.ts'
 import { MANIFEST } from '../../functions/manifest.ts'
-import { deployedStage } from '../../infra/stage.ts'
+import { deployedStage } from '../../infra/stack/stage.ts'
 import { synthesised, synthesisedFront } from '../support/stack-template.ts'
 import { DOMAIN, stageWith } from '../support/stage-options.ts'
 

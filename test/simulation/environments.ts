@@ -1,4 +1,4 @@
-import { grantedDeps } from '../../infra/local/granted-deps.ts'
+import { grantedDeps } from '../../infra/local/functions/granted-deps.ts'
 import type { Process } from './process.ts'
 import { simDeps } from './sim-deps.ts'
 import { count } from './tally.ts'

@@ -1,4 +1,4 @@
-import { readOptions, runCommand, UsageError, wholeNumber } from '../../infra/check/command-line.ts'
+import { readOptions, runCommand, UsageError, wholeNumber } from '../../infra/local/terminal/command-line.ts'
 import { loadFunctions } from './handlers.ts'
 import { type HistoryResult, runHistory } from './history.ts'
 import { addTally, type Tally } from './tally.ts'

@@ -2,7 +2,7 @@
  * Goal: show that the tests hold what they claim to. Method: break one condition, lease, retry or comparison of the
  * gateway at a time, in a copy of the project, and see whether some test notices (`npm run mutants`).
  */
-import { readOptions, runCommand, UsageError } from '../../infra/check/command-line.ts'
+import { readOptions, runCommand, UsageError } from '../../infra/local/terminal/command-line.ts'
 import { MUTANTS } from './mutants.ts'
 import { checkMutants, type Finding } from './mutation/check-mutants.ts'
 import { byHistories } from './mutation/mutant.ts'

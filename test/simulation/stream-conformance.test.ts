@@ -7,8 +7,8 @@ import {
   ListStreamsCommand,
 } from '@aws-sdk/client-dynamodb-streams'
 import { describe, expect, inject, it } from 'vitest'
-import { createTable } from '../../infra/local/create-table.ts'
-import { localAws } from '../../infra/local/dynamodb-local.ts'
+import { createTable } from '../../infra/local/emulators/create-table.ts'
+import { localAws } from '../../infra/local/emulators/dynamodb-local.ts'
 import { equals, exists, isNew } from '../../shared/table/condition.ts'
 import { TABLE_SCHEMA } from '../../shared/table/schema.ts'
 import { put, remove, update } from '../../shared/table/step.ts'

@@ -1,4 +1,4 @@
-import { runAdmin } from '../../infra/cli/run-admin.ts'
+import { runAdmin } from '../../infra/operate/admin/run-admin.ts'
 import { type Script, startScriptedServer } from './scripted-server.ts'
 
 /** The tool against an Invoke API that answers as scripted. */

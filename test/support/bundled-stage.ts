@@ -2,9 +2,9 @@ import { join } from 'node:path'
 import { App } from 'aws-cdk-lib'
 import * as v from 'valibot'
 import cdkJson from '../../cdk.json' with { type: 'json' }
-import { GatewayStack } from '../../infra/gateway-stack.ts'
-import type { DeployedStage } from '../../infra/stage.ts'
-import { pointedTo } from '../../infra/stage-template.ts'
+import { GatewayStack } from '../../infra/stack/gateway-stack.ts'
+import type { DeployedStage } from '../../infra/stack/stage.ts'
+import { pointedTo } from '../../infra/stack/stage-template.ts'
 
 const Lambda = v.object({
   Type: v.literal('AWS::Lambda::Function'),

@@ -23,7 +23,7 @@ import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-sec
 import { ListSubscriptionsByTopicCommand, SNSClient } from '@aws-sdk/client-sns'
 import { GetQueueAttributesCommand, GetQueueUrlCommand, SQSClient } from '@aws-sdk/client-sqs'
 import { mockClient } from 'aws-sdk-client-mock'
-import { pointedTo, type StageTemplate } from '../../infra/stage-template.ts'
+import { pointedTo, type StageTemplate } from '../../infra/stack/stage-template.ts'
 import { callbackSecretName, originSecretName, providerSecretName } from '../../shared/secrets.ts'
 import { awsRefusal } from './aws-refusal.ts'
 

@@ -1,6 +1,6 @@
 import type { TestProject } from 'vitest/node'
-import { createTable } from '../../infra/local/create-table.ts'
-import { startDynamoDbLocal } from '../../infra/local/dynamodb-local.ts'
+import { createTable } from '../../infra/local/emulators/create-table.ts'
+import { startDynamoDbLocal } from '../../infra/local/emulators/dynamodb-local.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {

@@ -1,5 +1,5 @@
 import { inject } from 'vitest'
-import { createTable } from '../../infra/local/create-table.ts'
+import { createTable } from '../../infra/local/emulators/create-table.ts'
 import type { Deps } from '../../shared/deps.ts'
 import { TABLE_SCHEMA } from '../../shared/table/schema.ts'
 import { asDocumentClient } from '../simulation/sim-table/as-document-client.ts'

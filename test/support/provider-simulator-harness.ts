@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
 import { onTestFinished } from 'vitest'
-import { type LocalClock, startLocalClock } from '../../infra/local/local-clock.ts'
+import { type LocalClock, startLocalClock } from '../../infra/local/process/local-clock.ts'
 import type { SimulatorClock } from '../../infra/local/provider-simulator/agenda.ts'
 import type { OutgoingCallback } from '../../infra/local/provider-simulator/callbacks.ts'
 import { startProviderSimulator } from '../../infra/local/provider-simulator/provider-simulator.ts'

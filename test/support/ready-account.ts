@@ -6,9 +6,9 @@ import { DescribeSecretCommand, GetSecretValueCommand, SecretsManagerClient } fr
 import { GetQueueUrlCommand, SQSClient } from '@aws-sdk/client-sqs'
 import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts'
 import { mockClient } from 'aws-sdk-client-mock'
-import type { Finding } from '../../infra/check/finding.ts'
-import { type PreflightInput, preflight } from '../../infra/deploy/preflight.ts'
-import { PROJECT_ROOT } from '../../infra/deploy/run-deploy.ts'
+import type { Finding } from '../../infra/operate/check/finding.ts'
+import { type PreflightInput, preflight } from '../../infra/operate/deploy/preflight.ts'
+import { PROJECT_ROOT } from '../../infra/operate/deploy/run-deploy.ts'
 import { awsRefusal } from './aws-refusal.ts'
 import { READY_PRODUCTION } from './stage-options.ts'
 

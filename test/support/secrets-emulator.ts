@@ -1,4 +1,4 @@
-import { jsonReply, startLocalHttpServer } from '../../infra/local/local-http-server.ts'
+import { jsonReply, startLocalHttpServer } from '../../infra/local/process/local-http-server.ts'
 
 /** Secrets Manager as far as functions use it, over HTTP: get, create, put and delete. */
 export const startSecretsEmulator = async (values: Map<string, string>) => {

@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { App } from 'aws-cdk-lib'
 import { Template } from 'aws-cdk-lib/assertions'
 import cdkJson from '../../cdk.json' with { type: 'json' }
-import { FrontStack } from '../../infra/front-stack.ts'
-import { GatewayStack } from '../../infra/gateway-stack.ts'
-import { type DeployedStage, deployedStage } from '../../infra/stage.ts'
+import { FrontStack } from '../../infra/stack/edge/front-stack.ts'
+import { GatewayStack } from '../../infra/stack/gateway-stack.ts'
+import { type DeployedStage, deployedStage } from '../../infra/stack/stage.ts'
 
 export type Properties = Readonly<Record<string, unknown>>
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { type DeployedStage, deployedStage, type StageDomain } from '../../infra/stage.ts'
+import { type DeployedStage, deployedStage, type StageDomain } from '../../infra/stack/stage.ts'
 
 export const DOMAIN: StageDomain = {
   name: 'api.pay.example',

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { inject } from 'vitest'
-import { localAws } from '../../infra/local/dynamodb-local.ts'
+import { localAws } from '../../infra/local/emulators/dynamodb-local.ts'
 import type { Deps } from '../../shared/deps.ts'
 import type { Log, LogCode, LogFields } from '../../shared/log.ts'
 import type { Alert } from '../../shared/operator/alerts.ts'

@@ -1,8 +1,8 @@
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
-import { UsageError } from '../../infra/check/command-line.ts'
-import { type Command, parseCommand } from '../../infra/cli/parse-command.ts'
-import { fieldsOf } from '../../infra/cli/schema-fields.ts'
+import { UsageError } from '../../infra/local/terminal/command-line.ts'
+import { type Command, parseCommand } from '../../infra/operate/admin/parse-command.ts'
+import { fieldsOf } from '../../infra/operate/admin/schema-fields.ts'
 import { MinorSchema } from '../../shared/money.ts'
 
 const INPUT = v.pipe(

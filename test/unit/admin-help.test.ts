@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { FunctionSpec } from '../../functions/function-spec.ts'
-import { ACTIONS, docOf, findAction, inputOf, summaryOf } from '../../infra/cli/action.ts'
-import { actionHelp, overallHelp } from '../../infra/cli/help-text.ts'
-import { fieldsOf } from '../../infra/cli/schema-fields.ts'
+import { ACTIONS, docOf, findAction, inputOf, summaryOf } from '../../infra/operate/admin/action.ts'
+import { actionHelp, overallHelp } from '../../infra/operate/admin/help-text.ts'
+import { fieldsOf } from '../../infra/operate/admin/schema-fields.ts'
 
 const actionCalled = (name: string): FunctionSpec => {
   const spec = findAction(name)

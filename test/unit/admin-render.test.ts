@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { renderRefusal, renderReply } from '../../infra/cli/render-reply.ts'
+import { renderRefusal, renderReply } from '../../infra/operate/admin/render-reply.ts'
 
 describe('an answer for people', () => {
   it('is a table for a list, without columns that say nothing, with its page below', () => {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { startLocalClock } from '../../infra/local/local-clock.ts'
+import { startLocalClock } from '../../infra/local/process/local-clock.ts'
 
 const START_MS = Date.UTC(2026, 10, 20, 4, 0, 0)
 

@@ -2,9 +2,9 @@ import { readdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb'
 import { describe, expect, it } from 'vitest'
-import { createTable } from '../../infra/local/create-table.ts'
-import { dockerCommand } from '../../infra/local/dynamodb-command.ts'
-import { localAws, startDynamoDbLocal } from '../../infra/local/dynamodb-local.ts'
+import { createTable } from '../../infra/local/emulators/create-table.ts'
+import { dockerCommand } from '../../infra/local/emulators/dynamodb-command.ts'
+import { localAws, startDynamoDbLocal } from '../../infra/local/emulators/dynamodb-local.ts'
 import { tempDirectory } from '../support/temp-directory.ts'
 
 describe('DynamoDB Local in Docker, for a machine without Java', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type FairSchedule, fairSchedule } from '../../infra/local/fair-schedule.ts'
+import { type FairSchedule, fairSchedule } from '../../infra/local/triggers/fair-schedule.ts'
 
 /** Tasks that run until told to end, and the order in which they began. */
 const controlledTasks = (schedule: FairSchedule) => {

@@ -1,8 +1,8 @@
 import type { Context } from 'aws-lambda'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { FunctionSpec } from '../../functions/function-spec.ts'
-import { hostFunctions } from '../../infra/local/function-host.ts'
-import { loadHandlers } from '../../infra/local/load-handlers.ts'
+import { hostFunctions } from '../../infra/local/functions/function-host.ts'
+import { loadHandlers } from '../../infra/local/functions/load-handlers.ts'
 import { eventually } from '../support/eventually.ts'
 import { testDeps } from '../support/test-deps.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { FunctionSpec } from '../../functions/function-spec.ts'
 import { MANIFEST } from '../../functions/manifest.ts'
-import { AccessDenied, grantedDeps } from '../../infra/local/granted-deps.ts'
+import { AccessDenied, grantedDeps } from '../../infra/local/functions/granted-deps.ts'
 import { callbackSecretName, endpointSecretName, providerSecretName } from '../../shared/secrets.ts'
 import { testDeps } from '../support/test-deps.ts'
 

@@ -11,7 +11,7 @@ import {
 } from '@aws-sdk/lib-dynamodb'
 import { describe, expect, it } from 'vitest'
 import { MANIFEST } from '../../functions/manifest.ts'
-import { AccessDenied, grantedDeps } from '../../infra/local/granted-deps.ts'
+import { AccessDenied, grantedDeps } from '../../infra/local/functions/granted-deps.ts'
 import type { TableAccess } from '../../shared/table/access.ts'
 import { TABLE_ACTIONS } from '../../shared/table/access.ts'
 import { PARTITIONS, pkPrefix } from '../../shared/table/keys.ts'

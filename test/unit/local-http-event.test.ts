@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { httpEvent } from '../../infra/local/http-event.ts'
-import type { LocalRequest } from '../../infra/local/local-http-server.ts'
+import type { LocalRequest } from '../../infra/local/process/local-http-server.ts'
+import { httpEvent } from '../../infra/local/triggers/http-event.ts'
 
 const aRequest = (changes: Partial<LocalRequest> = {}): LocalRequest => {
   const search = changes.search ?? ''

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { MANIFEST } from '../../functions/manifest.ts'
-import type { FunctionHost } from '../../infra/local/function-host.ts'
-import { answerInvocation } from '../../infra/local/invoke-api.ts'
+import { answerInvocation } from '../../infra/local/emulators/invoke-api.ts'
+import type { FunctionHost } from '../../infra/local/functions/function-host.ts'
 
 const first = MANIFEST[0]
 if (!first) throw new Error('the manifest is empty')

@@ -1,10 +1,10 @@
 import { GetQueueAttributesCommand, ReceiveMessageCommand } from '@aws-sdk/client-sqs'
 import type { SQSEvent } from 'aws-lambda'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startLocalClock } from '../../infra/local/local-clock.ts'
-import { localQueues } from '../../infra/local/local-queues.ts'
-import { type QueueEmulator, startQueueEmulator } from '../../infra/local/queue-emulator.ts'
-import { type QueuePollerOptions, startQueuePoller } from '../../infra/local/queue-poller.ts'
+import { type QueueEmulator, startQueueEmulator } from '../../infra/local/emulators/queue-emulator.ts'
+import { localQueues } from '../../infra/local/functions/local-queues.ts'
+import { startLocalClock } from '../../infra/local/process/local-clock.ts'
+import { type QueuePollerOptions, startQueuePoller } from '../../infra/local/triggers/queue-poller.ts'
 import { eventually } from '../support/eventually.ts'
 
 let emulator: QueueEmulator

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { MANIFEST } from '../../functions/manifest.ts'
-import { routeTable } from '../../infra/local/route-table.ts'
+import { routeTable } from '../../infra/local/triggers/route-table.ts'
 
 const match = routeTable(MANIFEST.map((spec) => ({ spec })))
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { DAILY_TIMES, type DailyTimes } from '../../functions/function-spec.ts'
-import { type LocalClock, startLocalClock } from '../../infra/local/local-clock.ts'
-import { nextDailyMs, startScheduler } from '../../infra/local/scheduler.ts'
+import { type LocalClock, startLocalClock } from '../../infra/local/process/local-clock.ts'
+import { nextDailyMs, startScheduler } from '../../infra/local/triggers/scheduler.ts'
 
 const START_MS = Date.UTC(2026, 10, 20, 1, 0, 0)
 const HOUR_MS = 3_600_000

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { ok, renderFindings } from '../../infra/check/finding.ts'
-import { onTerminal, printable, printableLines } from '../../infra/check/printable.ts'
-import { alignedRows, textTable } from '../../infra/cli/text-table.ts'
-import { localLog } from '../../infra/local/local-log.ts'
+import { localLog } from '../../infra/local/functions/local-log.ts'
+import { onTerminal, printable, printableLines } from '../../infra/local/terminal/printable.ts'
+import { alignedRows, textTable } from '../../infra/operate/admin/text-table.ts'
+import { ok, renderFindings } from '../../infra/operate/check/finding.ts'
 
 /** Every character of the two kinds, those beyond the first plane included. */
 const COMMANDS = Array.from({ length: 0x110000 }, (_, code) => code)

@@ -198,7 +198,7 @@ describe('the HTTP face of the provider simulator', () => {
   it('leaves nothing behind that keeps the process alive', async () => {
     const child = spawnModule(`
       import { createServer } from 'node:http'
-      import { startLocalClock } from '#local/local-clock.ts'
+      import { startLocalClock } from '#local/process/local-clock.ts'
       import { startProviderSimulator } from '#local/provider-simulator/provider-simulator.ts'
       const called = Promise.withResolvers()
       const silent = createServer(called.resolve).listen(0, '127.0.0.1')

@@ -207,7 +207,7 @@ describe('the state file of the provider simulator', () => {
 const spawnSimulator = (file: string) => {
   const child = spawnModule(
     `
-    import { startLocalClock } from '#local/local-clock.ts'
+    import { startLocalClock } from '#local/process/local-clock.ts'
     import { startProviderSimulator } from '#local/provider-simulator/provider-simulator.ts'
     const simulator = await startProviderSimulator({
       clock: startLocalClock(), port: 0, secretKey: '${SECRET_KEY}', callbackToken: '${CALLBACK_TOKEN}',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { stackFinding } from '../../infra/check/stack-status.ts'
+import { stackFinding } from '../../infra/operate/check/stack-status.ts'
 
 const found = (StackStatus: string, StackId?: string) =>
   stackFinding('stack', { StackName: 'gateway-prod-front', StackStatus: StackStatus as 'CREATE_COMPLETE', StackId })

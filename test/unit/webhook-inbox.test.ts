@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { startLocalClock } from '../../infra/local/local-clock.ts'
-import { startWebhookInbox } from '../../infra/local/webhook-inbox.ts'
+import { startWebhookInbox } from '../../infra/local/emulators/webhook-inbox.ts'
+import { startLocalClock } from '../../infra/local/process/local-clock.ts'
 
 const SECRET = 'whsec_demo'
 

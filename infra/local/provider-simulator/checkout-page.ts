@@ -1,4 +1,4 @@
-import type { LocalReply, LocalRequest } from '../local-http-server.ts'
+import type { LocalReply, LocalRequest } from '../process/local-http-server.ts'
 import { ProviderError } from './provider-error.ts'
 import { isOpen, type PaymentRequest } from './provider-objects.ts'
 import type { SimulatorCore } from './simulator-core.ts'

@@ -1,4 +1,4 @@
-import type { LocalRequest } from '../local-http-server.ts'
+import type { LocalRequest } from '../process/local-http-server.ts'
 import { faultExamples } from './faults.ts'
 import { parseJson } from './parse-input.ts'
 import { ProviderError } from './provider-error.ts'

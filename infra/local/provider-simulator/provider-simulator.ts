@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { LocalClock } from '../local-clock.ts'
-import { jsonReply, type LocalAnswer, type LocalRequest, startLocalHttpServer } from '../local-http-server.ts'
+import type { LocalClock } from '../process/local-clock.ts'
+import { jsonReply, type LocalAnswer, type LocalRequest, startLocalHttpServer } from '../process/local-http-server.ts'
 import { createCallbackSender } from './callback-sender.ts'
 import { answerCheckout } from './checkout-page.ts'
 import { answerControlCall } from './control-api.ts'

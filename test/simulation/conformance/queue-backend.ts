@@ -1,5 +1,5 @@
 import { DeleteMessageCommand, ReceiveMessageCommand, SendMessageCommand } from '@aws-sdk/client-sqs'
-import { startQueueEmulator } from '../../../infra/local/queue-emulator.ts'
+import { startQueueEmulator } from '../../../infra/local/emulators/queue-emulator.ts'
 import { createSimQueue } from '../sim-queue.ts'
 
 export type Received = { readonly body: string; readonly receiveCount: number; readonly receipt: string }

@@ -10,7 +10,7 @@ import type {
 } from '@aws-sdk/lib-dynamodb'
 import { unmarshall } from '@aws-sdk/util-dynamodb'
 import { inject } from 'vitest'
-import { localAws } from '../../../infra/local/dynamodb-local.ts'
+import { localAws } from '../../../infra/local/emulators/dynamodb-local.ts'
 import { documentClient } from '../../../shared/runtime/aws-table.ts'
 import { TABLE_SCHEMA } from '../../../shared/table/schema.ts'
 import { OutsideModel } from '../sim-table/outside-model.ts'

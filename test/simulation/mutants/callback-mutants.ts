@@ -43,7 +43,7 @@ export const CALLBACK_MUTANTS = [
       tests: ['unit/split-provider-secret'],
     },
   ]),
-  ...mutantsOf('infra/deployment-steps.ts', [
+  ...mutantsOf('infra/stack/functions/deployment-steps.ts', [
     {
       name: 'functions change before the tokens are copied',
       find: "      for (const later of functions.exceptTriggeredBy('deployment')) later.node.addDependency(step)\n",

@@ -1,0 +1,94 @@
+import { appendFileSync, truncateSync } from 'node:fs'
+import { DeleteMessageCommand, type Message, ReceiveMessageCommand, type SQSClient } from '@aws-sdk/client-sqs'
+import * as v from 'valibot'
+import { type Timestamp, TimestampSchema, timestampOf } from '../../../shared/time.ts'
+import { readIfPresent } from '../process/json-file.ts'
+import type { LocalClock } from '../process/local-clock.ts'
+import { pause } from '../process/pause.ts'
+
+/** An alert as an operator got it. The kind, subject and message are those of the published alert. */
+export type LocalAlert = {
+  readonly at: Timestamp
+  readonly kind: string
+  readonly subject: string
+  readonly message: string
+}
+
+export type AlertInbox = {
+  /** Oldest first. */
+  alerts(): readonly LocalAlert[]
+  close(): Promise<void>
+}
+
+const PublishedAlert = v.object({ kind: v.string(), subject: v.string(), message: v.string() })
+const KeptAlert = v.object({ id: v.string(), at: TimestampSchema, ...PublishedAlert.entries })
+type KeptAlert = v.InferOutput<typeof KeptAlert>
+
+const BROKEN_WAIT_MS = 200
+
+/**
+ * The operators' mailbox: takes alerts from the queue that the topic feeds. With a file, an alert is in the file before
+ * it leaves the queue, so a crash loses none; one that is in the file already is not taken twice.
+ */
+export const startAlertInbox = (options: {
+  readonly sqs: SQSClient
+  readonly queueUrl: string
+  readonly clock: Pick<LocalClock, 'nowMs'>
+  readonly file?: string
+}): AlertInbox => {
+  const { sqs, queueUrl, file } = options
+  const kept = file === undefined ? [] : load(file)
+  const known = new Set(kept.map(({ id }) => id))
+  const closing = new AbortController()
+
+  const keep = (message: Message) => {
+    const id = message.MessageId ?? ''
+    if (known.has(id)) return
+    const alert = { id, at: timestampOf(options.clock.nowMs()), ...readAlert(message.Body ?? '') }
+    if (file !== undefined) appendFileSync(file, `${JSON.stringify(alert)}\n`)
+    known.add(id)
+    kept.push(alert)
+  }
+
+  const receive = async () => {
+    const { Messages: messages = [] } = await sqs.send(
+      new ReceiveMessageCommand({ QueueUrl: queueUrl, MaxNumberOfMessages: 10, WaitTimeSeconds: 20 }),
+      { abortSignal: closing.signal },
+    )
+    for (const message of messages) {
+      keep(message)
+      await sqs.send(new DeleteMessageCommand({ QueueUrl: queueUrl, ReceiptHandle: message.ReceiptHandle }))
+    }
+  }
+
+  const poll = async () => {
+    while (!closing.signal.aborted) await receive().catch(() => pause(BROKEN_WAIT_MS, closing.signal))
+  }
+  const polling = poll()
+
+  return {
+    alerts: () => kept.map(({ at, kind, subject, message }) => ({ at, kind, subject, message })),
+    close: async () => {
+      closing.abort()
+      await polling
+    },
+  }
+}
+
+/** A message of another form is shown as it is: an operator must see that something was published. */
+const readAlert = (body: string) => {
+  try {
+    return v.parse(PublishedAlert, JSON.parse(body))
+  } catch {
+    return { kind: 'unreadable', subject: '', message: body }
+  }
+}
+
+/** A last line without its end was cut by a crash: it goes, for its message is still in the queue. */
+const load = (file: string): KeptAlert[] => {
+  const text = readIfPresent(file) ?? ''
+  const complete = text.slice(0, text.lastIndexOf('\n') + 1)
+  if (complete !== text) truncateSync(file, Buffer.byteLength(complete))
+  const lines = complete.split('\n').filter((line) => line !== '')
+  return lines.map((line) => v.parse(KeptAlert, JSON.parse(line)))
+}

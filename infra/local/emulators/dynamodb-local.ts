@@ -1,0 +1,118 @@
+import { randomBytes } from 'node:crypto'
+import { existsSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb'
+import { freePort } from '../process/free-port.ts'
+import { readIfPresent } from '../process/json-file.ts'
+import { type KeptProcess, startKeptProcess } from '../process/kept-process.ts'
+import type { ProcessRecord } from '../process/process-record.ts'
+import { findDynamoDbCommand } from './dynamodb-command.ts'
+
+export type DynamoDbLocal = {
+  readonly endpoint: string
+  readonly pid: number
+  /** Resolves when it is gone, whoever ended it, with the last lines of its error output. */
+  readonly exited: Promise<string>
+  /** Ends it at once: it keeps its files consistent by itself (SQLite), and answers SIGTERM slowly. */
+  close(): Promise<void>
+}
+
+export const LOCAL_REGION = 'ap-southeast-3'
+
+/**
+ * How an SDK client reaches an emulator. The endpoint of DynamoDB Local carries its access key as a user name
+ * (`http://KEY@127.0.0.1:1234`); the other emulators take any.
+ */
+export const localAws = (endpoint: string) => {
+  const url = new URL(endpoint)
+  const accessKeyId = url.username || 'local'
+  url.username = ''
+  return { endpoint: url.origin, region: LOCAL_REGION, credentials: { accessKeyId, secretAccessKey: 'local' } }
+}
+
+const START_TRIES = 3
+const READY_POLL_MS = 50
+/** A first start with Docker fetches the image. */
+const READY_DEADLINE_MS = { java: 20_000, docker: 180_000 }
+
+type StartOptions = {
+  /** Called with the process's id as soon as it runs and before it answers: it already has the files open. */
+  readonly onSpawn?: (started: ProcessRecord) => void
+  readonly signal?: AbortSignal
+}
+
+/**
+ * Starts DynamoDB Local on a free port, in memory or on the files of `dataDirectory`. It does not outlive this process,
+ * even if this one is killed. Rejects when the signal aborts; nothing is left then.
+ */
+export const startDynamoDbLocal = async (
+  dataDirectory?: string,
+  options: StartOptions = {},
+): Promise<DynamoDbLocal> => {
+  const command = await findDynamoDbCommand()
+  const accessKey = accessKeyFor(dataDirectory)
+  let errors = ''
+  for (let tried = 0; tried < START_TRIES; tried++) {
+    options.signal?.throwIfAborted()
+    const port = await freePort()
+    const chosen = command({ port, ...(dataDirectory !== undefined && { dataDirectory }) })
+    const endpoint = `http://${accessKey}@127.0.0.1:${port}`
+    const running = await startKeptProcess(chosen)
+    options.onSpawn?.(running)
+    try {
+      const deadlineMs = chosen.program === 'docker' ? READY_DEADLINE_MS.docker : READY_DEADLINE_MS.java
+      if (await ready(running, endpoint, deadlineMs, options.signal)) {
+        return { endpoint, pid: running.pid, exited: running.exited, close: () => running.close() }
+      }
+    } catch (error) {
+      await running.close()
+      throw error
+    }
+    await running.close()
+    errors = await running.exited
+  }
+  throw new Error(`DynamoDB Local did not start: ${errors.trim() || 'it never answered'}`)
+}
+
+/**
+ * DynamoDB Local listens on every interface and cannot be told otherwise. It keeps the tables of each access key apart:
+ * whoever does not know this one finds an empty database of his own. Made at every start, or once for a directory, where
+ * the file is named for it.
+ */
+const accessKeyFor = (dataDirectory: string | undefined): string => {
+  const made = randomBytes(20).toString('hex')
+  if (dataDirectory === undefined) return made
+  const keyFile = join(dataDirectory, 'access-key')
+  const key = readIfPresent(keyFile) ?? made
+  if (key === made) writeFileSync(keyFile, made, { mode: 0o600 })
+  const sharedByAll = join(dataDirectory, 'shared-local-instance.db')
+  if (existsSync(sharedByAll)) renameSync(sharedByAll, join(dataDirectory, `${key}_${LOCAL_REGION}.db`))
+  return key
+}
+
+const ready = async (
+  running: KeptProcess,
+  endpoint: string,
+  deadlineMs: number,
+  signal: AbortSignal | undefined,
+): Promise<boolean> => {
+  for (const deadline = Date.now() + deadlineMs; Date.now() < deadline; ) {
+    if (running.hasExited()) return false
+    if (await answers(endpoint)) return !running.hasExited()
+    await sleep(READY_POLL_MS, undefined, { signal })
+  }
+  return false
+}
+
+const answers = async (endpoint: string): Promise<boolean> => {
+  const client = new DynamoDBClient({ ...localAws(endpoint), maxAttempts: 1 })
+  try {
+    await client.send(new ListTablesCommand({}), { abortSignal: AbortSignal.timeout(1_000) })
+    return true
+  } catch {
+    return false
+  } finally {
+    client.destroy()
+  }
+}

@@ -1,0 +1,73 @@
+import type { FunctionHost, LocalFunction } from '../functions/function-host.ts'
+import { jsonReply, type LocalReply, type LocalRequest } from '../process/local-http-server.ts'
+import { decodeSegment } from '../triggers/route-table.ts'
+
+const INVOCATIONS = /^\/2015-03-31\/functions\/([^/]+)\/invocations$/
+/** A name, `name:qualifier`, a partial or a full ARN. */
+const FUNCTION_NAME = /^(?:(?:arn:aws[\w-]*:lambda:[\w-]+:)?\d{12}:function:)?([\w-]+)(?::([\w$-]+))?$/
+
+/** Lambda's own limit of a payload for a synchronous call. */
+export const MAX_INVOKE_BYTES = 6 * 1024 * 1024
+
+/**
+ * The Invoke operation of AWS Lambda, as the AWS CLI and SDKs call it. Undefined when the request is no invocation.
+ * An asynchronous one is made once: nothing here retries it.
+ */
+export const answerInvocation = async (
+  host: Pick<FunctionHost, 'byName'>,
+  request: LocalRequest,
+): Promise<LocalReply | undefined> => {
+  const [, encoded] = INVOCATIONS.exec(request.path) ?? []
+  if (encoded === undefined || request.method !== 'POST') return undefined
+  const wanted = decodeSegment(encoded)
+  const [, name = '', qualifier = request.query.get('Qualifier') ?? '$LATEST'] = FUNCTION_NAME.exec(wanted) ?? []
+  const target = qualifier === '$LATEST' ? host.byName(name) : undefined
+  if (!target) return refusal(404, 'ResourceNotFoundException', `Function not found: ${wanted}`)
+
+  const payload = parsePayload(request.body)
+  if (!payload.ok) {
+    return refusal(400, 'InvalidRequestContentException', 'Could not parse request body into json')
+  }
+  switch (request.headers['x-amz-invocation-type'] ?? 'RequestResponse') {
+    case 'RequestResponse':
+      return call(target, payload.value)
+    case 'Event':
+      // Its failure is logged where it is invoked, and nobody waits for it.
+      target.invoke(payload.value).catch(() => undefined)
+      return { status: 202, body: '' }
+    case 'DryRun':
+      return { status: 204, body: '' }
+    default:
+      return refusal(400, 'InvalidParameterValueException', 'Unknown invocation type')
+  }
+}
+
+type Payload = { readonly ok: true; readonly value: unknown } | { readonly ok: false }
+
+const parsePayload = (body: Buffer): Payload => {
+  if (body.length === 0) return { ok: true, value: {} }
+  try {
+    const value: unknown = JSON.parse(body.toString('utf8'))
+    return { ok: true, value }
+  } catch {
+    return { ok: false }
+  }
+}
+
+const call = async (target: LocalFunction, payload: unknown): Promise<LocalReply> => {
+  const headers = { 'x-amz-executed-version': '$LATEST' }
+  try {
+    return jsonReply(200, (await target.invoke(payload)) ?? null, headers)
+  } catch (error) {
+    const { name, message } = error instanceof Error ? error : { name: 'Error', message: String(error) }
+    // As on AWS the call itself succeeded; the header says that the function did not.
+    return jsonReply(
+      200,
+      { errorType: name, errorMessage: message },
+      { ...headers, 'x-amz-function-error': 'Unhandled' },
+    )
+  }
+}
+
+const refusal = (status: number, type: string, message: string): LocalReply =>
+  jsonReply(status, { Type: 'User', message, Message: message }, { 'x-amzn-errortype': type })

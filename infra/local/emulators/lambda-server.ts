@@ -1,0 +1,34 @@
+import type { FunctionHost } from '../functions/function-host.ts'
+import type { LocalLog } from '../functions/local-log.ts'
+import type { LocalClock } from '../process/local-clock.ts'
+import { jsonReply, type LocalHttpServer, startLocalHttpServer } from '../process/local-http-server.ts'
+import type { AlertInbox } from './alert-inbox.ts'
+import { answerInvocation, MAX_INVOKE_BYTES } from './invoke-api.ts'
+import { answerControl } from './local-control.ts'
+
+export type LambdaServerOptions = {
+  readonly port: number
+  readonly family?: Set<number>
+  readonly clock: LocalClock
+  readonly log: LocalLog
+  readonly ready: Promise<{ readonly host: Pick<FunctionHost, 'byName'>; readonly alerts: AlertInbox['alerts'] }>
+}
+
+/**
+ * PORT+1: the Lambda Invoke API for every function of the manifest, and the local control surface. It listens at once;
+ * requests wait until the gateway is ready.
+ */
+export const startLambdaServer = ({ port, family, clock, log, ready }: LambdaServerOptions): Promise<LocalHttpServer> =>
+  startLocalHttpServer({
+    port,
+    family,
+    maxBodyBytes: MAX_INVOKE_BYTES,
+    answer: async (request) => {
+      const { host, alerts } = await ready
+      return (
+        answerControl({ clock, alerts, log }, request) ??
+        (await answerInvocation(host, request)) ??
+        jsonReply(404, { message: `no ${request.method} ${request.path} here` })
+      )
+    },
+  })

@@ -1,0 +1,85 @@
+import { CreateTopicCommand, SNSClient, SubscribeCommand } from '@aws-sdk/client-sns'
+import {
+  CreateQueueCommand,
+  GetQueueAttributesCommand,
+  SetQueueAttributesCommand,
+  SQSClient,
+} from '@aws-sdk/client-sqs'
+import { buildApp } from 'fauxqs'
+import { isForeign } from '../process/loopback-guard.ts'
+import { localAws } from './dynamodb-local.ts'
+import { openStores } from './emulator-stores.ts'
+
+/** SQS and SNS on 127.0.0.1. Queues and topics are made by name and kept when there is a directory. */
+export type QueueEmulator = {
+  readonly sqs: SQSClient
+  readonly sns: SNSClient
+  /** Makes the queue and, when `maxReceives` is given, its dead-letter queue `<name>-dead`. Answers the queue's URL. */
+  queue(name: string, options?: { readonly maxReceives?: number }): Promise<string>
+  /** Makes the topic and copies what is published to it, as published, to the queue. Answers the topic's ARN. */
+  topicInto(name: string, queueUrl: string): Promise<string>
+  close(): Promise<void>
+}
+
+const ACCOUNT = '000000000000'
+const LONGEST_POLL_MS = 20_000
+/** No page has anything to say to the emulator. */
+const NO_PAGES: ReadonlySet<number> = new Set()
+
+export const startQueueEmulator = async (directory?: string): Promise<QueueEmulator> => {
+  const memory = await openStores(directory)
+  const app = buildApp({ logger: false, stores: memory.stores })
+  // Pages elsewhere can have a browser send to this port too, if they find it.
+  app.addHook('onRequest', async ({ headers }, reply) => {
+    if (isForeign(headers, NO_PAGES)) await reply.code(403).send()
+  })
+  const endpoint = await app.listen({ port: 0, host: '127.0.0.1' })
+  const requestHandler = {
+    connectionTimeout: 5_000,
+    requestTimeout: LONGEST_POLL_MS + 10_000,
+    throwOnRequestTimeout: true,
+  }
+  const sqs = new SQSClient({ ...localAws(endpoint), maxAttempts: 2, requestHandler })
+  const sns = new SNSClient({ ...localAws(endpoint), maxAttempts: 2, requestHandler })
+
+  // Built by us: the URLs the emulator gives name hosts that not every machine resolves, and survive a change of port.
+  const urlOf = (name: string) => `${endpoint}/${ACCOUNT}/${name}`
+  const arnOf = async (queueUrl: string) => {
+    const answer = await sqs.send(new GetQueueAttributesCommand({ QueueUrl: queueUrl, AttributeNames: ['QueueArn'] }))
+    return answer.Attributes?.['QueueArn'] ?? ''
+  }
+
+  const queue: QueueEmulator['queue'] = async (name, { maxReceives } = {}) => {
+    await sqs.send(new CreateQueueCommand({ QueueName: name }))
+    if (maxReceives !== undefined) {
+      const deadLetterTargetArn = await arnOf(await queue(`${name}-dead`))
+      const RedrivePolicy = JSON.stringify({ deadLetterTargetArn, maxReceiveCount: maxReceives })
+      await sqs.send(new SetQueueAttributesCommand({ QueueUrl: urlOf(name), Attributes: { RedrivePolicy } }))
+    }
+    return urlOf(name)
+  }
+
+  return {
+    sqs,
+    sns,
+    queue,
+    topicInto: async (name, queueUrl) => {
+      const { TopicArn } = await sns.send(new CreateTopicCommand({ Name: name }))
+      await sns.send(
+        new SubscribeCommand({
+          TopicArn,
+          Protocol: 'sqs',
+          Endpoint: await arnOf(queueUrl),
+          Attributes: { RawMessageDelivery: 'true' },
+        }),
+      )
+      return TopicArn ?? ''
+    },
+    close: async () => {
+      sqs.destroy()
+      sns.destroy()
+      await app.close()
+      memory.close()
+    },
+  }
+}

@@ -1,0 +1,111 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import * as v from 'valibot'
+import type { LocalClock } from '../process/local-clock.ts'
+import {
+  jsonReply,
+  type LocalAnswer,
+  type LocalHttpServer,
+  type LocalRequest,
+  startLocalHttpServer,
+} from '../process/local-http-server.ts'
+
+/** One delivery as the sample merchant got it. `signature_valid` is null when the inbox knows no secret. */
+export type ReceivedWebhook = {
+  readonly at: string
+  readonly headers: LocalRequest['headers']
+  readonly body: string
+  readonly signature_valid: boolean | null
+}
+
+const KEPT_DELIVERIES = 10_000
+
+const Behaviour = v.strictObject({
+  status: v.optional(v.pipe(v.number(), v.safeInteger(), v.minValue(200), v.maxValue(599)), 200),
+  delay_ms: v.optional(v.pipe(v.number(), v.minValue(0), v.maxValue(600_000)), 0),
+  hang: v.optional(v.boolean(), false),
+  close: v.optional(v.boolean(), false),
+  times: v.optional(v.pipe(v.number(), v.safeInteger(), v.minValue(1))),
+})
+
+type Behaviour = v.InferOutput<typeof Behaviour>
+
+const GOOD: Behaviour = v.parse(Behaviour, {})
+
+/**
+ * A sample merchant's webhook endpoint: `POST /hooks` takes deliveries, `GET /received` shows the last 10,000,
+ * `DELETE /received` forgets them, `POST /behaviour` says how the next `times` deliveries (default: all until changed)
+ * are answered. Deliveries are recorded whatever the answer.
+ */
+export const startWebhookInbox = async (options: {
+  readonly port: number
+  readonly family?: Set<number>
+  readonly signingSecret: () => string | undefined
+  readonly clock: LocalClock
+  /** How many deliveries are remembered; 10,000 when not given. */
+  readonly kept?: number
+}): Promise<LocalHttpServer> => {
+  let behaviour = GOOD
+  let received: ReceivedWebhook[] = []
+
+  const deliver = (request: LocalRequest): LocalAnswer => {
+    received.push({
+      at: new Date(options.clock.nowMs()).toISOString(),
+      headers: request.headers,
+      body: request.body.toString('utf8'),
+      signature_valid: signatureValid(request, options.signingSecret()),
+    })
+    if (received.length > (options.kept ?? KEPT_DELIVERIES)) received.shift()
+    const { times, ...chosen } = behaviour
+    if (times !== undefined) behaviour = times > 1 ? { ...chosen, times: times - 1 } : GOOD
+    return answerOf(chosen)
+  }
+
+  const behave = (request: LocalRequest): LocalAnswer => {
+    const wanted = v.safeParse(Behaviour, parseJson(request.body.toString('utf8')))
+    if (!wanted.success) return jsonReply(400, { message: v.flatten(wanted.issues) })
+    behaviour = wanted.output
+    return jsonReply(200, behaviour)
+  }
+
+  const answer = (request: LocalRequest): LocalAnswer => {
+    switch (`${request.method} ${request.path}`) {
+      case 'POST /hooks':
+        return deliver(request)
+      case 'GET /received':
+        return jsonReply(200, received)
+      case 'DELETE /received':
+        received = []
+        return jsonReply(200, received)
+      case 'POST /behaviour':
+        return behave(request)
+      default:
+        return jsonReply(404, { message: `no ${request.method} ${request.path} in the inbox` })
+    }
+  }
+
+  return startLocalHttpServer({ port: options.port, family: options.family, answer })
+}
+
+const answerOf = ({ status, delay_ms: delayMs, hang, close }: Omit<Behaviour, 'times'>): LocalAnswer => {
+  if (hang) return { hang: true }
+  if (close) return { close: true, delayMs }
+  // A redirect without a target would prove nothing about a sender that must not follow it.
+  const headers: Record<string, string> = status >= 300 && status < 400 ? { location: '/hooks' } : {}
+  return { ...jsonReply(status, { received: status < 300 }, headers), delayMs }
+}
+
+/** Computed as a merchant would: HMAC-SHA256 over the raw bytes, compared in constant time (spec 6.3). */
+const signatureValid = (request: LocalRequest, secret: string | undefined) => {
+  if (secret === undefined) return null
+  const expected = createHmac('sha256', secret).update(request.body).digest('hex')
+  const given = Buffer.from(String(request.headers['x-gateway-signature'] ?? ''))
+  return given.length === expected.length && timingSafeEqual(given, Buffer.from(expected))
+}
+
+const parseJson = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,111 @@
+import { randomUUID } from 'node:crypto'
+import type { Context } from 'aws-lambda'
+import { type FunctionSpec, functionName } from '../../../functions/function-spec.ts'
+import type { Deps } from '../../../shared/deps.ts'
+import type { Log } from '../../../shared/log.ts'
+import type { LambdaHandler } from '../../../shared/runtime/injectable.ts'
+import { LOCAL_REGION } from '../emulators/dynamodb-local.ts'
+import { type ConcurrencyGate, concurrencyGate } from './concurrency-gate.ts'
+
+export type LocalFunction = {
+  readonly spec: FunctionSpec
+  /** The deployed name, `gateway-local-<name>`. */
+  readonly name: string
+  /**
+   * Runs the handler as Lambda would: with its timeout, and with its reserved concurrency, where a further call waits
+   * for the ones before it. Rejects with what the handler throws, or with `FunctionTimedOut`.
+   */
+  readonly invoke: (event: unknown, options?: InvokeOptions) => Promise<unknown>
+}
+
+type InvokeOptions = {
+  /** An invocation that has waited longer for its turn is dropped, as asynchronous ones are on AWS. */
+  readonly maxAgeMs?: number
+}
+
+export type FunctionHost = {
+  readonly functions: readonly LocalFunction[]
+  byName(name: string): LocalFunction | undefined
+}
+
+export class FunctionTimedOut extends Error {
+  override readonly name = 'Sandbox.Timedout'
+}
+
+export type LoadedHandler = {
+  readonly spec: FunctionSpec
+  readonly withDeps: (deps: Deps) => LambdaHandler<unknown, unknown>
+}
+
+/** Gives every handler its dependencies and makes it callable by name. */
+export const hostFunctions = (
+  handlers: readonly LoadedHandler[],
+  options: { readonly stage: string; readonly depsFor: (spec: FunctionSpec) => Deps; readonly log: Log },
+): FunctionHost => {
+  const functions = handlers.map(({ spec, withDeps }): LocalFunction => {
+    const name = functionName(options.stage, spec)
+    const gate = concurrencyGate(spec.reservedConcurrency ?? Number.POSITIVE_INFINITY)
+    const handler = withDeps(options.depsFor(spec))
+    return { spec, name, invoke: invoker({ spec, name, handler, gate, log: options.log }) }
+  })
+  const byName = new Map(functions.map((loaded) => [loaded.name, loaded]))
+  return { functions, byName: (name) => byName.get(name) }
+}
+
+type Invocable = {
+  readonly spec: FunctionSpec
+  readonly name: string
+  readonly handler: LambdaHandler<unknown, unknown>
+  readonly gate: ConcurrencyGate
+  readonly log: Log
+}
+
+const invoker =
+  ({ spec, name, handler, gate, log }: Invocable): LocalFunction['invoke'] =>
+  async (event, { maxAgeMs = Number.POSITIVE_INFINITY } = {}) => {
+    const asked = performance.now()
+    const leave = await gate.enter()
+    if (performance.now() - asked > maxAgeMs) return leave()
+    const requestId = randomUUID()
+    const timeoutMs = spec.timeoutSeconds * 1_000
+    // A handler past its timeout cannot be stopped here; it keeps its place until it is done, so none runs beside it.
+    const context = lambdaContext(spec, name, requestId, timeoutMs)
+    const run = (async () => handler(event, context))().finally(leave)
+    try {
+      return await withTimeout(run, timeoutMs, spec.timeoutSeconds)
+    } catch (error) {
+      log.error('invocation.failed', { function: name, request_id: requestId }, error)
+      throw error
+    }
+  }
+
+const withTimeout = async <Result>(run: Promise<Result>, timeoutMs: number, seconds: number): Promise<Result> => {
+  let timer: NodeJS.Timeout | undefined
+  const timeout = new Promise<never>((_, reject) => {
+    const message = `Task timed out after ${seconds.toFixed(2)} seconds`
+    timer = setTimeout(() => reject(new FunctionTimedOut(message)), timeoutMs)
+  })
+  try {
+    return await Promise.race([run, timeout])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+const lambdaContext = (spec: FunctionSpec, name: string, awsRequestId: string, timeoutMs: number): Context => {
+  const deadline = performance.now() + timeoutMs
+  return {
+    callbackWaitsForEmptyEventLoop: false,
+    functionName: name,
+    functionVersion: '$LATEST',
+    invokedFunctionArn: `arn:aws:lambda:${LOCAL_REGION}:000000000000:function:${name}`,
+    memoryLimitInMB: String(spec.memoryMb),
+    awsRequestId,
+    logGroupName: `/aws/lambda/${name}`,
+    logStreamName: 'local',
+    getRemainingTimeInMillis: () => Math.max(deadline - performance.now(), 0),
+    done: () => undefined,
+    fail: () => undefined,
+    succeed: () => undefined,
+  }
+}

@@ -1,0 +1,74 @@
+import type { FunctionSpec, SecretAccess } from '../../../functions/function-spec.ts'
+import type { Deps } from '../../../shared/deps.ts'
+import { callbackSecretName, endpointSecretName, providerSecretName, type Secrets } from '../../../shared/secrets.ts'
+import { grantedTable } from './granted-table.ts'
+
+/** What IAM answers on AWS: the function's manifest entry does not state this access. */
+export class AccessDenied extends Error {
+  override readonly name = 'AccessDeniedException'
+}
+
+type Granted = Pick<Deps, 'table' | 'queues' | 'alerts' | 'secrets'>
+
+/**
+ * The dependencies with only the access that the function's manifest entry states. On AWS the stack grants no more, so a
+ * missing entry is found here, before a deployment.
+ */
+export const grantedDeps = (stage: string, spec: FunctionSpec, all: Granted): Granted => {
+  const refuse = (access: string): never => {
+    throw new AccessDenied(`${spec.name} is not granted ${access} in functions/manifest.ts`)
+  }
+  const demand = (granted: boolean, access: string) => {
+    if (!granted) refuse(access)
+  }
+  return {
+    table: { name: all.table.name, client: grantedTable(all.table.client, spec.table, refuse) },
+    queues: {
+      send: async (queue, message) => {
+        demand(spec.sends.includes(queue), `sending to ${queue}`)
+        await all.queues.send(queue, message)
+      },
+    },
+    alerts: {
+      publish: async (alert) => {
+        demand(spec.alerts, 'publishing alerts')
+        await all.alerts.publish(alert)
+      },
+    },
+    secrets: grantedSecrets(stage, all.secrets, (access) =>
+      demand(access !== 'another secret' && spec.secrets.includes(access), access),
+    ),
+  }
+}
+
+/** By name, as IAM tells secrets apart: one of no kind that is granted to anybody needs an access nobody has. */
+const grantedSecrets = (
+  stage: string,
+  secrets: Secrets,
+  demand: (access: SecretAccess | 'another secret') => void,
+): Secrets => {
+  const ofEndpoint = (name: string, access: SecretAccess) =>
+    name.startsWith(endpointSecretName(stage, '')) ? access : 'another secret'
+  const ofProvider = new Map<string, SecretAccess>([
+    [providerSecretName(stage), 'read-provider'],
+    [callbackSecretName(stage), 'read-callback-tokens'],
+  ])
+  return {
+    get: async (name) => {
+      demand(ofProvider.get(name) ?? ofEndpoint(name, 'read-endpoints'))
+      return secrets.get(name)
+    },
+    replace: async (name, value) => {
+      demand(name === callbackSecretName(stage) ? 'write-callback-tokens' : 'another secret')
+      await secrets.replace(name, value)
+    },
+    create: async (name, value) => {
+      demand(ofEndpoint(name, 'create-endpoints'))
+      await secrets.create(name, value)
+    },
+    remove: async (name) => {
+      demand(ofEndpoint(name, 'delete-endpoints'))
+      await secrets.remove(name)
+    },
+  }
+}

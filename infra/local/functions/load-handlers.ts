@@ -1,0 +1,27 @@
+import { dirname, join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import type { FunctionSpec } from '../../../functions/function-spec.ts'
+import type { LoadedHandler } from './function-host.ts'
+
+const PROJECT = dirname(dirname(dirname(dirname(fileURLToPath(import.meta.url)))))
+
+/** Imports the entry of every function. Throws, naming the entry, when one is missing or exports no handler of ours. */
+export const loadHandlers = (manifest: readonly FunctionSpec[]): Promise<readonly LoadedHandler[]> =>
+  Promise.all(
+    manifest.map(async (spec) => {
+      const { handler } = await importEntry(spec)
+      if (!isInjectable(handler)) throw new Error(`${spec.entry} exports no handler with withDeps`)
+      return { spec, withDeps: handler.withDeps }
+    }),
+  )
+
+const importEntry = async ({ name, entry }: FunctionSpec): Promise<{ readonly handler?: unknown }> => {
+  try {
+    return await import(/* @vite-ignore */ pathToFileURL(join(PROJECT, entry)).href)
+  } catch (error) {
+    throw new Error(`cannot load ${entry}, the entry of function ${name}`, { cause: error })
+  }
+}
+
+const isInjectable = (handler: unknown): handler is Pick<LoadedHandler, 'withDeps'> =>
+  typeof handler === 'function' && 'withDeps' in handler && typeof handler.withDeps === 'function'

@@ -1,0 +1,107 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { Agent } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { FunctionSpec } from '../../../functions/function-spec.ts'
+import type { Deps } from '../../../shared/deps.ts'
+import type { Log } from '../../../shared/log.ts'
+import { loggedProvider } from '../../../shared/provider/logged-provider.ts'
+import { xenditProvider } from '../../../shared/provider/xendit.ts'
+import type { QueueName } from '../../../shared/queues.ts'
+import { snsAlerts } from '../../../shared/runtime/aws-alerts.ts'
+import { documentClient } from '../../../shared/runtime/aws-table.ts'
+import type { Secrets } from '../../../shared/secrets.ts'
+import type { StageSettings } from '../../../shared/stage-settings.ts'
+import { timestampOf } from '../../../shared/time.ts'
+import { httpsWebhookSender } from '../../../shared/webhook/https-webhook-sender.ts'
+import { resolveHost } from '../../../shared/webhook/resolve-host.ts'
+import { localAws } from '../emulators/dynamodb-local.ts'
+import type { QueueEmulator } from '../emulators/queue-emulator.ts'
+import type { LocalClock } from '../process/local-clock.ts'
+import { grantedDeps } from './granted-deps.ts'
+import { localQueues } from './local-queues.ts'
+
+export const LOCAL_STAGE: StageSettings = {
+  name: 'local',
+  allowLoopbackWebhooks: true,
+  defaultReturnUrl: 'https://example.com/',
+  defaultDisplayName: 'Payment',
+}
+
+/** One process serves all functions here, and DynamoDB Local answers slower than DynamoDB when it has much to do. */
+const TABLE_HTTP = {
+  connectionTimeout: 5_000,
+  requestTimeout: 10_000,
+  throwOnRequestTimeout: true,
+  socketAcquisitionWarningTimeout: 60_000,
+}
+const TABLE_SOCKETS = 200
+
+export type LocalDepsOptions = {
+  readonly clock: LocalClock
+  readonly table: { readonly endpoint: string; readonly name: string }
+  readonly emulator: Pick<QueueEmulator, 'sqs' | 'sns'>
+  readonly queueUrls: Readonly<Record<QueueName, string>>
+  readonly alertsTopicArn: string
+  readonly secrets: Secrets
+  readonly providerUrl: string
+  readonly log: Log
+}
+
+export type LocalDeps = {
+  /** What a function of the manifest gets: the same code as on AWS, with only the access its entry states. */
+  readonly depsFor: (spec: FunctionSpec) => Deps
+  close(): void
+}
+
+/**
+ * The real things behind every port: SDK clients on emulators, the provider's adapter on its simulator, real HTTP to
+ * merchants. Only wall-clock time is ours, so that it can jump; waits and timeouts are real.
+ */
+export const localDeps = (options: LocalDepsOptions): LocalDeps => {
+  const { clock, emulator, log } = options
+  const httpAgent = new Agent({ keepAlive: true, maxSockets: TABLE_SOCKETS })
+  const client = documentClient({
+    ...localAws(options.table.endpoint),
+    requestHandler: { ...TABLE_HTTP, httpAgent },
+  })
+  const monotonicMs = () => performance.now()
+  const shared = {
+    queues: localQueues(emulator.sqs, options.queueUrls, clock),
+    alerts: snsAlerts(emulator.sns, options.alertsTopicArn, monotonicMs),
+    secrets: options.secrets,
+  }
+  return {
+    depsFor: (spec) => {
+      // A table object of each function's own, as each has its own process on AWS: caches are kept per table.
+      const granted = grantedDeps(LOCAL_STAGE.name, spec, { ...shared, table: { client, name: options.table.name } })
+      return {
+        ...granted,
+        stage: LOCAL_STAGE,
+        provider: loggedProvider(
+          xenditProvider({
+            baseUrl: options.providerUrl,
+            stage: LOCAL_STAGE.name,
+            secrets: granted.secrets,
+            nowMs: () => clock.nowMs(),
+          }),
+          { log, monotonicMs },
+        ),
+        sendWebhook: httpsWebhookSender({ allowLoopback: LOCAL_STAGE.allowLoopbackWebhooks, monotonicMs }),
+        resolveHost,
+        log,
+        now: () => timestampOf(clock.nowMs()),
+        monotonicMs,
+        sleep: async (ms) => {
+          await sleep(ms)
+        },
+        newId: randomUUID,
+        random: Math.random,
+        randomBytes,
+      }
+    },
+    close: () => {
+      client.destroy()
+      httpAgent.destroy()
+    },
+  }
+}

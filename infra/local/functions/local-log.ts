@@ -1,0 +1,39 @@
+import type { Log, LogCode, LogFields } from '../../../shared/log.ts'
+import { describeCause } from '../../../shared/runtime/powertools-log.ts'
+import type { LocalClock } from '../process/local-clock.ts'
+import { printableLines } from '../terminal/printable.ts'
+import { AccessDenied } from './granted-deps.ts'
+
+export type LocalLog = Log & {
+  /** The latest lines, oldest first. */
+  lines(): readonly string[]
+}
+
+const KEPT_LINES = 2_000
+
+/** JSON lines with the time of the one clock: the latest are kept in memory, and each is given to `write` if there is one. */
+export const localLog = (clock: Pick<LocalClock, 'nowMs'>, write?: (line: string) => void): LocalLog => {
+  const lines: string[] = []
+
+  const add = (level: string, code: LogCode, fields: LogFields) => {
+    const timestamp = new Date(clock.nowMs()).toISOString()
+    // Read on a terminal: a merchant's text in a field stays text there.
+    const line = printableLines(JSON.stringify({ timestamp, level, message: code, ...fields }))
+    lines.push(line)
+    if (lines.length > KEPT_LINES) lines.shift()
+    write?.(line)
+  }
+
+  return {
+    lines: () => lines,
+    info: (code, fields = {}) => add('info', code, fields),
+    warn: (code, fields = {}) => add('warn', code, fields),
+    error: (code, fields = {}, cause) =>
+      add('error', code, {
+        ...fields,
+        ...(cause !== undefined && describeCause(cause)),
+        // Its message names a function and an access, nothing else; without it a missing grant is hard to find.
+        ...(cause instanceof AccessDenied && { error_message: cause.message }),
+      }),
+  }
+}

@@ -1,0 +1,37 @@
+import { SendMessageCommand, type SQSClient } from '@aws-sdk/client-sqs'
+import { assertInvariant } from '../../../shared/errors.ts'
+import { MAX_DELAY_SECONDS, type QueueName, type Queues } from '../../../shared/queues.ts'
+import type { LocalClock } from '../process/local-clock.ts'
+
+/** When the message may be handled, in milliseconds on the one clock; read by the queue poller. */
+export const VISIBLE_AT = 'visible_at'
+/** The message group. The emulator drops the group of a standard queue's message, so it travels as an attribute. */
+export const GROUP = 'group'
+
+/**
+ * Sends as the deployed gateway does, but for the delay: SQS would count it on the machine's clock, so the message is
+ * sent at once and says when it is due on the one clock.
+ */
+export const localQueues = (
+  client: SQSClient,
+  urls: Readonly<Record<QueueName, string>>,
+  clock: Pick<LocalClock, 'nowMs'>,
+): Queues => ({
+  send: async (queue, { body, delaySeconds, group }) => {
+    assertInvariant(
+      Number.isInteger(delaySeconds) && delaySeconds >= 0 && delaySeconds <= MAX_DELAY_SECONDS,
+      'a delay is a whole number of seconds, 0 to 900',
+    )
+    await client.send(
+      new SendMessageCommand({
+        QueueUrl: urls[queue],
+        MessageBody: JSON.stringify(body),
+        DelaySeconds: 0,
+        MessageAttributes: {
+          [VISIBLE_AT]: { DataType: 'Number', StringValue: String(clock.nowMs() + delaySeconds * 1_000) },
+          [GROUP]: { DataType: 'String', StringValue: group },
+        },
+      }),
+    )
+  },
+})

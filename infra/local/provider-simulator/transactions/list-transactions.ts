@@ -1,0 +1,121 @@
+import * as v from 'valibot'
+import { parseInput } from '../parse-input.ts'
+import { ProviderError } from '../provider-error.ts'
+import type { Transaction } from '../provider-objects.ts'
+import type { TransactionRecord } from '../store.ts'
+import type { World } from '../world.ts'
+import { strikeRow } from './transaction-rows.ts'
+
+const DEFAULT_LIMIT = 10
+// The provider's own maximum is not published; a larger wish is cut, and `has_more` tells the rest.
+const MAX_LIMIT = 50
+
+export type TransactionPage = {
+  readonly has_more: boolean
+  readonly data: readonly Transaction[]
+  readonly links: readonly { readonly href: string; readonly rel: 'next'; readonly method: 'GET' }[]
+}
+
+const Count = v.pipe(v.string(), v.regex(/^\d{1,15}$/, 'must be a whole number'), v.transform(Number))
+const Instant = v.pipe(
+  v.string(),
+  v.transform((value) => Date.parse(value)),
+  v.number('must be an ISO 8601 time'),
+)
+
+const Query = v.object({
+  types: v.array(v.string()),
+  statuses: v.array(v.string()),
+  channel_categories: v.array(v.string()),
+  reference_id: v.optional(v.string()),
+  product_id: v.optional(v.string()),
+  currency: v.optional(v.string()),
+  amount: v.optional(Count),
+  'created[gte]': v.optional(Instant),
+  'created[lte]': v.optional(Instant),
+  'updated[gte]': v.optional(Instant),
+  'updated[lte]': v.optional(Instant),
+  limit: v.optional(v.pipe(Count, v.minValue(1))),
+  after_id: v.optional(v.string()),
+  before_id: v.optional(v.string()),
+})
+
+type Query = v.InferOutput<typeof Query>
+
+/** `GET /transactions`: newest first, filtered, one page. An unknown cursor is refused. */
+export const listTransactions = (world: World, search: URLSearchParams): TransactionPage => {
+  const query = parseInput(Query, {
+    ...Object.fromEntries(search),
+    types: search.getAll('types'),
+    statuses: search.getAll('statuses'),
+    channel_categories: search.getAll('channel_categories'),
+  })
+  strikeNewest(world, query)
+  const limit = Math.min(query.limit ?? DEFAULT_LIMIT, MAX_LIMIT)
+  const rows = rowsBeyondCursor(world, query).filter((row) => matchesQuery(row, query))
+  const data = query.before_id === undefined ? rows.slice(0, limit) : rows.slice(-limit)
+  const hasMore = rows.length > data.length
+  return { has_more: hasMore, data, links: hasMore ? [nextLink(search, data)] : [] }
+}
+
+/** `GET /transactions/{id}`. Throws `DATA_NOT_FOUND`. */
+export const getTransaction = (world: World, id: string): Transaction => {
+  const row = world.store.transactions
+    .all()
+    .flatMap(shownRows)
+    .find((shown) => shown.id === id)
+  if (!row) throw new ProviderError('DATA_NOT_FOUND', `Transaction '${id}' is not found`)
+  return row
+}
+
+const shownRows = (record: TransactionRecord): Transaction[] => {
+  if (record.missing) return []
+  return record.duplicateId === undefined ? [record.row] : [record.row, { ...record.row, id: record.duplicateId }]
+}
+
+const matchesQuery = (row: Transaction, query: Query) =>
+  allows(query.types, row.type) &&
+  allows(query.statuses, row.status) &&
+  allows(query.channel_categories, row.channel_category) &&
+  equals(query.reference_id, row.reference_id) &&
+  equals(query.product_id, row.product_id) &&
+  equals(query.currency, row.currency) &&
+  equals(query.amount, row.amount) &&
+  within(row.created, query['created[gte]'], query['created[lte]']) &&
+  within(row.updated, query['updated[gte]'], query['updated[lte]'])
+
+const allows = (wanted: readonly string[], value: string) => wanted.length === 0 || wanted.includes(value)
+
+const equals = <T>(wanted: T | undefined, value: T) => wanted === undefined || wanted === value
+
+const within = (timestamp: string, fromMs: number | undefined, toMs: number | undefined) => {
+  if (fromMs === undefined && toMs === undefined) return true
+  const ms = Date.parse(timestamp)
+  return ms >= (fromMs ?? ms) && ms <= (toMs ?? ms)
+}
+
+// The cursor is looked up before the filter: a row may have moved out of an `updated` window between two pages.
+const rowsBeyondCursor = (world: World, query: Query) => {
+  const rows = world.store.transactions.all().toReversed().flatMap(shownRows)
+  if (query.before_id !== undefined) return rows.slice(0, positionOf(rows, query.before_id))
+  return query.after_id === undefined ? rows : rows.slice(positionOf(rows, query.after_id) + 1)
+}
+
+const positionOf = (rows: readonly Transaction[], id: string) => {
+  const position = rows.findIndex((row) => row.id === id)
+  if (position === -1) throw new ProviderError('API_VALIDATION_ERROR', `cursor '${id}' is not among the transactions`)
+  return position
+}
+
+const strikeNewest = (world: World, query: Query) => {
+  const shown = (record: TransactionRecord) => !record.missing && matchesQuery(record.row, query)
+  const newest = world.store.transactions.all().findLast(shown)
+  if (newest) strikeRow(world, newest.id)
+}
+
+const nextLink = (search: URLSearchParams, data: readonly Transaction[]) => {
+  const next = new URLSearchParams(search)
+  if (next.has('before_id')) next.set('before_id', data[0]?.id ?? '')
+  else next.set('after_id', data.at(-1)?.id ?? '')
+  return { href: `/transactions?${next.toString()}`, rel: 'next', method: 'GET' } as const
+}

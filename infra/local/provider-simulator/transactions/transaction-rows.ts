@@ -1,0 +1,131 @@
+import { type Channel, channelOf } from '../channels.ts'
+import { numberOf, takeFault } from '../faults.ts'
+import { ProviderError } from '../provider-error.ts'
+import { BUSINESS_ID, type Payment, type Transaction, type TransactionFee } from '../provider-objects.ts'
+import type { TransactionRecord } from '../store.ts'
+import { timestampNow, toTimestamp, type World } from '../world.ts'
+import { settlementTime } from './settlement-time.ts'
+
+const NO_FEE: TransactionFee = {
+  xendit_fee: 0,
+  value_added_tax: 0,
+  xendit_withholding_tax: 0,
+  third_party_withholding_tax: 0,
+  status: 'PENDING',
+}
+
+/** Under a contract that bills fees after the month, a settled row shows none. */
+const INVOICED_FEE: TransactionFee = { ...NO_FEE, status: 'NOT_APPLICABLE' }
+
+/**
+ * Books a capture as one row of `/transactions`. The fee is in the row only from settlement on, as upstream: until then
+ * it reads zero and PENDING, which a reader must not take for a fee.
+ */
+export const bookCapture = (world: World, payment: Payment, captured: { captureId: string; amount: number }) => {
+  const channel = requireChannel(payment.channel_code)
+  const fixedFee = numberOf(takeFault(world, 'transactions', ['fee']))
+  const lateSeconds = numberOf(takeFault(world, 'transactions', ['fee_late']))
+  const invoiced = takeFault(world, 'transactions', ['fee_invoiced']) !== undefined
+  const finalFee = invoiced ? INVOICED_FEE : feeOf(channel, captured.amount, fixedFee)
+  const settleAtMs = settlementOf(world, channel, { known: fixedFee !== undefined, lateSeconds })
+  const created = timestampNow(world)
+  const row: Transaction = {
+    id: `txn_${world.newUuid()}`,
+    product_id: payment.payment_id,
+    type: 'PAYMENT',
+    status: 'SUCCESS',
+    channel_category: channel.category,
+    channel_code: channel.transactionCode,
+    reference_id: payment.reference_id,
+    account_identifier: null,
+    currency: payment.currency,
+    amount: captured.amount,
+    net_amount: captured.amount,
+    net_amount_currency: payment.currency,
+    cashflow: 'MONEY_IN',
+    settlement_status: 'PENDING',
+    estimated_settlement_time: toTimestamp(settleAtMs),
+    business_id: BUSINESS_ID,
+    created,
+    updated: created,
+    fee: NO_FEE,
+    product_data: {
+      capture_id: captured.captureId,
+      payment_request_id: payment.payment_request_id,
+      payment_link_id: null,
+      reusable_payment_link_id: null,
+    },
+  }
+  world.store.transactions.put({ id: row.id, row, settleAtMs, finalFee })
+  strikeRow(world, row.id)
+  if (settleAtMs <= world.nowMs()) settleTransaction(world, row.id)
+  else world.agenda.add({ kind: 'settle', id: row.id, dueMs: settleAtMs })
+}
+
+/** Makes the fee of a row final. Does nothing for a row that is settled, or not due. */
+export const settleTransaction = (world: World, id: string) => {
+  const record = world.store.transactions.get(id)
+  if (record?.settleAtMs === undefined || record.finalFee === undefined || record.settleAtMs > world.nowMs()) return
+  const { settleAtMs: _due, finalFee, ...settled } = record
+  const row: Transaction = {
+    ...record.row,
+    fee: finalFee,
+    net_amount: record.row.amount - finalFee.xendit_fee - finalFee.value_added_tax,
+    settlement_status: 'SETTLED',
+    updated: timestampNow(world),
+  }
+  world.store.transactions.put({ ...settled, row })
+}
+
+/**
+ * Lets the armed row faults take hold of a row, for good: of the next row booked or, when one is armed after the
+ * payment, of the next row shown.
+ */
+export const strikeRow = (world: World, id: string) => {
+  const record = world.store.transactions.get(id)
+  if (!record) return
+  let struck: TransactionRecord = record
+  if (takeFault(world, 'transactions', ['missing'])) struck = { ...struck, missing: true }
+  if (takeFault(world, 'transactions', ['duplicate'])) struck = { ...struck, duplicateId: `txn_${world.newUuid()}` }
+  const wrongAmount = takeFault(world, 'transactions', ['wrong_amount'])
+  if (wrongAmount) {
+    const amount = numberOf(wrongAmount) ?? struck.row.amount + 1
+    const netAmount = struck.row.net_amount + amount - struck.row.amount
+    struck = { ...struck, row: { ...struck.row, amount, net_amount: netAmount, updated: timestampNow(world) } }
+  }
+  if (struck !== record) world.store.transactions.put(struck)
+}
+
+const requireChannel = (code: string): Channel => {
+  const channel = channelOf(code)
+  if (!channel) throw new ProviderError('SERVER_ERROR', `no channel ${code}`)
+  return channel
+}
+
+const settlementOf = (world: World, channel: Channel, fee: { known: boolean; lateSeconds: number | undefined }) => {
+  if (fee.lateSeconds !== undefined) return world.nowMs() + Math.round(fee.lateSeconds * 1000)
+  return fee.known ? world.nowMs() : settlementTime(channel.settlement, world.nowMs())
+}
+
+const feeOf = (channel: Channel, amount: number, fixedFee: number | undefined) =>
+  fixedFee === undefined ? tariffFee(channel, amount) : splitFee(fixedFee)
+
+/** The tariff's fee, rounded down, and 11 % value added tax on it, truncated: what has been seen upstream. */
+const tariffFee = (channel: Channel, amount: number) => {
+  const fee = Math.floor((amount * channel.feeBps) / 10_000) + channel.feeFlat
+  return completedFee(fee, Math.floor((fee * 11) / 100))
+}
+
+// An ordered total is shown as fee and tax too, so that a reader who takes only one of them is found out.
+const splitFee = (total: number) => {
+  const tax = Math.floor((total * 11) / 111)
+  return completedFee(total - tax, tax)
+}
+
+const completedFee = (fee: number, tax: number): TransactionFee => ({
+  xendit_fee: fee,
+  value_added_tax: tax,
+  xendit_withholding_tax: 0,
+  third_party_withholding_tax: 0,
+  status: 'COMPLETED',
+})

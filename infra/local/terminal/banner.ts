@@ -1,0 +1,68 @@
+import { DAYS_TO_PAYOUT } from '../demo-walk.ts'
+import { localAws } from '../emulators/dynamodb-local.ts'
+import type { LocalCloud } from '../local-cloud.ts'
+
+const DAY_SECONDS = 86_400
+
+type Started = Pick<LocalCloud, 'urls' | 'demoClient' | 'table'>
+
+/** What a person needs after the start: where everything is, a merchant to be, and commands to try. */
+export const banner = (
+  started: Started,
+  { startedInMs, data }: { readonly startedInMs: number; readonly data?: string },
+): string => {
+  const { urls, demoClient, table } = started
+  const { endpoint, credentials } = localAws(table.endpoint)
+  return `
+The gateway is ready (${(startedInMs / 1_000).toFixed(1)} s). State: ${data ?? 'in memory'}. Ctrl-C stops it.
+
+  API            ${urls.api}/v1
+  Lambda Invoke  ${urls.lambda}   clock, alerts and log: /_local/clock /_local/alerts /_local/log
+  Provider       ${urls.provider}   every control and fault, with examples: /_simulator
+  Webhook inbox  ${urls.inbox}/received
+  Table          ${table.name} at ${endpoint}   (DynamoDB Local, process ${table.pid}; access key ${credentials.accessKeyId})
+
+  Demo client    ${demoClient.client_id}
+  API key        ${demoClient.api_key}
+  Endpoint       ${demoClient.endpoint_url}
+  Its secret     ${demoClient.signing_secret}
+
+${commandsToTry(started)}`
+}
+
+const commandsToTry = ({
+  urls,
+  demoClient,
+}: Started): string => `Try it (a POSIX shell; paste one block after the other):
+
+  # Create a payment by virtual account
+  KEY=${demoClient.api_key}
+  ID=$(curl -s ${urls.api}/v1/payments -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' \\
+    -H "Idempotency-Key: try-$(date +%s)" \\
+    -d '{"method":"virtual_account","channel_code":"BCA","amount":150000,"currency":"IDR"}' \\
+    | tee /dev/stderr | sed 's/.*"id":"\\([^"]*\\)".*/\\1/')
+
+  # Pay it, as the customer would
+  PR=$(curl -s "${urls.provider}/_simulator/payment_requests?reference_id=$ID" | grep -o 'pr-[0-9a-f-]*' | head -1)
+  curl -s -u xnd_development_local: -H 'api-version: 2024-11-11' -X POST ${urls.provider}/v3/payment_requests/$PR/simulate
+
+  # See the webhook, the payment and the balance
+  curl -s ${urls.inbox}/received
+  curl -s ${urls.api}/v1/payments/$ID -H "Authorization: Bearer $KEY"
+  curl -s ${urls.api}/v1/balance -H "Authorization: Bearer $KEY"
+
+  # Days later the provider has settled: make the fee final, sweep, and pay out as an operator
+  op() { curl -s ${urls.lambda}/2015-03-31/functions/gateway-local-$1/invocations -d "$2"; echo; }
+  curl -s ${urls.lambda}/_local/clock -d '{"advance_seconds":${DAYS_TO_PAYOUT * DAY_SECONDS}}'
+  op sync-provider-transactions '{}'
+  op sweep-settlements '{}'; sleep 2
+  SETTLEMENT=$(curl -s ${urls.api}/v1/settlements -H "Authorization: Bearer $KEY" \\
+    | tee /dev/stderr | grep -o '"id":"[^"]*"' | head -1 | cut -d'"' -f4)
+  op mark-settlement-paid "{\\"operator\\":\\"me\\",\\"settlement_id\\":\\"$SETTLEMENT\\",\\"notes\\":\\"bank transfer\\"}"
+  curl -s "${urls.api}/v1/balance?include=settlements" -H "Authorization: Bearer $KEY"
+
+  # The same by the AWS CLI version 2, as on AWS
+  export AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local AWS_DEFAULT_REGION=ap-southeast-3
+  aws lambda invoke --endpoint-url ${urls.lambda} --function-name gateway-local-get-payment \\
+    --cli-binary-format raw-in-base64-out --payload "{\\"payment_id\\":\\"$ID\\"}" /dev/stdout
+`

@@ -1,0 +1,77 @@
+import { isUtf8 } from 'node:buffer'
+import type { APIGatewayProxyEventV2 } from 'aws-lambda'
+import type { LocalRequest } from '../process/local-http-server.ts'
+
+export type MatchedRoute = {
+  /** `POST /v1/payments/{id}/cancel`, or `$default`. */
+  readonly routeKey: string
+  readonly pathParameters: Readonly<Record<string, string>>
+}
+
+export type EventContext = { readonly requestId: string; readonly nowMs: number; readonly domainName: string }
+
+/** The event an HTTP API of API Gateway makes of a request (payload format 2.0). */
+export const httpEvent = (
+  request: LocalRequest,
+  { routeKey, pathParameters }: MatchedRoute,
+  { requestId, nowMs, domainName }: EventContext,
+): APIGatewayProxyEventV2 => {
+  const { headers, cookies } = readHeaders(request.rawHeaders)
+  const query = readQuery(request.query)
+  const isBase64Encoded = request.body.length > 0 && !isText(headers['content-type'], request.body)
+  return {
+    version: '2.0',
+    routeKey,
+    rawPath: request.path,
+    rawQueryString: request.search,
+    headers,
+    ...(cookies.length > 0 && { cookies }),
+    ...(Object.keys(query).length > 0 && { queryStringParameters: query }),
+    ...(Object.keys(pathParameters).length > 0 && { pathParameters }),
+    requestContext: {
+      accountId: '000000000000',
+      apiId: 'local',
+      domainName,
+      domainPrefix: 'local',
+      http: {
+        method: request.method,
+        path: request.path,
+        protocol: 'HTTP/1.1',
+        sourceIp: request.remoteAddress,
+        userAgent: headers['user-agent'] ?? '',
+      },
+      requestId,
+      routeKey,
+      stage: '$default',
+      time: new Date(nowMs).toISOString(),
+      timeEpoch: nowMs,
+    },
+    ...(request.body.length > 0 && { body: request.body.toString(isBase64Encoded ? 'base64' : 'utf8') }),
+    isBase64Encoded,
+  }
+}
+
+/** Names in lower case, the values of a repeated name joined by commas; cookies come apart from the rest. */
+const readHeaders = (rawHeaders: readonly string[]) => {
+  const headers = new Map<string, string>()
+  const cookies: string[] = []
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+    const name = (rawHeaders[at] ?? '').toLowerCase()
+    const value = rawHeaders[at + 1] ?? ''
+    if (name === 'cookie') cookies.push(...value.split('; '))
+    else headers.set(name, headers.has(name) ? `${headers.get(name)},${value}` : value)
+  }
+  return { headers: Object.fromEntries(headers), cookies }
+}
+
+const readQuery = (query: URLSearchParams): Record<string, string> => {
+  const values = new Map<string, string>()
+  for (const [name, value] of query) values.set(name, values.has(name) ? `${values.get(name)},${value}` : value)
+  return Object.fromEntries(values)
+}
+
+const TEXT_TYPE = /^(text\/|application\/(json|xml|javascript|[\w.-]+\+(json|xml))\b)/i
+
+/** Bytes that are no UTF-8 always travel as base64: as text they would be changed on the way. */
+const isText = (contentType: string | undefined, body: Buffer): boolean =>
+  (contentType === undefined || TEXT_TYPE.test(contentType)) && isUtf8(body)

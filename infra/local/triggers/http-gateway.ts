@@ -1,0 +1,88 @@
+import { randomUUID } from 'node:crypto'
+import * as v from 'valibot'
+import type { FunctionHost } from '../functions/function-host.ts'
+import type { LocalClock } from '../process/local-clock.ts'
+import {
+  jsonReply,
+  type LocalHttpServer,
+  type LocalReply,
+  type LocalRequest,
+  startLocalHttpServer,
+} from '../process/local-http-server.ts'
+import { httpEvent } from './http-event.ts'
+import { routeTable } from './route-table.ts'
+
+/** Limits of an HTTP API of API Gateway. */
+const MAX_PAYLOAD_BYTES = 10 * 1024 * 1024
+const INTEGRATION_TIMEOUT_MS = 30_000
+
+const TOO_LARGE = jsonReply(413, { message: 'Request Entity Too Large' })
+const FUNCTION_FAILED = jsonReply(500, { message: 'Internal Server Error' })
+const INTEGRATION_TIMED_OUT = jsonReply(503, { message: 'Service Unavailable' })
+
+const Result = v.object({
+  statusCode: v.pipe(v.number(), v.integer()),
+  headers: v.optional(v.record(v.string(), v.union([v.string(), v.number(), v.boolean()])), {}),
+  body: v.optional(v.string(), ''),
+  isBase64Encoded: v.optional(v.boolean(), false),
+})
+
+/**
+ * What API Gateway is on AWS: the manifest's routes on 127.0.0.1, each request handed to its function as an event. It
+ * listens at once; requests wait until the gateway is ready.
+ */
+export const startHttpGateway = (options: {
+  readonly port: number
+  readonly family?: Set<number>
+  readonly ready: Promise<{ readonly host: Pick<FunctionHost, 'functions'> }>
+  readonly clock: Pick<LocalClock, 'nowMs'>
+}): Promise<LocalHttpServer> => {
+  const routes = options.ready.then(({ host }) => routeTable(host.functions))
+
+  const answer = async (request: LocalRequest): Promise<LocalReply> => {
+    const route = (await routes)(request.method, request.path)
+    if (!route) return jsonReply(404, { message: 'Not Found' })
+    const event = httpEvent(request, route, {
+      requestId: randomUUID(),
+      nowMs: options.clock.nowMs(),
+      domainName: request.headers.host ?? 'localhost',
+    })
+    try {
+      return await withinIntegrationTimeout(route.target.invoke(event).then(toReply))
+    } catch {
+      return FUNCTION_FAILED
+    }
+  }
+
+  return startLocalHttpServer({
+    port: options.port,
+    family: options.family,
+    answer,
+    maxBodyBytes: MAX_PAYLOAD_BYTES,
+    tooLarge: TOO_LARGE,
+  })
+}
+
+const withinIntegrationTimeout = async (reply: Promise<LocalReply>): Promise<LocalReply> => {
+  let timer: NodeJS.Timeout | undefined
+  const timeout = new Promise<LocalReply>((resolve) => {
+    timer = setTimeout(() => resolve(INTEGRATION_TIMED_OUT), INTEGRATION_TIMEOUT_MS)
+  })
+  try {
+    return await Promise.race([reply, timeout])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** A result without a status code is a body on its own, as with payload format 2.0 on AWS. */
+const toReply = (result: unknown): LocalReply => {
+  const parsed = v.safeParse(Result, result)
+  if (!parsed.success) return jsonReply(200, result ?? null)
+  const { statusCode: status, headers, body, isBase64Encoded } = parsed.output
+  return {
+    status,
+    headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)])),
+    body: isBase64Encoded ? Buffer.from(body, 'base64') : body,
+  }
+}

@@ -1,0 +1,134 @@
+import { DeleteMessageCommand, type Message, ReceiveMessageCommand, type SQSClient } from '@aws-sdk/client-sqs'
+import type { SQSEvent, SQSRecord } from 'aws-lambda'
+import * as v from 'valibot'
+import { GROUP, VISIBLE_AT } from '../functions/local-queues.ts'
+import type { LocalClock } from '../process/local-clock.ts'
+import { pause } from '../process/pause.ts'
+import { type FairLimits, fairSchedule } from './fair-schedule.ts'
+import { HIDDEN_SECONDS, hiddenMessages } from './hidden-messages.ts'
+
+export type QueuePollerOptions = {
+  readonly sqs: SQSClient
+  readonly queueUrl: string
+  readonly clock: LocalClock
+  /** Invokes the queue's function. What it throws, or names in `batchItemFailures`, comes again. */
+  readonly invoke: (event: SQSEvent) => Promise<unknown>
+  readonly limits: FairLimits
+  /** On the one clock, from a failure to the next receive: the visibility timeout of the queue. */
+  readonly retryAfterMs: number
+  /** Messages in this process at most; more stay in the queue, as beyond the in-flight limit of SQS. */
+  readonly maxHeld?: number
+}
+
+export type QueuePoller = {
+  /** Messages received and not yet done: waiting for their time, for a slot, or running. */
+  held(): number
+  /** Receives no more and resolves when the running handlers are done; what is held stays in the queue. */
+  close(): Promise<void>
+}
+
+const MAX_HELD = 20_000
+const FULL_WAIT_MS = 50
+const BROKEN_WAIT_MS = 200
+
+type Received = { readonly message: Message; readonly receiptHandle: string }
+
+const Reply = v.object({ batchItemFailures: v.array(v.object({ itemIdentifier: v.string() })) })
+
+/**
+ * What the event source mapping of Lambda does, on the one clock. A message is held until it is due, then handed to the
+ * function one to an invocation, fairly between message groups, and deleted only after that succeeded. One that fails
+ * comes again after the visibility timeout, and by the queue's redrive policy ends in the dead-letter queue. A process
+ * that dies in between leaves the message in the queue.
+ */
+export const startQueuePoller = (options: QueuePollerOptions): QueuePoller => {
+  const { sqs, queueUrl, clock } = options
+  const schedule = fairSchedule(options.limits)
+  const hidden = hiddenMessages(sqs, queueUrl)
+  const closing = new AbortController()
+
+  const finish = async ({ message, receiptHandle }: Received) => {
+    try {
+      if (await succeeds(options.invoke, message)) {
+        await sqs.send(new DeleteMessageCommand({ QueueUrl: queueUrl, ReceiptHandle: receiptHandle }))
+        hidden.forget(receiptHandle)
+        return
+      }
+    } catch {
+      // The function's failure is logged where it is invoked; here it only means: again, later.
+    }
+    clock.at(clock.nowMs() + options.retryAfterMs, () => void hidden.giveBack(receiptHandle).catch(() => undefined))
+  }
+
+  const accept = (message: Message) => {
+    const receiptHandle = message.ReceiptHandle ?? ''
+    const received = { message, receiptHandle }
+    hidden.add(receiptHandle)
+    const run = () => schedule.add(attribute(message, GROUP) ?? '', () => finish(received))
+    const visibleAtMs = Number(attribute(message, VISIBLE_AT) ?? 0)
+    if (visibleAtMs > clock.nowMs()) clock.at(visibleAtMs, run)
+    else run()
+  }
+
+  const receive = async () => {
+    const { Messages: messages = [] } = await sqs.send(
+      new ReceiveMessageCommand({
+        QueueUrl: queueUrl,
+        MaxNumberOfMessages: 10,
+        WaitTimeSeconds: 20,
+        VisibilityTimeout: HIDDEN_SECONDS,
+        MessageAttributeNames: ['All'],
+        MessageSystemAttributeNames: ['All'],
+      }),
+      { abortSignal: closing.signal },
+    )
+    for (const message of messages) accept(message)
+  }
+
+  const poll = async () => {
+    while (!closing.signal.aborted) {
+      if (hidden.size >= (options.maxHeld ?? MAX_HELD)) await pause(FULL_WAIT_MS, closing.signal)
+      else await receive().catch(() => pause(BROKEN_WAIT_MS, closing.signal))
+    }
+  }
+  const polling = poll()
+
+  return {
+    held: () => hidden.size,
+    close: async () => {
+      closing.abort()
+      await polling
+      await schedule.close()
+      hidden.close()
+    },
+  }
+}
+
+const attribute = (message: Message, name: string): string | undefined => message.MessageAttributes?.[name]?.StringValue
+
+const succeeds = async (invoke: QueuePollerOptions['invoke'], message: Message): Promise<boolean> => {
+  const reply = v.safeParse(Reply, await invoke({ Records: [toRecord(message)] }))
+  // As on AWS, an answer without the list of failures is a success.
+  return !reply.success || reply.output.batchItemFailures.length === 0
+}
+
+const toRecord = (message: Message): SQSRecord => {
+  const group = attribute(message, GROUP)
+  return {
+    messageId: message.MessageId ?? '',
+    receiptHandle: message.ReceiptHandle ?? '',
+    body: message.Body ?? '',
+    attributes: {
+      ApproximateReceiveCount: message.Attributes?.ApproximateReceiveCount ?? '1',
+      SentTimestamp: message.Attributes?.SentTimestamp ?? '0',
+      SenderId: message.Attributes?.SenderId ?? '',
+      ApproximateFirstReceiveTimestamp: message.Attributes?.ApproximateFirstReceiveTimestamp ?? '0',
+      ...(group !== undefined && { MessageGroupId: group }),
+    },
+    messageAttributes: {},
+    md5OfBody: message.MD5OfBody ?? '',
+    eventSource: 'aws:sqs',
+    eventSourceARN: '',
+    awsRegion: '',
+  }
+}

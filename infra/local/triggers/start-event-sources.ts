@@ -1,0 +1,76 @@
+import { DAILY_TIMES } from '../../../functions/function-spec.ts'
+import type { QueueName } from '../../../shared/queues.ts'
+import { SECOND_MS } from '../../../shared/time.ts'
+import { VISIBILITY_PER_TIMEOUT } from '../../stack/triggers/queue-settings.ts'
+import type { QueueEmulator } from '../emulators/queue-emulator.ts'
+import type { FunctionHost } from '../functions/function-host.ts'
+import type { LocalClock } from '../process/local-clock.ts'
+import { startQueuePoller } from './queue-poller.ts'
+import { startScheduler } from './scheduler.ts'
+import { startStreamPoller } from './stream-poller.ts'
+
+export type EventSourceOptions = {
+  readonly host: FunctionHost
+  readonly clock: LocalClock
+  readonly emulator: Pick<QueueEmulator, 'sqs'>
+  readonly queueUrls: Readonly<Record<QueueName, string>>
+  readonly table: { readonly endpoint: string; readonly name: string }
+  readonly streamPosition: ((reader: string) => string) | undefined
+}
+
+/** Deliveries to one endpoint that run at once. Enough for a busy one, and a dead one cannot take everybody's place. */
+const PER_GROUP = 20
+
+/** Connects queues, the table's stream and the schedules to the functions that the manifest names for them. */
+export const startEventSources = async (options: EventSourceOptions): Promise<{ close(): Promise<void> }> => {
+  const { host, clock, table } = options
+
+  const scheduler = startScheduler(
+    clock,
+    DAILY_TIMES,
+    host.functions.flatMap(({ spec: { trigger }, invoke }) => {
+      if (trigger.kind !== 'schedule') return []
+      const maxAgeMs = trigger.schedule.maxEventAgeSeconds * SECOND_MS
+      return [{ schedule: trigger.schedule, run: () => void invoke({}, { maxAgeMs }).catch(() => undefined) }]
+    }),
+  )
+
+  const queues = host.functions.flatMap(({ spec, invoke }) => {
+    const { trigger, timeoutSeconds } = spec
+    if (trigger.kind !== 'queue') return []
+    return [
+      startQueuePoller({
+        sqs: options.emulator.sqs,
+        queueUrl: options.queueUrls[trigger.queue],
+        clock,
+        invoke,
+        limits: { total: trigger.batchSize * trigger.maxConcurrency, perGroup: PER_GROUP },
+        retryAfterMs: VISIBILITY_PER_TIMEOUT * timeoutSeconds * SECOND_MS,
+      }),
+    ]
+  })
+
+  const streams = await Promise.all(
+    host.functions.flatMap(({ spec: { name, trigger }, invoke }) => {
+      if (trigger.kind !== 'stream') return []
+      const positionFile = options.streamPosition?.(name)
+      return [
+        startStreamPoller({
+          endpoint: table.endpoint,
+          tableName: table.name,
+          insertedSkPrefix: trigger.insertedSkPrefix,
+          batchSize: trigger.batchSize,
+          invoke,
+          ...(positionFile !== undefined && { positionFile }),
+        }),
+      ]
+    }),
+  )
+
+  return {
+    close: async () => {
+      scheduler.close()
+      await Promise.all([...queues, ...streams].map((source) => source.close()))
+    },
+  }
+}

@@ -1,0 +1,100 @@
+import { printable } from '../../local/terminal/printable.ts'
+import { TABLE_COLUMNS } from './table-columns.ts'
+import { alignedRows, textTable } from './text-table.ts'
+
+type JsonObject = Readonly<Record<string, unknown>>
+type Columns = Readonly<Record<string, readonly string[]>>
+
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const isListOfObjects = (value: unknown): value is readonly JsonObject[] =>
+  Array.isArray(value) && value.length > 0 && value.every(isObject)
+
+const textOf = (value: unknown): string => {
+  if (value === null || value === undefined) return '-'
+  if (typeof value === 'string') return value
+  if (Array.isArray(value) && value.length === 0) return 'none'
+  if (Array.isArray(value) && value.every((one) => typeof one !== 'object')) return value.join(', ')
+  return JSON.stringify(value)
+}
+
+/** Plain values by their dotted names; lists of objects are shown on their own. */
+const flattened = (object: JsonObject, prefix = ''): readonly (readonly [string, unknown])[] =>
+  Object.entries(object).flatMap(([name, value]) =>
+    isObject(value) ? flattened(value, `${prefix}${name}.`) : [[`${prefix}${name}`, value] as const],
+  )
+
+/** What a table says of a list inside a row: how long it is and, of attempts, how the last one ended. */
+const summarized = (name: string, value: unknown): readonly (readonly [string, unknown])[] => {
+  if (!isListOfObjects(value)) return [[name, value]]
+  const { http_status, error } = value.at(-1) ?? {}
+  const last = [['last_status', http_status] as const, ['last_error', error] as const]
+  return [[name, value.length], ...(name === 'attempts' ? last : [])]
+}
+
+const WIDEST_CELL = 40
+
+/** Ids are to be copied; of any other text the beginning tells enough. */
+const shortened = (column: string, text: string): string =>
+  text.length <= WIDEST_CELL || /(^|_)id$/.test(column) ? text : `${text.slice(0, WIDEST_CELL - 1)}…`
+
+/** One row per object. A column that says nothing in any row is left out, and with chosen columns every other one is. */
+const tableOf = (objects: readonly JsonObject[], chosen: readonly string[] | undefined): string => {
+  const rows = objects.map((object) => new Map(flattened(object).flatMap(([name, value]) => summarized(name, value))))
+  const names = chosen ?? [...new Set(rows.flatMap((row) => [...row.keys()]))]
+  const columns = names.filter((name) => rows.some((row) => row.get(name) !== null && row.get(name) !== undefined))
+  const isCount = (name: string) => rows.some((row) => typeof row.get(name) === 'number')
+  const cellOf = (name: string, value: unknown) => {
+    if (value === null || value === undefined) return ''
+    if (Array.isArray(value) && value.length === 0 && isCount(name)) return '0'
+    return chosen ? shortened(name, textOf(value)) : textOf(value)
+  }
+  return textTable(
+    columns,
+    rows.map((row) => columns.map((name) => cellOf(name, row.get(name)))),
+  )
+}
+
+/** A list as a table, and one more for the lists its rows have, attempts apart, of which the row tells the last. */
+const blocksOf = (name: string, objects: readonly JsonObject[], columns: Columns): readonly string[] => {
+  const fields = [...new Set(objects.flatMap((object) => Object.keys(object)))].filter((field) => field !== 'attempts')
+  const inner = fields.flatMap((field) => {
+    const lists = objects.flatMap((object) => (isListOfObjects(object[field]) ? object[field] : []))
+    return lists.length === 0 ? [] : blocksOf(`${name}.${field}`, lists, columns)
+  })
+  return [`${name}\n${tableOf(objects, columns[name])}`, ...inner]
+}
+
+const objectText = (object: JsonObject, columns: Columns): string => {
+  const values = flattened(object)
+  const plain = values.filter(([, value]) => !isListOfObjects(value))
+  const rows = plain.map(([name, value]) => [name, textOf(value)])
+  return [
+    ...(rows.length > 0 ? [alignedRows(rows, '')] : []),
+    ...values.flatMap(([name, value]) => (isListOfObjects(value) ? blocksOf(name, value, columns) : [])),
+  ].join('\n\n')
+}
+
+/** An action's answer for people: a list as a table with its page below, anything else name by name. */
+export const renderReply = (action: string, body: unknown): string => {
+  if (!isObject(body)) return textOf(body)
+  const columns = TABLE_COLUMNS[action] ?? {}
+  const { data, pagination, ...rest } = body
+  if (!Array.isArray(data) || !isObject(pagination)) return objectText(body, columns)
+  const page = alignedRows([[`page ${textOf(pagination['page'])}, ${textOf(pagination['per_page'])} per page`]], '')
+  const table = isListOfObjects(data) ? tableOf(data, columns['data']) : 'none'
+  return [table, ...(Object.keys(rest).length > 0 ? [objectText(rest, columns)] : []), page].join('\n\n')
+}
+
+/** A refusal for people: what, where, and what to do about it. */
+export const renderRefusal = (action: string, status: number, body: unknown): string => {
+  if (!isObject(body)) return `${action} was refused (${status})`
+  const { message, code, field_errors: fields, action_hint: hint } = body
+  const rows = isObject(fields) ? Object.entries(fields).map(([name, reasons]) => [`${name}:`, textOf(reasons)]) : []
+  return [
+    printable(`${action} was refused (${status} ${textOf(code)}): ${textOf(message)}`),
+    ...(rows.length > 0 ? [alignedRows(rows)] : []),
+    ...(hint === undefined ? [] : [printable(`Hint: ${textOf(hint)}`)]),
+  ].join('\n')
+}

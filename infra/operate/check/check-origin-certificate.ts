@@ -1,0 +1,40 @@
+import { X509Certificate } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { originAuthorityPath } from '../../stack/edge/origin-certificate.ts'
+import { type OriginCertificate, PLACEHOLDER_CERTIFICATE } from '../../stack/stage.ts'
+import { errorName } from './look.ts'
+
+const DAY_MS = 86_400_000
+/** Long enough before its end that nobody exchanges it in a hurry: with it the whole API is out of reach. */
+const RENEWED_BEFORE_DAYS = 60
+
+const ONE = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g
+
+/** What is wrong with the certificate by which the origin knows the front, as far as this project knows it. */
+export const originCertificateProblems = ({ id, authority }: OriginCertificate, nowMs: number): readonly string[] => [
+  ...(id === PLACEHOLDER_CERTIFICATE ? ['the id of the front’s certificate is still the placeholder'] : []),
+  ...authorityProblems(authority, nowMs).map((problem) => `${authority} ${problem}`),
+]
+
+const authorityProblems = (authority: string, nowMs: number): readonly string[] => {
+  try {
+    const text = readFileSync(originAuthorityPath(authority), 'utf8')
+    const certificates = (text.match(ONE) ?? []).map((pem) => new X509Certificate(pem))
+    return [
+      ...(text.includes('PRIVATE KEY') ? ['holds a private key, which belongs nowhere near the code'] : []),
+      ...(certificates.length === 0 ? ['has no certificate'] : []),
+      ...certificates.flatMap((certificate) => certificateProblems(certificate, nowMs)),
+    ]
+  } catch (error) {
+    return [`cannot be read: ${errorName(error)}`]
+  }
+}
+
+const certificateProblems = ({ ca, subject, validTo }: X509Certificate, nowMs: number): readonly string[] => {
+  const days = Math.floor((Date.parse(validTo) - nowMs) / DAY_MS)
+  return [
+    ...(subject === 'CN=placeholder' ? ['is still the placeholder'] : []),
+    ...(ca ? [] : ['holds a certificate that is no authority']),
+    ...(days < RENEWED_BEFORE_DAYS ? [`holds a certificate that ends in ${days} days`] : []),
+  ]
+}

@@ -1,0 +1,67 @@
+import * as apigateway from 'aws-cdk-lib/aws-apigatewayv2'
+import { Certificate, CertificateValidation } from 'aws-cdk-lib/aws-certificatemanager'
+import { AaaaRecord, ARecord, HostedZone, type IHostedZone, RecordTarget } from 'aws-cdk-lib/aws-route53'
+import { ApiGatewayv2DomainProperties } from 'aws-cdk-lib/aws-route53-targets'
+import { Asset } from 'aws-cdk-lib/aws-s3-assets'
+import { Construct } from 'constructs'
+import type { DeployedStage, StageDomain } from '../stage.ts'
+import type { GatewayHttpApi } from '../triggers/gateway-http-api.ts'
+import { apiDomainName } from './domain-names.ts'
+import { originAuthorityPath } from './origin-certificate.ts'
+
+/** The zone by its attributes: looking it up would need the account at synth. */
+export const hostedZone = (scope: Construct, id: string, { zone }: StageDomain): IHostedZone =>
+  HostedZone.fromHostedZoneAttributes(scope, id, { hostedZoneId: zone.id, zoneName: zone.name })
+
+/** The API under a name of our own, over TLS 1.2 or later, with a certificate that renews itself. */
+export class ApiDomain extends Construct {
+  readonly name: string
+
+  constructor(
+    scope: Construct,
+    id: string,
+    {
+      stage,
+      domain,
+      httpApi,
+    }: {
+      readonly stage: DeployedStage
+      readonly domain: StageDomain
+      readonly httpApi: Pick<GatewayHttpApi, 'api' | 'stage'>
+    },
+  ) {
+    super(scope, id)
+    this.name = apiDomainName(domain, stage.front)
+    const zone = hostedZone(this, 'Zone', domain)
+
+    const domainName = new apigateway.DomainName(this, 'Name', {
+      domainName: this.name,
+      certificate: new Certificate(this, 'Certificate', {
+        domainName: this.name,
+        validation: CertificateValidation.fromDns(zone),
+      }),
+      endpointType: apigateway.EndpointType.REGIONAL,
+      securityPolicy: apigateway.SecurityPolicy.TLS_1_2,
+      ipAddressType: apigateway.IpAddressType.DUAL_STACK,
+      ...this.frontOnly(stage),
+    })
+    new apigateway.ApiMapping(this, 'Mapping', { api: httpApi.api, stage: httpApi.stage, domainName })
+
+    const target = RecordTarget.fromAlias(
+      new ApiGatewayv2DomainProperties(domainName.regionalDomainName, domainName.regionalHostedZoneId),
+    )
+    new ARecord(this, 'Ipv4', { zone, recordName: this.name, target })
+    new AaaaRecord(this, 'Ipv6', { zone, recordName: this.name, target })
+  }
+
+  /**
+   * Behind a front with a certificate whoever shows none of its authority gets no TLS connection: no request, so nothing
+   * is counted against a throttle and no function runs.
+   */
+  private frontOnly({ front, frontSettings }: DeployedStage): Pick<apigateway.DomainNameProps, 'mtls'> {
+    const { originCertificate } = frontSettings
+    if (front !== 'cloudfront' || originCertificate === undefined) return {}
+    const authority = new Asset(this, 'OriginAuthority', { path: originAuthorityPath(originCertificate.authority) })
+    return { mtls: { bucket: authority.bucket, key: authority.s3ObjectKey } }
+  }
+}

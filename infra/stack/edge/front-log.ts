@@ -1,0 +1,62 @@
+import { ArnFormat, RemovalPolicy, Stack } from 'aws-cdk-lib'
+import type { Distribution } from 'aws-cdk-lib/aws-cloudfront'
+import { CfnDelivery, CfnDeliveryDestination, CfnDeliverySource, LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs'
+import { Construct } from 'constructs'
+import type { DeployedStage } from '../stage.ts'
+
+/** As in the API's log: no path, query, header or body. The caller's address is known only here. */
+const FIELDS = [
+  'date',
+  'time',
+  'c-ip',
+  'cs-method',
+  'sc-status',
+  'sc-bytes',
+  'cs-bytes',
+  'time-taken',
+  'x-edge-location',
+  'x-edge-request-id',
+  'x-edge-result-type',
+  'x-edge-detailed-result-type',
+  'ssl-protocol',
+  'ssl-cipher',
+]
+
+/** One JSON line a request at the front, for 14 days. */
+export class FrontLog extends Construct {
+  constructor(
+    scope: Construct,
+    id: string,
+    { stage, distribution }: { readonly stage: DeployedStage; readonly distribution: Distribution },
+  ) {
+    super(scope, id)
+    const name = `gateway-${stage.settings.name}-front`
+    const log = new LogGroup(this, 'Log', {
+      logGroupName: `/aws/vendedlogs/cloudfront/${name}`,
+      retention: RetentionDays.TWO_WEEKS,
+      // Kept, its name would stop the front from being turned on again.
+      removalPolicy: RemovalPolicy.DESTROY,
+    })
+    const source = new CfnDeliverySource(this, 'Source', {
+      name,
+      resourceArn: distribution.distributionArn,
+      logType: 'ACCESS_LOGS',
+    })
+    const destination = new CfnDeliveryDestination(this, 'Destination', {
+      name,
+      // The name without the `:*` that CloudFormation ends it with.
+      destinationResourceArn: Stack.of(this).formatArn({
+        service: 'logs',
+        resource: 'log-group',
+        resourceName: log.logGroupName,
+        arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+      }),
+      outputFormat: 'json',
+    })
+    new CfnDelivery(this, 'Delivery', {
+      deliverySourceName: name,
+      deliveryDestinationArn: destination.attrArn,
+      recordFields: FIELDS,
+    }).addResourceDependency(source)
+  }
+}

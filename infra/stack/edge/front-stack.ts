@@ -1,0 +1,99 @@
+import { type App, CfnOutput, Duration, SecretValue, Stack } from 'aws-cdk-lib'
+import { Certificate, CertificateValidation } from 'aws-cdk-lib/aws-certificatemanager'
+import * as cloudfront from 'aws-cdk-lib/aws-cloudfront'
+import { HttpOrigin } from 'aws-cdk-lib/aws-cloudfront-origins'
+import { AaaaRecord, ARecord, RecordTarget } from 'aws-cdk-lib/aws-route53'
+import { CloudFrontTarget } from 'aws-cdk-lib/aws-route53-targets'
+import { ORIGIN_HEADER } from '../../../shared/runtime/origin-guard.ts'
+import { originSecretName } from '../../../shared/secrets.ts'
+import { assertDeployable, type DeployedStage, type StageDomain } from '../stage.ts'
+import { hostedZone } from './api-domain.ts'
+import { apiDomainName } from './domain-names.ts'
+import { FrontLog } from './front-log.ts'
+import { originCertificateArn } from './origin-certificate.ts'
+import { FRONT_REGION } from './origin-secret.ts'
+import { WebAcl } from './web-acl.ts'
+
+/** Longer than the API lets a request last, so that a slow one is answered by the gateway's envelope. */
+const ORIGIN_TIMEOUT = Duration.seconds(30)
+
+/** Answers that CloudFront caches whatever the cache policy says. One merchant's must not become another's. */
+const CACHED_ERRORS = [400, 403, 404, 405, 414, 416, 500, 501, 502, 503, 504]
+
+/**
+ * CloudFront and its firewall before the API, in the one region where both are configured. It knows the gateway's stack
+ * by names alone (the origin's name, the secret's copy): regions cannot refer to each other. Deploy it after that stack.
+ */
+export class FrontStack extends Stack {
+  constructor(scope: App, id: string, { stage }: { readonly stage: DeployedStage }) {
+    assertDeployable(stage)
+    super(scope, id, {
+      env: { region: FRONT_REGION },
+      description: `Payment gateway, stage ${stage.settings.name}: CloudFront and WAF`,
+      terminationProtection: stage.deletionProtection,
+      tags: { service: 'payment-gateway', stage: stage.settings.name },
+    })
+    const { domain } = stage
+    if (!domain) throw new Error(`stage ${stage.settings.name}: CloudFront needs a domain`)
+
+    const zone = hostedZone(this, 'Zone', domain)
+    const acl = new WebAcl(this, 'WebAcl', stage)
+    const distribution = new cloudfront.Distribution(this, 'Distribution', {
+      // A change of the comment makes CloudFormation read the secret again.
+      comment: `Payment gateway ${stage.settings.name}, origin secret ${stage.frontSettings.originSecretRotation}`,
+      domainNames: [domain.name],
+      certificate: new Certificate(this, 'Certificate', {
+        domainName: domain.name,
+        validation: CertificateValidation.fromDns(zone),
+      }),
+      minimumProtocolVersion: cloudfront.SecurityPolicyProtocol.TLS_V1_2_2021,
+      // By itself CloudFront keeps an error for ten seconds and shows it to everybody who asks for the same path.
+      errorResponses: CACHED_ERRORS.map((httpStatus) => ({ httpStatus, ttl: Duration.seconds(0) })),
+      httpVersion: cloudfront.HttpVersion.HTTP2_AND_3,
+      webAclId: acl.arn,
+      defaultBehavior: {
+        origin: originOf(stage, domain),
+        allowedMethods: cloudfront.AllowedMethods.ALLOW_ALL,
+        cachePolicy: cloudfront.CachePolicy.CACHING_DISABLED,
+        // The API knows itself by the origin's name; everything else a client sends reaches it, also its key.
+        originRequestPolicy: cloudfront.OriginRequestPolicy.ALL_VIEWER_EXCEPT_HOST_HEADER,
+        // A key that was sent in the clear must not seem to work.
+        viewerProtocolPolicy: cloudfront.ViewerProtocolPolicy.HTTPS_ONLY,
+        compress: false,
+      },
+    })
+    showCertificate(distribution, stage)
+    new FrontLog(this, 'Log', { stage, distribution })
+
+    const target = RecordTarget.fromAlias(new CloudFrontTarget(distribution))
+    new ARecord(this, 'Ipv4', { zone, recordName: domain.name, target })
+    new AaaaRecord(this, 'Ipv6', { zone, recordName: domain.name, target })
+
+    new CfnOutput(this, 'DistributionId', { value: distribution.distributionId, description: 'The CloudFront front' })
+  }
+}
+
+/** By hand: the origin's construct knows no certificate yet (aws-cdk, issue 37842). */
+const showCertificate = (distribution: cloudfront.Distribution, { frontSettings }: DeployedStage): void => {
+  const { originCertificate } = frontSettings
+  if (originCertificate === undefined) return
+  const { defaultChild: resource } = distribution.node
+  if (!(resource instanceof cloudfront.CfnDistribution)) throw new Error('the distribution has no resource')
+  resource.addPropertyOverride('DistributionConfig.Origins.0.CustomOriginConfig.OriginMtlsConfig', {
+    ClientCertificateArn: originCertificateArn(Stack.of(distribution), originCertificate),
+  })
+}
+
+/** Every request carries the secret by which the functions know it: CloudFront replaces one that a caller sends. */
+const originOf = (stage: DeployedStage, domain: StageDomain): HttpOrigin =>
+  new HttpOrigin(apiDomainName(domain, stage.front), {
+    protocolPolicy: cloudfront.OriginProtocolPolicy.HTTPS_ONLY,
+    originSslProtocols: [cloudfront.OriginSslPolicy.TLS_V1_2],
+    readTimeout: ORIGIN_TIMEOUT,
+    customHeaders: {
+      // CloudFormation puts the value in while deploying: it is in no template.
+      [ORIGIN_HEADER]: SecretValue.secretsManager(originSecretName(stage.settings.name), {
+        jsonField: 'current',
+      }).unsafeUnwrap(),
+    },
+  })

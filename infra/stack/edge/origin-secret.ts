@@ -1,0 +1,59 @@
+import { Aws, CfnCondition, Fn, RemovalPolicy } from 'aws-cdk-lib'
+import { PolicyStatement } from 'aws-cdk-lib/aws-iam'
+import * as secretsmanager from 'aws-cdk-lib/aws-secretsmanager'
+import { Construct } from 'constructs'
+import { type FunctionSpec, isHttp } from '../../../functions/function-spec.ts'
+import { originSecretName } from '../../../shared/secrets.ts'
+import type { DeployedStage } from '../stage.ts'
+
+/** Where CloudFront and its firewall are configured, whatever region the gateway is in. */
+export const FRONT_REGION = 'us-east-1'
+
+const LENGTH = 64
+
+/**
+ * What CloudFront shows the gateway, made by Secrets Manager and copied to where the front's stack reads it. How to
+ * exchange it: shared/runtime/origin-guard.ts.
+ */
+export class OriginSecret extends Construct {
+  readonly secret: secretsmanager.Secret
+
+  constructor(scope: Construct, id: string, stage: DeployedStage) {
+    super(scope, id)
+    this.secret = new secretsmanager.Secret(this, 'Secret', {
+      secretName: originSecretName(stage.settings.name),
+      description: 'JSON {"current"}, and "previous" during a rotation; added by CloudFront, checked by the functions',
+      generateSecretString: {
+        secretStringTemplate: '{}',
+        generateStringKey: 'current',
+        excludePunctuation: true,
+        passwordLength: LENGTH,
+      },
+      // Worth nothing without its stack, which makes a new one.
+      removalPolicy: RemovalPolicy.DESTROY,
+    })
+    this.copyToFront()
+  }
+
+  /** A secret cannot be copied to the region it is in. */
+  private copyToFront(): void {
+    const elsewhere = new CfnCondition(this, 'FrontIsElsewhere', {
+      expression: Fn.conditionNot(Fn.conditionEquals(Aws.REGION, FRONT_REGION)),
+    })
+    if (this.secret.node.defaultChild instanceof secretsmanager.CfnSecret) {
+      this.secret.node.defaultChild.addPropertyOverride(
+        'ReplicaRegions',
+        Fn.conditionIf(elsewhere.logicalId, [{ Region: FRONT_REGION }], Aws.NO_VALUE),
+      )
+    }
+  }
+}
+
+/** Every function that answers HTTP compares with this one secret, and no other function can read it. */
+export const originGrants = (
+  spec: FunctionSpec,
+  { originSecret }: { readonly originSecret?: secretsmanager.Secret | undefined },
+): PolicyStatement[] =>
+  originSecret && isHttp(spec)
+    ? [new PolicyStatement({ actions: ['secretsmanager:GetSecretValue'], resources: [originSecret.secretArn] })]
+    : []

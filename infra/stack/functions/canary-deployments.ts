@@ -1,0 +1,108 @@
+import { ArnFormat, Duration, Stack } from 'aws-cdk-lib'
+import type { HttpApi } from 'aws-cdk-lib/aws-apigatewayv2'
+import { Alarm, ComparisonOperator, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch'
+import { LambdaApplication, LambdaDeploymentConfig, LambdaDeploymentGroup } from 'aws-cdk-lib/aws-codedeploy'
+import { type IRole, PolicyDocument, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
+import { Alias, type IFunction } from 'aws-cdk-lib/aws-lambda'
+import { Construct } from 'constructs'
+import { awsMetric, type Measure, orZero, ourMetrics } from '../monitoring/alarms/metric-ref.ts'
+import { cloudWatchMetric } from '../monitoring/cloudwatch-metric.ts'
+import type { DeployedStage } from '../stage.ts'
+import type { GatewayFunctions } from './gateway-functions.ts'
+
+const MINUTE = Duration.minutes(1)
+
+/** A broken tenth of ten requests a second makes 60 of these a minute; single ones happen to a version that is well. */
+const SERVER_ERRORS_A_MINUTE = 5
+
+type Props = { readonly stage: DeployedStage; readonly functions: GatewayFunctions; readonly api: HttpApi }
+
+/**
+ * New versions of what answers requests meet a tenth of them for five minutes. When one of them crashes or the API
+ * answers with server errors, CodeDeploy takes the version back and the deployment fails. An alarm that is on already
+ * stops a deployment too: to bring out the fix for a fire, deploy with
+ * `deployment: 'alias-only'`, which leaves the API's wiring as it is.
+ */
+export class CanaryDeployments extends Construct {
+  constructor(scope: Construct, id: string, { stage, functions, api }: Props) {
+    super(scope, id)
+    const application = new LambdaApplication(this, 'Application', {
+      applicationName: `gateway-${stage.settings.name}`,
+    })
+    const role = this.deployerRole(stage)
+    const serverErrors = new Alarm(this, 'ServerErrors', {
+      alarmName: `${alarmPrefix(stage)}server-errors`,
+      alarmDescription: 'Takes back a new version while it is tried: the API answers with server errors',
+      // A payment that the provider refuses for what it is, is answered 500 by the specification: no fault of a version.
+      metric: cloudWatchMetric(faults(stage, api), 1),
+      threshold: SERVER_ERRORS_A_MINUTE,
+      ...ONE_MINUTE_IS_ENOUGH,
+    })
+
+    for (const { spec, live } of [...functions.triggeredBy('http'), ...functions.triggeredBy('http-default')]) {
+      if (!(live instanceof Alias)) throw new Error(`${spec.name} has no alias to deploy to`)
+      const crashes = this.crashes(spec.name, live, stage)
+      new LambdaDeploymentGroup(this, spec.name, {
+        application,
+        alias: live,
+        role,
+        deploymentConfig: LambdaDeploymentConfig.CANARY_10PERCENT_5MINUTES,
+        alarms: [crashes, serverErrors],
+        autoRollback: { failedDeployment: true, stoppedDeployment: true, deploymentInAlarm: true },
+      })
+    }
+  }
+
+  /** Answers with an error are answers: this counts runs that broke off or never began. */
+  private crashes(name: string, alias: IFunction, stage: DeployedStage): Alarm {
+    return new Alarm(this, `${name}-crashes`, {
+      alarmName: `${alarmPrefix(stage)}${name}-crashes`,
+      alarmDescription: `Takes back a new version while it is tried: ${name} crashes or runs out of time`,
+      metric: alias.metricErrors({ period: MINUTE, statistic: 'Sum' }),
+      threshold: 1,
+      ...ONE_MINUTE_IS_ENOUGH,
+    })
+  }
+
+  /** What AWSCodeDeployRoleForLambdaLimited has and this needs, on this stage alone. */
+  private deployerRole(stage: DeployedStage): IRole {
+    const own = (service: string, resource: string, resourceName: string) =>
+      Stack.of(this).formatArn({ service, resource, resourceName, arnFormat: ArnFormat.COLON_RESOURCE_NAME })
+    const role = new Role(this, 'Role', {
+      assumedBy: new ServicePrincipal('codedeploy.amazonaws.com'),
+      inlinePolicies: {
+        access: new PolicyDocument({
+          statements: [
+            new PolicyStatement({
+              actions: ['lambda:GetAlias', 'lambda:GetProvisionedConcurrencyConfig', 'lambda:UpdateAlias'],
+              resources: [own('lambda', 'function', `gateway-${stage.settings.name}-*`)],
+            }),
+            new PolicyStatement({
+              actions: ['cloudwatch:DescribeAlarms'],
+              // Reading alarms is allowed on all or fails: a list is asked for, whatever names it is narrowed to.
+              resources: [own('cloudwatch', 'alarm', '*')],
+            }),
+          ],
+        }),
+      },
+    })
+    // Otherwise the deployment groups attach the managed policy, which reaches every function of the account.
+    return role.withoutPolicyUpdates()
+  }
+}
+
+const faults = ({ settings }: DeployedStage, { apiId }: HttpApi): Measure => ({
+  formula: `${orZero('errors')} - ${orZero('refused')}`,
+  of: {
+    errors: awsMetric('AWS/ApiGateway', '5xx', { ApiId: apiId }, 'Sum'),
+    refused: ourMetrics(settings.name)('Payments', { outcome: 'create_refused' }, 'Sum'),
+  },
+})
+
+const ONE_MINUTE_IS_ENOUGH = {
+  evaluationPeriods: 1,
+  comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+  treatMissingData: TreatMissingData.NOT_BREACHING,
+} as const
+
+const alarmPrefix = ({ settings }: DeployedStage) => `gateway-${settings.name}-canary-`

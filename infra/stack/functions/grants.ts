@@ -1,0 +1,129 @@
+import { ArnFormat, Stack } from 'aws-cdk-lib'
+import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb'
+import { PolicyStatement } from 'aws-cdk-lib/aws-iam'
+import type { IKey } from 'aws-cdk-lib/aws-kms'
+import type { LogGroup } from 'aws-cdk-lib/aws-logs'
+import type { Secret } from 'aws-cdk-lib/aws-secretsmanager'
+import type { Topic } from 'aws-cdk-lib/aws-sns'
+import type { FunctionSpec, SecretAccess } from '../../../functions/function-spec.ts'
+import { endpointSecretName } from '../../../shared/secrets.ts'
+import { TABLE_ACTIONS } from '../../../shared/table/access.ts'
+import { pkPrefix } from '../../../shared/table/keys.ts'
+import { originGrants } from '../edge/origin-secret.ts'
+import { egressGrants, type WebhookEgress } from '../network/webhook-egress.ts'
+import type { DeployedStage } from '../stage.ts'
+import type { ProviderSecrets } from '../storage/provider-secrets.ts'
+import type { GatewayQueues } from '../triggers/gateway-queues.ts'
+import { keyGrants } from './key-grants.ts'
+
+export type GrantedResources = {
+  readonly stage: DeployedStage
+  readonly table: TableV2
+  readonly queues: GatewayQueues
+  readonly topic: Topic
+  readonly provider: ProviderSecrets
+  /** Of a stage that encrypts with a key of its own. */
+  readonly key?: IKey | undefined
+  /** Only behind a front. */
+  readonly originSecret?: Secret | undefined
+  /** Only where webhooks leave from fixed addresses. */
+  readonly egress?: WebhookEgress | undefined
+}
+
+const allow = (
+  actions: readonly string[],
+  resources: readonly string[],
+  conditions: Record<string, Record<string, unknown>> = {},
+): PolicyStatement[] =>
+  actions.length > 0 && resources.length > 0
+    ? [new PolicyStatement({ actions: [...actions], resources: [...resources], conditions })]
+    : []
+
+/** Everything a function may do: what its manifest entry states, its trigger's reading, and its own log. */
+export const grantsOf = (spec: FunctionSpec, resources: GrantedResources, logGroup: LogGroup): PolicyStatement[] => [
+  ...allow(['logs:CreateLogStream', 'logs:PutLogEvents'], [logGroup.logGroupArn]),
+  ...tableGrants(spec, resources),
+  ...allow(
+    ['sqs:SendMessage'],
+    spec.sends.map((name) => resources.queues.byName[name].queue.queueArn),
+  ),
+  ...allow(spec.alerts ? ['sns:Publish'] : [], [resources.topic.topicArn]),
+  ...spec.secrets.flatMap((access) => secretGrants(access, resources)),
+  ...triggerGrants(spec, resources),
+  ...keyGrants(spec, resources.key),
+  ...originGrants(spec, resources),
+  ...egressGrants(spec, resources),
+]
+
+/**
+ * Each action on the table reaches the stated kinds of items alone. A request that names no key, which would meet
+ * "all of them" trivially, is refused by the second condition. An index has other keys than the table, several of them
+ * together, so there the index itself is the border.
+ */
+const tableGrants = ({ table: access }: FunctionSpec, { table }: GrantedResources): PolicyStatement[] => [
+  ...TABLE_ACTIONS.flatMap((action) =>
+    allow(access[action] ? [`dynamodb:${action}`] : [], [table.tableArn], {
+      'ForAllValues:StringLike': {
+        'dynamodb:LeadingKeys': (access[action] ?? []).map((partition) => `${pkPrefix(partition)}*`),
+      },
+      Null: { 'dynamodb:LeadingKeys': 'false' },
+    }),
+  ),
+  ...allow(
+    ['dynamodb:Query'],
+    (access.indexes ?? []).map((name) => `${table.tableArn}/index/${name}`),
+  ),
+]
+
+const secretGrants = (access: SecretAccess, { stage, provider }: GrantedResources): PolicyStatement[] => {
+  // Endpoints are registered at run time, so their secrets are known by path only. The path ends at its slash: a
+  // secret that does not exist yet, or any more, has no random suffix to match, and must answer "not found".
+  const endpointSecrets = Stack.of(provider).formatArn({
+    service: 'secretsmanager',
+    resource: 'secret',
+    resourceName: endpointSecretName(stage.settings.name, '*'),
+    arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+  })
+  switch (access) {
+    case 'read-provider':
+      return allow(['secretsmanager:GetSecretValue'], [provider.key.secretArn])
+    case 'read-callback-tokens':
+      return allow(['secretsmanager:GetSecretValue'], [provider.callbackTokens.secretArn])
+    case 'write-callback-tokens':
+      return allow(['secretsmanager:PutSecretValue'], [provider.callbackTokens.secretArn])
+    case 'read-endpoints':
+      return allow(['secretsmanager:GetSecretValue'], [endpointSecrets])
+    case 'create-endpoints':
+      return allow(['secretsmanager:CreateSecret'], [endpointSecrets])
+    case 'delete-endpoints':
+      return allow(['secretsmanager:DeleteSecret'], [endpointSecrets])
+  }
+}
+
+/** Lambda reads queues and streams in the function's name. */
+const triggerGrants = ({ trigger }: FunctionSpec, { table, queues }: GrantedResources): PolicyStatement[] => {
+  switch (trigger.kind) {
+    case 'queue':
+      return allow(
+        ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes'],
+        [queues.byName[trigger.queue].queue.queueArn],
+      )
+    case 'stream':
+      return [
+        ...allow(
+          ['dynamodb:DescribeStream', 'dynamodb:GetRecords', 'dynamodb:GetShardIterator', 'dynamodb:ListStreams'],
+          // The stream's own name is the time at which it was enabled.
+          [`${table.tableArn}/stream/*`],
+        ),
+        ...allow(['sqs:SendMessage'], [queues.deadStreamRecords.queueArn]),
+      ]
+    case 'schedule':
+      return allow(['sqs:SendMessage'], [queues.deadRuns.queueArn])
+    // API Gateway and EventBridge are allowed by the function's own policy, operators and deployers by theirs.
+    case 'http':
+    case 'http-default':
+    case 'deployment':
+    case 'operator':
+      return []
+  }
+}

@@ -1,0 +1,60 @@
+import { Stack } from 'aws-cdk-lib'
+import { PolicyStatement } from 'aws-cdk-lib/aws-iam'
+import type { IKey } from 'aws-cdk-lib/aws-kms'
+import type { FunctionSpec, SecretAccess } from '../../../functions/function-spec.ts'
+import { TABLE_ACTIONS, type TableAction } from '../../../shared/table/access.ts'
+
+/** The services that use the key in a function's name. */
+type Service = 'dynamodb' | 'sqs' | 'sns' | 'secretsmanager'
+
+const READ = ['kms:Decrypt']
+/** A sender gets a data key, and reads the one it may use again. */
+const SEND = ['kms:GenerateDataKey', 'kms:Decrypt']
+const READ_TABLE = ['kms:Decrypt', 'kms:DescribeKey']
+const WRITE_TABLE = [...READ_TABLE, 'kms:Encrypt', 'kms:GenerateDataKey', 'kms:ReEncryptFrom', 'kms:ReEncryptTo']
+
+const SECRET_USES: Readonly<Record<SecretAccess, readonly string[]>> = {
+  'read-provider': READ,
+  'read-callback-tokens': READ,
+  'write-callback-tokens': SEND,
+  'read-endpoints': READ,
+  'create-endpoints': SEND,
+  // Nothing is encrypted or read for it.
+  'delete-endpoints': [],
+}
+
+const WRITES: readonly TableAction[] = ['PutItem', 'UpdateItem', 'DeleteItem']
+
+/** What a function may have the stage's key do: nothing by itself, and only through services its entry uses. */
+export const keyGrants = (spec: FunctionSpec, key: IKey | undefined): PolicyStatement[] =>
+  key === undefined
+    ? []
+    : Object.entries(keyUses(spec))
+        .filter(([, actions]) => actions.length > 0)
+        .map(
+          ([service, actions]) =>
+            new PolicyStatement({
+              actions: [...new Set(actions)],
+              resources: [key.keyArn],
+              conditions: {
+                StringEquals: { 'kms:ViaService': `${service}.${Stack.of(key).region}.amazonaws.com` },
+              },
+            }),
+        )
+
+const keyUses = (spec: FunctionSpec): Readonly<Record<Service, readonly string[]>> => ({
+  dynamodb: tableUses(spec),
+  sqs: [...(isSender(spec) ? SEND : []), ...(spec.trigger.kind === 'queue' ? READ : [])],
+  sns: spec.alerts ? SEND : [],
+  secretsmanager: spec.secrets.flatMap((access) => SECRET_USES[access]),
+})
+
+const tableUses = ({ table, trigger }: FunctionSpec): readonly string[] => {
+  if (WRITES.some((action) => table[action])) return WRITE_TABLE
+  const reads = table.indexes !== undefined || TABLE_ACTIONS.some((action) => table[action])
+  return reads || trigger.kind === 'stream' ? READ_TABLE : []
+}
+
+/** By its own code, or by Lambda in its name when it gives up on what started it. */
+const isSender = ({ sends, trigger: { kind } }: FunctionSpec): boolean =>
+  sends.length > 0 || kind === 'stream' || kind === 'schedule'

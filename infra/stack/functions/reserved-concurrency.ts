@@ -1,0 +1,40 @@
+import type { FunctionSpec } from '../../../functions/function-spec.ts'
+import type { DeployedStage } from '../stage.ts'
+
+/** Runs at a time that the stage sets aside for a function, as Lambda spells it; nothing where the stage reserves none. */
+export const reservedConcurrency = (
+  spec: FunctionSpec,
+  { reservedConcurrency: reserved }: DeployedStage,
+): { readonly reservedConcurrentExecutions?: number } => {
+  // Runs that overlap where nothing is reserved do no harm: they claim what they work on. They only ask twice.
+  const runs = reserved && (reserved[spec.name] ?? spec.reservedConcurrency)
+  return runs === undefined ? {} : { reservedConcurrentExecutions: runs }
+}
+
+/** What AWS insists on leaving to the functions without a reservation; the API needs it, too. */
+export const UNRESERVED_MINIMUM = 100
+
+/** All runs at a time that the stage sets aside. */
+export const reservedRuns = (stage: DeployedStage, manifest: readonly FunctionSpec[]): number =>
+  manifest.reduce((sum, spec) => sum + (reservedConcurrency(spec, stage).reservedConcurrentExecutions ?? 0), 0)
+
+/**
+ * Throws on a reservation for no function, on reservations that leave too little of the account to all others, and on one below what the function's queue may start at a time: Lambda's
+ * refusals count as receives there, and a message that was never read would end among the dead letters.
+ */
+export const assertReservable = (stage: DeployedStage, manifest: readonly FunctionSpec[]): void => {
+  const { reservedConcurrency: reserved = {}, accountConcurrency } = stage
+  for (const [name, runs] of Object.entries(reserved)) {
+    const spec = manifest.find((candidate) => candidate.name === name)
+    if (!spec) throw new Error(`reservedConcurrency: there is no function ${name}`)
+    if (spec.trigger.kind === 'queue' && runs < spec.trigger.maxConcurrency) {
+      throw new Error(`reservedConcurrency: ${name} needs ${spec.trigger.maxConcurrency}, as its queue starts so many`)
+    }
+  }
+  const runs = reservedRuns(stage, manifest)
+  if (runs > 0 && accountConcurrency - runs < UNRESERVED_MINIMUM) {
+    throw new Error(
+      `reservedConcurrency: ${runs} of accountConcurrency ${accountConcurrency} leave fewer than ${UNRESERVED_MINIMUM}`,
+    )
+  }
+}

@@ -1,0 +1,67 @@
+import type { FunctionSpec } from '../../../../functions/function-spec.ts'
+
+/** Functions that fail for the same people. Operators see for themselves when an action of theirs breaks off. */
+export type FunctionGroup = {
+  readonly id: string
+  readonly functions: string
+  readonly suffers: string
+  readonly severity: 'page' | 'ticket'
+  /** Started so seldom that a single crash must be seen: there is no second one within the hour. */
+  readonly seldom: boolean
+  readonly has: (spec: FunctionSpec) => boolean
+}
+
+const CALLBACKS = '/callbacks/'
+
+const isCallback = ({ trigger }: FunctionSpec): boolean => trigger.kind === 'http' && trigger.path.startsWith(CALLBACKS)
+
+export const FUNCTION_GROUPS: readonly FunctionGroup[] = [
+  {
+    id: 'api',
+    functions: 'Functions that answer merchants',
+    suffers: 'merchants, who get errors without our envelope.',
+    severity: 'page',
+    seldom: false,
+    has: (spec) => (spec.trigger.kind === 'http' && !isCallback(spec)) || spec.trigger.kind === 'http-default',
+  },
+  {
+    id: 'callbacks',
+    functions: 'The function that takes callbacks',
+    suffers: 'customers whose payment shows as pending until due work asks about it.',
+    severity: 'page',
+    seldom: false,
+    has: isCallback,
+  },
+  {
+    id: 'announcements',
+    functions: 'The function that hands events to endpoints',
+    suffers: 'merchants, who are told minutes later, by due work.',
+    severity: 'ticket',
+    seldom: false,
+    has: ({ trigger }) => trigger.kind === 'stream',
+  },
+  {
+    id: 'deliveries',
+    functions: 'The function that delivers webhooks',
+    suffers: 'merchants, who are told of payments late.',
+    severity: 'page',
+    seldom: false,
+    has: ({ trigger }) => trigger.kind === 'queue' && trigger.queue === 'webhooks',
+  },
+  {
+    id: 'settlements',
+    functions: 'The function that settles clients',
+    suffers: 'merchants, whose payout is late.',
+    severity: 'ticket',
+    seldom: true,
+    has: ({ trigger }) => trigger.kind === 'queue' && trigger.queue === 'settlements',
+  },
+  {
+    id: 'schedules',
+    functions: 'Functions that the clock starts',
+    suffers: 'everyone whom due work, the sync or the sweep serves, if it goes on.',
+    severity: 'ticket',
+    seldom: true,
+    has: ({ trigger }) => trigger.kind === 'schedule',
+  },
+]

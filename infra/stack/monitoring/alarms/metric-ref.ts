@@ -1,0 +1,106 @@
+import { type DimensionsOf, METRIC_NAMESPACE, type MetricName } from '../../../../shared/metrics.ts'
+
+export type Statistic = 'Sum' | 'Average' | 'Maximum' | 'Minimum' | 'SampleCount' | 'p50' | 'p99'
+
+/** One metric of CloudWatch as an alarm or a graph reads it. */
+export type MetricRef = {
+  readonly namespace: string
+  readonly name: string
+  readonly dimensions: Readonly<Record<string, string>>
+  readonly statistic: Statistic
+}
+
+/** What is calculated of several metrics, each under the name by which the formula knows it. */
+export type Formula = { readonly formula: string; readonly of: Readonly<Record<string, MetricRef>> }
+
+export type Measure = MetricRef | Formula
+
+/** Every metric of ours has the stage as this dimension, so that stages of one account never add up. */
+export const serviceOf = (stage: string): string => `gateway-${stage}`
+
+export type OurMetric = <const Name extends MetricName>(
+  name: Name,
+  dimensions: DimensionsOf<Name>,
+  statistic: Statistic,
+) => MetricRef
+
+/** Metrics of our own, by their names in the catalogue and one of their dimension sets: a typo does not compile. */
+export const ourMetrics =
+  (stage: string): OurMetric =>
+  (name, dimensions, statistic) => ({
+    namespace: METRIC_NAMESPACE,
+    name,
+    dimensions: { service: serviceOf(stage), ...dimensions },
+    statistic,
+  })
+
+/** No dimensions: the metric over everything the stage does. */
+export const OVERALL = {} as const
+
+/** Metrics that AWS publishes, by the names of its documentation. A test holds each to a list and to the template. */
+export const AWS_METRICS = {
+  'AWS/ApiGateway': { '5xx': ['ApiId'], '4xx': ['ApiId'], Count: ['ApiId'], Latency: ['ApiId'] },
+  'AWS/Lambda': {
+    Errors: ['FunctionName'],
+    Throttles: ['FunctionName'],
+    Invocations: ['FunctionName'],
+    Duration: ['FunctionName'],
+    IteratorAge: ['FunctionName'],
+    RecursiveInvocationsDropped: ['FunctionName'],
+    UnreservedConcurrentExecutions: [],
+  },
+  'AWS/SQS': {
+    ApproximateAgeOfOldestMessage: ['QueueName'],
+    ApproximateNumberOfMessagesVisible: ['QueueName'],
+    NumberOfMessagesDeleted: ['QueueName'],
+  },
+  'AWS/DynamoDB': {
+    ReadThrottleEvents: ['TableName', 'GlobalSecondaryIndexName'],
+    WriteThrottleEvents: ['TableName', 'GlobalSecondaryIndexName'],
+    ConsumedReadCapacityUnits: ['TableName', 'GlobalSecondaryIndexName'],
+    ConsumedWriteCapacityUnits: ['TableName', 'GlobalSecondaryIndexName'],
+    SystemErrors: ['TableName', 'Operation'],
+    SuccessfulRequestLatency: ['TableName', 'Operation'],
+  },
+} as const satisfies Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>
+
+type AwsNamespace = keyof typeof AWS_METRICS
+type DimensionsIn<
+  Namespace extends AwsNamespace,
+  Name extends keyof (typeof AWS_METRICS)[Namespace],
+> = (typeof AWS_METRICS)[Namespace][Name] extends readonly (infer Dimension extends string)[] ? Dimension : never
+
+/** A metric of AWS's own. An index of a table is one dimension more than the table, so not every one is required. */
+export const awsMetric = <
+  const Namespace extends AwsNamespace,
+  const Name extends keyof (typeof AWS_METRICS)[Namespace] & string,
+>(
+  namespace: Namespace,
+  name: Name,
+  dimensions: Readonly<Partial<Record<DimensionsIn<Namespace, Name>, string>>>,
+  statistic: Statistic,
+): MetricRef => ({
+  namespace,
+  name,
+  dimensions: Object.fromEntries(Object.entries<string | undefined>(dimensions).flatMap(definedEntry)),
+  statistic,
+})
+
+const definedEntry = ([name, value]: readonly [string, string | undefined]): readonly (readonly [string, string])[] =>
+  value === undefined ? [] : [[name, value]]
+
+/** The sum over several metrics, of which some may have nothing to say: a missing one counts as nothing. */
+export const sumOf = (metrics: readonly MetricRef[]): Formula => {
+  const of = Object.fromEntries(metrics.map((metric, at) => [`m${at}`, metric]))
+  return { formula: Object.keys(of).map(orZero).join(' + '), of }
+}
+
+/**
+ * A metric whose silence must count. Where periods are missing CloudWatch looks further back than it was told to, so that
+ * an alarm goes off late, or stays on; an alarm on DynamoDB's metrics even keeps its state through silence whatever it
+ * says of missing data. With a value for each period CloudWatch looks at those alone.
+ */
+export const withoutGaps = (metric: MetricRef): Formula => sumOf([metric])
+
+/** A metric without a value in a period has none because nothing happened. */
+export const orZero = (id: string): string => `FILL(${id}, 0)`

@@ -1,0 +1,105 @@
+import type { AlarmSpec } from './alarm-spec.ts'
+import { awsMetric, type Formula, sumOf, withoutGaps } from './metric-ref.ts'
+import type { Watched } from './watched.ts'
+
+/** The operations our code sends (shared/table). */
+export const TABLE_OPERATIONS = [
+  'GetItem',
+  'BatchGetItem',
+  'Query',
+  'PutItem',
+  'UpdateItem',
+  'DeleteItem',
+  'TransactWriteItems',
+] as const
+
+/** Of the units a stage allows itself. */
+const CLOSE = 0.8
+
+/** A throttled index holds up writes to the table, so both are watched together; the dashboard tells them apart. */
+const throttles = ({ table }: Watched, name: 'ReadThrottleEvents' | 'WriteThrottleEvents'): Formula =>
+  sumOf([
+    awsMetric('AWS/DynamoDB', name, { TableName: table.name }, 'Sum'),
+    ...table.indexes.map((index) =>
+      awsMetric('AWS/DynamoDB', name, { TableName: table.name, GlobalSecondaryIndexName: index }, 'Sum'),
+    ),
+  ])
+
+const closeToMaximum = (
+  { table }: Watched,
+  kind: 'reads' | 'writes',
+  name: 'ConsumedReadCapacityUnits' | 'ConsumedWriteCapacityUnits',
+  maxUnits: number,
+): AlarmSpec => ({
+  id: `table-${kind}-near-maximum`,
+  severity: 'ticket',
+  says: `The table’s ${kind} come close to the most that the stage allows.`,
+  suffers: 'nobody yet: everyone, once requests are throttled.',
+  measure: withoutGaps(awsMetric('AWS/DynamoDB', name, { TableName: table.name }, 'Sum')),
+  is: 'above',
+  threshold: CLOSE * maxUnits * 60,
+  because: 'Units a minute: 80 % of the limit that infra/stack/stage.ts sets against a bill out of control.',
+  periodMinutes: 1,
+  periods: 5,
+  whenMissing: 'notBreaching',
+})
+
+const errors = ({ table }: Watched): AlarmSpec => ({
+  id: 'table-errors',
+  severity: 'page',
+  says: 'DynamoDB answers with errors of its own.',
+  suffers: 'merchants and customers: any request may answer 500.',
+  measure: sumOf(
+    TABLE_OPERATIONS.map((operation) =>
+      awsMetric('AWS/DynamoDB', 'SystemErrors', { TableName: table.name, Operation: operation }, 'Sum'),
+    ),
+  ),
+  is: 'at least',
+  threshold: 10,
+  because: 'Single ones are repeated by the SDK; ten a minute are an incident of AWS.',
+  periodMinutes: 1,
+  periods: 3,
+  outOf: 5,
+  whenMissing: 'notBreaching',
+})
+
+const throttled = (
+  watched: Watched,
+  {
+    metric,
+    ...text
+  }: Pick<AlarmSpec, 'id' | 'says' | 'suffers'> & { readonly metric: 'ReadThrottleEvents' | 'WriteThrottleEvents' },
+): AlarmSpec => ({
+  ...text,
+  severity: 'page',
+  measure: throttles(watched, metric),
+  is: 'at least',
+  threshold: 10,
+  because: 'Single ones happen while a partition splits, and the SDK repeats them.',
+  periodMinutes: 1,
+  periods: 3,
+  outOf: 5,
+  whenMissing: 'notBreaching',
+})
+
+/** The one table and its indexes. */
+export const tableAlarms = (watched: Watched): readonly AlarmSpec[] => {
+  const { table } = watched
+  return [
+    throttled(watched, {
+      id: 'table-reads-throttled',
+      says: 'DynamoDB refuses reads of the table or of an index.',
+      suffers: 'merchants, whose requests are slow or answer 500.',
+      metric: 'ReadThrottleEvents',
+    }),
+    throttled(watched, {
+      id: 'table-writes-throttled',
+      says: 'DynamoDB refuses writes to the table or to an index.',
+      suffers: 'merchants and customers: payments cannot be created, credited or announced.',
+      metric: 'WriteThrottleEvents',
+    }),
+    errors(watched),
+    closeToMaximum(watched, 'reads', 'ConsumedReadCapacityUnits', table.maxReadUnits),
+    closeToMaximum(watched, 'writes', 'ConsumedWriteCapacityUnits', table.maxWriteUnits),
+  ]
+}

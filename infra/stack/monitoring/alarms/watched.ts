@@ -1,0 +1,32 @@
+import type { FunctionSpec } from '../../../../functions/function-spec.ts'
+import type { QueueName } from '../../../../shared/queues.ts'
+import type { OurMetric } from './metric-ref.ts'
+
+/** What a stage consists of, by the names under which CloudWatch knows it. */
+export type Watched = {
+  readonly stage: string
+  readonly our: OurMetric
+  readonly apiId: string
+  readonly table: {
+    readonly name: string
+    readonly indexes: readonly string[]
+    /** Most units a second that the stage lets the table use. */
+    readonly maxReadUnits: number
+    readonly maxWriteUnits: number
+  }
+  readonly queues: Readonly<Record<QueueName, string>>
+  /** Queues that nothing reads: what is in them was given up. `id` is the name without stage. */
+  readonly deadLetterQueues: readonly { readonly id: string; readonly queueName: string }[]
+  readonly functions: readonly { readonly spec: FunctionSpec; readonly functionName: string }[]
+  /** Runs at a time that the account may have. */
+  readonly accountConcurrency: number
+  /** Runs at a time that the stage sets aside for single functions, of the account's limit. */
+  readonly reservedRuns: number
+}
+
+/** The name of the one function that an alarm is about. */
+export const theFunction = ({ functions }: Watched, has: (spec: FunctionSpec) => boolean): string => {
+  const [found, ...others] = functions.filter(({ spec }) => has(spec))
+  if (found === undefined || others.length > 0) throw new Error('an alarm watches one function, and there is not one')
+  return found.functionName
+}

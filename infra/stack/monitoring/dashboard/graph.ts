@@ -1,0 +1,72 @@
+import { METRIC_NAMESPACE, METRICS, type MetricName } from '../../../../shared/metrics.ts'
+import { type Measure, type MetricRef, type Statistic, serviceOf } from '../alarms/metric-ref.ts'
+
+/** All metrics of ours that differ in some of their dimensions only: one line for each that CloudWatch finds. */
+export type Search = {
+  readonly namespace: string
+  readonly name: string
+  /** In the order of the catalogue, since a search finds one exact set. */
+  readonly dimensionNames: readonly string[]
+  readonly where: Readonly<Record<string, string>>
+  readonly statistic: Statistic
+}
+
+export type Line = { readonly label: string; readonly measure: Measure } | { readonly search: Search }
+
+/** One picture. The unit is part of what a reader must not guess. */
+export type Graph = {
+  readonly title: string
+  readonly unit: string
+  readonly lines: readonly Line[]
+  /** Bars that add up, for counts by kind; lines otherwise. */
+  readonly stacked?: boolean
+  readonly periodMinutes?: number
+}
+
+export type DashboardRow = { readonly heading: string; readonly graphs: readonly Graph[] }
+
+type SetOf<Name extends MetricName> = (typeof METRICS)[Name]['dimensionSets'][number]
+
+/** Every metric of a name in one of its dimension sets, as `where` narrows it: by method and channel, by cause. */
+export const search = <const Name extends MetricName, const Set extends SetOf<Name>>(
+  stage: string,
+  name: Name,
+  dimensionSet: Set,
+  where: { readonly [name in Set[number]]?: string },
+  statistic: Statistic,
+): Line => ({
+  search: {
+    namespace: METRIC_NAMESPACE,
+    name,
+    dimensionNames: ['service', ...dimensionSet],
+    where: { service: serviceOf(stage), ...where },
+    statistic,
+  },
+})
+
+/** The search in CloudWatch's words. */
+export const searchExpression = (
+  { namespace, name, dimensionNames, where, statistic }: Search,
+  periodMinutes: number,
+): string => {
+  const values = Object.entries(where).map(([dimension, value]) => `${dimension}="${value}"`)
+  const schema = [namespace, ...dimensionNames].join(',')
+  return `SEARCH('{${schema}} MetricName="${name}" ${values.join(' ')}', '${statistic}', ${periodMinutes * 60})`
+}
+
+export const line = (label: string, measure: Measure): Line => ({ label, measure })
+
+/** Milliseconds as minutes, for what is read by people and not by code. */
+export const inMinutes = (metric: MetricRef): Measure => ({ formula: 'late / 60000', of: { late: metric } })
+
+/** Names in a formula hold for the whole graph, so each line's get its number. */
+export const numbered = (measure: Measure, at: number): Measure =>
+  'formula' in measure
+    ? {
+        formula: Object.keys(measure.of).reduce(
+          (formula, id) => formula.replaceAll(new RegExp(`\\b${id}\\b`, 'g'), `${id}_${at}`),
+          measure.formula,
+        ),
+        of: Object.fromEntries(Object.entries(measure.of).map(([id, metric]) => [`${id}_${at}`, metric])),
+      }
+    : measure

@@ -1,0 +1,114 @@
+import { Duration } from 'aws-cdk-lib'
+import {
+  Alarm,
+  type AlarmBase,
+  AlarmRule,
+  AlarmState,
+  ComparisonOperator,
+  CompositeAlarm,
+  TreatMissingData,
+} from 'aws-cdk-lib/aws-cloudwatch'
+import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions'
+import type { ITopic } from 'aws-cdk-lib/aws-sns'
+import { Construct } from 'constructs'
+import { type AlarmSpec, alarmDescription, alarmName } from './alarms/alarm-spec.ts'
+import { alarmsOf } from './alarms/all-alarms.ts'
+import { serviceOf, withoutGaps } from './alarms/metric-ref.ts'
+import { assertPaged, PAGES, type Page } from './alarms/pages.ts'
+import type { Watched } from './alarms/watched.ts'
+import { cloudWatchMetric } from './cloudwatch-metric.ts'
+
+const COMPARISONS = {
+  above: ComparisonOperator.GREATER_THAN_THRESHOLD,
+  'at least': ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+  below: ComparisonOperator.LESS_THAN_THRESHOLD,
+} as const
+
+const MISSING = {
+  notBreaching: TreatMissingData.NOT_BREACHING,
+  breaching: TreatMissingData.BREACHING,
+} as const
+
+/** Written by an operator before planned work (docs/runbook.md), never by the gateway. */
+const QUIET = { namespace: 'PaymentGateway/Operators', name: 'Quiet', statistic: 'Maximum' } as const
+/** Asked for by the hour: quiet that nobody ends must end by itself. */
+const QUIET_MINUTES = 60
+
+/**
+ * Every alarm of alarms/. Each tells the topic by its own name when it goes off and when it is over. Above them
+ * `gateway-<stage>-page-<who>` stand for those that page, one for each who suffers, and tell the pager's topic alone.
+ * Were there a single one, a slow trouble that is on for hours would hide the disaster that begins beside it.
+ */
+export class GatewayAlarms extends Construct {
+  readonly pages: readonly CompositeAlarm[]
+
+  constructor(
+    scope: Construct,
+    id: string,
+    { watched, topic, pageTopic }: { readonly watched: Watched; readonly topic: ITopic; readonly pageTopic: ITopic },
+  ) {
+    super(scope, id)
+    const specs = alarmsOf(watched)
+    assertPaged(specs)
+    const alarms = new Map(specs.map((spec) => [spec.id, this.alarm(watched.stage, spec)]))
+    const quiet = this.quiet(watched.stage)
+    this.pages = PAGES.map((page) =>
+      this.page(watched.stage, page, {
+        alarms: page.alarms.flatMap((alarmId) => alarms.get(alarmId) ?? []),
+        quiet,
+      }),
+    )
+    tell(topic, [...alarms.values()])
+    tell(pageTopic, this.pages)
+  }
+
+  private alarm(stage: string, spec: AlarmSpec): Alarm {
+    return new Alarm(this, spec.id, {
+      alarmName: alarmName(stage, spec),
+      alarmDescription: alarmDescription(spec),
+      metric: cloudWatchMetric(spec.measure, spec.periodMinutes, spec.says),
+      comparisonOperator: COMPARISONS[spec.is],
+      threshold: spec.threshold,
+      evaluationPeriods: spec.outOf ?? spec.periods,
+      datapointsToAlarm: spec.periods,
+      treatMissingData: MISSING[spec.whenMissing],
+    })
+  }
+
+  /** On while an operator asked for it, and an hour after that at most. */
+  private quiet(stage: string): Alarm {
+    const asked = withoutGaps({ ...QUIET, dimensions: { service: serviceOf(stage) } })
+    return new Alarm(this, 'quiet', {
+      alarmName: `gateway-${stage}-quiet`,
+      alarmDescription: 'On while an operator asked for quiet: gateway pages are held back. docs/runbook.md#quiet',
+      metric: cloudWatchMetric(asked, QUIET_MINUTES),
+      comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+      threshold: 1,
+      evaluationPeriods: 1,
+      treatMissingData: TreatMissingData.NOT_BREACHING,
+    })
+  }
+
+  /** Suppressed while an operator asked for quiet: mails go on, the pager does not. */
+  private page(stage: string, { id, says }: Page, { alarms, quiet }: Suppressible): CompositeAlarm {
+    return new CompositeAlarm(this, id, {
+      compositeAlarmName: alarmName(stage, { id }),
+      alarmDescription: `${says} The alarms it stands for have their own mails. docs/runbook.md#page`,
+      alarmRule: AlarmRule.anyOf(...alarms.map((alarm) => AlarmRule.fromAlarm(alarm, AlarmState.ALARM))),
+      actionsSuppressor: quiet,
+      actionsSuppressorWaitPeriod: Duration.minutes(2),
+      actionsSuppressorExtensionPeriod: Duration.minutes(2),
+    })
+  }
+}
+
+/** When it goes off and when it is over. */
+const tell = (topic: ITopic, alarms: readonly AlarmBase[]): void => {
+  const action = new SnsAction(topic)
+  for (const alarm of alarms) {
+    alarm.addAlarmAction(action)
+    alarm.addOkAction(action)
+  }
+}
+
+type Suppressible = { readonly alarms: readonly Alarm[]; readonly quiet: Alarm }

@@ -1,0 +1,47 @@
+import { Stack } from 'aws-cdk-lib'
+import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
+import type { Key } from 'aws-cdk-lib/aws-kms'
+import * as sns from 'aws-cdk-lib/aws-sns'
+import { EmailSubscription, UrlSubscription } from 'aws-cdk-lib/aws-sns-subscriptions'
+import { Construct } from 'constructs'
+import type { DeployedStage } from '../stage.ts'
+
+type Props = {
+  readonly stage: DeployedStage
+  /** `alerts`: every alarm and alert, read in the day. `pages`: what wakes somebody, and nothing else. */
+  readonly name: 'alerts' | 'pages'
+  readonly recipients: readonly string[]
+  readonly key?: Key | undefined
+}
+
+/**
+ * Where operators are told. Its recipients are asked once to confirm, by e-mail or at the address they listen on; other
+ * subscriptions are made after the deployment.
+ */
+export class OperatorTopic extends Construct {
+  readonly topic: sns.Topic
+
+  constructor(scope: Construct, id: string, { stage, name, recipients, key }: Props) {
+    super(scope, id)
+    this.topic = new sns.Topic(this, 'Topic', {
+      topicName: `gateway-${stage.settings.name}-${name}`,
+      displayName: `Payment gateway ${stage.settings.name}${name === 'pages' ? ' pages' : ''}`,
+      enforceSSL: true,
+      ...(key && { masterKey: key }),
+    })
+    // A policy of one's own replaces the one a topic is born with, by which alarms of the account could publish. Our
+    // functions publish by their roles.
+    this.topic.addToResourcePolicy(
+      new PolicyStatement({
+        principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
+        actions: ['sns:Publish'],
+        resources: [this.topic.topicArn],
+        conditions: { StringEquals: { 'aws:SourceAccount': Stack.of(this).account } },
+      }),
+    )
+    for (const recipient of recipients) this.topic.addSubscription(subscriptionOf(recipient))
+  }
+}
+
+const subscriptionOf = (recipient: string): sns.ITopicSubscription =>
+  recipient.startsWith('https://') ? new UrlSubscription(recipient) : new EmailSubscription(recipient)

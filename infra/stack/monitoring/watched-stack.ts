@@ -1,0 +1,50 @@
+import type { HttpApi } from 'aws-cdk-lib/aws-apigatewayv2'
+import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb'
+import { type CfnQueue, Queue } from 'aws-cdk-lib/aws-sqs'
+import type { IConstruct } from 'constructs'
+import { functionName } from '../../../functions/function-spec.ts'
+import { MANIFEST } from '../../../functions/manifest.ts'
+import { TABLE_SCHEMA } from '../../../shared/table/schema.ts'
+import { reservedRuns } from '../functions/reserved-concurrency.ts'
+import type { DeployedStage } from '../stage.ts'
+import type { GatewayQueues } from '../triggers/gateway-queues.ts'
+import { ourMetrics } from './alarms/metric-ref.ts'
+import type { Watched } from './alarms/watched.ts'
+
+export type WatchedResources = {
+  readonly stage: DeployedStage
+  readonly table: TableV2
+  readonly queues: GatewayQueues
+  readonly api: HttpApi
+}
+
+/** The stack by the names CloudWatch uses for it. Queues and indexes are found, so that a new one is watched unasked. */
+export const watchedStack = ({ stage, table, queues, api }: WatchedResources): Watched => ({
+  stage: stage.settings.name,
+  our: ourMetrics(stage.settings.name),
+  apiId: api.apiId,
+  table: {
+    name: table.tableName,
+    indexes: Object.keys(TABLE_SCHEMA.indexes),
+    maxReadUnits: stage.table.maxReadUnits,
+    maxWriteUnits: stage.table.maxWriteUnits,
+  },
+  queues: { webhooks: queues.byName.webhooks.queue.queueName, settlements: queues.byName.settlements.queue.queueName },
+  deadLetterQueues: deadLetterQueues(queues, stage),
+  functions: MANIFEST.map((spec) => ({ spec, functionName: functionName(stage.settings.name, spec) })),
+  accountConcurrency: stage.accountConcurrency,
+  reservedRuns: reservedRuns(stage, MANIFEST),
+})
+
+const isCfnQueue = (construct: IConstruct | undefined): construct is CfnQueue =>
+  construct !== undefined && 'attrQueueName' in construct
+
+/** Every queue without a dead-letter queue of its own: nothing reads it, and what is in it was given up. */
+const deadLetterQueues = (queues: GatewayQueues, { settings }: DeployedStage): Watched['deadLetterQueues'] =>
+  queues.node.findAll().flatMap((construct) => {
+    if (!(construct instanceof Queue) || construct.deadLetterQueue !== undefined) return []
+    const { defaultChild } = construct.node
+    const name = isCfnQueue(defaultChild) ? defaultChild.queueName : undefined
+    if (name === undefined) throw new Error(`${construct.node.path} has no name, so no alarm could name it`)
+    return [{ id: name.replace(`gateway-${settings.name}-`, ''), queueName: construct.queueName }]
+  })

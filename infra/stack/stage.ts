@@ -1,0 +1,249 @@
+import { RemovalPolicy } from 'aws-cdk-lib'
+import { DAILY_TIMES, type DailyTimes, type TimeOfDay } from '../../functions/function-spec.ts'
+import { PROVIDER_FEES, type ProviderFees, type StageSettings } from '../../shared/stage-settings.ts'
+
+/** What a route lets through; API Gateway answers the rest with 429. */
+export type Throttle = { readonly requestsPerSecond: number; readonly burst: number }
+
+/** A name of one's own for the API, in a hosted zone of the same account. */
+export type StageDomain = {
+  readonly name: string
+  readonly zone: { readonly name: string; readonly id: string }
+}
+
+/** By which API Gateway knows the front before any function runs; how to make one: docs/operations.md, section 2. */
+export type OriginCertificate = {
+  /** Of the certificate that CloudFront shows, in ACM of us-east-1. */
+  readonly id: string
+  /** The certificate of the authority that issued it, as PEM: a path in this project. API Gateway believes no other. */
+  readonly authority: string
+}
+
+/**
+ * How one deployment differs from another: everything, and all of it here. No account ids, no regions and no secrets:
+ * those come from the deployer's credentials and from Secrets Manager.
+ */
+export type DeployedStage = DailyTimes & {
+  /** What the code is told about its stage. */
+  readonly settings: StageSettings
+  /** What becomes of the table when its stack is deleted or replaces it; of the rest: `removalPolicyBesidesTable`. */
+  readonly removalPolicy: RemovalPolicy
+  /** The table and the stack refuse to be deleted until someone turns this off on purpose. */
+  readonly deletionProtection: boolean
+  /** The least important line that functions write. */
+  readonly logLevel: 'DEBUG' | 'INFO' | 'WARN'
+  /** Of every route that has none of its own. Jakarta gives an account 2,500 requests a second over all its APIs, bursts of 1,250. */
+  readonly throttle: Throttle
+  /** By route key, such as `POST /v1/payments`. */
+  readonly routeThrottles: Readonly<Record<string, Throttle>>
+  /** E-mail addresses that alarms and alerts are sent to; each is asked once to confirm. */
+  readonly alarmRecipients: readonly string[]
+  /** E-mail or https addresses, such as a pager's, that are told of what wakes somebody; undefined: `alarmRecipients`. */
+  readonly pageRecipients: readonly string[] | undefined
+  /** Runs at a time that the account may have over all its functions (quota L-B99A9384); the alarm near it counts from here. */
+  readonly accountConcurrency: number
+  readonly table: {
+    /** `customer`: a KMS key of the account, which can be disabled and whose use is logged. Also for queues, logs, topic and secrets. */
+    readonly encryption: 'aws' | 'customer'
+    /** Most units a second, against a bill out of control. */
+    readonly maxReadUnits: number
+    readonly maxWriteUnits: number
+    /** Units a second that are there at once, for a launch; undefined for what DynamoDB gives by itself. */
+    readonly warm: { readonly readUnits: number; readonly writeUnits: number } | undefined
+  }
+  /** Undefined: the address API Gateway makes up. Otherwise that address is closed. */
+  readonly domain: StageDomain | undefined
+  /** `cloudfront`: CloudFront and WAF before the domain, which then answers only to them. */
+  readonly front: 'none' | 'cloudfront'
+  readonly frontSettings: {
+    /** The part of what a route takes that one address gets of it, beyond which it is refused: infra/stack/edge/rate-rules.ts. */
+    readonly addressShare: number
+    /** Raise by one after putting a new origin secret: CloudFormation reads it again only where something changed. */
+    readonly originSecretRotation: number
+    /** Undefined: the API takes connections from anyone, and its functions refuse what does not carry the origin secret. */
+    readonly originCertificate: OriginCertificate | undefined
+  }
+  /** `nat`: webhooks leave from fixed addresses that merchants can allow, and private networks are out of reach. */
+  readonly webhookEgress: 'public' | 'nat'
+  /**
+   * `canary`: a tenth of the requests meets a new version first, and alarms take it back. `alias-only`: the same wiring,
+   * moved at once and whatever the alarms say: to bring out the fix for a fire in a stage that has canaries.
+   */
+  readonly deployment: 'all-at-once' | 'canary' | 'alias-only'
+  /**
+   * Runs at a time that are set aside for functions, and at which they end: what a flood at one of them cannot take from
+   * the others. Reserving counts against the account's limit, of which Lambda keeps 100 unreserved; undefined where the
+   * account has few. By function name; a function that must not overlap (manifest) then has its one without being named.
+   */
+  readonly reservedConcurrency: Readonly<Record<string, number>> | undefined
+}
+
+export const DEFAULT_STAGE = 'dev'
+
+/** Names the local gateway keeps for itself. */
+const RESERVED_NAMES: readonly string[] = ['local', 'test']
+
+/** Part of every resource's name; the longest function name still fits into Lambda's 64 characters. */
+const STAGE_NAME = /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/
+const STAGE_NAME_LIMIT = 20
+
+const assertStageName = (name: string): void => {
+  if (name.length > STAGE_NAME_LIMIT || !STAGE_NAME.test(name)) {
+    throw new Error(
+      `stage ${JSON.stringify(name)}: a name is at most 20 lower-case letters, digits and single dashes, and starts with a letter`,
+    )
+  }
+  if (RESERVED_NAMES.includes(name)) throw new Error(`stage ${name} is reserved for the local gateway`)
+}
+
+/** Used only for clients registered without a return URL of their own: `prod` needs a real one (`npm run deploy` asks). */
+export const PLACEHOLDER_RETURN_URL = 'https://example.com/'
+
+/** So that `prod` can be synthesised: `npm run deploy` asks for real ones. */
+export const PLACEHOLDER_DOMAIN: StageDomain = {
+  name: 'pay.example.com',
+  zone: { name: 'example.com', id: 'Z00000000000000000000' },
+}
+export const PLACEHOLDER_CERTIFICATE = '00000000-0000-0000-0000-000000000000'
+
+type Options = Omit<DeployedStage, 'settings'> & {
+  readonly payer: { readonly returnUrl: string; readonly name: string }
+  /** By the contract with the provider (docs/operations.md, section 3). Undefined: deducted from each payment. */
+  readonly providerFees?: ProviderFees
+}
+
+/** `dev` and every stage a developer names: cheap, and gone without a trace when its stack is deleted. */
+const disposable: Options = {
+  ...DAILY_TIMES,
+  payer: { returnUrl: PLACEHOLDER_RETURN_URL, name: 'Payment' },
+  removalPolicy: RemovalPolicy.DESTROY,
+  deletionProtection: false,
+  logLevel: 'INFO',
+  throttle: { requestsPerSecond: 50, burst: 100 },
+  // As many payments as the table below carries: infra/stack/storage/table-capacity.ts.
+  routeThrottles: { 'POST /v1/payments': { requestsPerSecond: 14, burst: 28 } },
+  alarmRecipients: [],
+  pageRecipients: undefined,
+  accountConcurrency: 1_000,
+  table: { encryption: 'aws', maxReadUnits: 1_000, maxWriteUnits: 1_000, warm: undefined },
+  domain: undefined,
+  front: 'none',
+  webhookEgress: 'public',
+  frontSettings: { addressShare: 0.1, originSecretRotation: 1, originCertificate: undefined },
+  deployment: 'all-at-once',
+  // A new account may run 10 functions at a time and must keep all of them unreserved.
+  reservedConcurrency: undefined,
+}
+
+const production: Options = {
+  ...disposable,
+  removalPolicy: RemovalPolicy.RETAIN,
+  deletionProtection: true,
+  throttle: { requestsPerSecond: 500, burst: 250 },
+  routeThrottles: {
+    // Money first: reading lists must never use up what creating and being paid need.
+    // As many as a fresh table carries: beyond them a 429 is a better answer than a 500. Raise it with `table.warm`.
+    'POST /v1/payments': { requestsPerSecond: 58, burst: 116 },
+    'POST /callbacks/xendit': { requestsPerSecond: 1_000, burst: 500 },
+    $default: { requestsPerSecond: 300, burst: 100 },
+  },
+  table: { encryption: 'customer', maxReadUnits: 20_000, maxWriteUnits: 20_000, warm: undefined },
+  domain: PLACEHOLDER_DOMAIN,
+  front: 'cloudfront',
+  frontSettings: {
+    ...disposable.frontSettings,
+    originCertificate: { id: PLACEHOLDER_CERTIFICATE, authority: 'infra/stack/edge/origin-authority.pem' },
+  },
+  deployment: 'canary',
+  // Of `accountConcurrency`; 218 stay for reading, announcing and operators. Raise them with it.
+  reservedConcurrency: {
+    // While the provider is slow each create holds its environment for up to 22 s: unbounded, they would take them all.
+    'api-create-payment': 400,
+    'api-cancel-payment': 50,
+    // Money arriving: neither a flood of creates nor of reads may take its place. 200 at 0.2 s are 1,000 a second.
+    'receive-provider-callback': 200,
+    // Scanners; the route is throttled as well.
+    'api-not-found': 20,
+    // As many as their queues may start: with fewer, Lambda's own refusals would count as receives of a message.
+    'deliver-webhook': 100,
+    'settle-client': 10,
+  },
+}
+
+/** Stages with settings of their own. Whatever is not named here is disposable. */
+const STAGES: Readonly<Record<string, Options>> = { dev: disposable, prod: production }
+
+/** The stage of that name: `prod`, `dev`, or one's own. Throws on a name that cannot be deployed. */
+export const deployedStage = (name: string): DeployedStage => {
+  assertStageName(name)
+  const { payer, providerFees = 'deducted', ...stage } = STAGES[name] ?? disposable
+  return {
+    ...stage,
+    settings: {
+      name,
+      allowLoopbackWebhooks: false,
+      defaultReturnUrl: payer.returnUrl,
+      defaultDisplayName: payer.name,
+      providerFees,
+    },
+  }
+}
+
+/**
+ * Of what is kept beside the table and its key: queues, logs, secret, addresses. A creation that fails takes them back, as their
+ * names would stop the next one and no stack can take over a queue or a secret. The table can be taken over, and its
+ * protection would stop a rollback that deletes it.
+ */
+export const removalPolicyBesidesTable = ({ removalPolicy }: Pick<DeployedStage, 'removalPolicy'>): RemovalPolicy =>
+  removalPolicy === RemovalPolicy.RETAIN ? RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE : removalPolicy
+
+/**
+ * Alarms cost about ten dollars a month and stage, and wake people, so a stage has them when it must not be lost or
+ * when it names somebody who wants to hear them. A developer's own stage is neither. The dashboard is everybody's.
+ */
+export const hasAlarms = ({
+  deletionProtection,
+  alarmRecipients,
+  pageRecipients = [],
+}: Pick<DeployedStage, 'deletionProtection' | 'alarmRecipients' | 'pageRecipients'>): boolean =>
+  deletionProtection || alarmRecipients.length + pageRecipients.length > 0
+
+const isTimeOfDay = ({ hour, minute }: TimeOfDay): boolean =>
+  Number.isInteger(hour) && hour >= 0 && hour <= 23 && Number.isInteger(minute) && minute >= 0 && minute <= 59
+
+/** With a fifth each, five addresses together fill a route. */
+const MOST_ADDRESS_SHARE = 0.2
+
+/**
+ * Refuses what must never be deployed, whoever built the settings: webhooks to loopback addresses would reach the
+ * Lambda runtime's own API. Only the local gateway, which is no stack, allows them.
+ */
+export const assertDeployable = (stage: DeployedStage): void => {
+  const { settings, front, domain } = stage
+  assertStageName(settings.name)
+  if (stage.logLevel === 'WARN' && hasAlarms(stage)) {
+    throw new Error(`stage ${settings.name}: metrics ride on INFO lines, so with WARN its alarms would watch silence`)
+  }
+  if (!isTimeOfDay(stage.sweepAtUtc)) {
+    throw new Error(
+      `stage ${settings.name}: sweepAtUtc must be an hour from 0 to 23 and a minute from 0 to 59, both whole`,
+    )
+  }
+  if (settings.allowLoopbackWebhooks) {
+    throw new Error(`stage ${settings.name}: webhooks to loopback addresses exist only in the local gateway`)
+  }
+  if (settings.providerFees !== undefined && !PROVIDER_FEES.includes(settings.providerFees)) {
+    throw new Error(`stage ${settings.name}: providerFees is one of ${PROVIDER_FEES.join(', ')}`)
+  }
+  if (front === 'cloudfront' && domain === undefined) {
+    throw new Error(
+      `stage ${settings.name}: CloudFront needs a domain, since the address API Gateway makes up stays open`,
+    )
+  }
+  if (stage.frontSettings.addressShare > MOST_ADDRESS_SHARE) {
+    throw new Error(`stage ${settings.name}: an address may have ${MOST_ADDRESS_SHARE} of what a route takes at most`)
+  }
+  if (domain !== undefined && domain.name !== domain.zone.name && !domain.name.endsWith(`.${domain.zone.name}`)) {
+    throw new Error(`stage ${settings.name}: ${domain.name} is no name of the zone ${domain.zone.name}`)
+  }
+}

@@ -1,0 +1,92 @@
+import { Aspects, Duration, type IAspect, Stack } from 'aws-cdk-lib'
+import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
+import { Key } from 'aws-cdk-lib/aws-kms'
+import { CfnLogGroup } from 'aws-cdk-lib/aws-logs'
+import { Construct, type IConstruct } from 'constructs'
+import type { DeployedStage } from '../stage.ts'
+
+/** The longest KMS allows: whoever deletes the key by mistake deletes the table's data with it. */
+const PENDING_DELETION = Duration.days(30)
+
+/** What a service that writes to an encrypted queue or topic needs; the second reads the data key it may use again. */
+const SENDING = ['kms:GenerateDataKey', 'kms:Decrypt']
+
+/**
+ * The key of a stage that brings its own: of table, queues, topic, secrets and every log group of the stack. Its material
+ * changes every year by itself. Functions get their use of it by their roles (key-grants.ts), AWS services by its policy.
+ */
+export class CustomerKey extends Construct {
+  readonly key: Key
+
+  constructor(scope: Construct, id: string, stage: DeployedStage) {
+    super(scope, id)
+    const { name } = stage.settings
+    this.key = new Key(this, 'Key', {
+      alias: `gateway-${name}`,
+      description: `Payment gateway ${name}: table, queues, topic, secrets and logs`,
+      enableKeyRotation: true,
+      pendingWindow: PENDING_DELETION,
+      // As long as the table is kept, also after a creation that failed: without its key it could not be read.
+      removalPolicy: stage.removalPolicy,
+    })
+    this.letLogsUse(`gateway-${name}`)
+    this.letAlarmsPublish()
+    this.letSchedulesSetAside()
+    Aspects.of(Stack.of(this)).add(new LogEncryption(this.key.keyArn))
+  }
+
+  private allow(
+    principal: string,
+    actions: readonly string[],
+    conditions: Record<string, Record<string, string>>,
+  ): void {
+    this.key.addToResourcePolicy(
+      // In a key's own policy every resource is the key.
+      new PolicyStatement({
+        principals: [new ServicePrincipal(principal)],
+        actions: [...actions],
+        resources: ['*'],
+        conditions,
+      }),
+    )
+  }
+
+  /** Of this stage's log groups only: their name is in the context that everything is encrypted under. */
+  private letLogsUse(prefix: string): void {
+    const { region, account, partition } = Stack.of(this)
+    this.allow(
+      `logs.${region}.amazonaws.com`,
+      ['kms:Encrypt', 'kms:Decrypt', 'kms:ReEncryptFrom', 'kms:ReEncryptTo', 'kms:GenerateDataKey', 'kms:DescribeKey'],
+      {
+        ArnLike: {
+          'kms:EncryptionContext:aws:logs:arn': `arn:${partition}:logs:${region}:${account}:log-group:*${prefix}*`,
+        },
+      },
+    )
+  }
+
+  private letAlarmsPublish(): void {
+    this.allow('cloudwatch.amazonaws.com', SENDING, { StringEquals: { 'aws:SourceAccount': Stack.of(this).account } })
+  }
+
+  /**
+   * EventBridge does not say on whose behalf it uses a key, so a condition on that would lose every message without a
+   * word. Which rules may send is held by the queue's policy.
+   */
+  private letSchedulesSetAside(): void {
+    this.allow('events.amazonaws.com', SENDING, {})
+  }
+}
+
+/** Every log group of the stack, whichever construct made it. */
+class LogEncryption implements IAspect {
+  private readonly keyArn: string
+
+  constructor(keyArn: string) {
+    this.keyArn = keyArn
+  }
+
+  visit(node: IConstruct): void {
+    if (node instanceof CfnLogGroup) node.kmsKeyId = this.keyArn
+  }
+}

@@ -1,0 +1,77 @@
+import * as dynamodb from 'aws-cdk-lib/aws-dynamodb'
+import type { Key } from 'aws-cdk-lib/aws-kms'
+import { Construct } from 'constructs'
+import { type IndexSchema, TABLE_SCHEMA } from '../../../shared/table/schema.ts'
+import type { DeployedStage } from '../stage.ts'
+
+const ATTRIBUTE_TYPES: Readonly<Record<string, 'S' | 'N'>> = TABLE_SCHEMA.attributeTypes
+
+/** A key attribute with its declared type; one that the schema does not declare is a mistake in the schema. */
+const attribute = (name: string): dynamodb.Attribute => {
+  const type = ATTRIBUTE_TYPES[name]
+  if (type === undefined) throw new Error(`key attribute ${name} has no type in the table's schema`)
+  return { name, type: type === 'N' ? dynamodb.AttributeType.NUMBER : dynamodb.AttributeType.STRING }
+}
+
+/** As far back as DynamoDB can restore to any second. */
+const RECOVERY_DAYS = 35
+
+/** Of the table and of each index, which DynamoDB meters by itself: one without a maximum would spend without one. */
+const throughputOf = ({ table: { maxReadUnits, maxWriteUnits, warm } }: DeployedStage) => ({
+  maxReadRequestUnits: maxReadUnits,
+  maxWriteRequestUnits: maxWriteUnits,
+  ...(warm && {
+    warmThroughput: { readUnitsPerSecond: warm.readUnits, writeUnitsPerSecond: warm.writeUnits },
+  }),
+})
+
+const globalIndex = (
+  indexName: string,
+  index: IndexSchema,
+  stage: DeployedStage,
+): dynamodb.GlobalSecondaryIndexPropsV2 => ({
+  indexName,
+  partitionKeys: index.partition.map(attribute),
+  sortKeys: index.sort.map(attribute),
+  ...(index.include.length > 0
+    ? { projectionType: dynamodb.ProjectionType.INCLUDE, nonKeyAttributes: [...index.include] }
+    : { projectionType: dynamodb.ProjectionType.KEYS_ONLY }),
+  ...throughputOf(stage),
+})
+
+/** The one table, from the schema that the local gateway and the tests create theirs from. */
+export class GatewayTable extends Construct {
+  readonly table: dynamodb.TableV2
+
+  constructor(scope: Construct, id: string, stage: DeployedStage, key?: Key) {
+    super(scope, id)
+    const { warmThroughput, ...maximum } = throughputOf(stage)
+    this.table = new dynamodb.TableV2(this, 'Table', {
+      tableName: `gateway-${stage.settings.name}`,
+      partitionKey: attribute(TABLE_SCHEMA.partitionKey),
+      sortKey: attribute(TABLE_SCHEMA.sortKey),
+      globalSecondaryIndexes: Object.entries(TABLE_SCHEMA.indexes).map(([name, index]) =>
+        globalIndex(name, index, stage),
+      ),
+      billing: dynamodb.Billing.onDemand(maximum),
+      ...(warmThroughput && { warmThroughput }),
+      dynamoStream: dynamodb.StreamViewType[TABLE_SCHEMA.stream],
+      timeToLiveAttribute: TABLE_SCHEMA.ttl,
+      pointInTimeRecoverySpecification: {
+        pointInTimeRecoveryEnabled: true,
+        recoveryPeriodInDays: RECOVERY_DAYS,
+      },
+      encryption: key ? dynamodb.TableEncryptionV2.awsManagedKey() : dynamodb.TableEncryptionV2.dynamoOwnedKey(),
+      deletionProtection: stage.deletionProtection,
+      removalPolicy: stage.removalPolicy,
+    })
+    if (key) this.encryptWith(key.keyArn)
+  }
+
+  /** By hand: the construct takes a key only in a stack that is told its region, and this one is told by its deployer. */
+  private encryptWith(keyArn: string): void {
+    const { defaultChild: table } = this.table.node
+    if (!(table instanceof dynamodb.CfnGlobalTable)) throw new Error('the table has no resource to encrypt')
+    table.addPropertyOverride('Replicas.0.SSESpecification', { KMSMasterKeyId: keyArn })
+  }
+}

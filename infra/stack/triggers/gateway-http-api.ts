@@ -1,0 +1,101 @@
+import { Duration } from 'aws-cdk-lib'
+import { AccessLogFormat } from 'aws-cdk-lib/aws-apigateway'
+import * as apigateway from 'aws-cdk-lib/aws-apigatewayv2'
+import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations'
+import type { IFunction } from 'aws-cdk-lib/aws-lambda'
+import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs'
+import { Construct } from 'constructs'
+import { MANIFEST } from '../../../functions/manifest.ts'
+import type { GatewayFunctions } from '../functions/gateway-functions.ts'
+import { type DeployedStage, removalPolicyBesidesTable } from '../stage.ts'
+import { routeSettings } from './route-settings.ts'
+
+/** Longer than any function it calls, so that a slow request is answered by our envelope and not by API Gateway's. */
+const INTEGRATION_TIMEOUT = Duration.seconds(29)
+
+const METHODS = { GET: apigateway.HttpMethod.GET, POST: apigateway.HttpMethod.POST } as const
+
+/** One JSON line a request: the route's template and outcomes. Never a path, query, header or body. */
+const ACCESS_LOG_FIELDS = {
+  request_id: '$context.requestId',
+  time: '$context.requestTime',
+  ip: '$context.identity.sourceIp',
+  route: '$context.routeKey',
+  status: '$context.status',
+  response_length: '$context.responseLength',
+  response_latency_ms: '$context.responseLatency',
+  integration_latency_ms: '$context.integrationLatency',
+  integration_status: '$context.integrationStatus',
+  integration_error: '$context.integrationErrorMessage',
+  error: '$context.error.message',
+}
+
+/** The HTTP routes of the manifest. Authentication is each function's own: API Gateway cannot speak our envelope. */
+export class GatewayHttpApi extends Construct {
+  readonly api: apigateway.HttpApi
+  readonly stage: apigateway.HttpStage
+  private readonly routes: apigateway.HttpRoute[] = []
+
+  constructor(
+    scope: Construct,
+    id: string,
+    { stage, functions }: { readonly stage: DeployedStage; readonly functions: GatewayFunctions },
+  ) {
+    super(scope, id)
+    this.api = new apigateway.HttpApi(this, 'Api', {
+      apiName: `gateway-${stage.settings.name}`,
+      createDefaultStage: false,
+      // With a name of our own there is one way in; the address API Gateway makes up would be a second one.
+      disableExecuteApiEndpoint: stage.domain !== undefined,
+    })
+    for (const { spec, trigger, live } of functions.triggeredBy('http')) {
+      this.route(spec.name, apigateway.HttpRouteKey.with(trigger.path, METHODS[trigger.method]), live)
+    }
+    for (const { spec, live } of functions.triggeredBy('http-default')) {
+      this.route(spec.name, apigateway.HttpRouteKey.DEFAULT, live)
+    }
+    this.stage = this.deployOnChange(stage)
+  }
+
+  private route(name: string, routeKey: apigateway.HttpRouteKey, lambda: IFunction): void {
+    this.routes.push(
+      new apigateway.HttpRoute(this, name, {
+        httpApi: this.api,
+        routeKey,
+        integration: new HttpLambdaIntegration('Integration', lambda, {
+          payloadFormatVersion: apigateway.PayloadFormatVersion.VERSION_2_0,
+          timeout: INTEGRATION_TIMEOUT,
+        }),
+      }),
+    )
+  }
+
+  private deployOnChange(stage: DeployedStage): apigateway.HttpStage {
+    const accessLog = new LogGroup(this, 'AccessLog', {
+      // Under this prefix the log needs no resource policy of its own, of which an account may have only ten.
+      logGroupName: `/aws/vendedlogs/http-api/gateway-${stage.settings.name}`,
+      retention: RetentionDays.TWO_WEEKS,
+      removalPolicy: removalPolicyBesidesTable(stage),
+    })
+    const deployed = new apigateway.HttpStage(this, 'Stage', {
+      httpApi: this.api,
+      stageName: '$default',
+      autoDeploy: true,
+      throttle: { rateLimit: stage.throttle.requestsPerSecond, burstLimit: stage.throttle.burst },
+      // Alarms tell routes apart by these. Each is a custom metric: six for each of nine routes are about 16 USD a month
+      // where all are called all the time; a route that is not called costs nothing.
+      detailedMetricsEnabled: true,
+      accessLogSettings: {
+        destination: new apigateway.LogGroupLogDestination(accessLog),
+        format: AccessLogFormat.custom(JSON.stringify(ACCESS_LOG_FIELDS)),
+      },
+    })
+    const settings = routeSettings(stage.routeThrottles, MANIFEST)
+    if (settings !== undefined && deployed.node.defaultChild instanceof apigateway.CfnStage) {
+      deployed.node.defaultChild.routeSettings = settings
+      // A stage that names a route before it exists is refused.
+      deployed.node.addDependency(...this.routes)
+    }
+    return deployed
+  }
+}

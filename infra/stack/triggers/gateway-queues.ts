@@ -1,0 +1,99 @@
+import { Duration, Stack } from 'aws-cdk-lib'
+import type { Key } from 'aws-cdk-lib/aws-kms'
+import * as sqs from 'aws-cdk-lib/aws-sqs'
+import { Construct } from 'constructs'
+import { MANIFEST } from '../../../functions/manifest.ts'
+import type { QueueName } from '../../../shared/queues.ts'
+import { type DeployedStage, removalPolicyBesidesTable } from '../stage.ts'
+import { MAX_RECEIVES, VISIBILITY_PER_TIMEOUT } from './queue-settings.ts'
+
+/** For a queue nothing reads yet. */
+const DEFAULT_TIMEOUT_SECONDS = 60
+
+type Encrypted = { readonly stage: DeployedStage; readonly key: Key | undefined }
+
+/** Encrypted at rest and on the way, and kept or removed with its stage. */
+const secure = ({ stage, key }: Encrypted): sqs.QueueProps => ({
+  ...(key
+    ? { encryption: sqs.QueueEncryption.KMS, encryptionMasterKey: key }
+    : { encryption: sqs.QueueEncryption.SQS_MANAGED }),
+  enforceSSL: true,
+  removalPolicy: removalPolicyBesidesTable(stage),
+})
+
+/** A message that was set aside keeps the age it had in its queue, so it must be kept longer than the queue keeps any. */
+const RETENTION = Duration.days(4)
+const DEAD_RETENTION = Duration.days(14)
+
+/** The longest timeout among the functions that the queue triggers. */
+const consumerTimeoutSeconds = (name: QueueName): number => {
+  const timeouts = MANIFEST.filter(({ trigger }) => trigger.kind === 'queue' && trigger.queue === name).map(
+    ({ timeoutSeconds }) => timeoutSeconds,
+  )
+  return timeouts.length > 0 ? Math.max(...timeouts) : DEFAULT_TIMEOUT_SECONDS
+}
+
+/** Where what could not be read ends, for an operator to look at and move back to its one queue, if it came from one. */
+export class DeadLetterQueue extends Construct {
+  readonly queue: sqs.Queue
+
+  constructor(
+    scope: Construct,
+    id: string,
+    { name, source, ...encrypted }: Encrypted & { readonly name: string; readonly source?: sqs.IQueue },
+  ) {
+    super(scope, id)
+    this.queue = new sqs.Queue(this, 'Queue', {
+      ...secure(encrypted),
+      queueName: name,
+      retentionPeriod: DEAD_RETENTION,
+      redriveAllowPolicy: source ? { sourceQueues: [source] } : { redrivePermission: sqs.RedrivePermission.DENY_ALL },
+    })
+  }
+}
+
+/** A queue and its dead-letter queue: neither exists without the other. */
+export class QueueWithDeadLetters extends Construct {
+  readonly queue: sqs.Queue
+  readonly deadLetters: sqs.Queue
+
+  constructor(scope: Construct, name: QueueName, encrypted: Encrypted) {
+    super(scope, name)
+    const queueName = `gateway-${encrypted.stage.settings.name}-${name}`
+    // By name: each of the two queues names the other, which CloudFormation cannot make in any order by reference.
+    const queueArn = Stack.of(this).formatArn({ service: 'sqs', resource: queueName })
+    this.deadLetters = new DeadLetterQueue(this, 'Dead', {
+      ...encrypted,
+      name: `${queueName}-dead`,
+      source: sqs.Queue.fromQueueArn(this, 'Source', queueArn),
+    }).queue
+    this.queue = new sqs.Queue(this, 'Queue', {
+      ...secure(encrypted),
+      queueName,
+      retentionPeriod: RETENTION,
+      visibilityTimeout: Duration.seconds(VISIBILITY_PER_TIMEOUT * consumerTimeoutSeconds(name)),
+      deadLetterQueue: { queue: this.deadLetters, maxReceiveCount: MAX_RECEIVES },
+    })
+  }
+}
+
+/** Every queue of the gateway. */
+export class GatewayQueues extends Construct {
+  readonly byName: Readonly<Record<QueueName, QueueWithDeadLetters>>
+  /** Positions in the stream of events that could not be fanned out; the due work of their rows takes over. */
+  readonly deadStreamRecords: sqs.Queue
+  /** Runs of schedules that failed, came too late or could not be started; the next run does what they left. */
+  readonly deadRuns: sqs.Queue
+
+  constructor(scope: Construct, id: string, stage: DeployedStage, key?: Key) {
+    super(scope, id)
+    const encrypted = { stage, key }
+    const prefix = `gateway-${stage.settings.name}`
+    this.byName = {
+      webhooks: new QueueWithDeadLetters(this, 'webhooks', encrypted),
+      settlements: new QueueWithDeadLetters(this, 'settlements', encrypted),
+    }
+    this.deadStreamRecords = new DeadLetterQueue(this, 'stream', { ...encrypted, name: `${prefix}-stream-dead` }).queue
+    this.deadRuns = new DeadLetterQueue(this, 'schedules', { ...encrypted, name: `${prefix}-schedules-dead` }).queue
+  }
+}

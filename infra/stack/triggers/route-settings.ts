@@ -1,0 +1,38 @@
+import { type FunctionSpec, routeKeyOf } from '../../../functions/function-spec.ts'
+import type { DeployedStage, Throttle } from '../stage.ts'
+
+type RouteSettings = {
+  readonly ThrottlingRateLimit: number
+  readonly ThrottlingBurstLimit: number
+  readonly DetailedMetricsEnabled: boolean
+}
+
+/** What the stage lets through on a route, which is its own or the one of all others. */
+export const throttleOf = (
+  { throttle, routeThrottles }: Pick<DeployedStage, 'throttle' | 'routeThrottles'>,
+  routeKey: string,
+): Throttle => routeThrottles[routeKey] ?? throttle
+
+/**
+ * The stage's throttles of single routes, as API Gateway spells them; undefined when there are none. Throws on a route
+ * that no function of the manifest answers: its throttle would protect nothing. A route that is removed from the
+ * manifest must lose its throttle in an earlier deployment, since API Gateway keeps looking for it.
+ */
+export const routeSettings = (
+  throttles: Readonly<Record<string, Throttle>>,
+  manifest: readonly FunctionSpec[],
+): Readonly<Record<string, RouteSettings>> | undefined => {
+  const routes = new Set(manifest.map(routeKeyOf))
+  const unknown = Object.keys(throttles).filter((route) => !routes.has(route))
+  if (unknown.length > 0) throw new Error(`routeThrottles: no function answers ${unknown.join(', ')}`)
+  const settings = Object.entries(throttles).map(([route, { requestsPerSecond, burst }]) => [
+    route,
+    {
+      ThrottlingRateLimit: requestsPerSecond,
+      ThrottlingBurstLimit: burst,
+      // A route with settings of its own takes none from the stage's default.
+      DetailedMetricsEnabled: true,
+    },
+  ])
+  return settings.length > 0 ? Object.fromEntries(settings) : undefined
+}

@@ -1,0 +1,42 @@
+import { Duration } from 'aws-cdk-lib'
+import { Rule, Schedule } from 'aws-cdk-lib/aws-events'
+import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets'
+import { Construct } from 'constructs'
+import { type DailyTimes, functionName, type ScheduleSpec } from '../../../functions/function-spec.ts'
+import type { GatewayFunctions } from '../functions/gateway-functions.ts'
+import type { DeployedStage } from '../stage.ts'
+import type { GatewayQueues } from './gateway-queues.ts'
+
+const scheduleOf = (spec: ScheduleSpec, times: DailyTimes): Schedule => {
+  if ('everyMinutes' in spec) return Schedule.rate(Duration.minutes(spec.everyMinutes))
+  const { hour, minute } = times[spec.dailyAt]
+  return Schedule.cron({ hour: String(hour), minute: String(minute) })
+}
+
+/** Starts functions by the clock. EventBridge may start one twice or late: each of them must not mind. */
+export class Schedules extends Construct {
+  constructor(
+    scope: Construct,
+    id: string,
+    {
+      stage,
+      queues,
+      functions,
+    }: { readonly stage: DeployedStage; readonly queues: GatewayQueues; readonly functions: GatewayFunctions },
+  ) {
+    super(scope, id)
+    for (const { spec, trigger, lambda } of functions.triggeredBy('schedule')) {
+      new Rule(this, spec.name, {
+        ruleName: functionName(stage.settings.name, spec),
+        schedule: scheduleOf(trigger.schedule, stage),
+        targets: [
+          new LambdaFunction(lambda, {
+            retryAttempts: 0,
+            maxEventAge: Duration.seconds(trigger.schedule.maxEventAgeSeconds),
+            deadLetterQueue: queues.deadRuns,
+          }),
+        ],
+      })
+    }
+  }
+}
