@@ -154,6 +154,13 @@ describe('a gateway that npm started', () => {
 })
 
 describe('a data directory that cannot be made', () => {
+  it('is not the current one when its name is empty, as of a variable that is not set', async () => {
+    const gateway = spawnGateway({ args: ['--data', ''] })
+
+    expect(await gateway.exited).toStrictEqual([2, null])
+    expect(gateway.output()).toContain('--data needs a directory')
+  })
+
   it.each(['/dev/null/data', ...(process.platform === 'linux' ? ['/proc/data'] : [])])(
     'is named in what the gateway says before it exits: %s',
     async (data) => {

@@ -101,6 +101,8 @@ describe('the local gateway and pages on the web (design section 6)', () => {
     const after = JSON.parse(await text('lambda', '/_local/clock')) as { now: string }
 
     expect(await refused.json()).toMatchObject({ code: 'forbidden' })
+    expect(refused.headers.get('cache-control')).toBe('no-store')
+    expect(refused.headers.get('x-content-type-options')).toBe('nosniff')
     expect(Date.parse(after.now) - Date.parse(before.now)).toBeLessThan(60_000)
   })
 

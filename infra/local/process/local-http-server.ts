@@ -57,6 +57,7 @@ const MAX_BODY_BYTES = 1024 * 1024
 /** So much of a body that is too long is read and dropped: a sender that is cut off would not see the answer. */
 const DROPPED_TIMES_MAX = 4
 const LISTEN_BACKLOG = 1024
+const FOREIGN_HEADERS = { connection: 'close', 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }
 const FOREIGN = { code: 'forbidden', message: 'only programs and pages of this machine may call the local gateway' }
 
 /** A JSON answer. */
@@ -96,7 +97,7 @@ export const startLocalHttpServer = async (options: LocalHttpServerOptions): Pro
       if (closing) response.shouldKeepAlive = false
       reply(response, answer)
     }
-    if (isForeign(incoming.headers, family)) return send(jsonReply(403, FOREIGN, { connection: 'close' }))
+    if (isForeign(incoming.headers, family)) return send(jsonReply(403, FOREIGN, FOREIGN_HEADERS))
     serve(incoming, response, options, { later, send }).catch(() => {
       response.destroy()
     })

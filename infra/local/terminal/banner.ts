@@ -47,7 +47,7 @@ const commandsToTry = ({
   curl -s -u xnd_development_local: -H 'api-version: 2024-11-11' -X POST ${urls.provider}/v3/payment_requests/$PR/simulate
 
   # See the webhook, the payment and the balance
-  curl -s ${urls.inbox}/received
+  sleep 1; curl -s ${urls.inbox}/received
   curl -s ${urls.api}/v1/payments/$ID -H "Authorization: Bearer $KEY"
   curl -s ${urls.api}/v1/balance -H "Authorization: Bearer $KEY"
 
