@@ -140,12 +140,16 @@ const unmarkKeys = (value: unknown): unknown => {
   return isInOrder ? object : new Proxy(object, { ownKeys: () => keys })
 }
 
+/** A number that JavaScript would write with other digits keeps its own. */
+const parseDigits = (digits: string): unknown =>
+  String(Number(digits)) === digits ? Number(digits) : JSON.rawJSON(digits)
+
 /**
  * Parses JSON text of our own making into a value that `JSON.stringify` writes again as it was: numbers digit for
  * digit, keys in their order.
  */
 export const parseOwnJson = (text: string): unknown =>
-  unmarkKeys(parse(markKeys(text), undefined, { parseNumber: (digits) => JSON.rawJSON(digits) }))
+  unmarkKeys(parse(markKeys(text), undefined, { parseNumber: parseDigits }))
 
 /** True when no string in the value, keys included, has a lone surrogate: such text cannot be stored as UTF-8. */
 export const isWellFormedDeep = (value: unknown): boolean => {

@@ -118,6 +118,23 @@ describe('npm run admin on the local gateway', () => {
     expect(audit).toStrictEqual({ balanced: true, differences: [] })
   })
 
+  it('shows the metadata of a payment as its merchant wrote it', async () => {
+    const { client_id: clientId } = await adminJson('create-client', '--name', 'Warung Teh')
+    const { api_key: key } = await adminJson('issue-api-key', String(clientId))
+    const metadata = '{"b":1,"10":2,"9":{"2":1.0,"1":12345678901234567890123}}'
+    const created = await fetch(`${cloud.urls.api}/v1/payments`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${String(key)}`, 'content-type': 'application/json' },
+      body: `{"method":"virtual_account","channel_code":"BNI","amount":100000,"currency":"IDR","metadata":${metadata}}`,
+    })
+    const { id } = (await created.json()) as { id: string }
+
+    expect((await admin('get-payment', id, '--json')).out.replaceAll(/\s/g, '')).toContain(`"metadata":${metadata}`)
+    expect((await admin('get-payment', id)).out).toMatch(
+      /metadata\.b +1\nmetadata\.10 +2\nmetadata\.9\.2 +1\.0\nmetadata\.9\.1 +12345678901234567890123\n/,
+    )
+  })
+
   it.each(['null', '[]', '[1]', '"text"', '17', 'true'])(
     'hears from the Invoke API that %s is no payload of an action',
     async (body) => {

@@ -53,6 +53,36 @@ describe('what npm run admin prints', () => {
     expect(JSON.parse((await run('get-client', '--client_id', 'c1', '--json')).out)).toStrictEqual(CLIENT.body)
   })
 
+  it('shows metadata as it was answered, keys in their order and numbers with their digits', async () => {
+    const metadata = '{"b":1,"10":2,"9":{"x":12345678901234567890123,"y":[1.0,1e2,null],"1":[],"0":-0}}'
+    const answered = async (status: number, body: string, ...argv: string[]) => {
+      const { run } = await cli((response) => response.writeHead(200).end(`{"status":${status},"body":${body}}`))
+      const { out, err } = await run('get-payment', 'p1', ...argv)
+      return out + err
+    }
+    const payment = `{"id":"p1","metadata":${metadata}}`
+    const list = `{"data":[${payment},${payment}],"pagination":{"page":1,"per_page":25}}`
+
+    for (const [status, body] of [
+      [200, payment],
+      [200, list],
+      [422, payment],
+    ] as const) {
+      expect((await answered(status, body, '--json')).replaceAll(/\s/g, '')).toBe(body)
+    }
+    expect(await answered(200, payment)).toBe(`id            p1
+metadata.b    1
+metadata.10   2
+metadata.9.x  12345678901234567890123
+metadata.9.y  [1.0,1e2,null]
+metadata.9.1  none
+metadata.9.0  -0`)
+    expect(await answered(200, list)).toContain(
+      'id  metadata.b  metadata.10             metadata.9.x  metadata.9.y    metadata.9.1  metadata.9.0\n',
+    )
+    expect(await answered(200, '{"id":"p1","metadata":{"a":[1.0,1e2,"x"]}}')).toContain('metadata.a  1.0, 1e2, x')
+  })
+
   it('ends with 1 when the action is refused, and says why on the error output', async () => {
     const { run } = await cli(json(200, REFUSED))
 

@@ -1,4 +1,5 @@
 import { InvokeCommand, LambdaClient, type LambdaClientConfig } from '@aws-sdk/client-lambda'
+import { parseOwnJson } from '../../../shared/json.ts'
 import { localAws } from '../../local/emulators/dynamodb-local.ts'
 
 export type Invocation = {
@@ -20,8 +21,9 @@ export class InvocationFailed extends Error {
 const MARGIN_MS = 10_000
 
 /**
- * Invokes a function and answers its result. Once: an answer that was lost is no reason to do it again unasked. Throws
- * `InvocationFailed` in words an operator can use.
+ * Invokes a function and answers its result, for `JSON.stringify` to write as it came: metadata is neither reordered nor
+ * rounded. Once: an answer that was lost is no reason to do it again unasked. Throws `InvocationFailed` in words an
+ * operator can use.
  */
 export const invokeFunction = async (invocation: Invocation): Promise<unknown> => {
   const client = new LambdaClient(configOf(invocation))
@@ -33,8 +35,7 @@ export const invokeFunction = async (invocation: Invocation): Promise<unknown> =
     const { FunctionError: failure, Payload: result } = await client.send(command)
     const text = Buffer.from(result ?? []).toString('utf8')
     if (failure !== undefined) throw new InvocationFailed(`${invocation.functionName} failed: ${text}`)
-    const answer: unknown = text === '' ? null : JSON.parse(text)
-    return answer
+    return text === '' ? null : parseOwnJson(text)
   } catch (error) {
     if (error instanceof InvocationFailed) throw error
     throw new InvocationFailed(explained(error, invocation), { cause: error })

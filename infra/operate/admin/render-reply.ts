@@ -5,8 +5,13 @@ import { alignedRows, textTable } from './text-table.ts'
 type JsonObject = Readonly<Record<string, unknown>>
 type Columns = Readonly<Record<string, readonly string[]>>
 
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
+/** A number that keeps its digits is an object to JavaScript. */
+const isContainer = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !JSON.isRawJSON(value)
+
+const isPlain = (value: unknown): boolean => value !== null && !isContainer(value)
+
+const isObject = (value: unknown): value is JsonObject => isContainer(value) && !Array.isArray(value)
 
 const isListOfObjects = (value: unknown): value is readonly JsonObject[] =>
   Array.isArray(value) && value.length > 0 && value.every(isObject)
@@ -15,7 +20,7 @@ const textOf = (value: unknown): string => {
   if (value === null || value === undefined) return '-'
   if (typeof value === 'string') return value
   if (Array.isArray(value) && value.length === 0) return 'none'
-  if (Array.isArray(value) && value.every((one) => typeof one !== 'object')) return value.join(', ')
+  if (Array.isArray(value) && value.every(isPlain)) return value.map(textOf).join(', ')
   return JSON.stringify(value)
 }
 
