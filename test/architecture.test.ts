@@ -1,8 +1,8 @@
 import { existsSync, readdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, relative, sep } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { MANIFEST } from '../functions/manifest.ts'
-import { MANIFEST_FILES, RULES, type RuleName } from './support/architecture-rules.ts'
+import { MANIFEST_FILES, RULES, type RuleName, TREE_RULES, type TreeRuleName } from './support/architecture-rules.ts'
 import { PROJECT_ROOT, parseSource, sourcesIn } from './support/source-file.ts'
 
 const SOURCES = sourcesIn('shared', 'functions', 'infra', 'test')
@@ -12,9 +12,22 @@ const violations = (rule: RuleName) =>
 
 const isRuleName = (name: string): name is RuleName => name in RULES
 
+/** Every file of code and what lies beside it: a certificate is as much in the way as a module. */
+const PATHS = ['shared', 'functions', 'infra'].flatMap((folder) =>
+  readdirSync(join(PROJECT_ROOT, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(PROJECT_ROOT, join(entry.parentPath, entry.name)).split(sep).join('/')),
+)
+
+const isTreeRuleName = (name: string): name is TreeRuleName => name in TREE_RULES
+
 describe('the source tree', () => {
   it.each(Object.keys(RULES).filter(isRuleName))('keeps the rule: %s', (rule) => {
     expect(violations(rule)).toStrictEqual([])
+  })
+
+  it.each(Object.keys(TREE_RULES).filter(isTreeRuleName))('keeps the rule: %s', (rule) => {
+    expect(TREE_RULES[rule](PATHS)).toStrictEqual([])
   })
 
   it('has only the folders the owner fixed', () => {
@@ -86,10 +99,28 @@ const SAMPLES: readonly (readonly [RuleName, path: string, refused: string, acce
     `import { join } from 'node:path'`,
   ],
   [
-    'the stack does not use the local gateway',
+    'only the stack knows CDK',
+    'infra/stack/monitoring/alarms/pages.ts',
+    `import { Alarm } from 'aws-cdk-lib/aws-cloudwatch'`,
+    `import type { AlarmSpec } from './alarm-spec.ts'`,
+  ],
+  [
+    'operate may use local and stack, local the stack, and the stack neither',
     'infra/app.ts',
     `import { seed } from './local/seed.ts'`,
     `import { deployedStage } from './stack/stage.ts'`,
+  ],
+  [
+    'operate may use local and stack, local the stack, and the stack neither',
+    'infra/stack/functions/grants.ts',
+    `import { regionOf } from '../../operate/check/region.ts'`,
+    `import type { DeployedStage } from '../stage.ts'`,
+  ],
+  [
+    'operate may use local and stack, local the stack, and the stack neither',
+    'infra/local/main.ts',
+    `import { regionOf } from '../operate/check/region.ts'`,
+    `import { MAX_RECEIVES } from '../stack/triggers/queue-settings.ts'`,
   ],
   [
     'time, chance and environment come in through deps',
@@ -124,13 +155,51 @@ const SAMPLES: readonly (readonly [RuleName, path: string, refused: string, acce
   ['nothing is left for later, and no check is switched off', 'shared/a.ts', '// TODO later', `'TODO'`],
 ]
 
+const filesOf = (folder: string, count: number) => Array.from({ length: count }, (_, n) => `${folder}/file-${n}.ts`)
+
+/** Paths that a rule must refuse, and their innocent neighbours. */
+const TREE_SAMPLES: readonly (readonly [TreeRuleName, refused: readonly string[], accepted: readonly string[]])[] = [
+  ['infra has app.ts and three wings', ['infra/stage.ts'], ['infra/app.ts', 'infra/stack/stage.ts']],
+  ['infra has app.ts and three wings', ['infra/authority.pem'], ['infra/stack/edge/authority.pem']],
+  ['infra has app.ts and three wings', ['infra/tools/main.ts'], ['infra/operate/deploy/main.ts', 'functions/a.ts']],
+  [
+    'no two wings have a file of one name, but for main.ts',
+    ['infra/stack/triggers/sources.ts', 'infra/local/triggers/sources.ts'],
+    ['infra/local/a/sources.ts', 'infra/local/b/sources.ts', 'infra/local/main.ts', 'infra/operate/deploy/main.ts'],
+  ],
+  [
+    'no file stands beside a folder of its name',
+    ['infra/stack/alarms.ts', 'infra/stack/alarms/pages.ts'],
+    ['infra/stack/alarms/alarms.ts', 'infra/stack/gateway-alarms.ts'],
+  ],
+  [
+    'no file stands beside a folder of its name',
+    ['shared/payment.ts', 'shared/payment/fee/tariff.ts'],
+    ['shared/payment/payment.ts', 'shared/payment/fee/tariff.ts'],
+  ],
+  [
+    'no folder of infra has more files than one looks through',
+    filesOf('infra/local', 23),
+    [...filesOf('infra/local', 22), ...filesOf('infra/local/process', 22)],
+  ],
+]
+
 describe('the rules themselves', () => {
   it.each(SAMPLES)('%s: refuses the sample in %s', (rule, path, refused, accepted) => {
     expect(RULES[rule](parseSource(path, refused))).toHaveLength(1)
     if (accepted !== refused) expect(RULES[rule](parseSource(path, accepted))).toStrictEqual([])
   })
 
+  it.each(TREE_SAMPLES)('%s: refuses the tree %j', (rule, refused, accepted) => {
+    expect(TREE_RULES[rule](refused)).not.toStrictEqual([])
+    expect(TREE_RULES[rule](accepted)).toStrictEqual([])
+  })
+
   it('every rule has a sample', () => {
-    expect([...new Set(SAMPLES.map(([rule]) => rule))].toSorted()).toStrictEqual(Object.keys(RULES).toSorted())
+    const namesIn = (samples: readonly (readonly [string, ...unknown[]])[]) =>
+      [...new Set(samples.map(([rule]) => rule))].toSorted()
+
+    expect(namesIn(SAMPLES)).toStrictEqual(Object.keys(RULES).toSorted())
+    expect(namesIn(TREE_SAMPLES)).toStrictEqual(Object.keys(TREE_RULES).toSorted())
   })
 })

@@ -1,3 +1,4 @@
+import { basename, dirname, extname } from 'node:path/posix'
 import type { ESTree } from 'vite'
 import { lineOf, type SourceFile } from './source-file.ts'
 
@@ -63,10 +64,20 @@ const cdkStaysInTheStack: Rule = ({ path, imports }) =>
     ? []
     : imports.filter(({ from }) => /^(aws-cdk-lib|constructs)(\/|$)/.test(from)).map(({ from }) => `imports ${from}`)
 
-const targetsKeepApart: Rule = ({ path, imports }) =>
-  path === 'infra/app.ts' || path.startsWith('infra/stack/')
-    ? imports.flatMap((used) => (used.path?.startsWith('infra/local/') ? [`imports ${used.from}`] : []))
-    : []
+/** A wing of infra imports itself and those before it; what is deployed knows of no other. */
+const WINGS = ['stack', 'local', 'operate']
+
+/** -1 outside infra's wings. */
+const wingOf = (path: string) => {
+  const [top, folder = ''] = path.split('/')
+  if (path === 'infra/app.ts') return WINGS.indexOf('stack')
+  return top === 'infra' ? WINGS.indexOf(folder) : -1
+}
+
+const wingsKeepTheirOrder: Rule = ({ path, imports }) =>
+  wingOf(path) < 0
+    ? []
+    : imports.flatMap((used) => (wingOf(used.path ?? '') > wingOf(path) ? [`imports ${used.from}`] : []))
 
 const memberOf = (node: ESTree.Node): string | undefined =>
   node.type === 'MemberExpression' && node.object.type === 'Identifier' && node.property.type === 'Identifier'
@@ -167,7 +178,7 @@ export const RULES = {
   'the domain does not import the runtime': domainKnowsNoRuntime,
   'vendor packages stay in table and runtime': vendorsStayOutside,
   'only the stack knows CDK': cdkStaysInTheStack,
-  'the stack does not use the local gateway': targetsKeepApart,
+  'operate may use local and stack, local the stack, and the stack neither': wingsKeepTheirOrder,
   'time, chance and environment come in through deps': timeAndChanceAreGiven,
   'keys are spelled only in table/keys.ts': keysAreBuiltInOnePlace,
   'names of files say what is in them': namesSaySomething,
@@ -178,3 +189,40 @@ export const RULES = {
 } as const satisfies Readonly<Record<string, Rule>>
 
 export type RuleName = keyof typeof RULES
+
+/** Says what is wrong with a tree, given the path of each file in it; nothing when it keeps the rule. */
+export type TreeRule = (paths: readonly string[]) => readonly string[]
+
+const FOLDER_FILES = 22
+
+const inWings = (paths: readonly string[]) => paths.filter((path) => path.startsWith('infra/'))
+
+const infraHasWings: TreeRule = (paths) =>
+  inWings(paths).filter((path) => path !== 'infra/app.ts' && !WINGS.some((wing) => path.startsWith(`infra/${wing}/`)))
+
+const wingsShareNoName: TreeRule = (paths) =>
+  [...Map.groupBy(inWings(paths), (path) => basename(path))]
+    .filter(([name, homes]) => name !== 'main.ts' && new Set(homes.map(wingOf)).size > 1)
+    .flatMap(([, homes]) => homes)
+
+const withParents = (folder: string): string[] => (folder === '.' ? [] : [folder, ...withParents(dirname(folder))])
+
+const foldersStandAlone: TreeRule = (paths) => {
+  const folders = new Set(paths.flatMap((path) => withParents(dirname(path))))
+  return paths.filter((path) => folders.has(path.slice(0, path.length - extname(path).length)))
+}
+
+const foldersAreShort: TreeRule = (paths) =>
+  [...Map.groupBy(inWings(paths), (path) => dirname(path))]
+    .filter(([, files]) => files.length > FOLDER_FILES)
+    .map(([folder, files]) => `${folder}: ${files.length} files, limit ${FOLDER_FILES}`)
+
+/** What no file shows by itself. */
+export const TREE_RULES = {
+  'infra has app.ts and three wings': infraHasWings,
+  'no two wings have a file of one name, but for main.ts': wingsShareNoName,
+  'no file stands beside a folder of its name': foldersStandAlone,
+  'no folder of infra has more files than one looks through': foldersAreShort,
+} as const satisfies Readonly<Record<string, TreeRule>>
+
+export type TreeRuleName = keyof typeof TREE_RULES
