@@ -3,6 +3,7 @@ import { paymentIdForKey } from '../../shared/ids.ts'
 import { findStoredPayment } from '../../shared/payment/payment-store.ts'
 import { API, type ApiClient, anApiClient, aPaymentBody, call } from '../support/api-event.ts'
 import { ledgerView } from '../support/ledger-view.ts'
+import { BANKS } from '../support/provider-facts.ts'
 import { type TestDeps, testDeps } from '../support/test-deps.ts'
 
 const KEY = 'key-1'
@@ -21,7 +22,6 @@ const MISSING = undefined
 const METHODS = 'must be one of virtual_account, ewallet, qris'
 const OVO = { method: 'ewallet', channel_code: 'OVO' }
 const OVO_PHONE = 'customer.phone required for channel OVO (E.164, +62...)'
-const BANKS = ['BCA', 'BNI', 'BRI', 'MANDIRI', 'PERMATA']
 const characters = (count: number) => '👍'.repeat(count)
 
 /** Changed fields of a valid body, the field blamed, and the exact message (spec 4.1, 7; design section 5). */
@@ -36,7 +36,7 @@ const SINGLE_FAULTS: readonly (readonly [Record<string, unknown>, field: string,
   [{ channel_code: '' }, 'channel_code', 'channel_code required for method virtual_account'],
   [{ method: 'ewallet', channel_code: MISSING }, 'channel_code', 'channel_code required for method ewallet'],
   [{ method: 'ewallet', channel_code: '' }, 'channel_code', 'channel_code required for method ewallet'],
-  [{ channel_code: 'CIMB' }, 'channel_code', 'unsupported channel_code for method virtual_account: CIMB'],
+  [{ channel_code: 'NOBANK' }, 'channel_code', 'unsupported channel_code for method virtual_account: NOBANK'],
   [{ channel_code: 'bca' }, 'channel_code', 'unsupported channel_code for method virtual_account: bca'],
   [{ channel_code: 'OVO' }, 'channel_code', 'unsupported channel_code for method virtual_account: OVO'],
   [{ channel_code: 'toString' }, 'channel_code', 'unsupported channel_code for method virtual_account: toString'],
@@ -96,7 +96,7 @@ describe('POST /v1/payments refuses what the values mean (spec 4.1, 7; design se
     expect(left).toStrictEqual(NOTHING)
   })
 
-  it.each([...BANKS, 'QRIS', 'CARDS', 'ALFAMART', 'INDOMARET', 'BCA_VIRTUAL_ACCOUNT', 'CIMB_VIRTUAL_ACCOUNT'])(
+  it.each([...BANKS, 'QRIS', 'CARDS', 'ALFAMART', 'INDOMARET', 'BCA_VIRTUAL_ACCOUNT', 'NOBANK_VIRTUAL_ACCOUNT'])(
     'refuses the e-wallet code %s, another kind of channel: nothing is sent to the provider, nothing written',
     async (code) => {
       const deps = testDeps()

@@ -5,10 +5,9 @@ import { minor } from '../../shared/money.ts'
 import type { PaymentMethod } from '../../shared/payment/payment.ts'
 import { estimatePricing, isSupportedBank, netOf, TARIFFS, tariffsAt } from '../../shared/payment/tariff.ts'
 import type { Timestamp } from '../../shared/time.ts'
+import { BANKS } from '../support/provider-facts.ts'
 
 const NOW = '2026-11-20T04:00:00.000Z' as Timestamp
-
-const BANKS = ['BCA', 'BNI', 'BRI', 'MANDIRI', 'PERMATA']
 
 type Row = readonly [PaymentMethod, string | undefined, permille: bigint, flat: bigint]
 
@@ -76,7 +75,7 @@ describe('estimatePricing (spec 2.1.1)', () => {
   })
 
   it('refuses to guess the tariff of a bank that has none', () => {
-    const input = { method: 'virtual_account', channelCode: 'CIMB', notionalMinor: minor(1) } as const
+    const input = { method: 'virtual_account', channelCode: 'NOBANK', notionalMinor: minor(1) } as const
 
     expect(() => estimatePricing(input, NOW)).toThrow(InvariantError)
   })
@@ -89,9 +88,9 @@ describe('netOf', () => {
 })
 
 describe('isSupportedBank', () => {
-  it('knows the five banks and no other name', () => {
+  it('knows the banks of the documents and no other name', () => {
     expect(BANKS.every((bank) => isSupportedBank(bank, NOW))).toBe(true)
-    expect(['CIMB', 'bca', '', 'OVO', '__proto__', 'toString'].some((code) => isSupportedBank(code, NOW))).toBe(false)
+    expect(['NOBANK', 'bca', '', 'OVO', '__proto__', 'toString'].some((code) => isSupportedBank(code, NOW))).toBe(false)
   })
 })
 

@@ -74,7 +74,11 @@ const CHANNELS: ReadonlyMap<string, Channel> = new Map<string, Channel>([
 ])
 
 /** A bank's plain name is what the older API took; v3 refuses it. */
-const PLAIN_BANKS: ReadonlySet<string> = new Set(['BCA', 'BNI', 'BRI', 'MANDIRI', 'PERMATA'])
+const PLAIN_BANKS: ReadonlySet<string> = new Set(
+  [...CHANNELS.values()].flatMap(({ category, transactionCode }) =>
+    category === 'VIRTUAL_ACCOUNT' ? [transactionCode] : [],
+  ),
+)
 
 /**
  * The channel of a v3 code. A code that is no bank's counts as a wallet the provider has added since: the gateway
