@@ -87,8 +87,8 @@ describe('npm run admin', () => {
   it.each([
     [['--dry-run', 'true'], 'sweep-settlements takes no fields: dry_run'],
     [['--payload', '{"dry_run":true}'], 'sweep-settlements takes no fields: dry_run'],
-    [['--payload', '[]'], 'sweep-settlements takes no fields, and no payload but {}'],
-    [['--payload', 'null'], 'sweep-settlements takes no fields, and no payload but {}'],
+    [['--payload', '[]'], '--payload must be a JSON object'],
+    [['--payload', 'null'], '--payload must be a JSON object'],
     [['now'], 'unexpected argument: now'],
   ])('refuses scheduled work with %j, which it would ignore and really run', async (fields, message) => {
     const { run, server } = await cli(json(200, { clients: 2 }))

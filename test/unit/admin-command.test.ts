@@ -117,7 +117,31 @@ describe('a command line', () => {
   it('takes a whole payload instead of fields', () => {
     expect(payloadOf('--payload {"a":[1]}')).toStrictEqual({ a: [1] })
     expect(() => parse('--payload {"a":1} --name x')).toThrow(new UsageError('give --payload or fields, not both'))
-    expect(() => parse('--payload {a}')).toThrow(new UsageError('--payload must be JSON'))
+  })
+
+  it('keeps what a payload holds besides numbers as it is', () => {
+    const payload = { name: '1.0', url: null, enabled: true, types: ['a', 'b'], bank: { no: '0012' }, page: -5 }
+
+    expect(parseCommand(['--payload', JSON.stringify(payload)], FIELDS).payload).toStrictEqual(payload)
+    expect(payloadOf('--payload {"__proto__":{"a":1}}')).toStrictEqual(JSON.parse('{"__proto__":{"a":1}}'))
+  })
+
+  it.each([
+    ['{"floor":10000.000000000000000001}', 'floor in --payload must be a whole number, written in digits alone'],
+    ['{"floor":10000.0}', 'floor in --payload must be a whole number, written in digits alone'],
+    ['{"floor":1e4}', 'floor in --payload must be a whole number, written in digits alone'],
+    ['{"floor":9007199254740993}', 'floor in --payload is too large: at most 9007199254740991'],
+    ['{"a":{"b":[1,1.5]}}', 'a.b in --payload must be a whole number, written in digits alone'],
+    ['{"floor":1,"floor":2}', '--payload: a key appears twice'],
+    ['{"floor":1,"floor":1}', '--payload: a key appears twice'],
+    ['{"bank":{"no":"1","n\\u006f":"2"}}', '--payload: a key appears twice'],
+    ['{a}', '--payload: not well-formed JSON'],
+    ['null', '--payload must be a JSON object'],
+    ['[1.5]', '--payload must be a JSON object'],
+    ['17', '--payload must be a JSON object'],
+  ])('holds the payload %s to the rules of the fields', (text, message) => {
+    expect(() => parseCommand(['--payload', text], FIELDS)).toThrow(UsageError)
+    expect(() => parseCommand(['--payload', text], FIELDS)).toThrow(message)
   })
 
   it('says who asks when the environment does and the command does not', () => {

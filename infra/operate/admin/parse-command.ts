@@ -1,3 +1,4 @@
+import { isJsonObject, isLosslessNumber, readJson } from '../../../shared/json.ts'
 import { asksForHelp, UsageError, wholeNumber } from '../../local/terminal/command-line.ts'
 import type { Field } from './schema-fields.ts'
 
@@ -5,8 +6,10 @@ export type Command = {
   readonly stage: string
   readonly json: boolean
   readonly help: boolean
-  readonly payload: unknown
+  readonly payload: Payload
 }
+
+type Payload = Readonly<Record<string, unknown>>
 
 export const DEFAULT_STAGE = 'local'
 
@@ -16,13 +19,13 @@ const ownKind = (name: string): 'flag' | 'text' | undefined => (Object.hasOwn(OW
 
 type Json = string | number | boolean | null | readonly Json[]
 
-const numberFrom = (name: string, text: string): number => {
+const numberFrom = (what: string, text: string): number => {
   const value = wholeNumber(text)
   if (value !== undefined) return value
   throw new UsageError(
     /^-?\d+$/.test(text)
-      ? `--${name} is too large: at most ${Number.MAX_SAFE_INTEGER}`
-      : `--${name} must be a whole number, written in digits alone: 10000, not 10.000 or 1e4`,
+      ? `${what} is too large: at most ${Number.MAX_SAFE_INTEGER}`
+      : `${what} must be a whole number, written in digits alone: 10000, not 10.000 or 1e4`,
   )
 }
 
@@ -34,7 +37,7 @@ const coerced = (name: string, texts: readonly string[], field: Field | undefine
   if (field?.nullable && text === 'null') return null
   switch (field?.kind) {
     case 'number':
-      return numberFrom(name, text)
+      return numberFrom(`--${name}`, text)
     case 'boolean':
       return text === 'true' ? true : text === 'false' ? false : text
     case 'text':
@@ -102,13 +105,21 @@ const optionsOf = (args: readonly string[], known: readonly Field[]): ReadonlyMa
   return options
 }
 
-const parsedPayload = (text: string): unknown => {
-  try {
-    const value: unknown = JSON.parse(text)
-    return value
-  } catch {
-    throw new UsageError('--payload must be JSON')
-  }
+const inDigits = (value: unknown, name: string): unknown => {
+  if (isLosslessNumber(value)) return numberFrom(`${name} in --payload`, value.value)
+  if (Array.isArray(value)) return value.map((one) => inDigits(one, name))
+  return isJsonObject(value) ? membersInDigits(value, `${name}.`) : value
+}
+
+const membersInDigits = (object: Payload, prefix = ''): Payload =>
+  Object.fromEntries(Object.entries(object).map(([name, value]) => [name, inDigits(value, `${prefix}${name}`)]))
+
+/** Held to the rules of the fields: numbers in digits alone, nothing twice. */
+const payloadFrom = (text: string): Payload => {
+  const read = readJson(Buffer.from(text))
+  if (!read.ok) throw new UsageError(`--payload: ${read.reason}`)
+  if (!isJsonObject(read.value)) throw new UsageError('--payload must be a JSON object')
+  return membersInDigits(read.value)
 }
 
 /**
@@ -131,6 +142,6 @@ export const parseCommand = (args: readonly string[], known: readonly Field[], o
     stage: options.get('stage')?.[0] ?? DEFAULT_STAGE,
     json: options.has('json'),
     help: false,
-    payload: payload === undefined ? tree : parsedPayload(payload),
+    payload: payload === undefined ? tree : payloadFrom(payload),
   }
 }

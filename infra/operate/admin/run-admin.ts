@@ -54,9 +54,7 @@ const report = (io: AdminIo, spec: FunctionSpec, { json }: Command, answer: unkn
 }
 
 /** Work that takes no fields would ignore them: `--dry-run` would be the real run. */
-const refuseFields = (name: string, payload: unknown): void => {
-  const isObject = typeof payload === 'object' && payload !== null && !Array.isArray(payload)
-  if (!isObject) throw new UsageError(`${name} takes no fields, and no payload but {}`)
+const refuseFields = (name: string, payload: Command['payload']): void => {
   const [field] = Object.keys(payload)
   if (field !== undefined) throw new UsageError(`${name} takes no fields: ${field}`)
 }
