@@ -36,6 +36,9 @@ const INPUT = v.pipe(
 )
 const FIELDS = fieldsOf(INPUT)
 
+const ONE_ID = 'one id only comes without its name, --client_id, and it is given already'
+const OPTIONS = `there are ${[...FIELDS.map(({ name }) => name), 'stage', 'json', 'payload', 'help'].map((name) => `--${name}`).join(', ')}`
+
 const parse = (args: string, operator?: string): Command =>
   parseCommand(args.split(' ').filter(Boolean), FIELDS, operator)
 const payloadOf = (args: string, operator?: string) => parse(args, operator).payload
@@ -84,10 +87,7 @@ describe('a command line', () => {
     ['--enabled false', { enabled: false }],
     ['--enabled --name x', { enabled: true, name: 'x' }],
     ['--enabled', { enabled: true }],
-    ['--enabled=maybe', { enabled: 'maybe' }],
     ['--url null', { url: null }],
-    // Only what can be null is.
-    ['--name null', { name: 'null' }],
     ['--name 17', { name: '17' }],
     ['--name true', { name: 'true' }],
     ['--types a,b', { types: ['a', 'b'] }],
@@ -178,8 +178,15 @@ describe('a command line', () => {
     ['--name a --name b', '--name is given twice'],
     ['--floor 1 --floor=1', '--floor is given twice'],
     ['--client-id c1 --client_id c1', '--client_id is given twice'],
-    ['c1 --client_id c2', '--client_id is given twice'],
-    ['c1 c2', '--client_id is given twice'],
+    ['c1 --client_id c2', `unexpected argument: c1; ${ONE_ID}`],
+    ['--name PT Kopi --client_id c1', `unexpected argument: Kopi; ${ONE_ID}`],
+    ['c1 c2', `unexpected argument: c2; ${ONE_ID}`],
+    ['c1 --enabled maybe', '--enabled is true or false, not maybe'],
+    ['--enabled c1', '--enabled is true or false, not c1'],
+    ['c1 --enabled=maybe', '--enabled is true or false, not maybe'],
+    ['--enabled=', '--enabled is true or false, not ""'],
+    ['c1 --jsn', `--jsn is no option here; ${OPTIONS}`],
+    ['c1 --bank.nme --json', `--bank.nme is no option here; ${OPTIONS}`],
     ['--nme a --nme b', '--nme is given twice'],
     ['--stage prod --stage dev', '--stage is given twice'],
     ['--payload {} --payload {}', '--payload is given twice'],

@@ -39,7 +39,8 @@ const coerced = (name: string, texts: readonly string[], field: Field | undefine
     case 'number':
       return numberFrom(`--${name}`, text)
     case 'boolean':
-      return text === 'true' ? true : text === 'false' ? false : text
+      if (text === 'true' || text === 'false') return text === 'true'
+      throw new UsageError(`--${name} is true or false, not ${text || '""'}`)
     case 'text':
     case undefined:
       return text
@@ -76,33 +77,50 @@ export const positionalField = (fields: readonly Field[]): Field | undefined => 
 
 /**
  * Every option with its texts, in the order given. A value may begin with a dash, and a yes-or-no field may come
- * without one.
+ * without one; a word behind it is its value all the same, lest a wrong one pass for the id.
  */
 const optionsOf = (args: readonly string[], known: readonly Field[]): ReadonlyMap<string, readonly string[]> => {
   const kinds = new Map(known.map(({ name, kind }) => [name, kind]))
   const options = new Map<string, readonly string[]>()
   const add = (name: string, text: string) => options.set(name, [...(options.get(name) ?? []), text])
+  const ids: string[] = []
   for (let at = 0; at < args.length; at++) {
     const argument = args[at] ?? ''
     const [, dashed, given] = OPTION.exec(argument) ?? []
-    const id = positionalField(known)
     if (dashed === undefined) {
-      if (argument.startsWith('-') || id === undefined) throw new UsageError(`unexpected argument: ${argument}`)
-      add(id.name, argument)
+      if (argument.startsWith('-')) throw new UsageError(`unexpected argument: ${argument}`)
+      ids.push(argument)
       continue
     }
     const name = dashed.replaceAll('-', '_')
-    const next = args[at + 1]
-    const isValue = next !== undefined && !next.startsWith('--')
-    if (ownKind(name) === 'flag') {
+    const own = ownKind(name)
+    if (own === 'flag') {
       if (given !== undefined) throw new UsageError(`--${name} takes no value`)
       add(name, '')
-    } else if (given !== undefined) add(name, given)
-    else if (kinds.get(name) === 'boolean' && next !== 'true' && next !== 'false') add(name, 'true')
-    else if (isValue) add(name, args[++at] ?? '')
-    else throw new UsageError(`--${name} needs a value`)
+      continue
+    }
+    const isNext = given === undefined && args[at + 1]?.startsWith('--') === false
+    const text = isNext ? args[++at] : (given ?? (kinds.get(name) === 'boolean' ? 'true' : undefined))
+    if (text === undefined && own === undefined && !kinds.has(name)) throw noOption(name, known)
+    if (text === undefined) throw new UsageError(`--${name} needs a value`)
+    add(name, text)
   }
+  for (const text of ids) add(nameOfId(text, known, options), text)
   return options
+}
+
+const noOption = (name: string, known: readonly Field[]): UsageError => {
+  const names = [...known.map((field) => field.name), ...Object.keys(OWN), 'help']
+  return new UsageError(`--${name} is no option here; there are ${names.map((one) => `--${one}`).join(', ')}`)
+}
+
+const nameOfId = (text: string, known: readonly Field[], options: ReadonlyMap<string, unknown>): string => {
+  const id = positionalField(known)
+  if (id === undefined) throw new UsageError(`unexpected argument: ${text}`)
+  if (!options.has(id.name)) return id.name
+  throw new UsageError(
+    `unexpected argument: ${text}; one id only comes without its name, --${id.name}, and it is given already`,
+  )
 }
 
 const inDigits = (value: unknown, name: string): unknown => {
