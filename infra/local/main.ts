@@ -37,7 +37,6 @@ try {
     process.exit(0)
   }
   const { data, verbose = false } = readOptions(argv, OPTIONS)
-  if (data === '') throw new UsageError('--data needs a directory')
   const startedMs = performance.now()
   console.log('Starting the local gateway…')
   const cloud = await startLocalCloud({

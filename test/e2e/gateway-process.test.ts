@@ -158,7 +158,7 @@ describe('a data directory that cannot be made', () => {
     const gateway = spawnGateway({ args: ['--data', ''] })
 
     expect(await gateway.exited).toStrictEqual([2, null])
-    expect(gateway.output()).toContain('--data needs a directory')
+    expect(gateway.output()).toContain('--data needs a value')
   })
 
   it.each(['/dev/null/data', ...(process.platform === 'linux' ? ['/proc/data'] : [])])(

@@ -157,6 +157,17 @@ describe('npm run deploy', () => {
     expect(calls.map(({ args }) => args.slice(5))).toStrictEqual([flags])
   })
 
+  it.each([[['--stage=']], [['--stage', '']], [['--stage']], [['--stage', '--check']]])(
+    'refuses %j: the stage needs a name',
+    async (argv) => {
+      const { code, calls, text } = await aDeployment().run(...argv)
+
+      expect(code).toBe(2)
+      expect(calls).toStrictEqual([])
+      expect(text).toContain('--stage needs a value')
+    },
+  )
+
   it('refuses a stage that cannot be', async () => {
     const { code, text } = await aDeployment().run('--stage', 'local')
 

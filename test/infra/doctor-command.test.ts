@@ -62,6 +62,8 @@ describe('npm run doctor', () => {
   it.each([
     [[], 'name the stage with --stage NAME'],
     [['--stage'], '--stage'],
+    [['--stage='], '--stage needs a value'],
+    [['--stage', ''], '--stage needs a value'],
     [['--stage', 'prod', '--frob'], "Unknown option '--frob'"],
     [['--stage', 'local'], 'stage local is reserved for the local gateway'],
     [['--stage', 'No Such'], 'a name is at most 20'],

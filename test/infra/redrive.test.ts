@@ -207,7 +207,9 @@ describe('npm run redrive', () => {
 
   it.each([
     [[], 'name the stage with --stage NAME'],
+    [['--stage='], '--stage needs a value'],
     [['--stage', 'local'], 'stage local is reserved'],
+    [['--stage', 'prod', '--queue='], '--queue needs a value'],
     [['--stage', 'prod', '--peak'], "Unknown option '--peak'"],
     [['--stage', 'prod', '--queue', 'no-such'], 'there is no such dead-letter queue'],
     [['--stage', 'prod', '--purge-confirmed'], '--purge-confirmed needs --queue NAME'],

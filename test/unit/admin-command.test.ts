@@ -197,6 +197,8 @@ describe('a command line', () => {
     ['--name', '--name needs a value'],
     ['--name --json', '--name needs a value'],
     ['--stage', '--stage needs a value'],
+    ['--stage=', '--stage needs a value'],
+    ['--payload=', '--payload needs a value'],
     ['-n x', 'unexpected argument: -n'],
   ])('refuses %s', (args, message) => {
     expect(() => parse(args)).toThrow(new UsageError(message))

@@ -18,9 +18,13 @@ export const asksForHelp = (argv: readonly string[]): boolean => argv.some((one)
 /** The named options of a command line. Throws `UsageError` with the name of one that does not exist, lacks its value or comes twice. */
 export const readOptions = <T extends NonNullable<ParseArgsConfig['options']>>(argv: readonly string[], options: T) => {
   const { values, tokens } = parsed(argv, options)
-  const names = tokens.flatMap((token) => (token.kind === 'option' ? [token.name] : []))
+  const given = tokens.filter((token) => token.kind === 'option')
+  const names = given.map(({ name }) => name)
   const twice = names.find((name, at) => names.indexOf(name) < at)
   if (twice !== undefined) throw new UsageError(`--${twice} is given twice`)
+  // As of a variable that is not set.
+  const empty = given.find(({ value }) => value === '')
+  if (empty !== undefined) throw new UsageError(`--${empty.name} needs a value`)
   return values
 }
 

@@ -102,7 +102,7 @@ const optionsOf = (args: readonly string[], known: readonly Field[]): ReadonlyMa
     const isNext = given === undefined && args[at + 1]?.startsWith('--') === false
     const text = isNext ? args[++at] : (given ?? (kinds.get(name) === 'boolean' ? 'true' : undefined))
     if (text === undefined && own === undefined && !kinds.has(name)) throw noOption(name, known)
-    if (text === undefined) throw new UsageError(`--${name} needs a value`)
+    if (text === undefined || (own === 'text' && text === '')) throw new UsageError(`--${name} needs a value`)
     add(name, text)
   }
   for (const text of ids) add(nameOfId(text, known, options), text)

@@ -57,7 +57,7 @@ export const parseDeployCommand = (argv: readonly string[]): DeployCommand => {
   for (let at = 0; at < argv.length; at++) {
     const argument = argv[at] ?? ''
     const [name, value] = splitOnce(argument)
-    if (name === '--stage') stage = onlyOne(stage, value ?? argv[++at] ?? '')
+    if (name === '--stage') stage = onlyOne(stage, valueOf(name, value ?? argv[++at]))
     else if (argument === '--check') checkOnly = true
     else if (argument === '--help' || argument === '-h') help = true
     else if (PASSED_ON.get(name) === 'alone' && value === undefined) flags.push(argument)
