@@ -31,10 +31,13 @@ const numberFrom = (what: string, text: string): number => {
 
 /** Text as the field's schema wants it. What else does not fit is passed on as it is: the action says what is wrong. */
 const coerced = (name: string, texts: readonly string[], field: Field | undefined): Json => {
-  if (field?.kind === 'list') return texts.flatMap((some) => some.split(',')).map((one) => one.trim())
-  const [text = '', again] = texts
-  if (again !== undefined) throw new UsageError(`--${name} is given twice`)
-  if (field?.nullable && text === 'null') return null
+  const isList = field?.kind === 'list'
+  const values = isList ? texts.flatMap((some) => some.split(',')).map((one) => one.trim()) : texts
+  const [text = '', again] = values
+  if (!isList && again !== undefined) throw new UsageError(`--${name} is given twice`)
+  if (field?.nullable && text === 'null' && again === undefined) return null
+  if (field !== undefined && values.includes('null')) throw new UsageError(`--${name} cannot be null`)
+  if (isList) return values
   switch (field?.kind) {
     case 'number':
       return numberFrom(`--${name}`, text)
