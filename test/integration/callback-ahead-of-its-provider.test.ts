@@ -4,6 +4,7 @@
  */
 import { describe, expect, it } from 'vitest'
 import { handler } from '../../functions/callback/receive-provider-callback.ts'
+import { minor } from '../../shared/money.ts'
 import { applyProviderReport } from '../../shared/payment/apply-provider-report.ts'
 import { cancelPayment } from '../../shared/payment/cancel-payment.ts'
 import { checkDuePayment } from '../../shared/payment/check-due-payment.ts'
@@ -122,6 +123,7 @@ describe('a callback faster than the provider’s own read side', () => {
     const dueAt = () => dueAtOf(deps, 'payment', creating.paymentId)
     return {
       deps,
+      creating,
       providerPaymentId,
       say: () => say(captureBody(about, providerPaymentId)),
       stored: () => findStoredPayment(deps, creating.paymentId),
@@ -159,13 +161,26 @@ describe('a callback faster than the provider’s own read side', () => {
     ['is open', true],
     ['cannot be found', false],
   ])('is asked for again when the payment is being created and its request %s too', async (_, isKnown) => {
-    const { deps, say, stored, dueAt } = await aHiddenCreating({ status: 'open', latestPaymentId: undefined })
+    const { deps, say, stored } = await aHiddenCreating({ status: 'open', latestPaymentId: undefined })
     if (!isKnown) deps.provider.requests.delete('pr-creating')
 
     expect(await say()).toBe('ask_again')
-
     expect(await stored()).not.toHaveProperty('rememberedPaymentIds')
-    expect(await dueAt()).toBeUndefined()
+  })
+
+  it('is not asked for again when the money of a payment being created is in suspense', async () => {
+    const { deps, creating, providerPaymentId, say } = await aHiddenCreating({ status: 'open' })
+    deps.provider.payments.set(providerPaymentId, {
+      providerPaymentId,
+      paymentRequestId: 'pr-creating',
+      reference: `${creating.paymentId}-1`,
+      status: 'captured',
+      currency: 'IDR',
+      capturedMinor: minor(1),
+    })
+
+    expect(await say()).toBe('applied')
+    expect(await findSuspense(deps, providerPaymentId)).toMatchObject({ cause: 'wrong_amount' })
   })
 
   it('answers 502 to the operator and to a cancel, who wait for the same money', async () => {

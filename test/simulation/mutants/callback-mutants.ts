@@ -82,20 +82,32 @@ export const CALLBACK_MUTANTS = [
     },
     {
       name: 'a callback whose payment could not be asked about does not make it due',
-      find: 'if (paymentId !== undefined && isBehind(outcome, callback)) await lookAtOnce(deps, paymentId, callback, outcome)\n',
-      replace: '',
+      find: 'paymentId !== undefined && isBehind(outcome, callback)',
+      replace: 'paymentId !== undefined && !paymentId',
       tests: [DUE],
     },
     {
       name: 'a callback that names money nobody confirms yet leaves its payment to its next regular check',
-      find: "outcome.payment?.status === 'pending' && providerPaymentId !== undefined",
+      find: 'providerPaymentId !== undefined && !outcome.held && isOpen(outcome.payment)',
       replace: 'false',
       tests: [AHEAD],
     },
     {
       name: 'a payment being created forgets the money that is not shown yet',
-      find: "if (stored?.status === 'creating') await rememberCapture(",
-      replace: "if (stored?.status === 'succeeded') await rememberCapture(",
+      find: "if (stored?.status === 'creating' && outcome.kind === 'not_shown'",
+      replace: "if (stored?.status === 'creating' && outcome.kind === 'deferred'",
+      tests: [AHEAD],
+    },
+    {
+      name: 'the callback of a payment being created is acknowledged although its request is behind too',
+      find: "const isLookedAt = unmarked?.status !== 'creating' || callback.providerPaymentId === undefined",
+      replace: 'const isLookedAt = unmarked === undefined || paymentId !== undefined',
+      tests: [AHEAD],
+    },
+    {
+      name: 'the callback of money that is held already is asked for again',
+      find: '!outcome.held && isOpen',
+      replace: 'isOpen',
       tests: [AHEAD],
     },
     {
@@ -118,7 +130,7 @@ export const CALLBACK_MUTANTS = [
     },
     {
       name: 'the provider is not asked to send a callback again',
-      find: "return outcome.kind === 'not_found' ? 'ignored' : 'ask_again'",
+      find: "return outcome.kind === 'not_found' && isLookedAt ? 'ignored' : 'ask_again'",
       replace: "return 'ignored'",
       tests: [DUE],
     },

@@ -147,14 +147,14 @@ export const CREATE_MUTANTS = [
     },
     {
       name: 'a second push is sent although the provider could not say what became of the first',
-      find: '  if (!isWhole) {',
-      replace: "  if (answer.kind !== 'found') return []\n  if (!isWhole) {",
+      find: "if (answer.kind !== 'found' || answer.value.unreadableIds?.length) break",
+      replace: "if (answer.kind !== 'found') return []\n    if (answer.value.unreadableIds?.length) break",
       tests: [CRASHES],
     },
     {
       name: 'a second push is sent although rows are missing',
-      find: "const isWhole = answer.kind === 'found' && !answer.value.hasMore && !answer.value.unreadableIds?.length",
-      replace: "const isWhole = answer.kind === 'found'",
+      find: 'if (!hasMore) return own',
+      replace: 'if (hasMore !== undefined) return own',
       tests: [PUSH],
     },
     {

@@ -110,9 +110,15 @@ export const DUE_WORK_MUTANTS = [
     },
     {
       name: 'remembered captures are not asked about once the payment is there',
-      find: '...(await askAboutRemembered(deps, payment.rememberedPaymentIds)),',
+      find: '...(await askAboutRemembered(deps, payment)),',
       replace: '',
       tests: ['integration/check-due-payment'],
+    },
+    {
+      name: 'a remembered capture is dropped at the first look that does not find it',
+      find: "outcome.kind === 'not_found' && isPatient",
+      replace: "outcome.kind === 'not_found' && !isPatient",
+      tests: ['integration/callback-ahead-of-its-provider'],
     },
     {
       name: 'remembered captures are forgotten while nobody could be asked about them',
