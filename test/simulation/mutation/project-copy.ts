@@ -5,7 +5,17 @@ import { applyTo, type Mutant } from './mutant.ts'
 
 const PROJECT_ROOT = join(import.meta.dirname, '../../..')
 
-const COPIED = ['functions', 'infra', 'shared', 'test', 'package.json', 'tsconfig.json', 'vitest.config.ts']
+const COPIED = [
+  'functions',
+  'infra',
+  'shared',
+  'test',
+  'cdk.json',
+  'package.json',
+  'package-lock.json',
+  'tsconfig.json',
+  'vitest.config.ts',
+]
 
 /** The project in a temporary directory, so that breaking it touches nobody's work. */
 export type ProjectCopy = {
