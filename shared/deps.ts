@@ -1,10 +1,10 @@
-import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb'
 import type { Log } from './log.ts'
 import type { Alerts } from './operator/alerts.ts'
 import type { Provider } from './provider/provider.ts'
 import type { Queues } from './queues.ts'
 import type { Secrets } from './secrets.ts'
 import type { StageSettings } from './stage-settings.ts'
+import type { Table } from './table/table.ts'
 import type { Timestamp } from './time.ts'
 import type { ResolveHost } from './webhook/resolve-host.ts'
 import type { SendWebhook } from './webhook/send-webhook.ts'
@@ -12,7 +12,7 @@ import type { SendWebhook } from './webhook/send-webhook.ts'
 /** Everything a use case may touch outside itself. Functions take it first, narrowed to what they use. */
 export type Deps = {
   readonly stage: StageSettings
-  readonly table: { readonly client: DynamoDBDocumentClient; readonly name: string }
+  readonly table: Table
   readonly provider: Provider
   readonly queues: Queues
   readonly alerts: Alerts

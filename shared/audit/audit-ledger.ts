@@ -6,7 +6,7 @@ import { SECOND_MS } from '../time.ts'
 import { type Difference, isSame } from './difference.ts'
 import { scanBooks } from './scan-books.ts'
 
-type AuditDeps = Pick<Deps, 'table' | 'sleep' | 'random' | 'now'>
+type AuditDeps = Pick<Deps, 'table' | 'sleep' | 'now'>
 
 /** How long live traffic, and the indexes behind it, have to settle before a difference is believed. */
 const SECOND_LOOK_MS = 10 * SECOND_MS

@@ -2,9 +2,6 @@ import type { Deps } from '../deps.ts'
 import type { ClientId } from '../ids.ts'
 import type { Item } from '../table/attributes.ts'
 import { foundKey, type Key } from '../table/keys.ts'
-import { getManyItems, queryPage } from '../table/read.ts'
-
-type ReadDeps = Pick<Deps, 'table' | 'sleep' | 'random'>
 
 /** Items read side by side; with their events they are what an audit holds in memory at a time. */
 const PAGE = 500
@@ -24,13 +21,13 @@ export type OwnedItem = {
  * raw, since an audit must be able to speak about one that nobody could read.
  */
 export const ownedItems = async function* (
-  deps: ReadDeps,
+  deps: Pick<Deps, 'table'>,
   clientId: ClientId,
   entity: 'payment' | 'settlement',
 ): AsyncGenerator<readonly OwnedItem[]> {
   let cursor: Item | undefined
   do {
-    const page = await queryPage(deps, {
+    const page = await deps.table.query({
       index: 'by-owner',
       partition: [clientId, entity],
       limit: PAGE,
@@ -39,7 +36,7 @@ export const ownedItems = async function* (
     const keys = page.items.map((item) =>
       entity === 'payment' ? foundKey('PAYMENT', item) : foundKey('SETTLEMENT', item),
     )
-    const items = await getManyItems(deps, keys)
+    const items = await deps.table.getMany(keys)
     yield keys.map((key, at) => ({ key, item: items[at] }))
     cursor = page.cursor
   } while (cursor)

@@ -8,7 +8,6 @@ import { SettlementSchema } from '../settlement/settlement.ts'
 import { sweptUntil } from '../settlement/window-store.ts'
 import type { Item } from '../table/attributes.ts'
 import { eventKey, type Key, paymentKey, settlementKey } from '../table/keys.ts'
-import { getManyItems } from '../table/read.ts'
 import { auditBank, registeredAccounts } from './audit-bank.ts'
 import { auditEvent, eventTypeOf } from './audit-event.ts'
 import { auditPayment } from './audit-payment.ts'
@@ -19,7 +18,7 @@ import { compareShards, emptyTally, type LedgerTally, tallyPayment } from './led
 import { chunks, type OwnedItem, ownedItems } from './owned-items.ts'
 import { addToWindow, type SettledWindows, settledWindows } from './settled-sums.ts'
 
-type ScanDeps = Pick<Deps, 'table' | 'sleep' | 'random' | 'now'>
+type ScanDeps = Pick<Deps, 'table' | 'sleep' | 'now'>
 
 /** One reading of a client's books. */
 export type Scan = {
@@ -65,7 +64,7 @@ const eventsOf = async (deps: ScanDeps, reads: readonly Read[]): Promise<Readonl
     const type = eventTypeOf(payment)
     return type === undefined ? [] : [eventKey(payment.paymentId, type)]
   })
-  const items = await getManyItems(deps, keys)
+  const items = await deps.table.getMany(keys)
   return new Map(items.flatMap((item) => (item ? [[String(item['pk']), item] as const] : [])))
 }
 

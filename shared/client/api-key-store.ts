@@ -7,19 +7,21 @@ import type { Page } from '../page.ts'
 import { absent, all, equals, exists, isNew } from '../table/condition.ts'
 import { apiKeyKey, clientKey } from '../table/keys.ts'
 import { listItems } from '../table/list.ts'
-import { getItem, type ReadDeps } from '../table/read.ts'
 import { check, put, update } from '../table/step.ts'
-import { transact, type WriteDeps } from '../table/write.ts'
 import { addMs, SECOND_MS } from '../time.ts'
 import { type ApiKey, ApiKeySchema, apiKeyText, KEY_RANDOM_BYTES, type KeyId, keyIdOf, shownPrefix } from './api-key.ts'
 import { toApiKeyDto } from './client-dto.ts'
 
-type ChangeDeps = WriteDeps & Pick<Deps, 'now' | 'newId'>
+type ChangeDeps = Pick<Deps, 'table' | 'now' | 'newId'>
 
 const ENTITY = 'api_key'
 
 /** Keys of a client, revoked and expired ones too, newest first. */
-export const listApiKeys = async (deps: ReadDeps, clientId: ClientId, page: Page): Promise<readonly ApiKey[]> => {
+export const listApiKeys = async (
+  deps: Pick<Deps, 'table'>,
+  clientId: ClientId,
+  page: Page,
+): Promise<readonly ApiKey[]> => {
   const items = await listItems(deps, { kind: 'APIKEY', index: 'by-owner', partition: [clientId, ENTITY], page })
   return items.map((item) => v.parse(ApiKeySchema, item))
 }
@@ -42,7 +44,7 @@ export const issueApiKey = async (
     createdAt,
     expiresAt: expiresInSeconds === undefined ? undefined : addMs(createdAt, expiresInSeconds * SECOND_MS),
   }
-  const outcome = await transact(deps, {
+  const outcome = await deps.table.transact({
     client: check(clientKey(clientId), exists),
     key: put(
       apiKeyKey(key.keyId),
@@ -70,7 +72,7 @@ export const revokeApiKey = async (
   if (!before) throw notFound('api key')
   if (before.revokedAt !== undefined) return before
   const after: ApiKey = { ...before, revokedAt: deps.now() }
-  const outcome = await transact(deps, {
+  const outcome = await deps.table.transact({
     key: update(
       apiKeyKey(keyId),
       { set: { revokedAt: after.revokedAt } },
@@ -89,8 +91,8 @@ export const revokeApiKey = async (
   return v.parse(ApiKeySchema, outcome.item)
 }
 
-const findApiKey = async (deps: ReadDeps, clientId: ClientId, keyId: KeyId): Promise<ApiKey | undefined> => {
-  const item = await getItem(deps, apiKeyKey(keyId))
+const findApiKey = async (deps: Pick<Deps, 'table'>, clientId: ClientId, keyId: KeyId): Promise<ApiKey | undefined> => {
+  const item = await deps.table.get(apiKeyKey(keyId))
   const key = item && v.parse(ApiKeySchema, item)
   return key?.clientId === clientId ? key : undefined
 }

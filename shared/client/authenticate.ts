@@ -3,14 +3,12 @@ import type { Deps } from '../deps.ts'
 import { GatewayError } from '../errors.ts'
 import type { ClientId } from '../ids.ts'
 import { apiKeyKey, clientKey } from '../table/keys.ts'
-import { getItems } from '../table/read.ts'
-import type { WriteDeps } from '../table/write.ts'
 import { addMs, SECOND_MS, type Timestamp } from '../time.ts'
 import { ApiKeySchema, claimedClient, type KeyId, keyIdOf } from './api-key.ts'
 import { type Client, ClientSchema } from './client.ts'
 import { enforceRateLimit } from './rate-limit.ts'
 
-type AuthDeps = WriteDeps & Pick<Deps, 'stage' | 'now'>
+type AuthDeps = Pick<Deps, 'table' | 'stage' | 'now'>
 
 /** A revocation, a disabled client and a changed limit act within this time. */
 const CACHE_MS = 15 * SECOND_MS
@@ -66,7 +64,7 @@ const prove = async (deps: AuthDeps, keyId: KeyId, clientId: ClientId): Promise<
 
 /** Key and client in one consistent batch read. Undefined unless both are there, belong together and may be used. */
 const readProof = async (deps: AuthDeps, keyId: KeyId, clientId: ClientId): Promise<Proven | undefined> => {
-  const [keyItem, clientItem] = await getItems(deps, [apiKeyKey(keyId), clientKey(clientId)])
+  const [keyItem, clientItem] = await deps.table.getMany([apiKeyKey(keyId), clientKey(clientId)])
   if (!keyItem || !clientItem) return undefined
   const key = v.parse(ApiKeySchema, keyItem)
   const client = v.parse(ClientSchema, clientItem)

@@ -9,25 +9,23 @@ import type { Item } from '../table/attributes.ts'
 import { absent, all, type Condition, equals, exists, isNew } from '../table/condition.ts'
 import { clientKey, windowKey } from '../table/keys.ts'
 import { listItems } from '../table/list.ts'
-import { getItem, queryPage, type ReadDeps } from '../table/read.ts'
 import { GATEWAY_OWNER } from '../table/schema.ts'
 import { put, update } from '../table/step.ts'
-import { transact, type WriteDeps } from '../table/write.ts'
 import { type Client, ClientSchema, windowBornAt } from './client.ts'
 import { toClientDto } from './client-dto.ts'
 
-type ChangeDeps = WriteDeps & Pick<Deps, 'now' | 'newId'>
+type ChangeDeps = Pick<Deps, 'table' | 'now' | 'newId'>
 
 const ENTITY = 'client'
 
 /** Reads a client, strongly consistent. Undefined when there is none; a disabled one is found like any other. */
-export const findClient = async (deps: ReadDeps, clientId: ClientId): Promise<Client | undefined> => {
-  const item = await getItem(deps, clientKey(clientId))
+export const findClient = async (deps: Pick<Deps, 'table'>, clientId: ClientId): Promise<Client | undefined> => {
+  const item = await deps.table.get(clientKey(clientId))
   return item && v.parse(ClientSchema, item)
 }
 
 /** All clients, newest first. */
-export const listClients = async (deps: ReadDeps, page: Page): Promise<readonly Client[]> => {
+export const listClients = async (deps: Pick<Deps, 'table'>, page: Page): Promise<readonly Client[]> => {
   const items = await listItems(deps, { kind: 'CLIENT', index: 'by-owner', partition: [GATEWAY_OWNER, ENTITY], page })
   return items.map((item) => v.parse(ClientSchema, item))
 }
@@ -39,7 +37,7 @@ const IDS_A_PAGE = 1_000
 export const clientIdPages = async function* (deps: Pick<Deps, 'table'>): AsyncGenerator<readonly ClientId[]> {
   let cursor: Item | undefined
   do {
-    const page = await queryPage(deps, {
+    const page = await deps.table.query({
       index: 'by-owner',
       partition: [GATEWAY_OWNER, ENTITY],
       limit: IDS_A_PAGE,
@@ -56,7 +54,7 @@ export const clientIdPages = async function* (deps: Pick<Deps, 'table'>): AsyncG
  */
 export const insertClient = async (deps: ChangeDeps, client: Client, operator: string): Promise<void> => {
   const { clientId, createdAt } = client
-  const { applied } = await transact(deps, {
+  const { applied } = await deps.table.transact({
     client: put(
       clientKey(clientId),
       { ...client, owner: GATEWAY_OWNER, entity: ENTITY, listedAt: createdAt, id: clientId },
@@ -101,7 +99,7 @@ export const changeClient = async (
     const after = v.parse(ClientSchema, changed(before, changes))
     const fields = changedFields(before, after)
     if (fields.length === 0) return before
-    const { applied } = await transact(deps, {
+    const { applied } = await deps.table.transact({
       client: update(
         clientKey(clientId),
         {

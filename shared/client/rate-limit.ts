@@ -3,7 +3,6 @@ import { GatewayError } from '../errors.ts'
 import { absent, any, below } from '../table/condition.ts'
 import { rateKey } from '../table/keys.ts'
 import { update } from '../table/step.ts'
-import { conditionalWrite, type WriteDeps } from '../table/write.ts'
 import { epochMs, SECOND_MS } from '../time.ts'
 import type { Client } from './client.ts'
 
@@ -16,13 +15,12 @@ const RETRY_AFTER_SECONDS = 1
  * limit with 429 `rate_limit` (design section 5). A client without a limit costs no write.
  */
 export const enforceRateLimit = async (
-  deps: WriteDeps & Pick<Deps, 'now'>,
+  deps: Pick<Deps, 'table' | 'now'>,
   { clientId, rateLimitPerSecond }: Client,
 ): Promise<void> => {
   if (rateLimitPerSecond === undefined) return
   const second = Math.floor(epochMs(deps.now()) / SECOND_MS)
-  const { applied } = await conditionalWrite(
-    deps,
+  const { applied } = await deps.table.write(
     update(
       rateKey(clientId, second),
       { add: { requests: 1 }, set: { ttl: second + COUNTER_LIFE_SECONDS } },

@@ -1,7 +1,6 @@
 import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
 import type { Item } from '../table/attributes.ts'
-import { queryPage } from '../table/read.ts'
 import type { Work } from '../table/schema.ts'
 import { TimestampSchema } from '../time.ts'
 
@@ -17,7 +16,7 @@ export const findDuePage = async (
   deps: Pick<Deps, 'table' | 'now'>,
   input: { readonly work: Work; readonly slot: number; readonly limit: number; readonly cursor: Item | undefined },
 ): Promise<DuePage> => {
-  const { items, cursor } = await queryPage(deps, {
+  const { items, cursor } = await deps.table.query({
     index: 'by-due',
     partition: [input.work, input.slot],
     range: { atMost: deps.now() },

@@ -1,7 +1,5 @@
 import type { Deps } from '../deps.ts'
 import type { Key } from '../table/keys.ts'
-import type { ReadDeps } from '../table/read.ts'
-import type { WriteDeps } from '../table/write.ts'
 import { addMs, MINUTE_MS } from '../time.ts'
 import { findEvent, postponeEvent } from './event-store.ts'
 import { fanOutEvent } from './fan-out-event.ts'
@@ -10,7 +8,7 @@ const TRY_AGAIN_MS = 2 * MINUTE_MS
 
 /** Due work `event`: fans out what the stream lost. Answers whether there was anything to do. */
 export const checkOverdueEvent = async (
-  deps: ReadDeps & WriteDeps & Pick<Deps, 'queues' | 'log' | 'now'>,
+  deps: Pick<Deps, 'table' | 'queues' | 'log' | 'now'>,
   key: Key,
 ): Promise<boolean> => {
   const event = await findEvent(deps, key)

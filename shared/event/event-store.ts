@@ -5,9 +5,7 @@ import { toItem } from '../table/attributes.ts'
 import { equals, exists } from '../table/condition.ts'
 import { DUE_WORK_FIELDS } from '../table/due-work.ts'
 import { EVENT_SK_PREFIX, eventKey, foundKey, type Key, paymentKey } from '../table/keys.ts'
-import { getItem, getItems, queryPage, type ReadDeps } from '../table/read.ts'
 import { update } from '../table/step.ts'
-import { conditionalWrite, type WriteDeps } from '../table/write.ts'
 import type { Timestamp } from '../time.ts'
 import { EVENT_TYPES, type Event, EventSchema } from './event.ts'
 
@@ -18,14 +16,14 @@ const EVENT_ENTITY = 'event'
 const END_OF_TIME = '9999-12-31T23:59:59.999Z'
 
 /** Reads one event by the key due work found it under, strongly consistent. */
-export const findEvent = async (deps: ReadDeps, key: Key): Promise<Event | undefined> => {
-  const item = await getItem(deps, foundKey('PAYMENT', key))
+export const findEvent = async (deps: Pick<Deps, 'table'>, key: Key): Promise<Event | undefined> => {
+  const item = await deps.table.get(foundKey('PAYMENT', key))
   return item && v.parse(EventSchema, item)
 }
 
 /** The events of a payment: at most one of each type. */
 export const listPaymentEvents = async (deps: Pick<Deps, 'table'>, paymentId: PaymentId): Promise<readonly Event[]> => {
-  const { items } = await queryPage(deps, {
+  const { items } = await deps.table.query({
     partition: [paymentKey(paymentId).pk],
     range: { beginsWith: EVENT_SK_PREFIX },
     limit: EVENT_TYPES.length,
@@ -45,20 +43,17 @@ type EventsSince = {
 
 /** A client's events fired at or after a time, oldest first; up to 100 a page, behind the end of the one before. */
 export const listClientEventsSince = async (
-  deps: ReadDeps,
+  deps: Pick<Deps, 'table'>,
   { clientId, since, limit, after }: EventsSince,
 ): Promise<{ readonly events: readonly Event[]; readonly more: boolean }> => {
-  const found = await queryPage(deps, {
+  const found = await deps.table.query({
     index: 'by-owner',
     partition: [clientId, EVENT_ENTITY],
     range: { between: [since, END_OF_TIME] },
     limit,
     ...(after && { cursor: toItem({ ...listFields(clientId, after), ...eventKey(after.paymentId, after.type) }) }),
   })
-  const items = await getItems(
-    deps,
-    found.items.map((item) => foundKey('PAYMENT', item)),
-  )
+  const items = await deps.table.getMany(found.items.map((item) => foundKey('PAYMENT', item)))
   const events = items.flatMap((item) => (item ? [v.parse(EventSchema, item)] : []))
   return { events, more: found.cursor !== undefined }
 }
@@ -71,15 +66,14 @@ const listFields = (clientId: ClientId, { eventId, firedAt }: EventPosition) => 
 })
 
 /** Claims an overdue event by moving its due time forward. False when somebody else has, or it is fanned out. */
-export const postponeEvent = async (deps: WriteDeps, event: Event, dueAt: Timestamp): Promise<boolean> => {
-  const { applied } = await conditionalWrite(
-    deps,
+export const postponeEvent = async (deps: Pick<Deps, 'table'>, event: Event, dueAt: Timestamp): Promise<boolean> => {
+  const { applied } = await deps.table.write(
     update(eventKey(event.paymentId, event.type), { set: { dueAt } }, equals('dueAt', event.dueAt)),
   )
   return applied
 }
 
 /** Every delivery of the event exists: takes it off the due work, whoever put it there. */
-export const completeEvent = async (deps: WriteDeps, event: Event): Promise<void> => {
-  await conditionalWrite(deps, update(eventKey(event.paymentId, event.type), { remove: DUE_WORK_FIELDS }, exists))
+export const completeEvent = async (deps: Pick<Deps, 'table'>, event: Event): Promise<void> => {
+  await deps.table.write(update(eventKey(event.paymentId, event.type), { remove: DUE_WORK_FIELDS }, exists))
 }

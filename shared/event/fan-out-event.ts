@@ -1,7 +1,5 @@
 import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
-import type { WriteDeps } from '../table/write.ts'
-import { conditionalWrite } from '../table/write.ts'
 import { DeliverySchema } from '../webhook/delivery.ts'
 import { sendDeliveryMessage } from '../webhook/delivery-message.ts'
 import { insertDelivery } from '../webhook/delivery-store.ts'
@@ -11,7 +9,7 @@ import { newDelivery } from '../webhook/new-delivery.ts'
 import type { Event } from './event.ts'
 import { completeEvent } from './event-store.ts'
 
-type FanOutDeps = WriteDeps & Pick<Deps, 'queues' | 'log' | 'now'>
+type FanOutDeps = Pick<Deps, 'table' | 'queues' | 'log' | 'now'>
 
 /**
  * Makes one delivery per endpoint that wants the event (spec 6), and sends its message. May run any number of times,
@@ -37,7 +35,7 @@ export const fanOutEvent = async (deps: FanOutDeps, event: Event): Promise<void>
 const announce = async (deps: FanOutDeps, event: Event, endpoint: Endpoint): Promise<void> => {
   const { eventId, type: eventType, body, firedAt } = event
   const fresh = newDelivery({ eventId, eventType, body, firedAt }, endpoint, deps.now())
-  const outcome = await conditionalWrite(deps, insertDelivery(fresh))
+  const outcome = await deps.table.write(insertDelivery(fresh))
   const delivery = outcome.applied ? fresh : v.parse(DeliverySchema, outcome.item)
   // An earlier run may have died before its message. Once the first attempt is made, workers carry the delivery on.
   if (delivery.status === 'scheduled' && delivery.attempts === 0) await sendDeliveryMessage(deps, delivery, 0)

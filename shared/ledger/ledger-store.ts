@@ -5,7 +5,6 @@ import { type ClientId, type PaymentId, slotOf } from '../ids.ts'
 import { type Minor, MinorSchema, ZERO } from '../money.ts'
 import { PAYMENT_STATUSES, type PaymentStatus } from '../payment/payment.ts'
 import { ledgerPk, shardKey, shardNumberOf, WINDOW_SK } from '../table/keys.ts'
-import { queryPage } from '../table/read.ts'
 import { LEDGER_SHARDS } from '../table/schema.ts'
 import { type Step, update } from '../table/step.ts'
 import { type Timestamp, TimestampSchema } from '../time.ts'
@@ -50,7 +49,7 @@ export type Ledger = { readonly shards: readonly LedgerShard[]; readonly window:
 
 /** A client's whole ledger in one consistent query: 17 small items, at ten payments and at ten million. */
 export const readLedger = async (deps: Pick<Deps, 'table'>, clientId: ClientId): Promise<Ledger> => {
-  const { items, cursor } = await queryPage(deps, { partition: [ledgerPk(clientId)], limit: LEDGER_SHARDS + 1 })
+  const { items, cursor } = await deps.table.query({ partition: [ledgerPk(clientId)], limit: LEDGER_SHARDS + 1 })
   assertInvariant(cursor === undefined || items.length === LEDGER_SHARDS + 1, 'a ledger fits one page')
   const isWindow = ({ sk }: Readonly<Record<string, unknown>>) => sk === WINDOW_SK
   const window = items.find(isWindow)

@@ -1,7 +1,6 @@
 import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
 import { auditPk } from '../table/keys.ts'
-import { queryPage } from '../table/read.ts'
 import { TimestampSchema } from '../time.ts'
 
 const AuditRecordSchema = v.object({
@@ -19,6 +18,6 @@ const MAX_RECORDS = 1_000
 
 /** Who changed what about a subject, oldest first, strongly consistent. */
 export const listAudit = async (deps: Pick<Deps, 'table'>, subject: string): Promise<readonly AuditRecord[]> => {
-  const { items } = await queryPage(deps, { partition: [auditPk(subject)], limit: MAX_RECORDS })
+  const { items } = await deps.table.query({ partition: [auditPk(subject)], limit: MAX_RECORDS })
   return items.map((item) => v.parse(AuditRecordSchema, item))
 }

@@ -12,7 +12,7 @@ import { askForNews, type NewsHint, type ProviderNews } from './provider-news.ts
 import { succeedCreatingPayment, succeedPayment } from './succeed-payment.ts'
 import type { NewsSource } from './transition.ts'
 
-type ApplyDeps = Pick<Deps, 'stage' | 'table' | 'sleep' | 'random' | 'provider' | 'now' | 'newId' | 'log' | 'alerts'>
+type ApplyDeps = Pick<Deps, 'stage' | 'table' | 'provider' | 'now' | 'newId' | 'log' | 'alerts'>
 
 export type ApplyOutcome =
   /** The books now say what the provider says. */

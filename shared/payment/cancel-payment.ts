@@ -13,7 +13,7 @@ import { noteNotFoundUpstream } from './note-not-found-upstream.ts'
 import { isPastItsTime, type Payment } from './payment.ts'
 import { markDueNow, noteCancelRequested } from './payment-store.ts'
 
-type CancelDeps = Pick<Deps, 'stage' | 'table' | 'sleep' | 'random' | 'provider' | 'now' | 'newId' | 'log' | 'alerts'>
+type CancelDeps = Pick<Deps, 'stage' | 'table' | 'provider' | 'now' | 'newId' | 'log' | 'alerts'>
 
 const unanswered = (answer: Pick<Unanswered, 'reason'>): GatewayError =>
   providerFailure(answer, 'the payment is unchanged here, try again')

@@ -8,7 +8,7 @@ import { noteNotFoundUpstream } from './note-not-found-upstream.ts'
 import { type CreatingPayment, isPastItsTime, type Payment, type StoredPayment } from './payment.ts'
 import { claimCheck, endCheck, parseStored, scheduleCheck } from './payment-store.ts'
 
-type CheckDeps = Pick<Deps, 'stage' | 'table' | 'sleep' | 'random' | 'provider' | 'now' | 'newId' | 'log' | 'alerts'>
+type CheckDeps = Pick<Deps, 'stage' | 'table' | 'provider' | 'now' | 'newId' | 'log' | 'alerts'>
 
 /** `rate_limited`: the provider wants no more questions for now. */
 export type CheckResult = 'checked' | 'not_claimed' | 'not_shown' | 'unanswered' | 'rate_limited'

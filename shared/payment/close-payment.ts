@@ -4,14 +4,13 @@ import { countTransition } from '../ledger/ledger-store.ts'
 import { logSuspense, publishSuspenseAlert } from '../suspense/record-suspense.ts'
 import type { Suspense } from '../suspense/suspense.ts'
 import { ensureSuspense } from '../suspense/suspense-store.ts'
-import { transact } from '../table/write.ts'
 import { loggedPayment } from './logged-payment.ts'
 import type { Payment } from './payment.ts'
 import { leavePending } from './payment-store.ts'
 import type { TransitionResult } from './succeed-payment.ts'
 import { type NewsSource, transitioned } from './transition.ts'
 
-type CloseDeps = Pick<Deps, 'table' | 'sleep' | 'random' | 'now' | 'newId' | 'log' | 'alerts'>
+type CloseDeps = Pick<Deps, 'table' | 'now' | 'newId' | 'log' | 'alerts'>
 
 const CLOSED_CODE = { failed: 'payment.failed', expired: 'payment.expired', cancelled: 'payment.cancelled' } as const
 
@@ -29,7 +28,7 @@ export const closePayment = async (
 ): Promise<TransitionResult> => {
   const now = deps.now()
   const closed: Payment = { ...transitioned(payment, status, now, source), dueAt: undefined }
-  const outcome = await transact(deps, {
+  const outcome = await deps.table.transact({
     payment: leavePending(closed),
     counts: countTransition({ ...closed, from: 'pending', to: status }),
     event: putEvent(closed, deps.newId(), now),

@@ -1,7 +1,7 @@
 import type { Deps } from '../deps.ts'
 import { assertInvariant } from '../errors.ts'
 import { countTransition } from '../ledger/ledger-store.ts'
-import { transactWhileFresh } from '../table/write.ts'
+import { transactWhileFresh } from '../table/transact-while-fresh.ts'
 import type { Timestamp } from '../time.ts'
 import { nextCheckAt } from './channel-timing.ts'
 import type { Deadline } from './deadline.ts'
@@ -11,7 +11,7 @@ import { newPayment } from './new-payment.ts'
 import type { CreatingPayment, Payment, StoredPayment } from './payment.ts'
 import { commitPending, findStoredPayment } from './payment-store.ts'
 
-type CommitDeps = Pick<Deps, 'table' | 'sleep' | 'random' | 'now' | 'log'>
+type CommitDeps = Pick<Deps, 'table' | 'sleep' | 'now' | 'log'>
 
 export type Destination = {
   readonly paymentRequestId: string

@@ -18,7 +18,7 @@ import { createFailed } from './wait-for-attempt.ts'
 
 export type CreateResult = { readonly payment: Payment; readonly replayed: boolean }
 
-type AttemptDeps = Pick<Deps, 'table' | 'sleep' | 'random' | 'provider' | 'now' | 'monotonicMs' | 'log' | 'stage'>
+type AttemptDeps = Pick<Deps, 'table' | 'sleep' | 'provider' | 'now' | 'monotonicMs' | 'log' | 'stage'>
 
 type Failure = Pick<ProviderAttempt, 'outcome' | 'code' | 'paymentRequestId'> & {
   readonly message: string

@@ -1,8 +1,8 @@
 import * as v from 'valibot'
+import type { Deps } from '../deps.ts'
 import { PaymentIdSchema } from '../ids.ts'
 import { firstOfPage, type Page } from '../page.ts'
 import { destinationKey, destinationPk } from '../table/keys.ts'
-import { queryPage, type ReadDeps } from '../table/read.ts'
 import { put, type Step } from '../table/step.ts'
 import type { Payment } from './payment.ts'
 import { findPaymentsByKey } from './payment-store.ts'
@@ -22,13 +22,13 @@ const MOST = 1_000
  * found is never complete: payments of releases without pointers are found through their client only.
  */
 export const paymentsAtDestination = async (
-  deps: ReadDeps,
+  deps: Pick<Deps, 'table'>,
   destination: string,
   page: Page,
 ): Promise<{ readonly payments: readonly Payment[]; readonly complete: boolean }> => {
   const first = firstOfPage(page)
   if (first >= MOST) return { payments: [], complete: false }
-  const { items, cursor } = await queryPage(deps, {
+  const { items, cursor } = await deps.table.query({
     partition: [destinationPk(destination)],
     newestFirst: true,
     limit: Math.min(first + page.perPage, MOST),

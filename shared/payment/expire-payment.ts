@@ -8,7 +8,7 @@ import type { Payment } from './payment.ts'
 import { noteExpiryStarted, parseStored } from './payment-store.ts'
 import type { NewsSource } from './transition.ts'
 
-type ExpireDeps = Pick<Deps, 'stage' | 'table' | 'sleep' | 'random' | 'provider' | 'now' | 'newId' | 'log' | 'alerts'>
+type ExpireDeps = Pick<Deps, 'stage' | 'table' | 'provider' | 'now' | 'newId' | 'log' | 'alerts'>
 
 const followProvider = (deps: ExpireDeps, { paymentRequestId }: Payment, source: NewsSource) =>
   applyProviderReport(deps, { paymentRequestId }, source)

@@ -6,12 +6,11 @@ import { ensureSuspense } from '../suspense/suspense-store.ts'
 import { all, equals } from '../table/condition.ts'
 import { paymentKey } from '../table/keys.ts'
 import { update } from '../table/step.ts'
-import { conditionalWrite, transact } from '../table/write.ts'
 import type { Timestamp } from '../time.ts'
 import type { FinalFee, Payment } from './payment.ts'
 import { netOf } from './tariff.ts'
 
-type FeeDeps = Pick<Deps, 'table' | 'sleep' | 'random' | 'log' | 'now'>
+type FeeDeps = Pick<Deps, 'table' | 'now'>
 
 const isSucceeded = equals('status', 'succeeded')
 
@@ -39,7 +38,7 @@ export const makeFeeFinal = async (
   const difference = less(netMinor, payment.netMinor)
   const finalFee = { status, feeMinor, at, ...(invoiced && { invoiced }) }
   const final = { providerFeeMinor: feeMinor, netMinor, feeStatus: status, finalFee }
-  const { applied } = await transact(deps, {
+  const { applied } = await deps.table.transact({
     payment: update(
       paymentKey(payment.paymentId),
       { set: final, setIfAbsent: { providerSettledAt: settledAt } },
@@ -54,4 +53,4 @@ export const makeFeeFinal = async (
 
 /** Notes when the provider's money for a payment reached us; the first time counts. */
 export const noteProviderSettled = (deps: FeeDeps, payment: Payment, at: Timestamp) =>
-  conditionalWrite(deps, update(paymentKey(payment.paymentId), { setIfAbsent: { providerSettledAt: at } }, isSucceeded))
+  deps.table.write(update(paymentKey(payment.paymentId), { setIfAbsent: { providerSettledAt: at } }, isSucceeded))

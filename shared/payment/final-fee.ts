@@ -7,7 +7,7 @@ import { makeFeeFinal } from './fee-store.ts'
 import type { Payment } from './payment.ts'
 import { findStoredPayment } from './payment-store.ts'
 
-type FeeDeps = Pick<Deps, 'stage' | 'table' | 'sleep' | 'random' | 'provider' | 'now' | 'log' | 'alerts'>
+type FeeDeps = Pick<Deps, 'stage' | 'table' | 'provider' | 'now' | 'log' | 'alerts'>
 
 /** One read after a lost race finds the winner's fee. */
 const MAX_TRIES = 3

@@ -11,7 +11,7 @@ import { referenceOf } from './provider-attempts.ts'
 import { askForNews } from './provider-news.ts'
 import { createFailed } from './wait-for-attempt.ts'
 
-type PushDeps = Pick<Deps, 'stage' | 'table' | 'sleep' | 'random' | 'provider' | 'now' | 'newId' | 'log' | 'alerts'>
+type PushDeps = Pick<Deps, 'stage' | 'table' | 'provider' | 'now' | 'newId' | 'log' | 'alerts'>
 
 /** A push has one row; more are read so that rows of other references cannot hide it. */
 const ROWS_OF_PAGE = 50

@@ -14,7 +14,7 @@ export type PaymentList = { readonly payments: readonly Payment[]; readonly tota
  * status is no longer the one asked for is left out.
  */
 export const listPayments = async (
-  deps: Pick<Deps, 'table' | 'sleep' | 'random'>,
+  deps: Pick<Deps, 'table'>,
   input: { readonly clientId: ClientId; readonly status: PaymentStatus | undefined; readonly page: Page },
 ): Promise<PaymentList> => {
   const { clientId, status, page } = input

@@ -4,7 +4,7 @@ import type { Payment } from './payment.ts'
 
 /** The provider does not know a request of ours: a wrong or rotated key looks just like this, so a person must look. */
 export const noteNotFoundUpstream = (
-  deps: Pick<Deps, 'table' | 'sleep' | 'random' | 'now' | 'log' | 'alerts'>,
+  deps: Pick<Deps, 'table' | 'now' | 'log' | 'alerts'>,
   payment: Payment,
 ): Promise<void> =>
   recordSuspense(deps, finding({ subject: payment.paymentId, cause: 'not_found_upstream', payment, now: deps.now() }))

@@ -1,12 +1,11 @@
 import * as v from 'valibot'
+import type { Deps } from '../deps.ts'
 import type { PaymentId } from '../ids.ts'
 import type { Item } from '../table/attributes.ts'
 import { absent, all, any, atMost, type Condition, equals, isNew, present } from '../table/condition.ts'
 import { DUE_WORK_FIELDS, dueWork } from '../table/due-work.ts'
 import { paymentKey } from '../table/keys.ts'
-import { getItem, getItems, type ReadDeps } from '../table/read.ts'
 import { put, type Step, update } from '../table/step.ts'
-import { conditionalWrite, type WriteDeps } from '../table/write.ts'
 import type { Timestamp } from '../time.ts'
 import {
   type CreatingPayment,
@@ -22,15 +21,17 @@ export const parseStored = (item: Item | undefined): StoredPayment | undefined =
   item === undefined ? undefined : v.parse(StoredPaymentSchema, item)
 
 /** The payment in whatever state, `creating` included. For the flows; clients see `findPayment`. */
-export const findStoredPayment = async (deps: ReadDeps, paymentId: PaymentId): Promise<StoredPayment | undefined> =>
-  parseStored(await getItem(deps, paymentKey(paymentId)))
+export const findStoredPayment = async (
+  deps: Pick<Deps, 'table'>,
+  paymentId: PaymentId,
+): Promise<StoredPayment | undefined> => parseStored(await deps.table.get(paymentKey(paymentId)))
 
 /** Up to 100 payments by their item keys; those that are gone or not visible are left out. */
 export const findPaymentsByKey = async (
-  deps: ReadDeps,
+  deps: Pick<Deps, 'table'>,
   paymentIds: readonly PaymentId[],
 ): Promise<readonly Payment[]> => {
-  const items = await getItems(deps, paymentIds.map(paymentKey))
+  const items = await deps.table.getMany(paymentIds.map(paymentKey))
   return items.flatMap((item) => {
     const parsed = v.safeParse(PaymentSchema, item)
     return parsed.success ? [parsed.output] : []
@@ -46,13 +47,12 @@ const hasRemembered = (ids: ReadonlySet<string> | undefined): Condition =>
   ids === undefined ? absent('rememberedPaymentIds') : equals('rememberedPaymentIds', ids)
 
 /** Claims the payment for its first attempt: of all callers with one key, one is applied. */
-export const claimPayment = (deps: WriteDeps, creating: CreatingPayment) =>
-  conditionalWrite(deps, put(paymentKey(creating.paymentId), creating, isNew))
+export const claimPayment = (deps: Pick<Deps, 'table'>, creating: CreatingPayment) =>
+  deps.table.write(put(paymentKey(creating.paymentId), creating, isNew))
 
 /** Claims the next attempt, unless somebody else did or the current one still runs. */
-export const claimTakeover = (deps: WriteDeps, taken: CreatingPayment, now: Timestamp) =>
-  conditionalWrite(
-    deps,
+export const claimTakeover = (deps: Pick<Deps, 'table'>, taken: CreatingPayment, now: Timestamp) =>
+  deps.table.write(
     update(
       paymentKey(taken.paymentId),
       {
@@ -71,12 +71,11 @@ export const claimTakeover = (deps: WriteDeps, taken: CreatingPayment, now: Time
 
 /** Records how an attempt ended without a destination and lets the next request take over at once. */
 export const releaseAttempt = (
-  deps: WriteDeps,
+  deps: Pick<Deps, 'table'>,
   creating: CreatingPayment,
   ended: { readonly failure: string; readonly providerAttempts: readonly ProviderAttempt[] },
 ) =>
-  conditionalWrite(
-    deps,
+  deps.table.write(
     update(
       paymentKey(creating.paymentId),
       { set: { failure: ended.failure, providerAttempts: ended.providerAttempts }, remove: ['leaseUntil'] },
@@ -86,13 +85,12 @@ export const releaseAttempt = (
 
 /** A capture came while the attempt still runs: it is looked at as soon as the lease ends (design section 4). */
 export const rememberCapture = (
-  deps: WriteDeps,
+  deps: Pick<Deps, 'table'>,
   creating: CreatingPayment,
   providerPaymentId: string,
   dueAt: Timestamp,
 ) =>
-  conditionalWrite(
-    deps,
+  deps.table.write(
     update(
       paymentKey(creating.paymentId),
       {
@@ -160,9 +158,13 @@ export const leavePending = (payment: Payment): Step =>
  * Notes that the client wants it cancelled: an upstream CANCELED then means `cancelled`. The first time counts. Whatever
  * becomes of the request that asks, the payment is looked at again by `dueAt`.
  */
-export const noteCancelRequested = (deps: WriteDeps, paymentId: PaymentId, now: Timestamp, dueAt: Timestamp) =>
-  conditionalWrite(
-    deps,
+export const noteCancelRequested = (
+  deps: Pick<Deps, 'table'>,
+  paymentId: PaymentId,
+  now: Timestamp,
+  dueAt: Timestamp,
+) =>
+  deps.table.write(
     update(
       paymentKey(paymentId),
       { setIfAbsent: { cancelRequestedAt: now }, set: dueWork('payment', paymentId, dueAt) },
@@ -171,24 +173,27 @@ export const noteCancelRequested = (deps: WriteDeps, paymentId: PaymentId, now: 
   )
 
 /** Notes that we set out to end it for its age: an upstream CANCELED then means `expired`. The first time counts. */
-export const noteExpiryStarted = (deps: WriteDeps, paymentId: PaymentId, now: Timestamp) =>
-  conditionalWrite(deps, update(paymentKey(paymentId), { setIfAbsent: { expiryStartedAt: now } }, isPending))
+export const noteExpiryStarted = (deps: Pick<Deps, 'table'>, paymentId: PaymentId, now: Timestamp) =>
+  deps.table.write(update(paymentKey(paymentId), { setIfAbsent: { expiryStartedAt: now } }, isPending))
 
 /** Makes a payment due now: the provider has news that could not be asked for. */
-export const markDueNow = (deps: WriteDeps, paymentId: PaymentId, now: Timestamp) =>
-  conditionalWrite(deps, update(paymentKey(paymentId), { set: dueWork('payment', paymentId, now) }, isPending))
+export const markDueNow = (deps: Pick<Deps, 'table'>, paymentId: PaymentId, now: Timestamp) =>
+  deps.table.write(update(paymentKey(paymentId), { set: dueWork('payment', paymentId, now) }, isPending))
 
 /** Claims one check by moving the due time forward; of two workers with the same due time one is applied. */
-export const claimCheck = (deps: WriteDeps, paymentId: PaymentId, dueAt: Timestamp, nextDueAt: Timestamp) =>
-  conditionalWrite(
-    deps,
+export const claimCheck = (deps: Pick<Deps, 'table'>, paymentId: PaymentId, dueAt: Timestamp, nextDueAt: Timestamp) =>
+  deps.table.write(
     update(paymentKey(paymentId), { set: { dueAt: nextDueAt } }, all(present('work'), equals('dueAt', dueAt))),
   )
 
 /** Sets when a pending payment is looked at next, unless it became due for another reason meanwhile. */
-export const scheduleCheck = (deps: WriteDeps, paymentId: PaymentId, claimedDueAt: Timestamp, nextDueAt: Timestamp) =>
-  conditionalWrite(
-    deps,
+export const scheduleCheck = (
+  deps: Pick<Deps, 'table'>,
+  paymentId: PaymentId,
+  claimedDueAt: Timestamp,
+  nextDueAt: Timestamp,
+) =>
+  deps.table.write(
     update(
       paymentKey(paymentId),
       { set: { dueAt: nextDueAt }, remove: ['rememberedPaymentIds'] },
@@ -197,9 +202,8 @@ export const scheduleCheck = (deps: WriteDeps, paymentId: PaymentId, claimedDueA
   )
 
 /** Takes a claimed payment whose remembered captures turned out to be nothing out of due work. */
-export const endCheck = (deps: WriteDeps, paymentId: PaymentId, claimedDueAt: Timestamp) =>
-  conditionalWrite(
-    deps,
+export const endCheck = (deps: Pick<Deps, 'table'>, paymentId: PaymentId, claimedDueAt: Timestamp) =>
+  deps.table.write(
     update(
       paymentKey(paymentId),
       { remove: [...DUE_WORK_FIELDS, 'rememberedPaymentIds'] },

@@ -6,8 +6,6 @@ import { deliveriesOfEvent } from '../webhook/list-deliveries.ts'
 import type { ProviderAttempt, StoredPayment } from './payment.ts'
 import { toPaymentDto } from './payment-dto.ts'
 
-type TimelineDeps = Pick<Deps, 'table' | 'sleep' | 'random'>
-
 const toAttemptDto = (attempt: ProviderAttempt) => ({
   number: attempt.number,
   started_at: attempt.startedAt,
@@ -16,7 +14,7 @@ const toAttemptDto = (attempt: ProviderAttempt) => ({
   payment_request_id: attempt.paymentRequestId ?? null,
 })
 
-const toEventDto = async (deps: TimelineDeps, event: Event) => ({
+const toEventDto = async (deps: Pick<Deps, 'table'>, event: Event) => ({
   event: event.type,
   event_id: event.eventId,
   fired_at: event.firedAt,
@@ -45,7 +43,7 @@ const toHeadDto = (payment: StoredPayment) =>
         next_check_at: payment.dueAt ?? null,
       }
 
-const settlementsOf = async (deps: TimelineDeps, payment: StoredPayment) => {
+const settlementsOf = async (deps: Pick<Deps, 'table'>, payment: StoredPayment) => {
   if (payment.status !== 'succeeded' || payment.paidAt === undefined) return []
   const settlements = await settlementsOfPayment(deps, payment.clientId, payment.paidAt)
   return settlements.map(({ settlementId, status, settledAt }) => ({
@@ -59,7 +57,7 @@ const settlementsOf = async (deps: TimelineDeps, payment: StoredPayment) => {
  * Everything an operator asks about one payment (design section 7, get-payment): how it was made, what became of it,
  * whom it was announced to. A payment still being created is shown too, with why it is stuck.
  */
-export const paymentTimeline = async (deps: TimelineDeps, payment: StoredPayment) => {
+export const paymentTimeline = async (deps: Pick<Deps, 'table'>, payment: StoredPayment) => {
   const events = await listPaymentEvents(deps, payment.paymentId)
   return {
     ...toHeadDto(payment),

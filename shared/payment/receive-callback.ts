@@ -8,10 +8,7 @@ import type { StoredPayment } from './payment.ts'
 import { findStoredPayment, markDueNow, parseStored, rememberCapture } from './payment-store.ts'
 import { paymentIdOf } from './provider-attempts.ts'
 
-type CallbackDeps = Pick<
-  Deps,
-  'table' | 'sleep' | 'random' | 'provider' | 'now' | 'newId' | 'log' | 'alerts' | 'secrets' | 'stage'
->
+type CallbackDeps = Pick<Deps, 'table' | 'provider' | 'now' | 'newId' | 'log' | 'alerts' | 'secrets' | 'stage'>
 
 /** `ask_again`: the provider should send this callback once more. */
 export type CallbackOutcome = 'applied' | 'ignored' | 'ask_again'

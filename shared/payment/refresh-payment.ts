@@ -2,13 +2,12 @@ import type { Deps } from '../deps.ts'
 import { GatewayError } from '../errors.ts'
 import { auditStep } from '../operator/audit.ts'
 import { providerFailure } from '../provider/provider-failure.ts'
-import { conditionalWrite } from '../table/write.ts'
 import { type ApplyOutcome, applyProviderReport } from './apply-provider-report.ts'
 import { findAnyPayment } from './find-payment.ts'
 import type { StoredPayment } from './payment.ts'
 import { markDueNow } from './payment-store.ts'
 
-type RefreshDeps = Pick<Deps, 'stage' | 'table' | 'sleep' | 'random' | 'provider' | 'now' | 'newId' | 'log' | 'alerts'>
+type RefreshDeps = Pick<Deps, 'stage' | 'table' | 'provider' | 'now' | 'newId' | 'log' | 'alerts'>
 
 /** What the provider may know this payment by: its own request, or those of attempts that never committed. */
 const requestsOf = (payment: StoredPayment): readonly string[] => {
@@ -65,5 +64,5 @@ const auditRefresh = async (
     before: { status: before.status },
     after: { status: after.status },
   }
-  await conditionalWrite(deps, auditStep(deps, entry))
+  await deps.table.write(auditStep(deps, entry))
 }

@@ -24,10 +24,8 @@ type Search = {
   readonly page: Page
 }
 
-type SearchDeps = Pick<Deps, 'table' | 'sleep' | 'random'>
-
 /** Payments by what a customer or a merchant knows of them, newest first. */
-export const searchPayments = (deps: SearchDeps, search: Search): Promise<PaymentSearch> =>
+export const searchPayments = (deps: Pick<Deps, 'table'>, search: Search): Promise<PaymentSearch> =>
   search.clientId === undefined
     ? paymentsAtDestination(deps, search.destination, search.page)
     : recentPayments(deps, search.clientId, search)
@@ -37,7 +35,7 @@ export const searchPayments = (deps: SearchDeps, search: Search): Promise<Paymen
  * no index of its own.
  */
 const recentPayments = async (
-  deps: SearchDeps,
+  deps: Pick<Deps, 'table'>,
   clientId: ClientId,
   { reference, destination, page: asked }: Search,
 ): Promise<PaymentSearch> => {

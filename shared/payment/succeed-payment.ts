@@ -3,7 +3,7 @@ import { putEvent } from '../event/outbox.ts'
 import { credit } from '../ledger/ledger-store.ts'
 import type { ProviderPayment } from '../provider/provider.ts'
 import { finding, recordSuspense } from '../suspense/record-suspense.ts'
-import { transactWhileFresh } from '../table/write.ts'
+import { transactWhileFresh } from '../table/transact-while-fresh.ts'
 import type { Timestamp } from '../time.ts'
 import { type ActualFee, feeAtSuccess } from './actual-fee.ts'
 import { pointFromDestination } from './destination-store.ts'
@@ -14,7 +14,7 @@ import { commitSucceeded, leavePending } from './payment-store.ts'
 import { netOf } from './tariff.ts'
 import { type NewsSource, transitioned } from './transition.ts'
 
-type SucceedDeps = Pick<Deps, 'stage' | 'table' | 'sleep' | 'random' | 'provider' | 'now' | 'newId' | 'log' | 'alerts'>
+type SucceedDeps = Pick<Deps, 'stage' | 'table' | 'provider' | 'now' | 'newId' | 'log' | 'alerts'>
 
 /** `undefined`: the payment is not as it was when it was read; read it again and decide again. */
 export type TransitionResult = Payment | undefined

@@ -8,7 +8,7 @@ import type { ParsedRequest } from './payment-request.ts'
 import { claimTakeover, parseStored } from './payment-store.ts'
 import { withAttempt } from './provider-attempts.ts'
 
-type TakeOverDeps = Pick<Deps, 'stage' | 'table' | 'sleep' | 'random' | 'provider' | 'now' | 'newId' | 'log' | 'alerts'>
+type TakeOverDeps = Pick<Deps, 'stage' | 'table' | 'provider' | 'now' | 'newId' | 'log' | 'alerts'>
 
 export type TakeOver =
   | { readonly kind: 'taken'; readonly creating: CreatingPayment }

@@ -15,6 +15,7 @@ import { sqsQueues } from './aws-queues.ts'
 import { secretsManager } from './aws-secrets.ts'
 import { documentClient } from './aws-table.ts'
 import { readConfig } from './config.ts'
+import { dynamoDbTable } from './dynamodb-table.ts'
 import { powertoolsLog } from './powertools-log.ts'
 
 let made: Deps | undefined
@@ -30,16 +31,21 @@ const makeDeps = (): Deps => {
   const aws = { requestHandler: AWS_HTTP_OPTIONS, maxAttempts: 3 }
   const monotonicMs = () => performance.now()
   const secrets = secretsManager(new SecretsManagerClient(aws), monotonicMs, config.secretsKmsArn)
-  const log = powertoolsLog(config.stage.name)
+  const means = {
+    log: powertoolsLog(config.stage.name),
+    now: () => timestampOf(Date.now()),
+    sleep: async (ms: number) => {
+      await sleep(ms)
+    },
+    random: Math.random,
+  }
   return {
+    ...means,
     stage: config.stage,
-    table: { client: documentClient(), name: config.tableName },
+    table: dynamoDbTable({ client: documentClient(), name: config.tableName }, means),
     provider: loggedProvider(
       xenditProvider({ baseUrl: config.providerUrl, stage: config.stage.name, secrets, nowMs: Date.now }),
-      {
-        log,
-        monotonicMs,
-      },
+      { log: means.log, monotonicMs },
     ),
     queues: sqsQueues(new SQSClient(aws), {
       ...(config.webhooksQueueUrl !== undefined && { webhooks: config.webhooksQueueUrl }),
@@ -49,14 +55,8 @@ const makeDeps = (): Deps => {
     secrets,
     sendWebhook: httpsWebhookSender({ allowLoopback: false, monotonicMs }),
     resolveHost,
-    log,
-    now: () => timestampOf(Date.now()),
     monotonicMs,
-    sleep: async (ms) => {
-      await sleep(ms)
-    },
     newId: randomUUID,
-    random: Math.random,
     randomBytes,
   }
 }

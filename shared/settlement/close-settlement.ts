@@ -2,14 +2,13 @@ import type { Deps } from '../deps.ts'
 import { assertInvariant, invalid } from '../errors.ts'
 import { auditStep } from '../operator/audit.ts'
 import type { Step } from '../table/step.ts'
-import { transact } from '../table/write.ts'
 import type { Timestamp } from '../time.ts'
 import { providerFunding } from './provider-funding.ts'
 import { type Settlement, toSettlementDto } from './settlement.ts'
 import { closeStep, findAnySettlement, markRecredited } from './settlement-store.ts'
 import { payOutStep, recreditStep } from './window-store.ts'
 
-type CloseDeps = Pick<Deps, 'table' | 'sleep' | 'random' | 'now' | 'newId' | 'log'>
+type CloseDeps = Pick<Deps, 'table' | 'now' | 'newId' | 'log'>
 
 /** What a settlement in this state can still become: the only steps that would not be refused. */
 const nextStep = ({ status, recreditedAt }: Settlement): string => {
@@ -40,7 +39,7 @@ const close = async (
   after: Settlement,
   by: { readonly operator: string; readonly action: string; readonly noted?: object; readonly window?: Step },
 ): Promise<Settlement> => {
-  const outcome = await transact(deps, {
+  const outcome = await deps.table.transact({
     settlement: closeStep(after),
     window: by.window,
     audit: auditStep(deps, {
@@ -120,7 +119,7 @@ export const recreditSettlement = async (
   const settlement = await findAnySettlement(deps, input.settlementId)
   const now = deps.now()
   const recredited = recreditedBy(settlement, now)
-  const { applied } = await transact(deps, {
+  const { applied } = await deps.table.transact({
     settlement: markRecredited(settlement.settlementId, now),
     window: recreditStep(settlement.clientId, settlement.settlementId, settlement.netMinor, now),
     audit: auditStep(deps, {

@@ -5,12 +5,11 @@ import { type ClientId, SettlementIdSchema } from '../ids.ts'
 import { type Balance, balanceOf, type PayoutFigures } from '../ledger/balance.ts'
 import { readLedger, type Window } from '../ledger/ledger-store.ts'
 import { less, plus, ZERO } from '../money.ts'
-import { conditionalWrite } from '../table/write.ts'
 import type { Settlement } from './settlement.ts'
 import { findSettlements, settlementPages } from './settlement-store.ts'
 import { countPayoutsStep } from './window-store.ts'
 
-type CountDeps = Pick<Deps, 'table' | 'sleep' | 'random' | 'log'>
+type CountDeps = Pick<Deps, 'table' | 'sleep' | 'log'>
 
 const isPaidOut = ({ status }: Settlement) => status === 'manual_paid'
 const isOpen = (settlement: Settlement) => !isPaidOut(settlement) && settlement.recreditedAt === undefined
@@ -73,7 +72,7 @@ export const countPayouts = async (deps: CountDeps, clientId: ClientId, window: 
   }
   const isWhole = addsUp(window, figures)
   const { applied } = isWhole
-    ? await conditionalWrite(deps, countPayoutsStep(clientId, window, { ...figures, openIds }))
+    ? await deps.table.write(countPayoutsStep(clientId, window, { ...figures, openIds }))
     : { applied: false }
   if (applied) deps.log.info('payouts.counted', { client_id: clientId })
   else deps.log.warn('payouts.not_counted', { client_id: clientId, reason: isWhole ? 'moved' : 'incomplete' })

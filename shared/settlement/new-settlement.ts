@@ -9,17 +9,7 @@ import type { WindowSums } from './sum-window.ts'
 
 export type SettleDeps = Pick<
   Deps,
-  | 'stage'
-  | 'table'
-  | 'sleep'
-  | 'random'
-  | 'randomBytes'
-  | 'provider'
-  | 'now'
-  | 'monotonicMs'
-  | 'newId'
-  | 'log'
-  | 'alerts'
+  'stage' | 'table' | 'sleep' | 'randomBytes' | 'provider' | 'now' | 'monotonicMs' | 'newId' | 'log' | 'alerts'
 >
 
 /** `operator` is present for a manual trigger, and then the audit record is too. */

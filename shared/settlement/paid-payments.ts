@@ -4,7 +4,6 @@ import { type ClientId, PaymentIdSchema } from '../ids.ts'
 import { MinorSchema } from '../money.ts'
 import type { Item } from '../table/attributes.ts'
 import { paymentKey } from '../table/keys.ts'
-import { queryPage } from '../table/read.ts'
 import { addMs, type Timestamp, TimestampSchema } from '../time.ts'
 import type { Sums } from './sums.ts'
 
@@ -39,7 +38,7 @@ export const paidPaymentsPage = async (
     readonly cursor?: Item | undefined
   },
 ): Promise<PaidPage> => {
-  const { items, cursor } = await queryPage(deps, {
+  const { items, cursor } = await deps.table.query({
     index: 'by-paid',
     partition: [input.clientId],
     // BETWEEN includes both ends, the period excludes its end.

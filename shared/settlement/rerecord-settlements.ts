@@ -1,7 +1,6 @@
 import type { Client } from '../client/client.ts'
 import type { Window } from '../ledger/ledger-store.ts'
 import { type Minor, plus, ZERO } from '../money.ts'
-import { transact } from '../table/write.ts'
 import { logRecorded } from './log-recorded.ts'
 import { newSettlementId, recordAudit, type SettleDeps, type SettleTrigger } from './new-settlement.ts'
 import type { Settlement } from './settlement.ts'
@@ -37,7 +36,7 @@ const rerecord = async (
     replaces: failed.settlementId,
     createdAt: now,
   }
-  const { applied } = await transact(deps, {
+  const { applied } = await deps.table.transact({
     window: redrawStep(client.clientId, {
       failedId: failed.settlementId,
       id: settlement.settlementId,

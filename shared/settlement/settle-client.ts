@@ -3,7 +3,6 @@ import { findClient } from '../client/client-store.ts'
 import { notFound } from '../errors.ts'
 import type { ClientId } from '../ids.ts'
 import type { Minor } from '../money.ts'
-import { transact } from '../table/write.ts'
 import { addMs, DAY_MS, type Timestamp } from '../time.ts'
 import { ensurePayoutsCounted } from './count-payouts.ts'
 import { logRecorded } from './log-recorded.ts'
@@ -46,7 +45,7 @@ const recordWindow = async (
   assertBalanced(window.sums)
   const now = deps.now()
   const settlement = newSettlement(deps, client, window, trigger.by, now)
-  const { applied } = await transact(deps, {
+  const { applied } = await deps.table.transact({
     window: sweepStep(client.clientId, {
       stood,
       until: window.period.end,

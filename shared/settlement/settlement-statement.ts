@@ -16,8 +16,6 @@ import { type Settlement, toSettlementDto } from './settlement.ts'
 import { findAnySettlement } from './settlement-store.ts'
 import { addSums, NO_SUMS, type Sums } from './sums.ts'
 
-type StatementDeps = Pick<Deps, 'table' | 'sleep' | 'random'>
-
 /** Payments of one page: a Lambda's answer has room for many more. */
 const PAGE = 500
 
@@ -84,7 +82,7 @@ const decodeCursor = (settlement: Settlement, text: string): PaidPosition => {
  * One pass over all payments: the statement must say what the settlement says, or it is not given out; and how much of
  * it the provider has paid us.
  */
-const proven = async (deps: StatementDeps, settlement: Settlement): Promise<Funding> => {
+const proven = async (deps: Pick<Deps, 'table'>, settlement: Settlement): Promise<Funding> => {
   const period = { start: settlement.periodStart, end: settlement.periodEnd }
   let sums: Sums = NO_SUMS
   let funding = NO_FUNDING
@@ -105,7 +103,7 @@ const proven = async (deps: StatementDeps, settlement: Settlement): Promise<Fund
  * cost their own payments only.
  */
 export const settlementStatement = async (
-  deps: StatementDeps,
+  deps: Pick<Deps, 'table'>,
   input: { readonly settlementId: string; readonly cursor: string | undefined; readonly format: 'json' | 'csv' },
 ) => {
   const settlement = await findAnySettlement(deps, input.settlementId)

@@ -8,25 +8,26 @@ import { absent, all, equals, isNew } from '../table/condition.ts'
 import { DUE_WORK_FIELDS, dueWork } from '../table/due-work.ts'
 import { settlementKey } from '../table/keys.ts'
 import { listItems } from '../table/list.ts'
-import { getItem, getManyItems, queryPage } from '../table/read.ts'
 import { put, type Step, update } from '../table/step.ts'
 import { addMs, type Timestamp } from '../time.ts'
 import { type Settlement, SettlementSchema } from './settlement.ts'
 
-type StoreDeps = Pick<Deps, 'table' | 'sleep' | 'random'>
-
 const ENTITY = 'settlement'
 
 /** One settlement of whatever client, for operators. Throws 404. */
-export const findAnySettlement = async (deps: StoreDeps, id: string): Promise<Settlement> => {
+export const findAnySettlement = async (deps: Pick<Deps, 'table'>, id: string): Promise<Settlement> => {
   const settlementId = v.safeParse(SettlementIdSchema, id)
-  const item = settlementId.success ? await getItem(deps, settlementKey(settlementId.output)) : undefined
+  const item = settlementId.success ? await deps.table.get(settlementKey(settlementId.output)) : undefined
   if (item === undefined) throw notFound('settlement')
   return v.parse(SettlementSchema, item)
 }
 
 /** One settlement of a client (spec 4.7); an absent id and another client's throw the same 404. */
-export const findSettlement = async (deps: StoreDeps, clientId: ClientId, id: string): Promise<Settlement> => {
+export const findSettlement = async (
+  deps: Pick<Deps, 'table'>,
+  clientId: ClientId,
+  id: string,
+): Promise<Settlement> => {
   const settlement = await findAnySettlement(deps, id)
   if (settlement.clientId !== clientId) throw notFound('settlement')
   return settlement
@@ -34,7 +35,7 @@ export const findSettlement = async (deps: StoreDeps, clientId: ClientId, id: st
 
 /** A client's settlements, newest period first (spec 4.6). */
 export const listSettlements = async (
-  deps: StoreDeps,
+  deps: Pick<Deps, 'table'>,
   clientId: ClientId,
   page: Page,
 ): Promise<readonly Settlement[]> => {
@@ -47,12 +48,12 @@ const PAGE = 100
 
 /** Every settlement of a client that the index knows of, each as it is now, page by page. The newest may be missing. */
 export const settlementPages = async function* (
-  deps: StoreDeps,
+  deps: Pick<Deps, 'table'>,
   clientId: ClientId,
 ): AsyncGenerator<readonly Settlement[]> {
   let cursor: Item | undefined
   do {
-    const page = await queryPage(deps, {
+    const page = await deps.table.query({
       index: 'by-owner',
       partition: [clientId, ENTITY],
       limit: PAGE,
@@ -67,19 +68,22 @@ export const settlementPages = async function* (
 }
 
 /** Any number of settlements by their ids, strongly consistent; one that is not there is left out. */
-export const findSettlements = async (deps: StoreDeps, ids: readonly SettlementId[]): Promise<readonly Settlement[]> =>
-  (await getManyItems(deps, ids.map(settlementKey))).flatMap((item) => (item ? [v.parse(SettlementSchema, item)] : []))
+export const findSettlements = async (
+  deps: Pick<Deps, 'table'>,
+  ids: readonly SettlementId[],
+): Promise<readonly Settlement[]> =>
+  (await deps.table.getMany(ids.map(settlementKey))).flatMap((item) => (item ? [v.parse(SettlementSchema, item)] : []))
 
 const END_OF_TIME = '9999-12-31T23:59:59.999Z'
 const MOST_OF_A_WINDOW = 20
 
 /** The settlements a payment was in, oldest first: one, and those that recorded its failed predecessors again. */
 export const settlementsOfPayment = async (
-  deps: StoreDeps,
+  deps: Pick<Deps, 'table'>,
   clientId: ClientId,
   paidAt: Timestamp,
 ): Promise<readonly Settlement[]> => {
-  const { items } = await queryPage(deps, {
+  const { items } = await deps.table.query({
     index: 'by-owner',
     partition: [clientId, ENTITY],
     // Windows follow one another: the first that end behind the payment are those it was swept in.
@@ -94,7 +98,7 @@ export const settlementsOfPayment = async (
 }
 
 /** What is to be paid out, over all clients: recorded settlements, newest first. */
-export const listPayouts = async (deps: StoreDeps, page: Page): Promise<readonly Settlement[]> => {
+export const listPayouts = async (deps: Pick<Deps, 'table'>, page: Page): Promise<readonly Settlement[]> => {
   const items = await listItems(deps, { kind: 'SETTLEMENT', index: 'by-due', partition: ['payout', 0], page })
   return items.map((item) => v.parse(SettlementSchema, item))
 }

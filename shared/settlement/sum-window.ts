@@ -5,10 +5,7 @@ import { addMs, DAY_MS, type Timestamp } from '../time.ts'
 import { type PaidPayment, type Period, paidPayments, sumsOf } from './paid-payments.ts'
 import { addSums, NO_SUMS, type Sums } from './sums.ts'
 
-type SumDeps = Pick<
-  Deps,
-  'stage' | 'table' | 'sleep' | 'random' | 'provider' | 'now' | 'monotonicMs' | 'log' | 'alerts'
->
+type SumDeps = Pick<Deps, 'stage' | 'table' | 'provider' | 'now' | 'monotonicMs' | 'log' | 'alerts'>
 
 const FEE_PATIENCE_MS = 7 * DAY_MS
 

@@ -8,16 +8,12 @@ import { type Window, WindowSchema } from '../ledger/ledger-store.ts'
 import { less, type Minor, ZERO } from '../money.ts'
 import { absent, all, type Condition, contains, equals, exists } from '../table/condition.ts'
 import { windowKey } from '../table/keys.ts'
-import { getItem } from '../table/read.ts'
 import { type Step, update } from '../table/step.ts'
 import type { Timestamp } from '../time.ts'
 
 /** A client's window: how far its payments have been swept. Born with the client. */
-export const readWindow = async (
-  deps: Pick<Deps, 'table' | 'sleep' | 'random'>,
-  clientId: ClientId,
-): Promise<Window> => {
-  const item = await getItem(deps, windowKey(clientId))
+export const readWindow = async (deps: Pick<Deps, 'table'>, clientId: ClientId): Promise<Window> => {
+  const item = await deps.table.get(windowKey(clientId))
   assertInvariant(item !== undefined, 'a client has no settlement window')
   return v.parse(WindowSchema, item)
 }

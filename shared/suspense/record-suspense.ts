@@ -7,7 +7,7 @@ import { addMs, type Timestamp } from '../time.ts'
 import type { FindingCause, MoneyCause, Suspense } from './suspense.ts'
 import { ALERT_GRACE_MS, claimSuspenseAlert, endSuspenseAlert, putSuspense } from './suspense-store.ts'
 
-type SuspenseDeps = Pick<Deps, 'table' | 'sleep' | 'random' | 'alerts' | 'log'>
+type SuspenseDeps = Pick<Deps, 'table' | 'alerts' | 'log'>
 
 /** Money without a payment it may be credited to. Its id is the provider payment's: once, whoever brings the news. */
 export const heldMoney = (input: {

@@ -1,11 +1,10 @@
 import type { Deps } from '../deps.ts'
 import { invalid, notFound } from '../errors.ts'
 import { auditStep } from '../operator/audit.ts'
-import { transact } from '../table/write.ts'
 import { isSuspenseId, type RESOLUTIONS, type Suspense } from './suspense.ts'
 import { findSuspense, resolveStep } from './suspense-store.ts'
 
-type ResolveDeps = Pick<Deps, 'table' | 'sleep' | 'random' | 'log' | 'now' | 'newId'>
+type ResolveDeps = Pick<Deps, 'table' | 'now' | 'newId'>
 
 /**
  * An operator closes a suspense item: the money was refunded, or it is written off. Once; the gateway moves no money
@@ -23,7 +22,7 @@ export const resolveSuspense = async (
   const item = isSuspenseId(input.suspenseId) ? await findSuspense(deps, input.suspenseId) : undefined
   if (item === undefined) throw notFound('suspense item')
   const resolved: Suspense = { ...item, status: 'resolved', resolution: input.resolution, notes: input.notes }
-  const outcome = await transact(deps, {
+  const outcome = await deps.table.transact({
     item: resolveStep(resolved),
     audit: auditStep(deps, {
       subject: item.suspenseId,

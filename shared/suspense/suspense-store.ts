@@ -5,14 +5,10 @@ import { all, equals, isNew } from '../table/condition.ts'
 import { DUE_WORK_FIELDS, dueWork } from '../table/due-work.ts'
 import { suspenseKey } from '../table/keys.ts'
 import { listItems } from '../table/list.ts'
-import { getItem } from '../table/read.ts'
 import { GATEWAY_OWNER } from '../table/schema.ts'
 import { put, type Step, update } from '../table/step.ts'
-import { conditionalWrite } from '../table/write.ts'
 import { addMs, MINUTE_MS, type Timestamp } from '../time.ts'
 import { type Suspense, SuspenseSchema } from './suspense.ts'
-
-type StoreDeps = Pick<Deps, 'table' | 'sleep' | 'random' | 'log'>
 
 /** How long due work leaves an alert to whoever wrote the item, and waits between its own tries. */
 export const ALERT_GRACE_MS = MINUTE_MS
@@ -34,17 +30,17 @@ export const ensureSuspense = (item: Suspense): Step =>
   update(suspenseKey(item.suspenseId), { setIfAbsent: itemOf(item) })
 
 /** Writes the item unless it is known: one item per provider payment, however often its news arrives. */
-export const putSuspense = (deps: StoreDeps, item: Suspense) =>
-  conditionalWrite(deps, put(suspenseKey(item.suspenseId), itemOf(item), isNew))
+export const putSuspense = (deps: Pick<Deps, 'table'>, item: Suspense) =>
+  deps.table.write(put(suspenseKey(item.suspenseId), itemOf(item), isNew))
 
-export const findSuspense = async (deps: StoreDeps, suspenseId: string): Promise<Suspense | undefined> => {
-  const item = await getItem(deps, suspenseKey(suspenseId))
+export const findSuspense = async (deps: Pick<Deps, 'table'>, suspenseId: string): Promise<Suspense | undefined> => {
+  const item = await deps.table.get(suspenseKey(suspenseId))
   return item && v.parse(SuspenseSchema, item)
 }
 
 /** Moves an alert's due time forward. Undefined: it has been published, or somebody else has claimed it. */
 export const claimSuspenseAlert = async (
-  deps: StoreDeps,
+  deps: Pick<Deps, 'table'>,
   { suspenseId, dueAt }: { readonly suspenseId: string; readonly dueAt: Timestamp },
   until: Timestamp,
 ): Promise<Suspense | undefined> => {
@@ -53,13 +49,13 @@ export const claimSuspenseAlert = async (
     { set: { dueAt: until } },
     all(equals('work', 'alert'), equals('dueAt', dueAt)),
   )
-  const { applied, item } = await conditionalWrite(deps, claim)
+  const { applied, item } = await deps.table.write(claim)
   return applied ? v.parse(SuspenseSchema, item) : undefined
 }
 
 /** The operators have been told: the item is no longer due. Refused when somebody else has noted it already. */
-export const endSuspenseAlert = (deps: StoreDeps, suspenseId: string) =>
-  conditionalWrite(deps, update(suspenseKey(suspenseId), { remove: DUE_WORK_FIELDS }, equals('work', 'alert')))
+export const endSuspenseAlert = (deps: Pick<Deps, 'table'>, suspenseId: string) =>
+  deps.table.write(update(suspenseKey(suspenseId), { remove: DUE_WORK_FIELDS }, equals('work', 'alert')))
 
 /** `open` -> `resolved`, once. */
 export const resolveStep = (item: Suspense): Step =>
@@ -71,7 +67,7 @@ export const resolveStep = (item: Suspense): Step =>
 
 /** All items, or those of a status, newest first. */
 export const listSuspense = async (
-  deps: StoreDeps,
+  deps: Pick<Deps, 'table'>,
   status: Suspense['status'] | undefined,
   page: Page,
 ): Promise<readonly Suspense[]> => {

@@ -16,7 +16,7 @@ import { finding, recordSuspense } from '../suspense/record-suspense.ts'
 import { earlier, type Timestamp } from '../time.ts'
 import { type ReconcileDeps, type Reconciled, reconcileTransaction } from './reconcile-transaction.ts'
 
-type SpanDeps = ReconcileDeps & Pick<Deps, 'monotonicMs'>
+type SpanDeps = ReconcileDeps & Pick<Deps, 'monotonicMs' | 'sleep'>
 
 /** A span of the provider's update times, both ends included. */
 export type Span = { readonly from: Timestamp; readonly to: Timestamp }

@@ -11,10 +11,7 @@ import type { FindingCause, Suspense } from '../suspense/suspense.ts'
 import { findSuspense } from '../suspense/suspense-store.ts'
 import { addMs, DAY_MS } from '../time.ts'
 
-export type ReconcileDeps = Pick<
-  Deps,
-  'stage' | 'table' | 'sleep' | 'random' | 'provider' | 'now' | 'newId' | 'log' | 'alerts'
->
+export type ReconcileDeps = Pick<Deps, 'stage' | 'table' | 'provider' | 'now' | 'newId' | 'log' | 'alerts'>
 
 /**
  * `open`: nobody could be asked about it; look at it again in the next round. `passed_over`: not about any payment, or not

@@ -2,12 +2,8 @@ import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
 import { absent, equals } from '../table/condition.ts'
 import { syncCursorKey } from '../table/keys.ts'
-import { getItem } from '../table/read.ts'
 import { update } from '../table/step.ts'
-import { conditionalWrite } from '../table/write.ts'
 import { TimestampSchema } from '../time.ts'
-
-type CursorDeps = Pick<Deps, 'table' | 'sleep' | 'random' | 'log'>
 
 const SyncCursorSchema = v.object({
   /** Where reading goes on. What was updated before has been read to its end, in this round or an earlier one. */
@@ -18,15 +14,14 @@ const SyncCursorSchema = v.object({
 export type SyncCursor = v.InferOutput<typeof SyncCursorSchema>
 
 /** Undefined before the first run. */
-export const readSyncCursor = async (deps: CursorDeps): Promise<SyncCursor | undefined> => {
-  const item = await getItem(deps, syncCursorKey)
+export const readSyncCursor = async (deps: Pick<Deps, 'table'>): Promise<SyncCursor | undefined> => {
+  const item = await deps.table.get(syncCursorKey)
   return item && v.parse(SyncCursorSchema, item)
 }
 
 /** Moves the cursor on its old value; refused when another run has moved it meanwhile. */
-export const moveSyncCursor = (deps: CursorDeps, from: SyncCursor | undefined, to: SyncCursor) =>
-  conditionalWrite(
-    deps,
+export const moveSyncCursor = (deps: Pick<Deps, 'table'>, from: SyncCursor | undefined, to: SyncCursor) =>
+  deps.table.write(
     update(
       syncCursorKey,
       { set: to, remove: to.openSince === undefined ? ['openSince'] : [] },

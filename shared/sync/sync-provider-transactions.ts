@@ -5,7 +5,7 @@ import { moveSyncCursor, readSyncCursor, type SyncCursor } from './sync-cursor.t
 
 type SyncDeps = Pick<
   Deps,
-  'stage' | 'table' | 'sleep' | 'random' | 'provider' | 'now' | 'newId' | 'log' | 'alerts' | 'monotonicMs'
+  'stage' | 'table' | 'provider' | 'now' | 'newId' | 'log' | 'alerts' | 'monotonicMs' | 'sleep'
 >
 
 /** Read again in every round: transactions appear late and change after they appeared. */

@@ -1,87 +1,32 @@
-import { attributeName } from './attributes.ts'
+/** A condition as plain data: stores name them, compose them, and the table decides them. Fields are named as in code. */
+export type Condition =
+  | {
+      readonly test: 'equals' | 'differs' | 'atMost' | 'below' | 'above' | 'contains'
+      readonly field: string
+      readonly value: unknown
+    }
+  | { readonly test: 'absent' | 'present'; readonly field: string }
+  | { readonly test: 'all' | 'any'; readonly of: readonly Condition[] }
 
-/** Collects the #names and :values of one expression. */
-export type Placeholders = {
-  name(field: string): string
-  value(value: unknown): string
-  /** The two maps in the SDK's form; empty maps are left out, since DynamoDB refuses them. */
-  maps(): { ExpressionAttributeNames?: Record<string, string>; ExpressionAttributeValues?: Record<string, unknown> }
-}
+export const equals = (field: string, value: unknown): Condition => ({ test: 'equals', field, value })
 
-export const placeholders = (): Placeholders => {
-  const names: Record<string, string> = {}
-  const values: Record<string, unknown> = {}
-  return {
-    name: (field) => {
-      const attribute = attributeName(field)
-      const placeholder = `#${attribute}`
-      names[placeholder] = attribute
-      return placeholder
-    },
-    value: (value) => {
-      const placeholder = `:v${Object.keys(values).length}`
-      values[placeholder] = value
-      return placeholder
-    },
-    maps: () => ({
-      ...(Object.keys(names).length > 0 && { ExpressionAttributeNames: names }),
-      ...(Object.keys(values).length > 0 && { ExpressionAttributeValues: values }),
-    }),
-  }
-}
+export const differs = (field: string, value: unknown): Condition => ({ test: 'differs', field, value })
 
-/** A condition as a value: stores name them, compose them, and the table decides them. */
-export type Condition = (p: Placeholders) => string
+export const absent = (field: string): Condition => ({ test: 'absent', field })
 
-export const equals =
-  (field: string, value: unknown): Condition =>
-  (p) =>
-    `${p.name(field)} = ${p.value(value)}`
+export const present = (field: string): Condition => ({ test: 'present', field })
 
-export const differs =
-  (field: string, value: unknown): Condition =>
-  (p) =>
-    `${p.name(field)} <> ${p.value(value)}`
+export const atMost = (field: string, value: unknown): Condition => ({ test: 'atMost', field, value })
 
-export const absent =
-  (field: string): Condition =>
-  (p) =>
-    `attribute_not_exists(${p.name(field)})`
+export const below = (field: string, value: unknown): Condition => ({ test: 'below', field, value })
 
-export const present =
-  (field: string): Condition =>
-  (p) =>
-    `attribute_exists(${p.name(field)})`
+export const above = (field: string, value: unknown): Condition => ({ test: 'above', field, value })
 
-export const atMost =
-  (field: string, value: unknown): Condition =>
-  (p) =>
-    `${p.name(field)} <= ${p.value(value)}`
+export const contains = (field: string, value: unknown): Condition => ({ test: 'contains', field, value })
 
-export const below =
-  (field: string, value: unknown): Condition =>
-  (p) =>
-    `${p.name(field)} < ${p.value(value)}`
+export const all = (...conditions: readonly Condition[]): Condition => ({ test: 'all', of: conditions })
 
-export const above =
-  (field: string, value: unknown): Condition =>
-  (p) =>
-    `${p.name(field)} > ${p.value(value)}`
-
-export const contains =
-  (field: string, value: unknown): Condition =>
-  (p) =>
-    `contains(${p.name(field)}, ${p.value(value)})`
-
-export const all =
-  (...conditions: readonly Condition[]): Condition =>
-  (p) =>
-    conditions.map((condition) => `(${condition(p)})`).join(' AND ')
-
-export const any =
-  (...conditions: readonly Condition[]): Condition =>
-  (p) =>
-    conditions.map((condition) => `(${condition(p)})`).join(' OR ')
+export const any = (...conditions: readonly Condition[]): Condition => ({ test: 'any', of: conditions })
 
 /** Nothing is stored under this key yet. */
 export const isNew: Condition = absent('pk')

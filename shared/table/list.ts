@@ -1,7 +1,7 @@
+import type { Deps } from '../deps.ts'
 import { firstOfPage, type Page } from '../page.ts'
 import { fieldName, type Item } from './attributes.ts'
 import { foundKey, type Key, type Partition } from './keys.ts'
-import { getItems, queryPage, type ReadDeps } from './read.ts'
 import { type IndexName, TABLE_SCHEMA } from './schema.ts'
 
 export type ListInput = {
@@ -25,13 +25,13 @@ const SKIP_CHUNK = 5_000
  * DynamoDB. A caller that knows the total need not ask for a page past the end at all.
  */
 export const listItems = async (
-  deps: ReadDeps,
+  deps: Pick<Deps, 'table'>,
   { index, kind, partition, page }: ListInput,
 ): Promise<readonly Item[]> => {
   const list = { index, kind, partition, newestFirst: true }
   const start = await skip(deps, list, firstOfPage(page))
   if (start === 'past the end') return []
-  const items = await getItems(deps, await collect(deps, list, start.cursor, page.perPage))
+  const items = await deps.table.getMany(await collect(deps, list, start.cursor, page.perPage))
   const fields = TABLE_SCHEMA.indexes[index].partition.map(fieldName)
   return items.filter(
     (item): item is Item => item !== undefined && fields.every((field, at) => item[field] === partition[at]),
@@ -44,10 +44,10 @@ type Start = { readonly cursor: Item | undefined }
 const from = (cursor: Item | undefined) => (cursor ? { cursor } : {})
 
 /** Passes over `count` keys. Every round ends the list or makes way, so there are at most as many as chunks. */
-const skip = async (deps: ReadDeps, list: List, count: number): Promise<Start | 'past the end'> => {
+const skip = async (deps: Pick<Deps, 'table'>, list: List, count: number): Promise<Start | 'past the end'> => {
   let cursor: Item | undefined
   for (let left = count; left > 0; ) {
-    const passed = await queryPage(deps, {
+    const passed = await deps.table.query({
       ...list,
       ...from(cursor),
       limit: Math.min(left, SKIP_CHUNK),
@@ -60,11 +60,16 @@ const skip = async (deps: ReadDeps, list: List, count: number): Promise<Start | 
   return { cursor }
 }
 
-const collect = async (deps: ReadDeps, list: List, start: Item | undefined, count: number): Promise<readonly Key[]> => {
+const collect = async (
+  deps: Pick<Deps, 'table'>,
+  list: List,
+  start: Item | undefined,
+  count: number,
+): Promise<readonly Key[]> => {
   const keys: Key[] = []
   let cursor = start
   do {
-    const found = await queryPage(deps, { ...list, ...from(cursor), limit: count - keys.length })
+    const found = await deps.table.query({ ...list, ...from(cursor), limit: count - keys.length })
     keys.push(...found.items.map((item) => foundKey(list.kind, item)))
     cursor = found.cursor
   } while (cursor && keys.length < count)

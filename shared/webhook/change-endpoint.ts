@@ -2,19 +2,20 @@ import type { Deps } from '../deps.ts'
 import { GatewayError, notFound } from '../errors.ts'
 import type { ClientId, EndpointId } from '../ids.ts'
 import { auditStep } from '../operator/audit.ts'
-import type { ReadDeps } from '../table/read.ts'
 import type { Step } from '../table/step.ts'
-import { transact, type WriteDeps } from '../table/write.ts'
 import type { Endpoint } from './endpoint.ts'
 import { toEndpointDto } from './endpoint-dto.ts'
 import { changeEndpoint, entombEndpoint, findEndpoint } from './endpoint-store.ts'
 
-type ChangeDeps = ReadDeps & WriteDeps & Pick<Deps, 'now' | 'newId'>
+type ChangeDeps = Pick<Deps, 'table' | 'now' | 'newId'>
 
 type Target = { readonly clientId: ClientId; readonly endpointId: EndpointId }
 
 /** An endpoint of this client that is not deleted. Throws 404 otherwise, whoever else it may belong to. */
-export const requireEndpoint = async (deps: ReadDeps, { clientId, endpointId }: Target): Promise<Endpoint> => {
+export const requireEndpoint = async (
+  deps: Pick<Deps, 'table'>,
+  { clientId, endpointId }: Target,
+): Promise<Endpoint> => {
   const endpoint = await findEndpoint(deps, clientId, endpointId)
   if (!endpoint || endpoint.deletedAt !== undefined) throw notFound('endpoint')
   return endpoint
@@ -74,7 +75,7 @@ export const deleteEndpoint = async (
 }
 
 const write = async (deps: ChangeDeps, steps: { readonly endpoint: Step; readonly audit: Step }): Promise<void> => {
-  const { applied } = await transact(deps, steps)
+  const { applied } = await deps.table.transact(steps)
   if (applied) return
   throw new GatewayError('conflict', 'the endpoint was changed by somebody else meanwhile', {
     actionHint: 'Look at it with list-endpoints and try again.',

@@ -1,7 +1,5 @@
 import type { Deps } from '../deps.ts'
 import type { DeliveryId } from '../ids.ts'
-import type { ReadDeps } from '../table/read.ts'
-import type { WriteDeps } from '../table/write.ts'
 import { addMs } from '../time.ts'
 import { sendDeliveryMessage } from './delivery-message.ts'
 import { findDelivery, postponeDelivery } from './delivery-store.ts'
@@ -13,7 +11,7 @@ import { overdueAfterMs } from './retry-schedule.ts'
  * too many is harmless, so the claim comes first and a crash behind it costs one more wait. Answers whether it sent.
  */
 export const checkOverdueDelivery = async (
-  deps: ReadDeps & WriteDeps & Pick<Deps, 'queues' | 'now'>,
+  deps: Pick<Deps, 'table' | 'queues' | 'now'>,
   deliveryId: DeliveryId,
 ): Promise<boolean> => {
   const delivery = await findDelivery(deps, deliveryId)

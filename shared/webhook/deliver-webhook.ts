@@ -1,7 +1,6 @@
 import type { Deps } from '../deps.ts'
 import { assertInvariant } from '../errors.ts'
 import type { DeliveryId } from '../ids.ts'
-import type { ReadDeps } from '../table/read.ts'
 import { addMs, msBetween, SECOND_MS } from '../time.ts'
 import type { Delivery, DeliveryAttempt } from './delivery.ts'
 import { sendDeliveryMessage } from './delivery-message.ts'
@@ -13,7 +12,7 @@ import { hopSeconds } from './retry-schedule.ts'
 import type { WebhookRequest, WebhookResult } from './send-webhook.ts'
 import { signatureOf } from './signature.ts'
 
-type DeliverDeps = ReadDeps & RecordDeps & Pick<Deps, 'secrets' | 'sendWebhook' | 'newId'>
+type DeliverDeps = RecordDeps & Pick<Deps, 'secrets' | 'sendWebhook' | 'newId'>
 
 export type DeliveryMessage = { readonly deliveryId: DeliveryId; readonly attempt: number }
 

@@ -1,12 +1,10 @@
 import type { Deps } from '../deps.ts'
 import type { DeliveryId } from '../ids.ts'
-import type { ReadDeps } from '../table/read.ts'
-import type { WriteDeps } from '../table/write.ts'
 import { addMs, MINUTE_MS } from '../time.ts'
 import type { Delivery } from './delivery.ts'
 import { completeAlert, findDelivery, postponeDelivery } from './delivery-store.ts'
 
-type AlertDeps = WriteDeps & Pick<Deps, 'alerts' | 'log'>
+type AlertDeps = Pick<Deps, 'table' | 'alerts' | 'log'>
 
 /** How long due work leaves an alert to whoever abandoned the delivery, and waits between its own tries. */
 export const ALERT_GRACE_MS = MINUTE_MS
@@ -33,7 +31,7 @@ export const publishDeliveryAlert = async (deps: AlertDeps, delivery: Delivery):
 
 /** Due work `alert` of a delivery. Answers whether there was anything to do. */
 export const checkDeliveryAlert = async (
-  deps: ReadDeps & AlertDeps & Pick<Deps, 'now'>,
+  deps: AlertDeps & Pick<Deps, 'now'>,
   deliveryId: DeliveryId,
 ): Promise<boolean> => {
   const delivery = await findDelivery(deps, deliveryId)

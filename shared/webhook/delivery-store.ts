@@ -5,9 +5,7 @@ import type { DeliveryId } from '../ids.ts'
 import { absent, all, atMost, type Condition, equals, isNew } from '../table/condition.ts'
 import { DUE_WORK_FIELDS, dueWork } from '../table/due-work.ts'
 import { attemptKey, attemptSkPrefix, deliveryKey } from '../table/keys.ts'
-import { getItem, getItems, queryPage, type ReadDeps } from '../table/read.ts'
 import { put, type Step, update } from '../table/step.ts'
-import { conditionalWrite, transact, type WriteDeps } from '../table/write.ts'
 import { addMs, type Timestamp } from '../time.ts'
 import { type Delivery, type DeliveryAttempt, DeliveryAttemptSchema, DeliverySchema } from './delivery.ts'
 import { overdueAfterMs } from './retry-schedule.ts'
@@ -22,14 +20,20 @@ const CLAIM_FIELDS = ['claimToken', 'claimedUntil'] as const
 const SHOWN_ATTEMPTS = 100
 
 /** Reads a delivery, strongly consistent. */
-export const findDelivery = async (deps: ReadDeps, deliveryId: DeliveryId): Promise<Delivery | undefined> => {
-  const item = await getItem(deps, deliveryKey(deliveryId))
+export const findDelivery = async (
+  deps: Pick<Deps, 'table'>,
+  deliveryId: DeliveryId,
+): Promise<Delivery | undefined> => {
+  const item = await deps.table.get(deliveryKey(deliveryId))
   return item && v.parse(DeliverySchema, item)
 }
 
 /** Up to 100 deliveries in the order asked for; missing ones are left out. */
-export const findDeliveries = async (deps: ReadDeps, ids: readonly DeliveryId[]): Promise<readonly Delivery[]> => {
-  const items = await getItems(deps, ids.map(deliveryKey))
+export const findDeliveries = async (
+  deps: Pick<Deps, 'table'>,
+  ids: readonly DeliveryId[],
+): Promise<readonly Delivery[]> => {
+  const items = await deps.table.getMany(ids.map(deliveryKey))
   return items.flatMap((item) => (item ? [v.parse(DeliverySchema, item)] : []))
 }
 
@@ -38,7 +42,7 @@ export const listAttempts = async (
   deps: Pick<Deps, 'table'>,
   deliveryId: DeliveryId,
 ): Promise<readonly DeliveryAttempt[]> => {
-  const { items } = await queryPage(deps, {
+  const { items } = await deps.table.query({
     partition: [deliveryKey(deliveryId).pk],
     range: { beginsWith: attemptSkPrefix },
     limit: SHOWN_ATTEMPTS,
@@ -81,12 +85,11 @@ export type Claim = { readonly token: string; readonly until: Timestamp }
  * token says that it is ours all the same.
  */
 export const claimAttempt = async (
-  deps: WriteDeps & Pick<Deps, 'now'>,
+  deps: Pick<Deps, 'table' | 'now'>,
   delivery: Delivery,
   claim: Claim,
 ): Promise<Delivery | undefined> => {
-  const outcome = await conditionalWrite(
-    deps,
+  const outcome = await deps.table.write(
     update(
       deliveryKey(delivery.deliveryId),
       { set: { claimToken: claim.token, claimedUntil: claim.until } },
@@ -121,14 +124,14 @@ const changesAfter = (delivery: Delivery, after: AfterAttempt) => {
  * the one given: its time ran out and another worker has recorded the attempt as lost.
  */
 export const settleAttempt = async (
-  deps: WriteDeps,
+  deps: Pick<Deps, 'table'>,
   claimed: Delivery,
   attempt: DeliveryAttempt,
   after: AfterAttempt,
 ): Promise<boolean> => {
   assertInvariant(claimed.claimToken !== undefined, 'an attempt is recorded on its claim')
   const { set, remove } = changesAfter(claimed, after)
-  const { applied } = await transact(deps, {
+  const { applied } = await deps.table.transact({
     delivery: update(
       deliveryKey(claimed.deliveryId),
       { set: { ...set, attempts: attempt.number }, remove },
@@ -140,9 +143,8 @@ export const settleAttempt = async (
 }
 
 /** Ends a delivery whose endpoint is disabled or deleted. False when its attempt was claimed or made meanwhile. */
-export const skipDelivery = async (deps: WriteDeps, delivery: Delivery): Promise<boolean> => {
-  const { applied } = await conditionalWrite(
-    deps,
+export const skipDelivery = async (deps: Pick<Deps, 'table'>, delivery: Delivery): Promise<boolean> => {
+  const { applied } = await deps.table.write(
     update(
       deliveryKey(delivery.deliveryId),
       { set: { status: 'skipped' }, remove: SCHEDULE_FIELDS },
@@ -164,13 +166,12 @@ export const startRound = (delivery: Delivery, now: Timestamp): Step => {
 
 /** Claims a piece of due work by moving its due time forward. False when somebody else has, or it is done. */
 export const postponeDelivery = async (
-  deps: WriteDeps,
+  deps: Pick<Deps, 'table'>,
   delivery: Delivery,
   dueAt: Timestamp,
   resends: number | undefined,
 ): Promise<boolean> => {
-  const { applied } = await conditionalWrite(
-    deps,
+  const { applied } = await deps.table.write(
     update(
       deliveryKey(delivery.deliveryId),
       { set: { dueAt, resends } },
@@ -181,9 +182,8 @@ export const postponeDelivery = async (
 }
 
 /** The operators know: takes the alert off the due work. A new round's own due work is left alone. */
-export const completeAlert = async (deps: WriteDeps, { deliveryId, attempts }: Delivery): Promise<void> => {
-  await conditionalWrite(
-    deps,
+export const completeAlert = async (deps: Pick<Deps, 'table'>, { deliveryId, attempts }: Delivery): Promise<void> => {
+  await deps.table.write(
     update(
       deliveryKey(deliveryId),
       { remove: DUE_WORK_FIELDS },

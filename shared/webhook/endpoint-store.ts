@@ -4,8 +4,8 @@ import { assertInvariant } from '../errors.ts'
 import type { ClientId, EndpointId } from '../ids.ts'
 import { absent, all, type Condition, equals, isNew } from '../table/condition.ts'
 import { endpointKey, endpointsPk } from '../table/keys.ts'
-import { getItem, queryPage, type ReadDeps } from '../table/read.ts'
 import { put, type Step, update } from '../table/step.ts'
+import type { QueryPage } from '../table/table.ts'
 import type { Timestamp } from '../time.ts'
 import { type Endpoint, EndpointSchema } from './endpoint.ts'
 
@@ -14,11 +14,11 @@ const MAX_READ_PAGES = 20
 
 /** Reads an endpoint, a deleted one too, strongly consistent. */
 export const findEndpoint = async (
-  deps: ReadDeps,
+  deps: Pick<Deps, 'table'>,
   clientId: ClientId,
   endpointId: EndpointId,
 ): Promise<Endpoint | undefined> => {
-  const item = await getItem(deps, endpointKey(clientId, endpointId))
+  const item = await deps.table.get(endpointKey(clientId, endpointId))
   return item && v.parse(EndpointSchema, item)
 }
 
@@ -28,10 +28,10 @@ export const findEndpoint = async (
  */
 export const listAllEndpoints = async (deps: Pick<Deps, 'table'>, clientId: ClientId): Promise<readonly Endpoint[]> => {
   const endpoints: Endpoint[] = []
-  let cursor: Awaited<ReturnType<typeof queryPage>>['cursor']
+  let cursor: QueryPage['cursor']
   for (let page = 0; page === 0 || cursor; page++) {
     assertInvariant(page < MAX_READ_PAGES, 'a client has more endpoints than can be read')
-    const found = await queryPage(deps, {
+    const found = await deps.table.query({
       partition: [endpointsPk(clientId)],
       limit: READ_PAGE,
       ...(cursor && { cursor }),

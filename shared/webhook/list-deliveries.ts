@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { findClient } from '../client/client-store.ts'
+import type { Deps } from '../deps.ts'
 import { invalid, notFound } from '../errors.ts'
 import {
   type ClientId,
@@ -11,7 +12,6 @@ import {
 } from '../ids.ts'
 import { firstOfPage, type Page } from '../page.ts'
 import type { Item } from '../table/attributes.ts'
-import { queryPage, type ReadDeps } from '../table/read.ts'
 import type { Delivery, DeliveryStatus } from './delivery.ts'
 import { type DeliveryDto, toDeliveryDto } from './delivery-dto.ts'
 import { DELIVERY_ENTITY, findDeliveries, listAttempts } from './delivery-store.ts'
@@ -33,7 +33,7 @@ const BATCH = 100
  * event. The index suggests; a row whose status has moved on since is left out, so a page may be shorter than asked.
  */
 export const listDeliveries = async (
-  deps: ReadDeps,
+  deps: Pick<Deps, 'table'>,
   { clientId, filter, page }: { clientId: ClientId; filter: DeliveryFilter; page: Page },
 ): Promise<readonly DeliveryDto[]> => {
   if (filter.eventId !== undefined) {
@@ -68,7 +68,7 @@ const depthHint = ({ perPage }: Page) =>
 
 /** What became of an event: its deliveries with their attempts, to every endpoint of the client, newest first. */
 export const deliveriesOfEvent = async (
-  deps: ReadDeps,
+  deps: Pick<Deps, 'table'>,
   clientId: ClientId,
   eventId: EventId,
 ): Promise<readonly DeliveryDto[]> => {
@@ -83,12 +83,12 @@ export const deliveriesOfEvent = async (
   )
 }
 
-const assertClient = async (deps: ReadDeps, clientId: ClientId): Promise<void> => {
+const assertClient = async (deps: Pick<Deps, 'table'>, clientId: ClientId): Promise<void> => {
   if (!(await findClient(deps, clientId))) throw notFound('client')
 }
 
 const endpointIds = async (
-  deps: ReadDeps,
+  deps: Pick<Deps, 'table'>,
   clientId: ClientId,
   only: EndpointId | undefined,
 ): Promise<readonly EndpointId[]> => {
@@ -106,7 +106,7 @@ const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
 const newestFirst = (a: ListKey, b: ListKey) => compare(b.at, a.at) || compare(b.id, a.id)
 
 const newestKeys = async (
-  deps: ReadDeps,
+  deps: Pick<Deps, 'table'>,
   owner: EndpointId,
   status: DeliveryStatus | undefined,
   count: number,
@@ -118,7 +118,7 @@ const newestKeys = async (
   const keys: ListKey[] = []
   let cursor: Item | undefined
   do {
-    const found = await queryPage(deps, {
+    const found = await deps.table.query({
       ...list,
       newestFirst: true,
       limit: count - keys.length,
@@ -130,7 +130,7 @@ const newestKeys = async (
   return keys
 }
 
-const withAttempts = (deps: ReadDeps, deliveries: readonly Delivery[]): Promise<readonly DeliveryDto[]> =>
+const withAttempts = (deps: Pick<Deps, 'table'>, deliveries: readonly Delivery[]): Promise<readonly DeliveryDto[]> =>
   inChunks(deliveries, CHUNK, async (delivery) =>
     toDeliveryDto(delivery, await listAttempts(deps, delivery.deliveryId)),
   )

@@ -1,5 +1,4 @@
 import type { Deps } from '../deps.ts'
-import type { WriteDeps } from '../table/write.ts'
 import { addMs, msBetween } from '../time.ts'
 import type { Delivery, DeliveryAttempt } from './delivery.ts'
 import { ALERT_GRACE_MS, publishDeliveryAlert } from './delivery-alert.ts'
@@ -7,7 +6,7 @@ import { sendDeliveryMessage } from './delivery-message.ts'
 import { type AfterAttempt, settleAttempt } from './delivery-store.ts'
 import { hopSeconds, waitAfterFailureMs } from './retry-schedule.ts'
 
-export type RecordDeps = WriteDeps & Pick<Deps, 'queues' | 'alerts' | 'log' | 'now'>
+export type RecordDeps = Pick<Deps, 'table' | 'queues' | 'alerts' | 'log' | 'now'>
 
 /**
  * Writes down a claimed attempt and does what follows: nothing after a success, the next message after a failure, the

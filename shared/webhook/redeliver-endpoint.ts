@@ -4,7 +4,6 @@ import { EVENT_TYPES, type Event } from '../event/event.ts'
 import { type EventPosition, listClientEventsSince } from '../event/event-store.ts'
 import { type ClientId, deliveryIdFor, type EndpointId, EventIdSchema, PaymentIdSchema } from '../ids.ts'
 import { auditStep } from '../operator/audit.ts'
-import { transact } from '../table/write.ts'
 import { type Timestamp, TimestampSchema } from '../time.ts'
 import { sendDeliveryMessage } from './delivery-message.ts'
 import { findDeliveries, insertDelivery } from './delivery-store.ts'
@@ -67,7 +66,7 @@ const deliverMissing = async (
   operator: string,
 ): Promise<boolean> => {
   const delivery = newDelivery({ eventId, eventType, body, firedAt }, endpoint, deps.now())
-  const { applied } = await transact(deps, {
+  const { applied } = await deps.table.transact({
     delivery: insertDelivery(delivery),
     audit: auditStep(deps, {
       subject: delivery.deliveryId,

@@ -2,8 +2,6 @@ import type { Deps } from '../deps.ts'
 import { invalid, notFound } from '../errors.ts'
 import type { ClientId, DeliveryId, EndpointId } from '../ids.ts'
 import { auditStep } from '../operator/audit.ts'
-import type { ReadDeps } from '../table/read.ts'
-import { transact, type WriteDeps } from '../table/write.ts'
 import type { Delivery } from './delivery.ts'
 import { owesAlert, publishDeliveryAlert } from './delivery-alert.ts'
 import { sendDeliveryMessage } from './delivery-message.ts'
@@ -12,7 +10,7 @@ import type { Endpoint } from './endpoint.ts'
 import { findEndpoint } from './endpoint-store.ts'
 import { endpointDisabled } from './send-test-event.ts'
 
-export type RedeliverDeps = ReadDeps & WriteDeps & Pick<Deps, 'queues' | 'alerts' | 'log' | 'now' | 'newId'>
+export type RedeliverDeps = Pick<Deps, 'table' | 'queues' | 'alerts' | 'log' | 'now' | 'newId'>
 
 /**
  * Starts a new round of attempts for one finished delivery: the same row, event id and bytes (design section 4). Throws
@@ -35,7 +33,7 @@ export const redeliver = async (
 
 /** Throws 404 for an endpoint the client never had, and 422 for one that is disabled or deleted. */
 export const requireEnabledEndpoint = async (
-  deps: ReadDeps,
+  deps: Pick<Deps, 'table'>,
   clientId: ClientId,
   endpointId: EndpointId,
 ): Promise<Endpoint> => {
@@ -64,7 +62,7 @@ export const redeliverFinished = async (
 ): Promise<boolean> => {
   if (delivery.status === 'scheduled') return false
   if (owesAlert(delivery)) await publishDeliveryAlert(deps, delivery)
-  const { applied } = await transact(deps, {
+  const { applied } = await deps.table.transact({
     delivery: startRound(delivery, deps.now()),
     audit: auditStep(deps, {
       subject: delivery.deliveryId,

@@ -5,16 +5,12 @@ import { assertInvariant, invalid, notFound } from '../errors.ts'
 import { type ClientId, EndpointIdSchema } from '../ids.ts'
 import { auditStep } from '../operator/audit.ts'
 import { endpointSecretName } from '../secrets.ts'
-import type { ReadDeps } from '../table/read.ts'
-import { transact, type WriteDeps } from '../table/write.ts'
 import type { Endpoint } from './endpoint.ts'
 import { toEndpointDto } from './endpoint-dto.ts'
 import { insertEndpoint, listAllEndpoints } from './endpoint-store.ts'
 import { assertSafeUrl } from './safe-url.ts'
 
-type RegisterDeps = ReadDeps &
-  WriteDeps &
-  Pick<Deps, 'stage' | 'secrets' | 'resolveHost' | 'randomBytes' | 'now' | 'newId'>
+type RegisterDeps = Pick<Deps, 'table' | 'stage' | 'secrets' | 'resolveHost' | 'randomBytes' | 'now' | 'newId'>
 
 /** Endpoints of one client in use: each one costs every event of that client a delivery. */
 const MAX_LIVE_ENDPOINTS = 50
@@ -55,7 +51,7 @@ export const registerEndpoint = async (
   // Standard base64: most libraries that verify Standard Webhooks refuse the other alphabet.
   const signingSecret = `whsec_${deps.randomBytes(SECRET_BYTES).toString('base64')}`
   await deps.secrets.create(endpoint.secretName, signingSecret)
-  const { applied } = await transact(deps, {
+  const { applied } = await deps.table.transact({
     endpoint: insertEndpoint(endpoint),
     audit: auditStep(deps, {
       subject: endpointId,

@@ -5,15 +5,13 @@ import { TEST_EVENT_TYPE } from '../event/event.ts'
 import { envelopeBody } from '../event/outbox.ts'
 import { type ClientId, type EndpointId, EventIdSchema } from '../ids.ts'
 import { auditStep } from '../operator/audit.ts'
-import type { ReadDeps } from '../table/read.ts'
-import { transact, type WriteDeps } from '../table/write.ts'
 import { requireEndpoint } from './change-endpoint.ts'
 import type { Delivery } from './delivery.ts'
 import { sendDeliveryMessage } from './delivery-message.ts'
 import { insertDelivery } from './delivery-store.ts'
 import { newDelivery } from './new-delivery.ts'
 
-type TestDeps = ReadDeps & WriteDeps & Pick<Deps, 'queues' | 'now' | 'newId'>
+type TestDeps = Pick<Deps, 'table' | 'queues' | 'now' | 'newId'>
 
 type Target = { readonly clientId: ClientId; readonly endpointId: EndpointId; readonly operator: string }
 
@@ -28,7 +26,7 @@ export const sendTestEvent = async (deps: TestDeps, { clientId, endpointId, oper
   const eventId = v.parse(EventIdSchema, deps.newId())
   const body = envelopeBody(TEST_EVENT_TYPE, eventId, now, { client_id: clientId, endpoint_id: endpointId })
   const delivery = newDelivery({ eventId, eventType: TEST_EVENT_TYPE, body, firedAt: now }, endpoint, now)
-  const { applied } = await transact(deps, {
+  const { applied } = await deps.table.transact({
     delivery: insertDelivery(delivery),
     audit: auditStep(deps, {
       subject: endpointId,

@@ -5,14 +5,13 @@ import { handler as revokeApiKey } from '../../functions/admin/revoke-api-key.ts
 import { keyIdOf } from '../../shared/client/api-key.ts'
 import { authenticate } from '../../shared/client/authenticate.ts'
 import { apiKeyKey, auditPk } from '../../shared/table/keys.ts'
-import { getItem, queryPage } from '../../shared/table/read.ts'
 import { addMs } from '../../shared/time.ts'
 import { aClientId, issueKey, registerClient } from '../support/client-builders.ts'
 import { invokeAdmin } from '../support/invoke-admin.ts'
 import { type TestDeps, testDeps } from '../support/test-deps.ts'
 
 const auditTrail = async (deps: TestDeps, subject: string) => {
-  const { items } = await queryPage(deps, { partition: [auditPk(subject)], limit: 100 })
+  const { items } = await deps.table.query({ partition: [auditPk(subject)], limit: 100 })
   return items.map(({ action, operator }) => ({ action, operator }))
 }
 
@@ -39,8 +38,8 @@ describe('issue-api-key (design section 7)', () => {
       revoked_at: null,
     })
     expect(await authenticate(deps, `Bearer ${text}`)).toStrictEqual(client)
-    const { items } = await queryPage(deps, { partition: [auditPk(client.clientId)], limit: 100 })
-    const stored = JSON.stringify([await getItem(deps, apiKeyKey(keyId)), items, deps.lines])
+    const { items } = await deps.table.query({ partition: [auditPk(client.clientId)], limit: 100 })
+    const stored = JSON.stringify([await deps.table.get(apiKeyKey(keyId)), items, deps.lines])
     expect(stored).toContain(keyId)
     expect(stored).not.toContain(text.slice(-43))
     expect(await auditTrail(deps, client.clientId)).toStrictEqual([
@@ -94,7 +93,7 @@ describe('issue-api-key (design section 7)', () => {
     const answer = await invokeAdmin(issueApiKey, repeating, { operator: 'ana', client_id: clientId })
 
     expect(answer.status).toBe(500)
-    expect(await getItem(deps, apiKeyKey(key.keyId))).toMatchObject({ createdAt: key.createdAt })
+    expect(await deps.table.get(apiKeyKey(key.keyId))).toMatchObject({ createdAt: key.createdAt })
     expect(await auditTrail(deps, clientId)).toHaveLength(2)
   })
 

@@ -1,26 +1,24 @@
 import * as v from 'valibot'
-import { describe, expect, inject, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { handler as createClient } from '../../functions/admin/create-client.ts'
 import { handler as getClient } from '../../functions/admin/get-client.ts'
 import { handler as listClients } from '../../functions/admin/list-clients.ts'
 import { handler as updateClient } from '../../functions/admin/update-client.ts'
-import { createTable } from '../../infra/local/emulators/create-table.ts'
 import { findClient } from '../../shared/client/client-store.ts'
 import { type ClientId, ClientIdSchema } from '../../shared/ids.ts'
 import { auditPk, clientKey, windowKey } from '../../shared/table/keys.ts'
-import { getItem, queryPage } from '../../shared/table/read.ts'
 import { put } from '../../shared/table/step.ts'
-import { conditionalWrite } from '../../shared/table/write.ts'
 import { addMs, HOUR_MS } from '../../shared/time.ts'
 import { aClient, aClientId, registerClient } from '../support/client-builders.ts'
 import { recordTable } from '../support/intercept-table.ts'
 import { invokeAdmin } from '../support/invoke-admin.ts'
+import { depsWithOwnTable } from '../support/own-table.ts'
 import { type TestDeps, testDeps } from '../support/test-deps.ts'
 
 const BANK = { bank_name: 'BCA', bank_account_no: '0123456789', bank_account_name: 'PT Warung Kopi' }
 
 const auditTrail = async (deps: TestDeps, subject: string) => {
-  const { items } = await queryPage(deps, { partition: [auditPk(subject)], limit: 100 })
+  const { items } = await deps.table.query({ partition: [auditPk(subject)], limit: 100 })
   return items.map(({ operator, action, before, after, at }) => ({ operator, action, before, after, at }))
 }
 
@@ -61,7 +59,7 @@ describe('create-client (design section 7)', () => {
 
     const clientId = theId(body)
     expect(body).toStrictEqual({ client_id: clientId, ...fields, created_at: deps.now() })
-    expect(await getItem(deps, windowKey(clientId))).toStrictEqual({
+    expect(await deps.table.get(windowKey(clientId))).toStrictEqual({
       ...windowKey(clientId),
       settledUntil: addMs(deps.now(), -HOUR_MS),
       settledMinor: 0,
@@ -78,7 +76,7 @@ describe('create-client (design section 7)', () => {
   it('writes nothing at all when the window is refused', async () => {
     const deps = testDeps()
     const clientId = aClientId()
-    await conditionalWrite(deps, put(windowKey(clientId), { settledUntil: deps.now() }))
+    await deps.table.write(put(windowKey(clientId), { settledUntil: deps.now() }))
 
     const answer = await invokeAdmin(
       createClient,
@@ -94,7 +92,7 @@ describe('create-client (design section 7)', () => {
   it('refuses an id that is taken instead of overwriting its client', async () => {
     const deps = testDeps()
     const client = aClient()
-    await conditionalWrite(deps, put(clientKey(client.clientId), client))
+    await deps.table.write(put(clientKey(client.clientId), client))
 
     const answer = await invokeAdmin(
       createClient,
@@ -104,7 +102,7 @@ describe('create-client (design section 7)', () => {
 
     expect(answer.status).toBe(500)
     expect(await findClient(deps, client.clientId)).toStrictEqual(client)
-    expect(await getItem(deps, windowKey(client.clientId))).toBeUndefined()
+    expect(await deps.table.get(windowKey(client.clientId))).toBeUndefined()
   })
 
   it.each([
@@ -166,10 +164,7 @@ describe('operator actions on an unknown client', () => {
 
 describe('list-clients (design section 7)', () => {
   it('pages through all clients, newest first', async () => {
-    const shared = testDeps()
-    const name = `gateway-clients-${crypto.randomUUID()}`
-    await createTable(inject('dynamodbEndpoint'), name)
-    const deps = { ...shared, table: { ...shared.table, name } }
+    const deps = await depsWithOwnTable()
     const names: string[] = []
     for (const client of ['one', 'two', 'three']) {
       deps.clock.advance(1)
@@ -190,7 +185,7 @@ describe('list-clients (design section 7)', () => {
     const deps = testDeps()
     const { clientId, createdAt } = await registerClient(deps)
 
-    expect(await getItem(deps, clientKey(clientId))).toMatchObject({
+    expect(await deps.table.get(clientKey(clientId))).toMatchObject({
       owner: 'gateway',
       entity: 'client',
       listedAt: createdAt,

@@ -4,9 +4,7 @@ import { applyProviderReport } from '../../shared/payment/apply-provider-report.
 import { pointFromDestination } from '../../shared/payment/destination-store.ts'
 import { exists } from '../../shared/table/condition.ts'
 import { destinationKey, destinationPk } from '../../shared/table/keys.ts'
-import { queryPage } from '../../shared/table/read.ts'
 import { remove } from '../../shared/table/step.ts'
-import { transact } from '../../shared/table/write.ts'
 import { invokeAdmin } from '../support/invoke-admin.ts'
 import { aPendingPayment, aStoredClient, create, OVO_REQUEST } from '../support/payment-builders.ts'
 import { aSucceededPayment } from '../support/settlement-builders.ts'
@@ -88,7 +86,7 @@ describe('find-payments by destination', () => {
     const { payment } = await create(deps, client, undefined, 'key')
     await create(deps, client, undefined, 'key')
 
-    const { items } = await queryPage(deps, { partition: [destinationPk(destination)], limit: 10 })
+    const { items } = await deps.table.query({ partition: [destinationPk(destination)], limit: 10 })
     expect(items.map(({ sk }) => sk)).toStrictEqual([`${payment.createdAt}#${payment.paymentId}`])
   })
 
@@ -96,7 +94,7 @@ describe('find-payments by destination', () => {
     const { deps, destination } = depsAt()
     const payment = await aPendingPayment(deps, await aStoredClient(deps))
     const other = `${destination}1`
-    await transact(deps, { astray: pointFromDestination({ ...payment, paymentDestination: other }) })
+    await deps.table.transact({ astray: pointFromDestination({ ...payment, paymentDestination: other }) })
 
     expect(await found(deps, { payment_destination: destination })).toMatchObject({ ids: [payment.paymentId] })
     expect(await found(deps, { payment_destination: other })).toMatchObject({ ids: [] })
@@ -106,7 +104,7 @@ describe('find-payments by destination', () => {
     const deps = testDeps()
     await aPendingPayment(deps, await aStoredClient(deps), OVO_REQUEST)
 
-    const { items } = await queryPage(deps, { partition: [destinationPk('')], limit: 1 })
+    const { items } = await deps.table.query({ partition: [destinationPk('')], limit: 1 })
 
     expect(items).toStrictEqual([])
     expect(await invokeAdmin(findPayments, deps, { payment_destination: '' })).toMatchObject({ status: 422 })
@@ -116,7 +114,7 @@ describe('find-payments by destination', () => {
     const deps = testDeps()
     const client = await aStoredClient(deps)
     const { paymentId, paymentDestination, createdAt } = await aSucceededPayment(deps, client)
-    await transact(deps, { pointer: remove(destinationKey(paymentDestination, createdAt, paymentId), exists) })
+    await deps.table.transact({ pointer: remove(destinationKey(paymentDestination, createdAt, paymentId), exists) })
 
     const search = { client_id: client.clientId, payment_destination: paymentDestination }
 

@@ -21,16 +21,16 @@ import { aStoredClient } from '../support/payment-builders.ts'
 import { aDayLater, aSettledClient, aSucceededPayment, BANK } from '../support/settlement-builders.ts'
 import { type TestDeps, testDeps } from '../support/test-deps.ts'
 
-let table: TestDeps['table']
+let requests: TestDeps['requests']
 
 /** What is to be paid out is listed over all clients. */
 beforeAll(async () => {
-  ;({ table } = await depsWithOwnTable())
+  ;({ requests } = await depsWithOwnTable())
 })
 
 describe('trigger-settlement (spec 3.2, rule 4)', () => {
   it('settles at once under the rules of the sweep and answers what it recorded', async () => {
-    const deps = testDeps({ table })
+    const deps = testDeps({ requests })
     const client = await aStoredClient(deps, { settlementFloorMinor: minor(95_899), bank: BANK })
     await aSucceededPayment(deps, client)
     aDayLater(deps)
@@ -61,7 +61,7 @@ describe('trigger-settlement (spec 3.2, rule 4)', () => {
   })
 
   it('is refused at the floor, saying what is eligible, what the floor is and what to wait for', async () => {
-    const deps = testDeps({ table })
+    const deps = testDeps({ requests })
     const client = await aStoredClient(deps, { settlementFloorMinor: minor(95_900) })
     await aSucceededPayment(deps, client)
     deps.clock.advance(60)
@@ -82,7 +82,7 @@ describe('trigger-settlement (spec 3.2, rule 4)', () => {
   })
 
   it('names the date from which waiting fees pass, and they pass then', async () => {
-    const deps = testDeps({ table })
+    const deps = testDeps({ requests })
     const client = await aStoredClient(deps, { settlementFloorMinor: minor(0) })
     await aSucceededPayment(deps, client, { feeStatus: 'estimated' })
     aDayLater(deps)
@@ -106,7 +106,7 @@ describe('trigger-settlement (spec 3.2, rule 4)', () => {
   })
 
   it('warns of a settlement recorded without bank details, until it has them', async () => {
-    const deps = testDeps({ table })
+    const deps = testDeps({ requests })
     const client = await aStoredClient(deps, { settlementFloorMinor: minor(0), bank: undefined })
     await aSucceededPayment(deps, client)
     aDayLater(deps)
@@ -146,7 +146,7 @@ describe('trigger-settlement (spec 3.2, rule 4)', () => {
 
 describe('list-settlements', () => {
   it('shows what is to be paid out over all clients, newest first, and nothing once it is closed', async () => {
-    const deps = testDeps({ table })
+    const deps = testDeps({ requests })
     deps.clock.set(addMs(deps.now(), 365 * DAY_MS))
     const first = await aSettledClient(deps)
     deps.clock.advance(60)
@@ -174,7 +174,7 @@ describe('list-settlements', () => {
   })
 
   it("shows one client's settlements in every state, newest period first, in pages", async () => {
-    const deps = testDeps({ table })
+    const deps = testDeps({ requests })
     const { client, settlement: first } = await aSettledClient(deps)
     await invokeAdmin(markFailed, deps, { operator: OPERATOR, settlement_id: first.settlementId, notes: 'closed' })
     await aSucceededPayment(deps, client)
@@ -197,7 +197,7 @@ describe('list-settlements', () => {
   it.each([{}, { status: 'recorded', client_id: crypto.randomUUID() }, { status: 'failed' }])(
     'refuses to guess what %o asks for',
     async (payload) => {
-      expect(await invokeAdmin(listSettlements, testDeps({ table }), payload)).toMatchObject({
+      expect(await invokeAdmin(listSettlements, testDeps({ requests }), payload)).toMatchObject({
         status: 422,
         body: { code: 'validation', field_errors: expect.any(Object), action_hint: expect.any(String) },
       })
@@ -207,7 +207,7 @@ describe('list-settlements', () => {
 
 describe('get-settlement-statement', () => {
   it('answers JSON by default and CSV when asked', async () => {
-    const deps = testDeps({ table })
+    const deps = testDeps({ requests })
     const { settlement } = await aSettledClient(deps)
     const { recredited_at: _, replaces: __, warning: ___, ...publicView } = shownSettlement(settlement)
 

@@ -4,7 +4,6 @@ import { handler as updateClient } from '../../functions/admin/update-client.ts'
 import { changeClient, findClient } from '../../shared/client/client-store.ts'
 import { ZERO } from '../../shared/money.ts'
 import { auditPk } from '../../shared/table/keys.ts'
-import { queryPage } from '../../shared/table/read.ts'
 import { registerClient } from '../support/client-builders.ts'
 import { interceptTable } from '../support/intercept-table.ts'
 import { invokeAdmin } from '../support/invoke-admin.ts'
@@ -13,7 +12,7 @@ import { type TestDeps, testDeps } from '../support/test-deps.ts'
 const BANK = { bank_name: 'BCA', bank_account_no: '0123456789', bank_account_name: 'PT Warung Kopi' }
 
 const auditTrail = async (deps: TestDeps, subject: string) => {
-  const { items } = await queryPage(deps, { partition: [auditPk(subject)], limit: 100 })
+  const { items } = await deps.table.query({ partition: [auditPk(subject)], limit: 100 })
   return items.map(({ operator, action, before, after, at }) => ({ operator, action, before, after, at }))
 }
 
@@ -96,7 +95,7 @@ describe('update-client (design section 7)', () => {
     let changes = 0
     const busy = interceptTable(deps, {
       after: async ({ name }) => {
-        if (name !== 'GetCommand') return
+        if (name !== 'get') return
         await changeClient(deps, { clientId: client.clientId, operator: 'x', changes: { name: `w${changes++}` } })
       },
     })

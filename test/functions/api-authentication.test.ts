@@ -67,9 +67,7 @@ describe('authentication of every endpoint (spec 5)', () => {
       expect(answer.status).toBe(401)
       expect(answer.body).toStrictEqual({ message: 'invalid credentials', code: 'auth' })
       // At most the one read of key and client.
-      expect(watched.calls.map((made) => made.name)).toStrictEqual(
-        watched.calls.length === 0 ? [] : ['BatchGetCommand'],
-      )
+      expect(watched.calls.map((made) => made.name)).toStrictEqual(watched.calls.length === 0 ? [] : ['batchGet'])
       expect(deps.provider.calls).toStrictEqual([])
     },
   )

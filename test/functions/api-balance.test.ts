@@ -4,7 +4,6 @@ import { applyProviderReport } from '../../shared/payment/apply-provider-report.
 import { findPayment } from '../../shared/payment/find-payment.ts'
 import { windowKey } from '../../shared/table/keys.ts'
 import { update } from '../../shared/table/step.ts'
-import { conditionalWrite } from '../../shared/table/write.ts'
 import { API, type ApiClient, anApiClient, aPaymentBody, call } from '../support/api-event.ts'
 import { payOut, settled } from '../support/payout-scenes.ts'
 import { type TestDeps, testDeps } from '../support/test-deps.ts'
@@ -79,7 +78,7 @@ describe('GET /v1/balance (spec 4.5, 2.2)', () => {
     await aPaidPayment(deps, caller, 100_000)
     const changedAt = '2026-11-22T02:00:00.000Z'
     const swept = { settledMinor: 90_000, availableMinor: 5_000, changedAt }
-    await conditionalWrite(deps, update(windowKey(caller.clientId), { set: swept }))
+    await deps.table.write(update(windowKey(caller.clientId), { set: swept }))
 
     const { body } = await balanceOf(deps, caller)
 

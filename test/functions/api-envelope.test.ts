@@ -1,10 +1,9 @@
 import * as v from 'valibot'
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, inject, it, vi } from 'vitest'
 import { handler as receiveCallback } from '../../functions/callback/receive-provider-callback.ts'
 import { PaymentIdSchema } from '../../shared/ids.ts'
 import { paymentKey } from '../../shared/table/keys.ts'
 import { update } from '../../shared/table/step.ts'
-import { conditionalWrite } from '../../shared/table/write.ts'
 import {
   API,
   type ApiRequest,
@@ -139,7 +138,7 @@ describe('an unexpected failure (spec 7: internal_error)', () => {
     const request = { ...requestTo(deps, name), caller }
     const broken = interceptTable(deps, {
       before: ({ name: command }) => {
-        if (command !== 'BatchGetCommand') throw new Error(`ProvisionedThroughputExceeded on ${deps.table.name}`)
+        if (command !== 'batchGet') throw new Error(`ProvisionedThroughputExceeded on ${inject('tableName')}`)
       },
     })
 
@@ -160,7 +159,7 @@ describe('an unexpected failure (spec 7: internal_error)', () => {
     const caller = await anApiClient(deps)
     const broken = interceptTable(deps, {
       after: ({ name }) => {
-        if (name === 'QueryCommand') throw new Error('the answer was lost')
+        if (name === 'query') throw new Error('the answer was lost')
       },
     })
 
@@ -172,7 +171,7 @@ describe('an unexpected failure (spec 7: internal_error)', () => {
     const caller = await anApiClient(deps)
     const { body } = await call(deps, API.createPayment, { caller, body: aPaymentBody() })
     const paymentId = v.parse(PaymentIdSchema, body['id'])
-    await conditionalWrite(deps, update(paymentKey(paymentId), { remove: ['notionalMinor'] }))
+    await deps.table.write(update(paymentKey(paymentId), { remove: ['notionalMinor'] }))
 
     const answers = [
       await call(deps, API.getPayment, { caller, id: paymentId }),

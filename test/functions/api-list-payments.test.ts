@@ -109,7 +109,7 @@ describe('GET /v1/payments (spec 4.2)', () => {
 
     expect(body).toStrictEqual({ data: [], pagination: { page: 2, per_page: 25, total: 1, total_pages: 1 } })
     // The key and the counts, and no more.
-    expect(watched.calls.map(({ name }) => name)).toStrictEqual(['BatchGetCommand', 'QueryCommand'])
+    expect(watched.calls.map(({ name }) => name)).toStrictEqual(['batchGet', 'query'])
   })
 
   it('leaves out a payment whose status moved on behind the index', async () => {
@@ -117,8 +117,8 @@ describe('GET /v1/payments (spec 4.2)', () => {
     const caller = await anApiClient(deps)
     const [kept, moved] = [await create(deps, caller), await create(deps, caller)]
     const racing = interceptTable(deps, {
-      after: async ({ name, input }) => {
-        if (name === 'QueryCommand' && input['IndexName'] === 'by-status') await close(deps, caller, moved, 'expired')
+      after: async (made) => {
+        if ('query' in made && made.query.index === 'by-status') await close(deps, caller, moved, 'expired')
       },
     })
 

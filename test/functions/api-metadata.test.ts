@@ -5,9 +5,7 @@ import { handler as getPayment } from '../../functions/admin/get-payment.ts'
 import { PaymentIdSchema } from '../../shared/ids.ts'
 import { applyProviderReport } from '../../shared/payment/apply-provider-report.ts'
 import { eventKey, paymentKey } from '../../shared/table/keys.ts'
-import { getItem } from '../../shared/table/read.ts'
 import { update } from '../../shared/table/step.ts'
-import { conditionalWrite } from '../../shared/table/write.ts'
 import { API, type ApiClient, anApiClient, aPaymentBody, call } from '../support/api-event.ts'
 import { invokeAdmin } from '../support/invoke-admin.ts'
 import { type TestDeps, testDeps } from '../support/test-deps.ts'
@@ -65,7 +63,7 @@ describe('metadata (spec 2.1: returned unchanged; design section 5: digit for di
     const fetched = await call(deps, API.getPayment, { caller, id: String(body['id']) })
 
     expect(metadataIn(fetched.text)).toBe(metadata)
-    const event = payment && (await getItem(deps, eventKey(payment.paymentId, 'payment.succeeded')))
+    const event = payment && (await deps.table.get(eventKey(payment.paymentId, 'payment.succeeded')))
     expect(metadataIn(String(event?.['body']))).toBe(metadata)
   })
 
@@ -85,7 +83,7 @@ describe('metadata (spec 2.1: returned unchanged; design section 5: digit for di
     const caller = await anApiClient(deps)
     const { body } = await create(deps, caller, '{}', 'k')
     const id = v.parse(PaymentIdSchema, body['id'])
-    await conditionalWrite(deps, update(paymentKey(id), { set: { metadata: '{"9":1.0,"10":2,"b":"é"}' } }))
+    await deps.table.write(update(paymentKey(id), { set: { metadata: '{"9":1.0,"10":2,"b":"é"}' } }))
 
     const { text } = await call(deps, API.getPayment, { caller, id })
 

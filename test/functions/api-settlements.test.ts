@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
 import { closeStep } from '../../shared/settlement/settlement-store.ts'
-import { conditionalWrite } from '../../shared/table/write.ts'
 import { DAY_MS, type Timestamp, timestampOf } from '../../shared/time.ts'
 import { API, anApiClient, call } from '../support/api-event.ts'
 import { storedSettlement } from '../support/stored-settlement.ts'
@@ -50,7 +49,7 @@ describe('GET /v1/settlements/{id} (spec 4.7, 2.3)', () => {
     const caller = await anApiClient(deps)
     const recorded = await storedSettlement(deps, { clientId: caller.clientId, triggeredBy: 'manual', bank: BANK })
     const settledAt = '2026-11-21T09:00:00.000Z' as Timestamp
-    await conditionalWrite(deps, closeStep({ ...recorded, status: 'manual_paid', notes: 'batch 7', settledAt }))
+    await deps.table.write(closeStep({ ...recorded, status: 'manual_paid', notes: 'batch 7', settledAt }))
 
     const { body } = await call(deps, API.getSettlement, { caller, id: recorded.settlementId })
 

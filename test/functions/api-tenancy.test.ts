@@ -65,7 +65,7 @@ describe('an id of another client (spec 1, 7: exactly as one that does not exist
       message: name === 'getSettlement' ? 'settlement not found' : 'payment not found',
       code: 'not_found',
     })
-    expect(commands).toStrictEqual(['BatchGetCommand', 'GetCommand'])
+    expect(commands).toStrictEqual(['batchGet', 'get'])
     expect(deps.provider.calls).toHaveLength(callsBefore)
   })
 
@@ -169,6 +169,6 @@ describe('an id of a wrong shape (design section 5: 404 without a read)', () => 
     const answer = await call(watched.deps, API[name], { caller, id })
 
     expect(answer.status).toBe(404)
-    expect(watched.calls.map((made) => made.name)).toStrictEqual(['BatchGetCommand'])
+    expect(watched.calls.map((made) => made.name)).toStrictEqual(['batchGet'])
   })
 })

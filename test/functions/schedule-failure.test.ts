@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { handler as checkDueWork } from '../../functions/schedule/check-due-work.ts'
 import { handler as sweepSettlements } from '../../functions/schedule/sweep-settlements.ts'
 import { handler as syncProviderTransactions } from '../../functions/schedule/sync-provider-transactions.ts'
-import { asDocumentClient } from '../simulation/sim-table/as-document-client.ts'
+import { interceptTable } from '../support/intercept-table.ts'
 import { testDeps } from '../support/test-deps.ts'
 
 const BROKEN = new ConditionalCheckFailedException({
@@ -28,8 +28,7 @@ describe('a scheduled run that breaks off', () => {
   ])(
     'of %s is written down, and fails without telling Lambda what the cause carries',
     async (functionName, handler) => {
-      const client = asDocumentClient(() => Promise.reject(BROKEN))
-      const deps = testDeps({ table: { client, name: 'broken' } })
+      const deps = interceptTable(testDeps(), { before: () => Promise.reject(BROKEN) })
 
       const { error } = await outcomeOf(handler.withDeps(deps)({}, { functionName } as never))
 

@@ -17,6 +17,7 @@ import { jsonReply, startLocalHttpServer } from '../../infra/local/process/local
 import { deployedStage } from '../../infra/stack/stage.ts'
 import { documentClient } from '../../shared/runtime/aws-table.ts'
 import { ENV } from '../../shared/runtime/config.ts'
+import { dynamoDbRequests } from '../../shared/runtime/dynamodb-table.ts'
 import { callbackSecretName, providerSecretName } from '../../shared/secrets.ts'
 import { DAY_MS, timestampOf } from '../../shared/time.ts'
 import { anInvocation } from '../support/asset-events.ts'
@@ -93,8 +94,8 @@ const dynamodbEnvironment = () => {
 
 /** A merchant of its own for every function, whose past lies some days before now. */
 const aWorld = async (tableName: string) => {
-  const table = { client: documentClient(localAws(inject('dynamodbEndpoint'))), name: tableName }
-  const deps = testDeps({ table, stage: { ...testDeps().stage, name: STAGE } })
+  const requests = dynamoDbRequests({ client: documentClient(localAws(inject('dynamodbEndpoint'))), name: tableName })
+  const deps = testDeps({ requests, stage: { ...testDeps().stage, name: STAGE } })
   deps.clock.set(timestampOf(Date.now() - 9 * DAY_MS))
   const world = await operatorWorld(deps)
   // One payment that is known to the provider the functions ask, and was made just now.

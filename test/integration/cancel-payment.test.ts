@@ -5,7 +5,6 @@ import { findStoredPayment, noteCancelRequested } from '../../shared/payment/pay
 import type { CancelAnswer } from '../../shared/provider/provider.ts'
 import { findSuspense } from '../../shared/suspense/suspense-store.ts'
 import { eventKey } from '../../shared/table/keys.ts'
-import { getItem } from '../../shared/table/read.ts'
 import { ledgerView } from '../support/ledger-view.ts'
 import { aPendingPayment, aStoredClient } from '../support/payment-builders.ts'
 import { testDeps } from '../support/test-deps.ts'
@@ -30,7 +29,7 @@ describe('cancelPayment (spec 4.4)', () => {
     expect(deps.provider.requests.get(payment.paymentRequestId)?.status).toBe('cancelled')
     expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 0, cancelled: 1 })
     for (const type of ['payment.succeeded', 'payment.failed', 'payment.expired']) {
-      expect(await getItem(deps, eventKey(payment.paymentId, type))).toBeUndefined()
+      expect(await deps.table.get(eventKey(payment.paymentId, type))).toBeUndefined()
     }
   })
 

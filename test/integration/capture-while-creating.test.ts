@@ -5,7 +5,6 @@ import type { Payment } from '../../shared/payment/payment.ts'
 import { findStoredPayment } from '../../shared/payment/payment-store.ts'
 import { findSuspense } from '../../shared/suspense/suspense-store.ts'
 import { paymentKey } from '../../shared/table/keys.ts'
-import { getItem } from '../../shared/table/read.ts'
 import { ledgerView } from '../support/ledger-view.ts'
 import { aRequest, aStoredClient, create, OVO_REQUEST } from '../support/payment-builders.ts'
 import { testDeps } from '../support/test-deps.ts'
@@ -69,7 +68,7 @@ describe('a capture while the payment is still being created (OVO answers at onc
     deps.clock.advance(31)
     const [attempted] = deps.provider.calls
     const paymentId = (attempted?.id ?? '').slice(0, 36) as Payment['paymentId']
-    const item = await getItem(deps, paymentKey(paymentId))
+    const item = await deps.table.get(paymentKey(paymentId))
 
     const checked = await checkDuePayment(deps, { paymentId, dueAt: item?.['dueAt'] as Payment['createdAt'] })
 

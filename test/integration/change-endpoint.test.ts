@@ -69,7 +69,7 @@ describe('update-endpoint', () => {
     const endpoint = await storedEndpoint(deps)
     const racing = interceptTable(deps, {
       before: async ({ name }) => {
-        if (name === 'TransactWriteCommand') await update(deps, endpoint, theirs)
+        if (name === 'transact') await update(deps, endpoint, theirs)
       },
     })
 
@@ -86,7 +86,7 @@ describe('update-endpoint', () => {
     const { clientId, endpointId } = endpoint
     const racing = interceptTable(deps, {
       before: async ({ name }) => {
-        if (name !== 'TransactWriteCommand') return
+        if (name !== 'transact') return
         await invokeAdmin(deleteEndpoint, deps, { operator: OPERATOR, client_id: clientId, endpoint_id: endpointId })
       },
     })

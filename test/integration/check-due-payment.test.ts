@@ -6,7 +6,6 @@ import { findStoredPayment, rememberCapture } from '../../shared/payment/payment
 import { referenceOf } from '../../shared/payment/provider-attempts.ts'
 import { paymentKey } from '../../shared/table/keys.ts'
 import { update } from '../../shared/table/step.ts'
-import { conditionalWrite } from '../../shared/table/write.ts'
 import { aCreating, FIRST_ATTEMPT } from '../support/creating-payment.ts'
 import { ledgerView } from '../support/ledger-view.ts'
 import { aPendingPayment, aStoredClient } from '../support/payment-builders.ts'
@@ -29,8 +28,7 @@ describe('checkDuePayment: captures remembered while the payment was created', (
     const deps = testDeps()
     const client = await aStoredClient(deps)
     const payment = await aPendingPayment(deps, client)
-    await conditionalWrite(
-      deps,
+    await deps.table.write(
       update(paymentKey(payment.paymentId), { add: { rememberedPaymentIds: new Set(['py-remembered']) } }),
     )
     capturedUpstream(deps, payment, 'py-remembered')

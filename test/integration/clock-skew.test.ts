@@ -12,7 +12,6 @@ import { findStoredPayment } from '../../shared/payment/payment-store.ts'
 import { settleClient } from '../../shared/settlement/settle-client.ts'
 import { windowKey } from '../../shared/table/keys.ts'
 import { update } from '../../shared/table/step.ts'
-import { conditionalWrite } from '../../shared/table/write.ts'
 import { addMs, DAY_MS, HOUR_MS, SECOND_MS } from '../../shared/time.ts'
 import { expectBalanced } from '../support/expect-balanced.ts'
 import { interceptTable } from '../support/intercept-table.ts'
@@ -45,7 +44,7 @@ const sweep = async (deps: TestDeps, client: Client) =>
 
 /** A window as older releases made it, with the payments that were there already. */
 const openAtBirth = (deps: TestDeps, { clientId, createdAt }: Client, fields: object = {}) =>
-  conditionalWrite(deps, update(windowKey(clientId), { set: { settledUntil: createdAt, ...fields } }))
+  deps.table.write(update(windowKey(clientId), { set: { settledUntil: createdAt, ...fields } }))
 
 describe("a client's window", () => {
   it('has no payment before it, however far the clocks of two machines are apart', async () => {
@@ -136,8 +135,7 @@ describe('the audit', () => {
     const client = await aStoredClient(deps)
     const { payment } = await create(ahead, client)
     behind.provider.script('getRequest', async () => ({ kind: 'unanswered', reason: 'unreachable' }))
-    await conditionalWrite(
-      deps,
+    await deps.table.write(
       update({ pk: `PAYMENT#${payment.paymentId}`, sk: 'PAYMENT' }, { set: { dueAt: behind.now() } }),
     )
 
@@ -193,7 +191,7 @@ describe('paid_at', () => {
     let conflicts = 0
     const frozen = interceptTable(deps, {
       before: ({ name }) => {
-        if (name !== 'TransactWriteCommand' || conflicts++ > 0) return
+        if (name !== 'transact' || conflicts++ > 0) return
         deps.clock.advance(2 * 86_400)
         throw new TransactionConflictException({ message: 'conflict', $metadata: {} })
       },

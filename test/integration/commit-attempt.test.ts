@@ -8,7 +8,7 @@ import { ledgerView } from '../support/ledger-view.ts'
 import { aRequest, aStoredClient, create } from '../support/payment-builders.ts'
 import { testDeps } from '../support/test-deps.ts'
 
-const COMMIT = 'TransactWriteCommand'
+const COMMIT = 'transact'
 
 const aFirstAttempt = async () => {
   const { deps, client, creating } = await aCreating(FIRST_ATTEMPT)

@@ -60,7 +60,7 @@ describe('a window that an older release wrote', () => {
     expect(await figuresOf(recorded, client)).toStrictEqual(FIGURES_OF_ALL_STATES)
 
     expect(indexReads(first.calls)).toBe(1)
-    expect(calls.map(({ name }) => name)).toStrictEqual(['QueryCommand', 'BatchGetCommand'])
+    expect(calls.map(({ name }) => name)).toStrictEqual(['query', 'batchGet'])
     expect(indexReads(calls)).toBe(0)
   })
 
@@ -164,9 +164,7 @@ describe('counting the payouts of a window', () => {
     const deps = testDeps()
     const scene = await anOlderClient(deps)
     const { client } = scene
-    const raced = beforeFirst(deps, 'UpdateCommand', () =>
-      byOlderRelease(deps, client.clientId, () => other(deps, scene)),
-    )
+    const raced = beforeFirst(deps, 'update', () => byOlderRelease(deps, client.clientId, () => other(deps, scene)))
 
     const shown = await figuresOf(raced, client)
 
@@ -179,7 +177,7 @@ describe('counting the payouts of a window', () => {
   it.each(['an older', 'this'])('shows a payout of %s release that comes between', async (release) => {
     const deps = testDeps()
     const { client, recorded } = await anOlderClient(deps)
-    const raced = beforeFirst(deps, 'UpdateCommand', () =>
+    const raced = beforeFirst(deps, 'update', () =>
       release === 'this' ? payOut(deps, recorded) : byOlderRelease(deps, client.clientId, () => payOut(deps, recorded)),
     )
 
@@ -195,7 +193,7 @@ describe('counting the payouts of a window', () => {
     const client = await aStoredClient(deps, { settlementFloorMinor: minor(0) })
     const settlement = await settled(deps, client, 10_000)
     await forgetPayouts(deps, client.clientId)
-    const raced = beforeFirst(deps, 'UpdateCommand', async () => {
+    const raced = beforeFirst(deps, 'update', async () => {
       await fail(deps, settlement)
       await recredit(deps, settlement)
       deps.clock.advance(1)

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
 import { handler } from '../../functions/queue/deliver-webhook.ts'
-import { transact } from '../../shared/table/write.ts'
 import { deliverWebhook } from '../../shared/webhook/deliver-webhook.ts'
 import type { Delivery } from '../../shared/webhook/delivery.ts'
 import { claimAttempt, listAttempts } from '../../shared/webhook/delivery-store.ts'
@@ -74,7 +73,7 @@ describe('deliver-webhook: endpoints and secrets that are not there', () => {
     const { deps, endpoint, delivery } = await dueDelivery()
     deps.answerWebhooks(async () => FAILED)
     await deliverWebhook(deps, messageFor(delivery))
-    await transact(deps, { endpoint: change(endpoint) })
+    await deps.table.transact({ endpoint: change(endpoint) })
 
     await drainQueue(deps)
 
@@ -102,7 +101,7 @@ describe('deliver-webhook: endpoints and secrets that are not there', () => {
     )
     const racing = interceptTable(deps, {
       before: async ({ name }) => {
-        if (name === 'UpdateCommand') await claimAttempt(deps, delivery, { token: 'theirs', until: deps.now() })
+        if (name === 'update') await claimAttempt(deps, delivery, { token: 'theirs', until: deps.now() })
       },
     })
 

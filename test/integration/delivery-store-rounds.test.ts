@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { transact } from '../../shared/table/write.ts'
 import { addMs } from '../../shared/time.ts'
 import type { Delivery } from '../../shared/webhook/delivery.ts'
 import {
@@ -39,7 +38,7 @@ describe('startRound', () => {
   it('schedules the same row anew, with eight attempts ahead of it', async () => {
     const { deps, delivery } = await arrangeDelivery({ ...TERMINAL, status: 'abandoned', attempts: 8 })
 
-    const { applied } = await transact(deps, { delivery: startRound(delivery, deps.now()) })
+    const { applied } = await deps.table.transact({ delivery: startRound(delivery, deps.now()) })
 
     expect(applied).toBe(true)
     expect(await rowOf(deps, delivery)).toStrictEqual({
@@ -58,7 +57,7 @@ describe('startRound', () => {
   ])('is refused when %s', async (_case, difference) => {
     const { deps, delivery } = await arrangeDelivery({ ...TERMINAL, status: 'abandoned', attempts: 8, ...difference })
 
-    const { applied } = await transact(deps, {
+    const { applied } = await deps.table.transact({
       delivery: startRound({ ...delivery, status: 'abandoned', attempts: 8 }, deps.now()),
     })
 
@@ -91,7 +90,7 @@ describe('postponeDelivery', () => {
 describe('completeAlert', () => {
   it('leaves the due work of a new round alone', async () => {
     const { deps, delivery } = await arrangeDelivery({ ...TERMINAL, status: 'abandoned', attempts: 8 })
-    await transact(deps, { delivery: startRound(delivery, deps.now()) })
+    await deps.table.transact({ delivery: startRound(delivery, deps.now()) })
 
     await completeAlert(deps, delivery)
 

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { conditionalWrite } from '../../shared/table/write.ts'
 import { findEndpoint, insertEndpoint } from '../../shared/webhook/endpoint-store.ts'
 import { testDeps } from '../support/test-deps.ts'
 import { storedEndpoint } from '../support/webhook-builders.ts'
@@ -11,7 +10,7 @@ describe('insertEndpoint', () => {
     const deleted = await storedEndpoint(deps, { enabled: false, deletedAt: deps.now() })
 
     for (const endpoint of [live, deleted]) {
-      const { applied } = await conditionalWrite(deps, insertEndpoint({ ...endpoint, url: 'https://other.example/' }))
+      const { applied } = await deps.table.write(insertEndpoint({ ...endpoint, url: 'https://other.example/' }))
 
       expect(applied).toBe(false)
       expect(await findEndpoint(deps, endpoint.clientId, endpoint.endpointId)).toStrictEqual(endpoint)

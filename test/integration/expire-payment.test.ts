@@ -200,7 +200,7 @@ describe('a cancel that meets the expiry', () => {
     let begun = false
     const raced = interceptTable(deps, {
       before: async ({ name }) => {
-        if (begun || name !== 'UpdateCommand') return
+        if (begun || name !== 'update') return
         begun = true
         await noteExpiryStarted(deps, payment.paymentId, deps.now())
       },

@@ -46,7 +46,7 @@ describe('fanOutEvent: crashes', () => {
     expect(deps.lines).toMatchObject([{ code: 'event.fan_out_failed', fields: { failed: 1, endpoints: 3 } }])
   })
 
-  it.each(['QueryCommand', 'PutCommand', 'UpdateCommand'])('ends complete after dying at its %s', async (command) => {
+  it.each(['query', 'put', 'update'])('ends complete after dying at its %s', async (command) => {
     const { deps, event, endpoints } = await eventFor({}, {})
     const dying = interceptTable(deps, {
       before: ({ name }) => {

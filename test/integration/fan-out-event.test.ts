@@ -4,7 +4,6 @@ import { handler } from '../../functions/stream/fan-out-events.ts'
 import { fanOutEvent } from '../../shared/event/fan-out-event.ts'
 import { deliveryIdFor } from '../../shared/ids.ts'
 import { toItem } from '../../shared/table/attributes.ts'
-import { transact } from '../../shared/table/write.ts'
 import { addMs } from '../../shared/time.ts'
 import { changeEndpoint } from '../../shared/webhook/endpoint-store.ts'
 import { aClientId } from '../support/client-builders.ts'
@@ -125,7 +124,7 @@ describe('fanOutEvent (spec 6)', () => {
     await fanOutEvent(deps, event)
     const [endpoint] = endpoints
     if (!endpoint) throw new Error('no endpoint')
-    await transact(deps, { endpoint: changeEndpoint(endpoint, { enabled: true }) })
+    await deps.table.transact({ endpoint: changeEndpoint(endpoint, { enabled: true }) })
 
     await fanOutEvent(deps, event)
 

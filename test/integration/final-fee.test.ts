@@ -59,7 +59,7 @@ describe('finalFee: a fee that was waited for long enough (design section 4, Swe
     const { deps, client, paid } = await aCredited()
     const overtaken = interceptTable(deps, {
       before: async ({ name }) => {
-        if (name !== 'TransactWriteCommand') return
+        if (name !== 'transact') return
         await makeFeeFinal(deps, paid.payment, { status: 'actual', feeMinor: minor(4_321) })
       },
     })

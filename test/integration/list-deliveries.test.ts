@@ -132,7 +132,7 @@ describe('list-deliveries (design section 7)', () => {
     const delivery = await storedDelivery(deps, endpoint)
     const stale = interceptTable(deps, {
       before: async ({ name }) => {
-        if (name === 'BatchGetCommand') await skipDelivery(deps, delivery)
+        if (name === 'batchGet') await skipDelivery(deps, delivery)
       },
     })
 

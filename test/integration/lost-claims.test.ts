@@ -28,7 +28,7 @@ describe('an overdue delivery that another run has claimed', () => {
   it('gets one message', async () => {
     const { deps, delivery } = await dueDelivery()
     deps.clock.advance(120)
-    const late = beforeFirst(deps, 'UpdateCommand', () => checkOverdueDelivery(deps, delivery.deliveryId))
+    const late = beforeFirst(deps, 'update', () => checkOverdueDelivery(deps, delivery.deliveryId))
 
     expect(await checkOverdueDelivery(late, delivery.deliveryId)).toBe(false)
 
@@ -40,7 +40,7 @@ describe('an alert that another run has claimed', () => {
   it('is published once', async () => {
     const { deps, delivery } = await dueDelivery({}, { status: 'abandoned', attempts: 8, nextAttemptAt: undefined })
     deps.clock.advance(120)
-    const late = beforeFirst(deps, 'UpdateCommand', () => checkDeliveryAlert(deps, delivery.deliveryId))
+    const late = beforeFirst(deps, 'update', () => checkDeliveryAlert(deps, delivery.deliveryId))
 
     expect(await checkDeliveryAlert(late, delivery.deliveryId)).toBe(false)
 
@@ -53,7 +53,7 @@ describe('an overdue event that another run has claimed', () => {
     const { deps, event } = await eventFor({})
     deps.clock.advance(120)
     const key = eventKey(event.paymentId, event.type)
-    const late = beforeFirst(deps, 'UpdateCommand', () => checkOverdueEvent(deps, key))
+    const late = beforeFirst(deps, 'update', () => checkOverdueEvent(deps, key))
 
     expect(await checkOverdueEvent(late, key)).toBe(false)
 
@@ -64,7 +64,7 @@ describe('an overdue event that another run has claimed', () => {
 describe('an attempt that another worker has claimed', () => {
   it('is posted once, and recorded by the one that posted it', async () => {
     const { deps, delivery } = await dueDelivery()
-    const late = beforeFirst(deps, 'UpdateCommand', () => deliverWebhook(deps, messageFor(delivery)))
+    const late = beforeFirst(deps, 'update', () => deliverWebhook(deps, messageFor(delivery)))
 
     await deliverWebhook(late, messageFor(delivery))
 
@@ -78,7 +78,7 @@ describe('a recredited settlement that another sweep has recorded again', () => 
     const deps = testDeps()
     const { client, failed } = await failedAndRecredited(deps)
     const sweep = (by: TestDeps) => settleClient(by, client.clientId, { by: 'auto' })
-    const late = beforeFirst(deps, 'TransactWriteCommand', () => sweep(deps))
+    const late = beforeFirst(deps, 'transact', () => sweep(deps))
 
     expect((await sweep(late)).settlements).toStrictEqual([])
 
@@ -94,7 +94,7 @@ describe('a key that another operator has revoked', () => {
     const { clientId } = await registerClient(deps)
     const { key } = await issueKey(deps, clientId)
     const first = deps.now()
-    const late = beforeFirst(deps, 'TransactWriteCommand', () =>
+    const late = beforeFirst(deps, 'transact', () =>
       revokeApiKey(deps, { clientId, keyId: key.keyId, operator: 'ayu' }),
     )
 
@@ -110,7 +110,7 @@ describe('a sync that another run has overtaken', () => {
   it('stops reading and says that it is not complete', async () => {
     const deps = memoryDeps()
     const elsewhere = { position: addMs(deps.now(), -HOUR_MS) }
-    const late = beforeFirst(deps, 'UpdateCommand', () => moveSyncCursor(deps, undefined, elsewhere))
+    const late = beforeFirst(deps, 'update', () => moveSyncCursor(deps, undefined, elsewhere))
 
     const summary = await syncProviderTransactions(late)
 

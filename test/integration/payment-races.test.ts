@@ -29,7 +29,7 @@ const beforeFirst = (deps: TestDeps, kind: string, act: () => Promise<unknown>):
 describe('a capture whose payment is closed between read and write', () => {
   it('is held, and not lost', async () => {
     const { deps, client, payment, providerPaymentId } = await aPaid()
-    const raced = beforeFirst(deps, 'TransactWriteCommand', () => closePayment(deps, payment, 'cancelled', 'cancel'))
+    const raced = beforeFirst(deps, 'transact', () => closePayment(deps, payment, 'cancelled', 'cancel'))
 
     await applyProviderReport(raced, { providerPaymentId }, 'callback')
 
@@ -46,9 +46,7 @@ describe('a closing status whose payment is paid between read and write', () => 
     if (!request) throw new Error('the provider does not know the request')
     const value = { ...request, status: 'expired', latestPaymentId: undefined } as const
     deps.provider.script('getRequest', async () => ({ kind: 'found', value }))
-    const raced = beforeFirst(deps, 'TransactWriteCommand', () =>
-      applyProviderReport(deps, { providerPaymentId }, 'callback'),
-    )
+    const raced = beforeFirst(deps, 'transact', () => applyProviderReport(deps, { providerPaymentId }, 'callback'))
 
     await applyProviderReport(raced, { paymentRequestId: payment.paymentRequestId }, 'callback')
 
@@ -66,7 +64,7 @@ describe('a wrong amount', () => {
     // The process dies as soon as its first transaction is through: nobody comes behind it to make up for it.
     const dying = interceptTable(deps, {
       after: ({ name }) => {
-        if (name === 'TransactWriteCommand' && transactions++ === 0) throw new Error('the process died')
+        if (name === 'transact' && transactions++ === 0) throw new Error('the process died')
       },
     })
 
@@ -80,7 +78,7 @@ describe('a wrong amount', () => {
 describe('a cancel whose payment is paid meanwhile', () => {
   it('answers by the status that is kept, and asks the provider for nothing when it is kept before its note', async () => {
     const { deps, client, payment, providerPaymentId } = await aPaid()
-    const raced = beforeFirst(deps, 'UpdateCommand', () => applyProviderReport(deps, { providerPaymentId }, 'callback'))
+    const raced = beforeFirst(deps, 'update', () => applyProviderReport(deps, { providerPaymentId }, 'callback'))
 
     const cancel = cancelPayment(raced, { clientId: client.clientId, id: payment.paymentId })
 
@@ -91,9 +89,7 @@ describe('a cancel whose payment is paid meanwhile', () => {
   it('answers so as well when it leaves pending only behind the provider', async () => {
     const { deps, client, payment, providerPaymentId } = await aPaid()
     deps.provider.script('cancelRequest', async () => ({ kind: 'not_cancellable' }))
-    const raced = beforeFirst(deps, 'TransactWriteCommand', () =>
-      applyProviderReport(deps, { providerPaymentId }, 'callback'),
-    )
+    const raced = beforeFirst(deps, 'transact', () => applyProviderReport(deps, { providerPaymentId }, 'callback'))
 
     const cancel = cancelPayment(raced, { clientId: client.clientId, id: payment.paymentId })
 

@@ -12,7 +12,6 @@ import {
   rememberCapture,
   scheduleCheck,
 } from '../../shared/payment/payment-store.ts'
-import { transact } from '../../shared/table/write.ts'
 import { addMs } from '../../shared/time.ts'
 import { aCreating } from '../support/creating-payment.ts'
 import { aPaid } from '../support/paid-payment.ts'
@@ -28,8 +27,8 @@ describe('leavePending', () => {
     const { deps, payment } = await aPaid()
     const expired: Payment = { ...payment, status: 'expired', dueAt: undefined }
 
-    const first = await transact(deps, { payment: leavePending(expired) })
-    const second = await transact(deps, { payment: leavePending({ ...expired, status: 'failed' }) })
+    const first = await deps.table.transact({ payment: leavePending(expired) })
+    const second = await deps.table.transact({ payment: leavePending({ ...expired, status: 'failed' }) })
 
     expect([first.applied, second.applied]).toStrictEqual([true, false])
     expect(await stored(deps, payment)).toMatchObject({ status: 'expired' })
@@ -42,8 +41,8 @@ describe('leavePending once the expiry has begun', () => {
     const { deps, payment } = await aPaid()
     await noteExpiryStarted(deps, payment.paymentId, deps.now())
 
-    const cancelled = await transact(deps, { payment: leavePending({ ...payment, status: 'cancelled' }) })
-    const expired = await transact(deps, { payment: leavePending({ ...payment, status: 'expired' }) })
+    const cancelled = await deps.table.transact({ payment: leavePending({ ...payment, status: 'cancelled' }) })
+    const expired = await deps.table.transact({ payment: leavePending({ ...payment, status: 'expired' }) })
 
     expect([cancelled.applied, expired.applied]).toStrictEqual([false, true])
   })
@@ -52,7 +51,7 @@ describe('leavePending once the expiry has begun', () => {
 describe('what may be written to a payment that is terminal', () => {
   const anExpired = async () => {
     const { deps, payment } = await aPaid()
-    await transact(deps, { payment: leavePending({ ...payment, status: 'expired' }) })
+    await deps.table.transact({ payment: leavePending({ ...payment, status: 'expired' }) })
     return { deps, payment, before: await stored(deps, payment) }
   }
 

@@ -9,7 +9,6 @@ import {
   releaseAttempt,
   rememberCapture,
 } from '../../shared/payment/payment-store.ts'
-import { transact } from '../../shared/table/write.ts'
 import { addMs } from '../../shared/time.ts'
 import { aCreating, LEASE_MS } from '../support/creating-payment.ts'
 import { type TestDeps } from '../support/test-deps.ts'
@@ -61,7 +60,7 @@ describe('claimTakeover', () => {
   it('is refused once the payment is there', async () => {
     const { deps, creating } = await aCreating()
     const payment = visible(deps, creating)
-    await transact(deps, { payment: commitPending(payment) })
+    await deps.table.transact({ payment: commitPending(payment) })
 
     const { applied } = await claimTakeover(deps, takenOver(creating, 3), addMs(deps.now(), 86_400_000))
 
@@ -89,9 +88,9 @@ describe.each([
   it('is refused once the payment is there', async () => {
     const { deps, creating } = await aCreating({ leaseUntil: undefined })
     const payment = visible(deps, creating)
-    await transact(deps, { payment: commitPending(payment) })
+    await deps.table.transact({ payment: commitPending(payment) })
 
-    const { applied } = await transact(deps, { payment: step({ ...payment, paymentDestination: '456' }, deps) })
+    const { applied } = await deps.table.transact({ payment: step({ ...payment, paymentDestination: '456' }, deps) })
 
     expect(applied).toBe(false)
     expect(await stored(deps, creating)).toEqual(payment)
@@ -100,7 +99,7 @@ describe.each([
   it('is refused for an attempt that another one took over', async () => {
     const { deps, creating } = await aCreating({ leaseUntil: undefined })
 
-    const { applied } = await transact(deps, { payment: step(visible(deps, { ...creating, attempt: 1 }), deps) })
+    const { applied } = await deps.table.transact({ payment: step(visible(deps, { ...creating, attempt: 1 }), deps) })
 
     expect(applied).toBe(false)
     expect(await stored(deps, creating)).toEqual(creating)
@@ -114,8 +113,8 @@ describe('commitPending and a capture remembered meanwhile', () => {
     const payment = visible(deps, creating)
     const carrying = { ...payment, rememberedPaymentIds: new Set(['py-1']), dueAt: deps.now() }
 
-    const without = await transact(deps, { payment: commitPending(payment) })
-    const withIt = await transact(deps, { payment: commitPending(carrying) })
+    const without = await deps.table.transact({ payment: commitPending(payment) })
+    const withIt = await deps.table.transact({ payment: commitPending(carrying) })
 
     expect([without.applied, withIt.applied]).toStrictEqual([false, true])
     expect(await stored(deps, creating)).toEqual(carrying)
@@ -127,8 +126,8 @@ describe('commitSucceeded', () => {
     const { deps, creating } = await aCreating()
     const payment = visible(deps, creating)
 
-    const early = await transact(deps, { payment: commitSucceeded(payment, addMs(deps.now(), LEASE_MS - 1)) })
-    const late = await transact(deps, { payment: commitSucceeded(payment, addMs(deps.now(), LEASE_MS)) })
+    const early = await deps.table.transact({ payment: commitSucceeded(payment, addMs(deps.now(), LEASE_MS - 1)) })
+    const late = await deps.table.transact({ payment: commitSucceeded(payment, addMs(deps.now(), LEASE_MS)) })
 
     expect([early.applied, late.applied]).toStrictEqual([false, true])
   })
@@ -138,7 +137,7 @@ describe('rememberCapture', () => {
   it('is refused once the payment is there: the capture is applied instead', async () => {
     const { deps, creating } = await aCreating()
     const payment = visible(deps, creating)
-    await transact(deps, { payment: commitPending(payment) })
+    await deps.table.transact({ payment: commitPending(payment) })
 
     const { applied } = await rememberCapture(deps, creating, 'py-1', deps.now())
 

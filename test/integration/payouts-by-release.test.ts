@@ -10,7 +10,6 @@ import { findAnySettlement } from '../../shared/settlement/settlement-store.ts'
 import { exists } from '../../shared/table/condition.ts'
 import { windowKey } from '../../shared/table/keys.ts'
 import { remove, update } from '../../shared/table/step.ts'
-import { conditionalWrite } from '../../shared/table/write.ts'
 import { expectBalanced } from '../support/expect-balanced.ts'
 import { recordTable } from '../support/intercept-table.ts'
 import { byOlderRelease, forgetPayouts } from '../support/older-release.ts'
@@ -118,7 +117,7 @@ describe('a list of open settlements that does not add up', () => {
     const deps = testDeps()
     const { client, recorded } = await aClientOfAllStates(deps)
     const openIds = new Set([recorded.settlementId])
-    await conditionalWrite(deps, update(windowKey(client.clientId), { set: { openIds } }))
+    await deps.table.write(update(windowKey(client.clientId), { set: { openIds } }))
 
     expect(await figuresOf(deps, client)).toStrictEqual(FIGURES_OF_ALL_STATES)
 
@@ -148,7 +147,7 @@ describe('marking a settlement paid', () => {
     const deps = testDeps()
     const client = await aStoredClient(deps, { settlementFloorMinor: minor(0) })
     const settlement = await settled(deps, client, 50_000)
-    await conditionalWrite(deps, remove(windowKey(client.clientId), exists))
+    await deps.table.write(remove(windowKey(client.clientId), exists))
 
     await expect(payOut(deps, settlement)).rejects.toThrow('no settlement window')
 

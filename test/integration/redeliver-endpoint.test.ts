@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { fanOutEvent } from '../../shared/event/fan-out-event.ts'
 import { deliveryIdFor } from '../../shared/ids.ts'
-import { transact } from '../../shared/table/write.ts'
 import { findDelivery } from '../../shared/webhook/delivery-store.ts'
 import { entombEndpoint } from '../../shared/webhook/endpoint-store.ts'
 import { aClientId } from '../support/client-builders.ts'
@@ -66,7 +65,7 @@ describe('redeliver to an endpoint since a time', () => {
     const [event] = await eventsOf(deps, clientId, 1)
     if (!event) throw new Error('no event')
     await fanOutEvent(deps, event)
-    await transact(deps, { old: entombEndpoint(old, deps.now()) })
+    await deps.table.transact({ old: entombEndpoint(old, deps.now()) })
     await drainQueue(deps)
     expect(deps.webhooks).toStrictEqual([])
     const fresh = await storedEndpoint(deps, { clientId, url: 'https://new.merchant.example/hooks' })
@@ -156,7 +155,7 @@ describe('redeliver to an endpoint since a time', () => {
     if (!event) throw new Error('no event')
     const racing = interceptTable(deps, {
       before: async ({ name }) => {
-        if (name === 'TransactWriteCommand') await fanOutEvent(deps, event)
+        if (name === 'transact') await fanOutEvent(deps, event)
       },
     })
 

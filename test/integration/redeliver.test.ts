@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { transact } from '../../shared/table/write.ts'
 import { addMs } from '../../shared/time.ts'
 import type { Delivery } from '../../shared/webhook/delivery.ts'
 import { listAttempts, startRound } from '../../shared/webhook/delivery-store.ts'
@@ -108,7 +107,7 @@ describe('redeliver one delivery (design section 4)', () => {
     const { deps, endpoint, delivery } = await arrange(ABANDONED)
     const racing = interceptTable(deps, {
       before: async ({ name }) => {
-        if (name === 'TransactWriteCommand') await transact(deps, { theirs: startRound(delivery, deps.now()) })
+        if (name === 'transact') await deps.table.transact({ theirs: startRound(delivery, deps.now()) })
       },
     })
 
@@ -124,7 +123,7 @@ describe('redeliver one delivery (design section 4)', () => {
     ['deleted', (endpoint: Endpoint) => entombEndpoint(endpoint, endpoint.createdAt), 'the endpoint is deleted'],
   ])('refuses for an endpoint that is %s, with a hint', async (_case, change, message) => {
     const { deps, endpoint, delivery, again } = await arrange(ABANDONED)
-    await transact(deps, { endpoint: change(endpoint) })
+    await deps.table.transact({ endpoint: change(endpoint) })
 
     expect(await again()).toMatchObject({ status: 422, body: { message, action_hint: expect.any(String) } })
     expect(await rowOf(deps, delivery)).toMatchObject({ status: 'abandoned' })

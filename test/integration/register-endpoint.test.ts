@@ -83,7 +83,7 @@ describe('register-endpoint (spec 2.4)', () => {
     const { deps, clientId } = await withClient()
     const dying = interceptTable(deps, {
       before: ({ name }) => {
-        if (name === 'TransactWriteCommand') throw new Error('the process died')
+        if (name === 'transact') throw new Error('the process died')
       },
     })
     const withoutSecrets = {

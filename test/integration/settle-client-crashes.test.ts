@@ -20,7 +20,6 @@ import { listSettlements } from '../../shared/settlement/settlement-store.ts'
 import { triggerSettlement } from '../../shared/settlement/trigger-settlement.ts'
 import { findSuspense } from '../../shared/suspense/suspense-store.ts'
 import { suspenseKey } from '../../shared/table/keys.ts'
-import { getItem } from '../../shared/table/read.ts'
 import { addMs, DAY_MS } from '../../shared/time.ts'
 import { dies, everyDeath, processThatDies } from '../support/dying-process.ts'
 import { expectBalanced } from '../support/expect-balanced.ts'
@@ -150,7 +149,7 @@ describe('settleClient, killed at every call', () => {
       async (deps, { client }, died) => {
         const suspenseId = `${ids.get(deps)}#transaction_missing`
         expect(await findSuspense(deps, suspenseId), died).toMatchObject({ status: 'open', clientId: client.clientId })
-        const isDue = (await getItem(deps, suspenseKey(suspenseId)))?.['work'] === 'alert'
+        const isDue = (await deps.table.get(suspenseKey(suspenseId)))?.['work'] === 'alert'
         expect(isDue || deps.published.some(({ subject }) => subject === suspenseId), died).toBe(true)
       },
     )

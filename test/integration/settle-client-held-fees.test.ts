@@ -103,7 +103,7 @@ describe('a payment whose fee is still estimated', () => {
 
   it('is delayed by an index that is late with its fee, and never summed with the old one', async () => {
     const { deps, client, payment } = await anOverdueFee()
-    const late = lateIndex(deps, { [payment.paymentId]: { fee_status: 'estimated', provider_fee_minor: 4_000 } })
+    const late = lateIndex(deps, { [payment.paymentId]: { feeStatus: 'estimated', providerFeeMinor: 4_000 } })
     await makeFeeFinal(deps, payment, { status: 'actual', feeMinor: minor(4_440) })
 
     deps.clock.set(addMs(deps.now(), -1))

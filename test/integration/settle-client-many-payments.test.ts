@@ -10,19 +10,19 @@ import { minor } from '../../shared/money.ts'
 import { settleClient } from '../../shared/settlement/settle-client.ts'
 import { settlementStatement } from '../../shared/settlement/settlement-statement.ts'
 import { paymentKey } from '../../shared/table/keys.ts'
+import type { QueryInput, QueryPage } from '../../shared/table/table.ts'
 import { addMs, DAY_MS, timestampOf } from '../../shared/time.ts'
 import { expectBalanced } from '../support/expect-balanced.ts'
-import { recordTable, type TableCall } from '../support/intercept-table.ts'
+import { queriesIn, recordTable, type TableCall, withRequests } from '../support/intercept-table.ts'
 import { depsInMemory } from '../support/own-table.ts'
 import { aStoredClient } from '../support/payment-builders.ts'
 import { storeSucceeded, succeededPayment, writtenKeys } from '../support/settlement-builders.ts'
 import { type TestDeps } from '../support/test-deps.ts'
 
-const queriesOf = (calls: readonly TableCall[]) => calls.filter(({ input }) => input['IndexName'] === 'by-paid')
+const queriesOf = (calls: readonly TableCall[]) => queriesIn(calls).filter(({ index }) => index === 'by-paid')
 
 /** Queries that do not go on behind the page before: one pass over the index has one. */
-const passesIn = (calls: readonly TableCall[]) =>
-  queriesOf(calls).filter(({ input }) => input['ExclusiveStartKey'] === undefined).length
+const passesIn = (calls: readonly TableCall[]) => queriesOf(calls).filter(({ cursor }) => cursor === undefined).length
 
 describe('settleClient with many payments in a window', () => {
   it('passes over 5,000 of them once and writes two items; the statement lists every one', async () => {
@@ -41,7 +41,7 @@ describe('settleClient with many payments in a window', () => {
     const netMinor = payments.reduce((sum, payment) => sum + payment.netMinor, 0)
     expect(settlements).toMatchObject([{ paymentCount: 5_000, grossMinor: 62_497_500, netMinor }])
     expect(passesIn(calls)).toBe(1)
-    expect(calls.filter(({ name }) => name === 'TransactWriteCommand')).toHaveLength(1)
+    expect(calls.filter(({ name }) => name === 'transact')).toHaveLength(1)
     expect(writtenKeys(calls)).toHaveLength(2)
     // The client and the window twice each: before the recredited ones, and for the sweep.
     expect(calls).toHaveLength(queriesOf(calls).length + 5)
@@ -53,7 +53,7 @@ describe('settleClient with many payments in a window', () => {
     )
     // The proof before the first page is one pass of its own; the pages behind it cost nothing but themselves.
     expect(passesIn(calls)).toBe(2)
-    expect(queriesOf(calls).filter(({ input }) => input['Limit'] === 500)).toHaveLength(pages)
+    expect(queriesOf(calls).filter(({ limit }) => limit === 500)).toHaveLength(pages)
     await expectBalanced(deps, client.clientId)
   }, 60_000)
 
@@ -107,31 +107,34 @@ const aTableOf = (count: number, deps: TestDeps) => {
   const row = (number: number) => ({
     ...paymentKey(uuidOf(number) as Parameters<typeof paymentKey>[0]),
     id: uuidOf(number),
-    paid_at: timestampOf(first + Math.floor(number / 2)),
-    notional_minor: 20_000,
-    provider_fee_minor: 4_000,
-    markup_minor: 20,
-    net_minor: 15_980,
-    fee_status: 'actual',
+    paidAt: timestampOf(first + Math.floor(number / 2)),
+    notionalMinor: 20_000,
+    providerFeeMinor: 4_000,
+    markupMinor: 20,
+    netMinor: 15_980,
+    feeStatus: 'actual',
   })
-  const page = (input: { readonly Limit: number; readonly ExclusiveStartKey?: { readonly id: string } }) => {
-    const from = input.ExclusiveStartKey ? Number(input.ExclusiveStartKey.id.slice(-12)) + 1 : 0
-    const to = Math.min(from + input.Limit, count)
+  const page = ({ limit, cursor }: QueryInput): QueryPage => {
+    const from = cursor ? Number(String(cursor['id']).slice(-12)) + 1 : 0
+    const to = Math.min(from + limit, count)
     const items = Array.from({ length: to - from }, (_, index) => row(from + index))
     // As DynamoDB does: a full page always has a key behind it, the last one too.
-    return { Items: items, ...(items.length === input.Limit && { LastEvaluatedKey: items.at(-1) }) }
+    return { items, count: items.length, cursor: items.length === limit ? items.at(-1) : undefined }
   }
-  const { client: real } = deps.table
-  const send = async (command: { readonly input: Parameters<typeof page>[0] & { readonly IndexName?: string } }) => {
-    await new Promise<void>((resolve) => setImmediate(resolve))
-    if (command.constructor.name === 'TransactWriteCommand') return void transactions.push(command.input)
-    if (command.input.IndexName !== 'by-paid') return real.send(command as never)
-    collectGarbage()
-    heapAtPages.push(process.memoryUsage().heapUsed)
-    return page(command.input)
+  const inTurn = () => new Promise<void>((resolve) => setImmediate(resolve))
+  const requests: TestDeps['requests'] = {
+    ...deps.requests,
+    query: async (input) => {
+      await inTurn()
+      if (input.index !== 'by-paid') return deps.requests.query(input)
+      collectGarbage()
+      heapAtPages.push(process.memoryUsage().heapUsed)
+      return page(input)
+    },
+    transact: async (steps) => {
+      transactions.push(steps)
+      return { applied: true }
+    },
   }
-  const client = new Proxy(real, {
-    get: (target, property) => (property === 'send' ? send : Reflect.get(target, property)),
-  })
-  return { deps: { ...deps, table: { ...deps.table, client } }, heapAtPages, transactions }
+  return { deps: withRequests(deps, requests), heapAtPages, transactions }
 }

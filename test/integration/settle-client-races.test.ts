@@ -40,7 +40,7 @@ const beforeTheWrite = (deps: TestDeps, happening: () => Promise<unknown>): Test
   let happened = false
   return interceptTable(deps, {
     before: async ({ name }) => {
-      if (name !== 'TransactWriteCommand' || happened) return
+      if (name !== 'transact' || happened) return
       happened = true
       await happening()
     },
@@ -126,7 +126,7 @@ describe('settleClient called twice at once', () => {
     aDayLater(deps)
     const overtaken = interceptTable(deps, {
       before: async ({ name }) => {
-        if (name !== 'TransactWriteCommand') return
+        if (name !== 'transact') return
         await sweep(deps, client)
         deps.clock.set(addMs(deps.now(), 1))
       },

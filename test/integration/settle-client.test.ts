@@ -6,9 +6,7 @@ import { settleClient } from '../../shared/settlement/settle-client.ts'
 import type { Settlement } from '../../shared/settlement/settlement.ts'
 import { findAnySettlement } from '../../shared/settlement/settlement-store.ts'
 import { paymentKey, settlementKey, windowKey } from '../../shared/table/keys.ts'
-import { getItem } from '../../shared/table/read.ts'
 import { update } from '../../shared/table/step.ts'
-import { conditionalWrite } from '../../shared/table/write.ts'
 import { addMs, DAY_MS, HOUR_MS } from '../../shared/time.ts'
 import { aClient } from '../support/client-builders.ts'
 import { expectBalanced } from '../support/expect-balanced.ts'
@@ -147,13 +145,12 @@ describe('settleClient (spec 3.2)', () => {
     const client = await withFloor(deps, 0)
     const payment = await aSucceededPayment(deps, client)
     aDayLater(deps)
-    const setNet = (netMinor: number) =>
-      conditionalWrite(deps, update(paymentKey(payment.paymentId), { set: { netMinor } }))
+    const setNet = (netMinor: number) => deps.table.write(update(paymentKey(payment.paymentId), { set: { netMinor } }))
     await setNet(payment.netMinor + 1)
 
     await expect(sweep(deps, client)).rejects.toThrow('gross - fees - markup is not net')
 
-    expect(await getItem(deps, windowKey(client.clientId))).toMatchObject({ settledMinor: 0 })
+    expect(await deps.table.get(windowKey(client.clientId))).toMatchObject({ settledMinor: 0 })
     await setNet(payment.netMinor)
     expect(await sweep(deps, client)).toHaveLength(1)
     await expectBalanced(deps, client.clientId)
@@ -188,8 +185,8 @@ describe('bank details of a settlement (spec 2.3)', () => {
     await aSucceededPayment(deps, client)
     aDayLater(deps)
     const slow = interceptTable(deps, {
-      after: async ({ input }) => {
-        if (input['IndexName'] !== 'by-paid') return
+      after: async (call) => {
+        if (!('query' in call) || call.query.index !== 'by-paid') return
         const changes = { bank: BANK, settlementFloorMinor: minor(0) }
         await changeClient(deps, { clientId: client.clientId, operator: 'sari', changes })
       },

@@ -8,7 +8,6 @@ import { listSettlements } from '../../shared/settlement/settlement-store.ts'
 import { sweepSettlements } from '../../shared/settlement/sweep-settlements.ts'
 import { paymentKey } from '../../shared/table/keys.ts'
 import { update } from '../../shared/table/step.ts'
-import { conditionalWrite } from '../../shared/table/write.ts'
 import { dies, everyDeath, processThatDies } from '../support/dying-process.ts'
 import { expectBalanced } from '../support/expect-balanced.ts'
 import { interceptTable } from '../support/intercept-table.ts'
@@ -17,11 +16,11 @@ import { aStoredClient } from '../support/payment-builders.ts'
 import { aDayLater, aSucceededPayment } from '../support/settlement-builders.ts'
 import { type TestDeps, testDeps } from '../support/test-deps.ts'
 
-let table: TestDeps['table']
+let requests: TestDeps['requests']
 
 /** A sweep goes to every client there is. */
 beforeAll(async () => {
-  ;({ table } = depsInMemory())
+  ;({ requests } = depsInMemory())
 })
 
 const sweep = (deps: TestDeps) => sweepHandler.withDeps(deps)({}, {} as Context)
@@ -45,7 +44,7 @@ const withPayment = async (deps: TestDeps, fields: Partial<Client> = {}) => {
 
 describe('sweep-settlements (spec 3.2, rule 1)', () => {
   it('puts one message for each of more than 1,000 clients on the queue, disabled ones too', async () => {
-    const deps = testDeps({ table })
+    const deps = testDeps({ requests })
     const clients: Client[] = []
     for (let at = 0; at < 11; at++) {
       clients.push(
@@ -67,7 +66,7 @@ describe('sweep-settlements (spec 3.2, rule 1)', () => {
   })
 
   it('killed at any call and run again reaches every client', async () => {
-    const calm = testDeps({ table })
+    const calm = testDeps({ requests })
     const { client } = await withPayment(calm)
     const counted = processThatDies(calm)
     await sweep(counted.deps)
@@ -76,7 +75,7 @@ describe('sweep-settlements (spec 3.2, rule 1)', () => {
     const deaths = everyDeath(calls).filter(({ call }) => call <= 12 || call > calls - 3)
 
     for (const death of deaths) {
-      const deps = testDeps({ table })
+      const deps = testDeps({ requests })
       // A process that dies has no handler left to answer for it.
       await dies(() => sweepSettlements(processThatDies(deps, death).deps))
       await sweep(deps)
@@ -90,7 +89,7 @@ describe('sweep-settlements (spec 3.2, rule 1)', () => {
 
 describe('settle-client, the worker of the sweep', () => {
   it('settles a client once however often its message comes', async () => {
-    const deps = testDeps({ table })
+    const deps = testDeps({ requests })
     const { client } = await withPayment(deps, { enabled: false })
     aDayLater(deps)
     const message = { client_id: client.clientId }
@@ -103,13 +102,12 @@ describe('settle-client, the worker of the sweep', () => {
   })
 
   it('gives back only the message that failed: a broken client holds up nobody', async () => {
-    const deps = testDeps({ table })
+    const deps = testDeps({ requests })
     const { client: healthy } = await withPayment(deps)
     const { client: broken, payment } = await withPayment(deps)
     const { client: last } = await withPayment(deps)
     aDayLater(deps)
-    const setNet = (netMinor: number) =>
-      conditionalWrite(deps, update(paymentKey(payment.paymentId), { set: { netMinor } }))
+    const setNet = (netMinor: number) => deps.table.write(update(paymentKey(payment.paymentId), { set: { netMinor } }))
     await setNet(1)
     const unknown = { client_id: crypto.randomUUID() }
 
@@ -139,15 +137,16 @@ describe('settle-client, the worker of the sweep', () => {
   })
 
   it('lets a slow client wait alone', async () => {
-    const deps = testDeps({ table })
+    const deps = testDeps({ requests })
     const { client: slow } = await withPayment(deps)
     const { client: quick } = await withPayment(deps)
     aDayLater(deps)
     let release: () => void = () => undefined
     const held = new Promise<void>((resolve) => (release = resolve))
     const slowed = interceptTable(deps, {
-      before: async ({ input }) => {
-        if (input['IndexName'] === 'by-paid' && JSON.stringify(input).includes(slow.clientId)) await held
+      before: async (call) => {
+        if (!('query' in call)) return
+        if (call.query.index === 'by-paid' && call.query.partition.includes(slow.clientId)) await held
       },
     })
 

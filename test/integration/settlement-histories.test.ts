@@ -25,11 +25,11 @@ const SIDE_BY_SIDE = 20
 const SEED = 20_261_120
 const REPLAY_MS = 60_000
 
-let table: TestDeps['table']
+let requests: TestDeps['requests']
 let made = 0
 
 beforeAll(async () => {
-  ;({ table } = depsInMemory())
+  ;({ requests } = depsInMemory())
 })
 
 /** Entropy that grows: settlements of one millisecond have ids in the order they were recorded. */
@@ -65,7 +65,7 @@ const expectSameBooks = async (world: World) => {
 const seen = { settlements: 0, recordedAgain: 0, deaths: 0, assumed: 0, counted: 0 }
 
 const live = async (happenings: readonly Happening[]) => {
-  const world = await newWorld(testDeps({ table, randomBytes: growingBytes }))
+  const world = await newWorld(testDeps({ requests, randomBytes: growingBytes }))
   for (const happening of happenings) await happen(world, happening)
   // Whatever died, the next run brings the books to where the rules want them.
   await settleClient(world.deps, world.client.clientId, { by: 'auto' })

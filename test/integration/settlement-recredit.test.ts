@@ -10,7 +10,6 @@ import type { Settlement } from '../../shared/settlement/settlement.ts'
 import { findAnySettlement, listSettlements } from '../../shared/settlement/settlement-store.ts'
 import { triggerSettlement } from '../../shared/settlement/trigger-settlement.ts'
 import { windowKey } from '../../shared/table/keys.ts'
-import { getItem } from '../../shared/table/read.ts'
 import { expectBalanced } from '../support/expect-balanced.ts'
 import { aStoredClient } from '../support/payment-builders.ts'
 import {
@@ -119,7 +118,7 @@ describe('recording a recredited settlement again', () => {
       },
     ])
     expect(await listSettlements(deps, client.clientId, { page: 1, perPage: 10 })).toEqual([settlements[0], failed])
-    expect(await getItem(deps, windowKey(client.clientId))).not.toHaveProperty('recreditedIds')
+    expect(await deps.table.get(windowKey(client.clientId))).not.toHaveProperty('recreditedIds')
     expect(await getBalance(deps, client.clientId)).toStrictEqual({
       availableMinor: 0,
       pendingMinor: 0,

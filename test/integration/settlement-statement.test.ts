@@ -5,7 +5,6 @@ import { settleClient } from '../../shared/settlement/settle-client.ts'
 import { settlementStatement } from '../../shared/settlement/settlement-statement.ts'
 import { paymentKey } from '../../shared/table/keys.ts'
 import { update } from '../../shared/table/step.ts'
-import { conditionalWrite } from '../../shared/table/write.ts'
 import { addMs, DAY_MS } from '../../shared/time.ts'
 import { expectBalanced } from '../support/expect-balanced.ts'
 import { aStoredClient } from '../support/payment-builders.ts'
@@ -164,7 +163,7 @@ describe('the statement of a settlement (design section 7)', () => {
     const deps = testDeps()
     const { payments, settlementId } = await settledPayments(deps, 2)
     const [payment] = payments
-    if (payment) await conditionalWrite(deps, update(paymentKey(payment.paymentId), { set }))
+    if (payment) await deps.table.write(update(paymentKey(payment.paymentId), { set }))
 
     await expect(statement(deps, settlementId)).rejects.toMatchObject({
       code: 'internal_error',

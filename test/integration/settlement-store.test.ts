@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { minor } from '../../shared/money.ts'
 import { findAnySettlement, recordStep } from '../../shared/settlement/settlement-store.ts'
-import { transact } from '../../shared/table/write.ts'
 import { aSettledClient } from '../support/settlement-builders.ts'
 import { testDeps } from '../support/test-deps.ts'
 
@@ -10,7 +9,7 @@ describe('recordStep', () => {
     const deps = testDeps()
     const { settlement } = await aSettledClient(deps)
 
-    const outcome = await transact(deps, { settlement: recordStep({ ...settlement, netMinor: minor(1) }) })
+    const outcome = await deps.table.transact({ settlement: recordStep({ ...settlement, netMinor: minor(1) }) })
 
     expect(outcome).toMatchObject({ applied: false, refusedBy: 'settlement' })
     expect(await findAnySettlement(deps, settlement.settlementId)).toStrictEqual(settlement)

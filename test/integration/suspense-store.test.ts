@@ -6,7 +6,6 @@ import { finding, heldMoney, publishSuspenseAlert, recordSuspense } from '../../
 import { resolveSuspense } from '../../shared/suspense/resolve-suspense.ts'
 import type { Suspense } from '../../shared/suspense/suspense.ts'
 import { endSuspenseAlert, ensureSuspense, findSuspense, putSuspense } from '../../shared/suspense/suspense-store.ts'
-import { transact } from '../../shared/table/write.ts'
 import { invokeAdmin } from '../support/invoke-admin.ts'
 import { memoryDeps } from '../support/memory-table.ts'
 import { type TestDeps, testDeps } from '../support/test-deps.ts'
@@ -45,7 +44,7 @@ describe('ensureSuspense', () => {
     const resolved = await resolve(deps, item)
 
     const again = { ...item, cause: 'wrong_amount', amountMinor: minor(1), createdAt: deps.now() }
-    const { applied } = await transact(deps, { item: ensureSuspense(again) })
+    const { applied } = await deps.table.transact({ item: ensureSuspense(again) })
 
     expect(applied).toBe(true)
     expect(await findSuspense(deps, item.suspenseId)).toEqual(resolved)

@@ -26,11 +26,11 @@ import { dueAtOf } from '../support/webhook-builders.ts'
  * a sync can meet; the process dies at its first call of table, provider or alerts, then at its second, and so on to
  * the last, once before the call takes effect and once behind it. Then the sync runs again, alive.
  */
-const { table } = depsInMemory()
+const { requests } = depsInMemory()
 
 /** All histories share a table, since their payments are their own; the one cursor is put back. */
 const history = async () => {
-  const deps = testDeps({ table })
+  const deps = testDeps({ requests })
   await moveSyncCursor(deps, await readSyncCursor(deps), { position: addMs(deps.now(), -8 * HOUR_MS) })
   const rows = listedTransactions(deps)
   const client = await aStoredClient(deps)

@@ -211,7 +211,7 @@ describe('sync: what it cannot explain about a credited payment', () => {
     rows.push(rowNow(deps, paid))
     const overtaken = interceptTable(deps, {
       before: async ({ name }) => {
-        if (name !== 'TransactWriteCommand') return
+        if (name !== 'transact') return
         await makeFeeFinal(deps, paid.payment, { status: 'actual', feeMinor: minor(4_321) })
       },
     })

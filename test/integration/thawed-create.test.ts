@@ -14,8 +14,8 @@ import { ledgerView } from '../support/ledger-view.ts'
 import { aRequest, aStoredClient, create, OVO_REQUEST } from '../support/payment-builders.ts'
 import { type TestDeps, testDeps } from '../support/test-deps.ts'
 
-const COMMIT = 'TransactWriteCommand'
-const CLAIM = 'PutCommand'
+const COMMIT = 'transact'
+const CLAIM = 'put'
 
 /** The environment stands still: only the wall clock goes on. */
 const freeze = ({ clock }: TestDeps, ms: number) => clock.set(addMs(clock.now(), ms))

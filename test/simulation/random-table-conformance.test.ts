@@ -3,12 +3,12 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type Action, randomActions } from './conformance/random-actions.ts'
 import { actionRunner, EVERY_PARTITION } from './conformance/run-actions.ts'
-import { CANCELLED, INVALID, localBackend, modelBackend, type Reason } from './conformance/table-backend.ts'
+import { CANCELLED, INVALID, localBackend, modelBackend } from './conformance/table-backend.ts'
 import { tableCommands } from './conformance/table-commands.ts'
 
 /**
  * Goal: nothing the stores can say is answered differently by the model and by DynamoDB Local. Method: random sequences
- * of commands on four items, run on both; every answer, the items left behind and all pages of every index must agree.
+ * of requests on four items, run on both; every answer, the items left behind and all pages of every index must agree.
  */
 const SEQUENCES = 200
 /** DynamoDB Local answers several at once faster than one after the other. */
@@ -18,8 +18,7 @@ const SEED = 20_261_102
 /** Faults of the request itself. Nothing is written, and the stores treat all of them as errors of ours. */
 const isInvalid = (answer: unknown): boolean => {
   const { error, reasons = [] } = Object(answer)
-  if (error === CANCELLED) return reasons.some(({ code }: Reason) => code === 'ValidationError')
-  return error === INVALID || error === 'IdempotentParameterMismatchException'
+  return error === INVALID || (error === CANCELLED && reasons.includes('ValidationError'))
 }
 
 /**
@@ -27,6 +26,23 @@ const isInvalid = (answer: unknown): boolean => {
  * a reason per step for some of them where DynamoDB Local refuses the whole request.
  */
 const isSameRefusal = (model: unknown, local: unknown): boolean => isInvalid(model) && isInvalid(local)
+
+const isRefused = (answer: unknown): boolean => Object(answer).applied === false
+
+/**
+ * The writes of a transaction without their conditions. An update that does not fit its item is a reason among others on
+ * AWS, behind which a refused condition still shows; DynamoDB Local refuses the request for it. Then it must be one that
+ * the model finds impossible too.
+ */
+const unconditional = (action: Action): Action =>
+  action.kind === 'transact'
+    ? {
+        ...action,
+        steps: action.steps.flatMap((step) =>
+          step.kind === 'put' || step.kind === 'update' ? [{ ...step, condition: undefined }] : [],
+        ),
+      }
+    : action
 
 const compare = async (
   model: ReturnType<typeof tableCommands>,
@@ -38,6 +54,7 @@ const compare = async (
   for (const action of actions) {
     const [expected, answer] = [await onLocal.runAction(action), await onModel.runAction(action)]
     if (isSameRefusal(answer, expected)) continue
+    if (isRefused(answer) && isInvalid(expected) && isInvalid(await onModel.runAction(unconditional(action)))) continue
     expect({ action, answer }).toStrictEqual({ action, answer: expected })
   }
   expect(await onModel.items()).toStrictEqual(await onLocal.items())
@@ -46,7 +63,7 @@ const compare = async (
 }
 
 describe('the model and DynamoDB Local', () => {
-  it('agree on random sequences of commands', async () => {
+  it('agree on random sequences of requests', async () => {
     const [model, local] = [tableCommands(modelBackend()), tableCommands(localBackend())]
     const several = fc.array(randomActions, { minLength: SIDE_BY_SIDE, maxLength: SIDE_BY_SIDE })
     const property = fc.asyncProperty(several, async (sequences) => {

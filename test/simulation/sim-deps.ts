@@ -3,34 +3,36 @@ import type { Deps } from '../../shared/deps.ts'
 import { type HttpCall, type HttpOutcome, rateLimitOf } from '../../shared/provider/http.ts'
 import { loggedProvider } from '../../shared/provider/logged-provider.ts'
 import { xenditProvider } from '../../shared/provider/xendit.ts'
+import { retryingTable, type TableRequests } from '../../shared/runtime/retrying-table.ts'
 import { timestampOf } from '../../shared/time.ts'
 import type { Prng } from './prng.ts'
 import type { Process } from './process.ts'
-import { asDocumentClient } from './sim-table/as-document-client.ts'
+import { memoryRequests, type RequestName } from './sim-table/memory-requests.ts'
 import { conflictOnWrite, internalServerError, throttled, transactionConflict } from './sim-table/table-errors.ts'
 import { count } from './tally.ts'
 import { PROVIDER_KEY, SIM_STAGE, strikes, tell, type World } from './world.ts'
 
-const isWrite = (name: string) => name !== 'GetCommand' && name !== 'QueryCommand' && name !== 'BatchGetCommand'
+const isWrite = (name: RequestName) => name === 'write' || name === 'transact'
 
-/** One call of the table: its effect, or what goes wrong instead of it or behind it. */
-const tableEffect = (world: World, command: object) => (): unknown => {
-  const { name } = command.constructor
-  if (strikes(world, 'tableThrottled')) throw throttled()
-  if (isWrite(name) && strikes(world, 'tableConflict')) {
-    throw name === 'TransactWriteCommand' ? transactionConflict('TransactionConflict') : conflictOnWrite()
+const isApplied = (answer: unknown) =>
+  typeof answer === 'object' && answer !== null && 'applied' in answer && answer.applied === true
+
+/** One request of the table: its effect, or what goes wrong instead of it or behind it. */
+const tableEffect =
+  <Answer>(world: World, name: RequestName, run: () => Answer) =>
+  (): Answer => {
+    if (strikes(world, 'tableThrottled')) throw throttled()
+    if (isWrite(name) && strikes(world, 'tableConflict')) {
+      throw name === 'transact' ? transactionConflict('TransactionConflict') : conflictOnWrite()
+    }
+    const answer = run()
+    if (isApplied(answer) && strikes(world, 'tableAnswerLost')) throw internalServerError()
+    return answer
   }
-  const output = world.table.execute(command)
-  if (isWrite(name) && strikes(world, 'tableAnswerLost')) throw internalServerError()
-  return output
-}
 
-const simTable = (world: World, process: () => Process): Deps['table'] => ({
-  name: 'sim',
-  client: asDocumentClient((command) =>
-    process().call(`table ${command.constructor.name.replace('Command', '')}`, tableEffect(world, command)),
-  ),
-})
+/** Below the retries that the adapter has in deployment. */
+const simRequests = (world: World, process: () => Process): TableRequests =>
+  memoryRequests(world.table, (name, run) => process().call(`table ${name}`, tableEffect(world, name, run)))
 
 const PAYMENT_READ = /GET \/v3\/payments\//
 
@@ -103,6 +105,12 @@ export const simDeps = (world: World, process: () => Process): Deps => {
   const prng = world.prng.fork()
   const log = simLog(world)
   const skewMs = drawSkewMs(world, prng)
+  const means = {
+    log,
+    now: () => timestampOf(world.scheduler.nowMs() + skewMs),
+    sleep: (ms: number) => process().sleep(ms),
+    random: prng.next,
+  }
   const secrets: Deps['secrets'] = {
     get: (name) => process().call('get secret', () => world.secrets.get(name)),
     create: (name, value) => process().call('create secret', () => void world.secrets.set(name, value)),
@@ -117,7 +125,8 @@ export const simDeps = (world: World, process: () => Process): Deps => {
       defaultDisplayName: 'Simulation',
       providerFees: world.providerFees,
     },
-    table: simTable(world, process),
+    ...means,
+    table: retryingTable(simRequests(world, process), means),
     provider: loggedProvider(
       xenditProvider({
         baseUrl: 'https://provider.example',
@@ -143,12 +152,8 @@ export const simDeps = (world: World, process: () => Process): Deps => {
       return process().call('POST webhook', () => arrive(world.scheduler.nowMs()), { durationMs })
     },
     resolveHost: () => process().call('resolve host', () => [{ address: '93.184.216.34', family: 4 }]),
-    log,
-    now: () => timestampOf(world.scheduler.nowMs() + skewMs),
     monotonicMs: () => world.scheduler.nowMs(),
-    sleep: (ms) => process().sleep(ms),
     newId: prng.uuid,
-    random: prng.next,
     randomBytes: prng.bytes,
   }
 }

@@ -1,8 +1,9 @@
-import { DeleteCommand } from '@aws-sdk/lib-dynamodb'
 import type { SQSBatchResponse } from 'aws-lambda'
 import { MANIFEST } from '../../functions/manifest.ts'
 import type { QueueName } from '../../shared/queues.ts'
+import { exists } from '../../shared/table/condition.ts'
 import { TABLE_SCHEMA } from '../../shared/table/schema.ts'
+import { remove } from '../../shared/table/step.ts'
 import { invoke } from './lambda.ts'
 import { connectSchedules } from './schedules.ts'
 import type { Disorder, ReceivedMessage } from './sim-queue.ts'
@@ -109,7 +110,7 @@ const connectExpiry = (world: World) => {
     world.scheduler.at(expiresSeconds * 1_000 + lateMs, () => {
       if (world.table.item(key) === undefined) return
       count(world.tally, 'expired item deleted')
-      world.table.execute(new DeleteCommand({ TableName: 'sim', Key: { ...key } }))
+      world.table.requests.write(remove(key, exists))
     })
   })
 }

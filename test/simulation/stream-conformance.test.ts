@@ -14,6 +14,7 @@ import { TABLE_SCHEMA } from '../../shared/table/schema.ts'
 import { put, remove, update } from '../../shared/table/step.ts'
 import { localBackend, type TableBackend } from './conformance/table-backend.ts'
 import { tableCommands } from './conformance/table-commands.ts'
+import { memoryRequests } from './sim-table/memory-requests.ts'
 import { createSimTable } from './sim-table/sim-table.ts'
 import { streamRecord } from './sim-table/stream-record.ts'
 import type { TableChange } from './sim-table/table-change.ts'
@@ -77,8 +78,8 @@ const told = (records: readonly Record[]) =>
 
 const modelRecords = async () => {
   const changes: TableChange[] = []
-  const table = createSimTable({ schema: TABLE_SCHEMA, tableName: 'model', onChange: (change) => changes.push(change) })
-  await writeAll({ name: 'the model', tableName: 'model', send: async (command) => table.execute(command) })
+  const table = createSimTable({ schema: TABLE_SCHEMA, onChange: (change) => changes.push(change) })
+  await writeAll({ name: 'the model', requests: memoryRequests(table) })
   return changes.map(streamRecord)
 }
 

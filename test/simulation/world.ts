@@ -81,8 +81,6 @@ export const createWorld = ({ seed, functions, tracing = false, providerFees = '
     functions,
     table: createSimTable({
       schema: TABLE_SCHEMA,
-      tableName: 'sim',
-      nowMs: scheduler.nowMs,
       onChange: (change) => {
         for (const listen of onChange) listen(change)
       },

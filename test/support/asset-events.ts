@@ -5,7 +5,6 @@ import type { Client } from '../../shared/client/client.ts'
 import { PaymentIdSchema } from '../../shared/ids.ts'
 import { toItem } from '../../shared/table/attributes.ts'
 import { eventKey } from '../../shared/table/keys.ts'
-import { getItem } from '../../shared/table/read.ts'
 import { filledIn } from './hostile-values.ts'
 import { RIGHT_PAYLOADS } from './operator-payloads.ts'
 import { CALLBACK_TOKEN } from './provider-simulator-harness.ts'
@@ -65,7 +64,7 @@ const queueInvocation = async (queue: string, { deps, client }: World): Promise<
 }
 
 const streamInvocation = async ({ deps, names }: World): Promise<Invocation> => {
-  const row = await getItem(deps, eventKey(v.parse(PaymentIdSchema, names['$succeeded']), 'payment.succeeded'))
+  const row = await deps.table.get(eventKey(v.parse(PaymentIdSchema, names['$succeeded']), 'payment.succeeded'))
   if (!row) throw new Error('the payment has no event')
   const record = { dynamodb: { SequenceNumber: '1', NewImage: marshall(toItem(row), { removeUndefinedValues: true }) } }
   return { event: { Records: [record] }, answers: NO_FAILURES }

@@ -47,7 +47,7 @@ export const processThatDies = (deps: TestDeps, death?: Death): Process => {
   const table = interceptTable(deps, {
     before: (call) => void numbers.set(call, depart(call.name)),
     after: (call) => {
-      if (call.name === 'TransactWriteCommand') transactions++
+      if (call.name === 'transact') transactions++
       arrive(numbers.get(call) ?? 0)
     },
   })

@@ -1,46 +1,73 @@
+import { retryingTable, type TableRequests } from '../../shared/runtime/retrying-table.ts'
+import type { Key } from '../../shared/table/keys.ts'
+import type { Step } from '../../shared/table/step.ts'
+import type { QueryInput } from '../../shared/table/table.ts'
 import type { TestDeps } from './test-deps.ts'
 
-/** One command on its way to the table. `input` is the SDK's, and may be changed before it is sent. */
-export type TableCall = { readonly name: string; readonly input: Record<string, unknown> }
+/** One request on its way to the table, below the retries: each try is one of these. */
+export type TableCall =
+  | { readonly name: 'get'; readonly keys: readonly Key[] }
+  | { readonly name: 'batchGet'; readonly keys: readonly Key[] }
+  | { readonly name: 'query'; readonly query: QueryInput }
+  /** Of a single step its kind. */
+  | { readonly name: Step['kind']; readonly steps: readonly Step[] }
+  | { readonly name: 'transact'; readonly steps: readonly Step[] }
 
 type Hooks = {
-  /** Runs before the command is sent; throwing is a request that never arrived. */
-  readonly before?: (call: TableCall) => void | Promise<void>
-  /** Runs when the answer is there but nobody has it yet; throwing is an answer that was lost. */
-  readonly after?: (call: TableCall) => void | Promise<void>
+  /** Runs before the request is sent; throwing is a request that never arrived. */
+  readonly before?: (call: TableCall) => unknown
+  /** Runs when something was done but nobody has the answer yet; throwing is an answer that was lost. */
+  readonly after?: (call: TableCall) => unknown
+  /** What is asked in place of a query. */
+  readonly asQuery?: (query: QueryInput) => QueryInput
 }
 
-/**
- * The same table, with something happening between the code and it: another writer who comes first, a crash, a slow
- * answer. The deps given keep working without the hooks.
- */
-export const interceptTable = (deps: TestDeps, { before, after }: Hooks): TestDeps => {
-  const { client: real } = deps.table
-  const send: unknown = Reflect.get(real, 'send')
-  if (typeof send !== 'function') throw new Error('the table has no client')
-  const intercepted = async (...args: readonly unknown[]) => {
-    const command = Object(args[0])
-    const call: TableCall = { name: command.constructor.name, input: command.input }
+const isRefusal = (answer: unknown): boolean =>
+  typeof answer === 'object' && answer !== null && 'applied' in answer && answer.applied === false
+
+const hooked = (real: TableRequests, { before, after, asQuery = (query) => query }: Hooks): TableRequests => {
+  const around = async <Answer>(call: TableCall, send: () => Promise<Answer>): Promise<Answer> => {
     await before?.(call)
-    const answer: unknown = await Reflect.apply(send, real, args)
-    await after?.(call)
+    const answer = await send()
+    if (!isRefusal(answer)) await after?.(call)
     return answer
   }
-  const client = new Proxy(real, {
-    get: (target, property, receiver): unknown =>
-      property === 'send' ? intercepted : Reflect.get(target, property, receiver),
-  })
-  return { ...deps, table: { ...deps.table, client } }
+  return {
+    get: (key) => around({ name: 'get', keys: [key] }, () => real.get(key)),
+    batchGet: (keys) => around({ name: 'batchGet', keys }, () => real.batchGet(keys)),
+    query: (query) => around({ name: 'query', query }, () => real.query(asQuery(query))),
+    write: (step) => around({ name: step.kind, steps: [step] }, () => real.write(step)),
+    transact: (steps) => around({ name: 'transact', steps }, () => real.transact(steps)),
+    isContention: real.isContention,
+  }
 }
 
-/** The same table, and a list of every command sent to it. */
+/** The same deps on other requests, with retries of their own above them. */
+export const withRequests = (deps: TestDeps, requests: TableRequests): TestDeps => ({
+  ...deps,
+  requests,
+  table: retryingTable(requests, deps),
+})
+
+/**
+ * The same table, with something happening between its adapter and it: another writer who comes first, a crash, a slow
+ * answer. The deps given keep working without the hooks.
+ */
+export const interceptTable = (deps: TestDeps, hooks: Hooks): TestDeps =>
+  withRequests(deps, hooked(deps.requests, hooks))
+
+/** The same table, and a list of every request sent to it. */
 export const recordTable = (deps: TestDeps): { readonly deps: TestDeps; readonly calls: TableCall[] } => {
   const calls: TableCall[] = []
-  return { deps: interceptTable(deps, { before: (call) => void calls.push(call) }), calls }
+  return { deps: interceptTable(deps, { before: (call) => calls.push(call) }), calls }
 }
 
+/** The query, of calls that are one. */
+export const queriesIn = (calls: readonly TableCall[]): readonly QueryInput[] =>
+  calls.flatMap((call) => ('query' in call ? [call.query] : []))
+
 /** Lets the other one do its part just before the first write of this kind. */
-export const beforeFirst = (deps: TestDeps, kind: string, other: () => Promise<unknown>): TestDeps => {
+export const beforeFirst = (deps: TestDeps, kind: TableCall['name'], other: () => Promise<unknown>): TestDeps => {
   let done = false
   const before = async ({ name }: TableCall) => {
     if (done || name !== kind) return

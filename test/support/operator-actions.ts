@@ -1,15 +1,13 @@
-import type { Deps } from '../../shared/deps.ts'
 import { auditPk } from '../../shared/table/keys.ts'
-import { queryPage } from '../../shared/table/read.ts'
 import type { Endpoint } from '../../shared/webhook/endpoint.ts'
 import { findEndpoint } from '../../shared/webhook/endpoint-store.ts'
 import { registerClient } from './client-builders.ts'
-import { type TestDeps, testDeps } from './test-deps.ts'
+import { type Overrides, type TestDeps, testDeps } from './test-deps.ts'
 
 export const OPERATOR = 'sari@gateway.example'
 
 /** A table with a client in it. */
-export const withClient = async (overrides: Partial<Deps> = {}) => {
+export const withClient = async (overrides: Overrides = {}) => {
   const deps = testDeps(overrides)
   const { clientId } = await registerClient(deps)
   return { deps, clientId }
@@ -17,7 +15,7 @@ export const withClient = async (overrides: Partial<Deps> = {}) => {
 
 /** The audit trail of a thing, oldest first. */
 export const auditOf = async (deps: TestDeps, subject: string) => {
-  const { items } = await queryPage(deps, { partition: [auditPk(subject)], limit: 50 })
+  const { items } = await deps.table.query({ partition: [auditPk(subject)], limit: 50 })
   return items.map(({ operator, action, before, after }) => ({ operator, action, before, after }))
 }
 

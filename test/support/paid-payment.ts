@@ -1,6 +1,5 @@
 import type { Payment } from '../../shared/payment/payment.ts'
 import { eventKey } from '../../shared/table/keys.ts'
-import { getItem } from '../../shared/table/read.ts'
 import { aPendingPayment, aStoredClient } from './payment-builders.ts'
 import { type TestDeps, testDeps } from './test-deps.ts'
 
@@ -15,4 +14,4 @@ export const aPaid = async () => {
 
 /** The outbox row of a payment, as stored. */
 export const eventOf = (deps: TestDeps, payment: Pick<Payment, 'paymentId'>, type: string) =>
-  getItem(deps, eventKey(payment.paymentId, type))
+  deps.table.get(eventKey(payment.paymentId, type))

@@ -13,6 +13,15 @@ export type Bundle = {
   returnsOf(body: ESTree.Node): readonly ESTree.ReturnStatement[]
   /** Calls of a top-level function, and how often it is mentioned otherwise. */
   usesOf(name: string): { readonly calls: readonly ESTree.CallExpression[]; readonly others: number }
+  /** The calls that have a node as their first argument. */
+  callsWith(argument: ESTree.Node): readonly ESTree.CallExpression[]
+  /** Calls of the methods of a port, `deps.port.method(…)`, and the places that do anything else with the port. */
+  portUses(port: string): PortUses
+}
+
+export type PortUses = {
+  readonly calls: readonly { readonly method: string; readonly call: ESTree.CallExpression }[]
+  readonly others: readonly ESTree.Node[]
 }
 
 const isNode = (value: unknown): value is ESTree.Node => typeof value === 'object' && value !== null && 'type' in value
@@ -56,6 +65,29 @@ const returnsOf = (node: ESTree.Node): readonly ESTree.ReturnStatement[] => {
   return childrenOf(node).flatMap((child) => (isFunction(child) ? [] : returnsOf(child)))
 }
 
+const nameOf = (node: ESTree.Node): unknown => {
+  if (node.type === 'Identifier') return node.name
+  return node.type === 'Literal' ? node.value : undefined
+}
+
+const isMember = (node: ESTree.Node, name: string): node is ESTree.MemberExpression =>
+  node.type === 'MemberExpression' && nameOf(node.property) === name
+
+const portUses = (mentioned: readonly ESTree.Node[], port: string): PortUses => {
+  const calls = mentioned.flatMap((node) => {
+    if (node.type !== 'CallExpression' || node.callee.type !== 'MemberExpression') return []
+    const { object, property } = node.callee
+    return isMember(object, port) ? [{ method: String(nameOf(property)), call: node, object }] : []
+  })
+  const called = new Set<ESTree.Node>(calls.map(({ object }) => object))
+  const taken = mentioned.flatMap((node) =>
+    node.type === 'ObjectPattern'
+      ? node.properties.filter((property) => 'key' in property && nameOf(property.key) === port)
+      : [],
+  )
+  return { calls, others: [...mentioned.filter((node) => isMember(node, port) && !called.has(node)), ...taken] }
+}
+
 /** Parses a bundle for questions about who uses what. */
 export const parseBundle = (code: string): Bundle => {
   const program = parseSource('bundle.js', code).nodes.find(({ type }) => type === 'Program')
@@ -93,5 +125,7 @@ export const parseBundle = (code: string): Bundle => {
       // Its own declaration mentions it once.
       return { calls: called, others: mentions - called.length - 1 }
     },
+    callsWith: (argument) => calls.filter((call) => call.arguments[0] === argument),
+    portUses: (port) => portUses(mentioned, port),
   }
 }

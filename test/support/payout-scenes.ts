@@ -8,7 +8,7 @@ import {
 import { getBalanceWithPayouts } from '../../shared/settlement/count-payouts.ts'
 import { settleClient } from '../../shared/settlement/settle-client.ts'
 import type { Settlement } from '../../shared/settlement/settlement.ts'
-import type { TableCall } from './intercept-table.ts'
+import { queriesIn, type TableCall } from './intercept-table.ts'
 import { aStoredClient } from './payment-builders.ts'
 import { aDayLater, aSucceededPayment } from './settlement-builders.ts'
 import type { TestDeps } from './test-deps.ts'
@@ -80,4 +80,4 @@ export const sumOf = (figures: Readonly<Record<string, number>>): number =>
 
 /** How often recorded calls asked the index for a client's settlements. */
 export const indexReads = (calls: readonly TableCall[]): number =>
-  calls.filter(({ input }) => input['IndexName'] === 'by-owner').length
+  queriesIn(calls).filter(({ index }) => index === 'by-owner').length

@@ -3,27 +3,38 @@ import { allAccess, type TableAccess, type TableAction } from '../../shared/tabl
 import * as keys from '../../shared/table/keys.ts'
 import { pkPrefix } from '../../shared/table/keys.ts'
 import { type IndexName, TABLE_SCHEMA } from '../../shared/table/schema.ts'
+import type { Table } from '../../shared/table/table.ts'
 import { type Bundle, parseBundle } from './parsed-bundle.ts'
 
-/** The functions that lead to the table: what each asks of it, and which argument says for what. */
+/** What leads to the table: what each asks of it, and which argument says for what. */
 type Door =
-  | { readonly says: 'key'; readonly action: TableAction; readonly argument: number }
+  | { readonly says: 'key'; readonly action: TableAction }
   /** `{index}` or, on the table itself, `{partition}`. */
   | { readonly says: 'range' }
   /** `{index, kind}`: keys from the index, items from the table. */
   | { readonly says: 'list' }
+  /** Steps, which only the doors that build them can make. */
+  | { readonly says: 'steps' }
 
+/** Functions, by their names. */
 export const DOORS: Readonly<Record<string, Door>> = {
-  getItem: { says: 'key', action: 'GetItem', argument: 1 },
-  getItems: { says: 'key', action: 'BatchGetItem', argument: 1 },
-  getManyItems: { says: 'key', action: 'BatchGetItem', argument: 1 },
-  put: { says: 'key', action: 'PutItem', argument: 0 },
-  update: { says: 'key', action: 'UpdateItem', argument: 0 },
-  remove: { says: 'key', action: 'DeleteItem', argument: 0 },
-  check: { says: 'key', action: 'ConditionCheckItem', argument: 0 },
-  queryPage: { says: 'range' },
+  put: { says: 'key', action: 'PutItem' },
+  update: { says: 'key', action: 'UpdateItem' },
+  remove: { says: 'key', action: 'DeleteItem' },
+  check: { says: 'key', action: 'ConditionCheckItem' },
   listItems: { says: 'list' },
 }
+
+/** Methods of the port. */
+export const PORT_DOORS: Readonly<Record<keyof Table, Door>> = {
+  get: { says: 'key', action: 'GetItem' },
+  getMany: { says: 'key', action: 'BatchGetItem' },
+  query: { says: 'range' },
+  write: { says: 'steps' },
+  transact: { says: 'steps' },
+}
+
+const isMethod = (name: string): name is keyof Table => name in PORT_DOORS
 
 const TABLE = 'shared/table/'
 const isPartition = (text: unknown): text is keys.Partition => keys.PARTITIONS.some((partition) => partition === text)
@@ -138,15 +149,46 @@ const literal = <Name extends string>(node: Expression, is: (text: unknown) => t
 
 const throughDoor = (bundle: Bundle, door: Door, call: ESTree.CallExpression): TableAccess => {
   const kinds = new KeyKinds(bundle, call)
-  if (door.says === 'key') return { [door.action]: kinds.of(call.arguments[door.argument]) }
-  return allAccess(
-    ...shapesOf(bundle, call.arguments[1]).map((shape): TableAccess => {
-      const index = shape.get('index')
-      const indexes = index ? [literal(index, isIndex)] : []
-      if (door.says === 'list') return { BatchGetItem: [literal(shape.get('kind'), isPartition)], indexes }
-      return index ? { indexes } : { Query: kinds.of(shape.get('partition')) }
-    }),
-  )
+  switch (door.says) {
+    case 'steps':
+      return {}
+    case 'key':
+      return { [door.action]: kinds.of(call.arguments[0]) }
+    case 'range':
+      return allAccess(
+        ...shapesOf(bundle, call.arguments[0]).map((shape): TableAccess => {
+          const index = shape.get('index')
+          return index ? { indexes: [literal(index, isIndex)] } : { Query: kinds.of(shape.get('partition')) }
+        }),
+      )
+    case 'list':
+      return allAccess(
+        ...shapesOf(bundle, call.arguments[1]).map((shape): TableAccess => {
+          const indexes = [literal(shape.get('index'), isIndex)]
+          return { BatchGetItem: [literal(shape.get('kind'), isPartition)], indexes }
+        }),
+      )
+  }
+}
+
+/** A WeakMap whose keys are tables keeps something with each, and reaches nothing. */
+const isWeakKey = (bundle: Bundle, node: ESTree.Node): boolean =>
+  bundle.callsWith(node).some(({ callee }) => {
+    if (callee.type !== 'MemberExpression') return false
+    const map = bundle.valueOf(callee.object)
+    return map?.type === 'NewExpression' && map.callee.type === 'Identifier' && map.callee.name === 'WeakMap'
+  })
+
+const throughPort = (bundle: Bundle): readonly TableAccess[] => {
+  const { calls, others } = bundle.portUses('table')
+  const lost = others.find((node) => !bundle.moduleAt(node).startsWith(TABLE) && !isWeakKey(bundle, node))
+  if (lost) throw new Error(`the table is handed on in ${bundle.moduleAt(lost)}: what is reached cannot be told`)
+  return calls
+    .filter(({ call }) => !bundle.moduleAt(call).startsWith(TABLE))
+    .map(({ method, call }) => {
+      if (!isMethod(method)) throw new Error(`the table has no ${method}`)
+      return throughDoor(bundle, PORT_DOORS[method], call)
+    })
 }
 
 /**
@@ -164,5 +206,5 @@ export const reachableTableAccess = (code: string): TableAccess => {
       .filter((call) => !bundle.moduleAt(call).startsWith(TABLE))
       .map((call) => throughDoor(bundle, door, call))
   })
-  return allAccess(...accesses)
+  return allAccess(...accesses, ...throughPort(bundle))
 }

@@ -17,7 +17,6 @@ import { isNew } from '../../shared/table/condition.ts'
 import { DUE_WORK_FIELDS } from '../../shared/table/due-work.ts'
 import type { Key } from '../../shared/table/keys.ts'
 import { type Step, update } from '../../shared/table/step.ts'
-import { transact } from '../../shared/table/write.ts'
 import { addMs, DAY_MS, MINUTE_MS, type Timestamp } from '../../shared/time.ts'
 import type { TableCall } from './intercept-table.ts'
 import { aStoredClient } from './payment-builders.ts'
@@ -121,7 +120,7 @@ export const storeSucceeded = async (deps: TestDeps, payments: readonly Payment[
       credit({ ...payment, from: undefined }, payment.netMinor, payment.paidAt ?? payment.createdAt),
     )
     const all = [...steps, ...mergedCredits(credits)]
-    const { applied } = await transact(deps, Object.fromEntries(all.map((step, index) => [`step${index}`, step])))
+    const { applied } = await deps.table.transact(Object.fromEntries(all.map((step, index) => [`step${index}`, step])))
     if (!applied) throw new Error('a payment is there already')
   }
 }
@@ -140,22 +139,11 @@ export const aSucceededPayment = async (
 /** From here on what was paid until now is 24 hours old, to the millisecond. */
 export const aDayLater = (deps: TestDeps): void => deps.clock.set(addMs(deps.now(), DAY_MS))
 
-type Write = { readonly [kind in 'Put' | 'Update' | 'Delete']?: { readonly Key?: Key; readonly Item?: Key } }
-
-const keyOf = ({ pk, sk }: Key): Key => ({ pk, sk })
-
 /** The keys of every item that recorded calls wrote or tried to write, in order. */
 export const writtenKeys = (calls: readonly TableCall[]): readonly Key[] =>
-  calls.flatMap(({ name, input }) => {
-    if (name === 'TransactWriteCommand') {
-      return (input['TransactItems'] as Write[]).flatMap(({ Put, Update, Delete }) => {
-        const key = Put?.Item ?? Update?.Key ?? Delete?.Key
-        return key ? [keyOf(key)] : []
-      })
-    }
-    const key = name === 'PutCommand' ? input['Item'] : /^(Update|Delete)Command$/.test(name) ? input['Key'] : undefined
-    return key === undefined ? [] : [keyOf(key as Key)]
-  })
+  calls.flatMap((call) =>
+    'steps' in call ? call.steps.flatMap(({ kind, key }) => (kind === 'check' ? [] : [key])) : [],
+  )
 
 const OPERATOR = 'sari@gateway.example'
 

@@ -1,7 +1,6 @@
 import * as v from 'valibot'
 import { type Settlement, SettlementSchema } from '../../shared/settlement/settlement.ts'
 import { recordStep } from '../../shared/settlement/settlement-store.ts'
-import { conditionalWrite } from '../../shared/table/write.ts'
 import { aClientId } from './client-builders.ts'
 import type { TestDeps } from './test-deps.ts'
 
@@ -23,6 +22,6 @@ export const storedSettlement = async (deps: TestDeps, fields: Partial<Settlemen
     createdAt: '2026-11-20T02:00:01.000Z',
     ...fields,
   })
-  await conditionalWrite(deps, recordStep(settlement))
+  await deps.table.write(recordStep(settlement))
   return settlement
 }

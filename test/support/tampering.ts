@@ -1,5 +1,6 @@
-import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb'
+import { toItem } from '../../shared/table/attributes.ts'
 import type { Key } from '../../shared/table/keys.ts'
+import { put } from '../../shared/table/step.ts'
 import type { TestDeps } from './test-deps.ts'
 
 type Raw = Record<string, unknown>
@@ -8,15 +9,13 @@ type Raw = Record<string, unknown>
 export type Tampering = { readonly name: string; readonly item: Raw }
 
 export const rawItem = async (deps: TestDeps, key: Key): Promise<Raw> => {
-  const { Item } = await deps.table.client.send(
-    new GetCommand({ TableName: deps.table.name, Key: key, ConsistentRead: true }),
-  )
-  if (Item === undefined) throw new Error(`there is no ${key.pk}`)
-  return Item
+  const item = await deps.table.get(key)
+  if (item === undefined) throw new Error(`there is no ${key.pk}`)
+  return toItem(item)
 }
 
 export const putRaw = (deps: TestDeps, item: Raw) =>
-  deps.table.client.send(new PutCommand({ TableName: deps.table.name, Item: item }))
+  deps.table.write(put({ pk: String(item['pk']), sk: String(item['sk']) }, item))
 
 const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/
 const UUID = /^[0-9a-f]{8}-/

@@ -6,6 +6,8 @@ import type { Log, LogCode, LogFields } from '../../shared/log.ts'
 import type { Alert } from '../../shared/operator/alerts.ts'
 import type { QueueMessage, QueueName } from '../../shared/queues.ts'
 import { documentClient } from '../../shared/runtime/aws-table.ts'
+import { dynamoDbRequests } from '../../shared/runtime/dynamodb-table.ts'
+import { retryingTable, type TableRequests } from '../../shared/runtime/retrying-table.ts'
 import type { SendWebhook, WebhookRequest, WebhookResult } from '../../shared/webhook/send-webhook.ts'
 import { type FakeProvider, fakeProvider } from './fake-provider.ts'
 import { type ManualClock, manualClock } from './manual-clock.ts'
@@ -13,6 +15,8 @@ import { type ManualClock, manualClock } from './manual-clock.ts'
 type LogLine = { readonly level: 'info' | 'warn' | 'error'; readonly code: LogCode; readonly fields: LogFields }
 
 export type TestDeps = Deps & {
+  /** The single requests below the table's retries; whoever puts something between goes in here. */
+  readonly requests: TableRequests
   readonly clock: ManualClock
   readonly provider: FakeProvider
   readonly sent: { readonly queue: QueueName; readonly message: QueueMessage }[]
@@ -40,22 +44,22 @@ const recordingLog = (lines: LogLine[]): Log => {
   return { info: at('info'), warn: at('warn'), error: at('error') }
 }
 
-let shared: Deps['table'] | undefined
+let shared: ReturnType<typeof documentClient> | undefined
 
 /** One client per test file: connections are reused, and DynamoDB Local is the same for all. */
-const testTable = (): Deps['table'] => {
-  shared ??= {
-    client: documentClient({
-      ...localAws(inject('dynamodbEndpoint')),
-      requestHandler: { requestTimeout: 20_000, throwOnRequestTimeout: true },
-    }),
-    name: inject('tableName'),
-  }
+export const localClient = (): ReturnType<typeof documentClient> => {
+  shared ??= documentClient({
+    ...localAws(inject('dynamodbEndpoint')),
+    requestHandler: { requestTimeout: 20_000, throwOnRequestTimeout: true },
+  })
   return shared
 }
 
+/** `requests` is the storage below the table's retries. */
+export type Overrides = Omit<Partial<Deps>, 'table'> & { readonly requests?: TableRequests }
+
 /** Real storage, and fakes at the borders only: clock, ids, provider, merchants, queues, topic, secrets. */
-export const testDeps = (overrides: Partial<Deps> = {}): TestDeps => {
+export const testDeps = (overrides: Overrides = {}): TestDeps => {
   const clock = manualClock()
   const sent: TestDeps['sent'] = []
   const published: Alert[] = []
@@ -63,7 +67,17 @@ export const testDeps = (overrides: Partial<Deps> = {}): TestDeps => {
   const lines: LogLine[] = []
   const webhooks: WebhookRequest[] = []
   let answer: SendWebhook = async () => DELIVERED
+  const requests = overrides.requests ?? dynamoDbRequests({ client: localClient(), name: inject('tableName') })
+  const means = {
+    log: recordingLog(lines),
+    now: clock.now,
+    sleep: clock.sleep,
+    random: Math.random,
+    ...overrides,
+  }
   return {
+    ...means,
+    requests,
     stage: {
       name: 'test',
       allowLoopbackWebhooks: false,
@@ -71,7 +85,7 @@ export const testDeps = (overrides: Partial<Deps> = {}): TestDeps => {
       defaultDisplayName: 'Gateway Test',
     },
     // A table object of its own per test, so that caches kept per table are not shared.
-    table: { ...testTable() },
+    table: retryingTable(requests, means),
     queues: { send: async (queue, message) => void sent.push({ queue, message }) },
     alerts: { publish: async (alert) => void published.push(alert) },
     secrets: {
@@ -92,12 +106,8 @@ export const testDeps = (overrides: Partial<Deps> = {}): TestDeps => {
     },
     // A public address, so that names of merchants need no DNS.
     resolveHost: async () => [{ address: '93.184.216.34', family: 4 }],
-    log: recordingLog(lines),
-    now: clock.now,
     monotonicMs: clock.monotonicMs,
-    sleep: clock.sleep,
     newId: randomUUID,
-    random: Math.random,
     randomBytes,
     ...overrides,
     provider: fakeProvider(),

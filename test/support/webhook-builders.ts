@@ -6,10 +6,9 @@ import { endpointSecretName } from '../../shared/secrets.ts'
 import { isNew } from '../../shared/table/condition.ts'
 import { dueWork } from '../../shared/table/due-work.ts'
 import { eventKey } from '../../shared/table/keys.ts'
-import { queryPage } from '../../shared/table/read.ts'
 import { WORK_SLOTS, type Work } from '../../shared/table/schema.ts'
 import { put } from '../../shared/table/step.ts'
-import { conditionalWrite } from '../../shared/table/write.ts'
+import type { QueryPage } from '../../shared/table/table.ts'
 import { addMs, MINUTE_MS, type Timestamp } from '../../shared/time.ts'
 import type { Delivery } from '../../shared/webhook/delivery.ts'
 import { findDelivery, insertDelivery } from '../../shared/webhook/delivery-store.ts'
@@ -34,7 +33,7 @@ export const storedEndpoint = async (deps: TestDeps, overrides: Partial<Endpoint
     createdAt: deps.now(),
     ...overrides,
   }
-  await conditionalWrite(deps, insertEndpoint(endpoint))
+  await deps.table.write(insertEndpoint(endpoint))
   deps.secretValues.set(endpoint.secretName, SIGNING_SECRET)
   return endpoint
 }
@@ -58,7 +57,7 @@ export const storedEvent = async (deps: TestDeps, overrides: Partial<Event> = {}
   const event = anEvent(deps.now(), overrides)
   const index = { owner: event.clientId, entity: 'event', listedAt: event.firedAt, id: event.eventId }
   const due = event.dueAt && dueWork('event', event.eventId, event.dueAt)
-  await conditionalWrite(deps, put(eventKey(event.paymentId, event.type), { ...event, ...index, ...due }, isNew))
+  await deps.table.write(put(eventKey(event.paymentId, event.type), { ...event, ...index, ...due }, isNew))
   return event
 }
 
@@ -73,7 +72,7 @@ export const storedDelivery = async (
     ...newDelivery({ eventId, eventType, body, firedAt: deps.now() }, endpoint, deps.now()),
     ...overrides,
   }
-  await conditionalWrite(deps, insertDelivery(delivery))
+  await deps.table.write(insertDelivery(delivery))
   return delivery
 }
 
@@ -86,10 +85,10 @@ export const rowOf = async (deps: TestDeps, { deliveryId }: Pick<Delivery, 'deli
 
 /** When due work looks at something, as its index says; undefined when it does not. */
 export const dueAtOf = async (deps: TestDeps, work: Work, id: string): Promise<string | undefined> => {
-  let cursor: Awaited<ReturnType<typeof queryPage>>['cursor']
+  let cursor: QueryPage['cursor']
   do {
     const partition = [work, slotOf(id, WORK_SLOTS[work])]
-    const found = await queryPage(deps, { index: 'by-due', partition, limit: 1_000, ...(cursor && { cursor }) })
+    const found = await deps.table.query({ index: 'by-due', partition, limit: 1_000, ...(cursor && { cursor }) })
     const item = found.items.find((candidate) => candidate['id'] === id)
     if (item) return String(item['dueAt'])
     cursor = found.cursor

@@ -1,13 +1,12 @@
 import { BatchGetCommand, DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb'
 import { mockClient } from 'aws-sdk-client-mock'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, inject, it } from 'vitest'
 import { apiKeyText, keyIdOf } from '../../shared/client/api-key.ts'
 import { revokeApiKey } from '../../shared/client/api-key-store.ts'
 import { authenticate } from '../../shared/client/authenticate.ts'
 import { changeClient } from '../../shared/client/client-store.ts'
 import { apiKeyKey } from '../../shared/table/keys.ts'
 import { put } from '../../shared/table/step.ts'
-import { conditionalWrite } from '../../shared/table/write.ts'
 import { aClientId, issueKey, registerClient } from '../support/client-builders.ts'
 import { interceptTable, recordTable } from '../support/intercept-table.ts'
 import { type TestDeps, testDeps } from '../support/test-deps.ts'
@@ -89,7 +88,7 @@ describe('authenticate (spec 5)', () => {
     const text = apiKeyText('test', clientId, deps.randomBytes(32))
     const keyId = keyIdOf(text)
     const item = { keyId, clientId: aClientId(), prefix: 'gk_test_', createdAt: deps.now() }
-    await conditionalWrite(deps, put(apiKeyKey(keyId), item))
+    await deps.table.write(put(apiKeyKey(keyId), item))
 
     await expect(authenticate(deps, `Bearer ${text}`)).rejects.toMatchObject(refused)
   })
@@ -175,7 +174,7 @@ describe('authenticate (spec 5)', () => {
     table
       .on(BatchGetCommand)
       .callsFake((input: { RequestItems: Record<string, { Keys: { pk: string; sk: string }[] }> }) => {
-        const [keyKey, clientKey] = input.RequestItems[deps.table.name]?.Keys ?? []
+        const [keyKey, clientKey] = input.RequestItems[inject('tableName')]?.Keys ?? []
         const keyItem = {
           ...keyKey,
           key_id: keyKey?.pk.slice('APIKEY#'.length),
@@ -192,7 +191,7 @@ describe('authenticate (spec 5)', () => {
         const created = { created_at: deps.now() }
         return {
           Responses: {
-            [deps.table.name]: [
+            [inject('tableName')]: [
               { ...keyItem, ...created },
               { ...clientItem, ...created },
             ],

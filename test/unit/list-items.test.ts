@@ -4,7 +4,6 @@ import { isNew } from '../../shared/table/condition.ts'
 import { pkPrefix } from '../../shared/table/keys.ts'
 import { listItems } from '../../shared/table/list.ts'
 import { put, update } from '../../shared/table/step.ts'
-import { conditionalWrite } from '../../shared/table/write.ts'
 import { addMs, timestampOf } from '../../shared/time.ts'
 import { interceptTable } from '../support/intercept-table.ts'
 import { type TestDeps, testDeps } from '../support/test-deps.ts'
@@ -17,7 +16,7 @@ const keyOf = ({ owner, id }: Pick<Row, 'owner' | 'id'>) => ({ pk: `${pkPrefix('
 
 const store = async (deps: TestDeps, { owner, at, id, status = 'pending' }: Row) => {
   const item = { owner, entity: 'row', status, listedAt: addMs(START, at), id }
-  await conditionalWrite(deps, put(keyOf({ owner, id }), item, isNew))
+  await deps.table.write(put(keyOf({ owner, id }), item, isNew))
 }
 
 const storeMany = async (deps: TestDeps, owner: string, count: number) => {
@@ -103,9 +102,7 @@ describe('listItems', () => {
     const newestFirst = await storeMany(deps, owner, 230)
     // As if DynamoDB's 1 MB were 70 keys: its pages end where it likes, not where we ask.
     const short = interceptTable(deps, {
-      before: ({ name, input }) => {
-        if (name === 'QueryCommand') input['Limit'] = Math.min(Number(input['Limit']), 70)
-      },
+      asQuery: (query) => ({ ...query, limit: Math.min(query.limit, 70) }),
     })
 
     const items = await listItems(short, byOwner(owner, 2, 100))
@@ -120,9 +117,9 @@ describe('listItems', () => {
     // The two changes happen between the query and the batch read, which is what a lagging index looks like.
     const lagging = interceptTable(deps, {
       after: async ({ name }) => {
-        if (name !== 'QueryCommand') return
-        await conditionalWrite(deps, update(keyOf({ owner, id: 'moves' }), { set: { status: 'succeeded' } }))
-        await conditionalWrite(deps, update(keyOf({ owner, id: 'goes' }), { remove: ['owner'] }))
+        if (name !== 'query') return
+        await deps.table.write(update(keyOf({ owner, id: 'moves' }), { set: { status: 'succeeded' } }))
+        await deps.table.write(update(keyOf({ owner, id: 'goes' }), { remove: ['owner'] }))
       },
     })
 

@@ -12,6 +12,7 @@ import {
   type Endpoint,
   UNKNOWN_PATH,
 } from '../support/api-event.ts'
+import { interceptTable } from '../support/intercept-table.ts'
 import { type TestDeps, testDeps } from '../support/test-deps.ts'
 
 const CURRENT = 'current-origin-secret-'.padEnd(64, 'c')
@@ -34,7 +35,7 @@ const withoutTable = (deps: TestDeps) => {
   const send = vi.fn(() => {
     throw new Error('the table was touched')
   })
-  return { deps: { ...deps, table: { name: 'none', client: { send } as unknown as Deps['table']['client'] } }, send }
+  return { deps: interceptTable(deps, { before: send }), send }
 }
 
 const from = (origin: string, request: ApiRequest = {}): ApiRequest => ({

@@ -10,12 +10,8 @@ var clientKey = (id) => ({ pk: "CLIENT#" + id, sk: "CLIENT" });
 var paymentKey = (id) => ({ pk: "PAYMENT#" + id, sk: "PAYMENT" });
 var syncCursorKey = { pk: "SYNC#provider", sk: "SYNC" };
 var foundKey = (partition, key) => key;
-// shared/table/read.ts
-var getItem = async (deps, key) => deps.send(key);
-var getItems = async (deps, keys) => getItem(deps, keys[0]);
-var queryPage = async (deps, options) => deps.send(options);
 // shared/table/list.ts
-var listItems = async (deps, options) => getItems(deps, await queryPage(deps, options));
+var listItems = async (deps, options) => deps.table.getMany(await deps.table.query(options));
 // shared/table/step.ts
 var put = (key, record) => ({ kind: "put", key, record });
 var update = (key, changes) => ({ kind: "update", key, changes });
@@ -27,8 +23,8 @@ const reached = (code: string) => reachableTableAccess(bundle(code))
 
 describe('what the code of a bundle can reach', () => {
   it.each([
-    ['a key built in place', 'var f = (deps, id) => getItem(deps, paymentKey(id))', { GetItem: ['PAYMENT'] }],
-    ['a key that is a constant', 'var f = (deps) => getItem(deps, syncCursorKey)', { GetItem: ['SYNC'] }],
+    ['a key built in place', 'var f = (deps, id) => deps.table.get(paymentKey(id))', { GetItem: ['PAYMENT'] }],
+    ['a key that is a constant', 'var f = (deps) => deps.table.get(syncCursorKey)', { GetItem: ['SYNC'] }],
     [
       'one of two keys',
       'var f = (id, c) => put(c ? paymentKey(id) : clientKey(id), {})',
@@ -36,13 +32,13 @@ describe('what the code of a bundle can reach', () => {
     ],
     [
       'several keys',
-      'var f = (deps, a) => getItems(deps, [paymentKey(a), clientKey(a)])',
+      'var f = (deps, a) => deps.table.getMany([paymentKey(a), clientKey(a)])',
       { BatchGetItem: ['CLIENT', 'PAYMENT'] },
     ],
-    ['keys of a list', 'var f = (deps, ids) => getItems(deps, ids.map(paymentKey))', { BatchGetItem: ['PAYMENT'] }],
+    ['keys of a list', 'var f = (deps, ids) => deps.table.getMany(ids.map(paymentKey))', { BatchGetItem: ['PAYMENT'] }],
     [
       'keys made before, in more than one way',
-      'var f = (deps, ids) => { const keys = ids.flatMap((id) => { if (!id) return []; return [clientKey(id)] }); return getItems(deps, [...keys, paymentKey(1)]) }',
+      'var f = (deps, ids) => { const keys = ids.flatMap((id) => { if (!id) return []; return [clientKey(id)] }); return deps.table.getMany([...keys, paymentKey(1)]) }',
       { BatchGetItem: ['CLIENT', 'PAYMENT'] },
     ],
     [
@@ -50,40 +46,40 @@ describe('what the code of a bundle can reach', () => {
       'var of = ({ id }) => clientKey(id);\nvar f = (it) => update(of(it), {})',
       { UpdateItem: ['CLIENT'] },
     ],
-    ['a found key', 'var f = (deps, item) => getItem(deps, foundKey("PAYMENT", item))', { GetItem: ['PAYMENT'] }],
+    ['a found key', 'var f = (deps, item) => deps.table.get(foundKey("PAYMENT", item))', { GetItem: ['PAYMENT'] }],
     [
       'a partition',
-      'var f = (deps, id) => queryPage(deps, { partition: [clientKey(id).pk], limit: 1 })',
+      'var f = (deps, id) => deps.table.query({ partition: [clientKey(id).pk], limit: 1 })',
       { Query: ['CLIENT'] },
     ],
     [
       'an index',
-      'var f = (deps, id) => queryPage(deps, { index: "by-paid", partition: [id] })',
+      'var f = (deps, id) => deps.table.query({ index: "by-paid", partition: [id] })',
       { indexes: ['by-paid'] },
     ],
     [
       'one of two indexes, spread in',
-      'var f = (deps, id, c) => { const list = c ? { index: "by-owner", partition: [id] } : { index: "by-status", partition: [id] }; return queryPage(deps, { ...list, ...(c && { cursor: c }) }) }',
+      'var f = (deps, id, c) => { const list = c ? { index: "by-owner", partition: [id] } : { index: "by-status", partition: [id] }; return deps.table.query({ ...list, ...(c && { cursor: c }) }) }',
       { indexes: ['by-owner', 'by-status'] },
     ],
     [
       'an index or the table itself',
-      'var f = (deps, id, c) => queryPage(deps, c ? { index: "by-paid", partition: [id] } : { partition: [clientKey(id).pk] })',
+      'var f = (deps, id, c) => deps.table.query(c ? { index: "by-paid", partition: [id] } : { partition: [clientKey(id).pk] })',
       { Query: ['CLIENT'], indexes: ['by-paid'] },
     ],
     [
       'an index that is there only sometimes',
-      'var f = (deps, id, c) => queryPage(deps, { partition: [clientKey(id).pk], ...(c && { index: "by-paid" }) })',
+      'var f = (deps, id, c) => deps.table.query({ partition: [clientKey(id).pk], ...(c && { index: "by-paid" }) })',
       { Query: ['CLIENT'], indexes: ['by-paid'] },
     ],
     [
       'an index whose name stands in quotes',
-      'var f = (deps, id) => queryPage(deps, { "index": "by-paid", partition: [id] })',
+      'var f = (deps, id) => deps.table.query({ "index": "by-paid", partition: [id] })',
       { indexes: ['by-paid'] },
     ],
     [
       'options on either side of a default',
-      'var own = { index: "by-owner" };\nvar f = (deps) => queryPage(deps, { ...(own ?? { index: "by-due" }) })',
+      'var own = { index: "by-owner" };\nvar f = (deps) => deps.table.query({ ...(own ?? { index: "by-due" }) })',
       { indexes: ['by-due', 'by-owner'] },
     ],
     [
@@ -97,36 +93,57 @@ describe('what the code of a bundle can reach', () => {
   })
 
   it.each([
-    ['is handed in from outside', 'var f = (deps, key) => getItem(deps, key)'],
-    ['is partly handed in from outside', 'var f = (deps, keys) => getItems(deps, [paymentKey(1), ...keys])'],
-    ['is written out', 'var f = (deps, id) => getItem(deps, { pk: id, sk: "X" })'],
+    ['is handed in from outside', 'var f = (deps, key) => deps.table.get(key)'],
+    ['is partly handed in from outside', 'var f = (deps, keys) => deps.table.getMany([paymentKey(1), ...keys])'],
+    ['is written out', 'var f = (deps, id) => deps.table.get({ pk: id, sk: "X" })'],
     ['is taken out of an item', 'var f = (deps, item) => put(item.key, {})'],
     [
       'is changed after it was built',
       'var f = (deps, id) => { let key = paymentKey(id); key = id; return update(key, {}) }',
     ],
-    ['is of a found item of any kind', 'var f = (deps, kind, item) => getItem(deps, foundKey(kind, item))'],
-    ['is of an index that is not a literal', 'var f = (deps, index) => queryPage(deps, { index, partition: [] })'],
-    ['is of a query whose options come from outside', 'var f = (deps, options) => queryPage(deps, { ...options })'],
-    ['is of a query that says neither index nor partition', 'var f = (deps) => queryPage(deps, { limit: 1 })'],
+    ['is of a found item of any kind', 'var f = (deps, kind, item) => deps.table.get(foundKey(kind, item))'],
+    ['is of an index that is not a literal', 'var f = (deps, index) => deps.table.query({ index, partition: [] })'],
+    ['is of a query whose options come from outside', 'var f = (deps, options) => deps.table.query({ ...options })'],
+    ['is of a query that says neither index nor partition', 'var f = (deps) => deps.table.query({ limit: 1 })'],
     ['is of a list of any kind', 'var f = (deps, kind) => listItems(deps, { kind, index: "by-owner" })'],
   ])('refuses a key that %s', (_, code) => {
     expect(() => reached(code)).toThrow(/cannot be told|literal|not written out/)
   })
 
   it('refuses to lose sight of a way to the table', () => {
-    expect(() => reached('var f = (deps, keys) => keys.map((key) => [getItem, key])')).toThrow('handed on as a value')
+    expect(() => reached('var f = (deps, keys) => keys.map((key) => [put, key])')).toThrow('handed on as a value')
+  })
+
+  it.each([
+    ['by its method', 'var f = (deps, ids) => ids.map(clientKey).map(deps.table.get)'],
+    ['as a whole', 'var f = (deps, g) => g(deps.table)'],
+    ['in other dependencies', 'var f = (deps, g) => g({ table: deps.table })'],
+    ['taken out of the dependencies', 'var f = async ({ table }, id) => table.get(clientKey(id))'],
+    ['as a name in quotes', 'var f = (deps, id) => { const t = deps["table"]; return t.get(clientKey(id)) }'],
+    ['in a map that is not weak', 'var kept = new Map();\nvar f = (deps, it) => kept.set(deps.table, it)'],
+  ])('refuses to lose sight of the table: %s', (_, code) => {
+    expect(() => reached(code)).toThrow('the table is handed on')
+  })
+
+  it('lets something be kept with the table, as a key that is weak', () => {
+    const code = 'var kept = new WeakMap();\nvar f = (deps, it) => kept.get(deps.table) ?? kept.set(deps.table, it)'
+
+    expect(reached(code)).toStrictEqual({})
+  })
+
+  it('refuses a way to the table that nobody knows', () => {
+    expect(() => reached('var f = (deps) => deps.table.scan()')).toThrow('no scan')
   })
 
   it('knows every door to the table: what takes a key or options, and no more', () => {
     // Steps can only be made by the doors that build them, and looking at a key touches nothing.
-    const noDoors = ['conditionalWrite', 'transact', 'toTransactItem', 'isSuspenseKey']
+    const noDoors = ['transactWhileFresh', 'isSuspenseKey']
     const exported = sourcesIn('shared')
       .filter(({ path }) => path.startsWith('shared/table/'))
       .flatMap(({ text }) => [
         ...text.matchAll(/^export const (\w+) = (?:async )?(?:<[^>]*>)?\(([^=]*?)\)(?::|\s*=>)/gm),
       ])
-      .filter(([, , parameters = '']) => /\bKey\b|\bQueryInput\b|\bListInput\b|\bStep\b/.test(parameters))
+      .filter(([, , parameters = '']) => /\bKey\b|\bQueryInput\b|\bListInput\b|\bSteps?\b/.test(parameters))
       .map(([, name = '']) => name)
 
     expect(exported.filter((name) => !noDoors.includes(name)).toSorted()).toStrictEqual(Object.keys(DOORS).toSorted())

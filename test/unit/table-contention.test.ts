@@ -11,7 +11,6 @@ import { ClientIdSchema } from '../../shared/ids.ts'
 import { exists } from '../../shared/table/condition.ts'
 import { clientKey } from '../../shared/table/keys.ts'
 import { update } from '../../shared/table/step.ts'
-import { conditionalWrite, transact } from '../../shared/table/write.ts'
 import { testDeps } from '../support/test-deps.ts'
 
 const aStep = () => update(clientKey(v.parse(ClientIdSchema, crypto.randomUUID())), { set: { name: 'x' } }, exists)
@@ -32,7 +31,7 @@ describe('a write that meets others', () => {
     const conflict = new TransactionConflictException({ message: 'conflict', $metadata: {} })
     client.on(UpdateCommand).rejectsOnce(conflict).rejectsOnce(conflict).resolves({})
 
-    const outcome = await conditionalWrite(testDeps(), aStep())
+    const outcome = await testDeps().table.write(aStep())
 
     expect(outcome.applied).toBe(true)
     expect(client.commandCalls(UpdateCommand)).toHaveLength(3)
@@ -43,8 +42,8 @@ describe('a write that meets others', () => {
     const conflict = new TransactionConflictException({ message: 'conflict', $metadata: {} })
     client.on(UpdateCommand).rejectsOnce(conflict).rejectsOnce(conflict).resolves({})
 
-    await conditionalWrite(deps, aStep())
-    await conditionalWrite(deps, aStep())
+    await deps.table.write(aStep())
+    await deps.table.write(aStep())
 
     expect(deps.lines).toStrictEqual([{ level: 'info', code: 'write.contended', fields: { retries: 2, gave_up: 0 } }])
   })
@@ -53,7 +52,7 @@ describe('a write that meets others', () => {
     const deps = testDeps()
     client.on(TransactWriteCommand).rejects(cancelled('TransactionConflict', 'None'))
 
-    await expect(transact(deps, { one: aStep(), two: aStep() })).rejects.toThrow('cancelled')
+    await expect(deps.table.transact({ one: aStep(), two: aStep() })).rejects.toThrow('cancelled')
 
     expect(deps.lines).toStrictEqual([{ level: 'warn', code: 'write.contended', fields: { retries: 11, gave_up: 1 } }])
   })
@@ -68,7 +67,7 @@ describe('a write that meets others', () => {
       .rejectsOnce(cancelled(...codes))
       .resolves({})
 
-    const outcome = await transact(testDeps(), { one: aStep(), two: aStep() })
+    const outcome = await testDeps().table.transact({ one: aStep(), two: aStep() })
 
     expect(outcome.applied).toBe(true)
     expect(client.commandCalls(TransactWriteCommand)).toHaveLength(2)
@@ -77,7 +76,7 @@ describe('a write that meets others', () => {
   it('is not tried again when a condition was refused beside the conflict', async () => {
     client.on(TransactWriteCommand).rejects(cancelled('TransactionConflict', 'ConditionalCheckFailed'))
 
-    const outcome = await transact(testDeps(), { one: aStep(), two: aStep() })
+    const outcome = await testDeps().table.transact({ one: aStep(), two: aStep() })
 
     expect(outcome).toStrictEqual({ applied: false, refusedBy: 'two', item: undefined })
     expect(client.commandCalls(TransactWriteCommand)).toHaveLength(1)
@@ -88,7 +87,9 @@ describe('a write that meets others', () => {
     async (codes) => {
       client.on(TransactWriteCommand).rejects(cancelled(...codes))
 
-      await expect(transact(testDeps(), { one: aStep(), two: aStep() })).rejects.toThrow(TransactionCanceledException)
+      await expect(testDeps().table.transact({ one: aStep(), two: aStep() })).rejects.toThrow(
+        TransactionCanceledException,
+      )
 
       expect(client.commandCalls(TransactWriteCommand)).toHaveLength(1)
     },
@@ -99,7 +100,7 @@ describe('a write that meets others', () => {
     const deps = testDeps({ random: () => 1, sleep: async (ms) => void waits.push(ms) })
     client.on(TransactWriteCommand).rejects(cancelled('TransactionConflict'))
 
-    await transact(deps, { one: aStep() }).catch(() => undefined)
+    await deps.table.transact({ one: aStep() }).catch(() => undefined)
 
     expect(waits).toStrictEqual([20, 40, 80, 160, 320, 400, 400, 400, 400, 400, 400])
   })
@@ -111,7 +112,7 @@ describe('a refused condition', () => {
       .on(UpdateCommand)
       .rejects(new ConditionalCheckFailedException({ message: 'no', $metadata: {}, Item: { due_at: { S: 'then' } } }))
 
-    const outcome = await conditionalWrite(testDeps(), aStep())
+    const outcome = await testDeps().table.write(aStep())
 
     expect(outcome).toStrictEqual({ applied: false, item: { dueAt: 'then' } })
     expect(client.commandCalls(UpdateCommand)).toHaveLength(1)

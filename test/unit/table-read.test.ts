@@ -1,13 +1,14 @@
 import { BatchGetCommand, DynamoDBDocumentClient, GetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb'
 import { mockClient } from 'aws-sdk-client-mock'
 import * as v from 'valibot'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
 import { ClientIdSchema } from '../../shared/ids.ts'
 import { clientKey } from '../../shared/table/keys.ts'
-import { getItem, getItems, queryPage } from '../../shared/table/read.ts'
 import { testDeps } from '../support/test-deps.ts'
 
 const aKey = () => clientKey(v.parse(ClientIdSchema, crypto.randomUUID()))
+
+const NAME = inject('tableName')
 
 // DynamoDB Local reads consistently whatever is asked for, and leaves no key of a batch unprocessed.
 const client = mockClient(DynamoDBDocumentClient)
@@ -21,20 +22,20 @@ describe('reads that decide (style guide: consistent and on the table)', () => {
     client.on(BatchGetCommand).resolves({})
     client.on(QueryCommand).resolves({})
 
-    await getItem(deps, aKey())
-    await getItems(deps, [aKey()])
-    await queryPage(deps, { partition: ['x'], limit: 1 })
+    await deps.table.get(aKey())
+    await deps.table.getMany([aKey()])
+    await deps.table.query({ partition: ['x'], limit: 1 })
 
     expect(client.commandCalls(GetCommand)[0]?.args[0].input.ConsistentRead).toBe(true)
     const [batch] = client.commandCalls(BatchGetCommand)
-    expect(batch?.args[0].input.RequestItems?.[deps.table.name]?.ConsistentRead).toBe(true)
+    expect(batch?.args[0].input.RequestItems?.[NAME]?.ConsistentRead).toBe(true)
     expect(client.commandCalls(QueryCommand)[0]?.args[0].input.ConsistentRead).toBe(true)
   })
 
   it('do not ask an index for what it cannot give', async () => {
     client.on(QueryCommand).resolves({})
 
-    await queryPage(testDeps(), { index: 'by-owner', partition: ['x', 'payment'], limit: 1 })
+    await testDeps().table.query({ index: 'by-owner', partition: ['x', 'payment'], limit: 1 })
 
     expect(client.commandCalls(QueryCommand)[0]?.args[0].input.ConsistentRead).toBe(false)
   })
@@ -47,16 +48,16 @@ describe('a batch that DynamoDB leaves incomplete', () => {
     client
       .on(BatchGetCommand)
       .resolvesOnce({
-        Responses: { [deps.table.name]: [{ ...two, name: 'two' }] },
-        UnprocessedKeys: { [deps.table.name]: { Keys: [one] } },
+        Responses: { [NAME]: [{ ...two, name: 'two' }] },
+        UnprocessedKeys: { [NAME]: { Keys: [one] } },
       })
-      .resolvesOnce({ Responses: { [deps.table.name]: [{ ...one, name: 'one' }] } })
+      .resolvesOnce({ Responses: { [NAME]: [{ ...one, name: 'one' }] } })
 
-    const items = await getItems(deps, [one, two])
+    const items = await deps.table.getMany([one, two])
 
     expect(items.map((item) => item?.['name'])).toStrictEqual(['one', 'two'])
     const asked = client.commandCalls(BatchGetCommand).map(({ args }) => args[0].input.RequestItems)
-    expect(asked.map((request) => request?.[deps.table.name]?.Keys)).toStrictEqual([[one, two], [one]])
+    expect(asked.map((request) => request?.[NAME]?.Keys)).toStrictEqual([[one, two], [one]])
   })
 
   it('is given up after eight tries, instead of calling its items missing', async () => {
@@ -64,10 +65,10 @@ describe('a batch that DynamoDB leaves incomplete', () => {
     const key = aKey()
     client.on(BatchGetCommand).callsFake(() => {
       if (client.commandCalls(BatchGetCommand).length > 20) throw new Error('asked for ever')
-      return { UnprocessedKeys: { [deps.table.name]: { Keys: [key] } } }
+      return { UnprocessedKeys: { [NAME]: { Keys: [key] } } }
     })
 
-    await expect(getItems(deps, [key])).rejects.toThrow('stayed incomplete')
+    await expect(deps.table.getMany([key])).rejects.toThrow('stayed incomplete')
 
     expect(client.commandCalls(BatchGetCommand)).toHaveLength(8)
   })

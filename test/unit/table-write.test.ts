@@ -6,30 +6,28 @@ import { describe, expect, it } from 'vitest'
 import { ClientIdSchema } from '../../shared/ids.ts'
 import { all, atMost, equals, isNew } from '../../shared/table/condition.ts'
 import { shardKey } from '../../shared/table/keys.ts'
-import { getItem, getItems, queryPage } from '../../shared/table/read.ts'
 import { put, remove, update } from '../../shared/table/step.ts'
-import { conditionalWrite, transact } from '../../shared/table/write.ts'
 import { testDeps } from '../support/test-deps.ts'
 
 const aKey = () => shardKey(v.parse(ClientIdSchema, crypto.randomUUID()), 0)
 
-describe('conditionalWrite', () => {
+describe('table.write', () => {
   it('stores fields under snake_case names and reads them back as they were', async () => {
     const deps = testDeps()
     const key = aKey()
 
-    const outcome = await conditionalWrite(deps, put(key, { someField: 1, left: undefined }, isNew))
+    const outcome = await deps.table.write(put(key, { someField: 1, left: undefined }, isNew))
 
     expect(outcome).toStrictEqual({ applied: true, item: undefined })
-    expect(await getItem(deps, key)).toStrictEqual({ ...key, someField: 1 })
+    expect(await deps.table.get(key)).toStrictEqual({ ...key, someField: 1 })
   })
 
   it('answers the item as it was when a put is refused', async () => {
     const deps = testDeps()
     const key = aKey()
-    await conditionalWrite(deps, put(key, { amount: 1 }, isNew))
+    await deps.table.write(put(key, { amount: 1 }, isNew))
 
-    const outcome = await conditionalWrite(deps, put(key, { amount: 2 }, isNew))
+    const outcome = await deps.table.write(put(key, { amount: 2 }, isNew))
 
     expect(outcome).toStrictEqual({ applied: false, item: { ...key, amount: 1 } })
   })
@@ -37,13 +35,12 @@ describe('conditionalWrite', () => {
   it('answers the item as it is now when an update is applied, and no item when there was none to update', async () => {
     const deps = testDeps()
     const key = aKey()
-    await conditionalWrite(deps, put(key, { amount: 1, gone: 'x' }, isNew))
+    await deps.table.write(put(key, { amount: 1, gone: 'x' }, isNew))
 
-    const applied = await conditionalWrite(
-      deps,
+    const applied = await deps.table.write(
       update(key, { set: { paidAt: 't' }, add: { amount: 2 }, remove: ['gone'] }, equals('amount', 1)),
     )
-    const refused = await conditionalWrite(deps, update(aKey(), { set: { a: 1 } }, equals('amount', 1)))
+    const refused = await deps.table.write(update(aKey(), { set: { a: 1 } }, equals('amount', 1)))
 
     expect(applied).toStrictEqual({ applied: true, item: { ...key, amount: 3, paidAt: 't' } })
     expect(refused).toStrictEqual({ applied: false, item: undefined })
@@ -52,31 +49,31 @@ describe('conditionalWrite', () => {
   it('deletes only what meets the condition', async () => {
     const deps = testDeps()
     const key = aKey()
-    await conditionalWrite(deps, put(key, { amount: 1 }, isNew))
+    await deps.table.write(put(key, { amount: 1 }, isNew))
 
-    const refused = await conditionalWrite(deps, remove(key, equals('amount', 2)))
-    const applied = await conditionalWrite(deps, remove(key, all(equals('amount', 1), atMost('amount', 1))))
+    const refused = await deps.table.write(remove(key, equals('amount', 2)))
+    const applied = await deps.table.write(remove(key, all(equals('amount', 1), atMost('amount', 1))))
 
     expect(refused).toStrictEqual({ applied: false, item: { ...key, amount: 1 } })
     expect(applied.applied).toBe(true)
-    expect(await getItem(deps, key)).toBeUndefined()
+    expect(await deps.table.get(key)).toBeUndefined()
   })
 })
 
-describe('transact', () => {
+describe('table.transact', () => {
   it('writes nothing when one step is refused, and names that step with its item as it was', async () => {
     const deps = testDeps()
     const [first, second] = [aKey(), aKey()]
-    await conditionalWrite(deps, put(second, { amount: 7 }, isNew))
+    await deps.table.write(put(second, { amount: 7 }, isNew))
 
-    const outcome = await transact(deps, {
+    const outcome = await deps.table.transact({
       first: put(first, { amount: 1 }, isNew),
       left: undefined,
       second: put(second, { amount: 1 }, isNew),
     })
 
     expect(outcome).toStrictEqual({ applied: false, refusedBy: 'second', item: { ...second, amount: 7 } })
-    expect(await getItem(deps, first)).toBeUndefined()
+    expect(await deps.table.get(first)).toBeUndefined()
   })
 
   it('retries a conflict with another transaction until it is applied', async () => {
@@ -89,7 +86,7 @@ describe('transact', () => {
     })
     client.on(TransactWriteCommand).rejectsOnce(conflict).rejectsOnce(conflict).resolves({})
 
-    const outcome = await transact(deps, { only: put(aKey(), { amount: 1 }, isNew) })
+    const outcome = await deps.table.transact({ only: put(aKey(), { amount: 1 }, isNew) })
 
     expect(outcome).toStrictEqual({ applied: true })
     expect(client.commandCalls(TransactWriteCommand)).toHaveLength(3)
@@ -107,7 +104,7 @@ describe('transact', () => {
       }),
     )
 
-    await expect(transact(deps, { only: put(aKey(), { amount: 1 }, isNew) })).rejects.toThrow(
+    await expect(deps.table.transact({ only: put(aKey(), { amount: 1 }, isNew) })).rejects.toThrow(
       TransactionCanceledException,
     )
 
@@ -116,13 +113,13 @@ describe('transact', () => {
   })
 })
 
-describe('getItems and queryPage', () => {
+describe('table.getMany and table.query', () => {
   it('answers items in the order asked, undefined for a missing one, and the same item for a repeated key', async () => {
     const deps = testDeps()
     const [one, two] = [aKey(), aKey()]
-    await conditionalWrite(deps, put(one, { amount: 1 }, isNew))
+    await deps.table.write(put(one, { amount: 1 }, isNew))
 
-    const items = await getItems(deps, [two, one, one])
+    const items = await deps.table.getMany([two, one, one])
 
     expect(items.map((item) => item?.['amount'])).toStrictEqual([undefined, 1, 1])
   })
@@ -131,12 +128,12 @@ describe('getItems and queryPage', () => {
     const deps = testDeps()
     const clientId = v.parse(ClientIdSchema, crypto.randomUUID())
     for (let shard = 0; shard < 3; shard++) {
-      await conditionalWrite(deps, put(shardKey(clientId, shard), { shard }, isNew))
+      await deps.table.write(put(shardKey(clientId, shard), { shard }, isNew))
     }
     const partition = [shardKey(clientId, 0).pk]
 
-    const first = await queryPage(deps, { partition, limit: 2 })
-    const second = await queryPage(deps, { partition, limit: 2, ...(first.cursor && { cursor: first.cursor }) })
+    const first = await deps.table.query({ partition, limit: 2 })
+    const second = await deps.table.query({ partition, limit: 2, ...(first.cursor && { cursor: first.cursor }) })
 
     expect([...first.items, ...second.items].map((item) => item['shard'])).toStrictEqual([0, 1, 2])
     expect(second.cursor).toBeUndefined()

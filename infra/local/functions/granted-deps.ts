@@ -22,7 +22,7 @@ export const grantedDeps = (stage: string, spec: FunctionSpec, all: Granted): Gr
     if (!granted) refuse(access)
   }
   return {
-    table: { name: all.table.name, client: grantedTable(all.table.client, spec.table, refuse) },
+    table: grantedTable(all.table, spec.table, refuse),
     queues: {
       send: async (queue, message) => {
         demand(spec.sends.includes(queue), `sending to ${queue}`)

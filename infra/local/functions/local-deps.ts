@@ -9,6 +9,7 @@ import { xenditProvider } from '../../../shared/provider/xendit.ts'
 import type { QueueName } from '../../../shared/queues.ts'
 import { snsAlerts } from '../../../shared/runtime/aws-alerts.ts'
 import { documentClient } from '../../../shared/runtime/aws-table.ts'
+import { dynamoDbTable } from '../../../shared/runtime/dynamodb-table.ts'
 import type { Secrets } from '../../../shared/secrets.ts'
 import type { StageSettings } from '../../../shared/stage-settings.ts'
 import { timestampOf } from '../../../shared/time.ts'
@@ -65,6 +66,14 @@ export const localDeps = (options: LocalDepsOptions): LocalDeps => {
     requestHandler: { ...TABLE_HTTP, httpAgent },
   })
   const monotonicMs = () => performance.now()
+  const means = {
+    log,
+    now: () => timestampOf(clock.nowMs()),
+    sleep: async (ms: number) => {
+      await sleep(ms)
+    },
+    random: Math.random,
+  }
   const shared = {
     queues: localQueues(emulator.sqs, options.queueUrls, clock),
     alerts: snsAlerts(emulator.sns, options.alertsTopicArn, monotonicMs),
@@ -73,8 +82,10 @@ export const localDeps = (options: LocalDepsOptions): LocalDeps => {
   return {
     depsFor: (spec) => {
       // A table object of each function's own, as each has its own process on AWS: caches are kept per table.
-      const granted = grantedDeps(LOCAL_STAGE.name, spec, { ...shared, table: { client, name: options.table.name } })
+      const table = dynamoDbTable({ client, name: options.table.name }, means)
+      const granted = grantedDeps(LOCAL_STAGE.name, spec, { ...shared, table })
       return {
+        ...means,
         ...granted,
         stage: LOCAL_STAGE,
         provider: loggedProvider(
@@ -88,14 +99,8 @@ export const localDeps = (options: LocalDepsOptions): LocalDeps => {
         ),
         sendWebhook: httpsWebhookSender({ allowLoopback: LOCAL_STAGE.allowLoopbackWebhooks, monotonicMs }),
         resolveHost,
-        log,
-        now: () => timestampOf(clock.nowMs()),
         monotonicMs,
-        sleep: async (ms) => {
-          await sleep(ms)
-        },
         newId: randomUUID,
-        random: Math.random,
         randomBytes,
       }
     },

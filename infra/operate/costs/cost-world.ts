@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { ScanCommand } from '@aws-sdk/lib-dynamodb'
+import { type DynamoDBDocumentClient, ScanCommand } from '@aws-sdk/lib-dynamodb'
 import type { Context } from 'aws-lambda'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import type { Deps } from '../../../shared/deps.ts'
@@ -7,6 +7,7 @@ import { loggedProvider } from '../../../shared/provider/logged-provider.ts'
 import { xenditProvider } from '../../../shared/provider/xendit.ts'
 import type { QueueMessage, QueueName } from '../../../shared/queues.ts'
 import { documentClient } from '../../../shared/runtime/aws-table.ts'
+import { dynamoDbTable } from '../../../shared/runtime/dynamodb-table.ts'
 import { callbackSecretName, providerSecretName } from '../../../shared/secrets.ts'
 import { TABLE_SCHEMA } from '../../../shared/table/schema.ts'
 import { timestampOf } from '../../../shared/time.ts'
@@ -54,7 +55,8 @@ export const startCostWorld = async (dynamodbEndpoint: string) => {
   const sent: CostDeps['sent'] = []
   const merchant = { answers: 200 }
   const deps = costDeps({
-    table: { client: counting.client, name },
+    client: counting.client,
+    tableName: name,
     providerUrl: simulator.url,
     clock,
     log: logged.log,
@@ -69,7 +71,7 @@ export const startCostWorld = async (dynamodbEndpoint: string) => {
     callbacks,
     merchant,
     invoke,
-    stored: () => storedIn(deps.table),
+    stored: () => storedIn(plain, name),
     providerUrl: simulator.url,
     providerAuthorization: `Basic ${Buffer.from(`${SECRET_KEY}:`).toString('base64')}`,
     table: deps.table,
@@ -107,20 +109,28 @@ const handlersOn = async (deps: Deps) => {
   }
 }
 
-type CostDeps = Pick<Deps, 'table' | 'log'> & {
+type CostDeps = Pick<Deps, 'log'> & {
+  readonly client: DynamoDBDocumentClient
+  readonly tableName: string
   readonly providerUrl: string
   readonly clock: LocalClock
   readonly sent: { readonly queue: QueueName; readonly message: QueueMessage }[]
   readonly merchant: { readonly answers: number }
 }
 
-const costDeps = ({ table, log, providerUrl, clock, sent, merchant }: CostDeps): Deps => {
+const costDeps = ({ client, tableName, log, providerUrl, clock, sent, merchant }: CostDeps): Deps => {
   const secrets = new Map([
     [providerSecretName(STAGE), JSON.stringify({ secret_key: SECRET_KEY })],
     [callbackSecretName(STAGE), JSON.stringify({ callback_tokens: [CALLBACK_TOKEN] })],
   ])
   // Nothing takes any time, so that the same code logs the same bytes.
   const monotonicMs = () => 0
+  const means = {
+    ...sameEveryTime(),
+    log,
+    now: () => timestampOf(clock.nowMs()),
+    sleep: async () => undefined,
+  }
   const kept = { get: async (secret: string) => secrets.get(secret) }
 
   return {
@@ -130,7 +140,8 @@ const costDeps = ({ table, log, providerUrl, clock, sent, merchant }: CostDeps):
       defaultReturnUrl: 'https://merchant.example/paid',
       defaultDisplayName: 'Warung Kopi',
     },
-    table,
+    ...means,
+    table: dynamoDbTable({ client, name: tableName }, means),
     provider: loggedProvider(
       xenditProvider({ baseUrl: providerUrl, stage: STAGE, secrets: kept, nowMs: () => clock.nowMs() }),
       {
@@ -154,11 +165,7 @@ const costDeps = ({ table, log, providerUrl, clock, sent, merchant }: CostDeps):
       durationMs: 120,
     }),
     resolveHost: async () => [{ address: '93.184.216.34', family: 4 }],
-    log,
-    now: () => timestampOf(clock.nowMs()),
     monotonicMs,
-    sleep: async () => undefined,
-    ...sameEveryTime(),
   }
 }
 
@@ -177,7 +184,7 @@ const sameEveryTime = (): Pick<Deps, 'newId' | 'random' | 'randomBytes'> => {
 }
 
 /** Bytes of all items that are there now, with their index entries. */
-const storedIn = async ({ client, name }: Deps['table']): Promise<number> => {
+const storedIn = async (client: DynamoDBDocumentClient, name: string): Promise<number> => {
   let bytes = 0
   let ExclusiveStartKey: Record<string, unknown> | undefined
   do {

@@ -1,7 +1,7 @@
-import { QueryCommand } from '@aws-sdk/lib-dynamodb'
 import { marshall } from '@aws-sdk/util-dynamodb'
 import * as v from 'valibot'
 import { PaymentIdSchema } from '../../../shared/ids.ts'
+import { toItem } from '../../../shared/table/attributes.ts'
 import { eventKey } from '../../../shared/table/keys.ts'
 import { CALLBACK_TOKEN, type CostWorld } from './cost-world.ts'
 import { count, type Flow } from './flow.ts'
@@ -112,15 +112,7 @@ const paidCallback = async (world: CostWorld, id: string): Promise<string> => {
 }
 
 const eventRow = async ({ table }: CostWorld, id: string): Promise<Record<string, unknown>> => {
-  const { pk, sk } = eventKey(v.parse(PaymentIdSchema, id), 'payment.succeeded')
-  const { Items: [row] = [] } = await table.client.send(
-    new QueryCommand({
-      TableName: table.name,
-      KeyConditionExpression: 'pk = :pk AND sk = :sk',
-      ExpressionAttributeValues: { ':pk': pk, ':sk': sk },
-      ConsistentRead: true,
-    }),
-  )
+  const row = await table.get(eventKey(v.parse(PaymentIdSchema, id), 'payment.succeeded'))
   if (!row) throw new Error(`payment ${id} has no event`)
-  return row
+  return toItem(row)
 }

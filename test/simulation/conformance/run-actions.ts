@@ -1,4 +1,3 @@
-import type { QueryCommandInput } from '@aws-sdk/lib-dynamodb'
 import {
   above,
   absent,
@@ -13,10 +12,10 @@ import {
   exists,
   present,
 } from '../../../shared/table/condition.ts'
-import { type IndexName, TABLE_SCHEMA } from '../../../shared/table/schema.ts'
 import { type Changes, check, put, remove, type Step, update } from '../../../shared/table/step.ts'
+import type { QueryInput } from '../../../shared/table/table.ts'
+import { itemsOf } from './queries-conformance.ts'
 import type { Action, ActionCondition, ActionQuery, ActionStep, Change, Fields } from './random-actions.ts'
-import type { Outcome } from './table-backend.ts'
 import type { Key, TableCommands } from './table-commands.ts'
 
 const SORT_KEYS = ['A', 'B#1', 'B#2', 'A']
@@ -77,39 +76,44 @@ export const actionRunner = (commands: TableCommands, corner: string) => {
     return same.length > 0 ? { [how]: Object.assign({}, ...same) as Record<string, never> } : {}
   }
 
-  const writeStep = (action: ActionStep): Promise<Outcome> => {
-    const step = stepOf(action)
-    if (step.kind === 'put') return commands.putStep(step)
-    return step.kind === 'update' ? commands.updateStep(step) : commands.removeStep(step)
-  }
+  const inputOf = ({
+    index,
+    partition: [first, ...rest],
+    range,
+    limit,
+    forward,
+    countOnly,
+  }: ActionQuery): QueryInput => ({
+    ...(index && { index }),
+    partition: [typeof first === 'number' ? `${corner}-${first}` : `${corner}${String(first)}`, ...rest],
+    ...(range && { range }),
+    limit,
+    newestFirst: !forward,
+    countOnly,
+  })
 
   /** All pages of a query, or of its first error. */
-  const queryAll = async (query: ActionQuery): Promise<readonly Outcome[]> => {
-    const pages: Outcome[] = []
-    let cursor: Record<string, unknown> | undefined
+  const queryAll = async (query: ActionQuery): Promise<readonly unknown[]> => {
+    const pages: Awaited<ReturnType<TableCommands['query']>>[] = []
+    let cursor: QueryInput['cursor']
     do {
-      const page = await commands.query(queryInput(query, scopedPartition(query.partition), cursor))
+      const page = await commands.query({ ...inputOf(query), ...(cursor && { cursor }) })
       pages.push(page)
-      cursor = 'output' in page ? (page.output['LastEvaluatedKey'] as typeof cursor) : undefined
+      cursor = 'cursor' in page ? page.cursor : undefined
     } while (cursor && pages.length < MAX_PAGES)
     return pages
   }
 
-  const scopedPartition = (partition: Fields) => ({
-    ...scoped(partition, 0),
-    ...(typeof partition['pk'] === 'number' && { pk: `${corner}-${partition['pk']}` }),
-  })
-
   const runAction = async (action: Action): Promise<unknown> => {
     switch (action.kind) {
       case 'write':
-        return writeStep(action.step)
+        return commands.write(stepOf(action.step))
       case 'transact':
-        return commands.transact(action.steps.map(stepOf), action.token && `${corner}${action.token}`)
+        return commands.transact(action.steps.map(stepOf))
       case 'get':
         return commands.get(keyOf(action.key))
       case 'batch':
-        return byKey(await commands.batchGet(action.keys.map(keyOf)), commands.backend.tableName)
+        return inOrder(await commands.batchGet(action.keys.map(keyOf)))
       case 'query':
         return queryAll(action.query)
     }
@@ -119,59 +123,16 @@ export const actionRunner = (commands: TableCommands, corner: string) => {
 }
 
 /** A batch read has no order. */
-const byKey = (outcome: Outcome, tableName: string): unknown => {
-  if (!('output' in outcome)) return outcome
-  const responses = outcome.output['Responses'] as Record<string, readonly Key[]>
-  const found = (responses[tableName] ?? []).toSorted((a, b) => (a.pk + a.sk < b.pk + b.sk ? -1 : 1))
-  return { ...outcome.output, Responses: found }
-}
-
-const RANGES = {
-  atMost: (name: string) => `${name} <= :low`,
-  equals: (name: string) => `${name} = :low`,
-  between: (name: string) => `${name} BETWEEN :low AND :high`,
-  beginsWith: (name: string) => `begins_with(${name}, :low)`,
-}
-
-const queryInput = (
-  { index, range, limit, forward, countOnly }: ActionQuery,
-  partition: Fields,
-  cursor: Fields | undefined,
-): Omit<QueryCommandInput, 'TableName'> => {
-  const attributes = Object.keys(partition)
-  const sort = sortAttribute(index)
-  const terms = attributes.map((attribute) => `#${attribute} = :${attribute}`)
-  if (range) {
-    terms.push(RANGES[range[0]](`#${sort}`))
-    attributes.push(sort)
-  }
-  return {
-    ...(index && { IndexName: index }),
-    KeyConditionExpression: terms.join(' AND '),
-    ExpressionAttributeNames: Object.fromEntries(attributes.map((attribute) => [`#${attribute}`, attribute])),
-    ExpressionAttributeValues: {
-      ...Object.fromEntries(Object.entries(partition).map(([attribute, value]) => [`:${attribute}`, value])),
-      ...(range && { ':low': range[1] }),
-      ...(range?.[0] === 'between' && { ':high': range[2] }),
-    },
-    Limit: limit,
-    ScanIndexForward: forward,
-    ConsistentRead: index === undefined,
-    ...(cursor && { ExclusiveStartKey: cursor }),
-    ...(countOnly && { Select: 'COUNT' }),
-  }
-}
-
-const sortAttribute = (index: IndexName | undefined): string => (index ? TABLE_SCHEMA.indexes[index].sort[0] : 'sk')
+const inOrder = (outcome: object): unknown => ('items' in outcome ? { ...outcome, items: itemsOf(outcome) } : outcome)
 
 /** Every partition of every index that the actions can fill, in small pages. */
 export const EVERY_PARTITION: readonly ActionQuery[] = ['o1', 'o2'].flatMap((owner) =>
   [
     ...['e1', 'e2'].flatMap((entity) => [
-      { index: 'by-owner' as const, partition: { owner, entity } },
-      ...['s1', 's2'].map((status) => ({ index: 'by-status' as const, partition: { owner, entity, status } })),
+      { index: 'by-owner' as const, partition: [owner, entity] },
+      ...['s1', 's2'].map((status) => ({ index: 'by-status' as const, partition: [owner, entity, status] })),
     ]),
-    { index: 'by-paid' as const, partition: { client_id: owner } },
-    ...[0, 9, 10].map((slot) => ({ index: 'by-due' as const, partition: { work: owner, slot } })),
+    { index: 'by-paid' as const, partition: [owner] },
+    ...[0, 9, 10].map((slot) => ({ index: 'by-due' as const, partition: [owner, slot] })),
   ].map((query) => ({ ...query, range: undefined, limit: 3, forward: true, countOnly: false })),
 )

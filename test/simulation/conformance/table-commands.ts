@@ -1,17 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import {
-  BatchGetCommand,
-  DeleteCommand,
-  GetCommand,
-  PutCommand,
-  QueryCommand,
-  type QueryCommandInput,
-  TransactWriteCommand,
-  UpdateCommand,
-} from '@aws-sdk/lib-dynamodb'
 import type { Condition } from '../../../shared/table/condition.ts'
-import { type Changes, put, remove, type Step, toTransactItem, update } from '../../../shared/table/step.ts'
-import { type Command, type Outcome, run, type TableBackend } from './table-backend.ts'
+import { type Changes, put, remove, type Step, update } from '../../../shared/table/step.ts'
+import type { QueryInput } from '../../../shared/table/table.ts'
+import { run, type TableBackend } from './table-backend.ts'
 
 export type Key = { readonly pk: string; readonly sk: string }
 
@@ -20,61 +11,24 @@ export const aKey = (): Key => ({ pk: `conformance-${randomUUID()}`, sk: 'ITEM' 
 
 type Item = Readonly<Record<string, unknown>>
 
-/** Commands to one table, with the expressions that the gateway's stores write. */
-export type TableCommands = {
-  readonly backend: TableBackend
-  readonly send: (command: Command) => Promise<Outcome>
-  readonly put: (key: Key, item: Item, condition?: Condition) => Promise<Outcome>
-  readonly update: (key: Key, changes: Changes, condition?: Condition) => Promise<Outcome>
-  readonly remove: (key: Key, condition: Condition) => Promise<Outcome>
-  readonly putStep: (step: Step) => Promise<Outcome>
-  readonly updateStep: (step: Step) => Promise<Outcome>
-  readonly removeStep: (step: Step) => Promise<Outcome>
-  readonly transact: (steps: readonly Step[], token?: string) => Promise<Outcome>
-  /** The item as it is, or undefined. */
-  readonly get: (key: Key) => Promise<unknown>
-  readonly batchGet: (keys: readonly object[]) => Promise<Outcome>
-  readonly query: (input: Omit<QueryCommandInput, 'TableName'>) => Promise<Outcome>
-}
+/** What a write that was applied answers; an update also the item as it is now. */
+export const APPLIED = { applied: true, item: undefined } as const
+export const refused = (item?: Item) => ({ applied: false, item }) as const
 
-export const tableCommands = (backend: TableBackend): TableCommands => {
-  const { tableName } = backend
-  const send = (command: Command) => run(backend, command)
-  const part = (step: Step) => toTransactItem(tableName, step)
-  const putStep = (step: Step) => send(new PutCommand(given(part(step).Put)))
-  const updateStep = (step: Step) => send(new UpdateCommand({ ...given(part(step).Update), ReturnValues: 'ALL_NEW' }))
-  const removeStep = (step: Step) => send(new DeleteCommand(given(part(step).Delete)))
+/** Requests to one table, as the stores make them: each answers what it came to. */
+export type TableCommands = ReturnType<typeof tableCommands>
+
+export const tableCommands = ({ requests }: TableBackend) => {
+  const write = (step: Step) => run(() => requests.write(step))
   return {
-    backend,
-    send,
-    putStep,
-    updateStep,
-    removeStep,
-    put: (key, item, condition) => putStep(put(key, item, condition)),
-    update: (key, changes, condition) => updateStep(update(key, changes, condition)),
-    remove: (key, condition) => removeStep(remove(key, condition)),
-    transact: (steps, token) =>
-      send(
-        new TransactWriteCommand({
-          TransactItems: steps.map(part),
-          ...(token !== undefined && { ClientRequestToken: token }),
-        }),
-      ),
-    get: async (key) => {
-      const outcome = await send(new GetCommand({ TableName: tableName, Key: key, ConsistentRead: true }))
-      return 'output' in outcome ? outcome.output['Item'] : outcome
-    },
-    batchGet: (keys) =>
-      send(
-        new BatchGetCommand({
-          RequestItems: { [tableName]: { Keys: keys.map((key) => ({ ...key })), ConsistentRead: true } },
-        }),
-      ),
-    query: (input) => send(new QueryCommand({ TableName: tableName, ...input })),
+    write,
+    put: (key: Key, item: Item, condition?: Condition) => write(put(key, item, condition)),
+    update: (key: Key, changes: Changes, condition?: Condition) => write(update(key, changes, condition)),
+    remove: (key: Key, condition: Condition) => write(remove(key, condition)),
+    transact: (steps: readonly Step[]) => run(() => requests.transact(steps)),
+    /** The item as it is, or undefined. */
+    get: (key: Key) => run(() => requests.get(key)),
+    batchGet: (keys: readonly Key[]) => run(() => requests.batchGet(keys)),
+    query: (input: QueryInput) => run(() => requests.query(input)),
   }
-}
-
-const given = <Input>(input: Input | undefined): Input => {
-  if (input === undefined) throw new Error('a step of another kind')
-  return input
 }

@@ -1,9 +1,7 @@
-import type { QueryCommandInput } from '@aws-sdk/lib-dynamodb'
+import type { QueryInput } from '../../../shared/table/table.ts'
 import { copyItemIn, copyItemOut, type StoredItem, type Value } from './attribute-value.ts'
-import { bind } from './bound-placeholders.ts'
 import type { TableIndex } from './indexed-entries.ts'
-import { boundsOf, compileKeyCondition, farBound, isInRange, type KeyRange, keyRange } from './key-condition.ts'
-import { OutsideModel } from './outside-model.ts'
+import { boundsOf, farBound, isInRange, type KeyRange, keyRange } from './key-range.ts'
 import { compareSort, type Entries, type Entry, firstBehind } from './sorted-entries.ts'
 import { validationError } from './table-errors.ts'
 import type { TableItems } from './table-items.ts'
@@ -24,48 +22,36 @@ export type QueryableTable = {
 const PAGE_BYTES = 1_024 * 1_024
 
 /** One page of a query, as DynamoDB cuts it. */
-export const queryTable = (table: QueryableTable, input: QueryCommandInput): object => {
-  const source = sourceOf(table, input)
-  if (input.Limit !== undefined && !(input.Limit >= 1)) throw validationError('Limit must be at least 1')
-  if (input.KeyConditionExpression === undefined) throw validationError('A query needs a key condition')
-  const compiled = compileKeyCondition(input.KeyConditionExpression)
+export const queryTable = (table: QueryableTable, input: QueryInput) => {
+  const source = sourceOf(table, input.index)
+  if (!(input.limit >= 1)) throw validationError('Limit must be at least 1')
   const key = { partition: source.partitionKey, sort: source.sortKey, types: table.shape.attributeTypes }
-  const range = keyRange(compiled, key, bind(input, [compiled]))
+  const range = keyRange(input, key)
   const entries = source.entries(range.partition)
-  const start = input.ExclusiveStartKey && startOf(table, source, range, copyItemIn(input.ExclusiveStartKey))
-  const forward = input.ScanIndexForward ?? true
-  const page = takePage(entries, {
-    range: range.sort,
-    start,
-    forward,
-    limit: input.Limit,
-  })
+  const start = input.cursor && startOf(table, source, range, copyItemIn(input.cursor))
+  const forward = !(input.newestFirst ?? false)
+  const page = takePage(entries, { range: range.sort, start, forward, limit: input.limit })
   const last = page.taken.at(-1)
   // Behind the item at the far bound of a range nothing can be. An index may have others with the same sort attribute.
-  const isExhausted = input.IndexName === undefined && last?.sort[0] === farBound(range.sort, forward)
+  const isExhausted = input.index === undefined && last?.sort[0] === farBound(range.sort, forward)
   const hasMore = last !== undefined && !page.ended && !isExhausted
   return {
-    ...(input.Select !== 'COUNT' && { Items: page.taken.map(({ item }) => copyItemOut(item)) }),
-    Count: page.taken.length,
-    ScannedCount: page.taken.length,
-    ...(hasMore && { LastEvaluatedKey: cursorTo(source, last.item) }),
+    found: input.countOnly ? [] : page.taken.map(({ item }) => copyItemOut(item)),
+    count: page.taken.length,
+    cursor: hasMore ? cursorTo(source, last.item) : undefined,
   }
 }
 
-const sourceOf = ({ shape, items, indexes }: QueryableTable, input: QueryCommandInput): Source => {
-  if (input.IndexName === undefined) {
-    if (input.ConsistentRead !== true) throw new OutsideModel('a stale read of the table is not modelled')
+const sourceOf = ({ shape, items, indexes }: QueryableTable, name: string | undefined): Source => {
+  if (name === undefined) {
     return {
       partitionKey: [shape.partitionKey],
       sortKey: [shape.sortKey],
       entries: ([pk]) => items.partition(String(pk)),
     }
   }
-  const index = indexes.get(input.IndexName)
-  if (!index) throw validationError(`The table does not have the specified index: ${input.IndexName}`)
-  if (input.ConsistentRead === true) {
-    throw validationError('Consistent reads are not supported on global secondary indexes')
-  }
+  const index = indexes.get(name)
+  if (!index) throw validationError(`The table does not have the specified index: ${name}`)
   return { partitionKey: index.shape.partition, sortKey: index.shape.sort, entries: index.partition }
 }
 
@@ -105,10 +91,10 @@ type PageRequest = {
   readonly range: KeyRange['sort']
   readonly start: Entry['sort'] | undefined
   readonly forward: boolean
-  readonly limit: number | undefined
+  readonly limit: number
 }
 
-const takePage = (entries: Entries, { range, start, forward, limit = Number.POSITIVE_INFINITY }: PageRequest) => {
+const takePage = (entries: Entries, { range, start, forward, limit }: PageRequest) => {
   const [from, to] = boundsOf(entries, range)
   const taken: Entry[] = []
   let bytes = 0

@@ -1,16 +1,11 @@
 import {
   type CancellationReason,
-  ConditionalCheckFailedException,
   DynamoDBServiceException,
-  IdempotentParameterMismatchException,
   InternalServerError,
-  ResourceNotFoundException,
   ThrottlingException,
   TransactionCanceledException,
   TransactionConflictException,
 } from '@aws-sdk/client-dynamodb'
-import { marshall } from '@aws-sdk/util-dynamodb'
-import type { StoredItem } from './attribute-value.ts'
 
 const BAD_REQUEST = { $metadata: { httpStatusCode: 400, attempts: 1 } }
 const MAX_ATTEMPTS = { $metadata: { httpStatusCode: 400, attempts: 4 } }
@@ -34,21 +29,6 @@ export const isItemInvalid = (error: unknown): error is DynamoDBServiceException
 export const isValidationError = (error: unknown): error is DynamoDBServiceException =>
   error instanceof DynamoDBServiceException && error.name === 'ValidationException'
 
-export const conditionFailed = (was: StoredItem | undefined): ConditionalCheckFailedException =>
-  new ConditionalCheckFailedException({
-    message: CONDITION_FAILED,
-    ...(was && { Item: marshall(was) }),
-    ...BAD_REQUEST,
-  })
-
-const CONDITION_FAILED = 'The conditional request failed'
-
-export const conditionFailedReason = (was: StoredItem | undefined): CancellationReason => ({
-  Code: 'ConditionalCheckFailed',
-  Message: CONDITION_FAILED,
-  ...(was && { Item: marshall(was) }),
-})
-
 export const transactionCancelled = (reasons: readonly CancellationReason[]): TransactionCanceledException =>
   new TransactionCanceledException({
     message: `Transaction cancelled, please refer cancellation reasons for specific reasons [${reasons
@@ -57,12 +37,6 @@ export const transactionCancelled = (reasons: readonly CancellationReason[]): Tr
     CancellationReasons: [...reasons],
     ...BAD_REQUEST,
   })
-
-export const noSuchTable = (): ResourceNotFoundException =>
-  new ResourceNotFoundException({ message: 'Cannot do operations on a non-existent table', ...BAD_REQUEST })
-
-export const tokenOfAnotherRequest = (): IdempotentParameterMismatchException =>
-  new IdempotentParameterMismatchException({ message: 'Parameters differ from the first request', ...BAD_REQUEST })
 
 /** What comes out of the SDK when all its tries were throttled. Nothing was written. */
 export const throttled = (): ThrottlingException =>

@@ -80,7 +80,7 @@ const strangersCallback: Scene = async ({ deps }) => {
 const contendedCreate: Scene = async ({ deps }) => {
   const contended = interceptTable(deps, {
     before: ({ name }) => {
-      if (name !== 'TransactWriteCommand') return
+      if (name !== 'transact') return
       throw new TransactionCanceledException({
         message: 'cancelled',
         $metadata: {},

@@ -1,0 +1,21 @@
+import { isContention } from '../../../shared/runtime/dynamodb-table.ts'
+import type { TableRequests } from '../../../shared/runtime/retrying-table.ts'
+import type { SimTable } from './sim-table.ts'
+
+export type RequestName = keyof SimTable['requests']
+
+/** Takes a request to the table and its answer back: latency, throttles, conflicts and crashes are all in it. */
+export type Carry = <Answer>(name: RequestName, run: () => Answer) => Promise<Answer>
+
+/** The table in memory below the port's own retries, where DynamoDB is in deployment. */
+export const memoryRequests = (
+  { requests }: Pick<SimTable, 'requests'>,
+  carry: Carry = async (_, run) => run(),
+): TableRequests => ({
+  get: (key) => carry('get', () => requests.get(key)),
+  batchGet: (keys) => carry('batchGet', () => requests.batchGet(keys)),
+  query: (input) => carry('query', () => requests.query(input)),
+  write: (step) => carry('write', () => requests.write(step)),
+  transact: (steps) => carry('transact', () => requests.transact(steps)),
+  isContention,
+})
