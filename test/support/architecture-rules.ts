@@ -39,21 +39,23 @@ const domainKnowsNoRuntime: Rule = ({ path, imports }) =>
     ? imports.flatMap((used) => (used.path?.startsWith('shared/runtime/') ? [`imports ${used.from}`] : []))
     : []
 
-/** Packages and the folders whose code may use them. `types` are erased, so a type of theirs is free in these files. */
-const VENDORS: readonly { readonly packages: RegExp; readonly folders: RegExp; readonly types?: RegExp }[] = [
-  { packages: /^(@aws-sdk|@smithy)\//, folders: /^shared\/(table|runtime)\//, types: /^shared\/deps\.ts$/ },
-  { packages: /^(@middy\/|@aws-lambda-powertools\/|aws-lambda$)/, folders: /^shared\/runtime\// },
+/** Packages and the files whose code may use them. */
+const VENDORS: readonly { readonly packages: RegExp; readonly files: RegExp }[] = [
+  { packages: /^(@aws-sdk\/(?!\w+-dynamodb$)|@smithy\/)/, files: /^shared\/runtime\// },
+  {
+    packages: /^@aws-sdk\/\w+-dynamodb$/,
+    files: /^shared\/runtime\/(aws-table|dynamodb-[a-z]+|stream-handler)\.ts$/,
+  },
+  { packages: /^(@middy\/|@aws-lambda-powertools\/|aws-lambda$)/, files: /^shared\/runtime\// },
 ]
 
 const vendorsStayOutside: Rule = (file) =>
   layerOf(file.path) > LAYERS.indexOf('functions')
     ? []
-    : VENDORS.flatMap(({ packages, folders, types }) =>
-        folders.test(file.path)
+    : VENDORS.flatMap(({ packages, files }) =>
+        files.test(file.path)
           ? []
-          : file.imports
-              .filter(({ from, typeOnly }) => packages.test(from) && !(typeOnly && types?.test(file.path)))
-              .map(({ from }) => `imports ${from}`),
+          : file.imports.filter(({ from }) => packages.test(from)).map(({ from }) => `imports ${from}`),
       )
 
 /** What alarms and dashboard say is plain data; two constructs beside them make it CloudWatch's. */
@@ -176,7 +178,7 @@ const nothingIsLeftForLater: Rule = ({ comments }) =>
 export const RULES = {
   'imports point only from test to infra to functions to shared': importsToward,
   'the domain does not import the runtime': domainKnowsNoRuntime,
-  'vendor packages stay in table and runtime': vendorsStayOutside,
+  'vendor packages stay in the runtime': vendorsStayOutside,
   'only the stack knows CDK': cdkStaysInTheStack,
   'operate may use local and stack, local the stack, and the stack neither': wingsKeepTheirOrder,
   'time, chance and environment come in through deps': timeAndChanceAreGiven,
