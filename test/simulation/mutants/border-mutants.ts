@@ -3,17 +3,18 @@ import { mutantsOf } from '../mutation/mutant.ts'
 const ADDRESS = 'unit/safe-address'
 const URLS = 'unit/safe-url'
 const WRITE = 'unit/table-write'
+const CONFORMANCE = 'simulation/table-conformance'
 const READ = 'unit/table-read'
 const CONTENTION = 'unit/table-contention'
 const SENDER = 'integration/https-webhook-sender-failures'
 
 /** The table's own habits, the batches Lambda hands over, and where a webhook may go. */
 export const BORDER_MUTANTS = [
-  ...mutantsOf('shared/table/write.ts', [
+  ...mutantsOf('shared/runtime/retrying-table.ts', [
     {
       name: 'steps are written again although their times are stale',
-      find: '() => deps.now() > addMs(madeAt, FRESH_MS)',
-      replace: '() => false',
+      find: 'options !== undefined && means.now() > options.freshUntil',
+      replace: 'false',
       tests: ['integration/clock-skew', 'integration/thawed-create'],
     },
     {
@@ -28,6 +29,26 @@ export const BORDER_MUTANTS = [
       replace: 'if (!contended || tried > 100) {',
       tests: [WRITE],
     },
+    {
+      name: 'keys that are left unprocessed count as missing',
+      find: 'pending = pending.filter((key) => unprocessed.has(identity(key)))',
+      replace: 'pending = unprocessed.size > 1_000 ? pending : []',
+      tests: [READ],
+    },
+    {
+      name: 'keys that are left unprocessed for ever are asked for for ever',
+      find: "if (tried === BATCH_TRIES) throw new Error('a batch read stayed incomplete')\n",
+      replace: '',
+      tests: [READ],
+    },
+    {
+      name: 'a refusal is put down to another step',
+      find: 'names[outcome.refusedAt]',
+      replace: 'names[0]',
+      tests: [WRITE],
+    },
+  ]),
+  ...mutantsOf('shared/runtime/dynamodb-table.ts', [
     {
       name: 'a single write that met a transaction is not tried again',
       find: 'error instanceof TransactionConflictException ||',
@@ -46,48 +67,57 @@ export const BORDER_MUTANTS = [
       replace: 'return { applied: true, item: plainItem(error.Item) }',
       tests: [WRITE],
     },
-  ]),
-  ...mutantsOf('shared/table/step.ts', [
     {
       name: 'a refusal does not bring back the item as it was',
       find: "ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const",
       replace: "ReturnValuesOnConditionCheckFailure: 'NONE' as const",
       tests: [WRITE],
     },
-  ]),
-  ...mutantsOf('shared/table/read.ts', [
     {
       name: 'an item is read that may be stale',
       find: 'Key: key, ConsistentRead: true',
       replace: 'Key: key, ConsistentRead: false',
       tests: [READ],
-      histories: true,
     },
     {
       name: 'items are read that may be stale',
-      find: 'Keys: pending.map((key) => ({ ...key })), ConsistentRead: true',
-      replace: 'Keys: pending.map((key) => ({ ...key })), ConsistentRead: false',
+      find: 'Keys: keys.map((key) => ({ ...key })), ConsistentRead: true',
+      replace: 'Keys: keys.map((key) => ({ ...key })), ConsistentRead: false',
       tests: [READ],
-      histories: true,
     },
     {
       name: 'a range of the table is read that may be stale',
       find: 'ConsistentRead: input.index === undefined,',
       replace: 'ConsistentRead: false,',
       tests: [READ],
-      histories: true,
+    },
+  ]),
+  ...mutantsOf('shared/runtime/dynamodb-expressions.ts', [
+    {
+      name: 'one condition is enough where all are asked for',
+      find: "all: ' AND '",
+      replace: "all: ' OR '",
+      tests: [CONFORMANCE],
     },
     {
-      name: 'keys that DynamoDB left unprocessed count as missing',
-      find: 'pending = pending.filter((key) => unprocessed.has(identity(key)))',
-      replace: 'pending = unprocessed.size > 1_000 ? pending : []',
-      tests: [READ],
+      name: 'a bound is not reached',
+      find: "atMost: '<='",
+      replace: "atMost: '<'",
+      tests: [CONFORMANCE],
     },
     {
-      name: 'keys that DynamoDB leaves unprocessed for ever are asked for for ever',
-      find: "if (tried === BATCH_TRIES) throw new Error('a batch read stayed incomplete')\n",
-      replace: '',
-      tests: [READ],
+      name: 'what is there already is set again',
+      find: 'if_not_exists(${p.name(field)}, ${p.value(value)})',
+      replace: '${p.value(value)}',
+      tests: [CONFORMANCE],
+    },
+  ]),
+  ...mutantsOf('shared/table/transact-while-fresh.ts', [
+    {
+      name: 'the times of a transaction are fresh for ever',
+      find: '{ freshUntil: addMs(madeAt, FRESH_MS) }',
+      replace: '{ freshUntil: addMs(madeAt, FRESH_MS * 1_000_000) }',
+      tests: ['integration/clock-skew', 'integration/thawed-create'],
     },
   ]),
   ...mutantsOf('shared/table/list.ts', [
