@@ -138,6 +138,18 @@ describe('a POST of its cancel after expires_at', () => {
     expect(deps.provider.requests.get(payment.paymentRequestId)?.status).toBe('cancelled')
   })
 
+  it('is the expiry at once, also behind an earlier one that was answered 502', async () => {
+    const { deps, payment, cancel, cutOff, heal, passTime } = await aQris()
+    cutOff()
+    await expect(cancel()).rejects.toMatchObject({ code: 'network' })
+    heal()
+    passTime()
+
+    await expect(cancel()).rejects.toMatchObject({ code: 'validation', message: EXPIRED })
+
+    await expectExpired(deps, payment)
+  })
+
   it('answers 200 when an earlier one was lost behind the provider', async () => {
     const { deps, payment, cancel, loseAnswers, heal, passTime } = await aQris()
     loseAnswers()

@@ -182,7 +182,7 @@ describe('a request that ends without money', () => {
     const client = await aStoredClient(deps)
     const payment = await aPendingPayment(deps, client)
     deps.provider.close(payment.paymentRequestId, 'cancelled')
-    deps.clock.advance(86_400)
+    deps.clock.advance(86_401)
 
     await applyProviderReport(deps, { paymentRequestId: payment.paymentRequestId }, 'callback')
 
