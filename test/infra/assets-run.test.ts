@@ -7,11 +7,11 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ReceiveMessageCommand } from '@aws-sdk/client-sqs'
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type FunctionSpec, functionName } from '../../functions/function-spec.ts'
 import { MANIFEST } from '../../functions/manifest.ts'
 import { createTable } from '../../infra/local/emulators/create-table.ts'
-import { localAws } from '../../infra/local/emulators/dynamodb-local.ts'
+import { type DynamoDbLocal, localAws, startDynamoDbLocal } from '../../infra/local/emulators/dynamodb-local.ts'
 import { type QueueEmulator, startQueueEmulator } from '../../infra/local/emulators/queue-emulator.ts'
 import { jsonReply, startLocalHttpServer } from '../../infra/local/process/local-http-server.ts'
 import { deployedStage } from '../../infra/stack/stage.ts'
@@ -41,6 +41,7 @@ const secrets = new Map([
 
 let functions: ReadonlyMap<string, BundledFunction>
 let emulator: QueueEmulator
+let dynamodb: DynamoDbLocal
 let simulator: Awaited<ReturnType<typeof aSimulator>>
 let secretsManager: Awaited<ReturnType<typeof startSecretsEmulator>>
 let cloudFormation: Awaited<ReturnType<typeof startLocalHttpServer>>
@@ -48,7 +49,9 @@ let cloudFormation: Awaited<ReturnType<typeof startLocalHttpServer>>
 const local = new Map<string, string>()
 
 beforeAll(async () => {
-  await createTable(inject('dynamodbEndpoint'), TABLE)
+  // Of its own: the one that all tests share has so many items by now that it answers late.
+  dynamodb = await startDynamoDbLocal()
+  await createTable(dynamodb.endpoint, TABLE)
   emulator = await startQueueEmulator()
   simulator = await aSimulator()
   secretsManager = await startSecretsEmulator(secrets)
@@ -63,6 +66,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await Promise.all([
+    dynamodb?.close(),
     emulator?.close(),
     simulator?.[Symbol.asyncDispose](),
     secretsManager?.close(),
@@ -83,7 +87,7 @@ const environmentOf = ({ environment }: BundledFunction, table: string) => ({
 })
 
 const dynamodbEnvironment = () => {
-  const { endpoint, region, credentials } = localAws(inject('dynamodbEndpoint'))
+  const { endpoint, region, credentials } = localAws(dynamodb.endpoint)
   return {
     AWS_REGION: region,
     AWS_ACCESS_KEY_ID: credentials.accessKeyId,
@@ -94,7 +98,7 @@ const dynamodbEnvironment = () => {
 
 /** A merchant of its own for every function, whose past lies some days before now. */
 const aWorld = async (tableName: string) => {
-  const requests = dynamoDbRequests({ client: documentClient(localAws(inject('dynamodbEndpoint'))), name: tableName })
+  const requests = dynamoDbRequests({ client: documentClient(localAws(dynamodb.endpoint)), name: tableName })
   const deps = testDeps({ requests, stage: { ...testDeps().stage, name: STAGE } })
   deps.clock.set(timestampOf(Date.now() - 9 * DAY_MS))
   const world = await operatorWorld(deps)
@@ -110,7 +114,7 @@ const aWorld = async (tableName: string) => {
 const tableFor = async ({ name, trigger }: FunctionSpec): Promise<string> => {
   if (trigger.kind !== 'schedule') return TABLE
   const own = `${TABLE}-${name}`
-  await createTable(inject('dynamodbEndpoint'), own)
+  await createTable(dynamodb.endpoint, own)
   return own
 }
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { GetCommand, PutCommand, QueryCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb'
 import { beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest'
-import { localAws } from '../../infra/local/emulators/dynamodb-local.ts'
+import { localAws, startDynamoDbLocal } from '../../infra/local/emulators/dynamodb-local.ts'
 import { costReport, withReport } from '../../infra/operate/costs/cost-report.ts'
 import { countingClient } from '../../infra/operate/costs/counting-client.ts'
 import { idleCosts } from '../../infra/operate/costs/idle-components.ts'
@@ -22,7 +22,13 @@ const DOCUMENT = readFileSync(join(import.meta.dirname, '../../docs/operations.m
 let measured: Measured
 
 beforeAll(async () => {
-  measured = await measureFlows(inject('dynamodbEndpoint'))
+  // A DynamoDB Local of its own: beside other tests, whose many items it searches too, this takes twenty times as long.
+  const dynamodb = await startDynamoDbLocal()
+  try {
+    measured = await measureFlows(dynamodb.endpoint)
+  } finally {
+    await dynamodb.close()
+  }
 }, 180_000)
 
 describe('the costs in docs/operations.md', () => {
