@@ -1,13 +1,13 @@
+import type { Alerts } from './alerts.ts'
 import type { Log } from './log.ts'
-import type { Alerts } from './operator/alerts.ts'
 import type { Provider } from './provider/provider.ts'
 import type { Queues } from './queues.ts'
+import type { ResolveHost } from './resolve-host.ts'
 import type { Secrets } from './secrets.ts'
+import type { SendWebhook } from './send-webhook.ts'
 import type { StageSettings } from './stage-settings.ts'
 import type { Table } from './table/table.ts'
 import type { Timestamp } from './time.ts'
-import type { ResolveHost } from './webhook/resolve-host.ts'
-import type { SendWebhook } from './webhook/send-webhook.ts'
 
 /** Everything a use case may touch outside itself. Functions take it first, narrowed to what they use. */
 export type Deps = {

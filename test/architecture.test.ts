@@ -94,7 +94,7 @@ const SAMPLES: readonly (readonly [RuleName, path: string, refused: string, acce
   ],
   [
     'vendor packages stay in the runtime',
-    'shared/runtime/retrying-table.ts',
+    'shared/runtime/aws/retrying-table.ts',
     `import { GetCommand } from '@aws-sdk/lib-dynamodb'`,
     `import { StaleSteps } from '../table/table.ts'`,
   ],
@@ -152,7 +152,7 @@ const SAMPLES: readonly (readonly [RuleName, path: string, refused: string, acce
   ],
   [
     'keys are spelled only in table/keys.ts',
-    'shared/event/outbox.ts',
+    'shared/payment/outbox.ts',
     'const pk = `PAYMENT#${1}`',
     `const pk = 'PAYMENT'`,
   ],

@@ -1,8 +1,8 @@
 import * as v from 'valibot'
 import { parseClientId } from '../../shared/client/client-dto.ts'
+import { searchPayments } from '../../shared/inquiry/search-payments.ts'
 import { pageFields, pageOf, pagination } from '../../shared/page.ts'
 import { toPaymentDto } from '../../shared/payment/payment-dto.ts'
-import { searchPayments } from '../../shared/payment/search-payments.ts'
 import { adminHandler } from '../../shared/runtime/admin-handler.ts'
 
 const input = v.pipe(

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
+import { paymentTimeline } from '../../shared/inquiry/payment-timeline.ts'
 import { findAnyPayment } from '../../shared/payment/find-payment.ts'
-import { paymentTimeline } from '../../shared/payment/payment-timeline.ts'
 import { adminHandler } from '../../shared/runtime/admin-handler.ts'
 
 /** One payment with its whole story: provider attempts, transitions, events, deliveries and their attempts. */

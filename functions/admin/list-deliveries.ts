@@ -3,9 +3,9 @@ import { parseClientId } from '../../shared/client/client-dto.ts'
 import { EventIdSchema } from '../../shared/ids.ts'
 import { pageFields, pageOf, pagination } from '../../shared/page.ts'
 import { adminHandler } from '../../shared/runtime/admin-handler.ts'
-import { DELIVERY_STATUSES } from '../../shared/webhook/delivery.ts'
-import { parseEndpointId } from '../../shared/webhook/endpoint-dto.ts'
-import { listDeliveries } from '../../shared/webhook/list-deliveries.ts'
+import { DELIVERY_STATUSES } from '../../shared/webhook/delivery/delivery.ts'
+import { listDeliveries } from '../../shared/webhook/delivery/list-deliveries.ts'
+import { parseEndpointId } from '../../shared/webhook/endpoint/endpoint-dto.ts'
 
 /** A merchant's deliveries with their attempts, newest first: all, or those of a status, an endpoint or an event. */
 export const handler = adminHandler(

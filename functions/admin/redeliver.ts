@@ -1,11 +1,11 @@
 import * as v from 'valibot'
 import { parseClientId } from '../../shared/client/client-dto.ts'
 import { adminHandler, OPERATOR } from '../../shared/runtime/admin-handler.ts'
-import { parseDeliveryId } from '../../shared/webhook/delivery-dto.ts'
-import { parseEndpointId } from '../../shared/webhook/endpoint-dto.ts'
-import { redeliver } from '../../shared/webhook/redeliver.ts'
-import { REDELIVER_FIELDS, redeliverTarget } from '../../shared/webhook/redeliver-dto.ts'
-import { redeliverToEndpoint } from '../../shared/webhook/redeliver-endpoint.ts'
+import { parseDeliveryId } from '../../shared/webhook/delivery/delivery-dto.ts'
+import { redeliver } from '../../shared/webhook/delivery/redeliver.ts'
+import { REDELIVER_FIELDS, redeliverTarget } from '../../shared/webhook/delivery/redeliver-dto.ts'
+import { redeliverToEndpoint } from '../../shared/webhook/delivery/redeliver-endpoint.ts'
+import { parseEndpointId } from '../../shared/webhook/endpoint/endpoint-dto.ts'
 
 /**
  * Sends again: one delivery, or what an endpoint did not get since a time, a bounded number per call; `next` is the

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
-import { paymentTimeline } from '../../shared/payment/payment-timeline.ts'
-import { refreshPayment } from '../../shared/payment/refresh-payment.ts'
+import { paymentTimeline } from '../../shared/inquiry/payment-timeline.ts'
+import { refreshPayment } from '../../shared/payment/news/refresh-payment.ts'
 import { adminHandler, OPERATOR } from '../../shared/runtime/admin-handler.ts'
 
 /** Asks the provider about a payment now, applies what it says, and answers the payment. Safe to repeat. */

@@ -1,8 +1,8 @@
 import * as v from 'valibot'
 import { parseClientId } from '../../shared/client/client-dto.ts'
 import { adminHandler, OPERATOR } from '../../shared/runtime/admin-handler.ts'
-import { ENDPOINT_FIELDS, toEndpointDto } from '../../shared/webhook/endpoint-dto.ts'
-import { registerEndpoint } from '../../shared/webhook/register-endpoint.ts'
+import { ENDPOINT_FIELDS, toEndpointDto } from '../../shared/webhook/endpoint/endpoint-dto.ts'
+import { registerEndpoint } from '../../shared/webhook/endpoint/register-endpoint.ts'
 
 /** Registers where a merchant gets its webhooks (spec 2.4). The signing secret is in this answer and in no other. */
 export const handler = adminHandler(

@@ -1,9 +1,9 @@
 import * as v from 'valibot'
 import { parseClientId } from '../../shared/client/client-dto.ts'
 import { adminHandler, OPERATOR } from '../../shared/runtime/admin-handler.ts'
-import { toDeliveryDto } from '../../shared/webhook/delivery-dto.ts'
-import { parseEndpointId } from '../../shared/webhook/endpoint-dto.ts'
-import { sendTestEvent } from '../../shared/webhook/send-test-event.ts'
+import { toDeliveryDto } from '../../shared/webhook/delivery/delivery-dto.ts'
+import { sendTestEvent } from '../../shared/webhook/delivery/send-test-event.ts'
+import { parseEndpointId } from '../../shared/webhook/endpoint/endpoint-dto.ts'
 
 /** Sends a `gateway.test` event to one endpoint; list-deliveries with its event_id shows what became of it. */
 export const handler = adminHandler(

@@ -1,4 +1,4 @@
-import { cancelPayment } from '../../shared/payment/cancel-payment.ts'
+import { cancelPayment } from '../../shared/payment/news/cancel-payment.ts'
 import { toPaymentDto } from '../../shared/payment/payment-dto.ts'
 import { apiHandler, ok } from '../../shared/runtime/api-handler.ts'
 

@@ -1,6 +1,6 @@
-import { createPayment } from '../../shared/payment/create-payment.ts'
+import { createPayment } from '../../shared/payment/create/create-payment.ts'
+import { parseIdempotencyKey, parsePaymentRequest } from '../../shared/payment/create/payment-request.ts'
 import { toPaymentDto } from '../../shared/payment/payment-dto.ts'
-import { parseIdempotencyKey, parsePaymentRequest } from '../../shared/payment/payment-request.ts'
 import { apiHandler, reply } from '../../shared/runtime/api-handler.ts'
 
 /** POST /v1/payments (spec 4.1). Safe to retry with the same Idempotency-Key: a replay answers 200 and says so. */

@@ -1,6 +1,6 @@
 import { toErrorReply } from '../../shared/envelope.ts'
 import { GatewayError } from '../../shared/errors.ts'
-import { receiveCallback } from '../../shared/payment/receive-callback.ts'
+import { receiveCallback } from '../../shared/payment/news/receive-callback.ts'
 import { httpHandler } from '../../shared/runtime/http-handler.ts'
 
 const NOT_YET = new GatewayError('internal_error', 'not applied yet; send it again')

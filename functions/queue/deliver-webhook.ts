@@ -1,6 +1,6 @@
 import { queueHandler } from '../../shared/runtime/queue-handler.ts'
-import { deliverWebhook } from '../../shared/webhook/deliver-webhook.ts'
-import { DeliveryMessageSchema } from '../../shared/webhook/delivery.ts'
+import { DeliveryMessageSchema } from '../../shared/webhook/delivery/delivery.ts'
+import { deliverWebhook } from '../../shared/webhook/send/deliver-webhook.ts'
 
 /** Looks at a delivery and makes its next attempt if it is due (spec 6.4). */
 export const handler = queueHandler(DeliveryMessageSchema, async (message, deps) =>

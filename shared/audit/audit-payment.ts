@@ -1,7 +1,7 @@
 import type { ClientId } from '../ids.ts'
 import { slotOf } from '../ids.ts'
+import { estimatePricing, type Pricing } from '../payment/channel/tariff.ts'
 import type { Payment } from '../payment/payment.ts'
-import { estimatePricing, type Pricing } from '../payment/tariff.ts'
 import type { Item } from '../table/attributes.ts'
 import { WORK_SLOTS } from '../table/schema.ts'
 import { addMs, DAY_MS, HOUR_MS, MINUTE_MS, type Timestamp } from '../time.ts'

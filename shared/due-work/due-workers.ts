@@ -1,12 +1,12 @@
 import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
-import { checkOverdueEvent } from '../event/check-overdue-event.ts'
 import { DeliveryIdSchema, PaymentIdSchema } from '../ids.ts'
-import { checkDuePayment } from '../payment/check-due-payment.ts'
+import { checkDuePayment } from '../payment/news/check-due-payment.ts'
 import { checkSuspenseAlert } from '../suspense/record-suspense.ts'
 import { isSuspenseKey } from '../table/keys.ts'
-import { checkOverdueDelivery } from '../webhook/check-overdue-delivery.ts'
-import { checkDeliveryAlert } from '../webhook/delivery-alert.ts'
+import { checkOverdueDelivery } from '../webhook/delivery/check-overdue-delivery.ts'
+import { checkOverdueEvent } from '../webhook/delivery/check-overdue-event.ts'
+import { checkDeliveryAlert } from '../webhook/delivery/delivery-alert.ts'
 import type { DueItem } from './due-items.ts'
 
 /** `stop`: no more of this kind in this run. */

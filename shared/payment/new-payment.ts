@@ -1,6 +1,6 @@
 import type { Timestamp } from '../time.ts'
+import { estimatePricing } from './channel/tariff.ts'
 import type { CreatingPayment, Payment } from './payment.ts'
-import { estimatePricing } from './tariff.ts'
 
 /** The visible payment that a claimed one becomes once the provider's request behind it is known. */
 export const newPayment = (

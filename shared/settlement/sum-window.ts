@@ -1,6 +1,6 @@
 import type { Deps } from '../deps.ts'
 import type { ClientId } from '../ids.ts'
-import { finalFee } from '../payment/final-fee.ts'
+import { finalFee } from '../payment/fee/final-fee.ts'
 import { addMs, DAY_MS, type Timestamp } from '../time.ts'
 import { type PaidPayment, type Period, paidPayments, sumsOf } from './paid-payments.ts'
 import { addSums, NO_SUMS, type Sums } from './sums.ts'

@@ -1,6 +1,6 @@
+import type { Alert } from '../alerts.ts'
 import type { Deps } from '../deps.ts'
 import type { PaymentId } from '../ids.ts'
-import type { Alert } from '../operator/alerts.ts'
 import type { StoredPayment } from '../payment/payment.ts'
 import type { ProviderPayment } from '../provider/provider.ts'
 import { addMs, type Timestamp } from '../time.ts'

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import type { WebhookRequest, WebhookResult } from '../../shared/webhook/send-webhook.ts'
+import type { WebhookRequest, WebhookResult } from '../../shared/send-webhook.ts'
 import type { Faults } from './faults.ts'
 import type { Prng } from './prng.ts'
 

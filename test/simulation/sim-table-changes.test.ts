@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { retryingTable } from '../../shared/runtime/retrying-table.ts'
+import { retryingTable } from '../../shared/runtime/aws/retrying-table.ts'
 import { equals, exists, isNew } from '../../shared/table/condition.ts'
 import { TABLE_SCHEMA } from '../../shared/table/schema.ts'
 import { check, put, remove, update } from '../../shared/table/step.ts'

@@ -1,5 +1,5 @@
 import { createSimulatorCore, type SimulatorCore } from '../../infra/local/provider-simulator/simulator-core.ts'
-import type { Alert } from '../../shared/operator/alerts.ts'
+import type { Alert } from '../../shared/alerts.ts'
 import type { QueueName } from '../../shared/queues.ts'
 import { callbackSecretName, providerSecretName } from '../../shared/secrets.ts'
 import type { ProviderFees } from '../../shared/stage-settings.ts'

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
-import { cancelPayment } from '../../shared/payment/cancel-payment.ts'
-import { checkDuePayment } from '../../shared/payment/check-due-payment.ts'
+import { cancelPayment } from '../../shared/payment/news/cancel-payment.ts'
+import { checkDuePayment } from '../../shared/payment/news/check-due-payment.ts'
 import type { Payment } from '../../shared/payment/payment.ts'
 import { findStoredPayment } from '../../shared/payment/payment-store.ts'
 import type { CancelAnswer } from '../../shared/provider/provider.ts'

@@ -1,9 +1,9 @@
 import { changeClient } from '../../shared/client/client-store.ts'
 import { minor } from '../../shared/money.ts'
-import { applyProviderReport } from '../../shared/payment/apply-provider-report.ts'
-import { cancelPayment } from '../../shared/payment/cancel-payment.ts'
-import { closePayment } from '../../shared/payment/close-payment.ts'
-import { expirePayment } from '../../shared/payment/expire-payment.ts'
+import { applyProviderReport } from '../../shared/payment/news/apply-provider-report.ts'
+import { cancelPayment } from '../../shared/payment/news/cancel-payment.ts'
+import { closePayment } from '../../shared/payment/news/close-payment.ts'
+import { expirePayment } from '../../shared/payment/news/expire-payment.ts'
 import {
   markSettlementFailed,
   markSettlementPaid,

@@ -1,8 +1,8 @@
+import type { WebhookResult } from '../../shared/send-webhook.ts'
 import { msBetween, SECOND_MS } from '../../shared/time.ts'
-import { deliverWebhook } from '../../shared/webhook/deliver-webhook.ts'
-import type { Delivery } from '../../shared/webhook/delivery.ts'
-import type { Endpoint } from '../../shared/webhook/endpoint.ts'
-import type { WebhookResult } from '../../shared/webhook/send-webhook.ts'
+import type { Delivery } from '../../shared/webhook/delivery/delivery.ts'
+import type { Endpoint } from '../../shared/webhook/endpoint/endpoint.ts'
+import { deliverWebhook } from '../../shared/webhook/send/deliver-webhook.ts'
 import { type TestDeps, testDeps } from './test-deps.ts'
 import { storedDelivery, storedEndpoint } from './webhook-builders.ts'
 

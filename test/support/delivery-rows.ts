@@ -1,5 +1,5 @@
 import { addMs } from '../../shared/time.ts'
-import type { Delivery, DeliveryAttempt } from '../../shared/webhook/delivery.ts'
+import type { Delivery, DeliveryAttempt } from '../../shared/webhook/delivery/delivery.ts'
 import { type TestDeps, testDeps } from './test-deps.ts'
 import { storedDelivery, storedEndpoint } from './webhook-builders.ts'
 

@@ -1,4 +1,4 @@
-import { retryingTable, type TableRequests } from '../../shared/runtime/retrying-table.ts'
+import { retryingTable, type TableRequests } from '../../shared/runtime/aws/retrying-table.ts'
 import type { Key } from '../../shared/table/keys.ts'
 import type { Step } from '../../shared/table/step.ts'
 import type { QueryInput } from '../../shared/table/table.ts'

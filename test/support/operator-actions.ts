@@ -1,6 +1,6 @@
 import { auditPk } from '../../shared/table/keys.ts'
-import type { Endpoint } from '../../shared/webhook/endpoint.ts'
-import { findEndpoint } from '../../shared/webhook/endpoint-store.ts'
+import type { Endpoint } from '../../shared/webhook/endpoint/endpoint.ts'
+import { findEndpoint } from '../../shared/webhook/endpoint/endpoint-store.ts'
 import { registerClient } from './client-builders.ts'
 import { type Overrides, type TestDeps, testDeps } from './test-deps.ts'
 

@@ -1,5 +1,5 @@
 import { minor } from '../../shared/money.ts'
-import { applyProviderReport } from '../../shared/payment/apply-provider-report.ts'
+import { applyProviderReport } from '../../shared/payment/news/apply-provider-report.ts'
 import { markSettlementFailed } from '../../shared/settlement/close-settlement.ts'
 import { settleClient } from '../../shared/settlement/settle-client.ts'
 import { heldMoney, recordSuspense } from '../../shared/suspense/record-suspense.ts'

@@ -1,6 +1,6 @@
 import { inject } from 'vitest'
 import { createTable } from '../../infra/local/emulators/create-table.ts'
-import { dynamoDbRequests } from '../../shared/runtime/dynamodb-table.ts'
+import { dynamoDbRequests } from '../../shared/runtime/aws/dynamodb-table.ts'
 import { TABLE_SCHEMA } from '../../shared/table/schema.ts'
 import { memoryRequests } from '../simulation/sim-table/memory-requests.ts'
 import { createSimTable } from '../simulation/sim-table/sim-table.ts'

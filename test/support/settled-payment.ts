@@ -1,5 +1,5 @@
 import { minor } from '../../shared/money.ts'
-import { makeFeeFinal } from '../../shared/payment/fee-store.ts'
+import { makeFeeFinal } from '../../shared/payment/fee/fee-store.ts'
 import { settleClient } from '../../shared/settlement/settle-client.ts'
 import type { Settlement } from '../../shared/settlement/settlement.ts'
 import { addMs, HOUR_MS } from '../../shared/time.ts'

@@ -3,7 +3,7 @@ import type { Client } from '../../shared/client/client.ts'
 import { changeClient } from '../../shared/client/client-store.ts'
 import { GatewayError } from '../../shared/errors.ts'
 import { minor } from '../../shared/money.ts'
-import { makeFeeFinal } from '../../shared/payment/fee-store.ts'
+import { makeFeeFinal } from '../../shared/payment/fee/fee-store.ts'
 import type { Payment } from '../../shared/payment/payment.ts'
 import {
   markSettlementFailed,

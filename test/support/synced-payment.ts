@@ -1,6 +1,6 @@
 import type { Client } from '../../shared/client/client.ts'
 import type { ClientId } from '../../shared/ids.ts'
-import { applyProviderReport } from '../../shared/payment/apply-provider-report.ts'
+import { applyProviderReport } from '../../shared/payment/news/apply-provider-report.ts'
 import type { Payment, PaymentRequest } from '../../shared/payment/payment.ts'
 import { findStoredPayment } from '../../shared/payment/payment-store.ts'
 import type { ProviderTransaction } from '../../shared/provider/provider.ts'

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { expect } from 'vitest'
-import { httpsWebhookSender, type SenderOptions } from '../../shared/webhook/https-webhook-sender.ts'
+import { httpsWebhookSender, type SenderOptions } from '../../shared/webhook/send/https-webhook-sender.ts'
 import type { Certificate } from './https-servers.ts'
 import type { Script } from './scripted-server.ts'
 

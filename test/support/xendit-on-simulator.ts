@@ -4,7 +4,7 @@ import type {
   ProviderRequest,
   ProviderTransaction,
 } from '../../shared/provider/provider.ts'
-import { xenditProvider } from '../../shared/provider/xendit.ts'
+import { xenditProvider } from '../../shared/provider/xendit/xendit.ts'
 import { type aSimulator, SECRET_KEY } from './provider-simulator-harness.ts'
 import { aCreateInput } from './xendit-provider.ts'
 

@@ -1,6 +1,6 @@
 import { minor } from '../../shared/money.ts'
 import type { CreateRequestInput, Provider } from '../../shared/provider/provider.ts'
-import { xenditProvider } from '../../shared/provider/xendit.ts'
+import { xenditProvider } from '../../shared/provider/xendit/xendit.ts'
 import { json, type Script, type ScriptedServer, startScriptedServer } from './scripted-server.ts'
 
 export const PROVIDER_KEY = 'xnd_development_test_key'

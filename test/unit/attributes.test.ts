@@ -10,8 +10,8 @@ import { SettlementSchema } from '../../shared/settlement/settlement.ts'
 import { SuspenseSchema } from '../../shared/suspense/suspense.ts'
 import { attributeName, fieldName, fromItem, toItem } from '../../shared/table/attributes.ts'
 import { TABLE_SCHEMA } from '../../shared/table/schema.ts'
-import { DeliveryAttemptSchema, DeliverySchema } from '../../shared/webhook/delivery.ts'
-import { EndpointSchema } from '../../shared/webhook/endpoint.ts'
+import { DeliveryAttemptSchema, DeliverySchema } from '../../shared/webhook/delivery/delivery.ts'
+import { EndpointSchema } from '../../shared/webhook/endpoint/endpoint.ts'
 
 type EntitySchema = { readonly entries: Readonly<Record<string, v.GenericSchema>> }
 

@@ -1,7 +1,7 @@
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { readCallbackTokens } from '../../../shared/provider/callback-secret.ts'
 import { tokensToCopy } from '../../../shared/provider/split-provider-secret.ts'
-import { xenditProvider } from '../../../shared/provider/xendit.ts'
+import { xenditProvider } from '../../../shared/provider/xendit/xendit.ts'
 import { ENV, readConfig } from '../../../shared/runtime/config.ts'
 import { providerSecretName } from '../../../shared/secrets.ts'
 import type { DeployedStage } from '../../stack/stage.ts'

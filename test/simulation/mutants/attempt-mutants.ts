@@ -1,16 +1,16 @@
 import { mutantsOf } from '../mutation/mutant.ts'
 
-const DELIVER = 'integration/deliver-webhook'
-const MESSAGES = 'integration/deliver-webhook-messages'
-const CRASHES = 'integration/deliver-webhook-crashes'
-const OVERDUE = 'integration/check-overdue-delivery'
-const REDELIVER = 'integration/redeliver'
-const CLAIMS = 'integration/lost-claims'
-const TO_ENDPOINT = 'integration/redeliver-endpoint'
+const DELIVER = 'integration/webhook/deliver-webhook'
+const MESSAGES = 'integration/webhook/deliver-webhook-messages'
+const CRASHES = 'integration/webhook/deliver-webhook-crashes'
+const OVERDUE = 'integration/webhook/check-overdue-delivery'
+const REDELIVER = 'integration/webhook/redeliver'
+const CLAIMS = 'integration/webhook/lost-claims'
+const TO_ENDPOINT = 'integration/webhook/redeliver-endpoint'
 
 /** Eight attempts a round at their waits, alerts that go out, and redeliveries. */
 export const ATTEMPT_MUTANTS = [
-  ...mutantsOf('shared/webhook/deliver-webhook.ts', [
+  ...mutantsOf('shared/webhook/send/deliver-webhook.ts', [
     {
       name: 'a message about an attempt that was made is worked off',
       find: "if (message.attempt <= delivery.attempts) return drop(deps, message, 'attempt_made')\n",
@@ -74,7 +74,7 @@ export const ATTEMPT_MUTANTS = [
       tests: [CRASHES],
     },
   ]),
-  ...mutantsOf('shared/webhook/record-attempt.ts', [
+  ...mutantsOf('shared/webhook/send/record-attempt.ts', [
     {
       name: 'no message is sent for the next attempt',
       find: 'await sendDeliveryMessage(deps, recorded, hopSeconds(waitMs ?? 0))',
@@ -100,34 +100,39 @@ export const ATTEMPT_MUTANTS = [
       tests: [CRASHES],
     },
   ]),
-  ...mutantsOf('shared/webhook/retry-schedule.ts', [
+  ...mutantsOf('shared/webhook/delivery/retry-schedule.ts', [
     {
       name: 'a round has nine attempts',
       find: '  64 * MINUTE_MS,\n',
       replace: '  64 * MINUTE_MS,\n  64 * MINUTE_MS,\n',
-      tests: ['unit/retry-schedule'],
+      tests: ['unit/webhook/retry-schedule'],
     },
-    { name: 'a round has seven attempts', find: '  64 * MINUTE_MS,\n', replace: '', tests: ['unit/retry-schedule'] },
+    {
+      name: 'a round has seven attempts',
+      find: '  64 * MINUTE_MS,\n',
+      replace: '',
+      tests: ['unit/webhook/retry-schedule'],
+    },
     {
       name: 'the first wait is shorter than the specification says',
       find: '  60 * SECOND_MS,\n',
       replace: '  59 * SECOND_MS,\n',
-      tests: ['unit/retry-schedule'],
+      tests: ['unit/webhook/retry-schedule'],
     },
     {
       name: 'a hop is rounded down',
       find: 'Math.ceil(waitMs / SECOND_MS)',
       replace: 'Math.floor(waitMs / SECOND_MS)',
-      tests: ['unit/retry-schedule'],
+      tests: ['unit/webhook/retry-schedule'],
     },
     {
       name: 'a hop is longer than SQS can hold',
       find: 'Math.min(Math.max(Math.ceil(waitMs / SECOND_MS), 1), MAX_DELAY_SECONDS)',
       replace: 'Math.max(Math.ceil(waitMs / SECOND_MS), 1)',
-      tests: ['unit/retry-schedule'],
+      tests: ['unit/webhook/retry-schedule'],
     },
   ]),
-  ...mutantsOf('shared/webhook/delivery-alert.ts', [
+  ...mutantsOf('shared/webhook/delivery/delivery-alert.ts', [
     {
       name: 'an alert leaves the due work before it is out',
       find: '  await deps.alerts.publish({',
@@ -135,7 +140,7 @@ export const ATTEMPT_MUTANTS = [
       tests: [CRASHES],
     },
   ]),
-  ...mutantsOf('shared/webhook/check-overdue-delivery.ts', [
+  ...mutantsOf('shared/webhook/delivery/check-overdue-delivery.ts', [
     {
       name: 'the message of an overdue attempt is sent without a claim',
       find: 'if (!(await postponeDelivery(deps, delivery, dueAt, resends))) return false',
@@ -149,7 +154,7 @@ export const ATTEMPT_MUTANTS = [
       tests: [OVERDUE],
     },
   ]),
-  ...mutantsOf('shared/webhook/redeliver.ts', [
+  ...mutantsOf('shared/webhook/delivery/redeliver.ts', [
     {
       name: "another client's delivery is sent again",
       find: "if (delivery?.clientId !== clientId) throw notFound('delivery')",
@@ -169,7 +174,7 @@ export const ATTEMPT_MUTANTS = [
       tests: [REDELIVER],
     },
   ]),
-  ...mutantsOf('shared/webhook/redeliver-endpoint.ts', [
+  ...mutantsOf('shared/webhook/delivery/redeliver-endpoint.ts', [
     {
       name: 'a redelivery makes what the endpoint never wanted',
       find: '} else if (status === undefined && subscribes(endpoint, event.type)) {',

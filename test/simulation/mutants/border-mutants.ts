@@ -1,21 +1,21 @@
 import { mutantsOf } from '../mutation/mutant.ts'
 
-const ADDRESS = 'unit/safe-address'
-const URLS = 'unit/safe-url'
-const WRITE = 'unit/table-write'
+const ADDRESS = 'unit/webhook/safe-address'
+const URLS = 'unit/webhook/safe-url'
+const WRITE = 'unit/runtime/table-write'
 const CONFORMANCE = 'simulation/table-conformance'
-const READ = 'unit/table-read'
-const CONTENTION = 'unit/table-contention'
-const SENDER = 'integration/https-webhook-sender-failures'
+const READ = 'unit/runtime/table-read'
+const CONTENTION = 'unit/runtime/table-contention'
+const SENDER = 'integration/webhook/https-webhook-sender-failures'
 
 /** The table's own habits, the batches Lambda hands over, and where a webhook may go. */
 export const BORDER_MUTANTS = [
-  ...mutantsOf('shared/runtime/retrying-table.ts', [
+  ...mutantsOf('shared/runtime/aws/retrying-table.ts', [
     {
       name: 'steps are written again although their times are stale',
       find: 'options !== undefined && means.now() > options.freshUntil',
       replace: 'false',
-      tests: ['integration/clock-skew', 'integration/thawed-create'],
+      tests: ['integration/payment/clock-skew', 'integration/create/thawed-create'],
     },
     {
       name: 'a write that met another transaction is not tried again',
@@ -48,7 +48,7 @@ export const BORDER_MUTANTS = [
       tests: [WRITE],
     },
   ]),
-  ...mutantsOf('shared/runtime/dynamodb-table.ts', [
+  ...mutantsOf('shared/runtime/aws/dynamodb-table.ts', [
     {
       name: 'a single write that met a transaction is not tried again',
       find: 'error instanceof TransactionConflictException ||',
@@ -92,7 +92,7 @@ export const BORDER_MUTANTS = [
       tests: [READ],
     },
   ]),
-  ...mutantsOf('shared/runtime/dynamodb-expressions.ts', [
+  ...mutantsOf('shared/runtime/aws/dynamodb-expressions.ts', [
     {
       name: 'one condition is enough where all are asked for',
       find: "all: ' AND '",
@@ -117,7 +117,7 @@ export const BORDER_MUTANTS = [
       name: 'the times of a transaction are fresh for ever',
       find: '{ freshUntil: addMs(madeAt, FRESH_MS) }',
       replace: '{ freshUntil: addMs(madeAt, FRESH_MS * 1_000_000) }',
-      tests: ['integration/clock-skew', 'integration/thawed-create'],
+      tests: ['integration/payment/clock-skew', 'integration/create/thawed-create'],
     },
   ]),
   ...mutantsOf('shared/table/list.ts', [
@@ -133,7 +133,7 @@ export const BORDER_MUTANTS = [
       name: 'what was settled stays pending',
       find: 'less(credited, window?.settledMinor ?? ZERO)',
       replace: 'credited',
-      tests: ['functions/api-balance'],
+      tests: ['functions/api/api-balance'],
     },
   ]),
   ...mutantsOf('shared/ledger/ledger-store.ts', [
@@ -141,7 +141,7 @@ export const BORDER_MUTANTS = [
       name: 'a payment is counted in its old status too',
       find: '  ...(from !== undefined && { [COUNT_FIELD[from]]: -1 }),\n',
       replace: '',
-      tests: ['integration/provider-news'],
+      tests: ['integration/payment/provider-news'],
     },
     {
       name: 'a credit overwrites the shard',
@@ -157,13 +157,13 @@ export const BORDER_MUTANTS = [
       name: 'a message that failed is taken off its queue',
       find: '      batchItemFailures.push({ itemIdentifier: messageId })\n',
       replace: '',
-      tests: ['integration/deliver-webhook-messages'],
+      tests: ['integration/webhook/deliver-webhook-messages'],
     },
     {
       name: 'one bad message fails its whole batch',
       find: "if (result?.status !== 'rejected') continue\n",
       replace: "if (results.every(({ status }) => status !== 'rejected')) continue\n",
-      tests: ['integration/deliver-webhook-messages'],
+      tests: ['integration/webhook/deliver-webhook-messages'],
     },
   ]),
   ...mutantsOf('shared/runtime/stream-handler.ts', [
@@ -171,16 +171,16 @@ export const BORDER_MUTANTS = [
       name: 'a batch of the stream is handed back from its first record',
       find: "return { batchItemFailures: [{ itemIdentifier: dynamodb?.SequenceNumber ?? '' }] }",
       replace: "return { batchItemFailures: [{ itemIdentifier: records[0]?.dynamodb?.SequenceNumber ?? '' }] }",
-      tests: ['integration/fan-out-event'],
+      tests: ['integration/webhook/fan-out-event'],
     },
     {
       name: 'a record of the stream that failed is lost',
       find: "return { batchItemFailures: [{ itemIdentifier: dynamodb?.SequenceNumber ?? '' }] }",
       replace: 'continue',
-      tests: ['integration/fan-out-event'],
+      tests: ['integration/webhook/fan-out-event'],
     },
   ]),
-  ...mutantsOf('shared/webhook/safe-address.ts', [
+  ...mutantsOf('shared/webhook/endpoint/safe-address.ts', [
     { name: 'webhooks go to loopback', find: "  ['127.0.0.0', 8], // loopback\n", replace: '', tests: [ADDRESS] },
     {
       name: 'webhooks go to the metadata service',
@@ -219,7 +219,7 @@ export const BORDER_MUTANTS = [
       tests: [ADDRESS],
     },
   ]),
-  ...mutantsOf('shared/webhook/safe-url.ts', [
+  ...mutantsOf('shared/webhook/endpoint/safe-url.ts', [
     {
       name: 'webhooks go out in the clear',
       find: "url.protocol !== 'https:' && !(loopback",
@@ -251,7 +251,7 @@ export const BORDER_MUTANTS = [
       tests: [URLS],
     },
   ]),
-  ...mutantsOf('shared/webhook/https-webhook-sender.ts', [
+  ...mutantsOf('shared/webhook/send/https-webhook-sender.ts', [
     {
       name: 'the socket asks for the name again and not for the checked address',
       find: 'lookup: checkedLookup(addresses.slice(0, CONNECT_TRIES)), ',
@@ -268,19 +268,19 @@ export const BORDER_MUTANTS = [
       name: 'a redirect counts as delivered',
       find: 'status >= 200 && status <= 299',
       replace: 'status >= 200 && status <= 399',
-      tests: ['integration/https-webhook-sender'],
+      tests: ['integration/webhook/https-webhook-sender'],
     },
     {
       name: 'an endpoint may send without end before its answer',
       find: 'maxBytes: READ_BYTES }',
       replace: 'maxBytes: Number.MAX_SAFE_INTEGER }',
-      tests: ['integration/webhook-floods'],
+      tests: ['integration/webhook/webhook-floods'],
     },
     {
       name: 'one informational answer too many is read',
       find: '++informational > MAX_INFORMATIONAL',
       replace: 'informational++ > MAX_INFORMATIONAL',
-      tests: ['integration/webhook-floods'],
+      tests: ['integration/webhook/webhook-floods'],
     },
   ]),
 ]

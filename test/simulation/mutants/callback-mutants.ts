@@ -1,7 +1,7 @@
 import { mutantsOf } from '../mutation/mutant.ts'
 
-const DUE = 'integration/check-due-work'
-const AHEAD = 'integration/callback-ahead-of-its-provider'
+const DUE = 'integration/payment/check-due-work'
+const AHEAD = 'integration/payment/callback-ahead-of-its-provider'
 
 /** Callbacks are hints, and answers of the provider prove what they say and no more. */
 export const CALLBACK_MUTANTS = [
@@ -16,7 +16,7 @@ export const CALLBACK_MUTANTS = [
       name: 'the older of two callback tokens is refused',
       find: 'return known.map(',
       replace: 'return known.slice(0, 1).map(',
-      tests: ['unit/provider-secret'],
+      tests: ['unit/provider/provider-secret'],
     },
   ]),
   ...mutantsOf('shared/provider/callback-secret.ts', [
@@ -24,7 +24,7 @@ export const CALLBACK_MUTANTS = [
       name: 'a callback token that can be guessed is believed',
       find: '{16,1024}',
       replace: '{1,1024}',
-      tests: ['unit/provider-secret'],
+      tests: ['unit/provider/provider-secret'],
     },
   ]),
   ...mutantsOf('shared/provider/split-provider-secret.ts', [
@@ -32,7 +32,7 @@ export const CALLBACK_MUTANTS = [
       name: 'tokens that will be refused are left behind without a word',
       find: "if (found.kind === 'none') return",
       replace: "if (found.kind !== 'tokens') return",
-      tests: ['unit/split-provider-secret'],
+      tests: ['unit/provider/split-provider-secret'],
     },
   ]),
   ...mutantsOf('shared/runtime/deployment-handler.ts', [
@@ -40,7 +40,7 @@ export const CALLBACK_MUTANTS = [
       name: 'a later deployment copies old tokens over new ones',
       find: "request.RequestType === 'Create' ?",
       replace: "request.RequestType !== 'Delete' ?",
-      tests: ['unit/split-provider-secret'],
+      tests: ['unit/provider/split-provider-secret'],
     },
   ]),
   ...mutantsOf('infra/stack/functions/deployment-steps.ts', [
@@ -48,7 +48,7 @@ export const CALLBACK_MUTANTS = [
       name: 'functions change before the tokens are copied',
       find: "      for (const later of functions.exceptTriggeredBy('deployment')) later.node.addDependency(step)\n",
       replace: '      step.node.addMetadata("alone", true)\n',
-      tests: ['infra/deployment-steps'],
+      tests: ['infra/operate/deployment-steps'],
     },
   ]),
   ...mutantsOf('shared/runtime/origin-guard.ts', [
@@ -56,13 +56,13 @@ export const CALLBACK_MUTANTS = [
       name: 'a stage behind its front answers whoever asks',
       find: 'if (deps.stage.behindFront !== true) return',
       replace: 'return',
-      tests: ['unit/origin-guard'],
+      tests: ['unit/runtime/origin-guard'],
     },
     {
       name: 'the previous origin secret is refused while it is exchanged',
       find: 'return previous === undefined ? [current] : [current, previous]',
       replace: 'return [current]',
-      tests: ['unit/origin-guard'],
+      tests: ['unit/runtime/origin-guard'],
     },
   ]),
   ...mutantsOf('shared/runtime/http-envelope.ts', [
@@ -70,10 +70,10 @@ export const CALLBACK_MUTANTS = [
       name: 'a balance may be kept by a cache on the way',
       find: "    'cache-control': 'no-store',\n",
       replace: '',
-      tests: ['functions/api-envelope'],
+      tests: ['functions/api/api-envelope'],
     },
   ]),
-  ...mutantsOf('shared/payment/receive-callback.ts', [
+  ...mutantsOf('shared/payment/news/receive-callback.ts', [
     {
       name: 'a callback is not asked for its token',
       find: 'if (!(await isCallbackToken(deps, input.token))) {',
@@ -126,7 +126,7 @@ export const CALLBACK_MUTANTS = [
       name: 'the callback of late money is answered without asking',
       find: 'if (providerPaymentId !== undefined || paymentId === undefined) return false',
       replace: 'if (paymentId === undefined) return false',
-      tests: [AHEAD, 'integration/held-money'],
+      tests: [AHEAD, 'integration/payment/held-money'],
     },
     {
       name: 'the provider is not asked to send a callback again',
@@ -135,24 +135,24 @@ export const CALLBACK_MUTANTS = [
       tests: [DUE],
     },
   ]),
-  ...mutantsOf('shared/provider/xendit.ts', [
+  ...mutantsOf('shared/provider/xendit/xendit.ts', [
     {
       name: 'an id of any form enters the path of a question',
       find: '  isProviderId(id)\n    ? get(send',
       replace: '  id\n    ? get(send',
-      tests: ['unit/xendit-failures'],
+      tests: ['unit/provider/xendit-failures'],
     },
     {
       name: 'an id of any form enters the path of a cancel',
       find: "if (!isProviderId(id)) return { kind: 'not_found' }",
       replace: '',
-      tests: ['unit/xendit-failures'],
+      tests: ['unit/provider/xendit-failures'],
     },
     {
       name: 'a cancel counts as done although the request is open',
       find: "if (!parsed.success || parsed.output.status === 'open') return UNREADABLE",
       replace: 'if (!parsed.success) return UNREADABLE',
-      tests: ['unit/xendit-objects'],
+      tests: ['unit/provider/xendit-objects'],
     },
   ]),
   ...mutantsOf('shared/provider/provider-failure.ts', [
@@ -160,67 +160,67 @@ export const CALLBACK_MUTANTS = [
       name: 'a provider that has answered is the network',
       find: "rate_limited: { code: 'server_error'",
       replace: "rate_limited: { code: 'network'",
-      tests: ['unit/provider-failure'],
+      tests: ['unit/provider/provider-failure'],
     },
   ]),
-  ...mutantsOf('shared/provider/rate-limits.ts', [
+  ...mutantsOf('shared/provider/xendit/rate-limits.ts', [
     {
       name: 'the provider is asked on although it has said that nothing is left',
       find: 'const usedUp = remaining === 0 || outcome.status === 429',
       replace: 'const usedUp = outcome.status === 429',
-      tests: ['unit/xendit-rate-limit'],
+      tests: ['unit/provider/xendit-rate-limit'],
     },
     {
       name: 'what a header says can silence us for a day',
       find: 'Math.min(Math.max(resetMs, SHORTEST_PAUSE_MS), LONGEST_PAUSE_MS)',
       replace: 'Math.max(resetMs, SHORTEST_PAUSE_MS)',
-      tests: ['unit/xendit-rate-limit'],
+      tests: ['unit/provider/xendit-rate-limit'],
     },
   ]),
-  ...mutantsOf('shared/provider/xendit-schema.ts', [
+  ...mutantsOf('shared/provider/xendit/xendit-schema.ts', [
     {
       name: 'a payment without a capture counts as money',
       find: "answer.status === 'SUCCEEDED' && captures.length > 0",
       replace: "answer.status === 'SUCCEEDED'",
-      tests: ['unit/xendit-objects'],
+      tests: ['unit/provider/xendit-objects'],
     },
     {
       name: 'a fee counts as final although the provider has not settled',
       find: "status === 'success' && settled &&",
       replace: "status === 'success' &&",
-      tests: ['unit/xendit-transactions'],
+      tests: ['unit/provider/xendit-transactions'],
     },
     {
       name: 'a fee that is pending, cancelled or reversed counts as final',
       find: " && !FEE_NOT_FINAL.has(row.fee?.status ?? '')",
       replace: '',
-      tests: ['unit/xendit-transactions'],
+      tests: ['unit/provider/xendit-transactions'],
     },
     {
       name: 'a fee that is cancelled or reversed counts as final',
       find: "new Set(['', 'PENDING', 'CANCELED', 'REVERSED'])",
       replace: "new Set(['', 'PENDING'])",
-      tests: ['unit/xendit-transactions'],
+      tests: ['unit/provider/xendit-transactions'],
     },
     {
       name: 'the fee of a refund counts as the payment’s',
       find: "const isFinal = type === 'payment' && ",
       replace: 'const isFinal = ',
-      tests: ['unit/xendit-transactions'],
+      tests: ['unit/provider/xendit-transactions'],
     },
   ]),
-  ...mutantsOf('shared/provider/xendit-create.ts', [
+  ...mutantsOf('shared/provider/xendit/xendit-create.ts', [
     {
       name: "a destination of somebody else's request is shown",
       find: 'echo.output.reference_id === asked.reference && echo.output.request_amount === asked.amountMinor',
       replace: 'echo.output.request_amount === asked.amountMinor',
-      tests: ['unit/xendit-create'],
+      tests: ['unit/provider/xendit-create'],
     },
     {
       name: 'a destination for another amount is shown',
       find: 'echo.output.reference_id === asked.reference && echo.output.request_amount === asked.amountMinor',
       replace: 'echo.output.reference_id === asked.reference',
-      tests: ['unit/xendit-create'],
+      tests: ['unit/provider/xendit-create'],
     },
   ]),
 ]

@@ -1,13 +1,13 @@
 import { mutantsOf } from '../mutation/mutant.ts'
 
-const CANCEL = 'integration/cancel-payment'
-const DUE = 'integration/check-due-work'
-const EXPIRE = 'integration/expire-payment'
-const CRASHES = 'integration/expire-payment-crashes'
+const CANCEL = 'integration/payment/cancel-payment'
+const DUE = 'integration/payment/check-due-work'
+const EXPIRE = 'integration/payment/expire-payment'
+const CRASHES = 'integration/payment/expire-payment-crashes'
 
 /** Who ended a payment that nobody paid: its merchant, or its time. */
 export const CANCEL_MUTANTS = [
-  ...mutantsOf('shared/payment/expire-payment.ts', [
+  ...mutantsOf('shared/payment/news/expire-payment.ts', [
     {
       name: 'a payment expires although the provider says it ended otherwise',
       find: "case 'final':\n      return followProvider(deps, payment, source)",
@@ -44,10 +44,10 @@ export const CANCEL_MUTANTS = [
       name: 'an expiry that has begun is forgotten by a clock behind',
       find: 'expiryStartedAt !== undefined || (expiresAt',
       replace: '(expiresAt',
-      tests: [EXPIRE, 'unit/decide-on-news'],
+      tests: [EXPIRE, 'unit/payment/decide-on-news'],
     },
   ]),
-  ...mutantsOf('shared/payment/cancel-payment.ts', [
+  ...mutantsOf('shared/payment/news/cancel-payment.ts', [
     {
       name: 'a cancel is accepted in any status',
       find: "if (payment.status !== 'pending') throw invalid(`payment cannot be cancelled in status=${payment.status}`)\n",
@@ -58,7 +58,7 @@ export const CANCEL_MUTANTS = [
       name: 'a cancel goes on although the payment has left pending',
       find: 'if (!noted.applied) return whenOvertaken(deps, payment)\n',
       replace: '',
-      tests: ['integration/payment-races'],
+      tests: ['integration/payment/payment-races'],
     },
     {
       name: 'a request the provider does not know counts as cancelled',
@@ -76,7 +76,7 @@ export const CANCEL_MUTANTS = [
       name: 'a cancel is answered by the wish and not by the status that is kept',
       find: "(await closePayment(deps, payment, 'cancelled', 'cancel')) ?? whenOvertaken(deps, payment)",
       replace: "(await closePayment(deps, payment, 'cancelled', 'cancel')) ?? { ...payment, status: 'cancelled' }",
-      tests: ['integration/payment-races'],
+      tests: ['integration/payment/payment-races'],
     },
     {
       name: 'a cancel past its time is a cancel',

@@ -1,12 +1,12 @@
 import { mutantsOf } from '../mutation/mutant.ts'
 
 const AUTH = 'unit/authenticate'
-const KEYS = 'functions/admin-api-keys'
-const CLIENTS = 'functions/admin-clients'
-const UPDATE = 'functions/admin-update-client'
-const TENANCY = 'functions/api-tenancy'
+const KEYS = 'functions/admin/admin-api-keys'
+const CLIENTS = 'functions/admin/admin-clients'
+const UPDATE = 'functions/admin/admin-update-client'
+const TENANCY = 'functions/api/api-tenancy'
 const RATE = 'unit/rate-limit'
-const ENDPOINTS = 'integration/change-endpoint'
+const ENDPOINTS = 'integration/webhook/change-endpoint'
 
 /** Who may ask, how often, and of what. */
 export const CLIENT_MUTANTS = [
@@ -63,7 +63,7 @@ export const CLIENT_MUTANTS = [
       name: 'a client is not held to its rate limit',
       find: '  await enforceRateLimit(deps, proven.client)\n',
       replace: '',
-      tests: ['functions/api-authentication'],
+      tests: ['functions/api/api-authentication'],
     },
   ]),
   ...mutantsOf('shared/client/api-key.ts', [
@@ -111,7 +111,7 @@ export const CLIENT_MUTANTS = [
       name: 'a second revocation overwrites the first',
       find: "all(equals('clientId', clientId), absent('revokedAt'))",
       replace: "equals('clientId', clientId)",
-      tests: ['integration/lost-claims'],
+      tests: ['integration/webhook/lost-claims'],
     },
     {
       name: "a key's owner is not asked about when it is revoked",
@@ -168,7 +168,7 @@ export const CLIENT_MUTANTS = [
       tests: [TENANCY],
     },
   ]),
-  ...mutantsOf('shared/webhook/endpoint-store.ts', [
+  ...mutantsOf('shared/webhook/endpoint/endpoint-store.ts', [
     {
       name: 'a deleted endpoint is changed',
       find: "all(absent('deletedAt'), equals('enabled', enabled), equals('eventTypes', eventTypes))",
@@ -191,24 +191,24 @@ export const CLIENT_MUTANTS = [
       name: 'an endpoint is written over another one',
       find: 'put(endpointKey(endpoint.clientId, endpoint.endpointId), endpoint, isNew)',
       replace: 'put(endpointKey(endpoint.clientId, endpoint.endpointId), endpoint)',
-      tests: ['integration/endpoint-store'],
+      tests: ['integration/webhook/endpoint-store'],
     },
     {
       name: 'only the first page of endpoints is read',
       find: '    cursor = found.cursor\n',
       replace: '',
-      tests: ['integration/fan-out-event'],
+      tests: ['integration/webhook/fan-out-event'],
     },
   ]),
-  ...mutantsOf('shared/webhook/register-endpoint.ts', [
+  ...mutantsOf('shared/webhook/endpoint/register-endpoint.ts', [
     {
       name: 'endpoint secrets are in an alphabet that libraries refuse',
       find: "toString('base64')",
       replace: "toString('base64url')",
-      tests: ['integration/register-endpoint'],
+      tests: ['integration/webhook/register-endpoint'],
     },
   ]),
-  ...mutantsOf('shared/webhook/change-endpoint.ts', [
+  ...mutantsOf('shared/webhook/endpoint/change-endpoint.ts', [
     {
       name: 'the secret of an endpoint outlives it',
       find: '  await deps.secrets.remove(before.secretName)\n',

@@ -1,12 +1,12 @@
 import { mutantsOf } from '../mutation/mutant.ts'
 
-const FIND = 'functions/admin-find-payments'
-const CRASHES = 'integration/create-payment-crashes'
-const FAILURES = 'integration/create-payment-failures'
-const PUSH = 'integration/hold-back-push'
-const UNDECIDED_PUSH = 'integration/undecided-push'
-const THAWED = 'integration/thawed-create'
-const WHILE_CREATING = 'integration/capture-while-creating'
+const FIND = 'functions/admin/admin-find-payments'
+const CRASHES = 'integration/create/create-payment-crashes'
+const FAILURES = 'integration/create/create-payment-failures'
+const PUSH = 'integration/create/hold-back-push'
+const UNDECIDED_PUSH = 'integration/create/undecided-push'
+const THAWED = 'integration/create/thawed-create'
+const WHILE_CREATING = 'integration/create/capture-while-creating'
 
 /** The idempotent create: one payment per key, one attempt at a time, at most one destination shown. */
 export const CREATE_MUTANTS = [
@@ -15,25 +15,25 @@ export const CREATE_MUTANTS = [
       name: 'a create is claimed although the payment exists',
       find: 'put(paymentKey(creating.paymentId), creating, isNew)',
       replace: 'put(paymentKey(creating.paymentId), creating)',
-      tests: ['integration/create-payment'],
+      tests: ['integration/create/create-payment'],
     },
     {
       name: 'a take-over does not ask whether the payment is still being created',
       find: 'all(isCreating, isAttempt(taken.attempt - 1), leaseIsOver(now))',
       replace: 'all(isAttempt(taken.attempt - 1), leaseIsOver(now))',
-      tests: ['integration/payment-store'],
+      tests: ['integration/payment/payment-store'],
     },
     {
       name: 'a take-over does not ask whether another one came first',
       find: 'all(isCreating, isAttempt(taken.attempt - 1), leaseIsOver(now))',
       replace: 'all(isCreating, leaseIsOver(now))',
-      tests: ['integration/payment-store'],
+      tests: ['integration/payment/payment-store'],
     },
     {
       name: 'a take-over does not ask whether the lease is over',
       find: 'all(isCreating, isAttempt(taken.attempt - 1), leaseIsOver(now))',
       replace: 'all(isCreating, isAttempt(taken.attempt - 1))',
-      tests: ['integration/payment-store'],
+      tests: ['integration/payment/payment-store'],
     },
     {
       name: 'a lease counts as over only where it was released',
@@ -57,7 +57,7 @@ export const CREATE_MUTANTS = [
       name: 'a failure is recorded on the attempt that took over',
       find: 'all(isCreating, isAttempt(creating.attempt))',
       replace: 'isCreating',
-      tests: ['integration/payment-store'],
+      tests: ['integration/payment/payment-store'],
     },
     {
       name: 'a failure does not release the lease',
@@ -75,7 +75,7 @@ export const CREATE_MUTANTS = [
       name: 'a commit does not ask whether another attempt took over',
       find: 'all(isCreating, isAttempt(payment.attempt), hasRemembered(payment.rememberedPaymentIds))',
       replace: 'all(isCreating, hasRemembered(payment.rememberedPaymentIds))',
-      tests: ['integration/payment-store'],
+      tests: ['integration/payment/payment-store'],
     },
     {
       name: 'a commit forgets the captures remembered meanwhile',
@@ -84,7 +84,7 @@ export const CREATE_MUTANTS = [
       tests: [WHILE_CREATING],
     },
   ]),
-  ...mutantsOf('shared/payment/create-payment.ts', [
+  ...mutantsOf('shared/payment/create/create-payment.ts', [
     {
       name: 'a caller does not wait for the attempt that runs',
       find: 'if (stored.leaseUntil !== undefined && stored.leaseUntil > deps.now()) {',
@@ -95,10 +95,10 @@ export const CREATE_MUTANTS = [
       name: 'a body that cannot be read is refused although its key has a payment',
       find: 'if (!stored) throw parsed.error',
       replace: 'throw parsed.error',
-      tests: ['integration/create-payment'],
+      tests: ['integration/create/create-payment'],
     },
   ]),
-  ...mutantsOf('shared/payment/wait-for-attempt.ts', [
+  ...mutantsOf('shared/payment/create/wait-for-attempt.ts', [
     {
       name: 'a caller waits on although the attempt has failed',
       find: 'if (stored?.leaseUntil === undefined || stored.leaseUntil <= deps.now()) {',
@@ -106,7 +106,7 @@ export const CREATE_MUTANTS = [
       tests: [FAILURES],
     },
   ]),
-  ...mutantsOf('shared/payment/take-over-payment.ts', [
+  ...mutantsOf('shared/payment/create/take-over-payment.ts', [
     {
       name: "a take-over uses the new request's words although the first may exist upstream",
       find: 'allRefused && parsed.ok ? parsed.request : creating.request',
@@ -117,16 +117,16 @@ export const CREATE_MUTANTS = [
       name: 'an attempt without a known outcome is forgotten by the next but one',
       find: "creating.mayExistUpstream || last?.outcome !== 'refused'",
       replace: "last?.outcome !== 'refused'",
-      tests: ['integration/take-over-payment'],
+      tests: ['integration/create/take-over-payment'],
     },
     {
       name: 'an attempt that may exist upstream does not count for those behind it',
       find: "!creating.mayExistUpstream && last?.outcome === 'refused'",
       replace: "last?.outcome === 'refused'",
-      tests: ['integration/take-over-payment'],
+      tests: ['integration/create/take-over-payment'],
     },
   ]),
-  ...mutantsOf('shared/payment/hold-back-push.ts', [
+  ...mutantsOf('shared/payment/create/hold-back-push.ts', [
     {
       name: 'a second push is sent while the first may still be answered',
       find: 'if (deps.now() < addMs(endOfCall(creating, last), PUSH_LIFETIME_MS)) {',
@@ -194,7 +194,7 @@ export const CREATE_MUTANTS = [
       tests: [UNDECIDED_PUSH],
     },
   ]),
-  ...mutantsOf('shared/payment/create-attempt.ts', [
+  ...mutantsOf('shared/payment/create/create-attempt.ts', [
     {
       name: 'a provider call is begun that cannot be finished in time',
       find: 'if (budgetMs < LEAST_CREATE_MS ||',
@@ -235,7 +235,7 @@ export const CREATE_MUTANTS = [
       name: 'a failed attempt does not look whether the payment is there all the same',
       find: 'const stored = released.applied ? undefined : await findStoredPayment(deps, creating.paymentId)',
       replace: 'const stored = released.applied ? undefined : undefined',
-      tests: ['integration/take-over-payment'],
+      tests: ['integration/create/take-over-payment'],
     },
   ]),
   ...mutantsOf('shared/payment/deadline.ts', [
@@ -243,10 +243,10 @@ export const CREATE_MUTANTS = [
       name: 'the provider is asked behind the deadline',
       find: 'return leftMs > 0 ? ask(Math.min(timeoutMs, leftMs)) : Promise.resolve(NO_TIME_LEFT)',
       replace: 'return ask(Math.min(timeoutMs, leftMs))',
-      tests: ['unit/deadline'],
+      tests: ['unit/payment/deadline'],
     },
   ]),
-  ...mutantsOf('shared/payment/commit-attempt.ts', [
+  ...mutantsOf('shared/payment/create/commit-attempt.ts', [
     {
       name: 'a payment is committed that expires before it was created',
       find: 'if (upstream.expiresAt <= now) {',
@@ -263,7 +263,7 @@ export const CREATE_MUTANTS = [
       name: 'a commit of our own whose answer was lost counts as overtaken',
       find: 'return stored.paymentRequestId === upstream.paymentRequestId',
       replace: 'return stored.paymentRequestId === undefined',
-      tests: ['integration/commit-attempt'],
+      tests: ['integration/create/commit-attempt'],
       histories: true,
     },
     {
@@ -276,13 +276,13 @@ export const CREATE_MUTANTS = [
       name: 'an attempt that was overtaken tries its commit again',
       find: "if (stored.attempt !== creating.attempt) return { kind: 'overtaken_by', stored }",
       replace: "if (stored.attempt === 0) return { kind: 'overtaken_by', stored }",
-      tests: ['integration/commit-attempt'],
+      tests: ['integration/create/commit-attempt'],
     },
     {
       name: 'a commit that failed is not tried again',
       find: 'if (tried >= MAX_TRIES || deadline.remainingMs() < RETRY_MS) throw error',
       replace: 'if (tried >= 1) throw error',
-      tests: ['integration/commit-attempt'],
+      tests: ['integration/create/commit-attempt'],
     },
     {
       name: 'a capture remembered meanwhile waits for the first regular check',
@@ -291,18 +291,18 @@ export const CREATE_MUTANTS = [
       tests: [WHILE_CREATING],
     },
   ]),
-  ...mutantsOf('shared/payment/payment-rules.ts', [
+  ...mutantsOf('shared/payment/create/payment-rules.ts', [
     {
       name: 'an e-wallet code that is a card form or a virtual account is taken',
       find: ' && !isOtherChannel(code)',
       replace: '',
-      tests: ['functions/api-create-payment-refusals'],
+      tests: ['functions/api/api-create-payment-refusals'],
     },
     {
       name: 'an e-wallet code that is a bank is taken',
       find: '!isSupportedBank(code, now) && ',
       replace: '',
-      tests: ['functions/api-create-payment-refusals'],
+      tests: ['functions/api/api-create-payment-refusals'],
     },
   ]),
   ...mutantsOf('shared/payment/payment-dto.ts', [
@@ -310,7 +310,7 @@ export const CREATE_MUTANTS = [
       name: 'a net that is final is shown as one that will still move',
       find: 'fee_status: payment.feeStatus',
       replace: "fee_status: 'estimated'",
-      tests: ['functions/api-fee-status'],
+      tests: ['functions/api/api-fee-status'],
     },
   ]),
   ...mutantsOf('shared/ids.ts', [
@@ -318,7 +318,7 @@ export const CREATE_MUTANTS = [
       name: 'an idempotency key is not unique per client but over all of them',
       find: "derivedUuid('payment', clientId, idempotencyKey)",
       replace: "derivedUuid('payment', idempotencyKey)",
-      tests: ['integration/create-payment'],
+      tests: ['integration/create/create-payment'],
     },
     {
       name: 'an id does not hash the lengths of its parts',
@@ -327,7 +327,7 @@ export const CREATE_MUTANTS = [
       tests: ['unit/ids'],
     },
   ]),
-  ...mutantsOf('shared/payment/commit-attempt.ts', [
+  ...mutantsOf('shared/payment/create/commit-attempt.ts', [
     {
       name: 'no destination leads to a payment that was created',
       find: '      destination: pointFromDestination(payment),\n',
@@ -335,7 +335,7 @@ export const CREATE_MUTANTS = [
       tests: [FIND],
     },
   ]),
-  ...mutantsOf('shared/payment/succeed-payment.ts', [
+  ...mutantsOf('shared/payment/news/succeed-payment.ts', [
     {
       name: 'no destination leads to a payment that was paid while it was created',
       find: '      destination: pointFromDestination(succeeded),\n',

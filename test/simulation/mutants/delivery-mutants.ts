@@ -1,13 +1,13 @@
 import { mutantsOf } from '../mutation/mutant.ts'
 
-const STORE = 'integration/delivery-store'
-const ROUNDS = 'integration/delivery-store-rounds'
-const CRASHES = 'integration/deliver-webhook-crashes'
-const OVERDUE = 'integration/check-overdue-delivery'
+const STORE = 'integration/webhook/delivery-store'
+const ROUNDS = 'integration/webhook/delivery-store-rounds'
+const CRASHES = 'integration/webhook/deliver-webhook-crashes'
+const OVERDUE = 'integration/webhook/check-overdue-delivery'
 
 /** Each attempt number claimed once, each result recorded on its claim. */
 export const DELIVERY_MUTANTS = [
-  ...mutantsOf('shared/webhook/delivery-store.ts', [
+  ...mutantsOf('shared/webhook/delivery/delivery-store.ts', [
     {
       name: 'fan-out overwrites a delivery that is further along',
       find: '    isNew,\n  )\n\n/** When the next attempt is due',

@@ -1,9 +1,9 @@
 import { mutantsOf } from '../mutation/mutant.ts'
 
-const DUE = 'integration/check-due-work'
-const CANCEL = 'integration/cancel-payment'
-const EXPIRE = 'integration/expire-payment'
-const VISIBLE = 'integration/payment-store-visible'
+const DUE = 'integration/payment/check-due-work'
+const CANCEL = 'integration/payment/cancel-payment'
+const EXPIRE = 'integration/payment/expire-payment'
+const VISIBLE = 'integration/payment/payment-store-visible'
 
 /** Our own checks, and what is noted of cancels and expiries. */
 export const DUE_WORK_MUTANTS = [
@@ -89,7 +89,7 @@ export const DUE_WORK_MUTANTS = [
       tests: [VISIBLE],
     },
   ]),
-  ...mutantsOf('shared/payment/check-due-payment.ts', [
+  ...mutantsOf('shared/payment/news/check-due-payment.ts', [
     {
       name: 'our own expiry is not enforced',
       find: "if (isPastItsTime(payment, deps.now())) return expirePayment(deps, payment, 'due_work')",
@@ -100,37 +100,37 @@ export const DUE_WORK_MUTANTS = [
       name: 'a payment whose money is not shown yet waits for its next regular check',
       find: "? 'not_shown' : 'checked'",
       replace: "? 'checked' : 'checked'",
-      tests: ['integration/callback-ahead-of-its-provider'],
+      tests: ['integration/payment/callback-ahead-of-its-provider'],
     },
     {
       name: 'a payment nobody could be asked about waits for its next regular check',
       find: "if (result === 'checked') {\n    await scheduleCheck(",
       replace: 'if (result) {\n    await scheduleCheck(',
-      tests: ['integration/check-due-payment'],
+      tests: ['integration/payment/check-due-payment'],
     },
     {
       name: 'remembered captures are not asked about once the payment is there',
       find: '...(await askAboutRemembered(deps, payment)),',
       replace: '',
-      tests: ['integration/check-due-payment'],
+      tests: ['integration/payment/check-due-payment'],
     },
     {
       name: 'a remembered capture is dropped at the first look that does not find it',
       find: "outcome.kind === 'not_found' && isPatient",
       replace: "outcome.kind === 'not_found' && !isPatient",
-      tests: ['integration/callback-ahead-of-its-provider'],
+      tests: ['integration/payment/callback-ahead-of-its-provider'],
     },
     {
       name: 'remembered captures are forgotten while nobody could be asked about them',
       find: "if (result === 'checked' && outcomes.every(({ kind }) => kind !== 'deferred')) {",
       replace: 'if (outcomes.length > 0) {',
-      tests: ['integration/check-due-payment'],
+      tests: ['integration/payment/check-due-payment'],
     },
     {
       name: 'a payment is checked without a claim',
       find: 'claimed.applied ? parseStored(claimed.item) : undefined',
       replace: 'parseStored(claimed.item)',
-      tests: ['integration/check-due-payment'],
+      tests: ['integration/payment/check-due-payment'],
     },
   ]),
   ...mutantsOf('shared/due-work/due-items.ts', [
@@ -138,7 +138,7 @@ export const DUE_WORK_MUTANTS = [
       name: 'due work is looked at before its time',
       find: 'range: { atMost: deps.now() },\n',
       replace: '',
-      tests: ['integration/due-work-run'],
+      tests: ['integration/payment/due-work-run'],
       histories: true,
     },
   ]),
@@ -148,44 +148,44 @@ export const DUE_WORK_MUTANTS = [
       find: 'const drained = await Promise.allSettled(PLANS.map((plan) => drain(deps, plan, run)))\n',
       replace:
         'const drained: PromiseSettledResult<void>[] = []\n  for (const plan of PLANS) drained.push(...(await Promise.allSettled([drain(deps, plan, run)])))\n',
-      tests: ['integration/due-work-run'],
+      tests: ['integration/payment/due-work-run'],
     },
     {
       name: 'a kind of due work that breaks off goes unnoticed',
       find: "  for (const end of drained) if (end.status === 'rejected') throw end.reason\n",
       replace: '',
-      tests: ['integration/due-work-run'],
+      tests: ['integration/payment/due-work-run'],
     },
     {
       name: "one item's trouble ends the run",
       find: "run.summary.failed++\n    return 'nothing'",
       replace: 'throw cause',
-      tests: ['integration/due-work-run'],
+      tests: ['integration/payment/due-work-run'],
     },
     {
       name: 'the run does not wait while the provider wants to hear nothing',
       find: 'if (plan.asks && !(await waitForProvider(deps, plan.asks, run.end))) return false',
       replace: '',
-      tests: ['integration/due-work-run'],
+      tests: ['integration/payment/due-work-run'],
     },
     {
       name: "the run goes on asking after the provider's 429",
       find: "if (results.includes('stop') && !isPausing(deps, plan.asks ?? [])) return false",
       replace: '',
-      tests: ['integration/due-work-run'],
+      tests: ['integration/payment/due-work-run'],
     },
     {
       name: 'only the first slot of due work is looked at',
       find: 'offset < slots; offset++',
       replace: 'offset < 1; offset++',
-      tests: ['integration/due-work-run'],
+      tests: ['integration/payment/due-work-run'],
       histories: true,
     },
     {
       name: 'only the first page of a slot is looked at',
       find: '    cursor = page.cursor\n',
       replace: '',
-      tests: ['integration/due-work-run'],
+      tests: ['integration/payment/due-work-run'],
     },
   ]),
 ]

@@ -1,27 +1,27 @@
 import { mutantsOf } from '../mutation/mutant.ts'
 
-const FAN_OUT = 'integration/fan-out-event'
-const RECOVERY = 'integration/fan-out-event-recovery'
-const HELD = 'integration/held-money'
-const SUSPENSE = 'integration/suspense-store'
+const FAN_OUT = 'integration/webhook/fan-out-event'
+const RECOVERY = 'integration/webhook/fan-out-event-recovery'
+const HELD = 'integration/payment/held-money'
+const SUSPENSE = 'integration/payment/suspense-store'
 
 /** The outbox, and alerts that no crash may swallow. */
 export const EVENT_MUTANTS = [
-  ...mutantsOf('shared/event/outbox.ts', [
+  ...mutantsOf('shared/payment/outbox.ts', [
     {
       name: 'an event is written over another one of its payment and type',
       find: '    isNew,\n  )\n}',
       replace: '    undefined,\n  )\n}',
       equivalent:
         'The event rides in the transaction in which its payment leaves pending, or creating, which happens once; no two statuses share a type.',
-      tests: ['integration/provider-news', FAN_OUT],
+      tests: ['integration/payment/provider-news', FAN_OUT],
       histories: true,
     },
     {
       name: 'an event is not due work',
       find: "      ...dueWork('event', event.eventId, event.dueAt),\n",
       replace: '',
-      tests: ['integration/due-work-run'],
+      tests: ['integration/payment/due-work-run'],
       crashes: ['lost event'],
     },
   ]),
@@ -39,7 +39,7 @@ export const EVENT_MUTANTS = [
       tests: [RECOVERY],
     },
   ]),
-  ...mutantsOf('shared/event/check-overdue-event.ts', [
+  ...mutantsOf('shared/webhook/delivery/check-overdue-event.ts', [
     {
       name: 'an event is overdue before its time',
       find: 'event?.dueAt === undefined || event.dueAt > deps.now()',
@@ -53,7 +53,7 @@ export const EVENT_MUTANTS = [
       tests: [RECOVERY],
     },
   ]),
-  ...mutantsOf('shared/event/fan-out-event.ts', [
+  ...mutantsOf('shared/webhook/delivery/fan-out-event.ts', [
     {
       name: 'an event leaves the due work before its deliveries exist',
       find: '  // All are tried, so that',
@@ -80,7 +80,7 @@ export const EVENT_MUTANTS = [
       tests: [RECOVERY],
     },
   ]),
-  ...mutantsOf('shared/webhook/endpoint.ts', [
+  ...mutantsOf('shared/webhook/endpoint/endpoint.ts', [
     {
       name: 'a deleted endpoint gets new events',
       find: '  endpoint.deletedAt === undefined &&\n',

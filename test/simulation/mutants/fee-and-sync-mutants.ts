@@ -1,16 +1,16 @@
 import { mutantsOf } from '../mutation/mutant.ts'
 
-const SYNC_FEES = 'integration/sync-fees'
-const LOST = 'integration/sync-lost-captures'
-const UNEXPLAINED = 'integration/sync-unexplained'
-const CURSOR = 'integration/sync-cursor'
-const NEWS = 'integration/provider-news'
-const FINAL_FEE = 'integration/final-fee'
-const FINAL_FEES = 'integration/settle-client-final-fees'
+const SYNC_FEES = 'integration/sync/sync-fees'
+const LOST = 'integration/sync/sync-lost-captures'
+const UNEXPLAINED = 'integration/sync/sync-unexplained'
+const CURSOR = 'integration/sync/sync-cursor'
+const NEWS = 'integration/payment/provider-news'
+const FINAL_FEE = 'integration/payment/final-fee'
+const FINAL_FEES = 'integration/settlement/settle-client-final-fees'
 
 /** A fee leaves `estimated` once, and what the provider knows is held against the books. */
 export const FEE_AND_SYNC_MUTANTS = [
-  ...mutantsOf('shared/payment/fee-store.ts', [
+  ...mutantsOf('shared/payment/fee/fee-store.ts', [
     {
       name: 'a fee becomes final more than once',
       find: "all(isSucceeded, equals('feeStatus', 'estimated'))",
@@ -21,7 +21,7 @@ export const FEE_AND_SYNC_MUTANTS = [
       name: 'the fee of a payment that has not succeeded becomes final',
       find: "all(isSucceeded, equals('feeStatus', 'estimated'))",
       replace: "equals('feeStatus', 'estimated')",
-      tests: ['integration/payment-store-visible'],
+      tests: ['integration/payment/payment-store-visible'],
     },
     {
       name: 'the difference of a final fee does not reach the ledger',
@@ -39,10 +39,10 @@ export const FEE_AND_SYNC_MUTANTS = [
       name: 'the last time the provider paid us counts, and not the first',
       find: 'update(paymentKey(payment.paymentId), { setIfAbsent: { providerSettledAt: at } }, isSucceeded)',
       replace: 'update(paymentKey(payment.paymentId), { set: { providerSettledAt: at } }, isSucceeded)',
-      tests: ['integration/payment-store-visible'],
+      tests: ['integration/payment/payment-store-visible'],
     },
   ]),
-  ...mutantsOf('shared/payment/actual-fee.ts', [
+  ...mutantsOf('shared/payment/fee/actual-fee.ts', [
     {
       name: 'a fee is taken from a transaction about another amount',
       find: 'transaction.amountMinor === payment.notionalMinor && transaction.currency === payment.currency',
@@ -53,43 +53,43 @@ export const FEE_AND_SYNC_MUTANTS = [
       name: 'a fee is taken from a transaction in another currency',
       find: 'transaction.amountMinor === payment.notionalMinor && transaction.currency === payment.currency',
       replace: 'transaction.amountMinor === payment.notionalMinor',
-      tests: ['unit/actual-fee'],
+      tests: ['unit/payment/actual-fee'],
     },
     {
       name: "a fee is taken from another payment's transaction",
       find: 'transaction.providerPaymentId === providerPaymentId,',
       replace: "transaction.providerPaymentId !== '',",
-      tests: ['unit/actual-fee'],
+      tests: ['unit/payment/actual-fee'],
     },
     {
       name: 'a fee is taken from a transaction that was reversed',
       find: "transaction.status === 'success' && transaction.keptMinor !== undefined",
       replace: 'transaction.keptMinor !== undefined',
-      tests: ['unit/actual-fee'],
+      tests: ['unit/payment/actual-fee'],
     },
     {
       name: 'a fee is taken from a refund of the payment',
       find: "transaction.type === 'payment' && transaction.providerPaymentId",
       replace: 'transaction.providerPaymentId',
-      tests: ['unit/actual-fee'],
+      tests: ['unit/payment/actual-fee'],
     },
     {
       name: 'a fee below nothing is believed',
       find: "  if (keptMinor < 0) return { kind: 'below_zero', keptMinor }\n",
       replace: '',
-      tests: ['unit/actual-fee', NEWS],
+      tests: ['unit/payment/actual-fee', NEWS],
     },
     {
       name: 'a client is billed at the tariff where the provider kept nothing',
       find: "if (keptMinor === 0 && stage.providerFees === 'invoiced') return",
       replace: 'if (keptMinor === 0) return',
-      tests: ['unit/actual-fee', SYNC_FEES],
+      tests: ['unit/payment/actual-fee', SYNC_FEES],
     },
     {
       name: 'what a row shows counts under a contract that bills later',
       find: "if (keptMinor === 0 && stage.providerFees === 'invoiced') return invoicedFee(payment)\n",
       replace: '',
-      tests: ['unit/actual-fee', 'integration/invoiced-fees'],
+      tests: ['unit/payment/actual-fee', 'integration/payment/invoiced-fees'],
     },
     {
       name: 'the tariff’s fee is actual at success under every contract',
@@ -98,7 +98,7 @@ export const FEE_AND_SYNC_MUTANTS = [
       tests: [NEWS],
     },
   ]),
-  ...mutantsOf('shared/payment/final-fee.ts', [
+  ...mutantsOf('shared/payment/fee/final-fee.ts', [
     {
       name: 'a fee is assumed although the provider cannot be asked',
       find: "    if (fee.kind === 'unanswered') return undefined\n",
@@ -147,7 +147,7 @@ export const FEE_AND_SYNC_MUTANTS = [
       name: 'a row that shows no fee is a finding under a contract that bills later',
       find: 'current.finalFee?.invoiced === true ? 0 : current.providerFeeMinor',
       replace: 'current.providerFeeMinor',
-      tests: ['integration/invoiced-fees'],
+      tests: ['integration/payment/invoiced-fees'],
     },
     {
       name: 'pending transactions are looked for as money',
@@ -159,19 +159,19 @@ export const FEE_AND_SYNC_MUTANTS = [
       name: 'a row of a type or status nobody knows is dropped',
       find: "if (type === 'unknown' || status === 'unknown') return noteOther(deps, transaction, known)",
       replace: "if (type === 'unknown' || status === 'unknown') return 'passed_over'",
-      tests: ['integration/sync-other-rows'],
+      tests: ['integration/sync/sync-other-rows'],
     },
     {
       name: 'a refund is taken for the payment it refunds',
       find: "  if (type !== 'payment') return noteOther(deps, transaction, known)\n",
       replace: '',
-      tests: ['integration/sync-other-rows'],
+      tests: ['integration/sync/sync-other-rows'],
     },
     {
       name: 'the account’s own affairs are findings',
       find: "  if (type === 'account' && status !== 'unknown' && known === undefined) return 'passed_over'\n",
       replace: '',
-      tests: ['integration/sync-other-rows'],
+      tests: ['integration/sync/sync-other-rows'],
     },
   ]),
   ...mutantsOf('shared/sync/sync-cursor.ts', [
@@ -211,7 +211,7 @@ export const FEE_AND_SYNC_MUTANTS = [
       name: 'a run that was overtaken goes on',
       find: "if (!moved.applied) end = 'overtaken'\n",
       replace: '',
-      tests: ['integration/lost-claims'],
+      tests: ['integration/webhook/lost-claims'],
     },
   ]),
   ...mutantsOf('shared/sync/read-span.ts', [

@@ -1,8 +1,8 @@
 import { mutantsOf } from '../mutation/mutant.ts'
 
-const RECREDIT = 'integration/settlement-recredit'
-const COUNT = 'integration/count-payouts'
-const BY_RELEASE = 'integration/payouts-by-release'
+const RECREDIT = 'integration/settlement/settlement-recredit'
+const COUNT = 'integration/settlement/count-payouts'
+const BY_RELEASE = 'integration/settlement/payouts-by-release'
 
 /** What is in settlements and what was paid out, whichever release moved it. */
 export const PAYOUT_MUTANTS = [

@@ -1,10 +1,10 @@
 import { mutantsOf } from '../mutation/mutant.ts'
 
-const NEWS = 'integration/provider-news'
-const HELD = 'integration/held-money'
-const WHILE_CREATING = 'integration/capture-while-creating'
-const DECIDE = 'unit/decide-on-news'
-const DUE = 'integration/check-due-work'
+const NEWS = 'integration/payment/provider-news'
+const HELD = 'integration/payment/held-money'
+const WHILE_CREATING = 'integration/create/capture-while-creating'
+const DECIDE = 'unit/payment/decide-on-news'
+const DUE = 'integration/payment/check-due-work'
 
 /** What a capture or a status means, and that it counts once. */
 export const PROVIDER_NEWS_MUTANTS = [
@@ -13,44 +13,44 @@ export const PROVIDER_NEWS_MUTANTS = [
       name: 'a payment leaves pending more than once',
       find: 'remove: DUE_WORK_FIELDS,\n    },\n    mayBecome(payment.status),\n  )',
       replace: 'remove: DUE_WORK_FIELDS,\n    },\n    undefined,\n  )',
-      tests: ['integration/payment-store-visible'],
+      tests: ['integration/payment/payment-store-visible'],
     },
     {
       name: 'a terminal payment stays due work',
       find: 'remove: DUE_WORK_FIELDS,\n    },\n    mayBecome(payment.status),\n  )',
       replace: 'remove: [],\n    },\n    mayBecome(payment.status),\n  )',
-      tests: ['integration/payment-store-visible'],
+      tests: ['integration/payment/payment-store-visible'],
     },
     {
       name: 'a payment becomes cancelled although its expiry has begun',
       find: "status === 'cancelled' ? all(isPending, expiryNotStarted) : isPending",
       replace: 'status ? isPending : isPending',
-      tests: ['integration/payment-store-visible'],
+      tests: ['integration/payment/payment-store-visible'],
     },
     {
       name: 'a payment being created succeeds although it is there already',
       find: 'all(isCreating, isAttempt(payment.attempt), leaseIsOver(now))',
       replace: 'all(isAttempt(payment.attempt), leaseIsOver(now))',
-      tests: ['integration/payment-store'],
+      tests: ['integration/payment/payment-store'],
     },
     {
       name: 'a payment being created succeeds although another attempt took over',
       find: 'all(isCreating, isAttempt(payment.attempt), leaseIsOver(now))',
       replace: 'all(isCreating, leaseIsOver(now))',
-      tests: ['integration/payment-store'],
+      tests: ['integration/payment/payment-store'],
     },
     {
       name: 'a payment being created succeeds under a live lease',
       find: 'all(isCreating, isAttempt(payment.attempt), leaseIsOver(now))',
       replace: 'all(isCreating, isAttempt(payment.attempt))',
-      tests: ['integration/payment-store'],
+      tests: ['integration/payment/payment-store'],
     },
     {
       name: 'a capture is remembered on a payment that is there already',
       find: "set: { id: creating.paymentId, ...dueWork('payment', creating.paymentId, dueAt) },\n      },\n      isCreating,",
       replace:
         "set: { id: creating.paymentId, ...dueWork('payment', creating.paymentId, dueAt) },\n      },\n      undefined,",
-      tests: ['integration/payment-store'],
+      tests: ['integration/payment/payment-store'],
     },
     {
       name: 'a remembered capture is not due work',
@@ -59,7 +59,7 @@ export const PROVIDER_NEWS_MUTANTS = [
       tests: [WHILE_CREATING],
     },
   ]),
-  ...mutantsOf('shared/payment/decide-on-news.ts', [
+  ...mutantsOf('shared/payment/news/decide-on-news.ts', [
     {
       name: 'a closing status outranks a capture',
       find: 'if (news.capture) return onCapture(',
@@ -130,7 +130,7 @@ export const PROVIDER_NEWS_MUTANTS = [
       name: 'a cancel of ours counts as a failure',
       find: "if (payment.cancelRequestedAt !== undefined && payment.expiryStartedAt === undefined) return 'cancelled'\n",
       replace: '',
-      tests: ['integration/cancel-payment'],
+      tests: ['integration/payment/cancel-payment'],
     },
     {
       name: 'a cancel of our own expiry counts as its merchant’s',
@@ -151,7 +151,7 @@ export const PROVIDER_NEWS_MUTANTS = [
       tests: [DECIDE],
     },
   ]),
-  ...mutantsOf('shared/payment/provider-news.ts', [
+  ...mutantsOf('shared/payment/news/provider-news.ts', [
     {
       name: 'a status closes a payment although nobody could be asked about the money',
       find: "if (latest.kind === 'unanswered') return latest",
@@ -162,13 +162,13 @@ export const PROVIDER_NEWS_MUTANTS = [
       name: 'a payment that is not captured counts as money, asked for by the request',
       find: "latest.kind === 'found' && latest.value.status === 'captured' ?",
       replace: "latest.kind === 'found' ?",
-      tests: ['unit/ask-for-news'],
+      tests: ['unit/payment/ask-for-news'],
     },
     {
       name: 'a payment that is not captured counts as money, asked for by a callback',
       find: "if (answer.kind === 'found' && answer.value.status === 'captured') return captureNews(answer.value)",
       replace: "if (answer.kind === 'found') return captureNews(answer.value)",
-      tests: ['unit/ask-for-news'],
+      tests: ['unit/payment/ask-for-news'],
     },
     {
       name: 'a callback is applied by its own word when the provider cannot be asked about its payment',
@@ -177,15 +177,15 @@ export const PROVIDER_NEWS_MUTANTS = [
       tests: [DUE],
     },
   ]),
-  ...mutantsOf('shared/payment/provider-news.ts', [
+  ...mutantsOf('shared/payment/news/provider-news.ts', [
     {
       name: 'a request that is paid without a capture is news like any other',
       find: "request.status === 'succeeded' ? { kind: 'not_shown' } :",
       replace: "request.status === undefined ? { kind: 'not_shown' } :",
-      tests: ['unit/ask-for-news'],
+      tests: ['unit/payment/ask-for-news'],
     },
   ]),
-  ...mutantsOf('shared/payment/apply-provider-report.ts', [
+  ...mutantsOf('shared/payment/news/apply-provider-report.ts', [
     {
       name: 'the request shown stays payable when another attempt was paid',
       find: 'if (succeeded && succeeded.paymentRequestId !== decision.capture.paymentRequestId) {',
@@ -196,10 +196,10 @@ export const PROVIDER_NEWS_MUTANTS = [
       name: 'a lost race is not decided again',
       find: "if (step !== 'again') return step",
       replace: "return step === 'again' ? { kind: 'applied', payment: stored } : step",
-      tests: ['integration/payment-races'],
+      tests: ['integration/payment/payment-races'],
     },
   ]),
-  ...mutantsOf('shared/payment/succeed-payment.ts', [
+  ...mutantsOf('shared/payment/news/succeed-payment.ts', [
     {
       name: 'a success carries no event',
       find: "ledger: credit({ ...succeeded, from: 'pending' }, succeeded.netMinor, now),\n      event: putEvent(succeeded, deps.newId(), now),",
@@ -219,7 +219,7 @@ export const PROVIDER_NEWS_MUTANTS = [
       tests: [WHILE_CREATING],
     },
   ]),
-  ...mutantsOf('shared/payment/close-payment.ts', [
+  ...mutantsOf('shared/payment/news/close-payment.ts', [
     {
       name: 'a closed payment has no event',
       find: '    event: putEvent(closed, deps.newId(), now),\n',
@@ -230,7 +230,7 @@ export const PROVIDER_NEWS_MUTANTS = [
       name: 'a wrong amount fails the payment and is held nowhere',
       find: '    suspense: held && ensureSuspense(held),\n',
       replace: '',
-      tests: ['integration/payment-races'],
+      tests: ['integration/payment/payment-races'],
     },
   ]),
 ]

@@ -1,13 +1,13 @@
 import { mutantsOf } from '../mutation/mutant.ts'
 
-const SETTLE = 'integration/settle-client'
-const RACES = 'integration/settle-client-races'
-const FLOOR = 'integration/settle-client-floor'
-const HELD_FEES = 'integration/settle-client-held-fees'
-const FINAL_FEES = 'integration/settle-client-final-fees'
-const CLOSING = 'integration/settlement-closing'
-const RECREDIT = 'integration/settlement-recredit'
-const SKEW = 'integration/clock-skew'
+const SETTLE = 'integration/settlement/settle-client'
+const RACES = 'integration/settlement/settle-client-races'
+const FLOOR = 'integration/settlement/settle-client-floor'
+const HELD_FEES = 'integration/settlement/settle-client-held-fees'
+const FINAL_FEES = 'integration/settlement/settle-client-final-fees'
+const CLOSING = 'integration/settlement/settlement-closing'
+const RECREDIT = 'integration/settlement/settlement-recredit'
+const SKEW = 'integration/payment/clock-skew'
 
 /** Each succeeded payment in one settlement that is not failed, none left out, sums that are its payments'. */
 export const SETTLEMENT_MUTANTS = [
@@ -49,7 +49,7 @@ export const SETTLEMENT_MUTANTS = [
       name: 'a recredit is drawn twice',
       find: "all(exists, contains('recreditedIds', drawn.failedId))",
       replace: 'exists',
-      tests: ['integration/lost-claims'],
+      tests: ['integration/webhook/lost-claims'],
     },
     {
       name: 'a recredit is drawn from a window that is not there',
@@ -70,7 +70,7 @@ export const SETTLEMENT_MUTANTS = [
       name: 'a settlement is written over another one',
       find: "dueWork('payout', settlement.settlementId, settlement.createdAt),\n    },\n    isNew,",
       replace: "dueWork('payout', settlement.settlementId, settlement.createdAt),\n    },\n    undefined,",
-      tests: ['integration/settlement-store'],
+      tests: ['integration/settlement/settlement-store'],
     },
     {
       name: 'a closed settlement is closed again',
@@ -82,7 +82,7 @@ export const SETTLEMENT_MUTANTS = [
       name: 'a closed settlement stays on the list of payouts',
       find: "      remove: DUE_WORK_FIELDS,\n    },\n    equals('status', 'recorded'),",
       replace: "      remove: [],\n    },\n    equals('status', 'recorded'),",
-      tests: ['functions/admin-settlements'],
+      tests: ['functions/admin/admin-settlements'],
     },
     {
       name: 'a settlement that has not failed is recredited',
@@ -100,7 +100,7 @@ export const SETTLEMENT_MUTANTS = [
       name: "another client's settlement is shown",
       find: "if (settlement.clientId !== clientId) throw notFound('settlement')\n",
       replace: '',
-      tests: ['functions/api-tenancy'],
+      tests: ['functions/api/api-tenancy'],
     },
   ]),
   ...mutantsOf('shared/settlement/paid-payments.ts', [
@@ -114,7 +114,7 @@ export const SETTLEMENT_MUTANTS = [
       name: 'only the first page of a window is read',
       find: '    cursor = page.cursor\n',
       replace: '',
-      tests: ['integration/settle-client-many-payments'],
+      tests: ['integration/settlement/settle-client-many-payments'],
     },
   ]),
   ...mutantsOf('shared/settlement/settle-client.ts', [
@@ -233,13 +233,13 @@ export const SETTLEMENT_MUTANTS = [
       name: 'a statement is given out that does not add up',
       find: 'if (wrong.length === 0) return funding',
       replace: 'if (wrong.length >= 0) return funding',
-      tests: ['integration/settlement-statement'],
+      tests: ['integration/settlement/settlement-statement'],
     },
     {
       name: "a cursor leads into another settlement's payments",
       find: 'position?.settlement_id === settlement.settlementId &&',
       replace: 'position !== undefined &&',
-      tests: ['integration/settlement-statement'],
+      tests: ['integration/settlement/settlement-statement'],
     },
   ]),
 ]

@@ -1,5 +1,5 @@
-import { isContention } from '../../../shared/runtime/dynamodb-table.ts'
-import type { TableRequests } from '../../../shared/runtime/retrying-table.ts'
+import { isContention } from '../../../shared/runtime/aws/dynamodb-table.ts'
+import type { TableRequests } from '../../../shared/runtime/aws/retrying-table.ts'
 import type { SimTable } from './sim-table.ts'
 
 export type RequestName = keyof SimTable['requests']

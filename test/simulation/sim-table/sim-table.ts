@@ -1,4 +1,4 @@
-import type { TableRequests } from '../../../shared/runtime/retrying-table.ts'
+import type { TableRequests } from '../../../shared/runtime/aws/retrying-table.ts'
 import { fromItem, type Item } from '../../../shared/table/attributes.ts'
 import { copyItemOut, type StoredItem } from './attribute-value.ts'
 import { batchGet } from './batch-get.ts'

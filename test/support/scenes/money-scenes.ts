@@ -3,7 +3,7 @@ import { handler as settleClient } from '../../../functions/queue/settle-client.
 import { handler as checkDueWork } from '../../../functions/schedule/check-due-work.ts'
 import { handler as sweepSettlements } from '../../../functions/schedule/sweep-settlements.ts'
 import { handler as syncProviderTransactions } from '../../../functions/schedule/sync-provider-transactions.ts'
-import { applyProviderReport } from '../../../shared/payment/apply-provider-report.ts'
+import { applyProviderReport } from '../../../shared/payment/news/apply-provider-report.ts'
 import { withFloorZero } from '../fee-scenes.ts'
 import { invokeAdmin } from '../invoke-admin.ts'
 import type { MemoryDeps } from '../memory-table.ts'

@@ -1,0 +1,71 @@
+import type { Deps } from '../deps.ts'
+import type { Event } from '../event/event.ts'
+import { listPaymentEvents } from '../event/event-store.ts'
+import type { ProviderAttempt, StoredPayment } from '../payment/payment.ts'
+import { toPaymentDto } from '../payment/payment-dto.ts'
+import { settlementsOfPayment } from '../settlement/settlement-store.ts'
+import { deliveriesOfEvent } from '../webhook/delivery/list-deliveries.ts'
+
+const toAttemptDto = (attempt: ProviderAttempt) => ({
+  number: attempt.number,
+  started_at: attempt.startedAt,
+  outcome: attempt.outcome,
+  code: attempt.code ?? null,
+  payment_request_id: attempt.paymentRequestId ?? null,
+})
+
+const toEventDto = async (deps: Pick<Deps, 'table'>, event: Event) => ({
+  event: event.type,
+  event_id: event.eventId,
+  fired_at: event.firedAt,
+  /** False while its deliveries are still being made. */
+  fanned_out: event.dueAt === undefined,
+  deliveries: await deliveriesOfEvent(deps, event.clientId, event.eventId),
+})
+
+const toHeadDto = (payment: StoredPayment) =>
+  payment.status === 'creating'
+    ? {
+        id: payment.paymentId,
+        client_id: payment.clientId,
+        status: payment.status,
+        claimed_at: payment.claimedAt,
+        lease_until: payment.leaseUntil ?? null,
+        failure: payment.failure ?? null,
+      }
+    : {
+        ...toPaymentDto(payment),
+        fee_status: payment.feeStatus,
+        payment_request_id: payment.paymentRequestId,
+        credited_payment_id: payment.creditedPaymentId ?? null,
+        cancel_requested_at: payment.cancelRequestedAt ?? null,
+        expiry_started_at: payment.expiryStartedAt ?? null,
+        next_check_at: payment.dueAt ?? null,
+      }
+
+const settlementsOf = async (deps: Pick<Deps, 'table'>, payment: StoredPayment) => {
+  if (payment.status !== 'succeeded' || payment.paidAt === undefined) return []
+  const settlements = await settlementsOfPayment(deps, payment.clientId, payment.paidAt)
+  return settlements.map(({ settlementId, status, settledAt }) => ({
+    settlement_id: settlementId,
+    status,
+    settled_at: settledAt ?? null,
+  }))
+}
+
+/**
+ * Everything an operator asks about one payment (design section 7, get-payment): how it was made, what became of it,
+ * whom it was announced to. A payment still being created is shown too, with why it is stuck.
+ */
+export const paymentTimeline = async (deps: Pick<Deps, 'table'>, payment: StoredPayment) => {
+  const events = await listPaymentEvents(deps, payment.paymentId)
+  return {
+    ...toHeadDto(payment),
+    timeline: {
+      provider_attempts: payment.providerAttempts.map(toAttemptDto),
+      transitions: payment.status === 'creating' ? [] : payment.transitions,
+      events: await Promise.all(events.map((event) => toEventDto(deps, event))),
+      settlements: await settlementsOf(deps, payment),
+    },
+  }
+}

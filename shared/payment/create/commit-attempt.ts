@@ -1,0 +1,99 @@
+import type { Deps } from '../../deps.ts'
+import { assertInvariant } from '../../errors.ts'
+import { countTransition } from '../../ledger/ledger-store.ts'
+import { transactWhileFresh } from '../../table/transact-while-fresh.ts'
+import type { Timestamp } from '../../time.ts'
+import { nextCheckAt } from '../channel/channel-timing.ts'
+import type { Deadline } from '../deadline.ts'
+import { pointFromDestination } from '../destination-store.ts'
+import { loggedPayment } from '../logged-payment.ts'
+import { newPayment } from '../new-payment.ts'
+import type { CreatingPayment, Payment, StoredPayment } from '../payment.ts'
+import { commitPending, findStoredPayment } from '../payment-store.ts'
+
+type CommitDeps = Pick<Deps, 'table' | 'sleep' | 'now' | 'log'>
+
+export type Destination = {
+  readonly paymentRequestId: string
+  readonly destination: string
+  readonly expiresAt: Timestamp
+}
+
+export type Commit =
+  | { readonly kind: 'committed'; readonly payment: Payment }
+  /** A later attempt or a capture went past this one: the request behind this destination is an orphan. */
+  | { readonly kind: 'overtaken_by'; readonly stored: StoredPayment }
+  /** Its time is up before anybody was shown it: frozen with its environment, or a very short expiry. An orphan too. */
+  | { readonly kind: 'expired' }
+
+const MAX_TRIES = 4
+const RETRY_MS = 250
+
+const pendingPayment = (creating: CreatingPayment, upstream: Destination, now: Timestamp): Payment => {
+  const payment = newPayment(creating, upstream, { createdAt: now, expiresAt: upstream.expiresAt })
+  // A capture remembered while this was being created is looked at without waiting for the first check.
+  return { ...payment, dueAt: creating.rememberedPaymentIds ? now : nextCheckAt(payment, now) }
+}
+
+type Try = Commit | { readonly kind: 'again'; readonly creating: CreatingPayment }
+
+const afterRefusal = (stored: StoredPayment | undefined, creating: CreatingPayment, upstream: Destination): Try => {
+  assertInvariant(stored !== undefined, 'a claimed payment is never deleted')
+  // Our own commit whose answer was lost, or a capture of this very request: the destination is the one to show.
+  if (stored.status !== 'creating') {
+    return stored.paymentRequestId === upstream.paymentRequestId
+      ? { kind: 'committed', payment: stored }
+      : { kind: 'overtaken_by', stored }
+  }
+  if (stored.attempt !== creating.attempt) return { kind: 'overtaken_by', stored }
+  return { kind: 'again', creating: { ...creating, rememberedPaymentIds: stored.rememberedPaymentIds } }
+}
+
+const tryCommit = async (deps: CommitDeps, creating: CreatingPayment, upstream: Destination): Promise<Try> => {
+  const now = deps.now()
+  if (upstream.expiresAt <= now) {
+    // An earlier try of ours may have been applied: then the payment is there, and expires like any other.
+    const found = afterRefusal(await findStoredPayment(deps, creating.paymentId), creating, upstream)
+    return found.kind === 'again' ? { kind: 'expired' } : found
+  }
+  const payment = pendingPayment(creating, upstream, now)
+  const outcome = await transactWhileFresh(
+    deps,
+    {
+      payment: commitPending(payment),
+      counts: countTransition({ ...payment, from: undefined, to: 'pending' }),
+      destination: pointFromDestination(payment),
+    },
+    now,
+  )
+  // Thawed between two tries: created_at would be a time long gone.
+  if (outcome.applied === 'stale') return { kind: 'again', creating }
+  if (!outcome.applied) return afterRefusal(await findStoredPayment(deps, creating.paymentId), creating, upstream)
+  deps.log.info('payment.created', loggedPayment(payment))
+  return { kind: 'committed', payment }
+}
+
+/**
+ * `creating` -> `pending` with the destination (design section 4, Create, step 5). A write that fails is tried again
+ * while time is left: its answer may have been lost, and the condition tells. When it stays unknown it throws, and the
+ * request upstream is left alone, since the payment may be showing it.
+ */
+export const commitAttempt = async (
+  deps: CommitDeps,
+  creating: CreatingPayment,
+  upstream: Destination,
+  deadline: Deadline,
+): Promise<Commit> => {
+  let current = creating
+  for (let tried = 1; ; tried++) {
+    try {
+      const result = await tryCommit(deps, current, upstream)
+      if (result.kind !== 'again') return result
+      current = result.creating
+      if (tried >= MAX_TRIES) throw new Error('a payment kept changing while it was committed')
+    } catch (error) {
+      if (tried >= MAX_TRIES || deadline.remainingMs() < RETRY_MS) throw error
+      await deps.sleep(RETRY_MS)
+    }
+  }
+}

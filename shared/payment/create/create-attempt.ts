@@ -1,0 +1,204 @@
+import type { Client } from '../../client/client.ts'
+import { displayNameOf } from '../../client/display-name.ts'
+import type { Deps } from '../../deps.ts'
+import { assertNever } from '../../errors.ts'
+import { type CreateAnswer, type CreateRequestInput, PROVIDER_CREATE_TIMEOUT_MS } from '../../provider/provider.ts'
+import { DID_NOT_ANSWER, FAILED } from '../../provider/provider-failure.ts'
+import type { Timestamp } from '../../time.ts'
+import { cancelOrphan } from '../cancel-orphan.ts'
+import { expiryOf, isPushChannel } from '../channel/channel-timing.ts'
+import type { Deadline } from '../deadline.ts'
+import { loggedPayment } from '../logged-payment.ts'
+import type { CreatingPayment, Payment, ProviderAttempt } from '../payment.ts'
+import { findStoredPayment, releaseAttempt } from '../payment-store.ts'
+import { endAttempt, referenceOf } from '../provider-attempts.ts'
+import { type Commit, commitAttempt, type Destination } from './commit-attempt.ts'
+import { COMMIT_RESERVE_MS, LEAST_CREATE_MS } from './create-times.ts'
+import { createFailed } from './wait-for-attempt.ts'
+
+export type CreateResult = { readonly payment: Payment; readonly replayed: boolean }
+
+type AttemptDeps = Pick<Deps, 'table' | 'sleep' | 'provider' | 'now' | 'monotonicMs' | 'log' | 'stage'>
+
+type Failure = Pick<ProviderAttempt, 'outcome' | 'code' | 'paymentRequestId'> & {
+  readonly message: string
+  /** Refused for our account, not for this payment. */
+  readonly ofAccount?: boolean | undefined
+}
+
+const failureOf = (answer: Exclude<CreateAnswer, { readonly kind: 'created' }>): Failure => {
+  switch (answer.kind) {
+    case 'refused':
+      return {
+        outcome: 'refused',
+        code: answer.code,
+        ofAccount: answer.ofAccount,
+        message: `the provider refused the payment: ${answer.code}`,
+      }
+    case 'not_executed':
+      return {
+        outcome: 'not_executed',
+        code: answer.reason,
+        message: 'the provider takes no payments right now; retry with the same Idempotency-Key',
+      }
+    case 'unknown':
+      return {
+        outcome: 'unknown',
+        code: answer.reason,
+        message: `${answer.answered ? FAILED : DID_NOT_ANSWER}; retry with the same Idempotency-Key`,
+      }
+  }
+}
+
+/**
+ * Records how the attempt ended, so that the next request may take over at once. Answers the payment where another
+ * attempt, a capture or a commit of our own has gone past it and it can be seen.
+ */
+const release = async (
+  deps: AttemptDeps,
+  creating: CreatingPayment,
+  { message, outcome, code, paymentRequestId }: Failure,
+): Promise<Payment | undefined> => {
+  const released = await releaseAttempt(deps, creating, {
+    failure: message,
+    providerAttempts: endAttempt(creating.providerAttempts, { outcome, code, paymentRequestId, endedAt: deps.now() }),
+  })
+  const stored = released.applied ? undefined : await findStoredPayment(deps, creating.paymentId)
+  return stored?.status === 'creating' ? undefined : stored
+}
+
+/** Records the failure and answers it (spec 4.1, rule 4). */
+const fail = async (deps: AttemptDeps, creating: CreatingPayment, failure: Failure): Promise<CreateResult> => {
+  const { message, outcome, code, ofAccount = false } = failure
+  // A refusal of this payment alone is between its merchant and the provider; alarms must tell it from a failure of ours.
+  const isRefusal = outcome === 'refused' && !ofAccount
+  deps.log.warn(isRefusal ? 'payment.create_refused' : 'payment.create_failed', {
+    ...loggedPayment({ ...creating, ...creating.request }),
+    reason: code ?? outcome,
+  })
+  const payment = await release(deps, creating, failure)
+  if (payment) return { payment, replayed: true }
+  throw createFailed(message)
+}
+
+const createInput = (
+  deps: AttemptDeps,
+  client: Client,
+  { request, paymentId, attempt }: CreatingPayment,
+  expiresAt: CreateRequestInput['expiresAt'],
+): CreateRequestInput => ({
+  reference: referenceOf(paymentId, attempt),
+  method: request.method,
+  channelCode: request.channelCode,
+  amountMinor: request.notionalMinor,
+  expiresAt,
+  phone: request.customer?.phone,
+  description: request.description,
+  returnUrl: client.returnUrl ?? deps.stage.defaultReturnUrl,
+  displayName: displayNameOf(client.name, deps.stage.defaultDisplayName),
+})
+
+/** A request that nobody will be shown must not stay payable. */
+const failWithOrphan = async (
+  deps: AttemptDeps,
+  creating: CreatingPayment,
+  orphan: Failure & { readonly paymentRequestId: string },
+): Promise<CreateResult> => {
+  await cancelOrphan(deps, orphan.paymentRequestId, creating.paymentId)
+  return fail(deps, creating, orphan)
+}
+
+/**
+ * Commits, and releases the attempt when that failed for good: nobody waits for a lease that no process holds. Whether
+ * a commit of ours was applied all the same, the release finds out.
+ */
+const commitOrRelease = async (
+  deps: AttemptDeps,
+  creating: CreatingPayment,
+  upstream: Destination,
+  deadline: Deadline,
+): Promise<Commit> => {
+  const { paymentRequestId } = upstream
+  const providerAttempts = endAttempt(creating.providerAttempts, { outcome: 'created', paymentRequestId })
+  try {
+    return await commitAttempt(deps, { ...creating, providerAttempts }, upstream, deadline)
+  } catch (error) {
+    if (deadline.remainingMs() === 0) throw error
+    const message = 'the payment could not be stored; retry with the same Idempotency-Key'
+    const lost: Failure = { outcome: 'unknown', code: 'commit_failed', message, paymentRequestId }
+    const payment = await release(deps, creating, lost).catch(() => undefined)
+    if (payment === undefined) throw error
+    return payment.paymentRequestId === paymentRequestId
+      ? { kind: 'committed', payment }
+      : { kind: 'overtaken_by', stored: payment }
+  }
+}
+
+const show = async (
+  deps: AttemptDeps,
+  creating: CreatingPayment,
+  upstream: Destination,
+  deadline: Deadline,
+): Promise<CreateResult> => {
+  const { paymentRequestId } = upstream
+  const committed = await commitOrRelease(deps, creating, upstream, deadline)
+  switch (committed.kind) {
+    case 'committed':
+      return { payment: committed.payment, replayed: false }
+    case 'expired':
+      return failWithOrphan(deps, creating, {
+        outcome: 'unknown',
+        code: 'expired_before_commit',
+        message: 'the payment expired before it could be shown; retry with the same Idempotency-Key',
+        paymentRequestId,
+      })
+    case 'overtaken_by':
+      await cancelOrphan(deps, paymentRequestId, creating.paymentId)
+      if (committed.stored.status !== 'creating') return { payment: committed.stored, replayed: true }
+      throw createFailed('another attempt is creating this payment; retry with the same Idempotency-Key')
+    default:
+      return assertNever(committed)
+  }
+}
+
+/**
+ * Frozen behind its claim until its lease was over: somebody else may have sent a push meanwhile. Of other requests a
+ * second one is an orphan that is cancelled before anybody sees it.
+ */
+const hasLostItsPush = ({ request, leaseUntil }: CreatingPayment, now: Timestamp): boolean =>
+  isPushChannel(request) && leaseUntil !== undefined && leaseUntil <= now
+
+/**
+ * Makes one call of the provider's create for a claimed attempt and commits its destination. Whatever happens between
+ * the call and the commit, the claim decides: an attempt that was overtaken cannot commit, and its request is
+ * cancelled upstream.
+ */
+export const runAttempt = async (
+  deps: AttemptDeps,
+  client: Client,
+  creating: CreatingPayment,
+  deadline: Deadline,
+): Promise<CreateResult> => {
+  const budgetMs = deadline.remainingMs() - COMMIT_RESERVE_MS
+  if (budgetMs < LEAST_CREATE_MS || hasLostItsPush(creating, deps.now())) {
+    return fail(deps, creating, {
+      outcome: 'not_executed',
+      code: 'no_time_left',
+      message: 'the request took too long before the provider was asked; retry with the same Idempotency-Key',
+    })
+  }
+  const { expiresAt, sentUpstream } = expiryOf(creating.request, deps.now(), creating.request.expiresInSeconds)
+  const answer = await deps.provider.createRequest(
+    createInput(deps, client, creating, sentUpstream),
+    Math.min(PROVIDER_CREATE_TIMEOUT_MS, budgetMs),
+  )
+  if (answer.kind !== 'created') return fail(deps, creating, failureOf(answer))
+  const { paymentRequestId, destination } = answer.request
+  if (destination !== undefined) return show(deps, creating, { paymentRequestId, destination, expiresAt }, deadline)
+  return failWithOrphan(deps, creating, {
+    outcome: 'unknown',
+    code: 'no_destination',
+    message: 'the provider gave no payment destination; retry with the same Idempotency-Key',
+    paymentRequestId,
+  })
+}

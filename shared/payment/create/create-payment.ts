@@ -1,0 +1,87 @@
+import * as v from 'valibot'
+import type { Client } from '../../client/client.ts'
+import type { Deps } from '../../deps.ts'
+import { GatewayError } from '../../errors.ts'
+import { type PaymentId, PaymentIdSchema, paymentIdForKey } from '../../ids.ts'
+import { addMs } from '../../time.ts'
+import { type Deadline, providerWithin, startDeadline } from '../deadline.ts'
+import type { CreatingPayment, Payment, PaymentRequest, StoredPayment } from '../payment.ts'
+import { claimPayment, findStoredPayment, parseStored } from '../payment-store.ts'
+import { type CreateResult, runAttempt } from './create-attempt.ts'
+import { ATTEMPT_LEASE_MS, REQUEST_BUDGET_MS } from './create-times.ts'
+import type { ParsedRequest } from './payment-request.ts'
+import { takeOver } from './take-over-payment.ts'
+import { waitForAttempt } from './wait-for-attempt.ts'
+
+export type CreateDeps = Pick<
+  Deps,
+  'table' | 'sleep' | 'random' | 'provider' | 'now' | 'newId' | 'monotonicMs' | 'log' | 'alerts' | 'stage'
+>
+
+/** One caller can at most meet its own claim, one running attempt, and one take-over it lost. */
+const MAX_ROUNDS = 5
+
+const replay = (payment: Payment): CreateResult => ({ payment, replayed: true })
+
+const claim = (deps: CreateDeps, client: Client, paymentId: PaymentId, request: PaymentRequest): CreatingPayment => {
+  const now = deps.now()
+  return {
+    paymentId,
+    clientId: client.clientId,
+    status: 'creating',
+    request,
+    attempt: 1,
+    claimedAt: now,
+    leaseUntil: addMs(now, ATTEMPT_LEASE_MS),
+    providerAttempts: [{ number: 1, startedAt: now, outcome: 'started' }],
+    mayExistUpstream: false,
+  }
+}
+
+/** Whoever meets a payment that exists already: replay it, wait for the attempt that runs, or take over. */
+const resume = async (
+  deps: CreateDeps,
+  client: Client,
+  met: StoredPayment | undefined,
+  parsed: ParsedRequest,
+  deadline: Deadline,
+): Promise<CreateResult> => {
+  let stored = met
+  for (let round = 0; round < MAX_ROUNDS && stored !== undefined; round++) {
+    if (stored.status !== 'creating') return replay(stored)
+    if (stored.leaseUntil !== undefined && stored.leaseUntil > deps.now()) {
+      return replay(await waitForAttempt(deps, stored, deadline))
+    }
+    const taken = await takeOver(deps, stored, parsed)
+    if (taken.kind === 'taken') return runAttempt(deps, client, taken.creating, deadline)
+    stored = taken.stored
+  }
+  throw new GatewayError('internal_error', 'the payment could not be created now; retry with the same Idempotency-Key')
+}
+
+/**
+ * Creates a payment (spec 4.1). For one client and key there is one payment for ever and at most one destination is
+ * ever shown. A crash at any point leaves a claim that a retry takes over; a second caller waits and gets the same
+ * payment; a reused key gets the original whatever its body.
+ */
+export const createPayment = async (
+  given: CreateDeps,
+  input: { readonly client: Client; readonly idempotencyKey: string | undefined; readonly parsed: ParsedRequest },
+): Promise<CreateResult> => {
+  const { client, idempotencyKey, parsed } = input
+  const deadline = startDeadline(given, REQUEST_BUDGET_MS)
+  const deps = { ...given, provider: providerWithin(given.provider, deadline) }
+  if (!parsed.ok) {
+    const stored = idempotencyKey && (await findStoredPayment(deps, paymentIdForKey(client.clientId, idempotencyKey)))
+    if (!stored) throw parsed.error
+    return resume(deps, client, stored, parsed, deadline)
+  }
+  const paymentId = idempotencyKey
+    ? paymentIdForKey(client.clientId, idempotencyKey)
+    : v.parse(PaymentIdSchema, deps.newId())
+  const creating = claim(deps, client, paymentId, parsed.request)
+  const claimed = await claimPayment(deps, creating)
+  return claimed.applied
+    ? runAttempt(deps, client, creating, deadline)
+    : resume(deps, client, parseStored(claimed.item), parsed, deadline)
+}

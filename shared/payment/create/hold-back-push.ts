@@ -1,0 +1,103 @@
+import type { Deps } from '../../deps.ts'
+import { assertNever } from '../../errors.ts'
+import { PROVIDER_READ_TIMEOUT_MS, type ProviderTransaction } from '../../provider/provider.ts'
+import { addMs, type Timestamp } from '../../time.ts'
+import { PUSH_LIFETIME_MS } from '../channel/channel-timing.ts'
+import { applyNews } from '../news/apply-provider-report.ts'
+import { askForNews } from '../news/provider-news.ts'
+import type { CreatingPayment, ProviderAttempt, StoredPayment } from '../payment.ts'
+import { findStoredPayment } from '../payment-store.ts'
+import { referenceOf } from '../provider-attempts.ts'
+import { ATTEMPT_LEASE_MS } from './create-times.ts'
+import { createFailed } from './wait-for-attempt.ts'
+
+type PushDeps = Pick<Deps, 'stage' | 'table' | 'provider' | 'now' | 'newId' | 'log' | 'alerts'>
+
+/** A push has one row; more are read so that rows of other references cannot hide it. */
+const ROWS_OF_PAGE = 50
+const MOST_PAGES = 5
+
+/** What became of the money of a payment afterwards does not say whether a push was paid. */
+const MAY_BE_PAYMENT: ReadonlySet<ProviderTransaction['type']> = new Set(['payment', 'unknown'])
+
+/** When our call had ended at the latest: of a process that died nobody knows more than that its lease is over. */
+const endOfCall = (creating: CreatingPayment, last: ProviderAttempt): Timestamp =>
+  last.endedAt ?? creating.leaseUntil ?? addMs(last.startedAt, ATTEMPT_LEASE_MS)
+
+/** Every row of exactly this reference, whatever the provider's filter lets through; it throws when some may be missing. */
+const rowsOf = async (deps: PushDeps, reference: string): Promise<readonly ProviderTransaction[]> => {
+  const own: ProviderTransaction[] = []
+  let afterId: string | undefined
+  for (let page = 0; page < MOST_PAGES; page++) {
+    const filter = { reference, limit: ROWS_OF_PAGE, ...(afterId !== undefined && { afterId }) }
+    const answer = await deps.provider.listTransactions(filter, PROVIDER_READ_TIMEOUT_MS)
+    if (answer.kind !== 'found' || answer.value.unreadableIds?.length) break
+    const { transactions, hasMore } = answer.value
+    own.push(...transactions.filter((row) => row.reference === reference && MAY_BE_PAYMENT.has(row.type)))
+    if (!hasMore) return own
+    afterId = answer.value.afterId ?? transactions.at(-1)?.transactionId
+    if (afterId === undefined) break
+  }
+  throw createFailed('the provider could not say whether the last push was paid; retry with the same Idempotency-Key')
+}
+
+/** `no_money`: the push came to nothing that this payment could be credited with. */
+type Verdict = 'no_money' | 'undecided' | { readonly overtakenBy: StoredPayment | undefined }
+
+/** A row that may stand for money: the provider's own report on it decides, and is applied like any other. */
+const askAbout = async (deps: PushDeps, creating: CreatingPayment, row: ProviderTransaction): Promise<Verdict> => {
+  const { providerPaymentId, paymentRequestId, reference } = row
+  const answer = await askForNews(deps, { providerPaymentId: providerPaymentId || undefined, paymentRequestId })
+  if (answer.kind !== 'news' || answer.news.reference !== reference) return 'undecided'
+  const { capture, requestStatus } = answer.news
+  if (capture === undefined) {
+    const isClosed = requestStatus === 'failed' || requestStatus === 'expired' || requestStatus === 'cancelled'
+    return row.status !== 'success' && isClosed ? 'no_money' : 'undecided'
+  }
+  const outcome = await applyNews(deps, answer.news, 'create')
+  const stored = await findStoredPayment(deps, creating.paymentId)
+  if (stored?.status !== 'creating' || stored.attempt !== creating.attempt) return { overtakenBy: stored }
+  // Applied, and still being created: the money is not what was asked for and is held in suspense.
+  return outcome.kind === 'applied' ? 'no_money' : 'undecided'
+}
+
+const verdictOn = async (deps: PushDeps, creating: CreatingPayment, row: ProviderTransaction): Promise<Verdict> => {
+  switch (row.status) {
+    // Declined, or the money went back. What comes all the same is matched by its reference and credited or held.
+    case 'failed':
+    case 'reversed':
+      return 'no_money'
+    case 'unknown':
+    case 'success':
+    case 'pending':
+      return askAbout(deps, creating, row)
+    default:
+      return assertNever(row.status)
+  }
+}
+
+/**
+ * A push may still be answered on the customer's phone: a second one must not be sent beside it. Undefined: the last
+ * one came to nothing, and the next may be sent. Answers the payment where it was paid or somebody else was first, and
+ * throws (500, to be retried) while neither is certain.
+ */
+export const holdBackPush = async (
+  deps: PushDeps,
+  creating: CreatingPayment,
+): Promise<{ readonly overtakenBy: StoredPayment | undefined } | undefined> => {
+  const last = creating.providerAttempts.at(-1)
+  if (!last || (last.outcome !== 'unknown' && last.outcome !== 'started')) return undefined
+  if (deps.now() < addMs(endOfCall(creating, last), PUSH_LIFETIME_MS)) {
+    throw createFailed('the push sent to the customer may still be answered; retry with the same Idempotency-Key')
+  }
+  for (const row of await rowsOf(deps, referenceOf(creating.paymentId, last.number))) {
+    const verdict = await verdictOn(deps, creating, row)
+    if (verdict === 'undecided') {
+      throw createFailed(
+        'the last push is known to the provider and not decided yet; retry with the same Idempotency-Key',
+      )
+    }
+    if (verdict !== 'no_money') return verdict
+  }
+  return undefined
+}

@@ -1,0 +1,103 @@
+import * as v from 'valibot'
+import { assertInvariant, type FieldErrors, type GatewayError, invalid } from '../../errors.ts'
+import { describeIssue } from '../../field-errors.ts'
+import { isJsonObject, readJson } from '../../json.ts'
+import { minor } from '../../money.ts'
+import type { Timestamp } from '../../time.ts'
+import { PAYMENT_METHODS, type PaymentMethod, type PaymentRequest } from '../payment.ts'
+import { readMetadata } from './metadata.ts'
+import { type PaymentBody, PaymentBodySchema, unknownFields } from './payment-body.ts'
+import { checkPaymentRules, type RuleError } from './payment-rules.ts'
+
+const MAX_BODY_BYTES = 65_536
+const MAX_KEY_LENGTH = 255
+
+export type ParsedRequest =
+  | { readonly ok: true; readonly request: PaymentRequest }
+  | { readonly ok: false; readonly error: GatewayError }
+
+const MAX_FIELDS = 20
+const MAX_FIELD_NAME = 100
+
+const fieldErrors = (errors: readonly RuleError[]): FieldErrors =>
+  Object.fromEntries(
+    Map.groupBy(errors, ({ field }) => field)
+      .entries()
+      .map(([field, found]) => [field, found.map(({ message }) => message)]),
+  )
+
+const refuse = (message: string, errors?: FieldErrors): ParsedRequest => ({
+  ok: false,
+  error: invalid(message, errors),
+})
+
+const refuseJson = (reason: string, errors?: FieldErrors): ParsedRequest =>
+  refuse(`invalid JSON body: ${reason}`, errors)
+
+/** A name that is not fit to be shown is filed under `body`. */
+const shown = (field: string) => (field.isWellFormed() && field.length <= MAX_FIELD_NAME ? field : 'body')
+
+const shapeErrors = (unknown: readonly string[], issues: readonly v.BaseIssue<unknown>[]): readonly RuleError[] =>
+  [
+    ...unknown.map((field) => ({ field: shown(field), message: 'unknown field' })),
+    ...issues.map((issue) => ({ field: v.getDotPath(issue) ?? 'body', message: describeIssue(issue) })),
+  ].slice(0, MAX_FIELDS)
+
+const isMethod = (method: string | undefined): method is PaymentMethod =>
+  PAYMENT_METHODS.some((known) => known === method)
+
+/** An empty channel or key counts as left out (design section 5); what is echoed comes back as it came. */
+const filled = (value: string | undefined) => (value === '' ? undefined : value)
+
+/** A customer of whom nothing was said is none. */
+const known = (customer: PaymentBody['customer']) =>
+  customer && Object.values(customer).some((member) => member !== undefined) ? customer : undefined
+
+/** Of a body without errors only. */
+const toRequest = (body: PaymentBody, metadata: string | undefined): PaymentRequest => {
+  assertInvariant(
+    isMethod(body.method) && body.amount !== undefined,
+    'the rules passed a body without method or amount',
+  )
+  return {
+    method: body.method,
+    notionalMinor: minor(body.amount),
+    currency: 'IDR',
+    channelCode: filled(body.channel_code),
+    externalReference: body.external_reference,
+    customer: known(body.customer),
+    description: body.description,
+    metadata,
+    expiresInSeconds: body.expires_in_seconds === 0 ? undefined : body.expires_in_seconds,
+  }
+}
+
+/**
+ * Parses the body of POST /v1/payments (spec 4.1, design section 5). Never throws for bad input: a body that fails is
+ * still answered with the original payment when its key has one, so the caller decides what a failure means.
+ */
+export const parsePaymentRequest = (rawBody: Buffer, now: Timestamp): ParsedRequest => {
+  if (rawBody.length > MAX_BODY_BYTES) return refuseJson('the body is larger than 64 KB')
+  const json = readJson(rawBody)
+  if (!json.ok) return refuseJson(json.reason)
+  if (!isJsonObject(json.value)) return refuseJson('expected an object')
+  const shape = v.safeParse(PaymentBodySchema, json.value)
+  const misshapen = shapeErrors(unknownFields(json.value), shape.issues ?? [])
+  const [oddity] = misshapen
+  if (oddity) return refuseJson(`${oddity.field}: ${oddity.message}`, fieldErrors(misshapen))
+  if (!shape.success) return refuseJson('not valid')
+
+  const metadata = readMetadata(shape.output.metadata, json.text)
+  const broken = checkPaymentRules(shape.output, metadata, now)
+  const [first] = broken
+  if (first) return refuse(first.message, fieldErrors(broken))
+  return { ok: true, request: toRequest(shape.output, metadata.ok ? metadata.text : undefined) }
+}
+
+/** The `Idempotency-Key` header: empty counts as none; longer than 255 characters is refused. */
+export const parseIdempotencyKey = (header: string | undefined): string | undefined => {
+  if (header !== undefined && header.length > MAX_KEY_LENGTH) {
+    throw invalid(`Idempotency-Key must have at most ${MAX_KEY_LENGTH} characters`)
+  }
+  return filled(header)
+}

@@ -1,0 +1,88 @@
+import { isOtherChannel } from '../../provider/other-channel.ts'
+import type { Timestamp } from '../../time.ts'
+import { isSupportedBank } from '../channel/tariff.ts'
+import { PAYMENT_METHODS, type PaymentMethod } from '../payment.ts'
+import type { MetadataRead } from './metadata.ts'
+import type { PaymentBody } from './payment-body.ts'
+
+/** Bounds of design section 5. */
+const MAX_AMOUNT = 1_000_000_000_000
+const MAX_EXPIRY_SECONDS = 365 * 86_400
+const MAX_REFERENCE = 255
+const MAX_DESCRIPTION = 1_000
+const MAX_CUSTOMER_FIELD = 255
+const CHANNEL_CODE = /^[A-Z0-9_]{1,64}$/
+const OVO_PHONE = /^\+62\d{7,13}$/
+
+/** Values of a client that a message repeats are cut: an error stays an error, not an echo of the body. */
+const MAX_QUOTED = 64
+
+export type RuleError = { readonly field: string; readonly message: string }
+
+// Made whole after the cut, which may go through a surrogate pair.
+const quoted = (value: string | undefined) => (value ?? '').slice(0, MAX_QUOTED).toWellFormed()
+
+const isMethod = (method: string | undefined): method is PaymentMethod =>
+  PAYMENT_METHODS.some((known) => known === method)
+
+const checkMethod = ({ method }: PaymentBody) =>
+  isMethod(method) ? undefined : `unsupported method: ${quoted(method)}`
+
+/** Beside the message, whose words the spec fixes. */
+const allowedMethods = ({ method }: PaymentBody) =>
+  isMethod(method) ? undefined : `must be one of ${PAYMENT_METHODS.join(', ')}`
+
+const isWallet = (code: string, now: Timestamp) => !isSupportedBank(code, now) && !isOtherChannel(code)
+
+const checkChannel = ({ method, channel_code: code }: PaymentBody, now: Timestamp) => {
+  if (method === 'qris') return code ? 'channel_code must be omitted for method qris' : undefined
+  if (method !== 'virtual_account' && method !== 'ewallet') return undefined
+  if (!code) return `channel_code required for method ${method}`
+  const isBank = method === 'virtual_account'
+  if (!isBank && !CHANNEL_CODE.test(code)) return 'channel_code must be 1 to 64 of A-Z, 0-9 and _'
+  const isSupported = isBank ? isSupportedBank(code, now) : isWallet(code, now)
+  return isSupported ? undefined : `unsupported channel_code for method ${method}: ${quoted(code)}`
+}
+
+const checkAmount = ({ amount }: PaymentBody) => {
+  if (amount === undefined || amount <= 0) return 'notional_minor must be > 0'
+  return amount > MAX_AMOUNT ? `notional_minor must be <= ${MAX_AMOUNT}` : undefined
+}
+
+const checkCurrency = ({ currency }: PaymentBody) =>
+  currency === 'IDR' ? undefined : `unsupported currency: ${quoted(currency)}`
+
+const checkExpiry = ({ expires_in_seconds: seconds }: PaymentBody) => {
+  if (seconds === undefined) return undefined
+  if (seconds < 0) return 'expires_in_seconds must be >= 0'
+  return seconds > MAX_EXPIRY_SECONDS ? `expires_in_seconds must be <= ${MAX_EXPIRY_SECONDS}` : undefined
+}
+
+const checkPhone = ({ method, channel_code: code, customer }: PaymentBody) =>
+  method === 'ewallet' && code === 'OVO' && !OVO_PHONE.test(customer?.phone ?? '')
+    ? 'customer.phone required for channel OVO (E.164, +62...)'
+    : undefined
+
+/** Characters are code points: an emoji is one. */
+const checkLength = (name: string, value: string | undefined, limit: number) =>
+  value !== undefined && Array.from(value).length > limit ? `${name} must have at most ${limit} characters` : undefined
+
+/** What the values mean, in the order of design section 5: the first error is the message, all are `field_errors`. */
+export const checkPaymentRules = (body: PaymentBody, metadata: MetadataRead, now: Timestamp): readonly RuleError[] => {
+  const { customer } = body
+  const checks: readonly (readonly [string, string | undefined])[] = [
+    ['method', checkMethod(body)],
+    ['method', allowedMethods(body)],
+    ['channel_code', checkChannel(body, now)],
+    ['amount', checkAmount(body)],
+    ['currency', checkCurrency(body)],
+    ['external_reference', checkLength('external_reference', body.external_reference, MAX_REFERENCE)],
+    ['customer.phone', checkPhone(body) ?? checkLength('customer.phone', customer?.phone, MAX_CUSTOMER_FIELD)],
+    ['customer.name', checkLength('customer.name', customer?.name, MAX_CUSTOMER_FIELD)],
+    ['customer.email', checkLength('customer.email', customer?.email, MAX_CUSTOMER_FIELD)],
+    ['description', checkLength('description', body.description, MAX_DESCRIPTION)],
+    ['metadata', metadata.ok ? undefined : `metadata is not JSON-serialisable: ${metadata.reason}`],
+    ['expires_in_seconds', checkExpiry(body)],
+  ]
+  return checks.flatMap(([field, message]) => (message === undefined ? [] : [{ field, message }]))
+}

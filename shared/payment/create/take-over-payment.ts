@@ -1,0 +1,49 @@
+import type { Deps } from '../../deps.ts'
+import { addMs } from '../../time.ts'
+import { isPushChannel } from '../channel/channel-timing.ts'
+import type { CreatingPayment, StoredPayment } from '../payment.ts'
+import { claimTakeover, parseStored } from '../payment-store.ts'
+import { withAttempt } from '../provider-attempts.ts'
+import { ATTEMPT_LEASE_MS } from './create-times.ts'
+import { holdBackPush } from './hold-back-push.ts'
+import type { ParsedRequest } from './payment-request.ts'
+
+type TakeOverDeps = Pick<Deps, 'stage' | 'table' | 'provider' | 'now' | 'newId' | 'log' | 'alerts'>
+
+export type TakeOver =
+  | { readonly kind: 'taken'; readonly creating: CreatingPayment }
+  /** Somebody else was first, or the payment turned out to be paid: this is how it stands. */
+  | { readonly kind: 'overtaken'; readonly stored: StoredPayment | undefined }
+
+/**
+ * Claims the next attempt of a payment whose last one failed or died. The stored request is used unless the provider
+ * refused every attempt so far for good; then nothing exists upstream and the new request's own counts.
+ */
+export const takeOver = async (
+  deps: TakeOverDeps,
+  creating: CreatingPayment,
+  parsed: ParsedRequest,
+): Promise<TakeOver> => {
+  const last = creating.providerAttempts.at(-1)
+  const allRefused = !creating.mayExistUpstream && last?.outcome === 'refused'
+  if (allRefused && !parsed.ok) throw parsed.error
+  if (isPushChannel(creating.request)) {
+    const overtaken = await holdBackPush(deps, creating)
+    if (overtaken) return { kind: 'overtaken', stored: overtaken.overtakenBy }
+  }
+  const now = deps.now()
+  const attempt = creating.attempt + 1
+  const taken: CreatingPayment = {
+    ...creating,
+    request: allRefused && parsed.ok ? parsed.request : creating.request,
+    attempt,
+    leaseUntil: addMs(now, ATTEMPT_LEASE_MS),
+    mayExistUpstream: creating.mayExistUpstream || last?.outcome !== 'refused',
+    providerAttempts: withAttempt(creating.providerAttempts, { number: attempt, startedAt: now, outcome: 'started' }),
+    failure: undefined,
+  }
+  const claimed = await claimTakeover(deps, taken, now)
+  if (!claimed.applied) return { kind: 'overtaken', stored: parseStored(claimed.item) }
+  deps.log.info('payment.create_taken_over', { payment_id: creating.paymentId, attempt })
+  return { kind: 'taken', creating: taken }
+}

@@ -1,0 +1,114 @@
+import type { Deps } from '../../deps.ts'
+import { assertNever } from '../../errors.ts'
+import { PROVIDER_READ_TIMEOUT_MS, type Unanswered } from '../../provider/provider.ts'
+import { heldMoney, recordSuspense } from '../../suspense/record-suspense.ts'
+import { cancelOrphan } from '../cancel-orphan.ts'
+import type { StoredPayment } from '../payment.ts'
+import { findStoredPayment, rememberCapture } from '../payment-store.ts'
+import { paymentIdOf } from '../provider-attempts.ts'
+import type { NewsSource } from '../transition.ts'
+import { closePayment } from './close-payment.ts'
+import { type Decision, decideOnNews } from './decide-on-news.ts'
+import { askForNews, type NewsHint, type ProviderNews } from './provider-news.ts'
+import { succeedCreatingPayment, succeedPayment } from './succeed-payment.ts'
+
+type ApplyDeps = Pick<Deps, 'stage' | 'table' | 'provider' | 'now' | 'newId' | 'log' | 'alerts'>
+
+export type ApplyOutcome =
+  /** The books now say what the provider says. */
+  | {
+      readonly kind: 'applied'
+      readonly payment: StoredPayment | undefined
+      /** Money was seen that the payment cannot be credited with: it is in suspense. */
+      readonly held?: true
+    }
+  /** Noted, and to be asked again: the payment is still being created. */
+  | { readonly kind: 'deferred' }
+  /** Paid, says the provider, and does not show the money yet: to be asked again soon. */
+  | { readonly kind: 'not_shown' }
+  | { readonly kind: 'not_found' }
+  | Unanswered
+
+/** A payment changes status at most twice; more disagreement than this between read and write is a bug. */
+const MAX_TRIES = 6
+
+const destinationOf = async (deps: ApplyDeps, news: ProviderNews): Promise<string> => {
+  if (news.destination !== undefined) return news.destination
+  const answer = await deps.provider.getRequest(news.paymentRequestId, PROVIDER_READ_TIMEOUT_MS)
+  // The money is there and the customer needs no destination any more: no answer does not hold up the credit.
+  return answer.kind === 'found' ? (answer.value.destination ?? '') : ''
+}
+
+type Step = ApplyOutcome | 'again'
+
+const applied = (payment: StoredPayment | undefined): Step => ({ kind: 'applied', payment })
+const appliedOrAgain = (payment: StoredPayment | undefined): Step => (payment ? applied(payment) : 'again')
+
+const carryOut = async (
+  deps: ApplyDeps,
+  decision: Decision,
+  news: ProviderNews,
+  stored: StoredPayment | undefined,
+  source: NewsSource,
+): Promise<Step> => {
+  switch (decision.do) {
+    case 'nothing':
+      return applied(stored)
+    case 'succeed': {
+      const succeeded = await succeedPayment(deps, decision.payment, decision.capture, source)
+      // Paid through another attempt: the destination shown must not take money a second time.
+      if (succeeded && succeeded.paymentRequestId !== decision.capture.paymentRequestId) {
+        await cancelOrphan(deps, succeeded.paymentRequestId, succeeded.paymentId)
+      }
+      return appliedOrAgain(succeeded)
+    }
+    case 'succeed_creating': {
+      const destination = await destinationOf(deps, news)
+      return appliedOrAgain(
+        await succeedCreatingPayment(deps, decision.creating, decision.capture, destination, source),
+      )
+    }
+    case 'remember': {
+      const dueAt = decision.creating.leaseUntil ?? deps.now()
+      const written = await rememberCapture(deps, decision.creating, decision.capture.providerPaymentId, dueAt)
+      if (!written.applied) return 'again'
+      deps.log.info('payment.capture_remembered', { payment_id: decision.creating.paymentId })
+      return { kind: 'deferred' }
+    }
+    case 'hold':
+      await recordSuspense(deps, heldMoney({ ...decision, payment: stored, now: deps.now() }))
+      return { kind: 'applied', payment: stored, held: true }
+    case 'hold_and_fail': {
+      const held = heldMoney({ ...decision, now: deps.now() })
+      return appliedOrAgain(await closePayment(deps, decision.payment, 'failed', source, held))
+    }
+    case 'close':
+      return appliedOrAgain(await closePayment(deps, decision.payment, decision.status, source))
+    default:
+      return assertNever(decision)
+  }
+}
+
+/** Applies the provider's own word to whatever payment its reference names. Safe to repeat and to race. */
+export const applyNews = async (deps: ApplyDeps, news: ProviderNews, source: NewsSource): Promise<ApplyOutcome> => {
+  const paymentId = paymentIdOf(news.reference)
+  for (let tried = 0; tried < MAX_TRIES; tried++) {
+    const stored = paymentId && (await findStoredPayment(deps, paymentId))
+    const step = await carryOut(deps, decideOnNews(stored, news, deps.now()), news, stored, source)
+    if (step !== 'again') return step
+  }
+  throw new Error('a payment kept changing while news about it was applied')
+}
+
+/**
+ * The one door for provider news (design section 4): callback, due work, operator and sync all come through here.
+ * Asks the provider and applies what it says; the hint itself is never believed.
+ */
+export const applyProviderReport = async (
+  deps: ApplyDeps,
+  hint: NewsHint,
+  source: NewsSource,
+): Promise<ApplyOutcome> => {
+  const answer = await askForNews(deps, hint)
+  return answer.kind === 'news' ? applyNews(deps, answer.news, source) : answer
+}

@@ -1,0 +1,90 @@
+import type { Deps } from '../../deps.ts'
+import { assertInvariant, assertNever, type GatewayError, invalid } from '../../errors.ts'
+import type { ClientId } from '../../ids.ts'
+import { type CancelAnswer, PROVIDER_READ_TIMEOUT_MS, type Unanswered } from '../../provider/provider.ts'
+import { providerFailure } from '../../provider/provider-failure.ts'
+import { addMs, earlier } from '../../time.ts'
+import { CANCEL_CHECK_MS } from '../channel/channel-timing.ts'
+import { findPayment } from '../find-payment.ts'
+import { isPastItsTime, type Payment } from '../payment.ts'
+import { markDueNow, noteCancelRequested } from '../payment-store.ts'
+import { type ApplyOutcome, applyProviderReport } from './apply-provider-report.ts'
+import { closePayment } from './close-payment.ts'
+import { expirePayment } from './expire-payment.ts'
+import { noteNotFoundUpstream } from './note-not-found-upstream.ts'
+
+type CancelDeps = Pick<Deps, 'stage' | 'table' | 'provider' | 'now' | 'newId' | 'log' | 'alerts'>
+
+const unanswered = (answer: Pick<Unanswered, 'reason'>): GatewayError =>
+  providerFailure(answer, 'the payment is unchanged here, try again')
+
+/** Answers by the status that is kept, whoever brought it about. */
+const answerAsKept = (payment: Payment): Payment => {
+  if (payment.status === 'cancelled') return payment
+  throw invalid(`payment cannot be cancelled in status=${payment.status}`)
+}
+
+const reread = (deps: CancelDeps, payment: Payment) => findPayment(deps, payment.clientId, payment.paymentId)
+
+/** By the status that is kept. Still pending: nobody knows yet, and the payment is looked at again at once. */
+const answerBehind = async (deps: CancelDeps, payment: Payment, outcome: ApplyOutcome): Promise<Payment> => {
+  const kept = await reread(deps, payment)
+  if (kept.status !== 'pending') return answerAsKept(kept)
+  await markDueNow(deps, kept.paymentId, deps.now())
+  // Final upstream, but its money is not visible yet: neither answer would be true now.
+  throw unanswered(outcome.kind === 'unanswered' ? outcome : { reason: 'server_error' })
+}
+
+/** Past its time a cancel is the expiry: the merchant hears of it by the event, and here by the refusal. */
+const expireInstead = async (deps: CancelDeps, payment: Payment): Promise<Payment> =>
+  answerBehind(deps, payment, await expirePayment(deps, payment, 'cancel'))
+
+/** Somebody else has moved the payment on: to its end, or by beginning its expiry. */
+const whenOvertaken = async (deps: CancelDeps, payment: Payment): Promise<Payment> => {
+  const kept = await reread(deps, payment)
+  if (kept.status !== 'pending') return answerAsKept(kept)
+  assertInvariant(isPastItsTime(kept, deps.now()), 'a pending payment refused its cancel')
+  return expireInstead(deps, kept)
+}
+
+const closeAsCancelled = async (deps: CancelDeps, payment: Payment): Promise<Payment> =>
+  (await closePayment(deps, payment, 'cancelled', 'cancel')) ?? whenOvertaken(deps, payment)
+
+const whenAnswered = async (deps: CancelDeps, payment: Payment, answer: CancelAnswer): Promise<Payment> => {
+  switch (answer.kind) {
+    case 'cancelled':
+    case 'not_cancellable':
+      return closeAsCancelled(deps, payment)
+    case 'final': {
+      const { paymentRequestId } = payment
+      return answerBehind(deps, payment, await applyProviderReport(deps, { paymentRequestId }, 'cancel'))
+    }
+    case 'not_found':
+      await noteNotFoundUpstream(deps, payment)
+      throw unanswered({ reason: 'server_error' })
+    case 'unanswered':
+      throw unanswered(answer)
+    default:
+      return assertNever(answer)
+  }
+}
+
+/**
+ * Cancels a pending payment (spec 4.4), upstream first: a cancelled payment must not stay payable. When the customer
+ * paid first, the payment succeeds and the cancel is refused; a cancel lost half-way answers 200 on retry, and is looked
+ * at within a minute without one. Past its time the payment expires instead. No event for `cancelled`.
+ */
+export const cancelPayment = async (
+  deps: CancelDeps,
+  input: { readonly clientId: ClientId; readonly id: string },
+): Promise<Payment> => {
+  const payment = await findPayment(deps, input.clientId, input.id)
+  if (payment.status !== 'pending') throw invalid(`payment cannot be cancelled in status=${payment.status}`)
+  const now = deps.now()
+  if (isPastItsTime(payment, now)) return expireInstead(deps, payment)
+  const soon = addMs(now, CANCEL_CHECK_MS)
+  const noted = await noteCancelRequested(deps, payment.paymentId, now, earlier(payment.dueAt ?? soon, soon))
+  if (!noted.applied) return whenOvertaken(deps, payment)
+  const answer = await deps.provider.cancelRequest(payment.paymentRequestId, PROVIDER_READ_TIMEOUT_MS)
+  return whenAnswered(deps, { ...payment, cancelRequestedAt: payment.cancelRequestedAt ?? now }, answer)
+}

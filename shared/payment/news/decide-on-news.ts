@@ -1,0 +1,79 @@
+import type { ProviderPayment } from '../../provider/provider.ts'
+import type { MoneyCause } from '../../suspense/suspense.ts'
+import type { Timestamp } from '../../time.ts'
+import { type CreatingPayment, isPastItsTime, type Payment, type StoredPayment } from '../payment.ts'
+import type { ProviderNews } from './provider-news.ts'
+
+/** What a piece of news means for a payment as it stands. Pure: the same facts give the same decision. */
+export type Decision =
+  | { readonly do: 'nothing' }
+  | { readonly do: 'succeed'; readonly payment: Payment; readonly capture: ProviderPayment }
+  | { readonly do: 'succeed_creating'; readonly creating: CreatingPayment; readonly capture: ProviderPayment }
+  | { readonly do: 'remember'; readonly creating: CreatingPayment; readonly capture: ProviderPayment }
+  | { readonly do: 'hold'; readonly capture: ProviderPayment; readonly cause: MoneyCause }
+  | {
+      readonly do: 'hold_and_fail'
+      readonly payment: Payment
+      readonly capture: ProviderPayment
+      readonly cause: MoneyCause
+    }
+  | { readonly do: 'close'; readonly payment: Payment; readonly status: 'failed' | 'expired' | 'cancelled' }
+
+const NOTHING: Decision = { do: 'nothing' }
+
+/** Why a capture is not what was asked for; undefined when it is. */
+const mismatch = (capture: ProviderPayment, notionalMinor: number): MoneyCause | undefined => {
+  if (capture.currency !== 'IDR') return 'wrong_currency'
+  return capture.capturedMinor === notionalMinor ? undefined : 'wrong_amount'
+}
+
+const isCreatingUnderLease = (creating: CreatingPayment, now: Timestamp) =>
+  creating.leaseUntil !== undefined && creating.leaseUntil > now
+
+const onCaptureWhileCreating = (creating: CreatingPayment, capture: ProviderPayment, now: Timestamp): Decision => {
+  const cause = mismatch(capture, creating.request.notionalMinor)
+  if (cause !== undefined) return { do: 'hold', capture, cause }
+  return { do: isCreatingUnderLease(creating, now) ? 'remember' : 'succeed_creating', creating, capture }
+}
+
+const onCapture = (payment: StoredPayment | undefined, capture: ProviderPayment, now: Timestamp): Decision => {
+  if (payment === undefined) return { do: 'hold', capture, cause: 'unknown_reference' }
+  if (payment.status === 'creating') return onCaptureWhileCreating(payment, capture, now)
+  if (payment.creditedPaymentId === capture.providerPaymentId) return NOTHING
+  if (payment.status === 'succeeded') return { do: 'hold', capture, cause: 'second_capture' }
+  const cause = mismatch(capture, payment.notionalMinor)
+  if (payment.status !== 'pending') return { do: 'hold', capture, cause: cause ?? 'payment_not_pending' }
+  if (cause === undefined) return { do: 'succeed', payment, capture }
+  // Only the request behind the destination shown can close the payment; another attempt's money is just held.
+  return capture.paymentRequestId === payment.paymentRequestId
+    ? { do: 'hold_and_fail', payment, capture, cause }
+    : { do: 'hold', capture, cause }
+}
+
+/** A request cancelled upstream: by our client's wish, by our expiry, or by somebody else (design section 4). */
+const meaningOfCancelled = (payment: Payment, now: Timestamp): 'cancelled' | 'expired' | 'failed' => {
+  // Behind the start of our own expiry it may be our cancel that the provider speaks of.
+  if (payment.cancelRequestedAt !== undefined && payment.expiryStartedAt === undefined) return 'cancelled'
+  return isPastItsTime(payment, now) ? 'expired' : 'failed'
+}
+
+const onStatus = (payment: Payment, news: ProviderNews, now: Timestamp): Decision => {
+  if (news.paymentRequestId !== payment.paymentRequestId) return NOTHING
+  switch (news.requestStatus) {
+    case 'failed':
+    case 'expired':
+      return { do: 'close', payment, status: news.requestStatus }
+    case 'cancelled':
+      return { do: 'close', payment, status: meaningOfCancelled(payment, now) }
+    // `succeeded` without a capture is not money yet.
+    case 'succeeded':
+    case 'open':
+    case undefined:
+      return NOTHING
+  }
+}
+
+export const decideOnNews = (payment: StoredPayment | undefined, news: ProviderNews, now: Timestamp): Decision => {
+  if (news.capture) return onCapture(payment, news.capture, now)
+  return payment?.status === 'pending' ? onStatus(payment, news, now) : NOTHING
+}

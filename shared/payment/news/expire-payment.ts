@@ -1,0 +1,54 @@
+import type { Deps } from '../../deps.ts'
+import { assertNever } from '../../errors.ts'
+import { PROVIDER_READ_TIMEOUT_MS } from '../../provider/provider.ts'
+import type { Payment } from '../payment.ts'
+import { noteExpiryStarted, parseStored } from '../payment-store.ts'
+import type { NewsSource } from '../transition.ts'
+import { type ApplyOutcome, applyProviderReport } from './apply-provider-report.ts'
+import { closePayment } from './close-payment.ts'
+import { noteNotFoundUpstream } from './note-not-found-upstream.ts'
+
+type ExpireDeps = Pick<Deps, 'stage' | 'table' | 'provider' | 'now' | 'newId' | 'log' | 'alerts'>
+
+const followProvider = (deps: ExpireDeps, { paymentRequestId }: Payment, source: NewsSource) =>
+  applyProviderReport(deps, { paymentRequestId }, source)
+
+/** Nothing upstream stands against its expiry. */
+const isStillOpen = (outcome: ApplyOutcome): boolean =>
+  outcome.kind === 'not_found' || (outcome.kind === 'applied' && outcome.payment?.status === 'pending')
+
+const cancelAndClose = async (deps: ExpireDeps, payment: Payment, source: NewsSource): Promise<ApplyOutcome> => {
+  const answer = await deps.provider.cancelRequest(payment.paymentRequestId, PROVIDER_READ_TIMEOUT_MS)
+  switch (answer.kind) {
+    case 'final':
+      return followProvider(deps, payment, source)
+    case 'unanswered':
+      return answer
+    case 'not_found':
+      await noteNotFoundUpstream(deps, payment)
+      break
+    case 'cancelled':
+    case 'not_cancellable':
+      break
+    default:
+      return assertNever(answer)
+  }
+  return { kind: 'applied', payment: await closePayment(deps, payment, 'expired', source) }
+}
+
+/**
+ * Ends a payment that is past its time (design section 4), upstream first: wallets and QRIS take no expiry of ours and
+ * would stay payable. What the provider knows better is applied instead. That it began is written down before our own
+ * cancel leaves, so that whoever goes on behind a crash takes that cancel for ours; a cancel of the merchant whose
+ * outcome is not known is therefore asked about before, and alone makes it `cancelled`.
+ */
+export const expirePayment = async (deps: ExpireDeps, payment: Payment, source: NewsSource): Promise<ApplyOutcome> => {
+  if (payment.cancelRequestedAt !== undefined && payment.expiryStartedAt === undefined) {
+    const outcome = await followProvider(deps, payment, source)
+    if (!isStillOpen(outcome)) return outcome
+  }
+  const started = await noteExpiryStarted(deps, payment.paymentId, deps.now())
+  return started.applied
+    ? cancelAndClose(deps, payment, source)
+    : { kind: 'applied', payment: parseStored(started.item) }
+}

@@ -1,0 +1,92 @@
+import type { Deps } from '../../deps.ts'
+import {
+  type Answer,
+  PROVIDER_READ_TIMEOUT_MS,
+  type ProviderPayment,
+  type ProviderRequest,
+  type ProviderRequestStatus,
+  type Unanswered,
+} from '../../provider/provider.ts'
+
+/** What to ask the provider about. A hint may come from anybody; what the provider answers is the news. */
+export type NewsHint = {
+  readonly paymentRequestId?: string | undefined
+  readonly providerPaymentId?: string | undefined
+}
+
+/** The provider's own word on one payment request. */
+export type ProviderNews = {
+  /** As the provider stores it, never as a caller quoted it. */
+  readonly reference: string
+  readonly paymentRequestId: string
+  /** Money received; outranks every status. */
+  readonly capture: ProviderPayment | undefined
+  /** Undefined when the capture alone was asked for. */
+  readonly requestStatus: ProviderRequestStatus | undefined
+  readonly destination: string | undefined
+}
+
+export type NewsAnswer =
+  | { readonly kind: 'news'; readonly news: ProviderNews }
+  /** The request is paid, and its money is not among what the provider shows yet: nothing may be made of it. */
+  | { readonly kind: 'not_shown' }
+  | { readonly kind: 'not_found' }
+  | Unanswered
+
+type NewsDeps = Pick<Deps, 'provider'>
+
+const captureNews = (capture: ProviderPayment): NewsAnswer => ({
+  kind: 'news',
+  news: {
+    reference: capture.reference,
+    paymentRequestId: capture.paymentRequestId,
+    capture,
+    requestStatus: undefined,
+    destination: undefined,
+  },
+})
+
+const askPayment = (deps: NewsDeps, id: string): Promise<Answer<ProviderPayment>> =>
+  deps.provider.getPayment(id, PROVIDER_READ_TIMEOUT_MS)
+
+const requestNews = async (
+  deps: NewsDeps,
+  request: ProviderRequest,
+  asked: string | undefined,
+): Promise<NewsAnswer> => {
+  const base = {
+    reference: request.reference,
+    paymentRequestId: request.paymentRequestId,
+    requestStatus: request.status,
+    destination: request.destination,
+  }
+  const { latestPaymentId } = request
+  const withoutMoney: NewsAnswer =
+    request.status === 'succeeded' ? { kind: 'not_shown' } : { kind: 'news', news: { ...base, capture: undefined } }
+  if (latestPaymentId === undefined || latestPaymentId === asked) return withoutMoney
+  const latest = await askPayment(deps, latestPaymentId)
+  // A closing status may hide a capture: without an answer about the money nothing may be closed.
+  if (latest.kind === 'unanswered') return latest
+  const capture = latest.kind === 'found' && latest.value.status === 'captured' ? latest.value : undefined
+  if (capture === undefined) return withoutMoney
+  // Whose money it is says the capture itself, whatever request led to it.
+  const { reference, paymentRequestId } = capture
+  return { kind: 'news', news: { ...base, reference, paymentRequestId, capture } }
+}
+
+/**
+ * Asks the provider what is true (design section 4, "Provider news"): the capture that the hint names, else the
+ * request and its latest payment. At most three bounded calls.
+ */
+export const askForNews = async (deps: NewsDeps, hint: NewsHint): Promise<NewsAnswer> => {
+  let { paymentRequestId } = hint
+  if (hint.providerPaymentId !== undefined) {
+    const answer = await askPayment(deps, hint.providerPaymentId)
+    if (answer.kind === 'unanswered') return answer
+    if (answer.kind === 'found' && answer.value.status === 'captured') return captureNews(answer.value)
+    if (answer.kind === 'found') paymentRequestId = answer.value.paymentRequestId
+  }
+  if (paymentRequestId === undefined) return { kind: 'not_found' }
+  const answer = await deps.provider.getRequest(paymentRequestId, PROVIDER_READ_TIMEOUT_MS)
+  return answer.kind === 'found' ? requestNews(deps, answer.value, hint.providerPaymentId) : answer
+}

@@ -1,0 +1,90 @@
+import type { Deps } from '../../deps.ts'
+import { GatewayError, invalid } from '../../errors.ts'
+import type { PaymentId } from '../../ids.ts'
+import { isCallbackToken } from '../../provider/callback-secret.ts'
+import { type CallbackHints, parseCallback } from '../../provider/xendit/callback-body.ts'
+import type { StoredPayment } from '../payment.ts'
+import { findStoredPayment, markDueNow, parseStored, rememberCapture } from '../payment-store.ts'
+import { paymentIdOf } from '../provider-attempts.ts'
+import { type ApplyOutcome, applyProviderReport } from './apply-provider-report.ts'
+
+type CallbackDeps = Pick<Deps, 'table' | 'provider' | 'now' | 'newId' | 'log' | 'alerts' | 'secrets' | 'stage'>
+
+/** `ask_again`: the provider should send this callback once more. */
+export type CallbackOutcome = 'applied' | 'ignored' | 'ask_again'
+
+const MAX_BODY_BYTES = 262_144
+
+/** A request's own status, with no payment named, about a payment that is terminal: it can change nothing any more. */
+const isNoNews = async (deps: CallbackDeps, { providerPaymentId }: CallbackHints, paymentId: PaymentId | undefined) => {
+  if (providerPaymentId !== undefined || paymentId === undefined) return false
+  const stored = await findStoredPayment(deps, paymentId)
+  return stored !== undefined && stored.status !== 'creating' && stored.status !== 'pending'
+}
+
+/**
+ * Has the payment looked at at once, and answers it where that is refused: for one that is terminal, and for one that is
+ * being created, which remembers the money that the callback names if the provider says that it was paid.
+ */
+const lookAtOnce = async (
+  deps: CallbackDeps,
+  paymentId: PaymentId,
+  { providerPaymentId }: CallbackHints,
+  outcome: ApplyOutcome,
+): Promise<StoredPayment | undefined> => {
+  const now = deps.now()
+  const marked = await markDueNow(deps, paymentId, now)
+  if (marked.applied) return undefined
+  const stored = parseStored(marked.item)
+  if (stored?.status === 'creating' && outcome.kind === 'not_shown' && providerPaymentId !== undefined) {
+    await rememberCapture(deps, stored, providerPaymentId, now)
+  }
+  return stored
+}
+
+/**
+ * Nothing was learned, or the payment is as it was although the callback names a payment of its customer: the provider's
+ * own read side may be behind it.
+ */
+const isBehind = (outcome: ApplyOutcome, { providerPaymentId }: CallbackHints): boolean =>
+  outcome.kind === 'applied'
+    ? providerPaymentId !== undefined && !outcome.held && isOpen(outcome.payment)
+    : outcome.kind !== 'deferred'
+
+const isOpen = (payment: StoredPayment | undefined): boolean =>
+  payment?.status === 'pending' || payment?.status === 'creating'
+
+const apply = async (deps: CallbackDeps, callback: CallbackHints): Promise<CallbackOutcome> => {
+  const paymentId = callback.reference === undefined ? undefined : paymentIdOf(callback.reference)
+  if (await isNoNews(deps, callback, paymentId)) return 'ignored'
+  const outcome = await applyProviderReport(deps, callback, 'callback')
+  const unmarked =
+    paymentId !== undefined && isBehind(outcome, callback)
+      ? await lookAtOnce(deps, paymentId, callback, outcome)
+      : undefined
+  // Nobody looks at a payment that is being created: only the provider can bring this news again.
+  const isLookedAt = unmarked?.status !== 'creating' || callback.providerPaymentId === undefined
+  if (outcome.kind === 'applied' && isLookedAt) return 'applied'
+  deps.log.warn('callback.deferred', { payment_id: paymentId, outcome: outcome.kind })
+  return outcome.kind === 'not_found' && isLookedAt ? 'ignored' : 'ask_again'
+}
+
+/**
+ * Receives a callback of the provider (design section 4). Its token is a shared secret without a signature over the
+ * body, so it only tells us whom to ask about: a forged one changes nothing. When the provider cannot be asked, or is
+ * behind its own callback, the payment becomes due at once, since the provider's own first retry comes after 15 minutes.
+ */
+export const receiveCallback = async (
+  deps: CallbackDeps,
+  input: { readonly token: string | undefined; readonly rawBody: Buffer },
+): Promise<CallbackOutcome> => {
+  if (!(await isCallbackToken(deps, input.token))) {
+    deps.log.warn('callback.refused')
+    throw new GatewayError('auth', 'invalid callback token')
+  }
+  if (input.rawBody.length > MAX_BODY_BYTES) throw invalid('the body is too large')
+  const callback = parseCallback(input.rawBody)
+  if (callback !== undefined) return apply(deps, callback)
+  deps.log.info('callback.ignored')
+  return 'ignored'
+}

@@ -1,0 +1,68 @@
+import type { Deps } from '../../deps.ts'
+import { GatewayError } from '../../errors.ts'
+import { auditStep } from '../../operator/audit.ts'
+import { providerFailure } from '../../provider/provider-failure.ts'
+import { findAnyPayment } from '../find-payment.ts'
+import type { StoredPayment } from '../payment.ts'
+import { markDueNow } from '../payment-store.ts'
+import { type ApplyOutcome, applyProviderReport } from './apply-provider-report.ts'
+
+type RefreshDeps = Pick<Deps, 'stage' | 'table' | 'provider' | 'now' | 'newId' | 'log' | 'alerts'>
+
+/** What the provider may know this payment by: its own request, or those of attempts that never committed. */
+const requestsOf = (payment: StoredPayment): readonly string[] => {
+  const attempted = payment.providerAttempts.flatMap(({ paymentRequestId }) => paymentRequestId ?? [])
+  return payment.status === 'creating' ? attempted : [...new Set([payment.paymentRequestId, ...attempted])]
+}
+
+/**
+ * An operator's question to the provider about one payment, now: what it answers is applied as any other news.
+ * Answers the payment as it then is; throws 502 when the provider could not be asked.
+ */
+export const refreshPayment = async (
+  deps: RefreshDeps,
+  id: string,
+  operator: string | undefined,
+): Promise<StoredPayment> => {
+  const payment = await findAnyPayment(deps, id)
+  const remembered = [...(payment.rememberedPaymentIds ?? [])]
+  const outcomes: ApplyOutcome[] = []
+  for (const providerPaymentId of remembered) {
+    outcomes.push(await applyProviderReport(deps, { providerPaymentId }, 'operator'))
+  }
+  for (const paymentRequestId of requestsOf(payment)) {
+    outcomes.push(await applyProviderReport(deps, { paymentRequestId }, 'operator'))
+  }
+  const unanswered = outcomes.find((outcome) => outcome.kind === 'unanswered')
+  if (unanswered) {
+    throw providerFailure(unanswered, `the payment is unchanged (${unanswered.reason})`, {
+      actionHint: 'Try again; if it stays like this, check the provider secret and the provider status page.',
+    })
+  }
+  const refreshed = await findAnyPayment(deps, id)
+  if (refreshed.status === 'pending' && outcomes.some(({ kind }) => kind === 'not_shown')) {
+    await markDueNow(deps, refreshed.paymentId, deps.now())
+    throw new GatewayError('server_error', 'paid, says the provider, and does not show the money yet', {
+      actionHint: 'Nothing: the payment is looked at again within a minute.',
+    })
+  }
+  if (refreshed.status !== payment.status) await auditRefresh(deps, payment, refreshed, operator)
+  return refreshed
+}
+
+/** The provider made the change, the operator's question brought it here: both are worth keeping. */
+const auditRefresh = async (
+  deps: RefreshDeps,
+  before: StoredPayment,
+  after: StoredPayment,
+  operator: string | undefined,
+): Promise<void> => {
+  const entry = {
+    subject: after.paymentId,
+    operator: operator ?? 'not given',
+    action: 'refresh-payment',
+    before: { status: before.status },
+    after: { status: after.status },
+  }
+  await deps.table.write(auditStep(deps, entry))
+}

@@ -1,0 +1,21 @@
+import type { ProviderOperation } from '../provider.ts'
+import type { HttpOutcome } from './http.ts'
+
+/** The provider's window is a minute: whatever a header says, it has room again after two, and none in no time. */
+const LONGEST_PAUSE_MS = 120_000
+const SHORTEST_PAUSE_MS = 500
+
+/** What the provider's answers said of each operation's limit, as long as it counts. */
+export const rateLimits = (nowMs: () => number) => {
+  const roomAtMs = new Map<ProviderOperation, number>()
+  return {
+    note: (operation: ProviderOperation, outcome: HttpOutcome | 'no key'): void => {
+      if (outcome === 'no key' || outcome.kind !== 'answered' || outcome.rateLimit === undefined) return
+      const { remaining, resetMs } = outcome.rateLimit
+      const usedUp = remaining === 0 || outcome.status === 429
+      if (usedUp) roomAtMs.set(operation, nowMs() + Math.min(Math.max(resetMs, SHORTEST_PAUSE_MS), LONGEST_PAUSE_MS))
+      else roomAtMs.delete(operation)
+    },
+    pauseMs: (operation: ProviderOperation): number => Math.max(0, (roomAtMs.get(operation) ?? 0) - nowMs()),
+  }
+}

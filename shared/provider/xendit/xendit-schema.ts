@@ -1,0 +1,219 @@
+import * as v from 'valibot'
+import { type Minor, minor, ZERO } from '../../money.ts'
+import { earlier, parseForeignTime, TimestampSchema } from '../../time.ts'
+import type {
+  ProviderPayment,
+  ProviderRequest,
+  ProviderTransaction,
+  TransactionPage,
+  TransactionType,
+} from '../provider.ts'
+import { destinationOf } from './xendit-channels.ts'
+
+/**
+ * The provider's objects (payments API v3) as far as the gateway reads them. Fields we do not know are passed over,
+ * and states we do not know count as not final.
+ */
+
+const PROVIDER_ID = /^[A-Za-z0-9_-]{1,64}$/
+
+/** Ids as they may enter a path: nothing that could lead to another one. */
+export const isProviderId = (text: string): boolean => PROVIDER_ID.test(text)
+export const ProviderIdSchema = v.pipe(v.string(), v.regex(PROVIDER_ID))
+
+export const ReferenceSchema = v.pipe(v.string(), v.maxLength(255))
+
+const MAX_AMOUNT = 1e13
+const MAX_CAPTURES = 100
+
+// The provider's own examples show numbers as text; real answers hold numbers.
+const SignedAmount = v.pipe(
+  v.union([v.number(), v.pipe(v.string(), v.regex(/^-?\d{1,14}(\.\d{1,6})?$/), v.transform(Number))]),
+  v.minValue(-MAX_AMOUNT),
+  v.maxValue(MAX_AMOUNT),
+)
+
+const Amount = v.pipe(SignedAmount, v.minValue(0))
+
+/** Rounded down: a fraction of a rupiah, which should not exist, is not credited. */
+const receivedMinor = (amount: number): Minor => minor(Math.floor(amount))
+
+/** Rounded up, so that we never credit what we did not get. */
+const keptOf = (amount: number, net: number): Minor => minor(Math.ceil(amount - net))
+
+// The provider's times are UTC, also where they do not say so.
+const utc = (text: string) => (/(Z|[+-]\d{2}:?\d{2})$/i.test(text) ? text : `${text}Z`)
+
+const Time = v.pipe(
+  v.string(),
+  v.transform((text): string => parseForeignTime(utc(text)) ?? ''),
+  TimestampSchema,
+)
+
+/** Text of an answer that must not spoil the rest when it is anything else. */
+const OptionalText = v.fallback(v.optional(v.string()), undefined)
+
+const REQUEST_STATUS: ReadonlyMap<string, ProviderRequest['status']> = new Map([
+  ['SUCCEEDED', 'succeeded'],
+  ['FAILED', 'failed'],
+  ['EXPIRED', 'expired'],
+  ['CANCELED', 'cancelled'],
+])
+
+export const RequestSchema = v.pipe(
+  v.object({
+    payment_request_id: v.optional(ProviderIdSchema),
+    // The documents name it both ways.
+    id: v.fallback(v.optional(ProviderIdSchema), undefined),
+    reference_id: ReferenceSchema,
+    status: v.string(),
+    latest_payment_id: v.nullish(v.union([v.literal(''), ProviderIdSchema])),
+    channel_code: v.string(),
+    actions: v.nullish(v.array(v.object({ descriptor: OptionalText, value: OptionalText })), []),
+  }),
+  v.transform(
+    (answer): ProviderRequest => ({
+      paymentRequestId: answer.payment_request_id ?? answer.id ?? '',
+      reference: answer.reference_id,
+      status: REQUEST_STATUS.get(answer.status) ?? 'open',
+      latestPaymentId: answer.latest_payment_id || undefined,
+      destination: destinationOf(answer.channel_code, answer.actions ?? []),
+    }),
+  ),
+  v.check(({ paymentRequestId }) => isProviderId(paymentRequestId)),
+)
+
+/** What a create answer says it is about, for comparison with what was asked. */
+export const RequestEchoSchema = v.object({ reference_id: v.string(), request_amount: Amount })
+
+const NO_MONEY = new Set(['FAILED', 'CANCELED', 'EXPIRED'])
+
+export const PaymentSchema = v.pipe(
+  v.object({
+    payment_id: ProviderIdSchema,
+    payment_request_id: ProviderIdSchema,
+    reference_id: ReferenceSchema,
+    currency: v.string(),
+    status: v.string(),
+    captures: v.nullish(v.pipe(v.array(v.object({ capture_amount: Amount })), v.maxLength(MAX_CAPTURES)), []),
+  }),
+  v.transform((answer): ProviderPayment => {
+    const captures = answer.captures ?? []
+    // Money received is what was captured; the status alone proves none.
+    const captured = answer.status === 'SUCCEEDED' && captures.length > 0
+    const sum = captures.reduce((total, { capture_amount: amount }) => total + amount, 0)
+    return {
+      providerPaymentId: answer.payment_id,
+      paymentRequestId: answer.payment_request_id,
+      reference: answer.reference_id,
+      currency: answer.currency,
+      status: captured ? 'captured' : NO_MONEY.has(answer.status) ? 'failed' : 'open',
+      capturedMinor: captured ? receivedMinor(sum) : ZERO,
+    }
+  }),
+)
+
+const typed = (type: TransactionType, ...names: readonly string[]) => names.map((name) => [name, type] as const)
+
+/** Two of them are booked although the provider's list of types does not name them. */
+const TRANSACTION_TYPE: ReadonlyMap<string, TransactionType> = new Map([
+  ...typed('payment', 'PAYMENT'),
+  ...typed('return', 'REFUND', 'CHARGEBACK', 'chargeback_deduction'),
+  ...typed('correction', 'CHARGEBACK_REVERSAL', 'ADJUSTMENT_ADD', 'ADJUSTMENT_DEDUCT', 'OTHER'),
+  ...typed('account', 'BNPL_PARTNER_SETTLEMENT_CREDIT', 'BNPL_PARTNER_SETTLEMENT_DEBIT', 'CASHBACK_FEE'),
+  ...typed('account', 'CASHBACK_VAT', 'CONVERSION', 'DISBURSEMENT', 'FOREX_DEDUCTION', 'FOREX_DEPOSIT'),
+  ...typed('account', 'IN_PERSON_PAYMENT', 'LOAN_REPAYMENT', 'REMITTANCE', 'REMITTANCE_COLLECTION_PAYMENT'),
+  ...typed('account', 'REMITTANCE_PAYOUT', 'RESERVES_HOLD', 'RESERVES_RELEASE', 'TOPUP', 'TRANSFER_IN'),
+  ...typed('account', 'TRANSFER_OUT', 'WITHDRAWAL'),
+])
+
+const TRANSACTION_STATUS: ReadonlyMap<string, ProviderTransaction['status']> = new Map([
+  ['PENDING', 'pending'],
+  ['SUCCESS', 'success'],
+  ['FAILED', 'failed'],
+  ['VOIDED', 'reversed'],
+  ['REVERSED', 'reversed'],
+])
+const SETTLED = new Set(['SETTLED', 'EARLY_SETTLED'])
+const FEE_NOT_FINAL = new Set(['', 'PENDING', 'CANCELED', 'REVERSED'])
+
+// Ids of a row of whatever product: they become part of a key of ours, which takes neither every text nor any length.
+const RowId = v.pipe(v.string(), v.regex(/^[\x20-\x7e]{1,255}$/))
+
+// Lenient on purpose: rows of other products of the same account are among them, and one must not hide the rest.
+const TransactionSchema = v.pipe(
+  v.object({
+    id: RowId,
+    type: v.string(),
+    product_id: v.nullish(v.union([v.literal(''), RowId]), ''),
+    reference_id: v.nullish(v.string(), ''),
+    status: v.string(),
+    currency: v.string(),
+    amount: SignedAmount,
+    // A flat fee can be more than a tiny amount.
+    net_amount: v.nullish(SignedAmount),
+    settlement_status: v.nullish(v.string(), ''),
+    estimated_settlement_time: v.fallback(v.nullish(Time), undefined),
+    updated: Time,
+    fee: v.fallback(v.nullish(v.object({ status: v.nullish(v.string(), '') })), undefined),
+    product_data: v.fallback(v.nullish(v.object({ payment_request_id: OptionalText })), undefined),
+  }),
+  // What goes out may be booked below zero; a payment never is.
+  v.check((row) => row.amount >= 0 || row.type !== 'PAYMENT'),
+  v.transform((row): ProviderTransaction => {
+    const type = TRANSACTION_TYPE.get(row.type) ?? 'unknown'
+    const status = TRANSACTION_STATUS.get(row.status) ?? 'unknown'
+    const settled = SETTLED.has(row.settlement_status ?? '')
+    const isFinal = type === 'payment' && status === 'success' && settled && !FEE_NOT_FINAL.has(row.fee?.status ?? '')
+    const net = isFinal ? (row.net_amount ?? undefined) : undefined
+    return {
+      type,
+      transactionId: row.id,
+      providerPaymentId: row.product_id ?? '',
+      paymentRequestId: row.product_data?.payment_request_id,
+      reference: row.reference_id ?? '',
+      status,
+      currency: row.currency,
+      amountMinor: receivedMinor(Math.abs(row.amount)),
+      keptMinor: net === undefined ? undefined : keptOf(row.amount, net),
+      // A row settled early still carries the later time it was expected at.
+      settledAt: settled ? earlier(row.estimated_settlement_time ?? row.updated, row.updated) : undefined,
+      updatedAt: row.updated,
+    }
+  }),
+)
+
+const RowIdSchema = v.object({ id: RowId })
+
+const idOf = (row: unknown): string | undefined => {
+  const parsed = v.safeParse(RowIdSchema, row)
+  return parsed.success ? parsed.output.id : undefined
+}
+
+/** Twice what the provider gives at a time, and as many payments as one batch read can look up. */
+const MAX_ROWS = 100
+
+/** Row by row: one that cannot be read is named, and hides none of the others. */
+export const TransactionPageSchema = v.pipe(
+  v.object({ has_more: v.optional(v.boolean(), false), data: v.pipe(v.array(v.unknown()), v.maxLength(MAX_ROWS)) }),
+  v.transform(({ has_more: hasMore, data }): TransactionPage => {
+    const transactions: ProviderTransaction[] = []
+    const unreadableIds: string[] = []
+    for (const row of data) {
+      const parsed = v.safeParse(TransactionSchema, row)
+      if (parsed.success) transactions.push(parsed.output)
+      else unreadableIds.push(idOf(row) ?? 'without an id')
+    }
+    if (unreadableIds.length === 0) return { transactions, hasMore }
+    const afterId = data.map(idOf).findLast((id) => id !== undefined)
+    return { transactions, unreadableIds, hasMore, ...(afterId !== undefined && { afterId }) }
+  }),
+)
+
+const ErrorSchema = v.object({ error_code: v.pipe(v.string(), v.regex(/^[A-Z0-9_]{1,64}$/)) })
+
+/** The provider's error code, safe to show and to log; `UNKNOWN` when the answer holds none of the known form. */
+export const errorCodeOf = (json: unknown): string => {
+  const parsed = v.safeParse(ErrorSchema, json)
+  return parsed.success ? parsed.output.error_code : 'UNKNOWN'
+}

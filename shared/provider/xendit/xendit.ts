@@ -1,0 +1,186 @@
+import * as v from 'valibot'
+import type { Secrets } from '../../secrets.ts'
+import type {
+  Answer,
+  CancelAnswer,
+  CreateAnswer,
+  CreateRequestInput,
+  Provider,
+  ProviderOperation,
+  TransactionFilter,
+  TransactionPage,
+  Unanswered,
+} from '../provider.ts'
+import { readProviderKey } from '../provider-secret.ts'
+import { callJson, type HttpCall, type HttpOutcome } from './http.ts'
+import { rateLimits } from './rate-limits.ts'
+import { providerChannelCode } from './xendit-channels.ts'
+import { createAnswer, createBody } from './xendit-create.ts'
+import { errorCodeOf, isProviderId, PaymentSchema, RequestSchema, TransactionPageSchema } from './xendit-schema.ts'
+
+export type XenditOptions = {
+  readonly baseUrl: string
+  readonly stage: string
+  readonly secrets: Pick<Secrets, 'get'>
+  /** The clock that pauses are counted on. */
+  readonly nowMs: () => number
+  /** How a call is made; a simulation brings its own network. */
+  readonly call?: (call: HttpCall) => Promise<HttpOutcome>
+}
+
+const API_VERSION = '2024-11-11'
+const REQUESTS = '/v3/payment_requests'
+
+type Call = Pick<HttpCall, 'method' | 'body' | 'timeoutMs'> & {
+  readonly operation: ProviderOperation
+  readonly path: string
+  readonly query?: URLSearchParams
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+type Send = (call: Call) => Promise<HttpOutcome | 'no key'>
+
+/**
+ * Xendit's payments API v3 behind the port. Every call is made once, within its timeout; the class of its answer says
+ * what it proves, and nothing is thrown for what the provider or the network does. The key is asked for at each call
+ * (whoever holds the secrets caches them), so that a rotated one needs no restart.
+ */
+export const xenditProvider = (options: XenditOptions): Provider => {
+  const { baseUrl, stage, secrets, nowMs, call: make = callJson } = options
+  const limits = rateLimits(nowMs)
+  const send: Send = async ({ operation, path, query, headers, ...call }) => {
+    const key = await readProviderKey(secrets, stage).catch(() => undefined)
+    if (key === undefined) return 'no key'
+    const url = new URL(path, baseUrl)
+    url.search = query?.toString() ?? ''
+    const authorization = `Basic ${Buffer.from(`${key}:`).toString('base64')}`
+    const outcome = await make({ ...call, url, headers: { authorization, 'api-version': API_VERSION, ...headers } })
+    limits.note(operation, outcome)
+    return outcome
+  }
+  return {
+    pauseMs: limits.pauseMs,
+    createRequest: (input, timeoutMs) => createRequest(send, input, timeoutMs),
+    getRequest: (id, timeoutMs) =>
+      getById(send, { operation: 'getRequest', path: REQUESTS, id, timeoutMs }, RequestSchema),
+    getPayment: (id, timeoutMs) =>
+      getById(send, { operation: 'getPayment', path: '/v3/payments', id, timeoutMs }, PaymentSchema),
+    cancelRequest: (id, timeoutMs) => cancelRequest(send, id, timeoutMs),
+    listTransactions: (filter, timeoutMs) => listTransactions(send, filter, timeoutMs),
+  }
+}
+
+const createRequest = async (send: Send, input: CreateRequestInput, timeoutMs: number): Promise<CreateAnswer> => {
+  const providerCode = providerChannelCode(input)
+  if (providerCode === undefined) return { kind: 'refused', code: 'NOT_AN_EWALLET' }
+  const outcome = await send({
+    operation: 'createRequest',
+    method: 'POST',
+    path: REQUESTS,
+    // Undocumented for this call, and harmless: each attempt has its own reference.
+    headers: { 'idempotency-key': input.reference },
+    body: createBody(providerCode, input),
+    timeoutMs,
+  })
+  if (outcome === 'no key') return { kind: 'not_executed', reason: 'no usable provider key' }
+  return createAnswer(outcome, input)
+}
+
+const getById = async <Schema extends v.GenericSchema>(
+  send: Send,
+  { operation, path, id, timeoutMs }: Pick<Call, 'operation' | 'path' | 'timeoutMs'> & { readonly id: string },
+  schema: Schema,
+): Promise<Answer<v.InferOutput<Schema>>> =>
+  // An id of another form names nothing the provider ever made, and must not bend the path.
+  isProviderId(id)
+    ? get(send, { operation, method: 'GET', path: `${path}/${id}`, timeoutMs }, schema)
+    : { kind: 'not_found' }
+
+const get = async <Schema extends v.GenericSchema>(
+  send: Send,
+  call: Call,
+  schema: Schema,
+): Promise<Answer<v.InferOutput<Schema>>> => {
+  const outcome = await send(call)
+  if (outcome === 'no key' || outcome.kind !== 'answered' || outcome.status !== 200) return failure(outcome)
+  const parsed = v.safeParse(schema, outcome.json)
+  return parsed.success ? { kind: 'found', value: parsed.output } : UNREADABLE
+}
+
+const listTransactions = async (
+  send: Send,
+  filter: TransactionFilter,
+  timeoutMs: number,
+): Promise<Answer<TransactionPage>> => {
+  const query = transactionQuery(filter)
+  const call = { operation: 'listTransactions', method: 'GET', path: '/transactions', query, timeoutMs } as const
+  const answer = await get(send, call, TransactionPageSchema)
+  // A list can be empty, never missing: we asked in the wrong place.
+  return answer.kind === 'not_found' ? { kind: 'unanswered', reason: 'refused', code: 'NOT_FOUND' } : answer
+}
+
+const cancelRequest = async (send: Send, id: string, timeoutMs: number): Promise<CancelAnswer> => {
+  if (!isProviderId(id)) return { kind: 'not_found' }
+  const outcome = await send({
+    operation: 'cancelRequest',
+    method: 'POST',
+    path: `${REQUESTS}/${id}/cancel`,
+    timeoutMs,
+  })
+  if (outcome === 'no key' || outcome.kind !== 'answered') return failure(outcome)
+  if (outcome.status === 200) return cancelledOrFinal(outcome.json)
+  switch (errorCodeOf(outcome.json)) {
+    case 'INACTIVE_PAYMENT_REQUEST':
+      return { kind: 'final' }
+    case 'INELIGIBLE_TRANSACTION_STATUS':
+      return { kind: 'not_cancellable' }
+    case 'TEMPORARILY_UNAVAILABLE':
+      return UNREADABLE
+    default:
+      return failure(outcome)
+  }
+}
+
+const cancelledOrFinal = (json: unknown): CancelAnswer => {
+  const parsed = v.safeParse(RequestSchema, json)
+  if (!parsed.success || parsed.output.status === 'open') return UNREADABLE
+  return { kind: parsed.output.status === 'cancelled' ? 'cancelled' : 'final' }
+}
+
+/** An answer that does not say what it must: the provider's fault, and no reason to believe anything. */
+const UNREADABLE: Unanswered = { kind: 'unanswered', reason: 'server_error' }
+
+const failure = (outcome: HttpOutcome | 'no key'): Unanswered | { readonly kind: 'not_found' } => {
+  if (outcome === 'no key') return { kind: 'unanswered', reason: 'misconfigured' }
+  if (outcome.kind !== 'answered') return { kind: 'unanswered', reason: 'unreachable' }
+  const { status, json } = outcome
+  switch (status) {
+    case 404:
+      return { kind: 'not_found' }
+    case 401:
+    case 403:
+      return { kind: 'unanswered', reason: 'misconfigured', code: errorCodeOf(json) }
+    case 429:
+      return { kind: 'unanswered', reason: 'rate_limited' }
+    default:
+      return isRefusal(status) ? { kind: 'unanswered', reason: 'refused', code: errorCodeOf(json) } : UNREADABLE
+  }
+}
+
+/** 408 is said by whoever waited for us, and says nothing about what we asked. */
+const isRefusal = (status: number) => status >= 400 && status < 500 && status !== 408
+
+const transactionQuery = (filter: TransactionFilter): URLSearchParams => {
+  const query = new URLSearchParams({ limit: String(filter.limit) })
+  const optional = {
+    // Some types that the provider books are outside the list it takes here.
+    types: filter.allTypes === true ? undefined : 'PAYMENT',
+    after_id: filter.afterId,
+    product_id: filter.providerPaymentId,
+    reference_id: filter.reference,
+    'updated[gte]': filter.updatedFrom,
+    'updated[lte]': filter.updatedTo,
+  }
+  for (const [name, value] of Object.entries(optional)) if (value !== undefined) query.set(name, value)
+  return query
+}

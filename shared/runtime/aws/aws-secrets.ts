@@ -1,0 +1,57 @@
+import {
+  CreateSecretCommand,
+  DeleteSecretCommand,
+  GetSecretValueCommand,
+  PutSecretValueCommand,
+  ResourceNotFoundException,
+  type SecretsManagerClient,
+} from '@aws-sdk/client-secrets-manager'
+import type { Secrets } from '../../secrets.ts'
+
+const CACHE_MS = 60_000
+const CACHE_LIMIT = 1_000
+
+type Cached = { readonly value: string; readonly until: number }
+
+/**
+ * Secrets Manager behind a cache of one minute. Absence is never cached: a secret created just now is seen at once. New
+ * ones are encrypted with the given key, or with AWS's own.
+ */
+export const secretsManager = (
+  client: SecretsManagerClient,
+  monotonicMs: () => number,
+  kmsKeyArn?: string,
+): Secrets => {
+  const cache = new Map<string, Cached>()
+  return {
+    get: async (name) => {
+      const cached = cache.get(name)
+      if (cached && cached.until > monotonicMs()) return cached.value
+      try {
+        const { SecretString: value } = await client.send(new GetSecretValueCommand({ SecretId: name }))
+        if (value === undefined) return undefined
+        if (cache.size >= CACHE_LIMIT) cache.clear()
+        cache.set(name, { value, until: monotonicMs() + CACHE_MS })
+        return value
+      } catch (error) {
+        if (error instanceof ResourceNotFoundException) return undefined
+        throw error
+      }
+    },
+    create: async (name, value) => {
+      await client.send(new CreateSecretCommand({ Name: name, SecretString: value, KmsKeyId: kmsKeyArn }))
+    },
+    replace: async (name, value) => {
+      await client.send(new PutSecretValueCommand({ SecretId: name, SecretString: value }))
+      cache.delete(name)
+    },
+    remove: async (name) => {
+      cache.delete(name)
+      try {
+        await client.send(new DeleteSecretCommand({ SecretId: name, RecoveryWindowInDays: 7 }))
+      } catch (error) {
+        if (!(error instanceof ResourceNotFoundException)) throw error
+      }
+    },
+  }
+}

@@ -1,0 +1,102 @@
+import { attributeName } from '../../table/attributes.ts'
+import type { Condition } from '../../table/condition.ts'
+import { TABLE_SCHEMA } from '../../table/schema.ts'
+import type { Changes } from '../../table/step.ts'
+import type { QueryInput } from '../../table/table.ts'
+
+/** Collects the #names and :values of one request. */
+export type Placeholders = {
+  name(field: string): string
+  value(value: unknown): string
+  /** The two maps in the SDK's form; empty maps are left out, since DynamoDB refuses them. */
+  maps(): { ExpressionAttributeNames?: Record<string, string>; ExpressionAttributeValues?: Record<string, unknown> }
+}
+
+export const placeholders = (): Placeholders => {
+  const names: Record<string, string> = {}
+  const values: Record<string, unknown> = {}
+  return {
+    name: (field) => {
+      const attribute = attributeName(field)
+      const placeholder = `#${attribute}`
+      names[placeholder] = attribute
+      return placeholder
+    },
+    value: (value) => {
+      const placeholder = `:v${Object.keys(values).length}`
+      values[placeholder] = value
+      return placeholder
+    },
+    maps: () => ({
+      ...(Object.keys(names).length > 0 && { ExpressionAttributeNames: names }),
+      ...(Object.keys(values).length > 0 && { ExpressionAttributeValues: values }),
+    }),
+  }
+}
+
+const OPERATORS = { equals: '=', differs: '<>', atMost: '<=', below: '<', above: '>' } as const
+const WORDS = { all: ' AND ', any: ' OR ' } as const
+
+export const conditionExpression = (condition: Condition, p: Placeholders): string => {
+  switch (condition.test) {
+    case 'all':
+    case 'any': {
+      const [first, ...rest] = condition.of
+      // DynamoDB refuses parentheses around nothing but parentheses.
+      if (first && rest.length === 0) return conditionExpression(first, p)
+      return condition.of.map((one) => `(${conditionExpression(one, p)})`).join(WORDS[condition.test])
+    }
+    case 'absent':
+      return `attribute_not_exists(${p.name(condition.field)})`
+    case 'present':
+      return `attribute_exists(${p.name(condition.field)})`
+    case 'contains':
+      return `contains(${p.name(condition.field)}, ${p.value(condition.value)})`
+    case 'equals':
+    case 'differs':
+    case 'atMost':
+    case 'below':
+    case 'above':
+      return `${p.name(condition.field)} ${OPERATORS[condition.test]} ${p.value(condition.value)}`
+  }
+}
+
+const defined = (fields: Readonly<Record<string, unknown>> | undefined) =>
+  Object.entries(fields ?? {}).filter(([, value]) => value !== undefined)
+
+const clause = (word: string, parts: readonly string[]) => (parts.length > 0 ? [`${word} ${parts.join(', ')}`] : [])
+
+export const updateExpression = (changes: Changes, p: Placeholders): string => {
+  const assignments = [
+    ...defined(changes.set).map(([field, value]) => `${p.name(field)} = ${p.value(value)}`),
+    ...defined(changes.setIfAbsent).map(
+      ([field, value]) => `${p.name(field)} = if_not_exists(${p.name(field)}, ${p.value(value)})`,
+    ),
+  ]
+  const operands = (fields: Readonly<Record<string, unknown>> | undefined) =>
+    defined(fields).map(([field, value]) => `${p.name(field)} ${p.value(value)}`)
+  return [
+    ...clause('SET', assignments),
+    ...clause('ADD', operands(changes.add)),
+    ...clause('DELETE', operands(changes.deleteFromSet)),
+    ...clause(
+      'REMOVE',
+      (changes.remove ?? []).map((field) => p.name(field)),
+    ),
+  ].join(' ')
+}
+
+/** The key of the table itself, spelled as an index's is. */
+const PRIMARY = { partition: [TABLE_SCHEMA.partitionKey], sort: [TABLE_SCHEMA.sortKey] }
+
+export const keyExpression = ({ index, partition, range }: QueryInput, p: Placeholders): string => {
+  const key = index ? TABLE_SCHEMA.indexes[index] : PRIMARY
+  const terms = key.partition.map((attribute, at) => `${p.name(attribute)} = ${p.value(partition[at])}`)
+  if (range) {
+    const name = p.name(key.sort[0] ?? '')
+    if ('atMost' in range) terms.push(`${name} <= ${p.value(range.atMost)}`)
+    else if ('beginsWith' in range) terms.push(`begins_with(${name}, ${p.value(range.beginsWith)})`)
+    else terms.push(`${name} BETWEEN ${p.value(range.between[0])} AND ${p.value(range.between[1])}`)
+  }
+  return terms.join(' AND ')
+}

@@ -1,0 +1,133 @@
+import type { Deps } from '../../deps.ts'
+import type { Item } from '../../table/attributes.ts'
+import type { Key } from '../../table/keys.ts'
+import type { Step } from '../../table/step.ts'
+import {
+  type QueryInput,
+  type QueryPage,
+  StaleSteps,
+  type Steps,
+  type Table,
+  type TransactOutcome,
+  type WriteOutcome,
+} from '../../table/table.ts'
+import type { Timestamp } from '../../time.ts'
+
+/** What a table is asked, one request each and none of them twice. DynamoDB answers them, or a table in memory. */
+export type TableRequests = {
+  get(key: Key): Promise<Item | undefined>
+  /** Up to 100 items in any order; a missing one is left out, and some keys may be left unprocessed. */
+  batchGet(keys: readonly Key[]): Promise<{ readonly items: readonly Item[]; readonly unprocessed: readonly Key[] }>
+  query(input: QueryInput): Promise<QueryPage>
+  write(step: Step): Promise<WriteOutcome>
+  transact(steps: readonly Step[]): Promise<StepsOutcome>
+  /** Whether an error says that others were in the way: nothing was written, and another try may succeed. */
+  isContention(error: unknown): boolean
+}
+
+export type StepsOutcome =
+  | { readonly applied: true }
+  /** `refusedAt`: the first step whose condition failed. */
+  | { readonly applied: false; readonly refusedAt: number; readonly item: Item | undefined }
+
+type Means = Pick<Deps, 'sleep' | 'random' | 'log' | 'now'>
+
+const CONFLICT_TRIES = 12
+const CONFLICT_BASE_MS = 20
+const CONFLICT_CAP_MS = 400
+
+/** One line for a write that others were in the way of: how often it was tried again, and whether it gave up. */
+const noteContention = ({ log }: Means, retries: number, gaveUp: boolean): void => {
+  if (gaveUp) log.warn('write.contended', { retries, gave_up: 1 })
+  else if (retries > 0) log.info('write.contended', { retries, gave_up: 0 })
+}
+
+type Write<Result> = { readonly attempt: () => Promise<Result>; readonly isStale?: () => boolean }
+
+/** Repeats a write that met another transaction on the same item. The SDK does not, and nothing was written then. */
+const retryingContention = async <Result>(
+  requests: TableRequests,
+  means: Means,
+  { attempt, isStale = () => false }: Write<Result>,
+): Promise<Result> => {
+  for (let tried = 1; ; tried++) {
+    try {
+      const result = await attempt()
+      noteContention(means, tried - 1, false)
+      return result
+    } catch (error) {
+      const contended = requests.isContention(error)
+      if (!contended || tried >= CONFLICT_TRIES) {
+        noteContention(means, tried - 1, contended)
+        throw error
+      }
+      const ceilingMs = Math.min(CONFLICT_BASE_MS * 2 ** (tried - 1), CONFLICT_CAP_MS)
+      // Full jitter: callers that collided once do not collide again in step.
+      await means.sleep(Math.ceil(means.random() * ceilingMs))
+      if (isStale()) throw new StaleSteps('a write was not repeated with the times of long ago', { cause: error })
+    }
+  }
+}
+
+const BATCH_LIMIT = 100
+const BATCH_TRIES = 8
+const BATCH_BASE_MS = 25
+
+const identity = ({ pk, sk }: { readonly pk?: unknown; readonly sk?: unknown }) => `${String(pk)}\n${String(sk)}`
+
+/**
+ * Up to 100 items. Keys that are left unprocessed are asked for again, with jitter, a bounded number of times; then it
+ * throws.
+ */
+const readBatch = async (
+  requests: TableRequests,
+  { sleep, random }: Means,
+  keys: readonly Key[],
+): Promise<readonly (Item | undefined)[]> => {
+  const found = new Map<string, Item>()
+  // A batch that names a key twice is refused.
+  let pending: readonly Key[] = [...new Map(keys.map((key) => [identity(key), key])).values()]
+  for (let tried = 0; pending.length > 0; tried++) {
+    if (tried === BATCH_TRIES) throw new Error('a batch read stayed incomplete')
+    if (tried > 0) await sleep(Math.ceil(random() * BATCH_BASE_MS * 2 ** tried))
+    const answer = await requests.batchGet(pending)
+    for (const item of answer.items) found.set(identity(item), item)
+    const unprocessed = new Set(answer.unprocessed.map(identity))
+    pending = pending.filter((key) => unprocessed.has(identity(key)))
+  }
+  return keys.map((key) => found.get(identity(key)))
+}
+
+/** The table port over single requests: asks again where that helps, and bounds how often. */
+export const retryingTable = (requests: TableRequests, means: Means): Table => ({
+  get: (key) => requests.get(key),
+  getMany: async (keys) => {
+    const batches = Array.from({ length: Math.ceil(keys.length / BATCH_LIMIT) }, (_, at) =>
+      keys.slice(at * BATCH_LIMIT, (at + 1) * BATCH_LIMIT),
+    )
+    return (await Promise.all(batches.map((some) => readBatch(requests, means, some)))).flat()
+  },
+  query: (input) => requests.query(input),
+  write: (step) => retryingContention(requests, means, { attempt: () => requests.write(step) }),
+  transact: async <Name extends string>(
+    steps: Steps<Name>,
+    options?: { readonly freshUntil: Timestamp },
+  ): Promise<TransactOutcome<Name>> => {
+    const names: Name[] = []
+    const parts: Step[] = []
+    for (const name in steps) {
+      const step = steps[name]
+      if (!step) continue
+      names.push(name)
+      parts.push(step)
+    }
+    const outcome = await retryingContention(requests, means, {
+      attempt: () => requests.transact(parts),
+      isStale: () => options !== undefined && means.now() > options.freshUntil,
+    })
+    if (outcome.applied) return outcome
+    const refusedBy = names[outcome.refusedAt]
+    if (refusedBy === undefined) throw new Error('a step was refused that was not asked for')
+    return { applied: false, refusedBy, item: outcome.item }
+  },
+})

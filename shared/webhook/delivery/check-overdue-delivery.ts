@@ -1,0 +1,24 @@
+import type { Deps } from '../../deps.ts'
+import type { DeliveryId } from '../../ids.ts'
+import { addMs } from '../../time.ts'
+import { sendDeliveryMessage } from './delivery-message.ts'
+import { findDelivery, postponeDelivery } from './delivery-store.ts'
+import { overdueAfterMs } from './retry-schedule.ts'
+
+/**
+ * Due work `delivery`: sends the message of an overdue attempt again. Messages get lost when a worker dies between
+ * recording a failure and sending the next message, and when a queue drops what it held; the row never does. A message
+ * too many is harmless, so the claim comes first and a crash behind it costs one more wait. Answers whether it sent.
+ */
+export const checkOverdueDelivery = async (
+  deps: Pick<Deps, 'table' | 'queues' | 'now'>,
+  deliveryId: DeliveryId,
+): Promise<boolean> => {
+  const delivery = await findDelivery(deps, deliveryId)
+  if (delivery?.status !== 'scheduled' || delivery.dueAt === undefined || delivery.dueAt > deps.now()) return false
+  const resends = delivery.resends + 1
+  const dueAt = addMs(deps.now(), overdueAfterMs(resends))
+  if (!(await postponeDelivery(deps, delivery, dueAt, resends))) return false
+  await sendDeliveryMessage(deps, delivery, 0)
+  return true
+}

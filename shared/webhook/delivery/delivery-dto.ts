@@ -1,0 +1,35 @@
+import * as v from 'valibot'
+import { notFound } from '../../errors.ts'
+import { type DeliveryId, DeliveryIdSchema } from '../../ids.ts'
+import type { Delivery, DeliveryAttempt } from './delivery.ts'
+
+/** Throws 404: an id of a wrong shape is one that does not exist (design section 5). */
+export const parseDeliveryId = (text: string): DeliveryId => {
+  const parsed = v.safeParse(DeliveryIdSchema, text)
+  if (!parsed.success) throw notFound('delivery')
+  return parsed.output
+}
+
+/** A delivery as operators see it (design section 7). Every field is always there; what has no value is null. */
+export const toDeliveryDto = (delivery: Delivery, attempts: readonly DeliveryAttempt[]) => ({
+  delivery_id: delivery.deliveryId,
+  event_id: delivery.eventId,
+  event: delivery.eventType,
+  client_id: delivery.clientId,
+  endpoint_id: delivery.endpointId,
+  url: delivery.url,
+  status: delivery.status,
+  next_attempt_at: delivery.nextAttemptAt ?? null,
+  created_at: delivery.createdAt,
+  attempts: attempts.map(toAttemptDto),
+})
+export type DeliveryDto = ReturnType<typeof toDeliveryDto>
+
+const toAttemptDto = (attempt: DeliveryAttempt) => ({
+  number: attempt.number,
+  at: attempt.at,
+  duration_ms: attempt.durationMs,
+  http_status: attempt.httpStatus ?? null,
+  error: attempt.error ?? null,
+  response_body: attempt.responseBody ?? null,
+})

@@ -1,0 +1,111 @@
+import * as v from 'valibot'
+import { invalid } from '../../errors.ts'
+import { EVENT_TYPES, type Event } from '../../event/event.ts'
+import { type EventPosition, listClientEventsSince } from '../../event/event-store.ts'
+import { type ClientId, deliveryIdFor, type EndpointId, EventIdSchema, PaymentIdSchema } from '../../ids.ts'
+import { auditStep } from '../../operator/audit.ts'
+import { type Timestamp, TimestampSchema } from '../../time.ts'
+import { type Endpoint, subscribes } from '../endpoint/endpoint.ts'
+import { sendDeliveryMessage } from './delivery-message.ts'
+import { findDeliveries, insertDelivery } from './delivery-store.ts'
+import { newDelivery } from './new-delivery.ts'
+import { type RedeliverDeps, redeliverFinished, requireEnabledEndpoint } from './redeliver.ts'
+import type { FinishedStatus } from './redeliver-dto.ts'
+
+/** Events examined by one call; the answer's cursor continues behind them. */
+const EVENTS_PER_CALL = 100
+
+export type EndpointRedelivery = {
+  readonly clientId: ClientId
+  readonly endpointId: EndpointId
+  readonly operator: string
+  readonly since: Timestamp
+  /** Only deliveries of this status; by default all that the merchant did not get. */
+  readonly status: FinishedStatus | undefined
+  readonly cursor: string | undefined
+}
+
+/**
+ * Goes through the client's events fired since a time and sends again what the endpoint did not get: deliveries that
+ * were abandoned or skipped, and ones that never were, because the endpoint was registered or subscribed later (that is
+ * how a rotation loses nothing). Deliveries in progress are passed over, so repeating a call that failed half-way is
+ * safe. Throws 404 and 422 as for one delivery.
+ */
+export const redeliverToEndpoint = async (
+  deps: RedeliverDeps,
+  input: EndpointRedelivery,
+): Promise<{ readonly count: number; readonly next: string | undefined }> => {
+  const { clientId, endpointId, operator, since, status } = input
+  const after = input.cursor === undefined ? undefined : decodeCursor(input.cursor, since)
+  const endpoint = await requireEnabledEndpoint(deps, clientId, endpointId)
+  const page = await listClientEventsSince(deps, { clientId, since, limit: EVENTS_PER_CALL, after })
+  const found = await findDeliveries(
+    deps,
+    page.events.map(({ eventId }) => deliveryIdFor(eventId, endpointId)),
+  )
+  const deliveries = new Map(found.map((delivery) => [delivery.eventId, delivery]))
+  let count = 0
+  for (const event of page.events) {
+    const delivery = deliveries.get(event.eventId)
+    if (delivery) {
+      const wanted = status === undefined ? delivery.status !== 'succeeded' : delivery.status === status
+      if (wanted && (await redeliverFinished(deps, delivery, operator))) count += 1
+    } else if (status === undefined && subscribes(endpoint, event.type)) {
+      if (await deliverMissing(deps, event, endpoint, operator)) count += 1
+    }
+  }
+  const last = page.events.at(-1)
+  return { count, next: page.more && last ? encodeCursor(last) : undefined }
+}
+
+/** False when fan-out has made the delivery meanwhile. */
+const deliverMissing = async (
+  deps: RedeliverDeps,
+  { eventId, type: eventType, body, firedAt }: Event,
+  endpoint: Endpoint,
+  operator: string,
+): Promise<boolean> => {
+  const delivery = newDelivery({ eventId, eventType, body, firedAt }, endpoint, deps.now())
+  const { applied } = await deps.table.transact({
+    delivery: insertDelivery(delivery),
+    audit: auditStep(deps, {
+      subject: delivery.deliveryId,
+      operator,
+      action: 'redeliver',
+      after: { status: 'scheduled' },
+    }),
+  })
+  if (applied) await sendDeliveryMessage(deps, delivery, 0)
+  return applied
+}
+
+/** Where a call stopped. Whose events they are is not in it: a cursor must not lead into another client's. */
+const CursorSchema = v.strictObject({
+  event_id: EventIdSchema,
+  payment_id: PaymentIdSchema,
+  type: v.picklist(EVENT_TYPES),
+  fired_at: TimestampSchema,
+})
+
+const encodeCursor = ({ eventId, paymentId, type, firedAt }: Event): string => {
+  const position = { event_id: eventId, payment_id: paymentId, type, fired_at: firedAt }
+  return Buffer.from(JSON.stringify(position)).toString('base64url')
+}
+
+const decodeCursor = (text: string, since: Timestamp): EventPosition => {
+  const parsed = v.safeParse(CursorSchema, jsonOf(Buffer.from(text, 'base64url').toString('utf8')))
+  if (!parsed.success || parsed.output.fired_at < since) {
+    const reason = 'must be the `next` of an earlier answer to the same since'
+    throw invalid(`cursor: ${reason}`, { cursor: [reason] })
+  }
+  const { event_id: eventId, payment_id: paymentId, type, fired_at: firedAt } = parsed.output
+  return { eventId, paymentId, type, firedAt }
+}
+
+const jsonOf = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

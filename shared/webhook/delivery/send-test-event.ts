@@ -1,0 +1,45 @@
+import * as v from 'valibot'
+import type { Deps } from '../../deps.ts'
+import { assertInvariant, invalid } from '../../errors.ts'
+import { TEST_EVENT_TYPE } from '../../event/event.ts'
+import { type ClientId, type EndpointId, EventIdSchema } from '../../ids.ts'
+import { auditStep } from '../../operator/audit.ts'
+import { envelopeBody } from '../../payment/outbox.ts'
+import { requireEndpoint } from '../endpoint/change-endpoint.ts'
+import type { Delivery } from './delivery.ts'
+import { sendDeliveryMessage } from './delivery-message.ts'
+import { insertDelivery } from './delivery-store.ts'
+import { newDelivery } from './new-delivery.ts'
+
+type TestDeps = Pick<Deps, 'table' | 'queues' | 'now' | 'newId'>
+
+type Target = { readonly clientId: ClientId; readonly endpointId: EndpointId; readonly operator: string }
+
+/**
+ * Sends a `gateway.test` event to one endpoint, whatever its event types: signed, retried and listed like any other, but
+ * about no payment and without an event row (design section 5). Throws 404, and 422 for a disabled endpoint.
+ */
+export const sendTestEvent = async (deps: TestDeps, { clientId, endpointId, operator }: Target): Promise<Delivery> => {
+  const endpoint = await requireEndpoint(deps, { clientId, endpointId })
+  if (!endpoint.enabled) throw endpointDisabled()
+  const now = deps.now()
+  const eventId = v.parse(EventIdSchema, deps.newId())
+  const body = envelopeBody(TEST_EVENT_TYPE, eventId, now, { client_id: clientId, endpoint_id: endpointId })
+  const delivery = newDelivery({ eventId, eventType: TEST_EVENT_TYPE, body, firedAt: now }, endpoint, now)
+  const { applied } = await deps.table.transact({
+    delivery: insertDelivery(delivery),
+    audit: auditStep(deps, {
+      subject: endpointId,
+      operator,
+      action: 'send-test-event',
+      after: { delivery_id: delivery.deliveryId },
+    }),
+  })
+  assertInvariant(applied, 'a new test event has the id of another one')
+  await sendDeliveryMessage(deps, delivery, 0)
+  return delivery
+}
+
+/** 422 for whatever would send to an endpoint that is switched off. */
+export const endpointDisabled = () =>
+  invalid('the endpoint is disabled', undefined, 'Enable it with update-endpoint, then try again.')

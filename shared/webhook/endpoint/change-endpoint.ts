@@ -1,0 +1,83 @@
+import type { Deps } from '../../deps.ts'
+import { GatewayError, notFound } from '../../errors.ts'
+import type { ClientId, EndpointId } from '../../ids.ts'
+import { auditStep } from '../../operator/audit.ts'
+import type { Step } from '../../table/step.ts'
+import type { Endpoint } from './endpoint.ts'
+import { toEndpointDto } from './endpoint-dto.ts'
+import { changeEndpoint, entombEndpoint, findEndpoint } from './endpoint-store.ts'
+
+type ChangeDeps = Pick<Deps, 'table' | 'now' | 'newId'>
+
+type Target = { readonly clientId: ClientId; readonly endpointId: EndpointId }
+
+/** An endpoint of this client that is not deleted. Throws 404 otherwise, whoever else it may belong to. */
+export const requireEndpoint = async (
+  deps: Pick<Deps, 'table'>,
+  { clientId, endpointId }: Target,
+): Promise<Endpoint> => {
+  const endpoint = await findEndpoint(deps, clientId, endpointId)
+  if (!endpoint || endpoint.deletedAt !== undefined) throw notFound('endpoint')
+  return endpoint
+}
+
+type Update = Target & {
+  readonly operator: string
+  readonly enabled: boolean | undefined
+  readonly eventTypes: Endpoint['eventTypes'] | undefined
+}
+
+/** Enables, disables or subscribes anew; a change that changes nothing leaves no record. What the endpoint missed meanwhile is `redeliver`'s. */
+export const updateEndpoint = async (
+  deps: ChangeDeps,
+  { clientId, endpointId, operator, enabled, eventTypes }: Update,
+): Promise<Endpoint> => {
+  const before = await requireEndpoint(deps, { clientId, endpointId })
+  const after = { ...before, enabled: enabled ?? before.enabled, eventTypes: eventTypes ?? before.eventTypes }
+  if (after.enabled === before.enabled && String(after.eventTypes) === String(before.eventTypes)) return before
+  await write(deps, {
+    endpoint: changeEndpoint(before, { enabled: after.enabled, eventTypes: after.eventTypes }),
+    audit: auditStep(deps, {
+      subject: endpointId,
+      operator,
+      action: 'update-endpoint',
+      before: toEndpointDto(before),
+      after: toEndpointDto(after),
+    }),
+  })
+  return after
+}
+
+/**
+ * Deletes an endpoint: its deliveries under way become `skipped`, and its secret goes last. Repeating it on a deleted
+ * one removes a secret that a crash has left and answers the same.
+ */
+export const deleteEndpoint = async (
+  deps: ChangeDeps & Pick<Deps, 'secrets'>,
+  { clientId, endpointId, operator }: Target & { readonly operator: string },
+): Promise<Endpoint> => {
+  const before = await findEndpoint(deps, clientId, endpointId)
+  if (!before) throw notFound('endpoint')
+  const after = { ...before, enabled: false, deletedAt: before.deletedAt ?? deps.now() }
+  if (before.deletedAt === undefined) {
+    await write(deps, {
+      endpoint: entombEndpoint(before, after.deletedAt),
+      audit: auditStep(deps, {
+        subject: endpointId,
+        operator,
+        action: 'delete-endpoint',
+        before: toEndpointDto(before),
+      }),
+    })
+  }
+  await deps.secrets.remove(before.secretName)
+  return after
+}
+
+const write = async (deps: ChangeDeps, steps: { readonly endpoint: Step; readonly audit: Step }): Promise<void> => {
+  const { applied } = await deps.table.transact(steps)
+  if (applied) return
+  throw new GatewayError('conflict', 'the endpoint was changed by somebody else meanwhile', {
+    actionHint: 'Look at it with list-endpoints and try again.',
+  })
+}

@@ -1,0 +1,36 @@
+import * as v from 'valibot'
+import { notFound } from '../../errors.ts'
+import { EVENT_TYPES } from '../../event/event.ts'
+import { type EndpointId, EndpointIdSchema } from '../../ids.ts'
+import { ALL_EVENTS, type Endpoint } from './endpoint.ts'
+
+const MAX_URL = 2_048
+
+/** What an operator may say about an endpoint (spec 2.4), under its names in design section 7. */
+export const ENDPOINT_FIELDS = {
+  url: v.pipe(v.string(), v.maxLength(MAX_URL, `at most ${MAX_URL} characters`)),
+  event_types: v.pipe(
+    v.array(v.picklist([...EVENT_TYPES, ALL_EVENTS])),
+    v.minLength(1, 'must name at least one event type'),
+    v.check((types) => new Set(types).size === types.length, 'must not name an event type twice'),
+    v.check((types) => !types.includes(ALL_EVENTS) || types.length === 1, 'must be ["*"] alone, or a list of names'),
+  ),
+  enabled: v.boolean(),
+}
+
+/** Throws 404: an id of a wrong shape is one that does not exist (design section 5). */
+export const parseEndpointId = (text: string): EndpointId => {
+  const parsed = v.safeParse(EndpointIdSchema, text)
+  if (!parsed.success) throw notFound('endpoint')
+  return parsed.output
+}
+
+/** An endpoint as operators see it: everything but its secret. */
+export const toEndpointDto = (endpoint: Endpoint) => ({
+  endpoint_id: endpoint.endpointId,
+  client_id: endpoint.clientId,
+  url: endpoint.url,
+  event_types: endpoint.eventTypes,
+  enabled: endpoint.enabled,
+  created_at: endpoint.createdAt,
+})

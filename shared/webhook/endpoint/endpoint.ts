@@ -1,0 +1,24 @@
+import * as v from 'valibot'
+import { EVENT_TYPES } from '../../event/event.ts'
+import { ClientIdSchema, EndpointIdSchema } from '../../ids.ts'
+import { TimestampSchema } from '../../time.ts'
+
+export const ALL_EVENTS = '*'
+
+/** Where a client wants its webhooks (spec 2.4). Deleting leaves a tombstone, so that a late delivery finds its end. */
+export const EndpointSchema = v.object({
+  endpointId: EndpointIdSchema,
+  clientId: ClientIdSchema,
+  url: v.string(),
+  eventTypes: v.array(v.union([v.picklist(EVENT_TYPES), v.literal(ALL_EVENTS)])),
+  enabled: v.boolean(),
+  secretName: v.string(),
+  createdAt: TimestampSchema,
+  deletedAt: v.optional(TimestampSchema),
+})
+export type Endpoint = v.InferOutput<typeof EndpointSchema>
+
+/** True when the endpoint wants events of this type, be it enabled or not. */
+export const subscribes = (endpoint: Endpoint, eventType: string): boolean =>
+  endpoint.deletedAt === undefined &&
+  endpoint.eventTypes.some((wanted) => wanted === ALL_EVENTS || wanted === eventType)

@@ -1,0 +1,21 @@
+import { findClient } from '../../client/client-store.ts'
+import type { Deps } from '../../deps.ts'
+import { notFound } from '../../errors.ts'
+import type { ClientId } from '../../ids.ts'
+import { firstOfPage, type Page } from '../../page.ts'
+import type { Endpoint } from './endpoint.ts'
+import { listAllEndpoints } from './endpoint-store.ts'
+
+/** A client's endpoints that are not deleted, newest first. Throws 404 for an unknown client. */
+export const listEndpoints = async (
+  deps: Pick<Deps, 'table'>,
+  clientId: ClientId,
+  page: Page,
+): Promise<readonly Endpoint[]> => {
+  if (!(await findClient(deps, clientId))) throw notFound('client')
+  const live = (await listAllEndpoints(deps, clientId)).filter(({ deletedAt }) => deletedAt === undefined)
+  return live.toSorted(newestFirst).slice(firstOfPage(page), firstOfPage(page) + page.perPage)
+}
+
+const sortKey = ({ createdAt, endpointId }: Endpoint) => `${createdAt} ${endpointId}`
+const newestFirst = (a: Endpoint, b: Endpoint) => (sortKey(a) < sortKey(b) ? 1 : -1)

@@ -1,0 +1,77 @@
+import * as v from 'valibot'
+import { findClient } from '../../client/client-store.ts'
+import type { Deps } from '../../deps.ts'
+import { assertInvariant, invalid, notFound } from '../../errors.ts'
+import { type ClientId, EndpointIdSchema } from '../../ids.ts'
+import { auditStep } from '../../operator/audit.ts'
+import { endpointSecretName } from '../../secrets.ts'
+import type { Endpoint } from './endpoint.ts'
+import { toEndpointDto } from './endpoint-dto.ts'
+import { insertEndpoint, listAllEndpoints } from './endpoint-store.ts'
+import { assertSafeUrl } from './safe-url.ts'
+
+type RegisterDeps = Pick<Deps, 'table' | 'stage' | 'secrets' | 'resolveHost' | 'randomBytes' | 'now' | 'newId'>
+
+/** Endpoints of one client in use: each one costs every event of that client a delivery. */
+const MAX_LIVE_ENDPOINTS = 50
+/** Deleted ones counted: all of them are read at each fan-out. */
+const MAX_ENDPOINTS_EVER = 1_000
+
+const SECRET_BYTES = 32
+
+type Registration = {
+  readonly clientId: ClientId
+  readonly operator: string
+  readonly url: string
+  readonly eventTypes: Endpoint['eventTypes']
+}
+
+/**
+ * Registers an endpoint, enabled, and answers its signing secret, which is shown this once (spec 2.4). The secret comes
+ * first: a crash leaves one that nobody uses, never an endpoint without. Repeating it makes a second endpoint, as a
+ * rotation wants (spec 6.4).
+ */
+export const registerEndpoint = async (
+  deps: RegisterDeps,
+  { clientId, operator, url, eventTypes }: Registration,
+): Promise<{ readonly endpoint: Endpoint; readonly signingSecret: string }> => {
+  if (!(await findClient(deps, clientId))) throw notFound('client')
+  await assertSafeUrl(url, { allowLoopback: deps.stage.allowLoopbackWebhooks }, deps.resolveHost)
+  await assertRoomForOneMore(deps, clientId)
+  const endpointId = v.parse(EndpointIdSchema, deps.newId())
+  const endpoint: Endpoint = {
+    endpointId,
+    clientId,
+    url,
+    eventTypes,
+    enabled: true,
+    secretName: endpointSecretName(deps.stage.name, endpointId),
+    createdAt: deps.now(),
+  }
+  // Standard base64: most libraries that verify Standard Webhooks refuse the other alphabet.
+  const signingSecret = `whsec_${deps.randomBytes(SECRET_BYTES).toString('base64')}`
+  await deps.secrets.create(endpoint.secretName, signingSecret)
+  const { applied } = await deps.table.transact({
+    endpoint: insertEndpoint(endpoint),
+    audit: auditStep(deps, {
+      subject: endpointId,
+      operator,
+      action: 'register-endpoint',
+      after: toEndpointDto(endpoint),
+    }),
+  })
+  assertInvariant(applied, 'a new endpoint has the id of another one')
+  return { endpoint, signingSecret }
+}
+
+const assertRoomForOneMore = async (deps: RegisterDeps, clientId: ClientId): Promise<void> => {
+  const endpoints = await listAllEndpoints(deps, clientId)
+  const live = endpoints.filter(({ deletedAt }) => deletedAt === undefined)
+  // The one that no deleting helps against comes first.
+  if (endpoints.length >= MAX_ENDPOINTS_EVER) {
+    throw invalid(`a client has at most ${MAX_ENDPOINTS_EVER} endpoints, deleted ones counted`)
+  }
+  if (live.length >= MAX_LIVE_ENDPOINTS) {
+    throw invalid(`a client has at most ${MAX_LIVE_ENDPOINTS} endpoints`, undefined, 'Delete one that is not used.')
+  }
+}

@@ -1,0 +1,76 @@
+import { isIP } from 'node:net'
+import { invalid } from '../../errors.ts'
+import type { ResolvedAddress, ResolveHost } from '../../resolve-host.ts'
+import { isPublicAddress } from './safe-address.ts'
+
+/** Stage local only may reach loopback addresses (design section 6). */
+export type UrlRules = { readonly allowLoopback: boolean }
+
+export type UrlVerdict =
+  | { readonly allowed: true; readonly url: URL }
+  | { readonly allowed: false; readonly reason: string }
+
+/** The only hosts that count as loopback in stage local, and where they lead without asking anybody. */
+const LOOPBACK_HOSTS: ReadonlyMap<string, readonly ResolvedAddress[]> = new Map([
+  [
+    'localhost',
+    [
+      { address: '127.0.0.1', family: 4 },
+      { address: '::1', family: 6 },
+    ],
+  ],
+  ['127.0.0.1', [{ address: '127.0.0.1', family: 4 }]],
+  ['[::1]', [{ address: '::1', family: 6 }]],
+])
+
+// The URL parser drops tabs and line ends silently; what is shown to people must be what is called.
+const HIDDEN_CHARACTER = /[\s\p{Cc}]/u
+
+const refused = (reason: string): UrlVerdict => ({ allowed: false, reason })
+
+/**
+ * The rules a webhook's URL must keep at registration and at each delivery: https, no user info, a name and no address.
+ * The parser has turned every other spelling of an IPv4 address (0x7f.1, 2130706433) into the plain one by then.
+ */
+export const inspectUrl = (text: string, rules: UrlRules): UrlVerdict => {
+  if (HIDDEN_CHARACTER.test(text) || !URL.canParse(text)) return refused('must be a full URL')
+  const url = new URL(text)
+  const loopback = rules.allowLoopback && LOOPBACK_HOSTS.has(url.hostname)
+  if (url.protocol !== 'https:' && !(loopback && url.protocol === 'http:')) return refused('must be an https URL')
+  if (url.username !== '' || url.password !== '') return refused('must not carry user info')
+  if (loopback) return { allowed: true, url }
+  if (isIP(url.hostname.replace(/^\[|\]$/g, '')) !== 0) return refused('must name a host, not an address')
+  // RFC 6761: such a name means loopback wherever it is looked up.
+  if (/(^|\.)localhost\.?$/.test(url.hostname)) return refused('must name a host on the public internet')
+  return { allowed: true, url }
+}
+
+export type AddressVerdict =
+  | { readonly kind: 'allowed'; readonly addresses: readonly ResolvedAddress[] }
+  | { readonly kind: 'refused' }
+  | { readonly kind: 'unresolved' }
+
+/** Where an allowed URL leads. One special address among several refuses them all: names that mix them are attacks. */
+export const inspectAddresses = async (url: URL, rules: UrlRules, resolve: ResolveHost): Promise<AddressVerdict> => {
+  const loopback = rules.allowLoopback ? LOOPBACK_HOSTS.get(url.hostname) : undefined
+  if (loopback) return { kind: 'allowed', addresses: loopback }
+  const addresses = await resolve(url.hostname).catch(() => [])
+  if (addresses.length === 0) return { kind: 'unresolved' }
+  if (!addresses.every(({ address }) => isPublicAddress(address))) return { kind: 'refused' }
+  return { kind: 'allowed', addresses }
+}
+
+const HINT = 'Give the full https URL of a host on the public internet.'
+
+const refuse = (reason: string) => invalid(`url: ${reason}`, { url: [reason] }, HINT)
+
+/**
+ * Throws 422 for a URL no delivery would be sent to. A name that does not resolve yet is accepted: merchants register
+ * before their DNS is ready, and each delivery checks again.
+ */
+export const assertSafeUrl = async (text: string, rules: UrlRules, resolve: ResolveHost): Promise<void> => {
+  const verdict = inspectUrl(text, rules)
+  if (!verdict.allowed) throw refuse(verdict.reason)
+  const { kind } = await inspectAddresses(verdict.url, rules, resolve)
+  if (kind === 'refused') throw refuse('resolves to a private or special address')
+}

@@ -1,0 +1,119 @@
+import type { Deps } from '../../deps.ts'
+import { assertInvariant } from '../../errors.ts'
+import type { DeliveryId } from '../../ids.ts'
+import type { WebhookRequest, WebhookResult } from '../../send-webhook.ts'
+import { addMs, msBetween, SECOND_MS } from '../../time.ts'
+import type { Delivery, DeliveryAttempt } from '../delivery/delivery.ts'
+import { sendDeliveryMessage } from '../delivery/delivery-message.ts'
+import { claimAttempt, findDelivery, skipDelivery } from '../delivery/delivery-store.ts'
+import { hopSeconds } from '../delivery/retry-schedule.ts'
+import type { Endpoint } from '../endpoint/endpoint.ts'
+import { findEndpoint } from '../endpoint/endpoint-store.ts'
+import { type RecordDeps, recordAttempt } from './record-attempt.ts'
+import { signatureOf } from './signature.ts'
+
+type DeliverDeps = RecordDeps & Pick<Deps, 'secrets' | 'sendWebhook' | 'newId'>
+
+export type DeliveryMessage = { readonly deliveryId: DeliveryId; readonly attempt: number }
+
+/** Longer than an attempt can take, so that a claim that has run out belongs to a worker that died. */
+const CLAIM_MS = 30 * SECOND_MS
+
+type DropReason = 'unknown_delivery' | 'finished' | 'attempt_made' | 'claimed' | 'claim_lost'
+
+/**
+ * Works off one message (spec 6.4). The row is the truth and the message only says "look", so messages may come twice,
+ * late or never. Each attempt number is claimed once, ever, and makes one POST at most: eight in a round, whatever
+ * crashes. A worker that dies after its POST leaves a claim that runs out, which the next message records as a failure.
+ *
+ * Throws only where nothing is lost by it: the queue's next try of the message looks at the row again.
+ */
+export const deliverWebhook = async (deps: DeliverDeps, message: DeliveryMessage): Promise<void> => {
+  const delivery = await findDelivery(deps, message.deliveryId)
+  if (!delivery) return drop(deps, message, 'unknown_delivery')
+  if (delivery.status !== 'scheduled') return drop(deps, message, 'finished')
+  if (message.attempt <= delivery.attempts) return drop(deps, message, 'attempt_made')
+  if (delivery.claimToken !== undefined) return meetClaim(deps, delivery)
+  assertInvariant(delivery.nextAttemptAt !== undefined, 'a scheduled delivery says when')
+  const waitMs = msBetween(deps.now(), delivery.nextAttemptAt)
+  if (waitMs > 0) return requeue(deps, delivery, waitMs)
+  const endpoint = await findEndpoint(deps, delivery.clientId, delivery.endpointId)
+  if (!endpoint?.enabled || endpoint.deletedAt !== undefined) return skip(deps, delivery)
+  return attemptDelivery(deps, delivery, endpoint)
+}
+
+const idsOf = ({ deliveryId, attempts }: Delivery): DeliveryMessage => ({ deliveryId, attempt: attempts + 1 })
+
+const drop = (deps: DeliverDeps, { deliveryId, attempt }: DeliveryMessage, reason: DropReason): void =>
+  deps.log.info('delivery.dropped', { delivery_id: deliveryId, attempt, reason })
+
+/** A live claim is somebody's work; one that ran out is a crash after which nobody knows what the merchant got. */
+const meetClaim = async (deps: DeliverDeps, delivery: Delivery): Promise<void> => {
+  assertInvariant(delivery.claimedUntil !== undefined, 'a claim says until when')
+  if (delivery.claimedUntil > deps.now()) return drop(deps, idsOf(delivery), 'claimed')
+  const recorded = await recordAttempt(deps, delivery, {
+    number: delivery.attempts + 1,
+    at: addMs(delivery.claimedUntil, -CLAIM_MS),
+    durationMs: 0,
+    error: 'unknown',
+  })
+  if (!recorded) drop(deps, idsOf(delivery), 'claim_lost')
+}
+
+/** SQS holds a message 15 minutes at most: a longer wait is taken in hops. */
+const requeue = async (deps: DeliverDeps, delivery: Delivery, waitMs: number): Promise<void> => {
+  const delaySeconds = hopSeconds(waitMs)
+  await sendDeliveryMessage(deps, delivery, delaySeconds)
+  deps.log.info('delivery.requeued', { delivery_id: delivery.deliveryId, delay_seconds: delaySeconds })
+}
+
+const skip = async (deps: DeliverDeps, delivery: Delivery): Promise<void> => {
+  if (!(await skipDelivery(deps, delivery))) return drop(deps, idsOf(delivery), 'claimed')
+  deps.log.warn('delivery.skipped', {
+    delivery_id: delivery.deliveryId,
+    endpoint_id: delivery.endpointId,
+    client_id: delivery.clientId,
+  })
+}
+
+const SECRET_MISSING: WebhookResult = {
+  delivered: false,
+  httpStatus: undefined,
+  error: 'secret_missing',
+  responseBody: undefined,
+  durationMs: 0,
+}
+
+const attemptDelivery = async (deps: DeliverDeps, delivery: Delivery, endpoint: Endpoint): Promise<void> => {
+  // Read before the claim: a secret that cannot be read now throws, and no attempt is counted for our own trouble.
+  const signingSecret = await deps.secrets.get(endpoint.secretName)
+  const at = deps.now()
+  const claimed = await claimAttempt(deps, delivery, { token: deps.newId(), until: addMs(at, CLAIM_MS) })
+  if (!claimed) return drop(deps, idsOf(delivery), 'claimed')
+  const result =
+    signingSecret === undefined ? SECRET_MISSING : await deps.sendWebhook(webhookRequest(claimed, signingSecret))
+  const attempt: DeliveryAttempt = {
+    number: claimed.attempts + 1,
+    at,
+    durationMs: result.durationMs,
+    httpStatus: result.httpStatus,
+    error: result.delivered ? undefined : (result.error ?? 'unknown'),
+    responseBody: result.responseBody,
+  }
+  if (!(await recordAttempt(deps, claimed, attempt))) drop(deps, idsOf(claimed), 'claim_lost')
+}
+
+/** Spec 6.2: the stored bytes as they are, signed with the endpoint's secret. */
+const webhookRequest = (delivery: Delivery, signingSecret: string): WebhookRequest => {
+  const body = Buffer.from(delivery.body, 'utf8')
+  return {
+    url: delivery.url,
+    headers: {
+      'Content-Type': 'application/json',
+      'X-Gateway-Event': delivery.eventType,
+      'X-Gateway-Signature': signatureOf(signingSecret, body),
+      'X-Gateway-Delivery-Id': delivery.deliveryId,
+    },
+    body,
+  }
+}

@@ -1,0 +1,71 @@
+import type { Deps } from '../../deps.ts'
+import { addMs, msBetween } from '../../time.ts'
+import type { Delivery, DeliveryAttempt } from '../delivery/delivery.ts'
+import { ALERT_GRACE_MS, publishDeliveryAlert } from '../delivery/delivery-alert.ts'
+import { sendDeliveryMessage } from '../delivery/delivery-message.ts'
+import { type AfterAttempt, settleAttempt } from '../delivery/delivery-store.ts'
+import { hopSeconds, waitAfterFailureMs } from '../delivery/retry-schedule.ts'
+
+export type RecordDeps = Pick<Deps, 'table' | 'queues' | 'alerts' | 'log' | 'now'>
+
+/**
+ * Writes down a claimed attempt and does what follows: nothing after a success, the next message after a failure, the
+ * operators' alert after the last failure of a round (spec 6.4). False when the claim had run out and the attempt was
+ * recorded as lost by another worker; then nothing is changed.
+ *
+ * Throws when the next message cannot be sent. The attempt is recorded all the same, so the queue's next try of this
+ * message finds it old and drops it, and due work sends the next attempt's message two minutes after it was due.
+ */
+export const recordAttempt = async (
+  deps: RecordDeps,
+  claimed: Delivery,
+  attempt: DeliveryAttempt,
+): Promise<boolean> => {
+  const waitMs = waitAfterFailureMs(attempt.number - claimed.roundStart)
+  const after = afterAttempt(deps, attempt, waitMs)
+  if (!(await settleAttempt(deps, claimed, attempt, after))) return false
+  const recorded = { ...claimed, attempts: attempt.number }
+  const fields = {
+    delivery_id: claimed.deliveryId,
+    event_id: claimed.eventId,
+    endpoint_id: claimed.endpointId,
+    client_id: claimed.clientId,
+    attempt: attempt.number,
+    duration_ms: attempt.durationMs,
+    http_status: attempt.httpStatus,
+    error: attempt.error,
+  }
+  switch (after.status) {
+    case 'succeeded':
+      deps.log.info('delivery.succeeded', { ...fields, announced_ms: announcedMs(deps, claimed) })
+      break
+    case 'scheduled':
+      deps.log.warn('delivery.failed', { ...fields, next_attempt_at: after.nextAttemptAt })
+      await sendDeliveryMessage(deps, recorded, hopSeconds(waitMs ?? 0))
+      break
+    case 'abandoned':
+      deps.log.error('delivery.abandoned', fields)
+      await alertOperators(deps, recorded)
+      break
+  }
+  return true
+}
+
+/** From paid to announced: what a merchant waits for. Not told of rounds that an operator began anew. */
+const announcedMs = (deps: Pick<Deps, 'now'>, { eventType, roundStart, firedAt }: Delivery): number | undefined =>
+  eventType === 'payment.succeeded' && roundStart === 0 ? msBetween(firedAt, deps.now()) : undefined
+
+const afterAttempt = (deps: Pick<Deps, 'now'>, attempt: DeliveryAttempt, waitMs: number | undefined): AfterAttempt => {
+  if (attempt.error === undefined) return { status: 'succeeded' }
+  if (waitMs === undefined) return { status: 'abandoned', alertDueAt: addMs(deps.now(), ALERT_GRACE_MS) }
+  return { status: 'scheduled', nextAttemptAt: addMs(deps.now(), waitMs) }
+}
+
+/** The row says the alert is owed, so a topic that does not answer now is due work's to try again. */
+const alertOperators = async (deps: RecordDeps, abandoned: Delivery): Promise<void> => {
+  try {
+    await publishDeliveryAlert(deps, abandoned)
+  } catch (error) {
+    deps.log.error('alert.failed', { delivery_id: abandoned.deliveryId }, error)
+  }
+}

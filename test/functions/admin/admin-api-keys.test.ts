@@ -1,0 +1,195 @@
+import { describe, expect, it } from 'vitest'
+import { handler as issueApiKey } from '../../../functions/admin/issue-api-key.ts'
+import { handler as listApiKeys } from '../../../functions/admin/list-api-keys.ts'
+import { handler as revokeApiKey } from '../../../functions/admin/revoke-api-key.ts'
+import { keyIdOf } from '../../../shared/client/api-key.ts'
+import { authenticate } from '../../../shared/client/authenticate.ts'
+import { apiKeyKey, auditPk } from '../../../shared/table/keys.ts'
+import { addMs } from '../../../shared/time.ts'
+import { aClientId, issueKey, registerClient } from '../../support/client-builders.ts'
+import { invokeAdmin } from '../../support/invoke-admin.ts'
+import { type TestDeps, testDeps } from '../../support/test-deps.ts'
+
+const auditTrail = async (deps: TestDeps, subject: string) => {
+  const { items } = await deps.table.query({ partition: [auditPk(subject)], limit: 100 })
+  return items.map(({ action, operator }) => ({ action, operator }))
+}
+
+const field = (body: object, name: string): string => String(Object(body)[name])
+
+describe('issue-api-key (design section 7)', () => {
+  it('answers a key that works, once, and stores only its hash', async () => {
+    const deps = testDeps()
+    const client = await registerClient(deps)
+    deps.clock.advance(1)
+
+    const { status, body } = await invokeAdmin(issueApiKey, deps, { operator: 'ana', client_id: client.clientId })
+
+    const text = field(body, 'api_key')
+    const keyId = keyIdOf(text)
+    expect(status).toBe(200)
+    expect(body).toStrictEqual({
+      api_key: text,
+      key_id: keyId,
+      client_id: client.clientId,
+      prefix: text.slice(0, `gk_test_${client.clientId}_`.length + 4),
+      created_at: deps.now(),
+      expires_at: null,
+      revoked_at: null,
+    })
+    expect(await authenticate(deps, `Bearer ${text}`)).toStrictEqual(client)
+    const { items } = await deps.table.query({ partition: [auditPk(client.clientId)], limit: 100 })
+    const stored = JSON.stringify([await deps.table.get(apiKeyKey(keyId)), items, deps.lines])
+    expect(stored).toContain(keyId)
+    expect(stored).not.toContain(text.slice(-43))
+    expect(await auditTrail(deps, client.clientId)).toStrictEqual([
+      { action: 'create-client', operator: 'tester' },
+      { action: 'issue-api-key', operator: 'ana' },
+    ])
+  })
+
+  it('gives a key the expiry asked for', async () => {
+    const deps = testDeps()
+    const { clientId } = await registerClient(deps)
+
+    const { body } = await invokeAdmin(issueApiKey, deps, {
+      operator: 'ana',
+      client_id: clientId,
+      expires_in_seconds: 3_600,
+    })
+
+    expect(field(body, 'expires_at')).toBe(addMs(deps.now(), 3_600_000))
+  })
+
+  it.each([0, -1, 1.5, '60', null, 1e12])('refuses an expiry of %j', async (expiresInSeconds) => {
+    const deps = testDeps()
+    const { clientId } = await registerClient(deps)
+
+    const answer = await invokeAdmin(issueApiKey, deps, {
+      operator: 'ana',
+      client_id: clientId,
+      expires_in_seconds: expiresInSeconds,
+    })
+
+    expect(answer).toMatchObject({ status: 422, body: { field_errors: { expires_in_seconds: [expect.any(String)] } } })
+  })
+
+  it.each(['nobody', aClientId()])('makes no key for the unknown client %s', async (clientId) => {
+    const deps = testDeps()
+
+    const answer = await invokeAdmin(issueApiKey, deps, { operator: 'ana', client_id: clientId })
+
+    expect(answer).toStrictEqual({ status: 404, body: { code: 'not_found', message: 'client not found' } })
+    expect(await auditTrail(deps, clientId)).toStrictEqual([])
+  })
+
+  it('refuses to write over a key that exists', async () => {
+    const deps = testDeps()
+    const { clientId } = await registerClient(deps)
+    const repeating = { ...deps, randomBytes: (length: number) => Buffer.alloc(length, clientId) }
+    const { key } = await issueKey(repeating, clientId)
+    deps.clock.advance(60)
+
+    const answer = await invokeAdmin(issueApiKey, repeating, { operator: 'ana', client_id: clientId })
+
+    expect(answer.status).toBe(500)
+    expect(await deps.table.get(apiKeyKey(key.keyId))).toMatchObject({ createdAt: key.createdAt })
+    expect(await auditTrail(deps, clientId)).toHaveLength(2)
+  })
+
+  it('requires an operator', async () => {
+    const deps = testDeps()
+    const { clientId } = await registerClient(deps)
+
+    const answer = await invokeAdmin(issueApiKey, deps, { client_id: clientId })
+
+    expect(answer).toMatchObject({ status: 422, body: { field_errors: { operator: ['required'] } } })
+  })
+})
+
+describe('revoke-api-key (design section 7)', () => {
+  it("ends one key and leaves the client's others working", async () => {
+    const deps = testDeps()
+    const client = await registerClient(deps)
+    const [ended, kept] = [await issueKey(deps, client.clientId), await issueKey(deps, client.clientId)]
+    deps.clock.advance(60)
+
+    const answer = await invokeAdmin(revokeApiKey, deps, {
+      operator: 'ana',
+      client_id: client.clientId,
+      key_id: ended.key.keyId,
+    })
+
+    expect(answer).toMatchObject({ status: 200, body: { key_id: ended.key.keyId, revoked_at: deps.now() } })
+    await expect(authenticate(deps, ended.header)).rejects.toMatchObject({ code: 'auth' })
+    expect(await authenticate(deps, kept.header)).toStrictEqual(client)
+  })
+
+  it('answers a second and a simultaneous revocation with the time of the first, and records one', async () => {
+    const deps = testDeps()
+    const { clientId } = await registerClient(deps)
+    const { key } = await issueKey(deps, clientId)
+    const payload = { operator: 'ana', client_id: clientId, key_id: key.keyId }
+    const ticking = { ...deps, now: () => (deps.clock.advance(1), deps.clock.now()) }
+
+    const together = await Promise.all([1, 2, 3].map(() => invokeAdmin(revokeApiKey, ticking, payload)))
+    deps.clock.advance(3_600)
+    const later = await invokeAdmin(revokeApiKey, deps, payload)
+
+    for (const answer of together) expect(answer).toStrictEqual(later)
+    expect((await auditTrail(deps, clientId)).filter(({ action }) => action === 'revoke-api-key')).toHaveLength(1)
+  })
+
+  it("does not reach another client's key, a key that does not exist, or anything that is not a key id", async () => {
+    const deps = testDeps()
+    const [mine, theirs] = [await registerClient(deps), await registerClient(deps)]
+    const { key, header } = await issueKey(deps, theirs.clientId)
+    const keyIds = [key.keyId, keyIdOf('never issued'), 'x', '']
+
+    const answers = await Promise.all(
+      keyIds.map((keyId) =>
+        invokeAdmin(revokeApiKey, deps, { operator: 'ana', client_id: mine.clientId, key_id: keyId }),
+      ),
+    )
+
+    const refusal = { status: 404, body: { code: 'not_found', message: 'api key not found' } }
+    for (const answer of answers) expect(answer).toStrictEqual(refusal)
+    expect(await authenticate(deps, header)).toStrictEqual(theirs)
+  })
+})
+
+describe('list-api-keys (design section 7)', () => {
+  it('shows a client its own keys without their texts, newest first, revoked ones too', async () => {
+    const deps = testDeps()
+    const [mine, theirs] = [await registerClient(deps), await registerClient(deps)]
+    await issueKey(deps, theirs.clientId)
+    const first = await issueKey(deps, mine.clientId)
+    deps.clock.advance(1)
+    const second = await issueKey(deps, mine.clientId, 60)
+    await invokeAdmin(revokeApiKey, deps, { operator: 'ana', client_id: mine.clientId, key_id: first.key.keyId })
+
+    const { body } = await invokeAdmin(listApiKeys, deps, { client_id: mine.clientId })
+
+    const shown = (key: typeof first.key, rest: object) => ({
+      key_id: key.keyId,
+      client_id: mine.clientId,
+      prefix: key.prefix,
+      created_at: key.createdAt,
+      expires_at: null,
+      revoked_at: null,
+      ...rest,
+    })
+    expect(body).toStrictEqual({
+      data: [shown(second.key, { expires_at: second.key.expiresAt }), shown(first.key, { revoked_at: deps.now() })],
+      pagination: { page: 1, per_page: 25 },
+    })
+  })
+
+  it('answers 404 for an unknown client', async () => {
+    const deps = testDeps()
+
+    const answer = await invokeAdmin(listApiKeys, deps, { client_id: aClientId() })
+
+    expect(answer).toStrictEqual({ status: 404, body: { code: 'not_found', message: 'client not found' } })
+  })
+})

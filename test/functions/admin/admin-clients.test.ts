@@ -1,0 +1,195 @@
+import * as v from 'valibot'
+import { describe, expect, it } from 'vitest'
+import { handler as createClient } from '../../../functions/admin/create-client.ts'
+import { handler as getClient } from '../../../functions/admin/get-client.ts'
+import { handler as listClients } from '../../../functions/admin/list-clients.ts'
+import { handler as updateClient } from '../../../functions/admin/update-client.ts'
+import { findClient } from '../../../shared/client/client-store.ts'
+import { type ClientId, ClientIdSchema } from '../../../shared/ids.ts'
+import { auditPk, clientKey, windowKey } from '../../../shared/table/keys.ts'
+import { put } from '../../../shared/table/step.ts'
+import { addMs, HOUR_MS } from '../../../shared/time.ts'
+import { aClient, aClientId, registerClient } from '../../support/client-builders.ts'
+import { recordTable } from '../../support/intercept-table.ts'
+import { invokeAdmin } from '../../support/invoke-admin.ts'
+import { depsWithOwnTable } from '../../support/own-table.ts'
+import { type TestDeps, testDeps } from '../../support/test-deps.ts'
+
+const BANK = { bank_name: 'BCA', bank_account_no: '0123456789', bank_account_name: 'PT Warung Kopi' }
+
+const auditTrail = async (deps: TestDeps, subject: string) => {
+  const { items } = await deps.table.query({ partition: [auditPk(subject)], limit: 100 })
+  return items.map(({ operator, action, before, after, at }) => ({ operator, action, before, after, at }))
+}
+
+const theId = (body: object): ClientId => v.parse(ClientIdSchema, Object(body).client_id)
+
+describe('create-client (design section 7)', () => {
+  it('registers a client from its name alone, with the defaults', async () => {
+    const deps = testDeps()
+
+    const answer = await invokeAdmin(createClient, deps, { operator: 'ana', name: '  Warung Kopi ' })
+
+    const client = {
+      client_id: theId(answer.body),
+      name: 'Warung Kopi',
+      enabled: true,
+      settlement_floor_minor: 10_000,
+      bank: null,
+      return_url: null,
+      rate_limit_per_second: null,
+      created_at: deps.now(),
+    }
+    expect(answer).toStrictEqual({ status: 200, body: client })
+    expect(await invokeAdmin(getClient, deps, { client_id: client.client_id })).toStrictEqual(answer)
+  })
+
+  it('keeps everything it was given, and writes window and audit record with the client', async () => {
+    const deps = testDeps()
+    const fields = {
+      name: 'Toko Buku',
+      enabled: false,
+      settlement_floor_minor: 0,
+      bank: BANK,
+      return_url: 'https://toko.example/thanks',
+      rate_limit_per_second: 50,
+    }
+
+    const { body } = await invokeAdmin(createClient, deps, { operator: 'ana', ...fields })
+
+    const clientId = theId(body)
+    expect(body).toStrictEqual({ client_id: clientId, ...fields, created_at: deps.now() })
+    expect(await deps.table.get(windowKey(clientId))).toStrictEqual({
+      ...windowKey(clientId),
+      settledUntil: addMs(deps.now(), -HOUR_MS),
+      settledMinor: 0,
+      availableMinor: 0,
+      inSettlementMinor: 0,
+      paidOutMinor: 0,
+      payoutsCounted: true,
+    })
+    expect(await auditTrail(deps, clientId)).toStrictEqual([
+      { operator: 'ana', action: 'create-client', before: undefined, after: body, at: deps.now() },
+    ])
+  })
+
+  it('writes nothing at all when the window is refused', async () => {
+    const deps = testDeps()
+    const clientId = aClientId()
+    await deps.table.write(put(windowKey(clientId), { settledUntil: deps.now() }))
+
+    const answer = await invokeAdmin(
+      createClient,
+      { ...deps, newId: () => clientId },
+      { operator: 'ana', name: 'Twin' },
+    )
+
+    expect(answer.status).toBe(500)
+    expect(await findClient(deps, clientId)).toBeUndefined()
+    expect(await auditTrail(deps, clientId)).toStrictEqual([])
+  })
+
+  it('refuses an id that is taken instead of overwriting its client', async () => {
+    const deps = testDeps()
+    const client = aClient()
+    await deps.table.write(put(clientKey(client.clientId), client))
+
+    const answer = await invokeAdmin(
+      createClient,
+      { ...deps, newId: () => client.clientId },
+      { operator: 'ana', name: 'Twin' },
+    )
+
+    expect(answer.status).toBe(500)
+    expect(await findClient(deps, client.clientId)).toStrictEqual(client)
+    expect(await deps.table.get(windowKey(client.clientId))).toBeUndefined()
+  })
+
+  it.each([
+    [{ name: 'x' }, 'operator', 'required'],
+    [{ operator: ' ', name: 'x' }, 'operator', 'must say who asks for the change'],
+    [{ operator: 'ana' }, 'name', 'required'],
+    [{ operator: 'ana', name: ' ' }, 'name', 'must not be empty'],
+    [{ operator: 'ana', name: 'x'.repeat(256) }, 'name', 'at most 255 characters'],
+    [{ operator: 'ana', name: 'x', settlement_floor_minor: -1 }, 'settlement_floor_minor', 'must be >= 0'],
+    [{ operator: 'ana', name: 'x', settlement_floor_minor: null }, 'settlement_floor_minor', expect.any(String)],
+    [{ operator: 'ana', name: 'x', bank: { bank_name: 'BCA' } }, 'bank.bank_account_no', 'required'],
+    [{ operator: 'ana', name: 'x', bank: { ...BANK, swift: 'x' } }, 'bank.swift', 'unknown field'],
+    [
+      { operator: 'ana', name: 'x', return_url: 'http://a.example' },
+      'return_url',
+      'must be an https URL without user info',
+    ],
+    [
+      { operator: 'ana', name: 'x', return_url: 'https://u:p@a.example' },
+      'return_url',
+      'must be an https URL without user info',
+    ],
+    [{ operator: 'ana', name: 'x', rate_limit_per_second: 0 }, 'rate_limit_per_second', 'must be at least 1'],
+    [{ operator: 'ana', name: 'x', rate_limit_per_second: 1.5 }, 'rate_limit_per_second', 'must be an integer'],
+    [{ operator: 'ana', name: 'x', client_id: 'mine' }, 'client_id', 'unknown field'],
+  ])('refuses %j, naming %s', async (payload, field, reason) => {
+    const deps = testDeps()
+
+    const { status, body } = await invokeAdmin(createClient, deps, payload)
+
+    expect(status).toBe(422)
+    expect(body).toMatchObject({ code: 'validation', field_errors: { [field]: [reason] } })
+  })
+})
+
+describe('operator actions on an unknown client', () => {
+  it.each(['not-an-id', '', aClientId()])('answer 404 for %j and write nothing', async (clientId) => {
+    const deps = testDeps()
+
+    const answers = [
+      await invokeAdmin(getClient, deps, { client_id: clientId }),
+      await invokeAdmin(updateClient, deps, { operator: 'ana', client_id: clientId, name: 'x' }),
+    ]
+
+    const refusal = { status: 404, body: { code: 'not_found', message: 'client not found' } }
+    for (const answer of answers) expect(answer).toStrictEqual(refusal)
+    expect(await auditTrail(deps, clientId)).toStrictEqual([])
+  })
+
+  it('does not read for an id of a wrong shape', async () => {
+    const deps = testDeps()
+    const watched = recordTable(deps)
+
+    await invokeAdmin(getClient, watched.deps, { client_id: 'CLIENT' })
+
+    expect(watched.calls).toStrictEqual([])
+  })
+})
+
+describe('list-clients (design section 7)', () => {
+  it('pages through all clients, newest first', async () => {
+    const deps = await depsWithOwnTable()
+    const names: string[] = []
+    for (const client of ['one', 'two', 'three']) {
+      deps.clock.advance(1)
+      await registerClient(deps, { name: client })
+    }
+
+    for (const page of [1, 2, 3]) {
+      const { body } = await invokeAdmin(listClients, deps, { page, per_page: 2 })
+      expect(body).toMatchObject({ pagination: { page, per_page: 2 } })
+      names.push(...Object(body).data.map((client: { name: string }) => client.name))
+    }
+
+    expect(names).toStrictEqual(['three', 'two', 'one'])
+    expect((await invokeAdmin(listClients, deps, {})).body).toMatchObject({ pagination: { page: 1, per_page: 25 } })
+  })
+
+  it('stores no client without the attributes that list it', async () => {
+    const deps = testDeps()
+    const { clientId, createdAt } = await registerClient(deps)
+
+    expect(await deps.table.get(clientKey(clientId))).toMatchObject({
+      owner: 'gateway',
+      entity: 'client',
+      listedAt: createdAt,
+      id: clientId,
+    })
+  })
+})

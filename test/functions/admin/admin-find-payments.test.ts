@@ -1,0 +1,134 @@
+import { describe, expect, it } from 'vitest'
+import { handler as findPayments } from '../../../functions/admin/find-payments.ts'
+import { pointFromDestination } from '../../../shared/payment/destination-store.ts'
+import { applyProviderReport } from '../../../shared/payment/news/apply-provider-report.ts'
+import { exists } from '../../../shared/table/condition.ts'
+import { destinationKey, destinationPk } from '../../../shared/table/keys.ts'
+import { remove } from '../../../shared/table/step.ts'
+import { invokeAdmin } from '../../support/invoke-admin.ts'
+import { aPendingPayment, aStoredClient, create, OVO_REQUEST } from '../../support/payment-builders.ts'
+import { aSucceededPayment } from '../../support/settlement-builders.ts'
+import { type TestDeps, testDeps } from '../../support/test-deps.ts'
+
+/** A provider that gives out one destination, which no other test has; `hear` says whether its answers to creates arrive. */
+const depsAt = (destination = `8${crypto.randomUUID()}`) => {
+  const deps = testDeps()
+  const upstream = testDeps().provider
+  let isHeard = true
+  for (const name of ['getRequest', 'getPayment', 'cancelRequest'] as const) deps.provider.script(name, upstream[name])
+  deps.provider.script('createRequest', async (input, timeoutMs) => {
+    const answer = await upstream.createRequest(input, timeoutMs)
+    if (answer.kind !== 'created') return answer
+    const request = { ...answer.request, destination }
+    upstream.requests.set(request.paymentRequestId, { ...request, input })
+    return isHeard ? { kind: 'created', request } : { kind: 'unknown', reason: 'timeout' }
+  })
+  return { deps, upstream, destination, goDeaf: () => void (isHeard = false) }
+}
+
+const found = async (deps: TestDeps, payload: object) => {
+  const { status, body } = await invokeAdmin(findPayments, deps, payload)
+  const { data, complete } = body as { readonly data: readonly { readonly id: string }[]; readonly complete: boolean }
+  return { status, ids: data.map(({ id }) => id), complete }
+}
+
+describe('find-payments by destination', () => {
+  it('needs no client: finds whoever’s payments showed it, newest first, in pages', async () => {
+    const { deps, destination } = depsAt()
+    const [one, other] = [await aStoredClient(deps), await aStoredClient(deps)]
+    const first = await aPendingPayment(deps, one)
+    deps.clock.advance(60)
+    const second = await aPendingPayment(deps, other)
+    const search = { payment_destination: destination }
+
+    expect(await found(deps, search)).toStrictEqual({
+      status: 200,
+      ids: [second.paymentId, first.paymentId],
+      complete: true,
+    })
+    expect(await found(deps, { ...search, per_page: 1 })).toMatchObject({ ids: [second.paymentId], complete: false })
+    expect(await found(deps, { ...search, per_page: 1, page: 2 })).toMatchObject({ ids: [first.paymentId] })
+    expect(await found(deps, { ...search, page: 1_000_000 })).toMatchObject({ ids: [], complete: false })
+    expect(await found(deps, { payment_destination: `${destination}0` })).toMatchObject({ ids: [], complete: false })
+  })
+
+  it('finds a payment in every later state, and a link longer than a key may be', async () => {
+    const { deps, upstream, destination } = depsAt(
+      `https://checkout.example/${crypto.randomUUID()}/${'x'.repeat(4_000)}`,
+    )
+    const client = await aStoredClient(deps)
+    const payment = await aPendingPayment(deps, client)
+    const providerPaymentId = upstream.pay(payment.paymentRequestId)
+    await applyProviderReport(deps, { providerPaymentId }, 'callback')
+
+    const { body } = await invokeAdmin(findPayments, deps, { payment_destination: destination })
+
+    expect(body).toMatchObject({ data: [{ id: payment.paymentId, status: 'succeeded' }] })
+  })
+
+  it('finds a payment that was paid before the answer with its destination ever came', async () => {
+    const { deps, upstream, destination, goDeaf } = depsAt()
+    const client = await aStoredClient(deps)
+    goDeaf()
+    await create(deps, client, undefined, 'key').catch(() => undefined)
+    const [paymentRequestId = ''] = upstream.requests.keys()
+    const providerPaymentId = upstream.pay(paymentRequestId)
+    const outcome = await applyProviderReport(deps, { providerPaymentId }, 'callback')
+
+    expect(outcome.kind).toBe('applied')
+    expect((await found(deps, { payment_destination: destination })).ids).toHaveLength(1)
+  })
+
+  it('points to a payment once, also when its commit is repeated', async () => {
+    const { deps, destination } = depsAt()
+    const client = await aStoredClient(deps)
+
+    const { payment } = await create(deps, client, undefined, 'key')
+    await create(deps, client, undefined, 'key')
+
+    const { items } = await deps.table.query({ partition: [destinationPk(destination)], limit: 10 })
+    expect(items.map(({ sk }) => sk)).toStrictEqual([`${payment.createdAt}#${payment.paymentId}`])
+  })
+
+  it('shows no payment whose destination is another one after all', async () => {
+    const { deps, destination } = depsAt()
+    const payment = await aPendingPayment(deps, await aStoredClient(deps))
+    const other = `${destination}1`
+    await deps.table.transact({ astray: pointFromDestination({ ...payment, paymentDestination: other }) })
+
+    expect(await found(deps, { payment_destination: destination })).toMatchObject({ ids: [payment.paymentId] })
+    expect(await found(deps, { payment_destination: other })).toMatchObject({ ids: [] })
+  })
+
+  it('makes no pointer for a push, which shows no destination', async () => {
+    const deps = testDeps()
+    await aPendingPayment(deps, await aStoredClient(deps), OVO_REQUEST)
+
+    const { items } = await deps.table.query({ partition: [destinationPk('')], limit: 1 })
+
+    expect(items).toStrictEqual([])
+    expect(await invokeAdmin(findPayments, deps, { payment_destination: '' })).toMatchObject({ status: 422 })
+  })
+
+  it('finds with its client a payment of an earlier release, which has no pointer', async () => {
+    const deps = testDeps()
+    const client = await aStoredClient(deps)
+    const { paymentId, paymentDestination, createdAt } = await aSucceededPayment(deps, client)
+    await deps.table.transact({ pointer: remove(destinationKey(paymentDestination, createdAt, paymentId), exists) })
+
+    const search = { client_id: client.clientId, payment_destination: paymentDestination }
+
+    expect((await found(deps, search)).ids).toStrictEqual([paymentId])
+  })
+
+  it.each([
+    [{ external_reference: 'order-1' }, 'external_reference needs client_id: each merchant has its own'],
+    [{}, 'give one of external_reference and payment_destination'],
+    [{ external_reference: 'a', payment_destination: 'b' }, 'give one of external_reference and payment_destination'],
+  ])('refuses to guess what %j asks for', async (payload, reason) => {
+    expect(await invokeAdmin(findPayments, testDeps(), payload)).toMatchObject({
+      status: 422,
+      body: { field_errors: { body: expect.arrayContaining([reason]) as unknown } },
+    })
+  })
+})

@@ -1,0 +1,226 @@
+import * as v from 'valibot'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { handler as getStatement } from '../../../functions/admin/get-settlement-statement.ts'
+import { handler as listSettlements } from '../../../functions/admin/list-settlements.ts'
+import { handler as markFailed } from '../../../functions/admin/mark-settlement-failed.ts'
+import { handler as markPaid } from '../../../functions/admin/mark-settlement-paid.ts'
+import { handler as recredit } from '../../../functions/admin/recredit-settlement.ts'
+import { handler as trigger } from '../../../functions/admin/trigger-settlement.ts'
+import { handler as updateClient } from '../../../functions/admin/update-client.ts'
+import { windowBornAt } from '../../../shared/client/client.ts'
+import { minor } from '../../../shared/money.ts'
+import type { Settlement } from '../../../shared/settlement/settlement.ts'
+import { addMs, DAY_MS, TimestampSchema } from '../../../shared/time.ts'
+import { expectBalanced } from '../../support/expect-balanced.ts'
+import { fakeProvider } from '../../support/fake-provider.ts'
+import { invokeAdmin } from '../../support/invoke-admin.ts'
+import { auditOf, OPERATOR } from '../../support/operator-actions.ts'
+import { refusedWith, shownSettlement } from '../../support/operator-settlements.ts'
+import { depsWithOwnTable } from '../../support/own-table.ts'
+import { aStoredClient } from '../../support/payment-builders.ts'
+import { aDayLater, aSettledClient, aSucceededPayment, BANK } from '../../support/settlement-builders.ts'
+import { type TestDeps, testDeps } from '../../support/test-deps.ts'
+
+let requests: TestDeps['requests']
+
+/** What is to be paid out is listed over all clients. */
+beforeAll(async () => {
+  ;({ requests } = await depsWithOwnTable())
+})
+
+describe('trigger-settlement (spec 3.2, rule 4)', () => {
+  it('settles at once under the rules of the sweep and answers what it recorded', async () => {
+    const deps = testDeps({ requests })
+    const client = await aStoredClient(deps, { settlementFloorMinor: minor(95_899), bank: BANK })
+    await aSucceededPayment(deps, client)
+    aDayLater(deps)
+
+    const reply = await invokeAdmin(trigger, deps, { operator: OPERATOR, client_id: client.clientId })
+
+    const id = expect.stringMatching(/^[0-9a-f-]{36}$/)
+    const settlement = {
+      clientId: client.clientId,
+      periodStart: windowBornAt(client),
+      periodEnd: addMs(deps.now(), 1 - DAY_MS),
+      createdAt: deps.now(),
+    } as Settlement
+    expect(reply).toStrictEqual({
+      status: 200,
+      body: { settlements: [shownSettlement(settlement, { id, triggered_by: 'manual' })] },
+    })
+    const { settlements } = reply.body as { readonly settlements: readonly { readonly id: string }[] }
+    expect(await auditOf(deps, settlements[0]?.id ?? '')).toStrictEqual([
+      {
+        operator: OPERATOR,
+        action: 'trigger-settlement',
+        before: undefined,
+        after: { status: 'recorded', net_minor: 95_900, client_id: client.clientId },
+      },
+    ])
+    await expectBalanced(deps, client.clientId)
+  })
+
+  it('is refused at the floor, saying what is eligible, what the floor is and what to wait for', async () => {
+    const deps = testDeps({ requests })
+    const client = await aStoredClient(deps, { settlementFloorMinor: minor(95_900) })
+    await aSucceededPayment(deps, client)
+    deps.clock.advance(60)
+    const held = await aSucceededPayment(deps, client, { feeStatus: 'estimated' })
+    aDayLater(deps)
+
+    const reply = await invokeAdmin(trigger, deps, { operator: OPERATOR, client_id: client.clientId })
+
+    expect(reply).toStrictEqual(
+      refusedWith('nothing to settle: 95900 IDR are eligible, the floor is 95900 IDR and must be exceeded', {
+        action_hint:
+          'Payments are eligible 24 hours after they succeeded.' +
+          ` Payments from ${held.paidAt} on wait for the provider's actual fee; sync-provider-transactions asks for it.` +
+          ` The first passes on ${addMs(deps.now(), 6 * DAY_MS)} at the latest, each later one seven days after it was paid.`,
+      }),
+    )
+    await expectBalanced(deps, client.clientId)
+  })
+
+  it('names the date from which waiting fees pass, and they pass then', async () => {
+    const deps = testDeps({ requests })
+    const client = await aStoredClient(deps, { settlementFloorMinor: minor(0) })
+    await aSucceededPayment(deps, client, { feeStatus: 'estimated' })
+    aDayLater(deps)
+    const settle = () => invokeAdmin(trigger, deps, { operator: OPERATOR, client_id: client.clientId })
+
+    const { action_hint: hint = '' } = (await settle()).body as { readonly action_hint?: string }
+    const [, date = ''] = /passes on (\S+) at the latest/.exec(hint) ?? []
+    deps.clock.set(addMs(v.parse(TimestampSchema, date), -1))
+    const early = await settle()
+    deps.clock.set(v.parse(TimestampSchema, date))
+    deps.provider.script('listTransactions', async () => ({ kind: 'unanswered', reason: 'unreachable' }))
+    const unanswered = await settle()
+    deps.provider.script('listTransactions', fakeProvider().listTransactions)
+
+    expect(early).toMatchObject({ status: 422 })
+    expect(unanswered).toMatchObject({
+      status: 422,
+      body: { action_hint: expect.stringContaining(`the first passes since ${date}`) as unknown },
+    })
+    expect(await settle()).toMatchObject({ status: 200, body: { settlements: [{ net_minor: 95_900 }] } })
+  })
+
+  it('warns of a settlement recorded without bank details, until it has them', async () => {
+    const deps = testDeps({ requests })
+    const client = await aStoredClient(deps, { settlementFloorMinor: minor(0), bank: undefined })
+    await aSucceededPayment(deps, client)
+    aDayLater(deps)
+    const input = { operator: OPERATOR, client_id: client.clientId }
+    const settle = async () => {
+      const { body } = await invokeAdmin(trigger, deps, input)
+      const [settlement] = (body as { settlements: { id: string; warning: string | null }[] }).settlements
+      return settlement
+    }
+    const warnings = () => deps.lines.filter(({ code }) => code === 'settlement.without_bank').length
+
+    const without = await settle()
+    const listed = await invokeAdmin(listSettlements, deps, { client_id: client.clientId })
+    const closing = { operator: OPERATOR, settlement_id: without?.id, notes: 'no bank details' }
+    // The very steps that the warning names.
+    await invokeAdmin(updateClient, deps, {
+      ...input,
+      bank: { bank_name: 'BCA', bank_account_no: '0012', bank_account_name: 'PT Kopi' },
+    })
+    const failed = await invokeAdmin(markFailed, deps, closing)
+    const recredited = await invokeAdmin(recredit, deps, closing)
+    const again = await settle()
+
+    const warning = expect.stringMatching(
+      /^no bank details: .*update-client.*mark-settlement-failed.*recredit-settlement/,
+    )
+    expect(without).toMatchObject({ warning })
+    expect(listed).toMatchObject({ body: { data: [{ id: without?.id, warning }] } })
+    expect([failed, recredited]).toMatchObject([
+      { status: 200, body: { warning: null } },
+      { status: 200, body: { warning: null } },
+    ])
+    expect(again).toMatchObject({ warning: null, bank_account_no: '0012', replaces: without?.id })
+    expect(warnings()).toBe(1)
+  })
+})
+
+describe('list-settlements', () => {
+  it('shows what is to be paid out over all clients, newest first, and nothing once it is closed', async () => {
+    const deps = testDeps({ requests })
+    deps.clock.set(addMs(deps.now(), 365 * DAY_MS))
+    const first = await aSettledClient(deps)
+    deps.clock.advance(60)
+    const second = await aSettledClient(deps)
+    deps.clock.advance(60)
+    const third = await aSettledClient(deps)
+    const recorded = async () => (await invokeAdmin(listSettlements, deps, { status: 'recorded', per_page: 3 })).body
+
+    expect(await recorded()).toStrictEqual({
+      data: [third, second, first].map(({ settlement }) => shownSettlement(settlement)),
+      pagination: { page: 1, per_page: 3 },
+    })
+    const close = { operator: OPERATOR, notes: 'done' }
+    await invokeAdmin(markPaid, deps, {
+      ...close,
+      settlement_id: third.settlement.settlementId,
+      confirm_unfunded: true,
+    })
+    await invokeAdmin(markFailed, deps, { ...close, settlement_id: first.settlement.settlementId })
+
+    const { data } = (await recorded()) as { readonly data: readonly { readonly id: string }[] }
+    expect(data.map(({ id }) => id)).toContain(second.settlement.settlementId)
+    expect(data.map(({ id }) => id)).not.toContain(third.settlement.settlementId)
+    expect(data.map(({ id }) => id)).not.toContain(first.settlement.settlementId)
+  })
+
+  it("shows one client's settlements in every state, newest period first, in pages", async () => {
+    const deps = testDeps({ requests })
+    const { client, settlement: first } = await aSettledClient(deps)
+    await invokeAdmin(markFailed, deps, { operator: OPERATOR, settlement_id: first.settlementId, notes: 'closed' })
+    await aSucceededPayment(deps, client)
+    aDayLater(deps)
+    await invokeAdmin(trigger, deps, { operator: OPERATOR, client_id: client.clientId })
+    const page = async (number: number) =>
+      (await invokeAdmin(listSettlements, deps, { client_id: client.clientId, page: number, per_page: 1 })).body
+
+    expect(await page(1)).toMatchObject({
+      data: [{ status: 'recorded', period_start: first.periodEnd }],
+      pagination: { page: 1, per_page: 1 },
+    })
+    expect(await page(2)).toStrictEqual({
+      data: [shownSettlement(first, { status: 'failed', notes: 'closed' })],
+      pagination: { page: 2, per_page: 1 },
+    })
+    expect(await page(3)).toStrictEqual({ data: [], pagination: { page: 3, per_page: 1 } })
+  })
+
+  it.each([{}, { status: 'recorded', client_id: crypto.randomUUID() }, { status: 'failed' }])(
+    'refuses to guess what %o asks for',
+    async (payload) => {
+      expect(await invokeAdmin(listSettlements, testDeps({ requests }), payload)).toMatchObject({
+        status: 422,
+        body: { code: 'validation', field_errors: expect.any(Object), action_hint: expect.any(String) },
+      })
+    },
+  )
+})
+
+describe('get-settlement-statement', () => {
+  it('answers JSON by default and CSV when asked', async () => {
+    const deps = testDeps({ requests })
+    const { settlement } = await aSettledClient(deps)
+    const { recredited_at: _, replaces: __, warning: ___, ...publicView } = shownSettlement(settlement)
+
+    const json = await invokeAdmin(getStatement, deps, { settlement_id: settlement.settlementId })
+    const csv = await invokeAdmin(getStatement, deps, { settlement_id: settlement.settlementId, format: 'csv' })
+
+    expect(json).toMatchObject({
+      status: 200,
+      body: { settlement: publicView, payments: [{ net_minor: 95_900 }], cursor: null },
+    })
+    expect(csv).toMatchObject({
+      status: 200,
+      body: { settlement: publicView, csv: expect.stringMatching(/^payment_id,.*\n[0-9a-f-]{36},.*,actual,\n$/) },
+    })
+  })
+})

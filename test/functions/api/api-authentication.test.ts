@@ -1,0 +1,139 @@
+import { describe, expect, it } from 'vitest'
+import { revokeApiKey } from '../../../shared/client/api-key-store.ts'
+import { changeClient } from '../../../shared/client/client-store.ts'
+import { API, type ApiRequest, anApiClient, aPaymentBody, call } from '../../support/api-event.ts'
+import { issueKey, registerClient } from '../../support/client-builders.ts'
+import { recordTable } from '../../support/intercept-table.ts'
+import { type TestDeps, testDeps } from '../../support/test-deps.ts'
+
+type Name = keyof typeof API
+const NAMES = Object.keys(API) as Name[]
+
+/** Headers that prove nobody, each made for a client whose key works. */
+const BAD_HEADERS: Readonly<Record<string, (deps: TestDeps) => Promise<string | undefined>>> = {
+  'no header': async () => undefined,
+  'an empty header': async () => '',
+  'no credential': async () => 'Bearer',
+  'another scheme': async (deps) => (await anApiClient(deps)).authorization.replace('Bearer', 'Basic'),
+  'the key alone': async (deps) => (await anApiClient(deps)).authorization.replace('Bearer ', ''),
+  'a malformed key': async (deps) => (await anApiClient(deps)).authorization.slice(0, -1),
+  'two keys': async (deps) => `${(await anApiClient(deps)).authorization},${(await anApiClient(deps)).authorization}`,
+  'an unknown key': async (deps) => (await anApiClient(deps)).authorization.replace(/.{43}$/, 'A'.repeat(43)),
+  'a key of another stage': async (deps) => (await anApiClient(deps)).authorization.replace('gk_test_', 'gk_prod_'),
+  'a key under the name of another client': async (deps) => {
+    const [one, two] = [await anApiClient(deps), await anApiClient(deps)]
+    return one.authorization.replace(one.clientId, two.clientId)
+  },
+  'an expired key': async (deps) => {
+    const { clientId } = await registerClient(deps)
+    const { header } = await issueKey(deps, clientId, 60)
+    deps.clock.advance(60)
+    return header
+  },
+  'a revoked key': async (deps) => {
+    const { clientId } = await registerClient(deps)
+    const { header, key } = await issueKey(deps, clientId)
+    await revokeApiKey(deps, { clientId, keyId: key.keyId, operator: 'tester' })
+    return header
+  },
+  'the key of a disabled client': async (deps) => {
+    const { clientId, authorization } = await anApiClient(deps)
+    await changeClient(deps, { clientId, operator: 'tester', changes: { enabled: false } })
+    return authorization
+  },
+}
+
+/** A request with everything else wrong too, so that an answer about any of it would show. */
+const hopeless: ApiRequest = {
+  id: 'no-id',
+  query: { page: 'x', per_page: 'y', status: 'z', currency: 'USD' },
+  headers: { 'Idempotency-Key': 'k'.repeat(1_000) },
+  body: '{"amount":',
+}
+
+describe('authentication of every endpoint (spec 5)', () => {
+  it.each(NAMES.flatMap((name) => Object.keys(BAD_HEADERS).map((what) => [name, what] as const)))(
+    '%s answers 401 to %s before it looks at anything else',
+    async (name, what) => {
+      const deps = testDeps()
+      const authorization = await BAD_HEADERS[what]?.(deps)
+      const watched = recordTable(deps)
+
+      const answer = await call(watched.deps, API[name], {
+        ...hopeless,
+        ...(authorization !== undefined && { caller: { authorization } }),
+      })
+
+      expect(answer.status).toBe(401)
+      expect(answer.body).toStrictEqual({ message: 'invalid credentials', code: 'auth' })
+      // At most the one read of key and client.
+      expect(watched.calls.map((made) => made.name)).toStrictEqual(watched.calls.length === 0 ? [] : ['batchGet'])
+      expect(deps.provider.calls).toStrictEqual([])
+    },
+  )
+
+  it.each(['Bearer', 'bearer', 'BEARER'])('takes the scheme as %s', async (scheme) => {
+    const deps = testDeps()
+    const { authorization } = await anApiClient(deps)
+
+    const answer = await call(deps, API.getBalance, {
+      caller: { authorization: authorization.replace('Bearer', scheme) },
+    })
+
+    expect(answer.status).toBe(200)
+  })
+
+  it('takes every key that is in force', async () => {
+    const deps = testDeps()
+    const client = await anApiClient(deps)
+    const second = await issueKey(deps, client.clientId)
+
+    const answers = [client.authorization, second.header].map((authorization) =>
+      call(deps, API.getBalance, { caller: { authorization } }),
+    )
+
+    expect((await Promise.all(answers)).map(({ body }) => body['client_id'])).toStrictEqual([
+      client.clientId,
+      client.clientId,
+    ])
+  })
+})
+
+describe('the rate limit of every endpoint (spec 7; design section 5)', () => {
+  it.each(NAMES)(
+    '%s answers 429 with Retry-After to the request over the limit, and again works a second later',
+    async (name) => {
+      const deps = testDeps()
+      const caller = await anApiClient(deps, { rateLimitPerSecond: 1 })
+      const request: ApiRequest = {
+        caller,
+        id: deps.newId(),
+        ...(name === 'createPayment' && { body: aPaymentBody() }),
+      }
+
+      const answers = [await call(deps, API[name], request), await call(deps, API[name], request)]
+      deps.clock.advance(1)
+      answers.push(await call(deps, API[name], request))
+
+      const [first, second, third] = answers
+      expect(second?.status).toBe(429)
+      expect(second?.body).toStrictEqual({ message: 'more than 1 requests in one second', code: 'rate_limit' })
+      expect(second?.headers).toMatchObject({ 'retry-after': '1', 'content-type': 'application/json' })
+      expect(first?.status).not.toBe(429)
+      expect(third?.status).toBe(first?.status)
+    },
+  )
+
+  it('counts all endpoints of a client together, and no other client', async () => {
+    const deps = testDeps()
+    const limited = await anApiClient(deps, { rateLimitPerSecond: 2 })
+    const other = await anApiClient(deps, { rateLimitPerSecond: 2 })
+
+    const statuses = []
+    for (const caller of [limited, limited, limited, other]) {
+      statuses.push((await call(deps, statuses.length === 1 ? API.listPayments : API.getBalance, { caller })).status)
+    }
+
+    expect(statuses).toStrictEqual([200, 200, 429, 200])
+  })
+})

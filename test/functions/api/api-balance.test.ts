@@ -1,0 +1,141 @@
+import { describe, expect, it } from 'vitest'
+import { minor } from '../../../shared/money.ts'
+import { findPayment } from '../../../shared/payment/find-payment.ts'
+import { applyProviderReport } from '../../../shared/payment/news/apply-provider-report.ts'
+import { windowKey } from '../../../shared/table/keys.ts'
+import { update } from '../../../shared/table/step.ts'
+import { API, type ApiClient, anApiClient, aPaymentBody, call } from '../../support/api-event.ts'
+import { payOut, settled } from '../../support/payout-scenes.ts'
+import { type TestDeps, testDeps } from '../../support/test-deps.ts'
+
+const aPaidPayment = async (deps: TestDeps, caller: ApiClient, amount: number) => {
+  const { body } = await call(deps, API.createPayment, { caller, body: aPaymentBody({ amount }) })
+  const { paymentRequestId } = await findPayment(deps, caller.clientId, String(body['id']))
+  deps.provider.pay(paymentRequestId)
+  await applyProviderReport(deps, { paymentRequestId }, 'callback')
+  return Number(body['client_net_minor'])
+}
+
+const balanceOf = (deps: TestDeps, caller: ApiClient, query?: Readonly<Record<string, string>>) =>
+  call(deps, API.getBalance, { caller, ...(query && { query }) })
+
+describe('GET /v1/balance (spec 4.5, 2.2)', () => {
+  it('answers zeros and null to a client that never received a payment', async () => {
+    const deps = testDeps()
+    const caller = await anApiClient(deps)
+
+    const { status, body } = await balanceOf(deps, caller)
+
+    expect(status).toBe(200)
+    expect(body).toStrictEqual({
+      client_id: caller.clientId,
+      currency: 'IDR',
+      available_minor: 0,
+      pending_minor: 0,
+      updated_at: null,
+    })
+  })
+
+  it('does not move when payments are created, cancelled or refused', async () => {
+    const deps = testDeps()
+    const caller = await anApiClient(deps)
+    const { body } = await call(deps, API.createPayment, { caller, body: aPaymentBody() })
+    await call(deps, API.createPayment, { caller, body: aPaymentBody({ amount: 0 }) })
+    await call(deps, API.cancelPayment, { caller, id: String(body['id']) })
+
+    expect((await balanceOf(deps, caller)).body).toMatchObject({
+      available_minor: 0,
+      pending_minor: 0,
+      updated_at: null,
+    })
+  })
+
+  it('adds the net of each succeeded payment to pending and shows the time of the last change', async () => {
+    const deps = testDeps()
+    const caller = await anApiClient(deps)
+    const nets = []
+    for (const amount of [100_000, 1, 250_000]) {
+      deps.clock.advance(60)
+      nets.push(await aPaidPayment(deps, caller, amount))
+    }
+    deps.clock.advance(60)
+
+    const { body } = await balanceOf(deps, caller)
+
+    expect(nets).toStrictEqual([95_900, -3_999, 245_750])
+    expect(body).toStrictEqual({
+      client_id: caller.clientId,
+      currency: 'IDR',
+      available_minor: 0,
+      pending_minor: 337_651,
+      updated_at: '2026-11-20T04:03:00.000Z',
+    })
+  })
+
+  it('takes what was swept off pending, and shows what waits in available', async () => {
+    const deps = testDeps()
+    const caller = await anApiClient(deps)
+    await aPaidPayment(deps, caller, 100_000)
+    const changedAt = '2026-11-22T02:00:00.000Z'
+    const swept = { settledMinor: 90_000, availableMinor: 5_000, changedAt }
+    await deps.table.write(update(windowKey(caller.clientId), { set: swept }))
+
+    const { body } = await balanceOf(deps, caller)
+
+    expect(body).toMatchObject({ available_minor: 5_000, pending_minor: 5_900, updated_at: changedAt })
+  })
+
+  it('adds what is in settlements and what was paid out for include=settlements, and nothing else', async () => {
+    const deps = testDeps()
+    const caller = await anApiClient(deps, { settlementFloorMinor: minor(0) })
+    await payOut(deps, await settled(deps, caller, 10_000))
+    await settled(deps, caller, 20_000)
+
+    const plain = await balanceOf(deps, caller)
+    const whole = await balanceOf(deps, caller, { include: 'settlements' })
+
+    expect(plain.body).toStrictEqual({
+      client_id: caller.clientId,
+      currency: 'IDR',
+      available_minor: 0,
+      pending_minor: 0,
+      updated_at: deps.now(),
+    })
+    expect(whole).toMatchObject({ status: 200 })
+    expect(whole.body).toStrictEqual({ ...plain.body, in_settlement_minor: 15_980, paid_out_minor: 5_990 })
+  })
+
+  it('takes an empty include as none and refuses any other', async () => {
+    const deps = testDeps()
+    const caller = await anApiClient(deps)
+    const plain = await balanceOf(deps, caller)
+
+    const answers = []
+    for (const include of ['', 'payments', 'Settlements', 'settlements,settlements']) {
+      answers.push(await balanceOf(deps, caller, { include }))
+    }
+
+    const message = 'include must be settlements'
+    expect(answers.map(({ status }) => status)).toStrictEqual([200, 422, 422, 422])
+    expect(answers[0]?.body).toStrictEqual(plain.body)
+    expect(answers[1]?.body).toStrictEqual({ message, code: 'validation', field_errors: { include: [message] } })
+  })
+
+  it('takes IDR or nothing as currency and refuses any other', async () => {
+    const deps = testDeps()
+    const caller = await anApiClient(deps)
+
+    const answers = []
+    for (const currency of ['IDR', '', 'USD', 'idr', `${'x'.repeat(63)}👍`]) {
+      answers.push(await balanceOf(deps, caller, { currency }))
+    }
+
+    const refusal = (message: string) => ({ message, code: 'validation', field_errors: { currency: [message] } })
+    expect(answers.map(({ status }) => status)).toStrictEqual([200, 200, 422, 422, 422])
+    expect(answers.slice(2).map(({ body }) => body)).toStrictEqual([
+      refusal('unsupported currency: USD'),
+      refusal('unsupported currency: idr'),
+      refusal(`unsupported currency: ${'x'.repeat(63)}\ufffd`),
+    ])
+  })
+})

@@ -1,0 +1,228 @@
+import { gzipSync } from 'node:zlib'
+import { describe, expect, it } from 'vitest'
+import { paymentIdForKey } from '../../../shared/ids.ts'
+import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
+import { API, type ApiClient, anApiClient, aPaymentBody, call } from '../../support/api-event.ts'
+import { type TestDeps, testDeps } from '../../support/test-deps.ts'
+
+const VALID = JSON.stringify(aPaymentBody())
+
+/** A valid body with one more member, written as it stands. */
+const withMember = (member: string) => `{${member},${VALID.slice(1)}`
+const withAmount = (digits: string) => VALID.replace('100000', digits)
+const withMetadata = (json: string) => withMember(`"metadata":${json}`)
+const nested = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`
+const arrays = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)
+const bytes = (...parts: readonly (string | number)[]) =>
+  Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : Buffer.from([part]))))
+
+const MALFORMED = 'invalid JSON body: not well-formed JSON'
+const NOT_UTF8 = 'invalid JSON body: the body is not UTF-8'
+const TWICE = 'invalid JSON body: a key appears twice'
+const TOO_DEEP = 'invalid JSON body: nested too deeply'
+const METADATA_TOO_DEEP = 'metadata is not JSON-serialisable: nested deeper than 32 levels'
+const METADATA_SURROGATE = 'metadata is not JSON-serialisable: a string has a lone surrogate'
+const NOT_AN_OBJECT = 'invalid JSON body: expected an object'
+
+const HOSTILE: readonly (readonly [what: string, body: string | Buffer, message: string])[] = [
+  ['no bytes', '', 'invalid JSON body: the body is empty'],
+  ['white space', ' \r\n\t', 'invalid JSON body: the body is empty'],
+  ['null', 'null', NOT_AN_OBJECT],
+  ['an array', `[${VALID}]`, NOT_AN_OBJECT],
+  ['a number', '5', NOT_AN_OBJECT],
+  ['a text', '"x"', NOT_AN_OBJECT],
+  ['true', 'true', NOT_AN_OBJECT],
+  ['NaN', 'NaN', MALFORMED],
+  ['NaN inside', withAmount('NaN'), MALFORMED],
+  ['Infinity inside', withAmount('-Infinity'), MALFORMED],
+  ['a hexadecimal number', withAmount('0x10'), MALFORMED],
+  ['a leading zero', withAmount('0100'), MALFORMED],
+  ['a plus sign', withAmount('+1'), MALFORMED],
+  ['a trailing comma', `${VALID.slice(0, -1)},}`, MALFORMED],
+  ['a comment', `${VALID} // x`, MALFORMED],
+  ['two values', VALID + VALID, MALFORMED],
+  ['half a body', VALID.slice(0, -2), MALFORMED],
+  ['single quotes', VALID.replaceAll('"', "'"), MALFORMED],
+  ['a form', 'method=qris&amount=1&currency=IDR', MALFORMED],
+  ['a raw NUL', VALID.replace('BCA', 'B\u0000A'), MALFORMED],
+  ['a raw newline in a text', VALID.replace('BCA', 'B\nA'), MALFORMED],
+  ['a NUL at the end', `${VALID}\u0000`, MALFORMED],
+  ['a byte order mark', `\ufeff${VALID}`, MALFORMED],
+  ['UTF-16', Buffer.from(VALID, 'utf16le'), MALFORMED],
+  ['UTF-16 with a byte order mark', Buffer.from(`\ufeff${VALID}`, 'utf16le'), NOT_UTF8],
+  ['Latin-1', Buffer.from(withMember('"description":"café"'), 'latin1'), NOT_UTF8],
+  ['a surrogate as CESU-8 bytes', bytes('{"description":"', 0xed, 0xa0, 0x80, '"}'), NOT_UTF8],
+  ['an overlong encoding', bytes('{"description":"', 0xc0, 0xaf, '"}'), NOT_UTF8],
+  ['gzip', gzipSync(VALID), NOT_UTF8],
+  ['64 KB and a byte', VALID + ' '.repeat(65_537 - VALID.length), 'invalid JSON body: the body is larger than 64 KB'],
+  ['1 MB', withMember(`"description":"${'x'.repeat(2 ** 20)}"`), 'invalid JSON body: the body is larger than 64 KB'],
+  ['1,000 levels of objects in metadata', withMetadata(nested(1_000)), METADATA_TOO_DEEP],
+  ['33 levels in metadata', withMetadata(nested(33)), METADATA_TOO_DEEP],
+  ['33 levels of arrays in metadata', withMetadata(`{"a":${arrays(32)}}`), METADATA_TOO_DEEP],
+  ['10,000 levels of objects in metadata', withMetadata(nested(10_000)), TOO_DEEP],
+  ['60,000 levels in metadata', withMetadata(arrays(60_000)), 'invalid JSON body: the body is larger than 64 KB'],
+  ['60,000 brackets', '['.repeat(60_000), TOO_DEEP],
+  ['30,000 levels of arrays', arrays(30_000), TOO_DEEP],
+  ['1,000 levels of arrays', arrays(1_000), NOT_AN_OBJECT],
+  [
+    '1,000 levels in a field',
+    withMember(`"description":${arrays(1_000)}`),
+    'invalid JSON body: description: must be string',
+  ],
+  ['a key twice', withMember('"amount":1'), TWICE],
+  ['a key twice with the same value', withMember('"amount":100000'), TWICE],
+  ['a key twice, once escaped', withMember('"\\u0061mount":100000'), TWICE],
+  ['a key twice in metadata', withMetadata('{"a":{"b":1,"b":1}}'), TWICE],
+  ['a key twice with deep equal values', withMetadata(`{"a":${nested(1_900)},"a":${nested(1_900)}}`), TWICE],
+  ['__proto__ twice', withMetadata('{"__proto__":{},"__proto__":{}}'), TWICE],
+  ['1e400', withAmount('1e400'), 'invalid JSON body: amount: must be an integer'],
+  ['1e-400', withAmount('1e-400'), 'invalid JSON body: amount: must be an integer'],
+  ['a fraction', withAmount('1.5'), 'invalid JSON body: amount: must be an integer'],
+  [
+    'a fraction beyond a double',
+    withAmount('100000.000000000000000001'),
+    'invalid JSON body: amount: must be an integer',
+  ],
+  ['an integer beyond 2^53', withAmount('9007199254740993'), 'notional_minor must be <= 1000000000000'],
+  ['an integer of 60,000 digits', withAmount('9'.repeat(60_000)), 'invalid JSON body: amount: must be an integer'],
+  [
+    'an exponent of 60,000 digits',
+    withAmount(`1e${'9'.repeat(60_000)}`),
+    'invalid JSON body: amount: must be an integer',
+  ],
+  ['minus zero', withAmount('-0'), 'notional_minor must be > 0'],
+  ['an amount as text', withAmount('"100000"'), 'invalid JSON body: amount: must be a number'],
+  ['an amount of null', withAmount('null'), 'notional_minor must be > 0'],
+  [
+    'an expiry of a fraction',
+    withMember('"expires_in_seconds":0.5'),
+    'invalid JSON body: expires_in_seconds: must be an integer',
+  ],
+  ['a method of 5', VALID.replace('"virtual_account"', '5'), 'invalid JSON body: method: must be string'],
+  ['a method in an array', VALID.replace('"virtual_account"', '["qris"]'), 'invalid JSON body: method: must be string'],
+  ['a method of null', VALID.replace('"virtual_account"', 'null'), 'unsupported method: '],
+  ['a bank of null', VALID.replace('"BCA"', 'null'), 'channel_code required for method virtual_account'],
+  ['a currency of null', VALID.replace('"IDR"', 'null'), 'unsupported currency: '],
+  ['a customer of []', withMember('"customer":[]'), 'invalid JSON body: customer: must be an object'],
+  ['a customer of 5', withMember('"customer":5'), 'invalid JSON body: customer: must be an object'],
+  ['an unknown field', withMember('"colour":"red"'), 'invalid JSON body: colour: unknown field'],
+  ['an unknown field of null', withMember('"colour":null'), 'invalid JSON body: colour: unknown field'],
+  [
+    'an unknown field of null of the customer',
+    withMember('"customer":{"age":null}'),
+    'invalid JSON body: customer.age: unknown field',
+  ],
+  ['a field in other letters', withMember('"Amount":1'), 'invalid JSON body: Amount: unknown field'],
+  [
+    'an unknown field of the customer',
+    withMember('"customer":{"age":5}'),
+    'invalid JSON body: customer.age: unknown field',
+  ],
+  ['__proto__', withMember('"__proto__":{"amount":1}'), 'invalid JSON body: __proto__: unknown field'],
+  ['constructor', withMember('"constructor":{"prototype":{}}'), 'invalid JSON body: constructor: unknown field'],
+  ['toString', withMember('"toString":1'), 'invalid JSON body: toString: unknown field'],
+  [
+    '__proto__ in the customer',
+    withMember('"customer":{"__proto__":{}}'),
+    'invalid JSON body: customer.__proto__: unknown field',
+  ],
+  [
+    'a field name of 5,000 characters',
+    withMember(`"${'x'.repeat(5_000)}":1`),
+    'invalid JSON body: body: unknown field',
+  ],
+  ['a lone surrogate as field name', withMember('"\\ud800":1'), 'invalid JSON body: body: unknown field'],
+  ['a lone surrogate in a key of metadata', withMetadata('{"a":[{"\\udc00":1}]}'), METADATA_SURROGATE],
+  ['a lone surrogate in a text of metadata', withMetadata('{"a":["\\ud83d"]}'), METADATA_SURROGATE],
+]
+
+const KEY = 'hostile'
+
+const send = (deps: TestDeps, caller: ApiClient, body: string | Buffer) =>
+  call(deps, API.createPayment, { caller, body, headers: { 'Idempotency-Key': KEY } })
+
+const written = async (deps: TestDeps, caller: ApiClient) => {
+  const total = (await call(deps, API.listPayments, { caller })).body['pagination']
+  return { stored: await findStoredPayment(deps, paymentIdForKey(caller.clientId, KEY)), total }
+}
+
+const NOTHING = { stored: undefined, total: { page: 1, per_page: 25, total: 0, total_pages: 0 } }
+
+describe('POST /v1/payments refuses hostile bodies with 422 and writes nothing (spec 4.1, rule 1)', () => {
+  it.each(HOSTILE)('%s', async (_, body, message) => {
+    const deps = testDeps()
+    const caller = await anApiClient(deps)
+
+    const { status, body: answer } = await send(deps, caller, body)
+
+    expect([status, answer['code'], answer['message']]).toStrictEqual([422, 'validation', message])
+    expect(await written(deps, caller)).toStrictEqual(NOTHING)
+    expect(deps.provider.calls).toStrictEqual([])
+  })
+
+  it.each([
+    'method',
+    'channel_code',
+    'currency',
+    'external_reference',
+    'description',
+    'customer.name',
+    'customer.phone',
+  ])('refuses a lone surrogate in %s', async (field) => {
+    const deps = testDeps()
+    const caller = await anApiClient(deps)
+    const [outer = '', inner] = field.split('.')
+    const { [outer]: _, ...rest } = aPaymentBody()
+    const value = inner === undefined ? '"a\\ud800"' : `{"${inner}":"\\udfff"}`
+
+    const { status, body } = await send(deps, caller, `{"${outer}":${value},${JSON.stringify(rest).slice(1)}`)
+
+    expect(status).toBe(422)
+    expect(body['message']).toBe(`invalid JSON body: ${field}: must be well-formed Unicode`)
+    expect(await written(deps, caller)).toStrictEqual(NOTHING)
+  })
+
+  it('names every unknown and misshapen field at once', async () => {
+    const deps = testDeps()
+
+    const { body } = await send(
+      deps,
+      await anApiClient(deps),
+      '{"amount":"1","b":1,"a":2,"customer":{"x":1},"currency":5}',
+    )
+
+    expect(body).toStrictEqual({
+      message: 'invalid JSON body: b: unknown field',
+      code: 'validation',
+      field_errors: {
+        b: ['unknown field'],
+        a: ['unknown field'],
+        'customer.x': ['unknown field'],
+        amount: ['must be a number'],
+        currency: ['must be string'],
+      },
+    })
+  })
+
+  it.each([
+    ['1e5', 'an exponent'],
+    ['100000.0', 'a fraction of zero'],
+    ['1000000e-1', 'a negative exponent'],
+  ])('takes the amount %s, an integer with %s', async (digits) => {
+    const deps = testDeps()
+
+    const { status, body } = await send(deps, await anApiClient(deps), withAmount(digits))
+
+    expect([status, body['notional_minor']]).toStrictEqual([201, 100_000])
+  })
+
+  it('takes a body of exactly 64 KB, and one that API Gateway handed over as base64', async () => {
+    const deps = testDeps()
+    const caller = await anApiClient(deps)
+
+    const large = await call(deps, API.createPayment, { caller, body: VALID + ' '.repeat(65_536 - VALID.length) })
+    const encoded = await call(deps, API.createPayment, { caller, body: VALID, asBase64: true })
+
+    expect([large.status, encoded.status]).toStrictEqual([201, 201])
+  })
+})

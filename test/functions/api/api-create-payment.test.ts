@@ -1,0 +1,248 @@
+import { describe, expect, it } from 'vitest'
+import { API, anApiClient, aPaymentBody, call } from '../../support/api-event.ts'
+import { ledgerView } from '../../support/ledger-view.ts'
+import { type TestDeps, testDeps } from '../../support/test-deps.ts'
+
+const OVO = { method: 'ewallet', channel_code: 'OVO', customer: { phone: '+6281234567890' } }
+const wallet = (code: string) => ({ method: 'ewallet', channel_code: code })
+const bank = (code: string) => ({ method: 'virtual_account', channel_code: code })
+const QRIS = { method: 'qris', channel_code: undefined }
+
+const create = async (deps: TestDeps, fields: Readonly<Record<string, unknown>> = {}) =>
+  call(deps, API.createPayment, { caller: await anApiClient(deps), body: aPaymentBody(fields) })
+
+describe('POST /v1/payments (spec 4.1, 2.1)', () => {
+  it('answers 201 with the pending payment and every field that has a value, and counts it', async () => {
+    const deps = testDeps()
+    const caller = await anApiClient(deps)
+    const customer = { name: 'Siti', email: 'siti@example.com', phone: '+6281234567890' }
+
+    const { status, headers, body } = await call(deps, API.createPayment, {
+      caller,
+      body: aPaymentBody({
+        external_reference: 'order-1',
+        customer,
+        description: 'Kopi ☕',
+        metadata: { cart: [1, 2] },
+        expires_in_seconds: 3_600,
+      }),
+    })
+
+    expect(status).toBe(201)
+    expect(headers).not.toHaveProperty('idempotency-replayed')
+    expect(body).toStrictEqual({
+      id: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/) as string,
+      client_id: caller.clientId,
+      external_reference: 'order-1',
+      method: 'virtual_account',
+      channel_code: 'BCA',
+      notional_minor: 100_000,
+      xendit_fee_minor: 4_000,
+      hexolus_markup_minor: 100,
+      client_net_minor: 95_900,
+      fee_status: 'estimated',
+      currency: 'IDR',
+      status: 'pending',
+      payment_destination: '381652390000001',
+      customer,
+      description: 'Kopi ☕',
+      metadata: { cart: [1, 2] },
+      created_at: '2026-11-20T04:00:00.000Z',
+      expires_at: '2026-11-20T05:00:00.000Z',
+    })
+    expect(await ledgerView(deps, caller.clientId)).toStrictEqual({ pendingMinor: 0, pending: 1 })
+  })
+
+  it('leaves out the fields that have no value', async () => {
+    const { body } = await create(testDeps(), QRIS)
+
+    expect(Object.keys(body).toSorted()).toStrictEqual([
+      'client_id',
+      'client_net_minor',
+      'created_at',
+      'currency',
+      'expires_at',
+      'fee_status',
+      'hexolus_markup_minor',
+      'id',
+      'method',
+      'notional_minor',
+      'payment_destination',
+      'status',
+      'xendit_fee_minor',
+    ])
+  })
+
+  it.each([
+    ['', ''],
+    ['  order 1\n', ' kopi\t'],
+    ['订单-1 ☕ 👍🏽', '\u0000\u2028'],
+    ['"quoted\\"', 'null'],
+  ])('echoes reference %j and description %j unchanged, on later reads too', async (reference, description) => {
+    const deps = testDeps()
+    const caller = await anApiClient(deps)
+    const customer = { name: description, email: reference }
+    const sent = { external_reference: reference, description, customer }
+
+    const created = await call(deps, API.createPayment, { caller, body: aPaymentBody(sent) })
+    const fetched = await call(deps, API.getPayment, { caller, id: String(created.body['id']) })
+
+    expect(created.body).toMatchObject(sent)
+    expect(fetched.text).toBe(created.text)
+  })
+
+  it('answers null for an optional field, and a customer without members, as if they were absent', async () => {
+    const nothing = { external_reference: null, description: null, metadata: null, expires_in_seconds: null }
+    const customers = [null, {}, { name: null, email: null, phone: null }]
+
+    for (const customer of customers) {
+      const { status, body } = await create(testDeps(), { ...QRIS, ...nothing, customer })
+
+      expect(status).toBe(201)
+      expect(Object.keys(body)).toStrictEqual(Object.keys((await create(testDeps(), QRIS)).body))
+    }
+  })
+
+  it('echoes a customer with no more fields than were sent', async () => {
+    const { body } = await create(testDeps(), { customer: { name: 'Siti', email: null } })
+
+    expect(body['customer']).toStrictEqual({ name: 'Siti' })
+  })
+
+  it.each([
+    [bank('BCA'), 4_000, '381652390000001'],
+    [bank('BNI'), 4_000, '381652390000001'],
+    [bank('BRI'), 4_000, '381652390000001'],
+    [bank('MANDIRI'), 4_000, '381652390000001'],
+    [bank('PERMATA'), 4_000, '381652390000001'],
+    [OVO, 3_000, ''],
+    [wallet('DANA'), 2_750, 'https://checkout.example/DANA'],
+    [wallet('LINKAJA'), 2_250, 'https://checkout.example/LINKAJA'],
+    [wallet('SHOPEEPAY'), 3_000, 'https://checkout.example/SHOPEEPAY'],
+    [wallet('GOPAY'), 3_000, 'https://checkout.example/GOPAY'],
+    [wallet('ASTRAPAY'), 3_500, 'https://checkout.example/ASTRAPAY'],
+    [QRIS, 1_050, '00020101021226-a-qr-string'],
+  ])('estimates the fee of %j from the tariff table and shows its destination', async (channel, fee, destination) => {
+    const { status, body } = await create(testDeps(), { ...channel, amount: 150_003 })
+
+    expect(status).toBe(201)
+    expect(body).toMatchObject({
+      method: channel.method,
+      notional_minor: 150_003,
+      xendit_fee_minor: fee,
+      hexolus_markup_minor: 150,
+      client_net_minor: 150_003 - fee - 150,
+      payment_destination: destination,
+    })
+    expect(body['channel_code']).toBe(channel.channel_code)
+  })
+
+  it('takes an empty channel_code for qris as none', async () => {
+    const { status, body } = await create(testDeps(), { method: 'qris', channel_code: '' })
+
+    expect(status).toBe(201)
+    expect(body).not.toHaveProperty('channel_code')
+  })
+
+  it.each([
+    [1, 0, -3_999],
+    [1_000_000_000_000, 1_000_000_000, 998_999_996_000],
+  ])('takes the amount %i and computes with it exactly', async (amount, markup, net) => {
+    const { status, body } = await create(testDeps(), { amount })
+
+    expect(status).toBe(201)
+    expect(body).toMatchObject({ notional_minor: amount, hexolus_markup_minor: markup, client_net_minor: net })
+  })
+
+  it('tells the provider the amount, the channel and a reference, and keeps the customer to itself', async () => {
+    const deps = testDeps()
+
+    const { body } = await create(deps, {
+      ...OVO,
+      description: 'Kopi',
+      external_reference: 'order-1',
+      metadata: { a: 1 },
+    })
+
+    const [request] = deps.provider.requests.values()
+    expect(request?.input).toStrictEqual({
+      reference: `${String(body['id'])}-1`,
+      method: 'ewallet',
+      channelCode: 'OVO',
+      amountMinor: 100_000,
+      expiresAt: undefined,
+      phone: '+6281234567890',
+      description: 'Kopi',
+      returnUrl: 'https://merchant.example/return',
+      displayName: expect.stringMatching(/^Warung/) as string,
+    })
+  })
+})
+
+describe('expires_at of POST /v1/payments (spec 4.1, design section 5)', () => {
+  const NOW = Date.UTC(2026, 10, 20, 4)
+  const DAY = 86_400
+
+  it.each([
+    // The provider takes an expiry for virtual accounts; a day when none is asked for.
+    [bank('BCA'), undefined, DAY],
+    [bank('BCA'), 0, DAY],
+    [bank('BCA'), 1, 1],
+    [bank('BCA'), 7 * DAY, 7 * DAY],
+    [bank('BCA'), 365 * DAY, 365 * DAY],
+    // Elsewhere the earlier of the wish and the channel's own.
+    [QRIS, undefined, 2 * DAY],
+    [QRIS, 0, 2 * DAY],
+    [QRIS, 600, 600],
+    [QRIS, 7 * DAY, 2 * DAY],
+    [OVO, undefined, 55],
+    [OVO, 30, 30],
+    [OVO, 3_600, 55],
+    [wallet('DANA'), undefined, DAY],
+    [wallet('DANA'), 2 * DAY, DAY],
+    [wallet('LINKAJA'), undefined, 1_800],
+    [wallet('SHOPEEPAY'), undefined, 1_800],
+    [wallet('GOPAY'), 900, 900],
+    [wallet('ASTRAPAY'), undefined, DAY],
+  ])('%j with expires_in_seconds %s expires %i seconds from now', async (channel, wished, expected) => {
+    const { status, body } = await create(testDeps(), { ...channel, expires_in_seconds: wished })
+
+    expect(status).toBe(201)
+    expect(body['expires_at']).toBe(new Date(NOW + expected * 1_000).toISOString())
+  })
+
+  it('is sent to the provider for virtual accounts only', async () => {
+    const deps = testDeps()
+
+    for (const channel of [bank('BNI'), QRIS, wallet('DANA')])
+      await create(deps, { ...channel, expires_in_seconds: 600 })
+
+    expect([...deps.provider.requests.values()].map(({ input }) => input.expiresAt)).toStrictEqual([
+      '2026-11-20T04:10:00.000Z',
+      undefined,
+      undefined,
+    ])
+  })
+})
+
+describe('POST /v1/payments when something behind it fails (spec 4.1, rule 4)', () => {
+  it("answers internal_error naming the provider's refusal, shows nothing, and the retry makes the payment", async () => {
+    const deps = testDeps()
+    const caller = await anApiClient(deps)
+    const request = { caller, body: aPaymentBody(), headers: { 'Idempotency-Key': 'k' } }
+    deps.provider.script('createRequest', async () => ({ kind: 'refused', code: 'CHANNEL_NOT_ACTIVATED' }))
+
+    const failed = await call(deps, API.createPayment, request)
+    const listed = await call(deps, API.listPayments, { caller })
+    deps.provider.script('createRequest', testDeps().provider.createRequest)
+    const retried = await call(deps, API.createPayment, request)
+
+    expect(failed.status).toBe(500)
+    expect(failed.body).toStrictEqual({
+      message: 'the provider refused the payment: CHANNEL_NOT_ACTIVATED',
+      code: 'internal_error',
+    })
+    expect(listed.body).toMatchObject({ data: [], pagination: { total: 0 } })
+    expect(retried.status).toBe(201)
+  })
+})

@@ -1,0 +1,241 @@
+import * as v from 'valibot'
+import { afterEach, describe, expect, inject, it, vi } from 'vitest'
+import { handler as receiveCallback } from '../../../functions/callback/receive-provider-callback.ts'
+import { PaymentIdSchema } from '../../../shared/ids.ts'
+import { paymentKey } from '../../../shared/table/keys.ts'
+import { update } from '../../../shared/table/step.ts'
+import {
+  API,
+  type ApiRequest,
+  type ApiResponse,
+  anApiClient,
+  aPaymentBody,
+  call,
+  UNKNOWN_PATH,
+} from '../../support/api-event.ts'
+import { interceptTable } from '../../support/intercept-table.ts'
+import { type TestDeps, testDeps } from '../../support/test-deps.ts'
+
+type Name = keyof typeof API
+const NAMES = Object.keys(API) as Name[]
+
+const INTERNAL = { message: 'internal error; retry, or quote the request id to support', code: 'internal_error' }
+
+const requestTo = (deps: TestDeps, name: Name): ApiRequest => ({
+  ...(API[name].route.includes('{id}') && { id: deps.newId() }),
+  ...(name === 'createPayment' && { body: aPaymentBody() }),
+})
+
+const CALLBACK = { route: 'POST /callbacks/xendit', handler: receiveCallback }
+
+const headersOf = (answer: ApiResponse) => ({
+  'content-type': 'application/json',
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+  'x-request-id': answer.requestId,
+})
+
+describe('every answer of every endpoint (spec 7; design section 4)', () => {
+  it.each(NAMES)('%s carries the request id and JSON, whatever the outcome', async (name) => {
+    const deps = testDeps()
+    const [caller, limited] = [await anApiClient(deps), await anApiClient(deps, { rateLimitPerSecond: 1 })]
+    await call(deps, API.getBalance, { caller: limited })
+    const request = requestTo(deps, name)
+    const broken = interceptTable(deps, {
+      before: () => {
+        throw new Error('no table today')
+      },
+    })
+
+    const answers = [
+      await call(deps, API[name], { ...request, caller }),
+      await call(deps, API[name], request),
+      await call(deps, API[name], { ...request, caller: limited }),
+      await call(broken, API[name], { ...request, caller }),
+    ]
+
+    const fine = { createPayment: 201, getPayment: 404, cancelPayment: 404, getSettlement: 404 }
+    expect(answers.map(({ status }) => status)).toStrictEqual([Reflect.get(fine, name) ?? 200, 401, 429, 500])
+    for (const answer of answers) expect(answer.headers).toMatchObject(headersOf(answer))
+    for (const { body } of answers.filter(({ status }) => status >= 400)) {
+      expect(body).toStrictEqual({ message: expect.any(String) as string, code: expect.any(String) as string })
+    }
+  })
+
+  it('carries the error envelope with field_errors on a 422', async () => {
+    const deps = testDeps()
+    const caller = await anApiClient(deps)
+
+    const answers = [
+      await call(deps, API.createPayment, { caller, body: aPaymentBody({ amount: 0 }) }),
+      await call(deps, API.listPayments, { caller, query: { page: 'x' } }),
+    ]
+
+    expect(answers.map(({ status }) => status)).toStrictEqual([422, 422])
+    for (const answer of answers) {
+      expect(answer.headers).toStrictEqual(headersOf(answer))
+      expect(Object.keys(answer.body)).toStrictEqual(['message', 'code', 'field_errors'])
+    }
+  })
+
+  it('answers 404 in the envelope to an unknown path or method, with and without a key', async () => {
+    const deps = testDeps()
+    const caller = await anApiClient(deps)
+
+    const answers = [await call(deps, UNKNOWN_PATH, { caller }), await call(deps, UNKNOWN_PATH, { body: 'x' })]
+
+    for (const answer of answers) {
+      expect(answer.status).toBe(404)
+      expect(answer.body).toStrictEqual({ message: 'resource not found', code: 'not_found' })
+      expect(answer.headers).toStrictEqual(headersOf(answer))
+    }
+  })
+})
+
+describe('the headers of every response', () => {
+  it('carry cache-control no-store and x-content-type-options nosniff, on unknown paths and callbacks too', async () => {
+    const deps = testDeps()
+    const caller = await anApiClient(deps)
+
+    const answers = [
+      await call(deps, API.getBalance, { caller }),
+      await call(deps, API.getBalance),
+      await call(deps, UNKNOWN_PATH),
+      await call(deps, CALLBACK, { body: '{}' }),
+    ]
+
+    expect(answers.map(({ status }) => status)).toStrictEqual([200, 401, 404, 500])
+    for (const answer of answers) expect(answer.headers).toStrictEqual(headersOf(answer))
+  })
+
+  it('carry strict-transport-security behind a domain, whatever the outcome', async () => {
+    const deps = testDeps({ stage: { ...testDeps().stage, hasDomain: true } })
+    const caller = await anApiClient(deps)
+
+    const answers = [
+      await call(deps, API.getBalance, { caller }),
+      await call(deps, API.getBalance),
+      await call(deps, UNKNOWN_PATH),
+      await call(deps, CALLBACK, { body: '{}' }),
+    ]
+
+    expect(answers.map(({ status }) => status)).toStrictEqual([200, 401, 404, 500])
+    for (const answer of answers) {
+      expect(answer.headers).toStrictEqual({
+        ...headersOf(answer),
+        'strict-transport-security': 'max-age=63072000',
+      })
+    }
+  })
+})
+
+afterEach(() => void vi.useRealTimers())
+
+describe('an unexpected failure (spec 7: internal_error)', () => {
+  it.each(NAMES)('of the table behind %s is a 500 that tells nothing of it', async (name) => {
+    const deps = testDeps()
+    const caller = await anApiClient(deps)
+    const request = { ...requestTo(deps, name), caller }
+    const broken = interceptTable(deps, {
+      before: ({ name: command }) => {
+        if (command !== 'batchGet') throw new Error(`ProvisionedThroughputExceeded on ${inject('tableName')}`)
+      },
+    })
+
+    const answer = await call(broken, API[name], request)
+
+    expect(answer.status).toBe(500)
+    expect(answer.body).toStrictEqual(INTERNAL)
+    expect(deps.lines.filter(({ level }) => level === 'error')).toMatchObject([
+      {
+        code: 'request.failed',
+        fields: { request_id: answer.requestId, route: API[name].route, status: 500, code: 'internal_error' },
+      },
+    ])
+  })
+
+  it('of the balance read alone is a 500 too, not zeros', async () => {
+    const deps = testDeps()
+    const caller = await anApiClient(deps)
+    const broken = interceptTable(deps, {
+      after: ({ name }) => {
+        if (name === 'query') throw new Error('the answer was lost')
+      },
+    })
+
+    expect((await call(broken, API.getBalance, { caller })).body).toStrictEqual(INTERNAL)
+  })
+
+  it('of an item that is not what it should be is a 500 and not half an answer', async () => {
+    const deps = testDeps()
+    const caller = await anApiClient(deps)
+    const { body } = await call(deps, API.createPayment, { caller, body: aPaymentBody() })
+    const paymentId = v.parse(PaymentIdSchema, body['id'])
+    await deps.table.write(update(paymentKey(paymentId), { remove: ['notionalMinor'] }))
+
+    const answers = [
+      await call(deps, API.getPayment, { caller, id: paymentId }),
+      await call(deps, API.cancelPayment, { caller, id: paymentId }),
+      await call(deps, API.listPayments, { caller }),
+    ]
+
+    expect(answers.map((answer) => [answer.status, answer.body])).toStrictEqual(answers.map(() => [500, INTERNAL]))
+  })
+
+  it('of a function that runs out of time is our 500, before the platform answers its own', async () => {
+    const deps = testDeps()
+    const caller = await anApiClient(deps)
+    deps.provider.script('createRequest', () => new Promise(() => {}))
+
+    const answer = await call(deps, API.createPayment, { caller, body: aPaymentBody(), remainingMs: 600 })
+
+    expect([answer.status, answer.body]).toStrictEqual([500, INTERNAL])
+    expect(answer.headers).toStrictEqual(headersOf(answer))
+  })
+
+  it('of a callback that runs out of time is our 500 too, half a second before the platform’s', async () => {
+    const deps = testDeps()
+    const hanging = { ...deps, secrets: { ...deps.secrets, get: () => new Promise<undefined>(() => {}) } }
+    vi.useFakeTimers({ toFake: ['setTimeout'] })
+    const answered = call(hanging, CALLBACK, {
+      body: '{}',
+      headers: { 'x-callback-token': 'any' },
+      remainingMs: 10_000,
+    })
+
+    await vi.advanceTimersByTimeAsync(9_500)
+
+    const answer = await answered
+    expect([answer.status, answer.body]).toStrictEqual([500, INTERNAL])
+    expect(answer.headers).toStrictEqual(headersOf(answer))
+  })
+})
+
+describe('the log of a request', () => {
+  it('is one line with the id, the route as a template, status, code and duration', async () => {
+    const deps = testDeps()
+    const caller = await anApiClient(deps)
+
+    const found = await call(deps, API.getBalance, { caller })
+    const absent = await call(deps, API.getPayment, { caller, id: deps.newId() })
+
+    expect(deps.lines).toStrictEqual([
+      {
+        level: 'info',
+        code: 'request.completed',
+        fields: { request_id: found.requestId, route: 'GET /v1/balance', status: 200, duration_ms: 0 },
+      },
+      {
+        level: 'info',
+        code: 'request.completed',
+        fields: {
+          request_id: absent.requestId,
+          route: 'GET /v1/payments/{id}',
+          status: 404,
+          duration_ms: 0,
+          code: 'not_found',
+        },
+      },
+    ])
+  })
+})

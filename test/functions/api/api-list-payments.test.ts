@@ -1,0 +1,129 @@
+import { describe, expect, it } from 'vitest'
+import { findPayment } from '../../../shared/payment/find-payment.ts'
+import { closePayment } from '../../../shared/payment/news/close-payment.ts'
+import { API, type ApiClient, anApiClient, aPaymentBody, call } from '../../support/api-event.ts'
+import { interceptTable, recordTable } from '../../support/intercept-table.ts'
+import { type TestDeps, testDeps } from '../../support/test-deps.ts'
+
+type Closed = 'failed' | 'expired' | 'cancelled'
+
+const create = async (deps: TestDeps, caller: ApiClient): Promise<string> => {
+  const { body } = await call(deps, API.createPayment, { caller, body: aPaymentBody() })
+  return String(body['id'])
+}
+
+const close = async (deps: TestDeps, caller: ApiClient, id: string, status: Closed) => {
+  await closePayment(deps, await findPayment(deps, caller.clientId, id), status, 'due_work')
+  return id
+}
+
+const list = (deps: TestDeps, caller: ApiClient, query?: Readonly<Record<string, string>>) =>
+  call(deps, API.listPayments, { caller, ...(query && { query }) })
+
+const idsIn = (body: Readonly<Record<string, unknown>>): string[] =>
+  (Array.isArray(body['data']) ? body['data'] : []).map((row: unknown) => String(Object(row).id))
+
+describe('GET /v1/payments (spec 4.2)', () => {
+  it('answers an empty array and zeros to a client without payments', async () => {
+    const deps = testDeps()
+
+    const { status, body } = await list(deps, await anApiClient(deps))
+
+    expect(status).toBe(200)
+    expect(body).toStrictEqual({ data: [], pagination: { page: 1, per_page: 25, total: 0, total_pages: 0 } })
+  })
+
+  it('lists each payment as fetch shows it, newest first', async () => {
+    const deps = testDeps()
+    const caller = await anApiClient(deps)
+    const ids = []
+    for (let made = 0; made < 3; made++) {
+      ids.push(await create(deps, caller))
+      deps.clock.advance(1)
+    }
+
+    const { body } = await list(deps, caller)
+
+    const fetched = await Promise.all(ids.toReversed().map((id) => call(deps, API.getPayment, { caller, id })))
+    expect(body).toStrictEqual({
+      data: fetched.map((answer) => answer.body),
+      pagination: { page: 1, per_page: 25, total: 3, total_pages: 1 },
+    })
+  })
+
+  it('orders payments of one millisecond by id, and shows each once over all pages', async () => {
+    const deps = testDeps()
+    const caller = await anApiClient(deps)
+    const ids = await Promise.all(Array.from({ length: 9 }, () => create(deps, caller)))
+    const newestFirst = ids.toSorted().toReversed()
+
+    const pages = await Promise.all(['1', '2', '3', '4'].map((page) => list(deps, caller, { page, per_page: '4' })))
+
+    expect(pages.map(({ body }) => idsIn(body))).toStrictEqual([
+      newestFirst.slice(0, 4),
+      newestFirst.slice(4, 8),
+      newestFirst.slice(8),
+      [],
+    ])
+    expect(pages.map(({ body }) => body['pagination'])).toStrictEqual(
+      [1, 2, 3, 4].map((page) => ({ page, per_page: 4, total: 9, total_pages: 3 })),
+    )
+  })
+
+  it('filters by status, with totals of that status', async () => {
+    const deps = testDeps()
+    const caller = await anApiClient(deps)
+    const [one, two] = [await create(deps, caller), await create(deps, caller)]
+    const expired = await close(deps, caller, await create(deps, caller), 'expired')
+    const failed = await close(deps, caller, await create(deps, caller), 'failed')
+    const cancelled = await close(deps, caller, await create(deps, caller), 'cancelled')
+    const expected: Readonly<Record<string, readonly string[]>> = {
+      pending: [one, two],
+      succeeded: [],
+      failed: [failed],
+      expired: [expired],
+      cancelled: [cancelled],
+    }
+
+    for (const [status, ids] of Object.entries(expected)) {
+      const { body } = await list(deps, caller, { status })
+
+      expect(idsIn(body).toSorted()).toStrictEqual(ids.toSorted())
+      expect(body['pagination']).toStrictEqual({
+        page: 1,
+        per_page: 25,
+        total: ids.length,
+        total_pages: ids.length === 0 ? 0 : 1,
+      })
+    }
+    expect((await list(deps, caller)).body['pagination']).toMatchObject({ total: 5 })
+  })
+
+  it('answers a page past the end without asking the index', async () => {
+    const deps = testDeps()
+    const caller = await anApiClient(deps)
+    await create(deps, caller)
+    const watched = recordTable(deps)
+
+    const { body } = await list(watched.deps, caller, { page: '2' })
+
+    expect(body).toStrictEqual({ data: [], pagination: { page: 2, per_page: 25, total: 1, total_pages: 1 } })
+    // The key and the counts, and no more.
+    expect(watched.calls.map(({ name }) => name)).toStrictEqual(['batchGet', 'query'])
+  })
+
+  it('leaves out a payment whose status moved on behind the index', async () => {
+    const deps = testDeps()
+    const caller = await anApiClient(deps)
+    const [kept, moved] = [await create(deps, caller), await create(deps, caller)]
+    const racing = interceptTable(deps, {
+      after: async (made) => {
+        if ('query' in made && made.query.index === 'by-status') await close(deps, caller, moved, 'expired')
+      },
+    })
+
+    const { body } = await list(racing, caller, { status: 'pending' })
+
+    expect(idsIn(body)).toStrictEqual([kept])
+  })
+})

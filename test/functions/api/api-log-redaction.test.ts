@@ -1,0 +1,135 @@
+import { Logger } from '@aws-lambda-powertools/logger'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { powertoolsLog } from '../../../shared/runtime/powertools-log.ts'
+import {
+  API,
+  type ApiClient,
+  type ApiRequest,
+  type ApiResponse,
+  anApiClient,
+  aPaymentBody,
+  call,
+  type Endpoint,
+  UNKNOWN_PATH,
+} from '../../support/api-event.ts'
+import { interceptTable } from '../../support/intercept-table.ts'
+import { type TestDeps, testDeps } from '../../support/test-deps.ts'
+
+/*
+ * Goal: no secret, no personal data and nothing of a body reaches a log line, whatever happens to the request.
+ * Method: the deployed logger, its output kept; requests whose every value is a word found nowhere else; failures whose
+ * messages quote all of it, as messages of foreign errors do.
+ */
+
+const SECRETS = {
+  reference: 'zq-reference-5501',
+  name: 'zq-name-5502',
+  email: 'zq-email-5503@example.com',
+  phone: '+6281255045504',
+  description: 'zq-description-5505',
+  metadataKey: 'zq-metadata-key-5506',
+  metadataValue: 'zq-metadata-value-5507',
+  idempotencyKey: 'zq-idempotency-key-5508',
+  query: 'zq-query-5509',
+  path: 'zq-path-5510',
+  method: 'zq-method-5511',
+  field: 'zq-field-5512',
+}
+
+const body = aPaymentBody({
+  method: 'ewallet',
+  channel_code: 'OVO',
+  external_reference: SECRETS.reference,
+  customer: { name: SECRETS.name, email: SECRETS.email, phone: SECRETS.phone },
+  description: SECRETS.description,
+  metadata: { [SECRETS.metadataKey]: SECRETS.metadataValue },
+})
+
+/** Quotes everything, in one line and in lines that look like a stack's. */
+const leakingError = (authorization: string) => {
+  const all = [...Object.values(SECRETS), authorization, JSON.stringify(body)]
+  return new Error(`refused: ${all.join(' ')}\n${all.map((value) => `    at ${value}`).join('\n')}`)
+}
+
+const keptOutput = () => {
+  const logger = new Logger({ serviceName: 'gateway-test' })
+  const lines: string[] = []
+  for (const level of ['info', 'warn', 'error'] as const) {
+    vi.spyOn(logger, level).mockImplementation(
+      (...args: unknown[]) => void lines.push(JSON.stringify([level, ...args])),
+    )
+  }
+  return { log: powertoolsLog('test', () => logger), lines }
+}
+
+/** What the requests below are answered, in their order, before the table fails. */
+const STATUSES = [422, 422, 422, 422, 500, 500, 201, 200, 200, 404, 422, 200, 422, 404, 401, 200, 422]
+
+/** A life with everything in it: refusals, a crash, replays, lists, cancels, strangers, a table that fails. */
+const liveThroughEverything = async (deps: TestDeps, caller: ApiClient): Promise<ApiResponse[]> => {
+  const answers: ApiResponse[] = []
+  const send = async (endpoint: Endpoint, request: ApiRequest, withDeps = deps) => {
+    const answer = await call(withDeps, endpoint, { caller, ...request })
+    answers.push(answer)
+    return answer
+  }
+  const create = (sent: unknown = body) =>
+    send(API.createPayment, { body: sent, headers: { 'Idempotency-Key': SECRETS.idempotencyKey } })
+  const thrown = leakingError(caller.authorization)
+  const healthy = testDeps().provider
+
+  await create({ ...body, [SECRETS.field]: SECRETS.name })
+  await create({ ...body, method: SECRETS.method })
+  await create({ ...body, metadata: SECRETS.metadataValue })
+  await create(JSON.stringify(body).slice(0, -1))
+  deps.provider.script('createRequest', async () => ({ kind: 'refused', code: 'API_VALIDATION_ERROR' }))
+  await create()
+  deps.provider.script('createRequest', async () => {
+    throw thrown
+  })
+  await create()
+  deps.clock.advance(120)
+  deps.provider.script('createRequest', healthy.createRequest)
+  deps.provider.script('cancelRequest', healthy.cancelRequest)
+  const id = String((await create()).body['id'])
+  await create()
+  await send(API.getPayment, { id })
+  await send(API.getPayment, { id: SECRETS.path })
+  await send(API.listPayments, { query: { status: SECRETS.query } })
+  await send(API.listPayments, {})
+  await send(API.getBalance, { query: { currency: SECRETS.query } })
+  await send(UNKNOWN_PATH, { id: SECRETS.path, query: { [SECRETS.query]: SECRETS.query } })
+  await send(API.getBalance, { caller: { authorization: `${caller.authorization}x` } })
+  await send(API.cancelPayment, { id })
+  await send(API.cancelPayment, { id })
+  const failing = interceptTable(deps, {
+    before: () => {
+      throw thrown
+    },
+  })
+  for (const endpoint of Object.values(API)) await send(endpoint, { id: SECRETS.path, body }, failing)
+  return answers
+}
+
+afterEach(() => {
+  vi.restoreAllMocks()
+})
+
+describe('the log (design section 4; style guide: ids only)', () => {
+  it('has a line for every request and not a word of what clients sent', async () => {
+    const { log, lines } = keptOutput()
+    const deps = testDeps({ log })
+    const caller = await anApiClient(deps)
+
+    const answers = await liveThroughEverything(deps, caller)
+
+    const output = lines.join('\n')
+    const requests = lines.filter((line) => /"request\.(completed|failed)"/.test(line))
+    expect(answers.map(({ status }) => status)).toStrictEqual([...STATUSES, ...Object.keys(API).map(() => 500)])
+    expect(requests).toHaveLength(answers.length)
+    expect(answers.filter(({ requestId }, at) => !requests[at]?.includes(requestId))).toStrictEqual([])
+    expect(output).toContain('"error_stack"')
+    const forbidden = [...Object.values(SECRETS), caller.authorization, caller.authorization.slice(-43)]
+    expect(forbidden.filter((secret) => output.includes(secret))).toStrictEqual([])
+  })
+})

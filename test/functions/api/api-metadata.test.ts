@@ -1,0 +1,140 @@
+import * as fc from 'fast-check'
+import * as v from 'valibot'
+import { describe, expect, it } from 'vitest'
+import { handler as getPayment } from '../../../functions/admin/get-payment.ts'
+import { PaymentIdSchema } from '../../../shared/ids.ts'
+import { applyProviderReport } from '../../../shared/payment/news/apply-provider-report.ts'
+import { eventKey, paymentKey } from '../../../shared/table/keys.ts'
+import { update } from '../../../shared/table/step.ts'
+import { API, type ApiClient, anApiClient, aPaymentBody, call } from '../../support/api-event.ts'
+import { invokeAdmin } from '../../support/invoke-admin.ts'
+import { type TestDeps, testDeps } from '../../support/test-deps.ts'
+
+/** Metadata as it must come back, character for character. */
+const KEPT = [
+  '{}',
+  '{"a":9007199254740993,"b":-123456789012345678901234567890}',
+  '{"a":1.0,"b":1e2,"c":1E+2,"d":-0,"e":0.10,"f":1e400,"g":1e-400,"h":0.1234567890123456789}',
+  '{"a":{"b":[1,{"c":[[],{}]},null,true,false,"x"]}}',
+  '{"__proto__":{"polluted":true},"constructor":{"prototype":1},"toString":"x","toJSON":"y","hasOwnProperty":null}',
+  '{"isLosslessNumber":true,"value":"5","type":"LosslessNumber"}',
+  '{"":"","é ☕":"日本語 👍🏽","quote\\"":"\\\\ \\n \\u0000","\u2028":"\u2029"}',
+  '{"z":1,"y":2,"x":3}',
+  '{"10":1,"9":2,"b":3}',
+  '{"b":[{"2":{"1":1.0,"0":{"x":0,"4294967295":1,"7":2}}}],"1":null,"#1":"#","__proto__":{"3":0,"2":0}}',
+  `{"a":${'{"a":'.repeat(30)}[]${'}'.repeat(30)}}`,
+]
+
+const bodyWith = (metadata: string) => `{"metadata":${metadata},${JSON.stringify(aPaymentBody()).slice(1)}`
+
+/** The characters of `metadata` in an answer, found by what stands on either side of it in the DTO. */
+const metadataIn = (text: string) => /"metadata":(.*?),"created_at":"/s.exec(text)?.[1]
+
+const create = (deps: TestDeps, caller: ApiClient, metadata: string, key: string) =>
+  call(deps, API.createPayment, { caller, body: bodyWith(metadata), headers: { 'Idempotency-Key': key } })
+
+describe('metadata (spec 2.1: returned unchanged; design section 5: digit for digit, keys in their order)', () => {
+  it.each(KEPT)('%s comes back the same on create, replay, fetch, list and cancel', async (metadata) => {
+    const deps = testDeps()
+    const caller = await anApiClient(deps)
+
+    const created = await create(deps, caller, metadata, 'k')
+    const id = String(created.body['id'])
+    const replayed = await create(deps, caller, metadata, 'k')
+    const fetched = await call(deps, API.getPayment, { caller, id })
+    const listed = await call(deps, API.listPayments, { caller })
+    const cancelled = await call(deps, API.cancelPayment, { caller, id })
+
+    const answers = [created, replayed, fetched, listed, cancelled]
+    expect(answers.map(({ status }) => status)).toStrictEqual([201, 200, 200, 200, 200])
+    expect(answers.map(({ text }) => metadataIn(text))).toStrictEqual(answers.map(() => metadata))
+  })
+
+  it.each(KEPT)('%s comes back the same once the payment is paid, and in its webhook', async (metadata) => {
+    const deps = testDeps()
+    const caller = await anApiClient(deps)
+    const { body } = await create(deps, caller, metadata, 'k')
+    const [request] = deps.provider.requests.values()
+    const paymentRequestId = request?.paymentRequestId ?? ''
+    deps.provider.pay(paymentRequestId)
+    const outcome = await applyProviderReport(deps, { paymentRequestId }, 'callback')
+    const payment = outcome.kind === 'applied' ? outcome.payment : undefined
+
+    const fetched = await call(deps, API.getPayment, { caller, id: String(body['id']) })
+
+    expect(metadataIn(fetched.text)).toBe(metadata)
+    const event = payment && (await deps.table.get(eventKey(payment.paymentId, 'payment.succeeded')))
+    expect(metadataIn(String(event?.['body']))).toBe(metadata)
+  })
+
+  it.each(KEPT)('%s comes back the same to an operator', async (metadata) => {
+    const deps = testDeps()
+    const caller = await anApiClient(deps)
+    const { body } = await create(deps, caller, metadata, 'k')
+
+    const answer = await invokeAdmin(getPayment, deps, { payment_id: body['id'] })
+
+    // As Lambda writes what a function answers.
+    expect(metadataIn(JSON.stringify(answer))).toBe(metadata)
+  })
+
+  it('stored by an older release is read as that release wrote it', async () => {
+    const deps = testDeps()
+    const caller = await anApiClient(deps)
+    const { body } = await create(deps, caller, '{}', 'k')
+    const id = v.parse(PaymentIdSchema, body['id'])
+    await deps.table.write(update(paymentKey(id), { set: { metadata: '{"9":1.0,"10":2,"b":"é"}' } }))
+
+    const { text } = await call(deps, API.getPayment, { caller, id })
+
+    expect(metadataIn(text)).toBe('{"9":1.0,"10":2,"b":"é"}')
+  })
+
+  it('is not written when it was not sent', async () => {
+    const deps = testDeps()
+    const caller = await anApiClient(deps)
+
+    const { text } = await call(deps, API.createPayment, { caller, body: aPaymentBody() })
+
+    expect(text).not.toContain('metadata')
+  })
+
+  it('pollutes no prototype', async () => {
+    const deps = testDeps()
+    const caller = await anApiClient(deps)
+
+    await create(deps, caller, '{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}}}', 'k')
+
+    expect(Reflect.get({}, 'polluted')).toBeUndefined()
+  })
+
+  it('of any shape comes back with the same value', async () => {
+    const deps = testDeps()
+    const caller = await anApiClient(deps)
+    let run = 0
+    const anyText = fc.string({ unit: 'binary', maxLength: 10 }).map((text) => text.toWellFormed())
+    const anyValue = fc.letrec((tie) => ({
+      value: fc.oneof(
+        { maxDepth: 5 },
+        anyText,
+        fc.integer(),
+        fc.boolean(),
+        fc.constant(null),
+        fc.array(tie('value'), { maxLength: 4 }),
+        fc.dictionary(anyText, tie('value'), { maxKeys: 4 }),
+      ),
+    })).value
+
+    await fc.assert(
+      fc.asyncProperty(fc.dictionary(anyText, anyValue, { maxKeys: 4 }), async (metadata) => {
+        const sent = JSON.stringify(metadata)
+
+        const { status, body } = await create(deps, caller, sent, `run-${run++}`)
+
+        expect(status).toBe(201)
+        expect(JSON.stringify(body['metadata'])).toBe(JSON.stringify(JSON.parse(sent)))
+      }),
+      { numRuns: 100 },
+    )
+  })
+})

@@ -1,0 +1,122 @@
+import { describe, expect, it } from 'vitest'
+import { closeStep } from '../../../shared/settlement/settlement-store.ts'
+import { DAY_MS, type Timestamp, timestampOf } from '../../../shared/time.ts'
+import { API, anApiClient, call } from '../../support/api-event.ts'
+import { storedSettlement } from '../../support/stored-settlement.ts'
+import { testDeps } from '../../support/test-deps.ts'
+
+const BANK = { bankName: 'BCA', bankAccountNo: '0123456789', bankAccountName: 'PT Warung Kopi' }
+
+const idsIn = (body: Readonly<Record<string, unknown>>): string[] =>
+  (Array.isArray(body['data']) ? body['data'] : []).map((row: unknown) => String(Object(row).id))
+
+/** Midnight of a day of October 2026. */
+const october = (day: number): Timestamp => timestampOf(Date.UTC(2026, 9, 1) + day * DAY_MS)
+
+describe('GET /v1/settlements/{id} (spec 4.7, 2.3)', () => {
+  it('answers every field, null where there is no value yet', async () => {
+    const deps = testDeps()
+    const caller = await anApiClient(deps)
+    const { settlementId } = await storedSettlement(deps, { clientId: caller.clientId })
+
+    const { status, body } = await call(deps, API.getSettlement, { caller, id: settlementId })
+
+    expect(status).toBe(200)
+    expect(body).toStrictEqual({
+      id: settlementId,
+      client_id: caller.clientId,
+      period_start: '2026-11-18T02:00:00.000Z',
+      period_end: '2026-11-19T02:00:00.000Z',
+      gross_minor: 300_000,
+      xendit_fees_minor: 12_000,
+      hexolus_markup_minor: 300,
+      net_minor: 287_700,
+      currency: 'IDR',
+      payment_count: 3,
+      status: 'recorded',
+      triggered_by: 'auto',
+      bank_name: null,
+      bank_account_no: null,
+      bank_account_name: null,
+      notes: null,
+      settled_at: null,
+      created_at: '2026-11-20T02:00:01.000Z',
+    })
+  })
+
+  it('answers the bank details, the note and the time of payout once they are there', async () => {
+    const deps = testDeps()
+    const caller = await anApiClient(deps)
+    const recorded = await storedSettlement(deps, { clientId: caller.clientId, triggeredBy: 'manual', bank: BANK })
+    const settledAt = '2026-11-21T09:00:00.000Z' as Timestamp
+    await deps.table.write(closeStep({ ...recorded, status: 'manual_paid', notes: 'batch 7', settledAt }))
+
+    const { body } = await call(deps, API.getSettlement, { caller, id: recorded.settlementId })
+
+    expect(body).toMatchObject({
+      status: 'manual_paid',
+      triggered_by: 'manual',
+      bank_name: 'BCA',
+      bank_account_no: '0123456789',
+      bank_account_name: 'PT Warung Kopi',
+      notes: 'batch 7',
+      settled_at: settledAt,
+    })
+    expect(Object.keys(body)).toHaveLength(18)
+  })
+
+  it('answers 404 to an id that does not exist', async () => {
+    const deps = testDeps()
+
+    const answer = await call(deps, API.getSettlement, { caller: await anApiClient(deps), id: deps.newId() })
+
+    expect([answer.status, answer.body]).toStrictEqual([404, { message: 'settlement not found', code: 'not_found' }])
+  })
+})
+
+describe('GET /v1/settlements (spec 4.6)', () => {
+  it('answers an empty array to a client without settlements, and a pagination of two fields', async () => {
+    const deps = testDeps()
+
+    const { status, body } = await call(deps, API.listSettlements, { caller: await anApiClient(deps) })
+
+    expect([status, body]).toStrictEqual([200, { data: [], pagination: { page: 1, per_page: 25 } }])
+  })
+
+  it('lists each settlement as fetch shows it', async () => {
+    const deps = testDeps()
+    const caller = await anApiClient(deps)
+    const { settlementId } = await storedSettlement(deps, { clientId: caller.clientId, bank: BANK })
+
+    const { body } = await call(deps, API.listSettlements, { caller })
+
+    const fetched = await call(deps, API.getSettlement, { caller, id: settlementId })
+    expect(body).toStrictEqual({ data: [fetched.body], pagination: { page: 1, per_page: 25 } })
+  })
+
+  it('orders by period_end and not by created_at, newest first, and by id where they are equal', async () => {
+    const deps = testDeps()
+    const caller = await anApiClient(deps)
+    const stored = []
+    for (const [day, createdDay] of [
+      [3, 9],
+      [1, 8],
+      [2, 7],
+      [2, 6],
+      [2, 5],
+    ] as const) {
+      const period = { periodStart: october(0), periodEnd: october(day), createdAt: october(createdDay) }
+      stored.push(await storedSettlement(deps, { clientId: caller.clientId, ...period }))
+    }
+
+    const pages = []
+    for (const page of ['1', '2', '3', '4']) {
+      pages.push((await call(deps, API.listSettlements, { caller, query: { page, per_page: '2' } })).body)
+    }
+
+    const [third, first, ...second] = stored.map(({ settlementId }) => settlementId)
+    const expected = [third, ...second.toSorted().toReversed(), first]
+    expect(pages.map(idsIn)).toStrictEqual([expected.slice(0, 2), expected.slice(2, 4), expected.slice(4), []])
+    expect(pages.map((body) => body['pagination'])).toStrictEqual([1, 2, 3, 4].map((page) => ({ page, per_page: 2 })))
+  })
+})

@@ -1,0 +1,174 @@
+import * as v from 'valibot'
+import { describe, expect, it } from 'vitest'
+import { paymentIdForKey, SettlementIdSchema } from '../../../shared/ids.ts'
+import { findPayment } from '../../../shared/payment/find-payment.ts'
+import { closePayment } from '../../../shared/payment/news/close-payment.ts'
+import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
+import { API, type ApiClient, type ApiResponse, anApiClient, aPaymentBody, call } from '../../support/api-event.ts'
+import { recordTable } from '../../support/intercept-table.ts'
+import { storedSettlement } from '../../support/stored-settlement.ts'
+import { type TestDeps, testDeps } from '../../support/test-deps.ts'
+
+type Owned = (deps: TestDeps, owner: ApiClient) => Promise<string>
+
+const aPayment: Owned = async (deps, caller) => {
+  const { body } = await call(deps, API.createPayment, { caller, body: aPaymentBody() })
+  return String(body['id'])
+}
+
+const aClosedPayment: Owned = async (deps, caller) => {
+  const id = await aPayment(deps, caller)
+  await closePayment(deps, await findPayment(deps, caller.clientId, id), 'expired', 'due_work')
+  return id
+}
+
+/** A payment whose create died: its claim is all there is. */
+const aCreatingPayment: Owned = async (deps, caller) => {
+  deps.provider.script('createRequest', async () => ({ kind: 'unknown', reason: 'timeout' }))
+  await call(deps, API.createPayment, { caller, body: aPaymentBody(), headers: { 'idempotency-key': 'k' } })
+  return paymentIdForKey(caller.clientId, 'k')
+}
+
+const aSettlementId: Owned = async (deps, { clientId }) => (await storedSettlement(deps, { clientId })).settlementId
+
+const CASES: readonly (readonly [keyof typeof API, what: string, Owned])[] = [
+  ['getPayment', 'payment', aPayment],
+  ['getPayment', 'closed payment', aClosedPayment],
+  ['getPayment', 'payment in creation', aCreatingPayment],
+  ['cancelPayment', 'payment', aPayment],
+  ['cancelPayment', 'closed payment', aClosedPayment],
+  ['cancelPayment', 'payment in creation', aCreatingPayment],
+  ['getSettlement', 'settlement', aSettlementId],
+]
+
+/** All of an answer but the request's id. */
+const comparable = ({ status, headers, text }: ApiResponse) => ({
+  status,
+  headers: { ...headers, 'x-request-id': typeof headers['x-request-id'] },
+  text,
+})
+
+describe('an id of another client (spec 1, 7: exactly as one that does not exist)', () => {
+  it.each(CASES)('%s answers a foreign %s as an absent id, and touches nothing', async (name, _, own) => {
+    const deps = testDeps()
+    const [owner, caller] = [await anApiClient(deps), await anApiClient(deps)]
+    const foreign = await own(deps, owner)
+    const [callsBefore, watched] = [deps.provider.calls.length, recordTable(deps)]
+
+    const answer = await call(watched.deps, API[name], { caller, id: foreign })
+    const commands = watched.calls.map((made) => made.name)
+    const absent = await call(watched.deps, API[name], { caller, id: deps.newId() })
+
+    expect(comparable(answer)).toStrictEqual(comparable(absent))
+    expect(answer.status).toBe(404)
+    expect(answer.body).toStrictEqual({
+      message: name === 'getSettlement' ? 'settlement not found' : 'payment not found',
+      code: 'not_found',
+    })
+    expect(commands).toStrictEqual(['batchGet', 'get'])
+    expect(deps.provider.calls).toHaveLength(callsBefore)
+  })
+
+  it.each(CASES.filter(([, what]) => what !== 'payment in creation'))(
+    '%s finds the %s for its owner, so the 404 is about the tenant',
+    async (name, _, own) => {
+      const deps = testDeps()
+      const owner = await anApiClient(deps)
+      const id = await own(deps, owner)
+
+      const { status } = await call(deps, API[name], { caller: owner, id })
+
+      expect(status).not.toBe(404)
+    },
+  )
+
+  it('hides a payment in creation from its owner too', async () => {
+    const deps = testDeps()
+    const owner = await anApiClient(deps)
+    const id = await aCreatingPayment(deps, owner)
+
+    const answers = await Promise.all(
+      [API.getPayment, API.cancelPayment].map((api) => call(deps, api, { caller: owner, id })),
+    )
+    const { body } = await call(deps, API.listPayments, { caller: owner })
+
+    expect((await findStoredPayment(deps, paymentIdForKey(owner.clientId, 'k')))?.status).toBe('creating')
+    expect(answers.map(({ status }) => status)).toStrictEqual([404, 404])
+    expect(body).toMatchObject({ data: [], pagination: { total: 0 } })
+  })
+
+  it('leaves a foreign pending payment as it is when its cancel is tried', async () => {
+    const deps = testDeps()
+    const [owner, caller] = [await anApiClient(deps), await anApiClient(deps)]
+    const id = await aPayment(deps, owner)
+    const before = await call(deps, API.getPayment, { caller: owner, id })
+
+    await call(deps, API.cancelPayment, { caller, id })
+
+    expect((await call(deps, API.getPayment, { caller: owner, id })).text).toBe(before.text)
+  })
+
+  it('shows nobody else in lists and balance', async () => {
+    const deps = testDeps()
+    const [owner, caller] = [await anApiClient(deps), await anApiClient(deps)]
+    await aPayment(deps, owner)
+    await aSettlementId(deps, owner)
+
+    const lists = await Promise.all([API.listPayments, API.listSettlements].map((api) => call(deps, api, { caller })))
+    const balance = await call(deps, API.getBalance, { caller })
+
+    expect(lists.map(({ body }) => body['data'])).toStrictEqual([[], []])
+    expect(balance.body['client_id']).toBe(caller.clientId)
+    expect([balance, ...lists].map(({ text }) => text).join()).not.toContain(owner.clientId)
+  })
+
+  it('does not find a payment by the id of a settlement, nor a settlement by the id of a payment', async () => {
+    const deps = testDeps()
+    const caller = await anApiClient(deps)
+    const paymentId = await aPayment(deps, caller)
+    const settlementId = await aSettlementId(deps, caller)
+
+    const answers = [
+      await call(deps, API.getPayment, { caller, id: settlementId }),
+      await call(deps, API.getSettlement, { caller, id: paymentId }),
+    ]
+
+    expect(answers.map(({ status }) => status)).toStrictEqual([404, 404])
+  })
+})
+
+describe('an id of a wrong shape (design section 5: 404 without a read)', () => {
+  const settlementId = v.parse(SettlementIdSchema, 'abcdef00-0000-4000-8000-00000000abcd')
+  const SHAPES = [
+    '',
+    ' ',
+    'x',
+    settlementId.toUpperCase(),
+    `${settlementId} `,
+    `${settlementId}\n`,
+    settlementId.replaceAll('-', ''),
+    `{${settlementId}}`,
+    `${settlementId}#PAYMENT`,
+    '../balance',
+    '%00',
+    '\u0000',
+    '٠'.repeat(36),
+    'a'.repeat(10_000),
+    '__proto__',
+  ]
+
+  it.each(
+    (['getPayment', 'cancelPayment', 'getSettlement'] as const).flatMap((name) =>
+      SHAPES.map((id) => [name, id] as const),
+    ),
+  )('%s of %j', async (name, id) => {
+    const deps = testDeps()
+    const caller = await anApiClient(deps)
+    const watched = recordTable(deps)
+
+    const answer = await call(watched.deps, API[name], { caller, id })
+
+    expect(answer.status).toBe(404)
+    expect(watched.calls.map((made) => made.name)).toStrictEqual(['batchGet'])
+  })
+})

@@ -1,0 +1,181 @@
+/**
+ * Goal: a callback is a hint and nothing more, whatever is in it. Method: bodies near real ones and bodies made of
+ * anything, with and without a valid token, to the real handler; what the provider itself says decides alone.
+ */
+import * as fc from 'fast-check'
+import { describe, expect, it, vi } from 'vitest'
+import { handler } from '../../../functions/callback/receive-provider-callback.ts'
+import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
+import { referenceOf } from '../../../shared/payment/provider-attempts.ts'
+import { callbackSecretName } from '../../../shared/secrets.ts'
+import { paymentKey } from '../../../shared/table/keys.ts'
+import { call, SEND_AGAIN } from '../../support/api-event.ts'
+import { filledIn, hostileJson, hostileText, mostly, objectOf } from '../../support/hostile-values.ts'
+import { ledgerView } from '../../support/ledger-view.ts'
+import { type MemoryDeps, memoryDeps } from '../../support/memory-table.ts'
+import { aPendingPayment, aStoredClient } from '../../support/payment-builders.ts'
+
+// Hundreds of runs each, on a machine that may be busy with other files.
+vi.setConfig({ testTimeout: 120_000 })
+
+const RUNS = { numRuns: 300 }
+const TOKEN = 'a-token-of-tests'
+const CALLBACK = { route: 'POST /callbacks/xendit', handler }
+
+const EVENTS = [
+  'payment.capture',
+  'payment.failure',
+  'payment.succeeded',
+  'payment_request.expiry',
+  'payment_request.expired',
+  'payout.succeeded',
+]
+
+/** Names that are replaced by the ids of the moment: of a payment nobody has paid, and of one that somebody has. */
+const IDS = ['$unpaid request', '$unpaid reference', '$paid request', '$paid reference', '$capture']
+const anId = mostly(...IDS, 'py-unknown', 'pr-unknown', '')
+
+const anyCallback = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: objectOf({
+      event: mostly(...EVENTS),
+      business_id: hostileText,
+      data: fc.oneof(
+        {
+          weight: 6,
+          arbitrary: objectOf({
+            id: anId,
+            payment_id: anId,
+            payment_request_id: anId,
+            reference_id: anId,
+            status: mostly('SUCCEEDED', 'FAILED', 'EXPIRED'),
+            captures: hostileJson,
+          }),
+        },
+        { weight: 1, arbitrary: hostileJson },
+      ),
+    }),
+  },
+  { weight: 1, arbitrary: hostileJson },
+)
+
+const anyBytes = fc.oneof(
+  fc.uint8Array({ maxLength: 300 }).map((octets) => Buffer.from(octets)),
+  fc.constantFrom('['.repeat(60_000), '{"event":'.repeat(5_000), '\uFEFF{}').map((text) => Buffer.from(text)),
+)
+
+const arrange = async () => {
+  const deps = memoryDeps()
+  const tokens = [TOKEN, 'another-token-of-tests']
+  deps.secretValues.set(callbackSecretName('test'), JSON.stringify({ callback_tokens: tokens }))
+  const client = await aStoredClient(deps)
+  const [unpaid, paid] = [await aPendingPayment(deps, client), await aPendingPayment(deps, client)]
+  const capture = deps.provider.pay(paid.paymentRequestId)
+  const names = {
+    '$unpaid request': unpaid.paymentRequestId,
+    '$unpaid reference': referenceOf(unpaid.paymentId, 1),
+    '$paid request': paid.paymentRequestId,
+    '$paid reference': referenceOf(paid.paymentId, 1),
+    $capture: capture,
+  }
+  return { deps, client, unpaid, paid, capture, names }
+}
+
+const send = (deps: MemoryDeps, body: unknown, headers: Readonly<Record<string, string>>) =>
+  call(deps, CALLBACK, { body, headers })
+
+describe('a callback without a valid token', () => {
+  it('answers 401, asks nobody and writes nothing, whatever it says', async () => {
+    const { deps, names } = await arrange()
+    const [written, asked] = [deps.changes.length, deps.provider.calls.length]
+
+    await fc.assert(
+      fc.asyncProperty(
+        fc.oneof(anyCallback, anyBytes),
+        fc.option(fc.oneof(hostileText, fc.constantFrom(`${TOKEN} `, TOKEN.slice(1), TOKEN.toUpperCase())), {
+          nil: undefined,
+        }),
+        fc.dictionary(hostileText, hostileText, { maxKeys: 3 }),
+        async (body, token, others) => {
+          const headers = { ...others, ...(token !== undefined && { 'x-callback-token': token }) }
+          const sent = Buffer.isBuffer(body) ? body : filledIn(body, names)
+
+          const answer = await send(deps, sent, headers)
+
+          expect([answer.status, answer.body]).toStrictEqual([401, { message: 'invalid callback token', code: 'auth' }])
+          expect([deps.changes.length, deps.provider.calls.length]).toStrictEqual([written, asked])
+        },
+      ),
+      RUNS,
+    )
+  })
+})
+
+describe('a callback with a valid token', () => {
+  it('brings about what the provider says and nothing else', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(anyCallback, { minLength: 1, maxLength: 4 }), async (callbacks) => {
+        const { deps, client, unpaid, paid, capture, names } = await arrange()
+
+        for (const body of callbacks) {
+          const { status } = await send(deps, filledIn(body, names), { 'x-callback-token': TOKEN })
+          expect(status).toBe(200)
+        }
+
+        expect(await findStoredPayment(deps, unpaid.paymentId)).toEqual({ ...unpaid, dueAt: expect.any(String) })
+        const after = await findStoredPayment(deps, paid.paymentId)
+        if (after?.status === 'succeeded') expect(after.creditedPaymentId).toBe(capture)
+        else expect(after).toEqual({ ...paid, dueAt: expect.any(String) })
+        expect(await ledgerView(deps, client.clientId)).toStrictEqual(
+          after?.status === 'succeeded'
+            ? { pendingMinor: 95_900, pending: 1, succeeded: 1 }
+            : { pendingMinor: 0, pending: 2 },
+        )
+        expect(deps.memory.items('SUSPENSE#')).toStrictEqual([])
+      }),
+      RUNS,
+    )
+  })
+
+  it('answers 200 or 422 to bytes that are no callback, and writes nothing', async () => {
+    const { deps } = await arrange()
+    const written = deps.changes.length
+    const huge = Buffer.alloc(300_000, 'x')
+
+    await fc.assert(
+      fc.asyncProperty(fc.oneof(anyBytes, fc.constant(huge)), async (body) => {
+        const { status } = await send(deps, body, { 'x-callback-token': TOKEN })
+
+        expect(status).toBe(body.length > 262_144 ? 422 : 200)
+        expect(deps.changes).toHaveLength(written)
+      }),
+      RUNS,
+    )
+  })
+
+  it('answers only a pair of status and code that the spec has while the provider cannot be asked, and moves at most the time of the next look', async () => {
+    await fc.assert(
+      fc.asyncProperty(anyCallback, async (body) => {
+        const { deps, unpaid, paid, names } = await arrange()
+        for (const name of ['getPayment', 'getRequest'] as const) {
+          deps.provider.script(name, async () => ({ kind: 'unanswered', reason: 'unreachable' }))
+        }
+
+        const answer = await send(deps, filledIn(body, names), { 'x-callback-token': TOKEN })
+
+        expect([
+          [200, { outcome: 'ignored' }],
+          [500, SEND_AGAIN],
+        ]).toContainEqual([answer.status, answer.body])
+        expect(answer.headers).toMatchObject({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' })
+        for (const { paymentId, dueAt, ...fields } of [unpaid, paid]) {
+          const stored = deps.memory.item(paymentKey(paymentId))
+          expect(stored?.['status']).toBe(fields.status)
+          expect([dueAt, deps.now()]).toContain(stored?.['due_at'])
+        }
+      }),
+      RUNS,
+    )
+  })
+})

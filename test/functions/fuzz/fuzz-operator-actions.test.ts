@@ -1,0 +1,163 @@
+/**
+ * Goal: an operator may mistype anything, and gets a refusal that changes nothing. Method: right payloads with one or
+ * two fields of anything in them, and payloads made of anything, to every real handler on one small world.
+ */
+import { join } from 'node:path'
+import * as fc from 'fast-check'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
+import type { FunctionSpec } from '../../../functions/function-spec.ts'
+import { MANIFEST } from '../../../functions/manifest.ts'
+import type { AdminHandler } from '../../../shared/runtime/admin-handler.ts'
+import { filledIn, hostileJson, hostileText, objectOf } from '../../support/hostile-values.ts'
+import { invokeAdmin } from '../../support/invoke-admin.ts'
+import { type MemoryDeps, memoryDeps } from '../../support/memory-table.ts'
+import { RIGHT_PAYLOADS } from '../../support/operator-payloads.ts'
+import { operatorWorld } from '../../support/operator-world.ts'
+
+// Hundreds of runs each, on a machine that may be busy with other files.
+vi.setConfig({ testTimeout: 120_000 })
+
+const RUNS = { numRuns: 150 }
+
+const ACTIONS = MANIFEST.filter(({ trigger }) => trigger.kind === 'operator')
+
+const handlerOf = async (entry: string): Promise<AdminHandler> => {
+  const module = (await import(join(import.meta.dirname, '../../..', entry))) as { handler: AdminHandler }
+  return module.handler
+}
+
+const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000'
+
+/** What else an operator may say, beside anything at all. */
+const VALUES: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
+  client_id: fc.constantFrom('$stranger', UNKNOWN_ID),
+  payment_id: fc.constantFrom('$pending', UNKNOWN_ID),
+  delivery_id: fc.constantFrom('$delivery', UNKNOWN_ID),
+  event_id: fc.constantFrom('$event', UNKNOWN_ID),
+  settlement_id: fc.constantFrom('$settlement', '$failed', UNKNOWN_ID),
+  suspense_id: fc.constantFrom('py-unknown', `${UNKNOWN_ID}#zero_fee`, 'x'.repeat(3_000), ''),
+  bank: fc.oneof(
+    fc.constant(null),
+    objectOf({ bank_name: hostileText, bank_account_no: hostileText, bank_account_name: hostileText }),
+  ),
+  return_url: fc.constantFrom('https://merchant.example/return', 'http://merchant.example/', null),
+  rate_limit_per_second: fc.constantFrom(5, null, 0),
+  url: fc.constantFrom('https://10.0.0.1/', 'http://merchant.example/', 'https://a@b.example/'),
+  event_types: fc.array(fc.constantFrom('payment.succeeded', 'payment.failed', '*')),
+  status: fc.constantFrom('recorded', 'abandoned', 'skipped', 'succeeded', 'scheduled'),
+  since: fc.constantFrom('2026-11-20T04:00:00.123456+07:00', '2026-13-01T00:00:00Z', '9999-12-31T23:59:59-23:59'),
+  cursor: fc
+    .oneof(
+      hostileText,
+      hostileJson.map((value) => JSON.stringify(value)),
+    )
+    .map((text) => Buffer.from(text).toString('base64url')),
+  format: fc.constantFrom('json', 'csv'),
+  page: fc.constantFrom(2, 1_000_000, -5),
+  per_page: fc.constantFrom(1, 101),
+}
+
+const valueOf = (name: string): fc.Arbitrary<unknown> =>
+  fc.oneof(hostileText, hostileJson, VALUES[name] ?? hostileJson, fc.constant(undefined))
+
+/** The right payload with one or two of the action's fields changed or taken out, or with one that nobody knows. */
+const nearlyRight = (name: string, { input }: AdminHandler): fc.Arbitrary<unknown> => {
+  const fields = 'entries' in input ? Object.keys(Object(input.entries)) : []
+  const known = fc
+    .subarray(fields, { minLength: Math.min(1, fields.length), maxLength: Math.min(2, fields.length) })
+    .chain((changed) => fc.record(Object.fromEntries(changed.map((field) => [field, valueOf(field)]))))
+  const strange = fc.dictionary(hostileText, hostileJson, { maxKeys: 1 })
+  return fc
+    .oneof({ weight: 5, arbitrary: known }, { weight: 1, arbitrary: strange })
+    .map((changes) => ({ ...RIGHT_PAYLOADS[name], ...changes }))
+}
+
+type World = { readonly deps: MemoryDeps; readonly names: Readonly<Record<string, string>> }
+
+const makeWorld = async (): Promise<World> => {
+  const deps = memoryDeps()
+  return { deps, names: (await operatorWorld(deps)).names }
+}
+
+/** The same world again, with nothing done in it yet. */
+const copyOf = ({ deps }: World): MemoryDeps => {
+  const copy = memoryDeps({}, deps.memory.snapshot())
+  copy.clock.set(deps.now())
+  for (const [name, value] of deps.secretValues) copy.secretValues.set(name, value)
+  return { ...copy, provider: deps.provider }
+}
+
+/** Everything an action could leave behind. */
+const tracesOf = ({ changes, secretValues, sent, published }: MemoryDeps) => ({
+  written: changes.length,
+  secrets: [...secretValues.keys()],
+  sent: sent.length,
+  published: published.length,
+})
+
+const isReadOnly = ({ table }: FunctionSpec) => !table.PutItem && !table.UpdateItem
+
+const ENVELOPE = ['message', 'code', 'field_errors', 'action_hint']
+
+let world: World
+
+beforeAll(async () => {
+  world = await makeWorld()
+})
+
+describe('every operator action with any payload', () => {
+  it('has a right payload here', () => {
+    expect(Object.keys(RIGHT_PAYLOADS)).toStrictEqual(ACTIONS.map(({ name }) => name))
+  })
+
+  it.each(ACTIONS)('$name does what its right payload asks for', async ({ name, entry }) => {
+    const deps = copyOf(world)
+
+    const { status } = await invokeAdmin(await handlerOf(entry), deps, filledIn(RIGHT_PAYLOADS[name], world.names))
+
+    expect(status).toBe(200)
+  })
+
+  it.each(ACTIONS)('$name refuses a payload that is no object, and changes nothing', async ({ entry }) => {
+    const deps = copyOf(world)
+    const handler = await handlerOf(entry)
+    const before = tracesOf(deps)
+
+    for (const payload of [null, [], [{}], [1], '', 'text', '{}', 0, 17, true, false]) {
+      expect(await invokeAdmin(handler, deps, payload)).toStrictEqual({
+        status: 422,
+        body: {
+          message: 'the payload must be a JSON object',
+          code: 'validation',
+          field_errors: { body: ['must be an object'] },
+          action_hint: expect.any(String) as unknown,
+        },
+      })
+    }
+    expect(tracesOf(deps)).toStrictEqual(before)
+  })
+
+  it.each(ACTIONS)('$name answers, or refuses in the envelope and changes nothing', async (spec) => {
+    const handler = await handlerOf(spec.entry)
+    const anyPayload = fc.oneof(
+      { weight: 9, arbitrary: nearlyRight(spec.name, handler) },
+      { weight: 1, arbitrary: fc.option(hostileJson, { nil: undefined }) },
+    )
+
+    await fc.assert(
+      fc.asyncProperty(fc.array(anyPayload, { minLength: 1, maxLength: 2 }), async (payloads) => {
+        const deps = copyOf(world)
+        for (const payload of payloads) {
+          const before = tracesOf(deps)
+
+          const { status, body } = await invokeAdmin(handler, deps, filledIn(payload, world.names))
+
+          expect([200, 404, 409, 422]).toContain(status)
+          if (status !== 200) expect(ENVELOPE).toStrictEqual(expect.arrayContaining(Object.keys(body)))
+          if (status !== 200 || isReadOnly(spec)) expect(tracesOf(deps)).toStrictEqual(before)
+        }
+      }),
+      RUNS,
+    )
+  })
+})

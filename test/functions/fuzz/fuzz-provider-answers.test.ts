@@ -1,0 +1,204 @@
+/**
+ * Goal: whatever the provider, or something between it and us, answers, nothing throws and nothing is concluded that
+ * was not said: no credit without a capture of the amount, no end without a final status of the payment's own request.
+ * Method: the real adapter and the real handlers on a network that answers anything, mostly near the truth; what was
+ * said is held against what the books say afterwards by reasoning of this file's own.
+ */
+import * as fc from 'fast-check'
+import { describe, expect, it, vi } from 'vitest'
+import { handler as refreshPayment } from '../../../functions/admin/refresh-payment.ts'
+import { handler as receiveCallback } from '../../../functions/callback/receive-provider-callback.ts'
+import { handler as checkDueWork } from '../../../functions/schedule/check-due-work.ts'
+import { handler as syncProviderTransactions } from '../../../functions/schedule/sync-provider-transactions.ts'
+import type { Client } from '../../../shared/client/client.ts'
+import type { Payment } from '../../../shared/payment/payment.ts'
+import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
+import { API, call, SEND_AGAIN } from '../../support/api-event.ts'
+import { issueKey } from '../../support/client-builders.ts'
+import {
+  type Answered,
+  anyOutcome,
+  CALLBACK_TOKEN,
+  hostileNetwork,
+  type Outcomes,
+} from '../../support/hostile-provider.ts'
+import { filledIn, hostileJson } from '../../support/hostile-values.ts'
+import { problemsOf } from '../../support/invariants.ts'
+import { invokeAdmin } from '../../support/invoke-admin.ts'
+import { type MemoryDeps, memoryDeps } from '../../support/memory-table.ts'
+import { aPendingPayment, aStoredClient } from '../../support/payment-builders.ts'
+import {
+  isFinalEnd,
+  isFullCapture,
+  isSettledFee,
+  isWrongCapture,
+  SEEN_NOTHING,
+} from '../../support/said-by-provider.ts'
+import { aSucceededPayment } from '../../support/settlement-builders.ts'
+
+// Hundreds of runs each, on a machine that may be busy with other files.
+vi.setConfig({ testTimeout: 120_000 })
+
+const RUNS = { numRuns: 250 }
+
+const anyOutcomes: fc.Arbitrary<Outcomes> = fc.record({
+  request: fc.array(anyOutcome('request'), { minLength: 1, maxLength: 3 }),
+  payment: fc.array(anyOutcome('payment'), { minLength: 1, maxLength: 3 }),
+  cancel: fc.array(anyOutcome('cancel'), { minLength: 1, maxLength: 2 }),
+  transactions: fc.array(anyOutcome('transactions'), { minLength: 1, maxLength: 3 }),
+})
+
+const arrange = async () => {
+  const deps = memoryDeps()
+  const client = await aStoredClient(deps)
+  const payment = await aPendingPayment(deps, client)
+  return { deps, client, payment }
+}
+
+type Scene = { readonly deps: MemoryDeps; readonly client: Client; readonly payment: Payment }
+
+/** What may bring the provider's news; each answers what it was answered. */
+const TRIGGERS = {
+  callback: async ({ deps, payment }: Scene) => {
+    const data = { payment_id: 'py-1', payment_request_id: payment.paymentRequestId, reference_id: 'any' }
+    const body = { event: 'payment.capture', data }
+    const headers = { 'x-callback-token': CALLBACK_TOKEN }
+    const answer = await call(deps, { route: 'POST /callbacks/xendit', handler: receiveCallback }, { body, headers })
+    if (answer.status !== 200) expect([answer.status, answer.body]).toStrictEqual([500, SEND_AGAIN])
+  },
+  cancel: async ({ deps, client, payment }: Scene) => {
+    const { header: authorization } = await issueKey(deps, client.clientId)
+    const answer = await call(deps, API.cancelPayment, { caller: { authorization }, id: payment.paymentId })
+    expect([200, 422, 502]).toContain(answer.status)
+  },
+  refresh: async ({ deps, payment }: Scene) => {
+    const { status } = await invokeAdmin(refreshPayment, deps, { payment_id: payment.paymentId })
+    expect([200, 502]).toContain(status)
+  },
+  'due work': async ({ deps }: Scene) => {
+    deps.clock.advance(300)
+    expect(await checkDueWork.withDeps(deps)({}, {} as never)).toMatchObject({ failed: 0 })
+  },
+  'due work behind the expiry': async ({ deps }: Scene) => {
+    deps.clock.advance(86_401)
+    expect(await checkDueWork.withDeps(deps)({}, {} as never)).toMatchObject({ failed: 0 })
+  },
+  sync: async ({ deps }: Scene) => {
+    expect(await syncProviderTransactions.withDeps(deps)({}, {} as never)).toHaveProperty('complete')
+  },
+} as const
+type Trigger = keyof typeof TRIGGERS
+
+/** Our own wish makes these answers of a cancel an end too. */
+const ENDS_BY_US: readonly Trigger[] = ['cancel', 'due work behind the expiry']
+
+const wasSaid = (said: readonly Answered[], { paymentId, paymentRequestId }: Payment, trigger: Trigger) => {
+  const about = { paymentId, paymentRequestId, amount: 100_000 }
+  return {
+    captured: said.some((answer) => isFullCapture(answer, about)),
+    ended: said.some((answer) => isFinalEnd(answer, about)) || ENDS_BY_US.includes(trigger),
+    wrong: said.some((answer) => isWrongCapture(answer, about)),
+  }
+}
+
+describe('a pending payment and a provider that answers anything', () => {
+  it.each(Object.keys(TRIGGERS) as Trigger[])('%s never concludes what was not said', async (trigger) => {
+    await fc.assert(
+      fc.asyncProperty(anyOutcomes, async (outcomes) => {
+        const { deps, client, payment } = await arrange()
+        const names = { $request: payment.paymentRequestId, $reference: `${payment.paymentId}-1`, $payment: 'py-1' }
+        const network = hostileNetwork(deps, filledIn(outcomes, names) as Outcomes)
+        const scene = { deps: { ...deps, provider: network.provider as MemoryDeps['provider'] }, client, payment }
+
+        await TRIGGERS[trigger](scene)
+
+        const after = await findStoredPayment(deps, payment.paymentId)
+        const { captured, ended, wrong } = wasSaid(network.said, payment, trigger)
+        if (after?.status === 'succeeded') expect(captured).toBe(true)
+        else if (after?.status === 'failed') expect(ended || wrong).toBe(true)
+        else if (after?.status !== 'pending') expect(ended).toBe(true)
+        expect(problemsOf(deps.memory.snapshot(), SEEN_NOTHING)).toStrictEqual([])
+        expect(deps.lines.filter(({ code }) => code === 'request.failed' && trigger !== 'cancel')).toStrictEqual([])
+      }),
+      RUNS,
+    )
+  })
+})
+
+describe('a succeeded payment and transactions of anything', () => {
+  it('gets a final fee only from a settled row about its own money, and the books still add up', async () => {
+    await fc.assert(
+      fc.asyncProperty(anyOutcomes, async (outcomes) => {
+        const deps = memoryDeps()
+        const client = await aStoredClient(deps)
+        const payment = await aSucceededPayment(deps, client, { feeStatus: 'estimated' })
+        const { creditedPaymentId = '', paymentId } = payment
+        const names = {
+          $request: payment.paymentRequestId,
+          $reference: `${paymentId}-1`,
+          $payment: creditedPaymentId,
+        }
+        const network = hostileNetwork(deps, filledIn(outcomes, names) as Outcomes)
+
+        await syncProviderTransactions.withDeps({ ...deps, provider: network.provider })({}, {} as never)
+
+        const after = await findStoredPayment(deps, paymentId)
+        if (after?.status !== 'succeeded') throw new Error('a succeeded payment is one for ever')
+        if (after.feeStatus !== 'estimated') {
+          const about = { creditedPaymentId, amount: 100_000, kept: after.providerFeeMinor }
+          expect(network.said.some((answer) => isSettledFee(answer, about))).toBe(true)
+        }
+        expect(problemsOf(deps.memory.snapshot(), SEEN_NOTHING)).toStrictEqual([])
+      }),
+      RUNS,
+    )
+  })
+})
+
+describe('POST /v1/payments and a provider that answers anything', () => {
+  it('shows a payment only with a destination the provider gave for it, and else says that the provider failed', async () => {
+    await fc.assert(
+      fc.asyncProperty(anyOutcome('create'), anyOutcomes, async (outcome, outcomes) => {
+        const deps = memoryDeps()
+        const client = await aStoredClient(deps)
+        const { header: authorization } = await issueKey(deps, client.clientId)
+        const network = hostileNetwork(deps, { ...outcomes, create: [outcome] })
+        const body = { method: 'virtual_account', channel_code: 'BCA', amount: 100_000, currency: 'IDR' }
+
+        const answer = await call({ ...deps, provider: network.provider }, API.createPayment, {
+          caller: { authorization },
+          body,
+        })
+
+        expect([201, 500]).toContain(answer.status)
+        if (answer.status === 201) expect(JSON.stringify(network.said)).toContain(answer.body['payment_destination'])
+        else expect(answer.body['message']).toMatch(/^the provider /)
+        expect(problemsOf(deps.memory.snapshot(), SEEN_NOTHING)).toStrictEqual([])
+      }),
+      RUNS,
+    )
+  })
+})
+
+describe('the adapter on a network that answers anything', () => {
+  it('never throws and always says which of its answers it was', async () => {
+    await fc.assert(
+      fc.asyncProperty(anyOutcomes, anyOutcome('create'), hostileJson, async (outcomes, create, id) => {
+        const deps = memoryDeps()
+        const { provider } = hostileNetwork(deps, { ...outcomes, create: [create] })
+        const text = typeof id === 'string' ? id : 'pr-1'
+
+        const answers = [
+          await provider.getRequest(text, 1_000),
+          await provider.getPayment(text, 1_000),
+          await provider.cancelRequest(text, 1_000),
+          await provider.listTransactions({ limit: 10, afterId: text }, 1_000),
+        ]
+
+        const kinds = ['found', 'not_found', 'unanswered', 'cancelled', 'final', 'not_cancellable']
+        for (const { kind } of answers) expect(kinds).toContain(kind)
+      }),
+      RUNS,
+    )
+  })
+})

@@ -1,0 +1,207 @@
+/**
+ * Goal: what cannot be read comes back to where it came from, alone, and leaves nothing behind. Method: batches of the
+ * stream and of both queues with good records among records made of anything, to the real handlers.
+ */
+import * as fc from 'fast-check'
+import { describe, expect, it, vi } from 'vitest'
+import { handler as deliverWebhook } from '../../../functions/queue/deliver-webhook.ts'
+import { handler as settleClient } from '../../../functions/queue/settle-client.ts'
+import { handler as fanOutEvents } from '../../../functions/stream/fan-out-events.ts'
+import type { Deps } from '../../../shared/deps.ts'
+import { eventKey } from '../../../shared/table/keys.ts'
+import { streamRecord } from '../../simulation/sim-table/stream-record.ts'
+import { hostileJson, hostileText, mostly, objectOf } from '../../support/hostile-values.ts'
+import { memoryDeps } from '../../support/memory-table.ts'
+import { aStoredClient } from '../../support/payment-builders.ts'
+import { rowOf, storedDelivery, storedEndpoint, storedEvent } from '../../support/webhook-builders.ts'
+
+// Hundreds of runs each, on a machine that may be busy with other files.
+vi.setConfig({ testTimeout: 120_000 })
+
+const RUNS = { numRuns: 400 }
+
+type Batches = (event: never, context: never) => Promise<unknown>
+
+/** Hands a batch over as Lambda does; what is in it need not be what the types say. */
+const handOver = (handler: { readonly withDeps: (deps: Deps) => Batches }, deps: Deps, records: readonly unknown[]) =>
+  handler.withDeps(deps)({ Records: records } as never, {} as never)
+
+const wireValue = fc.oneof(
+  hostileJson,
+  fc.record({ S: hostileJson }),
+  fc.record({ N: hostileJson }),
+  fc.record({ M: fc.dictionary(hostileText, hostileJson, { maxKeys: 2 }) }),
+  fc.record({ L: hostileJson }),
+  fc.record({ SS: hostileJson }),
+  fc.record({ NULL: hostileJson }),
+  fc.dictionary(hostileText, hostileJson, { maxKeys: 2 }),
+)
+
+const FIELDS = ['pk', 'sk', 'event_id', 'type', 'client_id', 'payment_id', 'fired_at', 'body', 'due_at']
+
+type BadRecord =
+  | { readonly kind: 'image'; readonly image: unknown }
+  | { readonly kind: 'spoilt'; readonly field: string; readonly value: object | undefined }
+
+/** A record without a readable event: no image, an image of anything, or a real one with something wrong in it. */
+const badRecord: fc.Arbitrary<BadRecord> = fc.oneof(
+  fc.record({ kind: fc.constant('image' as const), image: hostileJson }),
+  fc.record({ kind: fc.constant('image' as const), image: fc.dictionary(hostileText, wireValue, { maxKeys: 6 }) }),
+  fc.record({ kind: fc.constant('image' as const), image: fc.constant(undefined) }),
+  fc.record({
+    kind: fc.constant('spoilt' as const),
+    field: fc.constantFrom(...FIELDS.slice(2, 8)),
+    value: fc.oneof(fc.constant(undefined), fc.record({ N: fc.constant('7') }), fc.record({ S: fc.constant('no') })),
+  }),
+)
+
+describe('the table stream with any images in it', () => {
+  it('is handed back from the first record that cannot be read; those before it are announced', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.oneof(fc.constant('good' as const), badRecord), { maxLength: 6 }), async (plan) => {
+        const deps = memoryDeps()
+        const endpoint = await storedEndpoint(deps)
+        const records: { dynamodb?: { SequenceNumber?: string; NewImage?: unknown } }[] = []
+        for (const planned of plan) {
+          await storedEvent(deps, { clientId: endpoint.clientId })
+          const change = deps.changes.at(-1)
+          if (!change) throw new Error('no event was written')
+          const { dynamodb } = streamRecord(change)
+          records.push({ dynamodb: { ...dynamodb, ...(planned !== 'good' && spoilt(planned, dynamodb?.NewImage)) } })
+        }
+        const written = deps.changes.length
+
+        const answer = await handOver(fanOutEvents, deps, records)
+
+        // A body may be any text: an event with another one is an event all the same.
+        const readable = plan.map((planned) => planned === 'good' || isReadable(planned))
+        const bad = readable.indexOf(false)
+        const done = bad === -1 ? plan.length : bad
+        const itemIdentifier = records[bad]?.dynamodb?.SequenceNumber
+        expect(answer).toStrictEqual({ batchItemFailures: bad === -1 ? [] : [{ itemIdentifier }] })
+        expect(deps.sent).toHaveLength(done)
+        const deliveries = deps.memory.items('DELIVERY#')
+        expect(deliveries).toHaveLength(done)
+        // A delivery and the event's end for each that was read, and nothing else.
+        expect(deps.changes).toHaveLength(written + 2 * done)
+      }),
+      RUNS,
+    )
+  })
+
+  it('is handed back even when a record has neither image nor sequence number', async () => {
+    const deps = memoryDeps()
+
+    expect(await handOver(fanOutEvents, deps, [{}])).toStrictEqual({ batchItemFailures: [{ itemIdentifier: '' }] })
+    expect(deps.changes).toStrictEqual([])
+  })
+
+  it('announces an event of a client without endpoints, and one that is gone, without making anything', async () => {
+    const deps = memoryDeps()
+    const event = await storedEvent(deps)
+    const change = deps.changes.at(-1)
+    if (!change) throw new Error('no event was written')
+
+    expect(await handOver(fanOutEvents, deps, [streamRecord(change)])).toStrictEqual({ batchItemFailures: [] })
+
+    expect(deps.sent).toStrictEqual([])
+    expect(deps.memory.item(eventKey(event.paymentId, event.type))?.['due_at']).toBeUndefined()
+  })
+})
+
+const spoilt = (planned: BadRecord, image: unknown): object =>
+  planned.kind === 'image'
+    ? { NewImage: planned.image }
+    : { NewImage: { ...Object(image), [planned.field]: planned.value } }
+
+const isReadable = (planned: BadRecord): boolean =>
+  planned.kind === 'spoilt' && planned.field === 'body' && planned.value !== undefined && 'S' in planned.value
+
+const anyMessage = fc.oneof(
+  hostileText,
+  hostileJson.map((value) => JSON.stringify(value)),
+  objectOf({ delivery_id: mostly('$id', '', crypto.randomUUID().toUpperCase()), attempt: hostileJson }).map((value) =>
+    JSON.stringify(value),
+  ),
+  objectOf({ client_id: mostly('$id', '') }).map((value) => JSON.stringify(value)),
+  fc.constantFrom('['.repeat(20_000), '', '{"delivery_id":', 'null', '{"__proto__":{"delivery_id":"x","attempt":1}}'),
+)
+
+const asRecords = (bodies: readonly string[]) => bodies.map((body, at) => ({ messageId: `message-${at}`, body }))
+const failures = (ids: readonly string[]) => ({
+  batchItemFailures: ids.map((itemIdentifier) => ({ itemIdentifier })),
+})
+
+describe('the webhooks queue with any messages in it', () => {
+  it('fails those that cannot be read, alone, and writes and posts for the readable one only', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(anyMessage, { maxLength: 5 }), fc.nat(5), async (bodies, place) => {
+        const deps = memoryDeps()
+        const delivery = await storedDelivery(deps, await storedEndpoint(deps))
+        const written = deps.changes.length
+        const good = JSON.stringify({ delivery_id: delivery.deliveryId, attempt: 1 })
+        const records = asRecords(bodies.toSpliced(place, 0, good))
+
+        const answer = await handOver(deliverWebhook, deps, records)
+
+        expect(answer).toStrictEqual(
+          failures(records.filter(({ body }) => body !== good && !isMessage(body)).map(({ messageId }) => messageId)),
+        )
+        expect(deps.webhooks).toHaveLength(1)
+        expect(await rowOf(deps, delivery)).toMatchObject({ status: 'succeeded', attempts: 1 })
+        // Its claim, its result and its attempt row.
+        expect(deps.changes).toHaveLength(written + 3)
+      }),
+      RUNS,
+    )
+  })
+
+  it('posts once at most, whatever attempt a message about a real delivery names', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(hostileJson, { minLength: 1, maxLength: 4 }), async (attempts) => {
+        const deps = memoryDeps()
+        const delivery = await storedDelivery(deps, await storedEndpoint(deps))
+        const bodies = attempts.map((attempt) => JSON.stringify({ delivery_id: delivery.deliveryId, attempt }))
+
+        await handOver(deliverWebhook, deps, asRecords(bodies))
+
+        expect(deps.webhooks.length).toBeLessThanOrEqual(1)
+        const row = await rowOf(deps, delivery)
+        expect(row.attempts).toBe(deps.webhooks.length)
+        expect(row.claimToken).toBeUndefined()
+      }),
+      RUNS,
+    )
+  })
+})
+
+/** A message that says which delivery: what it names does not exist, so it is dropped and not failed. */
+const isMessage = (body: string): boolean => {
+  try {
+    const { delivery_id: id, attempt } = Object(JSON.parse(body)) as { delivery_id?: unknown; attempt?: unknown }
+    return (
+      typeof id === 'string' && /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id) && typeof attempt === 'number'
+    )
+  } catch {
+    return false
+  }
+}
+
+describe('the settlements queue with any messages in it', () => {
+  it('fails every one that names no client, and writes nothing', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(anyMessage, { maxLength: 4 }), async (bodies) => {
+        const deps = memoryDeps()
+        const client = await aStoredClient(deps)
+        const written = deps.changes.length
+        const records = asRecords([...bodies, JSON.stringify({ client_id: client.clientId })])
+
+        const answer = await handOver(settleClient, deps, records)
+
+        expect(answer).toStrictEqual(failures(records.slice(0, -1).map(({ messageId }) => messageId)))
+        expect(deps.changes).toHaveLength(written)
+      }),
+      RUNS,
+    )
+  })
+})

@@ -1,0 +1,153 @@
+import { describe, expect, it } from 'vitest'
+import { functionName, runsByItself } from '../../../functions/function-spec.ts'
+import { MANIFEST } from '../../../functions/manifest.ts'
+import { AWS_METRICS } from '../../../infra/stack/monitoring/alarms/metric-ref.ts'
+import { deployedStage } from '../../../infra/stack/stage.ts'
+import { METRIC_NAMESPACE } from '../../../shared/metrics.ts'
+import { TABLE_SCHEMA } from '../../../shared/table/schema.ts'
+import { graphsIn, type TemplateMetric, tellingAlarms } from '../../support/alarm-template.ts'
+import { synthesised } from '../../support/stack-template.ts'
+
+/** Alarms and graphs on what AWS itself measures: names of its documentation, of resources that are there, of all of them. */
+const STAGE = 'prod'
+const template = synthesised(STAGE)
+const alarms = tellingAlarms(template, STAGE)
+
+/** What each of AWS's dimensions may say: names of resources that the template has. */
+const ALLOWED: Readonly<Record<string, readonly string[]>> = {
+  ApiId: template.ofType('AWS::ApiGatewayV2::Api').map(({ logicalId }) => `<${logicalId}>`),
+  FunctionName: template.ofType('AWS::Lambda::Function').map(({ properties }) => String(properties['FunctionName'])),
+  QueueName: template
+    .ofType('AWS::SQS::Queue')
+    .map(({ properties }) => `<${String(properties['QueueName'])}>.QueueName`),
+  TableName: template
+    .ofType('AWS::DynamoDB::GlobalTable')
+    .map(({ properties }) => `<${String(properties['TableName'])}>`),
+  GlobalSecondaryIndexName: Object.keys(TABLE_SCHEMA.indexes),
+  Operation: ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem', 'TransactWriteItems'],
+}
+
+const namespaces: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = AWS_METRICS
+
+/** Everything wrong with a reference to one of AWS's metrics. */
+const mistakesIn = ({ namespace, name, dimensions }: Omit<TemplateMetric, 'periodSeconds'>): readonly string[] => {
+  const documented = namespaces[namespace]?.[name]
+  if (!documented) return [`${namespace} ${name} is not documented`]
+  const required = documented.slice(0, 1).filter((dimension) => dimensions[dimension] === undefined)
+  return [
+    ...required.map((dimension) => `${name} lacks ${dimension}`),
+    ...Object.entries(dimensions)
+      .filter(([dimension, value]) => !documented.includes(dimension) || !ALLOWED[dimension]?.includes(value))
+      .map(([dimension, value]) => `${name}: ${dimension} ${value}`),
+  ]
+}
+
+const isOurs = ({ namespace }: Pick<TemplateMetric, 'namespace'>) => namespace.startsWith(METRIC_NAMESPACE)
+
+describe('metrics of AWS', () => {
+  it('are those of its documentation', () => {
+    expect(AWS_METRICS).toStrictEqual({
+      // docs.aws.amazon.com/apigateway/latest/developerguide/http-api-metrics.html
+      'AWS/ApiGateway': { '5xx': ['ApiId'], '4xx': ['ApiId'], Count: ['ApiId'], Latency: ['ApiId'] },
+      // docs.aws.amazon.com/lambda/latest/dg/monitoring-metrics-types.html
+      'AWS/Lambda': {
+        Errors: ['FunctionName'],
+        Throttles: ['FunctionName'],
+        Invocations: ['FunctionName'],
+        Duration: ['FunctionName'],
+        IteratorAge: ['FunctionName'],
+        RecursiveInvocationsDropped: ['FunctionName'],
+        UnreservedConcurrentExecutions: [],
+      },
+      // docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-available-cloudwatch-metrics.html
+      'AWS/SQS': {
+        ApproximateAgeOfOldestMessage: ['QueueName'],
+        ApproximateNumberOfMessagesVisible: ['QueueName'],
+        NumberOfMessagesDeleted: ['QueueName'],
+      },
+      // docs.aws.amazon.com/amazondynamodb/latest/developerguide/metrics-dimensions.html
+      'AWS/DynamoDB': {
+        ReadThrottleEvents: ['TableName', 'GlobalSecondaryIndexName'],
+        WriteThrottleEvents: ['TableName', 'GlobalSecondaryIndexName'],
+        ConsumedReadCapacityUnits: ['TableName', 'GlobalSecondaryIndexName'],
+        ConsumedWriteCapacityUnits: ['TableName', 'GlobalSecondaryIndexName'],
+        SystemErrors: ['TableName', 'Operation'],
+        SuccessfulRequestLatency: ['TableName', 'Operation'],
+      },
+    })
+  })
+
+  it('are of resources that the template has, on alarms and dashboard', () => {
+    const foreign = [...alarms, ...graphsIn(template)]
+      .flatMap(({ metrics }) => metrics)
+      .filter((metric) => !isOurs(metric))
+
+    expect(foreign.length).toBeGreaterThan(100)
+    expect(foreign.flatMap(mistakesIn)).toStrictEqual([])
+  })
+
+  it('would be refused with a name or a dimension of nothing', () => {
+    const queue = { namespace: 'AWS/SQS', name: 'NumberOfMessagesDeleted' }
+
+    expect(mistakesIn({ ...queue, dimensions: { QueueName: 'gateway-prod-webhook' } })).toHaveLength(1)
+    expect(mistakesIn({ ...queue, dimensions: {} })).toStrictEqual(['NumberOfMessagesDeleted lacks QueueName'])
+    expect(mistakesIn({ ...queue, name: 'MessagesDeleted', dimensions: {} })).toHaveLength(1)
+  })
+})
+
+describe('nothing is left unwatched', () => {
+  const watching = (name: string, dimension: string) =>
+    alarms.flatMap(({ metrics }) =>
+      metrics.filter((metric) => metric.name === name).map((metric) => metric.dimensions[dimension] ?? 'itself'),
+    )
+
+  it('of the queues: each dead-letter queue is to be empty, and what feeds them is to move', () => {
+    const queues = template.ofType('AWS::SQS::Queue')
+    const dead = queues.filter(({ properties }) => properties['RedrivePolicy'] === undefined)
+    const named = (some: typeof queues) =>
+      some.map(({ properties }) => `<${String(properties['QueueName'])}>.QueueName`)
+
+    expect(dead.length).toBeGreaterThan(2)
+    expect(watching('ApproximateNumberOfMessagesVisible', 'QueueName')).toStrictEqual(
+      expect.arrayContaining(named(dead)),
+    )
+    expect(watching('ApproximateAgeOfOldestMessage', 'QueueName').toSorted()).toStrictEqual(
+      named(queues.filter((queue) => !dead.includes(queue))).toSorted(),
+    )
+  })
+
+  it.each(['Errors', 'Throttles'])('of the functions: %s of each that runs by itself, once', (name) => {
+    const started = MANIFEST.filter(runsByItself)
+
+    expect(watching(name, 'FunctionName').toSorted()).toStrictEqual(
+      started.map((spec) => functionName(STAGE, spec)).toSorted(),
+    )
+  })
+
+  it.each(['ReadThrottleEvents', 'WriteThrottleEvents'])('of the table: %s of itself and of each index', (name) => {
+    expect(watching(name, 'GlobalSecondaryIndexName')).toStrictEqual(['itself', ...Object.keys(TABLE_SCHEMA.indexes)])
+  })
+
+  it('of the account: the runs that the stage’s reservations leave to all others', () => {
+    const reserved = Object.values(deployedStage(STAGE).reservedConcurrency ?? {}).reduce((sum, runs) => sum + runs, 1)
+    const unreserved = (of: typeof alarms) => of.find(({ id }) => id === 'concurrency-near-limit')
+
+    expect(unreserved(alarms)).toMatchObject({
+      metrics: [{ name: 'UnreservedConcurrentExecutions', dimensions: {} }],
+      // check-due-work, which must not overlap, is the one more.
+      threshold: Math.floor(0.8 * (deployedStage(STAGE).accountConcurrency - reserved)),
+    })
+    const raised = synthesised({ ...deployedStage(STAGE), accountConcurrency: 3_000 })
+    expect(unreserved(tellingAlarms(raised, STAGE))?.threshold).toBe(Math.floor(0.8 * (3_000 - reserved)))
+    const without = synthesised({ ...deployedStage(STAGE), reservedConcurrency: undefined })
+    expect(unreserved(tellingAlarms(without, STAGE))?.threshold).toBe(800)
+  })
+
+  it('of the table: its use against the most that the stage allows', () => {
+    const { maxReadUnits, maxWriteUnits } = deployedStage(STAGE).table
+    const threshold = (id: string) => alarms.find((alarm) => alarm.id === id)?.threshold
+
+    expect(threshold('table-reads-near-maximum')).toBe(0.8 * 60 * maxReadUnits)
+    expect(threshold('table-writes-near-maximum')).toBe(0.8 * 60 * maxWriteUnits)
+  })
+})

@@ -1,0 +1,184 @@
+import { describe, expect, it } from 'vitest'
+import { LONGEST_LOOK_BACK_MINUTES } from '../../../infra/stack/monitoring/alarms/alarm-spec.ts'
+import { assertPaged } from '../../../infra/stack/monitoring/alarms/pages.ts'
+import { deployedStage } from '../../../infra/stack/stage.ts'
+import { METRICS } from '../../../shared/metrics.ts'
+import { alarmsIn, graphsIn, tellingAlarms } from '../../support/alarm-template.ts'
+import { synthesised } from '../../support/stack-template.ts'
+
+const STAGE = 'prod'
+const template = synthesised(STAGE)
+const alarms = tellingAlarms(template, STAGE)
+const TOPIC = '<gateway-prod-alerts>'
+const PAGER = '<gateway-prod-pages>'
+
+const withRecipients = (name: string) => ({ ...deployedStage(name), alarmRecipients: ['oncall@gateway.example'] })
+const alarmsOfStage = (stage: Parameters<typeof synthesised>[0], name: string) => alarmsIn(synthesised(stage), name)
+
+describe('stages', () => {
+  it('have alarms when they must not be lost or somebody wants to hear them, and none otherwise', () => {
+    expect(alarms.length).toBeGreaterThan(50)
+    expect(alarmsOfStage('dev', 'dev')).toStrictEqual([])
+    expect(alarmsOfStage('feature-7', 'feature-7')).toStrictEqual([])
+    expect(alarmsOfStage(withRecipients('dev'), 'dev').map(({ id }) => id)).toStrictEqual(
+      expect.arrayContaining(alarms.map(({ id }) => id)),
+    )
+  })
+
+  it('have no pages without alarms', () => {
+    expect(synthesised('dev').ofType('AWS::CloudWatch::CompositeAlarm')).toStrictEqual([])
+  })
+
+  it('with alarms write the lines that metrics ride on', () => {
+    expect(() => synthesised({ ...withRecipients('dev'), logLevel: 'WARN' })).toThrow('would watch silence')
+  })
+})
+
+describe('every alarm', () => {
+  it('has a name of its own', () => {
+    expect(new Set(alarms.map(({ id }) => id)).size).toBe(alarms.length)
+  })
+
+  it('says how urgent it is, who suffers, and where to read on', () => {
+    const pattern = (id: string) =>
+      new RegExp(`^\\[(page|ticket)\\] .+\\. Who suffers: .+\\. What to do: docs/runbook\\.md#${id}$`)
+
+    expect(alarms.filter(({ id, description }) => !pattern(id).test(description))).toStrictEqual([])
+    // CloudWatch's limit.
+    expect(alarms.filter(({ description }) => description.length > 1_024)).toStrictEqual([])
+  })
+
+  it('tells the alert topic when it goes off and when it is over', () => {
+    for (const { alarmActions, okActions } of alarms) {
+      expect([alarmActions, okActions]).toStrictEqual([[TOPIC], [TOPIC]])
+    }
+  })
+
+  it('looks back no further than CloudWatch allows', () => {
+    const tooFar = alarms.filter(({ metrics, evaluationPeriods }) => {
+      const minutes = Math.max(...metrics.map(({ periodSeconds }) => periodSeconds)) / 60
+      const { shortPeriods, hourlyPeriods } = LONGEST_LOOK_BACK_MINUTES
+      return minutes * evaluationPeriods > (minutes < 60 ? shortPeriods : hourlyPeriods)
+    })
+
+    expect(tooFar).toStrictEqual([])
+  })
+
+  it('reads ten metrics at most, over one period', () => {
+    expect(alarms.filter(({ metrics }) => metrics.length < 1 || metrics.length > 10)).toStrictEqual([])
+    expect(
+      alarms.filter(({ metrics }) => new Set(metrics.map(({ periodSeconds }) => periodSeconds)).size > 1),
+    ).toStrictEqual([])
+  })
+
+  it('has no client in it, so that their number does not grow with them', () => {
+    const dimensions = [...alarms, ...graphsIn(template)].flatMap(({ metrics }) =>
+      metrics.flatMap((metric) => Object.keys(metric.dimensions)),
+    )
+    const declared = Object.values(METRICS).flatMap(({ dimensionSets }) => dimensionSets.flat())
+
+    expect([...dimensions, ...declared].filter((name) => /client|payment|endpoint/i.test(name))).toStrictEqual([])
+  })
+
+  it('takes silence for a failure only where something must run by itself', () => {
+    const breaching = alarms.filter(({ treatMissingData }) => treatMissingData === 'breaching')
+
+    expect(breaching.map(({ id }) => id)).toStrictEqual(['due-work-not-running', 'sweep-not-run', 'sync-not-running'])
+    // A metric with gaps is looked at further back than the alarm says, hours too long.
+    expect(breaching.filter(({ expression }) => expression !== 'FILL(m0, 0)')).toStrictEqual([])
+    expect(alarms.every(({ treatMissingData }) => /^(breaching|notBreaching)$/.test(treatMissingData))).toBe(true)
+  })
+
+  it('on metrics of DynamoDB cannot stick after silence, which CloudWatch ignores there whatever an alarm says', () => {
+    const onTable = alarms.filter(({ metrics }) => metrics.some(({ namespace }) => namespace === 'AWS/DynamoDB'))
+    // Every metric in its formula has a value for every period.
+    const bare = onTable.filter(({ expression = 'm0' }) => /\bm\d+/.test(expression.replaceAll(/FILL\(m\d+, 0\)/g, '')))
+
+    expect(onTable.map(({ id }) => id).toSorted()).toStrictEqual([
+      'table-errors',
+      'table-reads-near-maximum',
+      'table-reads-throttled',
+      'table-writes-near-maximum',
+      'table-writes-throttled',
+    ])
+    expect(bare.map(({ id }) => id)).toStrictEqual([])
+  })
+})
+
+describe('the daily sweep', () => {
+  it('is missed after 26 whole hours, which no two runs a day apart leave empty', () => {
+    expect(alarms.find(({ id }) => id === 'sweep-not-run')).toMatchObject({
+      metrics: [{ name: 'SweepRuns', periodSeconds: 3_600 }],
+      evaluationPeriods: 26,
+      comparison: 'LessThanThreshold',
+      threshold: 1,
+    })
+  })
+})
+
+describe('pages', () => {
+  const pages = template.ofType('AWS::CloudWatch::CompositeAlarm')
+  const logicalId = new Map(
+    template
+      .ofType('AWS::CloudWatch::Alarm')
+      .map(({ logicalId: id, properties }) => [String(properties['AlarmName']), id]),
+  )
+  const idOf = (alarm: string) => logicalId.get(`gateway-prod-${alarm}`)
+  const childrenOf = (rule: unknown) => [...String(rule).matchAll(/ALARM\("<(\w+)>\.Arn"\)/g)].map(([, id = '']) => id)
+
+  it('stand for every alarm that pages, each in one of them, and for no other', () => {
+    const paging = alarms.filter(({ description }) => description.startsWith('[page]')).map(({ id }) => idOf(id) ?? id)
+    const children = pages.map(({ properties }) => childrenOf(properties['AlarmRule']))
+
+    expect(children.flat().toSorted()).toStrictEqual(paging.toSorted())
+    expect(paging.length).toBeGreaterThan(20)
+    // CloudWatch's limits: a hundred alarms, 10,240 characters, of which an ARN and its word have at most 130.
+    expect(Math.max(...children.map(({ length }) => length))).toBeLessThan(78)
+  })
+
+  it('are one for each who suffers, so that one trouble does not hide the next', () => {
+    expect(pages.map(({ properties }) => properties['AlarmName'])).toStrictEqual([
+      'gateway-prod-page-money-in',
+      'gateway-prod-page-announcements',
+      'gateway-prod-page-due-work',
+      'gateway-prod-page-settlements',
+      'gateway-prod-page-platform',
+    ])
+  })
+
+  it('refuse an alarm that pages and is in none of them, or that is in one and does not page', () => {
+    const agreed = alarms.map(({ id, description }) => ({
+      id,
+      severity: description.startsWith('[page]') ? ('page' as const) : ('ticket' as const),
+    }))
+
+    expect(() => assertPaged(agreed)).not.toThrow()
+    expect(() => assertPaged([...agreed, { id: 'new', severity: 'page' }])).toThrow(/do not agree: new$/)
+    expect(() => assertPaged(agreed.filter(({ id }) => id !== 'table-errors'))).toThrow(/do not agree: table-errors$/)
+  })
+
+  it('tell a topic of their own and no other, unless an operator asked for quiet', () => {
+    for (const { properties } of pages) {
+      expect(properties).toMatchObject({
+        AlarmActions: [PAGER],
+        OKActions: [PAGER],
+        ActionsSuppressor: `<${idOf('quiet')}>.Arn`,
+      })
+    }
+    expect(alarmsIn(template, STAGE).find(({ id }) => id === 'quiet')).toMatchObject({
+      alarmActions: [],
+      // Without gaps: it is over an hour after it was asked for, not hours later.
+      expression: 'FILL(m0, 0)',
+      evaluationPeriods: 1,
+      metrics: [
+        {
+          namespace: 'PaymentGateway/Operators',
+          name: 'Quiet',
+          dimensions: { service: 'gateway-prod' },
+          periodSeconds: 3_600,
+        },
+      ],
+      treatMissingData: 'notBreaching',
+    })
+  })
+})

@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest'
+import { type DeployedStage, deployedStage } from '../../../infra/stack/stage.ts'
+import { type StackTemplate, synthesised } from '../../support/stack-template.ts'
+
+const topicOf = (template: StackTemplate, name: string) =>
+  template.ofType('AWS::SNS::Topic').find(({ properties }) => properties['TopicName'] === name)
+
+describe('topics of a stage', () => {
+  const names = (stage: DeployedStage) =>
+    synthesised(stage)
+      .ofType('AWS::SNS::Topic')
+      .map(({ properties }) => properties['TopicName'])
+
+  it('are one for alerts, and a second one for what pages a person where there are alarms', () => {
+    expect(names(deployedStage('dev'))).toStrictEqual(['gateway-dev-alerts'])
+    expect(names(deployedStage('prod'))).toStrictEqual(['gateway-prod-alerts', 'gateway-prod-pages'])
+  })
+})
+
+describe.each([
+  ['dev', 'alerts'],
+  ['prod', 'alerts'],
+  ['prod', 'pages'],
+] as const)('topic of %s for %s', (stage, name) => {
+  const template = synthesised(stage)
+  const topic = topicOf(template, `gateway-${stage}-${name}`)
+
+  it('takes what alarms of this account publish, and refuses plain connections', () => {
+    const policies = template
+      .ofType('AWS::SNS::TopicPolicy')
+      .map(({ properties }) => properties)
+      .filter(({ Topics }) => JSON.stringify(Topics).includes(name))
+    const statement = { Action: 'sns:Publish', Resource: `<gateway-${stage}-${name}>`, Sid: expect.any(String) }
+
+    expect(policies).toStrictEqual([
+      {
+        Topics: [`<gateway-${stage}-${name}>`],
+        PolicyDocument: {
+          Version: '2012-10-17',
+          Statement: [
+            {
+              ...statement,
+              Effect: 'Deny',
+              Principal: '*',
+              Condition: { Bool: { 'aws:SecureTransport': 'false' } },
+            },
+            {
+              ...statement,
+              Effect: 'Allow',
+              Principal: { Service: 'cloudwatch.amazonaws.com' },
+              Condition: { StringEquals: { 'aws:SourceAccount': '<AWS::AccountId>' } },
+            },
+          ],
+        },
+      },
+    ])
+  })
+
+  it('is encrypted by a key that alarms may use, where the stage brings one', () => {
+    // AWS’s own key for topics is none that alarms can be let use, so without one there is none.
+    expect(topic?.properties['KmsMasterKeyId']).toBe(stage === 'prod' ? '<key>.Arn' : undefined)
+  })
+
+  it('asks nobody by itself', () => {
+    expect(template.ofType('AWS::SNS::Subscription')).toStrictEqual([])
+  })
+})
+
+describe('recipients of a stage', () => {
+  const subscriptions = (options: Partial<DeployedStage>) =>
+    synthesised({ ...deployedStage('dev'), ...options })
+      .ofType('AWS::SNS::Subscription')
+      .map(({ properties: { Protocol, Endpoint, TopicArn } }) => [TopicArn, Protocol, Endpoint])
+
+  it('are each asked by e-mail, for alerts and for pages while nobody else is named for those', () => {
+    expect(subscriptions({ alarmRecipients: ['ops@gateway.example', 'on-call@gateway.example'] })).toStrictEqual([
+      ['<gateway-dev-alerts>', 'email', 'ops@gateway.example'],
+      ['<gateway-dev-alerts>', 'email', 'on-call@gateway.example'],
+      ['<gateway-dev-pages>', 'email', 'ops@gateway.example'],
+      ['<gateway-dev-pages>', 'email', 'on-call@gateway.example'],
+    ])
+  })
+
+  it('of pages are told of nothing else, at a pager’s own address too', () => {
+    const pageRecipients = ['https://pager.example/sns', 'on-call@gateway.example']
+
+    expect(subscriptions({ alarmRecipients: ['ops@gateway.example'], pageRecipients })).toStrictEqual([
+      ['<gateway-dev-alerts>', 'email', 'ops@gateway.example'],
+      ['<gateway-dev-pages>', 'https', 'https://pager.example/sns'],
+      ['<gateway-dev-pages>', 'email', 'on-call@gateway.example'],
+    ])
+  })
+})

@@ -1,0 +1,141 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { functionName } from '../../../functions/function-spec.ts'
+import { MANIFEST } from '../../../functions/manifest.ts'
+import { inputOf } from '../../../infra/operate/admin/action.ts'
+import { parseCommand } from '../../../infra/operate/admin/parse-command.ts'
+import { fieldsOf } from '../../../infra/operate/admin/schema-fields.ts'
+import { tellingAlarms } from '../../support/alarm-template.ts'
+import { PROJECT_ROOT } from '../../support/source-file.ts'
+import { synthesised } from '../../support/stack-template.ts'
+
+const template = synthesised('prod')
+const runbook = readFileSync(join(PROJECT_ROOT, 'docs/runbook.md'), 'utf8')
+
+const matches = (pattern: RegExp, text = runbook): readonly string[] =>
+  [...text.matchAll(pattern)].map(([, found = '']) => found)
+
+const sections = new Map(
+  runbook
+    .split(/^(?=#{1,3} )/m)
+    .filter((section) => section.startsWith('## '))
+    .map((section) => [section.slice(3, section.indexOf('\n')), section]),
+)
+const anchors = matches(/^#{1,3} (.+)$/gm).map((title) =>
+  title
+    .toLowerCase()
+    .replaceAll(/[^\w\- ]/g, '')
+    .replaceAll(' ', '-'),
+)
+
+describe('the runbook', () => {
+  it('has one heading for every alarm that tells somebody, and none for anything else', () => {
+    const ids = tellingAlarms(template, 'prod').map(({ id }) => id)
+
+    expect([...sections.keys()].toSorted()).toStrictEqual(ids.toSorted())
+    expect(matches(/^## (.+)$/gm)).toHaveLength(sections.size)
+  })
+
+  it('is where every description points to', () => {
+    const descriptions = ['AWS::CloudWatch::Alarm', 'AWS::CloudWatch::CompositeAlarm']
+      .flatMap((type) => template.ofType(type))
+      .flatMap(({ properties }) => matches(/docs\/runbook\.md#([\w-]+)$/g, String(properties['AlarmDescription'])))
+
+    expect(descriptions.filter((anchor) => !anchors.includes(anchor))).toStrictEqual([])
+    expect(descriptions).toStrictEqual(expect.arrayContaining(['page', 'quiet', ...sections.keys()]))
+  })
+
+  it.each(['Means', 'Find out', 'Do', 'Over when'])('answers for each alarm: %s', (question) => {
+    const silent = [...sections].filter(
+      ([, text]) => !text.includes(`\n**${question}** `) && !text.includes(`**${question}**\n`),
+    )
+
+    expect(silent.map(([id]) => id)).toStrictEqual([])
+  })
+
+  it('has no link that leads nowhere', () => {
+    expect(matches(/\]\(#([^)]+)\)/g).filter((anchor) => !anchors.includes(anchor))).toStrictEqual([])
+  })
+
+  it('asks the logs only for codes that are written', () => {
+    const codes = matches(/^ {2}\| '([a-z_]+\.[a-z_]+)'$/gm, readFileSync(join(PROJECT_ROOT, 'shared/log.ts'), 'utf8'))
+    const queries = matches(/```logs\n([\s\S]*?)```/g).join('\n')
+    const asked = matches(/"([a-z_]+\.[a-z_]+)"/g, queries).filter((text) => !text.startsWith('platform.'))
+
+    expect(asked.length).toBeGreaterThan(20)
+    expect(asked.filter((code) => !codes.includes(code))).toStrictEqual([])
+  })
+
+  it('lists every alarm that a pager follows, and how to get back to what worked', () => {
+    const pages = template
+      .ofType('AWS::CloudWatch::CompositeAlarm')
+      .map(({ properties }) => String(properties['AlarmName']))
+
+    expect(pages.length).toBeGreaterThan(3)
+    expect(matches(/^\| `(gateway-prod-page-[a-z-]+)` \|/gm)).toStrictEqual(pages)
+    expect(anchors).toContain('roll-back')
+  })
+
+  it('names what a query counts, and shows most first where it does not go by time', () => {
+    const counting = [...matches(/```logs\n([\s\S]*?)```/g), ...matches(/^ask \d+ '([^']*)'/gm)].filter((query) =>
+      query.includes('count()'),
+    )
+
+    expect(counting.length).toBeGreaterThan(30)
+    expect(counting.filter((query) => !query.includes('count() as n'))).toStrictEqual([])
+    expect(counting.filter((query) => !/sort n desc|bin\(/.test(query))).toStrictEqual([])
+  })
+
+  it('asks for access logs where they are', () => {
+    const asked = matches(/^ask \d+ 'filter [^']*\b(?:ip|integration_error)\b[^']*' \\\n(.+)$/gm)
+    const groups = template.ofType('AWS::Logs::LogGroup').map(({ properties }) => properties['LogGroupName'])
+
+    expect(asked.length).toBeGreaterThan(3)
+    expect(asked.filter((group) => !groups.includes(group.trim()))).toStrictEqual([])
+  })
+
+  it('does not look for lines that a JSON log does not have', () => {
+    expect(matches(/(\bREPORT\b|Task timed out)/g)).toStrictEqual([])
+  })
+
+  it('names the client in every action that wants one, in passing too', () => {
+    const inPassing = matches(/`((?:update-client|revoke-api-key|issue-api-key) --[^`]*)`/g)
+
+    expect(inPassing.length).toBeGreaterThan(2)
+    expect(inPassing.filter((command) => !command.includes('--client_id '))).toStrictEqual([])
+  })
+
+  it('names only functions that exist', () => {
+    const names = MANIFEST.map((spec) => functionName('prod', spec))
+    const named = matches(/(?:\/aws\/lambda\/|--function-name |--name )(gateway-prod-[a-z-]*[a-z])/g)
+
+    expect(named.length).toBeGreaterThan(10)
+    expect(named.filter((name) => !names.includes(name))).toStrictEqual([])
+  })
+
+  it('gives commands of the operator tool that parse, with fields that exist', async () => {
+    const commands = matches(/npm run -s admin -- (.+)$/gm)
+    expect(commands.length).toBeGreaterThan(10)
+
+    for (const command of commands) {
+      const [action = '', ...args] = [...command.matchAll(/'([^']*)'|(\S+)/g)].map(
+        ([, quoted, bare]) => quoted ?? bare ?? '',
+      )
+      const spec = MANIFEST.find(({ name }) => name === action)
+      if (!spec) throw new Error(`the runbook gives an action that does not exist: ${action}`)
+      const input = await inputOf(spec)
+      const fields = input ? fieldsOf(input) : []
+      const { stage, payload } = parseCommand(args, fields, 'an operator')
+
+      expect(stage).toBe('prod')
+      const given = Object.keys(Object(payload))
+      expect([
+        command,
+        given.filter((name) => !fields.some((field) => field.name.split('.')[0] === name)),
+      ]).toStrictEqual([command, []])
+      const missing = fields.filter(({ name, required }) => required && !given.includes(name.split('.')[0] ?? name))
+      expect([command, missing.map(({ name }) => name)]).toStrictEqual([command, []])
+    }
+  })
+})

@@ -1,0 +1,216 @@
+import { DynamoDBClient, UpdateTimeToLiveCommand } from '@aws-sdk/client-dynamodb'
+import { SetQueueAttributesCommand } from '@aws-sdk/client-sqs'
+import type { APIGatewayProxyEventV2, Context } from 'aws-lambda'
+import { describe, expect, inject, it, onTestFinished } from 'vitest'
+import { handler as receiveProviderCallback } from '../../../functions/callback/receive-provider-callback.ts'
+import { createTable } from '../../../infra/local/emulators/create-table.ts'
+import { localAws } from '../../../infra/local/emulators/dynamodb-local.ts'
+import { startQueueEmulator } from '../../../infra/local/emulators/queue-emulator.ts'
+import { awsClients } from '../../../infra/operate/check/aws-clients.ts'
+import { checkCallback } from '../../../infra/operate/doctor/check-callback.ts'
+import { checkProviderKey } from '../../../infra/operate/doctor/check-provider.ts'
+import { checkQueues } from '../../../infra/operate/doctor/check-queues.ts'
+import { checkTable } from '../../../infra/operate/doctor/check-table.ts'
+import { deployedStage } from '../../../infra/stack/stage.ts'
+import { type StageTemplate, stageTemplate } from '../../../infra/stack/stage-template.ts'
+import { MAX_RECEIVES } from '../../../infra/stack/triggers/queue-settings.ts'
+import { callbackSecretName } from '../../../shared/secrets.ts'
+import { recordTable } from '../../support/intercept-table.ts'
+import { aSimulator, SECRET_KEY } from '../../support/provider-simulator-harness.ts'
+import { cut, json, type Script, silence, startScriptedServer } from '../../support/scripted-server.ts'
+import { testDeps } from '../../support/test-deps.ts'
+import { adapter } from '../../support/xendit-on-simulator.ts'
+
+const knockAt = async (
+  script: Script,
+  options: { readonly tokens?: readonly string[]; readonly offMs?: number; readonly timeoutMs?: number } = {},
+) => {
+  const server = await startScriptedServer(script)
+  const { tokens = [RIGHT], offMs = 0, timeoutMs } = options
+  return checkCallback({
+    url: `${server.url}/callbacks/xendit`,
+    tokens,
+    nowMs: () => Date.now() + offMs,
+    ...(timeoutMs !== undefined && { timeoutMs }),
+  })
+}
+
+const RIGHT = 'the-right-token-of-tests'
+
+const wellBehaved: Script = (response, request) => {
+  const right = request.headers['x-callback-token'] === RIGHT
+  json(right ? 200 : 401, right ? { outcome: 'ignored' } : {})(response, request)
+}
+
+describe("the doctor's knock at the callback URL", () => {
+  it('changes nothing in the real function, which refuses a wrong token and ignores the body with a right one', async () => {
+    const { deps, calls } = recordTable(testDeps())
+    deps.secretValues.set(callbackSecretName('test'), JSON.stringify({ callback_tokens: [RIGHT] }))
+    const findings = await knockAt((response, { headers, body }) => {
+      const event = { headers, body, requestContext: { requestId: 'r' }, routeKey: 'POST /callbacks/xendit' }
+      const lambda = receiveProviderCallback.withDeps(deps)
+      lambda(event as APIGatewayProxyEventV2, {} as Context).then(
+        ({ statusCode, body: text }) => response.writeHead(statusCode ?? 200).end(text),
+        () => response.destroy(),
+      )
+    })
+
+    expect(findings).toMatchObject([
+      { what: 'callback with a wrong token', state: 'ok', detail: 'refused' },
+      { what: 'callback with token 1 of 1', state: 'ok', detail: 'accepted' },
+      { what: 'clock', state: 'ok' },
+    ])
+    expect(calls).toStrictEqual([])
+    expect(deps.lines.map(({ code }) => code)).toStrictEqual(
+      expect.arrayContaining(['callback.refused', 'callback.ignored']),
+    )
+  })
+
+  it('sees an API that believes anyone', async () => {
+    expect((await knockAt(json(200, { outcome: 'ignored' })))[0]).toMatchObject({
+      what: 'callback with a wrong token',
+      state: 'wrong',
+      detail: 'answered 200, not 401',
+    })
+  })
+
+  it('sees an API that refuses the right token, of two the one', async () => {
+    const findings = await knockAt(wellBehaved, { tokens: [RIGHT, 'not yet known'] })
+
+    expect(findings.map(({ state }) => state)).toStrictEqual(['ok', 'ok', 'wrong', 'ok'])
+    expect(findings[2]?.what).toBe('callback with token 2 of 2')
+    expect(JSON.stringify(findings)).not.toContain('not yet known')
+  })
+
+  it('does not take any 200 for our answer', async () => {
+    const parked: Script = (response, request) =>
+      request.headers['x-callback-token'] === RIGHT
+        ? json(200, 'parked')(response, request)
+        : json(401, {})(response, request)
+
+    expect((await knockAt(parked))[1]).toMatchObject({ state: 'wrong', detail: 'answered 200' })
+  })
+
+  it('does not follow a redirect with a token in its hand', async () => {
+    const elsewhere = await startScriptedServer(wellBehaved)
+    const moved: Script = (response) => void response.writeHead(308, { location: elsewhere.url }).end()
+
+    expect((await knockAt(moved))[0]).toMatchObject({ state: 'wrong', detail: 'answered 308, not 401' })
+    expect(elsewhere.requests).toHaveLength(0)
+  })
+
+  it('says that nobody answers', async () => {
+    expect(await knockAt(cut)).toMatchObject([{ what: 'callback URL', state: 'wrong' }])
+  })
+
+  it('gives up on an API that never answers', async () => {
+    const [finding] = await knockAt(silence, { timeoutMs: 100 })
+
+    expect(finding).toMatchObject({
+      what: 'callback URL',
+      state: 'wrong',
+      detail: expect.stringContaining('TimeoutError'),
+    })
+  })
+
+  it.each([-31_000, 32_000])('sees a clock that is off by %d ms', async (offMs) => {
+    expect((await knockAt(wellBehaved, { offMs })).at(-1)).toMatchObject({ what: 'clock', state: 'wrong' })
+  })
+})
+
+describe("the doctor's questions to the provider", () => {
+  it('find the right key accepted, and leave nothing behind', async () => {
+    await using simulator = await aSimulator()
+
+    const findings = await checkProviderKey(adapter(simulator, SECRET_KEY))
+
+    expect(findings.map(({ state }) => state)).toStrictEqual(['ok', 'ok'])
+  })
+
+  it('find a wrong key refused', async () => {
+    await using simulator = await aSimulator()
+
+    const findings = await checkProviderKey(adapter(simulator, 'xnd_wrong'))
+
+    expect(findings.map(({ state, detail }) => [state, detail])).toStrictEqual([
+      ['wrong', 'refused'],
+      ['wrong', 'refused'],
+    ])
+  })
+
+  it('blame nobody when the provider is away', async () => {
+    const away = { kind: 'unanswered', reason: 'unreachable' } as const
+    const findings = await checkProviderKey({ listTransactions: async () => away, getRequest: async () => away })
+
+    expect(findings.map(({ state }) => state)).toStrictEqual(['unclear', 'unclear'])
+  })
+})
+
+const template = stageTemplate(deployedStage('doctor'))
+
+describe('the doctor on the local services', () => {
+  it('reads the table of DynamoDB Local as AWS answers it', async () => {
+    const endpoint = inject('dynamodbEndpoint')
+    const client = new DynamoDBClient(localAws(endpoint))
+    onTestFinished(() => client.destroy())
+    await createTable(endpoint, 'gateway-doctor')
+    await client.send(
+      new UpdateTimeToLiveCommand({
+        TableName: 'gateway-doctor',
+        TimeToLiveSpecification: { Enabled: true, AttributeName: 'ttl' },
+      }),
+    )
+    // DynamoDB Local knows no limits, keys of one's own or protection unless told.
+    const findings = await checkTable({ ...awsClients('local'), dynamodb: client }, unlimited(template))
+
+    expect(findings.map(({ what, state }) => [what, state])).toStrictEqual([
+      ['table gateway-doctor', 'ok'],
+      ['point-in-time recovery', 'unclear'],
+      ['expiry of items', 'ok'],
+    ])
+  })
+
+  it('reads the queues of the emulator as AWS answers them', async () => {
+    const emulator = await startQueueEmulator()
+    onTestFinished(() => emulator.close())
+    for (const { properties } of template.ofType('AWS::SQS::Queue')) {
+      const name = String(properties['QueueName'])
+      if (name.endsWith('-dead')) continue
+      const QueueUrl = await emulator.queue(name, { maxReceives: MAX_RECEIVES })
+      const Attributes = {
+        VisibilityTimeout: String(properties['VisibilityTimeout']),
+        MessageRetentionPeriod: String(properties['MessageRetentionPeriod']),
+        SqsManagedSseEnabled: 'true',
+      }
+      await emulator.sqs.send(new SetQueueAttributesCommand({ QueueUrl, Attributes }))
+    }
+
+    const findings = await checkQueues(emulator.sqs, template)
+
+    const stateOf = (name: string) => findings.find(({ what }) => what === `queue gateway-doctor-${name}`)
+    expect(stateOf('webhooks')).toMatchObject({ state: 'ok' })
+    expect(stateOf('settlements')).toMatchObject({ state: 'ok' })
+    expect(stateOf('webhooks-dead')).toMatchObject({ state: 'wrong', detail: expect.stringContaining('retention') })
+    expect(stateOf('stream-dead')).toMatchObject({ state: 'wrong', detail: 'is missing' })
+  })
+})
+
+const unlimited = ({ ofType, stackName }: StageTemplate): Pick<StageTemplate, 'ofType' | 'stackName'> => ({
+  stackName,
+  ofType: (type) =>
+    ofType(type).map((resource) => {
+      const { WriteOnDemandThroughputSettings: _, ...properties } = resource.properties
+      const [replica] = properties['Replicas'] as readonly object[]
+      return {
+        ...resource,
+        properties: {
+          ...properties,
+          GlobalSecondaryIndexes: (properties['GlobalSecondaryIndexes'] as readonly object[]).map((index) => ({
+            ...index,
+            WriteOnDemandThroughputSettings: {},
+          })),
+          Replicas: [{ ...replica, ReadOnDemandThroughputSettings: {}, GlobalSecondaryIndexes: [] }],
+        },
+      }
+    }),
+})

@@ -1,0 +1,116 @@
+import { describe, expect, it } from 'vitest'
+import { MANIFEST } from '../../../functions/manifest.ts'
+import { deployedStage } from '../../../infra/stack/stage.ts'
+import { synthesised } from '../../support/stack-template.ts'
+import { DOMAIN, stageWith } from '../../support/stage-options.ts'
+
+const dev = synthesised('dev')
+const prod = synthesised('prod')
+const [key, ...others] = prod.ofType('AWS::KMS::Key')
+
+const ACCOUNT = { AWS: 'arn:<AWS::Partition>:iam::<AWS::AccountId>:root' }
+
+const statementsFor = (service: string) => {
+  if (!key) throw new Error('production has no key')
+  const { Statement } = key.properties['KeyPolicy'] as { readonly Statement: readonly Record<string, unknown>[] }
+  return Statement.filter(({ Principal }) => JSON.stringify(Principal).includes(service))
+}
+
+describe('customer key', () => {
+  it('is one, changes its material by itself, and can be saved for 30 days from whoever deletes it', () => {
+    expect(others).toStrictEqual([])
+    expect(key).toMatchObject({
+      properties: { EnableKeyRotation: true, PendingWindowInDays: 30 },
+      // As the table, which nobody could read without it.
+      deletionPolicy: 'Retain',
+    })
+    expect(prod.ofType('AWS::KMS::Alias').map(({ properties }) => properties)).toMatchObject([
+      { AliasName: 'alias/gateway-prod', TargetKeyId: '<key>.Arn' },
+    ])
+  })
+
+  it('is the choice of the stage: without it there is no key, and nothing asks for one', () => {
+    const stage = deployedStage('prod')
+
+    const without = synthesised({ ...stage, table: { ...stage.table, encryption: 'aws' } })
+
+    for (const template of [dev, without]) {
+      expect(template.resources.filter(({ type }) => type.startsWith('AWS::KMS'))).toStrictEqual([])
+      expect(JSON.stringify(template.resources)).not.toMatch(/kms:|Kms(Master)?KeyId|KMSMasterKeyId/)
+    }
+  })
+
+  it('encrypts everything that keeps something', () => {
+    const keeping = {
+      'AWS::DynamoDB::GlobalTable': 'KMSMasterKeyId',
+      'AWS::SQS::Queue': 'KmsMasterKeyId',
+      'AWS::SNS::Topic': 'KmsMasterKeyId',
+      'AWS::SecretsManager::Secret': 'KmsKeyId',
+      'AWS::Logs::LogGroup': 'KmsKeyId',
+    }
+    for (const [type, property] of Object.entries(keeping)) {
+      // A copy of the origin secret is in another region, where this key is not.
+      const resources = prod.ofType(type).filter(({ properties }) => properties['Name'] !== 'gateway/prod/origin')
+      expect(resources).not.toStrictEqual([])
+      for (const { logicalId, properties } of resources) {
+        expect(JSON.stringify(properties), `${type} ${logicalId}`).toContain(`"${property}":"<key>.Arn"`)
+      }
+    }
+  })
+
+  it('encrypts the secrets of endpoints too, which functions make: those are told, and no others', () => {
+    const told = prod
+      .ofType('AWS::Lambda::Function')
+      .filter(({ properties }) =>
+        JSON.stringify(properties['Environment']).includes('"GATEWAY_SECRETS_KMS_ARN":"<key>.Arn"'),
+      )
+      .map(({ properties }) => properties['FunctionName'])
+    const makers = MANIFEST.filter(({ secrets }) => secrets.includes('create-endpoints'))
+
+    expect(makers).not.toStrictEqual([])
+    expect(told).toStrictEqual(makers.map(({ name }) => `gateway-prod-${name}`))
+  })
+
+  it('can be used by the log service for this stage’s groups only', () => {
+    const context = 'arn:<AWS::Partition>:logs:<AWS::Region>:<AWS::AccountId>:log-group:*gateway-prod*'
+
+    expect(statementsFor('logs.<AWS::Region>.amazonaws.com')).toMatchObject([
+      {
+        Effect: 'Allow',
+        Principal: { Service: 'logs.<AWS::Region>.amazonaws.com' },
+        Condition: { ArnLike: { 'kms:EncryptionContext:aws:logs:arn': context } },
+      },
+    ])
+    const everything = synthesised(stageWith({ domain: DOMAIN, front: 'cloudfront', webhookEgress: 'nat' }, 'prod'))
+    const names = everything.ofType('AWS::Logs::LogGroup').map(({ properties }) => String(properties['LogGroupName']))
+    // A log whose name the key's policy does not cover cannot be made at all.
+    expect(names.filter((name) => !name.includes('gateway-prod'))).toStrictEqual([])
+    expect(names.length).toBeGreaterThan(prod.ofType('AWS::Logs::LogGroup').length)
+  })
+
+  it('can be used by alarms of this account to publish, and by schedules to set runs aside', () => {
+    const sending = { Effect: 'Allow', Action: ['kms:Decrypt', 'kms:GenerateDataKey'], Resource: '*' }
+
+    expect(statementsFor('cloudwatch.amazonaws.com')).toStrictEqual([
+      {
+        ...sending,
+        Principal: { Service: 'cloudwatch.amazonaws.com' },
+        Condition: { StringEquals: { 'aws:SourceAccount': '<AWS::AccountId>' } },
+      },
+    ])
+    // EventBridge names no account when it uses a key.
+    expect(statementsFor('events.amazonaws.com')).toStrictEqual([
+      { ...sending, Principal: { Service: 'events.amazonaws.com' } },
+    ])
+  })
+
+  it('is otherwise in the hands of the account, whose policies decide', () => {
+    const services = ['logs.<AWS::Region>', 'cloudwatch', 'events'].flatMap((name) =>
+      statementsFor(`${name}.amazonaws`),
+    )
+
+    const rest = statementsFor('').filter((statement) => !services.includes(statement))
+
+    expect(rest.map(({ Principal }) => Principal)).toStrictEqual([ACCOUNT, ACCOUNT])
+  })
+})

@@ -1,0 +1,210 @@
+import * as v from 'valibot'
+import { describe, expect, it } from 'vitest'
+import { functionName, isHttp } from '../../../functions/function-spec.ts'
+import { MANIFEST } from '../../../functions/manifest.ts'
+import { type DeployedStage, deployedStage } from '../../../infra/stack/stage.ts'
+import { ORIGIN_HEADER } from '../../../shared/runtime/origin-guard.ts'
+import { synthesised, synthesisedFront } from '../../support/stack-template.ts'
+import { DOMAIN, READY_PRODUCTION, stageWith } from '../../support/stage-options.ts'
+
+const stage = stageWith({ domain: DOMAIN, front: 'cloudfront' })
+const gateway = synthesised(stage)
+const front = synthesisedFront(stage)
+
+const only = (template: typeof front, type: string) => {
+  const [resource, ...others] = template.ofType(type)
+  expect(others).toStrictEqual([])
+  return resource
+}
+
+const Distribution = v.object({
+  DistributionConfig: v.object({
+    Comment: v.string(),
+    Origins: v.tuple([
+      v.object({
+        DomainName: v.string(),
+        CustomOriginConfig: v.record(v.string(), v.unknown()),
+        OriginCustomHeaders: v.array(v.object({ HeaderName: v.string(), HeaderValue: v.string() })),
+      }),
+    ]),
+    DefaultCacheBehavior: v.record(v.string(), v.unknown()),
+    // None: every path is treated alike.
+    CacheBehaviors: v.optional(v.never()),
+  }),
+})
+const distributionOf = (template: typeof front) =>
+  v.parse(Distribution, only(template, 'AWS::CloudFront::Distribution')?.properties).DistributionConfig
+
+// The fixed ids AWS gives its managed policies.
+const CACHING_DISABLED = '4135ea2d-6df8-44a3-9df3-4b5a84be39ad'
+const ALL_VIEWER_EXCEPT_HOST_HEADER = 'b689b0a8-53d0-40ab-baf2-68738e2966ac'
+
+describe('CloudFront before the API', () => {
+  it('owns the stage’s name over TLS 1.2 and HTTP/2 and 3, behind the firewall', () => {
+    const certificate = only(front, 'AWS::CertificateManager::Certificate')
+
+    expect(certificate?.properties).toMatchObject({ DomainName: 'api.pay.example', ValidationMethod: 'DNS' })
+    expect(only(front, 'AWS::CloudFront::Distribution')?.properties).toMatchObject({
+      DistributionConfig: {
+        Aliases: ['api.pay.example'],
+        Enabled: true,
+        HttpVersion: 'http2and3',
+        IPV6Enabled: true,
+        ViewerCertificate: {
+          AcmCertificateArn: `<${certificate?.logicalId}>`,
+          MinimumProtocolVersion: 'TLSv1.2_2021',
+          SslSupportMethod: 'sni-only',
+        },
+        WebACLId: `<${only(front, 'AWS::WAFv2::WebACL')?.logicalId}>.Arn`,
+      },
+    })
+    expect(front.ofType('AWS::Route53::RecordSet').map(({ properties: { Name, Type } }) => [Name, Type])).toStrictEqual(
+      [
+        ['api.pay.example.', 'A'],
+        ['api.pay.example.', 'AAAA'],
+      ],
+    )
+  })
+
+  it('keeps no error either, so that one merchant’s answer is never another’s', () => {
+    const { CustomErrorResponses: kept } = Object(
+      Object(only(front, 'AWS::CloudFront::Distribution')?.properties)['DistributionConfig'],
+    )
+
+    // Every status that CloudFront keeps for ten seconds where nothing else is said.
+    expect(kept).toStrictEqual(
+      [400, 403, 404, 405, 414, 416, 500, 501, 502, 503, 504].map((ErrorCode) => ({
+        ErrorCode,
+        ErrorCachingMinTTL: 0,
+      })),
+    )
+  })
+
+  it('keeps nothing and hands everything but the host on, over HTTPS alone', () => {
+    const { DefaultCacheBehavior, Origins } = distributionOf(front)
+
+    expect(DefaultCacheBehavior).toMatchObject({
+      CachePolicyId: CACHING_DISABLED,
+      OriginRequestPolicyId: ALL_VIEWER_EXCEPT_HOST_HEADER,
+      ViewerProtocolPolicy: 'https-only',
+      AllowedMethods: expect.arrayContaining(['GET', 'POST', 'DELETE']),
+      Compress: false,
+    })
+    expect(Origins[0].CustomOriginConfig).toMatchObject({
+      OriginProtocolPolicy: 'https-only',
+      OriginSSLProtocols: ['TLSv1.2'],
+      OriginReadTimeout: 30,
+    })
+  })
+
+  it('calls the name that the API answers to', () => {
+    const [origin] = distributionOf(front).Origins
+
+    expect(origin.DomainName).toBe('origin.api.pay.example')
+    expect(only(gateway, 'AWS::ApiGatewayV2::DomainName')?.properties['DomainName']).toBe(origin.DomainName)
+  })
+
+  it('shows the origin the certificate of the stage, which is in the front’s region and account', () => {
+    const certificateOf = (of: DeployedStage) =>
+      distributionOf(synthesisedFront(of)).Origins[0].CustomOriginConfig['OriginMtlsConfig']
+
+    expect(certificateOf(READY_PRODUCTION)).toStrictEqual({
+      ClientCertificateArn: 'arn:aws:acm:us-east-1:<AWS::AccountId>:certificate/11111111-2222-4333-8444-555555555555',
+    })
+    expect(certificateOf(stage)).toBeUndefined()
+  })
+
+  it('stands before production, whatever else is not named yet', () => {
+    const prod = deployedStage('prod')
+
+    expect(prod.front).toBe('cloudfront')
+    expect(() => synthesisedFront(prod)).not.toThrow()
+    expect(only(synthesised(prod), 'AWS::ApiGatewayV2::DomainName')?.properties['DomainName']).toBe(
+      'origin.pay.example.com',
+    )
+  })
+
+  it('adds the secret that the functions ask for, which is in no template', () => {
+    const [origin] = distributionOf(front).Origins
+
+    expect(origin.OriginCustomHeaders).toStrictEqual([
+      {
+        HeaderName: ORIGIN_HEADER,
+        HeaderValue: '{{resolve:secretsmanager:gateway/dev/origin:SecretString:current::}}',
+      },
+    ])
+  })
+
+  it('changes when the secret is rotated, since CloudFormation reads it again only then', () => {
+    const rotated = synthesisedFront({ ...stage, frontSettings: { ...stage.frontSettings, originSecretRotation: 2 } })
+
+    expect(distributionOf(rotated).Comment).not.toBe(distributionOf(front).Comment)
+  })
+
+  it('writes a line a request without path, query or headers', () => {
+    const { properties } = only(front, 'AWS::Logs::Delivery') ?? {}
+
+    expect(properties?.['RecordFields']).toStrictEqual(
+      expect.arrayContaining(['date', 'time', 'c-ip', 'cs-method', 'sc-status', 'time-taken']),
+    )
+    expect(JSON.stringify(properties)).not.toMatch(/uri|query|cookie|referer|user-agent|host|forwarded/i)
+  })
+
+  it('refers to nothing in the gateway’s stack, which is in another region', () => {
+    expect(JSON.stringify([front.resources, front.outputs])).not.toMatch(/ImportValue|GetStackOutput|ExportsOutput/)
+  })
+
+  it('is refused without a domain', () => {
+    expect(() => synthesisedFront(stageWith({ front: 'cloudfront' }))).toThrow('CloudFront needs a domain')
+  })
+})
+
+describe('origin secret', () => {
+  it('is generated, copied to where the front is, and goes with the stack', () => {
+    const secret = gateway
+      .ofType('AWS::SecretsManager::Secret')
+      .find(({ properties }) => properties['Name'] === 'gateway/dev/origin')
+
+    expect(secret).toMatchObject({
+      deletionPolicy: 'Delete',
+      properties: {
+        GenerateSecretString: {
+          SecretStringTemplate: '{}',
+          GenerateStringKey: 'current',
+          PasswordLength: 64,
+          ExcludePunctuation: true,
+        },
+        ReplicaRegions: { 'Fn::If': [expect.any(String), [{ Region: 'us-east-1' }], '<AWS::NoValue>'] },
+      },
+    })
+    expect(secret?.properties).not.toHaveProperty('SecretString')
+  })
+
+  it('is read by the functions that answer HTTP, all of them and no others', () => {
+    const readers = gateway
+      .ofType('AWS::IAM::Role')
+      .filter(({ properties }) => JSON.stringify(properties).includes('<gateway/dev/origin>'))
+      .map(({ logicalId }) => `<${logicalId}>.Arn`)
+    const functions = gateway.ofType('AWS::Lambda::Function')
+    const told = functions.filter(({ properties }) =>
+      JSON.stringify(properties['Environment']).includes('"cloudfront"'),
+    )
+    const named = (found: typeof functions) =>
+      found.map(({ properties }) => String(properties['FunctionName'])).toSorted()
+    const http = MANIFEST.filter(isHttp).map((spec) => functionName('dev', spec))
+
+    expect(named(functions.filter(({ properties }) => readers.includes(String(properties['Role']))))).toStrictEqual(
+      http.toSorted(),
+    )
+    expect(named(told)).toStrictEqual(http.toSorted())
+    expect(http).toContain('gateway-dev-receive-provider-callback')
+  })
+
+  it('is no part of a stage without a front', () => {
+    const names = synthesised('dev')
+      .ofType('AWS::SecretsManager::Secret')
+      .map(({ properties }) => properties['Name'])
+
+    expect(names).not.toContain('gateway/dev/origin')
+  })
+})

@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest'
+import { functionName } from '../../../functions/function-spec.ts'
+import { MANIFEST } from '../../../functions/manifest.ts'
+import { deployedStage } from '../../../infra/stack/stage.ts'
+import { type Properties, synthesised } from '../../support/stack-template.ts'
+import { stageWith } from '../../support/stage-options.ts'
+
+const template = synthesised('dev')
+const functions = template.ofType('AWS::Lambda::Function').map(({ properties }) => properties)
+const named = (name: string): Properties => functions.find(({ FunctionName }) => FunctionName === name) ?? {}
+
+/** What other tests look at. */
+const elsewhere = ({ Code, Environment, Role }: Properties) => ({ Code, Environment, Role })
+
+const LAMBDA_NAME_LIMIT = 64
+
+describe('functions of the stack', () => {
+  it('are those of the manifest, by name, and no others', () => {
+    expect(functions.map(({ FunctionName }) => String(FunctionName)).toSorted()).toStrictEqual(
+      MANIFEST.map((spec) => functionName('dev', spec)).toSorted(),
+    )
+  })
+
+  it.each(MANIFEST)('$name runs with the settings of its manifest entry', (spec) => {
+    const name = functionName('dev', spec)
+
+    const properties = named(name)
+
+    expect(properties).toStrictEqual({
+      ...elsewhere(properties),
+      FunctionName: name,
+      Handler: 'index.handler',
+      Runtime: 'nodejs24.x',
+      Architectures: ['arm64'],
+      MemorySize: spec.memoryMb,
+      Timeout: spec.timeoutSeconds,
+      RecursiveLoop: spec.recursive === true ? 'Allow' : 'Terminate',
+      LoggingConfig: {
+        LogFormat: 'JSON',
+        LogGroup: `</aws/lambda/${name}>`,
+        ApplicationLogLevel: 'INFO',
+        SystemLogLevel: 'WARN',
+      },
+    })
+  })
+
+  it('have names that Lambda accepts even in the longest stage', () => {
+    const longest = MANIFEST.map((spec) => functionName('a'.repeat(20), spec).length)
+
+    expect(Math.max(...longest)).toBeLessThanOrEqual(LAMBDA_NAME_LIMIT)
+  })
+
+  it('of a kind that sends to its own queue is the delivery worker alone', () => {
+    const allowed = functions.filter(({ RecursiveLoop }) => RecursiveLoop === 'Allow')
+
+    expect(allowed.map(({ FunctionName }) => FunctionName)).toStrictEqual(['gateway-dev-deliver-webhook'])
+  })
+
+  it('keep their logs for 14 days in a group of their own', () => {
+    const groups = template.ofType('AWS::Logs::LogGroup').map(({ properties }) => properties)
+
+    expect(groups).toHaveLength(MANIFEST.length + 1)
+    for (const spec of MANIFEST) {
+      expect(groups).toContainEqual({ LogGroupName: `/aws/lambda/${functionName('dev', spec)}`, RetentionInDays: 14 })
+    }
+  })
+})
+
+describe('environment of the functions', () => {
+  it('tells every function that the provider bills its fees later, and none where it deducts them', () => {
+    const settings = { ...deployedStage('dev').settings, providerFees: 'invoiced' as const }
+    const invoiced = synthesised(stageWith({ settings })).ofType('AWS::Lambda::Function')
+    const told = (properties: Properties) => JSON.stringify(properties['Environment']).includes('GATEWAY_PROVIDER_FEES')
+
+    expect(invoiced.filter(({ properties }) => told(properties))).toHaveLength(MANIFEST.length)
+    expect(functions.filter(told)).toStrictEqual([])
+  })
+
+  it.each(MANIFEST)('$name is told what its manifest entry gives it a use for', (spec) => {
+    const { Environment } = named(functionName('dev', spec))
+
+    expect(Environment).toStrictEqual({
+      Variables: {
+        GATEWAY_STAGE: 'dev',
+        GATEWAY_TABLE: '<gateway-dev>',
+        ...(spec.sends.includes('webhooks') && { GATEWAY_WEBHOOKS_QUEUE_URL: '<gateway-dev-webhooks>' }),
+        ...(spec.sends.includes('settlements') && { GATEWAY_SETTLEMENTS_QUEUE_URL: '<gateway-dev-settlements>' }),
+        ...(spec.alerts && { GATEWAY_ALERTS_TOPIC_ARN: '<gateway-dev-alerts>' }),
+        ...(spec.payerDefaults === true && {
+          GATEWAY_DEFAULT_RETURN_URL: 'https://example.com/',
+          GATEWAY_DEFAULT_DISPLAY_NAME: 'Payment',
+        }),
+      },
+    })
+  })
+
+  it('holds no secret: those are read from Secrets Manager', () => {
+    const names = functions.flatMap(({ Environment }) => JSON.stringify(Environment).match(/"GATEWAY_[A-Z_]+"/g) ?? [])
+
+    expect([...new Set(names)].filter((name) => /SECRET|TOKEN|PASSWORD|KEY/.test(name))).toStrictEqual([])
+  })
+})

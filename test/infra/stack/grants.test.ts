@@ -1,0 +1,233 @@
+import * as v from 'valibot'
+import { describe, expect, it } from 'vitest'
+import { type FunctionSpec, isHttp } from '../../../functions/function-spec.ts'
+import { MANIFEST } from '../../../functions/manifest.ts'
+import { TABLE_ACTIONS } from '../../../shared/table/access.ts'
+import { synthesised } from '../../support/stack-template.ts'
+
+const STAGES = { dev: synthesised('dev'), prod: synthesised('prod') }
+type Stage = keyof typeof STAGES
+
+const OneOrMany = v.pipe(
+  v.union([v.string(), v.array(v.string())]),
+  v.transform((value) => [value].flat()),
+)
+/** Of stated kinds of items only, and never without a key. */
+const LeadingKeys = v.strictObject({
+  'ForAllValues:StringLike': v.strictObject({ 'dynamodb:LeadingKeys': OneOrMany }),
+  Null: v.strictObject({ 'dynamodb:LeadingKeys': v.literal('false') }),
+})
+/** By a service that asks in the function's name, never by the function itself. */
+const ViaService = v.strictObject({ StringEquals: v.strictObject({ 'kms:ViaService': v.string() }) })
+const Role = v.strictObject({
+  AssumeRolePolicyDocument: v.object({
+    Statement: v.array(v.object({ Effect: v.string(), Action: v.string(), Principal: v.unknown() })),
+  }),
+  Policies: v.array(
+    v.object({
+      PolicyDocument: v.object({
+        Statement: v.array(
+          v.strictObject({
+            Effect: v.literal('Allow'),
+            Action: OneOrMany,
+            Resource: OneOrMany,
+            Condition: v.optional(v.union([LeadingKeys, ViaService])),
+          }),
+        ),
+      }),
+    }),
+  ),
+})
+
+const rolesOf = (stage: Stage) =>
+  new Map(
+    STAGES[stage].ofType('AWS::IAM::Role').map(({ logicalId, properties }) => [logicalId, v.parse(Role, properties)]),
+  )
+const ROLES = { dev: rolesOf('dev'), prod: rolesOf('prod') }
+
+const roleOf = (stage: Stage, name: string) => {
+  const lambda = STAGES[stage]
+    .ofType('AWS::Lambda::Function')
+    .find(({ properties }) => properties['FunctionName'] === `gateway-${stage}-${name}`)
+  return ROLES[stage].get(String(lambda?.properties['Role']).replace(/^<(.*)>\.Arn$/, '$1'))
+}
+
+const suffixes = (condition: v.InferOutput<typeof LeadingKeys> | v.InferOutput<typeof ViaService> | undefined) => {
+  if (condition === undefined) return ['']
+  if ('StringEquals' in condition) {
+    return [` via ${condition.StringEquals['kms:ViaService'].replace('.<AWS::Region>.amazonaws.com', '')}`]
+  }
+  return condition['ForAllValues:StringLike']['dynamodb:LeadingKeys'].map((kind) => ` of ${kind}`)
+}
+
+/** Every single permission of a function, as `action on resource`, `of` which leading keys, `via` which service. */
+const permissionsOf = (stage: Stage, name: string): readonly string[] =>
+  (roleOf(stage, name)?.Policies ?? [])
+    .flatMap(({ PolicyDocument }) => PolicyDocument.Statement)
+    .flatMap(({ Action, Resource, Condition }) =>
+      suffixes(Condition).flatMap((suffix) =>
+        Action.flatMap((action) => Resource.map((on) => `${action} on ${on}${suffix}`)),
+      ),
+    )
+    .toSorted()
+
+const endpointSecrets = (stage: Stage) =>
+  `arn:<AWS::Partition>:secretsmanager:<AWS::Region>:<AWS::AccountId>:secret:gateway/${stage}/endpoint/*`
+
+const secretPermissions = (stage: Stage) => ({
+  'read-provider': [`secretsmanager:GetSecretValue on <gateway/${stage}/provider>`],
+  'read-callback-tokens': [`secretsmanager:GetSecretValue on <gateway/${stage}/provider-callback>`],
+  'write-callback-tokens': [`secretsmanager:PutSecretValue on <gateway/${stage}/provider-callback>`],
+  'read-endpoints': [`secretsmanager:GetSecretValue on ${endpointSecrets(stage)}`],
+  'create-endpoints': [`secretsmanager:CreateSecret on ${endpointSecrets(stage)}`],
+  'delete-endpoints': [`secretsmanager:DeleteSecret on ${endpointSecrets(stage)}`],
+})
+
+const ownLog = (stage: Stage, name: string) =>
+  ['logs:CreateLogStream', 'logs:PutLogEvents'].map(
+    (action) => `${action} on </aws/lambda/gateway-${stage}-${name}>.Arn`,
+  )
+
+const triggerPermissions = (stage: Stage, { trigger }: FunctionSpec): readonly string[] => {
+  switch (trigger.kind) {
+    case 'queue':
+      return ['ReceiveMessage', 'DeleteMessage', 'GetQueueAttributes'].map(
+        (action) => `sqs:${action} on <gateway-${stage}-${trigger.queue}>.Arn`,
+      )
+    case 'stream':
+      return [
+        ...['DescribeStream', 'GetRecords', 'GetShardIterator', 'ListStreams'].map(
+          (action) => `dynamodb:${action} on <gateway-${stage}>.Arn/stream/*`,
+        ),
+        `sqs:SendMessage on <gateway-${stage}-stream-dead>.Arn`,
+      ]
+    case 'schedule':
+      return [`sqs:SendMessage on <gateway-${stage}-schedules-dead>.Arn`]
+    case 'http':
+    case 'http-default':
+    case 'deployment':
+    case 'operator':
+      return []
+  }
+}
+
+const statedPermissions = (stage: Stage, spec: FunctionSpec): readonly string[] => [
+  ...ownLog(stage, spec.name),
+  ...TABLE_ACTIONS.flatMap((action) =>
+    (spec.table[action] ?? []).map((kind) => `dynamodb:${action} on <gateway-${stage}>.Arn of ${kind}#*`),
+  ),
+  ...(spec.table.indexes ?? []).map((index) => `dynamodb:Query on <gateway-${stage}>.Arn/index/${index}`),
+  ...spec.sends.map((queue) => `sqs:SendMessage on <gateway-${stage}-${queue}>.Arn`),
+  ...(spec.alerts ? [`sns:Publish on <gateway-${stage}-alerts>`] : []),
+  ...spec.secrets.flatMap((access) => secretPermissions(stage)[access]),
+  ...triggerPermissions(stage, spec),
+]
+
+const DECRYPT = ['Decrypt']
+const SEND = ['Decrypt', 'GenerateDataKey']
+const READ_TABLE = ['Decrypt', 'DescribeKey']
+const WRITE_TABLE = [...READ_TABLE, 'Encrypt', 'GenerateDataKey', 'ReEncryptFrom', 'ReEncryptTo']
+
+/** What the services behind a function's other permissions need of the customer key, and nothing more. */
+const keyPermissions = (permissions: readonly string[]): readonly string[] => {
+  const does = (...actions: readonly string[]) =>
+    permissions.some((permission) => actions.some((action) => permission.startsWith(`${action} `)))
+  const uses = {
+    dynamodb: does('dynamodb:PutItem', 'dynamodb:UpdateItem')
+      ? WRITE_TABLE
+      : permissions.some((permission) => permission.startsWith('dynamodb:'))
+        ? READ_TABLE
+        : [],
+    sqs: does('sqs:SendMessage') ? SEND : does('sqs:ReceiveMessage') ? DECRYPT : [],
+    sns: does('sns:Publish') ? SEND : [],
+    secretsmanager: does('secretsmanager:CreateSecret', 'secretsmanager:PutSecretValue')
+      ? SEND
+      : does('secretsmanager:GetSecretValue')
+        ? DECRYPT
+        : [],
+  }
+  return Object.entries(uses).flatMap(([service, actions]) =>
+    actions.map((action) => `kms:${action} on <key>.Arn via ${service}`),
+  )
+}
+
+describe('permissions of the functions', () => {
+  it.each(MANIFEST)('$name may do what its manifest entry states, and nothing else', (spec) => {
+    expect(permissionsOf('dev', spec.name)).toStrictEqual(statedPermissions('dev', spec).toSorted())
+  })
+
+  it.each(MANIFEST)('$name may use the customer key of production through the services it uses, no others', (spec) => {
+    const stated = statedPermissions('prod', spec)
+
+    // Behind a front whoever answers HTTP reads the origin secret, which is encrypted with the key of AWS.
+    const origin = isHttp(spec) ? ['secretsmanager:GetSecretValue on <gateway/prod/origin>'] : []
+
+    expect(permissionsOf('prod', spec.name)).toStrictEqual([...stated, ...keyPermissions(stated), ...origin].toSorted())
+  })
+
+  it('of the delivery worker, spelled out: no bank detail, no payment, no API key, no ledger', () => {
+    expect(permissionsOf('dev', 'deliver-webhook')).toStrictEqual([
+      'dynamodb:GetItem on <gateway-dev>.Arn of DELIVERY#*',
+      'dynamodb:GetItem on <gateway-dev>.Arn of ENDPOINTS#*',
+      'dynamodb:PutItem on <gateway-dev>.Arn of DELIVERY#*',
+      'dynamodb:UpdateItem on <gateway-dev>.Arn of DELIVERY#*',
+      'logs:CreateLogStream on </aws/lambda/gateway-dev-deliver-webhook>.Arn',
+      'logs:PutLogEvents on </aws/lambda/gateway-dev-deliver-webhook>.Arn',
+      `secretsmanager:GetSecretValue on ${endpointSecrets('dev')}`,
+      'sns:Publish on <gateway-dev-alerts>',
+      'sqs:DeleteMessage on <gateway-dev-webhooks>.Arn',
+      'sqs:GetQueueAttributes on <gateway-dev-webhooks>.Arn',
+      'sqs:ReceiveMessage on <gateway-dev-webhooks>.Arn',
+      'sqs:SendMessage on <gateway-dev-webhooks>.Arn',
+    ])
+  })
+
+  it('let register-endpoint create secrets and not delete them, and delete-endpoint the reverse', () => {
+    const onSecrets = (name: string) =>
+      permissionsOf('prod', name).filter((permission) => /secretsmanager/.test(permission))
+    const onKey = ['Decrypt', 'GenerateDataKey'].map((action) => `kms:${action} on <key>.Arn via secretsmanager`)
+
+    expect(onSecrets('register-endpoint')).toStrictEqual([
+      ...onKey,
+      `secretsmanager:CreateSecret on ${endpointSecrets('prod')}`,
+    ])
+    expect(onSecrets('delete-endpoint')).toStrictEqual([`secretsmanager:DeleteSecret on ${endpointSecrets('prod')}`])
+  })
+
+  it('of the answer to unknown paths are its own log', () => {
+    expect(permissionsOf('dev', 'api-not-found')).toStrictEqual(ownLog('dev', 'api-not-found'))
+  })
+
+  it('never reach the table as a whole', () => {
+    const onTable = MANIFEST.flatMap(({ name }) => permissionsOf('dev', name)).filter((permission) =>
+      permission.includes(' on <gateway-dev>.Arn'),
+    )
+
+    expect(onTable).toContain('dynamodb:GetItem on <gateway-dev>.Arn of CLIENT#*')
+    expect(onTable.filter((permission) => !/ of [A-Z]+#\*$|\.Arn\/(index|stream)\//.test(permission))).toStrictEqual([])
+  })
+})
+
+/** Of all policies of a role together, without white space; references in the template are longer than what they become. */
+const ROLE_POLICY_LIMIT = 10_240
+
+describe('roles of the functions', () => {
+  it('have room for their permissions', () => {
+    const sizes = MANIFEST.map(({ name }) => JSON.stringify(roleOf('prod', name)?.Policies).length)
+
+    expect(Math.min(...sizes)).toBeGreaterThan(100)
+    expect(Math.max(...sizes)).toBeLessThan(ROLE_POLICY_LIMIT)
+  })
+
+  it('are one for each, assumed by Lambda alone, without managed or shared policies', () => {
+    // A role with managed policies would not parse above: its shape is strict.
+    expect(ROLES.dev.size).toBe(MANIFEST.length)
+    expect(STAGES.dev.ofType('AWS::IAM::Policy')).toStrictEqual([])
+    expect(STAGES.dev.ofType('AWS::IAM::ManagedPolicy')).toStrictEqual([])
+    for (const { AssumeRolePolicyDocument } of ROLES.dev.values()) {
+      expect(AssumeRolePolicyDocument.Statement).toStrictEqual([
+        { Effect: 'Allow', Action: 'sts:AssumeRole', Principal: { Service: 'lambda.amazonaws.com' } },
+      ])
+    }
+  })
+})

@@ -1,0 +1,137 @@
+import { describe, expect, it } from 'vitest'
+import { MANIFEST } from '../../../functions/manifest.ts'
+import { INTERFACE_ACTIONS } from '../../../infra/stack/network/webhook-egress.ts'
+import { statementsOf, wildcardsOf } from '../../support/iam-statements.ts'
+import { synthesised, synthesisedFront } from '../../support/stack-template.ts'
+import { OPTIONAL_STAGES } from '../../support/stage-options.ts'
+
+const statements = Object.entries(OPTIONAL_STAGES).map(([what, stage]) => ({
+  what,
+  stage: stage.settings.name,
+  all: [
+    ...statementsOf(synthesised(stage)),
+    ...(stage.front === 'cloudfront' ? statementsOf(synthesisedFront(stage)) : []),
+  ],
+}))
+
+const ARN = 'arn:<AWS::Partition>'
+const HERE = '<AWS::Region>:<AWS::AccountId>'
+
+const httpRoutes = MANIFEST.flatMap(({ trigger }) =>
+  trigger.kind === 'http' ? [trigger.path] : trigger.kind === 'http-default' ? [''] : [],
+)
+
+/** Every wildcard there is, and why it must be one. Whatever is not in this list fails the test below. */
+const EXPLAINED: Readonly<Record<string, string>> = {
+  [`AWS::IAM::Role Allow Resource ${ARN}:secretsmanager:${HERE}:secret:gateway/STAGE/endpoint/*`]:
+    'Endpoints are registered at run time, so their secrets are known by path only. The path ends at its slash.',
+  'AWS::IAM::Role Allow Resource <gateway-STAGE>.Arn/stream/*':
+    'A stream’s own name is the time at which it was enabled; it is the stream of this one table.',
+  [`AWS::IAM::Role Allow Resource ${ARN}:lambda:${HERE}:function:gateway-STAGE-*`]:
+    'CodeDeploy moves the aliases of the API’s functions, which are this stage’s; others of the stage have no alias.',
+  [`AWS::IAM::Role Allow Resource ${ARN}:cloudwatch:${HERE}:alarm:*`]:
+    'CodeDeploy reads alarms, and CloudWatch allows that for all of them or for none.',
+  [`AWS::IAM::Role Allow Resource * of ${INTERFACE_ACTIONS.toSorted().join(', ')}`]:
+    'Lambda connects the delivery worker to the network in its name; interfaces have no names before they are made.',
+  [`AWS::IAM::Role Deny Resource * of ${INTERFACE_ACTIONS.toSorted().join(', ')}`]:
+    'A denial: the worker’s own code connects nothing.',
+  'AWS::EC2::VPCEndpoint Allow Principal *':
+    'Only what is in the subnets reaches the endpoint, which is the worker, and only the one table lies behind it.',
+  'AWS::SQS::QueuePolicy Deny Principal *': 'A denial: nobody gets anything by it.',
+  'AWS::SQS::QueuePolicy Deny Action sqs:*': 'A denial: nothing is allowed on a plain connection.',
+  'AWS::SNS::TopicPolicy Deny Principal *': 'A denial: nobody gets anything by it.',
+  'AWS::KMS::Key Allow Resource *': 'In a key’s own policy every resource is the key itself.',
+  'AWS::KMS::Key Allow Action kms:*':
+    'Of the account as such: its IAM policies decide. Without it nobody could ever change or delete the key.',
+  'AWS::KMS::Key Allow Action kms:GenerateDataKey*':
+    'Of the account as such, by Secrets Manager only: its IAM policies decide. CDK writes it with a secret that has a key.',
+  'AWS::KMS::Key Allow Action kms:ReEncrypt*':
+    'Of the account as such, by Secrets Manager only: its IAM policies decide. CDK writes it with a secret that has a key.',
+  ...Object.fromEntries(
+    httpRoutes.map((path) => [
+      `AWS::Lambda::Permission Allow SourceArn ${ARN}:execute-api:${HERE}:<API>/*/*${path}`,
+      'Any stage and method of this one API at this one path: the API has one stage, and its routes name the methods.',
+    ]),
+  ),
+}
+
+/** The same words in every stage, and for the API whatever its logical id is. */
+const neutral = (wildcard: string, stage: string) =>
+  wildcard
+    .replaceAll(`gateway-${stage}`, 'gateway-STAGE')
+    .replaceAll(`gateway/${stage}/`, 'gateway/STAGE/')
+    .replace(/execute-api:(.*):<\w+>\//, 'execute-api:$1:<API>/')
+
+const found = statements.flatMap(({ what, stage, all }) =>
+  all.flatMap((statement) =>
+    wildcardsOf(statement).map((wildcard) => ({ what, at: statement.logicalId, wildcard: neutral(wildcard, stage) })),
+  ),
+)
+
+describe('IAM statements of the template', () => {
+  it('have no wildcard without a written reason', () => {
+    expect(found.filter(({ wildcard }) => !(wildcard in EXPLAINED))).toStrictEqual([])
+  })
+
+  it('have every wildcard that is explained', () => {
+    const wildcards = new Set(found.map(({ wildcard }) => wildcard))
+
+    expect(Object.keys(EXPLAINED).filter((wildcard) => !wildcards.has(wildcard))).toStrictEqual([])
+  })
+
+  it('are found in every kind of document', () => {
+    for (const { stage, all } of statements) {
+      const types = new Set(all.map(({ of }) => of))
+
+      expect([...types].toSorted()).toStrictEqual(
+        expect.arrayContaining([
+          'AWS::IAM::Role',
+          ...(stage === 'prod' ? ['AWS::KMS::Key'] : []),
+          'AWS::Lambda::Permission',
+          'AWS::SNS::TopicPolicy',
+          'AWS::SQS::QueuePolicy',
+        ]),
+      )
+      expect(all.filter(({ of }) => of === 'AWS::IAM::Role').length).toBeGreaterThan(MANIFEST.length * 2)
+    }
+  })
+
+  it('allow by naming what is allowed, never by naming what is not', () => {
+    const inverted = statements.flatMap(({ all }) =>
+      all.filter(
+        ({ fields: { NotAction, NotPrincipal, NotResource } }) =>
+          [NotAction, NotPrincipal, NotResource].flat().length > 0,
+      ),
+    )
+
+    expect(inverted).toStrictEqual([])
+  })
+})
+
+describe('the search for statements', () => {
+  const resource = (type: string, properties: object) => ({
+    resources: [{ logicalId: 'It', type, properties: { ...properties } }],
+  })
+  const statement = { Effect: 'Allow', Action: ['s3:Get*'], Resource: 'bucket', Principal: { AWS: ['*'] } }
+
+  it.each([
+    ['a managed policy', 'AWS::IAM::ManagedPolicy', { PolicyDocument: { Statement: statement } }],
+    ['an inline policy', 'AWS::IAM::Role', { Policies: [{ PolicyDocument: { Statement: [statement] } }] }],
+    ['a policy of a kind nobody thought of', 'AWS::New::Thing', { Deep: [{ Inside: { Statement: [statement] } }] }],
+    [
+      'a policy that is written as text',
+      'AWS::Logs::ResourcePolicy',
+      { PolicyDocument: JSON.stringify({ Statement: [statement] }) },
+    ],
+  ])('finds the wildcards of %s', (_, type, properties) => {
+    const wildcards = statementsOf(resource(type, properties)).flatMap(wildcardsOf)
+
+    expect(wildcards).toStrictEqual([`${type} Allow Principal *`, `${type} Allow Action s3:Get*`])
+  })
+
+  it('finds those of Lambda’s own permissions', () => {
+    const open = resource('AWS::Lambda::Permission', { Principal: '*', Action: 'lambda:InvokeFunction' })
+
+    expect(statementsOf(open).flatMap(wildcardsOf)).toStrictEqual(['AWS::Lambda::Permission Allow Principal *'])
+  })
+})

@@ -1,0 +1,117 @@
+import { describe, expect, it } from 'vitest'
+import { MANIFEST } from '../../../functions/manifest.ts'
+import { type Properties, synthesised } from '../../support/stack-template.ts'
+
+const WORK_QUEUES = ['webhooks', 'settlements'] as const
+/** Not behind a queue: of the stream, and of runs that the clock starts. */
+const OTHER_DEAD = ['stream-dead', 'schedules-dead'] as const
+
+const DAY_SECONDS = 86_400
+
+describe.each(['dev', 'prod'] as const)('queues of %s', (stage) => {
+  const template = synthesised(stage)
+  const queues = new Map(
+    template
+      .ofType('AWS::SQS::Queue')
+      .map(({ properties }) => [String(properties['QueueName']).replace(`gateway-${stage}-`, ''), properties]),
+  )
+  const statements = (name: string): readonly unknown[] =>
+    template
+      .ofType('AWS::SQS::QueuePolicy')
+      .filter(({ properties }) => [properties['Queues']].flat().includes(`<gateway-${stage}-${name}>`))
+      .flatMap(({ properties }) => {
+        const { Statement } = properties['PolicyDocument'] as { readonly Statement: readonly unknown[] }
+        return Statement
+      })
+
+  it('are the two with their dead-letter queues, and those of stream and schedules', () => {
+    expect([...queues.keys()].toSorted()).toStrictEqual(
+      [...WORK_QUEUES, ...WORK_QUEUES.map((name) => `${name}-dead`), ...OTHER_DEAD].toSorted(),
+    )
+  })
+
+  it.each(WORK_QUEUES)('%s sets messages aside after five receives, for two weeks, in a queue of its own', (name) => {
+    const source = `arn:<AWS::Partition>:sqs:<AWS::Region>:<AWS::AccountId>:gateway-${stage}-${name}`
+
+    expect(queues.get(name)).toMatchObject({
+      MessageRetentionPeriod: 4 * DAY_SECONDS,
+      RedrivePolicy: { deadLetterTargetArn: `<gateway-${stage}-${name}-dead>.Arn`, maxReceiveCount: 5 },
+    })
+    expect(queues.get(`${name}-dead`)).toMatchObject({
+      // A message set aside keeps its age.
+      MessageRetentionPeriod: 14 * DAY_SECONDS,
+      RedriveAllowPolicy: { redrivePermission: 'byQueue', sourceQueueArns: [source] },
+    })
+  })
+
+  it.each(OTHER_DEAD)('%s keeps what was set aside for two weeks, and is the dead-letter queue of no queue', (name) => {
+    expect(queues.get(name)).toMatchObject({
+      MessageRetentionPeriod: 14 * DAY_SECONDS,
+      RedriveAllowPolicy: { redrivePermission: 'denyAll' },
+    })
+  })
+
+  it('have a place for everything that starts a function without waiting for its answer', () => {
+    const deadLetters = [
+      ...template.ofType('AWS::Lambda::EventInvokeConfig'),
+      ...template.ofType('AWS::Events::Rule'),
+      ...template
+        .ofType('AWS::Lambda::EventSourceMapping')
+        .filter(({ properties }) => String(properties['EventSourceArn']).endsWith('.StreamArn')),
+    ].map(({ properties }) => JSON.stringify(properties).match(/<gateway-\w+-(\w+-dead)>\.Arn/)?.[1])
+    const schedules = MANIFEST.filter(({ trigger }) => trigger.kind === 'schedule')
+
+    expect(deadLetters).toStrictEqual([
+      ...schedules.flatMap(() => ['schedules-dead', 'schedules-dead']),
+      ...MANIFEST.filter(({ trigger }) => trigger.kind === 'stream').map(() => 'stream-dead'),
+    ])
+  })
+
+  it('hide a batch for at least six times the timeout of the function that reads it', () => {
+    const readers = MANIFEST.flatMap(({ trigger, timeoutSeconds }) =>
+      trigger.kind === 'queue' ? [{ queue: trigger.queue, timeoutSeconds }] : [],
+    )
+
+    expect(readers.map(({ queue }) => queue).toSorted()).toStrictEqual([...WORK_QUEUES].toSorted())
+    for (const { queue, timeoutSeconds } of readers) {
+      expect(queues.get(queue)?.['VisibilityTimeout']).toBeGreaterThanOrEqual(6 * timeoutSeconds)
+    }
+  })
+
+  it('refuse plain connections, whoever asks', () => {
+    for (const name of queues.keys()) {
+      expect(statements(name)).toContainEqual({
+        Effect: 'Deny',
+        Principal: { AWS: '*' },
+        Action: 'sqs:*',
+        Resource: `<gateway-${stage}-${name}>.Arn`,
+        Condition: { Bool: { 'aws:SecureTransport': 'false' } },
+      })
+    }
+  })
+
+  it('let nobody in by their policies but the rules of the schedules, into their own dead letters', () => {
+    const allowed = [...queues.keys()].flatMap((name) =>
+      (statements(name) as readonly Properties[])
+        .filter(({ Effect }) => Effect !== 'Deny')
+        .map(({ Principal, Action, Condition }) => ({ name, Principal, Action, Condition })),
+    )
+    const rules = template.ofType('AWS::Events::Rule').map(({ logicalId }) => `<${logicalId}>.Arn`)
+
+    expect(allowed).toStrictEqual(
+      rules.map((rule) => ({
+        name: 'schedules-dead',
+        Principal: { Service: 'events.amazonaws.com' },
+        Action: 'sqs:SendMessage',
+        Condition: { ArnEquals: { 'aws:SourceArn': rule } },
+      })),
+    )
+  })
+
+  it('are encrypted', () => {
+    for (const { SqsManagedSseEnabled, KmsMasterKeyId } of queues.values()) {
+      if (stage === 'prod') expect(KmsMasterKeyId).toBe('<key>.Arn')
+      else expect(SqsManagedSseEnabled).toBe(true)
+    }
+  })
+})

@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest'
+import { functionName } from '../../../functions/function-spec.ts'
+import { MANIFEST } from '../../../functions/manifest.ts'
+import { deployedStage } from '../../../infra/stack/stage.ts'
+import { synthesised } from '../../support/stack-template.ts'
+import { stageWith } from '../../support/stage-options.ts'
+
+/** Of an account whose limit nobody has raised, but which is not new. */
+const ACCOUNT_LIMIT = 1_000
+/** What Lambda itself insists on is 100; reads, the stream and operators need room too. */
+const LEFT_FOR_OTHERS = 200
+
+const reservedIn = (stage: Parameters<typeof synthesised>[0]) =>
+  Object.fromEntries(
+    synthesised(stage)
+      .ofType('AWS::Lambda::Function')
+      .flatMap(({ properties: { FunctionName, ReservedConcurrentExecutions: runs } }) =>
+        runs === undefined ? [] : [[String(FunctionName), Number(runs)]],
+      ),
+  )
+
+describe('reserved concurrency', () => {
+  it('is nothing in dev, which must fit into a new account with ten runs at a time', () => {
+    expect(reservedIn('dev')).toStrictEqual({})
+  })
+
+  it('in production is the stage’s, and one for what must not overlap', () => {
+    expect(reservedIn('prod')).toStrictEqual({
+      'gateway-prod-api-create-payment': 400,
+      'gateway-prod-api-cancel-payment': 50,
+      'gateway-prod-receive-provider-callback': 200,
+      'gateway-prod-api-not-found': 20,
+      'gateway-prod-deliver-webhook': 100,
+      'gateway-prod-settle-client': 10,
+      'gateway-prod-check-due-work': 1,
+    })
+  })
+
+  it('of production leaves room for everything that has none', () => {
+    const total = Object.values(reservedIn('prod')).reduce((sum, runs) => sum + runs, 0)
+
+    expect(total).toBeLessThanOrEqual(ACCOUNT_LIMIT - LEFT_FOR_OTHERS)
+  })
+
+  it('covers every queue’s function in production, which Lambda would otherwise refuse to start', () => {
+    const queued = MANIFEST.flatMap((spec) => (spec.trigger.kind === 'queue' ? [spec] : []))
+    const reserved = reservedIn('prod')
+
+    expect(queued.length).toBeGreaterThan(0)
+    for (const spec of queued) expect(reserved).toHaveProperty(functionName('prod', spec))
+  })
+
+  it('is refused for a function that does not exist', () => {
+    expect(() => synthesised(stageWith({ reservedConcurrency: { 'api-creat-payment': 5 } }))).toThrow(
+      'there is no function api-creat-payment',
+    )
+  })
+
+  it('is refused below what a queue may start at a time', () => {
+    expect(() => synthesised(stageWith({ reservedConcurrency: { 'deliver-webhook': 99 } }))).toThrow(
+      'deliver-webhook needs 100',
+    )
+  })
+
+  it('is refused where it leaves less of the account than Lambda insists on', () => {
+    const stage = (accountConcurrency: number) => stageWith({ accountConcurrency }, 'prod')
+
+    expect(() => synthesised(stage(880))).toThrow('781 of accountConcurrency 880 leave fewer than 100')
+    expect(() => synthesised(stage(881))).not.toThrow()
+  })
+
+  it('is stated in the stage alone', () => {
+    expect(deployedStage('dev').reservedConcurrency).toBeUndefined()
+  })
+})

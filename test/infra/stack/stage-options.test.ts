@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest'
+import { MANIFEST } from '../../../functions/manifest.ts'
+import { synthesised, synthesisedFront } from '../../support/stack-template.ts'
+import { OPTIONAL_STAGES, stageWith } from '../../support/stage-options.ts'
+
+const templates = Object.entries(OPTIONAL_STAGES).map(([what, stage]) => ({
+  what,
+  stage,
+  template: synthesised(stage),
+}))
+const fronts = Object.values(OPTIONAL_STAGES)
+  .filter(({ front }) => front === 'cloudfront')
+  .map((stage) => ({ what: `front of ${stage.settings.name}`, template: synthesisedFront(stage) }))
+
+describe('every stage, whatever its options', () => {
+  it.each([...templates, ...fronts])('$what keeps every log for 14 days', ({ template }) => {
+    const retentions = template.ofType('AWS::Logs::LogGroup').map(({ properties }) => properties['RetentionInDays'])
+
+    expect(retentions.length).toBeGreaterThan(1)
+    expect(new Set(retentions)).toStrictEqual(new Set([14]))
+  })
+
+  it.each([...templates, ...fronts])('$what is made without a warning', ({ template }) => {
+    expect(template.messages).toStrictEqual([])
+  })
+
+  it.each([...templates, ...fronts])('$what fits into a stack', ({ template }) => {
+    // CloudFormation takes 500 resources.
+    expect(template.resources.length).toBeLessThan(450)
+  })
+
+  it.each(templates)('$what has the functions of the manifest and none that CDK would add', ({ template }) => {
+    expect(template.ofType('AWS::Lambda::Function')).toHaveLength(MANIFEST.length)
+    expect(fronts.flatMap((front) => front.template.ofType('AWS::Lambda::Function'))).toStrictEqual([])
+  })
+
+  it.each(templates)('$what has inline policies only, so that none is shared or managed elsewhere', ({ template }) => {
+    expect(template.ofType('AWS::IAM::Policy')).toStrictEqual([])
+    expect(template.ofType('AWS::IAM::Role').filter(({ properties }) => properties['ManagedPolicyArns'])).toStrictEqual(
+      [],
+    )
+  })
+
+  it.each(templates)('$what keeps the logical ids of the functions, its table and its API', ({ template }) => {
+    const lasting = ['AWS::Lambda::Function', 'AWS::DynamoDB::GlobalTable', 'AWS::ApiGatewayV2::Api']
+    const ids = (of: typeof template) => lasting.flatMap((type) => of.ofType(type).map(({ logicalId }) => logicalId))
+
+    expect(ids(template)).toStrictEqual(ids(synthesised('dev')))
+  })
+
+  it.each(templates)('$what makes the same template twice', ({ stage, template }) => {
+    expect(synthesised(stage).resources).toStrictEqual(template.resources)
+  })
+
+  it.each(templates)('$what needs no account, region or lookup to be made', ({ template }) => {
+    const text = JSON.stringify([template.resources, template.outputs])
+
+    expect(text).not.toMatch(/\b\d{12}\b/)
+    expect(text).not.toMatch(/dummy/i)
+  })
+})
+
+describe('log level', () => {
+  it('is the stage’s on every function, and Lambda itself writes only what failed', () => {
+    const quiet = synthesised(stageWith({ logLevel: 'WARN' })).ofType('AWS::Lambda::Function')
+
+    expect(quiet).toHaveLength(MANIFEST.length)
+    for (const { properties } of quiet) {
+      expect(properties['LoggingConfig']).toMatchObject({ ApplicationLogLevel: 'WARN', SystemLogLevel: 'WARN' })
+    }
+  })
+})

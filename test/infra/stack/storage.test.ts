@@ -1,0 +1,154 @@
+import { describe, expect, it } from 'vitest'
+import { deployedStage } from '../../../infra/stack/stage.ts'
+import { TABLE_SCHEMA } from '../../../shared/table/schema.ts'
+import { synthesised, synthesisedFront } from '../../support/stack-template.ts'
+import { DOMAIN, stageWith } from '../../support/stage-options.ts'
+
+const dev = synthesised('dev')
+// What a front adds is looked at in its own tests.
+const prod = synthesised(stageWith({ domain: undefined, front: 'none' }, 'prod'))
+
+const key = (AttributeName: string, KeyType: 'HASH' | 'RANGE') => ({ AttributeName, KeyType })
+
+describe('table', () => {
+  const [table, ...others] = dev.ofType('AWS::DynamoDB::GlobalTable')
+
+  it('is one, with the keys, indexes and attributes of the schema', () => {
+    const { AttributeDefinitions, KeySchema, GlobalSecondaryIndexes } = table?.properties ?? {}
+
+    expect(others).toStrictEqual([])
+    expect(KeySchema).toStrictEqual([key('pk', 'HASH'), key('sk', 'RANGE')])
+    expect(GlobalSecondaryIndexes).toStrictEqual(
+      Object.entries(TABLE_SCHEMA.indexes).map(([IndexName, { partition, sort, include }]) => ({
+        IndexName,
+        KeySchema: [...partition.map((name) => key(name, 'HASH')), ...sort.map((name) => key(name, 'RANGE'))],
+        Projection:
+          include.length > 0
+            ? { ProjectionType: 'INCLUDE', NonKeyAttributes: [...include] }
+            : { ProjectionType: 'KEYS_ONLY' },
+        WriteOnDemandThroughputSettings: { MaxWriteRequestUnits: 1_000 },
+      })),
+    )
+    expect(new Set(Array.isArray(AttributeDefinitions) ? AttributeDefinitions : [])).toStrictEqual(
+      new Set(
+        Object.entries(TABLE_SCHEMA.attributeTypes).map(([AttributeName, AttributeType]) => ({
+          AttributeName,
+          AttributeType,
+        })),
+      ),
+    )
+  })
+
+  it.each([
+    ['dev', dev, 1_000],
+    ['prod', prod, 20_000],
+  ] as const)('of %s is on demand up to a maximum, streams new images and expires by ttl', (name, template, most) => {
+    const read = { ReadOnDemandThroughputSettings: { MaxReadRequestUnits: most } }
+    const write = { WriteOnDemandThroughputSettings: { MaxWriteRequestUnits: most } }
+    const indexes = Object.keys(TABLE_SCHEMA.indexes).map((IndexName) => ({ IndexName }))
+
+    const properties = template.ofType('AWS::DynamoDB::GlobalTable')[0]?.properties
+
+    expect(properties).toMatchObject({
+      TableName: `gateway-${name}`,
+      BillingMode: 'PAY_PER_REQUEST',
+      StreamSpecification: { StreamViewType: 'NEW_IMAGE' },
+      TimeToLiveSpecification: { AttributeName: 'ttl', Enabled: true },
+      ...write,
+      // Each index is metered by itself: one without a maximum would spend without one.
+      GlobalSecondaryIndexes: indexes.map((index) => ({ ...index, ...write })),
+      Replicas: [{ ...read, GlobalSecondaryIndexes: indexes.map((index) => ({ ...index, ...read })) }],
+    })
+  })
+
+  it.each([
+    ['dev', dev],
+    ['prod', prod],
+  ] as const)('of %s can be restored to any moment of the last 35 days, at no other standing cost', (_, template) => {
+    const properties = template.ofType('AWS::DynamoDB::GlobalTable')[0]?.properties
+
+    expect(properties).toMatchObject({
+      Replicas: [{ PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true, RecoveryPeriodInDays: 35 } }],
+    })
+    expect(JSON.stringify(properties)).not.toMatch(/ContributorInsights|WarmThroughput/)
+  })
+
+  it('is warm from the start where the stage says so, and so are its indexes', () => {
+    const stage = deployedStage('dev')
+    const warm = synthesised({ ...stage, table: { ...stage.table, warm: { readUnits: 12_000, writeUnits: 4_000 } } })
+    const WarmThroughput = { ReadUnitsPerSecond: 12_000, WriteUnitsPerSecond: 4_000 }
+
+    expect(warm.ofType('AWS::DynamoDB::GlobalTable')[0]?.properties).toMatchObject({
+      WarmThroughput,
+      GlobalSecondaryIndexes: Object.keys(TABLE_SCHEMA.indexes).map((IndexName) => ({ IndexName, WarmThroughput })),
+    })
+  })
+
+  it('is encrypted by DynamoDB’s own key, unless the stage brings one', () => {
+    expect(table?.properties['SSESpecification']).toStrictEqual({ SSEEnabled: false })
+    expect(prod.ofType('AWS::DynamoDB::GlobalTable')[0]?.properties).toMatchObject({
+      SSESpecification: { SSEEnabled: true, SSEType: 'KMS' },
+      Replicas: [{ SSESpecification: { KMSMasterKeyId: '<key>.Arn' } }],
+    })
+  })
+})
+
+describe('provider secrets', () => {
+  it('are two, for the API key and for callback tokens', () => {
+    const names = dev.ofType('AWS::SecretsManager::Secret').map(({ properties }) => properties['Name'])
+
+    expect(names).toStrictEqual(['gateway/dev/provider', 'gateway/dev/provider-callback'])
+  })
+
+  it('are born with random values, which are not in the template, and outlive the stack of a stage that keeps its data', () => {
+    for (const { properties, deletionPolicy } of dev.ofType('AWS::SecretsManager::Secret')) {
+      expect({ properties, deletionPolicy }).toMatchObject({
+        properties: { GenerateSecretString: {} },
+        deletionPolicy: 'Delete',
+      })
+      expect(properties).not.toHaveProperty('SecretString')
+    }
+    expect(prod.ofType('AWS::SecretsManager::Secret').map(({ deletionPolicy }) => deletionPolicy)).toStrictEqual([
+      'RetainExceptOnCreate',
+      'RetainExceptOnCreate',
+    ])
+  })
+
+  it('leave the key in the resource that older releases kept both parts in, so that no deployment replaces it', () => {
+    expect(dev.ofType('AWS::SecretsManager::Secret')[0]?.logicalId).toBe('ProviderSecret41CB2DAF')
+  })
+})
+
+describe('stages', () => {
+  const policies = (template: typeof dev, ...types: readonly string[]) =>
+    new Set(types.flatMap((type) => template.ofType(type).map(({ deletionPolicy }) => deletionPolicy)))
+  const TABLE = 'AWS::DynamoDB::GlobalTable'
+  const THE_REST = ['AWS::SQS::Queue', 'AWS::Logs::LogGroup', 'AWS::SecretsManager::Secret']
+
+  it('production keeps its data and refuses to be deleted', () => {
+    expect(policies(prod, TABLE)).toStrictEqual(new Set(['Retain']))
+    expect(prod.terminationProtection).toBe(true)
+    expect(prod.ofType('AWS::DynamoDB::GlobalTable')[0]?.properties).toMatchObject({
+      Replicas: [{ DeletionProtectionEnabled: true }],
+    })
+  })
+
+  it('a creation that fails in production takes back every fixed name that the next one needs, but for the table, with its key and the versions of functions', () => {
+    expect(policies(prod, ...THE_REST)).toStrictEqual(new Set(['RetainExceptOnCreate']))
+    expect(
+      new Set(prod.resources.filter(({ deletionPolicy }) => deletionPolicy === 'Retain').map(({ type }) => type)),
+    ).toStrictEqual(new Set([TABLE, 'AWS::KMS::Key', 'AWS::Lambda::Version']))
+  })
+
+  it('the front keeps nothing: its logs have fixed names too, and it is turned off and on', () => {
+    const front = synthesisedFront(stageWith({ domain: DOMAIN, front: 'cloudfront' }, 'prod'))
+
+    expect(front.ofType('AWS::Logs::LogGroup')).toHaveLength(2)
+    expect(policies(front, 'AWS::Logs::LogGroup')).toStrictEqual(new Set(['Delete']))
+  })
+
+  it('any other stage leaves nothing behind', () => {
+    expect(policies(dev, TABLE, ...THE_REST)).toStrictEqual(new Set(['Delete']))
+    expect(dev.terminationProtection).toBe(false)
+  })
+})

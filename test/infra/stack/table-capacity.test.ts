@@ -1,0 +1,78 @@
+import * as v from 'valibot'
+import { describe, expect, it } from 'vitest'
+import { deployedStage } from '../../../infra/stack/stage.ts'
+import { carriedUnits, PAYMENT_UNITS } from '../../../infra/stack/storage/table-capacity.ts'
+import { synthesised } from '../../support/stack-template.ts'
+import { OPTIONAL_STAGES, stageWith } from '../../support/stage-options.ts'
+
+const Limits = v.object({ ThrottlingRateLimit: v.number(), ThrottlingBurstLimit: v.number() })
+const ApiStage = v.object({
+  DefaultRouteSettings: Limits,
+  RouteSettings: v.optional(v.record(v.string(), Limits), {}),
+})
+const Table = v.object({
+  WarmThroughput: v.optional(v.object({ ReadUnitsPerSecond: v.number(), WriteUnitsPerSecond: v.number() })),
+  WriteOnDemandThroughputSettings: v.object({ MaxWriteRequestUnits: v.number() }),
+  Replicas: v.tuple([v.object({ ReadOnDemandThroughputSettings: v.object({ MaxReadRequestUnits: v.number() }) })]),
+})
+
+/** As the template says: payments a second that API Gateway lets in, and units a second that the table carries. */
+const agreement = (template: ReturnType<typeof synthesised>) => {
+  const api = v.parse(ApiStage, template.ofType('AWS::ApiGatewayV2::Stage')[0]?.properties)
+  const table = v.parse(Table, template.ofType('AWS::DynamoDB::GlobalTable')[0]?.properties)
+  const creating = api.RouteSettings['POST /v1/payments'] ?? api.DefaultRouteSettings
+  const {
+    ReadOnDemandThroughputSettings: { MaxReadRequestUnits: mostReads },
+  } = table.Replicas[0]
+  return {
+    rate: creating.ThrottlingRateLimit,
+    burst: creating.ThrottlingBurstLimit,
+    // 12,000 and 4,000 are what DynamoDB gives every new table.
+    reads: Math.min(mostReads, Math.max(12_000, table.WarmThroughput?.ReadUnitsPerSecond ?? 0)),
+    writes: Math.min(
+      table.WriteOnDemandThroughputSettings.MaxWriteRequestUnits,
+      Math.max(4_000, table.WarmThroughput?.WriteUnitsPerSecond ?? 0),
+    ),
+  }
+}
+
+describe('what a fresh table carries and what the API lets in', () => {
+  it.each(Object.keys(OPTIONAL_STAGES))('agree in %s, to the last payment of their life', (what) => {
+    const { rate, burst, reads, writes } = agreement(synthesised(OPTIONAL_STAGES[what] ?? deployedStage('dev')))
+
+    expect(rate * PAYMENT_UNITS.writes).toBeLessThanOrEqual(writes)
+    expect(rate * PAYMENT_UNITS.reads).toBeLessThanOrEqual(reads)
+    expect(burst * PAYMENT_UNITS.created.writes).toBeLessThanOrEqual(writes)
+    // Not by refusing what it could carry, either.
+    expect(rate * PAYMENT_UNITS.writes).toBeGreaterThan(0.9 * writes)
+  })
+
+  const creating = (requestsPerSecond: number, burst: number) => ({
+    routeThrottles: { 'POST /v1/payments': { requestsPerSecond, burst } },
+  })
+
+  it.each([
+    [
+      'more than fresh table',
+      stageWith({ ...creating(59, 1) }, 'prod'),
+      /59 a second write 4012 units .* carries 4000/,
+    ],
+    ['a burst', stageWith({ ...creating(1, 286) }, 'prod'), /a burst of 286 writes 4004 units/],
+    ['the throttle of all routes', stageWith({ routeThrottles: {} }, 'prod'), /500 a second write/],
+    ['more than the most of a stage', stageWith(creating(15, 1)), /15 a second write 1020 units .* carries 1000/],
+  ])('are refused in a stage whose payments are %s', (_, stage, message) => {
+    expect(() => synthesised(stage)).toThrow(message)
+  })
+
+  it('agree on more in a stage that warms its table first, up to its most', () => {
+    const { table } = deployedStage('prod')
+    const warm = { readUnits: 40_000, writeUnits: 40_000 }
+
+    expect(() => synthesised(stageWith({ ...creating(294, 588), table: { ...table, warm } }, 'prod'))).not.toThrow()
+    expect(() => synthesised(stageWith({ ...creating(295, 588), table: { ...table, warm } }, 'prod'))).toThrow('20000')
+    expect(carriedUnits({ table: { ...table, warm: { readUnits: 1, writeUnits: 1 } } })).toStrictEqual({
+      reads: 12_000,
+      writes: 4_000,
+    })
+  })
+})

@@ -1,0 +1,209 @@
+import * as v from 'valibot'
+import { describe, expect, it } from 'vitest'
+import { type FunctionSpec, functionName, type Trigger } from '../../../functions/function-spec.ts'
+import { MANIFEST } from '../../../functions/manifest.ts'
+import { synthesised } from '../../support/stack-template.ts'
+import { stageWith } from '../../support/stage-options.ts'
+
+const template = synthesised('dev')
+const propertiesOf = (type: string) => template.ofType(type).map(({ properties }) => properties)
+
+const triggeredBy = <Kind extends Trigger['kind']>(kind: Kind) =>
+  MANIFEST.flatMap((spec) =>
+    isKind(spec.trigger, kind) ? [{ spec, trigger: spec.trigger, name: functionName('dev', spec) }] : [],
+  )
+const isKind = <Kind extends Trigger['kind']>(
+  trigger: FunctionSpec['trigger'],
+  kind: Kind,
+): trigger is Extract<Trigger, { readonly kind: Kind }> => trigger.kind === kind
+
+const invokedBy = (principal: string) =>
+  propertiesOf('AWS::Lambda::Permission')
+    .filter(({ Principal }) => Principal === principal)
+    .map(({ FunctionName }) => String(FunctionName))
+    .toSorted()
+
+const AccessLog = v.object({
+  AccessLogSettings: v.object({ Format: v.pipe(v.string(), v.parseJson(), v.record(v.string(), v.string())) }),
+})
+
+const API_GATEWAY_TIMEOUT_SECONDS = 29
+
+describe('HTTP API', () => {
+  const routes = propertiesOf('AWS::ApiGatewayV2::Route')
+  const integrations = new Map(
+    template.ofType('AWS::ApiGatewayV2::Integration').map(({ logicalId, properties }) => [logicalId, properties]),
+  )
+
+  it('has one route for each HTTP trigger of the manifest, and $default for the rest', () => {
+    const byRoute = routes.map(({ RouteKey, Target }) => [
+      RouteKey,
+      integrations.get(String(Target).replace(/^integrations\/<(.*)>$/, '$1'))?.['IntegrationUri'],
+    ])
+
+    expect(Object.fromEntries(byRoute)).toStrictEqual(
+      Object.fromEntries([
+        ...triggeredBy('http').map(({ trigger, name }) => [`${trigger.method} ${trigger.path}`, `<${name}>.Arn`]),
+        ['$default', '<gateway-dev-api-not-found>.Arn'],
+      ]),
+    )
+    expect(routes).toHaveLength(triggeredBy('http').length + 1)
+  })
+
+  it('outlasts every function it calls, so that the answer is always ours', () => {
+    const timeouts = [...triggeredBy('http'), ...triggeredBy('http-default')].map(({ spec }) => spec.timeoutSeconds)
+
+    expect(Math.max(...timeouts)).toBeLessThan(API_GATEWAY_TIMEOUT_SECONDS)
+    for (const integration of integrations.values()) {
+      expect(integration).toMatchObject({
+        IntegrationType: 'AWS_PROXY',
+        PayloadFormatVersion: '2.0',
+        TimeoutInMillis: API_GATEWAY_TIMEOUT_SECONDS * 1000,
+      })
+    }
+  })
+
+  it('may invoke exactly the functions it routes to', () => {
+    const routed = [...triggeredBy('http'), ...triggeredBy('http-default')].map(({ name }) => `<${name}>.Arn`)
+
+    expect(invokedBy('apigateway.amazonaws.com')).toStrictEqual(routed.toSorted())
+  })
+
+  it('deploys itself, is throttled, and logs a JSON line a request without path, headers or body', () => {
+    const [stage, ...others] = propertiesOf('AWS::ApiGatewayV2::Stage')
+    const fields = v.parse(AccessLog, stage).AccessLogSettings.Format
+
+    expect(others).toStrictEqual([])
+    expect(stage).toMatchObject({
+      StageName: '$default',
+      AutoDeploy: true,
+      DefaultRouteSettings: { ThrottlingRateLimit: 50, ThrottlingBurstLimit: 100 },
+      AccessLogSettings: { DestinationArn: '</aws/vendedlogs/http-api/gateway-dev>.Arn' },
+    })
+    expect(Object.values(fields).toSorted()).toStrictEqual([
+      '$context.error.message',
+      '$context.identity.sourceIp',
+      '$context.integrationErrorMessage',
+      '$context.integrationLatency',
+      '$context.integrationStatus',
+      '$context.requestId',
+      '$context.requestTime',
+      '$context.responseLatency',
+      '$context.responseLength',
+      '$context.routeKey',
+      '$context.status',
+    ])
+  })
+
+  it('keeps its access log for 14 days', () => {
+    expect(propertiesOf('AWS::Logs::LogGroup')).toContainEqual({
+      LogGroupName: '/aws/vendedlogs/http-api/gateway-dev',
+      RetentionInDays: 14,
+    })
+  })
+})
+
+describe('event sources', () => {
+  const mappings = propertiesOf('AWS::Lambda::EventSourceMapping')
+
+  it('connect each queue trigger to its queue, failing messages one by one and in bounded number', () => {
+    const expected = triggeredBy('queue').map(({ trigger, name }) => ({
+      FunctionName: `<${name}>`,
+      EventSourceArn: `<gateway-dev-${trigger.queue}>.Arn`,
+      BatchSize: trigger.batchSize,
+      FunctionResponseTypes: ['ReportBatchItemFailures'],
+      ScalingConfig: { MaximumConcurrency: trigger.maxConcurrency },
+    }))
+
+    expect(mappings.filter(({ StartingPosition }) => StartingPosition === undefined)).toStrictEqual(expected)
+  })
+
+  it('connect each stream trigger to inserts of its items, from the oldest on, giving up in bounded time', () => {
+    const expected = triggeredBy('stream').map(({ trigger, name }) => ({
+      FunctionName: `<${name}>`,
+      EventSourceArn: '<gateway-dev>.StreamArn',
+      StartingPosition: 'TRIM_HORIZON',
+      BatchSize: trigger.batchSize,
+      ParallelizationFactor: 10,
+      FilterCriteria: {
+        Filters: [
+          {
+            Pattern: JSON.stringify({
+              eventName: ['INSERT'],
+              dynamodb: { Keys: { sk: { S: [{ prefix: trigger.insertedSkPrefix }] } } },
+            }),
+          },
+        ],
+      },
+      BisectBatchOnFunctionError: true,
+      FunctionResponseTypes: ['ReportBatchItemFailures'],
+      MaximumRetryAttempts: 5,
+      MaximumRecordAgeInSeconds: 3600,
+      DestinationConfig: { OnFailure: { Destination: '<gateway-dev-stream-dead>.Arn' } },
+    }))
+
+    expect(mappings.filter(({ StartingPosition }) => StartingPosition !== undefined)).toStrictEqual(expected)
+  })
+})
+
+/** EventBridge's words for a rate, in the largest unit that divides it. */
+const rate = (minutes: number): string => {
+  const [count, unit] = minutes % 60 === 0 ? [minutes / 60, 'hour'] : [minutes, 'minute']
+  return `rate(${count} ${unit}${count === 1 ? '' : 's'})`
+}
+
+describe('schedules', () => {
+  it('start each scheduled function at its time, without retries, setting aside what comes late', () => {
+    const expected = triggeredBy('schedule').map(({ trigger: { schedule }, name }) => ({
+      Name: name,
+      ScheduleExpression: 'everyMinutes' in schedule ? rate(schedule.everyMinutes) : 'cron(0 2 * * ? *)',
+      State: 'ENABLED',
+      Targets: [
+        {
+          Arn: `<${name}>.Arn`,
+          Id: 'Target0',
+          RetryPolicy: { MaximumRetryAttempts: 0, MaximumEventAgeInSeconds: schedule.maxEventAgeSeconds },
+          DeadLetterConfig: { Arn: '<gateway-dev-schedules-dead>.Arn' },
+        },
+      ],
+    }))
+
+    expect(propertiesOf('AWS::Events::Rule')).toStrictEqual(expected)
+    expect(invokedBy('events.amazonaws.com')).toStrictEqual(
+      triggeredBy('schedule')
+        .map(({ name }) => `<${name}>.Arn`)
+        .toSorted(),
+    )
+  })
+
+  it('are not repeated by Lambda either, which sets a failed run aside', () => {
+    expect(propertiesOf('AWS::Lambda::EventInvokeConfig')).toStrictEqual(
+      triggeredBy('schedule').map(({ trigger: { schedule }, name }) => ({
+        FunctionName: `<${name}>`,
+        Qualifier: '$LATEST',
+        MaximumRetryAttempts: 0,
+        MaximumEventAgeInSeconds: schedule.maxEventAgeSeconds,
+        DestinationConfig: { OnFailure: { Destination: '<gateway-dev-schedules-dead>.Arn' } },
+      })),
+    )
+  })
+
+  it('sweep at the time the stage has set', () => {
+    const stage = stageWith({ sweepAtUtc: { hour: 17, minute: 30 } })
+    const expressions = synthesised(stage)
+      .ofType('AWS::Events::Rule')
+      .map(({ properties }) => properties['ScheduleExpression'])
+
+    expect(expressions).toContain('cron(30 17 * * ? *)')
+    expect(expressions).not.toContain('cron(0 2 * * ? *)')
+  })
+
+  it('check due work every minute, one run at a time', () => {
+    const checker = MANIFEST.find(({ name }) => name === 'check-due-work')
+
+    expect(checker).toMatchObject({
+      trigger: { kind: 'schedule', schedule: { everyMinutes: 1, maxEventAgeSeconds: 180 } },
+      reservedConcurrency: 1,
+    })
+  })
+})

@@ -1,0 +1,189 @@
+import { describe, expect, it } from 'vitest'
+import { functionName } from '../../../functions/function-spec.ts'
+import { MANIFEST } from '../../../functions/manifest.ts'
+import { synthesised } from '../../support/stack-template.ts'
+import { stageWith } from '../../support/stage-options.ts'
+
+const template = synthesised(stageWith({ webhookEgress: 'nat' }))
+const propertiesOf = (type: string) => template.ofType(type).map(({ properties }) => properties)
+const idsOf = (type: string) => template.ofType(type).map(({ logicalId }) => `<${logicalId}>`)
+
+const worker = template
+  .ofType('AWS::Lambda::Function')
+  .find(({ properties }) => properties['FunctionName'] === 'gateway-dev-deliver-webhook')
+const privateSubnets = template
+  .ofType('AWS::EC2::Subnet')
+  .filter(({ logicalId }) => logicalId.includes('Private'))
+  .map(({ logicalId }) => `<${logicalId}>`)
+
+/** The access list's rules in the order in which they are asked. */
+const rulesOf = (egress: boolean) =>
+  propertiesOf('AWS::EC2::NetworkAclEntry')
+    .filter(({ Egress }) => Egress === egress)
+    .toSorted((a, b) => Number(a['RuleNumber']) - Number(b['RuleNumber']))
+    .map(({ CidrBlock, RuleAction, Protocol, PortRange }) => {
+      const { From, To } = Object(PortRange)
+      return `${String(RuleAction)} ${Protocol === 6 ? 'tcp' : Protocol === 17 ? 'udp' : 'all'} ${From === To ? String(From ?? '') : `${From}-${To}`} ${String(CidrBlock)}`
+    })
+
+const CLOSED = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '169.254.0.0/16', '100.64.0.0/10']
+
+describe('webhooks from fixed addresses', () => {
+  it('put the delivery worker alone into the network', () => {
+    const inside = propertiesOf('AWS::Lambda::Function').filter(({ VpcConfig }) => VpcConfig !== undefined)
+
+    expect(inside.map(({ FunctionName }) => FunctionName)).toStrictEqual(['gateway-dev-deliver-webhook'])
+    expect(inside[0]?.['VpcConfig']).toStrictEqual({
+      SubnetIds: privateSubnets,
+      SecurityGroupIds: idsOf('AWS::EC2::SecurityGroup').map((id) => `${id}.GroupId`),
+    })
+    expect(privateSubnets).toHaveLength(2)
+  })
+
+  it('leave each zone through its own gateway and address, which the output lists', () => {
+    const addresses = idsOf('AWS::EC2::EIP')
+
+    expect(addresses).toHaveLength(2)
+    expect(propertiesOf('AWS::EC2::NatGateway').map(({ AllocationId }) => AllocationId)).toStrictEqual(
+      addresses.map((id) => `${id}.AllocationId`),
+    )
+    expect(template.outputs['WebhookAddresses']).toMatchObject({
+      Value: { 'Fn::Join': [',', addresses.map((id) => ({ Ref: id.slice(1, -1) }))] },
+    })
+    const gateways = propertiesOf('AWS::EC2::Route').flatMap(({ NatGatewayId }) => NatGatewayId ?? [])
+    expect(new Set(gateways)).toStrictEqual(new Set(idsOf('AWS::EC2::NatGateway')))
+  })
+
+  it('keep their addresses in production when the stack goes: merchants have them in their firewalls', () => {
+    const kept = synthesised(stageWith({ webhookEgress: 'nat' }, 'prod')).ofType('AWS::EC2::EIP')
+
+    expect(kept.map(({ deletionPolicy }) => deletionPolicy)).toStrictEqual([
+      'RetainExceptOnCreate',
+      'RetainExceptOnCreate',
+    ])
+  })
+
+  it('let out HTTPS and questions to the resolver, and let in nothing', () => {
+    const [group, ...others] = propertiesOf('AWS::EC2::SecurityGroup')
+
+    expect(others).toStrictEqual([])
+    expect(group).not.toHaveProperty('SecurityGroupIngress')
+    expect(group?.['SecurityGroupEgress']).toMatchObject([
+      { CidrIp: '0.0.0.0/0', IpProtocol: 'tcp', FromPort: 443, ToPort: 443 },
+      { CidrIp: '10.0.0.0/24', IpProtocol: 'udp', FromPort: 53, ToPort: 53 },
+      { CidrIp: '10.0.0.0/24', IpProtocol: 'tcp', FromPort: 53, ToPort: 53 },
+    ])
+    expect(template.ofType('AWS::EC2::SecurityGroupIngress')).toStrictEqual([])
+    expect(template.ofType('AWS::EC2::SecurityGroupEgress')).toStrictEqual([])
+  })
+
+  it('reach no private address, only their resolver', () => {
+    const resolvers = ['10.0.0.0/24', '169.254.169.253/32']
+
+    expect(rulesOf(true)).toStrictEqual([
+      ...resolvers.flatMap((range) => [`allow udp 53 ${range}`, `allow tcp 53 ${range}`]),
+      ...CLOSED.map((range) => `deny all  ${range}`),
+      'allow tcp 443 0.0.0.0/0',
+    ])
+    expect(rulesOf(false)).toStrictEqual([
+      ...resolvers.flatMap((range) => [`allow udp 1024-65535 ${range}`, `allow tcp 1024-65535 ${range}`]),
+      ...CLOSED.map((range) => `deny all  ${range}`),
+      'allow tcp 1024-65535 0.0.0.0/0',
+    ])
+    const [list, ...others] = idsOf('AWS::EC2::NetworkAcl')
+    expect(others).toStrictEqual([])
+    expect(
+      propertiesOf('AWS::EC2::SubnetNetworkAclAssociation').map(({ NetworkAclId, SubnetId }) => [
+        NetworkAclId,
+        SubnetId,
+      ]),
+    ).toStrictEqual(privateSubnets.map((subnet) => [list, subnet]))
+  })
+
+  it('resolve names with the network’s own resolver', () => {
+    expect(propertiesOf('AWS::EC2::VPC')).toMatchObject([{ CidrBlock: '10.0.0.0/24', EnableDnsSupport: true }])
+    expect(template.resources.filter(({ type }) => /DHCPOptions|Resolver/.test(type))).toStrictEqual([])
+  })
+
+  it('reach the one table without the gateways, for what the worker does with it', () => {
+    const [endpoint, ...others] = propertiesOf('AWS::EC2::VPCEndpoint')
+    const access = MANIFEST.find(({ callsMerchants }) => callsMerchants)?.table ?? {}
+    const actions = Object.keys(access).filter((name) => name !== 'indexes')
+
+    expect(others).toStrictEqual([])
+    expect(endpoint).toMatchObject({
+      VpcEndpointType: 'Gateway',
+      PolicyDocument: {
+        Statement: [
+          {
+            Effect: 'Allow',
+            Action: expect.toSatisfy(
+              (allowed: readonly string[]) =>
+                JSON.stringify(allowed.toSorted()) ===
+                JSON.stringify(actions.map((action) => `dynamodb:${action}`).toSorted()),
+            ),
+            Resource: '<gateway-dev>.Arn',
+          },
+        ],
+      },
+    })
+  })
+
+  it('let Lambda connect the worker, and let the worker’s own code connect nothing', () => {
+    const role = template
+      .ofType('AWS::IAM::Role')
+      .find(({ logicalId }) => `<${logicalId}>.Arn` === worker?.properties['Role'])
+    const [policy] = [role?.properties['Policies']].flat()
+    const statements = [Object(Object(policy).PolicyDocument).Statement]
+      .flat()
+      .filter((statement) => JSON.stringify(statement).includes('ec2:'))
+    const Action = [
+      'ec2:AssignPrivateIpAddresses',
+      'ec2:CreateNetworkInterface',
+      'ec2:DeleteNetworkInterface',
+      'ec2:DescribeNetworkInterfaces',
+      'ec2:DescribeSubnets',
+      'ec2:UnassignPrivateIpAddresses',
+    ]
+
+    expect(statements).toStrictEqual([
+      { Effect: 'Allow', Action, Resource: '*' },
+      {
+        Effect: 'Deny',
+        Action,
+        Resource: '*',
+        Condition: {
+          ArnEquals: {
+            'lambda:SourceFunctionArn':
+              'arn:<AWS::Partition>:lambda:<AWS::Region>:<AWS::AccountId>:function:gateway-dev-deliver-webhook',
+          },
+        },
+      },
+    ])
+    const others = template
+      .ofType('AWS::IAM::Role')
+      .filter(({ properties }) => JSON.stringify(properties).includes('ec2:'))
+    expect(others.map(({ logicalId }) => logicalId)).toStrictEqual([role?.logicalId])
+  })
+
+  it('write down who was called and what was turned away', () => {
+    expect(propertiesOf('AWS::EC2::FlowLog')).toMatchObject([
+      {
+        ResourceId: idsOf('AWS::EC2::VPC')[0],
+        TrafficType: 'ALL',
+        LogGroupName: '</gateway-dev/webhook-egress>',
+        LogDestinationType: 'cloud-watch-logs',
+      },
+    ])
+  })
+
+  it('are no part of a stage whose webhooks leave from anywhere', () => {
+    expect(synthesised('dev').resources.filter(({ type }) => type.startsWith('AWS::EC2::'))).toStrictEqual([])
+  })
+
+  it('are for what calls merchants, which the manifest says', () => {
+    expect(
+      MANIFEST.filter(({ callsMerchants }) => callsMerchants).map((spec) => functionName('dev', spec)),
+    ).toStrictEqual(['gateway-dev-deliver-webhook'])
+  })
+})

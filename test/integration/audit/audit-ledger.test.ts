@@ -1,0 +1,137 @@
+import { describe, expect, it } from 'vitest'
+import { auditLedger } from '../../../shared/audit/audit-ledger.ts'
+import { slotOf } from '../../../shared/ids.ts'
+import { minor } from '../../../shared/money.ts'
+import { eventKey, shardKey, windowKey } from '../../../shared/table/keys.ts'
+import { LEDGER_SHARDS } from '../../../shared/table/schema.ts'
+import { msBetween } from '../../../shared/time.ts'
+import { auditedHistory } from '../../support/audited-history.ts'
+import { aClientId } from '../../support/client-builders.ts'
+import { interceptTable, recordTable } from '../../support/intercept-table.ts'
+import { aSettled } from '../../support/settled-payment.ts'
+import { storeSucceeded, succeededPayment } from '../../support/settlement-builders.ts'
+import { aSyncWorld, creditedPayment } from '../../support/synced-payment.ts'
+import { putRaw, rawItem } from '../../support/tampering.ts'
+
+/** In whose part of an index nothing is, as in one that has not heard of anything yet. */
+const NOBODY = ['nobody', 'nothing']
+
+describe('audit-ledger: what it answers', () => {
+  it('says true at once when all is well', async () => {
+    const { deps, client } = await auditedHistory()
+    const began = deps.now()
+
+    const result = await auditLedger(deps, client.clientId)
+
+    expect(result).toStrictEqual({ balanced: true, differences: [] })
+    expect(deps.now()).toBe(began)
+  })
+
+  it('counts a difference that is there again after ten seconds, and only that', async () => {
+    const { deps, client } = await aSyncWorld()
+    const { payment } = await creditedPayment(deps, client)
+    const key = shardKey(client.clientId, slotOf(payment.paymentId, LEDGER_SHARDS))
+    const item = await rawItem(deps, key)
+    await putRaw(deps, { ...item, credited_minor: 95_901 })
+    const began = deps.now()
+
+    const result = await auditLedger(deps, client.clientId)
+
+    expect(result).toStrictEqual({
+      balanced: false,
+      differences: [
+        {
+          what: 'shard.credited_minor',
+          id: String(slotOf(payment.paymentId, LEDGER_SHARDS)),
+          expected: 95_900,
+          found: 95_901,
+        },
+      ],
+    })
+    expect(msBetween(began, deps.now())).toBeGreaterThanOrEqual(10_000)
+  })
+
+  it('says true when what it saw is gone after ten seconds', async () => {
+    const { deps, client } = await aSyncWorld()
+    const { payment } = await creditedPayment(deps, client)
+    const key = shardKey(client.clientId, slotOf(payment.paymentId, LEDGER_SHARDS))
+    const item = await rawItem(deps, key)
+    await putRaw(deps, { ...item, count_succeeded: 2 })
+    const sleep = async () => void (await putRaw(deps, item))
+
+    const result = await auditLedger({ ...deps, sleep }, client.clientId)
+
+    expect(result).toStrictEqual({ balanced: true, differences: [] })
+  })
+
+  it('says true when only an index is behind', async () => {
+    const world = await aSyncWorld()
+    const { deps, client } = world
+    await aSettled(world)
+    let isBehind = true
+    // The newest row of every list is missing until the second look.
+    const lagging = interceptTable(deps, {
+      asQuery: (query) => (isBehind && query.index === 'by-owner' ? { ...query, partition: NOBODY } : query),
+    })
+    const sleep = async () => {
+      isBehind = false
+    }
+
+    const result = await auditLedger({ ...lagging, sleep }, client.clientId)
+
+    expect(result).toStrictEqual({ balanced: true, differences: [] })
+  })
+
+  it('misses no field of an event that an older release wrote without it', async () => {
+    const { deps, client } = await aSyncWorld()
+    const { payment } = await creditedPayment(deps, client)
+    const event = await rawItem(deps, eventKey(payment.paymentId, 'payment.succeeded'))
+    await putRaw(deps, { ...event, body: String(event['body']).replace('"fee_status":"estimated",', '') })
+
+    const result = await auditLedger(deps, client.clientId)
+
+    expect(result).toStrictEqual({ balanced: true, differences: [] })
+    expect(event['body']).toContain('fee_status')
+  })
+
+  it('answers 404 for a client that does not exist', async () => {
+    const { deps } = await aSyncWorld()
+
+    await expect(auditLedger(deps, aClientId())).rejects.toMatchObject({ code: 'not_found' })
+  })
+
+  it('names a ledger whose figures are no figures, instead of failing', async () => {
+    const { deps, client } = await aSyncWorld()
+    const item = await rawItem(deps, windowKey(client.clientId))
+    await putRaw(deps, { ...item, settled_minor: 'much' })
+
+    const result = await auditLedger(deps, client.clientId)
+
+    expect(result).toMatchObject({ balanced: false, differences: [{ what: 'ledger', id: client.clientId }] })
+  })
+
+  it('changes nothing', async () => {
+    const { deps, client } = await auditedHistory()
+    const { deps: recorded, calls } = recordTable(deps)
+
+    await auditLedger(recorded, client.clientId)
+
+    expect([...new Set(calls.map(({ name }) => name))].toSorted()).toStrictEqual(['batchGet', 'get', 'query'])
+  })
+
+  it('answers a bounded number of differences, whatever is wrong', async () => {
+    const { deps, client } = await aSyncWorld()
+    const payments = Array.from({ length: 210 }, () => succeededPayment(client, { paidAt: deps.now() }))
+    // Five things are wrong with each.
+    const wrong = { markupMinor: minor(101), feeStatus: 'assumed', attempt: 2, creditedPaymentId: undefined } as const
+    await storeSucceeded(
+      deps,
+      payments.map((payment) => ({ ...payment, ...wrong })),
+    )
+
+    const { balanced, differences } = await auditLedger(deps, client.clientId)
+
+    expect(balanced).toBe(false)
+    expect(differences).toHaveLength(1_000)
+  })
+})

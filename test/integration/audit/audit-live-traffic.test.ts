@@ -1,0 +1,200 @@
+import { describe, expect, it } from 'vitest'
+import { type AuditResult, auditLedger } from '../../../shared/audit/audit-ledger.ts'
+import { minor } from '../../../shared/money.ts'
+import { makeFeeFinal } from '../../../shared/payment/fee/fee-store.ts'
+import { applyProviderReport } from '../../../shared/payment/news/apply-provider-report.ts'
+import { cancelPayment } from '../../../shared/payment/news/cancel-payment.ts'
+import {
+  markSettlementFailed,
+  markSettlementPaid,
+  recreditSettlement,
+} from '../../../shared/settlement/close-settlement.ts'
+import { settleClient } from '../../../shared/settlement/settle-client.ts'
+import { syncProviderTransactions } from '../../../shared/sync/sync-provider-transactions.ts'
+import { settlementKey } from '../../../shared/table/keys.ts'
+import { addMs, HOUR_MS } from '../../../shared/time.ts'
+import { expectBalanced } from '../../support/expect-balanced.ts'
+import { interceptTable, recordTable } from '../../support/intercept-table.ts'
+import { sleepBesideOthers } from '../../support/manual-clock.ts'
+import { depsInMemory, depsWithLateIndexes, depsWithOwnTable } from '../../support/own-table.ts'
+import { aPendingPayment } from '../../support/payment-builders.ts'
+import { aSettled } from '../../support/settled-payment.ts'
+import { aSyncWorld, creditedPayment, paidUpstream, rowNow, type SyncWorld } from '../../support/synced-payment.ts'
+import { putRaw, rawItem } from '../../support/tampering.ts'
+
+const OPERATOR = 'sari@gateway.example'
+
+/** Six hours of a merchant's day: made, paid, cancelled, corrected; swept, failed and recredited. */
+const aRound = async ({ deps, client, rows }: SyncWorld): Promise<void> => {
+  const { clientId } = client
+  const [cancelled, paid] = await Promise.all([aPendingPayment(deps, client), paidUpstream(deps, client)])
+  await Promise.all([
+    applyProviderReport(deps, { providerPaymentId: paid.providerPaymentId }, 'callback'),
+    cancelPayment(deps, { clientId, id: cancelled.paymentId }),
+  ])
+  // The wall clock alone: others are in the middle of requests that must not take six hours.
+  deps.clock.set(addMs(deps.now(), 6 * HOUR_MS))
+  rows.push(rowNow(deps, paid))
+  const [{ settlements }] = await Promise.all([
+    settleClient(deps, clientId, { by: 'auto' }),
+    syncProviderTransactions(deps),
+  ])
+  for (const { settlementId, replaces } of settlements) {
+    const by = { settlementId, operator: OPERATOR, notes: 'by hand' }
+    if (replaces !== undefined) await markSettlementPaid(deps, { ...by, confirmUnfunded: true })
+    else {
+      await markSettlementFailed(deps, by)
+      await recreditSettlement(deps, by)
+    }
+  }
+}
+
+/** The gateway at work for one client, again and again, while `run` runs. */
+const duringTraffic = async <Result>(
+  world: SyncWorld,
+  work: (world: SyncWorld) => Promise<unknown>,
+  run: () => Promise<Result>,
+): Promise<Result> => {
+  const closing = new AbortController()
+  const traffic = Array.from({ length: 3 }, async () => {
+    while (!closing.signal.aborted) await work(world)
+  })
+  try {
+    return await run()
+  } finally {
+    closing.abort()
+    await Promise.all(traffic)
+  }
+}
+
+/** Looks that come right behind one another: the traffic between them is always the same. */
+const auditAgain = ({ deps, client }: SyncWorld) => auditLedger({ ...deps, sleep: sleepBesideOthers }, client.clientId)
+
+/** What happens once per call of `next`, each time to something new. */
+const HAPPENINGS: Readonly<Record<string, (world: SyncWorld) => Promise<unknown>>> = {
+  'is made': ({ deps, client }) => aPendingPayment(deps, client),
+  succeeds: ({ deps, client }) => creditedPayment(deps, client),
+  'is cancelled': async ({ deps, client }) => {
+    const { paymentId } = await aPendingPayment(deps, client)
+    await cancelPayment(deps, { clientId: client.clientId, id: paymentId })
+  },
+  'gets its actual fee': async ({ deps, client }) => {
+    const { payment } = await creditedPayment(deps, client)
+    await makeFeeFinal(deps, payment, { status: 'actual', feeMinor: minor(4_440) })
+  },
+  'is settled': (world) => aSettled(world),
+  'is in a settlement that is paid': async (world) => {
+    const { settlementId } = await aSettled(world)
+    await markSettlementPaid(world.deps, { settlementId, operator: OPERATOR, notes: undefined, confirmUnfunded: true })
+  },
+  'is in a settlement that fails and is recredited': async (world) => {
+    const by = { settlementId: (await aSettled(world)).settlementId, operator: OPERATOR, notes: 'bank closed' }
+    await markSettlementFailed(world.deps, by)
+    await recreditSettlement(world.deps, by)
+  },
+}
+
+/** An audit beside which something happens just before its n-th read, in every one of its looks. */
+const auditBeside = async (
+  world: SyncWorld,
+  read: number,
+  happens: (world: SyncWorld) => Promise<unknown>,
+  whileAsleep = () => {},
+) => {
+  // The client is read once, before the first look.
+  let reads = -1
+  const watched = interceptTable(world.deps, {
+    before: async () => {
+      if (++reads === read) await happens(world)
+    },
+  })
+  const sleep = async (ms: number) => {
+    whileAsleep()
+    if (ms >= SECOND_LOOK_MS) reads = 0
+  }
+  return (await auditLedger({ ...watched, sleep }, world.client.clientId)).balanced
+}
+
+const SECOND_LOOK_MS = 10_000
+
+describe('audit-ledger under live traffic', () => {
+  it.each(Object.keys(HAPPENINGS))(
+    'never says false when a payment %s between two of its reads, in every look at the same place',
+    async (name) => {
+      const world = await aSyncWorld(depsInMemory())
+      const happens = HAPPENINGS[name]
+      if (happens === undefined) throw new Error('nothing happens')
+      await happens(world)
+      const quiet = recordTable(world.deps)
+      await auditLedger(quiet.deps, world.client.clientId)
+      const verdicts: AuditResult['balanced'][] = []
+      for (const read of quiet.calls.keys()) verdicts.push(await auditBeside(world, read + 1, happens))
+
+      expect(verdicts).not.toContain(false)
+      expect(verdicts.length).toBeGreaterThan(6)
+      await expectBalanced(world.deps, world.client.clientId)
+    },
+    120_000,
+  )
+
+  it.each([
+    ['PAYMENT#', 'is made'],
+    ['PAYMENT#', 'succeeds'],
+    ['PAYMENT#', 'gets its actual fee'],
+    ['SETTLEMENT#', 'is settled'],
+  ])(
+    'never says false while the indexes have not heard of the last %s: a payment %s just before each look',
+    async (pk, name) => {
+      const { deps, catchUp } = depsWithLateIndexes(pk)
+      const world = await aSyncWorld(deps)
+      const happens = HAPPENINGS[name] ?? (() => Promise.reject(new Error('nothing happens')))
+      const verdicts: AuditResult['balanced'][] = []
+      for (let read = 1; read < 8; read++) {
+        catchUp()
+        await happens(world)
+        verdicts.push(await auditBeside(world, read, happens, catchUp))
+      }
+
+      expect(verdicts).not.toContain(false)
+      catchUp()
+      await expectBalanced(deps, world.client.clientId)
+    },
+  )
+
+  it('never says false while payments, corrections, sweeps and recredits go on', async () => {
+    const world = await aSyncWorld(await depsWithOwnTable())
+
+    const results = await duringTraffic(world, aRound, async () => {
+      const seen: AuditResult[] = []
+      while (seen.length < 5) seen.push(await auditAgain(world))
+      return seen
+    })
+
+    expect(results.filter(({ balanced }) => balanced === false)).toStrictEqual([])
+    await expectBalanced(world.deps, world.client.clientId)
+  }, 120_000)
+
+  it('finds what was tampered with in a settled window although the open tail never stands still', async () => {
+    const world = await aSyncWorld(await depsWithOwnTable())
+    const { deps, client } = world
+    const { settlementId } = await aSettled(world)
+    const item = await rawItem(deps, settlementKey(settlementId))
+    await putRaw(deps, { ...item, gross_minor: 100_001 })
+
+    const { balanced, differences } = await duringTraffic(
+      world,
+      ({ deps: busy }) => creditedPayment(busy, client),
+      () => auditAgain(world),
+    )
+
+    expect(balanced).toBe(false)
+    expect(differences).toContainEqual({
+      what: 'settlement.gross_minor',
+      id: settlementId,
+      expected: 100_000,
+      found: 100_001,
+    })
+    await putRaw(deps, item)
+    await expectBalanced(deps, client.clientId)
+  })
+})

@@ -1,0 +1,175 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { eventTypeOf } from '../../../shared/audit/audit-event.ts'
+import { auditLedger } from '../../../shared/audit/audit-ledger.ts'
+import { slotOf } from '../../../shared/ids.ts'
+import {
+  clientKey,
+  eventKey,
+  type Key,
+  paymentKey,
+  settlementKey,
+  shardKey,
+  windowKey,
+} from '../../../shared/table/keys.ts'
+import { LEDGER_SHARDS } from '../../../shared/table/schema.ts'
+import { type AuditedHistory, auditedHistory } from '../../support/audited-history.ts'
+import { expectBalanced } from '../../support/expect-balanced.ts'
+import { depsInMemory } from '../../support/own-table.ts'
+import {
+  jsonTamperingsOf,
+  putRaw,
+  rawItem,
+  type Tampering,
+  tamperingsOf,
+  type Unwitnessed,
+} from '../../support/tampering.ts'
+
+/**
+ * Goal: no single tampered amount, fee, status, time, count or sum goes unseen. Method: one client that has been
+ * through everything; every attribute of every item of its books is changed or taken away, one at a time, behind the
+ * gateway's back; the audit must say so and name the item. Only attributes listed here are passed over.
+ */
+let history: AuditedHistory
+beforeAll(async () => {
+  history = await auditedHistory(depsInMemory())
+})
+
+/** What the provider says and nobody repeats; the sync holds it against the provider's transactions. */
+const PROVIDER_IDS = ['payment_request_id', 'provider_attempts', 'credited_payment_id']
+const WORDS = ['transitions.0.source', 'transitions.1.source']
+
+/** Times that nothing else repeats are judged for sense only. A payment without an event has fewer witnesses. */
+const ofPayment: Unwitnessed = {
+  loose: [...PROVIDER_IDS, ...WORDS],
+  imprecise: [
+    'expires_at',
+    'cancel_requested_at',
+    'expiry_started_at',
+    'provider_settled_at',
+    'due_at',
+    'final_fee.at',
+  ],
+}
+const ofQuietPayment: Unwitnessed = {
+  loose: [...ofPayment.loose, 'payment_destination'],
+  imprecise: [...ofPayment.imprecise, 'transitions.1.at'],
+}
+const PAYMENTS = [
+  'settledActual',
+  'settledAssumed',
+  'estimated',
+  'corrected',
+  'knownAtOnce',
+  'pending',
+  'failedPayment',
+  'expired',
+  'cancelled',
+]
+
+/** Moves an item into somebody else's list: its shard or window misses it, and is what can be named. */
+const HIDES = /^(owner|entity|listed_at|id|client_id)\b/
+
+/** The tamperings that the audit does not see, or sees without naming one of `ids`. */
+const unseen = async (tamperings: readonly Tampering[], ids: readonly string[]): Promise<readonly string[]> => {
+  const { deps, client } = history
+  const missed: string[] = []
+  for (const { name, item } of tamperings) {
+    const { pk, sk } = item
+    const before = await rawItem(deps, { pk: String(pk), sk: String(sk) })
+    await putRaw(deps, item)
+    try {
+      const { balanced, differences } = await auditLedger({ ...deps, sleep: async () => {} }, client.clientId)
+      const isNamed = differences.some(({ id }) => ids.includes(id)) || (HIDES.test(name) && differences.length > 0)
+      if (balanced !== false || !isNamed) missed.push(`${name}: ${String(balanced)} ${JSON.stringify(differences)}`)
+    } catch (error) {
+      missed.push(`${name}: ${String(error)}`)
+    } finally {
+      await putRaw(deps, before)
+    }
+  }
+  expect(tamperings.length).toBeGreaterThan(1)
+  await expectBalanced(deps, client.clientId)
+  return missed
+}
+
+const paymentCalled = (name: string) => {
+  const payment = history.payments[name]
+  if (payment === undefined) throw new Error(`there is no payment ${name}`)
+  return payment
+}
+
+const unseenIn = async (key: Key, unwitnessed: Unwitnessed, ids: readonly string[]) =>
+  unseen(tamperingsOf(await rawItem(history.deps, key), unwitnessed), ids)
+
+describe('audit-ledger (design section 4, Audit) sees a tampered', () => {
+  it.each(PAYMENTS)(
+    'payment: %s',
+    async (name) => {
+      const payment = paymentCalled(name)
+      const { paymentId } = payment
+      const unwitnessed = eventTypeOf(payment) === undefined ? ofQuietPayment : ofPayment
+
+      expect(await unseenIn(paymentKey(paymentId), unwitnessed, [payment.paymentId])).toStrictEqual([])
+    },
+    120_000,
+  )
+
+  it.each(PAYMENTS.filter((name) => name !== 'pending' && name !== 'cancelled'))(
+    'event of: %s',
+    async (name) => {
+      const payment = paymentCalled(name)
+      const row = await rawItem(history.deps, eventKey(payment.paymentId, eventTypeOf(payment) ?? ''))
+      // Due work ends when the event is fanned out; the rest of the row is for ever.
+      const { work: _, slot: __, due_at: ___, ...kept } = row
+      const tamperings = [...tamperingsOf(kept, { loose: [], imprecise: [] }), ...jsonTamperingsOf(kept, 'body')]
+      expect(await unseen(tamperings, [payment.paymentId])).toStrictEqual([])
+    },
+    120_000,
+  )
+
+  it.each(['failed', 'paid', 'recorded', 'waiting'] as const)(
+    'settlement: %s',
+    async (name) => {
+      const { settlementId } = history.settlements[name]
+      const unwitnessed = { loose: ['slot'], imprecise: [] }
+
+      expect(await unseenIn(settlementKey(settlementId), unwitnessed, [settlementId])).toStrictEqual([])
+    },
+    120_000,
+  )
+
+  it('window', async () => {
+    const { clientId } = history.client
+
+    // Without it the figures of payouts are counted anew from the settlements before anybody is shown them.
+    const unwitnessed = { loose: ['payouts_counted'], imprecise: [] }
+
+    expect(await unseenIn(windowKey(clientId), unwitnessed, ['window', clientId])).toStrictEqual([])
+  }, 120_000)
+
+  it.each(PAYMENTS)(
+    'shard of: %s',
+    async (name) => {
+      const { clientId } = history.client
+      const shard = slotOf(paymentCalled(name).paymentId, LEDGER_SHARDS)
+
+      expect(
+        await unseenIn(shardKey(clientId, shard), { loose: [], imprecise: [] }, [String(shard), clientId]),
+      ).toStrictEqual([])
+    },
+    120_000,
+  )
+
+  it('beginning of the client', async () => {
+    const { client, deps } = history
+    const item = await rawItem(deps, clientKey(client.clientId))
+    const createdAt = '2026-11-20T04:00:00.001Z'
+
+    await putRaw(deps, { ...item, created_at: createdAt })
+    const { balanced, differences } = await auditLedger(deps, client.clientId)
+    await putRaw(deps, item)
+
+    expect(balanced).toBe(false)
+    expect(differences).toMatchObject([{ what: 'settlement.period_start', expected: '2026-11-20T03:00:00.001Z' }])
+  })
+})

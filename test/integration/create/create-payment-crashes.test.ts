@@ -1,0 +1,129 @@
+import { describe, expect, it } from 'vitest'
+import { findStoredPayment, releaseAttempt } from '../../../shared/payment/payment-store.ts'
+import { ledgerView } from '../../support/ledger-view.ts'
+import { aRequest, aStoredClient, create, OVO_REQUEST } from '../../support/payment-builders.ts'
+import { testDeps } from '../../support/test-deps.ts'
+
+describe('createPayment after a crash', () => {
+  /** An attempt that died behind the provider's answer: its claim is all that is left. */
+  const crashed = async (deps: ReturnType<typeof testDeps>, key: string, fields = {}) => {
+    const client = await aStoredClient(deps)
+    deps.provider.script('createRequest', async () => {
+      throw new Error('the process died')
+    })
+    await create(deps, client, aRequest(fields), key).catch(() => undefined)
+    deps.provider.script('createRequest', testDeps().provider.createRequest)
+    return client
+  }
+
+  it('makes the retry wait while the lease may still be live, and take over once it is over', async () => {
+    const deps = testDeps()
+    const client = await crashed(deps, 'key-1')
+
+    const early = create(deps, client, aRequest(), 'key-1')
+    await expect(early).rejects.toThrow('still being created')
+    deps.clock.advance(30)
+    const late = await create(deps, client, aRequest(), 'key-1')
+
+    expect(late.payment).toMatchObject({ status: 'pending', attempt: 2 })
+    expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 0, pending: 1 })
+  })
+
+  it('lets one of two take-overs through and the other waits for it', async () => {
+    const deps = testDeps()
+    const client = await crashed(deps, 'key-1')
+    deps.clock.advance(31)
+
+    const [one, two] = await Promise.all([
+      create(deps, client, aRequest(), 'key-1'),
+      create(deps, client, aRequest(), 'key-1'),
+    ])
+
+    expect(one.payment).toEqual(two.payment)
+    expect(deps.provider.countOf('createRequest')).toBe(2)
+  })
+
+  it('does not let an attempt commit over the one that took over, and cancels its request', async () => {
+    const deps = testDeps()
+    const client = await aStoredClient(deps)
+    const healthy = testDeps()
+    let answerLate: () => void = () => undefined
+    deps.provider.script('createRequest', async (input, timeoutMs) => {
+      const answer = await healthy.provider.createRequest(input, timeoutMs)
+      await new Promise<void>((resolve) => (answerLate = resolve))
+      return answer
+    })
+    const frozen = create(deps, client, aRequest(), 'key-1')
+    await expect.poll(() => deps.provider.countOf('createRequest')).toBe(1)
+    deps.clock.advance(31)
+    deps.provider.script('createRequest', healthy.provider.createRequest)
+    deps.provider.script('cancelRequest', healthy.provider.cancelRequest)
+
+    const taken = await create(deps, client, aRequest(), 'key-1')
+    answerLate()
+    const late = await frozen
+
+    expect(late).toEqual({ payment: taken.payment, replayed: true })
+    const [orphan, kept] = [...healthy.provider.requests.values()]
+    expect(orphan?.status).toBe('cancelled')
+    expect(kept).toMatchObject({ status: 'open', paymentRequestId: taken.payment.paymentRequestId })
+    expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 0, pending: 1 })
+  })
+
+  it('refuses to record the failure of an attempt that was overtaken', async () => {
+    const deps = testDeps()
+    const client = await aStoredClient(deps)
+    const { payment } = await create(deps, client, aRequest(), 'key-1')
+    const creating = {
+      ...payment,
+      status: 'creating',
+      request: aRequest(),
+      claimedAt: deps.now(),
+      mayExistUpstream: false,
+    }
+
+    const released = await releaseAttempt(
+      deps,
+      { ...creating, status: 'creating' },
+      { failure: 'x', providerAttempts: [] },
+    )
+
+    expect(released.applied).toBe(false)
+    expect(await findStoredPayment(deps, payment.paymentId)).toEqual(payment)
+  })
+
+  it('sends no second OVO push while the first may still be answered, and asks the provider before it does', async () => {
+    const deps = testDeps()
+    const client = await crashed(deps, 'key-1', OVO_REQUEST)
+    const again = () => create(deps, client, aRequest(OVO_REQUEST), 'key-1')
+
+    // Nobody knows when the call of a dead process ended: its lease is the bound.
+    deps.clock.advance(89)
+    await expect(again()).rejects.toThrow('the push sent to the customer may still be answered')
+    deps.clock.advance(1)
+    deps.provider.script('listTransactions', async () => ({ kind: 'unanswered', reason: 'unreachable' }))
+    await expect(again()).rejects.toThrow('could not say whether the last push was paid')
+    deps.provider.script('listTransactions', async () => ({
+      kind: 'found',
+      value: { transactions: [], hasMore: false },
+    }))
+    const { payment } = await again()
+
+    expect(payment).toMatchObject({ status: 'pending', attempt: 2, paymentDestination: '' })
+    expect(deps.provider.countOf('createRequest')).toBe(2)
+  })
+
+  it('gives up in time instead of beginning a provider call it cannot finish', async () => {
+    const deps = testDeps()
+    const client = await crashed(deps, 'key-1', OVO_REQUEST)
+    deps.clock.advance(90)
+    deps.provider.script('listTransactions', async () => {
+      deps.clock.advance(12)
+      return { kind: 'found', value: { transactions: [], hasMore: false } }
+    })
+
+    await expect(create(deps, client, aRequest(OVO_REQUEST), 'key-1')).rejects.toThrow('took too long')
+
+    expect(deps.provider.countOf('createRequest')).toBe(1)
+  })
+})

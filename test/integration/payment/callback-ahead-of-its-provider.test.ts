@@ -1,0 +1,250 @@
+/**
+ * Goal: a callback that is faster than the provider's own read side is not acknowledged and forgotten. Method: the
+ * customer has paid and the request says so, while the capture is not there yet, or not yet received; then it appears.
+ */
+import { describe, expect, it } from 'vitest'
+import { handler } from '../../../functions/callback/receive-provider-callback.ts'
+import { minor } from '../../../shared/money.ts'
+import { applyProviderReport } from '../../../shared/payment/news/apply-provider-report.ts'
+import { cancelPayment } from '../../../shared/payment/news/cancel-payment.ts'
+import { checkDuePayment } from '../../../shared/payment/news/check-due-payment.ts'
+import { receiveCallback } from '../../../shared/payment/news/receive-callback.ts'
+import { refreshPayment } from '../../../shared/payment/news/refresh-payment.ts'
+import type { Payment } from '../../../shared/payment/payment.ts'
+import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
+import type { ProviderRequest } from '../../../shared/provider/provider.ts'
+import { callbackSecretName } from '../../../shared/secrets.ts'
+import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
+import { addMs, type Timestamp } from '../../../shared/time.ts'
+import { call } from '../../support/api-event.ts'
+import { aCreating } from '../../support/creating-payment.ts'
+import { ledgerView } from '../../support/ledger-view.ts'
+import { aPaid } from '../../support/paid-payment.ts'
+import type { TestDeps } from '../../support/test-deps.ts'
+import { dueAtOf } from '../../support/webhook-builders.ts'
+
+const TOKEN = 'a-callback-token-of-tests'
+const withSecret = (deps: TestDeps) =>
+  deps.secretValues.set(
+    callbackSecretName('test'),
+    JSON.stringify({ callback_tokens: [TOKEN, 'another-token-of-tests'] }),
+  )
+
+const captureBody = (payment: Payment, providerPaymentId: string) => ({
+  event: 'payment.capture',
+  data: {
+    payment_id: providerPaymentId,
+    payment_request_id: payment.paymentRequestId,
+    reference_id: `${payment.paymentId}-1`,
+  },
+})
+
+const expiryBody = (payment: Payment) => ({
+  event: 'payment_request.expiry',
+  data: { payment_request_id: payment.paymentRequestId, reference_id: `${payment.paymentId}-1` },
+})
+
+/** A payment whose customer has paid, at a provider whose read side shows the request and not its money. */
+const aHidden = async (as: 'missing' | 'open') => {
+  const { deps, client, payment, providerPaymentId } = await aPaid()
+  withSecret(deps)
+  const shown = deps.provider.payments.get(providerPaymentId)
+  if (!shown) throw new Error('nobody paid')
+  if (as === 'missing') deps.provider.payments.delete(providerPaymentId)
+  else deps.provider.payments.set(providerPaymentId, { ...shown, status: 'open' })
+  deps.clock.advance(1)
+  return {
+    deps,
+    client,
+    payment,
+    providerPaymentId,
+    show: () => deps.provider.payments.set(providerPaymentId, shown),
+    say: (body: object) => receiveCallback(deps, { token: TOKEN, rawBody: Buffer.from(JSON.stringify(body)) }),
+    stored: () => findStoredPayment(deps, payment.paymentId),
+  }
+}
+
+const HIDDEN = ['missing', 'open'] as const
+
+describe('a callback faster than the provider’s own read side', () => {
+  it.each(HIDDEN)(
+    'is not acknowledged while its capture is %s: due at once, 5xx, credited when it is shown',
+    async (as) => {
+      const { deps, client, payment, providerPaymentId, show, stored } = await aHidden(as)
+      const body = JSON.stringify(captureBody(payment, providerPaymentId))
+
+      const { status } = await call(
+        deps,
+        { route: 'POST /callbacks/xendit', handler },
+        { body, headers: { 'x-callback-token': TOKEN } },
+      )
+
+      expect(status).toBe(500)
+      expect(await stored()).toMatchObject({ status: 'pending', dueAt: deps.now() })
+      show()
+      await checkDuePayment(deps, { paymentId: payment.paymentId, dueAt: deps.now() })
+      expect(await stored()).toMatchObject({ status: 'succeeded', creditedPaymentId: providerPaymentId })
+      expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 95_900, succeeded: 1 })
+    },
+  )
+
+  it.each(HIDDEN)('is asked about again in two minutes while its capture stays %s', async (as) => {
+    const { deps, payment, stored } = await aHidden(as)
+    const { dueAt = deps.now() } = payment
+    deps.clock.set(dueAt)
+
+    const result = await checkDuePayment(deps, { paymentId: payment.paymentId, dueAt })
+
+    expect(result).toBe('not_shown')
+    expect(await stored()).toMatchObject({ status: 'pending', dueAt: addMs(dueAt, 120_000) })
+  })
+
+  it('does not let its payment expire', async () => {
+    const { deps, payment, show, stored } = await aHidden('missing')
+    deps.clock.advance(86_400)
+
+    const result = await checkDuePayment(deps, { paymentId: payment.paymentId, dueAt: payment.dueAt ?? deps.now() })
+
+    expect(result).toBe('not_shown')
+    expect(await stored()).toMatchObject({ status: 'pending' })
+    show()
+    await applyProviderReport(deps, { paymentRequestId: payment.paymentRequestId }, 'callback')
+    expect(await stored()).toMatchObject({ status: 'succeeded' })
+  })
+
+  /** A payment of which nobody knows the request: its process died, and the customer has paid. */
+  const aHiddenCreating = async (request: Partial<ProviderRequest>) => {
+    const { deps, payment, providerPaymentId, say } = await aHidden('missing')
+    const { creating } = await aCreating()
+    const paid = deps.provider.requests.get(payment.paymentRequestId)
+    if (!paid) throw new Error('the provider does not know the request')
+    deps.provider.requests.set('pr-creating', { ...paid, paymentRequestId: 'pr-creating', ...request })
+    const about = { ...payment, paymentId: creating.paymentId, paymentRequestId: 'pr-creating' }
+    const dueAt = () => dueAtOf(deps, 'payment', creating.paymentId)
+    return {
+      deps,
+      creating,
+      providerPaymentId,
+      say: () => say(captureBody(about, providerPaymentId)),
+      stored: () => findStoredPayment(deps, creating.paymentId),
+      dueAt,
+      check: async () => checkDuePayment(deps, { paymentId: creating.paymentId, dueAt: (await dueAt()) as Timestamp }),
+    }
+  }
+
+  it('is remembered by a payment that is being created, and looked at at once', async () => {
+    const { deps, providerPaymentId, say, stored, dueAt } = await aHiddenCreating({})
+
+    expect(await say()).toBe('ask_again')
+
+    expect(await stored()).toMatchObject({
+      status: 'creating',
+      rememberedPaymentIds: new Set([providerPaymentId]),
+    })
+    expect(await dueAt()).toBe(deps.now())
+  })
+
+  it('stays remembered while it is missing, for an hour: by then the provider has called again', async () => {
+    const { deps, providerPaymentId, say, stored, dueAt, check } = await aHiddenCreating({})
+    await say()
+
+    expect(await check()).toBe('not_shown')
+    expect(await stored()).toMatchObject({ rememberedPaymentIds: new Set([providerPaymentId]) })
+    deps.clock.advance(3_600)
+    expect(await check()).toBe('checked')
+
+    expect(await stored()).not.toHaveProperty('rememberedPaymentIds')
+    expect(await dueAt()).toBeUndefined()
+  })
+
+  it.each([
+    ['is open', true],
+    ['cannot be found', false],
+  ])('is asked for again when the payment is being created and its request %s too', async (_, isKnown) => {
+    const { deps, say, stored } = await aHiddenCreating({ status: 'open', latestPaymentId: undefined })
+    if (!isKnown) deps.provider.requests.delete('pr-creating')
+
+    expect(await say()).toBe('ask_again')
+    expect(await stored()).not.toHaveProperty('rememberedPaymentIds')
+  })
+
+  it('is not asked for again when the money of a payment being created is in suspense', async () => {
+    const { deps, creating, providerPaymentId, say } = await aHiddenCreating({ status: 'open' })
+    deps.provider.payments.set(providerPaymentId, {
+      providerPaymentId,
+      paymentRequestId: 'pr-creating',
+      reference: `${creating.paymentId}-1`,
+      status: 'captured',
+      currency: 'IDR',
+      capturedMinor: minor(1),
+    })
+
+    expect(await say()).toBe('applied')
+    expect(await findSuspense(deps, providerPaymentId)).toMatchObject({ cause: 'wrong_amount' })
+  })
+
+  it('answers 502 to the operator and to a cancel, who wait for the same money', async () => {
+    const { deps, client, payment, stored } = await aHidden('open')
+
+    const refresh = refreshPayment(deps, payment.paymentId, 'ayu')
+    await expect(refresh).rejects.toMatchObject({ code: 'server_error' })
+    expect(await stored()).toMatchObject({ status: 'pending', dueAt: deps.now() })
+
+    const cancel = cancelPayment(deps, { clientId: client.clientId, id: payment.paymentId })
+    await expect(cancel).rejects.toMatchObject({ code: 'server_error' })
+    expect(await stored()).toMatchObject({ status: 'pending' })
+  })
+
+  it('makes no due work of a payment that is terminal, and is asked for again: its money will have to be held', async () => {
+    const { deps, payment, providerPaymentId, show, say, stored } = await aHidden('missing')
+    const request = deps.provider.requests.get(payment.paymentRequestId)
+    if (!request) throw new Error('the provider does not know the request')
+    deps.provider.close(payment.paymentRequestId, 'expired')
+    await applyProviderReport(deps, { paymentRequestId: payment.paymentRequestId }, 'callback')
+    deps.provider.requests.set(payment.paymentRequestId, request)
+
+    expect(await say(captureBody(payment, providerPaymentId))).toBe('ask_again')
+
+    expect(await stored()).toMatchObject({ status: 'expired' })
+    expect(await dueAtOf(deps, 'payment', payment.paymentId)).toBeUndefined()
+    show()
+    expect(await say(captureBody(payment, providerPaymentId))).toBe('applied')
+    expect(await findSuspense(deps, providerPaymentId)).toMatchObject({ cause: 'payment_not_pending' })
+  })
+})
+
+describe('a callback whose money the provider does not confirm at all', () => {
+  it('changes nothing but when its payment is looked at: at once', async () => {
+    const { deps, payment, say, stored } = await aHidden('missing')
+    const request = deps.provider.requests.get(payment.paymentRequestId)
+    if (!request) throw new Error('the provider does not know the request')
+    deps.provider.requests.set(payment.paymentRequestId, { ...request, status: 'open', latestPaymentId: undefined })
+
+    expect(await say(captureBody(payment, 'py-unheard-of'))).toBe('applied')
+
+    expect(await stored()).toEqual({ ...payment, dueAt: deps.now() })
+  })
+})
+
+describe('a request’s status callback', () => {
+  it('about a payment that is terminal is answered without asking', async () => {
+    const { deps, payment, show, say, stored } = await aHidden('missing')
+    show()
+    await applyProviderReport(deps, { paymentRequestId: payment.paymentRequestId }, 'callback')
+    const [before, asked] = [await stored(), deps.provider.calls.length]
+
+    expect(await say(expiryBody(payment))).toBe('ignored')
+
+    expect(deps.provider.calls).toHaveLength(asked)
+    expect(await stored()).toEqual(before)
+  })
+
+  it('about a payment that is pending is asked about', async () => {
+    const { deps, payment, say, stored } = await aHidden('missing')
+    deps.provider.close(payment.paymentRequestId, 'expired')
+
+    expect(await say(expiryBody(payment))).toBe('applied')
+
+    expect(await stored()).toMatchObject({ status: 'expired' })
+  })
+})

@@ -1,0 +1,204 @@
+/**
+ * Goal: machines whose clocks are off by ten seconds either way lose no payment, settle none twice and keep the books
+ * balanced.
+ * Method: two machines on one table, twenty seconds apart, at every place where one reads what the other has dated.
+ */
+import { TransactionConflictException } from '@aws-sdk/client-dynamodb'
+import { describe, expect, it } from 'vitest'
+import type { Client } from '../../../shared/client/client.ts'
+import { applyProviderReport } from '../../../shared/payment/news/apply-provider-report.ts'
+import { checkDuePayment } from '../../../shared/payment/news/check-due-payment.ts'
+import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
+import { settleClient } from '../../../shared/settlement/settle-client.ts'
+import { windowKey } from '../../../shared/table/keys.ts'
+import { update } from '../../../shared/table/step.ts'
+import { addMs, DAY_MS, HOUR_MS, SECOND_MS } from '../../../shared/time.ts'
+import { expectBalanced } from '../../support/expect-balanced.ts'
+import { interceptTable } from '../../support/intercept-table.ts'
+import { ledgerView } from '../../support/ledger-view.ts'
+import { aRequest, aStoredClient, create } from '../../support/payment-builders.ts'
+import { aSucceededPayment } from '../../support/settlement-builders.ts'
+import { type TestDeps, testDeps } from '../../support/test-deps.ts'
+
+/** The same world as a machine sees it whose clock is off. */
+const machine = (deps: TestDeps, offSeconds: number): TestDeps => ({
+  ...deps,
+  now: () => addMs(deps.clock.now(), offSeconds * SECOND_MS),
+})
+
+const machines = () => {
+  const deps = testDeps()
+  return { deps, behind: machine(deps, -10), ahead: machine(deps, 10) }
+}
+
+/** Created by one machine and credited by another, in the same moment. */
+const aPaidPayment = async (client: Client, by: { readonly creates: TestDeps; readonly credits: TestDeps }) => {
+  const { payment } = await create(by.creates, client)
+  const providerPaymentId = by.credits.provider.pay(payment.paymentRequestId)
+  await applyProviderReport(by.credits, { providerPaymentId }, 'callback')
+  return findStoredPayment(by.credits, payment.paymentId)
+}
+
+const sweep = async (deps: TestDeps, client: Client) =>
+  (await settleClient(deps, client.clientId, { by: 'auto' })).settlements
+
+/** A window as older releases made it, with the payments that were there already. */
+const openAtBirth = (deps: TestDeps, { clientId, createdAt }: Client, fields: object = {}) =>
+  deps.table.write(update(windowKey(clientId), { set: { settledUntil: createdAt, ...fields } }))
+
+describe("a client's window", () => {
+  it('has no payment before it, however far the clocks of two machines are apart', async () => {
+    const { deps, behind, ahead } = machines()
+    const client = await aStoredClient(ahead)
+    const payment = await aPaidPayment(client, { creates: behind, credits: behind })
+    // The provider's fee is final by now.
+    await aSucceededPayment(deps, client, { paidAt: behind.now() })
+    deps.clock.advance(8 * 86_400)
+
+    const settlements = await sweep(behind, client)
+
+    expect(payment).toMatchObject({ status: 'succeeded', paidAt: addMs(client.createdAt, -20 * SECOND_MS) })
+    expect(settlements).toMatchObject([{ periodStart: addMs(client.createdAt, -HOUR_MS), paymentCount: 2 }])
+    await expectBalanced(deps, client.clientId)
+  })
+
+  it('is opened for what fell before it when an older release made it and nothing was swept', async () => {
+    const { deps, behind, ahead } = machines()
+    const client = await aStoredClient(ahead)
+    await openAtBirth(deps, client)
+    await aSucceededPayment(deps, client, { paidAt: behind.now() })
+    await expectBalanced(deps, client.clientId)
+    deps.clock.advance(86_400 + 10)
+
+    const settlements = await sweep(deps, client)
+
+    expect(settlements).toMatchObject([{ periodStart: addMs(client.createdAt, -HOUR_MS), paymentCount: 1 }])
+    await expectBalanced(deps, client.clientId)
+  })
+
+  it('is not opened again once it was swept, not even to where it would have begun', async () => {
+    const { deps } = machines()
+    const client = await aStoredClient(deps)
+    await aSucceededPayment(deps, client, { paidAt: addMs(client.createdAt, -1) })
+    // Swept up to the very moment of the client's birth.
+    await openAtBirth(deps, client, { changedAt: deps.now() })
+    deps.clock.advance(86_400)
+
+    const settlements = await sweep(deps, client)
+
+    expect(settlements).toStrictEqual([])
+  })
+
+  it('is settled once, whichever machine comes first', async () => {
+    const { deps, behind, ahead } = machines()
+    const client = await aStoredClient(deps)
+    deps.clock.advance(60)
+    for (const by of [ahead, behind]) await aSucceededPayment(deps, client, { paidAt: by.now() })
+    deps.clock.advance(86_400)
+
+    const first = await sweep(ahead, client)
+    const second = await sweep(behind, client)
+
+    expect(first).toMatchObject([{ paymentCount: 2, periodEnd: addMs(ahead.now(), 1 - DAY_MS) }])
+    expect(second).toStrictEqual([])
+    await expectBalanced(deps, client.clientId)
+  })
+
+  it('has passed no payment that a machine behind credits now', async () => {
+    const { deps, behind, ahead } = machines()
+    const client = await aStoredClient(deps)
+    await aSucceededPayment(deps, client, { paidAt: deps.now() })
+    deps.clock.advance(86_400)
+    await sweep(ahead, client)
+
+    const late = await aSucceededPayment(deps, client, { paidAt: behind.now() })
+    deps.clock.advance(86_400 + 10)
+
+    expect(await sweep(deps, client)).toMatchObject([{ paymentCount: 1, netMinor: late.netMinor }])
+    await expectBalanced(deps, client.clientId)
+  })
+})
+
+describe('the audit', () => {
+  it('balances when the machine that credited was behind the one that created', async () => {
+    const { deps, behind, ahead } = machines()
+    const client = await aStoredClient(deps)
+
+    const payment = await aPaidPayment(client, { creates: ahead, credits: behind })
+
+    expect(payment).toMatchObject({ status: 'succeeded' })
+    for (const auditor of [deps, behind, ahead]) await expectBalanced(auditor, client.clientId)
+  })
+
+  it('balances when a payment is due before it was created', async () => {
+    const { deps, behind, ahead } = machines()
+    const client = await aStoredClient(deps)
+    const { payment } = await create(ahead, client)
+    behind.provider.script('getRequest', async () => ({ kind: 'unanswered', reason: 'unreachable' }))
+    await deps.table.write(
+      update({ pk: `PAYMENT#${payment.paymentId}`, sk: 'PAYMENT' }, { set: { dueAt: behind.now() } }),
+    )
+
+    await expectBalanced(deps, client.clientId)
+  })
+})
+
+describe('leases and claims', () => {
+  it('of a create: a caller ahead takes over early, and there is one payment and one open request', async () => {
+    const { deps, behind, ahead } = machines()
+    const client = await aStoredClient(deps)
+    const upstream = testDeps().provider
+    const answer = Promise.withResolvers<void>()
+    for (const name of ['createRequest', 'cancelRequest'] as const) deps.provider.script(name, upstream[name])
+    deps.provider.script('createRequest', async (input, timeoutMs) => {
+      const created = await upstream.createRequest(input, timeoutMs)
+      await answer.promise
+      return created
+    })
+    const slow = create(behind, client, aRequest(), 'key-1')
+    await expect.poll(() => upstream.requests.size).toBe(1)
+    deps.provider.script('createRequest', upstream.createRequest)
+    deps.clock.advance(11)
+
+    const taken = await create(ahead, client, aRequest(), 'key-1')
+    answer.resolve()
+
+    expect(await slow).toEqual({ payment: taken.payment, replayed: true })
+    expect([...upstream.requests.values()].map(({ status }) => status)).toStrictEqual(['cancelled', 'open'])
+    expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 0, pending: 1 })
+  })
+
+  it('of due work: of two workers twenty seconds apart one asks', async () => {
+    const { deps, behind, ahead } = machines()
+    const client = await aStoredClient(deps)
+    const { payment } = await create(deps, client)
+    const due = { paymentId: payment.paymentId, dueAt: payment.dueAt ?? deps.now() }
+    deps.clock.advance(600)
+
+    const results = await Promise.all([behind, ahead].map((worker) => checkDuePayment(worker, due)))
+
+    expect(results.toSorted()).toStrictEqual(['checked', 'not_claimed'])
+    expect(deps.provider.countOf('getRequest')).toBe(1)
+  })
+})
+
+describe('paid_at', () => {
+  it('is never more than a minute old when it is written: no window can have passed it', async () => {
+    const { deps } = machines()
+    const client = await aStoredClient(deps)
+    const { payment } = await create(deps, client)
+    const providerPaymentId = deps.provider.pay(payment.paymentRequestId)
+    let conflicts = 0
+    const frozen = interceptTable(deps, {
+      before: ({ name }) => {
+        if (name !== 'transact' || conflicts++ > 0) return
+        deps.clock.advance(2 * 86_400)
+        throw new TransactionConflictException({ message: 'conflict', $metadata: {} })
+      },
+    })
+
+    await applyProviderReport(frozen, { providerPaymentId }, 'callback')
+
+    expect(await findStoredPayment(deps, payment.paymentId)).toMatchObject({ status: 'succeeded', paidAt: deps.now() })
+  })
+})

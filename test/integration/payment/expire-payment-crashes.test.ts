@@ -1,0 +1,81 @@
+/**
+ * Goal: a process may die between any two steps of an expiry or a cancel, and the payment ends as if it had not.
+ * Method: a death before and after each call of table, provider and alerts; then due work goes on until nothing is due.
+ */
+import { describe, expect, it } from 'vitest'
+import { aQris, EXPIRED, expectCancelled, expectExpired, LIFETIME_S, rest } from '../../support/ageing-payment.ts'
+import { type CrashPoint, crashingAt, ProcessDied } from '../../support/crash-points.ts'
+import type { TestDeps } from '../../support/test-deps.ts'
+
+describe('a death at every call', () => {
+  type Scene = Awaited<ReturnType<typeof aQris>>
+  type Flow = {
+    readonly prepare: (scene: Scene) => unknown
+    readonly run: (scene: Scene, as: TestDeps) => Promise<unknown>
+  }
+
+  const POINTS = Array.from({ length: 30 }, (_, at) => at + 1).flatMap((call): readonly CrashPoint[] => [
+    { call, when: 'before' },
+    { call, when: 'after' },
+  ])
+
+  /** Runs the flow once for every point it reaches, and lets due work go on behind each death. */
+  const dyingEverywhere = async ({ prepare, run }: Flow, judge: (scene: Scene) => Promise<void>) => {
+    let deaths = 0
+    for (const point of POINTS) {
+      const scene = await aQris()
+      await prepare(scene)
+      const dying = crashingAt(scene.deps, point)
+      await run(scene, dying.deps).catch((error: unknown) => {
+        if (!(error instanceof ProcessDied)) throw error
+      })
+      if (!dying.reached()) return deaths
+      deaths++
+      await judge(scene)
+    }
+    throw new Error('the flow makes more calls than that')
+  }
+
+  const tried = async ({ cancel, cutOff, heal }: Scene) => {
+    cutOff()
+    await expect(cancel()).rejects.toMatchObject({ code: 'network' })
+    heal()
+  }
+
+  it.each<[string, Flow]>([
+    ['of its expiry', { prepare: ({ passTime }) => passTime(), run: ({ check }, as) => check(as) }],
+    [
+      'of the expiry of one that somebody tried to cancel',
+      { prepare: async (scene) => (await tried(scene), scene.passTime()), run: ({ check }, as) => check(as) },
+    ],
+    [
+      'of a cancel past its time',
+      { prepare: ({ passTime }) => passTime(), run: ({ cancel }, as) => cancel(as).catch(refusedOnly) },
+    ],
+  ])('%s leaves it expired, with its event', async (_name, flow) => {
+    const deaths = await dyingEverywhere(flow, async ({ deps, payment }) => {
+      await rest(deps, payment)
+      await expectExpired(deps, payment)
+    })
+
+    expect(deaths).toBeGreaterThan(5)
+  })
+
+  it.each([
+    ['before its time is over', 0],
+    ['once its time is over', LIFETIME_S],
+  ])('of a cancel leaves it cancelled exactly when the provider had done it, looked at %s', async (_when, seconds) => {
+    const flow: Flow = { prepare: () => undefined, run: ({ cancel }, as) => cancel(as) }
+
+    await dyingEverywhere(flow, async ({ deps, payment }) => {
+      const done = deps.provider.requests.get(payment.paymentRequestId)?.status === 'cancelled'
+      deps.clock.advance(seconds)
+      await rest(deps, payment)
+      await (done ? expectCancelled : expectExpired)(deps, payment)
+    })
+  })
+
+  const refusedOnly = (error: unknown) => {
+    if (error instanceof ProcessDied || !String(error).includes(EXPIRED)) throw error
+  }
+})

@@ -1,0 +1,136 @@
+import { describe, expect, it } from 'vitest'
+import { checkAlert } from '../../../shared/due-work/due-workers.ts'
+import { minor } from '../../../shared/money.ts'
+import { applyProviderReport } from '../../../shared/payment/news/apply-provider-report.ts'
+import { cancelPayment } from '../../../shared/payment/news/cancel-payment.ts'
+import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
+import { referenceOf } from '../../../shared/payment/provider-attempts.ts'
+import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
+import { suspenseKey } from '../../../shared/table/keys.ts'
+import { ledgerView } from '../../support/ledger-view.ts'
+import { aPaid, eventOf } from '../../support/paid-payment.ts'
+import { aPendingPayment, aStoredClient } from '../../support/payment-builders.ts'
+import { type TestDeps, testDeps } from '../../support/test-deps.ts'
+
+describe('money that may not be credited (design section 4)', () => {
+  it.each(['failed', 'expired', 'cancelled'] as const)('is held when the payment is %s already', async (status) => {
+    const deps = testDeps()
+    const client = await aStoredClient(deps)
+    const payment = await aPendingPayment(deps, client)
+    if (status === 'cancelled') await cancelPayment(deps, { clientId: client.clientId, id: payment.paymentId })
+    else deps.provider.close(payment.paymentRequestId, status)
+    await applyProviderReport(deps, { paymentRequestId: payment.paymentRequestId }, 'callback')
+    const providerPaymentId = deps.provider.pay(payment.paymentRequestId)
+
+    await applyProviderReport(deps, { providerPaymentId }, 'callback')
+    await applyProviderReport(deps, { providerPaymentId }, 'callback')
+
+    expect(await findStoredPayment(deps, payment.paymentId)).toMatchObject({ status })
+    expect(await findSuspense(deps, providerPaymentId)).toMatchObject({
+      kind: 'money',
+      cause: 'payment_not_pending',
+      amountMinor: 100_000,
+      paymentId: payment.paymentId,
+      status: 'open',
+    })
+    expect(deps.published).toHaveLength(1)
+    expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 0, [status]: 1 })
+  })
+
+  it('is held when a reference is not one of ours, and when it names a payment that does not exist', async () => {
+    const deps = testDeps()
+    for (const reference of ['somebody-elses-order', `${crypto.randomUUID()}-1`]) {
+      const providerPaymentId = `py-${crypto.randomUUID()}`
+      deps.provider.payments.set(providerPaymentId, {
+        providerPaymentId,
+        paymentRequestId: 'pr-unknown',
+        reference,
+        currency: 'IDR',
+        status: 'captured',
+        capturedMinor: minor(5_000),
+      })
+
+      await applyProviderReport(deps, { providerPaymentId }, 'callback')
+
+      expect(await findSuspense(deps, providerPaymentId)).toMatchObject({
+        cause: 'unknown_reference',
+        amountMinor: 5_000,
+      })
+    }
+    expect(deps.published.map(({ kind }) => kind)).toStrictEqual(['suspense.money', 'suspense.money'])
+  })
+
+  it('is held when a second capture arrives for a payment that was credited', async () => {
+    const { deps, client, payment, providerPaymentId } = await aPaid()
+    await applyProviderReport(deps, { providerPaymentId }, 'callback')
+    const second = deps.provider.pay(payment.paymentRequestId)
+
+    await applyProviderReport(deps, { providerPaymentId: second }, 'callback')
+
+    expect(await findSuspense(deps, second)).toMatchObject({ cause: 'second_capture' })
+    expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 95_900, succeeded: 1 })
+  })
+
+  it('is held, and the payment fails with its event, when the amount is wrong', async () => {
+    const deps = testDeps()
+    const client = await aStoredClient(deps)
+    const payment = await aPendingPayment(deps, client)
+    const providerPaymentId = deps.provider.pay(payment.paymentRequestId, 99_999)
+
+    await Promise.all(Array.from({ length: 5 }, () => applyProviderReport(deps, { providerPaymentId }, 'callback')))
+
+    expect(await findStoredPayment(deps, payment.paymentId)).toMatchObject({ status: 'failed' })
+    expect(await findSuspense(deps, providerPaymentId)).toMatchObject({ cause: 'wrong_amount', amountMinor: 99_999 })
+    expect(await eventOf(deps, payment, 'payment.failed')).toBeDefined()
+    expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 0, failed: 1 })
+  })
+
+  it("is held without closing the payment when the wrong amount came through another attempt's request", async () => {
+    const deps = testDeps()
+    const client = await aStoredClient(deps)
+    const payment = await aPendingPayment(deps, client)
+    const providerPaymentId = 'py-orphan-wrong'
+    deps.provider.payments.set(providerPaymentId, {
+      providerPaymentId,
+      paymentRequestId: 'pr-orphan',
+      reference: referenceOf(payment.paymentId, 1),
+      currency: 'IDR',
+      status: 'captured',
+      capturedMinor: minor(1),
+    })
+
+    await applyProviderReport(deps, { providerPaymentId }, 'callback')
+
+    expect(await findStoredPayment(deps, payment.paymentId)).toMatchObject({ status: 'pending' })
+    expect(await findSuspense(deps, providerPaymentId)).toMatchObject({ cause: 'wrong_amount' })
+  })
+
+  it('keeps the alert due until it is published, and tells the operators even after a failing topic', async () => {
+    const deps = testDeps()
+    const failing: TestDeps = { ...deps, alerts: { publish: () => Promise.reject(new Error('topic down')) } }
+    const providerPaymentId = `py-${crypto.randomUUID()}`
+    deps.provider.payments.set(providerPaymentId, {
+      providerPaymentId,
+      paymentRequestId: 'pr-x',
+      reference: 'unknown',
+      currency: 'IDR',
+      status: 'captured',
+      capturedMinor: minor(5_000),
+    })
+
+    await applyProviderReport(failing, { providerPaymentId }, 'callback')
+
+    expect(deps.published).toHaveLength(0)
+    deps.clock.advance(60)
+    const due = { ...suspenseKey(providerPaymentId), id: providerPaymentId, dueAt: deps.now() }
+    expect(await checkAlert(failing, due)).toBe('nothing')
+    // One that cannot be published goes behind the others, and comes back a minute later.
+    expect(await checkAlert(deps, due)).toBe('nothing')
+    deps.clock.advance(60)
+    const again = { ...due, dueAt: deps.now() }
+    const done = await Promise.all([1, 2, 3].map(() => checkAlert(deps, again)))
+    expect(done.toSorted()).toStrictEqual(['done', 'nothing', 'nothing'])
+    expect(deps.published.map(({ subject }) => subject)).toStrictEqual([providerPaymentId])
+    expect(await checkAlert(deps, again)).toBe('nothing')
+  })
+})

@@ -1,0 +1,147 @@
+import { describe, expect, it } from 'vitest'
+import { newPayment } from '../../../shared/payment/new-payment.ts'
+import type { CreatingPayment, Payment } from '../../../shared/payment/payment.ts'
+import {
+  claimTakeover,
+  commitPending,
+  commitSucceeded,
+  findStoredPayment,
+  releaseAttempt,
+  rememberCapture,
+} from '../../../shared/payment/payment-store.ts'
+import { addMs } from '../../../shared/time.ts'
+import { aCreating, LEASE_MS } from '../../support/creating-payment.ts'
+import { type TestDeps } from '../../support/test-deps.ts'
+
+const visible = (deps: TestDeps, creating: CreatingPayment): Payment =>
+  newPayment(
+    creating,
+    { paymentRequestId: 'pr-1', destination: '123' },
+    { createdAt: deps.now(), expiresAt: addMs(deps.now(), 86_400_000) },
+  )
+
+const stored = (deps: TestDeps, { paymentId }: Pick<Payment, 'paymentId'>) => findStoredPayment(deps, paymentId)
+
+describe('claimTakeover', () => {
+  const takenOver = (creating: CreatingPayment, attempt: number): CreatingPayment => ({ ...creating, attempt })
+
+  it.each([
+    ['over', (deps: TestDeps) => deps.clock.advance(30), {}],
+    ['released', () => undefined, { leaseUntil: undefined, failure: 'the provider did not answer' }],
+  ] as const)('takes the next attempt once the lease is %s, and forgets the failure', async (_case, pass, fields) => {
+    const { deps, creating } = await aCreating(fields)
+    pass(deps)
+    const next = { ...takenOver(creating, 3), leaseUntil: addMs(deps.now(), LEASE_MS), failure: undefined }
+
+    const { applied } = await claimTakeover(deps, next, deps.now())
+
+    expect(applied).toBe(true)
+    expect(await stored(deps, creating)).toEqual(next)
+  })
+
+  it('is refused a millisecond before the lease is over', async () => {
+    const { deps, creating } = await aCreating()
+
+    const { applied } = await claimTakeover(deps, takenOver(creating, 3), addMs(deps.now(), LEASE_MS - 1))
+
+    expect(applied).toBe(false)
+    expect(await stored(deps, creating)).toEqual(creating)
+  })
+
+  it('is refused when another caller has taken that attempt', async () => {
+    const { deps, creating } = await aCreating()
+    deps.clock.advance(31)
+
+    const { applied } = await claimTakeover(deps, takenOver(creating, 2), deps.now())
+
+    expect(applied).toBe(false)
+  })
+
+  it('is refused once the payment is there', async () => {
+    const { deps, creating } = await aCreating()
+    const payment = visible(deps, creating)
+    await deps.table.transact({ payment: commitPending(payment) })
+
+    const { applied } = await claimTakeover(deps, takenOver(creating, 3), addMs(deps.now(), 86_400_000))
+
+    expect(applied).toBe(false)
+    expect(await stored(deps, creating)).toEqual(payment)
+  })
+})
+
+describe('releaseAttempt', () => {
+  it('is refused for an attempt that another one took over', async () => {
+    const { deps, creating } = await aCreating()
+
+    const ended = { failure: 'too late', providerAttempts: [] }
+    const { applied } = await releaseAttempt(deps, { ...creating, attempt: 1 }, ended)
+
+    expect(applied).toBe(false)
+    expect(await stored(deps, creating)).toEqual(creating)
+  })
+})
+
+describe.each([
+  ['commitPending', (payment: Payment) => commitPending(payment)],
+  ['commitSucceeded', (payment: Payment, deps: TestDeps) => commitSucceeded(payment, deps.now())],
+] as const)('%s', (_name, step) => {
+  it('is refused once the payment is there', async () => {
+    const { deps, creating } = await aCreating({ leaseUntil: undefined })
+    const payment = visible(deps, creating)
+    await deps.table.transact({ payment: commitPending(payment) })
+
+    const { applied } = await deps.table.transact({ payment: step({ ...payment, paymentDestination: '456' }, deps) })
+
+    expect(applied).toBe(false)
+    expect(await stored(deps, creating)).toEqual(payment)
+  })
+
+  it('is refused for an attempt that another one took over', async () => {
+    const { deps, creating } = await aCreating({ leaseUntil: undefined })
+
+    const { applied } = await deps.table.transact({ payment: step(visible(deps, { ...creating, attempt: 1 }), deps) })
+
+    expect(applied).toBe(false)
+    expect(await stored(deps, creating)).toEqual(creating)
+  })
+})
+
+describe('commitPending and a capture remembered meanwhile', () => {
+  it('is refused until it carries the capture on', async () => {
+    const { deps, creating } = await aCreating()
+    await rememberCapture(deps, creating, 'py-1', deps.now())
+    const payment = visible(deps, creating)
+    const carrying = { ...payment, rememberedPaymentIds: new Set(['py-1']), dueAt: deps.now() }
+
+    const without = await deps.table.transact({ payment: commitPending(payment) })
+    const withIt = await deps.table.transact({ payment: commitPending(carrying) })
+
+    expect([without.applied, withIt.applied]).toStrictEqual([false, true])
+    expect(await stored(deps, creating)).toEqual(carrying)
+  })
+})
+
+describe('commitSucceeded', () => {
+  it('is refused while the attempt still runs', async () => {
+    const { deps, creating } = await aCreating()
+    const payment = visible(deps, creating)
+
+    const early = await deps.table.transact({ payment: commitSucceeded(payment, addMs(deps.now(), LEASE_MS - 1)) })
+    const late = await deps.table.transact({ payment: commitSucceeded(payment, addMs(deps.now(), LEASE_MS)) })
+
+    expect([early.applied, late.applied]).toStrictEqual([false, true])
+  })
+})
+
+describe('rememberCapture', () => {
+  it('is refused once the payment is there: the capture is applied instead', async () => {
+    const { deps, creating } = await aCreating()
+    const payment = visible(deps, creating)
+    await deps.table.transact({ payment: commitPending(payment) })
+
+    const { applied } = await rememberCapture(deps, creating, 'py-1', deps.now())
+
+    expect(applied).toBe(false)
+    expect(await stored(deps, creating)).toEqual(payment)
+  })
+})

@@ -1,0 +1,237 @@
+import * as v from 'valibot'
+import { describe, expect, it } from 'vitest'
+import { minor } from '../../../shared/money.ts'
+import type { CreateRequestInput, Provider } from '../../../shared/provider/provider.ts'
+import { timestampOf } from '../../../shared/time.ts'
+import {
+  ANSWERS,
+  CALLBACK_HEADERS,
+  CALLBACKS,
+  ERROR_CODES,
+  ErrorBody,
+  RateLimitHeaders,
+} from '../../support/provider-answer-facts.ts'
+import { CHANNELS, REQUESTS } from '../../support/provider-facts.ts'
+import { API_HEADERS, aRequestBody, aSimulator } from '../../support/provider-simulator-harness.ts'
+import { json, type ReceivedRequest } from '../../support/scripted-server.ts'
+import { aCreateInput, scriptedProvider } from '../../support/xendit-provider.ts'
+
+/*
+ * Goal: adapter and simulator cannot agree on something that the provider would not. Method: each request the real
+ * adapter sends, and each answer and callback the real simulator gives over HTTP, is held field by field against the
+ * facts of the provider's documents (support/provider-facts.ts, support/provider-answer-facts.ts), which know nothing of either.
+ */
+
+const TIMEOUT_MS = 5_000
+const PR = 'pr-73762759-0c9b-8178-b48f-0480d694b643'
+const PY = 'py-4e0209e9-67a2-449a-9748-57df6a8bddad'
+
+/** What a value has against its facts, path by path; nothing when all is well. */
+const against = (facts: v.GenericSchema, value: unknown): readonly string[] =>
+  (v.safeParse(facts, value).issues ?? []).map((issue) => `${v.getDotPath(issue) ?? ''}: ${issue.message}`)
+
+const inputFor = (channel: string): CreateRequestInput => {
+  const bank = channel.endsWith('_VIRTUAL_ACCOUNT') ? channel.replace('_VIRTUAL_ACCOUNT', '') : undefined
+  const isQris = channel === 'QRIS'
+  return aCreateInput({
+    method: bank ? 'virtual_account' : isQris ? 'qris' : 'ewallet',
+    channelCode: bank ?? (isQris ? undefined : channel),
+    amountMinor: minor(150_000),
+    expiresAt: bank ? timestampOf(Date.UTC(2026, 10, 21)) : undefined,
+    phone: channel === 'OVO' ? '+6281234567890' : undefined,
+    description: bank ? 'Kopi Ú' : undefined,
+  })
+}
+
+type Question = readonly [keyof typeof REQUESTS, string, (provider: Provider) => Promise<unknown>]
+
+const updatedFrom = timestampOf(Date.UTC(2026, 10, 20))
+const QUESTIONS: readonly Question[] = [
+  ...CHANNELS.map(
+    (channel): Question => ['create', channel, (provider) => provider.createRequest(inputFor(channel), TIMEOUT_MS)],
+  ),
+  ['getRequest', 'by id', (provider) => provider.getRequest(PR, TIMEOUT_MS)],
+  ['getPayment', 'by id', (provider) => provider.getPayment(PY, TIMEOUT_MS)],
+  ['cancel', 'by id', (provider) => provider.cancelRequest(PR, TIMEOUT_MS)],
+  [
+    'transactions',
+    'of one payment',
+    (provider) => provider.listTransactions({ providerPaymentId: PY, limit: 10 }, TIMEOUT_MS),
+  ],
+  [
+    'transactions',
+    'of one reference',
+    (provider) => provider.listTransactions({ reference: 'ref-1', limit: 50 }, TIMEOUT_MS),
+  ],
+  [
+    'transactions',
+    'of a span, all types',
+    (provider) =>
+      provider.listTransactions(
+        { allTypes: true, updatedFrom, updatedTo: updatedFrom, afterId: 'txn_1', limit: 50 },
+        TIMEOUT_MS,
+      ),
+  ],
+]
+
+const sentBy = async (ask: Question[2]): Promise<ReceivedRequest> => {
+  const { provider, server } = await scriptedProvider(json(500, { error_code: 'SERVER_ERROR', message: '' }))
+  await ask(provider)
+  const [request] = server.requests
+  if (!request) throw new Error('nothing was sent')
+  return request
+}
+
+describe('each request we send is as the provider’s documents have it', () => {
+  it.each(QUESTIONS)('%s, %s', async (name, _case, ask) => {
+    const facts = REQUESTS[name]
+
+    const { method, url, headers, body } = await sentBy(ask)
+
+    const { pathname, searchParams } = new URL(url, 'https://api.provider.example')
+    expect(method).toBe(facts.method)
+    expect(pathname).toMatch(facts.path)
+    expect(against(facts.headers, headers)).toStrictEqual([])
+    expect(against(facts.query, Object.fromEntries(searchParams))).toStrictEqual([])
+    expect(against(facts.body, body === '' ? '' : JSON.parse(body))).toStrictEqual([])
+  })
+})
+
+type Simulator = Awaited<ReturnType<typeof aSimulator>>
+type Created = { readonly payment_request_id: string; readonly latest_payment_id: string }
+type Answered = { readonly status: number; readonly body: unknown; readonly headers: Headers }
+
+const expectAnswer = (name: keyof typeof ANSWERS, { status, body, headers }: Answered) => {
+  expect(status).toBe(ANSWERS[name].status)
+  expect(against(ANSWERS[name].body, body)).toStrictEqual([])
+  expectHeaders(headers)
+}
+
+const expectHeaders = (headers: Headers) => {
+  expect(headers.get('content-type')).toMatch(/^application\/json/)
+  expect(against(RateLimitHeaders, Object.fromEntries(headers))).toStrictEqual([])
+}
+
+const create = (simulator: Simulator, channel: string) =>
+  simulator.call<Created>('POST', '/v3/payment_requests', aRequestBody(channel, { description: 'Kopi' }))
+
+const show = (simulator: Simulator, id: string) => simulator.call<Created>('GET', `/v3/payment_requests/${id}`)
+
+describe('each answer of the simulator is as the provider’s documents have it', () => {
+  it.each(CHANNELS)('%s: created, shown, paid, booked and settled', async (channel) => {
+    await using simulator = await aSimulator()
+    const created = await create(simulator, channel)
+    const id = created.body.payment_request_id
+    const open = await show(simulator, id)
+
+    await simulator.call('POST', `/v3/payment_requests/${id}/simulate`, {})
+
+    const paid = await show(simulator, id)
+    const payment = await simulator.call('GET', `/v3/payments/${paid.body.latest_payment_id}`)
+    const booked = await simulator.call('GET', '/transactions')
+    simulator.clock.advance(7 * 86_400)
+    const settled = await simulator.call('GET', '/transactions')
+    expectAnswer('create', created)
+    for (const shown of [open, paid]) expectAnswer('getRequest', shown)
+    expectAnswer('getPayment', payment)
+    for (const listed of [booked, settled]) expectAnswer('transactions', listed)
+    const [callback] = await simulator.receiver.waitFor(1)
+    expect(against(CALLBACKS.captured, callback?.body)).toStrictEqual([])
+    expect(against(CALLBACK_HEADERS, callback?.headers)).toStrictEqual([])
+  })
+
+  it('ends without money: cancelled, failed, expired', async () => {
+    await using simulator = await aSimulator()
+    const ids = await Promise.all([1, 2, 3].map(async () => (await create(simulator, 'DANA')).body.payment_request_id))
+
+    const cancelled = await simulator.call('POST', `/v3/payment_requests/${ids[0]}/cancel`)
+    await simulator.call('POST', `/_simulator/payment_requests/${ids[1]}/fail`, {})
+    await simulator.receiver.waitFor(1)
+    await simulator.call('POST', `/_simulator/payment_requests/${ids[2]}/expire`)
+
+    expectAnswer('cancel', cancelled)
+    for (const id of ids) expectAnswer('getRequest', await show(simulator, id))
+    const [failed, expired] = await simulator.receiver.waitFor(2)
+    expect(against(CALLBACKS.failed, failed?.body)).toStrictEqual([])
+    expect(against(CALLBACKS.expired, expired?.body)).toStrictEqual([])
+  })
+
+  it('pages and rows that no capture makes', async () => {
+    await using simulator = await aSimulator()
+    for (const type of ['REFUND', 'CHARGEBACK', 'CHARGEBACK_REVERSAL', 'WITHDRAWAL']) {
+      await simulator.call('POST', '/_simulator/transactions', { type, status: 'REVERSED' })
+    }
+
+    const page = await simulator.call<{ readonly links: readonly unknown[] }>('GET', '/transactions?limit=3')
+
+    expectAnswer('transactions', page)
+    expect(page.body.links).toHaveLength(1)
+  })
+})
+
+describe('each refusal of the simulator is as the provider’s documents have it', () => {
+  const { 'api-version': _, ...versionless } = API_HEADERS
+  const wrongKey = { ...API_HEADERS, authorization: 'Basic eHg6' }
+
+  it.each<[string, number, string, (simulator: Simulator) => Promise<Answered>]>([
+    ['no such request', 404, 'DATA_NOT_FOUND', (simulator) => show(simulator, PR)],
+    ['another key', 401, 'INVALID_API_KEY', (simulator) => simulator.call('GET', '/transactions', undefined, wrongKey)],
+    [
+      'no version',
+      400,
+      'API_VALIDATION_ERROR',
+      (simulator) => simulator.call('GET', `/v3/payments/${PY}`, undefined, versionless),
+    ],
+    [
+      'a bank’s older name',
+      400,
+      'API_VALIDATION_ERROR',
+      (simulator) => simulator.call('POST', '/v3/payment_requests', aRequestBody('BCA')),
+    ],
+    [
+      'an unknown cursor',
+      400,
+      'API_VALIDATION_ERROR',
+      (simulator) => simulator.call('GET', '/transactions?after_id=txn_0'),
+    ],
+    [
+      'a push that is cancelled',
+      400,
+      'INELIGIBLE_TRANSACTION_STATUS',
+      async (simulator) => {
+        const { body } = await create(simulator, 'OVO')
+        return simulator.call('POST', `/v3/payment_requests/${body.payment_request_id}/cancel`)
+      },
+    ],
+    [
+      'a request that is cancelled twice',
+      400,
+      'INACTIVE_PAYMENT_REQUEST',
+      async (simulator) => {
+        const { body } = await create(simulator, 'QRIS')
+        await simulator.call('POST', `/v3/payment_requests/${body.payment_request_id}/cancel`)
+        return simulator.call('POST', `/v3/payment_requests/${body.payment_request_id}/cancel`)
+      },
+    ],
+    ...(['http_429', 'http_500', 'http_503'] as const).map(
+      (fault): [string, number, string, (simulator: Simulator) => Promise<Answered>] => {
+        const status = Number(fault.slice('http_'.length))
+        const strike = async (simulator: Simulator) => {
+          await simulator.call('POST', '/_simulator/faults', { target: 'transactions', fault })
+          return simulator.call('GET', '/transactions')
+        }
+        return [fault, status, ERROR_CODES[status]?.[0] ?? '', strike]
+      },
+    ),
+  ])('%s: %i %s', async (_case, status, code, ask) => {
+    await using simulator = await aSimulator()
+
+    const answer = await ask(simulator)
+
+    expect(answer.status).toBe(status)
+    expect(ERROR_CODES[status]).toContain(code)
+    expect(answer.body).toMatchObject({ error_code: code })
+    expect(against(ErrorBody, answer.body)).toStrictEqual([])
+    expectHeaders(answer.headers)
+  })
+})

@@ -1,0 +1,203 @@
+import { describe, expect, it } from 'vitest'
+import { minor } from '../../../shared/money.ts'
+import { applyProviderReport } from '../../../shared/payment/news/apply-provider-report.ts'
+import { checkDuePayment } from '../../../shared/payment/news/check-due-payment.ts'
+import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
+import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
+import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
+import { ledgerView } from '../../support/ledger-view.ts'
+import { aPaid, eventOf } from '../../support/paid-payment.ts'
+import { aPendingPayment, aStoredClient } from '../../support/payment-builders.ts'
+import { type TestDeps, testDeps } from '../../support/test-deps.ts'
+
+const aTransaction = (providerPaymentId: string, fields: Partial<ProviderTransaction> = {}): ProviderTransaction => ({
+  type: 'payment',
+  transactionId: 'txn_1',
+  providerPaymentId,
+  paymentRequestId: undefined,
+  reference: 'any',
+  status: 'success',
+  currency: 'IDR',
+  amountMinor: minor(100_000),
+  keptMinor: minor(4_440),
+  settledAt: undefined,
+  updatedAt: '2026-11-20T04:00:00.000Z' as ProviderTransaction['updatedAt'],
+  ...fields,
+})
+
+describe('a capture on a pending payment (spec 3.1)', () => {
+  it('marks it succeeded, credits its net and writes its event, in one go', async () => {
+    const { deps, client, payment, providerPaymentId } = await aPaid()
+    deps.clock.advance(60)
+
+    const outcome = await applyProviderReport(deps, { providerPaymentId }, 'callback')
+
+    expect(outcome.kind).toBe('applied')
+    expect(await findStoredPayment(deps, payment.paymentId)).toMatchObject({
+      status: 'succeeded',
+      paidAt: '2026-11-20T04:01:00.000Z',
+      creditedPaymentId: providerPaymentId,
+      feeStatus: 'estimated',
+      netMinor: 95_900,
+    })
+    expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 95_900, succeeded: 1 })
+    const event = await eventOf(deps, payment, 'payment.succeeded')
+    expect(JSON.parse(String(event?.['body']))).toMatchObject({
+      event: 'payment.succeeded',
+      event_id: event?.['eventId'],
+      timestamp: '2026-11-20T04:01:00.000Z',
+      data: {
+        id: payment.paymentId,
+        status: 'succeeded',
+        paid_at: '2026-11-20T04:01:00.000Z',
+        client_net_minor: 95_900,
+      },
+    })
+  })
+
+  it('is credited once when 50 callbacks and due work bring it at the same time', async () => {
+    const { deps, client, payment, providerPaymentId } = await aPaid()
+    const dueAt = payment.dueAt ?? deps.now()
+
+    const outcomes = await Promise.all([
+      ...Array.from({ length: 50 }, () => applyProviderReport(deps, { providerPaymentId }, 'callback')),
+      checkDuePayment(deps, { paymentId: payment.paymentId, dueAt }),
+    ])
+
+    expect(outcomes.slice(0, 50).every((outcome) => typeof outcome === 'object' && outcome.kind === 'applied')).toBe(
+      true,
+    )
+    expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 95_900, succeeded: 1 })
+    expect(deps.lines.filter(({ code }) => code === 'payment.succeeded')).toHaveLength(1)
+    expect(await findSuspense(deps, providerPaymentId)).toBeUndefined()
+  })
+
+  it('replaces the estimate by the actual fee when the provider knows it already', async () => {
+    const { deps, client, payment, providerPaymentId } = await aPaid()
+    deps.provider.script('listTransactions', async () => ({
+      kind: 'found',
+      value: { transactions: [aTransaction(providerPaymentId)], hasMore: false },
+    }))
+
+    await applyProviderReport(deps, { providerPaymentId }, 'callback')
+
+    expect(await findStoredPayment(deps, payment.paymentId)).toMatchObject({
+      providerFeeMinor: 4_440,
+      netMinor: 95_460,
+      feeStatus: 'actual',
+    })
+    expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 95_460, succeeded: 1 })
+  })
+
+  const rowThatKept = (deps: TestDeps, providerPaymentId: string, kept: number) =>
+    deps.provider.script('listTransactions', async () => ({
+      kind: 'found',
+      value: { transactions: [aTransaction(providerPaymentId, { keptMinor: minor(kept) })], hasMore: false },
+    }))
+
+  it('takes an actual fee of 0 for an actual fee', async () => {
+    const { deps, client, payment, providerPaymentId } = await aPaid()
+    rowThatKept(deps, providerPaymentId, 0)
+
+    await applyProviderReport(deps, { providerPaymentId }, 'callback')
+
+    expect(await findStoredPayment(deps, payment.paymentId)).toMatchObject({
+      feeStatus: 'actual',
+      providerFeeMinor: 0,
+      netMinor: 99_900,
+    })
+    expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 99_900, succeeded: 1 })
+    expect(deps.published).toStrictEqual([])
+  })
+
+  it('keeps the estimate and notes a finding when the provider claims to have kept less than nothing', async () => {
+    const { deps, payment, providerPaymentId } = await aPaid()
+    rowThatKept(deps, providerPaymentId, -1)
+
+    await applyProviderReport(deps, { providerPaymentId }, 'callback')
+
+    expect(await findStoredPayment(deps, payment.paymentId)).toMatchObject({ feeStatus: 'estimated', netMinor: 95_900 })
+    expect(await findSuspense(deps, `${payment.paymentId}#fee_changed`)).toMatchObject({
+      kind: 'finding',
+      amountMinor: -1,
+    })
+    expect(deps.published.map(({ kind }) => kind)).toStrictEqual(['suspense.finding'])
+  })
+
+  it('is found through the request when only that is known', async () => {
+    const { deps, payment } = await aPaid()
+
+    await applyProviderReport(deps, { paymentRequestId: payment.paymentRequestId }, 'operator')
+
+    expect(await findStoredPayment(deps, payment.paymentId)).toMatchObject({ status: 'succeeded' })
+  })
+
+  it('changes nothing when the hint is forged and the provider says unpaid', async () => {
+    const deps = testDeps()
+    const client = await aStoredClient(deps)
+    const payment = await aPendingPayment(deps, client)
+
+    const outcome = await applyProviderReport(
+      deps,
+      { providerPaymentId: 'py-made-up', paymentRequestId: payment.paymentRequestId },
+      'callback',
+    )
+
+    expect(outcome.kind).toBe('applied')
+    expect(await findStoredPayment(deps, payment.paymentId)).toEqual(payment)
+    expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 0, pending: 1 })
+  })
+
+  it('closes nothing while the provider cannot be asked about the money', async () => {
+    const { deps, payment } = await aPaid()
+    deps.provider.script('getPayment', async () => ({ kind: 'unanswered', reason: 'unreachable' }))
+
+    const outcome = await applyProviderReport(deps, { paymentRequestId: payment.paymentRequestId }, 'callback')
+
+    expect(outcome).toStrictEqual({ kind: 'unanswered', reason: 'unreachable' })
+    expect(await findStoredPayment(deps, payment.paymentId)).toEqual(payment)
+  })
+})
+
+describe('a request that ends without money', () => {
+  it.each([
+    ['failed', 'failed', 'payment.failed'],
+    ['expired', 'expired', 'payment.expired'],
+    ['cancelled', 'failed', 'payment.failed'],
+  ] as const)('%s upstream makes the payment %s, with its event', async (upstream, status, eventType) => {
+    const deps = testDeps()
+    const client = await aStoredClient(deps)
+    const payment = await aPendingPayment(deps, client)
+    deps.provider.close(payment.paymentRequestId, upstream)
+
+    await applyProviderReport(deps, { paymentRequestId: payment.paymentRequestId }, 'callback')
+
+    expect(await findStoredPayment(deps, payment.paymentId)).toMatchObject({ status })
+    expect(await eventOf(deps, payment, eventType)).toMatchObject({ owner: client.clientId, entity: 'event' })
+    expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 0, [status]: 1 })
+  })
+
+  it('cancelled upstream past the expiry makes the payment expired', async () => {
+    const deps = testDeps()
+    const client = await aStoredClient(deps)
+    const payment = await aPendingPayment(deps, client)
+    deps.provider.close(payment.paymentRequestId, 'cancelled')
+    deps.clock.advance(86_401)
+
+    await applyProviderReport(deps, { paymentRequestId: payment.paymentRequestId }, 'callback')
+
+    expect(await findStoredPayment(deps, payment.paymentId)).toMatchObject({ status: 'expired' })
+  })
+
+  it("changes nothing when it is another attempt's request", async () => {
+    const deps = testDeps()
+    const client = await aStoredClient(deps)
+    const payment = await aPendingPayment(deps, client)
+    const own = deps.provider.requests.get(payment.paymentRequestId)
+    if (own) deps.provider.requests.set('pr-orphan', { ...own, paymentRequestId: 'pr-orphan', status: 'expired' })
+
+    await applyProviderReport(deps, { paymentRequestId: 'pr-orphan' }, 'callback')
+
+    expect(await findStoredPayment(deps, payment.paymentId)).toEqual(payment)
+  })
+})

@@ -1,0 +1,145 @@
+import { describe, expect, it } from 'vitest'
+import { handler as listSuspense } from '../../../functions/admin/list-suspense.ts'
+import { minor } from '../../../shared/money.ts'
+import { listAudit } from '../../../shared/operator/audit-trail.ts'
+import { finding, heldMoney, publishSuspenseAlert, recordSuspense } from '../../../shared/suspense/record-suspense.ts'
+import { resolveSuspense } from '../../../shared/suspense/resolve-suspense.ts'
+import type { Suspense } from '../../../shared/suspense/suspense.ts'
+import { endSuspenseAlert, ensureSuspense, findSuspense, putSuspense } from '../../../shared/suspense/suspense-store.ts'
+import { invokeAdmin } from '../../support/invoke-admin.ts'
+import { memoryDeps } from '../../support/memory-table.ts'
+import { type TestDeps, testDeps } from '../../support/test-deps.ts'
+import { dueAtOf } from '../../support/webhook-builders.ts'
+
+const heldIn = (deps: TestDeps, providerPaymentId = `py-${crypto.randomUUID()}`): Suspense =>
+  heldMoney({
+    capture: { providerPaymentId, capturedMinor: minor(5_000) },
+    cause: 'unknown_reference',
+    payment: undefined,
+    now: deps.now(),
+  })
+
+const resolve = (deps: TestDeps, { suspenseId }: Suspense) =>
+  resolveSuspense(deps, { suspenseId, operator: 'ayu', resolution: 'refunded', notes: undefined })
+
+describe('putSuspense', () => {
+  it('writes an item once, due to be told to the operators a minute later', async () => {
+    const deps = testDeps()
+    const item = heldIn(deps)
+
+    const first = await putSuspense(deps, item)
+    const second = await putSuspense(deps, { ...item, amountMinor: minor(1) })
+
+    expect([first.applied, second.applied]).toStrictEqual([true, false])
+    expect(await findSuspense(deps, item.suspenseId)).toEqual(item)
+    expect(await dueAtOf(deps, 'alert', item.suspenseId)).toBe('2026-11-20T04:01:00.000Z')
+  })
+})
+
+describe('ensureSuspense', () => {
+  it('rides in a transaction that it never refuses, and leaves what is known as it is', async () => {
+    const deps = testDeps()
+    const item = heldIn(deps)
+    await recordSuspense(deps, item)
+    const resolved = await resolve(deps, item)
+
+    const again = { ...item, cause: 'wrong_amount', amountMinor: minor(1), createdAt: deps.now() }
+    const { applied } = await deps.table.transact({ item: ensureSuspense(again) })
+
+    expect(applied).toBe(true)
+    expect(await findSuspense(deps, item.suspenseId)).toEqual(resolved)
+  })
+})
+
+describe('endSuspenseAlert', () => {
+  it('takes an alert off once, and makes no item where there is none', async () => {
+    const deps = testDeps()
+    const item = heldIn(deps)
+    await putSuspense(deps, item)
+    const absent = `py-${crypto.randomUUID()}`
+
+    const ended = [
+      await endSuspenseAlert(deps, item.suspenseId),
+      await endSuspenseAlert(deps, item.suspenseId),
+      await endSuspenseAlert(deps, absent),
+    ]
+
+    expect(ended.map(({ applied }) => applied)).toStrictEqual([true, false, false])
+    expect(await dueAtOf(deps, 'alert', item.suspenseId)).toBeUndefined()
+    expect(await findSuspense(deps, absent)).toBeUndefined()
+  })
+})
+
+describe('recordSuspense', () => {
+  it('leaves the alert due when the topic does not answer', async () => {
+    const deps = testDeps()
+    const item = finding({ subject: crypto.randomUUID(), cause: 'zero_fee', payment: undefined, now: deps.now() })
+    const silent = { ...deps, alerts: { publish: () => Promise.reject(new Error('topic down')) } }
+
+    await recordSuspense(silent, item)
+
+    expect(await dueAtOf(deps, 'alert', item.suspenseId)).toBe('2026-11-20T04:01:00.000Z')
+    expect(await publishSuspenseAlert(deps, item)).toBe(true)
+    expect(await dueAtOf(deps, 'alert', item.suspenseId)).toBeUndefined()
+    expect(deps.published.map(({ kind, subject }) => [kind, subject])).toStrictEqual([
+      ['suspense.finding', item.suspenseId],
+    ])
+  })
+})
+
+describe('listSuspense', () => {
+  it('lists all items, or those that are open or resolved, newest first', async () => {
+    const deps = memoryDeps()
+    const made = []
+    for (let count = 0; count < 3; count++) {
+      const item = heldIn(deps)
+      await recordSuspense(deps, item)
+      made.push(item)
+      deps.clock.advance(60)
+    }
+    const [first, second, third] = made.map(({ suspenseId }) => suspenseId)
+    await resolveSuspense(deps, { suspenseId: second ?? '', operator: 'ayu', resolution: 'refunded', notes: undefined })
+    const listed = async (payload: object) => {
+      const { body } = await invokeAdmin(listSuspense, deps, payload)
+      return (body as { readonly data: readonly { readonly suspense_id: string }[] }).data.map((one) => one.suspense_id)
+    }
+
+    expect(await listed({})).toStrictEqual([third, second, first])
+    expect(await listed({ status: 'open' })).toStrictEqual([third, first])
+    expect(await listed({ status: 'open', per_page: 1, page: 2 })).toStrictEqual([first])
+    expect(await listed({ status: 'resolved' })).toStrictEqual([second])
+    expect(await invokeAdmin(listSuspense, deps, { status: 'closed' })).toMatchObject({ status: 422 })
+  })
+})
+
+describe('resolveSuspense (design section 7)', () => {
+  it('closes an item once, with its audit record', async () => {
+    const deps = testDeps()
+    const item = heldIn(deps)
+    await recordSuspense(deps, item)
+
+    const resolved = await resolve(deps, item)
+
+    expect(resolved).toMatchObject({ status: 'resolved', resolution: 'refunded' })
+    await expect(resolve(deps, item)).rejects.toMatchObject({ code: 'validation' })
+    expect(await findSuspense(deps, item.suspenseId)).toEqual(resolved)
+    expect((await listAudit(deps, item.suspenseId)).map(({ action }) => action)).toStrictEqual(['resolve-suspense'])
+  })
+
+  it('closes an item once although two operators do it at once', async () => {
+    const deps = testDeps()
+    const item = heldIn(deps)
+    await recordSuspense(deps, item)
+
+    const results = await Promise.allSettled([resolve(deps, item), resolve(deps, item), resolve(deps, item)])
+
+    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+    expect(await listAudit(deps, item.suspenseId)).toHaveLength(1)
+  })
+
+  it('answers 404 for an item that does not exist', async () => {
+    const deps = testDeps()
+
+    await expect(resolve(deps, heldIn(deps))).rejects.toMatchObject({ code: 'not_found' })
+  })
+})

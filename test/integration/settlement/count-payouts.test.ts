@@ -1,0 +1,238 @@
+/**
+ * Goal: the figures of payouts are never wrong, whichever release wrote the window or moved it last. Method: a window
+ * is made one of an older release, or an older release's functions run on a window of ours, and the balance must show
+ * what the settlements themselves say.
+ */
+import { describe, expect, it } from 'vitest'
+import { getBalance } from '../../../shared/ledger/balance.ts'
+import { minor } from '../../../shared/money.ts'
+import { windowKey } from '../../../shared/table/keys.ts'
+import { dies, everyDeath, processThatDies } from '../../support/dying-process.ts'
+import { expectBalanced } from '../../support/expect-balanced.ts'
+import { beforeFirst, recordTable } from '../../support/intercept-table.ts'
+import { byOlderRelease, forgetPayouts } from '../../support/older-release.ts'
+import { depsInMemory, depsWithLateIndexes } from '../../support/own-table.ts'
+import { aStoredClient } from '../../support/payment-builders.ts'
+import {
+  type AllStates,
+  aClientOfAllStates,
+  FIGURES_OF_ALL_STATES,
+  fail,
+  figuresOf,
+  indexReads,
+  payOut,
+  recredit,
+  settled,
+  sumOf,
+  sweep,
+  sweepADayLater,
+} from '../../support/payout-scenes.ts'
+import { aSucceededPayment } from '../../support/settlement-builders.ts'
+import { rawItem } from '../../support/tampering.ts'
+import { type TestDeps, testDeps } from '../../support/test-deps.ts'
+
+/** Client and settlements in every state, on a window of an older release. */
+const anOlderClient = async (deps: TestDeps) => {
+  const scene = await aClientOfAllStates(deps)
+  await forgetPayouts(deps, scene.client.clientId)
+  return scene
+}
+
+describe('a window that an older release wrote', () => {
+  it('is completed from its settlements before the figures are first shown, without moving the balance', async () => {
+    const deps = testDeps()
+    const { client } = await anOlderClient(deps)
+    const before = await getBalance(deps, client.clientId)
+
+    expect(await figuresOf(deps, client)).toStrictEqual(FIGURES_OF_ALL_STATES)
+
+    expect(await getBalance(deps, client.clientId)).toStrictEqual(before)
+    await expectBalanced(deps, client.clientId)
+  })
+
+  it('is completed once: later the index is not asked any more', async () => {
+    const deps = testDeps()
+    const { client } = await anOlderClient(deps)
+    const first = recordTable(deps)
+    await figuresOf(first.deps, client)
+
+    const { deps: recorded, calls } = recordTable(deps)
+    expect(await figuresOf(recorded, client)).toStrictEqual(FIGURES_OF_ALL_STATES)
+
+    expect(indexReads(first.calls)).toBe(1)
+    expect(calls.map(({ name }) => name)).toStrictEqual(['query', 'batchGet'])
+    expect(indexReads(calls)).toBe(0)
+  })
+
+  it('is completed by the next sweep when nobody asks before', async () => {
+    const deps = testDeps()
+    const { client, waiting } = await anOlderClient(deps)
+
+    const swept = await sweep(deps, client)
+
+    expect(swept).toMatchObject([{ replaces: waiting.settlementId }])
+    expect(await rawItem(deps, windowKey(client.clientId))).toMatchObject({ payouts_counted: true })
+    const { availableMinor, inSettlementMinor } = FIGURES_OF_ALL_STATES
+    expect(await figuresOf(deps, client)).toStrictEqual({
+      ...FIGURES_OF_ALL_STATES,
+      availableMinor: 0,
+      inSettlementMinor: inSettlementMinor + availableMinor,
+    })
+    await expectBalanced(deps, client.clientId)
+  })
+
+  it('is judged by the audit on what it says, before and after', async () => {
+    const deps = testDeps()
+    const { client } = await anOlderClient(deps)
+
+    await expectBalanced(deps, client.clientId)
+  })
+
+  it('is counted page by page, however many settlements there are', async () => {
+    const deps = depsInMemory()
+    const client = await aStoredClient(deps, { settlementFloorMinor: minor(0) })
+    for (let day = 0; day < 205; day++) {
+      const settlement = await settled(deps, client, 10_000)
+      if (day % 2 === 0) await payOut(deps, settlement)
+    }
+    await forgetPayouts(deps, client.clientId)
+    const { deps: recorded, calls } = recordTable(deps)
+
+    expect(await figuresOf(recorded, client)).toStrictEqual({
+      pendingMinor: 0,
+      availableMinor: 0,
+      inSettlementMinor: 102 * 5_990,
+      paidOutMinor: 103 * 5_990,
+    })
+    expect(indexReads(calls)).toBe(3)
+  }, 60_000)
+
+  it('shows nothing while the index does not know all settlements, and the figures once it does', async () => {
+    const { deps, catchUp } = depsWithLateIndexes('SETTLEMENT#')
+    const client = await aStoredClient(deps, { settlementFloorMinor: minor(0) })
+    await settled(deps, client, 10_000)
+    catchUp()
+    const newest = await settled(deps, client, 20_000)
+    await byOlderRelease(deps, client.clientId, () => payOut(deps, newest))
+    await forgetPayouts(deps, client.clientId)
+
+    await expect(figuresOf(deps, client)).rejects.toMatchObject({ code: 'internal_error' })
+    const patient = { ...deps, sleep: async () => catchUp() }
+
+    expect(await figuresOf(patient, client)).toMatchObject({ inSettlementMinor: 5_990, paidOutMinor: 15_980 })
+  })
+
+  it('is settled all the same while the index does not know all settlements', async () => {
+    const { deps, catchUp } = depsWithLateIndexes('SETTLEMENT#')
+    const client = await aStoredClient(deps, { settlementFloorMinor: minor(0) })
+    await settled(deps, client, 10_000)
+    await forgetPayouts(deps, client.clientId)
+
+    expect(await settled(deps, client, 20_000)).toMatchObject({ netMinor: 15_980 })
+
+    expect(deps.lines.map(({ code }) => code)).toContain('payouts.not_counted')
+    catchUp()
+    expect(await figuresOf(deps, client)).toMatchObject({ inSettlementMinor: 5_990 + 15_980, paidOutMinor: 0 })
+  })
+
+  it('is counted right although its settlements were paid, recredited and swept before anybody counted', async () => {
+    const deps = testDeps()
+    const { client, recorded, failed } = await anOlderClient(deps)
+
+    await payOut(deps, recorded)
+    await recredit(deps, failed)
+    await sweepADayLater(deps, client)
+
+    const { inSettlementMinor, paidOutMinor, availableMinor, pendingMinor } = await figuresOf(deps, client)
+    expect({ availableMinor, pendingMinor }).toStrictEqual({ availableMinor: 0, pendingMinor: 0 })
+    expect(paidOutMinor).toBe(FIGURES_OF_ALL_STATES.paidOutMinor + recorded.netMinor)
+    expect(inSettlementMinor).toBe(sumOf(FIGURES_OF_ALL_STATES) - paidOutMinor)
+    await expectBalanced(deps, client.clientId)
+  })
+})
+
+describe('counting the payouts of a window', () => {
+  /** Functions of an older release meet the window as it is, and do not count themselves. */
+  const between = {
+    'a recredit': (deps: TestDeps, { failed }: AllStates): Promise<unknown> => recredit(deps, failed),
+    'a sweep': (deps: TestDeps, { client }: AllStates): Promise<unknown> => sweepADayLater(deps, client),
+  }
+  const expectMoved = (deps: TestDeps) =>
+    expect(deps.lines.find(({ code }) => code === 'payouts.not_counted')?.fields).toMatchObject({ reason: 'moved' })
+
+  it.each(Object.entries(between))('is refused when %s comes between, and done again', async (_, other) => {
+    const deps = testDeps()
+    const scene = await anOlderClient(deps)
+    const { client } = scene
+    const raced = beforeFirst(deps, 'update', () => byOlderRelease(deps, client.clientId, () => other(deps, scene)))
+
+    const shown = await figuresOf(raced, client)
+
+    expectMoved(deps)
+    expect(sumOf(shown)).toBe(sumOf(FIGURES_OF_ALL_STATES))
+    await forgetPayouts(deps, client.clientId)
+    expect(await figuresOf(deps, client)).toStrictEqual(shown)
+  })
+
+  it.each(['an older', 'this'])('shows a payout of %s release that comes between', async (release) => {
+    const deps = testDeps()
+    const { client, recorded } = await anOlderClient(deps)
+    const raced = beforeFirst(deps, 'update', () =>
+      release === 'this' ? payOut(deps, recorded) : byOlderRelease(deps, client.clientId, () => payOut(deps, recorded)),
+    )
+
+    const { paidOutMinor } = await figuresOf(raced, client)
+
+    // An older release does not tell the window; the settlement itself does.
+    if (release === 'this') expectMoved(deps)
+    expect(paidOutMinor).toBe(FIGURES_OF_ALL_STATES.paidOutMinor + recorded.netMinor)
+  })
+
+  it('is refused when a recredit and its redrawing come between, which leave every figure as it was', async () => {
+    const deps = testDeps()
+    const client = await aStoredClient(deps, { settlementFloorMinor: minor(0) })
+    const settlement = await settled(deps, client, 10_000)
+    await forgetPayouts(deps, client.clientId)
+    const raced = beforeFirst(deps, 'update', async () => {
+      await fail(deps, settlement)
+      await recredit(deps, settlement)
+      deps.clock.advance(1)
+      await byOlderRelease(deps, client.clientId, () => sweep(deps, client))
+    })
+
+    expect(await figuresOf(raced, client)).toMatchObject({ availableMinor: 0, inSettlementMinor: 5_990 })
+    expectMoved(deps)
+  })
+
+  it('leaves nothing half done wherever it dies', async () => {
+    const calm = testDeps()
+    const counted = processThatDies(calm)
+    const { client: calmClient } = await anOlderClient(calm)
+    await figuresOf({ ...calm, ...counted.deps }, calmClient)
+
+    for (const death of everyDeath(counted.calls.length)) {
+      const deps = testDeps()
+      const { client } = await anOlderClient(deps)
+      const process = processThatDies(deps, death)
+
+      expect(await dies(() => figuresOf({ ...deps, ...process.deps }, client))).toBe(true)
+
+      expect(await figuresOf(deps, client)).toStrictEqual(FIGURES_OF_ALL_STATES)
+      await expectBalanced(deps, client.clientId)
+    }
+  })
+})
+
+describe('a client that never received a payment', () => {
+  it('has nothing in settlements and nothing paid out, whichever release made it', async () => {
+    const deps = testDeps()
+    const client = await aStoredClient(deps)
+    const nothing = { pendingMinor: 0, availableMinor: 0, inSettlementMinor: 0, paidOutMinor: 0 }
+    expect(await figuresOf(deps, client)).toStrictEqual(nothing)
+
+    await forgetPayouts(deps, client.clientId)
+    await aSucceededPayment(deps, client, { notionalMinor: 50_000 })
+
+    expect(await figuresOf(deps, client)).toStrictEqual({ ...nothing, pendingMinor: 45_950 })
+  })
+})

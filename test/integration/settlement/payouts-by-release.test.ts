@@ -1,0 +1,157 @@
+/**
+ * Goal: payouts are counted once, by functions of this release and of the one before it, which know nothing of the
+ * figures: in a canary and after a rollback. Method: such functions run on a window of this release, and the balance
+ * must show what the settlements themselves say.
+ */
+import { describe, expect, it } from 'vitest'
+import { minor } from '../../../shared/money.ts'
+import { listAudit } from '../../../shared/operator/audit-trail.ts'
+import { findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
+import { exists } from '../../../shared/table/condition.ts'
+import { windowKey } from '../../../shared/table/keys.ts'
+import { remove, update } from '../../../shared/table/step.ts'
+import { expectBalanced } from '../../support/expect-balanced.ts'
+import { recordTable } from '../../support/intercept-table.ts'
+import { byOlderRelease, forgetPayouts } from '../../support/older-release.ts'
+import { aStoredClient } from '../../support/payment-builders.ts'
+import {
+  type AllStates,
+  aClientOfAllStates,
+  FIGURES_OF_ALL_STATES,
+  fail,
+  figuresOf,
+  indexReads,
+  payOut,
+  recredit,
+  settled,
+  sumOf,
+  sweep,
+  sweepADayLater,
+} from '../../support/payout-scenes.ts'
+import { rawItem } from '../../support/tampering.ts'
+import { type TestDeps, testDeps } from '../../support/test-deps.ts'
+
+describe('functions of the release before, on a window of this one', () => {
+  const moves = {
+    'a sweep': (deps: TestDeps, { client }: AllStates): Promise<unknown> => sweepADayLater(deps, client),
+    'a payout': (deps: TestDeps, { recorded }: AllStates): Promise<unknown> => payOut(deps, recorded),
+    'a recredit': (deps: TestDeps, { failed }: AllStates): Promise<unknown> => recredit(deps, failed),
+    'a redrawing': (deps: TestDeps, { client }: AllStates): Promise<unknown> => sweep(deps, client),
+  }
+
+  it.each(Object.entries(moves))('%s: the figures shown are those of the settlements', async (_, run) => {
+    const deps = testDeps()
+    const scene = await aClientOfAllStates(deps)
+    const { client } = scene
+
+    await byOlderRelease(deps, client.clientId, () => run(deps, scene))
+
+    const shown = await figuresOf(deps, client)
+    expect(shown).not.toStrictEqual(FIGURES_OF_ALL_STATES)
+    expect(sumOf(shown)).toBe(sumOf(FIGURES_OF_ALL_STATES))
+    await forgetPayouts(deps, client.clientId)
+    expect(await figuresOf(deps, client)).toStrictEqual(shown)
+  })
+
+  it.each(Object.entries(moves))('%s: the next sweep puts the window right', async (_, run) => {
+    const deps = testDeps()
+    const scene = await aClientOfAllStates(deps)
+    await byOlderRelease(deps, scene.client.clientId, () => run(deps, scene))
+
+    await sweep(deps, scene.client)
+
+    await expectBalanced(deps, scene.client.clientId)
+  })
+
+  it('a payout counts at once, although the window still has it open', async () => {
+    const deps = testDeps()
+    const { client, recorded } = await aClientOfAllStates(deps)
+    await byOlderRelease(deps, client.clientId, () => payOut(deps, recorded))
+    const { deps: watched, calls } = recordTable(deps)
+
+    const shown = await figuresOf(watched, client)
+
+    expect(shown.paidOutMinor).toBe(FIGURES_OF_ALL_STATES.paidOutMinor + recorded.netMinor)
+    expect(shown.inSettlementMinor).toBe(FIGURES_OF_ALL_STATES.inSettlementMinor - recorded.netMinor)
+    expect(indexReads(calls)).toBe(0)
+  })
+
+  it('cannot hide a payout behind a recredit of the same amount, which lets the equation hold', async () => {
+    const deps = testDeps()
+    const client = await aStoredClient(deps, { settlementFloorMinor: minor(0) })
+    const ours = await settled(deps, client, 50_000)
+    await byOlderRelease(deps, client.clientId, async () => {
+      await payOut(deps, await settled(deps, client, 50_000))
+      await fail(deps, ours)
+      await recredit(deps, ours)
+    })
+
+    expect(await figuresOf(deps, client)).toStrictEqual({
+      pendingMinor: 0,
+      availableMinor: 45_950,
+      inSettlementMinor: 0,
+      paidOutMinor: 45_950,
+    })
+  })
+
+  it('cannot hide a sweep behind a recredit, nor behind two that together are as large', async () => {
+    const deps = testDeps()
+    const client = await aStoredClient(deps, { settlementFloorMinor: minor(0) })
+    const ours = await settled(deps, client, 50_000)
+    await byOlderRelease(deps, client.clientId, async () => {
+      await settled(deps, client, 50_000)
+      await fail(deps, ours)
+      await recredit(deps, ours)
+    })
+
+    expect(await figuresOf(deps, client)).toMatchObject({
+      availableMinor: 45_950,
+      inSettlementMinor: 45_950,
+      paidOutMinor: 0,
+    })
+  })
+})
+
+describe('a list of open settlements that does not add up', () => {
+  it('is not believed', async () => {
+    const deps = testDeps()
+    const { client, recorded } = await aClientOfAllStates(deps)
+    const openIds = new Set([recorded.settlementId])
+    await deps.table.write(update(windowKey(client.clientId), { set: { openIds } }))
+
+    expect(await figuresOf(deps, client)).toStrictEqual(FIGURES_OF_ALL_STATES)
+
+    await expectBalanced(deps, client.clientId)
+  })
+})
+
+describe('marking a settlement paid', () => {
+  it('moves its net from in settlement to paid out, once, whoever else closes it', async () => {
+    const deps = testDeps()
+    const client = await aStoredClient(deps, { settlementFloorMinor: minor(0) })
+    const settlement = await settled(deps, client, 50_000)
+
+    const paid = payOut(deps, settlement)
+    await Promise.allSettled([paid.then(() => payOut(deps, settlement)), paid.then(() => fail(deps, settlement))])
+
+    expect(await rawItem(deps, windowKey(client.clientId))).toMatchObject({
+      settled_minor: 45_950,
+      available_minor: 0,
+      in_settlement_minor: 0,
+      paid_out_minor: 45_950,
+    })
+    await expectBalanced(deps, client.clientId)
+  })
+
+  it('is refused, and writes nothing, where there is no window', async () => {
+    const deps = testDeps()
+    const client = await aStoredClient(deps, { settlementFloorMinor: minor(0) })
+    const settlement = await settled(deps, client, 50_000)
+    await deps.table.write(remove(windowKey(client.clientId), exists))
+
+    await expect(payOut(deps, settlement)).rejects.toThrow('no settlement window')
+
+    expect(await findAnySettlement(deps, settlement.settlementId)).toMatchObject({ status: 'recorded' })
+    expect(await listAudit(deps, settlement.settlementId)).toStrictEqual([])
+  })
+})

@@ -1,0 +1,140 @@
+/**
+ * Goal: a window of any size settles in one pass over the index and one transaction of two writes, and memory does not
+ * grow with it. Method: 5,000 real rows, counted call by call; and a table that makes up 100,000 rows page by page,
+ * with the heap measured behind a garbage collection at every page.
+ */
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { describe, expect, it } from 'vitest'
+import { minor } from '../../../shared/money.ts'
+import { settleClient } from '../../../shared/settlement/settle-client.ts'
+import { settlementStatement } from '../../../shared/settlement/settlement-statement.ts'
+import { paymentKey } from '../../../shared/table/keys.ts'
+import type { QueryInput, QueryPage } from '../../../shared/table/table.ts'
+import { addMs, DAY_MS, timestampOf } from '../../../shared/time.ts'
+import { expectBalanced } from '../../support/expect-balanced.ts'
+import { queriesIn, recordTable, type TableCall, withRequests } from '../../support/intercept-table.ts'
+import { depsInMemory } from '../../support/own-table.ts'
+import { aStoredClient } from '../../support/payment-builders.ts'
+import { storeSucceeded, succeededPayment, writtenKeys } from '../../support/settlement-builders.ts'
+import { type TestDeps } from '../../support/test-deps.ts'
+
+const queriesOf = (calls: readonly TableCall[]) => queriesIn(calls).filter(({ index }) => index === 'by-paid')
+
+/** Queries that do not go on behind the page before: one pass over the index has one. */
+const passesIn = (calls: readonly TableCall[]) => queriesOf(calls).filter(({ cursor }) => cursor === undefined).length
+
+describe('settleClient with many payments in a window', () => {
+  it('passes over 5,000 of them once and writes two items; the statement lists every one', async () => {
+    const { deps, calls } = recordTable(depsInMemory())
+    const client = await aStoredClient(deps, { settlementFloorMinor: minor(0) })
+    const payments = Array.from({ length: 5_000 }, (_, index) =>
+      // Ten in each millisecond, so that pages end within one.
+      succeededPayment(client, { paidAt: addMs(deps.now(), Math.floor(index / 10)), notionalMinor: 10_000 + index }),
+    )
+    await storeSucceeded(deps, payments)
+    deps.clock.set(addMs(deps.now(), 2 * DAY_MS))
+    calls.length = 0
+
+    const { settlements } = await settleClient(deps, client.clientId, { by: 'auto' })
+
+    const netMinor = payments.reduce((sum, payment) => sum + payment.netMinor, 0)
+    expect(settlements).toMatchObject([{ paymentCount: 5_000, grossMinor: 62_497_500, netMinor }])
+    expect(passesIn(calls)).toBe(1)
+    expect(calls.filter(({ name }) => name === 'transact')).toHaveLength(1)
+    expect(writtenKeys(calls)).toHaveLength(2)
+    // The client and the window twice each: before the recredited ones, and for the sweep.
+    expect(calls).toHaveLength(queriesOf(calls).length + 5)
+
+    calls.length = 0
+    const { ids, pages } = await wholeStatement(deps, settlements[0]?.settlementId ?? '')
+    expect(ids).toStrictEqual(
+      payments.toSorted((a, b) => (position(a) < position(b) ? -1 : 1)).map(({ paymentId }) => paymentId),
+    )
+    // The proof before the first page is one pass of its own; the pages behind it cost nothing but themselves.
+    expect(passesIn(calls)).toBe(2)
+    expect(queriesOf(calls).filter(({ limit }) => limit === 500)).toHaveLength(pages)
+    await expectBalanced(deps, client.clientId)
+  }, 60_000)
+
+  it('keeps none of 100,000 rows once they are summed', async () => {
+    const deps = depsInMemory()
+    const client = await aStoredClient(deps, { settlementFloorMinor: minor(0) })
+    deps.clock.set(addMs(deps.now(), 2 * DAY_MS))
+    const table = aTableOf(100_000, deps)
+
+    const { settlements } = await settleClient(table.deps, client.clientId, { by: 'auto' })
+
+    expect(settlements).toMatchObject([
+      { paymentCount: 100_000, grossMinor: 2_000_000_000, providerFeesMinor: 400_000_000, netMinor: 1_598_000_000 },
+    ])
+    expect(table.heapAtPages).toHaveLength(51)
+    // The rows together take some 40 MB; the heap of the second page is the first with a page behind it.
+    const [, second = 0, ...later] = table.heapAtPages
+    expect(Math.max(...later) - second).toBeLessThan(8_000_000)
+    expect(table.transactions).toHaveLength(1)
+  }, 60_000)
+})
+
+const position = ({ paidAt, paymentId }: { readonly paidAt?: string | undefined; readonly paymentId: string }) =>
+  `${paidAt}${paymentId}`
+
+const wholeStatement = async (deps: TestDeps, settlementId: string) => {
+  const ids: string[] = []
+  let pages = 0
+  let cursor: string | undefined
+  do {
+    const page = await settlementStatement(deps, { settlementId, cursor, format: 'json' })
+    if ('payments' in page) ids.push(...page.payments.map(({ payment_id }) => payment_id))
+    pages++
+    cursor = page.cursor ?? undefined
+  } while (cursor !== undefined)
+  return { ids, pages }
+}
+
+const collectGarbage = (): void => {
+  setFlagsFromString('--expose-gc')
+  Reflect.apply(runInNewContext('gc'), undefined, [])
+}
+
+const uuidOf = (number: number) => `00000000-0000-8000-8000-${String(number).padStart(12, '0')}`
+
+/** A table with a real client whose window seems to hold `count` payments. */
+const aTableOf = (count: number, deps: TestDeps) => {
+  const first = Date.parse(deps.now()) - 2 * DAY_MS
+  const heapAtPages: number[] = []
+  const transactions: unknown[] = []
+  const row = (number: number) => ({
+    ...paymentKey(uuidOf(number) as Parameters<typeof paymentKey>[0]),
+    id: uuidOf(number),
+    paidAt: timestampOf(first + Math.floor(number / 2)),
+    notionalMinor: 20_000,
+    providerFeeMinor: 4_000,
+    markupMinor: 20,
+    netMinor: 15_980,
+    feeStatus: 'actual',
+  })
+  const page = ({ limit, cursor }: QueryInput): QueryPage => {
+    const from = cursor ? Number(String(cursor['id']).slice(-12)) + 1 : 0
+    const to = Math.min(from + limit, count)
+    const items = Array.from({ length: to - from }, (_, index) => row(from + index))
+    // As DynamoDB does: a full page always has a key behind it, the last one too.
+    return { items, count: items.length, cursor: items.length === limit ? items.at(-1) : undefined }
+  }
+  const inTurn = () => new Promise<void>((resolve) => setImmediate(resolve))
+  const requests: TestDeps['requests'] = {
+    ...deps.requests,
+    query: async (input) => {
+      await inTurn()
+      if (input.index !== 'by-paid') return deps.requests.query(input)
+      collectGarbage()
+      heapAtPages.push(process.memoryUsage().heapUsed)
+      return page(input)
+    },
+    transact: async (steps) => {
+      transactions.push(steps)
+      return { applied: true }
+    },
+  }
+  return { deps: withRequests(deps, requests), heapAtPages, transactions }
+}

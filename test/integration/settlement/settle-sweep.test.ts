@@ -1,0 +1,161 @@
+import type { Context, SQSEvent } from 'aws-lambda'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { handler as settleClientHandler } from '../../../functions/queue/settle-client.ts'
+import { handler as sweepHandler } from '../../../functions/schedule/sweep-settlements.ts'
+import type { Client } from '../../../shared/client/client.ts'
+import { minor } from '../../../shared/money.ts'
+import { listSettlements } from '../../../shared/settlement/settlement-store.ts'
+import { sweepSettlements } from '../../../shared/settlement/sweep-settlements.ts'
+import { paymentKey } from '../../../shared/table/keys.ts'
+import { update } from '../../../shared/table/step.ts'
+import { dies, everyDeath, processThatDies } from '../../support/dying-process.ts'
+import { expectBalanced } from '../../support/expect-balanced.ts'
+import { interceptTable } from '../../support/intercept-table.ts'
+import { depsInMemory } from '../../support/own-table.ts'
+import { aStoredClient } from '../../support/payment-builders.ts'
+import { aDayLater, aSucceededPayment } from '../../support/settlement-builders.ts'
+import { type TestDeps, testDeps } from '../../support/test-deps.ts'
+
+let requests: TestDeps['requests']
+
+/** A sweep goes to every client there is. */
+beforeAll(async () => {
+  ;({ requests } = depsInMemory())
+})
+
+const sweep = (deps: TestDeps) => sweepHandler.withDeps(deps)({}, {} as Context)
+
+const messagesOf = (deps: TestDeps) => deps.sent.map(({ message }) => message.body as { readonly client_id: string })
+
+/** Hands messages to the worker in one batch, as the queue does. */
+const work = (deps: TestDeps, bodies: readonly unknown[]) => {
+  const records = bodies.map((body, index) => ({ messageId: `message-${index}`, body: JSON.stringify(body) }))
+  return settleClientHandler.withDeps(deps)({ Records: records } as unknown as SQSEvent, {} as Context)
+}
+
+const settlementsOf = (deps: TestDeps, { clientId }: Client) =>
+  listSettlements(deps, clientId, { page: 1, perPage: 10 })
+
+const withPayment = async (deps: TestDeps, fields: Partial<Client> = {}) => {
+  const client = await aStoredClient(deps, { settlementFloorMinor: minor(0), ...fields })
+  const payment = await aSucceededPayment(deps, client)
+  return { client, payment }
+}
+
+describe('sweep-settlements (spec 3.2, rule 1)', () => {
+  it('puts one message for each of more than 1,000 clients on the queue, disabled ones too', async () => {
+    const deps = testDeps({ requests })
+    const clients: Client[] = []
+    for (let at = 0; at < 11; at++) {
+      clients.push(
+        ...(await Promise.all(Array.from({ length: 100 }, (_, index) => aStoredClient(deps, { enabled: index > 0 })))),
+      )
+    }
+
+    const summary = await sweep(deps)
+
+    const ids = messagesOf(deps).map(({ client_id }) => client_id)
+    expect(new Set(ids).size).toBe(ids.length)
+    expect(summary).toStrictEqual({ clients: ids.length })
+    expect(ids).toStrictEqual(expect.arrayContaining(clients.map(({ clientId }) => clientId)))
+    expect(deps.sent[0]).toStrictEqual({
+      queue: 'settlements',
+      message: { body: { client_id: ids[0] }, delaySeconds: 0, group: ids[0] },
+    })
+    expect(deps.lines).toStrictEqual([{ level: 'info', code: 'sweep.completed', fields: { clients: ids.length } }])
+  })
+
+  it('killed at any call and run again reaches every client', async () => {
+    const calm = testDeps({ requests })
+    const { client } = await withPayment(calm)
+    const counted = processThatDies(calm)
+    await sweep(counted.deps)
+    // Every message is one more call like the one before: the first pages, the first sends and the last ones tell all.
+    const calls = counted.calls.length
+    const deaths = everyDeath(calls).filter(({ call }) => call <= 12 || call > calls - 3)
+
+    for (const death of deaths) {
+      const deps = testDeps({ requests })
+      // A process that dies has no handler left to answer for it.
+      await dies(() => sweepSettlements(processThatDies(deps, death).deps))
+      await sweep(deps)
+
+      const ids = new Set(messagesOf(deps).map(({ client_id }) => client_id))
+      expect(ids).toStrictEqual(new Set(messagesOf(calm).map(({ client_id }) => client_id)))
+      expect(ids).toContain(client.clientId)
+    }
+  })
+})
+
+describe('settle-client, the worker of the sweep', () => {
+  it('settles a client once however often its message comes', async () => {
+    const deps = testDeps({ requests })
+    const { client } = await withPayment(deps, { enabled: false })
+    aDayLater(deps)
+    const message = { client_id: client.clientId }
+
+    expect(await work(deps, [message, message])).toStrictEqual({ batchItemFailures: [] })
+    expect(await work(deps, [message])).toStrictEqual({ batchItemFailures: [] })
+
+    expect(await settlementsOf(deps, client)).toMatchObject([{ triggeredBy: 'auto', paymentCount: 1 }])
+    await expectBalanced(deps, client.clientId)
+  })
+
+  it('gives back only the message that failed: a broken client holds up nobody', async () => {
+    const deps = testDeps({ requests })
+    const { client: healthy } = await withPayment(deps)
+    const { client: broken, payment } = await withPayment(deps)
+    const { client: last } = await withPayment(deps)
+    aDayLater(deps)
+    const setNet = (netMinor: number) => deps.table.write(update(paymentKey(payment.paymentId), { set: { netMinor } }))
+    await setNet(1)
+    const unknown = { client_id: crypto.randomUUID() }
+
+    const answer = await work(deps, [
+      { client_id: broken.clientId },
+      { client_id: healthy.clientId },
+      unknown,
+      { client: healthy.clientId },
+      { client_id: last.clientId },
+    ])
+
+    expect(answer).toStrictEqual({
+      batchItemFailures: [
+        { itemIdentifier: 'message-0' },
+        { itemIdentifier: 'message-2' },
+        { itemIdentifier: 'message-3' },
+      ],
+    })
+    for (const client of [healthy, last]) {
+      expect(await settlementsOf(deps, client)).toHaveLength(1)
+      await expectBalanced(deps, client.clientId)
+    }
+    expect(await settlementsOf(deps, broken)).toStrictEqual([])
+    await setNet(payment.netMinor)
+    await work(deps, [{ client_id: broken.clientId }])
+    await expectBalanced(deps, broken.clientId)
+  })
+
+  it('lets a slow client wait alone', async () => {
+    const deps = testDeps({ requests })
+    const { client: slow } = await withPayment(deps)
+    const { client: quick } = await withPayment(deps)
+    aDayLater(deps)
+    let release: () => void = () => undefined
+    const held = new Promise<void>((resolve) => (release = resolve))
+    const slowed = interceptTable(deps, {
+      before: async (call) => {
+        if (!('query' in call)) return
+        if (call.query.index === 'by-paid' && call.query.partition.includes(slow.clientId)) await held
+      },
+    })
+
+    const answer = work(slowed, [{ client_id: slow.clientId }, { client_id: quick.clientId }])
+
+    await expect.poll(async () => (await settlementsOf(deps, quick)).length).toBe(1)
+    expect(await settlementsOf(deps, slow)).toStrictEqual([])
+    release()
+    expect(await answer).toStrictEqual({ batchItemFailures: [] })
+    for (const client of [slow, quick]) await expectBalanced(deps, client.clientId)
+  })
+})

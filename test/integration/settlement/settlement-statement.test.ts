@@ -1,0 +1,221 @@
+import { describe, expect, it } from 'vitest'
+import { minor } from '../../../shared/money.ts'
+import { markSettlementFailed, recreditSettlement } from '../../../shared/settlement/close-settlement.ts'
+import { settleClient } from '../../../shared/settlement/settle-client.ts'
+import { settlementStatement } from '../../../shared/settlement/settlement-statement.ts'
+import { paymentKey } from '../../../shared/table/keys.ts'
+import { update } from '../../../shared/table/step.ts'
+import { addMs, DAY_MS } from '../../../shared/time.ts'
+import { expectBalanced } from '../../support/expect-balanced.ts'
+import { aStoredClient } from '../../support/payment-builders.ts'
+import { aDayLater, aSettledClient, storeSucceeded, succeededPayment } from '../../support/settlement-builders.ts'
+import { type TestDeps, testDeps } from '../../support/test-deps.ts'
+
+const OPERATOR = 'sari@gateway.example'
+
+/** A settlement of payments of 10,000, 10,001, ... rupiah, a millisecond apart. */
+const settledPayments = async (deps: TestDeps, count: number) => {
+  const client = await aStoredClient(deps, { settlementFloorMinor: minor(0) })
+  const payments = Array.from({ length: count }, (_, index) =>
+    succeededPayment(client, { paidAt: addMs(deps.now(), index), notionalMinor: 10_000 + index }),
+  )
+  await storeSucceeded(deps, payments)
+  deps.clock.set(addMs(deps.now(), 2 * DAY_MS))
+  const [settlement] = (await settleClient(deps, client.clientId, { by: 'auto' })).settlements
+  if (!settlement) throw new Error('nothing was settled')
+  return { client, payments, settlement, settlementId: settlement.settlementId }
+}
+
+const statement = (
+  deps: TestDeps,
+  settlementId: string,
+  { cursor, format = 'json' }: { readonly cursor?: string; readonly format?: 'json' | 'csv' } = {},
+) => settlementStatement(deps, { settlementId, cursor, format })
+
+type Page = Awaited<ReturnType<typeof statement>>
+
+const allPages = async (deps: TestDeps, settlementId: string, format: 'json' | 'csv'): Promise<readonly Page[]> => {
+  const pages: Page[] = []
+  let cursor: string | null | undefined
+  do {
+    const page: Page = await statement(deps, settlementId, { format, ...(cursor && { cursor }) })
+    pages.push(page)
+    cursor = page.cursor
+  } while (cursor !== null)
+  return pages
+}
+
+const linesOf = (page: Page | undefined) => (page && 'payments' in page ? page.payments : [])
+const csvOf = (page: Page | undefined) => (page && 'csv' in page ? page.csv : '')
+
+const encoded = (content: unknown) => Buffer.from(JSON.stringify(content)).toString('base64url')
+
+describe('the statement of a settlement (design section 7)', () => {
+  it('shows each payment, the totals, and how much of it the provider has paid us', async () => {
+    const deps = testDeps()
+    const settledAt = addMs(deps.now(), 60_000)
+    const first = deps.now()
+    const { client, settlement } = await aSettledClient(deps, [
+      { providerSettledAt: settledAt, providerFeeMinor: 4_440 },
+    ])
+
+    const { settlement: shown, ...rest } = await statement(deps, settlement.settlementId)
+
+    expect(shown).toMatchObject({ id: settlement.settlementId, client_id: client.clientId, net_minor: 95_460 })
+    expect(rest).toStrictEqual({
+      totals: {
+        gross_minor: 100_000,
+        xendit_fees_minor: 4_440,
+        hexolus_markup_minor: 100,
+        net_minor: 95_460,
+        payment_count: 1,
+      },
+      provider_settled_minor: 95_560,
+      provider_unsettled_minor: 0,
+      payments: [
+        {
+          payment_id: expect.any(String),
+          paid_at: first,
+          gross_minor: 100_000,
+          xendit_fee_minor: 4_440,
+          hexolus_markup_minor: 100,
+          net_minor: 95_460,
+          fee_status: 'actual',
+          provider_settled_at: settledAt,
+        },
+      ],
+      cursor: null,
+    })
+    await expectBalanced(deps, client.clientId)
+  })
+
+  it('has the sums of the settlement and of what left pending, over all pages, in JSON and in CSV', async () => {
+    const deps = testDeps()
+    const { client, payments, settlement, settlementId } = await settledPayments(deps, 1_003)
+
+    const json = await allPages(deps, settlementId, 'json')
+    const csv = await allPages(deps, settlementId, 'csv')
+
+    const lines = json.flatMap(linesOf)
+    expect(json.map((page) => linesOf(page).length)).toStrictEqual([500, 500, 3])
+    expect(lines.map(({ payment_id }) => payment_id)).toStrictEqual(payments.map(({ paymentId }) => paymentId))
+    const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0)
+    const sums = {
+      grossMinor: sum(lines.map(({ gross_minor }) => gross_minor)),
+      providerFeesMinor: sum(lines.map(({ xendit_fee_minor }) => xendit_fee_minor)),
+      markupMinor: sum(lines.map(({ hexolus_markup_minor }) => hexolus_markup_minor)),
+      netMinor: sum(lines.map(({ net_minor }) => net_minor)),
+      paymentCount: lines.length,
+    }
+    expect(settlement).toMatchObject(sums)
+    expect(sums.grossMinor - sums.providerFeesMinor - sums.markupMinor).toBe(sums.netMinor)
+    expect(sum(payments.map(({ netMinor }) => netMinor))).toBe(sums.netMinor)
+
+    const [header, ...rows] = csv.map(csvOf).join('').trimEnd().split('\n')
+    expect(header).toBe(
+      'payment_id,paid_at,gross_minor,xendit_fee_minor,hexolus_markup_minor,net_minor,fee_status,provider_settled_at',
+    )
+    expect(rows).toStrictEqual(
+      lines.map((line) =>
+        Object.values(line)
+          .map((value) => value ?? '')
+          .join(','),
+      ),
+    )
+    await expectBalanced(deps, client.clientId)
+  })
+
+  it('says on its first page what the provider still owes us, and spares the pages behind it the counting', async () => {
+    const deps = testDeps()
+    const { settlementId } = await settledPayments(deps, 501)
+
+    const [first, second] = await allPages(deps, settlementId, 'json')
+
+    expect(first).toMatchObject({ provider_settled_minor: 0, provider_unsettled_minor: 501 * 6_000 + (500 * 501) / 2 })
+    expect(second).not.toHaveProperty('provider_settled_minor')
+    expect(second?.totals).toStrictEqual(first?.totals)
+  })
+
+  it('is the same for a failed settlement and for the one that replaces it', async () => {
+    const deps = testDeps()
+    const { client, settlementId } = await settledPayments(deps, 3)
+    const input = { settlementId, operator: OPERATOR, notes: 'account closed' }
+    await markSettlementFailed(deps, input)
+    await recreditSettlement(deps, input)
+    const [again] = (await settleClient(deps, client.clientId, { by: 'auto' })).settlements
+
+    const pages = [await statement(deps, settlementId), await statement(deps, again?.settlementId ?? '')]
+
+    expect(linesOf(pages[0])).toHaveLength(3)
+    expect(linesOf(pages[1])).toStrictEqual(linesOf(pages[0]))
+    expect(pages[1]?.totals).toStrictEqual(pages[0]?.totals)
+    await expectBalanced(deps, client.clientId)
+  })
+
+  const TAMPERED: readonly (readonly [string, Readonly<Record<string, unknown>>])[] = [
+    ['grossMinor', { notionalMinor: 10_001 }],
+    ['providerFeesMinor', { providerFeeMinor: 3_999 }],
+    ['markupMinor', { markupMinor: 11 }],
+    ['netMinor', { netMinor: 5_991 }],
+    ['grossMinor, providerFeesMinor, markupMinor, netMinor, paymentCount', { paidAt: '2026-11-19T00:00:00.000Z' }],
+  ]
+  it.each(TAMPERED)('is refused when the payments differ in %s, and says not to pay it out', async (what, set) => {
+    const deps = testDeps()
+    const { payments, settlementId } = await settledPayments(deps, 2)
+    const [payment] = payments
+    if (payment) await deps.table.write(update(paymentKey(payment.paymentId), { set }))
+
+    await expect(statement(deps, settlementId)).rejects.toMatchObject({
+      code: 'internal_error',
+      message: `the payments do not add up to this settlement: ${what}`,
+      actionHint: expect.stringContaining('Do not pay it out'),
+    })
+  })
+})
+
+describe("a statement's cursor", () => {
+  it('of another settlement is refused, of the same client or of another one', async () => {
+    const deps = testDeps()
+    const mine = await settledPayments(deps, 501)
+    const others = await settledPayments(testDeps(), 501)
+    await storeSucceeded(deps, [succeededPayment(mine.client, { paidAt: deps.now() })])
+    aDayLater(deps)
+    const [next] = (await settleClient(deps, mine.client.clientId, { by: 'auto' })).settlements
+    const cursor = (await statement(deps, mine.settlementId)).cursor ?? ''
+
+    for (const settlementId of [others.settlementId, next?.settlementId ?? '']) {
+      await expect(statement(deps, settlementId, { cursor })).rejects.toMatchObject({
+        code: 'validation',
+        fieldErrors: { cursor: ['must be the cursor of an earlier page of this statement'] },
+      })
+    }
+
+    expect(linesOf(await statement(deps, mine.settlementId, { cursor }))).toHaveLength(1)
+  })
+
+  type Settled = Awaited<ReturnType<typeof settledPayments>>
+  const position = ({ settlementId, payments }: Settled) => ({
+    settlement_id: settlementId,
+    paid_at: payments[0]?.paidAt,
+    payment_id: payments[0]?.paymentId,
+  })
+  const BAD: readonly (readonly [string, (settled: Settled) => string])[] = [
+    ['is no text of ours', () => 'abc'],
+    ['is empty', () => ''],
+    ['is JSON of another shape', () => encoded({ page: 2 })],
+    ['has a field more', (settled) => encoded({ ...position(settled), client_id: 'x' })],
+    ['has no payment id', (settled) => encoded({ ...position(settled), payment_id: 'x' })],
+    ['has no time', (settled) => encoded({ ...position(settled), paid_at: '2026-11-20' })],
+    ['lies before', (settled) => encoded({ ...position(settled), paid_at: addMs(settled.settlement.periodStart, -1) })],
+    ['lies at the end', (settled) => encoded({ ...position(settled), paid_at: settled.settlement.periodEnd })],
+  ]
+  it.each(BAD)('that %s is refused', async (_, cursorOf) => {
+    const deps = testDeps()
+    const settled = await settledPayments(deps, 1)
+
+    const refused = statement(deps, settled.settlementId, { cursor: cursorOf(settled) })
+
+    await expect(refused).rejects.toMatchObject({ code: 'validation', fieldErrors: { cursor: [expect.any(String)] } })
+    expect(linesOf(await statement(deps, settled.settlementId, { cursor: encoded(position(settled)) }))).toHaveLength(0)
+  })
+})

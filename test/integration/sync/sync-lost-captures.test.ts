@@ -1,0 +1,203 @@
+import { describe, expect, it } from 'vitest'
+import { minor } from '../../../shared/money.ts'
+import { cancelPayment } from '../../../shared/payment/news/cancel-payment.ts'
+import { checkDuePayment } from '../../../shared/payment/news/check-due-payment.ts'
+import { closePayment } from '../../../shared/payment/news/close-payment.ts'
+import type { Payment } from '../../../shared/payment/payment.ts'
+import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
+import { paymentIdOf } from '../../../shared/payment/provider-attempts.ts'
+import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
+import { syncProviderTransactions } from '../../../shared/sync/sync-provider-transactions.ts'
+import { expectBalanced } from '../../support/expect-balanced.ts'
+import { ledgerView } from '../../support/ledger-view.ts'
+import { aRequest, create } from '../../support/payment-builders.ts'
+import { NOT_SETTLED, referenceOfRequest, settledRow } from '../../support/provider-transactions.ts'
+import {
+  aSyncWorld,
+  creditedPayment,
+  findingAbout,
+  paidUpstream,
+  paymentOf,
+  rowNow,
+  type SyncWorld,
+} from '../../support/synced-payment.ts'
+import { testDeps } from '../../support/test-deps.ts'
+import { anUnheardAttempt } from '../../support/unheard-attempt.ts'
+
+/** A customer paid a request whose answer has not come: the payment is still being created, under a lease. */
+const paidWhileCreating = async ({ deps, client }: SyncWorld) => {
+  const upstream = testDeps().provider
+  const answer = Promise.withResolvers<void>()
+  deps.provider.script('createRequest', async (input, timeoutMs) => {
+    const created = await upstream.createRequest(input, timeoutMs)
+    await answer.promise
+    return created
+  })
+  for (const name of ['getRequest', 'getPayment', 'cancelRequest'] as const) deps.provider.script(name, upstream[name])
+  const creating = create(deps, client, aRequest(), 'key-1')
+  await expect.poll(() => upstream.requests.size).toBe(1)
+  const [[paymentRequestId, { reference }] = ['', { reference: '' }]] = upstream.requests
+  return { creating, answer, reference, providerPaymentId: upstream.pay(paymentRequestId) }
+}
+
+describe('sync: a capture whose callback was lost (design section 4, Sync)', () => {
+  it('credits a pending payment, with its fee, in one run', async () => {
+    const { deps, client, rows } = await aSyncWorld()
+    const paid = await paidUpstream(deps, client)
+    rows.push(rowNow(deps, paid))
+
+    await syncProviderTransactions(deps)
+
+    const payment = await paymentOf(deps, paid)
+    expect(payment).toMatchObject({ status: 'succeeded', feeStatus: 'actual', netMinor: 95_460 })
+    expect(payment.transitions.at(-1)).toMatchObject({ status: 'succeeded', source: 'sync' })
+    expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 95_460, succeeded: 1 })
+    await expectBalanced(deps, client.clientId)
+  })
+
+  it('credits it once when 20 runs find it at the same time, in two rows', async () => {
+    const { deps, client, rows } = await aSyncWorld()
+    const paid = await paidUpstream(deps, client)
+    rows.push(rowNow(deps, paid), rowNow(deps, paid))
+
+    await Promise.all(Array.from({ length: 20 }, () => syncProviderTransactions(deps)))
+
+    expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 95_460, succeeded: 1 })
+    await expectBalanced(deps, client.clientId)
+  })
+
+  it('credits it with the estimate when the provider has not settled yet', async () => {
+    const { deps, client, rows } = await aSyncWorld()
+    const paid = await paidUpstream(deps, client)
+    rows.push(rowNow(deps, paid, NOT_SETTLED))
+
+    await syncProviderTransactions(deps)
+
+    expect(await paymentOf(deps, paid)).toMatchObject({ status: 'succeeded', feeStatus: 'estimated', netMinor: 95_900 })
+    expect(await findingAbout(deps, paid.payment.paymentId, 'transaction_unexplained')).toBeUndefined()
+  })
+
+  it.each(['failed', 'expired', 'cancelled'] as const)(
+    'holds it, with an alert, when the payment is %s',
+    async (status) => {
+      const { deps, client, rows } = await aSyncWorld()
+      const paid = await paidUpstream(deps, client)
+      await closePayment(deps, paid.payment, status, 'due_work')
+      rows.push(rowNow(deps, paid))
+
+      await syncProviderTransactions(deps)
+      deps.clock.advance(3_600)
+      await syncProviderTransactions(deps)
+
+      expect(await paymentOf(deps, paid)).toMatchObject({ status })
+      expect(await findSuspense(deps, paid.providerPaymentId)).toMatchObject({
+        kind: 'money',
+        cause: 'payment_not_pending',
+        amountMinor: 100_000,
+        paymentId: paid.payment.paymentId,
+      })
+      expect(deps.published.map(({ kind }) => kind)).toStrictEqual(['suspense.money'])
+      expect(deps.provider.countOf('getPayment')).toBe(1)
+      await expectBalanced(deps, client.clientId)
+    },
+  )
+
+  it('holds money that came after the client cancelled', async () => {
+    const { deps, client, rows } = await aSyncWorld()
+    const { payment } = await create(deps, client)
+    const reference = referenceOfRequest(deps, payment.paymentRequestId)
+    await cancelPayment(deps, { clientId: client.clientId, id: payment.paymentId })
+    const providerPaymentId = deps.provider.pay(payment.paymentRequestId)
+    rows.push(rowNow(deps, { payment, providerPaymentId, reference }))
+
+    await syncProviderTransactions(deps)
+
+    expect(await findStoredPayment(deps, payment.paymentId)).toMatchObject({ status: 'cancelled' })
+    expect(await findSuspense(deps, providerPaymentId)).toMatchObject({ cause: 'payment_not_pending' })
+  })
+
+  it('holds a second capture of a payment that was credited with another one', async () => {
+    const { deps, client, rows } = await aSyncWorld()
+    const paid = await creditedPayment(deps, client)
+    const second = { ...paid, providerPaymentId: deps.provider.pay(paid.payment.paymentRequestId) }
+    rows.push(rowNow(deps, paid), rowNow(deps, second))
+
+    await syncProviderTransactions(deps)
+
+    expect(await findSuspense(deps, second.providerPaymentId)).toMatchObject({ cause: 'second_capture' })
+    expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 95_460, succeeded: 1 })
+    await expectBalanced(deps, client.clientId)
+  })
+
+  it('fails a payment that was paid with another amount, and holds the money', async () => {
+    const { deps, client, rows } = await aSyncWorld()
+    const { payment } = await create(deps, client)
+    const reference = referenceOfRequest(deps, payment.paymentRequestId)
+    const providerPaymentId = deps.provider.pay(payment.paymentRequestId, 90_000)
+    rows.push(rowNow(deps, { payment, providerPaymentId, reference }, { amountMinor: minor(90_000) }))
+
+    await syncProviderTransactions(deps)
+
+    expect(await findStoredPayment(deps, payment.paymentId)).toMatchObject({ status: 'failed' })
+    expect(await findSuspense(deps, providerPaymentId)).toMatchObject({ cause: 'wrong_amount', amountMinor: 90_000 })
+    await expectBalanced(deps, client.clientId)
+  })
+
+  it('remembers it while the payment is being created, and reconciles its fee in the next run', async () => {
+    const world = await aSyncWorld()
+    const { deps, client, rows } = world
+    const { creating, answer, reference, providerPaymentId } = await paidWhileCreating(world)
+    const row = settledRow({ providerPaymentId, reference }, deps.now())
+    rows.push(row)
+
+    const first = await syncProviderTransactions(deps)
+    answer.resolve()
+    const { payment } = await creating
+    await checkDuePayment(deps, { paymentId: payment.paymentId, dueAt: payment.dueAt ?? deps.now() })
+    deps.clock.advance(3_600)
+    const second = await syncProviderTransactions(deps)
+
+    expect(first).toMatchObject({ unanswered: 1, complete: true })
+    expect(second).toMatchObject({ unanswered: 0, complete: true })
+    expect(await findStoredPayment(deps, payment.paymentId)).toMatchObject({
+      status: 'succeeded',
+      feeStatus: 'actual',
+      providerSettledAt: row.settledAt,
+    })
+    expect(deps.published).toStrictEqual([])
+    await expectBalanced(deps, client.clientId)
+  })
+
+  it('credits it from the stored request when the attempt died under its lease', async () => {
+    const world = await aSyncWorld()
+    const { deps, client, rows } = world
+    const { creating, reference, providerPaymentId } = await paidWhileCreating(world)
+    void creating.catch(() => undefined)
+    deps.clock.advance(31)
+    rows.push(settledRow({ providerPaymentId, reference }, deps.now()))
+
+    await syncProviderTransactions(deps)
+
+    const paymentId = paymentIdOf(reference) as Payment['paymentId']
+    expect(await findStoredPayment(deps, paymentId)).toMatchObject({
+      status: 'succeeded',
+      creditedPaymentId: providerPaymentId,
+      feeStatus: 'actual',
+    })
+    expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 95_460, succeeded: 1 })
+    await expectBalanced(deps, client.clientId)
+  })
+
+  it('credits money that came on an attempt nobody heard of, and cancels the request shown', async () => {
+    const { deps, client, rows } = await aSyncWorld()
+    const { payment, upstream } = await anUnheardAttempt(deps, client)
+    const [[unseen, { reference }] = ['', { reference: '' }]] = upstream.requests
+    rows.push(rowNow(deps, { payment, reference, providerPaymentId: upstream.pay(unseen) }))
+
+    await syncProviderTransactions(deps)
+
+    expect(await findStoredPayment(deps, payment.paymentId)).toMatchObject({ status: 'succeeded', netMinor: 95_460 })
+    expect(upstream.requests.get(payment.paymentRequestId)?.status).toBe('cancelled')
+    await expectBalanced(deps, client.clientId)
+  })
+})

@@ -1,0 +1,131 @@
+import { describe, expect, it } from 'vitest'
+import { addMs, msBetween } from '../../../shared/time.ts'
+import { checkOverdueDelivery } from '../../../shared/webhook/delivery/check-overdue-delivery.ts'
+import type { Delivery } from '../../../shared/webhook/delivery/delivery.ts'
+import { checkDeliveryAlert } from '../../../shared/webhook/delivery/delivery-alert.ts'
+import { skipDelivery } from '../../../shared/webhook/delivery/delivery-store.ts'
+import { deliverNextMessage } from '../../support/deliver-messages.ts'
+import { testDeps } from '../../support/test-deps.ts'
+import { dueAtOf, rowOf, storedDelivery, storedEndpoint } from '../../support/webhook-builders.ts'
+
+const arrange = async (overrides: Partial<Delivery> = {}) => {
+  const deps = testDeps()
+  const endpoint = await storedEndpoint(deps)
+  return { deps, endpoint, delivery: await storedDelivery(deps, endpoint, overrides) }
+}
+
+describe('checkOverdueDelivery (due work)', () => {
+  it('sends the message of an attempt that is two minutes overdue, and a worker makes it', async () => {
+    const { deps, endpoint, delivery } = await arrange()
+    deps.clock.advance(119)
+    expect(await checkOverdueDelivery(deps, delivery.deliveryId)).toBe(false)
+    deps.clock.advance(1)
+
+    expect(await checkOverdueDelivery(deps, delivery.deliveryId)).toBe(true)
+
+    expect(deps.sent).toStrictEqual([
+      {
+        queue: 'webhooks',
+        message: {
+          body: { delivery_id: delivery.deliveryId, attempt: 1 },
+          delaySeconds: 0,
+          group: endpoint.endpointId,
+        },
+      },
+    ])
+    await deliverNextMessage(deps)
+    expect(await rowOf(deps, delivery)).toMatchObject({ status: 'succeeded' })
+  })
+
+  it('waits twice as long after each message sent in vain', async () => {
+    const { deps, delivery } = await arrange()
+    const minutes: number[] = []
+    for (let resent = 0; resent < 7; resent++) {
+      const { dueAt } = await rowOf(deps, delivery)
+      minutes.push(msBetween(deps.now(), dueAt ?? deps.now()) / 60_000)
+      deps.clock.set(dueAt ?? deps.now())
+      expect(await checkOverdueDelivery(deps, delivery.deliveryId)).toBe(true)
+    }
+
+    expect(minutes).toStrictEqual([2, 4, 8, 16, 32, 60, 60])
+    expect(deps.sent).toHaveLength(7)
+  })
+
+  it('is claimed by one of many at once', async () => {
+    const { deps, delivery } = await arrange()
+    deps.clock.advance(120)
+
+    await Promise.all(Array.from({ length: 5 }, () => checkOverdueDelivery(deps, delivery.deliveryId)))
+
+    expect(deps.sent).toHaveLength(1)
+  })
+
+  it('has nothing to do for what has ended or does not exist', async () => {
+    const { deps, delivery } = await arrange()
+    await skipDelivery(deps, delivery)
+    deps.clock.advance(3_600)
+
+    expect(await checkOverdueDelivery(deps, delivery.deliveryId)).toBe(false)
+    expect(await checkOverdueDelivery(deps, crypto.randomUUID() as Delivery['deliveryId'])).toBe(false)
+    expect(deps.sent).toStrictEqual([])
+  })
+
+  it('comes back later when the queue does not take the message', async () => {
+    const { deps, delivery } = await arrange()
+    deps.clock.advance(120)
+    const broken = { ...deps, queues: { send: async () => Promise.reject(new Error('no queue')) } }
+
+    await expect(checkOverdueDelivery(broken, delivery.deliveryId)).rejects.toThrow('no queue')
+
+    expect(await dueAtOf(deps, 'delivery', delivery.deliveryId)).toBe(addMs(deps.now(), 240_000))
+  })
+})
+
+describe('checkDeliveryAlert (due work)', () => {
+  /** A worker abandoned the delivery and died before its alert. */
+  const abandoned = async () => {
+    const past = addMs(testDeps().now(), -1_000)
+    const { deps, delivery } = await arrange({ attempts: 7, claimToken: 'dead', claimedUntil: past })
+    const silent = { ...deps, alerts: { publish: async () => Promise.reject(new Error('no topic')) } }
+    await silent.queues.send('webhooks', {
+      body: { delivery_id: delivery.deliveryId, attempt: 8 },
+      delaySeconds: 0,
+      group: '',
+    })
+    await deliverNextMessage(silent)
+    return { deps, silent, delivery }
+  }
+
+  it('publishes an alert that was owed for a minute, once', async () => {
+    const { deps, delivery } = await abandoned()
+    deps.clock.advance(59)
+    expect(await checkDeliveryAlert(deps, delivery.deliveryId)).toBe(false)
+    deps.clock.advance(1)
+
+    const done = await Promise.all([1, 2, 3].map(() => checkDeliveryAlert(deps, delivery.deliveryId)))
+
+    expect(done.filter(Boolean)).toHaveLength(1)
+    expect(deps.published).toMatchObject([{ kind: 'delivery.abandoned', subject: delivery.deliveryId }])
+    expect(await dueAtOf(deps, 'alert', delivery.deliveryId)).toBeUndefined()
+    expect(await checkDeliveryAlert(deps, delivery.deliveryId)).toBe(false)
+  })
+
+  it('tries again a minute later when the topic does not answer', async () => {
+    const { deps, silent, delivery } = await abandoned()
+    deps.clock.advance(60)
+
+    await expect(checkDeliveryAlert(silent, delivery.deliveryId)).rejects.toThrow('no topic')
+
+    expect(await dueAtOf(deps, 'alert', delivery.deliveryId)).toBe(addMs(deps.now(), 60_000))
+    deps.clock.advance(60)
+    expect(await checkDeliveryAlert(deps, delivery.deliveryId)).toBe(true)
+  })
+
+  it('has nothing to do for a delivery in progress', async () => {
+    const { deps, delivery } = await arrange()
+    deps.clock.advance(3_600)
+
+    expect(await checkDeliveryAlert(deps, delivery.deliveryId)).toBe(false)
+    expect(deps.published).toStrictEqual([])
+  })
+})

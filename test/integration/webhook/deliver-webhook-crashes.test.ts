@@ -1,0 +1,126 @@
+import { describe, expect, it } from 'vitest'
+import { addMs } from '../../../shared/time.ts'
+import { checkOverdueDelivery } from '../../../shared/webhook/delivery/check-overdue-delivery.ts'
+import { listAttempts } from '../../../shared/webhook/delivery/delivery-store.ts'
+import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
+import { codes, deliverNextMessage, dueDelivery, FAILED, gate, messageFor } from '../../support/deliver-messages.ts'
+import { testDeps } from '../../support/test-deps.ts'
+import { dueAtOf, rowOf } from '../../support/webhook-builders.ts'
+
+describe('deliver-webhook: workers that die or sleep', () => {
+  it('leaves a claim when it dies after the POST, which is dropped while live and counted as a failure after', async () => {
+    const { deps, delivery } = await dueDelivery()
+    deps.answerWebhooks(async () => {
+      throw new Error('the process died')
+    })
+    await expect(deliverWebhook(deps, messageFor(delivery))).rejects.toThrow('the process died')
+    const claimedAt = deps.now()
+
+    deps.clock.advance(29)
+    await deliverWebhook(deps, messageFor(delivery))
+    expect(await rowOf(deps, delivery)).toMatchObject({ attempts: 0, claimedUntil: addMs(claimedAt, 30_000) })
+    deps.clock.advance(1)
+    await deliverWebhook(deps, messageFor(delivery))
+
+    const nextAttemptAt = addMs(deps.now(), 60_000)
+    expect(await rowOf(deps, delivery)).toStrictEqual({
+      ...delivery,
+      attempts: 1,
+      nextAttemptAt,
+      dueAt: addMs(nextAttemptAt, 120_000),
+    })
+    expect(await listAttempts(deps, delivery.deliveryId)).toStrictEqual([
+      { number: 1, at: claimedAt, durationMs: 0, error: 'unknown' },
+    ])
+    expect(deps.webhooks).toHaveLength(1)
+    expect(deps.sent).toMatchObject([{ message: { body: { attempt: 2 }, delaySeconds: 60 } }])
+  })
+
+  it('makes eight POSTs in a round even when every worker dies after its own', async () => {
+    const { deps, delivery } = await dueDelivery()
+    deps.answerWebhooks(async () => {
+      throw new Error('the process died')
+    })
+
+    for (let tried = 0; tried < 40; tried++) {
+      await deliverWebhook(deps, messageFor(await rowOf(deps, delivery))).catch(() => {})
+      deps.clock.advance(3_900)
+    }
+
+    expect(deps.webhooks).toHaveLength(8)
+    expect(await rowOf(deps, delivery)).toMatchObject({ status: 'abandoned', attempts: 8 })
+    expect(deps.published).toHaveLength(1)
+  })
+
+  it('never overwrites a result when it wakes after its claim ran out', async () => {
+    const { deps, delivery } = await dueDelivery()
+    const sleeper = gate()
+    deps.answerWebhooks(async () => {
+      await sleeper.passed
+      return { ...FAILED, delivered: true, httpStatus: 200, error: undefined }
+    })
+    const late = deliverWebhook(deps, messageFor(delivery))
+    while ((await rowOf(deps, delivery)).claimToken === undefined) await deps.clock.sleep(0)
+    deps.clock.advance(31)
+    await deliverWebhook(deps, messageFor(delivery))
+    const recorded = await rowOf(deps, delivery)
+
+    sleeper.open()
+    await late
+
+    expect(await rowOf(deps, delivery)).toStrictEqual(recorded)
+    expect(await listAttempts(deps, delivery.deliveryId)).toMatchObject([{ number: 1, error: 'unknown' }])
+    expect(deps.sent).toHaveLength(1)
+    expect(deps.lines.at(-1)).toMatchObject({ code: 'delivery.dropped', fields: { reason: 'claim_lost' } })
+  })
+
+  it('records a claim that ran out once, whoever comes', async () => {
+    const past = addMs(testDeps().now(), -1_000)
+    const { deps, delivery } = await dueDelivery({}, { claimToken: 'dead', claimedUntil: past })
+
+    await Promise.all(Array.from({ length: 10 }, () => deliverWebhook(deps, messageFor(delivery))))
+
+    expect(await rowOf(deps, delivery)).toMatchObject({ attempts: 1, status: 'scheduled' })
+    expect(deps.sent).toHaveLength(1)
+    expect(deps.webhooks).toStrictEqual([])
+  })
+
+  it('abandons when the claim that ran out was the eighth', async () => {
+    const past = addMs(testDeps().now(), -1_000)
+    const { deps, delivery } = await dueDelivery({}, { attempts: 7, claimToken: 'dead', claimedUntil: past })
+
+    await deliverWebhook(deps, messageFor(delivery))
+
+    expect(await rowOf(deps, delivery)).toMatchObject({ status: 'abandoned', attempts: 8 })
+    expect(deps.published).toHaveLength(1)
+  })
+
+  it('has its next message sent by due work when it dies before sending it', async () => {
+    const { deps, delivery } = await dueDelivery()
+    deps.answerWebhooks(async () => FAILED)
+    const broken = { ...deps, queues: { send: async () => Promise.reject(new Error('no queue')) } }
+    await expect(deliverWebhook(broken, messageFor(delivery))).rejects.toThrow('no queue')
+
+    // The queue tries the old message again: the attempt is made, so nothing comes of it.
+    await deliverWebhook(deps, messageFor(delivery))
+    expect(deps.webhooks).toHaveLength(1)
+    deps.clock.advance(60 + 120)
+    expect(await checkOverdueDelivery(deps, delivery.deliveryId)).toBe(true)
+    await deliverNextMessage(deps)
+
+    expect(deps.webhooks).toHaveLength(2)
+    expect(await rowOf(deps, delivery)).toMatchObject({ attempts: 2, status: 'scheduled' })
+  })
+
+  it('leaves the alert to due work when the topic does not answer', async () => {
+    const { deps, delivery } = await dueDelivery({}, { attempts: 7 })
+    deps.answerWebhooks(async () => FAILED)
+    const broken = { ...deps, alerts: { publish: async () => Promise.reject(new Error('no topic')) } }
+
+    await deliverWebhook(broken, messageFor(delivery))
+
+    expect(await rowOf(deps, delivery)).toMatchObject({ status: 'abandoned', attempts: 8 })
+    expect(await dueAtOf(deps, 'alert', delivery.deliveryId)).toBe(addMs(deps.now(), 60_000))
+    expect(codes(deps)).toStrictEqual(['delivery.abandoned', 'alert.failed'])
+  })
+})

@@ -1,0 +1,139 @@
+import { describe, expect, it } from 'vitest'
+import { handler } from '../../../functions/queue/deliver-webhook.ts'
+import type { Delivery } from '../../../shared/webhook/delivery/delivery.ts'
+import { claimAttempt, listAttempts } from '../../../shared/webhook/delivery/delivery-store.ts'
+import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
+import { changeEndpoint, entombEndpoint } from '../../../shared/webhook/endpoint/endpoint-store.ts'
+import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
+import { codes, drainQueue, dueDelivery, FAILED, gate, messageFor } from '../../support/deliver-messages.ts'
+import { interceptTable } from '../../support/intercept-table.ts'
+import { testDeps } from '../../support/test-deps.ts'
+import { dueAtOf, rowOf } from '../../support/webhook-builders.ts'
+
+describe('deliver-webhook: messages that come twice, late or for nothing', () => {
+  it('makes one POST for twenty workers with the same message', async () => {
+    const { deps, delivery } = await dueDelivery()
+    const merchant = gate()
+    deps.answerWebhooks(async () => {
+      await merchant.passed
+      return FAILED
+    })
+
+    const workers = Array.from({ length: 20 }, () => deliverWebhook(deps, messageFor(delivery)))
+    await Promise.race(workers)
+    merchant.open()
+    await Promise.all(workers)
+
+    expect(deps.webhooks).toHaveLength(1)
+    expect(deps.sent).toHaveLength(1)
+    expect(await rowOf(deps, delivery)).toMatchObject({ status: 'scheduled', attempts: 1 })
+    expect(codes(deps).filter((code) => code === 'delivery.dropped')).toHaveLength(19)
+  })
+
+  it.each([
+    ['finished deliveries', { status: 'succeeded', nextAttemptAt: undefined, dueAt: undefined }, 1, 'finished'],
+    ['attempts that were made', { attempts: 2 }, 2, 'attempt_made'],
+  ] as const)('drops messages about %s', async (_case, overrides, attempt, reason) => {
+    const { deps, delivery } = await dueDelivery({}, overrides)
+
+    await deliverWebhook(deps, { deliveryId: delivery.deliveryId, attempt })
+
+    expect(deps.webhooks).toStrictEqual([])
+    expect(deps.sent).toStrictEqual([])
+    expect(deps.lines).toMatchObject([{ code: 'delivery.dropped', fields: { reason } }])
+  })
+
+  it('drops messages about deliveries that do not exist', async () => {
+    const deps = testDeps()
+
+    await deliverWebhook(deps, { deliveryId: crypto.randomUUID() as Delivery['deliveryId'], attempt: 1 })
+
+    expect(deps.lines).toMatchObject([{ code: 'delivery.dropped', fields: { reason: 'unknown_delivery' } }])
+  })
+
+  it('fails one bad message of a batch and works the others off', async () => {
+    const { deps, delivery } = await dueDelivery()
+    const records = [
+      { messageId: 'bad', body: '{"delivery_id":"x"}' },
+      { messageId: 'good', body: JSON.stringify({ delivery_id: delivery.deliveryId, attempt: 1 }) },
+    ]
+
+    const answer = await handler.withDeps(deps)({ Records: records } as never, {} as never)
+
+    expect(answer).toStrictEqual({ batchItemFailures: [{ itemIdentifier: 'bad' }] })
+    expect(await rowOf(deps, delivery)).toMatchObject({ status: 'succeeded' })
+  })
+})
+
+describe('deliver-webhook: endpoints and secrets that are not there', () => {
+  it.each([
+    ['disabled', (endpoint: Endpoint) => changeEndpoint(endpoint, { enabled: false })],
+    ['deleted', (endpoint: Endpoint) => entombEndpoint(endpoint, endpoint.createdAt)],
+  ])('skips the rest when the endpoint is %s between two attempts', async (_case, change) => {
+    const { deps, endpoint, delivery } = await dueDelivery()
+    deps.answerWebhooks(async () => FAILED)
+    await deliverWebhook(deps, messageFor(delivery))
+    await deps.table.transact({ endpoint: change(endpoint) })
+
+    await drainQueue(deps)
+
+    expect(deps.webhooks).toHaveLength(1)
+    expect(await rowOf(deps, delivery)).toMatchObject({ status: 'skipped', attempts: 1 })
+    expect(await dueAtOf(deps, 'delivery', delivery.deliveryId)).toBeUndefined()
+    expect(deps.published).toStrictEqual([])
+    expect(codes(deps).at(-1)).toBe('delivery.skipped')
+  })
+
+  it('skips a delivery whose endpoint is of another client', async () => {
+    const { deps, delivery } = await dueDelivery({}, { clientId: crypto.randomUUID() as Delivery['clientId'] })
+
+    await deliverWebhook(deps, messageFor(delivery))
+
+    expect(deps.webhooks).toStrictEqual([])
+    expect(await rowOf(deps, delivery)).toMatchObject({ status: 'skipped' })
+  })
+
+  it('does not skip what another worker claims meanwhile', async () => {
+    const now = testDeps().now()
+    const { deps, delivery } = await dueDelivery(
+      { enabled: false },
+      { status: 'scheduled', nextAttemptAt: now, dueAt: now },
+    )
+    const racing = interceptTable(deps, {
+      before: async ({ name }) => {
+        if (name === 'update') await claimAttempt(deps, delivery, { token: 'theirs', until: deps.now() })
+      },
+    })
+
+    await deliverWebhook(racing, messageFor(delivery))
+
+    expect(await rowOf(deps, delivery)).toMatchObject({ status: 'scheduled', claimToken: 'theirs' })
+    expect(deps.lines).toMatchObject([{ code: 'delivery.dropped', fields: { reason: 'claimed' } }])
+  })
+
+  it('counts an attempt without a POST when the secret is gone', async () => {
+    const { deps, endpoint, delivery } = await dueDelivery()
+    deps.secretValues.delete(endpoint.secretName)
+
+    await deliverWebhook(deps, messageFor(delivery))
+
+    expect(deps.webhooks).toStrictEqual([])
+    expect(await rowOf(deps, delivery)).toMatchObject({ status: 'scheduled', attempts: 1 })
+    expect(await listAttempts(deps, delivery.deliveryId)).toStrictEqual([
+      { number: 1, at: deps.now(), durationMs: 0, error: 'secret_missing' },
+    ])
+    expect(deps.sent).toHaveLength(1)
+  })
+
+  it('counts nothing and throws when the secret cannot be read, so that the queue tries again', async () => {
+    const { deps, delivery } = await dueDelivery()
+    const broken = { ...deps, secrets: { ...deps.secrets, get: async () => Promise.reject(new Error('throttled')) } }
+
+    await expect(deliverWebhook(broken, messageFor(delivery))).rejects.toThrow('throttled')
+
+    expect(await rowOf(deps, delivery)).toStrictEqual(delivery)
+    expect(deps.webhooks).toStrictEqual([])
+    await deliverWebhook(deps, messageFor(delivery))
+    expect(await rowOf(deps, delivery)).toMatchObject({ status: 'succeeded' })
+  })
+})

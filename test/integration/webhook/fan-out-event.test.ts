@@ -1,0 +1,153 @@
+import { marshall } from '@aws-sdk/util-dynamodb'
+import { describe, expect, it } from 'vitest'
+import { handler } from '../../../functions/stream/fan-out-events.ts'
+import { deliveryIdFor } from '../../../shared/ids.ts'
+import { toItem } from '../../../shared/table/attributes.ts'
+import { addMs } from '../../../shared/time.ts'
+import { fanOutEvent } from '../../../shared/webhook/delivery/fan-out-event.ts'
+import { changeEndpoint } from '../../../shared/webhook/endpoint/endpoint-store.ts'
+import { aClientId } from '../../support/client-builders.ts'
+import { deliveryOf, eventFor, isDue, statusesOf } from '../../support/fan-out-harness.ts'
+import { testDeps } from '../../support/test-deps.ts'
+import { dueAtOf, rowOf, storedDelivery, storedEndpoint, storedEvent } from '../../support/webhook-builders.ts'
+
+describe('fanOutEvent (spec 6)', () => {
+  it('makes a delivery with the event bytes, due at once, and takes the event off the due work', async () => {
+    const { deps, clientId, event, endpoints } = await eventFor({})
+
+    await fanOutEvent(deps, event)
+
+    const [endpoint] = endpoints
+    if (!endpoint) throw new Error('no endpoint')
+    const deliveryId = deliveryIdFor(event.eventId, endpoint.endpointId)
+    expect(await deliveryOf(deps, event, endpoint)).toStrictEqual({
+      deliveryId,
+      eventId: event.eventId,
+      eventType: 'payment.succeeded',
+      clientId,
+      endpointId: endpoint.endpointId,
+      url: endpoint.url,
+      status: 'scheduled',
+      attempts: 0,
+      roundStart: 0,
+      nextAttemptAt: deps.now(),
+      body: event.body,
+      createdAt: deps.now(),
+      firedAt: event.firedAt,
+      resends: 0,
+      dueAt: addMs(deps.now(), 120_000),
+    })
+    expect(deps.sent).toStrictEqual([
+      {
+        queue: 'webhooks',
+        message: { body: { delivery_id: deliveryId, attempt: 1 }, delaySeconds: 0, group: endpoint.endpointId },
+      },
+    ])
+    expect(await dueAtOf(deps, 'delivery', deliveryId)).toBe(addMs(deps.now(), 120_000))
+    expect(await isDue(deps, event)).toBe(false)
+  })
+
+  it('reaches exactly the endpoints that want the event', async () => {
+    const { deps, event, endpoints } = await eventFor(
+      { eventTypes: ['*'] },
+      { eventTypes: ['payment.succeeded'] },
+      { eventTypes: ['payment.failed', 'payment.succeeded'] },
+      { eventTypes: ['payment.failed', 'payment.expired'] },
+      { enabled: false },
+      { enabled: false, eventTypes: ['payment.expired'] },
+      { enabled: false, deletedAt: testDeps().now() },
+      { clientId: aClientId() },
+    )
+
+    await fanOutEvent(deps, event)
+
+    expect(await statusesOf(deps, event, endpoints)).toStrictEqual([
+      'scheduled',
+      'scheduled',
+      'scheduled',
+      undefined,
+      'skipped',
+      undefined,
+      undefined,
+      undefined,
+    ])
+    expect(deps.sent).toHaveLength(3)
+    expect(new Set(deps.sent.map(({ message }) => message.group)).size).toBe(3)
+    expect(deps.lines).toMatchObject([{ code: 'event.fanned_out', fields: { deliveries: 4 } }])
+  })
+
+  it('finds all endpoints of a client, more than one page of them', async () => {
+    const { deps, event, endpoints } = await eventFor(...Array.from({ length: 105 }, () => ({})))
+
+    await fanOutEvent(deps, event)
+
+    expect(new Set(await statusesOf(deps, event, endpoints))).toStrictEqual(new Set(['scheduled']))
+    expect(deps.sent).toHaveLength(105)
+  })
+
+  it('ends an event nobody wants, visibly', async () => {
+    const { deps, event } = await eventFor()
+
+    await fanOutEvent(deps, event)
+
+    expect(await isDue(deps, event)).toBe(false)
+    expect(deps.sent).toStrictEqual([])
+    expect(deps.lines).toMatchObject([{ level: 'info', code: 'event.fanned_out', fields: { deliveries: 0 } }])
+  })
+
+  it('makes one delivery per endpoint however often it runs at once', async () => {
+    const { deps, event, endpoints } = await eventFor({}, {})
+
+    await Promise.all(Array.from({ length: 10 }, () => fanOutEvent(deps, event)))
+
+    expect(await statusesOf(deps, event, endpoints)).toStrictEqual(['scheduled', 'scheduled'])
+    expect(new Set(deps.sent.map(({ message }) => JSON.stringify(message.body))).size).toBe(2)
+  })
+
+  it('leaves deliveries alone that are further along', async () => {
+    const deps = testDeps()
+    const endpoint = await storedEndpoint(deps)
+    const event = await storedEvent(deps, { clientId: endpoint.clientId })
+    const delivery = await storedDelivery(deps, endpoint, {
+      deliveryId: deliveryIdFor(event.eventId, endpoint.endpointId),
+      attempts: 2,
+    })
+
+    await fanOutEvent(deps, event)
+
+    expect(await rowOf(deps, delivery)).toStrictEqual(delivery)
+    expect(deps.sent).toStrictEqual([])
+  })
+
+  it('does not announce to an endpoint whose delivery was skipped before it was enabled', async () => {
+    const { deps, event, endpoints } = await eventFor({ enabled: false })
+    await fanOutEvent(deps, event)
+    const [endpoint] = endpoints
+    if (!endpoint) throw new Error('no endpoint')
+    await deps.table.transact({ endpoint: changeEndpoint(endpoint, { enabled: true }) })
+
+    await fanOutEvent(deps, event)
+
+    expect(await statusesOf(deps, event, endpoints)).toStrictEqual(['skipped'])
+    expect(deps.sent).toStrictEqual([])
+  })
+})
+
+describe('fan-out-events (the stream)', () => {
+  const recordOf = (sequence: string, image: object) => ({
+    dynamodb: { SequenceNumber: sequence, NewImage: marshall(toItem(image)) },
+  })
+
+  it('fans out the events of a batch, and hands it back from the first one that fails', async () => {
+    const { deps, clientId, endpoints } = await eventFor({})
+    const good = await storedEvent(deps, { clientId })
+    const behind = await storedEvent(deps, { clientId })
+    const records = [recordOf('1', good), recordOf('2', { ...good, type: 'unheard.of' }), recordOf('3', behind)]
+
+    const answer = await handler.withDeps(deps)({ Records: records } as never, {} as never)
+
+    expect(answer).toStrictEqual({ batchItemFailures: [{ itemIdentifier: '2' }] })
+    expect(await statusesOf(deps, good, endpoints)).toStrictEqual(['scheduled'])
+    expect(await statusesOf(deps, behind, endpoints)).toStrictEqual([undefined])
+  })
+})

@@ -1,0 +1,245 @@
+import { describe, expect, it } from 'vitest'
+import { handler } from '../../../functions/admin/list-deliveries.ts'
+import { deliveryIdFor } from '../../../shared/ids.ts'
+import type { Delivery } from '../../../shared/webhook/delivery/delivery.ts'
+import { skipDelivery } from '../../../shared/webhook/delivery/delivery-store.ts'
+import { deliveriesOfEvent } from '../../../shared/webhook/delivery/list-deliveries.ts'
+import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
+import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
+import { aClientId, registerClient } from '../../support/client-builders.ts'
+import { drainQueue, messageFor } from '../../support/deliver-messages.ts'
+import { interceptTable } from '../../support/intercept-table.ts'
+import { invokeAdmin } from '../../support/invoke-admin.ts'
+import { type TestDeps, testDeps } from '../../support/test-deps.ts'
+import { anEvent, storedDelivery, storedEndpoint } from '../../support/webhook-builders.ts'
+
+const list = (deps: TestDeps, payload: object) => invokeAdmin(handler, deps, payload)
+
+const arrange = async () => {
+  const deps = testDeps()
+  const { clientId } = await registerClient(deps)
+  return { deps, clientId }
+}
+
+const idsOf = ({ body }: { body: object }) =>
+  (Reflect.get(body, 'data') as { delivery_id: string }[]).map(({ delivery_id }) => delivery_id)
+
+/** Deliveries one second apart, newest first, of one endpoint after the other. */
+const deliveriesTo = async (deps: TestDeps, endpoints: readonly Endpoint[], count: number) => {
+  const deliveries: Delivery[] = []
+  for (let made = 0; made < count; made++) {
+    deps.clock.advance(1)
+    const endpoint = endpoints[made % endpoints.length]
+    if (endpoint) deliveries.unshift(await storedDelivery(deps, endpoint))
+  }
+  return deliveries
+}
+
+const ENDED = { nextAttemptAt: undefined, dueAt: undefined } as const
+
+describe('list-deliveries (design section 7)', () => {
+  it('shows a delivery with its attempts, oldest first', async () => {
+    const { deps, clientId } = await arrange()
+    const endpoint = await storedEndpoint(deps, { clientId })
+    const delivery = await storedDelivery(deps, endpoint)
+    const start = deps.now()
+    let tried = 0
+    deps.answerWebhooks(async () =>
+      ++tried < 2
+        ? { delivered: false, httpStatus: undefined, error: 'dns', responseBody: undefined, durationMs: 3 }
+        : { delivered: true, httpStatus: 200, error: undefined, responseBody: 'ok', durationMs: 12 },
+    )
+    await deliverWebhook(deps, messageFor(delivery))
+    await drainQueue(deps)
+
+    const answer = await list(deps, { client_id: clientId })
+
+    expect(answer).toStrictEqual({
+      status: 200,
+      body: {
+        data: [
+          {
+            delivery_id: delivery.deliveryId,
+            event_id: delivery.eventId,
+            event: 'payment.succeeded',
+            client_id: clientId,
+            endpoint_id: endpoint.endpointId,
+            url: endpoint.url,
+            status: 'succeeded',
+            next_attempt_at: null,
+            created_at: start,
+            attempts: [
+              { number: 1, at: start, duration_ms: 3, http_status: null, error: 'dns', response_body: null },
+              { number: 2, at: deps.now(), duration_ms: 12, http_status: 200, error: null, response_body: 'ok' },
+            ],
+          },
+        ],
+        pagination: { page: 1, per_page: 25 },
+      },
+    })
+  })
+
+  it('merges all endpoints of the client, deleted ones too, newest first and page by page', async () => {
+    const { deps, clientId } = await arrange()
+    const endpoints = [
+      await storedEndpoint(deps, { clientId }),
+      await storedEndpoint(deps, { clientId, enabled: true, deletedAt: deps.now() }),
+      await storedEndpoint(deps, { clientId }),
+    ]
+    const deliveries = (await deliveriesTo(deps, endpoints, 11)).map(({ deliveryId }) => deliveryId)
+
+    const pages = await Promise.all([1, 2, 3, 4].map((page) => list(deps, { client_id: clientId, page, per_page: 4 })))
+
+    expect(pages.map(idsOf)).toStrictEqual([deliveries.slice(0, 4), deliveries.slice(4, 8), deliveries.slice(8), []])
+  })
+
+  it('orders deliveries of the same moment by id, so that pages neither repeat nor miss one', async () => {
+    const { deps, clientId } = await arrange()
+    const endpoints = [await storedEndpoint(deps, { clientId }), await storedEndpoint(deps, { clientId })]
+    for (const endpoint of [...endpoints, ...endpoints, ...endpoints]) await storedDelivery(deps, endpoint)
+
+    const pages = await Promise.all([1, 2, 3].map((page) => list(deps, { client_id: clientId, page, per_page: 2 })))
+
+    const ids = pages.flatMap(idsOf)
+    expect(ids).toHaveLength(6)
+    expect(ids).toStrictEqual(ids.toSorted().toReversed())
+  })
+
+  it('filters by status, by endpoint and by both', async () => {
+    const { deps, clientId } = await arrange()
+    const first = await storedEndpoint(deps, { clientId })
+    const second = await storedEndpoint(deps, { clientId })
+    const abandoned = await storedDelivery(deps, first, { ...ENDED, status: 'abandoned', attempts: 8 })
+    deps.clock.advance(1)
+    const skipped = await storedDelivery(deps, second, { ...ENDED, status: 'skipped' })
+    deps.clock.advance(1)
+    const abandonedToo = await storedDelivery(deps, second, { ...ENDED, status: 'abandoned', attempts: 8 })
+
+    const byStatus = await list(deps, { client_id: clientId, status: 'abandoned' })
+    const byEndpoint = await list(deps, { client_id: clientId, endpoint_id: second.endpointId })
+    const byBoth = await list(deps, { client_id: clientId, endpoint_id: second.endpointId, status: 'abandoned' })
+    const none = await list(deps, { client_id: clientId, status: 'succeeded' })
+
+    expect(idsOf(byStatus)).toStrictEqual([abandonedToo.deliveryId, abandoned.deliveryId])
+    expect(idsOf(byEndpoint)).toStrictEqual([abandonedToo.deliveryId, skipped.deliveryId])
+    expect(idsOf(byBoth)).toStrictEqual([abandonedToo.deliveryId])
+    expect(idsOf(none)).toStrictEqual([])
+  })
+
+  it('leaves out a row whose status has moved on since the index was read', async () => {
+    const { deps, clientId } = await arrange()
+    const endpoint = await storedEndpoint(deps, { clientId })
+    const delivery = await storedDelivery(deps, endpoint)
+    const stale = interceptTable(deps, {
+      before: async ({ name }) => {
+        if (name === 'batchGet') await skipDelivery(deps, delivery)
+      },
+    })
+
+    const answer = await list(stale, { client_id: clientId, status: 'scheduled' })
+
+    expect(idsOf(answer)).toStrictEqual([])
+  })
+
+  it('finds the deliveries of an event at every endpoint, of test events too', async () => {
+    const { deps, clientId } = await arrange()
+    const endpoints = [await storedEndpoint(deps, { clientId }), await storedEndpoint(deps, { clientId })]
+    const { eventId } = anEvent(deps.now())
+    const ids = endpoints.map(({ endpointId }) => deliveryIdFor(eventId, endpointId))
+    for (const [at, endpoint] of endpoints.entries()) {
+      await storedDelivery(deps, endpoint, {
+        eventId,
+        deliveryId: ids[at] ?? deliveryIdFor(eventId, endpoint.endpointId),
+      })
+      await storedDelivery(deps, endpoint)
+    }
+
+    const answer = await list(deps, { client_id: clientId, event_id: eventId })
+    const second = await list(deps, { client_id: clientId, event_id: eventId, page: 2, per_page: 1 })
+
+    expect(idsOf(answer)).toStrictEqual(ids.toSorted().toReversed())
+    expect(idsOf(second)).toStrictEqual(ids.toSorted().slice(0, 1))
+    expect((await deliveriesOfEvent(deps, clientId, eventId)).map(({ delivery_id }) => delivery_id)).toStrictEqual(
+      ids.toSorted().toReversed(),
+    )
+  })
+
+  it('numbers attempts on through the rounds', async () => {
+    const { deps, clientId } = await arrange()
+    const endpoint = await storedEndpoint(deps, { clientId })
+    const delivery = await storedDelivery(deps, endpoint, { attempts: 98, roundStart: 98 })
+    deps.answerWebhooks(async () => ({
+      delivered: false,
+      httpStatus: 500,
+      error: 'http_status',
+      responseBody: '',
+      durationMs: 1,
+    }))
+    await deliverWebhook(deps, messageFor(delivery))
+    await drainQueue(deps)
+
+    const answer = await list(deps, { client_id: clientId })
+
+    const [shown] = Reflect.get(answer.body, 'data') as { attempts: { number: number }[] }[]
+    expect(shown?.attempts.map(({ number }) => number)).toStrictEqual([99, 100, 101, 102, 103, 104, 105, 106])
+  })
+})
+
+describe('list-deliveries: refusals', () => {
+  it('never shows another client a delivery, and answers as for what does not exist', async () => {
+    const { deps, clientId } = await arrange()
+    const theirs = await storedEndpoint(deps)
+    const delivery = await storedDelivery(deps, theirs)
+
+    const byEndpoint = await list(deps, { client_id: clientId, endpoint_id: theirs.endpointId })
+    const byAbsent = await list(deps, { client_id: clientId, endpoint_id: crypto.randomUUID() })
+    const byShape = await list(deps, { client_id: clientId, endpoint_id: 'x' })
+    const byEvent = await list(deps, { client_id: clientId, event_id: delivery.eventId })
+    const all = await list(deps, { client_id: clientId })
+
+    expect(byEndpoint).toStrictEqual({ status: 404, body: { message: 'endpoint not found', code: 'not_found' } })
+    expect(byAbsent).toStrictEqual(byEndpoint)
+    expect(byShape).toStrictEqual(byEndpoint)
+    expect(idsOf(byEvent)).toStrictEqual([])
+    expect(idsOf(all)).toStrictEqual([])
+  })
+
+  it.each([{}, { status: 'skipped' }, { event_id: crypto.randomUUID() }])(
+    'answers 404 for an unknown client: %j',
+    async (filter) => {
+      const answer = await list(testDeps(), { client_id: aClientId(), ...filter })
+
+      expect(answer).toStrictEqual({ status: 404, body: { message: 'client not found', code: 'not_found' } })
+    },
+  )
+
+  it.each([
+    ['an unknown status', { status: 'lost' }, 'status'],
+    ['an event id of a wrong shape', { event_id: 'x' }, 'event_id'],
+    ['an event and something else', { event_id: crypto.randomUUID(), status: 'skipped' }, 'body'],
+    ['a page of the wrong type', { page: '1' }, 'page'],
+    ['a page too far back', { page: 21, per_page: 100 }, 'page'],
+    ['an unknown field', { payment_id: 'x' }, 'payment_id'],
+  ])('refuses %s', async (_case, payload, field) => {
+    const { deps, clientId } = await arrange()
+
+    const answer = await list(deps, { client_id: clientId, ...payload })
+
+    expect(answer).toMatchObject({
+      status: 422,
+      body: { code: 'validation', field_errors: { [field]: expect.any(Array) }, action_hint: expect.any(String) },
+    })
+  })
+
+  it('names the last page that can be listed, and lists it', async () => {
+    const { deps, clientId } = await arrange()
+
+    const { body } = await list(deps, { client_id: clientId, page: 287, per_page: 7 })
+    const [, page = ''] = /^The last page is (\d+)\./.exec((body as { action_hint?: string }).action_hint ?? '') ?? []
+
+    expect(await list(deps, { client_id: clientId, page: Number(page), per_page: 7 })).toMatchObject({ status: 200 })
+    expect(await list(deps, { client_id: clientId, page: Number(page) + 1, per_page: 7 })).toMatchObject({
+      status: 422,
+    })
+  })
+})

@@ -1,0 +1,120 @@
+/**
+ * Goal: of two that find the same work, the one that comes second does nothing. Method: the other one does it all
+ * between the read and the claim of the one under test; nothing is left to how calls happen to interleave.
+ */
+import { describe, expect, it } from 'vitest'
+import { revokeApiKey } from '../../../shared/client/api-key-store.ts'
+import { listAudit } from '../../../shared/operator/audit-trail.ts'
+import { settleClient } from '../../../shared/settlement/settle-client.ts'
+import { listSettlements } from '../../../shared/settlement/settlement-store.ts'
+import { moveSyncCursor } from '../../../shared/sync/sync-cursor.ts'
+import { syncProviderTransactions } from '../../../shared/sync/sync-provider-transactions.ts'
+import { eventKey } from '../../../shared/table/keys.ts'
+import { addMs, HOUR_MS } from '../../../shared/time.ts'
+import { checkOverdueDelivery } from '../../../shared/webhook/delivery/check-overdue-delivery.ts'
+import { checkOverdueEvent } from '../../../shared/webhook/delivery/check-overdue-event.ts'
+import { checkDeliveryAlert } from '../../../shared/webhook/delivery/delivery-alert.ts'
+import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
+import { issueKey, registerClient } from '../../support/client-builders.ts'
+import { dueDelivery, messageFor } from '../../support/deliver-messages.ts'
+import { expectBalanced } from '../../support/expect-balanced.ts'
+import { eventFor } from '../../support/fan-out-harness.ts'
+import { beforeFirst } from '../../support/intercept-table.ts'
+import { memoryDeps } from '../../support/memory-table.ts'
+import { failedAndRecredited } from '../../support/settlement-builders.ts'
+import { type TestDeps, testDeps } from '../../support/test-deps.ts'
+
+describe('an overdue delivery that another run has claimed', () => {
+  it('gets one message', async () => {
+    const { deps, delivery } = await dueDelivery()
+    deps.clock.advance(120)
+    const late = beforeFirst(deps, 'update', () => checkOverdueDelivery(deps, delivery.deliveryId))
+
+    expect(await checkOverdueDelivery(late, delivery.deliveryId)).toBe(false)
+
+    expect(deps.sent).toHaveLength(1)
+  })
+})
+
+describe('an alert that another run has claimed', () => {
+  it('is published once', async () => {
+    const { deps, delivery } = await dueDelivery({}, { status: 'abandoned', attempts: 8, nextAttemptAt: undefined })
+    deps.clock.advance(120)
+    const late = beforeFirst(deps, 'update', () => checkDeliveryAlert(deps, delivery.deliveryId))
+
+    expect(await checkDeliveryAlert(late, delivery.deliveryId)).toBe(false)
+
+    expect(deps.published).toHaveLength(1)
+  })
+})
+
+describe('an overdue event that another run has claimed', () => {
+  it('is fanned out once', async () => {
+    const { deps, event } = await eventFor({})
+    deps.clock.advance(120)
+    const key = eventKey(event.paymentId, event.type)
+    const late = beforeFirst(deps, 'update', () => checkOverdueEvent(deps, key))
+
+    expect(await checkOverdueEvent(late, key)).toBe(false)
+
+    expect(deps.sent).toHaveLength(1)
+  })
+})
+
+describe('an attempt that another worker has claimed', () => {
+  it('is posted once, and recorded by the one that posted it', async () => {
+    const { deps, delivery } = await dueDelivery()
+    const late = beforeFirst(deps, 'update', () => deliverWebhook(deps, messageFor(delivery)))
+
+    await deliverWebhook(late, messageFor(delivery))
+
+    expect(deps.webhooks).toHaveLength(1)
+    expect(deps.lines.map(({ code }) => code)).toStrictEqual(['delivery.succeeded', 'delivery.dropped'])
+  })
+})
+
+describe('a recredited settlement that another sweep has recorded again', () => {
+  it('is recorded again once', async () => {
+    const deps = testDeps()
+    const { client, failed } = await failedAndRecredited(deps)
+    const sweep = (by: TestDeps) => settleClient(by, client.clientId, { by: 'auto' })
+    const late = beforeFirst(deps, 'transact', () => sweep(deps))
+
+    expect((await sweep(late)).settlements).toStrictEqual([])
+
+    const all = await listSettlements(deps, client.clientId, { page: 1, perPage: 100 })
+    expect(all.filter(({ replaces }) => replaces === failed.settlementId)).toHaveLength(1)
+    await expectBalanced(deps, client.clientId)
+  })
+})
+
+describe('a key that another operator has revoked', () => {
+  it('keeps the time of the first revocation, which alone is recorded', async () => {
+    const deps = testDeps()
+    const { clientId } = await registerClient(deps)
+    const { key } = await issueKey(deps, clientId)
+    const first = deps.now()
+    const late = beforeFirst(deps, 'transact', () =>
+      revokeApiKey(deps, { clientId, keyId: key.keyId, operator: 'ayu' }),
+    )
+
+    const answer = await revokeApiKey({ ...late, now: () => addMs(first, 5_000) }, { ...key, operator: 'budi' })
+
+    expect(answer.revokedAt).toBe(first)
+    const revocations = (await listAudit(deps, clientId)).filter(({ action }) => action === 'revoke-api-key')
+    expect(revocations.map(({ operator }) => operator)).toStrictEqual(['ayu'])
+  })
+})
+
+describe('a sync that another run has overtaken', () => {
+  it('stops reading and says that it is not complete', async () => {
+    const deps = memoryDeps()
+    const elsewhere = { position: addMs(deps.now(), -HOUR_MS) }
+    const late = beforeFirst(deps, 'update', () => moveSyncCursor(deps, undefined, elsewhere))
+
+    const summary = await syncProviderTransactions(late)
+
+    expect(summary).toMatchObject({ complete: false })
+    expect(deps.provider.countOf('listTransactions')).toBe(1)
+  })
+})

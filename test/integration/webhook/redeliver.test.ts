@@ -1,0 +1,166 @@
+import { describe, expect, it } from 'vitest'
+import { addMs } from '../../../shared/time.ts'
+import type { Delivery } from '../../../shared/webhook/delivery/delivery.ts'
+import { listAttempts, startRound } from '../../../shared/webhook/delivery/delivery-store.ts'
+import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
+import { changeEndpoint, entombEndpoint } from '../../../shared/webhook/endpoint/endpoint-store.ts'
+import { aClientId } from '../../support/client-builders.ts'
+import { drainQueue } from '../../support/deliver-messages.ts'
+import { interceptTable } from '../../support/intercept-table.ts'
+import { auditOf, OPERATOR } from '../../support/operator-actions.ts'
+import { ABANDONED, ENDED, redeliver } from '../../support/redeliver-harness.ts'
+import { testDeps } from '../../support/test-deps.ts'
+import { dueAtOf, rowOf, storedDelivery, storedEndpoint } from '../../support/webhook-builders.ts'
+
+const arrange = async (overrides: Partial<Delivery> = {}, endpointOverrides: Partial<Endpoint> = {}) => {
+  const deps = testDeps()
+  const endpoint = await storedEndpoint(deps, endpointOverrides)
+  const delivery = await storedDelivery(deps, endpoint, overrides)
+  const again = (payload: object = {}) =>
+    redeliver(deps, endpoint.clientId, { delivery_id: delivery.deliveryId, ...payload })
+  return { deps, endpoint, delivery, again }
+}
+
+describe('redeliver one delivery (design section 4)', () => {
+  it.each([
+    ['abandoned', ABANDONED],
+    ['skipped', { ...ENDED, status: 'skipped', attempts: 3 }],
+    ['succeeded', { ...ENDED, status: 'succeeded', attempts: 2 }],
+  ] as const)(
+    'starts a new round of eight on an %s one, with the same id, event and bytes',
+    async (status, overrides) => {
+      const { deps, delivery, again } = await arrange(overrides)
+      deps.answerWebhooks(async () => ({
+        delivered: false,
+        httpStatus: 500,
+        error: 'http_status',
+        responseBody: '',
+        durationMs: 1,
+      }))
+
+      const answer = await again()
+
+      expect(answer).toStrictEqual({ status: 200, body: { count: 1 } })
+      const { attempts } = delivery
+      expect(await rowOf(deps, delivery)).toStrictEqual({
+        ...delivery,
+        status: 'scheduled',
+        roundStart: attempts,
+        nextAttemptAt: deps.now(),
+        dueAt: addMs(deps.now(), 120_000),
+      })
+      expect(deps.sent).toMatchObject([{ message: { body: { attempt: attempts + 1 }, delaySeconds: 0 } }])
+      expect(await auditOf(deps, delivery.deliveryId)).toStrictEqual([
+        { operator: OPERATOR, action: 'redeliver', before: { status }, after: { status: 'scheduled' } },
+      ])
+      await drainQueue(deps)
+      expect(deps.webhooks).toHaveLength(8)
+      expect(new Set(deps.webhooks.map(({ body }) => body.toString('utf8')))).toStrictEqual(new Set([delivery.body]))
+      expect(await rowOf(deps, delivery)).toMatchObject({ status: 'abandoned', attempts: attempts + 8 })
+      expect(await listAttempts(deps, delivery.deliveryId)).toHaveLength(8)
+    },
+  )
+
+  it('publishes an alert that is still owed before the round takes its place', async () => {
+    const deps = testDeps()
+    const endpoint = await storedEndpoint(deps)
+    const delivery = await storedDelivery(deps, endpoint, { attempts: 7, claimToken: 'x', claimedUntil: deps.now() })
+    const silent = { ...deps, alerts: { publish: async () => Promise.reject(new Error('no topic')) } }
+    deps.sent.push({
+      queue: 'webhooks',
+      message: { body: { delivery_id: delivery.deliveryId, attempt: 8 }, delaySeconds: 0, group: '' },
+    })
+    await drainQueue(silent)
+    const payload = { delivery_id: delivery.deliveryId }
+
+    expect(await redeliver(silent, endpoint.clientId, payload)).toMatchObject({ status: 500 })
+    expect(await rowOf(deps, delivery)).toMatchObject({ status: 'abandoned' })
+    expect(await redeliver(deps, endpoint.clientId, payload)).toMatchObject({ status: 200 })
+
+    expect(deps.published).toHaveLength(1)
+    expect(await dueAtOf(deps, 'alert', delivery.deliveryId)).toBeUndefined()
+    expect(await dueAtOf(deps, 'delivery', delivery.deliveryId)).toBe(addMs(deps.now(), 120_000))
+  })
+
+  it('refuses while the delivery is in progress', async () => {
+    const { deps, delivery, again } = await arrange({ attempts: 2 })
+
+    expect(await again()).toMatchObject({
+      status: 422,
+      body: { message: 'the delivery is in progress', code: 'validation', action_hint: expect.any(String) },
+    })
+    expect(await rowOf(deps, delivery)).toStrictEqual(delivery)
+    expect(await auditOf(deps, delivery.deliveryId)).toStrictEqual([])
+  })
+
+  it('starts one round for two operators at once', async () => {
+    const { deps, delivery, again } = await arrange(ABANDONED)
+
+    const answers = await Promise.all([again(), again(), again()])
+
+    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toStrictEqual([200, 422, 422])
+    expect(deps.sent).toHaveLength(1)
+    expect(await auditOf(deps, delivery.deliveryId)).toHaveLength(1)
+  })
+
+  it('refuses when another round starts between its read and its write', async () => {
+    const { deps, endpoint, delivery } = await arrange(ABANDONED)
+    const racing = interceptTable(deps, {
+      before: async ({ name }) => {
+        if (name === 'transact') await deps.table.transact({ theirs: startRound(delivery, deps.now()) })
+      },
+    })
+
+    const answer = await redeliver(racing, endpoint.clientId, { delivery_id: delivery.deliveryId })
+
+    expect(answer).toMatchObject({ status: 422, body: { message: 'the delivery is in progress' } })
+    expect(deps.sent).toStrictEqual([])
+    expect(await auditOf(deps, delivery.deliveryId)).toStrictEqual([])
+  })
+
+  it.each([
+    ['disabled', (endpoint: Endpoint) => changeEndpoint(endpoint, { enabled: false }), 'the endpoint is disabled'],
+    ['deleted', (endpoint: Endpoint) => entombEndpoint(endpoint, endpoint.createdAt), 'the endpoint is deleted'],
+  ])('refuses for an endpoint that is %s, with a hint', async (_case, change, message) => {
+    const { deps, endpoint, delivery, again } = await arrange(ABANDONED)
+    await deps.table.transact({ endpoint: change(endpoint) })
+
+    expect(await again()).toMatchObject({ status: 422, body: { message, action_hint: expect.any(String) } })
+    expect(await rowOf(deps, delivery)).toMatchObject({ status: 'abandoned' })
+    expect(deps.sent).toStrictEqual([])
+  })
+
+  it('answers the same 404 for another client, an absent id and a wrong shape', async () => {
+    const { deps, endpoint, delivery } = await arrange(ABANDONED)
+    const { clientId } = endpoint
+
+    const answers = [
+      await redeliver(deps, aClientId(), { delivery_id: delivery.deliveryId }),
+      await redeliver(deps, clientId, { delivery_id: crypto.randomUUID() }),
+      await redeliver(deps, clientId, { delivery_id: 'x' }),
+    ]
+
+    const notFound = { status: 404, body: { message: 'delivery not found', code: 'not_found' } }
+    expect(answers).toStrictEqual([notFound, notFound, notFound])
+    expect(await rowOf(deps, delivery)).toMatchObject({ status: 'abandoned' })
+  })
+
+  it.each([
+    ['nothing to redeliver', {}, 'body'],
+    ['a time for one delivery', { delivery_id: crypto.randomUUID(), since: '2026-01-01T00:00:00Z' }, 'body'],
+    ['no time', { endpoint_id: crypto.randomUUID() }, 'body'],
+    ['a time that is none', { endpoint_id: crypto.randomUUID(), since: '2026-13-01T00:00:00Z' }, 'since'],
+    ['a time of another form', { endpoint_id: crypto.randomUUID(), since: 'yesterday' }, 'since'],
+    [
+      'deliveries in progress',
+      { endpoint_id: crypto.randomUUID(), since: '2026-01-01T00:00:00Z', status: 'scheduled' },
+      'status',
+    ],
+    ['one delivery and an endpoint', { delivery_id: crypto.randomUUID(), endpoint_id: crypto.randomUUID() }, 'body'],
+    ['no operator', { operator: undefined, delivery_id: crypto.randomUUID() }, 'operator'],
+  ])('refuses %s', async (_case, payload, field) => {
+    const answer = await redeliver(testDeps(), aClientId(), payload)
+
+    expect(answer).toMatchObject({ status: 422, body: { field_errors: { [field]: expect.any(Array) } } })
+  })
+})

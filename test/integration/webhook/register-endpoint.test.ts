@@ -1,0 +1,188 @@
+import { describe, expect, it } from 'vitest'
+import { handler as registerEndpoint } from '../../../functions/admin/register-endpoint.ts'
+import { listAllEndpoints } from '../../../shared/webhook/endpoint/endpoint-store.ts'
+import { interceptTable } from '../../support/intercept-table.ts'
+import { invokeAdmin } from '../../support/invoke-admin.ts'
+import { auditOf, notFoundReply, OPERATOR, withClient } from '../../support/operator-actions.ts'
+import { type TestDeps, testDeps } from '../../support/test-deps.ts'
+import { storedEndpoint } from '../../support/webhook-builders.ts'
+
+const URL_OF_MERCHANT = 'https://merchant.example/hooks'
+
+const register = (deps: TestDeps, clientId: string, payload: object = {}) =>
+  invokeAdmin(registerEndpoint, deps, {
+    operator: OPERATOR,
+    client_id: clientId,
+    url: URL_OF_MERCHANT,
+    event_types: ['*'],
+    ...payload,
+  })
+
+describe('register-endpoint (spec 2.4)', () => {
+  it('answers the endpoint with its secret, which is stored as a secret only', async () => {
+    const { deps, clientId } = await withClient()
+
+    const { status, body } = await register(deps, clientId, { event_types: ['payment.succeeded', 'payment.failed'] })
+
+    const { endpoint_id: endpointId, signing_secret: signingSecret, ...rest } = body as Record<string, string>
+    expect(status).toBe(200)
+    expect(rest).toStrictEqual({
+      client_id: clientId,
+      url: URL_OF_MERCHANT,
+      event_types: ['payment.succeeded', 'payment.failed'],
+      enabled: true,
+      created_at: deps.now(),
+    })
+    const secretName = `gateway/test/endpoint/${endpointId}`
+    expect(deps.secretValues).toStrictEqual(new Map([[secretName, signingSecret]]))
+    const [stored] = await listAllEndpoints(deps, clientId)
+    expect(stored).toStrictEqual({
+      endpointId,
+      clientId,
+      url: URL_OF_MERCHANT,
+      eventTypes: ['payment.succeeded', 'payment.failed'],
+      enabled: true,
+      secretName,
+      createdAt: deps.now(),
+    })
+    expect(await auditOf(deps, endpointId ?? '')).toStrictEqual([
+      {
+        operator: OPERATOR,
+        action: 'register-endpoint',
+        before: undefined,
+        after: { endpoint_id: endpointId, ...rest },
+      },
+    ])
+    expect(JSON.stringify(deps.lines)).not.toContain(signingSecret)
+  })
+
+  it('makes secrets that libraries decode: whsec_ and standard base64 of 32 bytes', async () => {
+    const { deps, clientId } = await withClient()
+    // Every one of base64's letters, and in base64url others for the last two of them.
+    const bytes = Buffer.from(Array.from({ length: 32 }, (_, at) => [0xfb, 0xff, 0xbf][at % 3] ?? 0))
+
+    const { body } = await register({ ...deps, randomBytes: () => bytes }, clientId)
+
+    const signingSecret: string = Reflect.get(body, 'signing_secret')
+    expect(signingSecret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
+    expect(signingSecret).toMatch(/\+.*\//)
+    expect(atob(signingSecret.slice('whsec_'.length))).toBe(bytes.toString('latin1'))
+  })
+
+  it('gives every endpoint a secret of its own, with the same URL too', async () => {
+    const { deps, clientId } = await withClient()
+
+    const first = await register(deps, clientId)
+    const second = await register(deps, clientId)
+
+    expect(first.body).not.toMatchObject({ signing_secret: Reflect.get(second.body, 'signing_secret') })
+    expect(await listAllEndpoints(deps, clientId)).toHaveLength(2)
+  })
+
+  it('never leaves an endpoint without a secret when it dies half-way', async () => {
+    const { deps, clientId } = await withClient()
+    const dying = interceptTable(deps, {
+      before: ({ name }) => {
+        if (name === 'transact') throw new Error('the process died')
+      },
+    })
+    const withoutSecrets = {
+      ...deps,
+      secrets: { ...deps.secrets, create: async () => Promise.reject(new Error('denied')) },
+    }
+
+    expect(await register(dying, clientId)).toMatchObject({ status: 500 })
+    expect(await register(withoutSecrets, clientId)).toMatchObject({ status: 500 })
+
+    expect(deps.secretValues.size).toBe(1)
+    expect(await listAllEndpoints(deps, clientId)).toStrictEqual([])
+  })
+
+  it.each([
+    ['an http URL', { url: 'http://merchant.example/' }, 'url', 'must be an https URL'],
+    ['a loopback address', { url: 'https://127.0.0.1/hooks' }, 'url', 'must name a host, not an address'],
+    ['localhost', { url: 'https://localhost/hooks' }, 'url', 'must name a host on the public internet'],
+    ['user info', { url: 'https://a:b@merchant.example/' }, 'url', 'must not carry user info'],
+    ['no URL', { url: 'merchant' }, 'url', 'must be a full URL'],
+    [
+      'a URL past 2,048 characters',
+      { url: `https://merchant.example/${'x'.repeat(2_048)}` },
+      'url',
+      'at most 2048 characters',
+    ],
+    ['no event types', { event_types: [] }, 'event_types', 'must name at least one event type'],
+    [
+      'an event type twice',
+      { event_types: ['payment.failed', 'payment.failed'] },
+      'event_types',
+      'must not name an event type twice',
+    ],
+    [
+      'all and some',
+      { event_types: ['*', 'payment.failed'] },
+      'event_types',
+      'must be ["*"] alone, or a list of names',
+    ],
+  ])('refuses %s with a reason and a hint', async (_case, payload, field, reason) => {
+    const { deps, clientId } = await withClient()
+
+    const { status, body } = await register(deps, clientId, payload)
+
+    expect({ status, body }).toMatchObject({
+      status: 422,
+      body: { message: `${field}: ${reason}`, code: 'validation', field_errors: { [field]: [reason] } },
+    })
+    expect(Reflect.get(body, 'action_hint')).toEqual(expect.any(String))
+    expect(deps.secretValues.size).toBe(0)
+    expect(await listAllEndpoints(deps, clientId)).toStrictEqual([])
+  })
+
+  it.each([
+    ['an unknown event type', { event_types: ['payment.cancelled'] }, 'event_types.0'],
+    ['a field it does not know', { secret: 'x' }, 'secret'],
+    ['no operator', { operator: undefined }, 'operator'],
+  ])('refuses %s', async (_case, payload, field) => {
+    const { deps, clientId } = await withClient()
+
+    const answer = await register(deps, clientId, payload)
+
+    expect(answer).toMatchObject({ status: 422, body: { field_errors: { [field]: expect.any(Array) } } })
+  })
+
+  it('refuses a name that leads to a private address', async () => {
+    const { deps, clientId } = await withClient({ resolveHost: async () => [{ address: '10.1.2.3', family: 4 }] })
+
+    expect(await register(deps, clientId)).toMatchObject({
+      status: 422,
+      body: { field_errors: { url: ['resolves to a private or special address'] } },
+    })
+  })
+
+  it('accepts loopback in stage local only', async () => {
+    const url = 'http://127.0.0.1:3003/hooks'
+    const { deps, clientId } = await withClient()
+    const local = { ...deps, stage: { ...deps.stage, allowLoopbackWebhooks: true } }
+
+    expect(await register(deps, clientId, { url })).toMatchObject({ status: 422 })
+    expect(await register(local, clientId, { url })).toMatchObject({ status: 200, body: { url } })
+  })
+
+  it.each([crypto.randomUUID(), 'no-uuid', ''])('answers 404 for an unknown client: %j', async (clientId) => {
+    const deps = testDeps()
+
+    expect(await register(deps, clientId)).toStrictEqual(notFoundReply('client'))
+    expect(deps.secretValues.size).toBe(0)
+  })
+
+  it('stops at fifty endpoints in use, and counts no deleted ones', async () => {
+    const { deps, clientId } = await withClient()
+    for (let made = 0; made < 49; made++) await storedEndpoint(deps, { clientId })
+    await storedEndpoint(deps, { clientId, enabled: false, deletedAt: deps.now() })
+    expect(await register(deps, clientId)).toMatchObject({ status: 200 })
+
+    expect(await register(deps, clientId)).toMatchObject({
+      status: 422,
+      body: { message: 'a client has at most 50 endpoints', action_hint: 'Delete one that is not used.' },
+    })
+  })
+})

@@ -1,0 +1,101 @@
+import type { Socket } from 'node:net'
+import { describe, expect, it } from 'vitest'
+import { boundedConnection } from '../../../shared/webhook/send/bounded-connection.ts'
+import { selfSignedCertificate, startTcpServer, startTlsServer } from '../../support/https-servers.ts'
+import { failure, PATIENT, send, sendTrusting } from '../../support/webhook-sender-probe.ts'
+
+/*
+ * Endpoints that send without end, on real sockets. Their attempts are given two minutes: one that ends within a test
+ * was ended by what it had read, and by no clock.
+ */
+
+const LIMIT = 65_536
+
+/** An informational answer of so many bytes. */
+const hint = (bytes: number) => {
+  const [head, tail] = ['HTTP/1.1 103 Early Hints\r\nX: ', '\r\n\r\n']
+  return head + 'x'.repeat(bytes - head.length - tail.length) + tail
+}
+const OK = 'HTTP/1.1 200 OK\r\n\r\n'
+
+/** Sends it for as long as the other side takes it. */
+const floodWith = (text: string) => (socket: Socket) => {
+  const flood = () => {
+    while (!socket.destroyed && socket.write(text.repeat(100)));
+  }
+  socket.once('data', flood)
+  socket.on('drain', flood)
+}
+
+const afterRequest = (text: string) => startTcpServer((socket) => socket.once('data', () => socket.write(text)))
+
+describe('httpsWebhookSender: what an endpoint may send before its body', () => {
+  it.each([
+    ['103 answers', hint(40)],
+    ['large 103 answers', hint(20_000)],
+    ['empty lines', '\r\n'],
+  ])('ends at an endpoint that sends endless %s', async (_case, text) => {
+    const port = await startTcpServer(floodWith(text))
+
+    expect(await send(`http://127.0.0.1:${port}/`, PATIENT)).toStrictEqual(failure('connection'))
+  })
+
+  it('ends at an endpoint that sends endless 103 answers over TLS', async () => {
+    const certificate = selfSignedCertificate('localhost')
+    const port = await startTlsServer(certificate, floodWith(hint(20_000)))
+
+    expect(await sendTrusting(certificate, [`https://localhost:${port}/`])).toStrictEqual([
+      { delivered: false, error: 'connection', durationMs: 0 },
+    ])
+  })
+
+  it.each([
+    ['the eleventh informational answer', hint(40).repeat(11)],
+    ['64 KB of informational answers', hint(LIMIT / 8).repeat(8)],
+    ['64 KB of headers', OK.slice(0, -2).padEnd(LIMIT, 'X')],
+  ])('ends at %s, whatever would come after', async (_case, text) => {
+    const port = await afterRequest(text)
+
+    expect(await send(`http://127.0.0.1:${port}/`, PATIENT)).toStrictEqual(failure('connection'))
+  })
+
+  it.each([
+    ['ten informational answers', hint(40).repeat(10) + OK],
+    ['informational answers just below 64 KB', hint((LIMIT - OK.length) / 7).repeat(7) + OK],
+    ['headers just below 64 KB', `${OK.slice(0, -2)}X: ${'x'.repeat(LIMIT - OK.length - 5)}\r\n\r\n`],
+  ])('takes a 2xx after %s as delivered', async (_case, text) => {
+    const port = await afterRequest(text)
+
+    expect(await send(`http://127.0.0.1:${port}/`, { ...PATIENT, bodyGraceMs: 100 })).toMatchObject({
+      delivered: true,
+      httpStatus: 200,
+    })
+  })
+
+  it('takes a 2xx as delivered whose body reaches the 64 KB, with what has come', async () => {
+    const port = await afterRequest(`${hint(LIMIT - OK.length - 6)}${OK}partly, and more that is not read`)
+
+    expect(await send(`http://127.0.0.1:${port}/`, PATIENT)).toMatchObject({ delivered: true, responseBody: 'partly' })
+  })
+})
+
+describe('boundedConnection', () => {
+  it('reads so many bytes from the socket and then closes it', async () => {
+    const closed = Promise.withResolvers<void>()
+    const port = await startTcpServer((socket) => {
+      floodWith('0123456789')(socket)
+      socket.on('close', () => closed.resolve())
+    })
+    const lookup = () => {
+      throw new Error('an address needs no lookup')
+    }
+    const { stream } = boundedConnection(new URL(`http://127.0.0.1:${port}/`), { lookup, maxBytes: LIMIT })
+    stream.write('hello')
+
+    let bytes = 0
+    for await (const chunk of stream) bytes += chunk.length
+    await closed.promise
+
+    expect(bytes).toBe(LIMIT)
+  })
+})

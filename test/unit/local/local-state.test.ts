@@ -1,0 +1,247 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { appendFileSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import { PublishCommand } from '@aws-sdk/client-sns'
+import { SendMessageCommand } from '@aws-sdk/client-sqs'
+import * as v from 'valibot'
+import { describe, expect, inject, it } from 'vitest'
+import { startAlertInbox } from '../../../infra/local/emulators/alert-inbox.ts'
+import { createTable } from '../../../infra/local/emulators/create-table.ts'
+import { localAws } from '../../../infra/local/emulators/dynamodb-local.ts'
+import { localSecrets } from '../../../infra/local/emulators/local-secrets.ts'
+import { startQueueEmulator } from '../../../infra/local/emulators/queue-emulator.ts'
+import { localQueues } from '../../../infra/local/functions/local-queues.ts'
+import { openDataDirectory } from '../../../infra/local/process/data-directory.ts'
+import { readJsonFile, writeJsonFile } from '../../../infra/local/process/json-file.ts'
+import { startKeptProcess } from '../../../infra/local/process/kept-process.ts'
+import { startLocalClock } from '../../../infra/local/process/local-clock.ts'
+import { commandOf, runningProcess, writeProcessRecord } from '../../../infra/local/process/process-record.ts'
+import { startQueuePoller } from '../../../infra/local/triggers/queue-poller.ts'
+import { eventually } from '../../support/eventually.ts'
+import { tempDirectory } from '../../support/temp-directory.ts'
+
+describe('a JSON file of the data directory', () => {
+  it('comes back as it was written, readable by its owner only', () => {
+    const path = join(tempDirectory(), 'deep', 'file.json')
+
+    writeJsonFile(path, { a: 1 })
+
+    expect(readJsonFile(path, v.object({ a: v.number() }))).toStrictEqual({ a: 1 })
+    expect(statSync(path).mode & 0o777).toBe(0o600)
+  })
+
+  it('is undefined when absent, and an error without its content when it does not fit', () => {
+    const path = join(tempDirectory(), 'file.json')
+    const absent = readJsonFile(path, v.unknown())
+    writeFileSync(path, '{"secret": 1')
+
+    expect(absent).toBeUndefined()
+    expect(() => readJsonFile(path, v.object({}))).toThrow(/^(?!.*secret).*file\.json cannot be read/)
+  })
+})
+
+describe('local secrets', () => {
+  it('outlive the process', async () => {
+    const file = join(tempDirectory(), 'secrets.json')
+    const before = localSecrets(file)
+    await before.create('a', '1')
+    await before.create('b', '2')
+    await before.remove('b')
+
+    const after = localSecrets(file)
+
+    expect([await after.get('a'), await after.get('b')]).toStrictEqual(['1', undefined])
+  })
+
+  it('refuse a second secret of the same name, and forgive removing an absent one', async () => {
+    const secrets = localSecrets()
+    await secrets.create('a', '1')
+
+    await expect(secrets.create('a', '2')).rejects.toThrow('exists already')
+    await secrets.remove('b')
+
+    expect(await secrets.get('a')).toBe('1')
+  })
+})
+
+describe('queues of a data directory', () => {
+  it('keep their messages over a restart, also those that were held, which come at their time', async () => {
+    const directory = tempDirectory()
+    const clock = startLocalClock()
+    const invoked: string[] = []
+    const open = async () => {
+      const emulator = await startQueueEmulator(directory)
+      const queueUrl = await emulator.queue('webhooks', { maxReceives: 5 })
+      const poller = startQueuePoller({
+        sqs: emulator.sqs,
+        queueUrl,
+        clock,
+        invoke: async (event) => void invoked.push(...event.Records.map(({ body }) => body)),
+        limits: { total: 10, perGroup: 10 },
+        retryAfterMs: 1_000,
+      })
+      return { emulator, queueUrl, poller }
+    }
+    const first = await open()
+    const queues = localQueues(first.emulator.sqs, { webhooks: first.queueUrl, settlements: first.queueUrl }, clock)
+    await queues.send('webhooks', { body: { n: 1 }, delaySeconds: 600, group: 'g' })
+    await eventually(() => expect(first.poller.held()).toBe(1))
+    await first.poller.close()
+    await first.emulator.close()
+
+    const second = await open()
+    await eventually(() => expect(second.poller.held()).toBe(1))
+    const early = [...invoked]
+    clock.advance(600)
+    await eventually(() => expect(invoked).toStrictEqual(['{"n":1}']))
+    await second.poller.close()
+    await second.emulator.close()
+
+    expect(early).toStrictEqual([])
+  })
+})
+
+describe('the operators’ alerts', () => {
+  const clock = { nowMs: () => Date.UTC(2026, 10, 20, 4, 0, 0) }
+  const alert = { kind: 'delivery.abandoned', subject: 'a subject', message: 'a message' }
+
+  it('arrive from the topic with the time of the one clock, and outlive the process', async () => {
+    const file = join(tempDirectory(), 'alerts.jsonl')
+    const emulator = await startQueueEmulator()
+    const queueUrl = await emulator.queue('operator')
+    const TopicArn = await emulator.topicInto('alerts', queueUrl)
+    const before = startAlertInbox({ sqs: emulator.sqs, queueUrl, clock, file })
+
+    await emulator.sns.send(new PublishCommand({ TopicArn, Subject: 's', Message: JSON.stringify(alert) }))
+
+    const expected = [{ at: '2026-11-20T04:00:00.000Z', ...alert }]
+    await eventually(() => expect(before.alerts()).toStrictEqual(expected))
+    await before.close()
+    const after = startAlertInbox({ sqs: emulator.sqs, queueUrl, clock, file })
+    expect(after.alerts()).toStrictEqual(expected)
+    await after.close()
+    await emulator.close()
+  })
+
+  it('are taken once after a crash between file and queue, and a line cut by a crash is dropped', async () => {
+    const file = join(tempDirectory(), 'alerts.jsonl')
+    const emulator = await startQueueEmulator()
+    const queueUrl = await emulator.queue('operator')
+    const sent = await emulator.sqs.send(
+      new SendMessageCommand({ QueueUrl: queueUrl, MessageBody: JSON.stringify(alert) }),
+    )
+    const kept = { id: sent.MessageId, at: '2026-11-20T03:00:00.000Z', ...alert }
+    appendFileSync(file, `${JSON.stringify(kept)}\n{"id":"cut`)
+
+    const inbox = startAlertInbox({ sqs: emulator.sqs, queueUrl, clock, file })
+    await emulator.sqs.send(new SendMessageCommand({ QueueUrl: queueUrl, MessageBody: 'no alert' }))
+
+    await eventually(() =>
+      expect(inbox.alerts()).toStrictEqual([
+        { at: '2026-11-20T03:00:00.000Z', ...alert },
+        { at: '2026-11-20T04:00:00.000Z', kind: 'unreadable', subject: '', message: 'no alert' },
+      ]),
+    )
+    expect(readFileSync(file, 'utf8').split('\n')).toHaveLength(3)
+    await inbox.close()
+    await emulator.close()
+  })
+})
+
+describe('a program that may not outlive us', () => {
+  it('is ended by closing it', async () => {
+    const kept = await startKeptProcess({ program: 'sleep', args: ['100'] })
+    // Its id is known a moment before it has become the program: until then it is still the shell that starts it.
+    await expect.poll(() => commandOf(kept.pid)).toContain('sleep 100')
+
+    await kept.close()
+
+    expect(commandOf(kept.pid)).toBeUndefined()
+  })
+
+  it('tells its last words and leaves no watcher behind when it ends by itself', async () => {
+    const kept = await startKeptProcess({ program: 'sh', args: ['-c', 'echo help >&2; exit 3'] })
+
+    const lastWords = await kept.exited
+
+    expect([lastWords, kept.hasExited()]).toStrictEqual(['help\n', true])
+    await kept.close()
+  })
+
+  it('runs the further command of its end', async () => {
+    const marker = join(tempDirectory(), 'ended')
+    const kept = await startKeptProcess({ program: 'sleep', args: ['100'], alsoOnEnd: `echo gone > '${marker}'` })
+
+    await kept.close()
+
+    expect(readFileSync(marker, 'utf8')).toBe('gone\n')
+  })
+})
+
+describe('a data directory', () => {
+  it('is refused while a living gateway has it, and free again when that one is gone', async () => {
+    const path = tempDirectory()
+    const first = await openDataDirectory(path)
+
+    await expect(openDataDirectory(path)).rejects.toThrow(`is in use by another gateway (process ${process.pid})`)
+    first.close()
+    const second = await openDataDirectory(path)
+
+    second.close()
+  })
+
+  it('is free when the pid of a dead gateway belongs to another program now', async () => {
+    const path = tempDirectory()
+    writeProcessRecord(join(path, 'gateway.pid'), { pid: process.pid, command: 'node infra/local/main.ts' })
+
+    const opened = await openDataDirectory(path)
+
+    opened.close()
+  })
+
+  it('ends the DynamoDB Local a killed gateway left, and no other program', async () => {
+    const path = tempDirectory()
+    const orphan = spawn('sh', ['-c', 'sleep 100; true', 'DynamoDBLocal.jar'], { stdio: 'ignore' })
+    const innocent = spawn('sleep', ['100'], { stdio: 'ignore' })
+    await eventually(() => expect(commandOf(orphan.pid ?? 0)).toContain('DynamoDBLocal.jar'))
+    const record = join(path, 'dynamodb.pid')
+    const gone = once(orphan, 'exit')
+
+    writeProcessRecord(record, { pid: innocent.pid ?? 0, command: `${commandOf(innocent.pid ?? 0)}` })
+    const first = await openDataDirectory(path)
+    first.close()
+    writeProcessRecord(record, { pid: orphan.pid ?? 0, command: `${commandOf(orphan.pid ?? 0)}` })
+    const second = await openDataDirectory(path)
+    second.close()
+
+    await gone
+    expect(commandOf(innocent.pid ?? 0)).toBe('sleep 100')
+    expect(runningProcess(record)).toBeUndefined()
+    innocent.kill('SIGKILL')
+  })
+})
+
+describe('the table of a data directory', () => {
+  it('is refused when it was made by another version of the schema', async () => {
+    const endpoint = inject('dynamodbEndpoint')
+    const name = `other-${crypto.randomUUID()}`
+    const client = new DynamoDBClient(localAws(endpoint))
+    await client.send(
+      new CreateTableCommand({
+        TableName: name,
+        BillingMode: 'PAY_PER_REQUEST',
+        AttributeDefinitions: [{ AttributeName: 'pk', AttributeType: 'S' }],
+        KeySchema: [{ AttributeName: 'pk', KeyType: 'HASH' }],
+      }),
+    )
+
+    await expect(createTable(endpoint, name)).rejects.toThrow('has the indexes of another version')
+    client.destroy()
+  })
+
+  it('is kept when it is ours', async () => {
+    await expect(createTable(inject('dynamodbEndpoint'), inject('tableName'))).resolves.toBeUndefined()
+  })
+})

@@ -1,0 +1,109 @@
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { expiryOf, isPushChannel, nextCheckAt } from '../../../shared/payment/channel/channel-timing.ts'
+import type { PaymentMethod } from '../../../shared/payment/payment.ts'
+import { addMs, HOUR_MS, MINUTE_MS, msBetween, SECOND_MS, type Timestamp } from '../../../shared/time.ts'
+
+const NOW = '2026-11-20T04:00:00.000Z' as Timestamp
+
+type Channel = { readonly method: PaymentMethod; readonly channelCode?: string }
+
+const BANK: Channel = { method: 'virtual_account', channelCode: 'BCA' }
+const QRIS: Channel = { method: 'qris' }
+const wallet = (channelCode: string): Channel => ({ method: 'ewallet', channelCode })
+
+/** Lifetimes the provider publishes, in seconds. */
+const OWN: readonly (readonly [Channel, seconds: number])[] = [
+  [BANK, 86_400],
+  [QRIS, 172_800],
+  [wallet('OVO'), 55],
+  [wallet('DANA'), 86_400],
+  [wallet('LINKAJA'), 1_800],
+  [wallet('SHOPEEPAY'), 1_800],
+  [wallet('GOPAY'), 1_800],
+  [wallet('ASTRAPAY'), 86_400],
+  [wallet('__proto__'), 86_400],
+]
+
+const secondsUntil = (time: Timestamp) => msBetween(NOW, time) / SECOND_MS
+
+describe('expiryOf (design section 5, default expiry)', () => {
+  it.each(OWN)('%j: its own when none is asked for', (channel, own) => {
+    for (const asked of [undefined, 0]) {
+      expect(secondsUntil(expiryOf(channel, NOW, asked).expiresAt)).toBe(own)
+    }
+  })
+
+  it.each(OWN)('%j: the wish where the provider takes one, else the earlier of wish and own', (channel, own) => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 31_536_000 }), (asked) => {
+        const { expiresAt, sentUpstream } = expiryOf(channel, NOW, asked)
+
+        const settable = channel.method === 'virtual_account'
+        expect(secondsUntil(expiresAt)).toBe(settable ? asked : Math.min(asked, own))
+        expect(sentUpstream).toBe(settable ? expiresAt : undefined)
+      }),
+    )
+  })
+})
+
+describe('isPushChannel', () => {
+  it('is OVO alone', () => {
+    expect(OWN.map(([channel]) => channel).filter(isPushChannel)).toStrictEqual([wallet('OVO')])
+  })
+})
+
+/** Every look at a payment that stays pending, in milliseconds of its age. */
+const looksAt = (channel: Channel, lifeMs: number, count: number): number[] => {
+  const payment = { ...channel, createdAt: NOW, expiresAt: addMs(NOW, lifeMs) }
+  const looks: number[] = []
+  for (let at = NOW; looks.length < count; ) {
+    at = nextCheckAt(payment, at)
+    looks.push(msBetween(NOW, at))
+  }
+  return looks
+}
+
+const minutes = (...values: readonly number[]) => values.map((value) => value * MINUTE_MS)
+
+describe('nextCheckAt (design section 4, expiry and lost callbacks)', () => {
+  it.each([
+    [BANK, 4 * HOUR_MS, minutes(5, 30, 60, 120, 180, 240)],
+    [QRIS, 4 * HOUR_MS, minutes(5, 30, 60, 120, 180, 240)],
+    [wallet('DANA'), 3 * HOUR_MS, minutes(2, 10, 30, 90, 150, 180)],
+    [wallet('GOPAY'), 30 * MINUTE_MS, minutes(2, 10, 30)],
+    [BANK, 20 * MINUTE_MS, minutes(5, 20)],
+    [BANK, SECOND_MS, [SECOND_MS]],
+    // A push is looked at only when its answer can no longer be on its way.
+    [wallet('OVO'), 55 * SECOND_MS, [55 * SECOND_MS + MINUTE_MS]],
+    [wallet('OVO'), 10 * SECOND_MS, [10 * SECOND_MS + MINUTE_MS]],
+  ])('%j with a life of %i ms is looked at when it is so old', (channel, lifeMs, expected) => {
+    expect(looksAt(channel, lifeMs, expected.length)).toStrictEqual(expected)
+  })
+
+  it('looks every two minutes once the expiry is past and nothing has been decided', () => {
+    expect(looksAt(wallet('GOPAY'), 30 * MINUTE_MS, 6).slice(3)).toStrictEqual(minutes(32, 34, 36))
+  })
+
+  it('looks every hour at a payment without an expiry', () => {
+    const payment = { ...BANK, createdAt: NOW }
+
+    expect(nextCheckAt(payment, addMs(NOW, 61 * MINUTE_MS))).toBe(addMs(NOW, 121 * MINUTE_MS))
+  })
+
+  it('always lies ahead, and never behind the expiry while that is ahead', () => {
+    const aChannel = fc.constantFrom(...OWN.map(([channel]) => channel))
+    const aMoment = fc.integer({ min: 0, max: 200 * HOUR_MS })
+
+    fc.assert(
+      fc.property(aChannel, aMoment, fc.integer({ min: 1, max: 100 * HOUR_MS }), (channel, ageMs, lifeMs) => {
+        const [now, expiresAt] = [addMs(NOW, ageMs), addMs(NOW, lifeMs)]
+
+        const next = nextCheckAt({ ...channel, createdAt: NOW, expiresAt }, now)
+
+        expect(next > now).toBe(true)
+        if (expiresAt > now) expect(next <= addMs(expiresAt, MINUTE_MS)).toBe(true)
+      }),
+    )
+  })
+})

@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest'
+import { providerWithin, startDeadline } from '../../../shared/payment/deadline.ts'
+import { fakeProvider } from '../../support/fake-provider.ts'
+import { manualClock } from '../../support/manual-clock.ts'
+
+const BUDGET_MS = 22_000
+
+describe('startDeadline (design section 4, Create: one deadline per request)', () => {
+  it('counts down to zero and no further', () => {
+    const clock = manualClock()
+    const deadline = startDeadline(clock, BUDGET_MS)
+
+    clock.advance(12)
+    const left = deadline.remainingMs()
+    clock.advance(12)
+
+    expect([left, deadline.remainingMs()]).toStrictEqual([10_000, 0])
+  })
+})
+
+/** Every question with the time it was given, when so much is left of a request. */
+const timeoutsWith = async (leftMs: number) => {
+  const provider = fakeProvider()
+  const timeouts: Record<string, number> = {}
+  for (const name of ['getRequest', 'getPayment', 'cancelRequest', 'listTransactions'] as const) {
+    provider.script(name, async (_: unknown, timeoutMs: number) => {
+      timeouts[name] = timeoutMs
+      return { kind: 'not_found' as const }
+    })
+  }
+  const within = providerWithin(provider, { remainingMs: () => leftMs })
+  const read = await within.getRequest('pr-1', 4_000)
+  await within.getPayment('py-1', 4_000)
+  await within.listTransactions({ limit: 1 }, 4_000)
+  await within.cancelRequest('pr-1', 4_000)
+  return { timeouts, read }
+}
+
+describe('providerWithin', () => {
+  const all = (ms: number) => ({ getRequest: ms, getPayment: ms, listTransactions: ms, cancelRequest: ms })
+
+  it.each([
+    [22_000, 4_000],
+    [2_500, 2_500],
+  ])('gives reads and cancels, with %i ms left, %i ms', async (leftMs, givenMs) => {
+    const { timeouts } = await timeoutsWith(leftMs)
+
+    expect(timeouts).toStrictEqual(all(givenMs))
+  })
+
+  it('begins no read behind the deadline, and still cancels what must not stay payable', async () => {
+    const { timeouts, read } = await timeoutsWith(0)
+
+    expect(timeouts).toStrictEqual({ cancelRequest: 1_000 })
+    expect(read).toStrictEqual({ kind: 'unanswered', reason: 'unreachable' })
+  })
+})

@@ -1,0 +1,120 @@
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { InvariantError } from '../../../shared/errors.ts'
+import { minor } from '../../../shared/money.ts'
+import { estimatePricing, isSupportedBank, netOf, TARIFFS, tariffsAt } from '../../../shared/payment/channel/tariff.ts'
+import type { PaymentMethod } from '../../../shared/payment/payment.ts'
+import type { Timestamp } from '../../../shared/time.ts'
+import { BANKS } from '../../support/provider-facts.ts'
+
+const NOW = '2026-11-20T04:00:00.000Z' as Timestamp
+
+type Row = readonly [PaymentMethod, string | undefined, permille: bigint, flat: bigint]
+
+/** The table of spec 2.1.1 once more, in tenths of a percent, so that the code's own data is not its proof. */
+const SPEC: readonly Row[] = [
+  ...BANKS.map((bank) => ['virtual_account', bank, 0n, 4_000n] as const),
+  ['ewallet', 'OVO', 20n, 0n],
+  ['ewallet', 'DANA', 15n, 500n],
+  ['ewallet', 'LINKAJA', 15n, 0n],
+  ['ewallet', 'SHOPEEPAY', 20n, 0n],
+  ['ewallet', 'GOPAY', 20n, 0n],
+  ['qris', undefined, 7n, 0n],
+  ['ewallet', 'ASTRAPAY', 20n, 500n],
+  ['ewallet', 'BCA', 20n, 500n],
+  ['ewallet', '__proto__', 20n, 500n],
+  ['ewallet', 'constructor', 20n, 500n],
+]
+
+const anAmount = fc.integer({ min: 1, max: 10 ** 12 })
+
+describe('estimatePricing (spec 2.1.1)', () => {
+  it.each(SPEC)(
+    'prices %s %s at any amount, rounded down, to the last digit',
+    (method, channelCode, permille, flat) => {
+      fc.assert(
+        fc.property(anAmount, (amount) => {
+          const fee = (BigInt(amount) * permille) / 1_000n + flat
+          const markup = (BigInt(amount) * 10n) / 10_000n
+
+          const pricing = estimatePricing({ method, channelCode, notionalMinor: minor(amount) }, NOW)
+
+          expect(pricing).toStrictEqual({
+            providerFeeMinor: Number(fee),
+            markupMinor: Number(markup),
+            netMinor: Number(BigInt(amount) - fee - markup),
+          })
+        }),
+      )
+    },
+  )
+
+  it('lets notional be the sum of fee, markup and net', () => {
+    fc.assert(
+      fc.property(anAmount, fc.constantFrom(...SPEC), (amount, [method, channelCode]) => {
+        const { providerFeeMinor, markupMinor, netMinor } = estimatePricing(
+          { method, channelCode, notionalMinor: minor(amount) },
+          NOW,
+        )
+
+        expect(providerFeeMinor + markupMinor + netMinor).toBe(amount)
+        expect(markupMinor).toBe(Math.floor((amount * 10) / 10_000))
+      }),
+    )
+  })
+
+  it.each([
+    [1, -3_999],
+    [4_000, -4],
+    [4_004, 0],
+    [4_005, 1],
+  ])('leaves a net of a virtual account of %i as it is: %i', (amount, net) => {
+    const input = { method: 'virtual_account', channelCode: 'BCA', notionalMinor: minor(amount) } as const
+
+    expect(estimatePricing(input, NOW).netMinor).toBe(net)
+  })
+
+  it('refuses to guess the tariff of a bank that has none', () => {
+    const input = { method: 'virtual_account', channelCode: 'NOBANK', notionalMinor: minor(1) } as const
+
+    expect(() => estimatePricing(input, NOW)).toThrow(InvariantError)
+  })
+})
+
+describe('netOf', () => {
+  it('is notional less fee less markup, below zero too', () => {
+    expect(netOf(minor(100), minor(4_000), minor(1))).toBe(-3_901)
+  })
+})
+
+describe('isSupportedBank', () => {
+  it('knows the banks of the documents and no other name', () => {
+    expect(BANKS.every((bank) => isSupportedBank(bank, NOW))).toBe(true)
+    expect(['NOBANK', 'bca', '', 'OVO', '__proto__', 'toString'].some((code) => isSupportedBank(code, NOW))).toBe(false)
+  })
+})
+
+describe('tariffsAt', () => {
+  const [first] = TARIFFS
+  if (!first) throw new Error('there is no tariff table')
+  const later = { ...first, effectiveFrom: '2027-01-01T00:00:00.000Z' as Timestamp, markupBps: 20 }
+  const tables = [first, later]
+
+  it.each([
+    ['2026-12-31T23:59:59.999Z', 10],
+    ['2027-01-01T00:00:00.000Z', 20],
+    ['2027-01-01T00:00:00.001Z', 20],
+  ])('answers the table in force at %s', (at, markupBps) => {
+    expect(tariffsAt(at as Timestamp, tables).markupBps).toBe(markupBps)
+  })
+
+  it('throws for a time before all tables', () => {
+    expect(() => tariffsAt('2019-12-31T23:59:59.999Z' as Timestamp, tables)).toThrow(InvariantError)
+  })
+
+  it('finds the tables in order', () => {
+    const starts = TARIFFS.map(({ effectiveFrom }) => effectiveFrom)
+
+    expect(starts).toStrictEqual(starts.toSorted())
+  })
+})

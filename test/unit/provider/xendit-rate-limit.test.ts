@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest'
+import type { Provider } from '../../../shared/provider/provider.ts'
+import { waitForProvider } from '../../../shared/provider/wait-for-provider.ts'
+import type { Script } from '../../support/scripted-server.ts'
+import { testDeps } from '../../support/test-deps.ts'
+import { scriptedProvider } from '../../support/xendit-provider.ts'
+
+const TIMEOUT_MS = 5_000
+const EMPTY = JSON.stringify({ has_more: false, data: [] })
+
+/** An answer with the headers of the provider's rate limit, spelt as its documents do. */
+const limited =
+  (status: number, remaining: string, reset: string): Script =>
+  (response) =>
+    response
+      .writeHead(status, { 'Rate-Limit-Limit': '60', 'Rate-Limit-Remaining': remaining, 'Rate-Limit-Reset': reset })
+      .end(EMPTY)
+
+const list = (provider: Provider) => provider.listTransactions({ limit: 1 }, TIMEOUT_MS)
+
+describe('the provider’s Rate-Limit headers', () => {
+  it.each<[string, number, Script]>([
+    ['room left', 0, limited(200, '59', '60')],
+    ['none left', 12_250, limited(200, '0', '12.25')],
+    ['429', 3_000, limited(429, '0', '3')],
+    ['429 although some are left', 3_000, limited(429, '7', '3')],
+    ['a reset in no time', 500, limited(429, '0', '0')],
+    ['a reset past every window', 120_000, limited(429, '0', '86400')],
+    ['no number', 0, limited(429, 'none', 'soon')],
+    ['a negative number', 0, limited(429, '0', '-3')],
+    ['no headers', 0, (response) => response.writeHead(429).end('{}')],
+  ])('are read after an answer, %s: a pause of %d ms', async (_, pauseMs, script) => {
+    const { provider } = await scriptedProvider(script, () => 1_000_000)
+
+    await list(provider)
+
+    expect(provider.pauseMs('listTransactions')).toBe(pauseMs)
+  })
+
+  it('pause the operation they were about, until their time is over', async () => {
+    let now = 1_000_000
+    const { provider } = await scriptedProvider(limited(200, '0', '10'), () => now)
+
+    await list(provider)
+    const others = (['createRequest', 'getRequest', 'getPayment', 'cancelRequest'] as const).map(provider.pauseMs)
+    now += 9_999
+    const before = provider.pauseMs('listTransactions')
+    now += 1
+
+    expect(others).toStrictEqual([0, 0, 0, 0])
+    expect([before, provider.pauseMs('listTransactions')]).toStrictEqual([1, 0])
+  })
+
+  it('are over when an answer says that there is room', async () => {
+    const answers = [limited(200, '0', '60'), limited(200, '5', '60')]
+    const { provider } = await scriptedProvider((response, request) => answers.shift()?.(response, request))
+
+    await list(provider)
+    await list(provider)
+
+    expect(provider.pauseMs('listTransactions')).toBe(0)
+  })
+})
+
+describe('waitForProvider', () => {
+  const aWait = async (pauseMs: number, leftMs: number) => {
+    const deps = testDeps()
+    deps.provider.script('pauseMs', (operation) => (operation === 'getPayment' ? pauseMs : 0))
+    const startedMs = deps.monotonicMs()
+    const allowed = await waitForProvider(deps, ['getRequest', 'getPayment'], startedMs + leftMs)
+    return { allowed, waitedMs: deps.monotonicMs() - startedMs }
+  }
+
+  it('goes on at once while there is room, sleeps through a pause, and gives up where it leads past the deadline', async () => {
+    expect(await aWait(0, 1_000)).toStrictEqual({ allowed: true, waitedMs: 0 })
+    expect(await aWait(900, 1_000)).toStrictEqual({ allowed: true, waitedMs: 900 })
+    expect(await aWait(1_000, 1_000)).toStrictEqual({ allowed: false, waitedMs: 0 })
+  })
+})

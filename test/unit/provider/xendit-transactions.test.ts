@@ -1,0 +1,214 @@
+import { describe, expect, it } from 'vitest'
+import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
+import { timestampOf } from '../../../shared/time.ts'
+import { json } from '../../support/scripted-server.ts'
+import { SETTLED_TRANSACTION, scriptedProvider } from '../../support/xendit-provider.ts'
+
+const TIMEOUT_MS = 5_000
+
+/** The types of the provider's documents, in its list or outside of it, and one of tomorrow. */
+const TRANSACTION_TYPES = {
+  PAYMENT: 'payment',
+  REFUND: 'return',
+  CHARGEBACK: 'return',
+  chargeback_deduction: 'return',
+  CHARGEBACK_REVERSAL: 'correction',
+  ADJUSTMENT_ADD: 'correction',
+  ADJUSTMENT_DEDUCT: 'correction',
+  OTHER: 'correction',
+  BNPL_PARTNER_SETTLEMENT_CREDIT: 'account',
+  BNPL_PARTNER_SETTLEMENT_DEBIT: 'account',
+  CASHBACK_FEE: 'account',
+  CASHBACK_VAT: 'account',
+  CONVERSION: 'account',
+  DISBURSEMENT: 'account',
+  FOREX_DEDUCTION: 'account',
+  FOREX_DEPOSIT: 'account',
+  IN_PERSON_PAYMENT: 'account',
+  LOAN_REPAYMENT: 'account',
+  REMITTANCE: 'account',
+  REMITTANCE_COLLECTION_PAYMENT: 'account',
+  REMITTANCE_PAYOUT: 'account',
+  RESERVES_HOLD: 'account',
+  RESERVES_RELEASE: 'account',
+  TOPUP: 'account',
+  TRANSFER_IN: 'account',
+  TRANSFER_OUT: 'account',
+  WITHDRAWAL: 'account',
+  TYPE_OF_TOMORROW: 'unknown',
+  payment: 'unknown',
+}
+
+const rows = async (...overrides: readonly object[]): Promise<readonly ProviderTransaction[]> => {
+  const page = { has_more: false, data: overrides.map((fields) => ({ ...SETTLED_TRANSACTION, ...fields })) }
+  const answer = await (await scriptedProvider(json(200, page))).provider.listTransactions({ limit: 10 }, TIMEOUT_MS)
+  if (answer.kind !== 'found') throw new Error(`not found: ${answer.kind}`)
+  return answer.value.transactions
+}
+
+const fee = (status: unknown) => ({ fee: { xendit_fee: 4_000, status } })
+
+describe('xendit listTransactions', () => {
+  it('asks for payments, page by page, with every filter given; and for all types where it is told to', async () => {
+    const { provider, server } = await scriptedProvider(json(200, { has_more: true, data: [] }))
+
+    const answer = await provider.listTransactions(
+      {
+        providerPaymentId: 'py-1',
+        reference: 'ref & 1',
+        updatedFrom: timestampOf(Date.UTC(2026, 10, 19)),
+        updatedTo: timestampOf(Date.UTC(2026, 10, 20)),
+        afterId: 'txn_9',
+        limit: 50,
+      },
+      TIMEOUT_MS,
+    )
+    await provider.listTransactions({ limit: 5 }, TIMEOUT_MS)
+    await provider.listTransactions({ limit: 5, allTypes: true }, TIMEOUT_MS)
+
+    expect(answer).toStrictEqual({ kind: 'found', value: { transactions: [], hasMore: true } })
+    const [all, few, every] = server.requests.map(({ url }) => new URL(url, 'http://provider'))
+    expect(all?.pathname).toBe('/transactions')
+    expect(Object.fromEntries(all?.searchParams ?? [])).toStrictEqual({
+      types: 'PAYMENT',
+      limit: '50',
+      after_id: 'txn_9',
+      product_id: 'py-1',
+      reference_id: 'ref & 1',
+      'updated[gte]': '2026-11-19T00:00:00.000Z',
+      'updated[lte]': '2026-11-20T00:00:00.000Z',
+    })
+    expect(few?.search).toBe('?limit=5&types=PAYMENT')
+    expect(every?.search).toBe('?limit=5')
+  })
+
+  it('reads a settled row: what the provider kept is the amount less the net', async () => {
+    expect(await rows({})).toStrictEqual([
+      {
+        type: 'payment',
+        transactionId: 'txn_1',
+        providerPaymentId: 'py-1',
+        paymentRequestId: 'pr-1',
+        reference: 'ref-1',
+        status: 'success',
+        currency: 'IDR',
+        amountMinor: 150_000,
+        keptMinor: 4_440,
+        settledAt: '2026-11-20T04:05:00.000Z',
+        updatedAt: '2026-11-20T04:06:00.000Z',
+      },
+    ])
+  })
+
+  it.each<[string, object, number | undefined]>([
+    ['settled early', { settlement_status: 'EARLY_SETTLED' }, 4_440],
+    ['settled, and the fee not applicable', fee('NOT_APPLICABLE'), 4_440],
+    ['settled, nothing kept', { net_amount: 150_000 }, 0],
+    ['settled, fractions: rounded up', { net_amount: 145_559.5 }, 4_441],
+    ['settled, more kept than was paid', { amount: 1_000, net_amount: -3_440 }, 4_440],
+    ['settled, the same as text', { amount: '1000', net_amount: '-3440.00' }, 4_440],
+    ['settled, amounts as text', { amount: '10000', net_amount: '9834.10' }, 166],
+    ['not settled', { settlement_status: 'PENDING' }, undefined],
+    ['without a settlement status', { settlement_status: null }, undefined],
+    ['settled, but the fee pending', fee('PENDING'), undefined],
+    ['settled, but the fee cancelled', fee('CANCELED'), undefined],
+    ['settled, but the fee reversed', fee('REVERSED'), undefined],
+    ['settled, but no payment', { type: 'REFUND' }, undefined],
+    ['settled, but voided', { status: 'VOIDED' }, undefined],
+    ['settled, but reversed', { status: 'REVERSED' }, undefined],
+    ['settled, but pending', { status: 'PENDING' }, undefined],
+    ['of an unknown settlement status', { settlement_status: 'HELD' }, undefined],
+    ['settled, but the fee status empty', fee(''), undefined],
+    ['settled, but the fee status missing', fee(undefined), undefined],
+    ['settled, but without a fee', { fee: null }, undefined],
+    ['settled, but without a net amount', { net_amount: null }, undefined],
+  ])('knows what was kept of a row that is %s: %s', async (_, overrides, kept) => {
+    const [row] = await rows(overrides)
+
+    expect(row?.keptMinor).toBe(kept)
+  })
+
+  it.each<[string, object, string | undefined]>([
+    ['the estimate once it is past', {}, '2026-11-20T04:05:00.000Z'],
+    [
+      'the update when the estimate is still to come',
+      { estimated_settlement_time: '2026-11-22T00:00:00Z' },
+      SETTLED_TRANSACTION.updated,
+    ],
+    ['the update when there is no estimate', { estimated_settlement_time: null }, SETTLED_TRANSACTION.updated],
+    ['the update when the estimate is no time', { estimated_settlement_time: 'soon' }, SETTLED_TRANSACTION.updated],
+    ['a time without a zone, as UTC', { estimated_settlement_time: '2026-11-20T04:01:00' }, '2026-11-20T04:01:00.000Z'],
+    ['a time with an offset', { estimated_settlement_time: '2026-11-20T11:02:00+07:00' }, '2026-11-20T04:02:00.000Z'],
+    ['nothing before it is settled', { settlement_status: 'PENDING' }, undefined],
+  ])('takes for the time of settlement %s', async (_, overrides, settledAt) => {
+    const [row] = await rows(overrides)
+
+    expect(row?.settledAt).toBe(settledAt)
+  })
+
+  it('reads a row that settled before it was created, as the provider’s own example did', async () => {
+    const overrides = {
+      created: '2026-11-20T05:12:04.315Z',
+      updated: '2026-11-20T05:12:04.806Z',
+      estimated_settlement_time: '2026-11-20T05:12:03.000Z',
+      net_amount: 150_000,
+      fee: { xendit_fee: 0, status: 'COMPLETED' },
+    }
+
+    expect(await rows(overrides)).toMatchObject([
+      { settledAt: '2026-11-20T05:12:03.000Z', updatedAt: overrides.updated, keptMinor: 0 },
+    ])
+  })
+
+  it.each(Object.entries(TRANSACTION_TYPES))('reads rows of type %s as %s', async (type, expected) => {
+    const outgoing = { type, amount: -25_000, net_amount: '-25000', fee: null, settlement_status: null }
+
+    const read = type === 'PAYMENT' ? await rows({}) : await rows(outgoing)
+
+    expect(read).toMatchObject([{ type: expected, amountMinor: type === 'PAYMENT' ? 150_000 : 25_000 }])
+  })
+
+  it.each([
+    ['SUCCESS', 'success'],
+    ['PENDING', 'pending'],
+    ['FAILED', 'failed'],
+    ['VOIDED', 'reversed'],
+    ['REVERSED', 'reversed'],
+    ['NEVER_HEARD_OF', 'unknown'],
+    ['', 'unknown'],
+  ])('reads status %s as %s', async (status, expected) => {
+    expect(await rows({ status })).toMatchObject([{ status: expected }])
+  })
+
+  it('is not stopped by rows of other products', async () => {
+    const foreign = { product_id: 'inv/1 ?', reference_id: null, product_data: null, fee: 'none' }
+
+    expect(await rows(foreign, {})).toMatchObject([
+      { providerPaymentId: 'inv/1 ?', reference: '', paymentRequestId: undefined, keptMinor: undefined },
+      { providerPaymentId: 'py-1' },
+    ])
+  })
+
+  it('names a row that it cannot read, and reads the others', async () => {
+    const data = [
+      { ...SETTLED_TRANSACTION, id: 'txn_1' },
+      { ...SETTLED_TRANSACTION, id: 'txn_2', amount: null },
+      { ...SETTLED_TRANSACTION, id: 'txn_3', amount: -1 },
+      'not even an object',
+      { ...SETTLED_TRANSACTION, id: 'txn_4', updated: 'yesterday' },
+    ]
+    const { provider } = await scriptedProvider(json(200, { has_more: true, data }))
+
+    const answer = await provider.listTransactions({ limit: 10 }, TIMEOUT_MS)
+
+    expect(answer).toMatchObject({
+      kind: 'found',
+      value: {
+        transactions: [{ transactionId: 'txn_1' }],
+        unreadableIds: ['txn_2', 'txn_3', 'without an id', 'txn_4'],
+        hasMore: true,
+        afterId: 'txn_4',
+      },
+    })
+  })
+})

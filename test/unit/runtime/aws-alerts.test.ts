@@ -1,0 +1,82 @@
+import { PublishCommand, SNSClient } from '@aws-sdk/client-sns'
+import { mockClient } from 'aws-sdk-client-mock'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { snsAlerts } from '../../../shared/runtime/aws/aws-alerts.ts'
+import { AWS_HTTP_OPTIONS } from '../../../shared/runtime/aws/aws-http.ts'
+import { silence, startScriptedServer } from '../../support/scripted-server.ts'
+
+const ALERT = { kind: 'suspense.money', subject: 'py-1', message: 'held' } as const
+const TOPIC = 'arn:aws:sns:ap-southeast-3:111122223333:alerts'
+
+/** A clock that stands unless it is told to go. */
+const opened = (client: SNSClient) => {
+  const time = { ms: 0 }
+  return { time, alerts: snsAlerts(client, TOPIC, () => time.ms) }
+}
+
+describe('alerts while the topic hangs', () => {
+  const hangingTopic = async () => {
+    const server = await startScriptedServer(silence)
+    const client = new SNSClient({
+      endpoint: server.url,
+      region: 'ap-southeast-3',
+      credentials: { accessKeyId: 'id', secretAccessKey: 'secret' },
+      requestHandler: AWS_HTTP_OPTIONS,
+      maxAttempts: 3,
+    })
+    return { server, ...opened(client) }
+  }
+
+  it('are given up after two seconds, all tries together', async () => {
+    const { alerts } = await hangingTopic()
+    const startedMs = performance.now()
+
+    await expect(alerts.publish(ALERT)).rejects.toThrow()
+
+    expect(performance.now() - startedMs).toBeLessThan(2_900)
+  })
+
+  it('do not wait again within the next half minute', async () => {
+    const { server, time, alerts } = await hangingTopic()
+    await expect(alerts.publish(ALERT)).rejects.toThrow()
+    const asked = server.requests.length
+
+    time.ms = 29_999
+    await expect(alerts.publish(ALERT)).rejects.toThrow('did not answer a moment ago')
+    expect(server.requests).toHaveLength(asked)
+
+    time.ms = 30_000
+    await expect(alerts.publish(ALERT)).rejects.not.toThrow('did not answer a moment ago')
+    expect(server.requests.length).toBeGreaterThan(asked)
+  })
+})
+
+describe('alerts', () => {
+  const mocked = () => {
+    const sns = mockClient(SNSClient)
+    onTestFinished(() => sns.restore())
+    return sns
+  }
+
+  it('go out as JSON, with a subject that people can read', async () => {
+    const sns = mocked()
+    sns.on(PublishCommand).resolves({})
+
+    await opened(new SNSClient({})).alerts.publish(ALERT)
+
+    expect(sns.commandCalls(PublishCommand).map(({ args: [{ input }] }) => input)).toStrictEqual([
+      { TopicArn: TOPIC, Subject: 'suspense.money: py-1', Message: JSON.stringify(ALERT) },
+    ])
+  })
+
+  it('are tried each by itself when the topic answers with a refusal, which costs no time', async () => {
+    const sns = mocked()
+    sns.on(PublishCommand).rejects(new Error('refused'))
+    const { alerts } = opened(new SNSClient({}))
+
+    await expect(alerts.publish(ALERT)).rejects.toThrow('refused')
+    await expect(alerts.publish(ALERT)).rejects.toThrow('refused')
+
+    expect(sns.commandCalls(PublishCommand)).toHaveLength(2)
+  })
+})

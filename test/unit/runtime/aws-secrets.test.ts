@@ -1,0 +1,63 @@
+import {
+  CreateSecretCommand,
+  GetSecretValueCommand,
+  PutSecretValueCommand,
+  ResourceNotFoundException,
+  SecretsManagerClient,
+} from '@aws-sdk/client-secrets-manager'
+import { mockClient } from 'aws-sdk-client-mock'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { secretsManager } from '../../../shared/runtime/aws/aws-secrets.ts'
+
+const client = mockClient(SecretsManagerClient)
+const KEY = 'arn:aws:kms:ap-southeast-3:111122223333:key/k'
+
+const opened = (kmsKeyArn?: string) => secretsManager(new SecretsManagerClient({}), () => 0, kmsKeyArn)
+const created = () => client.commandCalls(CreateSecretCommand).map(({ args: [{ input }] }) => input)
+
+beforeEach(() => {
+  client.reset()
+})
+
+describe('secrets in Secrets Manager', () => {
+  it('are encrypted with the stage’s key when it brings one', async () => {
+    client.on(CreateSecretCommand).resolves({})
+
+    await opened(KEY).create('gateway/prod/endpoint/e', 'value')
+
+    expect(created()).toStrictEqual([{ Name: 'gateway/prod/endpoint/e', SecretString: 'value', KmsKeyId: KEY }])
+  })
+
+  it('are left to AWS’s own key otherwise', async () => {
+    client.on(CreateSecretCommand).resolves({})
+
+    await opened().create('gateway/dev/endpoint/e', 'value')
+
+    expect(created()[0]?.KmsKeyId).toBeUndefined()
+  })
+
+  it('are seen with their new value at once by whoever replaced them', async () => {
+    client.on(GetSecretValueCommand).resolvesOnce({ SecretString: 'old' }).resolves({ SecretString: 'new' })
+    client.on(PutSecretValueCommand, { SecretId: 's', SecretString: 'new' }).resolves({})
+    const secrets = opened()
+    await secrets.get('s')
+
+    await secrets.replace('s', 'new')
+
+    expect(await secrets.get('s')).toBe('new')
+    expect(client.commandCalls(PutSecretValueCommand)).toHaveLength(1)
+  })
+
+  it('are read once a minute, and looked for again while they are not there', async () => {
+    const missing = new ResourceNotFoundException({ message: 'no', $metadata: {} })
+    client.on(GetSecretValueCommand).rejectsOnce(missing).resolves({ SecretString: 'value' })
+    const secrets = opened()
+
+    expect([await secrets.get('s'), await secrets.get('s'), await secrets.get('s')]).toStrictEqual([
+      undefined,
+      'value',
+      'value',
+    ])
+    expect(client.commandCalls(GetSecretValueCommand)).toHaveLength(2)
+  })
+})
