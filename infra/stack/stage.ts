@@ -198,8 +198,9 @@ export const removalPolicyBesidesTable = ({ removalPolicy }: Pick<DeployedStage,
   removalPolicy === RemovalPolicy.RETAIN ? RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE : removalPolicy
 
 /**
- * Alarms cost about ten dollars a month and stage, and wake people, so a stage has them when it must not be lost or
- * when it names somebody who wants to hear them. A developer's own stage is neither. The dashboard is everybody's.
+ * Alarms are the dearest part of an idle stage (docs/operations.md, section 9) and wake people, so a stage has them when
+ * it must not be lost or when it names somebody who wants to hear them. A developer's own stage is neither. The dashboard
+ * is everybody's.
  */
 export const hasAlarms = ({
   deletionProtection,

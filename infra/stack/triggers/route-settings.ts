@@ -4,7 +4,7 @@ import type { DeployedStage, Throttle } from '../stage.ts'
 type RouteSettings = {
   readonly ThrottlingRateLimit: number
   readonly ThrottlingBurstLimit: number
-  readonly DetailedMetricsEnabled: boolean
+  readonly DetailedMetricsEnabled: false
 }
 
 /** What the stage lets through on a route, which is its own or the one of all others. */
@@ -31,7 +31,7 @@ export const routeSettings = (
       ThrottlingRateLimit: requestsPerSecond,
       ThrottlingBurstLimit: burst,
       // A route with settings of its own takes none from the stage's default.
-      DetailedMetricsEnabled: true,
+      DetailedMetricsEnabled: false,
     },
   ])
   return settings.length > 0 ? Object.fromEntries(settings) : undefined

@@ -8,16 +8,16 @@ import { stageWith } from '../../support/stage-options.ts'
 const stageOf = (template: ReturnType<typeof synthesised>) => template.ofType('AWS::ApiGatewayV2::Stage')[0]
 
 describe('throttles of the API', () => {
-  it('in dev are those of every route but creating, which the table carries less of, with metrics of each', () => {
+  it('in dev are those of every route but creating, which the table carries less of, and buy no metrics by route', () => {
     const { properties } = stageOf(synthesised('dev')) ?? {}
 
     expect(properties?.['DefaultRouteSettings']).toStrictEqual({
-      DetailedMetricsEnabled: true,
+      DetailedMetricsEnabled: false,
       ThrottlingRateLimit: 50,
       ThrottlingBurstLimit: 100,
     })
     expect(properties?.['RouteSettings']).toStrictEqual({
-      'POST /v1/payments': { ThrottlingRateLimit: 14, ThrottlingBurstLimit: 28, DetailedMetricsEnabled: true },
+      'POST /v1/payments': { ThrottlingRateLimit: 14, ThrottlingBurstLimit: 28, DetailedMetricsEnabled: false },
     })
   })
 
@@ -25,14 +25,18 @@ describe('throttles of the API', () => {
     const { properties } = stageOf(synthesised('prod')) ?? {}
 
     expect(properties?.['DefaultRouteSettings']).toStrictEqual({
-      DetailedMetricsEnabled: true,
+      DetailedMetricsEnabled: false,
       ThrottlingRateLimit: 500,
       ThrottlingBurstLimit: 250,
     })
     expect(properties?.['RouteSettings']).toStrictEqual({
-      'POST /v1/payments': { ThrottlingRateLimit: 58, ThrottlingBurstLimit: 116, DetailedMetricsEnabled: true },
-      'POST /callbacks/xendit': { ThrottlingRateLimit: 1_000, ThrottlingBurstLimit: 500, DetailedMetricsEnabled: true },
-      $default: { ThrottlingRateLimit: 300, ThrottlingBurstLimit: 100, DetailedMetricsEnabled: true },
+      'POST /v1/payments': { ThrottlingRateLimit: 58, ThrottlingBurstLimit: 116, DetailedMetricsEnabled: false },
+      'POST /callbacks/xendit': {
+        ThrottlingRateLimit: 1_000,
+        ThrottlingBurstLimit: 500,
+        DetailedMetricsEnabled: false,
+      },
+      $default: { ThrottlingRateLimit: 300, ThrottlingBurstLimit: 100, DetailedMetricsEnabled: false },
     })
   })
 
