@@ -5,29 +5,29 @@ import { insertClient } from '../../shared/client/client-store.ts'
 import { ClientIdSchema } from '../../shared/ids.ts'
 import { adminHandler, OPERATOR } from '../../shared/runtime/admin-handler.ts'
 
-/** Registers a merchant. It can take payments as soon as a key is issued; a floor left out is the default one. */
-export const handler = adminHandler(
-  v.strictObject({
-    operator: OPERATOR,
-    name: CLIENT_FIELDS.name,
-    enabled: v.optional(CLIENT_FIELDS.enabled, true),
-    settlement_floor_minor: v.optional(CLIENT_FIELDS.settlement_floor_minor, DEFAULT_SETTLEMENT_FLOOR),
-    bank: v.optional(CLIENT_FIELDS.bank),
-    return_url: v.optional(CLIENT_FIELDS.return_url),
-    rate_limit_per_second: v.optional(CLIENT_FIELDS.rate_limit_per_second),
-  }),
-  async (input, deps) => {
-    const client: Client = {
-      clientId: v.parse(ClientIdSchema, deps.newId()),
-      name: input.name,
-      enabled: input.enabled,
-      settlementFloorMinor: input.settlement_floor_minor,
-      bank: input.bank ?? undefined,
-      returnUrl: input.return_url ?? undefined,
-      rateLimitPerSecond: input.rate_limit_per_second ?? undefined,
-      createdAt: deps.now(),
-    }
-    await insertClient(deps, client, input.operator)
-    return toClientDto(client)
-  },
-)
+const summary =
+  'Registers a merchant. It can take payments as soon as a key is issued; a floor left out is the default one.'
+const input = v.strictObject({
+  operator: OPERATOR,
+  name: CLIENT_FIELDS.name,
+  enabled: v.optional(CLIENT_FIELDS.enabled, true),
+  settlement_floor_minor: v.optional(CLIENT_FIELDS.settlement_floor_minor, DEFAULT_SETTLEMENT_FLOOR),
+  bank: v.optional(CLIENT_FIELDS.bank),
+  return_url: v.optional(CLIENT_FIELDS.return_url),
+  rate_limit_per_second: v.optional(CLIENT_FIELDS.rate_limit_per_second),
+})
+
+export const handler = adminHandler({ summary, input }, async (request, deps) => {
+  const client: Client = {
+    clientId: v.parse(ClientIdSchema, deps.newId()),
+    name: request.name,
+    enabled: request.enabled,
+    settlementFloorMinor: request.settlement_floor_minor,
+    bank: request.bank ?? undefined,
+    returnUrl: request.return_url ?? undefined,
+    rateLimitPerSecond: request.rate_limit_per_second ?? undefined,
+    createdAt: deps.now(),
+  }
+  await insertClient(deps, client, request.operator)
+  return toClientDto(client)
+})

@@ -5,6 +5,9 @@ import { pageFields, pageOf, pagination } from '../../shared/page.ts'
 import { toPaymentDto } from '../../shared/payment/payment-dto.ts'
 import { adminHandler } from '../../shared/runtime/admin-handler.ts'
 
+const summary =
+  "Payments with a destination, whoever's they are, or a merchant's recent ones with a reference or a " +
+  'destination, newest first; `complete` says if all were seen.'
 const input = v.pipe(
   v.strictObject({
     client_id: v.optional(v.string()),
@@ -23,11 +26,7 @@ const input = v.pipe(
   ),
 )
 
-/**
- * Payments with a destination, whoever's they are, or a merchant's recent ones with a reference or a destination, newest
- * first; `complete` says if all were seen.
- */
-export const handler = adminHandler(input, async (search, deps) => {
+export const handler = adminHandler({ summary, input }, async (search, deps) => {
   const page = pageOf(search)
   const { payments, complete } = await searchPayments(deps, {
     clientId: search.client_id === undefined ? undefined : parseClientId(search.client_id),

@@ -4,9 +4,11 @@ import { findClient } from '../../shared/client/client-store.ts'
 import { notFound } from '../../shared/errors.ts'
 import { adminHandler } from '../../shared/runtime/admin-handler.ts'
 
-/** Shows one merchant. */
-export const handler = adminHandler(v.strictObject({ client_id: v.string() }), async (input, deps) => {
-  const client = await findClient(deps, parseClientId(input.client_id))
+const summary = 'Shows one merchant.'
+const input = v.strictObject({ client_id: v.string() })
+
+export const handler = adminHandler({ summary, input }, async (request, deps) => {
+  const client = await findClient(deps, parseClientId(request.client_id))
   if (!client) throw notFound('client')
   return toClientDto(client)
 })

@@ -2,14 +2,14 @@ import * as v from 'valibot'
 import { adminHandler } from '../../shared/runtime/admin-handler.ts'
 import { settlementStatement } from '../../shared/settlement/settlement-statement.ts'
 
+const summary = 'The payments behind a settlement, in pages, with totals and how much the provider has paid us of them.'
 const input = v.strictObject({
   settlement_id: v.string(),
   cursor: v.optional(v.string()),
   format: v.optional(v.picklist(['json', 'csv']), 'json'),
 })
 
-/** The payments behind a settlement, in pages, with totals and how much the provider has paid us of them. */
-export const handler = adminHandler(input, (request, deps) =>
+export const handler = adminHandler({ summary, input }, (request, deps) =>
   settlementStatement(deps, {
     settlementId: request.settlement_id,
     cursor: request.cursor,

@@ -5,26 +5,25 @@ import { adminHandler, OPERATOR } from '../../shared/runtime/admin-handler.ts'
 
 const TEN_YEARS_SECONDS = 10 * 365 * 24 * 3_600
 
-/** Issues a key. This answer is the only place where it can be read; hand it over by a secure channel. */
-export const handler = adminHandler(
-  v.strictObject({
-    operator: OPERATOR,
-    client_id: v.string(),
-    expires_in_seconds: v.optional(
-      v.pipe(
-        v.number(),
-        v.safeInteger('must be an integer'),
-        v.minValue(1, 'must be at least 1'),
-        v.maxValue(TEN_YEARS_SECONDS, 'must be at most ten years'),
-      ),
+const summary = 'Issues a key. This answer is the only place where it can be read; hand it over by a secure channel.'
+const input = v.strictObject({
+  operator: OPERATOR,
+  client_id: v.string(),
+  expires_in_seconds: v.optional(
+    v.pipe(
+      v.number(),
+      v.safeInteger('must be an integer'),
+      v.minValue(1, 'must be at least 1'),
+      v.maxValue(TEN_YEARS_SECONDS, 'must be at most ten years'),
     ),
-  }),
-  async (input, deps) => {
-    const { text, key } = await issueApiKey(deps, {
-      clientId: parseClientId(input.client_id),
-      operator: input.operator,
-      expiresInSeconds: input.expires_in_seconds,
-    })
-    return { api_key: text, ...toApiKeyDto(key) }
-  },
-)
+  ),
+})
+
+export const handler = adminHandler({ summary, input }, async (request, deps) => {
+  const { text, key } = await issueApiKey(deps, {
+    clientId: parseClientId(request.client_id),
+    operator: request.operator,
+    expiresInSeconds: request.expires_in_seconds,
+  })
+  return { api_key: text, ...toApiKeyDto(key) }
+})

@@ -6,11 +6,13 @@ import { notFound } from '../../shared/errors.ts'
 import { pageFields, pageOf, pagination } from '../../shared/page.ts'
 import { adminHandler } from '../../shared/runtime/admin-handler.ts'
 
-/** A merchant's keys without their texts, revoked and expired ones too, newest first. */
-export const handler = adminHandler(v.strictObject({ client_id: v.string(), ...pageFields }), async (input, deps) => {
-  const clientId = parseClientId(input.client_id)
+const summary = "A merchant's keys without their texts, revoked and expired ones too, newest first."
+const input = v.strictObject({ client_id: v.string(), ...pageFields })
+
+export const handler = adminHandler({ summary, input }, async (request, deps) => {
+  const clientId = parseClientId(request.client_id)
   if (!(await findClient(deps, clientId))) throw notFound('client')
-  const page = pageOf(input)
+  const page = pageOf(request)
   const keys = await listApiKeys(deps, clientId, page)
   return { data: keys.map(toApiKeyDto), pagination: pagination(page) }
 })

@@ -4,9 +4,11 @@ import { listClients } from '../../shared/client/client-store.ts'
 import { pageFields, pageOf, pagination } from '../../shared/page.ts'
 import { adminHandler } from '../../shared/runtime/admin-handler.ts'
 
-/** All merchants, newest first. */
-export const handler = adminHandler(v.strictObject(pageFields), async (input, deps) => {
-  const page = pageOf(input)
+const summary = 'All merchants, newest first.'
+const input = v.strictObject(pageFields)
+
+export const handler = adminHandler({ summary, input }, async (request, deps) => {
+  const page = pageOf(request)
   const clients = await listClients(deps, page)
   return { data: clients.map(toClientDto), pagination: pagination(page) }
 })

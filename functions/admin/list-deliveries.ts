@@ -7,30 +7,30 @@ import { DELIVERY_STATUSES } from '../../shared/webhook/delivery/delivery.ts'
 import { listDeliveries } from '../../shared/webhook/delivery/list-deliveries.ts'
 import { parseEndpointId } from '../../shared/webhook/endpoint/endpoint-dto.ts'
 
-/** A merchant's deliveries with their attempts, newest first: all, or those of a status, an endpoint or an event. */
-export const handler = adminHandler(
-  v.pipe(
-    v.strictObject({
-      client_id: v.string(),
-      status: v.optional(v.picklist(DELIVERY_STATUSES)),
-      endpoint_id: v.optional(v.string()),
-      event_id: v.optional(EventIdSchema),
-      ...pageFields,
-    }),
-    v.check(
-      ({ event_id, status, endpoint_id }) =>
-        event_id === undefined || (status === undefined && endpoint_id === undefined),
-      'event_id stands alone',
-    ),
+const summary =
+  "A merchant's deliveries with their attempts, newest first: all, or those of a status, an endpoint or an event."
+const input = v.pipe(
+  v.strictObject({
+    client_id: v.string(),
+    status: v.optional(v.picklist(DELIVERY_STATUSES)),
+    endpoint_id: v.optional(v.string()),
+    event_id: v.optional(EventIdSchema),
+    ...pageFields,
+  }),
+  v.check(
+    ({ event_id, status, endpoint_id }) =>
+      event_id === undefined || (status === undefined && endpoint_id === undefined),
+    'event_id stands alone',
   ),
-  async (input, deps) => {
-    const page = pageOf(input)
-    const filter = {
-      status: input.status,
-      endpointId: input.endpoint_id === undefined ? undefined : parseEndpointId(input.endpoint_id),
-      eventId: input.event_id,
-    }
-    const data = await listDeliveries(deps, { clientId: parseClientId(input.client_id), filter, page })
-    return { data, pagination: pagination(page) }
-  },
 )
+
+export const handler = adminHandler({ summary, input }, async (request, deps) => {
+  const page = pageOf(request)
+  const filter = {
+    status: request.status,
+    endpointId: request.endpoint_id === undefined ? undefined : parseEndpointId(request.endpoint_id),
+    eventId: request.event_id,
+  }
+  const data = await listDeliveries(deps, { clientId: parseClientId(request.client_id), filter, page })
+  return { data, pagination: pagination(page) }
+})

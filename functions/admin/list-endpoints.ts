@@ -5,9 +5,11 @@ import { adminHandler } from '../../shared/runtime/admin-handler.ts'
 import { toEndpointDto } from '../../shared/webhook/endpoint/endpoint-dto.ts'
 import { listEndpoints } from '../../shared/webhook/endpoint/list-endpoints.ts'
 
-/** A merchant's endpoints, disabled ones too, newest first, without their secrets. */
-export const handler = adminHandler(v.strictObject({ client_id: v.string(), ...pageFields }), async (input, deps) => {
-  const page = pageOf(input)
-  const endpoints = await listEndpoints(deps, parseClientId(input.client_id), page)
+const summary = "A merchant's endpoints, disabled ones too, newest first, without their secrets."
+const input = v.strictObject({ client_id: v.string(), ...pageFields })
+
+export const handler = adminHandler({ summary, input }, async (request, deps) => {
+  const page = pageOf(request)
+  const endpoints = await listEndpoints(deps, parseClientId(request.client_id), page)
   return { data: endpoints.map(toEndpointDto), pagination: pagination(page) }
 })

@@ -7,6 +7,8 @@ import { adminHandler } from '../../shared/runtime/admin-handler.ts'
 import { toOperatorSettlement } from '../../shared/settlement/close-settlement.ts'
 import { listPayouts, listSettlements } from '../../shared/settlement/settlement-store.ts'
 
+const summary =
+  "A merchant's settlements, newest period first; or, with status recorded, every payout that waits for an operator."
 const input = v.pipe(
   v.strictObject({
     client_id: v.optional(v.string()),
@@ -19,8 +21,7 @@ const input = v.pipe(
   ),
 )
 
-/** A merchant's settlements, newest period first; or, with status recorded, every payout that waits for an operator. */
-export const handler = adminHandler(input, async (request, deps) => {
+export const handler = adminHandler({ summary, input }, async (request, deps) => {
   const page = pageOf(request)
   const clientId = request.client_id === undefined ? undefined : parseClientId(request.client_id)
   if (clientId !== undefined && !(await findClient(deps, clientId))) throw notFound('client')

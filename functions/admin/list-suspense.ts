@@ -4,10 +4,11 @@ import { adminHandler } from '../../shared/runtime/admin-handler.ts'
 import { SUSPENSE_STATUSES, toSuspenseDto } from '../../shared/suspense/suspense.ts'
 import { listSuspense } from '../../shared/suspense/suspense-store.ts'
 
+const summary =
+  'Money that was credited to nobody and findings the books cannot explain, newest first: all, or those of a status.'
 const input = v.strictObject({ status: v.optional(v.picklist(SUSPENSE_STATUSES)), ...pageFields })
 
-/** Money that was credited to nobody and findings the books cannot explain, newest first: all, or those of a status. */
-export const handler = adminHandler(input, async ({ status, ...request }, deps) => {
+export const handler = adminHandler({ summary, input }, async ({ status, ...request }, deps) => {
   const page = pageOf(request)
   const items = await listSuspense(deps, status, page)
   return { data: items.map(toSuspenseDto), pagination: pagination(page) }

@@ -2,10 +2,10 @@ import * as v from 'valibot'
 import { adminHandler, NOTES, OPERATOR } from '../../shared/runtime/admin-handler.ts'
 import { markSettlementFailed, toOperatorSettlement } from '../../shared/settlement/close-settlement.ts'
 
+const summary = 'Records that the bank refused the transfer, and why. Once; moves no funds: recredit-settlement does.'
 const input = v.strictObject({ operator: OPERATOR, settlement_id: v.string(), notes: NOTES })
 
-/** Records that the bank refused the transfer, and why. Once; moves no funds: recredit-settlement does. */
-export const handler = adminHandler(input, async (request, deps) =>
+export const handler = adminHandler({ summary, input }, async (request, deps) =>
   toOperatorSettlement(
     await markSettlementFailed(deps, {
       settlementId: request.settlement_id,

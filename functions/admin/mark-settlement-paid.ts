@@ -2,6 +2,9 @@ import * as v from 'valibot'
 import { adminHandler, NOTES, OPERATOR } from '../../shared/runtime/admin-handler.ts'
 import { markSettlementPaid, toOperatorSettlement } from '../../shared/settlement/close-settlement.ts'
 
+const summary =
+  'Records that the bank transfer was made. Once; refused while the provider still owes us some of it, unless ' +
+  'confirmed.'
 const input = v.strictObject({
   operator: OPERATOR,
   settlement_id: v.string(),
@@ -9,8 +12,7 @@ const input = v.strictObject({
   confirm_unfunded: v.optional(v.boolean(), false),
 })
 
-/** Records that the bank transfer was made. Once; refused while the provider still owes us some of it, unless confirmed. */
-export const handler = adminHandler(input, async (request, deps) =>
+export const handler = adminHandler({ summary, input }, async (request, deps) =>
   toOperatorSettlement(
     await markSettlementPaid(deps, {
       settlementId: request.settlement_id,

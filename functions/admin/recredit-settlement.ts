@@ -2,10 +2,11 @@ import * as v from 'valibot'
 import { adminHandler, NOTES, OPERATOR } from '../../shared/runtime/admin-handler.ts'
 import { recreditSettlement, toOperatorSettlement } from '../../shared/settlement/close-settlement.ts'
 
+const summary =
+  'Puts the net of a failed settlement back to available, once; the next sweep or trigger records it again.'
 const input = v.strictObject({ operator: OPERATOR, settlement_id: v.string(), notes: NOTES })
 
-/** Puts the net of a failed settlement back to available, once; the next sweep or trigger records it again. */
-export const handler = adminHandler(input, async (request, deps) =>
+export const handler = adminHandler({ summary, input }, async (request, deps) =>
   toOperatorSettlement(
     await recreditSettlement(deps, {
       settlementId: request.settlement_id,

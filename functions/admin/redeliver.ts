@@ -7,21 +7,19 @@ import { REDELIVER_FIELDS, redeliverTarget } from '../../shared/webhook/delivery
 import { redeliverToEndpoint } from '../../shared/webhook/delivery/redeliver-endpoint.ts'
 import { parseEndpointId } from '../../shared/webhook/endpoint/endpoint-dto.ts'
 
-/**
- * Sends again: one delivery, or what an endpoint did not get since a time, a bounded number per call; `next` is the
- * cursor of the next call. Safe to repeat: what is in progress is left alone.
- */
-export const handler = adminHandler(
-  v.strictObject({ operator: OPERATOR, client_id: v.string(), ...REDELIVER_FIELDS }),
-  async ({ operator, client_id, ...fields }, deps) => {
-    const target = redeliverTarget(fields)
-    const clientId = parseClientId(client_id)
-    if (target.form === 'delivery') {
-      await redeliver(deps, { clientId, operator, deliveryId: parseDeliveryId(target.deliveryId) })
-      return { count: 1 }
-    }
-    const { since, status, cursor } = target
-    const endpointId = parseEndpointId(target.endpointId)
-    return redeliverToEndpoint(deps, { clientId, operator, endpointId, since, status, cursor })
-  },
-)
+const summary =
+  'Sends again: one delivery, or what an endpoint did not get since a time, a bounded number per call; `next` is ' +
+  'the cursor of the next call. Safe to repeat: what is in progress is left alone.'
+const input = v.strictObject({ operator: OPERATOR, client_id: v.string(), ...REDELIVER_FIELDS })
+
+export const handler = adminHandler({ summary, input }, async ({ operator, client_id, ...fields }, deps) => {
+  const target = redeliverTarget(fields)
+  const clientId = parseClientId(client_id)
+  if (target.form === 'delivery') {
+    await redeliver(deps, { clientId, operator, deliveryId: parseDeliveryId(target.deliveryId) })
+    return { count: 1 }
+  }
+  const { since, status, cursor } = target
+  const endpointId = parseEndpointId(target.endpointId)
+  return redeliverToEndpoint(deps, { clientId, operator, endpointId, since, status, cursor })
+})

@@ -3,6 +3,7 @@ import { adminHandler, NOTES, OPERATOR } from '../../shared/runtime/admin-handle
 import { resolveSuspense } from '../../shared/suspense/resolve-suspense.ts'
 import { RESOLUTIONS, toSuspenseDto } from '../../shared/suspense/suspense.ts'
 
+const summary = 'Closes a suspense item as refunded or written off. Once; moves no money.'
 const input = v.strictObject({
   operator: OPERATOR,
   suspense_id: v.string(),
@@ -10,8 +11,7 @@ const input = v.strictObject({
   notes: v.optional(NOTES),
 })
 
-/** Closes a suspense item as refunded or written off. Once; moves no money. */
-export const handler = adminHandler(input, async (request, deps) =>
+export const handler = adminHandler({ summary, input }, async (request, deps) =>
   toSuspenseDto(
     await resolveSuspense(deps, {
       suspenseId: request.suspense_id,

@@ -4,11 +4,11 @@ import { adminHandler, OPERATOR } from '../../shared/runtime/admin-handler.ts'
 import { toOperatorSettlement } from '../../shared/settlement/close-settlement.ts'
 import { triggerSettlement } from '../../shared/settlement/trigger-settlement.ts'
 
-/** Settles one merchant now, under the sweep's rules; refused when nothing exceeds the floor. Safe to repeat. */
-export const handler = adminHandler(
-  v.strictObject({ operator: OPERATOR, client_id: v.string() }),
-  async ({ operator, client_id }, deps) => {
-    const settlements = await triggerSettlement(deps, { clientId: parseClientId(client_id), operator })
-    return { settlements: settlements.map(toOperatorSettlement) }
-  },
-)
+const summary =
+  "Settles one merchant now, under the sweep's rules; refused when nothing exceeds the floor. Safe to repeat."
+const input = v.strictObject({ operator: OPERATOR, client_id: v.string() })
+
+export const handler = adminHandler({ summary, input }, async ({ operator, client_id }, deps) => {
+  const settlements = await triggerSettlement(deps, { clientId: parseClientId(client_id), operator })
+  return { settlements: settlements.map(toOperatorSettlement) }
+})

@@ -5,25 +5,24 @@ import { adminHandler, OPERATOR } from '../../shared/runtime/admin-handler.ts'
 
 const Changes = v.partial(v.strictObject(CLIENT_FIELDS))
 
-/** Changes the fields given; null clears bank, return_url or rate_limit_per_second. Safe to repeat. */
-export const handler = adminHandler(
-  v.pipe(
-    v.strictObject({ operator: OPERATOR, client_id: v.string(), ...Changes.entries }),
-    v.check((input) => Object.keys(Changes.entries).some((field) => field in input), 'name a field to change'),
-  ),
-  async (input, deps) => {
-    const client = await changeClient(deps, {
-      clientId: parseClientId(input.client_id),
-      operator: input.operator,
-      changes: {
-        name: input.name,
-        enabled: input.enabled,
-        settlementFloorMinor: input.settlement_floor_minor,
-        bank: input.bank,
-        returnUrl: input.return_url,
-        rateLimitPerSecond: input.rate_limit_per_second,
-      },
-    })
-    return toClientDto(client)
-  },
+const summary = 'Changes the fields given; null clears bank, return_url or rate_limit_per_second. Safe to repeat.'
+const input = v.pipe(
+  v.strictObject({ operator: OPERATOR, client_id: v.string(), ...Changes.entries }),
+  v.check((fields) => Object.keys(Changes.entries).some((field) => field in fields), 'name a field to change'),
 )
+
+export const handler = adminHandler({ summary, input }, async (request, deps) => {
+  const client = await changeClient(deps, {
+    clientId: parseClientId(request.client_id),
+    operator: request.operator,
+    changes: {
+      name: request.name,
+      enabled: request.enabled,
+      settlementFloorMinor: request.settlement_floor_minor,
+      bank: request.bank,
+      returnUrl: request.return_url,
+      rateLimitPerSecond: request.rate_limit_per_second,
+    },
+  })
+  return toClientDto(client)
+})

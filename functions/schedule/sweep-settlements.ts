@@ -1,5 +1,8 @@
 import { scheduleHandler } from '../../shared/runtime/schedule-handler.ts'
 import { sweepSettlements } from '../../shared/settlement/sweep-settlements.ts'
 
-/** Daily, at 02:00 UTC unless the stage says otherwise (spec 3.2): puts every client on the settlements queue. Safe to repeat. */
-export const handler = scheduleHandler((deps) => sweepSettlements(deps))
+const summary =
+  'Daily, at 02:00 UTC unless the stage says otherwise (spec 3.2): puts every client on the settlements queue. ' +
+  'Safe to repeat.'
+
+export const handler = scheduleHandler({ summary }, (deps) => sweepSettlements(deps))

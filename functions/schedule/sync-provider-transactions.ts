@@ -1,5 +1,6 @@
 import { scheduleHandler } from '../../shared/runtime/schedule-handler.ts'
 import { syncProviderTransactions } from '../../shared/sync/sync-provider-transactions.ts'
 
-/** Hourly, and on demand: the provider's transactions against our books. Safe to repeat. */
-export const handler = scheduleHandler((deps) => syncProviderTransactions(deps))
+const summary = "Hourly, and on demand: the provider's transactions against our books. Safe to repeat."
+
+export const handler = scheduleHandler({ summary }, (deps) => syncProviderTransactions(deps))

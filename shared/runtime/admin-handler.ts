@@ -23,10 +23,14 @@ export const NOTES = v.pipe(
   v.maxLength(1_000, 'at most 1000 characters'),
 )
 
-export type AdminHandler = InjectableHandler<unknown, AdminReply> & {
-  /** The action's input, for the operator CLI's help. */
-  readonly input: v.GenericSchema
+/** What the operators' command line shows of an action, and reads its fields with. */
+export type AdminAction<Schema extends v.GenericSchema = v.GenericSchema> = {
+  /** Its first sentence is the action's line among all of them. */
+  readonly summary: string
+  readonly input: Schema
 }
+
+export type AdminHandler = InjectableHandler<unknown, AdminReply> & AdminAction
 
 const HINT = 'Correct the fields named in field_errors and try again.'
 
@@ -50,7 +54,7 @@ const withoutIdleOperator = (input: v.GenericSchema, payload: object): object =>
  * answer, so the Lambda console shows it as one instead of a stack trace.
  */
 export const adminHandler = <const Schema extends v.GenericSchema>(
-  input: Schema,
+  { summary, input }: AdminAction<Schema>,
   run: (input: v.InferOutput<Schema>, deps: Deps) => Promise<object>,
 ): AdminHandler =>
   Object.assign(
@@ -67,5 +71,5 @@ export const adminHandler = <const Schema extends v.GenericSchema>(
         return { status, body }
       }
     }),
-    { input },
+    { summary, input },
   )

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import * as v from 'valibot'
@@ -14,40 +13,27 @@ export const ACTIONS: readonly FunctionSpec[] = MANIFEST.filter(
 
 export const findAction = (name: string): FunctionSpec | undefined => ACTIONS.find((spec) => spec.name === name)
 
-const Described = v.object({ handler: v.object({ input: v.optional(v.custom<v.GenericSchema>(isSchema)) }) })
+/** What a handler says of itself; its input schema is the very one it parses with, undefined for what takes no fields. */
+export type Described = { readonly summary: string; readonly input?: v.GenericSchema | undefined }
+
+const Module = v.object({
+  handler: v.pipe(
+    v.function(),
+    // A handler is a function; its properties are looked at.
+    v.transform((handler): object => Object.assign({}, handler)),
+    v.object({ summary: v.string(), input: v.optional(v.custom<v.GenericSchema>(isSchema)) }),
+  ),
+})
 
 function isSchema(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'schema'
+  return v.is(v.object({ kind: v.literal('schema') }), value)
 }
 
-/** An action's own input schema: the very one it parses with. Undefined for what takes no fields. */
-export const inputOf = async ({ entry }: FunctionSpec): Promise<v.GenericSchema | undefined> => {
+/** Reads an action's own words and fields from its handler. */
+export const describedAction = async ({ entry }: FunctionSpec): Promise<Described> => {
   const module: unknown = await import(pathToFileURL(join(PROJECT, entry)).href)
-  // A handler is a function; only its property is looked at.
-  const parsed = v.safeParse(Described, { handler: { ...handlerOf(module) } })
-  return parsed.success ? parsed.output.handler.input : undefined
+  return v.parse(Module, { ...Object(module) }).handler
 }
 
-const handlerOf = (module: unknown): object =>
-  typeof module === 'object' && module !== null && 'handler' in module ? Object(module.handler) : {}
-
-const DOCSTRING = /\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\s*export const handler\b/
-
-/**
- * The comment above an action's handler: the words that explain it to a reader of the code explain it to an operator,
- * and there is no second text to forget. The tool runs from the sources, so they are there.
- */
-export const docOf = async ({ entry }: FunctionSpec): Promise<string> => {
-  const source = await readFile(join(PROJECT, entry), 'utf8')
-  const [, comment = ''] = DOCSTRING.exec(source) ?? []
-  return comment
-    .replace(/^\s*\*/gm, '')
-    .replace(/\s+/g, ' ')
-    .trim()
-}
-
-/** Its first sentence. */
-export const summaryOf = async (spec: FunctionSpec): Promise<string> => {
-  const doc = await docOf(spec)
-  return /^.*?\.(?=\s|$)/.exec(doc)?.[0] ?? doc
-}
+/** The first sentence of an action's summary. */
+export const firstSentence = (summary: string): string => /^.*?\.(?=\s|$)/.exec(summary)?.[0] ?? summary

@@ -1,6 +1,5 @@
-import type * as v from 'valibot'
 import type { FunctionSpec } from '../../../functions/function-spec.ts'
-import { ACTIONS, docOf, summaryOf } from './action.ts'
+import { ACTIONS, type Described, describedAction, firstSentence } from './action.ts'
 import { positionalField } from './parse-command.ts'
 import { type Field, fieldsOf, rulesBetweenFields } from './schema-fields.ts'
 import { alignedRows } from './text-table.ts'
@@ -23,7 +22,9 @@ const GROUPS: readonly (readonly [string, FunctionSpec['trigger']['kind']])[] = 
 
 /** `--help` without an action: everything there is to do, a line each. */
 export const overallHelp = async (): Promise<string> => {
-  const lines = await Promise.all(ACTIONS.map(async (spec) => ({ spec, summary: await summaryOf(spec) })))
+  const lines = await Promise.all(
+    ACTIONS.map(async (spec) => ({ spec, summary: firstSentence((await describedAction(spec)).summary) })),
+  )
   const groups = GROUPS.flatMap(([title, kind]) => {
     const rows = lines.filter(({ spec }) => spec.trigger.kind === kind).map(({ spec, summary }) => [spec.name, summary])
     return rows.length === 0 ? [] : [`${title}\n${alignedRows(rows)}`]
@@ -49,7 +50,7 @@ const describe = (field: Field): readonly string[] => {
 }
 
 /** `<action> --help`: its fields, from the schema it parses them with. */
-export const actionHelp = async (spec: FunctionSpec, input: v.GenericSchema | undefined): Promise<string> => {
+export const actionHelp = (spec: FunctionSpec, { summary, input }: Described): string => {
   const fields = input ? fieldsOf(input) : []
   const rules = input ? rulesBetweenFields(input) : []
   const id = positionalField(fields)
@@ -58,7 +59,7 @@ export const actionHelp = async (spec: FunctionSpec, input: v.GenericSchema | un
   const rows = fields.map((field) => [`--${field.name}`, ...describe(field)])
   return [
     usage,
-    await docOf(spec),
+    summary,
     ...(fields.length > 0 ? [`Fields\n${alignedRows(rows)}`] : []),
     ...(rules.length > 0 ? [rules.map((rule) => `Together: ${rule}.`).join('\n')] : []),
     ...(fields.some(({ kind }) => kind === 'list') ? ['Lists: repeat the field, or separate with commas.'] : []),

@@ -3,7 +3,7 @@ import { type FunctionSpec, functionName } from '../../../functions/function-spe
 import { asksForHelp, UsageError, wholeNumber } from '../../local/terminal/command-line.ts'
 import { onTerminal, printable } from '../../local/terminal/printable.ts'
 import { NO_REGION, regionOf } from '../check/region.ts'
-import { ACTIONS, findAction, inputOf } from './action.ts'
+import { ACTIONS, describedAction, findAction } from './action.ts'
 import { actionHelp, overallHelp } from './help-text.ts'
 import { InvocationFailed, invokeFunction } from './invoke-function.ts'
 import { type Command, DEFAULT_STAGE, parseCommand } from './parse-command.ts'
@@ -66,10 +66,11 @@ const carryOut = async (name: string, args: readonly string[], io: AdminIo): Pro
     const hint = similar.length > 0 ? `; similar: ${similar.map((one) => one.name).join(', ')}` : ''
     throw new UsageError(`unknown action: ${name}${hint}`)
   }
-  const input = await inputOf(spec)
+  const described = await describedAction(spec)
+  const { input } = described
   const command = parseCommand(args, input ? fieldsOf(input) : [], io.env['GATEWAY_OPERATOR'] || undefined)
   if (command.help) {
-    io.out(await actionHelp(spec, input))
+    io.out(actionHelp(spec, described))
     return 0
   }
   if (input === undefined) refuseFields(name, command.payload)

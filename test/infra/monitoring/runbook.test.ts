@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { functionName } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
-import { inputOf } from '../../../infra/operate/admin/action.ts'
+import { describedAction } from '../../../infra/operate/admin/action.ts'
 import { parseCommand } from '../../../infra/operate/admin/parse-command.ts'
 import { fieldsOf } from '../../../infra/operate/admin/schema-fields.ts'
 import { tellingAlarms } from '../../support/alarm-template.ts'
@@ -124,7 +124,7 @@ describe('the runbook', () => {
       )
       const spec = MANIFEST.find(({ name }) => name === action)
       if (!spec) throw new Error(`the runbook gives an action that does not exist: ${action}`)
-      const input = await inputOf(spec)
+      const { input } = await describedAction(spec)
       const fields = input ? fieldsOf(input) : []
       const { stage, payload } = parseCommand(args, fields, 'an operator')
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { FunctionSpec } from '../../../functions/function-spec.ts'
-import { ACTIONS, docOf, findAction, inputOf, summaryOf } from '../../../infra/operate/admin/action.ts'
+import { ACTIONS, describedAction, findAction, firstSentence } from '../../../infra/operate/admin/action.ts'
 import { actionHelp, overallHelp } from '../../../infra/operate/admin/help-text.ts'
 import { fieldsOf } from '../../../infra/operate/admin/schema-fields.ts'
 
@@ -10,12 +10,14 @@ const actionCalled = (name: string): FunctionSpec => {
   return spec
 }
 
-const helpOf = async (name: string) => actionHelp(actionCalled(name), await inputOf(actionCalled(name)))
+const helpOf = async (name: string) => actionHelp(actionCalled(name), await describedAction(actionCalled(name)))
 
 describe('the help of the operators’ tool', () => {
   it('names everything an operator can start, with a sentence each', async () => {
     const help = await overallHelp()
-    const summaries = await Promise.all(ACTIONS.map(async (spec) => [spec.name, await summaryOf(spec)] as const))
+    const summaries = await Promise.all(
+      ACTIONS.map(async (spec) => [spec.name, firstSentence((await describedAction(spec)).summary)] as const),
+    )
 
     expect(ACTIONS.length).toBeGreaterThan(25)
     for (const [name, summary] of summaries) {
@@ -28,18 +30,19 @@ describe('the help of the operators’ tool', () => {
     expect(help).not.toContain('api-create-payment')
   })
 
-  it('takes the words from the comment above the handler', async () => {
-    const spec = actionCalled('mark-settlement-paid')
+  it('takes the words from the handler: its first sentence in the list, all of them for the action alone', async () => {
+    const { summary } = await describedAction(actionCalled('mark-settlement-paid'))
 
-    expect(await docOf(spec)).toBe(
+    expect(summary).toBe(
       'Records that the bank transfer was made. Once; refused while the provider still owes us some of it, unless confirmed.',
     )
-    expect(await summaryOf(spec)).toBe('Records that the bank transfer was made.')
+    expect(firstSentence(summary)).toBe('Records that the bank transfer was made.')
+    expect(await helpOf('mark-settlement-paid')).toContain(summary)
   })
 
   it('shows the fields of every action, from the schema it parses with', async () => {
     for (const spec of ACTIONS.filter(({ trigger }) => trigger.kind === 'operator')) {
-      const input = await inputOf(spec)
+      const { input } = await describedAction(spec)
       expect([spec.name, input !== undefined && fieldsOf(input).length > 0]).toStrictEqual([spec.name, true])
     }
   })
