@@ -8,6 +8,7 @@ const REMEDIES: readonly (readonly [RegExp, string])[] = [
   [/Credentials|ExpiredToken|InvalidClientTokenId|UnrecognizedClient|SSOToken/, 'sign in again'],
   [/Throttl|TooManyRequests/, 'wait a moment and try again'],
   [NO_NETWORK, 'check the network, then try again'],
+  [/QueueDoesNotExist|NonExistentQueue/, 'deploy the stage, or set AWS_REGION and AWS_PROFILE to where it is'],
 ]
 
 /** By its class alone: a message of AWS or of a parser may quote what was sent or read. */

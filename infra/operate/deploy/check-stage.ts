@@ -1,28 +1,6 @@
-import {
-  assertDeployable,
-  type DeployedStage,
-  deployedStage,
-  PLACEHOLDER_DOMAIN,
-  PLACEHOLDER_RETURN_URL,
-} from '../../stack/stage.ts'
-import { assertCarried } from '../../stack/storage/table-capacity.ts'
+import { type DeployedStage, PLACEHOLDER_DOMAIN, PLACEHOLDER_RETURN_URL } from '../../stack/stage.ts'
 import { originCertificateProblems } from '../check/check-origin-certificate.ts'
 import { type Finding, ok, wrong } from '../check/finding.ts'
-
-/** The stage of that name, or what keeps it from being one. */
-export const stageNamed = (
-  name: string,
-): { readonly stage: DeployedStage } | { readonly stage: undefined; readonly finding: Finding } => {
-  try {
-    const stage = deployedStage(name)
-    assertDeployable(stage)
-    assertCarried(stage)
-    return { stage }
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : 'cannot be deployed'
-    return { stage: undefined, finding: wrong('stage', reason, 'name another stage, or correct infra/stack/stage.ts') }
-  }
-}
 
 /** What the stage's settings lack. A stage whose data is protected takes real money, and must not go without. */
 export const checkStage = (stage: DeployedStage, nowMs = Date.now()): readonly Finding[] => {

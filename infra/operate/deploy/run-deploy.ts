@@ -6,7 +6,7 @@ import { onTerminal } from '../../local/terminal/printable.ts'
 import type { DeployedStage } from '../../stack/stage.ts'
 import { hasWrong, renderFindings, type StateWords } from '../check/finding.ts'
 import { regionOf } from '../check/region.ts'
-import { stageNamed } from './check-stage.ts'
+import { stageNamed } from '../check/stage-named.ts'
 import { DEPLOY_HELP, parseDeployCommand } from './deploy-command.ts'
 import { preflight } from './preflight.ts'
 
@@ -51,9 +51,7 @@ export const runDeploy = async (argv: readonly string[], given: DeployIo): Promi
       io.out(DEPLOY_HELP)
       return 0
     }
-    const named = stageNamed(name)
-    if (named.stage === undefined) throw new UsageError(named.finding.detail)
-    return await checkAndDeploy(named.stage, { checkOnly, flags }, io)
+    return await checkAndDeploy(stageNamed(name), { checkOnly, flags }, io)
   } catch (error) {
     if (!(error instanceof UsageError)) throw error
     io.err(`${error.message}\n\n${DEPLOY_HELP}`)

@@ -4,7 +4,7 @@ import { stageTemplate } from '../../stack/stage-template.ts'
 import { type AwsClients, awsClients } from '../check/aws-clients.ts'
 import { type Finding, hasWrong, renderFindings, type StateWords, wrong } from '../check/finding.ts'
 import { regionOf } from '../check/region.ts'
-import { stageNamed } from '../deploy/check-stage.ts'
+import { stageNamed } from '../check/stage-named.ts'
 import { examineStage } from './examine-stage.ts'
 
 const WORDS: StateWords = { ok: 'ok', wrong: 'wrong', unclear: 'could not look' }
@@ -49,13 +49,12 @@ export const runDoctor = async (argv: readonly string[], given: DoctorIo): Promi
 const OPTIONS = { stage: { type: 'string' }, json: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } } as const
 
 const examine = async (name: string, io: DoctorIo): Promise<readonly Finding[]> => {
-  const named = stageNamed(name)
-  if (named.stage === undefined) throw new UsageError(named.finding.detail)
+  const stage = stageNamed(name)
   const region = await regionOf(io.env)
   if (region === undefined) return [wrong('region', 'none is set', 'set AWS_REGION, or a region in the profile')]
   return examineStage({
-    stage: named.stage,
-    template: stageTemplate(named.stage),
+    stage,
+    template: stageTemplate(stage),
     aws: (io.connect ?? awsClients)(region),
     nowMs: Date.now,
     ...(io.providerUrl !== undefined && { providerUrl: io.providerUrl }),

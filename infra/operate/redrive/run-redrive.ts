@@ -1,138 +1,140 @@
-import { PurgeQueueCommand, type SQSClient } from '@aws-sdk/client-sqs'
-import { UsageError } from '../../local/terminal/command-line.ts'
-import { onTerminal, printable } from '../../local/terminal/printable.ts'
-import { stageTemplate } from '../../stack/stage-template.ts'
-import { alignedRows } from '../admin/text-table.ts'
-import { errorName, QUEUE_ABSENT, remedyFor } from '../check/look.ts'
+import * as aws from '@aws-sdk/client-sqs'
+import { readOptions, runCommand, UsageError, wholeNumber } from '../../local/terminal/command-line.ts'
+import { printable, printableLines } from '../../local/terminal/printable.ts'
+import { stackNameOf } from '../../stack/stage-template.ts'
+import { errorName, remedyFor } from '../check/look.ts'
 import { NO_REGION, regionOf } from '../check/region.ts'
-import { stageNamed } from '../deploy/check-stage.ts'
-import { type DeadLetterQueue, deadLetterQueues } from './dead-letter-queues.ts'
-import { moveBack } from './move-back.ts'
-import { type PeekedMessage, peek, type QueueState, stateOf } from './peek.ts'
-import { parseRedriveCommand, REDRIVE_HELP, type RedriveCommand } from './redrive-command.ts'
+import { stageNamed } from '../check/stage-named.ts'
 
-export type RedriveIo = {
-  readonly out: (text: string) => void
-  readonly err: (text: string) => void
-  readonly env: Readonly<Record<string, string | undefined>>
-  readonly sleep: (ms: number) => Promise<void>
-  readonly nowMs: () => number
-  readonly connect: (region: string) => SQSClient
-}
+const USAGE = `npm run redrive -- --stage NAME [--queue NAME] [--peek | --purge-confirmed] [--per-second N]
 
-/** Why what is in these queues is not moved, and what has happened instead. */
-const INSTEAD = {
-  records:
-    'These are positions in the stream, not events. Every event row has due work of its own: check-due-work announces it\n' +
-    'within minutes, whatever the stream lost. Look at the log of fan-out-events for the cause.',
-  invocations:
-    'These are runs that failed or were never started. The next run of the schedule saw the same work as it was then.\n' +
-    'Look at the log of the function for the cause; `npm run admin -- <function> --stage ...` runs it at once.',
+Without --queue: every dead-letter queue and how many messages wait in it.
+With one: moves its messages back to the queue they came from and follows until it is done.
+  --peek               show a few messages' ids, and delete nothing
+  --purge-confirmed    delete what has no queue to go back to (stream records, failed invocations); you looked first
+  --per-second N       messages a second, 1 to 500; 20 when not given
+  --help, -h           this text
+Exit code: 0 done, 1 not done, 2 called wrongly.`
+
+const OPTIONS = {
+  stage: { type: 'string' },
+  queue: { type: 'string' },
+  peek: { type: 'boolean', default: false },
+  'purge-confirmed': { type: 'boolean', default: false },
+  'per-second': { type: 'string', default: '20' },
 } as const
 
-/** Shows what was set aside, and moves it back. */
-export const runRedrive = async (argv: readonly string[], given: RedriveIo): Promise<0 | 1 | 2> => {
-  const io = onTerminal(given)
-  try {
-    const command = parseRedriveCommand(argv)
-    if (command.help) {
-      io.out(REDRIVE_HELP)
-      return 0
+/** Every dead-letter queue; of those whose messages have no queue to go back to, what has happened instead. */
+export const DEAD_LETTERS = new Map([
+  ['webhooks', undefined],
+  ['settlements', undefined],
+  ['stream', 'positions in the stream, not events: check-due-work announces every event. Cause: log of fan-out-events'],
+  ['schedules', 'runs that failed or never began: the next one saw the same work. Cause: log of the function'],
+])
+
+const POLL_MS = 2_000
+/** Half an hour. The move goes on without us, and the next call of this tool follows it again. */
+const MAX_POLLS = 900
+
+export type RedriveIo = {
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly sleep: (ms: number) => Promise<unknown>
+  readonly connect: (region: string) => aws.SQSClient
+}
+
+type Queue = { readonly sqs: aws.SQSClient; readonly url: string; readonly arn: string; readonly waiting: number }
+
+const say = (text: string): void => console.log(printableLines(text))
+
+/** Shows what was set aside, and moves it back. Twice or too early does no harm: workers ask the table what is left to do. */
+export const runRedrive = (argv: readonly string[], io: RedriveIo): Promise<number> =>
+  runCommand(USAGE, argv, async () => {
+    const { stage, queue: name, peek, 'purge-confirmed': purge, 'per-second': speed } = readOptions(argv, OPTIONS)
+    const prefix = stackNameOf(stageNamed(stage))
+    const perSecond = wholeNumber(speed) ?? 0
+    if (perSecond < 1 || perSecond > 500) throw new UsageError('--per-second must be a whole number from 1 to 500')
+    if (peek && purge) throw new UsageError('give --peek or --purge-confirmed, not both')
+    if (purge && name === undefined) throw new UsageError('--purge-confirmed needs --queue NAME')
+    const names = [...DEAD_LETTERS.keys()]
+    if (name !== undefined && !names.includes(name)) {
+      throw new UsageError(`there is no such dead-letter queue; there are: ${names.join(', ')}`)
     }
-    return await carryOut(command, io)
-  } catch (error) {
-    if (!(error instanceof UsageError)) throw error
-    io.err(`${error.message}\n\n${REDRIVE_HELP}`)
-    return 2
-  }
-}
+    const instead = DEAD_LETTERS.get(name ?? '')
+    if (purge && instead === undefined) throw new UsageError('messages of this queue are not deleted: move them back')
+    const region = await regionOf(io.env)
+    if (region === undefined) throw new UsageError(NO_REGION)
+    const sqs = io.connect(region)
+    try {
+      if (name === undefined) {
+        for (const one of names) await stateOf(sqs, prefix, one)
+        return 0
+      }
+      const queue = await stateOf(sqs, prefix, name)
+      if (peek) return await showSome(queue)
+      if (queue.waiting === 0) return 0
+      if (instead === undefined) return await moveBack(queue, perSecond, io.sleep)
+      say(purge ? 'deleting them; SQS takes up to a minute' : `${instead}. When you have looked: --purge-confirmed`)
+      if (purge) await sqs.send(new aws.PurgeQueueCommand({ QueueUrl: queue.url }))
+      return purge ? 0 : 1
+    } catch (error) {
+      console.error(printableLines(`${errorName(error)}: ${remedyFor(error)}`))
+      return 1
+    }
+  })
 
-const carryOut = async (command: RedriveCommand, io: RedriveIo): Promise<0 | 1 | 2> => {
-  const named = stageNamed(command.stage)
-  if (named.stage === undefined) throw new UsageError(named.finding.detail)
-  const region = await regionOf(io.env)
-  if (region === undefined) throw new UsageError(NO_REGION)
-  const queues = deadLetterQueues(stageTemplate(named.stage))
-  const sqs = io.connect(region)
-  try {
-    return command.queue === undefined ? await showAll(sqs, queues, io) : await handle(sqs, queues, command, io)
-  } catch (error) {
-    const name = errorName(error)
-    io.err(
-      QUEUE_ABSENT.includes(name)
-        ? `stage ${command.stage} has no such queue in ${region}: npm run deploy -- --stage ${command.stage}, or set AWS_REGION and AWS_PROFILE to where it is`
-        : `${name}: ${remedyFor(error)}`,
-    )
-    return 1
-  }
-}
-
-const showAll = async (sqs: SQSClient, queues: readonly DeadLetterQueue[], io: RedriveIo): Promise<0> => {
-  const rows = await Promise.all(
-    queues.map(async ({ name, queueName, holds }) => {
-      const { waiting } = await stateOf(sqs, queueName)
-      return [name, `${waiting} waiting`, holds]
-    }),
+const stateOf = async (sqs: aws.SQSClient, prefix: string, name: string): Promise<Queue> => {
+  const { QueueUrl: url = '' } = await sqs.send(new aws.GetQueueUrlCommand({ QueueName: `${prefix}-${name}-dead` }))
+  const { Attributes: found } = await sqs.send(
+    new aws.GetQueueAttributesCommand({ QueueUrl: url, AttributeNames: ['QueueArn', 'ApproximateNumberOfMessages'] }),
   )
-  io.out(alignedRows(rows, ''))
+  const waiting = Number(found?.['ApproximateNumberOfMessages'] ?? 0)
+  say(`${name}: ${waiting} waiting`)
+  return { sqs, url, arn: found?.['QueueArn'] ?? '', waiting }
+}
+
+/** A few messages. They are hidden from others for no time at all, and stay where they are. */
+const showSome = async ({ sqs, url: QueueUrl }: Queue): Promise<0> => {
+  const limits = { MaxNumberOfMessages: 10, VisibilityTimeout: 0 }
+  const { Messages: messages = [] } = await sqs.send(
+    new aws.ReceiveMessageCommand({ QueueUrl, ...limits, MessageSystemAttributeNames: ['SentTimestamp'] }),
+  )
+  for (const { MessageId: id = '?', Attributes: attributes, Body: body = '' } of messages) {
+    const sentAt = new Date(Number(attributes?.['SentTimestamp'] ?? 0)).toISOString()
+    say(['', id, `sent ${sentAt}`, ...idsIn(body)].map(printable).join('  '))
+  }
   return 0
 }
 
-const handle = async (
-  sqs: SQSClient,
-  queues: readonly DeadLetterQueue[],
-  command: RedriveCommand,
-  io: RedriveIo,
-): Promise<0 | 1 | 2> => {
-  const queue = queues.find(({ name }) => name === command.queue)
-  if (queue === undefined) {
-    io.err(`there is no such dead-letter queue; there are: ${queues.map(({ name }) => name).join(', ')}`)
-    return 2
+/** Ids of entities, and where in the stream: fields whose names end in `id`, two levels deep. A body may hold anything else. */
+const idsIn = (body: string): readonly string[] => {
+  try {
+    return fieldsOf(JSON.parse(body))
+      .flatMap(([name, value]) => [[name, value] as const, ...fieldsOf(value)])
+      .filter(([name, value]) => /(^|_|[a-z])id$/i.test(name) && ['string', 'number'].includes(typeof value))
+      .map(([name, value]) => `${name}=${String(value)}`)
+  } catch {
+    return []
   }
-  if (command.purge && queue.holds === 'messages') {
-    io.err('messages of this queue are not deleted: move them back')
-    return 2
-  }
-  const state = await stateOf(sqs, queue.queueName)
-  const some = state.waiting > 0 || command.peek ? await peek(sqs, state.url) : []
-  io.out(`${queue.queueName}: ${state.waiting} waiting${oldest(some, io.nowMs())}`)
-  if (command.peek) {
-    for (const message of some) io.out(described(message))
-    return 0
-  }
-  if (state.waiting === 0) return 0
-  return queue.holds === 'messages' ? move(sqs, state, command, io) : discard(sqs, state, queue.holds, command, io)
 }
 
-/** SQS itself tells the oldest only to CloudWatch; of a few it hands out, this is the oldest. */
-const oldest = (some: readonly PeekedMessage[], nowMs: number): string => {
-  const times = some.map(({ sentMs }) => sentMs).filter((sentMs) => !Number.isNaN(sentMs))
-  if (times.length === 0) return ''
-  const minutes = Math.floor((nowMs - Math.min(...times)) / 60_000)
-  return `, the oldest of ${times.length} looked at sent ${minutes} minutes ago`
-}
+const fieldsOf = (value: unknown): readonly (readonly [string, unknown])[] => Object.entries(Object(value))
 
-const described = ({ messageId, ids }: PeekedMessage): string =>
-  [`  ${messageId}`, ...Object.entries(ids).map(([name, id]) => `${name}=${id}`)].map(printable).join('  ')
-
-const move = async (sqs: SQSClient, { arn }: QueueState, { perSecond }: RedriveCommand, io: RedriveIo) => {
-  const outcome = await moveBack(sqs, { arn, perSecond, say: io.out, sleep: io.sleep })
-  if (outcome === 'still running') io.out('it goes on without this tool; call it again to follow')
-  return outcome === 'done' ? 0 : 1
-}
-
-const discard = async (
-  sqs: SQSClient,
-  { url }: QueueState,
-  holds: keyof typeof INSTEAD,
-  { purge }: RedriveCommand,
-  io: RedriveIo,
-) => {
-  if (!purge) {
-    io.out(`${INSTEAD[holds]}\nWhen you have: --purge-confirmed deletes them.`)
-    return 1
+/** Moves every message back to the queue it came from, and follows until it is done. Joins a move that is under way. */
+const moveBack = async ({ sqs, arn }: Queue, perSecond: number, sleep: RedriveIo['sleep']): Promise<0 | 1> => {
+  const list = new aws.ListMessageMoveTasksCommand({ SourceArn: arn, MaxResults: 1 })
+  const latest = async () => (await sqs.send(list)).Results?.[0]
+  if ((await latest())?.Status === 'RUNNING') say('a move is under way already')
+  else await sqs.send(new aws.StartMessageMoveTaskCommand({ SourceArn: arn, MaxNumberOfMessagesPerSecond: perSecond }))
+  for (let poll = 0; poll < MAX_POLLS; poll++) {
+    await sleep(POLL_MS)
+    const task = await latest()
+    say(`${task?.ApproximateNumberOfMessagesMoved ?? 0} of ${task?.ApproximateNumberOfMessagesToMove ?? '?'} moved`)
+    if (task?.Status === 'COMPLETED') return 0
+    if (task?.Status !== 'RUNNING') {
+      say(`the move ended as ${task?.Status ?? 'unknown'}: ${task?.FailureReason ?? 'no reason given'}`)
+      return 1
+    }
   }
-  await sqs.send(new PurgeQueueCommand({ QueueUrl: url }))
-  io.out('deleted; SQS takes up to a minute')
-  return 0
+  say('it goes on without this tool; call it again to follow')
+  return 1
 }

@@ -1,0 +1,16 @@
+import { UsageError } from '../../local/terminal/command-line.ts'
+import { assertDeployable, type DeployedStage, deployedStage } from '../../stack/stage.ts'
+import { assertCarried } from '../../stack/storage/table-capacity.ts'
+
+/** The stage that a command line names. Throws `UsageError` when it names none, or one that cannot be deployed. */
+export const stageNamed = (name: string | undefined): DeployedStage => {
+  if (name === undefined) throw new UsageError('name the stage with --stage NAME')
+  try {
+    const stage = deployedStage(name)
+    assertDeployable(stage)
+    assertCarried(stage)
+    return stage
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : 'the stage cannot be deployed')
+  }
+}
