@@ -1,5 +1,3 @@
-import type { ATTEMPT_ERRORS } from './webhook/delivery/delivery.ts'
-
 export type WebhookRequest = {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
@@ -7,11 +5,23 @@ export type WebhookRequest = {
   readonly body: Buffer
 }
 
+/** Why an attempt did not deliver. Kept with the attempt, and shown to operators. */
+export const WEBHOOK_ERRORS = [
+  'http_status',
+  'timeout',
+  'connection',
+  'tls',
+  'dns',
+  'address_refused',
+  'secret_missing',
+  'unknown',
+] as const
+
 export type WebhookResult = {
   /** True for a 2xx status within the time allowed (spec 6.4), even if the answer's body stalls. */
   readonly delivered: boolean
   readonly httpStatus: number | undefined
-  readonly error: (typeof ATTEMPT_ERRORS)[number] | undefined
+  readonly error: (typeof WEBHOOK_ERRORS)[number] | undefined
   /** First 1 KB of the answer as text. */
   readonly responseBody: string | undefined
   readonly durationMs: number

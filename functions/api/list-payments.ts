@@ -1,8 +1,8 @@
 import * as v from 'valibot'
 import { pageOf, pageParams, paginationWithTotal } from '../../shared/page.ts'
 import { listPayments } from '../../shared/payment/list-payments.ts'
-import { PAYMENT_STATUSES } from '../../shared/payment/payment.ts'
 import { toPaymentDto } from '../../shared/payment/payment-dto.ts'
+import { PAYMENT_STATUSES } from '../../shared/payment-status.ts'
 import { apiHandler, ok } from '../../shared/runtime/api-handler.ts'
 
 const query = v.object({

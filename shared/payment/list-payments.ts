@@ -3,8 +3,9 @@ import type { Deps } from '../deps.ts'
 import type { ClientId } from '../ids.ts'
 import { countOf, countOfAll, readLedger } from '../ledger/ledger-store.ts'
 import { firstOfPage, type Page } from '../page.ts'
+import type { PaymentStatus } from '../payment-status.ts'
 import { listItems } from '../table/list.ts'
-import { type Payment, PaymentSchema, type PaymentStatus } from './payment.ts'
+import { type Payment, PaymentSchema } from './payment.ts'
 
 export type PaymentList = { readonly payments: readonly Payment[]; readonly total: number }
 

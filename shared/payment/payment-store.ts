@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
 import type { PaymentId } from '../ids.ts'
+import type { PaymentStatus } from '../payment-status.ts'
 import type { Item } from '../table/attributes.ts'
 import { absent, all, any, atMost, type Condition, equals, isNew, present } from '../table/condition.ts'
 import { DUE_WORK_FIELDS, dueWork } from '../table/due-work.ts'
@@ -11,7 +12,6 @@ import {
   type CreatingPayment,
   type Payment,
   PaymentSchema,
-  type PaymentStatus,
   type ProviderAttempt,
   type StoredPayment,
   StoredPaymentSchema,

@@ -1,14 +1,9 @@
 import * as v from 'valibot'
 import { ClientIdSchema, PaymentIdSchema } from '../ids.ts'
 import { MinorSchema } from '../money.ts'
+import { PAYMENT_METHODS } from '../payment-method.ts'
+import { PAYMENT_STATUSES } from '../payment-status.ts'
 import { type Timestamp, TimestampSchema } from '../time.ts'
-
-export const PAYMENT_METHODS = ['virtual_account', 'ewallet', 'qris'] as const
-export type PaymentMethod = (typeof PAYMENT_METHODS)[number]
-
-/** The statuses a client can see (spec 3.1). */
-export const PAYMENT_STATUSES = ['pending', 'succeeded', 'failed', 'expired', 'cancelled'] as const
-export type PaymentStatus = (typeof PAYMENT_STATUSES)[number]
 
 export const CustomerSchema = v.object({
   name: v.optional(v.string()),

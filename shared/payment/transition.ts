@@ -1,5 +1,6 @@
+import type { PaymentStatus } from '../payment-status.ts'
 import type { Timestamp } from '../time.ts'
-import type { Payment, PaymentStatus, Transition } from './payment.ts'
+import type { Payment, Transition } from './payment.ts'
 
 /** Who brought the news of a transition; shown in the operators' timeline. */
 export type NewsSource = 'create' | 'callback' | 'due_work' | 'cancel' | 'operator' | 'sync'

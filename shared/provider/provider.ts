@@ -1,5 +1,5 @@
 import type { Minor } from '../money.ts'
-import type { PaymentMethod } from '../payment/payment.ts'
+import type { PaymentMethod } from '../payment-method.ts'
 import type { Timestamp } from '../time.ts'
 
 /** The upstream provider as the domain sees it. The adapter (xendit.ts) knows its HTTP, nothing else does. */

@@ -6,9 +6,9 @@ import { SQSClient } from '@aws-sdk/client-sqs'
 import type { Deps } from '../deps.ts'
 import { loggedProvider } from '../provider/logged-provider.ts'
 import { xenditProvider } from '../provider/xendit/xendit.ts'
-import { resolveHost } from '../resolve-host.ts'
 import { timestampOf } from '../time.ts'
 import { httpsWebhookSender } from '../webhook/send/https-webhook-sender.ts'
+import { resolveByDns } from '../webhook/send/resolve-by-dns.ts'
 import { snsAlerts } from './aws/aws-alerts.ts'
 import { AWS_HTTP_OPTIONS } from './aws/aws-http.ts'
 import { sqsQueues } from './aws/aws-queues.ts'
@@ -54,7 +54,7 @@ const makeDeps = (): Deps => {
     alerts: snsAlerts(new SNSClient(aws), config.alertsTopicArn, monotonicMs),
     secrets,
     sendWebhook: httpsWebhookSender({ allowLoopback: false, monotonicMs }),
-    resolveHost,
+    resolveHost: resolveByDns,
     monotonicMs,
     newId: randomUUID,
     randomBytes,

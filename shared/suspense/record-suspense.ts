@@ -1,19 +1,21 @@
 import type { Alert } from '../alerts.ts'
 import type { Deps } from '../deps.ts'
-import type { PaymentId } from '../ids.ts'
-import type { StoredPayment } from '../payment/payment.ts'
-import type { ProviderPayment } from '../provider/provider.ts'
+import type { ClientId, PaymentId } from '../ids.ts'
+import type { Minor } from '../money.ts'
 import { addMs, type Timestamp } from '../time.ts'
 import type { FindingCause, MoneyCause, Suspense } from './suspense.ts'
 import { ALERT_GRACE_MS, claimSuspenseAlert, endSuspenseAlert, putSuspense } from './suspense-store.ts'
 
 type SuspenseDeps = Pick<Deps, 'table' | 'alerts' | 'log'>
 
+/** The payment an item is about, where one is known. */
+type NamedPayment = { readonly paymentId: PaymentId; readonly clientId: ClientId }
+
 /** Money without a payment it may be credited to. Its id is the provider payment's: once, whoever brings the news. */
 export const heldMoney = (input: {
-  readonly capture: Pick<ProviderPayment, 'providerPaymentId' | 'capturedMinor'>
+  readonly capture: { readonly providerPaymentId: string; readonly capturedMinor: Minor }
   readonly cause: MoneyCause
-  readonly payment: StoredPayment | undefined
+  readonly payment: NamedPayment | undefined
   readonly now: Timestamp
 }): Suspense => ({
   suspenseId: input.capture.providerPaymentId,
@@ -31,7 +33,7 @@ export const heldMoney = (input: {
 export const finding = (input: {
   readonly subject: PaymentId | string
   readonly cause: FindingCause
-  readonly payment: StoredPayment | undefined
+  readonly payment: NamedPayment | undefined
   readonly now: Timestamp
 }): Suspense => ({
   suspenseId: `${input.subject}#${input.cause}`,

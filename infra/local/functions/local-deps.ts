@@ -7,7 +7,6 @@ import type { Log } from '../../../shared/log.ts'
 import { loggedProvider } from '../../../shared/provider/logged-provider.ts'
 import { xenditProvider } from '../../../shared/provider/xendit/xendit.ts'
 import type { QueueName } from '../../../shared/queues.ts'
-import { resolveHost } from '../../../shared/resolve-host.ts'
 import { snsAlerts } from '../../../shared/runtime/aws/aws-alerts.ts'
 import { documentClient } from '../../../shared/runtime/aws/aws-table.ts'
 import { dynamoDbTable } from '../../../shared/runtime/aws/dynamodb-table.ts'
@@ -15,6 +14,7 @@ import type { Secrets } from '../../../shared/secrets.ts'
 import type { StageSettings } from '../../../shared/stage-settings.ts'
 import { timestampOf } from '../../../shared/time.ts'
 import { httpsWebhookSender } from '../../../shared/webhook/send/https-webhook-sender.ts'
+import { resolveByDns } from '../../../shared/webhook/send/resolve-by-dns.ts'
 import { localAws } from '../emulators/dynamodb-local.ts'
 import type { QueueEmulator } from '../emulators/queue-emulator.ts'
 import type { LocalClock } from '../process/local-clock.ts'
@@ -98,7 +98,7 @@ export const localDeps = (options: LocalDepsOptions): LocalDeps => {
           { log, monotonicMs },
         ),
         sendWebhook: httpsWebhookSender({ allowLoopback: LOCAL_STAGE.allowLoopbackWebhooks, monotonicMs }),
-        resolveHost,
+        resolveHost: resolveByDns,
         monotonicMs,
         newId: randomUUID,
         randomBytes,

@@ -17,7 +17,7 @@ const ZONES = 2
 /**
  * A network of its own for the function that calls addresses merchants choose: it leaves through one NAT gateway in each
  * of two zones, from fixed addresses that merchants can allow, and reaches nothing inside. Names are resolved by the
- * network's own resolver: `resolveHost` asks the servers that its environment names in /etc/resolv.conf, as any lookup
+ * network's own resolver: `resolveByDns` asks the servers that its environment names in /etc/resolv.conf, as any lookup
  * does. AWS applies neither security groups nor access lists between a network and its resolver; ours allow it anyway.
  *
  * Costs by the hour even when idle: two NAT gateways with an address each; and by the gigabyte sent.

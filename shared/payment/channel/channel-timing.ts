@@ -1,6 +1,6 @@
 import { assertInvariant } from '../../errors.ts'
+import type { PaymentMethod } from '../../payment-method.ts'
 import { addMs, DAY_MS, earlier, HOUR_MS, MINUTE_MS, SECOND_MS, type Timestamp, timestampOf } from '../../time.ts'
-import type { PaymentMethod } from '../payment.ts'
 
 /** When a channel's payments expire by themselves and when we ask the provider about them. */
 type ChannelTiming = {

@@ -1,7 +1,7 @@
 import { assertInvariant } from '../../errors.ts'
 import { bpsFloor, less, type Minor, minor, plus } from '../../money.ts'
+import type { PaymentMethod } from '../../payment-method.ts'
 import { type Timestamp, timestampOf } from '../../time.ts'
-import type { PaymentMethod } from '../payment.ts'
 
 /** `amount * bps / 10000 + flatMinor`. */
 export type Tariff = { readonly bps: number; readonly flatMinor: number }

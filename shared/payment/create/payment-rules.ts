@@ -1,7 +1,7 @@
+import { PAYMENT_METHODS, type PaymentMethod } from '../../payment-method.ts'
 import { isOtherChannel } from '../../provider/other-channel.ts'
 import type { Timestamp } from '../../time.ts'
 import { isSupportedBank } from '../channel/tariff.ts'
-import { PAYMENT_METHODS, type PaymentMethod } from '../payment.ts'
 import type { MetadataRead } from './metadata.ts'
 import type { PaymentBody } from './payment-body.ts'
 

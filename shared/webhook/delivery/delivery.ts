@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { ClientIdSchema, DeliveryIdSchema, EndpointIdSchema, EventIdSchema } from '../../ids.ts'
+import { WEBHOOK_ERRORS } from '../../send-webhook.ts'
 import { TimestampSchema } from '../../time.ts'
 
 export const DELIVERY_STATUSES = ['scheduled', 'succeeded', 'abandoned', 'skipped'] as const
@@ -34,24 +35,13 @@ export const DeliverySchema = v.object({
 })
 export type Delivery = v.InferOutput<typeof DeliverySchema>
 
-export const ATTEMPT_ERRORS = [
-  'http_status',
-  'timeout',
-  'connection',
-  'tls',
-  'dns',
-  'address_refused',
-  'secret_missing',
-  'unknown',
-] as const
-
 export const DeliveryAttemptSchema = v.object({
   number: v.number(),
   at: TimestampSchema,
   durationMs: v.number(),
   httpStatus: v.optional(v.number()),
   /** Absent on success. */
-  error: v.optional(v.picklist(ATTEMPT_ERRORS)),
+  error: v.optional(v.picklist(WEBHOOK_ERRORS)),
   /** First 1 KB of the answer, for diagnostics. */
   responseBody: v.optional(v.string()),
 })

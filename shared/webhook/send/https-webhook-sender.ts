@@ -2,10 +2,11 @@ import * as http from 'node:http'
 import * as https from 'node:https'
 import type { LookupFunction } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { type ResolvedAddress, type ResolveHost, resolveHost } from '../../resolve-host.ts'
+import type { ResolvedAddress, ResolveHost } from '../../resolve-host.ts'
 import type { SendWebhook, WebhookRequest, WebhookResult } from '../../send-webhook.ts'
 import { inspectAddresses, inspectUrl, type UrlRules } from '../endpoint/safe-url.ts'
 import { type BoundedConnection, type Bounds, boundedConnection } from './bounded-connection.ts'
+import { resolveByDns } from './resolve-by-dns.ts'
 
 /** Spec section 8: webhook timeout, from the first DNS query to the status line. */
 const DEADLINE_MS = 10_000
@@ -65,7 +66,7 @@ const attempt = async (options: SenderOptions, request: WebhookRequest, deadline
   const verdict = inspectUrl(request.url, options)
   if (!verdict.allowed) return failed('address_refused')
   const resolved = await Promise.race([
-    inspectAddresses(verdict.url, options, options.resolve ?? resolveHost),
+    inspectAddresses(verdict.url, options, options.resolve ?? resolveByDns),
     abortOf(deadline),
   ])
   switch (resolved.kind) {

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { expiryOf, isPushChannel, nextCheckAt } from '../../../shared/payment/channel/channel-timing.ts'
-import type { PaymentMethod } from '../../../shared/payment/payment.ts'
+import type { PaymentMethod } from '../../../shared/payment-method.ts'
 import { addMs, HOUR_MS, MINUTE_MS, msBetween, SECOND_MS, type Timestamp } from '../../../shared/time.ts'
 
 const NOW = '2026-11-20T04:00:00.000Z' as Timestamp

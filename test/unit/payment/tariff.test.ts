@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { InvariantError } from '../../../shared/errors.ts'
 import { minor } from '../../../shared/money.ts'
 import { estimatePricing, isSupportedBank, netOf, TARIFFS, tariffsAt } from '../../../shared/payment/channel/tariff.ts'
-import type { PaymentMethod } from '../../../shared/payment/payment.ts'
+import type { PaymentMethod } from '../../../shared/payment-method.ts'
 import type { Timestamp } from '../../../shared/time.ts'
 import { BANKS } from '../../support/provider-facts.ts'
 

@@ -1,0 +1,22 @@
+import { Resolver } from 'node:dns/promises'
+import type { ResolveHost } from '../../resolve-host.ts'
+
+const QUERY_TIMEOUT_MS = 1_000
+const QUERY_TRIES = 2
+
+/**
+ * Asks the name servers, both families at once. Not `dns.lookup`: that one blocks a thread of a small pool until the
+ * system's resolver gives up, so a few dead name servers would hold up the deliveries of everybody else.
+ */
+export const resolveByDns: ResolveHost = async (hostname) => {
+  const resolver = new Resolver({ timeout: QUERY_TIMEOUT_MS, tries: QUERY_TRIES })
+  const [ipv4, ipv6] = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)])
+  // Many names have one family only, and some name servers do not answer for the other.
+  if (ipv4.status === 'rejected' && ipv6.status === 'rejected') {
+    throw new Error('the name does not resolve', { cause: ipv4.reason })
+  }
+  return [
+    ...(ipv4.status === 'fulfilled' ? ipv4.value : []).map((address) => ({ address, family: 4 as const })),
+    ...(ipv6.status === 'fulfilled' ? ipv6.value : []).map((address) => ({ address, family: 6 as const })),
+  ]
+}
