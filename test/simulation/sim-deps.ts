@@ -3,8 +3,9 @@ import type { Deps } from '../../shared/deps.ts'
 import { loggedProvider } from '../../shared/provider/logged-provider.ts'
 import { type HttpCall, type HttpOutcome, rateLimitOf } from '../../shared/provider/xendit/http.ts'
 import { xenditProvider } from '../../shared/provider/xendit/xendit.ts'
-import { retryingTable, type TableRequests } from '../../shared/runtime/aws/retrying-table.ts'
+import type { TableRequests } from '../../shared/runtime/aws/retrying-table.ts'
 import { timestampOf } from '../../shared/time.ts'
+import { assembledDeps } from '../support/assembled-deps.ts'
 import type { Prng } from './prng.ts'
 import type { Process } from './process.ts'
 import { memoryRequests, type RequestName } from './sim-table/memory-requests.ts'
@@ -105,28 +106,19 @@ export const simDeps = (world: World, process: () => Process): Deps => {
   const prng = world.prng.fork()
   const log = simLog(world)
   const skewMs = drawSkewMs(world, prng)
-  const means = {
-    log,
-    now: () => timestampOf(world.scheduler.nowMs() + skewMs),
-    sleep: (ms: number) => process().sleep(ms),
-    random: prng.next,
-  }
   const secrets: Deps['secrets'] = {
     get: (name) => process().call('get secret', () => world.secrets.get(name)),
     create: (name, value) => process().call('create secret', () => void world.secrets.set(name, value)),
     replace: (name, value) => process().call('replace secret', () => void world.secrets.set(name, value)),
     remove: (name) => process().call('remove secret', () => void world.secrets.delete(name)),
   }
-  return {
-    stage: {
-      name: SIM_STAGE,
-      allowLoopbackWebhooks: false,
-      defaultReturnUrl: 'https://merchant.example/return',
-      defaultDisplayName: 'Simulation',
-      providerFees: world.providerFees,
-    },
-    ...means,
-    table: retryingTable(simRequests(world, process), means),
+  return assembledDeps({
+    stage: { name: SIM_STAGE, providerFees: world.providerFees },
+    requests: simRequests(world, process),
+    log,
+    now: () => timestampOf(world.scheduler.nowMs() + skewMs),
+    sleep: (ms) => process().sleep(ms),
+    random: prng.next,
     provider: loggedProvider(
       xenditProvider({
         baseUrl: 'https://provider.example',
@@ -155,5 +147,5 @@ export const simDeps = (world: World, process: () => Process): Deps => {
     monotonicMs: () => world.scheduler.nowMs(),
     newId: prng.uuid,
     randomBytes: prng.bytes,
-  }
+  })
 }

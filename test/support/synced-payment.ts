@@ -6,14 +6,14 @@ import { findStoredPayment } from '../../shared/payment/payment-store.ts'
 import type { ProviderTransaction } from '../../shared/provider/provider.ts'
 import { findSuspense } from '../../shared/suspense/suspense-store.ts'
 import { ledgerView } from './ledger-view.ts'
-import { depsInMemory } from './own-table.ts'
+import { memoryDeps } from './memory-deps.ts'
 import { aPendingPayment, aStoredClient } from './payment-builders.ts'
 import { listedTransactions, referenceOfRequest, settledRow } from './provider-transactions.ts'
 import type { TestDeps } from './test-deps.ts'
 
 /** A gateway of its own with a client in it, and the provider's list of transactions. */
 export const aSyncWorld = async (own?: TestDeps) => {
-  const deps = own ?? depsInMemory()
+  const deps = own ?? memoryDeps()
   const client = await aStoredClient(deps)
   return { deps, client, rows: listedTransactions(deps) }
 }

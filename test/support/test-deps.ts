@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { inject } from 'vitest'
+import { createTable } from '../../infra/local/emulators/create-table.ts'
 import { localAws } from '../../infra/local/emulators/dynamodb-local.ts'
 import type { Alert } from '../../shared/alerts.ts'
 import type { Deps } from '../../shared/deps.ts'
@@ -7,8 +8,9 @@ import type { Log, LogCode, LogFields } from '../../shared/log.ts'
 import type { QueueMessage, QueueName } from '../../shared/queues.ts'
 import { documentClient } from '../../shared/runtime/aws/aws-table.ts'
 import { dynamoDbRequests } from '../../shared/runtime/aws/dynamodb-table.ts'
-import { retryingTable, type TableRequests } from '../../shared/runtime/aws/retrying-table.ts'
+import type { TableRequests } from '../../shared/runtime/aws/retrying-table.ts'
 import type { SendWebhook, WebhookRequest, WebhookResult } from '../../shared/send-webhook.ts'
+import { assembledDeps, type Outside } from './assembled-deps.ts'
 import { type FakeProvider, fakeProvider } from './fake-provider.ts'
 import { type ManualClock, manualClock } from './manual-clock.ts'
 
@@ -44,6 +46,19 @@ const recordingLog = (lines: LogLine[]): Log => {
   return { info: at('info'), warn: at('warn'), error: at('error') }
 }
 
+const secretsIn = (values: Map<string, string>): Deps['secrets'] => ({
+  get: async (name) => values.get(name),
+  create: async (name, value) => {
+    if (values.has(name)) throw new Error('the secret exists already')
+    values.set(name, value)
+  },
+  replace: async (name, value) => {
+    if (!values.has(name)) throw new Error('there is no such secret')
+    values.set(name, value)
+  },
+  remove: async (name) => void values.delete(name),
+})
+
 let shared: ReturnType<typeof documentClient> | undefined
 
 /** One client per test file: connections are reused, and DynamoDB Local is the same for all. */
@@ -55,8 +70,7 @@ export const localClient = (): ReturnType<typeof documentClient> => {
   return shared
 }
 
-/** `requests` is the storage below the table's retries. */
-export type Overrides = Omit<Partial<Deps>, 'table'> & { readonly requests?: TableRequests }
+export type Overrides = Partial<Outside>
 
 /** Real storage, and fakes at the borders only: clock, ids, provider, merchants, queues, topic, secrets. */
 export const testDeps = (overrides: Overrides = {}): TestDeps => {
@@ -68,49 +82,30 @@ export const testDeps = (overrides: Overrides = {}): TestDeps => {
   const webhooks: WebhookRequest[] = []
   let answer: SendWebhook = async () => DELIVERED
   const requests = overrides.requests ?? dynamoDbRequests({ client: localClient(), name: inject('tableName') })
-  const means = {
-    log: recordingLog(lines),
-    now: clock.now,
-    sleep: clock.sleep,
-    random: Math.random,
-    ...overrides,
-  }
-  return {
-    ...means,
-    requests,
-    stage: {
-      name: 'test',
-      allowLoopbackWebhooks: false,
-      defaultReturnUrl: 'https://merchant.example/return',
-      defaultDisplayName: 'Gateway Test',
-    },
-    // A table object of its own per test, so that caches kept per table are not shared.
-    table: retryingTable(requests, means),
+  const provider = fakeProvider()
+  const deps = assembledDeps({
     queues: { send: async (queue, message) => void sent.push({ queue, message }) },
     alerts: { publish: async (alert) => void published.push(alert) },
-    secrets: {
-      get: async (name) => secretValues.get(name),
-      create: async (name, value) => {
-        if (secretValues.has(name)) throw new Error('the secret exists already')
-        secretValues.set(name, value)
-      },
-      replace: async (name, value) => {
-        if (!secretValues.has(name)) throw new Error('there is no such secret')
-        secretValues.set(name, value)
-      },
-      remove: async (name) => void secretValues.delete(name),
-    },
+    secrets: secretsIn(secretValues),
     sendWebhook: (request) => {
       webhooks.push(request)
       return answer(request)
     },
-    // A public address, so that names of merchants need no DNS.
-    resolveHost: async () => [{ address: '93.184.216.34', family: 4 }],
+    log: recordingLog(lines),
+    now: clock.now,
     monotonicMs: clock.monotonicMs,
+    sleep: clock.sleep,
     newId: randomUUID,
+    random: Math.random,
     randomBytes,
     ...overrides,
-    provider: fakeProvider(),
+    provider,
+    requests,
+  })
+  return {
+    ...deps,
+    requests,
+    provider,
     clock,
     sent,
     published,
@@ -121,4 +116,11 @@ export const testDeps = (overrides: Overrides = {}): TestDeps => {
       answer = next
     },
   }
+}
+
+/** Deps on a new table that no other test uses: for what is listed, done or kept once over all clients. */
+export const depsWithOwnTable = async (overrides: Overrides = {}): Promise<TestDeps> => {
+  const name = `gateway-test-${randomUUID()}`
+  await createTable(inject('dynamodbEndpoint'), name)
+  return testDeps({ ...overrides, requests: dynamoDbRequests({ client: localClient(), name }) })
 }

@@ -4,7 +4,7 @@ import { Logger } from '@aws-lambda-powertools/logger'
 import * as v from 'valibot'
 import { loggedProvider } from '../../shared/provider/logged-provider.ts'
 import { powertoolsLog } from '../../shared/runtime/powertools-log.ts'
-import { type MemoryDeps, memoryDeps } from './memory-table.ts'
+import { type MemoryDeps, memoryDeps } from './memory-deps.ts'
 
 /** The stage whose alarms the scenes are held against. */
 export const WATCHED_STAGE = 'prod'

@@ -12,8 +12,7 @@ import { addMs, HOUR_MS } from '../../../shared/time.ts'
 import { aClient, aClientId, registerClient } from '../../support/client-builders.ts'
 import { recordTable } from '../../support/intercept-table.ts'
 import { invokeAdmin } from '../../support/invoke-admin.ts'
-import { depsWithOwnTable } from '../../support/own-table.ts'
-import { type TestDeps, testDeps } from '../../support/test-deps.ts'
+import { depsWithOwnTable, type TestDeps, testDeps } from '../../support/test-deps.ts'
 
 const BANK = { bank_name: 'BCA', bank_account_no: '0123456789', bank_account_name: 'PT Warung Kopi' }
 

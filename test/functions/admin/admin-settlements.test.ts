@@ -16,10 +16,9 @@ import { fakeProvider } from '../../support/fake-provider.ts'
 import { invokeAdmin } from '../../support/invoke-admin.ts'
 import { auditOf, OPERATOR } from '../../support/operator-actions.ts'
 import { refusedWith, shownSettlement } from '../../support/operator-settlements.ts'
-import { depsWithOwnTable } from '../../support/own-table.ts'
 import { aStoredClient } from '../../support/payment-builders.ts'
 import { aDayLater, aSettledClient, aSucceededPayment, BANK } from '../../support/settlement-builders.ts'
-import { type TestDeps, testDeps } from '../../support/test-deps.ts'
+import { depsWithOwnTable, type TestDeps, testDeps } from '../../support/test-deps.ts'
 
 let requests: TestDeps['requests']
 

@@ -12,7 +12,7 @@ import { paymentKey } from '../../../shared/table/keys.ts'
 import { call, SEND_AGAIN } from '../../support/api-event.ts'
 import { filledIn, hostileJson, hostileText, mostly, objectOf } from '../../support/hostile-values.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
-import { type MemoryDeps, memoryDeps } from '../../support/memory-table.ts'
+import { type MemoryDeps, memoryDeps } from '../../support/memory-deps.ts'
 import { aPendingPayment, aStoredClient } from '../../support/payment-builders.ts'
 
 // Hundreds of runs each, on a machine that may be busy with other files.

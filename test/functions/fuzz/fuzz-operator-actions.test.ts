@@ -10,7 +10,7 @@ import { MANIFEST } from '../../../functions/manifest.ts'
 import type { AdminHandler } from '../../../shared/runtime/admin-handler.ts'
 import { filledIn, hostileJson, hostileText, objectOf } from '../../support/hostile-values.ts'
 import { invokeAdmin } from '../../support/invoke-admin.ts'
-import { type MemoryDeps, memoryDeps } from '../../support/memory-table.ts'
+import { type MemoryDeps, memoryDeps } from '../../support/memory-deps.ts'
 import { RIGHT_PAYLOADS } from '../../support/operator-payloads.ts'
 import { operatorWorld } from '../../support/operator-world.ts'
 

@@ -25,7 +25,7 @@ import {
 import { filledIn, hostileJson } from '../../support/hostile-values.ts'
 import { problemsOf } from '../../support/invariants.ts'
 import { invokeAdmin } from '../../support/invoke-admin.ts'
-import { type MemoryDeps, memoryDeps } from '../../support/memory-table.ts'
+import { type MemoryDeps, memoryDeps } from '../../support/memory-deps.ts'
 import { aPendingPayment, aStoredClient } from '../../support/payment-builders.ts'
 import {
   isFinalEnd,

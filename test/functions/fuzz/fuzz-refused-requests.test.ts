@@ -8,7 +8,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { anApiClient, call, type HttpHandler } from '../../support/api-event.ts'
 import { hostileJson, hostileText, mostly, objectOf } from '../../support/hostile-values.ts'
-import { type MemoryDeps, memoryDeps } from '../../support/memory-table.ts'
+import { type MemoryDeps, memoryDeps } from '../../support/memory-deps.ts'
 import { aPendingPayment } from '../../support/payment-builders.ts'
 
 // Hundreds of runs each, on a machine that may be busy with other files.

@@ -8,7 +8,7 @@ import { handler as checkDueWork } from '../../../functions/schedule/check-due-w
 import { handler as sweepSettlements } from '../../../functions/schedule/sweep-settlements.ts'
 import { handler as syncProviderTransactions } from '../../../functions/schedule/sync-provider-transactions.ts'
 import { hostileJson } from '../../support/hostile-values.ts'
-import { memoryDeps } from '../../support/memory-table.ts'
+import { memoryDeps } from '../../support/memory-deps.ts'
 import { aPendingPayment, aStoredClient } from '../../support/payment-builders.ts'
 
 // Hundreds of runs each, on a machine that may be busy with other files.

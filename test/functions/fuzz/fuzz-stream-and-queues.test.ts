@@ -11,7 +11,7 @@ import type { Deps } from '../../../shared/deps.ts'
 import { eventKey } from '../../../shared/table/keys.ts'
 import { streamRecord } from '../../simulation/sim-table/stream-record.ts'
 import { hostileJson, hostileText, mostly, objectOf } from '../../support/hostile-values.ts'
-import { memoryDeps } from '../../support/memory-table.ts'
+import { memoryDeps } from '../../support/memory-deps.ts'
 import { aStoredClient } from '../../support/payment-builders.ts'
 import { rowOf, storedDelivery, storedEndpoint, storedEvent } from '../../support/webhook-builders.ts'
 

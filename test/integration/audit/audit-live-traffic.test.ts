@@ -16,11 +16,12 @@ import { addMs, HOUR_MS } from '../../../shared/time.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
 import { interceptTable, recordTable } from '../../support/intercept-table.ts'
 import { sleepBesideOthers } from '../../support/manual-clock.ts'
-import { depsInMemory, depsWithLateIndexes, depsWithOwnTable } from '../../support/own-table.ts'
+import { depsWithLateIndexes, memoryDeps } from '../../support/memory-deps.ts'
 import { aPendingPayment } from '../../support/payment-builders.ts'
 import { aSettled } from '../../support/settled-payment.ts'
 import { aSyncWorld, creditedPayment, paidUpstream, rowNow, type SyncWorld } from '../../support/synced-payment.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
+import { depsWithOwnTable } from '../../support/test-deps.ts'
 
 const OPERATOR = 'sari@gateway.example'
 
@@ -121,7 +122,7 @@ describe('audit-ledger under live traffic', () => {
   it.each(Object.keys(HAPPENINGS))(
     'never says false when a payment %s between two of its reads, in every look at the same place',
     async (name) => {
-      const world = await aSyncWorld(depsInMemory())
+      const world = await aSyncWorld(memoryDeps())
       const happens = HAPPENINGS[name]
       if (happens === undefined) throw new Error('nothing happens')
       await happens(world)

@@ -14,7 +14,7 @@ import {
 import { LEDGER_SHARDS } from '../../../shared/table/schema.ts'
 import { type AuditedHistory, auditedHistory } from '../../support/audited-history.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
-import { depsInMemory } from '../../support/own-table.ts'
+import { memoryDeps } from '../../support/memory-deps.ts'
 import {
   jsonTamperingsOf,
   putRaw,
@@ -31,7 +31,7 @@ import {
  */
 let history: AuditedHistory
 beforeAll(async () => {
-  history = await auditedHistory(depsInMemory())
+  history = await auditedHistory(memoryDeps())
 })
 
 /** What the provider says and nobody repeats; the sync holds it against the provider's transactions. */

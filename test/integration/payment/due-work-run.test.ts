@@ -10,7 +10,7 @@ import { paymentKey } from '../../../shared/table/keys.ts'
 import { update } from '../../../shared/table/step.ts'
 import { eventually } from '../../support/eventually.ts'
 import { interceptTable } from '../../support/intercept-table.ts'
-import { type MemoryDeps, memoryDeps } from '../../support/memory-table.ts'
+import { type MemoryDeps, memoryDeps } from '../../support/memory-deps.ts'
 import { aPendingPayment, aStoredClient } from '../../support/payment-builders.ts'
 import { storedDelivery, storedEndpoint, storedEvent } from '../../support/webhook-builders.ts'
 

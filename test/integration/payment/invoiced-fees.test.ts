@@ -7,7 +7,7 @@ import { syncProviderTransactions } from '../../../shared/sync/sync-provider-tra
 import { DAY_MS } from '../../../shared/time.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
 import { settle, withFloorZero } from '../../support/fee-scenes.ts'
-import { depsInMemory } from '../../support/own-table.ts'
+import { memoryDeps } from '../../support/memory-deps.ts'
 import { listedTransactions, NOT_SETTLED } from '../../support/provider-transactions.ts'
 import {
   creditedPayment,
@@ -27,7 +27,7 @@ const under = (deps: TestDeps, providerFees: ProviderFees): TestDeps => ({
 
 /** A gateway whose contract with the provider has fees billed after the month. */
 const aWorld = async () => {
-  const deps = under(depsInMemory(), 'invoiced')
+  const deps = under(memoryDeps(), 'invoiced')
   const client = await withFloorZero(deps)
   return { deps, client, rows: listedTransactions(deps) }
 }

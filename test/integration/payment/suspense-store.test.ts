@@ -7,7 +7,7 @@ import { resolveSuspense } from '../../../shared/suspense/resolve-suspense.ts'
 import type { Suspense } from '../../../shared/suspense/suspense.ts'
 import { endSuspenseAlert, ensureSuspense, findSuspense, putSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { invokeAdmin } from '../../support/invoke-admin.ts'
-import { memoryDeps } from '../../support/memory-table.ts'
+import { memoryDeps } from '../../support/memory-deps.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 import { dueAtOf } from '../../support/webhook-builders.ts'
 

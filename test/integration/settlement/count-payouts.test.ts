@@ -10,8 +10,8 @@ import { windowKey } from '../../../shared/table/keys.ts'
 import { dies, everyDeath, processThatDies } from '../../support/dying-process.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
 import { beforeFirst, recordTable } from '../../support/intercept-table.ts'
+import { depsWithLateIndexes, memoryDeps } from '../../support/memory-deps.ts'
 import { byOlderRelease, forgetPayouts } from '../../support/older-release.ts'
-import { depsInMemory, depsWithLateIndexes } from '../../support/own-table.ts'
 import { aStoredClient } from '../../support/payment-builders.ts'
 import {
   type AllStates,
@@ -89,7 +89,7 @@ describe('a window that an older release wrote', () => {
   })
 
   it('is counted page by page, however many settlements there are', async () => {
-    const deps = depsInMemory()
+    const deps = memoryDeps()
     const client = await aStoredClient(deps, { settlementFloorMinor: minor(0) })
     for (let day = 0; day < 205; day++) {
       const settlement = await settled(deps, client, 10_000)

@@ -14,7 +14,7 @@ import type { QueryInput, QueryPage } from '../../../shared/table/table.ts'
 import { addMs, DAY_MS, timestampOf } from '../../../shared/time.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
 import { queriesIn, recordTable, type TableCall, withRequests } from '../../support/intercept-table.ts'
-import { depsInMemory } from '../../support/own-table.ts'
+import { memoryDeps } from '../../support/memory-deps.ts'
 import { aStoredClient } from '../../support/payment-builders.ts'
 import { storeSucceeded, succeededPayment, writtenKeys } from '../../support/settlement-builders.ts'
 import { type TestDeps } from '../../support/test-deps.ts'
@@ -26,7 +26,7 @@ const passesIn = (calls: readonly TableCall[]) => queriesOf(calls).filter(({ cur
 
 describe('settleClient with many payments in a window', () => {
   it('passes over 5,000 of them once and writes two items; the statement lists every one', async () => {
-    const { deps, calls } = recordTable(depsInMemory())
+    const { deps, calls } = recordTable(memoryDeps())
     const client = await aStoredClient(deps, { settlementFloorMinor: minor(0) })
     const payments = Array.from({ length: 5_000 }, (_, index) =>
       // Ten in each millisecond, so that pages end within one.
@@ -58,7 +58,7 @@ describe('settleClient with many payments in a window', () => {
   }, 60_000)
 
   it('keeps none of 100,000 rows once they are summed', async () => {
-    const deps = depsInMemory()
+    const deps = memoryDeps()
     const client = await aStoredClient(deps, { settlementFloorMinor: minor(0) })
     deps.clock.set(addMs(deps.now(), 2 * DAY_MS))
     const table = aTableOf(100_000, deps)

@@ -11,7 +11,7 @@ import { update } from '../../../shared/table/step.ts'
 import { dies, everyDeath, processThatDies } from '../../support/dying-process.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
 import { interceptTable } from '../../support/intercept-table.ts'
-import { depsInMemory } from '../../support/own-table.ts'
+import { memoryDeps } from '../../support/memory-deps.ts'
 import { aStoredClient } from '../../support/payment-builders.ts'
 import { aDayLater, aSucceededPayment } from '../../support/settlement-builders.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
@@ -20,7 +20,7 @@ let requests: TestDeps['requests']
 
 /** A sweep goes to every client there is. */
 beforeAll(async () => {
-  ;({ requests } = depsInMemory())
+  ;({ requests } = memoryDeps())
 })
 
 const sweep = (deps: TestDeps) => sweepHandler.withDeps(deps)({}, {} as Context)

@@ -13,7 +13,7 @@ import { settleClient } from '../../../shared/settlement/settle-client.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { listSettlements } from '../../../shared/settlement/settlement-store.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
-import { depsInMemory } from '../../support/own-table.ts'
+import { memoryDeps } from '../../support/memory-deps.ts'
 import { type Happening, history } from '../../support/settlement-happenings.ts'
 import { modelView, realView, settleModel } from '../../support/settlement-model.ts'
 import { happen, newWorld, type World } from '../../support/settlement-world.ts'
@@ -29,7 +29,7 @@ let requests: TestDeps['requests']
 let made = 0
 
 beforeAll(async () => {
-  ;({ requests } = depsInMemory())
+  ;({ requests } = memoryDeps())
 })
 
 /** Entropy that grows: settlements of one millisecond have ids in the order they were recorded. */

@@ -7,7 +7,7 @@ import { addMs, HOUR_MS } from '../../../shared/time.ts'
 import { type CrashPoint, crashingAt } from '../../support/crash-points.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
-import { depsInMemory } from '../../support/own-table.ts'
+import { memoryDeps } from '../../support/memory-deps.ts'
 import { aStoredClient } from '../../support/payment-builders.ts'
 import { listedTransactions, settledRow } from '../../support/provider-transactions.ts'
 import {
@@ -26,7 +26,7 @@ import { dueAtOf } from '../../support/webhook-builders.ts'
  * a sync can meet; the process dies at its first call of table, provider or alerts, then at its second, and so on to
  * the last, once before the call takes effect and once behind it. Then the sync runs again, alive.
  */
-const { requests } = depsInMemory()
+const { requests } = memoryDeps()
 
 /** All histories share a table, since their payments are their own; the one cursor is put back. */
 const history = async () => {

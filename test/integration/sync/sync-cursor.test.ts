@@ -3,10 +3,9 @@ import type { Unanswered } from '../../../shared/provider/provider.ts'
 import { moveSyncCursor, readSyncCursor } from '../../../shared/sync/sync-cursor.ts'
 import { syncProviderTransactions } from '../../../shared/sync/sync-provider-transactions.ts'
 import { addMs, DAY_MS, HOUR_MS, MINUTE_MS, type Timestamp } from '../../../shared/time.ts'
-import { depsWithOwnTable } from '../../support/own-table.ts'
 import { pageOfRows, settledRow } from '../../support/provider-transactions.ts'
 import { aSyncWorld, creditedPayment, findingAbout, paymentOf, rowNow } from '../../support/synced-payment.ts'
-import type { TestDeps } from '../../support/test-deps.ts'
+import { depsWithOwnTable, type TestDeps } from '../../support/test-deps.ts'
 
 const foreignRow = (at: Timestamp) =>
   settledRow({ providerPaymentId: `inv-${crypto.randomUUID()}`, reference: 'order' }, at)

@@ -10,9 +10,9 @@ import { timestampOf } from '../../../shared/time.ts'
 import { aClient } from '../../support/client-builders.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
-import { depsWithOwnTable } from '../../support/own-table.ts'
 import { aRequest } from '../../support/payment-builders.ts'
 import { aSimulator } from '../../support/provider-simulator-harness.ts'
+import { depsWithOwnTable } from '../../support/test-deps.ts'
 import { adapter, arm } from '../../support/xendit-on-simulator.ts'
 
 /** The whole way by the provider's own API: real adapter, real simulator, one clock. Callbacks reach nobody here. */

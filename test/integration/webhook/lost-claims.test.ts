@@ -20,7 +20,7 @@ import { dueDelivery, messageFor } from '../../support/deliver-messages.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
 import { eventFor } from '../../support/fan-out-harness.ts'
 import { beforeFirst } from '../../support/intercept-table.ts'
-import { memoryDeps } from '../../support/memory-table.ts'
+import { memoryDeps } from '../../support/memory-deps.ts'
 import { failedAndRecredited } from '../../support/settlement-builders.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 

@@ -6,7 +6,7 @@ import { handler as syncProviderTransactions } from '../../../functions/schedule
 import { applyProviderReport } from '../../../shared/payment/news/apply-provider-report.ts'
 import { withFloorZero } from '../fee-scenes.ts'
 import { invokeAdmin } from '../invoke-admin.ts'
-import type { MemoryDeps } from '../memory-table.ts'
+import type { MemoryDeps } from '../memory-deps.ts'
 import { aStoredClient } from '../payment-builders.ts'
 import { listedTransactions, settledRow } from '../provider-transactions.ts'
 import { aDayLater, aSucceededPayment } from '../settlement-builders.ts'

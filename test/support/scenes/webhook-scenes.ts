@@ -5,7 +5,7 @@ import { handler as fanOutEvents } from '../../../functions/stream/fan-out-event
 import { addMs, MINUTE_MS } from '../../../shared/time.ts'
 import { streamRecord } from '../../simulation/sim-table/stream-record.ts'
 import { drainQueue, FAILED, messageFor } from '../deliver-messages.ts'
-import type { MemoryDeps } from '../memory-table.ts'
+import type { MemoryDeps } from '../memory-deps.ts'
 import type { Scene, WatchedWorld } from '../watched-world.ts'
 import { storedDelivery, storedEndpoint, storedEvent } from '../webhook-builders.ts'
 import { asMessage, handOver, run } from './hand-over.ts'

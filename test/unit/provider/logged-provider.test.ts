@@ -7,7 +7,7 @@ import {
   PROVIDER_READ_TIMEOUT_MS,
   type Unanswered,
 } from '../../../shared/provider/provider.ts'
-import { memoryDeps } from '../../support/memory-table.ts'
+import { memoryDeps } from '../../support/memory-deps.ts'
 import { aCreateInput } from '../../support/xendit-provider.ts'
 
 type Line = { readonly code: string; readonly fields: LogFields | undefined }

@@ -27,6 +27,25 @@ export const memoryDeps = (overrides: Overrides = {}, items: readonly object[] =
   return { ...testDeps({ ...overrides, requests: memoryRequests(memory) }), memory, changes }
 }
 
+/**
+ * On a table in memory whose indexes learn of changes to some items only when told to, as those of DynamoDB do a moment
+ * later; of all others at once.
+ */
+export const depsWithLateIndexes = (latePkPrefix: string) => {
+  const late: TableChange[] = []
+  const table = createSimTable({
+    schema: TABLE_SCHEMA,
+    onChange: (change) => {
+      if (change.key.pk.startsWith(latePkPrefix)) late.push(change)
+      else table.applyToIndexes(change)
+    },
+  })
+  const catchUp = () => {
+    for (const change of late.splice(0)) table.applyToIndexes(change)
+  }
+  return { deps: testDeps({ requests: memoryRequests(table) }), catchUp }
+}
+
 /** An item spelled as the table has it, with its key. */
 const storeRaw = ({ requests }: SimTable, item: object) => {
   const { pk, sk } = v.parse(v.object({ pk: v.string(), sk: v.string() }), item)

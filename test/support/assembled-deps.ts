@@ -1,0 +1,26 @@
+import type { Deps } from '../../shared/deps.ts'
+import { retryingTable, type TableRequests } from '../../shared/runtime/aws/retrying-table.ts'
+
+const STAGE: Deps['stage'] = {
+  name: 'test',
+  allowLoopbackWebhooks: false,
+  defaultReturnUrl: 'https://merchant.example/return',
+  defaultDisplayName: 'Gateway Test',
+}
+
+/** What stands outside of a gateway. `requests` is the storage below the table's retries. */
+export type Outside = Omit<Deps, 'table' | 'stage' | 'resolveHost'> & {
+  readonly requests: TableRequests
+  readonly stage?: Partial<Deps['stage']>
+  readonly resolveHost?: Deps['resolveHost']
+}
+
+/** What every gateway of the tests runs on, whatever its storage, clock, log and provider: assembled here alone. */
+export const assembledDeps = ({ requests, stage, ...outside }: Outside): Deps => ({
+  // A public address, so that names of merchants need no DNS.
+  resolveHost: async () => [{ address: '93.184.216.34', family: 4 }],
+  ...outside,
+  stage: { ...STAGE, ...stage },
+  // A table object of its own per gateway, so that caches kept per table are not shared.
+  table: retryingTable(requests, outside),
+})
