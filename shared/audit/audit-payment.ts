@@ -70,7 +70,12 @@ const auditHistory = (payment: Payment): readonly Difference[] => {
     ...differs('payment.paid_at', id, paid ? last?.at : undefined, payment.paidAt),
     ...differs('payment.transitions', id, status === 'pending' ? 1 : 2, transitions.length),
     ...differs('payment.transitions', id, 'pending', first?.status),
-    ...differs('payment.credited_payment_id', id, paid ? 1 : 0, payment.creditedPaymentId === undefined ? 0 : 1),
+    ...differs(
+      'payment.credited_payment_id',
+      id,
+      paid ? 1 : 0,
+      payment.creditedProviderPaymentId === undefined ? 0 : 1,
+    ),
     ...differs('payment.attempt', id, payment.providerAttempts.at(-1)?.number, payment.attempt),
   ]
 }

@@ -30,6 +30,6 @@ export const newPayment = (
     createdAt: times.createdAt,
     expiresAt: times.expiresAt,
     transitions: [{ status: 'pending', at: times.createdAt, source: 'create' }],
-    rememberedPaymentIds: creating.rememberedPaymentIds,
+    rememberedProviderPaymentIds: creating.rememberedProviderPaymentIds,
   }
 }

@@ -44,7 +44,7 @@ const isCreating: Condition = equals('status', 'creating')
 const isAttempt = (attempt: number): Condition => equals('attempt', attempt)
 const leaseIsOver = (now: Timestamp): Condition => any(absent('leaseUntil'), atMost('leaseUntil', now))
 const hasRemembered = (ids: ReadonlySet<string> | undefined): Condition =>
-  ids === undefined ? absent('rememberedPaymentIds') : equals('rememberedPaymentIds', ids)
+  ids === undefined ? absent('rememberedProviderPaymentIds') : equals('rememberedProviderPaymentIds', ids)
 
 /** Claims the payment for its first attempt: of all callers with one key, one is applied. */
 export const claimPayment = (deps: Pick<Deps, 'table'>, creating: CreatingPayment) =>
@@ -94,7 +94,7 @@ export const rememberCapture = (
     update(
       paymentKey(creating.paymentId),
       {
-        add: { rememberedPaymentIds: new Set([providerPaymentId]) },
+        add: { rememberedProviderPaymentIds: new Set([providerPaymentId]) },
         set: { id: creating.paymentId, ...dueWork('payment', creating.paymentId, dueAt) },
       },
       isCreating,
@@ -119,7 +119,7 @@ export const commitPending = (payment: Payment): Step =>
   put(
     paymentKey(payment.paymentId),
     toPaymentItem(payment),
-    all(isCreating, isAttempt(payment.attempt), hasRemembered(payment.rememberedPaymentIds)),
+    all(isCreating, isAttempt(payment.attempt), hasRemembered(payment.rememberedProviderPaymentIds)),
   )
 
 /** `creating` -> `succeeded`: money came on an attempt whose answer never did. Not while an attempt still runs. */
@@ -146,7 +146,7 @@ export const leavePending = (payment: Payment): Step =>
         netMinor: payment.netMinor,
         feeStatus: payment.feeStatus,
         finalFee: payment.finalFee,
-        creditedPaymentId: payment.creditedPaymentId,
+        creditedProviderPaymentId: payment.creditedProviderPaymentId,
         transitions: payment.transitions,
       },
       remove: DUE_WORK_FIELDS,
@@ -196,7 +196,7 @@ export const scheduleCheck = (
   deps.table.write(
     update(
       paymentKey(paymentId),
-      { set: { dueAt: nextDueAt }, remove: ['rememberedPaymentIds'] },
+      { set: { dueAt: nextDueAt }, remove: ['rememberedProviderPaymentIds'] },
       all(isPending, equals('dueAt', claimedDueAt)),
     ),
   )
@@ -206,7 +206,7 @@ export const endCheck = (deps: Pick<Deps, 'table'>, paymentId: PaymentId, claime
   deps.table.write(
     update(
       paymentKey(paymentId),
-      { remove: [...DUE_WORK_FIELDS, 'rememberedPaymentIds'] },
+      { remove: [...DUE_WORK_FIELDS, 'rememberedProviderPaymentIds'] },
       all(isCreating, equals('dueAt', claimedDueAt)),
     ),
   )

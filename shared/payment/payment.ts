@@ -70,7 +70,7 @@ export const CreatingPaymentSchema = v.object({
   /** Why the newest attempt failed, in words that may be shown. */
   failure: v.optional(v.string()),
   /** Captures reported while the lease was live. */
-  rememberedPaymentIds: v.optional(v.set(v.string())),
+  rememberedProviderPaymentIds: v.optional(v.set(v.string())),
 })
 export type CreatingPayment = v.InferOutput<typeof CreatingPaymentSchema>
 
@@ -109,13 +109,13 @@ export const PaymentSchema = v.object({
   /** The provider's request behind the destination shown. Only it can close this payment. */
   paymentRequestId: v.string(),
   /** The provider payment whose money was credited. */
-  creditedPaymentId: v.optional(v.string()),
+  creditedProviderPaymentId: v.optional(v.string()),
   providerSettledAt: v.optional(TimestampSchema),
   cancelRequestedAt: v.optional(TimestampSchema),
   /** When we first set out to end it for its age. From then on nobody can tell our cancel upstream from its merchant's. */
   expiryStartedAt: v.optional(TimestampSchema),
   /** Captures reported while it was being created, until due work has asked about them. */
-  rememberedPaymentIds: v.optional(v.set(v.string())),
+  rememberedProviderPaymentIds: v.optional(v.set(v.string())),
   transitions: v.array(TransitionSchema),
   /** When due work looks at it next; absent once terminal. */
   dueAt: v.optional(TimestampSchema),

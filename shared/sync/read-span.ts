@@ -69,7 +69,7 @@ const reconcileObeying = async (
   known: Payment | undefined,
   deadlineMs: number,
 ): Promise<Reconciled> => {
-  const mayAsk = known === undefined || known.creditedPaymentId !== transaction.providerPaymentId
+  const mayAsk = known === undefined || known.creditedProviderPaymentId !== transaction.providerPaymentId
   if (mayAsk && !(await waitForProvider(deps, NEWS_CALLS, deadlineMs))) return 'rate_limited'
   const reconciled = await reconcileTransaction(deps, transaction, known)
   if (reconciled !== 'rate_limited' || !isPausing(deps, NEWS_CALLS)) return reconciled

@@ -23,7 +23,9 @@ export type Reconciled = 'done' | 'open' | 'rate_limited' | 'passed_over'
 const OPEN_PATIENCE_MS = 2 * DAY_MS
 
 const credits = (stored: StoredPayment | undefined, transaction: ProviderTransaction): stored is Payment =>
-  stored !== undefined && stored.status !== 'creating' && stored.creditedPaymentId === transaction.providerPaymentId
+  stored !== undefined &&
+  stored.status !== 'creating' &&
+  stored.creditedProviderPaymentId === transaction.providerPaymentId
 
 /** A finding with the transaction's own figures, so that whoever looks at it need not search for them. */
 const findingOf = (

@@ -1,11 +1,19 @@
+/** Fields that were renamed: their attribute keeps its name, which releases before and beside this one read and write. */
+const ATTRIBUTE_OF = new Map([
+  ['creditedProviderPaymentId', 'credited_payment_id'],
+  ['rememberedProviderPaymentIds', 'remembered_payment_ids'],
+])
+const FIELD_OF = new Map([...ATTRIBUTE_OF].map(([field, attribute]) => [attribute, field]))
+
 /**
  * One spelling rule between code and table: `paidAt` in code is `paid_at` in the table. Top level only; nested values
  * are stored as they are. The two functions undo each other for every name in use (a property test holds it).
  */
-export const attributeName = (field: string): string => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+export const attributeName = (field: string): string =>
+  ATTRIBUTE_OF.get(field) ?? field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
 export const fieldName = (attribute: string): string =>
-  attribute.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
+  FIELD_OF.get(attribute) ?? attribute.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
 
 export type Item = Readonly<Record<string, unknown>>
 

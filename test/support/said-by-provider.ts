@@ -60,16 +60,19 @@ export const isFinalEnd = (answer: Answered, { paymentId, paymentRequestId }: Ab
   )
 }
 
-type Fee = { readonly creditedPaymentId: string; readonly amount: number; readonly kept: number }
+type Fee = { readonly creditedProviderPaymentId: string; readonly amount: number; readonly kept: number }
 
 /** The provider said in a settled row about this very money that it has kept exactly so much of it. */
-export const isSettledFee = ({ kind, status, json }: Answered, { creditedPaymentId, amount, kept }: Fee): boolean => {
+export const isSettledFee = (
+  { kind, status, json }: Answered,
+  { creditedProviderPaymentId, amount, kept }: Fee,
+): boolean => {
   const { data } = fields(json)
   if (kind !== 'transactions' || status !== 200 || !Array.isArray(data)) return false
   return data.map(fields).some((row) => {
     const state = text(fields(row['fee'])['status'])
     return (
-      row['product_id'] === creditedPaymentId &&
+      row['product_id'] === creditedProviderPaymentId &&
       row['status'] === 'SUCCESS' &&
       row['currency'] === 'IDR' &&
       Math.floor(number(row['amount'])) === amount &&

@@ -66,7 +66,7 @@ export const succeededPayment = (
     createdAt,
     paidAt,
     paymentRequestId: `pr-${paymentId}`,
-    creditedPaymentId: `py-${paymentId}`,
+    creditedProviderPaymentId: `py-${paymentId}`,
     providerSettledAt: fields.providerSettledAt,
     transitions: [
       { status: 'pending', at: createdAt, source: 'create' },
@@ -180,7 +180,7 @@ export const aTransaction = (
 ): ProviderTransaction => ({
   type: 'payment',
   transactionId: `txn-${payment.paymentId}`,
-  providerPaymentId: payment.creditedPaymentId ?? '',
+  providerPaymentId: payment.creditedProviderPaymentId ?? '',
   paymentRequestId: payment.paymentRequestId,
   reference: `${payment.paymentId}-1`,
   status: 'success',

@@ -51,7 +51,9 @@ export const newWorld = async (deps: TestDeps): Promise<World> => {
   const model = newModel(client.createdAt, 10_000)
   deps.provider.script('listTransactions', async ({ providerPaymentId }) => {
     if (!model.reachable) return { kind: 'unanswered', reason: 'unreachable' }
-    const asked = [...payments.values()].filter(({ creditedPaymentId }) => creditedPaymentId === providerPaymentId)
+    const asked = [...payments.values()].filter(
+      ({ creditedProviderPaymentId }) => creditedProviderPaymentId === providerPaymentId,
+    )
     const transactions = asked.flatMap((payment) => {
       const keptMinor = model.payments.find(({ id }) => id === payment.paymentId)?.upstreamFeeMinor
       return keptMinor === undefined ? [] : [aTransaction(payment, { keptMinor })]

@@ -32,7 +32,7 @@ const RETRY_MS = 250
 const pendingPayment = (creating: CreatingPayment, upstream: Destination, now: Timestamp): Payment => {
   const payment = newPayment(creating, upstream, { createdAt: now, expiresAt: upstream.expiresAt })
   // A capture remembered while this was being created is looked at without waiting for the first check.
-  return { ...payment, dueAt: creating.rememberedPaymentIds ? now : nextCheckAt(payment, now) }
+  return { ...payment, dueAt: creating.rememberedProviderPaymentIds ? now : nextCheckAt(payment, now) }
 }
 
 type Try = Commit | { readonly kind: 'again'; readonly creating: CreatingPayment }
@@ -46,7 +46,7 @@ const afterRefusal = (stored: StoredPayment | undefined, creating: CreatingPayme
       : { kind: 'overtaken_by', stored }
   }
   if (stored.attempt !== creating.attempt) return { kind: 'overtaken_by', stored }
-  return { kind: 'again', creating: { ...creating, rememberedPaymentIds: stored.rememberedPaymentIds } }
+  return { kind: 'again', creating: { ...creating, rememberedProviderPaymentIds: stored.rememberedProviderPaymentIds } }
 }
 
 const tryCommit = async (deps: CommitDeps, creating: CreatingPayment, upstream: Destination): Promise<Try> => {

@@ -49,7 +49,7 @@ export const finalFee = async (deps: FeeDeps, paymentId: PaymentId): Promise<Fin
     const payment = await findStoredPayment(deps, paymentId)
     if (payment?.status !== 'succeeded') return undefined
     if (payment.feeStatus !== 'estimated') return amounts(payment)
-    const fee = await askForFee(deps, payment.creditedPaymentId ?? '', payment)
+    const fee = await askForFee(deps, payment.creditedProviderPaymentId ?? '', payment)
     if (fee.kind === 'unanswered') return undefined
     const final =
       fee.kind === 'known'

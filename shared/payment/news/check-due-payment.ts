@@ -28,7 +28,7 @@ const askAboutRemembered = async (deps: CheckDeps, payment: StoredPayment): Prom
   const asked = payment.providerAttempts.at(-1)?.startedAt
   const isPatient = asked !== undefined && deps.now() < addMs(asked, MISSING_PATIENCE_MS)
   const outcomes: ApplyOutcome[] = []
-  for (const providerPaymentId of payment.rememberedPaymentIds ?? []) {
+  for (const providerPaymentId of payment.rememberedProviderPaymentIds ?? []) {
     const outcome = await applyProviderReport(deps, { providerPaymentId }, 'due_work')
     outcomes.push(outcome.kind === 'not_found' && isPatient ? { kind: 'not_shown' } : outcome)
   }

@@ -39,7 +39,7 @@ const onCaptureWhileCreating = (creating: CreatingPayment, capture: ProviderPaym
 const onCapture = (payment: StoredPayment | undefined, capture: ProviderPayment, now: Timestamp): Decision => {
   if (payment === undefined) return { do: 'hold', capture, cause: 'unknown_reference' }
   if (payment.status === 'creating') return onCaptureWhileCreating(payment, capture, now)
-  if (payment.creditedPaymentId === capture.providerPaymentId) return NOTHING
+  if (payment.creditedProviderPaymentId === capture.providerPaymentId) return NOTHING
   if (payment.status === 'succeeded') return { do: 'hold', capture, cause: 'second_capture' }
   const cause = mismatch(capture, payment.notionalMinor)
   if (payment.status !== 'pending') return { do: 'hold', capture, cause: cause ?? 'payment_not_pending' }

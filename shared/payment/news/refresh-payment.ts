@@ -25,7 +25,7 @@ export const refreshPayment = async (
   operator: string | undefined,
 ): Promise<StoredPayment> => {
   const payment = await findAnyPayment(deps, id)
-  const remembered = [...(payment.rememberedPaymentIds ?? [])]
+  const remembered = [...(payment.rememberedProviderPaymentIds ?? [])]
   const outcomes: ApplyOutcome[] = []
   for (const providerPaymentId of remembered) {
     outcomes.push(await applyProviderReport(deps, { providerPaymentId }, 'operator'))

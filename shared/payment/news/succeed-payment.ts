@@ -28,7 +28,7 @@ const paid = (
 ): Payment => ({
   ...transitioned(payment, 'succeeded', at, source),
   paidAt: at,
-  creditedPaymentId: capture.providerPaymentId,
+  creditedProviderPaymentId: capture.providerPaymentId,
   dueAt: undefined,
   ...(fee.kind === 'known' && {
     providerFeeMinor: fee.feeMinor,
@@ -93,7 +93,7 @@ export const succeedCreatingPayment = async (
   const madeAt = (createdAt: Timestamp) => newPayment(creating, upstream, { createdAt, expiresAt: undefined })
   const fee = await feeAtSuccess(deps, capture.providerPaymentId, madeAt(deps.now()))
   const now = deps.now()
-  const succeeded = { ...paid(madeAt(now), capture, fee, now, source), rememberedPaymentIds: undefined }
+  const succeeded = { ...paid(madeAt(now), capture, fee, now, source), rememberedProviderPaymentIds: undefined }
   const outcome = await transactWhileFresh(
     deps,
     {

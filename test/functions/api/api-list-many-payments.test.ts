@@ -57,7 +57,7 @@ const aPayment = (clientId: ClientId, at: number): Payment => {
     description: 'x'.repeat(100),
     createdAt,
     expiresAt: addMs(createdAt, 1_000),
-    ...(status === 'succeeded' && { paidAt: createdAt, creditedPaymentId: `py-${at}` }),
+    ...(status === 'succeeded' && { paidAt: createdAt, creditedProviderPaymentId: `py-${at}` }),
     paymentRequestId: `pr-${at}`,
     transitions: [{ status: 'pending', at: createdAt, source: 'create' }],
   })

@@ -125,7 +125,7 @@ describe('a callback with a valid token', () => {
 
         expect(await findStoredPayment(deps, unpaid.paymentId)).toEqual({ ...unpaid, dueAt: expect.any(String) })
         const after = await findStoredPayment(deps, paid.paymentId)
-        if (after?.status === 'succeeded') expect(after.creditedPaymentId).toBe(capture)
+        if (after?.status === 'succeeded') expect(after.creditedProviderPaymentId).toBe(capture)
         else expect(after).toEqual({ ...paid, dueAt: expect.any(String) })
         expect(await ledgerView(deps, client.clientId)).toStrictEqual(
           after?.status === 'succeeded'

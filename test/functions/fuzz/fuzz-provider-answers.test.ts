@@ -132,11 +132,11 @@ describe('a succeeded payment and transactions of anything', () => {
         const deps = memoryDeps()
         const client = await aStoredClient(deps)
         const payment = await aSucceededPayment(deps, client, { feeStatus: 'estimated' })
-        const { creditedPaymentId = '', paymentId } = payment
+        const { creditedProviderPaymentId = '', paymentId } = payment
         const names = {
           $request: payment.paymentRequestId,
           $reference: `${paymentId}-1`,
-          $payment: creditedPaymentId,
+          $payment: creditedProviderPaymentId,
         }
         const network = hostileNetwork(deps, filledIn(outcomes, names) as Outcomes)
 
@@ -145,7 +145,7 @@ describe('a succeeded payment and transactions of anything', () => {
         const after = await findStoredPayment(deps, paymentId)
         if (after?.status !== 'succeeded') throw new Error('a succeeded payment is one for ever')
         if (after.feeStatus !== 'estimated') {
-          const about = { creditedPaymentId, amount: 100_000, kept: after.providerFeeMinor }
+          const about = { creditedProviderPaymentId, amount: 100_000, kept: after.providerFeeMinor }
           expect(network.said.some((answer) => isSettledFee(answer, about))).toBe(true)
         }
         expect(problemsOf(deps.memory.snapshot(), SEEN_NOTHING)).toStrictEqual([])

@@ -123,7 +123,12 @@ describe('audit-ledger: what it answers', () => {
     const { deps, client } = await aSyncWorld()
     const payments = Array.from({ length: 210 }, () => succeededPayment(client, { paidAt: deps.now() }))
     // Five things are wrong with each.
-    const wrong = { markupMinor: minor(101), feeStatus: 'assumed', attempt: 2, creditedPaymentId: undefined } as const
+    const wrong = {
+      markupMinor: minor(101),
+      feeStatus: 'assumed',
+      attempt: 2,
+      creditedProviderPaymentId: undefined,
+    } as const
     await storeSucceeded(
       deps,
       payments.map((payment) => ({ ...payment, ...wrong })),

@@ -56,7 +56,7 @@ describe('a capture while the payment is still being created (OVO answers at onc
     const late = await creating
 
     expect(outcome.kind).toBe('applied')
-    expect(late.payment).toMatchObject({ status: 'succeeded', creditedPaymentId: providerPaymentId })
+    expect(late.payment).toMatchObject({ status: 'succeeded', creditedProviderPaymentId: providerPaymentId })
     expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 97_900, succeeded: 1 })
     expect(await findSuspense(deps, providerPaymentId)).toBeUndefined()
   })

@@ -56,7 +56,11 @@ describe('a push key whose last push is decided (design section 4, Create)', () 
 
     const { payment, replayed } = await again(deps, client)
 
-    expect(payment).toMatchObject({ status: 'succeeded', attempt: 1, creditedPaymentId: paid.providerPaymentId })
+    expect(payment).toMatchObject({
+      status: 'succeeded',
+      attempt: 1,
+      creditedProviderPaymentId: paid.providerPaymentId,
+    })
     expect(replayed).toBe(true)
     expect(deps.provider.countOf('createRequest')).toBe(1)
     expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 97_900, succeeded: 1 })
@@ -83,7 +87,7 @@ describe('a push key whose last push is decided (design section 4, Create)', () 
 
     const { payment, replayed } = await again(deps, client)
 
-    expect(payment).toMatchObject({ status: 'succeeded', creditedPaymentId: paid.providerPaymentId })
+    expect(payment).toMatchObject({ status: 'succeeded', creditedProviderPaymentId: paid.providerPaymentId })
     expect(replayed).toBe(true)
     expect(deps.provider.countOf('createRequest')).toBe(1)
   })

@@ -83,7 +83,7 @@ describe('a callback faster than the provider’s own read side', () => {
       expect(await stored()).toMatchObject({ status: 'pending', dueAt: deps.now() })
       show()
       await checkDuePayment(deps, { paymentId: payment.paymentId, dueAt: deps.now() })
-      expect(await stored()).toMatchObject({ status: 'succeeded', creditedPaymentId: providerPaymentId })
+      expect(await stored()).toMatchObject({ status: 'succeeded', creditedProviderPaymentId: providerPaymentId })
       expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 95_900, succeeded: 1 })
     },
   )
@@ -139,7 +139,7 @@ describe('a callback faster than the provider’s own read side', () => {
 
     expect(await stored()).toMatchObject({
       status: 'creating',
-      rememberedPaymentIds: new Set([providerPaymentId]),
+      rememberedProviderPaymentIds: new Set([providerPaymentId]),
     })
     expect(await dueAt()).toBe(deps.now())
   })
@@ -149,11 +149,11 @@ describe('a callback faster than the provider’s own read side', () => {
     await say()
 
     expect(await check()).toBe('not_shown')
-    expect(await stored()).toMatchObject({ rememberedPaymentIds: new Set([providerPaymentId]) })
+    expect(await stored()).toMatchObject({ rememberedProviderPaymentIds: new Set([providerPaymentId]) })
     deps.clock.advance(3_600)
     expect(await check()).toBe('checked')
 
-    expect(await stored()).not.toHaveProperty('rememberedPaymentIds')
+    expect(await stored()).not.toHaveProperty('rememberedProviderPaymentIds')
     expect(await dueAt()).toBeUndefined()
   })
 
@@ -165,7 +165,7 @@ describe('a callback faster than the provider’s own read side', () => {
     if (!isKnown) deps.provider.requests.delete('pr-creating')
 
     expect(await say()).toBe('ask_again')
-    expect(await stored()).not.toHaveProperty('rememberedPaymentIds')
+    expect(await stored()).not.toHaveProperty('rememberedProviderPaymentIds')
   })
 
   it('is not asked for again when the money of a payment being created is in suspense', async () => {

@@ -29,13 +29,15 @@ describe('checkDuePayment: captures remembered while the payment was created', (
     const client = await aStoredClient(deps)
     const payment = await aPendingPayment(deps, client)
     await deps.table.write(
-      update(paymentKey(payment.paymentId), { add: { rememberedPaymentIds: new Set(['py-remembered']) } }),
+      update(paymentKey(payment.paymentId), { add: { rememberedProviderPaymentIds: new Set(['py-remembered']) } }),
     )
     capturedUpstream(deps, payment, 'py-remembered')
 
     await checkDuePayment(deps, { paymentId: payment.paymentId, dueAt: payment.dueAt ?? deps.now() })
 
-    expect(await findStoredPayment(deps, payment.paymentId)).toMatchObject({ creditedPaymentId: 'py-remembered' })
+    expect(await findStoredPayment(deps, payment.paymentId)).toMatchObject({
+      creditedProviderPaymentId: 'py-remembered',
+    })
     expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 95_900, succeeded: 1 })
   })
 
@@ -53,7 +55,7 @@ describe('checkDuePayment: captures remembered while the payment was created', (
 
     expect(result).toBe('unanswered')
     expect(await findStoredPayment(deps, creating.paymentId)).toMatchObject({
-      rememberedPaymentIds: new Set(['py-remembered']),
+      rememberedProviderPaymentIds: new Set(['py-remembered']),
     })
     expect(await dueAtOf(deps, 'payment', creating.paymentId)).toBe('2026-11-20T04:02:00.000Z')
   })

@@ -146,7 +146,7 @@ describe('scheduleCheck and endCheck', () => {
     const ended = await endCheck(deps, payment.paymentId, dueAt)
 
     expect([scheduled.applied, ended.applied]).toStrictEqual([false, false])
-    expect(await stored(deps, creating)).toEqual({ ...creating, rememberedPaymentIds: new Set(['py-1']) })
+    expect(await stored(deps, creating)).toEqual({ ...creating, rememberedProviderPaymentIds: new Set(['py-1']) })
     expect(await stored(deps, payment)).toEqual(payment)
   })
 
@@ -158,6 +158,6 @@ describe('scheduleCheck and endCheck', () => {
     const { applied } = await endCheck(deps, creating.paymentId, deps.now())
 
     expect(applied).toBe(false)
-    expect(await stored(deps, creating)).toMatchObject({ rememberedPaymentIds: new Set(['py-1', 'py-2']) })
+    expect(await stored(deps, creating)).toMatchObject({ rememberedProviderPaymentIds: new Set(['py-1', 'py-2']) })
   })
 })

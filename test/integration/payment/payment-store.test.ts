@@ -111,7 +111,7 @@ describe('commitPending and a capture remembered meanwhile', () => {
     const { deps, creating } = await aCreating()
     await rememberCapture(deps, creating, 'py-1', deps.now())
     const payment = visible(deps, creating)
-    const carrying = { ...payment, rememberedPaymentIds: new Set(['py-1']), dueAt: deps.now() }
+    const carrying = { ...payment, rememberedProviderPaymentIds: new Set(['py-1']), dueAt: deps.now() }
 
     const without = await deps.table.transact({ payment: commitPending(payment) })
     const withIt = await deps.table.transact({ payment: commitPending(carrying) })

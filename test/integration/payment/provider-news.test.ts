@@ -36,7 +36,7 @@ describe('a capture on a pending payment (spec 3.1)', () => {
     expect(await findStoredPayment(deps, payment.paymentId)).toMatchObject({
       status: 'succeeded',
       paidAt: '2026-11-20T04:01:00.000Z',
-      creditedPaymentId: providerPaymentId,
+      creditedProviderPaymentId: providerPaymentId,
       feeStatus: 'estimated',
       netMinor: 95_900,
     })

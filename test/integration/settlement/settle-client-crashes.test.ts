@@ -136,7 +136,9 @@ describe('settleClient, killed at every call', () => {
             kind: 'found',
             value: {
               transactions:
-                providerPaymentId === known.creditedPaymentId ? [aTransaction(known, { keptMinor: 4_440 })] : [],
+                providerPaymentId === known.creditedProviderPaymentId
+                  ? [aTransaction(known, { keptMinor: 4_440 })]
+                  : [],
               hasMore: false,
             },
           }))

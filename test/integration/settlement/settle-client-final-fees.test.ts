@@ -112,7 +112,7 @@ describe('a fee that is asked for once more after seven days (design section 4, 
     deps.provider.script('listTransactions', async ({ providerPaymentId }) => {
       await deps.sleep(100 * SECOND_MS)
       const transactions = payments
-        .filter(({ creditedPaymentId }) => creditedPaymentId === providerPaymentId)
+        .filter(({ creditedProviderPaymentId }) => creditedProviderPaymentId === providerPaymentId)
         .map((payment) => aTransaction(payment))
       return { kind: 'found', value: { transactions, hasMore: false } }
     })

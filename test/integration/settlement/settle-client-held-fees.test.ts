@@ -74,7 +74,7 @@ describe('a payment whose fee is still estimated', () => {
       feeStatus: 'estimated',
     })
     deps.provider.script('listTransactions', async ({ providerPaymentId }) =>
-      providerPaymentId === last.creditedPaymentId
+      providerPaymentId === last.creditedProviderPaymentId
         ? { kind: 'unanswered', reason: 'unreachable' }
         : { kind: 'found', value: { transactions: [aTransaction(payment, { keptMinor: 4_440 })], hasMore: false } },
     )
@@ -97,7 +97,9 @@ describe('a payment whose fee is still estimated', () => {
     deps.clock.set(addMs(deps.now(), 1))
     expect((await settle(deps, client)).settlements).toHaveLength(1)
 
-    expect(deps.provider.calls).toStrictEqual([{ operation: 'listTransactions', id: payment.creditedPaymentId }])
+    expect(deps.provider.calls).toStrictEqual([
+      { operation: 'listTransactions', id: payment.creditedProviderPaymentId },
+    ])
     await expectBalanced(deps, client.clientId)
   })
 

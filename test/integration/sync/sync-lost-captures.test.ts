@@ -181,7 +181,7 @@ describe('sync: a capture whose callback was lost (design section 4, Sync)', () 
     const paymentId = paymentIdOf(reference) as Payment['paymentId']
     expect(await findStoredPayment(deps, paymentId)).toMatchObject({
       status: 'succeeded',
-      creditedPaymentId: providerPaymentId,
+      creditedProviderPaymentId: providerPaymentId,
       feeStatus: 'actual',
     })
     expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 95_460, succeeded: 1 })

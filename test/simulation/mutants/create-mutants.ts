@@ -67,19 +67,19 @@ export const CREATE_MUTANTS = [
     },
     {
       name: 'a commit does not ask whether the payment is still being created',
-      find: 'all(isCreating, isAttempt(payment.attempt), hasRemembered(payment.rememberedPaymentIds))',
-      replace: 'all(isAttempt(payment.attempt), hasRemembered(payment.rememberedPaymentIds))',
+      find: 'all(isCreating, isAttempt(payment.attempt), hasRemembered(payment.rememberedProviderPaymentIds))',
+      replace: 'all(isAttempt(payment.attempt), hasRemembered(payment.rememberedProviderPaymentIds))',
       tests: [WHILE_CREATING],
     },
     {
       name: 'a commit does not ask whether another attempt took over',
-      find: 'all(isCreating, isAttempt(payment.attempt), hasRemembered(payment.rememberedPaymentIds))',
-      replace: 'all(isCreating, hasRemembered(payment.rememberedPaymentIds))',
+      find: 'all(isCreating, isAttempt(payment.attempt), hasRemembered(payment.rememberedProviderPaymentIds))',
+      replace: 'all(isCreating, hasRemembered(payment.rememberedProviderPaymentIds))',
       tests: ['integration/payment/payment-store'],
     },
     {
       name: 'a commit forgets the captures remembered meanwhile',
-      find: 'all(isCreating, isAttempt(payment.attempt), hasRemembered(payment.rememberedPaymentIds))',
+      find: 'all(isCreating, isAttempt(payment.attempt), hasRemembered(payment.rememberedProviderPaymentIds))',
       replace: 'all(isCreating, isAttempt(payment.attempt))',
       tests: [WHILE_CREATING],
     },
@@ -286,7 +286,7 @@ export const CREATE_MUTANTS = [
     },
     {
       name: 'a capture remembered meanwhile waits for the first regular check',
-      find: 'dueAt: creating.rememberedPaymentIds ? now : nextCheckAt(payment, now)',
+      find: 'dueAt: creating.rememberedProviderPaymentIds ? now : nextCheckAt(payment, now)',
       replace: 'dueAt: nextCheckAt(payment, now)',
       tests: [WHILE_CREATING],
     },

@@ -109,8 +109,8 @@ export const FEE_AND_SYNC_MUTANTS = [
   ...mutantsOf('shared/sync/reconcile-transaction.ts', [
     {
       name: 'a transaction is held against the fee of another capture',
-      find: "stored.status !== 'creating' && stored.creditedPaymentId === transaction.providerPaymentId",
-      replace: "stored.status !== 'creating' && stored.creditedPaymentId !== undefined",
+      find: 'stored.creditedProviderPaymentId === transaction.providerPaymentId',
+      replace: 'stored.creditedProviderPaymentId !== undefined',
       tests: [LOST, UNEXPLAINED],
     },
     {

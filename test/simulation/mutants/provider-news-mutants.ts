@@ -104,8 +104,8 @@ export const PROVIDER_NEWS_MUTANTS = [
     },
     {
       name: 'the callback of a credited capture makes it a second one',
-      find: 'if (payment.creditedPaymentId === capture.providerPaymentId) return NOTHING',
-      replace: "if (payment.creditedPaymentId === '') return NOTHING",
+      find: 'if (payment.creditedProviderPaymentId === capture.providerPaymentId) return NOTHING',
+      replace: "if (payment.creditedProviderPaymentId === '') return NOTHING",
       tests: [NEWS],
     },
     {

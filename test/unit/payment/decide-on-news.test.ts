@@ -14,7 +14,7 @@ const NOW = '2026-11-20T04:00:00.000Z' as Timestamp
 const aPayment = (fields: Partial<Payment> = {}): Payment => ({
   ...succeededPayment(aClient(), { paidAt: NOW }),
   status: 'pending',
-  creditedPaymentId: undefined,
+  creditedProviderPaymentId: undefined,
   paidAt: undefined,
   ...fields,
 })
@@ -99,7 +99,7 @@ describe('decideOnNews: a capture', () => {
   })
 
   it('says nothing new where it was credited, and is a second one beside another', () => {
-    const credited = aPayment({ status: 'succeeded', creditedPaymentId: 'py-1' })
+    const credited = aPayment({ status: 'succeeded', creditedProviderPaymentId: 'py-1' })
     const other = aCapture({ providerPaymentId: 'py-2' })
 
     expect(decideOnNews(credited, news(aCapture()), NOW)).toStrictEqual({ do: 'nothing' })
