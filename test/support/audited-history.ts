@@ -12,8 +12,8 @@ import {
 import { settleClient } from '../../shared/settlement/settle-client.ts'
 import type { Settlement } from '../../shared/settlement/settlement.ts'
 import { syncProviderTransactions } from '../../shared/sync/sync-provider-transactions.ts'
+import { NOT_SETTLED } from './fake-provider.ts'
 import { aPendingPayment } from './payment-builders.ts'
-import { NOT_SETTLED } from './provider-transactions.ts'
 import { aSyncWorld, creditedPayment, paidUpstream, paymentOf, rowNow } from './synced-payment.ts'
 import type { TestDeps } from './test-deps.ts'
 

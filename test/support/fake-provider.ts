@@ -1,20 +1,34 @@
 import { minor } from '../../shared/money.ts'
-import type { CreateRequestInput, Provider, ProviderPayment, ProviderRequest } from '../../shared/provider/provider.ts'
+import type {
+  CreateRequestInput,
+  Provider,
+  ProviderOperation,
+  ProviderPayment,
+  ProviderRequest,
+  ProviderTransaction,
+  TransactionFilter,
+  TransactionPage,
+} from '../../shared/provider/provider.ts'
+import { addMs, MINUTE_MS, type Timestamp } from '../../shared/time.ts'
 
-type Call = { readonly operation: keyof Provider; readonly id: string }
+type KnownRequest = ProviderRequest & { readonly input: CreateRequestInput }
 
 /** A provider made of answers: every method can be replaced, every call is recorded. */
 export type FakeProvider = Provider & {
-  readonly calls: Call[]
-  readonly requests: Map<string, ProviderRequest & { readonly input: CreateRequestInput }>
+  readonly calls: { readonly operation: ProviderOperation; readonly id: string }[]
+  readonly requests: Map<string, KnownRequest>
   readonly payments: Map<string, ProviderPayment>
+  /** Its list of transactions: what is pushed here is in it from then on. */
+  readonly transactions: ProviderTransaction[]
   /** Replaces one method from now on. */
   script<Name extends keyof Provider>(name: Name, implementation: Provider[Name]): void
+  /** The request that was made, with what was asked; throws when there is none. */
+  requestOf(paymentRequestId: string): KnownRequest
   /** The customer pays: the request succeeds and a captured payment appears. Answers the provider payment id. */
   pay(paymentRequestId: string, amountMinor?: number): string
   /** Ends the request without money. */
   close(paymentRequestId: string, status: 'failed' | 'expired' | 'cancelled'): void
-  countOf(operation: keyof Provider): number
+  countOf(operation: ProviderOperation): number
 }
 
 const destinationOf = ({ method, channelCode }: CreateRequestInput) => {
@@ -23,26 +37,66 @@ const destinationOf = ({ method, channelCode }: CreateRequestInput) => {
   return channelCode === 'OVO' ? '' : `https://checkout.example/${channelCode ?? ''}`
 }
 
+const matches = (row: ProviderTransaction, filter: TransactionFilter) =>
+  (filter.updatedFrom === undefined || row.updatedAt >= filter.updatedFrom) &&
+  (filter.updatedTo === undefined || row.updatedAt <= filter.updatedTo) &&
+  (filter.providerPaymentId === undefined || row.providerPaymentId === filter.providerPaymentId) &&
+  (filter.reference === undefined || row.reference === filter.reference)
+
+/** One page as the provider answers it: newest first, behind a row it knows. */
+export const pageOfRows = (rows: readonly ProviderTransaction[], filter: TransactionFilter): TransactionPage => {
+  const matching = rows.filter((row) => matches(row, filter)).toReversed()
+  const behind = matching.findIndex(({ transactionId }) => transactionId === filter.afterId) + 1
+  const transactions = matching.slice(behind, behind + filter.limit)
+  return { transactions, hasMore: behind + transactions.length < matching.length }
+}
+
+/** The row of a payment of 100,000: settled, 4,440 kept. */
+export const settledRow = (
+  { providerPaymentId, reference }: Pick<ProviderTransaction, 'providerPaymentId' | 'reference'>,
+  at: Timestamp,
+  fields: Partial<ProviderTransaction> = {},
+): ProviderTransaction => ({
+  type: 'payment',
+  transactionId: `txn_${crypto.randomUUID()}`,
+  providerPaymentId,
+  paymentRequestId: undefined,
+  reference,
+  status: 'success',
+  currency: 'IDR',
+  amountMinor: minor(100_000),
+  keptMinor: minor(4_440),
+  settledAt: addMs(at, -MINUTE_MS),
+  updatedAt: at,
+  ...fields,
+})
+
+/** The same row before the provider has settled it. */
+export const NOT_SETTLED = { keptMinor: undefined, settledAt: undefined } as const
+
+const found = <T>(value: T | undefined) =>
+  value ? ({ kind: 'found', value } as const) : ({ kind: 'not_found' } as const)
+
+type Asked = string | { readonly providerPaymentId?: string; readonly reference?: string }
+
+const idIn = (asked: Asked) => (typeof asked === 'string' ? asked : (asked.providerPaymentId ?? asked.reference ?? ''))
+
 export const fakeProvider = (): FakeProvider => {
-  const calls: Call[] = []
-  const requests = new Map<string, ProviderRequest & { readonly input: CreateRequestInput }>()
-  const payments = new Map<string, ProviderPayment>()
-  let next = 1
-
-  const found = <T>(value: T | undefined) =>
-    value ? ({ kind: 'found', value } as const) : ({ kind: 'not_found' } as const)
-
-  const implementations: Provider = {
+  const calls: FakeProvider['calls'] = []
+  const requests: FakeProvider['requests'] = new Map()
+  const payments: FakeProvider['payments'] = new Map()
+  const transactions: ProviderTransaction[] = []
+  const requestOf = (id: string) => {
+    const request = requests.get(id)
+    if (!request) throw new Error('the provider knows no such request')
+    return request
+  }
+  const answers: Provider = {
     createRequest: async (input) => {
       const paymentRequestId = `pr-${crypto.randomUUID()}`
-      const request = {
-        paymentRequestId,
-        reference: input.reference,
-        status: 'open' as const,
-        latestPaymentId: undefined,
-        destination: destinationOf(input),
-        input,
-      }
+      const { reference } = input
+      const shown = { status: 'open', latestPaymentId: undefined, destination: destinationOf(input) } as const
+      const request = { paymentRequestId, reference, ...shown, input }
       requests.set(paymentRequestId, request)
       return { kind: 'created', request }
     },
@@ -55,60 +109,48 @@ export const fakeProvider = (): FakeProvider => {
       requests.set(id, { ...request, status: 'cancelled' })
       return { kind: 'cancelled' }
     },
-    listTransactions: async () => found({ transactions: [], hasMore: false }),
+    listTransactions: async (filter) => found(pageOfRows(transactions, filter)),
     pauseMs: () => 0,
   }
+  const recorded = <Name extends ProviderOperation>(operation: Name) =>
+    ((asked: never, timeoutMs: number) => {
+      calls.push({ operation, id: idIn(asked) })
+      return answers[operation](asked, timeoutMs)
+    }) as Provider[Name]
 
   return {
     calls,
     requests,
     payments,
-    createRequest: (input, timeoutMs) => {
-      calls.push({ operation: 'createRequest', id: input.reference })
-      return implementations.createRequest(input, timeoutMs)
-    },
-    getRequest: (id, timeoutMs) => {
-      calls.push({ operation: 'getRequest', id })
-      return implementations.getRequest(id, timeoutMs)
-    },
-    getPayment: (id, timeoutMs) => {
-      calls.push({ operation: 'getPayment', id })
-      return implementations.getPayment(id, timeoutMs)
-    },
-    cancelRequest: (id, timeoutMs) => {
-      calls.push({ operation: 'cancelRequest', id })
-      return implementations.cancelRequest(id, timeoutMs)
-    },
-    listTransactions: (filter, timeoutMs) => {
-      calls.push({ operation: 'listTransactions', id: filter.providerPaymentId ?? filter.reference ?? '' })
-      return implementations.listTransactions(filter, timeoutMs)
-    },
-    pauseMs: (operation) => implementations.pauseMs(operation),
+    transactions,
+    createRequest: recorded('createRequest'),
+    getRequest: recorded('getRequest'),
+    getPayment: recorded('getPayment'),
+    cancelRequest: recorded('cancelRequest'),
+    listTransactions: recorded('listTransactions'),
+    pauseMs: (operation) => answers.pauseMs(operation),
     script: (name, implementation) => {
-      implementations[name] = implementation
+      answers[name] = implementation
     },
+    requestOf,
     pay: (paymentRequestId, amountMinor) => {
-      const request = requests.get(paymentRequestId)
-      if (!request) throw new Error('no such payment request')
-      const providerPaymentId = `py-${crypto.randomUUID()}-${next++}`
+      const { reference, status, input } = requestOf(paymentRequestId)
+      const providerPaymentId = `py-${crypto.randomUUID()}-${payments.size + 1}`
       payments.set(providerPaymentId, {
         providerPaymentId,
         paymentRequestId,
-        reference: request.reference,
+        reference,
         currency: 'IDR',
         status: 'captured',
-        capturedMinor: minor(amountMinor ?? request.input.amountMinor),
+        capturedMinor: minor(amountMinor ?? input.amountMinor),
       })
       // The provider leaves a request that is final as it is, even when money arrives late.
-      const status = request.status === 'open' ? 'succeeded' : request.status
-      requests.set(paymentRequestId, { ...request, status, latestPaymentId: providerPaymentId })
+      const ended = { status: status === 'open' ? 'succeeded' : status, latestPaymentId: providerPaymentId } as const
+      requests.set(paymentRequestId, { ...requestOf(paymentRequestId), ...ended })
       return providerPaymentId
     },
-    close: (paymentRequestId, status) => {
-      const request = requests.get(paymentRequestId)
-      if (!request) throw new Error('no such payment request')
-      requests.set(paymentRequestId, { ...request, status })
-    },
+    close: (paymentRequestId, status) =>
+      void requests.set(paymentRequestId, { ...requestOf(paymentRequestId), status }),
     countOf: (operation) => calls.filter((call) => call.operation === operation).length,
   }
 }

@@ -5,17 +5,17 @@ import type { Payment, PaymentRequest } from '../../shared/payment/payment.ts'
 import { findStoredPayment } from '../../shared/payment/payment-store.ts'
 import type { ProviderTransaction } from '../../shared/provider/provider.ts'
 import { findSuspense } from '../../shared/suspense/suspense-store.ts'
+import { settledRow } from './fake-provider.ts'
 import { ledgerView } from './ledger-view.ts'
 import { memoryDeps } from './memory-deps.ts'
 import { aPendingPayment, aStoredClient } from './payment-builders.ts'
-import { listedTransactions, referenceOfRequest, settledRow } from './provider-transactions.ts'
 import type { TestDeps } from './test-deps.ts'
 
 /** A gateway of its own with a client in it, and the provider's list of transactions. */
 export const aSyncWorld = async (own?: TestDeps) => {
   const deps = own ?? memoryDeps()
   const client = await aStoredClient(deps)
-  return { deps, client, rows: listedTransactions(deps) }
+  return { deps, client, rows: deps.provider.transactions }
 }
 
 export type SyncWorld = Awaited<ReturnType<typeof aSyncWorld>>
@@ -34,7 +34,7 @@ export const paidUpstream = async (
 ): Promise<PaidUpstream> => {
   const payment = await aPendingPayment(deps, client, fields)
   const providerPaymentId = deps.provider.pay(payment.paymentRequestId)
-  return { payment, providerPaymentId, reference: referenceOfRequest(deps, payment.paymentRequestId) }
+  return { payment, providerPaymentId, reference: deps.provider.requestOf(payment.paymentRequestId).reference }
 }
 
 /** A succeeded payment, credited with the estimate of its fee: 95,900 of 100,000. */

@@ -4,16 +4,16 @@ import { finalFee } from '../../../shared/payment/fee/final-fee.ts'
 import { findPayment } from '../../../shared/payment/find-payment.ts'
 import { applyProviderReport } from '../../../shared/payment/news/apply-provider-report.ts'
 import { API, type ApiClient, anApiClient, aPaymentBody, call } from '../../support/api-event.ts'
+import { settledRow } from '../../support/fake-provider.ts'
 import { invokeAdmin } from '../../support/invoke-admin.ts'
 import { eventOf } from '../../support/paid-payment.ts'
-import { listedTransactions, settledRow } from '../../support/provider-transactions.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 
 const headers = { 'Idempotency-Key': 'fee' }
 
 const arrange = async () => {
   const deps = testDeps()
-  const rows = listedTransactions(deps)
+  const rows = deps.provider.transactions
   const caller = await anApiClient(deps)
   const created = await call(deps, API.createPayment, { caller, headers, body: aPaymentBody() })
   const payment = await findPayment(deps, caller.clientId, String(created.body['id']))

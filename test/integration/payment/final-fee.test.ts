@@ -4,16 +4,16 @@ import { makeFeeFinal } from '../../../shared/payment/fee/fee-store.ts'
 import { finalFee } from '../../../shared/payment/fee/final-fee.ts'
 import { crashingAt } from '../../support/crash-points.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
+import { NOT_SETTLED, settledRow } from '../../support/fake-provider.ts'
 import { interceptTable } from '../../support/intercept-table.ts'
 import { aStoredClient } from '../../support/payment-builders.ts'
-import { listedTransactions, NOT_SETTLED, settledRow } from '../../support/provider-transactions.ts'
 import { creditedPayment, findingAbout, paymentOf, pendingOf } from '../../support/synced-payment.ts'
 import { testDeps } from '../../support/test-deps.ts'
 
 const aCredited = async () => {
   const deps = testDeps()
   const client = await aStoredClient(deps)
-  const rows = listedTransactions(deps)
+  const rows = deps.provider.transactions
   return { deps, client, rows, paid: await creditedPayment(deps, client) }
 }
 
@@ -90,7 +90,7 @@ describe('the fee at the moment of success', () => {
   it('is not taken from a transaction about another amount', async () => {
     const deps = testDeps()
     const client = await aStoredClient(deps)
-    const rows = listedTransactions(deps)
+    const rows = deps.provider.transactions
     deps.provider.script('getPayment', async (id) => {
       const value = deps.provider.payments.get(id)
       if (!value) return { kind: 'not_found' }

@@ -6,9 +6,9 @@ import type { ProviderFees } from '../../../shared/stage-settings.ts'
 import { syncProviderTransactions } from '../../../shared/sync/sync-provider-transactions.ts'
 import { DAY_MS } from '../../../shared/time.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
+import { NOT_SETTLED } from '../../support/fake-provider.ts'
 import { settle, withFloorZero } from '../../support/fee-scenes.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
-import { listedTransactions, NOT_SETTLED } from '../../support/provider-transactions.ts'
 import {
   creditedPayment,
   findingAbout,
@@ -29,7 +29,7 @@ const under = (deps: TestDeps, providerFees: ProviderFees): TestDeps => ({
 const aWorld = async () => {
   const deps = under(memoryDeps(), 'invoiced')
   const client = await withFloorZero(deps)
-  return { deps, client, rows: listedTransactions(deps) }
+  return { deps, client, rows: deps.provider.transactions }
 }
 
 const TARIFFS_FEE = { feeStatus: 'actual', providerFeeMinor: 4_000, netMinor: 95_900 } as const

@@ -6,10 +6,10 @@ import { syncProviderTransactions } from '../../../shared/sync/sync-provider-tra
 import { addMs, HOUR_MS } from '../../../shared/time.ts'
 import { type CrashPoint, crashingAt } from '../../support/crash-points.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
+import { settledRow } from '../../support/fake-provider.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
 import { aStoredClient } from '../../support/payment-builders.ts'
-import { listedTransactions, settledRow } from '../../support/provider-transactions.ts'
 import {
   creditedPayment,
   findingAbout,
@@ -32,7 +32,7 @@ const { requests } = memoryDeps()
 const history = async () => {
   const deps = testDeps({ requests })
   await moveSyncCursor(deps, await readSyncCursor(deps), { position: addMs(deps.now(), -8 * HOUR_MS) })
-  const rows = listedTransactions(deps)
+  const rows = deps.provider.transactions
   const client = await aStoredClient(deps)
   const estimated = await creditedPayment(deps, client)
   const lost = await paidUpstream(deps, client)

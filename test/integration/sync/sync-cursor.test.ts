@@ -3,7 +3,7 @@ import type { Unanswered } from '../../../shared/provider/provider.ts'
 import { moveSyncCursor, readSyncCursor } from '../../../shared/sync/sync-cursor.ts'
 import { syncProviderTransactions } from '../../../shared/sync/sync-provider-transactions.ts'
 import { addMs, DAY_MS, HOUR_MS, MINUTE_MS, type Timestamp } from '../../../shared/time.ts'
-import { pageOfRows, settledRow } from '../../support/provider-transactions.ts'
+import { pageOfRows, settledRow } from '../../support/fake-provider.ts'
 import { aSyncWorld, creditedPayment, findingAbout, paymentOf, rowNow } from '../../support/synced-payment.ts'
 import { depsWithOwnTable, type TestDeps } from '../../support/test-deps.ts'
 

@@ -4,8 +4,8 @@ import { makeFeeFinal } from '../../../shared/payment/fee/fee-store.ts'
 import { settleClient } from '../../../shared/settlement/settle-client.ts'
 import { syncProviderTransactions } from '../../../shared/sync/sync-provider-transactions.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
+import { NOT_SETTLED } from '../../support/fake-provider.ts'
 import { interceptTable } from '../../support/intercept-table.ts'
-import { NOT_SETTLED } from '../../support/provider-transactions.ts'
 import {
   aSyncWorld,
   creditedPayment,

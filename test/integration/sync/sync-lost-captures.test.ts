@@ -9,9 +9,9 @@ import { paymentIdOf } from '../../../shared/payment/provider-attempts.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { syncProviderTransactions } from '../../../shared/sync/sync-provider-transactions.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
+import { NOT_SETTLED, settledRow } from '../../support/fake-provider.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
 import { aRequest, create } from '../../support/payment-builders.ts'
-import { NOT_SETTLED, referenceOfRequest, settledRow } from '../../support/provider-transactions.ts'
 import {
   aSyncWorld,
   creditedPayment,
@@ -105,7 +105,7 @@ describe('sync: a capture whose callback was lost (design section 4, Sync)', () 
   it('holds money that came after the client cancelled', async () => {
     const { deps, client, rows } = await aSyncWorld()
     const { payment } = await create(deps, client)
-    const reference = referenceOfRequest(deps, payment.paymentRequestId)
+    const reference = deps.provider.requestOf(payment.paymentRequestId).reference
     await cancelPayment(deps, { clientId: client.clientId, id: payment.paymentId })
     const providerPaymentId = deps.provider.pay(payment.paymentRequestId)
     rows.push(rowNow(deps, { payment, providerPaymentId, reference }))
@@ -132,7 +132,7 @@ describe('sync: a capture whose callback was lost (design section 4, Sync)', () 
   it('fails a payment that was paid with another amount, and holds the money', async () => {
     const { deps, client, rows } = await aSyncWorld()
     const { payment } = await create(deps, client)
-    const reference = referenceOfRequest(deps, payment.paymentRequestId)
+    const reference = deps.provider.requestOf(payment.paymentRequestId).reference
     const providerPaymentId = deps.provider.pay(payment.paymentRequestId, 90_000)
     rows.push(rowNow(deps, { payment, providerPaymentId, reference }, { amountMinor: minor(90_000) }))
 

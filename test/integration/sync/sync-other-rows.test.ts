@@ -4,7 +4,7 @@ import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
 import type { FindingCause } from '../../../shared/suspense/suspense.ts'
 import { syncProviderTransactions } from '../../../shared/sync/sync-provider-transactions.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
-import { settledRow } from '../../support/provider-transactions.ts'
+import { settledRow } from '../../support/fake-provider.ts'
 import {
   aSyncWorld,
   creditedPayment,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { TransactionFilter } from '../../../shared/provider/provider.ts'
 import { syncProviderTransactions } from '../../../shared/sync/sync-provider-transactions.ts'
-import { pageOfRows } from '../../support/provider-transactions.ts'
+import { pageOfRows } from '../../support/fake-provider.ts'
 import { aSyncWorld, creditedPayment, paidUpstream, paymentOf, rowNow } from '../../support/synced-payment.ts'
 
 describe('sync: the provider’s Rate-Limit headers', () => {

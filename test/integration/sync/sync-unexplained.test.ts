@@ -3,7 +3,7 @@ import { minor } from '../../../shared/money.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { syncProviderTransactions } from '../../../shared/sync/sync-provider-transactions.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
-import { settledRow } from '../../support/provider-transactions.ts'
+import { settledRow } from '../../support/fake-provider.ts'
 import {
   aSyncWorld,
   creditedPayment,

@@ -2,6 +2,7 @@
  * Goal: of two that find the same work, the one that comes second does nothing. Method: the other one does it all
  * between the read and the claim of the one under test; nothing is left to how calls happen to interleave.
  */
+
 import { describe, expect, it } from 'vitest'
 import { revokeApiKey } from '../../../shared/client/api-key-store.ts'
 import { listAudit } from '../../../shared/operator/audit-trail.ts'

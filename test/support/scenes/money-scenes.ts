@@ -4,11 +4,11 @@ import { handler as checkDueWork } from '../../../functions/schedule/check-due-w
 import { handler as sweepSettlements } from '../../../functions/schedule/sweep-settlements.ts'
 import { handler as syncProviderTransactions } from '../../../functions/schedule/sync-provider-transactions.ts'
 import { applyProviderReport } from '../../../shared/payment/news/apply-provider-report.ts'
+import { settledRow } from '../fake-provider.ts'
 import { withFloorZero } from '../fee-scenes.ts'
 import { invokeAdmin } from '../invoke-admin.ts'
 import type { MemoryDeps } from '../memory-deps.ts'
 import { aStoredClient } from '../payment-builders.ts'
-import { listedTransactions, settledRow } from '../provider-transactions.ts'
 import { aDayLater, aSucceededPayment } from '../settlement-builders.ts'
 import type { Scene } from '../watched-world.ts'
 import { asMessage, handOver, run } from './hand-over.ts'
@@ -80,7 +80,7 @@ const refusedList: Scene = async ({ deps }) => {
 
 const foreignTransaction: Scene = async ({ deps }) => {
   const foreign = { providerPaymentId: `inv-${crypto.randomUUID()}`, reference: 'order 17' }
-  listedTransactions(deps).push(settledRow(foreign, deps.now()))
+  deps.provider.transactions.push(settledRow(foreign, deps.now()))
   await run(syncProviderTransactions, deps)
 }
 
