@@ -104,7 +104,7 @@ const SAMPLES: Readonly<Record<RuleName, readonly (readonly [path: string, refus
     ],
     [
       'shared/webhook/delivery/delivery.ts',
-      `export type Sent = import('../send/record-attempt.ts').Sent`,
+      `export type Sent = import('../send/record-attempt-result.ts').Sent`,
       `export * from '../endpoint/endpoint.ts'`,
     ],
     [

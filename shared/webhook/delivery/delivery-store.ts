@@ -123,7 +123,7 @@ const changesAfter = (delivery: Delivery, after: AfterAttempt) => {
  * Writes the result of a claimed attempt and what follows from it, both or neither. False when the claim is no longer
  * the one given: its time ran out and another worker has recorded the attempt as lost.
  */
-export const settleAttempt = async (
+export const storeAttemptResult = async (
   deps: Pick<Deps, 'table'>,
   claimed: Delivery,
   attempt: DeliveryAttempt,

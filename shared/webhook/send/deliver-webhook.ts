@@ -9,7 +9,7 @@ import { claimAttempt, findDelivery, skipDelivery } from '../delivery/delivery-s
 import { hopSeconds } from '../delivery/retry-schedule.ts'
 import type { Endpoint } from '../endpoint/endpoint.ts'
 import { findEndpoint } from '../endpoint/endpoint-store.ts'
-import { type RecordDeps, recordAttempt } from './record-attempt.ts'
+import { type RecordDeps, recordAttemptResult } from './record-attempt-result.ts'
 import { signatureOf } from './signature.ts'
 
 type DeliverDeps = RecordDeps & Pick<Deps, 'secrets' | 'sendWebhook' | 'newId'>
@@ -51,7 +51,7 @@ const drop = (deps: DeliverDeps, { deliveryId, attempt }: DeliveryMessage, reaso
 const meetClaim = async (deps: DeliverDeps, delivery: Delivery): Promise<void> => {
   assertInvariant(delivery.claimedUntil !== undefined, 'a claim says until when')
   if (delivery.claimedUntil > deps.now()) return drop(deps, idsOf(delivery), 'claimed')
-  const recorded = await recordAttempt(deps, delivery, {
+  const recorded = await recordAttemptResult(deps, delivery, {
     number: delivery.attempts + 1,
     at: addMs(delivery.claimedUntil, -CLAIM_MS),
     durationMs: 0,
@@ -100,7 +100,7 @@ const attemptDelivery = async (deps: DeliverDeps, delivery: Delivery, endpoint: 
     error: result.delivered ? undefined : (result.error ?? 'unknown'),
     responseBody: result.responseBody,
   }
-  if (!(await recordAttempt(deps, claimed, attempt))) drop(deps, idsOf(claimed), 'claim_lost')
+  if (!(await recordAttemptResult(deps, claimed, attempt))) drop(deps, idsOf(claimed), 'claim_lost')
 }
 
 /** Spec 6.2: the stored bytes as they are, signed with the endpoint's secret. */

@@ -5,9 +5,9 @@ import {
   claimAttempt,
   completeAlert,
   postponeDelivery,
-  settleAttempt,
   skipDelivery,
   startRound,
+  storeAttemptResult,
 } from '../../../shared/webhook/delivery/delivery-store.ts'
 import { arrangeDelivery, attemptOf, claimOf, definedFields, TERMINAL } from '../../support/delivery-rows.ts'
 import { dueAtOf, rowOf } from '../../support/webhook-builders.ts'
@@ -101,7 +101,7 @@ describe('completeAlert', () => {
     const { deps, delivery } = await arrangeDelivery({ attempts: 15 })
     const claimed = await claimAttempt(deps, delivery, claimOf(deps, 'mine'))
     const alertDueAt = addMs(deps.now(), 60_000)
-    await settleAttempt(deps, claimed ?? delivery, attemptOf(deps, 16), { status: 'abandoned', alertDueAt })
+    await storeAttemptResult(deps, claimed ?? delivery, attemptOf(deps, 16), { status: 'abandoned', alertDueAt })
 
     await completeAlert(deps, { ...delivery, attempts: 8 })
 

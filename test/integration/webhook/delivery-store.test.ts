@@ -6,7 +6,7 @@ import {
   findDelivery,
   insertDelivery,
   listAttempts,
-  settleAttempt,
+  storeAttemptResult,
 } from '../../../shared/webhook/delivery/delivery-store.ts'
 import { arrangeDelivery, attemptOf, CLAIM_MS, claimOf, definedFields, TERMINAL } from '../../support/delivery-rows.ts'
 import { interceptTable } from '../../support/intercept-table.ts'
@@ -69,7 +69,7 @@ describe('claimAttempt', () => {
   })
 })
 
-describe('settleAttempt', () => {
+describe('storeAttemptResult', () => {
   const claimedDelivery = async (overrides: Partial<Delivery> = {}) => {
     const { deps, delivery } = await arrangeDelivery(overrides)
     const claimed = await claimAttempt(deps, delivery, claimOf(deps, 'mine'))
@@ -81,7 +81,7 @@ describe('settleAttempt', () => {
     const { deps, delivery, claimed } = await claimedDelivery()
     const attempt: DeliveryAttempt = { number: 1, at: deps.now(), durationMs: 7, httpStatus: 204, responseBody: '' }
 
-    expect(await settleAttempt(deps, claimed, attempt, { status: 'succeeded' })).toBe(true)
+    expect(await storeAttemptResult(deps, claimed, attempt, { status: 'succeeded' })).toBe(true)
 
     expect(await rowOf(deps, delivery)).toStrictEqual(
       definedFields({ ...delivery, ...TERMINAL, status: 'succeeded', attempts: 1 }),
@@ -94,7 +94,7 @@ describe('settleAttempt', () => {
     const { deps, delivery, claimed } = await claimedDelivery({ resends: 4 })
     const nextAttemptAt = addMs(deps.now(), 60_000)
 
-    await settleAttempt(deps, claimed, attemptOf(deps, 1), { status: 'scheduled', nextAttemptAt })
+    await storeAttemptResult(deps, claimed, attemptOf(deps, 1), { status: 'scheduled', nextAttemptAt })
 
     const dueAt = addMs(deps.now(), 180_000)
     expect(await rowOf(deps, delivery)).toStrictEqual({ ...delivery, attempts: 1, nextAttemptAt, dueAt, resends: 0 })
@@ -105,7 +105,7 @@ describe('settleAttempt', () => {
     const { deps, delivery, claimed } = await claimedDelivery({ attempts: 7 })
     const alertDueAt = addMs(deps.now(), 60_000)
 
-    await settleAttempt(deps, claimed, attemptOf(deps, 8), { status: 'abandoned', alertDueAt })
+    await storeAttemptResult(deps, claimed, attemptOf(deps, 8), { status: 'abandoned', alertDueAt })
 
     expect(await rowOf(deps, delivery)).toStrictEqual(
       definedFields({ ...delivery, status: 'abandoned', attempts: 8, nextAttemptAt: undefined, dueAt: alertDueAt }),
@@ -120,9 +120,9 @@ describe('settleAttempt', () => {
   ])('writes nothing when %s', async (_case, change, number) => {
     const { deps, delivery, claimed } = await claimedDelivery()
 
-    const settled = await settleAttempt(deps, change(claimed), attemptOf(deps, number), { status: 'succeeded' })
+    const stored = await storeAttemptResult(deps, change(claimed), attemptOf(deps, number), { status: 'succeeded' })
 
-    expect(settled).toBe(false)
+    expect(stored).toBe(false)
     expect(await rowOf(deps, delivery)).toStrictEqual(claimed)
     expect(await listAttempts(deps, delivery.deliveryId)).toStrictEqual([])
   })
@@ -130,12 +130,12 @@ describe('settleAttempt', () => {
   it('writes nothing when the attempt was recorded as lost meanwhile', async () => {
     const { deps, delivery, claimed } = await claimedDelivery()
     const lost = attemptOf(deps, 1, { error: 'unknown', httpStatus: undefined, responseBody: undefined })
-    await settleAttempt(deps, claimed, lost, { status: 'scheduled', nextAttemptAt: addMs(deps.now(), 60_000) })
+    await storeAttemptResult(deps, claimed, lost, { status: 'scheduled', nextAttemptAt: addMs(deps.now(), 60_000) })
     const before = await rowOf(deps, delivery)
 
-    const settled = await settleAttempt(deps, claimed, attemptOf(deps, 1), { status: 'succeeded' })
+    const stored = await storeAttemptResult(deps, claimed, attemptOf(deps, 1), { status: 'succeeded' })
 
-    expect(settled).toBe(false)
+    expect(stored).toBe(false)
     expect(await rowOf(deps, delivery)).toStrictEqual(before)
     expect(await listAttempts(deps, delivery.deliveryId)).toStrictEqual([definedFields(lost)])
   })
@@ -147,7 +147,7 @@ describe('settleAttempt', () => {
       before: (call) => sizes.push('steps' in call ? call.steps.length : undefined),
     })
 
-    await settleAttempt(watched, claimed, attemptOf(deps, 1), { status: 'succeeded' })
+    await storeAttemptResult(watched, claimed, attemptOf(deps, 1), { status: 'succeeded' })
 
     expect(sizes).toStrictEqual([2])
   })
@@ -155,6 +155,8 @@ describe('settleAttempt', () => {
   it('does not take a delivery nobody has claimed', async () => {
     const { deps, delivery } = await arrangeDelivery()
 
-    await expect(settleAttempt(deps, delivery, attemptOf(deps, 1), { status: 'succeeded' })).rejects.toThrow('claim')
+    await expect(storeAttemptResult(deps, delivery, attemptOf(deps, 1), { status: 'succeeded' })).rejects.toThrow(
+      'claim',
+    )
   })
 })

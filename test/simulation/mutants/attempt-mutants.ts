@@ -74,7 +74,7 @@ export const ATTEMPT_MUTANTS = [
       tests: [CRASHES],
     },
   ]),
-  ...mutantsOf('shared/webhook/send/record-attempt.ts', [
+  ...mutantsOf('shared/webhook/send/record-attempt-result.ts', [
     {
       name: 'no message is sent for the next attempt',
       find: 'await sendDeliveryMessage(deps, recorded, hopSeconds(waitMs ?? 0))',
@@ -95,8 +95,8 @@ export const ATTEMPT_MUTANTS = [
     },
     {
       name: 'a result goes on although its claim was lost',
-      find: 'if (!(await settleAttempt(deps, claimed, attempt, after))) return false',
-      replace: 'await settleAttempt(deps, claimed, attempt, after)',
+      find: 'if (!(await storeAttemptResult(deps, claimed, attempt, after))) return false',
+      replace: 'await storeAttemptResult(deps, claimed, attempt, after)',
       tests: [CRASHES],
     },
   ]),

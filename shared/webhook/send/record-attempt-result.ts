@@ -3,7 +3,7 @@ import { addMs, msBetween } from '../../time.ts'
 import type { Delivery, DeliveryAttempt } from '../delivery/delivery.ts'
 import { ALERT_GRACE_MS, publishDeliveryAlert } from '../delivery/delivery-alert.ts'
 import { sendDeliveryMessage } from '../delivery/delivery-message.ts'
-import { type AfterAttempt, settleAttempt } from '../delivery/delivery-store.ts'
+import { type AfterAttempt, storeAttemptResult } from '../delivery/delivery-store.ts'
 import { hopSeconds, waitAfterFailureMs } from '../delivery/retry-schedule.ts'
 
 export type RecordDeps = Pick<Deps, 'table' | 'queues' | 'alerts' | 'log' | 'now'>
@@ -16,14 +16,14 @@ export type RecordDeps = Pick<Deps, 'table' | 'queues' | 'alerts' | 'log' | 'now
  * Throws when the next message cannot be sent. The attempt is recorded all the same, so the queue's next try of this
  * message finds it old and drops it, and due work sends the next attempt's message two minutes after it was due.
  */
-export const recordAttempt = async (
+export const recordAttemptResult = async (
   deps: RecordDeps,
   claimed: Delivery,
   attempt: DeliveryAttempt,
 ): Promise<boolean> => {
   const waitMs = waitAfterFailureMs(attempt.number - claimed.roundStart)
   const after = afterAttempt(deps, attempt, waitMs)
-  if (!(await settleAttempt(deps, claimed, attempt, after))) return false
+  if (!(await storeAttemptResult(deps, claimed, attempt, after))) return false
   const recorded = { ...claimed, attempts: attempt.number }
   const fields = {
     delivery_id: claimed.deliveryId,
