@@ -1,12 +1,12 @@
 import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
 import type { ClientId } from '../ids.ts'
-import { listAudit } from '../operator/audit-trail.ts'
+import { listAuditRecords } from '../operator/audit-record.ts'
 import type { Settlement } from '../settlement/settlement.ts'
 import { addMs, MINUTE_MS, type Timestamp } from '../time.ts'
 import { type Difference, differs } from './difference.ts'
 
-/** The bank details of a client from a time on, as its audit trail has them. */
+/** The bank details of a client from a time on, as its audit records has them. */
 type Registration = { readonly at: Timestamp; readonly account: string }
 
 const BankRecord = v.object({
@@ -24,7 +24,7 @@ export const registeredAccounts = async (
   deps: Pick<Deps, 'table'>,
   clientId: ClientId,
 ): Promise<readonly Registration[]> =>
-  (await listAudit(deps, clientId)).flatMap(({ at, after }) => {
+  (await listAuditRecords(deps, clientId)).flatMap(({ at, after }) => {
     const record = v.safeParse(BankRecord, after)
     if (!record.success) return []
     const { bank } = record.output

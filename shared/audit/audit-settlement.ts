@@ -1,6 +1,6 @@
 import type { Deps } from '../deps.ts'
 import { type ClientId, timeOfUuid } from '../ids.ts'
-import { type AuditRecord, listAudit } from '../operator/audit-trail.ts'
+import { type AuditRecord, listAuditRecords } from '../operator/audit-record.ts'
 import type { Settlement } from '../settlement/settlement.ts'
 import { attributeName, type Item } from '../table/attributes.ts'
 import { timestampOf } from '../time.ts'
@@ -39,9 +39,9 @@ const textIn = (record: AuditRecord | undefined, field: string): string | undefi
 }
 
 /** What became of it is what its audit records say; their order within a millisecond is chance. */
-const auditTrail = (settlement: Settlement, trail: readonly AuditRecord[]): readonly Difference[] => {
+const closingDifferences = (settlement: Settlement, records: readonly AuditRecord[]): readonly Difference[] => {
   const id = settlement.settlementId
-  const of = (action: string) => trail.find((record) => record.action === action)
+  const of = (action: string) => records.find((record) => record.action === action)
   const closed = of('mark-settlement-paid') ?? of('mark-settlement-failed')
   const recredited = of('recredit-settlement')
   return [
@@ -69,7 +69,7 @@ const auditReplaced = (settlement: Settlement, all: readonly Settlement[]): read
   ]
 }
 
-/** Everything that can be said of one settlement: its payments, its place, its audit trail, its predecessor. */
+/** Everything that can be said of one settlement: its payments, its place, its audit records, its predecessor. */
 export const auditSettlement = async (
   deps: Pick<Deps, 'table'>,
   stored: StoredSettlement,
@@ -80,11 +80,11 @@ export const auditSettlement = async (
   },
 ): Promise<readonly Difference[]> => {
   const { settlement } = stored
-  const trail = await listAudit(deps, settlement.settlementId)
+  const records = await listAuditRecords(deps, settlement.settlementId)
   return [
     ...auditSums(settlement, about.paid ?? noSums()),
     ...auditPlace(stored, about.clientId),
-    ...auditTrail(settlement, trail),
+    ...closingDifferences(settlement, records),
     ...auditReplaced(settlement, about.all),
   ]
 }

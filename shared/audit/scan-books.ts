@@ -30,8 +30,8 @@ export type Scan = {
 
 type Found = { readonly standing: Difference[]; readonly ofWindows: Difference[] }
 
-/** Audit trails read side by side. */
-const TRAILS_AT_ONCE = 20
+/** Subjects whose audit records are read side by side. */
+const SUBJECTS_AT_ONCE = 20
 
 const idOf = ({ pk }: Key) => pk.slice(pk.indexOf('#') + 1)
 
@@ -96,7 +96,7 @@ const scanSettlements = async (
 ): Promise<void> => {
   const accounts = await registeredAccounts(deps, clientId)
   const all = stored.map(({ settlement }) => settlement)
-  for (const some of chunks(stored, TRAILS_AT_ONCE)) {
+  for (const some of chunks(stored, SUBJECTS_AT_ONCE)) {
     const differences = await Promise.all(
       some.map((one) =>
         auditSettlement(deps, one, { clientId, all, paid: swept.sums.get(one.settlement.periodStart) }),

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
 import { assertInvariant, notFound } from '../errors.ts'
 import type { ClientId } from '../ids.ts'
-import { auditStep } from '../operator/audit.ts'
+import { putAuditRecord } from '../operator/audit-record.ts'
 import type { Page } from '../page.ts'
 import { absent, all, equals, exists, isNew } from '../table/condition.ts'
 import { apiKeyKey, clientKey } from '../table/keys.ts'
@@ -51,7 +51,12 @@ export const issueApiKey = async (
       { ...key, owner: clientId, entity: ENTITY, listedAt: createdAt, id: key.keyId },
       isNew,
     ),
-    audit: auditStep(deps, { subject: clientId, operator, action: 'issue-api-key', after: toApiKeyDto(key) }),
+    auditRecord: putAuditRecord(deps, {
+      subject: clientId,
+      operator,
+      action: 'issue-api-key',
+      after: toApiKeyDto(key),
+    }),
   })
   if (!outcome.applied && outcome.refusedBy === 'client') throw notFound('client')
   assertInvariant(outcome.applied, 'a new key has the hash of another one')
@@ -78,7 +83,7 @@ export const revokeApiKey = async (
       { set: { revokedAt: after.revokedAt } },
       all(equals('clientId', clientId), absent('revokedAt')),
     ),
-    audit: auditStep(deps, {
+    auditRecord: putAuditRecord(deps, {
       subject: clientId,
       operator,
       action: 'revoke-api-key',

@@ -3,7 +3,7 @@ import type { Deps } from '../deps.ts'
 import { assertInvariant, GatewayError, notFound } from '../errors.ts'
 import { type ClientId, ClientIdSchema } from '../ids.ts'
 import { ZERO } from '../money.ts'
-import { auditStep } from '../operator/audit.ts'
+import { putAuditRecord } from '../operator/audit-record.ts'
 import type { Page } from '../page.ts'
 import type { Item } from '../table/attributes.ts'
 import { absent, all, type Condition, equals, exists, isNew } from '../table/condition.ts'
@@ -72,7 +72,12 @@ export const insertClient = async (deps: ChangeDeps, client: Client, operator: s
       },
       isNew,
     ),
-    audit: auditStep(deps, { subject: clientId, operator, action: 'create-client', after: toClientDto(client) }),
+    auditRecord: putAuditRecord(deps, {
+      subject: clientId,
+      operator,
+      action: 'create-client',
+      after: toClientDto(client),
+    }),
   })
   assertInvariant(applied, 'a new client has the id of another one')
 }
@@ -108,7 +113,7 @@ export const changeClient = async (
         },
         all(exists, ...fields.map((field) => isStill(field, before[field]))),
       ),
-      audit: auditStep(deps, {
+      auditRecord: putAuditRecord(deps, {
         subject: clientId,
         operator,
         action: 'update-client',

@@ -1,6 +1,6 @@
 import type { Deps } from '../deps.ts'
 import { assertInvariant, invalid } from '../errors.ts'
-import { auditStep } from '../operator/audit.ts'
+import { putAuditRecord } from '../operator/audit-record.ts'
 import type { Step } from '../table/step.ts'
 import type { Timestamp } from '../time.ts'
 import { providerFunding } from './provider-funding.ts'
@@ -42,7 +42,7 @@ const close = async (
   const outcome = await deps.table.transact({
     settlement: closeStep(after),
     window: by.window,
-    audit: auditStep(deps, {
+    auditRecord: putAuditRecord(deps, {
       subject: before.settlementId,
       operator: by.operator,
       action: by.action,
@@ -122,7 +122,7 @@ export const recreditSettlement = async (
   const { applied } = await deps.table.transact({
     settlement: markRecredited(settlement.settlementId, now),
     window: recreditStep(settlement.clientId, settlement.settlementId, settlement.netMinor, now),
-    audit: auditStep(deps, {
+    auditRecord: putAuditRecord(deps, {
       subject: settlement.settlementId,
       operator: input.operator,
       action: 'recredit-settlement',

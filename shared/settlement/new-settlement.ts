@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import type { Client } from '../client/client.ts'
 import type { Deps } from '../deps.ts'
 import { type SettlementId, SettlementIdSchema, timeOrderedUuid } from '../ids.ts'
-import { auditStep } from '../operator/audit.ts'
+import { putAuditRecord } from '../operator/audit-record.ts'
 import { epochMs, type Timestamp } from '../time.ts'
 import type { Settlement } from './settlement.ts'
 import type { WindowSums } from './sum-window.ts'
@@ -39,8 +39,8 @@ export const newSettlement = (
 })
 
 /** The audit record of an operator's trigger. */
-export const recordAudit = (deps: SettleDeps, settlement: Settlement, operator: string) =>
-  auditStep(deps, {
+export const putTriggerRecord = (deps: SettleDeps, settlement: Settlement, operator: string) =>
+  putAuditRecord(deps, {
     subject: settlement.settlementId,
     operator,
     action: 'trigger-settlement',

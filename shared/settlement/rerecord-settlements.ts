@@ -2,7 +2,7 @@ import type { Client } from '../client/client.ts'
 import type { Window } from '../ledger/ledger-store.ts'
 import { type Minor, plus, ZERO } from '../money.ts'
 import { logRecorded } from './log-recorded.ts'
-import { newSettlementId, recordAudit, type SettleDeps, type SettleTrigger } from './new-settlement.ts'
+import { newSettlementId, putTriggerRecord, type SettleDeps, type SettleTrigger } from './new-settlement.ts'
 import type { Settlement } from './settlement.ts'
 import { findAnySettlement, recordStep } from './settlement-store.ts'
 import { redrawStep } from './window-store.ts'
@@ -44,7 +44,7 @@ const rerecord = async (
       at: now,
     }),
     settlement: recordStep(settlement),
-    audit: trigger.by === 'manual' ? recordAudit(deps, settlement, trigger.operator) : undefined,
+    auditRecord: trigger.by === 'manual' ? putTriggerRecord(deps, settlement, trigger.operator) : undefined,
   })
   if (!applied) return undefined
   logRecorded(deps, settlement)

@@ -6,7 +6,7 @@ import type { Minor } from '../money.ts'
 import { addMs, DAY_MS, type Timestamp } from '../time.ts'
 import { ensurePayoutsCounted } from './count-payouts.ts'
 import { logRecorded } from './log-recorded.ts'
-import { newSettlement, recordAudit, type SettleDeps, type SettleTrigger } from './new-settlement.ts'
+import { newSettlement, putTriggerRecord, type SettleDeps, type SettleTrigger } from './new-settlement.ts'
 import { rerecordSettlements } from './rerecord-settlements.ts'
 import type { Settlement } from './settlement.ts'
 import { recordStep } from './settlement-store.ts'
@@ -54,7 +54,7 @@ const recordWindow = async (
       at: now,
     }),
     settlement: recordStep(settlement),
-    audit: trigger.by === 'manual' ? recordAudit(deps, settlement, trigger.operator) : undefined,
+    auditRecord: trigger.by === 'manual' ? putTriggerRecord(deps, settlement, trigger.operator) : undefined,
   })
   if (!applied) return undefined
   logRecorded(deps, settlement)

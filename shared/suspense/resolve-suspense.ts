@@ -1,6 +1,6 @@
 import type { Deps } from '../deps.ts'
 import { invalid, notFound } from '../errors.ts'
-import { auditStep } from '../operator/audit.ts'
+import { putAuditRecord } from '../operator/audit-record.ts'
 import { isSuspenseId, type RESOLUTIONS, type Suspense } from './suspense.ts'
 import { findSuspense, resolveStep } from './suspense-store.ts'
 
@@ -24,7 +24,7 @@ export const resolveSuspense = async (
   const resolved: Suspense = { ...item, status: 'resolved', resolution: input.resolution, notes: input.notes }
   const outcome = await deps.table.transact({
     item: resolveStep(resolved),
-    audit: auditStep(deps, {
+    auditRecord: putAuditRecord(deps, {
       subject: item.suspenseId,
       operator: input.operator,
       action: 'resolve-suspense',

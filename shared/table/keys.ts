@@ -92,8 +92,11 @@ export const rateKey = (clientId: ClientId, epochSecond: number): Key => ({
 
 export const syncCursorKey: Key = { pk: `${pkPrefix('SYNC')}provider`, sk: 'SYNC' }
 
-export const auditPk = (subject: string) => `${pkPrefix('AUDIT')}${subject}`
-export const auditKey = (subject: string, at: string, id: string): Key => ({ pk: auditPk(subject), sk: `${at}#${id}` })
+export const auditRecordPk = (subject: string) => `${pkPrefix('AUDIT')}${subject}`
+export const auditRecordKey = (subject: string, at: string, id: string): Key => ({
+  pk: auditRecordPk(subject),
+  sk: `${at}#${id}`,
+})
 
 /** Items of two kinds wait in the `alert` due work. */
 export const isSuspenseKey = ({ sk }: Key): boolean => sk === 'SUSPENSE'

@@ -1,4 +1,4 @@
-import { auditPk } from '../../shared/table/keys.ts'
+import { auditRecordPk } from '../../shared/table/keys.ts'
 import type { Endpoint } from '../../shared/webhook/endpoint/endpoint.ts'
 import { findEndpoint } from '../../shared/webhook/endpoint/endpoint-store.ts'
 import { registerClient } from './client-builders.ts'
@@ -13,9 +13,9 @@ export const withClient = async (overrides: Overrides = {}) => {
   return { deps, clientId }
 }
 
-/** The audit trail of a thing, oldest first. */
-export const auditOf = async (deps: TestDeps, subject: string) => {
-  const { items } = await deps.table.query({ partition: [auditPk(subject)], limit: 50 })
+/** The audit records of a thing, oldest first. */
+export const auditRecordsOf = async (deps: TestDeps, subject: string) => {
+  const { items } = await deps.table.query({ partition: [auditRecordPk(subject)], limit: 50 })
   return items.map(({ operator, action, before, after }) => ({ operator, action, before, after }))
 }
 

@@ -1,6 +1,6 @@
 import type { Deps } from '../../deps.ts'
 import { GatewayError } from '../../errors.ts'
-import { auditStep } from '../../operator/audit.ts'
+import { putAuditRecord } from '../../operator/audit-record.ts'
 import { providerFailure } from '../../provider/provider-failure.ts'
 import { findAnyPayment } from '../find-payment.ts'
 import type { StoredPayment } from '../payment.ts'
@@ -64,5 +64,5 @@ const auditRefresh = async (
     before: { status: before.status },
     after: { status: after.status },
   }
-  await deps.table.write(auditStep(deps, entry))
+  await deps.table.write(putAuditRecord(deps, entry))
 }

@@ -3,7 +3,7 @@ import { invalid } from '../../errors.ts'
 import { EVENT_TYPES, type Event } from '../../event/event.ts'
 import { type EventPosition, listClientEventsSince } from '../../event/event-store.ts'
 import { type ClientId, deliveryIdFor, type EndpointId, EventIdSchema, PaymentIdSchema } from '../../ids.ts'
-import { auditStep } from '../../operator/audit.ts'
+import { putAuditRecord } from '../../operator/audit-record.ts'
 import { type Timestamp, TimestampSchema } from '../../time.ts'
 import { type Endpoint, subscribes } from '../endpoint/endpoint.ts'
 import { sendDeliveryMessage } from './delivery-message.ts'
@@ -68,7 +68,7 @@ const deliverMissing = async (
   const delivery = newDelivery({ eventId, eventType, body, firedAt }, endpoint, deps.now())
   const { applied } = await deps.table.transact({
     delivery: insertDelivery(delivery),
-    audit: auditStep(deps, {
+    auditRecord: putAuditRecord(deps, {
       subject: delivery.deliveryId,
       operator,
       action: 'redeliver',

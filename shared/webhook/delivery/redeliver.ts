@@ -1,7 +1,7 @@
 import type { Deps } from '../../deps.ts'
 import { invalid, notFound } from '../../errors.ts'
 import type { ClientId, DeliveryId, EndpointId } from '../../ids.ts'
-import { auditStep } from '../../operator/audit.ts'
+import { putAuditRecord } from '../../operator/audit-record.ts'
 import type { Endpoint } from '../endpoint/endpoint.ts'
 import { findEndpoint } from '../endpoint/endpoint-store.ts'
 import type { Delivery } from './delivery.ts'
@@ -64,7 +64,7 @@ export const redeliverFinished = async (
   if (owesAlert(delivery)) await publishDeliveryAlert(deps, delivery)
   const { applied } = await deps.table.transact({
     delivery: startRound(delivery, deps.now()),
-    audit: auditStep(deps, {
+    auditRecord: putAuditRecord(deps, {
       subject: delivery.deliveryId,
       operator,
       action: 'redeliver',

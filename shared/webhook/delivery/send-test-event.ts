@@ -3,7 +3,7 @@ import type { Deps } from '../../deps.ts'
 import { assertInvariant, invalid } from '../../errors.ts'
 import { TEST_EVENT_TYPE } from '../../event/event.ts'
 import { type ClientId, type EndpointId, EventIdSchema } from '../../ids.ts'
-import { auditStep } from '../../operator/audit.ts'
+import { putAuditRecord } from '../../operator/audit-record.ts'
 import { envelopeBody } from '../../payment/outbox.ts'
 import { requireEndpoint } from '../endpoint/change-endpoint.ts'
 import type { Delivery } from './delivery.ts'
@@ -28,7 +28,7 @@ export const sendTestEvent = async (deps: TestDeps, { clientId, endpointId, oper
   const delivery = newDelivery({ eventId, eventType: TEST_EVENT_TYPE, body, firedAt: now }, endpoint, now)
   const { applied } = await deps.table.transact({
     delivery: insertDelivery(delivery),
-    audit: auditStep(deps, {
+    auditRecord: putAuditRecord(deps, {
       subject: endpointId,
       operator,
       action: 'send-test-event',

@@ -1,7 +1,7 @@
 import type { Deps } from '../../deps.ts'
 import { GatewayError, notFound } from '../../errors.ts'
 import type { ClientId, EndpointId } from '../../ids.ts'
-import { auditStep } from '../../operator/audit.ts'
+import { putAuditRecord } from '../../operator/audit-record.ts'
 import type { Step } from '../../table/step.ts'
 import type { Endpoint } from './endpoint.ts'
 import { toEndpointDto } from './endpoint-dto.ts'
@@ -37,7 +37,7 @@ export const updateEndpoint = async (
   if (after.enabled === before.enabled && String(after.eventTypes) === String(before.eventTypes)) return before
   await write(deps, {
     endpoint: changeEndpoint(before, { enabled: after.enabled, eventTypes: after.eventTypes }),
-    audit: auditStep(deps, {
+    auditRecord: putAuditRecord(deps, {
       subject: endpointId,
       operator,
       action: 'update-endpoint',
@@ -62,7 +62,7 @@ export const deleteEndpoint = async (
   if (before.deletedAt === undefined) {
     await write(deps, {
       endpoint: entombEndpoint(before, after.deletedAt),
-      audit: auditStep(deps, {
+      auditRecord: putAuditRecord(deps, {
         subject: endpointId,
         operator,
         action: 'delete-endpoint',
@@ -74,7 +74,10 @@ export const deleteEndpoint = async (
   return after
 }
 
-const write = async (deps: ChangeDeps, steps: { readonly endpoint: Step; readonly audit: Step }): Promise<void> => {
+const write = async (
+  deps: ChangeDeps,
+  steps: { readonly endpoint: Step; readonly auditRecord: Step },
+): Promise<void> => {
   const { applied } = await deps.table.transact(steps)
   if (applied) return
   throw new GatewayError('conflict', 'the endpoint was changed by somebody else meanwhile', {

@@ -3,7 +3,7 @@ import { findClient } from '../../client/client-store.ts'
 import type { Deps } from '../../deps.ts'
 import { assertInvariant, invalid, notFound } from '../../errors.ts'
 import { type ClientId, EndpointIdSchema } from '../../ids.ts'
-import { auditStep } from '../../operator/audit.ts'
+import { putAuditRecord } from '../../operator/audit-record.ts'
 import { endpointSecretName } from '../../secrets.ts'
 import type { Endpoint } from './endpoint.ts'
 import { toEndpointDto } from './endpoint-dto.ts'
@@ -53,7 +53,7 @@ export const registerEndpoint = async (
   await deps.secrets.create(endpoint.secretName, signingSecret)
   const { applied } = await deps.table.transact({
     endpoint: insertEndpoint(endpoint),
-    audit: auditStep(deps, {
+    auditRecord: putAuditRecord(deps, {
       subject: endpointId,
       operator,
       action: 'register-endpoint',

@@ -4,14 +4,14 @@ import { handler as listApiKeys } from '../../../functions/admin/list-api-keys.t
 import { handler as revokeApiKey } from '../../../functions/admin/revoke-api-key.ts'
 import { keyIdOf } from '../../../shared/client/api-key.ts'
 import { authenticate } from '../../../shared/client/authenticate.ts'
-import { apiKeyKey, auditPk } from '../../../shared/table/keys.ts'
+import { apiKeyKey, auditRecordPk } from '../../../shared/table/keys.ts'
 import { addMs } from '../../../shared/time.ts'
 import { aClientId, issueKey, registerClient } from '../../support/client-builders.ts'
 import { invokeAdmin } from '../../support/invoke-admin.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 
-const auditTrail = async (deps: TestDeps, subject: string) => {
-  const { items } = await deps.table.query({ partition: [auditPk(subject)], limit: 100 })
+const auditRecordsOf = async (deps: TestDeps, subject: string) => {
+  const { items } = await deps.table.query({ partition: [auditRecordPk(subject)], limit: 100 })
   return items.map(({ action, operator }) => ({ action, operator }))
 }
 
@@ -38,11 +38,11 @@ describe('issue-api-key (design section 7)', () => {
       revoked_at: null,
     })
     expect(await authenticate(deps, `Bearer ${text}`)).toStrictEqual(client)
-    const { items } = await deps.table.query({ partition: [auditPk(client.clientId)], limit: 100 })
+    const { items } = await deps.table.query({ partition: [auditRecordPk(client.clientId)], limit: 100 })
     const stored = JSON.stringify([await deps.table.get(apiKeyKey(keyId)), items, deps.lines])
     expect(stored).toContain(keyId)
     expect(stored).not.toContain(text.slice(-43))
-    expect(await auditTrail(deps, client.clientId)).toStrictEqual([
+    expect(await auditRecordsOf(deps, client.clientId)).toStrictEqual([
       { action: 'create-client', operator: 'tester' },
       { action: 'issue-api-key', operator: 'ana' },
     ])
@@ -80,7 +80,7 @@ describe('issue-api-key (design section 7)', () => {
     const answer = await invokeAdmin(issueApiKey, deps, { operator: 'ana', client_id: clientId })
 
     expect(answer).toStrictEqual({ status: 404, body: { code: 'not_found', message: 'client not found' } })
-    expect(await auditTrail(deps, clientId)).toStrictEqual([])
+    expect(await auditRecordsOf(deps, clientId)).toStrictEqual([])
   })
 
   it('refuses to write over a key that exists', async () => {
@@ -94,7 +94,7 @@ describe('issue-api-key (design section 7)', () => {
 
     expect(answer.status).toBe(500)
     expect(await deps.table.get(apiKeyKey(key.keyId))).toMatchObject({ createdAt: key.createdAt })
-    expect(await auditTrail(deps, clientId)).toHaveLength(2)
+    expect(await auditRecordsOf(deps, clientId)).toHaveLength(2)
   })
 
   it('requires an operator', async () => {
@@ -137,7 +137,7 @@ describe('revoke-api-key (design section 7)', () => {
     const later = await invokeAdmin(revokeApiKey, deps, payload)
 
     for (const answer of together) expect(answer).toStrictEqual(later)
-    expect((await auditTrail(deps, clientId)).filter(({ action }) => action === 'revoke-api-key')).toHaveLength(1)
+    expect((await auditRecordsOf(deps, clientId)).filter(({ action }) => action === 'revoke-api-key')).toHaveLength(1)
   })
 
   it("does not reach another client's key, a key that does not exist, or anything that is not a key id", async () => {

@@ -6,7 +6,7 @@ import { handler as listClients } from '../../../functions/admin/list-clients.ts
 import { handler as updateClient } from '../../../functions/admin/update-client.ts'
 import { findClient } from '../../../shared/client/client-store.ts'
 import { type ClientId, ClientIdSchema } from '../../../shared/ids.ts'
-import { auditPk, clientKey, windowKey } from '../../../shared/table/keys.ts'
+import { auditRecordPk, clientKey, windowKey } from '../../../shared/table/keys.ts'
 import { put } from '../../../shared/table/step.ts'
 import { addMs, HOUR_MS } from '../../../shared/time.ts'
 import { aClient, aClientId, registerClient } from '../../support/client-builders.ts'
@@ -16,8 +16,8 @@ import { depsWithOwnTable, type TestDeps, testDeps } from '../../support/test-de
 
 const BANK = { bank_name: 'BCA', bank_account_no: '0123456789', bank_account_name: 'PT Warung Kopi' }
 
-const auditTrail = async (deps: TestDeps, subject: string) => {
-  const { items } = await deps.table.query({ partition: [auditPk(subject)], limit: 100 })
+const auditRecordsOf = async (deps: TestDeps, subject: string) => {
+  const { items } = await deps.table.query({ partition: [auditRecordPk(subject)], limit: 100 })
   return items.map(({ operator, action, before, after, at }) => ({ operator, action, before, after, at }))
 }
 
@@ -67,7 +67,7 @@ describe('create-client (design section 7)', () => {
       paidOutMinor: 0,
       payoutsCounted: true,
     })
-    expect(await auditTrail(deps, clientId)).toStrictEqual([
+    expect(await auditRecordsOf(deps, clientId)).toStrictEqual([
       { operator: 'ana', action: 'create-client', before: undefined, after: body, at: deps.now() },
     ])
   })
@@ -85,7 +85,7 @@ describe('create-client (design section 7)', () => {
 
     expect(answer.status).toBe(500)
     expect(await findClient(deps, clientId)).toBeUndefined()
-    expect(await auditTrail(deps, clientId)).toStrictEqual([])
+    expect(await auditRecordsOf(deps, clientId)).toStrictEqual([])
   })
 
   it('refuses an id that is taken instead of overwriting its client', async () => {
@@ -148,7 +148,7 @@ describe('operator actions on an unknown client', () => {
 
     const refusal = { status: 404, body: { code: 'not_found', message: 'client not found' } }
     for (const answer of answers) expect(answer).toStrictEqual(refusal)
-    expect(await auditTrail(deps, clientId)).toStrictEqual([])
+    expect(await auditRecordsOf(deps, clientId)).toStrictEqual([])
   })
 
   it('does not read for an id of a wrong shape', async () => {

@@ -5,7 +5,7 @@ import { handler as recredit } from '../../../functions/admin/recredit-settlemen
 import type { AdminHandler } from '../../../shared/runtime/admin-handler.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
 import { invokeAdmin } from '../../support/invoke-admin.ts'
-import { auditOf, OPERATOR } from '../../support/operator-actions.ts'
+import { auditRecordsOf, OPERATOR } from '../../support/operator-actions.ts'
 import { refusedWith, shownSettlement } from '../../support/operator-settlements.ts'
 import { aSettledClient } from '../../support/settlement-builders.ts'
 import { testDeps } from '../../support/test-deps.ts'
@@ -36,7 +36,7 @@ describe('mark-settlement-paid, mark-settlement-failed and recredit-settlement',
       status: 200,
       body: shownSettlement(other, { status: 'manual_paid', settled_at: deps.now() }),
     })
-    const trail = await auditOf(deps, settlement.settlementId)
+    const trail = await auditRecordsOf(deps, settlement.settlementId)
     expect(trail.toSorted((a, b) => (String(a.action) < String(b.action) ? -1 : 1))).toStrictEqual([
       {
         operator: OPERATOR,

@@ -14,7 +14,7 @@ import { addMs, DAY_MS, TimestampSchema } from '../../../shared/time.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
 import { fakeProvider } from '../../support/fake-provider.ts'
 import { invokeAdmin } from '../../support/invoke-admin.ts'
-import { auditOf, OPERATOR } from '../../support/operator-actions.ts'
+import { auditRecordsOf, OPERATOR } from '../../support/operator-actions.ts'
 import { refusedWith, shownSettlement } from '../../support/operator-settlements.ts'
 import { aStoredClient } from '../../support/payment-builders.ts'
 import { aDayLater, aSettledClient, aSucceededPayment, BANK } from '../../support/settlement-builders.ts'
@@ -48,7 +48,7 @@ describe('trigger-settlement (spec 3.2, rule 4)', () => {
       body: { settlements: [shownSettlement(settlement, { id, triggered_by: 'manual' })] },
     })
     const { settlements } = reply.body as { readonly settlements: readonly { readonly id: string }[] }
-    expect(await auditOf(deps, settlements[0]?.id ?? '')).toStrictEqual([
+    expect(await auditRecordsOf(deps, settlements[0]?.id ?? '')).toStrictEqual([
       {
         operator: OPERATOR,
         action: 'trigger-settlement',

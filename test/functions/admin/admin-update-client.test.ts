@@ -3,7 +3,7 @@ import { handler as getClient } from '../../../functions/admin/get-client.ts'
 import { handler as updateClient } from '../../../functions/admin/update-client.ts'
 import { changeClient, findClient } from '../../../shared/client/client-store.ts'
 import { ZERO } from '../../../shared/money.ts'
-import { auditPk } from '../../../shared/table/keys.ts'
+import { auditRecordPk } from '../../../shared/table/keys.ts'
 import { registerClient } from '../../support/client-builders.ts'
 import { interceptTable } from '../../support/intercept-table.ts'
 import { invokeAdmin } from '../../support/invoke-admin.ts'
@@ -11,8 +11,8 @@ import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 
 const BANK = { bank_name: 'BCA', bank_account_no: '0123456789', bank_account_name: 'PT Warung Kopi' }
 
-const auditTrail = async (deps: TestDeps, subject: string) => {
-  const { items } = await deps.table.query({ partition: [auditPk(subject)], limit: 100 })
+const auditRecordsOf = async (deps: TestDeps, subject: string) => {
+  const { items } = await deps.table.query({ partition: [auditRecordPk(subject)], limit: 100 })
   return items.map(({ operator, action, before, after, at }) => ({ operator, action, before, after, at }))
 }
 
@@ -33,7 +33,7 @@ describe('update-client (design section 7)', () => {
     const after = { ...before, settlement_floor_minor: 25_000, bank: BANK }
     expect(answer).toStrictEqual({ status: 200, body: after })
     expect((await invokeAdmin(getClient, deps, { client_id: clientId })).body).toStrictEqual(after)
-    expect((await auditTrail(deps, clientId)).slice(1)).toStrictEqual([
+    expect((await auditRecordsOf(deps, clientId)).slice(1)).toStrictEqual([
       { operator: 'budi', action: 'update-client', before, after, at: deps.now() },
     ])
   })
@@ -68,7 +68,7 @@ describe('update-client (design section 7)', () => {
     const second = await invokeAdmin(updateClient, deps, payload)
 
     expect(second).toStrictEqual(first)
-    expect(await auditTrail(deps, clientId)).toHaveLength(2)
+    expect(await auditRecordsOf(deps, clientId)).toHaveLength(2)
   })
 
   it('keeps both changes of two operators at once, and each record says what was really there before', async () => {
@@ -81,7 +81,7 @@ describe('update-client (design section 7)', () => {
       invokeAdmin(updateClient, deps, { operator: 'citra', client_id: clientId, settlement_floor_minor: 5 }),
     ])
 
-    const trail = await auditTrail(deps, clientId)
+    const trail = await auditRecordsOf(deps, clientId)
     const renames = trail.filter(({ operator }) => operator === 'ana' || operator === 'budi')
     const chain = new Map(renames.map(({ before, after }) => [String(Object(before).name), String(Object(after).name)]))
     const client = await findClient(deps, clientId)
@@ -104,7 +104,7 @@ describe('update-client (design section 7)', () => {
 
     expect(answer).toMatchObject({ status: 409, body: { code: 'conflict' } })
     expect((await findClient(deps, client.clientId))?.name).toBe('w4')
-    expect((await auditTrail(deps, client.clientId)).some(({ operator }) => operator === 'ana')).toBe(false)
+    expect((await auditRecordsOf(deps, client.clientId)).some(({ operator }) => operator === 'ana')).toBe(false)
   })
 
   it('refuses an empty change and unknown fields', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { handler as listSuspense } from '../../../functions/admin/list-suspense.ts'
 import { minor } from '../../../shared/money.ts'
-import { listAudit } from '../../../shared/operator/audit-trail.ts'
+import { listAuditRecords } from '../../../shared/operator/audit-record.ts'
 import { finding, heldMoney, publishSuspenseAlert, recordSuspense } from '../../../shared/suspense/record-suspense.ts'
 import { resolveSuspense } from '../../../shared/suspense/resolve-suspense.ts'
 import type { Suspense } from '../../../shared/suspense/suspense.ts'
@@ -123,7 +123,9 @@ describe('resolveSuspense (design section 7)', () => {
     expect(resolved).toMatchObject({ status: 'resolved', resolution: 'refunded' })
     await expect(resolve(deps, item)).rejects.toMatchObject({ code: 'validation' })
     expect(await findSuspense(deps, item.suspenseId)).toEqual(resolved)
-    expect((await listAudit(deps, item.suspenseId)).map(({ action }) => action)).toStrictEqual(['resolve-suspense'])
+    expect((await listAuditRecords(deps, item.suspenseId)).map(({ action }) => action)).toStrictEqual([
+      'resolve-suspense',
+    ])
   })
 
   it('closes an item once although two operators do it at once', async () => {
@@ -134,7 +136,7 @@ describe('resolveSuspense (design section 7)', () => {
     const results = await Promise.allSettled([resolve(deps, item), resolve(deps, item), resolve(deps, item)])
 
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
-    expect(await listAudit(deps, item.suspenseId)).toHaveLength(1)
+    expect(await listAuditRecords(deps, item.suspenseId)).toHaveLength(1)
   })
 
   it('answers 404 for an item that does not exist', async () => {

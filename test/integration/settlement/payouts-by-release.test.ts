@@ -5,7 +5,7 @@
  */
 import { describe, expect, it } from 'vitest'
 import { minor } from '../../../shared/money.ts'
-import { listAudit } from '../../../shared/operator/audit-trail.ts'
+import { listAuditRecords } from '../../../shared/operator/audit-record.ts'
 import { findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
 import { exists } from '../../../shared/table/condition.ts'
 import { windowKey } from '../../../shared/table/keys.ts'
@@ -152,6 +152,6 @@ describe('marking a settlement paid', () => {
     await expect(payOut(deps, settlement)).rejects.toThrow('no settlement window')
 
     expect(await findAnySettlement(deps, settlement.settlementId)).toMatchObject({ status: 'recorded' })
-    expect(await listAudit(deps, settlement.settlementId)).toStrictEqual([])
+    expect(await listAuditRecords(deps, settlement.settlementId)).toStrictEqual([])
   })
 })

@@ -8,7 +8,7 @@ import type { Client } from '../../../shared/client/client.ts'
 import { GatewayError } from '../../../shared/errors.ts'
 import { getBalance } from '../../../shared/ledger/balance.ts'
 import { minor } from '../../../shared/money.ts'
-import { listAudit } from '../../../shared/operator/audit-trail.ts'
+import { listAuditRecords } from '../../../shared/operator/audit-record.ts'
 import {
   markSettlementFailed,
   markSettlementPaid,
@@ -44,7 +44,7 @@ type Scenario = {
 /** The client's books without what differs from run to run: ids. */
 const books = async (deps: TestDeps, { clientId }: Client) => {
   const settlements = await listSettlements(deps, clientId, { page: 1, perPage: 100 })
-  const trails = await Promise.all(settlements.map(({ settlementId }) => listAudit(deps, settlementId)))
+  const trails = await Promise.all(settlements.map(({ settlementId }) => listAuditRecords(deps, settlementId)))
   return {
     settlements: settlements.map((settlement) => ({
       ...settlement,

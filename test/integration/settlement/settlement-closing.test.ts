@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { getBalance } from '../../../shared/ledger/balance.ts'
-import { listAudit } from '../../../shared/operator/audit-trail.ts'
+import { listAuditRecords } from '../../../shared/operator/audit-record.ts'
 import { noteProviderSettled } from '../../../shared/payment/fee/fee-store.ts'
 import { findPaymentsByKey, findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import {
@@ -70,7 +70,7 @@ describe('closing a settlement (spec 3.2)', () => {
       settledAt: deps.now(),
       notes: 'transfer 4711',
     })
-    expect(await listAudit(deps, settlement.settlementId)).toStrictEqual([
+    expect(await listAuditRecords(deps, settlement.settlementId)).toStrictEqual([
       {
         subject: settlement.settlementId,
         operator: OPERATOR,
@@ -106,7 +106,7 @@ describe('closing a settlement (spec 3.2)', () => {
       notes: NOTES,
     })
     expect(await getBalance(deps, client.clientId)).toMatchObject({ availableMinor: 0, pendingMinor: 0 })
-    expect(await listAudit(deps, settlement.settlementId)).toMatchObject([
+    expect(await listAuditRecords(deps, settlement.settlementId)).toMatchObject([
       { operator: OPERATOR, action: 'mark-settlement-failed', after: { status: 'failed', notes: NOTES } },
     ])
     await expectBalanced(deps, client.clientId)
@@ -116,7 +116,7 @@ describe('closing a settlement (spec 3.2)', () => {
     const deps = testDeps()
     const { client, settlement } = await inState(deps, state)
     const before = await findAnySettlement(deps, settlement.settlementId)
-    const trail = await listAudit(deps, settlement.settlementId)
+    const trail = await listAuditRecords(deps, settlement.settlementId)
     deps.clock.advance(1)
 
     await expect(ACTIONS[action](deps, settlement)).rejects.toMatchObject({
@@ -125,7 +125,7 @@ describe('closing a settlement (spec 3.2)', () => {
     })
 
     expect(await findAnySettlement(deps, settlement.settlementId)).toStrictEqual(before)
-    expect(await listAudit(deps, settlement.settlementId)).toStrictEqual(trail)
+    expect(await listAuditRecords(deps, settlement.settlementId)).toStrictEqual(trail)
     await expectBalanced(deps, client.clientId)
   })
 
@@ -140,7 +140,7 @@ describe('closing a settlement (spec 3.2)', () => {
       const won = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value.status] : []))
       expect(won).toHaveLength(1)
       expect((await findAnySettlement(deps, settlement.settlementId)).status).toBe(won[0])
-      expect(await listAudit(deps, settlement.settlementId)).toHaveLength(1)
+      expect(await listAuditRecords(deps, settlement.settlementId)).toHaveLength(1)
       await expectBalanced(deps, client.clientId)
     },
   )
@@ -170,7 +170,7 @@ describe('marking a settlement paid before the provider has paid us', () => {
       actionHint: expect.stringContaining('"confirm_unfunded": true'),
     })
     expect((await findAnySettlement(deps, settlement.settlementId)).status).toBe('recorded')
-    expect(await listAudit(deps, settlement.settlementId)).toStrictEqual([])
+    expect(await listAuditRecords(deps, settlement.settlementId)).toStrictEqual([])
 
     expect((await paid(deps, settlement, true)).status).toBe('manual_paid')
     await expectBalanced(deps, client.clientId)
@@ -186,7 +186,9 @@ describe('marking a settlement paid before the provider has paid us', () => {
     expect((await paid(deps, settlement, false)).status).toBe('manual_paid')
 
     expect(await findStoredPayment(deps, paymentId)).toMatchObject({ providerSettledAt: deps.now() })
-    expect(await listAudit(deps, settlement.settlementId)).toMatchObject([{ after: { confirm_unfunded: false } }])
+    expect(await listAuditRecords(deps, settlement.settlementId)).toMatchObject([
+      { after: { confirm_unfunded: false } },
+    ])
     await expectBalanced(deps, client.clientId)
   })
 })

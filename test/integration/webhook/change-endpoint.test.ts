@@ -6,7 +6,7 @@ import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
 import { aClientId } from '../../support/client-builders.ts'
 import { interceptTable } from '../../support/intercept-table.ts'
 import { invokeAdmin } from '../../support/invoke-admin.ts'
-import { auditOf, notFoundReply, OPERATOR, storedEndpointOf } from '../../support/operator-actions.ts'
+import { auditRecordsOf, notFoundReply, OPERATOR, storedEndpointOf } from '../../support/operator-actions.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 import { storedEndpoint } from '../../support/webhook-builders.ts'
 
@@ -31,7 +31,7 @@ describe('update-endpoint', () => {
       enabled: false,
       eventTypes: ['payment.expired'],
     })
-    expect(await auditOf(deps, endpoint.endpointId)).toMatchObject([
+    expect(await auditRecordsOf(deps, endpoint.endpointId)).toMatchObject([
       { operator: OPERATOR, action: 'update-endpoint', before: { enabled: true }, after: { enabled: false } },
       { before: { event_types: ['*'] }, after: { event_types: ['payment.expired'], enabled: false } },
     ])
@@ -76,7 +76,7 @@ describe('update-endpoint', () => {
     const answer = await update(racing, endpoint, { event_types: ['payment.expired'], enabled: true })
 
     expect(answer).toMatchObject({ status: 409, body: { code: 'conflict' } })
-    expect(await auditOf(deps, endpoint.endpointId)).toHaveLength(1)
+    expect(await auditRecordsOf(deps, endpoint.endpointId)).toHaveLength(1)
     expect(await storedEndpointOf(deps, endpoint)).not.toMatchObject({ eventTypes: ['payment.expired'] })
   })
 
@@ -110,7 +110,9 @@ describe('delete-endpoint', () => {
     expect(answer).toMatchObject({ status: 200, body: { endpoint_id: endpoint.endpointId, enabled: false } })
     expect(await storedEndpointOf(deps, endpoint)).toStrictEqual({ ...endpoint, enabled: false, deletedAt: deps.now() })
     expect(deps.secretValues.size).toBe(0)
-    expect(await auditOf(deps, endpoint.endpointId)).toMatchObject([{ operator: OPERATOR, action: 'delete-endpoint' }])
+    expect(await auditRecordsOf(deps, endpoint.endpointId)).toMatchObject([
+      { operator: OPERATOR, action: 'delete-endpoint' },
+    ])
   })
 
   it('removes a secret that an earlier, interrupted call has left', async () => {
@@ -124,7 +126,7 @@ describe('delete-endpoint', () => {
 
     expect(deps.secretValues.size).toBe(0)
     expect(await storedEndpointOf(deps, endpoint)).toMatchObject({ deletedAt: endpoint.createdAt })
-    expect(await auditOf(deps, endpoint.endpointId)).toHaveLength(1)
+    expect(await auditRecordsOf(deps, endpoint.endpointId)).toHaveLength(1)
   })
 
   it('answers 404 for another client and takes nothing', async () => {

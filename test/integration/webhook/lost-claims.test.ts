@@ -5,7 +5,7 @@
 
 import { describe, expect, it } from 'vitest'
 import { revokeApiKey } from '../../../shared/client/api-key-store.ts'
-import { listAudit } from '../../../shared/operator/audit-trail.ts'
+import { listAuditRecords } from '../../../shared/operator/audit-record.ts'
 import { settleClient } from '../../../shared/settlement/settle-client.ts'
 import { listSettlements } from '../../../shared/settlement/settlement-store.ts'
 import { moveSyncCursor } from '../../../shared/sync/sync-cursor.ts'
@@ -102,7 +102,7 @@ describe('a key that another operator has revoked', () => {
     const answer = await revokeApiKey({ ...late, now: () => addMs(first, 5_000) }, { ...key, operator: 'budi' })
 
     expect(answer.revokedAt).toBe(first)
-    const revocations = (await listAudit(deps, clientId)).filter(({ action }) => action === 'revoke-api-key')
+    const revocations = (await listAuditRecords(deps, clientId)).filter(({ action }) => action === 'revoke-api-key')
     expect(revocations.map(({ operator }) => operator)).toStrictEqual(['ayu'])
   })
 })

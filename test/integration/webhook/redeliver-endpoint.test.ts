@@ -6,7 +6,7 @@ import { entombEndpoint } from '../../../shared/webhook/endpoint/endpoint-store.
 import { aClientId } from '../../support/client-builders.ts'
 import { drainQueue } from '../../support/deliver-messages.ts'
 import { interceptTable } from '../../support/intercept-table.ts'
-import { auditOf, OPERATOR } from '../../support/operator-actions.ts'
+import { auditRecordsOf, OPERATOR } from '../../support/operator-actions.ts'
 import { BEFORE, eventsOf, everyKind, redeliver, since } from '../../support/redeliver-harness.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 import { storedEndpoint } from '../../support/webhook-builders.ts'
@@ -27,7 +27,7 @@ describe('redeliver to an endpoint since a time', () => {
     const made = await findDelivery(deps, deliveryIdFor(events.missing.eventId, endpoint.endpointId))
     expect(made).toMatchObject({ eventId: events.missing.eventId, body: events.missing.body, attempts: 0 })
     expect(deps.sent).toHaveLength(3)
-    expect(await auditOf(deps, made?.deliveryId ?? '')).toStrictEqual([
+    expect(await auditRecordsOf(deps, made?.deliveryId ?? '')).toStrictEqual([
       { operator: OPERATOR, action: 'redeliver', before: undefined, after: { status: 'scheduled' } },
     ])
   })

@@ -7,7 +7,7 @@ import { changeEndpoint, entombEndpoint } from '../../../shared/webhook/endpoint
 import { aClientId } from '../../support/client-builders.ts'
 import { drainQueue } from '../../support/deliver-messages.ts'
 import { interceptTable } from '../../support/intercept-table.ts'
-import { auditOf, OPERATOR } from '../../support/operator-actions.ts'
+import { auditRecordsOf, OPERATOR } from '../../support/operator-actions.ts'
 import { ABANDONED, ENDED, redeliver } from '../../support/redeliver-harness.ts'
 import { testDeps } from '../../support/test-deps.ts'
 import { dueAtOf, rowOf, storedDelivery, storedEndpoint } from '../../support/webhook-builders.ts'
@@ -50,7 +50,7 @@ describe('redeliver one delivery (design section 4)', () => {
         dueAt: addMs(deps.now(), 120_000),
       })
       expect(deps.sent).toMatchObject([{ message: { body: { attempt: attempts + 1 }, delaySeconds: 0 } }])
-      expect(await auditOf(deps, delivery.deliveryId)).toStrictEqual([
+      expect(await auditRecordsOf(deps, delivery.deliveryId)).toStrictEqual([
         { operator: OPERATOR, action: 'redeliver', before: { status }, after: { status: 'scheduled' } },
       ])
       await drainQueue(deps)
@@ -90,7 +90,7 @@ describe('redeliver one delivery (design section 4)', () => {
       body: { message: 'the delivery is in progress', code: 'validation', action_hint: expect.any(String) },
     })
     expect(await rowOf(deps, delivery)).toStrictEqual(delivery)
-    expect(await auditOf(deps, delivery.deliveryId)).toStrictEqual([])
+    expect(await auditRecordsOf(deps, delivery.deliveryId)).toStrictEqual([])
   })
 
   it('starts one round for two operators at once', async () => {
@@ -100,7 +100,7 @@ describe('redeliver one delivery (design section 4)', () => {
 
     expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toStrictEqual([200, 422, 422])
     expect(deps.sent).toHaveLength(1)
-    expect(await auditOf(deps, delivery.deliveryId)).toHaveLength(1)
+    expect(await auditRecordsOf(deps, delivery.deliveryId)).toHaveLength(1)
   })
 
   it('refuses when another round starts between its read and its write', async () => {
@@ -115,7 +115,7 @@ describe('redeliver one delivery (design section 4)', () => {
 
     expect(answer).toMatchObject({ status: 422, body: { message: 'the delivery is in progress' } })
     expect(deps.sent).toStrictEqual([])
-    expect(await auditOf(deps, delivery.deliveryId)).toStrictEqual([])
+    expect(await auditRecordsOf(deps, delivery.deliveryId)).toStrictEqual([])
   })
 
   it.each([

@@ -3,7 +3,7 @@ import { handler as registerEndpoint } from '../../../functions/admin/register-e
 import { listAllEndpoints } from '../../../shared/webhook/endpoint/endpoint-store.ts'
 import { interceptTable } from '../../support/intercept-table.ts'
 import { invokeAdmin } from '../../support/invoke-admin.ts'
-import { auditOf, notFoundReply, OPERATOR, withClient } from '../../support/operator-actions.ts'
+import { auditRecordsOf, notFoundReply, OPERATOR, withClient } from '../../support/operator-actions.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 import { storedEndpoint } from '../../support/webhook-builders.ts'
 
@@ -45,7 +45,7 @@ describe('register-endpoint (spec 2.4)', () => {
       secretName,
       createdAt: deps.now(),
     })
-    expect(await auditOf(deps, endpointId ?? '')).toStrictEqual([
+    expect(await auditRecordsOf(deps, endpointId ?? '')).toStrictEqual([
       {
         operator: OPERATOR,
         action: 'register-endpoint',

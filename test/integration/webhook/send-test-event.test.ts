@@ -4,7 +4,7 @@ import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
 import { aClientId } from '../../support/client-builders.ts'
 import { drainQueue } from '../../support/deliver-messages.ts'
 import { invokeAdmin } from '../../support/invoke-admin.ts'
-import { auditOf, notFoundReply, OPERATOR } from '../../support/operator-actions.ts'
+import { auditRecordsOf, notFoundReply, OPERATOR } from '../../support/operator-actions.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 import { rowOf, storedEndpoint } from '../../support/webhook-builders.ts'
 
@@ -42,7 +42,7 @@ describe('send-test-event', () => {
       data: { client_id: endpoint.clientId, endpoint_id: endpoint.endpointId },
     })
     expect(await rowOf(deps, { deliveryId: delivery.delivery_id })).toMatchObject({ status: 'succeeded' })
-    expect(await auditOf(deps, endpoint.endpointId)).toStrictEqual([
+    expect(await auditRecordsOf(deps, endpoint.endpointId)).toStrictEqual([
       {
         operator: OPERATOR,
         action: 'send-test-event',
