@@ -69,7 +69,7 @@ export const CreatingPaymentSchema = v.object({
   mayExistUpstream: v.boolean(),
   /** Why the newest attempt failed, in words that may be shown. */
   failure: v.optional(v.string()),
-  /** Captures reported while the lease was live. */
+  /** Captures we had news of while the lease was live. */
   rememberedProviderPaymentIds: v.optional(v.set(v.string())),
 })
 export type CreatingPayment = v.InferOutput<typeof CreatingPaymentSchema>
@@ -114,7 +114,7 @@ export const PaymentSchema = v.object({
   cancelRequestedAt: v.optional(TimestampSchema),
   /** When we first set out to end it for its age. From then on nobody can tell our cancel upstream from its merchant's. */
   expiryStartedAt: v.optional(TimestampSchema),
-  /** Captures reported while it was being created, until due work has asked about them. */
+  /** Captures we had news of while it was being created, until due work has asked about them. */
   rememberedProviderPaymentIds: v.optional(v.set(v.string())),
   transitions: v.array(TransitionSchema),
   /** When due work looks at it next; absent once terminal. */

@@ -66,7 +66,7 @@ export type CreateAnswer =
 
 export type CancelAnswer =
   | { readonly kind: 'cancelled' }
-  /** Already final upstream: its own report says how. */
+  /** Already final upstream: its own status says how. */
   | { readonly kind: 'final' }
   /** The provider cannot cancel it although it is not final. */
   | { readonly kind: 'not_cancellable' }

@@ -1,7 +1,7 @@
 import type { Deps } from '../deps.ts'
 import { feeByKept, isForAmount } from '../payment/fee/actual-fee.ts'
 import { makeFeeFinal, noteProviderSettled } from '../payment/fee/fee-store.ts'
-import { applyProviderReport } from '../payment/news/apply-provider-report.ts'
+import { applyProviderNews } from '../payment/news/apply-provider-news.ts'
 import type { Payment, StoredPayment } from '../payment/payment.ts'
 import { findStoredPayment } from '../payment/payment-store.ts'
 import { paymentIdOf } from '../payment/provider-attempts.ts'
@@ -99,7 +99,7 @@ const explain = async (deps: ReconcileDeps, transaction: ProviderTransaction): P
   if (await findSuspense(deps, subject)) return 'done'
   // Another product of the same provider account: noting it once is enough.
   if (paymentId === undefined && (await findSuspense(deps, unexplained.suspenseId))) return 'done'
-  const outcome = await applyProviderReport(deps, { providerPaymentId, paymentRequestId }, 'sync')
+  const outcome = await applyProviderNews(deps, { providerPaymentId, paymentRequestId }, 'sync')
   if (outcome.kind === 'deferred') return 'open'
   if (outcome.kind === 'unanswered' || outcome.kind === 'not_shown') {
     if (outcome.kind === 'unanswered' && outcome.reason === 'rate_limited') return 'rate_limited'

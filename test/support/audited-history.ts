@@ -1,6 +1,6 @@
 import { changeClient } from '../../shared/client/client-store.ts'
 import { minor } from '../../shared/money.ts'
-import { applyProviderReport } from '../../shared/payment/news/apply-provider-report.ts'
+import { applyProviderNews } from '../../shared/payment/news/apply-provider-news.ts'
 import { cancelPayment } from '../../shared/payment/news/cancel-payment.ts'
 import { closePayment } from '../../shared/payment/news/close-payment.ts'
 import { expirePayment } from '../../shared/payment/news/expire-payment.ts'
@@ -91,7 +91,7 @@ export const auditedHistory = async (own?: TestDeps) => {
   await syncProviderTransactions(deps)
   const knownAtOnce = await paidUpstream(deps, client)
   rows.push(rowNow(deps, knownAtOnce))
-  await applyProviderReport(deps, { providerPaymentId: knownAtOnce.providerPaymentId }, 'callback')
+  await applyProviderNews(deps, { providerPaymentId: knownAtOnce.providerPaymentId }, 'callback')
   const pending = { payment: await aPendingPayment(deps, client) }
   const failedPayment = { payment: await aPendingPayment(deps, client, { notionalMinor: minor(70_000) }) }
   const expired = { payment: await aPendingPayment(deps, client, { expiresInSeconds: 60 }) }

@@ -1,5 +1,5 @@
 import { minor } from '../../shared/money.ts'
-import { applyProviderReport } from '../../shared/payment/news/apply-provider-report.ts'
+import { applyProviderNews } from '../../shared/payment/news/apply-provider-news.ts'
 import { markSettlementFailed } from '../../shared/settlement/close-settlement.ts'
 import { settleClient } from '../../shared/settlement/settle-client.ts'
 import { heldMoney, recordSuspense } from '../../shared/suspense/record-suspense.ts'
@@ -28,7 +28,7 @@ export const operatorWorld = async (deps: TestDeps) => {
   const aPayment = () => aPendingPayment(deps, client)
   const [pending, succeeded, paid] = [await aPayment(), await aPayment(), await aPayment()]
   const providerPaymentId = deps.provider.pay(succeeded.paymentRequestId)
-  await applyProviderReport(deps, { providerPaymentId }, 'callback')
+  await applyProviderNews(deps, { providerPaymentId }, 'callback')
   deps.provider.pay(paid.paymentRequestId)
   const ended = { status: 'abandoned', attempts: 8, nextAttemptAt: undefined, dueAt: undefined } as const
   const delivery = await storedDelivery(deps, endpoint, ended)

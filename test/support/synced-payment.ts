@@ -1,6 +1,6 @@
 import type { Client } from '../../shared/client/client.ts'
 import type { ClientId } from '../../shared/ids.ts'
-import { applyProviderReport } from '../../shared/payment/news/apply-provider-report.ts'
+import { applyProviderNews } from '../../shared/payment/news/apply-provider-news.ts'
 import type { Payment, PaymentRequest } from '../../shared/payment/payment.ts'
 import { findStoredPayment } from '../../shared/payment/payment-store.ts'
 import type { ProviderTransaction } from '../../shared/provider/provider.ts'
@@ -44,7 +44,7 @@ export const creditedPayment = async (
   fields: Partial<PaymentRequest> = {},
 ): Promise<PaidUpstream> => {
   const paid = await paidUpstream(deps, client, fields)
-  await applyProviderReport(deps, { providerPaymentId: paid.providerPaymentId }, 'callback')
+  await applyProviderNews(deps, { providerPaymentId: paid.providerPaymentId }, 'callback')
   return { ...paid, payment: await paymentOf(deps, paid) }
 }
 

@@ -3,8 +3,8 @@ import { assertNever } from '../../errors.ts'
 import { PROVIDER_READ_TIMEOUT_MS, type ProviderTransaction } from '../../provider/provider.ts'
 import { addMs, type Timestamp } from '../../time.ts'
 import { PUSH_LIFETIME_MS } from '../channel/channel-timing.ts'
-import { applyNews } from '../news/apply-provider-report.ts'
-import { askForNews } from '../news/provider-news.ts'
+import { applyNews } from '../news/apply-provider-news.ts'
+import { askForNews } from '../news/ask-for-news.ts'
 import type { CreatingPayment, ProviderAttempt, StoredPayment } from '../payment.ts'
 import { findStoredPayment } from '../payment-store.ts'
 import { referenceOf } from '../provider-attempts.ts'
@@ -44,7 +44,7 @@ const rowsOf = async (deps: PushDeps, reference: string): Promise<readonly Provi
 /** `no_money`: the push came to nothing that this payment could be credited with. */
 type Verdict = 'no_money' | 'undecided' | { readonly overtakenBy: StoredPayment | undefined }
 
-/** A row that may stand for money: the provider's own report on it decides, and is applied like any other. */
+/** A row that may stand for money: the provider's own news of it decides, and is applied like any other. */
 const askAbout = async (deps: PushDeps, creating: CreatingPayment, row: ProviderTransaction): Promise<Verdict> => {
   const { providerPaymentId, paymentRequestId, reference } = row
   const answer = await askForNews(deps, { providerPaymentId: providerPaymentId || undefined, paymentRequestId })

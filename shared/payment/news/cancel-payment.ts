@@ -8,7 +8,7 @@ import { CANCEL_CHECK_MS } from '../channel/channel-timing.ts'
 import { findPayment } from '../find-payment.ts'
 import { isPastItsTime, type Payment } from '../payment.ts'
 import { markDueNow, noteCancelRequested } from '../payment-store.ts'
-import { type ApplyOutcome, applyProviderReport } from './apply-provider-report.ts'
+import { type ApplyOutcome, applyProviderNews } from './apply-provider-news.ts'
 import { closePayment } from './close-payment.ts'
 import { expirePayment } from './expire-payment.ts'
 import { noteNotFoundUpstream } from './note-not-found-upstream.ts'
@@ -57,7 +57,7 @@ const whenAnswered = async (deps: CancelDeps, payment: Payment, answer: CancelAn
       return closeAsCancelled(deps, payment)
     case 'final': {
       const { paymentRequestId } = payment
-      return answerBehind(deps, payment, await applyProviderReport(deps, { paymentRequestId }, 'cancel'))
+      return answerBehind(deps, payment, await applyProviderNews(deps, { paymentRequestId }, 'cancel'))
     }
     case 'not_found':
       await noteNotFoundUpstream(deps, payment)

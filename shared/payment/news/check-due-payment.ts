@@ -4,7 +4,7 @@ import { addMs, HOUR_MS, later, type Timestamp } from '../../time.ts'
 import { nextCheckAt, RETRY_CHECK_MS } from '../channel/channel-timing.ts'
 import { type CreatingPayment, isPastItsTime, type Payment, type StoredPayment } from '../payment.ts'
 import { claimCheck, endCheck, parseStored, scheduleCheck } from '../payment-store.ts'
-import { type ApplyOutcome, applyProviderReport } from './apply-provider-report.ts'
+import { type ApplyOutcome, applyProviderNews } from './apply-provider-news.ts'
 import { expirePayment } from './expire-payment.ts'
 import { noteNotFoundUpstream } from './note-not-found-upstream.ts'
 
@@ -23,13 +23,13 @@ const resultOf = (outcomes: readonly ApplyOutcome[]): CheckResult => {
 /** How long a remembered capture may be missing upstream; by then the provider has sent its callback again. */
 const MISSING_PATIENCE_MS = HOUR_MS
 
-/** Asks about every capture that was reported while the payment was being created. One not found yet is not shown yet. */
+/** Asks about every capture we had news of while the payment was being created. One not found yet is not shown yet. */
 const askAboutRemembered = async (deps: CheckDeps, payment: StoredPayment): Promise<readonly ApplyOutcome[]> => {
   const asked = payment.providerAttempts.at(-1)?.startedAt
   const isPatient = asked !== undefined && deps.now() < addMs(asked, MISSING_PATIENCE_MS)
   const outcomes: ApplyOutcome[] = []
   for (const providerPaymentId of payment.rememberedProviderPaymentIds ?? []) {
-    const outcome = await applyProviderReport(deps, { providerPaymentId }, 'due_work')
+    const outcome = await applyProviderNews(deps, { providerPaymentId }, 'due_work')
     outcomes.push(outcome.kind === 'not_found' && isPatient ? { kind: 'not_shown' } : outcome)
   }
   return outcomes
@@ -37,7 +37,7 @@ const askAboutRemembered = async (deps: CheckDeps, payment: StoredPayment): Prom
 
 const askAboutOwnRequest = async (deps: CheckDeps, payment: Payment): Promise<ApplyOutcome> => {
   if (isPastItsTime(payment, deps.now())) return expirePayment(deps, payment, 'due_work')
-  const outcome = await applyProviderReport(deps, { paymentRequestId: payment.paymentRequestId }, 'due_work')
+  const outcome = await applyProviderNews(deps, { paymentRequestId: payment.paymentRequestId }, 'due_work')
   if (outcome.kind === 'not_found') await noteNotFoundUpstream(deps, payment)
   return outcome
 }

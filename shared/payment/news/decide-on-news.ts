@@ -2,7 +2,7 @@ import type { ProviderPayment } from '../../provider/provider.ts'
 import type { MoneyCause } from '../../suspense/suspense.ts'
 import type { Timestamp } from '../../time.ts'
 import { type CreatingPayment, isPastItsTime, type Payment, type StoredPayment } from '../payment.ts'
-import type { ProviderNews } from './provider-news.ts'
+import type { ProviderNews } from './ask-for-news.ts'
 
 /** What a piece of news means for a payment as it stands. Pure: the same facts give the same decision. */
 export type Decision =

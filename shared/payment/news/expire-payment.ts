@@ -4,14 +4,14 @@ import { PROVIDER_READ_TIMEOUT_MS } from '../../provider/provider.ts'
 import type { Payment } from '../payment.ts'
 import { noteExpiryStarted, parseStored } from '../payment-store.ts'
 import type { NewsSource } from '../transition.ts'
-import { type ApplyOutcome, applyProviderReport } from './apply-provider-report.ts'
+import { type ApplyOutcome, applyProviderNews } from './apply-provider-news.ts'
 import { closePayment } from './close-payment.ts'
 import { noteNotFoundUpstream } from './note-not-found-upstream.ts'
 
 type ExpireDeps = Pick<Deps, 'stage' | 'table' | 'provider' | 'now' | 'newId' | 'log' | 'alerts'>
 
 const followProvider = (deps: ExpireDeps, { paymentRequestId }: Payment, source: NewsSource) =>
-  applyProviderReport(deps, { paymentRequestId }, source)
+  applyProviderNews(deps, { paymentRequestId }, source)
 
 /** Nothing upstream stands against its expiry. */
 const isStillOpen = (outcome: ApplyOutcome): boolean =>

@@ -2,11 +2,11 @@ import type { Deps } from '../../deps.ts'
 import { GatewayError, invalid } from '../../errors.ts'
 import type { PaymentId } from '../../ids.ts'
 import { isCallbackToken } from '../../provider/callback-secret.ts'
-import { type CallbackHints, parseCallback } from '../../provider/xendit/callback-body.ts'
+import { type CallbackSubject, parseCallback } from '../../provider/xendit/parse-callback.ts'
 import type { StoredPayment } from '../payment.ts'
 import { findStoredPayment, markDueNow, parseStored, rememberCapture } from '../payment-store.ts'
 import { paymentIdOf } from '../provider-attempts.ts'
-import { type ApplyOutcome, applyProviderReport } from './apply-provider-report.ts'
+import { type ApplyOutcome, applyProviderNews } from './apply-provider-news.ts'
 
 type CallbackDeps = Pick<Deps, 'table' | 'provider' | 'now' | 'newId' | 'log' | 'alerts' | 'secrets' | 'stage'>
 
@@ -16,7 +16,11 @@ export type CallbackOutcome = 'applied' | 'ignored' | 'ask_again'
 const MAX_BODY_BYTES = 262_144
 
 /** A request's own status, with no payment named, about a payment that is terminal: it can change nothing any more. */
-const isNoNews = async (deps: CallbackDeps, { providerPaymentId }: CallbackHints, paymentId: PaymentId | undefined) => {
+const isNoNews = async (
+  deps: CallbackDeps,
+  { providerPaymentId }: CallbackSubject,
+  paymentId: PaymentId | undefined,
+) => {
   if (providerPaymentId !== undefined || paymentId === undefined) return false
   const stored = await findStoredPayment(deps, paymentId)
   return stored !== undefined && stored.status !== 'creating' && stored.status !== 'pending'
@@ -29,7 +33,7 @@ const isNoNews = async (deps: CallbackDeps, { providerPaymentId }: CallbackHints
 const lookAtOnce = async (
   deps: CallbackDeps,
   paymentId: PaymentId,
-  { providerPaymentId }: CallbackHints,
+  { providerPaymentId }: CallbackSubject,
   outcome: ApplyOutcome,
 ): Promise<StoredPayment | undefined> => {
   const now = deps.now()
@@ -46,7 +50,7 @@ const lookAtOnce = async (
  * Nothing was learned, or the payment is as it was although the callback names a payment of its customer: the provider's
  * own read side may be behind it.
  */
-const isBehind = (outcome: ApplyOutcome, { providerPaymentId }: CallbackHints): boolean =>
+const isBehind = (outcome: ApplyOutcome, { providerPaymentId }: CallbackSubject): boolean =>
   outcome.kind === 'applied'
     ? providerPaymentId !== undefined && !outcome.held && isOpen(outcome.payment)
     : outcome.kind !== 'deferred'
@@ -54,10 +58,10 @@ const isBehind = (outcome: ApplyOutcome, { providerPaymentId }: CallbackHints): 
 const isOpen = (payment: StoredPayment | undefined): boolean =>
   payment?.status === 'pending' || payment?.status === 'creating'
 
-const apply = async (deps: CallbackDeps, callback: CallbackHints): Promise<CallbackOutcome> => {
+const apply = async (deps: CallbackDeps, callback: CallbackSubject): Promise<CallbackOutcome> => {
   const paymentId = callback.reference === undefined ? undefined : paymentIdOf(callback.reference)
   if (await isNoNews(deps, callback, paymentId)) return 'ignored'
-  const outcome = await applyProviderReport(deps, callback, 'callback')
+  const outcome = await applyProviderNews(deps, callback, 'callback')
   const unmarked =
     paymentId !== undefined && isBehind(outcome, callback)
       ? await lookAtOnce(deps, paymentId, callback, outcome)

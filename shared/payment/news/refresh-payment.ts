@@ -5,7 +5,7 @@ import { providerFailure } from '../../provider/provider-failure.ts'
 import { findAnyPayment } from '../find-payment.ts'
 import type { StoredPayment } from '../payment.ts'
 import { markDueNow } from '../payment-store.ts'
-import { type ApplyOutcome, applyProviderReport } from './apply-provider-report.ts'
+import { type ApplyOutcome, applyProviderNews } from './apply-provider-news.ts'
 
 type RefreshDeps = Pick<Deps, 'stage' | 'table' | 'provider' | 'now' | 'newId' | 'log' | 'alerts'>
 
@@ -28,10 +28,10 @@ export const refreshPayment = async (
   const remembered = [...(payment.rememberedProviderPaymentIds ?? [])]
   const outcomes: ApplyOutcome[] = []
   for (const providerPaymentId of remembered) {
-    outcomes.push(await applyProviderReport(deps, { providerPaymentId }, 'operator'))
+    outcomes.push(await applyProviderNews(deps, { providerPaymentId }, 'operator'))
   }
   for (const paymentRequestId of requestsOf(payment)) {
-    outcomes.push(await applyProviderReport(deps, { paymentRequestId }, 'operator'))
+    outcomes.push(await applyProviderNews(deps, { paymentRequestId }, 'operator'))
   }
   const unanswered = outcomes.find((outcome) => outcome.kind === 'unanswered')
   if (unanswered) {

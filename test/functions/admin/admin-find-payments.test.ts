@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { handler as findPayments } from '../../../functions/admin/find-payments.ts'
 import { pointFromDestination } from '../../../shared/payment/destination-store.ts'
-import { applyProviderReport } from '../../../shared/payment/news/apply-provider-report.ts'
+import { applyProviderNews } from '../../../shared/payment/news/apply-provider-news.ts'
 import { exists } from '../../../shared/table/condition.ts'
 import { destinationKey, destinationPk } from '../../../shared/table/keys.ts'
 import { remove } from '../../../shared/table/step.ts'
@@ -59,7 +59,7 @@ describe('find-payments by destination', () => {
     const client = await aStoredClient(deps)
     const payment = await aPendingPayment(deps, client)
     const providerPaymentId = upstream.pay(payment.paymentRequestId)
-    await applyProviderReport(deps, { providerPaymentId }, 'callback')
+    await applyProviderNews(deps, { providerPaymentId }, 'callback')
 
     const { body } = await invokeAdmin(findPayments, deps, { payment_destination: destination })
 
@@ -73,7 +73,7 @@ describe('find-payments by destination', () => {
     await create(deps, client, undefined, 'key').catch(() => undefined)
     const [paymentRequestId = ''] = upstream.requests.keys()
     const providerPaymentId = upstream.pay(paymentRequestId)
-    const outcome = await applyProviderReport(deps, { providerPaymentId }, 'callback')
+    const outcome = await applyProviderNews(deps, { providerPaymentId }, 'callback')
 
     expect(outcome.kind).toBe('applied')
     expect((await found(deps, { payment_destination: destination })).ids).toHaveLength(1)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { minor } from '../../../shared/money.ts'
 import { findPayment } from '../../../shared/payment/find-payment.ts'
-import { applyProviderReport } from '../../../shared/payment/news/apply-provider-report.ts'
+import { applyProviderNews } from '../../../shared/payment/news/apply-provider-news.ts'
 import { windowKey } from '../../../shared/table/keys.ts'
 import { update } from '../../../shared/table/step.ts'
 import { API, type ApiClient, anApiClient, aPaymentBody, call } from '../../support/api-event.ts'
@@ -12,7 +12,7 @@ const aPaidPayment = async (deps: TestDeps, caller: ApiClient, amount: number) =
   const { body } = await call(deps, API.createPayment, { caller, body: aPaymentBody({ amount }) })
   const { paymentRequestId } = await findPayment(deps, caller.clientId, String(body['id']))
   deps.provider.pay(paymentRequestId)
-  await applyProviderReport(deps, { paymentRequestId }, 'callback')
+  await applyProviderNews(deps, { paymentRequestId }, 'callback')
   return Number(body['client_net_minor'])
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { handler as getPaymentOfOperator } from '../../../functions/admin/get-payment.ts'
 import { finalFee } from '../../../shared/payment/fee/final-fee.ts'
 import { findPayment } from '../../../shared/payment/find-payment.ts'
-import { applyProviderReport } from '../../../shared/payment/news/apply-provider-report.ts'
+import { applyProviderNews } from '../../../shared/payment/news/apply-provider-news.ts'
 import { API, type ApiClient, anApiClient, aPaymentBody, call } from '../../support/api-event.ts'
 import { settledRow } from '../../support/fake-provider.ts'
 import { invokeAdmin } from '../../support/invoke-admin.ts'
@@ -41,7 +41,7 @@ describe('fee_status, so that nobody books a net that will still move', () => {
     const { deps, caller, created, payment } = await arrange()
     const before = await shownTo(deps, caller, payment.paymentId)
     deps.provider.pay(payment.paymentRequestId)
-    await applyProviderReport(deps, { paymentRequestId: payment.paymentRequestId }, 'callback')
+    await applyProviderNews(deps, { paymentRequestId: payment.paymentRequestId }, 'callback')
 
     const after = await shownTo(deps, caller, payment.paymentId)
 
@@ -54,7 +54,7 @@ describe('fee_status, so that nobody books a net that will still move', () => {
     const { deps, rows, caller, payment } = await arrange()
     const providerPaymentId = deps.provider.pay(payment.paymentRequestId)
     rows.push(settledRow({ providerPaymentId, reference: 'any' }, deps.now()))
-    await applyProviderReport(deps, { providerPaymentId }, 'callback')
+    await applyProviderNews(deps, { providerPaymentId }, 'callback')
 
     const shown = await shownTo(deps, caller, payment.paymentId)
 
@@ -65,7 +65,7 @@ describe('fee_status, so that nobody books a net that will still move', () => {
   it('is assumed in every answer once the fee was waited for long enough', async () => {
     const { deps, caller, payment } = await arrange()
     deps.provider.pay(payment.paymentRequestId)
-    await applyProviderReport(deps, { paymentRequestId: payment.paymentRequestId }, 'callback')
+    await applyProviderNews(deps, { paymentRequestId: payment.paymentRequestId }, 'callback')
     await finalFee(deps, payment.paymentId)
 
     const shown = await shownTo(deps, caller, payment.paymentId)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { minor } from '../../../shared/money.ts'
 import { findPayment } from '../../../shared/payment/find-payment.ts'
-import { applyProviderReport } from '../../../shared/payment/news/apply-provider-report.ts'
+import { applyProviderNews } from '../../../shared/payment/news/apply-provider-news.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import type { CancelAnswer, ProviderTransaction } from '../../../shared/provider/provider.ts'
 import type { Timestamp } from '../../../shared/time.ts'
@@ -46,7 +46,7 @@ describe('GET /v1/payments/{id} (spec 4.3)', () => {
     const { id, body, requestId } = await pending(deps, caller)
     deps.clock.advance(90)
     deps.provider.pay(requestId)
-    await applyProviderReport(deps, { paymentRequestId: requestId }, 'callback')
+    await applyProviderNews(deps, { paymentRequestId: requestId }, 'callback')
 
     const fetched = await call(deps, API.getPayment, { caller, id })
 
@@ -63,7 +63,7 @@ describe('GET /v1/payments/{id} (spec 4.3)', () => {
       kind: 'found',
       value: { transactions: [transaction], hasMore: false },
     }))
-    await applyProviderReport(deps, { providerPaymentId }, 'callback')
+    await applyProviderNews(deps, { providerPaymentId }, 'callback')
 
     const { body } = await call(deps, API.getPayment, { caller, id })
 

@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { handler as getPayment } from '../../../functions/admin/get-payment.ts'
 import { PaymentIdSchema } from '../../../shared/ids.ts'
-import { applyProviderReport } from '../../../shared/payment/news/apply-provider-report.ts'
+import { applyProviderNews } from '../../../shared/payment/news/apply-provider-news.ts'
 import { eventKey, paymentKey } from '../../../shared/table/keys.ts'
 import { update } from '../../../shared/table/step.ts'
 import { API, type ApiClient, anApiClient, aPaymentBody, call } from '../../support/api-event.ts'
@@ -57,7 +57,7 @@ describe('metadata (spec 2.1: returned unchanged; design section 5: digit for di
     const [request] = deps.provider.requests.values()
     const paymentRequestId = request?.paymentRequestId ?? ''
     deps.provider.pay(paymentRequestId)
-    const outcome = await applyProviderReport(deps, { paymentRequestId }, 'callback')
+    const outcome = await applyProviderNews(deps, { paymentRequestId }, 'callback')
     const payment = outcome.kind === 'applied' ? outcome.payment : undefined
 
     const fetched = await call(deps, API.getPayment, { caller, id: String(body['id']) })

@@ -1,5 +1,5 @@
 /**
- * Goal: a callback is a hint and nothing more, whatever is in it. Method: bodies near real ones and bodies made of
+ * Goal: a callback says what to ask about and nothing more, whatever is in it. Method: bodies near real ones and bodies made of
  * anything, with and without a valid token, to the real handler; what the provider itself says decides alone.
  */
 import * as fc from 'fast-check'

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { type AuditResult, auditLedger } from '../../../shared/audit/audit-ledger.ts'
 import { minor } from '../../../shared/money.ts'
 import { makeFeeFinal } from '../../../shared/payment/fee/fee-store.ts'
-import { applyProviderReport } from '../../../shared/payment/news/apply-provider-report.ts'
+import { applyProviderNews } from '../../../shared/payment/news/apply-provider-news.ts'
 import { cancelPayment } from '../../../shared/payment/news/cancel-payment.ts'
 import {
   markSettlementFailed,
@@ -30,7 +30,7 @@ const aRound = async ({ deps, client, rows }: SyncWorld): Promise<void> => {
   const { clientId } = client
   const [cancelled, paid] = await Promise.all([aPendingPayment(deps, client), paidUpstream(deps, client)])
   await Promise.all([
-    applyProviderReport(deps, { providerPaymentId: paid.providerPaymentId }, 'callback'),
+    applyProviderNews(deps, { providerPaymentId: paid.providerPaymentId }, 'callback'),
     cancelPayment(deps, { clientId, id: cancelled.paymentId }),
   ])
   // The wall clock alone: others are in the middle of requests that must not take six hours.

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { applyProviderReport } from '../../../shared/payment/news/apply-provider-report.ts'
+import { applyProviderNews } from '../../../shared/payment/news/apply-provider-news.ts'
 import { checkDuePayment } from '../../../shared/payment/news/check-due-payment.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
@@ -34,7 +34,7 @@ describe('a capture while the payment is still being created (OVO answers at onc
   it('is remembered under a live lease, and credited by due work once the payment is there', async () => {
     const { deps, client, creating, answer, providerPaymentId } = await paidWhileCreating()
 
-    const outcome = await applyProviderReport(deps, { providerPaymentId }, 'callback')
+    const outcome = await applyProviderNews(deps, { providerPaymentId }, 'callback')
     answer.resolve()
     const { payment } = await creating
     const checked = await checkDuePayment(deps, { paymentId: payment.paymentId, dueAt: payment.dueAt ?? deps.now() })
@@ -51,7 +51,7 @@ describe('a capture while the payment is still being created (OVO answers at onc
     const { deps, client, creating, answer, providerPaymentId } = await paidWhileCreating()
     deps.clock.advance(31)
 
-    const outcome = await applyProviderReport(deps, { providerPaymentId }, 'callback')
+    const outcome = await applyProviderNews(deps, { providerPaymentId }, 'callback')
     answer.resolve()
     const late = await creating
 
@@ -64,7 +64,7 @@ describe('a capture while the payment is still being created (OVO answers at onc
   it('is credited by due work when the attempt died and no callback ever comes again', async () => {
     const { deps, client, creating, providerPaymentId } = await paidWhileCreating()
     void creating.catch(() => undefined)
-    await applyProviderReport(deps, { providerPaymentId }, 'callback')
+    await applyProviderNews(deps, { providerPaymentId }, 'callback')
     deps.clock.advance(31)
     const [attempted] = deps.provider.calls
     const paymentId = (attempted?.id ?? '').slice(0, 36) as Payment['paymentId']
@@ -84,7 +84,7 @@ describe('a capture while the payment is still being created (OVO answers at onc
     const [unseen = ''] = upstream.requests.keys()
     const providerPaymentId = upstream.pay(unseen)
 
-    await applyProviderReport(deps, { providerPaymentId }, 'callback')
+    await applyProviderNews(deps, { providerPaymentId }, 'callback')
 
     expect(await findStoredPayment(deps, payment.paymentId)).toMatchObject({ status: 'succeeded' })
     expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 95_900, succeeded: 1 })

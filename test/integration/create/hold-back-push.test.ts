@@ -5,7 +5,7 @@
  */
 import { describe, expect, it } from 'vitest'
 import { minor } from '../../../shared/money.ts'
-import { applyProviderReport } from '../../../shared/payment/news/apply-provider-report.ts'
+import { applyProviderNews } from '../../../shared/payment/news/apply-provider-news.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
 import { again, expectHeldBack, expectSecondPush, lostPush, showRows } from '../../support/lost-push.ts'
@@ -81,7 +81,7 @@ describe('a push key whose last push is decided (design section 4, Create)', () 
     const paid = row('success')
     upstream(paid, { status: 'captured', capturedMinor: 100_000 })
     deps.provider.script('listTransactions', async ({ reference }) => {
-      if (reference) await applyProviderReport(deps, paid, 'callback')
+      if (reference) await applyProviderNews(deps, paid, 'callback')
       return { kind: 'found', value: { transactions: reference ? [row('failed')] : [], hasMore: false } }
     })
 

@@ -5,7 +5,7 @@
 import { describe, expect, it } from 'vitest'
 import { handler } from '../../../functions/callback/receive-provider-callback.ts'
 import { minor } from '../../../shared/money.ts'
-import { applyProviderReport } from '../../../shared/payment/news/apply-provider-report.ts'
+import { applyProviderNews } from '../../../shared/payment/news/apply-provider-news.ts'
 import { cancelPayment } from '../../../shared/payment/news/cancel-payment.ts'
 import { checkDuePayment } from '../../../shared/payment/news/check-due-payment.ts'
 import { receiveCallback } from '../../../shared/payment/news/receive-callback.ts'
@@ -108,7 +108,7 @@ describe('a callback faster than the provider’s own read side', () => {
     expect(result).toBe('not_shown')
     expect(await stored()).toMatchObject({ status: 'pending' })
     show()
-    await applyProviderReport(deps, { paymentRequestId: payment.paymentRequestId }, 'callback')
+    await applyProviderNews(deps, { paymentRequestId: payment.paymentRequestId }, 'callback')
     expect(await stored()).toMatchObject({ status: 'succeeded' })
   })
 
@@ -200,7 +200,7 @@ describe('a callback faster than the provider’s own read side', () => {
     const request = deps.provider.requests.get(payment.paymentRequestId)
     if (!request) throw new Error('the provider does not know the request')
     deps.provider.close(payment.paymentRequestId, 'expired')
-    await applyProviderReport(deps, { paymentRequestId: payment.paymentRequestId }, 'callback')
+    await applyProviderNews(deps, { paymentRequestId: payment.paymentRequestId }, 'callback')
     deps.provider.requests.set(payment.paymentRequestId, request)
 
     expect(await say(captureBody(payment, providerPaymentId))).toBe('ask_again')
@@ -230,7 +230,7 @@ describe('a request’s status callback', () => {
   it('about a payment that is terminal is answered without asking', async () => {
     const { deps, payment, show, say, stored } = await aHidden('missing')
     show()
-    await applyProviderReport(deps, { paymentRequestId: payment.paymentRequestId }, 'callback')
+    await applyProviderNews(deps, { paymentRequestId: payment.paymentRequestId }, 'callback')
     const [before, asked] = [await stored(), deps.provider.calls.length]
 
     expect(await say(expiryBody(payment))).toBe('ignored')

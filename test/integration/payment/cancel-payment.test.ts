@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { applyProviderReport } from '../../../shared/payment/news/apply-provider-report.ts'
+import { applyProviderNews } from '../../../shared/payment/news/apply-provider-news.ts'
 import { cancelPayment } from '../../../shared/payment/news/cancel-payment.ts'
 import { findStoredPayment, noteCancelRequested } from '../../../shared/payment/payment-store.ts'
 import type { CancelAnswer } from '../../../shared/provider/provider.ts'
@@ -38,7 +38,7 @@ describe('cancelPayment (spec 4.4)', () => {
     if (status === 'succeeded') deps.provider.pay(payment.paymentRequestId)
     else if (status === 'cancelled') await cancel()
     else deps.provider.close(payment.paymentRequestId, status)
-    await applyProviderReport(deps, { paymentRequestId: payment.paymentRequestId }, 'callback')
+    await applyProviderNews(deps, { paymentRequestId: payment.paymentRequestId }, 'callback')
 
     await expect(cancel()).rejects.toMatchObject({
       code: 'validation',
@@ -104,7 +104,7 @@ describe('cancelPayment (spec 4.4)', () => {
   it('is refused by a status that changed between its read and its note', async () => {
     const { deps, payment } = await aPending()
     deps.provider.pay(payment.paymentRequestId)
-    await applyProviderReport(deps, { paymentRequestId: payment.paymentRequestId }, 'callback')
+    await applyProviderNews(deps, { paymentRequestId: payment.paymentRequestId }, 'callback')
 
     const noted = await noteCancelRequested(deps, payment.paymentId, deps.now(), deps.now())
 
@@ -121,7 +121,7 @@ describe('cancelPayment (spec 4.4)', () => {
       const pay = async () => {
         if (race % 3 === 1) await new Promise<void>((resolve) => setImmediate(resolve))
         const providerPaymentId = deps.provider.pay(payment.paymentRequestId)
-        return applyProviderReport(deps, { providerPaymentId }, 'callback')
+        return applyProviderNews(deps, { providerPaymentId }, 'callback')
       }
       const cancelling = cancelPayment(deps, { clientId: client.clientId, id: payment.paymentId }).then(
         (answered) => answered.status,

@@ -6,7 +6,7 @@
 import { TransactionConflictException } from '@aws-sdk/client-dynamodb'
 import { describe, expect, it } from 'vitest'
 import type { Client } from '../../../shared/client/client.ts'
-import { applyProviderReport } from '../../../shared/payment/news/apply-provider-report.ts'
+import { applyProviderNews } from '../../../shared/payment/news/apply-provider-news.ts'
 import { checkDuePayment } from '../../../shared/payment/news/check-due-payment.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { settleClient } from '../../../shared/settlement/settle-client.ts'
@@ -35,7 +35,7 @@ const machines = () => {
 const aPaidPayment = async (client: Client, by: { readonly creates: TestDeps; readonly credits: TestDeps }) => {
   const { payment } = await create(by.creates, client)
   const providerPaymentId = by.credits.provider.pay(payment.paymentRequestId)
-  await applyProviderReport(by.credits, { providerPaymentId }, 'callback')
+  await applyProviderNews(by.credits, { providerPaymentId }, 'callback')
   return findStoredPayment(by.credits, payment.paymentId)
 }
 
@@ -197,7 +197,7 @@ describe('paid_at', () => {
       },
     })
 
-    await applyProviderReport(frozen, { providerPaymentId }, 'callback')
+    await applyProviderNews(frozen, { providerPaymentId }, 'callback')
 
     expect(await findStoredPayment(deps, payment.paymentId)).toMatchObject({ status: 'succeeded', paidAt: deps.now() })
   })

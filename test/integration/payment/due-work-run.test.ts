@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { checkDueWork } from '../../../shared/due-work/check-due-work.ts'
 import type { PaymentId } from '../../../shared/ids.ts'
 import { minor } from '../../../shared/money.ts'
-import { applyProviderReport } from '../../../shared/payment/news/apply-provider-report.ts'
+import { applyProviderNews } from '../../../shared/payment/news/apply-provider-news.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import { heldMoney } from '../../../shared/suspense/record-suspense.ts'
 import { putSuspense } from '../../../shared/suspense/suspense-store.ts'
@@ -188,7 +188,7 @@ describe('checkDueWork (design section 4)', () => {
     const [payment] = await pendingPayments(deps, 1)
     if (!payment) throw new Error('no payment')
     const providerPaymentId = deps.provider.pay(payment.paymentRequestId)
-    await applyProviderReport(deps, { providerPaymentId }, 'callback')
+    await applyProviderNews(deps, { providerPaymentId }, 'callback')
     deps.clock.advance(120)
 
     const summary = await checkDueWork(deps)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { checkAlert } from '../../../shared/due-work/due-workers.ts'
 import { minor } from '../../../shared/money.ts'
-import { applyProviderReport } from '../../../shared/payment/news/apply-provider-report.ts'
+import { applyProviderNews } from '../../../shared/payment/news/apply-provider-news.ts'
 import { cancelPayment } from '../../../shared/payment/news/cancel-payment.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { referenceOf } from '../../../shared/payment/provider-attempts.ts'
@@ -19,11 +19,11 @@ describe('money that may not be credited (design section 4)', () => {
     const payment = await aPendingPayment(deps, client)
     if (status === 'cancelled') await cancelPayment(deps, { clientId: client.clientId, id: payment.paymentId })
     else deps.provider.close(payment.paymentRequestId, status)
-    await applyProviderReport(deps, { paymentRequestId: payment.paymentRequestId }, 'callback')
+    await applyProviderNews(deps, { paymentRequestId: payment.paymentRequestId }, 'callback')
     const providerPaymentId = deps.provider.pay(payment.paymentRequestId)
 
-    await applyProviderReport(deps, { providerPaymentId }, 'callback')
-    await applyProviderReport(deps, { providerPaymentId }, 'callback')
+    await applyProviderNews(deps, { providerPaymentId }, 'callback')
+    await applyProviderNews(deps, { providerPaymentId }, 'callback')
 
     expect(await findStoredPayment(deps, payment.paymentId)).toMatchObject({ status })
     expect(await findSuspense(deps, providerPaymentId)).toMatchObject({
@@ -50,7 +50,7 @@ describe('money that may not be credited (design section 4)', () => {
         capturedMinor: minor(5_000),
       })
 
-      await applyProviderReport(deps, { providerPaymentId }, 'callback')
+      await applyProviderNews(deps, { providerPaymentId }, 'callback')
 
       expect(await findSuspense(deps, providerPaymentId)).toMatchObject({
         cause: 'unknown_reference',
@@ -62,10 +62,10 @@ describe('money that may not be credited (design section 4)', () => {
 
   it('is held when a second capture arrives for a payment that was credited', async () => {
     const { deps, client, payment, providerPaymentId } = await aPaid()
-    await applyProviderReport(deps, { providerPaymentId }, 'callback')
+    await applyProviderNews(deps, { providerPaymentId }, 'callback')
     const second = deps.provider.pay(payment.paymentRequestId)
 
-    await applyProviderReport(deps, { providerPaymentId: second }, 'callback')
+    await applyProviderNews(deps, { providerPaymentId: second }, 'callback')
 
     expect(await findSuspense(deps, second)).toMatchObject({ cause: 'second_capture' })
     expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 95_900, succeeded: 1 })
@@ -77,7 +77,7 @@ describe('money that may not be credited (design section 4)', () => {
     const payment = await aPendingPayment(deps, client)
     const providerPaymentId = deps.provider.pay(payment.paymentRequestId, 99_999)
 
-    await Promise.all(Array.from({ length: 5 }, () => applyProviderReport(deps, { providerPaymentId }, 'callback')))
+    await Promise.all(Array.from({ length: 5 }, () => applyProviderNews(deps, { providerPaymentId }, 'callback')))
 
     expect(await findStoredPayment(deps, payment.paymentId)).toMatchObject({ status: 'failed' })
     expect(await findSuspense(deps, providerPaymentId)).toMatchObject({ cause: 'wrong_amount', amountMinor: 99_999 })
@@ -99,7 +99,7 @@ describe('money that may not be credited (design section 4)', () => {
       capturedMinor: minor(1),
     })
 
-    await applyProviderReport(deps, { providerPaymentId }, 'callback')
+    await applyProviderNews(deps, { providerPaymentId }, 'callback')
 
     expect(await findStoredPayment(deps, payment.paymentId)).toMatchObject({ status: 'pending' })
     expect(await findSuspense(deps, providerPaymentId)).toMatchObject({ cause: 'wrong_amount' })
@@ -118,7 +118,7 @@ describe('money that may not be credited (design section 4)', () => {
       capturedMinor: minor(5_000),
     })
 
-    await applyProviderReport(failing, { providerPaymentId }, 'callback')
+    await applyProviderNews(failing, { providerPaymentId }, 'callback')
 
     expect(deps.published).toHaveLength(0)
     deps.clock.advance(60)

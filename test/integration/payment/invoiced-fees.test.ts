@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Client } from '../../../shared/client/client.ts'
 import { minor } from '../../../shared/money.ts'
-import { applyProviderReport } from '../../../shared/payment/news/apply-provider-report.ts'
+import { applyProviderNews } from '../../../shared/payment/news/apply-provider-news.ts'
 import type { ProviderFees } from '../../../shared/stage-settings.ts'
 import { syncProviderTransactions } from '../../../shared/sync/sync-provider-transactions.ts'
 import { DAY_MS } from '../../../shared/time.ts'
@@ -45,7 +45,7 @@ describe('a contract that bills fees after the month (stage setting providerFees
     const { deps, client } = await aWorld()
     const paid = await paidUpstream(deps, client)
 
-    await applyProviderReport(deps, { providerPaymentId: paid.providerPaymentId }, 'callback')
+    await applyProviderNews(deps, { providerPaymentId: paid.providerPaymentId }, 'callback')
 
     expect((await paymentOf(deps, paid)).finalFee).toStrictEqual({
       status: 'actual',

@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from 'vitest'
 import { minor } from '../../../shared/money.ts'
-import { applyProviderReport } from '../../../shared/payment/news/apply-provider-report.ts'
+import { applyProviderNews } from '../../../shared/payment/news/apply-provider-news.ts'
 import { cancelPayment } from '../../../shared/payment/news/cancel-payment.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
@@ -31,7 +31,7 @@ describe('a capture whose payment is closed between read and write', () => {
     const { deps, client, payment, providerPaymentId } = await aPaid()
     const raced = beforeFirst(deps, 'transact', () => closePayment(deps, payment, 'cancelled', 'cancel'))
 
-    await applyProviderReport(raced, { providerPaymentId }, 'callback')
+    await applyProviderNews(raced, { providerPaymentId }, 'callback')
 
     expect(await findStoredPayment(deps, payment.paymentId)).toMatchObject({ status: 'cancelled' })
     expect(await findSuspense(deps, providerPaymentId)).toMatchObject({ cause: 'payment_not_pending' })
@@ -46,9 +46,9 @@ describe('a closing status whose payment is paid between read and write', () => 
     if (!request) throw new Error('the provider does not know the request')
     const value = { ...request, status: 'expired', latestPaymentId: undefined } as const
     deps.provider.script('getRequest', async () => ({ kind: 'found', value }))
-    const raced = beforeFirst(deps, 'transact', () => applyProviderReport(deps, { providerPaymentId }, 'callback'))
+    const raced = beforeFirst(deps, 'transact', () => applyProviderNews(deps, { providerPaymentId }, 'callback'))
 
-    await applyProviderReport(raced, { paymentRequestId: payment.paymentRequestId }, 'callback')
+    await applyProviderNews(raced, { paymentRequestId: payment.paymentRequestId }, 'callback')
 
     expect(await findStoredPayment(deps, payment.paymentId)).toMatchObject({ status: 'succeeded' })
     expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 95_900, succeeded: 1 })
@@ -68,7 +68,7 @@ describe('a wrong amount', () => {
       },
     })
 
-    await expect(applyProviderReport(dying, { providerPaymentId }, 'callback')).rejects.toThrow('died')
+    await expect(applyProviderNews(dying, { providerPaymentId }, 'callback')).rejects.toThrow('died')
 
     expect(await findStoredPayment(deps, payment.paymentId)).toMatchObject({ status: 'failed' })
     expect(await findSuspense(deps, providerPaymentId)).toMatchObject({ amountMinor: minor(99_999), status: 'open' })
@@ -78,7 +78,7 @@ describe('a wrong amount', () => {
 describe('a cancel whose payment is paid meanwhile', () => {
   it('answers by the status that is kept, and asks the provider for nothing when it is kept before its note', async () => {
     const { deps, client, payment, providerPaymentId } = await aPaid()
-    const raced = beforeFirst(deps, 'update', () => applyProviderReport(deps, { providerPaymentId }, 'callback'))
+    const raced = beforeFirst(deps, 'update', () => applyProviderNews(deps, { providerPaymentId }, 'callback'))
 
     const cancel = cancelPayment(raced, { clientId: client.clientId, id: payment.paymentId })
 
@@ -89,7 +89,7 @@ describe('a cancel whose payment is paid meanwhile', () => {
   it('answers so as well when it leaves pending only behind the provider', async () => {
     const { deps, client, payment, providerPaymentId } = await aPaid()
     deps.provider.script('cancelRequest', async () => ({ kind: 'not_cancellable' }))
-    const raced = beforeFirst(deps, 'transact', () => applyProviderReport(deps, { providerPaymentId }, 'callback'))
+    const raced = beforeFirst(deps, 'transact', () => applyProviderNews(deps, { providerPaymentId }, 'callback'))
 
     const cancel = cancelPayment(raced, { clientId: client.clientId, id: payment.paymentId })
 

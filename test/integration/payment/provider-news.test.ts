@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { minor } from '../../../shared/money.ts'
-import { applyProviderReport } from '../../../shared/payment/news/apply-provider-report.ts'
+import { applyProviderNews } from '../../../shared/payment/news/apply-provider-news.ts'
 import { checkDuePayment } from '../../../shared/payment/news/check-due-payment.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
@@ -30,7 +30,7 @@ describe('a capture on a pending payment (spec 3.1)', () => {
     const { deps, client, payment, providerPaymentId } = await aPaid()
     deps.clock.advance(60)
 
-    const outcome = await applyProviderReport(deps, { providerPaymentId }, 'callback')
+    const outcome = await applyProviderNews(deps, { providerPaymentId }, 'callback')
 
     expect(outcome.kind).toBe('applied')
     expect(await findStoredPayment(deps, payment.paymentId)).toMatchObject({
@@ -60,7 +60,7 @@ describe('a capture on a pending payment (spec 3.1)', () => {
     const dueAt = payment.dueAt ?? deps.now()
 
     const outcomes = await Promise.all([
-      ...Array.from({ length: 50 }, () => applyProviderReport(deps, { providerPaymentId }, 'callback')),
+      ...Array.from({ length: 50 }, () => applyProviderNews(deps, { providerPaymentId }, 'callback')),
       checkDuePayment(deps, { paymentId: payment.paymentId, dueAt }),
     ])
 
@@ -79,7 +79,7 @@ describe('a capture on a pending payment (spec 3.1)', () => {
       value: { transactions: [aTransaction(providerPaymentId)], hasMore: false },
     }))
 
-    await applyProviderReport(deps, { providerPaymentId }, 'callback')
+    await applyProviderNews(deps, { providerPaymentId }, 'callback')
 
     expect(await findStoredPayment(deps, payment.paymentId)).toMatchObject({
       providerFeeMinor: 4_440,
@@ -99,7 +99,7 @@ describe('a capture on a pending payment (spec 3.1)', () => {
     const { deps, client, payment, providerPaymentId } = await aPaid()
     rowThatKept(deps, providerPaymentId, 0)
 
-    await applyProviderReport(deps, { providerPaymentId }, 'callback')
+    await applyProviderNews(deps, { providerPaymentId }, 'callback')
 
     expect(await findStoredPayment(deps, payment.paymentId)).toMatchObject({
       feeStatus: 'actual',
@@ -114,7 +114,7 @@ describe('a capture on a pending payment (spec 3.1)', () => {
     const { deps, payment, providerPaymentId } = await aPaid()
     rowThatKept(deps, providerPaymentId, -1)
 
-    await applyProviderReport(deps, { providerPaymentId }, 'callback')
+    await applyProviderNews(deps, { providerPaymentId }, 'callback')
 
     expect(await findStoredPayment(deps, payment.paymentId)).toMatchObject({ feeStatus: 'estimated', netMinor: 95_900 })
     expect(await findSuspense(deps, `${payment.paymentId}#fee_changed`)).toMatchObject({
@@ -127,17 +127,17 @@ describe('a capture on a pending payment (spec 3.1)', () => {
   it('is found through the request when only that is known', async () => {
     const { deps, payment } = await aPaid()
 
-    await applyProviderReport(deps, { paymentRequestId: payment.paymentRequestId }, 'operator')
+    await applyProviderNews(deps, { paymentRequestId: payment.paymentRequestId }, 'operator')
 
     expect(await findStoredPayment(deps, payment.paymentId)).toMatchObject({ status: 'succeeded' })
   })
 
-  it('changes nothing when the hint is forged and the provider says unpaid', async () => {
+  it('changes nothing when the callback is forged and the provider says unpaid', async () => {
     const deps = testDeps()
     const client = await aStoredClient(deps)
     const payment = await aPendingPayment(deps, client)
 
-    const outcome = await applyProviderReport(
+    const outcome = await applyProviderNews(
       deps,
       { providerPaymentId: 'py-made-up', paymentRequestId: payment.paymentRequestId },
       'callback',
@@ -152,7 +152,7 @@ describe('a capture on a pending payment (spec 3.1)', () => {
     const { deps, payment } = await aPaid()
     deps.provider.script('getPayment', async () => ({ kind: 'unanswered', reason: 'unreachable' }))
 
-    const outcome = await applyProviderReport(deps, { paymentRequestId: payment.paymentRequestId }, 'callback')
+    const outcome = await applyProviderNews(deps, { paymentRequestId: payment.paymentRequestId }, 'callback')
 
     expect(outcome).toStrictEqual({ kind: 'unanswered', reason: 'unreachable' })
     expect(await findStoredPayment(deps, payment.paymentId)).toEqual(payment)
@@ -170,7 +170,7 @@ describe('a request that ends without money', () => {
     const payment = await aPendingPayment(deps, client)
     deps.provider.close(payment.paymentRequestId, upstream)
 
-    await applyProviderReport(deps, { paymentRequestId: payment.paymentRequestId }, 'callback')
+    await applyProviderNews(deps, { paymentRequestId: payment.paymentRequestId }, 'callback')
 
     expect(await findStoredPayment(deps, payment.paymentId)).toMatchObject({ status })
     expect(await eventOf(deps, payment, eventType)).toMatchObject({ owner: client.clientId, entity: 'event' })
@@ -184,7 +184,7 @@ describe('a request that ends without money', () => {
     deps.provider.close(payment.paymentRequestId, 'cancelled')
     deps.clock.advance(86_401)
 
-    await applyProviderReport(deps, { paymentRequestId: payment.paymentRequestId }, 'callback')
+    await applyProviderNews(deps, { paymentRequestId: payment.paymentRequestId }, 'callback')
 
     expect(await findStoredPayment(deps, payment.paymentId)).toMatchObject({ status: 'expired' })
   })
@@ -196,7 +196,7 @@ describe('a request that ends without money', () => {
     const own = deps.provider.requests.get(payment.paymentRequestId)
     if (own) deps.provider.requests.set('pr-orphan', { ...own, paymentRequestId: 'pr-orphan', status: 'expired' })
 
-    await applyProviderReport(deps, { paymentRequestId: 'pr-orphan' }, 'callback')
+    await applyProviderNews(deps, { paymentRequestId: 'pr-orphan' }, 'callback')
 
     expect(await findStoredPayment(deps, payment.paymentId)).toEqual(payment)
   })

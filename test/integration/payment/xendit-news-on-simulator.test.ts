@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parseCallback } from '../../../shared/provider/xendit/callback-body.ts'
+import { parseCallback } from '../../../shared/provider/xendit/parse-callback.ts'
 import { aSimulator } from '../../support/provider-simulator-harness.ts'
 import { adapter, arm, createOn, pay, TIMEOUT_MS, transactionsOf } from '../../support/xendit-on-simulator.ts'
 
@@ -18,9 +18,9 @@ describe('the adapter on the simulator: money', () => {
     await pay(simulator, request)
 
     const [callback] = await simulator.receiver.waitFor(1)
-    const hints = parseCallback(Buffer.from(JSON.stringify(callback?.body)))
-    const providerPaymentId = hints?.providerPaymentId ?? ''
-    expect(hints).toStrictEqual({
+    const subject = parseCallback(Buffer.from(JSON.stringify(callback?.body)))
+    const providerPaymentId = subject?.providerPaymentId ?? ''
+    expect(subject).toStrictEqual({
       paymentRequestId: request.paymentRequestId,
       providerPaymentId: expect.stringMatching(/^py-/),
       reference: request.reference,
@@ -164,7 +164,7 @@ describe('the adapter on the simulator: ends without money', () => {
   it.each<[string, string, string, object]>([
     ['fail', 'failed', 'payment.failure', { providerPaymentId: expect.stringMatching(/^py-/) }],
     ['expire', 'expired', 'payment_request.expiry', { providerPaymentId: undefined }],
-  ])('hears of a request that is told to %s', async (verb, status, event, hints) => {
+  ])('hears of a request that is told to %s', async (verb, status, event, subject) => {
     await using simulator = await aSimulator()
     const provider = adapter(simulator)
     const { paymentRequestId } = await createOn(provider)
@@ -173,7 +173,7 @@ describe('the adapter on the simulator: ends without money', () => {
 
     const [callback] = await simulator.receiver.waitFor(1)
     expect(callback?.body.event).toBe(event)
-    expect(parseCallback(Buffer.from(JSON.stringify(callback?.body)))).toMatchObject({ paymentRequestId, ...hints })
+    expect(parseCallback(Buffer.from(JSON.stringify(callback?.body)))).toMatchObject({ paymentRequestId, ...subject })
     expect(await provider.getRequest(paymentRequestId, TIMEOUT_MS)).toMatchObject({ value: { status } })
   })
 

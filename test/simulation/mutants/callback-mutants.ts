@@ -3,7 +3,7 @@ import { mutantsOf } from '../mutation/mutant.ts'
 const DUE = 'integration/payment/check-due-work'
 const AHEAD = 'integration/payment/callback-ahead-of-its-provider'
 
-/** Callbacks are hints, and answers of the provider prove what they say and no more. */
+/** Callbacks say what to ask about, and answers of the provider prove what they say and no more. */
 export const CALLBACK_MUTANTS = [
   ...mutantsOf('shared/same-secret.ts', [
     {

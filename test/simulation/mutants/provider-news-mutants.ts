@@ -151,7 +151,7 @@ export const PROVIDER_NEWS_MUTANTS = [
       tests: [DECIDE],
     },
   ]),
-  ...mutantsOf('shared/payment/news/provider-news.ts', [
+  ...mutantsOf('shared/payment/news/ask-for-news.ts', [
     {
       name: 'a status closes a payment although nobody could be asked about the money',
       find: "if (latest.kind === 'unanswered') return latest",
@@ -177,7 +177,7 @@ export const PROVIDER_NEWS_MUTANTS = [
       tests: [DUE],
     },
   ]),
-  ...mutantsOf('shared/payment/news/provider-news.ts', [
+  ...mutantsOf('shared/payment/news/ask-for-news.ts', [
     {
       name: 'a request that is paid without a capture is news like any other',
       find: "request.status === 'succeeded' ? { kind: 'not_shown' } :",
@@ -185,7 +185,7 @@ export const PROVIDER_NEWS_MUTANTS = [
       tests: ['unit/payment/ask-for-news'],
     },
   ]),
-  ...mutantsOf('shared/payment/news/apply-provider-report.ts', [
+  ...mutantsOf('shared/payment/news/apply-provider-news.ts', [
     {
       name: 'the request shown stays payable when another attempt was paid',
       find: 'if (succeeded && succeeded.paymentRequestId !== decision.capture.paymentRequestId) {',

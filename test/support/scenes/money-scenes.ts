@@ -3,7 +3,7 @@ import { handler as settleClient } from '../../../functions/queue/settle-client.
 import { handler as checkDueWork } from '../../../functions/schedule/check-due-work.ts'
 import { handler as sweepSettlements } from '../../../functions/schedule/sweep-settlements.ts'
 import { handler as syncProviderTransactions } from '../../../functions/schedule/sync-provider-transactions.ts'
-import { applyProviderReport } from '../../../shared/payment/news/apply-provider-report.ts'
+import { applyProviderNews } from '../../../shared/payment/news/apply-provider-news.ts'
 import { settledRow } from '../fake-provider.ts'
 import { withFloorZero } from '../fee-scenes.ts'
 import { invokeAdmin } from '../invoke-admin.ts'
@@ -19,7 +19,7 @@ import { unsettled } from './webhook-scenes.ts'
 const wrongAmount = async (deps: MemoryDeps) => {
   const { paymentRequestId } = await aPending(deps)
   const providerPaymentId = deps.provider.pay(paymentRequestId, 99_999)
-  await applyProviderReport(deps, { providerPaymentId }, 'callback')
+  await applyProviderNews(deps, { providerPaymentId }, 'callback')
 }
 
 const NO_TOPIC = {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { minor } from '../../../shared/money.ts'
-import { askForNews } from '../../../shared/payment/news/provider-news.ts'
+import { askForNews } from '../../../shared/payment/news/ask-for-news.ts'
 import type { ProviderPayment, ProviderRequest } from '../../../shared/provider/provider.ts'
 import { fakeProvider } from '../../support/fake-provider.ts'
 
@@ -32,15 +32,15 @@ const upstream = (status: ProviderPayment['status']) => {
 }
 
 describe('askForNews (design section 4, Provider news)', () => {
-  it.each([{ providerPaymentId: 'py-1' }, { paymentRequestId: 'pr-1' }])('finds a capture by %j', async (hint) => {
-    const answer = await askForNews({ provider: upstream('captured') }, hint)
+  it.each([{ providerPaymentId: 'py-1' }, { paymentRequestId: 'pr-1' }])('finds a capture by %j', async (subject) => {
+    const answer = await askForNews({ provider: upstream('captured') }, subject)
 
     expect(answer).toMatchObject({ kind: 'news', news: { reference: REQUEST.reference, capture: PAYMENT } })
   })
 
   it.each(['open', 'failed'] as const)('takes a payment that is %s for no money, whoever names it', async (status) => {
-    for (const hint of [{ providerPaymentId: 'py-1' }, { paymentRequestId: 'pr-1' }]) {
-      const answer = await askForNews({ provider: upstream(status) }, hint)
+    for (const subject of [{ providerPaymentId: 'py-1' }, { paymentRequestId: 'pr-1' }]) {
+      const answer = await askForNews({ provider: upstream(status) }, subject)
 
       expect(answer).toMatchObject({ kind: 'news', news: { capture: undefined, requestStatus: 'expired' } })
     }
@@ -48,11 +48,11 @@ describe('askForNews (design section 4, Provider news)', () => {
 
   it.each([{ providerPaymentId: 'py-1', paymentRequestId: 'pr-1' }, { paymentRequestId: 'pr-1' }])(
     'says nothing of %j while nobody can be asked about its money',
-    async (hint) => {
+    async (subject) => {
       const provider = upstream('captured')
       provider.script('getPayment', async () => UNREACHABLE)
 
-      expect(await askForNews({ provider }, hint)).toStrictEqual(UNREACHABLE)
+      expect(await askForNews({ provider }, subject)).toStrictEqual(UNREACHABLE)
     },
   )
 
@@ -80,12 +80,12 @@ describe('askForNews (design section 4, Provider news)', () => {
     }))
     if (status === undefined) provider.script('getPayment', async () => ({ kind: 'not_found' }))
 
-    for (const hint of [{ providerPaymentId: 'py-1', paymentRequestId: 'pr-1' }, { paymentRequestId: 'pr-1' }]) {
-      expect(await askForNews({ provider }, hint)).toStrictEqual({ kind: 'not_shown' })
+    for (const subject of [{ providerPaymentId: 'py-1', paymentRequestId: 'pr-1' }, { paymentRequestId: 'pr-1' }]) {
+      expect(await askForNews({ provider }, subject)).toStrictEqual({ kind: 'not_shown' })
     }
   })
 
-  it('asks about the request when the payment a hint names does not exist', async () => {
+  it('asks about the request when the payment named does not exist', async () => {
     const provider = upstream('captured')
     provider.script('getPayment', async (id) =>
       id === 'py-1' ? { kind: 'found', value: PAYMENT } : { kind: 'not_found' },
@@ -96,7 +96,7 @@ describe('askForNews (design section 4, Provider news)', () => {
     expect(answer).toMatchObject({ kind: 'news', news: { capture: PAYMENT } })
   })
 
-  it.each([{}, { providerPaymentId: 'py-forged' }])('finds nothing by %j', async (hint) => {
-    expect(await askForNews({ provider: fakeProvider() }, hint)).toStrictEqual({ kind: 'not_found' })
+  it.each([{}, { providerPaymentId: 'py-forged' }])('finds nothing by %j', async (subject) => {
+    expect(await askForNews({ provider: fakeProvider() }, subject)).toStrictEqual({ kind: 'not_found' })
   })
 })

@@ -8,8 +8,8 @@ import {
   type Unanswered,
 } from '../../provider/provider.ts'
 
-/** What to ask the provider about. A hint may come from anybody; what the provider answers is the news. */
-export type NewsHint = {
+/** What to ask the provider about. Anybody may name it; what the provider answers is the news. */
+export type NewsSubject = {
   readonly paymentRequestId?: string | undefined
   readonly providerPaymentId?: string | undefined
 }
@@ -75,18 +75,18 @@ const requestNews = async (
 }
 
 /**
- * Asks the provider what is true (design section 4, "Provider news"): the capture that the hint names, else the
+ * Asks the provider what is true (design section 4, "Provider news"): the capture that the subject names, else the
  * request and its latest payment. At most three bounded calls.
  */
-export const askForNews = async (deps: NewsDeps, hint: NewsHint): Promise<NewsAnswer> => {
-  let { paymentRequestId } = hint
-  if (hint.providerPaymentId !== undefined) {
-    const answer = await askPayment(deps, hint.providerPaymentId)
+export const askForNews = async (deps: NewsDeps, subject: NewsSubject): Promise<NewsAnswer> => {
+  let { paymentRequestId } = subject
+  if (subject.providerPaymentId !== undefined) {
+    const answer = await askPayment(deps, subject.providerPaymentId)
     if (answer.kind === 'unanswered') return answer
     if (answer.kind === 'found' && answer.value.status === 'captured') return captureNews(answer.value)
     if (answer.kind === 'found') paymentRequestId = answer.value.paymentRequestId
   }
   if (paymentRequestId === undefined) return { kind: 'not_found' }
   const answer = await deps.provider.getRequest(paymentRequestId, PROVIDER_READ_TIMEOUT_MS)
-  return answer.kind === 'found' ? requestNews(deps, answer.value, hint.providerPaymentId) : answer
+  return answer.kind === 'found' ? requestNews(deps, answer.value, subject.providerPaymentId) : answer
 }

@@ -1,8 +1,8 @@
 import * as v from 'valibot'
 import { ProviderIdSchema, ReferenceSchema } from './xendit-schema.ts'
 
-/** What a callback is about. A hint, not a proof: it says whom to ask the provider about, never what to believe. */
-export type CallbackHints = {
+/** What a callback is about: it says what to ask the provider about, never what to believe. */
+export type CallbackSubject = {
   readonly paymentRequestId: string | undefined
   readonly providerPaymentId: string | undefined
   readonly reference: string | undefined
@@ -21,21 +21,21 @@ const PAYMENT_EVENTS: ReadonlySet<string> = new Set([
 /** Events about the request itself; documented under one name and seen under the other, with either id field. */
 const REQUEST_EVENTS: ReadonlySet<string> = new Set(['payment_request.expiry', 'payment_request.expired'])
 
-/** A field that is missing or of another form is no hint; it does not spoil the others. */
-const hint = (schema: v.GenericSchema<string>) => v.fallback(v.optional(schema), undefined)
+/** A field that is missing or of another form is as none; it does not spoil the others. */
+const readable = (schema: v.GenericSchema<string>) => v.fallback(v.optional(schema), undefined)
 
 const CallbackSchema = v.object({
   event: v.string(),
   data: v.object({
-    id: hint(ProviderIdSchema),
-    payment_id: hint(ProviderIdSchema),
-    payment_request_id: hint(ProviderIdSchema),
-    reference_id: hint(ReferenceSchema),
+    id: readable(ProviderIdSchema),
+    payment_id: readable(ProviderIdSchema),
+    payment_request_id: readable(ProviderIdSchema),
+    reference_id: readable(ReferenceSchema),
   }),
 })
 
 /** Undefined when there is nothing to ask about: another product's event, no usable id, or no such body at all. */
-export const parseCallback = (rawBody: Buffer): CallbackHints | undefined => {
+export const parseCallback = (rawBody: Buffer): CallbackSubject | undefined => {
   const parsed = v.safeParse(CallbackSchema, jsonOf(rawBody))
   if (!parsed.success) return undefined
   const { event, data } = parsed.output
@@ -54,9 +54,9 @@ export const parseCallback = (rawBody: Buffer): CallbackHints | undefined => {
   })
 }
 
-/** A reference alone is no hint: the provider cannot be asked by it. */
-const usable = (hints: CallbackHints) =>
-  hints.paymentRequestId === undefined && hints.providerPaymentId === undefined ? undefined : hints
+/** A reference alone is of no use: the provider cannot be asked by it. */
+const usable = (subject: CallbackSubject) =>
+  subject.paymentRequestId === undefined && subject.providerPaymentId === undefined ? undefined : subject
 
 const jsonOf = (rawBody: Buffer): unknown => {
   try {

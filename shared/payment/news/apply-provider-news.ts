@@ -7,9 +7,9 @@ import type { StoredPayment } from '../payment.ts'
 import { findStoredPayment, rememberCapture } from '../payment-store.ts'
 import { paymentIdOf } from '../provider-attempts.ts'
 import type { NewsSource } from '../transition.ts'
+import { askForNews, type NewsSubject, type ProviderNews } from './ask-for-news.ts'
 import { closePayment } from './close-payment.ts'
 import { type Decision, decideOnNews } from './decide-on-news.ts'
-import { askForNews, type NewsHint, type ProviderNews } from './provider-news.ts'
 import { succeedCreatingPayment, succeedPayment } from './succeed-payment.ts'
 
 type ApplyDeps = Pick<Deps, 'stage' | 'table' | 'provider' | 'now' | 'newId' | 'log' | 'alerts'>
@@ -102,13 +102,13 @@ export const applyNews = async (deps: ApplyDeps, news: ProviderNews, source: New
 
 /**
  * The one door for provider news (design section 4): callback, due work, operator and sync all come through here.
- * Asks the provider and applies what it says; the hint itself is never believed.
+ * Asks the provider and applies what it says; whoever named the payment is never believed.
  */
-export const applyProviderReport = async (
+export const applyProviderNews = async (
   deps: ApplyDeps,
-  hint: NewsHint,
+  subject: NewsSubject,
   source: NewsSource,
 ): Promise<ApplyOutcome> => {
-  const answer = await askForNews(deps, hint)
+  const answer = await askForNews(deps, subject)
   return answer.kind === 'news' ? applyNews(deps, answer.news, source) : answer
 }

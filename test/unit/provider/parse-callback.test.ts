@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parseCallback } from '../../../shared/provider/xendit/callback-body.ts'
+import { parseCallback } from '../../../shared/provider/xendit/parse-callback.ts'
 
 const bytes = (body: unknown) => Buffer.from(typeof body === 'string' ? body : JSON.stringify(body))
 
@@ -10,7 +10,7 @@ const REFERENCE = '0b1f7a52-6f0a-8c1d-9b1e-3f5a7c9d1e2f-1'
 const PAYMENT = { payment_id: 'py-1', payment_request_id: 'pr-1', reference_id: REFERENCE, status: 'SUCCEEDED' }
 const REQUEST = { payment_request_id: 'pr-1', reference_id: REFERENCE, status: 'EXPIRED' }
 
-describe('parseCallback (design section 4: a callback is a hint)', () => {
+describe('parseCallback (design section 4: a callback says what to ask about)', () => {
   it.each([
     'payment.capture',
     'payment.failure',
@@ -27,10 +27,10 @@ describe('parseCallback (design section 4: a callback is a hint)', () => {
   })
 
   it.each(['payment_request.expiry', 'payment_request.expired'])('reads %s, with its id under either name', (event) => {
-    const hints = { paymentRequestId: 'pr-1', providerPaymentId: undefined, reference: REFERENCE }
+    const subject = { paymentRequestId: 'pr-1', providerPaymentId: undefined, reference: REFERENCE }
 
-    expect(parse(event, REQUEST)).toStrictEqual(hints)
-    expect(parse(event, { id: 'pr-1', reference_id: REFERENCE })).toStrictEqual(hints)
+    expect(parse(event, REQUEST)).toStrictEqual(subject)
+    expect(parse(event, { id: 'pr-1', reference_id: REFERENCE })).toStrictEqual(subject)
   })
 
   it('reads the older shape, in which the payment calls itself id', () => {
@@ -66,10 +66,10 @@ describe('parseCallback (design section 4: a callback is a hint)', () => {
     ['nothing but unusable ids', { payment_id: '', payment_request_id: 'a b' }, undefined],
     ['nothing', {}, undefined],
   ])('takes what is usable of %s', (_, data, expected) => {
-    const hints = parse('payment.capture', data)
+    const subject = parse('payment.capture', data)
 
-    if (expected === undefined) expect(hints).toBeUndefined()
-    else expect(hints).toMatchObject(expected)
+    if (expected === undefined) expect(subject).toBeUndefined()
+    else expect(subject).toMatchObject(expected)
   })
 
   it.each(['', 'x', 'null', '7', '[]', '{}', '{"event":"payment.capture"}', '{"event":7,"data":{}}', '\uFEFF{}'])(
