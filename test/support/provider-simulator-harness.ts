@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process'
-import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
-import { onTestFinished } from 'vitest'
+import type { IncomingHttpHeaders } from 'node:http'
+import { it, onTestFinished, vi } from 'vitest'
 import { type LocalClock, startLocalClock } from '../../infra/local/process/local-clock.ts'
-import type { SimulatorClock } from '../../infra/local/provider-simulator/agenda.ts'
+import { type LocalRequest, startLocalHttpServer } from '../../infra/local/process/local-http-server.ts'
 import type { OutgoingCallback } from '../../infra/local/provider-simulator/callbacks.ts'
 import { startProviderSimulator } from '../../infra/local/provider-simulator/provider-simulator.ts'
 import { createSimulatorCore } from '../../infra/local/provider-simulator/simulator-core.ts'
@@ -37,28 +37,24 @@ const propertiesFor = (channelCode: string): Record<string, string> => {
 /** A clock that stands still until it is advanced; a jump moves the time first and then runs what is due. */
 export const aSimulatorClock = (start: string) => {
   let now = Date.parse(start)
-  let timers: { readonly dueMs: number; readonly run: () => void }[] = []
-  const clock: SimulatorClock & { advance(seconds: number): void; pending(): number } = {
+  const timers = new Set<{ readonly dueMs: number; readonly run: () => void }>()
+  const nextDue = () => [...timers].filter(({ dueMs }) => dueMs <= now).toSorted((a, b) => a.dueMs - b.dueMs)[0]
+  return {
     nowMs: () => now,
-    at: (dueMs, run) => {
+    at: (dueMs: number, run: () => void) => {
       const timer = { dueMs, run }
-      timers.push(timer)
-      return () => {
-        timers = timers.filter((other) => other !== timer)
-      }
+      timers.add(timer)
+      return () => void timers.delete(timer)
     },
-    advance: (seconds) => {
+    advance: (seconds: number) => {
       now += seconds * 1000
       for (let due = nextDue(); due; due = nextDue()) {
-        const taken = due
-        timers = timers.filter((other) => other !== taken)
-        taken.run()
+        timers.delete(due)
+        due.run()
       }
     },
-    pending: () => timers.length,
+    pending: () => timers.size,
   }
-  const nextDue = () => timers.filter(({ dueMs }) => dueMs <= now).toSorted((a, b) => a.dueMs - b.dueMs)[0]
-  return clock
 }
 
 export type ParsedCallback = {
@@ -100,7 +96,61 @@ export const aCore = (options: { restored?: readonly Change[]; start?: string } 
     clock.advance(0)
     await new Promise((resolve) => setImmediate(resolve))
   }
-  return { core, clock, callbacks, saved, receiver, advance }
+  /** A request of a channel, by its id. */
+  const create = (channelCode?: string, overrides?: Record<string, unknown>) =>
+    core.createPaymentRequest(aRequestBody(channelCode, overrides)).payment_request_id
+  const paymentIdOf = (requestId: string) => core.getPaymentRequest(requestId).latest_payment_id ?? ''
+  return {
+    core,
+    clock,
+    callbacks,
+    saved,
+    receiver,
+    advance,
+    create,
+    /** Pays a request, one of DANA unless told otherwise, and answers the id of its payment. */
+    pay: (requestId = create('DANA'), body?: unknown) => {
+      core.simulatePayment(requestId, body)
+      return paymentIdOf(requestId)
+    },
+    paymentOf: (requestId: string) => core.getPayment(paymentIdOf(requestId)),
+    statusOf: (requestId: string) => core.getPaymentRequest(requestId).status,
+    /** Ends a request in the way that leaves it so. */
+    end: (requestId: string, status: Final) => {
+      const ways = {
+        SUCCEEDED: core.simulatePayment,
+        FAILED: core.failPaymentRequest,
+        CANCELED: core.cancelPaymentRequest,
+        EXPIRED: core.expirePaymentRequest,
+      }
+      ways[status](requestId)
+    },
+    /** The transactions that a query finds. */
+    rows: (query: Record<string, string> | string = {}) => core.listTransactions(new URLSearchParams(query)).data,
+    order: (target: string, fault: string, value?: unknown, times?: number) =>
+      core.orderFault({ target, fault, value, times }),
+  }
+}
+
+export const FINAL = ['SUCCEEDED', 'FAILED', 'CANCELED', 'EXPIRED'] as const
+type Final = (typeof FINAL)[number]
+
+/** The merchant's side of the callbacks: a real server that records them and can be waited on. */
+const startReceiver = async () => {
+  const received: ReceivedCallback[] = []
+  const answer = ({ headers, body }: LocalRequest) => {
+    received.push({ headers, body: JSON.parse(body.toString('utf8')) })
+    return { status: 200, body: '' }
+  }
+  const server = await startLocalHttpServer({ port: 0, answer })
+  return {
+    url: `${server.url}/callbacks/xendit`,
+    waitFor: async (count: number) => {
+      await vi.waitUntil(() => received.length >= count, { timeout: 25_000, interval: 5 })
+      return received
+    },
+    close: () => server.close(),
+  }
 }
 
 export type ReceivedCallback = {
@@ -108,54 +158,12 @@ export type ReceivedCallback = {
   readonly body: { readonly event: string; readonly data: Readonly<Record<string, unknown>> }
 }
 
-/** The port a listening server got. */
-export const portOf = (server: Server) => {
-  const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('the server does not listen on a port')
-  return address.port
-}
+type Json = Record<string, unknown>
+/** The body is empty when the answer is not JSON. */
+type Answer<T> = { readonly status: number; readonly headers: Headers; readonly body: T; readonly text: string }
+type PaymentRequest = { payment_request_id: string; reference_id: string; status: string; actions: { value: string }[] }
 
-/** The merchant's side of the callbacks: a real server that records them and can be waited on. */
-const startReceiver = async () => {
-  const received: ReceivedCallback[] = []
-  let waiting: (() => void)[] = []
-  const server = createServer((incoming, response) => {
-    let text = ''
-    incoming.setEncoding('utf8')
-    incoming.on('data', (chunk: string) => {
-      text += chunk
-    })
-    incoming.on('end', () => {
-      received.push({ headers: incoming.headers, body: JSON.parse(text) })
-      response.end()
-      const woken = waiting
-      waiting = []
-      for (const wake of woken) wake()
-    })
-  })
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve)
-  })
-  return {
-    url: `http://127.0.0.1:${portOf(server)}/callbacks/xendit`,
-    waitFor: async (count: number) => {
-      while (received.length < count) await new Promise<void>((resolve) => waiting.push(resolve))
-      return received
-    },
-    close: () => {
-      server.close()
-      server.closeAllConnections()
-    },
-  }
-}
-
-export type ApiAnswer<T> = {
-  readonly status: number
-  readonly headers: Headers
-  /** Empty when the answer is not JSON. */
-  readonly body: T
-  readonly text: string
-}
+const REQUESTS = '/v3/payment_requests'
 
 /** The simulator as it is started locally, with a receiver for its callbacks. `await using` closes all of it. */
 export const aSimulator = async (options: { stateFile?: string; clock?: LocalClock } = {}) => {
@@ -167,41 +175,62 @@ export const aSimulator = async (options: { stateFile?: string; clock?: LocalClo
     secretKey: SECRET_KEY,
     callbackUrl: () => receiver.url,
     callbackToken: CALLBACK_TOKEN,
-    ...(options.stateFile === undefined ? {} : { stateFile: options.stateFile }),
+    ...(options.stateFile !== undefined && { stateFile: options.stateFile }),
   })
 
   /** One HTTP call; `T` is what the test expects the JSON body to look like. */
-  const call = async <T = Record<string, unknown>>(
+  const call = async <T = Json>(
     method: string,
     path: string,
     body?: unknown,
-    headers: Record<string, string> = API_HEADERS,
-  ): Promise<ApiAnswer<T>> => {
-    const sent = typeof body === 'string' || body === undefined ? body : JSON.stringify(body)
+    headers: object = API_HEADERS,
+  ): Promise<Answer<T>> => {
+    const sent = typeof body === 'string' ? body : JSON.stringify(body)
     const response = await fetch(simulator.url + path, {
       method,
-      headers,
+      headers: { ...headers },
       redirect: 'manual',
-      ...(sent === undefined ? {} : { body: sent }),
+      body: sent ?? null,
     })
     const text = await response.text()
     const isJson = response.headers.get('content-type') === 'application/json'
-    const parsed: T = JSON.parse(isJson ? text : '{}')
-    return { status: response.status, headers: response.headers, body: parsed, text }
+    return { status: response.status, headers: response.headers, body: JSON.parse(isJson ? text : '{}'), text }
   }
 
+  /** Creates a request and answers it with its path. */
+  const create = async (channelCode?: string, overrides?: Record<string, unknown>) => {
+    const { body } = await call<PaymentRequest>('POST', REQUESTS, aRequestBody(channelCode, overrides))
+    return { ...body, path: `${REQUESTS}/${body.payment_request_id}` }
+  }
+  const close = async () => {
+    await simulator.close()
+    await receiver.close()
+    clock.close()
+  }
   return {
     clock,
     receiver,
     simulator,
     call,
-    [Symbol.asyncDispose]: async () => {
-      await simulator.close()
-      receiver.close()
-      clock.close()
-    },
+    create,
+    order: (target: string, fault: string, value?: unknown, times?: number) =>
+      call<Json[]>('POST', '/_simulator/faults', { target, fault, value, times }),
+    /** The requests whose reference begins so. */
+    created: async (prefix = '') =>
+      (await call<PaymentRequest[]>('GET', `/_simulator/payment_requests?reference_id=${prefix}`)).body,
+    close,
+    [Symbol.asyncDispose]: close,
   }
 }
+
+/** Tests that are given the core of a simulator, or a running simulator, of their own. */
+export const simulatorIt = it
+  .extend('sim', () => aCore())
+  .extend('running', async () => {
+    const running = await aSimulator()
+    onTestFinished(running.close)
+    return running
+  })
 
 /** Runs a module in a process of its own that does not outlive the test; `#local/` in it stands for the folder of the local gateway. */
 export const spawnModule = (source: string, env: Readonly<Record<string, string>> = {}) => {

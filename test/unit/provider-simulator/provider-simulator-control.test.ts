@@ -1,42 +1,32 @@
-import { describe, expect, it } from 'vitest'
-import { aRequestBody, aSimulator, CALLBACK_TOKEN } from '../../support/provider-simulator-harness.ts'
+import { describe, expect } from 'vitest'
+import { aRequestBody, simulatorIt as it } from '../../support/provider-simulator-harness.ts'
 
-type Created = { payment_request_id: string; reference_id: string; status: string; actions: { value: string }[] }
 type Menu = {
   controls: { example: string; body?: object }[]
   faults: { target: string; fault: string }[]
 }
-type Failure = { error_code: string; message: string }
 
 describe('the control API of the provider simulator (design section 6)', () => {
-  it('lists the requests of a reference prefix, oldest first', async () => {
-    await using harness = await aSimulator()
-    for (const reference of ['a-1', 'b-1', 'a-2']) {
-      await harness.call('POST', '/v3/payment_requests', aRequestBody('QRIS', { reference_id: reference }))
-    }
+  it('lists the requests of a reference prefix, oldest first', async ({ running: { create, created } }) => {
+    for (const reference of ['a-1', 'b-1', 'a-2']) await create('QRIS', { reference_id: reference })
 
-    const own = await harness.call<Created[]>('GET', '/_simulator/payment_requests?reference_id=a-')
-    const all = await harness.call<Created[]>('GET', '/_simulator/payment_requests')
+    const own = await created('a-')
 
-    expect(own.body.map(({ reference_id: reference }) => reference)).toStrictEqual(['a-1', 'a-2'])
-    expect(all.body).toHaveLength(3)
+    expect(own.map(({ reference_id: reference }) => reference)).toStrictEqual(['a-1', 'a-2'])
+    expect(await created()).toHaveLength(3)
   })
 
-  it('counts every call of the provider API by its template, also the refused ones', async () => {
-    await using harness = await aSimulator()
-    const { body } = await harness.call<Created>('POST', '/v3/payment_requests', aRequestBody())
-    await harness.call('POST', '/v3/payment_requests', aRequestBody('QRIS'), {})
-    await harness.call('POST', '/_simulator/faults', { target: 'get', fault: 'http_500' })
-    await harness.call('GET', `/v3/payment_requests/${body.payment_request_id}`)
-    await harness.call('GET', '/v3/payments/py-1')
-    await harness.call('GET', '/transactions')
-    await harness.call('GET', '/transactions/txn_1')
-    await harness.call('POST', `/v3/payment_requests/${body.payment_request_id}/cancel`)
-    await harness.call('POST', `/v3/payment_requests/${body.payment_request_id}/simulate`)
-    await harness.call('GET', '/nowhere')
+  it('counts every call of the provider API by its template, also the refused ones', async ({ running }) => {
+    const { call, create, order } = running
+    const { path } = await create()
+    await call('POST', '/v3/payment_requests', aRequestBody('QRIS'), {})
+    await order('get', 'http_500')
+    for (const get of [path, '/v3/payments/py-1', '/transactions', '/transactions/txn_1', '/nowhere'])
+      await call('GET', get)
+    for (const action of ['cancel', 'simulate']) await call('POST', `${path}/${action}`)
 
-    const counts = await harness.call('GET', '/_simulator/calls')
-    const reset = await harness.call('DELETE', '/_simulator/calls')
+    const counts = await call('GET', '/_simulator/calls')
+    const reset = await call('DELETE', '/_simulator/calls')
 
     expect(counts.body).toStrictEqual({
       'POST /v3/payment_requests': 2,
@@ -50,74 +40,61 @@ describe('the control API of the provider simulator (design section 6)', () => {
     expect(reset.body).toStrictEqual({})
   })
 
-  it('fails and expires requests', async () => {
-    await using harness = await aSimulator()
-    const open = async () => {
-      const { body } = await harness.call<Created>('POST', '/v3/payment_requests', aRequestBody('DANA'))
-      return `/_simulator/payment_requests/${body.payment_request_id}`
-    }
+  it('fails and expires requests', async ({ running: { call, create, receiver } }) => {
+    const end = async (how: string, body?: object) =>
+      call('POST', `/_simulator/payment_requests/${(await create('DANA')).payment_request_id}/${how}`, body)
 
-    const failed = await harness.call('POST', `${await open()}/fail`, { failure_code: 'INSUFFICIENT_BALANCE' })
-    const declined = await harness.call('POST', `${await open()}/fail`)
-    const expired = await harness.call('POST', `${await open()}/expire`)
+    const failed = await end('fail', { failure_code: 'INSUFFICIENT_BALANCE' })
+    const declined = await end('fail')
+    const expired = await end('expire')
 
     expect(failed).toMatchObject({ status: 200, body: { status: 'FAILED', failure_code: 'INSUFFICIENT_BALANCE' } })
     expect(declined).toMatchObject({ status: 200, body: { failure_code: 'USER_DECLINED_PAYMENT' } })
     expect(expired).toMatchObject({ status: 200, body: { status: 'EXPIRED' } })
-    expect((await harness.receiver.waitFor(3)).map(({ body }) => body.event).toSorted()).toStrictEqual([
-      'payment.failure',
-      'payment.failure',
-      'payment_request.expiry',
-    ])
+    const events = (await receiver.waitFor(3)).map(({ body }) => body.event)
+    expect(events.toSorted()).toStrictEqual(['payment.failure', 'payment.failure', 'payment_request.expiry'])
   })
 
-  it('lists every control and every fault with an example that works as it is', async () => {
-    await using harness = await aSimulator()
-    const { body: open } = await harness.call<Created>('POST', '/v3/payment_requests', aRequestBody('DANA'))
+  it('lists every control and every fault with an example that works as it is', async ({
+    running: { call, create },
+  }) => {
+    const open = await create('DANA')
     const filled = (text: string) =>
       text.replaceAll('{id}', open.payment_request_id).replaceAll('<payment id>', open.reference_id)
 
-    const { status, body: menu } = await harness.call<Menu>('GET', '/_simulator')
-    const controls: (readonly [string, number])[] = []
+    const { status, body: menu } = await call<Menu>('GET', '/_simulator')
+    const answers: (readonly [unknown, number])[] = []
     for (const { example, body } of menu.controls) {
       const [method = '', path = ''] = filled(example).split(' ')
       // A request is final after its first end: that the second is refused is the control's own answer too.
-      controls.push([example, (await harness.call(method, path, body)).status])
+      const expected = example.endsWith('/expire') ? 400 : 200
+      answers.push([example, (await call(method, path, body)).status - expected])
     }
-    const faults: (readonly [object, number])[] = []
     for (const order of menu.faults) {
-      faults.push([
-        order,
-        (await harness.call('POST', '/_simulator/faults', JSON.parse(filled(JSON.stringify(order))))).status,
-      ])
+      answers.push([order, (await call('POST', '/_simulator/faults', filled(JSON.stringify(order)))).status - 200])
     }
 
     expect(status).toBe(200)
-    expect(controls.filter(([example, answer]) => answer !== (example.endsWith('/expire') ? 400 : 200))).toStrictEqual(
-      [],
+    expect(answers.filter(([, difference]) => difference !== 0)).toStrictEqual([])
+    expect(menu.controls.map(({ example }) => example)).toEqual(
+      expect.arrayContaining(['GET /_simulator/calls', 'POST /_simulator/payment_requests/{id}/fail']),
     )
-    expect(faults.filter(([, answer]) => answer !== 200)).toStrictEqual([])
-    for (const example of ['GET /_simulator/calls', 'POST /_simulator/payment_requests/{id}/fail']) {
-      expect(menu.controls.map((control) => control.example)).toContain(example)
-    }
-    for (const named of [
-      'create timeout_after_commit',
-      'callback forged',
-      'payment after_expiry',
-      'transactions fee_late',
-    ]) {
-      expect(menu.faults.map(({ target, fault }) => `${target} ${fault}`)).toContain(named)
-    }
+    expect(menu.faults.map(({ target, fault }) => `${target} ${fault}`)).toEqual(
+      expect.arrayContaining([
+        'create timeout_after_commit',
+        'callback forged',
+        'payment after_expiry',
+        'transactions fee_late',
+      ]),
+    )
   })
 
-  it('arms, shows and clears faults', async () => {
-    await using harness = await aSimulator()
-
-    const armed = await harness.call('POST', '/_simulator/faults', { target: 'create', fault: 'http_429', times: 2 })
-    const limited = await harness.call('POST', '/v3/payment_requests', aRequestBody())
-    const shown = await harness.call('GET', '/_simulator/faults')
-    const cleared = await harness.call('DELETE', '/_simulator/faults')
-    const served = await harness.call('POST', '/v3/payment_requests', aRequestBody())
+  it('arms, shows and clears faults', async ({ running: { call, order } }) => {
+    const armed = await order('create', 'http_429', undefined, 2)
+    const limited = await call('POST', '/v3/payment_requests', aRequestBody())
+    const shown = await call('GET', '/_simulator/faults')
+    const cleared = await call('DELETE', '/_simulator/faults')
+    const served = await call('POST', '/v3/payment_requests', aRequestBody())
 
     expect(armed).toMatchObject({ status: 200, body: [{ target: 'create', fault: 'http_429', times: 2 }] })
     expect(limited.status).toBe(429)
@@ -126,29 +103,44 @@ describe('the control API of the provider simulator (design section 6)', () => {
     expect(cleared.body).toStrictEqual([])
     expect(served.status).toBe(201)
   })
+})
 
-  it('refuses an unknown fault with a message that lists the known ones', async () => {
-    await using harness = await aSimulator()
+describe('the checkout page of the provider simulator', () => {
+  it('shows the amount and a Pay button under the URL of the action', async ({ running: { create } }) => {
+    const { actions } = await create('DANA', { reference_id: '<script>alert(1)</script>' })
 
-    const answer = await harness.call<Failure>('POST', '/_simulator/faults', { target: 'cancel', fault: 'lost' })
+    const page = await fetch(actions[0]?.value ?? '')
 
-    expect(answer.status).toBe(400)
-    expect(answer.body.message).toMatch(/unknown fault for target cancel: lost; one of .*http_500/)
+    const html = await page.text()
+    expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8')
+    expect(html).toContain('150.000')
+    expect(html).toContain('<form method="post">')
+    expect(html).not.toContain('<script>')
   })
 
-  it('sends a forged callback at once', async () => {
-    await using harness = await aSimulator()
-    await harness.call('POST', '/v3/payment_requests', aRequestBody('QRIS', { reference_id: 'victim-1' }))
+  it('pays on the button and goes back to the merchant', async ({ running: { call, create, receiver } }) => {
+    const { path, payment_request_id: id } = await create('DANA')
 
-    await harness.call('POST', '/_simulator/faults', {
-      target: 'callback',
-      fault: 'forged',
-      value: { payment_id: 'victim' },
-    })
+    const answer = await call('POST', `/checkout/${id}`)
 
-    const [callback] = await harness.receiver.waitFor(1)
-    const paymentId = String(callback?.body.data['payment_id'])
-    expect(callback?.headers['x-callback-token']).toBe(CALLBACK_TOKEN)
-    expect((await harness.call('GET', `/v3/payments/${paymentId}`)).status).toBe(404)
+    expect([answer.status, answer.headers.get('location')]).toStrictEqual([303, 'https://merchant.example/done'])
+    expect((await call('GET', path)).body['status']).toBe('SUCCEEDED')
+    expect(await receiver.waitFor(1)).toMatchObject([{ body: { event: 'payment.capture' } }])
+  })
+
+  it('has no button once the request is final, and does not pay it', async ({ running: { call, create } }) => {
+    const { path, payment_request_id: id } = await create('DANA')
+    await call('POST', `${path}/cancel`)
+
+    const page = await call('GET', `/checkout/${id}`)
+    const paid = await call('POST', `/checkout/${id}`)
+
+    expect(page.text).toContain('CANCELED')
+    expect(page.text).not.toContain('<form')
+    expect(paid.status).toBe(400)
+  })
+
+  it('answers 404 for an unknown request', async ({ running: { call } }) => {
+    expect((await call('GET', '/checkout/pr-none')).status).toBe(404)
   })
 })

@@ -1,26 +1,19 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { startProviderSimulator } from '../../../infra/local/provider-simulator/provider-simulator.ts'
 import {
   API_HEADERS,
   aRequestBody,
-  aSimulator,
   CALLBACK_TOKEN,
+  simulatorIt as it,
   SECRET_KEY,
   spawnModule,
 } from '../../support/provider-simulator-harness.ts'
 
-type Created = { payment_request_id: string; reference_id: string; status: string; actions: { value: string }[] }
-type Failure = { error_code: string; message: string }
-
 describe('the HTTP face of the provider simulator', () => {
-  it('walks a payment from creation to its transaction', async () => {
-    await using harness = await aSimulator()
-    const { call, receiver, clock } = harness
-
-    const created = await call<Created>('POST', '/v3/payment_requests', aRequestBody())
-    const path = `/v3/payment_requests/${created.body.payment_request_id}`
+  it('walks a payment from creation to its transaction', async ({ running: { call, create, receiver, clock } }) => {
+    const { path } = await create()
     const simulated = await call('POST', `${path}/simulate`, { amount: 150_000 })
     const [callback] = await receiver.waitFor(1)
     const request = await call<{ status: string; latest_payment_id: string }>('GET', path)
@@ -32,9 +25,8 @@ describe('the HTTP face of the provider simulator', () => {
     )
     const transaction = await call('GET', `/transactions/${listed.body.data[0]?.id}`)
 
-    expect([created, simulated, request, payment, listed, transaction].map(({ status }) => status)).toStrictEqual([
-      201, 200, 200, 200, 200, 200,
-    ])
+    const answers = [simulated, request, payment, listed, transaction]
+    expect(answers.map(({ status }) => status)).toStrictEqual([200, 200, 200, 200, 200])
     expect(simulated.body).toMatchObject({ status: 'PENDING' })
     expect(request.body.status).toBe('SUCCEEDED')
     expect(callback).toMatchObject({
@@ -45,154 +37,123 @@ describe('the HTTP face of the provider simulator', () => {
     expect(listed.body.data[0]?.net_amount).toBe(145_560)
   })
 
-  it('cancels', async () => {
-    await using harness = await aSimulator()
-    const created = await harness.call<Created>('POST', '/v3/payment_requests', aRequestBody('QRIS'))
-    const path = `/v3/payment_requests/${created.body.payment_request_id}/cancel`
+  it('cancels', async ({ running: { call, create } }) => {
+    const { path } = await create('QRIS')
 
-    const first = await harness.call('POST', path)
-    const second = await harness.call('POST', path)
-
-    expect(first).toMatchObject({ status: 200, body: { status: 'CANCELED' } })
-    expect(second).toMatchObject({ status: 400, body: { error_code: 'INACTIVE_PAYMENT_REQUEST' } })
-  })
-
-  it('sends the callback of an expiry on the clock', async () => {
-    await using harness = await aSimulator()
-    await harness.call('POST', '/v3/payment_requests', aRequestBody('OVO'))
-
-    harness.clock.advance(55)
-
-    const [callback] = await harness.receiver.waitFor(1)
-    expect(callback?.body).toMatchObject({ event: 'payment_request.expiry', data: { status: 'EXPIRED' } })
-  })
-
-  it.each([
-    ['no key', undefined],
-    ['another key', `Basic ${Buffer.from('xnd_development_other:').toString('base64')}`],
-    ['a password', `Basic ${Buffer.from('xnd_development_local:x').toString('base64')}`],
-    ['a bearer token', 'Bearer xnd_development_local'],
-  ])('refuses %s', async (_what, authorization) => {
-    await using harness = await aSimulator()
-    const headers = { 'api-version': '2024-11-11', ...(authorization === undefined ? {} : { authorization }) }
-
-    const answers = [
-      await harness.call('POST', '/v3/payment_requests', aRequestBody(), headers),
-      await harness.call('GET', '/transactions', undefined, headers),
-    ]
-
-    expect(answers).toMatchObject([
-      { status: 401, body: { error_code: 'INVALID_API_KEY', message: expect.any(String) } },
-      { status: 401, body: { error_code: 'INVALID_API_KEY' } },
+    expect([await call('POST', `${path}/cancel`), await call('POST', `${path}/cancel`)]).toMatchObject([
+      { status: 200, body: { status: 'CANCELED' } },
+      { status: 400, body: { error_code: 'INACTIVE_PAYMENT_REQUEST' } },
     ])
   })
 
-  it('demands the api-version of the v3 paths only', async () => {
-    await using harness = await aSimulator()
+  it('sends the callback of an expiry on the clock', async ({ running: { create, clock, receiver } }) => {
+    await create('OVO')
+
+    clock.advance(55)
+
+    const [callback] = await receiver.waitFor(1)
+    expect(callback?.body).toMatchObject({ event: 'payment_request.expiry', data: { status: 'EXPIRED' } })
+  })
+
+  it.for([
+    ['no key', undefined],
+    ['another key', `Basic ${btoa('xnd_development_other:')}`],
+    ['a password', `Basic ${btoa('xnd_development_local:x')}`],
+    ['a bearer token', 'Bearer xnd_development_local'],
+  ])('refuses %s', async ([, authorization], { running: { call } }) => {
+    const headers = { 'api-version': '2024-11-11', ...(authorization !== undefined && { authorization }) }
+    const refusal = { status: 401, body: { error_code: 'INVALID_API_KEY', message: expect.any(String) } }
+
+    expect(await call('POST', '/v3/payment_requests', aRequestBody(), headers)).toMatchObject(refusal)
+    expect(await call('GET', '/transactions', undefined, headers)).toMatchObject(refusal)
+  })
+
+  it('demands the api-version of the v3 paths only', async ({ running: { call } }) => {
     const { authorization } = API_HEADERS
-    const old = { authorization, 'api-version': '2019-01-01' }
+    const get = (path: string, headers: object) => call('GET', path, undefined, { authorization, ...headers })
 
-    const without = await harness.call('GET', '/v3/payments/py-1', undefined, { authorization })
-    const outdated = await harness.call('GET', '/v3/payments/py-1', undefined, old)
-    const transactions = await harness.call('GET', '/transactions', undefined, { authorization })
-
-    expect(without).toMatchObject({ status: 400, body: { message: 'API version in header is required' } })
-    expect(outdated.status).toBe(400)
-    expect(transactions.status).toBe(200)
+    expect([
+      await get('/v3/payments/py-1', {}),
+      await get('/v3/payments/py-1', { 'api-version': '2019-01-01' }),
+      await get('/transactions', {}),
+    ]).toMatchObject([
+      { status: 400, body: { message: 'API version in header is required' } },
+      { status: 400 },
+      { status: 200 },
+    ])
   })
 
-  it.each([
-    ['GET', '/v3/payment_requests/pr-none'],
-    ['POST', '/v3/payment_requests/pr-none/cancel'],
-    ['POST', '/v3/payment_requests/pr-none/simulate'],
-    ['GET', '/v3/payments/py-none'],
-    ['GET', '/v3/payments/__proto__'],
-    ['GET', '/transactions/txn_none'],
-    ['GET', '/v3/payment_requests'],
-    ['DELETE', '/v3/payment_requests/pr-none'],
-    ['GET', '/'],
-    ['GET', '//'],
-    ['GET', '/v3/payments/%E0%A4%A'],
-    ['POST', '/_simulator/nothing'],
-    ['POST', '/_simulator/payment_requests/pr-none/expire'],
-    ['POST', '/_simulator/payment_requests/pr-none/explode'],
-  ])('answers 404 in the form of an error to %s %s', async (method, path) => {
-    await using harness = await aSimulator()
+  it.for([
+    'GET /v3/payment_requests/pr-none',
+    'POST /v3/payment_requests/pr-none/cancel',
+    'POST /v3/payment_requests/pr-none/simulate',
+    'GET /v3/payments/py-none',
+    'GET /v3/payments/__proto__',
+    'GET /transactions/txn_none',
+    'GET /v3/payment_requests',
+    'DELETE /v3/payment_requests/pr-none',
+    'GET /',
+    'GET //',
+    'GET /v3/payments/%E0%A4%A',
+    'POST /_simulator/nothing',
+    'POST /_simulator/payment_requests/pr-none/expire',
+    'POST /_simulator/payment_requests/pr-none/explode',
+  ])('answers 404 in the form of an error to %s', async (route, { running: { call } }) => {
+    const [method = '', path = ''] = route.split(' ')
+    const body = { error_code: 'DATA_NOT_FOUND', message: expect.any(String) }
 
-    const answer = await harness.call(method, path)
-
-    expect(answer).toMatchObject({
-      status: 404,
-      body: { error_code: 'DATA_NOT_FOUND', message: expect.any(String) },
-    })
+    expect(await call(method, path)).toMatchObject({ status: 404, body })
   })
 
-  it.each([
+  it.for([
     ['no body', ''],
     ['a torn body', '{"reference_id": '],
     ['an array', '[]'],
     ['a number', '1e400'],
     ['deep nesting', `${'['.repeat(100_000)}${']'.repeat(100_000)}`],
     ['__proto__', '{"__proto__": {"reference_id": "x"}}'],
-  ])('answers 400 to %s and goes on', async (_what, body) => {
-    await using harness = await aSimulator()
-
-    const refused = await harness.call<Failure>('POST', '/v3/payment_requests', body)
-    const next = await harness.call('POST', '/v3/payment_requests', aRequestBody())
-
-    expect(refused).toMatchObject({ status: 400, body: { error_code: 'API_VALIDATION_ERROR' } })
-    expect(next.status).toBe(201)
-  })
-
-  it('answers 413 to a body of more than a megabyte', async () => {
-    await using harness = await aSimulator()
-
-    const answer = await harness.call('POST', '/v3/payment_requests', 'x'.repeat(1024 * 1024 + 1))
-
-    expect(answer.status).toBe(413)
-  })
-
-  it('survives bytes that are not HTTP', async () => {
-    await using harness = await aSimulator()
-    const socket = connect(harness.simulator.port, '127.0.0.1')
-
-    const reply = await new Promise<string>((resolve) => {
-      socket.once('data', (data) => resolve(data.toString('utf8')))
-      socket.write('\u0000\u0001 nonsense\r\n\r\n')
+  ] as const)('answers 400 to %s and goes on', async ([, body], { running: { call, create } }) => {
+    expect(await call('POST', '/v3/payment_requests', body)).toMatchObject({
+      status: 400,
+      body: { error_code: 'API_VALIDATION_ERROR' },
     })
+    expect(await create()).toMatchObject({ status: 'REQUIRES_ACTION' })
+  })
+
+  it('answers 413 to a body of more than a megabyte', async ({ running: { call } }) => {
+    expect((await call('POST', '/v3/payment_requests', 'x'.repeat(1024 * 1024 + 1))).status).toBe(413)
+  })
+
+  it('survives bytes that are not HTTP', async ({ running: { call, simulator } }) => {
+    const socket = connect(simulator.port, '127.0.0.1')
+
+    socket.write('\u0000\u0001 nonsense\r\n\r\n')
+    const [reply] = await once(socket, 'data')
     socket.destroy()
 
-    expect(reply).toMatch(/^HTTP\/1\.1 400 /)
-    expect((await harness.call('GET', '/transactions')).status).toBe(200)
+    expect(String(reply)).toMatch(/^HTTP\/1\.1 400 /)
+    expect((await call('GET', '/transactions')).status).toBe(200)
   })
 
-  it('serves 500 connections at once', async () => {
-    await using harness = await aSimulator()
+  it('serves 500 connections at once', async ({ running: { call, created } }) => {
+    const create = () => call('POST', '/v3/payment_requests', aRequestBody(), { ...API_HEADERS, connection: 'close' })
 
-    const statuses = await Promise.all(
-      Array.from({ length: 500 }, async () => {
-        const headers = { ...API_HEADERS, connection: 'close' }
-        return (await harness.call('POST', '/v3/payment_requests', aRequestBody(), headers)).status
-      }),
-    )
+    const answers = await Promise.all(Array.from({ length: 500 }, create))
 
-    expect(statuses.every((status) => status === 201)).toBe(true)
-    expect((await harness.call<Created[]>('GET', '/_simulator/payment_requests')).body).toHaveLength(500)
+    expect(answers.filter(({ status }) => status !== 201)).toStrictEqual([])
+    expect(await created()).toHaveLength(500)
   })
 
-  it('ends hanging and slow calls when it is closed', async () => {
-    const harness = await aSimulator()
-    await harness.call('POST', '/_simulator/faults', { target: 'create', fault: 'timeout_after_commit' })
-    await harness.call('POST', '/_simulator/faults', { target: 'create', fault: 'slow', value: 600_000 })
-    const pending = [1, 2].map(() =>
-      harness.call('POST', '/v3/payment_requests', aRequestBody()).catch((error: unknown) => error),
-    )
-    const created = async () => (await harness.call<Created[]>('GET', '/_simulator/payment_requests')).body.length
-    for (let count = await created(); count < 2; count = await created());
+  it('ends hanging and slow calls when it is closed', async ({ running: { create, created, order, close } }) => {
+    await order('create', 'timeout_after_commit')
+    await order('create', 'slow', 600_000)
+    const pending = Promise.allSettled([create(), create()])
+    await expect.poll(() => created()).toHaveLength(2)
 
-    await harness[Symbol.asyncDispose]()
+    await close()
 
-    expect(await Promise.all(pending)).toStrictEqual([expect.any(TypeError), expect.any(TypeError)])
+    const cut = { status: 'rejected', reason: expect.any(TypeError) }
+    expect(await pending).toStrictEqual([cut, cut])
   })
 
   it('leaves nothing behind that keeps the process alive', async () => {
@@ -228,14 +189,12 @@ describe('the HTTP face of the provider simulator', () => {
     expect(String(output)).toBe('nothing left\n')
   })
 
-  it('rejects when its port is taken', async () => {
-    await using harness = await aSimulator()
-
+  it('rejects when its port is taken', async ({ running: { clock, simulator, receiver } }) => {
     const second = startProviderSimulator({
-      clock: harness.clock,
-      port: harness.simulator.port,
+      clock,
+      port: simulator.port,
       secretKey: SECRET_KEY,
-      callbackUrl: () => harness.receiver.url,
+      callbackUrl: () => receiver.url,
       callbackToken: CALLBACK_TOKEN,
     })
 

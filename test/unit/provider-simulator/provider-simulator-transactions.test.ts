@@ -1,28 +1,23 @@
-import { describe, expect, it } from 'vitest'
-import { aCore, aRequestBody } from '../../support/provider-simulator-harness.ts'
+import { describe, expect } from 'vitest'
+import { aCore, aRequestBody, simulatorIt as it } from '../../support/provider-simulator-harness.ts'
 
 const MINUTE = 60
-const HOUR = 3600
-const DAY = 24 * HOUR
+const DAY = 24 * 3600
 
-const list = (core: ReturnType<typeof aCore>['core'], query: Record<string, string> | [string, string][] = {}) =>
-  core.listTransactions(new URLSearchParams(query))
-
-const paid = (core: ReturnType<typeof aCore>['core'], channelCode: string, overrides: Record<string, unknown> = {}) => {
-  const { payment_request_id: id } = core.createPaymentRequest(aRequestBody(channelCode, overrides))
-  core.simulatePayment(id)
-  return core.getPaymentRequest(id).latest_payment_id ?? ''
-}
+const [NONE, SETTLED] = [
+  { xendit_fee: 0, value_added_tax: 0, status: 'PENDING' },
+  { xendit_fee: 4000, value_added_tax: 440, status: 'COMPLETED' },
+].map((fee) => ({ ...fee, xendit_withholding_tax: 0, third_party_withholding_tax: 0 }))
 
 describe('the fee of a transaction of the provider simulator', () => {
-  it('is zero and PENDING until settlement, then final, with updated moved', async () => {
-    const { core, advance } = aCore()
-    const paymentId = paid(core, 'BNI_VIRTUAL_ACCOUNT')
-    const [pending] = list(core, { product_id: paymentId }).data
+  it('is zero and PENDING until settlement, then final, with updated moved', async ({ sim }) => {
+    const id = sim.create()
+    const paymentId = sim.pay(id)
+    const [pending] = sim.rows({ product_id: paymentId })
 
-    await advance(5 * MINUTE)
+    await sim.advance(5 * MINUTE)
 
-    const [settled] = list(core, { product_id: paymentId }).data
+    const [settled] = sim.rows({ product_id: paymentId })
     expect(pending).toStrictEqual({
       id: expect.stringMatching(/^txn_[0-9a-f-]{36}$/),
       product_id: paymentId,
@@ -42,16 +37,10 @@ describe('the fee of a transaction of the provider simulator', () => {
       business_id: expect.any(String),
       created: '2026-11-20T04:10:00.000Z',
       updated: '2026-11-20T04:10:00.000Z',
-      fee: {
-        xendit_fee: 0,
-        value_added_tax: 0,
-        xendit_withholding_tax: 0,
-        third_party_withholding_tax: 0,
-        status: 'PENDING',
-      },
+      fee: NONE,
       product_data: {
-        capture_id: core.getPayment(paymentId).captures?.[0]?.capture_id,
-        payment_request_id: core.getPayment(paymentId).payment_request_id,
+        capture_id: sim.paymentOf(id).captures?.[0]?.capture_id,
+        payment_request_id: id,
         payment_link_id: null,
         reusable_payment_link_id: null,
       },
@@ -61,18 +50,12 @@ describe('the fee of a transaction of the provider simulator', () => {
       net_amount: 145_560,
       settlement_status: 'SETTLED',
       updated: '2026-11-20T04:15:00.000Z',
-      fee: {
-        xendit_fee: 4000,
-        value_added_tax: 440,
-        xendit_withholding_tax: 0,
-        third_party_withholding_tax: 0,
-        status: 'COMPLETED',
-      },
+      fee: SETTLED,
     })
-    expect(core.getTransaction(pending?.id ?? '')).toStrictEqual(settled)
+    expect(sim.core.getTransaction(pending?.id ?? '')).toStrictEqual(settled)
   })
 
-  it.each([
+  it.for([
     ['BCA_VIRTUAL_ACCOUNT', 10_000, 4000, 440],
     ['PERMATA_VIRTUAL_ACCOUNT', 1, 4000, 440],
     ['OVO', 10_025, 200, 22],
@@ -82,19 +65,17 @@ describe('the fee of a transaction of the provider simulator', () => {
     ['GOPAY', 99, 1, 0],
     ['ASTRAPAY', 10_000, 700, 77],
     ['QRIS', 10_142, 70, 7],
-  ])('of %s for %i is %i and %i tax, rounded down', async (channelCode, amount, fee, tax) => {
-    const { core, advance } = aCore()
-    const paymentId = paid(core, channelCode, { request_amount: amount })
+  ] as const)('of %s for %i is %i and %i tax, rounded down', async ([channel, amount, fee, tax], { sim }) => {
+    sim.pay(sim.create(channel, { request_amount: amount }))
 
-    await advance(7 * DAY)
+    await sim.advance(7 * DAY)
 
-    const [row] = list(core, { product_id: paymentId }).data
-    expect(row?.fee).toMatchObject({ xendit_fee: fee, value_added_tax: tax, status: 'COMPLETED' })
-    expect(row?.net_amount).toBe(amount - fee - tax)
+    const known = { xendit_fee: fee, value_added_tax: tax, status: 'COMPLETED' }
+    expect(sim.rows()).toMatchObject([{ fee: known, net_amount: amount - fee - tax }])
   })
 
   // 2026-11-20 is a Friday; 17:30 UTC of a Thursday is already Friday in Jakarta.
-  it.each([
+  it.for([
     ['BRI_VIRTUAL_ACCOUNT', '2026-11-20T04:10:00.000Z', '2026-11-20T04:15:00.000Z'],
     ['BCA_VIRTUAL_ACCOUNT', '2026-11-18T04:10:00.000Z', '2026-11-19T04:10:00.000Z'],
     ['BCA_VIRTUAL_ACCOUNT', '2026-11-20T04:10:00.000Z', '2026-11-23T04:10:00.000Z'],
@@ -103,89 +84,66 @@ describe('the fee of a transaction of the provider simulator', () => {
     ['OVO', '2026-11-17T04:10:00.000Z', '2026-11-19T04:10:00.000Z'],
     ['DANA', '2026-11-19T04:10:00.000Z', '2026-11-23T04:10:00.000Z'],
     ['QRIS', '2026-11-21T04:10:00.000Z', '2026-11-24T04:10:00.000Z'],
-  ])('of %s paid at %s is known at %s', async (channelCode, paidAt, settledAt) => {
-    const { core, advance } = aCore({ start: paidAt })
-    const paymentId = paid(core, channelCode)
-    const seconds = (Date.parse(settledAt) - Date.parse(paidAt)) / 1000
+  ] as const)('of %s paid at %s is known at %s', async ([channel, paidAt, settledAt]) => {
+    const { pay, create, advance, rows } = aCore({ start: paidAt })
+    pay(create(channel))
 
-    await advance(seconds - 1)
-    const before = list(core, { product_id: paymentId }).data[0]?.settlement_status
+    await advance((Date.parse(settledAt) - Date.parse(paidAt)) / 1000 - 1)
+    const before = rows()
     await advance(1)
 
-    const after = list(core, { product_id: paymentId }).data[0]
-    expect(before).toBe('PENDING')
-    expect(after).toMatchObject({ settlement_status: 'SETTLED', updated: settledAt })
+    expect(before).toMatchObject([{ settlement_status: 'PENDING' }])
+    expect(rows()).toMatchObject([{ settlement_status: 'SETTLED', updated: settledAt }])
   })
 })
 
 describe('GET /transactions of the provider simulator', () => {
-  it('has no row for a request that was not paid', () => {
-    const { core } = aCore()
-    core.createPaymentRequest(aRequestBody())
-    core.failPaymentRequest(core.createPaymentRequest(aRequestBody()).payment_request_id)
+  it('has no row for a request that was not paid', ({ sim: { core, create, end } }) => {
+    create()
+    end(create(), 'FAILED')
 
-    expect(list(core)).toStrictEqual({ has_more: false, data: [], links: [] })
+    expect(core.listTransactions(new URLSearchParams())).toStrictEqual({ has_more: false, data: [], links: [] })
   })
 
-  it('books the amount captured, not the amount asked for', () => {
-    const { core } = aCore()
-    const { payment_request_id: id } = core.createPaymentRequest(aRequestBody())
+  it.for([
+    ['types=PAYMENT', 3],
+    ['types=REFUND', 0],
+    ['statuses=SUCCESS', 3],
+    ['statuses=FAILED', 0],
+    ['channel_categories=QR_CODE', 1],
+    ['channel_categories=EWALLET&channel_categories=QR_CODE', 1],
+    ['channel_categories=VIRTUAL_ACCOUNT&channel_categories=EWALLET', 2],
+    ['currency=IDR', 3],
+    ['currency=PHP', 0],
+    ['reference_id=order-2', 1],
+    ['reference_id=order', 0],
+    ['amount=30000', 1],
+    ['created[gte]=2026-11-20T04:20:00.000Z', 2],
+    ['created[lte]=2026-11-20T04:20:00.000Z', 2],
+    ['created[gte]=2026-11-20T04:15:00Z&created[lte]=2026-11-20T04:25:00Z', 1],
+    ['updated[gte]=2026-11-20T04:25:00.000Z', 2],
+    ['updated[lte]=2026-11-20T04:15:00.000Z', 1],
+  ] as const)('filters by %s', async ([query, count], { sim }) => {
+    const paid = (channel: string, nth: number) =>
+      sim.pay(sim.create(channel, { reference_id: `order-${nth}`, request_amount: nth * 10_000 }))
+    paid('BNI_VIRTUAL_ACCOUNT', 1)
+    await sim.advance(5 * MINUTE)
+    await sim.advance(5 * MINUTE)
+    paid('BNI_VIRTUAL_ACCOUNT', 2)
+    await sim.advance(10 * MINUTE)
+    paid('QRIS', 3)
 
-    core.simulatePayment(id, { amount: 100 })
-
-    expect(list(core).data).toMatchObject([{ amount: 100 }])
+    expect(sim.rows(query)).toHaveLength(count)
   })
 
-  it.each([
-    [{ types: 'PAYMENT' }, 3],
-    [{ types: 'REFUND' }, 0],
-    [{ statuses: 'SUCCESS' }, 3],
-    [{ statuses: 'FAILED' }, 0],
-    [{ channel_categories: 'QR_CODE' }, 1],
-    [{ currency: 'IDR' }, 3],
-    [{ currency: 'PHP' }, 0],
-    [{ reference_id: 'order-2' }, 1],
-    [{ reference_id: 'order' }, 0],
-    [{ amount: '30000' }, 1],
-    [{ 'created[gte]': '2026-11-20T04:20:00.000Z' }, 2],
-    [{ 'created[lte]': '2026-11-20T04:20:00.000Z' }, 2],
-    [{ 'created[gte]': '2026-11-20T04:15:00Z', 'created[lte]': '2026-11-20T04:25:00Z' }, 1],
-    [{ 'updated[gte]': '2026-11-20T04:25:00.000Z' }, 2],
-    [{ 'updated[lte]': '2026-11-20T04:15:00.000Z' }, 1],
-  ])('filters by %j', async (query, count) => {
-    const { core, advance } = aCore()
-    paid(core, 'BNI_VIRTUAL_ACCOUNT', { reference_id: 'order-1', request_amount: 10_000 })
-    await advance(5 * MINUTE)
-    await advance(5 * MINUTE)
-    paid(core, 'BNI_VIRTUAL_ACCOUNT', { reference_id: 'order-2', request_amount: 20_000 })
-    await advance(10 * MINUTE)
-    paid(core, 'QRIS', { reference_id: 'order-3', request_amount: 30_000 })
+  it('pages newest first in both directions, each row once', ({ sim: { core, create, pay } }) => {
+    const list = (query: Record<string, string> = {}) => core.listTransactions(new URLSearchParams(query))
+    const newestFirst = Array.from({ length: 25 }, () => pay(create('QRIS'))).toReversed()
 
-    expect(list(core, query as Record<string, string>).data).toHaveLength(count)
-  })
-
-  it('takes several values of one filter', () => {
-    const { core } = aCore()
-    paid(core, 'QRIS')
-    paid(core, 'OVO')
-    paid(core, 'BRI_VIRTUAL_ACCOUNT')
-
-    const page = list(core, [
-      ['channel_categories', 'QR_CODE'],
-      ['channel_categories', 'EWALLET'],
-    ])
-
-    expect(page.data.map(({ channel_code: code }) => code)).toStrictEqual(['ID_OVO', 'QRIS'])
-  })
-
-  it('pages newest first in both directions, each row once', () => {
-    const { core } = aCore()
-    const newestFirst = Array.from({ length: 25 }, () => paid(core, 'QRIS')).toReversed()
-
-    const first = list(core)
-    const second = list(core, { after_id: first.data.at(-1)?.id ?? '' })
-    const third = list(core, { after_id: second.data.at(-1)?.id ?? '', limit: '10' })
-    const back = list(core, { before_id: third.data[0]?.id ?? '' })
+    const first = list()
+    const second = list({ after_id: first.data.at(-1)?.id ?? '' })
+    const third = list({ after_id: second.data.at(-1)?.id ?? '', limit: '10' })
+    const back = list({ before_id: third.data[0]?.id ?? '' })
 
     const seen = [first, second, third].flatMap(({ data }) => data.map(({ product_id: id }) => id))
     expect(seen).toStrictEqual(newestFirst)
@@ -196,45 +154,33 @@ describe('GET /transactions of the provider simulator', () => {
     ])
   })
 
-  it('keeps its place when the row of the cursor has left the filter', async () => {
-    const { core, advance } = aCore()
-    paid(core, 'BNI_VIRTUAL_ACCOUNT')
-    paid(core, 'BNI_VIRTUAL_ACCOUNT')
-    const [newest] = list(core, { limit: '1' }).data
-    await advance(5 * MINUTE)
+  it('keeps its place when the row of the cursor has left the filter', async ({ sim }) => {
+    for (let count = 0; count < 2; count++) sim.pay(sim.create())
+    const [newest] = sim.rows({ limit: '1' })
+    await sim.advance(5 * MINUTE)
 
-    const page = list(core, { after_id: newest?.id ?? '', 'updated[lte]': '2026-11-20T04:10:00.000Z' })
+    const page = sim.rows({ after_id: newest?.id ?? '', 'updated[lte]': '2026-11-20T04:10:00.000Z' })
 
-    expect(page.data).toStrictEqual([])
+    expect(page).toStrictEqual([])
   })
 
-  it('gives at most 50 rows at a time', () => {
-    const { core } = aCore()
-    for (let count = 0; count < 51; count++) paid(core, 'QRIS')
+  it('gives at most 50 rows at a time', ({ sim: { core, pay } }) => {
+    for (let count = 0; count < 51; count++) pay()
 
-    const page = list(core, { limit: '1000' })
+    const { data, has_more: more } = core.listTransactions(new URLSearchParams({ limit: '1000' }))
 
-    expect(page.data).toHaveLength(50)
-    expect(page.has_more).toBe(true)
+    expect([data.length, more]).toStrictEqual([50, true])
   })
 
-  it.each([
-    [{ limit: '0' }],
-    [{ limit: 'many' }],
-    [{ amount: '-1' }],
-    [{ 'created[gte]': 'yesterday' }],
-    [{ after_id: 'txn_none' }],
-  ])('refuses %j', (query) => {
-    const { core } = aCore()
+  const unreadable = ['limit=0', 'limit=many', 'amount=-1', 'created[gte]=yesterday', 'after_id=txn_none']
 
-    expect(() => list(core, query as Record<string, string>)).toThrow(
-      expect.objectContaining({ status: 400, errorCode: 'API_VALIDATION_ERROR' }),
-    )
+  it.for(unreadable)('refuses %s', (query, { sim }) => {
+    const refusal = expect.objectContaining({ status: 400, errorCode: 'API_VALIDATION_ERROR' })
+
+    expect(() => sim.rows(query)).toThrow(refusal)
   })
 
-  it('does not find an unknown transaction', () => {
-    const { core } = aCore()
-
+  it('does not find an unknown transaction', ({ sim: { core } }) => {
     expect(() => core.getTransaction('txn_none')).toThrow(expect.objectContaining({ status: 404 }))
   })
 })
