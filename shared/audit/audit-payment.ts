@@ -1,6 +1,6 @@
 import type { ClientId } from '../ids.ts'
 import { slotOf } from '../ids.ts'
-import { estimatePricing, type Pricing } from '../payment/channel/tariff.ts'
+import { estimatePricing, type Pricing } from '../payment/channel/pricing.ts'
 import type { Payment } from '../payment/payment.ts'
 import type { Item } from '../table/attributes.ts'
 import { WORK_SLOTS } from '../table/schema.ts'

@@ -1,11 +1,12 @@
 import type { Timestamp } from '../time.ts'
-import { estimatePricing } from './channel/tariff.ts'
+import { isPushChannel } from './channel/channels.ts'
+import { estimatePricing } from './channel/pricing.ts'
 import type { CreatingPayment, Payment } from './payment.ts'
 
 /** The visible payment that a claimed one becomes once the provider's request behind it is known. */
 export const newPayment = (
   creating: CreatingPayment,
-  upstream: { readonly paymentRequestId: string; readonly destination: string },
+  upstream: { readonly paymentRequestId: string; readonly destination: string | undefined },
   times: { readonly createdAt: Timestamp; readonly expiresAt: Timestamp | undefined },
 ): Payment => {
   const { request } = creating
@@ -25,7 +26,8 @@ export const newPayment = (
     customer: request.customer,
     description: request.description,
     metadata: request.metadata,
-    paymentDestination: upstream.destination,
+    // Of a push there is nothing to show, whatever came along.
+    paymentDestination: isPushChannel(request) ? '' : (upstream.destination ?? ''),
     paymentRequestId: upstream.paymentRequestId,
     createdAt: times.createdAt,
     expiresAt: times.expiresAt,

@@ -23,16 +23,20 @@ export type CreateRequestInput = {
   /** `<payment id>-<attempt>`: names our payment in everything the provider later says. */
   readonly reference: string
   readonly method: PaymentMethod
-  readonly channelCode: string | undefined
+  /** The provider's own code of the channel. */
+  readonly channelCode: string
   readonly amountMinor: Minor
-  /** Set where the provider takes an expiry (virtual accounts). */
-  readonly expiresAt: Timestamp | undefined
-  /** OVO's push goes to this phone. */
-  readonly phone: string | undefined
   readonly description: string | undefined
-  readonly returnUrl: string
-  readonly displayName: string
+  /** From here on: undefined or empty where the channel takes none. */
+  readonly expiresAt: Timestamp | undefined
+  readonly displayName: string | undefined
+  /** Where a push goes. */
+  readonly phone: string | undefined
+  readonly returnUrls: ReturnUrls
 }
+
+/** Where the customer's browser goes afterwards. */
+export type ReturnUrls = { readonly [Outcome in 'success' | 'failure' | 'cancel']?: string }
 
 /**
  * Why a question stayed without an answer. `unreachable`: none came; every other reason is one that the provider gave, or
@@ -81,7 +85,7 @@ export type ProviderRequest = {
   readonly reference: string
   readonly status: ProviderRequestStatus
   readonly latestPaymentId: string | undefined
-  /** What the customer is shown; empty for a push flow. Undefined when the answer holds none that fits the method. */
+  /** What the customer is shown. Undefined when the answer holds none that fits the channel: a push shows nothing. */
   readonly destination: string | undefined
 }
 

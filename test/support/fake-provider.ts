@@ -34,7 +34,7 @@ export type FakeProvider = Provider & {
 const destinationOf = ({ method, channelCode }: CreateRequestInput) => {
   if (method === 'virtual_account') return '381652390000001'
   if (method === 'qris') return '00020101021226-a-qr-string'
-  return channelCode === 'OVO' ? '' : `https://checkout.example/${channelCode ?? ''}`
+  return channelCode === 'OVO' ? undefined : `https://checkout.example/${channelCode}`
 }
 
 const matches = (row: ProviderTransaction, filter: TransactionFilter) =>

@@ -73,7 +73,7 @@ export const lostPush = async () => {
         reference: of,
         status: requestStatus,
         latestPaymentId: providerPaymentId,
-        destination: '',
+        destination: undefined,
       },
     }))
   }

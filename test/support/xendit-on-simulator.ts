@@ -1,12 +1,7 @@
-import type {
-  CreateRequestInput,
-  Provider,
-  ProviderRequest,
-  ProviderTransaction,
-} from '../../shared/provider/provider.ts'
+import type { Provider, ProviderRequest, ProviderTransaction } from '../../shared/provider/provider.ts'
 import { xenditProvider } from '../../shared/provider/xendit/xendit.ts'
 import { type aSimulator, SECRET_KEY } from './provider-simulator-harness.ts'
-import { aCreateInput } from './xendit-provider.ts'
+import { type Asked, aCreateInput } from './xendit-provider.ts'
 
 export const TIMEOUT_MS = 5_000
 
@@ -23,10 +18,7 @@ export const adapter = (simulator: Simulator, secretKey = SECRET_KEY): Provider 
 export const arm = (simulator: Simulator, target: string, fault: string, value?: unknown) =>
   simulator.call('POST', '/_simulator/faults', { target, fault, ...(value !== undefined && { value }) })
 
-export const createOn = async (
-  provider: Provider,
-  input: Partial<CreateRequestInput> = {},
-): Promise<ProviderRequest> => {
+export const createOn = async (provider: Provider, input: Asked = {}): Promise<ProviderRequest> => {
   const answer = await provider.createRequest(aCreateInput(input), TIMEOUT_MS)
   if (answer.kind !== 'created') throw new Error(`not created: ${JSON.stringify(answer)}`)
   return answer.request

@@ -1,6 +1,11 @@
+import * as v from 'valibot'
+import { PaymentIdSchema } from '../../shared/ids.ts'
 import { minor } from '../../shared/money.ts'
+import { createInput } from '../../shared/payment/create/create-input.ts'
+import type { PaymentRequest } from '../../shared/payment/payment.ts'
 import type { CreateRequestInput, Provider } from '../../shared/provider/provider.ts'
 import { xenditProvider } from '../../shared/provider/xendit/xendit.ts'
+import { aRequest } from './payment-builders.ts'
 import { json, type Script, type ScriptedServer, startScriptedServer } from './scripted-server.ts'
 
 export const PROVIDER_KEY = 'xnd_development_test_key'
@@ -9,19 +14,20 @@ export const PROVIDER_SECRET = JSON.stringify({ secret_key: PROVIDER_KEY })
 
 export const PAYMENT_ID = '0b1f7a52-6f0a-8c1d-9b1e-3f5a7c9d1e2f'
 
-/** What the domain asks for; a BCA virtual account unless told otherwise. */
-export const aCreateInput = (overrides: Partial<CreateRequestInput> = {}): CreateRequestInput => ({
-  reference: `${PAYMENT_ID}-1`,
-  method: 'virtual_account',
-  channelCode: 'BCA',
-  amountMinor: minor(150_000),
-  expiresAt: undefined,
-  phone: undefined,
-  description: undefined,
-  returnUrl: 'https://merchant.example/return',
-  displayName: 'Warung Kopi',
-  ...overrides,
-})
+export type Asked = Partial<Pick<PaymentRequest, 'method' | 'channelCode' | 'description'>> &
+  Partial<Pick<CreateRequestInput, 'reference' | 'amountMinor' | 'expiresAt' | 'phone'>>
+
+const STAGE = { defaultReturnUrl: 'https://gateway.example/return', defaultDisplayName: 'Gateway' }
+const CLIENT = { name: 'Warung Kopi', returnUrl: 'https://merchant.example/return' }
+
+/** What the domain asks the provider for, by the names that clients use; a BCA virtual account unless told otherwise. */
+export const aCreateInput = ({ reference, expiresAt, phone, ...asked }: Asked = {}): CreateRequestInput => {
+  const { method = 'virtual_account', channelCode = 'BCA', amountMinor = minor(150_000), description } = asked
+  const request = { method, channelCode, notionalMinor: amountMinor, description, customer: { phone } }
+  const paymentId = v.parse(PaymentIdSchema, PAYMENT_ID)
+  const input = createInput(STAGE, CLIENT, { paymentId, attempt: 1, request: aRequest(request) }, expiresAt)
+  return reference === undefined ? input : { ...input, reference }
+}
 
 /** The adapter, talking to a server that behaves as scripted. */
 export const scriptedProvider = async (

@@ -15,7 +15,7 @@ type CommitDeps = Pick<Deps, 'table' | 'sleep' | 'now' | 'log'>
 
 export type Destination = {
   readonly paymentRequestId: string
-  readonly destination: string
+  readonly destination: string | undefined
   readonly expiresAt: Timestamp
 }
 

@@ -1,18 +1,19 @@
 import type { Client } from '../../client/client.ts'
-import { displayNameOf } from '../../client/display-name.ts'
 import type { Deps } from '../../deps.ts'
 import { assertNever } from '../../errors.ts'
-import { type CreateAnswer, type CreateRequestInput, PROVIDER_CREATE_TIMEOUT_MS } from '../../provider/provider.ts'
+import { type CreateAnswer, PROVIDER_CREATE_TIMEOUT_MS } from '../../provider/provider.ts'
 import { DID_NOT_ANSWER, FAILED } from '../../provider/provider-failure.ts'
 import type { Timestamp } from '../../time.ts'
 import { cancelOrphan } from '../cancel-orphan.ts'
-import { expiryOf, isPushChannel } from '../channel/channel-timing.ts'
+import { expiryOf } from '../channel/channel-timing.ts'
+import { isPushChannel } from '../channel/channels.ts'
 import type { Deadline } from '../deadline.ts'
 import { loggedPayment } from '../logged-payment.ts'
 import type { CreatingPayment, Payment, ProviderAttempt } from '../payment.ts'
 import { findStoredPayment, releaseAttempt } from '../payment-store.ts'
-import { endAttempt, referenceOf } from '../provider-attempts.ts'
+import { endAttempt } from '../provider-attempts.ts'
 import { type Commit, commitAttempt, type Destination } from './commit-attempt.ts'
+import { createInput } from './create-input.ts'
 import { COMMIT_RESERVE_MS, LEAST_CREATE_MS } from './create-times.ts'
 import { createFailed } from './wait-for-attempt.ts'
 
@@ -80,23 +81,6 @@ const fail = async (deps: AttemptDeps, creating: CreatingPayment, failure: Failu
   if (payment) return { payment, replayed: true }
   throw createFailed(message)
 }
-
-const createInput = (
-  deps: AttemptDeps,
-  client: Client,
-  { request, paymentId, attempt }: CreatingPayment,
-  expiresAt: CreateRequestInput['expiresAt'],
-): CreateRequestInput => ({
-  reference: referenceOf(paymentId, attempt),
-  method: request.method,
-  channelCode: request.channelCode,
-  amountMinor: request.notionalMinor,
-  expiresAt,
-  phone: request.customer?.phone,
-  description: request.description,
-  returnUrl: client.returnUrl ?? deps.stage.defaultReturnUrl,
-  displayName: displayNameOf(client.name, deps.stage.defaultDisplayName),
-})
 
 /** A request that nobody will be shown must not stay payable. */
 const failWithOrphan = async (
@@ -189,12 +173,14 @@ export const runAttempt = async (
   }
   const { expiresAt, sentUpstream } = expiryOf(creating.request, deps.now(), creating.request.expiresInSeconds)
   const answer = await deps.provider.createRequest(
-    createInput(deps, client, creating, sentUpstream),
+    createInput(deps.stage, client, creating, sentUpstream),
     Math.min(PROVIDER_CREATE_TIMEOUT_MS, budgetMs),
   )
   if (answer.kind !== 'created') return fail(deps, creating, failureOf(answer))
   const { paymentRequestId, destination } = answer.request
-  if (destination !== undefined) return show(deps, creating, { paymentRequestId, destination, expiresAt }, deadline)
+  if (destination !== undefined || isPushChannel(creating.request)) {
+    return show(deps, creating, { paymentRequestId, destination, expiresAt }, deadline)
+  }
   return failWithOrphan(deps, creating, {
     outcome: 'unknown',
     code: 'no_destination',

@@ -2,7 +2,7 @@ import type { Deps } from '../../deps.ts'
 import { assertNever } from '../../errors.ts'
 import { PROVIDER_READ_TIMEOUT_MS, type ProviderTransaction } from '../../provider/provider.ts'
 import { addMs, type Timestamp } from '../../time.ts'
-import { PUSH_LIFETIME_MS } from '../channel/channel-timing.ts'
+import type { Push } from '../channel/channels.ts'
 import { applyNews } from '../news/apply-provider-news.ts'
 import { askForNews } from '../news/ask-for-news.ts'
 import type { CreatingPayment, ProviderAttempt, StoredPayment } from '../payment.ts'
@@ -84,10 +84,11 @@ const verdictOn = async (deps: PushDeps, creating: CreatingPayment, row: Provide
 export const holdBackPush = async (
   deps: PushDeps,
   creating: CreatingPayment,
+  { lifetimeMs }: Push,
 ): Promise<{ readonly overtakenBy: StoredPayment | undefined } | undefined> => {
   const last = creating.providerAttempts.at(-1)
   if (!last || (last.outcome !== 'unknown' && last.outcome !== 'started')) return undefined
-  if (deps.now() < addMs(endOfCall(creating, last), PUSH_LIFETIME_MS)) {
+  if (deps.now() < addMs(endOfCall(creating, last), lifetimeMs)) {
     throw createFailed('the push sent to the customer may still be answered; retry with the same Idempotency-Key')
   }
   for (const row of await rowsOf(deps, referenceOf(creating.paymentId, last.number))) {

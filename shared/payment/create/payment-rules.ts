@@ -1,7 +1,7 @@
 import { PAYMENT_METHODS, type PaymentMethod } from '../../payment-method.ts'
 import { isOtherChannel } from '../../provider/other-channel.ts'
 import type { Timestamp } from '../../time.ts'
-import { isSupportedBank } from '../channel/tariff.ts'
+import { channelOf, isSupportedBank } from '../channel/channels.ts'
 import type { MetadataRead } from './metadata.ts'
 import type { PaymentBody } from './payment-body.ts'
 
@@ -12,7 +12,7 @@ const MAX_REFERENCE = 255
 const MAX_DESCRIPTION = 1_000
 const MAX_CUSTOMER_FIELD = 255
 const CHANNEL_CODE = /^[A-Z0-9_]{1,64}$/
-const OVO_PHONE = /^\+62\d{7,13}$/
+const PHONE = /^\+62\d{7,13}$/
 
 /** Values of a client that a message repeats are cut: an error stays an error, not an echo of the body. */
 const MAX_QUOTED = 64
@@ -59,8 +59,8 @@ const checkExpiry = ({ expires_in_seconds: seconds }: PaymentBody) => {
 }
 
 const checkPhone = ({ method, channel_code: code, customer }: PaymentBody) =>
-  method === 'ewallet' && code === 'OVO' && !OVO_PHONE.test(customer?.phone ?? '')
-    ? 'customer.phone required for channel OVO (E.164, +62...)'
+  isMethod(method) && channelOf({ method, channelCode: code }).needs.phone && !PHONE.test(customer?.phone ?? '')
+    ? `customer.phone required for channel ${quoted(code)} (E.164, +62...)`
     : undefined
 
 /** Characters are code points: an emoji is one. */

@@ -1,6 +1,6 @@
 import type { Deps } from '../../deps.ts'
 import { addMs } from '../../time.ts'
-import { isPushChannel } from '../channel/channel-timing.ts'
+import { channelOf } from '../channel/channels.ts'
 import type { CreatingPayment, StoredPayment } from '../payment.ts'
 import { claimTakeover, parseStored } from '../payment-store.ts'
 import { withAttempt } from '../provider-attempts.ts'
@@ -27,8 +27,9 @@ export const takeOver = async (
   const last = creating.providerAttempts.at(-1)
   const allRefused = !creating.mayExistUpstream && last?.outcome === 'refused'
   if (allRefused && !parsed.ok) throw parsed.error
-  if (isPushChannel(creating.request)) {
-    const overtaken = await holdBackPush(deps, creating)
+  const { push } = channelOf(creating.request)
+  if (push) {
+    const overtaken = await holdBackPush(deps, creating, push)
     if (overtaken) return { kind: 'overtaken', stored: overtaken.overtakenBy }
   }
   const now = deps.now()

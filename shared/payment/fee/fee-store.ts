@@ -7,7 +7,7 @@ import { all, equals } from '../../table/condition.ts'
 import { paymentKey } from '../../table/keys.ts'
 import { update } from '../../table/step.ts'
 import type { Timestamp } from '../../time.ts'
-import { netOf } from '../channel/tariff.ts'
+import { netOf } from '../channel/pricing.ts'
 import type { FinalFee, Payment } from '../payment.ts'
 
 type FeeDeps = Pick<Deps, 'table' | 'now'>

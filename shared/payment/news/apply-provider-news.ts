@@ -32,11 +32,11 @@ export type ApplyOutcome =
 /** A payment changes status at most twice; more disagreement than this between read and write is a bug. */
 const MAX_TRIES = 6
 
-const destinationOf = async (deps: ApplyDeps, news: ProviderNews): Promise<string> => {
-  if (news.destination !== undefined) return news.destination
+const destinationOf = async (deps: ApplyDeps, news: ProviderNews): Promise<string | undefined> => {
+  if (news.requestStatus !== undefined) return news.destination
   const answer = await deps.provider.getRequest(news.paymentRequestId, PROVIDER_READ_TIMEOUT_MS)
   // The money is there and the customer needs no destination any more: no answer does not hold up the credit.
-  return answer.kind === 'found' ? (answer.value.destination ?? '') : ''
+  return answer.kind === 'found' ? answer.value.destination : undefined
 }
 
 type Step = ApplyOutcome | 'again'

@@ -4,7 +4,7 @@ import type { ProviderPayment } from '../../provider/provider.ts'
 import { finding, recordSuspense } from '../../suspense/record-suspense.ts'
 import { transactWhileFresh } from '../../table/transact-while-fresh.ts'
 import type { Timestamp } from '../../time.ts'
-import { netOf } from '../channel/tariff.ts'
+import { netOf } from '../channel/pricing.ts'
 import { pointFromDestination } from '../destination-store.ts'
 import { type ActualFee, feeAtSuccess } from '../fee/actual-fee.ts'
 import { loggedPayment } from '../logged-payment.ts'
@@ -86,7 +86,7 @@ export const succeedCreatingPayment = async (
   deps: SucceedDeps,
   creating: CreatingPayment,
   capture: ProviderPayment,
-  destination: string,
+  destination: string | undefined,
   source: NewsSource,
 ): Promise<TransitionResult> => {
   const upstream = { paymentRequestId: capture.paymentRequestId, destination }

@@ -5,15 +5,15 @@ import { channelProperties } from './xendit-channels.ts'
 import { errorCodeOf, RequestEchoSchema, RequestSchema } from './xendit-schema.ts'
 
 /** Body of `POST /v3/payment_requests`: one payment of a fixed amount. No customer: the provider would keep personal data. */
-export const createBody = (providerCode: string, input: CreateRequestInput): object => ({
+export const createBody = (input: CreateRequestInput): object => ({
   reference_id: input.reference,
   type: 'PAY',
   country: 'ID',
   currency: 'IDR',
   request_amount: input.amountMinor,
   capture_method: 'AUTOMATIC',
-  channel_code: providerCode,
-  channel_properties: channelProperties(providerCode, input),
+  channel_code: input.channelCode,
+  channel_properties: channelProperties(input),
   ...(input.description && { description: input.description }),
 })
 

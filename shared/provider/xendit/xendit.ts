@@ -14,7 +14,7 @@ import type {
 import { readProviderKey } from '../provider-secret.ts'
 import { callJson, type HttpCall, type HttpOutcome } from './http.ts'
 import { rateLimits } from './rate-limits.ts'
-import { providerChannelCode } from './xendit-channels.ts'
+import { isNoWallet } from './xendit-channels.ts'
 import { createAnswer, createBody } from './xendit-create.ts'
 import { errorCodeOf, isProviderId, PaymentSchema, RequestSchema, TransactionPageSchema } from './xendit-schema.ts'
 
@@ -71,15 +71,14 @@ export const xenditProvider = (options: XenditOptions): Provider => {
 }
 
 const createRequest = async (send: Send, input: CreateRequestInput, timeoutMs: number): Promise<CreateAnswer> => {
-  const providerCode = providerChannelCode(input)
-  if (providerCode === undefined) return { kind: 'refused', code: 'NOT_AN_EWALLET' }
+  if (isNoWallet(input)) return { kind: 'refused', code: 'NOT_AN_EWALLET' }
   const outcome = await send({
     operation: 'createRequest',
     method: 'POST',
     path: REQUESTS,
     // Undocumented for this call, and harmless: each attempt has its own reference.
     headers: { 'idempotency-key': input.reference },
-    body: createBody(providerCode, input),
+    body: createBody(input),
     timeoutMs,
   })
   if (outcome === 'no key') return { kind: 'not_executed', reason: 'no usable provider key' }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { API, anApiClient, aPaymentBody, call } from '../../support/api-event.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
+import { BANKS } from '../../support/provider-facts.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 
 const OVO = { method: 'ewallet', channel_code: 'OVO', customer: { phone: '+6281234567890' } }
@@ -109,12 +110,8 @@ describe('POST /v1/payments (spec 4.1, 2.1)', () => {
     expect(body['customer']).toStrictEqual({ name: 'Siti' })
   })
 
-  it.each([
-    [bank('BCA'), 4_000, '381652390000001'],
-    [bank('BNI'), 4_000, '381652390000001'],
-    [bank('BRI'), 4_000, '381652390000001'],
-    [bank('MANDIRI'), 4_000, '381652390000001'],
-    [bank('PERMATA'), 4_000, '381652390000001'],
+  it.each<readonly [channel: { method: string; channel_code?: string | undefined }, fee: number, shown: string]>([
+    ...BANKS.map((code) => [bank(code), 4_000, '381652390000001'] as const),
     [OVO, 3_000, ''],
     [wallet('DANA'), 2_750, 'https://checkout.example/DANA'],
     [wallet('LINKAJA'), 2_250, 'https://checkout.example/LINKAJA'],
@@ -154,27 +151,45 @@ describe('POST /v1/payments (spec 4.1, 2.1)', () => {
     expect(body).toMatchObject({ notional_minor: amount, hexolus_markup_minor: markup, client_net_minor: net })
   })
 
-  it('tells the provider the amount, the channel and a reference, and keeps the customer to itself', async () => {
+  it('shows nothing of a push, whatever the provider gives', async () => {
+    const deps = testDeps()
+    deps.provider.script('createRequest', (input, timeoutMs) =>
+      testDeps().provider.createRequest({ ...input, channelCode: 'DANA' }, timeoutMs),
+    )
+
+    expect(await create(deps, OVO)).toMatchObject({ status: 201, body: { payment_destination: '' } })
+  })
+
+  const nothing = { expiresAt: undefined, displayName: undefined, phone: undefined, returnUrls: {} }
+  const displayName = expect.stringMatching(/^Warung/) as string
+  const returnUrl = 'https://merchant.example/return'
+
+  it.each([
+    [bank('BCA'), 'BCA_VIRTUAL_ACCOUNT', { expiresAt: '2026-11-20T04:10:00.000Z', displayName }],
+    [OVO, 'OVO', { phone: OVO.customer.phone }],
+    [wallet('DANA'), 'DANA', { returnUrls: { success: returnUrl, failure: returnUrl } }],
+    [QRIS, 'QRIS', {}],
+  ])('tells the provider of %j as much as the channel needs', async (channel, channelCode, needed) => {
     const deps = testDeps()
 
     const { body } = await create(deps, {
-      ...OVO,
+      customer: { name: 'Siti', email: 'siti@example.com', phone: '+6281234567890' },
       description: 'Kopi',
       external_reference: 'order-1',
       metadata: { a: 1 },
+      expires_in_seconds: 600,
+      ...channel,
     })
 
     const [request] = deps.provider.requests.values()
     expect(request?.input).toStrictEqual({
       reference: `${String(body['id'])}-1`,
-      method: 'ewallet',
-      channelCode: 'OVO',
+      method: channel.method,
+      channelCode,
       amountMinor: 100_000,
-      expiresAt: undefined,
-      phone: '+6281234567890',
       description: 'Kopi',
-      returnUrl: 'https://merchant.example/return',
-      displayName: expect.stringMatching(/^Warung/) as string,
+      ...nothing,
+      ...needed,
     })
   })
 })
@@ -209,19 +224,6 @@ describe('expires_at of POST /v1/payments (spec 4.1, design section 5)', () => {
 
     expect(status).toBe(201)
     expect(body['expires_at']).toBe(new Date(NOW + expected * 1_000).toISOString())
-  })
-
-  it('is sent to the provider for virtual accounts only', async () => {
-    const deps = testDeps()
-
-    for (const channel of [bank('BNI'), QRIS, wallet('DANA')])
-      await create(deps, { ...channel, expires_in_seconds: 600 })
-
-    expect([...deps.provider.requests.values()].map(({ input }) => input.expiresAt)).toStrictEqual([
-      '2026-11-20T04:10:00.000Z',
-      undefined,
-      undefined,
-    ])
   })
 })
 

@@ -13,6 +13,7 @@ import {
   rowNow,
 } from '../../support/synced-payment.ts'
 import { testDeps } from '../../support/test-deps.ts'
+import { aCreateInput } from '../../support/xendit-provider.ts'
 
 const foreign = { providerPaymentId: 'inv-1 ?/', reference: 'order 17' }
 
@@ -21,20 +22,8 @@ describe('sync: a transaction without a payment', () => {
     const { deps, rows } = await aSyncWorld()
     const strayed = testDeps().provider
     deps.provider.script('getPayment', strayed.getPayment)
-    const request = await strayed.createRequest(
-      {
-        reference: 'order 17',
-        method: 'qris',
-        channelCode: undefined,
-        amountMinor: minor(100_000),
-        expiresAt: undefined,
-        phone: undefined,
-        description: undefined,
-        returnUrl: '',
-        displayName: '',
-      },
-      1_000,
-    )
+    const input = aCreateInput({ reference: 'order 17', method: 'qris', amountMinor: minor(100_000) })
+    const request = await strayed.createRequest(input, 1_000)
     if (request.kind !== 'created') throw new Error('not created')
     const providerPaymentId = strayed.pay(request.request.paymentRequestId)
     rows.push(settledRow({ providerPaymentId, reference: 'order 17' }, deps.now()))

@@ -129,7 +129,7 @@ export const CREATE_MUTANTS = [
   ...mutantsOf('shared/payment/create/hold-back-push.ts', [
     {
       name: 'a second push is sent while the first may still be answered',
-      find: 'if (deps.now() < addMs(endOfCall(creating, last), PUSH_LIFETIME_MS)) {',
+      find: 'if (deps.now() < addMs(endOfCall(creating, last), lifetimeMs)) {',
       replace: 'if (deps.now() < last.startedAt) {',
       tests: [UNDECIDED_PUSH],
     },

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { expiryOf, isPushChannel, nextCheckAt } from '../../../shared/payment/channel/channel-timing.ts'
+import { expiryOf, nextCheckAt } from '../../../shared/payment/channel/channel-timing.ts'
+import { isPushChannel } from '../../../shared/payment/channel/channels.ts'
 import type { PaymentMethod } from '../../../shared/payment-method.ts'
 import { addMs, HOUR_MS, MINUTE_MS, msBetween, SECOND_MS, type Timestamp } from '../../../shared/time.ts'
 

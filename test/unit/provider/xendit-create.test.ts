@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { minor } from '../../../shared/money.ts'
-import type { CreateRequestInput } from '../../../shared/provider/provider.ts'
 import { xenditProvider } from '../../../shared/provider/xendit/xendit.ts'
 import { timestampOf } from '../../../shared/time.ts'
 import { cut, json, type Script, silence, startScriptedServer } from '../../support/scripted-server.ts'
 import {
+  type Asked,
   aCreateInput,
   created,
   PROVIDER_KEY,
@@ -16,10 +16,10 @@ const TIMEOUT_MS = 5_000
 
 const stalled: Script = (response) => void response.writeHead(201).write('{')
 
-const create = async (script: Script, input: Partial<CreateRequestInput> = {}, timeoutMs = TIMEOUT_MS) =>
+const create = async (script: Script, input: Asked = {}, timeoutMs = TIMEOUT_MS) =>
   (await scriptedProvider(script)).provider.createRequest(aCreateInput(input), timeoutMs)
 
-const sentBody = async (input: Partial<CreateRequestInput>): Promise<Record<string, unknown>> => {
+const sentBody = async (input: Asked): Promise<Record<string, unknown>> => {
   const { provider, server } = await scriptedProvider(created())
   await provider.createRequest(aCreateInput(input), TIMEOUT_MS)
   return JSON.parse(server.requests[0]?.body ?? '{}')
@@ -59,7 +59,7 @@ describe('xendit create: the request', () => {
   const returnUrl = 'https://merchant.example/return'
   const twoUrls = { success_return_url: returnUrl, failure_return_url: returnUrl }
 
-  it.each<[Partial<CreateRequestInput>, string, object]>([
+  it.each<[Asked, string, object]>([
     [{ channelCode: 'BNI' }, 'BNI_VIRTUAL_ACCOUNT', { display_name: 'Warung Kopi' }],
     [{ channelCode: 'PERMATA' }, 'PERMATA_VIRTUAL_ACCOUNT', { display_name: 'Warung Kopi' }],
     [{ method: 'qris', channelCode: undefined }, 'QRIS', {}],

@@ -2,7 +2,8 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { InvariantError } from '../../../shared/errors.ts'
 import { minor } from '../../../shared/money.ts'
-import { estimatePricing, isSupportedBank, netOf, TARIFFS, tariffsAt } from '../../../shared/payment/channel/tariff.ts'
+import { CHANNELS, inForce, isSupportedBank, MARKUPS } from '../../../shared/payment/channel/channels.ts'
+import { estimatePricing, netOf } from '../../../shared/payment/channel/pricing.ts'
 import type { PaymentMethod } from '../../../shared/payment-method.ts'
 import type { Timestamp } from '../../../shared/time.ts'
 import { BANKS } from '../../support/provider-facts.ts'
@@ -74,10 +75,13 @@ describe('estimatePricing (spec 2.1.1)', () => {
     expect(estimatePricing(input, NOW).netMinor).toBe(net)
   })
 
-  it('refuses to guess the tariff of a bank that has none', () => {
-    const input = { method: 'virtual_account', channelCode: 'NOBANK', notionalMinor: minor(1) } as const
+  it.each([
+    ['a bank that has none', 'NOBANK', NOW],
+    ['a time before all of them', 'BCA', '2019-12-31T23:59:59.999Z' as Timestamp],
+  ])('refuses to guess the tariff of %s', (_, channelCode, at) => {
+    const input = { method: 'virtual_account', channelCode, notionalMinor: minor(1) } as const
 
-    expect(() => estimatePricing(input, NOW)).toThrow(InvariantError)
+    expect(() => estimatePricing(input, at)).toThrow(InvariantError)
   })
 })
 
@@ -94,27 +98,27 @@ describe('isSupportedBank', () => {
   })
 })
 
-describe('tariffsAt', () => {
-  const [first] = TARIFFS
-  if (!first) throw new Error('there is no tariff table')
-  const later = { ...first, effectiveFrom: '2027-01-01T00:00:00.000Z' as Timestamp, markupBps: 20 }
-  const tables = [first, later]
+describe('inForce', () => {
+  const entries = [
+    { effectiveFrom: '2020-01-01T00:00:00.000Z' as Timestamp, bps: 10 },
+    { effectiveFrom: '2027-01-01T00:00:00.000Z' as Timestamp, bps: 20 },
+  ]
 
   it.each([
+    ['2019-12-31T23:59:59.999Z', undefined],
+    ['2020-01-01T00:00:00.000Z', 10],
     ['2026-12-31T23:59:59.999Z', 10],
     ['2027-01-01T00:00:00.000Z', 20],
     ['2027-01-01T00:00:00.001Z', 20],
-  ])('answers the table in force at %s', (at, markupBps) => {
-    expect(tariffsAt(at as Timestamp, tables).markupBps).toBe(markupBps)
+  ])('answers the entry in force at %s', (at, bps) => {
+    expect(inForce(entries, at as Timestamp)?.bps).toBe(bps)
   })
 
-  it('throws for a time before all tables', () => {
-    expect(() => tariffsAt('2019-12-31T23:59:59.999Z' as Timestamp, tables)).toThrow(InvariantError)
-  })
+  it('finds every list of terms in order', () => {
+    for (const terms of [MARKUPS, ...CHANNELS.flatMap(({ tariffs, timings }) => [tariffs, timings])]) {
+      const starts = terms.map(({ effectiveFrom }) => effectiveFrom)
 
-  it('finds the tables in order', () => {
-    const starts = TARIFFS.map(({ effectiveFrom }) => effectiveFrom)
-
-    expect(starts).toStrictEqual(starts.toSorted())
+      expect(starts).toStrictEqual(starts.toSorted())
+    }
   })
 })

@@ -1,0 +1,33 @@
+import type { Client } from '../../client/client.ts'
+import { displayNameOf } from '../../client/display-name.ts'
+import { assertInvariant } from '../../errors.ts'
+import type { CreateRequestInput } from '../../provider/provider.ts'
+import type { StageSettings } from '../../stage-settings.ts'
+import type { Timestamp } from '../../time.ts'
+import { channelOf } from '../channel/channels.ts'
+import type { CreatingPayment } from '../payment.ts'
+import { referenceOf } from '../provider-attempts.ts'
+
+/** What the provider is asked for: of payment and client as much as the channel needs. */
+export const createInput = (
+  stage: Pick<StageSettings, 'defaultReturnUrl' | 'defaultDisplayName'>,
+  client: Pick<Client, 'name' | 'returnUrl'>,
+  { request, paymentId, attempt }: Pick<CreatingPayment, 'request' | 'paymentId' | 'attempt'>,
+  expiresAt: Timestamp | undefined,
+): CreateRequestInput => {
+  const { providerCode, needs } = channelOf(request)
+  const phone = needs.phone && request.customer?.phone
+  assertInvariant(!needs.phone || phone !== undefined, 'a channel that needs a phone is asked for without one')
+  const returnUrl = client.returnUrl ?? stage.defaultReturnUrl
+  return {
+    reference: referenceOf(paymentId, attempt),
+    method: request.method,
+    channelCode: providerCode,
+    amountMinor: request.notionalMinor,
+    description: request.description,
+    expiresAt,
+    displayName: needs.displayName && displayNameOf(client.name, stage.defaultDisplayName),
+    phone,
+    returnUrls: Object.fromEntries((needs.returnUrls ?? []).map((outcome) => [outcome, returnUrl])),
+  }
+}
