@@ -9,7 +9,7 @@ import {
   SHARED_FOLDERS,
   TREE_RULES,
   type TreeRuleName,
-} from './support/architecture-rules.ts'
+} from './architecture-rules.ts'
 import { PROJECT_ROOT, parseSource, sourcesIn } from './support/source-file.ts'
 
 const SOURCES = sourcesIn('shared', 'functions', 'infra', 'test')

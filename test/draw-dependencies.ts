@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readOptions, runCommand } from '../infra/local/terminal/command-line.ts'
-import { dependencyPicture, withPicture } from './support/dependency-picture.ts'
+import { dependencyPicture, withPicture } from './dependency-picture.ts'
 import { PROJECT_ROOT, sourcesIn } from './support/source-file.ts'
 
 const DOCUMENT = join(PROJECT_ROOT, 'docs/dependencies.md')

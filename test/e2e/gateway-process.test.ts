@@ -5,8 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { commandOf } from '../../infra/local/process/process-record.ts'
 import { eventually } from '../support/eventually.ts'
-import { type Banner, readBanner, spawnGateway } from '../support/gateway-process.ts'
 import { tempDirectory } from '../support/temp-directory.ts'
+import { type Banner, readBanner, spawnGateway } from './gateway-process.ts'
 
 /*
  * The gateway as people run it: a process that starts, is interrupted, killed, and started again on its data. What must

@@ -12,8 +12,8 @@ import { afterAll, describe, expect, it } from 'vitest'
 import cdkJson from '../../cdk.json' with { type: 'json' }
 import { addStacks } from '../../infra/stack/add-stacks.ts'
 import type { DeployedStage } from '../../infra/stack/stage.ts'
-import { type Reason, reasonsFor } from '../support/rule-pack-reasons.ts'
 import { OPTIONAL_STAGES } from '../support/stage-options.ts'
+import { type Reason, reasonsFor } from './rule-pack-reasons.ts'
 
 const PACKS = { AwsSolutionsChecks, ServerlessChecks, PCIDSS321Checks } as const
 

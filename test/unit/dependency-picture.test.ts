@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { dependencyPicture, importsOf, mermaidOf, withPicture } from '../support/dependency-picture.ts'
+import { dependencyPicture, importsOf, mermaidOf, withPicture } from '../dependency-picture.ts'
 import { PROJECT_ROOT, parseSource, sourcesIn } from '../support/source-file.ts'
 
 const arrowsOf = (mermaid: string) => [...mermaid.matchAll(/^ {2}(\w+ --> \w+)$/gm)].map(([, arrow]) => arrow)

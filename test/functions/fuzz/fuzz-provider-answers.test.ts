@@ -16,26 +16,14 @@ import type { Payment } from '../../../shared/payment/payment.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { API, call, SEND_AGAIN } from '../../support/api-event.ts'
 import { issueKey } from '../../support/client-builders.ts'
-import {
-  type Answered,
-  anyOutcome,
-  CALLBACK_TOKEN,
-  hostileNetwork,
-  type Outcomes,
-} from '../../support/hostile-provider.ts'
 import { filledIn, hostileJson } from '../../support/hostile-values.ts'
 import { problemsOf } from '../../support/invariants.ts'
 import { invokeAdmin } from '../../support/invoke-admin.ts'
 import { type MemoryDeps, memoryDeps } from '../../support/memory-deps.ts'
 import { aPendingPayment, aStoredClient } from '../../support/payment-builders.ts'
-import {
-  isFinalEnd,
-  isFullCapture,
-  isSettledFee,
-  isWrongCapture,
-  SEEN_NOTHING,
-} from '../../support/said-by-provider.ts'
 import { aSucceededPayment } from '../../support/settlement-builders.ts'
+import { type Answered, anyOutcome, CALLBACK_TOKEN, hostileNetwork, type Outcomes } from './hostile-provider.ts'
+import { isFinalEnd, isFullCapture, isSettledFee, isWrongCapture, SEEN_NOTHING } from './said-by-provider.ts'
 
 // Hundreds of runs each, on a machine that may be busy with other files.
 vi.setConfig({ testTimeout: 120_000 })

@@ -5,13 +5,13 @@ import { minor } from '../../../shared/money.ts'
 import { eventKey, shardKey, windowKey } from '../../../shared/table/keys.ts'
 import { LEDGER_SHARDS } from '../../../shared/table/schema.ts'
 import { msBetween } from '../../../shared/time.ts'
-import { auditedHistory } from '../../support/audited-history.ts'
 import { aClientId } from '../../support/client-builders.ts'
 import { interceptTable, recordTable } from '../../support/intercept-table.ts'
 import { aSettled } from '../../support/settled-payment.ts'
 import { storeSucceeded, succeededPayment } from '../../support/settlement-builders.ts'
 import { aSyncWorld, creditedPayment } from '../../support/synced-payment.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
+import { auditedHistory } from './audited-history.ts'
 
 /** In whose part of an index nothing is, as in one that has not heard of anything yet. */
 const NOBODY = ['nobody', 'nothing']

@@ -12,7 +12,6 @@ import {
   windowKey,
 } from '../../../shared/table/keys.ts'
 import { LEDGER_SHARDS } from '../../../shared/table/schema.ts'
-import { type AuditedHistory, auditedHistory } from '../../support/audited-history.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
 import {
@@ -23,6 +22,7 @@ import {
   tamperingsOf,
   type Unwitnessed,
 } from '../../support/tampering.ts'
+import { type AuditedHistory, auditedHistory } from './audited-history.ts'
 
 /**
  * Goal: no single tampered amount, fee, status, time, count or sum goes unseen. Method: one client that has been

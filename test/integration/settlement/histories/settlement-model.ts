@@ -1,6 +1,6 @@
-import type { Payment } from '../../shared/payment/payment.ts'
-import type { Settlement } from '../../shared/settlement/settlement.ts'
-import { addMs, DAY_MS, HOUR_MS, type Timestamp } from '../../shared/time.ts'
+import type { Payment } from '../../../../shared/payment/payment.ts'
+import type { Settlement } from '../../../../shared/settlement/settlement.ts'
+import { addMs, DAY_MS, HOUR_MS, type Timestamp } from '../../../../shared/time.ts'
 
 /**
  * The settlement rules of the specification once more, in memory, over plain arrays and without a table: what real

@@ -1,7 +1,7 @@
-import { functionName } from '../../../functions/function-spec.ts'
-import { MANIFEST } from '../../../functions/manifest.ts'
-import type { Deps } from '../../../shared/deps.ts'
-import { WATCHED_STAGE } from '../watched-world.ts'
+import { functionName } from '../../../../functions/function-spec.ts'
+import { MANIFEST } from '../../../../functions/manifest.ts'
+import type { Deps } from '../../../../shared/deps.ts'
+import { WATCHED_STAGE } from './watched-world.ts'
 
 type Batches = (event: never, context: never) => Promise<unknown>
 

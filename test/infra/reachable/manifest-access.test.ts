@@ -4,7 +4,7 @@ import { MANIFEST } from '../../../functions/manifest.ts'
 import { allAccess, TABLE_ACTIONS } from '../../../shared/table/access.ts'
 import { PARTITIONS } from '../../../shared/table/keys.ts'
 import { TABLE_SCHEMA } from '../../../shared/table/schema.ts'
-import { reachableAccess } from '../../support/reachable-access.ts'
+import { reachableAccess } from './reachable-access.ts'
 
 const reachable = await reachableAccess(MANIFEST)
 

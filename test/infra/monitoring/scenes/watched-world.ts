@@ -2,9 +2,9 @@ import { Console } from 'node:console'
 import { Writable } from 'node:stream'
 import { Logger } from '@aws-lambda-powertools/logger'
 import * as v from 'valibot'
-import { loggedProvider } from '../../shared/provider/logged-provider.ts'
-import { powertoolsLog } from '../../shared/runtime/powertools-log.ts'
-import { type MemoryDeps, memoryDeps } from './memory-deps.ts'
+import { loggedProvider } from '../../../../shared/provider/logged-provider.ts'
+import { powertoolsLog } from '../../../../shared/runtime/powertools-log.ts'
+import { type MemoryDeps, memoryDeps } from '../../../support/memory-deps.ts'
 
 /** The stage whose alarms the scenes are held against. */
 export const WATCHED_STAGE = 'prod'

@@ -1,5 +1,5 @@
 import type { ESTree } from 'vite'
-import { parseSource } from './source-file.ts'
+import { parseSource } from '../../support/source-file.ts'
 
 /** An unminified bundle of esbuild: one file in which every module's code stands below a comment with its path. */
 export type Bundle = {

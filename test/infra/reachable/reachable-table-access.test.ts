@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import * as keys from '../../shared/table/keys.ts'
-import { DOORS, KEY_BUILDERS, reachableTableAccess } from '../support/reachable-table-access.ts'
-import { sourcesIn } from '../support/source-file.ts'
+import * as keys from '../../../shared/table/keys.ts'
+import { sourcesIn } from '../../support/source-file.ts'
+import { DOORS, KEY_BUILDERS, reachableTableAccess } from './reachable-table-access.ts'
 
 /** A bundle as esbuild writes it, with the table's own modules and the given code of a store. */
 const bundle = (code: string) => `

@@ -1,4 +1,4 @@
-import type { SourceFile } from './source-file.ts'
+import type { SourceFile } from './support/source-file.ts'
 
 /** Folders, and those they import from, in the order of their names. */
 export type Graph = ReadonlyMap<string, readonly string[]>

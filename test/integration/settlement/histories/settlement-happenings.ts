@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
-import type { Settlement } from '../../shared/settlement/settlement.ts'
-import { DAY_MS, HOUR_MS } from '../../shared/time.ts'
-import type { Death } from './dying-process.ts'
+import type { Settlement } from '../../../../shared/settlement/settlement.ts'
+import { DAY_MS, HOUR_MS } from '../../../../shared/time.ts'
+import type { Death } from '../../../support/dying-process.ts'
 
 /** What can happen to a client. Numbers that choose one of several things are taken modulo how many there are. */
 export type Happening =

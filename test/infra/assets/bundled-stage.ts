@@ -1,10 +1,10 @@
 import { join } from 'node:path'
 import { App } from 'aws-cdk-lib'
 import * as v from 'valibot'
-import cdkJson from '../../cdk.json' with { type: 'json' }
-import { GatewayStack } from '../../infra/stack/gateway-stack.ts'
-import type { DeployedStage } from '../../infra/stack/stage.ts'
-import { pointedTo } from '../../infra/stack/stage-template.ts'
+import cdkJson from '../../../cdk.json' with { type: 'json' }
+import { GatewayStack } from '../../../infra/stack/gateway-stack.ts'
+import type { DeployedStage } from '../../../infra/stack/stage.ts'
+import { pointedTo } from '../../../infra/stack/stage-template.ts'
 
 const Lambda = v.object({
   Type: v.literal('AWS::Lambda::Function'),

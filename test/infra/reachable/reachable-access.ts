@@ -1,7 +1,7 @@
 import { build } from 'esbuild'
-import type { FunctionSpec, SecretAccess } from '../../functions/function-spec.ts'
+import type { FunctionSpec, SecretAccess } from '../../../functions/function-spec.ts'
+import { PROJECT_ROOT } from '../../support/source-file.ts'
 import { reachableTableAccess } from './reachable-table-access.ts'
-import { PROJECT_ROOT } from './source-file.ts'
 
 /** What a function's code can touch, in the words of its manifest entry. */
 export type ReachableAccess = Pick<FunctionSpec, 'table' | 'sends' | 'alerts' | 'secrets'> & {

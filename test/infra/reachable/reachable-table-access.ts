@@ -1,9 +1,9 @@
 import type { ESTree } from 'vite'
-import { allAccess, type TableAccess, type TableAction } from '../../shared/table/access.ts'
-import * as keys from '../../shared/table/keys.ts'
-import { pkPrefix } from '../../shared/table/keys.ts'
-import { type IndexName, TABLE_SCHEMA } from '../../shared/table/schema.ts'
-import type { Table } from '../../shared/table/table.ts'
+import { allAccess, type TableAccess, type TableAction } from '../../../shared/table/access.ts'
+import * as keys from '../../../shared/table/keys.ts'
+import { pkPrefix } from '../../../shared/table/keys.ts'
+import { type IndexName, TABLE_SCHEMA } from '../../../shared/table/schema.ts'
+import type { Table } from '../../../shared/table/table.ts'
 import { type Bundle, parseBundle } from './parsed-bundle.ts'
 
 /** What leads to the table: what each asks of it, and which argument says for what. */

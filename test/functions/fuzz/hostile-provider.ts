@@ -1,10 +1,10 @@
 import * as fc from 'fast-check'
-import type { Provider } from '../../shared/provider/provider.ts'
-import type { HttpCall, HttpOutcome } from '../../shared/provider/xendit/http.ts'
-import { xenditProvider } from '../../shared/provider/xendit/xendit.ts'
-import { callbackSecretName, providerSecretName } from '../../shared/secrets.ts'
-import { hostileJson, nearly } from './hostile-values.ts'
-import type { TestDeps } from './test-deps.ts'
+import type { Provider } from '../../../shared/provider/provider.ts'
+import type { HttpCall, HttpOutcome } from '../../../shared/provider/xendit/http.ts'
+import { xenditProvider } from '../../../shared/provider/xendit/xendit.ts'
+import { callbackSecretName, providerSecretName } from '../../../shared/secrets.ts'
+import { hostileJson, nearly } from '../../support/hostile-values.ts'
+import type { TestDeps } from '../../support/test-deps.ts'
 
 export const CALLBACK_TOKEN = 'a-token-of-tests'
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { basename, dirname, extname, join } from 'node:path/posix'
 import type { ESTree } from 'vite'
-import { lineOf, PROJECT_ROOT, type SourceFile } from './source-file.ts'
+import { lineOf, PROJECT_ROOT, type SourceFile } from './support/source-file.ts'
 
 /** Says what is wrong with a file; nothing when it keeps the rule. */
 export type Rule = (file: SourceFile) => readonly string[]

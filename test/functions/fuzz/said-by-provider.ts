@@ -1,5 +1,5 @@
+import type { Seen } from '../../support/invariants.ts'
 import type { Answered } from './hostile-provider.ts'
-import type { Seen } from './invariants.ts'
 
 /** For invariants that look at the books alone. */
 export const SEEN_NOTHING: Seen = {

@@ -3,32 +3,89 @@
  * every one is loaded by a plain Node process with the environment its template gives it, then called once, as its
  * trigger would, on the local services. Only their addresses and the credentials are added, which Lambda itself gives.
  */
+
+import { execFile } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
 import { ReceiveMessageCommand } from '@aws-sdk/client-sqs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type FunctionSpec, functionName } from '../../functions/function-spec.ts'
-import { MANIFEST } from '../../functions/manifest.ts'
-import { createTable } from '../../infra/local/emulators/create-table.ts'
-import { type DynamoDbLocal, localAws, startDynamoDbLocal } from '../../infra/local/emulators/dynamodb-local.ts'
-import { type QueueEmulator, startQueueEmulator } from '../../infra/local/emulators/queue-emulator.ts'
-import { jsonReply, startLocalHttpServer } from '../../infra/local/process/local-http-server.ts'
-import { deployedStage } from '../../infra/stack/stage.ts'
-import { documentClient } from '../../shared/runtime/aws/aws-table.ts'
-import { dynamoDbRequests } from '../../shared/runtime/aws/dynamodb-table.ts'
-import { ENV } from '../../shared/runtime/config.ts'
-import { callbackSecretName, providerSecretName } from '../../shared/secrets.ts'
-import { DAY_MS, timestampOf } from '../../shared/time.ts'
-import { anInvocation } from '../support/asset-events.ts'
-import { type BundledFunction, bundledStage } from '../support/bundled-stage.ts'
-import { operatorWorld } from '../support/operator-world.ts'
-import { aPendingPayment } from '../support/payment-builders.ts'
-import { aSimulator, CALLBACK_TOKEN, SECRET_KEY } from '../support/provider-simulator-harness.ts'
-import { runAsset } from '../support/run-asset.ts'
-import { startSecretsEmulator } from '../support/secrets-emulator.ts'
-import { testDeps } from '../support/test-deps.ts'
-import { adapter } from '../support/xendit-on-simulator.ts'
+import { type FunctionSpec, functionName } from '../../../functions/function-spec.ts'
+import { MANIFEST } from '../../../functions/manifest.ts'
+import { createTable } from '../../../infra/local/emulators/create-table.ts'
+import { type DynamoDbLocal, localAws, startDynamoDbLocal } from '../../../infra/local/emulators/dynamodb-local.ts'
+import { type QueueEmulator, startQueueEmulator } from '../../../infra/local/emulators/queue-emulator.ts'
+import { jsonReply, startLocalHttpServer } from '../../../infra/local/process/local-http-server.ts'
+import { deployedStage } from '../../../infra/stack/stage.ts'
+import { documentClient } from '../../../shared/runtime/aws/aws-table.ts'
+import { dynamoDbRequests } from '../../../shared/runtime/aws/dynamodb-table.ts'
+import { ENV } from '../../../shared/runtime/config.ts'
+import { callbackSecretName, providerSecretName } from '../../../shared/secrets.ts'
+import { DAY_MS, timestampOf } from '../../../shared/time.ts'
+import { operatorWorld } from '../../support/operator-world.ts'
+import { aPendingPayment } from '../../support/payment-builders.ts'
+import { aSimulator, CALLBACK_TOKEN, SECRET_KEY } from '../../support/provider-simulator-harness.ts'
+import { testDeps } from '../../support/test-deps.ts'
+import { adapter } from '../../support/xendit-on-simulator.ts'
+import { anInvocation } from './asset-events.ts'
+import { type BundledFunction, bundledStage } from './bundled-stage.ts'
+
+/** Secrets Manager as far as functions use it, over HTTP: get, create, put and delete. */
+const startSecretsEmulator = async (values: Map<string, string>) => {
+  const absent = jsonReply(400, { __type: 'ResourceNotFoundException', message: 'there is no such secret' })
+  const server = await startLocalHttpServer({
+    port: 0,
+    answer: ({ headers, body }) => {
+      const input = Object(JSON.parse(body.toString('utf8')))
+      const name = String(input['SecretId'] ?? input['Name'])
+      const value = values.get(name)
+      switch (String(headers['x-amz-target'])) {
+        case 'secretsmanager.GetSecretValue':
+          return value === undefined ? absent : jsonReply(200, { Name: name, SecretString: value })
+        case 'secretsmanager.PutSecretValue':
+          if (value === undefined) return absent
+          values.set(name, String(input['SecretString']))
+          return jsonReply(200, { Name: name })
+        case 'secretsmanager.CreateSecret':
+          values.set(name, String(input['SecretString']))
+          return jsonReply(200, { Name: name })
+        case 'secretsmanager.DeleteSecret':
+          return values.delete(name) ? jsonReply(200, { Name: name }) : absent
+        default:
+          return jsonReply(400, { __type: 'UnknownOperationException' })
+      }
+    },
+  })
+  return { url: server.url, close: () => server.close() }
+}
+
+const RUN = `
+  const { handler } = await import(process.argv[1])
+  const context = { awsRequestId: 'invocation', functionName: 'asset', getRemainingTimeInMillis: () => 20_000 }
+  const answer = await handler(JSON.parse(process.argv[2]), context)
+  process.stdout.write('\\n' + JSON.stringify(answer), () => process.exit())`
+
+const DEADLINE_MS = 30_000
+
+/**
+ * Loads a bundled handler in a plain Node process that knows no more than its environment, and calls it once. Answers
+ * what the handler answers and everything it wrote.
+ */
+const runAsset = async (
+  file: string,
+  event: unknown,
+  env: Readonly<Record<string, string>>,
+): Promise<{ readonly answer: unknown; readonly output: string }> => {
+  const args = ['--input-type=module', '--eval', RUN, pathToFileURL(file).href, JSON.stringify(event)]
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, args, {
+    env: { ...env },
+    timeout: DEADLINE_MS,
+  })
+  const answer: unknown = JSON.parse(stdout.split('\n').at(-1) ?? '')
+  return { answer, output: stdout + stderr }
+}
 
 const STAGE = 'assets'
 const TABLE = `gateway-${STAGE}`

@@ -8,16 +8,16 @@
  */
 import * as fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { getBalanceWithPayouts } from '../../../shared/settlement/count-payouts.ts'
-import { settleClient } from '../../../shared/settlement/settle-client.ts'
-import type { Settlement } from '../../../shared/settlement/settlement.ts'
-import { listSettlements } from '../../../shared/settlement/settlement-store.ts'
-import { expectBalanced } from '../../support/expect-balanced.ts'
-import { memoryDeps } from '../../support/memory-deps.ts'
-import { type Happening, history } from '../../support/settlement-happenings.ts'
-import { modelView, realView, settleModel } from '../../support/settlement-model.ts'
-import { happen, newWorld, type World } from '../../support/settlement-world.ts'
-import { type TestDeps, testDeps } from '../../support/test-deps.ts'
+import { getBalanceWithPayouts } from '../../../../shared/settlement/count-payouts.ts'
+import { settleClient } from '../../../../shared/settlement/settle-client.ts'
+import type { Settlement } from '../../../../shared/settlement/settlement.ts'
+import { listSettlements } from '../../../../shared/settlement/settlement-store.ts'
+import { expectBalanced } from '../../../support/expect-balanced.ts'
+import { memoryDeps } from '../../../support/memory-deps.ts'
+import { type TestDeps, testDeps } from '../../../support/test-deps.ts'
+import { type Happening, history } from './settlement-happenings.ts'
+import { modelView, realView, settleModel } from './settlement-model.ts'
+import { happen, newWorld, type World } from './settlement-world.ts'
 
 const HISTORIES = 1_000
 /** Histories are clients of their own, so that many run side by side. */

@@ -1,25 +1,26 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Client } from '../../shared/client/client.ts'
-import { changeClient } from '../../shared/client/client-store.ts'
-import { GatewayError } from '../../shared/errors.ts'
-import { minor } from '../../shared/money.ts'
-import { makeFeeFinal } from '../../shared/payment/fee/fee-store.ts'
-import type { Payment } from '../../shared/payment/payment.ts'
+import type { Client } from '../../../../shared/client/client.ts'
+import { changeClient } from '../../../../shared/client/client-store.ts'
+import { GatewayError } from '../../../../shared/errors.ts'
+import { minor } from '../../../../shared/money.ts'
+import { makeFeeFinal } from '../../../../shared/payment/fee/fee-store.ts'
+import type { Payment } from '../../../../shared/payment/payment.ts'
 import {
   markSettlementFailed,
   markSettlementPaid,
   recreditSettlement,
-} from '../../shared/settlement/close-settlement.ts'
-import { getBalanceWithPayouts } from '../../shared/settlement/count-payouts.ts'
-import { settleClient } from '../../shared/settlement/settle-client.ts'
-import type { Settlement } from '../../shared/settlement/settlement.ts'
-import { listSettlements } from '../../shared/settlement/settlement-store.ts'
-import { triggerSettlement } from '../../shared/settlement/trigger-settlement.ts'
-import { addMs } from '../../shared/time.ts'
-import { type Death, dies, processThatDies } from './dying-process.ts'
-import { byOlderRelease, forgetPayouts } from './older-release.ts'
-import { aStoredClient } from './payment-builders.ts'
-import { aTransaction, BANK, storeSucceeded, succeededPayment } from './settlement-builders.ts'
+} from '../../../../shared/settlement/close-settlement.ts'
+import { getBalanceWithPayouts } from '../../../../shared/settlement/count-payouts.ts'
+import { settleClient } from '../../../../shared/settlement/settle-client.ts'
+import type { Settlement } from '../../../../shared/settlement/settlement.ts'
+import { listSettlements } from '../../../../shared/settlement/settlement-store.ts'
+import { triggerSettlement } from '../../../../shared/settlement/trigger-settlement.ts'
+import { addMs } from '../../../../shared/time.ts'
+import { type Death, dies, processThatDies } from '../../../support/dying-process.ts'
+import { byOlderRelease, forgetPayouts } from '../../../support/older-release.ts'
+import { aStoredClient } from '../../../support/payment-builders.ts'
+import { aTransaction, BANK, storeSucceeded, succeededPayment } from '../../../support/settlement-builders.ts'
+import type { TestDeps } from '../../../support/test-deps.ts'
 import type { Happening } from './settlement-happenings.ts'
 import {
   inOrderOfRecord,
@@ -29,7 +30,6 @@ import {
   newModel,
   settleModel,
 } from './settlement-model.ts'
-import type { TestDeps } from './test-deps.ts'
 
 export type World = {
   readonly deps: TestDeps

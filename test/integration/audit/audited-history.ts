@@ -1,21 +1,21 @@
-import { changeClient } from '../../shared/client/client-store.ts'
-import { minor } from '../../shared/money.ts'
-import { applyProviderNews } from '../../shared/payment/news/apply-provider-news.ts'
-import { cancelPayment } from '../../shared/payment/news/cancel-payment.ts'
-import { closePayment } from '../../shared/payment/news/close-payment.ts'
-import { expirePayment } from '../../shared/payment/news/expire-payment.ts'
+import { changeClient } from '../../../shared/client/client-store.ts'
+import { minor } from '../../../shared/money.ts'
+import { applyProviderNews } from '../../../shared/payment/news/apply-provider-news.ts'
+import { cancelPayment } from '../../../shared/payment/news/cancel-payment.ts'
+import { closePayment } from '../../../shared/payment/news/close-payment.ts'
+import { expirePayment } from '../../../shared/payment/news/expire-payment.ts'
 import {
   markSettlementFailed,
   markSettlementPaid,
   recreditSettlement,
-} from '../../shared/settlement/close-settlement.ts'
-import { settleClient } from '../../shared/settlement/settle-client.ts'
-import type { Settlement } from '../../shared/settlement/settlement.ts'
-import { syncProviderTransactions } from '../../shared/sync/sync-provider-transactions.ts'
-import { NOT_SETTLED } from './fake-provider.ts'
-import { aPendingPayment } from './payment-builders.ts'
-import { aSyncWorld, creditedPayment, paidUpstream, paymentOf, rowNow } from './synced-payment.ts'
-import type { TestDeps } from './test-deps.ts'
+} from '../../../shared/settlement/close-settlement.ts'
+import { settleClient } from '../../../shared/settlement/settle-client.ts'
+import type { Settlement } from '../../../shared/settlement/settlement.ts'
+import { syncProviderTransactions } from '../../../shared/sync/sync-provider-transactions.ts'
+import { NOT_SETTLED } from '../../support/fake-provider.ts'
+import { aPendingPayment } from '../../support/payment-builders.ts'
+import { aSyncWorld, creditedPayment, paidUpstream, paymentOf, rowNow } from '../../support/synced-payment.ts'
+import type { TestDeps } from '../../support/test-deps.ts'
 
 const OPERATOR = 'sari@gateway.example'
 const HOUR = 3_600
