@@ -1,5 +1,25 @@
+import { Command, CommanderError } from 'commander'
+import type { Described } from '../../infra/operate/admin/action.ts'
+import { type Asked, defineAction } from '../../infra/operate/admin/action-command.ts'
 import { runAdmin } from '../../infra/operate/admin/run-admin.ts'
 import { type Script, startScriptedServer } from './scripted-server.ts'
+
+/** What an operator's words behind an action ask for, or what is wrong with them. */
+export const askedOf = (described: Described, args: readonly string[], operator?: string) => {
+  let asked: Asked | undefined
+  let error = ''
+  const command = new Command('an-action').exitOverride()
+  command.configureOutput({ writeErr: (text) => (error += text.replace(/^error: |\n$/g, '')) })
+  defineAction(command, described, operator, (given) => {
+    asked = given
+  })
+  try {
+    command.parse(args, { from: 'user' })
+  } catch (thrown) {
+    if (!(thrown instanceof CommanderError)) throw thrown
+  }
+  return { asked, error }
+}
 
 /** The tool against an Invoke API that answers as scripted. */
 export const cli = async (script: Script, env: Record<string, string> = {}) => {
@@ -12,9 +32,6 @@ export const cli = async (script: Script, env: Record<string, string> = {}) => {
     const code = await runAdmin(argv, { ...io, env: { PORT: String(port - 1), ...env } })
     return { code, out: out.join('\n'), err: err.join('\n') }
   }
-  return {
-    run,
-    server,
-    called: () => server.requests.map(({ url, body }) => ({ url, body: JSON.parse(body) as unknown })),
-  }
+  const called = () => server.requests.map(({ url, body }) => ({ url, body: JSON.parse(body) as unknown }))
+  return { run, server, called }
 }

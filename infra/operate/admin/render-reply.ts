@@ -1,6 +1,6 @@
 import { printable } from '../../local/terminal/printable.ts'
+import { textTable } from '../../local/terminal/text-table.ts'
 import { TABLE_COLUMNS } from './table-columns.ts'
-import { alignedRows, textTable } from './text-table.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>
 type Columns = Readonly<Record<string, readonly string[]>>
@@ -8,8 +8,6 @@ type Columns = Readonly<Record<string, readonly string[]>>
 /** A number that keeps its digits is an object to JavaScript. */
 const isContainer = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !JSON.isRawJSON(value)
-
-const isPlain = (value: unknown): boolean => value !== null && !isContainer(value)
 
 const isObject = (value: unknown): value is JsonObject => isContainer(value) && !Array.isArray(value)
 
@@ -19,9 +17,8 @@ const isListOfObjects = (value: unknown): value is readonly JsonObject[] =>
 const textOf = (value: unknown): string => {
   if (value === null || value === undefined) return '-'
   if (typeof value === 'string') return value
-  if (Array.isArray(value) && value.length === 0) return 'none'
-  if (Array.isArray(value) && value.every(isPlain)) return value.map(textOf).join(', ')
-  return JSON.stringify(value)
+  if (!Array.isArray(value) || value.some((one) => one === null || isContainer(one))) return JSON.stringify(value)
+  return value.length === 0 ? 'none' : value.map(textOf).join(', ')
 }
 
 /** Plain values by their dotted names; lists of objects are shown on their own. */
@@ -61,24 +58,19 @@ const tableOf = (objects: readonly JsonObject[], chosen: readonly string[] | und
   )
 }
 
-/** A list as a table, and one more for the lists its rows have, attempts apart, of which the row tells the last. */
-const blocksOf = (name: string, objects: readonly JsonObject[], columns: Columns): readonly string[] => {
-  const fields = [...new Set(objects.flatMap((object) => Object.keys(object)))].filter((field) => field !== 'attempts')
-  const inner = fields.flatMap((field) => {
-    const lists = objects.flatMap((object) => (isListOfObjects(object[field]) ? object[field] : []))
-    return lists.length === 0 ? [] : blocksOf(`${name}.${field}`, lists, columns)
+/** A table for each list in some objects, and below it those of the lists in its rows: of attempts the row tells enough. */
+const blocksOf = (objects: readonly JsonObject[], columns: Columns, prefix = ''): readonly string[] => {
+  const lists = objects.flatMap((object) => flattened(object, prefix)).filter(([name]) => !/\..*attempts$/.test(name))
+  return [...Map.groupBy(lists, ([name]) => name)].flatMap(([name, same]) => {
+    const rows = same.flatMap(([, value]) => (isListOfObjects(value) ? value : []))
+    return rows.length === 0 ? [] : [`${name}\n${tableOf(rows, columns[name])}`, ...blocksOf(rows, columns, `${name}.`)]
   })
-  return [`${name}\n${tableOf(objects, columns[name])}`, ...inner]
 }
 
 const objectText = (object: JsonObject, columns: Columns): string => {
-  const values = flattened(object)
-  const plain = values.filter(([, value]) => !isListOfObjects(value))
+  const plain = flattened(object).filter(([, value]) => !isListOfObjects(value))
   const rows = plain.map(([name, value]) => [name, textOf(value)])
-  return [
-    ...(rows.length > 0 ? [alignedRows(rows, '')] : []),
-    ...values.flatMap(([name, value]) => (isListOfObjects(value) ? blocksOf(name, value, columns) : [])),
-  ].join('\n\n')
+  return [...(rows.length > 0 ? [textTable([], rows)] : []), ...blocksOf([object], columns)].join('\n\n')
 }
 
 /** An action's answer for people: a list as a table with its page below, anything else name by name. */
@@ -87,7 +79,7 @@ export const renderReply = (action: string, body: unknown): string => {
   const columns = TABLE_COLUMNS[action] ?? {}
   const { data, pagination, ...rest } = body
   if (!Array.isArray(data) || !isObject(pagination)) return objectText(body, columns)
-  const page = alignedRows([[`page ${textOf(pagination['page'])}, ${textOf(pagination['per_page'])} per page`]], '')
+  const page = printable(`page ${textOf(pagination['page'])}, ${textOf(pagination['per_page'])} per page`)
   const table = isListOfObjects(data) ? tableOf(data, columns['data']) : 'none'
   return [table, ...(Object.keys(rest).length > 0 ? [objectText(rest, columns)] : []), page].join('\n\n')
 }
@@ -96,10 +88,10 @@ export const renderReply = (action: string, body: unknown): string => {
 export const renderRefusal = (action: string, status: number, body: unknown): string => {
   if (!isObject(body)) return `${action} was refused (${status})`
   const { message, code, field_errors: fields, action_hint: hint } = body
-  const rows = isObject(fields) ? Object.entries(fields).map(([name, reasons]) => [`${name}:`, textOf(reasons)]) : []
+  const rows = isObject(fields) ? Object.entries(fields).map(([name, reasons]) => [`  ${name}:`, textOf(reasons)]) : []
   return [
     printable(`${action} was refused (${status} ${textOf(code)}): ${textOf(message)}`),
-    ...(rows.length > 0 ? [alignedRows(rows)] : []),
+    ...(rows.length > 0 ? [textTable([], rows)] : []),
     ...(hint === undefined ? [] : [printable(`Hint: ${textOf(hint)}`)]),
   ].join('\n')
 }

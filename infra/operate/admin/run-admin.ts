@@ -1,91 +1,62 @@
+import { Command, CommanderError } from 'commander'
 import * as v from 'valibot'
-import { type FunctionSpec, functionName } from '../../../functions/function-spec.ts'
-import { asksForHelp, UsageError, wholeNumber } from '../../local/terminal/command-line.ts'
+import { asksForHelp, UsageError } from '../../local/terminal/command-line.ts'
 import { onTerminal, printable } from '../../local/terminal/printable.ts'
-import { NO_REGION, regionOf } from '../check/region.ts'
-import { ACTIONS, describedAction, findAction } from './action.ts'
-import { actionHelp, overallHelp } from './help-text.ts'
-import { InvocationFailed, invokeFunction } from './invoke-function.ts'
-import { type Command, DEFAULT_STAGE, parseCommand } from './parse-command.ts'
+import { ACTIONS, describedAction } from './action.ts'
+import { defineAction } from './action-command.ts'
+import { InvocationFailed, invokeAction } from './invoke-action.ts'
 import { renderRefusal, renderReply } from './render-reply.ts'
-import { fieldsOf } from './schema-fields.ts'
 
 export type AdminIo = {
   readonly out: (text: string) => void
   readonly err: (text: string) => void
-  readonly env: Readonly<Record<string, string | undefined>>
+  readonly env: NodeJS.ProcessEnv
 }
 
 /** 0: done. 1: refused, or failed. 2: called wrongly. */
 export type ExitCode = 0 | 1 | 2
 
-const DEFAULT_PORT = 3000
-
-/** The local gateway's Invoke API is on the port behind its own (design section 6). */
-const endpointOf = (stage: string, env: AdminIo['env']): string | undefined => {
-  if (stage !== DEFAULT_STAGE) return undefined
-  const port = wholeNumber(env['PORT'] || String(DEFAULT_PORT)) ?? 0
-  if (port < 1 || port > 65_534) throw new UsageError('PORT must be a number from 1 to 65534')
-  return `http://127.0.0.1:${port + 1}`
-}
-
 /** What operator actions answer; scheduled work answers its summary as it is. */
-const Reply = v.object({ status: v.number(), body: v.unknown() })
+const Reply = v.strictObject({ status: v.number(), body: v.unknown() })
 
 /** An answer asked for as CSV: that alone is the output, so that it can go into a file. */
 const CsvReply = v.object({ csv: v.string(), cursor: v.optional(v.nullable(v.string())) })
 
-const report = (io: AdminIo, spec: FunctionSpec, { json }: Command, answer: unknown): ExitCode => {
-  const reply = v.safeParse(Reply, answer)
-  const isAction = spec.trigger.kind === 'operator' && reply.success
-  const body = isAction ? reply.output.body : answer
-  if (isAction && reply.output.status >= 400) {
-    io.err(json ? JSON.stringify(body, null, 2) : renderRefusal(spec.name, reply.output.status, body))
+const report = (io: AdminIo, action: string, json: boolean, answer: unknown): ExitCode => {
+  const { status, body } = v.is(Reply, answer) ? answer : { status: 200, body: answer }
+  const asJson = JSON.stringify(body, null, 2)
+  if (status >= 400) {
+    io.err(json ? asJson : renderRefusal(action, status, body))
     return 1
   }
-  const csv = v.safeParse(CsvReply, body)
-  if (!json && csv.success) {
-    io.out(csv.output.csv.trimEnd())
-    if (csv.output.cursor) io.err(printable(`There is more: --cursor ${csv.output.cursor}`))
-    return 0
-  }
-  io.out(json ? JSON.stringify(body, null, 2) : renderReply(spec.name, body))
+  if (!json && v.is(CsvReply, body)) {
+    io.out(body.csv.trimEnd())
+    if (body.cursor) io.err(printable(`There is more: --cursor ${body.cursor}`))
+  } else io.out(json ? asJson : renderReply(action, body))
   return 0
 }
 
-/** Work that takes no fields would ignore them: `--dry-run` would be the real run. */
-const refuseFields = (name: string, payload: Command['payload']): void => {
-  const [field] = Object.keys(payload)
-  if (field !== undefined) throw new UsageError(`${name} takes no fields: ${field}`)
-}
+const ENVIRONMENT = `
+Environment:
+  GATEWAY_OPERATOR         who asks, where an action wants an --operator and none is given
+  PORT                     of the local gateway, 3000 by default
+  AWS_REGION, AWS_PROFILE  where a stage on AWS is, and as whom you ask
 
-const carryOut = async (name: string, args: readonly string[], io: AdminIo): Promise<ExitCode> => {
-  const spec = findAction(name)
-  if (spec === undefined) {
-    const similar = ACTIONS.filter((one) => name.split('-').some((word) => one.name.split('-').includes(word)))
-    const hint = similar.length > 0 ? `; similar: ${similar.map((one) => one.name).join(', ')}` : ''
-    throw new UsageError(`unknown action: ${name}${hint}`)
-  }
-  const described = await describedAction(spec)
-  const { input } = described
-  const command = parseCommand(args, input ? fieldsOf(input) : [], io.env['GATEWAY_OPERATOR'] || undefined)
-  if (command.help) {
-    io.out(actionHelp(spec, described))
-    return 0
-  }
-  if (input === undefined) refuseFields(name, command.payload)
-  const endpoint = endpointOf(command.stage, io.env)
-  const region = endpoint === undefined ? await regionOf(io.env) : undefined
-  if (endpoint === undefined && region === undefined) throw new UsageError(NO_REGION)
-  const answer = await invokeFunction({
-    functionName: functionName(command.stage, spec),
-    payload: command.payload,
-    timeoutSeconds: spec.timeoutSeconds,
-    endpoint,
-    region,
-  })
-  return report(io, spec, command, answer)
-}
+<action> --help shows its fields and options. Without --stage the gateway on this machine is asked.`
+
+const emptyProgram = (io: AdminIo): Command =>
+  new Command('npm run admin --')
+    .usage('<action> [ID] [--field value]… [--stage NAME] [--json]')
+    .helpCommand(false)
+    .exitOverride()
+    .showHelpAfterError('npm run admin -- --help shows the actions, <action> --help its fields.')
+    .configureHelp({ subcommandTerm: (action) => action.name(), optionDescription: ({ description }) => description })
+    .configureOutput({ writeOut: (text) => io.out(text.trimEnd()), writeErr: (text) => io.err(text.trimEnd()) })
+    .addHelpText('after', ENVIRONMENT)
+    .addHelpText('afterAll', '\nExit code: 0 done, 1 refused or failed, 2 called wrongly.')
+
+/** `--confirm-unfunded` is the same as `--confirm_unfunded`. */
+const underscored = (argument: string): string => argument.replace(/(?<=^--[^=]+)-/g, '_')
 
 /**
  * The operators' tool: one action per call, on this machine or on AWS. Asks nothing back, so that it can be used in a
@@ -93,24 +64,25 @@ const carryOut = async (name: string, args: readonly string[], io: AdminIo): Pro
  */
 export const runAdmin = async (argv: readonly string[], given: AdminIo): Promise<ExitCode> => {
   const io = onTerminal(given)
-  const [name, ...args] = argv
+  const program = emptyProgram(io)
+  const named = ACTIONS.filter(({ name }) => name === argv[0])
+  let code: ExitCode = 0
   try {
-    if (name === undefined || name.startsWith('-')) {
-      const isAsked = asksForHelp(argv)
-      if (name !== undefined && !isAsked) throw new UsageError(`name the action before ${name}`)
-      const help = await overallHelp()
-      if (isAsked) io.out(help)
-      else io.err(help)
-      return isAsked ? 0 : 2
+    for (const spec of named.length > 0 ? named : ACTIONS) {
+      const heading = spec.trigger.kind === 'operator' ? 'Actions:' : 'Scheduled work, started now:'
+      const command = program.command(spec.name).helpGroup(heading)
+      defineAction(command, await describedAction(spec), io.env['GATEWAY_OPERATOR'], async (asked) => {
+        code = report(io, spec.name, asked.json, await invokeAction(spec, asked, io.env))
+      })
     }
-    return await carryOut(name, args, io)
+    // Asked for anywhere, help is all there is: nothing is called, and nothing else has to be right.
+    const words = asksForHelp(argv) ? [...argv.slice(0, 1), '--help'] : argv.map(underscored)
+    await program.parseAsync(words, { from: 'user' })
+    return code
   } catch (error) {
-    if (error instanceof UsageError) {
-      io.err(`${printable(error.message)}\nnpm run admin -- --help shows the actions, <action> --help its fields.`)
-      return 2
-    }
-    if (!(error instanceof InvocationFailed)) throw error
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
+    if (!(error instanceof UsageError || error instanceof InvocationFailed)) throw error
     io.err(printable(error.message))
-    return 1
+    return error instanceof UsageError ? 2 : 1
   }
 }

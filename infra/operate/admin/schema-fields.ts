@@ -4,17 +4,13 @@ import type * as v from 'valibot'
 export type Field = {
   /** Dotted where it is inside another one. */
   readonly name: string
-  readonly kind: 'text' | 'number' | 'boolean' | 'list'
-  /** In words, for the help: `whole number`, `one of json, csv`. */
-  readonly type: string
+  /** Of a group of fields as a whole `null` is all that can be given. */
+  readonly kind: 'text' | 'whole number' | 'true|false' | 'list' | 'null'
   readonly required: boolean
-  /** Required as soon as another field of its group is given. */
-  readonly withOthers: boolean
   /** `null` clears it. */
   readonly nullable: boolean
-  readonly byDefault: string | undefined
-  /** The rules the schema puts in words. */
-  readonly rules: readonly string[]
+  /** Its help: need, default, what it may be, and the rules the schema puts in words. */
+  readonly notes: readonly string[]
 }
 
 /** As much of a valibot schema as its help needs; whatever else it is, it is shown as text and judged by the action. */
@@ -25,89 +21,58 @@ type Node = {
   readonly entries?: Readonly<Record<string, Node>>
   readonly options?: readonly unknown[]
   readonly literal?: unknown
-  readonly default?: unknown
-  readonly pipe?: readonly (Node & { readonly message?: unknown; readonly kind?: string })[]
+  readonly default?: string | number | boolean
+  readonly pipe?: readonly { readonly message?: unknown }[]
 }
 
-type Wrapping = { readonly required: boolean; readonly nullable: boolean; readonly byDefault: string | undefined }
-
-const PLAIN: Wrapping = { required: true, nullable: false, byDefault: undefined }
+const KINDS: Readonly<Record<string, Field['kind']>> = { number: 'whole number', boolean: 'true|false', array: 'list' }
 
 /** Takes off `optional` and `nullable`, also where they are the beginning of a pipe. */
-const unwrapped = (node: Node, seen: Wrapping = PLAIN): { readonly node: Node; readonly wrapping: Wrapping } => {
-  const { type, wrapped } = node
-  if (wrapped === undefined) return { node, wrapping: seen }
-  const isOptional = type === 'optional' || type === 'nullish'
-  const isNullable = type === 'nullable' || type === 'nullish'
-  return unwrapped(wrapped, {
-    required: seen.required && !isOptional,
-    nullable: seen.nullable || isNullable,
-    byDefault: seen.byDefault ?? shownDefault(node.default),
-  })
+const unwrapped = (node: Node): { node: Node; required: boolean; nullable: boolean; byDefault: Node['default'] } => {
+  if (node.wrapped === undefined) return { node, required: true, nullable: false, byDefault: undefined }
+  const inner = unwrapped(node.wrapped)
+  return {
+    node: inner.node,
+    required: inner.required && !/optional|nullish/.test(node.type ?? ''),
+    nullable: inner.nullable || /nullable|nullish/.test(node.type ?? ''),
+    byDefault: node.default ?? inner.byDefault,
+  }
 }
 
-const shownDefault = (value: unknown): string | undefined => {
-  if (value === undefined || typeof value === 'function') return undefined
-  return typeof value === 'string' ? value : JSON.stringify(value)
+const needOf = (required: boolean, byDefault: Node['default']): readonly string[] => {
+  if (required) return ['required']
+  return byDefault === undefined ? [] : [`default ${String(byDefault)}`]
 }
 
-const KINDS: Readonly<Record<string, Field['kind']>> = { number: 'number', boolean: 'boolean', array: 'list' }
-const WORDS: Readonly<Record<Field['kind'], string>> = {
-  text: 'text',
-  number: 'number',
-  boolean: 'true or false',
-  list: 'list',
+const choicesOf = ({ item, literal, options = literal === undefined ? [] : [literal] }: Node): readonly string[] => {
+  if (item) return [...choicesOf(item), 'repeat it, or separate with commas']
+  return options.length === 0 ? [] : [`one of ${options.map(String).join(', ')}`]
 }
 
-/** A pipe can begin with another one. */
-const isWhole = ({ type, pipe = [] }: Node): boolean =>
-  type === 'safe_integer' || type === 'integer' || pipe.some((step) => step.pipe !== pipe && isWhole(step))
-
-const typeOf = (node: Node): string => {
-  if (node.options) return `one of ${node.options.map(String).join(', ')}`
-  if (node.type === 'literal') return String(node.literal)
-  if (node.item) return `list: ${typeOf(node.item)}`
-  if (isWhole(node)) return 'whole number'
-  return WORDS[KINDS[node.type ?? ''] ?? 'text']
-}
-
-/** Messages written by hand say what must be; those that a library makes up are of no use here. */
-const rulesOf = ({ pipe = [] }: Node): readonly string[] =>
+/**
+ * The rules of a field, or of an input those between its fields: messages written by hand say what must be, those that
+ * a library makes up are of no use here.
+ */
+export const rulesOf = ({ pipe = [] }: Node): readonly string[] =>
   pipe.flatMap(({ message }) => (typeof message === 'string' ? [message] : []))
 
-const fieldsOfNode = (name: string, outer: Node, parentRequired: boolean): readonly Field[] => {
-  const { node, wrapping } = unwrapped(outer)
-  const required = parentRequired && wrapping.required
+const fieldsOfNode = (name: string, outer: Node, groupRequired: boolean): readonly Field[] => {
+  const { node, nullable, byDefault, ...own } = unwrapped(outer)
+  const required = own.required && groupRequired
+  const clears = nullable ? ['null clears it'] : []
   if (node.entries) {
     const inner = Object.entries(node.entries).flatMap(([field, entry]) =>
       fieldsOfNode(`${name}.${field}`, entry, required),
     )
-    return wrapping.nullable ? [clearing(name), ...inner] : inner
+    return nullable ? [{ name, kind: 'null', required: false, nullable, notes: clears }, ...inner] : inner
   }
-  const withOthers = wrapping.required && !parentRequired
-  const kind = KINDS[node.type ?? ''] ?? 'text'
-  return [
-    { name, kind, type: typeOf(node), ...wrapping, required, withOthers, rules: rulesOf(outer.pipe ? outer : node) },
-  ]
+  const need = own.required && !required ? ['with the others'] : needOf(required, byDefault)
+  const notes = [...need, ...choicesOf(node), ...clears, ...rulesOf(outer.pipe ? outer : node)]
+  return [{ name, kind: KINDS[node.type ?? ''] ?? 'text', required, nullable, notes }]
 }
-
-/** A group of fields can be cleared as a whole. */
-const clearing = (name: string): Field => ({
-  name,
-  kind: 'text',
-  type: 'null',
-  required: false,
-  withOthers: false,
-  nullable: true,
-  byDefault: undefined,
-  rules: [],
-})
 
 /** The fields of an action's input, in the schema's order, those inside others by their dotted names. */
 export const fieldsOf = (schema: v.GenericSchema): readonly Field[] => {
-  const root: Node = schema
-  return Object.entries(root.entries ?? {}).flatMap(([name, node]) => fieldsOfNode(name, node, true))
+  const { entries = {} }: Node = schema
+  return Object.entries(entries).flatMap(([name, node]) => fieldsOfNode(name, node, true))
 }
-
-/** Rules about fields together, which belong to none of them. */
-export const rulesBetweenFields = (schema: v.GenericSchema): readonly string[] => rulesOf(schema)

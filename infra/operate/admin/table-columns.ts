@@ -1,25 +1,8 @@
-const SETTLEMENTS = [
-  'id',
-  'client_id',
-  'status',
-  'net_minor',
-  'payment_count',
-  'period_end',
-  'bank_name',
-  'bank_account_no',
-  'warning',
-]
-
-const DELIVERIES = [
-  'delivery_id',
-  'event',
-  'status',
-  'attempts',
-  'last_status',
-  'last_error',
-  'next_attempt_at',
-  'endpoint_id',
-]
+const SETTLEMENTS = 'id client_id status net_minor payment_count period_end bank_name bank_account_no warning'.split(
+  ' ',
+)
+const DELIVERIES = 'delivery_id event status attempts last_status last_error next_attempt_at endpoint_id'.split(' ')
+const PAYMENTS = 'id client_id status method channel_code notional_minor external_reference created_at'.split(' ')
 
 /**
  * What a table of an action's answer shows, by the name of the list in it: what is looked for there, narrow enough for
@@ -32,9 +15,7 @@ export const TABLE_COLUMNS: Readonly<Record<string, Readonly<Record<string, read
   'list-deliveries': { data: DELIVERIES },
   'get-payment': { 'timeline.events.deliveries': DELIVERIES },
   'refresh-payment': { 'timeline.events.deliveries': DELIVERIES },
-  'find-payments': {
-    data: ['id', 'client_id', 'status', 'method', 'channel_code', 'notional_minor', 'external_reference', 'created_at'],
-  },
+  'find-payments': { data: PAYMENTS },
   'list-settlements': { data: SETTLEMENTS },
   'trigger-settlement': { settlements: SETTLEMENTS },
   'list-suspense': { data: ['suspense_id', 'kind', 'cause', 'amount_minor', 'payment_id', 'status', 'created_at'] },

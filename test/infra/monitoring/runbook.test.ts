@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest'
 import { functionName } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { describedAction } from '../../../infra/operate/admin/action.ts'
-import { parseCommand } from '../../../infra/operate/admin/parse-command.ts'
 import { fieldsOf } from '../../../infra/operate/admin/schema-fields.ts'
+import { askedOf } from '../../support/admin-command.ts'
 import { tellingAlarms } from '../../support/alarm-template.ts'
 import { PROJECT_ROOT } from '../../support/source-file.ts'
 import { synthesised } from '../../support/stack-template.ts'
@@ -124,16 +124,12 @@ describe('the runbook', () => {
       )
       const spec = MANIFEST.find(({ name }) => name === action)
       if (!spec) throw new Error(`the runbook gives an action that does not exist: ${action}`)
-      const { input } = await describedAction(spec)
-      const fields = input ? fieldsOf(input) : []
-      const { stage, payload } = parseCommand(args, fields, 'an operator')
+      const described = await describedAction(spec)
+      const fields = described.input ? fieldsOf(described.input) : []
+      const { asked, error } = askedOf(described, args, 'an operator')
 
-      expect(stage).toBe('prod')
-      const given = Object.keys(Object(payload))
-      expect([
-        command,
-        given.filter((name) => !fields.some((field) => field.name.split('.')[0] === name)),
-      ]).toStrictEqual([command, []])
+      expect([command, error, asked?.stage]).toStrictEqual([command, '', 'prod'])
+      const given = Object.keys(Object(asked?.payload))
       const missing = fields.filter(({ name, required }) => required && !given.includes(name.split('.')[0] ?? name))
       expect([command, missing.map(({ name }) => name)]).toStrictEqual([command, []])
     }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { localLog } from '../../../infra/local/functions/local-log.ts'
 import { onTerminal, printable, printableLines } from '../../../infra/local/terminal/printable.ts'
-import { alignedRows, textTable } from '../../../infra/operate/admin/text-table.ts'
+import { textTable } from '../../../infra/local/terminal/text-table.ts'
 import { ok, renderFindings } from '../../../infra/operate/check/finding.ts'
 
 /** Every character of the two kinds, those beyond the first plane included. */
@@ -38,7 +38,7 @@ describe('text from outside on a terminal', () => {
     io.err('\u202e')
 
     expect(printed).toStrictEqual(['\\u001b[2J\nb', '\\u202e'])
-    expect(alignedRows([['\n', '\u009b']], '')).toBe(String.raw`\u000a  \u009b`)
+    expect(textTable([], [['\n', '\u009b']])).toBe(String.raw`\u000a  \u009b`)
     expect(textTable(['\u200b'], [['\t']])).toBe('\\u200b\n------\n\\u0009')
     const finding = { ...ok('a\nb', '\u001b[2J'), todo: '\u202e' }
     expect(renderFindings([finding], { ok: 'ok', wrong: 'no', unclear: '?' })).toBe(

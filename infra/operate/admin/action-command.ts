@@ -1,0 +1,113 @@
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import { isJsonObject, isLosslessNumber, readJson } from '../../../shared/json.ts'
+import { wholeNumber } from '../../local/terminal/command-line.ts'
+import type { Described } from './action.ts'
+import { type Field, fieldsOf, rulesOf } from './schema-fields.ts'
+
+type Payload = Readonly<Record<string, unknown>>
+
+/** What an operator asks for: the action's input, where, and how the answer is to be shown. */
+export type Asked = { readonly stage: string; readonly json: boolean; readonly payload: Payload }
+
+export const DEFAULT_STAGE = 'local'
+
+const WRITTEN = `a whole number of at most ${Number.MAX_SAFE_INTEGER}, in digits alone: 10000, not 10.000 or 1e4.`
+
+const numberFrom = (text: string): number => {
+  const value = wholeNumber(text)
+  if (value === undefined) throw new InvalidArgumentError(`${text} is not ${WRITTEN}`)
+  return value
+}
+
+/** Text as the field's schema wants it. What else does not fit is passed on: the action says what is wrong. */
+const valueFrom = ({ kind, nullable }: Field, text: string): unknown => {
+  const items = kind === 'list' ? text.split(',').map((one) => one.trim()) : [text]
+  if (nullable && text === 'null') return null
+  if (items.includes('null')) throw new InvalidArgumentError('It cannot be null.')
+  if (kind === 'list') return items
+  if (kind === 'whole number') return numberFrom(text)
+  if (kind !== 'true|false') return text
+  if (text !== 'true' && text !== 'false') throw new InvalidArgumentError('It is true or false.')
+  return text === 'true'
+}
+
+/** An option's text, given once; another option behind it is none, lest it be swallowed where a value was forgotten. */
+const once = (text: string, before?: unknown): string => {
+  if (text === '' || text.startsWith('--')) throw new InvalidArgumentError('It needs a value.')
+  if (before !== undefined) throw new InvalidArgumentError('It is given twice.')
+  return text
+}
+
+const inDigits = (value: unknown): unknown => {
+  if (isLosslessNumber(value)) return numberFrom(value.value)
+  if (Array.isArray(value)) return value.map(inDigits)
+  const entries = isJsonObject(value) ? Object.entries(value) : undefined
+  return entries ? Object.fromEntries(entries.map(([name, inner]) => [name, inDigits(inner)])) : value
+}
+
+/** Held to the rules of the fields: numbers in digits alone, nothing twice. */
+const payloadFrom = (text: string, before: unknown): Payload => {
+  const read = readJson(Buffer.from(once(text, before)))
+  if (!read.ok) throw new InvalidArgumentError(`${read.reason}.`)
+  const value = inDigits(read.value)
+  if (!isJsonObject(value)) throw new InvalidArgumentError('It must be a JSON object.')
+  return value
+}
+
+/** `bank.bank_name` is a member of `bank`. */
+const put = (tree: Payload, [first = '', ...rest]: readonly string[], value: unknown): Payload => {
+  const inner = tree[first]
+  return { ...tree, [first]: rest.length === 0 ? value : put(isJsonObject(inner) ? inner : {}, rest, value) }
+}
+
+/** The field that an id without a name means: the first id the action requires, else the only one it takes. */
+const positionalField = (fields: readonly Field[]): Field | undefined => {
+  const ids = fields.filter(({ name }) => name.endsWith('_id'))
+  return ids.find(({ required }) => required) ?? (ids.length === 1 ? ids[0] : undefined)
+}
+
+const optionOf = ({ name, kind, notes }: Field, take: (text: string) => string, fields: readonly Field[]): Option => {
+  const isFlag = kind === 'true|false'
+  const members = fields.filter((field) => field.name.startsWith(`${name}.`)).map((field) => field.name)
+  const option = new Option(`--${name} ${isFlag ? `[${kind}]` : `<${kind}>`}`, notes.join('; '))
+  return (isFlag ? option.preset('true') : option).conflicts(members).argParser(take)
+}
+
+/**
+ * Makes a command of an action, from its own schema: its fields are options, and its id may come without a name.
+ * `operator` asks where the action wants to know and the command does not say.
+ */
+export const defineAction = (
+  command: Command,
+  { summary, input }: Described,
+  operator: string | undefined,
+  run: (asked: Asked) => Promise<void> | void,
+): void => {
+  const fields = input ? fieldsOf(input) : []
+  const values = new Map<string, unknown>()
+  const takes = (field: Field) => (text: string) => {
+    const before = values.get(field.name)
+    const value = valueFrom(field, once(text, Array.isArray(before) ? undefined : before))
+    values.set(field.name, Array.isArray(before) && Array.isArray(value) ? [...before, ...value] : value)
+    return text
+  }
+  command.summary(/^.*?\.(?=\s|$)/.exec(summary)?.[0] ?? summary).description(summary)
+  const id = positionalField(fields)
+  if (id) command.argument(`[${id.name}]`, '', takes(id))
+  command.optionsGroup('Fields:')
+  for (const field of fields) command.addOption(optionOf(field, takes(field), fields))
+  command
+    .optionsGroup('Options:')
+    .option('--stage <name>', 'local (the default) on this machine, else one on AWS, with your credentials', once)
+    .option('--json', 'prints the answer as JSON, with all that a table leaves out')
+  if (input) command.option('--payload <json>', 'the whole input at once, instead of fields', payloadFrom)
+  const rules = input ? rulesOf(input).map((rule) => `\nTogether: ${rule}.`) : []
+  command.addHelpText('after', rules.join('')).action(() => {
+    const { stage = DEFAULT_STAGE, json = false, payload } = command.opts<Partial<Asked>>()
+    if (payload && values.size > 0) return command.error('error: give --payload or fields, not both')
+    const isAsked = fields.some(({ name }) => name === 'operator') && !values.has('operator')
+    if (operator && isAsked) values.set('operator', operator)
+    const named = [...values].reduce<Payload>((tree, [name, value]) => put(tree, name.split('.'), value), {})
+    return run({ stage, json, payload: payload ?? named })
+  })
+}

@@ -1,0 +1,67 @@
+import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda'
+import { type FunctionSpec, functionName } from '../../../functions/function-spec.ts'
+import { parseOwnJson } from '../../../shared/json.ts'
+import { localAws } from '../../local/emulators/dynamodb-local.ts'
+import { UsageError, wholeNumber } from '../../local/terminal/command-line.ts'
+import { NO_REGION, regionOf } from '../check/region.ts'
+import { type Asked, DEFAULT_STAGE } from './action-command.ts'
+
+/** The function was found and failed, or could not be called at all. */
+export class InvocationFailed extends Error {
+  override readonly name = 'InvocationFailed'
+}
+
+/** The function has so much more time than its own timeout. */
+const MARGIN_MS = 10_000
+
+type Target = ReturnType<typeof localAws> | { readonly region: string; readonly endpoint?: undefined }
+
+/** The local gateway's Invoke API is on the port behind its own (design section 6); a stage is on AWS. */
+const targetOf = async (stage: string, env: NodeJS.ProcessEnv): Promise<Target> => {
+  if (stage !== DEFAULT_STAGE) {
+    const region = await regionOf(env)
+    if (region === undefined) throw new UsageError(NO_REGION)
+    return { region }
+  }
+  const port = wholeNumber(env['PORT'] || '3000') ?? 0
+  if (port < 1 || port > 65_534) throw new UsageError('PORT must be a number from 1 to 65534')
+  return localAws(`http://127.0.0.1:${port + 1}`)
+}
+
+/**
+ * Invokes an action's function and answers its result, for `JSON.stringify` to write as it came: metadata is neither
+ * reordered nor rounded. Once: an answer that was lost is no reason to do it again unasked. Throws `InvocationFailed` in
+ * words an operator can use.
+ */
+export const invokeAction = async (
+  spec: FunctionSpec,
+  { stage, payload }: Asked,
+  env: NodeJS.ProcessEnv,
+): Promise<unknown> => {
+  const target = await targetOf(stage, env)
+  const name = functionName(stage, spec)
+  const requestTimeout = spec.timeoutSeconds * 1_000 + MARGIN_MS
+  const requestHandler = { connectionTimeout: 5_000, requestTimeout, throwOnRequestTimeout: true }
+  const client = new LambdaClient({ ...target, maxAttempts: 1, requestHandler })
+  try {
+    const command = new InvokeCommand({ FunctionName: name, Payload: Buffer.from(JSON.stringify(payload)) })
+    const { FunctionError: failure, Payload: result } = await client.send(command)
+    const text = result?.transformToString() ?? ''
+    if (failure !== undefined) throw new InvocationFailed(`${name} failed: ${text}`)
+    return text === '' ? null : parseOwnJson(text)
+  } catch (error) {
+    if (error instanceof InvocationFailed) throw error
+    throw new InvocationFailed(explained(error, name, target.endpoint), { cause: error })
+  } finally {
+    client.destroy()
+  }
+}
+
+const explained = (error: unknown, name: string, endpoint = 'AWS'): string => {
+  const { name: kind, message } = error instanceof Error ? error : { name: 'Error', message: String(error) }
+  const where = endpoint === 'AWS' ? ' in this account and region' : ''
+  if (kind === 'ResourceNotFoundException') return `there is no function ${name}${where}`
+  const isDown = message.includes('ECONNREFUSED')
+  if (isDown) return `nothing listens at ${endpoint}; start the gateway: npm start`
+  return `${name} could not be invoked: ${kind}: ${message}`
+}
