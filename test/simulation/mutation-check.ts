@@ -9,7 +9,7 @@ import { byHistories } from './mutation/mutant.ts'
 import { endRunning } from './mutation/run-checks.ts'
 
 const USAGE = `npm run mutants -- [--only TEXT] [--jobs 1|2] [--histories]
-  --only TEXT   only mutants with this text in their name or file
+  --only TEXT   only mutants with this text in their name or the name of their code
   --jobs N      how many at once, each in a copy of its own (default 2)
   --histories   each mutant meets the simulation's random histories instead of its own tests
   --help, -h    this text
@@ -24,15 +24,18 @@ const OPTIONS = {
 const chosenBy = (argv: readonly string[]) => {
   const { only = '', jobs, histories } = readOptions(argv, OPTIONS)
   if (jobs !== '1' && jobs !== '2') throw new UsageError('--jobs takes 1 or 2')
-  const named = MUTANTS.filter(({ name, file }) => name.includes(only) || file.includes(only))
-  if (named.length === 0) throw new UsageError(`no mutant has "${only}" in its name or file`)
+  const named = MUTANTS.filter(({ name, symbol }) => name.includes(only) || symbol.includes(only))
+  if (named.length === 0) throw new UsageError(`no mutant has "${only}" in its name or the name of its code`)
   return { mutants: histories ? named.map(byHistories) : named, jobs: Number(jobs) }
 }
 
 const seconds = (ms: number) => `${(ms / 1_000).toFixed(1)} s`.padStart(8)
 
-const tell = ({ mutant, verdict, ms }: Finding) => {
-  const where = `${mutant.name} (${mutant.file})`
+const placeOf = ({ mutant, path }: Finding) => `${mutant.name} (${mutant.symbol} in ${path})`
+
+const tell = (finding: Finding) => {
+  const { verdict, ms } = finding
+  const where = placeOf(finding)
   switch (verdict.kind) {
     case 'failed':
       return console.log(`killed    ${seconds(ms)}  ${where}\n                      by ${verdict.by}`)
@@ -69,10 +72,10 @@ const check = async (argv: readonly string[]): Promise<number> => {
   const noticed = killed.filter(({ mutant }) => mutant.equivalent !== undefined)
 
   console.log('')
-  for (const { mutant } of survivors) {
-    console.log(`survivor: ${mutant.name} (${mutant.file})\n  ${mutant.equivalent ?? 'no test notices it'}`)
+  for (const survivor of survivors) {
+    console.log(`survivor: ${placeOf(survivor)}\n  ${survivor.mutant.equivalent ?? 'no test notices it'}`)
   }
-  for (const { mutant } of noticed) console.log(`listed as a survivor, yet killed: ${mutant.name} (${mutant.file})`)
+  for (const finding of noticed) console.log(`listed as a survivor, yet killed: ${placeOf(finding)}`)
   console.log(
     `${killed.length} of ${findings.length} mutants killed, in ${seconds(performance.now() - startedMs).trim()}`,
   )

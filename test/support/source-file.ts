@@ -19,6 +19,7 @@ export type SourceFile = {
   readonly text: string
   readonly lineCount: number
   readonly imports: readonly Import[]
+  readonly program: ESTree.Program
   readonly nodes: readonly ESTree.Node[]
   readonly comments: readonly string[]
   readonly hasDefaultExport: boolean
@@ -68,6 +69,7 @@ export const parseSource = (path: string, text: string): SourceFile => {
     text,
     lineCount: text.trimEnd().split('\n').length,
     imports: nodes.map((node) => importIn(path, node)).filter((found) => found !== undefined),
+    program,
     nodes,
     comments: comments.map(({ value }) => value),
     hasDefaultExport: module.staticExports.some(({ entries }) =>

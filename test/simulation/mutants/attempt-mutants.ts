@@ -1,191 +1,70 @@
 import { mutantsOf } from '../mutation/mutant.ts'
 
-const DELIVER = 'integration/webhook/deliver-webhook'
-const MESSAGES = 'integration/webhook/deliver-webhook-messages'
-const CRASHES = 'integration/webhook/deliver-webhook-crashes'
-const OVERDUE = 'integration/webhook/check-overdue-delivery'
-const REDELIVER = 'integration/webhook/redeliver'
-const CLAIMS = 'integration/webhook/lost-claims'
-const TO_ENDPOINT = 'integration/webhook/redeliver-endpoint'
-
 /** Eight attempts a round at their waits, alerts that go out, and redeliveries. */
 export const ATTEMPT_MUTANTS = [
-  ...mutantsOf('shared/webhook/send/deliver-webhook.ts', [
-    {
-      name: 'a message about an attempt that was made is worked off',
-      find: "if (message.attempt <= delivery.attempts) return drop(deps, message, 'attempt_made')\n",
-      replace: '',
-      tests: [MESSAGES],
-    },
-    {
-      name: 'a message about a finished delivery is worked off',
-      find: "if (delivery.status !== 'scheduled') return drop(deps, message, 'finished')\n",
-      replace: '',
-      tests: [MESSAGES],
-    },
-    {
-      name: 'a live claim is recorded as lost',
-      find: "if (delivery.claimedUntil > deps.now()) return drop(deps, idsOf(delivery), 'claimed')\n",
-      replace: '',
-      tests: [CRASHES],
-    },
-    {
-      name: 'a claim that has run out is left for ever',
-      find: "if (delivery.claimedUntil > deps.now()) return drop(deps, idsOf(delivery), 'claimed')",
-      replace: "if (delivery.claimedUntil > '') return drop(deps, idsOf(delivery), 'claimed')",
-      tests: [CRASHES],
-    },
-    {
-      name: 'a message that comes early is dropped',
-      find: 'if (waitMs > 0) return requeue(deps, delivery, waitMs)',
-      replace: 'if (waitMs > 0) return undefined',
-      tests: [DELIVER],
-    },
-    {
-      name: 'a disabled endpoint is posted to',
-      find: 'if (!endpoint?.enabled || endpoint.deletedAt !== undefined) return skip(deps, delivery)',
-      replace: 'if (!endpoint || endpoint.deletedAt !== undefined) return skip(deps, delivery)',
-      tests: [MESSAGES],
-    },
-    {
-      name: 'a deleted endpoint is posted to',
-      find: 'if (!endpoint?.enabled || endpoint.deletedAt !== undefined) return skip(deps, delivery)',
-      replace: 'if (!endpoint?.enabled) return skip(deps, delivery)',
+  ...mutantsOf('deliverWebhook', ['deliver-webhook-messages'], {
+    'a message about an attempt that was made is worked off': 'drop message.attempt <= delivery.attempts',
+    'a message about a finished delivery is worked off': "drop delivery.status !== 'scheduled'",
+    'a message that comes early is dropped': { edit: 'requeue(..._) -> undefined', tests: ['deliver-webhook'] },
+    'a disabled endpoint is posted to': 'endpoint?.enabled -> endpoint',
+    'a deleted endpoint is posted to': {
+      edit: 'drop endpoint.deletedAt !== undefined',
       equivalent: 'Deleting an endpoint disables it in the same write, and a deleted one cannot be enabled again.',
-      tests: [MESSAGES],
     },
-    {
-      name: 'a webhook is posted without a claim',
-      find: "if (!claimed) return drop(deps, idsOf(delivery), 'claimed')\n  const result =",
-      replace:
-        "if (!claimed) deps.sendWebhook(webhookRequest(delivery, signingSecret ?? ''))\n  if (!claimed) return undefined\n  const result =",
-      tests: [MESSAGES],
+  }),
+  ...mutantsOf('meetClaim', ['deliver-webhook-crashes'], {
+    'a live claim is recorded as lost': 'drop delivery.claimedUntil > deps.now()',
+    'a claim that has run out is left for ever': "deps.now() -> ''",
+  }),
+  ...mutantsOf('attemptDelivery', ['deliver-webhook-messages'], {
+    'a webhook is posted without a claim':
+      "drop(deps, idsOf(delivery), _) -> void deps.sendWebhook(webhookRequest(delivery, signingSecret ?? ''))",
+    'a webhook without a secret is signed with nothing':
+      "const result = _ -> const result = await deps.sendWebhook(webhookRequest(claimed, signingSecret ?? ''))",
+  }),
+  ...mutantsOf('CLAIM_MS', ['deliver-webhook-crashes'], { 'a claim lasts no longer than an attempt': '30 -> 3' }),
+  ...mutantsOf('recordAttemptResult', ['deliver-webhook'], {
+    'no message is sent for the next attempt': 'drop sendDeliveryMessage(..._)',
+    'a round counts the attempts of the rounds before it': 'attempt.number - claimed.roundStart -> attempt.number',
+    'nobody is told of a delivery that was abandoned': 'drop alertOperators(deps, recorded)',
+    'a result goes on although its claim was lost': {
+      edit: 'if (!_) return false -> _',
+      tests: ['deliver-webhook-crashes'],
     },
-    {
-      name: 'a webhook without a secret is signed with nothing',
-      find: 'signingSecret === undefined ? SECRET_MISSING : await deps.sendWebhook(webhookRequest(claimed, signingSecret))',
-      replace: "await deps.sendWebhook(webhookRequest(claimed, signingSecret ?? ''))",
-      tests: [MESSAGES],
+  }),
+  ...mutantsOf('WAITS_MS', ['retry-schedule'], {
+    'a round has nine attempts': '64 * MINUTE_MS -> 64 * MINUTE_MS, 64 * MINUTE_MS',
+    'a round has seven attempts': 'drop 64 * MINUTE_MS',
+    'the first wait is shorter than the specification says': '60 -> 59',
+  }),
+  ...mutantsOf('hopSeconds', ['retry-schedule'], {
+    'a hop is rounded down': 'ceil -> floor',
+    'a hop is longer than SQS can hold': 'Math.min(..._) -> Math.max(Math.ceil(waitMs / SECOND_MS), 1)',
+  }),
+  ...mutantsOf('publishDeliveryAlert', ['deliver-webhook-crashes'], {
+    'an alert leaves the due work before it is out':
+      'await deps.alerts.publish(_) -> await completeAlert(deps, delivery); await deps.alerts.publish(_)',
+  }),
+  ...mutantsOf('checkOverdueDelivery', ['lost-claims'], {
+    'the message of an overdue attempt is sent without a claim': 'if (!_) return false -> _',
+    'an attempt is overdue before its time': {
+      edit: 'drop delivery.dueAt > deps.now()',
+      tests: ['check-overdue-delivery'],
     },
-    {
-      name: 'a claim lasts no longer than an attempt',
-      find: 'const CLAIM_MS = 30 * SECOND_MS',
-      replace: 'const CLAIM_MS = 3 * SECOND_MS',
-      tests: [CRASHES],
-    },
-  ]),
-  ...mutantsOf('shared/webhook/send/record-attempt-result.ts', [
-    {
-      name: 'no message is sent for the next attempt',
-      find: 'await sendDeliveryMessage(deps, recorded, hopSeconds(waitMs ?? 0))',
-      replace: 'await Promise.resolve()',
-      tests: [DELIVER],
-    },
-    {
-      name: 'a round counts the attempts of the rounds before it',
-      find: 'waitAfterFailureMs(attempt.number - claimed.roundStart)',
-      replace: 'waitAfterFailureMs(attempt.number)',
-      tests: [DELIVER],
-    },
-    {
-      name: 'nobody is told of a delivery that was abandoned',
-      find: 'await alertOperators(deps, recorded)',
-      replace: 'await Promise.resolve()',
-      tests: [DELIVER],
-    },
-    {
-      name: 'a result goes on although its claim was lost',
-      find: 'if (!(await storeAttemptResult(deps, claimed, attempt, after))) return false',
-      replace: 'await storeAttemptResult(deps, claimed, attempt, after)',
-      tests: [CRASHES],
-    },
-  ]),
-  ...mutantsOf('shared/webhook/delivery/retry-schedule.ts', [
-    {
-      name: 'a round has nine attempts',
-      find: '  64 * MINUTE_MS,\n',
-      replace: '  64 * MINUTE_MS,\n  64 * MINUTE_MS,\n',
-      tests: ['unit/webhook/retry-schedule'],
-    },
-    {
-      name: 'a round has seven attempts',
-      find: '  64 * MINUTE_MS,\n',
-      replace: '',
-      tests: ['unit/webhook/retry-schedule'],
-    },
-    {
-      name: 'the first wait is shorter than the specification says',
-      find: '  60 * SECOND_MS,\n',
-      replace: '  59 * SECOND_MS,\n',
-      tests: ['unit/webhook/retry-schedule'],
-    },
-    {
-      name: 'a hop is rounded down',
-      find: 'Math.ceil(waitMs / SECOND_MS)',
-      replace: 'Math.floor(waitMs / SECOND_MS)',
-      tests: ['unit/webhook/retry-schedule'],
-    },
-    {
-      name: 'a hop is longer than SQS can hold',
-      find: 'Math.min(Math.max(Math.ceil(waitMs / SECOND_MS), 1), MAX_DELAY_SECONDS)',
-      replace: 'Math.max(Math.ceil(waitMs / SECOND_MS), 1)',
-      tests: ['unit/webhook/retry-schedule'],
-    },
-  ]),
-  ...mutantsOf('shared/webhook/delivery/delivery-alert.ts', [
-    {
-      name: 'an alert leaves the due work before it is out',
-      find: '  await deps.alerts.publish({',
-      replace: '  await completeAlert(deps, delivery)\n  await deps.alerts.publish({',
-      tests: [CRASHES],
-    },
-  ]),
-  ...mutantsOf('shared/webhook/delivery/check-overdue-delivery.ts', [
-    {
-      name: 'the message of an overdue attempt is sent without a claim',
-      find: 'if (!(await postponeDelivery(deps, delivery, dueAt, resends))) return false',
-      replace: 'await postponeDelivery(deps, delivery, dueAt, resends)',
-      tests: [CLAIMS],
-    },
-    {
-      name: 'an attempt is overdue before its time',
-      find: ' || delivery.dueAt > deps.now()) return false',
-      replace: ') return false',
-      tests: [OVERDUE],
-    },
-  ]),
-  ...mutantsOf('shared/webhook/delivery/redeliver.ts', [
-    {
-      name: "another client's delivery is sent again",
-      find: "if (delivery?.clientId !== clientId) throw notFound('delivery')",
-      replace: "if (delivery === undefined) throw notFound('delivery')",
-      tests: [REDELIVER],
-    },
-    {
-      name: 'a round takes the place of an alert that is owed',
-      find: 'if (owesAlert(delivery)) await publishDeliveryAlert(deps, delivery)\n',
-      replace: '',
-      tests: [REDELIVER],
-    },
-    {
-      name: 'a disabled endpoint gets a redelivery',
-      find: 'if (!endpoint.enabled) throw endpointDisabled()\n',
-      replace: '',
-      tests: [REDELIVER],
-    },
-  ]),
-  ...mutantsOf('shared/webhook/delivery/redeliver-endpoint.ts', [
-    {
-      name: 'a redelivery makes what the endpoint never wanted',
-      find: '} else if (status === undefined && subscribes(endpoint, event.type)) {',
-      replace: '} else if (status === undefined) {',
-      tests: [TO_ENDPOINT],
-    },
-    {
-      name: 'a cursor leads before the time that was asked for',
-      find: 'if (!parsed.success || parsed.output.fired_at < since) {',
-      replace: 'if (!parsed.success) {',
-      tests: [TO_ENDPOINT],
-    },
-  ]),
+  }),
+  ...mutantsOf('redeliver', ['redeliver'], {
+    "another client's delivery is sent again": 'delivery?.clientId !== clientId -> delivery === undefined',
+  }),
+  ...mutantsOf('redeliverFinished', ['redeliver'], {
+    'a round takes the place of an alert that is owed': 'drop owesAlert(delivery)',
+  }),
+  ...mutantsOf('requireEnabledEndpoint', ['redeliver'], {
+    'a disabled endpoint gets a redelivery': 'drop !endpoint.enabled',
+  }),
+  ...mutantsOf('redeliverToEndpoint', ['redeliver-endpoint'], {
+    'a redelivery makes what the endpoint never wanted': 'drop subscribes(..._)',
+  }),
+  ...mutantsOf('redeliver-endpoint/decodeCursor', ['redeliver-endpoint'], {
+    'a cursor leads before the time that was asked for': 'drop parsed.output.fired_at < since',
+  }),
 ]

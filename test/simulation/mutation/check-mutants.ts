@@ -1,8 +1,15 @@
+import { sourcesIn } from '../../support/source-file.ts'
 import type { Mutant } from './mutant.ts'
+import { placeMutant } from './place-mutant.ts'
 import { copyProject, type ProjectCopy } from './project-copy.ts'
 import { type Checks, runChecks, type Verdict } from './run-checks.ts'
 
-export type Finding = { readonly mutant: Mutant; readonly verdict: Verdict; readonly ms: number }
+export type Finding = {
+  readonly mutant: Mutant
+  readonly path: string
+  readonly verdict: Verdict
+  readonly ms: number
+}
 
 export type CheckOptions = {
   /** How many at once, each in a copy of its own. */
@@ -44,20 +51,19 @@ export const checkMutants = async (
   mutants: readonly Mutant[],
   { jobs, signal, onFinding }: CheckOptions,
 ): Promise<readonly Finding[]> => {
+  const sources = sourcesIn('shared', 'functions', 'infra')
+  const waiting = mutants.map((mutant) => ({ mutant, placed: placeMutant(sources, mutant) }))
   const copies = Array.from({ length: jobs }, copyProject)
   try {
-    for (const copy of copies.slice(0, 1)) {
-      for (const mutant of mutants) await copy.withMutant(mutant, async () => undefined)
-      await assertAllHolds(copy, mutants)
-    }
-    const waiting = [...mutants]
+    for (const copy of copies.slice(0, 1)) await assertAllHolds(copy, mutants)
     const findings: Finding[] = []
     const work = async (copy: ProjectCopy) => {
-      for (let mutant = waiting.shift(); mutant !== undefined && !signal.aborted; mutant = waiting.shift()) {
+      for (let next = waiting.shift(); next !== undefined && !signal.aborted; next = waiting.shift()) {
+        const { mutant, placed } = next
         const startedMs = performance.now()
         const checks = checksOf([mutant], MUTANT_BOUND_MS)
-        const verdict = await copy.withMutant(mutant, () => runTwiceIfBroken(copy.directory, checks, signal))
-        const finding = { mutant, verdict, ms: performance.now() - startedMs }
+        const verdict = await copy.withMutant(placed, () => runTwiceIfBroken(copy.directory, checks, signal))
+        const finding = { mutant, path: placed.path, verdict, ms: performance.now() - startedMs }
         findings.push(finding)
         onFinding(finding)
       }

@@ -1,39 +1,46 @@
-/** One way to break the gateway on purpose. Some test must notice. */
-export type Mutant = {
-  /** What is broken, in words. */
-  readonly name: string
-  readonly file: string
-  /** Text that occurs exactly once in the file, and what stands there instead. */
-  readonly find: string
-  readonly replace: string
-  /** Vitest files of which one must fail: paths below `test`, without the ending. They run first. */
+/** Who must notice. */
+type Checks = {
+  /** Vitest files of which one must fail, by their names without folder and ending. They run first. */
   readonly tests?: readonly string[]
   /** Random histories of the simulation, of which one must fail where the tests above did not. */
   readonly histories?: true
   /** Flows of the simulation that are killed at every await, after which something must be wrong. */
   readonly crashes?: readonly string[]
+}
+
+/**
+ * What changes in a declaration: `drop CODE` or `CODE -> CODE`. Code is found by its syntax and not by how it is laid
+ * out: `_` in it stands for anything and `..._` for any number of arguments, elements or properties; behind the arrow
+ * they stand for what was found. What is dropped is a statement, a guard (named by its condition), a condition of
+ * `all(…)` or `&&`, a step of a transaction, an argument or an element.
+ */
+type Edit = string
+
+/** One way to break the gateway on purpose. Some test must notice. */
+export type Mutant = Checks & {
+  /** What is broken, in words. */
+  readonly name: string
+  /** A function, constant or class at the top of some file: its name, behind `file/` where several are called so. */
+  readonly symbol: string
+  readonly edit: Edit
   /** Why no test can notice: listed, and held to surviving. */
   readonly equivalent?: string
 }
 
-/** Mutants of one file; each has a test, or a reason why there can be none. */
-export const mutantsOf = (file: string, mutants: readonly Omit<Mutant, 'file'>[]): readonly Mutant[] =>
-  mutants.map((mutant) => ({ ...mutant, file }))
+type Entry = Edit | (Checks & Pick<Mutant, 'edit' | 'equivalent'>)
+
+/** Mutants of one declaration by their names, and the tests that must notice those that name no others. */
+export const mutantsOf = (
+  symbol: string,
+  tests: readonly string[],
+  entries: Readonly<Record<string, Entry>>,
+): readonly Mutant[] =>
+  Object.entries(entries).map(([name, entry]) => ({
+    name,
+    symbol,
+    tests,
+    ...(typeof entry === 'string' ? { edit: entry } : entry),
+  }))
 
 /** The mutant left to the random histories alone. */
-export const byHistories = ({ name, file, find, replace }: Mutant): Mutant => ({
-  name,
-  file,
-  find,
-  replace,
-  histories: true,
-})
-
-const occurrences = (text: string, find: string): number => text.split(find).length - 1
-
-/** The file's text with the mutant in it. Throws when the text it replaces is not there exactly once. */
-export const applyTo = (text: string, { name, file, find, replace }: Mutant): string => {
-  const times = occurrences(text, find)
-  if (times !== 1) throw new Error(`"${name}": its text occurs ${times} times in ${file}`)
-  return text.replace(find, () => replace)
-}
+export const byHistories = ({ name, symbol, edit }: Mutant): Mutant => ({ name, symbol, edit, histories: true })

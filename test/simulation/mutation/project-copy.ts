@@ -1,9 +1,8 @@
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { applyTo, type Mutant } from './mutant.ts'
-
-const PROJECT_ROOT = join(import.meta.dirname, '../../..')
+import { PROJECT_ROOT } from '../../support/source-file.ts'
+import type { Placed } from './place-mutant.ts'
 
 const COPIED = [
   'functions',
@@ -21,7 +20,7 @@ const COPIED = [
 export type ProjectCopy = {
   readonly directory: string
   /** Breaks the copy, runs, and mends it again. */
-  withMutant<T>(mutant: Mutant, run: () => Promise<T>): Promise<T>
+  withMutant<T>(placed: Placed, run: () => Promise<T>): Promise<T>
   remove(): void
 }
 
@@ -36,14 +35,12 @@ export const copyProject = (): ProjectCopy => {
   }
   return {
     directory,
-    withMutant: async (mutant, run) => {
-      const path = join(directory, mutant.file)
-      const original = readFileSync(path, 'utf8')
-      writeFileSync(path, applyTo(original, mutant))
+    withMutant: async ({ path, original, mutated }, run) => {
+      writeFileSync(join(directory, path), mutated)
       try {
         return await run()
       } finally {
-        writeFileSync(path, original)
+        writeFileSync(join(directory, path), original)
       }
     },
     remove: () => rmSync(directory, { recursive: true, force: true }),

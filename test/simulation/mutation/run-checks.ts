@@ -81,7 +81,7 @@ const lastLines = (output: string): string => output.trim().split('\n').slice(-6
 const runTests = async (directory: string, { tests, boundMs }: Checks): Promise<Verdict> => {
   const reportPath = join(directory, 'report.json')
   rmSync(reportPath, { force: true })
-  const files = tests.map((test) => `test/${test}.test.ts`)
+  const files = tests.map((test) => `/${test}.test.ts`)
   const options = ['run', '--bail=1', '--maxWorkers=1', '--reporter=json', `--outputFile=${reportPath}`]
   const args = ['node_modules/vitest/vitest.mjs', ...options, ...files]
   const { code, output, outOfTime } = await runNode(directory, args, boundMs)
