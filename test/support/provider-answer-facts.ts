@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import {
-  BANKS,
+  CHANNEL_FACTS,
   CHANNELS,
   Country,
   Currency,
@@ -82,9 +82,7 @@ const Transaction = v.strictObject({
     ...(['BANK', 'CARDS', 'CARDLESS_CREDIT', 'CASH', 'DIRECT_DEBIT', 'EWALLET', 'PAYLATER', 'QR_CODE'] as const),
     ...(['RETAIL_OUTLET', 'VIRTUAL_ACCOUNT', 'XENPLATFORM', 'OTHER'] as const),
   ),
-  channel_code: v.nullable(
-    v.picklist([...BANKS, 'ID_OVO', 'ID_DANA', 'ID_LINKAJA', 'ID_SHOPEEPAY', 'ID_GOPAY', 'QRIS']),
-  ),
+  channel_code: v.nullable(v.picklist(CHANNEL_FACTS.map(({ transactionCode }) => transactionCode))),
   reference_id: v.string(),
   account_identifier: v.nullable(v.string()),
   currency: Currency,

@@ -2,7 +2,8 @@ import * as v from 'valibot'
 
 /**
  * What the provider's documents say of every call we make: payments API v3 and its list of transactions, as of November
- * 2026. Written down from the documents and from nothing of ours; a field that is not here is one nobody documented.
+ * 2026; of channels also what spec 2.1.1 says. Written down from these and from nothing of ours; a field that is not here
+ * is one nobody documented.
  */
 
 const UUID = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}'
@@ -18,7 +19,6 @@ export const Country = v.literal('ID')
 export const Currency = v.literal('IDR')
 
 export const BANKS = ['BCA', 'BNI', 'BRI', 'MANDIRI', 'PERMATA'] as const
-const virtualAccounts = BANKS.map((bank) => `${bank}_VIRTUAL_ACCOUNT`)
 
 const VirtualAccount = v.strictObject({
   display_name: text(1, 250),
@@ -26,27 +26,77 @@ const VirtualAccount = v.strictObject({
   virtual_account_number: v.optional(v.string()),
   success_return_url: v.optional(Url),
 })
+const Qris = v.strictObject({ expires_at: v.optional(Time), qr_string_type: v.optional(v.literal('DYNAMIC')) })
+const Phone = v.strictObject({ account_mobile_number: v.pipe(v.string(), v.regex(/^\+[0-9]\d{1,14}$/)) })
 const ReturnUrls = v.strictObject({ success_return_url: Url, failure_return_url: v.optional(Url) })
 const GopayUrls = v.strictObject({ ...ReturnUrls.entries, cancel_return_url: v.optional(Url) })
 
-/** By channel: what `channel_properties` may and must hold. */
-const CHANNEL_PROPERTIES: Readonly<Record<string, v.GenericSchema>> = {
-  ...Object.fromEntries(virtualAccounts.map((code) => [code, VirtualAccount])),
-  QRIS: v.strictObject({ expires_at: v.optional(Time), qr_string_type: v.optional(v.literal('DYNAMIC')) }),
-  OVO: v.strictObject({ account_mobile_number: v.pipe(v.string(), v.regex(/^\+[0-9]\d{1,14}$/)) }),
-  DANA: ReturnUrls,
-  LINKAJA: ReturnUrls,
-  SHOPEEPAY: ReturnUrls,
-  GOPAY: GopayUrls,
+export type ChannelFacts = {
+  readonly method: 'virtual_account' | 'ewallet' | 'qris'
+  /** The merchants' name for it. */
+  readonly channelCode: string | undefined
+  readonly providerCode: string
+  /** In the list of transactions. */
+  readonly transactionCode: string
+  /** What `channel_properties` may and must hold. */
+  readonly properties: v.GenericSchema
+  /** The fee of spec 2.1.1, in tenths of a percent and whole rupiah. */
+  readonly permille: bigint
+  readonly flat: bigint
+  /** How long a payment lives when no expiry is asked for. */
+  readonly lifetimeSeconds: number
 }
 
-export const CHANNELS = Object.keys(CHANNEL_PROPERTIES)
+const DAY = 86_400
+
+const bank = (name: string): ChannelFacts => ({
+  method: 'virtual_account',
+  channelCode: name,
+  providerCode: `${name}_VIRTUAL_ACCOUNT`,
+  transactionCode: name,
+  properties: VirtualAccount,
+  permille: 0n,
+  flat: 4_000n,
+  lifetimeSeconds: DAY,
+})
+
+type OfWallet = Pick<ChannelFacts, 'properties' | 'permille' | 'flat' | 'lifetimeSeconds'>
+
+const wallet = (name: string, own: OfWallet): ChannelFacts => ({
+  method: 'ewallet',
+  channelCode: name,
+  providerCode: name,
+  transactionCode: `ID_${name}`,
+  ...own,
+})
+
+/** Every channel by itself, as its latest terms are. */
+export const CHANNEL_FACTS: readonly ChannelFacts[] = [
+  ...BANKS.map(bank),
+  wallet('OVO', { properties: Phone, permille: 20n, flat: 0n, lifetimeSeconds: 55 }),
+  wallet('DANA', { properties: ReturnUrls, permille: 15n, flat: 500n, lifetimeSeconds: DAY }),
+  wallet('LINKAJA', { properties: ReturnUrls, permille: 15n, flat: 0n, lifetimeSeconds: 1_800 }),
+  wallet('SHOPEEPAY', { properties: ReturnUrls, permille: 20n, flat: 0n, lifetimeSeconds: 1_800 }),
+  wallet('GOPAY', { properties: GopayUrls, permille: 20n, flat: 0n, lifetimeSeconds: 1_800 }),
+  {
+    method: 'qris',
+    channelCode: undefined,
+    providerCode: 'QRIS',
+    transactionCode: 'QRIS',
+    properties: Qris,
+    permille: 7n,
+    flat: 0n,
+    lifetimeSeconds: 2 * DAY,
+  },
+]
+
+export const CHANNELS = CHANNEL_FACTS.map(({ providerCode }) => providerCode)
 
 type OfChannel = { readonly channel_code: string; readonly channel_properties: unknown }
 
 export const fitsChannel = ({ channel_code: code, channel_properties: properties }: OfChannel) => {
-  const schema = CHANNEL_PROPERTIES[code]
-  return schema !== undefined && v.is(schema, properties)
+  const facts = CHANNEL_FACTS.find(({ providerCode }) => providerCode === code)
+  return facts !== undefined && v.is(facts.properties, properties)
 }
 
 const CreateBody = v.pipe(

@@ -7,6 +7,7 @@ import type { OutgoingCallback } from '../../infra/local/provider-simulator/call
 import { startProviderSimulator } from '../../infra/local/provider-simulator/provider-simulator.ts'
 import { createSimulatorCore } from '../../infra/local/provider-simulator/simulator-core.ts'
 import type { Change } from '../../infra/local/provider-simulator/store.ts'
+import { fitsChannel } from './provider-facts.ts'
 
 export const SECRET_KEY = 'xnd_development_local'
 export const CALLBACK_TOKEN = 'local-callback-token'
@@ -30,8 +31,9 @@ export const aRequestBody = (channelCode = 'BNI_VIRTUAL_ACCOUNT', overrides: Rec
 
 const propertiesFor = (channelCode: string): Record<string, string> => {
   if (channelCode.endsWith('_VIRTUAL_ACCOUNT')) return { display_name: 'Toko Maju' }
-  if (channelCode === 'OVO') return { account_mobile_number: '+6281234567890' }
-  return channelCode === 'QRIS' ? {} : { success_return_url: 'https://merchant.example/done' }
+  const candidates: readonly Record<string, string>[] = [{ account_mobile_number: '+6281234567890' }, {}]
+  const fitting = candidates.find((one) => fitsChannel({ channel_code: channelCode, channel_properties: one }))
+  return fitting ?? { success_return_url: 'https://merchant.example/done' }
 }
 
 /** A clock that stands still until it is advanced; a jump moves the time first and then runs what is due. */

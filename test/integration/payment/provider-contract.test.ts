@@ -1,6 +1,5 @@
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
-import { minor } from '../../../shared/money.ts'
 import type { CreateRequestInput, Provider } from '../../../shared/provider/provider.ts'
 import { timestampOf } from '../../../shared/time.ts'
 import {
@@ -11,7 +10,7 @@ import {
   ErrorBody,
   RateLimitHeaders,
 } from '../../support/provider-answer-facts.ts'
-import { CHANNELS, REQUESTS } from '../../support/provider-facts.ts'
+import { CHANNEL_FACTS, CHANNELS, type ChannelFacts, REQUESTS } from '../../support/provider-facts.ts'
 import { API_HEADERS, aRequestBody, aSimulator } from '../../support/provider-simulator-harness.ts'
 import { json, type ReceivedRequest } from '../../support/scripted-server.ts'
 import { aCreateInput, scriptedProvider } from '../../support/xendit-provider.ts'
@@ -30,16 +29,14 @@ const PY = 'py-4e0209e9-67a2-449a-9748-57df6a8bddad'
 const against = (facts: v.GenericSchema, value: unknown): readonly string[] =>
   (v.safeParse(facts, value).issues ?? []).map((issue) => `${v.getDotPath(issue) ?? ''}: ${issue.message}`)
 
-const inputFor = (channel: string): CreateRequestInput => {
-  const bank = channel.endsWith('_VIRTUAL_ACCOUNT') ? channel.replace('_VIRTUAL_ACCOUNT', '') : undefined
-  const isQris = channel === 'QRIS'
+const inputFor = ({ method, channelCode }: ChannelFacts): CreateRequestInput => {
+  const isBank = method === 'virtual_account'
   return aCreateInput({
-    method: bank ? 'virtual_account' : isQris ? 'qris' : 'ewallet',
-    channelCode: bank ?? (isQris ? undefined : channel),
-    amountMinor: minor(150_000),
-    expiresAt: bank ? timestampOf(Date.UTC(2026, 10, 21)) : undefined,
-    phone: channel === 'OVO' ? '+6281234567890' : undefined,
-    description: bank ? 'Kopi Ú' : undefined,
+    method,
+    channelCode,
+    expiresAt: isBank ? timestampOf(Date.UTC(2026, 10, 21)) : undefined,
+    phone: '+6281234567890',
+    description: isBank ? 'Kopi Ú' : undefined,
   })
 }
 
@@ -47,8 +44,12 @@ type Question = readonly [keyof typeof REQUESTS, string, (provider: Provider) =>
 
 const updatedFrom = timestampOf(Date.UTC(2026, 10, 20))
 const QUESTIONS: readonly Question[] = [
-  ...CHANNELS.map(
-    (channel): Question => ['create', channel, (provider) => provider.createRequest(inputFor(channel), TIMEOUT_MS)],
+  ...CHANNEL_FACTS.map(
+    (channel): Question => [
+      'create',
+      channel.providerCode,
+      (provider) => provider.createRequest(inputFor(channel), TIMEOUT_MS),
+    ],
   ),
   ['getRequest', 'by id', (provider) => provider.getRequest(PR, TIMEOUT_MS)],
   ['getPayment', 'by id', (provider) => provider.getPayment(PY, TIMEOUT_MS)],

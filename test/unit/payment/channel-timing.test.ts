@@ -4,24 +4,21 @@ import { expiryOf, nextCheckAt } from '../../../shared/payment/channel/channel-t
 import { isPushChannel } from '../../../shared/payment/channel/channels.ts'
 import type { PaymentMethod } from '../../../shared/payment-method.ts'
 import { addMs, HOUR_MS, MINUTE_MS, msBetween, SECOND_MS, type Timestamp } from '../../../shared/time.ts'
+import { CHANNEL_FACTS, fitsChannel } from '../../support/provider-facts.ts'
 
-const NOW = '2026-11-20T04:00:00.000Z' as Timestamp
+/** Behind every dated entry: the facts are those of the latest terms. */
+const NOW = '2099-12-31T00:00:00.000Z' as Timestamp
 
-type Channel = { readonly method: PaymentMethod; readonly channelCode?: string }
+type Channel = { readonly method: PaymentMethod; readonly channelCode?: string | undefined }
 
 const BANK: Channel = { method: 'virtual_account', channelCode: 'BCA' }
 const QRIS: Channel = { method: 'qris' }
 const wallet = (channelCode: string): Channel => ({ method: 'ewallet', channelCode })
 
-/** Lifetimes the provider publishes, in seconds. */
 const OWN: readonly (readonly [Channel, seconds: number])[] = [
-  [BANK, 86_400],
-  [QRIS, 172_800],
-  [wallet('OVO'), 55],
-  [wallet('DANA'), 86_400],
-  [wallet('LINKAJA'), 1_800],
-  [wallet('SHOPEEPAY'), 1_800],
-  [wallet('GOPAY'), 1_800],
+  ...CHANNEL_FACTS.map(
+    ({ method, channelCode, lifetimeSeconds }) => [{ method, channelCode }, lifetimeSeconds] as const,
+  ),
   [wallet('ASTRAPAY'), 86_400],
   [wallet('__proto__'), 86_400],
 ]
@@ -49,8 +46,14 @@ describe('expiryOf (design section 5, default expiry)', () => {
 })
 
 describe('isPushChannel', () => {
-  it('is OVO alone', () => {
-    expect(OWN.map(([channel]) => channel).filter(isPushChannel)).toStrictEqual([wallet('OVO')])
+  it.each(CHANNEL_FACTS)('$providerCode: where the provider takes a phone', ({ providerCode, ...channel }) => {
+    const properties = { channel_code: providerCode, channel_properties: { account_mobile_number: '+6281234567890' } }
+
+    expect(isPushChannel(channel)).toBe(fitsChannel(properties))
+  })
+
+  it('is no wallet that nobody named', () => {
+    expect(['ASTRAPAY', '__proto__'].map(wallet).some(isPushChannel)).toBe(false)
   })
 })
 

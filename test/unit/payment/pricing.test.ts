@@ -6,21 +6,16 @@ import { CHANNELS, inForce, isSupportedBank, MARKUPS } from '../../../shared/pay
 import { estimatePricing, netOf } from '../../../shared/payment/channel/pricing.ts'
 import type { PaymentMethod } from '../../../shared/payment-method.ts'
 import type { Timestamp } from '../../../shared/time.ts'
-import { BANKS } from '../../support/provider-facts.ts'
+import { BANKS, CHANNEL_FACTS } from '../../support/provider-facts.ts'
 
-const NOW = '2026-11-20T04:00:00.000Z' as Timestamp
+/** Behind every dated entry: the facts are those of the latest terms. */
+const NOW = '2099-12-31T00:00:00.000Z' as Timestamp
 
 type Row = readonly [PaymentMethod, string | undefined, permille: bigint, flat: bigint]
 
-/** The table of spec 2.1.1 once more, in tenths of a percent, so that the code's own data is not its proof. */
+/** The table of spec 2.1.1 once more, so that the code's own data is not its proof. */
 const SPEC: readonly Row[] = [
-  ...BANKS.map((bank) => ['virtual_account', bank, 0n, 4_000n] as const),
-  ['ewallet', 'OVO', 20n, 0n],
-  ['ewallet', 'DANA', 15n, 500n],
-  ['ewallet', 'LINKAJA', 15n, 0n],
-  ['ewallet', 'SHOPEEPAY', 20n, 0n],
-  ['ewallet', 'GOPAY', 20n, 0n],
-  ['qris', undefined, 7n, 0n],
+  ...CHANNEL_FACTS.map(({ method, channelCode, permille, flat }) => [method, channelCode, permille, flat] as const),
   ['ewallet', 'ASTRAPAY', 20n, 500n],
   ['ewallet', 'BCA', 20n, 500n],
   ['ewallet', '__proto__', 20n, 500n],
