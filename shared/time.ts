@@ -8,6 +8,9 @@ export const TimestampSchema = v.pipe(
 )
 export type Timestamp = v.InferOutput<typeof TimestampSchema>
 
+/** Sorts behind every time there is. */
+export const END_OF_TIME = '9999-12-31T23:59:59.999Z'
+
 export const SECOND_MS = 1_000
 export const MINUTE_MS = 60 * SECOND_MS
 export const HOUR_MS = 60 * MINUTE_MS

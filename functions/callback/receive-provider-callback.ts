@@ -1,5 +1,4 @@
-import { toErrorReply } from '../../shared/envelope.ts'
-import { GatewayError } from '../../shared/errors.ts'
+import { GatewayError, toErrorReply } from '../../shared/errors.ts'
 import { receiveCallback } from '../../shared/payment/news/receive-callback.ts'
 import { httpHandler } from '../../shared/runtime/http-handler.ts'
 

@@ -6,9 +6,6 @@ import { foundKey, type Key } from '../table/keys.ts'
 /** Items read side by side; with their events they are what an audit holds in memory at a time. */
 const PAGE = 500
 
-export const chunks = <T>(all: readonly T[], size: number): readonly (readonly T[])[] =>
-  Array.from({ length: Math.ceil(all.length / size) }, (_, at) => all.slice(at * size, (at + 1) * size))
-
 export type OwnedItem = {
   /** As the index has it. */
   readonly key: Key

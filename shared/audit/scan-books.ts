@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { chunks } from '../chunks.ts'
 import type { Client } from '../client/client.ts'
 import type { Deps } from '../deps.ts'
 import type { ClientId } from '../ids.ts'
@@ -15,7 +16,7 @@ import { auditSettlement, type StoredSettlement } from './audit-settlement.ts'
 import { auditWindow } from './audit-window.ts'
 import { type Difference, differs } from './difference.ts'
 import { compareShards, emptyTally, type LedgerTally, tallyPayment } from './ledger-tally.ts'
-import { chunks, type OwnedItem, ownedItems } from './owned-items.ts'
+import { type OwnedItem, ownedItems } from './owned-items.ts'
 import { addToWindow, type SettledWindows, settledWindows } from './settled-sums.ts'
 
 type ScanDeps = Pick<Deps, 'table' | 'sleep' | 'now'>

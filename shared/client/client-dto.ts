@@ -2,22 +2,16 @@ import * as v from 'valibot'
 import { notFound } from '../errors.ts'
 import { type ClientId, ClientIdSchema } from '../ids.ts'
 import { type Minor, MinorSchema, minor, ZERO } from '../money.ts'
+import { textField, URL_LENGTH } from '../text-field.ts'
 import { type ApiKey, type KeyId, KeyIdSchema } from './api-key.ts'
 import type { Bank, Client } from './client.ts'
 
-const MAX_TEXT = 255
-const MAX_URL = 2_048
 const MAX_RATE_PER_SECOND = 10_000
 
 /** Spec section 8: the floor of a tenant that has none of its own. */
 export const DEFAULT_SETTLEMENT_FLOOR: Minor = minor(10_000)
 
-const text = v.pipe(
-  v.string(),
-  v.trim(),
-  v.minLength(1, 'must not be empty'),
-  v.maxLength(MAX_TEXT, `at most ${MAX_TEXT} characters`),
-)
+const text = textField(255)
 
 const isHttpsUrl = (value: string) => {
   const url = URL.canParse(value) ? new URL(value) : undefined
@@ -41,13 +35,7 @@ export const CLIENT_FIELDS = {
   enabled: v.boolean(),
   settlement_floor_minor: v.pipe(MinorSchema, v.minValue(ZERO, 'must be >= 0')),
   bank: v.nullable(BankField),
-  return_url: v.nullable(
-    v.pipe(
-      v.string(),
-      v.maxLength(MAX_URL, `at most ${MAX_URL} characters`),
-      v.check(isHttpsUrl, 'must be an https URL without user info'),
-    ),
-  ),
+  return_url: v.nullable(v.pipe(v.string(), URL_LENGTH, v.check(isHttpsUrl, 'must be an https URL without user info'))),
   rate_limit_per_second: v.nullable(
     v.pipe(
       v.number(),

@@ -1,3 +1,4 @@
+import { chunks } from '../chunks.ts'
 import type { Deps } from '../deps.ts'
 import type { ProviderOperation } from '../provider/provider.ts'
 import { isPausing, waitForProvider } from '../provider/wait-for-provider.ts'
@@ -58,9 +59,6 @@ const runItem = async (deps: Deps, plan: Plan, item: DueItem, run: Run): Promise
   }
 }
 
-const inGroups = <T>(items: readonly T[], size: number): readonly (readonly T[])[] =>
-  Array.from({ length: Math.ceil(items.length / size) }, (_, at) => items.slice(at * size, (at + 1) * size))
-
 const noteLateness = (deps: Deps, { work }: Plan, items: readonly DueItem[], { latestMs }: Run): void => {
   for (const { dueAt } of items) latestMs[work] = Math.max(latestMs[work], msBetween(dueAt, deps.now()))
 }
@@ -77,7 +75,7 @@ const drainSlot = async (
   do {
     const page = await findDuePage(deps, { work: plan.work, slot, limit: PAGE, cursor })
     noteLateness(deps, plan, page.items, run)
-    for (const group of inGroups(page.items, plan.concurrency)) {
+    for (const group of chunks(page.items, plan.concurrency)) {
       if (taken.count >= plan.limit || deps.monotonicMs() >= run.end) return false
       if (plan.asks && !(await waitForProvider(deps, plan.asks, run.end))) return false
       taken.count += group.length

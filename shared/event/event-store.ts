@@ -6,14 +6,11 @@ import { equals, exists } from '../table/condition.ts'
 import { DUE_WORK_FIELDS } from '../table/due-work.ts'
 import { EVENT_SK_PREFIX, eventKey, foundKey, type Key, paymentKey } from '../table/keys.ts'
 import { update } from '../table/step.ts'
-import type { Timestamp } from '../time.ts'
+import { END_OF_TIME, type Timestamp } from '../time.ts'
 import { EVENT_TYPES, type Event, EventSchema } from './event.ts'
 
 /** Second part of the key of a client's list of events. */
 const EVENT_ENTITY = 'event'
-
-/** Sorts behind every timestamp. */
-const END_OF_TIME = '9999-12-31T23:59:59.999Z'
 
 /** Reads one event by the key due work found it under, strongly consistent. */
 export const findEvent = async (deps: Pick<Deps, 'table'>, key: Key): Promise<Event | undefined> => {

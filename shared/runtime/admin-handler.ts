@@ -1,8 +1,8 @@
 import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
-import { type Envelope, toErrorReply } from '../envelope.ts'
-import { invalid } from '../errors.ts'
+import { type Envelope, invalid, toErrorReply } from '../errors.ts'
 import { parseInput } from '../field-errors.ts'
+import { textField } from '../text-field.ts'
 import { type InjectableHandler, injectable } from './injectable.ts'
 
 export type AdminReply = { readonly status: number; readonly body: object | Envelope }
@@ -16,12 +16,7 @@ export const OPERATOR = v.pipe(
 )
 
 /** What an operator writes beside a change. */
-export const NOTES = v.pipe(
-  v.string(),
-  v.trim(),
-  v.minLength(1, 'must not be empty'),
-  v.maxLength(1_000, 'at most 1000 characters'),
-)
+export const NOTES = textField(1_000)
 
 /** What the operators' command line shows of an action, and reads its fields with. */
 export type AdminAction<Schema extends v.GenericSchema = v.GenericSchema> = {

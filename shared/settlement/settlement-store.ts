@@ -9,7 +9,7 @@ import { DUE_WORK_FIELDS, dueWork } from '../table/due-work.ts'
 import { settlementKey } from '../table/keys.ts'
 import { listItems } from '../table/list.ts'
 import { put, type Step, update } from '../table/step.ts'
-import { addMs, type Timestamp } from '../time.ts'
+import { addMs, END_OF_TIME, type Timestamp } from '../time.ts'
 import { type Settlement, SettlementSchema } from './settlement.ts'
 
 const ENTITY = 'settlement'
@@ -74,7 +74,6 @@ export const findSettlements = async (
 ): Promise<readonly Settlement[]> =>
   (await deps.table.getMany(ids.map(settlementKey))).flatMap((item) => (item ? [v.parse(SettlementSchema, item)] : []))
 
-const END_OF_TIME = '9999-12-31T23:59:59.999Z'
 const MOST_OF_A_WINDOW = 20
 
 /** The settlements a payment was in, oldest first: one, and those that recorded its failed predecessors again. */

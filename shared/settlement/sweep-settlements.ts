@@ -1,6 +1,6 @@
+import { mapInChunks } from '../chunks.ts'
 import { clientIdPages } from '../client/client-store.ts'
 import type { Deps } from '../deps.ts'
-import type { ClientId } from '../ids.ts'
 
 type SweepDeps = Pick<Deps, 'table' | 'queues' | 'log'>
 
@@ -9,18 +9,6 @@ const AT_ONCE = 10
 
 export type SweepSummary = { readonly clients: number }
 
-const sendAll = async (deps: SweepDeps, clientIds: readonly ClientId[]): Promise<void> => {
-  for (let at = 0; at < clientIds.length; at += AT_ONCE) {
-    await Promise.all(
-      clientIds
-        .slice(at, at + AT_ONCE)
-        .map((clientId) =>
-          deps.queues.send('settlements', { body: { client_id: clientId }, delaySeconds: 0, group: clientId }),
-        ),
-    )
-  }
-}
-
 /**
  * The daily sweep (spec 3.2): one message per client, so that a slow or broken client holds up nobody. A run that dies
  * is started again: a client whose message comes twice is settled once.
@@ -28,7 +16,9 @@ const sendAll = async (deps: SweepDeps, clientIds: readonly ClientId[]): Promise
 export const sweepSettlements = async (deps: SweepDeps): Promise<SweepSummary> => {
   let clients = 0
   for await (const clientIds of clientIdPages(deps)) {
-    await sendAll(deps, clientIds)
+    await mapInChunks(clientIds, AT_ONCE, (clientId) =>
+      deps.queues.send('settlements', { body: { client_id: clientId }, delaySeconds: 0, group: clientId }),
+    )
     clients += clientIds.length
   }
   deps.log.info('sweep.completed', { clients })

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { chunks } from '../../shared/chunks.ts'
 import type { Client } from '../../shared/client/client.ts'
 import { type PaymentId, PaymentIdSchema } from '../../shared/ids.ts'
 import { credit } from '../../shared/ledger/ledger-store.ts'
@@ -105,8 +106,7 @@ const AT_ONCE = 28
 
 /** Payments that succeeded, each with its event and its credit, exactly as succeed-payment leaves them. */
 export const storeSucceeded = async (deps: TestDeps, payments: readonly Payment[]): Promise<void> => {
-  for (let at = 0; at < payments.length; at += AT_ONCE) {
-    const some = payments.slice(at, at + AT_ONCE)
+  for (const some of chunks(payments, AT_ONCE)) {
     const steps = some.flatMap((payment): Step[] => {
       const firedAt = payment.paidAt ?? payment.createdAt
       const pointer = pointFromDestination(payment)

@@ -3,6 +3,7 @@ import {
   ChangeMessageVisibilityCommand,
   type SQSClient,
 } from '@aws-sdk/client-sqs'
+import { chunks } from '../../../shared/chunks.ts'
 
 /** Received messages that are ours until we say otherwise, however long they wait. */
 export type HiddenMessages = {
@@ -27,10 +28,8 @@ export const hiddenMessages = (sqs: SQSClient, queueUrl: string): HiddenMessages
   let renewing: Promise<void> | undefined
 
   const renew = async () => {
-    const all = [...handles]
-    for (let from = 0; from < all.length; from += BATCH) {
-      const entries = all
-        .slice(from, from + BATCH)
+    for (const some of chunks([...handles], BATCH)) {
+      const entries = some
         .filter((handle) => handles.has(handle))
         .map((ReceiptHandle, at) => ({ Id: String(at), ReceiptHandle, VisibilityTimeout: HIDDEN_SECONDS }))
       if (entries.length > 0) {

@@ -7,6 +7,7 @@ import {
   type _Record as StreamRecord,
 } from '@aws-sdk/client-dynamodb-streams'
 import * as v from 'valibot'
+import { chunks } from '../../../shared/chunks.ts'
 import { slotOf } from '../../../shared/ids.ts'
 import { TABLE_SCHEMA } from '../../../shared/table/schema.ts'
 import { localAws } from '../emulators/dynamodb-local.ts'
@@ -130,9 +131,7 @@ const handleLane = async (
   { invoke, batchSize }: Pick<StreamPollerOptions, 'invoke' | 'batchSize'>,
   lane: readonly LambdaRecord[],
 ): Promise<void> => {
-  for (let from = 0; from < lane.length; from += batchSize) {
-    await handleBatch(invoke, lane.slice(from, from + batchSize))
-  }
+  for (const batch of chunks(lane, batchSize)) await handleBatch(invoke, batch)
 }
 
 /** Hands the records to the function, from the failed one on again, until each succeeded or was tried often enough. */

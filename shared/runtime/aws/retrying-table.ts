@@ -1,3 +1,4 @@
+import { chunks } from '../../chunks.ts'
 import type { Deps } from '../../deps.ts'
 import type { Item } from '../../table/attributes.ts'
 import type { Key } from '../../table/keys.ts'
@@ -102,10 +103,8 @@ const readBatch = async (
 export const retryingTable = (requests: TableRequests, means: Means): Table => ({
   get: (key) => requests.get(key),
   getMany: async (keys) => {
-    const batches = Array.from({ length: Math.ceil(keys.length / BATCH_LIMIT) }, (_, at) =>
-      keys.slice(at * BATCH_LIMIT, (at + 1) * BATCH_LIMIT),
-    )
-    return (await Promise.all(batches.map((some) => readBatch(requests, means, some)))).flat()
+    const batches = chunks(keys, BATCH_LIMIT).map((some) => readBatch(requests, means, some))
+    return (await Promise.all(batches)).flat()
   },
   query: (input) => requests.query(input),
   write: (step) => retryingContention(requests, means, { attempt: () => requests.write(step) }),

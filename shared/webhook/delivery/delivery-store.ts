@@ -28,7 +28,7 @@ export const findDelivery = async (
   return item && v.parse(DeliverySchema, item)
 }
 
-/** Up to 100 deliveries in the order asked for; missing ones are left out. */
+/** Deliveries in the order asked for; missing ones are left out. */
 export const findDeliveries = async (
   deps: Pick<Deps, 'table'>,
   ids: readonly DeliveryId[],

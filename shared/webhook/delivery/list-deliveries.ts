@@ -1,15 +1,9 @@
 import * as v from 'valibot'
+import { mapInChunks } from '../../chunks.ts'
 import { findClient } from '../../client/client-store.ts'
 import type { Deps } from '../../deps.ts'
 import { invalid, notFound } from '../../errors.ts'
-import {
-  type ClientId,
-  type DeliveryId,
-  DeliveryIdSchema,
-  deliveryIdFor,
-  type EndpointId,
-  type EventId,
-} from '../../ids.ts'
+import { type ClientId, DeliveryIdSchema, deliveryIdFor, type EndpointId, type EventId } from '../../ids.ts'
 import { firstOfPage, type Page } from '../../page.ts'
 import type { Item } from '../../table/attributes.ts'
 import { findEndpoint, listAllEndpoints } from '../endpoint/endpoint-store.ts'
@@ -25,8 +19,8 @@ type DeliveryFilter = {
 
 /** A page is found by merging the endpoints' lists from their start, so it has a deepest one. */
 const MAX_DEPTH = 2_000
-const CHUNK = 10
-const BATCH = 100
+/** Lists read side by side. */
+const AT_ONCE = 10
 
 /**
  * A client's deliveries, newest first, deleted endpoints' too: all of them, or those of a status, an endpoint or an
@@ -50,7 +44,7 @@ export const listDeliveries = async (
     )
   }
   const owners = await endpointIds(deps, clientId, filter.endpointId)
-  const lists = await inChunks(owners, CHUNK, (owner) => newestKeys(deps, owner, filter.status, depth))
+  const lists = await mapInChunks(owners, AT_ONCE, (owner) => newestKeys(deps, owner, filter.status, depth))
   const ids = lists
     .flat()
     .toSorted(newestFirst)
@@ -74,7 +68,7 @@ export const deliveriesOfEvent = async (
 ): Promise<readonly DeliveryDto[]> => {
   const endpoints = await listAllEndpoints(deps, clientId)
   const ids = endpoints.map(({ endpointId }) => deliveryIdFor(eventId, endpointId))
-  const deliveries = (await inChunks(batchesOf(ids), 1, (batch) => findDeliveries(deps, batch))).flat()
+  const deliveries = await findDeliveries(deps, ids)
   return withAttempts(
     deps,
     deliveries.toSorted((a, b) =>
@@ -131,22 +125,6 @@ const newestKeys = async (
 }
 
 const withAttempts = (deps: Pick<Deps, 'table'>, deliveries: readonly Delivery[]): Promise<readonly DeliveryDto[]> =>
-  inChunks(deliveries, CHUNK, async (delivery) =>
+  mapInChunks(deliveries, AT_ONCE, async (delivery) =>
     toDeliveryDto(delivery, await listAttempts(deps, delivery.deliveryId)),
   )
-
-const batchesOf = (ids: readonly DeliveryId[]): readonly (readonly DeliveryId[])[] =>
-  Array.from({ length: Math.ceil(ids.length / BATCH) }, (_, at) => ids.slice(at * BATCH, (at + 1) * BATCH))
-
-/** Maps some at a time: a long list must not open a connection per item. */
-const inChunks = async <Input, Output>(
-  inputs: readonly Input[],
-  size: number,
-  map: (input: Input) => Promise<Output>,
-): Promise<readonly Output[]> => {
-  const outputs: Output[] = []
-  for (let at = 0; at < inputs.length; at += size) {
-    outputs.push(...(await Promise.all(inputs.slice(at, at + size).map(map))))
-  }
-  return outputs
-}

@@ -2,13 +2,12 @@ import * as v from 'valibot'
 import { notFound } from '../../errors.ts'
 import { EVENT_TYPES } from '../../event/event.ts'
 import { type EndpointId, EndpointIdSchema } from '../../ids.ts'
+import { URL_LENGTH } from '../../text-field.ts'
 import { ALL_EVENTS, type Endpoint } from './endpoint.ts'
-
-const MAX_URL = 2_048
 
 /** What an operator may say about an endpoint (spec 2.4), under its names in design section 7. */
 export const ENDPOINT_FIELDS = {
-  url: v.pipe(v.string(), v.maxLength(MAX_URL, `at most ${MAX_URL} characters`)),
+  url: v.pipe(v.string(), URL_LENGTH),
   event_types: v.pipe(
     v.array(v.picklist([...EVENT_TYPES, ALL_EVENTS])),
     v.minLength(1, 'must name at least one event type'),

@@ -1,6 +1,7 @@
 import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb'
 import * as v from 'valibot'
 import { describe, expect, inject, it } from 'vitest'
+import { chunks } from '../../../shared/chunks.ts'
 import type { ClientId } from '../../../shared/ids.ts'
 import { slotOf } from '../../../shared/ids.ts'
 import { type Payment, PaymentSchema } from '../../../shared/payment/payment.ts'
@@ -69,12 +70,8 @@ const itemOf = (payment: Payment) => {
   return { ...step.item, ...step.key }
 }
 
-const inChunks = <Value>(values: readonly Value[], size: number): Value[][] =>
-  Array.from({ length: Math.ceil(values.length / size) }, (_, at) => values.slice(at * size, (at + 1) * size))
-
 const writeItems = async (payments: readonly Payment[]) => {
-  const chunks = inChunks(payments, 25)
-  for (const wave of inChunks(chunks, 8)) {
+  for (const wave of chunks(chunks(payments, 25), 8)) {
     await Promise.all(
       wave.map(async (chunk) => {
         const requests = chunk.map((payment) => ({ PutRequest: { Item: itemOf(payment) } }))

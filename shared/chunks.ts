@@ -1,0 +1,14 @@
+/** A list in parts of one size; the last one may be shorter. */
+export const chunks = <T>(all: readonly T[], size: number): readonly (readonly T[])[] =>
+  Array.from({ length: Math.ceil(all.length / size) }, (_, at) => all.slice(at * size, (at + 1) * size))
+
+/** Maps some at a time: a long list must not open a connection per item. */
+export const mapInChunks = async <Input, Output>(
+  inputs: readonly Input[],
+  size: number,
+  map: (input: Input) => Promise<Output>,
+): Promise<readonly Output[]> => {
+  const outputs: Output[] = []
+  for (const some of chunks(inputs, size)) outputs.push(...(await Promise.all(some.map(map))))
+  return outputs
+}
