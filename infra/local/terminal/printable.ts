@@ -12,7 +12,8 @@ export const printable = (text: string): string => text.replace(/[\p{Cc}\p{Cf}]/
 /** The same for text whose line breaks are our own layout. JSON stays the same JSON: such characters are only inside its texts. */
 export const printableLines = (text: string): string => text.split('\n').map(printable).join('\n')
 
-type Output = { readonly out: (text: string) => void; readonly err: (text: string) => void }
+/** What a tool prints through. */
+export type Output = { readonly out: (text: string) => void; readonly err: (text: string) => void }
 
 /** What a tool prints through: whatever reaches it, no character of it is a command to the terminal. */
 export const onTerminal = <Io extends Output>(io: Io): Io => ({

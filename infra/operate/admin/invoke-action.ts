@@ -14,10 +14,8 @@ export class InvocationFailed extends Error {
 /** The function has so much more time than its own timeout. */
 const MARGIN_MS = 10_000
 
-type Target = ReturnType<typeof localAws> | { readonly region: string; readonly endpoint?: undefined }
-
 /** The local gateway's Invoke API is on the port behind its own (design section 6); a stage is on AWS. */
-const targetOf = async (stage: string, env: NodeJS.ProcessEnv): Promise<Target> => {
+const targetOf = async (stage: string, env: NodeJS.ProcessEnv): Promise<Partial<ReturnType<typeof localAws>>> => {
   if (stage !== DEFAULT_STAGE) {
     const region = await regionOf(env)
     if (region === undefined) throw new UsageError(NO_REGION)
@@ -57,11 +55,9 @@ export const invokeAction = async (
   }
 }
 
-const explained = (error: unknown, name: string, endpoint = 'AWS'): string => {
+const explained = (error: unknown, name: string, endpoint?: string): string => {
   const { name: kind, message } = error instanceof Error ? error : { name: 'Error', message: String(error) }
-  const where = endpoint === 'AWS' ? ' in this account and region' : ''
-  if (kind === 'ResourceNotFoundException') return `there is no function ${name}${where}`
-  const isDown = message.includes('ECONNREFUSED')
-  if (isDown) return `nothing listens at ${endpoint}; start the gateway: npm start`
-  return `${name} could not be invoked: ${kind}: ${message}`
+  if (message.includes('ECONNREFUSED')) return `nothing listens at ${endpoint ?? 'AWS'}; start the gateway: npm start`
+  if (kind !== 'ResourceNotFoundException') return `${name} could not be invoked: ${kind}: ${message}`
+  return `there is no function ${name}${endpoint === undefined ? ' in this account and region' : ''}`
 }

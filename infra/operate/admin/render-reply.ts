@@ -1,5 +1,4 @@
 import { printable } from '../../local/terminal/printable.ts'
-import { textTable } from '../../local/terminal/text-table.ts'
 import { TABLE_COLUMNS } from './table-columns.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>
@@ -35,6 +34,18 @@ const summarized = (name: string, value: unknown): readonly (readonly [string, u
   return [[name, value.length], ...(name === 'attempts' ? last : [])]
 }
 
+/** Rows with their columns under one another. Where those have names, the names are underlined and numbers to the right. */
+const aligned = (given: readonly (readonly string[])[], names: readonly string[] = []): string => {
+  const rows = given.map((row) => row.map(printable))
+  const head = names.map(printable)
+  const widths = (rows[0] ?? []).map((_, at) => Math.max(...[head, ...rows].map((row) => row[at]?.length ?? 0)))
+  const isNumeric = head.map((_, at) => rows.every((row) => /^(-?\d[\d,]*)?$/.test(row[at] ?? '')))
+  const padded = (cell: string, at: number) =>
+    isNumeric[at] ? cell.padStart(widths[at] ?? 0) : cell.padEnd(widths[at] ?? 0)
+  const lines = head.length > 0 ? [head, widths.map((width) => '-'.repeat(width)), ...rows] : rows
+  return lines.map((cells) => cells.map(padded).join('  ').trimEnd()).join('\n')
+}
+
 const WIDEST_CELL = 40
 
 /** Ids are to be copied; of any other text the beginning tells enough. */
@@ -52,10 +63,8 @@ const tableOf = (objects: readonly JsonObject[], chosen: readonly string[] | und
     if (Array.isArray(value) && value.length === 0 && isCount(name)) return '0'
     return chosen ? shortened(name, textOf(value)) : textOf(value)
   }
-  return textTable(
-    columns,
-    rows.map((row) => columns.map((name) => cellOf(name, row.get(name)))),
-  )
+  const cells = rows.map((row) => columns.map((name) => cellOf(name, row.get(name))))
+  return aligned(cells, columns)
 }
 
 /** A table for each list in some objects, and below it those of the lists in its rows: of attempts the row tells enough. */
@@ -70,7 +79,7 @@ const blocksOf = (objects: readonly JsonObject[], columns: Columns, prefix = '')
 const objectText = (object: JsonObject, columns: Columns): string => {
   const plain = flattened(object).filter(([, value]) => !isListOfObjects(value))
   const rows = plain.map(([name, value]) => [name, textOf(value)])
-  return [...(rows.length > 0 ? [textTable([], rows)] : []), ...blocksOf([object], columns)].join('\n\n')
+  return [...(rows.length > 0 ? [aligned(rows)] : []), ...blocksOf([object], columns)].join('\n\n')
 }
 
 /** An action's answer for people: a list as a table with its page below, anything else name by name. */
@@ -91,7 +100,7 @@ export const renderRefusal = (action: string, status: number, body: unknown): st
   const rows = isObject(fields) ? Object.entries(fields).map(([name, reasons]) => [`  ${name}:`, textOf(reasons)]) : []
   return [
     printable(`${action} was refused (${status} ${textOf(code)}): ${textOf(message)}`),
-    ...(rows.length > 0 ? [textTable([], rows)] : []),
+    ...(rows.length > 0 ? [aligned(rows)] : []),
     ...(hint === undefined ? [] : [printable(`Hint: ${textOf(hint)}`)]),
   ].join('\n')
 }

@@ -1,17 +1,13 @@
 import { Command, CommanderError } from 'commander'
 import * as v from 'valibot'
 import { asksForHelp, UsageError } from '../../local/terminal/command-line.ts'
-import { onTerminal, printable } from '../../local/terminal/printable.ts'
+import { type Output, onTerminal, printable } from '../../local/terminal/printable.ts'
 import { ACTIONS, describedAction } from './action.ts'
 import { defineAction } from './action-command.ts'
 import { InvocationFailed, invokeAction } from './invoke-action.ts'
 import { renderRefusal, renderReply } from './render-reply.ts'
 
-export type AdminIo = {
-  readonly out: (text: string) => void
-  readonly err: (text: string) => void
-  readonly env: NodeJS.ProcessEnv
-}
+export type AdminIo = Output & { readonly env: NodeJS.ProcessEnv }
 
 /** 0: done. 1: refused, or failed. 2: called wrongly. */
 export type ExitCode = 0 | 1 | 2

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { localLog } from '../../../infra/local/functions/local-log.ts'
 import { onTerminal, printable, printableLines } from '../../../infra/local/terminal/printable.ts'
-import { textTable } from '../../../infra/local/terminal/text-table.ts'
 import { ok, renderFindings } from '../../../infra/operate/check/finding.ts'
 
 /** Every character of the two kinds, those beyond the first plane included. */
@@ -30,7 +29,7 @@ describe('text from outside on a terminal', () => {
     expect(JSON.parse(printableLines(JSON.stringify(value, null, 2)))).toStrictEqual(value)
   })
 
-  it('passes through it in every line, cell and finding of the tools', () => {
+  it('passes through it in every line and finding of the tools', () => {
     const printed: string[] = []
     const io = onTerminal({ out: (text: string) => printed.push(text), err: (text: string) => printed.push(text) })
 
@@ -38,8 +37,6 @@ describe('text from outside on a terminal', () => {
     io.err('\u202e')
 
     expect(printed).toStrictEqual(['\\u001b[2J\nb', '\\u202e'])
-    expect(textTable([], [['\n', '\u009b']])).toBe(String.raw`\u000a  \u009b`)
-    expect(textTable(['\u200b'], [['\t']])).toBe('\\u200b\n------\n\\u0009')
     const finding = { ...ok('a\nb', '\u001b[2J'), todo: '\u202e' }
     expect(renderFindings([finding], { ok: 'ok', wrong: 'no', unclear: '?' })).toBe(
       String.raw`ok  a\u000ab: \u001b[2J` + '\n' + String.raw`      -> \u202e`,
