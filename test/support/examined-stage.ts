@@ -1,25 +1,127 @@
+import {
+  CloudFormationClient,
+  DescribeStackDriftDetectionStatusCommand,
+  DescribeStackResourceDriftsCommand,
+  DescribeStacksCommand,
+  DetectStackDriftCommand,
+} from '@aws-sdk/client-cloudformation'
+import { DescribeTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import {
+  GetAccountSettingsCommand,
+  GetFunctionConcurrencyCommand,
+  LambdaClient,
+  ListEventSourceMappingsCommand,
+} from '@aws-sdk/client-lambda'
+import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
+import { ListSubscriptionsByTopicCommand, SNSClient } from '@aws-sdk/client-sns'
+import { mockClient } from 'aws-sdk-client-mock'
 import { awsClients } from '../../infra/operate/check/aws-clients.ts'
 import type { Finding } from '../../infra/operate/check/finding.ts'
 import { examineStage } from '../../infra/operate/doctor/examine-stage.ts'
-import { stageTemplate } from '../../infra/stack/stage-template.ts'
-import { deployedAws } from './deployed-stage.ts'
-import { callbackApi, providerApi } from './examined-borders.ts'
+import { type DeployedStage, deployedStage } from '../../infra/stack/stage.ts'
+import { pointedTo, type StageTemplate, stageTemplate } from '../../infra/stack/stage-template.ts'
+import { json, startScriptedServer } from './scripted-server.ts'
 import { READY_PRODUCTION } from './stage-options.ts'
 
-export const stage = READY_PRODUCTION
-export const template = stageTemplate(stage)
-const production = { stage, template }
+export const STREAM_ARN = 'arn:aws:dynamodb:ap-southeast-3:000000000000:table/any/stream/2026'
+
+/** A synthesised event source as Lambda would answer it. */
+const mappingsIn = ({ ofType, resources }: StageTemplate) =>
+  ofType('AWS::Lambda::EventSourceMapping').map(({ properties: { EventSourceArn, FunctionName, ...settings } }) => {
+    const propertiesOf = (value: unknown) =>
+      resources.find(({ logicalId }) => logicalId === pointedTo(value))?.properties ?? {}
+    const { QueueName: queue } = propertiesOf(EventSourceArn)
+    return {
+      FunctionName: String(propertiesOf(FunctionName)['FunctionName']),
+      mapping: {
+        ...(settings as { BatchSize: number }),
+        State: 'Enabled',
+        EventSourceArn: typeof queue === 'string' ? `arn:aws:sqs:ap-southeast-3:000000000000:${queue}` : STREAM_ARN,
+      },
+    }
+  })
+
+/** AWS as it answers when a stage is deployed exactly as its template says. Tests change one answer at a time. */
+const deployedAws = (template: StageTemplate, stage: string, ApiUrl: string) => {
+  const aws = {
+    cloudFormation: mockClient(CloudFormationClient),
+    dynamodb: mockClient(DynamoDBClient),
+    lambda: mockClient(LambdaClient),
+    secretsManager: mockClient(SecretsManagerClient),
+    sns: mockClient(SNSClient),
+  }
+  const topic = (name: string) => `arn:aws:sns:ap-southeast-3:000000000000:gateway-${stage}-${name}`
+  const outputs = { ApiUrl, AlertsTopicArn: topic('alerts'), PagesTopicArn: topic('pages') }
+  const Outputs = Object.entries(outputs).map(([OutputKey, OutputValue]) => ({ OutputKey, OutputValue }))
+  const described = { StackName: 'any', CreationTime: new Date(0), StackStatus: 'UPDATE_COMPLETE' as const, Outputs }
+  aws.cloudFormation.on(DescribeStacksCommand).resolves({ Stacks: [described] })
+  aws.cloudFormation.on(DetectStackDriftCommand).resolves({ StackDriftDetectionId: 'd1' })
+  const detection = { StackId: 's1', StackDriftDetectionId: 'd1', Timestamp: new Date(0) }
+  aws.cloudFormation
+    .on(DescribeStackDriftDetectionStatusCommand)
+    .resolvesOnce({ ...detection, DetectionStatus: 'DETECTION_IN_PROGRESS' })
+    .resolves({ ...detection, DetectionStatus: 'DETECTION_COMPLETE' })
+  aws.cloudFormation.on(DescribeStackResourceDriftsCommand).resolves({ StackResourceDrifts: [] })
+  aws.dynamodb.on(DescribeTableCommand).resolves({ Table: { LatestStreamArn: STREAM_ARN } })
+  aws.lambda.on(GetAccountSettingsCommand).resolves({ AccountLimit: { ConcurrentExecutions: 1_000 } })
+  for (const { properties } of template.ofType('AWS::Lambda::Function')) {
+    const { FunctionName, ReservedConcurrentExecutions: runs } = properties
+    aws.lambda
+      .on(GetFunctionConcurrencyCommand, { FunctionName: String(FunctionName) })
+      .resolves(typeof runs === 'number' ? { ReservedConcurrentExecutions: runs } : {})
+  }
+  for (const { FunctionName, mapping } of mappingsIn(template)) {
+    aws.lambda.on(ListEventSourceMappingsCommand, { FunctionName }).resolves({ EventSourceMappings: [mapping] })
+  }
+  const stored = {
+    origin: { current: 'x'.repeat(64) },
+    provider: { secret_key: 'xnd_development_local' },
+    'provider-callback': { callback_tokens: ['the-old-token-of-tests', 'the-new-token-of-tests'] },
+  }
+  for (const [name, fields] of Object.entries(stored)) {
+    aws.secretsManager
+      .on(GetSecretValueCommand, { SecretId: `gateway/${stage}/${name}` })
+      .resolves({ SecretString: JSON.stringify(fields) })
+  }
+  aws.sns.on(ListSubscriptionsByTopicCommand).resolves({ Subscriptions: [{ SubscriptionArn: 'arn:aws:sns:one' }] })
+  return aws
+}
+
+/** Our API as far as callbacks go, as `receive-provider-callback` answers. */
+const callbackApi = () =>
+  startScriptedServer((response, request) => {
+    const token = request.headers['x-callback-token']
+    const right = token === 'the-old-token-of-tests' || token === 'the-new-token-of-tests'
+    json(right ? 200 : 401, right ? { outcome: 'ignored' } : { code: 'auth' })(response, request)
+  })
+
+/** The provider as far as its two reads go. */
+const providerApi = () =>
+  startScriptedServer((response, request) => {
+    const answer = request.url.startsWith('/transactions') ? json(200, { data: [], has_more: false }) : json(404, {})
+    answer(response, request)
+  })
+
+/** Synthesised once for all tests of a file: it takes seconds. */
+const TEMPLATES = { dev: stageTemplate(deployedStage('dev')), prod: stageTemplate(READY_PRODUCTION) }
 
 export type ExaminedStage = Awaited<ReturnType<typeof examinedStage>>
 
-/** A stage as synthesised, with its API and its provider, and the doctor who looks at it. */
-export const examinedStage = async (
-  examined: Omit<Parameters<typeof examineStage>[0], 'aws' | 'nowMs'> = production,
-) => {
+/** A stage as synthesised, with its API and its provider, and the doctor who looks at it and waits on a clock of ours. */
+export const examinedStage = async (name: keyof typeof TEMPLATES, options: Partial<DeployedStage> = {}) => {
+  const stage = { ...(name === 'dev' ? deployedStage('dev') : READY_PRODUCTION), ...options }
   const [api, provider] = await Promise.all([callbackApi(), providerApi()])
-  const aws = deployedAws(examined.template, { ApiUrl: api.url })
-  const examine = () =>
-    examineStage({ providerUrl: provider.url, ...examined, aws: awsClients('ap-southeast-3'), nowMs: Date.now })
+  const aws = deployedAws(TEMPLATES[name], name, api.url)
+  const startMs = Date.now()
+  let waitedMs = 0
+  const io = {
+    providerUrl: provider.url,
+    nowMs: () => startMs + waitedMs,
+    sleep: async (ms: number) => {
+      waitedMs += ms
+    },
+  }
+  const examine = () => examineStage({ stage, aws: awsClients('ap-southeast-3'), ...io })
   const notOk = async (): Promise<readonly Finding[]> => (await examine()).filter(({ state }) => state !== 'ok')
-  return { api, provider, aws, examine, notOk }
+  return { api, provider, aws, io, examine, notOk, waitedMs: () => waitedMs }
 }

@@ -8,7 +8,7 @@ import {
   providerSecretFinding,
   providerSecretText,
 } from '../check/check-provider-secrets.ts'
-import { outputOf } from '../check/deployed-stack.ts'
+import { outputOf } from '../check/described-stack.ts'
 import { type Finding, ok, tolerated, wrong } from '../check/finding.ts'
 import { secretLeft } from './check-leftovers.ts'
 

@@ -14,6 +14,7 @@ const PASSED_ON = new Map<string, 'alone' | 'with a value'>(
     '--require-approval': 'with a value',
     '--import-existing-resources': 'alone',
     '--no-rollback': 'alone',
+    '--revert-drift': 'alone',
     '--method': 'with a value',
     '--verbose': 'alone',
     '-v': 'alone',

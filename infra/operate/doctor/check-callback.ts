@@ -5,6 +5,7 @@ import { errorName } from '../check/look.ts'
 /** Of no kind the gateway knows: it is read, and ignored before anything is asked or written. */
 const HARMLESS = JSON.stringify({ event: 'gateway.doctor', data: {} })
 
+/** API Gateway itself would wait thirty; ours answers within one. */
 const TIMEOUT_MS = 10_000
 
 /** Longer and the times in logs and signatures mislead; AWS refuses requests that are off by five minutes. */
@@ -17,43 +18,30 @@ export type CallbackTarget = {
   /** Those of the secret: the right ones. Never printed. */
   readonly tokens: readonly string[]
   readonly nowMs: () => number
-  /** Ten seconds when not given: API Gateway itself would wait thirty, ours answers within one. */
   readonly timeoutMs?: number
 }
 
 /** Whether the provider's callbacks arrive, and only the provider's: with each right token, and with a wrong one. */
-export const checkCallback = async ({
-  url,
-  tokens,
-  nowMs,
-  timeoutMs = TIMEOUT_MS,
-}: CallbackTarget): Promise<readonly Finding[]> => {
-  const knockWith = (token: string) => knock(url, token, timeoutMs)
-  const refused = await knockWith('gateway-doctor-wrong-token')
-  if (refused.kind === 'lost') {
-    const what = 'callback URL'
-    return [wrong(what, `${url} cannot be reached: ${refused.reason}`, 'check domain, front and API of the stage')]
+export const checkCallback = async (target: CallbackTarget): Promise<readonly Finding[]> => {
+  const { url, tokens, nowMs } = target
+  const refused = await knock(target, 'gateway-doctor-wrong-token')
+  if ('lost' in refused) {
+    return [
+      wrong('callback URL', `${url} cannot be reached: ${refused.lost}`, 'check domain, front and API of the stage'),
+    ]
   }
-  const findings: Finding[] = [
-    refused.status === 401
-      ? ok('callback with a wrong token', 'refused')
-      : wrong(
-          'callback with a wrong token',
-          `answered ${refused.status}, not 401`,
-          refused.status < 400 ? 'take the API off the network: it believes anyone' : `look whether ${url} is our API`,
-        ),
-  ]
+  const findings = [strangerFinding(url, refused.status)]
   for (const [at, token] of tokens.entries()) {
-    findings.push(tokenFinding(`callback with token ${at + 1} of ${tokens.length}`, await knockWith(token)))
+    findings.push(tokenFinding(`callback with token ${at + 1} of ${tokens.length}`, await knock(target, token)))
   }
-  return [...findings, clockFinding(refused.date, nowMs())]
+  return [...findings, clockFinding(Date.parse(refused.date ?? ''), nowMs())]
 }
 
 type Answer =
-  | { readonly kind: 'answered'; readonly status: number; readonly json: unknown; readonly date: string | undefined }
-  | { readonly kind: 'lost'; readonly reason: string }
+  | { readonly status: number; readonly body: unknown; readonly date: string | null }
+  | { readonly lost: string }
 
-const knock = async (url: string, token: string, timeoutMs: number): Promise<Answer> => {
+const knock = async ({ url, timeoutMs = TIMEOUT_MS }: CallbackTarget, token: string): Promise<Answer> => {
   try {
     const response = await fetch(url, {
       method: 'POST',
@@ -62,30 +50,23 @@ const knock = async (url: string, token: string, timeoutMs: number): Promise<Ans
       redirect: 'manual',
       signal: AbortSignal.timeout(timeoutMs),
     })
-    const text = await response.text()
-    return {
-      kind: 'answered',
-      status: response.status,
-      json: parsed(text),
-      date: response.headers.get('date') ?? undefined,
-    }
+    const body: unknown = await response.json().catch(() => undefined)
+    return { status: response.status, body, date: response.headers.get('date') }
   } catch (error) {
-    const cause = error instanceof Error ? error.cause : undefined
-    return { kind: 'lost', reason: errorName(cause ?? error) }
+    return { lost: errorName((error instanceof Error && error.cause) || error) }
   }
 }
 
-const parsed = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
+const strangerFinding = (url: string, status: number): Finding => {
+  const what = 'callback with a wrong token'
+  if (status === 401) return ok(what, 'refused')
+  const todo = status < 400 ? 'take the API off the network: it believes anyone' : `look whether ${url} is our API`
+  return wrong(what, `answered ${status}, not 401`, todo)
 }
 
 const tokenFinding = (what: string, answer: Answer): Finding => {
-  if (answer.kind === 'lost') return unclear(what, answer.reason, 'try again')
-  if (answer.status === 200 && v.is(Ignored, answer.json)) return ok(what, 'accepted')
+  if ('lost' in answer) return unclear(what, answer.lost, 'try again')
+  if (answer.status === 200 && v.is(Ignored, answer.body)) return ok(what, 'accepted')
   const todo =
     answer.status === 401
       ? 'a function keeps the secret for a minute after a change: wait and try again'
@@ -93,12 +74,14 @@ const tokenFinding = (what: string, answer: Answer): Finding => {
   return wrong(what, `answered ${answer.status}`, todo)
 }
 
-const clockFinding = (date: string | undefined, nowMs: number): Finding => {
-  const theirsMs = Date.parse(date ?? '')
+const clockFinding = (theirsMs: number, nowMs: number): Finding => {
   if (Number.isNaN(theirsMs)) return unclear('clock', 'the API told no time', 'try again')
   const offMs = nowMs - theirsMs
   const detail = `${Math.abs(offMs / 1_000).toFixed(0)} s ${offMs < 0 ? 'behind' : 'ahead of'} the API`
-  return Math.abs(offMs) <= CLOCK_TOLERANCE_MS
-    ? ok('clock', detail)
-    : wrong('clock', detail, 'set the clock of this machine (NTP): AWS refuses requests that are off by five minutes')
+  if (Math.abs(offMs) <= CLOCK_TOLERANCE_MS) return ok('clock', detail)
+  return wrong(
+    'clock',
+    detail,
+    'set the clock of this machine (NTP): AWS refuses requests that are off by five minutes',
+  )
 }

@@ -1,67 +1,71 @@
 import { MANIFEST } from '../../../functions/manifest.ts'
-import { readCallbackTokens } from '../../../shared/provider/callback-secret.ts'
+import { callbackSecretProblems, readCallbackTokens } from '../../../shared/provider/callback-secret.ts'
+import { providerSecretProblems } from '../../../shared/provider/provider-secret.ts'
 import { tokensToCopy } from '../../../shared/provider/split-provider-secret.ts'
 import { xenditProvider } from '../../../shared/provider/xendit/xendit.ts'
 import { ENV, readConfig } from '../../../shared/runtime/config.ts'
-import { providerSecretName } from '../../../shared/secrets.ts'
-import type { DeployedStage } from '../../stack/stage.ts'
-import type { StageTemplate } from '../../stack/stage-template.ts'
+import { isOriginSecret } from '../../../shared/runtime/origin-guard.ts'
+import { callbackSecretName, originSecretName, providerSecretName } from '../../../shared/secrets.ts'
+import { type DeployedStage, hasAlarms } from '../../stack/stage.ts'
+import { frontStackNameOf, stackNameOf } from '../../stack/stage-template.ts'
 import type { AwsClients } from '../check/aws-clients.ts'
-import { checkAccountConcurrency } from '../check/check-account-concurrency.ts'
-import {
-  callbackSecretFinding,
-  callbackSecretText,
-  providerSecretFinding,
-  providerSecretText,
-} from '../check/check-provider-secrets.ts'
-import { describedStack, outputOf, wasCreated } from '../check/deployed-stack.ts'
-import { type Finding, wrong } from '../check/finding.ts'
+import { originCertificateProblems } from '../check/check-origin-certificate.ts'
+import { outputOf } from '../check/described-stack.ts'
+import { type Finding, ok, wrong } from '../check/finding.ts'
 import { look } from '../check/look.ts'
-import { stackFinding } from '../check/stack-status.ts'
 import { checkAlerts } from './check-alerts.ts'
 import { checkCallback } from './check-callback.ts'
-import { checkFront } from './check-front.ts'
-import { checkFunctions } from './check-functions.ts'
-import { checkProviderKey } from './check-provider.ts'
-import { checkQueues } from './check-queues.ts'
-import { checkTable } from './check-table.ts'
-import { checkEventSources, checkSchedules } from './check-triggers.ts'
+import { checkAccountConcurrency, checkConcurrency } from './check-concurrency.ts'
+import { checkEventSources } from './check-event-sources.ts'
+import { checkProviderKey } from './check-provider-key.ts'
+import { checkSecret } from './check-secret.ts'
+import { checkStack, type Waiting } from './check-stack.ts'
 
-export type Examination = {
+export type Examination = Waiting & {
   readonly stage: DeployedStage
-  readonly template: StageTemplate
   readonly aws: AwsClients
-  readonly nowMs: () => number
   /** The provider's address; undefined is the one the functions use. */
   readonly providerUrl?: string
 }
 
-/** Looks at a deployed stage from outside and compares it with what the stack says. Changes nothing. */
+/** Looks at a deployed stage from outside: for what no alarm says, and for what CloudFormation says when it is asked. */
 export const examineStage = async (examination: Examination): Promise<readonly Finding[]> => {
-  const { template, aws } = examination
-  let apiUrl: string | undefined
-  let settled = false
-  const stack = await look('stack', async () => {
-    const found = await describedStack(aws.cloudFormation, template.stackName)
-    if (!found) return wrong('stack', `${template.stackName} is not deployed here`, 'npm run deploy, or another region')
-    // While a deployment is under way the stage is neither as it was nor as it will be.
-    settled = wasCreated(found) && !found.StackStatus?.endsWith('_IN_PROGRESS')
-    apiUrl = outputOf(found, 'ApiUrl')
-    return stackFinding('stack', found)
-  })
-  if (!settled) return stack
-  const groups = await Promise.all([
-    look('provider secret', () => checkProvider(examination, apiUrl)),
-    look('table', () => checkTable(aws, template)),
-    look('queues', () => checkQueues(aws.sqs, template)),
-    look('functions', () => checkFunctions(aws.lambda, template)),
-    look('account concurrency', () => checkAccountConcurrency(aws.lambda, examination.stage)),
-    look('event sources', () => checkEventSources(aws, template)),
-    look('schedules', () => checkSchedules(aws, template)),
-    look('front', () => checkFront(aws, examination.stage, examination.nowMs())),
-    look('topics', () => checkAlerts(aws, template)),
+  const { stage, aws, nowMs, sleep } = examination
+  const [{ stack, findings }, front] = await Promise.all([
+    checkStack(aws.cloudFormation, { what: 'stack', StackName: stackNameOf(stage), nowMs, sleep }),
+    stage.front === 'cloudfront' ? checkFront(examination) : [],
   ])
-  return [...stack, ...groups.flat()]
+  if (!stack) return findings
+  const groups = await Promise.all([
+    checkProvider(examination, outputOf(stack, 'ApiUrl')),
+    look('functions', () => checkConcurrency(aws.lambda, stage)),
+    look('account concurrency', () => checkAccountConcurrency(aws.lambda, stage)),
+    look('event sources', () => checkEventSources(aws, stage)),
+    look('topics', () => checkAlerts(aws.sns, stack, hasAlarms(stage))),
+  ])
+  return [...findings, ...groups.flat(), ...front]
+}
+
+/** The front's stack, what it shows to the API, and the secret by which the functions know what came through it. */
+const checkFront = async ({ stage, aws, nowMs, sleep }: Examination): Promise<readonly Finding[]> => {
+  const what = 'origin certificate'
+  const { originCertificate } = stage.frontSettings
+  const [{ findings }, secret, certificate] = await Promise.all([
+    checkStack(aws.globalCloudFormation, { what: 'front stack', StackName: frontStackNameOf(stage), nowMs, sleep }),
+    checkSecret(aws.secretsManager, {
+      what: 'origin secret',
+      name: originSecretName(stage.settings.name),
+      problemsIn: (text) => (isOriginSecret(text) ? [] : ['is malformed: every request is refused']),
+      todo: 'put {"current": "..."} of 32 to 1,024 printable characters: docs/operations.md, "4. Rotating secrets"',
+    }),
+    look(what, async () => {
+      if (!originCertificate) return ok(what, 'none: functions refuse what did not come through the front')
+      const problems = originCertificateProblems(originCertificate, nowMs())
+      if (problems.length === 0) return ok(what, `${originCertificate.authority} is valid`)
+      return wrong(what, problems.join('; '), 'docs/operations.md, "The front\'s certificate"')
+    }),
+  ])
+  return [...findings, ...secret.findings, ...certificate]
 }
 
 const CALLBACK_PATH = MANIFEST.flatMap(({ name, trigger }) =>
@@ -73,27 +77,32 @@ const checkProvider = async (
   { stage: { settings }, aws, nowMs, providerUrl }: Examination,
   apiUrl: string | undefined,
 ): Promise<readonly Finding[]> => {
-  const [keyText, tokensText] = await Promise.all([
-    providerSecretText(aws.secretsManager, settings.name),
-    callbackSecretText(aws.secretsManager, settings.name),
+  const where = 'docs/operations.md, "3. The provider"'
+  const [key, callback] = await Promise.all([
+    checkSecret(aws.secretsManager, {
+      what: 'provider secret',
+      name: providerSecretName(settings.name),
+      problemsIn: providerSecretProblems,
+      todo: `put {"secret_key": "..."} there: ${where}`,
+    }),
+    checkSecret(aws.secretsManager, {
+      what: 'callback secret',
+      name: callbackSecretName(settings.name),
+      problemsIn: callbackSecretProblems,
+      todo: `put {"callback_tokens": ["..."]} there: ${where}`,
+    }),
   ])
-  const secret = providerSecretFinding(settings.name, keyText)
-  const callbackSecret = callbackSecretFinding(settings.name, tokensText)
-  const tokens =
-    callbackSecret.state === 'ok' ? await readCallbackTokens({ get: async () => tokensText }, settings.name) : []
-  const secrets = { get: async () => keyText }
+  const tokens = callback.text ? await readCallbackTokens({ get: async () => callback.text }, settings.name) : []
+  const secrets = { get: async () => key.text }
   const baseUrl = providerUrl ?? readConfig({ [ENV.stage]: settings.name, [ENV.table]: 'any' }).providerUrl
-  const [callback, key] = await Promise.all([
+  const provider = xenditProvider({ baseUrl, stage: settings.name, secrets, nowMs })
+  const [knocks, answers] = await Promise.all([
     apiUrl === undefined
       ? [wrong('callback URL', 'the stack has no output ApiUrl', 'npm run deploy')]
       : look('callback URL', () => checkCallback({ url: `${apiUrl}${CALLBACK_PATH}`, tokens, nowMs })),
-    secret.state === 'ok'
-      ? look('provider key', () =>
-          checkProviderKey(xenditProvider({ baseUrl, stage: settings.name, secrets, nowMs: Date.now })),
-        )
-      : [],
+    key.text === undefined ? [] : look('provider key', () => checkProviderKey(provider)),
   ])
-  return [secret, ...tokensLeft(settings.name, keyText), callbackSecret, ...callback, ...key]
+  return [...key.findings, ...tokensLeft(settings.name, key.text), ...callback.findings, ...knocks, ...answers]
 }
 
 /** What an older release left for itself to go back to. */

@@ -1,7 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { runDoctor } from './run-doctor.ts'
 
-process.exitCode = await runDoctor(process.argv.slice(2), {
-  out: (text) => console.log(text),
-  err: (text) => console.error(text),
-  env: process.env,
-})
+process.exitCode = await runDoctor(process.argv.slice(2), { env: process.env, nowMs: Date.now, sleep })

@@ -1,19 +1,8 @@
-import { DynamoDBClient, UpdateTimeToLiveCommand } from '@aws-sdk/client-dynamodb'
-import { SetQueueAttributesCommand } from '@aws-sdk/client-sqs'
 import type { APIGatewayProxyEventV2, Context } from 'aws-lambda'
-import { describe, expect, inject, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { handler as receiveProviderCallback } from '../../../functions/callback/receive-provider-callback.ts'
-import { createTable } from '../../../infra/local/emulators/create-table.ts'
-import { localAws } from '../../../infra/local/emulators/dynamodb-local.ts'
-import { startQueueEmulator } from '../../../infra/local/emulators/queue-emulator.ts'
-import { awsClients } from '../../../infra/operate/check/aws-clients.ts'
 import { checkCallback } from '../../../infra/operate/doctor/check-callback.ts'
-import { checkProviderKey } from '../../../infra/operate/doctor/check-provider.ts'
-import { checkQueues } from '../../../infra/operate/doctor/check-queues.ts'
-import { checkTable } from '../../../infra/operate/doctor/check-table.ts'
-import { deployedStage } from '../../../infra/stack/stage.ts'
-import { type StageTemplate, stageTemplate } from '../../../infra/stack/stage-template.ts'
-import { MAX_RECEIVES } from '../../../infra/stack/triggers/queue-settings.ts'
+import { checkProviderKey } from '../../../infra/operate/doctor/check-provider-key.ts'
 import { callbackSecretName } from '../../../shared/secrets.ts'
 import { recordTable } from '../../support/intercept-table.ts'
 import { aSimulator, SECRET_KEY } from '../../support/provider-simulator-harness.ts'
@@ -144,73 +133,4 @@ describe("the doctor's questions to the provider", () => {
 
     expect(findings.map(({ state }) => state)).toStrictEqual(['unclear', 'unclear'])
   })
-})
-
-const template = stageTemplate(deployedStage('doctor'))
-
-describe('the doctor on the local services', () => {
-  it('reads the table of DynamoDB Local as AWS answers it', async () => {
-    const endpoint = inject('dynamodbEndpoint')
-    const client = new DynamoDBClient(localAws(endpoint))
-    onTestFinished(() => client.destroy())
-    await createTable(endpoint, 'gateway-doctor')
-    await client.send(
-      new UpdateTimeToLiveCommand({
-        TableName: 'gateway-doctor',
-        TimeToLiveSpecification: { Enabled: true, AttributeName: 'ttl' },
-      }),
-    )
-    // DynamoDB Local knows no limits, keys of one's own or protection unless told.
-    const findings = await checkTable({ ...awsClients('local'), dynamodb: client }, unlimited(template))
-
-    expect(findings.map(({ what, state }) => [what, state])).toStrictEqual([
-      ['table gateway-doctor', 'ok'],
-      ['point-in-time recovery', 'unclear'],
-      ['expiry of items', 'ok'],
-    ])
-  })
-
-  it('reads the queues of the emulator as AWS answers them', async () => {
-    const emulator = await startQueueEmulator()
-    onTestFinished(() => emulator.close())
-    for (const { properties } of template.ofType('AWS::SQS::Queue')) {
-      const name = String(properties['QueueName'])
-      if (name.endsWith('-dead')) continue
-      const QueueUrl = await emulator.queue(name, { maxReceives: MAX_RECEIVES })
-      const Attributes = {
-        VisibilityTimeout: String(properties['VisibilityTimeout']),
-        MessageRetentionPeriod: String(properties['MessageRetentionPeriod']),
-        SqsManagedSseEnabled: 'true',
-      }
-      await emulator.sqs.send(new SetQueueAttributesCommand({ QueueUrl, Attributes }))
-    }
-
-    const findings = await checkQueues(emulator.sqs, template)
-
-    const stateOf = (name: string) => findings.find(({ what }) => what === `queue gateway-doctor-${name}`)
-    expect(stateOf('webhooks')).toMatchObject({ state: 'ok' })
-    expect(stateOf('settlements')).toMatchObject({ state: 'ok' })
-    expect(stateOf('webhooks-dead')).toMatchObject({ state: 'wrong', detail: expect.stringContaining('retention') })
-    expect(stateOf('stream-dead')).toMatchObject({ state: 'wrong', detail: 'is missing' })
-  })
-})
-
-const unlimited = ({ ofType, stackName }: StageTemplate): Pick<StageTemplate, 'ofType' | 'stackName'> => ({
-  stackName,
-  ofType: (type) =>
-    ofType(type).map((resource) => {
-      const { WriteOnDemandThroughputSettings: _, ...properties } = resource.properties
-      const [replica] = properties['Replicas'] as readonly object[]
-      return {
-        ...resource,
-        properties: {
-          ...properties,
-          GlobalSecondaryIndexes: (properties['GlobalSecondaryIndexes'] as readonly object[]).map((index) => ({
-            ...index,
-            WriteOnDemandThroughputSettings: {},
-          })),
-          Replicas: [{ ...replica, ReadOnDemandThroughputSettings: {}, GlobalSecondaryIndexes: [] }],
-        },
-      }
-    }),
 })

@@ -1,231 +1,136 @@
 import { DescribeStacksCommand } from '@aws-sdk/client-cloudformation'
-import { GetAccountSettingsCommand } from '@aws-sdk/client-lambda'
+import { DescribeTableCommand } from '@aws-sdk/client-dynamodb'
+import {
+  GetAccountSettingsCommand,
+  GetFunctionConcurrencyCommand,
+  ListEventSourceMappingsCommand,
+} from '@aws-sdk/client-lambda'
 import { GetSecretValueCommand } from '@aws-sdk/client-secrets-manager'
 import { ListSubscriptionsByTopicCommand } from '@aws-sdk/client-sns'
-import { GetQueueAttributesCommand, GetQueueUrlCommand } from '@aws-sdk/client-sqs'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { awsClients } from '../../../infra/operate/check/aws-clients.ts'
-import { checkFront } from '../../../infra/operate/doctor/check-front.ts'
-import { type DeployedStage, deployedStage } from '../../../infra/stack/stage.ts'
-import { stageTemplate } from '../../../infra/stack/stage-template.ts'
 import { awsRefusal } from '../../support/aws-refusal.ts'
-import { type ExaminedStage, examinedStage, stage } from '../../support/examined-stage.ts'
-import { DOMAIN } from '../../support/stage-options.ts'
+import { type ExaminedStage, examinedStage, STREAM_ARN } from '../../support/examined-stage.ts'
 
-const QUEUE = 'https://sqs/gateway-prod-webhooks'
-
-let api: ExaminedStage['api']
-let provider: ExaminedStage['provider']
-let aws: ExaminedStage['aws']
-let examine: ExaminedStage['examine']
-let notOk: ExaminedStage['notOk']
+let prod: ExaminedStage
 
 beforeEach(async () => {
-  ;({ api, provider, aws, examine, notOk } = await examinedStage())
-})
-
-describe('the doctor on a stage that names nobody', () => {
-  it('finds nothing wrong with dev, whose topic has no subscriber: it has no alarms', async () => {
-    const dev = deployedStage('dev')
-    const examined = await examinedStage({ stage: dev, template: stageTemplate(dev) })
-    examined.aws.sns.on(ListSubscriptionsByTopicCommand).resolves({ Subscriptions: [] })
-
-    const findings = await examined.examine()
-
-    expect(findings.filter(({ state }) => state !== 'ok')).toStrictEqual([])
-    expect(findings.find(({ what }) => what === 'topic gateway-dev-alerts')?.detail).toContain('needs none')
-  })
+  prod = await examinedStage('prod')
 })
 
 describe('the doctor', () => {
   it('finds nothing wrong with a stage that is as synthesised', async () => {
-    const findings = await examine()
+    const findings = await prod.examine()
 
     expect(findings.filter(({ state }) => state !== 'ok')).toStrictEqual([])
-    expect(findings.map(({ what }) => what)).toStrictEqual(
-      expect.arrayContaining([
-        'stack',
-        'provider secret',
-        'callback secret',
-        'callback with a wrong token',
-        'callback with token 1 of 2',
-        'callback with token 2 of 2',
-        'clock',
-        'provider key for transactions',
-        'provider key for payment requests',
-        'table gateway-prod',
-        'point-in-time recovery',
-        'expiry of items',
-        'queue gateway-prod-webhooks',
-        'queue gateway-prod-stream-dead',
-        'functions',
-        'event source gateway-prod-settlements',
-        'event source gateway-prod',
-        'schedule gateway-prod-sweep-settlements',
-        'topic gateway-prod-alerts',
-        'topic gateway-prod-pages',
-        'account concurrency',
-      ]),
-    )
+    expect(findings.map(({ what }) => what)).toStrictEqual([
+      'stack',
+      'drift of gateway-prod',
+      'provider secret',
+      'callback secret',
+      'callback with a wrong token',
+      'callback with token 1 of 2',
+      'callback with token 2 of 2',
+      'clock',
+      'provider key for transactions',
+      'provider key for payment requests',
+      'functions',
+      'account concurrency',
+      'event source gateway-prod',
+      'event source gateway-prod-webhooks',
+      'event source gateway-prod-settlements',
+      'topic gateway-prod-alerts',
+      'topic gateway-prod-pages',
+      'front stack',
+      'drift of gateway-prod-front',
+      'origin secret',
+      'origin certificate',
+    ])
+  })
+
+  it('finds nothing wrong with dev, to whose topic nobody listens: it has no alarms', async () => {
+    const dev = await examinedStage('dev')
+    dev.aws.sns.on(ListSubscriptionsByTopicCommand).resolves({ Subscriptions: [] })
+
+    const findings = await dev.examine()
+
+    expect(findings.filter(({ state }) => state !== 'ok')).toStrictEqual([])
+    expect(findings.find(({ what }) => what === 'topic gateway-dev-alerts')?.detail).toContain('needs none')
+    expect(findings.filter(({ what }) => /front|origin/.test(what))).toStrictEqual([])
   })
 
   it('prints neither key nor token, whatever it finds', async () => {
-    const text = JSON.stringify(await examine())
+    const text = JSON.stringify(await prod.examine())
 
-    expect(text).not.toMatch(/xnd_development_local|(old|new)-token/)
+    expect(text).not.toMatch(/xnd_development_local|(old|new)-token|xxxx/)
   })
 
   it('knocks with a body that changes nothing', async () => {
-    await examine()
+    await prod.examine()
 
-    expect(new Set(api.requests.map(({ body }) => body))).toStrictEqual(
-      new Set(['{"event":"gateway.doctor","data":{}}']),
-    )
-    expect(api.requests.every(({ url, method }) => method === 'POST' && url === '/callbacks/xendit')).toBe(true)
-    expect(provider.requests.every(({ method }) => method === 'GET')).toBe(true)
-  })
-
-  it('says that a deployment is under way, and looks no further', async () => {
-    const { Stacks: [stack] = [] } = await awsClients('r').cloudFormation.send(new DescribeStacksCommand({}))
-    aws.cloudFormation
-      .on(DescribeStacksCommand)
-      .resolves({ Stacks: stack && [{ ...stack, StackStatus: 'UPDATE_ROLLBACK_IN_PROGRESS' }] })
-
-    expect(await examine()).toMatchObject([
-      { what: 'stack', state: 'unclear', detail: 'gateway-prod is UPDATE_ROLLBACK_IN_PROGRESS' },
-    ])
-  })
-
-  it('says that a deployment left something to do, and looks at everything', async () => {
-    const { Stacks: [stack] = [] } = await awsClients('r').cloudFormation.send(new DescribeStacksCommand({}))
-    aws.cloudFormation
-      .on(DescribeStacksCommand, { StackName: 'gateway-prod' })
-      .resolves({ Stacks: stack && [{ ...stack, StackStatus: 'UPDATE_ROLLBACK_FAILED' }] })
-
-    const findings = await examine()
-
-    expect(findings.filter(({ state }) => state !== 'ok')).toMatchObject([
-      { what: 'stack', state: 'wrong', todo: expect.stringContaining('continue-update-rollback') },
-    ])
-    expect(findings.length).toBeGreaterThan(10)
-  })
-
-  it('looks at stack and secret of a front, where there is one', async () => {
-    const front: DeployedStage = { ...stage, front: 'cloudfront', domain: DOMAIN }
-    const frontFindings = async () =>
-      (await checkFront(awsClients('r'), front, Date.now())).map(
-        ({ what, state, detail }) => `${what}: ${state}: ${detail}`,
-      )
-    const holding = (value: object) =>
-      aws.secretsManager
-        .on(GetSecretValueCommand, { SecretId: 'gateway/prod/origin' })
-        .resolves({ SecretString: JSON.stringify(value) })
-
-    holding({ current: 'x'.repeat(64) })
-    expect(await frontFindings()).toStrictEqual([
-      'front stack: ok: gateway-prod is UPDATE_COMPLETE',
-      'origin secret: ok: gateway/prod/origin is well-formed',
-      `origin certificate: ok: ${stage.frontSettings.originCertificate?.authority} is valid`,
-    ])
-    holding({ current: 'short' })
-    expect((await frontFindings())[1]).toMatch(/^origin secret: wrong: .* is malformed/)
-    aws.secretsManager
-      .on(GetSecretValueCommand, { SecretId: 'gateway/prod/origin' })
-      .rejects(awsRefusal('InvalidRequestException'))
-    aws.cloudFormation.on(DescribeStacksCommand).rejects(awsRefusal('ValidationError', 'Stack does not exist'))
-    expect(await frontFindings()).toStrictEqual([
-      'front stack: wrong: gateway-prod-front is not deployed',
-      'origin secret: wrong: gateway/prod/origin is missing: every request is refused',
-      expect.stringMatching(/^origin certificate: ok/),
-    ])
-    const inAHundredYears = Date.now() + 36_500 * 86_400_000
-    expect(await checkFront(awsClients('r'), front, inAHundredYears)).toMatchObject([
-      {},
-      {},
-      { what: 'origin certificate', state: 'wrong', detail: expect.stringContaining('ends in ') },
-    ])
-    expect(await checkFront(awsClients('r'), { ...stage, front: 'none' }, Date.now())).toStrictEqual([])
-  })
-
-  it('says that a stage is not deployed, and looks no further', async () => {
-    aws.cloudFormation.on(DescribeStacksCommand).rejects(awsRefusal('ValidationError', 'Stack does not exist'))
-
-    expect(await examine()).toMatchObject([{ what: 'stack', state: 'wrong' }])
+    const { requests } = prod.api
+    expect(new Set(requests.map(({ body }) => body))).toStrictEqual(new Set(['{"event":"gateway.doctor","data":{}}']))
+    expect(requests.every(({ url, method }) => method === 'POST' && url === '/callbacks/xendit')).toBe(true)
+    expect(prod.provider.requests.every(({ method }) => method === 'GET')).toBe(true)
   })
 
   const holding = (name: string, SecretString: string) =>
-    aws.secretsManager.on(GetSecretValueCommand, { SecretId: `gateway/prod/${name}` }).resolves({ SecretString })
+    prod.aws.secretsManager.on(GetSecretValueCommand, { SecretId: `gateway/prod/${name}` }).resolves({ SecretString })
 
   it('says which field of the provider’s secrets is wrong, and then tries neither key nor tokens', async () => {
     holding('provider', '{"secret_key": "", "callback_tokens": "hush"}')
     holding('provider-callback', '{"callback_tokens": ["hush-hush-hush"]}')
 
-    const findings = await examine()
+    const findings = await prod.notOk()
 
-    expect(findings.filter(({ state }) => state !== 'ok')).toMatchObject([
+    expect(findings).toMatchObject([
       { what: 'provider secret', state: 'wrong', detail: expect.stringContaining('secret_key must be') },
       { what: 'callback secret', state: 'wrong', detail: expect.stringContaining('16 to 1,024') },
     ])
     expect(JSON.stringify(findings)).not.toContain('hush')
-    expect(provider.requests).toHaveLength(0)
-    expect(api.requests).toHaveLength(1)
+    expect(prod.provider.requests).toHaveLength(0)
+    expect(prod.api.requests).toHaveLength(1)
+  })
+
+  it.each([
+    ['provider', 'is the generated text', 'x(7Generated', 'it is not JSON'],
+    ['provider-callback', 'is the generated text', 'x(7Generated', 'it is not JSON'],
+    ['provider-callback', 'has no tokens', '{"callback_tokens":[]}', 'callback_tokens'],
+    ['origin', 'is too short', '{"current":"short"}', 'is malformed: every request is refused'],
+    ['origin', 'is missing', undefined, 'is missing'],
+    ['provider', 'is missing', undefined, 'is missing'],
+  ])('sees a secret of %s that %s, and quotes nothing of it', async (name, _, text, detail) => {
+    if (text !== undefined) holding(name, text)
+    else {
+      const stored = prod.aws.secretsManager.on(GetSecretValueCommand, { SecretId: `gateway/prod/${name}` })
+      stored.rejects(awsRefusal('InvalidRequestException'))
+    }
+
+    const findings = await prod.notOk()
+
+    expect(findings).toMatchObject([{ state: 'wrong', detail: expect.stringContaining(`gateway/prod/${name}: `) }])
+    expect(findings[0]?.detail).toContain(detail)
+    expect(JSON.stringify(findings)).not.toMatch(/Generated|short/)
   })
 
   it('says that tokens an older release used are still beside the key, where many functions may read them', async () => {
     const tokens = ['the-old-token-of-tests']
     holding('provider', JSON.stringify({ secret_key: 'xnd_development_local', callback_tokens: tokens }))
 
-    const findings = await examine()
+    const findings = await prod.notOk()
 
-    expect(findings.filter(({ state }) => state !== 'ok')).toMatchObject([
+    expect(findings).toMatchObject([
       { what: 'provider secret', state: 'wrong', detail: expect.stringContaining('still holds callback tokens') },
     ])
     expect(JSON.stringify(findings)).not.toContain('old-token')
   })
 
-  it.each([
-    ['visibility timeout', { VisibilityTimeout: '30' }],
-    ['retention', { MessageRetentionPeriod: '60' }],
-    ['dead-letter queue', { RedrivePolicy: '{"deadLetterTargetArn":"arn:aws:sqs:r:1:another","maxReceiveCount":5}' }],
-    [
-      'receives',
-      { RedrivePolicy: '{"deadLetterTargetArn":"arn:aws:sqs:r:1:gateway-prod-webhooks-dead","maxReceiveCount":"1"}' },
-    ],
-  ])('sees a queue whose %s is another', async (setting, changed) => {
-    const { Attributes } = await awsClients('r').sqs.send(
-      new GetQueueAttributesCommand({ QueueUrl: QUEUE, AttributeNames: ['All'] }),
-    )
-    aws.sqs.on(GetQueueAttributesCommand, { QueueUrl: QUEUE }).resolves({ Attributes: { ...Attributes, ...changed } })
-
-    expect(await notOk()).toMatchObject([
-      { what: 'queue gateway-prod-webhooks', state: 'wrong', detail: expect.stringContaining(setting) },
-    ])
-  })
-
-  it('sees that a queue is not encrypted', async () => {
-    const { Attributes = {} } = await awsClients('r').sqs.send(
-      new GetQueueAttributesCommand({ QueueUrl: QUEUE, AttributeNames: ['All'] }),
-    )
-    const { KmsMasterKeyId: _, ...plain } = { ...Attributes, SqsManagedSseEnabled: 'false' }
-    aws.sqs.on(GetQueueAttributesCommand, { QueueUrl: QUEUE }).resolves({ Attributes: plain })
-
-    expect(await notOk()).toMatchObject([{ state: 'wrong', detail: expect.stringContaining('encryption') }])
-  })
-
-  it('sees that a queue is missing', async () => {
-    aws.sqs.on(GetQueueUrlCommand, { QueueName: 'gateway-prod-settlements' }).rejects(awsRefusal('QueueDoesNotExist'))
-
-    expect(await notOk()).toMatchObject([
-      { what: 'queue gateway-prod-settlements', state: 'wrong', detail: 'is missing' },
-    ])
-  })
-
   it('sees that nobody confirmed the subscription to alarms', async () => {
-    aws.sns
+    prod.aws.sns
       .on(ListSubscriptionsByTopicCommand)
       .resolves({ Subscriptions: [{ SubscriptionArn: 'PendingConfirmation' }] })
 
-    expect(await notOk()).toMatchObject(
+    expect(await prod.notOk()).toMatchObject(
       ['alerts', 'pages'].map((name) => ({
         what: `topic gateway-prod-${name}`,
         state: 'wrong',
@@ -234,15 +139,83 @@ describe('the doctor', () => {
     )
   })
 
-  it('sees that the alarm near the account’s limit counts with another limit', async () => {
-    aws.lambda.on(GetAccountSettingsCommand).resolves({ AccountLimit: { ConcurrentExecutions: 500 } })
+  it('misses the topic of pages in a stage with alarms whose stack names none', async () => {
+    const { Stacks: [stack] = [] } = await awsClients('r').cloudFormation.send(new DescribeStacksCommand({}))
+    const Outputs = stack?.Outputs?.filter(({ OutputKey }) => OutputKey !== 'PagesTopicArn')
+    prod.aws.cloudFormation.on(DescribeStacksCommand).resolves({ Stacks: stack && [{ ...stack, Outputs }] })
 
-    expect(await notOk()).toMatchObject([
+    expect(await prod.notOk()).toMatchObject([{ what: 'topic PagesTopicArn', state: 'wrong' }])
+  })
+
+  it('sees that the alarm near the account’s limit counts with another limit', async () => {
+    prod.aws.lambda.on(GetAccountSettingsCommand).resolves({ AccountLimit: { ConcurrentExecutions: 500 } })
+
+    expect(await prod.notOk()).toMatchObject([
+      { what: 'account concurrency', state: 'wrong', detail: '500, and concurrency-near-limit counts with 1000' },
+    ])
+  })
+
+  it.each([
+    ['gateway-prod-api-get-payment', 'none'],
+    ['gateway-prod-api-create-payment', '400'],
+  ])('sees that %s was stopped, whether the stage reserves for it or not', async (FunctionName, expected) => {
+    prod.aws.lambda.on(GetFunctionConcurrencyCommand, { FunctionName }).resolves({ ReservedConcurrentExecutions: 0 })
+
+    expect(await prod.notOk()).toMatchObject([
+      { what: `function ${FunctionName}`, detail: `reserved concurrency is 0, should be ${expected}` },
+    ])
+  })
+
+  it.each([
+    ['state', { State: 'Disabled' }, 'state is Disabled, should be Enabled'],
+    ['batch size', { BatchSize: 1 }, 'batch size is 1, should be 10'],
+    ['concurrency', { ScalingConfig: {} }, 'most concurrency is undefined, should be 100'],
+    [
+      'handling of a batch that failed in part',
+      { FunctionResponseTypes: [] },
+      'partial batches is , should be ReportBatchItemFailures',
+    ],
+    ['source', { EventSourceArn: 'arn:aws:sqs:r:1:another' }, 'source is another, should be gateway-prod-webhooks'],
+  ])('sees an event source whose %s is another', async (_, changed, detail) => {
+    const FunctionName = 'gateway-prod-deliver-webhook'
+    const ask = new ListEventSourceMappingsCommand({ FunctionName })
+    const { EventSourceMappings: [mapping] = [] } = await awsClients('r').lambda.send(ask)
+    prod.aws.lambda
+      .on(ListEventSourceMappingsCommand, { FunctionName })
+      .resolves({ EventSourceMappings: [{ ...mapping, ...changed }] })
+
+    expect(await prod.notOk()).toMatchObject([{ what: 'event source gateway-prod-webhooks', state: 'wrong', detail }])
+  })
+
+  it('sees an event source that is gone', async () => {
+    const FunctionName = 'gateway-prod-settle-client'
+    prod.aws.lambda.on(ListEventSourceMappingsCommand, { FunctionName }).resolves({ EventSourceMappings: [] })
+
+    expect(await prod.notOk()).toMatchObject([
+      { what: 'event source gateway-prod-settlements', state: 'wrong', detail: 'is missing' },
+    ])
+  })
+
+  it('sees a stream that is no longer the table’s, as after a restore', async () => {
+    prod.aws.dynamodb.on(DescribeTableCommand).resolves({ Table: { LatestStreamArn: 'arn:the-new-one' } })
+
+    expect(await prod.notOk()).toMatchObject([
       {
-        what: 'account concurrency',
+        what: 'event source gateway-prod',
         state: 'wrong',
-        detail: '500, and concurrency-near-limit counts with 1000',
+        detail: `source is ${STREAM_ARN}, should be arn:the-new-one`,
+        todo: expect.stringContaining('docs/operations.md, "7. Restoring the table in place", step 7'),
       },
+    ])
+  })
+
+  it('sees in time that the certificate by which the API knows its front ends', async () => {
+    const inAHundredYears = await examinedStage('prod')
+    await inAHundredYears.io.sleep(36_500 * 86_400_000)
+
+    expect(await inAHundredYears.notOk()).toMatchObject([
+      { what: 'clock' },
+      { what: 'origin certificate', state: 'wrong', detail: expect.stringContaining('ends in ') },
     ])
   })
 })

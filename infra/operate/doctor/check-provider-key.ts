@@ -1,7 +1,5 @@
-import type { Answer, Provider } from '../../../shared/provider/provider.ts'
-import { PROVIDER_READ_TIMEOUT_MS } from '../../../shared/provider/provider.ts'
-import type { Finding } from '../check/finding.ts'
-import { ok, unclear, wrong } from '../check/finding.ts'
+import { type Answer, PROVIDER_READ_TIMEOUT_MS, type Provider } from '../../../shared/provider/provider.ts'
+import { type Finding, ok, unclear, wrong } from '../check/finding.ts'
 
 /** Of the provider's form, and nobody's: asking for it shows whether we may ask. */
 const NOBODYS_REQUEST = 'pr-00000000-0000-4000-8000-000000000000'
@@ -22,8 +20,7 @@ export const checkProviderKey = async (
 
 const keyFinding = (what: string, answer: Answer<unknown>): Finding => {
   if (answer.kind !== 'unanswered') return ok(what, 'accepted')
-  if (answer.reason === 'misconfigured') {
-    return wrong(what, 'refused', 'give the key read permission in the dashboard, or put the right key into the secret')
-  }
-  return unclear(what, answer.reason, 'look at the status page of the provider and try again')
+  return answer.reason === 'misconfigured'
+    ? wrong(what, 'refused', 'give the key read permission in the dashboard, or put the right key into the secret')
+    : unclear(what, answer.reason, 'look at the status page of the provider and try again')
 }

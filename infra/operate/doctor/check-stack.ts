@@ -1,0 +1,85 @@
+import * as aws from '@aws-sdk/client-cloudformation'
+import { describedStack, wasCreated } from '../check/described-stack.ts'
+import { type Finding, ok, unclear, wrong } from '../check/finding.ts'
+import { look } from '../check/look.ts'
+
+/** How the doctor waits. */
+export type Waiting = { readonly nowMs: () => number; readonly sleep: (ms: number) => Promise<unknown> }
+
+const POLL_MS = 5_000
+/** CloudFormation takes a minute or two for a few hundred resources. */
+const DEADLINE_MS = 600_000
+
+const MEND =
+  'put right what its events name, then aws cloudformation continue-update-rollback or rollback-stack; of one that never came to be: docs/operations.md, section 1'
+const RESTORE = 'docs/operations.md, "7. Restoring the table in place"'
+const REVERT = 'find out who changed it and why; npm run deploy with --revert-drift puts it back'
+const MAY_NOT_READ = 'use credentials that may read every resource of the stack'
+
+/** Whether a stack is there and still as it was deployed. Answers it only when there is something deployed to look at. */
+export const checkStack = async (
+  client: aws.CloudFormationClient,
+  { what, StackName, ...waiting }: Waiting & { readonly what: string; readonly StackName: string },
+): Promise<{ readonly stack: aws.Stack | undefined; readonly findings: readonly Finding[] }> => {
+  let stack: aws.Stack | undefined
+  const findings = await look(what, async () => {
+    const found = await describedStack(client, StackName)
+    if (!found) return wrong(what, `${StackName} is not deployed here`, 'npm run deploy, or another region')
+    const status: string = found.StackStatus ?? '?'
+    const detail = `${StackName} is ${status}`
+    // The stage is neither as it was nor as it will be.
+    if (status.endsWith('_IN_PROGRESS')) return unclear(what, detail, 'wait until the deployment is over')
+    if (wasCreated(found)) stack = found
+    return /FAILED|^ROLLBACK/.test(status) ? wrong(what, detail, MEND) : ok(what, detail)
+  })
+  if (!stack) return { stack, findings }
+  const drift = await look(`drift of ${StackName}`, () => checkDrift(client, StackName, waiting))
+  return { stack, findings: [...findings, ...drift] }
+}
+
+/**
+ * What somebody changed by hand, as CloudFormation sees it: of the types of resources it compares, the properties that
+ * the template sets. Names properties and never their values, one of which may be a secret.
+ */
+const checkDrift = async (client: aws.CloudFormationClient, StackName: string, waiting: Waiting) => {
+  const what = `drift of ${StackName}`
+  const { StackDriftDetectionId: id } = await client.send(new aws.DetectStackDriftCommand({ StackName }))
+  const status = await endOf(client, id, waiting)
+  if (status === undefined) return unclear(what, 'CloudFormation has not compared everything yet', 'try again later')
+  const findings: Finding[] = []
+  const filter = { StackName, StackResourceDriftStatusFilters: ['MODIFIED', 'DELETED', 'UNKNOWN'] as const }
+  for await (const { StackResourceDrifts: drifts = [] } of aws.paginateDescribeStackResourceDrifts(
+    { client, pageSize: 100, stopOnSameToken: true },
+    { ...filter, StackResourceDriftStatusFilters: [...filter.StackResourceDriftStatusFilters] },
+  )) {
+    findings.push(...drifts.flatMap(driftFinding))
+  }
+  if (status !== 'DETECTION_COMPLETE') findings.push(unclear(what, 'not everything could be compared', MAY_NOT_READ))
+  return findings.length > 0 ? findings : ok(what, 'none')
+}
+
+const endOf = async (client: aws.CloudFormationClient, id: string | undefined, { nowMs, sleep }: Waiting) => {
+  const command = new aws.DescribeStackDriftDetectionStatusCommand({ StackDriftDetectionId: id })
+  const deadlineMs = nowMs() + DEADLINE_MS
+  for (let poll = 0; poll < DEADLINE_MS / POLL_MS && nowMs() < deadlineMs; poll++) {
+    await sleep(POLL_MS)
+    const { DetectionStatus: status } = await client.send(command)
+    if (status !== 'DETECTION_IN_PROGRESS') return status
+  }
+  return undefined
+}
+
+const driftFinding = (drift: aws.StackResourceDrift): readonly Finding[] => {
+  const { ResourceType: type = '?', StackResourceDriftStatus: status, PropertyDifferences: differences = [] } = drift
+  const what = `${type} ${drift.PhysicalResourceId ?? drift.LogicalResourceId ?? '?'}`
+  const todo = type === 'AWS::DynamoDB::GlobalTable' ? RESTORE : REVERT
+  if (status === 'DELETED') return [wrong(what, 'is missing', todo)]
+  if (status === 'UNKNOWN') return [unclear(what, 'could not be compared', MAY_NOT_READ)]
+  const paths = differences.filter((one) => !isTheSame(one)).map(({ PropertyPath: path = '?' }) => path)
+  if (paths.length === 0 && differences.length > 0) return []
+  return [wrong(what, `was changed: ${paths.join(', ')}`, todo)]
+}
+
+/** DynamoDB answers a key's id where the template has its ARN: CloudFormation calls every such table changed. */
+const isTheSame = ({ ExpectedValue: expected = '', ActualValue: actual = '?' }: aws.PropertyDifference): boolean =>
+  /^arn:[\w-]+:kms:/.test(expected) && expected.endsWith(`:key/${actual}`)
