@@ -6,8 +6,7 @@ import { findStoredPayment } from '../../shared/payment/payment-store.ts'
 import type { CancelAnswer } from '../../shared/provider/provider.ts'
 import { later } from '../../shared/time.ts'
 import { ledgerView } from './ledger-view.ts'
-import { eventOf } from './paid-payment.ts'
-import { aPendingPayment, aStoredClient } from './payment-builders.ts'
+import { aPendingPayment, aStoredClient, eventOf } from './payment-builders.ts'
 import { type TestDeps, testDeps } from './test-deps.ts'
 
 export const LIFETIME_S = 600

@@ -4,16 +4,20 @@ import type { TestDeps } from './test-deps.ts'
 /** Where a process dies: with its nth call still unsent, or with the answer on its way back. */
 export type Death = { readonly call: number; readonly when: 'before' | 'after' }
 
-export class ProcessDied extends Error {
+class ProcessDied extends Error {
   override readonly name = 'ProcessDied'
 }
 
-export type Process = {
+const PROVIDER_CALLS = ['createRequest', 'getRequest', 'getPayment', 'cancelRequest', 'listTransactions'] as const
+
+type Process = {
   readonly deps: TestDeps
   /** Every call that went out, in order: to the table, the provider, the topic or a queue. */
   readonly calls: readonly string[]
   /** How many transactions got through. */
   readonly transactions: () => number
+  /** Whether it came as far as its death. */
+  readonly died: () => boolean
 }
 
 /**
@@ -51,20 +55,18 @@ export const processThatDies = (deps: TestDeps, death?: Death): Process => {
       arrive(numbers.get(call) ?? 0)
     },
   })
+  const provider = { ...deps.provider }
+  for (const name of PROVIDER_CALLS) Object.assign(provider, { [name]: mortal<never[], unknown>(name, provider[name]) })
   return {
     deps: {
       ...table,
-      provider: {
-        ...deps.provider,
-        listTransactions: mortal('listTransactions', (filter, timeoutMs) =>
-          deps.provider.listTransactions(filter, timeoutMs),
-        ),
-      },
-      alerts: { publish: mortal('publish', (alert) => deps.alerts.publish(alert)) },
-      queues: { send: mortal('send', (queue, message) => deps.queues.send(queue, message)) },
+      provider,
+      alerts: { publish: mortal('publish', deps.alerts.publish) },
+      queues: { send: mortal('send', deps.queues.send) },
     },
     calls,
     transactions: () => transactions,
+    died: () => dead,
   }
 }
 

@@ -20,8 +20,12 @@ export type FakeProvider = Provider & {
   readonly payments: Map<string, ProviderPayment>
   /** Its list of transactions: what is pushed here is in it from then on. */
   readonly transactions: ProviderTransaction[]
+  /** What it answers where nothing is scripted; not recorded. */
+  readonly healthy: Provider
   /** Replaces one method from now on. */
   script<Name extends keyof Provider>(name: Name, implementation: Provider[Name]): void
+  /** Ends what was scripted for one method. */
+  heal(name: keyof Provider): void
   /** The request that was made, with what was asked; throws when there is none. */
   requestOf(paymentRequestId: string): KnownRequest
   /** The customer pays: the request succeeds and a captured payment appears. Answers the provider payment id. */
@@ -91,7 +95,7 @@ export const fakeProvider = (): FakeProvider => {
     if (!request) throw new Error('the provider knows no such request')
     return request
   }
-  const answers: Provider = {
+  const healthy: Provider = {
     createRequest: async (input) => {
       const paymentRequestId = `pr-${crypto.randomUUID()}`
       const { reference } = input
@@ -112,6 +116,7 @@ export const fakeProvider = (): FakeProvider => {
     listTransactions: async (filter) => found(pageOfRows(transactions, filter)),
     pauseMs: () => 0,
   }
+  const answers = { ...healthy }
   const recorded = <Name extends ProviderOperation>(operation: Name) =>
     ((asked: never, timeoutMs: number) => {
       calls.push({ operation, id: idIn(asked) })
@@ -132,6 +137,8 @@ export const fakeProvider = (): FakeProvider => {
     script: (name, implementation) => {
       answers[name] = implementation
     },
+    healthy,
+    heal: (name) => void Object.assign(answers, { [name]: healthy[name] }),
     requestOf,
     pay: (paymentRequestId, amountMinor) => {
       const { reference, status, input } = requestOf(paymentRequestId)

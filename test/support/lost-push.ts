@@ -34,7 +34,7 @@ export const lostPush = async () => {
     return UNKNOWN
   })
   await again(deps, client).catch(() => undefined)
-  deps.provider.script('createRequest', testDeps().provider.createRequest)
+  deps.provider.heal('createRequest')
   deps.clock.advance(60)
   const paymentRequestId = `pr-${crypto.randomUUID()}`
   const row = (status: ProviderTransaction['status'], fields: Partial<ProviderTransaction> = {}) => ({

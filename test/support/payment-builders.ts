@@ -1,12 +1,16 @@
 import * as v from 'valibot'
+import { expect } from 'vitest'
 import type { Client } from '../../shared/client/client.ts'
 import { insertClient } from '../../shared/client/client-store.ts'
-import { ClientIdSchema } from '../../shared/ids.ts'
+import { ClientIdSchema, paymentIdForKey } from '../../shared/ids.ts'
 import { minor } from '../../shared/money.ts'
 import type { CreateResult } from '../../shared/payment/create/create-attempt.ts'
 import { createPayment } from '../../shared/payment/create/create-payment.ts'
-import type { Payment, PaymentRequest } from '../../shared/payment/payment.ts'
-import type { TestDeps } from './test-deps.ts'
+import type { CreatingPayment, Payment, PaymentRequest } from '../../shared/payment/payment.ts'
+import { claimPayment } from '../../shared/payment/payment-store.ts'
+import { eventKey } from '../../shared/table/keys.ts'
+import { addMs } from '../../shared/time.ts'
+import { type TestDeps, testDeps } from './test-deps.ts'
 
 /** A merchant in the table. */
 export const aStoredClient = async (deps: TestDeps, fields: Partial<Client> = {}): Promise<Client> => {
@@ -49,3 +53,78 @@ export const aPendingPayment = async (
   client: Client,
   fields: Partial<PaymentRequest> = {},
 ): Promise<Payment> => (await create(deps, client, aRequest(fields))).payment
+
+export const LEASE_MS = 30_000
+
+/** A first attempt that nobody has heard of yet: what changes in `aCreating`. */
+export const FIRST_ATTEMPT = { attempt: 1, leaseUntil: undefined, providerAttempts: [], mayExistUpstream: false }
+
+/** A payment whose second attempt is under way. */
+export const aCreating = async (fields: Partial<CreatingPayment> = {}) => {
+  const deps = testDeps()
+  const client = await aStoredClient(deps)
+  const creating: CreatingPayment = {
+    paymentId: paymentIdForKey(client.clientId, 'key-1'),
+    clientId: client.clientId,
+    status: 'creating',
+    request: aRequest(),
+    attempt: 2,
+    claimedAt: deps.now(),
+    leaseUntil: addMs(deps.now(), LEASE_MS),
+    providerAttempts: [{ number: 2, startedAt: deps.now(), outcome: 'started' }],
+    mayExistUpstream: true,
+    ...fields,
+  }
+  await claimPayment(deps, creating)
+  return { deps, client, creating }
+}
+
+/** The provider makes the next request at once; its answer is on its way until it is let through. */
+export const lateAnswer = ({ provider }: TestDeps): PromiseWithResolvers<void> => {
+  const answer = Promise.withResolvers<void>()
+  provider.script('createRequest', async (input, timeoutMs) => {
+    const created = await provider.healthy.createRequest(input, timeoutMs)
+    await answer.promise
+    return created
+  })
+  return answer
+}
+
+/** The customer pays the first request the provider ever had of us. */
+const payFirst = ({ provider }: TestDeps) => {
+  const [{ paymentRequestId, reference } = provider.requestOf('the first')] = provider.requests.values()
+  return { reference, providerPaymentId: provider.pay(paymentRequestId) }
+}
+
+/** A customer paid a request whose answer has not come: the payment is still being created, under a lease. */
+export const paidWhileCreating = async (deps: TestDeps, client: Client, fields: Partial<PaymentRequest> = {}) => {
+  const answer = lateAnswer(deps)
+  const creating = create(deps, client, aRequest(fields), 'key-1')
+  await expect.poll(() => deps.provider.requests.size).toBe(1)
+  return { creating, answer, ...payFirst(deps) }
+}
+
+/** A customer paid on a first attempt that nobody heard of: a second one made the request that is shown. */
+export const paidUnheard = async (deps: TestDeps, client: Client) => {
+  deps.provider.script('createRequest', async (input, timeoutMs) => {
+    await deps.provider.healthy.createRequest(input, timeoutMs)
+    return { kind: 'unknown', reason: 'timeout' }
+  })
+  await create(deps, client, aRequest(), 'key-1').catch(() => undefined)
+  deps.provider.heal('createRequest')
+  const { payment } = await create(deps, client, aRequest(), 'key-1')
+  return { payment, ...payFirst(deps) }
+}
+
+/** A pending payment whose customer has paid at the provider; nobody has told us yet. */
+export const aPaid = async () => {
+  const deps = testDeps()
+  const client = await aStoredClient(deps)
+  const payment = await aPendingPayment(deps, client)
+  const providerPaymentId = deps.provider.pay(payment.paymentRequestId)
+  return { deps, client, payment, providerPaymentId }
+}
+
+/** The outbox row of a payment, as stored. */
+export const eventOf = (deps: TestDeps, payment: Pick<Payment, 'paymentId'>, type: string) =>
+  deps.table.get(eventKey(payment.paymentId, type))

@@ -1,10 +1,15 @@
 import type { Client } from '../../shared/client/client.ts'
 import type { ClientId } from '../../shared/ids.ts'
+import { minor } from '../../shared/money.ts'
+import { makeFeeFinal } from '../../shared/payment/fee/fee-store.ts'
 import { applyProviderNews } from '../../shared/payment/news/apply-provider-news.ts'
 import type { Payment, PaymentRequest } from '../../shared/payment/payment.ts'
 import { findStoredPayment } from '../../shared/payment/payment-store.ts'
 import type { ProviderTransaction } from '../../shared/provider/provider.ts'
+import { settleClient } from '../../shared/settlement/settle-client.ts'
+import type { Settlement } from '../../shared/settlement/settlement.ts'
 import { findSuspense } from '../../shared/suspense/suspense-store.ts'
+import { addMs, HOUR_MS } from '../../shared/time.ts'
 import { settledRow } from './fake-provider.ts'
 import { ledgerView } from './ledger-view.ts'
 import { memoryDeps } from './memory-deps.ts'
@@ -65,3 +70,14 @@ export const rowNow = (deps: TestDeps, paid: PaidUpstream, fields: Partial<Provi
 /** The finding of a cause about a subject, as noted; undefined when there is none. */
 export const findingAbout = (deps: TestDeps, subject: string, cause: string) =>
   findSuspense(deps, `${subject}#${cause}`)
+
+/** A payment that was credited, got its actual fee and was swept a day later. Moves the wall clock. */
+export const aSettled = async ({ deps, client }: SyncWorld): Promise<Settlement> => {
+  const { payment } = await creditedPayment(deps, client)
+  await makeFeeFinal(deps, payment, { status: 'actual', feeMinor: minor(4_440) })
+  deps.clock.set(addMs(deps.now(), 25 * HOUR_MS))
+  const { settlements } = await settleClient(deps, client.clientId, { by: 'auto' })
+  const settlement = settlements.at(-1)
+  if (settlement === undefined) throw new Error('nothing was settled')
+  return settlement
+}

@@ -13,17 +13,15 @@ import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 /** A provider that gives out one destination, which no other test has; `hear` says whether its answers to creates arrive. */
 const depsAt = (destination = `8${crypto.randomUUID()}`) => {
   const deps = testDeps()
-  const upstream = testDeps().provider
   let isHeard = true
-  for (const name of ['getRequest', 'getPayment', 'cancelRequest'] as const) deps.provider.script(name, upstream[name])
   deps.provider.script('createRequest', async (input, timeoutMs) => {
-    const answer = await upstream.createRequest(input, timeoutMs)
+    const answer = await deps.provider.healthy.createRequest(input, timeoutMs)
     if (answer.kind !== 'created') return answer
     const request = { ...answer.request, destination }
-    upstream.requests.set(request.paymentRequestId, { ...request, input })
+    deps.provider.requests.set(request.paymentRequestId, { ...request, input })
     return isHeard ? { kind: 'created', request } : { kind: 'unknown', reason: 'timeout' }
   })
-  return { deps, upstream, destination, goDeaf: () => void (isHeard = false) }
+  return { deps, destination, goDeaf: () => void (isHeard = false) }
 }
 
 const found = async (deps: TestDeps, payload: object) => {
@@ -53,12 +51,10 @@ describe('find-payments by destination', () => {
   })
 
   it('finds a payment in every later state, and a link longer than a key may be', async () => {
-    const { deps, upstream, destination } = depsAt(
-      `https://checkout.example/${crypto.randomUUID()}/${'x'.repeat(4_000)}`,
-    )
+    const { deps, destination } = depsAt(`https://checkout.example/${crypto.randomUUID()}/${'x'.repeat(4_000)}`)
     const client = await aStoredClient(deps)
     const payment = await aPendingPayment(deps, client)
-    const providerPaymentId = upstream.pay(payment.paymentRequestId)
+    const providerPaymentId = deps.provider.pay(payment.paymentRequestId)
     await applyProviderNews(deps, { providerPaymentId }, 'callback')
 
     const { body } = await invokeAdmin(findPayments, deps, { payment_destination: destination })
@@ -67,12 +63,12 @@ describe('find-payments by destination', () => {
   })
 
   it('finds a payment that was paid before the answer with its destination ever came', async () => {
-    const { deps, upstream, destination, goDeaf } = depsAt()
+    const { deps, destination, goDeaf } = depsAt()
     const client = await aStoredClient(deps)
     goDeaf()
     await create(deps, client, undefined, 'key').catch(() => undefined)
-    const [paymentRequestId = ''] = upstream.requests.keys()
-    const providerPaymentId = upstream.pay(paymentRequestId)
+    const [paymentRequestId = ''] = deps.provider.requests.keys()
+    const providerPaymentId = deps.provider.pay(paymentRequestId)
     const outcome = await applyProviderNews(deps, { providerPaymentId }, 'callback')
 
     expect(outcome.kind).toBe('applied')

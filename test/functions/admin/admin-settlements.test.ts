@@ -12,7 +12,6 @@ import { minor } from '../../../shared/money.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { addMs, DAY_MS, TimestampSchema } from '../../../shared/time.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
-import { fakeProvider } from '../../support/fake-provider.ts'
 import { invokeAdmin } from '../../support/invoke-admin.ts'
 import { auditRecordsOf, OPERATOR } from '../../support/operator-actions.ts'
 import { refusedWith, shownSettlement } from '../../support/operator-settlements.ts'
@@ -94,7 +93,7 @@ describe('trigger-settlement (spec 3.2, rule 4)', () => {
     deps.clock.set(v.parse(TimestampSchema, date))
     deps.provider.script('listTransactions', async () => ({ kind: 'unanswered', reason: 'unreachable' }))
     const unanswered = await settle()
-    deps.provider.script('listTransactions', fakeProvider().listTransactions)
+    deps.provider.heal('listTransactions')
 
     expect(early).toMatchObject({ status: 422 })
     expect(unanswered).toMatchObject({

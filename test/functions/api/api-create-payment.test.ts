@@ -154,7 +154,7 @@ describe('POST /v1/payments (spec 4.1, 2.1)', () => {
   it('shows nothing of a push, whatever the provider gives', async () => {
     const deps = testDeps()
     deps.provider.script('createRequest', (input, timeoutMs) =>
-      testDeps().provider.createRequest({ ...input, channelCode: 'DANA' }, timeoutMs),
+      deps.provider.healthy.createRequest({ ...input, channelCode: 'DANA' }, timeoutMs),
     )
 
     expect(await create(deps, OVO)).toMatchObject({ status: 201, body: { payment_destination: '' } })
@@ -236,7 +236,7 @@ describe('POST /v1/payments when something behind it fails (spec 4.1, rule 4)', 
 
     const failed = await call(deps, API.createPayment, request)
     const listed = await call(deps, API.listPayments, { caller })
-    deps.provider.script('createRequest', testDeps().provider.createRequest)
+    deps.provider.heal('createRequest')
     const retried = await call(deps, API.createPayment, request)
 
     expect(failed.status).toBe(500)

@@ -6,7 +6,7 @@ import { applyProviderNews } from '../../../shared/payment/news/apply-provider-n
 import { API, type ApiClient, anApiClient, aPaymentBody, call } from '../../support/api-event.ts'
 import { settledRow } from '../../support/fake-provider.ts'
 import { invokeAdmin } from '../../support/invoke-admin.ts'
-import { eventOf } from '../../support/paid-payment.ts'
+import { eventOf } from '../../support/payment-builders.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 
 const headers = { 'Idempotency-Key': 'fee' }

@@ -76,7 +76,6 @@ const liveThroughEverything = async (deps: TestDeps, caller: ApiClient): Promise
   const create = (sent: unknown = body) =>
     send(API.createPayment, { body: sent, headers: { 'Idempotency-Key': SECRETS.idempotencyKey } })
   const thrown = leakingError(caller.authorization)
-  const healthy = testDeps().provider
 
   await create({ ...body, [SECRETS.field]: SECRETS.name })
   await create({ ...body, method: SECRETS.method })
@@ -89,8 +88,7 @@ const liveThroughEverything = async (deps: TestDeps, caller: ApiClient): Promise
   })
   await create()
   deps.clock.advance(120)
-  deps.provider.script('createRequest', healthy.createRequest)
-  deps.provider.script('cancelRequest', healthy.cancelRequest)
+  deps.provider.heal('createRequest')
   const id = String((await create()).body['id'])
   await create()
   await send(API.getPayment, { id })

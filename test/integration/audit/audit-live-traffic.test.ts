@@ -18,8 +18,14 @@ import { interceptTable, recordTable } from '../../support/intercept-table.ts'
 import { sleepBesideOthers } from '../../support/manual-clock.ts'
 import { depsWithLateIndexes, memoryDeps } from '../../support/memory-deps.ts'
 import { aPendingPayment } from '../../support/payment-builders.ts'
-import { aSettled } from '../../support/settled-payment.ts'
-import { aSyncWorld, creditedPayment, paidUpstream, rowNow, type SyncWorld } from '../../support/synced-payment.ts'
+import {
+  aSettled,
+  aSyncWorld,
+  creditedPayment,
+  paidUpstream,
+  rowNow,
+  type SyncWorld,
+} from '../../support/synced-payment.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
 import { depsWithOwnTable } from '../../support/test-deps.ts'
 

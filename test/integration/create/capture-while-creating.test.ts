@@ -6,33 +6,18 @@ import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
-import { aRequest, aStoredClient, create, OVO_REQUEST } from '../../support/payment-builders.ts'
+import { aStoredClient, OVO_REQUEST, paidUnheard, paidWhileCreating } from '../../support/payment-builders.ts'
 import { testDeps } from '../../support/test-deps.ts'
-import { anUnheardAttempt } from '../../support/unheard-attempt.ts'
 
 describe('a capture while the payment is still being created (OVO answers at once)', () => {
-  /** The provider has the request and the money; our attempt has not heard of either. */
-  const paidWhileCreating = async () => {
+  const paidOvo = async () => {
     const deps = testDeps()
     const client = await aStoredClient(deps)
-    const upstream = testDeps().provider
-    const answer = Promise.withResolvers<void>()
-    deps.provider.script('createRequest', async (input, timeoutMs) => {
-      const created = await upstream.createRequest(input, timeoutMs)
-      await answer.promise
-      return created
-    })
-    for (const name of ['getRequest', 'getPayment', 'cancelRequest'] as const)
-      deps.provider.script(name, upstream[name])
-    const creating = create(deps, client, aRequest(OVO_REQUEST), 'key-1')
-    await expect.poll(() => upstream.requests.size).toBe(1)
-    const [paymentRequestId = ''] = upstream.requests.keys()
-    const providerPaymentId = upstream.pay(paymentRequestId)
-    return { deps, client, creating, answer, providerPaymentId, paymentRequestId }
+    return { deps, client, ...(await paidWhileCreating(deps, client, OVO_REQUEST)) }
   }
 
   it('is remembered under a live lease, and credited by due work once the payment is there', async () => {
-    const { deps, client, creating, answer, providerPaymentId } = await paidWhileCreating()
+    const { deps, client, creating, answer, providerPaymentId } = await paidOvo()
 
     const outcome = await applyProviderNews(deps, { providerPaymentId }, 'callback')
     answer.resolve()
@@ -48,7 +33,7 @@ describe('a capture while the payment is still being created (OVO answers at onc
   })
 
   it('makes the payment succeed from the stored request once the lease is over, and the late attempt replays it', async () => {
-    const { deps, client, creating, answer, providerPaymentId } = await paidWhileCreating()
+    const { deps, client, creating, answer, providerPaymentId } = await paidOvo()
     deps.clock.advance(31)
 
     const outcome = await applyProviderNews(deps, { providerPaymentId }, 'callback')
@@ -62,7 +47,7 @@ describe('a capture while the payment is still being created (OVO answers at onc
   })
 
   it('is credited by due work when the attempt died and no callback ever comes again', async () => {
-    const { deps, client, creating, providerPaymentId } = await paidWhileCreating()
+    const { deps, client, creating, providerPaymentId } = await paidOvo()
     void creating.catch(() => undefined)
     await applyProviderNews(deps, { providerPaymentId }, 'callback')
     deps.clock.advance(31)
@@ -80,14 +65,12 @@ describe('a capture while the payment is still being created (OVO answers at onc
   it('is credited when it was paid on a first attempt nobody heard of, and the request shown is cancelled', async () => {
     const deps = testDeps()
     const client = await aStoredClient(deps)
-    const { payment, upstream } = await anUnheardAttempt(deps, client)
-    const [unseen = ''] = upstream.requests.keys()
-    const providerPaymentId = upstream.pay(unseen)
+    const { payment, providerPaymentId } = await paidUnheard(deps, client)
 
     await applyProviderNews(deps, { providerPaymentId }, 'callback')
 
     expect(await findStoredPayment(deps, payment.paymentId)).toMatchObject({ status: 'succeeded' })
     expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 95_900, succeeded: 1 })
-    expect(upstream.requests.get(payment.paymentRequestId)?.status).toBe('cancelled')
+    expect(deps.provider.requests.get(payment.paymentRequestId)?.status).toBe('cancelled')
   })
 })

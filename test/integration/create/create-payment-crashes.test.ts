@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { findStoredPayment, releaseAttempt } from '../../../shared/payment/payment-store.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
-import { aRequest, aStoredClient, create, OVO_REQUEST } from '../../support/payment-builders.ts'
+import { aRequest, aStoredClient, create, lateAnswer, OVO_REQUEST } from '../../support/payment-builders.ts'
 import { testDeps } from '../../support/test-deps.ts'
 
 describe('createPayment after a crash', () => {
@@ -12,7 +12,7 @@ describe('createPayment after a crash', () => {
       throw new Error('the process died')
     })
     await create(deps, client, aRequest(fields), key).catch(() => undefined)
-    deps.provider.script('createRequest', testDeps().provider.createRequest)
+    deps.provider.heal('createRequest')
     return client
   }
 
@@ -46,25 +46,18 @@ describe('createPayment after a crash', () => {
   it('does not let an attempt commit over the one that took over, and cancels its request', async () => {
     const deps = testDeps()
     const client = await aStoredClient(deps)
-    const healthy = testDeps()
-    let answerLate: () => void = () => undefined
-    deps.provider.script('createRequest', async (input, timeoutMs) => {
-      const answer = await healthy.provider.createRequest(input, timeoutMs)
-      await new Promise<void>((resolve) => (answerLate = resolve))
-      return answer
-    })
+    const answer = lateAnswer(deps)
     const frozen = create(deps, client, aRequest(), 'key-1')
     await expect.poll(() => deps.provider.countOf('createRequest')).toBe(1)
     deps.clock.advance(31)
-    deps.provider.script('createRequest', healthy.provider.createRequest)
-    deps.provider.script('cancelRequest', healthy.provider.cancelRequest)
+    deps.provider.heal('createRequest')
 
     const taken = await create(deps, client, aRequest(), 'key-1')
-    answerLate()
+    answer.resolve()
     const late = await frozen
 
     expect(late).toEqual({ payment: taken.payment, replayed: true })
-    const [orphan, kept] = [...healthy.provider.requests.values()]
+    const [orphan, kept] = [...deps.provider.requests.values()]
     expect(orphan?.status).toBe('cancelled')
     expect(kept).toMatchObject({ status: 'open', paymentRequestId: taken.payment.paymentRequestId })
     expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 0, pending: 1 })

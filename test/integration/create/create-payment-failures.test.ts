@@ -27,7 +27,7 @@ describe('createPayment when the provider fails', () => {
     deps.provider.script('createRequest', failWith(answer))
 
     const failed = await create(deps, client, aRequest(), 'key-1').catch((error: unknown) => error)
-    deps.provider.script('createRequest', testDeps().provider.createRequest)
+    deps.provider.heal('createRequest')
     const retried = await create(deps, client, aRequest(), 'key-1')
 
     expect(failed).toBeInstanceOf(GatewayError)
@@ -42,7 +42,7 @@ describe('createPayment when the provider fails', () => {
     const client = await aStoredClient(deps)
     deps.provider.script('createRequest', failWith({ kind: 'unknown', reason: 'timeout' }))
     await create(deps, client, aRequest({ notionalMinor: minor(100_000) }), 'key-1').catch(() => undefined)
-    deps.provider.script('createRequest', testDeps().provider.createRequest)
+    deps.provider.heal('createRequest')
 
     const { payment } = await create(deps, client, aRequest({ notionalMinor: minor(7) }), 'key-1')
 
@@ -54,7 +54,7 @@ describe('createPayment when the provider fails', () => {
     const client = await aStoredClient(deps)
     deps.provider.script('createRequest', failWith({ kind: 'refused', code: 'INVALID_VALUE_ERROR' }))
     await create(deps, client, aRequest({ notionalMinor: minor(1) }), 'key-1').catch(() => undefined)
-    deps.provider.script('createRequest', testDeps().provider.createRequest)
+    deps.provider.heal('createRequest')
 
     const { payment } = await create(deps, client, aRequest({ notionalMinor: minor(70_000) }), 'key-1')
 
@@ -66,7 +66,7 @@ describe('createPayment when the provider fails', () => {
     const client = await aStoredClient(deps)
     deps.provider.script('createRequest', failWith({ kind: 'unknown', reason: 'timeout' }))
     await create(deps, client, aRequest(), 'key-1').catch(() => undefined)
-    deps.provider.script('createRequest', testDeps().provider.createRequest)
+    deps.provider.heal('createRequest')
 
     const { payment } = await createPayment(deps, { client, idempotencyKey: 'key-1', parsed: refusedBody })
 

@@ -15,7 +15,7 @@ describe('the request a take-over uses (design section 4, Create)', () => {
       deps.provider.script('createRequest', async () => answer)
       await create(deps, client, aRequest(), 'key-1').catch(() => undefined)
     }
-    deps.provider.script('createRequest', testDeps().provider.createRequest)
+    deps.provider.heal('createRequest')
 
     const { payment } = await create(deps, client, aRequest({ notionalMinor: minor(7) }), 'key-1')
 
@@ -32,7 +32,7 @@ describe('an attempt that fails behind one that was quicker', () => {
     const slow = create(deps, client, aRequest(), 'key-1')
     await expect.poll(() => deps.provider.countOf('createRequest')).toBe(1)
     deps.clock.advance(31)
-    deps.provider.script('createRequest', testDeps().provider.createRequest)
+    deps.provider.heal('createRequest')
     const { payment } = await create(deps, client, aRequest(), 'key-1')
 
     answer.resolve(UNKNOWN)

@@ -30,14 +30,11 @@ const aMerchant = async () => {
 
 /** The provider's answer is there, and the environment is thawed only later. */
 const frozenBehindCall = (deps: TestDeps, ms: number) => {
-  const upstream = testDeps().provider
   deps.provider.script('createRequest', async (input, timeoutMs) => {
-    const answer = await upstream.createRequest(input, timeoutMs)
+    const answer = await deps.provider.healthy.createRequest(input, timeoutMs)
     freeze(deps, ms)
     return answer
   })
-  deps.provider.script('cancelRequest', upstream.cancelRequest)
-  return upstream
 }
 
 const once = (name: string, happens: () => void) => {
@@ -60,13 +57,13 @@ const conflict = () => new TransactionConflictException({ message: 'conflict', $
 describe('a create answered early and thawed later', () => {
   it('does not commit a payment that expires before it was created: cancelled upstream, released, 500', async () => {
     const { deps, client, stored } = await aMerchant()
-    const upstream = frozenBehindCall(deps, HOUR_MS)
+    frozenBehindCall(deps, HOUR_MS)
     const request = aRequest({ expiresInSeconds: 3_600 })
 
     const thawed = create(deps, client, request, 'key-1')
 
     await expect(thawed).rejects.toMatchObject({ code: 'internal_error', message: expect.stringContaining('expired') })
-    const [orphan] = upstream.requests.values()
+    const [orphan] = deps.provider.requests.values()
     expect(orphan?.status).toBe('cancelled')
     expect(await stored()).toMatchObject({
       status: 'creating',
@@ -89,7 +86,7 @@ describe('a create answered early and thawed later', () => {
     frozenBehindCall(deps, HOUR_MS)
     const request = aRequest({ expiresInSeconds: 3_600 })
     await create(deps, client, request, 'key-1').catch(() => undefined)
-    deps.provider.script('createRequest', testDeps().provider.createRequest)
+    deps.provider.heal('createRequest')
 
     const { payment, replayed } = await create(deps, client, request, 'key-1')
 

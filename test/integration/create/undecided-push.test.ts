@@ -1,9 +1,8 @@
 /** Goal and method: as in hold-back-push.test.ts; here the push is not decided, or its time is not over. */
 import { describe, expect, it } from 'vitest'
 import { findStoredPayment, releaseAttempt } from '../../../shared/payment/payment-store.ts'
-import { aCreating } from '../../support/creating-payment.ts'
 import { again, expectHeldBack, expectSecondPush, lostPush, showRows, UNKNOWN } from '../../support/lost-push.ts'
-import { aRequest, aStoredClient, OVO_REQUEST } from '../../support/payment-builders.ts'
+import { aCreating, aRequest, aStoredClient, OVO_REQUEST } from '../../support/payment-builders.ts'
 import { testDeps } from '../../support/test-deps.ts'
 
 const UNDECIDED = 'not decided yet'
@@ -63,7 +62,7 @@ describe("a push's lifetime", () => {
       return UNKNOWN
     })
     await again(deps, client).catch(() => undefined)
-    deps.provider.script('createRequest', testDeps().provider.createRequest)
+    deps.provider.heal('createRequest')
 
     deps.clock.advance(59)
     await expectHeldBack(deps, client, MAY_BE_ANSWERED)

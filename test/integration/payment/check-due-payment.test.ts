@@ -6,9 +6,8 @@ import { findStoredPayment, rememberCapture } from '../../../shared/payment/paym
 import { referenceOf } from '../../../shared/payment/provider-attempts.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
 import { update } from '../../../shared/table/step.ts'
-import { aCreating, FIRST_ATTEMPT } from '../../support/creating-payment.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
-import { aPendingPayment, aStoredClient } from '../../support/payment-builders.ts'
+import { aCreating, aPendingPayment, aStoredClient, FIRST_ATTEMPT } from '../../support/payment-builders.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 import { dueAtOf } from '../../support/webhook-builders.ts'
 

@@ -16,7 +16,7 @@ import { addMs, DAY_MS, HOUR_MS, SECOND_MS } from '../../../shared/time.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
 import { interceptTable } from '../../support/intercept-table.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
-import { aRequest, aStoredClient, create } from '../../support/payment-builders.ts'
+import { aRequest, aStoredClient, create, lateAnswer } from '../../support/payment-builders.ts'
 import { aSucceededPayment } from '../../support/settlement-builders.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 
@@ -147,24 +147,17 @@ describe('leases and claims', () => {
   it('of a create: a caller ahead takes over early, and there is one payment and one open request', async () => {
     const { deps, behind, ahead } = machines()
     const client = await aStoredClient(deps)
-    const upstream = testDeps().provider
-    const answer = Promise.withResolvers<void>()
-    for (const name of ['createRequest', 'cancelRequest'] as const) deps.provider.script(name, upstream[name])
-    deps.provider.script('createRequest', async (input, timeoutMs) => {
-      const created = await upstream.createRequest(input, timeoutMs)
-      await answer.promise
-      return created
-    })
+    const answer = lateAnswer(deps)
     const slow = create(behind, client, aRequest(), 'key-1')
-    await expect.poll(() => upstream.requests.size).toBe(1)
-    deps.provider.script('createRequest', upstream.createRequest)
+    await expect.poll(() => deps.provider.requests.size).toBe(1)
+    deps.provider.heal('createRequest')
     deps.clock.advance(11)
 
     const taken = await create(ahead, client, aRequest(), 'key-1')
     answer.resolve()
 
     expect(await slow).toEqual({ payment: taken.payment, replayed: true })
-    expect([...upstream.requests.values()].map(({ status }) => status)).toStrictEqual(['cancelled', 'open'])
+    expect([...deps.provider.requests.values()].map(({ status }) => status)).toStrictEqual(['cancelled', 'open'])
     expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 0, pending: 1 })
   })
 

@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from 'vitest'
 import { aQris, EXPIRED, expectCancelled, expectExpired, LIFETIME_S, rest } from '../../support/ageing-payment.ts'
-import { type CrashPoint, crashingAt, ProcessDied } from '../../support/crash-points.ts'
+import { dies, everyDeath, processThatDies } from '../../support/dying-process.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 
 describe('a death at every call', () => {
@@ -14,22 +14,15 @@ describe('a death at every call', () => {
     readonly run: (scene: Scene, as: TestDeps) => Promise<unknown>
   }
 
-  const POINTS = Array.from({ length: 30 }, (_, at) => at + 1).flatMap((call): readonly CrashPoint[] => [
-    { call, when: 'before' },
-    { call, when: 'after' },
-  ])
-
   /** Runs the flow once for every point it reaches, and lets due work go on behind each death. */
   const dyingEverywhere = async ({ prepare, run }: Flow, judge: (scene: Scene) => Promise<void>) => {
     let deaths = 0
-    for (const point of POINTS) {
+    for (const death of everyDeath(30)) {
       const scene = await aQris()
       await prepare(scene)
-      const dying = crashingAt(scene.deps, point)
-      await run(scene, dying.deps).catch((error: unknown) => {
-        if (!(error instanceof ProcessDied)) throw error
-      })
-      if (!dying.reached()) return deaths
+      const dying = processThatDies(scene.deps, death)
+      await dies(() => run(scene, dying.deps))
+      if (!dying.died()) return deaths
       deaths++
       await judge(scene)
     }
@@ -76,6 +69,6 @@ describe('a death at every call', () => {
   })
 
   const refusedOnly = (error: unknown) => {
-    if (error instanceof ProcessDied || !String(error).includes(EXPIRED)) throw error
+    if (!String(error).includes(EXPIRED)) throw error
   }
 })

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { minor } from '../../../shared/money.ts'
 import { makeFeeFinal } from '../../../shared/payment/fee/fee-store.ts'
 import { finalFee } from '../../../shared/payment/fee/final-fee.ts'
-import { crashingAt } from '../../support/crash-points.ts'
+import { processThatDies } from '../../support/dying-process.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
 import { NOT_SETTLED, settledRow } from '../../support/fake-provider.ts'
 import { interceptTable } from '../../support/intercept-table.ts'
@@ -74,9 +74,9 @@ describe('finalFee: a fee that was waited for long enough (design section 4, Swe
   it('never leaves an assumed fee without its finding, wherever the process dies', async () => {
     for (let call = 1, reached = true; reached; call++) {
       const { deps, client, paid } = await aCredited()
-      const dying = crashingAt(deps, { call, when: 'after' })
+      const dying = processThatDies(deps, { call, when: 'after' })
       await finalFee(dying.deps, paid.payment.paymentId).catch(() => undefined)
-      reached = dying.reached()
+      reached = dying.died()
 
       const { feeStatus } = await paymentOf(deps, paid)
       const noted = await findingAbout(deps, paid.payment.paymentId, 'transaction_missing')

@@ -8,8 +8,7 @@ import { referenceOf } from '../../../shared/payment/provider-attempts.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { suspenseKey } from '../../../shared/table/keys.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
-import { aPaid, eventOf } from '../../support/paid-payment.ts'
-import { aPendingPayment, aStoredClient } from '../../support/payment-builders.ts'
+import { aPaid, aPendingPayment, aStoredClient, eventOf } from '../../support/payment-builders.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 
 describe('money that may not be credited (design section 4)', () => {

@@ -11,8 +11,7 @@ import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { interceptTable, type TableCall } from '../../support/intercept-table.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
-import { aPaid } from '../../support/paid-payment.ts'
-import { aPendingPayment, aStoredClient } from '../../support/payment-builders.ts'
+import { aPaid, aPendingPayment, aStoredClient } from '../../support/payment-builders.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 
 /** Lets somebody else go first, once, just before the command of this kind. */

@@ -13,9 +13,7 @@ import {
   scheduleCheck,
 } from '../../../shared/payment/payment-store.ts'
 import { addMs } from '../../../shared/time.ts'
-import { aCreating } from '../../support/creating-payment.ts'
-import { aPaid } from '../../support/paid-payment.ts'
-import { aPendingPayment, aStoredClient } from '../../support/payment-builders.ts'
+import { aCreating, aPaid, aPendingPayment, aStoredClient } from '../../support/payment-builders.ts'
 import { aSucceededPayment } from '../../support/settlement-builders.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 import { dueAtOf } from '../../support/webhook-builders.ts'

@@ -10,8 +10,8 @@ import {
   rememberCapture,
 } from '../../../shared/payment/payment-store.ts'
 import { addMs } from '../../../shared/time.ts'
-import { aCreating, LEASE_MS } from '../../support/creating-payment.ts'
-import { type TestDeps } from '../../support/test-deps.ts'
+import { aCreating, LEASE_MS } from '../../support/payment-builders.ts'
+import type { TestDeps } from '../../support/test-deps.ts'
 
 const visible = (deps: TestDeps, creating: CreatingPayment): Payment =>
   newPayment(

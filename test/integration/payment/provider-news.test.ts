@@ -6,8 +6,7 @@ import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
-import { aPaid, eventOf } from '../../support/paid-payment.ts'
-import { aPendingPayment, aStoredClient } from '../../support/payment-builders.ts'
+import { aPaid, aPendingPayment, aStoredClient, eventOf } from '../../support/payment-builders.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 
 const aTransaction = (providerPaymentId: string, fields: Partial<ProviderTransaction> = {}): ProviderTransaction => ({

@@ -4,7 +4,7 @@ import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { moveSyncCursor, readSyncCursor } from '../../../shared/sync/sync-cursor.ts'
 import { syncProviderTransactions } from '../../../shared/sync/sync-provider-transactions.ts'
 import { addMs, HOUR_MS } from '../../../shared/time.ts'
-import { type CrashPoint, crashingAt } from '../../support/crash-points.ts'
+import { type Death, processThatDies } from '../../support/dying-process.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
 import { settledRow } from '../../support/fake-provider.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
@@ -94,18 +94,18 @@ const END = {
 }
 
 /** Answers whether the run came as far as the crash. */
-const dieAndRunAgain = async (point: CrashPoint): Promise<boolean> => {
+const dieAndRunAgain = async (point: Death): Promise<boolean> => {
   const world = await history()
   const { deps, client } = world
-  const dying = crashingAt(deps, point)
+  const dying = processThatDies(deps, point)
   await syncProviderTransactions(dying.deps).catch(() => undefined)
-  if (dying.reached()) {
+  if (dying.died()) {
     expect(await syncProviderTransactions(deps)).toMatchObject({ unanswered: 0, complete: true })
   }
   const cursor = { position: addMs(deps.now(), -24 * HOUR_MS) }
   expect({ point, ...(await endOf(world)) }).toStrictEqual({ point, cursor, ...END })
   await expectBalanced(deps, client.clientId)
-  return dying.reached()
+  return dying.died()
 }
 
 describe.each(['before', 'after'] as const)('sync: killed just %s a call takes effect', (when) => {

@@ -11,7 +11,7 @@ import { syncProviderTransactions } from '../../../shared/sync/sync-provider-tra
 import { expectBalanced } from '../../support/expect-balanced.ts'
 import { NOT_SETTLED, settledRow } from '../../support/fake-provider.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
-import { aRequest, create } from '../../support/payment-builders.ts'
+import { create, paidUnheard, paidWhileCreating } from '../../support/payment-builders.ts'
 import {
   aSyncWorld,
   creditedPayment,
@@ -19,26 +19,7 @@ import {
   paidUpstream,
   paymentOf,
   rowNow,
-  type SyncWorld,
 } from '../../support/synced-payment.ts'
-import { testDeps } from '../../support/test-deps.ts'
-import { anUnheardAttempt } from '../../support/unheard-attempt.ts'
-
-/** A customer paid a request whose answer has not come: the payment is still being created, under a lease. */
-const paidWhileCreating = async ({ deps, client }: SyncWorld) => {
-  const upstream = testDeps().provider
-  const answer = Promise.withResolvers<void>()
-  deps.provider.script('createRequest', async (input, timeoutMs) => {
-    const created = await upstream.createRequest(input, timeoutMs)
-    await answer.promise
-    return created
-  })
-  for (const name of ['getRequest', 'getPayment', 'cancelRequest'] as const) deps.provider.script(name, upstream[name])
-  const creating = create(deps, client, aRequest(), 'key-1')
-  await expect.poll(() => upstream.requests.size).toBe(1)
-  const [[paymentRequestId, { reference }] = ['', { reference: '' }]] = upstream.requests
-  return { creating, answer, reference, providerPaymentId: upstream.pay(paymentRequestId) }
-}
 
 describe('sync: a capture whose callback was lost (design section 4, Sync)', () => {
   it('credits a pending payment, with its fee, in one run', async () => {
@@ -146,7 +127,7 @@ describe('sync: a capture whose callback was lost (design section 4, Sync)', () 
   it('remembers it while the payment is being created, and reconciles its fee in the next run', async () => {
     const world = await aSyncWorld()
     const { deps, client, rows } = world
-    const { creating, answer, reference, providerPaymentId } = await paidWhileCreating(world)
+    const { creating, answer, reference, providerPaymentId } = await paidWhileCreating(world.deps, world.client)
     const row = settledRow({ providerPaymentId, reference }, deps.now())
     rows.push(row)
 
@@ -171,7 +152,7 @@ describe('sync: a capture whose callback was lost (design section 4, Sync)', () 
   it('credits it from the stored request when the attempt died under its lease', async () => {
     const world = await aSyncWorld()
     const { deps, client, rows } = world
-    const { creating, reference, providerPaymentId } = await paidWhileCreating(world)
+    const { creating, reference, providerPaymentId } = await paidWhileCreating(world.deps, world.client)
     void creating.catch(() => undefined)
     deps.clock.advance(31)
     rows.push(settledRow({ providerPaymentId, reference }, deps.now()))
@@ -190,14 +171,16 @@ describe('sync: a capture whose callback was lost (design section 4, Sync)', () 
 
   it('credits money that came on an attempt nobody heard of, and cancels the request shown', async () => {
     const { deps, client, rows } = await aSyncWorld()
-    const { payment, upstream } = await anUnheardAttempt(deps, client)
-    const [[unseen, { reference }] = ['', { reference: '' }]] = upstream.requests
-    rows.push(rowNow(deps, { payment, reference, providerPaymentId: upstream.pay(unseen) }))
+    const paid = await paidUnheard(deps, client)
+    rows.push(rowNow(deps, paid))
 
     await syncProviderTransactions(deps)
 
-    expect(await findStoredPayment(deps, payment.paymentId)).toMatchObject({ status: 'succeeded', netMinor: 95_460 })
-    expect(upstream.requests.get(payment.paymentRequestId)?.status).toBe('cancelled')
+    expect(await findStoredPayment(deps, paid.payment.paymentId)).toMatchObject({
+      status: 'succeeded',
+      netMinor: 95_460,
+    })
+    expect(deps.provider.requests.get(paid.payment.paymentRequestId)?.status).toBe('cancelled')
     await expectBalanced(deps, client.clientId)
   })
 })

@@ -12,7 +12,6 @@ import {
   paymentOf,
   rowNow,
 } from '../../support/synced-payment.ts'
-import { testDeps } from '../../support/test-deps.ts'
 import { aCreateInput } from '../../support/xendit-provider.ts'
 
 const foreign = { providerPaymentId: 'inv-1 ?/', reference: 'order 17' }
@@ -20,12 +19,10 @@ const foreign = { providerPaymentId: 'inv-1 ?/', reference: 'order 17' }
 describe('sync: a transaction without a payment', () => {
   it('holds money that the provider knows and that names no payment of ours', async () => {
     const { deps, rows } = await aSyncWorld()
-    const strayed = testDeps().provider
-    deps.provider.script('getPayment', strayed.getPayment)
     const input = aCreateInput({ reference: 'order 17', method: 'qris', amountMinor: minor(100_000) })
-    const request = await strayed.createRequest(input, 1_000)
+    const request = await deps.provider.createRequest(input, 1_000)
     if (request.kind !== 'created') throw new Error('not created')
-    const providerPaymentId = strayed.pay(request.request.paymentRequestId)
+    const providerPaymentId = deps.provider.pay(request.request.paymentRequestId)
     rows.push(settledRow({ providerPaymentId, reference: 'order 17' }, deps.now()))
 
     await syncProviderTransactions(deps)
