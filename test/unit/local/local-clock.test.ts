@@ -1,31 +1,47 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { DAILY_TIMES, type DailyTimes } from '../../../functions/function-spec.ts'
 import { startLocalClock } from '../../../infra/local/process/local-clock.ts'
+import { nextDailyMs, startScheduler } from '../../../infra/local/triggers/scheduler.ts'
 
-const START_MS = Date.UTC(2026, 10, 20, 4, 0, 0)
+const START_MS = Date.UTC(2026, 10, 20, 1, 0, 0)
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
 
-beforeEach(() => {
-  vi.useFakeTimers({ now: START_MS })
-})
-afterEach(() => {
-  vi.useRealTimers()
-})
+beforeEach(() => void vi.useFakeTimers({ now: START_MS }))
+afterEach(() => void vi.useRealTimers())
+
+/** A clock, and which timers ran, or when the schedules fired, counted from the start. */
+const aClock = () => {
+  const clock = startLocalClock()
+  const ran: string[] = []
+  const fired: number[] = []
+  const run = () => fired.push(clock.nowMs() - START_MS)
+  return {
+    clock,
+    ran,
+    fired,
+    at: (seconds: number, name: string) => clock.at(START_MS + seconds * 1_000, () => ran.push(name)),
+    everyMinute: () =>
+      startScheduler(clock, DAILY_TIMES, [{ schedule: { everyMinutes: 1, maxEventAgeSeconds: 60 }, run }]),
+    sweptAt: (times: DailyTimes) =>
+      startScheduler(clock, times, [{ schedule: { dailyAt: 'sweepAtUtc', maxEventAgeSeconds: 60 }, run }]),
+  }
+}
 
 describe('the local clock (design section 6)', () => {
   it('runs with the machine, ahead of it by its jumps', () => {
-    const clock = startLocalClock()
+    const { clock } = aClock()
 
     clock.advance(60)
     vi.advanceTimersByTime(1_000)
 
-    expect(clock.nowMs()).toBe(START_MS + 61_000)
-    expect(clock.offsetMs()).toBe(60_000)
+    expect([clock.nowMs(), clock.offsetMs()]).toStrictEqual([START_MS + 61_000, 60_000])
   })
 
   it('runs timers when their time comes by itself', () => {
-    const clock = startLocalClock()
-    const ran: string[] = []
-    clock.at(START_MS + 2_000, () => ran.push('later'))
-    clock.at(START_MS + 1_000, () => ran.push('sooner'))
+    const { at, ran } = aClock()
+    at(2, 'later')
+    at(1, 'sooner')
 
     vi.advanceTimersByTime(1_000)
 
@@ -33,12 +49,11 @@ describe('the local clock (design section 6)', () => {
   })
 
   it('runs every timer that a jump makes due, in due order, equal ones as they were set', () => {
-    const clock = startLocalClock()
-    const ran: string[] = []
-    clock.at(START_MS + 3_000, () => ran.push('third'))
-    clock.at(START_MS + 1_000, () => ran.push('first'))
-    clock.at(START_MS + 1_000, () => ran.push('second'))
-    clock.at(START_MS + 90_000, () => ran.push('not due'))
+    const { clock, at, ran } = aClock()
+    at(3, 'third')
+    at(1, 'first')
+    at(1, 'second')
+    at(90, 'not due')
 
     clock.advance(60)
 
@@ -46,10 +61,9 @@ describe('the local clock (design section 6)', () => {
   })
 
   it('does not run a cancelled timer, even one cancelled by another timer of the same jump', () => {
-    const clock = startLocalClock()
-    const ran: string[] = []
+    const { clock, at, ran } = aClock()
     clock.at(START_MS + 1_000, () => cancel())
-    const cancel = clock.at(START_MS + 2_000, () => ran.push('cancelled'))
+    const cancel = at(2, 'cancelled')
 
     clock.advance(60)
 
@@ -57,30 +71,25 @@ describe('the local clock (design section 6)', () => {
   })
 
   it('runs a timer set by a timer on the next turn, so that one which sets itself again does not hang a jump', () => {
-    const clock = startLocalClock()
-    let runs = 0
-    const again = () => {
-      runs++
-      clock.at(clock.nowMs(), again)
-    }
+    const { clock } = aClock()
+    const again = vi.fn(() => void clock.at(clock.nowMs(), again))
     clock.at(START_MS, again)
 
     clock.advance(60)
 
-    expect(runs).toBe(1)
+    expect(again).toHaveBeenCalledTimes(1)
   })
 
   it('tells of a jump before any timer runs', () => {
-    const clock = startLocalClock()
-    const order: string[] = []
-    clock.at(START_MS + 1_000, () => order.push('timer'))
-    const stop = clock.onJump(() => order.push(`jump to ${clock.nowMs() - START_MS}`))
+    const { clock, at, ran } = aClock()
+    at(1, 'timer')
+    const stop = clock.onJump(() => ran.push(`jump to ${clock.nowMs() - START_MS}`))
 
     clock.advance(60)
     stop()
     clock.advance(60)
 
-    expect(order).toStrictEqual(['jump to 60000', 'timer'])
+    expect(ran).toStrictEqual(['jump to 60000', 'timer'])
   })
 
   it('keeps the new offset before anybody sees the new time, and does not jump when it cannot', () => {
@@ -101,29 +110,84 @@ describe('the local clock (design section 6)', () => {
   })
 
   it('waits for a time further away than one setTimeout can hold', () => {
-    const clock = startLocalClock()
-    let ran = false
-    clock.at(START_MS + 40 * 86_400_000, () => {
-      ran = true
-    })
+    const { at, ran } = aClock()
+    at((40 * DAY_MS) / 1_000, 'far')
 
-    vi.advanceTimersByTime(40 * 86_400_000 - 1)
-    const early = ran
+    vi.advanceTimersByTime(40 * DAY_MS - 1)
+    const early = [...ran]
     vi.advanceTimersByTime(1)
 
-    expect([early, ran]).toStrictEqual([false, true])
+    expect([early, ran]).toStrictEqual([[], ['far']])
   })
 
   it('runs nothing any more once closed', () => {
-    const clock = startLocalClock()
-    let ran = false
-    clock.at(START_MS + 1_000, () => {
-      ran = true
-    })
+    const { clock, at, ran } = aClock()
+    at(1, 'late')
 
     clock.close()
     clock.advance(60)
 
-    expect(ran).toBe(false)
+    expect(ran).toStrictEqual([])
+  })
+})
+
+describe('schedules on the one clock (design section 6)', () => {
+  it('fires a rate with every interval that passes', () => {
+    const { everyMinute, fired } = aClock()
+    everyMinute()
+
+    vi.advanceTimersByTime(150_000)
+
+    expect(fired).toStrictEqual([60_000, 120_000])
+  })
+
+  it('fires no rate for a jump, and goes on after it', () => {
+    const { clock, everyMinute, fired } = aClock()
+    everyMinute()
+
+    clock.advance(3_600)
+    vi.advanceTimersByTime(60_000)
+
+    expect(fired).toStrictEqual([HOUR_MS + 60_000])
+  })
+
+  it.each([
+    ['when it comes, day after day', 0, 25, [1, 25]],
+    ['not when it is jumped over, but the next day', 2, 23, [25]],
+    ['when a jump brought it near', 0.75, 0.25, [1]],
+  ])('fires a daily time, 02:00 UTC by default, %s', (_case, jumpHours, passHours, firedAfter) => {
+    const { clock, sweptAt, fired } = aClock()
+    sweptAt(DAILY_TIMES)
+
+    clock.advance(jumpHours * 3_600)
+    const atJump = [...fired]
+    vi.advanceTimersByTime(passHours * HOUR_MS)
+
+    expect(atJump).toStrictEqual([])
+    expect(fired).toStrictEqual(firedAfter.map((hours) => hours * HOUR_MS))
+  })
+
+  it('fires the sweep at the time that is set', () => {
+    const { sweptAt, fired } = aClock()
+    sweptAt({ sweepAtUtc: { hour: 1, minute: 30 } })
+
+    vi.advanceTimersByTime(2 * HOUR_MS)
+
+    expect(fired).toStrictEqual([HOUR_MS / 2])
+  })
+
+  it('fires nothing any more once closed', () => {
+    const { everyMinute, sweptAt, fired } = aClock()
+
+    for (const scheduler of [everyMinute(), sweptAt(DAILY_TIMES)]) scheduler.close()
+    vi.advanceTimersByTime(2 * DAY_MS)
+
+    expect(fired).toStrictEqual([])
+  })
+
+  it('finds the next daily time strictly later than now', () => {
+    const two = Date.UTC(2026, 10, 20, 2, 0, 0)
+
+    expect([two - 1, two].map((now) => nextDailyMs(now, { hour: 2, minute: 0 }))).toStrictEqual([two, two + DAY_MS])
   })
 })

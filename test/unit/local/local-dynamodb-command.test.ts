@@ -15,15 +15,9 @@ describe('DynamoDB Local in Docker, for a machine without Java', () => {
     expect([program, args[0], args[1]]).toStrictEqual(['docker', 'run', '--rm'])
     expect(args).toContain('--publish=127.0.0.1:8123:8123')
     expect(args).toContain('--volume=/data/table:/data')
-    expect(args.slice(args.indexOf('-jar'))).toStrictEqual([
-      '-jar',
-      'DynamoDBLocal.jar',
-      '-disableTelemetry',
-      '-port',
-      '8123',
-      '-dbPath',
-      '/data',
-    ])
+    expect(args.slice(args.indexOf('-jar')).join(' ')).toBe(
+      '-jar DynamoDBLocal.jar -disableTelemetry -port 8123 -dbPath /data',
+    )
     expect(alsoOnEnd).toBe(`docker rm --force ${name}`)
   })
 
@@ -31,7 +25,7 @@ describe('DynamoDB Local in Docker, for a machine without Java', () => {
     const { args } = dockerCommand({ port: 8123 })
 
     expect(args.at(-1)).toBe('-inMemory')
-    expect(args.some((arg) => arg.startsWith('--volume'))).toBe(false)
+    expect(args.join(' ')).not.toContain('--volume')
   })
 })
 

@@ -1,17 +1,21 @@
 import { describe, expect, it } from 'vitest'
-import { type FairSchedule, fairSchedule } from '../../../infra/local/triggers/fair-schedule.ts'
+import { fairSchedule } from '../../../infra/local/triggers/fair-schedule.ts'
 
-/** Tasks that run until told to end, and the order in which they began. */
-const controlledTasks = (schedule: FairSchedule) => {
+/** A schedule of tasks that run until told to end, and the order in which they began. */
+const controlled = (total: number, perGroup: number) => {
+  const schedule = fairSchedule({ total, perGroup })
   const started: string[] = []
   const ends = new Map<string, () => void>()
+  const task = (name: string) => () => {
+    started.push(name)
+    return new Promise<void>((resolve) => ends.set(name, resolve))
+  }
   return {
+    schedule,
     started,
-    add: (group: string, name: string) =>
-      schedule.add(group, async () => {
-        started.push(name)
-        await new Promise<void>((resolve) => ends.set(name, resolve))
-      }),
+    add: (group: string, ...names: readonly string[]) => {
+      for (const name of names) schedule.add(group, task(name))
+    },
     end: async (name: string) => {
       ends.get(name)?.()
       await new Promise<void>((resolve) => setImmediate(resolve))
@@ -21,72 +25,61 @@ const controlledTasks = (schedule: FairSchedule) => {
 
 describe('the fair schedule of message groups (design section 4, Deliver)', () => {
   it('lets a group hold only its share of the slots', () => {
-    const tasks = controlledTasks(fairSchedule({ total: 10, perGroup: 2 }))
+    const { add, started } = controlled(10, 2)
 
-    for (const name of ['d1', 'd2', 'd3', 'd4']) tasks.add('dead', name)
-    tasks.add('healthy', 'h1')
+    add('dead', 'd1', 'd2', 'd3', 'd4')
+    add('healthy', 'h1')
 
-    expect(tasks.started).toStrictEqual(['d1', 'd2', 'h1'])
+    expect(started).toStrictEqual(['d1', 'd2', 'h1'])
   })
 
   it('starts the next task of a group that was at its limit when one of its tasks ends', async () => {
-    const tasks = controlledTasks(fairSchedule({ total: 10, perGroup: 1 }))
-    tasks.add('dead', 'd1')
-    tasks.add('dead', 'd2')
+    const { add, end, started } = controlled(10, 1)
+    add('dead', 'd1', 'd2')
 
-    await tasks.end('d1')
+    await end('d1')
 
-    expect(tasks.started).toStrictEqual(['d1', 'd2'])
+    expect(started).toStrictEqual(['d1', 'd2'])
   })
 
   it('gives a free slot to each waiting group in turn, whatever the length of their lines', async () => {
-    const tasks = controlledTasks(fairSchedule({ total: 1, perGroup: 1 }))
-    for (const name of ['a1', 'a2', 'a3']) tasks.add('a', name)
-    tasks.add('b', 'b1')
-    tasks.add('c', 'c1')
+    const { add, end, started } = controlled(1, 1)
+    add('a', 'a1', 'a2', 'a3')
+    add('b', 'b1')
+    add('c', 'c1')
 
-    for (const name of ['a1', 'b1', 'c1']) await tasks.end(tasks.started.at(-1) ?? name)
+    for (const name of ['a1', 'b1', 'c1']) await end(started.at(-1) ?? name)
 
-    expect(tasks.started).toStrictEqual(['a1', 'b1', 'c1', 'a2'])
+    expect(started).toStrictEqual(['a1', 'b1', 'c1', 'a2'])
   })
 
-  it('never runs more than the total', async () => {
-    const schedule = fairSchedule({ total: 3, perGroup: 2 })
-    const tasks = controlledTasks(schedule)
+  it('never runs more than the total', () => {
+    const { schedule, add } = controlled(3, 2)
 
-    for (let n = 0; n < 12; n++) tasks.add(`g${n % 6}`, `t${n}`)
+    for (let n = 0; n < 12; n++) add(`g${n % 6}`, `t${n}`)
 
     expect([schedule.running(), schedule.waiting()]).toStrictEqual([3, 9])
   })
 
   it('runs every task exactly once', async () => {
-    const schedule = fairSchedule({ total: 7, perGroup: 3 })
-    const ran: number[] = []
-    const tasks = Array.from({ length: 500 }, (_, n) => n)
+    const { add, end, started } = controlled(7, 3)
+    const names = Array.from({ length: 500 }, (_, n) => `t${n}`)
+    for (const [n, name] of names.entries()) add(`g${n % 11}`, name)
 
-    await new Promise<void>((resolve) => {
-      for (const n of tasks) {
-        schedule.add(`g${n % 11}`, async () => {
-          await new Promise<void>((done) => setImmediate(done))
-          ran.push(n)
-          if (ran.length === tasks.length) resolve()
-        })
-      }
-    })
+    for (let ended = 0; ended < started.length; ended++) await end(started[ended] ?? '')
 
-    expect(ran.toSorted((a, b) => a - b)).toStrictEqual(tasks)
+    expect(started.toSorted()).toStrictEqual(names.toSorted())
   })
 
   it('waits for running tasks when it closes, and starts none of the waiting', async () => {
-    const schedule = fairSchedule({ total: 1, perGroup: 1 })
-    const tasks = controlledTasks(schedule)
-    tasks.add('a', 'a1')
-    tasks.add('b', 'b1')
+    const { schedule, add, end, started } = controlled(1, 1)
+    add('a', 'a1')
+    add('b', 'b1')
 
     const closing = schedule.close()
-    await tasks.end('a1')
+    await end('a1')
     await closing
 
-    expect(tasks.started).toStrictEqual(['a1'])
+    expect(started).toStrictEqual(['a1'])
   })
 })

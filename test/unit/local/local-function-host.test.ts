@@ -1,14 +1,18 @@
 import type { Context } from 'aws-lambda'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { FunctionSpec } from '../../../functions/function-spec.ts'
+import { answerInvocation } from '../../../infra/local/emulators/invoke-api.ts'
 import { hostFunctions } from '../../../infra/local/functions/function-host.ts'
 import { loadHandlers } from '../../../infra/local/functions/load-handlers.ts'
 import { eventually } from '../../support/eventually.ts'
 import { testDeps } from '../../support/test-deps.ts'
 
+const NAME = 'gateway-local-echo'
+const ARN = `arn:aws:lambda:ap-southeast-3:000000000000:function:${NAME}`
+
 const aSpec = (changes: Partial<FunctionSpec> = {}): FunctionSpec => ({
-  name: 'some-function',
-  entry: 'functions/admin/some-function.ts',
+  name: 'echo',
+  entry: 'functions/admin/echo.ts',
   trigger: { kind: 'operator' },
   table: {},
   sends: [],
@@ -21,40 +25,36 @@ const aSpec = (changes: Partial<FunctionSpec> = {}): FunctionSpec => ({
 
 const hosted = (run: (event: unknown, context: Context) => Promise<unknown>, changes: Partial<FunctionSpec> = {}) => {
   const deps = testDeps()
-  const host = hostFunctions([{ spec: aSpec(changes), withDeps: () => run }], {
-    stage: 'local',
-    depsFor: () => deps,
-    log: deps.log,
-  })
-  const found = host.byName('gateway-local-some-function')
-  if (!found) throw new Error('not hosted')
-  return { invoke: found.invoke, lines: deps.lines }
+  const options = { stage: 'local', depsFor: () => deps, log: deps.log }
+  const host = hostFunctions([{ spec: aSpec(changes), withDeps: () => run }], options)
+  const invoke = async (event: unknown, { maxAgeMs }: { maxAgeMs?: number } = {}) =>
+    host.byName(NAME)?.invoke(event, maxAgeMs === undefined ? {} : { maxAgeMs })
+  return { host, invoke, lines: deps.lines }
 }
 
-/** Runs that end when told. */
-const controlled = () => {
+/** A function whose runs end when told. */
+const controlled = (changes: Partial<FunctionSpec> = {}) => {
   const ends: (() => void)[] = []
   let running = 0
   let most = 0
+  const { invoke } = hosted(async (event) => {
+    most = Math.max(most, ++running)
+    await new Promise<void>((resolve) => ends.push(resolve))
+    running--
+    return event
+  }, changes)
   return {
-    run: async (event: unknown) => {
-      most = Math.max(most, ++running)
-      await new Promise<void>((resolve) => ends.push(resolve))
-      running--
-      return event
-    },
-    started: () => ends.length,
+    invoke,
+    begun: (count: number) => eventually(() => expect(ends).toHaveLength(count)),
     mostAtOnce: () => most,
-    endNext: async (at: number) => {
+    end: async (at: number) => {
       ends[at]?.()
       await new Promise<void>((resolve) => setImmediate(resolve))
     },
   }
 }
 
-afterEach(() => {
-  vi.useRealTimers()
-})
+afterEach(() => void vi.useRealTimers())
 
 describe('a function of the local gateway', () => {
   it('gets the event and a context that names it and counts its time down', async () => {
@@ -68,22 +68,18 @@ describe('a function of the local gateway', () => {
 
     expect(await invoke({ a: 1 })).toStrictEqual({
       event: { a: 1 },
-      name: 'gateway-local-some-function',
-      arn: 'arn:aws:lambda:ap-southeast-3:000000000000:function:gateway-local-some-function',
+      name: NAME,
+      arn: ARN,
       inTime: true,
       requestId: expect.stringMatching(/^[0-9a-f-]{36}$/),
     })
   })
 
   it('rejects with what the handler throws, and logs that it did', async () => {
-    const { invoke, lines } = hosted(async () => {
-      throw new TypeError('broken')
-    })
+    const { invoke, lines } = hosted(async () => Promise.reject(new TypeError('broken')))
 
     await expect(invoke({})).rejects.toThrow(new TypeError('broken'))
-    expect(lines.map(({ code, fields }) => [code, fields['function']])).toStrictEqual([
-      ['invocation.failed', 'gateway-local-some-function'],
-    ])
+    expect(lines).toMatchObject([{ code: 'invocation.failed', fields: { function: NAME } }])
   })
 
   it('gives up on a handler after the timeout of its manifest entry', async () => {
@@ -97,12 +93,11 @@ describe('a function of the local gateway', () => {
   })
 
   it('runs as many at once as are asked for when no concurrency is reserved', async () => {
-    const runs = controlled()
-    const { invoke } = hosted(runs.run)
+    const { invoke, begun, end } = controlled()
 
     const answers = [invoke(1), invoke(2), invoke(3)]
-    await eventually(() => expect(runs.started()).toBe(3))
-    for (const at of [0, 1, 2]) await runs.endNext(at)
+    await begun(3)
+    for (const at of [0, 1, 2]) await end(at)
 
     expect(await Promise.all(answers)).toStrictEqual([1, 2, 3])
   })
@@ -110,60 +105,130 @@ describe('a function of the local gateway', () => {
 
 describe('a function with reserved concurrency 1 (check-due-work, design section 4)', () => {
   it('makes a second call wait for the first', async () => {
-    const runs = controlled()
-    const { invoke } = hosted(runs.run, { reservedConcurrency: 1 })
+    const { invoke, begun, end, mostAtOnce } = controlled({ reservedConcurrency: 1 })
 
     const answers = [invoke(1), invoke(2), invoke(3)]
     for (const at of [0, 1, 2]) {
-      await eventually(() => expect(runs.started()).toBe(at + 1))
-      await runs.endNext(at)
+      await begun(at + 1)
+      await end(at)
     }
 
     expect(await Promise.all(answers)).toStrictEqual([1, 2, 3])
-    expect(runs.mostAtOnce()).toBe(1)
+    expect(mostAtOnce()).toBe(1)
   })
 
   it('keeps the place of a run past its timeout until that run is over', async () => {
-    const runs = controlled()
-    const { invoke } = hosted(runs.run, { reservedConcurrency: 1, timeoutSeconds: 0.001 })
+    const { invoke, begun, end, mostAtOnce } = controlled({ reservedConcurrency: 1, timeoutSeconds: 0.001 })
 
     await expect(invoke(1)).rejects.toThrow('timed out')
     const second = invoke(2)
     await new Promise<void>((resolve) => setImmediate(resolve))
-    const startedBefore = runs.started()
-    await runs.endNext(0)
-    await eventually(() => expect(runs.started()).toBe(2))
-    await runs.endNext(1)
+    await begun(1)
+    await end(0)
+    await begun(2)
+    await end(1)
     await second
 
-    expect(startedBefore).toBe(1)
-    expect(runs.mostAtOnce()).toBe(1)
+    expect(mostAtOnce()).toBe(1)
   })
 
   it('drops an invocation that has waited longer than its greatest age', async () => {
-    const runs = controlled()
-    const { invoke } = hosted(runs.run, { reservedConcurrency: 1 })
+    const { invoke, begun, end } = controlled({ reservedConcurrency: 1 })
     const first = invoke(1)
-    await eventually(() => expect(runs.started()).toBe(1))
+    await begun(1)
 
     const late = invoke(2, { maxAgeMs: -1 })
-    await runs.endNext(0)
+    await end(0)
 
     expect(await Promise.all([first, late])).toStrictEqual([1, undefined])
-    expect(runs.started()).toBe(1)
+    await begun(1)
   })
 })
 
 describe('loading the manifest', () => {
-  it('names the entry that is missing', async () => {
-    await expect(loadHandlers([aSpec({ entry: 'functions/admin/no-such-file.ts' })])).rejects.toThrow(
-      'cannot load functions/admin/no-such-file.ts, the entry of function some-function',
-    )
+  it.each([
+    [
+      'missing',
+      'functions/admin/no-such-file.ts',
+      'cannot load functions/admin/no-such-file.ts, the entry of function echo',
+    ],
+    ['without a handler', 'functions/manifest.ts', 'functions/manifest.ts exports no handler with withDeps'],
+  ])('names the entry that is %s', async (_case, entry, message) => {
+    await expect(loadHandlers([aSpec({ entry })])).rejects.toThrow(message)
+  })
+})
+
+describe('the Lambda Invoke API (design section 6)', () => {
+  /** Calls a function that answers its event, and throws when told. */
+  const call = async (payload: string, { name = NAME, type = '', search = '', method = 'POST' } = {}) => {
+    const echo = vi.fn(async (event: unknown) => {
+      if (event === 'throw') throw new TypeError('broken')
+      return event
+    })
+    const reply = await answerInvocation(hosted(echo).host, {
+      method,
+      path: `/2015-03-31/functions/${encodeURIComponent(name)}/invocations`,
+      search,
+      query: new URLSearchParams(search),
+      headers: { ...(type && { 'x-amz-invocation-type': type }) },
+      rawHeaders: [],
+      remoteAddress: '127.0.0.1',
+      body: Buffer.from(payload),
+    })
+    const headers = reply && 'status' in reply ? reply.headers : undefined
+    return {
+      reply,
+      error: [reply?.status, headers?.['x-amzn-errortype']],
+      events: echo.mock.calls.map(([event]) => event),
+    }
+  }
+  const answered = { 'content-type': 'application/json', 'x-amz-executed-version': '$LATEST' }
+
+  it.each([NAME, `${NAME}:$LATEST`, ARN, `${ARN}:$LATEST`, `000000000000:function:${NAME}`])(
+    'finds the function by %s',
+    async (name) => {
+      const { reply } = await call('{"a":1}', { name })
+
+      expect(reply).toStrictEqual({ status: 200, headers: answered, body: '{"a":1}' })
+    },
+  )
+
+  it('takes an empty payload for an empty object', async () => {
+    expect((await call('')).events).toStrictEqual([{}])
   })
 
-  it('names the entry that exports no handler', async () => {
-    await expect(loadHandlers([aSpec({ entry: 'functions/manifest.ts' })])).rejects.toThrow(
-      'functions/manifest.ts exports no handler with withDeps',
-    )
+  it('answers 200 with the function error header when the function throws', async () => {
+    const { reply } = await call('"throw"')
+
+    expect({ ...reply, body: JSON.parse(String(reply?.body)) }).toStrictEqual({
+      status: 200,
+      headers: { ...answered, 'x-amz-function-error': 'Unhandled' },
+      body: { errorType: 'TypeError', errorMessage: 'broken' },
+    })
+  })
+
+  it.each([
+    ['asynchronously with 202, also a function that throws', 'Event', 202, ['throw']],
+    ['nothing in a dry run', 'DryRun', 204, []],
+  ])('invokes %s', async (_case, type, status, events) => {
+    expect(await call('"throw"', { type })).toMatchObject({ reply: { status, body: '' }, events })
+  })
+
+  it.each([
+    ['an unknown function', { name: 'gateway-local-none' }],
+    ['an unknown version', { search: 'Qualifier=7' }],
+    ['an unknown alias in the name', { name: `${NAME}:live` }],
+    ['a name that is none', { name: 'a b' }],
+  ])('answers ResourceNotFoundException for %s', async (_case, options) => {
+    expect((await call('{}', options)).error).toStrictEqual([404, 'ResourceNotFoundException'])
+  })
+
+  it('answers which parameter is wrong: a payload that is no JSON, an unknown invocation type', async () => {
+    expect((await call('{')).error).toStrictEqual([400, 'InvalidRequestContentException'])
+    expect((await call('{}', { type: 'Later' })).error).toStrictEqual([400, 'InvalidParameterValueException'])
+  })
+
+  it('leaves other requests to others', async () => {
+    expect((await call('{}', { method: 'GET' })).reply).toBeUndefined()
   })
 })

@@ -3,16 +3,25 @@ import type { FunctionSpec } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { AccessDenied, grantedDeps } from '../../../infra/local/functions/granted-deps.ts'
 import { callbackSecretName, endpointSecretName, providerSecretName } from '../../../shared/secrets.ts'
+import { TABLE_ACTIONS, type TableAccess } from '../../../shared/table/access.ts'
+import { exists } from '../../../shared/table/condition.ts'
+import { PARTITIONS, pkPrefix } from '../../../shared/table/keys.ts'
+import { check, put, remove, update } from '../../../shared/table/step.ts'
+import type { Table } from '../../../shared/table/table.ts'
 import { testDeps } from '../../support/test-deps.ts'
 
-const first = MANIFEST[0]
-if (!first) throw new Error('the manifest is empty')
-
-const granted = (changes: Partial<FunctionSpec>) => {
+/** What a function of this access is given, and what lies behind it. */
+const granted = (access: Partial<FunctionSpec>) => {
+  const [first] = MANIFEST
+  if (!first) throw new Error('the manifest is empty')
   const all = testDeps()
-  const none = { ...first, table: {}, sends: [], alerts: false, secrets: [] }
-  return { ...grantedDeps('local', { ...none, ...changes }, all), all }
+  const none = { ...first, name: 'a-function', table: {}, sends: [], alerts: false, secrets: [] }
+  return { ...grantedDeps('local', { ...none, ...access }, all), all }
 }
+
+const endpoint = endpointSecretName('local', 'e-1')
+const tokens = callbackSecretName('local')
+const providerKey = providerSecretName('local')
 
 describe('the access a manifest entry states', () => {
   it('refuses messages to a queue that is not stated', async () => {
@@ -27,16 +36,15 @@ describe('the access a manifest entry states', () => {
 
   it('refuses alerts of a function without them', async () => {
     const alert = { kind: 'delivery.abandoned', subject: 's', message: 'm' } as const
-
-    await expect(granted({}).alerts.publish(alert)).rejects.toThrow(AccessDenied)
     const { alerts, all } = granted({ alerts: true })
+
     await alerts.publish(alert)
 
+    await expect(granted({}).alerts.publish(alert)).rejects.toThrow(AccessDenied)
     expect(all.published).toStrictEqual([alert])
   })
 
   it('lets who registers endpoints create secrets and not delete or read them, and who deletes them the reverse', async () => {
-    const endpoint = endpointSecretName('local', 'e-1')
     const { secrets: registering, all } = granted({ secrets: ['create-endpoints'] })
     const { secrets: deleting, all: others } = granted({ secrets: ['delete-endpoints'] })
     others.secretValues.set(endpoint, 'secret')
@@ -52,7 +60,6 @@ describe('the access a manifest entry states', () => {
   })
 
   it('lets nobody read callback tokens with the access to the provider’s key, nor replace them with that to read them', async () => {
-    const tokens = callbackSecretName('local')
     const { secrets: asking } = granted({ secrets: ['read-provider'] })
     const { secrets: receiving } = granted({ secrets: ['read-callback-tokens'] })
     const { secrets: copying, all } = granted({ secrets: ['write-callback-tokens'] })
@@ -62,7 +69,7 @@ describe('the access a manifest entry states', () => {
     expect(await receiving.get(tokens)).toBeUndefined()
     await expect(receiving.replace(tokens, 'x')).rejects.toThrow('write-callback-tokens')
     await expect(copying.get(tokens)).rejects.toThrow('read-callback-tokens')
-    await expect(copying.replace(providerSecretName('local'), 'x')).rejects.toThrow('another secret')
+    await expect(copying.replace(providerKey, 'x')).rejects.toThrow('another secret')
     await copying.replace(tokens, 'new')
 
     expect(all.secretValues.get(tokens)).toBe('new')
@@ -70,14 +77,75 @@ describe('the access a manifest entry states', () => {
 
   it('tells the provider’s secret from those of endpoints, and from all others', async () => {
     const { secrets } = granted({ secrets: ['read-endpoints', 'create-endpoints', 'delete-endpoints'] })
-    const others = [providerSecretName('local'), endpointSecretName('prod', 'e-1'), 'gateway/local/origin']
 
-    expect(await secrets.get(endpointSecretName('local', 'e-1'))).toBeUndefined()
-    await expect(secrets.get(providerSecretName('local'))).rejects.toThrow('read-provider')
-    for (const name of others) {
+    expect(await secrets.get(endpoint)).toBeUndefined()
+    await expect(secrets.get(providerKey)).rejects.toThrow('read-provider')
+    for (const name of [providerKey, endpointSecretName('prod', 'e-1'), 'gateway/local/origin']) {
       await expect(secrets.get(name)).rejects.toThrow(AccessDenied)
       await expect(secrets.create(name, 'x')).rejects.toThrow('another secret')
       await expect(secrets.remove(name)).rejects.toThrow('another secret')
     }
+  })
+})
+
+describe('the table a manifest entry states', () => {
+  const grantedTable = (table: TableAccess) => ({ table: granted({ table }).table })
+  const everything = Object.fromEntries(TABLE_ACTIONS.map((action) => [action, PARTITIONS]))
+  const [payment, client] = (['PAYMENT', 'CLIENT'] as const).map((partition) => ({
+    pk: `${pkPrefix(partition)}${crypto.randomUUID()}`,
+    sk: 'X',
+  })) as [{ pk: string; sk: string }, { pk: string; sk: string }]
+  const changes = { set: { a: 1 } }
+
+  /** Every way to the table, on a payment; and several keys or steps of which only one is a payment's. */
+  const requests: readonly (readonly [string, (table: Table) => Promise<unknown>])[] = [
+    ['GetItem', (table) => table.get(payment)],
+    ['BatchGetItem', (table) => table.getMany([client, payment])],
+    ['PutItem', (table) => table.write(put(payment, {}))],
+    ['UpdateItem', (table) => table.write(update(payment, changes))],
+    ['DeleteItem', (table) => table.write(remove(payment, exists))],
+    ['Query', (table) => table.query({ partition: [payment.pk], range: { beginsWith: client.pk }, limit: 1 })],
+    ['PutItem', (table) => table.transact({ only: put(payment, {}) })],
+    ['UpdateItem', (table) => table.transact({ first: update(client, changes), second: update(payment, changes) })],
+    ['DeleteItem', (table) => table.transact({ none: undefined, only: remove(payment, exists) })],
+    ['ConditionCheckItem', (table) => table.transact({ only: check(payment, exists) })],
+  ]
+
+  it('lets stated items through, with their answer', async () => {
+    const { table } = grantedTable({ PutItem: ['PAYMENT'], GetItem: ['PAYMENT'] })
+
+    await table.write(put(payment, { value: 1 }))
+
+    expect(await table.get(payment)).toStrictEqual({ ...payment, value: 1 })
+  })
+
+  it.each(requests)('refuses %s on a kind of item that is not stated for it', async (action, request) => {
+    const others = PARTITIONS.filter((partition) => partition !== 'PAYMENT')
+    const { table } = grantedTable({ ...everything, [action]: others })
+
+    await expect(request(table)).rejects.toThrow(
+      new AccessDenied(`a-function is not granted dynamodb:${action} on items PAYMENT# in functions/manifest.ts`),
+    )
+  })
+
+  it('lets a stated index through, and takes it neither for another one nor for the table, nor the table for it', async () => {
+    const byOwner = { index: 'by-owner', partition: ['nobody', 'payment'], limit: 1 } as const
+    const { table } = grantedTable({ indexes: ['by-owner'], Query: ['CLIENT'] })
+
+    expect((await table.query(byOwner)).items).toStrictEqual([])
+    for (const [other, refusal] of [
+      [{ index: 'by-status', partition: ['nobody', 'payment', 'paid'] }, 'Query on index by-status'],
+      [{ index: 'by-due', partition: ['payment', 0] }, 'Query on index by-due'],
+      [{ partition: [payment.pk] }, 'Query on items PAYMENT#'],
+    ] as const) {
+      await expect(table.query({ ...other, limit: 1 })).rejects.toThrow(`a-function is not granted dynamodb:${refusal}`)
+    }
+  })
+
+  it('refuses a query whose partition it cannot see', async () => {
+    const { table } = grantedTable(everything)
+
+    await expect(table.query({ partition: [], limit: 1 })).rejects.toThrow(AccessDenied)
+    await expect(table.query({ partition: [5], limit: 1 })).rejects.toThrow('Query on items 5')
   })
 })

@@ -1,35 +1,35 @@
 import { describe, expect, it } from 'vitest'
+import { MANIFEST } from '../../../functions/manifest.ts'
 import type { LocalRequest } from '../../../infra/local/process/local-http-server.ts'
 import { httpEvent } from '../../../infra/local/triggers/http-event.ts'
+import { routeTable } from '../../../infra/local/triggers/route-table.ts'
 
-const aRequest = (changes: Partial<LocalRequest> = {}): LocalRequest => {
-  const search = changes.search ?? ''
-  return {
-    method: 'GET',
-    path: '/v1/payments',
-    search,
-    query: new URLSearchParams(search),
-    headers: {},
-    rawHeaders: [],
-    remoteAddress: '127.0.0.1',
-    body: Buffer.alloc(0),
-    ...changes,
-  }
-}
+const NOW_MS = Date.UTC(2026, 10, 20, 4, 0, 0)
+const [METHOD, PATH, ROUTE] = ['GET', '/v1/payments', 'GET /v1/payments']
 
-const event = (changes: Partial<LocalRequest>) =>
+const event = ({ search = '', ...changes }: Partial<LocalRequest>) =>
   httpEvent(
-    aRequest(changes),
-    { routeKey: 'GET /v1/payments', pathParameters: {} },
-    { requestId: 'r-1', nowMs: Date.UTC(2026, 10, 20, 4, 0, 0), domainName: '127.0.0.1:3000' },
+    {
+      method: METHOD,
+      path: PATH,
+      search,
+      query: new URLSearchParams(search),
+      headers: {},
+      rawHeaders: [],
+      remoteAddress: '127.0.0.1',
+      body: Buffer.alloc(0),
+      ...changes,
+    },
+    { routeKey: ROUTE, pathParameters: {} },
+    { requestId: 'r-1', nowMs: NOW_MS, domainName: '127.0.0.1:3000' },
   )
 
 describe('the event of an HTTP request, payload format 2.0', () => {
   it('has nothing that the request does not have', () => {
     expect(event({ rawHeaders: ['User-Agent', 'curl'] })).toStrictEqual({
       version: '2.0',
-      routeKey: 'GET /v1/payments',
-      rawPath: '/v1/payments',
+      routeKey: ROUTE,
+      rawPath: PATH,
       rawQueryString: '',
       headers: { 'user-agent': 'curl' },
       requestContext: {
@@ -37,23 +37,21 @@ describe('the event of an HTTP request, payload format 2.0', () => {
         apiId: 'local',
         domainName: '127.0.0.1:3000',
         domainPrefix: 'local',
-        http: { method: 'GET', path: '/v1/payments', protocol: 'HTTP/1.1', sourceIp: '127.0.0.1', userAgent: 'curl' },
+        http: { method: METHOD, path: PATH, protocol: 'HTTP/1.1', sourceIp: '127.0.0.1', userAgent: 'curl' },
         requestId: 'r-1',
-        routeKey: 'GET /v1/payments',
+        routeKey: ROUTE,
         stage: '$default',
         time: '2026-11-20T04:00:00.000Z',
-        timeEpoch: Date.UTC(2026, 10, 20, 4, 0, 0),
+        timeEpoch: NOW_MS,
       },
       isBase64Encoded: false,
     })
   })
 
   it('joins repeated headers by commas, dropping none, and names them in lower case', () => {
-    const { headers } = event({
-      rawHeaders: ['Authorization', 'Bearer a', 'AUTHORIZATION', 'Bearer b', 'Idempotency-Key', 'k'],
-    })
+    const rawHeaders = ['Authorization', 'Bearer a', 'AUTHORIZATION', 'Bearer b', 'Idempotency-Key', 'k']
 
-    expect(headers).toStrictEqual({ authorization: 'Bearer a,Bearer b', 'idempotency-key': 'k' })
+    expect(event({ rawHeaders }).headers).toStrictEqual({ authorization: 'Bearer a,Bearer b', 'idempotency-key': 'k' })
   })
 
   it('takes cookies out of the headers', () => {
@@ -63,49 +61,77 @@ describe('the event of an HTTP request, payload format 2.0', () => {
   })
 
   it('decodes the query, joins repeated names by commas and keeps it as sent beside that', () => {
-    const { queryStringParameters, rawQueryString } = event({ search: 'status=a%2Fb&status=c&q=x+y&empty=' })
+    const search = 'status=a%2Fb&status=c&q=x+y&empty=&__proto__=1'
 
-    expect(queryStringParameters).toStrictEqual({ status: 'a/b,c', q: 'x y', empty: '' })
-    expect(rawQueryString).toBe('status=a%2Fb&status=c&q=x+y&empty=')
+    const { queryStringParameters = {}, rawQueryString } = event({ search })
+
+    expect(Object.entries(queryStringParameters)).toStrictEqual([
+      ['status', 'a/b,c'],
+      ['q', 'x y'],
+      ['empty', ''],
+      ['__proto__', '1'],
+    ])
+    expect(rawQueryString).toBe(search)
   })
-
-  it('takes a query of the name __proto__ as any other', () => {
-    const { queryStringParameters } = event({ search: '__proto__=1' })
-
-    expect(Object.entries(queryStringParameters ?? {})).toStrictEqual([['__proto__', '1']])
-  })
-
-  const bytes = (text: string | number[], contentType?: string) => {
-    const { body, isBase64Encoded } = event({
-      body: Buffer.from(text as string),
-      rawHeaders: contentType === undefined ? [] : ['Content-Type', contentType],
-    })
-    return { body, isBase64Encoded }
-  }
 
   it.each([
     ['application/json', '{"a":"é"}'],
     ['application/json; charset=utf-8', '{}'],
     ['application/problem+json', '{}'],
     ['text/plain', 'hello'],
+    ['text/plain', '\uFEFF{'],
     [undefined, '{}'],
-  ])('hands on a textual body (%s) as text', (contentType, body) => {
-    expect(bytes(body, contentType)).toStrictEqual({ body, isBase64Encoded: false })
+  ])('hands on a textual body (%s) as text', (type, body) => {
+    const rawHeaders = type === undefined ? [] : ['Content-Type', type]
+
+    expect(event({ body: Buffer.from(body), rawHeaders })).toMatchObject({ body, isBase64Encoded: false })
   })
 
   it.each([
-    ['of another type', 'hello', 'application/octet-stream'],
-    ['that is no UTF-8', [0xff, 0xfe], 'application/json'],
-    ['with half a character', [0x7b, 0xc3], 'application/json'],
-  ])('hands on a body %s as base64, so no byte changes', (_, body, contentType) => {
-    const sent = Buffer.from(body as string)
+    ['of another type', Buffer.from('hello'), 'application/octet-stream'],
+    ['that is no UTF-8', Buffer.from([0xff, 0xfe]), 'application/json'],
+    ['with half a character', Buffer.from([0x7b, 0xc3]), 'application/json'],
+  ])('hands on a body %s as base64, so no byte changes', (_case, body, type) => {
+    expect(event({ body, rawHeaders: ['Content-Type', type] })).toMatchObject({
+      body: body.toString('base64'),
+      isBase64Encoded: true,
+    })
+  })
+})
 
-    expect(bytes(body, contentType)).toStrictEqual({ body: sent.toString('base64'), isBase64Encoded: true })
+describe('routes of the manifest', () => {
+  const match = routeTable(MANIFEST.map((spec) => ({ spec })))
+  const found = (request: string) => {
+    const [method = '', path = ''] = request.split(' ')
+    const route = match(method, path)
+    return [route?.target.spec.name, route?.routeKey, route?.pathParameters]
+  }
+
+  it.each([
+    ['POST /v1/payments', 'api-create-payment', 'POST /v1/payments', {}],
+    ['GET /v1/payments', 'api-list-payments', 'GET /v1/payments', {}],
+    ['GET /v1/payments/abc', 'api-get-payment', 'GET /v1/payments/{id}', { id: 'abc' }],
+    ['GET /v1/payments/%zz', 'api-get-payment', 'GET /v1/payments/{id}', { id: '%zz' }],
+    ['POST /v1/payments/a%2Fb/cancel', 'api-cancel-payment', 'POST /v1/payments/{id}/cancel', { id: 'a/b' }],
+    ['POST /callbacks/xendit', 'receive-provider-callback', 'POST /callbacks/xendit', {}],
+  ])('lead %s to %s; a segment with a broken escape goes on as it was sent', (request, ...expected) => {
+    expect(found(request)).toStrictEqual(expected)
   })
 
-  it('keeps a byte order mark', () => {
-    expect(Buffer.from(bytes([0xef, 0xbb, 0xbf, 0x7b]).body ?? '', 'utf8')).toStrictEqual(
-      Buffer.from([0xef, 0xbb, 0xbf, 0x7b]),
-    )
+  it.each([
+    'DELETE /v1/payments',
+    'HEAD /v1/payments',
+    'GET /v1/Payments',
+    'get /v1/payments',
+    'GET /v1/payments/',
+    'GET /v1/payments//',
+    'POST /v1/payments//cancel',
+    'GET /v1/payments/a/b',
+    'GET //v1/payments',
+    'GET /',
+    'OPTIONS *',
+    'GET ',
+  ])('lead %s to the default route', (request) => {
+    expect(found(request)).toStrictEqual(['api-not-found', '$default', {}])
   })
 })

@@ -7,18 +7,21 @@ import { PublishCommand } from '@aws-sdk/client-sns'
 import { SendMessageCommand } from '@aws-sdk/client-sqs'
 import * as v from 'valibot'
 import { describe, expect, inject, it } from 'vitest'
+import { openSecrets } from '../../../infra/local/backends.ts'
 import { startAlertInbox } from '../../../infra/local/emulators/alert-inbox.ts'
 import { createTable } from '../../../infra/local/emulators/create-table.ts'
 import { localAws } from '../../../infra/local/emulators/dynamodb-local.ts'
 import { localSecrets } from '../../../infra/local/emulators/local-secrets.ts'
 import { startQueueEmulator } from '../../../infra/local/emulators/queue-emulator.ts'
 import { localQueues } from '../../../infra/local/functions/local-queues.ts'
-import { openDataDirectory } from '../../../infra/local/process/data-directory.ts'
+import { type DataDirectory, openDataDirectory } from '../../../infra/local/process/data-directory.ts'
 import { readJsonFile, writeJsonFile } from '../../../infra/local/process/json-file.ts'
 import { startKeptProcess } from '../../../infra/local/process/kept-process.ts'
 import { startLocalClock } from '../../../infra/local/process/local-clock.ts'
 import { commandOf, runningProcess, writeProcessRecord } from '../../../infra/local/process/process-record.ts'
 import { startQueuePoller } from '../../../infra/local/triggers/queue-poller.ts'
+import { readCallbackTokens } from '../../../shared/provider/callback-secret.ts'
+import { readProviderKey } from '../../../shared/provider/provider-secret.ts'
 import { eventually } from '../../support/eventually.ts'
 import { tempDirectory } from '../../support/temp-directory.ts'
 
@@ -34,16 +37,15 @@ describe('a JSON file of the data directory', () => {
 
   it('is undefined when absent, and an error without its content when it does not fit', () => {
     const path = join(tempDirectory(), 'file.json')
-    const absent = readJsonFile(path, v.unknown())
-    writeFileSync(path, '{"secret": 1')
 
-    expect(absent).toBeUndefined()
+    expect(readJsonFile(path, v.unknown())).toBeUndefined()
+    writeFileSync(path, '{"secret": 1')
     expect(() => readJsonFile(path, v.object({}))).toThrow(/^(?!.*secret).*file\.json cannot be read/)
   })
 })
 
-describe('local secrets', () => {
-  it('outlive the process', async () => {
+describe('the local secrets', () => {
+  it('outlive the process, refuse a second one of a name, and forgive removing an absent one', async () => {
     const file = join(tempDirectory(), 'secrets.json')
     const before = localSecrets(file)
     await before.create('a', '1')
@@ -52,17 +54,22 @@ describe('local secrets', () => {
 
     const after = localSecrets(file)
 
+    await expect(after.create('a', '2')).rejects.toThrow('exists already')
+    await after.remove('b')
     expect([await after.get('a'), await after.get('b')]).toStrictEqual(['1', undefined])
   })
 
-  it('refuse a second secret of the same name, and forgive removing an absent one', async () => {
-    const secrets = localSecrets()
-    await secrets.create('a', '1')
+  it('have the API key and the callback tokens apart, in a directory of an older release too', async () => {
+    const kept = { secrets: join(tempDirectory(), 'secrets.json') } as DataDirectory
+    const older = { secret_key: 'xnd_development_local', callback_tokens: ['local-callback-token'] }
+    writeFileSync(kept.secrets, JSON.stringify({ 'gateway/local/provider': JSON.stringify(older) }))
 
-    await expect(secrets.create('a', '2')).rejects.toThrow('exists already')
-    await secrets.remove('b')
+    for (const data of [undefined, kept]) {
+      const secrets = await openSecrets(data)
 
-    expect(await secrets.get('a')).toBe('1')
+      expect(await readProviderKey(secrets, 'local')).toBe('xnd_development_local')
+      expect(await readCallbackTokens(secrets, 'local')).toStrictEqual(['local-callback-token'])
+    }
   })
 })
 
@@ -82,83 +89,92 @@ describe('queues of a data directory', () => {
         limits: { total: 10, perGroup: 10 },
         retryAfterMs: 1_000,
       })
-      return { emulator, queueUrl, poller }
+      const close = async () => {
+        await poller.close()
+        await emulator.close()
+      }
+      const holdsOne = () => eventually(() => expect(poller.held()).toBe(1))
+      return {
+        queues: localQueues(emulator.sqs, { webhooks: queueUrl, settlements: queueUrl }, clock),
+        holdsOne,
+        close,
+      }
     }
     const first = await open()
-    const queues = localQueues(first.emulator.sqs, { webhooks: first.queueUrl, settlements: first.queueUrl }, clock)
-    await queues.send('webhooks', { body: { n: 1 }, delaySeconds: 600, group: 'g' })
-    await eventually(() => expect(first.poller.held()).toBe(1))
-    await first.poller.close()
-    await first.emulator.close()
+    await first.queues.send('webhooks', { body: { n: 1 }, delaySeconds: 600, group: 'g' })
+    await first.holdsOne()
+    await first.close()
 
     const second = await open()
-    await eventually(() => expect(second.poller.held()).toBe(1))
+    await second.holdsOne()
     const early = [...invoked]
     clock.advance(600)
     await eventually(() => expect(invoked).toStrictEqual(['{"n":1}']))
-    await second.poller.close()
-    await second.emulator.close()
+    await second.close()
 
     expect(early).toStrictEqual([])
   })
 })
 
 describe('the operators’ alerts', () => {
-  const clock = { nowMs: () => Date.UTC(2026, 10, 20, 4, 0, 0) }
   const alert = { kind: 'delivery.abandoned', subject: 'a subject', message: 'a message' }
+  const [earlier, now] = ['2026-11-20T03:00:00.000Z', '2026-11-20T04:00:00.000Z'] as const
+
+  const aTopic = async () => {
+    const file = join(tempDirectory(), 'alerts.jsonl')
+    const { queue, sqs, ...emulator } = await startQueueEmulator()
+    const queueUrl = await queue('operator')
+    const open = () => startAlertInbox({ sqs, queueUrl, clock: { nowMs: () => Date.parse(now) }, file })
+    const send = (body: string) => sqs.send(new SendMessageCommand({ QueueUrl: queueUrl, MessageBody: body }))
+    return { ...emulator, file, queueUrl, open, send }
+  }
 
   it('arrive from the topic with the time of the one clock, and outlive the process', async () => {
-    const file = join(tempDirectory(), 'alerts.jsonl')
-    const emulator = await startQueueEmulator()
-    const queueUrl = await emulator.queue('operator')
-    const TopicArn = await emulator.topicInto('alerts', queueUrl)
-    const before = startAlertInbox({ sqs: emulator.sqs, queueUrl, clock, file })
+    const { open, sns, topicInto, queueUrl, close } = await aTopic()
+    const TopicArn = await topicInto('alerts', queueUrl)
+    const before = open()
 
-    await emulator.sns.send(new PublishCommand({ TopicArn, Subject: 's', Message: JSON.stringify(alert) }))
+    await sns.send(new PublishCommand({ TopicArn, Subject: 's', Message: JSON.stringify(alert) }))
 
-    const expected = [{ at: '2026-11-20T04:00:00.000Z', ...alert }]
-    await eventually(() => expect(before.alerts()).toStrictEqual(expected))
+    await eventually(() => expect(before.alerts()).toStrictEqual([{ at: now, ...alert }]))
     await before.close()
-    const after = startAlertInbox({ sqs: emulator.sqs, queueUrl, clock, file })
-    expect(after.alerts()).toStrictEqual(expected)
+    const after = open()
+    expect(after.alerts()).toStrictEqual([{ at: now, ...alert }])
     await after.close()
-    await emulator.close()
+    await close()
   })
 
   it('are taken once after a crash between file and queue, and a line cut by a crash is dropped', async () => {
-    const file = join(tempDirectory(), 'alerts.jsonl')
-    const emulator = await startQueueEmulator()
-    const queueUrl = await emulator.queue('operator')
-    const sent = await emulator.sqs.send(
-      new SendMessageCommand({ QueueUrl: queueUrl, MessageBody: JSON.stringify(alert) }),
-    )
-    const kept = { id: sent.MessageId, at: '2026-11-20T03:00:00.000Z', ...alert }
-    appendFileSync(file, `${JSON.stringify(kept)}\n{"id":"cut`)
+    const { file, open, send, close } = await aTopic()
+    const { MessageId: id } = await send(JSON.stringify(alert))
+    appendFileSync(file, `${JSON.stringify({ id, at: earlier, ...alert })}\n{"id":"cut`)
 
-    const inbox = startAlertInbox({ sqs: emulator.sqs, queueUrl, clock, file })
-    await emulator.sqs.send(new SendMessageCommand({ QueueUrl: queueUrl, MessageBody: 'no alert' }))
+    const inbox = open()
+    await send('no alert')
 
     await eventually(() =>
       expect(inbox.alerts()).toStrictEqual([
-        { at: '2026-11-20T03:00:00.000Z', ...alert },
-        { at: '2026-11-20T04:00:00.000Z', kind: 'unreadable', subject: '', message: 'no alert' },
+        { at: earlier, ...alert },
+        { at: now, kind: 'unreadable', subject: '', message: 'no alert' },
       ]),
     )
     expect(readFileSync(file, 'utf8').split('\n')).toHaveLength(3)
     await inbox.close()
-    await emulator.close()
+    await close()
   })
 })
 
 describe('a program that may not outlive us', () => {
-  it('is ended by closing it', async () => {
-    const kept = await startKeptProcess({ program: 'sleep', args: ['100'] })
+  it('is ended by closing it, which runs the further command of its end', async () => {
+    const marker = join(tempDirectory(), 'ended')
+    const kept = await startKeptProcess({ program: 'sleep', args: ['100'], alsoOnEnd: `echo gone > '${marker}'` })
     // Its id is known a moment before it has become the program: until then it is still the shell that starts it.
     await expect.poll(() => commandOf(kept.pid)).toContain('sleep 100')
 
     await kept.close()
 
     expect(commandOf(kept.pid)).toBeUndefined()
+    expect(readFileSync(marker, 'utf8')).toBe('gone\n')
   })
 
   it('tells its last words and leaves no watcher behind when it ends by itself', async () => {
@@ -168,15 +184,6 @@ describe('a program that may not outlive us', () => {
 
     expect([lastWords, kept.hasExited()]).toStrictEqual(['help\n', true])
     await kept.close()
-  })
-
-  it('runs the further command of its end', async () => {
-    const marker = join(tempDirectory(), 'ended')
-    const kept = await startKeptProcess({ program: 'sleep', args: ['100'], alsoOnEnd: `echo gone > '${marker}'` })
-
-    await kept.close()
-
-    expect(readFileSync(marker, 'utf8')).toBe('gone\n')
   })
 })
 
@@ -203,18 +210,17 @@ describe('a data directory', () => {
 
   it('ends the DynamoDB Local a killed gateway left, and no other program', async () => {
     const path = tempDirectory()
+    const record = join(path, 'dynamodb.pid')
     const orphan = spawn('sh', ['-c', 'sleep 100; true', 'DynamoDBLocal.jar'], { stdio: 'ignore' })
     const innocent = spawn('sleep', ['100'], { stdio: 'ignore' })
     await eventually(() => expect(commandOf(orphan.pid ?? 0)).toContain('DynamoDBLocal.jar'))
-    const record = join(path, 'dynamodb.pid')
     const gone = once(orphan, 'exit')
 
-    writeProcessRecord(record, { pid: innocent.pid ?? 0, command: `${commandOf(innocent.pid ?? 0)}` })
-    const first = await openDataDirectory(path)
-    first.close()
-    writeProcessRecord(record, { pid: orphan.pid ?? 0, command: `${commandOf(orphan.pid ?? 0)}` })
-    const second = await openDataDirectory(path)
-    second.close()
+    for (const { pid = 0 } of [innocent, orphan]) {
+      writeProcessRecord(record, { pid, command: `${commandOf(pid)}` })
+      const opened = await openDataDirectory(path)
+      opened.close()
+    }
 
     await gone
     expect(commandOf(innocent.pid ?? 0)).toBe('sleep 100')
@@ -224,24 +230,21 @@ describe('a data directory', () => {
 })
 
 describe('the table of a data directory', () => {
-  it('is refused when it was made by another version of the schema', async () => {
+  it('is refused when it was made by another version of the schema, and kept when it is ours', async () => {
     const endpoint = inject('dynamodbEndpoint')
-    const name = `other-${crypto.randomUUID()}`
+    const TableName = `other-${crypto.randomUUID()}`
     const client = new DynamoDBClient(localAws(endpoint))
     await client.send(
       new CreateTableCommand({
-        TableName: name,
+        TableName,
         BillingMode: 'PAY_PER_REQUEST',
         AttributeDefinitions: [{ AttributeName: 'pk', AttributeType: 'S' }],
         KeySchema: [{ AttributeName: 'pk', KeyType: 'HASH' }],
       }),
     )
-
-    await expect(createTable(endpoint, name)).rejects.toThrow('has the indexes of another version')
     client.destroy()
-  })
 
-  it('is kept when it is ours', async () => {
-    await expect(createTable(inject('dynamodbEndpoint'), inject('tableName'))).resolves.toBeUndefined()
+    await expect(createTable(endpoint, TableName)).rejects.toThrow('has the indexes of another version')
+    await expect(createTable(endpoint, inject('tableName'))).resolves.toBeUndefined()
   })
 })

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { DynamoDBDocumentClient, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb'
-import { afterAll, describe, expect, inject, it } from 'vitest'
+import { afterAll, describe, expect, inject, it, onTestFinished } from 'vitest'
 import { createTable } from '../../../infra/local/emulators/create-table.ts'
 import { localAws } from '../../../infra/local/emulators/dynamodb-local.ts'
 import { type StreamPollerOptions, startStreamPoller } from '../../../infra/local/triggers/stream-poller.ts'
@@ -12,33 +12,36 @@ const endpoint = inject('dynamodbEndpoint')
 const client = DynamoDBDocumentClient.from(new DynamoDBClient(localAws(endpoint)))
 afterAll(() => client.destroy())
 
-type Batch = { readonly names: string[]; readonly sequences: string[] }
-type Answer = (batch: Batch) => unknown
+type Answer = (names: readonly string[], sequences: readonly string[]) => unknown
 
-/** A table of its own, and what the stream's function is given of it. */
-const aStream = async () => {
+/** A table of its own with these inserts, and what the stream's function is given of it. */
+const aStream = async (...inserted: readonly string[]) => {
   const tableName = `stream-${crypto.randomUUID()}`
   await createTable(endpoint, tableName)
   const put = (name: string, { pk = 'one', sk = `EVENT#${name}` } = {}) =>
     client.send(new PutCommand({ TableName: tableName, Item: { pk, sk, name } }))
-  const read = async (answer: Answer, changes: Partial<StreamPollerOptions> = {}) => {
-    const batches: Batch[] = []
+  for (const name of inserted) await put(name)
+  const read = async (answer: Answer = succeed, changes: Partial<StreamPollerOptions> = {}) => {
+    const batches: (readonly string[])[] = []
     const poller = await startStreamPoller({
       endpoint,
       tableName,
       insertedSkPrefix: 'EVENT#',
       batchSize: 25,
       invoke: async ({ Records: records }) => {
-        const batch = {
-          names: records.map(({ dynamodb }) => dynamodb.NewImage?.['name']?.S ?? ''),
-          sequences: records.map(({ dynamodb }) => dynamodb.SequenceNumber ?? ''),
-        }
-        batches.push(batch)
-        return answer(batch)
+        const names = records.map(({ dynamodb }) => dynamodb.NewImage?.['name']?.S ?? '')
+        batches.push(names)
+        return answer(
+          names,
+          records.map(({ dynamodb }) => dynamodb.SequenceNumber ?? ''),
+        )
       },
       ...changes,
     })
-    return { batches, seen: () => batches.flatMap(({ names }) => names), [Symbol.asyncDispose]: () => poller.close() }
+    onTestFinished(poller.close)
+    const seen = () => batches.flat()
+    const hasSeen = (names: readonly string[]) => eventually(() => expect(seen()).toStrictEqual(names))
+    return { batches, seen, hasSeen, close: poller.close }
   }
   return { tableName, put, read }
 }
@@ -46,15 +49,14 @@ const aStream = async () => {
 const succeed: Answer = () => ({ batchItemFailures: [] })
 const failAt =
   (name: string): Answer =>
-  ({ names, sequences }) => {
+  (names, sequences) => {
     const at = names.indexOf(name)
     return { batchItemFailures: at === -1 ? [] : [{ itemIdentifier: sequences[at] }] }
   }
 
 describe('the stream poller (design sections 4 and 6)', () => {
   it('hands on inserts with the sort key prefix, in order, and nothing else', async () => {
-    const { put, read, tableName } = await aStream()
-    await put('a')
+    const { put, read, tableName } = await aStream('a')
     await put('b', { sk: 'PAYMENT' })
     await client.send(
       new UpdateCommand({
@@ -66,21 +68,20 @@ describe('the stream poller (design sections 4 and 6)', () => {
     )
     await put('c')
 
-    await using stream = await read(succeed)
-    await eventually(() => expect(stream.seen()).toHaveLength(2))
+    const { hasSeen } = await read()
+    await hasSeen(['a', 'c'])
     await put('d')
 
-    await eventually(() => expect(stream.seen()).toStrictEqual(['a', 'c', 'd']))
+    await hasSeen(['a', 'c', 'd'])
   })
 
   it('makes no batch larger than the manifest says', async () => {
-    const { put, read } = await aStream()
-    for (let n = 0; n < 7; n++) await put(`p${n}`)
+    const { read } = await aStream('a', 'b', 'c', 'd', 'e', 'f', 'g')
 
-    await using stream = await read(succeed, { batchSize: 3 })
-    await eventually(() => expect(stream.seen()).toHaveLength(7))
+    const { batches, hasSeen } = await read(succeed, { batchSize: 3 })
+    await hasSeen(['a', 'b', 'c', 'd', 'e', 'f', 'g'])
 
-    expect(stream.batches.every(({ names }) => names.length <= 3)).toBe(true)
+    expect(batches.every((names) => names.length <= 3)).toBe(true)
   })
 
   it('hands on one partition while another one waits', async () => {
@@ -89,55 +90,43 @@ describe('the stream poller (design sections 4 and 6)', () => {
     await put('slow', { pk: 'a' })
     for (const pk of ['b', 'c', 'd', 'e']) await put(`quick ${pk}`, { pk })
 
-    await using stream = await read(({ names }) =>
-      names.includes('slow') ? slow.promise : succeed({ names, sequences: [] }),
-    )
+    const { seen } = await read((names) => (names.includes('slow') ? slow.promise : { batchItemFailures: [] }))
 
-    await eventually(() => expect(stream.seen().filter((name) => name.startsWith('quick')).length).toBeGreaterThan(1))
+    await eventually(() => expect(seen().filter((name) => name.startsWith('quick')).length).toBeGreaterThan(1))
     slow.resolve(undefined)
   })
 
   it('repeats a batch from the failed record on', async () => {
-    const { put, read } = await aStream()
-    for (const name of ['a', 'b', 'c']) await put(name)
-    let failures = 1
+    const { read } = await aStream('a', 'b', 'c')
+    const answers = [failAt('b')]
 
-    await using stream = await read((batch) => (failures-- > 0 ? failAt('b')(batch) : succeed(batch)))
+    const { hasSeen } = await read((...batch) => (answers.pop() ?? succeed)(...batch))
 
-    await eventually(() => expect(stream.seen()).toStrictEqual(['a', 'b', 'c', 'b', 'c']))
+    await hasSeen(['a', 'b', 'c', 'b', 'c'])
   })
 
   it.each<[string, Answer]>([
     ['reported as failed', failAt('b')],
-    [
-      'thrown on',
-      ({ names }) => {
-        if (names.includes('b')) throw new Error('broken')
-        return { batchItemFailures: [] }
-      },
-    ],
+    ['thrown on', async (names) => (names.includes('b') ? Promise.reject(new Error('broken')) : succeed([], []))],
   ])('leaves a record behind that is %s again and again, and goes on behind it', async (_, answer) => {
-    const { put, read } = await aStream()
-    for (const name of ['b', 'c']) await put(name)
+    const { read } = await aStream('b', 'c')
 
-    await using stream = await read(answer)
-    await eventually(() => expect(stream.batches.at(-1)?.names).toStrictEqual(['c']))
+    const { batches, seen } = await read(answer)
+    await eventually(() => expect(batches.at(-1)).toStrictEqual(['c']))
 
-    expect(stream.seen()).toStrictEqual(['b', 'c', 'b', 'c', 'b', 'c', 'c'])
+    expect(seen()).toStrictEqual(['b', 'c', 'b', 'c', 'b', 'c', 'c'])
   })
 
   it('goes on where it was after a restart', async () => {
-    const { put, read } = await aStream()
+    const { put, read } = await aStream('before')
     const positionFile = join(tempDirectory(), 'position.json')
-    await put('before')
-    {
-      await using first = await read(succeed, { positionFile })
-      await eventually(() => expect(first.seen()).toStrictEqual(['before']))
-    }
+    const first = await read(succeed, { positionFile })
+    await first.hasSeen(['before'])
+    await first.close()
     await put('meanwhile')
 
-    await using second = await read(succeed, { positionFile })
+    const second = await read(succeed, { positionFile })
 
-    await eventually(() => expect(second.seen()).toStrictEqual(['meanwhile']))
+    await second.hasSeen(['meanwhile'])
   })
 })
