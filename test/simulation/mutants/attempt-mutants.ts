@@ -14,7 +14,7 @@ export const ATTEMPT_MUTANTS = [
   }),
   ...mutantsOf('meetClaim', ['deliver-webhook-crashes'], {
     'a live claim is recorded as lost': 'drop delivery.claimedUntil > deps.now()',
-    'a claim that has run out is left for ever': "deps.now() -> ''",
+    'a claim that has run out is left for ever': "delivery.claimedUntil > deps.now() -> delivery.claimedUntil > ''",
   }),
   ...mutantsOf('attemptDelivery', ['deliver-webhook-messages'], {
     'a webhook is posted without a claim':
@@ -22,23 +22,25 @@ export const ATTEMPT_MUTANTS = [
     'a webhook without a secret is signed with nothing':
       "const result = _ -> const result = await deps.sendWebhook(webhookRequest(claimed, signingSecret ?? ''))",
   }),
-  ...mutantsOf('CLAIM_MS', ['deliver-webhook-crashes'], { 'a claim lasts no longer than an attempt': '30 -> 3' }),
+  ...mutantsOf('CLAIM_MS', ['deliver-webhook-crashes'], {
+    'a claim lasts no longer than an attempt': '30 * SECOND_MS -> 3 * SECOND_MS',
+  }),
   ...mutantsOf('recordAttemptResult', ['deliver-webhook'], {
     'no message is sent for the next attempt': 'drop sendDeliveryMessage(..._)',
     'a round counts the attempts of the rounds before it': 'attempt.number - claimed.roundStart -> attempt.number',
     'nobody is told of a delivery that was abandoned': 'drop alertOperators(deps, recorded)',
     'a result goes on although its claim was lost': {
-      edit: 'if (!_) return false -> _',
+      edit: 'if (!(await storeAttemptResult(..._))) return false -> await storeAttemptResult(..._)',
       tests: ['deliver-webhook-crashes'],
     },
   }),
   ...mutantsOf('WAITS_MS', ['retry-schedule'], {
     'a round has nine attempts': '64 * MINUTE_MS -> 64 * MINUTE_MS, 64 * MINUTE_MS',
     'a round has seven attempts': 'drop 64 * MINUTE_MS',
-    'the first wait is shorter than the specification says': '60 -> 59',
+    'the first wait is shorter than the specification says': '60 * SECOND_MS -> 59 * SECOND_MS',
   }),
   ...mutantsOf('hopSeconds', ['retry-schedule'], {
-    'a hop is rounded down': 'ceil -> floor',
+    'a hop is rounded down': 'Math.ceil(_) -> Math.floor(_)',
     'a hop is longer than SQS can hold': 'Math.min(..._) -> Math.max(Math.ceil(waitMs / SECOND_MS), 1)',
   }),
   ...mutantsOf('publishDeliveryAlert', ['deliver-webhook-crashes'], {
@@ -46,7 +48,8 @@ export const ATTEMPT_MUTANTS = [
       'await deps.alerts.publish(_) -> await completeAlert(deps, delivery); await deps.alerts.publish(_)',
   }),
   ...mutantsOf('checkOverdueDelivery', ['lost-claims'], {
-    'the message of an overdue attempt is sent without a claim': 'if (!_) return false -> _',
+    'the message of an overdue attempt is sent without a claim':
+      'if (!(await postponeDelivery(..._))) return false -> await postponeDelivery(..._)',
     'an attempt is overdue before its time': {
       edit: 'drop delivery.dueAt > deps.now()',
       tests: ['check-overdue-delivery'],

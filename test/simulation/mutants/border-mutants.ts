@@ -27,15 +27,19 @@ export const BORDER_MUTANTS = [
   ...mutantsOf('toTransactItem', ['table-write'], {
     'a refusal does not bring back the item as it was': "'ALL_OLD' -> 'NONE'",
   }),
-  ...mutantsOf('dynamoDbRequests', ['table-read'], { 'an item is read that may be stale': 'true -> false' }),
-  ...mutantsOf('batchGet', ['table-read'], { 'items are read that may be stale': 'true -> false' }),
+  ...mutantsOf('dynamoDbRequests', ['table-read'], {
+    'an item is read that may be stale': 'ConsistentRead: true -> ConsistentRead: false',
+  }),
+  ...mutantsOf('batchGet', ['table-read'], {
+    'items are read that may be stale': 'ConsistentRead: true -> ConsistentRead: false',
+  }),
   ...mutantsOf('dynamodb-table/query', ['table-read'], {
     'a range of the table is read that may be stale': 'input.index === undefined -> false',
   }),
   ...mutantsOf('dynamodb-expressions/WORDS', ['table-conformance'], {
-    'one condition is enough where all are asked for': "' AND ' -> ' OR '",
+    'one condition is enough where all are asked for': "all: ' AND ' -> all: ' OR '",
   }),
-  ...mutantsOf('OPERATORS', ['table-conformance'], { 'a bound is not reached': "'<=' -> '<'" }),
+  ...mutantsOf('OPERATORS', ['table-conformance'], { 'a bound is not reached': "atMost: '<=' -> atMost: '<'" }),
   ...mutantsOf('updateExpression', ['table-conformance'], {
     'what is there already is set again':
       '`${p.name(field)} = if_not_exists(${_}, ${_})` -> `${p.name(field)} = ${p.value(value)}`',
@@ -67,9 +71,9 @@ export const BORDER_MUTANTS = [
   }),
   ...mutantsOf('SPECIAL_IPV4', ['safe-address'], {
     'webhooks go to loopback': "drop ['127.0.0.0', 8]",
-    'webhooks go to the metadata service': "'169.254.0.0' -> '169.253.0.0'",
-    'webhooks go to private networks': '12 -> 13',
-    'webhooks go to the carrier’s own network': '10 -> 11',
+    'webhooks go to the metadata service': "['169.254.0.0', 16] -> ['169.253.0.0', 16]",
+    'webhooks go to private networks': "['172.16.0.0', 12] -> ['172.16.0.0', 13]",
+    'webhooks go to the carrier’s own network': "['100.64.0.0', 10] -> ['100.64.0.0', 11]",
   }),
   ...mutantsOf('isPublicAddress', ['safe-address'], {
     'webhooks go to scoped addresses': "drop address.includes('%')",
@@ -83,7 +87,7 @@ export const BORDER_MUTANTS = [
     'loopback is allowed when deployed': 'drop rules.allowLoopback',
   }),
   ...mutantsOf('inspectAddresses', ['safe-url'], {
-    'one public address among special ones is enough': 'every -> some',
+    'one public address among special ones is enough': 'addresses.every(_) -> addresses.some(_)',
     'a special address is posted to all the same': {
       edit: "kind: 'refused' -> kind: 'unresolved'",
       tests: ['https-webhook-sender-failures'],
@@ -96,7 +100,9 @@ export const BORDER_MUTANTS = [
       tests: ['webhook-floods'],
     },
   }),
-  ...mutantsOf('outcomeOf', ['https-webhook-sender'], { 'a redirect counts as delivered': '299 -> 399' }),
+  ...mutantsOf('outcomeOf', ['https-webhook-sender'], {
+    'a redirect counts as delivered': 'status <= 299 -> status <= 399',
+  }),
   ...mutantsOf('post', ['webhook-floods'], {
     'one informational answer too many is read': '++informational -> informational++',
   }),

@@ -3,8 +3,11 @@ import { mutantsOf } from '../mutation/mutant.ts'
 /** Callbacks say what to ask about, and answers of the provider prove what they say and no more. */
 export const CALLBACK_MUTANTS = [
   ...mutantsOf('isOneOf', ['check-due-work'], {
-    'any callback token will do': 'true -> false',
-    'the older of two callback tokens is refused': { edit: 'known -> known.slice(0, 1)', tests: ['provider-secret'] },
+    'any callback token will do': '_.includes(true) -> _.includes(false)',
+    'the older of two callback tokens is refused': {
+      edit: 'known.map(_) -> known.slice(0, 1).map(_)',
+      tests: ['provider-secret'],
+    },
   }),
   ...mutantsOf('CallbackToken', ['provider-secret'], {
     'a callback token that can be guessed is believed': 'v.regex(_) -> v.regex(/^[!-~]{1,1024}$/)',
@@ -13,7 +16,8 @@ export const CALLBACK_MUTANTS = [
     'tokens that will be refused are left behind without a word': "found.kind === 'none' -> found.kind !== 'tokens'",
   }),
   ...mutantsOf('deploymentHandler', ['split-provider-secret'], {
-    'a later deployment copies old tokens over new ones': "_ === 'Create' -> _ !== 'Delete'",
+    'a later deployment copies old tokens over new ones':
+      "request.RequestType === 'Create' -> request.RequestType !== 'Delete'",
   }),
   ...mutantsOf('DeploymentSteps', ['deployment-steps'], {
     'functions change before the tokens are copied': 'drop for (const later of _) _',
@@ -50,7 +54,8 @@ export const CALLBACK_MUTANTS = [
     'the callback of money that is held already is asked for again': 'drop !outcome.held',
   }),
   ...mutantsOf('lookAtOnce', ['callback-ahead-of-its-provider'], {
-    'a payment being created forgets the money that is not shown yet': "'not_shown' -> 'deferred'",
+    'a payment being created forgets the money that is not shown yet':
+      "outcome.kind === 'not_shown' -> outcome.kind === 'deferred'",
   }),
   ...mutantsOf('isNoNews', ['callback-ahead-of-its-provider'], {
     'a status callback about a payment that is pending is answered without asking': "drop stored.status !== 'pending'",

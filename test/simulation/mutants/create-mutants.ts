@@ -104,7 +104,8 @@ export const CREATE_MUTANTS = [
     'the provider is asked behind the deadline': 'leftMs > 0 ? ask(_) : Promise.resolve(NO_TIME_LEFT) -> ask(_)',
   }),
   ...mutantsOf('tryCommit', ['thawed-create'], {
-    'a payment is committed that expires before it was created': '_ <= now -> _ === undefined',
+    'a payment is committed that expires before it was created':
+      'upstream.expiresAt <= now -> upstream.expiresAt === undefined',
     'a commit of our own from before the expiry is forgotten behind it': "found.kind === 'again' ? _ : found -> _",
     'no destination leads to a payment that was created': {
       edit: 'drop destination: _',

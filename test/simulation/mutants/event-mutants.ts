@@ -19,7 +19,8 @@ export const EVENT_MUTANTS = [
   }),
   ...mutantsOf('checkOverdueEvent', ['fan-out-event-recovery'], {
     'an event is overdue before its time': 'drop event.dueAt > deps.now()',
-    'an overdue event is fanned out without a claim': 'if (!_) return false -> _',
+    'an overdue event is fanned out without a claim':
+      'if (!(await postponeEvent(..._))) return false -> await postponeEvent(..._)',
   }),
   ...mutantsOf('fanOutEvent', ['fan-out-event-recovery'], {
     'an event leaves the due work before its deliveries exist': {
@@ -27,7 +28,7 @@ export const EVENT_MUTANTS = [
       crashes: ['fan-out'],
     },
     'an event stays due work for ever': 'drop completeEvent(deps, event)',
-    'one endpoint’s trouble is forgotten': '0 -> matching.length',
+    'one endpoint’s trouble is forgotten': 'reasons.length > 0 -> reasons.length > matching.length',
   }),
   ...mutantsOf('fan-out-event/announce', ['fan-out-event-recovery'], {
     'a delivery that is there already gets no message':

@@ -22,7 +22,8 @@ export const FEE_AND_SYNC_MUTANTS = [
     },
   }),
   ...mutantsOf('askForFee', ['actual-fee'], {
-    "a fee is taken from another payment's transaction": "_ === providerPaymentId -> _ !== ''",
+    "a fee is taken from another payment's transaction":
+      "transaction.providerPaymentId === providerPaymentId -> transaction.providerPaymentId !== ''",
     'a fee is taken from a transaction that was reversed': "drop transaction.status === 'success'",
     'a fee is taken from a refund of the payment': "drop transaction.type === 'payment'",
   }),
@@ -38,7 +39,8 @@ export const FEE_AND_SYNC_MUTANTS = [
     },
   }),
   ...mutantsOf('feeAtSuccess', ['provider-news'], {
-    'the tariff’s fee is actual at success under every contract': "_ === 'invoiced' -> _ !== 'deducted'",
+    'the tariff’s fee is actual at success under every contract':
+      "deps.stage.providerFees === 'invoiced' -> deps.stage.providerFees !== 'deducted'",
   }),
   ...mutantsOf('finalFee', ['settle-client-final-fees'], {
     'a fee is assumed although the provider cannot be asked': "drop fee.kind === 'unanswered'",

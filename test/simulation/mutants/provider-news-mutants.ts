@@ -31,7 +31,8 @@ export const PROVIDER_NEWS_MUTANTS = [
       edit: '_ === notionalMinor -> _ <= notionalMinor',
       tests: ['held-money'],
     },
-    'more than the amount is credited as the amount': '_ === notionalMinor -> _ >= notionalMinor',
+    'more than the amount is credited as the amount':
+      'capture.capturedMinor === notionalMinor -> capture.capturedMinor >= notionalMinor',
   }),
   ...mutantsOf('onCaptureWhileCreating', ['decide-on-news'], {
     'a wrong amount is credited while the payment is being created': 'drop cause !== undefined',
@@ -71,7 +72,8 @@ export const PROVIDER_NEWS_MUTANTS = [
     },
     'a payment that is not captured counts as money, asked for by the request':
       "drop latest.value.status === 'captured'",
-    'a request that is paid without a capture is news like any other': "'succeeded' -> undefined",
+    'a request that is paid without a capture is news like any other':
+      "request.status === 'succeeded' -> request.status === undefined",
   }),
   ...mutantsOf('askForNews', ['ask-for-news'], {
     'a payment that is not captured counts as money, asked for by a callback':
@@ -91,7 +93,7 @@ export const PROVIDER_NEWS_MUTANTS = [
   }),
   ...mutantsOf('succeedPayment', ['provider-news'], {
     'a success carries no event': 'drop event: _',
-    'the gross is credited and not the net': 'netMinor -> notionalMinor',
+    'the gross is credited and not the net': 'succeeded.netMinor -> succeeded.notionalMinor',
   }),
   ...mutantsOf('succeedCreatingPayment', ['capture-while-creating'], {
     'a payment that succeeds out of its creation is credited nothing': 'drop ledger: _',

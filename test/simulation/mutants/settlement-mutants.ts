@@ -50,9 +50,9 @@ export const SETTLEMENT_MUTANTS = [
   }),
   ...mutantsOf('settleClient', ['settle-client'], {
     'a payment exactly 24 hours old is left out': '1 - ELIGIBLE_AGE_MS -> -ELIGIBLE_AGE_MS',
-    'a payment is settled a millisecond before it is 24 hours old': '1 -> 2',
+    'a payment is settled a millisecond before it is 24 hours old': '1 - ELIGIBLE_AGE_MS -> 2 - ELIGIBLE_AGE_MS',
     'a net that equals the floor is settled': {
-      edit: 'window.sums.netMinor <= _ -> window.sums.netMinor < _',
+      edit: 'window.sums.netMinor <= client.settlementFloorMinor -> window.sums.netMinor < client.settlementFloorMinor',
       tests: ['settle-client-floor'],
     },
     'the floor and the bank details are those of the moment before the summing':
@@ -65,7 +65,7 @@ export const SETTLEMENT_MUTANTS = [
     'sums that do not add up are settled': 'drop assertBalanced(window.sums)',
   }),
   ...mutantsOf('before', ['settle-client-held-fees'], {
-    'a payment of the held millisecond is settled': "time -> ''",
+    'a payment of the held millisecond is settled': "running.at === time -> running.at === ''",
   }),
   ...mutantsOf('sumWindow', ['settle-client-held-fees'], {
     'an estimated fee is settled': 'await withFinalFee(..._) -> payment',
@@ -82,7 +82,8 @@ export const SETTLEMENT_MUTANTS = [
     'payments of one millisecond are counted once': 'addSums(running.within, sumsOf(payment)) -> sumsOf(payment)',
   }),
   ...mutantsOf('rerecordSettlements', ['settlement-recredit'], {
-    'a recredited settlement is recorded again below the floor': 'failed.netMinor <= _ -> failed.netMinor < _',
+    'a recredited settlement is recorded again below the floor':
+      'failed.netMinor <= client.settlementFloorMinor -> failed.netMinor < client.settlementFloorMinor',
     'one that waits below the floor holds up the others': 'continue -> break',
   }),
   ...mutantsOf('rerecord', ['settlement-recredit'], {
