@@ -3,9 +3,6 @@ import type { SourceFile } from './support/source-file.ts'
 /** Folders, and those they import from, in the order of their names. */
 export type Graph = ReadonlyMap<string, readonly string[]>
 
-export const BEGIN = '<!-- written by `npm run picture -- --write` -->'
-export const END = '<!-- end of what is written -->'
-
 /** `shared/payment/fee/x.ts` is of `shared/payment`, `shared/money.ts` of `shared`. */
 const folderOf = (path: string) => path.split('/').slice(0, -1).slice(0, 2).join('/')
 
@@ -91,12 +88,4 @@ const tableOf = (values: Graph, types: Graph) =>
 export const dependencyPicture = (sources: readonly SourceFile[]): string => {
   const values = importsOf(sources, 'values')
   return `\`\`\`mermaid\n${mermaidOf(values)}\n\`\`\`\n\n${tableOf(values, importsOf(sources, 'types'))}`
-}
-
-/** A document with the picture in its place. */
-export const withPicture = (document: string, picture: string): string => {
-  const begin = document.indexOf(BEGIN)
-  const end = document.indexOf(END)
-  if (begin < 0 || end < begin) throw new Error('the document has no place for the picture')
-  return `${document.slice(0, begin + BEGIN.length)}\n\n${picture}\n\n${document.slice(end)}`
 }

@@ -29,7 +29,7 @@ const run = (file: string, argv: readonly string[], input = '') =>
 describe('the command lines of every script', () => {
   it('are all of them', () => {
     expect(OWN.map(({ name }) => name)).toEqual(
-      expect.arrayContaining(['start', 'demo', 'admin', 'trace', 'sim', 'mutants', 'deploy', 'doctor', 'redrive']),
+      expect.arrayContaining('start demo admin trace sim mutants bench picture deploy doctor redrive'.split(' ')),
     )
   })
 
@@ -57,6 +57,16 @@ describe('the command lines of every script', () => {
     },
     60_000,
   )
+
+  it('npm run bench measures and writes nothing while it explains itself', async () => {
+    const document = () => readFileSync(join(ROOT, 'docs/operations.md'), 'utf8')
+    const before = document()
+
+    expect(await run('test/bench/main.ts', ['--write', '--help'])).toStrictEqual(
+      await run('test/bench/main.ts', ['--help']),
+    )
+    expect(document()).toBe(before)
+  })
 
   it('npm run trace shows what a stack says as text', async () => {
     const directory = tempDirectory()

@@ -1,16 +1,18 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { dependencyPicture, importsOf, mermaidOf, withPicture } from '../dependency-picture.ts'
+import { dependencyPicture, importsOf, mermaidOf } from '../dependency-picture.ts'
 import { PROJECT_ROOT, parseSource, sourcesIn } from '../support/source-file.ts'
+import { withWritten } from '../written-part.ts'
 
 const arrowsOf = (mermaid: string) => [...mermaid.matchAll(/^ {2}(\w+ --> \w+)$/gm)].map(([, arrow]) => arrow)
 
 describe('docs/dependencies.md', () => {
   it('shows the code as it is; otherwise: npm run picture -- --write', () => {
     const document = readFileSync(join(PROJECT_ROOT, 'docs/dependencies.md'), 'utf8')
+    const picture = dependencyPicture(sourcesIn('shared', 'functions', 'infra'))
 
-    expect(document).toBe(withPicture(document, dependencyPicture(sourcesIn('shared', 'functions', 'infra'))))
+    expect(document).toBe(withWritten(document, 'picture', picture))
   })
 })
 
@@ -65,9 +67,9 @@ describe('the picture', () => {
     const document =
       'before\n<!-- written by `npm run picture -- --write` -->\nold\n<!-- end of what is written -->\nafter'
 
-    expect(withPicture(document, 'new')).toBe(
+    expect(withWritten(document, 'picture', 'new')).toBe(
       'before\n<!-- written by `npm run picture -- --write` -->\n\nnew\n\n<!-- end of what is written -->\nafter',
     )
-    expect(() => withPicture('no place', 'new')).toThrow('no place')
+    expect(() => withWritten('no place', 'picture', 'new')).toThrow('no place')
   })
 })

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { METRIC_NAMESPACE, METRICS } from '../../../shared/metrics.ts'
 import { alarmsIn, graphsIn, type TemplateMetric } from '../../support/alarm-template.ts'
+import type { Emitted } from '../../support/emitted-by.ts'
 import { synthesised } from '../../support/stack-template.ts'
 import { MONEY_SCENES, OTHER_MONEY_SCENES } from './scenes/money-scenes.ts'
 import { OTHER_PAYMENT_SCENES, PAYMENT_SCENES, refusedCreate } from './scenes/payment-scenes.ts'
-import { type Emitted, WATCHED_STAGE, watchedWorld } from './scenes/watched-world.ts'
+import { WATCHED_STAGE, watchedWorld } from './scenes/watched-world.ts'
 import { OTHER_WEBHOOK_SCENES, WEBHOOK_SCENES } from './scenes/webhook-scenes.ts'
 
 /**

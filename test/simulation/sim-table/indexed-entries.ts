@@ -53,7 +53,7 @@ const isScalarKey = (value: Value | undefined): value is string | number =>
   typeof value === 'string' || typeof value === 'number'
 
 /** Undefined when the item lacks any of the key's attributes: it is not in the index then. */
-const indexedForm = (shape: IndexShape, item: StoredItem): Indexed | undefined => {
+export const indexedForm = (shape: IndexShape, item: StoredItem): Indexed | undefined => {
   const partition = shape.partition.map((attribute) => item[attribute])
   const sort = [...shape.sort, 'pk', 'sk'].map((attribute) => item[attribute])
   if (!partition.every(isScalarKey) || !sort.every(isScalarKey)) return undefined

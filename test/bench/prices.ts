@@ -3,13 +3,14 @@
  * from reports that quote them. Jakarta (ap-southeast-3) is dearer for most services and was not read: put its prices
  * here before a budget depends on them. Every figure in docs/operations.md follows from this file.
  */
+export const PRICED = { region: 'us-east-1', readOn: '2026-11-20' } as const
+
+/** Of one each, or of a million where the name ends so. A name begins with what it is of, by which a row finds it. */
 export const PRICES = {
-  region: 'us-east-1',
-  readOn: '2026-11-20',
   dynamodbWriteMillion: 0.625,
   dynamodbReadMillion: 0.125,
-  dynamodbStorageGbMonth: 0.25,
-  dynamodbRecoveryGbMonth: 0.2,
+  storageGbMonth: 0.25,
+  storageRecoveryGbMonth: 0.2,
   lambdaRequestMillion: 0.2,
   /** ARM. */
   lambdaGbSecond: 0.0000133334,
@@ -17,22 +18,27 @@ export const PRICES = {
   sqsRequestMillion: 0.4,
   /** On top, for a message with a group on a standard queue (fair queues). */
   sqsFairMillion: 0.1,
+  /** A copy in another region is a secret too (aws.amazon.com/secrets-manager/pricing). */
   secretMonth: 0.4,
   secretCallMillion: 5,
   logGb: 0.5,
+  /** A name with one set of dimensions, by the hours in which it is written (docs.aws.amazon.com: cloudwatch_billing). */
   metricMonth: 0.3,
-  alarmMonth: 0.1,
-  compositeAlarmMonth: 0.5,
+  /** Of each metric that an alarm refers to; ours look every minute at most (docs: cloudwatch_billing). */
+  alarmMetricMonth: 0.1,
+  compositeMonth: 0.5,
   dashboardMonth: 3,
   snsEmailMillion: 20,
+  /** And as much more after its first and after its second rotation (aws.amazon.com/kms/pricing). */
   kmsKeyMonth: 1,
   kmsRequestMillion: 3,
   natHour: 0.045,
+  natAddressHour: 0.005,
   natGb: 0.045,
-  publicAddressHour: 0.005,
+  /** A managed group counts as one rule (aws.amazon.com/waf/pricing). */
   wafAclMonth: 5,
   wafRuleMonth: 1,
-  wafRequestMillion: 0.6,
-  cloudFrontRequestMillion: 1,
+  frontWafRequestMillion: 0.6,
+  frontRequestMillion: 1,
   hostedZoneMonth: 0.5,
 } as const

@@ -21,10 +21,11 @@ export const ASSUMPTIONS = {
    * since the provider changes transactions after they appeared.
    */
   syncLooks: 48,
-  /** One line of the API's access log. */
+  /** One line of the API's access log, and one of the front's. */
   accessLogBytes: 550,
-  /** A warm environment keeps a secret for a minute; so many deliveries share one reading of it. */
-  deliveriesPerSecretRead: 10,
+  frontLogBytes: 450,
+  /** A warm environment keeps a secret for a minute; so many invocations share one reading of it. */
+  invocationsPerSecretRead: 10,
   /** Lambda keeps asking an idle queue: five pollers, each waiting 20 seconds for an answer. */
   pollsPerQueueMinute: 15,
   /** Of one webhook over NAT, both ways, with its TLS handshake. */

@@ -1,0 +1,173 @@
+import * as v from 'valibot'
+import { isHttp } from '../../functions/function-spec.ts'
+import type { StackTemplate } from '../support/stack-template.ts'
+import { ASSUMPTIONS } from './assumptions.ts'
+import type { Measured } from './measure-flows.ts'
+import type { Flow } from './metered-world.ts'
+import { keyRequests, metricMonths, runsPerMonth, specOf } from './monthly-activity.ts'
+import { everyMetric, metricsByChannel } from './own-metrics.ts'
+import { PRICES } from './prices.ts'
+
+/** How much is used of what is billed, by the names of the prices. */
+type Usage = Readonly<Record<string, number>>
+
+export type CostLine = { readonly component: string; readonly basis: string; readonly usd: number }
+
+/** What is deployed, as synthesised: the gateway's stack and that of its front. */
+export type Templates = Readonly<Record<'gateway' | 'front', Pick<StackTemplate, 'ofType'>>>
+
+const MILLION = 1_000_000
+const BYTES_PER_GB = 1_000_000_000
+/** Sent, received and deleted. */
+const REQUESTS_PER_MESSAGE = 3
+
+const one = (value: number): string => value.toFixed(1)
+const thousand = (value: number): string => `${Math.round(value / 1_000)} thousand`
+
+/** A row of what is used under the prices whose names begin so. */
+const line = (component: string, basis: string, usage: Usage, prices = ''): CostLine => ({
+  component,
+  basis,
+  usd: Object.entries(PRICES)
+    .filter(([name]) => name.startsWith(prices))
+    .reduce((sum, [name, usd]) => sum + (usage[name] ?? 0) * (name.endsWith('Million') ? usd / MILLION : usd), 0),
+})
+
+const total = (usages: readonly (readonly [times: number, usage: Usage])[]): Usage => {
+  const names = new Set(usages.flatMap(([, usage]) => Object.keys(usage)))
+  const sumOf = (name: string) => usages.reduce((sum, [times, usage]) => sum + times * (usage[name] ?? 0), 0)
+  return Object.fromEntries([...names].map((name) => [name, sumOf(name)]))
+}
+
+const usageOf = ({ functionName, invocations, messages, secrets, ...flow }: Flow): Usage => {
+  const spec = specOf(functionName)
+  const requests = isHttp(spec) ? invocations : 0
+  const requestBytes = requests * (ASSUMPTIONS.accessLogBytes + ASSUMPTIONS.frontLogBytes)
+  const { invocationsPerSecretRead: shared } = ASSUMPTIONS
+  return {
+    dynamodbReadMillion: flow.reads,
+    dynamodbWriteMillion: flow.writes,
+    lambdaRequestMillion: invocations,
+    lambdaGbSecond: invocations * (ASSUMPTIONS.billedMs[functionName] / 1_000) * (spec.memoryMb / 1_024),
+    httpApiRequestMillion: requests,
+    frontRequestMillion: requests,
+    frontWafRequestMillion: requests,
+    sqsRequestMillion: REQUESTS_PER_MESSAGE * messages,
+    sqsFairMillion: messages,
+    // Each request is held against the front's secret too, which is under AWS's own key: its use is free.
+    secretCallMillion: (secrets + requests) / shared,
+    kmsRequestMillion: secrets / shared,
+    logGb: (flow.logBytes + requestBytes) / BYTES_PER_GB,
+  }
+}
+
+const Expression = v.object({ Metrics: v.array(v.object({ MetricStat: v.optional(v.unknown()) })) })
+const WebAcl = v.object({ Rules: v.array(v.unknown()) })
+
+/** What a stage costs in a month in which nobody pays anything. Counted in the synthesised templates. */
+export const idleCosts = ({ gateway, front }: Templates, { idleRuns }: Pick<Measured, 'idleRuns'>): CostLine[] => {
+  const count = (type: string) => gateway.ofType(type).length
+  const queues = gateway
+    .ofType('AWS::Lambda::EventSourceMapping')
+    .filter((source) => 'ScalingConfig' in source.properties)
+  const polls = queues.length * ASSUMPTIONS.pollsPerQueueMinute * 60 * ASSUMPTIONS.hoursPerMonth
+  const secrets = gateway.ofType('AWS::SecretsManager::Secret')
+  const copies = secrets.filter(({ properties }) => 'ReplicaRegions' in properties).length
+  const alarms = gateway.ofType('AWS::CloudWatch::Alarm')
+  // An alarm refers to one metric, or to those that its expression names.
+  const watched = alarms.flatMap(({ properties }) =>
+    v.is(Expression, properties) ? properties.Metrics.flatMap(({ MetricStat }) => MetricStat ?? []) : [properties],
+  ).length
+  const acls = front.ofType('AWS::WAFv2::WebACL')
+  const rules = acls.flatMap(({ properties }) => v.parse(WebAcl, properties).Rules).length
+  const metrics = new Set(idleRuns.flatMap((flow) => flow.metrics)).size
+  const there: Usage = {
+    sqsRequestMillion: polls,
+    secretMonth: secrets.length + copies,
+    metricMonth: metricMonths(idleRuns),
+    alarmMetricMonth: watched,
+    compositeMonth: count('AWS::CloudWatch::CompositeAlarm'),
+    dashboardMonth: count('AWS::CloudWatch::Dashboard'),
+    kmsKeyMonth: count('AWS::KMS::Key'),
+    kmsRequestMillion: keyRequests(gateway).idle,
+    wafAclMonth: acls.length,
+    wafRuleMonth: rules,
+    hostedZoneMonth: 1,
+  }
+  const runs = idleRuns.map((flow) => [runsPerMonth(specOf(flow.functionName)), usageOf(flow)] as const)
+  const used = total([[1, there], ...runs])
+  const { kmsRequestMillion: keyUses = 0, metricMonth: months = 0 } = used
+  return [
+    line('DynamoDB', 'due work every minute, sync every hour, sweep every day', used, 'dynamodb'),
+    line('Lambda', 'the same runs', used, 'lambda'),
+    line('SQS', `Lambda asks ${queues.length} idle queues ${thousand(polls)} times`, used, 'sqs'),
+    line('Secrets Manager', `${secrets.length} secrets and ${copies} copy, without endpoints`, used, 'secret'),
+    line('CloudWatch logs', 'lines of the same runs', used, 'log'),
+    line('CloudWatch metrics', `${metrics} of our own in the same runs, ${one(months)} by the hours`, used, 'metric'),
+    line('CloudWatch alarms', `${alarms.length} alarms, which refer to ${watched} metrics`, used, 'alarm'),
+    line('CloudWatch composite alarms', `${there['compositeMonth'] ?? 0} of them`, used, 'composite'),
+    line('CloudWatch dashboards', `${there['dashboardMonth'] ?? 0} of them`, used, 'dashboard'),
+    line('KMS', `${count('AWS::KMS::Key')} customer key, ${thousand(keyUses)} requests`, used, 'kms'),
+    line('WAF', `${acls.length} web ACL with ${rules} rules`, used, 'waf'),
+    line('Route 53', 'the hosted zone of the domain', used, 'hostedZone'),
+    line('API Gateway, CloudFront, EventBridge, SNS', 'nothing while idle', {}),
+  ]
+}
+
+/** What a month with payments in every hour adds, however many they are. */
+export const busyCosts = ({ gateway }: Pick<Templates, 'gateway'>, { idleRuns, perPayment }: Measured): CostLine[] => {
+  const metricMonth = metricMonths([...idleRuns, ...perPayment]) - metricMonths(idleRuns)
+  const { idle, busy } = keyRequests(gateway)
+  const metrics = `${one(metricMonth)} more of our own, by the hours: one channel, and all goes well`
+  const uses = `${thousand(busy - idle)} requests more, with every function at work in every five minutes`
+  return [line('CloudWatch metrics', metrics, { metricMonth }), line('KMS', uses, { kmsRequestMillion: busy - idle })]
+}
+
+/** Dollars for a million payments, each paid, announced to one endpoint, fetched once and settled. */
+export const paymentCosts = ({ perPayment, storedBytesPerPayment }: Measured): CostLine[] => {
+  const storageGbMonth = storedBytesPerPayment / BYTES_PER_GB
+  const stored = { storageGbMonth, storageRecoveryGbMonth: storageGbMonth }
+  const each = total([[1, stored], ...perPayment.map((flow) => [1, usageOf(flow)] as const)])
+  const used = total([[MILLION, each]])
+  const of = (name: keyof typeof PRICES) => one(each[name] ?? 0)
+  const shared = `one for ${ASSUMPTIONS.invocationsPerSecretRead} invocations, assumed`
+  const size = `${one(storedBytesPerPayment / 1_000)} KB a payment in table and indexes, and their recovery`
+  return [
+    line('DynamoDB writes', `${of('dynamodbWriteMillion')} units a payment`, used, 'dynamodbWrite'),
+    line('DynamoDB reads', `${of('dynamodbReadMillion')} units a payment`, used, 'dynamodbRead'),
+    line('Lambda', `${of('lambdaRequestMillion')} invocations a payment; durations assumed`, used, 'lambda'),
+    line('API Gateway', `${of('httpApiRequestMillion')} requests a payment, the callback among them`, used, 'httpApi'),
+    line('CloudFront and WAF', 'the same requests', used, 'front'),
+    line('SQS', `${of('sqsFairMillion')} messages a payment, in a group`, used, 'sqs'),
+    line('Secrets Manager', `${of('secretCallMillion')} readings a payment: ${shared}`, used, 'secret'),
+    line('KMS', `${of('kmsRequestMillion')} requests a payment, for those secrets`, used, 'kms'),
+    line('CloudWatch logs', 'our lines measured, those of requests assumed', used, 'log'),
+    line('Storage, each month from then on', size, used, 'storage'),
+  ]
+}
+
+/** What else comes besides, and what a stage's options add. */
+export const otherCosts = ({ abandoned }: Pick<Measured, 'abandoned'>): CostLine[] => {
+  const { invocations, messages, writes, reads } = abandoned
+  const hops = `${invocations} invocations, ${messages} messages, ${one(writes)} writes, ${one(reads)} reads each`
+  const [byChannel, every] = [metricsByChannel(), everyMetric().size]
+  const { hoursPerMonth: natHour, webhookBytes } = ASSUMPTIONS
+  const natGb = (webhookBytes * MILLION) / BYTES_PER_GB
+  return [
+    line('A million deliveries given up after eight attempts', hops, total([[MILLION, usageOf(abandoned)]])),
+    line('our own metrics, a month, at most', `${every}: each outcome and each trouble, in every hour`, {
+      metricMonth: every,
+    }),
+    line('and for each further channel, at most', `${byChannel}: each outcome, in every hour`, {
+      metricMonth: byChannel,
+    }),
+    line('`webhookEgress: nat`, each gateway, a month', 'NAT gateway and its address', {
+      natHour,
+      natAddressHour: natHour,
+    }),
+    line('`webhookEgress: nat`, a million webhooks', `${webhookBytes / 1_000} KB each, assumed`, { natGb }),
+    line('the customer key, a month', 'more after its first and again after its second rotation', { kmsKeyMonth: 1 }),
+    line('each webhook endpoint, a month', 'its secret', { secretMonth: 1 }),
+    line('a million alert mails', 'SNS', { snsEmailMillion: MILLION }),
+  ]
+}

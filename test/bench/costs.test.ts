@@ -1,0 +1,156 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { deployedStage } from '../../infra/stack/stage.ts'
+import { PAYMENT_UNITS } from '../../infra/stack/storage/table-capacity.ts'
+import { PROJECT_ROOT } from '../support/source-file.ts'
+import { type Resource, synthesised, synthesisedFront } from '../support/stack-template.ts'
+import { withWritten } from '../written-part.ts'
+import { idleCosts, type Templates } from './cost-lines.ts'
+import { costReport } from './cost-report.ts'
+import { type Measured, measureFlows } from './measure-flows.ts'
+import { keyRequests, metricMonths } from './monthly-activity.ts'
+import { everyMetric, metricsByChannel } from './own-metrics.ts'
+
+const templates: Templates = { gateway: synthesised('prod'), front: synthesisedFront(deployedStage('prod')) }
+
+let measured: Measured
+
+beforeAll(async () => {
+  measured = await measureFlows()
+})
+
+/** One of the stacks with other resources of one type, each with these properties instead of its own. */
+const withResources = (name: keyof Templates, type: string, properties: readonly object[]): Templates => {
+  const own = templates[name]
+  const resources = properties.map((one) => ({ ...own.ofType(type)[0], properties: { ...one } }) as Resource)
+  return { ...templates, [name]: { ofType: (asked: string) => (asked === type ? resources : own.ofType(asked)) } }
+}
+
+const idleLine = (component: string, of: Templates = templates) =>
+  idleCosts(of, measured).find((line) => line.component === component)
+
+describe('the costs in docs/operations.md', () => {
+  const document = readFileSync(join(PROJECT_ROOT, 'docs/operations.md'), 'utf8')
+  const written = (flows: Measured) => withWritten(document, 'bench', costReport(templates, flows))
+
+  it('are those that `npm run bench -- --write` puts there', () => {
+    expect(written(measured)).toBe(document)
+  })
+
+  it('change with a measurement', () => {
+    const perPayment = measured.perPayment.map((flow) => ({ ...flow, writes: flow.writes + 1 }))
+
+    expect(written({ ...measured, perPayment })).not.toBe(document)
+  })
+})
+
+describe('the measured flows', () => {
+  it('are every step of a payment, each with its writes, and the secrets it needs', () => {
+    expect(measured.perPayment.map(({ name, writes, secrets }) => [name, writes > 0, secrets])).toStrictEqual([
+      ['created', true, 1],
+      ['paid, credited', true, 2],
+      ['announced', true, 0],
+      ['delivered', true, 1],
+      ['fetched once', false, 0],
+      ['looked at by the sync', false, 0],
+      ['fee made final', true, 0],
+      ['settled', true, 0],
+    ])
+  })
+
+  it('are what the throttle of creates counts with, rounded up', () => {
+    const total = (of: (flow: Measured['perPayment'][number]) => number) =>
+      measured.perPayment.reduce((sum, flow) => sum + of(flow), 0)
+    const created = measured.perPayment.find(({ name }) => name === 'created')
+
+    for (const [counted, used] of [
+      [PAYMENT_UNITS.writes, total(({ writes }) => writes)],
+      [PAYMENT_UNITS.reads, total(({ reads }) => reads)],
+      [PAYMENT_UNITS.created.writes, created?.writes ?? 0],
+      [PAYMENT_UNITS.created.reads, created?.reads ?? 0],
+    ] as const) {
+      expect(counted).toBeGreaterThanOrEqual(used)
+      expect(counted).toBeLessThanOrEqual(used * 1.1 + 1)
+    }
+  })
+
+  it('give a delivery up after eight attempts and the hops between them', () => {
+    expect(measured.abandoned).toMatchObject({ invocations: 15, messages: 15 })
+  })
+
+  it('find nothing to write in an idle minute, and pay for looking', () => {
+    expect(measured.idleRuns[0]).toMatchObject({ functionName: 'check-due-work', writes: 0, reads: 24.5 })
+  })
+})
+
+const [SECRET, ALARM, ACL] = ['AWS::SecretsManager::Secret', 'AWS::CloudWatch::Alarm', 'AWS::WAFv2::WebACL']
+const stat = { MetricStat: {} }
+
+describe('the idle costs', () => {
+  it.each([
+    ['Secrets Manager', 'gateway', SECRET, [{}, {}], /^2 secrets and 0 copy/, 0.8],
+    ['Secrets Manager', 'gateway', SECRET, [{ ReplicaRegions: [] }], /^1 secrets and 1 copy/, 0.8],
+    ['WAF', 'front', ACL, [{ Rules: [{}, {}] }], /^1 web ACL with 2 rules$/, 7],
+    ['CloudWatch alarms', 'gateway', ALARM, [{ MetricName: 'Payments' }], /^1 alarms, which refer to 1 metrics$/, 0.1],
+    ['CloudWatch alarms', 'gateway', ALARM, [{ Metrics: [stat, stat, { Expression: 'a' }] }], /to 2 metrics$/, 0.2],
+  ] as const)('of %s count what the stack of the %s has: %s %j', (component, stack, type, resources, basis, usd) => {
+    const line = idleLine(component, withResources(stack, type ?? '', resources))
+
+    expect(line?.basis).toMatch(basis)
+    expect(line?.usd).toBeCloseTo(usd, 2)
+  })
+
+  it('count a managed group of the firewall as one rule', () => {
+    expect(idleLine('WAF')).toMatchObject({ basis: '1 web ACL with 6 rules', usd: 11 })
+  })
+})
+
+describe('our own metrics', () => {
+  it('are counted once for each set of dimensions', () => {
+    expect(new Set(measured.idleRuns.flatMap(({ metrics }) => metrics)).size).toBe(14)
+    expect(new Set(measured.perPayment.flatMap(({ metrics }) => metrics)).size).toBe(17)
+  })
+
+  it('are billed by the hours in which they are written: what the sweep says once a day, a twenty-fourth', () => {
+    const [, sync, sweep] = measured.idleRuns
+    if (!sync || !sweep) throw new Error('there are no idle runs')
+
+    expect(metricMonths([sweep])).toBeCloseTo(sweep.metrics.length / 24)
+    expect(metricMonths([sync, sync])).toBe(sync.metrics.length)
+  })
+
+  it('are all foreseen by the catalogue: every outcome and every trouble', () => {
+    const every = everyMetric()
+    const flows = [...measured.perPayment, measured.abandoned, ...measured.idleRuns]
+
+    expect(flows.flatMap(({ metrics }) => metrics).filter((metric) => !every.has(metric))).toStrictEqual([])
+    expect(every).toContain('Payments gateway-prod virtual_account BCA expired')
+    expect(every).toContain('SuspenseItems gateway-prod money wrong_amount')
+    expect(every).toContain('FailedMessages gateway-prod gateway-prod-deliver-webhook')
+    expect(metricsByChannel()).toBe(7)
+  })
+})
+
+describe('requests to the stage’s key', () => {
+  const fiveMinutes = (730 * 3_600) / 300
+
+  it('are none in a stage without one', () => {
+    expect(keyRequests(synthesised('dev'))).toStrictEqual({ idle: 0, busy: 0 })
+  })
+
+  it('are two for each role that sends to a queue and one for its reader, as often as it takes a new data key', () => {
+    const busy = (...queues: readonly object[]) =>
+      keyRequests(withResources('gateway', 'AWS::SQS::Queue', queues).gateway).busy
+    const queue = { QueueName: 'gateway-prod-webhooks' }
+
+    // fan-out-events, deliver-webhook itself and check-due-work send; deliver-webhook receives.
+    expect(busy(queue) - busy()).toBe(7 * fiveMinutes)
+    expect(busy({ ...queue, KmsDataKeyReusePeriodSeconds: 3_600 }) - busy()).toBe(7 * 730)
+  })
+
+  it('come idle from the schedules and from the reader of the stream', () => {
+    // check-due-work and fan-out-events all the time, the sync each hour, the sweep each day.
+    expect(keyRequests(templates.gateway).idle).toBeCloseTo(2 * fiveMinutes + 730 + 730 / 24)
+  })
+})

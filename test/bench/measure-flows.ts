@@ -1,0 +1,100 @@
+import * as v from 'valibot'
+import { NO_FAULTS } from '../simulation/faults.ts'
+import { drive } from '../simulation/history.ts'
+import { operate } from '../simulation/lambda.ts'
+import { addTenant, type Tenant } from '../simulation/tenants.ts'
+import { ASSUMPTIONS } from './assumptions.ts'
+import { storedBytes } from './meter-table.ts'
+import { type Flow, type MeteredWorld, startMeteredWorld } from './metered-world.ts'
+import { deliverNext, walkPayment } from './walk-payment.ts'
+
+export type Measured = {
+  /** For one payment: created, paid, announced to one endpoint, fetched once, its fee made final, settled. */
+  readonly perPayment: readonly Flow[]
+  /** For one delivery to an endpoint that always fails: eight attempts and the hops between them. */
+  readonly abandoned: Flow
+  /** For one run while nothing is due. */
+  readonly idleRuns: readonly Flow[]
+  readonly storedBytesPerPayment: number
+}
+
+/** Runs that serve many payments are measured with so many, and divided. */
+const MANY = 50
+const DAY_MS = 86_400_000
+
+/** Walks payments through their life on the real handlers and counts what every step uses. */
+export const measureFlows = async (): Promise<Measured> => {
+  const metered = await startMeteredWorld()
+  const { world, measure, run, pass } = metered
+  // The second run: the first one looks back over a week.
+  await syncRun(metered, 'sync, first run')
+  const idleSync = await syncRun(metered, 'sync, one run')
+  const idleRuns = [
+    await measure('check-due-work', 'due work, one run', () => run('check-due-work', {})),
+    idleSync,
+    await measure('sweep-settlements', 'sweep, one run', () => run('sweep-settlements', {})),
+  ]
+  const merchant = await drive(world, addTenant(world, 0, 1))
+  const before = storedBytes(world.table)
+  const steps = await walkPayment(metered, merchant, 'payment-1')
+  for (let number = 2; number <= MANY; number++) await walkPayment(metered, merchant, `payment-${number}`)
+  const storedBytesPerPayment = Math.round((storedBytes(world.table) - before) / MANY)
+
+  const looked = await syncRun(metered, 'looked at by the sync')
+  // Bank channels report their final fee a business day later; funds are settled once they are 24 hours old.
+  await pass(4 * DAY_MS)
+  const sync = await syncRun(metered, 'fee made final')
+  const Records = [{ messageId: 'm', body: JSON.stringify({ client_id: merchant.clientId }) }]
+  const settle = await measure('settle-client', 'settled', () => run('settle-client', { Records }))
+  // A run that found nothing to settle writes nothing, and would be no measurement.
+  if (settle.writes === 0) throw new Error('nothing was settled')
+  return {
+    perPayment: [
+      ...steps,
+      times(share(beyond(idleSync, looked)), ASSUMPTIONS.syncLooks),
+      share(beyond(idleSync, sync)),
+      share(settle),
+    ],
+    abandoned: await abandonOne(metered, merchant),
+    idleRuns,
+    storedBytesPerPayment,
+  }
+}
+
+const syncRun = ({ measure, run }: MeteredWorld, name: string): Promise<Flow> =>
+  measure('sync-provider-transactions', name, async () => {
+    v.parse(v.object({ complete: v.literal(true) }), await run('sync-provider-transactions', {}))
+  })
+
+/** The flow with each of its counts changed. */
+const counted = (flow: Flow, change: (count: number, name: string) => number): Flow =>
+  Object.fromEntries(
+    Object.entries(flow).map(([name, value]) => [name, typeof value === 'number' ? change(value, name) : value]),
+  ) as Flow
+
+const times = (flow: Flow, factor: number): Flow => counted(flow, (count) => count * factor)
+
+/** The part of one payment in a run that serves many. */
+const share = (flow: Flow): Flow => times(flow, 1 / MANY)
+
+/** What a scheduled run uses for the payments it looks at, beyond what it uses every hour anyhow. */
+const beyond = (idle: Flow, flow: Flow): Flow =>
+  counted(flow, (count, name) => Math.max(0, count - Number(Reflect.get(idle, name))))
+
+/** More hops than eight attempts can need: a delivery that is not over by then has no end. */
+const MOST_HOPS = 40
+
+const abandonOne = async (metered: MeteredWorld, { clientId, endpoints }: Tenant): Promise<Flow> => {
+  const { world, measure } = metered
+  world.faults = { ...NO_FAULTS, merchantFails: 1 }
+  const target = { operator: 'bench', client_id: clientId, endpoint_id: endpoints[0]?.endpointId }
+  const sent = await drive(world, operate(world, 'send-test-event', target))
+  if (sent?.status !== 200) throw new Error(`no test event was sent: ${JSON.stringify(sent)}`)
+  let invocations = 0
+  const flow = await measure('deliver-webhook', 'a delivery given up', async () => {
+    while (await deliverNext(metered)) {
+      if (++invocations > MOST_HOPS) throw new Error('the delivery never ends')
+    }
+  })
+  return { ...flow, invocations, messages: flow.messages + 1 }
+}

@@ -1,0 +1,123 @@
+import { randomUUID } from 'node:crypto'
+import * as v from 'valibot'
+import { describe, expect, inject, it, onTestFinished } from 'vitest'
+import { localAws } from '../../infra/local/emulators/dynamodb-local.ts'
+import { documentClient } from '../../shared/runtime/aws/aws-table.ts'
+import { dynamoDbRequests } from '../../shared/runtime/aws/dynamodb-table.ts'
+import type { TableRequests } from '../../shared/runtime/aws/retrying-table.ts'
+import { exists } from '../../shared/table/condition.ts'
+import { TABLE_SCHEMA } from '../../shared/table/schema.ts'
+import { put, remove, type Step, update } from '../../shared/table/step.ts'
+import { memoryRequests } from '../simulation/sim-table/memory-requests.ts'
+import { createSimTable } from '../simulation/sim-table/sim-table.ts'
+import { meterTable, storedBytes } from './meter-table.ts'
+
+const meteredTable = () => {
+  const table = createSimTable({ schema: TABLE_SCHEMA, indexes: 'immediate' })
+  const { take } = meterTable(table)
+  return { table, requests: memoryRequests(table), take }
+}
+
+const Capacity = v.object({ CapacityUnits: v.number() })
+const Output = v.object({ ConsumedCapacity: v.optional(v.union([Capacity, v.array(Capacity)])) })
+
+/** The table in DynamoDB Local, which says what each request used. */
+const localTable = () => {
+  const client = documentClient(localAws(inject('dynamodbEndpoint')))
+  onTestFinished(() => client.destroy())
+  let used = 0
+  client.middlewareStack.add(
+    (next) => async (args) => {
+      Object.assign(args.input, { ReturnConsumedCapacity: 'INDEXES' })
+      const result = await next(args)
+      const { ConsumedCapacity: consumed = [] } = v.parse(Output, result.output)
+      used += [consumed].flat().reduce((sum, { CapacityUnits }) => sum + CapacityUnits, 0)
+      return result
+    },
+    { step: 'initialize' },
+  )
+  const take = () => {
+    const taken = used
+    used = 0
+    return taken
+  }
+  return { requests: dynamoDbRequests({ client, name: inject('tableName') }), take }
+}
+
+const pk = `bench-${randomUUID()}`
+const key = { pk, sk: 'a' }
+const listed = { owner: pk, entity: 'bench', listedAt: 'now', id: pk }
+const page = { index: 'by-owner', partition: [pk, 'bench'], limit: 10 } as const
+
+const write = (step: Step) => (table: TableRequests) => table.write(step)
+const long = (letter: string) => ({ note: letter.repeat(2_500) })
+
+/** In this order, each with what it costs. */
+const SINGLE: readonly (readonly [string, number, (table: TableRequests) => Promise<unknown>])[] = [
+  ['a small item', 1, write(put({ pk, sk: 'b' }, { note: 'short' }))],
+  ['an item of three kilobytes in an index', 4, write(put(key, { ...listed, ...long('x') }))],
+  ['a change that its index does not see', 3, write(update(key, { set: long('y') }))],
+  ['a change of its place in the index', 5, write(update(key, { set: { listedAt: 'then' } }))],
+  ['an item that is read', 1, (table) => table.get(key)],
+  ['two items that are read together', 2, (table) => table.batchGet([key, { pk, sk: 'b' }])],
+  ['a page of the table', 1, (table) => table.query({ partition: [pk], limit: 10 })],
+  ['a page of an index', 0.5, (table) => table.query(page)],
+  ['a count of an index', 0.5, (table) => table.query({ ...page, countOnly: true })],
+  ['an item that goes, with its entry', 4, write(remove(key, exists))],
+]
+
+describe('meterTable', () => {
+  it('counts for single requests what DynamoDB Local says of them', async () => {
+    const [metered, local] = [meteredTable(), localTable()]
+    const counted: unknown[] = []
+    const said: unknown[] = []
+
+    for (const [name, , run] of SINGLE) {
+      await run(metered.requests)
+      await run(local.requests)
+      const { reads, writes } = metered.take()
+      counted.push([name, reads + writes])
+      said.push([name, local.take()])
+    }
+
+    expect(counted).toStrictEqual(SINGLE.map(([name, units]) => [name, units]))
+    expect(counted).toStrictEqual(said)
+  })
+
+  it('counts what DynamoDB bills and DynamoDB Local does not: transactions twice, reads that find nothing', async () => {
+    const { requests, take } = meteredTable()
+    const missing = { pk, sk: 'missing' }
+
+    await requests.transact([put(key, {}), put({ pk, sk: 'b' }, listed)])
+    expect(take()).toStrictEqual({ reads: 0, writes: 2 * (1 + 2) })
+    await requests.transact([update({ pk, sk: 'b' }, { set: { id: 'another' } })])
+    expect(take()).toStrictEqual({ reads: 0, writes: 2 * (1 + 2) })
+    await requests.get(missing)
+    expect(take()).toStrictEqual({ reads: 1, writes: 0 })
+    await requests.batchGet([missing, { pk, sk: 'neither' }])
+    expect(take()).toStrictEqual({ reads: 2, writes: 0 })
+    await requests.query({ ...page, partition: ['nobody', 'bench'] })
+    expect(take()).toStrictEqual({ reads: 0.5, writes: 0 })
+  })
+
+  it('counts a write that is refused', async () => {
+    const { requests, take } = meteredTable()
+
+    expect(await requests.write(update(key, { set: { note: 'late' } }, exists))).toMatchObject({ applied: false })
+
+    expect(take()).toStrictEqual({ reads: 0, writes: 1 })
+  })
+})
+
+describe('storedBytes', () => {
+  it('adds the overhead of the item and of every index that has it', async () => {
+    const { table, requests } = meteredTable()
+    await requests.write(put({ pk: 'ab', sk: 'c' }, { n: 12 }))
+    const plain = 2 + 2 + 2 + 1 + (1 + 2) + 100
+
+    expect(storedBytes(table)).toBe(plain)
+    await requests.write(put({ pk: 'ab', sk: 'd' }, { owner: 'o', entity: 'e', listedAt: 't', id: 'i' }))
+    const listedBytes = 2 + 2 + 2 + 1 + (5 + 1) + (6 + 1) + (9 + 1) + (2 + 1) + 100
+    expect(storedBytes(table)).toBe(plain + 2 * listedBytes)
+  })
+})

@@ -1,0 +1,100 @@
+import { toItem } from '../../shared/table/attributes.ts'
+import type { Key } from '../../shared/table/keys.ts'
+import { TABLE_SCHEMA } from '../../shared/table/schema.ts'
+import { copyItemIn, type StoredItem } from '../simulation/sim-table/attribute-value.ts'
+import { equalItems } from '../simulation/sim-table/compare-values.ts'
+import { indexedForm } from '../simulation/sim-table/indexed-entries.ts'
+import { itemSize } from '../simulation/sim-table/item-size.ts'
+import type { SimTable } from '../simulation/sim-table/sim-table.ts'
+import type { IndexShape } from '../simulation/sim-table/table-shape.ts'
+
+/** Request units as DynamoDB bills them: table and indexes together. */
+export type Units = { readonly reads: number; readonly writes: number }
+
+const INDEXES: readonly IndexShape[] = Object.values(TABLE_SCHEMA.indexes)
+const WRITE_BYTES = 1_024
+const READ_BYTES = 4_096
+/** DynamoDB prepares and commits each item of a transaction, and bills both. */
+const TRANSACTIONAL = 2
+/** What is billed on top of each item, and of each entry of an index, while it is stored. */
+const STORED_OVERHEAD = 100
+
+const writeUnits = (bytes: number): number => Math.ceil(bytes / WRITE_BYTES)
+/** What finds nothing is billed like the smallest. */
+const readUnits = (bytes: number): number => Math.max(1, Math.ceil(bytes / READ_BYTES))
+
+const sizeOf = (item: StoredItem | undefined): number => (item ? itemSize(item) : 0)
+const entryOf = (index: IndexShape, item: StoredItem | undefined) => item && indexedForm(index, item)
+
+/** An entry whose key changes is removed and put anew. */
+const indexUnits = (index: IndexShape, before: StoredItem | undefined, after: StoredItem | undefined): number => {
+  const [was, is] = [entryOf(index, before)?.entry, entryOf(index, after)?.entry]
+  if (!was || !is) return writeUnits((was ?? is)?.size ?? 0)
+  if (equalItems(was.item, is.item)) return 0
+  const moved = [...index.partition, ...index.sort].some((name) => was.item[name] !== is.item[name])
+  return moved ? writeUnits(was.size) + writeUnits(is.size) : writeUnits(Math.max(was.size, is.size))
+}
+
+const unitsOfWrite = (before: StoredItem | undefined, after: StoredItem | undefined): number =>
+  INDEXES.reduce(
+    (sum, index) => sum + indexUnits(index, before, after),
+    Math.max(1, writeUnits(sizeOf(before)), writeUnits(sizeOf(after))),
+  )
+
+/**
+ * Counts, from now on, what DynamoDB would bill for the requests to a table in memory, by its published rules: for each
+ * item and each index from what it was and what it became. A refused condition costs as much as a write of the item as it is.
+ */
+export const meterTable = (table: SimTable) => {
+  const counted = { reads: 0, writes: 0 }
+  const { get, batchGet, query, write, transact } = table.requests
+  const reading = (keys: readonly Key[]) => {
+    for (const key of keys) counted.reads += readUnits(sizeOf(table.item(key)))
+  }
+  const writing = <Answer>(keys: readonly Key[], times: number, run: () => Answer): Answer => {
+    const before = keys.map(table.item)
+    const answer = run()
+    for (const [at, key] of keys.entries()) counted.writes += times * unitsOfWrite(before[at], table.item(key))
+    return answer
+  }
+  const metered: SimTable['requests'] = {
+    get: (key) => {
+      reading([key])
+      return get(key)
+    },
+    batchGet: (keys) => {
+      reading(keys)
+      return batchGet(keys)
+    },
+    query: (input) => {
+      const found = query({ ...input, countOnly: false }).items
+      const bytes = found.reduce<number>((sum, item) => sum + itemSize(copyItemIn(toItem(item))), 0)
+      // Indexes are read without the guarantee that the table gives.
+      counted.reads += readUnits(bytes) / (input.index === undefined ? 1 : 2)
+      return query(input)
+    },
+    write: (step) => writing([step.key], 1, () => write(step)),
+    transact: (steps) =>
+      writing(
+        steps.map(({ key }) => key),
+        TRANSACTIONAL,
+        () => transact(steps),
+      ),
+  }
+  Object.assign(table.requests, metered)
+  return {
+    /** Since it was last asked. */
+    take: (): Units => {
+      const taken = { ...counted }
+      Object.assign(counted, { reads: 0, writes: 0 })
+      return taken
+    },
+  }
+}
+
+/** Bytes that are billed for what is in the table now, with its index entries. */
+export const storedBytes = (table: Pick<SimTable, 'items'>): number =>
+  table
+    .items()
+    .flatMap((item) => [itemSize(item), ...INDEXES.flatMap((index) => entryOf(index, item)?.entry.size ?? [])])
+    .reduce((sum, bytes) => sum + bytes + STORED_OVERHEAD, 0)

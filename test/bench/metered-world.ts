@@ -1,0 +1,114 @@
+import * as v from 'valibot'
+import type { LogCode } from '../../shared/log.ts'
+import { embeddedMetrics } from '../../shared/runtime/embedded-metrics.ts'
+import { EVENT_SK_PREFIX } from '../../shared/table/keys.ts'
+import { loadFunctions } from '../simulation/handlers.ts'
+import { drive } from '../simulation/history.ts'
+import { invoke } from '../simulation/lambda.ts'
+import { isInsertOf } from '../simulation/sim-table/stream-record.ts'
+import type { TableChange } from '../simulation/sim-table/table-change.ts'
+import { createWorld } from '../simulation/world.ts'
+import { emittedBy } from '../support/emitted-by.ts'
+import type { ASSUMPTIONS } from './assumptions.ts'
+import { meterTable, type Units } from './meter-table.ts'
+
+export type FunctionName = keyof typeof ASSUMPTIONS.billedMs
+
+/** What one step of a payment's life uses, counted while it runs. */
+export type Flow = Units & {
+  readonly name: string
+  readonly functionName: FunctionName
+  /** Of the function, for one payment; below one where a run serves many. */
+  readonly invocations: number
+  readonly messages: number
+  /** Readings of secrets by a function that begins without any. */
+  readonly secrets: number
+  readonly logBytes: number
+  /** Metrics of our own that it writes to, as CloudWatch bills them: a name with the values of one set of dimensions. */
+  readonly metrics: readonly string[]
+}
+
+/** The same payments, ids and answers every time: ids decide in which slot a thing is, and so how many digits are stored. */
+const SEED = 1
+/** A function keeps what it read for a minute. */
+const SECRET_CACHE_MS = 60_000
+export const BENCH_STAGE = 'gateway-prod'
+
+/**
+ * The simulation's world without faults: the real handlers, the table in memory, the provider's simulator and one clock,
+ * with everything counted that costs money. Nothing starts by itself: whoever measures does what the stream, the queues,
+ * the schedules and the provider's callbacks would do.
+ */
+export const startMeteredWorld = async () => {
+  const world = createWorld({ seed: SEED, functions: await loadFunctions() })
+  const units = meterTable(world.table)
+  const events: TableChange[] = []
+  const callbacks: { readonly headers: Readonly<Record<string, string>>; readonly body: string }[] = []
+  const remembered = new Map<string, number>()
+  const counted = { messages: 0, secrets: 0 }
+  world.onChange.push((change) => {
+    world.table.applyToIndexes(change)
+    if (isInsertOf(change, EVENT_SK_PREFIX)) events.push(change)
+  })
+  world.onSent.push(() => {
+    counted.messages++
+  })
+  world.sendCallback = async (body, headers) => {
+    callbacks.push({ body, headers })
+    return 200
+  }
+  const readSecret = world.secrets.get.bind(world.secrets)
+  world.secrets.get = (name) => {
+    const nowMs = world.scheduler.nowMs()
+    if ((remembered.get(name) ?? 0) <= nowMs) {
+      counted.secrets++
+      remembered.set(name, nowMs + SECRET_CACHE_MS)
+    }
+    return readSecret(name)
+  }
+
+  const measure = async (functionName: FunctionName, name: string, run: () => Promise<unknown>): Promise<Flow> => {
+    units.take()
+    remembered.clear()
+    Object.assign(counted, { messages: 0, secrets: 0 })
+    const firstLine = world.logLines.length
+    await run()
+    const lines = world.logLines.slice(firstLine).map(writtenLine)
+    return {
+      name,
+      functionName,
+      invocations: 1,
+      ...units.take(),
+      ...counted,
+      logBytes: lines.reduce((sum, { bytes }) => sum + bytes, 0),
+      metrics: [...new Set(lines.flatMap(({ metrics }) => metrics))],
+    }
+  }
+  /** Runs a handler to its end. Throws when it fails: figures of a failed flow would be too low. */
+  const run = async (functionName: string, event: object): Promise<unknown> => {
+    const invocation = await drive(world, invoke(world, functionName, event))
+    if (invocation.kind !== 'done') throw new Error(`${functionName} ${invocation.kind}`)
+    return invocation.result
+  }
+  const pass = (ms: number) => world.scheduler.runUntil(world.scheduler.nowMs() + ms)
+  return { world, events, callbacks, measure, run, pass }
+}
+
+export type MeteredWorld = Awaited<ReturnType<typeof startMeteredWorld>>
+
+const metricsOf = embeddedMetrics(BENCH_STAGE)
+
+const SimLine = v.looseObject({ level: v.string(), code: v.custom<LogCode>((code) => typeof code === 'string') })
+const Fields = v.record(v.string(), v.union([v.string(), v.number(), v.boolean()]))
+
+/** A line as the deployed functions write it, with the metrics that ride on it. */
+const writtenLine = (simulated: string) => {
+  const { level, code: message, ...rest } = v.parse(SimLine, JSON.parse(simulated))
+  const fields = v.parse(Fields, rest)
+  const line = { level, message, timestamp: '2026-11-20T04:00:00.000Z', ...fields, ...metricsOf(message, fields) }
+  const text = JSON.stringify({ service: BENCH_STAGE, ...line })
+  return {
+    bytes: Buffer.byteLength(text) + 1,
+    metrics: emittedBy(text).map(({ name, dimensions }) => [name, ...Object.values(dimensions)].join(' ')),
+  }
+}

@@ -1,0 +1,54 @@
+import { MANIFEST } from '../../functions/manifest.ts'
+import { PROVIDER_OPERATIONS } from '../../infra/stack/monitoring/alarms/provider-alarms.ts'
+import { LOG_METRICS, METRICS } from '../../shared/metrics.ts'
+import type { NewsSource } from '../../shared/payment/transition.ts'
+import type { Settlement } from '../../shared/settlement/settlement.ts'
+import { SUSPENSE_CAUSES } from '../../shared/suspense/suspense.ts'
+import { BENCH_STAGE } from './metered-world.ts'
+
+const SOURCES = { create: 0, callback: 0, due_work: 0, cancel: 0, operator: 0, sync: 0 } satisfies Record<NewsSource, 0>
+const TRIGGERS = { auto: 0, manual: 0 } satisfies Record<Settlement['triggeredBy'], 0>
+
+const each = (values: readonly string[], before: readonly string[] = []) => values.map((value) => [...before, value])
+
+/** That of the payments which are measured; every other one has as many. */
+const CHANNEL = ['virtual_account', 'BCA']
+
+/** What the fields of a line may say where they are dimensions, by their names. */
+const FIELD_VALUES: Readonly<Record<string, readonly (readonly string[])[]>> = {
+  '': [[]],
+  'method channel': [CHANNEL],
+  source: each(Object.keys(SOURCES)),
+  kind: each(Object.keys(SUSPENSE_CAUSES)),
+  'kind cause': Object.entries(SUSPENSE_CAUSES).flatMap(([kind, causes]) => each(causes, [kind])),
+  operation: each(PROVIDER_OPERATIONS.map(({ name }) => name)),
+  triggered_by: each(Object.keys(TRIGGERS)),
+  function: MANIFEST.filter(({ trigger: { kind } }) => kind === 'queue' || kind === 'stream').map(({ name }) => [
+    `${BENCH_STAGE}-${name}`,
+  ]),
+}
+
+const metricsIn = (metric: keyof typeof METRICS, fixed: Readonly<Record<string, string>>): readonly string[] =>
+  METRICS[metric].dimensionSets.flatMap((set: readonly string[]) => {
+    const fields = set.filter((name) => fixed[name] === undefined)
+    const values = FIELD_VALUES[fields.join(' ')]
+    if (!values) throw new Error(`nobody has said what ${fields.join(' and ')} may be`)
+    return values.map((some) =>
+      [metric, BENCH_STAGE, ...set.map((name) => fixed[name] ?? some[fields.indexOf(name)])].join(' '),
+    )
+  })
+
+/**
+ * Every metric of our own that the code may write to while one channel is in use, as CloudWatch bills them: a name with
+ * the values of one set of dimensions. From the catalogue, so that an outcome or a metric that is new is counted by itself.
+ */
+export const everyMetric = (): ReadonlySet<string> =>
+  new Set(
+    Object.values(LOG_METRICS).flatMap((groups) =>
+      groups.flatMap(({ measured, fixed = {} }) => measured.flatMap(({ metric }) => metricsIn(metric, fixed))),
+    ),
+  )
+
+/** Of them, those by channel. */
+export const metricsByChannel = (): number =>
+  [...everyMetric()].filter((metric) => metric.includes(CHANNEL.join(' '))).length

@@ -1,0 +1,44 @@
+import * as v from 'valibot'
+
+/** One value of one metric as CloudWatch takes it from a log line: a line with two dimension sets is two of them. */
+export type Emitted = {
+  readonly namespace: string
+  readonly name: string
+  readonly unit: string
+  readonly dimensions: Readonly<Record<string, string>>
+  readonly value: number
+}
+
+const EmfLine = v.looseObject({
+  _aws: v.object({
+    Timestamp: v.number(),
+    CloudWatchMetrics: v.array(
+      v.object({
+        Namespace: v.string(),
+        Dimensions: v.array(v.array(v.string())),
+        Metrics: v.array(v.object({ Name: v.string(), Unit: v.string() })),
+      }),
+    ),
+  }),
+})
+
+/** What one log line says to CloudWatch. */
+export const emittedBy = (text: string): readonly Emitted[] => {
+  const line: unknown = JSON.parse(text)
+  if (!v.is(v.object({ _aws: v.unknown() }), line)) return []
+  const { _aws, ...members } = v.parse(EmfLine, line)
+  return _aws.CloudWatchMetrics.flatMap(({ Namespace: namespace, Dimensions, Metrics }) =>
+    Dimensions.flatMap((names) =>
+      Metrics.map(({ Name: name, Unit: unit }) => ({
+        namespace,
+        name,
+        unit,
+        // CloudWatch drops a metric whose dimension has no text on the line; here that throws.
+        dimensions: Object.fromEntries(
+          names.map((dimension) => [dimension, v.parse(v.pipe(v.string(), v.minLength(1)), members[dimension])]),
+        ),
+        value: v.parse(v.number(), members[name]),
+      })),
+    ),
+  )
+}
