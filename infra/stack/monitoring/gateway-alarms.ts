@@ -2,6 +2,7 @@ import { Duration } from 'aws-cdk-lib'
 import {
   Alarm,
   type AlarmBase,
+  type AlarmProps,
   AlarmRule,
   AlarmState,
   ComparisonOperator,
@@ -17,17 +18,6 @@ import { serviceOf, withoutGaps } from './alarms/metric-ref.ts'
 import { assertPaged, PAGES, type Page } from './alarms/pages.ts'
 import type { Watched } from './alarms/watched.ts'
 import { cloudWatchMetric } from './cloudwatch-metric.ts'
-
-const COMPARISONS = {
-  above: ComparisonOperator.GREATER_THAN_THRESHOLD,
-  'at least': ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
-  below: ComparisonOperator.LESS_THAN_THRESHOLD,
-} as const
-
-const MISSING = {
-  notBreaching: TreatMissingData.NOT_BREACHING,
-  breaching: TreatMissingData.BREACHING,
-} as const
 
 /** Written by an operator before planned work (docs/runbook.md), never by the gateway. */
 const QUIET = { namespace: 'PaymentGateway/Operators', name: 'Quiet', statistic: 'Maximum' } as const
@@ -63,15 +53,15 @@ export class GatewayAlarms extends Construct {
   }
 
   private alarm(stage: string, spec: AlarmSpec): Alarm {
+    const { minutes, periods, outOf = periods } = spec.when
     return new Alarm(this, spec.id, {
       alarmName: alarmName(stage, spec),
       alarmDescription: alarmDescription(spec),
-      metric: cloudWatchMetric(spec.measure, spec.periodMinutes, spec.says),
-      comparisonOperator: COMPARISONS[spec.is],
-      threshold: spec.threshold,
-      evaluationPeriods: spec.outOf ?? spec.periods,
-      datapointsToAlarm: spec.periods,
-      treatMissingData: MISSING[spec.whenMissing],
+      metric: cloudWatchMetric(spec.measure, minutes, spec.says),
+      ...thresholdOf(spec),
+      evaluationPeriods: outOf,
+      datapointsToAlarm: periods,
+      treatMissingData: spec.whenMissing ? TreatMissingData.BREACHING : TreatMissingData.NOT_BREACHING,
     })
   }
 
@@ -100,6 +90,13 @@ export class GatewayAlarms extends Construct {
       actionsSuppressorExtensionPeriod: Duration.minutes(2),
     })
   }
+}
+
+const thresholdOf = ({ when }: AlarmSpec): Pick<AlarmProps, 'threshold' | 'comparisonOperator'> => {
+  const { GREATER_THAN_THRESHOLD, GREATER_THAN_OR_EQUAL_TO_THRESHOLD, LESS_THAN_THRESHOLD } = ComparisonOperator
+  if ('above' in when) return { threshold: when.above, comparisonOperator: GREATER_THAN_THRESHOLD }
+  if ('below' in when) return { threshold: when.below, comparisonOperator: LESS_THAN_THRESHOLD }
+  return { threshold: when.atLeast, comparisonOperator: GREATER_THAN_OR_EQUAL_TO_THRESHOLD }
 }
 
 /** When it goes off and when it is over. */

@@ -13,17 +13,17 @@ export type AlarmSpec = {
   /** Who notices, and by what. */
   readonly suffers: string
   readonly measure: Measure
-  readonly is: 'above' | 'at least' | 'below'
-  readonly threshold: number
+  readonly when: Threshold & Periods
   /** Why this threshold, and these periods. */
   readonly because: string
-  readonly periodMinutes: number
-  /** Of the last `outOf` periods, `periods` must be bad; all of them unless said otherwise. */
-  readonly periods: number
-  readonly outOf?: number
-  /** `breaching`: silence is the failure that is watched for. */
-  readonly whenMissing: 'notBreaching' | 'breaching'
+  /** Silence is the failure that is watched for; otherwise it is none. */
+  readonly whenMissing?: 'breaching'
 }
+
+type Threshold = { readonly above: number } | { readonly atLeast: number } | { readonly below: number }
+
+/** Of the last `outOf` periods, `periods` must be bad; all of them unless said otherwise. */
+type Periods = { readonly minutes: number; readonly periods: number; readonly outOf?: number }
 
 /** CloudWatch looks back a week at most, and only a day where periods are shorter than an hour. */
 export const LONGEST_LOOK_BACK_MINUTES = { shortPeriods: 24 * 60, hourlyPeriods: 7 * 24 * 60 } as const

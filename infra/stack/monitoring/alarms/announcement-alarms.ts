@@ -15,13 +15,9 @@ const times = ({ our }: Watched): readonly AlarmSpec[] => [
         samples: our('TimeToAnnounce', OVERALL, 'SampleCount'),
       },
     },
-    is: 'above',
-    threshold: 30_000,
+    when: { above: 30_000, minutes: 5, periods: 3 },
     because:
       'Milliseconds at the median of at least twenty: of fewer, one merchant on retries would be half. A second is normal.',
-    periodMinutes: 5,
-    periods: 3,
-    whenMissing: 'notBreaching',
   },
   {
     id: 'announcements-late',
@@ -29,13 +25,9 @@ const times = ({ our }: Watched): readonly AlarmSpec[] => [
     says: 'One in a hundred payments is announced more than two minutes after it was paid.',
     suffers: 'some merchants, most often those whose own endpoint fails at first.',
     measure: our('TimeToAnnounce', OVERALL, 'p99'),
-    is: 'above',
-    threshold: 120_000,
+    when: { above: 120_000, minutes: 15, periods: 2 },
     because:
       'Milliseconds at the 99th percentile: more than a first retry after 60 s. One large merchant can cause it.',
-    periodMinutes: 15,
-    periods: 2,
-    whenMissing: 'notBreaching',
   },
 ]
 
@@ -55,12 +47,8 @@ const deliveriesFailing = ({ our }: Watched): AlarmSpec => {
         abandoned: our('DeliveryAttempts', { outcome: 'abandoned' }, 'Sum'),
       },
     },
-    is: 'above',
-    threshold: 80,
+    when: { above: 80, minutes: 5, periods: 3 },
     because: 'Percent of at least twenty attempts. So many merchants are not down at once: our way out to them is.',
-    periodMinutes: 5,
-    periods: 3,
-    whenMissing: 'notBreaching',
   }
 }
 
@@ -71,13 +59,9 @@ const failures = ({ our }: Watched): readonly AlarmSpec[] => [
     says: 'Deliveries failed eight times over two hours and were given up.',
     suffers: 'merchants who were never told of payments, until they are sent again.',
     measure: our('DeliveryAttempts', { outcome: 'abandoned' }, 'Sum'),
-    is: 'at least',
-    threshold: 10,
+    when: { atLeast: 10, minutes: 60, periods: 1 },
     because:
       'Each abandoned one is announced by itself on the alert topic; ten in an hour are an endpoint that is gone.',
-    periodMinutes: 60,
-    periods: 1,
-    whenMissing: 'notBreaching',
   },
   {
     id: 'fan-out-failing',
@@ -85,13 +69,8 @@ const failures = ({ our }: Watched): readonly AlarmSpec[] => [
     says: 'Events could not be handed to all endpoints of their merchant.',
     suffers: 'merchants, who are told minutes later, by due work.',
     measure: our('FanOutFailures', OVERALL, 'Sum'),
-    is: 'at least',
-    threshold: 5,
+    when: { atLeast: 5, minutes: 5, periods: 2, outOf: 3 },
     because: 'Each is tried again by the stream and then by due work; several in five minutes are not chance.',
-    periodMinutes: 5,
-    periods: 2,
-    outOf: 3,
-    whenMissing: 'notBreaching',
   },
 ]
 

@@ -15,12 +15,8 @@ const late = (
   severity,
   ...text,
   measure,
-  is: 'above',
-  threshold: minutes * MINUTE_MS,
-  periodMinutes: 5,
-  periods: 2,
   // A run that is missing is an alarm of its own.
-  whenMissing: 'notBreaching',
+  when: { above: minutes * MINUTE_MS, minutes: 5, periods: 2 },
 })
 
 /** The net under everything: what must be looked at by a certain time, and whether anything looks. */
@@ -51,11 +47,8 @@ export const dueWorkAlarms = ({ our }: Watched): readonly AlarmSpec[] => [
     says: 'Nothing has looked after due work for ten minutes.',
     suffers: 'everyone whose callback, event or message is lost: nothing repairs it.',
     measure: withoutGaps(our('DueWorkRuns', OVERALL, 'Sum')),
-    is: 'below',
-    threshold: 1,
+    when: { below: 1, minutes: 5, periods: 2 },
     because: 'It runs every minute. EventBridge may be late by one, a deployment by two; not by ten.',
-    periodMinutes: 5,
-    periods: 2,
     whenMissing: 'breaching',
   },
   {
@@ -64,11 +57,7 @@ export const dueWorkAlarms = ({ our }: Watched): readonly AlarmSpec[] => [
     says: 'Due work cannot finish some of its items.',
     suffers: 'the merchants and customers of those items; all others are served.',
     measure: our('DueWorkFailures', OVERALL, 'Sum'),
-    is: 'at least',
-    threshold: 10,
+    when: { atLeast: 10, minutes: 15, periods: 2 },
     because: 'One item that fails each minute makes fifteen in fifteen minutes, so a single bad row is seen.',
-    periodMinutes: 15,
-    periods: 2,
-    whenMissing: 'notBreaching',
   },
 ]

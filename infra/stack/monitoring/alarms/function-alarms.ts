@@ -17,11 +17,8 @@ const groupAlarms = (watched: Watched, group: FunctionGroup): readonly AlarmSpec
     says: `${group.functions} break off or run out of time.`,
     suffers: group.suffers,
     measure: of(watched, group, 'Errors'),
-    is: 'at least',
-    ...(group.seldom ? { threshold: 1, periods: 1 } : { threshold: 3, periods: 2, outOf: 3 }),
+    when: group.seldom ? { atLeast: 1, minutes: 5, periods: 1 } : { atLeast: 3, minutes: 5, periods: 2, outOf: 3 },
     because: 'Errors that we answer ourselves do not count here; these are crashes, timeouts and failed starts.',
-    periodMinutes: 5,
-    whenMissing: 'notBreaching',
   },
   {
     id: `${group.id}-throttled`,
@@ -29,13 +26,8 @@ const groupAlarms = (watched: Watched, group: FunctionGroup): readonly AlarmSpec
     says: `${group.functions} are not started because too many run already.`,
     suffers: group.suffers,
     measure: of(watched, group, 'Throttles'),
-    is: 'at least',
-    threshold: 10,
+    when: { atLeast: 10, minutes: 5, periods: 2, outOf: 3 },
     because: 'Queues and streams repeat a few by themselves. Two starts a minute of a single run are no flood.',
-    periodMinutes: 5,
-    periods: 2,
-    outOf: 3,
-    whenMissing: 'notBreaching',
   },
 ]
 
@@ -46,14 +38,9 @@ const concurrency = ({ accountConcurrency, reservedRuns }: Watched): AlarmSpec =
   says: 'Functions without a reservation run almost as often at once as the account lets them.',
   suffers: 'whoever needs one of them, once the limit is met: those who read, schedules, announcements.',
   measure: awsMetric('AWS/Lambda', 'UnreservedConcurrentExecutions', {}, 'Maximum'),
-  is: 'above',
-  threshold: Math.floor(0.8 * (accountConcurrency - reservedRuns)),
+  when: { above: Math.floor(0.8 * (accountConcurrency - reservedRuns)), minutes: 1, periods: 3, outOf: 5 },
   because:
     'Four fifths of what the account’s quota, as infra/stack/stage.ts has it, leaves beside the stage’s reservations.',
-  periodMinutes: 1,
-  periods: 3,
-  outOf: 5,
-  whenMissing: 'notBreaching',
 })
 
 /** Lambda: what breaks off, what may not start, and how close the account is to its limit. */
@@ -70,12 +57,8 @@ export const functionAlarms = (watched: Watched): readonly AlarmSpec[] => [
       { FunctionName: theFunction(watched, ({ trigger }) => trigger.kind === 'stream') },
       'Maximum',
     ),
-    is: 'above',
-    threshold: 120_000,
+    when: { above: 120_000, minutes: 1, periods: 5 },
     because: 'Milliseconds. From two minutes on due work does the same work, so nothing is lost, but twice is done.',
-    periodMinutes: 1,
-    periods: 5,
-    whenMissing: 'notBreaching',
   },
   {
     id: 'retries-dropped',
@@ -88,12 +71,8 @@ export const functionAlarms = (watched: Watched): readonly AlarmSpec[] => [
       { FunctionName: theFunction(watched, ({ recursive }) => recursive === true) },
       'Sum',
     ),
-    is: 'at least',
-    threshold: 1,
+    when: { atLeast: 1, minutes: 5, periods: 1 },
     because: 'The function is allowed to send to its own queue, so the first one means that somebody changed that.',
-    periodMinutes: 5,
-    periods: 1,
-    whenMissing: 'notBreaching',
   },
   concurrency(watched),
 ]

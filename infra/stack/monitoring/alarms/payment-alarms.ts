@@ -9,13 +9,9 @@ const callbacks = (our: OurMetric): readonly AlarmSpec[] => [
     says: 'Callbacks arrive with a token that is not ours.',
     suffers: 'customers whose payment shows as pending until due work asks about it, minutes later.',
     measure: our('CallbacksRefused', OVERALL, 'Sum'),
-    is: 'at least',
-    threshold: 5,
+    when: { atLeast: 5, minutes: 60, periods: 1 },
     because:
       'In an hour, so that a quiet one counts too. A stranger can post to that address, so it never pages; a token rotated on one side refuses every one.',
-    periodMinutes: 60,
-    periods: 1,
-    whenMissing: 'notBreaching',
   },
   {
     id: 'callbacks-missing',
@@ -29,12 +25,8 @@ const callbacks = (our: OurMetric): readonly AlarmSpec[] => [
         called: our('SuccessHeard', { source: 'callback' }, 'Sum'),
       },
     },
-    is: 'above',
-    threshold: 50,
+    when: { above: 50, minutes: 60, periods: 1 },
     because: 'Percent of at least ten in an hour. A lost one is ordinary and found; half of them have one cause.',
-    periodMinutes: 60,
-    periods: 1,
-    whenMissing: 'notBreaching',
   },
 ]
 
@@ -52,12 +44,8 @@ export const paymentAlarms = ({ our }: Watched): readonly AlarmSpec[] => [
         succeeded: our('Payments', { outcome: 'succeeded' }, 'Sum'),
       },
     },
-    is: 'above',
-    threshold: 0,
+    when: { above: 0, minutes: 60, periods: 1 },
     because: 'Created payments without a single success. Most customers pay within minutes: of twenty, one always has.',
-    periodMinutes: 60,
-    periods: 1,
-    whenMissing: 'notBreaching',
   },
   ...callbacks(our),
 ]

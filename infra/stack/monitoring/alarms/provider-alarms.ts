@@ -61,12 +61,8 @@ const refusals = ({ our }: Watched): AlarmSpec => ({
   says: 'The provider refuses calls for how we make them: a mistake of ours, not its silence.',
   suffers: 'merchants, whose payments and fees are not looked after by what is refused.',
   measure: our('CallsRefused', OVERALL, 'Sum'),
-  is: 'at least',
-  threshold: 1,
+  when: { atLeast: 1, minutes: 5, periods: 1 },
   because: 'None is ever right, and no repetition mends it; what many of them do to money pages by itself.',
-  periodMinutes: 5,
-  periods: 1,
-  whenMissing: 'notBreaching',
 })
 
 /** The provider by operation: how many of its calls go wrong, and how long they take; and what it refuses us. */
@@ -88,13 +84,8 @@ const operationAlarms = (operation: Operation, { our }: Watched): readonly Alarm
         calls: our('ProviderErrors', { operation: operation.name }, 'SampleCount'),
       },
     },
-    is: 'above',
-    threshold: 20,
+    when: { above: 20, minutes: 5, periods: 2, outOf: 3 },
     because: 'Percent of at least five calls. What is refused for one payment’s sake does not count as an error.',
-    periodMinutes: 5,
-    periods: 2,
-    outOf: 3,
-    whenMissing: 'notBreaching',
   },
   {
     id: `provider-slow-${idOf(operation)}`,
@@ -102,11 +93,7 @@ const operationAlarms = (operation: Operation, { our }: Watched): readonly Alarm
     says: `${operation.call} takes almost as long as we wait for it.`,
     suffers: operation.suffers,
     measure: our('ProviderLatency', { operation: operation.name }, 'p99'),
-    is: 'above',
-    threshold: operation.slowMs,
+    when: { above: operation.slowMs, minutes: 5, periods: 3 },
     because: 'Milliseconds at the 99th percentile, below the deadline at which slow calls begin to fail.',
-    periodMinutes: 5,
-    periods: 3,
-    whenMissing: 'notBreaching',
   },
 ]

@@ -22,12 +22,8 @@ const notEmpty = ({ id, queueName }: Watched['deadLetterQueues'][number]): Alarm
   says: `Messages were given up and wait in ${id}.`,
   suffers: SUFFERERS[id] ?? 'whoever waits for the work in those messages.',
   measure: awsMetric('AWS/SQS', 'ApproximateNumberOfMessagesVisible', { QueueName: queueName }, 'Maximum'),
-  is: 'above',
-  threshold: 0,
+  when: { above: 0, minutes: 5, periods: 1 },
   because: 'Nothing ends there but what failed every try. It stays until an operator moves it back.',
-  periodMinutes: 5,
-  periods: 1,
-  whenMissing: 'notBreaching',
 })
 
 const stuckSettlements = (queueName: string): AlarmSpec => ({
@@ -42,13 +38,9 @@ const stuckSettlements = (queueName: string): AlarmSpec => ({
       finished: awsMetric('AWS/SQS', 'NumberOfMessagesDeleted', { QueueName: queueName }, 'Sum'),
     },
   },
-  is: 'above',
-  threshold: 0,
+  when: { above: 0, minutes: 15, periods: 2 },
   because:
     'Ten clients are settled side by side, each within ten minutes. One that failed is hidden for an hour: settlements-failing sees those.',
-  periodMinutes: 15,
-  periods: 2,
-  whenMissing: 'notBreaching',
 })
 
 /** Queues that do not empty, and those that should be empty. */
@@ -60,12 +52,8 @@ export const queueAlarms = ({ queues, deadLetterQueues }: Watched): readonly Ala
     says: 'A delivery’s message has waited in the queue for twenty minutes.',
     suffers: 'merchants, who are told of payments late.',
     measure: awsMetric('AWS/SQS', 'ApproximateAgeOfOldestMessage', { QueueName: queues.webhooks }, 'Maximum'),
-    is: 'above',
-    threshold: OLD_WEBHOOK_SECONDS,
+    when: { above: OLD_WEBHOOK_SECONDS, minutes: 5, periods: 2 },
     because: 'Seconds. Retries are sent with up to 15 minutes of delay, which is no waiting; five more are.',
-    periodMinutes: 5,
-    periods: 2,
-    whenMissing: 'notBreaching',
   },
   {
     id: 'settlements-waiting',
@@ -73,12 +61,8 @@ export const queueAlarms = ({ queues, deadLetterQueues }: Watched): readonly Ala
     says: 'A client’s settlement has waited in the queue for two hours.',
     suffers: 'a merchant, whose payout is late.',
     measure: awsMetric('AWS/SQS', 'ApproximateAgeOfOldestMessage', { QueueName: queues.settlements }, 'Maximum'),
-    is: 'above',
-    threshold: OLD_SETTLEMENT_SECONDS,
+    when: { above: OLD_SETTLEMENT_SECONDS, minutes: 5, periods: 3 },
     because: 'Seconds. One failed try hides a message for an hour; a second failure is no accident.',
-    periodMinutes: 5,
-    periods: 3,
-    whenMissing: 'notBreaching',
   },
   stuckSettlements(queues.settlements),
 ]

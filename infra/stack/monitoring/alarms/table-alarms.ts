@@ -36,12 +36,8 @@ const closeToMaximum = (
   says: `The table’s ${kind} come close to the most that the stage allows.`,
   suffers: 'nobody yet: everyone, once requests are throttled.',
   measure: withoutGaps(awsMetric('AWS/DynamoDB', name, { TableName: table.name }, 'Sum')),
-  is: 'above',
-  threshold: CLOSE * maxUnits * 60,
+  when: { above: CLOSE * maxUnits * 60, minutes: 1, periods: 5 },
   because: 'Units a minute: 80 % of the limit that infra/stack/stage.ts sets against a bill out of control.',
-  periodMinutes: 1,
-  periods: 5,
-  whenMissing: 'notBreaching',
 })
 
 const errors = ({ table }: Watched): AlarmSpec => ({
@@ -54,13 +50,8 @@ const errors = ({ table }: Watched): AlarmSpec => ({
       awsMetric('AWS/DynamoDB', 'SystemErrors', { TableName: table.name, Operation: operation }, 'Sum'),
     ),
   ),
-  is: 'at least',
-  threshold: 10,
+  when: { atLeast: 10, minutes: 1, periods: 3, outOf: 5 },
   because: 'Single ones are repeated by the SDK; ten a minute are an incident of AWS.',
-  periodMinutes: 1,
-  periods: 3,
-  outOf: 5,
-  whenMissing: 'notBreaching',
 })
 
 const throttled = (
@@ -73,13 +64,8 @@ const throttled = (
   ...text,
   severity: 'page',
   measure: throttles(watched, metric),
-  is: 'at least',
-  threshold: 10,
+  when: { atLeast: 10, minutes: 1, periods: 3, outOf: 5 },
   because: 'Single ones happen while a partition splits, and the SDK repeats them.',
-  periodMinutes: 1,
-  periods: 3,
-  outOf: 5,
-  whenMissing: 'notBreaching',
 })
 
 /** The one table and its indexes. */
