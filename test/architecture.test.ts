@@ -135,7 +135,7 @@ const SAMPLES: Readonly<Record<RuleName, readonly (readonly [path: string, refus
       `import type { Table } from './table/table.ts'`,
     ],
     [
-      'shared/table/list.ts',
+      'shared/table/list-items.ts',
       `import { GetCommand } from '@aws-sdk/lib-dynamodb'`,
       `import { foundKey } from './keys.ts'`,
     ],

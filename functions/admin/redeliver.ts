@@ -4,7 +4,7 @@ import { adminHandler, OPERATOR } from '../../shared/runtime/admin-handler.ts'
 import { parseDeliveryId } from '../../shared/webhook/delivery/delivery-dto.ts'
 import { redeliver } from '../../shared/webhook/delivery/redeliver.ts'
 import { REDELIVER_FIELDS, redeliverTarget } from '../../shared/webhook/delivery/redeliver-dto.ts'
-import { redeliverToEndpoint } from '../../shared/webhook/delivery/redeliver-endpoint.ts'
+import { redeliverToEndpoint } from '../../shared/webhook/delivery/redeliver-to-endpoint.ts'
 import { parseEndpointId } from '../../shared/webhook/endpoint/endpoint-dto.ts'
 
 const summary =

@@ -6,7 +6,7 @@ import { apiKeyKey, clientKey } from '../table/keys.ts'
 import { addMs, SECOND_MS, type Timestamp } from '../time.ts'
 import { ApiKeySchema, claimedClient, type KeyId, keyIdOf } from './api-key.ts'
 import { type Client, ClientSchema } from './client.ts'
-import { enforceRateLimit } from './rate-limit.ts'
+import { enforceRateLimit } from './enforce-rate-limit.ts'
 
 type AuthDeps = Pick<Deps, 'table' | 'stage' | 'now'>
 

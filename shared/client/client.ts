@@ -29,3 +29,21 @@ export type Client = v.InferOutput<typeof ClientSchema>
  * payment of it earlier.
  */
 export const windowBornAt = ({ createdAt }: Pick<Client, 'createdAt'>): Timestamp => addMs(createdAt, -HOUR_MS)
+
+const SHORTEST_NAME = 3
+const LONGEST_NAME = 50
+
+/**
+ * The name a bank shows to whoever pays into a virtual account. Banks take letters and spaces only; a name with too
+ * little of that left gives way to the stage's default.
+ */
+export const displayNameOf = (clientName: string, fallback: string): string => {
+  const plain = clientName
+    .normalize('NFKD')
+    .replace(/[^A-Za-z ]/g, '')
+    .replace(/ +/g, ' ')
+    .trim()
+    .slice(0, LONGEST_NAME)
+    .trim()
+  return plain.length >= SHORTEST_NAME ? plain : fallback
+}

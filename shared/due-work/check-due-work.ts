@@ -4,8 +4,8 @@ import type { ProviderOperation } from '../provider/provider.ts'
 import { isPausing, waitForProvider } from '../provider/wait-for-provider.ts'
 import { WORK_SLOTS, type Work } from '../table/schema.ts'
 import { msBetween } from '../time.ts'
-import { type DueItem, findDuePage } from './due-items.ts'
 import { checkAlert, checkDelivery, checkEvent, checkPayment, type WorkDone } from './due-workers.ts'
+import { type DueItem, findDuePage } from './find-due-page.ts'
 
 type Worker = (deps: Deps, item: DueItem) => Promise<WorkDone>
 

@@ -7,7 +7,7 @@ import { isSuspenseKey } from '../table/keys.ts'
 import { checkOverdueDelivery } from '../webhook/delivery/check-overdue-delivery.ts'
 import { checkOverdueEvent } from '../webhook/delivery/check-overdue-event.ts'
 import { checkDeliveryAlert } from '../webhook/delivery/delivery-alert.ts'
-import type { DueItem } from './due-items.ts'
+import type { DueItem } from './find-due-page.ts'
 
 /** `stop`: no more of this kind in this run. */
 export type WorkDone = 'done' | 'nothing' | 'stop'

@@ -4,7 +4,7 @@ import type { ClientId } from '../ids.ts'
 import { firstOfPage, type Page } from '../page.ts'
 import { paymentsAtDestination } from '../payment/destination-store.ts'
 import { type Payment, PaymentSchema } from '../payment/payment.ts'
-import { listItems } from '../table/list.ts'
+import { listItems } from '../table/list-items.ts'
 
 /** How far back a search looks: 5,000 payments, 100 at a time. */
 const SEARCH_PAGES = 50

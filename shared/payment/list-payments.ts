@@ -4,7 +4,7 @@ import type { ClientId } from '../ids.ts'
 import { countOf, countOfAll, readLedger } from '../ledger/ledger-store.ts'
 import { firstOfPage, type Page } from '../page.ts'
 import type { PaymentStatus } from '../payment-status.ts'
-import { listItems } from '../table/list.ts'
+import { listItems } from '../table/list-items.ts'
 import { type Payment, PaymentSchema } from './payment.ts'
 
 export type PaymentList = { readonly payments: readonly Payment[]; readonly total: number }

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { ClientIdSchema, PaymentIdSchema } from '../ids.ts'
 import { MinorSchema } from '../money.ts'
 import { PAYMENT_METHODS } from '../payment-method.ts'
-import { PAYMENT_STATUSES } from '../payment-status.ts'
+import { PAYMENT_STATUSES, type PaymentStatus } from '../payment-status.ts'
 import { type Timestamp, TimestampSchema } from '../time.ts'
 
 export const CustomerSchema = v.object({
@@ -43,7 +43,7 @@ export type ProviderAttempt = v.InferOutput<typeof ProviderAttemptSchema>
 export const TransitionSchema = v.object({
   status: v.picklist(PAYMENT_STATUSES),
   at: TimestampSchema,
-  /** Who brought the news: `create`, `callback`, `due_work`, `cancel`, `operator`, `sync`. */
+  /** A `NewsSource`, of this release or another. */
   source: v.string(),
 })
 export type Transition = v.InferOutput<typeof TransitionSchema>
@@ -130,3 +130,12 @@ export const isPastItsTime = (
 
 export const StoredPaymentSchema = v.variant('status', [CreatingPaymentSchema, PaymentSchema])
 export type StoredPayment = v.InferOutput<typeof StoredPaymentSchema>
+
+/** Who brought the news of a transition; shown in the operators' timeline. */
+export type NewsSource = 'create' | 'callback' | 'due_work' | 'cancel' | 'operator' | 'sync'
+
+/** Adds a transition to a payment's history and puts it in the new status. */
+export const transitioned = (payment: Payment, status: PaymentStatus, at: Timestamp, source: NewsSource): Payment => {
+  const transition: Transition = { status, at, source }
+  return { ...payment, status, transitions: [...payment.transitions, transition] }
+}

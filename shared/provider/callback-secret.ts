@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
-import { isOneOf } from '../same-secret.ts'
+import { isKnownSecret } from '../is-known-secret.ts'
 import { callbackSecretName, type Secrets } from '../secrets.ts'
 import { storedFields } from './stored-fields.ts'
 
@@ -38,4 +38,4 @@ export const callbackSecretProblems = (text: string): readonly string[] => {
 export const isCallbackToken = async (
   deps: Pick<Deps, 'secrets' | 'stage'>,
   token: string | undefined,
-): Promise<boolean> => isOneOf(await readCallbackTokens(deps.secrets, deps.stage.name), token)
+): Promise<boolean> => isKnownSecret(await readCallbackTokens(deps.secrets, deps.stage.name), token)

@@ -2,7 +2,7 @@ import type { Minor } from '../money.ts'
 import type { PaymentMethod } from '../payment-method.ts'
 import type { Timestamp } from '../time.ts'
 
-/** The upstream provider as the domain sees it. The adapter (xendit.ts) knows its HTTP, nothing else does. */
+/** The upstream provider as the domain sees it. The adapter (xendit-provider.ts) knows its HTTP, nothing else does. */
 export type Provider = {
   createRequest(input: CreateRequestInput, timeoutMs: number): Promise<CreateAnswer>
   getRequest(paymentRequestId: string, timeoutMs: number): Promise<Answer<ProviderRequest>>

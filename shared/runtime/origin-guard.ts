@@ -3,7 +3,7 @@ import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from '
 import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
 import { GatewayError } from '../errors.ts'
-import { isOneOf } from '../same-secret.ts'
+import { isKnownSecret } from '../is-known-secret.ts'
 import { originSecretName } from '../secrets.ts'
 
 /** CloudFront sets it on every request to its origin, over whatever the caller sent under this name. */
@@ -31,7 +31,7 @@ export const originGuard = (
 ): MiddlewareObj<APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2> => ({
   before: async ({ event }) => {
     if (deps.stage.behindFront !== true) return
-    if (!isOneOf(await originSecrets(deps), event.headers[ORIGIN_HEADER])) {
+    if (!isKnownSecret(await originSecrets(deps), event.headers[ORIGIN_HEADER])) {
       throw new GatewayError('forbidden', 'requests must go to the public address of this API')
     }
   },

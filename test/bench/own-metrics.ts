@@ -1,7 +1,7 @@
 import { MANIFEST } from '../../functions/manifest.ts'
 import { PROVIDER_OPERATIONS } from '../../infra/stack/monitoring/alarms/provider-alarms.ts'
 import { LOG_METRICS, METRICS } from '../../shared/metrics.ts'
-import type { NewsSource } from '../../shared/payment/transition.ts'
+import type { NewsSource } from '../../shared/payment/payment.ts'
 import type { Settlement } from '../../shared/settlement/settlement.ts'
 import { SUSPENSE_CAUSES } from '../../shared/suspense/suspense.ts'
 import { BENCH_STAGE } from './metered-world.ts'

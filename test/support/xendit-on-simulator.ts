@@ -1,5 +1,5 @@
 import type { Provider, ProviderRequest, ProviderTransaction } from '../../shared/provider/provider.ts'
-import { xenditProvider } from '../../shared/provider/xendit/xendit.ts'
+import { xenditProvider } from '../../shared/provider/xendit/xendit-provider.ts'
 import { type aSimulator, SECRET_KEY } from './provider-simulator-harness.ts'
 import { type Asked, aCreateInput } from './xendit-provider.ts'
 

@@ -4,7 +4,7 @@ import { minor } from '../../shared/money.ts'
 import { createInput } from '../../shared/payment/create/create-input.ts'
 import type { PaymentRequest } from '../../shared/payment/payment.ts'
 import type { CreateRequestInput, Provider } from '../../shared/provider/provider.ts'
-import { xenditProvider } from '../../shared/provider/xendit/xendit.ts'
+import { xenditProvider } from '../../shared/provider/xendit/xendit-provider.ts'
 import { aRequest } from './payment-builders.ts'
 import { json, type Script, type ScriptedServer, startScriptedServer } from './scripted-server.ts'
 

@@ -1,5 +1,4 @@
-import type { Client } from '../../client/client.ts'
-import { displayNameOf } from '../../client/display-name.ts'
+import { type Client, displayNameOf } from '../../client/client.ts'
 import { assertInvariant } from '../../errors.ts'
 import type { CreateRequestInput } from '../../provider/provider.ts'
 import type { StageSettings } from '../../stage-settings.ts'

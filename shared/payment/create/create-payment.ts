@@ -7,10 +7,10 @@ import { addMs } from '../../time.ts'
 import { type Deadline, providerWithin, startDeadline } from '../deadline.ts'
 import type { CreatingPayment, Payment, PaymentRequest, StoredPayment } from '../payment.ts'
 import { claimPayment, findStoredPayment, parseStored } from '../payment-store.ts'
-import { type CreateResult, runAttempt } from './create-attempt.ts'
 import { ATTEMPT_LEASE_MS, REQUEST_BUDGET_MS } from './create-times.ts'
-import type { ParsedRequest } from './payment-request.ts'
-import { takeOver } from './take-over-payment.ts'
+import type { ParsedRequest } from './parse-payment-request.ts'
+import { type CreateResult, runAttempt } from './run-attempt.ts'
+import { takeOverPayment } from './take-over-payment.ts'
 import { waitForAttempt } from './wait-for-attempt.ts'
 
 export type CreateDeps = Pick<
@@ -52,7 +52,7 @@ const resume = async (
     if (stored.leaseUntil !== undefined && stored.leaseUntil > deps.now()) {
       return replay(await waitForAttempt(deps, stored, deadline))
     }
-    const taken = await takeOver(deps, stored, parsed)
+    const taken = await takeOverPayment(deps, stored, parsed)
     if (taken.kind === 'taken') return runAttempt(deps, client, taken.creating, deadline)
     stored = taken.stored
   }

@@ -6,7 +6,7 @@ import { claimTakeover, parseStored } from '../payment-store.ts'
 import { withAttempt } from '../provider-attempts.ts'
 import { ATTEMPT_LEASE_MS } from './create-times.ts'
 import { holdBackPush } from './hold-back-push.ts'
-import type { ParsedRequest } from './payment-request.ts'
+import type { ParsedRequest } from './parse-payment-request.ts'
 
 type TakeOverDeps = Pick<Deps, 'stage' | 'table' | 'provider' | 'now' | 'newId' | 'log' | 'alerts'>
 
@@ -19,7 +19,7 @@ export type TakeOver =
  * Claims the next attempt of a payment whose last one failed or died. The stored request is used unless the provider
  * refused every attempt so far for good; then nothing exists upstream and the new request's own counts.
  */
-export const takeOver = async (
+export const takeOverPayment = async (
   deps: TakeOverDeps,
   creating: CreatingPayment,
   parsed: ParsedRequest,

@@ -5,9 +5,8 @@ import type { Suspense } from '../../suspense/suspense.ts'
 import { ensureSuspense } from '../../suspense/suspense-store.ts'
 import { loggedPayment } from '../logged-payment.ts'
 import { putEvent } from '../outbox.ts'
-import type { Payment } from '../payment.ts'
+import { type NewsSource, type Payment, transitioned } from '../payment.ts'
 import { leavePending } from '../payment-store.ts'
-import { type NewsSource, transitioned } from '../transition.ts'
 import type { TransitionResult } from './succeed-payment.ts'
 
 type CloseDeps = Pick<Deps, 'table' | 'now' | 'newId' | 'log' | 'alerts'>

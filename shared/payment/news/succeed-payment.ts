@@ -10,9 +10,8 @@ import { type ActualFee, feeAtSuccess } from '../fee/actual-fee.ts'
 import { loggedPayment } from '../logged-payment.ts'
 import { newPayment } from '../new-payment.ts'
 import { putEvent } from '../outbox.ts'
-import type { CreatingPayment, Payment } from '../payment.ts'
+import { type CreatingPayment, type NewsSource, type Payment, transitioned } from '../payment.ts'
 import { commitSucceeded, leavePending } from '../payment-store.ts'
-import { type NewsSource, transitioned } from '../transition.ts'
 
 type SucceedDeps = Pick<Deps, 'stage' | 'table' | 'provider' | 'now' | 'newId' | 'log' | 'alerts'>
 

@@ -1,4 +1,4 @@
-import { isOtherChannel } from '../other-channel.ts'
+import { isOtherChannel } from '../is-other-channel.ts'
 import type { CreateRequestInput } from '../provider.ts'
 
 /** A step of the provider's answer; unknown ones are passed over. */

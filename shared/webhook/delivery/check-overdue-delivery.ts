@@ -1,9 +1,9 @@
 import type { Deps } from '../../deps.ts'
 import type { DeliveryId } from '../../ids.ts'
 import { addMs } from '../../time.ts'
-import { sendDeliveryMessage } from './delivery-message.ts'
 import { findDelivery, postponeDelivery } from './delivery-store.ts'
 import { overdueAfterMs } from './retry-schedule.ts'
+import { sendDeliveryMessage } from './send-delivery-message.ts'
 
 /**
  * Due work `delivery`: sends the message of an overdue attempt again. Messages get lost when a worker dies between

@@ -5,9 +5,9 @@ import { completeEvent } from '../../event/event-store.ts'
 import { type Endpoint, subscribes } from '../endpoint/endpoint.ts'
 import { listAllEndpoints } from '../endpoint/endpoint-store.ts'
 import { DeliverySchema } from './delivery.ts'
-import { sendDeliveryMessage } from './delivery-message.ts'
 import { insertDelivery } from './delivery-store.ts'
 import { newDelivery } from './new-delivery.ts'
+import { sendDeliveryMessage } from './send-delivery-message.ts'
 
 type FanOutDeps = Pick<Deps, 'table' | 'queues' | 'log' | 'now'>
 

@@ -6,8 +6,8 @@ import type { Endpoint } from '../endpoint/endpoint.ts'
 import { findEndpoint } from '../endpoint/endpoint-store.ts'
 import type { Delivery } from './delivery.ts'
 import { owesAlert, publishDeliveryAlert } from './delivery-alert.ts'
-import { sendDeliveryMessage } from './delivery-message.ts'
 import { findDelivery, startRound } from './delivery-store.ts'
+import { sendDeliveryMessage } from './send-delivery-message.ts'
 import { endpointDisabled } from './send-test-event.ts'
 
 export type RedeliverDeps = Pick<Deps, 'table' | 'queues' | 'alerts' | 'log' | 'now' | 'newId'>

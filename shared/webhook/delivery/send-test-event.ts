@@ -7,9 +7,9 @@ import { putAuditRecord } from '../../operator/audit-record.ts'
 import { envelopeBody } from '../../payment/outbox.ts'
 import { requireEndpoint } from '../endpoint/change-endpoint.ts'
 import type { Delivery } from './delivery.ts'
-import { sendDeliveryMessage } from './delivery-message.ts'
 import { insertDelivery } from './delivery-store.ts'
 import { newDelivery } from './new-delivery.ts'
+import { sendDeliveryMessage } from './send-delivery-message.ts'
 
 type TestDeps = Pick<Deps, 'table' | 'queues' | 'now' | 'newId'>
 

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { invalid } from '../../errors.ts'
 import type { ResolvedAddress, ResolveHost } from '../../resolve-host.ts'
-import { isPublicAddress } from './safe-address.ts'
+import { isPublicAddress } from './is-public-address.ts'
 
 /** Stage local only may reach loopback addresses (design section 6). */
 export type UrlRules = { readonly allowLoopback: boolean }

@@ -1,16 +1,16 @@
+import { createHmac } from 'node:crypto'
 import type { Deps } from '../../deps.ts'
 import { assertInvariant } from '../../errors.ts'
 import type { DeliveryId } from '../../ids.ts'
 import type { WebhookRequest, WebhookResult } from '../../send-webhook.ts'
 import { addMs, msBetween, SECOND_MS } from '../../time.ts'
 import type { Delivery, DeliveryAttempt } from '../delivery/delivery.ts'
-import { sendDeliveryMessage } from '../delivery/delivery-message.ts'
 import { claimAttempt, findDelivery, skipDelivery } from '../delivery/delivery-store.ts'
 import { hopSeconds } from '../delivery/retry-schedule.ts'
+import { sendDeliveryMessage } from '../delivery/send-delivery-message.ts'
 import type { Endpoint } from '../endpoint/endpoint.ts'
 import { findEndpoint } from '../endpoint/endpoint-store.ts'
 import { type RecordDeps, recordAttemptResult } from './record-attempt-result.ts'
-import { signatureOf } from './signature.ts'
 
 type DeliverDeps = RecordDeps & Pick<Deps, 'secrets' | 'sendWebhook' | 'newId'>
 
@@ -117,3 +117,10 @@ const webhookRequest = (delivery: Delivery, signingSecret: string): WebhookReque
     body,
   }
 }
+
+/**
+ * Spec 6.3: 64 lower-case hex characters, HMAC-SHA256 over the raw body bytes. The key is the secret's text as the
+ * merchant was given it, prefix included, as UTF-8.
+ */
+export const signatureOf = (signingSecret: string, body: Buffer): string =>
+  createHmac('sha256', Buffer.from(signingSecret, 'utf8')).update(body).digest('hex')

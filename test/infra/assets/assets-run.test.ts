@@ -19,7 +19,7 @@ import { type DynamoDbLocal, localAws, startDynamoDbLocal } from '../../../infra
 import { type QueueEmulator, startQueueEmulator } from '../../../infra/local/emulators/queue-emulator.ts'
 import { jsonReply, startLocalHttpServer } from '../../../infra/local/process/local-http-server.ts'
 import { deployedStage } from '../../../infra/stack/stage.ts'
-import { documentClient } from '../../../shared/runtime/aws/aws-table.ts'
+import { documentClient } from '../../../shared/runtime/aws/document-client.ts'
 import { dynamoDbRequests } from '../../../shared/runtime/aws/dynamodb-table.ts'
 import { ENV } from '../../../shared/runtime/config.ts'
 import { callbackSecretName, providerSecretName } from '../../../shared/secrets.ts'

@@ -10,7 +10,7 @@ var clientKey = (id) => ({ pk: "CLIENT#" + id, sk: "CLIENT" });
 var paymentKey = (id) => ({ pk: "PAYMENT#" + id, sk: "PAYMENT" });
 var syncCursorKey = { pk: "SYNC#provider", sk: "SYNC" };
 var foundKey = (partition, key) => key;
-// shared/table/list.ts
+// shared/table/list-items.ts
 var listItems = async (deps, options) => deps.table.getMany(await deps.table.query(options));
 // shared/table/step.ts
 var put = (key, record) => ({ kind: "put", key, record });

@@ -1,7 +1,7 @@
 import { TransactionCanceledException } from '@aws-sdk/client-dynamodb'
 import { inject } from 'vitest'
 import { localAws } from '../../../infra/local/emulators/dynamodb-local.ts'
-import { documentClient } from '../../../shared/runtime/aws/aws-table.ts'
+import { documentClient } from '../../../shared/runtime/aws/document-client.ts'
 import { dynamoDbRequests } from '../../../shared/runtime/aws/dynamodb-table.ts'
 import type { TableRequests } from '../../../shared/runtime/aws/retrying-table.ts'
 import { TABLE_SCHEMA } from '../../../shared/table/schema.ts'

@@ -67,7 +67,7 @@ export const ATTEMPT_MUTANTS = [
   ...mutantsOf('redeliverToEndpoint', ['redeliver-endpoint'], {
     'a redelivery makes what the endpoint never wanted': 'drop subscribes(..._)',
   }),
-  ...mutantsOf('redeliver-endpoint/decodeCursor', ['redeliver-endpoint'], {
+  ...mutantsOf('redeliver-to-endpoint/decodeCursor', ['redeliver-endpoint'], {
     'a cursor leads before the time that was asked for': 'drop parsed.output.fired_at < since',
   }),
 ]

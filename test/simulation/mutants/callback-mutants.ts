@@ -2,7 +2,7 @@ import { mutantsOf } from '../mutation/mutant.ts'
 
 /** Callbacks say what to ask about, and answers of the provider prove what they say and no more. */
 export const CALLBACK_MUTANTS = [
-  ...mutantsOf('isOneOf', ['check-due-work'], {
+  ...mutantsOf('isKnownSecret', ['check-due-work'], {
     'any callback token will do': '_.includes(true) -> _.includes(false)',
     'the older of two callback tokens is refused': {
       edit: 'known.map(_) -> known.slice(0, 1).map(_)',
@@ -67,7 +67,7 @@ export const CALLBACK_MUTANTS = [
   ...mutantsOf('getById', ['xendit-failures'], {
     'an id of any form enters the path of a question': 'isProviderId(id) -> id',
   }),
-  ...mutantsOf('xendit/cancelRequest', ['xendit-failures'], {
+  ...mutantsOf('xendit-provider/cancelRequest', ['xendit-failures'], {
     'an id of any form enters the path of a cancel': 'drop !isProviderId(id)',
   }),
   ...mutantsOf('cancelledOrFinal', ['xendit-objects'], {

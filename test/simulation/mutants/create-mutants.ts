@@ -39,7 +39,7 @@ export const CREATE_MUTANTS = [
     'a caller waits on although the attempt has failed':
       'stored?.leaseUntil === undefined || stored.leaseUntil <= deps.now() -> stored === undefined',
   }),
-  ...mutantsOf('takeOver', ['take-over-payment'], {
+  ...mutantsOf('takeOverPayment', ['take-over-payment'], {
     "a take-over uses the new request's words although the first may exist upstream": {
       edit: 'allRefused && parsed.ok -> parsed.ok',
       tests: ['create-payment-failures'],

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { readJson } from '../../../shared/json.ts'
-import { readMetadata } from '../../../shared/payment/create/metadata.ts'
+import { readMetadata } from '../../../shared/payment/create/read-metadata.ts'
 
 const metadata = (text: string) => {
   const read = readJson(Buffer.from(`{"amount":1,"metadata":${text},"currency":"IDR"}`))

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { GatewayError } from '../../../shared/errors.ts'
-import { parseIdempotencyKey, parsePaymentRequest } from '../../../shared/payment/create/payment-request.ts'
+import { parseIdempotencyKey, parsePaymentRequest } from '../../../shared/payment/create/parse-payment-request.ts'
 import type { Timestamp } from '../../../shared/time.ts'
 
 const NOW = '2026-11-20T04:00:00.000Z' as Timestamp

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { minor } from '../../../shared/money.ts'
-import { xenditProvider } from '../../../shared/provider/xendit/xendit.ts'
+import { xenditProvider } from '../../../shared/provider/xendit/xendit-provider.ts'
 import { timestampOf } from '../../../shared/time.ts'
 import { cut, json, type Script, silence, startScriptedServer } from '../../support/scripted-server.ts'
 import {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Answer, CancelAnswer, Provider } from '../../../shared/provider/provider.ts'
-import { xenditProvider } from '../../../shared/provider/xendit/xendit.ts'
+import { xenditProvider } from '../../../shared/provider/xendit/xendit-provider.ts'
 import { cut, json, type Script, silence, startScriptedServer } from '../../support/scripted-server.ts'
 import { CAPTURED_PAYMENT, PAID_REQUEST, PROVIDER_KEY, scriptedProvider } from '../../support/xendit-provider.ts'
 

@@ -7,7 +7,7 @@ import {
 } from '@aws-sdk/client-secrets-manager'
 import { mockClient } from 'aws-sdk-client-mock'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { secretsManager } from '../../../shared/runtime/aws/aws-secrets.ts'
+import { secretsManager } from '../../../shared/runtime/aws/secrets-manager.ts'
 
 const client = mockClient(SecretsManagerClient)
 const KEY = 'arn:aws:kms:ap-southeast-3:111122223333:key/k'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isPublicAddress } from '../../../shared/webhook/endpoint/safe-address.ts'
+import { isPublicAddress } from '../../../shared/webhook/endpoint/is-public-address.ts'
 
 describe('isPublicAddress', () => {
   it.each([

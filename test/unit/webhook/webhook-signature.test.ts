@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
-import { signatureOf } from '../../../shared/webhook/send/signature.ts'
+import { signatureOf } from '../../../shared/webhook/send/deliver-webhook.ts'
 
 /** Code that shares nothing with ours. */
 const opensslSignature = (secret: string, body: Buffer) => {

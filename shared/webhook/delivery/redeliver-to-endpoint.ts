@@ -6,11 +6,11 @@ import { type ClientId, deliveryIdFor, type EndpointId, EventIdSchema, PaymentId
 import { putAuditRecord } from '../../operator/audit-record.ts'
 import { type Timestamp, TimestampSchema } from '../../time.ts'
 import { type Endpoint, subscribes } from '../endpoint/endpoint.ts'
-import { sendDeliveryMessage } from './delivery-message.ts'
 import { findDeliveries, insertDelivery } from './delivery-store.ts'
 import { newDelivery } from './new-delivery.ts'
 import { type RedeliverDeps, redeliverFinished, requireEnabledEndpoint } from './redeliver.ts'
 import type { FinishedStatus } from './redeliver-dto.ts'
+import { sendDeliveryMessage } from './send-delivery-message.ts'
 
 /** Events examined by one call; the answer's cursor continues behind them. */
 const EVENTS_PER_CALL = 100

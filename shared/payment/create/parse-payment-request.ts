@@ -6,9 +6,9 @@ import { minor } from '../../money.ts'
 import { PAYMENT_METHODS, type PaymentMethod } from '../../payment-method.ts'
 import type { Timestamp } from '../../time.ts'
 import type { PaymentRequest } from '../payment.ts'
-import { readMetadata } from './metadata.ts'
+import { checkPaymentRules, type RuleError } from './check-payment-rules.ts'
 import { type PaymentBody, PaymentBodySchema, unknownFields } from './payment-body.ts'
-import { checkPaymentRules, type RuleError } from './payment-rules.ts'
+import { readMetadata } from './read-metadata.ts'
 
 const MAX_BODY_BYTES = 65_536
 const MAX_KEY_LENGTH = 255

@@ -1,9 +1,9 @@
 import { PAYMENT_METHODS, type PaymentMethod } from '../../payment-method.ts'
-import { isOtherChannel } from '../../provider/other-channel.ts'
+import { isOtherChannel } from '../../provider/is-other-channel.ts'
 import type { Timestamp } from '../../time.ts'
 import { channelOf, isSupportedBank } from '../channel/channels.ts'
-import type { MetadataRead } from './metadata.ts'
 import type { PaymentBody } from './payment-body.ts'
+import type { MetadataRead } from './read-metadata.ts'
 
 /** Bounds of design section 5. */
 const MAX_AMOUNT = 1_000_000_000_000

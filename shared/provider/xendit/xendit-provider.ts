@@ -12,7 +12,7 @@ import type {
   Unanswered,
 } from '../provider.ts'
 import { readProviderKey } from '../provider-secret.ts'
-import { callJson, type HttpCall, type HttpOutcome } from './http.ts'
+import { callJson, type HttpCall, type HttpOutcome } from './call-json.ts'
 import { rateLimits } from './rate-limits.ts'
 import { isNoWallet } from './xendit-channels.ts'
 import { createAnswer, createBody } from './xendit-create.ts'
