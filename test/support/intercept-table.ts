@@ -66,6 +66,12 @@ export const recordTable = (deps: TestDeps): { readonly deps: TestDeps; readonly
 export const queriesIn = (calls: readonly TableCall[]): readonly QueryInput[] =>
   calls.flatMap((call) => ('query' in call ? [call.query] : []))
 
+/** The keys of every item that recorded calls wrote or tried to write, in order. */
+export const writtenKeys = (calls: readonly TableCall[]): readonly Key[] =>
+  calls.flatMap((call) =>
+    'steps' in call ? call.steps.flatMap(({ kind, key }) => (kind === 'check' ? [] : [key])) : [],
+  )
+
 /** Lets the other one do its part just before the first write of this kind. */
 export const beforeFirst = (deps: TestDeps, kind: TableCall['name'], other: () => Promise<unknown>): TestDeps => {
   let done = false

@@ -1,23 +1,22 @@
 import { minor } from '../../shared/money.ts'
 import { applyProviderNews } from '../../shared/payment/news/apply-provider-news.ts'
 import { markSettlementFailed } from '../../shared/settlement/close-settlement.ts'
-import { settleClient } from '../../shared/settlement/settle-client.ts'
 import { heldMoney, recordSuspense } from '../../shared/suspense/record-suspense.ts'
 import { issueKey } from './client-builders.ts'
 import { aPendingPayment, aStoredClient } from './payment-builders.ts'
-import { aDayLater, aSucceededPayment } from './settlement-builders.ts'
+import { aDayLater, aSucceededPayment, sweep, withFloor } from './settlement-builders.ts'
 import type { TestDeps } from './test-deps.ts'
 import { storedDelivery, storedEndpoint } from './webhook-builders.ts'
 
 /** A merchant with something of everything: what the names in `RIGHT_PAYLOADS` stand for, and the merchant's key. */
 export const operatorWorld = async (deps: TestDeps) => {
-  const [client, stranger] = [await aStoredClient(deps, { settlementFloorMinor: minor(0) }), await aStoredClient(deps)]
+  const [client, stranger] = [await withFloor(deps), await aStoredClient(deps)]
   const { key, header } = await issueKey(deps, client.clientId)
   const endpoint = await storedEndpoint(deps, { clientId: client.clientId })
   const settled = async () => {
     await aSucceededPayment(deps, client)
     aDayLater(deps)
-    const [settlement] = (await settleClient(deps, client.clientId, { by: 'auto' })).settlements
+    const [settlement] = await sweep(deps, client)
     if (!settlement) throw new Error('nothing was settled')
     return settlement.settlementId
   }

@@ -8,20 +8,23 @@ import { estimatePricing, netOf } from '../../shared/payment/channel/pricing.ts'
 import { pointFromDestination } from '../../shared/payment/destination-store.ts'
 import { putEvent } from '../../shared/payment/outbox.ts'
 import type { Payment } from '../../shared/payment/payment.ts'
-import { commitSucceeded } from '../../shared/payment/payment-store.ts'
+import { commitSucceeded, findStoredPayment } from '../../shared/payment/payment-store.ts'
 import type { ProviderTransaction } from '../../shared/provider/provider.ts'
-import { markSettlementFailed, recreditSettlement } from '../../shared/settlement/close-settlement.ts'
+import {
+  markSettlementFailed,
+  markSettlementPaid,
+  recreditSettlement,
+} from '../../shared/settlement/close-settlement.ts'
 import { settleClient } from '../../shared/settlement/settle-client.ts'
 import type { Settlement } from '../../shared/settlement/settlement.ts'
 import { attributeName } from '../../shared/table/attributes.ts'
 import { isNew } from '../../shared/table/condition.ts'
 import { DUE_WORK_FIELDS } from '../../shared/table/due-work.ts'
-import type { Key } from '../../shared/table/keys.ts'
-import { type Step, update } from '../../shared/table/step.ts'
+import type { Step } from '../../shared/table/step.ts'
 import { addMs, DAY_MS, MINUTE_MS, type Timestamp } from '../../shared/time.ts'
-import type { TableCall } from './intercept-table.ts'
+import { settledRow } from './fake-provider.ts'
 import { aStoredClient } from './payment-builders.ts'
-import type { TestDeps } from './test-deps.ts'
+import { type TestDeps, testDeps } from './test-deps.ts'
 
 export const BANK = { bankName: 'BCA', bankAccountNo: '0012345678', bankAccountName: 'PT Warung Kopi Satu' }
 
@@ -83,31 +86,13 @@ const announced = (step: Step | undefined): Step => {
   return { ...step, item: Object.fromEntries(Object.entries(step.item).filter(([name]) => !due.includes(name))) }
 }
 
-/** A transaction takes an item once: credits to one shard become one update. */
-const mergedCredits = (credits: readonly Step[]): readonly Step[] => {
-  const shards = new Map<string, Step>()
-  for (const step of credits) {
-    const before = shards.get(step.key.sk)
-    if (step.kind !== 'update' || (before && before.kind !== 'update')) throw new Error('a credit is an update')
-    const add: Record<string, number> = {}
-    for (const [field, value] of [
-      ...Object.entries(before?.changes.add ?? {}),
-      ...Object.entries(step.changes.add ?? {}),
-    ]) {
-      add[field] = (add[field] ?? 0) + Number(value)
-    }
-    shards.set(step.key.sk, update(step.key, { set: step.changes.set ?? {}, add }))
-  }
-  return [...shards.values()]
-}
-
-/** As many payments as fit one transaction beside their events, their pointers and the 16 shards. */
-const AT_ONCE = 28
+/** As many payments as fit one transaction beside their events and their pointers. */
+const AT_ONCE = 33
 
 /** Payments that succeeded, each with its event and its credit, exactly as succeed-payment leaves them. */
 export const storeSucceeded = async (deps: TestDeps, payments: readonly Payment[]): Promise<void> => {
   for (const some of chunks(payments, AT_ONCE)) {
-    const steps = some.flatMap((payment): Step[] => {
+    const steps = some.flatMap((payment): readonly Step[] => {
       const firedAt = payment.paidAt ?? payment.createdAt
       const pointer = pointFromDestination(payment)
       return [
@@ -116,12 +101,13 @@ export const storeSucceeded = async (deps: TestDeps, payments: readonly Payment[
         ...(pointer ? [pointer] : []),
       ]
     })
+    const { applied } = await deps.table.transact(Object.fromEntries(steps.entries()))
+    if (!applied) throw new Error('a payment is there already')
+    // A transaction takes an item once, and there are fewer shards than payments.
     const credits = some.map((payment) =>
       credit({ ...payment, from: undefined }, payment.netMinor, payment.paidAt ?? payment.createdAt),
     )
-    const all = [...steps, ...mergedCredits(credits)]
-    const { applied } = await deps.table.transact(Object.fromEntries(all.map((step, index) => [`step${index}`, step])))
-    if (!applied) throw new Error('a payment is there already')
+    await Promise.all(credits.map((step) => deps.table.write(step)))
   }
 }
 
@@ -139,13 +125,24 @@ export const aSucceededPayment = async (
 /** From here on what was paid until now is 24 hours old, to the millisecond. */
 export const aDayLater = (deps: TestDeps): void => deps.clock.set(addMs(deps.now(), DAY_MS))
 
-/** The keys of every item that recorded calls wrote or tried to write, in order. */
-export const writtenKeys = (calls: readonly TableCall[]): readonly Key[] =>
-  calls.flatMap((call) =>
-    'steps' in call ? call.steps.flatMap(({ kind, key }) => (kind === 'check' ? [] : [key])) : [],
-  )
+/** A client whose settlements have no floor, unless one is said. */
+export const withFloor = (deps: TestDeps, floorMinor = 0, fields: Partial<Client> = {}): Promise<Client> =>
+  aStoredClient(deps, { settlementFloorMinor: minor(floorMinor), ...fields })
 
-const OPERATOR = 'sari@gateway.example'
+/** One client's part of the daily sweep. */
+export const settle = (deps: TestDeps, { clientId }: Pick<Client, 'clientId'>) =>
+  settleClient(deps, clientId, { by: 'auto' })
+
+/** The settlements it records. */
+export const sweep = async (deps: TestDeps, client: Pick<Client, 'clientId'>): Promise<readonly Settlement[]> =>
+  (await settle(deps, client)).settlements
+
+/** The last one of a sweep that must record one. */
+export const sweptNow = async (deps: TestDeps, client: Pick<Client, 'clientId'>): Promise<Settlement> => {
+  const settlement = (await sweep(deps, client)).at(-1)
+  if (!settlement) throw new Error('nothing was settled')
+  return settlement
+}
 
 /** A settled client: one settlement of the payments given, by default of one of 95,900 net. */
 export const aSettledClient = async (
@@ -153,40 +150,58 @@ export const aSettledClient = async (
   payments: readonly SucceededFields[] = [{}],
   fields: Partial<Client> = {},
 ): Promise<{ readonly client: Client; readonly settlement: Settlement }> => {
-  const client = await aStoredClient(deps, { settlementFloorMinor: minor(0), bank: BANK, ...fields })
+  const client = await withFloor(deps, 0, { bank: BANK, ...fields })
   await storeSucceeded(
     deps,
     payments.map((payment) => succeededPayment(client, { ...payment, paidAt: deps.now() })),
   )
   aDayLater(deps)
-  const [settlement] = (await settleClient(deps, client.clientId, { by: 'auto' })).settlements
-  if (!settlement) throw new Error('nothing was settled')
-  return { client, settlement }
+  return { client, settlement: await sweptNow(deps, client) }
 }
+
+const BY_OPERATOR = { operator: 'sari@gateway.example', notes: 'as told by the bank' }
+
+export const payOut = (deps: TestDeps, { settlementId }: Settlement): Promise<Settlement> =>
+  markSettlementPaid(deps, { settlementId, ...BY_OPERATOR, confirmUnfunded: true })
+export const fail = (deps: TestDeps, { settlementId }: Settlement): Promise<Settlement> =>
+  markSettlementFailed(deps, { settlementId, ...BY_OPERATOR })
+export const recredit = (deps: TestDeps, { settlementId }: Settlement): Promise<Settlement> =>
+  recreditSettlement(deps, { settlementId, ...BY_OPERATOR })
 
 /** A client whose one settlement failed at the bank and whose funds are back in available. */
 export const failedAndRecredited = async (deps: TestDeps, fields: Partial<Client> = {}) => {
   const { client, settlement } = await aSettledClient(deps, undefined, fields)
-  const input = { settlementId: settlement.settlementId, operator: OPERATOR, notes: 'account closed' }
-  await markSettlementFailed(deps, input)
-  const failed = await recreditSettlement(deps, input)
-  return { client, failed }
+  await fail(deps, settlement)
+  return { client, failed: await recredit(deps, settlement) }
 }
 
 /** The provider's transaction for a payment's money: by default settled to us, with the tariff's fee kept. */
 export const aTransaction = (
   payment: Payment,
   fields: { readonly keptMinor?: number; readonly settledAt?: Timestamp } = {},
-): ProviderTransaction => ({
-  type: 'payment',
-  transactionId: `txn-${payment.paymentId}`,
-  providerPaymentId: payment.creditedProviderPaymentId ?? '',
-  paymentRequestId: payment.paymentRequestId,
-  reference: `${payment.paymentId}-1`,
-  status: 'success',
-  currency: 'IDR',
-  amountMinor: payment.notionalMinor,
-  keptMinor: minor(fields.keptMinor ?? payment.providerFeeMinor),
-  settledAt: fields.settledAt,
-  updatedAt: payment.createdAt,
-})
+): ProviderTransaction =>
+  settledRow(
+    { providerPaymentId: payment.creditedProviderPaymentId ?? '', reference: `${payment.paymentId}-1` },
+    payment.createdAt,
+    {
+      paymentRequestId: payment.paymentRequestId,
+      amountMinor: payment.notionalMinor,
+      keptMinor: minor(fields.keptMinor ?? payment.providerFeeMinor),
+      settledAt: fields.settledAt,
+    },
+  )
+
+/** A client with one payment whose fee has been estimated for so long that it is asked for now. */
+export const anOverdueFee = async () => {
+  const deps = testDeps()
+  const client = await withFloor(deps)
+  const payment = await aSucceededPayment(deps, client, { feeStatus: 'estimated' })
+  deps.clock.set(addMs(deps.now(), 7 * DAY_MS))
+  return { deps, client, payment }
+}
+
+/** Fee, net and fee status as stored. */
+export const feeOf = async (deps: TestDeps, { paymentId }: Payment) => {
+  const stored = await findStoredPayment(deps, paymentId)
+  return stored?.status === 'succeeded' ? [stored.providerFeeMinor, stored.netMinor, stored.feeStatus] : []
+}

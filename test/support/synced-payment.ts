@@ -6,7 +6,6 @@ import { applyProviderNews } from '../../shared/payment/news/apply-provider-news
 import type { Payment, PaymentRequest } from '../../shared/payment/payment.ts'
 import { findStoredPayment } from '../../shared/payment/payment-store.ts'
 import type { ProviderTransaction } from '../../shared/provider/provider.ts'
-import { settleClient } from '../../shared/settlement/settle-client.ts'
 import type { Settlement } from '../../shared/settlement/settlement.ts'
 import { findSuspense } from '../../shared/suspense/suspense-store.ts'
 import { addMs, HOUR_MS } from '../../shared/time.ts'
@@ -14,6 +13,7 @@ import { settledRow } from './fake-provider.ts'
 import { ledgerView } from './ledger-view.ts'
 import { memoryDeps } from './memory-deps.ts'
 import { aPendingPayment, aStoredClient } from './payment-builders.ts'
+import { settle } from './settlement-builders.ts'
 import type { TestDeps } from './test-deps.ts'
 
 /** A gateway of its own with a client in it, and the provider's list of transactions. */
@@ -76,7 +76,7 @@ export const aSettled = async ({ deps, client }: SyncWorld): Promise<Settlement>
   const { payment } = await creditedPayment(deps, client)
   await makeFeeFinal(deps, payment, { status: 'actual', feeMinor: minor(4_440) })
   deps.clock.set(addMs(deps.now(), 25 * HOUR_MS))
-  const { settlements } = await settleClient(deps, client.clientId, { by: 'auto' })
+  const { settlements } = await settle(deps, client)
   const settlement = settlements.at(-1)
   if (settlement === undefined) throw new Error('nothing was settled')
   return settlement

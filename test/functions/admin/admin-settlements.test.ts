@@ -16,7 +16,7 @@ import { invokeAdmin } from '../../support/invoke-admin.ts'
 import { auditRecordsOf, OPERATOR } from '../../support/operator-actions.ts'
 import { refusedWith, shownSettlement } from '../../support/operator-settlements.ts'
 import { aStoredClient } from '../../support/payment-builders.ts'
-import { aDayLater, aSettledClient, aSucceededPayment, BANK } from '../../support/settlement-builders.ts'
+import { aDayLater, aSettledClient, aSucceededPayment, BANK, withFloor } from '../../support/settlement-builders.ts'
 import { depsWithOwnTable, type TestDeps, testDeps } from '../../support/test-deps.ts'
 
 let requests: TestDeps['requests']
@@ -81,7 +81,7 @@ describe('trigger-settlement (spec 3.2, rule 4)', () => {
 
   it('names the date from which waiting fees pass, and they pass then', async () => {
     const deps = testDeps({ requests })
-    const client = await aStoredClient(deps, { settlementFloorMinor: minor(0) })
+    const client = await withFloor(deps)
     await aSucceededPayment(deps, client, { feeStatus: 'estimated' })
     aDayLater(deps)
     const settle = () => invokeAdmin(trigger, deps, { operator: OPERATOR, client_id: client.clientId })
@@ -105,7 +105,7 @@ describe('trigger-settlement (spec 3.2, rule 4)', () => {
 
   it('warns of a settlement recorded without bank details, until it has them', async () => {
     const deps = testDeps({ requests })
-    const client = await aStoredClient(deps, { settlementFloorMinor: minor(0), bank: undefined })
+    const client = await withFloor(deps, 0, { bank: undefined })
     await aSucceededPayment(deps, client)
     aDayLater(deps)
     const input = { operator: OPERATOR, client_id: client.clientId }

@@ -5,7 +5,8 @@ import { applyProviderNews } from '../../../shared/payment/news/apply-provider-n
 import { windowKey } from '../../../shared/table/keys.ts'
 import { update } from '../../../shared/table/step.ts'
 import { API, type ApiClient, anApiClient, aPaymentBody, call } from '../../support/api-event.ts'
-import { payOut, settled } from '../../support/payout-scenes.ts'
+import { settled } from '../../support/payout-builders.ts'
+import { payOut } from '../../support/settlement-builders.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 
 const aPaidPayment = async (deps: TestDeps, caller: ApiClient, amount: number) => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { API, type ApiClient, anApiClient, aPaymentBody, call } from '../../support/api-event.ts'
-import { storedSettlement } from '../../support/stored-settlement.ts'
+import { storedSettlement } from '../../support/payout-builders.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 
 const list = (deps: TestDeps, caller: ApiClient, query?: Readonly<Record<string, string>>) =>

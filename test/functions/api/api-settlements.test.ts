@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { closeStep } from '../../../shared/settlement/settlement-store.ts'
 import { DAY_MS, type Timestamp, timestampOf } from '../../../shared/time.ts'
 import { API, anApiClient, call } from '../../support/api-event.ts'
-import { storedSettlement } from '../../support/stored-settlement.ts'
+import { storedSettlement } from '../../support/payout-builders.ts'
 import { testDeps } from '../../support/test-deps.ts'
 
 const BANK = { bankName: 'BCA', bankAccountNo: '0123456789', bankAccountName: 'PT Warung Kopi' }

@@ -6,7 +6,7 @@ import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { API, type ApiClient, type ApiResponse, anApiClient, aPaymentBody, call } from '../../support/api-event.ts'
 import { recordTable } from '../../support/intercept-table.ts'
-import { storedSettlement } from '../../support/stored-settlement.ts'
+import { storedSettlement } from '../../support/payout-builders.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 
 type Owned = (deps: TestDeps, owner: ApiClient) => Promise<string>

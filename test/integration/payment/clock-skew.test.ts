@@ -9,7 +9,6 @@ import type { Client } from '../../../shared/client/client.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-provider-news.ts'
 import { checkDuePayment } from '../../../shared/payment/news/check-due-payment.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
-import { settleClient } from '../../../shared/settlement/settle-client.ts'
 import { windowKey } from '../../../shared/table/keys.ts'
 import { update } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS, HOUR_MS, SECOND_MS } from '../../../shared/time.ts'
@@ -17,7 +16,7 @@ import { expectBalanced } from '../../support/expect-balanced.ts'
 import { interceptTable } from '../../support/intercept-table.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
 import { aRequest, aStoredClient, create, lateAnswer } from '../../support/payment-builders.ts'
-import { aSucceededPayment } from '../../support/settlement-builders.ts'
+import { aSucceededPayment, sweep } from '../../support/settlement-builders.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 
 /** The same world as a machine sees it whose clock is off. */
@@ -38,9 +37,6 @@ const aPaidPayment = async (client: Client, by: { readonly creates: TestDeps; re
   await applyProviderNews(by.credits, { providerPaymentId }, 'callback')
   return findStoredPayment(by.credits, payment.paymentId)
 }
-
-const sweep = async (deps: TestDeps, client: Client) =>
-  (await settleClient(deps, client.clientId, { by: 'auto' })).settlements
 
 /** A window as older releases made it, with the payments that were there already. */
 const openAtBirth = (deps: TestDeps, { clientId, createdAt }: Client, fields: object = {}) =>

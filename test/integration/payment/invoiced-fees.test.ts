@@ -7,8 +7,8 @@ import { syncProviderTransactions } from '../../../shared/sync/sync-provider-tra
 import { DAY_MS } from '../../../shared/time.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
 import { NOT_SETTLED } from '../../support/fake-provider.ts'
-import { settle, withFloorZero } from '../../support/fee-scenes.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
+import { settle, withFloor } from '../../support/settlement-builders.ts'
 import {
   creditedPayment,
   findingAbout,
@@ -28,7 +28,7 @@ const under = (deps: TestDeps, providerFees: ProviderFees): TestDeps => ({
 /** A gateway whose contract with the provider has fees billed after the month. */
 const aWorld = async () => {
   const deps = under(memoryDeps(), 'invoiced')
-  const client = await withFloorZero(deps)
+  const client = await withFloor(deps)
   return { deps, client, rows: deps.provider.transactions }
 }
 

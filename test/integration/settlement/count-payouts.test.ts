@@ -5,29 +5,25 @@
  */
 import { describe, expect, it } from 'vitest'
 import { getBalance } from '../../../shared/ledger/balance.ts'
-import { minor } from '../../../shared/money.ts'
 import { windowKey } from '../../../shared/table/keys.ts'
 import { dies, everyDeath, processThatDies } from '../../support/dying-process.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
 import { beforeFirst, recordTable } from '../../support/intercept-table.ts'
 import { depsWithLateIndexes, memoryDeps } from '../../support/memory-deps.ts'
-import { byOlderRelease, forgetPayouts } from '../../support/older-release.ts'
 import { aStoredClient } from '../../support/payment-builders.ts'
 import {
   type AllStates,
   aClientOfAllStates,
+  byOlderRelease,
   FIGURES_OF_ALL_STATES,
-  fail,
   figuresOf,
+  forgetPayouts,
   indexReads,
-  payOut,
-  recredit,
   settled,
   sumOf,
-  sweep,
   sweepADayLater,
-} from '../../support/payout-scenes.ts'
-import { aSucceededPayment } from '../../support/settlement-builders.ts'
+} from '../../support/payout-builders.ts'
+import { aSucceededPayment, fail, payOut, recredit, sweep, withFloor } from '../../support/settlement-builders.ts'
 import { rawItem } from '../../support/tampering.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 
@@ -90,7 +86,7 @@ describe('a window that an older release wrote', () => {
 
   it('is counted page by page, however many settlements there are', async () => {
     const deps = memoryDeps()
-    const client = await aStoredClient(deps, { settlementFloorMinor: minor(0) })
+    const client = await withFloor(deps)
     for (let day = 0; day < 205; day++) {
       const settlement = await settled(deps, client, 10_000)
       if (day % 2 === 0) await payOut(deps, settlement)
@@ -109,7 +105,7 @@ describe('a window that an older release wrote', () => {
 
   it('shows nothing while the index does not know all settlements, and the figures once it does', async () => {
     const { deps, catchUp } = depsWithLateIndexes('SETTLEMENT#')
-    const client = await aStoredClient(deps, { settlementFloorMinor: minor(0) })
+    const client = await withFloor(deps)
     await settled(deps, client, 10_000)
     catchUp()
     const newest = await settled(deps, client, 20_000)
@@ -124,7 +120,7 @@ describe('a window that an older release wrote', () => {
 
   it('is settled all the same while the index does not know all settlements', async () => {
     const { deps, catchUp } = depsWithLateIndexes('SETTLEMENT#')
-    const client = await aStoredClient(deps, { settlementFloorMinor: minor(0) })
+    const client = await withFloor(deps)
     await settled(deps, client, 10_000)
     await forgetPayouts(deps, client.clientId)
 
@@ -190,7 +186,7 @@ describe('counting the payouts of a window', () => {
 
   it('is refused when a recredit and its redrawing come between, which leave every figure as it was', async () => {
     const deps = testDeps()
-    const client = await aStoredClient(deps, { settlementFloorMinor: minor(0) })
+    const client = await withFloor(deps)
     const settlement = await settled(deps, client, 10_000)
     await forgetPayouts(deps, client.clientId)
     const raced = beforeFirst(deps, 'update', async () => {

@@ -4,7 +4,6 @@
  * must show what the settlements themselves say.
  */
 import { describe, expect, it } from 'vitest'
-import { minor } from '../../../shared/money.ts'
 import { listAuditRecords } from '../../../shared/operator/audit-record.ts'
 import { findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
 import { exists } from '../../../shared/table/condition.ts'
@@ -12,22 +11,19 @@ import { windowKey } from '../../../shared/table/keys.ts'
 import { remove, update } from '../../../shared/table/step.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
 import { recordTable } from '../../support/intercept-table.ts'
-import { byOlderRelease, forgetPayouts } from '../../support/older-release.ts'
-import { aStoredClient } from '../../support/payment-builders.ts'
 import {
   type AllStates,
   aClientOfAllStates,
+  byOlderRelease,
   FIGURES_OF_ALL_STATES,
-  fail,
   figuresOf,
+  forgetPayouts,
   indexReads,
-  payOut,
-  recredit,
   settled,
   sumOf,
-  sweep,
   sweepADayLater,
-} from '../../support/payout-scenes.ts'
+} from '../../support/payout-builders.ts'
+import { fail, payOut, recredit, sweep, withFloor } from '../../support/settlement-builders.ts'
 import { rawItem } from '../../support/tampering.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 
@@ -78,7 +74,7 @@ describe('functions of the release before, on a window of this one', () => {
 
   it('cannot hide a payout behind a recredit of the same amount, which lets the equation hold', async () => {
     const deps = testDeps()
-    const client = await aStoredClient(deps, { settlementFloorMinor: minor(0) })
+    const client = await withFloor(deps)
     const ours = await settled(deps, client, 50_000)
     await byOlderRelease(deps, client.clientId, async () => {
       await payOut(deps, await settled(deps, client, 50_000))
@@ -96,7 +92,7 @@ describe('functions of the release before, on a window of this one', () => {
 
   it('cannot hide a sweep behind a recredit, nor behind two that together are as large', async () => {
     const deps = testDeps()
-    const client = await aStoredClient(deps, { settlementFloorMinor: minor(0) })
+    const client = await withFloor(deps)
     const ours = await settled(deps, client, 50_000)
     await byOlderRelease(deps, client.clientId, async () => {
       await settled(deps, client, 50_000)
@@ -128,7 +124,7 @@ describe('a list of open settlements that does not add up', () => {
 describe('marking a settlement paid', () => {
   it('moves its net from in settlement to paid out, once, whoever else closes it', async () => {
     const deps = testDeps()
-    const client = await aStoredClient(deps, { settlementFloorMinor: minor(0) })
+    const client = await withFloor(deps)
     const settlement = await settled(deps, client, 50_000)
 
     const paid = payOut(deps, settlement)
@@ -145,7 +141,7 @@ describe('marking a settlement paid', () => {
 
   it('is refused, and writes nothing, where there is no window', async () => {
     const deps = testDeps()
-    const client = await aStoredClient(deps, { settlementFloorMinor: minor(0) })
+    const client = await withFloor(deps)
     const settlement = await settled(deps, client, 50_000)
     await deps.table.write(remove(windowKey(client.clientId), exists))
 

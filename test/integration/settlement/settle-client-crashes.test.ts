@@ -7,14 +7,12 @@ import { describe, expect, it } from 'vitest'
 import type { Client } from '../../../shared/client/client.ts'
 import { GatewayError } from '../../../shared/errors.ts'
 import { getBalance } from '../../../shared/ledger/balance.ts'
-import { minor } from '../../../shared/money.ts'
 import { listAuditRecords } from '../../../shared/operator/audit-record.ts'
 import {
   markSettlementFailed,
   markSettlementPaid,
   recreditSettlement,
 } from '../../../shared/settlement/close-settlement.ts'
-import { settleClient } from '../../../shared/settlement/settle-client.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { listSettlements } from '../../../shared/settlement/settlement-store.ts'
 import { triggerSettlement } from '../../../shared/settlement/trigger-settlement.ts'
@@ -23,13 +21,14 @@ import { suspenseKey } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { dies, everyDeath, processThatDies } from '../../support/dying-process.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
-import { aStoredClient } from '../../support/payment-builders.ts'
 import {
   aDayLater,
   aSettledClient,
   aSucceededPayment,
   aTransaction,
   failedAndRecredited,
+  settle,
+  withFloor,
 } from '../../support/settlement-builders.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 
@@ -95,13 +94,13 @@ const expectSurvivesEveryDeath = async (
 }
 
 const withPayments = async (deps: TestDeps): Promise<Scene> => {
-  const client = await aStoredClient(deps, { settlementFloorMinor: minor(0) })
+  const client = await withFloor(deps)
   for (const notionalMinor of [50_000, 70_000]) await aSucceededPayment(deps, client, { notionalMinor })
   aDayLater(deps)
   return { client }
 }
 
-const sweep: Scenario['run'] = (deps, { client }) => settleClient(deps, client.clientId, { by: 'auto' })
+const sweep: Scenario['run'] = (deps, { client }) => settle(deps, client)
 
 const trigger: Scenario['run'] = (deps, { client }) =>
   triggerSettlement(deps, { clientId: client.clientId, operator: OPERATOR })
@@ -128,7 +127,7 @@ describe('settleClient, killed at every call', () => {
     return expectSurvivesEveryDeath(
       {
         prepare: async (deps) => {
-          const client = await aStoredClient(deps, { settlementFloorMinor: minor(0) })
+          const client = await withFloor(deps)
           const known = await aSucceededPayment(deps, client, { feeStatus: 'estimated' })
           deps.clock.set(addMs(deps.now(), 1))
           const unknown = await aSucceededPayment(deps, client, { feeStatus: 'estimated' })

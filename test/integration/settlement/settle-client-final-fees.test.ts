@@ -6,23 +6,22 @@ import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { addMs, DAY_MS, SECOND_MS } from '../../../shared/time.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
+import { ledgerView } from '../../support/ledger-view.ts'
 import {
   anOverdueFee,
+  aSucceededPayment,
+  aTransaction,
   feeOf,
-  providerIsSilent,
-  providerKnows,
   settle,
-  withFloorZero,
-} from '../../support/fee-scenes.ts'
-import { ledgerView } from '../../support/ledger-view.ts'
-import { aSucceededPayment, aTransaction } from '../../support/settlement-builders.ts'
+  withFloor,
+} from '../../support/settlement-builders.ts'
 import { testDeps } from '../../support/test-deps.ts'
 
 describe('a fee that is asked for once more after seven days (design section 4, "Sweep and settle")', () => {
   it('becomes actual when the provider knows it, and pending moves by the difference before it is settled', async () => {
     const { deps, client, payment } = await anOverdueFee()
     await aSucceededPayment(deps, client)
-    providerKnows(deps, aTransaction(payment, { keptMinor: 3_000 }))
+    deps.provider.transactions.push(aTransaction(payment, { keptMinor: 3_000 }))
 
     const { settlements } = await settle(deps, client)
 
@@ -35,7 +34,7 @@ describe('a fee that is asked for once more after seven days (design section 4, 
 
   it('becomes an actual fee of 0 when the provider kept nothing, and is not billed at the tariff', async () => {
     const { deps, client, payment } = await anOverdueFee()
-    providerKnows(deps, aTransaction(payment, { keptMinor: 0 }))
+    deps.provider.transactions.push(aTransaction(payment, { keptMinor: 0 }))
 
     const { settlements } = await settle(deps, client)
 
@@ -52,7 +51,7 @@ describe('a fee that is asked for once more after seven days (design section 4, 
   ]
   it.each(assumed)('is assumed with a finding and an alert when the provider %s', async (_, transactions, cause) => {
     const { deps, client, payment } = await anOverdueFee()
-    providerKnows(deps, ...transactions(payment))
+    deps.provider.transactions.push(...transactions(payment))
 
     const { settlements } = await settle(deps, client)
 
@@ -68,11 +67,12 @@ describe('a fee that is asked for once more after seven days (design section 4, 
     'stays estimated while the provider gives no answer (%s), and is asked for again by the next run',
     async (reason) => {
       const { deps, client, payment } = await anOverdueFee()
-      providerIsSilent(deps, reason)
+      deps.provider.script('listTransactions', async () => ({ kind: 'unanswered', reason }))
 
       expect(await settle(deps, client)).toMatchObject({ settlements: [], heldSince: payment.paidAt })
       expect(await feeOf(deps, payment)).toStrictEqual([4_000, 95_900, 'estimated'])
-      providerKnows(deps, aTransaction(payment))
+      deps.provider.heal('listTransactions')
+      deps.provider.transactions.push(aTransaction(payment))
       expect((await settle(deps, client)).settlements).toHaveLength(1)
 
       expect(deps.published).toStrictEqual([])
@@ -102,19 +102,17 @@ describe('a fee that is asked for once more after seven days (design section 4, 
 
   it('stops a run that asked for four minutes: what is final is settled, the rest is held for the next', async () => {
     const deps = testDeps()
-    const client = await withFloorZero(deps)
+    const client = await withFloor(deps)
     const payments: Payment[] = []
     for (let at = 0; at < 5; at++) {
       payments.push(await aSucceededPayment(deps, client, { feeStatus: 'estimated' }))
       deps.clock.set(addMs(deps.now(), 1))
     }
     deps.clock.set(addMs(deps.now(), 7 * DAY_MS))
-    deps.provider.script('listTransactions', async ({ providerPaymentId }) => {
+    deps.provider.transactions.push(...payments.map((payment) => aTransaction(payment)))
+    deps.provider.script('listTransactions', async (filter, timeoutMs) => {
       await deps.sleep(100 * SECOND_MS)
-      const transactions = payments
-        .filter(({ creditedProviderPaymentId }) => creditedProviderPaymentId === providerPaymentId)
-        .map((payment) => aTransaction(payment))
-      return { kind: 'found', value: { transactions, hasMore: false } }
+      return deps.provider.healthy.listTransactions(filter, timeoutMs)
     })
 
     const first = await settle(deps, client)

@@ -1,18 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { type Client, windowBornAt } from '../../../shared/client/client.ts'
-import { minor } from '../../../shared/money.ts'
-import { settleClient } from '../../../shared/settlement/settle-client.ts'
+import { windowBornAt } from '../../../shared/client/client.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
-import { aStoredClient } from '../../support/payment-builders.ts'
-import { aDayLater, aSucceededPayment } from '../../support/settlement-builders.ts'
-import { type TestDeps, testDeps } from '../../support/test-deps.ts'
-
-const sweep = async (deps: TestDeps, client: Client) =>
-  (await settleClient(deps, client.clientId, { by: 'auto' })).settlements
-
-const withFloor = (deps: TestDeps, floor: number, fields: Partial<Client> = {}) =>
-  aStoredClient(deps, { settlementFloorMinor: minor(floor), ...fields })
+import { aDayLater, aSucceededPayment, sweep, withFloor } from '../../support/settlement-builders.ts'
+import { testDeps } from '../../support/test-deps.ts'
 
 describe('the settlement floor (spec 3.2, rule 3)', () => {
   it('keeps a net equal to the floor pending, and settles one rupiah more', async () => {

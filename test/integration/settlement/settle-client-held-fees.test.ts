@@ -5,10 +5,17 @@ import { minor } from '../../../shared/money.ts'
 import { makeFeeFinal } from '../../../shared/payment/fee/fee-store.ts'
 import { addMs } from '../../../shared/time.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
-import { anOverdueFee, feeOf, providerKnows, settle, withFloorZero } from '../../support/fee-scenes.ts'
 import { withRequests } from '../../support/intercept-table.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
-import { aDayLater, aSucceededPayment, aTransaction } from '../../support/settlement-builders.ts'
+import {
+  aDayLater,
+  anOverdueFee,
+  aSucceededPayment,
+  aTransaction,
+  feeOf,
+  settle,
+  withFloor,
+} from '../../support/settlement-builders.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 
 type Rows = Readonly<Record<string, Readonly<Record<string, unknown>>>>
@@ -30,7 +37,7 @@ const idBeginningWith = (digit: string) => v.parse(PaymentIdSchema, crypto.rando
 describe('a payment whose fee is still estimated', () => {
   it('ends the window at its own millisecond, and is waited for even by those paid later', async () => {
     const deps = testDeps()
-    const client = await withFloorZero(deps)
+    const client = await withFloor(deps)
     await aSucceededPayment(deps, client)
     deps.clock.set(addMs(deps.now(), 1))
     const held = await aSucceededPayment(deps, client, { feeStatus: 'estimated' })
@@ -54,7 +61,7 @@ describe('a payment whose fee is still estimated', () => {
     'takes the whole millisecond out of the window, wherever in it the index has it (id %s…)',
     async (digit) => {
       const deps = testDeps()
-      const client = await withFloorZero(deps)
+      const client = await withFloor(deps)
       await aSucceededPayment(deps, client)
       await aSucceededPayment(deps, client)
       deps.clock.set(addMs(deps.now(), 1))
@@ -95,14 +102,15 @@ describe('a payment whose fee is still estimated', () => {
     expect(await settle(deps, client)).toMatchObject({ settlements: [], eligibleMinor: 0, heldSince: last.paidAt })
 
     expect(await feeOf(deps, payment)).toStrictEqual([4_440, 95_460, 'actual'])
-    providerKnows(deps, aTransaction(last))
+    deps.provider.heal('listTransactions')
+    deps.provider.transactions.push(aTransaction(last))
     expect((await settle(deps, client)).settlements).toMatchObject([{ providerFeesMinor: 8_440, paymentCount: 2 }])
     await expectBalanced(deps, client.clientId)
   })
 
   it('is not asked about before seven days are over, and asked about once when they are', async () => {
     const { deps, client, payment } = await anOverdueFee()
-    providerKnows(deps, aTransaction(payment))
+    deps.provider.transactions.push(aTransaction(payment))
     deps.clock.set(addMs(deps.now(), -1))
 
     expect((await settle(deps, client)).settlements).toStrictEqual([])

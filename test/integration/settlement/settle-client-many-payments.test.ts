@@ -6,18 +6,15 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
-import { minor } from '../../../shared/money.ts'
-import { settleClient } from '../../../shared/settlement/settle-client.ts'
 import { settlementStatement } from '../../../shared/settlement/settlement-statement.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
 import type { QueryInput, QueryPage } from '../../../shared/table/table.ts'
 import { addMs, DAY_MS, timestampOf } from '../../../shared/time.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
-import { queriesIn, recordTable, type TableCall, withRequests } from '../../support/intercept-table.ts'
+import { queriesIn, recordTable, type TableCall, withRequests, writtenKeys } from '../../support/intercept-table.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
-import { aStoredClient } from '../../support/payment-builders.ts'
-import { storeSucceeded, succeededPayment, writtenKeys } from '../../support/settlement-builders.ts'
-import { type TestDeps } from '../../support/test-deps.ts'
+import { settle, storeSucceeded, succeededPayment, withFloor } from '../../support/settlement-builders.ts'
+import type { TestDeps } from '../../support/test-deps.ts'
 
 const queriesOf = (calls: readonly TableCall[]) => queriesIn(calls).filter(({ index }) => index === 'by-paid')
 
@@ -27,7 +24,7 @@ const passesIn = (calls: readonly TableCall[]) => queriesOf(calls).filter(({ cur
 describe('settleClient with many payments in a window', () => {
   it('passes over 5,000 of them once and writes two items; the statement lists every one', async () => {
     const { deps, calls } = recordTable(memoryDeps())
-    const client = await aStoredClient(deps, { settlementFloorMinor: minor(0) })
+    const client = await withFloor(deps)
     const payments = Array.from({ length: 5_000 }, (_, index) =>
       // Ten in each millisecond, so that pages end within one.
       succeededPayment(client, { paidAt: addMs(deps.now(), Math.floor(index / 10)), notionalMinor: 10_000 + index }),
@@ -36,7 +33,7 @@ describe('settleClient with many payments in a window', () => {
     deps.clock.set(addMs(deps.now(), 2 * DAY_MS))
     calls.length = 0
 
-    const { settlements } = await settleClient(deps, client.clientId, { by: 'auto' })
+    const { settlements } = await settle(deps, client)
 
     const netMinor = payments.reduce((sum, payment) => sum + payment.netMinor, 0)
     expect(settlements).toMatchObject([{ paymentCount: 5_000, grossMinor: 62_497_500, netMinor }])
@@ -59,11 +56,11 @@ describe('settleClient with many payments in a window', () => {
 
   it('keeps none of 100,000 rows once they are summed', async () => {
     const deps = memoryDeps()
-    const client = await aStoredClient(deps, { settlementFloorMinor: minor(0) })
+    const client = await withFloor(deps)
     deps.clock.set(addMs(deps.now(), 2 * DAY_MS))
     const table = aTableOf(100_000, deps)
 
-    const { settlements } = await settleClient(table.deps, client.clientId, { by: 'auto' })
+    const { settlements } = await settle(table.deps, client)
 
     expect(settlements).toMatchObject([
       { paymentCount: 100_000, grossMinor: 2_000_000_000, providerFeesMinor: 400_000_000, netMinor: 1_598_000_000 },

@@ -3,23 +3,24 @@ import type { Client } from '../../../shared/client/client.ts'
 import { GatewayError } from '../../../shared/errors.ts'
 import { minor } from '../../../shared/money.ts'
 import { makeFeeFinal } from '../../../shared/payment/fee/fee-store.ts'
-import { settleClient } from '../../../shared/settlement/settle-client.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { listSettlements } from '../../../shared/settlement/settlement-store.ts'
 import { triggerSettlement } from '../../../shared/settlement/trigger-settlement.ts'
 import { ledgerPk, settlementKey, windowKey } from '../../../shared/table/keys.ts'
 import { addMs } from '../../../shared/time.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
-import { interceptTable, recordTable } from '../../support/intercept-table.ts'
+import { interceptTable, recordTable, writtenKeys } from '../../support/intercept-table.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
-import { aStoredClient } from '../../support/payment-builders.ts'
-import { aDayLater, aSucceededPayment, failedAndRecredited, writtenKeys } from '../../support/settlement-builders.ts'
+import {
+  aDayLater,
+  aSucceededPayment,
+  failedAndRecredited,
+  sweep,
+  withFloor,
+} from '../../support/settlement-builders.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 
 const OPERATOR = 'sari@gateway.example'
-
-const sweep = async (deps: TestDeps, { clientId }: Client) =>
-  (await settleClient(deps, clientId, { by: 'auto' })).settlements
 
 /** What the operator gets; nothing when the trigger is refused because there is nothing left to settle. */
 const trigger = async (deps: TestDeps, { clientId }: Client): Promise<readonly Settlement[]> => {
@@ -30,8 +31,6 @@ const trigger = async (deps: TestDeps, { clientId }: Client): Promise<readonly S
     throw error
   }
 }
-
-const withFloorZero = (deps: TestDeps) => aStoredClient(deps, { settlementFloorMinor: minor(0) })
 
 const stored = (deps: TestDeps, { clientId }: Client) => listSettlements(deps, clientId, { page: 1, perPage: 100 })
 
@@ -52,7 +51,7 @@ describe('settleClient called twice at once', () => {
     'by an operator and by the sweep makes one settlement (round %i)',
     async () => {
       const deps = testDeps()
-      const client = await withFloorZero(deps)
+      const client = await withFloor(deps)
       await aSucceededPayment(deps, client)
       aDayLater(deps)
 
@@ -86,7 +85,7 @@ describe('settleClient called twice at once', () => {
 
   it('lets the one that comes late find nothing left', async () => {
     const deps = testDeps()
-    const client = await withFloorZero(deps)
+    const client = await withFloor(deps)
     await aSucceededPayment(deps, client)
     aDayLater(deps)
     const overtaken = beforeTheWrite(deps, () => sweep(deps, client))
@@ -101,7 +100,7 @@ describe('settleClient called twice at once', () => {
 
   it('lets the one that comes late settle what became eligible since, from where the other ended', async () => {
     const deps = testDeps()
-    const client = await withFloorZero(deps)
+    const client = await withFloor(deps)
     await aSucceededPayment(deps, client, { notionalMinor: 100_000 })
     await aSucceededPayment(deps, client, { notionalMinor: 200_000, paidAt: addMs(deps.now(), 5) })
     aDayLater(deps)
@@ -121,7 +120,7 @@ describe('settleClient called twice at once', () => {
 
   it('gives up, to be asked again, when the window moves under it every time', async () => {
     const deps = testDeps()
-    const client = await withFloorZero(deps)
+    const client = await withFloor(deps)
     for (let at = 0; at < 6; at++) await aSucceededPayment(deps, client, { paidAt: addMs(deps.now(), at) })
     aDayLater(deps)
     const overtaken = interceptTable(deps, {
@@ -143,7 +142,7 @@ describe('settleClient called twice at once', () => {
 describe('settleClient beside live payments', () => {
   it('shares no item with the credits, and loses none of them', async () => {
     const deps = testDeps()
-    const client = await withFloorZero(deps)
+    const client = await withFloor(deps)
     for (let at = 0; at < 5; at++) await aSucceededPayment(deps, client, { paidAt: addMs(deps.now(), at) })
     aDayLater(deps)
     const settling = recordTable(deps)
@@ -178,7 +177,7 @@ describe('settleClient beside live payments', () => {
 
   it('leaves a payment out whose fee became actual between the reading and the write, until the next run', async () => {
     const deps = testDeps()
-    const client = await withFloorZero(deps)
+    const client = await withFloor(deps)
     await aSucceededPayment(deps, client, { notionalMinor: 100_000 })
     const waiting = await aSucceededPayment(deps, client, {
       notionalMinor: 200_000,

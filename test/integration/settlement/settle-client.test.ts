@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { type Client, windowBornAt } from '../../../shared/client/client.ts'
+import { windowBornAt } from '../../../shared/client/client.ts'
 import { changeClient } from '../../../shared/client/client-store.ts'
 import { minor } from '../../../shared/money.ts'
-import { settleClient } from '../../../shared/settlement/settle-client.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
 import { paymentKey, settlementKey, windowKey } from '../../../shared/table/keys.ts'
@@ -10,17 +9,10 @@ import { update } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS, HOUR_MS } from '../../../shared/time.ts'
 import { aClient } from '../../support/client-builders.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
-import { interceptTable, recordTable } from '../../support/intercept-table.ts'
+import { interceptTable, recordTable, writtenKeys } from '../../support/intercept-table.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
-import { aStoredClient } from '../../support/payment-builders.ts'
-import { aDayLater, aSucceededPayment, BANK, writtenKeys } from '../../support/settlement-builders.ts'
-import { type TestDeps, testDeps } from '../../support/test-deps.ts'
-
-const sweep = async (deps: TestDeps, client: Client) =>
-  (await settleClient(deps, client.clientId, { by: 'auto' })).settlements
-
-const withFloor = (deps: TestDeps, floor: number, fields: Partial<Client> = {}) =>
-  aStoredClient(deps, { settlementFloorMinor: minor(floor), ...fields })
+import { aDayLater, aSucceededPayment, BANK, sweep, withFloor } from '../../support/settlement-builders.ts'
+import { testDeps } from '../../support/test-deps.ts'
 
 describe('settleClient (spec 3.2)', () => {
   it('records what was paid a day ago, with its sums, its window and the bank details of the moment', async () => {

@@ -3,7 +3,6 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { handler as settleClientHandler } from '../../../functions/queue/settle-client.ts'
 import { handler as sweepHandler } from '../../../functions/schedule/sweep-settlements.ts'
 import type { Client } from '../../../shared/client/client.ts'
-import { minor } from '../../../shared/money.ts'
 import { listSettlements } from '../../../shared/settlement/settlement-store.ts'
 import { sweepSettlements } from '../../../shared/settlement/sweep-settlements.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
@@ -13,7 +12,7 @@ import { expectBalanced } from '../../support/expect-balanced.ts'
 import { interceptTable } from '../../support/intercept-table.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
 import { aStoredClient } from '../../support/payment-builders.ts'
-import { aDayLater, aSucceededPayment } from '../../support/settlement-builders.ts'
+import { aDayLater, aSucceededPayment, withFloor } from '../../support/settlement-builders.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 
 let requests: TestDeps['requests']
@@ -37,7 +36,7 @@ const settlementsOf = (deps: TestDeps, { clientId }: Client) =>
   listSettlements(deps, clientId, { page: 1, perPage: 10 })
 
 const withPayment = async (deps: TestDeps, fields: Partial<Client> = {}) => {
-  const client = await aStoredClient(deps, { settlementFloorMinor: minor(0), ...fields })
+  const client = await withFloor(deps, 0, fields)
   const payment = await aSucceededPayment(deps, client)
   return { client, payment }
 }

@@ -13,12 +13,11 @@ import {
   markSettlementPaid,
   recreditSettlement,
 } from '../../../shared/settlement/close-settlement.ts'
-import { settleClient } from '../../../shared/settlement/settle-client.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { API, type ApiClient, anApiClient, call } from '../../support/api-event.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
 import { aPendingPayment } from '../../support/payment-builders.ts'
-import { aDayLater } from '../../support/settlement-builders.ts'
+import { aDayLater, sweep } from '../../support/settlement-builders.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 
 type Listed = {
@@ -99,7 +98,7 @@ describe('GET /v1/balance through the life of a client (spec 2.2, 4.5)', () => {
   it('is explained by payments and settlements at every station', async () => {
     const deps = testDeps()
     const caller = await anApiClient(deps, { settlementFloorMinor: minor(10_000) })
-    const sweep = async () => (await settleClient(deps, caller.clientId, { by: 'auto' })).settlements[0]
+    const sweepCaller = async () => (await sweep(deps, caller))[0]
     const operator = { operator: 'sari@gateway.example', notes: 'as told by the bank' }
     const station = (
       [available, pending, inSettlement, paidOut]: readonly [number, number, number, number],
@@ -125,7 +124,7 @@ describe('GET /v1/balance through the life of a client (spec 2.2, 4.5)', () => {
 
     // Not a day old: a sweep changes nothing. A second payment joins, its fee still estimated.
     deps.clock.advance(600)
-    expect(await sweep()).toBeUndefined()
+    expect(await sweepCaller()).toBeUndefined()
     await station([0, 45_510, 0, 0], corrected)
     const second = await pay(deps, caller, 20_000)
     const secondPaidAt = deps.now()
@@ -133,7 +132,7 @@ describe('GET /v1/balance through the life of a client (spec 2.2, 4.5)', () => {
 
     // Swept: the first is in a settlement; the second waits for its actual fee.
     aDayLater(deps)
-    const settlement = await sweep()
+    const settlement = await sweepCaller()
     expect(settlement).toMatchObject({ netMinor: 45_510, paymentCount: 1, periodEnd: secondPaidAt })
     const sweptAt = deps.now()
     await station([0, 15_980, 45_510, 0], sweptAt)
@@ -151,7 +150,7 @@ describe('GET /v1/balance through the life of a client (spec 2.2, 4.5)', () => {
 
     // Recorded again: drawn from available.
     deps.clock.advance(60)
-    const again = await sweep()
+    const again = await sweepCaller()
     expect(again).toMatchObject({ replaces: settlementId, netMinor: 45_510 })
     const redrawnAt = deps.now()
     await station([0, 15_980, 45_510, 0], redrawnAt)
@@ -163,7 +162,7 @@ describe('GET /v1/balance through the life of a client (spec 2.2, 4.5)', () => {
 
     // A week later nobody knows the second fee: it is assumed, and the payment settled with it.
     deps.clock.set(addMs(deps.now(), 7 * DAY_MS))
-    expect(await sweep()).toMatchObject({ netMinor: 15_980, periodStart: second.createdAt })
+    expect(await sweepCaller()).toMatchObject({ netMinor: 15_980, periodStart: second.createdAt })
     await station([0, 0, 15_980, 45_510], deps.now())
   })
 })

@@ -8,11 +8,10 @@ import {
   markSettlementPaid,
   recreditSettlement,
 } from '../../../shared/settlement/close-settlement.ts'
-import { settleClient } from '../../../shared/settlement/settle-client.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
-import { aDayLater, aSettledClient } from '../../support/settlement-builders.ts'
+import { aDayLater, aSettledClient, settle } from '../../support/settlement-builders.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 
 const OPERATOR = 'sari@gateway.example'
@@ -96,7 +95,7 @@ describe('closing a settlement (spec 3.2)', () => {
     await failed(deps, settlement)
     for (let day = 0; day < 3; day++) {
       aDayLater(deps)
-      const { settlements } = await settleClient(deps, client.clientId, { by: 'auto' })
+      const { settlements } = await settle(deps, client)
       expect(settlements).toStrictEqual([])
     }
 

@@ -5,27 +5,24 @@ import { paymentTimeline } from '../../../shared/inquiry/payment-timeline.ts'
 import { getBalance } from '../../../shared/ledger/balance.ts'
 import { minor } from '../../../shared/money.ts'
 import { markSettlementFailed, recreditSettlement } from '../../../shared/settlement/close-settlement.ts'
-import { settleClient } from '../../../shared/settlement/settle-client.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { findAnySettlement, listSettlements } from '../../../shared/settlement/settlement-store.ts'
 import { triggerSettlement } from '../../../shared/settlement/trigger-settlement.ts'
 import { windowKey } from '../../../shared/table/keys.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
-import { aStoredClient } from '../../support/payment-builders.ts'
 import {
   aDayLater,
   aSettledClient,
   aSucceededPayment,
   BANK,
   failedAndRecredited,
+  sweep,
+  withFloor,
 } from '../../support/settlement-builders.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 
 const OPERATOR = 'sari@gateway.example'
 const NEW_BANK = { ...BANK, bankAccountNo: '7777777777' }
-
-const sweep = async (deps: TestDeps, { clientId }: Client) =>
-  (await settleClient(deps, clientId, { by: 'auto' })).settlements
 
 const trigger = (deps: TestDeps, { clientId }: Client) => triggerSettlement(deps, { clientId, operator: OPERATOR })
 
@@ -191,7 +188,7 @@ describe('recording a recredited settlement again', () => {
 
   it('shows every settlement a payment was in on its timeline, oldest first', async () => {
     const deps = testDeps()
-    const client = await aStoredClient(deps, { settlementFloorMinor: minor(0) })
+    const client = await withFloor(deps)
     const payment = await aSucceededPayment(deps, client)
     aDayLater(deps)
     const [first] = await sweep(deps, client)

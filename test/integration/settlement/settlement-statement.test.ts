@@ -1,27 +1,31 @@
 import { describe, expect, it } from 'vitest'
-import { minor } from '../../../shared/money.ts'
 import { markSettlementFailed, recreditSettlement } from '../../../shared/settlement/close-settlement.ts'
-import { settleClient } from '../../../shared/settlement/settle-client.ts'
 import { settlementStatement } from '../../../shared/settlement/settlement-statement.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
 import { update } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
-import { aStoredClient } from '../../support/payment-builders.ts'
-import { aDayLater, aSettledClient, storeSucceeded, succeededPayment } from '../../support/settlement-builders.ts'
+import {
+  aDayLater,
+  aSettledClient,
+  storeSucceeded,
+  succeededPayment,
+  sweep,
+  withFloor,
+} from '../../support/settlement-builders.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 
 const OPERATOR = 'sari@gateway.example'
 
 /** A settlement of payments of 10,000, 10,001, ... rupiah, a millisecond apart. */
 const settledPayments = async (deps: TestDeps, count: number) => {
-  const client = await aStoredClient(deps, { settlementFloorMinor: minor(0) })
+  const client = await withFloor(deps)
   const payments = Array.from({ length: count }, (_, index) =>
     succeededPayment(client, { paidAt: addMs(deps.now(), index), notionalMinor: 10_000 + index }),
   )
   await storeSucceeded(deps, payments)
   deps.clock.set(addMs(deps.now(), 2 * DAY_MS))
-  const [settlement] = (await settleClient(deps, client.clientId, { by: 'auto' })).settlements
+  const [settlement] = await sweep(deps, client)
   if (!settlement) throw new Error('nothing was settled')
   return { client, payments, settlement, settlementId: settlement.settlementId }
 }
@@ -142,7 +146,7 @@ describe('the statement of a settlement (design section 7)', () => {
     const input = { settlementId, operator: OPERATOR, notes: 'account closed' }
     await markSettlementFailed(deps, input)
     await recreditSettlement(deps, input)
-    const [again] = (await settleClient(deps, client.clientId, { by: 'auto' })).settlements
+    const [again] = await sweep(deps, client)
 
     const pages = [await statement(deps, settlementId), await statement(deps, again?.settlementId ?? '')]
 
@@ -180,7 +184,7 @@ describe("a statement's cursor", () => {
     const others = await settledPayments(testDeps(), 501)
     await storeSucceeded(deps, [succeededPayment(mine.client, { paidAt: deps.now() })])
     aDayLater(deps)
-    const [next] = (await settleClient(deps, mine.client.clientId, { by: 'auto' })).settlements
+    const [next] = await sweep(deps, mine.client)
     const cursor = (await statement(deps, mine.settlementId)).cursor ?? ''
 
     for (const settlementId of [others.settlementId, next?.settlementId ?? '']) {

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { minor } from '../../../shared/money.ts'
 import { makeFeeFinal } from '../../../shared/payment/fee/fee-store.ts'
-import { settleClient } from '../../../shared/settlement/settle-client.ts'
 import { syncProviderTransactions } from '../../../shared/sync/sync-provider-transactions.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
 import { NOT_SETTLED } from '../../support/fake-provider.ts'
 import { interceptTable } from '../../support/intercept-table.ts'
+import { settle } from '../../support/settlement-builders.ts'
 import {
   aSyncWorld,
   creditedPayment,
@@ -105,7 +105,7 @@ describe('sync: the fee of a credited payment (design section 4, Fee)', () => {
 
     await syncProviderTransactions(deps)
     deps.clock.advance(24 * 3_600)
-    const settled = await settleClient(deps, client.clientId, { by: 'auto' })
+    const settled = await settle(deps, client)
 
     expect(await paymentOf(deps, paid)).toMatchObject({ feeStatus: 'actual', providerFeeMinor: 0, netMinor: 99_900 })
     expect(settled.settlements).toMatchObject([{ netMinor: 99_900, providerFeesMinor: 0 }])

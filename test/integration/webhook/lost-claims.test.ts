@@ -6,7 +6,6 @@
 import { describe, expect, it } from 'vitest'
 import { revokeApiKey } from '../../../shared/client/api-key-store.ts'
 import { listAuditRecords } from '../../../shared/operator/audit-record.ts'
-import { settleClient } from '../../../shared/settlement/settle-client.ts'
 import { listSettlements } from '../../../shared/settlement/settlement-store.ts'
 import { moveSyncCursor } from '../../../shared/sync/sync-cursor.ts'
 import { syncProviderTransactions } from '../../../shared/sync/sync-provider-transactions.ts'
@@ -22,7 +21,7 @@ import { expectBalanced } from '../../support/expect-balanced.ts'
 import { eventFor } from '../../support/fan-out-harness.ts'
 import { beforeFirst } from '../../support/intercept-table.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
-import { failedAndRecredited } from '../../support/settlement-builders.ts'
+import { failedAndRecredited, settle } from '../../support/settlement-builders.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 
 describe('an overdue delivery that another run has claimed', () => {
@@ -78,7 +77,7 @@ describe('a recredited settlement that another sweep has recorded again', () => 
   it('is recorded again once', async () => {
     const deps = testDeps()
     const { client, failed } = await failedAndRecredited(deps)
-    const sweep = (by: TestDeps) => settleClient(by, client.clientId, { by: 'auto' })
+    const sweep = (by: TestDeps) => settle(by, client)
     const late = beforeFirst(deps, 'transact', () => sweep(deps))
 
     expect((await sweep(late)).settlements).toStrictEqual([])

@@ -5,11 +5,10 @@ import { handler as sweepSettlements } from '../../../../functions/schedule/swee
 import { handler as syncProviderTransactions } from '../../../../functions/schedule/sync-provider-transactions.ts'
 import { applyProviderNews } from '../../../../shared/payment/news/apply-provider-news.ts'
 import { settledRow } from '../../../support/fake-provider.ts'
-import { withFloorZero } from '../../../support/fee-scenes.ts'
 import { invokeAdmin } from '../../../support/invoke-admin.ts'
 import type { MemoryDeps } from '../../../support/memory-deps.ts'
 import { aStoredClient } from '../../../support/payment-builders.ts'
-import { aDayLater, aSucceededPayment } from '../../../support/settlement-builders.ts'
+import { aDayLater, aSucceededPayment, withFloor } from '../../../support/settlement-builders.ts'
 import { asMessage, handOver, run } from './hand-over.ts'
 import { aPending, SLOW_MS } from './payment-scenes.ts'
 import type { Scene } from './watched-world.ts'
@@ -105,7 +104,7 @@ export const MONEY_SCENES: Readonly<Record<string, Scene>> = {
 }
 
 const anEligibleClient = async (deps: MemoryDeps) => {
-  const client = await withFloorZero(deps)
+  const client = await withFloor(deps)
   await aSucceededPayment(deps, client)
   aDayLater(deps)
   return client

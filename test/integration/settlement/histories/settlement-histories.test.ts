@@ -6,14 +6,15 @@
  * settlements and balances, and the full audit must find nothing. A failure prints the seed and the shortest history
  * found that still fails.
  */
+
 import * as fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { getBalanceWithPayouts } from '../../../../shared/settlement/count-payouts.ts'
-import { settleClient } from '../../../../shared/settlement/settle-client.ts'
 import type { Settlement } from '../../../../shared/settlement/settlement.ts'
 import { listSettlements } from '../../../../shared/settlement/settlement-store.ts'
 import { expectBalanced } from '../../../support/expect-balanced.ts'
 import { memoryDeps } from '../../../support/memory-deps.ts'
+import { settle } from '../../../support/settlement-builders.ts'
 import { type TestDeps, testDeps } from '../../../support/test-deps.ts'
 import { type Happening, history } from './settlement-happenings.ts'
 import { modelView, realView, settleModel } from './settlement-model.ts'
@@ -68,7 +69,7 @@ const live = async (happenings: readonly Happening[]) => {
   const world = await newWorld(testDeps({ requests, randomBytes: growingBytes }))
   for (const happening of happenings) await happen(world, happening)
   // Whatever died, the next run brings the books to where the rules want them.
-  await settleClient(world.deps, world.client.clientId, { by: 'auto' })
+  await settle(world.deps, world.client)
   for (const _ of settleModel(world.model, 'auto', world.deps.now()));
   const settlements = await expectSameBooks(world)
   await expectBalanced(world.deps, world.client.clientId)

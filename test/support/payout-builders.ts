@@ -1,29 +1,24 @@
+import * as v from 'valibot'
 import type { Client } from '../../shared/client/client.ts'
-import { minor } from '../../shared/money.ts'
-import {
-  markSettlementFailed,
-  markSettlementPaid,
-  recreditSettlement,
-} from '../../shared/settlement/close-settlement.ts'
+import type { ClientId } from '../../shared/ids.ts'
 import { getBalanceWithPayouts } from '../../shared/settlement/count-payouts.ts'
-import { settleClient } from '../../shared/settlement/settle-client.ts'
-import type { Settlement } from '../../shared/settlement/settlement.ts'
+import { type Settlement, SettlementSchema } from '../../shared/settlement/settlement.ts'
+import { recordStep } from '../../shared/settlement/settlement-store.ts'
+import { windowKey } from '../../shared/table/keys.ts'
+import { aClientId } from './client-builders.ts'
 import { queriesIn, type TableCall } from './intercept-table.ts'
-import { aStoredClient } from './payment-builders.ts'
-import { aDayLater, aSucceededPayment } from './settlement-builders.ts'
+import {
+  aDayLater,
+  aSucceededPayment,
+  fail,
+  payOut,
+  recredit,
+  sweep,
+  sweptNow,
+  withFloor,
+} from './settlement-builders.ts'
+import { putRaw, rawItem } from './tampering.ts'
 import type { TestDeps } from './test-deps.ts'
-
-const OPERATOR = { operator: 'sari', notes: 'as told by the bank' }
-
-export const payOut = (deps: TestDeps, { settlementId }: Settlement) =>
-  markSettlementPaid(deps, { settlementId, ...OPERATOR, confirmUnfunded: true })
-export const fail = (deps: TestDeps, { settlementId }: Settlement) =>
-  markSettlementFailed(deps, { settlementId, ...OPERATOR })
-export const recredit = (deps: TestDeps, { settlementId }: Settlement) =>
-  recreditSettlement(deps, { settlementId, ...OPERATOR })
-
-export const sweep = async (deps: TestDeps, { clientId }: Client) =>
-  (await settleClient(deps, clientId, { by: 'auto' })).settlements
 
 export const sweepADayLater = (deps: TestDeps, client: Client) => {
   aDayLater(deps)
@@ -34,14 +29,12 @@ export const sweepADayLater = (deps: TestDeps, client: Client) => {
 export const settled = async (deps: TestDeps, client: Client, notionalMinor: number): Promise<Settlement> => {
   await aSucceededPayment(deps, client, { notionalMinor })
   aDayLater(deps)
-  const settlement = (await sweep(deps, client)).at(-1)
-  if (settlement === undefined) throw new Error('nothing was settled')
-  return settlement
+  return sweptNow(deps, client)
 }
 
 /** Settlements of one client in every state there is, and money that is not settled yet. */
 export const aClientOfAllStates = async (deps: TestDeps) => {
-  const client = await aStoredClient(deps, { settlementFloorMinor: minor(0) })
+  const client = await withFloor(deps)
   const paidOut = await settled(deps, client, 10_000)
   const replaced = await settled(deps, client, 20_000)
   const failed = await settled(deps, client, 40_000)
@@ -81,3 +74,51 @@ export const sumOf = (figures: Readonly<Record<string, number>>): number =>
 /** How often recorded calls asked the index for a client's settlements. */
 export const indexReads = (calls: readonly TableCall[]): number =>
   queriesIn(calls).filter(({ index }) => index === 'by-owner').length
+
+/** What releases before the figures of payouts know nothing of. */
+const FIGURES = ['in_settlement_minor', 'paid_out_minor', 'open_ids', 'payouts_counted']
+
+const isFigure = ([name]: readonly [string, unknown]) => FIGURES.includes(name)
+
+/** Makes the client's window one that an older release wrote. */
+export const forgetPayouts = async (deps: TestDeps, clientId: ClientId): Promise<void> => {
+  const window = await rawItem(deps, windowKey(clientId))
+  await putRaw(deps, Object.fromEntries(Object.entries(window).filter((entry) => !isFigure(entry))))
+}
+
+/** Functions of an older release, in a canary or after a rollback: they leave the figures of payouts as they are. */
+export const byOlderRelease = async <Result>(
+  deps: TestDeps,
+  clientId: ClientId,
+  run: () => Promise<Result>,
+): Promise<Result> => {
+  const figures = Object.entries(await rawItem(deps, windowKey(clientId))).filter(isFigure)
+  try {
+    return await run()
+  } finally {
+    await forgetPayouts(deps, clientId)
+    await putRaw(deps, { ...(await rawItem(deps, windowKey(clientId))), ...Object.fromEntries(figures) })
+  }
+}
+
+/** A settlement in the table, as a sweep records it, whatever the ledger says. */
+export const storedSettlement = async (deps: TestDeps, fields: Partial<Settlement> = {}): Promise<Settlement> => {
+  const settlement = v.parse(SettlementSchema, {
+    settlementId: crypto.randomUUID(),
+    clientId: aClientId(),
+    periodStart: '2026-11-18T02:00:00.000Z',
+    periodEnd: '2026-11-19T02:00:00.000Z',
+    grossMinor: 300_000,
+    providerFeesMinor: 12_000,
+    markupMinor: 300,
+    netMinor: 287_700,
+    currency: 'IDR',
+    paymentCount: 3,
+    status: 'recorded',
+    triggeredBy: 'auto',
+    createdAt: '2026-11-20T02:00:01.000Z',
+    ...fields,
+  })
+  await deps.table.write(recordStep(settlement))
+  return settlement
+}
