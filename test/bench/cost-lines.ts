@@ -8,8 +8,8 @@ import { keyRequests, metricMonths, runsPerMonth, specOf } from './monthly-activ
 import { everyMetric, metricsByChannel } from './own-metrics.ts'
 import { PRICES } from './prices.ts'
 
-/** How much is used of what is billed, by the names of the prices. */
-type Usage = Readonly<Record<string, number>>
+/** How much is used of what is billed. */
+type Usage = Readonly<Partial<Record<keyof typeof PRICES, number>>>
 
 export type CostLine = { readonly component: string; readonly basis: string; readonly usd: number }
 
@@ -24,20 +24,20 @@ const REQUESTS_PER_MESSAGE = 3
 const one = (value: number): string => value.toFixed(1)
 const thousand = (value: number): string => `${Math.round(value / 1_000)} thousand`
 
-/** A row of what is used under the prices whose names begin so. */
-const line = (component: string, basis: string, usage: Usage, prices = ''): CostLine => ({
-  component,
-  basis,
-  usd: Object.entries(PRICES)
-    .filter(([name]) => name.startsWith(prices))
-    .reduce((sum, [name, usd]) => sum + (usage[name] ?? 0) * (name.endsWith('Million') ? usd / MILLION : usd), 0),
-})
+const NAMES = Object.keys(PRICES) as (keyof typeof PRICES)[]
+const sum = <Thing>(things: readonly Thing[], of: (thing: Thing) => number): number =>
+  things.reduce((all, thing) => all + of(thing), 0)
 
-const total = (usages: readonly (readonly [times: number, usage: Usage])[]): Usage => {
-  const names = new Set(usages.flatMap(([, usage]) => Object.keys(usage)))
-  const sumOf = (name: string) => usages.reduce((sum, [times, usage]) => sum + times * (usage[name] ?? 0), 0)
-  return Object.fromEntries([...names].map((name) => [name, sumOf(name)]))
+/** A row of what is used under the prices whose names begin so. */
+const line = (component: string, basis: string, usage: Usage, prices = ''): CostLine => {
+  const names = NAMES.filter((name) => name.startsWith(prices))
+  if (names.length === 0) throw new Error(`no price begins with ${prices}`)
+  const each = (name: keyof typeof PRICES) => PRICES[name] / (name.endsWith('Million') ? MILLION : 1)
+  return { component, basis, usd: sum(names, (name) => (usage[name] ?? 0) * each(name)) }
 }
+
+const total = (usages: readonly (readonly [times: number, usage: Usage])[]): Usage =>
+  Object.fromEntries(NAMES.map((name) => [name, sum(usages, ([times, usage]) => times * (usage[name] ?? 0))]))
 
 const usageOf = ({ functionName, invocations, messages, secrets, ...flow }: Flow): Usage => {
   const spec = specOf(functionName)
@@ -81,7 +81,7 @@ export const idleCosts = ({ gateway, front }: Templates, { idleRuns }: Pick<Meas
   const acls = front.ofType('AWS::WAFv2::WebACL')
   const rules = acls.flatMap(({ properties }) => v.parse(WebAcl, properties).Rules).length
   const metrics = new Set(idleRuns.flatMap((flow) => flow.metrics)).size
-  const there: Usage = {
+  const there = {
     sqsRequestMillion: polls,
     secretMonth: secrets.length + copies,
     metricMonth: metricMonths(idleRuns),
@@ -93,7 +93,7 @@ export const idleCosts = ({ gateway, front }: Templates, { idleRuns }: Pick<Meas
     wafAclMonth: acls.length,
     wafRuleMonth: rules,
     hostedZoneMonth: 1,
-  }
+  } satisfies Usage
   const runs = idleRuns.map((flow) => [runsPerMonth(specOf(flow.functionName)), usageOf(flow)] as const)
   const used = total([[1, there], ...runs])
   const { kmsRequestMillion: keyUses = 0, metricMonth: months = 0 } = used
@@ -101,12 +101,17 @@ export const idleCosts = ({ gateway, front }: Templates, { idleRuns }: Pick<Meas
     line('DynamoDB', 'due work every minute, sync every hour, sweep every day', used, 'dynamodb'),
     line('Lambda', 'the same runs', used, 'lambda'),
     line('SQS', `Lambda asks ${queues.length} idle queues ${thousand(polls)} times`, used, 'sqs'),
-    line('Secrets Manager', `${secrets.length} secrets and ${copies} copy, without endpoints`, used, 'secret'),
+    line(
+      'Secrets Manager',
+      `${secrets.length} secrets and ${copies} copy for the front, without endpoints`,
+      used,
+      'secret',
+    ),
     line('CloudWatch logs', 'lines of the same runs', used, 'log'),
     line('CloudWatch metrics', `${metrics} of our own in the same runs, ${one(months)} by the hours`, used, 'metric'),
     line('CloudWatch alarms', `${alarms.length} alarms, which refer to ${watched} metrics`, used, 'alarm'),
-    line('CloudWatch composite alarms', `${there['compositeMonth'] ?? 0} of them`, used, 'composite'),
-    line('CloudWatch dashboards', `${there['dashboardMonth'] ?? 0} of them`, used, 'dashboard'),
+    line('CloudWatch composite alarms', `${there.compositeMonth} of them`, used, 'composite'),
+    line('CloudWatch dashboards', `${there.dashboardMonth} of them`, used, 'dashboard'),
     line('KMS', `${count('AWS::KMS::Key')} customer key, ${thousand(keyUses)} requests`, used, 'kms'),
     line('WAF', `${acls.length} web ACL with ${rules} rules`, used, 'waf'),
     line('Route 53', 'the hosted zone of the domain', used, 'hostedZone'),
