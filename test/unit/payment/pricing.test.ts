@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { InvariantError } from '../../../shared/errors.ts'
 import { minor } from '../../../shared/money.ts'
-import { CHANNELS, inForce, isSupportedBank, MARKUPS } from '../../../shared/payment/channel/channels.ts'
+import { CHANNELS, channelOf, inForce, isSupportedBank, MARKUPS } from '../../../shared/payment/channel/channels.ts'
 import { estimatePricing, netOf } from '../../../shared/payment/channel/pricing.ts'
 import type { PaymentMethod } from '../../../shared/payment-method.ts'
 import type { Timestamp } from '../../../shared/time.ts'
@@ -107,6 +107,14 @@ describe('inForce', () => {
     ['2027-01-01T00:00:00.001Z', 20],
   ])('answers the entry in force at %s', (at, bps) => {
     expect(inForce(entries, at as Timestamp)?.bps).toBe(bps)
+  })
+
+  it('finds a wallet at the terms of any wallet until its own begin', () => {
+    const { tariffs, timings } = channelOf({ method: 'ewallet', channelCode: 'ASTRAPAY' })
+
+    for (const wallet of CHANNELS.filter(({ method }) => method === 'ewallet')) {
+      expect([wallet.tariffs[0], wallet.timings[0]]).toStrictEqual([tariffs[0], timings[0]])
+    }
   })
 
   it('finds every list of terms in order', () => {
