@@ -1,14 +1,7 @@
 import type { AlarmSpec } from './alarm-spec.ts'
-import { FUNCTION_GROUPS, type FunctionGroup } from './function-groups.ts'
-import { awsMetric, type Measure, sumOf } from './metric-ref.ts'
+import { FUNCTION_GROUPS, type FunctionGroup, groupSum } from './function-groups.ts'
+import { awsMetric } from './metric-ref.ts'
 import { theFunction, type Watched } from './watched.ts'
-
-const of = ({ functions }: Watched, group: FunctionGroup, name: 'Errors' | 'Throttles'): Measure =>
-  sumOf(
-    functions
-      .filter(({ spec }) => group.has(spec))
-      .map(({ functionName }) => awsMetric('AWS/Lambda', name, { FunctionName: functionName }, 'Sum')),
-  )
 
 const groupAlarms = (watched: Watched, group: FunctionGroup): readonly AlarmSpec[] => [
   {
@@ -16,7 +9,7 @@ const groupAlarms = (watched: Watched, group: FunctionGroup): readonly AlarmSpec
     severity: group.severity,
     says: `${group.functions} break off or run out of time.`,
     suffers: group.suffers,
-    measure: of(watched, group, 'Errors'),
+    measure: groupSum(watched, group, 'Errors'),
     when: group.seldom ? { atLeast: 1, minutes: 5, periods: 1 } : { atLeast: 3, minutes: 5, periods: 2, outOf: 3 },
     because: 'Errors that we answer ourselves do not count here; these are crashes, timeouts and failed starts.',
   },
@@ -25,7 +18,7 @@ const groupAlarms = (watched: Watched, group: FunctionGroup): readonly AlarmSpec
     severity: group.severity,
     says: `${group.functions} are not started because too many run already.`,
     suffers: group.suffers,
-    measure: of(watched, group, 'Throttles'),
+    measure: groupSum(watched, group, 'Throttles'),
     when: { atLeast: 10, minutes: 5, periods: 2, outOf: 3 },
     because: 'Queues and streams repeat a few by themselves. Two starts a minute of a single run are no flood.',
   },
@@ -44,35 +37,29 @@ const concurrency = ({ accountConcurrency, reservedRuns }: Watched): AlarmSpec =
 })
 
 /** Lambda: what breaks off, what may not start, and how close the account is to its limit. */
-export const functionAlarms = (watched: Watched): readonly AlarmSpec[] => [
-  ...FUNCTION_GROUPS.flatMap((group) => groupAlarms(watched, group)),
-  {
-    id: 'stream-behind',
-    severity: 'ticket',
-    says: 'The table’s stream is read minutes behind its writes.',
-    suffers: 'merchants, who are told of payments by due work, minutes late.',
-    measure: awsMetric(
-      'AWS/Lambda',
-      'IteratorAge',
-      { FunctionName: theFunction(watched, ({ trigger }) => trigger.kind === 'stream') },
-      'Maximum',
-    ),
-    when: { above: 120_000, minutes: 1, periods: 5 },
-    because: 'Milliseconds. From two minutes on due work does the same work, so nothing is lost, but twice is done.',
-  },
-  {
-    id: 'retries-dropped',
-    severity: 'page',
-    says: 'Lambda took webhook retries for an endless loop and dropped them.',
-    suffers: 'merchants, whose deliveries stop in the middle until due work sends them again.',
-    measure: awsMetric(
-      'AWS/Lambda',
-      'RecursiveInvocationsDropped',
-      { FunctionName: theFunction(watched, ({ recursive }) => recursive === true) },
-      'Sum',
-    ),
-    when: { atLeast: 1, minutes: 5, periods: 1 },
-    because: 'The function is allowed to send to its own queue, so the first one means that somebody changed that.',
-  },
-  concurrency(watched),
-]
+export const functionAlarms = (watched: Watched): readonly AlarmSpec[] => {
+  const readsStream = theFunction(watched, ({ trigger }) => trigger.kind === 'stream')
+  const sendsToItself = theFunction(watched, ({ recursive }) => recursive === true)
+  return [
+    ...FUNCTION_GROUPS.flatMap((group) => groupAlarms(watched, group)),
+    {
+      id: 'stream-behind',
+      severity: 'ticket',
+      says: 'The table’s stream is read minutes behind its writes.',
+      suffers: 'merchants, who are told of payments by due work, minutes late.',
+      measure: awsMetric('AWS/Lambda', 'IteratorAge', { FunctionName: readsStream }, 'Maximum'),
+      when: { above: 120_000, minutes: 1, periods: 5 },
+      because: 'Milliseconds. From two minutes on due work does the same work, so nothing is lost, but twice is done.',
+    },
+    {
+      id: 'retries-dropped',
+      severity: 'page',
+      says: 'Lambda took webhook retries for an endless loop and dropped them.',
+      suffers: 'merchants, whose deliveries stop in the middle until due work sends them again.',
+      measure: awsMetric('AWS/Lambda', 'RecursiveInvocationsDropped', { FunctionName: sendsToItself }, 'Sum'),
+      when: { atLeast: 1, minutes: 5, periods: 1 },
+      because: 'The function is allowed to send to its own queue, so the first one means that somebody changed that.',
+    },
+    concurrency(watched),
+  ]
+}

@@ -1,4 +1,6 @@
 import type { FunctionSpec } from '../../../../functions/function-spec.ts'
+import { awsMetric, type Formula, sumOf } from './metric-ref.ts'
+import type { Watched } from './watched.ts'
 
 /** Functions that fail for the same people. Operators see for themselves when an action of theirs breaks off. */
 export type FunctionGroup = {
@@ -65,3 +67,13 @@ export const FUNCTION_GROUPS: readonly FunctionGroup[] = [
     has: ({ trigger }) => trigger.kind === 'schedule',
   },
 ]
+
+/** A count of Lambda's over all functions of a group. */
+export const groupSum = (
+  { functions }: Watched,
+  { has }: FunctionGroup,
+  name: 'Errors' | 'Throttles' | 'Invocations',
+): Formula => {
+  const names = functions.filter(({ spec }) => has(spec)).map(({ functionName }) => functionName)
+  return sumOf(names.map((FunctionName) => awsMetric('AWS/Lambda', name, { FunctionName }, 'Sum')))
+}

@@ -1,5 +1,5 @@
 import type { AlarmSpec } from './alarm-spec.ts'
-import { awsMetric, type Formula, sumOf, withoutGaps } from './metric-ref.ts'
+import { awsMetric, type MetricRef, sumOf, withoutGaps } from './metric-ref.ts'
 import type { Watched } from './watched.ts'
 
 /** The operations our code sends (shared/table). */
@@ -16,28 +16,27 @@ export const TABLE_OPERATIONS = [
 /** Of the units a stage allows itself. */
 const CLOSE = 0.8
 
+type Throttles = 'ReadThrottleEvents' | 'WriteThrottleEvents'
+
 /** A throttled index holds up writes to the table, so both are watched together; the dashboard tells them apart. */
-const throttles = ({ table }: Watched, name: 'ReadThrottleEvents' | 'WriteThrottleEvents'): Formula =>
-  sumOf([
-    awsMetric('AWS/DynamoDB', name, { TableName: table.name }, 'Sum'),
-    ...table.indexes.map((index) =>
+export const throttlesByPart = ({ table }: Watched, name: Throttles): ReadonlyMap<string, MetricRef> =>
+  new Map([
+    ['table', awsMetric('AWS/DynamoDB', name, { TableName: table.name }, 'Sum')],
+    ...table.indexes.map((index): [string, MetricRef] => [
+      index,
       awsMetric('AWS/DynamoDB', name, { TableName: table.name, GlobalSecondaryIndexName: index }, 'Sum'),
-    ),
+    ]),
   ])
 
-const closeToMaximum = (
-  { table }: Watched,
-  kind: 'reads' | 'writes',
-  name: 'ConsumedReadCapacityUnits' | 'ConsumedWriteCapacityUnits',
-  maxUnits: number,
+const throttled = (
+  watched: Watched,
+  { metric, ...text }: Pick<AlarmSpec, 'id' | 'says' | 'suffers'> & { readonly metric: Throttles },
 ): AlarmSpec => ({
-  id: `table-${kind}-near-maximum`,
-  severity: 'ticket',
-  says: `The table’s ${kind} come close to the most that the stage allows.`,
-  suffers: 'nobody yet: everyone, once requests are throttled.',
-  measure: withoutGaps(awsMetric('AWS/DynamoDB', name, { TableName: table.name }, 'Sum')),
-  when: { above: CLOSE * maxUnits * 60, minutes: 1, periods: 5 },
-  because: 'Units a minute: 80 % of the limit that infra/stack/stage.ts sets against a bill out of control.',
+  ...text,
+  severity: 'page',
+  measure: sumOf([...throttlesByPart(watched, metric).values()]),
+  when: { atLeast: 10, minutes: 1, periods: 3, outOf: 5 },
+  because: 'Single ones happen while a partition splits, and the SDK repeats them.',
 })
 
 const errors = ({ table }: Watched): AlarmSpec => ({
@@ -46,46 +45,45 @@ const errors = ({ table }: Watched): AlarmSpec => ({
   says: 'DynamoDB answers with errors of its own.',
   suffers: 'merchants and customers: any request may answer 500.',
   measure: sumOf(
-    TABLE_OPERATIONS.map((operation) =>
-      awsMetric('AWS/DynamoDB', 'SystemErrors', { TableName: table.name, Operation: operation }, 'Sum'),
+    TABLE_OPERATIONS.map((Operation) =>
+      awsMetric('AWS/DynamoDB', 'SystemErrors', { TableName: table.name, Operation }, 'Sum'),
     ),
   ),
   when: { atLeast: 10, minutes: 1, periods: 3, outOf: 5 },
   because: 'Single ones are repeated by the SDK; ten a minute are an incident of AWS.',
 })
 
-const throttled = (
-  watched: Watched,
-  {
-    metric,
-    ...text
-  }: Pick<AlarmSpec, 'id' | 'says' | 'suffers'> & { readonly metric: 'ReadThrottleEvents' | 'WriteThrottleEvents' },
-): AlarmSpec => ({
-  ...text,
-  severity: 'page',
-  measure: throttles(watched, metric),
-  when: { atLeast: 10, minutes: 1, periods: 3, outOf: 5 },
-  because: 'Single ones happen while a partition splits, and the SDK repeats them.',
-})
+const closeToMaximum = ({ table }: Watched, kind: 'reads' | 'writes'): AlarmSpec => {
+  const [name, maxUnits] =
+    kind === 'reads'
+      ? (['ConsumedReadCapacityUnits', table.maxReadUnits] as const)
+      : (['ConsumedWriteCapacityUnits', table.maxWriteUnits] as const)
+  return {
+    id: `table-${kind}-near-maximum`,
+    severity: 'ticket',
+    says: `The table’s ${kind} come close to the most that the stage allows.`,
+    suffers: 'nobody yet: everyone, once requests are throttled.',
+    measure: withoutGaps(awsMetric('AWS/DynamoDB', name, { TableName: table.name }, 'Sum')),
+    when: { above: CLOSE * maxUnits * 60, minutes: 1, periods: 5 },
+    because: 'Units a minute: 80 % of the limit that infra/stack/stage.ts sets against a bill out of control.',
+  }
+}
 
 /** The one table and its indexes. */
-export const tableAlarms = (watched: Watched): readonly AlarmSpec[] => {
-  const { table } = watched
-  return [
-    throttled(watched, {
-      id: 'table-reads-throttled',
-      says: 'DynamoDB refuses reads of the table or of an index.',
-      suffers: 'merchants, whose requests are slow or answer 500.',
-      metric: 'ReadThrottleEvents',
-    }),
-    throttled(watched, {
-      id: 'table-writes-throttled',
-      says: 'DynamoDB refuses writes to the table or to an index.',
-      suffers: 'merchants and customers: payments cannot be created, credited or announced.',
-      metric: 'WriteThrottleEvents',
-    }),
-    errors(watched),
-    closeToMaximum(watched, 'reads', 'ConsumedReadCapacityUnits', table.maxReadUnits),
-    closeToMaximum(watched, 'writes', 'ConsumedWriteCapacityUnits', table.maxWriteUnits),
-  ]
-}
+export const tableAlarms = (watched: Watched): readonly AlarmSpec[] => [
+  throttled(watched, {
+    id: 'table-reads-throttled',
+    says: 'DynamoDB refuses reads of the table or of an index.',
+    suffers: 'merchants, whose requests are slow or answer 500.',
+    metric: 'ReadThrottleEvents',
+  }),
+  throttled(watched, {
+    id: 'table-writes-throttled',
+    says: 'DynamoDB refuses writes to the table or to an index.',
+    suffers: 'merchants and customers: payments cannot be created, credited or announced.',
+    metric: 'WriteThrottleEvents',
+  }),
+  errors(watched),
+  closeToMaximum(watched, 'reads'),
+  closeToMaximum(watched, 'writes'),
+]

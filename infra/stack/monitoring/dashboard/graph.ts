@@ -23,6 +23,13 @@ export type Graph = {
   readonly periodMinutes?: number
 }
 
+export const graph = (
+  title: string,
+  unit: string,
+  lines: readonly Line[],
+  options: Pick<Graph, 'stacked' | 'periodMinutes'> = {},
+): Graph => ({ title, unit, lines, ...options })
+
 export type DashboardRow = { readonly heading: string; readonly graphs: readonly Graph[] }
 
 type SetOf<Name extends MetricName> = (typeof METRICS)[Name]['dimensionSets'][number]
