@@ -19,10 +19,6 @@ export const unclear = (what: string, detail: string, todo: string): Finding => 
   todo,
 })
 
-/** A fault that stops nothing: it is told, and what to do about it. */
-export const tolerated = (finding: Finding): Finding =>
-  finding.state === 'wrong' ? { ...finding, state: 'ok' } : finding
-
 /** How a tool calls the three states. */
 export type StateWords = Readonly<Record<Finding['state'], string>>
 

@@ -1,13 +1,14 @@
 import { type Finding, unclear } from './finding.ts'
 
-const NO_NETWORK = /Timeout|ETIMEDOUT|ECONN|ENOTFOUND|ENETUNREACH|EHOSTUNREACH|EAI_AGAIN|NetworkingError/
-
 /** Errors whose remedy is known, by the name AWS gives them. */
 const REMEDIES: readonly (readonly [RegExp, string])[] = [
   [/AccessDenied|NotAuthorized|AuthorizationError/, 'use credentials that may read this'],
-  [/Credentials|ExpiredToken|InvalidClientTokenId|UnrecognizedClient|SSOToken/, 'sign in again'],
+  [/Credentials|ExpiredToken|InvalidClientTokenId|UnrecognizedClient|SSOToken/, 'aws sso login, or set AWS_PROFILE'],
   [/Throttl|TooManyRequests/, 'wait a moment and try again'],
-  [NO_NETWORK, 'check the network, then try again'],
+  [
+    /Timeout|ETIMEDOUT|ECONN|E(NET|HOST)UNREACH|ENOTFOUND|EAI_AGAIN|NetworkingError/,
+    'check the network, then try again',
+  ],
   [/QueueDoesNotExist|NonExistentQueue/, 'deploy the stage, or set AWS_REGION and AWS_PROFILE to where it is'],
 ]
 
@@ -17,9 +18,6 @@ export const errorName = (error: unknown): string => {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined
   return error.name === 'Error' && code !== undefined ? code : error.name
 }
-
-/** Nobody answered, which says nothing about the caller. */
-export const isNoNetwork = (error: unknown): boolean => NO_NETWORK.test(errorName(error))
 
 export const remedyFor = (error: unknown): string =>
   REMEDIES.find(([pattern]) => pattern.test(errorName(error)))?.[1] ?? 'try again'

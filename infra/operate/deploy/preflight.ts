@@ -1,13 +1,14 @@
 import type { DeployedStage } from '../../stack/stage.ts'
+import { stackNameOf } from '../../stack/stage-template.ts'
 import { type AwsClients, awsClients, GLOBAL_REGION } from '../check/aws-clients.ts'
-import { checkAccountConcurrency } from '../check/check-account-concurrency.ts'
-import { type Finding, ok, tolerated, wrong } from '../check/finding.ts'
+import { describedStack, wasCreated } from '../check/described-stack.ts'
+import { type Finding, ok, wrong } from '../check/finding.ts'
 import { look } from '../check/look.ts'
 import { checkBootstrap, checkConcurrency, checkCredentials } from './check-account.ts'
 import { checkDomain } from './check-domain.ts'
 import { checkInstalled } from './check-installed.ts'
-import { checkFrontStack, checkStack } from './check-stack.ts'
-import { checkStage } from './check-stage.ts'
+import { checkLeftovers } from './check-leftovers.ts'
+import { checkSettings } from './check-settings.ts'
 
 export type PreflightInput = {
   readonly stage: DeployedStage
@@ -23,45 +24,38 @@ export type Preflight = {
   readonly first: boolean
 }
 
-/** Everything a deployment needs, looked at before anything starts. Reads only. */
+/**
+ * What `cdk deploy` would not say at all, or only after harm is done: a stage for which production's settings are missing,
+ * packages or an account nobody meant, a first deployment that has to be taken back. Reads only.
+ */
 export const preflight = async (
   { stage, region, flags, root }: PreflightInput,
   connect: (region: string) => AwsClients = awsClients,
 ): Promise<Preflight> => {
-  const here = [...checkStage(stage), ...(await look('packages', async () => checkInstalled(root)))]
+  const here = [...checkSettings(stage), ...(await look('packages', async () => checkInstalled(root)))]
   if (region === undefined) {
     const todo = 'set AWS_REGION, or a region in the profile; for Indonesia it is ap-southeast-3'
     return { findings: [...here, wrong('region', 'none is set', todo)], first: false }
   }
   const aws = connect(region)
-  const credentials = await checkCredentials(aws)
-  const known = [...here, ok('region', region), credentials]
-  return credentials.state === 'ok'
-    ? inTheAccount({ stage, region, flags }, aws, known)
-    : { findings: known, first: false }
-}
-
-const inTheAccount = async (
-  { stage, region, flags }: Omit<PreflightInput, 'region' | 'root'> & { readonly region: string },
-  aws: AwsClients,
-  known: readonly Finding[],
-): Promise<Preflight> => {
+  const credentials = await checkCredentials(aws.sts, region)
+  if (credentials.state !== 'ok') return { findings: [...here, credentials], first: false }
   let first = false
-  const inFront = stage.front === 'cloudfront' && region !== GLOBAL_REGION
   const found = await Promise.all([
     look(`CDK bootstrap in ${region}`, () => checkBootstrap(aws.cloudFormation, region)),
-    ...(inFront
-      ? [look(`CDK bootstrap in ${GLOBAL_REGION}`, () => checkBootstrap(aws.globalCloudFormation, GLOBAL_REGION))]
-      : []),
+    stage.front === 'cloudfront' && region !== GLOBAL_REGION
+      ? look(`CDK bootstrap in ${GLOBAL_REGION}`, () => checkBootstrap(aws.globalCloudFormation, GLOBAL_REGION))
+      : [],
     look('domain', () => checkDomain(aws.route53, stage.domain)),
-    look('Lambda concurrency', () => checkConcurrency(aws.lambda, stage)),
-    look('account concurrency', async () => (await checkAccountConcurrency(aws.lambda, stage)).map(tolerated)),
     look('stack', async () => {
-      const checked = await checkStack(aws, { stage, region, flags })
-      first = checked.first
-      return checked.findings
+      const stack = await describedStack(aws.cloudFormation, stackNameOf(stage))
+      const isThere = stack !== undefined && wasCreated(stack)
+      // One whose creation broke off holds its names itself, and is gone on with.
+      first = !isThere || stack.StackStatus === 'CREATE_FAILED'
+      if (isThere) return ok('stack', `${stackNameOf(stage)} is ${stack.StackStatus ?? '?'}`)
+      const leftovers = await checkLeftovers(aws, { stage, region, flags })
+      return [ok('stack', 'is not there yet'), await checkConcurrency(aws.lambda, stage), ...leftovers]
     }),
-    ...(stage.front === 'cloudfront' ? [look('front stack', () => checkFrontStack(aws, stage, flags))] : []),
   ])
-  return { findings: [...known, ...found.flat()], first }
+  return { findings: [...here, credentials, ...found.flat()], first }
 }

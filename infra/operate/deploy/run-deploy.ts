@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { callbackSecretName, providerSecretName } from '../../../shared/secrets.ts'
-import { UsageError } from '../../local/terminal/command-line.ts'
-import { onTerminal } from '../../local/terminal/printable.ts'
+import { runCommand } from '../../local/terminal/command-line.ts'
+import { printableLines } from '../../local/terminal/printable.ts'
 import type { DeployedStage } from '../../stack/stage.ts'
-import { hasWrong, renderFindings, type StateWords } from '../check/finding.ts'
+import { hasWrong, renderFindings } from '../check/finding.ts'
 import { regionOf } from '../check/region.ts'
 import { stageNamed } from '../check/stage-named.ts'
 import { DEPLOY_HELP, parseDeployCommand } from './deploy-command.ts'
@@ -12,11 +12,7 @@ import { preflight } from './preflight.ts'
 
 export const PROJECT_ROOT = join(import.meta.dirname, '../../..')
 
-const WORDS: StateWords = { ok: 'ok', wrong: 'missing', unclear: 'could not look' }
-
 export type DeployIo = {
-  readonly out: (text: string) => void
-  readonly err: (text: string) => void
   readonly env: Readonly<Record<string, string | undefined>>
   /** Runs the CDK command line and answers its exit code. */
   readonly runCdk: (args: readonly string[], env: Readonly<Record<string, string | undefined>>) => Promise<number>
@@ -43,37 +39,20 @@ The stage is there for the first time. What is left to do, each step in docs/ope
   5. npm run doctor -- --stage ${name}`
 
 /** Looks at what a deployment needs, and deploys all stacks of the stage when nothing is missing. */
-export const runDeploy = async (argv: readonly string[], given: DeployIo): Promise<number> => {
-  const io = onTerminal(given)
-  try {
-    const { stage: name, checkOnly, help, flags } = parseDeployCommand(argv)
-    if (help) {
-      io.out(DEPLOY_HELP)
-      return 0
+export const runDeploy = (argv: readonly string[], io: DeployIo): Promise<number> =>
+  runCommand(DEPLOY_HELP, argv, async () => {
+    const { stage: name, checkOnly, flags } = parseDeployCommand(argv)
+    const stage = stageNamed(name)
+    const region = await regionOf(io.env)
+    const { findings, first } = await (io.preflight ?? preflight)({ stage, region, flags, root: PROJECT_ROOT })
+    console.log(printableLines(renderFindings(findings, { ok: 'ok', wrong: 'missing', unclear: 'could not look' })))
+    if (hasWrong(findings)) {
+      console.error('\nNothing was started.')
+      return 1
     }
-    return await checkAndDeploy(stageNamed(name), { checkOnly, flags }, io)
-  } catch (error) {
-    if (!(error instanceof UsageError)) throw error
-    io.err(`${error.message}\n\n${DEPLOY_HELP}`)
-    return 2
-  }
-}
-
-const checkAndDeploy = async (
-  stage: DeployedStage,
-  { checkOnly, flags }: { readonly checkOnly: boolean; readonly flags: readonly string[] },
-  io: DeployIo,
-): Promise<number> => {
-  const region = await regionOf(io.env)
-  const { findings, first } = await (io.preflight ?? preflight)({ stage, region, flags, root: PROJECT_ROOT })
-  io.out(renderFindings(findings, WORDS))
-  if (hasWrong(findings)) {
-    io.err('\nNothing was started.')
-    return 1
-  }
-  if (checkOnly) return 0
-  const args = ['deploy', '--all', '--no-notices', '-c', `stage=${stage.settings.name}`, ...flags]
-  const code = await io.runCdk(args, { ...io.env, AWS_REGION: region })
-  if (code === 0 && first && !flags.includes('prepare-change-set')) io.out(afterFirst(stage))
-  return code
-}
+    if (checkOnly) return 0
+    const args = ['deploy', '--all', '--no-notices', '-c', `stage=${stage.settings.name}`, ...flags]
+    const code = await io.runCdk(args, { ...io.env, AWS_REGION: region })
+    if (code === 0 && first && !flags.includes('prepare-change-set')) console.log(afterFirst(stage))
+    return code
+  })

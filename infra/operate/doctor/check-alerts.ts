@@ -10,28 +10,21 @@ import { look } from '../check/look.ts'
  */
 export const checkAlerts = async (sns: SNSClient, stack: Stack, hasAlarms: boolean): Promise<readonly Finding[]> => {
   const outputs = hasAlarms ? ['AlertsTopicArn', 'PagesTopicArn'] : ['AlertsTopicArn']
-  const found = await Promise.all(
-    outputs.map(async (output) => {
-      const TopicArn = outputOf(stack, output)
-      const what = `topic ${TopicArn?.split(':').at(-1) ?? output}`
-      if (TopicArn === undefined) return [wrong(what, 'is no output of the stack', 'npm run deploy')]
-      return look(what, () => checkSubscriptions(sns, { what, TopicArn, hasAlarms }))
-    }),
-  )
-  return found.flat()
+  const found = outputs.map(async (output) => {
+    const TopicArn = outputOf(stack, output)
+    const what = `topic ${TopicArn?.split(':').at(-1) ?? output}`
+    if (TopicArn === undefined) return [wrong(what, 'is no output of the stack', 'npm run deploy')]
+    return look(what, async () => {
+      // One page holds a hundred, more than anyone should wake.
+      const { Subscriptions: all = [] } = await sns.send(new ListSubscriptionsByTopicCommand({ TopicArn }))
+      const pending = all.filter(({ SubscriptionArn }) => SubscriptionArn === 'PendingConfirmation').length
+      const detail = `${all.length - pending} confirmed, ${pending} waiting for confirmation`
+      if (all.length > pending) return ok(what, detail)
+      if (!hasAlarms) return ok(what, `${detail}; a stage without alarms needs none`)
+      return wrong(what, detail, pending > 0 ? 'confirm by the link in the mail AWS sent' : NOBODY)
+    })
+  })
+  return (await Promise.all(found)).flat()
 }
 
-const checkSubscriptions = async (
-  sns: SNSClient,
-  { what, TopicArn, hasAlarms }: { readonly what: string; readonly TopicArn: string; readonly hasAlarms: boolean },
-): Promise<Finding> => {
-  // One page holds a hundred, more than anyone should wake.
-  const { Subscriptions: all = [] } = await sns.send(new ListSubscriptionsByTopicCommand({ TopicArn }))
-  const pending = all.filter(({ SubscriptionArn }) => SubscriptionArn === 'PendingConfirmation').length
-  const confirmed = all.length - pending
-  const detail = `${confirmed} confirmed, ${pending} waiting for confirmation`
-  if (confirmed > 0) return ok(what, detail)
-  if (!hasAlarms) return ok(what, `${detail}; a stage without alarms needs none`)
-  const unset = 'set alarmRecipients and pageRecipients in infra/stack/stage.ts and deploy, or subscribe someone'
-  return wrong(what, detail, pending > 0 ? 'confirm by the link in the mail AWS sent' : unset)
-}
+const NOBODY = 'set alarmRecipients and pageRecipients in infra/stack/stage.ts and deploy, or subscribe someone'

@@ -1,5 +1,5 @@
 import { DescribeTableCommand } from '@aws-sdk/client-dynamodb'
-import { type EventSourceMappingConfiguration, ListEventSourceMappingsCommand } from '@aws-sdk/client-lambda'
+import { ListEventSourceMappingsCommand } from '@aws-sdk/client-lambda'
 import { functionName } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import type { DeployedStage } from '../../stack/stage.ts'
@@ -20,20 +20,24 @@ export const checkEventSources = async (
   const readers = MANIFEST.map(async (spec) => {
     const { trigger } = spec
     if (trigger.kind !== 'queue' && trigger.kind !== 'stream') return []
-    const name = trigger.kind === 'queue' ? `${table}-${trigger.queue}` : table
+    const isQueue = trigger.kind === 'queue'
+    const name = isQueue ? `${table}-${trigger.queue}` : table
     return look(`event source ${name}`, async () => {
       const FunctionName = functionName(stage.settings.name, spec)
       const { EventSourceMappings: found = [] } = await lambda.send(
         new ListEventSourceMappingsCommand({ FunctionName }),
       )
-      const expected = {
-        source: trigger.kind === 'queue' ? name : await streamOf(dynamodb, table),
-        state: 'Enabled',
-        'batch size': trigger.batchSize,
-        'most concurrency': trigger.kind === 'queue' ? trigger.maxConcurrency : undefined,
-        'partial batches': 'ReportBatchItemFailures',
-      }
-      return (found.length > 0 ? found : [undefined]).map((one) => sourceFinding(`event source ${name}`, expected, one))
+      if (found.length === 0) return wrong(`event source ${name}`, 'is missing', TODO)
+      const source = isQueue ? name : await streamOf(dynamodb, table)
+      return found.map((one) =>
+        comparison(`event source ${name}`, [
+          ['source', source, isQueue ? one.EventSourceArn?.split(':').at(-1) : one.EventSourceArn],
+          ['state', 'Enabled', one.State],
+          ['batch size', trigger.batchSize, one.BatchSize],
+          ['most concurrency', isQueue ? trigger.maxConcurrency : undefined, one.ScalingConfig?.MaximumConcurrency],
+          ['partial batches', 'ReportBatchItemFailures', one.FunctionResponseTypes?.join() || undefined],
+        ]),
+      )
     })
   })
   return (await Promise.all(readers)).flat()
@@ -47,22 +51,9 @@ const TODO =
 
 type Setting = string | number | undefined
 
-const sourceFinding = (
-  what: string,
-  expected: Readonly<Record<string, Setting>>,
-  found: EventSourceMappingConfiguration | undefined,
-): Finding => {
-  if (!found) return wrong(what, 'is missing', TODO)
-  const { EventSourceArn: arn = 'nothing' } = found
-  const actual = new Map<string, Setting>([
-    ['source', arn.startsWith('arn:aws:sqs:') ? arn.split(':').at(-1) : arn],
-    ['state', found.State],
-    ['batch size', found.BatchSize],
-    ['most concurrency', found.ScalingConfig?.MaximumConcurrency],
-    ['partial batches', found.FunctionResponseTypes?.join()],
-  ])
-  const different = Object.entries(expected).filter(([setting, value]) => actual.get(setting) !== value)
-  if (different.length === 0) return ok(what, `enabled, ${found.LastProcessingResult ?? 'nothing read yet'}`)
-  const details = different.map(([setting, value]) => `${setting} is ${actual.get(setting)}, should be ${value}`)
-  return wrong(what, details.join('; '), TODO)
+const comparison = (what: string, settings: readonly (readonly [string, expected: Setting, actual: Setting])[]) => {
+  const different = settings
+    .filter(([, expected, actual]) => actual !== expected)
+    .map(([setting, expected = 'not set', actual = 'not set']) => `${setting} is ${actual}, should be ${expected}`)
+  return different.length === 0 ? ok(what, 'enabled, as deployed') : wrong(what, different.join('; '), TODO)
 }

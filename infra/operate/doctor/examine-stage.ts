@@ -72,6 +72,9 @@ const CALLBACK_PATH = MANIFEST.flatMap(({ name, trigger }) =>
   name === 'receive-provider-callback' && trigger.kind === 'http' ? [trigger.path] : [],
 ).join('')
 
+const TOKENS_LEFT =
+  'take them out when the release before is no longer needed: docs/operations.md, "4. Rotating secrets"'
+
 /** Without a secret of the right form there is neither a key to try nor a token to knock with. */
 const checkProvider = async (
   { stage: { settings }, aws, nowMs, providerUrl }: Examination,
@@ -93,6 +96,9 @@ const checkProvider = async (
     }),
   ])
   const tokens = callback.text ? await readCallbackTokens({ get: async () => callback.text }, settings.name) : []
+  // What an older release left for itself to go back to.
+  const left = `${providerSecretName(settings.name)} still holds callback tokens, which many functions may read`
+  const tokensLeft = tokensToCopy(key.text).kind === 'none' ? [] : [wrong('provider secret', left, TOKENS_LEFT)]
   const secrets = { get: async () => key.text }
   const baseUrl = providerUrl ?? readConfig({ [ENV.stage]: settings.name, [ENV.table]: 'any' }).providerUrl
   const provider = xenditProvider({ baseUrl, stage: settings.name, secrets, nowMs })
@@ -102,17 +108,5 @@ const checkProvider = async (
       : look('callback URL', () => checkCallback({ url: `${apiUrl}${CALLBACK_PATH}`, tokens, nowMs })),
     key.text === undefined ? [] : look('provider key', () => checkProviderKey(provider)),
   ])
-  return [...key.findings, ...tokensLeft(settings.name, key.text), ...callback.findings, ...knocks, ...answers]
+  return [...key.findings, ...tokensLeft, ...callback.findings, ...knocks, ...answers]
 }
-
-/** What an older release left for itself to go back to. */
-const tokensLeft = (stageName: string, text: string | undefined): readonly Finding[] =>
-  tokensToCopy(text).kind === 'none'
-    ? []
-    : [
-        wrong(
-          'provider secret',
-          `${providerSecretName(stageName)} still holds callback tokens, which many functions may read`,
-          'take them out when the release before is no longer needed: docs/operations.md, "Rotating secrets"',
-        ),
-      ]

@@ -1,7 +1,7 @@
 import { readOptions, runCommand } from '../../local/terminal/command-line.ts'
 import { printableLines } from '../../local/terminal/printable.ts'
 import { type AwsClients, awsClients } from '../check/aws-clients.ts'
-import { type Finding, hasWrong, renderFindings, wrong } from '../check/finding.ts'
+import { hasWrong, renderFindings, wrong } from '../check/finding.ts'
 import { regionOf } from '../check/region.ts'
 import { stageNamed } from '../check/stage-named.ts'
 import type { Waiting } from './check-stack.ts'
@@ -25,22 +25,17 @@ export type DoctorIo = Waiting & {
 }
 
 /** The doctor's command line. */
-export const runDoctor = (argv: readonly string[], io: DoctorIo): Promise<number> =>
+export const runDoctor = (argv: readonly string[], { env, connect = awsClients, ...io }: DoctorIo): Promise<number> =>
   runCommand(USAGE, argv, async () => {
-    const { json, stage } = readOptions(argv, OPTIONS)
-    const findings = await examine(stage, io)
+    const { json, stage: name } = readOptions(argv, OPTIONS)
+    const stage = stageNamed(name)
+    const region = await regionOf(env)
+    const findings =
+      region === undefined
+        ? [wrong('region', 'none is set', 'set AWS_REGION, or a region in the profile')]
+        : await examineStage({ stage, aws: connect(region), ...io })
     const words = { ok: 'ok', wrong: 'wrong', unclear: 'could not look' }
     console.log(printableLines(json ? JSON.stringify(findings, null, 2) : renderFindings(findings, words)))
     if (hasWrong(findings)) return 1
     return findings.every(({ state }) => state === 'ok') ? 0 : 3
   })
-
-const examine = async (
-  name: string | undefined,
-  { env, connect = awsClients, ...io }: DoctorIo,
-): Promise<readonly Finding[]> => {
-  const stage = stageNamed(name)
-  const region = await regionOf(env)
-  if (region === undefined) return [wrong('region', 'none is set', 'set AWS_REGION, or a region in the profile')]
-  return examineStage({ stage, aws: connect(region), ...io })
-}

@@ -169,11 +169,11 @@ describe('the doctor', () => {
   it.each([
     ['state', { State: 'Disabled' }, 'state is Disabled, should be Enabled'],
     ['batch size', { BatchSize: 1 }, 'batch size is 1, should be 10'],
-    ['concurrency', { ScalingConfig: {} }, 'most concurrency is undefined, should be 100'],
+    ['concurrency', { ScalingConfig: {} }, 'most concurrency is not set, should be 100'],
     [
       'handling of a batch that failed in part',
       { FunctionResponseTypes: [] },
-      'partial batches is , should be ReportBatchItemFailures',
+      'partial batches is not set, should be ReportBatchItemFailures',
     ],
     ['source', { EventSourceArn: 'arn:aws:sqs:r:1:another' }, 'source is another, should be gateway-prod-webhooks'],
   ])('sees an event source whose %s is another', async (_, changed, detail) => {

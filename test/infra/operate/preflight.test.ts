@@ -1,220 +1,244 @@
-import { readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { DescribeStacksCommand } from '@aws-sdk/client-cloudformation'
-import { GetHostedZoneCommand } from '@aws-sdk/client-route-53'
-import { GetSecretValueCommand } from '@aws-sdk/client-secrets-manager'
-import { GetCallerIdentityCommand } from '@aws-sdk/client-sts'
+import { CloudFormationClient, DescribeStacksCommand, type StackStatus } from '@aws-sdk/client-cloudformation'
+import { DescribeTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import { GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda'
+import { GetHostedZoneCommand, Route53Client } from '@aws-sdk/client-route-53'
+import { DescribeSecretCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
+import { GetQueueUrlCommand, SQSClient } from '@aws-sdk/client-sqs'
+import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts'
+import { mockClient } from 'aws-sdk-client-mock'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { originCertificateProblems } from '../../../infra/operate/check/check-origin-certificate.ts'
-import { checkStage } from '../../../infra/operate/deploy/check-stage.ts'
-import { type DeployedStage, deployedStage } from '../../../infra/stack/stage.ts'
+import { IMPORT_FLAG } from '../../../infra/operate/deploy/check-leftovers.ts'
+import { type PreflightInput, preflight } from '../../../infra/operate/deploy/preflight.ts'
+import { PROJECT_ROOT } from '../../../infra/operate/deploy/run-deploy.ts'
+import { deployedStage } from '../../../infra/stack/stage.ts'
 import { awsRefusal } from '../../support/aws-refusal.ts'
-import { selfSignedCertificate } from '../../support/https-servers.ts'
-import {
-  beforeTheFirstDeployment,
-  cloudFormation,
-  findingsOf,
-  look,
-  makeReady,
-  notOk,
-  ready,
-  route53,
-  secretsManager,
-  stackOf,
-  sts,
-  toolkit,
-  zone,
-} from '../../support/ready-account.ts'
-import { tempDirectory } from '../../support/temp-directory.ts'
+import { synthesised } from '../../support/stack-template.ts'
+import { READY_PRODUCTION } from '../../support/stage-options.ts'
 
-const AUTHORITY = readFileSync(ready.frontSettings.originCertificate?.authority ?? '', 'utf8')
+const cloudFormation = mockClient(CloudFormationClient)
+const dynamodb = mockClient(DynamoDBClient)
+const lambda = mockClient(LambdaClient)
+const route53 = mockClient(Route53Client)
+const secretsManager = mockClient(SecretsManagerClient)
+const sqs = mockClient(SQSClient)
+const sts = mockClient(STSClient)
 
-beforeEach(makeReady)
+const stackIs = (StackName: string, StackStatus: StackStatus, version?: string) =>
+  cloudFormation.on(DescribeStacksCommand, { StackName }).resolves({
+    Stacks: [
+      {
+        StackName,
+        CreationTime: new Date(0),
+        StackStatus,
+        Outputs: version === undefined ? [] : [{ OutputKey: 'BootstrapVersion', OutputValue: version }],
+      },
+    ],
+  })
+const stackIsAbsent = (StackName: string) =>
+  cloudFormation.on(DescribeStacksCommand, { StackName }).rejects(awsRefusal('ValidationError', 'Stack does not exist'))
+const unreserved = (UnreservedConcurrentExecutions: number) =>
+  lambda
+    .on(GetAccountSettingsCommand)
+    .resolves({ AccountLimit: { ConcurrentExecutions: 1_000, UnreservedConcurrentExecutions } })
+const zone = (name: string, isPrivate = false) => ({
+  HostedZone: { Id: 'Z1', Name: `${name}.`, CallerReference: 'r', Config: { PrivateZone: isPrivate } },
+})
+
+/** An account in which everything is as it should be, and which has none of the stage yet. */
+beforeEach(() => {
+  for (const mock of [cloudFormation, dynamodb, lambda, route53, secretsManager, sqs, sts]) mock.reset()
+  sts.on(GetCallerIdentityCommand).resolves({ Account: '000000000000', Arn: 'arn:aws:iam::000000000000:user/ayu' })
+  stackIs('CDKToolkit', 'UPDATE_COMPLETE', '28')
+  stackIsAbsent('gateway-prod')
+  route53.on(GetHostedZoneCommand, { Id: 'Z1' }).resolves(zone('example.org'))
+  unreserved(990)
+  dynamodb.on(DescribeTableCommand).rejects(awsRefusal('ResourceNotFoundException'))
+  secretsManager.on(DescribeSecretCommand).rejects(awsRefusal('ResourceNotFoundException'))
+  sqs.on(GetQueueUrlCommand).rejects(awsRefusal('QueueDoesNotExist'))
+})
+
+const look = (input: Partial<PreflightInput> = {}) =>
+  preflight({ stage: READY_PRODUCTION, region: 'ap-southeast-3', flags: [], root: PROJECT_ROOT, ...input })
+const notOk = async (input: Partial<PreflightInput> = {}) =>
+  (await look(input)).findings.filter(({ state }) => state !== 'ok')
 
 describe('preflight', () => {
   it('finds nothing missing in an account that has everything', async () => {
     const { findings, first } = await look()
 
-    expect(notOk(findings)).toStrictEqual([])
+    expect(await notOk()).toStrictEqual([])
     expect(findings.map(({ what }) => what)).toStrictEqual([
       'stage settings',
       'packages',
-      'region',
       'credentials',
       'CDK bootstrap in ap-southeast-3',
       'CDK bootstrap in us-east-1',
       'domain pay.example.org',
-      'Lambda concurrency',
-      'account concurrency',
       'stack',
-      'provider secret',
-      'callback secret',
-      'front stack',
+      'Lambda concurrency',
+      'names',
     ])
-    expect(first).toBe(false)
-  })
-
-  it('misses a return URL and somebody to tell in a stage that keeps its data, and only there', async () => {
-    const bare = deployedStage('prod')
-
-    expect(await findingsOf({ stage: { ...ready, settings: bare.settings } })).toMatchObject([
-      { what: 'stage settings', state: 'wrong', detail: 'the return URL is still https://example.com/' },
-    ])
-    expect(await findingsOf({ stage: { ...ready, alarmRecipients: [] } })).toMatchObject([
-      { what: 'stage settings', state: 'wrong', detail: 'nobody is told of an alarm' },
-    ])
-    expect(checkStage({ ...bare, deletionProtection: false })).toMatchObject([{ state: 'ok' }])
-  })
-
-  it('misses the domain of production, and what the origin knows its front by, as it misses the return URL', () => {
-    const problems = (stage: DeployedStage) => checkStage(stage).map(({ detail }) => detail)
-
-    expect(problems(deployedStage('prod'))).toStrictEqual([
-      'the return URL is still https://example.com/',
-      'nobody is told of an alarm',
-      'the domain is still pay.example.com',
-      'the id of the front’s certificate is still the placeholder',
-      'infra/stack/edge/origin-authority.pem is still the placeholder',
-    ])
-    expect(checkStage(deployedStage('prod')).every(({ state }) => state === 'wrong')).toBe(true)
-    expect(problems(ready)).toStrictEqual(['prod keeps its data; 1 recipients'])
-    expect(
-      problems({ ...ready, frontSettings: { ...ready.frontSettings, originCertificate: undefined } }),
-    ).toStrictEqual(['the origin cannot tell the front from others before a function runs'])
-  })
-
-  it.each([
-    ['is not there', undefined, /cannot be read: ENOENT/],
-    ['is empty', '', /has no certificate/],
-    ['is none', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----', /cannot be read: /],
-    ['holds its key as well', `${AUTHORITY}-----BEGIN PRIVATE KEY-----`, /holds a private key/],
-  ])('misses an authority of the front that %s', (_, text, problem) => {
-    const authority = join(tempDirectory(), 'authority.pem')
-    if (text !== undefined) writeFileSync(authority, text)
-    const originCertificate = { id: '11111111-2222-4333-8444-555555555555', authority }
-
-    expect(originCertificateProblems(originCertificate, Date.now())).toStrictEqual([expect.stringMatching(problem)])
-  })
-
-  it('misses a renewal of the authority in time, and takes no certificate of anything else for one', () => {
-    const { certFile } = selfSignedCertificate('leaf.example')
-    const originCertificate = { id: '11111111-2222-4333-8444-555555555555', authority: certFile }
-
-    expect(originCertificateProblems(originCertificate, Date.now())).toStrictEqual([
-      expect.stringMatching(/holds a certificate that ends in \d+ days$/),
-    ])
+    expect(findings.find(({ what }) => what === 'credentials')?.detail).toBe(
+      'account 000000000000 in ap-southeast-3, arn:aws:iam::000000000000:user/ayu',
+    )
+    expect(first).toBe(true)
   })
 
   it('misses a region, and asks AWS nothing without one', async () => {
-    expect(await findingsOf({ region: undefined })).toMatchObject([{ what: 'region', state: 'wrong' }])
+    expect(await notOk({ region: undefined })).toMatchObject([{ what: 'region', state: 'wrong' }])
     expect(sts.calls()).toHaveLength(0)
   })
 
-  it('misses credentials, shows no message of AWS and looks no further', async () => {
-    sts.on(GetCallerIdentityCommand).rejects(awsRefusal('ExpiredTokenException'))
+  it.each([
+    ['ExpiredTokenException', 'aws sso login, or set AWS_PROFILE'],
+    ['ENOTFOUND', 'check the network, then try again'],
+    ['ETIMEDOUT', 'check the network, then try again'],
+    ['TimeoutError', 'check the network, then try again'],
+  ])('ends at %s with what to do about it, and shows no message of AWS', async (code, todo) => {
+    const name = code.startsWith('E') && code === code.toUpperCase() ? 'Error' : code
+    sts.on(GetCallerIdentityCommand).rejects(Object.assign(awsRefusal(name), { code }))
 
-    expect(await findingsOf()).toMatchObject([{ what: 'credentials', state: 'wrong', detail: 'ExpiredTokenException' }])
+    expect(await notOk()).toStrictEqual([{ what: 'credentials', state: 'wrong', detail: code, todo }])
     expect(cloudFormation.calls()).toHaveLength(0)
   })
 
-  it.each(['ENOTFOUND', 'ETIMEDOUT', 'TimeoutError'])(
-    'does not ask anyone to sign in when nobody answers: %s',
-    async (code) => {
-      sts
-        .on(GetCallerIdentityCommand)
-        .rejects(Object.assign(new Error('getaddrinfo'), { code, name: code.startsWith('E') ? 'Error' : code }))
-
-      expect(await findingsOf()).toMatchObject([
-        { what: 'credentials', detail: `no network (${code})`, todo: 'check the network, then try again' },
-      ])
-    },
-  )
-
   it.each([
-    ['is not done', () => Promise.reject(awsRefusal('ValidationError', 'CDKToolkit does not exist')), 'not done yet'],
-    ['is too old', () => Promise.resolve(toolkit('7')), 'version 7, needs 8 or later'],
-    ['says no version', () => Promise.resolve(stackOf({}, 'UPDATE_COMPLETE')), 'version unknown, needs 8 or later'],
-  ])('misses the bootstrap when it %s', async (_, answer, detail) => {
-    cloudFormation.on(DescribeStacksCommand, { StackName: 'CDKToolkit' }).callsFake(answer)
+    ['is not done', () => stackIsAbsent('CDKToolkit'), 'not done yet'],
+    ['is too old', () => stackIs('CDKToolkit', 'UPDATE_COMPLETE', '7'), 'version 7, needs 8 or later'],
+    ['says no version', () => stackIs('CDKToolkit', 'UPDATE_COMPLETE'), 'version unknown, needs 8 or later'],
+  ])('misses the bootstrap when it %s', async (_, make, detail) => {
+    make()
 
-    expect(await findingsOf()).toMatchObject(
+    expect(await notOk()).toMatchObject(
       ['ap-southeast-3', 'us-east-1'].map((region) => ({ what: `CDK bootstrap in ${region}`, state: 'wrong', detail })),
     )
-  })
-
-  it('looks at the bootstrap of us-east-1 too when CloudFront stands in front', async () => {
-    const bootstraps = async (front: 'none' | 'cloudfront') =>
-      (await look({ stage: { ...ready, front } })).findings.filter(({ what }) => what.startsWith('CDK bootstrap'))
-
-    expect((await bootstraps('cloudfront')).map(({ what }) => what)).toContain('CDK bootstrap in us-east-1')
-    expect(await bootstraps('none')).toHaveLength(1)
+    expect(await notOk({ stage: { ...READY_PRODUCTION, front: 'none' } })).toHaveLength(1)
   })
 
   it.each([
-    [
-      'is not there',
-      () => Promise.reject(awsRefusal('NoSuchHostedZone')),
-      'there is no hosted zone Z1 in this account',
-    ],
-    ['has another name', () => Promise.resolve(zone('example.net')), 'zone Z1 is example.net, not example.org'],
-    ['is private', () => Promise.resolve(zone('example.org', true)), 'zone Z1 is private'],
-  ])('misses a hosted zone that %s', async (_, answer, detail) => {
+    ['is not there', () => Promise.reject(awsRefusal('NoSuchHostedZone')), 'not there'],
+    ['has another name', () => Promise.resolve(zone('example.net')), 'example.net.'],
+    ['is private', () => Promise.resolve(zone('example.org', true)), 'private'],
+  ])('misses a hosted zone that %s', async (_, answer, is) => {
     route53.on(GetHostedZoneCommand).callsFake(answer)
 
-    expect(await findingsOf()).toMatchObject([{ what: 'domain pay.example.org', state: 'wrong', detail }])
-  })
-
-  it('refuses a domain that only looks as if it were in its zone', async () => {
-    const domain = { name: 'pay.badexample.org', zone: { name: 'example.org', id: 'Z1' } }
-
-    expect(await findingsOf({ stage: { ...ready, domain } })).toMatchObject([
-      { what: 'domain pay.badexample.org', state: 'wrong', detail: 'is not in zone example.org' },
+    expect(await notOk()).toMatchObject([
+      { what: 'domain pay.example.org', state: 'wrong', detail: `zone Z1 of this account is ${is}` },
     ])
-  })
-
-  it.each([
-    ['provider', 'is missing', undefined, 'is missing'],
-    ['provider', 'is the generated text', 'x(7Generated', 'it is not JSON'],
-    ['provider', 'has a key of spaces', '{"secret_key":" "}', 'secret_key'],
-    ['callback', 'is missing', undefined, 'is missing'],
-    ['callback', 'is the generated text', 'x(7Generated', 'it is not JSON'],
-    ['callback', 'has no tokens', '{"callback_tokens":[]}', 'callback_tokens'],
-    ['callback', 'has a token of 15 characters', '{"callback_tokens":["hush-hush-hush-"]}', '16 to 1,024'],
-  ])('does not refuse a second deployment when the %s secret %s, and says so', async (which, _, text, detail) => {
-    const SecretId = which === 'provider' ? 'gateway/prod/provider' : 'gateway/prod/provider-callback'
-    const stored = secretsManager.on(GetSecretValueCommand, { SecretId })
-    if (text === undefined) stored.rejects(awsRefusal('ResourceNotFoundException'))
-    else stored.resolves({ SecretString: text })
-
-    const { findings } = await look()
-    const secret = findings.find(({ what }) => what === `${which} secret`)
-
-    expect(notOk(findings)).toStrictEqual([])
-    expect(secret?.detail).toContain(detail)
-    expect(secret?.todo).toContain(SecretId)
-    expect(JSON.stringify(findings)).not.toMatch(/hush|Generated/)
-  })
-
-  it('does not want a provider secret before the first deployment, and says that it must follow', async () => {
-    beforeTheFirstDeployment()
-
-    const { findings, first } = await look()
-
-    expect(notOk(findings)).toStrictEqual([])
-    expect(first).toBe(true)
-    for (const secret of ['provider secret', 'callback secret']) {
-      expect(findings.find(({ what }) => what === secret)?.detail).toContain('filled in after it')
-    }
-    expect(secretsManager.commandCalls(GetSecretValueCommand)).toHaveLength(0)
   })
 
   it('says where it could not look, without a message of AWS, and looks at the rest', async () => {
     route53.on(GetHostedZoneCommand).rejects(awsRefusal('AccessDenied'))
 
-    const missing = await findingsOf()
-
-    expect(missing).toStrictEqual([
+    expect(await notOk()).toStrictEqual([
       { what: 'domain', state: 'unclear', detail: 'AccessDenied', todo: 'use credentials that may read this' },
     ])
+  })
+})
+
+describe('preflight of a first deployment', () => {
+  it('wants so much concurrency that a hundred executions are left to share', async () => {
+    const reserved = synthesised('prod')
+      .ofType('AWS::Lambda::Function')
+      .reduce((sum, { properties: { ReservedConcurrentExecutions: runs = 0 } }) => sum + Number(runs), 0)
+
+    unreserved(100 + reserved)
+    expect(await notOk()).toStrictEqual([])
+    unreserved(99 + reserved)
+    expect(await notOk()).toMatchObject([{ what: 'Lambda concurrency', state: 'wrong' }])
+    expect(reserved).toBeGreaterThan(500)
+  })
+
+  it('wants nothing of a new account for a stage that reserves nothing', async () => {
+    unreserved(10)
+    stackIsAbsent('gateway-dev')
+
+    expect(await notOk({ stage: deployedStage('dev') })).toStrictEqual([])
+  })
+
+  it.each(['ROLLBACK_COMPLETE', 'ROLLBACK_FAILED', 'REVIEW_IN_PROGRESS'] as const)(
+    'is what follows a stack that is %s',
+    async (status) => {
+      stackIs('gateway-prod', status)
+      dynamodb.on(DescribeTableCommand).resolves({ Table: {} })
+
+      expect((await look()).first).toBe(true)
+      expect(await notOk()).toMatchObject([{ what: 'table gateway-prod' }])
+    },
+  )
+
+  it('refuses a table that an earlier stack still holds, unless it is to be taken over', async () => {
+    dynamodb.on(DescribeTableCommand, { TableName: 'gateway-prod' }).resolves({ Table: {} })
+
+    expect(await notOk()).toMatchObject([
+      {
+        what: 'table gateway-prod',
+        state: 'wrong',
+        detail: expect.stringContaining('exists without a stack'),
+        todo: expect.stringMatching(
+          /--import-existing-resources.* aws dynamodb delete-table --table-name gateway-prod/,
+        ),
+      },
+    ])
+    expect(await notOk({ flags: [IMPORT_FLAG] })).toStrictEqual([])
+  })
+
+  it.each(['provider', 'provider-callback', 'origin'])(
+    'refuses a secret for %s that exists or is yet to be deleted, even when things are to be taken over: no stack can',
+    async (secret) => {
+      const SecretId = `gateway/prod/${secret}`
+      secretsManager.on(DescribeSecretCommand, { SecretId }).resolves({ DeletedDate: new Date(0) })
+
+      const [finding, ...others] = await notOk({ flags: [IMPORT_FLAG] })
+
+      expect(finding).toMatchObject({ what: `secret ${SecretId}`, state: 'wrong' })
+      expect(finding?.todo).toContain(
+        `aws secretsmanager delete-secret --secret-id ${SecretId} --force-delete-without-recovery`,
+      )
+      // The front's region has a copy.
+      expect(others.map(({ what }) => what)).toStrictEqual(secret === 'origin' ? [`${SecretId} in us-east-1`] : [])
+      expect(others.every(({ todo = '' }) => todo.includes('stop-replication-to-replica --region us-east-1'))).toBe(
+        true,
+      )
+    },
+  )
+
+  it('looks for the origin secret only where there is a front', async () => {
+    secretsManager.on(DescribeSecretCommand, { SecretId: 'gateway/prod/origin' }).resolves({})
+
+    expect(await notOk({ stage: { ...READY_PRODUCTION, front: 'none' } })).toStrictEqual([])
+  })
+
+  it('refuses queues likewise, each of the template', async () => {
+    sqs.on(GetQueueUrlCommand).resolves({ QueueUrl: 'any' })
+
+    const missing = await notOk({ flags: [IMPORT_FLAG] })
+
+    const names = synthesised('prod')
+      .ofType('AWS::SQS::Queue')
+      .map(({ properties }) => String(properties['QueueName']))
+    expect(missing.map(({ what }) => what).toSorted()).toStrictEqual(names.map((name) => `queue ${name}`).toSorted())
+    expect(missing.find(({ what }) => what === 'queue gateway-prod-webhooks')?.todo).toContain(
+      'aws sqs get-queue-url --queue-name gateway-prod-webhooks ',
+    )
+  })
+})
+
+describe('preflight of a later deployment', () => {
+  it.each([
+    ['UPDATE_COMPLETE', false],
+    ['UPDATE_ROLLBACK_FAILED', false],
+    ['UPDATE_IN_PROGRESS', false],
+    ['CREATE_FAILED', true],
+  ] as const)('leaves to CloudFormation what it says itself of a stack that is %s', async (status, isFirst) => {
+    stackIs('gateway-prod', status)
+    unreserved(0)
+    dynamodb.on(DescribeTableCommand).resolves({ Table: {} })
+
+    const { findings, first } = await look()
+
+    expect(await notOk()).toStrictEqual([])
+    expect(findings.at(-1)).toMatchObject({ what: 'stack', detail: `gateway-prod is ${status}` })
+    expect(first).toBe(isFirst)
   })
 })
