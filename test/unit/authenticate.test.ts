@@ -1,10 +1,12 @@
 import { BatchGetCommand, DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb'
 import { mockClient } from 'aws-sdk-client-mock'
-import { describe, expect, inject, it } from 'vitest'
+import { describe, expect, inject, it, onTestFinished } from 'vitest'
 import { apiKeyText, keyIdOf } from '../../shared/client/api-key.ts'
 import { revokeApiKey } from '../../shared/client/api-key-store.ts'
 import { authenticate } from '../../shared/client/authenticate.ts'
+import type { Client } from '../../shared/client/client.ts'
 import { changeClient } from '../../shared/client/client-store.ts'
+import { toItem } from '../../shared/table/attributes.ts'
 import { apiKeyKey } from '../../shared/table/keys.ts'
 import { put } from '../../shared/table/step.ts'
 import { aClientId, issueKey, registerClient } from '../support/client-builders.ts'
@@ -13,38 +15,33 @@ import { type TestDeps, testDeps } from '../support/test-deps.ts'
 
 const refused = { code: 'auth', message: 'invalid credentials' }
 
-const withKey = async (deps: TestDeps, expiresInSeconds?: number) => {
-  const client = await registerClient(deps)
-  return { client, ...(await issueKey(deps, client.clientId, expiresInSeconds)) }
+/** A client with a key, as two environments on one table see them: they share no cache. */
+const withKey = async (fields: Partial<Client> = {}, expiresInSeconds?: number) => {
+  const deps = testDeps()
+  const client = await registerClient(deps, fields)
+  const { text, key, header } = await issueKey(deps, client.clientId, expiresInSeconds)
+  return {
+    deps,
+    another: { ...deps, table: { ...deps.table } },
+    client,
+    text,
+    key,
+    ask: (from: TestDeps = deps) => authenticate(from, header),
+    revoke: () => revokeApiKey(deps, { clientId: client.clientId, keyId: key.keyId, operator: 'tester' }),
+  }
 }
 
-/** A second environment on the same table: it shares no cache with the first. */
-const anotherEnvironment = (deps: TestDeps): TestDeps => ({ ...deps, table: { ...deps.table } })
-
 describe('authenticate (spec 5)', () => {
-  it('answers the client of a valid key, with the scheme in any case', async () => {
-    const deps = testDeps()
-    const { client, text } = await withKey(deps)
+  it('takes keys of the documented form', async () => {
+    const { client, text, key, ask } = await withKey()
 
-    const clients = await Promise.all(
-      ['Bearer', 'bearer', 'BEARER'].map((scheme) => authenticate(deps, `${scheme} ${text}`)),
-    )
-
-    expect(clients).toStrictEqual([client, client, client])
-  })
-
-  it('issues keys of the documented form', async () => {
-    const deps = testDeps()
-
-    const { client, text, key } = await withKey(deps)
-
+    expect(await ask()).toStrictEqual(client)
     expect(text).toMatch(new RegExp(`^gk_test_${client.clientId}_[A-Za-z0-9_-]{43}$`))
     expect(key.prefix).toBe(text.slice(0, `gk_test_${client.clientId}_`.length + 4))
   })
 
-  it('refuses whatever is not one key of this stage, without reading the table', async () => {
-    const deps = testDeps()
-    const { client, text } = await withKey(deps)
+  it('refuses whatever is not one key of this stage, without reading the table or a word of it', async () => {
+    const { deps, client, text } = await withKey()
     const watched = recordTable(deps)
     const headers = [
       undefined,
@@ -67,19 +64,14 @@ describe('authenticate (spec 5)', () => {
       `Bearer ${'A'.repeat(100_000)}`,
     ]
 
-    const answers = await Promise.allSettled(headers.map((header) => authenticate(watched.deps, header)))
+    for (const header of headers) {
+      const error: unknown = await authenticate(watched.deps, header).catch((thrown: unknown) => thrown)
 
-    for (const answer of answers) expect(answer).toMatchObject({ status: 'rejected', reason: refused })
+      expect(error).toMatchObject(refused)
+      expect(error instanceof Error ? `${error.message} ${error.stack ?? ''}` : text).not.toContain(text)
+    }
     expect(watched.calls).toStrictEqual([])
-  })
-
-  it('refuses an unknown key of a client that exists', async () => {
-    const deps = testDeps()
-    const { clientId } = await registerClient(deps)
-
-    const answer = authenticate(deps, `Bearer ${apiKeyText('test', clientId, deps.randomBytes(32))}`)
-
-    await expect(answer).rejects.toMatchObject(refused)
+    expect(deps.lines).toStrictEqual([])
   })
 
   it('refuses a stored key whose item names another client', async () => {
@@ -94,140 +86,113 @@ describe('authenticate (spec 5)', () => {
   })
 
   it('refuses the keys of a disabled client, and takes them again at once when it is enabled', async () => {
-    const deps = testDeps()
-    const { client, header } = await withKey(deps)
+    const { deps, client, ask } = await withKey()
     const change = (enabled: boolean) =>
       changeClient(deps, { clientId: client.clientId, operator: 'tester', changes: { enabled } })
     await change(false)
 
-    await expect(authenticate(deps, header)).rejects.toMatchObject(refused)
+    await expect(ask()).rejects.toMatchObject(refused)
     await change(true)
 
-    expect(await authenticate(deps, header)).toStrictEqual(client)
+    expect(await ask()).toStrictEqual(client)
   })
 
   it('refuses a key from the millisecond of its expiry on, also one that is cached', async () => {
-    const deps = testDeps()
-    const { client, header } = await withKey(deps, 10)
+    const { deps, client, ask } = await withKey({}, 10)
     deps.clock.advance(9.999)
-    expect(await authenticate(deps, header)).toStrictEqual(client)
+    expect(await ask()).toStrictEqual(client)
 
     deps.clock.advance(0.001)
 
-    await expect(authenticate(deps, header)).rejects.toMatchObject(refused)
+    await expect(ask()).rejects.toMatchObject(refused)
   })
 
   it('reads a key once in 15 s and then again', async () => {
-    const deps = testDeps()
-    const { header } = await withKey(deps)
+    const { deps, ask } = await withKey()
     const watched = recordTable(deps)
     const reads: number[] = []
 
     for (const seconds of [0, 14.999, 0.001]) {
       deps.clock.advance(seconds)
-      await authenticate(watched.deps, header)
+      await ask(watched.deps)
       reads.push(watched.calls.length)
     }
 
     expect(reads).toStrictEqual([1, 1, 2])
   })
 
-  it('refuses a revoked key at once where it is not cached, and within 15 s where it is', async () => {
-    const deps = testDeps()
-    const { client, key, header } = await withKey(deps)
-    await authenticate(deps, header)
-    await revokeApiKey(deps, { clientId: client.clientId, keyId: key.keyId, operator: 'tester' })
+  it.each([
+    ['within 15 s', 0, 15],
+    ['within 15 s from before the read, so a slow read lengthens nothing', 10, 5],
+    ['at once when the wall clock was set back', 0, -3_600],
+  ])('refuses a revoked key at once where it is not cached, and %s where it is', async (_case, readSeconds, passed) => {
+    const { deps, another, ask, revoke } = await withKey()
+    const cached = interceptTable(deps, { after: () => deps.clock.advance(readSeconds) })
+    await ask(cached)
+    await revoke()
 
-    await expect(authenticate(anotherEnvironment(deps), header)).rejects.toMatchObject(refused)
-    deps.clock.advance(15)
+    await expect(ask(another)).rejects.toMatchObject(refused)
+    deps.clock.advance(passed)
 
-    await expect(authenticate(deps, header)).rejects.toMatchObject(refused)
-  })
-
-  it('counts the 15 s from before the read, so a slow read lengthens nothing', async () => {
-    const deps = testDeps()
-    const { client, key, header } = await withKey(deps)
-    const slow = interceptTable(deps, { after: () => deps.clock.advance(10) })
-    await authenticate(slow, header)
-    await revokeApiKey(deps, { clientId: client.clientId, keyId: key.keyId, operator: 'tester' })
-
-    deps.clock.advance(5)
-
-    await expect(authenticate(slow, header)).rejects.toMatchObject(refused)
-  })
-
-  it('reads again when the wall clock was set back', async () => {
-    const deps = testDeps()
-    const { client, key, header } = await withKey(deps)
-    await authenticate(deps, header)
-    await revokeApiKey(deps, { clientId: client.clientId, keyId: key.keyId, operator: 'tester' })
-
-    deps.clock.advance(-3_600)
-
-    await expect(authenticate(deps, header)).rejects.toMatchObject(refused)
+    await expect(ask(cached)).rejects.toMatchObject(refused)
   })
 
   it('keeps at most 1,000 keys and forgets the oldest first', async () => {
-    const deps = testDeps()
-    const { text: first, client } = await withKey(deps)
+    const { deps, client, text: first } = await withKey()
+    const TABLE = inject('tableName')
     const table = mockClient(DynamoDBDocumentClient)
+    onTestFinished(() => table.restore())
     table
       .on(BatchGetCommand)
-      .callsFake((input: { RequestItems: Record<string, { Keys: { pk: string; sk: string }[] }> }) => {
-        const [keyKey, clientKey] = input.RequestItems[inject('tableName')]?.Keys ?? []
-        const keyItem = {
-          ...keyKey,
-          key_id: keyKey?.pk.slice('APIKEY#'.length),
-          client_id: client.clientId,
-          prefix: 'p',
-        }
-        const clientItem = {
-          ...clientKey,
-          client_id: client.clientId,
-          name: 'n',
-          enabled: true,
-          settlement_floor_minor: 0,
-        }
-        const created = { created_at: deps.now() }
-        return {
-          Responses: {
-            [inject('tableName')]: [
-              { ...keyItem, ...created },
-              { ...clientItem, ...created },
-            ],
-          },
-        }
+      .callsFake(({ RequestItems }: { RequestItems: Record<string, { Keys: { pk: string }[] }> }) => {
+        const [keyKey, clientKey] = RequestItems[TABLE]?.Keys ?? []
+        const keyId = keyKey?.pk.slice('APIKEY#'.length)
+        const key = { ...keyKey, ...toItem({ keyId, clientId: client.clientId, prefix: 'p', createdAt: deps.now() }) }
+        return { Responses: { [TABLE]: [key, { ...clientKey, ...toItem(client) }] } }
       })
+    const reads = () => table.commandCalls(BatchGetCommand).length
     const texts = Array.from({ length: 1_000 }, () => apiKeyText('test', client.clientId, deps.randomBytes(32)))
     for (const text of [first, ...texts]) await authenticate(deps, `Bearer ${text}`)
-    const filled = table.commandCalls(BatchGetCommand).length
+    const filled = reads()
 
     for (const text of texts) await authenticate(deps, `Bearer ${text}`)
-    const cached = table.commandCalls(BatchGetCommand).length
+    const cached = reads()
     await authenticate(deps, `Bearer ${first}`)
 
-    expect([filled, cached, table.commandCalls(BatchGetCommand).length]).toStrictEqual([1_001, 1_001, 1_002])
-    table.restore()
+    expect([filled, cached, reads()]).toStrictEqual([1_001, 1_001, 1_002])
+  })
+})
+
+describe('the rate limit of a client (design section 5)', () => {
+  it('lets exactly the limit through when many requests come at once to several environments', async () => {
+    const { deps, another, ask } = await withKey({ rateLimitPerSecond: 5 })
+
+    const answers = await Promise.allSettled(Array.from({ length: 20 }, (_, at) => ask(at % 2 === 0 ? deps : another)))
+
+    expect(answers.filter(({ status }) => status === 'fulfilled')).toHaveLength(5)
+    expect(answers.find(({ status }) => status === 'rejected')).toMatchObject({
+      reason: { code: 'rate_limit', retryAfterSeconds: 1 },
+    })
   })
 
-  it('lets a failing table fail the request instead of calling the key invalid', async () => {
-    const deps = testDeps()
-    const { header } = await withKey(deps)
-    const table = mockClient(DynamoDBDocumentClient)
-    table.on(BatchGetCommand).rejects(new Error('no table today'))
+  it('writes nothing for a client without a limit, and a counter with a time to live for one with', async () => {
+    const [free, limited] = [await withKey(), await withKey({ rateLimitPerSecond: 9 })]
+    const [freely, counted] = [recordTable(free.deps), recordTable(limited.deps)]
 
-    await expect(authenticate(deps, header)).rejects.toThrow('no table today')
+    await free.ask(freely.deps)
+    await limited.ask(counted.deps)
 
-    table.restore()
-  })
-
-  it('logs nothing and puts no key into an error', async () => {
-    const deps = testDeps()
-    const { text } = await withKey(deps)
-
-    const error: unknown = await authenticate(deps, `Bearer ${text}x`).catch((thrown: unknown) => thrown)
-
-    expect(deps.lines).toStrictEqual([])
-    expect(error instanceof Error ? `${error.message} ${error.stack ?? ''}` : '').not.toContain(text)
+    const second = Math.floor(Date.parse(limited.deps.now()) / 1_000)
+    const writes = [freely, counted].map(({ calls }) => calls.flatMap((call) => ('steps' in call ? call.steps : [])))
+    expect(writes).toMatchObject([
+      [],
+      [
+        {
+          kind: 'update',
+          key: { pk: `RATE#${limited.client.clientId}#${second}`, sk: 'RATE' },
+          changes: { set: { ttl: second + 3_600 } },
+        },
+      ],
+    ])
   })
 })

@@ -49,14 +49,14 @@ describe('paymentIdForKey', () => {
   const client = (last: string) => v.parse(ClientIdSchema, `11111111-1111-4111-8111-11111111111${last}`)
 
   it('differs by client and by key', () => {
-    const ids = [
-      paymentIdForKey(client('1'), 'a'),
-      paymentIdForKey(client('2'), 'a'),
-      paymentIdForKey(client('1'), 'b'),
-      paymentIdForKey(client('1'), 'A'),
-    ]
+    const pairs = [
+      ['1', 'a'],
+      ['2', 'a'],
+      ['1', 'b'],
+      ['1', 'A'],
+    ] as const
 
-    expect(new Set(ids).size).toBe(4)
+    expect(new Set(pairs.map(([last, key]) => paymentIdForKey(client(last), key))).size).toBe(4)
   })
 })
 

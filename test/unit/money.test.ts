@@ -20,14 +20,8 @@ describe('bpsFloor', () => {
   })
 
   it.each([
-    [0, 10, 0],
     [999, 10, 0],
     [1_000, 10, 1],
-    [1_999, 10, 1],
-    [10_000, 70, 70],
-    [9_999, 70, 69],
-    [1, 9_999, 0],
-    [1, 10_000, 1],
     [Number.MAX_SAFE_INTEGER, 10_000, Number.MAX_SAFE_INTEGER],
     // As doubles the product loses its last digits here.
     [999_999_999_999, 150, 14_999_999_999],

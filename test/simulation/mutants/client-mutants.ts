@@ -22,7 +22,7 @@ export const CLIENT_MUTANTS = [
   ...mutantsOf('claimedClient', ['authenticate'], {
     'a key of another stage is looked up': 'drop keyStage === stage',
   }),
-  ...mutantsOf('enforceRateLimit', ['rate-limit'], {
+  ...mutantsOf('enforceRateLimit', ['authenticate'], {
     'one request over the limit gets through': "below(..._) -> below('requests', rateLimitPerSecond + 1)",
     'the first request of a second is refused': "drop absent('requests')",
     'the limit is not asked about when counting': 'any(..._) -> undefined',

@@ -22,76 +22,68 @@ const PAYMENT: ProviderPayment = {
 }
 
 const UNREACHABLE = { kind: 'unanswered', reason: 'unreachable' } as const
+const NOT_FOUND = { kind: 'not_found' } as const
+const found = <T>(value: T) => ({ kind: 'found', value }) as const
 
-/** A provider that knows one request and its latest payment. */
-const upstream = (status: ProviderPayment['status']) => {
+const [BY_PAYMENT, BY_REQUEST] = [{ providerPaymentId: 'py-1' }, { paymentRequestId: 'pr-1' }]
+const BY_BOTH = { ...BY_PAYMENT, ...BY_REQUEST }
+
+/** A provider that knows one request and, of every id, this payment. */
+const upstream = (payment: Partial<ProviderPayment> | undefined, request: Partial<ProviderRequest> = {}) => {
   const provider = fakeProvider()
-  provider.script('getRequest', async () => ({ kind: 'found', value: REQUEST }))
-  provider.script('getPayment', async () => ({ kind: 'found', value: { ...PAYMENT, status } }))
+  provider.script('getRequest', async () => found({ ...REQUEST, ...request }))
+  provider.script('getPayment', async () => (payment ? found({ ...PAYMENT, ...payment }) : NOT_FOUND))
   return provider
 }
 
 describe('askForNews (design section 4, Provider news)', () => {
-  it.each([{ providerPaymentId: 'py-1' }, { paymentRequestId: 'pr-1' }])('finds a capture by %j', async (subject) => {
-    const answer = await askForNews({ provider: upstream('captured') }, subject)
-
-    expect(answer).toMatchObject({ kind: 'news', news: { reference: REQUEST.reference, capture: PAYMENT } })
-  })
-
-  it.each(['open', 'failed'] as const)('takes a payment that is %s for no money, whoever names it', async (status) => {
-    for (const subject of [{ providerPaymentId: 'py-1' }, { paymentRequestId: 'pr-1' }]) {
-      const answer = await askForNews({ provider: upstream(status) }, subject)
-
-      expect(answer).toMatchObject({ kind: 'news', news: { capture: undefined, requestStatus: 'expired' } })
-    }
-  })
-
-  it.each([{ providerPaymentId: 'py-1', paymentRequestId: 'pr-1' }, { paymentRequestId: 'pr-1' }])(
-    'says nothing of %j while nobody can be asked about its money',
-    async (subject) => {
-      const provider = upstream('captured')
-      provider.script('getPayment', async () => UNREACHABLE)
-
-      expect(await askForNews({ provider }, subject)).toStrictEqual(UNREACHABLE)
-    },
-  )
-
-  it('believes the capture itself about whose money it is, whatever request led to it', async () => {
-    const provider = upstream('captured')
-    const another = { ...PAYMENT, paymentRequestId: 'pr-2', reference: 'another-reference' }
-    provider.script('getPayment', async () => ({ kind: 'found', value: another }))
-
-    const answer = await askForNews({ provider }, { paymentRequestId: 'pr-1' })
-
-    expect(answer).toMatchObject({
-      news: { reference: 'another-reference', paymentRequestId: 'pr-2', capture: another },
+  it.each([BY_PAYMENT, BY_REQUEST])('finds a capture by %j', async (subject) => {
+    expect(await askForNews({ provider: upstream({}) }, subject)).toMatchObject({
+      kind: 'news',
+      news: { reference: REQUEST.reference, capture: PAYMENT },
     })
   })
 
-  it.each<[string, Partial<ProviderRequest>, ProviderPayment['status'] | undefined]>([
-    ['is not there yet', {}, undefined],
-    ['is not received yet', {}, 'open'],
-    ['is not named yet', { latestPaymentId: undefined }, 'open'],
-  ])('makes nothing of a request that succeeded while its capture %s', async (_case, fields, status) => {
-    const provider = upstream(status ?? 'open')
-    provider.script('getRequest', async () => ({
-      kind: 'found',
-      value: { ...REQUEST, status: 'succeeded', ...fields },
-    }))
-    if (status === undefined) provider.script('getPayment', async () => ({ kind: 'not_found' }))
+  it.each(['open', 'failed'] as const)('takes a payment that is %s for no money, whoever names it', async (status) => {
+    const news = { capture: undefined, requestStatus: 'expired' }
 
-    for (const subject of [{ providerPaymentId: 'py-1', paymentRequestId: 'pr-1' }, { paymentRequestId: 'pr-1' }]) {
+    for (const subject of [BY_PAYMENT, BY_REQUEST]) {
+      expect(await askForNews({ provider: upstream({ status }) }, subject)).toMatchObject({ kind: 'news', news })
+    }
+  })
+
+  it.each([BY_BOTH, BY_REQUEST])('says nothing of %j while nobody can be asked about its money', async (subject) => {
+    const provider = upstream({})
+    provider.script('getPayment', async () => UNREACHABLE)
+
+    expect(await askForNews({ provider }, subject)).toStrictEqual(UNREACHABLE)
+  })
+
+  it('believes the capture itself about whose money it is, whatever request led to it', async () => {
+    const another = { paymentRequestId: 'pr-2', reference: 'another-reference' }
+
+    expect(await askForNews({ provider: upstream(another) }, BY_REQUEST)).toMatchObject({
+      news: { ...another, capture: { ...PAYMENT, ...another } },
+    })
+  })
+
+  it.each([
+    ['is not there yet', undefined, {}],
+    ['is not received yet', { status: 'open' }, {}],
+    ['is not named yet', { status: 'open' }, { latestPaymentId: undefined }],
+  ] as const)('makes nothing of a request that succeeded while its capture %s', async (_case, payment, request) => {
+    for (const subject of [BY_BOTH, BY_REQUEST]) {
+      const provider = upstream(payment, { status: 'succeeded', ...request })
+
       expect(await askForNews({ provider }, subject)).toStrictEqual({ kind: 'not_shown' })
     }
   })
 
   it('asks about the request when the payment named does not exist', async () => {
-    const provider = upstream('captured')
-    provider.script('getPayment', async (id) =>
-      id === 'py-1' ? { kind: 'found', value: PAYMENT } : { kind: 'not_found' },
-    )
+    const provider = upstream({})
+    provider.script('getPayment', async (id) => (id === 'py-1' ? found(PAYMENT) : NOT_FOUND))
 
-    const answer = await askForNews({ provider }, { providerPaymentId: 'py-forged', paymentRequestId: 'pr-1' })
+    const answer = await askForNews({ provider }, { ...BY_BOTH, providerPaymentId: 'py-forged' })
 
     expect(answer).toMatchObject({ kind: 'news', news: { capture: PAYMENT } })
   })

@@ -55,29 +55,26 @@ const WRONG = [
   ['another currency', { currency: 'PHP' }, 'wrong_currency'],
 ] as const
 
+const CREDITED = { status: 'succeeded', creditedProviderPaymentId: 'py-1' } as const
+const OWN = aPayment({ paymentRequestId: 'pr-own' })
+const OTHERS = aPayment({ paymentRequestId: 'pr-shown' })
+const NOTHING = { do: 'nothing' }
+
 describe('decideOnNews: a capture', () => {
   it.each(['open', 'succeeded', 'failed', 'expired', 'cancelled', undefined] as const)(
     'makes a pending payment succeed although its request is %s',
     (status) => {
-      const payment = aPayment({ paymentRequestId: 'pr-own' })
-
-      expect(decideOnNews(payment, news(aCapture(), status), NOW)).toMatchObject({ do: 'succeed', payment })
+      expect(decideOnNews(OWN, news(aCapture(), status), NOW)).toMatchObject({ do: 'succeed', payment: OWN })
     },
   )
 
   it.each(WRONG)('of %s is held, and fails the payment whose own request it was', (_case, fields, cause) => {
     const capture = aCapture(fields)
-    const own = aPayment({ paymentRequestId: 'pr-own' })
-    const others = aPayment({ paymentRequestId: 'pr-shown' })
+    const held = { do: 'hold', capture, cause }
 
-    expect(decideOnNews(own, news(capture), NOW)).toStrictEqual({ do: 'hold_and_fail', payment: own, capture, cause })
-    expect(decideOnNews(others, news(capture), NOW)).toStrictEqual({ do: 'hold', capture, cause })
-  })
-
-  it.each(WRONG)('of %s is held while the payment is being created', (_case, fields, cause) => {
-    const capture = aCapture(fields)
-
-    expect(decideOnNews(aCreating(undefined), news(capture), NOW)).toStrictEqual({ do: 'hold', capture, cause })
+    expect(decideOnNews(OWN, news(capture), NOW)).toStrictEqual({ ...held, do: 'hold_and_fail', payment: OWN })
+    expect(decideOnNews(OTHERS, news(capture), NOW)).toStrictEqual(held)
+    expect(decideOnNews(aCreating(undefined), news(capture), NOW)).toStrictEqual(held)
   })
 
   it.each([
@@ -88,30 +85,24 @@ describe('decideOnNews: a capture', () => {
     expect(decideOnNews(aCreating(leaseUntil), news(aCapture()), NOW)).toMatchObject({ do: decision })
   })
 
-  it.each(['failed', 'expired', 'cancelled'] as const)('for a payment that is %s is held', (status) => {
+  it.each([
+    ['a payment that is failed', aPayment({ status: 'failed' }), 'payment_not_pending'],
+    ['a payment that is expired', aPayment({ status: 'expired' }), 'payment_not_pending'],
+    ['a payment that is cancelled', aPayment({ status: 'cancelled' }), 'payment_not_pending'],
+    [
+      'a payment that another one credited',
+      aPayment({ ...CREDITED, creditedProviderPaymentId: 'py-2' }),
+      'second_capture',
+    ],
+    ['nobody', undefined, 'unknown_reference'],
+  ] as const)('for %s is held', (_case, payment, cause) => {
     const capture = aCapture()
 
-    expect(decideOnNews(aPayment({ status }), news(capture), NOW)).toStrictEqual({
-      do: 'hold',
-      capture,
-      cause: 'payment_not_pending',
-    })
+    expect(decideOnNews(payment, news(capture), NOW)).toStrictEqual({ do: 'hold', capture, cause })
   })
 
-  it('says nothing new where it was credited, and is a second one beside another', () => {
-    const credited = aPayment({ status: 'succeeded', creditedProviderPaymentId: 'py-1' })
-    const other = aCapture({ providerPaymentId: 'py-2' })
-
-    expect(decideOnNews(credited, news(aCapture()), NOW)).toStrictEqual({ do: 'nothing' })
-    expect(decideOnNews(credited, news(other), NOW)).toStrictEqual({
-      do: 'hold',
-      capture: other,
-      cause: 'second_capture',
-    })
-  })
-
-  it('for nobody is held', () => {
-    expect(decideOnNews(undefined, news(aCapture()), NOW)).toMatchObject({ do: 'hold', cause: 'unknown_reference' })
+  it('says nothing new where it was credited', () => {
+    expect(decideOnNews(aPayment(CREDITED), news(aCapture()), NOW)).toStrictEqual(NOTHING)
   })
 })
 
@@ -128,7 +119,7 @@ describe('decideOnNews: a status without money', () => {
     ['cancelled', { expiresAt: NOW }, 'expired'],
     ['cancelled', { expiresAt: addMs(NOW, 1) }, 'failed'],
   ] as const)('%s closes a pending payment with %j as %s', (status, fields, closedAs) => {
-    const payment = aPayment({ paymentRequestId: 'pr-own', ...fields })
+    const payment = { ...OWN, ...fields }
 
     const decision = decideOnNews(payment, news(undefined, status), NOW)
 
@@ -136,23 +127,15 @@ describe('decideOnNews: a status without money', () => {
   })
 
   it.each(['open', 'succeeded', undefined] as const)('%s changes nothing', (status) => {
-    const payment = aPayment({ paymentRequestId: 'pr-own' })
-
-    expect(decideOnNews(payment, news(undefined, status), NOW)).toStrictEqual({ do: 'nothing' })
+    expect(decideOnNews(OWN, news(undefined, status), NOW)).toStrictEqual(NOTHING)
   })
 
-  it.each(['failed', 'expired', 'cancelled'] as const)('%s of another request changes nothing', (status) => {
-    const payment = aPayment({ paymentRequestId: 'pr-shown' })
-
-    expect(decideOnNews(payment, news(undefined, status), NOW)).toStrictEqual({ do: 'nothing' })
-  })
-
-  it.each(['failed', 'expired', 'cancelled'] as const)('%s changes nothing where nothing is pending', (status) => {
-    const told = news(undefined, status)
-    const succeeded = aPayment({ status: 'succeeded', paymentRequestId: 'pr-own' })
-
-    for (const stored of [succeeded, aCreating(undefined), undefined]) {
-      expect(decideOnNews(stored, told, NOW)).toStrictEqual({ do: 'nothing' })
-    }
-  })
+  it.each(['failed', 'expired', 'cancelled'] as const)(
+    '%s changes nothing for another request, or where nothing is pending',
+    (status) => {
+      for (const stored of [OTHERS, { ...OWN, status: 'succeeded' as const }, aCreating(undefined), undefined]) {
+        expect(decideOnNews(stored, news(undefined, status), NOW)).toStrictEqual(NOTHING)
+      }
+    },
+  )
 })

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { InvariantError } from '../../../shared/errors.ts'
 import { minor } from '../../../shared/money.ts'
 import { CHANNELS, channelOf, inForce, isSupportedBank, MARKUPS } from '../../../shared/payment/channel/channels.ts'
-import { estimatePricing, netOf } from '../../../shared/payment/channel/pricing.ts'
+import { estimatePricing } from '../../../shared/payment/channel/pricing.ts'
 import type { PaymentMethod } from '../../../shared/payment-method.ts'
 import type { Timestamp } from '../../../shared/time.ts'
 import { BANKS, CHANNEL_FACTS } from '../../support/provider-facts.ts'
@@ -45,31 +45,6 @@ describe('estimatePricing (spec 2.1.1)', () => {
     },
   )
 
-  it('lets notional be the sum of fee, markup and net', () => {
-    fc.assert(
-      fc.property(anAmount, fc.constantFrom(...SPEC), (amount, [method, channelCode]) => {
-        const { providerFeeMinor, markupMinor, netMinor } = estimatePricing(
-          { method, channelCode, notionalMinor: minor(amount) },
-          NOW,
-        )
-
-        expect(providerFeeMinor + markupMinor + netMinor).toBe(amount)
-        expect(markupMinor).toBe(Math.floor((amount * 10) / 10_000))
-      }),
-    )
-  })
-
-  it.each([
-    [1, -3_999],
-    [4_000, -4],
-    [4_004, 0],
-    [4_005, 1],
-  ])('leaves a net of a virtual account of %i as it is: %i', (amount, net) => {
-    const input = { method: 'virtual_account', channelCode: 'BCA', notionalMinor: minor(amount) } as const
-
-    expect(estimatePricing(input, NOW).netMinor).toBe(net)
-  })
-
   it.each([
     ['a bank that has none', 'NOBANK', NOW],
     ['a time before all of them', 'BCA', '2019-12-31T23:59:59.999Z' as Timestamp],
@@ -77,12 +52,6 @@ describe('estimatePricing (spec 2.1.1)', () => {
     const input = { method: 'virtual_account', channelCode, notionalMinor: minor(1) } as const
 
     expect(() => estimatePricing(input, at)).toThrow(InvariantError)
-  })
-})
-
-describe('netOf', () => {
-  it('is notional less fee less markup, below zero too', () => {
-    expect(netOf(minor(100), minor(4_000), minor(1))).toBe(-3_901)
   })
 })
 
