@@ -1,8 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import * as v from 'valibot'
+import { expect } from 'vitest'
 import { type Event, EventSchema } from '../../shared/event/event.ts'
-import { EndpointIdSchema, slotOf } from '../../shared/ids.ts'
+import { findEvent } from '../../shared/event/event-store.ts'
+import { deliveryIdFor, EndpointIdSchema, slotOf } from '../../shared/ids.ts'
 import { endpointSecretName } from '../../shared/secrets.ts'
+import type { WebhookResult } from '../../shared/send-webhook.ts'
 import { isNew } from '../../shared/table/condition.ts'
 import { dueWork } from '../../shared/table/due-work.ts'
 import { eventKey } from '../../shared/table/keys.ts'
@@ -10,13 +13,14 @@ import { WORK_SLOTS, type Work } from '../../shared/table/schema.ts'
 import { put } from '../../shared/table/step.ts'
 import type { QueryPage } from '../../shared/table/table.ts'
 import { addMs, MINUTE_MS, type Timestamp } from '../../shared/time.ts'
-import type { Delivery } from '../../shared/webhook/delivery/delivery.ts'
+import type { Delivery, DeliveryAttempt } from '../../shared/webhook/delivery/delivery.ts'
 import { findDelivery, insertDelivery } from '../../shared/webhook/delivery/delivery-store.ts'
 import { newDelivery } from '../../shared/webhook/delivery/new-delivery.ts'
 import type { Endpoint } from '../../shared/webhook/endpoint/endpoint.ts'
 import { insertEndpoint } from '../../shared/webhook/endpoint/endpoint-store.ts'
+import { deliverWebhook } from '../../shared/webhook/send/deliver-webhook.ts'
 import { aClientId } from './client-builders.ts'
-import type { TestDeps } from './test-deps.ts'
+import { type TestDeps, testDeps } from './test-deps.ts'
 
 export const SIGNING_SECRET = 'whsec_a-secret-of-tests'
 
@@ -61,19 +65,69 @@ export const storedEvent = async (deps: TestDeps, overrides: Partial<Event> = {}
   return event
 }
 
+/** An event of a client with these endpoints. */
+export const eventFor = async (...endpoints: readonly Partial<Endpoint>[]) => {
+  const deps = testDeps()
+  const clientId = aClientId()
+  const stored = []
+  for (const endpoint of endpoints) stored.push(await storedEndpoint(deps, { clientId, ...endpoint }))
+  return { deps, clientId, event: await storedEvent(deps, { clientId }), endpoints: stored }
+}
+
 /** A delivery in the table, due now. */
 export const storedDelivery = async (
   deps: TestDeps,
   endpoint: Endpoint,
   overrides: Partial<Delivery> = {},
+  { eventId, type: eventType, body, firedAt }: Event = anEvent(deps.now()),
 ): Promise<Delivery> => {
-  const { eventId, type: eventType, body } = anEvent(deps.now())
-  const delivery = {
-    ...newDelivery({ eventId, eventType, body, firedAt: deps.now() }, endpoint, deps.now()),
-    ...overrides,
-  }
+  const delivery = { ...newDelivery({ eventId, eventType, body, firedAt }, endpoint, deps.now()), ...overrides }
   await deps.table.write(insertDelivery(delivery))
   return delivery
+}
+
+/** A delivery that is due now, and its endpoint. */
+export const dueDelivery = async (overrides: Partial<Delivery> = {}, endpointOverrides: Partial<Endpoint> = {}) => {
+  const deps = testDeps()
+  const endpoint = await storedEndpoint(deps, endpointOverrides)
+  return { deps, endpoint, delivery: await storedDelivery(deps, endpoint, overrides) }
+}
+
+/** What a delivery that has ended no longer has. */
+export const ENDED = { nextAttemptAt: undefined, dueAt: undefined } as const
+export const SKIPPED = { ...ENDED, status: 'skipped' } as const
+export const ABANDONED = { ...ENDED, status: 'abandoned', attempts: 8 } as const
+
+/** What a merchant in trouble answers. */
+export const FAILED: WebhookResult = {
+  delivered: false,
+  httpStatus: 500,
+  error: 'http_status',
+  responseBody: 'no',
+  durationMs: 9,
+}
+
+/** The message that tells a worker to look at a row's next attempt. */
+export const messageFor = ({ deliveryId, attempts }: Delivery) => ({ deliveryId, attempt: attempts + 1 })
+
+/** Takes the next message off the queue, as its delay passes on the clock, and lets a worker have it. */
+export const deliverNextMessage = async (deps: TestDeps): Promise<void> => {
+  const next = deps.sent.shift()
+  if (!next) throw new Error('the queue is empty')
+  deps.clock.advance(next.message.delaySeconds)
+  const { delivery_id: deliveryId, attempt } = next.message.body as {
+    delivery_id: Delivery['deliveryId']
+    attempt: number
+  }
+  await deliverWebhook(deps, { deliveryId, attempt })
+}
+
+/** Works off one delivery's messages until none is left; `crashed` workers are tried again by due work, not by this. */
+export const drainQueue = async (deps: TestDeps): Promise<void> => {
+  for (let worked = 0; deps.sent.length > 0; worked++) {
+    if (worked === 200) throw new Error('the queue does not end')
+    await deliverNextMessage(deps)
+  }
 }
 
 /** The row as it is now. */
@@ -95,3 +149,39 @@ export const dueAtOf = async (deps: TestDeps, work: Work, id: string): Promise<s
   } while (cursor)
   return undefined
 }
+
+export const codes = (deps: TestDeps) => deps.lines.map(({ code }) => code)
+
+export const statusesOf = async (deps: TestDeps, { eventId }: Event, endpoints: readonly Endpoint[]) =>
+  Promise.all(
+    endpoints.map(async ({ endpointId }) => (await findDelivery(deps, deliveryIdFor(eventId, endpointId)))?.status),
+  )
+
+/** Whether due work would still fan the event out; row and index agree. */
+export const isDue = async (deps: TestDeps, event: Event) => {
+  const row = await findEvent(deps, eventKey(event.paymentId, event.type))
+  expect(await dueAtOf(deps, 'event', event.eventId)).toBe(row?.dueAt)
+  return row?.dueAt !== undefined
+}
+
+export const CLAIM_MS = 30_000
+
+export const claimOf = (deps: TestDeps, token: string) => ({ token, until: addMs(deps.now(), CLAIM_MS) })
+
+export const attemptOf = (
+  deps: TestDeps,
+  number: number,
+  overrides: Partial<DeliveryAttempt> = {},
+): DeliveryAttempt => ({
+  number,
+  at: deps.now(),
+  durationMs: 5,
+  httpStatus: 500,
+  error: 'http_status',
+  responseBody: 'no',
+  ...overrides,
+})
+
+/** A record as the table gives it back: without the fields that have no value. */
+export const definedFields = <T extends object>(record: T): Partial<T> =>
+  Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined)) as Partial<T>

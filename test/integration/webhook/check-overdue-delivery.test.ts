@@ -4,9 +4,8 @@ import { checkOverdueDelivery } from '../../../shared/webhook/delivery/check-ove
 import type { Delivery } from '../../../shared/webhook/delivery/delivery.ts'
 import { checkDeliveryAlert } from '../../../shared/webhook/delivery/delivery-alert.ts'
 import { skipDelivery } from '../../../shared/webhook/delivery/delivery-store.ts'
-import { deliverNextMessage } from '../../support/deliver-messages.ts'
 import { testDeps } from '../../support/test-deps.ts'
-import { dueAtOf, rowOf, storedDelivery, storedEndpoint } from '../../support/webhook-builders.ts'
+import { deliverNextMessage, dueAtOf, rowOf, storedDelivery, storedEndpoint } from '../../support/webhook-builders.ts'
 
 const arrange = async (overrides: Partial<Delivery> = {}) => {
   const deps = testDeps()

@@ -3,9 +3,16 @@ import { addMs } from '../../../shared/time.ts'
 import { checkOverdueDelivery } from '../../../shared/webhook/delivery/check-overdue-delivery.ts'
 import { listAttempts } from '../../../shared/webhook/delivery/delivery-store.ts'
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
-import { codes, deliverNextMessage, dueDelivery, FAILED, gate, messageFor } from '../../support/deliver-messages.ts'
 import { testDeps } from '../../support/test-deps.ts'
-import { dueAtOf, rowOf } from '../../support/webhook-builders.ts'
+import {
+  codes,
+  deliverNextMessage,
+  dueAtOf,
+  dueDelivery,
+  FAILED,
+  messageFor,
+  rowOf,
+} from '../../support/webhook-builders.ts'
 
 describe('deliver-webhook: workers that die or sleep', () => {
   it('leaves a claim when it dies after the POST, which is dropped while live and counted as a failure after', async () => {
@@ -54,9 +61,9 @@ describe('deliver-webhook: workers that die or sleep', () => {
 
   it('never overwrites a result when it wakes after its claim ran out', async () => {
     const { deps, delivery } = await dueDelivery()
-    const sleeper = gate()
+    const sleeper = Promise.withResolvers<void>()
     deps.answerWebhooks(async () => {
-      await sleeper.passed
+      await sleeper.promise
       return { ...FAILED, delivered: true, httpStatus: 200, error: undefined }
     })
     const late = deliverWebhook(deps, messageFor(delivery))
@@ -65,7 +72,7 @@ describe('deliver-webhook: workers that die or sleep', () => {
     await deliverWebhook(deps, messageFor(delivery))
     const recorded = await rowOf(deps, delivery)
 
-    sleeper.open()
+    sleeper.resolve()
     await late
 
     expect(await rowOf(deps, delivery)).toStrictEqual(recorded)
@@ -76,7 +83,7 @@ describe('deliver-webhook: workers that die or sleep', () => {
 
   it('records a claim that ran out once, whoever comes', async () => {
     const past = addMs(testDeps().now(), -1_000)
-    const { deps, delivery } = await dueDelivery({}, { claimToken: 'dead', claimedUntil: past })
+    const { deps, delivery } = await dueDelivery({ claimToken: 'dead', claimedUntil: past })
 
     await Promise.all(Array.from({ length: 10 }, () => deliverWebhook(deps, messageFor(delivery))))
 
@@ -87,7 +94,7 @@ describe('deliver-webhook: workers that die or sleep', () => {
 
   it('abandons when the claim that ran out was the eighth', async () => {
     const past = addMs(testDeps().now(), -1_000)
-    const { deps, delivery } = await dueDelivery({}, { attempts: 7, claimToken: 'dead', claimedUntil: past })
+    const { deps, delivery } = await dueDelivery({ attempts: 7, claimToken: 'dead', claimedUntil: past })
 
     await deliverWebhook(deps, messageFor(delivery))
 
@@ -113,7 +120,7 @@ describe('deliver-webhook: workers that die or sleep', () => {
   })
 
   it('leaves the alert to due work when the topic does not answer', async () => {
-    const { deps, delivery } = await dueDelivery({}, { attempts: 7 })
+    const { deps, delivery } = await dueDelivery({ attempts: 7 })
     deps.answerWebhooks(async () => FAILED)
     const broken = { ...deps, alerts: { publish: async () => Promise.reject(new Error('no topic')) } }
 

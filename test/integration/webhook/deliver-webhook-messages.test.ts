@@ -5,23 +5,22 @@ import { claimAttempt, listAttempts } from '../../../shared/webhook/delivery/del
 import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
 import { changeEndpoint, entombEndpoint } from '../../../shared/webhook/endpoint/endpoint-store.ts'
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
-import { codes, drainQueue, dueDelivery, FAILED, gate, messageFor } from '../../support/deliver-messages.ts'
 import { interceptTable } from '../../support/intercept-table.ts'
 import { testDeps } from '../../support/test-deps.ts'
-import { dueAtOf, rowOf } from '../../support/webhook-builders.ts'
+import { codes, drainQueue, dueAtOf, dueDelivery, FAILED, messageFor, rowOf } from '../../support/webhook-builders.ts'
 
 describe('deliver-webhook: messages that come twice, late or for nothing', () => {
   it('makes one POST for twenty workers with the same message', async () => {
     const { deps, delivery } = await dueDelivery()
-    const merchant = gate()
+    const merchant = Promise.withResolvers<void>()
     deps.answerWebhooks(async () => {
-      await merchant.passed
+      await merchant.promise
       return FAILED
     })
 
     const workers = Array.from({ length: 20 }, () => deliverWebhook(deps, messageFor(delivery)))
     await Promise.race(workers)
-    merchant.open()
+    merchant.resolve()
     await Promise.all(workers)
 
     expect(deps.webhooks).toHaveLength(1)
@@ -34,7 +33,7 @@ describe('deliver-webhook: messages that come twice, late or for nothing', () =>
     ['finished deliveries', { status: 'succeeded', nextAttemptAt: undefined, dueAt: undefined }, 1, 'finished'],
     ['attempts that were made', { attempts: 2 }, 2, 'attempt_made'],
   ] as const)('drops messages about %s', async (_case, overrides, attempt, reason) => {
-    const { deps, delivery } = await dueDelivery({}, overrides)
+    const { deps, delivery } = await dueDelivery(overrides)
 
     await deliverWebhook(deps, { deliveryId: delivery.deliveryId, attempt })
 
@@ -85,7 +84,7 @@ describe('deliver-webhook: endpoints and secrets that are not there', () => {
   })
 
   it('skips a delivery whose endpoint is of another client', async () => {
-    const { deps, delivery } = await dueDelivery({}, { clientId: crypto.randomUUID() as Delivery['clientId'] })
+    const { deps, delivery } = await dueDelivery({ clientId: crypto.randomUUID() as Delivery['clientId'] })
 
     await deliverWebhook(deps, messageFor(delivery))
 
@@ -96,8 +95,8 @@ describe('deliver-webhook: endpoints and secrets that are not there', () => {
   it('does not skip what another worker claims meanwhile', async () => {
     const now = testDeps().now()
     const { deps, delivery } = await dueDelivery(
-      { enabled: false },
       { status: 'scheduled', nextAttemptAt: now, dueAt: now },
+      { enabled: false },
     )
     const racing = interceptTable(deps, {
       before: async ({ name }) => {

@@ -1,21 +1,22 @@
 import { execFileSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
-import { addMs } from '../../../shared/time.ts'
+import { addMs, msBetween, SECOND_MS } from '../../../shared/time.ts'
 import { listAttempts } from '../../../shared/webhook/delivery/delivery-store.ts'
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
 import { httpsWebhookSender } from '../../../shared/webhook/send/https-webhook-sender.ts'
+import { json, startScriptedServer } from '../../support/scripted-server.ts'
+import { testDeps } from '../../support/test-deps.ts'
 import {
   codes,
   deliverNextMessage,
   drainQueue,
+  dueAtOf,
   dueDelivery,
   FAILED,
   messageFor,
-  secondsSince,
-} from '../../support/deliver-messages.ts'
-import { json, startScriptedServer } from '../../support/scripted-server.ts'
-import { testDeps } from '../../support/test-deps.ts'
-import { dueAtOf, rowOf, SIGNING_SECRET } from '../../support/webhook-builders.ts'
+  rowOf,
+  SIGNING_SECRET,
+} from '../../support/webhook-builders.ts'
 
 describe('deliver-webhook: one attempt (spec 6.2, 6.3)', () => {
   it('posts the stored bytes with the headers of the specification, and records the success', async () => {
@@ -50,7 +51,7 @@ describe('deliver-webhook: one attempt (spec 6.2, 6.3)', () => {
 
   it('reaches a real server, which can verify what it got', async () => {
     const server = await startScriptedServer(json(200, { received: true }))
-    const { deps, delivery } = await dueDelivery({ url: `${server.url}/hooks` })
+    const { deps, delivery } = await dueDelivery({}, { url: `${server.url}/hooks` })
     const sendWebhook = httpsWebhookSender({ allowLoopback: true, monotonicMs: () => performance.now() })
 
     await deliverWebhook({ ...deps, sendWebhook }, messageFor(delivery))
@@ -124,7 +125,7 @@ describe('deliver-webhook: the retry schedule (spec 6.4)', () => {
     const start = deps.now()
     const atSeconds: number[] = []
     deps.answerWebhooks(async () => {
-      atSeconds.push(secondsSince(deps, start))
+      atSeconds.push(msBetween(start, deps.now()) / SECOND_MS)
       return FAILED
     })
 
@@ -155,7 +156,7 @@ describe('deliver-webhook: the retry schedule (spec 6.4)', () => {
   })
 
   it('takes waits longer than 15 minutes in hops that end to the second', async () => {
-    const { deps, delivery } = await dueDelivery({}, { attempts: 6 })
+    const { deps, delivery } = await dueDelivery({ attempts: 6 })
     deps.answerWebhooks(async () => FAILED)
     await deliverWebhook(deps, messageFor(delivery))
     const delays: number[] = []
@@ -169,7 +170,7 @@ describe('deliver-webhook: the retry schedule (spec 6.4)', () => {
   })
 
   it('sends again for the rest of a wait, rounded up, when a message comes early', async () => {
-    const { deps, delivery } = await dueDelivery({}, { nextAttemptAt: addMs(testDeps().now(), 1_001) })
+    const { deps, delivery } = await dueDelivery({ nextAttemptAt: addMs(testDeps().now(), 1_001) })
 
     await deliverWebhook(deps, messageFor(delivery))
 
@@ -193,7 +194,7 @@ describe('deliver-webhook: the retry schedule (spec 6.4)', () => {
   })
 
   it('gives a later round eight attempts of its own', async () => {
-    const { deps, delivery } = await dueDelivery({}, { attempts: 8, roundStart: 8 })
+    const { deps, delivery } = await dueDelivery({ attempts: 8, roundStart: 8 })
     deps.answerWebhooks(async () => FAILED)
 
     await deliverWebhook(deps, messageFor(delivery))

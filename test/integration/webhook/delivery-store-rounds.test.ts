@@ -9,25 +9,32 @@ import {
   startRound,
   storeAttemptResult,
 } from '../../../shared/webhook/delivery/delivery-store.ts'
-import { arrangeDelivery, attemptOf, claimOf, definedFields, TERMINAL } from '../../support/delivery-rows.ts'
-import { dueAtOf, rowOf } from '../../support/webhook-builders.ts'
+import {
+  attemptOf,
+  claimOf,
+  definedFields,
+  dueAtOf,
+  dueDelivery,
+  rowOf,
+  SKIPPED,
+} from '../../support/webhook-builders.ts'
 
 describe('skipDelivery', () => {
   it('ends the delivery and takes it off the due work', async () => {
-    const { deps, delivery } = await arrangeDelivery({ attempts: 2 })
+    const { deps, delivery } = await dueDelivery({ attempts: 2 })
 
     expect(await skipDelivery(deps, delivery)).toBe(true)
 
-    expect(await rowOf(deps, delivery)).toStrictEqual(definedFields({ ...delivery, ...TERMINAL }))
+    expect(await rowOf(deps, delivery)).toStrictEqual(definedFields({ ...delivery, ...SKIPPED }))
     expect(await dueAtOf(deps, 'delivery', delivery.deliveryId)).toBeUndefined()
   })
 
   it.each([
-    ['finished', { ...TERMINAL, status: 'succeeded' as const }],
+    ['finished', { ...SKIPPED, status: 'succeeded' as const }],
     ['at a later attempt', { attempts: 1 }],
     ['claimed', { claimToken: 'theirs', claimedUntil: '2026-11-20T04:00:30.000Z' as Delivery['claimedUntil'] }],
   ])('is refused when the row is %s', async (_case, difference) => {
-    const { deps, delivery } = await arrangeDelivery(difference)
+    const { deps, delivery } = await dueDelivery(difference)
 
     expect(await skipDelivery(deps, { ...delivery, attempts: 0 })).toBe(false)
     expect(await rowOf(deps, delivery)).toStrictEqual(definedFields(delivery))
@@ -36,7 +43,7 @@ describe('skipDelivery', () => {
 
 describe('startRound', () => {
   it('schedules the same row anew, with eight attempts ahead of it', async () => {
-    const { deps, delivery } = await arrangeDelivery({ ...TERMINAL, status: 'abandoned', attempts: 8 })
+    const { deps, delivery } = await dueDelivery({ ...SKIPPED, status: 'abandoned', attempts: 8 })
 
     const { applied } = await deps.table.transact({ delivery: startRound(delivery, deps.now()) })
 
@@ -55,7 +62,7 @@ describe('startRound', () => {
     ['another round has begun', { status: 'scheduled' as const }],
     ['another round has been and ended', { attempts: 16 }],
   ])('is refused when %s', async (_case, difference) => {
-    const { deps, delivery } = await arrangeDelivery({ ...TERMINAL, status: 'abandoned', attempts: 8, ...difference })
+    const { deps, delivery } = await dueDelivery({ ...SKIPPED, status: 'abandoned', attempts: 8, ...difference })
 
     const { applied } = await deps.table.transact({
       delivery: startRound({ ...delivery, status: 'abandoned', attempts: 8 }, deps.now()),
@@ -68,7 +75,7 @@ describe('startRound', () => {
 
 describe('postponeDelivery', () => {
   it('moves the due time forward once for each old one', async () => {
-    const { deps, delivery } = await arrangeDelivery()
+    const { deps, delivery } = await dueDelivery()
     const dueAt = addMs(deps.now(), 500_000)
 
     const claims = await Promise.all([1, 2, 3].map(() => postponeDelivery(deps, delivery, dueAt, 1)))
@@ -79,7 +86,7 @@ describe('postponeDelivery', () => {
   })
 
   it('is refused when the delivery has ended', async () => {
-    const { deps, delivery } = await arrangeDelivery()
+    const { deps, delivery } = await dueDelivery()
     await skipDelivery(deps, delivery)
 
     expect(await postponeDelivery(deps, delivery, addMs(deps.now(), 500_000), 1)).toBe(false)
@@ -89,7 +96,7 @@ describe('postponeDelivery', () => {
 
 describe('completeAlert', () => {
   it('leaves the due work of a new round alone', async () => {
-    const { deps, delivery } = await arrangeDelivery({ ...TERMINAL, status: 'abandoned', attempts: 8 })
+    const { deps, delivery } = await dueDelivery({ ...SKIPPED, status: 'abandoned', attempts: 8 })
     await deps.table.transact({ delivery: startRound(delivery, deps.now()) })
 
     await completeAlert(deps, delivery)
@@ -98,7 +105,7 @@ describe('completeAlert', () => {
   })
 
   it('leaves the alert of a later round alone', async () => {
-    const { deps, delivery } = await arrangeDelivery({ attempts: 15 })
+    const { deps, delivery } = await dueDelivery({ attempts: 15 })
     const claimed = await claimAttempt(deps, delivery, claimOf(deps, 'mine'))
     const alertDueAt = addMs(deps.now(), 60_000)
     await storeAttemptResult(deps, claimed ?? delivery, attemptOf(deps, 16), { status: 'abandoned', alertDueAt })

@@ -8,13 +8,21 @@ import {
   listAttempts,
   storeAttemptResult,
 } from '../../../shared/webhook/delivery/delivery-store.ts'
-import { arrangeDelivery, attemptOf, CLAIM_MS, claimOf, definedFields, TERMINAL } from '../../support/delivery-rows.ts'
 import { interceptTable } from '../../support/intercept-table.ts'
-import { dueAtOf, rowOf } from '../../support/webhook-builders.ts'
+import {
+  attemptOf,
+  CLAIM_MS,
+  claimOf,
+  definedFields,
+  dueAtOf,
+  dueDelivery,
+  rowOf,
+  SKIPPED,
+} from '../../support/webhook-builders.ts'
 
 describe('insertDelivery', () => {
   it('leaves a delivery that is there as it is', async () => {
-    const { deps, delivery } = await arrangeDelivery({ attempts: 3 })
+    const { deps, delivery } = await dueDelivery({ attempts: 3 })
 
     const outcome = await deps.table.write(insertDelivery({ ...delivery, attempts: 0 }))
 
@@ -25,7 +33,7 @@ describe('insertDelivery', () => {
 
 describe('claimAttempt', () => {
   it('takes the next attempt for as long as the claim says', async () => {
-    const { deps, delivery } = await arrangeDelivery()
+    const { deps, delivery } = await dueDelivery()
 
     const claimed = await claimAttempt(deps, delivery, claimOf(deps, 'mine'))
 
@@ -34,7 +42,7 @@ describe('claimAttempt', () => {
   })
 
   it.each([
-    ['is finished', TERMINAL],
+    ['is finished', SKIPPED],
     ['has made that attempt', { attempts: 1 }],
     ['is not due yet', { nextAttemptAt: '2026-11-20T04:00:00.001Z' as Delivery['nextAttemptAt'] }],
     [
@@ -42,7 +50,7 @@ describe('claimAttempt', () => {
       { claimToken: 'theirs', claimedUntil: '2026-11-01T00:00:00.000Z' as Delivery['claimedUntil'] },
     ],
   ])('is refused when the row %s', async (_case, difference) => {
-    const { deps, delivery } = await arrangeDelivery(difference)
+    const { deps, delivery } = await dueDelivery(difference)
 
     const claimed = await claimAttempt(deps, { ...delivery, attempts: 0 }, claimOf(deps, 'mine'))
 
@@ -51,7 +59,7 @@ describe('claimAttempt', () => {
   })
 
   it('makes no row where there is none', async () => {
-    const { deps, delivery } = await arrangeDelivery()
+    const { deps, delivery } = await dueDelivery()
     const absent = { ...delivery, deliveryId: crypto.randomUUID() as Delivery['deliveryId'] }
 
     expect(await claimAttempt(deps, absent, claimOf(deps, 'mine'))).toBeUndefined()
@@ -59,7 +67,7 @@ describe('claimAttempt', () => {
   })
 
   it('knows its own claim again when the answer was lost and the SDK asks twice', async () => {
-    const { deps, delivery } = await arrangeDelivery()
+    const { deps, delivery } = await dueDelivery()
     const claim = claimOf(deps, 'mine')
     await claimAttempt(deps, delivery, claim)
 
@@ -71,7 +79,7 @@ describe('claimAttempt', () => {
 
 describe('storeAttemptResult', () => {
   const claimedDelivery = async (overrides: Partial<Delivery> = {}) => {
-    const { deps, delivery } = await arrangeDelivery(overrides)
+    const { deps, delivery } = await dueDelivery(overrides)
     const claimed = await claimAttempt(deps, delivery, claimOf(deps, 'mine'))
     if (!claimed) throw new Error('not claimed')
     return { deps, delivery, claimed }
@@ -84,7 +92,7 @@ describe('storeAttemptResult', () => {
     expect(await storeAttemptResult(deps, claimed, attempt, { status: 'succeeded' })).toBe(true)
 
     expect(await rowOf(deps, delivery)).toStrictEqual(
-      definedFields({ ...delivery, ...TERMINAL, status: 'succeeded', attempts: 1 }),
+      definedFields({ ...delivery, ...SKIPPED, status: 'succeeded', attempts: 1 }),
     )
     expect(await listAttempts(deps, delivery.deliveryId)).toStrictEqual([attempt])
     expect(await dueAtOf(deps, 'delivery', delivery.deliveryId)).toBeUndefined()
@@ -153,7 +161,7 @@ describe('storeAttemptResult', () => {
   })
 
   it('does not take a delivery nobody has claimed', async () => {
-    const { deps, delivery } = await arrangeDelivery()
+    const { deps, delivery } = await dueDelivery()
 
     await expect(storeAttemptResult(deps, delivery, attemptOf(deps, 1), { status: 'succeeded' })).rejects.toThrow(
       'claim',

@@ -4,10 +4,9 @@ import { eventKey } from '../../../shared/table/keys.ts'
 import { addMs } from '../../../shared/time.ts'
 import { checkOverdueEvent } from '../../../shared/webhook/delivery/check-overdue-event.ts'
 import { fanOutEvent } from '../../../shared/webhook/delivery/fan-out-event.ts'
-import { eventFor, isDue, statusesOf } from '../../support/fan-out-harness.ts'
 import { interceptTable } from '../../support/intercept-table.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
-import { anEvent, dueAtOf, storedEvent } from '../../support/webhook-builders.ts'
+import { anEvent, dueAtOf, eventFor, isDue, statusesOf, storedEvent } from '../../support/webhook-builders.ts'
 
 describe('fanOutEvent: crashes', () => {
   it('sends the message again when it died between delivery and message', async () => {

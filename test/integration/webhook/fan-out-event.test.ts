@@ -4,12 +4,21 @@ import { handler } from '../../../functions/stream/fan-out-events.ts'
 import { deliveryIdFor } from '../../../shared/ids.ts'
 import { toItem } from '../../../shared/table/attributes.ts'
 import { addMs } from '../../../shared/time.ts'
+import { findDelivery } from '../../../shared/webhook/delivery/delivery-store.ts'
 import { fanOutEvent } from '../../../shared/webhook/delivery/fan-out-event.ts'
 import { changeEndpoint } from '../../../shared/webhook/endpoint/endpoint-store.ts'
 import { aClientId } from '../../support/client-builders.ts'
-import { deliveryOf, eventFor, isDue, statusesOf } from '../../support/fan-out-harness.ts'
 import { testDeps } from '../../support/test-deps.ts'
-import { dueAtOf, rowOf, storedDelivery, storedEndpoint, storedEvent } from '../../support/webhook-builders.ts'
+import {
+  dueAtOf,
+  eventFor,
+  isDue,
+  rowOf,
+  statusesOf,
+  storedDelivery,
+  storedEndpoint,
+  storedEvent,
+} from '../../support/webhook-builders.ts'
 
 describe('fanOutEvent (spec 6)', () => {
   it('makes a delivery with the event bytes, due at once, and takes the event off the due work', async () => {
@@ -20,7 +29,7 @@ describe('fanOutEvent (spec 6)', () => {
     const [endpoint] = endpoints
     if (!endpoint) throw new Error('no endpoint')
     const deliveryId = deliveryIdFor(event.eventId, endpoint.endpointId)
-    expect(await deliveryOf(deps, event, endpoint)).toStrictEqual({
+    expect(await findDelivery(deps, deliveryId)).toStrictEqual({
       deliveryId,
       eventId: event.eventId,
       eventType: 'payment.succeeded',
@@ -108,10 +117,7 @@ describe('fanOutEvent (spec 6)', () => {
     const deps = testDeps()
     const endpoint = await storedEndpoint(deps)
     const event = await storedEvent(deps, { clientId: endpoint.clientId })
-    const delivery = await storedDelivery(deps, endpoint, {
-      deliveryId: deliveryIdFor(event.eventId, endpoint.endpointId),
-      attempts: 2,
-    })
+    const delivery = await storedDelivery(deps, endpoint, { attempts: 2 }, event)
 
     await fanOutEvent(deps, event)
 

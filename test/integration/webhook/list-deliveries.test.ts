@@ -7,11 +7,10 @@ import { deliveriesOfEvent } from '../../../shared/webhook/delivery/list-deliver
 import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
 import { aClientId, registerClient } from '../../support/client-builders.ts'
-import { drainQueue, messageFor } from '../../support/deliver-messages.ts'
 import { interceptTable } from '../../support/intercept-table.ts'
 import { invokeAdmin } from '../../support/invoke-admin.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
-import { anEvent, storedDelivery, storedEndpoint } from '../../support/webhook-builders.ts'
+import { anEvent, drainQueue, messageFor, storedDelivery, storedEndpoint } from '../../support/webhook-builders.ts'
 
 const list = (deps: TestDeps, payload: object) => invokeAdmin(handler, deps, payload)
 

@@ -16,13 +16,12 @@ import { checkOverdueEvent } from '../../../shared/webhook/delivery/check-overdu
 import { checkDeliveryAlert } from '../../../shared/webhook/delivery/delivery-alert.ts'
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
 import { issueKey, registerClient } from '../../support/client-builders.ts'
-import { dueDelivery, messageFor } from '../../support/deliver-messages.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
-import { eventFor } from '../../support/fan-out-harness.ts'
 import { beforeFirst } from '../../support/intercept-table.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
 import { failedAndRecredited, settle } from '../../support/settlement-builders.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
+import { dueDelivery, eventFor, messageFor } from '../../support/webhook-builders.ts'
 
 describe('an overdue delivery that another run has claimed', () => {
   it('gets one message', async () => {
@@ -38,7 +37,7 @@ describe('an overdue delivery that another run has claimed', () => {
 
 describe('an alert that another run has claimed', () => {
   it('is published once', async () => {
-    const { deps, delivery } = await dueDelivery({}, { status: 'abandoned', attempts: 8, nextAttemptAt: undefined })
+    const { deps, delivery } = await dueDelivery({ status: 'abandoned', attempts: 8, nextAttemptAt: undefined })
     deps.clock.advance(120)
     const late = beforeFirst(deps, 'update', () => checkDeliveryAlert(deps, delivery.deliveryId))
 

@@ -1,15 +1,75 @@
 import { describe, expect, it } from 'vitest'
+import { handler } from '../../../functions/admin/redeliver.ts'
+import type { Event } from '../../../shared/event/event.ts'
 import { deliveryIdFor } from '../../../shared/ids.ts'
+import type { Delivery } from '../../../shared/webhook/delivery/delivery.ts'
 import { findDelivery } from '../../../shared/webhook/delivery/delivery-store.ts'
 import { fanOutEvent } from '../../../shared/webhook/delivery/fan-out-event.ts'
+import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
 import { entombEndpoint } from '../../../shared/webhook/endpoint/endpoint-store.ts'
 import { aClientId } from '../../support/client-builders.ts'
-import { drainQueue } from '../../support/deliver-messages.ts'
 import { interceptTable } from '../../support/intercept-table.ts'
-import { auditRecordsOf, OPERATOR } from '../../support/operator-actions.ts'
-import { BEFORE, eventsOf, everyKind, redeliver, since } from '../../support/redeliver-harness.ts'
+import { invokeAdmin } from '../../support/invoke-admin.ts'
+import { auditRecordsOf, notFoundReply, OPERATOR } from '../../support/operator-actions.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
-import { storedEndpoint } from '../../support/webhook-builders.ts'
+import {
+  ABANDONED,
+  drainQueue,
+  ENDED,
+  SKIPPED,
+  statusesOf,
+  storedDelivery,
+  storedEndpoint,
+  storedEvent,
+} from '../../support/webhook-builders.ts'
+
+/** Before everything that happens in a test. */
+const since = testDeps().now()
+
+const redeliver = (deps: TestDeps, { clientId, endpointId }: Endpoint, payload: object = {}) =>
+  invokeAdmin(handler, deps, { operator: OPERATOR, client_id: clientId, endpoint_id: endpointId, since, ...payload })
+
+/** An event, a second after the last one, and its delivery where it has one. */
+const anEventOf = async (
+  deps: TestDeps,
+  endpoint: Endpoint,
+  delivery?: Partial<Delivery>,
+  fields: Partial<Event> = {},
+): Promise<Event> => {
+  deps.clock.advance(1)
+  const event = await storedEvent(deps, { clientId: endpoint.clientId, ...fields })
+  if (delivery) await storedDelivery(deps, endpoint, delivery, event)
+  return event
+}
+
+const eventsOf = async (deps: TestDeps, endpoint: Endpoint, count: number) => {
+  for (let made = 0; made < count; made++) await anEventOf(deps, endpoint)
+}
+
+/** The statuses of `everyKind` before anything is redelivered. */
+const BEFORE = { abandoned: 'abandoned', skipped: 'skipped', succeeded: 'succeeded', inProgress: 'scheduled' }
+
+/** Deliveries of every kind, and events that have none. */
+const everyKind = async () => {
+  const deps = testDeps()
+  const endpoint = await storedEndpoint(deps, { eventTypes: ['payment.succeeded', 'payment.failed'] })
+  const events = {
+    abandoned: await anEventOf(deps, endpoint, ABANDONED),
+    skipped: await anEventOf(deps, endpoint, SKIPPED),
+    succeeded: await anEventOf(deps, endpoint, { ...ENDED, status: 'succeeded', attempts: 1 }),
+    inProgress: await anEventOf(deps, endpoint, { attempts: 1 }),
+    missing: await anEventOf(deps, endpoint),
+    unwanted: await anEventOf(deps, endpoint, undefined, { type: 'payment.expired' }),
+  }
+  const again = (payload: object = {}) => redeliver(deps, endpoint, payload)
+  /** Of those that have a delivery. */
+  const statuses = async () => {
+    const kinds = Object.entries(events)
+    const found = await Promise.all(kinds.map(([, event]) => statusesOf(deps, event, [endpoint])))
+    return Object.fromEntries(kinds.flatMap(([kind], at) => (found[at]?.[0] ? [[kind, found[at][0]]] : [])))
+  }
+  return { deps, endpoint, events, again, statuses }
+}
 
 describe('redeliver to an endpoint since a time', () => {
   it('sends what the endpoint did not get: abandoned, skipped and missing ones', async () => {
@@ -61,18 +121,14 @@ describe('redeliver to an endpoint since a time', () => {
   it('lets a rotation lose nothing: the new endpoint gets what the old one did not', async () => {
     const deps = testDeps()
     const old = await storedEndpoint(deps)
-    const { clientId } = old
-    const [event] = await eventsOf(deps, clientId, 1)
-    if (!event) throw new Error('no event')
+    const event = await anEventOf(deps, old)
     await fanOutEvent(deps, event)
     await deps.table.transact({ old: entombEndpoint(old, deps.now()) })
     await drainQueue(deps)
     expect(deps.webhooks).toStrictEqual([])
-    const fresh = await storedEndpoint(deps, { clientId, url: 'https://new.merchant.example/hooks' })
+    const fresh = await storedEndpoint(deps, { clientId: old.clientId, url: 'https://new.merchant.example/hooks' })
 
-    expect(await redeliver(deps, clientId, { endpoint_id: fresh.endpointId, since })).toMatchObject({
-      body: { count: 1 },
-    })
+    expect(await redeliver(deps, fresh)).toMatchObject({ body: { count: 1 } })
 
     await drainQueue(deps)
     expect(deps.webhooks).toMatchObject([{ url: fresh.url }])
@@ -82,31 +138,25 @@ describe('redeliver to an endpoint since a time', () => {
   it('goes on page by page with its cursor, over a hundred events a call', async () => {
     const deps = testDeps()
     const endpoint = await storedEndpoint(deps)
-    const { clientId, endpointId } = endpoint
-    const events = await eventsOf(deps, clientId, 103)
+    await eventsOf(deps, endpoint, 103)
 
-    const first = await redeliver(deps, clientId, { endpoint_id: endpointId, since })
-    const cursor = Reflect.get(first.body, 'next')
-    const second = await redeliver(deps, clientId, { endpoint_id: endpointId, since, cursor })
+    const first = await redeliver(deps, endpoint)
+    const second = await redeliver(deps, endpoint, { cursor: Reflect.get(first.body, 'next') })
 
     expect(first.body).toStrictEqual({ count: 100, next: expect.any(String) })
     expect(second.body).toStrictEqual({ count: 3, next: undefined })
-    expect(deps.sent).toHaveLength(events.length)
+    expect(deps.sent).toHaveLength(103)
   })
 
   it('does not follow a cursor into the events of another client', async () => {
     const deps = testDeps()
     const theirs = await storedEndpoint(deps)
-    await eventsOf(deps, theirs.clientId, 101)
-    const first = await redeliver(deps, theirs.clientId, { endpoint_id: theirs.endpointId, since })
+    await eventsOf(deps, theirs, 101)
+    const first = await redeliver(deps, theirs)
     const sent = deps.sent.length
     const mine = await storedEndpoint(deps)
 
-    const answer = await redeliver(deps, mine.clientId, {
-      endpoint_id: mine.endpointId,
-      since,
-      cursor: Reflect.get(first.body, 'next'),
-    })
+    const answer = await redeliver(deps, mine, { cursor: Reflect.get(first.body, 'next') })
 
     expect(answer).toStrictEqual({ status: 200, body: { count: 0, next: undefined } })
     expect(deps.sent).toHaveLength(sent)
@@ -140,8 +190,7 @@ describe('redeliver to an endpoint since a time', () => {
       },
     }
 
-    const payload = { endpoint_id: endpoint.endpointId, since }
-    expect(await redeliver(dying, endpoint.clientId, payload)).toMatchObject({ status: 500 })
+    expect(await redeliver(dying, endpoint)).toMatchObject({ status: 500 })
     expect(await again()).toMatchObject({ status: 200, body: { count: 1 } })
 
     // The one whose message was lost is scheduled, and due work sends its message.
@@ -151,43 +200,39 @@ describe('redeliver to an endpoint since a time', () => {
   it('leaves a missing delivery to fan-out when that is quicker', async () => {
     const deps = testDeps()
     const endpoint = await storedEndpoint(deps)
-    const [event] = await eventsOf(deps, endpoint.clientId, 1)
-    if (!event) throw new Error('no event')
+    const event = await anEventOf(deps, endpoint)
     const racing = interceptTable(deps, {
       before: async ({ name }) => {
         if (name === 'transact') await fanOutEvent(deps, event)
       },
     })
 
-    const answer = await redeliver(racing, endpoint.clientId, { endpoint_id: endpoint.endpointId, since })
+    const answer = await redeliver(racing, endpoint)
 
     expect(answer).toMatchObject({ status: 200, body: { count: 0 } })
     expect(deps.sent).toHaveLength(1)
   })
 
   it.each([
-    ['disabled', { enabled: false }, 422],
-    ['deleted', { enabled: false, deletedAt: since }, 422],
-  ])('refuses for an endpoint that is %s, with a hint', async (_case, overrides, status) => {
+    ['disabled', { enabled: false }],
+    ['deleted', { enabled: false, deletedAt: since }],
+  ])('refuses for an endpoint that is %s, with a hint', async (_case, overrides) => {
     const deps = testDeps()
     const endpoint = await storedEndpoint(deps, overrides)
 
-    const answer = await redeliver(deps, endpoint.clientId, { endpoint_id: endpoint.endpointId, since })
-
-    expect(answer).toMatchObject({ status, body: { action_hint: expect.any(String) } })
+    expect(await redeliver(deps, endpoint)).toMatchObject({ status: 422, body: { action_hint: expect.any(String) } })
   })
 
   it('answers the same 404 for another client, an absent id and a wrong shape', async () => {
     const { deps, endpoint } = await everyKind()
 
     const answers = [
-      await redeliver(deps, aClientId(), { endpoint_id: endpoint.endpointId, since }),
-      await redeliver(deps, endpoint.clientId, { endpoint_id: crypto.randomUUID(), since }),
-      await redeliver(deps, endpoint.clientId, { endpoint_id: 'x', since }),
+      await redeliver(deps, { ...endpoint, clientId: aClientId() }),
+      await redeliver(deps, endpoint, { endpoint_id: crypto.randomUUID() }),
+      await redeliver(deps, endpoint, { endpoint_id: 'x' }),
     ]
 
-    const notFound = { status: 404, body: { message: 'endpoint not found', code: 'not_found' } }
-    expect(answers).toStrictEqual([notFound, notFound, notFound])
+    expect(answers).toStrictEqual(answers.map(() => notFoundReply('endpoint')))
     expect(deps.sent).toStrictEqual([])
   })
 })

@@ -1,42 +1,46 @@
 import { describe, expect, it } from 'vitest'
+import { handler } from '../../../functions/admin/redeliver.ts'
+import type { ClientId } from '../../../shared/ids.ts'
 import { addMs } from '../../../shared/time.ts'
 import type { Delivery } from '../../../shared/webhook/delivery/delivery.ts'
 import { listAttempts, startRound } from '../../../shared/webhook/delivery/delivery-store.ts'
 import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
 import { changeEndpoint, entombEndpoint } from '../../../shared/webhook/endpoint/endpoint-store.ts'
 import { aClientId } from '../../support/client-builders.ts'
-import { drainQueue } from '../../support/deliver-messages.ts'
 import { interceptTable } from '../../support/intercept-table.ts'
-import { auditRecordsOf, OPERATOR } from '../../support/operator-actions.ts'
-import { ABANDONED, ENDED, redeliver } from '../../support/redeliver-harness.ts'
-import { testDeps } from '../../support/test-deps.ts'
-import { dueAtOf, rowOf, storedDelivery, storedEndpoint } from '../../support/webhook-builders.ts'
+import { invokeAdmin } from '../../support/invoke-admin.ts'
+import { auditRecordsOf, notFoundReply, OPERATOR } from '../../support/operator-actions.ts'
+import { type TestDeps, testDeps } from '../../support/test-deps.ts'
+import {
+  ABANDONED,
+  drainQueue,
+  dueAtOf,
+  dueDelivery,
+  ENDED,
+  FAILED,
+  rowOf,
+  SKIPPED,
+} from '../../support/webhook-builders.ts'
 
-const arrange = async (overrides: Partial<Delivery> = {}, endpointOverrides: Partial<Endpoint> = {}) => {
-  const deps = testDeps()
-  const endpoint = await storedEndpoint(deps, endpointOverrides)
-  const delivery = await storedDelivery(deps, endpoint, overrides)
-  const again = (payload: object = {}) =>
-    redeliver(deps, endpoint.clientId, { delivery_id: delivery.deliveryId, ...payload })
-  return { deps, endpoint, delivery, again }
+const redeliver = (deps: TestDeps, clientId: ClientId, payload: object) =>
+  invokeAdmin(handler, deps, { operator: OPERATOR, client_id: clientId, ...payload })
+
+const arrange = async (overrides: Partial<Delivery> = {}) => {
+  const due = await dueDelivery(overrides)
+  const { clientId, deliveryId } = due.delivery
+  return { ...due, again: (as = due.deps) => redeliver(as, clientId, { delivery_id: deliveryId }) }
 }
 
 describe('redeliver one delivery (design section 4)', () => {
   it.each([
     ['abandoned', ABANDONED],
-    ['skipped', { ...ENDED, status: 'skipped', attempts: 3 }],
+    ['skipped', { ...SKIPPED, attempts: 3 }],
     ['succeeded', { ...ENDED, status: 'succeeded', attempts: 2 }],
   ] as const)(
     'starts a new round of eight on an %s one, with the same id, event and bytes',
     async (status, overrides) => {
       const { deps, delivery, again } = await arrange(overrides)
-      deps.answerWebhooks(async () => ({
-        delivered: false,
-        httpStatus: 500,
-        error: 'http_status',
-        responseBody: '',
-        durationMs: 1,
-      }))
+      deps.answerWebhooks(async () => FAILED)
 
       const answer = await again()
 
@@ -62,20 +66,18 @@ describe('redeliver one delivery (design section 4)', () => {
   )
 
   it('publishes an alert that is still owed before the round takes its place', async () => {
-    const deps = testDeps()
-    const endpoint = await storedEndpoint(deps)
-    const delivery = await storedDelivery(deps, endpoint, { attempts: 7, claimToken: 'x', claimedUntil: deps.now() })
+    const claimedUntil = testDeps().now()
+    const { deps, delivery, again } = await arrange({ attempts: 7, claimToken: 'x', claimedUntil })
     const silent = { ...deps, alerts: { publish: async () => Promise.reject(new Error('no topic')) } }
     deps.sent.push({
       queue: 'webhooks',
       message: { body: { delivery_id: delivery.deliveryId, attempt: 8 }, delaySeconds: 0, group: '' },
     })
     await drainQueue(silent)
-    const payload = { delivery_id: delivery.deliveryId }
 
-    expect(await redeliver(silent, endpoint.clientId, payload)).toMatchObject({ status: 500 })
+    expect(await again(silent)).toMatchObject({ status: 500 })
     expect(await rowOf(deps, delivery)).toMatchObject({ status: 'abandoned' })
-    expect(await redeliver(deps, endpoint.clientId, payload)).toMatchObject({ status: 200 })
+    expect(await again()).toMatchObject({ status: 200 })
 
     expect(deps.published).toHaveLength(1)
     expect(await dueAtOf(deps, 'alert', delivery.deliveryId)).toBeUndefined()
@@ -104,14 +106,14 @@ describe('redeliver one delivery (design section 4)', () => {
   })
 
   it('refuses when another round starts between its read and its write', async () => {
-    const { deps, endpoint, delivery } = await arrange(ABANDONED)
+    const { deps, delivery, again } = await arrange(ABANDONED)
     const racing = interceptTable(deps, {
       before: async ({ name }) => {
         if (name === 'transact') await deps.table.transact({ theirs: startRound(delivery, deps.now()) })
       },
     })
 
-    const answer = await redeliver(racing, endpoint.clientId, { delivery_id: delivery.deliveryId })
+    const answer = await again(racing)
 
     expect(answer).toMatchObject({ status: 422, body: { message: 'the delivery is in progress' } })
     expect(deps.sent).toStrictEqual([])
@@ -140,8 +142,7 @@ describe('redeliver one delivery (design section 4)', () => {
       await redeliver(deps, clientId, { delivery_id: 'x' }),
     ]
 
-    const notFound = { status: 404, body: { message: 'delivery not found', code: 'not_found' } }
-    expect(answers).toStrictEqual([notFound, notFound, notFound])
+    expect(answers).toStrictEqual(answers.map(() => notFoundReply('delivery')))
     expect(await rowOf(deps, delivery)).toMatchObject({ status: 'abandoned' })
   })
 

@@ -2,11 +2,10 @@ import { describe, expect, it } from 'vitest'
 import { handler as sendTestEvent } from '../../../functions/admin/send-test-event.ts'
 import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
 import { aClientId } from '../../support/client-builders.ts'
-import { drainQueue } from '../../support/deliver-messages.ts'
 import { invokeAdmin } from '../../support/invoke-admin.ts'
 import { auditRecordsOf, notFoundReply, OPERATOR } from '../../support/operator-actions.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
-import { rowOf, storedEndpoint } from '../../support/webhook-builders.ts'
+import { drainQueue, rowOf, storedEndpoint } from '../../support/webhook-builders.ts'
 
 describe('send-test-event', () => {
   const send = (deps: TestDeps, { clientId, endpointId }: Endpoint, payload: object = {}) =>

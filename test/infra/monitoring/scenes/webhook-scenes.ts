@@ -4,9 +4,15 @@ import { handler as checkDueWork } from '../../../../functions/schedule/check-du
 import { handler as fanOutEvents } from '../../../../functions/stream/fan-out-events.ts'
 import { addMs, MINUTE_MS } from '../../../../shared/time.ts'
 import { streamRecord } from '../../../simulation/sim-table/stream-record.ts'
-import { drainQueue, FAILED, messageFor } from '../../../support/deliver-messages.ts'
 import type { MemoryDeps } from '../../../support/memory-deps.ts'
-import { storedDelivery, storedEndpoint, storedEvent } from '../../../support/webhook-builders.ts'
+import {
+  drainQueue,
+  FAILED,
+  messageFor,
+  storedDelivery,
+  storedEndpoint,
+  storedEvent,
+} from '../../../support/webhook-builders.ts'
 import { asMessage, handOver, run } from './hand-over.ts'
 import type { Scene, WatchedWorld } from './watched-world.ts'
 
