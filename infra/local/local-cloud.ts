@@ -69,7 +69,7 @@ export const startLocalCloud = async (options: LocalCloudOptions): Promise<Local
   const { promise: ready, resolve: open } = Promise.withResolvers<Ready>()
   let demoClient: DemoClient | undefined
   const signingSecret = () => demoClient?.signing_secret
-  const doors = await openDoors(started, { port: options.port, clock, log, data, ready, signingSecret })
+  const doors = await startServers(started, { port: options.port, clock, log, data, ready, signingSecret })
 
   const queueing = await openQueues(started, data, clock)
   const [table, handlers] = await bothOrNone(
@@ -118,7 +118,10 @@ type DoorOptions = {
 }
 
 /** Listens on the four ports, as a part of `started`. */
-const openDoors = async (started: AsyncDisposableStack, { port, clock, log, data, ready, ...options }: DoorOptions) => {
+const startServers = async (
+  started: AsyncDisposableStack,
+  { port, clock, log, data, ready, ...options }: DoorOptions,
+) => {
   const portOf = (offset: number) => (port === 0 ? 0 : port + offset)
   const family = new Set<number>()
   const kept = <Door extends { close(): Promise<void> }>(door: Door): Door => {

@@ -1,4 +1,4 @@
-import { type Client, windowBornAt } from '../client/client.ts'
+import { type Client, firstWindowStart } from '../client/client.ts'
 import type { Window } from '../ledger/ledger-store.ts'
 import type { Settlement } from '../settlement/settlement.ts'
 import type { Timestamp } from '../time.ts'
@@ -8,7 +8,7 @@ const WINDOW = 'window'
 
 /** Where the first window may begin: older releases let it begin with the client itself. */
 const bornAt = (client: Client, first: Timestamp): Timestamp =>
-  first === client.createdAt ? first : windowBornAt(client)
+  first === client.createdAt ? first : firstWindowStart(client)
 
 /** Windows follow one another without gap or overlap, from the client's beginning to where the window stands. */
 const auditChain = (windows: readonly Settlement[], client: Client, window: Window): readonly Difference[] => {

@@ -32,7 +32,7 @@ export type Scan = {
 type Found = { readonly standing: Difference[]; readonly ofWindows: Difference[] }
 
 /** Subjects whose audit records are read side by side. */
-const SUBJECTS_AT_ONCE = 20
+const SUBJECT_CONCURRENCY = 20
 
 const idOf = ({ pk }: Key) => pk.slice(pk.indexOf('#') + 1)
 
@@ -97,7 +97,7 @@ const scanSettlements = async (
 ): Promise<void> => {
   const accounts = await registeredAccounts(deps, clientId)
   const all = stored.map(({ settlement }) => settlement)
-  for (const some of chunks(stored, SUBJECTS_AT_ONCE)) {
+  for (const some of chunks(stored, SUBJECT_CONCURRENCY)) {
     const differences = await Promise.all(
       some.map((one) =>
         auditSettlement(deps, one, { clientId, all, paid: swept.sums.get(one.settlement.periodStart) }),

@@ -6,12 +6,12 @@ import { ZERO } from '../money.ts'
 import { putAuditRecord } from '../operator/audit-record.ts'
 import type { Page } from '../page.ts'
 import type { Item } from '../table/attributes.ts'
-import { absent, all, type Condition, equals, exists, isNew } from '../table/condition.ts'
+import { all, exists, isNew, unchanged } from '../table/condition.ts'
 import { clientKey, windowKey } from '../table/keys.ts'
 import { listItems } from '../table/list-items.ts'
 import { GATEWAY_OWNER } from '../table/schema.ts'
 import { put, update } from '../table/step.ts'
-import { type Client, ClientSchema, windowBornAt } from './client.ts'
+import { type Client, ClientSchema, firstWindowStart } from './client.ts'
 import { toClientDto } from './client-dto.ts'
 
 type ChangeDeps = Pick<Deps, 'table' | 'now' | 'newId'>
@@ -63,7 +63,7 @@ export const insertClient = async (deps: ChangeDeps, client: Client, operator: s
     window: put(
       windowKey(clientId),
       {
-        settledUntil: windowBornAt(client),
+        settledUntil: firstWindowStart(client),
         settledMinor: ZERO,
         availableMinor: ZERO,
         inSettlementMinor: ZERO,
@@ -111,7 +111,7 @@ export const changeClient = async (
           set: Object.fromEntries(fields.map((field) => [field, after[field]])),
           remove: fields.filter((field) => after[field] === undefined),
         },
-        all(exists, ...fields.map((field) => isStill(field, before[field]))),
+        all(exists, ...fields.map((field) => unchanged(field, before[field]))),
       ),
       auditRecord: putAuditRecord(deps, {
         subject: clientId,
@@ -147,6 +147,3 @@ const changed = (client: Client, changes: ClientChanges): object => ({
 // As JSON, since bank details are an object; both sides went through the same schema, so their keys have one order.
 const changedFields = (before: Client, after: Client) =>
   CHANGEABLE.filter((field) => JSON.stringify(before[field]) !== JSON.stringify(after[field]))
-
-const isStill = (field: Changeable, value: unknown): Condition =>
-  value === undefined ? absent(field) : equals(field, value)

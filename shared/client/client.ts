@@ -28,7 +28,7 @@ export type Client = v.InferOutput<typeof ClientSchema>
  * Where a client's first window begins: so long before its birth that no machine's clock is far enough behind to put a
  * payment of it earlier.
  */
-export const windowBornAt = ({ createdAt }: Pick<Client, 'createdAt'>): Timestamp => addMs(createdAt, -HOUR_MS)
+export const firstWindowStart = ({ createdAt }: Pick<Client, 'createdAt'>): Timestamp => addMs(createdAt, -HOUR_MS)
 
 const SHORTEST_NAME = 3
 const LONGEST_NAME = 50

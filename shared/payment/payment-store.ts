@@ -3,7 +3,7 @@ import type { Deps } from '../deps.ts'
 import type { PaymentId } from '../ids.ts'
 import type { PaymentStatus } from '../payment-status.ts'
 import type { Item } from '../table/attributes.ts'
-import { absent, all, any, atMost, type Condition, equals, isNew, present } from '../table/condition.ts'
+import { absent, all, any, atMost, type Condition, equals, isNew, present, unchanged } from '../table/condition.ts'
 import { DUE_WORK_FIELDS, dueWork } from '../table/due-work.ts'
 import { paymentKey } from '../table/keys.ts'
 import { put, type Step, update } from '../table/step.ts'
@@ -43,8 +43,6 @@ const expiryNotStarted: Condition = absent('expiryStartedAt')
 const isCreating: Condition = equals('status', 'creating')
 const isAttempt = (attempt: number): Condition => equals('attempt', attempt)
 const leaseIsOver = (now: Timestamp): Condition => any(absent('leaseUntil'), atMost('leaseUntil', now))
-const hasRemembered = (ids: ReadonlySet<string> | undefined): Condition =>
-  ids === undefined ? absent('rememberedProviderPaymentIds') : equals('rememberedProviderPaymentIds', ids)
 
 /** Claims the payment for its first attempt: of all callers with one key, one is applied. */
 export const claimPayment = (deps: Pick<Deps, 'table'>, creating: CreatingPayment) =>
@@ -119,7 +117,11 @@ export const commitPending = (payment: Payment): Step =>
   put(
     paymentKey(payment.paymentId),
     toPaymentItem(payment),
-    all(isCreating, isAttempt(payment.attempt), hasRemembered(payment.rememberedProviderPaymentIds)),
+    all(
+      isCreating,
+      isAttempt(payment.attempt),
+      unchanged('rememberedProviderPaymentIds', payment.rememberedProviderPaymentIds),
+    ),
   )
 
 /** `creating` -> `succeeded`: money came on an attempt whose answer never did. Not while an attempt still runs. */

@@ -10,7 +10,7 @@ import { newSettlement, putTriggerRecord, type SettleDeps, type SettleTrigger } 
 import { rerecordSettlements } from './rerecord-settlements.ts'
 import type { Settlement } from './settlement.ts'
 import { recordStep } from './settlement-store.ts'
-import { feePatienceEnds, sumWindow, type WindowSums } from './sum-window.ts'
+import { feeDeadline, sumWindow, type WindowSums } from './sum-window.ts'
 import { assertBalanced } from './sums.ts'
 import { readWindow, sweepStep, sweptUntil } from './window-store.ts'
 
@@ -91,7 +91,7 @@ export const settleClient = async (
       waitingMinor: rerecorded.waitingMinor,
       floorMinor: client.settlementFloorMinor,
       heldSince: window.heldBy?.paidAt,
-      heldUntil: window.heldBy && feePatienceEnds(window.heldBy.paidAt),
+      heldUntil: window.heldBy && feeDeadline(window.heldBy.paidAt),
     }
     if (window.sums.netMinor <= client.settlementFloorMinor) {
       deps.log.info('settlement.waiting', { client_id: clientId, held: window.heldBy !== undefined })

@@ -7,10 +7,10 @@ import { addSums, NO_SUMS, type Sums } from './sums.ts'
 
 type SumDeps = Pick<Deps, 'stage' | 'table' | 'provider' | 'now' | 'monotonicMs' | 'log' | 'alerts'>
 
-const FEE_PATIENCE_MS = 7 * DAY_MS
+const FEE_TIMEOUT_MS = 7 * DAY_MS
 
 /** A payment's funds wait until then for the provider's actual fee; from then on the estimate is assumed. */
-export const feePatienceEnds = (paidAt: Timestamp): Timestamp => addMs(paidAt, FEE_PATIENCE_MS)
+export const feeDeadline = (paidAt: Timestamp): Timestamp => addMs(paidAt, FEE_TIMEOUT_MS)
 
 /**
  * How long one run asks the provider about fees. What is behind it is held for the next run: the part that is final is
@@ -67,7 +67,7 @@ const withFinalFee = async (
   payment: PaidPayment,
   askUntilMs: number,
 ): Promise<PaidPayment | undefined> => {
-  if (feePatienceEnds(payment.paidAt) > deps.now() || deps.monotonicMs() >= askUntilMs) return undefined
+  if (feeDeadline(payment.paidAt) > deps.now() || deps.monotonicMs() >= askUntilMs) return undefined
   const final = await finalFee(deps, payment.id)
   return final && { ...payment, ...final }
 }

@@ -5,7 +5,7 @@ import type { Deps } from '../deps.ts'
 type SweepDeps = Pick<Deps, 'table' | 'queues' | 'log'>
 
 /** Messages sent side by side. */
-const AT_ONCE = 10
+const CONCURRENCY = 10
 
 export type SweepSummary = { readonly clients: number }
 
@@ -16,7 +16,7 @@ export type SweepSummary = { readonly clients: number }
 export const sweepSettlements = async (deps: SweepDeps): Promise<SweepSummary> => {
   let clients = 0
   for await (const clientIds of clientIdPages(deps)) {
-    await mapInChunks(clientIds, AT_ONCE, (clientId) =>
+    await mapInChunks(clientIds, CONCURRENCY, (clientId) =>
       deps.queues.send('settlements', { body: { client_id: clientId }, delaySeconds: 0, group: clientId }),
     )
     clients += clientIds.length

@@ -1,12 +1,12 @@
 import * as v from 'valibot'
-import { type Client, windowBornAt } from '../client/client.ts'
+import { type Client, firstWindowStart } from '../client/client.ts'
 import type { Deps } from '../deps.ts'
 import { assertInvariant } from '../errors.ts'
 import type { ClientId, SettlementId } from '../ids.ts'
 import type { PayoutFigures } from '../ledger/balance.ts'
 import { type Window, WindowSchema } from '../ledger/ledger-store.ts'
 import { less, type Minor, ZERO } from '../money.ts'
-import { absent, all, type Condition, contains, equals, exists } from '../table/condition.ts'
+import { all, contains, equals, exists, unchanged } from '../table/condition.ts'
 import { windowKey } from '../table/keys.ts'
 import { type Step, update } from '../table/step.ts'
 import type { Timestamp } from '../time.ts'
@@ -23,7 +23,7 @@ export const readWindow = async (deps: Pick<Deps, 'table'>, clientId: ClientId):
  * behind may have put a first payment before it: such a window, if nothing was ever swept, begins earlier.
  */
 export const sweptUntil = (client: Pick<Client, 'createdAt'>, { settledUntil, changedAt }: Window): Timestamp =>
-  changedAt === undefined && settledUntil === client.createdAt ? windowBornAt(client) : settledUntil
+  changedAt === undefined && settledUntil === client.createdAt ? firstWindowStart(client) : settledUntil
 
 /**
  * Moves the window forward over a swept span. Available gains the net by the roll and loses it by the record in the
@@ -88,9 +88,6 @@ export const redrawStep = (
     all(exists, contains('recreditedIds', drawn.failedId)),
   )
 
-const isStill = (field: string, value: unknown): Condition =>
-  value === undefined ? absent(field) : equals(field, value)
-
 /**
  * Puts down what the settlements themselves add up to, refused when anything has moved the window since it was read.
  * `changedAt` stays: no money moves by counting it.
@@ -110,7 +107,7 @@ export const countPayoutsStep = (
     // A sweep moves the last of them, a recredit and its redrawing the first and the last, a payout the second.
     all(
       equals('availableMinor', read.availableMinor),
-      isStill('paidOutMinor', read.paidOutMinor),
-      isStill('changedAt', read.changedAt),
+      unchanged('paidOutMinor', read.paidOutMinor),
+      unchanged('changedAt', read.changedAt),
     ),
   )

@@ -20,7 +20,7 @@ export type ReconcileDeps = Pick<Deps, 'stage' | 'table' | 'provider' | 'now' | 
 export type Reconciled = 'done' | 'open' | 'rate_limited' | 'passed_over'
 
 /** How long a transaction is asked about again before a person must look at it. */
-const OPEN_PATIENCE_MS = 2 * DAY_MS
+const OPEN_TIMEOUT_MS = 2 * DAY_MS
 
 const credits = (stored: StoredPayment | undefined, transaction: ProviderTransaction): stored is Payment =>
   stored !== undefined &&
@@ -38,7 +38,7 @@ const findingOf = (
   providerPaymentId: transaction.providerPaymentId || undefined,
 })
 
-const note = (deps: ReconcileDeps, payment: Payment, transaction: ProviderTransaction, cause: FindingCause) =>
+const recordFinding = (deps: ReconcileDeps, payment: Payment, transaction: ProviderTransaction, cause: FindingCause) =>
   recordSuspense(deps, findingOf(deps, transaction, { subject: payment.paymentId, cause, payment }))
 
 /**
@@ -56,7 +56,7 @@ const reconcileFee = async (
   if (payment.feeStatus === 'estimated') {
     const fee = feeByKept(deps, payment, keptMinor)
     if (fee.kind === 'below_zero') {
-      await note(deps, payment, transaction, 'fee_changed')
+      await recordFinding(deps, payment, transaction, 'fee_changed')
       return payment
     }
     const { feeMinor, invoiced } = fee
@@ -68,7 +68,7 @@ const reconcileFee = async (
     current = stored
   }
   const expectedMinor = current.finalFee?.invoiced === true ? 0 : current.providerFeeMinor
-  if (expectedMinor !== keptMinor) await note(deps, current, transaction, 'fee_changed')
+  if (expectedMinor !== keptMinor) await recordFinding(deps, current, transaction, 'fee_changed')
   return current
 }
 
@@ -77,8 +77,8 @@ const reconcileCredited = async (
   payment: Payment,
   transaction: ProviderTransaction,
 ): Promise<void> => {
-  if (transaction.status === 'reversed') return note(deps, payment, transaction, 'reversed_upstream')
-  if (!isForAmount(transaction, payment)) return note(deps, payment, transaction, 'amount_differs')
+  if (transaction.status === 'reversed') return recordFinding(deps, payment, transaction, 'reversed_upstream')
+  if (!isForAmount(transaction, payment)) return recordFinding(deps, payment, transaction, 'amount_differs')
   const current = await reconcileFee(deps, payment, transaction)
   if (transaction.settledAt !== undefined && current.providerSettledAt === undefined) {
     await noteProviderSettled(deps, payment, transaction.settledAt)
@@ -90,7 +90,7 @@ const reconcileCredited = async (
  * credited or held. What the provider itself cannot explain is a finding, and is asked about again while it is among
  * the transactions read: a payment that is not there today may be there in an hour.
  */
-const explain = async (deps: ReconcileDeps, transaction: ProviderTransaction): Promise<Reconciled> => {
+const reconcileUncredited = async (deps: ReconcileDeps, transaction: ProviderTransaction): Promise<Reconciled> => {
   const { providerPaymentId, paymentRequestId, transactionId } = transaction
   const paymentId = paymentIdOf(transaction.reference)
   const subject = providerPaymentId || transactionId
@@ -103,7 +103,7 @@ const explain = async (deps: ReconcileDeps, transaction: ProviderTransaction): P
   if (outcome.kind === 'deferred') return 'open'
   if (outcome.kind === 'unanswered' || outcome.kind === 'not_shown') {
     if (outcome.kind === 'unanswered' && outcome.reason === 'rate_limited') return 'rate_limited'
-    if (addMs(transaction.updatedAt, OPEN_PATIENCE_MS) > deps.now()) return 'open'
+    if (addMs(transaction.updatedAt, OPEN_TIMEOUT_MS) > deps.now()) return 'open'
     await recordSuspense(deps, unexplained)
     return 'done'
   }
@@ -120,7 +120,7 @@ const explain = async (deps: ReconcileDeps, transaction: ProviderTransaction): P
  * What is no payment, or of a type or status that we do not know: a finding for a person, once for each transaction, and
  * nothing is credited. Only the account's own affairs, such as a withdrawal, are nobody's business here.
  */
-const noteOther = async (
+const recordOther = async (
   deps: ReconcileDeps,
   transaction: ProviderTransaction,
   known: Payment | undefined,
@@ -142,15 +142,15 @@ export const reconcileTransaction = async (
   known: Payment | undefined,
 ): Promise<Reconciled> => {
   const { type, status } = transaction
-  if (type === 'unknown' || status === 'unknown') return noteOther(deps, transaction, known)
+  if (type === 'unknown' || status === 'unknown') return recordOther(deps, transaction, known)
   if (status === 'pending' || status === 'failed') return 'passed_over'
-  if (type !== 'payment') return noteOther(deps, transaction, known)
+  if (type !== 'payment') return recordOther(deps, transaction, known)
   if (credits(known, transaction)) {
     await reconcileCredited(deps, known, transaction)
     return 'done'
   }
-  if (status === 'success') return explain(deps, transaction)
+  if (status === 'success') return reconcileUncredited(deps, transaction)
   // Money that came and went again without a credit: a person must look where a payment of ours is named, no more.
-  if (known) await note(deps, known, transaction, 'reversed_upstream')
+  if (known) await recordFinding(deps, known, transaction, 'reversed_upstream')
   return known ? 'done' : 'passed_over'
 }

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
-import { absent, equals } from '../table/condition.ts'
+import { unchanged } from '../table/condition.ts'
 import { syncCursorKey } from '../table/keys.ts'
 import { update } from '../table/step.ts'
 import { TimestampSchema } from '../time.ts'
@@ -25,6 +25,6 @@ export const moveSyncCursor = (deps: Pick<Deps, 'table'>, from: SyncCursor | und
     update(
       syncCursorKey,
       { set: to, remove: to.openSince === undefined ? ['openSince'] : [] },
-      from === undefined ? absent('position') : equals('position', from.position),
+      unchanged('position', from?.position),
     ),
   )

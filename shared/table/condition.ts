@@ -14,6 +14,10 @@ export const differs = (field: string, value: unknown): Condition => ({ test: 'd
 
 export const absent = (field: string): Condition => ({ test: 'absent', field })
 
+/** The field is as it was when it was read, absent or not. */
+export const unchanged = (field: string, value: unknown): Condition =>
+  value === undefined ? absent(field) : equals(field, value)
+
 export const present = (field: string): Condition => ({ test: 'present', field })
 
 export const atMost = (field: string, value: unknown): Condition => ({ test: 'atMost', field, value })

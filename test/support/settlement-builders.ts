@@ -87,11 +87,11 @@ const announced = (step: Step | undefined): Step => {
 }
 
 /** As many payments as fit one transaction beside their events and their pointers. */
-const AT_ONCE = 33
+const PAYMENTS_PER_TRANSACTION = 33
 
 /** Payments that succeeded, each with its event and its credit, exactly as succeed-payment leaves them. */
 export const storeSucceeded = async (deps: TestDeps, payments: readonly Payment[]): Promise<void> => {
-  for (const some of chunks(payments, AT_ONCE)) {
+  for (const some of chunks(payments, PAYMENTS_PER_TRANSACTION)) {
     const steps = some.flatMap((payment): readonly Step[] => {
       const firedAt = payment.paidAt ?? payment.createdAt
       const pointer = pointFromDestination(payment)

@@ -42,7 +42,7 @@ kill "$watcher" 2>/dev/null
 `
 
 const ERROR_TAIL_CHARACTERS = 2_000
-const END_PATIENCE_MS = 2_000
+const END_TIMEOUT_MS = 2_000
 
 export const startKeptProcess = async ({ program, args, alsoOnEnd = '' }: KeptCommand): Promise<KeptProcess> => {
   const shell = spawn('sh', ['-c', WATCH, 'keep', alsoOnEnd, program, ...args], {
@@ -69,7 +69,7 @@ export const startKeptProcess = async ({ program, args, alsoOnEnd = '' }: KeptCo
     hasExited: () => exited,
     close: async () => {
       shell.stdin.end()
-      const timer = setTimeout(() => killIfRunning(Number(line)), END_PATIENCE_MS)
+      const timer = setTimeout(() => killIfRunning(Number(line)), END_TIMEOUT_MS)
       await ended
       clearTimeout(timer)
     },

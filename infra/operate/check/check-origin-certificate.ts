@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { originAuthorityPath } from '../../stack/edge/origin-certificate.ts'
 import { type OriginCertificate, PLACEHOLDER_CERTIFICATE } from '../../stack/stage.ts'
-import { errorName } from './look.ts'
+import { errorName } from './run-check.ts'
 
 const DAY_MS = 86_400_000
 /** Long enough before its end that nobody exchanges it in a hurry: with it the whole API is out of reach. */

@@ -6,7 +6,7 @@ import { reservedRuns, UNRESERVED_MINIMUM } from '../../stack/functions/reserved
 import type { DeployedStage } from '../../stack/stage.ts'
 import { describedStack, outputOf } from '../check/described-stack.ts'
 import { type Finding, ok, wrong } from '../check/finding.ts'
-import { errorName, remedyFor } from '../check/look.ts'
+import { errorName, remedyFor } from '../check/run-check.ts'
 
 /** The first version of CDK's bootstrap resources that our stacks are published through; a test holds it to the assembly. */
 export const OLDEST_BOOTSTRAP = 8

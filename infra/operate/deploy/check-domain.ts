@@ -1,7 +1,7 @@
 import { GetHostedZoneCommand, type Route53Client } from '@aws-sdk/client-route-53'
 import type { StageDomain } from '../../stack/stage.ts'
 import { type Finding, ok, wrong } from '../check/finding.ts'
-import { unlessAbsent } from '../check/look.ts'
+import { unlessAbsent } from '../check/run-check.ts'
 
 /** Whether the domain's zone is there for all to see: for a certificate in any other a deployment would wait for hours. */
 export const checkDomain = async (client: Route53Client, domain: StageDomain | undefined): Promise<Finding> => {

@@ -6,7 +6,7 @@ import type { DeployedStage } from '../../stack/stage.ts'
 import { stackNameOf } from '../../stack/stage-template.ts'
 import { type AwsClients, GLOBAL_REGION } from '../check/aws-clients.ts'
 import { type Finding, ok, wrong } from '../check/finding.ts'
-import { QUEUE_ABSENT, unlessAbsent } from '../check/look.ts'
+import { QUEUE_ABSENT, unlessAbsent } from '../check/run-check.ts'
 import { DEAD_LETTERS } from '../redrive/run-redrive.ts'
 
 /**

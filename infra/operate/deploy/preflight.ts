@@ -3,7 +3,7 @@ import { stackNameOf } from '../../stack/stage-template.ts'
 import { type AwsClients, awsClients, GLOBAL_REGION } from '../check/aws-clients.ts'
 import { describedStack, wasCreated } from '../check/described-stack.ts'
 import { type Finding, ok, wrong } from '../check/finding.ts'
-import { look } from '../check/look.ts'
+import { runCheck } from '../check/run-check.ts'
 import { checkBootstrap, checkConcurrency, checkCredentials } from './check-account.ts'
 import { checkDomain } from './check-domain.ts'
 import { checkInstalled } from './check-installed.ts'
@@ -32,7 +32,7 @@ export const preflight = async (
   { stage, region, flags, root }: PreflightInput,
   connect: (region: string) => AwsClients = awsClients,
 ): Promise<Preflight> => {
-  const here = [...checkSettings(stage), ...(await look('packages', async () => checkInstalled(root)))]
+  const here = [...checkSettings(stage), ...(await runCheck('packages', async () => checkInstalled(root)))]
   if (region === undefined) {
     const todo = 'set AWS_REGION, or a region in the profile; for Indonesia it is ap-southeast-3'
     return { findings: [...here, wrong('region', 'none is set', todo)], first: false }
@@ -42,12 +42,12 @@ export const preflight = async (
   if (credentials.state !== 'ok') return { findings: [...here, credentials], first: false }
   let first = false
   const found = await Promise.all([
-    look(`CDK bootstrap in ${region}`, () => checkBootstrap(aws.cloudFormation, region)),
+    runCheck(`CDK bootstrap in ${region}`, () => checkBootstrap(aws.cloudFormation, region)),
     stage.front === 'cloudfront' && region !== GLOBAL_REGION
-      ? look(`CDK bootstrap in ${GLOBAL_REGION}`, () => checkBootstrap(aws.globalCloudFormation, GLOBAL_REGION))
+      ? runCheck(`CDK bootstrap in ${GLOBAL_REGION}`, () => checkBootstrap(aws.globalCloudFormation, GLOBAL_REGION))
       : [],
-    look('domain', () => checkDomain(aws.route53, stage.domain)),
-    look('stack', async () => {
+    runCheck('domain', () => checkDomain(aws.route53, stage.domain)),
+    runCheck('stack', async () => {
       const stack = await describedStack(aws.cloudFormation, stackNameOf(stage))
       const isThere = stack !== undefined && wasCreated(stack)
       // One whose creation broke off holds its names itself, and is gone on with.

@@ -2,7 +2,7 @@ import type { Stack } from '@aws-sdk/client-cloudformation'
 import { ListSubscriptionsByTopicCommand, type SNSClient } from '@aws-sdk/client-sns'
 import { outputOf } from '../check/described-stack.ts'
 import { type Finding, ok, wrong } from '../check/finding.ts'
-import { look } from '../check/look.ts'
+import { runCheck } from '../check/run-check.ts'
 
 /**
  * Whether somebody is told: a topic with nobody behind it wakes nobody. A stage without alarms asks for nobody, so nothing
@@ -14,7 +14,7 @@ export const checkAlerts = async (sns: SNSClient, stack: Stack, hasAlarms: boole
     const TopicArn = outputOf(stack, output)
     const what = `topic ${TopicArn?.split(':').at(-1) ?? output}`
     if (TopicArn === undefined) return [wrong(what, 'is no output of the stack', 'npm run deploy')]
-    return look(what, async () => {
+    return runCheck(what, async () => {
       // One page holds a hundred, more than anyone should wake.
       const { Subscriptions: all = [] } = await sns.send(new ListSubscriptionsByTopicCommand({ TopicArn }))
       const pending = all.filter(({ SubscriptionArn }) => SubscriptionArn === 'PendingConfirmation').length

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { type Finding, ok, unclear, wrong } from '../check/finding.ts'
-import { errorName } from '../check/look.ts'
+import { errorName } from '../check/run-check.ts'
 
 /** Of no kind the gateway knows: it is read, and ignored before anything is asked or written. */
 const HARMLESS = JSON.stringify({ event: 'gateway.doctor', data: {} })
@@ -24,7 +24,7 @@ export type CallbackTarget = {
 /** Whether the provider's callbacks arrive, and only the provider's: with each right token, and with a wrong one. */
 export const checkCallback = async (target: CallbackTarget): Promise<readonly Finding[]> => {
   const { url, tokens, nowMs } = target
-  const refused = await knock(target, 'gateway-doctor-wrong-token')
+  const refused = await postCallback(target, 'gateway-doctor-wrong-token')
   if ('lost' in refused) {
     return [
       wrong('callback URL', `${url} cannot be reached: ${refused.lost}`, 'check domain, front and API of the stage'),
@@ -32,7 +32,7 @@ export const checkCallback = async (target: CallbackTarget): Promise<readonly Fi
   }
   const findings = [strangerFinding(url, refused.status)]
   for (const [at, token] of tokens.entries()) {
-    findings.push(tokenFinding(`callback with token ${at + 1} of ${tokens.length}`, await knock(target, token)))
+    findings.push(tokenFinding(`callback with token ${at + 1} of ${tokens.length}`, await postCallback(target, token)))
   }
   return [...findings, clockFinding(Date.parse(refused.date ?? ''), nowMs())]
 }
@@ -41,7 +41,7 @@ type Answer =
   | { readonly status: number; readonly body: unknown; readonly date: string | null }
   | { readonly lost: string }
 
-const knock = async ({ url, timeoutMs = TIMEOUT_MS }: CallbackTarget, token: string): Promise<Answer> => {
+const postCallback = async ({ url, timeoutMs = TIMEOUT_MS }: CallbackTarget, token: string): Promise<Answer> => {
   try {
     const response = await fetch(url, {
       method: 'POST',

@@ -1,35 +1,33 @@
 import { GetAccountSettingsCommand, GetFunctionConcurrencyCommand, type LambdaClient } from '@aws-sdk/client-lambda'
 import { functionName } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
+import { mapInChunks } from '../../../shared/chunks.ts'
 import { reservedConcurrency } from '../../stack/functions/reserved-concurrency.ts'
 import { type DeployedStage, hasAlarms } from '../../stack/stage.ts'
 import { type Finding, ok, wrong } from '../check/finding.ts'
-import { look } from '../check/look.ts'
+import { runCheck } from '../check/run-check.ts'
 
 /** So many are asked about at a time: Lambda lets an account's management calls through slowly. */
-const AT_ONCE = 5
+const CONCURRENCY = 5
 
 /**
  * How often functions may run at a time: after a restore one may be left at zero, by which nothing starts it. Where the
  * stage reserves nothing, CloudFormation has nothing to compare.
  */
 export const checkConcurrency = async (lambda: LambdaClient, stage: DeployedStage): Promise<readonly Finding[]> => {
-  const findings: Finding[] = []
-  for (let at = 0; at < MANIFEST.length; at += AT_ONCE) {
-    const some = MANIFEST.slice(at, at + AT_ONCE).map((spec) => {
-      const FunctionName = functionName(stage.settings.name, spec)
-      return look(`function ${FunctionName}`, async () => {
-        const found = await lambda.send(new GetFunctionConcurrencyCommand({ FunctionName }))
-        const { reservedConcurrentExecutions: expected = 'none' } = reservedConcurrency(spec, stage)
-        const { ReservedConcurrentExecutions: actual = 'none' } = found
-        const detail = `reserved concurrency is ${actual}, should be ${expected}`
-        return actual === expected
-          ? []
-          : wrong(`function ${FunctionName}`, detail, 'docs/operations.md, section 7, step 8')
-      })
+  const found = await mapInChunks(MANIFEST, CONCURRENCY, (spec) => {
+    const FunctionName = functionName(stage.settings.name, spec)
+    return runCheck(`function ${FunctionName}`, async () => {
+      const answer = await lambda.send(new GetFunctionConcurrencyCommand({ FunctionName }))
+      const { reservedConcurrentExecutions: expected = 'none' } = reservedConcurrency(spec, stage)
+      const { ReservedConcurrentExecutions: actual = 'none' } = answer
+      const detail = `reserved concurrency is ${actual}, should be ${expected}`
+      return actual === expected
+        ? []
+        : wrong(`function ${FunctionName}`, detail, 'docs/operations.md, section 7, step 8')
     })
-    findings.push(...(await Promise.all(some)).flat())
-  }
+  })
+  const findings = found.flat()
   return findings.length > 0 ? findings : [ok('functions', 'all may run as often as the stage says')]
 }
 

@@ -6,7 +6,7 @@ import type { DeployedStage } from '../../stack/stage.ts'
 import { stackNameOf } from '../../stack/stage-template.ts'
 import type { AwsClients } from '../check/aws-clients.ts'
 import { type Finding, ok, wrong } from '../check/finding.ts'
-import { look } from '../check/look.ts'
+import { runCheck } from '../check/run-check.ts'
 
 /**
  * Whether what waits in queues and in the table's stream is read, and how. CloudFormation compares no event sources, and
@@ -22,7 +22,7 @@ export const checkEventSources = async (
     if (trigger.kind !== 'queue' && trigger.kind !== 'stream') return []
     const isQueue = trigger.kind === 'queue'
     const name = isQueue ? `${table}-${trigger.queue}` : table
-    return look(`event source ${name}`, async () => {
+    return runCheck(`event source ${name}`, async () => {
       const FunctionName = functionName(stage.settings.name, spec)
       const { EventSourceMappings: found = [] } = await lambda.send(
         new ListEventSourceMappingsCommand({ FunctionName }),

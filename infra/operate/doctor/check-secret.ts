@@ -1,6 +1,6 @@
 import { GetSecretValueCommand, type SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
 import { type Finding, ok, wrong } from '../check/finding.ts'
-import { look, unlessAbsent } from '../check/look.ts'
+import { runCheck, unlessAbsent } from '../check/run-check.ts'
 
 export type FilledSecret = {
   readonly what: string
@@ -22,7 +22,7 @@ export const checkSecret = async (
   { what, name, problemsIn, todo }: FilledSecret,
 ): Promise<{ readonly findings: readonly Finding[]; readonly text: string | undefined }> => {
   let text: string | undefined
-  const findings = await look(what, async () => {
+  const findings = await runCheck(what, async () => {
     const ask = client.send(new GetSecretValueCommand({ SecretId: name }))
     const stored = (await unlessAbsent(ABSENT, ask))?.SecretString
     const problems = stored === undefined ? ['is missing'] : problemsIn(stored)

@@ -1,7 +1,7 @@
 import * as aws from '@aws-sdk/client-cloudformation'
 import { describedStack, wasCreated } from '../check/described-stack.ts'
 import { type Finding, ok, unclear, wrong } from '../check/finding.ts'
-import { look } from '../check/look.ts'
+import { runCheck } from '../check/run-check.ts'
 
 /** How the doctor waits. */
 export type Waiting = { readonly nowMs: () => number; readonly sleep: (ms: number) => Promise<unknown> }
@@ -22,7 +22,7 @@ export const checkStack = async (
   { what, StackName, ...waiting }: Waiting & { readonly what: string; readonly StackName: string },
 ): Promise<{ readonly stack: aws.Stack | undefined; readonly findings: readonly Finding[] }> => {
   let stack: aws.Stack | undefined
-  const findings = await look(what, async () => {
+  const findings = await runCheck(what, async () => {
     const found = await describedStack(client, StackName)
     if (!found) return wrong(what, `${StackName} is not deployed here`, 'npm run deploy, or another region')
     const status: string = found.StackStatus ?? '?'
@@ -33,7 +33,7 @@ export const checkStack = async (
     return /FAILED|^ROLLBACK/.test(status) ? wrong(what, detail, MEND) : ok(what, detail)
   })
   if (!stack) return { stack, findings }
-  const drift = await look(`drift of ${StackName}`, () => checkDrift(client, StackName, waiting))
+  const drift = await runCheck(`drift of ${StackName}`, () => checkDrift(client, StackName, waiting))
   return { stack, findings: [...findings, ...drift] }
 }
 

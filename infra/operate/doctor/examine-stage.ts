@@ -12,7 +12,7 @@ import type { AwsClients } from '../check/aws-clients.ts'
 import { originCertificateProblems } from '../check/check-origin-certificate.ts'
 import { outputOf } from '../check/described-stack.ts'
 import { type Finding, ok, wrong } from '../check/finding.ts'
-import { look } from '../check/look.ts'
+import { runCheck } from '../check/run-check.ts'
 import { checkAlerts } from './check-alerts.ts'
 import { checkCallback } from './check-callback.ts'
 import { checkAccountConcurrency, checkConcurrency } from './check-concurrency.ts'
@@ -38,10 +38,10 @@ export const examineStage = async (examination: Examination): Promise<readonly F
   if (!stack) return findings
   const groups = await Promise.all([
     checkProvider(examination, outputOf(stack, 'ApiUrl')),
-    look('functions', () => checkConcurrency(aws.lambda, stage)),
-    look('account concurrency', () => checkAccountConcurrency(aws.lambda, stage)),
-    look('event sources', () => checkEventSources(aws, stage)),
-    look('topics', () => checkAlerts(aws.sns, stack, hasAlarms(stage))),
+    runCheck('functions', () => checkConcurrency(aws.lambda, stage)),
+    runCheck('account concurrency', () => checkAccountConcurrency(aws.lambda, stage)),
+    runCheck('event sources', () => checkEventSources(aws, stage)),
+    runCheck('topics', () => checkAlerts(aws.sns, stack, hasAlarms(stage))),
   ])
   return [...findings, ...groups.flat(), ...front]
 }
@@ -58,7 +58,7 @@ const checkFront = async ({ stage, aws, nowMs, sleep }: Examination): Promise<re
       problemsIn: (text) => (isOriginSecret(text) ? [] : ['is malformed: every request is refused']),
       todo: 'put {"current": "..."} of 32 to 1,024 printable characters: docs/operations.md, "4. Rotating secrets"',
     }),
-    look(what, async () => {
+    runCheck(what, async () => {
       if (!originCertificate) return ok(what, 'none: functions refuse what did not come through the front')
       const problems = originCertificateProblems(originCertificate, nowMs())
       if (problems.length === 0) return ok(what, `${originCertificate.authority} is valid`)
@@ -105,8 +105,8 @@ const checkProvider = async (
   const [knocks, answers] = await Promise.all([
     apiUrl === undefined
       ? [wrong('callback URL', 'the stack has no output ApiUrl', 'npm run deploy')]
-      : look('callback URL', () => checkCallback({ url: `${apiUrl}${CALLBACK_PATH}`, tokens, nowMs })),
-    key.text === undefined ? [] : look('provider key', () => checkProviderKey(provider)),
+      : runCheck('callback URL', () => checkCallback({ url: `${apiUrl}${CALLBACK_PATH}`, tokens, nowMs })),
+    key.text === undefined ? [] : runCheck('provider key', () => checkProviderKey(provider)),
   ])
   return [...key.findings, ...tokensLeft, ...callback.findings, ...knocks, ...answers]
 }

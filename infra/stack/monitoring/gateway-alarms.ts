@@ -26,7 +26,7 @@ const QUIET_MINUTES = 60
 
 /**
  * Every alarm of alarms/. Each tells the topic by its own name when it goes off and when it is over. Above them
- * `gateway-<stage>-page-<who>` stand for those that page, one for each who suffers, and tell the pager's topic alone.
+ * `gateway-<stage>-page-<who>` stand for those that page, one for each who impact, and tell the pager's topic alone.
  * Were there a single one, a slow trouble that is on for hours would hide the disaster that begins beside it.
  */
 export class GatewayAlarms extends Construct {
@@ -57,7 +57,7 @@ export class GatewayAlarms extends Construct {
     return new Alarm(this, spec.id, {
       alarmName: alarmName(stage, spec),
       alarmDescription: alarmDescription(spec),
-      metric: cloudWatchMetric(spec.measure, minutes, spec.says),
+      metric: cloudWatchMetric(spec.measure, minutes, spec.summary),
       ...thresholdOf(spec),
       evaluationPeriods: outOf,
       datapointsToAlarm: periods,
@@ -80,10 +80,10 @@ export class GatewayAlarms extends Construct {
   }
 
   /** Suppressed while an operator asked for quiet: mails go on, the pager does not. */
-  private page(stage: string, { id, says }: Page, { alarms, quiet }: Suppressible): CompositeAlarm {
+  private page(stage: string, { id, summary }: Page, { alarms, quiet }: Suppressible): CompositeAlarm {
     return new CompositeAlarm(this, id, {
       compositeAlarmName: alarmName(stage, { id }),
-      alarmDescription: `${says} The alarms it stands for have their own mails. docs/runbook.md#page`,
+      alarmDescription: `${summary} The alarms it stands for have their own mails. docs/runbook.md#page`,
       alarmRule: AlarmRule.anyOf(...alarms.map((alarm) => AlarmRule.fromAlarm(alarm, AlarmState.ALARM))),
       actionsSuppressor: quiet,
       actionsSuppressorWaitPeriod: Duration.minutes(2),

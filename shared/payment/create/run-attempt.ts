@@ -149,7 +149,7 @@ const show = async (
  * Frozen behind its claim until its lease was over: somebody else may have sent a push meanwhile. Of other requests a
  * second one is an orphan that is cancelled before anybody sees it.
  */
-const hasLostItsPush = ({ request, leaseUntil }: CreatingPayment, now: Timestamp): boolean =>
+const hasExpiredPushLease = ({ request, leaseUntil }: CreatingPayment, now: Timestamp): boolean =>
   isPushChannel(request) && leaseUntil !== undefined && leaseUntil <= now
 
 /**
@@ -164,7 +164,7 @@ export const runAttempt = async (
   deadline: Deadline,
 ): Promise<CreateResult> => {
   const budgetMs = deadline.remainingMs() - COMMIT_RESERVE_MS
-  if (budgetMs < LEAST_CREATE_MS || hasLostItsPush(creating, deps.now())) {
+  if (budgetMs < LEAST_CREATE_MS || hasExpiredPushLease(creating, deps.now())) {
     return fail(deps, creating, {
       outcome: 'not_executed',
       code: 'no_time_left',

@@ -43,7 +43,7 @@ type Step = ApplyOutcome | 'again'
 const applied = (payment: StoredPayment | undefined): Step => ({ kind: 'applied', payment })
 const appliedOrAgain = (payment: StoredPayment | undefined): Step => (payment ? applied(payment) : 'again')
 
-const carryOut = async (
+const applyDecision = async (
   deps: ApplyDeps,
   decision: Decision,
   news: ProviderNews,
@@ -93,7 +93,7 @@ export const applyNews = async (deps: ApplyDeps, news: ProviderNews, source: New
   const paymentId = paymentIdOf(news.reference)
   for (let tried = 0; tried < MAX_TRIES; tried++) {
     const stored = paymentId && (await findStoredPayment(deps, paymentId))
-    const step = await carryOut(deps, decideOnNews(stored, news, deps.now()), news, stored, source)
+    const step = await applyDecision(deps, decideOnNews(stored, news, deps.now()), news, stored, source)
     if (step !== 'again') return step
   }
   throw new Error('a payment kept changing while news about it was applied')

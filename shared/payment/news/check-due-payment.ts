@@ -21,12 +21,12 @@ const resultOf = (outcomes: readonly ApplyOutcome[]): CheckResult => {
 }
 
 /** How long a remembered capture may be missing upstream; by then the provider has sent its callback again. */
-const MISSING_PATIENCE_MS = HOUR_MS
+const MISSING_TIMEOUT_MS = HOUR_MS
 
 /** Asks about every capture we had news of while the payment was being created. One not found yet is not shown yet. */
 const askAboutRemembered = async (deps: CheckDeps, payment: StoredPayment): Promise<readonly ApplyOutcome[]> => {
   const asked = payment.providerAttempts.at(-1)?.startedAt
-  const isPatient = asked !== undefined && deps.now() < addMs(asked, MISSING_PATIENCE_MS)
+  const isPatient = asked !== undefined && deps.now() < addMs(asked, MISSING_TIMEOUT_MS)
   const outcomes: ApplyOutcome[] = []
   for (const providerPaymentId of payment.rememberedProviderPaymentIds ?? []) {
     const outcome = await applyProviderNews(deps, { providerPaymentId }, 'due_work')

@@ -51,7 +51,7 @@ const onCapture = (payment: StoredPayment | undefined, capture: ProviderPayment,
 }
 
 /** A request cancelled upstream: by our client's wish, by our expiry, or by somebody else (design section 4). */
-const meaningOfCancelled = (payment: Payment, now: Timestamp): 'cancelled' | 'expired' | 'failed' => {
+const statusOfCancelled = (payment: Payment, now: Timestamp): 'cancelled' | 'expired' | 'failed' => {
   // Behind the start of our own expiry it may be our cancel that the provider speaks of.
   if (payment.cancelRequestedAt !== undefined && payment.expiryStartedAt === undefined) return 'cancelled'
   return isPastItsTime(payment, now) ? 'expired' : 'failed'
@@ -64,7 +64,7 @@ const onStatus = (payment: Payment, news: ProviderNews, now: Timestamp): Decisio
     case 'expired':
       return { do: 'close', payment, status: news.requestStatus }
     case 'cancelled':
-      return { do: 'close', payment, status: meaningOfCancelled(payment, now) }
+      return { do: 'close', payment, status: statusOfCancelled(payment, now) }
     // `succeeded` without a capture is not money yet.
     case 'succeeded':
     case 'open':

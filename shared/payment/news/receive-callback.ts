@@ -30,7 +30,7 @@ const isNoNews = async (
  * Has the payment looked at at once, and answers it where that is refused: for one that is terminal, and for one that is
  * being created, which remembers the money that the callback names if the provider says that it was paid.
  */
-const lookAtOnce = async (
+const makeDue = async (
   deps: CallbackDeps,
   paymentId: PaymentId,
   { providerPaymentId }: CallbackSubject,
@@ -64,7 +64,7 @@ const apply = async (deps: CallbackDeps, callback: CallbackSubject): Promise<Cal
   const outcome = await applyProviderNews(deps, callback, 'callback')
   const unmarked =
     paymentId !== undefined && isBehind(outcome, callback)
-      ? await lookAtOnce(deps, paymentId, callback, outcome)
+      ? await makeDue(deps, paymentId, callback, outcome)
       : undefined
   // Nobody looks at a payment that is being created: only the provider can bring this news again.
   const isLookedAt = unmarked?.status !== 'creating' || callback.providerPaymentId === undefined

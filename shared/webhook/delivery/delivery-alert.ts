@@ -10,7 +10,7 @@ type AlertDeps = Pick<Deps, 'table' | 'alerts' | 'log'>
 export const ALERT_GRACE_MS = MINUTE_MS
 
 /** True while an abandoned delivery's alert may not have reached the operators. */
-export const owesAlert = ({ status, dueAt }: Delivery): boolean => status === 'abandoned' && dueAt !== undefined
+export const needsAlert = ({ status, dueAt }: Delivery): boolean => status === 'abandoned' && dueAt !== undefined
 
 /**
  * Tells the operators that a delivery was given up (spec 6.4), then takes the alert off the due work. Dying between
@@ -35,7 +35,7 @@ export const checkDeliveryAlert = async (
   deliveryId: DeliveryId,
 ): Promise<boolean> => {
   const delivery = await findDelivery(deps, deliveryId)
-  if (!delivery || !owesAlert(delivery) || (delivery.dueAt ?? '') > deps.now()) return false
+  if (!delivery || !needsAlert(delivery) || (delivery.dueAt ?? '') > deps.now()) return false
   // Moved forward before publishing, so that one alert that cannot be published does not block those behind it.
   if (!(await postponeDelivery(deps, delivery, addMs(deps.now(), ALERT_GRACE_MS), undefined))) return false
   await publishDeliveryAlert(deps, delivery)

@@ -20,7 +20,7 @@ type DeliveryFilter = {
 /** A page is found by merging the endpoints' lists from their start, so it has a deepest one. */
 const MAX_DEPTH = 2_000
 /** Lists read side by side. */
-const AT_ONCE = 10
+const CONCURRENCY = 10
 
 /**
  * A client's deliveries, newest first, deleted endpoints' too: all of them, or those of a status, an endpoint or an
@@ -44,7 +44,7 @@ export const listDeliveries = async (
     )
   }
   const owners = await endpointIds(deps, clientId, filter.endpointId)
-  const lists = await mapInChunks(owners, AT_ONCE, (owner) => newestKeys(deps, owner, filter.status, depth))
+  const lists = await mapInChunks(owners, CONCURRENCY, (owner) => newestKeys(deps, owner, filter.status, depth))
   const ids = lists
     .flat()
     .toSorted(newestFirst)
@@ -125,6 +125,6 @@ const newestKeys = async (
 }
 
 const withAttempts = (deps: Pick<Deps, 'table'>, deliveries: readonly Delivery[]): Promise<readonly DeliveryDto[]> =>
-  mapInChunks(deliveries, AT_ONCE, async (delivery) =>
+  mapInChunks(deliveries, CONCURRENCY, async (delivery) =>
     toDeliveryDto(delivery, await listAttempts(deps, delivery.deliveryId)),
   )

@@ -5,7 +5,7 @@ import { putAuditRecord } from '../../operator/audit-record.ts'
 import type { Endpoint } from '../endpoint/endpoint.ts'
 import { findEndpoint } from '../endpoint/endpoint-store.ts'
 import type { Delivery } from './delivery.ts'
-import { owesAlert, publishDeliveryAlert } from './delivery-alert.ts'
+import { needsAlert, publishDeliveryAlert } from './delivery-alert.ts'
 import { findDelivery, startRound } from './delivery-store.ts'
 import { sendDeliveryMessage } from './send-delivery-message.ts'
 import { endpointDisabled } from './send-test-event.ts'
@@ -61,7 +61,7 @@ export const redeliverFinished = async (
   operator: string,
 ): Promise<boolean> => {
   if (delivery.status === 'scheduled') return false
-  if (owesAlert(delivery)) await publishDeliveryAlert(deps, delivery)
+  if (needsAlert(delivery)) await publishDeliveryAlert(deps, delivery)
   const { applied } = await deps.table.transact({
     delivery: startRound(delivery, deps.now()),
     auditRecord: putAuditRecord(deps, {

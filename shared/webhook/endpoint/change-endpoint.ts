@@ -5,7 +5,7 @@ import { putAuditRecord } from '../../operator/audit-record.ts'
 import type { Step } from '../../table/step.ts'
 import type { Endpoint } from './endpoint.ts'
 import { toEndpointDto } from './endpoint-dto.ts'
-import { changeEndpoint, entombEndpoint, findEndpoint } from './endpoint-store.ts'
+import { changeEndpoint, findEndpoint, softDeleteEndpoint } from './endpoint-store.ts'
 
 type ChangeDeps = Pick<Deps, 'table' | 'now' | 'newId'>
 
@@ -61,7 +61,7 @@ export const deleteEndpoint = async (
   const after = { ...before, enabled: false, deletedAt: before.deletedAt ?? deps.now() }
   if (before.deletedAt === undefined) {
     await write(deps, {
-      endpoint: entombEndpoint(before, after.deletedAt),
+      endpoint: softDeleteEndpoint(before, after.deletedAt),
       auditRecord: putAuditRecord(deps, {
         subject: endpointId,
         operator,

@@ -53,5 +53,5 @@ export const changeEndpoint = (endpoint: Endpoint, changes: Partial<Pick<Endpoin
   update(endpointKey(endpoint.clientId, endpoint.endpointId), { set: changes }, asRead(endpoint))
 
 /** Leaves a tombstone: deliveries under way find out, and past ones still have an endpoint to be listed by. */
-export const entombEndpoint = (endpoint: Endpoint, deletedAt: Timestamp): Step =>
+export const softDeleteEndpoint = (endpoint: Endpoint, deletedAt: Timestamp): Step =>
   update(endpointKey(endpoint.clientId, endpoint.endpointId), { set: { enabled: false, deletedAt } }, asRead(endpoint))

@@ -33,7 +33,7 @@ export const deliverWebhook = async (deps: DeliverDeps, message: DeliveryMessage
   if (!delivery) return drop(deps, message, 'unknown_delivery')
   if (delivery.status !== 'scheduled') return drop(deps, message, 'finished')
   if (message.attempt <= delivery.attempts) return drop(deps, message, 'attempt_made')
-  if (delivery.claimToken !== undefined) return meetClaim(deps, delivery)
+  if (delivery.claimToken !== undefined) return handleClaimed(deps, delivery)
   assertInvariant(delivery.nextAttemptAt !== undefined, 'a scheduled delivery says when')
   const waitMs = msBetween(deps.now(), delivery.nextAttemptAt)
   if (waitMs > 0) return requeue(deps, delivery, waitMs)
@@ -48,7 +48,7 @@ const drop = (deps: DeliverDeps, { deliveryId, attempt }: DeliveryMessage, reaso
   deps.log.info('delivery.dropped', { delivery_id: deliveryId, attempt, reason })
 
 /** A live claim is somebody's work; one that ran out is a crash after which nobody knows what the merchant got. */
-const meetClaim = async (deps: DeliverDeps, delivery: Delivery): Promise<void> => {
+const handleClaimed = async (deps: DeliverDeps, delivery: Delivery): Promise<void> => {
   assertInvariant(delivery.claimedUntil !== undefined, 'a claim says until when')
   if (delivery.claimedUntil > deps.now()) return drop(deps, idsOf(delivery), 'claimed')
   const recorded = await recordAttemptResult(deps, delivery, {

@@ -7,7 +7,7 @@ import { handler as markPaid } from '../../../functions/admin/mark-settlement-pa
 import { handler as recredit } from '../../../functions/admin/recredit-settlement.ts'
 import { handler as trigger } from '../../../functions/admin/trigger-settlement.ts'
 import { handler as updateClient } from '../../../functions/admin/update-client.ts'
-import { windowBornAt } from '../../../shared/client/client.ts'
+import { firstWindowStart } from '../../../shared/client/client.ts'
 import { minor } from '../../../shared/money.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { addMs, DAY_MS, TimestampSchema } from '../../../shared/time.ts'
@@ -38,7 +38,7 @@ describe('trigger-settlement (spec 3.2, rule 4)', () => {
     const id = expect.stringMatching(/^[0-9a-f-]{36}$/)
     const settlement = {
       clientId: client.clientId,
-      periodStart: windowBornAt(client),
+      periodStart: firstWindowStart(client),
       periodEnd: addMs(deps.now(), 1 - DAY_MS),
       createdAt: deps.now(),
     } as Settlement

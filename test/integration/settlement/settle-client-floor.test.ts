@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { windowBornAt } from '../../../shared/client/client.ts'
+import { firstWindowStart } from '../../../shared/client/client.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
 import { aDayLater, aSucceededPayment, sweep, withFloor } from '../../support/settlement-builders.ts'
@@ -32,7 +32,7 @@ describe('the settlement floor (spec 3.2, rule 3)', () => {
 
     const settlements = await sweep(deps, client)
 
-    expect(settlements).toMatchObject([{ periodStart: windowBornAt(client), netMinor: 95_901, paymentCount: 2 }])
+    expect(settlements).toMatchObject([{ periodStart: firstWindowStart(client), netMinor: 95_901, paymentCount: 2 }])
     await expectBalanced(deps, client.clientId)
   })
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { windowBornAt } from '../../../shared/client/client.ts'
+import { firstWindowStart } from '../../../shared/client/client.ts'
 import { changeClient } from '../../../shared/client/client-store.ts'
 import { minor } from '../../../shared/money.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
@@ -29,7 +29,7 @@ describe('settleClient (spec 3.2)', () => {
       {
         settlementId: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-7/),
         clientId: client.clientId,
-        periodStart: windowBornAt(client),
+        periodStart: firstWindowStart(client),
         periodEnd: addMs(deps.now(), 1 - DAY_MS),
         grossMinor: 350_050,
         providerFeesMinor: 8_440,
@@ -93,7 +93,7 @@ describe('settleClient (spec 3.2)', () => {
     deps.clock.set(addMs(deps.now(), 1))
     const third = await sweep(deps, client)
 
-    expect(first).toMatchObject([{ periodStart: windowBornAt(client), periodEnd: end, paymentCount: 2 }])
+    expect(first).toMatchObject([{ periodStart: firstWindowStart(client), periodEnd: end, paymentCount: 2 }])
     expect(second).toMatchObject([{ periodStart: end, periodEnd: addMs(end, 1), paymentCount: 2 }])
     expect(third).toMatchObject([{ periodStart: addMs(end, 1), periodEnd: addMs(end, 2), paymentCount: 1 }])
     await expectBalanced(deps, client.clientId)

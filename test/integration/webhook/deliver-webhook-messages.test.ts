@@ -3,7 +3,7 @@ import { handler } from '../../../functions/queue/deliver-webhook.ts'
 import type { Delivery } from '../../../shared/webhook/delivery/delivery.ts'
 import { claimAttempt, listAttempts } from '../../../shared/webhook/delivery/delivery-store.ts'
 import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
-import { changeEndpoint, entombEndpoint } from '../../../shared/webhook/endpoint/endpoint-store.ts'
+import { changeEndpoint, softDeleteEndpoint } from '../../../shared/webhook/endpoint/endpoint-store.ts'
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
 import { interceptTable } from '../../support/intercept-table.ts'
 import { testDeps } from '../../support/test-deps.ts'
@@ -67,7 +67,7 @@ describe('deliver-webhook: messages that come twice, late or for nothing', () =>
 describe('deliver-webhook: endpoints and secrets that are not there', () => {
   it.each([
     ['disabled', (endpoint: Endpoint) => changeEndpoint(endpoint, { enabled: false })],
-    ['deleted', (endpoint: Endpoint) => entombEndpoint(endpoint, endpoint.createdAt)],
+    ['deleted', (endpoint: Endpoint) => softDeleteEndpoint(endpoint, endpoint.createdAt)],
   ])('skips the rest when the endpoint is %s between two attempts', async (_case, change) => {
     const { deps, endpoint, delivery } = await dueDelivery()
     deps.answerWebhooks(async () => FAILED)

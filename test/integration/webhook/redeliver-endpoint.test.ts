@@ -6,7 +6,7 @@ import type { Delivery } from '../../../shared/webhook/delivery/delivery.ts'
 import { findDelivery } from '../../../shared/webhook/delivery/delivery-store.ts'
 import { fanOutEvent } from '../../../shared/webhook/delivery/fan-out-event.ts'
 import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
-import { entombEndpoint } from '../../../shared/webhook/endpoint/endpoint-store.ts'
+import { softDeleteEndpoint } from '../../../shared/webhook/endpoint/endpoint-store.ts'
 import { aClientId } from '../../support/client-builders.ts'
 import { interceptTable } from '../../support/intercept-table.ts'
 import { invokeAdmin } from '../../support/invoke-admin.ts'
@@ -123,7 +123,7 @@ describe('redeliver to an endpoint since a time', () => {
     const old = await storedEndpoint(deps)
     const event = await anEventOf(deps, old)
     await fanOutEvent(deps, event)
-    await deps.table.transact({ old: entombEndpoint(old, deps.now()) })
+    await deps.table.transact({ old: softDeleteEndpoint(old, deps.now()) })
     await drainQueue(deps)
     expect(deps.webhooks).toStrictEqual([])
     const fresh = await storedEndpoint(deps, { clientId: old.clientId, url: 'https://new.merchant.example/hooks' })

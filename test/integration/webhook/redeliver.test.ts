@@ -5,7 +5,7 @@ import { addMs } from '../../../shared/time.ts'
 import type { Delivery } from '../../../shared/webhook/delivery/delivery.ts'
 import { listAttempts, startRound } from '../../../shared/webhook/delivery/delivery-store.ts'
 import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
-import { changeEndpoint, entombEndpoint } from '../../../shared/webhook/endpoint/endpoint-store.ts'
+import { changeEndpoint, softDeleteEndpoint } from '../../../shared/webhook/endpoint/endpoint-store.ts'
 import { aClientId } from '../../support/client-builders.ts'
 import { interceptTable } from '../../support/intercept-table.ts'
 import { invokeAdmin } from '../../support/invoke-admin.ts'
@@ -122,7 +122,7 @@ describe('redeliver one delivery (design section 4)', () => {
 
   it.each([
     ['disabled', (endpoint: Endpoint) => changeEndpoint(endpoint, { enabled: false }), 'the endpoint is disabled'],
-    ['deleted', (endpoint: Endpoint) => entombEndpoint(endpoint, endpoint.createdAt), 'the endpoint is deleted'],
+    ['deleted', (endpoint: Endpoint) => softDeleteEndpoint(endpoint, endpoint.createdAt), 'the endpoint is deleted'],
   ])('refuses for an endpoint that is %s, with a hint', async (_case, change, message) => {
     const { deps, endpoint, delivery, again } = await arrange(ABANDONED)
     await deps.table.transact({ endpoint: change(endpoint) })

@@ -12,7 +12,7 @@ export const ATTEMPT_MUTANTS = [
       equivalent: 'Deleting an endpoint disables it in the same write, and a deleted one cannot be enabled again.',
     },
   }),
-  ...mutantsOf('meetClaim', ['deliver-webhook-crashes'], {
+  ...mutantsOf('handleClaimed', ['deliver-webhook-crashes'], {
     'a live claim is recorded as lost': 'drop delivery.claimedUntil > deps.now()',
     'a claim that has run out is left for ever': "delivery.claimedUntil > deps.now() -> delivery.claimedUntil > ''",
   }),
@@ -59,7 +59,7 @@ export const ATTEMPT_MUTANTS = [
     "another client's delivery is sent again": 'delivery?.clientId !== clientId -> delivery === undefined',
   }),
   ...mutantsOf('redeliverFinished', ['redeliver'], {
-    'a round takes the place of an alert that is owed': 'drop owesAlert(delivery)',
+    'a round takes the place of an alert that is owed': 'drop needsAlert(delivery)',
   }),
   ...mutantsOf('requireEnabledEndpoint', ['redeliver'], {
     'a disabled endpoint gets a redelivery': 'drop !endpoint.enabled',

@@ -53,7 +53,7 @@ export const CALLBACK_MUTANTS = [
       'providerPaymentId !== undefined && !outcome.held && isOpen(outcome.payment) -> false',
     'the callback of money that is held already is asked for again': 'drop !outcome.held',
   }),
-  ...mutantsOf('lookAtOnce', ['callback-ahead-of-its-provider'], {
+  ...mutantsOf('makeDue', ['callback-ahead-of-its-provider'], {
     'a payment being created forgets the money that is not shown yet':
       "outcome.kind === 'not_shown' -> outcome.kind === 'deferred'",
   }),

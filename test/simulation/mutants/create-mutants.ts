@@ -25,7 +25,7 @@ export const CREATE_MUTANTS = [
       edit: 'drop isAttempt(payment.attempt)',
       tests: ['payment-store'],
     },
-    'a commit forgets the captures remembered meanwhile': 'drop hasRemembered(_)',
+    'a commit forgets the captures remembered meanwhile': 'drop unchanged(_, _)',
   }),
   ...mutantsOf('resume', ['create-payment-crashes'], {
     'a caller does not wait for the attempt that runs':
@@ -86,7 +86,7 @@ export const CREATE_MUTANTS = [
   ...mutantsOf('failWithOrphan', ['create-payment-failures'], {
     'a request without a destination stays payable': 'drop cancelOrphan(..._)',
   }),
-  ...mutantsOf('hasLostItsPush', ['thawed-create'], {
+  ...mutantsOf('hasExpiredPushLease', ['thawed-create'], {
     'a push is sent by an attempt that was frozen until its lease was over':
       'isPushChannel(_) && leaseUntil !== undefined && leaseUntil <= now -> false',
   }),

@@ -72,7 +72,7 @@ export const FEE_AND_SYNC_MUTANTS = [
     'money that was reversed upstream is not found': "drop transaction.status === 'reversed'",
     'a transaction about another amount makes the fee final': 'drop !isForAmount(..._)',
   }),
-  ...mutantsOf('explain', ['sync-lost-captures', 'sync-unexplained'], {
+  ...mutantsOf('reconcileUncredited', ['sync-lost-captures', 'sync-unexplained'], {
     'a capture that is deferred is not looked at again': "drop outcome.kind === 'deferred'",
     'money nobody can be asked about is forgotten':
       "if (_ > deps.now()) return 'open' -> if (_ > deps.now()) return 'done'",
@@ -83,15 +83,16 @@ export const FEE_AND_SYNC_MUTANTS = [
       tests: ['sync-unexplained'],
     },
     'a row of a type or status nobody knows is dropped':
-      "if (_ || _) return noteOther(..._) -> if (_ || _) return 'passed_over'",
+      "if (_ || _) return recordOther(..._) -> if (_ || _) return 'passed_over'",
     'a refund is taken for the payment it refunds': "drop type !== 'payment'",
   }),
-  ...mutantsOf('noteOther', ['sync-other-rows'], {
+  ...mutantsOf('recordOther', ['sync-other-rows'], {
     'the account’s own affairs are findings': "drop type === 'account' && status !== 'unknown' && known === undefined",
   }),
   ...mutantsOf('moveSyncCursor', ['sync-cursor'], {
-    'the cursor moves whatever its value': "from === undefined ? absent('position') : equals(..._) -> undefined",
-    'a cursor that was never there is overwritten': "absent('position') -> undefined",
+    'the cursor moves whatever its value': 'unchanged(_, _) -> undefined',
+    'a cursor that was never there is overwritten':
+      'unchanged(_, from?.position) -> from && unchanged(_, from.position)',
   }),
   ...mutantsOf('OVERLAP_MS', ['sync-cursor'], { 'what the provider shows late is not read again': 'DAY_MS -> 0' }),
   ...mutantsOf('syncProviderTransactions', ['sync-cursor'], {

@@ -17,8 +17,8 @@ export const PAYOUT_MUTANTS = [
   }),
   ...mutantsOf('countPayoutsStep', ['count-payouts'], {
     'payouts are put down although a recredit came between': 'drop equals(..._)',
-    'payouts are put down although one came between': "drop isStill('paidOutMinor', read.paidOutMinor)",
-    'payouts are put down although the window moved there and back': "drop isStill('changedAt', read.changedAt)",
+    'payouts are put down although one came between': "drop unchanged('paidOutMinor', read.paidOutMinor)",
+    'payouts are put down although the window moved there and back': "drop unchanged('changedAt', read.changedAt)",
   }),
   ...mutantsOf('provenFigures', ['payouts-by-release'], {
     'payouts are believed although an older release swept or recredited since': 'drop !addsUp(..._)',

@@ -53,7 +53,7 @@ export const PROVIDER_NEWS_MUTANTS = [
   ...mutantsOf('onStatus', ['provider-news'], {
     "another attempt's status closes the payment": "_ !== payment.paymentRequestId -> _ === ''",
   }),
-  ...mutantsOf('meaningOfCancelled', ['cancel-payment'], {
+  ...mutantsOf('statusOfCancelled', ['cancel-payment'], {
     'a cancel of ours counts as a failure':
       'drop payment.cancelRequestedAt !== undefined && payment.expiryStartedAt === undefined',
     'a cancel of our own expiry counts as its merchant’s': {
@@ -83,7 +83,7 @@ export const PROVIDER_NEWS_MUTANTS = [
       tests: ['check-due-work'],
     },
   }),
-  ...mutantsOf('apply-provider-news/carryOut', ['capture-while-creating'], {
+  ...mutantsOf('apply-provider-news/applyDecision', ['capture-while-creating'], {
     'the request shown stays payable when another attempt was paid':
       "succeeded.paymentRequestId !== decision.capture.paymentRequestId -> succeeded.paymentRequestId === ''",
   }),

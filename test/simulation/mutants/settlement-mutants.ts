@@ -2,12 +2,12 @@ import { mutantsOf } from '../mutation/mutant.ts'
 
 /** Each succeeded payment in one settlement that is not failed, none left out, sums that are its payments'. */
 export const SETTLEMENT_MUTANTS = [
-  ...mutantsOf('windowBornAt', ['clock-skew'], {
+  ...mutantsOf('firstWindowStart', ['clock-skew'], {
     "a client's window begins with it, and a clock that is behind puts payments before it": '-HOUR_MS -> 0 * HOUR_MS',
   }),
   ...mutantsOf('sweptUntil', ['clock-skew'], {
     "an older release's window is not opened for what fell before it":
-      'changedAt === undefined && settledUntil === client.createdAt ? windowBornAt(_) : settledUntil -> settledUntil',
+      'changedAt === undefined && settledUntil === client.createdAt ? firstWindowStart(_) : settledUntil -> settledUntil',
     'a window that was swept is opened again': 'drop changedAt === undefined',
   }),
   ...mutantsOf('sweepStep', ['settle-client-races'], {
@@ -72,7 +72,7 @@ export const SETTLEMENT_MUTANTS = [
     'a payment that is held does not end the window': 'period: _ -> period',
   }),
   ...mutantsOf('withFinalFee', ['settle-client-held-fees'], {
-    'a fee is assumed before seven days are over': 'drop feePatienceEnds(payment.paidAt) > deps.now()',
+    'a fee is assumed before seven days are over': 'drop feeDeadline(payment.paidAt) > deps.now()',
     'a run asks for fees as long as it likes': {
       edit: 'drop deps.monotonicMs() >= askUntilMs',
       tests: ['settle-client-final-fees'],

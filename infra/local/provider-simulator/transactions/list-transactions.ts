@@ -4,7 +4,7 @@ import { ProviderError } from '../provider-error.ts'
 import type { Transaction } from '../provider-objects.ts'
 import type { TransactionRecord } from '../store.ts'
 import type { World } from '../world.ts'
-import { strikeRow } from './transaction-rows.ts'
+import { applyRowFaults } from './transaction-rows.ts'
 
 const DEFAULT_LIMIT = 10
 // The provider's own maximum is not published; a larger wish is cut, and `has_more` tells the rest.
@@ -50,7 +50,7 @@ export const listTransactions = (world: World, search: URLSearchParams): Transac
     statuses: search.getAll('statuses'),
     channel_categories: search.getAll('channel_categories'),
   })
-  strikeNewest(world, query)
+  faultNewestRow(world, query)
   const limit = Math.min(query.limit ?? DEFAULT_LIMIT, MAX_LIMIT)
   const rows = rowsBeyondCursor(world, query).filter((row) => matchesQuery(row, query))
   const data = query.before_id === undefined ? rows.slice(0, limit) : rows.slice(-limit)
@@ -107,10 +107,10 @@ const positionOf = (rows: readonly Transaction[], id: string) => {
   return position
 }
 
-const strikeNewest = (world: World, query: Query) => {
+const faultNewestRow = (world: World, query: Query) => {
   const shown = (record: TransactionRecord) => !record.missing && matchesQuery(record.row, query)
   const newest = world.store.transactions.all().findLast(shown)
-  if (newest) strikeRow(world, newest.id)
+  if (newest) applyRowFaults(world, newest.id)
 }
 
 const nextLink = (search: URLSearchParams, data: readonly Transaction[]) => {

@@ -57,7 +57,7 @@ export const bookCapture = (world: World, payment: Payment, captured: { captureI
     },
   }
   world.store.transactions.put({ id: row.id, row, settleAtMs, finalFee })
-  strikeRow(world, row.id)
+  applyRowFaults(world, row.id)
   if (settleAtMs <= world.nowMs()) settleTransaction(world, row.id)
   else world.agenda.add({ kind: 'settle', id: row.id, dueMs: settleAtMs })
 }
@@ -81,7 +81,7 @@ export const settleTransaction = (world: World, id: string) => {
  * Lets the armed row faults take hold of a row, for good: of the next row booked or, when one is armed after the
  * payment, of the next row shown.
  */
-export const strikeRow = (world: World, id: string) => {
+export const applyRowFaults = (world: World, id: string) => {
   const record = world.store.transactions.get(id)
   if (!record) return
   let struck: TransactionRecord = record

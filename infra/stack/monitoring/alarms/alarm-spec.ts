@@ -9,9 +9,9 @@ export type AlarmSpec = {
   readonly id: string
   readonly severity: Severity
   /** What is wrong, in one sentence. */
-  readonly says: string
+  readonly summary: string
   /** Who notices, and by what. */
-  readonly suffers: string
+  readonly impact: string
   readonly measure: Measure
   readonly when: Threshold & Periods
   /** Why this threshold, and these periods. */
@@ -31,5 +31,5 @@ export const LONGEST_LOOK_BACK_MINUTES = { shortPeriods: 24 * 60, hourlyPeriods:
 export const alarmName = (stage: string, { id }: Pick<AlarmSpec, 'id'>): string => `gateway-${stage}-${id}`
 
 /** What the mail says: the sentence, the sufferer, and where to read on. */
-export const alarmDescription = ({ id, severity, says, suffers }: AlarmSpec): string =>
-  `[${severity}] ${says} Who suffers: ${suffers} What to do: docs/runbook.md#${id}`
+export const alarmDescription = ({ id, severity, summary, impact }: AlarmSpec): string =>
+  `[${severity}] ${summary} Who suffers: ${impact} What to do: docs/runbook.md#${id}`

@@ -6,8 +6,8 @@ const times = ({ our }: Watched): readonly AlarmSpec[] => [
   {
     id: 'announcements-slow',
     severity: 'page',
-    says: 'Half of the merchants are told of a payment more than half a minute after it was paid.',
-    suffers: 'every merchant, and customers who wait at a counter or a checkout page.',
+    summary: 'Half of the merchants are told of a payment more than half a minute after it was paid.',
+    impact: 'every merchant, and customers who wait at a counter or a checkout page.',
     measure: {
       formula: 'IF(samples >= 20, median, 0)',
       of: {
@@ -22,8 +22,8 @@ const times = ({ our }: Watched): readonly AlarmSpec[] => [
   {
     id: 'announcements-late',
     severity: 'ticket',
-    says: 'One in a hundred payments is announced more than two minutes after it was paid.',
-    suffers: 'some merchants, most often those whose own endpoint fails at first.',
+    summary: 'One in a hundred payments is announced more than two minutes after it was paid.',
+    impact: 'some merchants, most often those whose own endpoint fails at first.',
     measure: our('TimeToAnnounce', OVERALL, 'p99'),
     when: { above: 120_000, minutes: 15, periods: 2 },
     because:
@@ -37,8 +37,8 @@ const deliveriesFailing = ({ our }: Watched): AlarmSpec => {
   return {
     id: 'deliveries-failing',
     severity: 'page',
-    says: 'Four of five deliveries to merchants fail.',
-    suffers: 'merchants, who are not told of payments.',
+    summary: 'Four of five deliveries to merchants fail.',
+    impact: 'merchants, who are not told of payments.',
     measure: {
       formula: `IF(${all} >= 20, 100 * ${bad} / ${all}, 0)`,
       of: {
@@ -56,8 +56,8 @@ const failures = ({ our }: Watched): readonly AlarmSpec[] => [
   {
     id: 'deliveries-abandoned',
     severity: 'ticket',
-    says: 'Deliveries failed eight times over two hours and were given up.',
-    suffers: 'merchants who were never told of payments, until they are sent again.',
+    summary: 'Deliveries failed eight times over two hours and were given up.',
+    impact: 'merchants who were never told of payments, until they are sent again.',
     measure: our('DeliveryAttempts', { outcome: 'abandoned' }, 'Sum'),
     when: { atLeast: 10, minutes: 60, periods: 1 },
     because:
@@ -66,8 +66,8 @@ const failures = ({ our }: Watched): readonly AlarmSpec[] => [
   {
     id: 'fan-out-failing',
     severity: 'ticket',
-    says: 'Events could not be handed to all endpoints of their merchant.',
-    suffers: 'merchants, who are told minutes later, by due work.',
+    summary: 'Events could not be handed to all endpoints of their merchant.',
+    impact: 'merchants, who are told minutes later, by due work.',
     measure: our('FanOutFailures', OVERALL, 'Sum'),
     when: { atLeast: 5, minutes: 5, periods: 2, outOf: 3 },
     because: 'Each is tried again by the stream and then by due work; several in five minutes are not chance.',

@@ -1,6 +1,6 @@
 import type { AlarmSpec } from './alarm-spec.ts'
 import { awsMetric, type Measure, OVERALL, orZero } from './metric-ref.ts'
-import { theFunction, type Watched } from './watched.ts'
+import { functionNameOf, type Watched } from './watched.ts'
 
 /** Answered 500 by the specification, though nothing is broken: the provider refused one payment for what it is. */
 const refusals = ({ our }: Watched) => our('Payments', { outcome: 'create_refused' }, 'Sum')
@@ -27,7 +27,7 @@ const ownFailures = (watched: Watched): Measure => {
 
 /** What asks for paths that do not exist is a scanner: it is neither refused nor counted here. */
 const clientErrors = (watched: Watched): Measure => {
-  const answersStrays = theFunction(watched, ({ trigger }) => trigger.kind === 'http-default')
+  const answersStrays = functionNameOf(watched, ({ trigger }) => trigger.kind === 'http-default')
   const asked = `(requests - ${orZero('strays')})`
   return {
     formula: `IF(${asked} >= 20, 100 * (${orZero('refused')} - ${orZero('strays')}) / ${asked}, 0)`,
@@ -43,8 +43,8 @@ const failing = (watched: Watched): readonly AlarmSpec[] => [
   {
     id: 'api-errors',
     severity: 'page',
-    says: 'More than one in twenty requests is answered with a server error.',
-    suffers: 'merchants, and the provider’s callbacks.',
+    summary: 'More than one in twenty requests is answered with a server error.',
+    impact: 'merchants, and the provider’s callbacks.',
     measure: serverErrors(watched),
     when: { above: 5, minutes: 5, periods: 2, outOf: 3 },
     because: 'Percent of at least twenty requests. Includes what never reached us: throttled functions and timeouts.',
@@ -52,8 +52,8 @@ const failing = (watched: Watched): readonly AlarmSpec[] => [
   {
     id: 'requests-failing',
     severity: 'page',
-    says: 'Five requests or more failed in our own code, and more than one in twenty.',
-    suffers: 'merchants, and the provider’s callbacks.',
+    summary: 'Five requests or more failed in our own code, and more than one in twenty.',
+    impact: 'merchants, and the provider’s callbacks.',
     measure: ownFailures(watched),
     when: { above: 5, minutes: 15, periods: 1 },
     because: 'Percent over a quarter of an hour: at night twenty requests in five minutes may never come together.',
@@ -66,8 +66,8 @@ export const apiAlarms = (watched: Watched): readonly AlarmSpec[] => [
   {
     id: 'requests-refused',
     severity: 'page',
-    says: 'Nine in ten requests are refused.',
-    suffers: 'merchants and their customers: next to nobody is served.',
+    summary: 'Nine in ten requests are refused.',
+    impact: 'merchants and their customers: next to nobody is served.',
     measure: clientErrors(watched),
     when: { above: 90, minutes: 5, periods: 3 },
     because:
@@ -76,8 +76,8 @@ export const apiAlarms = (watched: Watched): readonly AlarmSpec[] => [
   {
     id: 'api-slow',
     severity: 'ticket',
-    says: 'One request in a hundred takes more than ten seconds.',
-    suffers: 'merchants and customers, who wait for a payment to be created.',
+    summary: 'One request in a hundred takes more than ten seconds.',
+    impact: 'merchants and customers, who wait for a payment to be created.',
     measure: awsMetric('AWS/ApiGateway', 'Latency', { ApiId: watched.apiId }, 'p99'),
     when: { above: 10_000, minutes: 5, periods: 3 },
     because: 'Milliseconds at the 99th percentile. A create waits for the provider, 12 s at most; reads take far less.',

@@ -35,8 +35,8 @@ export const createAlarms = ({ our }: Watched): readonly AlarmSpec[] => [
   {
     id: 'creates-failing',
     severity: 'page',
-    says: 'More than a quarter of the payments that merchants try to create fail.',
-    suffers: 'merchants and their customers, who cannot begin to pay.',
+    summary: 'More than a quarter of the payments that merchants try to create fail.',
+    impact: 'merchants and their customers, who cannot begin to pay.',
     measure: share(our, 10),
     when: { above: 25, minutes: 5, periods: 2, outOf: 3 },
     because: 'Percent of at least ten tries. Fewer are looked at over an hour.',
@@ -44,8 +44,8 @@ export const createAlarms = ({ our }: Watched): readonly AlarmSpec[] => [
   {
     id: 'creates-failing-for-an-hour',
     severity: 'page',
-    says: 'More than half of the few payments of an hour could not be created.',
-    suffers: 'merchants and their customers, who cannot begin to pay.',
+    summary: 'More than half of the few payments of an hour could not be created.',
+    impact: 'merchants and their customers, who cannot begin to pay.',
     measure: share(our, 5),
     when: { above: 50, minutes: 60, periods: 1 },
     because: 'Percent of at least five tries: at night ten in five minutes may never come together.',
@@ -53,8 +53,8 @@ export const createAlarms = ({ our }: Watched): readonly AlarmSpec[] => [
   {
     id: 'creates-refused',
     severity: 'page',
-    says: 'The provider refuses almost every payment for what it is.',
-    suffers: 'merchants and their customers: next to nobody can begin to pay.',
+    summary: 'The provider refuses almost every payment for what it is.',
+    impact: 'merchants and their customers: next to nobody can begin to pay.',
     measure: refusedShare(our),
     when: { above: 90, minutes: 5, periods: 3 },
     because:

@@ -9,7 +9,7 @@ const late = (
   severity: Severity,
   measure: MetricRef,
   minutes: number,
-  text: Pick<AlarmSpec, 'says' | 'suffers' | 'because'>,
+  text: Pick<AlarmSpec, 'summary' | 'impact' | 'because'>,
 ): AlarmSpec => ({
   id,
   severity,
@@ -22,30 +22,30 @@ const late = (
 /** The net under everything: what must be looked at by a certain time, and whether anything looks. */
 export const dueWorkAlarms = ({ our }: Watched): readonly AlarmSpec[] => [
   late('events-late', 'page', our('EventsLate', OVERALL, 'Maximum'), 5, {
-    says: 'Events wait to be handed on, minutes after due work should have done it.',
-    suffers: 'merchants, who are not told of payments at all.',
+    summary: 'Events wait to be handed on, minutes after due work should have done it.',
+    impact: 'merchants, who are not told of payments at all.',
     because: 'Milliseconds. A lost event is due two minutes after it fired and is handed on within a minute of that.',
   }),
   late('alerts-late', 'ticket', our('AlertsLate', OVERALL, 'Maximum'), 15, {
-    says: 'Alerts to operators wait to be published.',
-    suffers: 'operators, who do not know of money in suspense or of deliveries given up.',
+    summary: 'Alerts to operators wait to be published.',
+    impact: 'operators, who do not know of money in suspense or of deliveries given up.',
     because: 'Milliseconds. Due work tries again each minute; a quarter of an hour is fifteen failures.',
   }),
   late('deliveries-late', 'page', our('DeliveriesLate', OVERALL, 'Maximum'), 10, {
-    says: 'Deliveries are overdue and their messages do not arrive.',
-    suffers: 'merchants, who are told of payments late or not at all.',
+    summary: 'Deliveries are overdue and their messages do not arrive.',
+    impact: 'merchants, who are told of payments late or not at all.',
     because: 'Milliseconds beyond the two minutes a message has. A backlog of webhooks shows here first.',
   }),
   late('payment-checks-late', 'page', our('PaymentChecksLate', OVERALL, 'Maximum'), 15, {
-    says: 'Pending payments are not checked when they should be.',
-    suffers: 'customers whose callback was lost, and merchants whose payments do not expire.',
+    summary: 'Pending payments are not checked when they should be.',
+    impact: 'customers whose callback was lost, and merchants whose payments do not expire.',
     because: 'Milliseconds. A run asks 400 times at most, so a burst may wait a few runs, but not fifteen.',
   }),
   {
     id: 'due-work-not-running',
     severity: 'page',
-    says: 'Nothing has looked after due work for ten minutes.',
-    suffers: 'everyone whose callback, event or message is lost: nothing repairs it.',
+    summary: 'Nothing has looked after due work for ten minutes.',
+    impact: 'everyone whose callback, event or message is lost: nothing repairs it.',
     measure: withoutGaps(our('DueWorkRuns', OVERALL, 'Sum')),
     when: { below: 1, minutes: 5, periods: 2 },
     because: 'It runs every minute. EventBridge may be late by one, a deployment by two; not by ten.',
@@ -54,8 +54,8 @@ export const dueWorkAlarms = ({ our }: Watched): readonly AlarmSpec[] => [
   {
     id: 'due-work-failing',
     severity: 'ticket',
-    says: 'Due work cannot finish some of its items.',
-    suffers: 'the merchants and customers of those items; all others are served.',
+    summary: 'Due work cannot finish some of its items.',
+    impact: 'the merchants and customers of those items; all others are served.',
     measure: our('DueWorkFailures', OVERALL, 'Sum'),
     when: { atLeast: 10, minutes: 15, periods: 2 },
     because: 'One item that fails each minute makes fifteen in fifteen minutes, so a single bad row is seen.',

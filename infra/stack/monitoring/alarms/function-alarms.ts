@@ -1,14 +1,14 @@
 import type { AlarmSpec } from './alarm-spec.ts'
 import { FUNCTION_GROUPS, type FunctionGroup, groupSum } from './function-groups.ts'
 import { awsMetric } from './metric-ref.ts'
-import { theFunction, type Watched } from './watched.ts'
+import { functionNameOf, type Watched } from './watched.ts'
 
 const groupAlarms = (watched: Watched, group: FunctionGroup): readonly AlarmSpec[] => [
   {
     id: `${group.id}-crashing`,
     severity: group.severity,
-    says: `${group.functions} break off or run out of time.`,
-    suffers: group.suffers,
+    summary: `${group.functions} break off or run out of time.`,
+    impact: group.impact,
     measure: groupSum(watched, group, 'Errors'),
     when: group.seldom ? { atLeast: 1, minutes: 5, periods: 1 } : { atLeast: 3, minutes: 5, periods: 2, outOf: 3 },
     because: 'Errors that we answer ourselves do not count here; these are crashes, timeouts and failed starts.',
@@ -16,8 +16,8 @@ const groupAlarms = (watched: Watched, group: FunctionGroup): readonly AlarmSpec
   {
     id: `${group.id}-throttled`,
     severity: group.severity,
-    says: `${group.functions} are not started because too many run already.`,
-    suffers: group.suffers,
+    summary: `${group.functions} are not started because too many run already.`,
+    impact: group.impact,
     measure: groupSum(watched, group, 'Throttles'),
     when: { atLeast: 10, minutes: 5, periods: 2, outOf: 3 },
     because: 'Queues and streams repeat a few by themselves. Two starts a minute of a single run are no flood.',
@@ -28,8 +28,8 @@ const groupAlarms = (watched: Watched, group: FunctionGroup): readonly AlarmSpec
 const concurrency = ({ accountConcurrency, reservedRuns }: Watched): AlarmSpec => ({
   id: 'concurrency-near-limit',
   severity: 'page',
-  says: 'Functions without a reservation run almost as often at once as the account lets them.',
-  suffers: 'whoever needs one of them, once the limit is met: those who read, schedules, announcements.',
+  summary: 'Functions without a reservation run almost as often at once as the account lets them.',
+  impact: 'whoever needs one of them, once the limit is met: those who read, schedules, announcements.',
   measure: awsMetric('AWS/Lambda', 'UnreservedConcurrentExecutions', {}, 'Maximum'),
   when: { above: Math.floor(0.8 * (accountConcurrency - reservedRuns)), minutes: 1, periods: 3, outOf: 5 },
   because:
@@ -38,15 +38,15 @@ const concurrency = ({ accountConcurrency, reservedRuns }: Watched): AlarmSpec =
 
 /** Lambda: what breaks off, what may not start, and how close the account is to its limit. */
 export const functionAlarms = (watched: Watched): readonly AlarmSpec[] => {
-  const readsStream = theFunction(watched, ({ trigger }) => trigger.kind === 'stream')
-  const sendsToItself = theFunction(watched, ({ recursive }) => recursive === true)
+  const readsStream = functionNameOf(watched, ({ trigger }) => trigger.kind === 'stream')
+  const sendsToItself = functionNameOf(watched, ({ recursive }) => recursive === true)
   return [
     ...FUNCTION_GROUPS.flatMap((group) => groupAlarms(watched, group)),
     {
       id: 'stream-behind',
       severity: 'ticket',
-      says: 'The table’s stream is read minutes behind its writes.',
-      suffers: 'merchants, who are told of payments by due work, minutes late.',
+      summary: 'The table’s stream is read minutes behind its writes.',
+      impact: 'merchants, who are told of payments by due work, minutes late.',
       measure: awsMetric('AWS/Lambda', 'IteratorAge', { FunctionName: readsStream }, 'Maximum'),
       when: { above: 120_000, minutes: 1, periods: 5 },
       because: 'Milliseconds. From two minutes on due work does the same work, so nothing is lost, but twice is done.',
@@ -54,8 +54,8 @@ export const functionAlarms = (watched: Watched): readonly AlarmSpec[] => {
     {
       id: 'retries-dropped',
       severity: 'page',
-      says: 'Lambda took webhook retries for an endless loop and dropped them.',
-      suffers: 'merchants, whose deliveries stop in the middle until due work sends them again.',
+      summary: 'Lambda took webhook retries for an endless loop and dropped them.',
+      impact: 'merchants, whose deliveries stop in the middle until due work sends them again.',
       measure: awsMetric('AWS/Lambda', 'RecursiveInvocationsDropped', { FunctionName: sendsToItself }, 'Sum'),
       when: { atLeast: 1, minutes: 5, periods: 1 },
       because: 'The function is allowed to send to its own queue, so the first one means that somebody changed that.',

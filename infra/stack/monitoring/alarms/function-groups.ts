@@ -6,7 +6,7 @@ import type { Watched } from './watched.ts'
 export type FunctionGroup = {
   readonly id: string
   readonly functions: string
-  readonly suffers: string
+  readonly impact: string
   readonly severity: 'page' | 'ticket'
   /** Started so seldom that a single crash must be seen: there is no second one within the hour. */
   readonly seldom: boolean
@@ -21,7 +21,7 @@ export const FUNCTION_GROUPS: readonly FunctionGroup[] = [
   {
     id: 'api',
     functions: 'Functions that answer merchants',
-    suffers: 'merchants, who get errors without our envelope.',
+    impact: 'merchants, who get errors without our envelope.',
     severity: 'page',
     seldom: false,
     has: (spec) => (spec.trigger.kind === 'http' && !isCallback(spec)) || spec.trigger.kind === 'http-default',
@@ -29,7 +29,7 @@ export const FUNCTION_GROUPS: readonly FunctionGroup[] = [
   {
     id: 'callbacks',
     functions: 'The function that takes callbacks',
-    suffers: 'customers whose payment shows as pending until due work asks about it.',
+    impact: 'customers whose payment shows as pending until due work asks about it.',
     severity: 'page',
     seldom: false,
     has: isCallback,
@@ -37,7 +37,7 @@ export const FUNCTION_GROUPS: readonly FunctionGroup[] = [
   {
     id: 'announcements',
     functions: 'The function that hands events to endpoints',
-    suffers: 'merchants, who are told minutes later, by due work.',
+    impact: 'merchants, who are told minutes later, by due work.',
     severity: 'ticket',
     seldom: false,
     has: ({ trigger }) => trigger.kind === 'stream',
@@ -45,7 +45,7 @@ export const FUNCTION_GROUPS: readonly FunctionGroup[] = [
   {
     id: 'deliveries',
     functions: 'The function that delivers webhooks',
-    suffers: 'merchants, who are told of payments late.',
+    impact: 'merchants, who are told of payments late.',
     severity: 'page',
     seldom: false,
     has: ({ trigger }) => trigger.kind === 'queue' && trigger.queue === 'webhooks',
@@ -53,7 +53,7 @@ export const FUNCTION_GROUPS: readonly FunctionGroup[] = [
   {
     id: 'settlements',
     functions: 'The function that settles clients',
-    suffers: 'merchants, whose payout is late.',
+    impact: 'merchants, whose payout is late.',
     severity: 'ticket',
     seldom: true,
     has: ({ trigger }) => trigger.kind === 'queue' && trigger.queue === 'settlements',
@@ -61,7 +61,7 @@ export const FUNCTION_GROUPS: readonly FunctionGroup[] = [
   {
     id: 'schedules',
     functions: 'Functions that the clock starts',
-    suffers: 'everyone whom due work, the sync or the sweep serves, if it goes on.',
+    impact: 'everyone whom due work, the sync or the sweep serves, if it goes on.',
     severity: 'ticket',
     seldom: true,
     has: ({ trigger }) => trigger.kind === 'schedule',

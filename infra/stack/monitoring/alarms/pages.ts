@@ -2,12 +2,12 @@ import type { AlarmSpec } from './alarm-spec.ts'
 import { PROVIDER_OPERATIONS, providerErrorsId } from './provider-alarms.ts'
 
 /** What wakes somebody, and once more while something else is wrong already: one of these for each who suffers. */
-export type Page = { readonly id: string; readonly says: string; readonly alarms: readonly string[] }
+export type Page = { readonly id: string; readonly summary: string; readonly alarms: readonly string[] }
 
 export const PAGES: readonly Page[] = [
   {
     id: 'page-money-in',
-    says: 'Customers cannot pay, or we do not see that they did.',
+    summary: 'Customers cannot pay, or we do not see that they did.',
     alarms: [
       'creates-failing',
       'creates-failing-for-an-hour',
@@ -25,7 +25,7 @@ export const PAGES: readonly Page[] = [
   },
   {
     id: 'page-announcements',
-    says: 'Merchants are not told of payments.',
+    summary: 'Merchants are not told of payments.',
     alarms: [
       'announcements-slow',
       'deliveries-failing',
@@ -38,12 +38,12 @@ export const PAGES: readonly Page[] = [
   },
   {
     id: 'page-due-work',
-    says: 'What gets lost is not repaired.',
+    summary: 'What gets lost is not repaired.',
     alarms: ['due-work-not-running', 'payment-checks-late', 'alerts-failing'],
   },
   {
     id: 'page-settlements',
-    says: 'Merchants are not settled, or money goes where nobody can be credited.',
+    summary: 'Merchants are not settled, or money goes where nobody can be credited.',
     alarms: [
       'sweep-not-run',
       'settlements-failing',
@@ -54,7 +54,7 @@ export const PAGES: readonly Page[] = [
   },
   {
     id: 'page-platform',
-    says: 'The table or the account refuses, or is about to.',
+    summary: 'The table or the account refuses, or is about to.',
     alarms: ['table-reads-throttled', 'table-writes-throttled', 'table-errors', 'concurrency-near-limit'],
   },
 ]

@@ -6,8 +6,8 @@ const callbacks = (our: OurMetric): readonly AlarmSpec[] => [
   {
     id: 'callbacks-refused',
     severity: 'ticket',
-    says: 'Callbacks arrive with a token that is not ours.',
-    suffers: 'customers whose payment shows as pending until due work asks about it, minutes later.',
+    summary: 'Callbacks arrive with a token that is not ours.',
+    impact: 'customers whose payment shows as pending until due work asks about it, minutes later.',
     measure: our('CallbacksRefused', OVERALL, 'Sum'),
     when: { atLeast: 5, minutes: 60, periods: 1 },
     because:
@@ -16,8 +16,8 @@ const callbacks = (our: OurMetric): readonly AlarmSpec[] => [
   {
     id: 'callbacks-missing',
     severity: 'ticket',
-    says: 'Most payments that succeeded were not heard of by a callback.',
-    suffers: 'customers whose payment shows as pending until due work asks about it, minutes later.',
+    summary: 'Most payments that succeeded were not heard of by a callback.',
+    impact: 'customers whose payment shows as pending until due work asks about it, minutes later.',
     measure: {
       formula: `IF(${orZero('succeeded')} >= 10, 100 * (${orZero('succeeded')} - ${orZero('called')}) / ${orZero('succeeded')}, 0)`,
       of: {
@@ -35,8 +35,8 @@ export const paymentAlarms = ({ our }: Watched): readonly AlarmSpec[] => [
   {
     id: 'money-not-moving',
     severity: 'page',
-    says: 'Payments are created, but not one of them succeeded for an hour.',
-    suffers: 'customers who paid and see nothing, and merchants who do not ship.',
+    summary: 'Payments are created, but not one of them succeeded for an hour.',
+    impact: 'customers who paid and see nothing, and merchants who do not ship.',
     measure: {
       formula: `IF(${orZero('created')} >= 20, IF(${orZero('succeeded')} < 1, ${orZero('created')}, 0), 0)`,
       of: {

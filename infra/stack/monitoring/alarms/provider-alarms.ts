@@ -5,7 +5,7 @@ import type { Watched } from './watched.ts'
 type Operation = {
   readonly name: string
   readonly call: string
-  readonly suffers: string
+  readonly impact: string
   readonly severity: Severity
   /** Slow: most of the time that design section 4 gives the call. */
   readonly slowMs: number
@@ -16,35 +16,35 @@ export const PROVIDER_OPERATIONS: readonly Operation[] = [
   {
     name: 'create_request',
     call: 'Creating payments at the provider',
-    suffers: 'merchants, whose creates answer 500, and their customers.',
+    impact: 'merchants, whose creates answer 500, and their customers.',
     severity: 'page',
     slowMs: 8_000,
   },
   {
     name: 'get_request',
     call: 'Asking the provider how a payment request stands',
-    suffers: 'customers whose payment stays pending although they paid or it is over.',
+    impact: 'customers whose payment stays pending although they paid or it is over.',
     severity: 'page',
     slowMs: 3_000,
   },
   {
     name: 'get_payment',
     call: 'Asking the provider whether money was captured',
-    suffers: 'customers who paid, and merchants who are told late: callbacks cannot be confirmed.',
+    impact: 'customers who paid, and merchants who are told late: callbacks cannot be confirmed.',
     severity: 'page',
     slowMs: 3_000,
   },
   {
     name: 'cancel_request',
     call: 'Cancelling at the provider',
-    suffers: 'merchants, whose cancels answer 502; expired payments stay payable for longer.',
+    impact: 'merchants, whose cancels answer 502; expired payments stay payable for longer.',
     severity: 'ticket',
     slowMs: 3_000,
   },
   {
     name: 'list_transactions',
     call: "Reading the provider's transactions",
-    suffers: 'merchants whose settlement waits for actual fees; lost captures are found late.',
+    impact: 'merchants whose settlement waits for actual fees; lost captures are found late.',
     severity: 'ticket',
     slowMs: 3_000,
   },
@@ -58,8 +58,8 @@ export const providerErrorsId = (operation: Operation): string => `provider-erro
 const refusals = ({ our }: Watched): AlarmSpec => ({
   id: 'provider-refuses-calls',
   severity: 'ticket',
-  says: 'The provider refuses calls for how we make them: a mistake of ours, not its silence.',
-  suffers: 'merchants, whose payments and fees are not looked after by what is refused.',
+  summary: 'The provider refuses calls for how we make them: a mistake of ours, not its silence.',
+  impact: 'merchants, whose payments and fees are not looked after by what is refused.',
   measure: our('CallsRefused', OVERALL, 'Sum'),
   when: { atLeast: 1, minutes: 5, periods: 1 },
   because: 'None is ever right, and no repetition mends it; what many of them do to money pages by itself.',
@@ -75,8 +75,8 @@ const operationAlarms = (operation: Operation, { our }: Watched): readonly Alarm
   {
     id: providerErrorsId(operation),
     severity: operation.severity,
-    says: `${operation.call} goes wrong in more than a fifth of the calls.`,
-    suffers: operation.suffers,
+    summary: `${operation.call} goes wrong in more than a fifth of the calls.`,
+    impact: operation.impact,
     measure: {
       formula: 'IF(calls >= 5, 100 * errors / calls, 0)',
       of: {
@@ -90,8 +90,8 @@ const operationAlarms = (operation: Operation, { our }: Watched): readonly Alarm
   {
     id: `provider-slow-${idOf(operation)}`,
     severity: 'ticket',
-    says: `${operation.call} takes almost as long as we wait for it.`,
-    suffers: operation.suffers,
+    summary: `${operation.call} takes almost as long as we wait for it.`,
+    impact: operation.impact,
     measure: our('ProviderLatency', { operation: operation.name }, 'p99'),
     when: { above: operation.slowMs, minutes: 5, periods: 3 },
     because: 'Milliseconds at the 99th percentile, below the deadline at which slow calls begin to fail.',

@@ -8,7 +8,7 @@ const OLD_WEBHOOK_SECONDS = 1_200
 const OLD_SETTLEMENT_SECONDS = 7_200
 
 /** Who waits for what was given up, by the queue it is in. */
-const SUFFERERS: Readonly<Record<string, string>> = {
+const IMPACTS: Readonly<Record<string, string>> = {
   'webhooks-dead': 'merchants, until due work sends their deliveries again.',
   'settlements-dead': 'a merchant who is not settled, and not paid out, until the message is moved back.',
   'stream-dead': 'merchants, until due work hands their events on, minutes later.',
@@ -19,8 +19,8 @@ const notEmpty = ({ id, queueName }: Watched['deadLetterQueues'][number]): Alarm
   id: `${id}-not-empty`,
   // A settlement that nobody repeats is a merchant who is not paid; the others have due work behind them.
   severity: id === 'settlements-dead' ? 'page' : 'ticket',
-  says: `Messages were given up and wait in ${id}.`,
-  suffers: SUFFERERS[id] ?? 'whoever waits for the work in those messages.',
+  summary: `Messages were given up and wait in ${id}.`,
+  impact: IMPACTS[id] ?? 'whoever waits for the work in those messages.',
   measure: awsMetric('AWS/SQS', 'ApproximateNumberOfMessagesVisible', { QueueName: queueName }, 'Maximum'),
   when: { above: 0, minutes: 5, periods: 1 },
   because: 'Nothing ends there but what failed every try. It stays until an operator moves it back.',
@@ -29,8 +29,8 @@ const notEmpty = ({ id, queueName }: Watched['deadLetterQueues'][number]): Alarm
 const stuckSettlements = (queueName: string): AlarmSpec => ({
   id: 'settlements-stuck',
   severity: 'page',
-  says: 'Settlements wait in their queue and nobody takes them.',
-  suffers: 'every merchant: nobody is settled, and nobody is paid out today.',
+  summary: 'Settlements wait in their queue and nobody takes them.',
+  impact: 'every merchant: nobody is settled, and nobody is paid out today.',
   measure: {
     formula: `IF(${orZero('waiting')} > 0, IF(${orZero('finished')} < 1, ${orZero('waiting')}, 0), 0)`,
     of: {
@@ -49,8 +49,8 @@ export const queueAlarms = ({ queues, deadLetterQueues }: Watched): readonly Ala
   {
     id: 'webhooks-waiting',
     severity: 'ticket',
-    says: 'A delivery’s message has waited in the queue for twenty minutes.',
-    suffers: 'merchants, who are told of payments late.',
+    summary: 'A delivery’s message has waited in the queue for twenty minutes.',
+    impact: 'merchants, who are told of payments late.',
     measure: awsMetric('AWS/SQS', 'ApproximateAgeOfOldestMessage', { QueueName: queues.webhooks }, 'Maximum'),
     when: { above: OLD_WEBHOOK_SECONDS, minutes: 5, periods: 2 },
     because: 'Seconds. Retries are sent with up to 15 minutes of delay, which is no waiting; five more are.',
@@ -58,8 +58,8 @@ export const queueAlarms = ({ queues, deadLetterQueues }: Watched): readonly Ala
   {
     id: 'settlements-waiting',
     severity: 'ticket',
-    says: 'A client’s settlement has waited in the queue for two hours.',
-    suffers: 'a merchant, whose payout is late.',
+    summary: 'A client’s settlement has waited in the queue for two hours.',
+    impact: 'a merchant, whose payout is late.',
     measure: awsMetric('AWS/SQS', 'ApproximateAgeOfOldestMessage', { QueueName: queues.settlements }, 'Maximum'),
     when: { above: OLD_SETTLEMENT_SECONDS, minutes: 5, periods: 3 },
     because: 'Seconds. One failed try hides a message for an hour; a second failure is no accident.',

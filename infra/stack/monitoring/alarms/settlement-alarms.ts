@@ -1,6 +1,6 @@
 import type { AlarmSpec } from './alarm-spec.ts'
 import { OVERALL, withoutGaps } from './metric-ref.ts'
-import { theFunction, type Watched } from './watched.ts'
+import { functionNameOf, type Watched } from './watched.ts'
 
 const HOUR = 60
 
@@ -8,8 +8,8 @@ const runs = ({ our }: Watched): readonly AlarmSpec[] => [
   {
     id: 'sweep-not-run',
     severity: 'page',
-    says: 'The daily sweep of settlements has not run for more than a day.',
-    suffers: 'every merchant: nothing is settled, and nobody is paid out today.',
+    summary: 'The daily sweep of settlements has not run for more than a day.',
+    impact: 'every merchant: nothing is settled, and nobody is paid out today.',
     measure: withoutGaps(our('SweepRuns', OVERALL, 'Sum')),
     when: { below: 1, minutes: HOUR, periods: 26 },
     because:
@@ -19,8 +19,8 @@ const runs = ({ our }: Watched): readonly AlarmSpec[] => [
   {
     id: 'sync-not-running',
     severity: 'ticket',
-    says: "The provider's transactions have not been read for four hours.",
-    suffers: 'merchants whose settlement waits for actual fees; lost captures stay lost.',
+    summary: "The provider's transactions have not been read for four hours.",
+    impact: 'merchants whose settlement waits for actual fees; lost captures stay lost.',
     measure: withoutGaps(our('SyncRuns', OVERALL, 'Sum')),
     when: { below: 1, minutes: HOUR, periods: 4 },
     because: 'It runs every hour and reads a day back, so a few hours lose nothing; it must be running by tomorrow.',
@@ -29,8 +29,8 @@ const runs = ({ our }: Watched): readonly AlarmSpec[] => [
   {
     id: 'sync-incomplete',
     severity: 'ticket',
-    says: "Round after round, the provider's list of transactions is not read to its end.",
-    suffers: 'merchants whose settlement waits for actual fees; lost captures stay lost.',
+    summary: "Round after round, the provider's list of transactions is not read to its end.",
+    impact: 'merchants whose settlement waits for actual fees; lost captures stay lost.',
     measure: our('SyncsIncomplete', OVERALL, 'Minimum'),
     when: { atLeast: 1, minutes: HOUR, periods: 6 },
     because: 'A round that was cut short is continued by the next; six in a row make no progress.',
@@ -41,8 +41,8 @@ const results = (watched: Watched): readonly AlarmSpec[] => [
   {
     id: 'sweep-empty',
     severity: 'ticket',
-    says: 'The sweep of settlements ran and found no client at all.',
-    suffers: 'every merchant, once there are any: nobody is settled.',
+    summary: 'The sweep of settlements ran and found no client at all.',
+    impact: 'every merchant, once there are any: nobody is settled.',
     measure: watched.our('SweptClients', OVERALL, 'Sum'),
     when: { below: 1, minutes: HOUR, periods: 1 },
     because: 'A run counts as a run even if the index it reads is empty. Before the first client that is right.',
@@ -50,11 +50,13 @@ const results = (watched: Watched): readonly AlarmSpec[] => [
   {
     id: 'settlements-failing',
     severity: 'page',
-    says: 'Settling fails for one client after another.',
-    suffers: 'merchants, who are not settled and not paid out today.',
+    summary: 'Settling fails for one client after another.',
+    impact: 'merchants, who are not settled and not paid out today.',
     measure: watched.our(
       'FailedMessages',
-      { function: theFunction(watched, ({ trigger }) => trigger.kind === 'queue' && trigger.queue === 'settlements') },
+      {
+        function: functionNameOf(watched, ({ trigger }) => trigger.kind === 'queue' && trigger.queue === 'settlements'),
+      },
       'Sum',
     ),
     when: { atLeast: 3, minutes: 15, periods: 1 },
@@ -66,8 +68,8 @@ const suspense = ({ our }: Watched): readonly AlarmSpec[] => [
   {
     id: 'suspense-money',
     severity: 'ticket',
-    says: 'Money was received that no merchant may be credited with.',
-    suffers: 'a customer, who paid for nothing until it is refunded.',
+    summary: 'Money was received that no merchant may be credited with.',
+    impact: 'a customer, who paid for nothing until it is refunded.',
     measure: our('SuspenseItems', { kind: 'money' }, 'Sum'),
     when: { atLeast: 1, minutes: 5, periods: 1 },
     because: 'Each is somebody’s money. Hours do not matter to it, days do.',
@@ -75,8 +77,8 @@ const suspense = ({ our }: Watched): readonly AlarmSpec[] => [
   {
     id: 'suspense-flood',
     severity: 'page',
-    says: 'Money that no merchant may be credited with keeps coming in.',
-    suffers: 'customers, who paid for nothing, and their merchants, who do not ship.',
+    summary: 'Money that no merchant may be credited with keeps coming in.',
+    impact: 'customers, who paid for nothing, and their merchants, who do not ship.',
     measure: our('SuspenseItems', { kind: 'money' }, 'Sum'),
     when: { atLeast: 10, minutes: HOUR, periods: 1 },
     because: 'Single ones are customers who paid twice or too late; ten in an hour are a fault of ours, and go on.',
@@ -84,8 +86,8 @@ const suspense = ({ our }: Watched): readonly AlarmSpec[] => [
   {
     id: 'suspense-findings',
     severity: 'ticket',
-    says: 'The books and the provider disagree in many places at once.',
-    suffers: 'nobody yet: no money is held, but sums may be wrong or a key may be.',
+    summary: 'The books and the provider disagree in many places at once.',
+    impact: 'nobody yet: no money is held, but sums may be wrong or a key may be.',
     measure: our('SuspenseItems', { kind: 'finding' }, 'Sum'),
     when: { atLeast: 10, minutes: HOUR, periods: 1 },
     because: 'Each finding is announced by itself; ten in an hour have one cause, often a wrong or rotated key.',

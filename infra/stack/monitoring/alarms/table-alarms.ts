@@ -30,7 +30,7 @@ export const throttlesByPart = ({ table }: Watched, name: Throttles): ReadonlyMa
 
 const throttled = (
   watched: Watched,
-  { metric, ...text }: Pick<AlarmSpec, 'id' | 'says' | 'suffers'> & { readonly metric: Throttles },
+  { metric, ...text }: Pick<AlarmSpec, 'id' | 'summary' | 'impact'> & { readonly metric: Throttles },
 ): AlarmSpec => ({
   ...text,
   severity: 'page',
@@ -42,8 +42,8 @@ const throttled = (
 const errors = ({ table }: Watched): AlarmSpec => ({
   id: 'table-errors',
   severity: 'page',
-  says: 'DynamoDB answers with errors of its own.',
-  suffers: 'merchants and customers: any request may answer 500.',
+  summary: 'DynamoDB answers with errors of its own.',
+  impact: 'merchants and customers: any request may answer 500.',
   measure: sumOf(
     TABLE_OPERATIONS.map((Operation) =>
       awsMetric('AWS/DynamoDB', 'SystemErrors', { TableName: table.name, Operation }, 'Sum'),
@@ -61,8 +61,8 @@ const closeToMaximum = ({ table }: Watched, kind: 'reads' | 'writes'): AlarmSpec
   return {
     id: `table-${kind}-near-maximum`,
     severity: 'ticket',
-    says: `The table’s ${kind} come close to the most that the stage allows.`,
-    suffers: 'nobody yet: everyone, once requests are throttled.',
+    summary: `The table’s ${kind} come close to the most that the stage allows.`,
+    impact: 'nobody yet: everyone, once requests are throttled.',
     measure: withoutGaps(awsMetric('AWS/DynamoDB', name, { TableName: table.name }, 'Sum')),
     when: { above: CLOSE * maxUnits * 60, minutes: 1, periods: 5 },
     because: 'Units a minute: 80 % of the limit that infra/stack/stage.ts sets against a bill out of control.',
@@ -73,14 +73,14 @@ const closeToMaximum = ({ table }: Watched, kind: 'reads' | 'writes'): AlarmSpec
 export const tableAlarms = (watched: Watched): readonly AlarmSpec[] => [
   throttled(watched, {
     id: 'table-reads-throttled',
-    says: 'DynamoDB refuses reads of the table or of an index.',
-    suffers: 'merchants, whose requests are slow or answer 500.',
+    summary: 'DynamoDB refuses reads of the table or of an index.',
+    impact: 'merchants, whose requests are slow or answer 500.',
     metric: 'ReadThrottleEvents',
   }),
   throttled(watched, {
     id: 'table-writes-throttled',
-    says: 'DynamoDB refuses writes to the table or to an index.',
-    suffers: 'merchants and customers: payments cannot be created, credited or announced.',
+    summary: 'DynamoDB refuses writes to the table or to an index.',
+    impact: 'merchants and customers: payments cannot be created, credited or announced.',
     metric: 'WriteThrottleEvents',
   }),
   errors(watched),

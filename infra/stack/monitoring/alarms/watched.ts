@@ -25,7 +25,7 @@ export type Watched = {
 }
 
 /** The name of the one function that an alarm is about. */
-export const theFunction = ({ functions }: Watched, has: (spec: FunctionSpec) => boolean): string => {
+export const functionNameOf = ({ functions }: Watched, has: (spec: FunctionSpec) => boolean): string => {
   const [found, ...others] = functions.filter(({ spec }) => has(spec))
   if (found === undefined || others.length > 0) throw new Error('an alarm watches one function, and there is not one')
   return found.functionName

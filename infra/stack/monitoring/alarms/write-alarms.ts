@@ -15,8 +15,8 @@ export const writeAlarms = (watched: Watched): readonly AlarmSpec[] => [
   {
     id: 'conflicts-lost',
     severity: 'ticket',
-    says: 'Writes gave up because other transactions kept holding the same items.',
-    suffers: 'merchants with very many payments at once: a request of theirs answers 500 and is safe to retry.',
+    summary: 'Writes gave up because other transactions kept holding the same items.',
+    impact: 'merchants with very many payments at once: a request of theirs answers 500 and is safe to retry.',
     measure: watched.our('ConflictsLost', OVERALL, 'Sum'),
     when: { atLeast: 3, minutes: 5, periods: 1 },
     because: 'A write is tried twelve times over seconds first. One client’s ledger bears about 250 payments a second.',
@@ -24,8 +24,8 @@ export const writeAlarms = (watched: Watched): readonly AlarmSpec[] => [
   {
     id: 'alerts-failing',
     severity: 'page',
-    says: 'The alert topic cannot be reached.',
-    suffers: 'operators: whatever happens now, they may not hear of it.',
+    summary: 'The alert topic cannot be reached.',
+    impact: 'operators: whatever happens now, they may not hear of it.',
     measure: watched.our('AlertFailures', OVERALL, 'Sum'),
     when: { atLeast: 3, minutes: 5, periods: 2 },
     because: 'Due work publishes again each minute, so one failure heals itself and three in five minutes do not.',
@@ -33,8 +33,8 @@ export const writeAlarms = (watched: Watched): readonly AlarmSpec[] => [
   {
     id: 'messages-failing',
     severity: 'ticket',
-    says: 'Workers cannot finish messages or stream records and meet them again.',
-    suffers: 'the merchants of those messages: announcements and settlements are late.',
+    summary: 'Workers cannot finish messages or stream records and meet them again.',
+    impact: 'the merchants of those messages: announcements and settlements are late.',
     measure: failedMessages(watched),
     when: { atLeast: 5, minutes: 5, periods: 3, outOf: 4 },
     because: 'A message is tried five times before it is set aside; failures in three periods of four are no hiccup.',

@@ -23,7 +23,7 @@ export const remedyFor = (error: unknown): string =>
   REMEDIES.find(([pattern]) => pattern.test(errorName(error)))?.[1] ?? 'try again'
 
 /** Runs a check. Whatever keeps it from looking becomes a finding of its own and stops no other check. */
-export const look = async (
+export const runCheck = async (
   what: string,
   check: () => Promise<Finding | readonly Finding[]>,
 ): Promise<readonly Finding[]> => {
