@@ -4,36 +4,36 @@ import { mutantsOf } from '../mutation/mutant.ts'
 export const BORDER_MUTANTS = [
   ...mutantsOf('retryingTable', ['clock-skew', 'thawed-create'], {
     'steps are written again although their times are stale': 'isStale: _ -> isStale: () => false',
-    'a refusal is put down to another step': { edit: 'outcome.refusedAt -> 0', tests: ['table-write'] },
+    'a refusal is put down to another step': { edit: 'outcome.refusedAt -> 0', tests: ['dynamodb-table'] },
   }),
-  ...mutantsOf('retryingContention', ['table-write'], {
+  ...mutantsOf('retryingContention', ['dynamodb-table'], {
     'a write that met another transaction is not tried again': '!contended || tried >= CONFLICT_TRIES -> tried >= 1',
     'a conflict is retried for ever': 'tried >= CONFLICT_TRIES -> tried > 100',
   }),
-  ...mutantsOf('readBatch', ['table-read'], {
+  ...mutantsOf('readBatch', ['dynamodb-table'], {
     'keys that are left unprocessed count as missing': 'pending.filter(_) -> unprocessed.size > 1_000 ? pending : []',
     'keys that are left unprocessed for ever are asked for for ever': 'drop tried === BATCH_TRIES',
   }),
-  ...mutantsOf('isContention', ['table-contention'], {
+  ...mutantsOf('isContention', ['dynamodb-table'], {
     'a single write that met a transaction is not tried again':
       'error instanceof TransactionConflictException -> false',
   }),
-  ...mutantsOf('RETRYABLE_REASONS', ['table-contention'], {
+  ...mutantsOf('RETRYABLE_REASONS', ['dynamodb-table'], {
     'a throttled transaction is not tried again': "new Set(_) -> new Set(['TransactionConflict'])",
   }),
-  ...mutantsOf('dynamodb-table/write', ['table-write'], {
+  ...mutantsOf('dynamodb-table/write', ['dynamodb-table'], {
     'a refused write counts as applied': 'applied: false -> applied: true',
   }),
-  ...mutantsOf('toTransactItem', ['table-write'], {
+  ...mutantsOf('toTransactItem', ['dynamodb-table'], {
     'a refusal does not bring back the item as it was': "'ALL_OLD' -> 'NONE'",
   }),
-  ...mutantsOf('dynamoDbRequests', ['table-read'], {
+  ...mutantsOf('dynamoDbRequests', ['dynamodb-table'], {
     'an item is read that may be stale': 'ConsistentRead: true -> ConsistentRead: false',
   }),
-  ...mutantsOf('batchGet', ['table-read'], {
+  ...mutantsOf('batchGet', ['dynamodb-table'], {
     'items are read that may be stale': 'ConsistentRead: true -> ConsistentRead: false',
   }),
-  ...mutantsOf('dynamodb-table/query', ['table-read'], {
+  ...mutantsOf('dynamodb-table/query', ['dynamodb-table'], {
     'a range of the table is read that may be stale': 'input.index === undefined -> false',
   }),
   ...mutantsOf('dynamodb-expressions/WORDS', ['table-conformance'], {

@@ -12,10 +12,10 @@ export const CALLBACK_MUTANTS = [
   ...mutantsOf('CallbackToken', ['provider-secret'], {
     'a callback token that can be guessed is believed': 'v.regex(_) -> v.regex(/^[!-~]{1,1024}$/)',
   }),
-  ...mutantsOf('splitProviderSecret', ['split-provider-secret'], {
+  ...mutantsOf('splitProviderSecret', ['provider-secret'], {
     'tokens that will be refused are left behind without a word': "found.kind === 'none' -> found.kind !== 'tokens'",
   }),
-  ...mutantsOf('deploymentHandler', ['split-provider-secret'], {
+  ...mutantsOf('deploymentHandler', ['provider-secret'], {
     'a later deployment copies old tokens over new ones':
       "request.RequestType === 'Create' -> request.RequestType !== 'Delete'",
   }),

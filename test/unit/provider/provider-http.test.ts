@@ -17,16 +17,24 @@ const outcomeOf = async (script: Script, overrides?: Partial<HttpCall>) =>
   get((await startScriptedServer(script)).url, overrides)
 
 const failing = (cause: unknown) => {
-  vi.stubGlobal('fetch', async () => {
-    throw new TypeError('fetch failed', { cause })
-  })
+  vi.stubGlobal('fetch', async () => Promise.reject(new TypeError('fetch failed', { cause })))
   return get('http://127.0.0.1:1')
 }
 const systemError = (code: string, syscall?: string) => Object.assign(new Error(`${code} ${SECRET}`), { code, syscall })
 
-afterEach(() => {
-  vi.unstubAllGlobals()
-})
+afterEach(() => void vi.unstubAllGlobals())
+
+const answered = (status: number, body?: unknown) => ({ kind: 'answered', status, json: body })
+const lost = (reason: string) => ({ kind: 'lost', reason })
+const notSent = (reason: string) => ({ kind: 'not_sent', reason })
+
+const endless: Script = (response) => {
+  const more = () => {
+    while (!response.destroyed && response.write('x'.repeat(64 * 1024)));
+  }
+  response.on('drain', more)
+  more()
+}
 
 describe('callJson: an answer', () => {
   it('sends method, headers and JSON body, and answers status and JSON', async () => {
@@ -34,7 +42,7 @@ describe('callJson: an answer', () => {
 
     const outcome = await get(server.url, { method: 'POST', body: { amount: 10_000, name: 'Kopi Ú' } })
 
-    expect(outcome).toStrictEqual({ kind: 'answered', status: 201, json: { id: 7 } })
+    expect(outcome).toStrictEqual(answered(201, { id: 7 }))
     expect(server.requests).toMatchObject([
       {
         method: 'POST',
@@ -50,14 +58,12 @@ describe('callJson: an answer', () => {
 
     await get(server.url, { method: 'POST' })
 
-    expect(server.requests[0]?.body).toBe('')
-    expect(server.requests[0]?.headers['content-type']).toBeUndefined()
+    const [{ body, headers } = { body: undefined, headers: {} }] = server.requests
+    expect([body, headers['content-type']]).toStrictEqual(['', undefined])
   })
 
   it.each([400, 404, 429, 500, 503])('answers status %i like any other', async (status) => {
-    const outcome = await outcomeOf(json(status, { error_code: 'X' }))
-
-    expect(outcome).toStrictEqual({ kind: 'answered', status, json: { error_code: 'X' } })
+    expect(await outcomeOf(json(status, { error_code: 'X' }))).toStrictEqual(answered(status, { error_code: 'X' }))
   })
 
   it.each<[string, Script]>([
@@ -65,37 +71,19 @@ describe('callJson: an answer', () => {
     ['HTML', (response) => response.end('<html>Bad gateway</html>')],
     ['no body', (response) => response.end()],
     ['more than 1 MB', (response) => response.end(JSON.stringify({ text: 'x'.repeat(1024 * 1024) }))],
+    ['a body without an end', endless],
     [
       'a body cut off half-way',
-      (response) => {
-        response.writeHead(200, { 'content-length': '100' }).write('{"id": 7', () => response.destroy())
-      },
+      (response) => response.writeHead(200, { 'content-length': '100' }).write('{"id": 7', () => response.destroy()),
     ],
-  ])('answers the status without JSON for %s', async (_, script) => {
-    const outcome = await outcomeOf(script)
-
-    expect(outcome).toStrictEqual({ kind: 'answered', status: 200, json: undefined })
-  })
-
-  it('stops reading an endless answer', async () => {
-    const outcome = await outcomeOf((response) => {
-      const chunk = 'x'.repeat(64 * 1024)
-      const more = () => {
-        while (!response.destroyed && response.write(chunk));
-      }
-      response.on('drain', more)
-      more()
-    })
-
-    expect(outcome).toStrictEqual({ kind: 'answered', status: 200, json: undefined })
+  ])('answers the status without JSON for %s', async (_case, script) => {
+    expect(await outcomeOf(script)).toStrictEqual(answered(200))
   })
 
   it('reads an answer of exactly 1 MB', async () => {
-    const text = 'x'.repeat(1024 * 1024 - '{"text":""}'.length)
+    const body = { text: 'x'.repeat(1024 * 1024 - '{"text":""}'.length) }
 
-    const outcome = await outcomeOf(json(200, { text }))
-
-    expect(outcome).toStrictEqual({ kind: 'answered', status: 200, json: { text } })
+    expect(await outcomeOf(json(200, body))).toStrictEqual(answered(200, body))
   })
 
   it('does not follow a redirect, so that the key goes to no other address', async () => {
@@ -103,8 +91,7 @@ describe('callJson: an answer', () => {
 
     const outcome = await outcomeOf((response) => response.writeHead(302, { location: other.url }).end())
 
-    expect(outcome).toStrictEqual({ kind: 'answered', status: 302, json: undefined })
-    expect(other.requests).toStrictEqual([])
+    expect([outcome, other.requests]).toStrictEqual([answered(302), []])
   })
 
   it('keeps connections for the calls that follow', async () => {
@@ -121,42 +108,25 @@ describe('callJson: an answer', () => {
 })
 
 describe('callJson: no answer', () => {
-  it('calls a request lost when the deadline passes, also one with fractions', async () => {
-    const outcome = await outcomeOf(silence, { timeoutMs: 80.7 })
-
-    expect(outcome).toStrictEqual({ kind: 'lost', reason: 'timeout' })
-  })
-
-  it('calls a request lost when its deadline was over before', async () => {
-    const outcome = await outcomeOf(silence, { timeoutMs: -5 })
-
-    expect(outcome).toStrictEqual({ kind: 'lost', reason: 'timeout' })
+  it.each([
+    ['when the deadline passes, also one with fractions', silence, 80.7, 'timeout'],
+    ['when its deadline was over before', silence, -5, 'timeout'],
+    ['when the connection is cut instead of an answer', cut, 5_000, 'UND_ERR_SOCKET'],
+  ])('calls a request lost %s', async (_case, script, timeoutMs, reason) => {
+    expect(await outcomeOf(script, { timeoutMs })).toStrictEqual(lost(reason))
   })
 
   it('ends an answer that stalls in its body at the same deadline', async () => {
-    const outcome = await outcomeOf(
-      (response) => {
-        response.writeHead(201).write('{"id":')
-      },
-      { timeoutMs: 100 },
-    )
+    const stalling: Script = (response) => void response.writeHead(201).write('{"id":')
 
-    expect(outcome).toStrictEqual({ kind: 'answered', status: 201, json: undefined })
-  })
-
-  it('calls a request lost when the connection is cut instead of an answer', async () => {
-    const outcome = await outcomeOf(cut)
-
-    expect(outcome).toStrictEqual({ kind: 'lost', reason: 'UND_ERR_SOCKET' })
+    expect(await outcomeOf(stalling, { timeoutMs: 100 })).toStrictEqual(answered(201))
   })
 
   it('calls a request not sent when nobody listens', async () => {
     const server = await startScriptedServer(silence)
     await server.close()
 
-    const outcome = await get(server.url)
-
-    expect(outcome).toStrictEqual({ kind: 'not_sent', reason: 'ECONNREFUSED' })
+    expect(await get(server.url)).toStrictEqual(notSent('ECONNREFUSED'))
   })
 
   it.each([
@@ -170,7 +140,7 @@ describe('callJson: no answer', () => {
     ['DEPTH_ZERO_SELF_SIGNED_CERT', undefined],
     ['ERR_TLS_CERT_ALTNAME_INVALID', undefined],
   ])('calls a request not sent after %s of %s', async (code, syscall) => {
-    expect(await failing(systemError(code, syscall))).toStrictEqual({ kind: 'not_sent', reason: code })
+    expect(await failing(systemError(code, syscall))).toStrictEqual(notSent(code))
   })
 
   it.each([
@@ -181,7 +151,7 @@ describe('callJson: no answer', () => {
     ['UND_ERR_HEADERS_TIMEOUT', undefined],
     ['ERR_SSL_SSL/TLS_ALERT_BAD_CERTIFICATE', undefined],
   ])('calls a request lost after %s of %s', async (code, syscall) => {
-    expect(await failing(systemError(code, syscall))).toStrictEqual({ kind: 'lost', reason: code })
+    expect(await failing(systemError(code, syscall))).toStrictEqual(lost(code))
   })
 
   it('calls a request not sent only if no address of the host could be reached', async () => {
@@ -193,8 +163,10 @@ describe('callJson: no answer', () => {
     expect([none.kind, one.kind]).toStrictEqual(['not_sent', 'lost'])
   })
 
-  it('calls a request lost when the failure says nothing at all', async () => {
-    expect(await failing(undefined)).toStrictEqual({ kind: 'lost', reason: 'network error' })
-    expect(await failing(new AggregateError([]))).toStrictEqual({ kind: 'lost', reason: 'network error' })
-  })
+  it.each([undefined, new AggregateError([])])(
+    'calls a request lost when the failure says nothing: %o',
+    async (cause) => {
+      expect(await failing(cause)).toStrictEqual(lost('network error'))
+    },
+  )
 })

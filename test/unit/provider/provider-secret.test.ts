@@ -1,36 +1,39 @@
+import type { Context } from 'aws-lambda'
 import { describe, expect, it } from 'vitest'
+import { handler } from '../../../functions/deployment/split-provider-secret.ts'
 import { isCallbackToken, readCallbackTokens } from '../../../shared/provider/callback-secret.ts'
 import { readProviderKey } from '../../../shared/provider/provider-secret.ts'
 import { callbackSecretName, providerSecretName } from '../../../shared/secrets.ts'
+import { cut, json, type Script, startScriptedServer } from '../../support/scripted-server.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 import { PROVIDER_KEY, PROVIDER_SECRET } from '../../support/xendit-provider.ts'
 
-const withSecret = (name: string, text: string | undefined): TestDeps => {
+const KEY = providerSecretName('test')
+const TOKENS = callbackSecretName('test')
+const [NEW, OLD] = ['the-new-token-of-tests', 'the-old-token-of-tests'] as const
+
+const stored = (secrets: Readonly<Record<string, string>>): TestDeps => {
   const deps = testDeps()
-  if (text !== undefined) deps.secretValues.set(name, text)
+  for (const [name, text] of Object.entries(secrets)) deps.secretValues.set(name, text)
   return deps
 }
-const withKey = (text: string | undefined) => withSecret(providerSecretName('test'), text)
-const withTokens = (text: string | undefined) => withSecret(callbackSecretName('test'), text)
 
-const [NEW, OLD] = ['the-new-token-of-tests', 'the-old-token-of-tests']
-const TOKENS = JSON.stringify({ callback_tokens: [NEW, OLD] })
+const tokens = (...list: readonly unknown[]) => JSON.stringify({ callback_tokens: list })
+/** The one secret of an older release: key and tokens together. */
+const older = (...list: readonly unknown[]) => JSON.stringify({ secret_key: PROVIDER_KEY, callback_tokens: list })
 
 const thrownBy = (read: Promise<unknown>) => read.then(() => undefined).catch((thrown: unknown) => thrown)
 
 describe('readProviderKey', () => {
-  it('reads the key of its stage', async () => {
-    const { secrets } = withKey(PROVIDER_SECRET)
+  it.each([PROVIDER_SECRET, older('short')])(
+    'reads the key of its stage alone, from an older release’s secret too',
+    async (text) => {
+      const { secrets } = stored({ [KEY]: text })
 
-    expect(await readProviderKey(secrets, 'test')).toBe(PROVIDER_KEY)
-    await expect(readProviderKey(secrets, 'production')).rejects.toThrow('the provider secret is missing')
-  })
-
-  it('reads the key from the secret that an older release was given, with tokens in it', async () => {
-    const text = JSON.stringify({ secret_key: PROVIDER_KEY, callback_tokens: ['short'] })
-
-    expect(await readProviderKey(withKey(text).secrets, 'test')).toBe(PROVIDER_KEY)
-  })
+      expect(await readProviderKey(secrets, 'test')).toBe(PROVIDER_KEY)
+      await expect(readProviderKey(secrets, 'production')).rejects.toThrow('the provider secret is missing')
+    },
+  )
 
   it.each([
     'xnd_production_plain_text',
@@ -42,7 +45,7 @@ describe('readProviderKey', () => {
     '{"secret_key":"xnd_1\\nx-injected: 1"}',
     '{"secret_key":7}',
   ])('refuses %j without quoting it', async (text) => {
-    const error = await thrownBy(readProviderKey(withKey(text).secrets, 'test'))
+    const error = await thrownBy(readProviderKey(stored({ [KEY]: text }).secrets, 'test'))
 
     expect(error).toStrictEqual(new Error('the provider secret is malformed'))
     expect(error).not.toHaveProperty('cause')
@@ -50,24 +53,21 @@ describe('readProviderKey', () => {
 })
 
 describe('readCallbackTokens', () => {
-  it('reads one token, or two while one is exchanged for the other, of 16 characters or more', async () => {
-    expect(await readCallbackTokens(withTokens(TOKENS).secrets, 'test')).toStrictEqual([NEW, OLD])
-    expect(
-      await readCallbackTokens(withTokens('{"callback_tokens":["sixteen-in-all-1"]}').secrets, 'test'),
-    ).toStrictEqual(['sixteen-in-all-1'])
+  it.each([[[NEW, OLD]], [['sixteen-in-all-1']]])('reads one token, or two during an exchange: %j', async (list) => {
+    expect(await readCallbackTokens(stored({ [TOKENS]: tokens(...list) }).secrets, 'test')).toStrictEqual(list)
   })
 
   it.each([
     'a-plain-token-of-16-characters',
     '{}',
-    '{"callback_tokens":[]}',
+    tokens(),
     '{"callback_tokens":"a-plain-token-of-tests"}',
-    '{"callback_tokens":["fifteen-in-all-"]}',
-    '{"callback_tokens":["the-new-token-of-tests","short"]}',
-    '{"callback_tokens":["sixteen-in-all-1","sixteen-in-all-2","sixteen-in-all-3"]}',
-    '{"callback_tokens":["with spaces in it"]}',
+    tokens('fifteen-in-all-'),
+    tokens(NEW, 'short'),
+    tokens('sixteen-in-all-1', 'sixteen-in-all-2', 'sixteen-in-all-3'),
+    tokens('with spaces in it'),
   ])('refuses %j without quoting it', async (text) => {
-    const error = await thrownBy(readCallbackTokens(withTokens(text).secrets, 'test'))
+    const error = await thrownBy(readCallbackTokens(stored({ [TOKENS]: text }).secrets, 'test'))
 
     expect(error).toStrictEqual(new Error('the callback secret is malformed'))
     expect(error).not.toHaveProperty('cause')
@@ -76,23 +76,132 @@ describe('readCallbackTokens', () => {
 
 describe('isCallbackToken (design section 4: two tokens, for rotation)', () => {
   it.each([NEW, OLD])('accepts %s', async (token) => {
-    expect(await isCallbackToken(withTokens(TOKENS), token)).toBe(true)
+    expect(await isCallbackToken(stored({ [TOKENS]: tokens(NEW, OLD) }), token)).toBe(true)
   })
 
-  it.each([undefined, '', 'token', `${NEW} `, NEW?.toUpperCase(), `${NEW}${OLD}`, `${NEW},${OLD}`, '\u0000'])(
+  it.each([undefined, '', 'token', `${NEW} `, NEW.toUpperCase(), `${NEW}${OLD}`, `${NEW},${OLD}`, '\u0000'])(
     'refuses %j',
     async (token) => {
-      expect(await isCallbackToken(withTokens(TOKENS), token)).toBe(false)
+      expect(await isCallbackToken(stored({ [TOKENS]: tokens(NEW, OLD) }), token)).toBe(false)
     },
   )
 
-  it('throws instead of refusing when it cannot know, so that the provider sends the callback again', async () => {
-    await expect(isCallbackToken(withTokens(undefined), NEW)).rejects.toThrow('the callback secret is missing')
+  it('throws when it cannot know, so that the callback is sent again, and looks for no tokens beside the key', async () => {
+    await expect(isCallbackToken(stored({ [KEY]: older(NEW) }), NEW)).rejects.toThrow('the callback secret is missing')
+  })
+})
+
+describe('split-provider-secret', () => {
+  const NAME = 'gateway-test-split-provider-secret'
+
+  /** The secrets as CloudFormation has them when the step begins: the new one was just made, of random text. */
+  const aStage = (keyText: string) => stored({ [KEY]: keyText, [TOKENS]: 'Generated' })
+
+  const run = async (deps: TestDeps, RequestType = 'Create', script: Script = json(200, {})) => {
+    const { url, requests } = await startScriptedServer(script)
+    const ids = { StackId: 'stack', RequestId: 'request', LogicalResourceId: 'Step' }
+    const ResponseURL = `${url}/answer?signature=s3cr3t`
+    const event = { ...ids, RequestType, ResponseURL, ResourceProperties: { ServiceToken: 'arn' } }
+    const outcome = await handler
+      .withDeps(deps)(event, { functionName: NAME } as Context)
+      .catch((error: unknown) => error)
+    const said: unknown[] = requests.map(({ body }) => JSON.parse(body))
+    return { outcome, requests, said, answer: { ...ids, PhysicalResourceId: NAME } }
+  }
+
+  it('copies the tokens before it answers, so that the functions to come find both parts', async () => {
+    const deps = aStage(older(NEW, OLD))
+    const copiedBefore: boolean[] = []
+
+    const { outcome, requests, said, answer } = await run(deps, 'Create', (response, request) => {
+      copiedBefore.push(deps.secretValues.get(TOKENS) !== 'Generated')
+      json(200, {})(response, request)
+    })
+
+    expect(outcome).toStrictEqual({ outcome: 'copied' })
+    expect(copiedBefore).toStrictEqual([true])
+    expect(said).toStrictEqual([{ ...answer, Status: 'SUCCESS' }])
+    expect(requests).toMatchObject([{ method: 'PUT', url: '/answer?signature=s3cr3t' }])
+    // A presigned address allows no type of content.
+    expect(requests[0]?.headers['content-type'] ?? '').toBe('')
+    expect(await readProviderKey(deps.secrets, 'test')).toBe(PROVIDER_KEY)
+    expect(await readCallbackTokens(deps.secrets, 'test')).toStrictEqual([NEW, OLD])
   })
 
-  it('does not look for tokens beside the key', async () => {
-    const deps = withKey(JSON.stringify({ secret_key: PROVIDER_KEY, callback_tokens: [NEW] }))
+  it('refuses no callback meanwhile, run twice too: what the release before reads stays as it is', async () => {
+    const deps = aStage(older(NEW, OLD))
 
-    await expect(isCallbackToken(deps, NEW)).rejects.toThrow('the callback secret is missing')
+    await run(deps)
+    await run(deps)
+
+    expect(deps.secretValues.get(KEY)).toBe(older(NEW, OLD))
+    expect(await Promise.all([NEW, OLD].map((token) => isCallbackToken(deps, token)))).toStrictEqual([true, true])
+  })
+
+  it.each([
+    ['that nobody has filled in', 'x(7Generated'],
+    ['of this release', PROVIDER_SECRET],
+    ['without tokens that ever worked', older('', 7)],
+  ])('has nothing to copy from a provider secret %s, and lets the deployment go on', async (_case, text) => {
+    const deps = aStage(text)
+
+    const { outcome, said } = await run(deps)
+
+    expect(outcome).toStrictEqual({ outcome: 'nothing_to_copy' })
+    expect(said).toMatchObject([{ Status: 'SUCCESS' }])
+    expect(deps.secretValues.get(TOKENS)).toBe('Generated')
+  })
+
+  it('ends the deployment when tokens in use have under 16 characters, in words and without quoting them', async () => {
+    const deps = aStage(older(NEW, 'fifteen-in-all-'))
+
+    const { said, answer } = await run(deps)
+
+    const Reason =
+      'gateway/test/provider: callback_tokens must be a list of one or two texts of 16 to 1,024 printable ASCII characters without spaces'
+    expect(said).toStrictEqual([{ ...answer, Status: 'FAILED', Reason }])
+    expect(deps.secretValues.get(TOKENS)).toBe('Generated')
+  })
+
+  it('ends the deployment when the tokens cannot be copied, and says only where to look', async () => {
+    const { said, answer } = await run(stored({ [KEY]: older(NEW) }))
+
+    expect(said).toStrictEqual([{ ...answer, Status: 'FAILED', Reason: `it broke off: see the log of ${NAME}` }])
+  })
+
+  it.each(['Update', 'Delete'])('copies nothing on %s: what operators put since then stays', async (type) => {
+    const deps = aStage(older(OLD))
+
+    const { said } = await run(deps, type)
+
+    expect(said).toMatchObject([{ Status: 'SUCCESS' }])
+    expect(deps.secretValues.get(TOKENS)).toBe('Generated')
+  })
+
+  it.each([
+    ['refuses the answer', json(403, {})],
+    ['cuts the connection', cut],
+  ])('fails, to be run again, when CloudFormation %s', async (_case, script) => {
+    const { outcome } = await run(aStage(older(NEW)), 'Create', script)
+
+    expect(outcome).toStrictEqual(new Error('CloudFormation could not be answered'))
+  })
+
+  it('refuses what is no request of CloudFormation, without quoting it', async () => {
+    const event = { ResponseURL: 'https://signed.example/s3cr3t' }
+
+    const outcome = await thrownBy(handler.withDeps(testDeps())(event, { functionName: NAME } as Context))
+
+    expect(outcome).toStrictEqual(new Error('this is no request of CloudFormation'))
+  })
+
+  it.each([
+    ['copied', aStage(older(NEW, OLD))],
+    ['refused', aStage(older('fifteen-in-all-'))],
+    ['broken off', stored({ [KEY]: older(NEW) })],
+  ])('logs neither key nor token nor the signed address: %s', async (_case, deps) => {
+    await run(deps)
+
+    expect(JSON.stringify(deps.lines)).not.toMatch(/xnd_|of-tests|fifteen|s3cr3t/)
   })
 })

@@ -14,46 +14,48 @@ import {
 
 const TIMEOUT_MS = 5_000
 
-const stalled: Script = (response) => void response.writeHead(201).write('{')
-
-const create = async (script: Script, input: Asked = {}, timeoutMs = TIMEOUT_MS) =>
-  (await scriptedProvider(script)).provider.createRequest(aCreateInput(input), timeoutMs)
-
-const sentBody = async (input: Asked): Promise<Record<string, unknown>> => {
-  const { provider, server } = await scriptedProvider(created())
-  await provider.createRequest(aCreateInput(input), TIMEOUT_MS)
-  return JSON.parse(server.requests[0]?.body ?? '{}')
+/** What comes of a create, and the bodies that were sent for it. */
+const create = async (script: Script, input: Asked = {}, timeoutMs = TIMEOUT_MS) => {
+  const { provider, server } = await scriptedProvider(script)
+  const answer = await provider.createRequest(aCreateInput(input), timeoutMs)
+  return { answer, requests: server.requests, bodies: server.requests.map(({ body }) => JSON.parse(body) as object) }
 }
+
+const wallet = (channelCode: string) => ({ method: 'ewallet', channelCode, phone: '+628123456789' }) as const
+const QRIS = { method: 'qris', channelCode: undefined } as const
 
 describe('xendit create: the request', () => {
   it('carries key, version, an idempotency key of its own, and the whole body', async () => {
-    const { provider, server } = await scriptedProvider(created())
-    const input = aCreateInput({ expiresAt: timestampOf(Date.UTC(2026, 10, 21, 4)), description: 'Two coffees' })
+    const expiresAt = timestampOf(Date.UTC(2026, 10, 21, 4))
 
-    await provider.createRequest(input, TIMEOUT_MS)
+    const { requests, bodies } = await create(created(), { expiresAt, description: 'Two coffees' })
 
-    expect(server.requests).toHaveLength(1)
-    expect(server.requests[0]).toMatchObject({
-      method: 'POST',
-      url: '/v3/payment_requests',
-      headers: {
-        authorization: `Basic ${Buffer.from(`${PROVIDER_KEY}:`).toString('base64')}`,
-        'api-version': '2024-11-11',
-        'idempotency-key': input.reference,
-        'content-type': 'application/json',
+    const { reference } = aCreateInput()
+    expect(requests).toMatchObject([
+      {
+        method: 'POST',
+        url: '/v3/payment_requests',
+        headers: {
+          authorization: `Basic ${btoa(`${PROVIDER_KEY}:`)}`,
+          'api-version': '2024-11-11',
+          'idempotency-key': reference,
+          'content-type': 'application/json',
+        },
       },
-    })
-    expect(JSON.parse(server.requests[0]?.body ?? '')).toStrictEqual({
-      reference_id: input.reference,
-      type: 'PAY',
-      country: 'ID',
-      currency: 'IDR',
-      request_amount: 150_000,
-      capture_method: 'AUTOMATIC',
-      channel_code: 'BCA_VIRTUAL_ACCOUNT',
-      channel_properties: { display_name: 'Warung Kopi', expires_at: '2026-11-21T04:00:00.000Z' },
-      description: 'Two coffees',
-    })
+    ])
+    expect(bodies).toStrictEqual([
+      {
+        reference_id: reference,
+        type: 'PAY',
+        country: 'ID',
+        currency: 'IDR',
+        request_amount: 150_000,
+        capture_method: 'AUTOMATIC',
+        channel_code: 'BCA_VIRTUAL_ACCOUNT',
+        channel_properties: { display_name: 'Warung Kopi', expires_at: '2026-11-21T04:00:00.000Z' },
+        description: 'Two coffees',
+      },
+    ])
   })
 
   const returnUrl = 'https://merchant.example/return'
@@ -62,34 +64,36 @@ describe('xendit create: the request', () => {
   it.each<[Asked, string, object]>([
     [{ channelCode: 'BNI' }, 'BNI_VIRTUAL_ACCOUNT', { display_name: 'Warung Kopi' }],
     [{ channelCode: 'PERMATA' }, 'PERMATA_VIRTUAL_ACCOUNT', { display_name: 'Warung Kopi' }],
-    [{ method: 'qris', channelCode: undefined }, 'QRIS', {}],
-    [{ method: 'ewallet', channelCode: 'OVO', phone: '+628123' }, 'OVO', { account_mobile_number: '+628123' }],
-    [{ method: 'ewallet', channelCode: 'DANA' }, 'DANA', twoUrls],
-    [{ method: 'ewallet', channelCode: 'LINKAJA' }, 'LINKAJA', twoUrls],
-    [{ method: 'ewallet', channelCode: 'SHOPEEPAY' }, 'SHOPEEPAY', twoUrls],
-    [{ method: 'ewallet', channelCode: 'GOPAY' }, 'GOPAY', { ...twoUrls, cancel_return_url: returnUrl }],
-    [{ method: 'ewallet', channelCode: 'NEWPAY' }, 'NEWPAY', twoUrls],
-    [{ method: 'ewallet', channelCode: 'CONSTRUCTOR' }, 'CONSTRUCTOR', twoUrls],
+    [QRIS, 'QRIS', {}],
+    [wallet('OVO'), 'OVO', { account_mobile_number: '+628123456789' }],
+    [wallet('DANA'), 'DANA', twoUrls],
+    [wallet('LINKAJA'), 'LINKAJA', twoUrls],
+    [wallet('SHOPEEPAY'), 'SHOPEEPAY', twoUrls],
+    [wallet('GOPAY'), 'GOPAY', { ...twoUrls, cancel_return_url: returnUrl }],
+    [wallet('NEWPAY'), 'NEWPAY', twoUrls],
+    [wallet('CONSTRUCTOR'), 'CONSTRUCTOR', twoUrls],
   ])('for %j names channel %s with its properties', async (input, channelCode, properties) => {
-    const body = await sentBody(input)
+    const [body] = (await create(created(), input)).bodies
 
     expect(body).toMatchObject({ channel_code: channelCode })
-    expect(body['channel_properties']).toStrictEqual(properties)
+    expect(body).toHaveProperty('channel_properties', properties)
   })
 
-  it('sends no empty description, which the provider refuses', async () => {
-    expect(await sentBody({ description: '' })).not.toHaveProperty('description')
+  it('sends no empty description, which the provider refuses, and amounts of every size as JSON integers', async () => {
+    const { bodies } = await create(created(), { description: '', amountMinor: minor(1_000_000_000_000) })
+
+    expect(bodies).toMatchObject([{ request_amount: 1_000_000_000_000 }])
+    expect(bodies[0]).not.toHaveProperty('description')
   })
 
   it.each(['QRIS', 'BCA_VIRTUAL_ACCOUNT', 'CARDS', ''])(
     'does not let an e-wallet code of %j open another kind of channel',
     async (channelCode) => {
-      const { provider, server } = await scriptedProvider(created())
-
-      const answer = await provider.createRequest(aCreateInput({ method: 'ewallet', channelCode }), TIMEOUT_MS)
-
-      expect(answer).toStrictEqual({ kind: 'refused', code: 'NOT_AN_EWALLET' })
-      expect(server.requests).toStrictEqual([])
+      expect(await create(created(), { method: 'ewallet', channelCode })).toStrictEqual({
+        answer: { kind: 'refused', code: 'NOT_AN_EWALLET' },
+        requests: [],
+        bodies: [],
+      })
     },
   )
 })
@@ -103,37 +107,26 @@ describe('xendit create: what an answer proves (design section 4)', () => {
     destination: '381652390000001',
   }
 
-  it.each([200, 201])('created: a readable %i', async (status) => {
-    expect(await create(created({}, status))).toStrictEqual({ kind: 'created', request })
-  })
-
-  it('created: ids under either name, amounts as text, unknown fields and states', async () => {
-    const answer = await create(
-      created({
-        payment_request_id: undefined,
-        id: 'pr-1',
-        request_amount: '150000',
-        status: 'SOMETHING_NEW',
-        business_id: { surprise: true },
-      }),
-    )
-
-    expect(answer).toStrictEqual({ kind: 'created', request })
-  })
-
-  it.each<[string, object]>([
-    ['without an id', { payment_request_id: undefined }],
-    ['with an id that is no id', { payment_request_id: 'pr-1/../../v3/payments' }],
-    ['without a status', { status: undefined }],
-    ['with actions that are none', { actions: 'VIRTUAL_ACCOUNT_NUMBER' }],
-    ['about another reference', { reference_id: `${aCreateInput().reference}0` }],
-    ['about another amount', { request_amount: 150_001 }],
-    ['without an amount', { request_amount: undefined }],
-  ])('unknown: a 201 %s', async (_, overrides) => {
-    expect(await create(created(overrides))).toMatchObject({ kind: 'unknown' })
+  it.each<[string, Script]>([
+    ['a readable 200', created({}, 200)],
+    ['a readable 201', created()],
+    ['ids under the other name', created({ payment_request_id: undefined, id: 'pr-1' })],
+    [
+      'amounts as text, unknown fields and states',
+      created({ request_amount: '150000', status: 'NEW', business_id: {} }),
+    ],
+  ])('created: %s', async (_case, script) => {
+    expect((await create(script)).answer).toStrictEqual({ kind: 'created', request })
   })
 
   it.each<[string, Script]>([
+    ['a 201 without an id', created({ payment_request_id: undefined })],
+    ['a 201 with an id that is no id', created({ payment_request_id: 'pr-1/../../v3/payments' })],
+    ['a 201 without a status', created({ status: undefined })],
+    ['a 201 with actions that are none', created({ actions: 'VIRTUAL_ACCOUNT_NUMBER' })],
+    ['a 201 about another reference', created({ reference_id: `${request.reference}0` })],
+    ['a 201 about another amount', created({ request_amount: 150_001 })],
+    ['a 201 without an amount', created({ request_amount: undefined })],
     ['malformed JSON', (response) => response.writeHead(201).end('{"payment_request_id":"pr-1"')],
     ['nothing', (response) => response.writeHead(201).end()],
     ['too much', (response) => response.writeHead(201).end(`{"a":"${'x'.repeat(2 ** 20)}"}`)],
@@ -141,55 +134,56 @@ describe('xendit create: what an answer proves (design section 4)', () => {
     ['a redirect', (response) => response.writeHead(302, { location: '/elsewhere' }).end()],
     ['a 202', json(202, {})],
     ['a cut connection', cut],
-  ])('unknown: %s', async (_, script) => {
-    expect(await create(script)).toMatchObject({ kind: 'unknown' })
+  ])('unknown: %s', async (_case, script) => {
+    expect((await create(script)).answer).toMatchObject({ kind: 'unknown' })
   })
 
   it('unknown: silence until the deadline, and a body that stalls', async () => {
-    expect(await create(silence, {}, 80)).toStrictEqual({ kind: 'unknown', reason: 'timeout' })
+    const stalled: Script = (response) => void response.writeHead(201).write('{')
+
+    expect((await create(silence, {}, 80)).answer).toStrictEqual({ kind: 'unknown', reason: 'timeout' })
     // Long enough for the head to arrive on a busy machine too: what is tested is the wait for the rest.
-    expect(await create(stalled, {}, 1_500)).toStrictEqual({
+    expect((await create(stalled, {}, 1_500)).answer).toStrictEqual({
       kind: 'unknown',
       reason: 'unreadable answer',
       answered: true,
     })
   })
 
-  it.each([
-    [500, 'SERVER_ERROR'],
-    [502, 'BAD_GATEWAY'],
-    [503, 'CHANNEL_UNAVAILABLE'],
-    [504, 'GATEWAY_TIMEOUT'],
-    [409, 'DATA_NOT_FOUND'],
-    [409, 'DUPLICATE_ERROR'],
-    [400, 'DUPLICATE_ERROR'],
-    [408, 'REQUEST_TIMEOUT'],
-  ])('unknown: %i %s', async (status, code) => {
-    const answer = await create(json(status, { error_code: code, message: 'secret details' }))
-
-    expect(answer).toStrictEqual({ kind: 'unknown', reason: `HTTP ${status} ${code}`, answered: true })
-  })
+  const PROOFS = {
+    unknown: (reason: string) => ({ kind: 'unknown', reason, answered: true }),
+    'refused, for what the payment is': (_: string, code: string) => ({ kind: 'refused', code }),
+    'refused, for what our account is': (_: string, code: string) => ({ kind: 'refused', code, ofAccount: true }),
+    'not executed': (_: string, reason: string) => ({ kind: 'not_executed', reason }),
+  }
 
   it.each([
-    [400, 'API_VALIDATION_ERROR'],
-    [400, 'INVALID_VALUE_ERROR'],
-    [422, 'INVALID_PAYMENT_DETAILS'],
-  ])('refused, for what the payment is: %i %s', async (status, code) => {
-    expect(await create(json(status, { error_code: code, message: 'x' }))).toStrictEqual({ kind: 'refused', code })
-  })
+    ['unknown', 500, 'SERVER_ERROR'],
+    ['unknown', 502, 'BAD_GATEWAY'],
+    ['unknown', 503, 'CHANNEL_UNAVAILABLE'],
+    ['unknown', 504, 'GATEWAY_TIMEOUT'],
+    ['unknown', 409, 'DATA_NOT_FOUND'],
+    ['unknown', 409, 'DUPLICATE_ERROR'],
+    ['unknown', 400, 'DUPLICATE_ERROR'],
+    ['unknown', 408, 'REQUEST_TIMEOUT'],
+    ['refused, for what the payment is', 400, 'API_VALIDATION_ERROR'],
+    ['refused, for what the payment is', 400, 'INVALID_VALUE_ERROR'],
+    ['refused, for what the payment is', 422, 'INVALID_PAYMENT_DETAILS'],
+    ['refused, for what our account is', 401, 'INVALID_API_KEY'],
+    ['refused, for what our account is', 403, 'REQUEST_FORBIDDEN_ERROR'],
+    ['refused, for what our account is', 403, 'CHANNEL_NOT_ACTIVATED'],
+    ['refused, for what our account is', 403, 'UNKNOWN_TO_US'],
+    ['refused, for what our account is', 404, 'DATA_NOT_FOUND'],
+    ['refused, for what our account is', 400, 'CHANNEL_NOT_ACTIVATED'],
+    ['refused, for what our account is', 422, 'INVALID_MERCHANT_SETTINGS'],
+    ['not executed', 429, 'RATE_LIMIT_EXCEEDED'],
+    ['not executed', 429, 'UNKNOWN'],
+    ['not executed', 400, 'PAYMENT_REQUEST_RATE_LIMITED'],
+    ['not executed', 400, 'TEMPORARILY_UNAVAILABLE'],
+  ] as const)('%s: %i %s', async (proof, status, code) => {
+    const { answer } = await create(json(status, { error_code: code, message: 'secret details' }))
 
-  it.each([
-    [401, 'INVALID_API_KEY'],
-    [403, 'REQUEST_FORBIDDEN_ERROR'],
-    [403, 'CHANNEL_NOT_ACTIVATED'],
-    [403, 'UNKNOWN_TO_US'],
-    [404, 'DATA_NOT_FOUND'],
-    [400, 'CHANNEL_NOT_ACTIVATED'],
-    [422, 'INVALID_MERCHANT_SETTINGS'],
-  ])('refused, for what our account is: %i %s', async (status, code) => {
-    const answer = await create(json(status, { error_code: code, message: 'x' }))
-
-    expect(answer).toStrictEqual({ kind: 'refused', code, ofAccount: true })
+    expect(answer).toStrictEqual(PROOFS[proof](`HTTP ${status} ${code}`, code))
   })
 
   it.each<unknown>([
@@ -201,16 +195,7 @@ describe('xendit create: what an answer proves (design section 4)', () => {
     { error_code: '<script>' },
     'API_VALIDATION_ERROR',
   ])('refused as UNKNOWN when the code is not one that may be shown: %j', async (body) => {
-    expect(await create(json(400, body))).toStrictEqual({ kind: 'refused', code: 'UNKNOWN' })
-  })
-
-  it.each([
-    [429, 'RATE_LIMIT_EXCEEDED'],
-    [429, 'UNKNOWN'],
-    [400, 'PAYMENT_REQUEST_RATE_LIMITED'],
-    [400, 'TEMPORARILY_UNAVAILABLE'],
-  ])('not executed: %i %s', async (status, code) => {
-    expect(await create(json(status, { error_code: code }))).toStrictEqual({ kind: 'not_executed', reason: code })
+    expect((await create(json(400, body))).answer).toStrictEqual({ kind: 'refused', code: 'UNKNOWN' })
   })
 
   it('not executed: a connection that was never made', async () => {
@@ -226,7 +211,7 @@ describe('xendit create: what an answer proves (design section 4)', () => {
     ['missing', async () => undefined],
     ['malformed', async () => '{"secret_key":""}'],
     ['unreadable', async () => Promise.reject(new Error(`cannot decrypt ${PROVIDER_SECRET}`))],
-  ])('not executed: a key that is %s, which is never sent or told', async (_, get) => {
+  ])('not executed: a key that is %s, which is never sent or told', async (_case, get) => {
     const server = await startScriptedServer(created())
     const provider = xenditProvider({ baseUrl: server.url, stage: 'test', secrets: { get }, nowMs: Date.now })
 
@@ -234,11 +219,5 @@ describe('xendit create: what an answer proves (design section 4)', () => {
 
     expect(answer).toStrictEqual({ kind: 'not_executed', reason: 'no usable provider key' })
     expect(server.requests).toStrictEqual([])
-  })
-
-  it('sends amounts of every size as JSON integers', async () => {
-    expect(await sentBody({ amountMinor: minor(1_000_000_000_000) })).toMatchObject({
-      request_amount: 1_000_000_000_000,
-    })
   })
 })

@@ -1,7 +1,15 @@
 import { describe, expect, it } from 'vitest'
-import type { CancelAnswer } from '../../../shared/provider/provider.ts'
-import { json, type Script } from '../../support/scripted-server.ts'
-import { CAPTURED_PAYMENT, PAID_REQUEST, scriptedProvider } from '../../support/xendit-provider.ts'
+import type { CancelAnswer, Provider } from '../../../shared/provider/provider.ts'
+import { json } from '../../support/scripted-server.ts'
+import {
+  type Asked,
+  aCreateInput,
+  CAPTURED_PAYMENT,
+  created,
+  PAID_REQUEST,
+  scriptedProvider,
+  VA_NUMBER,
+} from '../../support/xendit-provider.ts'
 
 const TIMEOUT_MS = 5_000
 
@@ -9,34 +17,32 @@ const captures = (...amounts: readonly unknown[]) => ({
   captures: amounts.map((amount) => ({ capture_amount: amount })),
 })
 
-const request = async (overrides: object) =>
-  (await scriptedProvider(json(200, { ...PAID_REQUEST, ...overrides }))).provider.getRequest('pr-1', TIMEOUT_MS)
-
-const payment = async (overrides: object) =>
-  (await scriptedProvider(json(200, { ...CAPTURED_PAYMENT, ...overrides }))).provider.getPayment('py-1', TIMEOUT_MS)
-
-const cancel = async (script: Script) => {
-  const { provider, server } = await scriptedProvider(script)
-  return { answer: await provider.cancelRequest('pr-1', TIMEOUT_MS), server }
+/** What comes of a question, and what was sent for it. */
+const asked = async <T>(status: number, body: object, ask: (provider: Provider) => Promise<T>) => {
+  const { provider, server } = await scriptedProvider(json(status, body))
+  const answer = await ask(provider)
+  return { answer, sent: server.requests.map(({ method, url, body: text }) => `${method} ${url} ${text}`) }
 }
+const request = (overrides: object = {}) =>
+  asked(200, { ...PAID_REQUEST, ...overrides }, (provider) => provider.getRequest('pr-1', TIMEOUT_MS))
+const payment = (overrides: object = {}) =>
+  asked(200, { ...CAPTURED_PAYMENT, ...overrides }, (provider) => provider.getPayment('py-1', TIMEOUT_MS))
+const cancel = (status: number, body: object) =>
+  asked(status, body, (provider) => provider.cancelRequest('pr-1', TIMEOUT_MS))
 
 describe('xendit getRequest', () => {
   it('asks for the request and reads it', async () => {
-    const { provider, server } = await scriptedProvider(json(200, PAID_REQUEST))
-
-    const answer = await provider.getRequest('pr-1', TIMEOUT_MS)
-
-    expect(server.requests.map(({ method, url }) => `${method} ${url}`)).toStrictEqual([
-      'GET /v3/payment_requests/pr-1',
-    ])
-    expect(answer).toStrictEqual({
-      kind: 'found',
-      value: {
-        paymentRequestId: 'pr-1',
-        reference: 'ref-1',
-        status: 'succeeded',
-        latestPaymentId: 'py-1',
-        destination: '8808000000000001',
+    expect(await request()).toStrictEqual({
+      sent: ['GET /v3/payment_requests/pr-1 '],
+      answer: {
+        kind: 'found',
+        value: {
+          paymentRequestId: 'pr-1',
+          reference: 'ref-1',
+          status: 'succeeded',
+          latestPaymentId: 'py-1',
+          destination: '8808000000000001',
+        },
       },
     })
   })
@@ -53,36 +59,70 @@ describe('xendit getRequest', () => {
     ['EXPIRED', 'expired'],
     ['CANCELED', 'cancelled'],
   ])('reads status %s as %s', async (status, expected) => {
-    expect(await request({ status })).toMatchObject({ kind: 'found', value: { status: expected } })
+    expect((await request({ status })).answer).toMatchObject({ kind: 'found', value: { status: expected } })
   })
 
-  it('reads a request without a payment', async () => {
-    for (const none of [null, undefined, '']) {
-      expect(await request({ latest_payment_id: none })).toMatchObject({ value: { latestPaymentId: undefined } })
-    }
+  it.each([null, undefined, ''])('reads a request without a payment: %j', async (none) => {
+    const { answer } = await request({ latest_payment_id: none })
+
+    expect(answer).toMatchObject({ value: { latestPaymentId: undefined } })
   })
 
   it('believes nothing of a request whose payment id could lead elsewhere', async () => {
-    expect(await request({ latest_payment_id: '../secrets' })).toMatchObject({ kind: 'unanswered' })
+    expect((await request({ latest_payment_id: '../secrets' })).answer).toMatchObject({ kind: 'unanswered' })
+  })
+})
+
+describe('xendit create: what the customer is shown (spec 2.1.2)', () => {
+  const WEB_URL = { type: 'REDIRECT_CUSTOMER', descriptor: 'WEB_URL', value: 'https://wallet.example/checkout/1?a=b' }
+  const DEEPLINK = { type: 'REDIRECT_CUSTOMER', descriptor: 'DEEPLINK_URL', value: 'gojek://pay/1' }
+  const QR_STRING = { type: 'PRESENT_TO_CUSTOMER', descriptor: 'QR_STRING', value: '00020101021226' }
+  const QRIS = { method: 'qris', channelCode: undefined } as const
+  const wallet = (channelCode: string) => ({ method: 'ewallet', channelCode, phone: '+628123456789' }) as const
+
+  it.each<[string, Asked, readonly object[] | null | undefined, string | undefined]>([
+    ['the virtual account number', {}, [WEB_URL, VA_NUMBER], VA_NUMBER.value],
+    ['the QR string', QRIS, [WEB_URL, QR_STRING], QR_STRING.value],
+    ['the page rather than the app link', wallet('DANA'), [DEEPLINK, WEB_URL], WEB_URL.value],
+    ['the app link where there is no page', wallet('GOPAY'), [DEEPLINK], DEEPLINK.value],
+    ['the page of a wallet we do not know', wallet('NEWPAY'), [WEB_URL], WEB_URL.value],
+    ['the number beside actions we cannot read', {}, [{}, { descriptor: 7, value: {} }, VA_NUMBER], VA_NUMBER.value],
+    ['no destination: a push wallet', wallet('OVO'), [], undefined],
+    ['no destination: an answer without actions', wallet('OVO'), undefined, undefined],
+    ['no destination: an answer with null for actions', wallet('OVO'), null, undefined],
+    ['no destination: a virtual account without a number', {}, [], undefined],
+    ['no destination: a number that is none', {}, [{ ...VA_NUMBER, value: '12ab' }], undefined],
+    ['no destination: an empty number', {}, [{ ...VA_NUMBER, value: '' }], undefined],
+    ['no destination: QRIS without a string', QRIS, [WEB_URL], undefined],
+    ['no destination: a wallet without a link', wallet('DANA'), [QR_STRING], undefined],
+    ['no destination: a link of code', wallet('DANA'), [{ ...WEB_URL, value: 'javascript:alert(1)' }], undefined],
+    ['no destination: a link that is none', wallet('DANA'), [{ ...WEB_URL, value: 'checkout' }], undefined],
+  ])('is %s', async (_case, input, actions, destination) => {
+    const { provider } = await scriptedProvider(created({ actions }))
+
+    const answer = await provider.createRequest(aCreateInput(input), TIMEOUT_MS)
+
+    expect(answer).toMatchObject({
+      kind: 'created',
+      request: { paymentRequestId: 'pr-1', status: 'open', destination },
+    })
   })
 })
 
 describe('xendit getPayment', () => {
   it('asks for the payment and reads it', async () => {
-    const { provider, server } = await scriptedProvider(json(200, CAPTURED_PAYMENT))
-
-    const answer = await provider.getPayment('py-1', TIMEOUT_MS)
-
-    expect(server.requests.map(({ method, url }) => `${method} ${url}`)).toStrictEqual(['GET /v3/payments/py-1'])
-    expect(answer).toStrictEqual({
-      kind: 'found',
-      value: {
-        providerPaymentId: 'py-1',
-        paymentRequestId: 'pr-1',
-        reference: 'ref-1',
-        currency: 'IDR',
-        status: 'captured',
-        capturedMinor: 150_000,
+    expect(await payment()).toStrictEqual({
+      sent: ['GET /v3/payments/py-1 '],
+      answer: {
+        kind: 'found',
+        value: {
+          providerPaymentId: 'py-1',
+          paymentRequestId: 'pr-1',
+          reference: 'ref-1',
+          currency: 'IDR',
+          status: 'captured',
+          capturedMinor: 150_000,
+        },
       },
     })
   })
@@ -101,8 +141,8 @@ describe('xendit getPayment', () => {
     ['failed', { status: 'FAILED', captures: undefined }, 'failed', 0],
     ['cancelled', { status: 'CANCELED', captures: [] }, 'failed', 0],
     ['expired', { status: 'EXPIRED', captures: [] }, 'failed', 0],
-  ])('reads %s', async (_, overrides, status, capturedMinor) => {
-    expect(await payment(overrides)).toMatchObject({ kind: 'found', value: { status, capturedMinor } })
+  ])('reads %s', async (_case, overrides, status, capturedMinor) => {
+    expect((await payment(overrides)).answer).toMatchObject({ kind: 'found', value: { status, capturedMinor } })
   })
 
   it.each<[string, object]>([
@@ -115,38 +155,29 @@ describe('xendit getPayment', () => {
     ['a request id that is no id', { payment_request_id: '..' }],
     ['no reference', { reference_id: undefined }],
     ['a reference longer than we ever made', { reference_id: 'x'.repeat(256) }],
-  ])('believes nothing of a payment with %s', async (_, overrides) => {
-    expect(await payment(overrides)).toStrictEqual({ kind: 'unanswered', reason: 'server_error' })
+  ])('believes nothing of a payment with %s', async (_case, overrides) => {
+    expect((await payment(overrides)).answer).toStrictEqual({ kind: 'unanswered', reason: 'server_error' })
   })
 })
 
 describe('xendit cancelRequest', () => {
+  const UNCLEAR = { kind: 'unanswered', reason: 'server_error' } as const
+
   it('asks once, without a body', async () => {
-    const { answer, server } = await cancel(json(200, { ...PAID_REQUEST, status: 'CANCELED' }))
-
-    expect(answer).toStrictEqual({ kind: 'cancelled' })
-    expect(server.requests.map(({ method, url, body }) => ({ method, url, body }))).toStrictEqual([
-      { method: 'POST', url: '/v3/payment_requests/pr-1/cancel', body: '' },
-    ])
+    expect(await cancel(200, { ...PAID_REQUEST, status: 'CANCELED' })).toStrictEqual({
+      sent: ['POST /v3/payment_requests/pr-1/cancel '],
+      answer: { kind: 'cancelled' },
+    })
   })
 
-  it.each<[number, string, CancelAnswer]>([
-    [400, 'INACTIVE_PAYMENT_REQUEST', { kind: 'final' }],
-    [400, 'INELIGIBLE_TRANSACTION_STATUS', { kind: 'not_cancellable' }],
-    [400, 'TEMPORARILY_UNAVAILABLE', { kind: 'unanswered', reason: 'server_error' }],
-  ])('reads %i %s as %j', async (status, code, expected) => {
-    const { answer } = await cancel(json(status, { error_code: code, message: 'x' }))
-
-    expect(answer).toStrictEqual(expected)
-  })
-
-  it.each<[string, CancelAnswer]>([
-    ['SUCCEEDED', { kind: 'final' }],
-    ['EXPIRED', { kind: 'final' }],
-    ['REQUIRES_ACTION', { kind: 'unanswered', reason: 'server_error' }],
-  ])('does not take a 200 with status %s for a cancellation', async (status, expected) => {
-    const { answer } = await cancel(json(200, { ...PAID_REQUEST, status }))
-
-    expect(answer).toStrictEqual(expected)
+  it.each<[number, object, CancelAnswer]>([
+    [400, { error_code: 'INACTIVE_PAYMENT_REQUEST', message: 'x' }, { kind: 'final' }],
+    [400, { error_code: 'INELIGIBLE_TRANSACTION_STATUS', message: 'x' }, { kind: 'not_cancellable' }],
+    [400, { error_code: 'TEMPORARILY_UNAVAILABLE', message: 'x' }, UNCLEAR],
+    [200, { ...PAID_REQUEST, status: 'SUCCEEDED' }, { kind: 'final' }],
+    [200, { ...PAID_REQUEST, status: 'EXPIRED' }, { kind: 'final' }],
+    [200, { ...PAID_REQUEST, status: 'REQUIRES_ACTION' }, UNCLEAR],
+  ])('takes no %i with %j for a cancellation', async (status, body, expected) => {
+    expect((await cancel(status, body)).answer).toStrictEqual(expected)
   })
 })

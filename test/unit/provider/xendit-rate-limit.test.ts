@@ -5,18 +5,15 @@ import type { Script } from '../../support/scripted-server.ts'
 import { testDeps } from '../../support/test-deps.ts'
 import { scriptedProvider } from '../../support/xendit-provider.ts'
 
-const TIMEOUT_MS = 5_000
-const EMPTY = JSON.stringify({ has_more: false, data: [] })
-
 /** An answer with the headers of the provider's rate limit, spelt as its documents do. */
 const limited =
   (status: number, remaining: string, reset: string): Script =>
   (response) =>
     response
       .writeHead(status, { 'Rate-Limit-Limit': '60', 'Rate-Limit-Remaining': remaining, 'Rate-Limit-Reset': reset })
-      .end(EMPTY)
+      .end(JSON.stringify({ has_more: false, data: [] }))
 
-const list = (provider: Provider) => provider.listTransactions({ limit: 1 }, TIMEOUT_MS)
+const list = (provider: Provider) => provider.listTransactions({ limit: 1 }, 5_000)
 
 describe('the provider’s Rate-Limit headers', () => {
   it.each<[string, number, Script]>([
@@ -29,7 +26,7 @@ describe('the provider’s Rate-Limit headers', () => {
     ['no number', 0, limited(429, 'none', 'soon')],
     ['a negative number', 0, limited(429, '0', '-3')],
     ['no headers', 0, (response) => response.writeHead(429).end('{}')],
-  ])('are read after an answer, %s: a pause of %d ms', async (_, pauseMs, script) => {
+  ])('are read after an answer, %s: a pause of %d ms', async (_case, pauseMs, script) => {
     const { provider } = await scriptedProvider(script, () => 1_000_000)
 
     await list(provider)
@@ -47,8 +44,7 @@ describe('the provider’s Rate-Limit headers', () => {
     const before = provider.pauseMs('listTransactions')
     now += 1
 
-    expect(others).toStrictEqual([0, 0, 0, 0])
-    expect([before, provider.pauseMs('listTransactions')]).toStrictEqual([1, 0])
+    expect([...others, before, provider.pauseMs('listTransactions')]).toStrictEqual([0, 0, 0, 0, 1, 0])
   })
 
   it('are over when an answer says that there is room', async () => {
@@ -63,17 +59,16 @@ describe('the provider’s Rate-Limit headers', () => {
 })
 
 describe('waitForProvider', () => {
-  const aWait = async (pauseMs: number, leftMs: number) => {
+  it.each([
+    ['goes on at once while there is room', 0, true, 0],
+    ['sleeps through a pause', 900, true, 900],
+    ['gives up where the pause leads past the deadline', 1_000, false, 0],
+  ])('%s', async (_case, pauseMs, allowed, waitedMs) => {
     const deps = testDeps()
     deps.provider.script('pauseMs', (operation) => (operation === 'getPayment' ? pauseMs : 0))
     const startedMs = deps.monotonicMs()
-    const allowed = await waitForProvider(deps, ['getRequest', 'getPayment'], startedMs + leftMs)
-    return { allowed, waitedMs: deps.monotonicMs() - startedMs }
-  }
 
-  it('goes on at once while there is room, sleeps through a pause, and gives up where it leads past the deadline', async () => {
-    expect(await aWait(0, 1_000)).toStrictEqual({ allowed: true, waitedMs: 0 })
-    expect(await aWait(900, 1_000)).toStrictEqual({ allowed: true, waitedMs: 900 })
-    expect(await aWait(1_000, 1_000)).toStrictEqual({ allowed: false, waitedMs: 0 })
+    expect(await waitForProvider(deps, ['getRequest', 'getPayment'], startedMs + 1_000)).toBe(allowed)
+    expect(deps.monotonicMs() - startedMs).toBe(waitedMs)
   })
 })

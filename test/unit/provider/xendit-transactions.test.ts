@@ -7,36 +7,14 @@ import { SETTLED_TRANSACTION, scriptedProvider } from '../../support/xendit-prov
 const TIMEOUT_MS = 5_000
 
 /** The types of the provider's documents, in its list or outside of it, and one of tomorrow. */
-const TRANSACTION_TYPES = {
-  PAYMENT: 'payment',
-  REFUND: 'return',
-  CHARGEBACK: 'return',
-  chargeback_deduction: 'return',
-  CHARGEBACK_REVERSAL: 'correction',
-  ADJUSTMENT_ADD: 'correction',
-  ADJUSTMENT_DEDUCT: 'correction',
-  OTHER: 'correction',
-  BNPL_PARTNER_SETTLEMENT_CREDIT: 'account',
-  BNPL_PARTNER_SETTLEMENT_DEBIT: 'account',
-  CASHBACK_FEE: 'account',
-  CASHBACK_VAT: 'account',
-  CONVERSION: 'account',
-  DISBURSEMENT: 'account',
-  FOREX_DEDUCTION: 'account',
-  FOREX_DEPOSIT: 'account',
-  IN_PERSON_PAYMENT: 'account',
-  LOAN_REPAYMENT: 'account',
-  REMITTANCE: 'account',
-  REMITTANCE_COLLECTION_PAYMENT: 'account',
-  REMITTANCE_PAYOUT: 'account',
-  RESERVES_HOLD: 'account',
-  RESERVES_RELEASE: 'account',
-  TOPUP: 'account',
-  TRANSFER_IN: 'account',
-  TRANSFER_OUT: 'account',
-  WITHDRAWAL: 'account',
-  TYPE_OF_TOMORROW: 'unknown',
-  payment: 'unknown',
+const TYPES: Readonly<Record<string, string>> = {
+  payment: 'PAYMENT',
+  return: 'REFUND CHARGEBACK chargeback_deduction',
+  correction: 'CHARGEBACK_REVERSAL ADJUSTMENT_ADD ADJUSTMENT_DEDUCT OTHER',
+  account: `BNPL_PARTNER_SETTLEMENT_CREDIT BNPL_PARTNER_SETTLEMENT_DEBIT CASHBACK_FEE CASHBACK_VAT CONVERSION DISBURSEMENT
+    FOREX_DEDUCTION FOREX_DEPOSIT IN_PERSON_PAYMENT LOAN_REPAYMENT REMITTANCE REMITTANCE_COLLECTION_PAYMENT
+    REMITTANCE_PAYOUT RESERVES_HOLD RESERVES_RELEASE TOPUP TRANSFER_IN TRANSFER_OUT WITHDRAWAL`,
+  unknown: 'TYPE_OF_TOMORROW payment',
 }
 
 const rows = async (...overrides: readonly object[]): Promise<readonly ProviderTransaction[]> => {
@@ -52,17 +30,10 @@ describe('xendit listTransactions', () => {
   it('asks for payments, page by page, with every filter given; and for all types where it is told to', async () => {
     const { provider, server } = await scriptedProvider(json(200, { has_more: true, data: [] }))
 
-    const answer = await provider.listTransactions(
-      {
-        providerPaymentId: 'py-1',
-        reference: 'ref & 1',
-        updatedFrom: timestampOf(Date.UTC(2026, 10, 19)),
-        updatedTo: timestampOf(Date.UTC(2026, 10, 20)),
-        afterId: 'txn_9',
-        limit: 50,
-      },
-      TIMEOUT_MS,
-    )
+    const [updatedFrom, updatedTo] = [timestampOf(Date.UTC(2026, 10, 19)), timestampOf(Date.UTC(2026, 10, 20))]
+    const filter = { providerPaymentId: 'py-1', reference: 'ref & 1', updatedFrom, updatedTo, afterId: 'txn_9' }
+
+    const answer = await provider.listTransactions({ ...filter, limit: 50 }, TIMEOUT_MS)
     await provider.listTransactions({ limit: 5 }, TIMEOUT_MS)
     await provider.listTransactions({ limit: 5, allTypes: true }, TIMEOUT_MS)
 
@@ -128,17 +99,15 @@ describe('xendit listTransactions', () => {
     expect(row?.keptMinor).toBe(kept)
   })
 
+  const estimate = (time: string | null) => ({ estimated_settlement_time: time })
+
   it.each<[string, object, string | undefined]>([
     ['the estimate once it is past', {}, '2026-11-20T04:05:00.000Z'],
-    [
-      'the update when the estimate is still to come',
-      { estimated_settlement_time: '2026-11-22T00:00:00Z' },
-      SETTLED_TRANSACTION.updated,
-    ],
-    ['the update when there is no estimate', { estimated_settlement_time: null }, SETTLED_TRANSACTION.updated],
-    ['the update when the estimate is no time', { estimated_settlement_time: 'soon' }, SETTLED_TRANSACTION.updated],
-    ['a time without a zone, as UTC', { estimated_settlement_time: '2026-11-20T04:01:00' }, '2026-11-20T04:01:00.000Z'],
-    ['a time with an offset', { estimated_settlement_time: '2026-11-20T11:02:00+07:00' }, '2026-11-20T04:02:00.000Z'],
+    ['the update when the estimate is still to come', estimate('2026-11-22T00:00:00Z'), SETTLED_TRANSACTION.updated],
+    ['the update when there is no estimate', estimate(null), SETTLED_TRANSACTION.updated],
+    ['the update when the estimate is no time', estimate('soon'), SETTLED_TRANSACTION.updated],
+    ['a time without a zone, as UTC', estimate('2026-11-20T04:01:00'), '2026-11-20T04:01:00.000Z'],
+    ['a time with an offset', estimate('2026-11-20T11:02:00+07:00'), '2026-11-20T04:02:00.000Z'],
     ['nothing before it is settled', { settlement_status: 'PENDING' }, undefined],
   ])('takes for the time of settlement %s', async (_, overrides, settledAt) => {
     const [row] = await rows(overrides)
@@ -160,7 +129,11 @@ describe('xendit listTransactions', () => {
     ])
   })
 
-  it.each(Object.entries(TRANSACTION_TYPES))('reads rows of type %s as %s', async (type, expected) => {
+  const types = Object.entries(TYPES).flatMap(([kind, names]) =>
+    names.split(/\s+/).map((type) => [type, kind] as const),
+  )
+
+  it.each(types)('reads rows of type %s as %s', async (type, expected) => {
     const outgoing = { type, amount: -25_000, net_amount: '-25000', fee: null, settlement_status: null }
 
     const read = type === 'PAYMENT' ? await rows({}) : await rows(outgoing)
@@ -190,13 +163,9 @@ describe('xendit listTransactions', () => {
   })
 
   it('names a row that it cannot read, and reads the others', async () => {
-    const data = [
-      { ...SETTLED_TRANSACTION, id: 'txn_1' },
-      { ...SETTLED_TRANSACTION, id: 'txn_2', amount: null },
-      { ...SETTLED_TRANSACTION, id: 'txn_3', amount: -1 },
-      'not even an object',
-      { ...SETTLED_TRANSACTION, id: 'txn_4', updated: 'yesterday' },
-    ]
+    const row = (id: string, fields: object = {}) => ({ ...SETTLED_TRANSACTION, id, ...fields })
+    const unreadable = [row('txn_2', { amount: null }), row('txn_3', { amount: -1 }), 'not even an object']
+    const data = [row('txn_1'), ...unreadable, row('txn_4', { updated: 'yesterday' })]
     const { provider } = await scriptedProvider(json(200, { has_more: true, data }))
 
     const answer = await provider.listTransactions({ limit: 10 }, TIMEOUT_MS)

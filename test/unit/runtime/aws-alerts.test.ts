@@ -8,23 +8,19 @@ import { silence, startScriptedServer } from '../../support/scripted-server.ts'
 const ALERT = { kind: 'suspense.money', subject: 'py-1', message: 'held' } as const
 const TOPIC = 'arn:aws:sns:ap-southeast-3:111122223333:alerts'
 
-/** A clock that stands unless it is told to go. */
-const opened = (client: SNSClient) => {
-  const time = { ms: 0 }
-  return { time, alerts: snsAlerts(client, TOPIC, () => time.ms) }
-}
-
 describe('alerts while the topic hangs', () => {
+  /** On a clock that stands unless it is told to go. */
   const hangingTopic = async () => {
-    const server = await startScriptedServer(silence)
+    const { url, requests } = await startScriptedServer(silence)
     const client = new SNSClient({
-      endpoint: server.url,
+      endpoint: url,
       region: 'ap-southeast-3',
       credentials: { accessKeyId: 'id', secretAccessKey: 'secret' },
       requestHandler: AWS_HTTP_OPTIONS,
       maxAttempts: 3,
     })
-    return { server, ...opened(client) }
+    const time = { ms: 0 }
+    return { requests, time, alerts: snsAlerts(client, TOPIC, () => time.ms) }
   }
 
   it('are given up after two seconds, all tries together', async () => {
@@ -37,17 +33,17 @@ describe('alerts while the topic hangs', () => {
   })
 
   it('do not wait again within the next half minute', async () => {
-    const { server, time, alerts } = await hangingTopic()
+    const { requests, time, alerts } = await hangingTopic()
     await expect(alerts.publish(ALERT)).rejects.toThrow()
-    const asked = server.requests.length
+    const asked = requests.length
 
     time.ms = 29_999
     await expect(alerts.publish(ALERT)).rejects.toThrow('did not answer a moment ago')
-    expect(server.requests).toHaveLength(asked)
+    expect(requests).toHaveLength(asked)
 
     time.ms = 30_000
     await expect(alerts.publish(ALERT)).rejects.not.toThrow('did not answer a moment ago')
-    expect(server.requests.length).toBeGreaterThan(asked)
+    expect(requests.length).toBeGreaterThan(asked)
   })
 })
 
@@ -55,28 +51,28 @@ describe('alerts', () => {
   const mocked = () => {
     const sns = mockClient(SNSClient)
     onTestFinished(() => sns.restore())
-    return sns
+    const published = () => sns.commandCalls(PublishCommand).map(({ args: [{ input }] }) => input)
+    return { topic: sns.on(PublishCommand), published, alerts: snsAlerts(new SNSClient({}), TOPIC, () => 0) }
   }
 
   it('go out as JSON, with a subject that people can read', async () => {
-    const sns = mocked()
-    sns.on(PublishCommand).resolves({})
+    const { topic, published, alerts } = mocked()
+    topic.resolves({})
 
-    await opened(new SNSClient({})).alerts.publish(ALERT)
+    await alerts.publish(ALERT)
 
-    expect(sns.commandCalls(PublishCommand).map(({ args: [{ input }] }) => input)).toStrictEqual([
+    expect(published()).toStrictEqual([
       { TopicArn: TOPIC, Subject: 'suspense.money: py-1', Message: JSON.stringify(ALERT) },
     ])
   })
 
   it('are tried each by itself when the topic answers with a refusal, which costs no time', async () => {
-    const sns = mocked()
-    sns.on(PublishCommand).rejects(new Error('refused'))
-    const { alerts } = opened(new SNSClient({}))
+    const { topic, published, alerts } = mocked()
+    topic.rejects(new Error('refused'))
 
-    await expect(alerts.publish(ALERT)).rejects.toThrow('refused')
-    await expect(alerts.publish(ALERT)).rejects.toThrow('refused')
-
-    expect(sns.commandCalls(PublishCommand)).toHaveLength(2)
+    for (const tries of [1, 2]) {
+      await expect(alerts.publish(ALERT)).rejects.toThrow('refused')
+      expect(published()).toHaveLength(tries)
+    }
   })
 })

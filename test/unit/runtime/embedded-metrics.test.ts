@@ -13,6 +13,12 @@ type Emf = {
   }
 } & Readonly<Record<string, unknown>>
 
+const counted = (dimensions: readonly string[], ...names: readonly string[]) => ({
+  Namespace: 'PaymentGateway',
+  Dimensions: [['service', ...dimensions]],
+  Metrics: names.map((Name) => ({ Name, Unit: 'Count' })),
+})
+
 const emf = (code: LogCode, fields: LogFields): Emf => embeddedMetrics('gateway-dev')(code, fields) as Emf
 
 describe('embeddedMetrics', () => {
@@ -25,16 +31,8 @@ describe('embeddedMetrics', () => {
 
     expect(line).toMatchObject({ Payments: 1, outcome: 'expired', method: 'virtual_account', channel: 'BCA' })
     expect(line._aws.CloudWatchMetrics).toStrictEqual([
-      {
-        Namespace: 'PaymentGateway',
-        Dimensions: [['service', 'outcome']],
-        Metrics: [{ Name: 'Payments', Unit: 'Count' }],
-      },
-      {
-        Namespace: 'PaymentGateway',
-        Dimensions: [['service', 'method', 'channel', 'outcome']],
-        Metrics: [{ Name: 'Payments', Unit: 'Count' }],
-      },
+      counted(['outcome'], 'Payments'),
+      counted(['method', 'channel', 'outcome'], 'Payments'),
     ])
   })
 
@@ -42,13 +40,7 @@ describe('embeddedMetrics', () => {
     const line = emf('payment.succeeded', { method: 'qris', channel: undefined, source: 'callback' })
 
     expect(line).toMatchObject({ Payments: 1, SuccessHeard: 1, source: 'callback' })
-    expect(line._aws.CloudWatchMetrics.slice(2)).toStrictEqual([
-      {
-        Namespace: 'PaymentGateway',
-        Dimensions: [['service', 'source']],
-        Metrics: [{ Name: 'SuccessHeard', Unit: 'Count' }],
-      },
-    ])
+    expect(line._aws.CloudWatchMetrics.slice(2)).toStrictEqual([counted(['source'], 'SuccessHeard')])
   })
 
   it('names the channel of a payment that has none, since CloudWatch refuses an empty dimension', () => {
@@ -72,19 +64,7 @@ describe('embeddedMetrics', () => {
     metricsOf('payment.created', { method: 'qris', channel: undefined })
 
     expect(metricsOf('sweep.completed', { clients: 3 })).toStrictEqual({
-      _aws: {
-        Timestamp: expect.any(Number),
-        CloudWatchMetrics: [
-          {
-            Namespace: 'PaymentGateway',
-            Dimensions: [['service']],
-            Metrics: [
-              { Name: 'SweepRuns', Unit: 'Count' },
-              { Name: 'SweptClients', Unit: 'Count' },
-            ],
-          },
-        ],
-      },
+      _aws: { Timestamp: expect.any(Number), CloudWatchMetrics: [counted([], 'SweepRuns', 'SweptClients')] },
       SweepRuns: 1,
       SweptClients: 3,
     })

@@ -1,34 +1,25 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { defaultProvider } from '../../../shared/runtime/env-credentials.ts'
 
-const environment = (values: Readonly<Record<string, string | undefined>>) => {
-  for (const [name, value] of Object.entries(values)) vi.stubEnv(name, value)
+const credentialsOf = (changes: Readonly<Record<string, string | undefined>>) => {
+  const environment = { AWS_ACCESS_KEY_ID: 'id', AWS_SECRET_ACCESS_KEY: 'secret', AWS_SESSION_TOKEN: undefined }
+  for (const [name, value] of Object.entries({ ...environment, ...changes })) vi.stubEnv(name, value)
+  return defaultProvider()()
 }
 
-afterEach(() => {
-  vi.unstubAllEnvs()
-})
+afterEach(() => void vi.unstubAllEnvs())
 
 describe('credentials of a bundled function', () => {
-  it('are those of its role, with the session token without which AWS refuses them', async () => {
-    environment({ AWS_ACCESS_KEY_ID: 'id', AWS_SECRET_ACCESS_KEY: 'secret', AWS_SESSION_TOKEN: 'token' })
+  // AWS refuses those of a role without their session token; DynamoDB Local needs none.
+  it.each([{ sessionToken: 'token' }, {}])('are those of the environment: %j', async (session) => {
+    const credentials = await credentialsOf({ AWS_SESSION_TOKEN: session.sessionToken })
 
-    const credentials = await defaultProvider()()
-
-    expect(credentials).toStrictEqual({ accessKeyId: 'id', secretAccessKey: 'secret', sessionToken: 'token' })
-  })
-
-  it('need no session token, as with DynamoDB Local', async () => {
-    environment({ AWS_ACCESS_KEY_ID: 'id', AWS_SECRET_ACCESS_KEY: 'secret', AWS_SESSION_TOKEN: undefined })
-
-    const credentials = await defaultProvider()()
-
-    expect(credentials).toStrictEqual({ accessKeyId: 'id', secretAccessKey: 'secret' })
+    expect(credentials).toStrictEqual({ accessKeyId: 'id', secretAccessKey: 'secret', ...session })
   })
 
   it.each(['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'])('are refused without %s, quoting none', async (missing) => {
-    environment({ AWS_ACCESS_KEY_ID: 'id', AWS_SECRET_ACCESS_KEY: 'secret', [missing]: undefined })
+    const refused = credentialsOf({ [missing]: undefined })
 
-    await expect(defaultProvider()()).rejects.toThrow(/^the environment carries no AWS credentials$/)
+    await expect(refused).rejects.toThrow(/^the environment carries no AWS credentials$/)
   })
 })

@@ -1,0 +1,250 @@
+import {
+  ConditionalCheckFailedException,
+  TransactionCanceledException,
+  TransactionConflictException,
+} from '@aws-sdk/client-dynamodb'
+import {
+  BatchGetCommand,
+  DynamoDBDocumentClient,
+  GetCommand,
+  QueryCommand,
+  TransactWriteCommand,
+  UpdateCommand,
+} from '@aws-sdk/lib-dynamodb'
+import { mockClient } from 'aws-sdk-client-mock'
+import * as v from 'valibot'
+import { describe, expect, inject, it, onTestFinished } from 'vitest'
+import { ClientIdSchema } from '../../../shared/ids.ts'
+import { all, atMost, equals, exists, isNew } from '../../../shared/table/condition.ts'
+import { shardKey } from '../../../shared/table/keys.ts'
+import { put, remove, update } from '../../../shared/table/step.ts'
+import { testDeps } from '../../support/test-deps.ts'
+
+const aKey = () => shardKey(v.parse(ClientIdSchema, crypto.randomUUID()), 0)
+
+/** A table with an item of these fields. */
+const withItem = async (fields: object) => {
+  const { table } = testDeps()
+  const key = aKey()
+  await table.write(put(key, fields, isNew))
+  return { table, key }
+}
+
+describe('table.write', () => {
+  it('stores fields under snake_case names and reads them back as they were', async () => {
+    const { table, key } = await withItem({ someField: 1, left: undefined })
+
+    expect(await table.get(key)).toStrictEqual({ ...key, someField: 1 })
+  })
+
+  it('answers the item as it was when a put is refused', async () => {
+    const { table, key } = await withItem({ amount: 1 })
+
+    const outcome = await table.write(put(key, { amount: 2 }, isNew))
+
+    expect(outcome).toStrictEqual({ applied: false, item: { ...key, amount: 1 } })
+  })
+
+  it('answers the item as it is now when an update is applied, and no item when there was none to update', async () => {
+    const { table, key } = await withItem({ amount: 1, gone: 'x' })
+    const changes = { set: { paidAt: 't' }, add: { amount: 2 }, remove: ['gone'] }
+
+    const applied = await table.write(update(key, changes, equals('amount', 1)))
+    const refused = await table.write(update(aKey(), changes, equals('amount', 1)))
+
+    expect(applied).toStrictEqual({ applied: true, item: { ...key, amount: 3, paidAt: 't' } })
+    expect(refused).toStrictEqual({ applied: false, item: undefined })
+  })
+
+  it('deletes only what meets the condition', async () => {
+    const { table, key } = await withItem({ amount: 1 })
+
+    const refused = await table.write(remove(key, equals('amount', 2)))
+    const applied = await table.write(remove(key, all(equals('amount', 1), atMost('amount', 1))))
+
+    expect(refused).toStrictEqual({ applied: false, item: { ...key, amount: 1 } })
+    expect([applied.applied, await table.get(key)]).toStrictEqual([true, undefined])
+  })
+})
+
+describe('table.transact', () => {
+  it('writes nothing when one step is refused, and names that step with its item as it was', async () => {
+    const { table, key: second } = await withItem({ amount: 7 })
+    const first = aKey()
+
+    const outcome = await table.transact({
+      first: put(first, { amount: 1 }, isNew),
+      left: undefined,
+      second: put(second, { amount: 1 }, isNew),
+    })
+
+    expect(outcome).toStrictEqual({ applied: false, refusedBy: 'second', item: { ...second, amount: 7 } })
+    expect(await table.get(first)).toBeUndefined()
+  })
+})
+
+describe('table.getMany and table.query', () => {
+  it('answer items in the order asked, undefined for a missing one, and the same item for a repeated key', async () => {
+    const { table, key } = await withItem({ amount: 1 })
+
+    const items = await table.getMany([aKey(), key, key])
+
+    expect(items).toStrictEqual([undefined, { ...key, amount: 1 }, { ...key, amount: 1 }])
+  })
+
+  it('page through a partition with a cursor', async () => {
+    const { table } = testDeps()
+    const clientId = v.parse(ClientIdSchema, crypto.randomUUID())
+    for (const shard of [0, 1, 2]) await table.write(put(shardKey(clientId, shard), { shard }, isNew))
+    const partition = [shardKey(clientId, 0).pk]
+
+    const first = await table.query({ partition, limit: 2 })
+    const second = await table.query({ partition, limit: 2, ...(first.cursor && { cursor: first.cursor }) })
+
+    expect([...first.items, ...second.items].map((item) => item['shard'])).toStrictEqual([0, 1, 2])
+    expect(second.cursor).toBeUndefined()
+  })
+})
+
+/**
+ * What DynamoDB Local never does: it reads consistently whatever is asked for, leaves no key of a batch unprocessed, and
+ * knows no other writers.
+ */
+const mocked = () => {
+  const client = mockClient(DynamoDBDocumentClient)
+  onTestFinished(() => client.restore())
+  return { client, deps: testDeps(), NAME: inject('tableName') }
+}
+
+describe('reads that decide (style guide: consistent and on the table)', () => {
+  it('ask for consistency, one item, many items and ranges of the table alike; an index cannot give it', async () => {
+    const { client, deps, NAME } = mocked()
+    client.resolves({})
+
+    await deps.table.get(aKey())
+    await deps.table.getMany([aKey()])
+    await deps.table.query({ partition: ['x'], limit: 1 })
+    await deps.table.query({ index: 'by-owner', partition: ['x', 'payment'], limit: 1 })
+
+    const consistent = { ConsistentRead: true }
+    expect(client.commandCalls(GetCommand)[0]?.args[0].input).toMatchObject(consistent)
+    expect(client.commandCalls(BatchGetCommand)[0]?.args[0].input.RequestItems?.[NAME]).toMatchObject(consistent)
+    const queries = client.commandCalls(QueryCommand).map(({ args: [{ input }] }) => input.ConsistentRead)
+    expect(queries).toStrictEqual([true, false])
+  })
+})
+
+describe('a batch that DynamoDB leaves incomplete', () => {
+  it('is asked for again until it is complete, each time for what is left', async () => {
+    const { client, deps, NAME } = mocked()
+    const [one, two] = [aKey(), aKey()]
+    client
+      .on(BatchGetCommand)
+      .resolvesOnce({ Responses: { [NAME]: [{ ...two, name: 'two' }] }, UnprocessedKeys: { [NAME]: { Keys: [one] } } })
+      .resolvesOnce({ Responses: { [NAME]: [{ ...one, name: 'one' }] } })
+
+    const items = await deps.table.getMany([one, two])
+
+    expect(items.map((item) => item?.['name'])).toStrictEqual(['one', 'two'])
+    const asked = client.commandCalls(BatchGetCommand).map(({ args: [{ input }] }) => input.RequestItems?.[NAME]?.Keys)
+    expect(asked).toStrictEqual([[one, two], [one]])
+  })
+
+  it('is given up after eight tries, instead of calling its items missing', async () => {
+    const { client, deps, NAME } = mocked()
+    const key = aKey()
+    client.on(BatchGetCommand).callsFake(() => {
+      if (client.commandCalls(BatchGetCommand).length > 20) throw new Error('asked for ever')
+      return { UnprocessedKeys: { [NAME]: { Keys: [key] } } }
+    })
+
+    await expect(deps.table.getMany([key])).rejects.toThrow('stayed incomplete')
+
+    expect(client.commandCalls(BatchGetCommand)).toHaveLength(8)
+  })
+})
+
+describe('a write that meets others', () => {
+  const aStep = () => update(aKey(), { set: { name: 'x' } }, exists)
+  const twoSteps = () => ({ one: aStep(), two: aStep() })
+  const conflict = new TransactionConflictException({ message: 'conflict', $metadata: {} })
+  const cancelled = (...codes: readonly string[]) =>
+    new TransactionCanceledException({
+      message: 'cancelled',
+      $metadata: {},
+      CancellationReasons: codes.map((Code) => ({ Code })),
+    })
+
+  it('is tried again when it is a single one and met a transaction, and told of in one line', async () => {
+    const { client, deps } = mocked()
+    client.on(UpdateCommand).rejectsOnce(conflict).rejectsOnce(conflict).resolves({})
+
+    const outcomes = [await deps.table.write(aStep()), await deps.table.write(aStep())]
+
+    expect(outcomes).toMatchObject([{ applied: true }, { applied: true }])
+    expect(client.commandCalls(UpdateCommand)).toHaveLength(4)
+    expect(deps.lines).toStrictEqual([{ level: 'info', code: 'write.contended', fields: { retries: 2, gave_up: 0 } }])
+  })
+
+  it('says so when it gives up', async () => {
+    const { client, deps } = mocked()
+    client.on(TransactWriteCommand).rejects(cancelled('TransactionConflict', 'None'))
+
+    await expect(deps.table.transact(twoSteps())).rejects.toThrow('cancelled')
+
+    expect(client.commandCalls(TransactWriteCommand)).toHaveLength(12)
+    expect(deps.lines).toStrictEqual([{ level: 'warn', code: 'write.contended', fields: { retries: 11, gave_up: 1 } }])
+  })
+
+  it.each([
+    [['None', 'TransactionConflict']],
+    [['ThrottlingError', 'None']],
+    [['ProvisionedThroughputExceeded', 'TransactionConflict']],
+  ])('is tried again when it is a transaction cancelled by %j', async (codes) => {
+    const { client, deps } = mocked()
+    client
+      .on(TransactWriteCommand)
+      .rejectsOnce(cancelled(...codes))
+      .resolves({})
+
+    expect(await deps.table.transact(twoSteps())).toStrictEqual({ applied: true })
+    expect(client.commandCalls(TransactWriteCommand)).toHaveLength(2)
+  })
+
+  it.each([[['ValidationError', 'None']], [['ItemCollectionSizeLimitExceeded']], [['None']]])(
+    'throws when it is a transaction cancelled by %j, which no try will change',
+    async (codes) => {
+      const { client, deps } = mocked()
+      client.on(TransactWriteCommand).rejects(cancelled(...codes))
+
+      await expect(deps.table.transact(twoSteps())).rejects.toThrow(TransactionCanceledException)
+
+      expect(client.commandCalls(TransactWriteCommand)).toHaveLength(1)
+    },
+  )
+
+  it('is not tried again when a condition was refused, alone or beside the conflict: that is an outcome', async () => {
+    const { client, deps } = mocked()
+    const Item = { due_at: { S: 'then' } }
+    client.on(UpdateCommand).rejects(new ConditionalCheckFailedException({ message: 'no', $metadata: {}, Item }))
+    client.on(TransactWriteCommand).rejects(cancelled('TransactionConflict', 'ConditionalCheckFailed'))
+
+    const outcomes = [await deps.table.write(aStep()), await deps.table.transact(twoSteps())]
+
+    expect(outcomes).toStrictEqual([
+      { applied: false, item: { dueAt: 'then' } },
+      { applied: false, refusedBy: 'two', item: undefined },
+    ])
+    expect(client.calls()).toHaveLength(2)
+  })
+
+  it('waits longer from try to try, with jitter, and never longer than 0.4 s', async () => {
+    const waits: number[] = []
+    const { table } = testDeps({ random: () => 1, sleep: async (ms) => void waits.push(ms) })
+    mocked().client.on(TransactWriteCommand).rejects(cancelled('TransactionConflict'))
+
+    await table.transact({ one: aStep() }).catch(() => undefined)
+
+    expect(waits).toStrictEqual([20, 40, 80, 160, 320, 400, 400, 400, 400, 400, 400])
+  })
+})
