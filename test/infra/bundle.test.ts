@@ -18,7 +18,8 @@ import { deployedStage } from '../../infra/stack/stage.ts'
 import { GatewayTable } from '../../infra/stack/storage/gateway-table.ts'
 import { ProviderSecrets } from '../../infra/stack/storage/provider-secrets.ts'
 import { GatewayQueues } from '../../infra/stack/triggers/gateway-queues.ts'
-import { issueKey, registerClient } from '../support/client-builders.ts'
+import { issueKey } from '../support/client-builders.ts'
+import { aStoredClient } from '../support/payment-builders.ts'
 import { testDeps } from '../support/test-deps.ts'
 
 /** About a third above what the largest function needs today: a dependency that adds a cold start must be noticed. */
@@ -142,7 +143,7 @@ describe('bundled functions', () => {
 
   it('answers a request from the table, as deployed, with nothing but its environment', async () => {
     const deps = testDeps()
-    const { clientId } = await registerClient(deps)
+    const { clientId } = await aStoredClient(deps)
     const { header } = await issueKey(deps, clientId)
     const event = {
       version: '2.0',

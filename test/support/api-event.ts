@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2, Context } from 'aws-lambda'
+import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda'
 import { handler as cancelPayment } from '../../functions/api/cancel-payment.ts'
 import { handler as createPayment } from '../../functions/api/create-payment.ts'
 import { handler as getBalance } from '../../functions/api/get-balance.ts'
@@ -11,7 +11,9 @@ import { handler as notFound } from '../../functions/api/not-found.ts'
 import type { Client } from '../../shared/client/client.ts'
 import type { Deps } from '../../shared/deps.ts'
 import type { InjectableHandler } from '../../shared/runtime/injectable.ts'
-import { issueKey, registerClient } from './client-builders.ts'
+import { issueKey } from './client-builders.ts'
+import { lambdaContext } from './operator-actions.ts'
+import { aStoredClient } from './payment-builders.ts'
 import type { TestDeps } from './test-deps.ts'
 
 export type HttpHandler = InjectableHandler<APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2>
@@ -101,21 +103,6 @@ const bodyOf = ({ body, asBase64 }: ApiRequest): Pick<APIGatewayProxyEventV2, 'b
   return { body: bytes.toString(isBase64Encoded ? 'base64' : 'utf8'), isBase64Encoded }
 }
 
-const contextWith = (remainingMs: number): Context => ({
-  awsRequestId: 'invocation',
-  functionName: 'gateway-test-api',
-  functionVersion: '1',
-  invokedFunctionArn: 'arn:aws:lambda:ap-southeast-3:000000000000:function:gateway-test-api',
-  memoryLimitInMB: '512',
-  logGroupName: '',
-  logStreamName: '',
-  callbackWaitsForEmptyEventLoop: false,
-  getRemainingTimeInMillis: () => remainingMs,
-  done: () => {},
-  fail: () => {},
-  succeed: () => {},
-})
-
 /** Sends one request to an endpoint's real handler, as API Gateway does. */
 export const call = async (
   deps: Deps,
@@ -123,7 +110,7 @@ export const call = async (
   request: ApiRequest = {},
 ): Promise<ApiResponse> => {
   const event = eventOf(route, request)
-  const answer = await handler.withDeps(deps)(event, contextWith(request.remainingMs ?? 60_000))
+  const answer = await handler.withDeps(deps)(event, lambdaContext('gateway-test-api', request.remainingMs))
   const text = answer.body ?? ''
   return {
     requestId: event.requestContext.requestId,
@@ -136,7 +123,7 @@ export const call = async (
 
 /** A registered merchant and the header of a key that works. */
 export const anApiClient = async (deps: TestDeps, fields: Partial<Client> = {}) => {
-  const client = await registerClient(deps, fields)
+  const client = await aStoredClient(deps, fields)
   const { header } = await issueKey(deps, client.clientId)
   return { ...client, authorization: header }
 }

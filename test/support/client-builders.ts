@@ -2,7 +2,6 @@ import * as v from 'valibot'
 import { type ApiKey, ApiKeySchema } from '../../shared/client/api-key.ts'
 import { issueApiKey } from '../../shared/client/api-key-store.ts'
 import { type Client, ClientSchema } from '../../shared/client/client.ts'
-import { insertClient } from '../../shared/client/client-store.ts'
 import { type ClientId, ClientIdSchema } from '../../shared/ids.ts'
 import type { TestDeps } from './test-deps.ts'
 
@@ -18,13 +17,6 @@ export const aClient = (overrides: Partial<Client> = {}): Client =>
     createdAt: '2026-11-20T04:00:00.000Z',
     ...overrides,
   })
-
-/** A stored client with its window, as create-client makes them. */
-export const registerClient = async (deps: TestDeps, overrides: Partial<Client> = {}): Promise<Client> => {
-  const client = aClient({ createdAt: deps.now(), ...overrides })
-  await insertClient(deps, client, 'tester')
-  return client
-}
 
 /** A working key of a stored client, and the header that carries it. */
 export const issueKey = async (

@@ -1,15 +1,38 @@
+import type { Context } from 'aws-lambda'
+import type { Deps } from '../../shared/deps.ts'
+import type { AdminHandler, AdminReply } from '../../shared/runtime/admin-handler.ts'
+import type { Settlement } from '../../shared/settlement/settlement.ts'
 import { auditRecordPk } from '../../shared/table/keys.ts'
-import type { Endpoint } from '../../shared/webhook/endpoint/endpoint.ts'
-import { findEndpoint } from '../../shared/webhook/endpoint/endpoint-store.ts'
-import { registerClient } from './client-builders.ts'
+import { aStoredClient } from './payment-builders.ts'
+import { BANK } from './settlement-builders.ts'
 import { type Overrides, type TestDeps, testDeps } from './test-deps.ts'
 
 export const OPERATOR = 'sari@gateway.example'
 
+/** What Lambda tells a function of itself and of one invocation. */
+export const lambdaContext = (functionName: string, remainingMs = 60_000): Context => ({
+  awsRequestId: crypto.randomUUID(),
+  functionName,
+  functionVersion: '1',
+  invokedFunctionArn: `arn:aws:lambda:ap-southeast-3:000000000000:function:${functionName}`,
+  memoryLimitInMB: '512',
+  logGroupName: '',
+  logStreamName: '',
+  callbackWaitsForEmptyEventLoop: false,
+  getRemainingTimeInMillis: () => remainingMs,
+  done: () => {},
+  fail: () => {},
+  succeed: () => {},
+})
+
+/** Invokes an operator action as Lambda does. */
+export const invokeAdmin = (handler: AdminHandler, deps: Deps, payload: unknown): Promise<AdminReply> =>
+  handler.withDeps(deps)(payload, lambdaContext('action'))
+
 /** A table with a client in it. */
 export const withClient = async (overrides: Overrides = {}) => {
   const deps = testDeps(overrides)
-  const { clientId } = await registerClient(deps)
+  const { clientId } = await aStoredClient(deps)
   return { deps, clientId }
 }
 
@@ -19,10 +42,39 @@ export const auditRecordsOf = async (deps: TestDeps, subject: string) => {
   return items.map(({ operator, action, before, after }) => ({ operator, action, before, after }))
 }
 
-export const storedEndpointOf = (deps: TestDeps, { clientId, endpointId }: Endpoint) =>
-  findEndpoint(deps, clientId, endpointId)
-
 export const notFoundReply = (what: string) => ({
   status: 404,
   body: { message: `${what} not found`, code: 'not_found' },
+})
+
+/** A settlement of one default payment as operators see it. */
+export const shownSettlement = (settlement: Settlement, fields: Readonly<Record<string, unknown>> = {}) => ({
+  id: settlement.settlementId,
+  client_id: settlement.clientId,
+  period_start: settlement.periodStart,
+  period_end: settlement.periodEnd,
+  gross_minor: 100_000,
+  xendit_fees_minor: 4_000,
+  hexolus_markup_minor: 100,
+  net_minor: 95_900,
+  currency: 'IDR',
+  payment_count: 1,
+  status: 'recorded',
+  triggered_by: 'auto',
+  bank_name: BANK.bankName,
+  bank_account_no: BANK.bankAccountNo,
+  bank_account_name: BANK.bankAccountName,
+  notes: null,
+  settled_at: null,
+  created_at: settlement.createdAt,
+  recredited_at: null,
+  replaces: null,
+  warning: null,
+  ...fields,
+})
+
+/** A refusal as operators see it. */
+export const refusedWith = (message: string, fields: Readonly<Record<string, unknown>>) => ({
+  status: 422,
+  body: { message, code: 'validation', ...fields },
 })

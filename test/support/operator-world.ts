@@ -1,36 +1,26 @@
 import { minor } from '../../shared/money.ts'
-import { applyProviderNews } from '../../shared/payment/news/apply-provider-news.ts'
-import { markSettlementFailed } from '../../shared/settlement/close-settlement.ts'
 import { heldMoney, recordSuspense } from '../../shared/suspense/record-suspense.ts'
 import { issueKey } from './client-builders.ts'
 import { aPendingPayment, aStoredClient } from './payment-builders.ts'
-import { aDayLater, aSucceededPayment, sweep, withFloor } from './settlement-builders.ts'
+import { settled } from './payout-builders.ts'
+import { aDayLater, aSucceededPayment, fail, withFloor } from './settlement-builders.ts'
+import { creditedPayment, paidUpstream } from './synced-payment.ts'
 import type { TestDeps } from './test-deps.ts'
-import { storedDelivery, storedEndpoint } from './webhook-builders.ts'
+import { ABANDONED, storedDelivery, storedEndpoint } from './webhook-builders.ts'
 
 /** A merchant with something of everything: what the names in `RIGHT_PAYLOADS` stand for, and the merchant's key. */
 export const operatorWorld = async (deps: TestDeps) => {
   const [client, stranger] = [await withFloor(deps), await aStoredClient(deps)]
   const { key, header } = await issueKey(deps, client.clientId)
   const endpoint = await storedEndpoint(deps, { clientId: client.clientId })
-  const settled = async () => {
-    await aSucceededPayment(deps, client)
-    aDayLater(deps)
-    const [settlement] = await sweep(deps, client)
-    if (!settlement) throw new Error('nothing was settled')
-    return settlement.settlementId
-  }
-  const [failed, settlement] = [await settled(), await settled()]
-  await markSettlementFailed(deps, { settlementId: failed, operator: 'test', notes: 'refused' })
+  const failed = await fail(deps, await settled(deps, client, 100_000))
+  const settlement = await settled(deps, client, 100_000)
   await aSucceededPayment(deps, client)
   aDayLater(deps)
-  const aPayment = () => aPendingPayment(deps, client)
-  const [pending, succeeded, paid] = [await aPayment(), await aPayment(), await aPayment()]
-  const providerPaymentId = deps.provider.pay(succeeded.paymentRequestId)
-  await applyProviderNews(deps, { providerPaymentId }, 'callback')
-  deps.provider.pay(paid.paymentRequestId)
-  const ended = { status: 'abandoned', attempts: 8, nextAttemptAt: undefined, dueAt: undefined } as const
-  const delivery = await storedDelivery(deps, endpoint, ended)
+  const pending = await aPendingPayment(deps, client)
+  const { payment: succeeded } = await creditedPayment(deps, client)
+  const { payment: paid } = await paidUpstream(deps, client)
+  const delivery = await storedDelivery(deps, endpoint, ABANDONED)
   const suspense = `py-held-${deps.newId()}`
   const capture = { providerPaymentId: suspense, capturedMinor: minor(5_000) }
   await recordSuspense(deps, heldMoney({ capture, cause: 'unknown_reference', payment: undefined, now: deps.now() }))
@@ -44,9 +34,44 @@ export const operatorWorld = async (deps: TestDeps) => {
     $paid: paid.paymentId,
     $delivery: delivery.deliveryId,
     $event: delivery.eventId,
-    $settlement: settlement,
-    $failed: failed,
+    $settlement: settlement.settlementId,
+    $failed: failed.settlementId,
     $suspense: suspense,
   }
   return { client, header, names }
+}
+
+/** A right payload for every operator action; the texts with a dollar stand for ids of the world it is used in. */
+export const RIGHT_PAYLOADS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  'create-client': { operator: 'ayu', name: 'Warung Dua' },
+  'update-client': { operator: 'ayu', client_id: '$client', name: 'Warung Dua' },
+  'get-client': { client_id: '$client' },
+  'list-clients': {},
+  'issue-api-key': { operator: 'ayu', client_id: '$client' },
+  'revoke-api-key': { operator: 'ayu', client_id: '$client', key_id: '$key' },
+  'list-api-keys': { client_id: '$client' },
+  'register-endpoint': {
+    operator: 'ayu',
+    client_id: '$client',
+    url: 'https://merchant.example/hooks',
+    event_types: ['*'],
+  },
+  'update-endpoint': { operator: 'ayu', client_id: '$client', endpoint_id: '$endpoint', enabled: false },
+  'delete-endpoint': { operator: 'ayu', client_id: '$client', endpoint_id: '$endpoint' },
+  'list-endpoints': { client_id: '$client' },
+  'send-test-event': { operator: 'ayu', client_id: '$client', endpoint_id: '$endpoint' },
+  'get-payment': { payment_id: '$succeeded' },
+  'find-payments': { client_id: '$client', payment_destination: '381652390000001' },
+  'refresh-payment': { operator: 'ayu', payment_id: '$paid' },
+  'list-deliveries': { client_id: '$client', status: 'abandoned' },
+  redeliver: { operator: 'ayu', client_id: '$client', endpoint_id: '$endpoint', since: '2026-11-20T04:00:00Z' },
+  'trigger-settlement': { operator: 'ayu', client_id: '$client' },
+  'list-settlements': { client_id: '$client' },
+  'mark-settlement-paid': { operator: 'ayu', settlement_id: '$settlement', confirm_unfunded: true },
+  'mark-settlement-failed': { operator: 'ayu', settlement_id: '$settlement', notes: 'the bank refused it' },
+  'recredit-settlement': { operator: 'ayu', settlement_id: '$failed', notes: 'pay out again' },
+  'get-settlement-statement': { settlement_id: '$settlement' },
+  'audit-ledger': { client_id: '$client' },
+  'list-suspense': {},
+  'resolve-suspense': { operator: 'ayu', suspense_id: '$suspense', resolution: 'refunded' },
 }

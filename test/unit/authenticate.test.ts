@@ -9,8 +9,9 @@ import { changeClient } from '../../shared/client/client-store.ts'
 import { toItem } from '../../shared/table/attributes.ts'
 import { apiKeyKey } from '../../shared/table/keys.ts'
 import { put } from '../../shared/table/step.ts'
-import { aClientId, issueKey, registerClient } from '../support/client-builders.ts'
+import { aClientId, issueKey } from '../support/client-builders.ts'
 import { interceptTable, recordTable } from '../support/intercept-table.ts'
+import { aStoredClient } from '../support/payment-builders.ts'
 import { type TestDeps, testDeps } from '../support/test-deps.ts'
 
 const refused = { code: 'auth', message: 'invalid credentials' }
@@ -18,7 +19,7 @@ const refused = { code: 'auth', message: 'invalid credentials' }
 /** A client with a key, as two environments on one table see them: they share no cache. */
 const withKey = async (fields: Partial<Client> = {}, expiresInSeconds?: number) => {
   const deps = testDeps()
-  const client = await registerClient(deps, fields)
+  const client = await aStoredClient(deps, fields)
   const { text, key, header } = await issueKey(deps, client.clientId, expiresInSeconds)
   return {
     deps,
@@ -76,7 +77,7 @@ describe('authenticate (spec 5)', () => {
 
   it('refuses a stored key whose item names another client', async () => {
     const deps = testDeps()
-    const { clientId } = await registerClient(deps)
+    const { clientId } = await aStoredClient(deps)
     const text = apiKeyText('test', clientId, deps.randomBytes(32))
     const keyId = keyIdOf(text)
     const item = { keyId, clientId: aClientId(), prefix: 'gk_test_', createdAt: deps.now() }

@@ -6,8 +6,9 @@ import { keyIdOf } from '../../../shared/client/api-key.ts'
 import { authenticate } from '../../../shared/client/authenticate.ts'
 import { apiKeyKey, auditRecordPk } from '../../../shared/table/keys.ts'
 import { addMs } from '../../../shared/time.ts'
-import { aClientId, issueKey, registerClient } from '../../support/client-builders.ts'
-import { invokeAdmin } from '../../support/invoke-admin.ts'
+import { aClientId, issueKey } from '../../support/client-builders.ts'
+import { invokeAdmin } from '../../support/operator-actions.ts'
+import { aStoredClient } from '../../support/payment-builders.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 
 const auditRecordsOf = async (deps: TestDeps, subject: string) => {
@@ -20,7 +21,7 @@ const field = (body: object, name: string): string => String(Object(body)[name])
 describe('issue-api-key (design section 7)', () => {
   it('answers a key that works, once, and stores only its hash', async () => {
     const deps = testDeps()
-    const client = await registerClient(deps)
+    const client = await aStoredClient(deps)
     deps.clock.advance(1)
 
     const { status, body } = await invokeAdmin(issueApiKey, deps, { operator: 'ana', client_id: client.clientId })
@@ -43,14 +44,14 @@ describe('issue-api-key (design section 7)', () => {
     expect(stored).toContain(keyId)
     expect(stored).not.toContain(text.slice(-43))
     expect(await auditRecordsOf(deps, client.clientId)).toStrictEqual([
-      { action: 'create-client', operator: 'tester' },
+      { action: 'create-client', operator: 'test' },
       { action: 'issue-api-key', operator: 'ana' },
     ])
   })
 
   it('gives a key the expiry asked for', async () => {
     const deps = testDeps()
-    const { clientId } = await registerClient(deps)
+    const { clientId } = await aStoredClient(deps)
 
     const { body } = await invokeAdmin(issueApiKey, deps, {
       operator: 'ana',
@@ -63,7 +64,7 @@ describe('issue-api-key (design section 7)', () => {
 
   it.each([0, -1, 1.5, '60', null, 1e12])('refuses an expiry of %j', async (expiresInSeconds) => {
     const deps = testDeps()
-    const { clientId } = await registerClient(deps)
+    const { clientId } = await aStoredClient(deps)
 
     const answer = await invokeAdmin(issueApiKey, deps, {
       operator: 'ana',
@@ -85,7 +86,7 @@ describe('issue-api-key (design section 7)', () => {
 
   it('refuses to write over a key that exists', async () => {
     const deps = testDeps()
-    const { clientId } = await registerClient(deps)
+    const { clientId } = await aStoredClient(deps)
     const repeating = { ...deps, randomBytes: (length: number) => Buffer.alloc(length, clientId) }
     const { key } = await issueKey(repeating, clientId)
     deps.clock.advance(60)
@@ -99,7 +100,7 @@ describe('issue-api-key (design section 7)', () => {
 
   it('requires an operator', async () => {
     const deps = testDeps()
-    const { clientId } = await registerClient(deps)
+    const { clientId } = await aStoredClient(deps)
 
     const answer = await invokeAdmin(issueApiKey, deps, { client_id: clientId })
 
@@ -110,7 +111,7 @@ describe('issue-api-key (design section 7)', () => {
 describe('revoke-api-key (design section 7)', () => {
   it("ends one key and leaves the client's others working", async () => {
     const deps = testDeps()
-    const client = await registerClient(deps)
+    const client = await aStoredClient(deps)
     const [ended, kept] = [await issueKey(deps, client.clientId), await issueKey(deps, client.clientId)]
     deps.clock.advance(60)
 
@@ -127,7 +128,7 @@ describe('revoke-api-key (design section 7)', () => {
 
   it('answers a second and a simultaneous revocation with the time of the first, and records one', async () => {
     const deps = testDeps()
-    const { clientId } = await registerClient(deps)
+    const { clientId } = await aStoredClient(deps)
     const { key } = await issueKey(deps, clientId)
     const payload = { operator: 'ana', client_id: clientId, key_id: key.keyId }
     const ticking = { ...deps, now: () => (deps.clock.advance(1), deps.clock.now()) }
@@ -142,7 +143,7 @@ describe('revoke-api-key (design section 7)', () => {
 
   it("does not reach another client's key, a key that does not exist, or anything that is not a key id", async () => {
     const deps = testDeps()
-    const [mine, theirs] = [await registerClient(deps), await registerClient(deps)]
+    const [mine, theirs] = [await aStoredClient(deps), await aStoredClient(deps)]
     const { key, header } = await issueKey(deps, theirs.clientId)
     const keyIds = [key.keyId, keyIdOf('never issued'), 'x', '']
 
@@ -161,7 +162,7 @@ describe('revoke-api-key (design section 7)', () => {
 describe('list-api-keys (design section 7)', () => {
   it('shows a client its own keys without their texts, newest first, revoked ones too', async () => {
     const deps = testDeps()
-    const [mine, theirs] = [await registerClient(deps), await registerClient(deps)]
+    const [mine, theirs] = [await aStoredClient(deps), await aStoredClient(deps)]
     await issueKey(deps, theirs.clientId)
     const first = await issueKey(deps, mine.clientId)
     deps.clock.advance(1)

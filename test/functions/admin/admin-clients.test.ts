@@ -9,9 +9,10 @@ import { type ClientId, ClientIdSchema } from '../../../shared/ids.ts'
 import { auditRecordPk, clientKey, windowKey } from '../../../shared/table/keys.ts'
 import { put } from '../../../shared/table/step.ts'
 import { addMs, HOUR_MS } from '../../../shared/time.ts'
-import { aClient, aClientId, registerClient } from '../../support/client-builders.ts'
+import { aClient, aClientId } from '../../support/client-builders.ts'
 import { recordTable } from '../../support/intercept-table.ts'
-import { invokeAdmin } from '../../support/invoke-admin.ts'
+import { invokeAdmin } from '../../support/operator-actions.ts'
+import { aStoredClient } from '../../support/payment-builders.ts'
 import { depsWithOwnTable, type TestDeps, testDeps } from '../../support/test-deps.ts'
 
 const BANK = { bank_name: 'BCA', bank_account_no: '0123456789', bank_account_name: 'PT Warung Kopi' }
@@ -167,7 +168,7 @@ describe('list-clients (design section 7)', () => {
     const names: string[] = []
     for (const client of ['one', 'two', 'three']) {
       deps.clock.advance(1)
-      await registerClient(deps, { name: client })
+      await aStoredClient(deps, { name: client })
     }
 
     for (const page of [1, 2, 3]) {
@@ -182,7 +183,7 @@ describe('list-clients (design section 7)', () => {
 
   it('stores no client without the attributes that list it', async () => {
     const deps = testDeps()
-    const { clientId, createdAt } = await registerClient(deps)
+    const { clientId, createdAt } = await aStoredClient(deps)
 
     expect(await deps.table.get(clientKey(clientId))).toMatchObject({
       owner: 'gateway',

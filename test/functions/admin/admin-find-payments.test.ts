@@ -5,7 +5,7 @@ import { applyProviderNews } from '../../../shared/payment/news/apply-provider-n
 import { exists } from '../../../shared/table/condition.ts'
 import { destinationKey, destinationPk } from '../../../shared/table/keys.ts'
 import { remove } from '../../../shared/table/step.ts'
-import { invokeAdmin } from '../../support/invoke-admin.ts'
+import { invokeAdmin } from '../../support/operator-actions.ts'
 import { aPendingPayment, aStoredClient, create, OVO_REQUEST } from '../../support/payment-builders.ts'
 import { aSucceededPayment } from '../../support/settlement-builders.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'

@@ -4,9 +4,7 @@ import { handler as markPaid } from '../../../functions/admin/mark-settlement-pa
 import { handler as recredit } from '../../../functions/admin/recredit-settlement.ts'
 import type { AdminHandler } from '../../../shared/runtime/admin-handler.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
-import { invokeAdmin } from '../../support/invoke-admin.ts'
-import { auditRecordsOf, OPERATOR } from '../../support/operator-actions.ts'
-import { refusedWith, shownSettlement } from '../../support/operator-settlements.ts'
+import { auditRecordsOf, invokeAdmin, OPERATOR, refusedWith, shownSettlement } from '../../support/operator-actions.ts'
 import { aSettledClient } from '../../support/settlement-builders.ts'
 import { testDeps } from '../../support/test-deps.ts'
 

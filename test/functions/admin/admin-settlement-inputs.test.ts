@@ -6,8 +6,7 @@ import { handler as markPaid } from '../../../functions/admin/mark-settlement-pa
 import { handler as recredit } from '../../../functions/admin/recredit-settlement.ts'
 import { handler as trigger } from '../../../functions/admin/trigger-settlement.ts'
 import type { AdminHandler } from '../../../shared/runtime/admin-handler.ts'
-import { invokeAdmin } from '../../support/invoke-admin.ts'
-import { notFoundReply, OPERATOR } from '../../support/operator-actions.ts'
+import { invokeAdmin, notFoundReply, OPERATOR } from '../../support/operator-actions.ts'
 import { testDeps } from '../../support/test-deps.ts'
 
 describe('input of the settlement actions', () => {

@@ -4,9 +4,9 @@ import { handler as updateClient } from '../../../functions/admin/update-client.
 import { changeClient, findClient } from '../../../shared/client/client-store.ts'
 import { ZERO } from '../../../shared/money.ts'
 import { auditRecordPk } from '../../../shared/table/keys.ts'
-import { registerClient } from '../../support/client-builders.ts'
 import { interceptTable } from '../../support/intercept-table.ts'
-import { invokeAdmin } from '../../support/invoke-admin.ts'
+import { invokeAdmin } from '../../support/operator-actions.ts'
+import { aStoredClient } from '../../support/payment-builders.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 
 const BANK = { bank_name: 'BCA', bank_account_no: '0123456789', bank_account_name: 'PT Warung Kopi' }
@@ -19,7 +19,7 @@ const auditRecordsOf = async (deps: TestDeps, subject: string) => {
 describe('update-client (design section 7)', () => {
   it('changes only what is given and records before and after', async () => {
     const deps = testDeps()
-    const { clientId } = await registerClient(deps, { returnUrl: 'https://old.example/' })
+    const { clientId } = await aStoredClient(deps, { returnUrl: 'https://old.example/' })
     const { body: before } = await invokeAdmin(getClient, deps, { client_id: clientId })
     deps.clock.advance(60)
 
@@ -40,7 +40,7 @@ describe('update-client (design section 7)', () => {
 
   it('clears optional fields with null', async () => {
     const deps = testDeps()
-    const client = await registerClient(deps, {
+    const client = await aStoredClient(deps, {
       bank: { bankName: 'BCA', bankAccountNo: '1', bankAccountName: 'A' },
       returnUrl: 'https://old.example/',
       rateLimitPerSecond: 5,
@@ -61,7 +61,7 @@ describe('update-client (design section 7)', () => {
 
   it('answers a repeated change the same, without a second record', async () => {
     const deps = testDeps()
-    const { clientId } = await registerClient(deps)
+    const { clientId } = await aStoredClient(deps)
     const payload = { operator: 'ana', client_id: clientId, enabled: false, bank: BANK }
     const first = await invokeAdmin(updateClient, deps, payload)
 
@@ -73,7 +73,7 @@ describe('update-client (design section 7)', () => {
 
   it('keeps both changes of two operators at once, and each record says what was really there before', async () => {
     const deps = testDeps()
-    const { clientId } = await registerClient(deps, { name: 'v0', settlementFloorMinor: ZERO })
+    const { clientId } = await aStoredClient(deps, { name: 'v0', settlementFloorMinor: ZERO })
 
     await Promise.all([
       invokeAdmin(updateClient, deps, { operator: 'ana', client_id: clientId, name: 'v1' }),
@@ -91,7 +91,7 @@ describe('update-client (design section 7)', () => {
 
   it('gives up with a conflict when others change the same field every time, and writes nothing', async () => {
     const deps = testDeps()
-    const client = await registerClient(deps, { name: 'v0' })
+    const client = await aStoredClient(deps, { name: 'v0' })
     let changes = 0
     const busy = interceptTable(deps, {
       after: async ({ name }) => {
@@ -109,7 +109,7 @@ describe('update-client (design section 7)', () => {
 
   it('refuses an empty change and unknown fields', async () => {
     const deps = testDeps()
-    const { clientId } = await registerClient(deps)
+    const { clientId } = await aStoredClient(deps)
 
     const empty = await invokeAdmin(updateClient, deps, { operator: 'ana', client_id: clientId })
     const unknown = await invokeAdmin(updateClient, deps, { operator: 'ana', client_id: clientId, created_at: 'x' })

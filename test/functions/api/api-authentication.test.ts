@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { revokeApiKey } from '../../../shared/client/api-key-store.ts'
 import { changeClient } from '../../../shared/client/client-store.ts'
 import { API, type ApiRequest, anApiClient, aPaymentBody, call } from '../../support/api-event.ts'
-import { issueKey, registerClient } from '../../support/client-builders.ts'
+import { issueKey } from '../../support/client-builders.ts'
 import { recordTable } from '../../support/intercept-table.ts'
+import { aStoredClient } from '../../support/payment-builders.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 
 type Name = keyof typeof API
@@ -25,13 +26,13 @@ const BAD_HEADERS: Readonly<Record<string, (deps: TestDeps) => Promise<string | 
     return one.authorization.replace(one.clientId, two.clientId)
   },
   'an expired key': async (deps) => {
-    const { clientId } = await registerClient(deps)
+    const { clientId } = await aStoredClient(deps)
     const { header } = await issueKey(deps, clientId, 60)
     deps.clock.advance(60)
     return header
   },
   'a revoked key': async (deps) => {
-    const { clientId } = await registerClient(deps)
+    const { clientId } = await aStoredClient(deps)
     const { header, key } = await issueKey(deps, clientId)
     await revokeApiKey(deps, { clientId, keyId: key.keyId, operator: 'tester' })
     return header

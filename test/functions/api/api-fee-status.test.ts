@@ -5,7 +5,7 @@ import { findPayment } from '../../../shared/payment/find-payment.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-provider-news.ts'
 import { API, type ApiClient, anApiClient, aPaymentBody, call } from '../../support/api-event.ts'
 import { settledRow } from '../../support/fake-provider.ts'
-import { invokeAdmin } from '../../support/invoke-admin.ts'
+import { invokeAdmin } from '../../support/operator-actions.ts'
 import { eventOf } from '../../support/payment-builders.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 

@@ -9,10 +9,9 @@ import type { FunctionSpec } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import type { AdminHandler } from '../../../shared/runtime/admin-handler.ts'
 import { filledIn, hostileJson, hostileText, objectOf } from '../../support/hostile-values.ts'
-import { invokeAdmin } from '../../support/invoke-admin.ts'
 import { type MemoryDeps, memoryDeps } from '../../support/memory-deps.ts'
-import { RIGHT_PAYLOADS } from '../../support/operator-payloads.ts'
-import { operatorWorld } from '../../support/operator-world.ts'
+import { invokeAdmin } from '../../support/operator-actions.ts'
+import { operatorWorld, RIGHT_PAYLOADS } from '../../support/operator-world.ts'
 
 // Hundreds of runs each, on a machine that may be busy with other files.
 vi.setConfig({ testTimeout: 120_000 })

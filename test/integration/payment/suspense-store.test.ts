@@ -6,8 +6,8 @@ import { finding, heldMoney, publishSuspenseAlert, recordSuspense } from '../../
 import { resolveSuspense } from '../../../shared/suspense/resolve-suspense.ts'
 import type { Suspense } from '../../../shared/suspense/suspense.ts'
 import { endSuspenseAlert, ensureSuspense, findSuspense, putSuspense } from '../../../shared/suspense/suspense-store.ts'
-import { invokeAdmin } from '../../support/invoke-admin.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
+import { invokeAdmin } from '../../support/operator-actions.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 import { dueAtOf } from '../../support/webhook-builders.ts'
 

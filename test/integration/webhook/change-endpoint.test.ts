@@ -3,12 +3,14 @@ import { handler as deleteEndpoint } from '../../../functions/admin/delete-endpo
 import { handler as updateEndpoint } from '../../../functions/admin/update-endpoint.ts'
 import { updateEndpoint as changeIt } from '../../../shared/webhook/endpoint/change-endpoint.ts'
 import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
+import { findEndpoint } from '../../../shared/webhook/endpoint/endpoint-store.ts'
 import { aClientId } from '../../support/client-builders.ts'
 import { interceptTable } from '../../support/intercept-table.ts'
-import { invokeAdmin } from '../../support/invoke-admin.ts'
-import { auditRecordsOf, notFoundReply, OPERATOR, storedEndpointOf } from '../../support/operator-actions.ts'
+import { auditRecordsOf, invokeAdmin, notFoundReply, OPERATOR } from '../../support/operator-actions.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 import { storedEndpoint } from '../../support/webhook-builders.ts'
+
+const stored = (deps: TestDeps, { clientId, endpointId }: Endpoint) => findEndpoint(deps, clientId, endpointId)
 
 describe('update-endpoint', () => {
   const update = (deps: TestDeps, { clientId, endpointId }: Endpoint, payload: object) =>
@@ -26,7 +28,7 @@ describe('update-endpoint', () => {
 
     expect(answer).toMatchObject({ status: 200, body: { enabled: false, event_types: ['*'] } })
     expect(answer.body).not.toHaveProperty('signing_secret')
-    expect(await storedEndpointOf(deps, endpoint)).toStrictEqual({
+    expect(await stored(deps, endpoint)).toStrictEqual({
       ...endpoint,
       enabled: false,
       eventTypes: ['payment.expired'],
@@ -46,7 +48,7 @@ describe('update-endpoint', () => {
       body: { message: 'body: give enabled or event_types' },
     })
     expect(await update(deps, endpoint, { enabled: true, url: 'https://other.example' })).toMatchObject({ status: 422 })
-    expect(await storedEndpointOf(deps, endpoint)).toStrictEqual(endpoint)
+    expect(await stored(deps, endpoint)).toStrictEqual(endpoint)
   })
 
   it.each([
@@ -58,7 +60,7 @@ describe('update-endpoint', () => {
     const endpoint = await storedEndpoint(deps)
 
     expect(await update(deps, change(endpoint), { enabled: false })).toStrictEqual(notFoundReply('endpoint'))
-    expect(await storedEndpointOf(deps, endpoint)).toStrictEqual(endpoint)
+    expect(await stored(deps, endpoint)).toStrictEqual(endpoint)
   })
 
   it.each([
@@ -77,7 +79,7 @@ describe('update-endpoint', () => {
 
     expect(answer).toMatchObject({ status: 409, body: { code: 'conflict' } })
     expect(await auditRecordsOf(deps, endpoint.endpointId)).toHaveLength(1)
-    expect(await storedEndpointOf(deps, endpoint)).not.toMatchObject({ eventTypes: ['payment.expired'] })
+    expect(await stored(deps, endpoint)).not.toMatchObject({ eventTypes: ['payment.expired'] })
   })
 
   it('refuses when the endpoint is deleted meanwhile', async () => {
@@ -93,7 +95,7 @@ describe('update-endpoint', () => {
 
     const change = { clientId, endpointId, operator: OPERATOR, enabled: true, eventTypes: undefined }
     await expect(changeIt(racing, change)).rejects.toThrow('changed by somebody else')
-    expect(await storedEndpointOf(deps, endpoint)).toMatchObject({ enabled: false, deletedAt: deps.now() })
+    expect(await stored(deps, endpoint)).toMatchObject({ enabled: false, deletedAt: deps.now() })
   })
 })
 
@@ -108,7 +110,7 @@ describe('delete-endpoint', () => {
     const answer = await remove(deps, endpoint)
 
     expect(answer).toMatchObject({ status: 200, body: { endpoint_id: endpoint.endpointId, enabled: false } })
-    expect(await storedEndpointOf(deps, endpoint)).toStrictEqual({ ...endpoint, enabled: false, deletedAt: deps.now() })
+    expect(await stored(deps, endpoint)).toStrictEqual({ ...endpoint, enabled: false, deletedAt: deps.now() })
     expect(deps.secretValues.size).toBe(0)
     expect(await auditRecordsOf(deps, endpoint.endpointId)).toMatchObject([
       { operator: OPERATOR, action: 'delete-endpoint' },
@@ -125,7 +127,7 @@ describe('delete-endpoint', () => {
     expect(await remove(deps, endpoint)).toMatchObject({ status: 200 })
 
     expect(deps.secretValues.size).toBe(0)
-    expect(await storedEndpointOf(deps, endpoint)).toMatchObject({ deletedAt: endpoint.createdAt })
+    expect(await stored(deps, endpoint)).toMatchObject({ deletedAt: endpoint.createdAt })
     expect(await auditRecordsOf(deps, endpoint.endpointId)).toHaveLength(1)
   })
 
@@ -135,6 +137,6 @@ describe('delete-endpoint', () => {
 
     expect(await remove(deps, { ...endpoint, clientId: aClientId() })).toStrictEqual(notFoundReply('endpoint'))
     expect(deps.secretValues.size).toBe(1)
-    expect(await storedEndpointOf(deps, endpoint)).toStrictEqual(endpoint)
+    expect(await stored(deps, endpoint)).toStrictEqual(endpoint)
   })
 })

@@ -6,9 +6,10 @@ import { skipDelivery } from '../../../shared/webhook/delivery/delivery-store.ts
 import { deliveriesOfEvent } from '../../../shared/webhook/delivery/list-deliveries.ts'
 import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
-import { aClientId, registerClient } from '../../support/client-builders.ts'
+import { aClientId } from '../../support/client-builders.ts'
 import { interceptTable } from '../../support/intercept-table.ts'
-import { invokeAdmin } from '../../support/invoke-admin.ts'
+import { invokeAdmin } from '../../support/operator-actions.ts'
+import { aStoredClient } from '../../support/payment-builders.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 import { anEvent, drainQueue, messageFor, storedDelivery, storedEndpoint } from '../../support/webhook-builders.ts'
 
@@ -16,7 +17,7 @@ const list = (deps: TestDeps, payload: object) => invokeAdmin(handler, deps, pay
 
 const arrange = async () => {
   const deps = testDeps()
-  const { clientId } = await registerClient(deps)
+  const { clientId } = await aStoredClient(deps)
   return { deps, clientId }
 }
 

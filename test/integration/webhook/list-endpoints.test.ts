@@ -3,8 +3,7 @@ import { handler as listEndpoints } from '../../../functions/admin/list-endpoint
 import type { ClientId } from '../../../shared/ids.ts'
 import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
 import { aClientId } from '../../support/client-builders.ts'
-import { invokeAdmin } from '../../support/invoke-admin.ts'
-import { notFoundReply, withClient } from '../../support/operator-actions.ts'
+import { invokeAdmin, notFoundReply, withClient } from '../../support/operator-actions.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 import { storedEndpoint } from '../../support/webhook-builders.ts'
 

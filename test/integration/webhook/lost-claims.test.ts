@@ -15,10 +15,11 @@ import { checkOverdueDelivery } from '../../../shared/webhook/delivery/check-ove
 import { checkOverdueEvent } from '../../../shared/webhook/delivery/check-overdue-event.ts'
 import { checkDeliveryAlert } from '../../../shared/webhook/delivery/delivery-alert.ts'
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
-import { issueKey, registerClient } from '../../support/client-builders.ts'
+import { issueKey } from '../../support/client-builders.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
 import { beforeFirst } from '../../support/intercept-table.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
+import { aStoredClient } from '../../support/payment-builders.ts'
 import { failedAndRecredited, settle } from '../../support/settlement-builders.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 import { dueDelivery, eventFor, messageFor } from '../../support/webhook-builders.ts'
@@ -90,7 +91,7 @@ describe('a recredited settlement that another sweep has recorded again', () => 
 describe('a key that another operator has revoked', () => {
   it('keeps the time of the first revocation, which alone is recorded', async () => {
     const deps = testDeps()
-    const { clientId } = await registerClient(deps)
+    const { clientId } = await aStoredClient(deps)
     const { key } = await issueKey(deps, clientId)
     const first = deps.now()
     const late = beforeFirst(deps, 'transact', () =>

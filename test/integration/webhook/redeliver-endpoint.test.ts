@@ -9,8 +9,7 @@ import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
 import { softDeleteEndpoint } from '../../../shared/webhook/endpoint/endpoint-store.ts'
 import { aClientId } from '../../support/client-builders.ts'
 import { interceptTable } from '../../support/intercept-table.ts'
-import { invokeAdmin } from '../../support/invoke-admin.ts'
-import { auditRecordsOf, notFoundReply, OPERATOR } from '../../support/operator-actions.ts'
+import { auditRecordsOf, invokeAdmin, notFoundReply, OPERATOR } from '../../support/operator-actions.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 import {
   ABANDONED,
