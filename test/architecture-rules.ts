@@ -131,28 +131,31 @@ const keysAreBuiltInOnePlace: Rule = (file) =>
     ? file.nodes.flatMap((node) => (KEY_PREFIX.test(textOf(node) ?? '') ? [at(file, node, textOf(node) ?? '')] : []))
     : []
 
-const VAGUE_WORDS = [
-  'util',
-  'utils',
-  'helper',
-  'helpers',
-  'common',
-  'type',
-  'types',
-  'service',
-  'services',
-  'misc',
-  'index',
-]
+const VAGUE = /(^|-)(utils?|helpers?|common|types?|services?|misc|index)$/
 
 const namesSaySomething: Rule = ({ path }) =>
   path.split('/').flatMap((part) => {
     const name = part.replace(/(\.test|\.config|\.d)?\.ts$/, '')
     if (!/^[a-z0-9]+(-[a-z0-9]+)*$/.test(name)) return [`${part} is not kebab-case`]
-    return VAGUE_WORDS.some((word) => name === word || name.endsWith(`-${word}`)) ? [`${part} says nothing`] : []
+    return VAGUE.test(name) ? [`${part} says nothing`] : []
   })
 
-const exportsHaveNames: Rule = (file) => (file.hasDefaultExport ? ['has a default export'] : [])
+const exportsHaveNames: Rule = ({ exports }) =>
+  exports.some(({ name }) => name === 'default') ? ['has a default export'] : []
+
+/** Names by which others look for an export: Lambda, and the SDK's clients. */
+const NAMES_GIVEN = ['handler', 'defaultProvider']
+
+const lettersOf = (name: string) => name.replaceAll(/[-_]/g, '').toLowerCase()
+
+/** `payment.ts` may export `Payment`, `payment` or `paymentOf`; `channels.ts` all of these of a channel. */
+const filesAreCalledWhatTheyExport: Rule = (file) => {
+  const values = file.exports.filter(({ isType }) => !isType)
+  if (!isCode(file) || values.length !== 1 || NAMES_GIVEN.includes(values[0]?.name ?? '')) return []
+  const called = lettersOf(basename(file.path, '.ts'))
+  const names = [called, `${called}of`, `${called.replace(/s$/, '')}of`]
+  return file.exports.some(({ name }) => names.includes(lettersOf(name))) ? [] : [`exports ${values[0]?.name}`]
+}
 
 const filesAreShort: Rule = ({ path, lineCount }) => {
   const limit = path.startsWith('functions/') && !MANIFEST_FILES.includes(path) ? HANDLER_LINES : FILE_LINES
@@ -196,6 +199,7 @@ export const RULES = {
   'keys are spelled only in table/keys.ts': keysAreBuiltInOnePlace,
   'names of files say what is in them': namesSaySomething,
   'exports have names': exportsHaveNames,
+  'a file is called what it exports': filesAreCalledWhatTheyExport,
   'files are short, and handlers shorter': filesAreShort,
   'functions are short': functionsAreShort,
   'nothing is left for later, and no check is switched off': nothingIsLeftForLater,

@@ -10,8 +10,8 @@ import {
   PROVIDER_KEY,
 } from './backends.ts'
 import type { AlertInbox } from './emulators/alert-inbox.ts'
-import { startLambdaServer } from './emulators/lambda-server.ts'
-import { startWebhookInbox } from './emulators/webhook-inbox.ts'
+import { startLambdaServer } from './emulators/start-lambda-server.ts'
+import { startWebhookInbox } from './emulators/start-webhook-inbox.ts'
 import { type FunctionHost, hostFunctions } from './functions/function-host.ts'
 import { loadHandlers } from './functions/load-handlers.ts'
 import { LOCAL_STAGE, localDeps } from './functions/local-deps.ts'
@@ -19,9 +19,9 @@ import { type LocalLog, localLog } from './functions/local-log.ts'
 import { type DataDirectory, openDataDirectory } from './process/data-directory.ts'
 import type { LocalClock } from './process/local-clock.ts'
 import { startProviderSimulator } from './provider-simulator/provider-simulator.ts'
-import { type DemoClient, seedDemoClient } from './seed.ts'
-import { startHttpGateway } from './triggers/http-gateway.ts'
+import { type DemoClient, seedDemoClient } from './seed-demo-client.ts'
 import { startEventSources } from './triggers/start-event-sources.ts'
+import { startHttpGateway } from './triggers/start-http-gateway.ts'
 
 export type LocalCloudOptions = {
   /** API here, Lambda, provider and inbox on the three ports behind it; 0 takes free ones. */

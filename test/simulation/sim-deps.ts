@@ -1,4 +1,4 @@
-import { answerProviderCall } from '../../infra/local/provider-simulator/provider-api.ts'
+import { answerProviderCall } from '../../infra/local/provider-simulator/answer-provider-call.ts'
 import type { Deps } from '../../shared/deps.ts'
 import { loggedProvider } from '../../shared/provider/logged-provider.ts'
 import { type HttpCall, type HttpOutcome, rateLimitOf } from '../../shared/provider/xendit/call-json.ts'

@@ -22,7 +22,7 @@ export type SourceFile = {
   readonly program: ESTree.Program
   readonly nodes: readonly ESTree.Node[]
   readonly comments: readonly string[]
-  readonly hasDefaultExport: boolean
+  readonly exports: readonly { readonly name: string; readonly isType: boolean }[]
 }
 
 const isNode = (value: unknown): value is ESTree.Node => typeof value === 'object' && value !== null && 'type' in value
@@ -72,8 +72,8 @@ export const parseSource = (path: string, text: string): SourceFile => {
     program,
     nodes,
     comments: comments.map(({ value }) => value),
-    hasDefaultExport: module.staticExports.some(({ entries }) =>
-      entries.some(({ exportName }) => exportName.kind === 'Default'),
+    exports: module.staticExports.flatMap(({ entries }) =>
+      entries.map(({ exportName, isType }) => ({ name: exportName.name ?? 'default', isType })),
     ),
   }
 }

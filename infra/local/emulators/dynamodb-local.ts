@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, renameSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb'
-import { freePort } from '../process/free-port.ts'
 import { readIfPresent } from '../process/json-file.ts'
 import { type KeptProcess, startKeptProcess } from '../process/kept-process.ts'
 import type { ProcessRecord } from '../process/process-record.ts'
@@ -115,4 +115,17 @@ const answers = async (endpoint: string): Promise<boolean> => {
   } finally {
     client.destroy()
   }
+}
+
+/** A port of 127.0.0.1 that was free a moment ago. Another process may still take it: starters check who answers. */
+const freePort = async (): Promise<number> => {
+  const server = createServer()
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(0, '127.0.0.1', resolve)
+  })
+  const address = server.address()
+  await new Promise<void>((resolve) => server.close(() => resolve()))
+  if (address === null || typeof address === 'string') throw new Error('no port was given')
+  return address.port
 }

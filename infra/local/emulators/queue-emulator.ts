@@ -6,7 +6,7 @@ import {
   SQSClient,
 } from '@aws-sdk/client-sqs'
 import { buildApp } from 'fauxqs'
-import { isForeign } from '../process/loopback-guard.ts'
+import { isForeignRequest } from '../process/is-foreign-request.ts'
 import { localAws } from './dynamodb-local.ts'
 import { openStores } from './emulator-stores.ts'
 
@@ -31,7 +31,7 @@ export const startQueueEmulator = async (directory?: string): Promise<QueueEmula
   const app = buildApp({ logger: false, stores: memory.stores })
   // Pages elsewhere can have a browser send to this port too, if they find it.
   app.addHook('onRequest', async ({ headers }, reply) => {
-    if (isForeign(headers, NO_PAGES)) await reply.code(403).send()
+    if (isForeignRequest(headers, NO_PAGES)) await reply.code(403).send()
   })
   const endpoint = await app.listen({ port: 0, host: '127.0.0.1' })
   const requestHandler = {

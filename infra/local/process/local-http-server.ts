@@ -1,6 +1,6 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { isForeign } from './loopback-guard.ts'
+import { isForeignRequest } from './is-foreign-request.ts'
 
 export type LocalRequest = {
   readonly method: string
@@ -97,7 +97,7 @@ export const startLocalHttpServer = async (options: LocalHttpServerOptions): Pro
       if (closing) response.shouldKeepAlive = false
       reply(response, answer)
     }
-    if (isForeign(incoming.headers, family)) return send(jsonReply(403, FOREIGN, FOREIGN_HEADERS))
+    if (isForeignRequest(incoming.headers, family)) return send(jsonReply(403, FOREIGN, FOREIGN_HEADERS))
     serve(incoming, response, options, { later, send }).catch(() => {
       response.destroy()
     })

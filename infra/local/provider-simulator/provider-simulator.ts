@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import type { LocalClock } from '../process/local-clock.ts'
 import { jsonReply, type LocalAnswer, type LocalRequest, startLocalHttpServer } from '../process/local-http-server.ts'
-import { createCallbackSender } from './callback-sender.ts'
-import { answerCheckout } from './checkout-page.ts'
-import { answerControlCall } from './control-api.ts'
-import { answerProviderCall } from './provider-api.ts'
+import { answerCheckout } from './answer-checkout.ts'
+import { answerControlCall } from './answer-control-call.ts'
+import { answerProviderCall } from './answer-provider-call.ts'
+import { createCallbackSender } from './create-callback-sender.ts'
+import { openStateFile } from './open-state-file.ts'
 import { ProviderError } from './provider-error.ts'
 import { createSimulatorCore, type SimulatorCore } from './simulator-core.ts'
-import { openStateFile } from './state-file.ts'
 import type { Change } from './store.ts'
 
 export type ProviderSimulatorOptions = {

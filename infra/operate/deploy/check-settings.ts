@@ -1,6 +1,6 @@
 import { type DeployedStage, PLACEHOLDER_DOMAIN, PLACEHOLDER_RETURN_URL } from '../../stack/stage.ts'
-import { originCertificateProblems } from '../check/check-origin-certificate.ts'
 import { type Finding, ok, wrong } from '../check/finding.ts'
+import { originCertificateProblems } from '../check/origin-certificate-problems.ts'
 
 /** What the stage's settings lack. A stage whose data is protected takes real money, and must not go without. */
 export const checkSettings = (stage: DeployedStage, nowMs = Date.now()): readonly Finding[] => {

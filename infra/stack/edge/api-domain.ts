@@ -6,7 +6,6 @@ import { Asset } from 'aws-cdk-lib/aws-s3-assets'
 import { Construct } from 'constructs'
 import type { DeployedStage, StageDomain } from '../stage.ts'
 import type { GatewayHttpApi } from '../triggers/gateway-http-api.ts'
-import { apiDomainName } from './domain-names.ts'
 import { originAuthorityPath } from './origin-certificate.ts'
 
 /** The zone by its attributes: looking it up would need the account at synth. */
@@ -65,3 +64,7 @@ export class ApiDomain extends Construct {
     return { mtls: { bucket: authority.bucket, key: authority.s3ObjectKey } }
   }
 }
+
+/** What API Gateway itself answers to: behind a front it is the front's origin, and the stage's name is the front's. */
+export const apiDomainName = ({ name }: StageDomain, front: DeployedStage['front']): string =>
+  front === 'cloudfront' ? `origin.${name}` : name

@@ -3,8 +3,8 @@ import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs'
 import { CfnLoggingConfiguration, CfnWebACL } from 'aws-cdk-lib/aws-wafv2'
 import { Construct } from 'constructs'
 import type { DeployedStage } from '../stage.ts'
+import { managedRules } from './managed-rules.ts'
 import { rateRules } from './rate-rules.ts'
-import { managedRules } from './web-acl-rules.ts'
 
 /** Never written down: who asks, what the provider shows us, and what is asked for (design: no path, no query in logs). */
 const REDACTED = [

@@ -13,7 +13,7 @@ import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions'
 import type { ITopic } from 'aws-cdk-lib/aws-sns'
 import { Construct } from 'constructs'
 import { type AlarmSpec, alarmDescription, alarmName } from './alarms/alarm-spec.ts'
-import { alarmsOf } from './alarms/all-alarms.ts'
+import { allAlarms } from './alarms/all-alarms.ts'
 import { serviceOf, withoutGaps } from './alarms/metric-ref.ts'
 import { assertPaged, PAGES, type Page } from './alarms/pages.ts'
 import type { Watched } from './alarms/watched.ts'
@@ -38,7 +38,7 @@ export class GatewayAlarms extends Construct {
     { watched, topic, pageTopic }: { readonly watched: Watched; readonly topic: ITopic; readonly pageTopic: ITopic },
   ) {
     super(scope, id)
-    const specs = alarmsOf(watched)
+    const specs = allAlarms(watched)
     assertPaged(specs)
     const alarms = new Map(specs.map((spec) => [spec.id, this.alarm(watched.stage, spec)]))
     const quiet = this.quiet(watched.stage)

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { originCertificateProblems } from '../../../infra/operate/check/check-origin-certificate.ts'
+import { originCertificateProblems } from '../../../infra/operate/check/origin-certificate-problems.ts'
 import { checkSettings } from '../../../infra/operate/deploy/check-settings.ts'
 import { type DeployedStage, deployedStage } from '../../../infra/stack/stage.ts'
 import { selfSignedCertificate } from '../../support/https-servers.ts'

@@ -1,7 +1,7 @@
 import type { Context } from 'aws-lambda'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { FunctionSpec } from '../../../functions/function-spec.ts'
-import { answerInvocation } from '../../../infra/local/emulators/invoke-api.ts'
+import { answerInvocation } from '../../../infra/local/emulators/answer-invocation.ts'
 import { hostFunctions } from '../../../infra/local/functions/function-host.ts'
 import { loadHandlers } from '../../../infra/local/functions/load-handlers.ts'
 import { eventually } from '../../support/eventually.ts'

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { it as base, describe, expect, onTestFinished } from 'vitest'
-import { startWebhookInbox } from '../../../infra/local/emulators/webhook-inbox.ts'
+import { startWebhookInbox } from '../../../infra/local/emulators/start-webhook-inbox.ts'
 import { startLocalClock } from '../../../infra/local/process/local-clock.ts'
 
 const SECRET = 'whsec_demo'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { answerProviderCall } from '../../../infra/local/provider-simulator/provider-api.ts'
+import { answerProviderCall } from '../../../infra/local/provider-simulator/answer-provider-call.ts'
 import { API_HEADERS, aCore, aRequestBody, SECRET_KEY } from '../../support/provider-simulator-harness.ts'
 
 /** A core with one open and one paid request, and for every target a call that would succeed. */

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { createCallbackSender } from '../../../infra/local/provider-simulator/callback-sender.ts'
+import { createCallbackSender } from '../../../infra/local/provider-simulator/create-callback-sender.ts'
 import { silence, startScriptedServer } from '../../support/scripted-server.ts'
 
 const CALLBACK = { headers: { 'content-type': 'application/json', 'x-callback-token': 't' }, body: '{"event":"é"}' }

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { appendFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect } from 'vitest'
-import { openStateFile } from '../../../infra/local/provider-simulator/state-file.ts'
+import { openStateFile } from '../../../infra/local/provider-simulator/open-state-file.ts'
 import { createStore } from '../../../infra/local/provider-simulator/store.ts'
 import {
   API_HEADERS,

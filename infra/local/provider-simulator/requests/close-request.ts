@@ -5,7 +5,7 @@ import { ProviderError } from '../provider-error.ts'
 import { isOpen, type Payment, type PaymentRequest } from '../provider-objects.ts'
 import type { RequestRecord } from '../store.ts'
 import { requireRequest, timestampNow, type World } from '../world.ts'
-import { paymentOf } from './pay-request.ts'
+import { paymentOf } from './simulate-payment.ts'
 
 /**
  * `POST /v3/payment_requests/{id}/cancel`. No callback follows, as upstream. Throws `INACTIVE_PAYMENT_REQUEST`, and for a

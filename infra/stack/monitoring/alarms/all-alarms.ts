@@ -13,7 +13,7 @@ import type { Watched } from './watched.ts'
 import { writeAlarms } from './write-alarms.ts'
 
 /** Every alarm of a stage. Their number does not grow with payments or clients: no metric has a client in it. */
-export const alarmsOf = (watched: Watched): readonly AlarmSpec[] =>
+export const allAlarms = (watched: Watched): readonly AlarmSpec[] =>
   [
     createAlarms,
     paymentAlarms,

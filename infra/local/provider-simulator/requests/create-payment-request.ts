@@ -5,7 +5,7 @@ import { ProviderError } from '../provider-error.ts'
 import { BUSINESS_ID, type PaymentRequest } from '../provider-objects.ts'
 import { timestampNow, type World } from '../world.ts'
 import { CHANNEL_PROPERTIES, CreateRequestBody } from './create-request-body.ts'
-import { destinationActions } from './destination.ts'
+import { destinationActions } from './destination-actions.ts'
 
 /**
  * `POST /v3/payment_requests`. Like the provider, it neither minds a `reference_id` it has seen before nor reads an

@@ -10,7 +10,7 @@ const HTTP_PORT = 80
  * requests to it: under a name of its own that leads here (then `Host` is that name), or across origins (then `Origin`
  * is the page's, or `null`). Programs send no `Origin`; our own pages come from one of `ports`.
  */
-export const isForeign = (
+export const isForeignRequest = (
   headers: Pick<IncomingHttpHeaders, 'host' | 'origin'>,
   ports: ReadonlySet<number>,
 ): boolean => {

@@ -3,8 +3,8 @@ import type { LocalLog } from '../functions/local-log.ts'
 import type { LocalClock } from '../process/local-clock.ts'
 import { jsonReply, type LocalHttpServer, startLocalHttpServer } from '../process/local-http-server.ts'
 import type { AlertInbox } from './alert-inbox.ts'
-import { answerInvocation, MAX_INVOKE_BYTES } from './invoke-api.ts'
-import { answerControl } from './local-control.ts'
+import { answerControl } from './answer-control.ts'
+import { answerInvocation, MAX_INVOKE_BYTES } from './answer-invocation.ts'
 
 export type LambdaServerOptions = {
   readonly port: number
