@@ -17,6 +17,8 @@ import {
 } from '../../shared/settlement/close-settlement.ts'
 import { settleClient } from '../../shared/settlement/settle-client.ts'
 import type { Settlement } from '../../shared/settlement/settlement.ts'
+import { listSettlements } from '../../shared/settlement/settlement-store.ts'
+import { triggerSettlement } from '../../shared/settlement/trigger-settlement.ts'
 import { attributeName } from '../../shared/table/attributes.ts'
 import { isNew } from '../../shared/table/condition.ts'
 import { DUE_WORK_FIELDS } from '../../shared/table/due-work.ts'
@@ -24,7 +26,7 @@ import type { Step } from '../../shared/table/step.ts'
 import { addMs, DAY_MS, MINUTE_MS, type Timestamp } from '../../shared/time.ts'
 import { settledRow } from './fake-provider.ts'
 import { aStoredClient } from './payment-builders.ts'
-import { type TestDeps, testDeps } from './test-deps.ts'
+import type { TestDeps } from './test-deps.ts'
 
 export const BANK = { bankName: 'BCA', bankAccountNo: '0012345678', bankAccountName: 'PT Warung Kopi Satu' }
 
@@ -159,13 +161,23 @@ export const aSettledClient = async (
   return { client, settlement: await sweptNow(deps, client) }
 }
 
-const BY_OPERATOR = { operator: 'sari@gateway.example', notes: 'as told by the bank' }
+export const BY_OPERATOR = { operator: 'sari@gateway.example', notes: 'as told by the bank' }
 
-export const payOut = (deps: TestDeps, { settlementId }: Settlement): Promise<Settlement> =>
+/** An operator has the client settled now. */
+export const trigger = (deps: TestDeps, { clientId }: Pick<Client, 'clientId'>) =>
+  triggerSettlement(deps, { clientId, operator: BY_OPERATOR.operator })
+
+/** All settlements of a client, newest first. */
+export const settlementsOf = (deps: TestDeps, { clientId }: Pick<Client, 'clientId'>) =>
+  listSettlements(deps, clientId, { page: 1, perPage: 100 })
+
+type Known = Pick<Settlement, 'settlementId'>
+
+export const payOut = (deps: TestDeps, { settlementId }: Known): Promise<Settlement> =>
   markSettlementPaid(deps, { settlementId, ...BY_OPERATOR, confirmUnfunded: true })
-export const fail = (deps: TestDeps, { settlementId }: Settlement): Promise<Settlement> =>
+export const fail = (deps: TestDeps, { settlementId }: Known): Promise<Settlement> =>
   markSettlementFailed(deps, { settlementId, ...BY_OPERATOR })
-export const recredit = (deps: TestDeps, { settlementId }: Settlement): Promise<Settlement> =>
+export const recredit = (deps: TestDeps, { settlementId }: Known): Promise<Settlement> =>
   recreditSettlement(deps, { settlementId, ...BY_OPERATOR })
 
 /** A client whose one settlement failed at the bank and whose funds are back in available. */
@@ -190,15 +202,6 @@ export const aTransaction = (
       settledAt: fields.settledAt,
     },
   )
-
-/** A client with one payment whose fee has been estimated for so long that it is asked for now. */
-export const anOverdueFee = async () => {
-  const deps = testDeps()
-  const client = await withFloor(deps)
-  const payment = await aSucceededPayment(deps, client, { feeStatus: 'estimated' })
-  deps.clock.set(addMs(deps.now(), 7 * DAY_MS))
-  return { deps, client, payment }
-}
 
 /** Fee, net and fee status as stored. */
 export const feeOf = async (deps: TestDeps, { paymentId }: Payment) => {

@@ -3,9 +3,10 @@
  * is made one of an older release, or an older release's functions run on a window of ours, and the balance must show
  * what the settlements themselves say.
  */
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { getBalance } from '../../../shared/ledger/balance.ts'
 import { windowKey } from '../../../shared/table/keys.ts'
+import { clientTest } from '../../support/client-test.ts'
 import { dies, everyDeath, processThatDies } from '../../support/dying-process.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
 import { beforeFirst, recordTable } from '../../support/intercept-table.ts'
@@ -34,11 +35,15 @@ const anOlderClient = async (deps: TestDeps) => {
   return scene
 }
 
+const it = clientTest.extend('older', ({ deps }) => anOlderClient(deps))
+
 describe('a window that an older release wrote', () => {
-  it('is completed from its settlements before the figures are first shown, without moving the balance', async () => {
-    const deps = testDeps()
-    const { client } = await anOlderClient(deps)
+  it('is completed from its settlements before the figures are first shown, without moving the balance', async ({
+    deps,
+    older: { client },
+  }) => {
     const before = await getBalance(deps, client.clientId)
+    await expectBalanced(deps, client.clientId)
 
     expect(await figuresOf(deps, client)).toStrictEqual(FIGURES_OF_ALL_STATES)
 
@@ -46,9 +51,7 @@ describe('a window that an older release wrote', () => {
     await expectBalanced(deps, client.clientId)
   })
 
-  it('is completed once: later the index is not asked any more', async () => {
-    const deps = testDeps()
-    const { client } = await anOlderClient(deps)
+  it('is completed once: later the index is not asked any more', async ({ deps, older: { client } }) => {
     const first = recordTable(deps)
     await figuresOf(first.deps, client)
 
@@ -60,10 +63,7 @@ describe('a window that an older release wrote', () => {
     expect(indexReads(calls)).toBe(0)
   })
 
-  it('is completed by the next sweep when nobody asks before', async () => {
-    const deps = testDeps()
-    const { client, waiting } = await anOlderClient(deps)
-
+  it('is completed by the next sweep when nobody asks before', async ({ deps, older: { client, waiting } }) => {
     const swept = await sweep(deps, client)
 
     expect(swept).toMatchObject([{ replaces: waiting.settlementId }])
@@ -74,13 +74,6 @@ describe('a window that an older release wrote', () => {
       availableMinor: 0,
       inSettlementMinor: inSettlementMinor + availableMinor,
     })
-    await expectBalanced(deps, client.clientId)
-  })
-
-  it('is judged by the audit on what it says, before and after', async () => {
-    const deps = testDeps()
-    const { client } = await anOlderClient(deps)
-
     await expectBalanced(deps, client.clientId)
   })
 
@@ -130,21 +123,6 @@ describe('a window that an older release wrote', () => {
     catchUp()
     expect(await figuresOf(deps, client)).toMatchObject({ inSettlementMinor: 5_990 + 15_980, paidOutMinor: 0 })
   })
-
-  it('is counted right although its settlements were paid, recredited and swept before anybody counted', async () => {
-    const deps = testDeps()
-    const { client, recorded, failed } = await anOlderClient(deps)
-
-    await payOut(deps, recorded)
-    await recredit(deps, failed)
-    await sweepADayLater(deps, client)
-
-    const { inSettlementMinor, paidOutMinor, availableMinor, pendingMinor } = await figuresOf(deps, client)
-    expect({ availableMinor, pendingMinor }).toStrictEqual({ availableMinor: 0, pendingMinor: 0 })
-    expect(paidOutMinor).toBe(FIGURES_OF_ALL_STATES.paidOutMinor + recorded.netMinor)
-    expect(inSettlementMinor).toBe(sumOf(FIGURES_OF_ALL_STATES) - paidOutMinor)
-    await expectBalanced(deps, client.clientId)
-  })
 })
 
 describe('counting the payouts of a window', () => {
@@ -156,23 +134,23 @@ describe('counting the payouts of a window', () => {
   const expectMoved = (deps: TestDeps) =>
     expect(deps.lines.find(({ code }) => code === 'payouts.not_counted')?.fields).toMatchObject({ reason: 'moved' })
 
-  it.each(Object.entries(between))('is refused when %s comes between, and done again', async (_, other) => {
-    const deps = testDeps()
-    const scene = await anOlderClient(deps)
-    const { client } = scene
-    const raced = beforeFirst(deps, 'update', () => byOlderRelease(deps, client.clientId, () => other(deps, scene)))
+  it.for(Object.entries(between))(
+    'is refused when %s comes between, and done again',
+    async ([, other], { deps, older }) => {
+      const { client } = older
+      const raced = beforeFirst(deps, 'update', () => byOlderRelease(deps, client.clientId, () => other(deps, older)))
 
-    const shown = await figuresOf(raced, client)
+      const shown = await figuresOf(raced, client)
 
-    expectMoved(deps)
-    expect(sumOf(shown)).toBe(sumOf(FIGURES_OF_ALL_STATES))
-    await forgetPayouts(deps, client.clientId)
-    expect(await figuresOf(deps, client)).toStrictEqual(shown)
-  })
+      expectMoved(deps)
+      expect(sumOf(shown)).toBe(sumOf(FIGURES_OF_ALL_STATES))
+      await forgetPayouts(deps, client.clientId)
+      expect(await figuresOf(deps, client)).toStrictEqual(shown)
+    },
+  )
 
-  it.each(['an older', 'this'])('shows a payout of %s release that comes between', async (release) => {
-    const deps = testDeps()
-    const { client, recorded } = await anOlderClient(deps)
+  it.for(['an older', 'this'])('shows a payout of %s release that comes between', async (release, { deps, older }) => {
+    const { client, recorded } = older
     const raced = beforeFirst(deps, 'update', () =>
       release === 'this' ? payOut(deps, recorded) : byOlderRelease(deps, client.clientId, () => payOut(deps, recorded)),
     )
@@ -184,9 +162,10 @@ describe('counting the payouts of a window', () => {
     expect(paidOutMinor).toBe(FIGURES_OF_ALL_STATES.paidOutMinor + recorded.netMinor)
   })
 
-  it('is refused when a recredit and its redrawing come between, which leave every figure as it was', async () => {
-    const deps = testDeps()
-    const client = await withFloor(deps)
+  it('is refused when a recredit and its redrawing come between, which leave every figure as it was', async ({
+    deps,
+    client,
+  }) => {
     const settlement = await settled(deps, client, 10_000)
     await forgetPayouts(deps, client.clientId)
     const raced = beforeFirst(deps, 'update', async () => {
@@ -220,8 +199,7 @@ describe('counting the payouts of a window', () => {
 })
 
 describe('a client that never received a payment', () => {
-  it('has nothing in settlements and nothing paid out, whichever release made it', async () => {
-    const deps = testDeps()
+  it('has nothing in settlements and nothing paid out, whichever release made it', async ({ deps }) => {
     const client = await aStoredClient(deps)
     const nothing = { pendingMinor: 0, availableMinor: 0, inSettlementMinor: 0, paidOutMinor: 0 }
     expect(await figuresOf(deps, client)).toStrictEqual(nothing)

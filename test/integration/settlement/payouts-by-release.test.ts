@@ -3,12 +3,13 @@
  * figures: in a canary and after a rollback. Method: such functions run on a window of this release, and the balance
  * must show what the settlements themselves say.
  */
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { listAuditRecords } from '../../../shared/operator/audit-record.ts'
 import { findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
 import { exists } from '../../../shared/table/condition.ts'
 import { windowKey } from '../../../shared/table/keys.ts'
 import { remove, update } from '../../../shared/table/step.ts'
+import { clientTest as it } from '../../support/client-test.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
 import { recordTable } from '../../support/intercept-table.ts'
 import {
@@ -25,7 +26,7 @@ import {
 } from '../../support/payout-builders.ts'
 import { fail, payOut, recredit, sweep, withFloor } from '../../support/settlement-builders.ts'
 import { rawItem } from '../../support/tampering.ts'
-import { type TestDeps, testDeps } from '../../support/test-deps.ts'
+import type { TestDeps } from '../../support/test-deps.ts'
 
 describe('functions of the release before, on a window of this one', () => {
   const moves = {
@@ -35,8 +36,7 @@ describe('functions of the release before, on a window of this one', () => {
     'a redrawing': (deps: TestDeps, { client }: AllStates): Promise<unknown> => sweep(deps, client),
   }
 
-  it.each(Object.entries(moves))('%s: the figures shown are those of the settlements', async (_, run) => {
-    const deps = testDeps()
+  it.for(Object.entries(moves))('%s: the figures shown are those of the settlements', async ([, run], { deps }) => {
     const scene = await aClientOfAllStates(deps)
     const { client } = scene
 
@@ -49,8 +49,7 @@ describe('functions of the release before, on a window of this one', () => {
     expect(await figuresOf(deps, client)).toStrictEqual(shown)
   })
 
-  it.each(Object.entries(moves))('%s: the next sweep puts the window right', async (_, run) => {
-    const deps = testDeps()
+  it.for(Object.entries(moves))('%s: the next sweep puts the window right', async ([, run], { deps }) => {
     const scene = await aClientOfAllStates(deps)
     await byOlderRelease(deps, scene.client.clientId, () => run(deps, scene))
 
@@ -59,8 +58,7 @@ describe('functions of the release before, on a window of this one', () => {
     await expectBalanced(deps, scene.client.clientId)
   })
 
-  it('a payout counts at once, although the window still has it open', async () => {
-    const deps = testDeps()
+  it('a payout counts at once, although the window still has it open', async ({ deps }) => {
     const { client, recorded } = await aClientOfAllStates(deps)
     await byOlderRelease(deps, client.clientId, () => payOut(deps, recorded))
     const { deps: watched, calls } = recordTable(deps)
@@ -72,9 +70,10 @@ describe('functions of the release before, on a window of this one', () => {
     expect(indexReads(calls)).toBe(0)
   })
 
-  it('cannot hide a payout behind a recredit of the same amount, which lets the equation hold', async () => {
-    const deps = testDeps()
-    const client = await withFloor(deps)
+  it('cannot hide a payout behind a recredit of the same amount, which lets the equation hold', async ({
+    deps,
+    client,
+  }) => {
     const ours = await settled(deps, client, 50_000)
     await byOlderRelease(deps, client.clientId, async () => {
       await payOut(deps, await settled(deps, client, 50_000))
@@ -82,17 +81,11 @@ describe('functions of the release before, on a window of this one', () => {
       await recredit(deps, ours)
     })
 
-    expect(await figuresOf(deps, client)).toStrictEqual({
-      pendingMinor: 0,
-      availableMinor: 45_950,
-      inSettlementMinor: 0,
-      paidOutMinor: 45_950,
-    })
+    const shown = { pendingMinor: 0, availableMinor: 45_950, inSettlementMinor: 0, paidOutMinor: 45_950 }
+    expect(await figuresOf(deps, client)).toStrictEqual(shown)
   })
 
-  it('cannot hide a sweep behind a recredit, nor behind two that together are as large', async () => {
-    const deps = testDeps()
-    const client = await withFloor(deps)
+  it('cannot hide a sweep behind a recredit, nor behind two that together are as large', async ({ deps, client }) => {
     const ours = await settled(deps, client, 50_000)
     await byOlderRelease(deps, client.clientId, async () => {
       await settled(deps, client, 50_000)
@@ -100,17 +93,13 @@ describe('functions of the release before, on a window of this one', () => {
       await recredit(deps, ours)
     })
 
-    expect(await figuresOf(deps, client)).toMatchObject({
-      availableMinor: 45_950,
-      inSettlementMinor: 45_950,
-      paidOutMinor: 0,
-    })
+    const shown = { availableMinor: 45_950, inSettlementMinor: 45_950, paidOutMinor: 0 }
+    expect(await figuresOf(deps, client)).toMatchObject(shown)
   })
 })
 
 describe('a list of open settlements that does not add up', () => {
-  it('is not believed', async () => {
-    const deps = testDeps()
+  it('is not believed', async ({ deps }) => {
     const { client, recorded } = await aClientOfAllStates(deps)
     const openIds = new Set([recorded.settlementId])
     await deps.table.write(update(windowKey(client.clientId), { set: { openIds } }))
@@ -122,9 +111,7 @@ describe('a list of open settlements that does not add up', () => {
 })
 
 describe('marking a settlement paid', () => {
-  it('moves its net from in settlement to paid out, once, whoever else closes it', async () => {
-    const deps = testDeps()
-    const client = await withFloor(deps)
+  it('moves its net from in settlement to paid out, once, whoever else closes it', async ({ deps, client }) => {
     const settlement = await settled(deps, client, 50_000)
 
     const paid = payOut(deps, settlement)
@@ -136,11 +123,9 @@ describe('marking a settlement paid', () => {
       in_settlement_minor: 0,
       paid_out_minor: 45_950,
     })
-    await expectBalanced(deps, client.clientId)
   })
 
-  it('is refused, and writes nothing, where there is no window', async () => {
-    const deps = testDeps()
+  it('is refused, and writes nothing, where there is no window', async ({ deps }) => {
     const client = await withFloor(deps)
     const settlement = await settled(deps, client, 50_000)
     await deps.table.write(remove(windowKey(client.clientId), exists))

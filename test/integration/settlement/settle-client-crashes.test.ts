@@ -8,14 +8,7 @@ import type { Client } from '../../../shared/client/client.ts'
 import { GatewayError } from '../../../shared/errors.ts'
 import { getBalance } from '../../../shared/ledger/balance.ts'
 import { listAuditRecords } from '../../../shared/operator/audit-record.ts'
-import {
-  markSettlementFailed,
-  markSettlementPaid,
-  recreditSettlement,
-} from '../../../shared/settlement/close-settlement.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
-import { listSettlements } from '../../../shared/settlement/settlement-store.ts'
-import { triggerSettlement } from '../../../shared/settlement/trigger-settlement.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { suspenseKey } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
@@ -26,23 +19,26 @@ import {
   aSettledClient,
   aSucceededPayment,
   aTransaction,
+  fail,
   failedAndRecredited,
+  payOut,
+  recredit,
   settle,
+  settlementsOf,
+  trigger,
   withFloor,
 } from '../../support/settlement-builders.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 
-const OPERATOR = 'sari@gateway.example'
-
-type Scene = { readonly client: Client; readonly settlement?: Settlement }
-type Scenario = {
-  readonly prepare: (deps: TestDeps) => Promise<Scene>
-  readonly run: (deps: TestDeps, scene: Scene) => Promise<unknown>
+type Scene = { readonly client: Client }
+type Scenario<Prepared extends Scene> = {
+  readonly prepare: (deps: TestDeps) => Promise<Prepared>
+  readonly run: (deps: TestDeps, scene: Prepared) => Promise<unknown>
 }
 
 /** The client's books without what differs from run to run: ids. */
-const books = async (deps: TestDeps, { clientId }: Client) => {
-  const settlements = await listSettlements(deps, clientId, { page: 1, perPage: 100 })
+const books = async (deps: TestDeps, client: Client) => {
+  const settlements = await settlementsOf(deps, client)
   const trails = await Promise.all(settlements.map(({ settlementId }) => listAuditRecords(deps, settlementId)))
   return {
     settlements: settlements.map((settlement) => ({
@@ -52,7 +48,7 @@ const books = async (deps: TestDeps, { clientId }: Client) => {
       replaces: settlements.findIndex(({ settlementId }) => settlementId === settlement.replaces),
     })),
     trails: trails.map((trail) => trail.map(({ action, operator }) => `${operator} ${action}`).toSorted()),
-    balance: await getBalance(deps, clientId),
+    balance: await getBalance(deps, client.clientId),
   }
 }
 
@@ -65,9 +61,9 @@ const again = async (run: () => Promise<unknown>) => {
   }
 }
 
-const expectSurvivesEveryDeath = async (
-  { prepare, run }: Scenario,
-  check: (deps: TestDeps, scene: Scene, died: string) => Promise<void> = async () => undefined,
+const expectSurvivesEveryDeath = async <Prepared extends Scene>(
+  { prepare, run }: Scenario<Prepared>,
+  check: (deps: TestDeps, scene: Prepared, died: string) => Promise<void> = async () => undefined,
 ) => {
   const calm = testDeps()
   const calmScene = await prepare(calm)
@@ -100,16 +96,14 @@ const withPayments = async (deps: TestDeps): Promise<Scene> => {
   return { client }
 }
 
-const sweep: Scenario['run'] = (deps, { client }) => settle(deps, client)
-
-const trigger: Scenario['run'] = (deps, { client }) =>
-  triggerSettlement(deps, { clientId: client.clientId, operator: OPERATOR })
+const sweep = (deps: TestDeps, { client }: Scene) => settle(deps, client)
+const triggered = (deps: TestDeps, { client }: Scene) => trigger(deps, client)
 
 describe('settleClient, killed at every call', () => {
   it('by the sweep ends in one settlement', () => expectSurvivesEveryDeath({ prepare: withPayments, run: sweep }))
 
   it('by an operator ends in one settlement with one audit record', () =>
-    expectSurvivesEveryDeath({ prepare: withPayments, run: trigger }))
+    expectSurvivesEveryDeath({ prepare: withPayments, run: triggered }))
 
   it('with a recredited settlement ends with it recorded again once, and the new one once', () =>
     expectSurvivesEveryDeath({
@@ -119,11 +113,10 @@ describe('settleClient, killed at every call', () => {
         aDayLater(deps)
         return { client }
       },
-      run: trigger,
+      run: triggered,
     }))
 
   it('while fees are made final ends with each final once, its finding there and its alert out or due', () => {
-    const ids = new Map<TestDeps, string>()
     return expectSurvivesEveryDeath(
       {
         prepare: async (deps) => {
@@ -131,24 +124,14 @@ describe('settleClient, killed at every call', () => {
           const known = await aSucceededPayment(deps, client, { feeStatus: 'estimated' })
           deps.clock.set(addMs(deps.now(), 1))
           const unknown = await aSucceededPayment(deps, client, { feeStatus: 'estimated' })
-          deps.provider.script('listTransactions', async ({ providerPaymentId }) => ({
-            kind: 'found',
-            value: {
-              transactions:
-                providerPaymentId === known.creditedProviderPaymentId
-                  ? [aTransaction(known, { keptMinor: 4_440 })]
-                  : [],
-              hasMore: false,
-            },
-          }))
-          ids.set(deps, unknown.paymentId)
+          deps.provider.transactions.push(aTransaction(known, { keptMinor: 4_440 }))
           deps.clock.set(addMs(deps.now(), 7 * DAY_MS))
-          return { client }
+          return { client, unknown }
         },
         run: sweep,
       },
-      async (deps, { client }, died) => {
-        const suspenseId = `${ids.get(deps)}#transaction_missing`
+      async (deps, { client, unknown }, died) => {
+        const suspenseId = `${unknown.paymentId}#transaction_missing`
         expect(await findSuspense(deps, suspenseId), died).toMatchObject({ status: 'open', clientId: client.clientId })
         const isDue = (await deps.table.get(suspenseKey(suspenseId)))?.['work'] === 'alert'
         expect(isDue || deps.published.some(({ subject }) => subject === suspenseId), died).toBe(true)
@@ -157,33 +140,21 @@ describe('settleClient, killed at every call', () => {
   })
 })
 
+type Settled = { readonly client: Client; readonly settlement: Settlement }
+
 describe('closing a settlement, killed at every call', () => {
-  const settled = async (deps: TestDeps): Promise<Scene> => aSettledClient(deps)
-  const input = (settlement: Settlement | undefined) => ({
-    settlementId: settlement?.settlementId ?? '',
-    operator: OPERATOR,
-    notes: 'as told by the bank',
-  })
+  const prepare = (deps: TestDeps): Promise<Settled> => aSettledClient(deps)
+  const prepareFailed = async (deps: TestDeps) => {
+    const scene = await aSettledClient(deps)
+    await fail(deps, scene.settlement)
+    return scene
+  }
 
-  it('as paid closes it once with one audit record', () =>
-    expectSurvivesEveryDeath({
-      prepare: settled,
-      run: (deps, { settlement }) => markSettlementPaid(deps, { ...input(settlement), confirmUnfunded: true }),
-    }))
-
-  it('as failed closes it once with one audit record', () =>
-    expectSurvivesEveryDeath({
-      prepare: settled,
-      run: (deps, { settlement }) => markSettlementFailed(deps, input(settlement)),
-    }))
-
-  it('by a recredit puts its net back to available once', () =>
-    expectSurvivesEveryDeath({
-      prepare: async (deps) => {
-        const scene = await aSettledClient(deps)
-        await markSettlementFailed(deps, input(scene.settlement))
-        return scene
-      },
-      run: (deps, { settlement }) => recreditSettlement(deps, input(settlement)),
-    }))
+  it.each([
+    ['as paid closes it once with one audit record', prepare, payOut],
+    ['as failed closes it once with one audit record', prepare, fail],
+    ['by a recredit puts its net back to available once', prepareFailed, recredit],
+  ] as const)('%s', (_, from, act) =>
+    expectSurvivesEveryDeath({ prepare: from, run: (deps, { settlement }: Settled) => act(deps, settlement) }),
+  )
 })

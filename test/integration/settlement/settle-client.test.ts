@@ -1,29 +1,30 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { firstWindowStart } from '../../../shared/client/client.ts'
 import { changeClient } from '../../../shared/client/client-store.ts'
 import { minor } from '../../../shared/money.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
-import { findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
-import { paymentKey, settlementKey, windowKey } from '../../../shared/table/keys.ts'
+import { findAnySettlement, recordStep } from '../../../shared/settlement/settlement-store.ts'
+import { paymentKey, windowKey } from '../../../shared/table/keys.ts'
 import { update } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS, HOUR_MS } from '../../../shared/time.ts'
 import { aClient } from '../../support/client-builders.ts'
+import { clientTest as it } from '../../support/client-test.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
 import { interceptTable, recordTable, writtenKeys } from '../../support/intercept-table.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
+import { sweepADayLater } from '../../support/payout-builders.ts'
 import { aDayLater, aSucceededPayment, BANK, sweep, withFloor } from '../../support/settlement-builders.ts'
-import { testDeps } from '../../support/test-deps.ts'
 
 describe('settleClient (spec 3.2)', () => {
-  it('records what was paid a day ago, with its sums, its window and the bank details of the moment', async () => {
-    const deps = testDeps()
+  it('records what was paid a day ago, with its sums, its window and the bank details of the moment', async ({
+    deps,
+  }) => {
     const client = await withFloor(deps, 10_000, { bank: BANK })
     deps.clock.advance(60)
     await aSucceededPayment(deps, client)
     await aSucceededPayment(deps, client, { notionalMinor: 250_050, providerFeeMinor: 4_440 })
-    aDayLater(deps)
 
-    const settlements = await sweep(deps, client)
+    const settlements = await sweepADayLater(deps, client)
 
     expect(settlements).toStrictEqual([
       {
@@ -47,47 +48,16 @@ describe('settleClient (spec 3.2)', () => {
     await expectBalanced(deps, client.clientId)
   })
 
-  it('writes the window and the settlement and nothing else', async () => {
-    const { deps, calls } = recordTable(testDeps())
-    const client = await withFloor(deps, 0)
-    await aSucceededPayment(deps, client)
-    aDayLater(deps)
-    calls.length = 0
-
-    const [settlement] = await sweep(deps, client)
-
-    expect(writtenKeys(calls)).toStrictEqual([
-      windowKey(client.clientId),
-      settlement && settlementKey(settlement.settlementId),
-    ])
-  })
-
-  it('settles a payment that is 24 hours old to the millisecond, and leaves one that is a millisecond younger', async () => {
-    const deps = testDeps()
-    const client = await withFloor(deps, 0)
-    await aSucceededPayment(deps, client, { notionalMinor: 100_000 })
-    await aSucceededPayment(deps, client, { notionalMinor: 200_000, paidAt: addMs(deps.now(), 1) })
-    aDayLater(deps)
-
-    const first = await sweep(deps, client)
-    deps.clock.set(addMs(deps.now(), 1))
-    const second = await sweep(deps, client)
-
-    expect(first).toMatchObject([{ grossMinor: 100_000, paymentCount: 1 }])
-    expect(second).toMatchObject([{ grossMinor: 200_000, paymentCount: 1, periodStart: first[0]?.periodEnd }])
-    await expectBalanced(deps, client.clientId)
-  })
-
-  it('puts all payments of the first millisecond in, and all at exactly the end into the next settlement', async () => {
-    const deps = testDeps()
-    const client = await withFloor(deps, 0)
+  it('settles what is 24 hours old to the millisecond, and all of a later millisecond in the next', async ({
+    deps,
+    client,
+  }) => {
     const end = addMs(deps.now(), 1)
     for (const paidAt of [client.createdAt, client.createdAt, end, end, addMs(end, 1)]) {
       await aSucceededPayment(deps, client, { paidAt })
     }
-    aDayLater(deps)
 
-    const first = await sweep(deps, client)
+    const first = await sweepADayLater(deps, client)
     deps.clock.set(addMs(deps.now(), 1))
     const second = await sweep(deps, client)
     deps.clock.set(addMs(deps.now(), 1))
@@ -96,12 +66,12 @@ describe('settleClient (spec 3.2)', () => {
     expect(first).toMatchObject([{ periodStart: firstWindowStart(client), periodEnd: end, paymentCount: 2 }])
     expect(second).toMatchObject([{ periodStart: end, periodEnd: addMs(end, 1), paymentCount: 2 }])
     expect(third).toMatchObject([{ periodStart: addMs(end, 1), periodEnd: addMs(end, 2), paymentCount: 1 }])
-    await expectBalanced(deps, client.clientId)
   })
 
-  it('finds nothing for a client younger than a day, after a clock that stepped back, and the second time', async () => {
-    const deps = testDeps()
-    const client = await withFloor(deps, 0)
+  it('finds nothing for a client younger than a day, after a clock that stepped back, and the second time', async ({
+    deps,
+    client,
+  }) => {
     await aSucceededPayment(deps, client)
 
     deps.clock.advance(3_600)
@@ -111,57 +81,46 @@ describe('settleClient (spec 3.2)', () => {
     expect(await sweep(deps, client)).toStrictEqual([])
     deps.clock.set(addMs(deps.now(), -HOUR_MS))
     expect(await sweep(deps, client)).toStrictEqual([])
-
-    await expectBalanced(deps, client.clientId)
   })
 
-  it('goes on for a disabled client', async () => {
-    const deps = testDeps()
-    const client = await withFloor(deps, 0, { enabled: false })
-    await aSucceededPayment(deps, client)
-    aDayLater(deps)
+  it('refuses an unknown client with 404 and writes nothing', async ({ deps }) => {
+    const { deps: recorded, calls } = recordTable(deps)
 
-    expect(await sweep(deps, client)).toHaveLength(1)
-  })
-
-  it('refuses an unknown client with 404 and writes nothing', async () => {
-    const { deps, calls } = recordTable(testDeps())
-
-    await expect(sweep(deps, aClient())).rejects.toThrow('client not found')
+    await expect(sweep(recorded, aClient())).rejects.toThrow('client not found')
 
     expect(writtenKeys(calls)).toStrictEqual([])
   })
 
-  it('writes nothing when an amount in the books does not add up', async () => {
-    const deps = testDeps()
-    const client = await withFloor(deps, 0)
+  it('writes nothing when an amount in the books does not add up', async ({ deps, client }) => {
     const payment = await aSucceededPayment(deps, client)
-    aDayLater(deps)
     const setNet = (netMinor: number) => deps.table.write(update(paymentKey(payment.paymentId), { set: { netMinor } }))
     await setNet(payment.netMinor + 1)
 
-    await expect(sweep(deps, client)).rejects.toThrow('gross - fees - markup is not net')
+    await expect(sweepADayLater(deps, client)).rejects.toThrow('gross - fees - markup is not net')
 
     expect(await deps.table.get(windowKey(client.clientId))).toMatchObject({ settledMinor: 0 })
     await setNet(payment.netMinor)
     expect(await sweep(deps, client)).toHaveLength(1)
-    await expectBalanced(deps, client.clientId)
+  })
+
+  it('never writes over a settlement, and refuses the transaction with it', async ({ deps, settlement }) => {
+    const outcome = await deps.table.transact({ settlement: recordStep({ ...settlement, netMinor: minor(1) }) })
+
+    expect(outcome).toMatchObject({ applied: false, refusedBy: 'settlement' })
+    expect(await findAnySettlement(deps, settlement.settlementId)).toStrictEqual(settlement)
   })
 })
 
 describe('bank details of a settlement (spec 2.3)', () => {
-  it('are null until they are registered, and a snapshot from then on', async () => {
-    const deps = testDeps()
-    const client = await withFloor(deps, 0)
+  it('are null until they are registered, and a snapshot from then on', async ({ deps }) => {
+    const client = await withFloor(deps)
     const register = (bank: typeof BANK) =>
       changeClient(deps, { clientId: client.clientId, operator: 'sari', changes: { bank } })
     await aSucceededPayment(deps, client)
-    aDayLater(deps)
-    const [first] = await sweep(deps, client)
+    const [first] = await sweepADayLater(deps, client)
     await register(BANK)
     await aSucceededPayment(deps, client)
-    aDayLater(deps)
-    const [second] = await sweep(deps, client)
+    const [second] = await sweepADayLater(deps, client)
     await register({ ...BANK, bankAccountNo: '9999999999' })
 
     const bankOf = async (settlement: Settlement | undefined) =>
@@ -171,11 +130,9 @@ describe('bank details of a settlement (spec 2.3)', () => {
     await expectBalanced(deps, client.clientId)
   })
 
-  it('and the floor are those of the record, however long the summing took', async () => {
-    const deps = testDeps()
+  it('and the floor are those of the record, however long the summing took', async ({ deps }) => {
     const client = await withFloor(deps, 1_000_000, { bank: { ...BANK, bankAccountNo: '1111111111' } })
     await aSucceededPayment(deps, client)
-    aDayLater(deps)
     const slow = interceptTable(deps, {
       after: async (call) => {
         if (!('query' in call) || call.query.index !== 'by-paid') return
@@ -184,8 +141,43 @@ describe('bank details of a settlement (spec 2.3)', () => {
       },
     })
 
-    expect(await sweep(slow, client)).toMatchObject([{ bank: BANK }])
+    expect(await sweepADayLater(slow, client)).toMatchObject([{ bank: BANK }])
 
     await expectBalanced(deps, client.clientId)
+  })
+})
+
+describe('the settlement floor (spec 3.2, rule 3)', () => {
+  it('keeps a net equal to the floor pending, and settles one rupiah more', async ({ deps }) => {
+    const equal = await withFloor(deps, 95_900)
+    const above = await withFloor(deps, 95_899)
+    for (const client of [equal, above]) await aSucceededPayment(deps, client)
+    aDayLater(deps)
+
+    expect(await sweep(deps, equal)).toStrictEqual([])
+    expect(await sweep(deps, above)).toMatchObject([{ netMinor: 95_900 }])
+
+    expect(await ledgerView(deps, equal.clientId)).toStrictEqual({ pendingMinor: 95_900, succeeded: 1 })
+    await expectBalanced(deps, equal.clientId)
+    await expectBalanced(deps, above.clientId)
+  })
+
+  it('of zero still needs a net above zero; what stays below counts again from the same start', async ({
+    deps,
+    client,
+  }) => {
+    const paid = (notionalMinor: number) => aSucceededPayment(deps, client, { notionalMinor, providerFeeMinor: 4_000 })
+    await paid(1_000)
+    expect(await sweepADayLater(deps, client)).toStrictEqual([])
+    await paid(7_007)
+    // -3,001 and 3,000: still below zero.
+    expect(await sweepADayLater(deps, client)).toStrictEqual([])
+    await paid(4_006)
+
+    const settlements = await sweepADayLater(deps, client)
+
+    expect(settlements).toMatchObject([
+      { periodStart: firstWindowStart(client), grossMinor: 12_013, netMinor: 1, paymentCount: 3 },
+    ])
   })
 })

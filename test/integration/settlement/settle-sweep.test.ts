@@ -1,9 +1,8 @@
 import type { Context, SQSEvent } from 'aws-lambda'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { handler as settleClientHandler } from '../../../functions/queue/settle-client.ts'
 import { handler as sweepHandler } from '../../../functions/schedule/sweep-settlements.ts'
 import type { Client } from '../../../shared/client/client.ts'
-import { listSettlements } from '../../../shared/settlement/settlement-store.ts'
 import { sweepSettlements } from '../../../shared/settlement/sweep-settlements.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
 import { update } from '../../../shared/table/step.ts'
@@ -12,15 +11,11 @@ import { expectBalanced } from '../../support/expect-balanced.ts'
 import { interceptTable } from '../../support/intercept-table.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
 import { aStoredClient } from '../../support/payment-builders.ts'
-import { aDayLater, aSucceededPayment, withFloor } from '../../support/settlement-builders.ts'
+import { aDayLater, aSucceededPayment, settlementsOf, withFloor } from '../../support/settlement-builders.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 
-let requests: TestDeps['requests']
-
 /** A sweep goes to every client there is. */
-beforeAll(async () => {
-  ;({ requests } = memoryDeps())
-})
+const { requests } = memoryDeps()
 
 const sweep = (deps: TestDeps) => sweepHandler.withDeps(deps)({}, {} as Context)
 
@@ -32,9 +27,6 @@ const work = (deps: TestDeps, bodies: readonly unknown[]) => {
   return settleClientHandler.withDeps(deps)({ Records: records } as unknown as SQSEvent, {} as Context)
 }
 
-const settlementsOf = (deps: TestDeps, { clientId }: Client) =>
-  listSettlements(deps, clientId, { page: 1, perPage: 10 })
-
 const withPayment = async (deps: TestDeps, fields: Partial<Client> = {}) => {
   const client = await withFloor(deps, 0, fields)
   const payment = await aSucceededPayment(deps, client)
@@ -44,12 +36,9 @@ const withPayment = async (deps: TestDeps, fields: Partial<Client> = {}) => {
 describe('sweep-settlements (spec 3.2, rule 1)', () => {
   it('puts one message for each of more than 1,000 clients on the queue, disabled ones too', async () => {
     const deps = testDeps({ requests })
-    const clients: Client[] = []
-    for (let at = 0; at < 11; at++) {
-      clients.push(
-        ...(await Promise.all(Array.from({ length: 100 }, (_, index) => aStoredClient(deps, { enabled: index > 0 })))),
-      )
-    }
+    const clients = await Promise.all(
+      Array.from({ length: 1_100 }, (_, index) => aStoredClient(deps, { enabled: index % 100 > 0 })),
+    )
 
     const summary = await sweep(deps)
 
@@ -110,21 +99,11 @@ describe('settle-client, the worker of the sweep', () => {
     await setNet(1)
     const unknown = { client_id: crypto.randomUUID() }
 
-    const answer = await work(deps, [
-      { client_id: broken.clientId },
-      { client_id: healthy.clientId },
-      unknown,
-      { client: healthy.clientId },
-      { client_id: last.clientId },
-    ])
+    const [first, second, third] = [broken, healthy, last].map(({ clientId }) => ({ client_id: clientId }))
+    const answer = await work(deps, [first, second, unknown, { client: healthy.clientId }, third])
 
-    expect(answer).toStrictEqual({
-      batchItemFailures: [
-        { itemIdentifier: 'message-0' },
-        { itemIdentifier: 'message-2' },
-        { itemIdentifier: 'message-3' },
-      ],
-    })
+    const failed = ['message-0', 'message-2', 'message-3'].map((itemIdentifier) => ({ itemIdentifier }))
+    expect(answer).toStrictEqual({ batchItemFailures: failed })
     for (const client of [healthy, last]) {
       expect(await settlementsOf(deps, client)).toHaveLength(1)
       await expectBalanced(deps, client.clientId)
@@ -140,12 +119,11 @@ describe('settle-client, the worker of the sweep', () => {
     const { client: slow } = await withPayment(deps)
     const { client: quick } = await withPayment(deps)
     aDayLater(deps)
-    let release: () => void = () => undefined
-    const held = new Promise<void>((resolve) => (release = resolve))
+    const held = Promise.withResolvers<void>()
     const slowed = interceptTable(deps, {
       before: async (call) => {
         if (!('query' in call)) return
-        if (call.query.index === 'by-paid' && call.query.partition.includes(slow.clientId)) await held
+        if (call.query.index === 'by-paid' && call.query.partition.includes(slow.clientId)) await held.promise
       },
     })
 
@@ -153,7 +131,7 @@ describe('settle-client, the worker of the sweep', () => {
 
     await expect.poll(async () => (await settlementsOf(deps, quick)).length).toBe(1)
     expect(await settlementsOf(deps, slow)).toStrictEqual([])
-    release()
+    held.resolve()
     expect(await answer).toStrictEqual({ batchItemFailures: [] })
     for (const client of [slow, quick]) await expectBalanced(deps, client.clientId)
   })

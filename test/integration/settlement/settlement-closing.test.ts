@@ -1,30 +1,23 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { getBalance } from '../../../shared/ledger/balance.ts'
 import { listAuditRecords } from '../../../shared/operator/audit-record.ts'
 import { noteProviderSettled } from '../../../shared/payment/fee/fee-store.ts'
 import { findPaymentsByKey, findStoredPayment } from '../../../shared/payment/payment-store.ts'
-import {
-  markSettlementFailed,
-  markSettlementPaid,
-  recreditSettlement,
-} from '../../../shared/settlement/close-settlement.ts'
+import { markSettlementPaid } from '../../../shared/settlement/close-settlement.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
+import { clientTest as it } from '../../support/client-test.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
-import { aDayLater, aSettledClient, settle } from '../../support/settlement-builders.ts'
-import { type TestDeps, testDeps } from '../../support/test-deps.ts'
+import { sweepADayLater } from '../../support/payout-builders.ts'
+import { aSettledClient, BY_OPERATOR, fail, payOut, recredit } from '../../support/settlement-builders.ts'
+import type { TestDeps } from '../../support/test-deps.ts'
 
-const OPERATOR = 'sari@gateway.example'
-const NOTES = 'refused: account closed'
+const { operator, notes } = BY_OPERATOR
 
-const paid = (deps: TestDeps, { settlementId }: Settlement, confirmUnfunded = true) =>
-  markSettlementPaid(deps, { settlementId, operator: OPERATOR, notes: 'transfer 4711', confirmUnfunded })
-const failed = (deps: TestDeps, { settlementId }: Settlement) =>
-  markSettlementFailed(deps, { settlementId, operator: OPERATOR, notes: NOTES })
-const recredited = (deps: TestDeps, { settlementId }: Settlement) =>
-  recreditSettlement(deps, { settlementId, operator: OPERATOR, notes: 'pay out again' })
+const payUnconfirmed = (deps: TestDeps, { settlementId }: Settlement) =>
+  markSettlementPaid(deps, { settlementId, ...BY_OPERATOR, confirmUnfunded: false })
 
-const ACTIONS = { 'mark-settlement-paid': paid, 'mark-settlement-failed': failed, 'recredit-settlement': recredited }
+const ACTIONS = { 'mark-settlement-paid': payOut, 'mark-settlement-failed': fail, 'recredit-settlement': recredit }
 type Action = keyof typeof ACTIONS
 
 /** How a settlement gets into each state, from `recorded`. */
@@ -49,120 +42,90 @@ const REFUSED = (Object.keys(STATES) as State[]).flatMap((state) =>
     .map((action) => [action, state] as const),
 )
 
-const inState = async (deps: TestDeps, state: State) => {
-  const scene = await aSettledClient(deps)
-  for (const action of STATES[state]) await ACTIONS[action](deps, scene.settlement)
-  return scene
-}
-
 describe('closing a settlement (spec 3.2)', () => {
-  it('as paid sets settled_at and the notes, once, with an audit record', async () => {
-    const deps = testDeps()
-    const { client, settlement } = await aSettledClient(deps)
+  it('as paid sets settled_at and the notes, once, with an audit record', async ({ deps, settlement }) => {
+    const { settlementId } = settlement
     deps.clock.advance(90)
 
-    await paid(deps, settlement)
+    await payOut(deps, settlement)
 
-    expect(await findAnySettlement(deps, settlement.settlementId)).toStrictEqual({
-      ...settlement,
-      status: 'manual_paid',
-      settledAt: deps.now(),
-      notes: 'transfer 4711',
-    })
-    expect(await listAuditRecords(deps, settlement.settlementId)).toStrictEqual([
+    const paid = { status: 'manual_paid', settledAt: deps.now(), notes }
+    expect(await findAnySettlement(deps, settlementId)).toStrictEqual({ ...settlement, ...paid })
+    expect(await listAuditRecords(deps, settlementId)).toStrictEqual([
       {
-        subject: settlement.settlementId,
-        operator: OPERATOR,
+        subject: settlementId,
+        operator,
         action: 'mark-settlement-paid',
         at: deps.now(),
         before: { status: 'recorded', settled_at: null, recredited_at: null },
-        after: {
-          status: 'manual_paid',
-          settled_at: deps.now(),
-          recredited_at: null,
-          notes: 'transfer 4711',
-          confirm_unfunded: true,
-        },
+        after: { status: 'manual_paid', settled_at: deps.now(), recredited_at: null, notes, confirm_unfunded: true },
       },
     ])
-    await expectBalanced(deps, client.clientId)
   })
 
-  it('as failed keeps the cause, moves no funds, and no later run brings them back', async () => {
-    const deps = testDeps()
-    const { client, settlement } = await aSettledClient(deps)
+  it('as failed keeps the cause, moves no funds, and no later run brings them back', async ({
+    deps,
+    client,
+    settlement,
+  }) => {
+    const { settlementId } = settlement
 
-    await failed(deps, settlement)
-    for (let day = 0; day < 3; day++) {
-      aDayLater(deps)
-      const { settlements } = await settle(deps, client)
-      expect(settlements).toStrictEqual([])
-    }
+    await fail(deps, settlement)
+    for (let day = 0; day < 3; day++) expect(await sweepADayLater(deps, client)).toStrictEqual([])
 
-    expect(await findAnySettlement(deps, settlement.settlementId)).toStrictEqual({
-      ...settlement,
-      status: 'failed',
-      notes: NOTES,
-    })
+    expect(await findAnySettlement(deps, settlementId)).toStrictEqual({ ...settlement, status: 'failed', notes })
     expect(await getBalance(deps, client.clientId)).toMatchObject({ availableMinor: 0, pendingMinor: 0 })
-    expect(await listAuditRecords(deps, settlement.settlementId)).toMatchObject([
-      { operator: OPERATOR, action: 'mark-settlement-failed', after: { status: 'failed', notes: NOTES } },
+    expect(await listAuditRecords(deps, settlementId)).toMatchObject([
+      { operator, action: 'mark-settlement-failed', after: { status: 'failed', notes } },
     ])
-    await expectBalanced(deps, client.clientId)
   })
 
-  it.each(REFUSED)('refuses %s in state %s with a hint, and changes nothing', async (action, state) => {
-    const deps = testDeps()
-    const { client, settlement } = await inState(deps, state)
-    const before = await findAnySettlement(deps, settlement.settlementId)
-    const trail = await listAuditRecords(deps, settlement.settlementId)
-    deps.clock.advance(1)
+  it.for(REFUSED)(
+    'refuses %s in state %s with a hint, and changes nothing',
+    async ([action, state], { deps, settlement }) => {
+      for (const done of STATES[state]) await ACTIONS[done](deps, settlement)
+      const before = await findAnySettlement(deps, settlement.settlementId)
+      const trail = await listAuditRecords(deps, settlement.settlementId)
+      deps.clock.advance(1)
 
-    await expect(ACTIONS[action](deps, settlement)).rejects.toMatchObject({
-      code: 'validation',
-      actionHint: expect.stringMatching(/\w/),
-    })
+      const refused = { code: 'validation', actionHint: expect.stringMatching(/\w/) }
+      await expect(ACTIONS[action](deps, settlement)).rejects.toMatchObject(refused)
 
-    expect(await findAnySettlement(deps, settlement.settlementId)).toStrictEqual(before)
-    expect(await listAuditRecords(deps, settlement.settlementId)).toStrictEqual(trail)
-    await expectBalanced(deps, client.clientId)
-  })
-
-  it.each(Array.from({ length: 10 }, (_, index) => index + 1))(
-    'lets one of two operators through who close it differently at once (round %i)',
-    async () => {
-      const deps = testDeps()
-      const { client, settlement } = await aSettledClient(deps)
-
-      const results = await Promise.allSettled([paid(deps, settlement), failed(deps, settlement)])
-
-      const won = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value.status] : []))
-      expect(won).toHaveLength(1)
-      expect((await findAnySettlement(deps, settlement.settlementId)).status).toBe(won[0])
-      expect(await listAuditRecords(deps, settlement.settlementId)).toHaveLength(1)
-      await expectBalanced(deps, client.clientId)
+      expect(await findAnySettlement(deps, settlement.settlementId)).toStrictEqual(before)
+      expect(await listAuditRecords(deps, settlement.settlementId)).toStrictEqual(trail)
     },
   )
 
-  it.each(['paid', 'failed', 'recredited'])('answers 404 when an unknown settlement is to be %s', async (action) => {
-    const close = { paid, failed, recredited }[action]
-    const { settlement } = await aSettledClient(testDeps())
+  it('lets one of two operators through who close it differently at once', { repeats: 9 }, async ({
+    deps,
+    settlement,
+  }) => {
+    const results = await Promise.allSettled([payOut(deps, settlement), fail(deps, settlement)])
 
-    const unknown = { ...settlement, settlementId: crypto.randomUUID() as Settlement['settlementId'] }
-
-    await expect(close?.(testDeps(), unknown)).rejects.toMatchObject({ code: 'not_found' })
+    const won = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value.status] : []))
+    expect(won).toHaveLength(1)
+    expect((await findAnySettlement(deps, settlement.settlementId)).status).toBe(won[0])
+    expect(await listAuditRecords(deps, settlement.settlementId)).toHaveLength(1)
   })
+
+  it.for(Object.entries(ACTIONS))(
+    'answers 404 to %s of an unknown settlement',
+    async ([, act], { deps, settlement }) => {
+      const unknown = { ...settlement, settlementId: crypto.randomUUID() as Settlement['settlementId'] }
+
+      await expect(act(deps, unknown)).rejects.toMatchObject({ code: 'not_found' })
+    },
+  )
 })
 
 describe('marking a settlement paid before the provider has paid us', () => {
-  it('is refused with what is missing, until it is there or the operator confirms', async () => {
-    const deps = testDeps()
+  it('is refused with what is missing, until it is there or the operator confirms', async ({ deps }) => {
     const { client, settlement } = await aSettledClient(deps, [
       { providerSettledAt: deps.now() },
       { notionalMinor: 50_000, paymentId: crypto.randomUUID() as never },
     ])
 
-    await expect(paid(deps, settlement, false)).rejects.toMatchObject({
+    await expect(payUnconfirmed(deps, settlement)).rejects.toMatchObject({
       code: 'validation',
       message: 'the provider has not paid us 46000 IDR of this settlement yet',
       fieldErrors: { confirm_unfunded: [expect.any(String)] },
@@ -171,18 +134,17 @@ describe('marking a settlement paid before the provider has paid us', () => {
     expect((await findAnySettlement(deps, settlement.settlementId)).status).toBe('recorded')
     expect(await listAuditRecords(deps, settlement.settlementId)).toStrictEqual([])
 
-    expect((await paid(deps, settlement, true)).status).toBe('manual_paid')
+    expect((await payOut(deps, settlement)).status).toBe('manual_paid')
     await expectBalanced(deps, client.clientId)
   })
 
-  it('needs no confirmation once all of it has arrived', async () => {
-    const deps = testDeps()
+  it('needs no confirmation once all of it has arrived', async ({ deps }) => {
     const paymentId = crypto.randomUUID() as never
     const { client, settlement } = await aSettledClient(deps, [{ paymentId }])
     const [payment] = await findPaymentsByKey(deps, [paymentId])
     if (payment) await noteProviderSettled(deps, payment, deps.now())
 
-    expect((await paid(deps, settlement, false)).status).toBe('manual_paid')
+    expect((await payUnconfirmed(deps, settlement)).status).toBe('manual_paid')
 
     expect(await findStoredPayment(deps, paymentId)).toMatchObject({ providerSettledAt: deps.now() })
     expect(await listAuditRecords(deps, settlement.settlementId)).toMatchObject([

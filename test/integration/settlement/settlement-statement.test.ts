@@ -1,21 +1,21 @@
-import { describe, expect, it } from 'vitest'
-import { markSettlementFailed, recreditSettlement } from '../../../shared/settlement/close-settlement.ts'
+import { describe, expect } from 'vitest'
 import { settlementStatement } from '../../../shared/settlement/settlement-statement.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
 import { update } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
+import { clientTest as it } from '../../support/client-test.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
 import {
   aDayLater,
   aSettledClient,
+  fail,
+  recredit,
   storeSucceeded,
   succeededPayment,
-  sweep,
+  sweptNow,
   withFloor,
 } from '../../support/settlement-builders.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
-
-const OPERATOR = 'sari@gateway.example'
 
 /** A settlement of payments of 10,000, 10,001, ... rupiah, a millisecond apart. */
 const settledPayments = async (deps: TestDeps, count: number) => {
@@ -25,8 +25,7 @@ const settledPayments = async (deps: TestDeps, count: number) => {
   )
   await storeSucceeded(deps, payments)
   deps.clock.set(addMs(deps.now(), 2 * DAY_MS))
-  const [settlement] = await sweep(deps, client)
-  if (!settlement) throw new Error('nothing was settled')
+  const settlement = await sweptNow(deps, client)
   return { client, payments, settlement, settlementId: settlement.settlementId }
 }
 
@@ -55,8 +54,7 @@ const csvOf = (page: Page | undefined) => (page && 'csv' in page ? page.csv : ''
 const encoded = (content: unknown) => Buffer.from(JSON.stringify(content)).toString('base64url')
 
 describe('the statement of a settlement (design section 7)', () => {
-  it('shows each payment, the totals, and how much of it the provider has paid us', async () => {
-    const deps = testDeps()
+  it('shows each payment, the totals, and how much of it the provider has paid us', async ({ deps }) => {
     const settledAt = addMs(deps.now(), 60_000)
     const first = deps.now()
     const { client, settlement } = await aSettledClient(deps, [
@@ -65,25 +63,18 @@ describe('the statement of a settlement (design section 7)', () => {
 
     const { settlement: shown, ...rest } = await statement(deps, settlement.settlementId)
 
+    const amounts = { gross_minor: 100_000, hexolus_markup_minor: 100, net_minor: 95_460 }
     expect(shown).toMatchObject({ id: settlement.settlementId, client_id: client.clientId, net_minor: 95_460 })
     expect(rest).toStrictEqual({
-      totals: {
-        gross_minor: 100_000,
-        xendit_fees_minor: 4_440,
-        hexolus_markup_minor: 100,
-        net_minor: 95_460,
-        payment_count: 1,
-      },
+      totals: { ...amounts, xendit_fees_minor: 4_440, payment_count: 1 },
       provider_settled_minor: 95_560,
       provider_unsettled_minor: 0,
       payments: [
         {
           payment_id: expect.any(String),
           paid_at: first,
-          gross_minor: 100_000,
+          ...amounts,
           xendit_fee_minor: 4_440,
-          hexolus_markup_minor: 100,
-          net_minor: 95_460,
           fee_status: 'actual',
           provider_settled_at: settledAt,
         },
@@ -93,8 +84,9 @@ describe('the statement of a settlement (design section 7)', () => {
     await expectBalanced(deps, client.clientId)
   })
 
-  it('has the sums of the settlement and of what left pending, over all pages, in JSON and in CSV', async () => {
-    const deps = testDeps()
+  it('has the sums of the settlement and of what left pending, over all pages, in JSON and in CSV', async ({
+    deps,
+  }) => {
     const { client, payments, settlement, settlementId } = await settledPayments(deps, 1_003)
 
     const json = await allPages(deps, settlementId, 'json')
@@ -104,11 +96,13 @@ describe('the statement of a settlement (design section 7)', () => {
     expect(json.map((page) => linesOf(page).length)).toStrictEqual([500, 500, 3])
     expect(lines.map(({ payment_id }) => payment_id)).toStrictEqual(payments.map(({ paymentId }) => paymentId))
     const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0)
+    const sumOf = (column: 'gross_minor' | 'xendit_fee_minor' | 'hexolus_markup_minor' | 'net_minor') =>
+      sum(lines.map((line) => line[column]))
     const sums = {
-      grossMinor: sum(lines.map(({ gross_minor }) => gross_minor)),
-      providerFeesMinor: sum(lines.map(({ xendit_fee_minor }) => xendit_fee_minor)),
-      markupMinor: sum(lines.map(({ hexolus_markup_minor }) => hexolus_markup_minor)),
-      netMinor: sum(lines.map(({ net_minor }) => net_minor)),
+      grossMinor: sumOf('gross_minor'),
+      providerFeesMinor: sumOf('xendit_fee_minor'),
+      markupMinor: sumOf('hexolus_markup_minor'),
+      netMinor: sumOf('net_minor'),
       paymentCount: lines.length,
     }
     expect(settlement).toMatchObject(sums)
@@ -129,8 +123,9 @@ describe('the statement of a settlement (design section 7)', () => {
     await expectBalanced(deps, client.clientId)
   })
 
-  it('says on its first page what the provider still owes us, and spares the pages behind it the counting', async () => {
-    const deps = testDeps()
+  it('says on its first page what the provider still owes us, and spares the pages behind it the counting', async ({
+    deps,
+  }) => {
     const { settlementId } = await settledPayments(deps, 501)
 
     const [first, second] = await allPages(deps, settlementId, 'json')
@@ -140,15 +135,13 @@ describe('the statement of a settlement (design section 7)', () => {
     expect(second?.totals).toStrictEqual(first?.totals)
   })
 
-  it('is the same for a failed settlement and for the one that replaces it', async () => {
-    const deps = testDeps()
-    const { client, settlementId } = await settledPayments(deps, 3)
-    const input = { settlementId, operator: OPERATOR, notes: 'account closed' }
-    await markSettlementFailed(deps, input)
-    await recreditSettlement(deps, input)
-    const [again] = await sweep(deps, client)
+  it('is the same for a failed settlement and for the one that replaces it', async ({ deps }) => {
+    const { client, settlement, settlementId } = await settledPayments(deps, 3)
+    await fail(deps, settlement)
+    await recredit(deps, settlement)
+    const again = await sweptNow(deps, client)
 
-    const pages = [await statement(deps, settlementId), await statement(deps, again?.settlementId ?? '')]
+    const pages = [await statement(deps, settlementId), await statement(deps, again.settlementId)]
 
     expect(linesOf(pages[0])).toHaveLength(3)
     expect(linesOf(pages[1])).toStrictEqual(linesOf(pages[0]))
@@ -163,31 +156,32 @@ describe('the statement of a settlement (design section 7)', () => {
     ['netMinor', { netMinor: 5_991 }],
     ['grossMinor, providerFeesMinor, markupMinor, netMinor, paymentCount', { paidAt: '2026-11-19T00:00:00.000Z' }],
   ]
-  it.each(TAMPERED)('is refused when the payments differ in %s, and says not to pay it out', async (what, set) => {
-    const deps = testDeps()
-    const { payments, settlementId } = await settledPayments(deps, 2)
-    const [payment] = payments
-    if (payment) await deps.table.write(update(paymentKey(payment.paymentId), { set }))
+  it.for(TAMPERED)(
+    'is refused when the payments differ in %s, and says not to pay it out',
+    async ([what, set], { deps }) => {
+      const { payments, settlementId } = await settledPayments(deps, 2)
+      const [payment] = payments
+      if (payment) await deps.table.write(update(paymentKey(payment.paymentId), { set }))
 
-    await expect(statement(deps, settlementId)).rejects.toMatchObject({
-      code: 'internal_error',
-      message: `the payments do not add up to this settlement: ${what}`,
-      actionHint: expect.stringContaining('Do not pay it out'),
-    })
-  })
+      await expect(statement(deps, settlementId)).rejects.toMatchObject({
+        code: 'internal_error',
+        message: `the payments do not add up to this settlement: ${what}`,
+        actionHint: expect.stringContaining('Do not pay it out'),
+      })
+    },
+  )
 })
 
 describe("a statement's cursor", () => {
-  it('of another settlement is refused, of the same client or of another one', async () => {
-    const deps = testDeps()
+  it('of another settlement is refused, of the same client or of another one', async ({ deps }) => {
     const mine = await settledPayments(deps, 501)
     const others = await settledPayments(testDeps(), 501)
     await storeSucceeded(deps, [succeededPayment(mine.client, { paidAt: deps.now() })])
     aDayLater(deps)
-    const [next] = await sweep(deps, mine.client)
+    const next = await sweptNow(deps, mine.client)
     const cursor = (await statement(deps, mine.settlementId)).cursor ?? ''
 
-    for (const settlementId of [others.settlementId, next?.settlementId ?? '']) {
+    for (const settlementId of [others.settlementId, next.settlementId]) {
       await expect(statement(deps, settlementId, { cursor })).rejects.toMatchObject({
         code: 'validation',
         fieldErrors: { cursor: ['must be the cursor of an earlier page of this statement'] },
@@ -213,8 +207,7 @@ describe("a statement's cursor", () => {
     ['lies before', (settled) => encoded({ ...position(settled), paid_at: addMs(settled.settlement.periodStart, -1) })],
     ['lies at the end', (settled) => encoded({ ...position(settled), paid_at: settled.settlement.periodEnd })],
   ]
-  it.each(BAD)('that %s is refused', async (_, cursorOf) => {
-    const deps = testDeps()
+  it.for(BAD)('that %s is refused', async ([, cursorOf], { deps }) => {
     const settled = await settledPayments(deps, 1)
 
     const refused = statement(deps, settled.settlementId, { cursor: cursorOf(settled) })

@@ -21,7 +21,7 @@ export const FEE_AND_SYNC_MUTANTS = [
       tests: ['payment-store-visible'],
     },
     'the difference of a final fee does not reach the ledger': 'drop ledger: _',
-    'an assumed fee has no finding': { edit: 'drop suspense: _', tests: ['settle-client-final-fees'] },
+    'an assumed fee has no finding': { edit: 'drop suspense: _', tests: ['settle-client-fees'] },
   }),
   ...mutantsOf('noteProviderSettled', ['payment-store-visible'], {
     'the last time the provider paid us counts, and not the first': 'setIfAbsent -> set',
@@ -54,7 +54,7 @@ export const FEE_AND_SYNC_MUTANTS = [
     'the tariff’s fee is actual at success under every contract':
       "deps.stage.providerFees === 'invoiced' -> deps.stage.providerFees !== 'deducted'",
   }),
-  ...mutantsOf('finalFee', ['settle-client-final-fees'], {
+  ...mutantsOf('finalFee', ['settle-client-fees'], {
     'a fee is assumed although the provider cannot be asked': "drop fee.kind === 'unanswered'",
   }),
   ...mutantsOf('credits', ['sync-lost-captures', 'sync-unexplained'], {

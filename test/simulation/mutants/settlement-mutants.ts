@@ -28,7 +28,7 @@ export const SETTLEMENT_MUTANTS = [
       equivalent: 'A set that contains the id is on an item that exists: the second condition says it all.',
     },
   }),
-  ...mutantsOf('recordStep', ['settlement-store'], {
+  ...mutantsOf('recordStep', ['settle-client'], {
     'a settlement is written over another one': 'isNew -> undefined',
   }),
   ...mutantsOf('closeStep', ['settlement-closing'], {
@@ -53,7 +53,7 @@ export const SETTLEMENT_MUTANTS = [
     'a payment is settled a millisecond before it is 24 hours old': '1 - ELIGIBLE_AGE_MS -> 2 - ELIGIBLE_AGE_MS',
     'a net that equals the floor is settled': {
       edit: 'window.sums.netMinor <= client.settlementFloorMinor -> window.sums.netMinor < client.settlementFloorMinor',
-      tests: ['settle-client-floor'],
+      tests: ['settle-client'],
     },
     'the floor and the bank details are those of the moment before the summing':
       'const client = _ -> const client = known',
@@ -64,18 +64,18 @@ export const SETTLEMENT_MUTANTS = [
   ...mutantsOf('recordWindow', ['settle-client'], {
     'sums that do not add up are settled': 'drop assertBalanced(window.sums)',
   }),
-  ...mutantsOf('before', ['settle-client-held-fees'], {
+  ...mutantsOf('before', ['settle-client-fees'], {
     'a payment of the held millisecond is settled': "running.at === time -> running.at === ''",
   }),
-  ...mutantsOf('sumWindow', ['settle-client-held-fees'], {
+  ...mutantsOf('sumWindow', ['settle-client-fees'], {
     'an estimated fee is settled': 'await withFinalFee(..._) -> payment',
     'a payment that is held does not end the window': 'period: _ -> period',
   }),
-  ...mutantsOf('withFinalFee', ['settle-client-held-fees'], {
+  ...mutantsOf('withFinalFee', ['settle-client-fees'], {
     'a fee is assumed before seven days are over': 'drop feeDeadline(payment.paidAt) > deps.now()',
     'a run asks for fees as long as it likes': {
       edit: 'drop deps.monotonicMs() >= askUntilMs',
-      tests: ['settle-client-final-fees'],
+      tests: ['settle-client-fees'],
     },
   }),
   ...mutantsOf('advance', ['settle-client'], {

@@ -8,14 +8,13 @@
  */
 
 import * as fc from 'fast-check'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { getBalanceWithPayouts } from '../../../../shared/settlement/count-payouts.ts'
 import type { Settlement } from '../../../../shared/settlement/settlement.ts'
-import { listSettlements } from '../../../../shared/settlement/settlement-store.ts'
 import { expectBalanced } from '../../../support/expect-balanced.ts'
 import { memoryDeps } from '../../../support/memory-deps.ts'
-import { settle } from '../../../support/settlement-builders.ts'
-import { type TestDeps, testDeps } from '../../../support/test-deps.ts'
+import { settle, settlementsOf } from '../../../support/settlement-builders.ts'
+import { testDeps } from '../../../support/test-deps.ts'
 import { type Happening, history } from './settlement-happenings.ts'
 import { modelView, realView, settleModel } from './settlement-model.ts'
 import { happen, newWorld, type World } from './settlement-world.ts'
@@ -26,12 +25,8 @@ const SIDE_BY_SIDE = 20
 const SEED = 20_261_120
 const REPLAY_MS = 60_000
 
-let requests: TestDeps['requests']
+const { requests } = memoryDeps()
 let made = 0
-
-beforeAll(async () => {
-  ;({ requests } = memoryDeps())
-})
 
 /** Entropy that grows: settlements of one millisecond have ids in the order they were recorded. */
 const growingBytes = (length: number): Buffer => {
@@ -39,8 +34,6 @@ const growingBytes = (length: number): Buffer => {
   bytes.writeUIntBE(++made, length - 6, 6)
   return bytes
 }
-
-const settlementsOf = ({ deps, client }: World) => listSettlements(deps, client.clientId, { page: 1, perPage: 100 })
 
 /** Said of the real settlements alone, without the model: no payment twice, none lost behind the window. */
 const expectEachPaymentOnce = ({ payments, model }: World, settlements: readonly Settlement[]) => {
@@ -56,7 +49,7 @@ const expectEachPaymentOnce = ({ payments, model }: World, settlements: readonly
 
 const expectSameBooks = async (world: World) => {
   const { settlements: expected, ...figures } = modelView(world.model)
-  const settlements = await settlementsOf(world)
+  const settlements = await settlementsOf(world.deps, world.client)
   expect(realView(settlements)).toStrictEqual(expected)
   expect(await getBalanceWithPayouts(world.deps, world.client.clientId)).toMatchObject(figures)
   expectEachPaymentOnce(world, settlements)

@@ -2,24 +2,28 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Client } from '../../../../shared/client/client.ts'
 import { changeClient } from '../../../../shared/client/client-store.ts'
 import { GatewayError } from '../../../../shared/errors.ts'
+import type { SettlementId } from '../../../../shared/ids.ts'
 import { minor } from '../../../../shared/money.ts'
 import { makeFeeFinal } from '../../../../shared/payment/fee/fee-store.ts'
 import type { Payment } from '../../../../shared/payment/payment.ts'
-import {
-  markSettlementFailed,
-  markSettlementPaid,
-  recreditSettlement,
-} from '../../../../shared/settlement/close-settlement.ts'
 import { getBalanceWithPayouts } from '../../../../shared/settlement/count-payouts.ts'
 import { settleClient } from '../../../../shared/settlement/settle-client.ts'
 import type { Settlement } from '../../../../shared/settlement/settlement.ts'
-import { listSettlements } from '../../../../shared/settlement/settlement-store.ts'
-import { triggerSettlement } from '../../../../shared/settlement/trigger-settlement.ts'
 import { addMs } from '../../../../shared/time.ts'
 import { type Death, dies, processThatDies } from '../../../support/dying-process.ts'
 import { aStoredClient } from '../../../support/payment-builders.ts'
 import { byOlderRelease, forgetPayouts } from '../../../support/payout-builders.ts'
-import { aTransaction, BANK, storeSucceeded, succeededPayment } from '../../../support/settlement-builders.ts'
+import {
+  aTransaction,
+  BANK,
+  fail,
+  payOut,
+  recredit,
+  settlementsOf,
+  storeSucceeded,
+  succeededPayment,
+  trigger,
+} from '../../../support/settlement-builders.ts'
 import type { TestDeps } from '../../../support/test-deps.ts'
 import type { Happening } from './settlement-happenings.ts'
 import {
@@ -41,7 +45,7 @@ export type World = {
   /** How often the process died while it settled. */
   deaths: number
   /** Of the settlements seen so far, in the order they were recorded. */
-  settlementIds: readonly string[]
+  settlementIds: readonly SettlementId[]
 }
 
 /** A client nothing has happened to, in the table and in the model. */
@@ -92,7 +96,7 @@ const settle = async (world: World, by: Settlement['triggeredBy'], at: Death | u
   const process = processThatDies(deps, at)
   const died = await dies(async () => {
     if (by === 'auto') return settleClient(process.deps, client.clientId, { by })
-    return triggerSettlement(process.deps, { clientId: client.clientId, operator: 'sari' }).catch((error: unknown) => {
+    return trigger(process.deps, client).catch((error: unknown) => {
       if (!(error instanceof GatewayError) || error.code !== 'validation') throw error
     })
   })
@@ -135,7 +139,7 @@ const chosenSettlement = async (world: World, number: number, canChange: (settle
   const modelled = anOf(open.length > 0 && number % 5 > 0 ? open : model.settlements, number)
   if (modelled === undefined) return undefined
   if (world.settlementIds.length < model.settlements.length) {
-    const real = inOrderOfRecord(await listSettlements(deps, client.clientId, { page: 1, perPage: 100 }))
+    const real = inOrderOfRecord(await settlementsOf(deps, client))
     world.settlementIds = real.map(({ settlementId: id }) => id)
   }
   const settlementId = world.settlementIds[model.settlements.indexOf(modelled)]
@@ -143,27 +147,18 @@ const chosenSettlement = async (world: World, number: number, canChange: (settle
   return { modelled, settlementId, isOpen: canChange(modelled) }
 }
 
-const OPERATOR = { operator: 'sari', notes: 'as told by the bank' }
-
 const close = async (world: World, number: number, to: 'manual_paid' | 'failed') => {
   const chosen = await chosenSettlement(world, number, ({ status }) => status === 'recorded')
   if (!chosen) return
-  const input = { settlementId: chosen.settlementId, ...OPERATOR }
-  await expectAllowed(chosen.isOpen, () =>
-    to === 'failed'
-      ? markSettlementFailed(world.deps, input)
-      : markSettlementPaid(world.deps, { ...input, confirmUnfunded: true }),
-  )
+  await expectAllowed(chosen.isOpen, () => (to === 'failed' ? fail : payOut)(world.deps, chosen))
   if (chosen.isOpen) chosen.modelled.status = to
 }
 
-const recredit = async (world: World, number: number) => {
+const recreditOne = async (world: World, number: number) => {
   const isOpen = ({ status, recredit: done }: ModelSettlement) => status === 'failed' && done === undefined
   const chosen = await chosenSettlement(world, number, isOpen)
   if (!chosen) return
-  await expectAllowed(chosen.isOpen, () =>
-    recreditSettlement(world.deps, { settlementId: chosen.settlementId, ...OPERATOR }),
-  )
+  await expectAllowed(chosen.isOpen, () => recredit(world.deps, chosen))
   if (chosen.isOpen) chosen.modelled.recredit = 'waiting'
 }
 
@@ -200,7 +195,7 @@ const happenNow = async (world: World, happening: Happening): Promise<void> => {
     case 'close':
       return close(world, happening.which, happening.to)
     case 'recredit':
-      return recredit(world, happening.which)
+      return recreditOne(world, happening.which)
     case 'floor':
       return setFloor(world, happening.minor)
     case 'release':

@@ -1,0 +1,26 @@
+import { test } from 'vitest'
+import { expectBalanced } from './expect-balanced.ts'
+import { aDayLater, aSucceededPayment, BANK, fail, recredit, sweptNow, withFloor } from './settlement-builders.ts'
+import { testDeps } from './test-deps.ts'
+
+/**
+ * The `it` of what happens to one client, for whose settlements there is no floor: `settlement` is of one payment of
+ * 95,900 net that was settled a day later, `recredited` the same after it failed and its net went back to available.
+ * Behind each test the full audit of the client's books must find nothing.
+ */
+export const clientTest = test
+  .extend('deps', () => testDeps())
+  .extend('client', async ({ deps }, { onCleanup }) => {
+    const client = await withFloor(deps, 0, { bank: BANK })
+    onCleanup(() => expectBalanced(deps, client.clientId))
+    return client
+  })
+  .extend('settlement', async ({ deps, client }) => {
+    await aSucceededPayment(deps, client)
+    aDayLater(deps)
+    return sweptNow(deps, client)
+  })
+  .extend('recredited', async ({ deps, settlement }) => {
+    await fail(deps, settlement)
+    return recredit(deps, settlement)
+  })
