@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { RawItem, Seen } from '../support/invariants.ts'
+import type { RawItem, Seen } from '../support/books.ts'
 import { problemsAtRest, problemsOf } from '../support/invariants.ts'
 import { drawFaults, type Faults, NO_FAULTS } from './faults.ts'
 import type { LoadedFunction } from './handlers.ts'

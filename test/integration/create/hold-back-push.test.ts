@@ -6,16 +6,21 @@
 import { describe, expect, it } from 'vitest'
 import { minor } from '../../../shared/money.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-provider-news.ts'
+import { findStoredPayment, releaseAttempt } from '../../../shared/payment/payment-store.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
-import { again, expectHeldBack, expectSecondPush, lostPush, showRows } from '../../support/lost-push.ts'
+import { aCreating, aRequest, OVO_REQUEST } from '../../support/payment-builders.ts'
+import { again, lostPush } from './lost-push.ts'
+
+const UNDECIDED = 'not decided yet'
+const MAY_BE_ANSWERED = 'may still be answered'
 
 describe('a push key whose last push is decided (design section 4, Create)', () => {
   it.each(['failed', 'reversed'] as const)('can be used again when its row is %s', async (status) => {
-    const { deps, client, row } = await lostPush()
-    showRows(deps, { transactions: [row(status)] })
+    const { row, show, expectSecondPush } = await lostPush()
+    show([row(status)])
 
-    await expectSecondPush(deps, client)
+    await expectSecondPush()
   })
 
   it.each([
@@ -24,51 +29,46 @@ describe('a push key whose last push is decided (design section 4, Create)', () 
     ['pending', 'cancelled'],
     ['unknown', 'failed'],
   ] as const)('can be used again when its row is %s and its request has %s', async (status, requestStatus) => {
-    const { deps, client, row, upstream } = await lostPush()
+    const { row, show, tell, expectSecondPush } = await lostPush()
     const pending = row(status)
-    upstream(pending, { status: 'failed' }, requestStatus)
-    showRows(deps, { transactions: [pending] })
+    tell(pending, 'failed', 0, requestStatus)
+    show([pending])
 
-    await expectSecondPush(deps, client)
+    await expectSecondPush()
   })
 
   it('can be used again when a wrong amount was paid, which is held in suspense', async () => {
-    const { deps, client, row, upstream } = await lostPush()
-    const paid = row('success', { amountMinor: minor(99_999) })
-    upstream(paid, { status: 'captured', capturedMinor: 99_999 })
-    showRows(deps, { transactions: [paid] })
+    const { deps, client, row, show, tell, expectSecondPush } = await lostPush()
+    const amountMinor = minor(99_999)
+    const paid = row('success', { amountMinor })
+    tell(paid, 'captured', amountMinor)
+    show([paid])
 
-    await expectSecondPush(deps, client)
+    await expectSecondPush()
 
-    expect(await findSuspense(deps, paid.providerPaymentId)).toMatchObject({
-      cause: 'wrong_amount',
-      amountMinor: 99_999,
-    })
+    expect(await findSuspense(deps, paid.providerPaymentId)).toMatchObject({ cause: 'wrong_amount', amountMinor })
     expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 0, pending: 1 })
   })
 
   it('answers the payment that it paid for, and sends no second push', async () => {
-    const { deps, client, row, upstream } = await lostPush()
+    const { deps, client, row, show, tell } = await lostPush()
     const paid = row('success')
-    upstream(paid, { status: 'captured', capturedMinor: 100_000 })
+    tell(paid, 'captured', 100_000)
     // A first try of the customer's was declined, the second one paid.
-    showRows(deps, { transactions: [row('failed'), paid] })
+    show([row('failed'), paid])
 
     const { payment, replayed } = await again(deps, client)
 
-    expect(payment).toMatchObject({
-      status: 'succeeded',
-      attempt: 1,
-      creditedProviderPaymentId: paid.providerPaymentId,
-    })
+    const credited = { creditedProviderPaymentId: paid.providerPaymentId }
+    expect(payment).toMatchObject({ status: 'succeeded', attempt: 1, ...credited })
     expect(replayed).toBe(true)
     expect(deps.provider.countOf('createRequest')).toBe(1)
     expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 97_900, succeeded: 1 })
   })
 
   it('is used again by one of two callers; the other one gets its payment', async () => {
-    const { deps, client, row } = await lostPush()
-    showRows(deps, { transactions: [row('failed')] })
+    const { deps, client, row, show } = await lostPush()
+    show([row('failed')])
 
     const [one, two] = await Promise.all([again(deps, client), again(deps, client)])
 
@@ -77,9 +77,9 @@ describe('a push key whose last push is decided (design section 4, Create)', () 
   })
 
   it('is paid all the same by a capture that comes between the look at its rows and the take-over', async () => {
-    const { deps, client, row, upstream } = await lostPush()
+    const { deps, client, row, tell } = await lostPush()
     const paid = row('success')
-    upstream(paid, { status: 'captured', capturedMinor: 100_000 })
+    tell(paid, 'captured', 100_000)
     deps.provider.script('listTransactions', async ({ reference }) => {
       if (reference) await applyProviderNews(deps, paid, 'callback')
       return { kind: 'found', value: { transactions: reference ? [row('failed')] : [], hasMore: false } }
@@ -93,54 +93,121 @@ describe('a push key whose last push is decided (design section 4, Create)', () 
   })
 })
 
+describe('a push that is not decided', () => {
+  it.each([
+    ['pending, and its request is open', 'pending', 'open', 'open'],
+    ['there although the money cannot be seen yet', 'success', 'open', 'open'],
+    ['there although its request has failed', 'success', 'failed', 'failed'],
+  ] as const)('is not sent again while its row is %s', async (_, rowStatus, status, requestStatus) => {
+    const { row, show, tell, expectHeldBack } = await lostPush()
+    const known = row(rowStatus)
+    tell(known, status, 0, requestStatus)
+    show([known])
+
+    await expectHeldBack(UNDECIDED)
+  })
+
+  it('is not sent again while the provider cannot be asked about its row', async () => {
+    const { deps, row, show, expectHeldBack } = await lostPush()
+    deps.provider.script('getPayment', async () => ({ kind: 'unanswered', reason: 'unreachable' }))
+    show([row('success')])
+
+    await expectHeldBack(UNDECIDED)
+  })
+
+  it('is not sent again when the row leads to money of another payment', async () => {
+    const { row, show, tell, expectHeldBack } = await lostPush()
+    const known = row('success')
+    tell({ ...known, reference: 'somebody-else' }, 'captured', 100_000)
+    show([known])
+
+    await expectHeldBack(UNDECIDED)
+  })
+
+  it('is not asked about behind the deadline of the request', async () => {
+    const { deps, row, show, expectHeldBack } = await lostPush()
+    deps.provider.script('getPayment', async () => {
+      deps.clock.advance(22)
+      return { kind: 'not_found' }
+    })
+    show([row('success')])
+
+    await expectHeldBack(UNDECIDED)
+
+    expect(deps.provider.countOf('getRequest')).toBe(0)
+  })
+})
+
 describe('rows found by reference', () => {
   it('are compared exactly: what happened to -10 says nothing about -1', async () => {
-    const { deps, client, row, upstream, reference } = await lostPush()
+    const { deps, client, reference, row, show, tell, expectSecondPush } = await lostPush()
     const other = row('success', { reference: `${reference}0` })
-    upstream(other, { status: 'captured', capturedMinor: 100_000 })
-    showRows(deps, { transactions: [other] })
+    tell(other, 'captured', 100_000)
+    show([other])
 
-    await expectSecondPush(deps, client)
+    await expectSecondPush()
 
     expect(deps.provider.countOf('getPayment')).toBe(0)
     expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 0, pending: 1 })
   })
 
   it('are payments: a refund of one that was reversed holds nothing up', async () => {
-    const { deps, client, row } = await lostPush()
-    showRows(deps, { transactions: [row('reversed'), row('success', { type: 'return' })] })
+    const { row, show, expectSecondPush } = await lostPush()
+    show([row('reversed'), row('success', { type: 'return' })])
 
-    await expectSecondPush(deps, client)
+    await expectSecondPush()
   })
 
   it('are looked at behind those of other references', async () => {
-    const { deps, client, row, reference } = await lostPush()
-    showRows(deps, { transactions: [row('failed', { reference: `${reference}0` }), row('pending')] })
+    const { reference, row, show, expectHeldBack } = await lostPush()
+    show([row('failed', { reference: `${reference}0` }), row('pending')])
 
-    await expectHeldBack(deps, client, 'not decided yet')
+    await expectHeldBack(UNDECIDED)
   })
 
   it('are looked at on the pages behind, too', async () => {
-    const { deps, client, row, reference } = await lostPush()
-    const others = [row('failed', { reference: `${reference}0` })]
-    deps.provider.script('listTransactions', async ({ afterId }) => ({
-      kind: 'found',
-      value:
-        afterId === undefined
-          ? { transactions: others, hasMore: true }
-          : { transactions: afterId === others[0]?.transactionId ? [row('pending')] : [], hasMore: false },
-    }))
+    const { deps, reference, row, expectHeldBack } = await lostPush()
+    const other = row('failed', { reference: `${reference}0` })
+    deps.provider.script('listTransactions', async ({ afterId }) => {
+      if (afterId === undefined) return { kind: 'found', value: { transactions: [other], hasMore: true } }
+      const transactions = afterId === other.transactionId ? [row('pending')] : []
+      return { kind: 'found', value: { transactions, hasMore: false } }
+    })
 
-    await expectHeldBack(deps, client, 'not decided yet')
+    await expectHeldBack(UNDECIDED)
   })
 
   it.each([
     ['there are more of them than five pages', { hasMore: true, afterId: 'txn-0' }],
     ['one of them cannot be read', { unreadableIds: ['txn-1'] }],
   ])('prove nothing when %s', async (_, page) => {
-    const { deps, client } = await lostPush()
-    showRows(deps, page)
+    const { show, expectHeldBack } = await lostPush()
+    show([], page)
 
-    await expectHeldBack(deps, client, 'could not say')
+    await expectHeldBack('could not say')
+  })
+})
+
+describe("a push's lifetime", () => {
+  it('counts from the end of the call, not from the claim', async () => {
+    const { deps, expectHeldBack, expectSecondPush } = await lostPush(59)
+
+    await expectHeldBack(MAY_BE_ANSWERED)
+    deps.clock.advance(1)
+    await expectSecondPush()
+  })
+
+  it('counts from the end of the longest lease where the release that made it did not note when it ended', async () => {
+    const { deps, client, creating } = await aCreating({ request: aRequest(OVO_REQUEST), attempt: 1 })
+    const [attempt] = [{ number: 1, startedAt: deps.now(), outcome: 'unknown' as const }]
+    await releaseAttempt(deps, creating, { failure: 'no answer', providerAttempts: [attempt] })
+
+    deps.clock.advance(89)
+    await expect(again(deps, client)).rejects.toThrow(MAY_BE_ANSWERED)
+    deps.clock.advance(1)
+    const { payment } = await again(deps, client)
+
+    expect(payment).toMatchObject({ status: 'pending', attempt: 2 })
+    expect(await findStoredPayment(deps, payment.paymentId)).toEqual(payment)
   })
 })

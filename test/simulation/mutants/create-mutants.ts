@@ -47,14 +47,14 @@ export const CREATE_MUTANTS = [
     'an attempt without a known outcome is forgotten by the next but one': 'creating.mayExistUpstream || _ -> _',
     'an attempt that may exist upstream does not count for those behind it': 'drop !creating.mayExistUpstream',
   }),
-  ...mutantsOf('holdBackPush', ['undecided-push'], {
+  ...mutantsOf('holdBackPush', ['hold-back-push'], {
     'a second push is sent while the first may still be answered': 'addMs(..._) -> last.startedAt',
   }),
-  ...mutantsOf('endOfCall', ['undecided-push'], {
+  ...mutantsOf('endOfCall', ['hold-back-push'], {
     "a push's lifetime counts from its claim": 'last.endedAt ?? creating.leaseUntil ?? addMs(..._) -> last.startedAt',
     "a dead process's push is taken for one that ended when it was claimed": {
       edit: 'last.endedAt ?? creating.leaseUntil ?? addMs(..._) -> last.endedAt ?? last.startedAt',
-      tests: ['create-payment-crashes', 'undecided-push'],
+      tests: ['create-payment-crashes', 'hold-back-push'],
     },
   }),
   ...mutantsOf('rowsOf', ['hold-back-push'], {
@@ -65,10 +65,10 @@ export const CREATE_MUTANTS = [
     'a second push is sent although rows are missing': '!hasMore -> hasMore !== undefined',
     "another push's row decides about this one": 'row.reference === reference -> row.reference.startsWith(reference)',
   }),
-  ...mutantsOf('verdictOn', ['undecided-push'], {
+  ...mutantsOf('verdictOn', ['hold-back-push'], {
     'a second push is sent although the provider knows money of the first': "askAbout(..._) -> 'no_money'",
   }),
-  ...mutantsOf('askAbout', ['undecided-push'], {
+  ...mutantsOf('askAbout', ['hold-back-push'], {
     'a push that is known and undecided is taken over':
       "row.status !== 'success' && isClosed ? 'no_money' : 'undecided' -> 'no_money'",
     'a row of money that cannot be seen yet is taken for none when its request has failed':
