@@ -64,27 +64,18 @@ export class GatewayStack extends Stack {
     const pages = hasAlarms(stage) ? this.watch(stage, { watched, topic, key }) : []
     new GatewayDashboard(this, 'Dashboard', { watched, pages })
 
-    new CfnOutput(this, 'ApiUrl', {
-      value: stage.domain ? `https://${stage.domain.name}` : httpApi.api.apiEndpoint,
-      description: 'Base URL of the API; its paths start with /v1',
-    })
-    new CfnOutput(this, 'AlertsTopicArn', {
-      value: topic.topicArn,
-      description: 'Every alarm and alert: subscribe whoever reads them in the day',
-    })
-    new CfnOutput(this, 'TableName', { value: table.tableName, description: 'The one table' })
-    this.nameSecrets(stage)
+    const { name } = stage.settings
+    const url = stage.domain ? `https://${stage.domain.name}` : httpApi.api.apiEndpoint
+    this.output('ApiUrl', url, 'Base URL of the API; its paths start with /v1')
+    this.output('AlertsTopicArn', topic.topicArn, 'Every alarm and alert: subscribe whoever reads them in the day')
+    this.output('TableName', table.tableName, 'The one table')
+    const [provided, shown] = [providerSecretName(name), callbackSecretName(name)]
+    this.output('ProviderSecretName', provided, 'Put {"secret_key": "..."} here before the first payment')
+    this.output('CallbackSecretName', shown, 'Put {"callback_tokens": ["..."]} here before the first payment')
   }
 
-  private nameSecrets({ settings: { name } }: DeployedStage): void {
-    new CfnOutput(this, 'ProviderSecretName', {
-      value: providerSecretName(name),
-      description: 'Put {"secret_key": "..."} here before the first payment',
-    })
-    new CfnOutput(this, 'CallbackSecretName', {
-      value: callbackSecretName(name),
-      description: 'Put {"callback_tokens": ["..."]} here before the first payment',
-    })
+  private output(id: string, value: string, description: string): void {
+    new CfnOutput(this, id, { value, description })
   }
 
   /** What may wait goes to the topic of alerts, what pages to a topic of its own: nobody is woken by a ticket. */
@@ -94,10 +85,7 @@ export class GatewayStack extends Stack {
   ): readonly CompositeAlarm[] {
     const recipients = stage.pageRecipients ?? stage.alarmRecipients
     const { topic: pageTopic } = new OperatorTopic(this, 'Pages', { stage, name: 'pages', recipients, key })
-    new CfnOutput(this, 'PagesTopicArn', {
-      value: pageTopic.topicArn,
-      description: 'What wakes somebody, and nothing else: subscribe the pager',
-    })
+    this.output('PagesTopicArn', pageTopic.topicArn, 'What wakes somebody, and nothing else: subscribe the pager')
     return new GatewayAlarms(this, 'Alarms', { watched, topic, pageTopic }).pages
   }
 }

@@ -222,29 +222,21 @@ const MOST_ADDRESS_SHARE = 0.2
 export const assertDeployable = (stage: DeployedStage): void => {
   const { settings, front, domain } = stage
   assertStageName(settings.name)
-  if (stage.logLevel === 'WARN' && hasAlarms(stage)) {
-    throw new Error(`stage ${settings.name}: metrics ride on INFO lines, so with WARN its alarms would watch silence`)
+  const wrong: Readonly<Record<string, boolean>> = {
+    'metrics ride on INFO lines, so with WARN its alarms would watch silence':
+      stage.logLevel === 'WARN' && hasAlarms(stage),
+    'sweepAtUtc must be an hour from 0 to 23 and a minute from 0 to 59, both whole': !isTimeOfDay(stage.sweepAtUtc),
+    'webhooks to loopback addresses exist only in the local gateway': settings.allowLoopbackWebhooks,
+    [`providerFees is one of ${PROVIDER_FEES.join(', ')}`]:
+      settings.providerFees !== undefined && !PROVIDER_FEES.includes(settings.providerFees),
+    'CloudFront needs a domain, since the address API Gateway makes up stays open':
+      front === 'cloudfront' && domain === undefined,
+    [`an address may have ${MOST_ADDRESS_SHARE} of what a route takes at most`]:
+      stage.frontSettings.addressShare > MOST_ADDRESS_SHARE,
+    [`${domain?.name} is no name of the zone ${domain?.zone.name}`]:
+      domain !== undefined && !`.${domain.name}`.endsWith(`.${domain.zone.name}`),
   }
-  if (!isTimeOfDay(stage.sweepAtUtc)) {
-    throw new Error(
-      `stage ${settings.name}: sweepAtUtc must be an hour from 0 to 23 and a minute from 0 to 59, both whole`,
-    )
-  }
-  if (settings.allowLoopbackWebhooks) {
-    throw new Error(`stage ${settings.name}: webhooks to loopback addresses exist only in the local gateway`)
-  }
-  if (settings.providerFees !== undefined && !PROVIDER_FEES.includes(settings.providerFees)) {
-    throw new Error(`stage ${settings.name}: providerFees is one of ${PROVIDER_FEES.join(', ')}`)
-  }
-  if (front === 'cloudfront' && domain === undefined) {
-    throw new Error(
-      `stage ${settings.name}: CloudFront needs a domain, since the address API Gateway makes up stays open`,
-    )
-  }
-  if (stage.frontSettings.addressShare > MOST_ADDRESS_SHARE) {
-    throw new Error(`stage ${settings.name}: an address may have ${MOST_ADDRESS_SHARE} of what a route takes at most`)
-  }
-  if (domain !== undefined && domain.name !== domain.zone.name && !domain.name.endsWith(`.${domain.zone.name}`)) {
-    throw new Error(`stage ${settings.name}: ${domain.name} is no name of the zone ${domain.zone.name}`)
+  for (const [reason, isSo] of Object.entries(wrong)) {
+    if (isSo) throw new Error(`stage ${settings.name}: ${reason}`)
   }
 }

@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { originAuthorityPath } from '../../stack/edge/origin-certificate.ts'
+import { originAuthorityPath } from '../../stack/edge/api-domain.ts'
 import { type OriginCertificate, PLACEHOLDER_CERTIFICATE } from '../../stack/stage.ts'
 import { errorName } from './run-check.ts'
 

@@ -1,34 +1,36 @@
+import { resolve } from 'node:path'
 import * as apigateway from 'aws-cdk-lib/aws-apigatewayv2'
 import { Certificate, CertificateValidation } from 'aws-cdk-lib/aws-certificatemanager'
 import { AaaaRecord, ARecord, HostedZone, type IHostedZone, RecordTarget } from 'aws-cdk-lib/aws-route53'
 import { ApiGatewayv2DomainProperties } from 'aws-cdk-lib/aws-route53-targets'
 import { Asset } from 'aws-cdk-lib/aws-s3-assets'
 import { Construct } from 'constructs'
+import { PROJECT_ROOT } from '../functions/bundling.ts'
 import type { DeployedStage, StageDomain } from '../stage.ts'
 import type { GatewayHttpApi } from '../triggers/gateway-http-api.ts'
-import { originAuthorityPath } from './origin-certificate.ts'
 
 /** The zone by its attributes: looking it up would need the account at synth. */
 export const hostedZone = (scope: Construct, id: string, { zone }: StageDomain): IHostedZone =>
   HostedZone.fromHostedZoneAttributes(scope, id, { hostedZoneId: zone.id, zoneName: zone.name })
 
+/** What API Gateway itself answers to: behind a front it is the front's origin, and the stage's name is the front's. */
+export const apiDomainName = ({ name }: StageDomain, front: DeployedStage['front']): string =>
+  front === 'cloudfront' ? `origin.${name}` : name
+
+/** The authority's own certificate, which no secret is in: it is part of the code, and goes where API Gateway reads it. */
+export const originAuthorityPath = (authority: string): string => resolve(PROJECT_ROOT, authority)
+
+type Props = {
+  readonly stage: DeployedStage
+  readonly domain: StageDomain
+  readonly httpApi: Pick<GatewayHttpApi, 'api' | 'stage'>
+}
+
 /** The API under a name of our own, over TLS 1.2 or later, with a certificate that renews itself. */
 export class ApiDomain extends Construct {
   readonly name: string
 
-  constructor(
-    scope: Construct,
-    id: string,
-    {
-      stage,
-      domain,
-      httpApi,
-    }: {
-      readonly stage: DeployedStage
-      readonly domain: StageDomain
-      readonly httpApi: Pick<GatewayHttpApi, 'api' | 'stage'>
-    },
-  ) {
+  constructor(scope: Construct, id: string, { stage, domain, httpApi }: Props) {
     super(scope, id)
     this.name = apiDomainName(domain, stage.front)
     const zone = hostedZone(this, 'Zone', domain)
@@ -64,7 +66,3 @@ export class ApiDomain extends Construct {
     return { mtls: { bucket: authority.bucket, key: authority.s3ObjectKey } }
   }
 }
-
-/** What API Gateway itself answers to: behind a front it is the front's origin, and the stage's name is the front's. */
-export const apiDomainName = ({ name }: StageDomain, front: DeployedStage['front']): string =>
-  front === 'cloudfront' ? `origin.${name}` : name

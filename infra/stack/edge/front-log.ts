@@ -22,13 +22,20 @@ const FIELDS = [
   'ssl-cipher',
 ]
 
+/** The log's name without the `:*` that CloudFormation ends it with, and that other services want. */
+export const bareArn = (log: LogGroup): string =>
+  Stack.of(log).formatArn({
+    service: 'logs',
+    resource: 'log-group',
+    resourceName: log.logGroupName,
+    arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+  })
+
+type Props = { readonly stage: DeployedStage; readonly distribution: Distribution }
+
 /** One JSON line a request at the front, for 14 days. */
 export class FrontLog extends Construct {
-  constructor(
-    scope: Construct,
-    id: string,
-    { stage, distribution }: { readonly stage: DeployedStage; readonly distribution: Distribution },
-  ) {
+  constructor(scope: Construct, id: string, { stage, distribution }: Props) {
     super(scope, id)
     const name = `gateway-${stage.settings.name}-front`
     const log = new LogGroup(this, 'Log', {
@@ -44,13 +51,7 @@ export class FrontLog extends Construct {
     })
     const destination = new CfnDeliveryDestination(this, 'Destination', {
       name,
-      // The name without the `:*` that CloudFormation ends it with.
-      destinationResourceArn: Stack.of(this).formatArn({
-        service: 'logs',
-        resource: 'log-group',
-        resourceName: log.logGroupName,
-        arnFormat: ArnFormat.COLON_RESOURCE_NAME,
-      }),
+      destinationResourceArn: bareArn(log),
       outputFormat: 'json',
     })
     new CfnDelivery(this, 'Delivery', {

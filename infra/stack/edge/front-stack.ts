@@ -9,7 +9,6 @@ import { originSecretName } from '../../../shared/secrets.ts'
 import { assertDeployable, type DeployedStage, type StageDomain } from '../stage.ts'
 import { apiDomainName, hostedZone } from './api-domain.ts'
 import { FrontLog } from './front-log.ts'
-import { originCertificateArn } from './origin-certificate.ts'
 import { FRONT_REGION } from './origin-secret.ts'
 import { WebAcl } from './web-acl.ts'
 
@@ -79,7 +78,11 @@ const showCertificate = (distribution: cloudfront.Distribution, { frontSettings 
   const { defaultChild: resource } = distribution.node
   if (!(resource instanceof cloudfront.CfnDistribution)) throw new Error('the distribution has no resource')
   resource.addPropertyOverride('DistributionConfig.Origins.0.CustomOriginConfig.OriginMtlsConfig', {
-    ClientCertificateArn: originCertificateArn(Stack.of(distribution), originCertificate),
+    ClientCertificateArn: Stack.of(distribution).formatArn({
+      service: 'acm',
+      resource: 'certificate',
+      resourceName: originCertificate.id,
+    }),
   })
 }
 

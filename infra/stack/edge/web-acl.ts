@@ -1,10 +1,47 @@
-import { ArnFormat, RemovalPolicy, Stack } from 'aws-cdk-lib'
+import { RemovalPolicy } from 'aws-cdk-lib'
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs'
 import { CfnLoggingConfiguration, CfnWebACL } from 'aws-cdk-lib/aws-wafv2'
 import { Construct } from 'constructs'
 import type { DeployedStage } from '../stage.ts'
-import { managedRules } from './managed-rules.ts'
-import { rateRules } from './rate-rules.ts'
+import { bareArn } from './front-log.ts'
+import { CALLBACK_PATHS, exactly, RATE_RULE_NAMES, rateRules, visible } from './rate-rules.ts'
+
+/**
+ * Rules of AWS's common set that are only counted. Descriptions, metadata and return URLs may hold any text (spec 4.1)
+ * and bodies 256 KB, of which the firewall reads the first 16: what is dangerous to a web page is an order's note here,
+ * and nothing here is put into a page, a shell or a query. Programs need not name themselves in a `User-Agent`.
+ */
+const ONLY_COUNTED = [
+  'SizeRestrictions_BODY',
+  'CrossSiteScripting_BODY',
+  'GenericRFI_BODY',
+  'GenericLFI_BODY',
+  'EC2MetaDataSSRF_BODY',
+  'NoUserAgent_HEADER',
+]
+
+const MANAGED: readonly { readonly name: string; readonly counted: readonly string[] }[] = [
+  { name: 'AWSManagedRulesAmazonIpReputationList', counted: [] },
+  { name: 'AWSManagedRulesKnownBadInputsRuleSet', counted: [] },
+  { name: 'AWSManagedRulesCommonRuleSet', counted: ONLY_COUNTED },
+]
+
+const managedRules = (): CfnWebACL.RuleProperty[] =>
+  MANAGED.map(({ name, counted }, at) => ({
+    name,
+    priority: RATE_RULE_NAMES.length + at,
+    overrideAction: { none: {} },
+    statement: {
+      managedRuleGroupStatement: {
+        vendorName: 'AWS',
+        name,
+        // AWS changes these rules under us, and a callback that is refused delays money: ours is checked by its token.
+        scopeDownStatement: { notStatement: { statement: exactly(CALLBACK_PATHS) } },
+        ruleActionOverrides: counted.map((rule) => ({ name: rule, actionToUse: { count: {} } })),
+      },
+    },
+    visibilityConfig: visible(name),
+  }))
 
 /** Never written down: who asks, what the provider shows us, and what is asked for (design: no path, no query in logs). */
 const REDACTED = [
@@ -24,7 +61,7 @@ export class WebAcl extends Construct {
       name,
       scope: 'CLOUDFRONT',
       defaultAction: { allow: {} },
-      visibilityConfig: { cloudWatchMetricsEnabled: true, metricName: name, sampledRequestsEnabled: false },
+      visibilityConfig: visible(name),
       customResponseBodies: {
         rate_limit: {
           contentType: 'APPLICATION_JSON',
@@ -54,15 +91,7 @@ export class WebAcl extends Construct {
     })
     new CfnLoggingConfiguration(this, 'Logging', {
       resourceArn: acl.attrArn,
-      logDestinationConfigs: [
-        // Without the `:*` that other services want at its end.
-        Stack.of(this).formatArn({
-          service: 'logs',
-          resource: 'log-group',
-          resourceName: log.logGroupName,
-          arnFormat: ArnFormat.COLON_RESOURCE_NAME,
-        }),
-      ],
+      logDestinationConfigs: [bareArn(log)],
       redactedFields: REDACTED,
       loggingFilter: { DefaultBehavior: 'DROP', Filters: [keep('BLOCK'), keep('COUNT'), keep('EXCLUDED_AS_COUNT')] },
     })

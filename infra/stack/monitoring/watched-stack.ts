@@ -1,13 +1,11 @@
 import type { HttpApi } from 'aws-cdk-lib/aws-apigatewayv2'
 import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb'
-import { type CfnQueue, Queue } from 'aws-cdk-lib/aws-sqs'
-import type { IConstruct } from 'constructs'
 import { functionName } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { TABLE_SCHEMA } from '../../../shared/table/schema.ts'
 import { reservedRuns } from '../functions/reserved-concurrency.ts'
 import type { DeployedStage } from '../stage.ts'
-import type { GatewayQueues } from '../triggers/gateway-queues.ts'
+import { DeadLetterQueue, type GatewayQueues } from '../triggers/gateway-queues.ts'
 import { ourMetrics } from './alarms/metric-ref.ts'
 import type { Watched } from './alarms/watched.ts'
 
@@ -36,15 +34,9 @@ export const watchedStack = ({ stage, table, queues, api }: WatchedResources): W
   reservedRuns: reservedRuns(stage, MANIFEST),
 })
 
-const isCfnQueue = (construct: IConstruct | undefined): construct is CfnQueue =>
-  construct !== undefined && 'attrQueueName' in construct
-
-/** Every queue without a dead-letter queue of its own: nothing reads it, and what is in it was given up. */
+/** Nothing reads them, and what is in them was given up. */
 const deadLetterQueues = (queues: GatewayQueues, { settings }: DeployedStage): Watched['deadLetterQueues'] =>
-  queues.node.findAll().flatMap((construct) => {
-    if (!(construct instanceof Queue) || construct.deadLetterQueue !== undefined) return []
-    const { defaultChild } = construct.node
-    const name = isCfnQueue(defaultChild) ? defaultChild.queueName : undefined
-    if (name === undefined) throw new Error(`${construct.node.path} has no name, so no alarm could name it`)
-    return [{ id: name.replace(`gateway-${settings.name}-`, ''), queueName: construct.queueName }]
-  })
+  queues.node
+    .findAll()
+    .filter((construct) => construct instanceof DeadLetterQueue)
+    .map(({ name, queue }) => ({ id: name.replace(`gateway-${settings.name}-`, ''), queueName: queue.queueName }))

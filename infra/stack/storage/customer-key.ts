@@ -1,4 +1,4 @@
-import { Aspects, Duration, type IAspect, Stack } from 'aws-cdk-lib'
+import { Aspects, Duration, Stack } from 'aws-cdk-lib'
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
 import { Key } from 'aws-cdk-lib/aws-kms'
 import { CfnLogGroup } from 'aws-cdk-lib/aws-logs'
@@ -32,7 +32,12 @@ export class CustomerKey extends Construct {
     this.letLogsUse(`gateway-${name}`)
     this.letAlarmsPublish()
     this.letSchedulesSetAside()
-    Aspects.of(Stack.of(this)).add(new LogEncryption(this.key.keyArn))
+    const { keyArn } = this.key
+    // Every log group of the stack, whichever construct made it.
+    const visit = (node: IConstruct): void => {
+      if (node instanceof CfnLogGroup) node.kmsKeyId = keyArn
+    }
+    Aspects.of(Stack.of(this)).add({ visit })
   }
 
   private allow(
@@ -75,18 +80,5 @@ export class CustomerKey extends Construct {
    */
   private letSchedulesSetAside(): void {
     this.allow('events.amazonaws.com', SENDING, {})
-  }
-}
-
-/** Every log group of the stack, whichever construct made it. */
-class LogEncryption implements IAspect {
-  private readonly keyArn: string
-
-  constructor(keyArn: string) {
-    this.keyArn = keyArn
-  }
-
-  visit(node: IConstruct): void {
-    if (node instanceof CfnLogGroup) node.kmsKeyId = this.keyArn
   }
 }

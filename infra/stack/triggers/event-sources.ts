@@ -15,17 +15,11 @@ const STREAM_RECORD_AGE = Duration.hours(1)
 /** Batches of one shard that run side by side. Events of one payment stay in order, others need none. */
 const STREAM_BATCHES_PER_SHARD = 10
 
+type Props = { readonly table: TableV2; readonly queues: GatewayQueues; readonly functions: GatewayFunctions }
+
 /** Connects queues and the table's stream to the functions that read them. */
 export class EventSources extends Construct {
-  constructor(
-    scope: Construct,
-    id: string,
-    {
-      table,
-      queues,
-      functions,
-    }: { readonly table: TableV2; readonly queues: GatewayQueues; readonly functions: GatewayFunctions },
-  ) {
+  constructor(scope: Construct, id: string, { table, queues, functions }: Props) {
     super(scope, id)
     for (const { spec, trigger, lambda } of functions.triggeredBy('queue')) {
       new EventSourceMapping(this, spec.name, {

@@ -30,17 +30,15 @@ const ACCESS_LOG_FIELDS = {
   error: '$context.error.message',
 }
 
+type Props = { readonly stage: DeployedStage; readonly functions: GatewayFunctions }
+
 /** The HTTP routes of the manifest. Authentication is each function's own: API Gateway cannot speak our envelope. */
 export class GatewayHttpApi extends Construct {
   readonly api: apigateway.HttpApi
   readonly stage: apigateway.HttpStage
   private readonly routes: apigateway.HttpRoute[] = []
 
-  constructor(
-    scope: Construct,
-    id: string,
-    { stage, functions }: { readonly stage: DeployedStage; readonly functions: GatewayFunctions },
-  ) {
+  constructor(scope: Construct, id: string, { stage, functions }: Props) {
     super(scope, id)
     this.api = new apigateway.HttpApi(this, 'Api', {
       apiName: `gateway-${stage.settings.name}`,

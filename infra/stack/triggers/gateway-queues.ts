@@ -35,6 +35,7 @@ const consumerTimeoutSeconds = (name: QueueName): number => {
 
 /** Where what could not be read ends, for an operator to look at and move back to its one queue, if it came from one. */
 export class DeadLetterQueue extends Construct {
+  readonly name: string
   readonly queue: sqs.Queue
 
   constructor(
@@ -43,6 +44,7 @@ export class DeadLetterQueue extends Construct {
     { name, source, ...encrypted }: Encrypted & { readonly name: string; readonly source?: sqs.IQueue },
   ) {
     super(scope, id)
+    this.name = name
     this.queue = new sqs.Queue(this, 'Queue', {
       ...secure(encrypted),
       queueName: name,

@@ -13,17 +13,11 @@ const scheduleOf = (spec: ScheduleSpec, times: DailyTimes): Schedule => {
   return Schedule.cron({ hour: String(hour), minute: String(minute) })
 }
 
+type Props = { readonly stage: DeployedStage; readonly queues: GatewayQueues; readonly functions: GatewayFunctions }
+
 /** Starts functions by the clock. EventBridge may start one twice or late: each of them must not mind. */
 export class Schedules extends Construct {
-  constructor(
-    scope: Construct,
-    id: string,
-    {
-      stage,
-      queues,
-      functions,
-    }: { readonly stage: DeployedStage; readonly queues: GatewayQueues; readonly functions: GatewayFunctions },
-  ) {
+  constructor(scope: Construct, id: string, { stage, queues, functions }: Props) {
     super(scope, id)
     for (const { spec, trigger, lambda } of functions.triggeredBy('schedule')) {
       new Rule(this, spec.name, {

@@ -9,7 +9,7 @@ export type FunctionGroup = {
   readonly impact: string
   readonly severity: 'page' | 'ticket'
   /** Started so seldom that a single crash must be seen: there is no second one within the hour. */
-  readonly seldom: boolean
+  readonly seldom?: true
   readonly has: (spec: FunctionSpec) => boolean
 }
 
@@ -23,7 +23,6 @@ export const FUNCTION_GROUPS: readonly FunctionGroup[] = [
     functions: 'Functions that answer merchants',
     impact: 'merchants, who get errors without our envelope.',
     severity: 'page',
-    seldom: false,
     has: (spec) => (spec.trigger.kind === 'http' && !isCallback(spec)) || spec.trigger.kind === 'http-default',
   },
   {
@@ -31,7 +30,6 @@ export const FUNCTION_GROUPS: readonly FunctionGroup[] = [
     functions: 'The function that takes callbacks',
     impact: 'customers whose payment shows as pending until due work asks about it.',
     severity: 'page',
-    seldom: false,
     has: isCallback,
   },
   {
@@ -39,7 +37,6 @@ export const FUNCTION_GROUPS: readonly FunctionGroup[] = [
     functions: 'The function that hands events to endpoints',
     impact: 'merchants, who are told minutes later, by due work.',
     severity: 'ticket',
-    seldom: false,
     has: ({ trigger }) => trigger.kind === 'stream',
   },
   {
@@ -47,7 +44,6 @@ export const FUNCTION_GROUPS: readonly FunctionGroup[] = [
     functions: 'The function that delivers webhooks',
     impact: 'merchants, who are told of payments late.',
     severity: 'page',
-    seldom: false,
     has: ({ trigger }) => trigger.kind === 'queue' && trigger.queue === 'webhooks',
   },
   {
