@@ -44,6 +44,16 @@ export const pageOf = (params: { readonly page: number; readonly per_page: numbe
 
 export const firstOfPage = ({ page, perPage }: Page): number => (page - 1) * perPage
 
+/** Where a list goes on, as text that callers hand back unread. */
+export const encodeCursor = (position: object): string => Buffer.from(JSON.stringify(position)).toString('base64url')
+
+/** A cursor's content, for a schema of what it says. */
+export const CURSOR_JSON = v.pipe(
+  v.string(),
+  v.transform((text) => Buffer.from(text, 'base64url').toString('utf8')),
+  v.parseJson(),
+)
+
 /** The short pagination object of settlements and operator lists. */
 export const pagination = ({ page, perPage }: Page) => ({ page, per_page: perPage })
 

@@ -1,3 +1,5 @@
+import { assertInvariant } from './errors.ts'
+
 /** Queues of the gateway. A message only says "look": the table's row is the truth. */
 export type QueueName = 'webhooks' | 'settlements'
 
@@ -14,3 +16,10 @@ export type Queues = {
 }
 
 export const MAX_DELAY_SECONDS = 900
+
+/** What a sender takes: SQS would refuse it too, but only the deployed one. */
+export const assertDelay = (delaySeconds: number): void =>
+  assertInvariant(
+    Number.isInteger(delaySeconds) && delaySeconds >= 0 && delaySeconds <= MAX_DELAY_SECONDS,
+    'a delay is a whole number of seconds, 0 to 900',
+  )

@@ -2,6 +2,7 @@ import type { Deps } from '../deps.ts'
 import type { ClientId } from '../ids.ts'
 import type { Item } from '../table/attributes.ts'
 import { foundKey, type Key } from '../table/keys.ts'
+import { queryPages } from '../table/query-pages.ts'
 
 /** Items read side by side; with their events they are what an audit holds in memory at a time. */
 const PAGE = 500
@@ -22,19 +23,9 @@ export const ownedItems = async function* (
   clientId: ClientId,
   entity: 'payment' | 'settlement',
 ): AsyncGenerator<readonly OwnedItem[]> {
-  let cursor: Item | undefined
-  do {
-    const page = await deps.table.query({
-      index: 'by-owner',
-      partition: [clientId, entity],
-      limit: PAGE,
-      ...(cursor && { cursor }),
-    })
-    const keys = page.items.map((item) =>
-      entity === 'payment' ? foundKey('PAYMENT', item) : foundKey('SETTLEMENT', item),
-    )
+  for await (const page of queryPages(deps, { index: 'by-owner', partition: [clientId, entity], limit: PAGE })) {
+    const keys = page.map((item) => (entity === 'payment' ? foundKey('PAYMENT', item) : foundKey('SETTLEMENT', item)))
     const items = await deps.table.getMany(keys)
     yield keys.map((key, at) => ({ key, item: items[at] }))
-    cursor = page.cursor
-  } while (cursor)
+  }
 }

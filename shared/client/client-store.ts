@@ -5,10 +5,10 @@ import { type ClientId, ClientIdSchema } from '../ids.ts'
 import { ZERO } from '../money.ts'
 import { putAuditRecord } from '../operator/audit-record.ts'
 import type { Page } from '../page.ts'
-import type { Item } from '../table/attributes.ts'
 import { all, exists, isNew, unchanged } from '../table/condition.ts'
 import { clientKey, windowKey } from '../table/keys.ts'
 import { listItems } from '../table/list-items.ts'
+import { queryPages } from '../table/query-pages.ts'
 import { GATEWAY_OWNER } from '../table/schema.ts'
 import { put, update } from '../table/step.ts'
 import { type Client, ClientSchema, firstWindowStart } from './client.ts'
@@ -35,17 +35,8 @@ const IDS_A_PAGE = 1_000
 
 /** The ids of all clients, oldest first, in pages: the index alone knows them, and nothing grows with their number. */
 export const clientIdPages = async function* (deps: Pick<Deps, 'table'>): AsyncGenerator<readonly ClientId[]> {
-  let cursor: Item | undefined
-  do {
-    const page = await deps.table.query({
-      index: 'by-owner',
-      partition: [GATEWAY_OWNER, ENTITY],
-      limit: IDS_A_PAGE,
-      ...(cursor && { cursor }),
-    })
-    yield page.items.map(({ id }) => v.parse(ClientIdSchema, id))
-    cursor = page.cursor
-  } while (cursor)
+  const pages = queryPages(deps, { index: 'by-owner', partition: [GATEWAY_OWNER, ENTITY], limit: IDS_A_PAGE })
+  for await (const items of pages) yield items.map(({ id }) => v.parse(ClientIdSchema, id))
 }
 
 /**

@@ -1,14 +1,10 @@
-import middy from '@middy/core'
-import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda'
 import * as v from 'valibot'
 import { authenticate } from '../client/authenticate.ts'
 import type { Client } from '../client/client.ts'
 import type { Deps } from '../deps.ts'
 import { parseInput } from '../field-errors.ts'
 import type { ClientId } from '../ids.ts'
-import { httpEnvelope, TIMEOUT_EARLY_MS } from './http-envelope.ts'
-import { type InjectableHandler, injectable } from './injectable.ts'
-import { originGuard } from './origin-guard.ts'
+import { type HttpReply, type HttpRequest, httpHandler } from './http-handler.ts'
 
 export type ApiRequest<Query> = {
   readonly client: Client
@@ -21,51 +17,39 @@ export type ApiRequest<Query> = {
   readonly rawBody: Buffer
 }
 
-export type ApiReply = {
-  readonly status: number
-  readonly body: object
-  readonly headers?: Readonly<Record<string, string>>
-}
-
-export const reply = (status: number, body: object, headers: Readonly<Record<string, string>> = {}): ApiReply => ({
+export const reply = (status: number, body: object, headers: Readonly<Record<string, string>> = {}): HttpReply => ({
   status,
   body,
   headers,
 })
 
-export const ok = (body: object): ApiReply => reply(200, body)
+export const ok = (body: object): HttpReply => reply(200, body)
 
 const NoQuery = v.object({})
 
 /** An empty parameter is as good as none (design section 5). */
-const filledParams = (params: APIGatewayProxyEventV2['queryStringParameters']) =>
+const filledParams = (params: HttpRequest['queryStringParameters']) =>
   Object.fromEntries(Object.entries(params ?? {}).filter(([, value]) => value !== ''))
 
 /**
- * Wraps a client endpoint: envelope and request id outside, then the way it came in, then authentication and the
- * client's rate limit, then the query. So an unauthenticated caller learns nothing about the rest (spec section 5).
+ * Wraps a client endpoint: `httpHandler` outside, then authentication and the client's rate limit, then the query. So an
+ * unauthenticated caller learns nothing about the rest (spec section 5).
  */
 export const apiHandler = <const Schema extends v.GenericSchema = typeof NoQuery>(
   spec: { readonly query?: Schema },
-  run: (request: ApiRequest<v.InferOutput<Schema>>, deps: Deps) => Promise<ApiReply>,
-): InjectableHandler<APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2> =>
-  injectable((deps) =>
-    middy<APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2>({ timeoutEarlyInMillis: TIMEOUT_EARLY_MS })
-      .use(httpEnvelope(deps))
-      .use(originGuard(deps))
-      .handler(async (event) => {
-        const client = await authenticate(deps, event.headers['authorization'])
-        const { status, body, headers } = await run(
-          {
-            client,
-            clientId: client.clientId,
-            id: event.pathParameters?.['id'] ?? '',
-            query: parseInput(spec.query ?? NoQuery, filledParams(event.queryStringParameters)),
-            idempotencyKey: event.headers['idempotency-key'],
-            rawBody: Buffer.from(event.body ?? '', event.isBase64Encoded ? 'base64' : 'utf8'),
-          },
-          deps,
-        )
-        return { statusCode: status, ...(headers && { headers: { ...headers } }), body: JSON.stringify(body) }
-      }),
-  )
+  run: (request: ApiRequest<v.InferOutput<Schema>>, deps: Deps) => Promise<HttpReply>,
+) =>
+  httpHandler(async ({ headers, pathParameters, queryStringParameters, rawBody }, deps) => {
+    const client = await authenticate(deps, headers['authorization'])
+    return run(
+      {
+        client,
+        clientId: client.clientId,
+        id: pathParameters?.['id'] ?? '',
+        query: parseInput(spec.query ?? NoQuery, filledParams(queryStringParameters)),
+        idempotencyKey: headers['idempotency-key'],
+        rawBody,
+      },
+      deps,
+    )
+  })

@@ -5,25 +5,28 @@ import { httpEnvelope, TIMEOUT_EARLY_MS } from './http-envelope.ts'
 import { type InjectableHandler, injectable } from './injectable.ts'
 import { originGuard } from './origin-guard.ts'
 
-/** Wraps what answers HTTP without a client's key: provider callbacks and unknown paths. */
+export type HttpRequest = Pick<APIGatewayProxyEventV2, 'headers' | 'pathParameters' | 'queryStringParameters'> & {
+  /** The body's bytes; empty when there is none. */
+  readonly rawBody: Buffer
+}
+
+export type HttpReply = {
+  readonly status: number
+  readonly body: object
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** Wraps what answers HTTP: envelope and request id outside, then the way it came in. */
 export const httpHandler = (
-  run: (
-    request: { readonly headers: Readonly<Record<string, string | undefined>>; readonly rawBody: Buffer },
-    deps: Deps,
-  ) => Promise<{ readonly status: number; readonly body: object }>,
+  run: (request: HttpRequest, deps: Deps) => Promise<HttpReply>,
 ): InjectableHandler<APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2> =>
   injectable((deps) =>
     middy<APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2>({ timeoutEarlyInMillis: TIMEOUT_EARLY_MS })
       .use(httpEnvelope(deps))
       .use(originGuard(deps))
       .handler(async (event) => {
-        const { status, body } = await run(
-          {
-            headers: event.headers,
-            rawBody: Buffer.from(event.body ?? '', event.isBase64Encoded ? 'base64' : 'utf8'),
-          },
-          deps,
-        )
-        return { statusCode: status, body: JSON.stringify(body) }
+        const rawBody = Buffer.from(event.body ?? '', event.isBase64Encoded ? 'base64' : 'utf8')
+        const { status, body, headers } = await run({ ...event, rawBody }, deps)
+        return { statusCode: status, ...(headers && { headers: { ...headers } }), body: JSON.stringify(body) }
       }),
   )

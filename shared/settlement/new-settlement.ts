@@ -2,7 +2,6 @@ import * as v from 'valibot'
 import type { Client } from '../client/client.ts'
 import type { Deps } from '../deps.ts'
 import { type SettlementId, SettlementIdSchema, timeOrderedUuid } from '../ids.ts'
-import { putAuditRecord } from '../operator/audit-record.ts'
 import { epochMs, type Timestamp } from '../time.ts'
 import type { Settlement } from './settlement.ts'
 import type { WindowSums } from './sum-window.ts'
@@ -37,12 +36,3 @@ export const newSettlement = (
   bank: client.bank,
   createdAt: now,
 })
-
-/** The audit record of an operator's trigger. */
-export const putTriggerRecord = (deps: SettleDeps, settlement: Settlement, operator: string) =>
-  putAuditRecord(deps, {
-    subject: settlement.settlementId,
-    operator,
-    action: 'trigger-settlement',
-    after: { status: settlement.status, net_minor: settlement.netMinor, client_id: settlement.clientId },
-  })

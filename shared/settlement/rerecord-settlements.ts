@@ -1,10 +1,10 @@
 import type { Client } from '../client/client.ts'
 import type { Window } from '../ledger/ledger-store.ts'
 import { type Minor, plus, ZERO } from '../money.ts'
-import { logRecorded } from './log-recorded.ts'
-import { newSettlementId, putTriggerRecord, type SettleDeps, type SettleTrigger } from './new-settlement.ts'
+import { newSettlementId, type SettleDeps, type SettleTrigger } from './new-settlement.ts'
+import { recordSettlement } from './record-settlement.ts'
 import type { Settlement } from './settlement.ts'
-import { findAnySettlement, recordStep } from './settlement-store.ts'
+import { findAnySettlement } from './settlement-store.ts'
 import { redrawStep } from './window-store.ts'
 
 /** Recredits are made by hand, so they are few; what is beyond this waits for the next run. */
@@ -36,19 +36,9 @@ const rerecord = async (
     replaces: failed.settlementId,
     createdAt: now,
   }
-  const { applied } = await deps.table.transact({
-    window: redrawStep(client.clientId, {
-      failedId: failed.settlementId,
-      id: settlement.settlementId,
-      net: failed.netMinor,
-      at: now,
-    }),
-    settlement: recordStep(settlement),
-    auditRecord: trigger.by === 'manual' ? putTriggerRecord(deps, settlement, trigger.operator) : undefined,
-  })
-  if (!applied) return undefined
-  logRecorded(deps, settlement)
-  return settlement
+  const { settlementId: failedId, netMinor: net } = failed
+  const window = redrawStep(client.clientId, { failedId, id: settlement.settlementId, net, at: now })
+  return recordSettlement(deps, settlement, window, trigger)
 }
 
 /**

@@ -5,11 +5,10 @@ import type { ClientId } from '../ids.ts'
 import type { Minor } from '../money.ts'
 import { addMs, DAY_MS, type Timestamp } from '../time.ts'
 import { ensurePayoutsCounted } from './count-payouts.ts'
-import { logRecorded } from './log-recorded.ts'
-import { newSettlement, putTriggerRecord, type SettleDeps, type SettleTrigger } from './new-settlement.ts'
+import { newSettlement, type SettleDeps, type SettleTrigger } from './new-settlement.ts'
+import { recordSettlement } from './record-settlement.ts'
 import { rerecordSettlements } from './rerecord-settlements.ts'
 import type { Settlement } from './settlement.ts'
-import { recordStep } from './settlement-store.ts'
 import { feeDeadline, sumWindow, type WindowSums } from './sum-window.ts'
 import { assertBalanced } from './sums.ts'
 import { readWindow, sweepStep, sweptUntil } from './window-store.ts'
@@ -45,20 +44,9 @@ const recordWindow = async (
   assertBalanced(window.sums)
   const now = deps.now()
   const settlement = newSettlement(deps, client, window, trigger.by, now)
-  const { applied } = await deps.table.transact({
-    window: sweepStep(client.clientId, {
-      stood,
-      until: window.period.end,
-      id: settlement.settlementId,
-      net: settlement.netMinor,
-      at: now,
-    }),
-    settlement: recordStep(settlement),
-    auditRecord: trigger.by === 'manual' ? putTriggerRecord(deps, settlement, trigger.operator) : undefined,
-  })
-  if (!applied) return undefined
-  logRecorded(deps, settlement)
-  return settlement
+  const { settlementId: id, netMinor: net } = settlement
+  const step = sweepStep(client.clientId, { stood, until: window.period.end, id, net, at: now })
+  return recordSettlement(deps, settlement, step, trigger)
 }
 
 /** Sweep and trigger at once: the loser finds a moved window and looks at what is left of it. */

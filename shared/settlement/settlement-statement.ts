@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
 import { GatewayError, invalid } from '../errors.ts'
 import { PaymentIdSchema, SettlementIdSchema } from '../ids.ts'
+import { CURSOR_JSON, encodeCursor } from '../page.ts'
 import { TimestampSchema } from '../time.ts'
 import {
   behindPayment,
@@ -54,14 +55,12 @@ const SUM_FIELDS = ['grossMinor', 'providerFeesMinor', 'markupMinor', 'netMinor'
 
 /** Where a page ended, and of which settlement: a cursor leads into no other one's payments. */
 const CursorSchema = v.pipe(
-  v.string(),
-  v.transform((text) => Buffer.from(text, 'base64url').toString('utf8')),
-  v.parseJson(),
+  CURSOR_JSON,
   v.strictObject({ settlement_id: SettlementIdSchema, paid_at: TimestampSchema, payment_id: PaymentIdSchema }),
 )
 
-const encodeCursor = ({ settlementId }: Settlement, { paidAt, id }: PaidPosition): string =>
-  Buffer.from(JSON.stringify({ settlement_id: settlementId, paid_at: paidAt, payment_id: id })).toString('base64url')
+const cursorOf = ({ settlementId }: Settlement, { paidAt, id }: PaidPosition): string =>
+  encodeCursor({ settlement_id: settlementId, paid_at: paidAt, payment_id: id })
 
 /** DynamoDB refuses a start outside the queried span with an error of its own, so the position is checked too. */
 const decodeCursor = (settlement: Settlement, text: string): PaidPosition => {
@@ -130,6 +129,6 @@ export const settlementStatement = async (
       provider_unsettled_minor: funding.unfundedMinor,
     }),
     ...(input.format === 'csv' ? { csv: toCsv(payments, after === undefined) } : { payments: payments.map(toLine) }),
-    cursor: cursor && last ? encodeCursor(settlement, last) : null,
+    cursor: cursor && last ? cursorOf(settlement, last) : null,
   }
 }

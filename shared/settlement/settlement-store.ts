@@ -3,11 +3,11 @@ import type { Deps } from '../deps.ts'
 import { notFound } from '../errors.ts'
 import { type ClientId, type SettlementId, SettlementIdSchema } from '../ids.ts'
 import type { Page } from '../page.ts'
-import type { Item } from '../table/attributes.ts'
 import { absent, all, equals, isNew } from '../table/condition.ts'
 import { DUE_WORK_FIELDS, dueWork } from '../table/due-work.ts'
 import { settlementKey } from '../table/keys.ts'
 import { listItems } from '../table/list-items.ts'
+import { queryPages } from '../table/query-pages.ts'
 import { put, type Step, update } from '../table/step.ts'
 import { addMs, END_OF_TIME, type Timestamp } from '../time.ts'
 import { type Settlement, SettlementSchema } from './settlement.ts'
@@ -51,20 +51,12 @@ export const settlementPages = async function* (
   deps: Pick<Deps, 'table'>,
   clientId: ClientId,
 ): AsyncGenerator<readonly Settlement[]> {
-  let cursor: Item | undefined
-  do {
-    const page = await deps.table.query({
-      index: 'by-owner',
-      partition: [clientId, ENTITY],
-      limit: PAGE,
-      ...(cursor && { cursor }),
-    })
+  for await (const items of queryPages(deps, { index: 'by-owner', partition: [clientId, ENTITY], limit: PAGE })) {
     yield findSettlements(
       deps,
-      page.items.map(({ id }) => v.parse(SettlementIdSchema, id)),
+      items.map(({ id }) => v.parse(SettlementIdSchema, id)),
     )
-    cursor = page.cursor
-  } while (cursor)
+  }
 }
 
 /** Any number of settlements by their ids, strongly consistent; one that is not there is left out. */

@@ -1,6 +1,5 @@
 import { SendMessageCommand, type SQSClient } from '@aws-sdk/client-sqs'
-import { assertInvariant } from '../../../shared/errors.ts'
-import { MAX_DELAY_SECONDS, type QueueName, type Queues } from '../../../shared/queues.ts'
+import { assertDelay, type QueueName, type Queues } from '../../../shared/queues.ts'
 import type { LocalClock } from '../process/local-clock.ts'
 
 /** When the message may be handled, in milliseconds on the one clock; read by the queue poller. */
@@ -18,10 +17,7 @@ export const localQueues = (
   clock: Pick<LocalClock, 'nowMs'>,
 ): Queues => ({
   send: async (queue, { body, delaySeconds, group }) => {
-    assertInvariant(
-      Number.isInteger(delaySeconds) && delaySeconds >= 0 && delaySeconds <= MAX_DELAY_SECONDS,
-      'a delay is a whole number of seconds, 0 to 900',
-    )
+    assertDelay(delaySeconds)
     await client.send(
       new SendMessageCommand({
         QueueUrl: urls[queue],

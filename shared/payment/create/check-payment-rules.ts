@@ -1,4 +1,4 @@
-import { PAYMENT_METHODS, type PaymentMethod } from '../../payment-method.ts'
+import { isPaymentMethod, PAYMENT_METHODS } from '../../payment-method.ts'
 import { isOtherChannel } from '../../provider/is-other-channel.ts'
 import type { Timestamp } from '../../time.ts'
 import { channelOf, isSupportedBank } from '../channel/channels.ts'
@@ -22,15 +22,12 @@ export type RuleError = { readonly field: string; readonly message: string }
 // Made whole after the cut, which may go through a surrogate pair.
 const quoted = (value: string | undefined) => (value ?? '').slice(0, MAX_QUOTED).toWellFormed()
 
-const isMethod = (method: string | undefined): method is PaymentMethod =>
-  PAYMENT_METHODS.some((known) => known === method)
-
 const checkMethod = ({ method }: PaymentBody) =>
-  isMethod(method) ? undefined : `unsupported method: ${quoted(method)}`
+  isPaymentMethod(method) ? undefined : `unsupported method: ${quoted(method)}`
 
 /** Beside the message, whose words the spec fixes. */
 const allowedMethods = ({ method }: PaymentBody) =>
-  isMethod(method) ? undefined : `must be one of ${PAYMENT_METHODS.join(', ')}`
+  isPaymentMethod(method) ? undefined : `must be one of ${PAYMENT_METHODS.join(', ')}`
 
 const isWallet = (code: string, now: Timestamp) => !isSupportedBank(code, now) && !isOtherChannel(code)
 
@@ -59,7 +56,7 @@ const checkExpiry = ({ expires_in_seconds: seconds }: PaymentBody) => {
 }
 
 const checkPhone = ({ method, channel_code: code, customer }: PaymentBody) =>
-  isMethod(method) && channelOf({ method, channelCode: code }).needs.phone && !PHONE.test(customer?.phone ?? '')
+  isPaymentMethod(method) && channelOf({ method, channelCode: code }).needs.phone && !PHONE.test(customer?.phone ?? '')
     ? `customer.phone required for channel ${quoted(code)} (E.164, +62...)`
     : undefined
 

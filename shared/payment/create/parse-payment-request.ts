@@ -3,7 +3,7 @@ import { assertInvariant, type FieldErrors, type GatewayError, invalid } from '.
 import { describeIssue } from '../../field-errors.ts'
 import { isJsonObject, readJson } from '../../json.ts'
 import { minor } from '../../money.ts'
-import { PAYMENT_METHODS, type PaymentMethod } from '../../payment-method.ts'
+import { isPaymentMethod } from '../../payment-method.ts'
 import type { Timestamp } from '../../time.ts'
 import type { PaymentRequest } from '../payment.ts'
 import { checkPaymentRules, type RuleError } from './check-payment-rules.ts'
@@ -44,9 +44,6 @@ const shapeErrors = (unknown: readonly string[], issues: readonly v.BaseIssue<un
     ...issues.map((issue) => ({ field: v.getDotPath(issue) ?? 'body', message: describeIssue(issue) })),
   ].slice(0, MAX_FIELDS)
 
-const isMethod = (method: string | undefined): method is PaymentMethod =>
-  PAYMENT_METHODS.some((known) => known === method)
-
 /** An empty channel or key counts as left out (design section 5); what is echoed comes back as it came. */
 const filled = (value: string | undefined) => (value === '' ? undefined : value)
 
@@ -57,7 +54,7 @@ const known = (customer: PaymentBody['customer']) =>
 /** Of a body without errors only. */
 const toRequest = (body: PaymentBody, metadata: string | undefined): PaymentRequest => {
   assertInvariant(
-    isMethod(body.method) && body.amount !== undefined,
+    isPaymentMethod(body.method) && body.amount !== undefined,
     'the rules passed a body without method or amount',
   )
   return {

@@ -24,19 +24,23 @@ const REQUEST_EVENTS: ReadonlySet<string> = new Set(['payment_request.expiry', '
 /** A field that is missing or of another form is as none; it does not spoil the others. */
 const readable = (schema: v.GenericSchema<string>) => v.fallback(v.optional(schema), undefined)
 
-const CallbackSchema = v.object({
-  event: v.string(),
-  data: v.object({
-    id: readable(ProviderIdSchema),
-    payment_id: readable(ProviderIdSchema),
-    payment_request_id: readable(ProviderIdSchema),
-    reference_id: readable(ReferenceSchema),
+const CallbackSchema = v.pipe(
+  v.string(),
+  v.parseJson(),
+  v.object({
+    event: v.string(),
+    data: v.object({
+      id: readable(ProviderIdSchema),
+      payment_id: readable(ProviderIdSchema),
+      payment_request_id: readable(ProviderIdSchema),
+      reference_id: readable(ReferenceSchema),
+    }),
   }),
-})
+)
 
 /** Undefined when there is nothing to ask about: another product's event, no usable id, or no such body at all. */
 export const parseCallback = (rawBody: Buffer): CallbackSubject | undefined => {
-  const parsed = v.safeParse(CallbackSchema, jsonOf(rawBody))
+  const parsed = v.safeParse(CallbackSchema, rawBody.toString('utf8'))
   if (!parsed.success) return undefined
   const { event, data } = parsed.output
   if (PAYMENT_EVENTS.has(event)) {
@@ -57,11 +61,3 @@ export const parseCallback = (rawBody: Buffer): CallbackSubject | undefined => {
 /** A reference alone is of no use: the provider cannot be asked by it. */
 const usable = (subject: CallbackSubject) =>
   subject.paymentRequestId === undefined && subject.providerPaymentId === undefined ? undefined : subject
-
-const jsonOf = (rawBody: Buffer): unknown => {
-  try {
-    return JSON.parse(rawBody.toString('utf8'))
-  } catch {
-    return undefined
-  }
-}

@@ -4,6 +4,7 @@ import { EVENT_TYPES, type Event } from '../../event/event.ts'
 import { type EventPosition, listClientEventsSince } from '../../event/event-store.ts'
 import { type ClientId, deliveryIdFor, type EndpointId, EventIdSchema, PaymentIdSchema } from '../../ids.ts'
 import { putAuditRecord } from '../../operator/audit-record.ts'
+import { CURSOR_JSON, encodeCursor } from '../../page.ts'
 import { type Timestamp, TimestampSchema } from '../../time.ts'
 import { type Endpoint, subscribes } from '../endpoint/endpoint.ts'
 import { findDeliveries, insertDelivery } from './delivery-store.ts'
@@ -55,7 +56,7 @@ export const redeliverToEndpoint = async (
     }
   }
   const last = page.events.at(-1)
-  return { count, next: page.more && last ? encodeCursor(last) : undefined }
+  return { count, next: page.more && last ? cursorOf(last) : undefined }
 }
 
 /** False when fan-out has made the delivery meanwhile. */
@@ -80,32 +81,25 @@ const deliverMissing = async (
 }
 
 /** Where a call stopped. Whose events they are is not in it: a cursor must not lead into another client's. */
-const CursorSchema = v.strictObject({
-  event_id: EventIdSchema,
-  payment_id: PaymentIdSchema,
-  type: v.picklist(EVENT_TYPES),
-  fired_at: TimestampSchema,
-})
+const CursorSchema = v.pipe(
+  CURSOR_JSON,
+  v.strictObject({
+    event_id: EventIdSchema,
+    payment_id: PaymentIdSchema,
+    type: v.picklist(EVENT_TYPES),
+    fired_at: TimestampSchema,
+  }),
+)
 
-const encodeCursor = ({ eventId, paymentId, type, firedAt }: Event): string => {
-  const position = { event_id: eventId, payment_id: paymentId, type, fired_at: firedAt }
-  return Buffer.from(JSON.stringify(position)).toString('base64url')
-}
+const cursorOf = ({ eventId, paymentId, type, firedAt }: Event): string =>
+  encodeCursor({ event_id: eventId, payment_id: paymentId, type, fired_at: firedAt })
 
 const decodeCursor = (text: string, since: Timestamp): EventPosition => {
-  const parsed = v.safeParse(CursorSchema, jsonOf(Buffer.from(text, 'base64url').toString('utf8')))
+  const parsed = v.safeParse(CursorSchema, text)
   if (!parsed.success || parsed.output.fired_at < since) {
     const reason = 'must be the `next` of an earlier answer to the same since'
     throw invalid(`cursor: ${reason}`, { cursor: [reason] })
   }
   const { event_id: eventId, payment_id: paymentId, type, fired_at: firedAt } = parsed.output
   return { eventId, paymentId, type, firedAt }
-}
-
-const jsonOf = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

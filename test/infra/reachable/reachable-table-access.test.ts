@@ -12,6 +12,8 @@ var syncCursorKey = { pk: "SYNC#provider", sk: "SYNC" };
 var foundKey = (partition, key) => key;
 // shared/table/list-items.ts
 var listItems = async (deps, options) => deps.table.getMany(await deps.table.query(options));
+// shared/table/query-pages.ts
+var queryPages = async function* (deps, input) { yield deps.table.query(input) };
 // shared/table/step.ts
 var put = (key, record) => ({ kind: "put", key, record });
 var update = (key, changes) => ({ kind: "update", key, changes });
@@ -55,6 +57,11 @@ describe('what the code of a bundle can reach', () => {
     [
       'an index',
       'var f = (deps, id) => deps.table.query({ index: "by-paid", partition: [id] })',
+      { indexes: ['by-paid'] },
+    ],
+    [
+      'an index, page by page',
+      'var f = (deps, id) => queryPages(deps, { index: "by-paid", partition: [id] })',
       { indexes: ['by-paid'] },
     ],
     [
@@ -141,7 +148,7 @@ describe('what the code of a bundle can reach', () => {
     const exported = sourcesIn('shared')
       .filter(({ path }) => path.startsWith('shared/table/'))
       .flatMap(({ text }) => [
-        ...text.matchAll(/^export const (\w+) = (?:async )?(?:<[^>]*>)?\(([^=]*?)\)(?::|\s*=>)/gm),
+        ...text.matchAll(/^export const (\w+) = (?:async )?(?:function\* )?(?:<[^>]*>)?\(([^=]*?)\)(?::|\s*=>)/gm),
       ])
       .filter(([, , parameters = '']) => /\bKey\b|\bQueryInput\b|\bListInput\b|\bSteps?\b/.test(parameters))
       .map(([, name = '']) => name)

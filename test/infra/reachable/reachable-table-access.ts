@@ -10,7 +10,7 @@ import { type Bundle, parseBundle } from './parsed-bundle.ts'
 type Door =
   | { readonly says: 'key'; readonly action: TableAction }
   /** `{index}` or, on the table itself, `{partition}`. */
-  | { readonly says: 'range' }
+  | { readonly says: 'range'; readonly argument: 0 | 1 }
   /** `{index, kind}`: keys from the index, items from the table. */
   | { readonly says: 'list' }
   /** Steps, which only the doors that build them can make. */
@@ -23,13 +23,14 @@ export const DOORS: Readonly<Record<string, Door>> = {
   remove: { says: 'key', action: 'DeleteItem' },
   check: { says: 'key', action: 'ConditionCheckItem' },
   listItems: { says: 'list' },
+  queryPages: { says: 'range', argument: 1 },
 }
 
 /** Methods of the port. */
 export const PORT_DOORS: Readonly<Record<keyof Table, Door>> = {
   get: { says: 'key', action: 'GetItem' },
   getMany: { says: 'key', action: 'BatchGetItem' },
-  query: { says: 'range' },
+  query: { says: 'range', argument: 0 },
   write: { says: 'steps' },
   transact: { says: 'steps' },
 }
@@ -156,7 +157,7 @@ const throughDoor = (bundle: Bundle, door: Door, call: ESTree.CallExpression): T
       return { [door.action]: kinds.of(call.arguments[0]) }
     case 'range':
       return allAccess(
-        ...shapesOf(bundle, call.arguments[0]).map((shape): TableAccess => {
+        ...shapesOf(bundle, call.arguments[door.argument]).map((shape): TableAccess => {
           const index = shape.get('index')
           return index ? { indexes: [literal(index, isIndex)] } : { Query: kinds.of(shape.get('partition')) }
         }),

@@ -1,0 +1,16 @@
+import type { Deps } from '../deps.ts'
+import type { Item } from './attributes.ts'
+import type { QueryInput } from './table.ts'
+
+/** A whole key range, page by page: nothing grows with its length. */
+export const queryPages = async function* (
+  deps: Pick<Deps, 'table'>,
+  input: Omit<QueryInput, 'cursor'>,
+): AsyncGenerator<readonly Item[]> {
+  let cursor: Item | undefined
+  do {
+    const page = await deps.table.query({ ...input, ...(cursor && { cursor }) })
+    yield page.items
+    cursor = page.cursor
+  } while (cursor)
+}
