@@ -4,7 +4,6 @@
  * Method: the real adapter and the real handlers on a network that answers anything, mostly near the truth; what was
  * said is held against what the books say afterwards by reasoning of this file's own.
  */
-
 import * as fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
 import { handler as refreshPayment } from '../../../functions/admin/refresh-payment.ts'

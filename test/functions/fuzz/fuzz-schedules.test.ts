@@ -2,7 +2,6 @@
  * Goal: whatever a schedule, or a person, invokes a scheduled function with, it does its work and nothing else.
  * Method: payloads made of anything, on a world where nothing is due.
  */
-
 import * as fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
 import { handler as checkDueWork } from '../../../functions/schedule/check-due-work.ts'

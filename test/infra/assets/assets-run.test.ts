@@ -3,7 +3,6 @@
  * every one is loaded by a plain Node process with the environment its template gives it, then called once, as its
  * trigger would, on the local services. Only their addresses and the credentials are added, which Lambda itself gives.
  */
-
 import { execFile } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

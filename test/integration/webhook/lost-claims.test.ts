@@ -2,7 +2,6 @@
  * Goal: of two that find the same work, the one that comes second does nothing. Method: the other one does it all
  * between the read and the claim of the one under test; nothing is left to how calls happen to interleave.
  */
-
 import { describe, expect, it } from 'vitest'
 import { revokeApiKey } from '../../../shared/client/api-key-store.ts'
 import { listAuditRecords } from '../../../shared/operator/audit-record.ts'

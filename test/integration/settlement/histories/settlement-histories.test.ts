@@ -6,7 +6,6 @@
  * settlements and balances, and the full audit must find nothing. A failure prints the seed and the shortest history
  * found that still fails.
  */
-
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { getBalanceWithPayouts } from '../../../../shared/settlement/count-payouts.ts'
