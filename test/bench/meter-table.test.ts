@@ -6,14 +6,13 @@ import { documentClient } from '../../shared/runtime/aws/document-client.ts'
 import { dynamoDbRequests } from '../../shared/runtime/aws/dynamodb-table.ts'
 import type { TableRequests } from '../../shared/runtime/aws/retrying-table.ts'
 import { exists } from '../../shared/table/condition.ts'
-import { TABLE_SCHEMA } from '../../shared/table/schema.ts'
 import { put, remove, type Step, update } from '../../shared/table/step.ts'
 import { memoryRequests } from '../simulation/sim-table/memory-requests.ts'
 import { createSimTable } from '../simulation/sim-table/sim-table.ts'
 import { meterTable, storedBytes } from './meter-table.ts'
 
 const meteredTable = () => {
-  const table = createSimTable({ schema: TABLE_SCHEMA, indexes: 'immediate' })
+  const table = createSimTable({ indexes: 'immediate' })
   const { take } = meterTable(table)
   return { table, requests: memoryRequests(table), take }
 }

@@ -1,17 +1,15 @@
+import { isDeepStrictEqual } from 'node:util'
 import { toItem } from '../../shared/table/attributes.ts'
 import type { Key } from '../../shared/table/keys.ts'
-import { TABLE_SCHEMA } from '../../shared/table/schema.ts'
-import { copyItemIn, type StoredItem } from '../simulation/sim-table/attribute-value.ts'
-import { equalItems } from '../simulation/sim-table/compare-values.ts'
-import { indexedForm } from '../simulation/sim-table/indexed-entries.ts'
-import { itemSize } from '../simulation/sim-table/item-size.ts'
+import { type IndexSchema, TABLE_SCHEMA } from '../../shared/table/schema.ts'
 import type { SimTable } from '../simulation/sim-table/sim-table.ts'
-import type { IndexShape } from '../simulation/sim-table/table-shape.ts'
+import { itemSize, type StoredItem } from '../simulation/sim-table/stored-item.ts'
+import { entryOf } from '../simulation/sim-table/table-view.ts'
 
 /** Request units as DynamoDB bills them: table and indexes together. */
 export type Units = { readonly reads: number; readonly writes: number }
 
-const INDEXES: readonly IndexShape[] = Object.values(TABLE_SCHEMA.indexes)
+const INDEXES: readonly IndexSchema[] = Object.values(TABLE_SCHEMA.indexes)
 const WRITE_BYTES = 1_024
 const READ_BYTES = 4_096
 /** DynamoDB prepares and commits each item of a transaction, and bills both. */
@@ -24,15 +22,15 @@ const writeUnits = (bytes: number): number => Math.ceil(bytes / WRITE_BYTES)
 const readUnits = (bytes: number): number => Math.max(1, Math.ceil(bytes / READ_BYTES))
 
 const sizeOf = (item: StoredItem | undefined): number => (item ? itemSize(item) : 0)
-const entryOf = (index: IndexShape, item: StoredItem | undefined) => item && indexedForm(index, item)
+const indexed = (index: IndexSchema, item: StoredItem | undefined) => item && entryOf(index, item)?.item
 
 /** An entry whose key changes is removed and put anew. */
-const indexUnits = (index: IndexShape, before: StoredItem | undefined, after: StoredItem | undefined): number => {
-  const [was, is] = [entryOf(index, before)?.entry, entryOf(index, after)?.entry]
-  if (!was || !is) return writeUnits((was ?? is)?.size ?? 0)
-  if (equalItems(was.item, is.item)) return 0
-  const moved = [...index.partition, ...index.sort].some((name) => was.item[name] !== is.item[name])
-  return moved ? writeUnits(was.size) + writeUnits(is.size) : writeUnits(Math.max(was.size, is.size))
+const indexUnits = (index: IndexSchema, before: StoredItem | undefined, after: StoredItem | undefined): number => {
+  const [was, is] = [indexed(index, before), indexed(index, after)]
+  if (!was || !is) return writeUnits(sizeOf(was ?? is))
+  if (isDeepStrictEqual(was, is)) return 0
+  const moved = [...index.partition, ...index.sort].some((name) => was[name] !== is[name])
+  return moved ? writeUnits(sizeOf(was)) + writeUnits(sizeOf(is)) : writeUnits(Math.max(sizeOf(was), sizeOf(is)))
 }
 
 const unitsOfWrite = (before: StoredItem | undefined, after: StoredItem | undefined): number =>
@@ -68,7 +66,7 @@ export const meterTable = (table: SimTable) => {
     },
     query: (input) => {
       const found = query({ ...input, countOnly: false }).items
-      const bytes = found.reduce<number>((sum, item) => sum + itemSize(copyItemIn(toItem(item))), 0)
+      const bytes = found.reduce<number>((sum, item) => sum + itemSize(toItem(item)), 0)
       // Indexes are read without the guarantee that the table gives.
       counted.reads += readUnits(bytes) / (input.index === undefined ? 1 : 2)
       return query(input)
@@ -96,5 +94,10 @@ export const meterTable = (table: SimTable) => {
 export const storedBytes = (table: Pick<SimTable, 'items'>): number =>
   table
     .items()
-    .flatMap((item) => [itemSize(item), ...INDEXES.flatMap((index) => entryOf(index, item)?.entry.size ?? [])])
+    .flatMap((item) => [
+      itemSize(item),
+      ...INDEXES.map((index) => indexed(index, item))
+        .filter((entry) => entry !== undefined)
+        .map(itemSize),
+    ])
     .reduce((sum, bytes) => sum + bytes + STORED_OVERHEAD, 0)

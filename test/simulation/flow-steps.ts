@@ -5,7 +5,7 @@ import { type InvokeOptions, invoke, operate, request } from './lambda.ts'
 import { observeCreate } from './observations.ts'
 import type { Play } from './operations.ts'
 import { isInsertOf, streamRecord } from './sim-table/stream-record.ts'
-import type { TableChange } from './sim-table/table-change.ts'
+import type { TableChange } from './sim-table/table-view.ts'
 
 /** Nothing happens by itself: no stream, no callback, no schedule. */
 export const ALONE: Partial<Faults> = { streamLost: 1, callbackLost: 1, scheduleMissed: 1 }

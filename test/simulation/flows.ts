@@ -20,7 +20,7 @@ import { drive } from './history.ts'
 import { type InvokeOptions, invoke, operate, request } from './lambda.ts'
 import type { Play } from './operations.ts'
 import { streamRecord } from './sim-table/stream-record.ts'
-import type { TableChange } from './sim-table/table-change.ts'
+import type { TableChange } from './sim-table/table-view.ts'
 
 /**
  * A flow whose every await is a crash point. `prepare` brings the world to just before it, without faults but with

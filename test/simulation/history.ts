@@ -89,13 +89,13 @@ export const rest = async (play: Play): Promise<readonly string[]> => {
   world.faults = NO_FAULTS
   world.provider.clearFaults()
   await world.scheduler.runUntil(world.scheduler.nowMs() + REST_MS)
-  const problems = [...seen.problems, ...problemsAtRest(world.table.snapshot(), seenBy(play))]
+  const problems = [...seen.problems, ...problemsAtRest(world.table.items(), seenBy(play))]
   for (const { clientId } of tenants) {
     const audit = await drive(world, operate(world, 'audit-ledger', { client_id: clientId }))
     if (audit?.body['balanced'] !== true) problems.push(`the audit says ${JSON.stringify(audit?.body)}`)
   }
   for (const tenant of tenants)
-    problems.push(...(await readBackProblems(world.table.snapshot(), tenant, asking(world, tenant))))
+    problems.push(...(await readBackProblems(world.table.items(), tenant, asking(world, tenant))))
   return problems
 }
 
@@ -136,7 +136,7 @@ export const runHistory = async (options: HistoryOptions): Promise<HistoryResult
     const operation = drawOperation(world)
     operation(play).catch((error: unknown) => problems.push(`an operation threw: ${String(error)}`))
     await world.scheduler.runUntil(world.scheduler.nowMs() + gapMs(world))
-    problems.push(...play.seen.problems, ...problemsOf(world.table.snapshot(), seenBy(play)))
+    problems.push(...play.seen.problems, ...problemsOf(world.table.items(), seenBy(play)))
   }
   if (problems.length === 0) problems.push(...(await rest(play)))
   return {
@@ -145,6 +145,6 @@ export const runHistory = async (options: HistoryOptions): Promise<HistoryResult
     steps: world.scheduler.steps,
     tally: world.tally,
     story: world.story,
-    digest: digestOf(world.table.snapshot(), play),
+    digest: digestOf(world.table.items(), play),
   }
 }

@@ -1,3 +1,4 @@
+import { TransactionConflictException } from '@aws-sdk/client-dynamodb'
 import { answerProviderCall } from '../../infra/local/provider-simulator/answer-provider-call.ts'
 import type { Deps } from '../../shared/deps.ts'
 import { loggedProvider } from '../../shared/provider/logged-provider.ts'
@@ -9,7 +10,6 @@ import { assembledDeps } from '../support/assembled-deps.ts'
 import type { Prng } from './prng.ts'
 import type { Process } from './process.ts'
 import { memoryRequests, type RequestName } from './sim-table/memory-requests.ts'
-import { conflictOnWrite, internalServerError, throttled, transactionConflict } from './sim-table/table-errors.ts'
 import { count } from './tally.ts'
 import { PROVIDER_KEY, SIM_STAGE, strikes, tell, type World } from './world.ts'
 
@@ -22,12 +22,12 @@ const isApplied = (answer: unknown) =>
 const tableEffect =
   <Answer>(world: World, name: RequestName, run: () => Answer) =>
   (): Answer => {
-    if (strikes(world, 'tableThrottled')) throw throttled()
+    if (strikes(world, 'tableThrottled')) throw new Error('throttled at every try')
     if (isWrite(name) && strikes(world, 'tableConflict')) {
-      throw name === 'transact' ? transactionConflict('TransactionConflict') : conflictOnWrite()
+      throw new TransactionConflictException({ message: 'another transaction is under way', $metadata: {} })
     }
     const answer = run()
-    if (isApplied(answer) && strikes(world, 'tableAnswerLost')) throw internalServerError()
+    if (isApplied(answer) && strikes(world, 'tableAnswerLost')) throw new Error('no answer at any try')
     return answer
   }
 

@@ -8,7 +8,7 @@ import { invoke } from './lambda.ts'
 import { connectSchedules } from './schedules.ts'
 import type { Disorder, ReceivedMessage } from './sim-queue.ts'
 import { isInsertOf, streamRecord } from './sim-table/stream-record.ts'
-import type { TableChange } from './sim-table/table-change.ts'
+import type { TableChange } from './sim-table/table-view.ts'
 import { count } from './tally.ts'
 import { strikes, tell, type World } from './world.ts'
 

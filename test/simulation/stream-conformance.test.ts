@@ -10,14 +10,13 @@ import { describe, expect, inject, it } from 'vitest'
 import { createTable } from '../../infra/local/emulators/create-table.ts'
 import { localAws } from '../../infra/local/emulators/dynamodb-local.ts'
 import { equals, exists, isNew } from '../../shared/table/condition.ts'
-import { TABLE_SCHEMA } from '../../shared/table/schema.ts'
 import { put, remove, update } from '../../shared/table/step.ts'
 import { localBackend, type TableBackend } from './conformance/table-backend.ts'
 import { tableCommands } from './conformance/table-commands.ts'
 import { memoryRequests } from './sim-table/memory-requests.ts'
 import { createSimTable } from './sim-table/sim-table.ts'
 import { streamRecord } from './sim-table/stream-record.ts'
-import type { TableChange } from './sim-table/table-change.ts'
+import type { TableChange } from './sim-table/table-view.ts'
 
 /** Goal: the model’s stream says what DynamoDB’s says. Method: the same writes to both, and both streams read. */
 const [A, B, C] = ['a', 'b', 'c'].map((sk) => ({ pk: 'item', sk })) as [Key, Key, Key]
@@ -78,7 +77,7 @@ const told = (records: readonly Record[]) =>
 
 const modelRecords = async () => {
   const changes: TableChange[] = []
-  const table = createSimTable({ schema: TABLE_SCHEMA, onChange: (change) => changes.push(change) })
+  const table = createSimTable({ onChange: (change) => changes.push(change) })
   await writeAll({ name: 'the model', requests: memoryRequests(table) })
   return changes.map(streamRecord)
 }

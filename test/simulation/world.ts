@@ -3,7 +3,6 @@ import type { Alert } from '../../shared/alerts.ts'
 import type { QueueName } from '../../shared/queues.ts'
 import { callbackSecretName, providerSecretName } from '../../shared/secrets.ts'
 import type { ProviderFees } from '../../shared/stage-settings.ts'
-import { TABLE_SCHEMA } from '../../shared/table/schema.ts'
 import type { Environment } from './environments.ts'
 import { type Faults, NO_FAULTS } from './faults.ts'
 import { type LoadedFunction } from './handlers.ts'
@@ -12,7 +11,7 @@ import { createPrng, type Prng } from './prng.ts'
 import { createScheduler, type Scheduler } from './scheduler.ts'
 import { createSimQueue, type SimQueue } from './sim-queue.ts'
 import { createSimTable, type SimTable } from './sim-table/sim-table.ts'
-import type { TableChange } from './sim-table/table-change.ts'
+import type { TableChange } from './sim-table/table-view.ts'
 import { count, type Tally } from './tally.ts'
 
 export const SIM_STAGE = 'sim'
@@ -80,7 +79,6 @@ export const createWorld = ({ seed, functions, tracing = false, providerFees = '
     scheduler,
     functions,
     table: createSimTable({
-      schema: TABLE_SCHEMA,
       onChange: (change) => {
         for (const listen of onChange) listen(change)
       },

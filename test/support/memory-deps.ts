@@ -1,8 +1,7 @@
 import * as v from 'valibot'
-import { TABLE_SCHEMA } from '../../shared/table/schema.ts'
 import { memoryRequests } from '../simulation/sim-table/memory-requests.ts'
 import { createSimTable, type SimTable } from '../simulation/sim-table/sim-table.ts'
-import type { TableChange } from '../simulation/sim-table/table-change.ts'
+import type { TableChange } from '../simulation/sim-table/table-view.ts'
 import { type Overrides, type TestDeps, testDeps } from './test-deps.ts'
 
 export type MemoryDeps = TestDeps & {
@@ -18,7 +17,6 @@ export type MemoryDeps = TestDeps & {
 export const memoryDeps = (overrides: Overrides = {}, items: readonly object[] = []): MemoryDeps => {
   const changes: TableChange[] = []
   const memory = createSimTable({
-    schema: TABLE_SCHEMA,
     indexes: 'immediate',
     onChange: (change) => void changes.push(change),
   })
@@ -34,7 +32,6 @@ export const memoryDeps = (overrides: Overrides = {}, items: readonly object[] =
 export const depsWithLateIndexes = (latePkPrefix: string) => {
   const late: TableChange[] = []
   const table = createSimTable({
-    schema: TABLE_SCHEMA,
     onChange: (change) => {
       if (change.key.pk.startsWith(latePkPrefix)) late.push(change)
       else table.applyToIndexes(change)

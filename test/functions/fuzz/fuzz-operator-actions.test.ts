@@ -80,7 +80,7 @@ const makeWorld = async (): Promise<World> => {
 
 /** The same world again, with nothing done in it yet. */
 const copyOf = ({ deps }: World): MemoryDeps => {
-  const copy = memoryDeps({}, deps.memory.snapshot())
+  const copy = memoryDeps({}, deps.memory.items())
   copy.clock.set(deps.now())
   for (const [name, value] of deps.secretValues) copy.secretValues.set(name, value)
   return { ...copy, provider: deps.provider }

@@ -151,20 +151,6 @@ export const queriesConformance = (open: () => TableCommands): void => {
 
       expect(await batchGet(sortKeys.map((sk) => ({ pk: 'x', sk })))).toStrictEqual({ error: INVALID })
     })
-
-    it('leaves keys unprocessed beyond 16 MB', async () => {
-      const { put, batchGet } = open()
-      const pk = `conformance-${randomUUID()}`
-      const keys = Array.from({ length: 43 }, (_, at) => ({ pk, sk: String(at) }))
-      for (const key of keys) await put(key, { data: 'x'.repeat(400_000) })
-
-      const outcome = await batchGet(keys)
-
-      const found = new Set(itemsOf(outcome).map(({ sk }) => sk))
-      expect(found.size).toBe(41)
-      const unprocessed = keys.filter(({ sk }) => !found.has(sk))
-      expect('unprocessed' in outcome && new Set(outcome.unprocessed)).toStrictEqual(new Set(unprocessed))
-    })
   })
 }
 

@@ -4,19 +4,18 @@ import { localAws } from '../../../infra/local/emulators/dynamodb-local.ts'
 import { documentClient } from '../../../shared/runtime/aws/document-client.ts'
 import { dynamoDbRequests } from '../../../shared/runtime/aws/dynamodb-table.ts'
 import type { TableRequests } from '../../../shared/runtime/aws/retrying-table.ts'
-import { TABLE_SCHEMA } from '../../../shared/table/schema.ts'
 import { memoryRequests } from '../sim-table/memory-requests.ts'
-import { OutsideModel } from '../sim-table/outside-model.ts'
+import { OutsideModel } from '../sim-table/request-errors.ts'
 import { createSimTable } from '../sim-table/sim-table.ts'
 
-/** What a request came to when it threw: the SDK's name of it, and the reasons of a transaction. */
-export type Thrown = { readonly error: string; readonly reasons?: readonly string[] }
+/** What a request came to when it threw: the SDK's name of it. */
+export type Thrown = { readonly error: string }
 
 /** The model, or the real thing: both sides of the port, below the retries that they share. */
 export type TableBackend = { readonly name: string; readonly requests: TableRequests }
 
 export const modelBackend = (): TableBackend => {
-  const table = createSimTable({ schema: TABLE_SCHEMA, indexes: 'immediate' })
+  const table = createSimTable({ indexes: 'immediate' })
   return { name: 'the model', requests: memoryRequests(table) }
 }
 
@@ -36,11 +35,11 @@ export const run = async <Answer>(request: () => Promise<Answer>): Promise<Answe
   } catch (error) {
     // What the model does not know is no answer, right or wrong.
     if (!(error instanceof Error) || error instanceof OutsideModel) throw error
-    if (!(error instanceof TransactionCanceledException)) return { error: error.name }
-    return { error: error.name, reasons: (error.CancellationReasons ?? []).map(({ Code }) => Code ?? '') }
+    const reasons = error instanceof TransactionCanceledException ? (error.CancellationReasons ?? []) : []
+    // A transaction says of some faults in which step they are: an error of ours all the same.
+    return { error: reasons.some(({ Code }) => Code === 'ValidationError') ? INVALID : error.name }
   }
 }
 
-/** The SDK's names. */
-export const CANCELLED = 'TransactionCanceledException'
+/** The SDK's name for what DynamoDB finds no valid request. */
 export const INVALID = 'ValidationException'

@@ -1,93 +1,70 @@
 import { attributeName } from '../../../shared/table/attributes.ts'
 import type { Changes } from '../../../shared/table/step.ts'
-import { copyIn, isSet, type StoredItem, typeOf, type Value } from './attribute-value.ts'
-import { OutsideModel } from './outside-model.ts'
-import { validationError } from './table-errors.ts'
+import { InvalidRequest, OutsideModel } from './request-errors.ts'
+import { type StoredItem, storedItem } from './stored-item.ts'
 
-type Result = (was: Value | undefined, operand: Value) => Value | undefined
+/** What an attribute becomes; undefined when it goes. */
+type Change = (was: unknown) => unknown
 
-/** One change to one attribute, worked out from the item as it was. REMOVE has no operand. */
-type Action = { readonly attribute: string; readonly operand: Value | undefined; readonly result: Result }
-
-export type ReadChanges = {
-  readonly attributes: readonly string[]
-  readonly operands: readonly Value[]
-  /** The item after the update. Every change sees the item as it was before. */
-  readonly applyTo: (item: StoredItem) => StoredItem
-}
-
-/** Refuses what no item could make right: nothing to do, two changes to one attribute, an operand of a wrong type. */
-export const readChanges = (changes: Changes): ReadChanges => {
-  const actions = [
-    ...actionsOf(changes.set, (_, operand) => operand),
-    ...actionsOf(changes.setIfAbsent, (was, operand) => (was === undefined ? operand : was)),
-    ...actionsOf(changes.add, added, (operand) => typeof operand === 'number' || isSet(operand)),
-    ...actionsOf(changes.deleteFromSet, withoutMembers, isSet),
-    ...(changes.remove ?? []).map(
-      (field): Action => ({ attribute: attributeName(field), operand: undefined, result: () => undefined }),
-    ),
+/**
+ * The item after an update; every change sees it as it was before. Refuses what no item could make right: nothing to
+ * do, two changes to one attribute, a change of the key, an operand of a wrong type.
+ */
+export const readChanges = (changes: Changes): ((item: StoredItem) => StoredItem) => {
+  const all = [
+    ...eachOf(changes.set, (operand) => () => operand),
+    ...eachOf(changes.setIfAbsent, (operand) => (was) => (was === undefined ? operand : was)),
+    ...eachOf(changes.add, added),
+    ...eachOf(changes.deleteFromSet, without),
+    ...(changes.remove ?? []).map((field) => [attributeName(field), () => undefined] as const),
   ]
-  const attributes = actions.map(({ attribute }) => attribute)
-  if (actions.length === 0) throw validationError('Invalid UpdateExpression: The expression can not be empty;')
-  if (new Set(attributes).size < attributes.length) {
-    throw validationError('Invalid UpdateExpression: Two document paths overlap with each other')
-  }
-  return {
-    attributes,
-    operands: actions.flatMap(({ operand }) => (operand === undefined ? [] : [operand])),
-    applyTo: (item) => {
-      const next: Record<string, Value> = { ...item }
-      for (const { attribute, operand = null, result } of actions) {
-        const becomes = result(item[attribute], operand)
-        if (becomes === undefined) delete next[attribute]
-        else next[attribute] = becomes
-      }
-      return next
-    },
-  }
-}
-
-/** Of the fields that are defined. `takes`: what an operand must be, whatever the item holds. */
-const actionsOf = (
-  fields: Readonly<Record<string, unknown>> | undefined,
-  result: Result,
-  takes: (operand: Value) => boolean = () => true,
-): readonly Action[] =>
-  Object.entries(fields ?? {}).flatMap(([field, value]) => {
-    if (value === undefined) return []
-    const operand = copyIn(value)
-    if (!takes(operand)) {
-      throw validationError('Invalid UpdateExpression: Incorrect operand type for operator or function')
+  const attributes = new Set(all.map(([attribute]) => attribute))
+  if (all.length === 0) throw new InvalidRequest('nothing to change')
+  if (attributes.size < all.length) throw new InvalidRequest('two changes of one attribute')
+  if (attributes.has('pk') || attributes.has('sk')) throw new InvalidRequest('a change of the key')
+  return (item) => {
+    const next = { ...item }
+    for (const [attribute, change] of all) {
+      const becomes = change(item[attribute])
+      if (becomes === undefined) delete next[attribute]
+      else next[attribute] = becomes
     }
-    return [{ attribute: attributeName(field), operand, result }]
-  })
-
-const WRONG_TYPE = 'An operand in the update expression has an incorrect data type'
-
-const added = (was: Value | undefined, operand: Value): Value => {
-  if (was === undefined) return operand
-  if (typeof was === 'number' && typeof operand === 'number') return sum(was, operand)
-  if (typeOf(was) !== typeOf(operand) || !isSet(was) || !isSet(operand)) throw validationError(WRONG_TYPE)
-  return membersOf([...was, ...operand])
+    return next
+  }
 }
 
-const sum = (a: number, b: number): number => {
-  const total = a + b
-  // DynamoDB adds decimals of 38 digits; the gateway's amounts and counts are safe integers.
-  if (![a, b, total].every(Number.isSafeInteger)) throw new OutsideModel('only safe integers are added')
-  return total
+const eachOf = (fields: object | undefined, change: (operand: unknown) => Change) =>
+  Object.entries(storedItem(fields ?? {})).map(([field, operand]) => [attributeName(field), change(operand)] as const)
+
+const WRONG_TYPE = 'an operand of a wrong type'
+
+const added = (operand: unknown): Change => {
+  if (operand instanceof Set) {
+    return (was) => (was === undefined ? operand : new Set([...membersLike(operand, was), ...operand]))
+  }
+  if (typeof operand !== 'number') throw new InvalidRequest(WRONG_TYPE)
+  return (was = 0) => {
+    if (typeof was !== 'number') throw new InvalidRequest(WRONG_TYPE)
+    // DynamoDB adds decimals of 38 digits; the gateway's amounts and counts are safe integers.
+    if (![was, operand, was + operand].every(Number.isSafeInteger)) throw new OutsideModel('a sum of unsafe integers')
+    return was + operand
+  }
 }
 
-const withoutMembers = (was: Value | undefined, operand: Value): Value | undefined => {
-  if (was === undefined) return undefined
-  if (typeOf(was) !== typeOf(operand) || !isSet(was) || !isSet(operand)) throw validationError(WRONG_TYPE)
-  const gone = new Set<string | number>(operand)
-  const left = [...was].filter((member) => !gone.has(member))
-  // A set without members does not exist.
-  return left.length > 0 ? membersOf(left) : undefined
+const without = (operand: unknown): Change => {
+  if (!(operand instanceof Set)) throw new InvalidRequest(WRONG_TYPE)
+  return (was) => {
+    if (was === undefined) return undefined
+    const left = membersLike(operand, was).filter((member) => !operand.has(member))
+    // A set without members does not exist.
+    return left.length > 0 ? new Set(left) : undefined
+  }
 }
 
-const membersOf = (members: readonly (string | number)[]): Value =>
-  members.every((member) => typeof member === 'string')
-    ? new Set(members)
-    : new Set(members.filter((member) => typeof member === 'number'))
+const typeIn = ([first]: readonly unknown[]) => typeof first
+
+/** The members of a set of the operand's type: texts or numbers. */
+const membersLike = (operand: ReadonlySet<unknown>, was: unknown): readonly unknown[] => {
+  if (!(was instanceof Set) || typeIn([...was]) !== typeIn([...operand])) throw new InvalidRequest(WRONG_TYPE)
+  return [...was]
+}

@@ -1,27 +1,26 @@
+import { isDeepStrictEqual } from 'node:util'
 import { attributeName } from '../../../shared/table/attributes.ts'
 import type { Condition } from '../../../shared/table/condition.ts'
-import { copyIn, isList, isSet, type StoredItem, typeOf, type Value } from './attribute-value.ts'
-import { equalValues, orderOf } from './compare-values.ts'
-import { validationError } from './table-errors.ts'
+import { orderOf } from './order-of.ts'
+import { InvalidRequest } from './request-errors.ts'
+import { type StoredItem, storedItem } from './stored-item.ts'
 
-/** A condition with its values copied in: what it holds for, and the values for whoever measures or checks them. */
-export type ReadCondition = {
-  readonly holds: (item: StoredItem) => boolean
-  readonly values: readonly Value[]
-}
+type Test = (item: StoredItem) => boolean
 
-export const ALWAYS: ReadCondition = { holds: () => true, values: [] }
-
-/** Refuses what DynamoDB refuses whatever is stored: nothing to compare with, an order where there is none. */
-export const readCondition = (condition: Condition): ReadCondition => {
+/** What an item must be. Refuses what DynamoDB refuses whatever is stored: nothing to compare with, no order. */
+export const readCondition = (condition: Condition): Test => {
   switch (condition.test) {
     case 'all':
-    case 'any':
-      return joined(condition.test, condition.of.map(readCondition))
+    case 'any': {
+      const tests = condition.of.map(readCondition)
+      if (tests.length === 0) throw new InvalidRequest('a condition of no conditions')
+      if (condition.test === 'all') return (item) => tests.every((test) => test(item))
+      return (item) => tests.some((test) => test(item))
+    }
     case 'absent':
     case 'present': {
       const [attribute, wanted] = [attributeName(condition.field), condition.test === 'present']
-      return { holds: (item) => Object.hasOwn(item, attribute) === wanted, values: [] }
+      return (item) => (item[attribute] !== undefined) === wanted
     }
     case 'equals':
     case 'differs':
@@ -29,53 +28,29 @@ export const readCondition = (condition: Condition): ReadCondition => {
     case 'below':
     case 'above':
     case 'contains': {
-      const attribute = attributeName(condition.field)
-      if (condition.value === undefined) throw validationError('A condition without a value to compare with')
-      const value = copyIn(condition.value)
-      if (ORDERED.has(condition.test)) requireOrder(value)
-      const decide = COMPARISONS[condition.test]
-      return { holds: (item) => decide(item[attribute], value), values: [value] }
+      const [attribute, holds] = [attributeName(condition.field), COMPARISONS[condition.test]]
+      const { value } = storedItem({ value: condition.value })
+      if (value === undefined) throw new InvalidRequest('nothing to compare with')
+      if (ORDERED.has(condition.test) && orderOf(value, value) === undefined) throw new InvalidRequest('no order')
+      return (item) => holds(item[attribute], value)
     }
   }
 }
 
-const joined = (test: 'all' | 'any', parts: readonly ReadCondition[]): ReadCondition => {
-  if (parts.length === 0) throw validationError('A condition of no conditions')
-  const values = parts.flatMap((part) => part.values)
-  return test === 'all'
-    ? { holds: (item) => parts.every((part) => part.holds(item)), values }
-    : { holds: (item) => parts.some((part) => part.holds(item)), values }
-}
-
 const ORDERED: ReadonlySet<string> = new Set(['atMost', 'below', 'above'])
 
-const requireOrder = (value: Value) => {
-  if (typeof value === 'string' || typeof value === 'number') return
-  throw validationError(`Incorrect operand type for operator or function; operand type: ${typeOf(value)}`)
-}
-
-type Decide = (actual: Value | undefined, wanted: Value) => boolean
-
-const ordered =
-  (decide: (order: number) => boolean): Decide =>
-  (actual, wanted) => {
-    const order = orderOf(actual, wanted)
-    return order !== undefined && decide(order)
-  }
-
-const contains: Decide = (whole, part) => {
+const contains = (whole: unknown, part: unknown): boolean => {
   if (typeof whole === 'string') return typeof part === 'string' && whole.includes(part)
-  if (whole === undefined || whole === null || typeof whole !== 'object') return false
-  if (isList(whole)) return whole.some((one) => equalValues(one, part))
-  return isSet(whole) && new Set<Value>(whole).has(part)
+  if (Array.isArray(whole)) return whole.some((element) => isDeepStrictEqual(element, part))
+  return whole instanceof Set && whole.has(part)
 }
 
 /** A missing attribute equals nothing, differs from everything, and has no order. */
 const COMPARISONS = {
-  equals: equalValues,
-  differs: (actual, wanted) => !equalValues(actual, wanted),
-  below: ordered((order) => order < 0),
-  atMost: ordered((order) => order <= 0),
-  above: ordered((order) => order > 0),
+  equals: isDeepStrictEqual,
+  differs: (actual, wanted) => !isDeepStrictEqual(actual, wanted),
+  below: (actual, wanted) => (orderOf(actual, wanted) ?? 0) < 0,
+  atMost: (actual, wanted) => (orderOf(actual, wanted) ?? 1) <= 0,
+  above: (actual, wanted) => (orderOf(actual, wanted) ?? 0) > 0,
   contains,
-} as const satisfies Record<string, Decide>
+} as const satisfies Record<string, (actual: unknown, wanted: unknown) => boolean>

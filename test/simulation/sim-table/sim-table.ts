@@ -1,90 +1,118 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { TableRequests } from '../../../shared/runtime/aws/retrying-table.ts'
 import { fromItem, type Item } from '../../../shared/table/attributes.ts'
-import { copyItemOut, type StoredItem } from './attribute-value.ts'
-import { batchGet } from './batch-get.ts'
-import { tableIndex } from './indexed-entries.ts'
-import { itemRules } from './item-rules.ts'
-import { OutsideModel } from './outside-model.ts'
-import { type PlannedWrite, planWrite } from './planned-write.ts'
-import { queryTable } from './query-table.ts'
-import type { ItemKey, TableChange } from './table-change.ts'
-import { tableItems } from './table-items.ts'
-import type { TableShape } from './table-shape.ts'
-import { decideTransaction } from './transact-write.ts'
+import type { Key } from '../../../shared/table/keys.ts'
+import { TABLE_SCHEMA } from '../../../shared/table/schema.ts'
+import { checkKey } from './check-item.ts'
+import { orderOf } from './order-of.ts'
+import { planStep } from './plan-step.ts'
+import { queryView } from './query-view.ts'
+import { InvalidRequest, OutsideModel } from './request-errors.ts'
+import { itemCopy, itemSize, type StoredItem } from './stored-item.ts'
+import { type TableChange, tableView } from './table-view.ts'
 
 export type SimTableOptions = {
-  readonly schema: TableShape
   /** Hears of each change of an item, in order, when it has happened. */
   readonly onChange?: (change: TableChange) => void
   /** `manual` (the default): an index knows of a change only when applyToIndexes() tells it. */
   readonly indexes?: 'manual' | 'immediate'
-  /** How many keys of a batch read are left unprocessed; none when not given. DynamoDB always processes one. */
-  readonly unprocessedOf?: (keyCount: number) => number
 }
 
 type Sync<Request> = Request extends (...args: infer Args) => Promise<infer Answer> ? (...args: Args) => Answer : never
 type RequestName = Exclude<keyof TableRequests, 'isContention'>
 
 export type SimTable = {
-  /** Each runs at once and to its end. Throws what the SDK throws when DynamoDB finds the request invalid. */
+  /** Each runs at once and to its end. Throws InvalidRequest where DynamoDB does. */
   readonly requests: { readonly [Name in RequestName]: Sync<TableRequests[Name]> }
-  /** Tells the indexes, or one of them, of a change; the changes of one item in their order, each once. */
-  readonly applyToIndexes: (change: TableChange, indexName?: string) => void
-  /** Copies of all items in the order of their keys. */
-  readonly snapshot: () => readonly Readonly<Record<string, unknown>>[]
+  /** Tells the indexes of a change; the changes of one item in their order, each once. */
+  readonly applyToIndexes: (change: TableChange) => void
   /** All items with a partition key of that prefix, in the order of their keys. Not copied: read only. */
   readonly items: (pkPrefix?: string) => readonly StoredItem[]
   /** The item itself, or undefined. Not copied: read only. */
-  readonly item: (key: ItemKey) => StoredItem | undefined
+  readonly item: (key: Key) => StoredItem | undefined
 }
 
-const outOf = (item: StoredItem | undefined): Item | undefined => item && fromItem(copyItemOut(item))
+const PRIMARY = { partition: ['pk'], sort: ['sk'], include: 'everything' } as const
+const MAX_AT_ONCE = 100
+/** Beyond these DynamoDB refuses a transaction, and answers a part of a batch read: nothing of the gateway comes near. */
+const MAX_TRANSACTION_BYTES = 4 * 1_024 * 1_024
+const MAX_BATCH_BYTES = 16 * 1_024 * 1_024
+
+const outOf = (item: StoredItem | undefined): Item | undefined => item && fromItem(itemCopy(item))
 
 /**
  * DynamoDB in memory, as far as the port to the table goes. A request has its whole effect on the table at once, and
  * none on the indexes. What is not modelled throws OutsideModel, so that nothing is answered by guess. Held to DynamoDB
  * Local by the conformance suite.
  */
-export const createSimTable = (options: SimTableOptions): SimTable => {
-  const { schema, onChange, unprocessedOf = () => 0 } = options
-  const rules = itemRules(schema)
-  const items = tableItems()
-  const indexes = new Map(Object.entries(schema.indexes).map(([name, index]) => [name, tableIndex(index)]))
+export const createSimTable = (options: SimTableOptions = {}): SimTable => {
+  const table = tableView(PRIMARY)
+  const indexes = new Map(Object.entries(TABLE_SCHEMA.indexes).map(([name, shape]) => [name, tableView(shape)]))
+  let sequence = 0
 
-  const applyToIndexes: SimTable['applyToIndexes'] = (change, indexName) => {
-    for (const [name, index] of indexes) if (indexName === undefined || indexName === name) index.apply(change)
+  const applyToIndexes: SimTable['applyToIndexes'] = (change) => {
+    for (const index of indexes.values()) index.follow(change)
   }
 
-  const store = ({ key }: PlannedWrite, item: StoredItem | undefined, size: number) => {
-    const change = items.write(key, item, size)
-    if (!change) return
+  const store = (key: Key, after: StoredItem | undefined) => {
+    const before = table.item(key)
+    if (isDeepStrictEqual(before, after)) return
+    const eventName = before === undefined ? 'INSERT' : after === undefined ? 'REMOVE' : 'MODIFY'
+    const change: TableChange = { sequence: ++sequence, key: { pk: key.pk, sk: key.sk }, before, after, eventName }
+    table.follow(change)
     if (options.indexes === 'immediate') applyToIndexes(change)
-    onChange?.(change)
+    options.onChange?.(change)
   }
 
   const requests: SimTable['requests'] = {
-    get: (key) => outOf(items.get(rules.keyIn(key))?.item),
+    get: (key) => {
+      checkKey(key)
+      return outOf(table.item(key))
+    },
     batchGet: (keys) => {
-      const { found, unprocessed } = batchGet({ rules, items, unprocessedOf }, keys)
-      return { items: found.map(fromItem), unprocessed }
+      keys.forEach(checkKey)
+      checkCount(keys)
+      // The order of an answer is DynamoDB's own: anything but the one asked for shows who relies on that.
+      const found = keys
+        .toReversed()
+        .map(table.item)
+        .filter((item) => item !== undefined)
+      checkBytes(found, MAX_BATCH_BYTES)
+      return { items: found.map((item) => fromItem(itemCopy(item))), unprocessed: [] }
     },
     query: (input) => {
-      const { found, ...page } = queryTable({ shape: schema, items, indexes }, input)
-      return { ...page, items: found.map(fromItem) }
+      const view = input.index === undefined ? table : indexes.get(input.index)
+      if (!view) throw new InvalidRequest(`no index ${input.index}`)
+      const { found, cursor } = queryView(view, input)
+      return {
+        items: input.countOnly ? [] : found.map((item) => fromItem(itemCopy(item))),
+        count: found.length,
+        cursor,
+      }
     },
     write: (step) => {
       if (step.kind === 'check') throw new OutsideModel('a condition check stands alone only inside a transaction')
-      const planned = planWrite(rules, step)
-      const was = items.get(planned.key)?.item
-      if (!planned.holds(was)) return { applied: false, item: outOf(was) }
-      const { item, size } = planned.result(was)
-      store(planned, item, size)
+      const { key, holds, result } = planStep(step)
+      const was = table.item(key)
+      // Of a put everything is known before its condition is looked at.
+      if (step.kind === 'put') result(was)
+      if (!holds(was)) return { applied: false, item: outOf(was) }
+      const item = result(was)
+      store(key, item)
       return { applied: true, item: step.kind === 'update' ? outOf(item) : undefined }
     },
     transact: (steps) => {
-      const decision = decideTransaction({ rules, items }, steps)
-      if (!decision.applied) return { applied: false, refusedAt: decision.refusedAt, item: outOf(decision.was) }
-      for (const { write, item, size } of decision.planned) store(write, item, size)
+      const planned = steps.map(planStep)
+      checkCount(steps.map(({ key }) => key))
+      const refusedAt = planned.findIndex(({ key, holds }) => !holds(table.item(key)))
+      const refused = planned[refusedAt]
+      if (refused) return { applied: false, refusedAt, item: outOf(table.item(refused.key)) }
+      const results = planned.map(({ key, result }) => ({ key, item: result(table.item(key)) }))
+      checkBytes(
+        results.map(({ item }) => item ?? {}),
+        MAX_TRANSACTION_BYTES,
+      )
+      for (const { key, item } of results) store(key, item)
       return { applied: true }
     },
   }
@@ -92,8 +120,22 @@ export const createSimTable = (options: SimTableOptions): SimTable => {
   return {
     requests,
     applyToIndexes,
-    snapshot: () => [...items.all()].map(copyItemOut),
-    items: (pkPrefix) => [...items.all(pkPrefix)],
-    item: (key) => items.get(key)?.item,
+    items: (pkPrefix = '') =>
+      [...table.partitions()]
+        .filter(([first]) => first !== undefined && String(first.item['pk']).startsWith(pkPrefix))
+        .toSorted(([a], [b]) => orderOf(a?.item['pk'], b?.item['pk']) ?? 0)
+        .flatMap((entries) => entries.map(({ item }) => item)),
+    item: table.item,
   }
+}
+
+/** One request names 1 to 100 items, each once. */
+const checkCount = (keys: readonly Key[]) => {
+  const names = new Set(keys.map(({ pk, sk }) => JSON.stringify([pk, sk])))
+  if (keys.length === 0 || keys.length > MAX_AT_ONCE) throw new InvalidRequest('1 to 100 items at once')
+  if (names.size < keys.length) throw new InvalidRequest('an item twice')
+}
+
+const checkBytes = (items: readonly StoredItem[], most: number) => {
+  if (items.reduce((bytes, item) => bytes + itemSize(item), 0) > most) throw new OutsideModel('too much at once')
 }

@@ -1,7 +1,7 @@
 import { marshall } from '@aws-sdk/util-dynamodb'
 import type { DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda'
-import { itemSize } from './item-size.ts'
-import type { TableChange } from './table-change.ts'
+import { itemSize } from './stored-item.ts'
+import type { TableChange } from './table-view.ts'
 
 /** The record that Lambda gets of a change, from a stream of new images. */
 export const streamRecord = ({ sequence, key, after, eventName }: TableChange): DynamoDBRecord => ({

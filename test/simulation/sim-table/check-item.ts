@@ -1,0 +1,59 @@
+import type { Key } from '../../../shared/table/keys.ts'
+import { TABLE_SCHEMA } from '../../../shared/table/schema.ts'
+import { InvalidRequest } from './request-errors.ts'
+import { itemSize, type StoredItem, valueSize } from './stored-item.ts'
+
+export type KeyValue = string | number
+
+const MAX_PARTITION_BYTES = 2_048
+const MAX_SORT_BYTES = 1_024
+const MAX_ITEM_BYTES = 400 * 1_024
+const TYPES: Readonly<Record<string, 'S' | 'N'>> = TABLE_SCHEMA.attributeTypes
+
+/** Attributes that are keys of the indexes, and how long they may be together. */
+const INDEX_KEYS = Object.values(TABLE_SCHEMA.indexes).flatMap(({ partition, sort }) => [
+  { attributes: partition, maxBytes: MAX_PARTITION_BYTES },
+  { attributes: sort, maxBytes: MAX_SORT_BYTES },
+])
+const INDEX_ATTRIBUTES = [...new Set(INDEX_KEYS.flatMap(({ attributes }): readonly string[] => attributes))]
+
+const isOfType = (attribute: string, value: unknown): value is KeyValue =>
+  typeof value === (TYPES[attribute] === 'N' ? 'number' : 'string')
+
+/** Throws on what cannot be this attribute of a key. */
+export const keyValue = (attribute: string, value: unknown): KeyValue => {
+  if (isOfType(attribute, value) && value !== '') return value
+  throw new InvalidRequest(`no value of the key attribute ${attribute}`)
+}
+
+/** Throws on what is not exactly a key of the table. */
+export const checkKey = (key: Partial<Key>): void => {
+  const { pk, sk, ...more } = key
+  if (Object.keys(more).length > 0) throw new InvalidRequest('a key is a partition and a sort key')
+  if (valueSize(keyValue('pk', pk)) > MAX_PARTITION_BYTES || valueSize(keyValue('sk', sk)) > MAX_SORT_BYTES) {
+    throw new InvalidRequest('a key is too long')
+  }
+}
+
+/**
+ * Throws on an item that the table or one of its indexes cannot take, whether or not it has all keys of the index.
+ * Answers the fault when that is an index key of another type: a transaction names a refused condition before that.
+ */
+export const checkItem = (item: StoredItem): InvalidRequest | undefined => {
+  if (itemSize(item) > MAX_ITEM_BYTES) throw new InvalidRequest('the item is too large')
+  for (const attribute of INDEX_ATTRIBUTES) {
+    const value = item[attribute]
+    const fits = isOfType(attribute, value)
+    if (value === undefined || (fits && value !== '')) continue
+    const fault = new InvalidRequest(`no value of the index key ${attribute}`)
+    if (!fits && (typeof value === 'string' || typeof value === 'number')) return fault
+    throw fault
+  }
+  for (const { attributes, maxBytes } of INDEX_KEYS) {
+    const present = attributes.flatMap((attribute) => item[attribute] ?? [])
+    if (present.reduce<number>((bytes, value) => bytes + valueSize(value), 0) > maxBytes) {
+      throw new InvalidRequest(`${attributes.join(' and ')} are too long together`)
+    }
+  }
+  return undefined
+}

@@ -1,0 +1,14 @@
+const SURROGATE = /[\ud800-\udfff]/
+
+/** Order of UTF-8 bytes, in which DynamoDB sorts. It differs from JavaScript's only where surrogate pairs come in. */
+const textOrder = (a: string, b: string): number => {
+  if (a === b) return 0
+  if (SURROGATE.test(a) || SURROGATE.test(b)) return Buffer.compare(Buffer.from(a), Buffer.from(b))
+  return a < b ? -1 : 1
+}
+
+/** Undefined when the two have no order: different types, or types without one. */
+export const orderOf = (a: unknown, b: unknown): number | undefined => {
+  if (typeof a === 'string' && typeof b === 'string') return textOrder(a, b)
+  return typeof a === 'number' && typeof b === 'number' ? a - b : undefined
+}

@@ -1,0 +1,50 @@
+import { marshall, unmarshall } from '@aws-sdk/util-dynamodb'
+import { InvalidRequest } from './request-errors.ts'
+
+/** An item as the model keeps it. Nothing that is kept is ever changed in place. */
+export type StoredItem = Readonly<Record<string, unknown>>
+
+/** A copy as it comes out of the table again: the SDK itself refuses what it refuses, and leaves out what it leaves out. */
+export const storedItem = (data: object): StoredItem => unmarshall(marshall(data, { removeUndefinedValues: true }))
+
+/** A copy for whoever asks, who may do with it what he likes. */
+export const itemCopy = (item: object): StoredItem =>
+  Object.fromEntries(Object.entries(item).map(([name, value]) => [name, valueCopy(value)]))
+
+const valueCopy = (value: unknown): unknown => {
+  if (typeof value !== 'object' || value === null) return value
+  if (value instanceof Set) return new Set(value)
+  return Array.isArray(value) ? value.map(valueCopy) : itemCopy(value)
+}
+
+/** Bytes by DynamoDB's published rules: names and values in UTF-8, containers with their overhead. No name is empty. */
+export const itemSize = (item: object): number => membersSize(item, 0)
+
+const CONTAINER = 3
+const PER_ELEMENT = 1
+
+const membersSize = (members: object, perElement: number): number => {
+  let size = 0
+  for (const [name, value] of Object.entries(members)) {
+    if (name === '') throw new InvalidRequest('an attribute name is empty')
+    size += Buffer.byteLength(name) + valueSize(value) + perElement
+  }
+  return size
+}
+
+export const valueSize = (value: unknown): number => {
+  if (typeof value === 'string') return Buffer.byteLength(value)
+  if (typeof value === 'number') return numberSize(value)
+  if (typeof value !== 'object' || value === null) return 1
+  if (value instanceof Set) return [...value].reduce((size, member) => size + valueSize(member), 0)
+  if (!Array.isArray(value)) return CONTAINER + membersSize(value, PER_ELEMENT)
+  return value.reduce((size, element) => size + valueSize(element) + PER_ELEMENT, CONTAINER)
+}
+
+/** A byte for two significant digits, one for the exponent and one for a minus sign. */
+const numberSize = (value: number): number => {
+  const digits = String(Math.abs(value))
+    .replace('.', '')
+    .replace(/^0+|0+$/g, '').length
+  return Math.ceil(digits / 2) + 1 + (value < 0 ? 1 : 0)
+}

@@ -1,0 +1,84 @@
+import type { Key } from '../../../shared/table/keys.ts'
+import type { KeyValue } from './check-item.ts'
+import { orderOf } from './order-of.ts'
+import { OutsideModel } from './request-errors.ts'
+import type { StoredItem } from './stored-item.ts'
+
+/** One change of one item: what the stream tells, and what the indexes have to follow. Read only, never copied. */
+export type TableChange = {
+  /** Counts the changes of the table, from 1. */
+  readonly sequence: number
+  readonly key: Key
+  readonly before: StoredItem | undefined
+  readonly after: StoredItem | undefined
+  readonly eventName: 'INSERT' | 'MODIFY' | 'REMOVE'
+}
+
+/** The key attributes of the table itself or of an index, and what is copied beside them. */
+export type ViewShape = {
+  readonly partition: readonly string[]
+  readonly sort: readonly string[]
+  readonly include: readonly string[] | 'everything'
+}
+
+/** An item as a view has it. */
+export type Entry = { readonly partition: string; readonly sort: readonly KeyValue[]; readonly item: StoredItem }
+
+/** Undefined when the item lacks any of the key's attributes: it is not in the view then. */
+export const entryOf = ({ partition, sort, include }: ViewShape, item: StoredItem): Entry | undefined => {
+  const valuesOf = (attributes: readonly string[]) =>
+    attributes
+      .map((attribute) => item[attribute])
+      .filter((value) => typeof value === 'string' || typeof value === 'number')
+  // Behind the sort attributes the primary key, so that no two entries are equal.
+  const [found, places] = [valuesOf(partition), valuesOf([...sort, 'pk', 'sk'])]
+  if (found.length < partition.length || places.length < sort.length + 2) return undefined
+  const names = include === 'everything' ? Object.keys(item) : [...partition, ...sort, 'pk', 'sk', ...include]
+  const projected = names.flatMap((name) => (item[name] === undefined ? [] : [[name, item[name]] as const]))
+  return { partition: JSON.stringify(found), sort: places, item: Object.fromEntries(projected) }
+}
+
+export const compareSort = (a: Entry['sort'], b: Entry['sort']): number => {
+  for (const [at, value] of a.entries()) {
+    const order = orderOf(value, b[at]) ?? 0
+    if (order !== 0) return order
+  }
+  return 0
+}
+
+const keyText = ({ pk, sk }: Key) => JSON.stringify([pk, sk])
+
+/** The table's items in the order of its keys or of an index's. It knows of a change when it is told. */
+export type TableView = ReturnType<typeof tableView>
+
+export const tableView = (shape: ViewShape) => {
+  const partitions = new Map<string, Entry[]>()
+  const followed = new Map<string, { readonly item: StoredItem; readonly entry: Entry | undefined }>()
+  return {
+    shape,
+    /** The item itself, or undefined. */
+    item: (key: Key): StoredItem | undefined => followed.get(keyText(key))?.item,
+    /** The entries with these values of the partition attributes, ascending. */
+    partition: (values: readonly KeyValue[]): readonly Entry[] => partitions.get(JSON.stringify(values)) ?? [],
+    partitions: (): Iterable<readonly Entry[]> => partitions.values(),
+    /** Follows one change. The changes of one item come in their order; throws when one was left out. */
+    follow: ({ key, before, after }: TableChange): void => {
+      const text = keyText(key)
+      const last = followed.get(text)
+      if (last?.item !== before) {
+        throw new OutsideModel('a view follows the changes of one item in their order, each once')
+      }
+      if (last?.entry) {
+        const entries = partitions.get(last.entry.partition) ?? []
+        entries.splice(entries.indexOf(last.entry), 1)
+      }
+      if (!after) return void followed.delete(text)
+      const entry = entryOf(shape, after)
+      followed.set(text, { item: after, entry })
+      if (!entry) return
+      const entries = partitions.get(entry.partition) ?? []
+      partitions.set(entry.partition, entries)
+      entries.splice(entries.findLastIndex(({ sort }) => compareSort(sort, entry.sort) < 0) + 1, 0, entry)
+    },
+  }
+}
