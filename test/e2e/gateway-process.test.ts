@@ -1,10 +1,12 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { commandOf } from '../../infra/local/process/process-record.ts'
 import { eventually } from '../support/eventually.ts'
+import { VA } from '../support/gateway-world.ts'
 import { tempDirectory } from '../support/temp-directory.ts'
 import { type Banner, readBanner, spawnGateway } from './gateway-process.ts'
 
@@ -19,39 +21,34 @@ vi.setConfig({ testTimeout: 120_000 })
 /** In which a gateway would look for its parent a few times, and end. */
 const SEVERAL_LOOKS_MS = 1_000
 
-const answers = async (url: string): Promise<boolean> => {
-  try {
-    await fetch(url)
-    return true
-  } catch {
-    return false
-  }
-}
+const answers = (url: string): Promise<boolean> =>
+  fetch(url).then(
+    () => true,
+    () => false,
+  )
 
-const gone = async (pid: number) => {
-  await eventually(() => expect(commandOf(pid)).toBeUndefined())
-}
+const gone = (pid: number) => eventually(() => expect(commandOf(pid)).toBeUndefined())
 
-const post = (url: string, body: object, headers: Record<string, string> = {}) =>
-  fetch(url, {
+const post = async (url: string, body: object, headers: Record<string, string> = {}) => {
+  const init = {
     method: 'POST',
     body: JSON.stringify(body),
     headers: { 'content-type': 'application/json', ...headers },
-  })
-
-const createPayment = async ({ api, apiKey }: Banner, key: string) => {
-  const body = { method: 'virtual_account', channel_code: 'BCA', amount: 150_000, currency: 'IDR' }
-  const answer = await post(`${api}/v1/payments`, body, {
-    authorization: `Bearer ${apiKey}`,
-    'idempotency-key': key,
-  })
-  return { status: answer.status, payment: (await answer.json()) as { id: string; status: string } }
+  }
+  const answer = await fetch(url, init)
+  return { status: answer.status, body: Object(await answer.json()) as Record<string, unknown> }
 }
 
-const providerCreates = async ({ provider }: Banner): Promise<number> => {
-  const calls = (await (await fetch(`${provider}/_simulator/calls`)).json()) as Record<string, number>
-  return calls['POST /v3/payment_requests'] ?? 0
-}
+const createPayment = ({ api, apiKey }: Banner, key: string) =>
+  post(`${api}/v1/payments`, VA, { authorization: `Bearer ${apiKey}`, 'idempotency-key': key })
+
+const advance = ({ lambda }: Banner, seconds: number) => post(`${lambda}/_local/clock`, { advance_seconds: seconds })
+
+const providerCreates = async ({ provider }: Banner): Promise<number> =>
+  Object(await (await fetch(`${provider}/_simulator/calls`)).json())['POST /v3/payment_requests'] ?? 0
+
+/** A data directory, as the arguments that name it. */
+const onData = (data = tempDirectory()) => ({ args: ['--data', data] })
 
 describe('stopping the gateway (design section 6)', () => {
   it('ends on SIGINT during load with no process left and its ports free', async () => {
@@ -59,11 +56,9 @@ describe('stopping the gateway (design section 6)', () => {
     const banner = await gateway.ready()
     const load = Promise.allSettled(Array.from({ length: 100 }, (_, n) => createPayment(banner, `load-${n}`)))
 
-    gateway.kill('SIGINT')
-    const ended = await gateway.exited
+    expect(await gateway.end('SIGINT')).toStrictEqual([0, null])
     await load
 
-    expect(ended).toStrictEqual([0, null])
     await gone(banner.tablePid)
     for (const url of [banner.api, banner.lambda, banner.provider, banner.inbox]) {
       expect([url, await answers(url)]).toStrictEqual([url, false])
@@ -71,16 +66,14 @@ describe('stopping the gateway (design section 6)', () => {
   })
 
   it('ends on SIGTERM while it is starting, with its data directory free again', async () => {
-    const data = tempDirectory()
-    const interrupted = spawnGateway({ args: ['--data', data] })
+    const data = onData()
+    const interrupted = spawnGateway(data)
     await eventually(() => expect(interrupted.output()).toContain('Starting'))
 
-    interrupted.kill('SIGTERM')
-    const [code] = await interrupted.exited
-    const next = spawnGateway({ args: ['--data', data] })
+    const [code] = await interrupted.end('SIGTERM')
+    const next = spawnGateway(data)
     const { tablePid } = await next.ready()
-    next.kill('SIGTERM')
-    await next.exited
+    await next.end('SIGTERM')
 
     expect(code).toBe(0)
     expect(interrupted.output()).not.toContain('Try it')
@@ -91,8 +84,7 @@ describe('stopping the gateway (design section 6)', () => {
     const gateway = spawnGateway()
     const { tablePid } = await gateway.ready()
 
-    gateway.kill('SIGKILL')
-    await gateway.exited
+    await gateway.end('SIGKILL')
 
     await gone(tablePid)
   })
@@ -100,30 +92,26 @@ describe('stopping the gateway (design section 6)', () => {
   it('says which port is taken and leaves nothing behind', async () => {
     const occupant = createServer()
     await new Promise<void>((resolve) => occupant.listen(0, '127.0.0.1', resolve))
-    const address = occupant.address()
-    const port = typeof address === 'object' && address !== null ? address.port : 0
+    onTestFinished(() => void occupant.close())
+    const { port } = occupant.address() as AddressInfo
 
     const gateway = spawnGateway({ port })
-    const ended = await gateway.exited
 
-    expect(ended).toStrictEqual([1, null])
+    expect(await gateway.exited).toStrictEqual([1, null])
     expect(gateway.output()).toContain(`port ${port} is taken`)
-    await new Promise((resolve) => occupant.close(resolve))
   })
 
   it('refuses a data directory that another gateway uses, which goes on', async () => {
-    const data = tempDirectory()
-    const first = spawnGateway({ args: ['--data', data] })
+    const data = onData()
+    const first = spawnGateway(data)
     const banner = await first.ready()
 
-    const second = spawnGateway({ args: ['--data', data] })
-    const ended = await second.exited
+    const second = spawnGateway(data)
 
-    expect(ended).toStrictEqual([1, null])
+    expect(await second.exited).toStrictEqual([1, null])
     expect(second.output()).toContain(`is in use by another gateway (process ${first.pid})`)
     expect((await createPayment(banner, 'still-there')).status).toBe(201)
-    first.kill('SIGINT')
-    await first.exited
+    await first.end('SIGINT')
   })
 })
 
@@ -154,73 +142,64 @@ describe('a gateway that npm started', () => {
 })
 
 describe('a data directory that cannot be made', () => {
-  it('is not the current one when its name is empty, as of a variable that is not set', async () => {
-    const gateway = spawnGateway({ args: ['--data', ''] })
+  const impossible = ['/dev/null/data', ...(process.platform === 'linux' ? ['/proc/data'] : [])]
 
-    expect(await gateway.exited).toStrictEqual([2, null])
-    expect(gateway.output()).toContain('--data needs a value')
+  it.each([
+    // Not the current one when its name is empty, as of a variable that is not set.
+    ['', 2, '--data needs a value'],
+    ...impossible.map((data) => [data, 1, `the data directory ${data} cannot be made or written`] as const),
+  ] as const)('is named in what the gateway says before it exits: %j', async (data, code, message) => {
+    const gateway = spawnGateway(onData(data))
+
+    expect(await gateway.exited).toStrictEqual([code, null])
+    expect(gateway.output()).toContain(message)
   })
-
-  it.each(['/dev/null/data', ...(process.platform === 'linux' ? ['/proc/data'] : [])])(
-    'is named in what the gateway says before it exits: %s',
-    async (data) => {
-      const gateway = spawnGateway({ args: ['--data', data] })
-
-      expect(await gateway.exited).toStrictEqual([1, null])
-      expect(gateway.output()).toContain(`the data directory ${data} cannot be made or written`)
-    },
-  )
 })
 
 describe('a gateway killed and started again on its data (design section 6)', () => {
   it('keeps client, payments, clock and provider', async () => {
-    const args = ['--data', tempDirectory()]
-    const first = spawnGateway({ args })
+    const data = onData()
+    const first = spawnGateway(data)
     const before = await first.ready()
     const created = await createPayment(before, 'kept')
-    await post(`${before.lambda}/_local/clock`, { advance_seconds: 3_600 })
-    first.kill('SIGKILL')
-    await first.exited
+    await advance(before, 3_600)
+    await first.end('SIGKILL')
 
-    const second = spawnGateway({ args })
+    const second = spawnGateway(data)
     const after = await second.ready()
     const replayed = await createPayment(after, 'kept')
-    const { now } = (await (await fetch(`${after.lambda}/_local/clock`)).json()) as { now: string }
+    const { now } = Object(await (await fetch(`${after.lambda}/_local/clock`)).json())
     const creates = await providerCreates(after)
-    second.kill('SIGINT')
-    await second.exited
+    await second.end('SIGINT')
 
     expect(after.apiKey).toBe(before.apiKey)
-    expect([replayed.status, replayed.payment.id]).toStrictEqual([200, created.payment.id])
+    expect([replayed.status, replayed.body['id']]).toStrictEqual([200, created.body['id']])
     expect(Date.parse(now) - Date.now()).toBeGreaterThan(3_500_000)
     expect(creates).toBeLessThanOrEqual(1)
   })
 
   it('ends in one payment when it died between the provider’s answer and its own commit', async () => {
-    const args = ['--data', tempDirectory()]
-    const first = spawnGateway({ args })
+    const data = onData()
+    const first = spawnGateway(data)
     const before = await first.ready()
     // The provider commits at once and answers late: the kill comes while the gateway waits for that answer.
     await post(`${before.provider}/_simulator/faults`, { target: 'create', fault: 'slow', value: 10_000 })
     const lost = createPayment(before, 'interrupted').catch(() => 'cut off')
     await eventually(async () => expect(await providerCreates(before)).toBe(1))
-    first.kill('SIGKILL')
-    await first.exited
-    const outcome = await lost
+    await first.end('SIGKILL')
 
-    const second = spawnGateway({ args })
+    const second = spawnGateway(data)
     const after = await second.ready()
     // The dead attempt holds its lease of 30 s on the one clock.
-    await post(`${after.lambda}/_local/clock`, { advance_seconds: 31 })
+    await advance(after, 31)
     const retried = await createPayment(after, 'interrupted')
     const repeated = await createPayment(after, 'interrupted')
     const list = await fetch(`${after.api}/v1/payments`, { headers: { authorization: `Bearer ${after.apiKey}` } })
-    const { pagination } = (await list.json()) as { pagination: { total: number } }
-    second.kill('SIGINT')
-    await second.exited
+    const { pagination } = Object(await list.json())
+    await second.end('SIGINT')
 
-    expect(outcome).toBe('cut off')
+    expect(await lost).toBe('cut off')
     expect([retried.status, repeated.status, pagination.total]).toStrictEqual([201, 200, 1])
-    expect(repeated.payment.id).toBe(retried.payment.id)
+    expect(repeated.body['id']).toBe(retried.body['id'])
   })
 })

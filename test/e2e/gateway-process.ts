@@ -3,40 +3,27 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { onTestFinished, vi } from 'vitest'
 
-/** `npm start` as a process of its own. */
-export type GatewayProcess = {
-  readonly pid: number
-  /** What it has printed so far, on both outputs. */
-  output(): string
-  /** Resolves when it is ready, with what its banner says. Throws with its output when it ends before. */
-  ready(): Promise<Banner>
-  kill(signal: NodeJS.Signals): void
-  /** Resolves with exit code and signal when it is gone. */
-  readonly exited: Promise<readonly [number | null, NodeJS.Signals | null]>
-}
-
-export type Banner = {
-  readonly api: string
-  readonly lambda: string
-  readonly provider: string
-  readonly inbox: string
-  readonly apiKey: string
-  readonly tablePid: number
-}
+type Exit = readonly [code: number | null, signal: NodeJS.Signals | null]
 
 const MAIN = join(import.meta.dirname, '../../infra/local/main.ts')
 const READY_TIMEOUT_MS = 30_000
 
-export const spawnGateway = (
-  options: { readonly args?: readonly string[]; readonly port?: number } = {},
-): GatewayProcess => {
-  const child = spawn(process.execPath, [MAIN, ...(options.args ?? [])], {
+/** `npm start` as a process of its own. */
+export const spawnGateway = ({
+  args = [],
+  port = 0,
+}: {
+  readonly args?: readonly string[]
+  readonly port?: number
+} = {}) => {
+  const child = spawn(process.execPath, [MAIN, ...args], {
     // Not npm's child: it would end itself when its parent is not npm.
-    env: { ...process.env, PORT: String(options.port ?? 0), npm_lifecycle_event: undefined },
+    env: { ...process.env, PORT: String(port), npm_lifecycle_event: undefined },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   // Also when the test failed before it came to its end.
   onTestFinished(() => void child.kill('SIGKILL'))
+  const exited = once(child, 'close').then(([code, signal]): Exit => [code, signal])
   let output = ''
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (text: string) => {
@@ -45,19 +32,27 @@ export const spawnGateway = (
   }
   return {
     pid: child.pid ?? 0,
+    /** What it has printed so far, on both outputs. */
     output: () => output,
+    /** Resolves when it is ready, with what its banner says. Throws with its output when it ends before. */
     ready: async () => {
       const settled = () => output.includes('Try it') || child.exitCode !== null
       await vi.waitUntil(settled, { timeout: READY_TIMEOUT_MS, interval: 50 })
       if (!output.includes('Try it')) throw new Error(`the gateway did not start: ${output}`)
       return readBanner(output)
     },
-    kill: (signal) => void child.kill(signal),
-    exited: once(child, 'close').then(([code, signal]) => [code, signal]),
+    /** Resolves with exit code and signal when it is gone. */
+    exited,
+    /** Sends the signal and waits until it is gone. */
+    end: (signal: NodeJS.Signals) => {
+      child.kill(signal)
+      return exited
+    },
   }
 }
 
-export const readBanner = (output: string): Banner => {
+/** What the gateway says of itself once it is ready. */
+export const readBanner = (output: string) => {
   const found = (pattern: RegExp) => pattern.exec(output)?.[1] ?? ''
   return {
     api: found(/API +(http\S+)\/v1/),
@@ -68,3 +63,5 @@ export const readBanner = (output: string): Banner => {
     tablePid: Number(found(/DynamoDB Local, process (\d+)/)),
   }
 }
+
+export type Banner = ReturnType<typeof readBanner>

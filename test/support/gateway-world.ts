@@ -1,50 +1,36 @@
-import { type LocalCloud, startLocalCloud } from '../../infra/local/local-cloud.ts'
+import { it } from 'vitest'
+import { startLocalCloud } from '../../infra/local/local-cloud.ts'
 
 type Json = Record<string, unknown>
-export type HttpAnswer = {
-  readonly status: number
-  readonly headers: Headers
-  readonly text: string
-  readonly body: Json
-}
-export type SimulatorRequest = Json & { readonly payment_request_id: string; readonly status: string }
-
-const answerOf = async (response: Response): Promise<HttpAnswer> => {
-  const text = await response.text()
-  return { status: response.status, headers: response.headers, text, body: (text ? JSON.parse(text) : {}) as Json }
-}
+type SimulatorRequest = Json & { readonly payment_request_id: string; readonly status: string }
 
 /** The local gateway as merchants, customers and operators meet it: by HTTP alone. */
-export type World = Awaited<ReturnType<typeof startWorld>>
-
-export const startWorld = async () => {
-  const cloud: LocalCloud = await startLocalCloud({ port: 0 })
+const startWorld = async (port: number) => {
+  const cloud = await startLocalCloud({ port })
   const { urls } = cloud
 
-  const post = async (url: string, body: unknown = {}, headers: Record<string, string> = {}): Promise<HttpAnswer> =>
-    answerOf(await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) }))
+  const send = async (url: string, init: RequestInit = {}) => {
+    const response = await fetch(url, init)
+    const text = await response.text()
+    const body = (text ? JSON.parse(text) : {}) as Json
+    return { status: response.status, headers: response.headers, text, body }
+  }
+  const post = (url: string, body: unknown = {}, headers: Record<string, string> = {}) =>
+    send(url, { method: 'POST', headers, body: typeof body === 'string' ? body : JSON.stringify(body) })
+  const list = async <Item>(url: string) => (await (await fetch(url)).json()) as Item[]
 
   /** Answers the body of a Lambda as it stands; an operator action's is `{status, body}`. */
-  const invoke = async (name: string, payload: object = {}) =>
+  const invoke = async (name: string, payload: unknown = {}) =>
     (await post(`${urls.lambda}/2015-03-31/functions/gateway-local-${name}/invocations`, payload)).body
 
-  const admin = async (action: string, payload: object) =>
+  const admin = async (action: string, payload: object = {}) =>
     (await invoke(action, payload)) as { readonly status: number; readonly body: Json }
 
-  /** A merchant of its own, with a key and, unless told otherwise, one endpoint at the inbox. */
-  const merchant = async (endpointUrls: readonly string[] = [`${urls.inbox}/hooks`]) => {
-    const operator = 'test'
-    const { body: client } = await admin('create-client', { operator, name: 'Toko Uji' })
-    const clientId = String(client['client_id'])
-    const { body: key } = await admin('issue-api-key', { operator, client_id: clientId })
-    const endpoints: Json[] = []
-    for (const url of endpointUrls) {
-      const registered = await admin('register-endpoint', { operator, client_id: clientId, url, event_types: ['*'] })
-      endpoints.push(registered.body)
-    }
-    const headers = { authorization: `Bearer ${String(key['api_key'])}`, 'content-type': 'application/json' }
-    const get = async (path: string) => answerOf(await fetch(`${urls.api}${path}`, { headers }))
-    const create = (body: object, idempotencyKey?: string) =>
+  /** What a merchant does with an API key. */
+  const withKey = (key: string) => {
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+    const get = (path: string) => send(`${urls.api}${path}`, { headers })
+    const create = (body: object | string, idempotencyKey?: string) =>
       post(`${urls.api}/v1/payments`, body, {
         ...headers,
         ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
@@ -52,57 +38,70 @@ export const startWorld = async () => {
     const cancel = (id: string) => post(`${urls.api}/v1/payments/${id}/cancel`, {}, headers)
     const payment = async (id: string) => (await get(`/v1/payments/${id}`)).body
     const balance = async () => (await get('/v1/balance')).body
-    return { clientId, headers, endpoints, get, create, cancel, payment, balance }
+    return { key, get, create, cancel, payment, balance }
   }
 
-  const provider = async (method: string, path: string, body?: object) => {
-    const headers = { authorization: `Basic ${btoa('xnd_development_local:')}`, 'api-version': '2024-11-11' }
-    return answerOf(
-      await fetch(`${urls.provider}${path}`, {
-        method,
-        headers,
-        ...(body && { body: JSON.stringify(body) }),
-      }),
-    )
+  /** A merchant of its own, with a key and, unless told otherwise, one endpoint at the inbox. */
+  const merchant = async (endpointUrls: readonly string[] = [`${urls.inbox}/hooks`]) => {
+    const operator = 'test'
+    const { body: client } = await admin('create-client', { operator, name: 'Toko Uji' })
+    const clientId = String(client['client_id'])
+    const { body: issued } = await admin('issue-api-key', { operator, client_id: clientId })
+    const endpoints: Json[] = []
+    for (const url of endpointUrls) {
+      const registered = await admin('register-endpoint', { operator, client_id: clientId, url, event_types: ['*'] })
+      endpoints.push(registered.body)
+    }
+    return { clientId, endpoints, ...withKey(String(issued['api_key'])) }
   }
 
-  const upstream = async (paymentId: string) => {
-    const found = await fetch(`${urls.provider}/_simulator/payment_requests?reference_id=${paymentId}`)
-    return (await found.json()) as SimulatorRequest[]
-  }
+  const upstream = (paymentId: string) =>
+    list<SimulatorRequest>(`${urls.provider}/_simulator/payment_requests?reference_id=${paymentId}`)
 
   return {
+    cloud,
     urls,
+    send,
+    post,
     invoke,
     admin,
+    withKey,
     merchant,
     upstream,
     /** The customer pays one of the payment's requests: the newest, unless told otherwise. */
     pay: async (paymentId: string, which = -1) => {
       const request = (await upstream(paymentId)).at(which)
-      return provider('POST', `/v3/payment_requests/${request?.payment_request_id ?? ''}/simulate`)
+      const headers = { authorization: `Basic ${btoa('xnd_development_local:')}`, 'api-version': '2024-11-11' }
+      return post(`${urls.provider}/v3/payment_requests/${request?.payment_request_id ?? ''}/simulate`, '', headers)
     },
     control: (path: string, body: object = {}) => post(`${urls.provider}/_simulator${path}`, body),
     fault: (target: string, fault: string, value?: unknown, times = 1) =>
-      post(`${urls.provider}/_simulator/faults`, { target, fault, times, ...(value !== undefined && { value }) }),
-    providerCalls: async () =>
-      (await (await fetch(`${urls.provider}/_simulator/calls`)).json()) as Record<string, number>,
+      post(`${urls.provider}/_simulator/faults`, { target, fault, times, value }),
+    /** How often the provider was asked to create a request. */
+    createCalls: async () =>
+      Number((await send(`${urls.provider}/_simulator/calls`)).body['POST /v3/payment_requests'] ?? 0),
     callback: (event: string, data: object, token = 'local-callback-token') =>
       post(`${urls.api}/callbacks/xendit`, { event, data }, { 'x-callback-token': token }),
     advance: (seconds: number) => post(`${urls.lambda}/_local/clock`, { advance_seconds: seconds }),
-    alerts: async () =>
-      (await (await fetch(`${urls.lambda}/_local/alerts`)).json()) as { kind: string; subject: string }[],
+    alerts: () => list<{ kind: string; subject: string; message: string }>(`${urls.lambda}/_local/alerts`),
     /** Webhooks of a payment that reached the inbox. */
     webhooksOf: async (paymentId: string) => {
-      const received = (await (await fetch(`${urls.inbox}/received`)).json()) as {
-        readonly headers: Record<string, string>
-        readonly body: string
-      }[]
+      const received = await list<{ headers: Record<string, string>; body: string }>(`${urls.inbox}/received`)
       return received.filter(({ body }) => body.includes(paymentId))
     },
-    close: () => cloud.close(),
   }
 }
+
+export type World = Awaited<ReturnType<typeof startWorld>>
+
+/** Tests that share one world a file, on free ports. */
+export const worldIt = it
+  .extend('port', { scope: 'file' }, 0)
+  .extend('world', { scope: 'file' }, async ({ port }, { onCleanup }) => {
+    const world = await startWorld(port)
+    onCleanup(() => world.cloud.close())
+    return world
+  })
 
 export const VA = { method: 'virtual_account', channel_code: 'BCA', amount: 100_000, currency: 'IDR' }
 export const QRIS = { method: 'qris', amount: 100_000, currency: 'IDR' }
