@@ -1,14 +1,14 @@
 import type { App } from 'aws-cdk-lib'
 import { FrontStack } from './edge/front-stack.ts'
 import { GatewayStack } from './gateway-stack.ts'
+import { frontStackNameOf, stackNameOf } from './stack-name-of.ts'
 import type { DeployedStage } from './stage.ts'
 
 /** The stacks of a stage: `gateway-<stage>`, and `gateway-<stage>-front` where CloudFront is before it. */
 export const addStacks = (app: App, stage: DeployedStage): void => {
-  const name = `gateway-${stage.settings.name}`
-  const gateway = new GatewayStack(app, name, { stage })
+  const gateway = new GatewayStack(app, stackNameOf(stage), { stage })
   if (stage.front === 'cloudfront') {
     // The front reads the copy of a secret that the gateway's stack makes, and calls its API.
-    new FrontStack(app, `${name}-front`, { stage }).addStackDependency(gateway)
+    new FrontStack(app, frontStackNameOf(stage), { stage }).addStackDependency(gateway)
   }
 }

@@ -19,30 +19,25 @@ import { awsClients } from '../../infra/operate/check/aws-clients.ts'
 import type { Finding } from '../../infra/operate/check/finding.ts'
 import { examineStage } from '../../infra/operate/doctor/examine-stage.ts'
 import { type DeployedStage, deployedStage } from '../../infra/stack/stage.ts'
-import { pointedTo, type StageTemplate, stageTemplate } from '../../infra/stack/stage-template.ts'
 import { json, startScriptedServer } from './scripted-server.ts'
+import { type StackTemplate, synthesised } from './stack-template.ts'
 import { READY_PRODUCTION } from './stage-options.ts'
 
 export const STREAM_ARN = 'arn:aws:dynamodb:ap-southeast-3:000000000000:table/any/stream/2026'
 
 /** A synthesised event source as Lambda would answer it. */
-const mappingsIn = ({ ofType, resources }: StageTemplate) =>
+const mappingsIn = ({ ofType }: StackTemplate) =>
   ofType('AWS::Lambda::EventSourceMapping').map(({ properties: { EventSourceArn, FunctionName, ...settings } }) => {
-    const propertiesOf = (value: unknown) =>
-      resources.find(({ logicalId }) => logicalId === pointedTo(value))?.properties ?? {}
-    const { QueueName: queue } = propertiesOf(EventSourceArn)
+    const queue = /^<(.+)>\.Arn$/.exec(String(EventSourceArn))?.[1]
+    const source = queue === undefined ? STREAM_ARN : `arn:aws:sqs:ap-southeast-3:000000000000:${queue}`
     return {
-      FunctionName: String(propertiesOf(FunctionName)['FunctionName']),
-      mapping: {
-        ...(settings as { BatchSize: number }),
-        State: 'Enabled',
-        EventSourceArn: typeof queue === 'string' ? `arn:aws:sqs:ap-southeast-3:000000000000:${queue}` : STREAM_ARN,
-      },
+      FunctionName: String(FunctionName).slice(1, -1),
+      mapping: { ...(settings as { BatchSize: number }), State: 'Enabled', EventSourceArn: source },
     }
   })
 
 /** AWS as it answers when a stage is deployed exactly as its template says. Tests change one answer at a time. */
-const deployedAws = (template: StageTemplate, stage: string, ApiUrl: string) => {
+const deployedAws = (template: StackTemplate, stage: string, ApiUrl: string) => {
   const aws = {
     cloudFormation: mockClient(CloudFormationClient),
     dynamodb: mockClient(DynamoDBClient),
@@ -103,7 +98,7 @@ const providerApi = () =>
   })
 
 /** Synthesised once for all tests of a file: it takes seconds. */
-const TEMPLATES = { dev: stageTemplate(deployedStage('dev')), prod: stageTemplate(READY_PRODUCTION) }
+const TEMPLATES = { dev: synthesised('dev'), prod: synthesised(READY_PRODUCTION) }
 
 export type ExaminedStage = Awaited<ReturnType<typeof examinedStage>>
 

@@ -1,5 +1,5 @@
+import { stackNameOf } from '../../stack/stack-name-of.ts'
 import type { DeployedStage } from '../../stack/stage.ts'
-import { stackNameOf } from '../../stack/stage-template.ts'
 import { type AwsClients, awsClients, GLOBAL_REGION } from '../check/aws-clients.ts'
 import { describedStack, wasCreated } from '../check/described-stack.ts'
 import { type Finding, ok, wrong } from '../check/finding.ts'

@@ -1,7 +1,7 @@
 import * as aws from '@aws-sdk/client-sqs'
 import { readOptions, runCommand, UsageError, wholeNumber } from '../../local/terminal/command-line.ts'
 import { printable, printableLines } from '../../local/terminal/printable.ts'
-import { stackNameOf } from '../../stack/stage-template.ts'
+import { stackNameOf } from '../../stack/stack-name-of.ts'
 import { NO_REGION, regionOf } from '../check/region.ts'
 import { errorName, remedyFor } from '../check/run-check.ts'
 import { stageNamed } from '../check/stage-named.ts'

@@ -4,7 +4,6 @@ import * as v from 'valibot'
 import cdkJson from '../../../cdk.json' with { type: 'json' }
 import { GatewayStack } from '../../../infra/stack/gateway-stack.ts'
 import type { DeployedStage } from '../../../infra/stack/stage.ts'
-import { pointedTo } from '../../../infra/stack/stage-template.ts'
 
 const Lambda = v.object({
   Type: v.literal('AWS::Lambda::Function'),
@@ -18,6 +17,8 @@ const Lambda = v.object({
 const Template = v.object({
   Resources: v.record(v.string(), v.object({ Type: v.string(), Properties: v.optional(v.unknown()) })),
 })
+
+const Reference = v.object({ Ref: v.optional(v.string()), 'Fn::GetAtt': v.optional(v.array(v.string())) })
 
 export type BundledFunction = {
   /** Of the module that Lambda would load. */
@@ -41,7 +42,8 @@ export const bundledStage = (stage: DeployedStage, outdir: string): ReadonlyMap<
   const { Resources } = v.parse(Template, app.synth().getStackByName(stackName).template)
   const named = (value: unknown): string => {
     if (typeof value === 'string') return value
-    const resource = Resources[pointedTo(value) ?? '']
+    const { Ref, 'Fn::GetAtt': [pointedTo] = [Ref] } = v.parse(Reference, value)
+    const resource = Resources[pointedTo ?? '']
     const property = NAMED[resource?.Type ?? '']
     if (property === undefined) throw new Error(`the template gives a variable that nothing local stands for`)
     return `${resource?.Type} ${String(Object(resource?.Properties)[property])}`

@@ -15,6 +15,8 @@ import { awsRefusal } from '../../support/aws-refusal.ts'
 import { synthesised } from '../../support/stack-template.ts'
 import { READY_PRODUCTION } from '../../support/stage-options.ts'
 
+const PROD = synthesised('prod')
+
 const cloudFormation = mockClient(CloudFormationClient)
 const dynamodb = mockClient(DynamoDBClient)
 const lambda = mockClient(LambdaClient)
@@ -138,9 +140,10 @@ describe('preflight', () => {
 
 describe('preflight of a first deployment', () => {
   it('wants so much concurrency that a hundred executions are left to share', async () => {
-    const reserved = synthesised('prod')
-      .ofType('AWS::Lambda::Function')
-      .reduce((sum, { properties: { ReservedConcurrentExecutions: runs = 0 } }) => sum + Number(runs), 0)
+    const reserved = PROD.ofType('AWS::Lambda::Function').reduce(
+      (sum, { properties: { ReservedConcurrentExecutions: runs = 0 } }) => sum + Number(runs),
+      0,
+    )
 
     unreserved(100 + reserved)
     expect(await notOk()).toStrictEqual([])
@@ -214,9 +217,7 @@ describe('preflight of a first deployment', () => {
 
     const missing = await notOk({ flags: [IMPORT_FLAG] })
 
-    const names = synthesised('prod')
-      .ofType('AWS::SQS::Queue')
-      .map(({ properties }) => String(properties['QueueName']))
+    const names = PROD.ofType('AWS::SQS::Queue').map(({ properties }) => String(properties['QueueName']))
     expect(missing.map(({ what }) => what).toSorted()).toStrictEqual(names.map((name) => `queue ${name}`).toSorted())
     expect(missing.find(({ what }) => what === 'queue gateway-prod-webhooks')?.todo).toContain(
       'aws sqs get-queue-url --queue-name gateway-prod-webhooks ',

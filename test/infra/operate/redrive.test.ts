@@ -13,9 +13,8 @@ import { mockClient } from 'aws-sdk-client-mock'
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { startQueueEmulator } from '../../../infra/local/emulators/queue-emulator.ts'
 import { DEAD_LETTERS, type RedriveIo, runRedrive } from '../../../infra/operate/redrive/run-redrive.ts'
-import { deployedStage } from '../../../infra/stack/stage.ts'
-import { pointedTo, stageTemplate } from '../../../infra/stack/stage-template.ts'
 import { awsRefusal } from '../../support/aws-refusal.ts'
+import { synthesised } from '../../support/stack-template.ts'
 
 const sqs = mockClient(SQSClient)
 const ARN = 'arn:aws:sqs:ap-southeast-3:000000000000:gateway-prod-webhooks-dead'
@@ -70,19 +69,16 @@ const redriveWith = async (io: Partial<RedriveIo>, ...argv: readonly string[]) =
 const redrive = (...argv: readonly string[]) => redriveWith({}, ...argv)
 
 describe('dead-letter queues', () => {
-  const prod = stageTemplate(deployedStage('prod'))
-  const queues = prod.ofType('AWS::SQS::Queue')
+  const queues = synthesised('prod').ofType('AWS::SQS::Queue')
 
   it('are all those the stack makes, and go back wherever a queue feeds them', () => {
-    const fedByQueues = queues.map(({ properties: { RedrivePolicy: policy } }) =>
-      pointedTo(Object(policy)['deadLetterTargetArn']),
+    const policies = queues.flatMap(({ properties }) => properties['RedrivePolicy'] ?? [])
+    const dead = queues.flatMap(({ properties: { QueueName: name, RedrivePolicy: policy } }) =>
+      policy === undefined ? [[name, JSON.stringify(policies).includes(`<${String(name)}>`)]] : [],
     )
-    const dead = queues.filter(({ properties: { RedrivePolicy: policy } }) => policy === undefined)
 
     expect([...DEAD_LETTERS].map(([name, instead]) => [`gateway-prod-${name}-dead`, instead === undefined])).toEqual(
-      expect.arrayContaining(
-        dead.map(({ logicalId, properties }) => [properties['QueueName'], fedByQueues.includes(logicalId)]),
-      ),
+      expect.arrayContaining(dead),
     )
     expect(dead).toHaveLength(DEAD_LETTERS.size)
   })
