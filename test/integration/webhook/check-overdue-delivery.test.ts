@@ -4,40 +4,29 @@ import { checkOverdueDelivery } from '../../../shared/webhook/delivery/check-ove
 import type { Delivery } from '../../../shared/webhook/delivery/delivery.ts'
 import { checkDeliveryAlert } from '../../../shared/webhook/delivery/delivery-alert.ts'
 import { skipDelivery } from '../../../shared/webhook/delivery/delivery-store.ts'
+import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
 import { testDeps } from '../../support/test-deps.ts'
-import { deliverNextMessage, dueAtOf, rowOf, storedDelivery, storedEndpoint } from '../../support/webhook-builders.ts'
-
-const arrange = async (overrides: Partial<Delivery> = {}) => {
-  const deps = testDeps()
-  const endpoint = await storedEndpoint(deps)
-  return { deps, endpoint, delivery: await storedDelivery(deps, endpoint, overrides) }
-}
+import { deliverNextMessage, dueAtOf, dueDelivery, messageFor, rowOf } from '../../support/webhook-builders.ts'
 
 describe('checkOverdueDelivery (due work)', () => {
   it('sends the message of an attempt that is two minutes overdue, and a worker makes it', async () => {
-    const { deps, endpoint, delivery } = await arrange()
+    const { deps, endpoint, delivery } = await dueDelivery()
     deps.clock.advance(119)
     expect(await checkOverdueDelivery(deps, delivery.deliveryId)).toBe(false)
     deps.clock.advance(1)
 
     expect(await checkOverdueDelivery(deps, delivery.deliveryId)).toBe(true)
 
+    const body = { delivery_id: delivery.deliveryId, attempt: 1 }
     expect(deps.sent).toStrictEqual([
-      {
-        queue: 'webhooks',
-        message: {
-          body: { delivery_id: delivery.deliveryId, attempt: 1 },
-          delaySeconds: 0,
-          group: endpoint.endpointId,
-        },
-      },
+      { queue: 'webhooks', message: { body, delaySeconds: 0, group: endpoint.endpointId } },
     ])
     await deliverNextMessage(deps)
     expect(await rowOf(deps, delivery)).toMatchObject({ status: 'succeeded' })
   })
 
   it('waits twice as long after each message sent in vain', async () => {
-    const { deps, delivery } = await arrange()
+    const { deps, delivery } = await dueDelivery()
     const minutes: number[] = []
     for (let resent = 0; resent < 7; resent++) {
       const { dueAt } = await rowOf(deps, delivery)
@@ -50,17 +39,8 @@ describe('checkOverdueDelivery (due work)', () => {
     expect(deps.sent).toHaveLength(7)
   })
 
-  it('is claimed by one of many at once', async () => {
-    const { deps, delivery } = await arrange()
-    deps.clock.advance(120)
-
-    await Promise.all(Array.from({ length: 5 }, () => checkOverdueDelivery(deps, delivery.deliveryId)))
-
-    expect(deps.sent).toHaveLength(1)
-  })
-
   it('has nothing to do for what has ended or does not exist', async () => {
-    const { deps, delivery } = await arrange()
+    const { deps, delivery } = await dueDelivery()
     await skipDelivery(deps, delivery)
     deps.clock.advance(3_600)
 
@@ -70,7 +50,7 @@ describe('checkOverdueDelivery (due work)', () => {
   })
 
   it('comes back later when the queue does not take the message', async () => {
-    const { deps, delivery } = await arrange()
+    const { deps, delivery } = await dueDelivery()
     deps.clock.advance(120)
     const broken = { ...deps, queues: { send: async () => Promise.reject(new Error('no queue')) } }
 
@@ -84,14 +64,9 @@ describe('checkDeliveryAlert (due work)', () => {
   /** A worker abandoned the delivery and died before its alert. */
   const abandoned = async () => {
     const past = addMs(testDeps().now(), -1_000)
-    const { deps, delivery } = await arrange({ attempts: 7, claimToken: 'dead', claimedUntil: past })
+    const { deps, delivery } = await dueDelivery({ attempts: 7, claimToken: 'dead', claimedUntil: past })
     const silent = { ...deps, alerts: { publish: async () => Promise.reject(new Error('no topic')) } }
-    await silent.queues.send('webhooks', {
-      body: { delivery_id: delivery.deliveryId, attempt: 8 },
-      delaySeconds: 0,
-      group: '',
-    })
-    await deliverNextMessage(silent)
+    await deliverWebhook(silent, messageFor(delivery))
     return { deps, silent, delivery }
   }
 
@@ -121,7 +96,7 @@ describe('checkDeliveryAlert (due work)', () => {
   })
 
   it('has nothing to do for a delivery in progress', async () => {
-    const { deps, delivery } = await arrange()
+    const { deps, delivery } = await dueDelivery()
     deps.clock.advance(3_600)
 
     expect(await checkDeliveryAlert(deps, delivery.deliveryId)).toBe(false)

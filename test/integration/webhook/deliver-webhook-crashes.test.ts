@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { addMs } from '../../../shared/time.ts'
 import { checkOverdueDelivery } from '../../../shared/webhook/delivery/check-overdue-delivery.ts'
 import { listAttempts } from '../../../shared/webhook/delivery/delivery-store.ts'
@@ -13,13 +13,16 @@ import {
   messageFor,
   rowOf,
 } from '../../support/webhook-builders.ts'
+import { webhookTest as it } from '../../support/webhook-test.ts'
+
+const dies = () => Promise.reject(new Error('the process died'))
 
 describe('deliver-webhook: workers that die or sleep', () => {
-  it('leaves a claim when it dies after the POST, which is dropped while live and counted as a failure after', async () => {
-    const { deps, delivery } = await dueDelivery()
-    deps.answerWebhooks(async () => {
-      throw new Error('the process died')
-    })
+  it('leaves a claim when it dies after the POST, which is dropped while live and counted as a failure after', async ({
+    deps,
+    delivery,
+  }) => {
+    deps.answerWebhooks(dies)
     await expect(deliverWebhook(deps, messageFor(delivery))).rejects.toThrow('the process died')
     const claimedAt = deps.now()
 
@@ -30,12 +33,8 @@ describe('deliver-webhook: workers that die or sleep', () => {
     await deliverWebhook(deps, messageFor(delivery))
 
     const nextAttemptAt = addMs(deps.now(), 60_000)
-    expect(await rowOf(deps, delivery)).toStrictEqual({
-      ...delivery,
-      attempts: 1,
-      nextAttemptAt,
-      dueAt: addMs(nextAttemptAt, 120_000),
-    })
+    const next = { attempts: 1, nextAttemptAt, dueAt: addMs(nextAttemptAt, 120_000) }
+    expect(await rowOf(deps, delivery)).toStrictEqual({ ...delivery, ...next })
     expect(await listAttempts(deps, delivery.deliveryId)).toStrictEqual([
       { number: 1, at: claimedAt, durationMs: 0, error: 'unknown' },
     ])
@@ -43,11 +42,8 @@ describe('deliver-webhook: workers that die or sleep', () => {
     expect(deps.sent).toMatchObject([{ message: { body: { attempt: 2 }, delaySeconds: 60 } }])
   })
 
-  it('makes eight POSTs in a round even when every worker dies after its own', async () => {
-    const { deps, delivery } = await dueDelivery()
-    deps.answerWebhooks(async () => {
-      throw new Error('the process died')
-    })
+  it('makes eight POSTs in a round even when every worker dies after its own', async ({ deps, delivery }) => {
+    deps.answerWebhooks(dies)
 
     for (let tried = 0; tried < 40; tried++) {
       await deliverWebhook(deps, messageFor(await rowOf(deps, delivery))).catch(() => {})
@@ -59,8 +55,7 @@ describe('deliver-webhook: workers that die or sleep', () => {
     expect(deps.published).toHaveLength(1)
   })
 
-  it('never overwrites a result when it wakes after its claim ran out', async () => {
-    const { deps, delivery } = await dueDelivery()
+  it('never overwrites a result when it wakes after its claim ran out', async ({ deps, delivery }) => {
     const sleeper = Promise.withResolvers<void>()
     deps.answerWebhooks(async () => {
       await sleeper.promise
@@ -102,8 +97,7 @@ describe('deliver-webhook: workers that die or sleep', () => {
     expect(deps.published).toHaveLength(1)
   })
 
-  it('has its next message sent by due work when it dies before sending it', async () => {
-    const { deps, delivery } = await dueDelivery()
+  it('has its next message sent by due work when it dies before sending it', async ({ deps, delivery }) => {
     deps.answerWebhooks(async () => FAILED)
     const broken = { ...deps, queues: { send: async () => Promise.reject(new Error('no queue')) } }
     await expect(deliverWebhook(broken, messageFor(delivery))).rejects.toThrow('no queue')

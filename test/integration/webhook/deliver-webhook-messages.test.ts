@@ -1,17 +1,17 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { handler } from '../../../functions/queue/deliver-webhook.ts'
 import type { Delivery } from '../../../shared/webhook/delivery/delivery.ts'
 import { claimAttempt, listAttempts } from '../../../shared/webhook/delivery/delivery-store.ts'
 import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
 import { changeEndpoint, softDeleteEndpoint } from '../../../shared/webhook/endpoint/endpoint-store.ts'
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
-import { interceptTable } from '../../support/intercept-table.ts'
+import { beforeFirst } from '../../support/intercept-table.ts'
 import { testDeps } from '../../support/test-deps.ts'
 import { codes, drainQueue, dueAtOf, dueDelivery, FAILED, messageFor, rowOf } from '../../support/webhook-builders.ts'
+import { webhookTest as it } from '../../support/webhook-test.ts'
 
 describe('deliver-webhook: messages that come twice, late or for nothing', () => {
-  it('makes one POST for twenty workers with the same message', async () => {
-    const { deps, delivery } = await dueDelivery()
+  it('makes one POST for twenty workers with the same message', async ({ deps, delivery }) => {
     const merchant = Promise.withResolvers<void>()
     deps.answerWebhooks(async () => {
       await merchant.promise
@@ -42,16 +42,13 @@ describe('deliver-webhook: messages that come twice, late or for nothing', () =>
     expect(deps.lines).toMatchObject([{ code: 'delivery.dropped', fields: { reason } }])
   })
 
-  it('drops messages about deliveries that do not exist', async () => {
-    const deps = testDeps()
-
+  it('drops messages about deliveries that do not exist', async ({ deps }) => {
     await deliverWebhook(deps, { deliveryId: crypto.randomUUID() as Delivery['deliveryId'], attempt: 1 })
 
     expect(deps.lines).toMatchObject([{ code: 'delivery.dropped', fields: { reason: 'unknown_delivery' } }])
   })
 
-  it('fails one bad message of a batch and works the others off', async () => {
-    const { deps, delivery } = await dueDelivery()
+  it('fails one bad message of a batch and works the others off', async ({ deps, delivery }) => {
     const records = [
       { messageId: 'bad', body: '{"delivery_id":"x"}' },
       { messageId: 'good', body: JSON.stringify({ delivery_id: delivery.deliveryId, attempt: 1 }) },
@@ -65,23 +62,25 @@ describe('deliver-webhook: messages that come twice, late or for nothing', () =>
 })
 
 describe('deliver-webhook: endpoints and secrets that are not there', () => {
-  it.each([
+  it.for([
     ['disabled', (endpoint: Endpoint) => changeEndpoint(endpoint, { enabled: false })],
     ['deleted', (endpoint: Endpoint) => softDeleteEndpoint(endpoint, endpoint.createdAt)],
-  ])('skips the rest when the endpoint is %s between two attempts', async (_case, change) => {
-    const { deps, endpoint, delivery } = await dueDelivery()
-    deps.answerWebhooks(async () => FAILED)
-    await deliverWebhook(deps, messageFor(delivery))
-    await deps.table.transact({ endpoint: change(endpoint) })
+  ] as const)(
+    'skips the rest when the endpoint is %s between two attempts',
+    async ([, change], { deps, endpoint, delivery }) => {
+      deps.answerWebhooks(async () => FAILED)
+      await deliverWebhook(deps, messageFor(delivery))
+      await deps.table.transact({ endpoint: change(endpoint) })
 
-    await drainQueue(deps)
+      await drainQueue(deps)
 
-    expect(deps.webhooks).toHaveLength(1)
-    expect(await rowOf(deps, delivery)).toMatchObject({ status: 'skipped', attempts: 1 })
-    expect(await dueAtOf(deps, 'delivery', delivery.deliveryId)).toBeUndefined()
-    expect(deps.published).toStrictEqual([])
-    expect(codes(deps).at(-1)).toBe('delivery.skipped')
-  })
+      expect(deps.webhooks).toHaveLength(1)
+      expect(await rowOf(deps, delivery)).toMatchObject({ status: 'skipped', attempts: 1 })
+      expect(await dueAtOf(deps, 'delivery', delivery.deliveryId)).toBeUndefined()
+      expect(deps.published).toStrictEqual([])
+      expect(codes(deps).at(-1)).toBe('delivery.skipped')
+    },
+  )
 
   it('skips a delivery whose endpoint is of another client', async () => {
     const { deps, delivery } = await dueDelivery({ clientId: crypto.randomUUID() as Delivery['clientId'] })
@@ -98,11 +97,9 @@ describe('deliver-webhook: endpoints and secrets that are not there', () => {
       { status: 'scheduled', nextAttemptAt: now, dueAt: now },
       { enabled: false },
     )
-    const racing = interceptTable(deps, {
-      before: async ({ name }) => {
-        if (name === 'update') await claimAttempt(deps, delivery, { token: 'theirs', until: deps.now() })
-      },
-    })
+    const racing = beforeFirst(deps, 'update', () =>
+      claimAttempt(deps, delivery, { token: 'theirs', until: deps.now() }),
+    )
 
     await deliverWebhook(racing, messageFor(delivery))
 
@@ -110,8 +107,7 @@ describe('deliver-webhook: endpoints and secrets that are not there', () => {
     expect(deps.lines).toMatchObject([{ code: 'delivery.dropped', fields: { reason: 'claimed' } }])
   })
 
-  it('counts an attempt without a POST when the secret is gone', async () => {
-    const { deps, endpoint, delivery } = await dueDelivery()
+  it('counts an attempt without a POST when the secret is gone', async ({ deps, endpoint, delivery }) => {
     deps.secretValues.delete(endpoint.secretName)
 
     await deliverWebhook(deps, messageFor(delivery))
@@ -124,8 +120,10 @@ describe('deliver-webhook: endpoints and secrets that are not there', () => {
     expect(deps.sent).toHaveLength(1)
   })
 
-  it('counts nothing and throws when the secret cannot be read, so that the queue tries again', async () => {
-    const { deps, delivery } = await dueDelivery()
+  it('counts nothing and throws when the secret cannot be read, so that the queue tries again', async ({
+    deps,
+    delivery,
+  }) => {
     const broken = { ...deps, secrets: { ...deps.secrets, get: async () => Promise.reject(new Error('throttled')) } }
 
     await expect(deliverWebhook(broken, messageFor(delivery))).rejects.toThrow('throttled')

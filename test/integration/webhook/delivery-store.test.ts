@@ -1,15 +1,20 @@
-import { describe, expect, it } from 'vitest'
-import { addMs } from '../../../shared/time.ts'
-import type { Delivery, DeliveryAttempt } from '../../../shared/webhook/delivery/delivery.ts'
+import { describe, expect } from 'vitest'
+import { addMs, type Timestamp } from '../../../shared/time.ts'
+import type { Delivery } from '../../../shared/webhook/delivery/delivery.ts'
 import {
   claimAttempt,
+  completeAlert,
   findDelivery,
   insertDelivery,
   listAttempts,
+  postponeDelivery,
+  skipDelivery,
+  startRound,
   storeAttemptResult,
 } from '../../../shared/webhook/delivery/delivery-store.ts'
-import { interceptTable } from '../../support/intercept-table.ts'
+import { recordTable } from '../../support/intercept-table.ts'
 import {
+  ABANDONED,
   attemptOf,
   CLAIM_MS,
   claimOf,
@@ -19,6 +24,14 @@ import {
   rowOf,
   SKIPPED,
 } from '../../support/webhook-builders.ts'
+import { webhookTest as it } from '../../support/webhook-test.ts'
+
+const claimedDelivery = async (overrides: Partial<Delivery> = {}) => {
+  const { deps, delivery } = await dueDelivery(overrides)
+  const claimed = await claimAttempt(deps, delivery, claimOf(deps, 'mine'))
+  if (!claimed) throw new Error('not claimed')
+  return { deps, delivery, claimed }
+}
 
 describe('insertDelivery', () => {
   it('leaves a delivery that is there as it is', async () => {
@@ -32,9 +45,7 @@ describe('insertDelivery', () => {
 })
 
 describe('claimAttempt', () => {
-  it('takes the next attempt for as long as the claim says', async () => {
-    const { deps, delivery } = await dueDelivery()
-
+  it('takes the next attempt for as long as the claim says', async ({ deps, delivery }) => {
     const claimed = await claimAttempt(deps, delivery, claimOf(deps, 'mine'))
 
     expect(claimed).toStrictEqual({ ...delivery, claimToken: 'mine', claimedUntil: addMs(deps.now(), CLAIM_MS) })
@@ -44,30 +55,24 @@ describe('claimAttempt', () => {
   it.each([
     ['is finished', SKIPPED],
     ['has made that attempt', { attempts: 1 }],
-    ['is not due yet', { nextAttemptAt: '2026-11-20T04:00:00.001Z' as Delivery['nextAttemptAt'] }],
-    [
-      'is claimed, however long ago',
-      { claimToken: 'theirs', claimedUntil: '2026-11-01T00:00:00.000Z' as Delivery['claimedUntil'] },
-    ],
+    ['is not due yet', { nextAttemptAt: '2026-11-20T04:00:00.001Z' as Timestamp }],
+    ['is claimed, however long ago', { claimToken: 'theirs', claimedUntil: '2026-11-01T00:00:00.000Z' as Timestamp }],
   ])('is refused when the row %s', async (_case, difference) => {
     const { deps, delivery } = await dueDelivery(difference)
 
-    const claimed = await claimAttempt(deps, { ...delivery, attempts: 0 }, claimOf(deps, 'mine'))
+    expect(await claimAttempt(deps, { ...delivery, attempts: 0 }, claimOf(deps, 'mine'))).toBeUndefined()
 
-    expect(claimed).toBeUndefined()
     expect(await rowOf(deps, delivery)).toStrictEqual(definedFields(delivery))
   })
 
-  it('makes no row where there is none', async () => {
-    const { deps, delivery } = await dueDelivery()
+  it('makes no row where there is none', async ({ deps, delivery }) => {
     const absent = { ...delivery, deliveryId: crypto.randomUUID() as Delivery['deliveryId'] }
 
     expect(await claimAttempt(deps, absent, claimOf(deps, 'mine'))).toBeUndefined()
     expect(await findDelivery(deps, absent.deliveryId)).toBeUndefined()
   })
 
-  it('knows its own claim again when the answer was lost and the SDK asks twice', async () => {
-    const { deps, delivery } = await dueDelivery()
+  it('knows its own claim again when the answer was lost and the SDK asks twice', async ({ deps, delivery }) => {
     const claim = claimOf(deps, 'mine')
     await claimAttempt(deps, delivery, claim)
 
@@ -78,23 +83,15 @@ describe('claimAttempt', () => {
 })
 
 describe('storeAttemptResult', () => {
-  const claimedDelivery = async (overrides: Partial<Delivery> = {}) => {
-    const { deps, delivery } = await dueDelivery(overrides)
-    const claimed = await claimAttempt(deps, delivery, claimOf(deps, 'mine'))
-    if (!claimed) throw new Error('not claimed')
-    return { deps, delivery, claimed }
-  }
-
   it('ends a delivery that succeeded and takes it off the due work', async () => {
     const { deps, delivery, claimed } = await claimedDelivery()
-    const attempt: DeliveryAttempt = { number: 1, at: deps.now(), durationMs: 7, httpStatus: 204, responseBody: '' }
+    const attempt = attemptOf(deps, 1, { httpStatus: 204, error: undefined, responseBody: '' })
 
     expect(await storeAttemptResult(deps, claimed, attempt, { status: 'succeeded' })).toBe(true)
 
-    expect(await rowOf(deps, delivery)).toStrictEqual(
-      definedFields({ ...delivery, ...SKIPPED, status: 'succeeded', attempts: 1 }),
-    )
-    expect(await listAttempts(deps, delivery.deliveryId)).toStrictEqual([attempt])
+    const ended = { ...delivery, ...SKIPPED, status: 'succeeded', attempts: 1 }
+    expect(await rowOf(deps, delivery)).toStrictEqual(definedFields(ended))
+    expect(await listAttempts(deps, delivery.deliveryId)).toStrictEqual([definedFields(attempt)])
     expect(await dueAtOf(deps, 'delivery', delivery.deliveryId)).toBeUndefined()
   })
 
@@ -115,9 +112,8 @@ describe('storeAttemptResult', () => {
 
     await storeAttemptResult(deps, claimed, attemptOf(deps, 8), { status: 'abandoned', alertDueAt })
 
-    expect(await rowOf(deps, delivery)).toStrictEqual(
-      definedFields({ ...delivery, status: 'abandoned', attempts: 8, nextAttemptAt: undefined, dueAt: alertDueAt }),
-    )
+    const abandoned = { ...delivery, ...ABANDONED, dueAt: alertDueAt }
+    expect(await rowOf(deps, delivery)).toStrictEqual(definedFields(abandoned))
     expect(await dueAtOf(deps, 'alert', delivery.deliveryId)).toBe(alertDueAt)
     expect(await dueAtOf(deps, 'delivery', delivery.deliveryId)).toBeUndefined()
   })
@@ -150,21 +146,105 @@ describe('storeAttemptResult', () => {
 
   it('writes row and attempt in one transaction', async () => {
     const { deps, claimed } = await claimedDelivery()
-    const sizes: (number | undefined)[] = []
-    const watched = interceptTable(deps, {
-      before: (call) => sizes.push('steps' in call ? call.steps.length : undefined),
-    })
+    const { deps: watched, calls } = recordTable(deps)
 
     await storeAttemptResult(watched, claimed, attemptOf(deps, 1), { status: 'succeeded' })
 
-    expect(sizes).toStrictEqual([2])
+    expect(calls.map((call) => 'steps' in call && call.steps.length)).toStrictEqual([2])
   })
 
-  it('does not take a delivery nobody has claimed', async () => {
-    const { deps, delivery } = await dueDelivery()
+  it('does not take a delivery nobody has claimed', async ({ deps, delivery }) => {
+    const stored = storeAttemptResult(deps, delivery, attemptOf(deps, 1), { status: 'succeeded' })
 
-    await expect(storeAttemptResult(deps, delivery, attemptOf(deps, 1), { status: 'succeeded' })).rejects.toThrow(
-      'claim',
-    )
+    await expect(stored).rejects.toThrow('claim')
+  })
+})
+
+describe('skipDelivery', () => {
+  it('ends the delivery and takes it off the due work', async () => {
+    const { deps, delivery } = await dueDelivery({ attempts: 2 })
+
+    expect(await skipDelivery(deps, delivery)).toBe(true)
+
+    expect(await rowOf(deps, delivery)).toStrictEqual(definedFields({ ...delivery, ...SKIPPED }))
+    expect(await dueAtOf(deps, 'delivery', delivery.deliveryId)).toBeUndefined()
+  })
+
+  it.each([
+    ['finished', { ...SKIPPED, status: 'succeeded' as const }],
+    ['at a later attempt', { attempts: 1 }],
+    ['claimed', { claimToken: 'theirs', claimedUntil: '2026-11-20T04:00:30.000Z' as Timestamp }],
+  ])('is refused when the row is %s', async (_case, difference) => {
+    const { deps, delivery } = await dueDelivery(difference)
+
+    expect(await skipDelivery(deps, { ...delivery, attempts: 0 })).toBe(false)
+    expect(await rowOf(deps, delivery)).toStrictEqual(definedFields(delivery))
+  })
+})
+
+describe('startRound', () => {
+  it('schedules the same row anew, with eight attempts ahead of it', async () => {
+    const { deps, delivery } = await dueDelivery(ABANDONED)
+
+    const { applied } = await deps.table.transact({ delivery: startRound(delivery, deps.now()) })
+
+    expect(applied).toBe(true)
+    const dueAt = addMs(deps.now(), 120_000)
+    const round = { status: 'scheduled', roundStart: 8, nextAttemptAt: deps.now(), dueAt }
+    expect(await rowOf(deps, delivery)).toStrictEqual({ ...delivery, ...round })
+    expect(await dueAtOf(deps, 'delivery', delivery.deliveryId)).toBe(dueAt)
+  })
+
+  it.each([
+    ['another round has begun', { status: 'scheduled' as const }],
+    ['another round has been and ended', { attempts: 16 }],
+  ])('is refused when %s', async (_case, difference) => {
+    const { deps, delivery } = await dueDelivery({ ...ABANDONED, ...difference })
+
+    const read = { ...delivery, status: 'abandoned', attempts: 8 } as const
+    const { applied } = await deps.table.transact({ delivery: startRound(read, deps.now()) })
+
+    expect(applied).toBe(false)
+    expect(await rowOf(deps, delivery)).toStrictEqual(definedFields(delivery))
+  })
+})
+
+describe('postponeDelivery', () => {
+  it('moves the due time forward once for each old one', async ({ deps, delivery }) => {
+    const dueAt = addMs(deps.now(), 500_000)
+
+    const claims = await Promise.all([1, 2, 3].map(() => postponeDelivery(deps, delivery, dueAt, 1)))
+
+    expect(claims.filter(Boolean)).toHaveLength(1)
+    expect(await rowOf(deps, delivery)).toStrictEqual({ ...delivery, dueAt, resends: 1 })
+    expect(await dueAtOf(deps, 'delivery', delivery.deliveryId)).toBe(dueAt)
+  })
+
+  it('is refused when the delivery has ended', async ({ deps, delivery }) => {
+    await skipDelivery(deps, delivery)
+
+    expect(await postponeDelivery(deps, delivery, addMs(deps.now(), 500_000), 1)).toBe(false)
+    expect(await dueAtOf(deps, 'delivery', delivery.deliveryId)).toBeUndefined()
+  })
+})
+
+describe('completeAlert', () => {
+  it('leaves the due work of a new round alone', async () => {
+    const { deps, delivery } = await dueDelivery(ABANDONED)
+    await deps.table.transact({ delivery: startRound(delivery, deps.now()) })
+
+    await completeAlert(deps, delivery)
+
+    expect(await dueAtOf(deps, 'delivery', delivery.deliveryId)).toBe(addMs(deps.now(), 120_000))
+  })
+
+  it('leaves the alert of a later round alone', async () => {
+    const { deps, delivery, claimed } = await claimedDelivery({ attempts: 15 })
+    const alertDueAt = addMs(deps.now(), 60_000)
+    await storeAttemptResult(deps, claimed, attemptOf(deps, 16), { status: 'abandoned', alertDueAt })
+
+    await completeAlert(deps, { ...delivery, attempts: 8 })
+
+    expect(await dueAtOf(deps, 'alert', delivery.deliveryId)).toBe(alertDueAt)
   })
 })

@@ -1,11 +1,12 @@
 import { marshall } from '@aws-sdk/util-dynamodb'
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { handler } from '../../../functions/stream/fan-out-events.ts'
 import { deliveryIdFor } from '../../../shared/ids.ts'
 import { toItem } from '../../../shared/table/attributes.ts'
 import { addMs } from '../../../shared/time.ts'
 import { findDelivery } from '../../../shared/webhook/delivery/delivery-store.ts'
 import { fanOutEvent } from '../../../shared/webhook/delivery/fan-out-event.ts'
+import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
 import { changeEndpoint } from '../../../shared/webhook/endpoint/endpoint-store.ts'
 import { aClientId } from '../../support/client-builders.ts'
 import { testDeps } from '../../support/test-deps.ts'
@@ -16,9 +17,9 @@ import {
   rowOf,
   statusesOf,
   storedDelivery,
-  storedEndpoint,
   storedEvent,
 } from '../../support/webhook-builders.ts'
+import { webhookTest as it } from '../../support/webhook-test.ts'
 
 describe('fanOutEvent (spec 6)', () => {
   it('makes a delivery with the event bytes, due at once, and takes the event off the due work', async () => {
@@ -57,29 +58,21 @@ describe('fanOutEvent (spec 6)', () => {
   })
 
   it('reaches exactly the endpoints that want the event', async () => {
-    const { deps, event, endpoints } = await eventFor(
-      { eventTypes: ['*'] },
-      { eventTypes: ['payment.succeeded'] },
-      { eventTypes: ['payment.failed', 'payment.succeeded'] },
-      { eventTypes: ['payment.failed', 'payment.expired'] },
-      { enabled: false },
-      { enabled: false, eventTypes: ['payment.expired'] },
-      { enabled: false, deletedAt: testDeps().now() },
-      { clientId: aClientId() },
-    )
+    const cases: readonly (readonly [Partial<Endpoint>, 'scheduled' | 'skipped' | undefined])[] = [
+      [{ eventTypes: ['*'] }, 'scheduled'],
+      [{ eventTypes: ['payment.succeeded'] }, 'scheduled'],
+      [{ eventTypes: ['payment.failed', 'payment.succeeded'] }, 'scheduled'],
+      [{ eventTypes: ['payment.failed', 'payment.expired'] }, undefined],
+      [{ enabled: false }, 'skipped'],
+      [{ enabled: false, eventTypes: ['payment.expired'] }, undefined],
+      [{ enabled: false, deletedAt: testDeps().now() }, undefined],
+      [{ clientId: aClientId() }, undefined],
+    ]
+    const { deps, event, endpoints } = await eventFor(...cases.map(([endpoint]) => endpoint))
 
     await fanOutEvent(deps, event)
 
-    expect(await statusesOf(deps, event, endpoints)).toStrictEqual([
-      'scheduled',
-      'scheduled',
-      'scheduled',
-      undefined,
-      'skipped',
-      undefined,
-      undefined,
-      undefined,
-    ])
+    expect(await statusesOf(deps, event, endpoints)).toStrictEqual(cases.map(([, status]) => status))
     expect(deps.sent).toHaveLength(3)
     expect(new Set(deps.sent.map(({ message }) => message.group)).size).toBe(3)
     expect(deps.lines).toMatchObject([{ code: 'event.fanned_out', fields: { deliveries: 4 } }])
@@ -113,9 +106,7 @@ describe('fanOutEvent (spec 6)', () => {
     expect(new Set(deps.sent.map(({ message }) => JSON.stringify(message.body))).size).toBe(2)
   })
 
-  it('leaves deliveries alone that are further along', async () => {
-    const deps = testDeps()
-    const endpoint = await storedEndpoint(deps)
+  it('leaves deliveries alone that are further along', async ({ deps, endpoint }) => {
     const event = await storedEvent(deps, { clientId: endpoint.clientId })
     const delivery = await storedDelivery(deps, endpoint, { attempts: 2 }, event)
 

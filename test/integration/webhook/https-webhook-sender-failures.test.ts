@@ -1,4 +1,5 @@
 import dns from 'node:dns'
+import type { Socket } from 'node:net'
 import { describe, expect, it, vi } from 'vitest'
 import type { ResolveHost } from '../../../shared/resolve-host.ts'
 import { httpsWebhookSender } from '../../../shared/webhook/send/https-webhook-sender.ts'
@@ -8,55 +9,44 @@ import { answering, BODY, failure, SHORT, send, sendTrusting } from '../../suppo
 
 /* The sender against real servers; no result here depends on a machine's speed. */
 
+const tcp = async (scheme: 'http' | 'https', ...listener: Parameters<typeof startTcpServer>) =>
+  `${scheme}://127.0.0.1:${await startTcpServer(...listener)}/`
+
+const byteByByte = (socket: Socket) => {
+  socket.write('HTTP/1.1 200 OK\r\n')
+  const timer = setInterval(() => socket.write('X'), 20)
+  socket.on('close', () => clearInterval(timer))
+}
+const answeringWith = (text: string) => (socket: Socket) => void socket.once('data', () => socket.end(text))
+
+const nobodyListens = async () => {
+  const server = await startScriptedServer(silence)
+  await server.close()
+  return server.url
+}
+const plainHttp = async () => (await startScriptedServer(answering(200))).url.replace('http:', 'https:')
+const never: ResolveHost = () => new Promise(() => {})
+const ENDLESS_HEADERS = `HTTP/1.1 200 OK\r\nX-Long: ${'x'.repeat(100_000)}\r\n\r\n`
+const MERCHANT = 'https://merchant.example/'
+
+type Case = readonly [string, string, () => Promise<string>, Parameters<typeof send>[1]?]
+
 describe('httpsWebhookSender: failures', () => {
-  it('gives up on a server that never answers', async () => {
-    const server = await startScriptedServer(silence)
-
-    expect(await send(server.url, SHORT)).toStrictEqual(failure('timeout'))
-  })
-
-  it('gives up on a server that sends its headers byte by byte', async () => {
-    const port = await startTcpServer((socket) => {
-      socket.write('HTTP/1.1 200 OK\r\n')
-      const timer = setInterval(() => socket.write('X'), 20)
-      socket.on('close', () => clearInterval(timer))
-    })
-
-    expect(await send(`http://127.0.0.1:${port}/`, SHORT)).toStrictEqual(failure('timeout'))
-  })
-
-  it('gives up on a server that never shakes hands', async () => {
-    const port = await startTcpServer(() => {})
-
-    expect(await send(`https://127.0.0.1:${port}/`, SHORT)).toStrictEqual(failure('timeout'))
-  })
-
-  it('gives up on a name server that never answers', async () => {
-    const never: ResolveHost = () => new Promise(() => {})
-
-    expect(await send('https://merchant.example/', { ...SHORT, resolve: never })).toStrictEqual(failure('timeout'))
-  })
-
-  it('reports a connection that is cut before the answer', async () => {
-    const server = await startScriptedServer(cut)
-
-    expect(await send(server.url)).toStrictEqual(failure('connection'))
-  })
-
-  it('reports a port where nobody listens', async () => {
-    const server = await startScriptedServer(silence)
-    await server.close()
-
-    expect(await send(server.url)).toStrictEqual(failure('connection'))
-  })
-
-  it.each([
-    ['is no HTTP', 'SSH-2.0-OpenSSH_9.6\r\n'],
-    ['has headers without end', `HTTP/1.1 200 OK\r\nX-Long: ${'x'.repeat(100_000)}\r\n\r\n`],
-  ])('reports an answer that %s', async (_case, answer) => {
-    const port = await startTcpServer((socket) => socket.once('data', () => socket.end(answer)))
-
-    expect(await send(`http://127.0.0.1:${port}/`)).toStrictEqual(failure('connection'))
+  it.for<Case>([
+    ['timeout', 'a server that never answers', async () => (await startScriptedServer(silence)).url, SHORT],
+    ['timeout', 'a server that sends its headers byte by byte', () => tcp('http', byteByByte), SHORT],
+    ['timeout', 'a server that never shakes hands', () => tcp('https', () => {}), SHORT],
+    ['timeout', 'a name server that never answers', async () => MERCHANT, { ...SHORT, resolve: never }],
+    ['connection', 'a cut before the answer', async () => (await startScriptedServer(cut)).url],
+    ['connection', 'a port where nobody listens', nobodyListens],
+    ['connection', 'an answer that is no HTTP', () => tcp('http', answeringWith('SSH-2.0-OpenSSH_9.6\r\n'))],
+    ['connection', 'headers without end', () => tcp('http', answeringWith(ENDLESS_HEADERS))],
+    ['tls', 'a handshake broken off', () => tcp('https', (socket) => socket.once('data', () => socket.destroy()))],
+    ['tls', 'plain HTTP where TLS was wanted', plainHttp],
+    ['dns', 'a name that does not resolve at real name servers', async () => 'https://no-such-merchant.invalid/'],
+    ['dns', 'a name without addresses', async () => MERCHANT, { resolve: async () => [] }],
+  ])('reports %s at %s', async ([kind, , start, options]) => {
+    expect(await send(await start(), options)).toStrictEqual(failure(kind))
   })
 
   it('reports a certificate nobody trusts', async () => {
@@ -64,26 +54,6 @@ describe('httpsWebhookSender: failures', () => {
 
     expect(await send(`https://localhost:${port}/`)).toStrictEqual(failure('tls'))
     expect(hosts).toStrictEqual([])
-  })
-
-  it('reports a server that breaks the handshake off', async () => {
-    const port = await startTcpServer((socket) => socket.once('data', () => socket.destroy()))
-
-    expect(await send(`https://127.0.0.1:${port}/`)).toStrictEqual(failure('tls'))
-  })
-
-  it('reports plain HTTP where TLS was wanted', async () => {
-    const server = await startScriptedServer(answering(200))
-
-    expect(await send(server.url.replace('http:', 'https:'))).toStrictEqual(failure('tls'))
-  })
-
-  it('reports a name that does not resolve, asking real name servers', async () => {
-    expect(await send('https://no-such-merchant.invalid/')).toStrictEqual(failure('dns'))
-  })
-
-  it('reports a name without addresses', async () => {
-    expect(await send('https://merchant.example/', { resolve: async () => [] })).toStrictEqual(failure('dns'))
   })
 
   it('never throws, even for what node refuses to send', async () => {

@@ -30,12 +30,8 @@ describe('httpsWebhookSender: what counts as delivered (spec 6.4)', () => {
   it.each([200, 201, 202, 204, 299])('takes %i as delivered', async (status) => {
     const server = await startScriptedServer(answering(status))
 
-    expect(await send(server.url)).toStrictEqual({
-      delivered: true,
-      httpStatus: status,
-      error: undefined,
-      responseBody: '',
-    })
+    const delivered = { delivered: true, httpStatus: status, error: undefined, responseBody: '' }
+    expect(await send(server.url)).toStrictEqual(delivered)
   })
 
   it.each([300, 302, 307, 400, 401, 404, 410, 429, 500, 503])(
@@ -43,12 +39,8 @@ describe('httpsWebhookSender: what counts as delivered (spec 6.4)', () => {
     async (status) => {
       const server = await startScriptedServer(answering(status, 'no', { location: '/elsewhere' }))
 
-      expect(await send(server.url)).toStrictEqual({
-        delivered: false,
-        httpStatus: status,
-        error: 'http_status',
-        responseBody: 'no',
-      })
+      const refused = { delivered: false, httpStatus: status, error: 'http_status', responseBody: 'no' }
+      expect(await send(server.url)).toStrictEqual(refused)
       expect(server.requests).toHaveLength(1)
     },
   )
@@ -58,11 +50,8 @@ describe('httpsWebhookSender: what counts as delivered (spec 6.4)', () => {
       socket.once('data', () => socket.write('HTTP/1.1 101 Switching\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n')),
     )
 
-    expect(await send(`http://127.0.0.1:${port}/`)).toMatchObject({
-      delivered: false,
-      error: 'http_status',
-      httpStatus: 101,
-    })
+    const refused = { delivered: false, error: 'http_status', httpStatus: 101 }
+    expect(await send(`http://127.0.0.1:${port}/`)).toMatchObject(refused)
   })
 
   it('passes over an early hint and waits for the status', async () => {
@@ -109,25 +98,16 @@ describe('httpsWebhookSender: the answer body (first 1 KB)', () => {
     expect(await send(server.url)).toMatchObject({ delivered: true, responseBody: '\uFFFDA' })
   })
 
-  it('takes a 2xx whose body stalls as delivered, with what has come', async () => {
+  it.each([
+    ['at the end of its grace', { ...PATIENT, bodyGraceMs: 200 }],
+    ['at the deadline', { bodyGraceMs: 60_000, deadlineMs: 2_500 }],
+  ])('takes a 2xx whose body stalls as delivered %s, with what has come', async (_, options) => {
     const server = await startScriptedServer((response) => {
       response.writeHead(200)
       response.write('partly')
     })
 
-    expect(await send(server.url, { ...PATIENT, bodyGraceMs: 200 })).toMatchObject({
-      delivered: true,
-      responseBody: 'partly',
-    })
-  })
-
-  it('takes a 2xx whose body stalls as delivered at the deadline too', async () => {
-    const server = await startScriptedServer((response) => {
-      response.writeHead(200)
-      response.write('partly')
-    })
-
-    const result = await send(server.url, { bodyGraceMs: 60_000, deadlineMs: 2_500 })
+    const result = await send(server.url, options)
 
     expect(result).toMatchObject({ delivered: true, httpStatus: 200, responseBody: 'partly' })
   })

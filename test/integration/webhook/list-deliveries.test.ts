@@ -7,19 +7,21 @@ import { deliveriesOfEvent } from '../../../shared/webhook/delivery/list-deliver
 import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
 import { aClientId } from '../../support/client-builders.ts'
-import { interceptTable } from '../../support/intercept-table.ts'
-import { invokeAdmin } from '../../support/operator-actions.ts'
-import { aStoredClient } from '../../support/payment-builders.ts'
+import { beforeFirst } from '../../support/intercept-table.ts'
+import { invokeAdmin, notFoundReply, withClient } from '../../support/operator-actions.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
-import { anEvent, drainQueue, messageFor, storedDelivery, storedEndpoint } from '../../support/webhook-builders.ts'
+import {
+  ABANDONED,
+  anEvent,
+  drainQueue,
+  FAILED,
+  messageFor,
+  SKIPPED,
+  storedDelivery,
+  storedEndpoint,
+} from '../../support/webhook-builders.ts'
 
 const list = (deps: TestDeps, payload: object) => invokeAdmin(handler, deps, payload)
-
-const arrange = async () => {
-  const deps = testDeps()
-  const { clientId } = await aStoredClient(deps)
-  return { deps, clientId }
-}
 
 const idsOf = ({ body }: { body: object }) =>
   (Reflect.get(body, 'data') as { delivery_id: string }[]).map(({ delivery_id }) => delivery_id)
@@ -35,11 +37,9 @@ const deliveriesTo = async (deps: TestDeps, endpoints: readonly Endpoint[], coun
   return deliveries
 }
 
-const ENDED = { nextAttemptAt: undefined, dueAt: undefined } as const
-
 describe('list-deliveries (design section 7)', () => {
   it('shows a delivery with its attempts, oldest first', async () => {
-    const { deps, clientId } = await arrange()
+    const { deps, clientId } = await withClient()
     const endpoint = await storedEndpoint(deps, { clientId })
     const delivery = await storedDelivery(deps, endpoint)
     const start = deps.now()
@@ -80,7 +80,7 @@ describe('list-deliveries (design section 7)', () => {
   })
 
   it('merges all endpoints of the client, deleted ones too, newest first and page by page', async () => {
-    const { deps, clientId } = await arrange()
+    const { deps, clientId } = await withClient()
     const endpoints = [
       await storedEndpoint(deps, { clientId }),
       await storedEndpoint(deps, { clientId, enabled: true, deletedAt: deps.now() }),
@@ -94,7 +94,7 @@ describe('list-deliveries (design section 7)', () => {
   })
 
   it('orders deliveries of the same moment by id, so that pages neither repeat nor miss one', async () => {
-    const { deps, clientId } = await arrange()
+    const { deps, clientId } = await withClient()
     const endpoints = [await storedEndpoint(deps, { clientId }), await storedEndpoint(deps, { clientId })]
     for (const endpoint of [...endpoints, ...endpoints, ...endpoints]) await storedDelivery(deps, endpoint)
 
@@ -106,14 +106,14 @@ describe('list-deliveries (design section 7)', () => {
   })
 
   it('filters by status, by endpoint and by both', async () => {
-    const { deps, clientId } = await arrange()
+    const { deps, clientId } = await withClient()
     const first = await storedEndpoint(deps, { clientId })
     const second = await storedEndpoint(deps, { clientId })
-    const abandoned = await storedDelivery(deps, first, { ...ENDED, status: 'abandoned', attempts: 8 })
+    const abandoned = await storedDelivery(deps, first, ABANDONED)
     deps.clock.advance(1)
-    const skipped = await storedDelivery(deps, second, { ...ENDED, status: 'skipped' })
+    const skipped = await storedDelivery(deps, second, SKIPPED)
     deps.clock.advance(1)
-    const abandonedToo = await storedDelivery(deps, second, { ...ENDED, status: 'abandoned', attempts: 8 })
+    const abandonedToo = await storedDelivery(deps, second, ABANDONED)
 
     const byStatus = await list(deps, { client_id: clientId, status: 'abandoned' })
     const byEndpoint = await list(deps, { client_id: clientId, endpoint_id: second.endpointId })
@@ -127,14 +127,10 @@ describe('list-deliveries (design section 7)', () => {
   })
 
   it('leaves out a row whose status has moved on since the index was read', async () => {
-    const { deps, clientId } = await arrange()
+    const { deps, clientId } = await withClient()
     const endpoint = await storedEndpoint(deps, { clientId })
     const delivery = await storedDelivery(deps, endpoint)
-    const stale = interceptTable(deps, {
-      before: async ({ name }) => {
-        if (name === 'batchGet') await skipDelivery(deps, delivery)
-      },
-    })
+    const stale = beforeFirst(deps, 'batchGet', () => skipDelivery(deps, delivery))
 
     const answer = await list(stale, { client_id: clientId, status: 'scheduled' })
 
@@ -142,7 +138,7 @@ describe('list-deliveries (design section 7)', () => {
   })
 
   it('finds the deliveries of an event at every endpoint, of test events too', async () => {
-    const { deps, clientId } = await arrange()
+    const { deps, clientId } = await withClient()
     const endpoints = [await storedEndpoint(deps, { clientId }), await storedEndpoint(deps, { clientId })]
     const { eventId } = anEvent(deps.now())
     const ids = endpoints.map(({ endpointId }) => deliveryIdFor(eventId, endpointId))
@@ -165,16 +161,10 @@ describe('list-deliveries (design section 7)', () => {
   })
 
   it('numbers attempts on through the rounds', async () => {
-    const { deps, clientId } = await arrange()
+    const { deps, clientId } = await withClient()
     const endpoint = await storedEndpoint(deps, { clientId })
     const delivery = await storedDelivery(deps, endpoint, { attempts: 98, roundStart: 98 })
-    deps.answerWebhooks(async () => ({
-      delivered: false,
-      httpStatus: 500,
-      error: 'http_status',
-      responseBody: '',
-      durationMs: 1,
-    }))
+    deps.answerWebhooks(async () => FAILED)
     await deliverWebhook(deps, messageFor(delivery))
     await drainQueue(deps)
 
@@ -187,7 +177,7 @@ describe('list-deliveries (design section 7)', () => {
 
 describe('list-deliveries: refusals', () => {
   it('never shows another client a delivery, and answers as for what does not exist', async () => {
-    const { deps, clientId } = await arrange()
+    const { deps, clientId } = await withClient()
     const theirs = await storedEndpoint(deps)
     const delivery = await storedDelivery(deps, theirs)
 
@@ -197,7 +187,7 @@ describe('list-deliveries: refusals', () => {
     const byEvent = await list(deps, { client_id: clientId, event_id: delivery.eventId })
     const all = await list(deps, { client_id: clientId })
 
-    expect(byEndpoint).toStrictEqual({ status: 404, body: { message: 'endpoint not found', code: 'not_found' } })
+    expect(byEndpoint).toStrictEqual(notFoundReply('endpoint'))
     expect(byAbsent).toStrictEqual(byEndpoint)
     expect(byShape).toStrictEqual(byEndpoint)
     expect(idsOf(byEvent)).toStrictEqual([])
@@ -206,11 +196,8 @@ describe('list-deliveries: refusals', () => {
 
   it.each([{}, { status: 'skipped' }, { event_id: crypto.randomUUID() }])(
     'answers 404 for an unknown client: %j',
-    async (filter) => {
-      const answer = await list(testDeps(), { client_id: aClientId(), ...filter })
-
-      expect(answer).toStrictEqual({ status: 404, body: { message: 'client not found', code: 'not_found' } })
-    },
+    async (filter) =>
+      expect(await list(testDeps(), { client_id: aClientId(), ...filter })).toStrictEqual(notFoundReply('client')),
   )
 
   it.each([
@@ -221,25 +208,26 @@ describe('list-deliveries: refusals', () => {
     ['a page too far back', { page: 21, per_page: 100 }, 'page'],
     ['an unknown field', { payment_id: 'x' }, 'payment_id'],
   ])('refuses %s', async (_case, payload, field) => {
-    const { deps, clientId } = await arrange()
+    const { deps, clientId } = await withClient()
 
     const answer = await list(deps, { client_id: clientId, ...payload })
 
-    expect(answer).toMatchObject({
-      status: 422,
-      body: { code: 'validation', field_errors: { [field]: expect.any(Array) }, action_hint: expect.any(String) },
-    })
+    const refusal = {
+      code: 'validation',
+      field_errors: { [field]: expect.any(Array) },
+      action_hint: expect.any(String),
+    }
+    expect(answer).toMatchObject({ status: 422, body: refusal })
   })
 
   it('names the last page that can be listed, and lists it', async () => {
-    const { deps, clientId } = await arrange()
+    const { deps, clientId } = await withClient()
 
     const { body } = await list(deps, { client_id: clientId, page: 287, per_page: 7 })
     const [, page = ''] = /^The last page is (\d+)\./.exec((body as { action_hint?: string }).action_hint ?? '') ?? []
 
     expect(await list(deps, { client_id: clientId, page: Number(page), per_page: 7 })).toMatchObject({ status: 200 })
-    expect(await list(deps, { client_id: clientId, page: Number(page) + 1, per_page: 7 })).toMatchObject({
-      status: 422,
-    })
+    const behind = await list(deps, { client_id: clientId, page: Number(page) + 1, per_page: 7 })
+    expect(behind).toMatchObject({ status: 422 })
   })
 })

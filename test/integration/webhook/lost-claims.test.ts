@@ -2,7 +2,8 @@
  * Goal: of two that find the same work, the one that comes second does nothing. Method: the other one does it all
  * between the read and the claim of the one under test; nothing is left to how calls happen to interleave.
  */
-import { describe, expect, it } from 'vitest'
+
+import { describe, expect } from 'vitest'
 import { revokeApiKey } from '../../../shared/client/api-key-store.ts'
 import { listAuditRecords } from '../../../shared/operator/audit-record.ts'
 import { listSettlements } from '../../../shared/settlement/settlement-store.ts'
@@ -20,12 +21,12 @@ import { beforeFirst } from '../../support/intercept-table.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
 import { aStoredClient } from '../../support/payment-builders.ts'
 import { failedAndRecredited, settle } from '../../support/settlement-builders.ts'
-import { type TestDeps, testDeps } from '../../support/test-deps.ts'
+import type { TestDeps } from '../../support/test-deps.ts'
 import { dueDelivery, eventFor, messageFor } from '../../support/webhook-builders.ts'
+import { webhookTest as it } from '../../support/webhook-test.ts'
 
 describe('an overdue delivery that another run has claimed', () => {
-  it('gets one message', async () => {
-    const { deps, delivery } = await dueDelivery()
+  it('gets one message', async ({ deps, delivery }) => {
     deps.clock.advance(120)
     const late = beforeFirst(deps, 'update', () => checkOverdueDelivery(deps, delivery.deliveryId))
 
@@ -61,8 +62,7 @@ describe('an overdue event that another run has claimed', () => {
 })
 
 describe('an attempt that another worker has claimed', () => {
-  it('is posted once, and recorded by the one that posted it', async () => {
-    const { deps, delivery } = await dueDelivery()
+  it('is posted once, and recorded by the one that posted it', async ({ deps, delivery }) => {
     const late = beforeFirst(deps, 'update', () => deliverWebhook(deps, messageFor(delivery)))
 
     await deliverWebhook(late, messageFor(delivery))
@@ -73,8 +73,7 @@ describe('an attempt that another worker has claimed', () => {
 })
 
 describe('a recredited settlement that another sweep has recorded again', () => {
-  it('is recorded again once', async () => {
-    const deps = testDeps()
+  it('is recorded again once', async ({ deps }) => {
     const { client, failed } = await failedAndRecredited(deps)
     const sweep = (by: TestDeps) => settle(by, client)
     const late = beforeFirst(deps, 'transact', () => sweep(deps))
@@ -88,8 +87,7 @@ describe('a recredited settlement that another sweep has recorded again', () => 
 })
 
 describe('a key that another operator has revoked', () => {
-  it('keeps the time of the first revocation, which alone is recorded', async () => {
-    const deps = testDeps()
+  it('keeps the time of the first revocation, which alone is recorded', async ({ deps }) => {
     const { clientId } = await aStoredClient(deps)
     const { key } = await issueKey(deps, clientId)
     const first = deps.now()

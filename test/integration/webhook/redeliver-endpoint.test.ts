@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { handler } from '../../../functions/admin/redeliver.ts'
 import type { Event } from '../../../shared/event/event.ts'
 import { deliveryIdFor } from '../../../shared/ids.ts'
@@ -8,7 +8,7 @@ import { fanOutEvent } from '../../../shared/webhook/delivery/fan-out-event.ts'
 import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
 import { softDeleteEndpoint } from '../../../shared/webhook/endpoint/endpoint-store.ts'
 import { aClientId } from '../../support/client-builders.ts'
-import { interceptTable } from '../../support/intercept-table.ts'
+import { beforeFirst } from '../../support/intercept-table.ts'
 import { auditRecordsOf, invokeAdmin, notFoundReply, OPERATOR } from '../../support/operator-actions.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 import {
@@ -21,6 +21,7 @@ import {
   storedEndpoint,
   storedEvent,
 } from '../../support/webhook-builders.ts'
+import { webhookTest as it } from '../../support/webhook-test.ts'
 
 /** Before everything that happens in a test. */
 const since = testDeps().now()
@@ -77,12 +78,8 @@ describe('redeliver to an endpoint since a time', () => {
     const answer = await again()
 
     expect(answer).toStrictEqual({ status: 200, body: { count: 3, next: undefined } })
-    expect(await statuses()).toStrictEqual({
-      ...BEFORE,
-      abandoned: 'scheduled',
-      skipped: 'scheduled',
-      missing: 'scheduled',
-    })
+    const sent = { abandoned: 'scheduled', skipped: 'scheduled', missing: 'scheduled' }
+    expect(await statuses()).toStrictEqual({ ...BEFORE, ...sent })
     const made = await findDelivery(deps, deliveryIdFor(events.missing.eventId, endpoint.endpointId))
     expect(made).toMatchObject({ eventId: events.missing.eventId, body: events.missing.body, attempts: 0 })
     expect(deps.sent).toHaveLength(3)
@@ -117,8 +114,7 @@ describe('redeliver to an endpoint since a time', () => {
     expect(await statuses()).toStrictEqual({ ...BEFORE, skipped: 'scheduled', missing: 'scheduled' })
   })
 
-  it('lets a rotation lose nothing: the new endpoint gets what the old one did not', async () => {
-    const deps = testDeps()
+  it('lets a rotation lose nothing: the new endpoint gets what the old one did not', async ({ deps }) => {
     const old = await storedEndpoint(deps)
     const event = await anEventOf(deps, old)
     await fanOutEvent(deps, event)
@@ -134,9 +130,7 @@ describe('redeliver to an endpoint since a time', () => {
     expect(deps.webhooks[0]?.body.toString('utf8')).toBe(event.body)
   })
 
-  it('goes on page by page with its cursor, over a hundred events a call', async () => {
-    const deps = testDeps()
-    const endpoint = await storedEndpoint(deps)
+  it('goes on page by page with its cursor, over a hundred events a call', async ({ deps, endpoint }) => {
     await eventsOf(deps, endpoint, 103)
 
     const first = await redeliver(deps, endpoint)
@@ -147,8 +141,7 @@ describe('redeliver to an endpoint since a time', () => {
     expect(deps.sent).toHaveLength(103)
   })
 
-  it('does not follow a cursor into the events of another client', async () => {
-    const deps = testDeps()
+  it('does not follow a cursor into the events of another client', async ({ deps }) => {
     const theirs = await storedEndpoint(deps)
     await eventsOf(deps, theirs, 101)
     const first = await redeliver(deps, theirs)
@@ -170,41 +163,28 @@ describe('redeliver to an endpoint since a time', () => {
   ])('refuses %s as a cursor', async (_case, cursor) => {
     const { again } = await everyKind()
 
-    expect(await again({ cursor })).toMatchObject({
-      status: 422,
-      body: { field_errors: { cursor: [expect.any(String)] } },
-    })
+    const refused = { status: 422, body: { field_errors: { cursor: [expect.any(String)] } } }
+    expect(await again({ cursor })).toMatchObject(refused)
   })
 
   it('can be repeated after it failed half-way', async () => {
     const { deps, endpoint, again, statuses } = await everyKind()
     let sends = 0
-    const dying: TestDeps = {
-      ...deps,
-      queues: {
-        send: async (queue, message) => {
-          if (++sends === 2) throw new Error('no queue')
-          await deps.queues.send(queue, message)
-        },
-      },
+    const send: TestDeps['queues']['send'] = async (queue, message) => {
+      if (++sends === 2) throw new Error('no queue')
+      await deps.queues.send(queue, message)
     }
 
-    expect(await redeliver(dying, endpoint)).toMatchObject({ status: 500 })
+    expect(await redeliver({ ...deps, queues: { send } }, endpoint)).toMatchObject({ status: 500 })
     expect(await again()).toMatchObject({ status: 200, body: { count: 1 } })
 
     // The one whose message was lost is scheduled, and due work sends its message.
     expect(await statuses()).toMatchObject({ abandoned: 'scheduled', skipped: 'scheduled', missing: 'scheduled' })
   })
 
-  it('leaves a missing delivery to fan-out when that is quicker', async () => {
-    const deps = testDeps()
-    const endpoint = await storedEndpoint(deps)
+  it('leaves a missing delivery to fan-out when that is quicker', async ({ deps, endpoint }) => {
     const event = await anEventOf(deps, endpoint)
-    const racing = interceptTable(deps, {
-      before: async ({ name }) => {
-        if (name === 'transact') await fanOutEvent(deps, event)
-      },
-    })
+    const racing = beforeFirst(deps, 'transact', () => fanOutEvent(deps, event))
 
     const answer = await redeliver(racing, endpoint)
 
@@ -212,11 +192,10 @@ describe('redeliver to an endpoint since a time', () => {
     expect(deps.sent).toHaveLength(1)
   })
 
-  it.each([
+  it.for([
     ['disabled', { enabled: false }],
     ['deleted', { enabled: false, deletedAt: since }],
-  ])('refuses for an endpoint that is %s, with a hint', async (_case, overrides) => {
-    const deps = testDeps()
+  ] as const)('refuses for an endpoint that is %s, with a hint', async ([, overrides], { deps }) => {
     const endpoint = await storedEndpoint(deps, overrides)
 
     expect(await redeliver(deps, endpoint)).toMatchObject({ status: 422, body: { action_hint: expect.any(String) } })

@@ -6,8 +6,9 @@ import type { Delivery } from '../../../shared/webhook/delivery/delivery.ts'
 import { listAttempts, startRound } from '../../../shared/webhook/delivery/delivery-store.ts'
 import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
 import { changeEndpoint, softDeleteEndpoint } from '../../../shared/webhook/endpoint/endpoint-store.ts'
+import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
 import { aClientId } from '../../support/client-builders.ts'
-import { interceptTable } from '../../support/intercept-table.ts'
+import { beforeFirst } from '../../support/intercept-table.ts'
 import { auditRecordsOf, invokeAdmin, notFoundReply, OPERATOR } from '../../support/operator-actions.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 import {
@@ -17,6 +18,7 @@ import {
   dueDelivery,
   ENDED,
   FAILED,
+  messageFor,
   rowOf,
   SKIPPED,
 } from '../../support/webhook-builders.ts'
@@ -45,13 +47,8 @@ describe('redeliver one delivery (design section 4)', () => {
 
       expect(answer).toStrictEqual({ status: 200, body: { count: 1 } })
       const { attempts } = delivery
-      expect(await rowOf(deps, delivery)).toStrictEqual({
-        ...delivery,
-        status: 'scheduled',
-        roundStart: attempts,
-        nextAttemptAt: deps.now(),
-        dueAt: addMs(deps.now(), 120_000),
-      })
+      const round = { status: 'scheduled', roundStart: attempts, nextAttemptAt: deps.now() }
+      expect(await rowOf(deps, delivery)).toStrictEqual({ ...delivery, ...round, dueAt: addMs(deps.now(), 120_000) })
       expect(deps.sent).toMatchObject([{ message: { body: { attempt: attempts + 1 }, delaySeconds: 0 } }])
       expect(await auditRecordsOf(deps, delivery.deliveryId)).toStrictEqual([
         { operator: OPERATOR, action: 'redeliver', before: { status }, after: { status: 'scheduled' } },
@@ -68,11 +65,7 @@ describe('redeliver one delivery (design section 4)', () => {
     const claimedUntil = testDeps().now()
     const { deps, delivery, again } = await arrange({ attempts: 7, claimToken: 'x', claimedUntil })
     const silent = { ...deps, alerts: { publish: async () => Promise.reject(new Error('no topic')) } }
-    deps.sent.push({
-      queue: 'webhooks',
-      message: { body: { delivery_id: delivery.deliveryId, attempt: 8 }, delaySeconds: 0, group: '' },
-    })
-    await drainQueue(silent)
+    await deliverWebhook(silent, messageFor(delivery))
 
     expect(await again(silent)).toMatchObject({ status: 500 })
     expect(await rowOf(deps, delivery)).toMatchObject({ status: 'abandoned' })
@@ -106,11 +99,9 @@ describe('redeliver one delivery (design section 4)', () => {
 
   it('refuses when another round starts between its read and its write', async () => {
     const { deps, delivery, again } = await arrange(ABANDONED)
-    const racing = interceptTable(deps, {
-      before: async ({ name }) => {
-        if (name === 'transact') await deps.table.transact({ theirs: startRound(delivery, deps.now()) })
-      },
-    })
+    const racing = beforeFirst(deps, 'transact', () =>
+      deps.table.transact({ theirs: startRound(delivery, deps.now()) }),
+    )
 
     const answer = await again(racing)
 
@@ -145,19 +136,18 @@ describe('redeliver one delivery (design section 4)', () => {
     expect(await rowOf(deps, delivery)).toMatchObject({ status: 'abandoned' })
   })
 
+  const AT = '2026-01-01T00:00:00Z'
+  const ONE = { delivery_id: crypto.randomUUID() }
+  const TO_ENDPOINT = { endpoint_id: crypto.randomUUID() }
   it.each([
     ['nothing to redeliver', {}, 'body'],
-    ['a time for one delivery', { delivery_id: crypto.randomUUID(), since: '2026-01-01T00:00:00Z' }, 'body'],
-    ['no time', { endpoint_id: crypto.randomUUID() }, 'body'],
-    ['a time that is none', { endpoint_id: crypto.randomUUID(), since: '2026-13-01T00:00:00Z' }, 'since'],
-    ['a time of another form', { endpoint_id: crypto.randomUUID(), since: 'yesterday' }, 'since'],
-    [
-      'deliveries in progress',
-      { endpoint_id: crypto.randomUUID(), since: '2026-01-01T00:00:00Z', status: 'scheduled' },
-      'status',
-    ],
-    ['one delivery and an endpoint', { delivery_id: crypto.randomUUID(), endpoint_id: crypto.randomUUID() }, 'body'],
-    ['no operator', { operator: undefined, delivery_id: crypto.randomUUID() }, 'operator'],
+    ['a time for one delivery', { ...ONE, since: AT }, 'body'],
+    ['no time', TO_ENDPOINT, 'body'],
+    ['a time that is none', { ...TO_ENDPOINT, since: '2026-13-01T00:00:00Z' }, 'since'],
+    ['a time of another form', { ...TO_ENDPOINT, since: 'yesterday' }, 'since'],
+    ['deliveries in progress', { ...TO_ENDPOINT, since: AT, status: 'scheduled' }, 'status'],
+    ['one delivery and an endpoint', { ...ONE, ...TO_ENDPOINT }, 'body'],
+    ['no operator', { operator: undefined, ...ONE }, 'operator'],
   ])('refuses %s', async (_case, payload, field) => {
     const answer = await redeliver(testDeps(), aClientId(), payload)
 

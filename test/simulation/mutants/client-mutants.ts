@@ -57,19 +57,19 @@ export const CLIENT_MUTANTS = [
     "another client's payment is shown": 'drop stored.clientId !== clientId',
     'a payment without a destination is shown': "drop stored.status === 'creating'",
   }),
-  ...mutantsOf('asRead', ['change-endpoint'], {
+  ...mutantsOf('asRead', ['endpoint-actions'], {
     'a deleted endpoint is changed': "drop absent('deletedAt')",
     'an endpoint is changed over one who enabled it': "drop equals('enabled', enabled)",
     'an endpoint is changed over one who subscribed it anew': "drop equals('eventTypes', eventTypes)",
   }),
-  ...mutantsOf('insertEndpoint', ['endpoint-store'], { 'an endpoint is written over another one': 'drop isNew' }),
+  ...mutantsOf('insertEndpoint', ['endpoint-actions'], { 'an endpoint is written over another one': 'drop isNew' }),
   ...mutantsOf('listAllEndpoints', ['fan-out-event'], {
     'only the first page of endpoints is read': 'drop cursor = found.cursor',
   }),
   ...mutantsOf('registerEndpoint', ['register-endpoint'], {
     'endpoint secrets are in an alphabet that libraries refuse': "'base64' -> 'base64url'",
   }),
-  ...mutantsOf('deleteEndpoint', ['change-endpoint'], {
+  ...mutantsOf('deleteEndpoint', ['endpoint-actions'], {
     'the secret of an endpoint outlives it': 'drop deps.secrets.remove(_)',
   }),
 ]

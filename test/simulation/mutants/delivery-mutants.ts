@@ -8,7 +8,7 @@ export const DELIVERY_MUTANTS = [
   ...mutantsOf('unclaimed', ['delivery-store'], {
     'a finished delivery is attempted': {
       edit: "drop equals('status', 'scheduled')",
-      tests: ['delivery-store-rounds'],
+      tests: ['delivery-store'],
     },
     'an attempt number is claimed again after it was made': "drop equals('attempts', attempts)",
     'an attempt number is claimed twice': "drop absent('claimToken')",
@@ -30,24 +30,24 @@ export const DELIVERY_MUTANTS = [
         'The row rides in a transaction whose other step moves the number of attempts from n - 1 to n, which happens once.',
     },
   }),
-  ...mutantsOf('skipDelivery', ['delivery-store-rounds'], {
+  ...mutantsOf('skipDelivery', ['delivery-store'], {
     'a delivery in flight is skipped': 'drop unclaimed(delivery)',
   }),
-  ...mutantsOf('startRound', ['delivery-store-rounds'], {
+  ...mutantsOf('startRound', ['delivery-store'], {
     'a round starts while another one runs': "drop equals('status', delivery.status)",
     'a round starts after another one has been and ended': "drop equals('attempts', delivery.attempts)",
     'a round forgets where it starts': 'set: _ -> set: schedule(delivery, now)',
   }),
-  ...mutantsOf('postponeDelivery', ['delivery-store-rounds'], {
+  ...mutantsOf('postponeDelivery', ['delivery-store'], {
     'due work of a delivery is claimed by many': "drop equals('dueAt', delivery.dueAt)",
     'due work of a delivery is claimed although it has ended': {
       edit: "drop equals('status', delivery.status)",
-      tests: ['delivery-store-rounds', 'check-overdue-delivery'],
+      tests: ['delivery-store', 'check-overdue-delivery'],
       equivalent:
         'Every change of status moves due_at or removes it, except to a round begun in the very millisecond the old due time names.',
     },
   }),
-  ...mutantsOf('completeAlert', ['delivery-store-rounds'], {
+  ...mutantsOf('completeAlert', ['delivery-store'], {
     'an alert that is out takes a new round off the due work': "drop equals('status', 'abandoned')",
     'an alert that is out takes the next one off the due work': "drop equals('attempts', attempts)",
   }),

@@ -1,0 +1,227 @@
+import { describe, expect } from 'vitest'
+import { handler as deleteEndpoint } from '../../../functions/admin/delete-endpoint.ts'
+import { handler as listEndpoints } from '../../../functions/admin/list-endpoints.ts'
+import { handler as sendTestEvent } from '../../../functions/admin/send-test-event.ts'
+import { handler as updateEndpoint } from '../../../functions/admin/update-endpoint.ts'
+import type { ClientId } from '../../../shared/ids.ts'
+import { updateEndpoint as changeIt } from '../../../shared/webhook/endpoint/change-endpoint.ts'
+import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
+import { findEndpoint, insertEndpoint } from '../../../shared/webhook/endpoint/endpoint-store.ts'
+import { aClientId } from '../../support/client-builders.ts'
+import { beforeFirst } from '../../support/intercept-table.ts'
+import { auditRecordsOf, invokeAdmin, notFoundReply, OPERATOR, withClient } from '../../support/operator-actions.ts'
+import type { TestDeps } from '../../support/test-deps.ts'
+import { drainQueue, rowOf, storedEndpoint } from '../../support/webhook-builders.ts'
+import { webhookTest as it } from '../../support/webhook-test.ts'
+
+const stored = (deps: TestDeps, { clientId, endpointId }: Endpoint) => findEndpoint(deps, clientId, endpointId)
+
+const ACTIONS = {
+  'update-endpoint': (deps: TestDeps, endpoint: Endpoint, change: object = { enabled: false }) =>
+    invokeAdmin(updateEndpoint, deps, { ...named(endpoint), ...change }),
+  'delete-endpoint': (deps: TestDeps, endpoint: Endpoint) => invokeAdmin(deleteEndpoint, deps, named(endpoint)),
+  'send-test-event': (deps: TestDeps, endpoint: Endpoint) => invokeAdmin(sendTestEvent, deps, named(endpoint)),
+}
+const { 'update-endpoint': update, 'delete-endpoint': remove, 'send-test-event': send } = ACTIONS
+
+const named = ({ clientId, endpointId }: Endpoint) => ({
+  operator: OPERATOR,
+  client_id: clientId,
+  endpoint_id: endpointId,
+})
+
+describe("operators' actions on an endpoint", () => {
+  const NOT_OURS: readonly (readonly [string, (endpoint: Endpoint) => Endpoint])[] = [
+    ['another client', (endpoint) => ({ ...endpoint, clientId: aClientId() })],
+    ['nobody', (endpoint) => ({ ...endpoint, endpointId: crypto.randomUUID() as Endpoint['endpointId'] })],
+    ['a wrong shape', (endpoint) => ({ ...endpoint, endpointId: 'x' as Endpoint['endpointId'] })],
+  ]
+  const cases = NOT_OURS.flatMap(([whose, change]) =>
+    Object.entries(ACTIONS).map(([action, act]) => [action, whose, act, change] as const),
+  )
+  it.for(cases)(
+    '%s answers the same 404 for one of %s, and does nothing',
+    async ([, , act, change], { deps, endpoint }) => {
+      expect(await act(deps, change(endpoint))).toStrictEqual(notFoundReply('endpoint'))
+
+      expect(await stored(deps, endpoint)).toStrictEqual(endpoint)
+      expect(deps.secretValues.size).toBe(1)
+      expect(deps.sent).toStrictEqual([])
+    },
+  )
+})
+
+describe('insertEndpoint', () => {
+  it('refuses the id of an endpoint that is there, deleted ones too, and leaves that one as it is', async ({
+    deps,
+    endpoint: live,
+  }) => {
+    const deleted = await storedEndpoint(deps, { enabled: false, deletedAt: deps.now() })
+
+    for (const endpoint of [live, deleted]) {
+      const { applied } = await deps.table.write(insertEndpoint({ ...endpoint, url: 'https://other.example/' }))
+
+      expect(applied).toBe(false)
+      expect(await stored(deps, endpoint)).toStrictEqual(endpoint)
+    }
+  })
+})
+
+describe('list-endpoints', () => {
+  const list = (deps: TestDeps, clientId: ClientId, payload: object = {}) =>
+    invokeAdmin(listEndpoints, deps, { client_id: clientId, ...payload })
+
+  it('shows the endpoints in use, newest first, page by page, without secrets', async () => {
+    const { deps, clientId } = await withClient()
+    const endpoints: Endpoint[] = []
+    for (let made = 0; made < 3; made++) {
+      deps.clock.advance(1)
+      endpoints.unshift(await storedEndpoint(deps, { clientId, enabled: made !== 1 }))
+    }
+    await storedEndpoint(deps, { clientId, enabled: false, deletedAt: deps.now() })
+    await storedEndpoint(deps)
+
+    const all = await list(deps, clientId)
+    const second = await list(deps, clientId, { page: 2, per_page: 2 })
+
+    const shown = endpoints.map(({ endpointId, url, enabled, createdAt }) => ({
+      endpoint_id: endpointId,
+      client_id: clientId,
+      url,
+      event_types: ['*'],
+      enabled,
+      created_at: createdAt,
+    }))
+    expect(all).toStrictEqual({ status: 200, body: { data: shown, pagination: { page: 1, per_page: 25 } } })
+    expect(second.body).toStrictEqual({ data: shown.slice(2), pagination: { page: 2, per_page: 2 } })
+  })
+
+  it('answers 404 for an unknown client', async ({ deps }) => {
+    expect(await list(deps, aClientId())).toStrictEqual(notFoundReply('client'))
+  })
+})
+
+describe('update-endpoint', () => {
+  it('changes what is given and records before and after', async ({ deps, endpoint }) => {
+    const answer = await update(deps, endpoint, { enabled: false })
+    deps.clock.advance(1)
+    await update(deps, endpoint, { event_types: ['payment.expired'] })
+    deps.clock.advance(1)
+    await update(deps, endpoint, { event_types: ['payment.expired'], enabled: false })
+
+    expect(answer).toMatchObject({ status: 200, body: { enabled: false, event_types: ['*'] } })
+    expect(answer.body).not.toHaveProperty('signing_secret')
+    const changed = { enabled: false, eventTypes: ['payment.expired'] }
+    expect(await stored(deps, endpoint)).toStrictEqual({ ...endpoint, ...changed })
+    expect(await auditRecordsOf(deps, endpoint.endpointId)).toMatchObject([
+      { operator: OPERATOR, action: 'update-endpoint', before: { enabled: true }, after: { enabled: false } },
+      { before: { event_types: ['*'] }, after: { event_types: ['payment.expired'], enabled: false } },
+    ])
+  })
+
+  it('refuses a change of nothing, and of the URL', async ({ deps, endpoint }) => {
+    const nothing = await update(deps, endpoint, {})
+    const url = await update(deps, endpoint, { enabled: true, url: 'https://other.example' })
+
+    expect(nothing).toMatchObject({ status: 422, body: { message: 'body: give enabled or event_types' } })
+    expect(url).toMatchObject({ status: 422 })
+    expect(await stored(deps, endpoint)).toStrictEqual(endpoint)
+  })
+
+  it.for([
+    ['enabled', { enabled: false }],
+    ['event types', { event_types: ['payment.failed'] }],
+  ] as const)(
+    'refuses when another operator changes %s meanwhile, and writes no audit record',
+    async ([, theirs], { deps, endpoint }) => {
+      const racing = beforeFirst(deps, 'transact', () => update(deps, endpoint, theirs))
+
+      const answer = await update(racing, endpoint, { event_types: ['payment.expired'], enabled: true })
+
+      expect(answer).toMatchObject({ status: 409, body: { code: 'conflict' } })
+      expect(await auditRecordsOf(deps, endpoint.endpointId)).toHaveLength(1)
+      expect(await stored(deps, endpoint)).not.toMatchObject({ eventTypes: ['payment.expired'] })
+    },
+  )
+
+  it('refuses when the endpoint is deleted meanwhile', async ({ deps }) => {
+    const endpoint = await storedEndpoint(deps, { enabled: false })
+    const { clientId, endpointId } = endpoint
+    const racing = beforeFirst(deps, 'transact', () => remove(deps, endpoint))
+
+    const change = { clientId, endpointId, operator: OPERATOR, enabled: true, eventTypes: undefined }
+    await expect(changeIt(racing, change)).rejects.toThrow('changed by somebody else')
+    expect(await stored(deps, endpoint)).toMatchObject({ enabled: false, deletedAt: deps.now() })
+  })
+})
+
+describe('delete-endpoint', () => {
+  it('leaves a tombstone, removes the secret and records it', async ({ deps, endpoint }) => {
+    const answer = await remove(deps, endpoint)
+
+    expect(answer).toMatchObject({ status: 200, body: { endpoint_id: endpoint.endpointId, enabled: false } })
+    expect(await stored(deps, endpoint)).toStrictEqual({ ...endpoint, enabled: false, deletedAt: deps.now() })
+    expect(deps.secretValues.size).toBe(0)
+    const records = await auditRecordsOf(deps, endpoint.endpointId)
+    expect(records).toMatchObject([{ operator: OPERATOR, action: 'delete-endpoint' }])
+  })
+
+  it('removes a secret that an earlier, interrupted call has left', async ({ deps, endpoint }) => {
+    const dying = { ...deps, secrets: { ...deps.secrets, remove: async () => Promise.reject(new Error('died')) } }
+    expect(await remove(dying, endpoint)).toMatchObject({ status: 500 })
+    deps.clock.advance(60)
+
+    expect(await remove(deps, endpoint)).toMatchObject({ status: 200 })
+
+    expect(deps.secretValues.size).toBe(0)
+    expect(await stored(deps, endpoint)).toMatchObject({ deletedAt: endpoint.createdAt })
+    expect(await auditRecordsOf(deps, endpoint.endpointId)).toHaveLength(1)
+  })
+})
+
+describe('send-test-event', () => {
+  it('delivers a signed gateway.test to that endpoint, whatever its event types', async ({ deps }) => {
+    const endpoint = await storedEndpoint(deps, { eventTypes: ['payment.failed'] })
+
+    const { status, body } = await send(deps, endpoint)
+
+    const { delivery_id, event_id } = body as { delivery_id: never; event_id: string }
+    const ids = { client_id: endpoint.clientId, endpoint_id: endpoint.endpointId }
+    expect(status).toBe(200)
+    expect(body).toStrictEqual({
+      delivery_id,
+      event_id,
+      event: 'gateway.test',
+      ...ids,
+      url: endpoint.url,
+      status: 'scheduled',
+      next_attempt_at: deps.now(),
+      created_at: deps.now(),
+      attempts: [],
+    })
+    await drainQueue(deps)
+    expect(deps.webhooks).toMatchObject([{ headers: { 'X-Gateway-Event': 'gateway.test' } }])
+    const sent = JSON.parse(deps.webhooks[0]?.body.toString('utf8') ?? '')
+    expect(sent).toStrictEqual({ event: 'gateway.test', event_id, timestamp: deps.now(), data: ids })
+    expect(await rowOf(deps, { deliveryId: delivery_id })).toMatchObject({ status: 'succeeded' })
+    expect(await auditRecordsOf(deps, endpoint.endpointId)).toStrictEqual([
+      { operator: OPERATOR, action: 'send-test-event', before: undefined, after: { delivery_id } },
+    ])
+  })
+
+  it('refuses a disabled endpoint with a hint', async ({ deps }) => {
+    const endpoint = await storedEndpoint(deps, { enabled: false })
+
+    expect(await send(deps, endpoint)).toMatchObject({
+      status: 422,
+      body: { message: 'the endpoint is disabled', action_hint: 'Enable it with update-endpoint, then try again.' },
+    })
+    expect(deps.sent).toStrictEqual([])
+  })
+
+  it('answers 404 for a deleted endpoint', async ({ deps }) => {
+    const endpoint = await storedEndpoint(deps, { enabled: false, deletedAt: deps.now() })
+
+    expect(await send(deps, endpoint)).toStrictEqual(notFoundReply('endpoint'))
+  })
+})
