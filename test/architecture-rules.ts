@@ -4,7 +4,7 @@ import type { ESTree } from 'vite'
 import { lineOf, PROJECT_ROOT, type SourceFile } from './support/source-file.ts'
 
 /** Says what is wrong with a file; nothing when it keeps the rule. */
-export type Rule = (file: SourceFile) => readonly string[]
+type Rule = (file: SourceFile) => readonly string[]
 
 const FILE_LINES = 250
 const HANDLER_LINES = 40
@@ -208,7 +208,7 @@ export const RULES = {
 export type RuleName = keyof typeof RULES
 
 /** Says what is wrong with a tree, given the path of each file in it; nothing when it keeps the rule. */
-export type TreeRule = (paths: readonly string[]) => readonly string[]
+type TreeRule = (paths: readonly string[]) => readonly string[]
 
 const FOLDER_FILES = 22
 

@@ -1,7 +1,7 @@
 import type { SourceFile } from './support/source-file.ts'
 
 /** Folders, and those they import from, in the order of their names. */
-export type Graph = ReadonlyMap<string, readonly string[]>
+type Graph = ReadonlyMap<string, readonly string[]>
 
 /** `shared/payment/fee/x.ts` is of `shared/payment`, `shared/money.ts` of `shared`. */
 const folderOf = (path: string) => path.split('/').slice(0, -1).slice(0, 2).join('/')

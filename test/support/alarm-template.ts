@@ -8,7 +8,7 @@ export type TemplateMetric = {
   readonly periodSeconds: number
 }
 
-export type TemplateAlarm = {
+type TemplateAlarm = {
   /** The name without its stage. */
   readonly id: string
   readonly description: string
@@ -112,7 +112,7 @@ const Body = v.pipe(
 const ExpressionSchema = v.looseObject({ expression: v.string() })
 
 /** A graph of the dashboard: its title, plain metrics, and what is calculated or searched. */
-export type TemplateGraph = {
+type TemplateGraph = {
   readonly title: string
   readonly y: number
   readonly metrics: readonly Omit<TemplateMetric, 'periodSeconds'>[]

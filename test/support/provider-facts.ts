@@ -144,7 +144,7 @@ const BASIC = /^Basic [A-Za-z0-9+/]+=*$/
 const Headers = { authorization: v.pipe(v.string(), v.regex(BASIC)), accept: v.literal('application/json') }
 const V3 = { ...Headers, 'api-version': v.literal('2024-11-11') }
 
-export type RequestFacts = {
+type RequestFacts = {
   readonly method: 'GET' | 'POST'
   readonly path: RegExp
   readonly headers: v.GenericSchema

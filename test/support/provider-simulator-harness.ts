@@ -37,7 +37,7 @@ const propertiesFor = (channelCode: string): Record<string, string> => {
 }
 
 /** A clock that stands still until it is advanced; a jump moves the time first and then runs what is due. */
-export const aSimulatorClock = (start: string) => {
+const aSimulatorClock = (start: string) => {
   let now = Date.parse(start)
   const timers = new Set<{ readonly dueMs: number; readonly run: () => void }>()
   const nextDue = () => [...timers].filter(({ dueMs }) => dueMs <= now).toSorted((a, b) => a.dueMs - b.dueMs)[0]
@@ -59,7 +59,7 @@ export const aSimulatorClock = (start: string) => {
   }
 }
 
-export type ParsedCallback = {
+type ParsedCallback = {
   readonly headers: Readonly<Record<string, string>>
   readonly created: string
   readonly event: string
@@ -155,7 +155,7 @@ const startReceiver = async () => {
   }
 }
 
-export type ReceivedCallback = {
+type ReceivedCallback = {
   readonly headers: IncomingHttpHeaders
   readonly body: { readonly event: string; readonly data: Readonly<Record<string, unknown>> }
 }

@@ -30,7 +30,7 @@ import type { TestDeps } from './test-deps.ts'
 
 export const BANK = { bankName: 'BCA', bankAccountNo: '0012345678', bankAccountName: 'PT Warung Kopi Satu' }
 
-export type SucceededFields = {
+type SucceededFields = {
   readonly paymentId?: PaymentId
   readonly notionalMinor?: number
   /** By default what the tariff says: 4000 of a BCA virtual account. */

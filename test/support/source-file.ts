@@ -4,7 +4,7 @@ import { type ESTree, parseSync } from 'vite'
 
 export const PROJECT_ROOT = join(import.meta.dirname, '../..')
 
-export type Import = {
+type Import = {
   /** As written. */
   readonly from: string
   /** For a relative import, the path from the project's root. */

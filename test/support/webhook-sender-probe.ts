@@ -5,7 +5,7 @@ import { httpsWebhookSender, type SenderOptions } from '../../shared/webhook/sen
 import type { Certificate } from './https-servers.ts'
 import type { Script } from './scripted-server.ts'
 
-export const HEADERS = { 'Content-Type': 'application/json', 'X-Gateway-Event': 'payment.succeeded' }
+const HEADERS = { 'Content-Type': 'application/json', 'X-Gateway-Event': 'payment.succeeded' }
 export const BODY = Buffer.from('{"description":"kopi — ☕"}')
 /** For servers that never answer; for the others a deadline is far longer than any machine needs. */
 export const SHORT = { deadlineMs: 300 }

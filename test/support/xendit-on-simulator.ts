@@ -5,7 +5,7 @@ import { type Asked, aCreateInput } from './xendit-provider.ts'
 
 export const TIMEOUT_MS = 5_000
 
-export type Simulator = Awaited<ReturnType<typeof aSimulator>>
+type Simulator = Awaited<ReturnType<typeof aSimulator>>
 
 export const adapter = (simulator: Simulator, secretKey = SECRET_KEY): Provider =>
   xenditProvider({

@@ -12,7 +12,7 @@ export const PROVIDER_KEY = 'xnd_development_test_key'
 
 export const PROVIDER_SECRET = JSON.stringify({ secret_key: PROVIDER_KEY })
 
-export const PAYMENT_ID = '0b1f7a52-6f0a-8c1d-9b1e-3f5a7c9d1e2f'
+const PAYMENT_ID = '0b1f7a52-6f0a-8c1d-9b1e-3f5a7c9d1e2f'
 
 export type Asked = Partial<Pick<PaymentRequest, 'method' | 'channelCode' | 'description'>> &
   Partial<Pick<CreateRequestInput, 'reference' | 'amountMinor' | 'expiresAt' | 'phone'>>

@@ -30,7 +30,7 @@ const capturedBy = ({ kind, status, json }: Answered): number | undefined => {
   return captures.reduce<number>((sum, capture) => sum + number(fields(capture)['capture_amount']), 0)
 }
 
-export type About = { readonly paymentId: string; readonly paymentRequestId: string; readonly amount: number }
+type About = { readonly paymentId: string; readonly paymentRequestId: string; readonly amount: number }
 
 const names = ({ json }: Answered, paymentId: string): boolean =>
   text(fields(json)['reference_id']).startsWith(`${paymentId}-`)

@@ -19,7 +19,7 @@ export type Bundle = {
   portUses(port: string): PortUses
 }
 
-export type PortUses = {
+type PortUses = {
   readonly calls: readonly { readonly method: string; readonly call: ESTree.CallExpression }[]
   readonly others: readonly ESTree.Node[]
 }

@@ -4,7 +4,7 @@ import { PROJECT_ROOT } from '../../support/source-file.ts'
 import { reachableTableAccess } from './reachable-table-access.ts'
 
 /** What a function's code can touch, in the words of its manifest entry. */
-export type ReachableAccess = Pick<FunctionSpec, 'table' | 'sends' | 'alerts' | 'secrets'> & {
+type ReachableAccess = Pick<FunctionSpec, 'table' | 'sends' | 'alerts' | 'secrets'> & {
   readonly payerDefaults: boolean
 }
 

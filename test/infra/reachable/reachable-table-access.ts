@@ -27,7 +27,7 @@ export const DOORS: Readonly<Record<string, Door>> = {
 }
 
 /** Methods of the port. */
-export const PORT_DOORS: Readonly<Record<keyof Table, Door>> = {
+const PORT_DOORS: Readonly<Record<keyof Table, Door>> = {
   get: { says: 'key', action: 'GetItem' },
   getMany: { says: 'key', action: 'BatchGetItem' },
   query: { says: 'range', argument: 0 },

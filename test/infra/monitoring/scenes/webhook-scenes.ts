@@ -27,7 +27,7 @@ const announcedLate: Scene = async ({ deps }) => {
 }
 
 /** Eight failures in a row. */
-export const abandonedDelivery: Scene = async ({ deps }) => {
+const abandonedDelivery: Scene = async ({ deps }) => {
   deps.answerWebhooks(async () => FAILED)
   await deliver(deps, await storedDelivery(deps, await storedEndpoint(deps)))
   await drainQueue(deps)

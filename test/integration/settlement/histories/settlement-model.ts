@@ -10,7 +10,7 @@ import { addMs, DAY_MS, HOUR_MS, type Timestamp } from '../../../../shared/time.
 
 type Fee = { readonly feeMinor: number; readonly status: Payment['feeStatus'] }
 
-export type ModelPayment = {
+type ModelPayment = {
   readonly id: string
   readonly paidAt: Timestamp
   readonly grossMinor: number
@@ -52,7 +52,7 @@ const total = (values: readonly number[]) => values.reduce((sum, value) => sum +
 const netOfAll = (payments: readonly ModelPayment[]) => total(payments.map(netOf))
 
 /** One transaction that is about to be written; asking for the next step lets it happen. */
-export type Steps = Generator<'transaction', void>
+type Steps = Generator<'transaction', void>
 
 const recordAgain = function* (model: Model, by: Settlement['triggeredBy']): Steps {
   for (const failed of model.settlements.filter(({ recredit }) => recredit === 'waiting')) {
