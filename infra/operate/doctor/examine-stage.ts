@@ -31,10 +31,8 @@ export type Examination = Waiting & {
 /** Looks at a deployed stage from outside: for what no alarm says, and for what CloudFormation says when it is asked. */
 export const examineStage = async (examination: Examination): Promise<readonly Finding[]> => {
   const { stage, aws, nowMs, sleep } = examination
-  const [{ stack, findings }, front] = await Promise.all([
-    checkStack(aws.cloudFormation, { what: 'stack', StackName: stackNameOf(stage), nowMs, sleep }),
-    stage.front === 'cloudfront' ? checkFront(examination) : [],
-  ])
+  const StackName = stackNameOf(stage)
+  const { stack, findings } = await checkStack(aws.cloudFormation, { what: 'stack', StackName, nowMs, sleep })
   if (!stack) return findings
   const groups = await Promise.all([
     checkProvider(examination, outputOf(stack, 'ApiUrl')),
@@ -42,8 +40,9 @@ export const examineStage = async (examination: Examination): Promise<readonly F
     runCheck('account concurrency', () => checkAccountConcurrency(aws.lambda, stage)),
     runCheck('event sources', () => checkEventSources(aws, stage)),
     runCheck('topics', () => checkAlerts(aws.sns, stack, hasAlarms(stage))),
+    stage.front === 'cloudfront' ? checkFront(examination) : [],
   ])
-  return [...findings, ...groups.flat(), ...front]
+  return [...findings, ...groups.flat()]
 }
 
 /** The front's stack, what it shows to the API, and the secret by which the functions know what came through it. */

@@ -10,7 +10,7 @@ import { examineStage } from './examine-stage.ts'
 const USAGE = `npm run doctor -- --stage NAME [--json]
 
 Looks at a deployed stage from outside: whether what is deployed can work, and, by CloudFormation's drift detection,
-whether it is still what was deployed. Takes a minute or two. Changes nothing; prints no secret.
+whether it is still what was deployed. Takes some minutes. Changes nothing; prints no secret.
   --stage NAME   prod, dev, or one of your own
   --json         prints the findings as JSON
   --help, -h     this text

@@ -152,9 +152,11 @@ describe('what CloudFormation says to the doctor', () => {
     ['ROLLBACK_COMPLETE', 'wrong'],
     ['ROLLBACK_FAILED', 'wrong'],
   ] as const)('ends the examination when the stack is %s', async (status, state) => {
+    prod = await examinedStage('prod')
     await inState(status)
 
     expect(await prod.examine()).toMatchObject([{ what: 'stack', state, detail: `gateway-prod is ${status}` }])
+    expect(prod.waitedMs()).toBe(0)
   })
 
   it.each(['UPDATE_ROLLBACK_FAILED', 'UPDATE_FAILED', 'CREATE_FAILED'] as const)(
