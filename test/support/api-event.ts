@@ -14,7 +14,7 @@ import type { InjectableHandler } from '../../shared/runtime/injectable.ts'
 import { issueKey } from './client-builders.ts'
 import { lambdaContext } from './operator-actions.ts'
 import { aStoredClient } from './payment-builders.ts'
-import type { TestDeps } from './test-deps.ts'
+import { type TestDeps, testDeps } from './test-deps.ts'
 
 export type HttpHandler = InjectableHandler<APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2>
 
@@ -128,6 +128,13 @@ export const anApiClient = async (deps: TestDeps, fields: Partial<Client> = {}) 
   return { ...client, authorization: header }
 }
 export type ApiClient = Awaited<ReturnType<typeof anApiClient>>
+
+/** A gateway with one merchant, who asks it with a key that works. */
+export const anApi = async (fields: Partial<Client> = {}, deps: TestDeps = testDeps()) => {
+  const caller = await anApiClient(deps, fields)
+  const ask = (name: keyof typeof API, request: ApiRequest = {}) => call(deps, API[name], { caller, ...request })
+  return { deps, caller, ask }
+}
 
 /** The smallest valid body of POST /v1/payments. */
 export const aPaymentBody = (fields: Readonly<Record<string, unknown>> = {}): Record<string, unknown> => ({

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { revokeApiKey } from '../../../shared/client/api-key-store.ts'
 import { changeClient } from '../../../shared/client/client-store.ts'
-import { API, type ApiRequest, anApiClient, aPaymentBody, call } from '../../support/api-event.ts'
+import { API, type ApiRequest, anApi, anApiClient, aPaymentBody, call } from '../../support/api-event.ts'
 import { issueKey } from '../../support/client-builders.ts'
 import { recordTable } from '../../support/intercept-table.ts'
 import { aStoredClient } from '../../support/payment-builders.ts'
@@ -104,8 +104,7 @@ describe('the rate limit of every endpoint (spec 7; design section 5)', () => {
   it.each(NAMES)(
     '%s answers 429 with Retry-After to the request over the limit, and again works a second later',
     async (name) => {
-      const deps = testDeps()
-      const caller = await anApiClient(deps, { rateLimitPerSecond: 1 })
+      const { deps, caller } = await anApi({ rateLimitPerSecond: 1 })
       const request: ApiRequest = {
         caller,
         id: deps.newId(),

@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { paymentIdForKey } from '../../../shared/ids.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
-import { API, type ApiClient, anApiClient, aPaymentBody, call } from '../../support/api-event.ts'
+import { API, type ApiClient, anApi, anApiClient, aPaymentBody, call } from '../../support/api-event.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 
 const VALID = JSON.stringify(aPaymentBody())
@@ -16,17 +16,22 @@ const arrays = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)
 const bytes = (...parts: readonly (string | number)[]) =>
   Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : Buffer.from([part]))))
 
-const MALFORMED = 'invalid JSON body: not well-formed JSON'
-const NOT_UTF8 = 'invalid JSON body: the body is not UTF-8'
-const TWICE = 'invalid JSON body: a key appears twice'
-const TOO_DEEP = 'invalid JSON body: nested too deeply'
+/** What is wrong with a body as such. */
+const invalid = (what: string) => `invalid JSON body: ${what}`
+
+const MALFORMED = invalid('not well-formed JSON')
+const NOT_UTF8 = invalid('the body is not UTF-8')
+const TWICE = invalid('a key appears twice')
+const TOO_DEEP = invalid('nested too deeply')
+const TOO_LARGE = invalid('the body is larger than 64 KB')
+const NO_INTEGER = invalid('amount: must be an integer')
 const METADATA_TOO_DEEP = 'metadata is not JSON-serialisable: nested deeper than 32 levels'
 const METADATA_SURROGATE = 'metadata is not JSON-serialisable: a string has a lone surrogate'
-const NOT_AN_OBJECT = 'invalid JSON body: expected an object'
+const NOT_AN_OBJECT = invalid('expected an object')
 
 const HOSTILE: readonly (readonly [what: string, body: string | Buffer, message: string])[] = [
-  ['no bytes', '', 'invalid JSON body: the body is empty'],
-  ['white space', ' \r\n\t', 'invalid JSON body: the body is empty'],
+  ['no bytes', '', invalid('the body is empty')],
+  ['white space', ' \r\n\t', invalid('the body is empty')],
   ['null', 'null', NOT_AN_OBJECT],
   ['an array', `[${VALID}]`, NOT_AN_OBJECT],
   ['a number', '5', NOT_AN_OBJECT],
@@ -54,84 +59,64 @@ const HOSTILE: readonly (readonly [what: string, body: string | Buffer, message:
   ['a surrogate as CESU-8 bytes', bytes('{"description":"', 0xed, 0xa0, 0x80, '"}'), NOT_UTF8],
   ['an overlong encoding', bytes('{"description":"', 0xc0, 0xaf, '"}'), NOT_UTF8],
   ['gzip', gzipSync(VALID), NOT_UTF8],
-  ['64 KB and a byte', VALID + ' '.repeat(65_537 - VALID.length), 'invalid JSON body: the body is larger than 64 KB'],
-  ['1 MB', withMember(`"description":"${'x'.repeat(2 ** 20)}"`), 'invalid JSON body: the body is larger than 64 KB'],
+  ['64 KB and a byte', VALID + ' '.repeat(65_537 - VALID.length), TOO_LARGE],
+  ['1 MB', withMember(`"description":"${'x'.repeat(2 ** 20)}"`), TOO_LARGE],
   ['1,000 levels of objects in metadata', withMetadata(nested(1_000)), METADATA_TOO_DEEP],
   ['33 levels in metadata', withMetadata(nested(33)), METADATA_TOO_DEEP],
   ['33 levels of arrays in metadata', withMetadata(`{"a":${arrays(32)}}`), METADATA_TOO_DEEP],
   ['10,000 levels of objects in metadata', withMetadata(nested(10_000)), TOO_DEEP],
-  ['60,000 levels in metadata', withMetadata(arrays(60_000)), 'invalid JSON body: the body is larger than 64 KB'],
+  ['60,000 levels in metadata', withMetadata(arrays(60_000)), TOO_LARGE],
   ['60,000 brackets', '['.repeat(60_000), TOO_DEEP],
   ['30,000 levels of arrays', arrays(30_000), TOO_DEEP],
   ['1,000 levels of arrays', arrays(1_000), NOT_AN_OBJECT],
-  [
-    '1,000 levels in a field',
-    withMember(`"description":${arrays(1_000)}`),
-    'invalid JSON body: description: must be string',
-  ],
+  ['1,000 levels in a field', withMember(`"description":${arrays(1_000)}`), invalid('description: must be string')],
   ['a key twice', withMember('"amount":1'), TWICE],
   ['a key twice with the same value', withMember('"amount":100000'), TWICE],
   ['a key twice, once escaped', withMember('"\\u0061mount":100000'), TWICE],
   ['a key twice in metadata', withMetadata('{"a":{"b":1,"b":1}}'), TWICE],
   ['a key twice with deep equal values', withMetadata(`{"a":${nested(1_900)},"a":${nested(1_900)}}`), TWICE],
   ['__proto__ twice', withMetadata('{"__proto__":{},"__proto__":{}}'), TWICE],
-  ['1e400', withAmount('1e400'), 'invalid JSON body: amount: must be an integer'],
-  ['1e-400', withAmount('1e-400'), 'invalid JSON body: amount: must be an integer'],
-  ['a fraction', withAmount('1.5'), 'invalid JSON body: amount: must be an integer'],
-  [
-    'a fraction beyond a double',
-    withAmount('100000.000000000000000001'),
-    'invalid JSON body: amount: must be an integer',
-  ],
+  ['1e400', withAmount('1e400'), NO_INTEGER],
+  ['1e-400', withAmount('1e-400'), NO_INTEGER],
+  ['a fraction', withAmount('1.5'), NO_INTEGER],
+  ['a fraction beyond a double', withAmount('100000.000000000000000001'), NO_INTEGER],
   ['an integer beyond 2^53', withAmount('9007199254740993'), 'notional_minor must be <= 1000000000000'],
-  ['an integer of 60,000 digits', withAmount('9'.repeat(60_000)), 'invalid JSON body: amount: must be an integer'],
-  [
-    'an exponent of 60,000 digits',
-    withAmount(`1e${'9'.repeat(60_000)}`),
-    'invalid JSON body: amount: must be an integer',
-  ],
+  ['an integer of 60,000 digits', withAmount('9'.repeat(60_000)), NO_INTEGER],
+  ['an exponent of 60,000 digits', withAmount(`1e${'9'.repeat(60_000)}`), NO_INTEGER],
   ['minus zero', withAmount('-0'), 'notional_minor must be > 0'],
-  ['an amount as text', withAmount('"100000"'), 'invalid JSON body: amount: must be a number'],
+  ['an amount as text', withAmount('"100000"'), invalid('amount: must be a number')],
   ['an amount of null', withAmount('null'), 'notional_minor must be > 0'],
   [
     'an expiry of a fraction',
     withMember('"expires_in_seconds":0.5'),
-    'invalid JSON body: expires_in_seconds: must be an integer',
+    invalid('expires_in_seconds: must be an integer'),
   ],
-  ['a method of 5', VALID.replace('"virtual_account"', '5'), 'invalid JSON body: method: must be string'],
-  ['a method in an array', VALID.replace('"virtual_account"', '["qris"]'), 'invalid JSON body: method: must be string'],
+  ['a method of 5', VALID.replace('"virtual_account"', '5'), invalid('method: must be string')],
+  ['a method in an array', VALID.replace('"virtual_account"', '["qris"]'), invalid('method: must be string')],
   ['a method of null', VALID.replace('"virtual_account"', 'null'), 'unsupported method: '],
   ['a bank of null', VALID.replace('"BCA"', 'null'), 'channel_code required for method virtual_account'],
   ['a currency of null', VALID.replace('"IDR"', 'null'), 'unsupported currency: '],
-  ['a customer of []', withMember('"customer":[]'), 'invalid JSON body: customer: must be an object'],
-  ['a customer of 5', withMember('"customer":5'), 'invalid JSON body: customer: must be an object'],
-  ['an unknown field', withMember('"colour":"red"'), 'invalid JSON body: colour: unknown field'],
-  ['an unknown field of null', withMember('"colour":null'), 'invalid JSON body: colour: unknown field'],
+  ['a customer of []', withMember('"customer":[]'), invalid('customer: must be an object')],
+  ['a customer of 5', withMember('"customer":5'), invalid('customer: must be an object')],
+  ['an unknown field', withMember('"colour":"red"'), invalid('colour: unknown field')],
+  ['an unknown field of null', withMember('"colour":null'), invalid('colour: unknown field')],
   [
     'an unknown field of null of the customer',
     withMember('"customer":{"age":null}'),
-    'invalid JSON body: customer.age: unknown field',
+    invalid('customer.age: unknown field'),
   ],
-  ['a field in other letters', withMember('"Amount":1'), 'invalid JSON body: Amount: unknown field'],
-  [
-    'an unknown field of the customer',
-    withMember('"customer":{"age":5}'),
-    'invalid JSON body: customer.age: unknown field',
-  ],
-  ['__proto__', withMember('"__proto__":{"amount":1}'), 'invalid JSON body: __proto__: unknown field'],
-  ['constructor', withMember('"constructor":{"prototype":{}}'), 'invalid JSON body: constructor: unknown field'],
-  ['toString', withMember('"toString":1'), 'invalid JSON body: toString: unknown field'],
+  ['a field in other letters', withMember('"Amount":1'), invalid('Amount: unknown field')],
+  ['an unknown field of the customer', withMember('"customer":{"age":5}'), invalid('customer.age: unknown field')],
+  ['__proto__', withMember('"__proto__":{"amount":1}'), invalid('__proto__: unknown field')],
+  ['constructor', withMember('"constructor":{"prototype":{}}'), invalid('constructor: unknown field')],
+  ['toString', withMember('"toString":1'), invalid('toString: unknown field')],
   [
     '__proto__ in the customer',
     withMember('"customer":{"__proto__":{}}'),
-    'invalid JSON body: customer.__proto__: unknown field',
+    invalid('customer.__proto__: unknown field'),
   ],
-  [
-    'a field name of 5,000 characters',
-    withMember(`"${'x'.repeat(5_000)}":1`),
-    'invalid JSON body: body: unknown field',
-  ],
-  ['a lone surrogate as field name', withMember('"\\ud800":1'), 'invalid JSON body: body: unknown field'],
+  ['a field name of 5,000 characters', withMember(`"${'x'.repeat(5_000)}":1`), invalid('body: unknown field')],
+  ['a lone surrogate as field name', withMember('"\\ud800":1'), invalid('body: unknown field')],
   ['a lone surrogate in a key of metadata', withMetadata('{"a":[{"\\udc00":1}]}'), METADATA_SURROGATE],
   ['a lone surrogate in a text of metadata', withMetadata('{"a":["\\ud83d"]}'), METADATA_SURROGATE],
 ]
@@ -150,8 +135,7 @@ const NOTHING = { stored: undefined, total: { page: 1, per_page: 25, total: 0, t
 
 describe('POST /v1/payments refuses hostile bodies with 422 and writes nothing (spec 4.1, rule 1)', () => {
   it.each(HOSTILE)('%s', async (_, body, message) => {
-    const deps = testDeps()
-    const caller = await anApiClient(deps)
+    const { deps, caller } = await anApi()
 
     const { status, body: answer } = await send(deps, caller, body)
 
@@ -169,8 +153,7 @@ describe('POST /v1/payments refuses hostile bodies with 422 and writes nothing (
     'customer.name',
     'customer.phone',
   ])('refuses a lone surrogate in %s', async (field) => {
-    const deps = testDeps()
-    const caller = await anApiClient(deps)
+    const { deps, caller } = await anApi()
     const [outer = '', inner] = field.split('.')
     const { [outer]: _, ...rest } = aPaymentBody()
     const value = inner === undefined ? '"a\\ud800"' : `{"${inner}":"\\udfff"}`
@@ -192,7 +175,7 @@ describe('POST /v1/payments refuses hostile bodies with 422 and writes nothing (
     )
 
     expect(body).toStrictEqual({
-      message: 'invalid JSON body: b: unknown field',
+      message: invalid('b: unknown field'),
       code: 'validation',
       field_errors: {
         b: ['unknown field'],
@@ -217,11 +200,10 @@ describe('POST /v1/payments refuses hostile bodies with 422 and writes nothing (
   })
 
   it('takes a body of exactly 64 KB, and one that API Gateway handed over as base64', async () => {
-    const deps = testDeps()
-    const caller = await anApiClient(deps)
+    const { ask } = await anApi()
 
-    const large = await call(deps, API.createPayment, { caller, body: VALID + ' '.repeat(65_536 - VALID.length) })
-    const encoded = await call(deps, API.createPayment, { caller, body: VALID, asBase64: true })
+    const large = await ask('createPayment', { body: VALID + ' '.repeat(65_536 - VALID.length) })
+    const encoded = await ask('createPayment', { body: VALID, asBase64: true })
 
     expect([large.status, encoded.status]).toStrictEqual([201, 201])
   })

@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest'
 import { paymentIdForKey } from '../../../shared/ids.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
-import { API, type ApiClient, anApiClient, aPaymentBody, call } from '../../support/api-event.ts'
+import { anApi, aPaymentBody } from '../../support/api-event.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
 import { BANKS } from '../../support/provider-facts.ts'
-import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 
 const KEY = 'key-1'
 
 /** Sends a body under a key; the payment that the key would lead to must not exist afterwards. */
-const refused = async (deps: TestDeps, caller: ApiClient, body: unknown) => {
-  const answer = await call(deps, API.createPayment, { caller, body, headers: { 'Idempotency-Key': KEY } })
+const refused = async (body: unknown, merchant = anApi()) => {
+  const { deps, caller, ask } = await merchant
+  const answer = await ask('createPayment', { body, headers: { 'Idempotency-Key': KEY } })
   const stored = await findStoredPayment(deps, paymentIdForKey(caller.clientId, KEY))
   return { answer, left: { stored, ledger: await ledgerView(deps, caller.clientId), calls: deps.provider.calls } }
 }
@@ -21,6 +21,7 @@ const MISSING = undefined
 /** The second reason of a method nobody supports: the message is the spec's. */
 const METHODS = 'must be one of virtual_account, ewallet, qris'
 const OVO = { method: 'ewallet', channel_code: 'OVO' }
+const CODE = 'channel_code must be 1 to 64 of A-Z, 0-9 and _'
 const OVO_PHONE = 'customer.phone required for channel OVO (E.164, +62...)'
 const characters = (count: number) => '👍'.repeat(count)
 
@@ -41,13 +42,9 @@ const SINGLE_FAULTS: readonly (readonly [Record<string, unknown>, field: string,
   [{ channel_code: 'OVO' }, 'channel_code', 'unsupported channel_code for method virtual_account: OVO'],
   [{ channel_code: 'toString' }, 'channel_code', 'unsupported channel_code for method virtual_account: toString'],
   [{ method: 'qris' }, 'channel_code', 'channel_code must be omitted for method qris'],
-  [{ method: 'ewallet', channel_code: 'dana' }, 'channel_code', 'channel_code must be 1 to 64 of A-Z, 0-9 and _'],
-  [{ method: 'ewallet', channel_code: 'DANA\n' }, 'channel_code', 'channel_code must be 1 to 64 of A-Z, 0-9 and _'],
-  [
-    { method: 'ewallet', channel_code: 'A'.repeat(65) },
-    'channel_code',
-    'channel_code must be 1 to 64 of A-Z, 0-9 and _',
-  ],
+  [{ method: 'ewallet', channel_code: 'dana' }, 'channel_code', CODE],
+  [{ method: 'ewallet', channel_code: 'DANA\n' }, 'channel_code', CODE],
+  [{ method: 'ewallet', channel_code: 'A'.repeat(65) }, 'channel_code', CODE],
   [{ amount: MISSING }, 'amount', 'notional_minor must be > 0'],
   [{ amount: 0 }, 'amount', 'notional_minor must be > 0'],
   [{ amount: -1 }, 'amount', 'notional_minor must be > 0'],
@@ -86,9 +83,7 @@ const SINGLE_FAULTS: readonly (readonly [Record<string, unknown>, field: string,
 
 describe('POST /v1/payments refuses what the values mean (spec 4.1, 7; design section 5)', () => {
   it.each(SINGLE_FAULTS)('%j: %s', async (fields, field, message) => {
-    const deps = testDeps()
-
-    const { answer, left } = await refused(deps, await anApiClient(deps), aPaymentBody(fields))
+    const { answer, left } = await refused(aPaymentBody(fields))
 
     expect(answer.status).toBe(422)
     const reasons = field === 'method' ? [message, METHODS] : [message]
@@ -99,10 +94,7 @@ describe('POST /v1/payments refuses what the values mean (spec 4.1, 7; design se
   it.each([...BANKS, 'QRIS', 'CARDS', 'ALFAMART', 'INDOMARET', 'BCA_VIRTUAL_ACCOUNT', 'NOBANK_VIRTUAL_ACCOUNT'])(
     'refuses the e-wallet code %s, another kind of channel: nothing is sent to the provider, nothing written',
     async (code) => {
-      const deps = testDeps()
-      const body = aPaymentBody({ method: 'ewallet', channel_code: code })
-
-      const { answer, left } = await refused(deps, await anApiClient(deps), body)
+      const { answer, left } = await refused(aPaymentBody({ method: 'ewallet', channel_code: code }))
 
       const message = `unsupported channel_code for method ewallet: ${code}`
       expect([answer.status, answer.body]).toStrictEqual([
@@ -113,25 +105,20 @@ describe('POST /v1/payments refuses what the values mean (spec 4.1, 7; design se
     },
   )
 
+  const taken = async (fields: Record<string, unknown>) =>
+    (await anApi()).ask('createPayment', { body: aPaymentBody(fields) })
+
   it.each(['ASTRAPAY', 'QRIS_WALLET', 'CARDS2', 'BCA_KLIKPAY', 'VIRTUAL_ACCOUNT', '9', '__PROTO__'])(
     'takes the e-wallet code %s, which is no other kind of channel, at the fallback tariff',
     async (code) => {
-      const deps = testDeps()
-
-      const { status, body } = await call(deps, API.createPayment, {
-        caller: await anApiClient(deps),
-        body: aPaymentBody({ method: 'ewallet', channel_code: code }),
-      })
+      const { status, body } = await taken({ method: 'ewallet', channel_code: code })
 
       expect([status, body['xendit_fee_minor']]).toStrictEqual([201, 2_500])
     },
   )
 
   it('names the allowed values as a second reason beside the message of an unsupported method', async () => {
-    const deps = testDeps()
-    const body = aPaymentBody({ method: 'card', amount: 0 })
-
-    const { answer } = await refused(deps, await anApiClient(deps), body)
+    const { answer } = await refused(aPaymentBody({ method: 'card', amount: 0 }))
 
     expect(answer.body).toStrictEqual({
       message: 'unsupported method: card',
@@ -144,37 +131,25 @@ describe('POST /v1/payments refuses what the values mean (spec 4.1, 7; design se
   })
 
   it('takes every length that is just allowed', async () => {
-    const deps = testDeps()
     const customer = { name: characters(255), email: characters(255), phone: characters(255) }
 
-    const { status } = await call(deps, API.createPayment, {
-      caller: await anApiClient(deps),
-      body: aPaymentBody({
-        customer,
-        external_reference: characters(255),
-        description: characters(1_000),
-        metadata: { a: 'x'.repeat(16_376) },
-        expires_in_seconds: 31_536_000,
-      }),
+    const { status } = await taken({
+      customer,
+      external_reference: characters(255),
+      description: characters(1_000),
+      metadata: { a: 'x'.repeat(16_376) },
+      expires_in_seconds: 31_536_000,
     })
 
     expect(status).toBe(201)
   })
 
   it.each(['+628123456', '+628123456789012'])('takes %s as the phone of an OVO payment', async (phone) => {
-    const deps = testDeps()
-
-    const { status } = await call(deps, API.createPayment, {
-      caller: await anApiClient(deps),
-      body: aPaymentBody({ ...OVO, customer: { phone } }),
-    })
-
-    expect(status).toBe(201)
+    expect((await taken({ ...OVO, customer: { phone } })).status).toBe(201)
   })
 
   it('names every field in field_errors, and says the first in the order method, channel, amount, currency, the rest', async () => {
-    const deps = testDeps()
-    const caller = await anApiClient(deps)
+    const merchant = anApi()
     const broken: Record<string, unknown> = {
       method: 'card',
       channel_code: 'bca',
@@ -196,14 +171,14 @@ describe('POST /v1/payments refuses what the values mean (spec 4.1, 7; design se
     const answers = []
     for (const repair of [{}, ...repairs]) {
       Object.assign(broken, repair)
-      const { body } = (await refused(deps, caller, broken)).answer
+      const { body } = (await refused(broken, merchant)).answer
       answers.push([body['message'], Object.keys(Object(body['field_errors']))])
     }
 
     const rest = ['description', 'metadata', 'expires_in_seconds']
     expect(answers).toStrictEqual([
       ['unsupported method: card', ['method', 'amount', 'currency', ...rest]],
-      ['channel_code must be 1 to 64 of A-Z, 0-9 and _', ['channel_code', 'amount', 'currency', ...rest]],
+      [CODE, ['channel_code', 'amount', 'currency', ...rest]],
       ['notional_minor must be > 0', ['amount', 'currency', ...rest]],
       ['unsupported currency: USD', ['currency', ...rest]],
       ['description must have at most 1000 characters', rest],

@@ -1,32 +1,26 @@
 import { describe, expect, it } from 'vitest'
-import { API, anApiClient, aPaymentBody, call } from '../../support/api-event.ts'
+import { API, anApi, aPaymentBody, call } from '../../support/api-event.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
 import { BANKS } from '../../support/provider-facts.ts'
-import { type TestDeps, testDeps } from '../../support/test-deps.ts'
+import { testDeps } from '../../support/test-deps.ts'
 
 const OVO = { method: 'ewallet', channel_code: 'OVO', customer: { phone: '+6281234567890' } }
 const wallet = (code: string) => ({ method: 'ewallet', channel_code: code })
 const bank = (code: string) => ({ method: 'virtual_account', channel_code: code })
 const QRIS = { method: 'qris', channel_code: undefined }
 
-const create = async (deps: TestDeps, fields: Readonly<Record<string, unknown>> = {}) =>
-  call(deps, API.createPayment, { caller: await anApiClient(deps), body: aPaymentBody(fields) })
+const create = async (fields: Readonly<Record<string, unknown>> = {}, deps = testDeps()) =>
+  (await anApi({}, deps)).ask('createPayment', { body: aPaymentBody(fields) })
 
 describe('POST /v1/payments (spec 4.1, 2.1)', () => {
   it('answers 201 with the pending payment and every field that has a value, and counts it', async () => {
-    const deps = testDeps()
-    const caller = await anApiClient(deps)
+    const { deps, caller, ask } = await anApi()
     const customer = { name: 'Siti', email: 'siti@example.com', phone: '+6281234567890' }
 
-    const { status, headers, body } = await call(deps, API.createPayment, {
-      caller,
-      body: aPaymentBody({
-        external_reference: 'order-1',
-        customer,
-        description: 'Kopi ☕',
-        metadata: { cart: [1, 2] },
-        expires_in_seconds: 3_600,
-      }),
+    const sent = { external_reference: 'order-1', customer, description: 'Kopi ☕', metadata: { cart: [1, 2] } }
+
+    const { status, headers, body } = await ask('createPayment', {
+      body: aPaymentBody({ ...sent, expires_in_seconds: 3_600 }),
     })
 
     expect(status).toBe(201)
@@ -34,7 +28,7 @@ describe('POST /v1/payments (spec 4.1, 2.1)', () => {
     expect(body).toStrictEqual({
       id: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/) as string,
       client_id: caller.clientId,
-      external_reference: 'order-1',
+      ...sent,
       method: 'virtual_account',
       channel_code: 'BCA',
       notional_minor: 100_000,
@@ -45,9 +39,6 @@ describe('POST /v1/payments (spec 4.1, 2.1)', () => {
       currency: 'IDR',
       status: 'pending',
       payment_destination: '381652390000001',
-      customer,
-      description: 'Kopi ☕',
-      metadata: { cart: [1, 2] },
       created_at: '2026-11-20T04:00:00.000Z',
       expires_at: '2026-11-20T05:00:00.000Z',
     })
@@ -55,23 +46,11 @@ describe('POST /v1/payments (spec 4.1, 2.1)', () => {
   })
 
   it('leaves out the fields that have no value', async () => {
-    const { body } = await create(testDeps(), QRIS)
+    const { body } = await create(QRIS)
 
-    expect(Object.keys(body).toSorted()).toStrictEqual([
-      'client_id',
-      'client_net_minor',
-      'created_at',
-      'currency',
-      'expires_at',
-      'fee_status',
-      'hexolus_markup_minor',
-      'id',
-      'method',
-      'notional_minor',
-      'payment_destination',
-      'status',
-      'xendit_fee_minor',
-    ])
+    const amounts = ['client_net_minor', 'hexolus_markup_minor', 'notional_minor', 'xendit_fee_minor']
+    const others = ['client_id', 'currency', 'fee_status', 'id', 'method', 'payment_destination', 'status']
+    expect(new Set(Object.keys(body))).toStrictEqual(new Set([...amounts, ...others, 'created_at', 'expires_at']))
   })
 
   it.each([
@@ -80,13 +59,12 @@ describe('POST /v1/payments (spec 4.1, 2.1)', () => {
     ['订单-1 ☕ 👍🏽', '\u0000\u2028'],
     ['"quoted\\"', 'null'],
   ])('echoes reference %j and description %j unchanged, on later reads too', async (reference, description) => {
-    const deps = testDeps()
-    const caller = await anApiClient(deps)
+    const { ask } = await anApi()
     const customer = { name: description, email: reference }
     const sent = { external_reference: reference, description, customer }
 
-    const created = await call(deps, API.createPayment, { caller, body: aPaymentBody(sent) })
-    const fetched = await call(deps, API.getPayment, { caller, id: String(created.body['id']) })
+    const created = await ask('createPayment', { body: aPaymentBody(sent) })
+    const fetched = await ask('getPayment', { id: String(created.body['id']) })
 
     expect(created.body).toMatchObject(sent)
     expect(fetched.text).toBe(created.text)
@@ -97,15 +75,15 @@ describe('POST /v1/payments (spec 4.1, 2.1)', () => {
     const customers = [null, {}, { name: null, email: null, phone: null }]
 
     for (const customer of customers) {
-      const { status, body } = await create(testDeps(), { ...QRIS, ...nothing, customer })
+      const { status, body } = await create({ ...QRIS, ...nothing, customer })
 
       expect(status).toBe(201)
-      expect(Object.keys(body)).toStrictEqual(Object.keys((await create(testDeps(), QRIS)).body))
+      expect(Object.keys(body)).toStrictEqual(Object.keys((await create(QRIS)).body))
     }
   })
 
   it('echoes a customer with no more fields than were sent', async () => {
-    const { body } = await create(testDeps(), { customer: { name: 'Siti', email: null } })
+    const { body } = await create({ customer: { name: 'Siti', email: null } })
 
     expect(body['customer']).toStrictEqual({ name: 'Siti' })
   })
@@ -120,7 +98,7 @@ describe('POST /v1/payments (spec 4.1, 2.1)', () => {
     [wallet('ASTRAPAY'), 3_500, 'https://checkout.example/ASTRAPAY'],
     [QRIS, 1_050, '00020101021226-a-qr-string'],
   ])('estimates the fee of %j from the tariff table and shows its destination', async (channel, fee, destination) => {
-    const { status, body } = await create(testDeps(), { ...channel, amount: 150_003 })
+    const { status, body } = await create({ ...channel, amount: 150_003 })
 
     expect(status).toBe(201)
     expect(body).toMatchObject({
@@ -135,7 +113,7 @@ describe('POST /v1/payments (spec 4.1, 2.1)', () => {
   })
 
   it('takes an empty channel_code for qris as none', async () => {
-    const { status, body } = await create(testDeps(), { method: 'qris', channel_code: '' })
+    const { status, body } = await create({ method: 'qris', channel_code: '' })
 
     expect(status).toBe(201)
     expect(body).not.toHaveProperty('channel_code')
@@ -145,7 +123,7 @@ describe('POST /v1/payments (spec 4.1, 2.1)', () => {
     [1, 0, -3_999],
     [1_000_000_000_000, 1_000_000_000, 998_999_996_000],
   ])('takes the amount %i and computes with it exactly', async (amount, markup, net) => {
-    const { status, body } = await create(testDeps(), { amount })
+    const { status, body } = await create({ amount })
 
     expect(status).toBe(201)
     expect(body).toMatchObject({ notional_minor: amount, hexolus_markup_minor: markup, client_net_minor: net })
@@ -157,7 +135,7 @@ describe('POST /v1/payments (spec 4.1, 2.1)', () => {
       deps.provider.healthy.createRequest({ ...input, channelCode: 'DANA' }, timeoutMs),
     )
 
-    expect(await create(deps, OVO)).toMatchObject({ status: 201, body: { payment_destination: '' } })
+    expect(await create(OVO, deps)).toMatchObject({ status: 201, body: { payment_destination: '' } })
   })
 
   const nothing = { expiresAt: undefined, displayName: undefined, phone: undefined, returnUrls: {} }
@@ -172,14 +150,10 @@ describe('POST /v1/payments (spec 4.1, 2.1)', () => {
   ])('tells the provider of %j as much as the channel needs', async (channel, channelCode, needed) => {
     const deps = testDeps()
 
-    const { body } = await create(deps, {
-      customer: { name: 'Siti', email: 'siti@example.com', phone: '+6281234567890' },
-      description: 'Kopi',
-      external_reference: 'order-1',
-      metadata: { a: 1 },
-      expires_in_seconds: 600,
-      ...channel,
-    })
+    const customer = { name: 'Siti', email: 'siti@example.com', phone: '+6281234567890' }
+    const rest = { external_reference: 'order-1', metadata: { a: 1 }, expires_in_seconds: 600 }
+
+    const { body } = await create({ customer, description: 'Kopi', ...rest, ...channel }, deps)
 
     const [request] = deps.provider.requests.values()
     expect(request?.input).toStrictEqual({
@@ -220,7 +194,7 @@ describe('expires_at of POST /v1/payments (spec 4.1, design section 5)', () => {
     [wallet('GOPAY'), 900, 900],
     [wallet('ASTRAPAY'), undefined, DAY],
   ])('%j with expires_in_seconds %s expires %i seconds from now', async (channel, wished, expected) => {
-    const { status, body } = await create(testDeps(), { ...channel, expires_in_seconds: wished })
+    const { status, body } = await create({ ...channel, expires_in_seconds: wished })
 
     expect(status).toBe(201)
     expect(body['expires_at']).toBe(new Date(NOW + expected * 1_000).toISOString())
@@ -229,21 +203,18 @@ describe('expires_at of POST /v1/payments (spec 4.1, design section 5)', () => {
 
 describe('POST /v1/payments when something behind it fails (spec 4.1, rule 4)', () => {
   it("answers internal_error naming the provider's refusal, shows nothing, and the retry makes the payment", async () => {
-    const deps = testDeps()
-    const caller = await anApiClient(deps)
+    const { deps, caller, ask } = await anApi()
     const request = { caller, body: aPaymentBody(), headers: { 'Idempotency-Key': 'k' } }
     deps.provider.script('createRequest', async () => ({ kind: 'refused', code: 'CHANNEL_NOT_ACTIVATED' }))
 
     const failed = await call(deps, API.createPayment, request)
-    const listed = await call(deps, API.listPayments, { caller })
+    const listed = await ask('listPayments')
     deps.provider.heal('createRequest')
     const retried = await call(deps, API.createPayment, request)
 
     expect(failed.status).toBe(500)
-    expect(failed.body).toStrictEqual({
-      message: 'the provider refused the payment: CHANNEL_NOT_ACTIVATED',
-      code: 'internal_error',
-    })
+    const message = 'the provider refused the payment: CHANNEL_NOT_ACTIVATED'
+    expect(failed.body).toStrictEqual({ message, code: 'internal_error' })
     expect(listed.body).toMatchObject({ data: [], pagination: { total: 0 } })
     expect(retried.status).toBe(201)
   })

@@ -8,6 +8,7 @@ import {
   API,
   type ApiRequest,
   type ApiResponse,
+  anApi,
   anApiClient,
   aPaymentBody,
   call,
@@ -63,12 +64,11 @@ describe('every answer of every endpoint (spec 7; design section 4)', () => {
   })
 
   it('carries the error envelope with field_errors on a 422', async () => {
-    const deps = testDeps()
-    const caller = await anApiClient(deps)
+    const { ask } = await anApi()
 
     const answers = [
-      await call(deps, API.createPayment, { caller, body: aPaymentBody({ amount: 0 }) }),
-      await call(deps, API.listPayments, { caller, query: { page: 'x' } }),
+      await ask('createPayment', { body: aPaymentBody({ amount: 0 }) }),
+      await ask('listPayments', { query: { page: 'x' } }),
     ]
 
     expect(answers.map(({ status }) => status)).toStrictEqual([422, 422])
@@ -79,8 +79,7 @@ describe('every answer of every endpoint (spec 7; design section 4)', () => {
   })
 
   it('answers 404 in the envelope to an unknown path or method, with and without a key', async () => {
-    const deps = testDeps()
-    const caller = await anApiClient(deps)
+    const { deps, caller } = await anApi()
 
     const answers = [await call(deps, UNKNOWN_PATH, { caller }), await call(deps, UNKNOWN_PATH, { body: 'x' })]
 
@@ -93,39 +92,23 @@ describe('every answer of every endpoint (spec 7; design section 4)', () => {
 })
 
 describe('the headers of every response', () => {
-  it('carry cache-control no-store and x-content-type-options nosniff, on unknown paths and callbacks too', async () => {
-    const deps = testDeps()
-    const caller = await anApiClient(deps)
+  const HSTS = { 'strict-transport-security': 'max-age=63072000' }
+
+  it.each([
+    ['cache-control no-store and x-content-type-options nosniff', testDeps(), {}],
+    ['strict-transport-security behind a domain', testDeps({ stage: { ...testDeps().stage, hasDomain: true } }), HSTS],
+  ] as const)('carry %s, whatever the outcome, on unknown paths and callbacks too', async (_, own, besides) => {
+    const { deps, ask } = await anApi({}, own)
 
     const answers = [
-      await call(deps, API.getBalance, { caller }),
+      await ask('getBalance'),
       await call(deps, API.getBalance),
       await call(deps, UNKNOWN_PATH),
       await call(deps, CALLBACK, { body: '{}' }),
     ]
 
     expect(answers.map(({ status }) => status)).toStrictEqual([200, 401, 404, 500])
-    for (const answer of answers) expect(answer.headers).toStrictEqual(headersOf(answer))
-  })
-
-  it('carry strict-transport-security behind a domain, whatever the outcome', async () => {
-    const deps = testDeps({ stage: { ...testDeps().stage, hasDomain: true } })
-    const caller = await anApiClient(deps)
-
-    const answers = [
-      await call(deps, API.getBalance, { caller }),
-      await call(deps, API.getBalance),
-      await call(deps, UNKNOWN_PATH),
-      await call(deps, CALLBACK, { body: '{}' }),
-    ]
-
-    expect(answers.map(({ status }) => status)).toStrictEqual([200, 401, 404, 500])
-    for (const answer of answers) {
-      expect(answer.headers).toStrictEqual({
-        ...headersOf(answer),
-        'strict-transport-security': 'max-age=63072000',
-      })
-    }
+    for (const answer of answers) expect(answer.headers).toStrictEqual({ ...headersOf(answer), ...besides })
   })
 })
 
@@ -133,8 +116,7 @@ afterEach(() => void vi.useRealTimers())
 
 describe('an unexpected failure (spec 7: internal_error)', () => {
   it.each(NAMES)('of the table behind %s is a 500 that tells nothing of it', async (name) => {
-    const deps = testDeps()
-    const caller = await anApiClient(deps)
+    const { deps, caller } = await anApi()
     const request = { ...requestTo(deps, name), caller }
     const broken = interceptTable(deps, {
       before: ({ name: command }) => {
@@ -146,17 +128,12 @@ describe('an unexpected failure (spec 7: internal_error)', () => {
 
     expect(answer.status).toBe(500)
     expect(answer.body).toStrictEqual(INTERNAL)
-    expect(deps.lines.filter(({ level }) => level === 'error')).toMatchObject([
-      {
-        code: 'request.failed',
-        fields: { request_id: answer.requestId, route: API[name].route, status: 500, code: 'internal_error' },
-      },
-    ])
+    const fields = { request_id: answer.requestId, route: API[name].route, status: 500, code: 'internal_error' }
+    expect(deps.lines.filter(({ level }) => level === 'error')).toMatchObject([{ code: 'request.failed', fields }])
   })
 
   it('of the balance read alone is a 500 too, not zeros', async () => {
-    const deps = testDeps()
-    const caller = await anApiClient(deps)
+    const { deps, caller } = await anApi()
     const broken = interceptTable(deps, {
       after: ({ name }) => {
         if (name === 'query') throw new Error('the answer was lost')
@@ -167,27 +144,25 @@ describe('an unexpected failure (spec 7: internal_error)', () => {
   })
 
   it('of an item that is not what it should be is a 500 and not half an answer', async () => {
-    const deps = testDeps()
-    const caller = await anApiClient(deps)
-    const { body } = await call(deps, API.createPayment, { caller, body: aPaymentBody() })
+    const { deps, ask } = await anApi()
+    const { body } = await ask('createPayment', { body: aPaymentBody() })
     const paymentId = v.parse(PaymentIdSchema, body['id'])
     await deps.table.write(update(paymentKey(paymentId), { remove: ['notionalMinor'] }))
 
     const answers = [
-      await call(deps, API.getPayment, { caller, id: paymentId }),
-      await call(deps, API.cancelPayment, { caller, id: paymentId }),
-      await call(deps, API.listPayments, { caller }),
+      await ask('getPayment', { id: paymentId }),
+      await ask('cancelPayment', { id: paymentId }),
+      await ask('listPayments'),
     ]
 
     expect(answers.map((answer) => [answer.status, answer.body])).toStrictEqual(answers.map(() => [500, INTERNAL]))
   })
 
   it('of a function that runs out of time is our 500, before the platform answers its own', async () => {
-    const deps = testDeps()
-    const caller = await anApiClient(deps)
+    const { deps, ask } = await anApi()
     deps.provider.script('createRequest', () => new Promise(() => {}))
 
-    const answer = await call(deps, API.createPayment, { caller, body: aPaymentBody(), remainingMs: 600 })
+    const answer = await ask('createPayment', { body: aPaymentBody(), remainingMs: 600 })
 
     expect([answer.status, answer.body]).toStrictEqual([500, INTERNAL])
     expect(answer.headers).toStrictEqual(headersOf(answer))
@@ -197,11 +172,8 @@ describe('an unexpected failure (spec 7: internal_error)', () => {
     const deps = testDeps()
     const hanging = { ...deps, secrets: { ...deps.secrets, get: () => new Promise<undefined>(() => {}) } }
     vi.useFakeTimers({ toFake: ['setTimeout'] })
-    const answered = call(hanging, CALLBACK, {
-      body: '{}',
-      headers: { 'x-callback-token': 'any' },
-      remainingMs: 10_000,
-    })
+    const headers = { 'x-callback-token': 'any' }
+    const answered = call(hanging, CALLBACK, { body: '{}', headers, remainingMs: 10_000 })
 
     await vi.advanceTimersByTimeAsync(9_500)
 
@@ -213,29 +185,15 @@ describe('an unexpected failure (spec 7: internal_error)', () => {
 
 describe('the log of a request', () => {
   it('is one line with the id, the route as a template, status, code and duration', async () => {
-    const deps = testDeps()
-    const caller = await anApiClient(deps)
+    const { deps, ask } = await anApi()
 
-    const found = await call(deps, API.getBalance, { caller })
-    const absent = await call(deps, API.getPayment, { caller, id: deps.newId() })
+    const found = await ask('getBalance')
+    const absent = await ask('getPayment', { id: deps.newId() })
 
-    expect(deps.lines).toStrictEqual([
-      {
-        level: 'info',
-        code: 'request.completed',
-        fields: { request_id: found.requestId, route: 'GET /v1/balance', status: 200, duration_ms: 0 },
-      },
-      {
-        level: 'info',
-        code: 'request.completed',
-        fields: {
-          request_id: absent.requestId,
-          route: 'GET /v1/payments/{id}',
-          status: 404,
-          duration_ms: 0,
-          code: 'not_found',
-        },
-      },
-    ])
+    const lines = [
+      { request_id: found.requestId, route: 'GET /v1/balance', status: 200, duration_ms: 0 },
+      { request_id: absent.requestId, route: 'GET /v1/payments/{id}', status: 404, duration_ms: 0, code: 'not_found' },
+    ]
+    expect(deps.lines).toStrictEqual(lines.map((fields) => ({ level: 'info', code: 'request.completed', fields })))
   })
 })

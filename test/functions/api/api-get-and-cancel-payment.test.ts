@@ -3,69 +3,46 @@ import { minor } from '../../../shared/money.ts'
 import { findPayment } from '../../../shared/payment/find-payment.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-provider-news.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
-import type { CancelAnswer, ProviderTransaction } from '../../../shared/provider/provider.ts'
-import type { Timestamp } from '../../../shared/time.ts'
-import { API, type ApiClient, anApiClient, aPaymentBody, call } from '../../support/api-event.ts'
+import type { CancelAnswer } from '../../../shared/provider/provider.ts'
+import { anApi, aPaymentBody } from '../../support/api-event.ts'
+import { settledRow } from '../../support/fake-provider.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
-import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 
-const pending = async (deps: TestDeps, caller: ApiClient) => {
-  const { body } = await call(deps, API.createPayment, { caller, body: aPaymentBody({ metadata: { a: 1 } }) })
-  const payment = await findPayment(deps, caller.clientId, String(body['id']))
-  return { id: payment.paymentId, body, payment, requestId: payment.paymentRequestId }
+const pending = async () => {
+  const api = await anApi()
+  const { body } = await api.ask('createPayment', { body: aPaymentBody({ metadata: { a: 1 } }) })
+  const payment = await findPayment(api.deps, api.caller.clientId, String(body['id']))
+  return { ...api, id: payment.paymentId, body, payment, requestId: payment.paymentRequestId }
 }
-
-const finalTransaction = (providerPaymentId: string, keptMinor: number): ProviderTransaction => ({
-  type: 'payment',
-  transactionId: 'txn-1',
-  providerPaymentId,
-  paymentRequestId: undefined,
-  reference: 'any',
-  status: 'success',
-  currency: 'IDR',
-  amountMinor: minor(100_000),
-  keptMinor: minor(keptMinor),
-  settledAt: undefined,
-  updatedAt: '2026-11-20T04:00:00.000Z' as Timestamp,
-})
 
 describe('GET /v1/payments/{id} (spec 4.3)', () => {
   it('answers what create answered while nothing has happened', async () => {
-    const deps = testDeps()
-    const caller = await anApiClient(deps)
-    const { id, body } = await pending(deps, caller)
+    const { ask, id, body } = await pending()
 
-    const fetched = await call(deps, API.getPayment, { caller, id })
+    const fetched = await ask('getPayment', { id })
 
     expect([fetched.status, fetched.body]).toStrictEqual([200, body])
   })
 
   it('shows paid_at once the payment has succeeded, and the estimate while the fee is not known', async () => {
-    const deps = testDeps()
-    const caller = await anApiClient(deps)
-    const { id, body, requestId } = await pending(deps, caller)
+    const { deps, ask, id, body, requestId } = await pending()
     deps.clock.advance(90)
     deps.provider.pay(requestId)
     await applyProviderNews(deps, { paymentRequestId: requestId }, 'callback')
 
-    const fetched = await call(deps, API.getPayment, { caller, id })
+    const fetched = await ask('getPayment', { id })
 
     expect(fetched.body).toStrictEqual({ ...body, status: 'succeeded', paid_at: '2026-11-20T04:01:30.000Z' })
   })
 
   it('shows the actual fee, and the net it leaves, when the provider knew it at success', async () => {
-    const deps = testDeps()
-    const caller = await anApiClient(deps)
-    const { id, requestId } = await pending(deps, caller)
+    const { deps, ask, id, requestId } = await pending()
     const providerPaymentId = deps.provider.pay(requestId)
-    const transaction = finalTransaction(providerPaymentId, 4_440)
-    deps.provider.script('listTransactions', async () => ({
-      kind: 'found',
-      value: { transactions: [transaction], hasMore: false },
-    }))
+    const own = { providerPaymentId, reference: 'any' }
+    deps.provider.transactions.push(settledRow(own, deps.now(), { keptMinor: minor(4_440) }))
     await applyProviderNews(deps, { providerPaymentId }, 'callback')
 
-    const { body } = await call(deps, API.getPayment, { caller, id })
+    const { body } = await ask('getPayment', { id })
 
     expect(body).toMatchObject({
       notional_minor: 100_000,
@@ -76,12 +53,10 @@ describe('GET /v1/payments/{id} (spec 4.3)', () => {
   })
 
   it.each(['failed', 'expired', 'cancelled'] as const)('shows no paid_at of a payment that is %s', async (status) => {
-    const deps = testDeps()
-    const caller = await anApiClient(deps)
-    const { id, body, payment } = await pending(deps, caller)
+    const { deps, ask, id, body, payment } = await pending()
     await closePayment(deps, payment, status, 'due_work')
 
-    const fetched = await call(deps, API.getPayment, { caller, id })
+    const fetched = await ask('getPayment', { id })
 
     expect(fetched.body).toStrictEqual({ ...body, status })
   })
@@ -89,54 +64,44 @@ describe('GET /v1/payments/{id} (spec 4.3)', () => {
 
 describe('POST /v1/payments/{id}/cancel (spec 4.4)', () => {
   it('answers the payment as cancelled, upstream too', async () => {
-    const deps = testDeps()
-    const caller = await anApiClient(deps)
-    const { id, body, requestId } = await pending(deps, caller)
+    const { deps, caller, ask, id, body, requestId } = await pending()
 
-    const answer = await call(deps, API.cancelPayment, { caller, id })
+    const answer = await ask('cancelPayment', { id })
 
     expect(answer.status).toBe(200)
     expect(answer.body).toStrictEqual({ ...body, status: 'cancelled' })
-    expect((await call(deps, API.getPayment, { caller, id })).text).toBe(answer.text)
+    expect((await ask('getPayment', { id })).text).toBe(answer.text)
     expect(deps.provider.requests.get(requestId)?.status).toBe('cancelled')
     expect(await ledgerView(deps, caller.clientId)).toStrictEqual({ pendingMinor: 0, cancelled: 1 })
   })
 
   it.each(['', '{}', 'nonsense', '['.repeat(60_000)])('does not look at a body: %.10s', async (sent) => {
-    const deps = testDeps()
-    const caller = await anApiClient(deps)
-    const { id } = await pending(deps, caller)
+    const { ask, id } = await pending()
 
-    expect((await call(deps, API.cancelPayment, { caller, id, body: sent })).status).toBe(200)
+    expect((await ask('cancelPayment', { id, body: sent })).status).toBe(200)
   })
 
   it.each(['failed', 'expired', 'cancelled'] as const)('refuses to cancel a payment that is %s', async (status) => {
-    const deps = testDeps()
-    const caller = await anApiClient(deps)
-    const { id, payment } = await pending(deps, caller)
+    const { deps, ask, id, payment } = await pending()
     await closePayment(deps, payment, status, 'due_work')
 
-    const answer = await call(deps, API.cancelPayment, { caller, id })
+    const answer = await ask('cancelPayment', { id })
 
     expect(answer.status).toBe(422)
-    expect(answer.body).toStrictEqual({
-      message: `payment cannot be cancelled in status=${status}`,
-      code: 'validation',
-    })
+    const message = `payment cannot be cancelled in status=${status}`
+    expect(answer.body).toStrictEqual({ message, code: 'validation' })
     expect(deps.provider.countOf('cancelRequest')).toBe(0)
   })
 
   it('answers 422 by the true status when the customer has paid first', async () => {
-    const deps = testDeps()
-    const caller = await anApiClient(deps)
-    const { id, requestId } = await pending(deps, caller)
+    const { deps, ask, id, requestId } = await pending()
     deps.provider.pay(requestId)
 
-    const answer = await call(deps, API.cancelPayment, { caller, id })
+    const answer = await ask('cancelPayment', { id })
 
     expect(answer.status).toBe(422)
     expect(answer.body['message']).toBe('payment cannot be cancelled in status=succeeded')
-    expect((await call(deps, API.getPayment, { caller, id })).body['status']).toBe('succeeded')
+    expect((await ask('getPayment', { id })).body['status']).toBe('succeeded')
   })
 
   it.each<readonly [CancelAnswer, string]>([
@@ -145,28 +110,24 @@ describe('POST /v1/payments/{id}/cancel (spec 4.4)', () => {
     [{ kind: 'unanswered', reason: 'server_error' }, 'server_error'],
     [{ kind: 'not_found' }, 'server_error'],
   ])('answers 502 to %j with code %s, and the payment stays pending', async (upstream, code) => {
-    const deps = testDeps()
-    const caller = await anApiClient(deps)
-    const { id, body } = await pending(deps, caller)
+    const { deps, ask, id, body } = await pending()
     deps.provider.script('cancelRequest', async () => upstream)
 
-    const answer = await call(deps, API.cancelPayment, { caller, id })
+    const answer = await ask('cancelPayment', { id })
 
     expect(answer.status).toBe(502)
     expect(answer.body).toStrictEqual({ message: expect.stringContaining('unchanged') as string, code })
-    expect((await call(deps, API.getPayment, { caller, id })).body).toStrictEqual(body)
+    expect((await ask('getPayment', { id })).body).toStrictEqual(body)
   })
 
   it('answers 200 on the retry of a cancel that was lost half-way', async () => {
-    const deps = testDeps()
-    const caller = await anApiClient(deps)
-    const { id, requestId } = await pending(deps, caller)
+    const { deps, ask, id, requestId } = await pending()
     deps.provider.script('cancelRequest', async () => ({ kind: 'unanswered', reason: 'unreachable' }))
-    await call(deps, API.cancelPayment, { caller, id })
+    await ask('cancelPayment', { id })
     deps.provider.close(requestId, 'cancelled')
     deps.provider.script('cancelRequest', async () => ({ kind: 'final' }))
 
-    const answer = await call(deps, API.cancelPayment, { caller, id })
+    const answer = await ask('cancelPayment', { id })
 
     expect([answer.status, answer.body['status']]).toStrictEqual([200, 'cancelled'])
   })

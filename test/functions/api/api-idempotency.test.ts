@@ -1,30 +1,34 @@
 import { describe, expect, it } from 'vitest'
 import { findPayment } from '../../../shared/payment/find-payment.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
-import { API, type ApiClient, anApiClient, aPaymentBody, call } from '../../support/api-event.ts'
+import { anApi, aPaymentBody } from '../../support/api-event.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
-import { type TestDeps, testDeps } from '../../support/test-deps.ts'
+import { testDeps } from '../../support/test-deps.ts'
 
-const create = (deps: TestDeps, caller: ApiClient, key: string | undefined, body: unknown = aPaymentBody()) =>
-  call(deps, API.createPayment, { caller, body, headers: key === undefined ? {} : { 'Idempotency-Key': key } })
+/** A merchant who creates by a key, or without one. */
+const aMerchant = async (deps = testDeps()) => {
+  const { caller, ask } = await anApi({}, deps)
+  const create = (key?: string, body: unknown = aPaymentBody()) =>
+    ask('createPayment', { body, headers: key === undefined ? {} : { 'Idempotency-Key': key } })
+  return { deps, caller, create, ledger: () => ledgerView(deps, caller.clientId) }
+}
 
 const REPLAYED = { 'idempotency-replayed': 'true' }
 
 describe('Idempotency-Key of POST /v1/payments (spec 4.1, rule 3)', () => {
   it('answers 201 first and then 200 with the same bytes, and says that it is a replay', async () => {
-    const deps = testDeps()
-    const caller = await anApiClient(deps)
+    const { deps, create, ledger } = await aMerchant()
 
-    const first = await create(deps, caller, 'order-1')
+    const first = await create('order-1')
     deps.clock.advance(3_600)
-    const again = await create(deps, caller, 'order-1')
+    const again = await create('order-1')
 
     expect([first.status, again.status]).toStrictEqual([201, 200])
     expect(again.text).toBe(first.text)
     expect(first.headers).not.toHaveProperty('idempotency-replayed')
     expect(again.headers).toMatchObject(REPLAYED)
     expect(deps.provider.countOf('createRequest')).toBe(1)
-    expect(await ledgerView(deps, caller.clientId)).toStrictEqual({ pendingMinor: 0, pending: 1 })
+    expect(await ledger()).toStrictEqual({ pendingMinor: 0, pending: 1 })
   })
 
   it.each([
@@ -36,11 +40,10 @@ describe('Idempotency-Key of POST /v1/payments (spec 4.1, rule 3)', () => {
     ['no body', undefined],
     ['more than 64 KB', 'x'.repeat(70_000)],
   ])('answers the original payment when the body now has %s', async (_, body) => {
-    const deps = testDeps()
-    const caller = await anApiClient(deps)
-    const first = await create(deps, caller, 'order-1')
+    const { deps, create } = await aMerchant()
+    const first = await create('order-1')
 
-    const again = await create(deps, caller, 'order-1', body)
+    const again = await create('order-1', body)
 
     expect([again.status, again.text]).toStrictEqual([200, first.text])
     expect(again.headers).toMatchObject(REPLAYED)
@@ -48,58 +51,54 @@ describe('Idempotency-Key of POST /v1/payments (spec 4.1, rule 3)', () => {
   })
 
   it('replays the payment as it is now', async () => {
-    const deps = testDeps()
-    const caller = await anApiClient(deps)
-    const { body } = await create(deps, caller, 'order-1')
+    const { deps, caller, create } = await aMerchant()
+    const { body } = await create('order-1')
     await closePayment(deps, await findPayment(deps, caller.clientId, String(body['id'])), 'expired', 'due_work')
 
-    const again = await create(deps, caller, 'order-1')
+    const again = await create('order-1')
 
     expect(again.status).toBe(200)
     expect(again.body).toStrictEqual({ ...body, status: 'expired' })
   })
 
   it('makes a payment for every request without a key or with an empty one', async () => {
-    const deps = testDeps()
-    const caller = await anApiClient(deps)
+    const { create } = await aMerchant()
 
-    const answers = [await create(deps, caller, undefined), await create(deps, caller, undefined)]
-    answers.push(await create(deps, caller, ''), await create(deps, caller, ''))
+    const answers = [await create(), await create()]
+    answers.push(await create(''), await create(''))
 
     expect(answers.map(({ status }) => status)).toStrictEqual([201, 201, 201, 201])
     expect(new Set(answers.map(({ body }) => body['id'])).size).toBe(4)
   })
 
   it('takes 255 characters and refuses 256, even of a key that is used already', async () => {
-    const deps = testDeps()
-    const caller = await anApiClient(deps)
+    const { create, ledger } = await aMerchant()
     const message = 'Idempotency-Key must have at most 255 characters'
 
-    const longest = await create(deps, caller, 'k'.repeat(255))
-    const replayed = await create(deps, caller, 'k'.repeat(255))
-    const tooLong = await create(deps, caller, 'k'.repeat(256))
+    const longest = await create('k'.repeat(255))
+    const replayed = await create('k'.repeat(255))
+    const tooLong = await create('k'.repeat(256))
 
     expect([longest.status, replayed.status, tooLong.status]).toStrictEqual([201, 200, 422])
     expect(tooLong.body).toMatchObject({ message, code: 'validation' })
-    expect(await ledgerView(deps, caller.clientId)).toStrictEqual({ pendingMinor: 0, pending: 1 })
+    expect(await ledger()).toStrictEqual({ pendingMinor: 0, pending: 1 })
   })
 
   it('tells keys apart by every character', async () => {
-    const deps = testDeps()
-    const caller = await anApiClient(deps)
+    const { create } = await aMerchant()
 
-    const answers = await Promise.all(['a', 'A', 'a ', 'a:', 'ab'].map((key) => create(deps, caller, key)))
+    const answers = await Promise.all(['a', 'A', 'a ', 'a:', 'ab'].map((key) => create(key)))
 
     expect(new Set(answers.map(({ body }) => body['id'])).size).toBe(5)
   })
 
   it('is unique per client: the same key of two clients makes two payments', async () => {
     const deps = testDeps()
-    const [one, two] = [await anApiClient(deps), await anApiClient(deps)]
+    const [one, two] = [await aMerchant(deps), await aMerchant(deps)]
 
-    const first = await create(deps, one, 'order-1')
-    const second = await create(deps, two, 'order-1')
-    const replay = await create(deps, two, 'order-1')
+    const first = await one.create('order-1')
+    const second = await two.create('order-1')
+    const replay = await two.create('order-1')
 
     expect([first.status, second.status, replay.status]).toStrictEqual([201, 201, 200])
     expect(second.body['id']).not.toBe(first.body['id'])
@@ -107,10 +106,9 @@ describe('Idempotency-Key of POST /v1/payments (spec 4.1, rule 3)', () => {
   })
 
   it('answers 50 requests at once with one payment: one 201 and 49 replays', async () => {
-    const deps = testDeps()
-    const caller = await anApiClient(deps)
+    const { deps, create } = await aMerchant()
 
-    const answers = await Promise.all(Array.from({ length: 50 }, () => create(deps, caller, 'order-1')))
+    const answers = await Promise.all(Array.from({ length: 50 }, () => create('order-1')))
 
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(1)
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(49)
@@ -119,11 +117,10 @@ describe('Idempotency-Key of POST /v1/payments (spec 4.1, rule 3)', () => {
   })
 
   it('replays nothing while the first request has not made a payment: a bad body is refused as such', async () => {
-    const deps = testDeps()
-    const caller = await anApiClient(deps)
+    const { create } = await aMerchant()
 
-    const refused = await create(deps, caller, 'order-1', aPaymentBody({ amount: 0 }))
-    const corrected = await create(deps, caller, 'order-1')
+    const refused = await create('order-1', aPaymentBody({ amount: 0 }))
+    const corrected = await create('order-1')
 
     expect([refused.status, corrected.status]).toStrictEqual([422, 201])
   })

@@ -11,9 +11,9 @@ import { shardKey } from '../../../shared/table/keys.ts'
 import { LEDGER_SHARDS } from '../../../shared/table/schema.ts'
 import { update } from '../../../shared/table/step.ts'
 import { addMs, timestampOf } from '../../../shared/time.ts'
-import { API, anApiClient, call } from '../../support/api-event.ts'
+import { API, anApi, call } from '../../support/api-event.ts'
 import { recordTable } from '../../support/intercept-table.ts'
-import { localClient, type TestDeps, testDeps } from '../../support/test-deps.ts'
+import { localClient, type TestDeps } from '../../support/test-deps.ts'
 
 /*
  * Goal: lists stay right and cheap at a size at which DynamoDB answers an index in several pages.
@@ -110,8 +110,7 @@ const rowsIn = (body: Readonly<Record<string, unknown>>) =>
 
 describe('GET /v1/payments of a client with 5,000 payments (spec 4.2)', () => {
   it('shows the first, a middle and the last page and the totals, for no filter and for every status', async () => {
-    const deps = testDeps()
-    const caller = await anApiClient(deps)
+    const { deps, caller } = await anApi()
     const payments = Array.from({ length: COUNT }, (_, at) => aPayment(caller.clientId, at))
     await writeItems(payments)
     await writeCounts(deps, caller.clientId, payments)

@@ -1,10 +1,21 @@
 import { describe, expect, it } from 'vitest'
-import { API, type ApiClient, anApiClient, aPaymentBody, call } from '../../support/api-event.ts'
+import { anApi, aPaymentBody } from '../../support/api-event.ts'
 import { storedSettlement } from '../../support/payout-builders.ts'
-import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 
-const list = (deps: TestDeps, caller: ApiClient, query?: Readonly<Record<string, string>>) =>
-  call(deps, API.listPayments, { caller, ...(query && { query }) })
+type Query = Readonly<Record<string, string>>
+
+/** Of a merchant: what payments and settlements answer to one query. */
+const bothLists = async (query: Query, { ask }: Pick<Awaited<ReturnType<typeof anApi>>, 'ask'>) => {
+  const answers = [await ask('listPayments', { query }), await ask('listSettlements', { query })]
+  return answers.map(({ status, body }) => [status, body] as const)
+}
+
+/** What a query is refused with, by both lists. */
+const refusedTwice = (message: string, reasons: Readonly<Record<string, string>>) => {
+  const fieldErrors = Object.fromEntries(Object.entries(reasons).map(([field, reason]) => [field, [reason]]))
+  const refusal = [422, { message, code: 'validation', field_errors: fieldErrors }]
+  return [refusal, refusal]
+}
 
 describe('the query of a list (spec 4.2, 4.6, 8; design section 5)', () => {
   it.each([
@@ -21,29 +32,21 @@ describe('the query of a list (spec 4.2, 4.6, 8; design section 5)', () => {
     [{ per_page: '101' }, { page: 1, per_page: 100 }],
     [{ per_page: '9'.repeat(400) }, { page: 1, per_page: 100 }],
   ])('clamps %j (spec 8)', async (query, expected) => {
-    const deps = testDeps()
-    const caller = await anApiClient(deps)
-
-    const answers = [await list(deps, caller, query), await call(deps, API.listSettlements, { caller, query })]
-
-    expect(answers.map(({ status }) => status)).toStrictEqual([200, 200])
-    expect(answers.map(({ body }) => body['pagination'])).toStrictEqual([
-      { ...expected, total: 0, total_pages: 0 },
-      expected,
+    expect(await bothLists(query, await anApi())).toStrictEqual([
+      [200, { data: [], pagination: { ...expected, total: 0, total_pages: 0 } }],
+      [200, { data: [], pagination: expected }],
     ])
   })
 
   it.each(['1000001', '9007199254740991'])('answers page %s as asked, with empty data past the end', async (page) => {
-    const deps = testDeps()
-    const caller = await anApiClient(deps)
-    await call(deps, API.createPayment, { caller, body: aPaymentBody() })
-    await storedSettlement(deps, { clientId: caller.clientId })
-    const query = { page, per_page: '100' }
+    const api = await anApi()
+    await api.ask('createPayment', { body: aPaymentBody() })
+    await storedSettlement(api.deps, { clientId: api.caller.clientId })
 
-    const answers = [await list(deps, caller, query), await call(deps, API.listSettlements, { caller, query })]
+    const answers = await bothLists({ page, per_page: '100' }, api)
 
     const pagination = { page: Number(page), per_page: 100 }
-    expect(answers.map(({ status, body }) => [status, body])).toStrictEqual([
+    expect(answers).toStrictEqual([
       [200, { data: [], pagination: { ...pagination, total: 1, total_pages: 1 } }],
       [200, { data: [], pagination }],
     ])
@@ -52,40 +55,24 @@ describe('the query of a list (spec 4.2, 4.6, 8; design section 5)', () => {
   it.each(['9007199254740992', '9007199254740993', '9'.repeat(30), '9'.repeat(400)])(
     'refuses page %s, which is beyond 2^53 - 1',
     async (page) => {
-      const deps = testDeps()
-      const caller = await anApiClient(deps)
-
-      const answers = [
-        await list(deps, caller, { page }),
-        await call(deps, API.listSettlements, { caller, query: { page } }),
-      ]
-
       const message = 'page must be <= 9007199254740991'
-      const refusal = { message, code: 'validation', field_errors: { page: [message] } }
-      expect(answers.map(({ status, body }) => [status, body])).toStrictEqual([
-        [422, refusal],
-        [422, refusal],
-      ])
+
+      expect(await bothLists({ page }, await anApi())).toStrictEqual(refusedTwice(message, { page: message }))
     },
   )
 
   it('takes an empty query parameter as if it were absent', async () => {
-    const deps = testDeps()
-    const caller = await anApiClient(deps)
-    await call(deps, API.createPayment, { caller, body: aPaymentBody() })
+    const { ask } = await anApi()
+    await ask('createPayment', { body: aPaymentBody() })
     const empty = { status: '', page: '', per_page: '' }
 
     const answers = [
-      await list(deps, caller, empty),
-      await call(deps, API.listSettlements, { caller, query: empty }),
-      await call(deps, API.getBalance, { caller, query: { currency: '' } }),
+      await ask('listPayments', { query: empty }),
+      await ask('listSettlements', { query: empty }),
+      await ask('getBalance', { query: { currency: '' } }),
     ]
 
-    const plain = [
-      await list(deps, caller),
-      await call(deps, API.listSettlements, { caller }),
-      await call(deps, API.getBalance, { caller }),
-    ]
+    const plain = [await ask('listPayments'), await ask('listSettlements'), await ask('getBalance')]
     expect(answers.map(({ status, body }) => [status, body])).toStrictEqual(
       plain.map(({ status, body }) => [status, body]),
     )
@@ -95,29 +82,21 @@ describe('the query of a list (spec 4.2, 4.6, 8; design section 5)', () => {
   it.each([' ', 'x', '1.0', '1e3', '0x1', '1,2', '--1', '1 ', '١', 'NaN', 'Infinity', 'null'])(
     'refuses %j as page or per_page, and names both',
     async (value) => {
-      const deps = testDeps()
-      const caller = await anApiClient(deps)
-      const query = { page: value, per_page: value }
+      const reasons = { page: 'page must be an integer', per_page: 'per_page must be an integer' }
 
-      const answers = [await list(deps, caller, query), await call(deps, API.listSettlements, { caller, query })]
+      const answers = await bothLists({ page: value, per_page: value }, await anApi())
 
-      const refusal = {
-        message: 'page must be an integer',
-        code: 'validation',
-        field_errors: { page: ['page must be an integer'], per_page: ['per_page must be an integer'] },
-      }
-      expect(answers.map(({ status }) => status)).toStrictEqual([422, 422])
-      expect(answers.map(({ body }) => body)).toStrictEqual([refusal, refusal])
+      expect(answers).toStrictEqual(refusedTwice(reasons.page, reasons))
     },
   )
 
   it.each([' ', 'paid', 'PENDING', 'creating', 'pending,failed', 'constructor'])(
     'refuses the status %j',
     async (status) => {
-      const deps = testDeps()
+      const { ask } = await anApi()
       const message = 'status must be one of pending, succeeded, failed, expired, cancelled'
 
-      const answer = await list(deps, await anApiClient(deps), { status })
+      const answer = await ask('listPayments', { query: { status } })
 
       expect(answer.status).toBe(422)
       expect(answer.body).toStrictEqual({ message, code: 'validation', field_errors: { status: [message] } })
@@ -125,8 +104,8 @@ describe('the query of a list (spec 4.2, 4.6, 8; design section 5)', () => {
   )
 
   it('passes over query parameters it does not know', async () => {
-    const deps = testDeps()
+    const { ask } = await anApi()
 
-    expect((await list(deps, await anApiClient(deps), { cursor: 'x', __proto__x: '1' })).status).toBe(200)
+    expect((await ask('listPayments', { query: { cursor: 'x', __proto__x: '1' } })).status).toBe(200)
   })
 })

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { findPayment } from '../../../shared/payment/find-payment.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
-import { API, type ApiClient, anApiClient, aPaymentBody, call } from '../../support/api-event.ts'
+import { API, type ApiClient, anApi, aPaymentBody, call } from '../../support/api-event.ts'
 import { interceptTable, recordTable } from '../../support/intercept-table.ts'
-import { type TestDeps, testDeps } from '../../support/test-deps.ts'
+import { type TestDeps } from '../../support/test-deps.ts'
 
 type Closed = 'failed' | 'expired' | 'cancelled'
 
@@ -17,34 +17,30 @@ const close = async (deps: TestDeps, caller: ApiClient, id: string, status: Clos
   return id
 }
 
-const list = (deps: TestDeps, caller: ApiClient, query?: Readonly<Record<string, string>>) =>
-  call(deps, API.listPayments, { caller, ...(query && { query }) })
-
 const idsIn = (body: Readonly<Record<string, unknown>>): string[] =>
   (Array.isArray(body['data']) ? body['data'] : []).map((row: unknown) => String(Object(row).id))
 
 describe('GET /v1/payments (spec 4.2)', () => {
   it('answers an empty array and zeros to a client without payments', async () => {
-    const deps = testDeps()
+    const { ask } = await anApi()
 
-    const { status, body } = await list(deps, await anApiClient(deps))
+    const { status, body } = await ask('listPayments')
 
     expect(status).toBe(200)
     expect(body).toStrictEqual({ data: [], pagination: { page: 1, per_page: 25, total: 0, total_pages: 0 } })
   })
 
   it('lists each payment as fetch shows it, newest first', async () => {
-    const deps = testDeps()
-    const caller = await anApiClient(deps)
+    const { deps, caller, ask } = await anApi()
     const ids = []
     for (let made = 0; made < 3; made++) {
       ids.push(await create(deps, caller))
       deps.clock.advance(1)
     }
 
-    const { body } = await list(deps, caller)
+    const { body } = await ask('listPayments')
 
-    const fetched = await Promise.all(ids.toReversed().map((id) => call(deps, API.getPayment, { caller, id })))
+    const fetched = await Promise.all(ids.toReversed().map((id) => ask('getPayment', { id })))
     expect(body).toStrictEqual({
       data: fetched.map((answer) => answer.body),
       pagination: { page: 1, per_page: 25, total: 3, total_pages: 1 },
@@ -52,12 +48,13 @@ describe('GET /v1/payments (spec 4.2)', () => {
   })
 
   it('orders payments of one millisecond by id, and shows each once over all pages', async () => {
-    const deps = testDeps()
-    const caller = await anApiClient(deps)
+    const { deps, caller, ask } = await anApi()
     const ids = await Promise.all(Array.from({ length: 9 }, () => create(deps, caller)))
     const newestFirst = ids.toSorted().toReversed()
 
-    const pages = await Promise.all(['1', '2', '3', '4'].map((page) => list(deps, caller, { page, per_page: '4' })))
+    const pages = await Promise.all(
+      ['1', '2', '3', '4'].map((page) => ask('listPayments', { query: { page, per_page: '4' } })),
+    )
 
     expect(pages.map(({ body }) => idsIn(body))).toStrictEqual([
       newestFirst.slice(0, 4),
@@ -71,8 +68,7 @@ describe('GET /v1/payments (spec 4.2)', () => {
   })
 
   it('filters by status, with totals of that status', async () => {
-    const deps = testDeps()
-    const caller = await anApiClient(deps)
+    const { deps, caller, ask } = await anApi()
     const [one, two] = [await create(deps, caller), await create(deps, caller)]
     const expired = await close(deps, caller, await create(deps, caller), 'expired')
     const failed = await close(deps, caller, await create(deps, caller), 'failed')
@@ -86,7 +82,7 @@ describe('GET /v1/payments (spec 4.2)', () => {
     }
 
     for (const [status, ids] of Object.entries(expected)) {
-      const { body } = await list(deps, caller, { status })
+      const { body } = await ask('listPayments', { query: { status } })
 
       expect(idsIn(body).toSorted()).toStrictEqual(ids.toSorted())
       expect(body['pagination']).toStrictEqual({
@@ -96,16 +92,15 @@ describe('GET /v1/payments (spec 4.2)', () => {
         total_pages: ids.length === 0 ? 0 : 1,
       })
     }
-    expect((await list(deps, caller)).body['pagination']).toMatchObject({ total: 5 })
+    expect((await ask('listPayments')).body['pagination']).toMatchObject({ total: 5 })
   })
 
   it('answers a page past the end without asking the index', async () => {
-    const deps = testDeps()
-    const caller = await anApiClient(deps)
+    const { deps, caller } = await anApi()
     await create(deps, caller)
     const watched = recordTable(deps)
 
-    const { body } = await list(watched.deps, caller, { page: '2' })
+    const { body } = await call(watched.deps, API.listPayments, { caller, query: { page: '2' } })
 
     expect(body).toStrictEqual({ data: [], pagination: { page: 2, per_page: 25, total: 1, total_pages: 1 } })
     // The key and the counts, and no more.
@@ -113,8 +108,7 @@ describe('GET /v1/payments (spec 4.2)', () => {
   })
 
   it('leaves out a payment whose status moved on behind the index', async () => {
-    const deps = testDeps()
-    const caller = await anApiClient(deps)
+    const { deps, caller } = await anApi()
     const [kept, moved] = [await create(deps, caller), await create(deps, caller)]
     const racing = interceptTable(deps, {
       after: async (made) => {
@@ -122,7 +116,7 @@ describe('GET /v1/payments (spec 4.2)', () => {
       },
     })
 
-    const { body } = await list(racing, caller, { status: 'pending' })
+    const { body } = await call(racing, API.listPayments, { caller, query: { status: 'pending' } })
 
     expect(idsIn(body)).toStrictEqual([kept])
   })

@@ -6,9 +6,9 @@ import { PaymentIdSchema } from '../../../shared/ids.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-provider-news.ts'
 import { eventKey, paymentKey } from '../../../shared/table/keys.ts'
 import { update } from '../../../shared/table/step.ts'
-import { API, type ApiClient, anApiClient, aPaymentBody, call } from '../../support/api-event.ts'
+import { API, type ApiClient, anApi, aPaymentBody, call } from '../../support/api-event.ts'
 import { invokeAdmin } from '../../support/operator-actions.ts'
-import { type TestDeps, testDeps } from '../../support/test-deps.ts'
+import type { TestDeps } from '../../support/test-deps.ts'
 
 /** Metadata as it must come back, character for character. */
 const KEPT = [
@@ -35,15 +35,14 @@ const create = (deps: TestDeps, caller: ApiClient, metadata: string, key: string
 
 describe('metadata (spec 2.1: returned unchanged; design section 5: digit for digit, keys in their order)', () => {
   it.each(KEPT)('%s comes back the same on create, replay, fetch, list and cancel', async (metadata) => {
-    const deps = testDeps()
-    const caller = await anApiClient(deps)
+    const { deps, caller, ask } = await anApi()
 
     const created = await create(deps, caller, metadata, 'k')
     const id = String(created.body['id'])
     const replayed = await create(deps, caller, metadata, 'k')
-    const fetched = await call(deps, API.getPayment, { caller, id })
-    const listed = await call(deps, API.listPayments, { caller })
-    const cancelled = await call(deps, API.cancelPayment, { caller, id })
+    const fetched = await ask('getPayment', { id })
+    const listed = await ask('listPayments')
+    const cancelled = await ask('cancelPayment', { id })
 
     const answers = [created, replayed, fetched, listed, cancelled]
     expect(answers.map(({ status }) => status)).toStrictEqual([201, 200, 200, 200, 200])
@@ -51,8 +50,7 @@ describe('metadata (spec 2.1: returned unchanged; design section 5: digit for di
   })
 
   it.each(KEPT)('%s comes back the same once the payment is paid, and in its webhook', async (metadata) => {
-    const deps = testDeps()
-    const caller = await anApiClient(deps)
+    const { deps, caller, ask } = await anApi()
     const { body } = await create(deps, caller, metadata, 'k')
     const [request] = deps.provider.requests.values()
     const paymentRequestId = request?.paymentRequestId ?? ''
@@ -60,7 +58,7 @@ describe('metadata (spec 2.1: returned unchanged; design section 5: digit for di
     const outcome = await applyProviderNews(deps, { paymentRequestId }, 'callback')
     const payment = outcome.kind === 'applied' ? outcome.payment : undefined
 
-    const fetched = await call(deps, API.getPayment, { caller, id: String(body['id']) })
+    const fetched = await ask('getPayment', { id: String(body['id']) })
 
     expect(metadataIn(fetched.text)).toBe(metadata)
     const event = payment && (await deps.table.get(eventKey(payment.paymentId, 'payment.succeeded')))
@@ -68,8 +66,7 @@ describe('metadata (spec 2.1: returned unchanged; design section 5: digit for di
   })
 
   it.each(KEPT)('%s comes back the same to an operator', async (metadata) => {
-    const deps = testDeps()
-    const caller = await anApiClient(deps)
+    const { deps, caller } = await anApi()
     const { body } = await create(deps, caller, metadata, 'k')
 
     const answer = await invokeAdmin(getPayment, deps, { payment_id: body['id'] })
@@ -79,29 +76,26 @@ describe('metadata (spec 2.1: returned unchanged; design section 5: digit for di
   })
 
   it('stored by an older release is read as that release wrote it', async () => {
-    const deps = testDeps()
-    const caller = await anApiClient(deps)
+    const { deps, caller, ask } = await anApi()
     const { body } = await create(deps, caller, '{}', 'k')
     const id = v.parse(PaymentIdSchema, body['id'])
     await deps.table.write(update(paymentKey(id), { set: { metadata: '{"9":1.0,"10":2,"b":"é"}' } }))
 
-    const { text } = await call(deps, API.getPayment, { caller, id })
+    const { text } = await ask('getPayment', { id })
 
     expect(metadataIn(text)).toBe('{"9":1.0,"10":2,"b":"é"}')
   })
 
   it('is not written when it was not sent', async () => {
-    const deps = testDeps()
-    const caller = await anApiClient(deps)
+    const { ask } = await anApi()
 
-    const { text } = await call(deps, API.createPayment, { caller, body: aPaymentBody() })
+    const { text } = await ask('createPayment', { body: aPaymentBody() })
 
     expect(text).not.toContain('metadata')
   })
 
   it('pollutes no prototype', async () => {
-    const deps = testDeps()
-    const caller = await anApiClient(deps)
+    const { deps, caller } = await anApi()
 
     await create(deps, caller, '{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}}}', 'k')
 
@@ -109,8 +103,7 @@ describe('metadata (spec 2.1: returned unchanged; design section 5: digit for di
   })
 
   it('of any shape comes back with the same value', async () => {
-    const deps = testDeps()
-    const caller = await anApiClient(deps)
+    const { deps, caller } = await anApi()
     let run = 0
     const anyText = fc.string({ unit: 'binary', maxLength: 10 }).map((text) => text.toWellFormed())
     const anyValue = fc.letrec((tie) => ({

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { closeStep } from '../../../shared/settlement/settlement-store.ts'
 import { DAY_MS, type Timestamp, timestampOf } from '../../../shared/time.ts'
-import { API, anApiClient, call } from '../../support/api-event.ts'
+import { API, anApi, anApiClient, call } from '../../support/api-event.ts'
 import { storedSettlement } from '../../support/payout-builders.ts'
 import { testDeps } from '../../support/test-deps.ts'
 
@@ -15,11 +15,10 @@ const october = (day: number): Timestamp => timestampOf(Date.UTC(2026, 9, 1) + d
 
 describe('GET /v1/settlements/{id} (spec 4.7, 2.3)', () => {
   it('answers every field, null where there is no value yet', async () => {
-    const deps = testDeps()
-    const caller = await anApiClient(deps)
+    const { deps, caller, ask } = await anApi()
     const { settlementId } = await storedSettlement(deps, { clientId: caller.clientId })
 
-    const { status, body } = await call(deps, API.getSettlement, { caller, id: settlementId })
+    const { status, body } = await ask('getSettlement', { id: settlementId })
 
     expect(status).toBe(200)
     expect(body).toStrictEqual({
@@ -45,13 +44,12 @@ describe('GET /v1/settlements/{id} (spec 4.7, 2.3)', () => {
   })
 
   it('answers the bank details, the note and the time of payout once they are there', async () => {
-    const deps = testDeps()
-    const caller = await anApiClient(deps)
+    const { deps, caller, ask } = await anApi()
     const recorded = await storedSettlement(deps, { clientId: caller.clientId, triggeredBy: 'manual', bank: BANK })
     const settledAt = '2026-11-21T09:00:00.000Z' as Timestamp
     await deps.table.write(closeStep({ ...recorded, status: 'manual_paid', notes: 'batch 7', settledAt }))
 
-    const { body } = await call(deps, API.getSettlement, { caller, id: recorded.settlementId })
+    const { body } = await ask('getSettlement', { id: recorded.settlementId })
 
     expect(body).toMatchObject({
       status: 'manual_paid',
@@ -84,19 +82,17 @@ describe('GET /v1/settlements (spec 4.6)', () => {
   })
 
   it('lists each settlement as fetch shows it', async () => {
-    const deps = testDeps()
-    const caller = await anApiClient(deps)
+    const { deps, caller, ask } = await anApi()
     const { settlementId } = await storedSettlement(deps, { clientId: caller.clientId, bank: BANK })
 
-    const { body } = await call(deps, API.listSettlements, { caller })
+    const { body } = await ask('listSettlements')
 
-    const fetched = await call(deps, API.getSettlement, { caller, id: settlementId })
+    const fetched = await ask('getSettlement', { id: settlementId })
     expect(body).toStrictEqual({ data: [fetched.body], pagination: { page: 1, per_page: 25 } })
   })
 
   it('orders by period_end and not by created_at, newest first, and by id where they are equal', async () => {
-    const deps = testDeps()
-    const caller = await anApiClient(deps)
+    const { deps, caller, ask } = await anApi()
     const stored = []
     for (const [day, createdDay] of [
       [3, 9],
@@ -111,7 +107,7 @@ describe('GET /v1/settlements (spec 4.6)', () => {
 
     const pages = []
     for (const page of ['1', '2', '3', '4']) {
-      pages.push((await call(deps, API.listSettlements, { caller, query: { page, per_page: '2' } })).body)
+      pages.push((await ask('listSettlements', { query: { page, per_page: '2' } })).body)
     }
 
     const [third, first, ...second] = stored.map(({ settlementId }) => settlementId)
