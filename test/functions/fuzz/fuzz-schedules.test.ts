@@ -2,12 +2,14 @@
  * Goal: whatever a schedule, or a person, invokes a scheduled function with, it does its work and nothing else.
  * Method: payloads made of anything, on a world where nothing is due.
  */
+import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb'
 import * as fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
 import { handler as checkDueWork } from '../../../functions/schedule/check-due-work.ts'
 import { handler as sweepSettlements } from '../../../functions/schedule/sweep-settlements.ts'
 import { handler as syncProviderTransactions } from '../../../functions/schedule/sync-provider-transactions.ts'
 import { hostileJson } from '../../support/hostile-values.ts'
+import { interceptTable } from '../../support/intercept-table.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
 import { aPendingPayment, aStoredClient } from '../../support/payment-builders.ts'
 
@@ -42,6 +44,30 @@ describe('every scheduled function with any payload', () => {
         }),
         RUNS,
       )
+    },
+  )
+})
+
+const BROKEN = new ConditionalCheckFailedException({
+  message: 'the item of budi@example.org',
+  $metadata: {},
+  Item: { email: { S: 'budi@example.org' } },
+})
+
+describe('a scheduled run that breaks off', () => {
+  it.each(Object.entries(SCHEDULES))(
+    'of %s is written down, and fails without telling Lambda what the cause carries',
+    async (functionName, { handler }) => {
+      const deps = interceptTable(memoryDeps(), { before: () => Promise.reject(BROKEN) })
+
+      const error: unknown = await handler
+        .withDeps(deps)({}, { functionName } as never)
+        .catch((thrown) => thrown)
+
+      expect(error).toStrictEqual(new Error('the run broke off; its log says where'))
+      expect(error).not.toHaveProperty('cause')
+      const fields = { function: functionName }
+      expect(deps.lines).toContainEqual({ level: 'error', code: 'invocation.failed', fields })
     },
   )
 })

@@ -1,0 +1,133 @@
+/**
+ * Goal: whatever a caller sends, the answer is one of the contract's and never a failure of ours, and a request that is
+ * refused leaves nothing behind: no item, no call of the provider, no message. Method: requests near right ones and
+ * requests made of anything, with a key and without, to every HTTP function of the manifest.
+ */
+import { join } from 'node:path'
+import * as fc from 'fast-check'
+import { describe, expect, it, vi } from 'vitest'
+import { MANIFEST } from '../../../functions/manifest.ts'
+import { anApiClient, aPaymentBody, call, type HttpHandler } from '../../support/api-event.ts'
+import { hostileJson, hostileText, mostly, objectOf } from '../../support/hostile-values.ts'
+import { type MemoryDeps, memoryDeps } from '../../support/memory-deps.ts'
+import { aPendingPayment } from '../../support/payment-builders.ts'
+
+// Hundreds of runs each, on a machine that may be busy with other files.
+vi.setConfig({ testTimeout: 120_000 })
+
+const RUNS = { numRuns: 700 }
+
+/** What a caller with a key may be answered; the provider's callback has its own rules and its own file. */
+const ALLOWED: Readonly<Record<string, readonly number[]>> = {
+  // A key drawn twice replays its payment.
+  'POST /v1/payments': [200, 201, 422],
+  'GET /v1/payments': [200, 422],
+  'GET /v1/payments/{id}': [200, 404],
+  'POST /v1/payments/{id}/cancel': [200, 404, 422],
+  'GET /v1/balance': [200, 422],
+  'GET /v1/settlements': [200, 422],
+  'GET /v1/settlements/{id}': [404],
+  $default: [404],
+}
+
+const ENDPOINTS = MANIFEST.flatMap(({ entry, trigger }) => {
+  if (trigger.kind === 'http-default') return [{ entry, route: '$default' }]
+  if (trigger.kind !== 'http' || !trigger.path.startsWith('/v1/')) return []
+  return [{ entry, route: `${trigger.method} ${trigger.path}` }]
+})
+
+const HOSTILE_NAMES = ['__proto__', 'constructor', 'toString', 'length', '']
+const OPTIONAL = ['external_reference', 'customer', 'description', 'metadata', 'expires_in_seconds', 'odd']
+
+const anyText = fc.oneof(hostileText, fc.string({ unit: 'grapheme' }), fc.lorem())
+
+const anyBody = fc.oneof(
+  {
+    weight: 5,
+    arbitrary: objectOf({
+      method: mostly('virtual_account', 'virtual_account', 'qris', 'ewallet'),
+      channel_code: mostly('BCA', 'BCA', 'OVO', 'DANA', 'BNI', ''),
+      amount: mostly(100_000, 1, 0, 10 ** 12, 10 ** 12 + 1),
+      currency: mostly('IDR', 'IDR', 'USD'),
+    }),
+  },
+  {
+    weight: 5,
+    arbitrary: fc
+      .dictionary(fc.constantFrom(...OPTIONAL, ...HOSTILE_NAMES), fc.oneof(hostileJson, fc.constant({})), {
+        maxKeys: 2,
+      })
+      .map((fields) => aPaymentBody({ method: 'qris', channel_code: undefined, ...fields })),
+  },
+  { weight: 1, arbitrary: hostileJson },
+  { weight: 1, arbitrary: fc.json({ maxDepth: 6 }) },
+  { weight: 1, arbitrary: fc.uint8Array({ maxLength: 200 }).map((octets) => Buffer.from(octets)) },
+)
+
+const anyRequest = fc.record({
+  id: fc.oneof(fc.constant('$payment'), anyText),
+  body: anyBody,
+  query: fc.dictionary(
+    fc.oneof(fc.constantFrom('page', 'per_page', 'status', 'currency', ...HOSTILE_NAMES), anyText),
+    fc.oneof(fc.constantFrom('1', '-1', '1e3', '1.0', ' 1', 'pending', 'IDR'), fc.integer().map(String), anyText),
+  ),
+  headers: fc.dictionary(
+    fc.oneof(fc.constantFrom('idempotency-key', 'content-type', 'content-encoding', '__proto__'), anyText),
+    anyText,
+  ),
+})
+
+/** Of who has a key, of who sends none, or of anything that is no key. */
+const anyAuthorization = fc.oneof(
+  { weight: 6, arbitrary: fc.constant('$own') },
+  { weight: 1, arbitrary: fc.constant(undefined) },
+  { weight: 1, arbitrary: anyText },
+  { weight: 1, arbitrary: anyText.map((text) => `Bearer ${text}`) },
+)
+
+const tracesOf = ({ changes, provider, sent, published }: MemoryDeps) => ({
+  written: changes.length,
+  asked: provider.calls.length,
+  sent: sent.length,
+  published: published.length,
+})
+
+describe('every endpoint with any request', () => {
+  it.each(ENDPOINTS)(
+    '$route answers by the contract, and has done nothing when it refuses',
+    async ({ entry, route }) => {
+      const { handler } = (await import(join(import.meta.dirname, '../../..', entry))) as { handler: HttpHandler }
+      const deps = memoryDeps()
+      const own = await anApiClient(deps)
+      const { paymentId } = await aPendingPayment(deps, own)
+
+      await fc.assert(
+        fc.asyncProperty(anyRequest, anyAuthorization, async ({ id, headers, ...request }, authorization) => {
+          const [before, made] = [tracesOf(deps), deps.provider.requests.size]
+          const { authorization: _, ...others } = headers
+          const caller = authorization === '$own' ? own : authorization !== undefined && { authorization }
+
+          const {
+            status,
+            headers: answered,
+            body,
+          } = await call(
+            deps,
+            { route, handler },
+            { ...request, headers: others, id: id === '$payment' ? paymentId : id, ...(caller && { caller }) },
+          )
+
+          expect(answered['content-type']).toBe('application/json')
+          if (caller === own) expect(ALLOWED[route]).toContain(status)
+          else if (route === '$default') expect(status).toBe(404)
+          else expect([status, body]).toStrictEqual([401, { message: 'invalid credentials', code: 'auth' }])
+          if (status >= 400) expect(tracesOf(deps)).toStrictEqual(before)
+          if (status >= 400) expect(body).toMatchObject({ code: expect.any(String) })
+          expect(deps.provider.requests.size - made).toBe(status === 201 ? 1 : 0)
+          expect(deps.provider.countOf('createRequest')).toBe(deps.provider.requests.size)
+        }),
+        RUNS,
+      )
+    },
+  )
+})
