@@ -4,6 +4,7 @@ import { handler as listApiKeys } from '../../../functions/admin/list-api-keys.t
 import { handler as revokeApiKey } from '../../../functions/admin/revoke-api-key.ts'
 import { keyIdOf } from '../../../shared/client/api-key.ts'
 import { authenticate } from '../../../shared/client/authenticate.ts'
+import type { AdminHandler } from '../../../shared/runtime/admin-handler.ts'
 import { apiKeyKey, auditRecordPk } from '../../../shared/table/keys.ts'
 import { addMs } from '../../../shared/time.ts'
 import { aClientId, issueKey } from '../../support/client-builders.ts'
@@ -16,15 +17,25 @@ const auditRecordsOf = async (deps: TestDeps, subject: string) => {
   return items.map(({ action, operator }) => ({ action, operator }))
 }
 
+/** A gateway with one merchant, and an operator who acts on it. */
+const aMerchant = async () => {
+  const deps = testDeps()
+  const client = await aStoredClient(deps)
+  const act = (handler: AdminHandler, input: object = {}, own: TestDeps = deps) =>
+    invokeAdmin(handler, own, { operator: 'ana', client_id: client.clientId, ...input })
+  return { deps, client, clientId: client.clientId, act }
+}
+
+const NO_CLIENT = { status: 404, body: { code: 'not_found', message: 'client not found' } }
+
 const field = (body: object, name: string): string => String(Object(body)[name])
 
 describe('issue-api-key (design section 7)', () => {
   it('answers a key that works, once, and stores only its hash', async () => {
-    const deps = testDeps()
-    const client = await aStoredClient(deps)
+    const { deps, client, act } = await aMerchant()
     deps.clock.advance(1)
 
-    const { status, body } = await invokeAdmin(issueApiKey, deps, { operator: 'ana', client_id: client.clientId })
+    const { status, body } = await act(issueApiKey)
 
     const text = field(body, 'api_key')
     const keyId = keyIdOf(text)
@@ -50,27 +61,17 @@ describe('issue-api-key (design section 7)', () => {
   })
 
   it('gives a key the expiry asked for', async () => {
-    const deps = testDeps()
-    const { clientId } = await aStoredClient(deps)
+    const { deps, act } = await aMerchant()
 
-    const { body } = await invokeAdmin(issueApiKey, deps, {
-      operator: 'ana',
-      client_id: clientId,
-      expires_in_seconds: 3_600,
-    })
+    const { body } = await act(issueApiKey, { expires_in_seconds: 3_600 })
 
     expect(field(body, 'expires_at')).toBe(addMs(deps.now(), 3_600_000))
   })
 
-  it.each([0, -1, 1.5, '60', null, 1e12])('refuses an expiry of %j', async (expiresInSeconds) => {
-    const deps = testDeps()
-    const { clientId } = await aStoredClient(deps)
+  it.each([0, -1, 1.5, '60', null, 1e12])('refuses an expiry of %j', async (expiry) => {
+    const { act } = await aMerchant()
 
-    const answer = await invokeAdmin(issueApiKey, deps, {
-      operator: 'ana',
-      client_id: clientId,
-      expires_in_seconds: expiresInSeconds,
-    })
+    const answer = await act(issueApiKey, { expires_in_seconds: expiry })
 
     expect(answer).toMatchObject({ status: 422, body: { field_errors: { expires_in_seconds: [expect.any(String)] } } })
   })
@@ -80,18 +81,17 @@ describe('issue-api-key (design section 7)', () => {
 
     const answer = await invokeAdmin(issueApiKey, deps, { operator: 'ana', client_id: clientId })
 
-    expect(answer).toStrictEqual({ status: 404, body: { code: 'not_found', message: 'client not found' } })
+    expect(answer).toStrictEqual(NO_CLIENT)
     expect(await auditRecordsOf(deps, clientId)).toStrictEqual([])
   })
 
   it('refuses to write over a key that exists', async () => {
-    const deps = testDeps()
-    const { clientId } = await aStoredClient(deps)
+    const { deps, clientId, act } = await aMerchant()
     const repeating = { ...deps, randomBytes: (length: number) => Buffer.alloc(length, clientId) }
     const { key } = await issueKey(repeating, clientId)
     deps.clock.advance(60)
 
-    const answer = await invokeAdmin(issueApiKey, repeating, { operator: 'ana', client_id: clientId })
+    const answer = await act(issueApiKey, {}, repeating)
 
     expect(answer.status).toBe(500)
     expect(await deps.table.get(apiKeyKey(key.keyId))).toMatchObject({ createdAt: key.createdAt })
@@ -99,10 +99,9 @@ describe('issue-api-key (design section 7)', () => {
   })
 
   it('requires an operator', async () => {
-    const deps = testDeps()
-    const { clientId } = await aStoredClient(deps)
+    const { act } = await aMerchant()
 
-    const answer = await invokeAdmin(issueApiKey, deps, { client_id: clientId })
+    const answer = await act(issueApiKey, { operator: undefined })
 
     expect(answer).toMatchObject({ status: 422, body: { field_errors: { operator: ['required'] } } })
   })
@@ -110,16 +109,11 @@ describe('issue-api-key (design section 7)', () => {
 
 describe('revoke-api-key (design section 7)', () => {
   it("ends one key and leaves the client's others working", async () => {
-    const deps = testDeps()
-    const client = await aStoredClient(deps)
+    const { deps, client, act } = await aMerchant()
     const [ended, kept] = [await issueKey(deps, client.clientId), await issueKey(deps, client.clientId)]
     deps.clock.advance(60)
 
-    const answer = await invokeAdmin(revokeApiKey, deps, {
-      operator: 'ana',
-      client_id: client.clientId,
-      key_id: ended.key.keyId,
-    })
+    const answer = await act(revokeApiKey, { key_id: ended.key.keyId })
 
     expect(answer).toMatchObject({ status: 200, body: { key_id: ended.key.keyId, revoked_at: deps.now() } })
     await expect(authenticate(deps, ended.header)).rejects.toMatchObject({ code: 'auth' })
@@ -127,31 +121,26 @@ describe('revoke-api-key (design section 7)', () => {
   })
 
   it('answers a second and a simultaneous revocation with the time of the first, and records one', async () => {
-    const deps = testDeps()
-    const { clientId } = await aStoredClient(deps)
+    const { deps, clientId, act } = await aMerchant()
     const { key } = await issueKey(deps, clientId)
-    const payload = { operator: 'ana', client_id: clientId, key_id: key.keyId }
+    const payload = { key_id: key.keyId }
     const ticking = { ...deps, now: () => (deps.clock.advance(1), deps.clock.now()) }
 
-    const together = await Promise.all([1, 2, 3].map(() => invokeAdmin(revokeApiKey, ticking, payload)))
+    const together = await Promise.all([1, 2, 3].map(() => act(revokeApiKey, payload, ticking)))
     deps.clock.advance(3_600)
-    const later = await invokeAdmin(revokeApiKey, deps, payload)
+    const later = await act(revokeApiKey, payload)
 
     for (const answer of together) expect(answer).toStrictEqual(later)
     expect((await auditRecordsOf(deps, clientId)).filter(({ action }) => action === 'revoke-api-key')).toHaveLength(1)
   })
 
   it("does not reach another client's key, a key that does not exist, or anything that is not a key id", async () => {
-    const deps = testDeps()
-    const [mine, theirs] = [await aStoredClient(deps), await aStoredClient(deps)]
+    const { deps, act } = await aMerchant()
+    const theirs = await aStoredClient(deps)
     const { key, header } = await issueKey(deps, theirs.clientId)
     const keyIds = [key.keyId, keyIdOf('never issued'), 'x', '']
 
-    const answers = await Promise.all(
-      keyIds.map((keyId) =>
-        invokeAdmin(revokeApiKey, deps, { operator: 'ana', client_id: mine.clientId, key_id: keyId }),
-      ),
-    )
+    const answers = await Promise.all(keyIds.map((keyId) => act(revokeApiKey, { key_id: keyId })))
 
     const refusal = { status: 404, body: { code: 'not_found', message: 'api key not found' } }
     for (const answer of answers) expect(answer).toStrictEqual(refusal)
@@ -161,19 +150,18 @@ describe('revoke-api-key (design section 7)', () => {
 
 describe('list-api-keys (design section 7)', () => {
   it('shows a client its own keys without their texts, newest first, revoked ones too', async () => {
-    const deps = testDeps()
-    const [mine, theirs] = [await aStoredClient(deps), await aStoredClient(deps)]
-    await issueKey(deps, theirs.clientId)
-    const first = await issueKey(deps, mine.clientId)
+    const { deps, clientId, act } = await aMerchant()
+    await issueKey(deps, (await aStoredClient(deps)).clientId)
+    const first = await issueKey(deps, clientId)
     deps.clock.advance(1)
-    const second = await issueKey(deps, mine.clientId, 60)
-    await invokeAdmin(revokeApiKey, deps, { operator: 'ana', client_id: mine.clientId, key_id: first.key.keyId })
+    const second = await issueKey(deps, clientId, 60)
+    await act(revokeApiKey, { key_id: first.key.keyId })
 
-    const { body } = await invokeAdmin(listApiKeys, deps, { client_id: mine.clientId })
+    const { body } = await invokeAdmin(listApiKeys, deps, { client_id: clientId })
 
     const shown = (key: typeof first.key, rest: object) => ({
       key_id: key.keyId,
-      client_id: mine.clientId,
+      client_id: clientId,
       prefix: key.prefix,
       created_at: key.createdAt,
       expires_at: null,
@@ -191,6 +179,6 @@ describe('list-api-keys (design section 7)', () => {
 
     const answer = await invokeAdmin(listApiKeys, deps, { client_id: aClientId() })
 
-    expect(answer).toStrictEqual({ status: 404, body: { code: 'not_found', message: 'client not found' } })
+    expect(answer).toStrictEqual(NO_CLIENT)
   })
 })

@@ -24,6 +24,12 @@ const auditRecordsOf = async (deps: TestDeps, subject: string) => {
 
 const theId = (body: object): ClientId => v.parse(ClientIdSchema, Object(body).client_id)
 
+/** Creates a client whose id has been given out before. */
+const createTwin = (deps: TestDeps, clientId: ClientId) =>
+  invokeAdmin(createClient, { ...deps, newId: () => clientId }, { operator: 'ana', name: 'Twin' })
+
+const NO_URL = 'must be an https URL without user info'
+
 describe('create-client (design section 7)', () => {
   it('registers a client from its name alone, with the defaults', async () => {
     const deps = testDeps()
@@ -78,11 +84,7 @@ describe('create-client (design section 7)', () => {
     const clientId = aClientId()
     await deps.table.write(put(windowKey(clientId), { settledUntil: deps.now() }))
 
-    const answer = await invokeAdmin(
-      createClient,
-      { ...deps, newId: () => clientId },
-      { operator: 'ana', name: 'Twin' },
-    )
+    const answer = await createTwin(deps, clientId)
 
     expect(answer.status).toBe(500)
     expect(await findClient(deps, clientId)).toBeUndefined()
@@ -94,11 +96,7 @@ describe('create-client (design section 7)', () => {
     const client = aClient()
     await deps.table.write(put(clientKey(client.clientId), client))
 
-    const answer = await invokeAdmin(
-      createClient,
-      { ...deps, newId: () => client.clientId },
-      { operator: 'ana', name: 'Twin' },
-    )
+    const answer = await createTwin(deps, client.clientId)
 
     expect(answer.status).toBe(500)
     expect(await findClient(deps, client.clientId)).toStrictEqual(client)
@@ -106,32 +104,24 @@ describe('create-client (design section 7)', () => {
   })
 
   it.each([
-    [{ name: 'x' }, 'operator', 'required'],
-    [{ operator: ' ', name: 'x' }, 'operator', 'must say who asks for the change'],
-    [{ operator: 'ana' }, 'name', 'required'],
-    [{ operator: 'ana', name: ' ' }, 'name', 'must not be empty'],
-    [{ operator: 'ana', name: 'x'.repeat(256) }, 'name', 'at most 255 characters'],
-    [{ operator: 'ana', name: 'x', settlement_floor_minor: -1 }, 'settlement_floor_minor', 'must be >= 0'],
-    [{ operator: 'ana', name: 'x', settlement_floor_minor: null }, 'settlement_floor_minor', expect.any(String)],
-    [{ operator: 'ana', name: 'x', bank: { bank_name: 'BCA' } }, 'bank.bank_account_no', 'required'],
-    [{ operator: 'ana', name: 'x', bank: { ...BANK, swift: 'x' } }, 'bank.swift', 'unknown field'],
-    [
-      { operator: 'ana', name: 'x', return_url: 'http://a.example' },
-      'return_url',
-      'must be an https URL without user info',
-    ],
-    [
-      { operator: 'ana', name: 'x', return_url: 'https://u:p@a.example' },
-      'return_url',
-      'must be an https URL without user info',
-    ],
-    [{ operator: 'ana', name: 'x', rate_limit_per_second: 0 }, 'rate_limit_per_second', 'must be at least 1'],
-    [{ operator: 'ana', name: 'x', rate_limit_per_second: 1.5 }, 'rate_limit_per_second', 'must be an integer'],
-    [{ operator: 'ana', name: 'x', client_id: 'mine' }, 'client_id', 'unknown field'],
+    [{ operator: undefined }, 'operator', 'required'],
+    [{ operator: ' ' }, 'operator', 'must say who asks for the change'],
+    [{ name: undefined }, 'name', 'required'],
+    [{ name: ' ' }, 'name', 'must not be empty'],
+    [{ name: 'x'.repeat(256) }, 'name', 'at most 255 characters'],
+    [{ settlement_floor_minor: -1 }, 'settlement_floor_minor', 'must be >= 0'],
+    [{ settlement_floor_minor: null }, 'settlement_floor_minor', expect.any(String)],
+    [{ bank: { bank_name: 'BCA' } }, 'bank.bank_account_no', 'required'],
+    [{ bank: { ...BANK, swift: 'x' } }, 'bank.swift', 'unknown field'],
+    [{ return_url: 'http://a.example' }, 'return_url', NO_URL],
+    [{ return_url: 'https://u:p@a.example' }, 'return_url', NO_URL],
+    [{ rate_limit_per_second: 0 }, 'rate_limit_per_second', 'must be at least 1'],
+    [{ rate_limit_per_second: 1.5 }, 'rate_limit_per_second', 'must be an integer'],
+    [{ client_id: 'mine' }, 'client_id', 'unknown field'],
   ])('refuses %j, naming %s', async (payload, field, reason) => {
-    const deps = testDeps()
+    const right = { operator: 'ana', name: 'x' }
 
-    const { status, body } = await invokeAdmin(createClient, deps, payload)
+    const { status, body } = await invokeAdmin(createClient, testDeps(), { ...right, ...payload })
 
     expect(status).toBe(422)
     expect(body).toMatchObject({ code: 'validation', field_errors: { [field]: [reason] } })

@@ -16,82 +16,83 @@ const auditRecordsOf = async (deps: TestDeps, subject: string) => {
   return items.map(({ operator, action, before, after, at }) => ({ operator, action, before, after, at }))
 }
 
+/** A merchant, and what an operator asks to be changed of it. */
+const aMerchant = async (fields: Parameters<typeof aStoredClient>[1] = {}) => {
+  const deps = testDeps()
+  const client = await aStoredClient(deps, fields)
+  const { clientId } = client
+  const change = (input: object, own: TestDeps = deps) =>
+    invokeAdmin(updateClient, own, { operator: 'ana', client_id: clientId, ...input })
+  const shown = async () => (await invokeAdmin(getClient, deps, { client_id: clientId })).body
+  return {
+    deps,
+    client,
+    change,
+    shown,
+    trail: () => auditRecordsOf(deps, clientId),
+    now: () => findClient(deps, clientId),
+  }
+}
+
 describe('update-client (design section 7)', () => {
   it('changes only what is given and records before and after', async () => {
-    const deps = testDeps()
-    const { clientId } = await aStoredClient(deps, { returnUrl: 'https://old.example/' })
-    const { body: before } = await invokeAdmin(getClient, deps, { client_id: clientId })
+    const { deps, change, shown, trail } = await aMerchant({ returnUrl: 'https://old.example/' })
+    const before = await shown()
+    const changes = { settlement_floor_minor: 25_000, bank: BANK }
     deps.clock.advance(60)
 
-    const answer = await invokeAdmin(updateClient, deps, {
-      operator: 'budi',
-      client_id: clientId,
-      settlement_floor_minor: 25_000,
-      bank: BANK,
-    })
+    const answer = await change({ operator: 'budi', ...changes })
 
-    const after = { ...before, settlement_floor_minor: 25_000, bank: BANK }
+    const after = { ...before, ...changes }
     expect(answer).toStrictEqual({ status: 200, body: after })
-    expect((await invokeAdmin(getClient, deps, { client_id: clientId })).body).toStrictEqual(after)
-    expect((await auditRecordsOf(deps, clientId)).slice(1)).toStrictEqual([
+    expect(await shown()).toStrictEqual(after)
+    expect((await trail()).slice(1)).toStrictEqual([
       { operator: 'budi', action: 'update-client', before, after, at: deps.now() },
     ])
   })
 
   it('clears optional fields with null', async () => {
-    const deps = testDeps()
-    const client = await aStoredClient(deps, {
+    const { client, change, now } = await aMerchant({
       bank: { bankName: 'BCA', bankAccountNo: '1', bankAccountName: 'A' },
       returnUrl: 'https://old.example/',
       rateLimitPerSecond: 5,
     })
 
-    await invokeAdmin(updateClient, deps, {
-      operator: 'ana',
-      client_id: client.clientId,
-      bank: null,
-      return_url: null,
-      rate_limit_per_second: null,
-    })
+    await change({ bank: null, return_url: null, rate_limit_per_second: null })
 
     const { bank, returnUrl, rateLimitPerSecond, ...rest } = client
     expect([bank, returnUrl, rateLimitPerSecond]).not.toContain(undefined)
-    expect(await findClient(deps, client.clientId)).toStrictEqual(rest)
+    expect(await now()).toStrictEqual(rest)
   })
 
   it('answers a repeated change the same, without a second record', async () => {
-    const deps = testDeps()
-    const { clientId } = await aStoredClient(deps)
-    const payload = { operator: 'ana', client_id: clientId, enabled: false, bank: BANK }
-    const first = await invokeAdmin(updateClient, deps, payload)
+    const { change, trail } = await aMerchant()
+    const first = await change({ enabled: false, bank: BANK })
 
-    const second = await invokeAdmin(updateClient, deps, payload)
+    const second = await change({ enabled: false, bank: BANK })
 
     expect(second).toStrictEqual(first)
-    expect(await auditRecordsOf(deps, clientId)).toHaveLength(2)
+    expect(await trail()).toHaveLength(2)
   })
 
   it('keeps both changes of two operators at once, and each record says what was really there before', async () => {
-    const deps = testDeps()
-    const { clientId } = await aStoredClient(deps, { name: 'v0', settlementFloorMinor: ZERO })
+    const { change, trail, now } = await aMerchant({ name: 'v0', settlementFloorMinor: ZERO })
 
     await Promise.all([
-      invokeAdmin(updateClient, deps, { operator: 'ana', client_id: clientId, name: 'v1' }),
-      invokeAdmin(updateClient, deps, { operator: 'budi', client_id: clientId, name: 'v2' }),
-      invokeAdmin(updateClient, deps, { operator: 'citra', client_id: clientId, settlement_floor_minor: 5 }),
+      change({ operator: 'ana', name: 'v1' }),
+      change({ operator: 'budi', name: 'v2' }),
+      change({ operator: 'citra', settlement_floor_minor: 5 }),
     ])
 
-    const trail = await auditRecordsOf(deps, clientId)
-    const renames = trail.filter(({ operator }) => operator === 'ana' || operator === 'budi')
+    const renames = (await trail()).filter(({ operator }) => operator === 'ana' || operator === 'budi')
     const chain = new Map(renames.map(({ before, after }) => [String(Object(before).name), String(Object(after).name)]))
-    const client = await findClient(deps, clientId)
+    const client = await now()
     expect(client?.settlementFloorMinor).toBe(5)
     expect(chain.get(chain.get('v0') ?? '')).toBe(client?.name)
   })
 
   it('gives up with a conflict when others change the same field every time, and writes nothing', async () => {
-    const deps = testDeps()
-    const client = await aStoredClient(deps, { name: 'v0' })
+    const { deps, client, change, trail, now } = await aMerchant({ name: 'v0' })
     let changes = 0
     const busy = interceptTable(deps, {
       after: async ({ name }) => {
@@ -100,19 +101,18 @@ describe('update-client (design section 7)', () => {
       },
     })
 
-    const answer = await invokeAdmin(updateClient, busy, { operator: 'ana', client_id: client.clientId, name: 'mine' })
+    const answer = await change({ name: 'mine' }, busy)
 
     expect(answer).toMatchObject({ status: 409, body: { code: 'conflict' } })
-    expect((await findClient(deps, client.clientId))?.name).toBe('w4')
-    expect((await auditRecordsOf(deps, client.clientId)).some(({ operator }) => operator === 'ana')).toBe(false)
+    expect((await now())?.name).toBe('w4')
+    expect((await trail()).some(({ operator }) => operator === 'ana')).toBe(false)
   })
 
   it('refuses an empty change and unknown fields', async () => {
-    const deps = testDeps()
-    const { clientId } = await aStoredClient(deps)
+    const { change } = await aMerchant()
 
-    const empty = await invokeAdmin(updateClient, deps, { operator: 'ana', client_id: clientId })
-    const unknown = await invokeAdmin(updateClient, deps, { operator: 'ana', client_id: clientId, created_at: 'x' })
+    const empty = await change({})
+    const unknown = await change({ created_at: 'x' })
 
     expect(empty).toMatchObject({ status: 422, body: { message: 'body: name a field to change' } })
     expect(unknown).toMatchObject({ status: 422, body: { field_errors: { created_at: ['unknown field'] } } })
