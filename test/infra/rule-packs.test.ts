@@ -13,9 +13,126 @@ import cdkJson from '../../cdk.json' with { type: 'json' }
 import { addStacks } from '../../infra/stack/add-stacks.ts'
 import type { DeployedStage } from '../../infra/stack/stage.ts'
 import { OPTIONAL_STAGES } from '../support/stage-options.ts'
-import { type Reason, reasonsFor } from './rule-pack-reasons.ts'
 
 const PACKS = { AwsSolutionsChecks, ServerlessChecks, PCIDSS321Checks } as const
+
+/** Findings of a rule that stay: of resources with these paths below the stack, for this reason. */
+type Reasons = Readonly<Record<string, readonly [where: RegExp, because: string]>>
+type Reason = readonly [rule: string, reason: Reasons[string]]
+
+const ALL_FUNCTIONS = /^Functions\/[\w-]+\/Function\/Resource$/
+const ALL_ROLES = /^(Functions\/[\w-]+|Canary|WebhookEgress\/FlowLogs)\/Role\/Resource$/
+const DEAD_LETTERS = /^Queues\/(\w+\/Dead|stream|schedules)\/Queue\/Resource$/
+
+/** In every stage and with every option. */
+const EVERYWHERE: Reasons = {
+  'AwsSolutions-APIG4': [
+    /^HttpApi\/[\w-]+\/Resource$/,
+    'Each function authenticates by itself: an authorizer cannot answer in the envelope of spec section 7, and costs a second cold start.',
+  ],
+  'AwsSolutions-SMG4': [
+    /^(Provider\/(Secret|Callback)|Origin\/Secret)\/Resource$/,
+    'The provider makes its key and token, and CloudFront holds the origin secret: docs/operations.md, section 4.',
+  ],
+  'AwsSolutions-SQS3': [
+    DEAD_LETTERS,
+    'It is a dead-letter queue: of the stream, or of runs that nothing takes up again.',
+  ],
+  'Serverless-SQSRedrivePolicy': [DEAD_LETTERS, 'It is a dead-letter queue: nothing reads it but an operator.'],
+  'Serverless-LambdaDLQ': [
+    ALL_FUNCTIONS,
+    'Only schedules start functions asynchronously, and those have a failure destination; the others are answered or read from a queue or stream.',
+  ],
+  'Serverless-LambdaEventSourceMappingDestination': [
+    /^EventSources\/(deliver-webhook|settle-client)\/Resource$/,
+    'Messages of a queue are set aside by the queue itself, after five receives.',
+  ],
+  'Serverless-LambdaTracing': [
+    ALL_FUNCTIONS,
+    'X-Ray’s SDK is 127 kB and 30 ms of every start, and an HTTP API takes no part in a trace.',
+  ],
+  'PCI.DSS.321-IAMNoInlinePolicy': [
+    ALL_ROLES,
+    'A role and its one policy belong together and to nothing else: an inline policy cannot be shared, and is there when the role is.',
+  ],
+  'PCI.DSS.321-LambdaInsideVPC': [
+    ALL_FUNCTIONS,
+    'Nothing here is reached by network address: AWS’s own endpoints, the provider and merchants. The worker that calls strangers has a network of its own with `webhookEgress: nat`.',
+  ],
+}
+
+/** Besides, where the stage has no key of its own. */
+const WITHOUT_KEY: Reasons = {
+  'PCI.DSS.321-SNSEncryptedKMS': [
+    /^Alerts\/Topic\/Resource$/,
+    'Alerts carry ids and no personal data; `table.encryption: customer` encrypts them too.',
+  ],
+  'PCI.DSS.321-SecretsManagerUsingKMSKey': [
+    /^Provider\/(Secret|Callback)\/Resource$/,
+    'Encrypted with the key of AWS; `table.encryption: customer` uses the account’s own.',
+  ],
+  'PCI.DSS.321-CloudWatchLogGroupEncrypted': [
+    /\/(Log|AccessLog)\/Resource$/,
+    'Encrypted by CloudWatch; `table.encryption: customer` uses the account’s own key.',
+  ],
+}
+
+const WITH_RECIPIENTS: Reasons = {
+  'Serverless-SNSRedrivePolicy': [
+    /^(Alerts|Pages)\/Topic\/[^/]+\/Resource$/,
+    'What a mail or a pager missed is still on: alarms keep their state, and due work repeats alerts.',
+  ],
+}
+
+const BEHIND_FRONT: Reasons = {
+  'PCI.DSS.321-SecretsManagerUsingKMSKey': [
+    /^Origin\/Secret\/Resource$/,
+    'Its copy in the front’s region could not use a key of this one; it opens nothing by itself.',
+  ],
+}
+
+const FRONT: Reasons = {
+  'AwsSolutions-CFR1': [/^Distribution\/Resource$/, 'Merchants’ servers may be anywhere.'],
+  'AwsSolutions-CFR3': [
+    /^Distribution\/Resource$/,
+    'It has logs of the newer kind, delivered to CloudWatch as JSON, which the rule does not know.',
+  ],
+  'PCI.DSS.321-CloudWatchLogGroupEncrypted': [
+    /^(WebAcl|Log)\/Log\/Resource$/,
+    'The key of the account is in the gateway’s region. These lines have no path, query, header or body.',
+  ],
+}
+
+const FIXED_ADDRESSES: Reasons = {
+  'Serverless-LambdaStarPermissions': [
+    /^Functions\/deliver-webhook\/Role\/Resource$/,
+    'Lambda connects the worker by them; the function’s own code is denied the interfaces.',
+  ],
+  'AwsSolutions-VPC3': [
+    /^WebhookEgress\/AccessList\//,
+    'The list exists to keep private networks out of reach, which a security group cannot say.',
+  ],
+  'PCI.DSS.321-VPCDefaultSecurityGroupClosed': [
+    /^WebhookEgress\/Vpc\/Resource$/,
+    'Nothing uses the default group; closing it takes a function of CDK’s with rights over all groups.',
+  ],
+  'PCI.DSS.321-VPCNoUnrestrictedRouteToIGW': [
+    /^WebhookEgress\/Vpc\/PublicSubnet\d\/DefaultRoute$/,
+    'These subnets hold the NAT gateways and nothing else.',
+  ],
+}
+
+/** The reasons that hold for one stack of a stage. */
+const reasonsFor = (stage: DeployedStage, stack: 'gateway' | 'front'): readonly Reason[] => {
+  if (stack === 'front') return Object.entries(FRONT)
+  return [
+    EVERYWHERE,
+    stage.table.encryption === 'aws' ? WITHOUT_KEY : {},
+    stage.alarmRecipients.length > 0 ? WITH_RECIPIENTS : {},
+    stage.front === 'cloudfront' ? BEHIND_FRONT : {},
+    stage.webhookEgress === 'nat' ? FIXED_ADDRESSES : {},
+  ].flatMap((reasons) => Object.entries(reasons))
+}
 
 type Finding = { readonly rule: string; readonly path: string }
 
@@ -25,22 +142,20 @@ afterAll(() => {
   rmSync(directory, { recursive: true })
 })
 
-/** The same words for every stage, and for the table whatever its logical id is. */
-const neutral = (rule: string, stage: string) =>
-  rule
-    .replaceAll(`gateway/${stage}/`, 'gateway/STAGE/')
-    .replaceAll(`gateway-${stage}-`, 'gateway-STAGE-')
-    .replace(/<Table\w+\.Arn>/, '<TABLE.Arn>')
+/** Of each wildcard in a policy `iam-statements.test.ts` asks for a reason, in more places than the packs look. */
+const OF_WILDCARDS = /^AwsSolutions-IAM5\b/
 
-const findingsIn = (app: App, stack: Stack, stage: DeployedStage): readonly Finding[] =>
-  Object.values(PACKS).flatMap((Pack) =>
-    new Pack(app).validateScope(stack).violations.flatMap(({ ruleName, violatingResources }) =>
-      violatingResources.map(({ constructPath = '' }) => ({
-        rule: neutral(ruleName, stage.settings.name),
-        path: constructPath.replace(`${stack.stackName}/`, ''),
-      })),
-    ),
-  )
+const findingsIn = (app: App, stack: Stack): readonly Finding[] =>
+  Object.values(PACKS)
+    .flatMap((Pack) =>
+      new Pack(app).validateScope(stack).violations.flatMap(({ ruleName, violatingResources }) =>
+        violatingResources.map(({ constructPath = '' }) => ({
+          rule: ruleName,
+          path: constructPath.replace(`${stack.stackName}/`, ''),
+        })),
+      ),
+    )
+    .filter(({ rule }) => !OF_WILDCARDS.test(rule))
 
 const checkedStacks = Object.entries(OPTIONAL_STAGES).flatMap(([what, stage]) => {
   const app = new App({ outdir: directory, context: { ...cdkJson.context, 'aws:cdk:bundling-stacks': [] } })
@@ -52,11 +167,11 @@ const checkedStacks = Object.entries(OPTIONAL_STAGES).flatMap(([what, stage]) =>
     .map((stack) => ({
       what: stack.stackName.endsWith('-front') ? `the front of ${what}` : what,
       reasons: reasonsFor(stage, stack.stackName.endsWith('-front') ? 'front' : 'gateway'),
-      findings: findingsIn(app, stack, stage),
+      findings: findingsIn(app, stack),
     }))
 })
 
-const explains = ({ rule, where }: Reason, finding: Finding) => rule === finding.rule && where.test(finding.path)
+const explains = ([rule, [where]]: Reason, finding: Finding) => rule === finding.rule && where.test(finding.path)
 
 describe('the rule packs AwsSolutions, Serverless and PCI', () => {
   it.each(checkedStacks)('find nothing without a written reason in $what', ({ findings, reasons }) => {
