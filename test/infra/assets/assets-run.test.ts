@@ -1,15 +1,16 @@
 /**
- * Goal: what `cdk deploy` uploads works, each function of it. Method: the whole stack is synthesised with its assets, and
+ * Goal: what `cdk deploy` uploads works, each function of it, and starts fast. Method: the whole stack is synthesised with its assets, and
  * every one is loaded by a plain Node process with the environment its template gives it, then called once, as its
  * trigger would, on the local services. Only their addresses and the credentials are added, which Lambda itself gives.
  */
 import { execFile } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { ReceiveMessageCommand } from '@aws-sdk/client-sqs'
+import * as v from 'valibot'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type FunctionSpec, functionName } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
@@ -17,6 +18,8 @@ import { createTable } from '../../../infra/local/emulators/create-table.ts'
 import { type DynamoDbLocal, localAws, startDynamoDbLocal } from '../../../infra/local/emulators/dynamodb-local.ts'
 import { type QueueEmulator, startQueueEmulator } from '../../../infra/local/emulators/queue-emulator.ts'
 import { jsonReply, startLocalHttpServer } from '../../../infra/local/process/local-http-server.ts'
+import { resolveStack } from '../../../infra/operate/trace/resolve-stack.ts'
+import { SOURCE_MAPS } from '../../../infra/stack/functions/source-maps.ts'
 import { deployedStage } from '../../../infra/stack/stage.ts'
 import { documentClient } from '../../../shared/runtime/aws/document-client.ts'
 import { dynamoDbRequests } from '../../../shared/runtime/aws/dynamodb-table.ts'
@@ -30,35 +33,7 @@ import { testDeps } from '../../support/test-deps.ts'
 import { adapter } from '../../support/xendit-on-simulator.ts'
 import { anInvocation } from './asset-events.ts'
 import { type BundledFunction, bundledStage } from './bundled-stage.ts'
-
-/** Secrets Manager as far as functions use it, over HTTP: get, create, put and delete. */
-const startSecretsEmulator = async (values: Map<string, string>) => {
-  const absent = jsonReply(400, { __type: 'ResourceNotFoundException', message: 'there is no such secret' })
-  const server = await startLocalHttpServer({
-    port: 0,
-    answer: ({ headers, body }) => {
-      const input = Object(JSON.parse(body.toString('utf8')))
-      const name = String(input['SecretId'] ?? input['Name'])
-      const value = values.get(name)
-      switch (String(headers['x-amz-target'])) {
-        case 'secretsmanager.GetSecretValue':
-          return value === undefined ? absent : jsonReply(200, { Name: name, SecretString: value })
-        case 'secretsmanager.PutSecretValue':
-          if (value === undefined) return absent
-          values.set(name, String(input['SecretString']))
-          return jsonReply(200, { Name: name })
-        case 'secretsmanager.CreateSecret':
-          values.set(name, String(input['SecretString']))
-          return jsonReply(200, { Name: name })
-        case 'secretsmanager.DeleteSecret':
-          return values.delete(name) ? jsonReply(200, { Name: name }) : absent
-        default:
-          return jsonReply(400, { __type: 'UnknownOperationException' })
-      }
-    },
-  })
-  return { url: server.url, close: () => server.close() }
-}
+import { startSecretsEmulator } from './secrets-emulator.ts'
 
 const RUN = `
   const { handler } = await import(process.argv[1])
@@ -67,6 +42,12 @@ const RUN = `
   process.stdout.write('\\n' + JSON.stringify(answer), () => process.exit())`
 
 const DEADLINE_MS = 30_000
+
+/** About a third above what the largest function needs today: a dependency that adds a cold start must be noticed. */
+const LARGEST_BUNDLE_BYTES = 450_000
+
+const NO_CREDENTIALS = 'the environment carries no AWS credentials'
+const SourceMapFile = v.object({ sources: v.array(v.string()), sourcesContent: v.optional(v.unknown()) })
 
 /**
  * Loads a bundled handler in a plain Node process that knows no more than its environment, and calls it once. Answers
@@ -174,9 +155,14 @@ const tableFor = async ({ name, trigger }: FunctionSpec): Promise<string> => {
   return own
 }
 
-const run = async (spec: FunctionSpec) => {
+const assetOf = (spec: FunctionSpec) => {
   const asset = functions.get(functionName(STAGE, spec))
   if (!asset) throw new Error(`the template has no function ${spec.name}`)
+  return asset
+}
+
+const run = async (spec: FunctionSpec) => {
+  const asset = assetOf(spec)
   const table = await tableFor(spec)
   const world = await aWorld(table)
   const { event, answers } = await anInvocation(spec, world)
@@ -189,6 +175,39 @@ describe('the assets of the stack', () => {
     expect([...functions.keys()].filter((name) => name.startsWith(TABLE)).toSorted()).toStrictEqual(
       MANIFEST.map((spec) => functionName(STAGE, spec)).toSorted(),
     )
+  })
+
+  it.each(MANIFEST)('of $name are one module without a source map, small enough to start fast', (spec) => {
+    const { file } = assetOf(spec)
+    const code = readFileSync(file, 'utf8')
+
+    expect(readdirSync(dirname(file))).toStrictEqual(['index.mjs'])
+    expect(statSync(file).size).toBeLessThan(LARGEST_BUNDLE_BYTES)
+    expect(code).not.toContain('sourceMappingURL')
+    // None of the credential sources that Lambda does not have.
+    expect(code).toContain(NO_CREDENTIALS)
+    expect(code).not.toMatch(/credential_process|sso_session|169\.254\.170\.2|AWS_CONTAINER_CREDENTIALS/)
+  })
+
+  const mapOf = (name: string) => JSON.parse(readFileSync(join(directory, SOURCE_MAPS, `${name}.mjs.map`), 'utf8'))
+
+  it.each(MANIFEST)('of $name have their source map beside them, from the bundle to the source', ({ name, entry }) => {
+    const { sources, sourcesContent } = v.parse(SourceMapFile, mapOf(name))
+
+    expect(sources.filter((source) => source.endsWith(entry))).toHaveLength(1)
+    expect(sourcesContent).toBeUndefined()
+  })
+
+  it('are traced back to their source lines by their maps', () => {
+    const code = readFileSync(functions.get(`${TABLE}-api-get-balance`)?.file ?? '', 'utf8')
+    const lines = code.slice(0, code.indexOf(NO_CREDENTIALS)).split('\n')
+    const stack = `Error\n    at file:///var/task/index.mjs:${lines.length}:${lines.at(-1)?.length ?? 0}`
+
+    const [file = '', line = '0'] = resolveStack(stack, mapOf('api-get-balance')).split('at ').at(-1)?.split(':') ?? []
+
+    expect(file).toMatch(/(^|\/)shared\/runtime\/env-credentials\.ts$/)
+    const source = readFileSync('shared/runtime/env-credentials.ts', 'utf8').split('\n')
+    expect(source[Number(line) - 1]).toContain(NO_CREDENTIALS)
   })
 
   it.concurrent.each(MANIFEST)('$name loads by itself and answers what it is asked', async (spec) => {
