@@ -24,14 +24,24 @@ beforeAll(async () => {
   ;({ requests } = await depsWithOwnTable())
 })
 
+/** A merchant with one payment that a settlement would take, and an operator who asks for one. */
+const anEligible = async (
+  fields: Parameters<typeof withFloor>[2] = {},
+  payment: Parameters<typeof aSucceededPayment>[2] = {},
+) => {
+  const deps = testDeps({ requests })
+  const client = await withFloor(deps, 0, fields)
+  await aSucceededPayment(deps, client, payment)
+  aDayLater(deps)
+  const input = { operator: OPERATOR, client_id: client.clientId }
+  return { deps, client, input, settle: () => invokeAdmin(trigger, deps, input) }
+}
+
 describe('trigger-settlement (spec 3.2, rule 4)', () => {
   it('settles at once under the rules of the sweep and answers what it recorded', async () => {
-    const deps = testDeps({ requests })
-    const client = await aStoredClient(deps, { settlementFloorMinor: minor(95_899), bank: BANK })
-    await aSucceededPayment(deps, client)
-    aDayLater(deps)
+    const { deps, client, settle } = await anEligible({ settlementFloorMinor: minor(95_899), bank: BANK })
 
-    const reply = await invokeAdmin(trigger, deps, { operator: OPERATOR, client_id: client.clientId })
+    const reply = await settle()
 
     const id = expect.stringMatching(/^[0-9a-f-]{36}$/)
     const settlement = {
@@ -78,11 +88,7 @@ describe('trigger-settlement (spec 3.2, rule 4)', () => {
   })
 
   it('names the date from which waiting fees pass, and they pass then', async () => {
-    const deps = testDeps({ requests })
-    const client = await withFloor(deps)
-    await aSucceededPayment(deps, client, { feeStatus: 'estimated' })
-    aDayLater(deps)
-    const settle = () => invokeAdmin(trigger, deps, { operator: OPERATOR, client_id: client.clientId })
+    const { deps, settle } = await anEligible({}, { feeStatus: 'estimated' })
 
     const { action_hint: hint = '' } = (await settle()).body as { readonly action_hint?: string }
     const [, date = ''] = /passes on (\S+) at the latest/.exec(hint) ?? []
@@ -102,19 +108,12 @@ describe('trigger-settlement (spec 3.2, rule 4)', () => {
   })
 
   it('warns of a settlement recorded without bank details, until it has them', async () => {
-    const deps = testDeps({ requests })
-    const client = await withFloor(deps, 0, { bank: undefined })
-    await aSucceededPayment(deps, client)
-    aDayLater(deps)
-    const input = { operator: OPERATOR, client_id: client.clientId }
-    const settle = async () => {
-      const { body } = await invokeAdmin(trigger, deps, input)
-      const [settlement] = (body as { settlements: { id: string; warning: string | null }[] }).settlements
-      return settlement
-    }
+    const { deps, client, input, settle } = await anEligible({ bank: undefined })
+    const settlement = async () =>
+      ((await settle()).body as { settlements: { id: string; warning: string | null }[] }).settlements[0]
     const warnings = () => deps.lines.filter(({ code }) => code === 'settlement.without_bank').length
 
-    const without = await settle()
+    const without = await settlement()
     const listed = await invokeAdmin(listSettlements, deps, { client_id: client.clientId })
     const closing = { operator: OPERATOR, settlement_id: without?.id, notes: 'no bank details' }
     // The very steps that the warning names.
@@ -124,7 +123,7 @@ describe('trigger-settlement (spec 3.2, rule 4)', () => {
     })
     const failed = await invokeAdmin(markFailed, deps, closing)
     const recredited = await invokeAdmin(recredit, deps, closing)
-    const again = await settle()
+    const again = await settlement()
 
     const warning = expect.stringMatching(
       /^no bank details: .*update-client.*mark-settlement-failed.*recredit-settlement/,

@@ -108,13 +108,9 @@ describe('update-client (design section 7)', () => {
     expect((await trail()).some(({ operator }) => operator === 'ana')).toBe(false)
   })
 
-  it('refuses an empty change and unknown fields', async () => {
+  it('refuses an empty change', async () => {
     const { change } = await aMerchant()
 
-    const empty = await change({})
-    const unknown = await change({ created_at: 'x' })
-
-    expect(empty).toMatchObject({ status: 422, body: { message: 'body: name a field to change' } })
-    expect(unknown).toMatchObject({ status: 422, body: { field_errors: { created_at: ['unknown field'] } } })
+    expect(await change({})).toMatchObject({ status: 422, body: { message: 'body: name a field to change' } })
   })
 })

@@ -10,7 +10,7 @@ import { MANIFEST } from '../../../functions/manifest.ts'
 import type { AdminHandler } from '../../../shared/runtime/admin-handler.ts'
 import { filledIn, hostileJson, hostileText, objectOf } from '../../support/hostile-values.ts'
 import { type MemoryDeps, memoryDeps } from '../../support/memory-deps.ts'
-import { invokeAdmin } from '../../support/operator-actions.ts'
+import { invokeAdmin, notFoundReply } from '../../support/operator-actions.ts'
 import { operatorWorld, RIGHT_PAYLOADS } from '../../support/operator-world.ts'
 
 // Hundreds of runs each, on a machine that may be busy with other files.
@@ -96,6 +96,30 @@ const tracesOf = ({ changes, secretValues, sent, published }: MemoryDeps) => ({
 
 const isReadOnly = ({ table }: FunctionSpec) => !table.PutItem && !table.UpdateItem
 
+/** No operator, and no cause. */
+const WRONG: Readonly<Record<string, readonly unknown[]>> = {
+  operator: [undefined, '', '  ', 7, 'x'.repeat(101)],
+  notes: [undefined, '', '  ', 'x'.repeat(1_001)],
+}
+
+/** Here saying who asks is welcome and not required. */
+const MAY_BE_NAMELESS = ['send-test-event', 'refresh-payment']
+
+const OF_A_CLIENT = [
+  'get-client',
+  'update-client',
+  'issue-api-key',
+  'list-api-keys',
+  'trigger-settlement',
+  'list-settlements',
+]
+const OF_A_SETTLEMENT = [
+  'mark-settlement-paid',
+  'mark-settlement-failed',
+  'recredit-settlement',
+  'get-settlement-statement',
+]
+
 const ENVELOPE = ['message', 'code', 'field_errors', 'action_hint']
 
 let world: World
@@ -132,6 +156,42 @@ describe('every operator action with any payload', () => {
           action_hint: expect.any(String) as unknown,
         },
       })
+    }
+    expect(tracesOf(deps)).toStrictEqual(before)
+  })
+
+  it.each(ACTIONS)('$name takes no unknown field, and is told who asks, and why where it must be', async (spec) => {
+    const deps = copyOf(world)
+    const handler = await handlerOf(spec.entry)
+    const right = Object(filledIn(RIGHT_PAYLOADS[spec.name], world.names))
+    const before = tracesOf(deps)
+    const faults = Object.entries({ ...WRONG, force: [1] })
+      .filter(([field]) => field in right || field === 'force')
+      .flatMap(([field, values]) => values.map((value) => [field, value] as const))
+      .filter(([, value]) => value !== undefined || !MAY_BE_NAMELESS.includes(spec.name))
+
+    for (const [field, value] of faults) {
+      const reason: unknown = field === 'force' ? 'unknown field' : expect.any(String)
+
+      const { status, body } = await invokeAdmin(handler, deps, { ...right, [field]: value })
+
+      expect([field, value, status]).toStrictEqual([field, value, 422])
+      expect(body).toMatchObject({ field_errors: { [field]: [reason] }, action_hint: expect.any(String) })
+    }
+    expect(tracesOf(deps)).toStrictEqual(before)
+  })
+
+  it.each([
+    ...OF_A_CLIENT.map((name) => [name, 'client'] as const),
+    ...OF_A_SETTLEMENT.map((name) => [name, 'settlement'] as const),
+  ])('%s gets 404 for a %s that does not exist, and changes nothing', async (name, what) => {
+    const deps = copyOf(world)
+    const handler = await handlerOf(ACTIONS.find((spec) => spec.name === name)?.entry ?? '')
+    const right = Object(filledIn(RIGHT_PAYLOADS[name], world.names))
+    const before = tracesOf(deps)
+
+    for (const id of [UNKNOWN_ID, 'x', '']) {
+      expect(await invokeAdmin(handler, deps, { ...right, [`${what}_id`]: id })).toStrictEqual(notFoundReply(what))
     }
     expect(tracesOf(deps)).toStrictEqual(before)
   })
