@@ -97,17 +97,6 @@ describe('an id of another client (spec 1, 7: exactly as one that does not exist
     expect(body).toMatchObject({ data: [], pagination: { total: 0 } })
   })
 
-  it('leaves a foreign pending payment as it is when its cancel is tried', async () => {
-    const deps = testDeps()
-    const [owner, caller] = [await anApiClient(deps), await anApiClient(deps)]
-    const id = await aPayment(deps, owner)
-    const before = await call(deps, API.getPayment, { caller: owner, id })
-
-    await call(deps, API.cancelPayment, { caller, id })
-
-    expect((await call(deps, API.getPayment, { caller: owner, id })).text).toBe(before.text)
-  })
-
   it('shows nobody else in lists and balance', async () => {
     const deps = testDeps()
     const [owner, caller] = [await anApiClient(deps), await anApiClient(deps)]
