@@ -1,0 +1,180 @@
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { functionName } from '../../functions/function-spec.ts'
+import { MANIFEST } from '../../functions/manifest.ts'
+import { ACTIONS, describedAction } from '../../infra/operate/admin/action.ts'
+import { fieldsOf } from '../../infra/operate/admin/schema-fields.ts'
+import { parseDeployCommand } from '../../infra/operate/deploy/deploy-command.ts'
+import { TABLE_SCHEMA } from '../../shared/table/schema.ts'
+import { askedOf } from '../support/admin-command.ts'
+import { tellingAlarms } from '../support/alarm-template.ts'
+import { PROJECT_ROOT } from '../support/source-file.ts'
+import { synthesised } from '../support/stack-template.ts'
+
+const template = synthesised('prod')
+const operations = readFileSync(join(PROJECT_ROOT, 'docs/operations.md'), 'utf8')
+const runbook = readFileSync(join(PROJECT_ROOT, 'docs/runbook.md'), 'utf8')
+
+const matches = (text: string, pattern: RegExp): readonly string[] =>
+  [...text.matchAll(pattern)].map(([, found = '']) => found)
+
+const sections = new Map(
+  runbook
+    .split(/^(?=#{1,3} )/m)
+    .filter((section) => section.startsWith('## '))
+    .map((section) => [section.slice(3, section.indexOf('\n')), section]),
+)
+const anchors = matches(runbook, /^#{1,3} (.+)$/gm).map((title) =>
+  title
+    .toLowerCase()
+    .replaceAll(/[^\w\- ]/g, '')
+    .replaceAll(' ', '-'),
+)
+
+describe('the runbook', () => {
+  it('has one heading for every alarm that tells somebody, and none for anything else', () => {
+    const ids = tellingAlarms(template, 'prod').map(({ id }) => id)
+
+    expect([...sections.keys()].toSorted()).toStrictEqual(ids.toSorted())
+    expect(matches(runbook, /^## (.+)$/gm)).toHaveLength(sections.size)
+  })
+
+  it('is where every description points to', () => {
+    const descriptions = ['AWS::CloudWatch::Alarm', 'AWS::CloudWatch::CompositeAlarm']
+      .flatMap((type) => template.ofType(type))
+      .flatMap(({ properties }) => matches(String(properties['AlarmDescription']), /docs\/runbook\.md#([\w-]+)$/g))
+
+    expect(descriptions.filter((anchor) => !anchors.includes(anchor))).toStrictEqual([])
+    expect(descriptions).toStrictEqual(expect.arrayContaining(['page', 'quiet', ...sections.keys()]))
+  })
+
+  it.each(['Means', 'Find out', 'Do', 'Over when'])('answers for each alarm: %s', (question) => {
+    const silent = [...sections].filter(
+      ([, text]) => !text.includes(`\n**${question}** `) && !text.includes(`**${question}**\n`),
+    )
+
+    expect(silent.map(([id]) => id)).toStrictEqual([])
+  })
+
+  it('asks the logs only for codes that are written', () => {
+    const codes = matches(readFileSync(join(PROJECT_ROOT, 'shared/log.ts'), 'utf8'), /^ {2}\| '([a-z_]+\.[a-z_]+)'$/gm)
+    const queries = matches(runbook, /```logs\n([\s\S]*?)```/g).join('\n')
+    const asked = matches(queries, /"([a-z_]+\.[a-z_]+)"/g).filter((text) => !text.startsWith('platform.'))
+
+    expect(asked.length).toBeGreaterThan(20)
+    expect(asked.filter((code) => !codes.includes(code))).toStrictEqual([])
+  })
+
+  it('lists every alarm that a pager follows, and how to get back to what worked', () => {
+    const pages = template.each('AWS::CloudWatch::CompositeAlarm', 'AlarmName').map(String)
+
+    expect(pages.length).toBeGreaterThan(3)
+    expect(matches(runbook, /^\| `(gateway-prod-page-[a-z-]+)` \|/gm)).toStrictEqual(pages)
+    expect(anchors).toContain('roll-back')
+  })
+
+  it('names what a query counts, and shows most first where it does not go by time', () => {
+    const counting = [
+      ...matches(runbook, /```logs\n([\s\S]*?)```/g),
+      ...matches(runbook, /^ask \d+ '([^']*)'/gm),
+    ].filter((query) => query.includes('count()'))
+
+    expect(counting.length).toBeGreaterThan(30)
+    expect(counting.filter((query) => !query.includes('count() as n'))).toStrictEqual([])
+    expect(counting.filter((query) => !/sort n desc|bin\(/.test(query))).toStrictEqual([])
+  })
+
+  it('asks for access logs where they are', () => {
+    const asked = matches(runbook, /^ask \d+ 'filter [^']*\b(?:ip|integration_error)\b[^']*' \\\n(.+)$/gm)
+    const groups = template.each('AWS::Logs::LogGroup', 'LogGroupName')
+
+    expect(asked.length).toBeGreaterThan(3)
+    expect(asked.filter((group) => !groups.includes(group.trim()))).toStrictEqual([])
+  })
+
+  it('does not look for lines that a JSON log does not have', () => {
+    expect(matches(runbook, /(\bREPORT\b|Task timed out)/g)).toStrictEqual([])
+  })
+
+  it('names the client in every action that wants one, in passing too', () => {
+    const inPassing = matches(runbook, /`((?:update-client|revoke-api-key|issue-api-key) --[^`]*)`/g)
+
+    expect(inPassing.length).toBeGreaterThan(2)
+    expect(inPassing.filter((command) => !command.includes('--client_id '))).toStrictEqual([])
+  })
+
+  it('gives commands of the operator tool that parse, with fields that exist', async () => {
+    const commands = matches(runbook, /npm run -s admin -- (.+)$/gm)
+    expect(commands.length).toBeGreaterThan(10)
+
+    for (const command of commands) {
+      const [action = '', ...args] = [...command.matchAll(/'([^']*)'|(\S+)/g)].map(
+        ([, quoted, bare]) => quoted ?? bare ?? '',
+      )
+      const spec = MANIFEST.find(({ name }) => name === action)
+      if (!spec) throw new Error(`the runbook gives an action that does not exist: ${action}`)
+      const described = await describedAction(spec)
+      const fields = described.input ? fieldsOf(described.input) : []
+      const { asked, error } = askedOf(described, args, 'an operator')
+
+      expect([command, error, asked?.stage]).toStrictEqual([command, '', 'prod'])
+      const given = Object.keys(Object(asked?.payload))
+      const missing = fields.filter(({ name, required }) => required && !given.includes(name.split('.')[0] ?? name))
+      expect([command, missing.map(({ name }) => name)]).toStrictEqual([command, []])
+    }
+  })
+})
+
+describe('the runbook and docs/operations.md', () => {
+  it.each([
+    ['the runbook', runbook, 10],
+    ['docs/operations.md', operations, 2],
+  ])('name only functions and rules that exist: %s', (_, text, least) => {
+    const names = MANIFEST.map((spec) => functionName('prod', spec))
+    const named = matches(text, /(?:\/aws\/lambda\/|--function-name |--name )(gateway-prod-[a-z-]*[a-z])/g)
+
+    expect(named.length).toBeGreaterThan(least)
+    expect(named.filter((name) => !names.includes(name))).toStrictEqual([])
+  })
+})
+
+describe('docs/operations.md', () => {
+  it('gives shell that a shell can read', () => {
+    const blocks = matches(operations, /^ *```sh\n([\s\S]*?)^ *```$/gm)
+    const broken = blocks.filter((block) => spawnSync('sh', ['-n'], { input: block }).status !== 0)
+
+    expect(blocks.length).toBeGreaterThan(10)
+    expect(broken).toStrictEqual([])
+  })
+
+  it('names only actions that operators can start', () => {
+    const named = matches(operations, /npm run -s admin -- ([a-z][a-z-]+)/g)
+
+    expect(named.length).toBeGreaterThan(7)
+    expect(named.filter((name) => !ACTIONS.some((spec) => spec.name === name))).toStrictEqual([])
+  })
+
+  it('gives deployments that the tool takes', () => {
+    const commands = matches(operations, /npm run deploy -- ([^`\n]+)/g)
+
+    expect(commands.length).toBeGreaterThan(4)
+    for (const command of commands) expect(parseDeployCommand(command.trim().split(/\s+/)).stage).toBe('prod')
+  })
+
+  it('restores every index, and what else the template says of the table', () => {
+    const { properties } = template.only('AWS::DynamoDB::GlobalTable')
+    const most = JSON.stringify(properties['WriteOnDemandThroughputSettings'])
+
+    expect(matches(operations, /for index in ([a-z -]+); do/g)).toStrictEqual([
+      Object.keys(TABLE_SCHEMA.indexes).join(' '),
+    ])
+    expect(operations).toContain(`StreamViewType=${TABLE_SCHEMA.stream}`)
+    expect(operations).toContain(`AttributeName=${TABLE_SCHEMA.ttl}`)
+    expect(most).toBe('{"MaxWriteRequestUnits":20000}')
+    expect(operations).toContain('MaxWriteRequestUnits=20000')
+    expect(JSON.stringify(properties['Replicas'])).toContain('"RecoveryPeriodInDays":35')
+    expect(operations).toContain('RecoveryPeriodInDays=35')
+  })
+})
