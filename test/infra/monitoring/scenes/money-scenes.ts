@@ -9,9 +9,8 @@ import type { MemoryDeps } from '../../../support/memory-deps.ts'
 import { invokeAdmin } from '../../../support/operator-actions.ts'
 import { aStoredClient } from '../../../support/payment-builders.ts'
 import { aDayLater, aSucceededPayment, withFloor } from '../../../support/settlement-builders.ts'
-import { asMessage, handOver, run } from './hand-over.ts'
-import { aPending, SLOW_MS } from './payment-scenes.ts'
-import type { Scene } from './watched-world.ts'
+import { aPending } from './payment-scenes.ts'
+import { answersLate, asMessage, handOver, run, type Scene } from './watched-world.ts'
 import { unsettled } from './webhook-scenes.ts'
 
 /** Less than what was asked is received: nobody may be credited with it. */
@@ -60,10 +59,7 @@ const sweptTwice: Scene = async ({ deps }) => {
 }
 
 const silentList: Scene = async ({ deps }) => {
-  deps.provider.script('listTransactions', async () => {
-    await deps.sleep(SLOW_MS)
-    return { kind: 'unanswered', reason: 'unreachable' }
-  })
+  answersLate(deps, 'listTransactions', { kind: 'unanswered', reason: 'unreachable' })
   await run(syncProviderTransactions, deps)
 }
 

@@ -9,8 +9,7 @@ import { API, anApiClient, aPaymentBody, call } from '../../../support/api-event
 import { interceptTable } from '../../../support/intercept-table.ts'
 import type { MemoryDeps } from '../../../support/memory-deps.ts'
 import { aPendingPayment, aStoredClient } from '../../../support/payment-builders.ts'
-import { run } from './hand-over.ts'
-import type { Scene } from './watched-world.ts'
+import { answersLate, run, type Scene } from './watched-world.ts'
 
 const CALLBACK = { route: 'POST /callbacks/xendit', handler: receiveCallback }
 const TOKEN = 'a-token-of-tests'
@@ -36,9 +35,6 @@ const callBack = async (deps: MemoryDeps, payment: Payment, providerPaymentId: s
   }
   return call(deps, CALLBACK, { body: { event: 'payment.capture', data }, headers: { 'x-callback-token': token } })
 }
-
-/** Longer than any deadline for the slowest percent of the provider's calls. */
-export const SLOW_MS = 9_000
 
 const failedCreates: Scene = async ({ deps }) => {
   await createByApi(deps)
@@ -92,41 +88,33 @@ const contendedCreate: Scene = async ({ deps }) => {
 }
 
 const slowCreate: Scene = async ({ deps }) => {
-  deps.provider.script('createRequest', async () => {
-    await deps.sleep(SLOW_MS)
-    return { kind: 'unknown', reason: 'timeout' }
-  })
+  answersLate(deps, 'createRequest', { kind: 'unknown', reason: 'timeout' })
   await createByApi(deps)
 }
 
 const slowRequestCheck: Scene = async ({ deps }) => {
   await aPending(deps)
   deps.clock.advance(300)
-  deps.provider.script('getRequest', async () => {
-    await deps.sleep(SLOW_MS)
-    return { kind: 'unanswered', reason: 'unreachable' }
-  })
+  answersLate(deps, 'getRequest', { kind: 'unanswered', reason: 'unreachable' })
   await run(checkDueWork, deps)
 }
 
 const slowConfirmation: Scene = async ({ deps }) => {
   const payment = await aPending(deps)
   const providerPaymentId = deps.provider.pay(payment.paymentRequestId)
-  deps.provider.script('getPayment', async () => {
-    await deps.sleep(SLOW_MS)
-    return { kind: 'unanswered', reason: 'server_error' }
-  })
+  answersLate(deps, 'getPayment', { kind: 'unanswered', reason: 'server_error' })
   await callBack(deps, payment, providerPaymentId)
 }
 
-const slowCancel: Scene = async ({ deps }) => {
+const cancelled: Scene = async ({ deps }) => {
   const caller = await anApiClient(deps)
   const { body } = await call(deps, API.createPayment, { caller, body: aPaymentBody() })
-  deps.provider.script('cancelRequest', async () => {
-    await deps.sleep(SLOW_MS)
-    return { kind: 'unanswered', reason: 'unreachable' }
-  })
   await call(deps, API.cancelPayment, { caller, id: String(body['id']) })
+}
+
+const slowCancel: Scene = async (world) => {
+  answersLate(world.deps, 'cancelRequest', { kind: 'unanswered', reason: 'unreachable' })
+  await cancelled(world)
 }
 
 /** By the alarm that must see it. */
@@ -153,11 +141,7 @@ export const PAYMENT_SCENES: Readonly<Record<string, Scene>> = {
 
 /** Ends of payments that no alarm watches, but the dashboard shows. */
 export const OTHER_PAYMENT_SCENES: Readonly<Record<string, Scene>> = {
-  'a payment is cancelled': async ({ deps }) => {
-    const caller = await anApiClient(deps)
-    const { body } = await call(deps, API.createPayment, { caller, body: aPaymentBody() })
-    await call(deps, API.cancelPayment, { caller, id: String(body['id']) })
-  },
+  'a payment is cancelled': cancelled,
   'a payment expires': async ({ deps }) => {
     await aPending(deps)
     deps.clock.advance(25 * 60 * 60)

@@ -1,7 +1,11 @@
 import { Console } from 'node:console'
 import { Writable } from 'node:stream'
 import { Logger } from '@aws-lambda-powertools/logger'
+import { functionName } from '../../../../functions/function-spec.ts'
+import { MANIFEST } from '../../../../functions/manifest.ts'
+import type { Deps } from '../../../../shared/deps.ts'
 import { loggedProvider } from '../../../../shared/provider/logged-provider.ts'
+import type { Provider } from '../../../../shared/provider/provider.ts'
 import { powertoolsLog } from '../../../../shared/runtime/powertools-log.ts'
 import { type Emitted, emittedBy } from '../../../support/emitted-by.ts'
 import { type MemoryDeps, memoryDeps } from '../../../support/memory-deps.ts'
@@ -41,4 +45,48 @@ export const watchedWorld = (stage = WATCHED_STAGE): WatchedWorld => {
         .filter((line) => line !== '')
         .flatMap(emittedBy),
   }
+}
+
+type Batches = (event: never, context: never) => Promise<unknown>
+
+/** Hands a batch to a queue's or the stream's real handler, as Lambda does. */
+export const handOver = (
+  handler: { readonly withDeps: (deps: Deps) => Batches },
+  deps: Deps,
+  records: readonly unknown[],
+  worker: Worker,
+): Promise<unknown> => handler.withDeps(deps)({ Records: records } as never, contextOf(worker) as never)
+
+type Worker = 'deliver-webhook' | 'settle-client' | 'fan-out-events'
+
+/** Lambda tells a function its name. */
+const contextOf = (worker: Worker) => {
+  const spec = MANIFEST.find(({ name }) => name === worker)
+  if (!spec) throw new Error(`there is no ${worker}`)
+  return { functionName: functionName(WATCHED_STAGE, spec) }
+}
+
+/** Starts what the clock starts. */
+export const run = (handler: { readonly withDeps: (deps: Deps) => Batches }, deps: Deps): Promise<unknown> =>
+  handler.withDeps(deps)({} as never, {} as never)
+
+export const asMessage = (body: unknown) => ({
+  messageId: crypto.randomUUID(),
+  body: typeof body === 'string' ? body : JSON.stringify(body),
+})
+
+/** Longer than any deadline for the slowest percent of the provider's calls. */
+const SLOW_MS = 9_000
+
+/** From here on the provider answers one kind of call so, and late. */
+export const answersLate = <Name extends keyof Provider>(
+  deps: MemoryDeps,
+  name: Name,
+  answer: Awaited<ReturnType<Provider[Name]>>,
+): void => {
+  const late = async () => {
+    await deps.sleep(SLOW_MS)
+    return answer
+  }
+  deps.provider.script(name, late as never)
 }

@@ -13,8 +13,7 @@ import {
   storedEndpoint,
   storedEvent,
 } from '../../../support/webhook-builders.ts'
-import { asMessage, handOver, run } from './hand-over.ts'
-import type { Scene, WatchedWorld } from './watched-world.ts'
+import { asMessage, handOver, run, type Scene, type WatchedWorld } from './watched-world.ts'
 
 const deliver = async (deps: MemoryDeps, delivery: Parameters<typeof messageFor>[0]) => {
   const { deliveryId, attempt } = messageFor(delivery)
