@@ -28,6 +28,12 @@ export type StackTemplate = {
   /** What CDK would print while synthesising. */
   readonly messages: readonly string[]
   ofType(type: string): readonly Resource[]
+  /** The one resource of a type; throws where there are none or several. */
+  only(type: string): Resource
+  /** The properties of every resource of a type. */
+  all(type: string): readonly Properties[]
+  /** One property of every resource of a type. */
+  each(type: string, property: string): readonly unknown[]
 }
 
 type RawResource = {
@@ -112,11 +118,21 @@ const readableTemplate = ({ terminationProtection, messages, ...json }: RawStack
     updatePolicy: readable(raw.UpdatePolicy, json.Resources),
     dependsOn: [raw.DependsOn ?? []].flat(),
   }))
+  const ofType = (type: string) => resources.filter((resource) => resource.type === type)
+  const all = (type: string) => ofType(type).map(({ properties }) => properties)
+  const only = (type: string) => {
+    const [resource, ...others] = ofType(type)
+    if (!resource || others.length > 0) throw new Error(`there are ${others.length + (resource ? 1 : 0)} of ${type}`)
+    return resource
+  }
   return {
     resources,
     outputs: json.Outputs ?? {},
     terminationProtection,
     messages,
-    ofType: (type) => resources.filter((resource) => resource.type === type),
+    ofType,
+    only,
+    all,
+    each: (type, property) => all(type).map((properties) => properties[property]),
   }
 }

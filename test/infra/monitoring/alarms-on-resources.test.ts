@@ -16,7 +16,7 @@ const alarms = tellingAlarms(template, STAGE)
 /** What each of AWS's dimensions may say: names of resources that the template has. */
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   ApiId: template.ofType('AWS::ApiGatewayV2::Api').map(({ logicalId }) => `<${logicalId}>`),
-  FunctionName: template.ofType('AWS::Lambda::Function').map(({ properties }) => String(properties['FunctionName'])),
+  FunctionName: template.each('AWS::Lambda::Function', 'FunctionName').map(String),
   QueueName: template
     .ofType('AWS::SQS::Queue')
     .map(({ properties }) => `<${String(properties['QueueName'])}>.QueueName`),

@@ -6,10 +6,7 @@ const topicOf = (template: StackTemplate, name: string) =>
   template.ofType('AWS::SNS::Topic').find(({ properties }) => properties['TopicName'] === name)
 
 describe('topics of a stage', () => {
-  const names = (stage: DeployedStage) =>
-    synthesised(stage)
-      .ofType('AWS::SNS::Topic')
-      .map(({ properties }) => properties['TopicName'])
+  const names = (stage: DeployedStage) => synthesised(stage).each('AWS::SNS::Topic', 'TopicName')
 
   it('are one for alerts, and a second one for what pages a person where there are alarms', () => {
     expect(names(deployedStage('dev'))).toStrictEqual(['gateway-dev-alerts'])
@@ -26,10 +23,7 @@ describe.each([
   const topic = topicOf(template, `gateway-${stage}-${name}`)
 
   it('takes what alarms of this account publish, and refuses plain connections', () => {
-    const policies = template
-      .ofType('AWS::SNS::TopicPolicy')
-      .map(({ properties }) => properties)
-      .filter(({ Topics }) => JSON.stringify(Topics).includes(name))
+    const policies = template.all('AWS::SNS::TopicPolicy').filter(({ Topics }) => JSON.stringify(Topics).includes(name))
     const statement = { Action: 'sns:Publish', Resource: `<gateway-${stage}-${name}>`, Sid: expect.any(String) }
 
     expect(policies).toStrictEqual([

@@ -10,26 +10,20 @@ const withDomain = synthesised(stageWith({ domain: DOMAIN }))
 const behindFront = synthesised(stageWith({ domain: DOMAIN, front: 'cloudfront' }))
 const plain = synthesised('dev')
 
-const only = (template: typeof plain, type: string) => {
-  const [resource, ...others] = template.ofType(type)
-  expect(others).toStrictEqual([])
-  return resource
-}
-
 describe('API domain', () => {
   it('has a certificate that the hosted zone proves, and takes TLS 1.2 and later only', () => {
-    const certificate = only(withDomain, 'AWS::CertificateManager::Certificate')
+    const certificate = withDomain.only('AWS::CertificateManager::Certificate')
 
-    expect(certificate?.properties).toMatchObject({
+    expect(certificate.properties).toMatchObject({
       DomainName: 'api.pay.example',
       ValidationMethod: 'DNS',
       DomainValidationOptions: [{ DomainName: 'api.pay.example', HostedZoneId: DOMAIN.zone.id }],
     })
-    expect(only(withDomain, 'AWS::ApiGatewayV2::DomainName')?.properties).toMatchObject({
+    expect(withDomain.only('AWS::ApiGatewayV2::DomainName').properties).toMatchObject({
       DomainName: 'api.pay.example',
       DomainNameConfigurations: [
         {
-          CertificateArn: `<${certificate?.logicalId}>`,
+          CertificateArn: `<${certificate.logicalId}>`,
           EndpointType: 'REGIONAL',
           IpAddressType: 'dualstack',
           SecurityPolicy: 'TLS_1_2',
@@ -39,8 +33,8 @@ describe('API domain', () => {
   })
 
   it('leads to the API by IPv4 and IPv6', () => {
-    const domainName = only(withDomain, 'AWS::ApiGatewayV2::DomainName')?.logicalId
-    const records = withDomain.ofType('AWS::Route53::RecordSet').map(({ properties }) => properties)
+    const domainName = withDomain.only('AWS::ApiGatewayV2::DomainName').logicalId
+    const records = withDomain.all('AWS::Route53::RecordSet')
 
     expect(records).toStrictEqual(
       ['A', 'AAAA'].map((Type) => ({
@@ -53,13 +47,13 @@ describe('API domain', () => {
         },
       })),
     )
-    expect(only(withDomain, 'AWS::ApiGatewayV2::ApiMapping')).toMatchObject({
+    expect(withDomain.only('AWS::ApiGatewayV2::ApiMapping')).toMatchObject({
       properties: {
-        ApiId: `<${only(withDomain, 'AWS::ApiGatewayV2::Api')?.logicalId}>`,
+        ApiId: `<${withDomain.only('AWS::ApiGatewayV2::Api').logicalId}>`,
         DomainName: `<${domainName}>`,
         Stage: '$default',
       },
-      dependsOn: [only(withDomain, 'AWS::ApiGatewayV2::Stage')?.logicalId],
+      dependsOn: [withDomain.only('AWS::ApiGatewayV2::Stage').logicalId],
     })
   })
 
@@ -68,7 +62,7 @@ describe('API domain', () => {
     ['without', plain, false],
     ['behind the front’s', behindFront, true],
   ])('closes the address API Gateway makes up exactly when there is one: %s a domain', (_, template, closed) => {
-    expect(only(template, 'AWS::ApiGatewayV2::Api')?.properties).toMatchObject({ DisableExecuteApiEndpoint: closed })
+    expect(template.only('AWS::ApiGatewayV2::Api').properties).toMatchObject({ DisableExecuteApiEndpoint: closed })
   })
 
   it.each([
@@ -102,7 +96,7 @@ describe('API domain', () => {
       }),
     )
   const trusted = (template: typeof plain) =>
-    only(template, 'AWS::ApiGatewayV2::DomainName')?.properties['MutualTlsAuthentication']
+    template.only('AWS::ApiGatewayV2::DomainName').properties['MutualTlsAuthentication']
 
   it('behind a front with a certificate refuses all others before a function runs: they get no connection', () => {
     expect(trusted(certified('cloudfront'))).toStrictEqual({
@@ -124,8 +118,8 @@ describe('API domain', () => {
   })
 
   it('is the origin’s name behind a front, which owns the stage’s name', () => {
-    expect(only(behindFront, 'AWS::ApiGatewayV2::DomainName')?.properties['DomainName']).toBe('origin.api.pay.example')
-    expect(behindFront.ofType('AWS::Route53::RecordSet').map(({ properties }) => properties['Name'])).toStrictEqual([
+    expect(behindFront.only('AWS::ApiGatewayV2::DomainName').properties['DomainName']).toBe('origin.api.pay.example')
+    expect(behindFront.each('AWS::Route53::RecordSet', 'Name')).toStrictEqual([
       'origin.api.pay.example.',
       'origin.api.pay.example.',
     ])

@@ -43,9 +43,7 @@ describe('canary deployments', () => {
 
   it('have requests invoke the alias, which alone may be invoked', () => {
     const live = aliases.map(({ logicalId }) => `<${logicalId}>`)
-    const invoked = template
-      .ofType('AWS::ApiGatewayV2::Integration')
-      .map(({ properties }) => properties['IntegrationUri'])
+    const invoked = template.each('AWS::ApiGatewayV2::Integration', 'IntegrationUri')
     const allowed = template
       .ofType('AWS::Lambda::Permission')
       .filter(({ properties }) => properties['Principal'] === 'apigateway.amazonaws.com')

@@ -24,9 +24,7 @@ describe('customer key', () => {
       // As the table, which nobody could read without it.
       deletionPolicy: 'Retain',
     })
-    expect(prod.ofType('AWS::KMS::Alias').map(({ properties }) => properties)).toMatchObject([
-      { AliasName: 'alias/gateway-prod', TargetKeyId: '<key>.Arn' },
-    ])
+    expect(prod.all('AWS::KMS::Alias')).toMatchObject([{ AliasName: 'alias/gateway-prod', TargetKeyId: '<key>.Arn' }])
   })
 
   it('is the choice of the stage: without it there is no key, and nothing asks for one', () => {
@@ -82,7 +80,7 @@ describe('customer key', () => {
       },
     ])
     const everything = synthesised(stageWith({ domain: DOMAIN, front: 'cloudfront', webhookEgress: 'nat' }, 'prod'))
-    const names = everything.ofType('AWS::Logs::LogGroup').map(({ properties }) => String(properties['LogGroupName']))
+    const names = everything.each('AWS::Logs::LogGroup', 'LogGroupName').map(String)
     // A log whose name the key's policy does not cover cannot be made at all.
     expect(names.filter((name) => !name.includes('gateway-prod'))).toStrictEqual([])
     expect(names.length).toBeGreaterThan(prod.ofType('AWS::Logs::LogGroup').length)

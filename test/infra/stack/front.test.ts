@@ -11,12 +11,6 @@ const stage = stageWith({ domain: DOMAIN, front: 'cloudfront' })
 const gateway = synthesised(stage)
 const front = synthesisedFront(stage)
 
-const only = (template: typeof front, type: string) => {
-  const [resource, ...others] = template.ofType(type)
-  expect(others).toStrictEqual([])
-  return resource
-}
-
 const Distribution = v.object({
   DistributionConfig: v.object({
     Comment: v.string(),
@@ -33,7 +27,7 @@ const Distribution = v.object({
   }),
 })
 const distributionOf = (template: typeof front) =>
-  v.parse(Distribution, only(template, 'AWS::CloudFront::Distribution')?.properties).DistributionConfig
+  v.parse(Distribution, template.only('AWS::CloudFront::Distribution').properties).DistributionConfig
 
 // The fixed ids AWS gives its managed policies.
 const CACHING_DISABLED = '4135ea2d-6df8-44a3-9df3-4b5a84be39ad'
@@ -41,21 +35,21 @@ const ALL_VIEWER_EXCEPT_HOST_HEADER = 'b689b0a8-53d0-40ab-baf2-68738e2966ac'
 
 describe('CloudFront before the API', () => {
   it('owns the stage’s name over TLS 1.2 and HTTP/2 and 3, behind the firewall', () => {
-    const certificate = only(front, 'AWS::CertificateManager::Certificate')
+    const certificate = front.only('AWS::CertificateManager::Certificate')
 
-    expect(certificate?.properties).toMatchObject({ DomainName: 'api.pay.example', ValidationMethod: 'DNS' })
-    expect(only(front, 'AWS::CloudFront::Distribution')?.properties).toMatchObject({
+    expect(certificate.properties).toMatchObject({ DomainName: 'api.pay.example', ValidationMethod: 'DNS' })
+    expect(front.only('AWS::CloudFront::Distribution').properties).toMatchObject({
       DistributionConfig: {
         Aliases: ['api.pay.example'],
         Enabled: true,
         HttpVersion: 'http2and3',
         IPV6Enabled: true,
         ViewerCertificate: {
-          AcmCertificateArn: `<${certificate?.logicalId}>`,
+          AcmCertificateArn: `<${certificate.logicalId}>`,
           MinimumProtocolVersion: 'TLSv1.2_2021',
           SslSupportMethod: 'sni-only',
         },
-        WebACLId: `<${only(front, 'AWS::WAFv2::WebACL')?.logicalId}>.Arn`,
+        WebACLId: `<${front.only('AWS::WAFv2::WebACL').logicalId}>.Arn`,
       },
     })
     expect(front.ofType('AWS::Route53::RecordSet').map(({ properties: { Name, Type } }) => [Name, Type])).toStrictEqual(
@@ -68,7 +62,7 @@ describe('CloudFront before the API', () => {
 
   it('keeps no error either, so that one merchant’s answer is never another’s', () => {
     const { CustomErrorResponses: kept } = Object(
-      Object(only(front, 'AWS::CloudFront::Distribution')?.properties)['DistributionConfig'],
+      Object(front.only('AWS::CloudFront::Distribution').properties)['DistributionConfig'],
     )
 
     // Every status that CloudFront keeps for ten seconds where nothing else is said.
@@ -101,7 +95,7 @@ describe('CloudFront before the API', () => {
     const [origin] = distributionOf(front).Origins
 
     expect(origin.DomainName).toBe('origin.api.pay.example')
-    expect(only(gateway, 'AWS::ApiGatewayV2::DomainName')?.properties['DomainName']).toBe(origin.DomainName)
+    expect(gateway.only('AWS::ApiGatewayV2::DomainName').properties['DomainName']).toBe(origin.DomainName)
   })
 
   it('shows the origin the certificate of the stage, which is in the front’s region and account', () => {
@@ -119,7 +113,7 @@ describe('CloudFront before the API', () => {
 
     expect(prod.front).toBe('cloudfront')
     expect(() => synthesisedFront(prod)).not.toThrow()
-    expect(only(synthesised(prod), 'AWS::ApiGatewayV2::DomainName')?.properties['DomainName']).toBe(
+    expect(synthesised(prod).only('AWS::ApiGatewayV2::DomainName').properties['DomainName']).toBe(
       'origin.pay.example.com',
     )
   })
@@ -142,9 +136,9 @@ describe('CloudFront before the API', () => {
   })
 
   it('writes a line a request without path, query or headers', () => {
-    const { properties } = only(front, 'AWS::Logs::Delivery') ?? {}
+    const { properties } = front.only('AWS::Logs::Delivery')
 
-    expect(properties?.['RecordFields']).toStrictEqual(
+    expect(properties['RecordFields']).toStrictEqual(
       expect.arrayContaining(['date', 'time', 'c-ip', 'cs-method', 'sc-status', 'time-taken']),
     )
     expect(JSON.stringify(properties)).not.toMatch(/uri|query|cookie|referer|user-agent|host|forwarded/i)
@@ -201,9 +195,7 @@ describe('origin secret', () => {
   })
 
   it('is no part of a stage without a front', () => {
-    const names = synthesised('dev')
-      .ofType('AWS::SecretsManager::Secret')
-      .map(({ properties }) => properties['Name'])
+    const names = synthesised('dev').each('AWS::SecretsManager::Secret', 'Name')
 
     expect(names).not.toContain('gateway/dev/origin')
   })

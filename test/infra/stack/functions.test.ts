@@ -6,7 +6,7 @@ import { type Properties, synthesised } from '../../support/stack-template.ts'
 import { stageWith } from '../../support/stage-options.ts'
 
 const template = synthesised('dev')
-const functions = template.ofType('AWS::Lambda::Function').map(({ properties }) => properties)
+const functions = template.all('AWS::Lambda::Function')
 const named = (name: string): Properties => functions.find(({ FunctionName }) => FunctionName === name) ?? {}
 
 /** What other tests look at. */
@@ -23,7 +23,6 @@ describe('functions of the stack', () => {
 
   it.each(MANIFEST)('$name runs with the settings of its manifest entry', (spec) => {
     const name = functionName('dev', spec)
-
     const properties = named(name)
 
     expect(properties).toStrictEqual({
@@ -56,13 +55,12 @@ describe('functions of the stack', () => {
     expect(allowed.map(({ FunctionName }) => FunctionName)).toStrictEqual(['gateway-dev-deliver-webhook'])
   })
 
-  it('keep their logs for 14 days in a group of their own', () => {
-    const groups = template.ofType('AWS::Logs::LogGroup').map(({ properties }) => properties)
+  it('are not traced by X-Ray, which costs every start more than it tells', () => {
+    const traced = synthesised('prod')
+      .ofType('AWS::Lambda::Function')
+      .filter(({ properties }) => JSON.stringify(properties['TracingConfig'] ?? '').includes('Active'))
 
-    expect(groups).toHaveLength(MANIFEST.length + 1)
-    for (const spec of MANIFEST) {
-      expect(groups).toContainEqual({ LogGroupName: `/aws/lambda/${functionName('dev', spec)}`, RetentionInDays: 14 })
-    }
+    expect(traced).toStrictEqual([])
   })
 })
 

@@ -8,37 +8,28 @@ import { stageWith } from '../../support/stage-options.ts'
 const stageOf = (template: ReturnType<typeof synthesised>) => template.ofType('AWS::ApiGatewayV2::Stage')[0]
 
 describe('throttles of the API', () => {
-  it('in dev are those of every route but creating, which the table carries less of, and buy no metrics by route', () => {
-    const { properties } = stageOf(synthesised('dev')) ?? {}
-
-    expect(properties?.['DefaultRouteSettings']).toStrictEqual({
-      DetailedMetricsEnabled: false,
-      ThrottlingRateLimit: 50,
-      ThrottlingBurstLimit: 100,
-    })
-    expect(properties?.['RouteSettings']).toStrictEqual({
-      'POST /v1/payments': { ThrottlingRateLimit: 14, ThrottlingBurstLimit: 28, DetailedMetricsEnabled: false },
-    })
-  })
-
-  it('in production are wide where money comes in, and on creating what a fresh table carries', () => {
-    const { properties } = stageOf(synthesised('prod')) ?? {}
-
-    expect(properties?.['DefaultRouteSettings']).toStrictEqual({
-      DetailedMetricsEnabled: false,
-      ThrottlingRateLimit: 500,
-      ThrottlingBurstLimit: 250,
-    })
-    expect(properties?.['RouteSettings']).toStrictEqual({
-      'POST /v1/payments': { ThrottlingRateLimit: 58, ThrottlingBurstLimit: 116, DetailedMetricsEnabled: false },
-      'POST /callbacks/xendit': {
-        ThrottlingRateLimit: 1_000,
-        ThrottlingBurstLimit: 500,
+  it.each([
+    ['dev', [50, 100], { 'POST /v1/payments': [14, 28] }],
+    [
+      'prod',
+      [500, 250],
+      { 'POST /v1/payments': [58, 116], 'POST /callbacks/xendit': [1_000, 500], $default: [300, 100] },
+    ],
+  ] as const)(
+    'of %s are those of the stage, narrow where the table carries less, and buy no metrics',
+    (name, all, own) => {
+      const limits = ([ThrottlingRateLimit, ThrottlingBurstLimit]: readonly [number, number]) => ({
         DetailedMetricsEnabled: false,
-      },
-      $default: { ThrottlingRateLimit: 300, ThrottlingBurstLimit: 100, DetailedMetricsEnabled: false },
-    })
-  })
+        ThrottlingRateLimit,
+        ThrottlingBurstLimit,
+      })
+      const { properties = {} } = stageOf(synthesised(name)) ?? {}
+      const routes = Object.entries(own).map(([route, numbers]) => [route, limits(numbers)])
+
+      expect(properties['DefaultRouteSettings']).toStrictEqual(limits(all))
+      expect(properties['RouteSettings']).toStrictEqual(Object.fromEntries(routes))
+    },
+  )
 
   it('are set after the routes they name exist', () => {
     const template = synthesised('prod')

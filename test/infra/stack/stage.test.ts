@@ -3,8 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { App } from 'aws-cdk-lib'
 import { afterAll, describe, expect, it } from 'vitest'
+import cdkJson from '../../../cdk.json' with { type: 'json' }
+import { addStacks } from '../../../infra/stack/add-stacks.ts'
 import { GatewayStack } from '../../../infra/stack/gateway-stack.ts'
 import { type DeployedStage, deployedStage } from '../../../infra/stack/stage.ts'
+import { OPTIONAL_STAGES } from '../../support/stage-options.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'gateway-stage-'))
 
@@ -39,38 +42,56 @@ describe('deployedStage', () => {
 })
 
 describe('GatewayStack', () => {
-  it.each(['dev', 'prod', 'alice'])('refuses webhooks to loopback addresses in stage %s', (name) => {
-    const stage = deployedStage(name)
-    const loopback: DeployedStage = { ...stage, settings: { ...stage.settings, allowLoopbackWebhooks: true } }
-
-    expect(() => new GatewayStack(new App({ outdir: directory }), 'gateway', { stage: loopback })).toThrow('loopback')
-  })
+  const dev = deployedStage('dev')
+  const withSettings = (settings: object, stage = dev) => ({ ...stage, settings: { ...stage.settings, ...settings } })
+  const sweeping = (hour: number, minute: number) => ({ ...dev, sweepAtUtc: { hour, minute } })
+  const NO_FEES = 'providerFees is one of deducted, invoiced'
 
   it.each([
-    { hour: 24, minute: 0 },
-    { hour: -1, minute: 0 },
-    { hour: 2, minute: 60 },
-    { hour: 2.5, minute: 0 },
-    { hour: 2, minute: Number.NaN },
-  ])('refuses to sweep at %o, which is no time of day', (sweepAtUtc) => {
-    const stage = { ...deployedStage('dev'), sweepAtUtc }
-
-    expect(() => new GatewayStack(new App({ outdir: directory }), 'gateway', { stage })).toThrow('sweepAtUtc')
+    ...['dev', 'prod', 'alice'].map(
+      (name) =>
+        [
+          `loopback in ${name}`,
+          withSettings({ allowLoopbackWebhooks: true }, deployedStage(name)),
+          'loopback',
+        ] as const,
+    ),
+    ['hour 24', sweeping(24, 0), 'sweepAtUtc'],
+    ['hour -1', sweeping(-1, 0), 'sweepAtUtc'],
+    ['hour 2.5', sweeping(2.5, 0), 'sweepAtUtc'],
+    ['minute 60', sweeping(2, 60), 'sweepAtUtc'],
+    ['a minute that is no number', sweeping(2, Number.NaN), 'sweepAtUtc'],
+    ['fees as Invoiced', withSettings({ providerFees: 'Invoiced' }), NO_FEES],
+    ['fees as none', withSettings({ providerFees: 'none' }), NO_FEES],
+    ['fees as nothing', withSettings({ providerFees: '' }), NO_FEES],
+    ['the name of the local gateway, whoever built the settings', withSettings({ name: 'local' }), 'reserved'],
+  ] as const)('refuses %s', (_, stage, message) => {
+    expect(() => new GatewayStack(new App({ outdir: directory }), 'gateway', { stage })).toThrow(message)
   })
+})
 
-  it.each(['Invoiced', 'none', ''])('refuses %j for how the provider takes its fees', (providerFees) => {
-    const stage = deployedStage('dev')
-    const unknown = { ...stage, settings: { ...stage.settings, providerFees } } as DeployedStage
+describe('the stacks of a stage', () => {
+  const stacksOf = (stage: DeployedStage) => {
+    const outdir = mkdtempSync(join(directory, 'stacks-'))
+    const app = new App({ outdir, context: { ...cdkJson.context, 'aws:cdk:bundling-stacks': [] } })
+    addStacks(app, stage)
+    return app.synth().stacks.map(({ id, environment, dependencies, messages }) => ({
+      id,
+      environment: environment.name,
+      after: dependencies.map((dependency) => dependency.id).filter((dependency) => !dependency.endsWith('.assets')),
+      messages: messages.length,
+    }))
+  }
 
-    expect(() => new GatewayStack(new App({ outdir: directory }), 'gateway', { stage: unknown })).toThrow(
-      'providerFees is one of deducted, invoiced',
-    )
-  })
+  it.each(Object.entries(OPTIONAL_STAGES))(
+    'are one, and after it a front where CloudFront is configured, if it is to have one: %s',
+    (_, stage) => {
+      const id = `gateway-${stage.settings.name}`
+      const gateway = { id, environment: 'aws://unknown-account/unknown-region', after: [], messages: 0 }
+      const environment = 'aws://unknown-account/us-east-1'
+      const front = { id: `${id}-front`, environment, after: [id], messages: 0 }
 
-  it('refuses the name of the local gateway, whoever built the settings', () => {
-    const stage = deployedStage('dev')
-    const local: DeployedStage = { ...stage, settings: { ...stage.settings, name: 'local' } }
-
-    expect(() => new GatewayStack(new App({ outdir: directory }), 'gateway', { stage: local })).toThrow('reserved')
-  })
+      expect(stacksOf(stage)).toStrictEqual(stage.front === 'none' ? [gateway] : [gateway, front])
+    },
+  )
 })

@@ -47,7 +47,7 @@ describe('table', () => {
     const write = { WriteOnDemandThroughputSettings: { MaxWriteRequestUnits: most } }
     const indexes = Object.keys(TABLE_SCHEMA.indexes).map((IndexName) => ({ IndexName }))
 
-    const properties = template.ofType('AWS::DynamoDB::GlobalTable')[0]?.properties
+    const properties = template.only('AWS::DynamoDB::GlobalTable').properties
 
     expect(properties).toMatchObject({
       TableName: `gateway-${name}`,
@@ -65,7 +65,7 @@ describe('table', () => {
     ['dev', dev],
     ['prod', prod],
   ] as const)('of %s can be restored to any moment of the last 35 days, at no other standing cost', (_, template) => {
-    const properties = template.ofType('AWS::DynamoDB::GlobalTable')[0]?.properties
+    const properties = template.only('AWS::DynamoDB::GlobalTable').properties
 
     expect(properties).toMatchObject({
       Replicas: [{ PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true, RecoveryPeriodInDays: 35 } }],
@@ -78,7 +78,7 @@ describe('table', () => {
     const warm = synthesised({ ...stage, table: { ...stage.table, warm: { readUnits: 12_000, writeUnits: 4_000 } } })
     const WarmThroughput = { ReadUnitsPerSecond: 12_000, WriteUnitsPerSecond: 4_000 }
 
-    expect(warm.ofType('AWS::DynamoDB::GlobalTable')[0]?.properties).toMatchObject({
+    expect(warm.only('AWS::DynamoDB::GlobalTable').properties).toMatchObject({
       WarmThroughput,
       GlobalSecondaryIndexes: Object.keys(TABLE_SCHEMA.indexes).map((IndexName) => ({ IndexName, WarmThroughput })),
     })
@@ -86,7 +86,7 @@ describe('table', () => {
 
   it('is encrypted by DynamoDB’s own key, unless the stage brings one', () => {
     expect(table?.properties['SSESpecification']).toStrictEqual({ SSEEnabled: false })
-    expect(prod.ofType('AWS::DynamoDB::GlobalTable')[0]?.properties).toMatchObject({
+    expect(prod.only('AWS::DynamoDB::GlobalTable').properties).toMatchObject({
       SSESpecification: { SSEEnabled: true, SSEType: 'KMS' },
       Replicas: [{ SSESpecification: { KMSMasterKeyId: '<key>.Arn' } }],
     })
@@ -95,7 +95,7 @@ describe('table', () => {
 
 describe('provider secrets', () => {
   it('are two, for the API key and for callback tokens', () => {
-    const names = dev.ofType('AWS::SecretsManager::Secret').map(({ properties }) => properties['Name'])
+    const names = dev.each('AWS::SecretsManager::Secret', 'Name')
 
     expect(names).toStrictEqual(['gateway/dev/provider', 'gateway/dev/provider-callback'])
   })
@@ -128,7 +128,7 @@ describe('stages', () => {
   it('production keeps its data and refuses to be deleted', () => {
     expect(policies(prod, TABLE)).toStrictEqual(new Set(['Retain']))
     expect(prod.terminationProtection).toBe(true)
-    expect(prod.ofType('AWS::DynamoDB::GlobalTable')[0]?.properties).toMatchObject({
+    expect(prod.only('AWS::DynamoDB::GlobalTable').properties).toMatchObject({
       Replicas: [{ DeletionProtectionEnabled: true }],
     })
   })

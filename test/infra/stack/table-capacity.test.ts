@@ -18,8 +18,8 @@ const Table = v.object({
 
 /** As the template says: payments a second that API Gateway lets in, and units a second that the table carries. */
 const agreement = (template: ReturnType<typeof synthesised>) => {
-  const api = v.parse(ApiStage, template.ofType('AWS::ApiGatewayV2::Stage')[0]?.properties)
-  const table = v.parse(Table, template.ofType('AWS::DynamoDB::GlobalTable')[0]?.properties)
+  const api = v.parse(ApiStage, template.only('AWS::ApiGatewayV2::Stage').properties)
+  const table = v.parse(Table, template.only('AWS::DynamoDB::GlobalTable').properties)
   const creating = api.RouteSettings['POST /v1/payments'] ?? api.DefaultRouteSettings
   const {
     ReadOnDemandThroughputSettings: { MaxReadRequestUnits: mostReads },

@@ -112,7 +112,7 @@ describe('firewall of the front', () => {
 
   const limited = (template: typeof front) =>
     v
-      .parse(Acl, template.ofType('AWS::WAFv2::WebACL')[0]?.properties)
+      .parse(Acl, template.only('AWS::WAFv2::WebACL').properties)
       .Rules.flatMap(({ Name, Statement: { RateBasedStatement: rate } }) => (rate ? [{ Name, ...rate }] : []))
 
   it('gives an address a tenth of what a route takes: of callbacks, of creates, and of the narrowest other route', () => {

@@ -5,7 +5,6 @@ import { synthesised } from '../../support/stack-template.ts'
 import { stageWith } from '../../support/stage-options.ts'
 
 const template = synthesised(stageWith({ webhookEgress: 'nat' }))
-const propertiesOf = (type: string) => template.ofType(type).map(({ properties }) => properties)
 const idsOf = (type: string) => template.ofType(type).map(({ logicalId }) => `<${logicalId}>`)
 
 const worker = template
@@ -18,7 +17,8 @@ const privateSubnets = template
 
 /** The access list's rules in the order in which they are asked. */
 const rulesOf = (egress: boolean) =>
-  propertiesOf('AWS::EC2::NetworkAclEntry')
+  template
+    .all('AWS::EC2::NetworkAclEntry')
     .filter(({ Egress }) => Egress === egress)
     .toSorted((a, b) => Number(a['RuleNumber']) - Number(b['RuleNumber']))
     .map(({ CidrBlock, RuleAction, Protocol, PortRange }) => {
@@ -30,7 +30,7 @@ const CLOSED = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '169.254.0.0/16
 
 describe('webhooks from fixed addresses', () => {
   it('put the delivery worker alone into the network', () => {
-    const inside = propertiesOf('AWS::Lambda::Function').filter(({ VpcConfig }) => VpcConfig !== undefined)
+    const inside = template.all('AWS::Lambda::Function').filter(({ VpcConfig }) => VpcConfig !== undefined)
 
     expect(inside.map(({ FunctionName }) => FunctionName)).toStrictEqual(['gateway-dev-deliver-webhook'])
     expect(inside[0]?.['VpcConfig']).toStrictEqual({
@@ -44,13 +44,13 @@ describe('webhooks from fixed addresses', () => {
     const addresses = idsOf('AWS::EC2::EIP')
 
     expect(addresses).toHaveLength(2)
-    expect(propertiesOf('AWS::EC2::NatGateway').map(({ AllocationId }) => AllocationId)).toStrictEqual(
+    expect(template.all('AWS::EC2::NatGateway').map(({ AllocationId }) => AllocationId)).toStrictEqual(
       addresses.map((id) => `${id}.AllocationId`),
     )
     expect(template.outputs['WebhookAddresses']).toMatchObject({
       Value: { 'Fn::Join': [',', addresses.map((id) => ({ Ref: id.slice(1, -1) }))] },
     })
-    const gateways = propertiesOf('AWS::EC2::Route').flatMap(({ NatGatewayId }) => NatGatewayId ?? [])
+    const gateways = template.all('AWS::EC2::Route').flatMap(({ NatGatewayId }) => NatGatewayId ?? [])
     expect(new Set(gateways)).toStrictEqual(new Set(idsOf('AWS::EC2::NatGateway')))
   })
 
@@ -64,7 +64,7 @@ describe('webhooks from fixed addresses', () => {
   })
 
   it('let out HTTPS and questions to the resolver, and let in nothing', () => {
-    const [group, ...others] = propertiesOf('AWS::EC2::SecurityGroup')
+    const [group, ...others] = template.all('AWS::EC2::SecurityGroup')
 
     expect(others).toStrictEqual([])
     expect(group).not.toHaveProperty('SecurityGroupIngress')
@@ -93,20 +93,19 @@ describe('webhooks from fixed addresses', () => {
     const [list, ...others] = idsOf('AWS::EC2::NetworkAcl')
     expect(others).toStrictEqual([])
     expect(
-      propertiesOf('AWS::EC2::SubnetNetworkAclAssociation').map(({ NetworkAclId, SubnetId }) => [
-        NetworkAclId,
-        SubnetId,
-      ]),
+      template
+        .all('AWS::EC2::SubnetNetworkAclAssociation')
+        .map(({ NetworkAclId, SubnetId }) => [NetworkAclId, SubnetId]),
     ).toStrictEqual(privateSubnets.map((subnet) => [list, subnet]))
   })
 
   it('resolve names with the network’s own resolver', () => {
-    expect(propertiesOf('AWS::EC2::VPC')).toMatchObject([{ CidrBlock: '10.0.0.0/24', EnableDnsSupport: true }])
+    expect(template.all('AWS::EC2::VPC')).toMatchObject([{ CidrBlock: '10.0.0.0/24', EnableDnsSupport: true }])
     expect(template.resources.filter(({ type }) => /DHCPOptions|Resolver/.test(type))).toStrictEqual([])
   })
 
   it('reach the one table without the gateways, for what the worker does with it', () => {
-    const [endpoint, ...others] = propertiesOf('AWS::EC2::VPCEndpoint')
+    const [endpoint, ...others] = template.all('AWS::EC2::VPCEndpoint')
     const access = MANIFEST.find(({ callsMerchants }) => callsMerchants)?.table ?? {}
     const actions = Object.keys(access).filter((name) => name !== 'indexes')
 
@@ -167,7 +166,7 @@ describe('webhooks from fixed addresses', () => {
   })
 
   it('write down who was called and what was turned away', () => {
-    expect(propertiesOf('AWS::EC2::FlowLog')).toMatchObject([
+    expect(template.all('AWS::EC2::FlowLog')).toMatchObject([
       {
         ResourceId: idsOf('AWS::EC2::VPC')[0],
         TrafficType: 'ALL',
