@@ -1,10 +1,11 @@
-import { describe, expect, it } from 'vitest'
-import type { Unanswered } from '../../../shared/provider/provider.ts'
+import { describe, expect } from 'vitest'
+import type { TransactionFilter, Unanswered } from '../../../shared/provider/provider.ts'
 import { moveSyncCursor, readSyncCursor } from '../../../shared/sync/sync-cursor.ts'
 import { syncProviderTransactions } from '../../../shared/sync/sync-provider-transactions.ts'
 import { addMs, DAY_MS, HOUR_MS, MINUTE_MS, type Timestamp } from '../../../shared/time.ts'
 import { pageOfRows, settledRow } from '../../support/fake-provider.ts'
-import { aSyncWorld, creditedPayment, findingAbout, paymentOf, rowNow } from '../../support/synced-payment.ts'
+import { syncTest as it } from '../../support/sync-test.ts'
+import { findingAbout, paymentOf, rowNow } from '../../support/synced-payment.ts'
 import { depsWithOwnTable, type TestDeps } from '../../support/test-deps.ts'
 
 const foreignRow = (at: Timestamp) =>
@@ -22,8 +23,7 @@ const recordQuestions = (deps: TestDeps, rows: Parameters<typeof pageOfRows>[0])
 }
 
 describe('sync: what it reads', () => {
-  it('reads the last seven days at first, in spans, up to now', async () => {
-    const { deps, rows } = await aSyncWorld()
+  it('reads the last seven days at first, in spans, up to now', async ({ deps, rows }) => {
     const { asked } = recordQuestions(deps, rows)
 
     const summary = await syncProviderTransactions(deps)
@@ -35,9 +35,7 @@ describe('sync: what it reads', () => {
     expect(asked.slice(1).map(({ from }) => from)).toStrictEqual(asked.slice(0, -1).map(({ to }) => to))
   })
 
-  it('reads the 24 hours before its cursor again: transactions appear late', async () => {
-    const { deps, client, rows } = await aSyncWorld()
-    const paid = await creditedPayment(deps, client)
+  it('reads the 24 hours before its cursor again: transactions appear late', async ({ deps, rows, credited }) => {
     await syncProviderTransactions(deps)
     const { asked } = recordQuestions(deps, rows)
 
@@ -45,18 +43,16 @@ describe('sync: what it reads', () => {
     await syncProviderTransactions(deps)
     const first = asked[0]
     deps.clock.advance(3_600)
-    rows.push(rowNow(deps, paid, { updatedAt: addMs(deps.now(), -25 * HOUR_MS) }))
+    rows.push(rowNow(deps, credited, { updatedAt: addMs(deps.now(), -25 * HOUR_MS) }))
     await syncProviderTransactions(deps)
 
     expect(first).toMatchObject({ from: addMs(deps.now(), -48 * HOUR_MS) })
-    expect(await paymentOf(deps, paid)).toMatchObject({ feeStatus: 'actual' })
+    expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'actual' })
   })
 
-  it('pages through a span to its end', async () => {
-    const { deps, client, rows } = await aSyncWorld()
-    const paid = await creditedPayment(deps, client)
+  it('pages through a span to its end', async ({ deps, rows, credited }) => {
     // Oldest of all, so that it is on the last page.
-    rows.push(rowNow(deps, paid, { updatedAt: addMs(deps.now(), -MINUTE_MS) }))
+    rows.push(rowNow(deps, credited, { updatedAt: addMs(deps.now(), -MINUTE_MS) }))
     for (let n = 0; n < 120; n++) rows.push({ ...foreignRow(deps.now()), status: 'pending' })
     const { asked } = recordQuestions(deps, rows)
 
@@ -68,30 +64,28 @@ describe('sync: what it reads', () => {
       rows.at(-50)?.transactionId,
       rows.at(-100)?.transactionId,
     ])
-    expect(await paymentOf(deps, paid)).toMatchObject({ feeStatus: 'actual' })
+    expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'actual' })
   })
 
-  it('notes a row that cannot be read, pages on behind it and reads the others', async () => {
-    const { deps, client } = await aSyncWorld()
-    const paid = await creditedPayment(deps, client)
+  it('notes a row that cannot be read, pages on behind it and reads the others', async ({ deps, credited }) => {
     deps.provider.script('listTransactions', async (filter) => ({
       kind: 'found',
       value:
         filter.afterId === undefined
           ? { transactions: [], unreadableIds: ['txn_odd'], hasMore: true, afterId: 'txn_odd' }
-          : { transactions: [rowNow(deps, paid)], hasMore: false },
+          : { transactions: [rowNow(deps, credited)], hasMore: false },
     }))
 
     const summary = await syncProviderTransactions(deps)
 
     expect(summary.complete).toBe(true)
     expect(await findingAbout(deps, 'txn_odd', 'transaction_unexplained')).toMatchObject({ status: 'open' })
-    expect(await paymentOf(deps, paid)).toMatchObject({ feeStatus: 'actual' })
+    expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'actual' })
   })
 })
 
 describe('sync: its cursor', () => {
-  it.each([
+  it.for([
     ['rate_limited', 'rate_limited'],
     ['unreachable', 'provider_silent'],
     ['server_error', 'provider_silent'],
@@ -99,10 +93,8 @@ describe('sync: its cursor', () => {
     ['refused', 'refused'],
   ] as const)(
     'stays where it was when the list is %s, says %s, and the next run goes on there',
-    async (reason, end) => {
-      const { deps, client, rows } = await aSyncWorld()
-      const paid = await creditedPayment(deps, client)
-      rows.push(rowNow(deps, paid))
+    async ([reason, end], { deps, rows, credited }) => {
+      rows.push(rowNow(deps, credited))
       const { asked, state } = recordQuestions(deps, rows)
       state.answer = (question) => (question > 2 ? { kind: 'unanswered', reason } : undefined)
 
@@ -116,7 +108,7 @@ describe('sync: its cursor', () => {
       expect(asked).toHaveLength(3 + 26)
       expect(asked[3]?.from).toBe(cursor?.position)
       expect(resumed.complete).toBe(true)
-      expect(await paymentOf(deps, paid)).toMatchObject({ feeStatus: 'actual' })
+      expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'actual' })
       expect(deps.lines.filter(({ code }) => code === 'sync.completed')).toMatchObject([
         { level: 'warn', fields: { end } },
         { level: 'info', fields: { end: 'read' } },
@@ -124,24 +116,28 @@ describe('sync: its cursor', () => {
     },
   )
 
-  it('stays before a span in which the provider wants no more questions, whatever was done in it', async () => {
-    const { deps, client, rows } = await aSyncWorld()
-    const paid = await creditedPayment(deps, client)
-    rows.push(foreignRow(deps.now()), rowNow(deps, paid))
+  it('stays before a span in which the provider wants no more questions, whatever was done in it', async ({
+    deps,
+    rows,
+    credited,
+  }) => {
+    rows.push(foreignRow(deps.now()), rowNow(deps, credited))
     deps.provider.script('getPayment', async () => ({ kind: 'unanswered', reason: 'rate_limited' }))
 
     const stopped = await syncProviderTransactions(deps)
 
     expect(stopped).toMatchObject({ complete: false, transactions: 1 })
     expect((await readSyncCursor(deps))?.position).toBe(addMs(deps.now(), -6 * HOUR_MS))
-    expect(await paymentOf(deps, paid)).toMatchObject({ feeStatus: 'actual' })
+    expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'actual' })
   })
 
-  it('is not held up by one transaction nobody can be asked about: what comes behind it is read', async () => {
-    const { deps, client, rows } = await aSyncWorld()
-    const paid = await creditedPayment(deps, client)
+  it('is not held up by one transaction nobody can be asked about: what comes behind it is read', async ({
+    deps,
+    rows,
+    credited,
+  }) => {
     const odd = foreignRow(addMs(deps.now(), -10 * HOUR_MS))
-    rows.push(odd, rowNow(deps, paid))
+    rows.push(odd, rowNow(deps, credited))
     deps.provider.script('getPayment', async () => ({ kind: 'unanswered', reason: 'unreachable' }))
 
     const summary = await syncProviderTransactions(deps)
@@ -150,15 +146,13 @@ describe('sync: its cursor', () => {
     await syncProviderTransactions(deps)
 
     expect(summary).toMatchObject({ complete: true, unanswered: 1, until: addMs(deps.now(), -20 * HOUR_MS) })
-    expect(await paymentOf(deps, paid)).toMatchObject({ feeStatus: 'actual' })
+    expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'actual' })
     // 34 hours behind the cursor, the overlap plus ten hours: the odd one is among what is read again.
     expect(next.asked[0]?.from).toBe(addMs(deps.now(), -44 * HOUR_MS))
     expect((await readSyncCursor(deps))?.position).toBe(odd.updatedAt)
   })
 
-  it('moves only on its old value: of 20 runs at once one reads to the end', async () => {
-    const { deps } = await aSyncWorld()
-
+  it('moves only on its old value: of 20 runs at once one reads to the end', async ({ deps }) => {
     const runs = await Promise.all(Array.from({ length: 20 }, () => syncProviderTransactions(deps)))
 
     expect(runs.filter(({ complete }) => complete).length).toBeGreaterThanOrEqual(1)
@@ -181,8 +175,7 @@ describe('sync: its cursor', () => {
     expect(await readSyncCursor(deps)).toStrictEqual(moved)
   })
 
-  it('makes progress in a backlog that no run can finish', async () => {
-    const { deps, rows } = await aSyncWorld()
+  it('makes progress in a backlog that no run can finish', async ({ deps, rows }) => {
     for (let hour = 1; hour <= 40; hour++) rows.push(foreignRow(addMs(deps.now(), -hour * HOUR_MS)))
     // A question about a single payment takes a minute, so ten of them are a run.
     deps.provider.script('getPayment', async () => {
@@ -196,5 +189,56 @@ describe('sync: its cursor', () => {
     expect(runs.length).toBeGreaterThan(4)
     expect(runs.at(-1)).toMatchObject({ complete: true })
     expect(deps.published).toHaveLength(40)
+  })
+})
+
+describe('sync: the provider’s Rate-Limit headers', () => {
+  it('waits as long as the provider’s headers say, and reads on where it was', async ({ deps, rows, credited }) => {
+    rows.push(rowNow(deps, credited))
+    const asked: TransactionFilter[] = []
+    let roomAtMs = 0
+    deps.provider.script('pauseMs', () => Math.max(0, roomAtMs - deps.monotonicMs()))
+    deps.provider.script('listTransactions', async (filter) => {
+      asked.push(filter)
+      if (asked.length !== 3) return { kind: 'found', value: pageOfRows(rows, filter) }
+      roomAtMs = deps.monotonicMs() + 45_000
+      return { kind: 'unanswered', reason: 'rate_limited' }
+    })
+    const startedMs = deps.monotonicMs()
+
+    const summary = await syncProviderTransactions(deps)
+
+    expect(summary.complete).toBe(true)
+    expect(deps.monotonicMs() - startedMs).toBe(45_000)
+    expect(asked).toHaveLength(29)
+    expect(asked[3]).toStrictEqual(asked[2])
+    expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'actual' })
+  })
+
+  it('waits before it asks about money while the provider wants no questions about it, and asks again behind a 429', async ({
+    deps,
+    rows,
+    paid,
+  }) => {
+    rows.push(rowNow(deps, paid))
+    let roomAtMs = deps.monotonicMs() + 10_000
+    deps.provider.script('pauseMs', (operation) =>
+      operation === 'getPayment' ? Math.max(0, roomAtMs - deps.monotonicMs()) : 0,
+    )
+    const shown = deps.provider.payments.get(paid.providerPaymentId)
+    if (!shown) throw new Error('the provider has no such payment')
+    const askedAtMs: number[] = []
+    deps.provider.script('getPayment', async () => {
+      askedAtMs.push(deps.monotonicMs())
+      if (askedAtMs.length > 1) return { kind: 'found', value: shown }
+      roomAtMs = deps.monotonicMs() + 5_000
+      return { kind: 'unanswered', reason: 'rate_limited' }
+    })
+    const startedMs = deps.monotonicMs()
+
+    await syncProviderTransactions(deps)
+
+    expect(askedAtMs.map((at) => at - startedMs)).toStrictEqual([10_000, 15_000])
+    expect(await paymentOf(deps, paid)).toMatchObject({ status: 'succeeded' })
   })
 })

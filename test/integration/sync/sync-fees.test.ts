@@ -1,32 +1,28 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { minor } from '../../../shared/money.ts'
 import { makeFeeFinal } from '../../../shared/payment/fee/fee-store.ts'
+import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
 import { syncProviderTransactions } from '../../../shared/sync/sync-provider-transactions.ts'
-import { expectBalanced } from '../../support/expect-balanced.ts'
 import { NOT_SETTLED } from '../../support/fake-provider.ts'
-import { interceptTable } from '../../support/intercept-table.ts'
+import { beforeFirst } from '../../support/intercept-table.ts'
 import { settle } from '../../support/settlement-builders.ts'
-import {
-  aSyncWorld,
-  creditedPayment,
-  findingAbout,
-  paidUpstream,
-  paymentOf,
-  pendingOf,
-  rowNow,
-} from '../../support/synced-payment.ts'
+import { syncTest as it } from '../../support/sync-test.ts'
+import { creditedPayment, findingAbout, paymentOf, pendingOf, rowNow } from '../../support/synced-payment.ts'
 
 describe('sync: the fee of a credited payment (design section 4, Fee)', () => {
-  it('turns the estimate into what the provider kept, and the ledger with it', async () => {
-    const { deps, client, rows } = await aSyncWorld()
-    const paid = await creditedPayment(deps, client)
+  it('turns the estimate into what the provider kept, and the ledger with it', async ({
+    deps,
+    client,
+    rows,
+    credited,
+  }) => {
     deps.clock.advance(3_600)
-    rows.push(rowNow(deps, paid, { settledAt: deps.now() }))
+    rows.push(rowNow(deps, credited, { settledAt: deps.now() }))
 
     await syncProviderTransactions(deps)
 
-    expect(await paymentOf(deps, paid)).toStrictEqual({
-      ...paid.payment,
+    expect(await paymentOf(deps, credited)).toStrictEqual({
+      ...credited.payment,
       feeStatus: 'actual',
       providerFeeMinor: 4_440,
       netMinor: 95_460,
@@ -34,56 +30,50 @@ describe('sync: the fee of a credited payment (design section 4, Fee)', () => {
       providerSettledAt: deps.now(),
     })
     expect(await pendingOf(deps, client.clientId)).toBe(95_460)
-    await expectBalanced(deps, client.clientId)
   })
 
-  it('applies the difference once when 20 runs find it at the same time', async () => {
-    const { deps, client, rows } = await aSyncWorld()
-    const paid = await creditedPayment(deps, client)
-    rows.push(rowNow(deps, paid))
+  it('applies the difference once when 20 runs find it at the same time', async ({ deps, client, rows, credited }) => {
+    rows.push(rowNow(deps, credited))
 
     const runs = await Promise.all(Array.from({ length: 20 }, () => syncProviderTransactions(deps)))
 
     expect(runs.some(({ complete }) => complete)).toBe(true)
     expect(await pendingOf(deps, client.clientId)).toBe(95_460)
-    expect(await findingAbout(deps, paid.payment.paymentId, 'fee_changed')).toBeUndefined()
-    await expectBalanced(deps, client.clientId)
+    expect(await findingAbout(deps, credited.payment.paymentId, 'fee_changed')).toBeUndefined()
   })
 
-  it('waits while the provider has not settled, and takes the fee when it has', async () => {
-    const { deps, client, rows } = await aSyncWorld()
-    const paid = await creditedPayment(deps, client)
-    const row = rowNow(deps, paid)
+  it('waits while the provider has not settled, and takes the fee when it has', async ({ deps, rows, credited }) => {
+    const row = rowNow(deps, credited)
     rows.push({ ...row, ...NOT_SETTLED })
 
     await syncProviderTransactions(deps)
-    const before = await paymentOf(deps, paid)
+    const before = await paymentOf(deps, credited)
     deps.clock.advance(86_400)
     rows.splice(0, 1, { ...row, updatedAt: deps.now() })
     await syncProviderTransactions(deps)
 
-    expect(before).toStrictEqual(paid.payment)
-    expect(await paymentOf(deps, paid)).toMatchObject({ feeStatus: 'actual', providerFeeMinor: 4_440 })
+    expect(before).toStrictEqual(credited.payment)
+    expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'actual', providerFeeMinor: 4_440 })
   })
 
-  it('leaves a payment alone whose rows come twice, again and again', async () => {
-    const { deps, client, rows } = await aSyncWorld()
-    const paid = await creditedPayment(deps, client)
-    rows.push(rowNow(deps, paid), rowNow(deps, paid))
+  it('leaves a payment alone whose rows come twice, again and again', async ({ deps, client, rows, credited }) => {
+    rows.push(rowNow(deps, credited), rowNow(deps, credited))
     await syncProviderTransactions(deps)
-    const once = await paymentOf(deps, paid)
+    const once = await paymentOf(deps, credited)
 
     deps.clock.advance(3_600)
     await syncProviderTransactions(deps)
 
-    expect(await paymentOf(deps, paid)).toStrictEqual(once)
+    expect(await paymentOf(deps, credited)).toStrictEqual(once)
     expect(await pendingOf(deps, client.clientId)).toBe(95_460)
     expect(deps.published).toStrictEqual([])
   })
 
-  it('notes when the provider paid us although the fee was known at success, and keeps the first time', async () => {
-    const { deps, client, rows } = await aSyncWorld()
-    const paid = await paidUpstream(deps, client)
+  it('notes when the provider paid us although the fee was known at success, and keeps the first time', async ({
+    deps,
+    rows,
+    paid,
+  }) => {
     const settledAt = deps.now()
     rows.push(rowNow(deps, paid, { settledAt }))
     await syncProviderTransactions(deps)
@@ -95,96 +85,95 @@ describe('sync: the fee of a credited payment (design section 4, Fee)', () => {
 
     expect(credited).toMatchObject({ status: 'succeeded', feeStatus: 'actual', providerSettledAt: settledAt })
     expect(await paymentOf(deps, paid)).toStrictEqual(credited)
-    await expectBalanced(deps, client.clientId)
   })
 
-  it('makes an actual fee of 0 final although the tariff names one, and no settlement waits for it', async () => {
-    const { deps, client, rows } = await aSyncWorld()
-    const paid = await creditedPayment(deps, client)
-    rows.push(rowNow(deps, paid, { keptMinor: minor(0) }))
+  it('makes an actual fee of 0 final although the tariff names one, and no settlement waits for it', async ({
+    deps,
+    client,
+    rows,
+    credited,
+  }) => {
+    rows.push(rowNow(deps, credited, { keptMinor: minor(0) }))
 
     await syncProviderTransactions(deps)
     deps.clock.advance(24 * 3_600)
     const settled = await settle(deps, client)
 
-    expect(await paymentOf(deps, paid)).toMatchObject({ feeStatus: 'actual', providerFeeMinor: 0, netMinor: 99_900 })
+    expect(await paymentOf(deps, credited)).toMatchObject({
+      feeStatus: 'actual',
+      providerFeeMinor: 0,
+      netMinor: 99_900,
+    })
     expect(settled.settlements).toMatchObject([{ netMinor: 99_900, providerFeesMinor: 0 }])
     expect(deps.published).toStrictEqual([])
-    await expectBalanced(deps, client.clientId)
   })
 
-  it('accepts a zero where the tariff says zero', async () => {
-    const { deps, client, rows } = await aSyncWorld()
-    const paid = await creditedPayment(deps, client, {
-      method: 'qris',
-      channelCode: undefined,
-      notionalMinor: minor(100),
-    })
-    rows.push(rowNow(deps, paid, { amountMinor: minor(100), keptMinor: minor(0) }))
+  it.for([
+    [
+      'a zero where the tariff says zero',
+      { method: 'qris', channelCode: undefined, notionalMinor: minor(100) },
+      0,
+      100,
+    ],
+    ['a flat fee that is more than the payment', { notionalMinor: minor(1_000) }, 4_440, -3_441],
+  ] as const)('accepts %s', async ([, fields, fee, net], { deps, client, rows }) => {
+    const paid = await creditedPayment(deps, client, fields)
+    rows.push(rowNow(deps, paid, { amountMinor: fields.notionalMinor, keptMinor: minor(fee) }))
 
     await syncProviderTransactions(deps)
 
-    expect(await paymentOf(deps, paid)).toMatchObject({ feeStatus: 'actual', providerFeeMinor: 0, netMinor: 100 })
-    await expectBalanced(deps, client.clientId)
-  })
-
-  it('credits less than nothing when a flat fee is more than the payment', async () => {
-    const { deps, client, rows } = await aSyncWorld()
-    const paid = await creditedPayment(deps, client, { notionalMinor: minor(1_000) })
-    rows.push(rowNow(deps, paid, { amountMinor: minor(1_000), keptMinor: minor(4_440) }))
-
-    await syncProviderTransactions(deps)
-
-    expect(await pendingOf(deps, client.clientId)).toBe(-3_441)
-    await expectBalanced(deps, client.clientId)
+    expect(await paymentOf(deps, paid)).toMatchObject({ feeStatus: 'actual', providerFeeMinor: fee, netMinor: net })
+    expect(await pendingOf(deps, client.clientId)).toBe(net)
   })
 })
 
 describe('sync: what it cannot explain about a credited payment', () => {
-  it.each([
+  it.for<readonly [string, Partial<ProviderTransaction>, string, number]>([
     ['less than nothing kept', { keptMinor: minor(-1) }, 'fee_changed', -1],
     ['another amount', { amountMinor: minor(99_999) }, 'amount_differs', 99_999],
     ['another currency', { currency: 'PHP' }, 'amount_differs', 100_000],
-    ['a reversal', { status: 'reversed' as const }, 'reversed_upstream', 100_000],
-  ])('%s: a finding with an alert, once, and the fee stays the estimate', async (_, fields, cause, amountMinor) => {
-    const { deps, client, rows } = await aSyncWorld()
-    const paid = await creditedPayment(deps, client)
-    rows.push(rowNow(deps, paid, fields))
+    ['a reversal', { status: 'reversed' }, 'reversed_upstream', 100_000],
+  ])(
+    '%s: a finding with an alert, once, and the fee stays the estimate',
+    async ([, fields, cause, amountMinor], { deps, client, rows, credited }) => {
+      rows.push(rowNow(deps, credited, fields))
 
-    await syncProviderTransactions(deps)
-    deps.clock.advance(3_600)
-    await syncProviderTransactions(deps)
+      await syncProviderTransactions(deps)
+      deps.clock.advance(3_600)
+      await syncProviderTransactions(deps)
 
-    const { paymentId } = paid.payment
-    expect(await findingAbout(deps, paymentId, cause)).toMatchObject({
-      kind: 'finding',
-      cause,
-      amountMinor,
-      paymentId,
-      clientId: client.clientId,
-      providerPaymentId: paid.providerPaymentId,
-      status: 'open',
-    })
-    expect(deps.published.map(({ kind, subject }) => ({ kind, subject }))).toStrictEqual([
-      { kind: 'suspense.finding', subject: `${paymentId}#${cause}` },
-    ])
-    expect(await paymentOf(deps, paid)).toMatchObject({ status: 'succeeded', feeStatus: 'estimated', netMinor: 95_900 })
-    expect(await pendingOf(deps, client.clientId)).toBe(95_900)
-    await expectBalanced(deps, client.clientId)
-  })
+      const { paymentId } = credited.payment
+      expect(await findingAbout(deps, paymentId, cause)).toMatchObject({
+        kind: 'finding',
+        cause,
+        amountMinor,
+        paymentId,
+        clientId: client.clientId,
+        providerPaymentId: credited.providerPaymentId,
+        status: 'open',
+      })
+      expect(deps.published.map(({ kind, subject }) => ({ kind, subject }))).toStrictEqual([
+        { kind: 'suspense.finding', subject: `${paymentId}#${cause}` },
+      ])
+      expect(await paymentOf(deps, credited)).toMatchObject({
+        status: 'succeeded',
+        feeStatus: 'estimated',
+        netMinor: 95_900,
+      })
+      expect(await pendingOf(deps, client.clientId)).toBe(95_900)
+    },
+  )
 
-  it.each(['actual', 'assumed'] as const)(
+  it.for(['actual', 'assumed'] as const)(
     'a fee that is not the %s one any more: a finding, no correction',
-    async (status) => {
-      const { deps, client, rows } = await aSyncWorld()
-      const paid = await creditedPayment(deps, client)
-      await makeFeeFinal(deps, paid.payment, { status, feeMinor: minor(4_000) })
-      rows.push(rowNow(deps, paid, { keptMinor: minor(4_444) }))
+    async (status, { deps, client, rows, credited }) => {
+      await makeFeeFinal(deps, credited.payment, { status, feeMinor: minor(4_000) })
+      rows.push(rowNow(deps, credited, { keptMinor: minor(4_444) }))
 
       await syncProviderTransactions(deps)
 
-      expect(await findingAbout(deps, paid.payment.paymentId, 'fee_changed')).toMatchObject({ amountMinor: 4_444 })
-      expect(await paymentOf(deps, paid)).toMatchObject({
+      expect(await findingAbout(deps, credited.payment.paymentId, 'fee_changed')).toMatchObject({ amountMinor: 4_444 })
+      expect(await paymentOf(deps, credited)).toMatchObject({
         feeStatus: status,
         providerFeeMinor: 4_000,
         netMinor: 95_900,
@@ -193,34 +182,26 @@ describe('sync: what it cannot explain about a credited payment', () => {
     },
   )
 
-  it('an assumed fee that turns out right: nothing to say', async () => {
-    const { deps, client, rows } = await aSyncWorld()
-    const paid = await creditedPayment(deps, client)
-    await makeFeeFinal(deps, paid.payment, { status: 'assumed', feeMinor: minor(4_000) })
-    rows.push(rowNow(deps, paid, { keptMinor: minor(4_000) }))
+  it('an assumed fee that turns out right: nothing to say', async ({ deps, rows, credited }) => {
+    await makeFeeFinal(deps, credited.payment, { status: 'assumed', feeMinor: minor(4_000) })
+    rows.push(rowNow(deps, credited, { keptMinor: minor(4_000) }))
 
     await syncProviderTransactions(deps)
 
     expect(deps.published).toStrictEqual([])
-    expect(await paymentOf(deps, paid)).toMatchObject({ feeStatus: 'assumed' })
+    expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'assumed' })
   })
 
-  it('another run that made the fee final first is the one that counts', async () => {
-    const { deps, client, rows } = await aSyncWorld()
-    const paid = await creditedPayment(deps, client)
-    rows.push(rowNow(deps, paid))
-    const overtaken = interceptTable(deps, {
-      before: async ({ name }) => {
-        if (name !== 'transact') return
-        await makeFeeFinal(deps, paid.payment, { status: 'actual', feeMinor: minor(4_321) })
-      },
-    })
+  it('another run that made the fee final first is the one that counts', async ({ deps, client, rows, credited }) => {
+    rows.push(rowNow(deps, credited))
+    const overtaken = beforeFirst(deps, 'transact', () =>
+      makeFeeFinal(deps, credited.payment, { status: 'actual', feeMinor: minor(4_321) }),
+    )
 
     await syncProviderTransactions(overtaken)
 
-    expect(await paymentOf(deps, paid)).toMatchObject({ providerFeeMinor: 4_321, netMinor: 95_579 })
-    expect(await findingAbout(deps, paid.payment.paymentId, 'fee_changed')).toMatchObject({ amountMinor: 4_440 })
+    expect(await paymentOf(deps, credited)).toMatchObject({ providerFeeMinor: 4_321, netMinor: 95_579 })
+    expect(await findingAbout(deps, credited.payment.paymentId, 'fee_changed')).toMatchObject({ amountMinor: 4_440 })
     expect(await pendingOf(deps, client.clientId)).toBe(95_579)
-    await expectBalanced(deps, client.clientId)
   })
 })

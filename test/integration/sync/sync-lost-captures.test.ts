@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { minor } from '../../../shared/money.ts'
 import { cancelPayment } from '../../../shared/payment/news/cancel-payment.ts'
 import { checkDuePayment } from '../../../shared/payment/news/check-due-payment.ts'
@@ -12,19 +12,11 @@ import { expectBalanced } from '../../support/expect-balanced.ts'
 import { NOT_SETTLED, settledRow } from '../../support/fake-provider.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
 import { create, paidUnheard, paidWhileCreating } from '../../support/payment-builders.ts'
-import {
-  aSyncWorld,
-  creditedPayment,
-  findingAbout,
-  paidUpstream,
-  paymentOf,
-  rowNow,
-} from '../../support/synced-payment.ts'
+import { syncTest as it } from '../../support/sync-test.ts'
+import { aSyncWorld, findingAbout, paymentOf, rowNow } from '../../support/synced-payment.ts'
 
 describe('sync: a capture whose callback was lost (design section 4, Sync)', () => {
-  it('credits a pending payment, with its fee, in one run', async () => {
-    const { deps, client, rows } = await aSyncWorld()
-    const paid = await paidUpstream(deps, client)
+  it('credits a pending payment, with its fee, in one run', async ({ deps, client, rows, paid }) => {
     rows.push(rowNow(deps, paid))
 
     await syncProviderTransactions(deps)
@@ -33,23 +25,17 @@ describe('sync: a capture whose callback was lost (design section 4, Sync)', () 
     expect(payment).toMatchObject({ status: 'succeeded', feeStatus: 'actual', netMinor: 95_460 })
     expect(payment.transitions.at(-1)).toMatchObject({ status: 'succeeded', source: 'sync' })
     expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 95_460, succeeded: 1 })
-    await expectBalanced(deps, client.clientId)
   })
 
-  it('credits it once when 20 runs find it at the same time, in two rows', async () => {
-    const { deps, client, rows } = await aSyncWorld()
-    const paid = await paidUpstream(deps, client)
+  it('credits it once when 20 runs find it at the same time, in two rows', async ({ deps, client, rows, paid }) => {
     rows.push(rowNow(deps, paid), rowNow(deps, paid))
 
     await Promise.all(Array.from({ length: 20 }, () => syncProviderTransactions(deps)))
 
     expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 95_460, succeeded: 1 })
-    await expectBalanced(deps, client.clientId)
   })
 
-  it('credits it with the estimate when the provider has not settled yet', async () => {
-    const { deps, client, rows } = await aSyncWorld()
-    const paid = await paidUpstream(deps, client)
+  it('credits it with the estimate when the provider has not settled yet', async ({ deps, rows, paid }) => {
     rows.push(rowNow(deps, paid, NOT_SETTLED))
 
     await syncProviderTransactions(deps)
@@ -58,11 +44,9 @@ describe('sync: a capture whose callback was lost (design section 4, Sync)', () 
     expect(await findingAbout(deps, paid.payment.paymentId, 'transaction_unexplained')).toBeUndefined()
   })
 
-  it.each(['failed', 'expired', 'cancelled'] as const)(
+  it.for(['failed', 'expired', 'cancelled'] as const)(
     'holds it, with an alert, when the payment is %s',
-    async (status) => {
-      const { deps, client, rows } = await aSyncWorld()
-      const paid = await paidUpstream(deps, client)
+    async (status, { deps, rows, paid }) => {
       await closePayment(deps, paid.payment, status, 'due_work')
       rows.push(rowNow(deps, paid))
 
@@ -79,12 +63,10 @@ describe('sync: a capture whose callback was lost (design section 4, Sync)', () 
       })
       expect(deps.published.map(({ kind }) => kind)).toStrictEqual(['suspense.money'])
       expect(deps.provider.countOf('getPayment')).toBe(1)
-      await expectBalanced(deps, client.clientId)
     },
   )
 
-  it('holds money that came after the client cancelled', async () => {
-    const { deps, client, rows } = await aSyncWorld()
+  it('holds money that came after the client cancelled', async ({ deps, client, rows }) => {
     const { payment } = await create(deps, client)
     const reference = deps.provider.requestOf(payment.paymentRequestId).reference
     await cancelPayment(deps, { clientId: client.clientId, id: payment.paymentId })
@@ -97,21 +79,22 @@ describe('sync: a capture whose callback was lost (design section 4, Sync)', () 
     expect(await findSuspense(deps, providerPaymentId)).toMatchObject({ cause: 'payment_not_pending' })
   })
 
-  it('holds a second capture of a payment that was credited with another one', async () => {
-    const { deps, client, rows } = await aSyncWorld()
-    const paid = await creditedPayment(deps, client)
-    const second = { ...paid, providerPaymentId: deps.provider.pay(paid.payment.paymentRequestId) }
-    rows.push(rowNow(deps, paid), rowNow(deps, second))
+  it('holds a second capture of a payment that was credited with another one', async ({
+    deps,
+    client,
+    rows,
+    credited,
+  }) => {
+    const second = { ...credited, providerPaymentId: deps.provider.pay(credited.payment.paymentRequestId) }
+    rows.push(rowNow(deps, credited), rowNow(deps, second))
 
     await syncProviderTransactions(deps)
 
     expect(await findSuspense(deps, second.providerPaymentId)).toMatchObject({ cause: 'second_capture' })
     expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 95_460, succeeded: 1 })
-    await expectBalanced(deps, client.clientId)
   })
 
-  it('fails a payment that was paid with another amount, and holds the money', async () => {
-    const { deps, client, rows } = await aSyncWorld()
+  it('fails a payment that was paid with another amount, and holds the money', async ({ deps, client, rows }) => {
     const { payment } = await create(deps, client)
     const reference = deps.provider.requestOf(payment.paymentRequestId).reference
     const providerPaymentId = deps.provider.pay(payment.paymentRequestId, 90_000)
@@ -121,7 +104,6 @@ describe('sync: a capture whose callback was lost (design section 4, Sync)', () 
 
     expect(await findStoredPayment(deps, payment.paymentId)).toMatchObject({ status: 'failed' })
     expect(await findSuspense(deps, providerPaymentId)).toMatchObject({ cause: 'wrong_amount', amountMinor: 90_000 })
-    await expectBalanced(deps, client.clientId)
   })
 
   it('remembers it while the payment is being created, and reconciles its fee in the next run', async () => {
@@ -169,8 +151,11 @@ describe('sync: a capture whose callback was lost (design section 4, Sync)', () 
     await expectBalanced(deps, client.clientId)
   })
 
-  it('credits money that came on an attempt nobody heard of, and cancels the request shown', async () => {
-    const { deps, client, rows } = await aSyncWorld()
+  it('credits money that came on an attempt nobody heard of, and cancels the request shown', async ({
+    deps,
+    client,
+    rows,
+  }) => {
     const paid = await paidUnheard(deps, client)
     rows.push(rowNow(deps, paid))
 
@@ -181,6 +166,5 @@ describe('sync: a capture whose callback was lost (design section 4, Sync)', () 
       netMinor: 95_460,
     })
     expect(deps.provider.requests.get(paid.payment.paymentRequestId)?.status).toBe('cancelled')
-    await expectBalanced(deps, client.clientId)
   })
 })

@@ -1,24 +1,28 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { minor } from '../../../shared/money.ts'
+import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
+import type { FindingCause } from '../../../shared/suspense/suspense.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { syncProviderTransactions } from '../../../shared/sync/sync-provider-transactions.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { settledRow } from '../../support/fake-provider.ts'
-import {
-  aSyncWorld,
-  creditedPayment,
-  findingAbout,
-  paidUpstream,
-  paymentOf,
-  rowNow,
-} from '../../support/synced-payment.ts'
+import { syncTest as it } from '../../support/sync-test.ts'
+import { findingAbout, type PaidUpstream, paymentOf, rowNow } from '../../support/synced-payment.ts'
+import type { TestDeps } from '../../support/test-deps.ts'
 import { aCreateInput } from '../../support/xendit-provider.ts'
 
 const foreign = { providerPaymentId: 'inv-1 ?/', reference: 'order 17' }
 
+/** The provider does not show the payment until it is told to. */
+const hide = ({ provider: { payments } }: TestDeps, { providerPaymentId }: PaidUpstream) => {
+  const shown = payments.get(providerPaymentId)
+  if (!shown) throw new Error('nobody paid')
+  payments.delete(providerPaymentId)
+  return () => payments.set(providerPaymentId, shown)
+}
+
 describe('sync: a transaction without a payment', () => {
-  it('holds money that the provider knows and that names no payment of ours', async () => {
-    const { deps, rows } = await aSyncWorld()
+  it('holds money that the provider knows and that names no payment of ours', async ({ deps, rows }) => {
     const input = aCreateInput({ reference: 'order 17', method: 'qris', amountMinor: minor(100_000) })
     const request = await deps.provider.createRequest(input, 1_000)
     if (request.kind !== 'created') throw new Error('not created')
@@ -30,8 +34,7 @@ describe('sync: a transaction without a payment', () => {
     expect(await findSuspense(deps, providerPaymentId)).toMatchObject({ kind: 'money', cause: 'unknown_reference' })
   })
 
-  it('notes a transaction of another product once, and asks about it once', async () => {
-    const { deps, rows } = await aSyncWorld()
+  it('notes a transaction of another product once, and asks about it once', async ({ deps, rows }) => {
     rows.push(settledRow(foreign, deps.now()))
 
     await syncProviderTransactions(deps)
@@ -47,16 +50,16 @@ describe('sync: a transaction without a payment', () => {
     expect(deps.provider.countOf('getPayment')).toBe(1)
   })
 
-  it('is asked about again, and no finding, while the provider calls it paid and does not show it', async () => {
-    const { deps, client, rows } = await aSyncWorld()
-    const paid = await paidUpstream(deps, client)
-    const shown = deps.provider.payments.get(paid.providerPaymentId)
-    if (!shown) throw new Error('nobody paid')
-    deps.provider.payments.delete(paid.providerPaymentId)
+  it('is asked about again, and no finding, while the provider calls it paid and does not show it', async ({
+    deps,
+    rows,
+    paid,
+  }) => {
+    const show = hide(deps, paid)
     rows.push({ ...rowNow(deps, paid), paymentRequestId: paid.payment.paymentRequestId })
 
     const first = await syncProviderTransactions(deps)
-    deps.provider.payments.set(paid.providerPaymentId, shown)
+    show()
     deps.clock.advance(3_600)
     await syncProviderTransactions(deps)
 
@@ -65,8 +68,7 @@ describe('sync: a transaction without a payment', () => {
     expect(await paymentOf(deps, paid)).toMatchObject({ status: 'succeeded' })
   })
 
-  it('names it by the transaction when it has no payment id at all', async () => {
-    const { deps, rows } = await aSyncWorld()
+  it('names it by the transaction when it has no payment id at all', async ({ deps, rows }) => {
     const row = settledRow({ providerPaymentId: '', reference: '' }, deps.now())
     rows.push(row, settledRow({ providerPaymentId: '', reference: '' }, deps.now()))
 
@@ -76,17 +78,18 @@ describe('sync: a transaction without a payment', () => {
     expect(deps.published).toHaveLength(2)
   })
 
-  it('asks again about money for a payment of ours, which the provider can show an hour later', async () => {
-    const { deps, client, rows } = await aSyncWorld()
-    const paid = await paidUpstream(deps, client)
-    const shown = deps.provider.payments.get(paid.providerPaymentId)
-    if (!shown) throw new Error('the provider has no such payment')
-    deps.provider.payments.delete(paid.providerPaymentId)
+  it('asks again about money for a payment of ours, which the provider can show an hour later', async ({
+    deps,
+    client,
+    rows,
+    paid,
+  }) => {
+    const show = hide(deps, paid)
     rows.push(rowNow(deps, paid))
     await syncProviderTransactions(deps)
     const noted = await findingAbout(deps, paid.providerPaymentId, 'transaction_unexplained')
 
-    deps.provider.payments.set(paid.providerPaymentId, shown)
+    show()
     deps.clock.advance(3_600)
     await syncProviderTransactions(deps)
 
@@ -94,9 +97,7 @@ describe('sync: a transaction without a payment', () => {
     expect(await paymentOf(deps, paid)).toMatchObject({ status: 'succeeded', netMinor: 95_460 })
   })
 
-  it('does not credit money that is gone again', async () => {
-    const { deps, client, rows } = await aSyncWorld()
-    const paid = await paidUpstream(deps, client)
+  it('does not credit money that is gone again', async ({ deps, rows, paid }) => {
     rows.push(rowNow(deps, paid, { status: 'reversed' }), settledRow(foreign, deps.now(), { status: 'reversed' }))
 
     await syncProviderTransactions(deps)
@@ -105,33 +106,24 @@ describe('sync: a transaction without a payment', () => {
     expect(deps.published.map(({ subject }) => subject)).toStrictEqual([`${paid.payment.paymentId}#reversed_upstream`])
   })
 
-  it.each(['pending', 'failed'] as const)('passes over a transaction that is %s', async (status) => {
-    const { deps, client, rows } = await aSyncWorld()
-    const paid = await paidUpstream(deps, client)
-    rows.push(rowNow(deps, paid, { status }))
+  it.for(['pending', 'failed'] as const)(
+    'passes over a transaction that is %s, and takes no fee from it',
+    async (status, { deps, rows, paid, credited }) => {
+      rows.push(rowNow(deps, paid, { status }), rowNow(deps, credited, { status }))
+      const asked = deps.provider.countOf('getPayment')
 
-    await syncProviderTransactions(deps)
+      await syncProviderTransactions(deps)
 
-    expect(deps.provider.countOf('getPayment')).toBe(0)
-    expect(deps.published).toStrictEqual([])
-    expect(await paymentOf(deps, paid)).toMatchObject({ status: 'pending' })
-  })
-
-  it.each(['pending', 'failed'] as const)('takes no fee from a transaction that is %s', async (status) => {
-    const { deps, client, rows } = await aSyncWorld()
-    const credited = await creditedPayment(deps, client)
-    rows.push(rowNow(deps, credited, { status }))
-
-    await syncProviderTransactions(deps)
-
-    expect(await paymentOf(deps, credited)).toStrictEqual(credited.payment)
-  })
+      expect(deps.provider.countOf('getPayment')).toBe(asked)
+      expect(deps.published).toStrictEqual([])
+      expect(await paymentOf(deps, paid)).toMatchObject({ status: 'pending' })
+      expect(await paymentOf(deps, credited)).toStrictEqual(credited.payment)
+    },
+  )
 })
 
 describe('sync: money the provider cannot be asked about', () => {
-  it('is asked about again in every round, and credited when the answer comes', async () => {
-    const { deps, client, rows } = await aSyncWorld()
-    const paid = await paidUpstream(deps, client)
+  it('is asked about again in every round, and credited when the answer comes', async ({ deps, rows, paid }) => {
     rows.push(rowNow(deps, paid))
     deps.clock.advance(90)
     deps.provider.script('getPayment', async () => ({ kind: 'unanswered', reason: 'server_error' }))
@@ -139,10 +131,7 @@ describe('sync: money the provider cannot be asked about', () => {
 
     deps.clock.advance(40 * 3_600)
     const later = await syncProviderTransactions(deps)
-    deps.provider.script('getPayment', async (id) => {
-      const value = deps.provider.payments.get(id)
-      return value ? { kind: 'found', value } : { kind: 'not_found' }
-    })
+    deps.provider.heal('getPayment')
     await syncProviderTransactions(deps)
 
     expect(first).toMatchObject({ unanswered: 1, complete: true })
@@ -151,9 +140,7 @@ describe('sync: money the provider cannot be asked about', () => {
     expect(deps.published).toStrictEqual([])
   })
 
-  it('is a finding after two days, and no longer holds the next round back', async () => {
-    const { deps, client, rows } = await aSyncWorld()
-    const paid = await paidUpstream(deps, client)
+  it('is a finding after two days, and no longer holds the next round back', async ({ deps, rows, paid }) => {
     rows.push(rowNow(deps, paid))
     deps.provider.script('getPayment', async () => ({ kind: 'unanswered', reason: 'server_error' }))
     await syncProviderTransactions(deps)
@@ -166,10 +153,77 @@ describe('sync: money the provider cannot be asked about', () => {
 
     expect(before).toBeUndefined()
     expect(later).toMatchObject({ unanswered: 0, complete: true })
-    expect(await findingAbout(deps, paid.providerPaymentId, 'transaction_unexplained')).toMatchObject({
-      status: 'open',
-    })
+    const finding = await findingAbout(deps, paid.providerPaymentId, 'transaction_unexplained')
+    expect(finding).toMatchObject({ status: 'open' })
     // Four spans of six hours: the overlap, and nothing older.
     expect(deps.provider.countOf('listTransactions') - listed).toBe(4)
+  })
+})
+
+describe('sync: rows that are no payments, or of which we know nothing', () => {
+  it.for<[string, Partial<ProviderTransaction>, FindingCause]>([
+    ['a refund', { type: 'return' }, 'reversed_upstream'],
+    ['a refund that came back', { type: 'return', status: 'reversed' }, 'transaction_unexplained'],
+    ['an adjustment', { type: 'correction' }, 'transaction_unexplained'],
+    ['a withdrawal', { type: 'account' }, 'transaction_unexplained'],
+    ['a type of tomorrow', { type: 'unknown', status: 'pending' }, 'transaction_unexplained'],
+    ['a status of tomorrow', { status: 'unknown' }, 'transaction_unexplained'],
+  ])(
+    '%s that names a payment of ours is a finding, once, and moves nothing',
+    async ([, fields, cause], { deps, client, rows, credited }) => {
+      const row = rowNow(deps, credited, { ...fields, keptMinor: undefined, amountMinor: minor(25_000) })
+      rows.push(row)
+
+      await syncProviderTransactions(deps)
+      deps.clock.advance(3_600)
+      const again = await syncProviderTransactions(deps)
+
+      expect(again.complete).toBe(true)
+      expect(await findingAbout(deps, row.transactionId, cause)).toMatchObject({
+        amountMinor: 25_000,
+        paymentId: credited.payment.paymentId,
+        clientId: client.clientId,
+      })
+      expect(deps.published).toHaveLength(1)
+      expect(await paymentOf(deps, credited)).toStrictEqual(credited.payment)
+    },
+  )
+
+  it.for(['return', 'correction', 'unknown'] as const)(
+    'of kind %s that name nobody are findings too',
+    async (type, { deps, rows }) => {
+      const row = settledRow(foreign, deps.now(), { type })
+      rows.push(row)
+
+      await syncProviderTransactions(deps)
+
+      expect(deps.published).toMatchObject([{ subject: expect.stringContaining(row.transactionId) }])
+      expect(deps.provider.countOf('getPayment')).toBe(0)
+    },
+  )
+
+  it('passes over the account’s own affairs, and says how many it saw', async ({ deps, rows }) => {
+    rows.push(settledRow(foreign, deps.now(), { type: 'account' }))
+    rows.push(settledRow(foreign, deps.now(), { type: 'account', status: 'reversed' }))
+    rows.push(settledRow(foreign, deps.now(), { type: 'return', status: 'failed' }))
+
+    const summary = await syncProviderTransactions(deps)
+
+    expect(summary).toMatchObject({ transactions: 3, unanswered: 0, complete: true })
+    expect(deps.published).toStrictEqual([])
+    expect(deps.lines.filter(({ code }) => code === 'sync.completed')).toMatchObject([{ fields: { passed_over: 3 } }])
+  })
+
+  it('takes no other row for the payment’s own: a refund neither credits nor fixes a fee', async ({
+    deps,
+    rows,
+    paid,
+  }) => {
+    rows.push(rowNow(deps, paid, { type: 'return' }))
+
+    await syncProviderTransactions(deps)
+
+    expect(await paymentOf(deps, paid)).toMatchObject({ status: 'pending' })
+    expect(deps.provider.countOf('getPayment')).toBe(0)
   })
 })

@@ -77,7 +77,7 @@ export const FEE_AND_SYNC_MUTANTS = [
     'money nobody can be asked about is forgotten':
       "if (_ > deps.now()) return 'open' -> if (_ > deps.now()) return 'done'",
   }),
-  ...mutantsOf('reconcileTransaction', ['sync-other-rows'], {
+  ...mutantsOf('reconcileTransaction', ['sync-unexplained'], {
     'pending transactions are looked for as money': {
       edit: "drop status === 'pending' || status === 'failed'",
       tests: ['sync-unexplained'],
@@ -86,7 +86,7 @@ export const FEE_AND_SYNC_MUTANTS = [
       "if (_ || _) return recordOther(..._) -> if (_ || _) return 'passed_over'",
     'a refund is taken for the payment it refunds': "drop type !== 'payment'",
   }),
-  ...mutantsOf('recordOther', ['sync-other-rows'], {
+  ...mutantsOf('recordOther', ['sync-unexplained'], {
     'the account’s own affairs are findings': "drop type === 'account' && status !== 'unknown' && known === undefined",
   }),
   ...mutantsOf('moveSyncCursor', ['sync-cursor'], {

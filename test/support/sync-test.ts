@@ -1,0 +1,20 @@
+import { test } from 'vitest'
+import { expectBalanced } from './expect-balanced.ts'
+import { memoryDeps } from './memory-deps.ts'
+import { aStoredClient } from './payment-builders.ts'
+import { creditedPayment, paidUpstream } from './synced-payment.ts'
+
+/**
+ * The `it` of a gateway of its own, whose client's books are audited behind each test: `rows` is the provider's list of
+ * transactions, `paid` a payment whose callback was lost, `credited` one that was credited with the estimate of its fee.
+ */
+export const syncTest = test
+  .extend('deps', () => memoryDeps())
+  .extend('client', async ({ deps }, { onCleanup }) => {
+    const client = await aStoredClient(deps)
+    onCleanup(() => expectBalanced(deps, client.clientId))
+    return client
+  })
+  .extend('rows', ({ deps }) => deps.provider.transactions)
+  .extend('paid', ({ deps, client }) => paidUpstream(deps, client))
+  .extend('credited', ({ deps, client }) => creditedPayment(deps, client))
