@@ -31,11 +31,7 @@ describe('commitAttempt (design section 4, Create, step 5)', () => {
 
     const { payment, replayed } = await create(losing, client, aRequest(), 'key-1')
 
-    expect({ status: payment.status, replayed, commits }).toStrictEqual({
-      status: 'pending',
-      replayed: false,
-      commits: 2,
-    })
+    expect([payment.status, replayed, commits]).toStrictEqual(['pending', false, 2])
     expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 0, pending: 1 })
     expect(deps.provider.requests.get(payment.paymentRequestId)?.status).toBe('open')
   })
@@ -60,9 +56,7 @@ describe('commitAttempt (design section 4, Create, step 5)', () => {
     const taken = { ...creating, attempt: 2, leaseUntil: addMs(deps.now(), 30_000) }
     await claimTakeover(deps, taken, deps.now())
     let commits = 0
-    const counting = interceptTable(deps, {
-      before: ({ name }) => void (name === COMMIT && commits++),
-    })
+    const counting = interceptTable(deps, { before: ({ name }) => void (name === COMMIT && commits++) })
 
     const committed = await commitAttempt(counting, creating, upstream, DEADLINE)
 
@@ -79,8 +73,8 @@ describe('commitAttempt (design section 4, Create, step 5)', () => {
       },
     })
 
-    await expect(commitAttempt(failing, creating, upstream, { remainingMs: () => 100 })).rejects.toThrow(
-      'cannot be reached',
-    )
+    const late = commitAttempt(failing, creating, upstream, { remainingMs: () => 100 })
+
+    await expect(late).rejects.toThrow('cannot be reached')
   })
 })

@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
+import type { Client } from '../../../shared/client/client.ts'
 import { GatewayError, invalid } from '../../../shared/errors.ts'
 import { minor } from '../../../shared/money.ts'
 import { createPayment } from '../../../shared/payment/create/create-payment.ts'
@@ -6,14 +7,25 @@ import type { CreateAnswer } from '../../../shared/provider/provider.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
 import { sleepBesideOthers } from '../../support/manual-clock.ts'
 import { aRequest, aStoredClient, create } from '../../support/payment-builders.ts'
-import { testDeps } from '../../support/test-deps.ts'
+import { paymentTest as it } from '../../support/payment-test.ts'
+import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 
 const refusedBody = { ok: false, error: invalid('invalid JSON body: not well-formed JSON') } as const
 
-describe('createPayment when the provider fails', () => {
-  const failWith = (answer: CreateAnswer) => async () => answer
+const UNKNOWN: CreateAnswer = { kind: 'unknown', reason: 'timeout' }
+const REFUSED: CreateAnswer = { kind: 'refused', code: 'INVALID_VALUE_ERROR' }
 
-  it.each([
+/** Attempts under one key that the provider answered so; it is well again. */
+const failedCreate = async (deps: TestDeps, client: Client, answers: readonly CreateAnswer[], request = aRequest()) => {
+  for (const answer of answers) {
+    deps.provider.script('createRequest', async () => answer)
+    await create(deps, client, request, 'key-1').catch(() => undefined)
+  }
+  deps.provider.heal('createRequest')
+}
+
+describe('createPayment when the provider fails', () => {
+  it.for([
     [
       { kind: 'refused', code: 'INVALID_MERCHANT_SETTINGS' },
       'the provider refused the payment: INVALID_MERCHANT_SETTINGS',
@@ -21,52 +33,44 @@ describe('createPayment when the provider fails', () => {
     [{ kind: 'not_executed', reason: 'rate_limited' }, 'the provider takes no payments right now'],
     [{ kind: 'unknown', reason: 'timeout' }, 'the provider did not answer'],
     [{ kind: 'unknown', reason: 'HTTP 500 SERVER_ERROR', answered: true }, 'the provider failed'],
-  ] as const)('answers internal_error after %o and lets a retry make the payment', async (answer, message) => {
-    const deps = testDeps()
-    const client = await aStoredClient(deps)
-    deps.provider.script('createRequest', failWith(answer))
+  ] as const)(
+    'answers internal_error after %o and lets a retry make the payment',
+    async ([answer, message], { deps, client }) => {
+      deps.provider.script('createRequest', async () => answer)
 
-    const failed = await create(deps, client, aRequest(), 'key-1').catch((error: unknown) => error)
-    deps.provider.heal('createRequest')
-    const retried = await create(deps, client, aRequest(), 'key-1')
+      const failed = await create(deps, client, aRequest(), 'key-1').catch((error: unknown) => error)
+      deps.provider.heal('createRequest')
+      const retried = await create(deps, client, aRequest(), 'key-1')
 
-    expect(failed).toBeInstanceOf(GatewayError)
-    expect(failed).toMatchObject({ code: 'internal_error', message: expect.stringContaining(message) as string })
-    expect(retried.payment).toMatchObject({ status: 'pending', attempt: 2 })
-    expect(retried.payment.providerAttempts.map(({ outcome }) => outcome)).toStrictEqual([answer.kind, 'created'])
-    expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 0, pending: 1 })
-  })
+      expect(failed).toBeInstanceOf(GatewayError)
+      expect(failed).toMatchObject({ code: 'internal_error', message: expect.stringContaining(message) as string })
+      expect(retried.payment).toMatchObject({ status: 'pending', attempt: 2 })
+      expect(retried.payment.providerAttempts.map(({ outcome }) => outcome)).toStrictEqual([answer.kind, 'created'])
+      expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 0, pending: 1 })
+    },
+  )
 
-  it('uses the stored request after an attempt that may exist upstream', async () => {
-    const deps = testDeps()
-    const client = await aStoredClient(deps)
-    deps.provider.script('createRequest', failWith({ kind: 'unknown', reason: 'timeout' }))
-    await create(deps, client, aRequest({ notionalMinor: minor(100_000) }), 'key-1').catch(() => undefined)
-    deps.provider.heal('createRequest')
+  it('uses the stored request after an attempt that may exist upstream', async ({ deps, client }) => {
+    await failedCreate(deps, client, [UNKNOWN], aRequest({ notionalMinor: minor(100_000) }))
 
     const { payment } = await create(deps, client, aRequest({ notionalMinor: minor(7) }), 'key-1')
 
     expect(payment.notionalMinor).toBe(100_000)
   })
 
-  it("uses the new request's own words when the provider refused every attempt for good", async () => {
-    const deps = testDeps()
-    const client = await aStoredClient(deps)
-    deps.provider.script('createRequest', failWith({ kind: 'refused', code: 'INVALID_VALUE_ERROR' }))
-    await create(deps, client, aRequest({ notionalMinor: minor(1) }), 'key-1').catch(() => undefined)
-    deps.provider.heal('createRequest')
+  it("uses the new request's own words when the provider refused every attempt for good", async ({ deps, client }) => {
+    await failedCreate(deps, client, [REFUSED], aRequest({ notionalMinor: minor(1) }))
 
     const { payment } = await create(deps, client, aRequest({ notionalMinor: minor(70_000) }), 'key-1')
 
     expect(payment.notionalMinor).toBe(70_000)
   })
 
-  it('takes over with the stored request when the retry cannot be read and the first may exist upstream', async () => {
-    const deps = testDeps()
-    const client = await aStoredClient(deps)
-    deps.provider.script('createRequest', failWith({ kind: 'unknown', reason: 'timeout' }))
-    await create(deps, client, aRequest(), 'key-1').catch(() => undefined)
-    deps.provider.heal('createRequest')
+  it('takes over with the stored request when the retry cannot be read and the first may exist upstream', async ({
+    deps,
+    client,
+  }) => {
+    await failedCreate(deps, client, [UNKNOWN])
 
     const { payment } = await createPayment(deps, { client, idempotencyKey: 'key-1', parsed: refusedBody })
 
@@ -89,7 +93,7 @@ describe('createPayment when the provider fails', () => {
     await expect.poll(() => deps.provider.countOf('createRequest')).toBe(1)
     const waiters = Promise.all(Array.from({ length: 200 }, failureOf))
     await expect.poll(() => polls, { timeout: 20_000 }).toBeGreaterThanOrEqual(200)
-    answer.resolve({ kind: 'unknown', reason: 'timeout' })
+    answer.resolve(UNKNOWN)
     const failures = [await first, ...(await waiters)]
 
     expect(failures.map((error) => error instanceof GatewayError && error.message)).toStrictEqual(
@@ -98,9 +102,7 @@ describe('createPayment when the provider fails', () => {
     expect(deps.provider.countOf('createRequest')).toBe(1)
   })
 
-  it('cancels a request without a usable destination and answers internal_error', async () => {
-    const deps = testDeps()
-    const client = await aStoredClient(deps)
+  it('cancels a request without a usable destination and answers internal_error', async ({ deps, client }) => {
     deps.provider.script('createRequest', async (input) => ({
       kind: 'created',
       request: {
@@ -115,5 +117,34 @@ describe('createPayment when the provider fails', () => {
     await expect(create(deps, client, aRequest(), 'key-1')).rejects.toThrow('no payment destination')
 
     expect(deps.provider.calls.at(-1)).toStrictEqual({ operation: 'cancelRequest', id: 'pr-empty' })
+  })
+})
+
+describe('the request a take-over uses (design section 4, Create)', () => {
+  it('stays the stored one when some attempt may exist upstream, however many were refused behind it', async ({
+    deps,
+    client,
+  }) => {
+    await failedCreate(deps, client, [UNKNOWN, REFUSED, REFUSED])
+
+    const { payment } = await create(deps, client, aRequest({ notionalMinor: minor(7) }), 'key-1')
+
+    expect(payment).toMatchObject({ attempt: 4, notionalMinor: 100_000 })
+  })
+})
+
+describe('an attempt that fails behind one that was quicker', () => {
+  it('answers the payment that is there all the same', async ({ deps, client }) => {
+    const answer = Promise.withResolvers<CreateAnswer>()
+    deps.provider.script('createRequest', () => answer.promise)
+    const slow = create(deps, client, aRequest(), 'key-1')
+    await expect.poll(() => deps.provider.countOf('createRequest')).toBe(1)
+    deps.clock.advance(31)
+    deps.provider.heal('createRequest')
+    const { payment } = await create(deps, client, aRequest(), 'key-1')
+
+    answer.resolve(UNKNOWN)
+
+    expect(await slow).toEqual({ payment, replayed: true })
   })
 })

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { invalid } from '../../../shared/errors.ts'
 import { paymentIdForKey } from '../../../shared/ids.ts'
 import { minor } from '../../../shared/money.ts'
@@ -7,15 +7,13 @@ import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
 import { sleepBesideOthers } from '../../support/manual-clock.ts'
 import { aRequest, aStoredClient, create } from '../../support/payment-builders.ts'
+import { paymentTest as it } from '../../support/payment-test.ts'
 import { testDeps } from '../../support/test-deps.ts'
 
 const refusedBody = { ok: false, error: invalid('invalid JSON body: not well-formed JSON') } as const
 
 describe('createPayment (spec 4.1)', () => {
-  it('makes one provider request, one pending payment with its estimate, and counts it', async () => {
-    const deps = testDeps()
-    const client = await aStoredClient(deps)
-
+  it('makes one provider request, one pending payment with its estimate, and counts it', async ({ deps, client }) => {
     const { payment, replayed } = await create(deps, client, aRequest({ externalReference: 'order-1' }), 'key-1')
 
     expect(replayed).toBe(false)
@@ -37,10 +35,7 @@ describe('createPayment (spec 4.1)', () => {
     expect(await findStoredPayment(deps, payment.paymentId)).toEqual(payment)
   })
 
-  it('makes a payment of its own for every request without a key', async () => {
-    const deps = testDeps()
-    const client = await aStoredClient(deps)
-
+  it('makes a payment of its own for every request without a key', async ({ deps, client }) => {
     const first = await create(deps, client)
     const second = await create(deps, client)
 
@@ -48,9 +43,7 @@ describe('createPayment (spec 4.1)', () => {
     expect(deps.provider.countOf('createRequest')).toBe(2)
   })
 
-  it('returns the original payment for a reused key, whatever the new body says', async () => {
-    const deps = testDeps()
-    const client = await aStoredClient(deps)
+  it('returns the original payment for a reused key, whatever the new body says', async ({ deps, client }) => {
     const original = await create(deps, client, aRequest(), 'key-1')
 
     const replay = await create(deps, client, aRequest({ notionalMinor: minor(5) }), 'key-1')
@@ -61,18 +54,14 @@ describe('createPayment (spec 4.1)', () => {
     expect(deps.provider.countOf('createRequest')).toBe(1)
   })
 
-  it('refuses an unreadable body with a key that has no payment, and writes nothing', async () => {
-    const deps = testDeps()
-    const client = await aStoredClient(deps)
-
+  it('refuses an unreadable body with a key that has no payment, and writes nothing', async ({ deps, client }) => {
     const attempt = createPayment(deps, { client, idempotencyKey: 'key-1', parsed: refusedBody })
 
     await expect(attempt).rejects.toThrow('invalid JSON body')
     expect(await findStoredPayment(deps, paymentIdForKey(client.clientId, 'key-1'))).toBeUndefined()
   })
 
-  it('makes two payments for the same key of two clients', async () => {
-    const deps = testDeps()
+  it('makes two payments for the same key of two clients', async ({ deps }) => {
     const [one, two] = [await aStoredClient(deps), await aStoredClient(deps)]
 
     const first = await create(deps, one, aRequest(), 'key-1')
@@ -94,10 +83,10 @@ describe('createPayment (spec 4.1)', () => {
     expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 0, pending: 1 })
   })
 
-  it('sends an explicit expiry where the provider takes one, and shows the earlier of wish and channel elsewhere', async () => {
-    const deps = testDeps()
-    const client = await aStoredClient(deps)
-
+  it('sends an explicit expiry where the provider takes one, and shows the earlier of wish and channel elsewhere', async ({
+    deps,
+    client,
+  }) => {
     const bank = await create(deps, client, aRequest({ expiresInSeconds: 7 * 86_400 }))
     const qris = await create(
       deps,

@@ -65,17 +65,10 @@ describe('a create answered early and thawed later', () => {
     await expect(thawed).rejects.toMatchObject({ code: 'internal_error', message: expect.stringContaining('expired') })
     const [orphan] = deps.provider.requests.values()
     expect(orphan?.status).toBe('cancelled')
+    const ended = { number: 1, outcome: 'unknown', code: 'expired_before_commit', endedAt: deps.now() }
     expect(await stored()).toMatchObject({
       status: 'creating',
-      providerAttempts: [
-        {
-          number: 1,
-          outcome: 'unknown',
-          code: 'expired_before_commit',
-          paymentRequestId: orphan?.paymentRequestId,
-          endedAt: deps.now(),
-        },
-      ],
+      providerAttempts: [{ ...ended, paymentRequestId: orphan?.paymentRequestId }],
     })
     expect(await stored()).not.toHaveProperty('leaseUntil')
     expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 0 })
@@ -122,11 +115,7 @@ describe('a create answered early and thawed later', () => {
 
     const { payment, replayed } = await create(losing, client, aRequest({ expiresInSeconds: 10 }), 'key-1')
 
-    expect({ status: payment.status, attempt: payment.attempt, replayed }).toStrictEqual({
-      status: 'pending',
-      attempt: 1,
-      replayed: false,
-    })
+    expect([payment.status, payment.attempt, replayed]).toStrictEqual(['pending', 1, false])
     expect(deps.provider.countOf('cancelRequest')).toBe(0)
     expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 0, pending: 1 })
   })

@@ -19,7 +19,7 @@ export const CREATE_MUTANTS = [
     'a failure is recorded on the attempt that took over': { edit: 'drop isAttempt(_)', tests: ['payment-store'] },
     'a failure does not release the lease': { edit: "drop 'leaseUntil'", tests: ['create-payment-failures'] },
   }),
-  ...mutantsOf('commitPending', ['capture-while-creating'], {
+  ...mutantsOf('commitPending', ['create-payment-crashes'], {
     'a commit does not ask whether the payment is still being created': 'drop isCreating',
     'a commit does not ask whether another attempt took over': {
       edit: 'drop isAttempt(payment.attempt)',
@@ -39,7 +39,7 @@ export const CREATE_MUTANTS = [
     'a caller waits on although the attempt has failed':
       'stored?.leaseUntil === undefined || stored.leaseUntil <= deps.now() -> stored === undefined',
   }),
-  ...mutantsOf('takeOverPayment', ['take-over-payment'], {
+  ...mutantsOf('takeOverPayment', ['create-payment-failures'], {
     "a take-over uses the new request's words although the first may exist upstream": {
       edit: 'allRefused && parsed.ok -> parsed.ok',
       tests: ['create-payment-failures'],
@@ -96,7 +96,7 @@ export const CREATE_MUTANTS = [
     'the request of a commit that was applied after all is cancelled':
       "payment.paymentRequestId === paymentRequestId ? { kind: 'committed', payment } : _ -> _",
   }),
-  ...mutantsOf('release', ['take-over-payment'], {
+  ...mutantsOf('release', ['create-payment-failures'], {
     'a failed attempt does not look whether the payment is there all the same':
       'await findStoredPayment(..._) -> undefined',
   }),
@@ -126,7 +126,7 @@ export const CREATE_MUTANTS = [
   ...mutantsOf('commitAttempt', ['commit-attempt'], {
     'a commit that failed is not tried again': 'tried >= MAX_TRIES || deadline.remainingMs() < RETRY_MS -> tried >= 1',
   }),
-  ...mutantsOf('pendingPayment', ['capture-while-creating'], {
+  ...mutantsOf('pendingPayment', ['create-payment-crashes'], {
     'a capture remembered meanwhile waits for the first regular check': 'dueAt: _ -> dueAt: nextCheckAt(payment, now)',
   }),
   ...mutantsOf('isWallet', ['api-create-payment-refusals'], {

@@ -17,7 +17,7 @@ export const PROVIDER_NEWS_MUTANTS = [
   }),
   ...mutantsOf('rememberCapture', ['payment-store'], {
     'a capture is remembered on a payment that is there already': 'isCreating -> undefined',
-    'a remembered capture is not due work': { edit: 'drop ...dueWork(..._)', tests: ['capture-while-creating'] },
+    'a remembered capture is not due work': { edit: 'drop ...dueWork(..._)', tests: ['create-payment-crashes'] },
   }),
   ...mutantsOf('decideOnNews', ['decide-on-news'], {
     'a closing status outranks a capture':
@@ -37,7 +37,7 @@ export const PROVIDER_NEWS_MUTANTS = [
   ...mutantsOf('onCaptureWhileCreating', ['decide-on-news'], {
     'a wrong amount is credited while the payment is being created': 'drop cause !== undefined',
   }),
-  ...mutantsOf('isCreatingUnderLease', ['capture-while-creating'], {
+  ...mutantsOf('isCreatingUnderLease', ['create-payment-crashes'], {
     'a capture under a live lease is not remembered':
       'creating.leaseUntil !== undefined && creating.leaseUntil > now -> creating.leaseUntil === null',
     'a capture behind the lease is only remembered': 'drop creating.leaseUntil > now',
@@ -83,7 +83,7 @@ export const PROVIDER_NEWS_MUTANTS = [
       tests: ['check-due-work'],
     },
   }),
-  ...mutantsOf('apply-provider-news/applyDecision', ['capture-while-creating'], {
+  ...mutantsOf('apply-provider-news/applyDecision', ['create-payment-crashes'], {
     'the request shown stays payable when another attempt was paid':
       "succeeded.paymentRequestId !== decision.capture.paymentRequestId -> succeeded.paymentRequestId === ''",
   }),
@@ -95,7 +95,7 @@ export const PROVIDER_NEWS_MUTANTS = [
     'a success carries no event': 'drop event: _',
     'the gross is credited and not the net': 'succeeded.netMinor -> succeeded.notionalMinor',
   }),
-  ...mutantsOf('succeedCreatingPayment', ['capture-while-creating'], {
+  ...mutantsOf('succeedCreatingPayment', ['create-payment-crashes'], {
     'a payment that succeeds out of its creation is credited nothing': 'drop ledger: _',
   }),
   ...mutantsOf('closePayment', ['provider-news'], {

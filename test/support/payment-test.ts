@@ -1,0 +1,14 @@
+import { test } from 'vitest'
+import { expectBalanced } from './expect-balanced.ts'
+import { aPendingPayment, aStoredClient } from './payment-builders.ts'
+import { testDeps } from './test-deps.ts'
+
+/** The `it` of a client whose books are audited behind each test, and of a payment of its that waits to be paid. */
+export const paymentTest = test
+  .extend('deps', () => testDeps())
+  .extend('client', async ({ deps }, { onCleanup }) => {
+    const client = await aStoredClient(deps)
+    onCleanup(() => expectBalanced(deps, client.clientId))
+    return client
+  })
+  .extend('payment', ({ deps, client }) => aPendingPayment(deps, client))
