@@ -36,17 +36,9 @@ describe('audit-ledger: what it answers', () => {
 
     const result = await auditLedger(deps, client.clientId)
 
-    expect(result).toStrictEqual({
-      balanced: false,
-      differences: [
-        {
-          what: 'shard.credited_minor',
-          id: String(slotOf(payment.paymentId, LEDGER_SHARDS)),
-          expected: 95_900,
-          found: 95_901,
-        },
-      ],
-    })
+    const id = String(slotOf(payment.paymentId, LEDGER_SHARDS))
+    const difference = { what: 'shard.credited_minor', id, expected: 95_900, found: 95_901 }
+    expect(result).toStrictEqual({ balanced: false, differences: [difference] })
     expect(msBetween(began, deps.now())).toBeGreaterThanOrEqual(10_000)
   })
 
@@ -122,12 +114,8 @@ describe('audit-ledger: what it answers', () => {
     const { deps, client } = await aSyncWorld()
     const payments = Array.from({ length: 210 }, () => succeededPayment(client, { paidAt: deps.now() }))
     // Five things are wrong with each.
-    const wrong = {
-      markupMinor: minor(101),
-      feeStatus: 'assumed',
-      attempt: 2,
-      creditedProviderPaymentId: undefined,
-    } as const
+    const falsified = { markupMinor: minor(101), feeStatus: 'assumed', attempt: 2 } as const
+    const wrong = { ...falsified, creditedProviderPaymentId: undefined }
     await storeSucceeded(
       deps,
       payments.map((payment) => ({ ...payment, ...wrong })),

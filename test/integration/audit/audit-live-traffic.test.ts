@@ -4,12 +4,7 @@ import { minor } from '../../../shared/money.ts'
 import { makeFeeFinal } from '../../../shared/payment/fee/fee-store.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-provider-news.ts'
 import { cancelPayment } from '../../../shared/payment/news/cancel-payment.ts'
-import {
-  markSettlementFailed,
-  markSettlementPaid,
-  recreditSettlement,
-} from '../../../shared/settlement/close-settlement.ts'
-import { settleClient } from '../../../shared/settlement/settle-client.ts'
+import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { syncProviderTransactions } from '../../../shared/sync/sync-provider-transactions.ts'
 import { settlementKey } from '../../../shared/table/keys.ts'
 import { addMs, HOUR_MS } from '../../../shared/time.ts'
@@ -18,6 +13,7 @@ import { interceptTable, recordTable } from '../../support/intercept-table.ts'
 import { sleepBesideOthers } from '../../support/manual-clock.ts'
 import { depsWithLateIndexes, memoryDeps } from '../../support/memory-deps.ts'
 import { aPendingPayment } from '../../support/payment-builders.ts'
+import { fail, payOut, recredit, sweep } from '../../support/settlement-builders.ts'
 import {
   aSettled,
   aSyncWorld,
@@ -27,9 +23,12 @@ import {
   type SyncWorld,
 } from '../../support/synced-payment.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
-import { depsWithOwnTable } from '../../support/test-deps.ts'
+import { depsWithOwnTable, type TestDeps } from '../../support/test-deps.ts'
 
-const OPERATOR = 'sari@gateway.example'
+const failAndRecredit = async (deps: TestDeps, settlement: Settlement) => {
+  await fail(deps, settlement)
+  await recredit(deps, settlement)
+}
 
 /** Six hours of a merchant's day: made, paid, cancelled, corrected; swept, failed and recredited. */
 const aRound = async ({ deps, client, rows }: SyncWorld): Promise<void> => {
@@ -42,17 +41,10 @@ const aRound = async ({ deps, client, rows }: SyncWorld): Promise<void> => {
   // The wall clock alone: others are in the middle of requests that must not take six hours.
   deps.clock.set(addMs(deps.now(), 6 * HOUR_MS))
   rows.push(rowNow(deps, paid))
-  const [{ settlements }] = await Promise.all([
-    settleClient(deps, clientId, { by: 'auto' }),
-    syncProviderTransactions(deps),
-  ])
-  for (const { settlementId, replaces } of settlements) {
-    const by = { settlementId, operator: OPERATOR, notes: 'by hand' }
-    if (replaces !== undefined) await markSettlementPaid(deps, { ...by, confirmUnfunded: true })
-    else {
-      await markSettlementFailed(deps, by)
-      await recreditSettlement(deps, by)
-    }
+  const [settlements] = await Promise.all([sweep(deps, client), syncProviderTransactions(deps)])
+  for (const settlement of settlements) {
+    if (settlement.replaces !== undefined) await payOut(deps, settlement)
+    else await failAndRecredit(deps, settlement)
   }
 }
 
@@ -90,15 +82,9 @@ const HAPPENINGS: Readonly<Record<string, (world: SyncWorld) => Promise<unknown>
     await makeFeeFinal(deps, payment, { status: 'actual', feeMinor: minor(4_440) })
   },
   'is settled': (world) => aSettled(world),
-  'is in a settlement that is paid': async (world) => {
-    const { settlementId } = await aSettled(world)
-    await markSettlementPaid(world.deps, { settlementId, operator: OPERATOR, notes: undefined, confirmUnfunded: true })
-  },
-  'is in a settlement that fails and is recredited': async (world) => {
-    const by = { settlementId: (await aSettled(world)).settlementId, operator: OPERATOR, notes: 'bank closed' }
-    await markSettlementFailed(world.deps, by)
-    await recreditSettlement(world.deps, by)
-  },
+  'is in a settlement that is paid': async (world) => payOut(world.deps, await aSettled(world)),
+  'is in a settlement that fails and is recredited': async (world) =>
+    failAndRecredit(world.deps, await aSettled(world)),
 }
 
 /** An audit beside which something happens just before its n-th read, in every one of its looks. */
@@ -195,12 +181,8 @@ describe('audit-ledger under live traffic', () => {
     )
 
     expect(balanced).toBe(false)
-    expect(differences).toContainEqual({
-      what: 'settlement.gross_minor',
-      id: settlementId,
-      expected: 100_000,
-      found: 100_001,
-    })
+    const found = { what: 'settlement.gross_minor', id: settlementId, expected: 100_000, found: 100_001 }
+    expect(differences).toContainEqual(found)
     await putRaw(deps, item)
     await expectBalanced(deps, client.clientId)
   })

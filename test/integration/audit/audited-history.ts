@@ -4,24 +4,16 @@ import { applyProviderNews } from '../../../shared/payment/news/apply-provider-n
 import { cancelPayment } from '../../../shared/payment/news/cancel-payment.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import { expirePayment } from '../../../shared/payment/news/expire-payment.ts'
-import {
-  markSettlementFailed,
-  markSettlementPaid,
-  recreditSettlement,
-} from '../../../shared/settlement/close-settlement.ts'
-import { settleClient } from '../../../shared/settlement/settle-client.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { syncProviderTransactions } from '../../../shared/sync/sync-provider-transactions.ts'
 import { NOT_SETTLED } from '../../support/fake-provider.ts'
 import { aPendingPayment } from '../../support/payment-builders.ts'
+import { BANK, BY_OPERATOR, fail, payOut, recredit, sweep, trigger } from '../../support/settlement-builders.ts'
 import { aSyncWorld, creditedPayment, paidUpstream, paymentOf, rowNow } from '../../support/synced-payment.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 
-const OPERATOR = 'sari@gateway.example'
 const HOUR = 3_600
 const DAY = 24 * HOUR
-
-const BANK = { bankName: 'BCA', bankAccountNo: '0012345678', bankAccountName: 'PT Warung Kopi Satu' }
 
 const only = (settlements: readonly Settlement[]): Settlement => {
   const [settlement, ...more] = settlements
@@ -39,10 +31,8 @@ export const auditedHistory = async (own?: TestDeps) => {
   const { deps, client, rows } = world
   const { clientId } = client
   deps.clock.advance(1)
-  await changeClient(deps, { clientId, operator: OPERATOR, changes: { bank: BANK } })
-  const settle = async () => only((await settleClient(deps, clientId, { by: 'auto' })).settlements)
-  const trigger = async () =>
-    only((await settleClient(deps, clientId, { by: 'manual', operator: OPERATOR })).settlements)
+  await changeClient(deps, { clientId, operator: BY_OPERATOR.operator, changes: { bank: BANK } })
+  const settle = async () => only(await sweep(deps, client))
 
   // A settled payment whose fee became actual, in a settlement that failed and was recorded again by hand.
   const settledActual = await creditedPayment(deps, client, { customer: { name: 'Siti' }, description: 'kopi' })
@@ -52,18 +42,13 @@ export const auditedHistory = async (own?: TestDeps) => {
   deps.clock.advance(DAY)
   const failed = await settle()
   deps.clock.advance(60)
-  await markSettlementFailed(deps, { settlementId: failed.settlementId, operator: OPERATOR, notes: 'wrong account' })
+  await fail(deps, failed)
   deps.clock.advance(60)
-  await recreditSettlement(deps, { settlementId: failed.settlementId, operator: OPERATOR, notes: 'again' })
+  await recredit(deps, failed)
   deps.clock.advance(60)
-  const rerecorded = await trigger()
+  const rerecorded = only(await trigger(deps, client))
   deps.clock.advance(60)
-  const paid = await markSettlementPaid(deps, {
-    settlementId: rerecorded.settlementId,
-    operator: OPERATOR,
-    notes: 'transfer 17',
-    confirmUnfunded: true,
-  })
+  const paid = await payOut(deps, rerecorded)
 
   // A payment whose fee nobody ever knew, settled on the estimate after seven days; not paid out yet.
   deps.clock.advance(HOUR)
@@ -78,9 +63,9 @@ export const auditedHistory = async (own?: TestDeps) => {
   await syncProviderTransactions(deps)
   deps.clock.advance(DAY)
   const waiting = await settle()
-  await markSettlementFailed(deps, { settlementId: waiting.settlementId, operator: OPERATOR, notes: 'bank closed' })
+  await fail(deps, waiting)
   deps.clock.advance(60)
-  await recreditSettlement(deps, { settlementId: waiting.settlementId, operator: OPERATOR, notes: 'later' })
+  await recredit(deps, waiting)
 
   // The open tail.
   deps.clock.advance(HOUR)
