@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { minor } from '../../../shared/money.ts'
 import { checkDuePayment } from '../../../shared/payment/news/check-due-payment.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
@@ -7,8 +7,9 @@ import { referenceOf } from '../../../shared/payment/provider-attempts.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
 import { update } from '../../../shared/table/step.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
-import { aCreating, aPendingPayment, aStoredClient, FIRST_ATTEMPT } from '../../support/payment-builders.ts'
-import { type TestDeps, testDeps } from '../../support/test-deps.ts'
+import { aCreating, FIRST_ATTEMPT } from '../../support/payment-builders.ts'
+import { paymentTest as it } from '../../support/payment-test.ts'
+import { type TestDeps } from '../../support/test-deps.ts'
 import { dueAtOf } from '../../support/webhook-builders.ts'
 
 /** The provider has received the amount for a payment, by a payment of this id. */
@@ -23,10 +24,7 @@ const capturedUpstream = (deps: TestDeps, { paymentId }: Pick<Payment, 'paymentI
   })
 
 describe('checkDuePayment: captures remembered while the payment was created', () => {
-  it('are asked about once it is there, before its own request', async () => {
-    const deps = testDeps()
-    const client = await aStoredClient(deps)
-    const payment = await aPendingPayment(deps, client)
+  it('are asked about once it is there, before its own request', async ({ deps, client, payment }) => {
     await deps.table.write(
       update(paymentKey(payment.paymentId), { add: { rememberedProviderPaymentIds: new Set(['py-remembered']) } }),
     )
@@ -71,9 +69,7 @@ describe('checkDuePayment: captures remembered while the payment was created', (
 })
 
 describe('checkDuePayment while nobody can be asked', () => {
-  it('comes back in two minutes, and not at the next regular check', async () => {
-    const deps = testDeps()
-    const payment = await aPendingPayment(deps, await aStoredClient(deps))
+  it('comes back in two minutes, and not at the next regular check', async ({ deps, payment }) => {
     const { dueAt = deps.now() } = payment
     deps.clock.set(dueAt)
     deps.provider.script('getRequest', async () => ({ kind: 'unanswered', reason: 'unreachable' }))
@@ -86,9 +82,7 @@ describe('checkDuePayment while nobody can be asked', () => {
 })
 
 describe('checkDuePayment without a claim', () => {
-  it('asks nobody: another worker has the payment, or it is no longer due', async () => {
-    const deps = testDeps()
-    const payment = await aPendingPayment(deps, await aStoredClient(deps))
+  it('asks nobody: another worker has the payment, or it is no longer due', async ({ deps, payment }) => {
     const asked = deps.provider.calls.length
 
     const result = await checkDuePayment(deps, { paymentId: payment.paymentId, dueAt: deps.now() })

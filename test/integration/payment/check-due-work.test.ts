@@ -156,9 +156,8 @@ describe('checkDuePayment: claims and refusals', () => {
     const dueAt = payment.dueAt ?? deps.now()
     deps.clock.set(dueAt)
 
-    const results = await Promise.all(
-      Array.from({ length: 10 }, () => checkDuePayment(deps, { paymentId: payment.paymentId, dueAt })),
-    )
+    const due = { paymentId: payment.paymentId, dueAt }
+    const results = await Promise.all(Array.from({ length: 10 }, () => checkDuePayment(deps, due)))
 
     expect(results.filter((result) => result === 'checked')).toHaveLength(1)
     expect(deps.provider.countOf('getRequest')).toBe(1)
@@ -182,18 +181,14 @@ describe('checkDuePayment: claims and refusals', () => {
 describe('receiveCallback', () => {
   const [NEW, OLD] = ['the-new-token-of-tests', 'the-old-token-of-tests'] as const
   const TOKENS = JSON.stringify({ callback_tokens: [NEW, OLD] })
+  const dataOf = ({ paymentId, paymentRequestId }: Payment, providerPaymentId: string) => ({
+    payment_id: providerPaymentId,
+    payment_request_id: paymentRequestId,
+    reference_id: `${paymentId}-1`,
+    status: 'SUCCEEDED',
+  })
   const aCallback = (payment: Payment, providerPaymentId: string) =>
-    Buffer.from(
-      JSON.stringify({
-        event: 'payment.capture',
-        data: {
-          payment_id: providerPaymentId,
-          payment_request_id: payment.paymentRequestId,
-          reference_id: `${payment.paymentId}-1`,
-          status: 'SUCCEEDED',
-        },
-      }),
-    )
+    Buffer.from(JSON.stringify({ event: 'payment.capture', data: dataOf(payment, providerPaymentId) }))
   const withSecret = async () => {
     const pending = await aPending()
     pending.deps.secretValues.set(callbackSecretName('test'), TOKENS)

@@ -24,19 +24,26 @@ const pendingPayments = async (deps: MemoryDeps, count: number): Promise<readonl
 
 const FIRST_CHECK_SECONDS = 300
 
-/** Money without a payment, of which the operators have not been told. */
-const untoldMoney = async (deps: MemoryDeps, count: number): Promise<void> => {
-  for (let held = 0; held < count; held++) {
+/** The same on a table of their own, due now. */
+const duePayments = async (count: number) => {
+  const deps = memoryDeps()
+  const payments = await pendingPayments(deps, count)
+  deps.clock.advance(FIRST_CHECK_SECONDS)
+  return { deps, payments }
+}
+
+/** A payment, an event the stream lost, a delivery whose message was lost, and money nobody was told of: all due. */
+const oneOfEachKind = async (alerts: number) => {
+  const deps = memoryDeps()
+  await storedEvent(deps)
+  await storedDelivery(deps, await storedEndpoint(deps))
+  for (let held = 0; held < alerts; held++) {
     const capture = { providerPaymentId: `py-${held}`, capturedMinor: minor(1_000) }
     await putSuspense(deps, heldMoney({ capture, cause: 'unknown_reference', payment: undefined, now: deps.now() }))
   }
-}
-
-/** One of each: a payment, an event the stream lost, a delivery whose message was lost. */
-const oneOfEachKind = async (deps: MemoryDeps): Promise<void> => {
   await pendingPayments(deps, 1)
-  await storedEvent(deps)
-  await storedDelivery(deps, await storedEndpoint(deps))
+  deps.clock.advance(FIRST_CHECK_SECONDS)
+  return deps
 }
 
 describe('checkDueWork (design section 4)', () => {
@@ -69,9 +76,8 @@ describe('checkDueWork (design section 4)', () => {
   })
 
   it('goes on when one item is in trouble, and leaves it due', async () => {
-    const deps = memoryDeps()
-    const [unlucky] = await pendingPayments(deps, 20)
-    deps.clock.advance(FIRST_CHECK_SECONDS)
+    const { deps, payments } = await duePayments(20)
+    const [unlucky] = payments
     deps.provider.script('getRequest', async (id) => {
       if (id === unlucky?.paymentRequestId) throw new Error('something nobody thought of')
       return { kind: 'not_found' }
@@ -80,15 +86,12 @@ describe('checkDueWork (design section 4)', () => {
     const summary = await checkDueWork(deps)
 
     expect(summary).toMatchObject({ payment: 19, failed: 1 })
-    expect(deps.memory.item(paymentKey(unlucky?.paymentId ?? ('' as PaymentId)))?.['due_at']).toBe(
-      '2026-11-20T04:07:00.000Z',
-    )
+    const item = deps.memory.item(paymentKey(unlucky?.paymentId ?? ('' as PaymentId)))
+    expect(item?.['due_at']).toBe('2026-11-20T04:07:00.000Z')
   })
 
   it('waits as long as the provider’s headers say, then goes on; a pause past the run is left to the next', async () => {
-    const deps = memoryDeps()
-    await pendingPayments(deps, 30)
-    deps.clock.advance(FIRST_CHECK_SECONDS)
+    const { deps } = await duePayments(30)
     const pauses = [0, 0, 20_000, 90_000]
     deps.provider.script('pauseMs', (operation) => (operation === 'getRequest' ? (pauses.shift() ?? 90_000) : 0))
     const startedMs = deps.monotonicMs()
@@ -101,9 +104,7 @@ describe('checkDueWork (design section 4)', () => {
   })
 
   it('asks on in the same run behind a 429 that says how long to wait', async () => {
-    const deps = memoryDeps()
-    await pendingPayments(deps, 30)
-    deps.clock.advance(FIRST_CHECK_SECONDS)
+    const { deps } = await duePayments(30)
     let roomAtMs = 0
     deps.provider.script('pauseMs', () => Math.max(0, roomAtMs - deps.monotonicMs()))
     deps.provider.script('getRequest', async () => {
@@ -118,10 +119,7 @@ describe('checkDueWork (design section 4)', () => {
   })
 
   it('looks at payments, events and deliveries while the alert topic hangs', async () => {
-    const deps = memoryDeps()
-    await oneOfEachKind(deps)
-    await untoldMoney(deps, 20)
-    deps.clock.advance(FIRST_CHECK_SECONDS)
+    const deps = await oneOfEachKind(20)
     const topic = Promise.withResolvers<void>()
     const run = checkDueWork({ ...deps, alerts: { publish: () => topic.promise } })
 
@@ -136,10 +134,7 @@ describe('checkDueWork (design section 4)', () => {
   })
 
   it('publishes alerts, and sends what was lost, while the provider hangs', async () => {
-    const deps = memoryDeps()
-    await oneOfEachKind(deps)
-    await untoldMoney(deps, 20)
-    deps.clock.advance(FIRST_CHECK_SECONDS)
+    const deps = await oneOfEachKind(20)
     const provider = Promise.withResolvers<{ readonly kind: 'not_found' }>()
     deps.provider.script('getRequest', () => provider.promise)
     const run = checkDueWork(deps)
@@ -154,10 +149,7 @@ describe('checkDueWork (design section 4)', () => {
   })
 
   it('works through the other kinds when the index of one cannot be read, and fails then', async () => {
-    const deps = memoryDeps()
-    await oneOfEachKind(deps)
-    await untoldMoney(deps, 3)
-    deps.clock.advance(FIRST_CHECK_SECONDS)
+    const deps = await oneOfEachKind(3)
     const broken = interceptTable(deps, {
       before: (call) => {
         if ('query' in call && call.query.partition.includes('alert')) throw new Error('no such slot')
@@ -172,9 +164,7 @@ describe('checkDueWork (design section 4)', () => {
   })
 
   it('asks no more once the provider wants no more questions', async () => {
-    const deps = memoryDeps()
-    await pendingPayments(deps, 60)
-    deps.clock.advance(FIRST_CHECK_SECONDS)
+    const { deps } = await duePayments(60)
     deps.provider.script('getRequest', async () => ({ kind: 'unanswered', reason: 'rate_limited' }))
 
     await checkDueWork(deps)

@@ -1,12 +1,13 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { minor } from '../../../shared/money.ts'
 import { makeFeeFinal } from '../../../shared/payment/fee/fee-store.ts'
 import { finalFee } from '../../../shared/payment/fee/final-fee.ts'
 import { processThatDies } from '../../support/dying-process.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
 import { NOT_SETTLED, settledRow } from '../../support/fake-provider.ts'
-import { interceptTable } from '../../support/intercept-table.ts'
+import { beforeFirst } from '../../support/intercept-table.ts'
 import { aStoredClient } from '../../support/payment-builders.ts'
+import { paymentTest as it } from '../../support/payment-test.ts'
 import { creditedPayment, findingAbout, paymentOf, pendingOf } from '../../support/synced-payment.ts'
 import { testDeps } from '../../support/test-deps.ts'
 
@@ -57,12 +58,9 @@ describe('finalFee: a fee that was waited for long enough (design section 4, Swe
 
   it('is what somebody else made of it first', async () => {
     const { deps, client, paid } = await aCredited()
-    const overtaken = interceptTable(deps, {
-      before: async ({ name }) => {
-        if (name !== 'transact') return
-        await makeFeeFinal(deps, paid.payment, { status: 'actual', feeMinor: minor(4_321) })
-      },
-    })
+    const overtaken = beforeFirst(deps, 'transact', () =>
+      makeFeeFinal(deps, paid.payment, { status: 'actual', feeMinor: minor(4_321) }),
+    )
 
     const amounts = await finalFee(overtaken, paid.payment.paymentId)
 
@@ -87,9 +85,7 @@ describe('finalFee: a fee that was waited for long enough (design section 4, Swe
 })
 
 describe('the fee at the moment of success', () => {
-  it('is not taken from a transaction about another amount', async () => {
-    const deps = testDeps()
-    const client = await aStoredClient(deps)
+  it('is not taken from a transaction about another amount', async ({ deps, client }) => {
     const rows = deps.provider.transactions
     deps.provider.script('getPayment', async (id) => {
       const value = deps.provider.payments.get(id)

@@ -11,6 +11,17 @@ import { ledgerView } from '../../support/ledger-view.ts'
 import { aPaid, aPendingPayment, aStoredClient, eventOf } from '../../support/payment-builders.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 
+/** The provider has received money by a request that is not the payment's own. */
+const captureUpstream = (deps: TestDeps, providerPaymentId: string, reference: string, amount: number) => {
+  const captured = { currency: 'IDR', status: 'captured', capturedMinor: minor(amount) } as const
+  deps.provider.payments.set(providerPaymentId, {
+    ...captured,
+    providerPaymentId,
+    paymentRequestId: 'pr-orphan',
+    reference,
+  })
+}
+
 describe('money that may not be credited (design section 4)', () => {
   it.each(['failed', 'expired', 'cancelled'] as const)('is held when the payment is %s already', async (status) => {
     const deps = testDeps()
@@ -40,21 +51,12 @@ describe('money that may not be credited (design section 4)', () => {
     const deps = testDeps()
     for (const reference of ['somebody-elses-order', `${crypto.randomUUID()}-1`]) {
       const providerPaymentId = `py-${crypto.randomUUID()}`
-      deps.provider.payments.set(providerPaymentId, {
-        providerPaymentId,
-        paymentRequestId: 'pr-unknown',
-        reference,
-        currency: 'IDR',
-        status: 'captured',
-        capturedMinor: minor(5_000),
-      })
+      captureUpstream(deps, providerPaymentId, reference, 5_000)
 
       await applyProviderNews(deps, { providerPaymentId }, 'callback')
 
-      expect(await findSuspense(deps, providerPaymentId)).toMatchObject({
-        cause: 'unknown_reference',
-        amountMinor: 5_000,
-      })
+      const held = { cause: 'unknown_reference', amountMinor: 5_000 }
+      expect(await findSuspense(deps, providerPaymentId)).toMatchObject(held)
     }
     expect(deps.published.map(({ kind }) => kind)).toStrictEqual(['suspense.money', 'suspense.money'])
   })
@@ -89,14 +91,7 @@ describe('money that may not be credited (design section 4)', () => {
     const client = await aStoredClient(deps)
     const payment = await aPendingPayment(deps, client)
     const providerPaymentId = 'py-orphan-wrong'
-    deps.provider.payments.set(providerPaymentId, {
-      providerPaymentId,
-      paymentRequestId: 'pr-orphan',
-      reference: referenceOf(payment.paymentId, 1),
-      currency: 'IDR',
-      status: 'captured',
-      capturedMinor: minor(1),
-    })
+    captureUpstream(deps, providerPaymentId, referenceOf(payment.paymentId, 1), 1)
 
     await applyProviderNews(deps, { providerPaymentId }, 'callback')
 
@@ -108,14 +103,7 @@ describe('money that may not be credited (design section 4)', () => {
     const deps = testDeps()
     const failing: TestDeps = { ...deps, alerts: { publish: () => Promise.reject(new Error('topic down')) } }
     const providerPaymentId = `py-${crypto.randomUUID()}`
-    deps.provider.payments.set(providerPaymentId, {
-      providerPaymentId,
-      paymentRequestId: 'pr-x',
-      reference: 'unknown',
-      currency: 'IDR',
-      status: 'captured',
-      capturedMinor: minor(5_000),
-    })
+    captureUpstream(deps, providerPaymentId, 'unknown', 5_000)
 
     await applyProviderNews(failing, { providerPaymentId }, 'callback')
 

@@ -9,21 +9,10 @@ import { cancelPayment } from '../../../shared/payment/news/cancel-payment.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
-import { interceptTable, type TableCall } from '../../support/intercept-table.ts'
+import { beforeFirst, interceptTable } from '../../support/intercept-table.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
 import { aPaid, aPendingPayment, aStoredClient } from '../../support/payment-builders.ts'
-import { type TestDeps, testDeps } from '../../support/test-deps.ts'
-
-/** Lets somebody else go first, once, just before the command of this kind. */
-const beforeFirst = (deps: TestDeps, kind: string, act: () => Promise<unknown>): TestDeps => {
-  let done = false
-  const before = async ({ name }: TableCall) => {
-    if (done || name !== kind) return
-    done = true
-    await act()
-  }
-  return interceptTable(deps, { before })
-}
+import { testDeps } from '../../support/test-deps.ts'
 
 describe('a capture whose payment is closed between read and write', () => {
   it('is held, and not lost', async () => {

@@ -1,28 +1,20 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { minor } from '../../../shared/money.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-provider-news.ts'
 import { checkDuePayment } from '../../../shared/payment/news/check-due-payment.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
-import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
+import { settledRow } from '../../support/fake-provider.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
-import { aPaid, aPendingPayment, aStoredClient, eventOf } from '../../support/payment-builders.ts'
-import { type TestDeps, testDeps } from '../../support/test-deps.ts'
+import { aPaid, eventOf } from '../../support/payment-builders.ts'
+import { paymentTest as it } from '../../support/payment-test.ts'
+import { type TestDeps } from '../../support/test-deps.ts'
 
-const aTransaction = (providerPaymentId: string, fields: Partial<ProviderTransaction> = {}): ProviderTransaction => ({
-  type: 'payment',
-  transactionId: 'txn_1',
-  providerPaymentId,
-  paymentRequestId: undefined,
-  reference: 'any',
-  status: 'success',
-  currency: 'IDR',
-  amountMinor: minor(100_000),
-  keptMinor: minor(4_440),
-  settledAt: undefined,
-  updatedAt: '2026-11-20T04:00:00.000Z' as ProviderTransaction['updatedAt'],
-  ...fields,
-})
+/** The provider has a settled row of the payment's money, of which it kept so much. */
+const rowThatKept = (deps: TestDeps, providerPaymentId: string, kept: number) =>
+  deps.provider.transactions.push(
+    settledRow({ providerPaymentId, reference: 'any' }, deps.now(), { keptMinor: minor(kept) }),
+  )
 
 describe('a capture on a pending payment (spec 3.1)', () => {
   it('marks it succeeded, credits its net and writes its event, in one go', async () => {
@@ -44,13 +36,8 @@ describe('a capture on a pending payment (spec 3.1)', () => {
     expect(JSON.parse(String(event?.['body']))).toMatchObject({
       event: 'payment.succeeded',
       event_id: event?.['eventId'],
-      timestamp: '2026-11-20T04:01:00.000Z',
-      data: {
-        id: payment.paymentId,
-        status: 'succeeded',
-        paid_at: '2026-11-20T04:01:00.000Z',
-        client_net_minor: 95_900,
-      },
+      timestamp: deps.now(),
+      data: { id: payment.paymentId, status: 'succeeded', paid_at: deps.now(), client_net_minor: 95_900 },
     })
   })
 
@@ -63,49 +50,25 @@ describe('a capture on a pending payment (spec 3.1)', () => {
       checkDuePayment(deps, { paymentId: payment.paymentId, dueAt }),
     ])
 
-    expect(outcomes.slice(0, 50).every((outcome) => typeof outcome === 'object' && outcome.kind === 'applied')).toBe(
-      true,
-    )
+    const applied = outcomes.slice(0, 50).map((outcome) => typeof outcome === 'object' && outcome.kind)
+    expect(new Set(applied)).toStrictEqual(new Set(['applied']))
     expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 95_900, succeeded: 1 })
     expect(deps.lines.filter(({ code }) => code === 'payment.succeeded')).toHaveLength(1)
     expect(await findSuspense(deps, providerPaymentId)).toBeUndefined()
   })
 
-  it('replaces the estimate by the actual fee when the provider knows it already', async () => {
+  it.each([
+    ['the actual fee when the provider knows it already', 4_440],
+    ['an actual fee of 0', 0],
+  ])('replaces the estimate by %s', async (_, fee) => {
     const { deps, client, payment, providerPaymentId } = await aPaid()
-    deps.provider.script('listTransactions', async () => ({
-      kind: 'found',
-      value: { transactions: [aTransaction(providerPaymentId)], hasMore: false },
-    }))
+    rowThatKept(deps, providerPaymentId, fee)
 
     await applyProviderNews(deps, { providerPaymentId }, 'callback')
 
-    expect(await findStoredPayment(deps, payment.paymentId)).toMatchObject({
-      providerFeeMinor: 4_440,
-      netMinor: 95_460,
-      feeStatus: 'actual',
-    })
-    expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 95_460, succeeded: 1 })
-  })
-
-  const rowThatKept = (deps: TestDeps, providerPaymentId: string, kept: number) =>
-    deps.provider.script('listTransactions', async () => ({
-      kind: 'found',
-      value: { transactions: [aTransaction(providerPaymentId, { keptMinor: minor(kept) })], hasMore: false },
-    }))
-
-  it('takes an actual fee of 0 for an actual fee', async () => {
-    const { deps, client, payment, providerPaymentId } = await aPaid()
-    rowThatKept(deps, providerPaymentId, 0)
-
-    await applyProviderNews(deps, { providerPaymentId }, 'callback')
-
-    expect(await findStoredPayment(deps, payment.paymentId)).toMatchObject({
-      feeStatus: 'actual',
-      providerFeeMinor: 0,
-      netMinor: 99_900,
-    })
-    expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 99_900, succeeded: 1 })
+    const amounts = { providerFeeMinor: fee, netMinor: 99_900 - fee }
+    expect(await findStoredPayment(deps, payment.paymentId)).toMatchObject({ ...amounts, feeStatus: 'actual' })
+    expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: amounts.netMinor, succeeded: 1 })
     expect(deps.published).toStrictEqual([])
   })
 
@@ -116,10 +79,8 @@ describe('a capture on a pending payment (spec 3.1)', () => {
     await applyProviderNews(deps, { providerPaymentId }, 'callback')
 
     expect(await findStoredPayment(deps, payment.paymentId)).toMatchObject({ feeStatus: 'estimated', netMinor: 95_900 })
-    expect(await findSuspense(deps, `${payment.paymentId}#fee_changed`)).toMatchObject({
-      kind: 'finding',
-      amountMinor: -1,
-    })
+    const finding = await findSuspense(deps, `${payment.paymentId}#fee_changed`)
+    expect(finding).toMatchObject({ kind: 'finding', amountMinor: -1 })
     expect(deps.published.map(({ kind }) => kind)).toStrictEqual(['suspense.finding'])
   })
 
@@ -131,16 +92,9 @@ describe('a capture on a pending payment (spec 3.1)', () => {
     expect(await findStoredPayment(deps, payment.paymentId)).toMatchObject({ status: 'succeeded' })
   })
 
-  it('changes nothing when the callback is forged and the provider says unpaid', async () => {
-    const deps = testDeps()
-    const client = await aStoredClient(deps)
-    const payment = await aPendingPayment(deps, client)
-
-    const outcome = await applyProviderNews(
-      deps,
-      { providerPaymentId: 'py-made-up', paymentRequestId: payment.paymentRequestId },
-      'callback',
-    )
+  it('changes nothing when the callback is forged and the provider says unpaid', async ({ deps, client, payment }) => {
+    const news = { providerPaymentId: 'py-made-up', paymentRequestId: payment.paymentRequestId }
+    const outcome = await applyProviderNews(deps, news, 'callback')
 
     expect(outcome.kind).toBe('applied')
     expect(await findStoredPayment(deps, payment.paymentId)).toEqual(payment)
@@ -159,27 +113,24 @@ describe('a capture on a pending payment (spec 3.1)', () => {
 })
 
 describe('a request that ends without money', () => {
-  it.each([
+  it.for([
     ['failed', 'failed', 'payment.failed'],
     ['expired', 'expired', 'payment.expired'],
     ['cancelled', 'failed', 'payment.failed'],
-  ] as const)('%s upstream makes the payment %s, with its event', async (upstream, status, eventType) => {
-    const deps = testDeps()
-    const client = await aStoredClient(deps)
-    const payment = await aPendingPayment(deps, client)
-    deps.provider.close(payment.paymentRequestId, upstream)
+  ] as const)(
+    '%s upstream makes the payment %s, with its event',
+    async ([upstream, status, eventType], { deps, client, payment }) => {
+      deps.provider.close(payment.paymentRequestId, upstream)
 
-    await applyProviderNews(deps, { paymentRequestId: payment.paymentRequestId }, 'callback')
+      await applyProviderNews(deps, { paymentRequestId: payment.paymentRequestId }, 'callback')
 
-    expect(await findStoredPayment(deps, payment.paymentId)).toMatchObject({ status })
-    expect(await eventOf(deps, payment, eventType)).toMatchObject({ owner: client.clientId, entity: 'event' })
-    expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 0, [status]: 1 })
-  })
+      expect(await findStoredPayment(deps, payment.paymentId)).toMatchObject({ status })
+      expect(await eventOf(deps, payment, eventType)).toMatchObject({ owner: client.clientId, entity: 'event' })
+      expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 0, [status]: 1 })
+    },
+  )
 
-  it('cancelled upstream past the expiry makes the payment expired', async () => {
-    const deps = testDeps()
-    const client = await aStoredClient(deps)
-    const payment = await aPendingPayment(deps, client)
+  it('cancelled upstream past the expiry makes the payment expired', async ({ deps, payment }) => {
     deps.provider.close(payment.paymentRequestId, 'cancelled')
     deps.clock.advance(86_401)
 
@@ -188,10 +139,7 @@ describe('a request that ends without money', () => {
     expect(await findStoredPayment(deps, payment.paymentId)).toMatchObject({ status: 'expired' })
   })
 
-  it("changes nothing when it is another attempt's request", async () => {
-    const deps = testDeps()
-    const client = await aStoredClient(deps)
-    const payment = await aPendingPayment(deps, client)
+  it("changes nothing when it is another attempt's request", async ({ deps, payment }) => {
     const own = deps.provider.requests.get(payment.paymentRequestId)
     if (own) deps.provider.requests.set('pr-orphan', { ...own, paymentRequestId: 'pr-orphan', status: 'expired' })
 

@@ -1,18 +1,15 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { refreshPayment } from '../../../shared/payment/news/refresh-payment.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
-import { aPendingPayment, aStoredClient } from '../../support/payment-builders.ts'
-import { testDeps } from '../../support/test-deps.ts'
+import { paymentTest as it } from '../../support/payment-test.ts'
 
 describe('refreshPayment when the provider leaves the question open', () => {
-  it.each([
+  it.for([
     ['unreachable', 'network', 'the provider did not answer'],
     ['server_error', 'server_error', 'the provider failed'],
     ['rate_limited', 'server_error', 'the provider takes no more calls for now'],
     ['misconfigured', 'server_error', 'the provider failed'],
-  ] as const)('answers 502 as a cancel does: %s is %s', async (reason, code, said) => {
-    const deps = testDeps()
-    const payment = await aPendingPayment(deps, await aStoredClient(deps))
+  ] as const)('answers 502 as a cancel does: %s is %s', async ([reason, code, said], { deps, payment }) => {
     deps.provider.script('getRequest', async () => ({ kind: 'unanswered', reason }))
 
     const refresh = refreshPayment(deps, payment.paymentId, 'ayu')

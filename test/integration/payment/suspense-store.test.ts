@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { handler as listSuspense } from '../../../functions/admin/list-suspense.ts'
 import { minor } from '../../../shared/money.ts'
 import { listAuditRecords } from '../../../shared/operator/audit-record.ts'
@@ -8,7 +8,8 @@ import type { Suspense } from '../../../shared/suspense/suspense.ts'
 import { endSuspenseAlert, ensureSuspense, findSuspense, putSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
 import { invokeAdmin } from '../../support/operator-actions.ts'
-import { type TestDeps, testDeps } from '../../support/test-deps.ts'
+import { paymentTest as it } from '../../support/payment-test.ts'
+import { type TestDeps } from '../../support/test-deps.ts'
 import { dueAtOf } from '../../support/webhook-builders.ts'
 
 const heldIn = (deps: TestDeps, providerPaymentId = `py-${crypto.randomUUID()}`): Suspense =>
@@ -23,8 +24,7 @@ const resolve = (deps: TestDeps, { suspenseId }: Suspense) =>
   resolveSuspense(deps, { suspenseId, operator: 'ayu', resolution: 'refunded', notes: undefined })
 
 describe('putSuspense', () => {
-  it('writes an item once, due to be told to the operators a minute later', async () => {
-    const deps = testDeps()
+  it('writes an item once, due to be told to the operators a minute later', async ({ deps }) => {
     const item = heldIn(deps)
 
     const first = await putSuspense(deps, item)
@@ -37,8 +37,7 @@ describe('putSuspense', () => {
 })
 
 describe('ensureSuspense', () => {
-  it('rides in a transaction that it never refuses, and leaves what is known as it is', async () => {
-    const deps = testDeps()
+  it('rides in a transaction that it never refuses, and leaves what is known as it is', async ({ deps }) => {
     const item = heldIn(deps)
     await recordSuspense(deps, item)
     const resolved = await resolve(deps, item)
@@ -52,8 +51,7 @@ describe('ensureSuspense', () => {
 })
 
 describe('endSuspenseAlert', () => {
-  it('takes an alert off once, and makes no item where there is none', async () => {
-    const deps = testDeps()
+  it('takes an alert off once, and makes no item where there is none', async ({ deps }) => {
     const item = heldIn(deps)
     await putSuspense(deps, item)
     const absent = `py-${crypto.randomUUID()}`
@@ -71,8 +69,7 @@ describe('endSuspenseAlert', () => {
 })
 
 describe('recordSuspense', () => {
-  it('leaves the alert due when the topic does not answer', async () => {
-    const deps = testDeps()
+  it('leaves the alert due when the topic does not answer', async ({ deps }) => {
     const item = finding({ subject: crypto.randomUUID(), cause: 'zero_fee', payment: undefined, now: deps.now() })
     const silent = { ...deps, alerts: { publish: () => Promise.reject(new Error('topic down')) } }
 
@@ -113,8 +110,7 @@ describe('listSuspense', () => {
 })
 
 describe('resolveSuspense (design section 7)', () => {
-  it('closes an item once, with its audit record', async () => {
-    const deps = testDeps()
+  it('closes an item once, with its audit record', async ({ deps }) => {
     const item = heldIn(deps)
     await recordSuspense(deps, item)
 
@@ -128,8 +124,7 @@ describe('resolveSuspense (design section 7)', () => {
     ])
   })
 
-  it('closes an item once although two operators do it at once', async () => {
-    const deps = testDeps()
+  it('closes an item once although two operators do it at once', async ({ deps }) => {
     const item = heldIn(deps)
     await recordSuspense(deps, item)
 
@@ -139,9 +134,7 @@ describe('resolveSuspense (design section 7)', () => {
     expect(await listAuditRecords(deps, item.suspenseId)).toHaveLength(1)
   })
 
-  it('answers 404 for an item that does not exist', async () => {
-    const deps = testDeps()
-
+  it('answers 404 for an item that does not exist', async ({ deps }) => {
     await expect(resolve(deps, heldIn(deps))).rejects.toMatchObject({ code: 'not_found' })
   })
 })
