@@ -4,6 +4,14 @@ import { cut, json, type Script } from '../../support/scripted-server.ts'
 
 const CLIENT = { status: 200, body: { client_id: 'c1', name: 'Warung' } }
 
+const NOT_INVOKED: unknown = expect.stringMatching(/^gateway-local-recredit-settlement could not be invoked: /)
+
+const raw =
+  (status: number, headers: Record<string, string>, body: string): Script =>
+  (response) => {
+    response.writeHead(status, headers).end(body)
+  }
+
 /** The tool where nothing must be asked. */
 const uncalled = async (...argv: string[]) => {
   const { run, server } = await cli(json(200, CLIENT))
@@ -111,43 +119,26 @@ describe('npm run admin', () => {
     },
   )
 
-  it('ends with 1 when the function fails, and does not call it again', async () => {
-    const { run, server } = await cli((response) => {
-      response
-        .writeHead(200, { 'x-amz-function-error': 'Unhandled' })
-        .end('{"errorType":"Error","errorMessage":"boom"}')
-    })
-
-    const { code, err } = await run('get-client', '--client_id', 'c1')
-
-    expect(code).toBe(1)
-    expect(err).toBe('gateway-local-get-client failed: {"errorType":"Error","errorMessage":"boom"}')
-    expect(server.requests).toHaveLength(1)
-  })
-
-  it.each<[string, Script]>([
-    ['the connection is cut', cut],
-    ['the API answers 500', json(500, { message: 'no' })],
-    ['the API answers 429', json(429, { message: 'slow down' })],
-  ])('ends with 1 when %s, and does not call again: a change may have happened', async (_, script) => {
+  it.each<[string, Script, unknown]>([
+    ['the connection is cut', cut, NOT_INVOKED],
+    ['the API answers 500', json(500, { message: 'no' }), NOT_INVOKED],
+    ['the API answers 429', json(429, { message: 'no' }), NOT_INVOKED],
+    ['the answer is no JSON', raw(200, {}, 'oops'), NOT_INVOKED],
+    [
+      'the function fails',
+      raw(200, { 'x-amz-function-error': 'Unhandled' }, '{"errorMessage":"\u001b[2J\u202e\n"}'),
+      String.raw`gateway-local-recredit-settlement failed: {"errorMessage":"\u001b[2J\u202e\u000a"}`,
+    ],
+    [
+      'the function is not there',
+      raw(404, { 'x-amzn-errortype': 'ResourceNotFoundException' }, '{"Message":"Function not found"}'),
+      'there is no function gateway-local-recredit-settlement',
+    ],
+  ])('ends with 1 when %s, and does not call again: a change may have happened', async (_, script, message) => {
     const { run, server } = await cli(script)
 
-    expect(await run('recredit-settlement', '--settlement_id', 's1')).toStrictEqual({
-      code: 1,
-      out: '',
-      err: expect.stringContaining('gateway-local-recredit-settlement could not be invoked') as unknown,
-    })
+    expect(await run('recredit-settlement', '--settlement_id', 's1')).toStrictEqual({ code: 1, out: '', err: message })
     expect(server.requests).toHaveLength(1)
-  })
-
-  it('says that the function is not there', async () => {
-    const { run } = await cli((response) => {
-      response
-        .writeHead(404, { 'x-amzn-errortype': 'ResourceNotFoundException' })
-        .end('{"Message":"Function not found"}')
-    })
-
-    expect(await run('get-client')).toMatchObject({ code: 1, err: 'there is no function gateway-local-get-client' })
   })
 
   it('says that the gateway does not run', async () => {

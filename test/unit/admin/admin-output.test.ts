@@ -3,6 +3,8 @@ import { renderRefusal, renderReply } from '../../../infra/operate/admin/render-
 import { cli } from '../../support/admin-command.ts'
 import { json } from '../../support/scripted-server.ts'
 
+const listed = (...data: readonly object[]) => ({ data, pagination: { page: 1, per_page: 25 } })
+
 describe('an answer for people', () => {
   it('is a table for a list, without columns that say nothing, with its page below', () => {
     const body = {
@@ -22,21 +24,17 @@ page 2, 25 per page`)
   })
 
   it('says what else comes with a list', () => {
-    expect(
-      renderReply('some-action', { data: [{ id: 'a' }], pagination: { page: 1, per_page: 1 }, complete: false }),
-    ).toBe(`id
+    expect(renderReply('some-action', { ...listed({ id: 'a' }), complete: false })).toBe(`id
 --
 a
 
 complete  false
 
-page 1, 1 per page`)
+page 1, 25 per page`)
   })
 
   it('says that a list is empty', () => {
-    expect(renderReply('some-action', { data: [], pagination: { page: 1, per_page: 25 } })).toBe(
-      'none\n\npage 1, 25 per page',
-    )
+    expect(renderReply('some-action', listed())).toBe('none\n\npage 1, 25 per page')
   })
 
   it('is name by name for an object, with lists of objects as tables below', () => {
@@ -68,9 +66,8 @@ number  at
     }
     const unheard = { ...delivery, delivery_id: 'd-2', attempts: [{ number: 1, http_status: null, error: 'dns' }] }
     const untried = { ...delivery, delivery_id: 'd-3', attempts: [] }
-    const data = [delivery, unheard, untried]
 
-    expect(renderReply('list-deliveries', { data, pagination: { page: 1, per_page: 25 } })).toBe(
+    expect(renderReply('list-deliveries', listed(delivery, unheard, untried))).toBe(
       `delivery_id  event              status     attempts  last_status  last_error
 -----------  -----------------  ---------  --------  -----------  ----------
 d-1          payment.succeeded  scheduled         2          503
@@ -101,7 +98,7 @@ d-1          e      succeeded         1          200`)
     const id = 'a'.repeat(64)
     const client = { client_id: id, name: `Warung ${'x'.repeat(60)}`, created_at: '2026-11-20T00:00:00.000Z' }
 
-    const [, , row] = renderReply('list-clients', { data: [client], pagination: { page: 1, per_page: 25 } }).split('\n')
+    const [, , row] = renderReply('list-clients', listed(client)).split('\n')
 
     expect(row).toBe(`${id}  Warung ${'x'.repeat(32)}…`)
   })
@@ -114,13 +111,11 @@ d-1          e      succeeded         1          200`)
     ['a tag beyond the first plane', 'a\u{e0041}', String.raw`a\udb40\udc41`],
     ['a line of its own', 'a\nbalance  0\r', String.raw`a\u000abalance  0\u000d`],
   ])('writes %s from outside as text, in keys and in values', (_, given, shown) => {
-    const page = { page: 1, per_page: 25 }
-
     expect(renderReply('get-client', { name: given, [given]: 1 })).toBe(
       renderReply('get-client', { name: shown, [shown]: 1 }),
     )
-    expect(renderReply('list-clients', { data: [{ name: given }], pagination: page })).toContain(`\n${shown}\n`)
-    expect(renderReply('x', { data: [{ [given]: given }], pagination: page })).toMatch(
+    expect(renderReply('list-clients', listed({ name: given }))).toContain(`\n${shown}\n`)
+    expect(renderReply('x', listed({ [given]: given }))).toMatch(
       new RegExp(String.raw`^[^\p{Cc}\p{Cf}]+\n-+\n[^\p{Cc}\p{Cf}]+\n\npage 1`, 'u'),
     )
     expect(renderRefusal('x', 422, { message: given, code: 'c', action_hint: given })).toBe(
@@ -183,16 +178,6 @@ describe('what npm run admin prints', () => {
       expect(text).toContain(String.raw`\udb40\udc41`)
       expect(JSON.parse(text)).toStrictEqual(body)
     }
-  })
-
-  it('writes what a failed function says as text', async () => {
-    const { run } = await cli((response) => {
-      response.writeHead(200, { 'x-amz-function-error': 'Unhandled' }).end('{"errorMessage":"\u001b[2J\u202e\n"}')
-    })
-
-    const { err } = await run('get-client', 'c1')
-
-    expect(err).toBe(String.raw`gateway-local-get-client failed: {"errorMessage":"\u001b[2J\u202e\u000a"}`)
   })
 
   it('shows metadata as it was answered, keys in their order and numbers with their digits', async () => {
