@@ -3,9 +3,15 @@ import { PaymentIdSchema } from '../../shared/ids.ts'
 import { minor } from '../../shared/money.ts'
 import { createInput } from '../../shared/payment/create/create-input.ts'
 import type { PaymentRequest } from '../../shared/payment/payment.ts'
-import type { CreateRequestInput, Provider } from '../../shared/provider/provider.ts'
+import type {
+  CreateRequestInput,
+  Provider,
+  ProviderRequest,
+  ProviderTransaction,
+} from '../../shared/provider/provider.ts'
 import { xenditProvider } from '../../shared/provider/xendit/xendit-provider.ts'
 import { aRequest } from './payment-builders.ts'
+import { type aSimulator, SECRET_KEY } from './provider-simulator-harness.ts'
 import { json, type Script, type ScriptedServer, startScriptedServer } from './scripted-server.ts'
 
 export const PROVIDER_KEY = 'xnd_development_test_key'
@@ -94,4 +100,37 @@ export const SETTLED_TRANSACTION = {
   updated: '2026-11-20T04:06:00.000Z',
   fee: { xendit_fee: 4_000, value_added_tax: 440, status: 'COMPLETED' },
   product_data: { capture_id: 'cptr-1', payment_request_id: 'pr-1' },
+}
+
+export const TIMEOUT_MS = 5_000
+
+type Simulator = Awaited<ReturnType<typeof aSimulator>>
+
+export const adapter = (simulator: Simulator, secretKey = SECRET_KEY): Provider =>
+  xenditProvider({
+    baseUrl: simulator.simulator.url,
+    stage: 'local',
+    nowMs: simulator.clock.nowMs,
+    secrets: { get: async () => JSON.stringify({ secret_key: secretKey }) },
+  })
+
+export const arm = (simulator: Simulator, target: string, fault: string, value?: unknown) =>
+  simulator.call('POST', '/_simulator/faults', { target, fault, ...(value !== undefined && { value }) })
+
+export const createOn = async (provider: Provider, input: Asked = {}): Promise<ProviderRequest> => {
+  const answer = await provider.createRequest(aCreateInput(input), TIMEOUT_MS)
+  if (answer.kind !== 'created') throw new Error(`not created: ${JSON.stringify(answer)}`)
+  return answer.request
+}
+
+export const pay = (simulator: Simulator, { paymentRequestId }: ProviderRequest, amount?: number) =>
+  simulator.call('POST', `/v3/payment_requests/${paymentRequestId}/simulate`, amount === undefined ? {} : { amount })
+
+export const transactionsOf = async (
+  provider: Provider,
+  reference: string,
+): Promise<readonly ProviderTransaction[]> => {
+  const answer = await provider.listTransactions({ reference, limit: 10 }, TIMEOUT_MS)
+  if (answer.kind !== 'found') throw new Error(`not found: ${answer.kind}`)
+  return answer.value.transactions
 }

@@ -8,7 +8,7 @@ import { recordTable } from '../../support/intercept-table.ts'
 import { aSimulator, SECRET_KEY } from '../../support/provider-simulator-harness.ts'
 import { cut, json, type Script, silence, startScriptedServer } from '../../support/scripted-server.ts'
 import { testDeps } from '../../support/test-deps.ts'
-import { adapter } from '../../support/xendit-on-simulator.ts'
+import { adapter } from '../../support/xendit-provider.ts'
 
 const knockAt = async (
   script: Script,

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { minor } from '../../../shared/money.ts'
 import { aSimulator } from '../../support/provider-simulator-harness.ts'
-import { adapter, arm, createOn, TIMEOUT_MS } from '../../support/xendit-on-simulator.ts'
-import { type Asked, aCreateInput } from '../../support/xendit-provider.ts'
+import { type Asked, aCreateInput, adapter, arm, createOn, TIMEOUT_MS } from '../../support/xendit-provider.ts'
 
 /*
  * Goal: the adapter and the simulator agree, so that what the local gateway and the simulation prove about one holds for

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { parseCallback } from '../../../shared/provider/xendit/parse-callback.ts'
 import { aSimulator } from '../../support/provider-simulator-harness.ts'
-import { adapter, arm, createOn, pay, TIMEOUT_MS, transactionsOf } from '../../support/xendit-on-simulator.ts'
+import { adapter, arm, createOn, pay, TIMEOUT_MS, transactionsOf } from '../../support/xendit-provider.ts'
 
 /*
  * Goal: the adapter and the simulator agree, so that what the local gateway and the simulation prove about one holds for

@@ -13,7 +13,7 @@ import { ledgerView } from '../../support/ledger-view.ts'
 import { aRequest } from '../../support/payment-builders.ts'
 import { aSimulator } from '../../support/provider-simulator-harness.ts'
 import { depsWithOwnTable } from '../../support/test-deps.ts'
-import { adapter, arm } from '../../support/xendit-on-simulator.ts'
+import { adapter, arm } from '../../support/xendit-provider.ts'
 
 /** The whole way by the provider's own API: real adapter, real simulator, one clock. Callbacks reach nobody here. */
 const gatewayOn = async (simulator: Awaited<ReturnType<typeof aSimulator>>) => {
