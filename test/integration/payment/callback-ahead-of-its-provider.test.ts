@@ -72,11 +72,8 @@ describe('a callback faster than the provider’s own read side', () => {
       const { deps, client, payment, providerPaymentId, show, stored } = await aHidden(as)
       const body = JSON.stringify(captureBody(payment, providerPaymentId))
 
-      const { status } = await call(
-        deps,
-        { route: 'POST /callbacks/xendit', handler },
-        { body, headers: { 'x-callback-token': TOKEN } },
-      )
+      const endpoint = { route: 'POST /callbacks/xendit', handler }
+      const { status } = await call(deps, endpoint, { body, headers: { 'x-callback-token': TOKEN } })
 
       expect(status).toBe(500)
       expect(await stored()).toMatchObject({ status: 'pending', dueAt: deps.now() })
@@ -136,10 +133,8 @@ describe('a callback faster than the provider’s own read side', () => {
 
     expect(await say()).toBe('ask_again')
 
-    expect(await stored()).toMatchObject({
-      status: 'creating',
-      rememberedProviderPaymentIds: new Set([providerPaymentId]),
-    })
+    const rememberedProviderPaymentIds = new Set([providerPaymentId])
+    expect(await stored()).toMatchObject({ status: 'creating', rememberedProviderPaymentIds })
     expect(await dueAt()).toBe(deps.now())
   })
 

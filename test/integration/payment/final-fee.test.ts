@@ -1,14 +1,12 @@
 import { describe, expect } from 'vitest'
 import { minor } from '../../../shared/money.ts'
-import { makeFeeFinal } from '../../../shared/payment/fee/fee-store.ts'
 import { finalFee } from '../../../shared/payment/fee/final-fee.ts'
 import { processThatDies } from '../../support/dying-process.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
 import { NOT_SETTLED, settledRow } from '../../support/fake-provider.ts'
-import { beforeFirst } from '../../support/intercept-table.ts'
 import { aStoredClient } from '../../support/payment-builders.ts'
 import { paymentTest as it } from '../../support/payment-test.ts'
-import { creditedPayment, findingAbout, paymentOf, pendingOf } from '../../support/synced-payment.ts'
+import { creditedPayment, findingAbout, paymentOf } from '../../support/synced-payment.ts'
 import { testDeps } from '../../support/test-deps.ts'
 
 const aCredited = async () => {
@@ -19,17 +17,6 @@ const aCredited = async () => {
 }
 
 describe('finalFee: a fee that was waited for long enough (design section 4, Sweep and settle)', () => {
-  it('is the actual one when the provider knows it by now', async () => {
-    const { deps, client, rows, paid } = await aCredited()
-    rows.push(settledRow(paid, deps.now()))
-
-    const amounts = await finalFee(deps, paid.payment.paymentId)
-
-    expect(amounts).toStrictEqual({ providerFeeMinor: 4_440, netMinor: 95_460, feeStatus: 'actual' })
-    expect(await pendingOf(deps, client.clientId)).toBe(95_460)
-    await expectBalanced(deps, client.clientId)
-  })
-
   it.each([
     ['the provider shows no transaction', [], 'transaction_missing'],
     ['its transaction is not settled', [NOT_SETTLED], 'fee_assumed'],
@@ -46,27 +33,6 @@ describe('finalFee: a fee that was waited for long enough (design section 4, Swe
     expect(await findingAbout(deps, paid.payment.paymentId, cause)).toMatchObject({ clientId: client.clientId })
     expect(deps.published.map(({ kind }) => kind)).toStrictEqual(['suspense.finding'])
     await expectBalanced(deps, client.clientId)
-  })
-
-  it('stays open while the provider cannot be asked', async () => {
-    const { deps, paid } = await aCredited()
-    deps.provider.script('listTransactions', async () => ({ kind: 'unanswered', reason: 'unreachable' }))
-
-    expect(await finalFee(deps, paid.payment.paymentId)).toBeUndefined()
-    expect(await paymentOf(deps, paid)).toStrictEqual(paid.payment)
-  })
-
-  it('is what somebody else made of it first', async () => {
-    const { deps, client, paid } = await aCredited()
-    const overtaken = beforeFirst(deps, 'transact', () =>
-      makeFeeFinal(deps, paid.payment, { status: 'actual', feeMinor: minor(4_321) }),
-    )
-
-    const amounts = await finalFee(overtaken, paid.payment.paymentId)
-
-    expect(amounts).toStrictEqual({ providerFeeMinor: 4_321, netMinor: 95_579, feeStatus: 'actual' })
-    expect(await findingAbout(deps, paid.payment.paymentId, 'transaction_missing')).toBeUndefined()
-    expect(await pendingOf(deps, client.clientId)).toBe(95_579)
   })
 
   it('never leaves an assumed fee without its finding, wherever the process dies', async () => {

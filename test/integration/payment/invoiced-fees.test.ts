@@ -47,12 +47,8 @@ describe('a contract that bills fees after the month (stage setting providerFees
 
     await applyProviderNews(deps, { providerPaymentId: paid.providerPaymentId }, 'callback')
 
-    expect((await paymentOf(deps, paid)).finalFee).toStrictEqual({
-      status: 'actual',
-      feeMinor: 4_000,
-      at: deps.now(),
-      invoiced: true,
-    })
+    const invoiced = { status: 'actual', feeMinor: 4_000, at: deps.now(), invoiced: true }
+    expect((await paymentOf(deps, paid)).finalFee).toStrictEqual(invoiced)
     expect(deps.provider.countOf('listTransactions')).toBe(0)
     await expectTariffsFee(deps, client, paid)
   })

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
-import type { CreateRequestInput, Provider } from '../../../shared/provider/provider.ts'
+import type { CreateRequestInput, Provider, TransactionFilter } from '../../../shared/provider/provider.ts'
 import { timestampOf } from '../../../shared/time.ts'
 import {
   ANSWERS,
@@ -43,6 +43,13 @@ const inputFor = ({ method, channelCode }: ChannelFacts): CreateRequestInput => 
 type Question = readonly [keyof typeof REQUESTS, string, (provider: Provider) => Promise<unknown>]
 
 const updatedFrom = timestampOf(Date.UTC(2026, 10, 20))
+const SPAN = { updatedFrom, updatedTo: updatedFrom }
+
+const list =
+  (filter: TransactionFilter): Question[2] =>
+  (provider) =>
+    provider.listTransactions(filter, TIMEOUT_MS)
+
 const QUESTIONS: readonly Question[] = [
   ...CHANNEL_FACTS.map(
     (channel): Question => [
@@ -54,25 +61,9 @@ const QUESTIONS: readonly Question[] = [
   ['getRequest', 'by id', (provider) => provider.getRequest(PR, TIMEOUT_MS)],
   ['getPayment', 'by id', (provider) => provider.getPayment(PY, TIMEOUT_MS)],
   ['cancel', 'by id', (provider) => provider.cancelRequest(PR, TIMEOUT_MS)],
-  [
-    'transactions',
-    'of one payment',
-    (provider) => provider.listTransactions({ providerPaymentId: PY, limit: 10 }, TIMEOUT_MS),
-  ],
-  [
-    'transactions',
-    'of one reference',
-    (provider) => provider.listTransactions({ reference: 'ref-1', limit: 50 }, TIMEOUT_MS),
-  ],
-  [
-    'transactions',
-    'of a span, all types',
-    (provider) =>
-      provider.listTransactions(
-        { allTypes: true, updatedFrom, updatedTo: updatedFrom, afterId: 'txn_1', limit: 50 },
-        TIMEOUT_MS,
-      ),
-  ],
+  ['transactions', 'of one payment', list({ providerPaymentId: PY, limit: 10 })],
+  ['transactions', 'of one reference', list({ reference: 'ref-1', limit: 50 })],
+  ['transactions', 'of a span, all types', list({ ...SPAN, allTypes: true, afterId: 'txn_1', limit: 50 })],
 ]
 
 const sentBy = async (ask: Question[2]): Promise<ReceivedRequest> => {
@@ -174,56 +165,38 @@ describe('each refusal of the simulator is as the provider’s documents have it
   const { 'api-version': _, ...versionless } = API_HEADERS
   const wrongKey = { ...API_HEADERS, authorization: 'Basic eHg6' }
 
-  it.each<[string, number, string, (simulator: Simulator) => Promise<Answered>]>([
+  type Ask = (simulator: Simulator) => Promise<Answered>
+  const get =
+    (path: string, headers?: Record<string, string>): Ask =>
+    (simulator) =>
+      simulator.call('GET', path, undefined, headers)
+  const cancels =
+    (channel: string, times: number): Ask =>
+    async (simulator) => {
+      const { body } = await create(simulator, channel)
+      const cancel = () => simulator.call('POST', `/v3/payment_requests/${body.payment_request_id}/cancel`)
+      for (let before = 1; before < times; before++) await cancel()
+      return cancel()
+    }
+  const olderName: Ask = (simulator) => simulator.call('POST', '/v3/payment_requests', aRequestBody('BCA'))
+  const struck = (status: number): readonly [string, number, string, Ask] => {
+    const fault = { target: 'transactions', fault: `http_${status}` }
+    const ask: Ask = async (simulator) => {
+      await simulator.call('POST', '/_simulator/faults', fault)
+      return simulator.call('GET', '/transactions')
+    }
+    return [fault.fault, status, ERROR_CODES[status]?.[0] ?? '', ask]
+  }
+
+  it.each<readonly [string, number, string, Ask]>([
     ['no such request', 404, 'DATA_NOT_FOUND', (simulator) => show(simulator, PR)],
-    ['another key', 401, 'INVALID_API_KEY', (simulator) => simulator.call('GET', '/transactions', undefined, wrongKey)],
-    [
-      'no version',
-      400,
-      'API_VALIDATION_ERROR',
-      (simulator) => simulator.call('GET', `/v3/payments/${PY}`, undefined, versionless),
-    ],
-    [
-      'a bank’s older name',
-      400,
-      'API_VALIDATION_ERROR',
-      (simulator) => simulator.call('POST', '/v3/payment_requests', aRequestBody('BCA')),
-    ],
-    [
-      'an unknown cursor',
-      400,
-      'API_VALIDATION_ERROR',
-      (simulator) => simulator.call('GET', '/transactions?after_id=txn_0'),
-    ],
-    [
-      'a push that is cancelled',
-      400,
-      'INELIGIBLE_TRANSACTION_STATUS',
-      async (simulator) => {
-        const { body } = await create(simulator, 'OVO')
-        return simulator.call('POST', `/v3/payment_requests/${body.payment_request_id}/cancel`)
-      },
-    ],
-    [
-      'a request that is cancelled twice',
-      400,
-      'INACTIVE_PAYMENT_REQUEST',
-      async (simulator) => {
-        const { body } = await create(simulator, 'QRIS')
-        await simulator.call('POST', `/v3/payment_requests/${body.payment_request_id}/cancel`)
-        return simulator.call('POST', `/v3/payment_requests/${body.payment_request_id}/cancel`)
-      },
-    ],
-    ...(['http_429', 'http_500', 'http_503'] as const).map(
-      (fault): [string, number, string, (simulator: Simulator) => Promise<Answered>] => {
-        const status = Number(fault.slice('http_'.length))
-        const strike = async (simulator: Simulator) => {
-          await simulator.call('POST', '/_simulator/faults', { target: 'transactions', fault })
-          return simulator.call('GET', '/transactions')
-        }
-        return [fault, status, ERROR_CODES[status]?.[0] ?? '', strike]
-      },
-    ),
+    ['another key', 401, 'INVALID_API_KEY', get('/transactions', wrongKey)],
+    ['no version', 400, 'API_VALIDATION_ERROR', get(`/v3/payments/${PY}`, versionless)],
+    ['a bank’s older name', 400, 'API_VALIDATION_ERROR', olderName],
+    ['an unknown cursor', 400, 'API_VALIDATION_ERROR', get('/transactions?after_id=txn_0')],
+    ['a push that is cancelled', 400, 'INELIGIBLE_TRANSACTION_STATUS', cancels('OVO', 1)],
+    ['a request that is cancelled twice', 400, 'INACTIVE_PAYMENT_REQUEST', cancels('QRIS', 2)],
+    ...[429, 500, 503].map(struck),
   ])('%s: %i %s', async (_case, status, code, ask) => {
     await using simulator = await aSimulator()
 
