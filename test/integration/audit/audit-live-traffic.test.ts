@@ -10,7 +10,6 @@ import { settlementKey } from '../../../shared/table/keys.ts'
 import { addMs, HOUR_MS } from '../../../shared/time.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
 import { interceptTable, recordTable } from '../../support/intercept-table.ts'
-import { sleepBesideOthers } from '../../support/manual-clock.ts'
 import { depsWithLateIndexes, memoryDeps } from '../../support/memory-deps.ts'
 import { aPendingPayment } from '../../support/payment-builders.ts'
 import { fail, payOut, recredit, sweep } from '../../support/settlement-builders.ts'
@@ -23,7 +22,7 @@ import {
   type SyncWorld,
 } from '../../support/synced-payment.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
-import { depsWithOwnTable, type TestDeps } from '../../support/test-deps.ts'
+import { depsWithOwnTable, sleepBesideOthers, type TestDeps } from '../../support/test-deps.ts'
 
 const failAndRecredit = async (deps: TestDeps, settlement: Settlement) => {
   await fail(deps, settlement)

@@ -5,10 +5,9 @@ import { minor } from '../../../shared/money.ts'
 import { createPayment } from '../../../shared/payment/create/create-payment.ts'
 import type { CreateAnswer } from '../../../shared/provider/provider.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
-import { sleepBesideOthers } from '../../support/manual-clock.ts'
 import { aRequest, aStoredClient, create } from '../../support/payment-builders.ts'
 import { paymentTest as it } from '../../support/payment-test.ts'
-import { type TestDeps, testDeps } from '../../support/test-deps.ts'
+import { sleepBesideOthers, type TestDeps, testDeps } from '../../support/test-deps.ts'
 
 const refusedBody = { ok: false, error: invalid('invalid JSON body: not well-formed JSON') } as const
 

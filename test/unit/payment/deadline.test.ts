@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { providerWithin, startDeadline } from '../../../shared/payment/deadline.ts'
 import { fakeProvider } from '../../support/fake-provider.ts'
-import { manualClock } from '../../support/manual-clock.ts'
+import { manualClock } from '../../support/test-deps.ts'
 
 const BUDGET_MS = 22_000
 
