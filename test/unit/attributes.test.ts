@@ -12,6 +12,7 @@ import { attributeName, fieldName, fromItem, toItem } from '../../shared/table/a
 import { TABLE_SCHEMA } from '../../shared/table/schema.ts'
 import { DeliveryAttemptSchema, DeliverySchema } from '../../shared/webhook/delivery/delivery.ts'
 import { EndpointSchema } from '../../shared/webhook/endpoint/endpoint.ts'
+import { itHoldsFor } from './it-holds-for.ts'
 
 type EntitySchema = { readonly entries: Readonly<Record<string, v.GenericSchema>> }
 
@@ -62,14 +63,10 @@ describe('the spelling rule between code and table', () => {
 })
 
 describe('toItem and fromItem', () => {
-  it('undo each other for records of these fields with any values', () => {
-    const aRecord = fc.dictionary(fc.constantFrom(...FIELDS), fc.jsonValue(), { noNullPrototype: true })
+  const aRecord = fc.dictionary(fc.constantFrom(...FIELDS), fc.jsonValue(), { noNullPrototype: true })
 
-    fc.assert(
-      fc.property(aRecord, (record) => {
-        expect(fromItem(toItem(record))).toStrictEqual(record)
-      }),
-    )
+  itHoldsFor(aRecord)('undo each other for records of these fields with any values', (record) => {
+    expect(fromItem(toItem(record))).toStrictEqual(record)
   })
 
   it('leave out what is undefined, and keep null, zero, false and the empty text', () => {

@@ -2,38 +2,33 @@ import * as fc from 'fast-check'
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { ClientIdSchema, derivedUuid, paymentIdForKey, slotOf, UuidSchema } from '../../shared/ids.ts'
+import { itHoldsFor } from './it-holds-for.ts'
 
 const parts = fc.array(fc.string({ unit: 'grapheme' }), { maxLength: 4 })
 
 describe('derivedUuid', () => {
-  it('is a version 8 UUID of RFC 9562 in lower case, whatever the parts', () => {
-    fc.assert(
-      fc.property(parts, (texts) => {
-        expect(derivedUuid(...texts)).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
-      }),
-    )
+  itHoldsFor(parts)('is a version 8 UUID of RFC 9562 in lower case, whatever the parts', (texts) => {
+    expect(derivedUuid(...texts)).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
   })
 
-  it('is a function of its parts: equal parts, equal id; any difference, another id', () => {
-    fc.assert(
-      fc.property(parts, parts, (one, two) => {
-        const same = one.length === two.length && one.every((part, at) => part === two[at])
+  itHoldsFor(parts, parts)('is the same of equal parts, and another of any other parts', (one, two) => {
+    const same = one.length === two.length && one.every((part, at) => part === two[at])
 
-        expect(derivedUuid(...one) === derivedUuid(...two)).toBe(same)
-      }),
-    )
+    expect(derivedUuid(...one) === derivedUuid(...two)).toBe(same)
   })
 
-  it('hashes the length of each part with it, so that no text can move from one part to the next', () => {
-    fc.assert(
-      fc.property(fc.string({ unit: 'grapheme', minLength: 1 }), fc.nat(), (text, cut) => {
-        const at = cut % text.length
-        const pieces = [text.slice(0, at), text.slice(at)]
+  const aText = fc.string({ unit: 'grapheme', minLength: 1 })
 
-        expect(derivedUuid(...pieces)).not.toBe(derivedUuid(text))
-        expect(derivedUuid(...pieces)).not.toBe(derivedUuid(...pieces.toReversed(), ''))
-      }),
-    )
+  // It hashes the length of each part with it.
+  itHoldsFor(aText, fc.nat())('lets no text move from one part to the next', (text, cut) => {
+    const at = cut % text.length
+    const pieces = [text.slice(0, at), text.slice(at)]
+
+    expect(derivedUuid(...pieces)).not.toBe(derivedUuid(text))
+    expect(derivedUuid(...pieces)).not.toBe(derivedUuid(...pieces.toReversed(), ''))
+  })
+
+  it('lets no text move from one part to the next, however it looks', () => {
     expect(derivedUuid('ab', 'c')).not.toBe(derivedUuid('a', 'bc'))
     expect(derivedUuid('2:ab')).not.toBe(derivedUuid('ab'))
     expect(derivedUuid('a', '')).not.toBe(derivedUuid('a'))
@@ -61,14 +56,10 @@ describe('paymentIdForKey', () => {
 })
 
 describe('UuidSchema', () => {
-  it('takes random UUIDs', () => {
-    fc.assert(
-      fc.property(fc.uuid(), (id) => {
-        expect(v.is(UuidSchema, id)).toBe(true)
-        expect(v.is(UuidSchema, id.toUpperCase())).toBe(id.toUpperCase() === id)
-        expect(v.is(UuidSchema, `${id}\n`)).toBe(false)
-      }),
-    )
+  itHoldsFor(fc.uuid())('takes random UUIDs', (id) => {
+    expect(v.is(UuidSchema, id)).toBe(true)
+    expect(v.is(UuidSchema, id.toUpperCase())).toBe(id.toUpperCase() === id)
+    expect(v.is(UuidSchema, `${id}\n`)).toBe(false)
   })
 })
 

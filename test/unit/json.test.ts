@@ -9,6 +9,7 @@ import {
   toInteger,
   writeJson,
 } from '../../shared/json.ts'
+import { itHoldsFor } from './it-holds-for.ts'
 
 const read = (text: string) => readJson(Buffer.from(text))
 
@@ -43,36 +44,31 @@ const anyObjectText: fc.Arbitrary<string> = fc.letrec<{ object: string; value: s
 })).object
 
 describe('readJson', () => {
-  it('takes and refuses what JSON.parse takes and refuses', () => {
-    const parses = (text: string) => {
-      try {
-        JSON.parse(text)
-        return true
-      } catch {
-        return false
-      }
+  const parses = (text: string) => {
+    try {
+      JSON.parse(text)
+      return true
+    } catch {
+      return false
     }
+  }
 
-    fc.assert(
-      fc.property(fc.oneof(nearlyJson, fc.json()), (text) => {
-        const result = read(text)
+  itHoldsFor(fc.oneof(nearlyJson, fc.json()))(
+    'takes and refuses what JSON.parse takes and refuses',
+    (text) => {
+      const result = read(text)
 
-        // The one thing JSON.parse allows and we do not.
-        const twice = !result.ok && result.reason === TWICE.reason
-        expect(result.ok || twice).toBe(parses(text))
-      }),
-      { numRuns: 3_000 },
-    )
-  })
+      // The one thing JSON.parse allows and we do not.
+      const twice = !result.ok && result.reason === TWICE.reason
+      expect(result.ok || twice).toBe(parses(text))
+    },
+    { numRuns: 3_000 },
+  )
 
-  it('reads any value as JSON.parse does, and writes it again', () => {
-    fc.assert(
-      fc.property(fc.jsonValue({ maxDepth: 6 }), (value) => {
-        const text = JSON.stringify(value)
+  itHoldsFor(fc.jsonValue({ maxDepth: 6 }))('reads any value as JSON.parse does, and writes it again', (value) => {
+    const text = JSON.stringify(value)
 
-        expect(JSON.parse(writeJson(valueOf(text)))).toStrictEqual(JSON.parse(text))
-      }),
-    )
+    expect(JSON.parse(writeJson(valueOf(text)))).toStrictEqual(JSON.parse(text))
   })
 
   it.each(['-0', '1.0', '1e2', '1E+2', '0.10', '1e400', '9007199254740993', `0.${'1'.repeat(400)}`])(
@@ -91,16 +87,17 @@ describe('readJson', () => {
     },
   )
 
-  it('refuses a member put in twice anywhere, also under a key that is escaped', () => {
-    fc.assert(
-      fc.property(fc.dictionary(fc.string(), fc.jsonValue(), { minKeys: 1 }), fc.nat(), (object, pick) => {
-        const members = Object.entries(object).map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`)
-        const again = members[pick % members.length] ?? ''
+  const anObject = fc.dictionary(fc.string(), fc.jsonValue(), { minKeys: 1 })
 
-        expect(read(`{${members.join()}}`).ok).toBe(true)
-        expect(read(`[{"x":{${[...members, again].join()}}}]`)).toStrictEqual(TWICE)
-      }),
-    )
+  itHoldsFor(anObject, fc.nat())('refuses a member put in twice anywhere', (object, pick) => {
+    const members = Object.entries(object).map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`)
+    const again = members[pick % members.length] ?? ''
+
+    expect(read(`{${members.join()}}`).ok).toBe(true)
+    expect(read(`[{"x":{${[...members, again].join()}}}]`)).toStrictEqual(TWICE)
+  })
+
+  it('refuses a key that appears twice, once escaped', () => {
     expect(read('{"a":1,"\\u0061":1}')).toStrictEqual(TWICE)
   })
 
@@ -118,20 +115,14 @@ describe('readJson', () => {
     expect(read(`"${'['.repeat(5_000)}\\"["`).ok).toBe(true)
   })
 
-  it('quotes nothing of a text it refuses', () => {
-    fc.assert(
-      fc.property(fc.string({ minLength: 5, unit: fc.constantFrom(...'zqxw{}[]'.split('')) }), (text) => {
-        expect(JSON.stringify(read(`{"a":${text}`))).not.toContain(text)
-      }),
-    )
+  const aSecret = fc.string({ minLength: 5, unit: fc.constantFrom(...'zqxw{}[]'.split('')) })
+
+  itHoldsFor(aSecret)('quotes nothing of a text it refuses', (text) => {
+    expect(JSON.stringify(read(`{"a":${text}`))).not.toContain(text)
   })
 
-  it('refuses bytes that are no UTF-8', () => {
-    fc.assert(
-      fc.property(fc.uint8Array({ min: 0x80, max: 0xbf, minLength: 1 }), (octets) => {
-        expect(readJson(Buffer.from(octets))).toStrictEqual({ ok: false, reason: 'the body is not UTF-8' })
-      }),
-    )
+  itHoldsFor(fc.uint8Array({ min: 0x80, max: 0xbf, minLength: 1 }))('refuses bytes that are no UTF-8', (octets) => {
+    expect(readJson(Buffer.from(octets))).toStrictEqual({ ok: false, reason: 'the body is not UTF-8' })
   })
 })
 
@@ -142,24 +133,22 @@ describe('toInteger', () => {
     return toInteger(value)
   }
 
-  it('is the number itself for every safe integer, however it is written', () => {
-    fc.assert(
-      fc.property(fc.maxSafeInteger(), fc.nat({ max: 5 }), (value, zeros) => {
-        expect(integerOf(String(value))).toBe(value)
-        expect(integerOf(`${value}.${'0'.repeat(zeros + 1)}`)).toBe(value)
-        // JSON writes no zeros behind a leading zero.
-        expect(integerOf(`${value}${value === 0 ? '' : '0'.repeat(zeros)}e-${zeros}`)).toBe(value)
-      }),
-    )
+  const [anInteger, someZeros, aDigit] = [fc.maxSafeInteger(), fc.nat({ max: 5 }), fc.integer({ min: 1, max: 9 })]
+
+  itHoldsFor(anInteger, someZeros)('is a safe integer itself, however it is written', (value, zeros) => {
+    expect(integerOf(String(value))).toBe(value)
+    expect(integerOf(`${value}.${'0'.repeat(zeros + 1)}`)).toBe(value)
+    // JSON writes no zeros behind a leading zero.
+    expect(integerOf(`${value}${value === 0 ? '' : '0'.repeat(zeros)}e-${zeros}`)).toBe(value)
   })
 
-  it('is NaN for every number with a fraction, however small or hidden', () => {
-    fc.assert(
-      fc.property(fc.maxSafeInteger(), fc.nat({ max: 40 }), fc.integer({ min: 1, max: 9 }), (value, zeros, digit) => {
-        expect(integerOf(`${value}.${'0'.repeat(zeros)}${digit}`)).toBeNaN()
-        expect(integerOf(`${digit}e-${zeros + 1}`)).toBeNaN()
-      }),
-    )
+  itHoldsFor(
+    anInteger,
+    fc.nat({ max: 40 }),
+    aDigit,
+  )('is NaN for every fraction, however small', (value, zeros, digit) => {
+    expect(integerOf(`${value}.${'0'.repeat(zeros)}${digit}`)).toBeNaN()
+    expect(integerOf(`${digit}e-${zeros + 1}`)).toBeNaN()
   })
 
   it.each([
@@ -188,13 +177,9 @@ describe('isWellFormedDeep', () => {
 })
 
 describe('parseOwnJson', () => {
-  it('reads what JSON.stringify writes again with its keys in their order, integer-like keys included', () => {
-    fc.assert(
-      fc.property(anyObjectText, (text) => {
-        expect(JSON.stringify(parseOwnJson(text))).toBe(text)
-        expect(parseOwnJson(text)).toStrictEqual(JSON.parse(text))
-      }),
-    )
+  itHoldsFor(anyObjectText)('keeps the order of keys, integer-like ones included, for JSON.stringify', (text) => {
+    expect(JSON.stringify(parseOwnJson(text))).toBe(text)
+    expect(parseOwnJson(text)).toStrictEqual(JSON.parse(text))
   })
 
   it.each(['', '{', '{"a"}', '{"a":1', '"\\'])('throws at %j', (text) => {
@@ -203,15 +188,13 @@ describe('parseOwnJson', () => {
 })
 
 describe('memberText', () => {
-  it('is what stands behind the key, wherever it is and however the text is laid out', () => {
-    fc.assert(
-      fc.property(anyObjectText, fc.constantFrom('', ' ', '\n\t'), (text, space) => {
-        const laidOut = `${space}{"a":{"x":1,"m":2},${space}"m\\u006d"${space}:${space}${text}${space},"b":"mm"${space}}`
+  const aSpace = fc.constantFrom('', ' ', '\n\t')
 
-        expect(memberText(laidOut, 'mm')).toBe(text)
-        expect(memberText(`{"mm":${space}${text}${space}}`, 'mm')).toBe(text)
-      }),
-    )
+  itHoldsFor(anyObjectText, aSpace)('is what stands behind the key, however the text is laid out', (text, space) => {
+    const laidOut = `${space}{"a":{"x":1,"m":2},${space}"m\\u006d"${space}:${space}${text}${space},"b":"mm"${space}}`
+
+    expect(memberText(laidOut, 'mm')).toBe(text)
+    expect(memberText(`{"mm":${space}${text}${space}}`, 'mm')).toBe(text)
   })
 
   it('keeps every character of a value but white space between tokens', () => {

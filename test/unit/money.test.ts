@@ -3,20 +3,17 @@ import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { InvariantError } from '../../shared/errors.ts'
 import { bpsFloor, less, MinorSchema, minor, plus, ZERO } from '../../shared/money.ts'
+import { itHoldsFor } from './it-holds-for.ts'
 
 const anAmount = fc.integer({ min: 0, max: 10 ** 12 }).map(minor)
 const bps = fc.integer({ min: 0, max: 10_000 })
 
 describe('bpsFloor', () => {
-  it('is the floor of amount * bps / 10000, exactly', () => {
-    fc.assert(
-      fc.property(anAmount, bps, (amount, share) => {
-        const result = BigInt(bpsFloor(amount, share))
-        const [product, next] = [BigInt(amount) * BigInt(share), (result + 1n) * 10_000n]
+  itHoldsFor(anAmount, bps)('is the floor of amount * bps / 10000, exactly', (amount, share) => {
+    const result = BigInt(bpsFloor(amount, share))
+    const [product, next] = [BigInt(amount) * BigInt(share), (result + 1n) * 10_000n]
 
-        expect(result * 10_000n <= product && product < next).toBe(true)
-      }),
-    )
+    expect(result * 10_000n <= product && product < next).toBe(true)
   })
 
   it.each([
@@ -52,12 +49,8 @@ describe('minor', () => {
 })
 
 describe('plus and less', () => {
-  it('undo each other', () => {
-    fc.assert(
-      fc.property(anAmount, anAmount, (a, b) => {
-        expect(less(plus(a, b), b)).toBe(a)
-      }),
-    )
+  itHoldsFor(anAmount, anAmount)('undo each other', (a, b) => {
+    expect(less(plus(a, b), b)).toBe(a)
   })
 
   it('throw instead of losing a digit', () => {

@@ -2,34 +2,29 @@ import * as fc from 'fast-check'
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { firstOfPage, pageFields, pageOf, pageParams, pagination, paginationWithTotal } from '../../shared/page.ts'
+import { itHoldsFor } from './it-holds-for.ts'
 
 const LARGEST = BigInt(Number.MAX_SAFE_INTEGER)
 
 describe('pageParams (spec 4.2, 8)', () => {
   const params = v.object(pageParams)
 
-  it('clamp every integer, of whatever length, but for a page beyond 2^53 - 1, which is refused', () => {
-    fc.assert(
-      fc.property(fc.oneof(fc.bigInt(), fc.bigInt(LARGEST - 3n, LARGEST + 3n)), (value) => {
-        const perPage = Number(value < 1n ? 1n : value > 100n ? 100n : value)
+  const anInteger = fc.oneof(fc.bigInt(), fc.bigInt(LARGEST - 3n, LARGEST + 3n))
 
-        expect(v.parse(params, { per_page: String(value) })).toStrictEqual({ page: 1, per_page: perPage })
-        expect(v.is(params, { page: String(value) })).toBe(value <= LARGEST)
-        if (value > LARGEST) return
-        const page = value < 1n ? 1 : Number(value)
-        expect(v.parse(params, { page: String(value) })).toStrictEqual({ page, per_page: 25 })
-      }),
-    )
+  itHoldsFor(anInteger)('clamp every integer of any length, and refuse a page beyond 2^53 - 1', (value) => {
+    const perPage = Number(value < 1n ? 1n : value > 100n ? 100n : value)
+
+    expect(v.parse(params, { per_page: String(value) })).toStrictEqual({ page: 1, per_page: perPage })
+    expect(v.is(params, { page: String(value) })).toBe(value <= LARGEST)
+    if (value > LARGEST) return
+    const page = value < 1n ? 1 : Number(value)
+    expect(v.parse(params, { page: String(value) })).toStrictEqual({ page, per_page: 25 })
   })
 
-  it('refuse every text that is no integer', () => {
-    const isInteger = (text: string) => /^[+-]?[0-9]+$/.test(text) && Number(text) <= Number.MAX_SAFE_INTEGER
+  const isInteger = (text: string) => /^[+-]?[0-9]+$/.test(text) && Number(text) <= Number.MAX_SAFE_INTEGER
 
-    fc.assert(
-      fc.property(fc.oneof(fc.string(), fc.double().map(String)), (text) => {
-        expect(v.is(params, { page: text })).toBe(isInteger(text))
-      }),
-    )
+  itHoldsFor(fc.oneof(fc.string(), fc.double().map(String)))('refuse every text that is no integer', (text) => {
+    expect(v.is(params, { page: text })).toBe(isInteger(text))
   })
 })
 

@@ -12,52 +12,44 @@ import {
   TimestampSchema,
   timestampOf,
 } from '../../shared/time.ts'
+import { itHoldsFor } from './it-holds-for.ts'
 
 const YEAR_9999 = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 const anEpoch = fc.integer({ min: 0, max: YEAR_9999 })
 
 describe('Timestamp', () => {
-  it('is RFC 3339 UTC text of one width, which its own schema takes', () => {
-    fc.assert(
-      fc.property(anEpoch, (ms) => {
-        const time = timestampOf(ms)
+  itHoldsFor(anEpoch)('is RFC 3339 UTC text of one width, which its own schema takes', (ms) => {
+    const time = timestampOf(ms)
 
-        expect(time).toHaveLength('2026-11-20T04:10:00.123Z'.length)
-        expect(v.is(TimestampSchema, time)).toBe(true)
-        expect(epochMs(time)).toBe(ms)
-      }),
-    )
+    expect(time).toHaveLength('2026-11-20T04:10:00.123Z'.length)
+    expect(v.is(TimestampSchema, time)).toBe(true)
+    expect(epochMs(time)).toBe(ms)
   })
 
-  it('compares as text as the times compare', () => {
-    fc.assert(
-      fc.property(anEpoch, fc.oneof(anEpoch, fc.integer({ min: 0, max: 1_000 })), (a, offset) => {
-        const b = Math.min(a + offset, YEAR_9999)
-        const [one, two] = [timestampOf(a), timestampOf(b)]
+  const anOffset = fc.oneof(anEpoch, fc.integer({ min: 0, max: 1_000 }))
 
-        expect(one < two).toBe(a < b)
-        expect(one === two).toBe(a === b)
-        expect(earlier(one, two)).toBe(timestampOf(Math.min(a, b)))
-        expect(later(one, two)).toBe(timestampOf(Math.max(a, b)))
-      }),
-    )
+  itHoldsFor(anEpoch, anOffset)('compares as text as the times compare', (a, offset) => {
+    const b = Math.min(a + offset, YEAR_9999)
+    const [one, two] = [timestampOf(a), timestampOf(b)]
+
+    expect(one < two).toBe(a < b)
+    expect(one === two).toBe(a === b)
+    expect(earlier(one, two)).toBe(timestampOf(Math.min(a, b)))
+    expect(later(one, two)).toBe(timestampOf(Math.max(a, b)))
   })
 
-  it('is moved and measured in milliseconds', () => {
-    fc.assert(
-      fc.property(
-        fc.integer({ min: 0, max: Date.UTC(5000, 0) }),
-        fc.integer({ min: 0, max: 400 * DAY_MS }),
-        (ms, by) => {
-          const [from, to] = [timestampOf(ms), addMs(timestampOf(ms), by)]
+  const aSpan = fc.integer({ min: 0, max: 400 * DAY_MS })
 
-          expect(msBetween(from, to)).toBe(by)
-          expect(addMs(to, -by)).toBe(from)
-          expect(msBetween(to, from)).toBe(by === 0 ? 0 : -by)
-        },
-      ),
-    )
-  })
+  itHoldsFor(fc.integer({ min: 0, max: Date.UTC(5000, 0) }), aSpan)(
+    'is moved and measured in milliseconds',
+    (ms, by) => {
+      const [from, to] = [timestampOf(ms), addMs(timestampOf(ms), by)]
+
+      expect(msBetween(from, to)).toBe(by)
+      expect(addMs(to, -by)).toBe(from)
+      expect(msBetween(to, from)).toBe(by === 0 ? 0 : -by)
+    },
+  )
 
   it.each([
     '2026-11-20T04:10:00Z',

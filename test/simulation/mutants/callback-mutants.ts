@@ -73,7 +73,7 @@ export const CALLBACK_MUTANTS = [
   ...mutantsOf('cancelledOrFinal', ['xendit-objects'], {
     'a cancel counts as done although the request is open': "drop parsed.output.status === 'open'",
   }),
-  ...mutantsOf('provider-failure/FAILURES', ['provider-failure'], {
+  ...mutantsOf('provider-failure/FAILURES', ['logged-provider'], {
     'a provider that has answered is the network':
       "rate_limited: { code: 'server_error', ..._ } -> rate_limited: { code: 'network', ..._ }",
   }),

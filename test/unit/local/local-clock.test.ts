@@ -38,26 +38,20 @@ describe('the local clock (design section 6)', () => {
     expect([clock.nowMs(), clock.offsetMs()]).toStrictEqual([START_MS + 61_000, 60_000])
   })
 
-  it('runs timers when their time comes by itself', () => {
-    const { at, ran } = aClock()
-    at(2, 'later')
-    at(1, 'sooner')
-
-    vi.advanceTimersByTime(1_000)
-
-    expect(ran).toStrictEqual(['sooner'])
-  })
-
-  it('runs every timer that a jump makes due, in due order, equal ones as they were set', () => {
+  it.each([
+    ['when their time comes by itself', 0, 1, ['first', 'second']],
+    ['when a jump makes them due', 60, 0, ['first', 'second', 'third']],
+  ])('runs timers %s, in due order, equal ones as they were set', (_case, jump, pass, expected) => {
     const { clock, at, ran } = aClock()
     at(3, 'third')
     at(1, 'first')
     at(1, 'second')
     at(90, 'not due')
 
-    clock.advance(60)
+    clock.advance(jump)
+    vi.advanceTimersByTime(pass * 1_000)
 
-    expect(ran).toStrictEqual(['first', 'second', 'third'])
+    expect(ran).toStrictEqual(expected)
   })
 
   it('does not run a cancelled timer, even one cancelled by another timer of the same jump', () => {
@@ -132,23 +126,15 @@ describe('the local clock (design section 6)', () => {
 })
 
 describe('schedules on the one clock (design section 6)', () => {
-  it('fires a rate with every interval that passes', () => {
-    const { everyMinute, fired } = aClock()
-    everyMinute()
-
-    vi.advanceTimersByTime(150_000)
-
-    expect(fired).toStrictEqual([60_000, 120_000])
-  })
-
-  it('fires no rate for a jump, and goes on after it', () => {
+  it('fires a rate with every interval that passes, none for a jump, and goes on after it', () => {
     const { clock, everyMinute, fired } = aClock()
     everyMinute()
 
+    vi.advanceTimersByTime(150_000)
     clock.advance(3_600)
     vi.advanceTimersByTime(60_000)
 
-    expect(fired).toStrictEqual([HOUR_MS + 60_000])
+    expect(fired).toStrictEqual([60_000, 120_000, HOUR_MS + 180_000])
   })
 
   it.each([

@@ -27,9 +27,9 @@ const secondsUntil = (time: Timestamp) => msBetween(NOW, time) / SECOND_MS
 
 describe('expiryOf (design section 5, default expiry)', () => {
   it.each(OWN)('%j: its own when none is asked for', (channel, own) => {
-    for (const asked of [undefined, 0]) {
-      expect(secondsUntil(expiryOf(channel, NOW, asked).expiresAt)).toBe(own)
-    }
+    const expiries = [undefined, 0].map((asked) => secondsUntil(expiryOf(channel, NOW, asked).expiresAt))
+
+    expect(expiries).toStrictEqual([own, own])
   })
 
   it.each(OWN)('%j: the wish where the provider takes one, else the earlier of wish and own', (channel, own) => {

@@ -40,21 +40,6 @@ describe('the control API of the provider simulator (design section 6)', () => {
     expect(reset.body).toStrictEqual({})
   })
 
-  it('fails and expires requests', async ({ running: { call, create, receiver } }) => {
-    const end = async (how: string, body?: object) =>
-      call('POST', `/_simulator/payment_requests/${(await create('DANA')).payment_request_id}/${how}`, body)
-
-    const failed = await end('fail', { failure_code: 'INSUFFICIENT_BALANCE' })
-    const declined = await end('fail')
-    const expired = await end('expire')
-
-    expect(failed).toMatchObject({ status: 200, body: { status: 'FAILED', failure_code: 'INSUFFICIENT_BALANCE' } })
-    expect(declined).toMatchObject({ status: 200, body: { failure_code: 'USER_DECLINED_PAYMENT' } })
-    expect(expired).toMatchObject({ status: 200, body: { status: 'EXPIRED' } })
-    const events = (await receiver.waitFor(3)).map(({ body }) => body.event)
-    expect(events.toSorted()).toStrictEqual(['payment.failure', 'payment.failure', 'payment_request.expiry'])
-  })
-
   it('lists every control and every fault with an example that works as it is', async ({
     running: { call, create },
   }) => {

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { describe, expect } from 'vitest'
+import { describe, expect, onTestFinished } from 'vitest'
+import { createCallbackSender } from '../../../infra/local/provider-simulator/create-callback-sender.ts'
 import { startProviderSimulator } from '../../../infra/local/provider-simulator/provider-simulator.ts'
 import {
   API_HEADERS,
@@ -10,51 +11,9 @@ import {
   SECRET_KEY,
   spawnModule,
 } from '../../support/provider-simulator-harness.ts'
+import { silence, startScriptedServer } from '../../support/scripted-server.ts'
 
 describe('the HTTP face of the provider simulator', () => {
-  it('walks a payment from creation to its transaction', async ({ running: { call, create, receiver, clock } }) => {
-    const { path } = await create()
-    const simulated = await call('POST', `${path}/simulate`, { amount: 150_000 })
-    const [callback] = await receiver.waitFor(1)
-    const request = await call<{ status: string; latest_payment_id: string }>('GET', path)
-    const payment = await call('GET', `/v3/payments/${request.body.latest_payment_id}`)
-    clock.advance(300)
-    const listed = await call<{ data: { id: string; net_amount: number }[] }>(
-      'GET',
-      `/transactions?product_id=${request.body.latest_payment_id}&updated%5Bgte%5D=2026-01-01T00:00:00Z`,
-    )
-    const transaction = await call('GET', `/transactions/${listed.body.data[0]?.id}`)
-
-    const answers = [simulated, request, payment, listed, transaction]
-    expect(answers.map(({ status }) => status)).toStrictEqual([200, 200, 200, 200, 200])
-    expect(simulated.body).toMatchObject({ status: 'PENDING' })
-    expect(request.body.status).toBe('SUCCEEDED')
-    expect(callback).toMatchObject({
-      headers: { 'x-callback-token': CALLBACK_TOKEN, 'webhook-id': expect.any(String) },
-      body: { event: 'payment.capture', data: payment.body },
-    })
-    expect(listed.body.data).toStrictEqual([transaction.body])
-    expect(listed.body.data[0]?.net_amount).toBe(145_560)
-  })
-
-  it('cancels', async ({ running: { call, create } }) => {
-    const { path } = await create('QRIS')
-
-    expect([await call('POST', `${path}/cancel`), await call('POST', `${path}/cancel`)]).toMatchObject([
-      { status: 200, body: { status: 'CANCELED' } },
-      { status: 400, body: { error_code: 'INACTIVE_PAYMENT_REQUEST' } },
-    ])
-  })
-
-  it('sends the callback of an expiry on the clock', async ({ running: { create, clock, receiver } }) => {
-    await create('OVO')
-
-    clock.advance(55)
-
-    const [callback] = await receiver.waitFor(1)
-    expect(callback?.body).toMatchObject({ event: 'payment_request.expiry', data: { status: 'EXPIRED' } })
-  })
-
   it.for([
     ['no key', undefined],
     ['another key', `Basic ${btoa('xnd_development_other:')}`],
@@ -199,5 +158,46 @@ describe('the HTTP face of the provider simulator', () => {
     })
 
     await expect(second).rejects.toThrow('is taken')
+  })
+})
+
+const CALLBACK = { headers: { 'content-type': 'application/json', 'x-callback-token': 't' }, body: '{"event":"é"}' }
+
+const aSender = (url: string, timeoutMs?: number) => {
+  const sender = createCallbackSender({ url: () => url, ...(timeoutMs !== undefined && { timeoutMs }) })
+  onTestFinished(sender.close)
+  return sender
+}
+
+describe('the callback sender of the provider simulator', () => {
+  it('posts headers and body unchanged and resolves with the status', async () => {
+    const { url, requests } = await startScriptedServer((response) => response.writeHead(503).end())
+
+    expect(await aSender(`${url}/callbacks/xendit`).send(CALLBACK)).toBe(503)
+    expect(requests).toStrictEqual([
+      {
+        method: 'POST',
+        url: '/callbacks/xendit',
+        headers: expect.objectContaining(CALLBACK.headers),
+        body: CALLBACK.body,
+      },
+    ])
+  })
+
+  it('rejects when the answer does not come in time, and what is under way when it is closed', async () => {
+    const { url } = await startScriptedServer(silence)
+    const sender = aSender(url)
+    const pending = expect(sender.send(CALLBACK)).rejects.toThrow(/aborted|hang up/)
+
+    await expect(aSender(url, 20).send(CALLBACK)).rejects.toThrow('aborted')
+    sender.close()
+    await pending
+  })
+
+  it.for([
+    ['nobody listens', 'http://127.0.0.1:1/', 'ECONNREFUSED'],
+    ['the callback address is none', 'not a url', 'Invalid URL'],
+  ])('rejects when %s', async ([, url = '', message]) => {
+    await expect(aSender(url).send(CALLBACK)).rejects.toThrow(message)
   })
 })

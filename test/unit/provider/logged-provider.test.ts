@@ -1,28 +1,18 @@
 import { describe, expect, it } from 'vitest'
 import type { LogFields } from '../../../shared/log.ts'
 import { loggedProvider } from '../../../shared/provider/logged-provider.ts'
-import {
-  type CreateAnswer,
-  PROVIDER_CREATE_TIMEOUT_MS,
-  PROVIDER_READ_TIMEOUT_MS,
-  type Unanswered,
-} from '../../../shared/provider/provider.ts'
+import type { CreateAnswer, Unanswered } from '../../../shared/provider/provider.ts'
+import { providerFailure } from '../../../shared/provider/provider-failure.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
 import { aCreateInput } from '../../support/xendit-provider.ts'
 
-type Line = { readonly code: string; readonly fields: LogFields | undefined }
-
-const notingDeps = () => {
-  const lines: Line[] = []
+/** A provider whose calls are logged, and the lines. */
+const logged = () => {
+  const lines: unknown[] = []
   const note = (code: string, fields?: LogFields) => void lines.push({ code, fields })
-  return { deps: memoryDeps({ log: { info: note, warn: note, error: note } }), lines }
-}
-
-const linesOfCreate = async (answer: CreateAnswer): Promise<readonly Line[]> => {
-  const { deps, lines } = notingDeps()
-  deps.provider.script('createRequest', async () => answer)
-  await loggedProvider(deps.provider, deps).createRequest(aCreateInput(), PROVIDER_CREATE_TIMEOUT_MS)
-  return lines
+  const { provider } = memoryDeps()
+  const log = { info: note, warn: note, error: note }
+  return { provider, calls: loggedProvider(provider, { ...memoryDeps(), log }), lines }
 }
 
 describe('the log line of a call of the provider', () => {
@@ -31,8 +21,13 @@ describe('the log line of a call of the provider', () => {
     ['a refusal of our account', { kind: 'refused', code: 'INVALID_API_KEY', ofAccount: true }, 1],
     ['a call that was not carried out', { kind: 'not_executed', reason: 'RATE_LIMIT_EXCEEDED' }, 1],
     ['a call without an answer', { kind: 'unknown', reason: 'timeout' }, 1],
-  ])('says whether the provider is in trouble: %s', async (_, answer, trouble) => {
-    expect(await linesOfCreate(answer)).toMatchObject([
+  ])('says whether the provider is in trouble: %s', async (_case, answer, trouble) => {
+    const { provider, calls, lines } = logged()
+    provider.script('createRequest', async () => answer)
+
+    await calls.createRequest(aCreateInput(), 1_000)
+
+    expect(lines).toMatchObject([
       { code: 'provider.call_failed', fields: { operation: 'create_request', result: answer.kind, trouble } },
     ])
   })
@@ -45,13 +40,25 @@ describe('the log line of a call of the provider', () => {
     ['server_error', undefined, 'provider.call_failed'],
     ['rate_limited', undefined, 'provider.call_failed'],
   ])('calls a 4xx to a read of ours our mistake, with its code: %s %s', async (reason, code, line) => {
-    const { deps, lines } = notingDeps()
-    deps.provider.script('listTransactions', async () => ({ kind: 'unanswered', reason, ...(code && { code }) }))
+    const { provider, calls, lines } = logged()
+    provider.script('listTransactions', async () => ({ kind: 'unanswered', reason, ...(code && { code }) }))
 
-    await loggedProvider(deps.provider, deps).listTransactions({ limit: 1 }, PROVIDER_READ_TIMEOUT_MS)
+    await calls.listTransactions({ limit: 1 }, 1_000)
 
     expect(lines).toMatchObject([
       { code: line, fields: { operation: 'list_transactions', result: 'unanswered', reason, code, trouble: 1 } },
     ])
+  })
+})
+
+describe('providerFailure (spec 7)', () => {
+  it.each([
+    ['unreachable', 'network', 'the provider did not answer; try again'],
+    ['server_error', 'server_error', 'the provider failed; try again'],
+    ['rate_limited', 'server_error', 'the provider takes no more calls for now; try again'],
+    ['misconfigured', 'server_error', 'the provider failed; try again'],
+    ['refused', 'server_error', 'the provider failed; try again'],
+  ] as const)('%s is %s: only silence is the network', (reason, code, message) => {
+    expect(providerFailure({ reason }, 'try again')).toMatchObject({ code, message })
   })
 })
