@@ -153,6 +153,9 @@ type RequestFacts = {
   readonly body: v.GenericSchema
 }
 
+/** A call that says everything in its path. */
+const BARE = { headers: v.object(V3), query: NoQuery, body: Nothing }
+
 /** By call: what is to be sent. */
 export const REQUESTS = {
   create: {
@@ -162,27 +165,9 @@ export const REQUESTS = {
     query: NoQuery,
     body: CreateBody,
   },
-  getRequest: {
-    method: 'GET',
-    path: new RegExp(`^/v3/payment_requests/pr-${UUID}$`),
-    headers: v.object(V3),
-    query: NoQuery,
-    body: Nothing,
-  },
-  getPayment: {
-    method: 'GET',
-    path: new RegExp(`^/v3/payments/py-${UUID}$`),
-    headers: v.object(V3),
-    query: NoQuery,
-    body: Nothing,
-  },
-  cancel: {
-    method: 'POST',
-    path: new RegExp(`^/v3/payment_requests/pr-${UUID}/cancel$`),
-    headers: v.object(V3),
-    query: NoQuery,
-    body: Nothing,
-  },
+  getRequest: { ...BARE, method: 'GET', path: new RegExp(`^/v3/payment_requests/pr-${UUID}$`) },
+  getPayment: { ...BARE, method: 'GET', path: new RegExp(`^/v3/payments/py-${UUID}$`) },
+  cancel: { ...BARE, method: 'POST', path: new RegExp(`^/v3/payment_requests/pr-${UUID}/cancel$`) },
   transactions: {
     method: 'GET',
     path: /^\/transactions$/,

@@ -126,7 +126,7 @@ export const depsWithOwnTable = async (overrides: Overrides = {}): Promise<TestD
 }
 
 /** A clock that moves only when told, or when the code under test sleeps. */
-export type ManualClock = {
+type ManualClock = {
   now(): Timestamp
   monotonicMs(): number
   set(time: Timestamp): void
