@@ -51,8 +51,12 @@ const emptyProgram = (io: AdminIo): Command =>
     .addHelpText('after', ENVIRONMENT)
     .addHelpText('afterAll', '\nExit code: 0 done, 1 refused or failed, 2 called wrongly.')
 
-/** `--confirm-unfunded` is the same as `--confirm_unfunded`. */
-const underscored = (argument: string): string => argument.replace(/(?<=^--[^=]+)-/g, '_')
+/** `--confirm-unfunded` is the same as `--confirm_unfunded`. A flag that nobody knows is named as it was typed. */
+const underscored = (program: Command, argument: string): string => {
+  const spelled = argument.replace(/(?<=^--[^=]+)-/g, '_')
+  const [flag] = spelled.split('=')
+  return program.commands.some(({ options }) => options.some(({ long }) => long === flag)) ? spelled : argument
+}
 
 /**
  * The operators' tool: one action per call, on this machine or on AWS. Asks nothing back, so that it can be used in a
@@ -72,7 +76,7 @@ export const runAdmin = async (argv: readonly string[], given: AdminIo): Promise
       })
     }
     // Asked for anywhere, help is all there is: nothing is called, and nothing else has to be right.
-    const words = asksForHelp(argv) ? [...argv.slice(0, 1), '--help'] : argv.map(underscored)
+    const words = asksForHelp(argv) ? [...argv.slice(0, 1), '--help'] : argv.map((word) => underscored(program, word))
     await program.parseAsync(words, { from: 'user' })
     return code
   } catch (error) {

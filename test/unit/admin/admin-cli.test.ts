@@ -101,7 +101,7 @@ describe('npm run admin', () => {
   })
 
   it.each([
-    [['--dry-run', 'true'], "unknown option '--dry_run'"],
+    [['--dry-run', 'true'], "unknown option '--dry-run'"],
     [['--payload', '{"dry_run":true}'], "unknown option '--payload'"],
     [['now'], "too many arguments for 'sweep-settlements'"],
   ])('refuses scheduled work with %j, which it would ignore and really run', async (fields, message) => {
@@ -159,7 +159,7 @@ describe('npm run admin', () => {
     [['get-client', '--json=false'], "unknown option '--json=false'"],
     [['get-client', '--client_id'], "option '--client_id <text>' argument missing"],
     [['get-client', '--client-id', 'c1', '--client_id', 'c1'], 'It is given twice.'],
-    [['get-client', '--client\u001b-id'], String.raw`unknown option '--client\u001b_id'`],
+    [['get-client', '--client\u001b-id'], String.raw`unknown option '--client\u001b-id'`],
     [['get-client', 'c1', '--nme', 'x'], '\nnpm run admin -- --help shows the actions, <action> --help its fields.'],
   ])('ends with 2 when it is called wrongly: %j', async (argv, message) => {
     const { code, out, err } = await uncalled(...argv)
