@@ -65,28 +65,6 @@ describe('npm run admin on the local gateway', () => {
     expect(audit).toStrictEqual({ balanced: true, differences: [] })
   })
 
-  it('shows the metadata of a payment as its merchant wrote it', async ({ world, admin }) => {
-    const { create } = await world.merchant([])
-    const metadata = '{"b":1,"10":2,"9":{"2":1.0,"1":12345678901234567890123}}'
-    const { body } = await create(`${JSON.stringify(VA).slice(0, -1)},"metadata":${metadata}}`)
-    const show = `get-payment ${String(body['id'])}`
-
-    expect((await admin(`${show} --json`)).out.replaceAll(/\s/g, '')).toContain(`"metadata":${metadata}`)
-    expect((await admin(show)).out).toMatch(
-      /metadata\.b +1\nmetadata\.10 +2\nmetadata\.9\.2 +1\.0\nmetadata\.9\.1 +12345678901234567890123\n/,
-    )
-  })
-
-  it.for(['null', '[]', '[1]', '"text"', '17', 'true'])(
-    'hears from the Invoke API that %s is no payload of an action',
-    async (payload, { world }) => {
-      expect(await world.invoke('list-suspense', payload)).toMatchObject({
-        status: 422,
-        body: { field_errors: { body: ['must be an object'] } },
-      })
-    },
-  )
-
   it('runs as a process: its answer on the output, its verdict in the exit code', async ({ world }) => {
     const env = { ...process.env, ...environment(world) }
     const run = (...argv: string[]) => promisify(execFile)(process.execPath, [MAIN, ...argv], { env })

@@ -21,17 +21,6 @@ describe('creating payments under fire', () => {
     expect((await world.createCalls()) - before).toBe(1)
   })
 
-  it('keeps the same key of two clients apart, and a reused key on its original', async ({ world }) => {
-    const [one, two] = [await world.merchant([]), await world.merchant([])]
-
-    const first = await one.create(VA, 'shared-key')
-    const other = await two.create(VA, 'shared-key')
-    const { status, body, headers } = await one.create({ ...VA, amount: 5 }, 'shared-key')
-
-    expect(other.body['id']).not.toBe(first.body['id'])
-    expect([status, body, headers.get('idempotency-replayed')]).toStrictEqual([200, first.body, 'true'])
-  })
-
   it('matches money paid on a first, unseen attempt to the payment the retry made, and credits it once', async ({
     world,
   }) => {

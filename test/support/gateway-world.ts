@@ -30,7 +30,7 @@ const startWorld = async (port: number) => {
   const withKey = (key: string) => {
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
     const get = (path: string) => send(`${urls.api}${path}`, { headers })
-    const create = (body: object | string, idempotencyKey?: string) =>
+    const create = (body: object, idempotencyKey?: string) =>
       post(`${urls.api}/v1/payments`, body, {
         ...headers,
         ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),

@@ -106,20 +106,16 @@ describe('POST /hooks of the webhook inbox', () => {
 })
 
 describe('POST /behaviour of the webhook inbox', () => {
-  it('answers the next deliveries with a status until it is changed', async ({ inbox }) => {
-    await inbox.behave({ status: 500 })
+  it.for([
+    ['until it is changed', { status: 500 }, [500, 500, 500]],
+    ['as often as it says', { status: 503, times: 2 }, [503, 503, 200]],
+  ] as const)('answers the next deliveries with a status %s', async ([, behaviour, statuses], { inbox }) => {
+    await inbox.behave(behaviour)
 
-    const during = await inbox.statuses(2)
+    expect(await inbox.statuses(3)).toStrictEqual(statuses)
     await inbox.behave({})
-
-    expect([...during, ...(await inbox.statuses(1))]).toStrictEqual([500, 500, 200])
-    expect(await inbox.received()).toHaveLength(3)
-  })
-
-  it('goes back to 200 after the given times', async ({ inbox }) => {
-    await inbox.behave({ status: 503, times: 2 })
-
-    expect(await inbox.statuses(3)).toStrictEqual([503, 503, 200])
+    expect(await inbox.statuses(1)).toStrictEqual([200])
+    expect(await inbox.received()).toHaveLength(4)
   })
 
   it('gives a redirect somewhere to go', async ({ inbox }) => {
