@@ -161,8 +161,9 @@ describe('a gateway killed and started again on its data (design section 6)', ()
     const data = onData()
     const first = spawnGateway(data)
     const before = await first.ready()
-    const created = await createPayment(before, 'kept')
     await advance(before, 3_600)
+    const created = await createPayment(before, 'kept')
+    // At once: what was answered must be kept.
     await first.end('SIGKILL')
 
     const second = spawnGateway(data)

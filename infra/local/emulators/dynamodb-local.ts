@@ -14,7 +14,7 @@ export type DynamoDbLocal = {
   readonly pid: number
   /** Resolves when it is gone, whoever ended it, with the last lines of its error output. */
   readonly exited: Promise<string>
-  /** Ends it at once: it keeps its files consistent by itself (SQLite), and answers SIGTERM slowly. */
+  /** Ends it: in memory at once, on files when what it has answered is in them. */
   close(): Promise<void>
 }
 

@@ -11,14 +11,17 @@ export type KeptProcess = {
   /** Resolves when the program is gone, with the last lines it wrote to its error output. */
   readonly exited: Promise<string>
   hasExited(): boolean
-  /** Ends the program at once and returns when it is gone. */
+  /** Ends the program and returns when it is gone. */
   close(): Promise<void>
 }
 
 export type KeptCommand = {
   readonly program: string
   readonly args: readonly string[]
-  /** Shell command that ends what killing the program alone would leave running (a container). */
+  /**
+   * Shell command that comes before the program (`$program`) is killed: ends what would be left running (a container), or
+   * asks it to end by itself.
+   */
   readonly alsoOnEnd?: string
 }
 
@@ -42,7 +45,7 @@ kill "$watcher" 2>/dev/null
 `
 
 const ERROR_TAIL_CHARACTERS = 2_000
-const END_TIMEOUT_MS = 2_000
+const END_TIMEOUT_MS = 6_000
 
 export const startKeptProcess = async ({ program, args, alsoOnEnd = '' }: KeptCommand): Promise<KeptProcess> => {
   const shell = spawn('sh', ['-c', WATCH, 'keep', alsoOnEnd, program, ...args], {

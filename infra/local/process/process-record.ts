@@ -56,12 +56,12 @@ export const runningProcess = (path: string): ProcessRecord | undefined => {
   return commandOf(pid) === command ? { pid, command } : undefined
 }
 
-/** Ends the process at once and returns when it is gone. Throws when it does not go. */
+/** Asks the process to end, ends it when it does not, and returns when it is gone. Throws when it does not go. */
 export const endProcess = async ({ pid, command }: ProcessRecord): Promise<void> => {
   for (let tried = 0; tried < END_TRIES; tried++) {
     if (commandOf(pid) !== command) return
     try {
-      process.kill(pid, 'SIGKILL')
+      process.kill(pid, tried < END_TRIES / 2 ? 'SIGTERM' : 'SIGKILL')
     } catch {
       return
     }

@@ -18,7 +18,7 @@ describe('DynamoDB Local in Docker, for a machine without Java', () => {
     expect(args.slice(args.indexOf('-jar')).join(' ')).toBe(
       '-jar DynamoDBLocal.jar -disableTelemetry -port 8123 -dbPath /data',
     )
-    expect(alsoOnEnd).toBe(`docker rm --force ${name}`)
+    expect(alsoOnEnd).toBe(`docker stop --time 5 ${name}; docker rm --force ${name}`)
   })
 
   it('keeps nothing without a data directory', () => {
