@@ -6,21 +6,25 @@ import {
   GetShardIteratorCommand,
   ListStreamsCommand,
 } from '@aws-sdk/client-dynamodb-streams'
+import type { DynamoDBRecord } from 'aws-lambda'
 import { describe, expect, inject, it } from 'vitest'
 import { createTable } from '../../infra/local/emulators/create-table.ts'
 import { localAws } from '../../infra/local/emulators/dynamodb-local.ts'
+import type { TableRequests } from '../../shared/runtime/aws/retrying-table.ts'
 import { equals, exists, isNew } from '../../shared/table/condition.ts'
 import { put, remove, update } from '../../shared/table/step.ts'
-import { localBackend, type TableBackend } from './conformance/table-backend.ts'
-import { tableCommands } from './conformance/table-commands.ts'
+import { type Asked, ask, localTable, transact } from './conformance/on-both.ts'
 import { memoryRequests } from './sim-table/memory-requests.ts'
 import { createSimTable } from './sim-table/sim-table.ts'
 import { streamRecord } from './sim-table/stream-record.ts'
 import type { TableChange } from './sim-table/table-view.ts'
 
 /** Goal: the model’s stream says what DynamoDB’s says. Method: the same writes to both, and both streams read. */
-const [A, B, C] = ['a', 'b', 'c'].map((sk) => ({ pk: 'item', sk })) as [Key, Key, Key]
-type Key = { readonly pk: string; readonly sk: string }
+const [A, B, C] = [
+  { pk: 'item', sk: 'a' },
+  { pk: 'item', sk: 'b' },
+  { pk: 'item', sk: 'c' },
+] as const
 
 /** No empty map in it: DynamoDB Local's stream writes one as a value without a type, which AWS's does not. */
 const ITEM = {
@@ -33,70 +37,62 @@ const ITEM = {
   tags: new Set(['x']),
 }
 
-const writeAll = async (backend: TableBackend) => {
-  const { put: store, update: change, remove: drop, transact } = tableCommands(backend)
-  await store(A, ITEM, isNew)
-  await store(A, ITEM)
-  await store(A, ITEM, isNew)
-  await change(A, { add: { amount: 2 }, remove: ['nothing'] })
-  await change(A, { set: { text: 'é' } })
-  await change(A, { deleteFromSet: { tags: new Set(['none']) } })
-  await change(A, { deleteFromSet: { tags: new Set(['x']) } })
-  await change(B, { remove: ['missing'] })
-  await drop(C, equals('pk', 'none'))
-  await transact([put(C, { a: 1 }, isNew), update(A, { set: { text: 'b' } }), remove(B, exists)])
-  await transact([put(B, {}, isNew), remove(C, isNew)])
-  await transact([update(A, { set: { text: 'b' } }), update(C, { set: { a: 2 } })])
-  await drop(A, exists)
-}
+const WRITES: readonly Asked[] = [
+  put(A, ITEM, isNew),
+  put(A, ITEM),
+  put(A, ITEM, isNew),
+  update(A, { add: { amount: 2 }, remove: ['nothing'] }),
+  update(A, { set: { text: 'é' } }),
+  update(A, { deleteFromSet: { tags: new Set(['none']) } }),
+  update(A, { deleteFromSet: { tags: new Set(['x']) } }),
+  update(B, { remove: ['missing'] }),
+  remove(C, equals('pk', 'none')),
+  transact(put(C, { a: 1 }, isNew), update(A, { set: { text: 'b' } }), remove(B, exists)),
+  transact(put(B, {}, isNew), remove(C, isNew)),
+  transact(update(A, { set: { text: 'b' } }), update(C, { set: { a: 2 } })),
+  remove(A, exists),
+]
 
-type Record = {
-  readonly eventName?: string | undefined
-  readonly dynamodb?:
-    | {
-        readonly Keys?: unknown
-        readonly NewImage?: unknown
-        readonly StreamViewType?: unknown
-        readonly SizeBytes?: unknown
-      }
-    | undefined
+const writeAll = async (table: TableRequests) => {
+  for (const asked of WRITES) await ask(table, asked)
 }
 
 /** What the records say, item by item: DynamoDB promises their order only within an item. */
-const told = (records: readonly Record[]) =>
+const told = (records: readonly DynamoDBRecord[]) =>
   Object.groupBy(
-    records.map(({ eventName, dynamodb }) => ({
+    records.map(({ eventName, dynamodb: { Keys, NewImage, StreamViewType, SizeBytes } = {} }) => ({
       eventName,
-      keys: dynamodb?.Keys,
-      image: dynamodb?.NewImage,
-      view: dynamodb?.StreamViewType,
-      bytes: dynamodb?.SizeBytes,
+      Keys,
+      NewImage,
+      StreamViewType,
+      SizeBytes,
     })),
-    ({ keys }) => JSON.stringify(keys, ['pk', 'sk', 'S']),
+    ({ Keys }) => JSON.stringify(Keys, ['pk', 'sk', 'S']),
   )
 
 const modelRecords = async () => {
   const changes: TableChange[] = []
   const table = createSimTable({ onChange: (change) => changes.push(change) })
-  await writeAll({ name: 'the model', requests: memoryRequests(table) })
+  await writeAll(memoryRequests(table))
   return changes.map(streamRecord)
 }
 
-const localRecords = async (): Promise<readonly Record[]> => {
+const localRecords = async (): Promise<readonly DynamoDBRecord[]> => {
   const endpoint = inject('dynamodbEndpoint')
   const tableName = `stream-${randomUUID()}`
   await createTable(endpoint, tableName)
-  await writeAll(localBackend(tableName))
+  await writeAll(localTable(tableName))
   const client = new DynamoDBStreamsClient(localAws(endpoint))
   const { Streams: [stream] = [] } = await client.send(new ListStreamsCommand({ TableName: tableName }))
   const StreamArn = stream?.StreamArn
   const { StreamDescription: description } = await client.send(new DescribeStreamCommand({ StreamArn }))
-  const records: Record[] = []
+  const records: DynamoDBRecord[] = []
   for (const { ShardId } of description?.Shards ?? []) {
     const place = { StreamArn, ShardId, ShardIteratorType: 'TRIM_HORIZON' } as const
     const { ShardIterator } = await client.send(new GetShardIteratorCommand(place))
     const { Records: found = [] } = await client.send(new GetRecordsCommand({ ShardIterator }))
-    records.push(...found)
+    // The SDK and Lambda name one wire format differently.
+    records.push(...(found as DynamoDBRecord[]))
   }
   client.destroy()
   return records

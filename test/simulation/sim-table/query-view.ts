@@ -14,7 +14,9 @@ export const queryView = (view: TableView, { cursor, newestFirst = false, ...inp
   const partition = shape.partition.map((attribute, at) => keyValue(attribute, input.partition[at]))
   const bounds = boundsOf(shape.sort[0] ?? '', input.range)
   const start = cursor && startOf(shape, partition, cursor)
-  if (start && !isWithin(bounds, start[0])) throw new InvalidRequest('the cursor is outside of the range')
+  // Behind the item at the far bound of a range nothing can be. An index may have others with the same sort attribute.
+  const farBound = input.index === undefined && (newestFirst ? bounds.low : bounds.high)
+  if (start && (!isWithin(bounds, start[0]) || start[0] === farBound)) throw new InvalidRequest('a cursor out of range')
   const isBehind = ({ sort }: Entry) =>
     !start || (newestFirst ? compareSort(sort, start) < 0 : compareSort(sort, start) > 0)
   const wanted = view.partition(partition).filter((entry) => isWithin(bounds, entry.sort[0]) && isBehind(entry))
@@ -24,11 +26,9 @@ export const queryView = (view: TableView, { cursor, newestFirst = false, ...inp
   const fullAt = wanted.findIndex(({ item }, at) => (bytes += itemSize(item)) >= PAGE_BYTES || at + 1 === input.limit)
   const taken = fullAt === -1 ? wanted : wanted.slice(0, fullAt + 1)
   const last = taken.at(-1)
-  // Behind the item at the far bound of a range nothing can be. An index may have others with the same sort attribute.
-  const isExhausted = input.index === undefined && last?.sort[0] === (newestFirst ? bounds.low : bounds.high)
   // A full page has a cursor even when nothing is behind it: DynamoDB promises no more. (DynamoDB Local looks ahead
   // when it is the size that fills the page, and counts whole items where AWS counts an index's own entries.)
-  const cursorBehind = last && fullAt !== -1 && !isExhausted ? cursorTo(shape, last.item) : undefined
+  const cursorBehind = last && fullAt !== -1 && last.sort[0] !== farBound ? cursorTo(shape, last.item) : undefined
   return { found: taken.map(({ item }) => item), cursor: cursorBehind }
 }
 

@@ -1,0 +1,138 @@
+import { randomUUID } from 'node:crypto'
+import { TransactionCanceledException } from '@aws-sdk/client-dynamodb'
+import { expect, inject } from 'vitest'
+import { localAws } from '../../../infra/local/emulators/dynamodb-local.ts'
+import { documentClient } from '../../../shared/runtime/aws/document-client.ts'
+import { dynamoDbRequests } from '../../../shared/runtime/aws/dynamodb-table.ts'
+import type { TableRequests } from '../../../shared/runtime/aws/retrying-table.ts'
+import type { Item } from '../../../shared/table/attributes.ts'
+import type { Key } from '../../../shared/table/keys.ts'
+import type { Step } from '../../../shared/table/step.ts'
+import type { QueryInput } from '../../../shared/table/table.ts'
+import { memoryRequests } from '../sim-table/memory-requests.ts'
+import { OutsideModel } from '../sim-table/request-errors.ts'
+import { createSimTable } from '../sim-table/sim-table.ts'
+
+/** A request as plain data, so that one that is answered differently can be read. A step is written alone. */
+export type Asked =
+  | Step
+  | { readonly kind: 'get'; readonly key: Key }
+  | { readonly kind: 'batch'; readonly keys: readonly Key[] }
+  | { readonly kind: 'transact'; readonly steps: readonly Step[] }
+  | { readonly kind: 'query'; readonly query: QueryInput }
+
+export const get = (key: Key): Asked => ({ kind: 'get', key })
+export const batch = (...keys: readonly Key[]): Asked => ({ kind: 'batch', keys })
+export const query = (asked: QueryInput): Asked => ({ kind: 'query', query: asked })
+export const transact = (...steps: readonly Step[]): Asked => ({ kind: 'transact', steps })
+
+/** A key that no other test has. */
+export const aKey = (): Key => ({ pk: `conformance-${randomUUID()}`, sk: 'ITEM' })
+
+/** What a request answered, or the name of what it threw. */
+export type Answer =
+  | {
+      readonly error?: string
+      readonly applied?: boolean
+      readonly items?: readonly Item[]
+      readonly count?: number
+      readonly cursor?: Item
+    }
+  | undefined
+
+const send = (table: TableRequests, asked: Asked): Promise<unknown> => {
+  switch (asked.kind) {
+    case 'get':
+      return table.get(asked.key)
+    case 'batch':
+      return table.batchGet(asked.keys)
+    case 'transact':
+      return table.transact(asked.steps)
+    case 'query':
+      return table.query(asked.query)
+    case 'put':
+    case 'update':
+    case 'delete':
+    case 'check':
+      return table.write(asked)
+  }
+}
+
+const INVALID = 'ValidationException'
+
+const errorOf = (error: unknown): string => {
+  // What the model does not know is no answer, right or wrong.
+  if (!(error instanceof Error) || error instanceof OutsideModel) throw error
+  const reasons = error instanceof TransactionCanceledException ? (error.CancellationReasons ?? []) : []
+  // A transaction says of some faults in which step they are: an error of ours all the same.
+  return reasons.some(({ Code }) => Code === 'ValidationError') ? INVALID : error.name
+}
+
+export const ask = async (table: TableRequests, asked: Asked): Promise<Answer> => {
+  try {
+    const answer = (await send(table, asked)) as Answer
+    if (asked.kind !== 'batch' || !answer?.items) return answer
+    // A batch read has no order.
+    const keyOf = ({ pk, sk }: Item) => `${String(pk)} ${String(sk)}`
+    return { ...answer, items: answer.items.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1)) }
+  } catch (error) {
+    return { error: errorOf(error) }
+  }
+}
+
+export const localTable = (name: string = inject('tableName')): TableRequests =>
+  // A retry would hide what a request came to.
+  dynamoDbRequests({ client: documentClient({ ...localAws(inject('dynamodbEndpoint')), maxAttempts: 1 }), name })
+
+let opened: { readonly model: TableRequests; readonly local: TableRequests } | undefined
+
+/** Both sides of the port, below the retries that they share. */
+export const bothTables = () =>
+  (opened ??= { model: memoryRequests(createSimTable({ indexes: 'immediate' })), local: localTable() })
+
+/** Asks both for the same, one after the other, which must answer the same every time. Answers that. */
+export const onBoth = async (sequence: readonly Asked[]): Promise<readonly Answer[]> => {
+  const { model, local } = bothTables()
+  const answers: Answer[] = []
+  for (const asked of sequence) {
+    const answer = await ask(local, asked)
+    expect({ asked, answer: await ask(model, asked) }).toStrictEqual({ asked, answer })
+    answers.push(answer)
+  }
+  return answers
+}
+
+/** All pages of a query, or the first that is refused. */
+export const queryOnBoth = async (input: QueryInput): Promise<readonly Answer[]> => {
+  const answers = [...(await onBoth([query(input)]))]
+  for (let cursor = answers[0]?.cursor; cursor; cursor = answers.at(-1)?.cursor) {
+    answers.push(...(await onBoth([query({ ...input, cursor })])))
+  }
+  return answers
+}
+
+/** An answer in a word, for seeing that a case is what it is called. */
+export const inAWord = (answer: Answer): string => {
+  if (answer === undefined) return 'nothing'
+  if (answer.error !== undefined) return answer.error === INVALID ? 'invalid' : 'not sent'
+  if (answer.applied === undefined) return answer.cursor ? 'more' : 'found'
+  return answer.applied ? 'applied' : 'refused'
+}
+
+/** How often each word was said. */
+export const tallyOf = (answers: readonly Answer[]): Readonly<Record<string, number>> => {
+  const counts: Record<string, number> = {}
+  for (const word of answers.map(inAWord)) counts[word] = (counts[word] ?? 0) + 1
+  return counts
+}
+
+/** Asks many sequences side by side, which DynamoDB Local answers faster. */
+export const tallyOnBoth = async (sequences: readonly (readonly Asked[])[]) => {
+  const waiting = [...sequences]
+  const answers: Answer[] = []
+  const work = async () => {
+    for (let next = waiting.shift(); next; next = waiting.shift()) answers.push(...(await onBoth(next)))
+  }
+  await Promise.all(Array.from({ length: 8 }, work))
+  return tallyOf(answers)
+}

@@ -1,0 +1,173 @@
+import { randomUUID } from 'node:crypto'
+import { absent, all, any, type Condition, equals, exists, isNew, present } from '../../../shared/table/condition.ts'
+import type { Key } from '../../../shared/table/keys.ts'
+import { type Changes, check, put, remove, update } from '../../../shared/table/step.ts'
+import { type Asked, aKey, batch, get, transact } from './on-both.ts'
+
+/** What is asked of three items of which one is there, and what comes of it: words that repeat themselves stand once. */
+export type TableCase = readonly [name: string, words: string, ask: (there: Key, b: Key, c: Key) => readonly Asked[]]
+
+export const THERE = { amount: 1, text: 'b', nothing: null, tags: new Set(['x', 'y']) }
+
+const conditions = (name: string, words: string, ...asked: readonly Condition[]): TableCase => [
+  `a condition on ${name}`,
+  words,
+  (there) => asked.map((condition) => remove(there, condition)),
+]
+const updates = (name: string, words: string, ...asked: readonly Changes[]): TableCase => [
+  `an update of ${name}`,
+  words,
+  (there) => asked.map((changes) => update(there, changes)),
+]
+const puts = (name: string, words: string, ...items: readonly object[]): TableCase => [
+  `a put of ${name}`,
+  words,
+  (_, b) => items.map((item) => put(b, item)),
+]
+
+const [TEXT_B, TEXT_C] = [equals('text', 'b'), equals('text', 'c')]
+const MANY = Array.from({ length: 101 }, () => aKey())
+const MOST_BYTES = 400 * 1_024
+/** What makes an item of exactly so many bytes of any key of ours. */
+const filling = (bytes: number) => ({ data: 'x'.repeat(bytes - Buffer.byteLength(`pksk${aKey().pk}ITEMdata`)) })
+const indexKeys = (entityBytes: number, idBytes: number) => ({
+  owner: 'x'.repeat(2_000),
+  entity: 'x'.repeat(entityBytes),
+  listedAt: 'x'.repeat(1_000),
+  id: 'x'.repeat(idBytes),
+})
+const LEFT_OUT = { a: [1, undefined, 2], b: { c: undefined, d: 1 }, e: -0, f: new Set(['x', undefined]), g: () => 1 }
+const NO_VALUES = [new Set(), new Set([{}]), Number.NaN, 2 ** 53, -(2 ** 53), new Date(0)]
+const ALL_CHANGES = {
+  set: { text: 'c', made: { a: undefined, b: 1 } },
+  setIfAbsent: { more: 1 },
+  add: { amount: 1 },
+  deleteFromSet: { tags: new Set(['x']) },
+  remove: ['nothing', 'none'],
+}
+const LONG = { pk: randomUUID() + 'é'.repeat(1_006), sk: 'é'.repeat(512) }
+const WRONG_KEYS = [
+  { pk: '', sk: 'a' },
+  { pk: 'a', sk: '' },
+  { pk: 1, sk: 'a' },
+  { pk: 'a', sk: null },
+  { pk: 'a' },
+  { pk: 'x'.repeat(2_049), sk: 'a' },
+  { pk: 'a', sk: 'x'.repeat(1_025) },
+] as readonly Key[]
+
+export const TABLE_CASES: readonly TableCase[] = [
+  conditions('all of several', 'refused applied', all(exists, TEXT_C), all(exists, TEXT_B)),
+  conditions('any of several', 'refused applied', any(isNew, TEXT_C), any(isNew, TEXT_B)),
+  conditions('any within all', 'refused applied', all(exists, any(TEXT_C, isNew)), all(exists, any(TEXT_C, TEXT_B))),
+  conditions('all within any', 'refused applied', any(isNew, all(exists, TEXT_C)), any(isNew, all(exists, TEXT_B))),
+  conditions('one of one, of one', 'applied', all(any(exists))),
+  conditions('one of one beside another', 'applied', any(isNew, all(all(exists)))),
+  conditions('all of nothing', 'invalid', all(), all(exists, any())),
+  conditions('what is absent', 'refused applied', absent('nothing'), absent('none')),
+  conditions('what is present', 'refused applied', present('none'), present('nothing')),
+
+  updates('all kinds of changes at once', 'applied', ALL_CHANGES),
+  updates(
+    'one attribute twice',
+    'invalid',
+    { set: { amount: 1 }, remove: ['amount'] },
+    { set: { a: 1 }, add: { a: 1 } },
+  ),
+  updates('one attribute under both of its names', 'invalid', { set: { dueAt: 't', due_at: 't' } }),
+  updates('the key', 'invalid', { set: { pk: 'x' } }, { remove: ['sk'] }),
+  updates('nothing', 'invalid', {}, { set: { text: undefined } }),
+  [
+    'an update that its condition refuses and that is impossible',
+    'refused',
+    (a) => [update(a, { add: { text: 1 } }, TEXT_C)],
+  ],
+  ['updates that make an item', 'applied', (_, b, c) => [update(b, { remove: ['a'] }), update(c, { add: { a: 1 } })]],
+  ['an update that makes no set', 'applied', (_, b) => [update(b, { deleteFromSet: { a: new Set(['x']) } })]],
+  [
+    'items that are not there',
+    'refused applied refused',
+    (_, b) => [update(b, { set: { a: 1 } }, exists), put(b, {}, isNew), put(b, {}, isNew)],
+  ],
+  ['a put that replaces the whole item', 'applied', (a) => [put(a, { other: 1 })]],
+  ['a delete that succeeds once', 'applied refused applied', (a) => [exists, exists, isNew].map((of) => remove(a, of))],
+
+  [
+    'transactions of all kinds of steps',
+    'applied',
+    (a, b, c) => [
+      transact(put(b, {}, isNew), update(c, { set: { a: 1 } })),
+      transact(update(a, { add: { amount: 5 } }, equals('amount', 1)), check(b, exists), remove(c, exists)),
+    ],
+  ],
+  [
+    'transactions of which something is refused',
+    'refused',
+    (a, b, c) => [
+      transact(put(b, {}, isNew), update(a, { add: { amount: 5 } }, TEXT_C), put(c, {}, isNew)),
+      transact(put(b, {}), put(a, {}, isNew), check(c, exists)),
+      transact(check(c, exists), put(a, {}, isNew)),
+    ],
+  ],
+  [
+    'transactions that name one item twice',
+    'invalid',
+    (a) => [transact(put(a, {}), update(a, ALL_CHANGES)), transact(check(a, exists), remove(a, exists))],
+  ],
+  [
+    'transactions of none, of 100 and of 101 steps',
+    'invalid applied invalid',
+    () => [0, 100, 101].map((count) => transact(...MANY.slice(0, count).map((key) => put(key, {})))),
+  ],
+  [
+    'a transaction with an impossible update',
+    'invalid',
+    (a, b) => [transact(put(b, {}), update(a, { add: { text: 1 } }))],
+  ],
+  [
+    'transactions with two wrong index keys, of which the first decides',
+    'refused invalid',
+    (_, b, c) =>
+      [
+        { owner: 5, status: '' },
+        { owner: '', status: 5 },
+      ].map((item) => transact(put(b, item), check(c, exists))),
+  ],
+
+  puts(
+    'index keys as long as they may be together',
+    'applied invalid',
+    indexKeys(48, 24),
+    indexKeys(49, 24),
+    indexKeys(48, 25),
+  ),
+  puts('what the client leaves out', 'applied', LEFT_OUT),
+  puts('what the client refuses', 'not sent', ...NO_VALUES.map((value) => ({ value }))),
+  puts('empty names', 'invalid', { '': 1 }, { map: [{ '': 1 }] }),
+  updates('empty names', 'invalid', { set: { value: [{ '': 1 }] } }),
+  puts('400 KB and of one byte more', 'applied invalid', filling(MOST_BYTES), filling(MOST_BYTES + 1)),
+  [
+    'what is too large in a put before its condition, in an update after it',
+    'invalid applied refused invalid',
+    (a, b) => [
+      put(a, filling(MOST_BYTES + 1), isNew),
+      put(b, filling(MOST_BYTES)),
+      ...[isNew, exists].map((condition) => update(b, { set: { more: 1 } }, condition)),
+    ],
+  ],
+
+  [
+    'what is no key',
+    'invalid',
+    () =>
+      WRONG_KEYS.flatMap((key) => [put(key, {}), update(key, ALL_CHANGES), remove(key, exists), get(key), batch(key)]),
+  ],
+  ['a key with more to it', 'invalid', (a) => [get({ ...a, more: 1 } as Key)]],
+  [
+    'a key as long as it may be',
+    'applied found invalid',
+    () => [put(LONG, {}), get(LONG), get({ ...LONG, sk: `${LONG.sk}x` })],
+  ],
+  ['a batch', 'found', (a, b, c) => [batch(c, b, a)]],
+  ['a batch of no key, of one twice, of too many', 'invalid', (a, b) => [batch(), batch(a, b, a), batch(...MANY)]],
+]
