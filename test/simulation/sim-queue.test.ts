@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createPrng } from './prng.ts'
-import { createSimQueue, type Disorder, sqsEvent } from './sim-queue.ts'
+import { createSimQueue, type Disorder } from './sim-queue.ts'
 
 const OPTIONS = { visibilityMs: 30_000, maxReceiveCount: 3 }
 const DAY_MS = 24 * 60 * 60_000
@@ -62,13 +62,13 @@ describe('the model of a queue', () => {
     queue.remove(first?.receipt ?? '')
     const dueMs = queue.nextDueMs() ?? -1
     const [copy] = queue.receive({ max: 1, nowMs: dueMs, disorder: disorder({ duplicate: 1 }) })
-    const hasMore = queue.remove(copy?.receipt ?? '') && queue.size() > 0
+    const isRemoved = queue.remove(copy?.receipt ?? '')
 
     expect(dueMs).toBeGreaterThanOrEqual(0)
     expect(dueMs).toBeLessThan(OPTIONS.visibilityMs)
     expect(copy).toMatchObject({ messageId: first?.messageId, body: '0', receiveCount: 2 })
     expect(copy?.receipt).not.toBe(first?.receipt)
-    expect(hasMore).toBe(false)
+    expect([isRemoved, queue.nextDueMs()]).toStrictEqual([true, undefined])
   })
 
   it('loses messages after four days, from their sending on', () => {
@@ -83,42 +83,7 @@ describe('the model of a queue', () => {
     expect(queue.dead()).toStrictEqual([])
   })
 
-  it('sends anew what was set aside', () => {
-    const queue = fill(1)
-    for (let time = 0; time <= OPTIONS.maxReceiveCount; time++) queue.receive({ max: 1, nowMs: time * 30_000 })
-    const dead = queue.dead()
-    queue.redrive(200_000)
-    const [again] = queue.receive({ max: 1, nowMs: 200_000 })
-
-    expect(dead).toMatchObject([{ body: '0', receiveCount: 3, sentAtMs: 0 }])
-    expect(queue.dead()).toStrictEqual([])
-    expect(again).toMatchObject({ body: '0', receiveCount: 1, sentAtMs: 200_000 })
-    expect(again?.messageId).not.toBe(dead[0]?.messageId)
-  })
-
   it.each([-1, 0.5, 901, Number.NaN])('refuses a delay of %s seconds', (delaySeconds) => {
     expect(() => createSimQueue(OPTIONS).send({ body: 'a', delaySeconds, nowMs: 0 })).toThrow('DelaySeconds')
-  })
-
-  it('makes the event that Lambda hands to a function', () => {
-    const queue = createSimQueue(OPTIONS)
-    queue.send({ body: '{"a":1}', delaySeconds: 0, group: 'client', nowMs: 7 })
-
-    expect(sqsEvent(queue.receive({ max: 1, nowMs: 9 }))).toMatchObject({
-      Records: [
-        {
-          messageId: 'message-1',
-          receiptHandle: 'message-1/1',
-          body: '{"a":1}',
-          attributes: {
-            ApproximateReceiveCount: '1',
-            SentTimestamp: '7',
-            ApproximateFirstReceiveTimestamp: '9',
-            MessageGroupId: 'client',
-          },
-          eventSource: 'aws:sqs',
-        },
-      ],
-    })
   })
 })

@@ -1,12 +1,8 @@
-import type { SQSEvent, SQSRecord } from 'aws-lambda'
-
 export type SimQueueOptions = {
   /** How long a received message stays hidden when nobody removes it. */
   readonly visibilityMs: number
   /** A message is received this often; then it is set aside. */
   readonly maxReceiveCount: number
-  /** Older messages are lost; four days when not given. */
-  readonly retentionMs?: number
 }
 
 export type SentMessage = {
@@ -24,7 +20,6 @@ export type ReceivedMessage = {
   readonly body: string
   readonly group: string | undefined
   readonly sentAtMs: number
-  readonly firstReceivedAtMs: number
   readonly receiveCount: number
 }
 
@@ -37,43 +32,20 @@ export type Disorder = {
   readonly duplicate: number
 }
 
-export type DeadMessage = Pick<ReceivedMessage, 'messageId' | 'body' | 'group' | 'sentAtMs' | 'receiveCount'>
-
-export type SimQueue = {
-  /** Answers the message's id. */
-  readonly send: (message: SentMessage) => string
-  /** Up to ten visible messages, which are hidden from then on; those received too often are set aside instead. */
-  readonly receive: (request: {
-    readonly max: number
-    readonly nowMs: number
-    readonly disorder?: Disorder | undefined
-  }) => readonly ReceivedMessage[]
-  /** Removes the message. False when the receipt is unknown or no longer its newest. */
-  readonly remove: (receipt: string) => boolean
-  /** When the next message is or was visible; undefined when none will be. */
-  readonly nextDueMs: () => number | undefined
-  /** Messages not removed: visible, hidden and delayed. */
-  readonly size: () => number
-  /** What was set aside, oldest first. */
-  readonly dead: () => readonly DeadMessage[]
-  /** What an operator does: everything set aside is sent anew. */
-  readonly redrive: (nowMs: number) => void
-}
-
-type Stored = {
-  readonly messageId: string
-  readonly body: string
-  readonly group: string | undefined
-  readonly sentAtMs: number
+type Stored = Pick<ReceivedMessage, 'messageId' | 'body' | 'group' | 'sentAtMs'> & {
   /** A copy that a server kept; it has no further copies. */
   readonly isCopy: boolean
   visibleAtMs: number
   receipt: string | undefined
-  firstReceivedAtMs: number | undefined
   receiveCount: number
 }
 
-const DAY_MS = 24 * 60 * 60_000
+type ReceiveRequest = { readonly max: number; readonly nowMs: number; readonly disorder?: Disorder | undefined }
+
+export type SimQueue = ReturnType<typeof createSimQueue>
+
+/** Older messages are lost. */
+const RETENTION_MS = 4 * 24 * 60 * 60_000
 const MAX_DELAY_SECONDS = 900
 const MAX_RECEIVED = 10
 
@@ -81,81 +53,71 @@ const MAX_RECEIVED = 10
  * A standard queue of SQS with its dead-letter queue: at least once, in about the order of sending. It has no clock:
  * every call says what time it is. Held to the emulator by the conformance suite.
  */
-export const createSimQueue = ({ retentionMs = 4 * DAY_MS, ...options }: SimQueueOptions): SimQueue => {
+export const createSimQueue = (options: SimQueueOptions) => {
   const stored = new Set<Stored>()
-  const dead: DeadMessage[] = []
+  const dead: Stored[] = []
   let sent = 0
   let receipts = 0
 
   const put = (message: Pick<Stored, 'body' | 'group' | 'sentAtMs' | 'visibleAtMs'>): string => {
     const messageId = `message-${++sent}`
-    const untouched = { receipt: undefined, firstReceivedAtMs: undefined, receiveCount: 0, isCopy: false }
+    const untouched = { receipt: undefined, receiveCount: 0, isCopy: false }
     stored.add({ ...message, ...untouched, messageId })
     return messageId
   }
 
-  const setAside = (message: Stored) => {
-    const { messageId, body, group, sentAtMs, receiveCount } = message
-    stored.delete(message)
-    dead.push({ messageId, body, group, sentAtMs, receiveCount })
-  }
-
   const take = (message: Stored, nowMs: number, disorder: Disorder | undefined): ReceivedMessage => {
-    message.receiveCount++
-    message.receipt = `${message.messageId}/${++receipts}`
-    message.firstReceivedAtMs ??= nowMs
+    const receipt = `${message.messageId}/${++receipts}`
+    Object.assign(message, { receipt, receiveCount: message.receiveCount + 1 })
     if (disorder && !message.isCopy && disorder.random() < disorder.duplicate) {
       const againAtMs = nowMs + Math.floor(disorder.random() * options.visibilityMs)
       stored.add({ ...message, isCopy: true, receipt: undefined, visibleAtMs: againAtMs })
     }
     message.visibleAtMs = nowMs + options.visibilityMs
-    const { messageId, receipt, body, group, sentAtMs, firstReceivedAtMs, receiveCount } = message
-    return { messageId, receipt, body, group, sentAtMs, firstReceivedAtMs, receiveCount }
+    return { ...message, receipt }
   }
 
   const visible = (nowMs: number): Stored[] => {
     const found: Stored[] = []
     for (const message of stored) {
-      if (message.sentAtMs + retentionMs <= nowMs) stored.delete(message)
+      if (message.sentAtMs + RETENTION_MS <= nowMs) stored.delete(message)
       else if (message.visibleAtMs <= nowMs) found.push(message)
     }
     return found.toSorted((a, b) => a.visibleAtMs - b.visibleAtMs)
   }
 
   return {
-    send: ({ body, delaySeconds, group, nowMs }) => {
+    /** Answers the message's id. */
+    send: ({ body, delaySeconds, group, nowMs }: SentMessage): string => {
       if (!Number.isInteger(delaySeconds) || delaySeconds < 0 || delaySeconds > MAX_DELAY_SECONDS) {
         throw new Error(`InvalidParameterValue: DelaySeconds ${delaySeconds} is not between 0 and 900`)
       }
       return put({ body, group, sentAtMs: nowMs, visibleAtMs: nowMs + delaySeconds * 1_000 })
     },
-    receive: ({ max, nowMs, disorder }) => {
+    /** Up to ten visible messages, which are hidden from then on; those received too often are set aside instead. */
+    receive: ({ max, nowMs, disorder }: ReceiveRequest): readonly ReceivedMessage[] => {
       const waiting = visible(nowMs)
       if (disorder && disorder.random() < disorder.reorder) shuffle(waiting, disorder.random)
       const received: ReceivedMessage[] = []
       for (const message of waiting) {
         if (received.length === Math.min(max, MAX_RECEIVED)) break
-        if (message.receiveCount >= options.maxReceiveCount) setAside(message)
-        else received.push(take(message, nowMs, disorder))
+        if (message.receiveCount < options.maxReceiveCount) received.push(take(message, nowMs, disorder))
+        else if (stored.delete(message)) dead.push(message)
       }
       return received
     },
-    remove: (receipt) => {
+    /** Removes the message. False when the receipt is unknown or no longer its newest. */
+    remove: (receipt: string): boolean => {
       for (const message of stored) if (message.receipt === receipt) return stored.delete(message)
       return false
     },
-    nextDueMs: () => {
-      let next: number | undefined
-      for (const { visibleAtMs, sentAtMs } of stored) {
-        if (visibleAtMs < sentAtMs + retentionMs && visibleAtMs < (next ?? Number.POSITIVE_INFINITY)) next = visibleAtMs
-      }
-      return next
+    /** When the next message is or was visible; undefined when none will be. */
+    nextDueMs: (): number | undefined => {
+      const alive = [...stored].filter(({ visibleAtMs, sentAtMs }) => visibleAtMs < sentAtMs + RETENTION_MS)
+      return alive.length > 0 ? Math.min(...alive.map(({ visibleAtMs }) => visibleAtMs)) : undefined
     },
-    size: () => stored.size,
-    dead: () => [...dead],
-    redrive: (nowMs) => {
-      for (const { body, group } of dead.splice(0)) put({ body, group, sentAtMs: nowMs, visibleAtMs: nowMs })
-    },
+    /** What was set aside, oldest first. */
+    dead: (): readonly Readonly<Stored>[] => [...dead],
   }
 }
 
@@ -167,23 +129,7 @@ const shuffle = (items: Stored[], random: () => number): void => {
   }
 }
 
-/** The event that Lambda makes of received messages. */
-export const sqsEvent = (messages: readonly ReceivedMessage[]): SQSEvent => ({ Records: messages.map(sqsRecord) })
-
-const sqsRecord = (message: ReceivedMessage): SQSRecord => ({
-  messageId: message.messageId,
-  receiptHandle: message.receipt,
-  body: message.body,
-  attributes: {
-    ApproximateReceiveCount: String(message.receiveCount),
-    SentTimestamp: String(message.sentAtMs),
-    SenderId: 'gateway',
-    ApproximateFirstReceiveTimestamp: String(message.firstReceivedAtMs),
-    ...(message.group !== undefined && { MessageGroupId: message.group }),
-  },
-  messageAttributes: {},
-  md5OfBody: '',
-  eventSource: 'aws:sqs',
-  eventSourceARN: '',
-  awsRegion: 'ap-southeast-3',
+/** The event that Lambda makes of received messages, as far as the gateway reads it. */
+export const sqsEvent = (messages: readonly Pick<ReceivedMessage, 'messageId' | 'body'>[]) => ({
+  Records: messages.map(({ messageId, body }) => ({ messageId, body })),
 })

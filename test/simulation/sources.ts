@@ -6,7 +6,7 @@ import { TABLE_SCHEMA } from '../../shared/table/schema.ts'
 import { remove } from '../../shared/table/step.ts'
 import { invoke } from './lambda.ts'
 import { connectSchedules } from './schedules.ts'
-import type { Disorder, ReceivedMessage } from './sim-queue.ts'
+import { type Disorder, type ReceivedMessage, sqsEvent } from './sim-queue.ts'
 import { isInsertOf, streamRecord } from './sim-table/stream-record.ts'
 import type { TableChange } from './sim-table/table-view.ts'
 import { count } from './tally.ts'
@@ -75,8 +75,7 @@ const connectQueue = (world: World, queue: QueueName, name: string, batchSize: n
   }
 
   const consume = async (messages: readonly ReceivedMessage[]) => {
-    const records = messages.map(({ messageId, body }) => ({ messageId, body }))
-    const run = await invoke(world, name, { Records: records })
+    const run = await invoke(world, name, sqsEvent(messages))
     busy--
     const failed = run.kind === 'done' ? failedItems(run.result) : new Set(messages.map(({ messageId }) => messageId))
     for (const { messageId, receipt } of messages) if (!failed.has(messageId)) source.remove(receipt)
