@@ -36,14 +36,14 @@ export const walkPayment = async (metered: MeteredWorld, { apiKey }: Tenant, key
 
   const created = await measure('api-create-payment', 'created', async () => {
     const headers = { authorization, 'idempotency-key': key }
-    const asked = { route: 'POST /v1/payments', headers, body: BODY }
+    const asked = { headers, body: BODY }
     id = String((await ask('api-create-payment', asked, { status: 'pending' }))['id'])
   })
   const [upstream] = world.provider.findPaymentRequests(id)
   world.provider.simulatePayment(upstream?.payment_request_id ?? '')
   await pass(1_000)
   const paid = await measure('receive-provider-callback', 'paid, credited', async () => {
-    const asked = { route: 'POST /callbacks/xendit', ...callbacks.at(-1) }
+    const asked = { ...callbacks.at(-1) }
     await ask('receive-provider-callback', asked, { outcome: 'applied' })
   })
   const announced = await measure('fan-out-events', 'announced', async () => {
@@ -51,7 +51,7 @@ export const walkPayment = async (metered: MeteredWorld, { apiKey }: Tenant, key
   })
   const delivered = await measure('deliver-webhook', 'delivered', () => deliverNext(metered))
   const fetched = await measure('api-get-payment', 'fetched once', () =>
-    ask('api-get-payment', { route: 'GET /v1/payments/{id}', headers: { authorization }, id }, { status: 'succeeded' }),
+    ask('api-get-payment', { headers: { authorization }, id }, { status: 'succeeded' }),
   )
   return [created, paid, announced, delivered, fetched]
 }

@@ -1,4 +1,5 @@
 import { grantedDeps } from '../../infra/local/functions/granted-deps.ts'
+import type { LoadedFunction } from './handlers.ts'
 import type { Process } from './process.ts'
 import { simDeps } from './sim-deps.ts'
 import { count } from './tally.ts'
@@ -16,9 +17,14 @@ export type Environment = {
   process: Process
 }
 
-const start = (world: World, name: string, process: Process): Environment => {
-  const loaded = world.functions.get(name)
+export const functionOf = ({ functions }: World, name: string): LoadedFunction => {
+  const loaded = functions.get(name)
   if (!loaded) throw new Error(`no function ${name} in the manifest`)
+  return loaded
+}
+
+const start = (world: World, name: string, process: Process): Environment => {
+  const loaded = functionOf(world, name)
   const environment: Environment = {
     name,
     timeoutMs: loaded.spec.timeoutSeconds * 1_000,

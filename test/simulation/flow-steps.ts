@@ -1,46 +1,63 @@
 import { type Faults, NO_FAULTS } from './faults.ts'
 import { drive } from './history.ts'
-import type { HttpReply } from './lambda.ts'
-import { type InvokeOptions, invoke, operate, request } from './lambda.ts'
+import { type HttpReply, type InvokeOptions, invoke, operate, request, requestAs } from './lambda.ts'
 import { observeCreate } from './observations.ts'
 import type { Play } from './operations.ts'
-import { isInsertOf, streamRecord } from './sim-table/stream-record.ts'
+import { sqsEvent } from './sim-queue.ts'
+import { isInsertOf, streamEvent } from './sim-table/stream-record.ts'
 import type { TableChange } from './sim-table/table-view.ts'
+import type { Tenant } from './tenants.ts'
+import { CALLBACK_TOKEN } from './world.ts'
 
 /** Nothing happens by itself: no stream, no callback, no schedule. */
-export const ALONE: Partial<Faults> = { streamLost: 1, callbackLost: 1, scheduleMissed: 1 }
-export const alone = ({ world }: Play, more: Partial<Faults> = {}) => {
-  world.faults = { ...NO_FAULTS, ...ALONE, ...more }
+export const alone = ({ world }: Play, more: Partial<Faults> = {}): void => {
+  world.faults = { ...NO_FAULTS, streamLost: 1, callbackLost: 1, scheduleMissed: 1, ...more }
 }
 
-export const HOUR_MS = 3_600_000
-export const pass = (play: Play, ms: number) => play.world.scheduler.runUntil(play.world.scheduler.nowMs() + ms)
+const HOUR_MS = 3_600_000
+export const pass = ({ world }: Play, ms: number): Promise<void> =>
+  world.scheduler.runUntil(world.scheduler.nowMs() + ms)
 
-export const VA = JSON.stringify({ method: 'virtual_account', channel_code: 'BNI', amount: 300_000, currency: 'IDR' })
-export const QRIS = JSON.stringify({ method: 'qris', amount: 300_000, currency: 'IDR', expires_in_seconds: 600 })
+const VA = JSON.stringify({ method: 'virtual_account', channel_code: 'BNI', amount: 300_000, currency: 'IDR' })
+const QRIS = JSON.stringify({ method: 'qris', amount: 300_000, currency: 'IDR', expires_in_seconds: 600 })
 
-export const tenantOf = (play: Play) => {
-  const tenant = play.tenants[1]
+const tenantOf = ({ tenants: [, tenant] }: Play): Tenant => {
   if (!tenant) throw new Error('the play has no second tenant')
   return tenant
 }
 
-export const create = async (play: Play, body: string, options: InvokeOptions = {}): Promise<HttpReply | undefined> => {
-  const tenant = tenantOf(play)
-  const key = 'flow-key'
-  const headers = { authorization: `Bearer ${tenant.apiKey}`, 'idempotency-key': key }
-  const reply = await request(play.world, 'api-create-payment', { route: 'POST /v1/payments', headers, body }, options)
+export const forClient = (play: Play) => ({ operator: 'sim', client_id: tenantOf(play).clientId })
+export const onSettlement = (settlement_id: unknown) => ({ operator: 'sim', notes: 'simulated', settlement_id })
+
+export const create = async (play: Play, body = VA, options: InvokeOptions = {}): Promise<HttpReply | undefined> => {
+  const [tenant, key] = [tenantOf(play), 'flow-key']
+  const asked = { headers: { 'idempotency-key': key }, body }
+  const reply = await requestAs(play.world, tenant, 'api-create-payment', asked, options)
   observeCreate(play.seen, tenant, key, reply)
   return reply
 }
 
+export const cancel = (play: Play, id: unknown, options: InvokeOptions = {}) =>
+  requestAs(play.world, tenantOf(play), 'api-cancel-payment', { id: String(id) }, options)
+
 export const created = async (play: Play, body = VA): Promise<string> => {
+  alone(play)
   const reply = await drive(play.world, create(play, body))
   if (reply?.status !== 201) throw new Error(`the create failed: ${reply?.text ?? 'no answer'}`)
   return String(reply.body['id'])
 }
 
-export const requestOf = ({ world }: Play, paymentId: string) => {
+const EXPIRED_MS = 601_000
+
+/** A payment whose time is over, which nobody has noticed. In time, `before` happens to it. */
+export const expired = async (play: Play, before = async (_id: string): Promise<unknown> => undefined) => {
+  const id = await created(play, QRIS)
+  await before(id)
+  await pass(play, EXPIRED_MS)
+  return id
+}
+
+const upstreamOf = ({ world }: Play, paymentId: string) => {
   const [found] = world.provider.findPaymentRequests(paymentId)
   if (!found) throw new Error('the provider does not know the payment')
   return found
@@ -48,78 +65,71 @@ export const requestOf = ({ world }: Play, paymentId: string) => {
 
 /** The customer pays; the provider's callback does not get through. */
 export const paid = async (play: Play, amount?: number): Promise<string> => {
-  alone(play)
   const id = await created(play)
-  const { payment_request_id: requestId } = requestOf(play, id)
+  const { payment_request_id: requestId } = upstreamOf(play, id)
   play.world.provider.simulatePayment(requestId, amount === undefined ? {} : { amount })
   await pass(play, 1_000)
   return id
 }
 
-export const callback = (play: Play, paymentId: unknown, options: InvokeOptions) => {
-  const upstream = requestOf(play, String(paymentId))
-  const data = {
-    payment_id: upstream.latest_payment_id,
-    payment_request_id: upstream.payment_request_id,
-    reference_id: upstream.reference_id,
-  }
-  return request(
-    play.world,
-    'receive-provider-callback',
-    {
-      route: 'POST /callbacks/xendit',
-      headers: { 'x-callback-token': 'simulation-callback-token' },
-      body: JSON.stringify({ event: 'payment.capture', data }),
-    },
-    options,
-  )
+export const callback = (play: Play, paymentId: unknown, options: InvokeOptions = {}) => {
+  const { latest_payment_id, payment_request_id, reference_id } = upstreamOf(play, String(paymentId))
+  const data = { payment_id: latest_payment_id, payment_request_id, reference_id }
+  const body = JSON.stringify({ event: 'payment.capture', data })
+  const headers = { 'x-callback-token': CALLBACK_TOKEN }
+  return request(play.world, 'receive-provider-callback', { headers, body }, options)
 }
 
-/** A succeeded payment whose event nobody has fanned out yet. */
-export const announced = async (play: Play): Promise<TableChange> => {
+export const credited = async (play: Play): Promise<void> => {
+  const id = await paid(play)
+  await drive(play.world, callback(play, id))
+}
+
+/** The insert of a succeeded payment's event, which nobody has fanned out yet. */
+export const announced = async (play: Play): Promise<object> => {
   let inserted: TableChange | undefined
   play.world.onChange.push((change) => {
     if (isInsertOf(change, 'EVENT#')) inserted = change
   })
-  const id = await paid(play)
-  await drive(play.world, callback(play, id, {}))
+  await credited(play)
   if (!inserted) throw new Error('no event was written')
-  return inserted
+  return streamEvent([inserted])
 }
 
 /** A delivery that waits in its queue, which nobody reads. */
 export const scheduled = async (play: Play): Promise<object> => {
-  const change = await announced(play)
   const { world } = play
+  const event = await announced(play)
   world.paused.add('webhooks')
-  await drive(world, invoke(world, 'fan-out-events', { Records: [streamRecord(change)] }))
+  await drive(world, invoke(world, 'fan-out-events', event))
   const [message] = world.queues.webhooks.receive({ max: 1, nowMs: world.scheduler.nowMs() })
   if (!message) throw new Error('no delivery was sent')
   world.paused.delete('webhooks')
-  return { Records: [{ messageId: message.messageId, body: message.body }] }
+  return sqsEvent([message])
 }
 
 /** Funds that are old enough to be settled, with their actual fee. */
 export const aged = async (play: Play): Promise<void> => {
-  const id = await paid(play)
-  await drive(play.world, callback(play, id, {}))
+  await credited(play)
   await pass(play, 26 * HOUR_MS)
   await drive(play.world, invoke(play.world, 'sync-provider-transactions', {}))
 }
 
 export const settled = async (play: Play): Promise<string> => {
   await aged(play)
-  const client = { operator: 'sim', client_id: tenantOf(play).clientId }
-  const reply = await drive(play.world, operate(play.world, 'trigger-settlement', client))
+  const reply = await drive(play.world, operate(play.world, 'trigger-settlement', forClient(play)))
   const [settlement] = (reply?.body['settlements'] ?? []) as { readonly id: string }[]
   if (!settlement) throw new Error(`nothing was settled: ${JSON.stringify(reply)}`)
   return settlement.id
 }
 
-export const OPERATOR = { operator: 'sim', notes: 'simulated' }
-
 export const failed = async (play: Play): Promise<string> => {
-  const settlement_id = await settled(play)
-  await drive(play.world, operate(play.world, 'mark-settlement-failed', { ...OPERATOR, settlement_id }))
-  return settlement_id
+  const id = await settled(play)
+  await drive(play.world, operate(play.world, 'mark-settlement-failed', onSettlement(id)))
+  return id
+}
+
+export const recredited = async (play: Play): Promise<void> => {
+  const id = await failed(play)
+  await drive(play.world, operate(play.world, 'recredit-settlement', onSettlement(id)))
 }

@@ -3,7 +3,7 @@ import type { RawItem, Seen } from '../support/books.ts'
 import { problemsAtRest, problemsOf } from '../support/invariants.ts'
 import { drawFaults, type Faults, NO_FAULTS } from './faults.ts'
 import type { LoadedFunction } from './handlers.ts'
-import { connectCallbacks, operate, request } from './lambda.ts'
+import { connectCallbacks, type HttpRequest, operate, requestAs } from './lambda.ts'
 import { createObservations } from './observations.ts'
 import { drawOperation, type Play } from './operations.ts'
 import { readBackProblems } from './read-back.ts'
@@ -101,13 +101,10 @@ export const rest = async (play: Play): Promise<readonly string[]> => {
 
 /** One request a second: a client with a limit is answered all the same. */
 const asking =
-  (world: World, { apiKey }: Tenant) =>
-  async (functionName: string, route: string, more: object = {}) => {
+  (world: World, tenant: Tenant) =>
+  async (functionName: string, asked: HttpRequest = {}) => {
     await world.scheduler.runUntil(world.scheduler.nowMs() + 1_000)
-    return drive(
-      world,
-      request(world, functionName, { route, headers: { authorization: `Bearer ${apiKey}` }, ...more }),
-    )
+    return drive(world, requestAs(world, tenant, functionName, asked))
   }
 
 const digestOf = (items: readonly RawItem[], play: Play): string =>
@@ -142,7 +139,7 @@ export const runHistory = async (options: HistoryOptions): Promise<HistoryResult
   return {
     seed: options.seed,
     problems,
-    steps: world.scheduler.steps,
+    steps: world.scheduler.steps(),
     tally: world.tally,
     story: world.story,
     digest: digestOf(world.table.items(), play),

@@ -1,4 +1,5 @@
-import { type Environment, putBack, takeEnvironment } from './environments.ts'
+import { routeKeyOf } from '../../functions/function-spec.ts'
+import { type Environment, functionOf, putBack, takeEnvironment } from './environments.ts'
 import { type CrashPoint, type Process, startProcess } from './process.ts'
 import { count } from './tally.ts'
 import { strikes, tell, type World } from './world.ts'
@@ -33,7 +34,6 @@ export const invoke = (
       resolve(invocation)
     }
     const process = startProcess({
-      name,
       scheduler: world.scheduler,
       prng: world.prng,
       crashAt: options.crashAt,
@@ -69,7 +69,7 @@ export const invoke = (
 
 /** Whatever answers HTTP is answered for before its time is up; what it was about to do stands still. */
 const answerEarly = (world: World, { name, timeoutMs }: Environment, answer: () => void): (() => void) => {
-  const answersHttp = world.functions.get(name)?.spec.trigger.kind === 'http'
+  const answersHttp = functionOf(world, name).spec.trigger.kind === 'http'
   if (!answersHttp || !strikes(world, 'answeredEarly')) return () => undefined
   return world.scheduler.after(world.prng.int(1, timeoutMs), answer)
 }
@@ -81,15 +81,9 @@ export const operate = async (world: World, action: string, payload: object) => 
   return invocation.result as { readonly status: number; readonly body: Record<string, unknown> }
 }
 
-export type HttpReply = {
-  readonly status: number
-  readonly headers: Readonly<Record<string, string>>
-  readonly text: string
-  readonly body: Record<string, unknown>
-}
+export type HttpReply = { readonly status: number; readonly text: string; readonly body: Record<string, unknown> }
 
 export type HttpRequest = {
-  readonly route: string
   readonly id?: string
   readonly headers?: Readonly<Record<string, string>>
   readonly query?: Readonly<Record<string, string>>
@@ -100,12 +94,12 @@ export type HttpRequest = {
 export const request = async (
   world: World,
   functionName: string,
-  { route, id, headers = {}, query, body }: HttpRequest,
+  { id, headers = {}, query, body }: HttpRequest,
   options: InvokeOptions = {},
 ): Promise<HttpReply | undefined> => {
   const event = {
     version: '2.0',
-    routeKey: route,
+    routeKey: routeKeyOf(functionOf(world, functionName).spec),
     headers,
     ...(query && { queryStringParameters: query }),
     ...(id !== undefined && { pathParameters: { id } }),
@@ -115,17 +109,19 @@ export const request = async (
   }
   const invocation = await invoke(world, functionName, event, options)
   if (invocation.kind !== 'done') return undefined
-  const {
-    statusCode,
-    headers: replyHeaders,
-    body: text,
-  } = invocation.result as {
-    statusCode: number
-    headers: Record<string, string>
-    body: string
-  }
-  return { status: statusCode, headers: replyHeaders, text, body: JSON.parse(text) as Record<string, unknown> }
+  const { statusCode, body: text } = invocation.result as { readonly statusCode: number; readonly body: string }
+  return { status: statusCode, text, body: JSON.parse(text) as HttpReply['body'] }
 }
+
+/** A merchant's request, with its key. */
+export const requestAs = (
+  world: World,
+  { apiKey }: { readonly apiKey: string },
+  functionName: string,
+  { headers, ...asked }: HttpRequest = {},
+  options: InvokeOptions = {},
+): Promise<HttpReply | undefined> =>
+  request(world, functionName, { ...asked, headers: { authorization: `Bearer ${apiKey}`, ...headers } }, options)
 
 /** The provider's callbacks reach us as HTTP, when they do. */
 export const connectCallbacks = (world: World): void => {
@@ -133,8 +129,7 @@ export const connectCallbacks = (world: World): void => {
     if (strikes(world, 'callbackLost')) throw new Error('the callback was lost')
     const delayMs = world.faults.callbackLateMs > 0 ? world.prng.int(0, Math.floor(world.faults.callbackLateMs)) : 5
     await new Promise<void>((resolve) => void world.scheduler.after(delayMs, resolve))
-    const deliver = () =>
-      request(world, 'receive-provider-callback', { route: 'POST /callbacks/xendit', headers, body })
+    const deliver = () => request(world, 'receive-provider-callback', { headers, body })
     if (strikes(world, 'callbackTwice')) void deliver()
     const reply = await deliver()
     if (reply === undefined) throw new Error('no answer')

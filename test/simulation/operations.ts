@@ -1,7 +1,7 @@
-import { type HttpReply, operate, request } from './lambda.ts'
+import { type HttpRequest, operate, requestAs } from './lambda.ts'
 import { type Observations, observeAnswer, observeCreate } from './observations.ts'
 import { bookOddities } from './odd-rows.ts'
-import { paymentDifferences } from './read-back.ts'
+import { differences } from './read-back.ts'
 import { count } from './tally.ts'
 import type { Tenant } from './tenants.ts'
 import { strikes, tell, type World } from './world.ts'
@@ -38,23 +38,16 @@ const bodyFor = ({ world }: Play, tenant: Tenant): string =>
     ...(world.prng.chance(0.2) && { metadata: { order: world.prng.int(1, 9), big: '12345678901234567890' } }),
   })
 
-const http = async (play: Play, tenant: Tenant, functionName: string, route: string, rest: object = {}) => {
-  const { headers = {}, ...others } = rest as { headers?: Record<string, string> }
-  const reply = await request(play.world, functionName, {
-    route,
-    headers: { authorization: `Bearer ${tenant.apiKey}`, ...headers },
-    ...others,
-  })
+/** A merchant's request, of which nothing may be another one's. */
+const http = async (play: Play, tenant: Tenant, functionName: string, asked: HttpRequest = {}) => {
+  const reply = await requestAs(play.world, tenant, functionName, asked)
   observeAnswer(play.seen, tenant, play.tenants, reply)
   return reply
 }
 
 const sendCreate = async (play: Play, tenant: Tenant, key: string | undefined, body: string): Promise<void> => {
-  const headers = key === undefined ? {} : { 'idempotency-key': key }
-  const reply: HttpReply | undefined = await http(play, tenant, 'api-create-payment', 'POST /v1/payments', {
-    headers,
-    body,
-  })
+  const headers: HttpRequest['headers'] = key === undefined ? {} : { 'idempotency-key': key }
+  const reply = await http(play, tenant, 'api-create-payment', { headers, body })
   observeCreate(play.seen, tenant, key, reply)
   count(play.world.tally, `create answered ${reply?.status ?? 'nothing'}`)
   if (key !== undefined && (reply === undefined || reply.status >= 500)) play.unanswered.push({ tenant, key, body })
@@ -89,8 +82,7 @@ const knownPayment = (play: Play) => {
 
 const cancel: Operation = async (play) => {
   const target = knownPayment(play)
-  if (!target) return
-  await http(play, target.tenant, 'api-cancel-payment', 'POST /v1/payments/{id}/cancel', { id: target.id })
+  if (target) await http(play, target.tenant, 'api-cancel-payment', { id: target.id })
 }
 
 const storedPayment = ({ world }: Play, id: string) => world.table.item({ pk: `PAYMENT#${id}`, sk: 'PAYMENT' })
@@ -99,13 +91,13 @@ const read: Operation = async (play) => {
   const target = knownPayment(play)
   if (!target) return
   const before = storedPayment(play, target.id)
-  const reply = await http(play, target.tenant, 'api-get-payment', 'GET /v1/payments/{id}', { id: target.id })
+  const reply = await http(play, target.tenant, 'api-get-payment', { id: target.id })
   const after = storedPayment(play, target.id)
   // What changed while it was read may be shown either way.
   if (reply?.status === 200 && after && before === after)
-    play.seen.problems.push(...paymentDifferences(reply.body, after))
-  await http(play, target.tenant, 'api-list-payments', 'GET /v1/payments', { query: { per_page: '5' } })
-  await http(play, target.tenant, 'api-get-balance', 'GET /v1/balance')
+    play.seen.problems.push(...differences('payment', reply.body, after))
+  await http(play, target.tenant, 'api-list-payments', { query: { per_page: '5' } })
+  await http(play, target.tenant, 'api-get-balance')
 }
 
 /** Another tenant's payment answers exactly as an absent one. */
@@ -113,7 +105,7 @@ const trespass: Operation = async (play) => {
   const target = knownPayment(play)
   const stranger = play.tenants.find(({ clientId }) => clientId !== target?.tenant.clientId)
   if (!target || !stranger) return
-  const reply = await http(play, stranger, 'api-get-payment', 'GET /v1/payments/{id}', { id: target.id })
+  const reply = await http(play, stranger, 'api-get-payment', { id: target.id })
   if (reply?.status === 200) play.seen.problems.push(`${stranger.clientId} was shown ${target.id}`)
 }
 
@@ -130,12 +122,19 @@ const pay: Operation = async (play) => {
   const paid = world.prng.pick(requests)
   const amount = strikes(world, 'wrongAmount') ? paid.request_amount + 1 : paid.request_amount
   tell(world, () => `the customer pays ${amount} on ${paid.payment_request_id} (${paid.reference_id})`)
+  const could = customerPays(play, () => world.provider.simulatePayment(paid.payment_request_id, { amount }))
+  if (could) bookOddities(world, paid)
+}
+
+/** Whether the provider let the customer. */
+const customerPays = ({ world }: Play, act: () => unknown): boolean => {
   try {
-    world.provider.simulatePayment(paid.payment_request_id, { amount })
+    act()
     count(world.tally, 'customer paid')
-    bookOddities(world, paid)
+    return true
   } catch {
     count(world.tally, 'customer could not pay')
+    return false
   }
 }
 
@@ -148,11 +147,11 @@ const race: Operation = async (play) => {
   const jitter = () => new Promise<void>((resolve) => void world.scheduler.after(world.prng.int(0, 40), resolve))
   const customer = async () => {
     await jitter()
-    if (upstream) settleQuietly(play, () => world.provider.simulatePayment(upstream.payment_request_id))
+    if (upstream) customerPays(play, () => world.provider.simulatePayment(upstream.payment_request_id))
   }
   const merchant = async () => {
     await jitter()
-    await http(play, target.tenant, 'api-cancel-payment', 'POST /v1/payments/{id}/cancel', { id: target.id })
+    await http(play, target.tenant, 'api-cancel-payment', { id: target.id })
   }
   const operator = async () => {
     await jitter()
@@ -160,15 +159,6 @@ const race: Operation = async (play) => {
   }
   const all = [customer, merchant, operator, operator, merchant, customer]
   await Promise.all(all.filter(() => world.prng.chance(0.6)).map((actor) => actor()))
-}
-
-const settleQuietly = ({ world }: Play, act: () => unknown) => {
-  try {
-    act()
-    count(world.tally, 'customer paid')
-  } catch {
-    count(world.tally, 'customer could not pay')
-  }
 }
 
 const decline: Operation = async (play) => {
@@ -207,12 +197,8 @@ const redeliver: Operation = async ({ world, tenants }) => {
   const endpoint = tenant.endpoints[0]
   if (!endpoint) return
   const since = new Date(world.scheduler.nowMs() - 86_400_000).toISOString()
-  await operate(world, 'redeliver', {
-    ...OPERATOR,
-    client_id: tenant.clientId,
-    endpoint_id: endpoint.endpointId,
-    since,
-  })
+  const which = { client_id: tenant.clientId, endpoint_id: endpoint.endpointId, since }
+  await operate(world, 'redeliver', { ...OPERATOR, ...which })
 }
 
 /** How likely each operation is, as weights. */

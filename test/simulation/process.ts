@@ -6,7 +6,6 @@ export type CrashPoint = { readonly await: number; readonly side: 'before' | 'af
 
 /** One run of one handler: what Lambda calls an invocation. It can be killed at any await. */
 export type Process = {
-  readonly name: string
   readonly alive: () => boolean
   readonly kill: () => void
   /** Lambda stops the environment's clock: no answer and no timer reaches the process until it is thawed. */
@@ -14,18 +13,12 @@ export type Process = {
   readonly thaw: () => void
   /** What it has awaited so far, in order: the crash points of its flow. */
   readonly awaits: readonly string[]
-  /** Makes one call to the outside: it leaves, has its effect, and comes back, each at its own time. */
-  readonly call: <T>(label: string, effect: () => T, options?: CallOptions) => Promise<T>
+  /** Makes one call to the outside: it leaves, has its effect and comes back, each at its own time, drawn or given. */
+  readonly call: <T>(label: string, effect: () => T, durationMs?: number) => Promise<T>
   readonly sleep: (ms: number) => Promise<void>
 }
 
-export type CallOptions = {
-  /** How long the other side takes; drawn when not given. */
-  readonly durationMs?: number
-}
-
 export type ProcessOptions = {
-  readonly name: string
   readonly scheduler: Scheduler
   readonly prng: Prng
   readonly crashAt?: CrashPoint | undefined
@@ -59,7 +52,7 @@ export const startProcess = (options: ProcessOptions): Process => {
   const dies = (side: CrashPoint['side']): boolean =>
     (crashAt?.await === awaits.length && crashAt.side === side) || (crashChance > 0 && prng.chance(crashChance / 2))
 
-  const call = <T>(label: string, effect: () => T, { durationMs }: CallOptions = {}): Promise<T> => {
+  const call = <T>(label: string, effect: () => T, durationMs?: number): Promise<T> => {
     // A killed process does nothing more; whatever it had sent before is on its way all the same.
     if (!alive) return never()
     awaits.push(label)
@@ -72,12 +65,10 @@ export const startProcess = (options: ProcessOptions): Process => {
     const backMs = durationMs ?? prng.int(1, 15)
     return new Promise<T>((resolve, reject) => {
       scheduler.after(outwardMs, () => {
-        const outcome = attempt(effect)
+        const tell = attempt(effect, resolve, reject)
         const comesBack = () => {
           if (crashAfter) kill()
-          if (!alive) return
-          if (outcome.ok) resolve(outcome.value)
-          else reject(outcome.error)
+          if (alive) tell()
         }
         scheduler.after(backMs, () => within(comesBack))
       })
@@ -85,7 +76,6 @@ export const startProcess = (options: ProcessOptions): Process => {
   }
 
   return {
-    name: options.name,
     alive: () => alive,
     kill,
     freeze: () => {
@@ -99,21 +89,19 @@ export const startProcess = (options: ProcessOptions): Process => {
     awaits,
     call,
     sleep: (ms) =>
-      alive
-        ? new Promise<void>((resolve) => {
-            const wake = () => (alive ? resolve() : undefined)
-            scheduler.after(ms, () => within(wake))
-          })
-        : never(),
+      new Promise<void>((resolve) => {
+        const wake = () => (alive ? resolve() : undefined)
+        if (alive) scheduler.after(ms, () => within(wake))
+      }),
   }
 }
 
-type Outcome<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: Error }
-
-const attempt = <T>(effect: () => T): Outcome<T> => {
+/** What comes of an effect, for telling it later. */
+const attempt = <T>(effect: () => T, resolve: (value: T) => void, reject: (error: unknown) => void): (() => void) => {
   try {
-    return { ok: true, value: effect() }
+    const value = effect()
+    return () => resolve(value)
   } catch (error) {
-    return { ok: false, error: error instanceof Error ? error : new Error(String(error)) }
+    return () => reject(error)
   }
 }

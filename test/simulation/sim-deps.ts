@@ -58,7 +58,7 @@ const simNetwork =
       const rateLimit = rateLimitOf((name) => new Headers(answer.headers).get(name))
       return { ...answered(answer.status, JSON.parse(JSON.stringify(answer.body))), ...(rateLimit && { rateLimit }) }
     }
-    return process().call(label, effect, { durationMs: Math.min(slowMs, timeoutMs) })
+    return process().call(label, effect, Math.min(slowMs, timeoutMs))
   }
 
 const answered = (status: number, json: unknown) => ({ kind: 'answered', status, json }) as const
@@ -132,16 +132,15 @@ export const simDeps = (world: World, process: () => Process): Deps => {
     ),
     queues: simQueues(world, process),
     alerts: {
-      publish: (alert) =>
+      publish: () =>
         process().call('publish alert', () => {
           if (strikes(world, 'alertFails')) throw new Error('the topic cannot be reached')
-          world.alerts.push(alert)
         }),
     },
     secrets,
     sendWebhook: (request) => {
       const { arrive, durationMs } = world.merchants.plan(request, world.faults)
-      return process().call('POST webhook', () => arrive(world.scheduler.nowMs()), { durationMs })
+      return process().call('POST webhook', () => arrive(world.scheduler.nowMs()), durationMs)
     },
     resolveHost: () => process().call('resolve host', () => [{ address: '93.184.216.34', family: 4 }]),
     monotonicMs: () => world.scheduler.nowMs(),
