@@ -6,7 +6,7 @@ import type { Settlement } from '../settlement/settlement.ts'
 import { addMs, MINUTE_MS, type Timestamp } from '../time.ts'
 import { type Difference, differs } from './difference.ts'
 
-/** The bank details of a client from a time on, as its audit records has them. */
+/** The bank details of a client from a time on, as its audit records have them. */
 type Registration = { readonly at: Timestamp; readonly account: string }
 
 const BankRecord = v.object({

@@ -27,7 +27,7 @@ export const checkEventSources = async (
       const { EventSourceMappings: found = [] } = await lambda.send(
         new ListEventSourceMappingsCommand({ FunctionName }),
       )
-      if (found.length === 0) return wrong(`event source ${name}`, 'is missing', TODO)
+      if (found.length === 0) return wrong(`event source ${name}`, 'is missing', REMEDY)
       const source = isQueue ? name : await streamOf(dynamodb, table)
       return found.map((one) =>
         comparison(`event source ${name}`, [
@@ -46,7 +46,7 @@ export const checkEventSources = async (
 const streamOf = async (dynamodb: AwsClients['dynamodb'], TableName: string): Promise<string | undefined> =>
   (await dynamodb.send(new DescribeTableCommand({ TableName }))).Table?.LatestStreamArn
 
-const TODO =
+const REMEDY =
   'make it as infra/stack/triggers/event-sources.ts says; after a restore: docs/operations.md, "7. Restoring the table in place", step 7'
 
 type Setting = string | number | undefined
@@ -55,5 +55,5 @@ const comparison = (what: string, settings: readonly (readonly [string, expected
   const different = settings
     .filter(([, expected, actual]) => actual !== expected)
     .map(([setting, expected = 'not set', actual = 'not set']) => `${setting} is ${actual}, should be ${expected}`)
-  return different.length === 0 ? ok(what, 'enabled, as deployed') : wrong(what, different.join('; '), TODO)
+  return different.length === 0 ? ok(what, 'enabled, as deployed') : wrong(what, different.join('; '), REMEDY)
 }

@@ -47,10 +47,9 @@ const checkDrift = async (client: aws.CloudFormationClient, StackName: string, w
   const status = await endOf(client, id, waiting)
   if (status === undefined) return unclear(what, 'CloudFormation has not compared everything yet', 'try again later')
   const findings: Finding[] = []
-  const filter = { StackName, StackResourceDriftStatusFilters: ['MODIFIED', 'DELETED', 'UNKNOWN'] as const }
   for await (const { StackResourceDrifts: drifts = [] } of aws.paginateDescribeStackResourceDrifts(
     { client, pageSize: 100, stopOnSameToken: true },
-    { ...filter, StackResourceDriftStatusFilters: [...filter.StackResourceDriftStatusFilters] },
+    { StackName, StackResourceDriftStatusFilters: ['MODIFIED', 'DELETED', 'UNKNOWN'] },
   )) {
     findings.push(...drifts.flatMap(driftFinding))
   }
