@@ -162,7 +162,7 @@ const SAMPLES: Readonly<Record<RuleName, readonly (readonly [path: string, refus
     [
       'infra/local/main.ts',
       `import { regionOf } from '../operate/check/region.ts'`,
-      `import { MAX_RECEIVES } from '../stack/triggers/queue-settings.ts'`,
+      `import { QUEUE_SETTINGS } from '../stack/triggers/queue-settings.ts'`,
     ],
   ],
   'time, chance and environment come in through deps': [

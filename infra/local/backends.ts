@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import type { QueueName } from '../../shared/queues.ts'
 import { callbackSecretName, providerSecretName, type Secrets } from '../../shared/secrets.ts'
-import { MAX_RECEIVES } from '../stack/triggers/queue-settings.ts'
+import { QUEUE_SETTINGS } from '../stack/triggers/queue-settings.ts'
 import { type AlertInbox, startAlertInbox } from './emulators/alert-inbox.ts'
 import { createTable } from './emulators/create-table.ts'
 import { startDynamoDbLocal } from './emulators/dynamodb-local.ts'
@@ -74,8 +74,8 @@ export const openQueues = async (
   started.defer(() => emulator.close())
   const named = (name: string) => `gateway-${LOCAL_STAGE.name}-${name}`
   const queueUrls = {
-    webhooks: await emulator.queue(named('webhooks'), { maxReceives: MAX_RECEIVES }),
-    settlements: await emulator.queue(named('settlements'), { maxReceives: MAX_RECEIVES }),
+    webhooks: await emulator.queue(named('webhooks'), QUEUE_SETTINGS.webhooks),
+    settlements: await emulator.queue(named('settlements'), QUEUE_SETTINGS.settlements),
   }
   const queueUrl = await emulator.queue(named('operator'))
   const alertsTopicArn = await emulator.topicInto(named('alerts'), queueUrl)

@@ -45,7 +45,7 @@ const EVERYWHERE: Reasons = {
   ],
   'Serverless-LambdaEventSourceMappingDestination': [
     /^EventSources\/(deliver-webhook|settle-client)\/Resource$/,
-    'Messages of a queue are set aside by the queue itself, after five receives.',
+    'Messages of a queue are set aside by the queue itself, after so many receives.',
   ],
   'Serverless-LambdaTracing': [
     ALL_FUNCTIONS,

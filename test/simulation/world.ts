@@ -69,7 +69,7 @@ export const createWorld = ({ seed, functions, tracing = false, providerFees = '
     functions,
     table,
     queues: {
-      webhooks: createSimQueue({ visibilityMs: 150_000, maxReceiveCount: 5 }),
+      webhooks: createSimQueue({ visibilityMs: 35_000, maxReceiveCount: 20 }),
       settlements: createSimQueue({ visibilityMs: 3_600_000, maxReceiveCount: 5 }),
     } satisfies Record<QueueName, SimQueue>,
     provider,

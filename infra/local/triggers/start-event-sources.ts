@@ -1,7 +1,7 @@
 import { DAILY_TIMES } from '../../../functions/function-spec.ts'
 import type { QueueName } from '../../../shared/queues.ts'
 import { SECOND_MS } from '../../../shared/time.ts'
-import { VISIBILITY_PER_TIMEOUT } from '../../stack/triggers/queue-settings.ts'
+import { QUEUE_SETTINGS } from '../../stack/triggers/queue-settings.ts'
 import type { QueueEmulator } from '../emulators/queue-emulator.ts'
 import type { FunctionHost } from '../functions/function-host.ts'
 import type { LocalClock } from '../process/local-clock.ts'
@@ -45,7 +45,7 @@ export const startEventSources = async (options: EventSourceOptions): Promise<{ 
         clock,
         invoke,
         limits: { total: trigger.batchSize * trigger.maxConcurrency, perGroup: PER_GROUP },
-        retryAfterMs: VISIBILITY_PER_TIMEOUT * timeoutSeconds * SECOND_MS,
+        retryAfterMs: QUEUE_SETTINGS[trigger.queue].hiddenSeconds(timeoutSeconds) * SECOND_MS,
       }),
     ]
   })

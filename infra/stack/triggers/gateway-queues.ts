@@ -5,7 +5,7 @@ import { Construct } from 'constructs'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import type { QueueName } from '../../../shared/queues.ts'
 import { type DeployedStage, removalPolicyBesidesTable } from '../stage.ts'
-import { MAX_RECEIVES, VISIBILITY_PER_TIMEOUT } from './queue-settings.ts'
+import { QUEUE_SETTINGS } from './queue-settings.ts'
 
 /** For a queue nothing reads yet. */
 const DEFAULT_TIMEOUT_SECONDS = 60
@@ -69,12 +69,13 @@ export class QueueWithDeadLetters extends Construct {
       name: `${queueName}-dead`,
       source: sqs.Queue.fromQueueArn(this, 'Source', queueArn),
     }).queue
+    const { hiddenSeconds, maxReceives } = QUEUE_SETTINGS[name]
     this.queue = new sqs.Queue(this, 'Queue', {
       ...secure(encrypted),
       queueName,
       retentionPeriod: RETENTION,
-      visibilityTimeout: Duration.seconds(VISIBILITY_PER_TIMEOUT * consumerTimeoutSeconds(name)),
-      deadLetterQueue: { queue: this.deadLetters, maxReceiveCount: MAX_RECEIVES },
+      visibilityTimeout: Duration.seconds(hiddenSeconds(consumerTimeoutSeconds(name))),
+      deadLetterQueue: { queue: this.deadLetters, maxReceiveCount: maxReceives },
     })
   }
 }

@@ -1,10 +1,27 @@
+import type { QueueName } from '../../../shared/queues.ts'
+
 /** How every queue of the gateway behaves, on AWS and in the local gateway. */
+type QueueSettings = {
+  /** How long a message stays hidden from others once it was handed to a function of that timeout. */
+  readonly hiddenSeconds: (timeoutSeconds: number) => number
+  /**
+   * Receives of one message before it is set aside. Only a worker that breaks off counts: failed deliveries are recorded
+   * in the table and sent again as new messages.
+   */
+  readonly maxReceives: number
+}
 
 /**
- * Receives of one message before it is set aside. Only a worker that breaks off counts: failed deliveries are recorded
- * in the table and sent again as new messages.
+ * A webhook's message comes again soon behind the end of its worker, so that an attempt that died with it is looked at
+ * when its claim ends. One handed to a second worker while Lambda still retries the first meets the claim and waits. It
+ * may then be received as often as makes up the time that a queue hidden for six timeouts gives.
  */
-export const MAX_RECEIVES = 5
+const RECOVERED_SOON: QueueSettings = { hiddenSeconds: (timeoutSeconds) => timeoutSeconds + 10, maxReceives: 20 }
 
-/** A batch hidden for less could be handed to a second worker while Lambda still retries the first. */
-export const VISIBILITY_PER_TIMEOUT = 6
+/** What AWS advises: a batch hidden for less could be handed to a second worker while Lambda still retries the first. */
+const HANDED_OUT_ONCE: QueueSettings = { hiddenSeconds: (timeoutSeconds) => 6 * timeoutSeconds, maxReceives: 5 }
+
+export const QUEUE_SETTINGS: Readonly<Record<QueueName, QueueSettings>> = {
+  webhooks: RECOVERED_SOON,
+  settlements: HANDED_OUT_ONCE,
+}

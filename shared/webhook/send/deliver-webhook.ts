@@ -24,7 +24,8 @@ type DropReason = 'unknown_delivery' | 'finished' | 'attempt_made' | 'claimed' |
 /**
  * Works off one message (spec 6.4). The row is the truth and the message only says "look", so messages may come twice,
  * late or never. Each attempt number is claimed once, ever, and makes one POST at most: eight in a round, whatever
- * crashes. A worker that dies after its POST leaves a claim that runs out, which the next message records as a failure.
+ * crashes. A worker that dies after its POST leaves a claim that runs out; its message, which the queue hands out again,
+ * records it as a failure then.
  *
  * Throws only where nothing is lost by it: the queue's next try of the message looks at the row again.
  */
@@ -47,20 +48,21 @@ const idsOf = ({ deliveryId, attempts }: Delivery): DeliveryMessage => ({ delive
 const drop = (deps: DeliverDeps, { deliveryId, attempt }: DeliveryMessage, reason: DropReason): void =>
   deps.log.info('delivery.dropped', { delivery_id: deliveryId, attempt, reason })
 
-/** A live claim is somebody's work; one that ran out is a crash after which nobody knows what the merchant got. */
+/**
+ * A live claim is somebody's work, or that of a worker whose message has come back early: looked at again when it ends.
+ * One that ran out is a crash after which nobody knows what the merchant got.
+ */
 const handleClaimed = async (deps: DeliverDeps, delivery: Delivery): Promise<void> => {
   assertInvariant(delivery.claimedUntil !== undefined, 'a claim says until when')
-  if (delivery.claimedUntil > deps.now()) return drop(deps, idsOf(delivery), 'claimed')
-  const recorded = await recordAttemptResult(deps, delivery, {
-    number: delivery.attempts + 1,
-    at: addMs(delivery.claimedUntil, -CLAIM_MS),
-    durationMs: 0,
-    error: 'unknown',
-  })
+  const leftMs = msBetween(deps.now(), delivery.claimedUntil)
+  if (leftMs > 0) return requeue(deps, delivery, leftMs)
+  const at = addMs(delivery.claimedUntil, -CLAIM_MS)
+  const lost = { number: delivery.attempts + 1, at, durationMs: 0, error: 'unknown' } as const
+  const recorded = await recordAttemptResult(deps, delivery, lost, at)
   if (!recorded) drop(deps, idsOf(delivery), 'claim_lost')
 }
 
-/** SQS holds a message 15 minutes at most: a longer wait is taken in hops. */
+/** Looks again when there is something to do. SQS holds a message 15 minutes at most: a longer wait is taken in hops. */
 const requeue = async (deps: DeliverDeps, delivery: Delivery, waitMs: number): Promise<void> => {
   const delaySeconds = hopSeconds(waitMs)
   await sendDeliveryMessage(deps, delivery, delaySeconds)

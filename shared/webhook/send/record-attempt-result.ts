@@ -1,5 +1,5 @@
 import type { Deps } from '../../deps.ts'
-import { addMs, msBetween } from '../../time.ts'
+import { addMs, later, msBetween, type Timestamp } from '../../time.ts'
 import type { Delivery, DeliveryAttempt } from '../delivery/delivery.ts'
 import { ALERT_GRACE_MS, publishDeliveryAlert } from '../delivery/delivery-alert.ts'
 import { type AfterAttempt, storeAttemptResult } from '../delivery/delivery-store.ts'
@@ -11,7 +11,8 @@ export type RecordDeps = Pick<Deps, 'table' | 'queues' | 'alerts' | 'log' | 'now
 /**
  * Writes down a claimed attempt and does what follows: nothing after a success, the next message after a failure, the
  * operators' alert after the last failure of a round (spec 6.4). False when the claim had run out and the attempt was
- * recorded as lost by another worker; then nothing is changed.
+ * recorded as lost by another worker; then nothing is changed. An attempt that was lost with its worker failed when it
+ * was made, not when that is found out: its wait has been running since.
  *
  * Throws when the next message cannot be sent. The attempt is recorded all the same, so the queue's next try of this
  * message finds it old and drops it, and due work sends the next attempt's message two minutes after it was due.
@@ -20,9 +21,9 @@ export const recordAttemptResult = async (
   deps: RecordDeps,
   claimed: Delivery,
   attempt: DeliveryAttempt,
+  endedAt: Timestamp = deps.now(),
 ): Promise<boolean> => {
-  const waitMs = waitAfterFailureMs(attempt.number - claimed.roundStart)
-  const after = afterAttempt(deps, attempt, waitMs)
+  const after = afterAttempt(deps, attempt, waitAfterFailureMs(attempt.number - claimed.roundStart), endedAt)
   if (!(await storeAttemptResult(deps, claimed, attempt, after))) return false
   const recorded = { ...claimed, attempts: attempt.number }
   const fields = {
@@ -41,7 +42,7 @@ export const recordAttemptResult = async (
       break
     case 'scheduled':
       deps.log.warn('delivery.failed', { ...fields, next_attempt_at: after.nextAttemptAt })
-      await sendDeliveryMessage(deps, recorded, hopSeconds(waitMs ?? 0))
+      await sendDeliveryMessage(deps, recorded, hopSeconds(msBetween(deps.now(), after.nextAttemptAt)))
       break
     case 'abandoned':
       deps.log.error('delivery.abandoned', fields)
@@ -55,10 +56,15 @@ export const recordAttemptResult = async (
 const announcedMs = (deps: Pick<Deps, 'now'>, { eventType, roundStart, firedAt }: Delivery): number | undefined =>
   eventType === 'payment.succeeded' && roundStart === 0 ? msBetween(firedAt, deps.now()) : undefined
 
-const afterAttempt = (deps: Pick<Deps, 'now'>, attempt: DeliveryAttempt, waitMs: number | undefined): AfterAttempt => {
+const afterAttempt = (
+  deps: Pick<Deps, 'now'>,
+  attempt: DeliveryAttempt,
+  waitMs: number | undefined,
+  endedAt: Timestamp,
+): AfterAttempt => {
   if (attempt.error === undefined) return { status: 'succeeded' }
   if (waitMs === undefined) return { status: 'abandoned', alertDueAt: addMs(deps.now(), ALERT_GRACE_MS) }
-  return { status: 'scheduled', nextAttemptAt: addMs(deps.now(), waitMs) }
+  return { status: 'scheduled', nextAttemptAt: later(addMs(endedAt, waitMs), deps.now()) }
 }
 
 /** The row says the alert is owed, so a topic that does not answer now is due work's to try again. */

@@ -18,7 +18,7 @@ import { webhookTest as it } from '../../support/webhook-test.ts'
 const dies = () => Promise.reject(new Error('the process died'))
 
 describe('deliver-webhook: workers that die or sleep', () => {
-  it('leaves a claim when it dies after the POST, which is dropped while live and counted as a failure after', async ({
+  it('leaves a claim when it dies after the POST, which is looked at again when it ends and failed then', async ({
     deps,
     delivery,
   }) => {
@@ -26,20 +26,32 @@ describe('deliver-webhook: workers that die or sleep', () => {
     await expect(deliverWebhook(deps, messageFor(delivery))).rejects.toThrow('the process died')
     const claimedAt = deps.now()
 
-    deps.clock.advance(29)
+    deps.clock.advance(3)
     await deliverWebhook(deps, messageFor(delivery))
     expect(await rowOf(deps, delivery)).toMatchObject({ attempts: 0, claimedUntil: addMs(claimedAt, 30_000) })
-    deps.clock.advance(1)
-    await deliverWebhook(deps, messageFor(delivery))
+    expect(deps.sent).toMatchObject([{ message: { body: { attempt: 1 }, delaySeconds: 27 } }])
+    await deliverNextMessage(deps)
 
-    const nextAttemptAt = addMs(deps.now(), 60_000)
+    // As if its failure had been written when it was made: nobody waits longer because a worker died.
+    const nextAttemptAt = addMs(claimedAt, 60_000)
     const next = { attempts: 1, nextAttemptAt, dueAt: addMs(nextAttemptAt, 120_000) }
     expect(await rowOf(deps, delivery)).toStrictEqual({ ...delivery, ...next })
     expect(await listAttempts(deps, delivery.deliveryId)).toStrictEqual([
       { number: 1, at: claimedAt, durationMs: 0, error: 'unknown' },
     ])
     expect(deps.webhooks).toHaveLength(1)
-    expect(deps.sent).toMatchObject([{ message: { body: { attempt: 2 }, delaySeconds: 60 } }])
+    expect(deps.sent).toMatchObject([{ message: { body: { attempt: 2 }, delaySeconds: 30 } }])
+  })
+
+  it('is due at once when the claim is found after its wait is over', async ({ deps, delivery }) => {
+    deps.answerWebhooks(dies)
+    await deliverWebhook(deps, messageFor(delivery)).catch(() => {})
+
+    deps.clock.advance(3_600)
+    await deliverWebhook(deps, messageFor(delivery))
+
+    expect(await rowOf(deps, delivery)).toMatchObject({ attempts: 1, nextAttemptAt: deps.now() })
+    expect(deps.sent).toMatchObject([{ message: { body: { attempt: 2 }, delaySeconds: 1 } }])
   })
 
   it('makes eight POSTs in a round even when every worker dies after its own', async ({ deps, delivery }) => {

@@ -13,8 +13,11 @@ export const ATTEMPT_MUTANTS = [
     },
   }),
   ...mutantsOf('handleClaimed', ['deliver-webhook-crashes'], {
-    'a live claim is recorded as lost': 'drop delivery.claimedUntil > deps.now()',
-    'a claim that has run out is left for ever': "delivery.claimedUntil > deps.now() -> delivery.claimedUntil > ''",
+    'a live claim is recorded as lost': 'leftMs > 0 -> false',
+    'a claim that has run out is left for ever': 'leftMs > 0 -> true',
+    'an attempt under a live claim is not looked at when the claim ends': 'return requeue(..._) -> return',
+    'a lost attempt waits anew once it is found':
+      'recordAttemptResult(deps, delivery, lost, at) -> recordAttemptResult(deps, delivery, lost)',
   }),
   ...mutantsOf('attemptDelivery', ['deliver-webhook-messages'], {
     'a webhook is posted without a claim':

@@ -37,6 +37,6 @@ export const writeAlarms = (watched: Watched): readonly AlarmSpec[] => [
     impact: 'the merchants of those messages: announcements and settlements are late.',
     measure: failedMessages(watched),
     when: { atLeast: 5, minutes: 5, periods: 3, outOf: 4 },
-    because: 'A message is tried five times before it is set aside; failures in three periods of four are no hiccup.',
+    because: 'A message is tried for a while before it is set aside; failures in three periods of four are no hiccup.',
   },
 ]
