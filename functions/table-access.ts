@@ -76,6 +76,9 @@ export const DUE_WORK: TableAccess = allAccess(NEWS, {
   indexes: ['by-due'],
 })
 
+/** Whether the provider is paused, and that it is. */
+export const PAUSES: TableAccess = { GetItem: ['QUOTA'], UpdateItem: ['QUOTA'] }
+
 /** Reads a client's books, and changes nothing. */
 export const AUDITING: TableAccess = {
   GetItem: ['CLIENT'],

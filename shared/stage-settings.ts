@@ -21,4 +21,6 @@ export type StageSettings = {
   readonly hasDomain?: boolean
   /** `deducted` by default. */
   readonly providerFees?: ProviderFees
+  /** Calls a minute and operation that the provider allows us; what it publishes by default. */
+  readonly providerCallsPerMinute?: number
 }

@@ -110,6 +110,8 @@ type Options = Omit<DeployedStage, 'settings'> & {
   readonly payer: { readonly returnUrl: string; readonly name: string }
   /** By the contract with the provider (docs/operations.md, section 3). Undefined: deducted from each payment. */
   readonly providerFees?: ProviderFees
+  /** What the provider granted beyond what it publishes (docs/operations.md, section 3). Undefined: what it publishes. */
+  readonly providerCallsPerMinute?: number
 }
 
 /** `dev` and every stage a developer names: cheap, and gone without a trace when its stack is deleted. */
@@ -176,7 +178,7 @@ const STAGES: Readonly<Record<string, Options>> = { dev: disposable, prod: produ
 /** The stage of that name: `prod`, `dev`, or one's own. Throws on a name that cannot be deployed. */
 export const deployedStage = (name: string): DeployedStage => {
   assertStageName(name)
-  const { payer, providerFees = 'deducted', ...stage } = STAGES[name] ?? disposable
+  const { payer, providerFees = 'deducted', providerCallsPerMinute, ...stage } = STAGES[name] ?? disposable
   return {
     ...stage,
     settings: {
@@ -185,6 +187,7 @@ export const deployedStage = (name: string): DeployedStage => {
       defaultReturnUrl: payer.returnUrl,
       defaultDisplayName: payer.name,
       providerFees,
+      ...(providerCallsPerMinute !== undefined && { providerCallsPerMinute }),
     },
   }
 }
@@ -212,6 +215,8 @@ export const hasAlarms = ({
 const isTimeOfDay = ({ hour, minute }: TimeOfDay): boolean =>
   Number.isInteger(hour) && hour >= 0 && hour <= 23 && Number.isInteger(minute) && minute >= 0 && minute <= 59
 
+const isCallRate = (calls = 1): boolean => Number.isInteger(calls) && calls >= 1 && calls <= 1_000_000
+
 /** With a fifth each, five addresses together fill a route. */
 const MOST_ADDRESS_SHARE = 0.2
 
@@ -229,6 +234,7 @@ export const assertDeployable = (stage: DeployedStage): void => {
     'webhooks to loopback addresses exist only in the local gateway': settings.allowLoopbackWebhooks,
     [`providerFees is one of ${PROVIDER_FEES.join(', ')}`]:
       settings.providerFees !== undefined && !PROVIDER_FEES.includes(settings.providerFees),
+    'providerCallsPerMinute is a whole number from 1 to 1,000,000': !isCallRate(settings.providerCallsPerMinute),
     'CloudFront needs a domain, since the address API Gateway makes up stays open':
       front === 'cloudfront' && domain === undefined,
     [`an address may have ${MOST_ADDRESS_SHARE} of what a route takes at most`]:

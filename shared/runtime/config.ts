@@ -15,6 +15,7 @@ export const ENV = {
   front: 'GATEWAY_FRONT',
   domain: 'GATEWAY_DOMAIN',
   providerFees: 'GATEWAY_PROVIDER_FEES',
+  providerCalls: 'GATEWAY_PROVIDER_CALLS_PER_MINUTE',
 } as const
 
 const EnvironmentSchema = v.object({
@@ -32,6 +33,7 @@ const EnvironmentSchema = v.object({
   [ENV.front]: v.optional(v.picklist(['none', 'cloudfront']), 'none'),
   [ENV.domain]: v.optional(v.pipe(v.string(), v.minLength(1))),
   [ENV.providerFees]: v.optional(v.picklist(PROVIDER_FEES), 'deducted'),
+  [ENV.providerCalls]: v.optional(v.pipe(v.string(), v.regex(/^[1-9]\d{0,6}$/), v.transform(Number))),
 })
 
 export type Config = {
@@ -58,6 +60,7 @@ export const readConfig = (environment: Readonly<Record<string, string | undefin
       behindFront: env[ENV.front] !== 'none',
       hasDomain: env[ENV.domain] !== undefined,
       providerFees: env[ENV.providerFees],
+      providerCallsPerMinute: env[ENV.providerCalls],
     },
     tableName: env[ENV.table],
     webhooksQueueUrl: env[ENV.webhooksQueue],

@@ -21,6 +21,7 @@ export const PARTITIONS = [
   'ENDPOINTS',
   'LEDGER',
   'PAYMENT',
+  'QUOTA',
   'RATE',
   'SETTLEMENT',
   'SUSPENSE',
@@ -89,6 +90,14 @@ export const rateKey = (clientId: ClientId, epochSecond: number): Key => ({
   pk: `${pkPrefix('RATE')}${clientId}#${epochSecond}`,
   sk: 'RATE',
 })
+
+/** Calls of one of the provider's operations taken in one window of time. */
+export const quotaKey = (operation: string, window: number): Key => ({
+  pk: `${pkPrefix('QUOTA')}${operation}#${window}`,
+  sk: 'QUOTA',
+})
+/** Until when each of the provider's operations is paused. */
+export const pausesKey: Key = { pk: `${pkPrefix('QUOTA')}pauses`, sk: 'QUOTA' }
 
 export const syncCursorKey: Key = { pk: `${pkPrefix('SYNC')}provider`, sk: 'SYNC' }
 

@@ -13,8 +13,8 @@ import { type LoadedFunction, loadFunctions } from './handlers.ts'
 const AWAITS: Readonly<Record<string, number>> = {
   create: 5,
   'create, taking over': 6,
-  callback: 5,
-  'callback, wrong amount': 6,
+  callback: 6,
+  'callback, wrong amount': 7,
   cancel: 6,
   expiry: 54,
   'cancel, past its time': 7,

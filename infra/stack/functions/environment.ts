@@ -19,6 +19,9 @@ export const environmentOf = (
   ...(spec.alerts && { [ENV.alertsTopic]: topic.topicArn }),
   ...(key && spec.secrets.includes('create-endpoints') && { [ENV.secretsKms]: key.keyArn }),
   ...(stage.settings.providerFees === 'invoiced' && { [ENV.providerFees]: stage.settings.providerFees }),
+  ...(stage.settings.providerCallsPerMinute !== undefined && {
+    [ENV.providerCalls]: String(stage.settings.providerCallsPerMinute),
+  }),
   ...(stage.front !== 'none' && isHttp(spec) && { [ENV.front]: stage.front }),
   ...(stage.domain && isHttp(spec) && { [ENV.domain]: stage.domain.name }),
   ...(spec.payerDefaults === true && {

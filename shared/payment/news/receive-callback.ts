@@ -2,6 +2,8 @@ import type { Deps } from '../../deps.ts'
 import { GatewayError, invalid } from '../../errors.ts'
 import type { PaymentId } from '../../ids.ts'
 import { isCallbackToken } from '../../provider/callback-secret.ts'
+import type { ProviderOperation } from '../../provider/provider.ts'
+import { notePause, pausedUntil } from '../../provider/provider-pause.ts'
 import { type CallbackSubject, parseCallback } from '../../provider/xendit/parse-callback.ts'
 import type { StoredPayment } from '../payment.ts'
 import { findStoredPayment, markDueNow, parseStored, rememberCapture } from '../payment-store.ts'
@@ -10,8 +12,24 @@ import { type ApplyOutcome, applyProviderNews } from './apply-provider-news.ts'
 
 type CallbackDeps = Pick<Deps, 'table' | 'provider' | 'now' | 'newId' | 'log' | 'alerts' | 'secrets' | 'stage'>
 
-/** `ask_again`: the provider should send this callback once more. */
-export type CallbackOutcome = 'applied' | 'ignored' | 'ask_again'
+/**
+ * `ask_again`: the provider should send this callback once more. `put_off`: it takes no questions now, and nothing was
+ * written; its own repeat, or the sync, brings the news.
+ */
+export type CallbackOutcome = 'applied' | 'ignored' | 'ask_again' | 'put_off'
+
+/** What a callback has the provider asked: about the payment it names, else about its request. */
+const questionOf = ({ providerPaymentId }: CallbackSubject): ProviderOperation =>
+  providerPaymentId === undefined ? 'getRequest' : 'getPayment'
+const QUESTIONS: readonly ProviderOperation[] = ['getPayment', 'getRequest']
+
+const isRateLimited = (outcome: ApplyOutcome): boolean =>
+  outcome.kind === 'unanswered' && outcome.reason === 'rate_limited'
+
+const putOff = (deps: CallbackDeps, paymentId: PaymentId | undefined): CallbackOutcome => {
+  deps.log.warn('callback.deferred', { payment_id: paymentId, outcome: 'rate_limited' })
+  return 'put_off'
+}
 
 const MAX_BODY_BYTES = 262_144
 
@@ -61,7 +79,12 @@ const isOpen = (payment: StoredPayment | undefined): boolean =>
 const apply = async (deps: CallbackDeps, callback: CallbackSubject): Promise<CallbackOutcome> => {
   const paymentId = callback.reference === undefined ? undefined : paymentIdOf(callback.reference)
   if (await isNoNews(deps, callback, paymentId)) return 'ignored'
+  if (await pausedUntil(deps, [questionOf(callback)])) return putOff(deps, paymentId)
   const outcome = await applyProviderNews(deps, callback, 'callback')
+  if (isRateLimited(outcome)) {
+    await notePause(deps, QUESTIONS)
+    return putOff(deps, paymentId)
+  }
   const unmarked =
     paymentId !== undefined && isBehind(outcome, callback)
       ? await makeDue(deps, paymentId, callback, outcome)
@@ -77,6 +100,7 @@ const apply = async (deps: CallbackDeps, callback: CallbackSubject): Promise<Cal
  * Receives a callback of the provider (design section 4). Its token is a shared secret without a signature over the
  * body, so it only tells us whom to ask about: a forged one changes nothing. When the provider cannot be asked, or is
  * behind its own callback, the payment becomes due at once, since the provider's own first retry comes after 15 minutes.
+ * While the provider takes no questions nothing is asked and nothing written, however many callbacks come.
  */
 export const receiveCallback = async (
   deps: CallbackDeps,

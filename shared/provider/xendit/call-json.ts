@@ -37,7 +37,8 @@ export const callJson = async ({ method, url, headers, body, timeoutMs }: HttpCa
   }
   try {
     const response = await fetch(url, request)
-    const rateLimit = rateLimitOf((name) => response.headers.get(name))
+    const header = (name: string) => response.headers.get(name)
+    const rateLimit = rateLimitOf(header) ?? (response.status === 429 ? retryAfterOf(header) : undefined)
     return {
       kind: 'answered',
       status: response.status,
@@ -61,6 +62,12 @@ export const rateLimitOf = (header: (name: string) => string | null | undefined)
   const reset = header('rate-limit-reset') ?? ''
   if (!WHOLE.test(remaining) || !SECONDS.test(reset)) return undefined
   return { remaining: Number(remaining), resetMs: Math.ceil(Number(reset) * 1_000) }
+}
+
+/** What a refusal for calling too often says where it has no Rate-Limit headers. */
+const retryAfterOf = (header: (name: string) => string | null): RateLimit | undefined => {
+  const seconds = header('retry-after') ?? ''
+  return WHOLE.test(seconds) ? { remaining: 0, resetMs: Number(seconds) * 1_000 } : undefined
 }
 
 const readJson = async (response: Response): Promise<unknown> => {

@@ -65,13 +65,16 @@ describe('functions of the stack', () => {
 })
 
 describe('environment of the functions', () => {
-  it('tells every function that the provider bills its fees later, and none where it deducts them', () => {
-    const settings = { ...deployedStage('dev').settings, providerFees: 'invoiced' as const }
-    const invoiced = synthesised(stageWith({ settings })).ofType('AWS::Lambda::Function')
-    const told = (properties: Properties) => JSON.stringify(properties['Environment']).includes('GATEWAY_PROVIDER_FEES')
+  it('tells every function how the provider bills and how often it may be called, where a stage says so', () => {
+    const said = { providerFees: 'invoiced', providerCallsPerMinute: 6_000 } as const
+    const settings = { ...deployedStage('dev').settings, ...said }
+    const special = synthesised(stageWith({ settings })).ofType('AWS::Lambda::Function')
 
-    expect(invoiced.filter(({ properties }) => told(properties))).toHaveLength(MANIFEST.length)
-    expect(functions.filter(told)).toStrictEqual([])
+    for (const variable of ['"GATEWAY_PROVIDER_FEES":"invoiced"', '"GATEWAY_PROVIDER_CALLS_PER_MINUTE":"6000"']) {
+      const told = (properties: Properties) => JSON.stringify(properties['Environment']).includes(variable)
+      expect(special.filter(({ properties }) => told(properties))).toHaveLength(MANIFEST.length)
+      expect(functions.filter(told)).toStrictEqual([])
+    }
   })
 
   it.each(MANIFEST)('$name is told what its manifest entry gives it a use for', (spec) => {

@@ -64,6 +64,9 @@ describe('GatewayStack', () => {
     ['fees as Invoiced', withSettings({ providerFees: 'Invoiced' }), NO_FEES],
     ['fees as none', withSettings({ providerFees: 'none' }), NO_FEES],
     ['fees as nothing', withSettings({ providerFees: '' }), NO_FEES],
+    ...[0, -1, 1.5, 1_000_001].map(
+      (calls) => [`${calls} calls a minute`, withSettings({ providerCallsPerMinute: calls }), 'whole number'] as const,
+    ),
     ['the name of the local gateway, whoever built the settings', withSettings({ name: 'local' }), 'reserved'],
   ] as const)('refuses %s', (_, stage, message) => {
     expect(() => new GatewayStack(new App({ outdir: directory }), 'gateway', { stage })).toThrow(message)

@@ -25,6 +25,8 @@ describe('the provider’s Rate-Limit headers', () => {
     ['a reset past every window', 120_000, limited(429, '0', '86400')],
     ['no number', 0, limited(429, 'none', 'soon')],
     ['a negative number', 0, limited(429, '0', '-3')],
+    ['Retry-After alone', 7_000, (response) => response.writeHead(429, { 'Retry-After': '7' }).end('{}')],
+    ['Retry-After with another answer', 0, (response) => response.writeHead(503, { 'Retry-After': '7' }).end('{}')],
     ['no headers', 0, (response) => response.writeHead(429).end('{}')],
   ])('are read after an answer, %s: a pause of %d ms', async (_case, pauseMs, script) => {
     const { provider } = await scriptedProvider(script, () => 1_000_000)

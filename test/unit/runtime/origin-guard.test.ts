@@ -153,13 +153,15 @@ describe('the environment of a deployed function', () => {
     [{ [ENV.front]: 'cloudfront' }, { behindFront: true }],
     [{ [ENV.domain]: 'api.pay.example' }, { hasDomain: true }],
     [{ [ENV.providerFees]: 'invoiced' }, { providerFees: 'invoiced' }],
-  ])('says of front, domain and the provider’s fees, %j: %j', (environment, stage) => {
+    [{ [ENV.providerCalls]: '6000' }, { providerCallsPerMinute: 6_000 }],
+  ])('says of front, domain and the provider, %j: %j', (environment, stage) => {
     expect(stageOf(environment)).toMatchObject(stage)
   })
 
   it.each([
     ...['', 'CloudFront', 'cloudfront ', 'true', 'off'].map((value) => ({ [ENV.front]: value })),
     { [ENV.providerFees]: 'Invoiced' },
+    ...['', '0', '-1', '1e3', '6 000'].map((value) => ({ [ENV.providerCalls]: value })),
   ])('stops the function at %j instead of opening it', (environment) => {
     expect(() => stageOf(environment)).toThrow()
   })

@@ -1,0 +1,141 @@
+/** The provider's quota as background work and callbacks meet it, on a table of its own: it is one for all. */
+import { describe, expect, it } from 'vitest'
+import { handler } from '../../../functions/callback/receive-provider-callback.ts'
+import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
+import type { Provider, ProviderOperation } from '../../../shared/provider/provider.ts'
+import { notePause, pausedUntil } from '../../../shared/provider/provider-pause.ts'
+import { quotaWindow } from '../../../shared/provider/provider-quota.ts'
+import { takeCalls } from '../../../shared/provider/take-calls.ts'
+import { callbackSecretName } from '../../../shared/secrets.ts'
+import { addMs, SECOND_MS, timestampOf } from '../../../shared/time.ts'
+import { call } from '../../support/api-event.ts'
+import { memoryDeps } from '../../support/memory-deps.ts'
+import { aPendingPayment, aStoredClient } from '../../support/payment-builders.ts'
+import { depsWithOwnTable, testDeps } from '../../support/test-deps.ts'
+
+const LIMITED = { kind: 'unanswered', reason: 'rate_limited' } as const
+
+/** Environments on one table: each has a provider and caches of its own. */
+const environments = async () => {
+  const first = await depsWithOwnTable({ stage: { providerCallsPerMinute: 60 } })
+  const second = testDeps({ requests: first.requests, now: first.now, stage: { providerCallsPerMinute: 60 } })
+  return { first, second, windowEnd: addMs(first.now(), 10 * SECOND_MS) }
+}
+
+describe('takeCalls', () => {
+  it.each([1, 5, 59, 60, 600, 601])('grants %d calls a minute, in windows of ten seconds', (perMinute) => {
+    const limits = [0, 1, 2, 3, 4, 5].map((window) => quotaWindow(perMinute, timestampOf(window * 10_000)).limit)
+
+    expect(limits.reduce((sum, limit) => sum + limit)).toBe(perMinute)
+    expect(Math.max(...limits) - Math.min(...limits)).toBeLessThanOrEqual(1)
+  })
+
+  it('grants what is left, then nothing until the window is over, whoever asks', async () => {
+    const { first, second, windowEnd } = await environments()
+
+    expect(await takeCalls(first, 'listTransactions', 7)).toStrictEqual({ granted: 7, retryAt: undefined })
+    expect(await takeCalls(second, 'listTransactions', 7)).toStrictEqual({ granted: 3, retryAt: windowEnd })
+    expect(await takeCalls(first, 'listTransactions', 1)).toStrictEqual({ granted: 0, retryAt: windowEnd })
+    expect(await takeCalls(first, 'getPayment', 99)).toStrictEqual({ granted: 10, retryAt: windowEnd })
+    first.clock.set(windowEnd)
+    expect(await takeCalls(second, 'listTransactions', 7)).toStrictEqual({ granted: 7, retryAt: undefined })
+  })
+
+  it('never grants a crowd more than the window holds', async () => {
+    const { first, second } = await environments()
+
+    const taken = await Promise.all(
+      [first, second, first, second, first].map((deps) => takeCalls(deps, 'getRequest', 3)),
+    )
+
+    const granted = taken.reduce((sum, { granted: calls }) => sum + calls, 0)
+    expect(granted).toBeLessThanOrEqual(10)
+    expect(granted).toBeGreaterThanOrEqual(9)
+  })
+
+  it('costs one write for many calls', async () => {
+    const deps = memoryDeps()
+
+    await takeCalls(deps, 'listTransactions', 90)
+
+    expect(deps.changes).toHaveLength(1)
+  })
+})
+
+describe('a pause', () => {
+  const LIST: readonly ProviderOperation[] = ['listTransactions']
+  const pausing: Provider['pauseMs'] = (operation) => (operation === 'listTransactions' ? 7_000 : 0)
+
+  it('is seen by every environment, for the operation it is about', async () => {
+    const { first, second } = await environments()
+    const until = addMs(first.now(), 7_000)
+    first.provider.script('pauseMs', pausing)
+
+    await notePause(first, ['getPayment', 'listTransactions'])
+
+    expect(await pausedUntil(second, ['getPayment'])).toBeUndefined()
+    expect(await pausedUntil(second, ['getPayment', 'listTransactions'])).toBe(until)
+    expect(await takeCalls(second, 'listTransactions', 5)).toStrictEqual({ granted: 0, retryAt: until })
+    first.provider.heal('pauseMs')
+    first.clock.set(until)
+    expect(await takeCalls(second, 'listTransactions', 5)).toMatchObject({ granted: 5 })
+  })
+
+  it('is not cut short by one that ends earlier', async () => {
+    const { first, second } = await environments()
+    first.provider.script('pauseMs', pausing)
+    const until = addMs(first.now(), 7_000)
+    await notePause(first, LIST)
+
+    await notePause(second, LIST)
+
+    expect(await pausedUntil(second, LIST)).toBe(until)
+  })
+
+  it('of nobody knows how long is five seconds, and seen a second late at most', async () => {
+    const { first, second } = await environments()
+    expect(await pausedUntil(second, LIST)).toBeUndefined()
+
+    await notePause(first, LIST)
+
+    expect(await pausedUntil(second, LIST)).toBeUndefined()
+    first.clock.advance(1)
+    expect(await pausedUntil(second, LIST)).toBe(addMs(first.now(), 4_000))
+  })
+})
+
+describe('a callback while the provider takes no questions', () => {
+  const aCallback = async () => {
+    const deps = memoryDeps()
+    deps.secretValues.set(callbackSecretName('test'), JSON.stringify({ callback_tokens: ['a-token-of-16-characters'] }))
+    const payment = await aPendingPayment(deps, await aStoredClient(deps))
+    const data = { payment_id: deps.provider.pay(payment.paymentRequestId), reference_id: `${payment.paymentId}-1` }
+    const body = JSON.stringify({ event: 'payment.capture', data })
+    const headers = { 'x-callback-token': 'a-token-of-16-characters' }
+    const say = () => call(deps, { route: 'POST /callbacks/xendit', handler }, { body, headers })
+    return { deps, say, stored: () => findStoredPayment(deps, payment.paymentId) }
+  }
+
+  it('is answered 503, writes of its payment nothing, and makes the next one not even ask', async () => {
+    const { deps, say, stored } = await aCallback()
+    const before = await stored()
+    deps.provider.script('getPayment', async () => LIMITED)
+
+    const statuses = [(await say()).status, (await say()).status]
+
+    expect(statuses).toStrictEqual([503, 503])
+    expect(deps.provider.countOf('getPayment')).toBe(1)
+    expect(await stored()).toStrictEqual(before)
+  })
+
+  it('is applied once the pause is over', async () => {
+    const { deps, say, stored } = await aCallback()
+    deps.provider.script('getPayment', async () => LIMITED)
+    await say()
+    deps.provider.heal('getPayment')
+    deps.clock.advance(6)
+
+    expect((await say()).status).toBe(200)
+    expect(await stored()).toMatchObject({ status: 'succeeded' })
+  })
+})
