@@ -1,6 +1,8 @@
 import type { Context } from 'aws-lambda'
 import type { Deps } from '../deps.ts'
+import { ENV } from './config.ts'
 import { runtimeDeps } from './runtime-deps.ts'
+import { warmTable } from './warm-table.ts'
 
 export type LambdaHandler<Event, Result> = (event: Event, context: Context) => Promise<Result>
 
@@ -9,14 +11,23 @@ export type InjectableHandler<Event, Result> = LambdaHandler<Event, Result> & {
   readonly withDeps: (deps: Deps) => LambdaHandler<Event, Result>
 }
 
-/** On AWS the dependencies are made once, at the first invocation, and kept for the life of the environment. */
+const start = async (): Promise<Deps> => {
+  const deps = runtimeDeps()
+  await warmTable(deps)
+  return deps
+}
+
+/** Only in a deployed environment: there, while it starts and before its first request. */
+const deployedDeps = process.env[ENV.stage] === undefined ? undefined : await start()
+
+/** On AWS everything is made once, while the environment starts, and kept for its life. */
 export const injectable = <Event, Result>(
   build: (deps: Deps) => LambdaHandler<Event, Result>,
 ): InjectableHandler<Event, Result> => {
-  let deployed: LambdaHandler<Event, Result> | undefined
-  const handler: LambdaHandler<Event, Result> = (event, context) => {
-    deployed ??= build(runtimeDeps())
-    return deployed(event, context)
-  }
-  return Object.assign(handler, { withDeps: build })
+  const handler: LambdaHandler<Event, Result> = deployedDeps ? build(deployedDeps) : notDeployed
+  return Object.assign((event: Event, context: Context) => handler(event, context), { withDeps: build })
+}
+
+const notDeployed = (): never => {
+  throw new Error(`${ENV.stage} is not set: outside of AWS a handler is given its dependencies by withDeps`)
 }

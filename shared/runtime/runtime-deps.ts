@@ -17,20 +17,21 @@ import { snsAlerts } from './aws/sns-alerts.ts'
 import { sqsQueues } from './aws/sqs-queues.ts'
 import { readConfig } from './config.ts'
 import { powertoolsLog } from './powertools-log.ts'
+import { WITHHELD } from './withheld.ts'
 
-let made: Deps | undefined
+const AWS = { requestHandler: AWS_HTTP_OPTIONS, maxAttempts: 3 }
 
-/** The dependencies of a deployed function, from its environment. Made once per environment. */
+/**
+ * The dependencies of a deployed function, from its environment. Each `WITHHOLD_…` is a literal that the bundler puts in
+ * where the manifest gives the function no use for a means (infra/stack/functions/bundling.ts): what is behind it is
+ * then left out of the bundle. So it has to stand here as it is, and cannot be computed.
+ */
 export const runtimeDeps = (): Deps => {
-  made ??= makeDeps()
-  return made
-}
-
-const makeDeps = (): Deps => {
   const config = readConfig(process.env)
-  const aws = { requestHandler: AWS_HTTP_OPTIONS, maxAttempts: 3 }
   const monotonicMs = () => performance.now()
-  const secrets = secretsManager(new SecretsManagerClient(aws), monotonicMs, config.secretsKmsArn)
+  const secrets = process.env['WITHHOLD_SECRETS']
+    ? WITHHELD.secrets
+    : secretsManager(new SecretsManagerClient(AWS), monotonicMs, config.secretsKmsArn)
   const means = {
     log: powertoolsLog(config.stage.name),
     now: () => timestampOf(Date.now()),
@@ -42,19 +43,29 @@ const makeDeps = (): Deps => {
   return {
     ...means,
     stage: config.stage,
-    table: dynamoDbTable({ client: documentClient(), name: config.tableName }, means),
-    provider: loggedProvider(
-      xenditProvider({ baseUrl: config.providerUrl, stage: config.stage.name, secrets, nowMs: Date.now }),
-      { log: means.log, monotonicMs },
-    ),
-    queues: sqsQueues(new SQSClient(aws), {
-      ...(config.webhooksQueueUrl !== undefined && { webhooks: config.webhooksQueueUrl }),
-      ...(config.settlementsQueueUrl !== undefined && { settlements: config.settlementsQueueUrl }),
-    }),
-    alerts: snsAlerts(new SNSClient(aws), config.alertsTopicArn, monotonicMs),
+    table: process.env['WITHHOLD_TABLE']
+      ? WITHHELD.table
+      : dynamoDbTable({ client: documentClient(), name: config.tableName }, means),
+    provider: process.env['WITHHOLD_PROVIDER']
+      ? WITHHELD.provider
+      : loggedProvider(
+          xenditProvider({ baseUrl: config.providerUrl, stage: config.stage.name, secrets, nowMs: Date.now }),
+          { log: means.log, monotonicMs },
+        ),
+    queues: process.env['WITHHOLD_QUEUES']
+      ? WITHHELD.queues
+      : sqsQueues(new SQSClient(AWS), {
+          ...(config.webhooksQueueUrl !== undefined && { webhooks: config.webhooksQueueUrl }),
+          ...(config.settlementsQueueUrl !== undefined && { settlements: config.settlementsQueueUrl }),
+        }),
+    alerts: process.env['WITHHOLD_ALERTS']
+      ? WITHHELD.alerts
+      : snsAlerts(new SNSClient(AWS), config.alertsTopicArn, monotonicMs),
     secrets,
-    sendWebhook: httpsWebhookSender({ allowLoopback: false, monotonicMs }),
-    resolveHost: resolveByDns,
+    sendWebhook: process.env['WITHHOLD_MERCHANTS']
+      ? WITHHELD.sendWebhook
+      : httpsWebhookSender({ allowLoopback: false, monotonicMs }),
+    resolveHost: process.env['WITHHOLD_ADDRESSES'] ? WITHHELD.resolveHost : resolveByDns,
     monotonicMs,
     newId: randomUUID,
     randomBytes,

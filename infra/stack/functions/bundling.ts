@@ -1,20 +1,52 @@
 import { join } from 'node:path'
 import { type BundlingOptions, LogLevel, OutputFormat, SourceMapMode } from 'aws-cdk-lib/aws-lambda-nodejs'
+import { type FunctionSpec, isHttp } from '../../../functions/function-spec.ts'
+import type { TableAccess } from '../../../shared/table/access.ts'
+import { type Partition, pkPrefix } from '../../../shared/table/keys.ts'
+import type { DeployedStage } from '../stage.ts'
 import { SOURCE_MAPS } from './source-maps.ts'
 
 export const PROJECT_ROOT = join(import.meta.dirname, '../../..')
 
 /**
+ * The means that the manifest gives a function no use for, by the names under which shared/runtime/runtime-deps.ts asks
+ * for them. A literal makes the bundler leave out all that only they would load.
+ */
+const withheldFrom = (spec: FunctionSpec, stage: DeployedStage) => {
+  const uses = {
+    TABLE: Object.keys(spec.table).length > 0,
+    QUEUES: spec.sends.length > 0,
+    ALERTS: spec.alerts,
+    SECRETS: spec.secrets.length > 0 || (stage.front !== 'none' && isHttp(spec)),
+    PROVIDER: spec.secrets.includes('read-provider'),
+    MERCHANTS: spec.callsMerchants === true,
+    // Where a webhook would go is looked at when an endpoint is registered, too.
+    ADDRESSES: spec.callsMerchants === true || spec.secrets.includes('create-endpoints'),
+  }
+  return Object.entries(uses).flatMap(([means, used]) => (used ? [] : [[`process.env.WITHHOLD_${means}`, '"yes"']]))
+}
+
+const firstOf = (partitions: readonly Partition[] | undefined) => partitions?.slice(0, 1).map(pkPrefix) ?? []
+
+/** The read that warms a function up (shared/runtime/warm-table.ts): one its role allows, of an item that is not there. */
+const warmingRead = ({ BatchGetItem, GetItem }: TableAccess) => {
+  const [batch] = firstOf(BatchGetItem)
+  const [get] = firstOf(GetItem)
+  if (batch !== undefined) return [['process.env.WARM_BATCH_GET', JSON.stringify(batch)]]
+  return get === undefined ? [] : [['process.env.WARM_GET', JSON.stringify(get)]]
+}
+
+/**
  * How a handler becomes its asset. The SDK is bundled, so that the versions of the lock file run; ES modules first,
  * because the CommonJS builds of the SDK are half as large again; and the SDK's chain of credential sources (profiles,
- * SSO, instance metadata), which a function never uses, is replaced by the environment. Together they make a cold start
- * about half as long.
+ * SSO, instance metadata), which a function never uses, is replaced by the environment; and each bundle has the clients
+ * its function uses, no others. `npm run bench -- start` measures what loading takes.
  *
  * The asset has no source map, since reading one at start costs more than the names in a stack trace are worth. It is
  * written next to the assets instead, without the sources' text, for whoever keeps what was deployed:
  * `npm run trace -- <function>` reads a stack trace with it.
  */
-export const bundlingOf = (functionName: string): BundlingOptions => ({
+export const bundlingOf = (spec: FunctionSpec, stage: DeployedStage): BundlingOptions => ({
   format: OutputFormat.ESM,
   target: 'node24',
   mainFields: ['module', 'main'],
@@ -24,6 +56,7 @@ export const bundlingOf = (functionName: string): BundlingOptions => ({
   sourcesContent: false,
   bundleAwsSDK: true,
   logLevel: LogLevel.WARNING,
+  define: Object.fromEntries([...withheldFrom(spec, stage), ...warmingRead(spec.table)]),
   esbuildArgs: {
     '--alias': [`@aws-sdk/credential-provider-node=${join(PROJECT_ROOT, 'shared/runtime/env-credentials.ts')}`],
   },
@@ -33,10 +66,7 @@ export const bundlingOf = (functionName: string): BundlingOptions => ({
     // Moved before the asset is hashed, so that neither its bytes nor its name know of the map.
     afterBundling: (_inputDir, outputDir) => {
       const maps = join(outputDir, '..', SOURCE_MAPS)
-      return [
-        `mkdir -p "${maps}"`,
-        `mv "${join(outputDir, 'index.mjs.map')}" "${join(maps, `${functionName}.mjs.map`)}"`,
-      ]
+      return [`mkdir -p "${maps}"`, `mv "${join(outputDir, 'index.mjs.map')}" "${join(maps, `${spec.name}.mjs.map`)}"`]
     },
   },
 })

@@ -51,7 +51,7 @@ export class GatewayFunction extends Construct {
       entry: join(PROJECT_ROOT, spec.entry),
       projectRoot: PROJECT_ROOT,
       depsLockFilePath: join(PROJECT_ROOT, 'package-lock.json'),
-      bundling: bundlingOf(spec.name),
+      bundling: bundlingOf(spec, resources.stage),
       runtime: lambda.Runtime.NODEJS_24_X,
       architecture: lambda.Architecture.ARM_64,
       memorySize: spec.memoryMb,

@@ -1,5 +1,6 @@
 /**
- * Goal: what `cdk deploy` uploads works, each function of it, and starts fast. Method: the whole stack is synthesised with its assets, and
+ * Goal: what `cdk deploy` uploads works, each function of it, and starts fast.
+ * Method: the whole stack is synthesised with its assets, and
  * every one is loaded by a plain Node process with the environment its template gives it, then called once, as its
  * trigger would, on the local services. Only their addresses and the credentials are added, which Lambda itself gives.
  */
@@ -155,6 +156,14 @@ const tableFor = async ({ name, trigger }: FunctionSpec): Promise<string> => {
   return own
 }
 
+/** By the names their services have in the SDK, in alphabetical order. The stage of this file has no front. */
+const clientsOf = (spec: FunctionSpec): readonly string[] => [
+  ...(Object.keys(spec.table).length > 0 ? ['dynamodb'] : []),
+  ...(spec.secrets.length > 0 ? ['secretsmanager'] : []),
+  ...(spec.alerts ? ['sns'] : []),
+  ...(spec.sends.length > 0 ? ['sqs'] : []),
+]
+
 const assetOf = (spec: FunctionSpec) => {
   const asset = functions.get(functionName(STAGE, spec))
   if (!asset) throw new Error(`the template has no function ${spec.name}`)
@@ -177,6 +186,16 @@ describe('the assets of the stack', () => {
     )
   })
 
+  it.each(MANIFEST)('of $name load the clients that the manifest has a use for, and no others', (spec) => {
+    const code = readFileSync(assetOf(spec).file, 'utf8')
+    const loaded = ['dynamodb', 'secretsmanager', 'sns', 'sqs'].filter((name) =>
+      code.includes(`"com.amazonaws.${name}"`),
+    )
+
+    expect(loaded).toStrictEqual(clientsOf(spec))
+    expect(code.includes('gateway-webhooks/')).toBe(spec.callsMerchants === true)
+  })
+
   it.each(MANIFEST)('of $name are one module without a source map, small enough to start fast', (spec) => {
     const { file } = assetOf(spec)
     const code = readFileSync(file, 'utf8')
@@ -184,8 +203,8 @@ describe('the assets of the stack', () => {
     expect(readdirSync(dirname(file))).toStrictEqual(['index.mjs'])
     expect(statSync(file).size).toBeLessThan(LARGEST_BUNDLE_BYTES)
     expect(code).not.toContain('sourceMappingURL')
-    // None of the credential sources that Lambda does not have.
-    expect(code).toContain(NO_CREDENTIALS)
+    // None of the credential sources that Lambda does not have, in any client.
+    expect(code.includes(NO_CREDENTIALS)).toBe(clientsOf(spec).length > 0)
     expect(code).not.toMatch(/credential_process|sso_session|169\.254\.170\.2|AWS_CONTAINER_CREDENTIALS/)
   })
 
