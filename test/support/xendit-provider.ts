@@ -3,12 +3,7 @@ import { PaymentIdSchema } from '../../shared/ids.ts'
 import { minor } from '../../shared/money.ts'
 import { createInput } from '../../shared/payment/create/create-input.ts'
 import type { PaymentRequest } from '../../shared/payment/payment.ts'
-import type {
-  CreateRequestInput,
-  Provider,
-  ProviderRequest,
-  ProviderTransaction,
-} from '../../shared/provider/provider.ts'
+import type { CreateRequestInput, Provider } from '../../shared/provider/provider.ts'
 import { xenditProvider } from '../../shared/provider/xendit/xendit-provider.ts'
 import { aRequest } from './payment-builders.ts'
 import { type aSimulator, SECRET_KEY } from './provider-simulator-harness.ts'
@@ -102,8 +97,6 @@ export const SETTLED_TRANSACTION = {
   product_data: { capture_id: 'cptr-1', payment_request_id: 'pr-1' },
 }
 
-export const TIMEOUT_MS = 5_000
-
 type Simulator = Awaited<ReturnType<typeof aSimulator>>
 
 export const adapter = (simulator: Simulator, secretKey = SECRET_KEY): Provider =>
@@ -116,21 +109,3 @@ export const adapter = (simulator: Simulator, secretKey = SECRET_KEY): Provider 
 
 export const arm = (simulator: Simulator, target: string, fault: string, value?: unknown) =>
   simulator.call('POST', '/_simulator/faults', { target, fault, ...(value !== undefined && { value }) })
-
-export const createOn = async (provider: Provider, input: Asked = {}): Promise<ProviderRequest> => {
-  const answer = await provider.createRequest(aCreateInput(input), TIMEOUT_MS)
-  if (answer.kind !== 'created') throw new Error(`not created: ${JSON.stringify(answer)}`)
-  return answer.request
-}
-
-export const pay = (simulator: Simulator, { paymentRequestId }: ProviderRequest, amount?: number) =>
-  simulator.call('POST', `/v3/payment_requests/${paymentRequestId}/simulate`, amount === undefined ? {} : { amount })
-
-export const transactionsOf = async (
-  provider: Provider,
-  reference: string,
-): Promise<readonly ProviderTransaction[]> => {
-  const answer = await provider.listTransactions({ reference, limit: 10 }, TIMEOUT_MS)
-  if (answer.kind !== 'found') throw new Error(`not found: ${answer.kind}`)
-  return answer.value.transactions
-}

@@ -4,9 +4,11 @@ import { findPayment } from '../../../shared/payment/find-payment.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-provider-news.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import type { CancelAnswer } from '../../../shared/provider/provider.ts'
+import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { anApi, aPaymentBody } from '../../support/api-event.ts'
 import { settledRow } from '../../support/fake-provider.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
+import { eventOf } from '../../support/payment-builders.ts'
 
 const pending = async () => {
   const api = await anApi()
@@ -63,8 +65,8 @@ describe('GET /v1/payments/{id} (spec 4.3)', () => {
 })
 
 describe('POST /v1/payments/{id}/cancel (spec 4.4)', () => {
-  it('answers the payment as cancelled, upstream too', async () => {
-    const { deps, caller, ask, id, body, requestId } = await pending()
+  it('answers the payment as cancelled, upstream too, counts it, and sends no event', async () => {
+    const { deps, caller, ask, id, body, payment, requestId } = await pending()
 
     const answer = await ask('cancelPayment', { id })
 
@@ -73,6 +75,16 @@ describe('POST /v1/payments/{id}/cancel (spec 4.4)', () => {
     expect((await ask('getPayment', { id })).text).toBe(answer.text)
     expect(deps.provider.requests.get(requestId)?.status).toBe('cancelled')
     expect(await ledgerView(deps, caller.clientId)).toStrictEqual({ pendingMinor: 0, cancelled: 1 })
+    for (const type of ['payment.succeeded', 'payment.failed', 'payment.expired']) {
+      expect(await eventOf(deps, payment, type)).toBeUndefined()
+    }
+  })
+
+  it('cancels here when the provider cannot cancel a request that is not final', async () => {
+    const { deps, ask, id } = await pending()
+    deps.provider.script('cancelRequest', async () => ({ kind: 'not_cancellable' }))
+
+    expect((await ask('cancelPayment', { id })).body).toMatchObject({ status: 'cancelled' })
   })
 
   it.each(['', '{}', 'nonsense', '['.repeat(60_000)])('does not look at a body: %.10s', async (sent) => {
@@ -94,7 +106,7 @@ describe('POST /v1/payments/{id}/cancel (spec 4.4)', () => {
   })
 
   it('answers 422 by the true status when the customer has paid first', async () => {
-    const { deps, ask, id, requestId } = await pending()
+    const { deps, caller, ask, id, requestId } = await pending()
     deps.provider.pay(requestId)
 
     const answer = await ask('cancelPayment', { id })
@@ -102,23 +114,34 @@ describe('POST /v1/payments/{id}/cancel (spec 4.4)', () => {
     expect(answer.status).toBe(422)
     expect(answer.body['message']).toBe('payment cannot be cancelled in status=succeeded')
     expect((await ask('getPayment', { id })).body['status']).toBe('succeeded')
+    expect(await ledgerView(deps, caller.clientId)).toStrictEqual({ pendingMinor: 95_900, succeeded: 1 })
   })
 
   it.each<readonly [CancelAnswer, string]>([
     [{ kind: 'unanswered', reason: 'unreachable' }, 'network'],
     [{ kind: 'unanswered', reason: 'rate_limited' }, 'server_error'],
     [{ kind: 'unanswered', reason: 'server_error' }, 'server_error'],
+    [{ kind: 'unanswered', reason: 'misconfigured' }, 'server_error'],
+    [{ kind: 'unanswered', reason: 'refused' }, 'server_error'],
+    // A wrong key looks just like a request that is not there.
     [{ kind: 'not_found' }, 'server_error'],
-  ])('answers 502 to %j with code %s, and the payment stays pending', async (upstream, code) => {
-    const { deps, ask, id, body } = await pending()
-    deps.provider.script('cancelRequest', async () => upstream)
+  ])(
+    'answers 502 to %j with code %s; the payment stays pending, and can be cancelled again',
+    async (upstream, code) => {
+      const { deps, ask, id, body } = await pending()
+      deps.provider.script('cancelRequest', async () => upstream)
 
-    const answer = await ask('cancelPayment', { id })
+      const answer = await ask('cancelPayment', { id })
 
-    expect(answer.status).toBe(502)
-    expect(answer.body).toStrictEqual({ message: expect.stringContaining('unchanged') as string, code })
-    expect((await ask('getPayment', { id })).body).toStrictEqual(body)
-  })
+      expect(answer.status).toBe(502)
+      expect(answer.body).toStrictEqual({ message: expect.stringContaining('unchanged') as string, code })
+      expect((await ask('getPayment', { id })).body).toStrictEqual(body)
+      const finding = await findSuspense(deps, `${id}#not_found_upstream`)
+      expect(finding?.kind).toBe(upstream.kind === 'not_found' ? 'finding' : undefined)
+      deps.provider.heal('cancelRequest')
+      expect((await ask('cancelPayment', { id })).status).toBe(200)
+    },
+  )
 
   it('answers 200 on the retry of a cancel that was lost half-way', async () => {
     const { deps, ask, id, requestId } = await pending()

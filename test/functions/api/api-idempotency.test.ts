@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { paymentIdForKey } from '../../../shared/ids.ts'
 import { findPayment } from '../../../shared/payment/find-payment.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import { anApi, aPaymentBody } from '../../support/api-event.ts'
@@ -17,7 +18,7 @@ const REPLAYED = { 'idempotency-replayed': 'true' }
 
 describe('Idempotency-Key of POST /v1/payments (spec 4.1, rule 3)', () => {
   it('answers 201 first and then 200 with the same bytes, and says that it is a replay', async () => {
-    const { deps, create, ledger } = await aMerchant()
+    const { deps, caller, create, ledger } = await aMerchant()
 
     const first = await create('order-1')
     deps.clock.advance(3_600)
@@ -25,6 +26,7 @@ describe('Idempotency-Key of POST /v1/payments (spec 4.1, rule 3)', () => {
 
     expect([first.status, again.status]).toStrictEqual([201, 200])
     expect(again.text).toBe(first.text)
+    expect(first.body['id']).toBe(paymentIdForKey(caller.clientId, 'order-1'))
     expect(first.headers).not.toHaveProperty('idempotency-replayed')
     expect(again.headers).toMatchObject(REPLAYED)
     expect(deps.provider.countOf('createRequest')).toBe(1)
@@ -62,13 +64,14 @@ describe('Idempotency-Key of POST /v1/payments (spec 4.1, rule 3)', () => {
   })
 
   it('makes a payment for every request without a key or with an empty one', async () => {
-    const { create } = await aMerchant()
+    const { deps, create } = await aMerchant()
 
     const answers = [await create(), await create()]
     answers.push(await create(''), await create(''))
 
     expect(answers.map(({ status }) => status)).toStrictEqual([201, 201, 201, 201])
     expect(new Set(answers.map(({ body }) => body['id'])).size).toBe(4)
+    expect(deps.provider.countOf('createRequest')).toBe(4)
   })
 
   it('takes 255 characters and refuses 256, even of a key that is used already', async () => {

@@ -40,33 +40,4 @@ describe('steps of a deployment', () => {
     expect(changing.length).toBeGreaterThan(MANIFEST.length)
     expect(changing.filter((resource) => !before(resource).has(step?.logicalId ?? '?'))).toStrictEqual([])
   })
-
-  it('find both secrets there, with leave to copy from the one to the other and no other', () => {
-    const own = template
-      .ofType('AWS::IAM::Role')
-      .filter(({ logicalId }) => logicalId.startsWith('Functionssplitprovidersecret'))
-
-    expect(own).toHaveLength(1)
-    expect(JSON.stringify(own)).toContain(
-      '"secretsmanager:GetSecretValue","Effect":"Allow","Resource":"<gateway/prod/provider>"',
-    )
-    expect(JSON.stringify(own)).toContain(
-      '"secretsmanager:PutSecretValue","Effect":"Allow","Resource":"<gateway/prod/provider-callback>"',
-    )
-  })
-})
-
-describe('callback tokens', () => {
-  it('can be read by the function that takes callbacks and by no other', () => {
-    const readers = template
-      .ofType('AWS::IAM::Role')
-      .filter(({ properties }) => /GetSecretValue[^}]*provider-callback/.test(JSON.stringify(properties)))
-
-    expect(readers.map(({ logicalId }) => logicalId)).toStrictEqual([
-      expect.stringContaining('receiveprovidercallback'),
-    ])
-    expect(
-      MANIFEST.filter(({ secrets }) => secrets.includes('read-callback-tokens')).map(({ name }) => name),
-    ).toStrictEqual(['receive-provider-callback'])
-  })
 })

@@ -54,14 +54,6 @@ describe('functions of the stack', () => {
 
     expect(allowed.map(({ FunctionName }) => FunctionName)).toStrictEqual(['gateway-dev-deliver-webhook'])
   })
-
-  it('are not traced by X-Ray, which costs every start more than it tells', () => {
-    const traced = synthesised('prod')
-      .ofType('AWS::Lambda::Function')
-      .filter(({ properties }) => JSON.stringify(properties['TracingConfig'] ?? '').includes('Active'))
-
-    expect(traced).toStrictEqual([])
-  })
 })
 
 describe('environment of the functions', () => {

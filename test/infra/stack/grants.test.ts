@@ -197,15 +197,6 @@ describe('permissions of the functions', () => {
   it('of the answer to unknown paths are its own log', () => {
     expect(permissionsOf('dev', 'api-not-found')).toStrictEqual(ownLog('dev', 'api-not-found'))
   })
-
-  it('never reach the table as a whole', () => {
-    const onTable = MANIFEST.flatMap(({ name }) => permissionsOf('dev', name)).filter((permission) =>
-      permission.includes(' on <gateway-dev>.Arn'),
-    )
-
-    expect(onTable).toContain('dynamodb:GetItem on <gateway-dev>.Arn of CLIENT#*')
-    expect(onTable.filter((permission) => !/ of [A-Z]+#\*$|\.Arn\/(index|stream)\//.test(permission))).toStrictEqual([])
-  })
 })
 
 /** Of all policies of a role together, without white space; references in the template are longer than what they become. */

@@ -54,22 +54,6 @@ describe.each(['dev', 'prod'] as const)('queues of %s', (stage) => {
     })
   })
 
-  it('have a place for everything that starts a function without waiting for its answer', () => {
-    const deadLetters = [
-      ...template.ofType('AWS::Lambda::EventInvokeConfig'),
-      ...template.ofType('AWS::Events::Rule'),
-      ...template
-        .ofType('AWS::Lambda::EventSourceMapping')
-        .filter(({ properties }) => String(properties['EventSourceArn']).endsWith('.StreamArn')),
-    ].map(({ properties }) => JSON.stringify(properties).match(/<gateway-\w+-(\w+-dead)>\.Arn/)?.[1])
-    const schedules = MANIFEST.filter(({ trigger }) => trigger.kind === 'schedule')
-
-    expect(deadLetters).toStrictEqual([
-      ...schedules.flatMap(() => ['schedules-dead', 'schedules-dead']),
-      ...MANIFEST.filter(({ trigger }) => trigger.kind === 'stream').map(() => 'stream-dead'),
-    ])
-  })
-
   it('hide a batch for six times the timeout of its reader, or little longer than that where a claim guards it', () => {
     const readers = MANIFEST.flatMap(({ trigger, timeoutSeconds }) =>
       trigger.kind === 'queue' ? [{ queue: trigger.queue, timeoutSeconds }] : [],

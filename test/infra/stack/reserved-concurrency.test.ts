@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { functionName } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
-import { deployedStage } from '../../../infra/stack/stage.ts'
 import { synthesised } from '../../support/stack-template.ts'
 import { stageWith } from '../../support/stage-options.ts'
 
@@ -67,9 +66,5 @@ describe('reserved concurrency', () => {
 
     expect(() => synthesised(stage(880))).toThrow('781 of accountConcurrency 880 leave fewer than 100')
     expect(() => synthesised(stage(881))).not.toThrow()
-  })
-
-  it('is stated in the stage alone', () => {
-    expect(deployedStage('dev').reservedConcurrency).toBeUndefined()
   })
 })

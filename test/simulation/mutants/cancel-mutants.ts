@@ -21,12 +21,12 @@ export const CANCEL_MUTANTS = [
   ...mutantsOf('isPastItsTime', ['expire-payment', 'decide-on-news'], {
     'an expiry that has begun is forgotten by a clock behind': 'drop expiryStartedAt !== undefined',
   }),
-  ...mutantsOf('cancelPayment', ['cancel-payment'], {
+  ...mutantsOf('cancelPayment', ['api-get-and-cancel-payment'], {
     'a cancel is accepted in any status': "drop payment.status !== 'pending'",
     'a cancel goes on although the payment has left pending': { edit: 'drop !noted.applied', tests: ['payment-races'] },
     'a cancel past its time is a cancel': { edit: 'drop isPastItsTime(payment, now)', tests: ['expire-payment'] },
   }),
-  ...mutantsOf('whenAnswered', ['cancel-payment'], {
+  ...mutantsOf('whenAnswered', ['api-get-and-cancel-payment'], {
     'a request the provider does not know counts as cancelled':
       'await noteNotFoundUpstream(..._) -> return closeAsCancelled(deps, payment); await noteNotFoundUpstream(..._)',
     'a request that is final counts as cancelled':

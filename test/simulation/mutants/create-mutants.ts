@@ -2,7 +2,7 @@ import { mutantsOf } from '../mutation/mutant.ts'
 
 /** The idempotent create: one payment per key, one attempt at a time, at most one destination shown. */
 export const CREATE_MUTANTS = [
-  ...mutantsOf('claimPayment', ['create-payment'], {
+  ...mutantsOf('claimPayment', ['api-idempotency'], {
     'a create is claimed although the payment exists': 'drop isNew',
   }),
   ...mutantsOf('claimTakeover', ['payment-store'], {
@@ -31,7 +31,7 @@ export const CREATE_MUTANTS = [
     'a caller does not wait for the attempt that runs':
       'stored.leaseUntil !== undefined && stored.leaseUntil > deps.now() -> stored === undefined',
   }),
-  ...mutantsOf('createPayment', ['create-payment'], {
+  ...mutantsOf('createPayment', ['api-idempotency'], {
     'a body that cannot be read is refused although its key has a payment':
       'if (!stored) throw parsed.error -> throw parsed.error',
   }),
@@ -136,7 +136,7 @@ export const CREATE_MUTANTS = [
   ...mutantsOf('sharedFields', ['api-fee-status'], {
     'a net that is final is shown as one that will still move': "payment.feeStatus -> 'estimated'",
   }),
-  ...mutantsOf('paymentIdForKey', ['create-payment'], {
+  ...mutantsOf('paymentIdForKey', ['api-idempotency'], {
     'an idempotency key is not unique per client but over all of them': 'drop clientId',
   }),
   ...mutantsOf('derivedUuid', ['ids'], { 'an id does not hash the lengths of its parts': 'hash.update(_) -> hash' }),

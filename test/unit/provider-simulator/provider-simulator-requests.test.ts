@@ -185,6 +185,18 @@ describe('the destinations of the provider simulator (spec 2.1.2)', () => {
     expect(new Set(destinations).size).toBe(2000)
   })
 
+  it.for([
+    ['BCA', /^38165\d{10}$/],
+    ['BNI', /^8808\d{12}$/],
+    ['BRI', /^13282\d{13}$/],
+    ['MANDIRI', /^88608\d{11}$/],
+    ['PERMATA', /^7293\d{12}$/],
+  ] as const)('gives %s a number as the bank has them', ([bank, number], { sim: { core } }) => {
+    const { actions } = core.createPaymentRequest(aRequestBody(`${bank}_VIRTUAL_ACCOUNT`))
+
+    expect(actions).toMatchObject([{ descriptor: 'VIRTUAL_ACCOUNT_NUMBER', value: expect.stringMatching(number) }])
+  })
+
   it('takes a number of the merchant within the range and refuses one outside it', ({ sim: { core } }) => {
     const withNumber = (number: string) => {
       const properties = { display_name: 'Toko Maju', virtual_account_number: number }
