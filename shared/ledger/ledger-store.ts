@@ -82,7 +82,8 @@ type Counted = {
   readonly to: PaymentStatus
 }
 
-const shardOf = ({ clientId, paymentId }: Pick<Counted, 'clientId' | 'paymentId'>) =>
+/** Where a payment is counted and credited. */
+export const shardOf = ({ clientId, paymentId }: Pick<Counted, 'clientId' | 'paymentId'>) =>
   shardKey(clientId, slotOf(paymentId, LEDGER_SHARDS))
 
 const counts = ({ from, to }: Counted) => ({

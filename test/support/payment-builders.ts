@@ -117,10 +117,10 @@ export const paidUnheard = async (deps: TestDeps, client: Client) => {
 }
 
 /** A pending payment whose customer has paid at the provider; nobody has told us yet. */
-export const aPaid = async () => {
+export const aPaid = async (fields: Partial<PaymentRequest> = {}) => {
   const deps = testDeps()
   const client = await aStoredClient(deps)
-  const payment = await aPendingPayment(deps, client)
+  const payment = await aPendingPayment(deps, client, fields)
   const providerPaymentId = deps.provider.pay(payment.paymentRequestId)
   return { deps, client, payment, providerPaymentId }
 }

@@ -50,6 +50,11 @@ export type Channel = Terms & {
     readonly returnUrls?: readonly (keyof ReturnUrls)[]
   }
   readonly push?: Push
+  /**
+   * The provider books and settles a payment on it within minutes: its actual fee may be known at success and is asked
+   * for. Elsewhere it comes a business day later or more, and the estimate stays until the sync.
+   */
+  readonly settlesAtOnce?: true
 }
 
 const START: Dated = { effectiveFrom: timestampOf(Date.UTC(2020, 0, 1)) }
@@ -60,13 +65,14 @@ export const MARKUPS: readonly (Dated & Pick<Tariff, 'bps'>)[] = [{ ...START, bp
 const BANK_CHECKS = [5 * MINUTE_MS, 30 * MINUTE_MS, HOUR_MS]
 const WALLET_CHECKS = [2 * MINUTE_MS, 10 * MINUTE_MS, 30 * MINUTE_MS]
 
-const bank = (code: string): Channel => ({
+const bank = (code: string, own: Pick<Channel, 'settlesAtOnce'> = {}): Channel => ({
   method: 'virtual_account',
   code,
   providerCode: `${code}_VIRTUAL_ACCOUNT`,
   needs: { displayName: true },
   tariffs: [{ ...START, bps: 0, flatMinor: 4_000 }],
   timings: [{ ...START, expiryMs: DAY_MS, settable: true, checkAgesMs: BANK_CHECKS, graceMs: 0 }],
+  ...own,
 })
 
 /** Terms of a wallet that is not named below, and of any other until its own begin. */
@@ -99,10 +105,10 @@ const QRIS: Channel = {
 /** Every channel with terms of its own. */
 export const CHANNELS: readonly Channel[] = [
   bank('BCA'),
-  bank('BNI'),
-  bank('BRI'),
-  bank('MANDIRI'),
-  bank('PERMATA'),
+  bank('BNI', { settlesAtOnce: true }),
+  bank('BRI', { settlesAtOnce: true }),
+  bank('MANDIRI', { settlesAtOnce: true }),
+  bank('PERMATA', { settlesAtOnce: true }),
   wallet('OVO', {
     needs: { phone: true },
     push: { lifetimeMs: 60 * SECOND_MS },
@@ -152,3 +158,6 @@ export const isSupportedBank = (code: string, at: Timestamp): boolean =>
 
 /** An attempt on it with unknown outcome may still be paid, on the customer's phone. */
 export const isPushChannel = (choice: ChannelChoice): boolean => channelOf(choice).push !== undefined
+
+/** Whether the fee of a payment on it may be known when it is paid. */
+export const settlesAtOnce = (choice: ChannelChoice): boolean => channelOf(choice).settlesAtOnce === true

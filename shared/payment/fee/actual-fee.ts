@@ -1,6 +1,7 @@
 import type { Deps } from '../../deps.ts'
 import type { Minor } from '../../money.ts'
 import { PROVIDER_READ_TIMEOUT_MS, type ProviderTransaction, type Unanswered } from '../../provider/provider.ts'
+import { type ChannelChoice, settlesAtOnce } from '../channel/channels.ts'
 import type { Payment } from '../payment.ts'
 
 export type KnownFee = {
@@ -71,10 +72,18 @@ export const askForFee = async (
   return feeByKept(deps, payment, final.keptMinor)
 }
 
-/** The fee at success. Under a contract that bills later it is the tariff's, and nobody need be asked. */
+/** Nobody has been asked: the estimate stays until the sync. */
+const NOT_ASKED: ActualFee = { kind: 'not_known', hasTransaction: false }
+
+/**
+ * The fee at success. Under a contract that bills later it is the tariff's, and nobody need be asked. Else the provider is
+ * asked where it can know it by now: a question in vain is one of its quota.
+ */
 export const feeAtSuccess = async (
   deps: Pick<Deps, 'provider' | 'stage'>,
   providerPaymentId: string,
-  payment: Priced,
-): Promise<ActualFee> =>
-  deps.stage.providerFees === 'invoiced' ? invoicedFee(payment) : askForFee(deps, providerPaymentId, payment)
+  payment: Priced & ChannelChoice,
+): Promise<ActualFee> => {
+  if (deps.stage.providerFees === 'invoiced') return invoicedFee(payment)
+  return settlesAtOnce(payment) ? askForFee(deps, providerPaymentId, payment) : NOT_ASKED
+}

@@ -1,9 +1,16 @@
 import { describe, expect } from 'vitest'
+import { mapInChunks } from '../../../shared/chunks.ts'
+import { slotOf } from '../../../shared/ids.ts'
 import { minor } from '../../../shared/money.ts'
+import { makeFeeFinal } from '../../../shared/payment/fee/fee-store.ts'
 import { finalFee } from '../../../shared/payment/fee/final-fee.ts'
+import { makeFeesActual } from '../../../shared/payment/fee/make-fees-actual.ts'
+import { LEDGER_SHARDS } from '../../../shared/table/schema.ts'
 import { processThatDies } from '../../support/dying-process.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
 import { NOT_SETTLED, settledRow } from '../../support/fake-provider.ts'
+import { recordTable, writtenKeys } from '../../support/intercept-table.ts'
+import { memoryDeps } from '../../support/memory-deps.ts'
 import { aStoredClient } from '../../support/payment-builders.ts'
 import { paymentTest as it } from '../../support/payment-test.ts'
 import { creditedPayment, findingAbout, paymentOf } from '../../support/synced-payment.ts'
@@ -60,8 +67,68 @@ describe('the fee at the moment of success', () => {
       return { kind: 'found', value }
     })
 
-    const paid = await creditedPayment(deps, client)
+    const paid = await creditedPayment(deps, client, { channelCode: 'BNI' })
 
     expect(paid.payment).toMatchObject({ status: 'succeeded', feeStatus: 'estimated', providerFeeMinor: 4_000 })
+  })
+})
+
+describe('makeFeesActual: the fees of one page (design section 4, Fee)', () => {
+  const MANY = 24
+  const FEE = minor(4_440)
+
+  /** More payments than a ledger has shards, one of them with the fee that was estimated. */
+  const aPage = async () => {
+    const deps = memoryDeps()
+    const client = await aStoredClient(deps)
+    const paid = await mapInChunks(Array.from({ length: MANY }), 1, () => creditedPayment(deps, client))
+    const fees = paid.map(({ payment }, at) => ({ payment, feeMinor: at === 0 ? minor(4_000) : FEE }))
+    return { deps, client, fees }
+  }
+  type Page = Awaited<ReturnType<typeof aPage>>
+  const feesOf = ({ deps, fees }: Page) =>
+    Promise.all(fees.map(async (fee) => (await paymentOf(deps, fee)).providerFeeMinor))
+  const ALL = [4_000, ...Array.from({ length: MANY - 1 }, () => FEE)]
+
+  it('credits the differences with one correction of each shard, and writes nothing twice', async () => {
+    const page = await aPage()
+    const { deps, calls } = recordTable(page.deps)
+
+    const made = await makeFeesActual(deps, page.fees)
+
+    expect(made).toEqual(await Promise.all(page.fees.map((fee) => paymentOf(page.deps, fee))))
+    expect(await feesOf(page)).toStrictEqual(ALL)
+    const shards = new Set(page.fees.slice(1).map(({ payment }) => slotOf(payment.paymentId, LEDGER_SHARDS)))
+    expect(writtenKeys(calls)).toHaveLength(MANY + shards.size)
+    expect(new Set(calls.map(({ name }) => name))).toStrictEqual(new Set(['transact', 'update']))
+    await expectBalanced(page.deps, page.client.clientId)
+  })
+
+  it('holds up nobody for one that somebody else made final, and makes one that is named twice final once', async () => {
+    const page = await aPage()
+    const { deps, client, fees } = page
+    const [, overtaken, twice] = fees
+    if (!overtaken || !twice) throw new Error('the page is too short')
+    await makeFeeFinal(deps, overtaken.payment, { status: 'assumed', feeMinor: minor(4_000) })
+
+    const made = await makeFeesActual(deps, [...fees, { ...twice }])
+
+    expect(made.map((payment) => payment !== undefined)).toStrictEqual([...fees.map((fee) => fee !== overtaken), false])
+    expect(await feesOf(page)).toStrictEqual(ALL.with(1, 4_000))
+    await expectBalanced(deps, client.clientId)
+  })
+
+  it('dies between two shards without harm: the next run makes the rest final', async () => {
+    const page = await aPage()
+    const { deps, client, fees } = page
+    const dying = processThatDies(deps, { call: 5, when: 'after' })
+
+    await makeFeesActual(dying.deps, fees).catch(() => undefined)
+
+    expect(dying.died()).toBe(true)
+    await expectBalanced(deps, client.clientId)
+    await makeFeesActual(deps, fees)
+    expect(await feesOf(page)).toStrictEqual(ALL)
+    await expectBalanced(deps, client.clientId)
   })
 })

@@ -61,7 +61,7 @@ describe('a capture on a pending payment (spec 3.1)', () => {
     ['the actual fee when the provider knows it already', 4_440],
     ['an actual fee of 0', 0],
   ])('replaces the estimate by %s', async (_, fee) => {
-    const { deps, client, payment, providerPaymentId } = await aPaid()
+    const { deps, client, payment, providerPaymentId } = await aPaid({ channelCode: 'BNI' })
     rowThatKept(deps, providerPaymentId, fee)
 
     await applyProviderNews(deps, { providerPaymentId }, 'callback')
@@ -73,7 +73,7 @@ describe('a capture on a pending payment (spec 3.1)', () => {
   })
 
   it('keeps the estimate and notes a finding when the provider claims to have kept less than nothing', async () => {
-    const { deps, payment, providerPaymentId } = await aPaid()
+    const { deps, payment, providerPaymentId } = await aPaid({ channelCode: 'BNI' })
     rowThatKept(deps, providerPaymentId, -1)
 
     await applyProviderNews(deps, { providerPaymentId }, 'callback')

@@ -7,7 +7,14 @@ import { NOT_SETTLED } from '../../support/fake-provider.ts'
 import { beforeFirst } from '../../support/intercept-table.ts'
 import { settle } from '../../support/settlement-builders.ts'
 import { syncTest as it } from '../../support/sync-test.ts'
-import { creditedPayment, findingAbout, paymentOf, pendingOf, rowNow } from '../../support/synced-payment.ts'
+import {
+  creditedPayment,
+  findingAbout,
+  paidUpstream,
+  paymentOf,
+  pendingOf,
+  rowNow,
+} from '../../support/synced-payment.ts'
 
 describe('sync: the fee of a credited payment (design section 4, Fee)', () => {
   it('turns the estimate into what the provider kept, and the ledger with it', async ({
@@ -71,10 +78,11 @@ describe('sync: the fee of a credited payment (design section 4, Fee)', () => {
 
   it('notes when the provider paid us although the fee was known at success, and keeps the first time', async ({
     deps,
+    client,
     rows,
-    paid,
   }) => {
     const settledAt = deps.now()
+    const paid = await paidUpstream(deps, client, { channelCode: 'BNI' })
     rows.push(rowNow(deps, paid, { settledAt }))
     await syncProviderTransactions(deps)
     const credited = await paymentOf(deps, paid)

@@ -14,14 +14,25 @@ export const FEE_AND_SYNC_MUTANTS = [
     "the markup is taken from what the provider's fee leaves":
       'bpsFloor(notionalMinor, markup.bps) -> bpsFloor(less(notionalMinor, providerFeeMinor), markup.bps)',
   }),
-  ...mutantsOf('makeFeeFinal', ['sync-fees'], {
+  ...mutantsOf('feeMadeFinal', ['sync-fees'], {
     'a fee becomes final more than once': 'drop equals(..._)',
     'the fee of a payment that has not succeeded becomes final': {
       edit: 'drop isSucceeded',
       tests: ['payment-store-visible'],
     },
+  }),
+  ...mutantsOf('makeFeeFinal', ['sync-fees'], {
     'the difference of a final fee does not reach the ledger': 'drop ledger: _',
     'an assumed fee has no finding': { edit: 'drop suspense: _', tests: ['settle-client-fees'] },
+  }),
+  ...mutantsOf('makeFeesActual', ['final-fee'], {
+    'a page that names a payment twice is refused by the table': 'fee.payment.paymentId -> fee',
+  }),
+  ...mutantsOf('makeGroupActual', ['final-fee'], {
+    'the differences of a page do not reach the ledger': 'drop ledger: _',
+    'a page is credited the first difference alone':
+      'correctCredit(first.payment, sum, at) -> correctCredit(first.payment, first.differenceMinor, at)',
+    'a page that refuses one payment is taken for done': 'drop !applied',
   }),
   ...mutantsOf('noteProviderSettled', ['payment-store-visible'], {
     'the last time the provider paid us counts, and not the first': 'setIfAbsent -> set',
@@ -50,7 +61,8 @@ export const FEE_AND_SYNC_MUTANTS = [
       tests: ['actual-fee', 'invoiced-fees'],
     },
   }),
-  ...mutantsOf('feeAtSuccess', ['provider-news'], {
+  ...mutantsOf('feeAtSuccess', ['actual-fee'], {
+    'the provider is asked for a fee that it cannot know yet': 'settlesAtOnce(payment) -> true',
     'the tariff’s fee is actual at success under every contract':
       "deps.stage.providerFees === 'invoiced' -> deps.stage.providerFees !== 'deducted'",
   }),

@@ -50,7 +50,7 @@ describe('askForFee (design section 4, Fee)', () => {
 })
 
 describe('the fee of a row, by the contract', () => {
-  const { stage, provider } = testDeps()
+  const { stage } = testDeps()
   const tariffs = { kind: 'known', feeMinor: PAYMENT.providerFeeMinor, invoiced: true }
 
   it.each([
@@ -67,10 +67,18 @@ describe('the fee of a row, by the contract', () => {
     expect(feeByKept(deps, PAYMENT, minor(kept))).toStrictEqual(expected)
   })
 
-  it('is the tariff’s at success where fees are billed later, and nobody is asked', async () => {
-    const deps = { provider, stage: { ...stage, providerFees: 'invoiced' as const } }
+  it.each([
+    ['asked for', 'virtual_account', 'BNI', 'deducted', { kind: 'known', feeMinor: 4_440 }, ['listTransactions']],
+    ['left to the sync', 'virtual_account', 'BCA', undefined, { kind: 'not_known', hasTransaction: false }, []],
+    ['left to the sync', 'ewallet', 'OVO', 'deducted', { kind: 'not_known', hasTransaction: false }, []],
+    ['left to the sync', 'qris', undefined, 'deducted', { kind: 'not_known', hasTransaction: false }, []],
+    ['the tariff’s, without a question,', 'virtual_account', 'BNI', 'invoiced', tariffs, []],
+  ] as const)('at success is %s on %s %s, fees %s', async (_, method, channelCode, providerFees, fee, calls) => {
+    const deps = testDeps()
+    deps.provider.transactions.push(OWN)
+    const asked = { ...deps, stage: { ...stage, ...(providerFees && { providerFees }) } }
 
-    expect(await feeAtSuccess(deps, OWN.providerPaymentId, PAYMENT)).toStrictEqual(tariffs)
-    expect(provider.calls).toStrictEqual([])
+    expect(await feeAtSuccess(asked, OWN.providerPaymentId, { ...PAYMENT, method, channelCode })).toStrictEqual(fee)
+    expect(deps.provider.calls.map(({ operation }) => operation)).toStrictEqual(calls)
   })
 })
