@@ -4,7 +4,7 @@ import { estimatePricing, type Pricing } from '../payment/channel/pricing.ts'
 import type { Payment } from '../payment/payment.ts'
 import type { Item } from '../table/attributes.ts'
 import { WORK_SLOTS } from '../table/schema.ts'
-import { addMs, DAY_MS, HOUR_MS, MINUTE_MS, type Timestamp } from '../time.ts'
+import { addMs, DAY_MS, HOUR_MS, later, MINUTE_MS, type Timestamp } from '../time.ts'
 import { breaks, type Difference, differs, shown } from './difference.ts'
 
 /** What the tariff in force says; undefined when it says nothing, as for a bank or an amount that never passed. */
@@ -80,8 +80,10 @@ const auditHistory = (payment: Payment): readonly Difference[] => {
   ]
 }
 
-/** Due work asks at least hourly; a claim moves it on by minutes. */
+/** Due work looks at its expiry at the latest; a claim moves it on by minutes, and daily what never expires. */
 const FARTHEST_CHECK_MS = 2 * HOUR_MS
+const lastCheckOf = ({ expiresAt }: Payment, now: Timestamp): Timestamp =>
+  addMs(later(expiresAt ?? addMs(now, DAY_MS), now), FARTHEST_CHECK_MS)
 const LONGEST_EXPIRY_MS = 366 * DAY_MS
 /** Machines' clocks differ a little, the provider's own times by more. */
 const SKEW_MS = MINUTE_MS
@@ -135,7 +137,7 @@ const auditPlausibility = (payment: Payment, now: Timestamp): readonly Differenc
       'after it was paid, and not to come',
       finalFee?.at,
     ),
-    ...breaks('payment.due_at', id, outside(dueAt, early, addMs(now, FARTHEST_CHECK_MS)), 'within hours', dueAt),
+    ...breaks('payment.due_at', id, outside(dueAt, early, lastCheckOf(payment, now)), 'by its expiry', dueAt),
   ]
 }
 

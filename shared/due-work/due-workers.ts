@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
-import { DeliveryIdSchema, PaymentIdSchema } from '../ids.ts'
+import { DeliveryIdSchema } from '../ids.ts'
 import { checkDuePayment } from '../payment/news/check-due-payment.ts'
 import { checkSuspenseAlert } from '../suspense/record-suspense.ts'
 import { isSuspenseKey } from '../table/keys.ts'
@@ -20,8 +20,8 @@ export const checkEvent = async (deps: Deps, item: DueItem): Promise<WorkDone> =
 export const checkDelivery = async (deps: Deps, { id }: DueItem): Promise<WorkDone> =>
   doneIf(await checkOverdueDelivery(deps, v.parse(DeliveryIdSchema, id)))
 
-export const checkPayment = async (deps: Deps, { id, dueAt }: DueItem): Promise<WorkDone> => {
-  const result = await checkDuePayment(deps, { paymentId: v.parse(PaymentIdSchema, id), dueAt })
+export const checkPayment = async (deps: Deps, due: DueItem): Promise<WorkDone> => {
+  const result = await checkDuePayment(deps, await deps.table.get({ pk: due.pk, sk: due.sk }))
   return result === 'rate_limited' ? 'stop' : doneIf(result === 'checked')
 }
 

@@ -182,11 +182,28 @@ export const noteExpiryStarted = (deps: Pick<Deps, 'table'>, paymentId: PaymentI
 export const markDueNow = (deps: Pick<Deps, 'table'>, paymentId: PaymentId, now: Timestamp) =>
   deps.table.write(update(paymentKey(paymentId), { set: dueWork('payment', paymentId, now) }, isPending))
 
-/** Claims one check by moving the due time forward; of two workers with the same due time one is applied. */
-export const claimCheck = (deps: Pick<Deps, 'table'>, paymentId: PaymentId, dueAt: Timestamp, nextDueAt: Timestamp) =>
-  deps.table.write(
-    update(paymentKey(paymentId), { set: { dueAt: nextDueAt } }, all(present('work'), equals('dueAt', dueAt))),
+/**
+ * Claims one check by moving the due time forward; of two workers with the same due time one is applied. With
+ * `beginExpiryAt` the same write notes that we set out to end it for its age (the first time counts), and is refused
+ * when its merchant's cancel was noted since it was read: what became of that must be asked about before.
+ */
+export const claimCheck = (
+  deps: Pick<Deps, 'table'>,
+  { paymentId, dueAt }: { readonly paymentId: PaymentId; readonly dueAt: Timestamp },
+  claim: { readonly nextDueAt: Timestamp; readonly beginExpiryAt?: Timestamp | undefined },
+) => {
+  const isDue = all(present('work'), equals('dueAt', dueAt))
+  const { nextDueAt, beginExpiryAt } = claim
+  return deps.table.write(
+    beginExpiryAt === undefined
+      ? update(paymentKey(paymentId), { set: { dueAt: nextDueAt } }, isDue)
+      : update(
+          paymentKey(paymentId),
+          { set: { dueAt: nextDueAt }, setIfAbsent: { expiryStartedAt: beginExpiryAt } },
+          all(isDue, isPending, any(present('expiryStartedAt'), absent('cancelRequestedAt'))),
+        ),
   )
+}
 
 /** Sets when a pending payment is looked at next, unless it became due for another reason meanwhile. */
 export const scheduleCheck = (

@@ -6,10 +6,11 @@ import { ClientIdSchema, paymentIdForKey } from '../../shared/ids.ts'
 import { minor } from '../../shared/money.ts'
 import { createPayment } from '../../shared/payment/create/create-payment.ts'
 import type { CreateResult } from '../../shared/payment/create/run-attempt.ts'
+import { checkDuePayment } from '../../shared/payment/news/check-due-payment.ts'
 import type { CreatingPayment, Payment, PaymentRequest } from '../../shared/payment/payment.ts'
 import { claimPayment } from '../../shared/payment/payment-store.ts'
-import { eventKey } from '../../shared/table/keys.ts'
-import { addMs } from '../../shared/time.ts'
+import { eventKey, paymentKey } from '../../shared/table/keys.ts'
+import { addMs, TimestampSchema } from '../../shared/time.ts'
 import { type TestDeps, testDeps } from './test-deps.ts'
 
 /** A merchant in the table. */
@@ -123,6 +124,14 @@ export const aPaid = async (fields: Partial<PaymentRequest> = {}) => {
   const payment = await aPendingPayment(deps, client, fields)
   const providerPaymentId = deps.provider.pay(payment.paymentRequestId)
   return { deps, client, payment, providerPaymentId }
+}
+
+/** Lets a payment's own due time come, and looks at it as due work does. */
+export const checkWhenDue = async (deps: TestDeps, { paymentId }: Pick<Payment, 'paymentId'>) => {
+  const item = await deps.table.get(paymentKey(paymentId))
+  const { dueAt } = v.parse(v.object({ dueAt: v.optional(TimestampSchema) }), item)
+  if (dueAt !== undefined && dueAt > deps.now()) deps.clock.set(dueAt)
+  return checkDuePayment(deps, item)
 }
 
 /** The outbox row of a payment, as stored. */

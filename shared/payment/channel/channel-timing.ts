@@ -1,5 +1,5 @@
 import { assertInvariant } from '../../errors.ts'
-import { addMs, earlier, HOUR_MS, MINUTE_MS, SECOND_MS, type Timestamp } from '../../time.ts'
+import { addMs, DAY_MS, earlier, MINUTE_MS, SECOND_MS, type Timestamp } from '../../time.ts'
 import { type ChannelChoice, channelOf, inForce } from './channels.ts'
 
 const timingAt = (channel: ChannelChoice, at: Timestamp) => {
@@ -25,12 +25,19 @@ export const CANCEL_CHECK_MS = 30 * SECOND_MS
 
 type Checked = ChannelChoice & { readonly createdAt: Timestamp; readonly expiresAt?: Timestamp | undefined }
 
-/** When due work looks at a pending payment next: the channel's ages, then hourly, and at the expiry. */
+/** The one look at a payment before its time is over, on channels that have one and if it lives as long. */
+export const usualCheckAt = (payment: Checked): Timestamp | undefined => {
+  const { usualMs } = timingAt(payment, payment.createdAt)
+  const at = usualMs === undefined ? undefined : addMs(payment.createdAt, usualMs)
+  return at !== undefined && (payment.expiresAt === undefined || at < payment.expiresAt) ? at : undefined
+}
+
+/** When due work looks at a pending payment next: when its usual time is over, at its expiry, and until it has ended. */
 export const nextCheckAt = (payment: Checked, now: Timestamp): Timestamp => {
-  const { checkAgesMs, graceMs } = timingAt(payment, payment.createdAt)
-  const byAge = checkAgesMs.map((age) => addMs(payment.createdAt, age)).find((at) => at > now) ?? addMs(now, HOUR_MS)
-  if (payment.expiresAt === undefined) return byAge
-  const atExpiry = addMs(payment.expiresAt, graceMs)
-  if (atExpiry <= now) return addMs(now, RETRY_CHECK_MS)
-  return checkAgesMs.length === 0 ? atExpiry : earlier(byAge, atExpiry)
+  const usual = usualCheckAt(payment)
+  if (usual !== undefined && usual > now) return usual
+  // Only rows of the very first releases have none: nothing ever ends them here.
+  if (payment.expiresAt === undefined) return addMs(now, DAY_MS)
+  const atExpiry = addMs(payment.expiresAt, timingAt(payment, payment.createdAt).graceMs ?? 0)
+  return atExpiry > now ? atExpiry : addMs(now, RETRY_CHECK_MS)
 }

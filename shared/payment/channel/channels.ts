@@ -1,7 +1,7 @@
 import { assertNever } from '../../errors.ts'
 import type { PaymentMethod } from '../../payment-method.ts'
 import type { ReturnUrls } from '../../provider/provider.ts'
-import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, type Timestamp, timestampOf } from '../../time.ts'
+import { DAY_MS, MINUTE_MS, SECOND_MS, type Timestamp, timestampOf } from '../../time.ts'
 
 /** In force from a time on, until the next of its list. */
 type Dated = { readonly effectiveFrom: Timestamp }
@@ -9,16 +9,19 @@ type Dated = { readonly effectiveFrom: Timestamp }
 /** `amount * bps / 10000 + flatMinor`. */
 type Tariff = { readonly bps: number; readonly flatMinor: number }
 
-/** When payments expire by themselves, and when we ask the provider about them. */
+/**
+ * When payments expire by themselves, and when we ask the provider about them one by one: once when most customers would
+ * have paid, where that is said, and once when their time is over. Lost callbacks are found by the sync, for many at once.
+ */
 type Timing = {
   /** Lifetime of a payment when the client sets none. */
   readonly expiryMs: number
   /** The provider takes an expiry of ours; elsewhere the channel's own expiry is an upper bound. */
   readonly settable: boolean
-  /** Ages at which to ask; afterwards every hour, and at the expiry. Empty: only behind the expiry. */
-  readonly checkAgesMs: readonly number[]
+  /** The age at which a customer has usually paid or given up, where the provider says of its own when one gave up. */
+  readonly usualMs?: number
   /** How long behind the expiry to look, for channels whose answer may still be on its way then. */
-  readonly graceMs: number
+  readonly graceMs?: number
 }
 
 /** Oldest first, tariffs and timings alike: a change is a new entry, and old payments stay explainable. */
@@ -62,8 +65,8 @@ const START: Dated = { effectiveFrom: timestampOf(Date.UTC(2020, 0, 1)) }
 /** What we charge beside the provider, on every channel. Oldest first. */
 export const MARKUPS: readonly (Dated & Pick<Tariff, 'bps'>)[] = [{ ...START, bps: 10 }]
 
-const BANK_CHECKS = [5 * MINUTE_MS, 30 * MINUTE_MS, HOUR_MS]
-const WALLET_CHECKS = [2 * MINUTE_MS, 10 * MINUTE_MS, 30 * MINUTE_MS]
+/** A wallet's page or app is left within minutes; what failed there is told by a callback alone, which may be lost. */
+const USUAL_WALLET = { settable: false, usualMs: 15 * MINUTE_MS } as const
 
 const bank = (code: string, own: Pick<Channel, 'settlesAtOnce'> = {}): Channel => ({
   method: 'virtual_account',
@@ -71,14 +74,14 @@ const bank = (code: string, own: Pick<Channel, 'settlesAtOnce'> = {}): Channel =
   providerCode: `${code}_VIRTUAL_ACCOUNT`,
   needs: { displayName: true },
   tariffs: [{ ...START, bps: 0, flatMinor: 4_000 }],
-  timings: [{ ...START, expiryMs: DAY_MS, settable: true, checkAgesMs: BANK_CHECKS, graceMs: 0 }],
+  timings: [{ ...START, expiryMs: DAY_MS, settable: true }],
   ...own,
 })
 
 /** Terms of a wallet that is not named below, and of any other until its own begin. */
 const ANY_WALLET: Terms = {
   tariffs: [{ ...START, bps: 200, flatMinor: 500 }],
-  timings: [{ ...START, expiryMs: DAY_MS, settable: false, checkAgesMs: WALLET_CHECKS, graceMs: 0 }],
+  timings: [{ ...START, expiryMs: DAY_MS, ...USUAL_WALLET }],
 }
 
 const wallet = (code: string, { tariffs, timings, ...own }: Terms & Partial<Channel>): Channel => ({
@@ -91,7 +94,7 @@ const wallet = (code: string, { tariffs, timings, ...own }: Terms & Partial<Chan
   ...own,
 })
 
-const HALF_HOUR = [{ ...START, expiryMs: 30 * MINUTE_MS, settable: false, checkAgesMs: WALLET_CHECKS, graceMs: 0 }]
+const HALF_HOUR = [{ ...START, expiryMs: 30 * MINUTE_MS, ...USUAL_WALLET }]
 
 const QRIS: Channel = {
   method: 'qris',
@@ -99,7 +102,7 @@ const QRIS: Channel = {
   providerCode: 'QRIS',
   needs: {},
   tariffs: [{ ...START, bps: 70, flatMinor: 0 }],
-  timings: [{ ...START, expiryMs: 2 * DAY_MS, settable: false, checkAgesMs: BANK_CHECKS, graceMs: 0 }],
+  timings: [{ ...START, expiryMs: 2 * DAY_MS, settable: false }],
 }
 
 /** Every channel with terms of its own. */
@@ -113,11 +116,11 @@ export const CHANNELS: readonly Channel[] = [
     needs: { phone: true },
     push: { lifetimeMs: 60 * SECOND_MS },
     tariffs: [{ ...START, bps: 200, flatMinor: 0 }],
-    timings: [{ ...START, expiryMs: 55 * SECOND_MS, settable: false, checkAgesMs: [], graceMs: MINUTE_MS }],
+    timings: [{ ...START, expiryMs: 55 * SECOND_MS, settable: false, graceMs: MINUTE_MS }],
   }),
   wallet('DANA', {
     tariffs: [{ ...START, bps: 150, flatMinor: 500 }],
-    timings: [{ ...START, expiryMs: DAY_MS, settable: false, checkAgesMs: WALLET_CHECKS, graceMs: 0 }],
+    timings: [{ ...START, expiryMs: DAY_MS, ...USUAL_WALLET }],
   }),
   wallet('LINKAJA', { tariffs: [{ ...START, bps: 150, flatMinor: 0 }], timings: HALF_HOUR }),
   wallet('SHOPEEPAY', { tariffs: [{ ...START, bps: 200, flatMinor: 0 }], timings: HALF_HOUR }),

@@ -1,7 +1,9 @@
+import * as v from 'valibot'
 import type { Deps } from '../../deps.ts'
 import type { PaymentId } from '../../ids.ts'
-import { addMs, HOUR_MS, later, type Timestamp } from '../../time.ts'
-import { nextCheckAt, RETRY_CHECK_MS } from '../channel/channel-timing.ts'
+import type { Item } from '../../table/attributes.ts'
+import { addMs, HOUR_MS, type Timestamp, TimestampSchema } from '../../time.ts'
+import { nextCheckAt, RETRY_CHECK_MS, usualCheckAt } from '../channel/channel-timing.ts'
 import { type CreatingPayment, isPastItsTime, type Payment, type StoredPayment } from '../payment.ts'
 import { claimCheck, endCheck, parseStored, scheduleCheck } from '../payment-store.ts'
 import { type ApplyOutcome, applyProviderNews } from './apply-provider-news.ts'
@@ -42,44 +44,73 @@ const askAboutOwnRequest = async (deps: CheckDeps, payment: Payment): Promise<Ap
   return outcome
 }
 
-const checkPending = async (deps: CheckDeps, payment: Payment, claimedDueAt: Timestamp): Promise<CheckResult> => {
+const hasEnded = (outcome: ApplyOutcome, paymentId: PaymentId): boolean =>
+  outcome.kind === 'applied' && outcome.payment?.paymentId === paymentId && outcome.payment.status !== 'pending'
+
+const scheduleRetry = (deps: CheckDeps, paymentId: PaymentId, { nextDueAt }: Claim) =>
+  scheduleCheck(deps, paymentId, nextDueAt, addMs(deps.now(), RETRY_CHECK_MS))
+
+/** Behind the claim, which has begun the expiry of a payment past its time. */
+const checkPending = async (deps: CheckDeps, payment: Payment, claim: Claim): Promise<CheckResult> => {
+  const { paymentId } = payment
   const outcomes = [...(await askAboutRemembered(deps, payment)), await askAboutOwnRequest(deps, payment)]
   const result = resultOf(outcomes)
-  // Without an answer the claim's own due time stands: it is asked again soon.
-  if (result === 'checked') {
-    await scheduleCheck(deps, payment.paymentId, claimedDueAt, nextCheckAt(payment, deps.now()))
-  }
+  const isAnswered = result === 'checked'
+  // A claim says when to look next unless it turned out otherwise: then, and only then, it is written again.
+  if (isAnswered !== claim.isForRetry || outcomes.some((outcome) => hasEnded(outcome, paymentId))) return result
+  if (!isAnswered) await scheduleRetry(deps, paymentId, claim)
+  else await scheduleCheck(deps, paymentId, claim.nextDueAt, nextCheckAt(payment, deps.now()))
   return result
 }
 
-const checkCreating = async (
-  deps: CheckDeps,
-  creating: CreatingPayment,
-  claimedDueAt: Timestamp,
-): Promise<CheckResult> => {
+const checkCreating = async (deps: CheckDeps, creating: CreatingPayment, claim: Claim): Promise<CheckResult> => {
   const outcomes = await askAboutRemembered(deps, creating)
   const result = resultOf(outcomes)
   if (result === 'checked' && outcomes.every(({ kind }) => kind !== 'deferred')) {
-    await endCheck(deps, creating.paymentId, claimedDueAt)
+    await endCheck(deps, creating.paymentId, claim.nextDueAt)
   }
   return result
 }
 
+const DueSchema = v.object({ dueAt: v.optional(TimestampSchema) })
+
+/** `isForRetry`: whoever dies behind the claim is followed within minutes, and what was learnt sets the next look. */
+type Claim = { readonly nextDueAt: Timestamp; readonly isForRetry: boolean; readonly beginExpiryAt?: Timestamp }
+
 /**
- * Looks at one due payment: lost callbacks, captures remembered while creating, and our own expiry (design section 4).
- * The claim moves the due time forward, so of two workers one asks, and a crash is asked again after two minutes.
+ * The look at the end of its usual time is claimed until its expiry: one write, and if its process dies nothing is lost
+ * but the hour of a failure, since the sync finds money. All else has a reason that must not be forgotten.
  */
-export const checkDuePayment = async (
-  deps: CheckDeps,
-  due: { readonly paymentId: PaymentId; readonly dueAt: Timestamp },
-): Promise<CheckResult> => {
-  const claimedDueAt = addMs(later(deps.now(), due.dueAt), RETRY_CHECK_MS)
-  const claimed = await claimCheck(deps, due.paymentId, due.dueAt, claimedDueAt)
+const claimFor = (stored: StoredPayment, dueAt: Timestamp, now: Timestamp): Claim => {
+  const retry = { nextDueAt: addMs(now, RETRY_CHECK_MS), isForRetry: true }
+  if (stored.status !== 'pending') return retry
+  const { expiryStartedAt, cancelRequestedAt, rememberedProviderPaymentIds: remembered } = stored
+  if (isPastItsTime(stored, now)) {
+    return (expiryStartedAt ?? cancelRequestedAt) ? retry : { ...retry, beginExpiryAt: now }
+  }
+  const isRegular = dueAt === usualCheckAt(stored) && remembered === undefined && cancelRequestedAt === undefined
+  return isRegular ? { nextDueAt: nextCheckAt(stored, now), isForRetry: false } : retry
+}
+
+/**
+ * Looks at one due payment, as it was read: whether it was paid or has failed, captures remembered while creating, and
+ * our own expiry (design section 4). The claim moves the due time forward on its old value, so of two workers one asks.
+ */
+export const checkDuePayment = async (deps: CheckDeps, read: Item | undefined): Promise<CheckResult> => {
+  const due = parseStored(read)
+  const { dueAt } = v.parse(DueSchema, read ?? {})
+  if (due === undefined || dueAt === undefined || dueAt > deps.now()) return 'not_claimed'
+  const claim = claimFor(due, dueAt, deps.now())
+  const claimed = await claimCheck(deps, { paymentId: due.paymentId, dueAt }, claim)
   const stored = claimed.applied ? parseStored(claimed.item) : undefined
   if (stored === undefined) return 'not_claimed'
   const result = await (stored.status === 'creating'
-    ? checkCreating(deps, stored, claimedDueAt)
-    : checkPending(deps, stored, claimedDueAt))
+    ? checkCreating(deps, stored, claim)
+    : checkPending(deps, stored, claim)
+  ).catch(async (cause: unknown) => {
+    if (!claim.isForRetry) await scheduleRetry(deps, stored.paymentId, claim)
+    throw cause
+  })
   if (result !== 'checked') deps.log.warn('payment.check_failed', { payment_id: due.paymentId, reason: result })
   return result
 }

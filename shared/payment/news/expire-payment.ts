@@ -42,7 +42,8 @@ const cancelAndClose = async (deps: ExpireDeps, payment: Payment, source: NewsSo
  * outcome is not known is therefore asked about before, and alone makes it `cancelled`.
  */
 export const expirePayment = async (deps: ExpireDeps, payment: Payment, source: NewsSource): Promise<ApplyOutcome> => {
-  if (payment.cancelRequestedAt !== undefined && payment.expiryStartedAt === undefined) {
+  if (payment.expiryStartedAt !== undefined) return cancelAndClose(deps, payment, source)
+  if (payment.cancelRequestedAt !== undefined) {
     const outcome = await followProvider(deps, payment, source)
     if (!isStillOpen(outcome)) return outcome
   }

@@ -1,14 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { applyProviderNews } from '../../../shared/payment/news/apply-provider-news.ts'
-import { checkDuePayment } from '../../../shared/payment/news/check-due-payment.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import { findStoredPayment, releaseAttempt } from '../../../shared/payment/payment-store.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
-import { paymentKey } from '../../../shared/table/keys.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
 import {
   aRequest,
   aStoredClient,
+  checkWhenDue,
   create,
   lateAnswer,
   OVO_REQUEST,
@@ -132,7 +131,7 @@ describe('a capture while the payment is still being created (OVO answers at onc
     const outcome = await applyProviderNews(deps, { providerPaymentId }, 'callback')
     answer.resolve()
     const { payment } = await creating
-    const checked = await checkDuePayment(deps, { paymentId: payment.paymentId, dueAt: payment.dueAt ?? deps.now() })
+    const checked = await checkWhenDue(deps, payment)
 
     expect(outcome).toStrictEqual({ kind: 'deferred' })
     expect(payment).toMatchObject({ status: 'pending', dueAt: deps.now() })
@@ -163,9 +162,8 @@ describe('a capture while the payment is still being created (OVO answers at onc
     deps.clock.advance(31)
     const [attempted] = deps.provider.calls
     const paymentId = (attempted?.id ?? '').slice(0, 36) as Payment['paymentId']
-    const item = await deps.table.get(paymentKey(paymentId))
 
-    const checked = await checkDuePayment(deps, { paymentId, dueAt: item?.['dueAt'] as Payment['createdAt'] })
+    const checked = await checkWhenDue(deps, { paymentId })
 
     expect(checked).toBe('checked')
     expect(await findStoredPayment(deps, paymentId)).toMatchObject({ status: 'succeeded', paymentDestination: '' })

@@ -1,10 +1,8 @@
 import { expect } from 'vitest'
 import { cancelPayment } from '../../../shared/payment/news/cancel-payment.ts'
-import { checkDuePayment } from '../../../shared/payment/news/check-due-payment.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
-import { later } from '../../../shared/time.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
-import { aPendingPayment, aStoredClient, eventOf } from '../../support/payment-builders.ts'
+import { aPendingPayment, aStoredClient, checkWhenDue, eventOf } from '../../support/payment-builders.ts'
 import { paymentOf } from '../../support/synced-payment.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 
@@ -24,7 +22,7 @@ export const aQris = async () => {
     client,
     payment,
     cancel,
-    check: async (as: TestDeps = deps) => checkDuePayment(as, await due(deps, payment)),
+    check: async (as: TestDeps = deps) => checkWhenDue(as, payment),
     /** A cancel that is lost, now and from now on, on its way there, or on its way back when the provider has done it. */
     loseCancel: async (way: 'there' | 'back') => {
       provider.script('cancelRequest', async (id, timeoutMs) => {
@@ -45,18 +43,12 @@ export const aQris = async () => {
   }
 }
 
-const due = async (deps: TestDeps, payment: Payment) => {
-  const { paymentId, dueAt = deps.now() } = await paymentOf(deps, { payment })
-  deps.clock.set(later(dueAt, deps.now()))
-  return { paymentId, dueAt }
-}
-
 /** Due work, as often as it takes. */
 export const rest = async (deps: TestDeps, payment: Payment): Promise<Payment> => {
   for (let check = 0; check < 20; check++) {
     const stored = await paymentOf(deps, { payment })
     if (stored.status !== 'pending') return stored
-    await checkDuePayment(deps, await due(deps, payment))
+    await checkWhenDue(deps, payment)
   }
   throw new Error('the payment does not come to rest')
 }

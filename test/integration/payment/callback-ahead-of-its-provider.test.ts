@@ -7,7 +7,6 @@ import { handler } from '../../../functions/callback/receive-provider-callback.t
 import { minor } from '../../../shared/money.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-provider-news.ts'
 import { cancelPayment } from '../../../shared/payment/news/cancel-payment.ts'
-import { checkDuePayment } from '../../../shared/payment/news/check-due-payment.ts'
 import { receiveCallback } from '../../../shared/payment/news/receive-callback.ts'
 import { refreshPayment } from '../../../shared/payment/news/refresh-payment.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
@@ -15,10 +14,10 @@ import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import type { ProviderRequest } from '../../../shared/provider/provider.ts'
 import { callbackSecretName } from '../../../shared/secrets.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
-import { addMs, type Timestamp } from '../../../shared/time.ts'
+import { addMs } from '../../../shared/time.ts'
 import { call } from '../../support/api-event.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
-import { aCreating, aPaid } from '../../support/payment-builders.ts'
+import { aCreating, aPaid, checkWhenDue } from '../../support/payment-builders.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { dueAtOf } from '../../support/webhook-builders.ts'
 
@@ -78,7 +77,7 @@ describe('a callback faster than the provider’s own read side', () => {
       expect(status).toBe(500)
       expect(await stored()).toMatchObject({ status: 'pending', dueAt: deps.now() })
       show()
-      await checkDuePayment(deps, { paymentId: payment.paymentId, dueAt: deps.now() })
+      await checkWhenDue(deps, payment)
       expect(await stored()).toMatchObject({ status: 'succeeded', creditedProviderPaymentId: providerPaymentId })
       expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 95_900, succeeded: 1 })
     },
@@ -86,20 +85,17 @@ describe('a callback faster than the provider’s own read side', () => {
 
   it.each(HIDDEN)('is asked about again in two minutes while its capture stays %s', async (as) => {
     const { deps, payment, stored } = await aHidden(as)
-    const { dueAt = deps.now() } = payment
-    deps.clock.set(dueAt)
-
-    const result = await checkDuePayment(deps, { paymentId: payment.paymentId, dueAt })
+    const result = await checkWhenDue(deps, payment)
 
     expect(result).toBe('not_shown')
-    expect(await stored()).toMatchObject({ status: 'pending', dueAt: addMs(dueAt, 120_000) })
+    expect(await stored()).toMatchObject({ status: 'pending', dueAt: addMs(deps.now(), 120_000) })
   })
 
   it('does not let its payment expire', async () => {
     const { deps, payment, show, stored } = await aHidden('missing')
     deps.clock.advance(86_400)
 
-    const result = await checkDuePayment(deps, { paymentId: payment.paymentId, dueAt: payment.dueAt ?? deps.now() })
+    const result = await checkWhenDue(deps, payment)
 
     expect(result).toBe('not_shown')
     expect(await stored()).toMatchObject({ status: 'pending' })
@@ -124,7 +120,7 @@ describe('a callback faster than the provider’s own read side', () => {
       say: () => say(captureBody(about, providerPaymentId)),
       stored: () => findStoredPayment(deps, creating.paymentId),
       dueAt,
-      check: async () => checkDuePayment(deps, { paymentId: creating.paymentId, dueAt: (await dueAt()) as Timestamp }),
+      check: () => checkWhenDue(deps, creating),
     }
   }
 

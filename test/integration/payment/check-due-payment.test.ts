@@ -1,94 +1,208 @@
-import { describe, expect } from 'vitest'
-import { minor } from '../../../shared/money.ts'
+import { describe, expect, it } from 'vitest'
 import { checkDuePayment } from '../../../shared/payment/news/check-due-payment.ts'
-import type { Payment } from '../../../shared/payment/payment.ts'
-import { findStoredPayment, rememberCapture } from '../../../shared/payment/payment-store.ts'
-import { referenceOf } from '../../../shared/payment/provider-attempts.ts'
+import type { PaymentRequest } from '../../../shared/payment/payment.ts'
+import {
+  claimCheck,
+  endCheck,
+  markDueNow,
+  noteCancelRequested,
+  scheduleCheck,
+} from '../../../shared/payment/payment-store.ts'
+import type { Item } from '../../../shared/table/attributes.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
-import { update } from '../../../shared/table/step.ts'
+import { addMs, MINUTE_MS } from '../../../shared/time.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
-import { aCreating, FIRST_ATTEMPT } from '../../support/payment-builders.ts'
-import { paymentTest as it } from '../../support/payment-test.ts'
-import { type TestDeps } from '../../support/test-deps.ts'
-import { dueAtOf } from '../../support/webhook-builders.ts'
+import { memoryDeps } from '../../support/memory-deps.ts'
+import { aPendingPayment, aStoredClient, checkWhenDue, OVO_REQUEST } from '../../support/payment-builders.ts'
+import { findingAbout, paymentOf } from '../../support/synced-payment.ts'
 
-/** The provider has received the amount for a payment, by a payment of this id. */
-const capturedUpstream = (deps: TestDeps, { paymentId }: Pick<Payment, 'paymentId'>, providerPaymentId: string) =>
-  deps.provider.payments.set(providerPaymentId, {
-    providerPaymentId,
-    paymentRequestId: 'pr-orphan',
-    reference: referenceOf(paymentId, 1),
-    currency: 'IDR',
-    status: 'captured',
-    capturedMinor: minor(100_000),
-  })
+const DANA: Partial<PaymentRequest> = { method: 'ewallet', channelCode: 'DANA' }
+const GOPAY: Partial<PaymentRequest> = { method: 'ewallet', channelCode: 'GOPAY' }
+const QRIS: Partial<PaymentRequest> = { method: 'qris', channelCode: undefined }
 
-describe('checkDuePayment: captures remembered while the payment was created', () => {
-  it('are asked about once it is there, before its own request', async ({ deps, client, payment }) => {
-    await deps.table.write(
-      update(paymentKey(payment.paymentId), { add: { rememberedProviderPaymentIds: new Set(['py-remembered']) } }),
-    )
-    capturedUpstream(deps, payment, 'py-remembered')
-
-    await checkDuePayment(deps, { paymentId: payment.paymentId, dueAt: payment.dueAt ?? deps.now() })
-
-    expect(await findStoredPayment(deps, payment.paymentId)).toMatchObject({
-      creditedProviderPaymentId: 'py-remembered',
-    })
-    expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 95_900, succeeded: 1 })
-  })
-
-  const remembering = async () => {
-    const { deps, creating } = await aCreating(FIRST_ATTEMPT)
-    await rememberCapture(deps, creating, 'py-remembered', deps.now())
-    return { deps, creating, check: () => checkDuePayment(deps, { paymentId: creating.paymentId, dueAt: deps.now() }) }
+const aPending = async (fields: Partial<PaymentRequest> = {}) => {
+  const deps = memoryDeps()
+  const client = await aStoredClient(deps)
+  const payment = await aPendingPayment(deps, client, fields)
+  const { paymentRequestId } = payment
+  return {
+    deps,
+    client,
+    payment,
+    /** As it is now. */
+    now: () => paymentOf(deps, { payment }),
+    check: () => checkWhenDue(deps, payment),
+    ledger: () => ledgerView(deps, client.clientId),
+    isClosedUpstream: () => deps.provider.close(paymentRequestId, 'expired'),
+    /** Calls of the provider and writes so far: what a check costs. */
+    spent: () => [deps.provider.calls.length, deps.changes.filter(({ key }) => key.sk === 'PAYMENT').length] as const,
   }
+}
 
-  it('are kept, and due again, while nobody can be asked about them', async () => {
-    const { deps, creating, check } = await remembering()
-    deps.provider.script('getPayment', async () => ({ kind: 'unanswered', reason: 'unreachable' }))
+type Scene = Awaited<ReturnType<typeof aPending>>
 
-    const result = await check()
+/** What the checks of a payment that nobody pays cost, from its create to its end. */
+const restWithoutMoney = async ({ check, now, spent }: Scene) => {
+  const [calls, writes] = spent()
+  const dueTimes = []
+  while ((await now()).status === 'pending') {
+    dueTimes.push((await now()).dueAt)
+    await check()
+  }
+  const [callsThen, writesThen] = spent()
+  return { dueTimes, calls: callsThen - calls, writes: writesThen - writes }
+}
 
-    expect(result).toBe('unanswered')
-    expect(await findStoredPayment(deps, creating.paymentId)).toMatchObject({
-      rememberedProviderPaymentIds: new Set(['py-remembered']),
-    })
-    expect(await dueAtOf(deps, 'payment', creating.paymentId)).toBe('2026-11-20T04:02:00.000Z')
+describe('a payment nobody pays (design section 9: at most 3 calls after its create)', () => {
+  it.each([
+    // The provider has closed it by itself: its cancel is refused as inactive, and only then it is asked.
+    ['a virtual account', {}, ['2026-11-21T04:00:00.000Z'], 2, 2],
+    ['a QRIS', QRIS, ['2026-11-22T04:00:00.000Z'], 1, 2],
+    ['a wallet', GOPAY, ['2026-11-20T04:15:00.000Z', '2026-11-20T04:30:00.000Z'], 2, 3],
+    ['a wallet that lives for a day', DANA, ['2026-11-20T04:15:00.000Z', '2026-11-21T04:00:00.000Z'], 2, 3],
+    ['a wallet that lives for a minute', { ...GOPAY, expiresInSeconds: 60 }, ['2026-11-20T04:01:00.000Z'], 1, 2],
+    ['OVO, one minute behind its expiry', OVO_REQUEST, ['2026-11-20T04:01:55.000Z'], 2, 2],
+  ])(
+    '%s: asked when it should be, with one write for a check and one for its end',
+    async (_, fields, dueTimes, calls, writes) => {
+      const scene = await aPending(fields)
+      const { payment, deps, now, ledger, isClosedUpstream } = scene
+      if (payment.method === 'virtual_account' || payment.channelCode === 'OVO') isClosedUpstream()
+
+      expect(await restWithoutMoney(scene)).toStrictEqual({ dueTimes, calls, writes })
+
+      expect(await now()).toMatchObject({ status: 'expired', expiryStartedAt: deps.now() })
+      expect(await ledger()).toStrictEqual({ pendingMinor: 0, expired: 1 })
+    },
+  )
+})
+
+describe('checkDuePayment: callbacks switched off entirely', () => {
+  it.each([
+    ['before its usual time is over', DANA, 15],
+    ['within the last moments of its time', QRIS, 2_880],
+  ])('finds a payment that was paid %s', async (_, fields, minutes) => {
+    const { deps, payment, check, now, ledger } = await aPending(fields)
+    deps.provider.pay(payment.paymentRequestId)
+
+    expect(await check()).toBe('checked')
+
+    expect(deps.now()).toBe(addMs(payment.createdAt, minutes * MINUTE_MS))
+    expect(await now()).toMatchObject({ status: 'succeeded' })
+    expect(await ledger()).toMatchObject({ succeeded: 1 })
   })
 
-  it('are forgotten when the provider knows nothing of them', async () => {
-    const { deps, creating, check } = await remembering()
+  it('finds a payment that failed', async () => {
+    const { deps, payment, check, now } = await aPending(DANA)
+    deps.provider.close(payment.paymentRequestId, 'failed')
 
-    const result = await check()
+    await check()
 
-    expect(result).toBe('checked')
-    expect(await findStoredPayment(deps, creating.paymentId)).toEqual(creating)
-    expect(await dueAtOf(deps, 'payment', creating.paymentId)).toBeUndefined()
+    expect(await now()).toMatchObject({ status: 'failed' })
   })
 })
 
-describe('checkDuePayment while nobody can be asked', () => {
-  it('comes back in two minutes, and not at the next regular check', async ({ deps, payment }) => {
-    const { dueAt = deps.now() } = payment
-    deps.clock.set(dueAt)
-    deps.provider.script('getRequest', async () => ({ kind: 'unanswered', reason: 'unreachable' }))
+describe('checkDuePayment: our own expiry', () => {
+  it.each([
+    ['expires when the provider cannot cancel a request that is not final', 'not_cancellable', []],
+    ['expires with a finding when the provider does not know the request', 'not_found', ['not_found_upstream']],
+  ] as const)('%s', async (_, kind, causes) => {
+    const { deps, payment, check, now } = await aPending(QRIS)
+    deps.provider.script('cancelRequest', async () => ({ kind }))
 
-    const result = await checkDuePayment(deps, { paymentId: payment.paymentId, dueAt })
+    await check()
 
-    expect(result).toBe('unanswered')
-    expect(await findStoredPayment(deps, payment.paymentId)).toMatchObject({ dueAt: '2026-11-20T04:07:00.000Z' })
+    expect(await now()).toMatchObject({ status: 'expired' })
+    const found = await findingAbout(deps, payment.paymentId, 'not_found_upstream')
+    expect(found ? [found.cause] : []).toStrictEqual(causes)
+  })
+
+  it('stays pending while the provider cannot be reached, and is asked again two minutes later', async () => {
+    const { deps, check, now } = await aPending(QRIS)
+    deps.provider.script('cancelRequest', async () => ({ kind: 'unanswered', reason: 'unreachable' }))
+
+    expect(await check()).toBe('unanswered')
+
+    expect(await now()).toMatchObject({ status: 'pending', dueAt: addMs(deps.now(), 2 * MINUTE_MS) })
+  })
+
+  it('does not begin when a cancel of its merchant was noted behind the read: that is asked about first', async () => {
+    const { deps, payment, now } = await aPending(QRIS)
+    deps.clock.set(payment.expiresAt ?? deps.now())
+    const read = await deps.table.get(paymentKey(payment.paymentId))
+    await noteCancelRequested(deps, payment.paymentId, deps.now(), payment.dueAt ?? deps.now())
+
+    expect(await checkDuePayment(deps, read)).toBe('not_claimed')
+
+    expect(await now()).not.toHaveProperty('expiryStartedAt')
+    expect(deps.provider.countOf('cancelRequest')).toBe(0)
   })
 })
 
-describe('checkDuePayment without a claim', () => {
-  it('asks nobody: another worker has the payment, or it is no longer due', async ({ deps, payment }) => {
-    const asked = deps.provider.calls.length
+describe('checkDuePayment: claims and refusals', () => {
+  it('closes nothing before the expiry when the provider does not know the request', async () => {
+    const { deps, payment, check, now } = await aPending(DANA)
+    deps.provider.script('getRequest', async () => ({ kind: 'not_found' }))
 
-    const result = await checkDuePayment(deps, { paymentId: payment.paymentId, dueAt: deps.now() })
+    await check()
+
+    expect(await now()).toMatchObject({ status: 'pending' })
+    expect(await findingAbout(deps, payment.paymentId, 'not_found_upstream')).toBeDefined()
+  })
+
+  it('lets one of ten workers ask', async () => {
+    const { deps, payment } = await aPending()
+    deps.clock.set(payment.dueAt ?? deps.now())
+
+    const results = await Promise.all(Array.from({ length: 10 }, () => checkWhenDue(deps, payment)))
+
+    expect(results.filter((result) => result === 'checked')).toHaveLength(1)
+    expect(deps.provider.countOf('cancelRequest')).toBe(1)
+  })
+
+  it.each([
+    ['is not due yet', (item: Item) => item],
+    ['is gone', () => undefined],
+    ['was moved on by another worker', (item: Item) => ({ ...item, dueAt: '2026-11-20T03:00:00.000Z' })],
+  ])('asks nobody about a payment that %s', async (_, as) => {
+    const { deps, payment, now, spent } = await aPending()
+    const before = spent()
+
+    const result = await checkDuePayment(deps, as((await deps.table.get(paymentKey(payment.paymentId))) ?? {}))
 
     expect(result).toBe('not_claimed')
-    expect(deps.provider.calls).toHaveLength(asked)
-    expect(await findStoredPayment(deps, payment.paymentId)).toEqual(payment)
+    expect(spent()).toStrictEqual(before)
+    expect(await now()).toEqual(payment)
+  })
+
+  it.each([
+    ['comes back in two minutes, and not at its expiry, while nobody can be asked', 0],
+    ['comes back in two minutes when a callback could not be asked about and its process died', 60],
+  ])('%s', async (_, earlySeconds) => {
+    const { deps, payment, now } = await aPending(DANA)
+    const dueAt = addMs(payment.dueAt ?? deps.now(), -earlySeconds * 1_000)
+    await markDueNow(deps, payment.paymentId, dueAt)
+    deps.provider.script('getRequest', async () => {
+      if (earlySeconds > 0) throw new Error('the process dies')
+      return { kind: 'unanswered', reason: 'unreachable' }
+    })
+
+    await checkWhenDue(deps, payment).catch(() => undefined)
+
+    expect(await now()).toMatchObject({ dueAt: addMs(dueAt, 2 * MINUTE_MS) })
+  })
+
+  it('leaves a payment that became due for another reason meanwhile to that reason', async () => {
+    const { deps, payment, now } = await aPending()
+    const { paymentId, dueAt = deps.now() } = payment
+    const claimed = addMs(dueAt, 1)
+    await claimCheck(deps, { paymentId, dueAt }, { nextDueAt: claimed })
+    await markDueNow(deps, paymentId, deps.now())
+
+    const scheduled = await scheduleCheck(deps, paymentId, claimed, addMs(dueAt, 60_000))
+    const ended = await endCheck(deps, paymentId, claimed)
+
+    expect([scheduled.applied, ended.applied]).toStrictEqual([false, false])
+    expect(await now()).toMatchObject({ dueAt: deps.now() })
   })
 })

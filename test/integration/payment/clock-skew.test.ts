@@ -7,7 +7,6 @@ import { TransactionConflictException } from '@aws-sdk/client-dynamodb'
 import { describe, expect, it } from 'vitest'
 import type { Client } from '../../../shared/client/client.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-provider-news.ts'
-import { checkDuePayment } from '../../../shared/payment/news/check-due-payment.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { windowKey } from '../../../shared/table/keys.ts'
 import { update } from '../../../shared/table/step.ts'
@@ -15,7 +14,7 @@ import { addMs, DAY_MS, HOUR_MS, SECOND_MS } from '../../../shared/time.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
 import { interceptTable } from '../../support/intercept-table.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
-import { aRequest, aStoredClient, create, lateAnswer } from '../../support/payment-builders.ts'
+import { aRequest, aStoredClient, checkWhenDue, create, lateAnswer } from '../../support/payment-builders.ts'
 import { aSucceededPayment, sweep } from '../../support/settlement-builders.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 
@@ -161,13 +160,13 @@ describe('leases and claims', () => {
     const { deps, behind, ahead } = machines()
     const client = await aStoredClient(deps)
     const { payment } = await create(deps, client)
-    const due = { paymentId: payment.paymentId, dueAt: payment.dueAt ?? deps.now() }
-    deps.clock.advance(600)
+    deps.clock.set(payment.expiresAt ?? deps.now())
+    deps.clock.advance(10)
 
-    const results = await Promise.all([behind, ahead].map((worker) => checkDuePayment(worker, due)))
+    const results = await Promise.all([behind, ahead].map((worker) => checkWhenDue(worker, payment)))
 
     expect(results.toSorted()).toStrictEqual(['checked', 'not_claimed'])
-    expect(deps.provider.countOf('getRequest')).toBe(1)
+    expect(deps.provider.countOf('cancelRequest')).toBe(1)
   })
 })
 

@@ -14,15 +14,16 @@ import { type MemoryDeps, memoryDeps } from '../../support/memory-deps.ts'
 import { aPendingPayment, aStoredClient } from '../../support/payment-builders.ts'
 import { storedDelivery, storedEndpoint, storedEvent } from '../../support/webhook-builders.ts'
 
-/** Payments that wait for their customers; due for the first time five minutes from now. */
+/** Payments that wait for their customers; due for the first time a quarter of an hour from now. */
 const pendingPayments = async (deps: MemoryDeps, count: number): Promise<readonly Payment[]> => {
   const client = await aStoredClient(deps)
   const payments: Payment[] = []
-  for (let made = 0; made < count; made++) payments.push(await aPendingPayment(deps, client))
+  for (let made = 0; made < count; made++)
+    payments.push(await aPendingPayment(deps, client, { method: 'ewallet', channelCode: 'DANA' }))
   return payments
 }
 
-const FIRST_CHECK_SECONDS = 300
+const FIRST_CHECK_SECONDS = 900
 
 /** The same on a table of their own, due now. */
 const duePayments = async (count: number) => {
@@ -87,7 +88,7 @@ describe('checkDueWork (design section 4)', () => {
 
     expect(summary).toMatchObject({ payment: 19, failed: 1 })
     const item = deps.memory.item(paymentKey(unlucky?.paymentId ?? ('' as PaymentId)))
-    expect(item?.['due_at']).toBe('2026-11-20T04:07:00.000Z')
+    expect(item?.['due_at']).toBe('2026-11-20T04:17:00.000Z')
   })
 
   it('waits as long as the provider’s headers say, then goes on; a pause past the run is left to the next', async () => {

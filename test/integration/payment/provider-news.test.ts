@@ -1,12 +1,11 @@
 import { describe, expect } from 'vitest'
 import { minor } from '../../../shared/money.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-provider-news.ts'
-import { checkDuePayment } from '../../../shared/payment/news/check-due-payment.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { settledRow } from '../../support/fake-provider.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
-import { aPaid, eventOf } from '../../support/payment-builders.ts'
+import { aPaid, checkWhenDue, eventOf } from '../../support/payment-builders.ts'
 import { paymentTest as it } from '../../support/payment-test.ts'
 import { type TestDeps } from '../../support/test-deps.ts'
 
@@ -43,11 +42,9 @@ describe('a capture on a pending payment (spec 3.1)', () => {
 
   it('is credited once when 50 callbacks and due work bring it at the same time', async () => {
     const { deps, client, payment, providerPaymentId } = await aPaid()
-    const dueAt = payment.dueAt ?? deps.now()
-
     const outcomes = await Promise.all([
       ...Array.from({ length: 50 }, () => applyProviderNews(deps, { providerPaymentId }, 'callback')),
-      checkDuePayment(deps, { paymentId: payment.paymentId, dueAt }),
+      checkWhenDue(deps, payment),
     ])
 
     const applied = outcomes.slice(0, 50).map((outcome) => typeof outcome === 'object' && outcome.kind)

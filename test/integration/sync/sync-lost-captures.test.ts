@@ -1,7 +1,6 @@
 import { describe, expect } from 'vitest'
 import { minor } from '../../../shared/money.ts'
 import { cancelPayment } from '../../../shared/payment/news/cancel-payment.ts'
-import { checkDuePayment } from '../../../shared/payment/news/check-due-payment.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
@@ -11,7 +10,7 @@ import { syncProviderTransactions } from '../../../shared/sync/sync-provider-tra
 import { expectBalanced } from '../../support/expect-balanced.ts'
 import { NOT_SETTLED, settledRow } from '../../support/fake-provider.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
-import { create, paidUnheard, paidWhileCreating } from '../../support/payment-builders.ts'
+import { checkWhenDue, create, paidUnheard, paidWhileCreating } from '../../support/payment-builders.ts'
 import { syncTest as it } from '../../support/sync-test.ts'
 import { aSyncWorld, findingAbout, paymentOf, rowNow } from '../../support/synced-payment.ts'
 
@@ -116,7 +115,7 @@ describe('sync: a capture whose callback was lost (design section 4, Sync)', () 
     const first = await syncProviderTransactions(deps)
     answer.resolve()
     const { payment } = await creating
-    await checkDuePayment(deps, { paymentId: payment.paymentId, dueAt: payment.dueAt ?? deps.now() })
+    await checkWhenDue(deps, payment)
     deps.clock.advance(3_600)
     const second = await syncProviderTransactions(deps)
 

@@ -2,7 +2,7 @@ import { mutantsOf } from '../mutation/mutant.ts'
 
 /** Callbacks say what to ask about, and answers of the provider prove what they say and no more. */
 export const CALLBACK_MUTANTS = [
-  ...mutantsOf('isKnownSecret', ['check-due-work'], {
+  ...mutantsOf('isKnownSecret', ['receive-callback'], {
     'any callback token will do': '_.includes(true) -> _.includes(false)',
     'the older of two callback tokens is refused': {
       edit: 'known.map(_) -> known.slice(0, 1).map(_)',
@@ -32,10 +32,10 @@ export const CALLBACK_MUTANTS = [
   ...mutantsOf('httpEnvelope', ['api-envelope'], {
     'a balance may be kept by a cache on the way': "drop 'cache-control': 'no-store'",
   }),
-  ...mutantsOf('receiveCallback', ['check-due-work'], {
+  ...mutantsOf('receiveCallback', ['receive-callback'], {
     'a callback is not asked for its token': '!(await isCallbackToken(deps, input.token)) -> input.rawBody.length < 0',
   }),
-  ...mutantsOf('apply', ['check-due-work'], {
+  ...mutantsOf('apply', ['receive-callback'], {
     'a callback whose payment could not be asked about does not make it due': 'isBehind(..._) -> !paymentId',
     'the callback of a payment being created is acknowledged although its request is behind too': {
       edit: 'const isLookedAt = _ -> const isLookedAt = unmarked === undefined || paymentId !== undefined',

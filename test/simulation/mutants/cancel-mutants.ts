@@ -2,7 +2,7 @@ import { mutantsOf } from '../mutation/mutant.ts'
 
 /** Who ended a payment that nobody paid: its merchant, or its time. */
 export const CANCEL_MUTANTS = [
-  ...mutantsOf('cancelAndClose', ['check-due-work'], {
+  ...mutantsOf('cancelAndClose', ['check-due-payment'], {
     'a payment expires although the provider says it ended otherwise': 'return followProvider(..._) -> break',
     'a payment expires although the provider cannot be reached': 'return answer -> break',
     'a payment that somebody tried to cancel ends as cancelled past its time': {
@@ -12,7 +12,7 @@ export const CANCEL_MUTANTS = [
   }),
   ...mutantsOf('expirePayment', ['expire-payment'], {
     'nobody asks what became of the cancel of a merchant before our own':
-      'payment.cancelRequestedAt !== undefined && _ -> payment.cancelRequestedAt === payment.expiresAt',
+      'payment.cancelRequestedAt !== undefined -> payment.cancelRequestedAt === payment.expiresAt',
     'our own cancel leaves before its beginning is written down': {
       edit: 'await noteExpiryStarted(..._) -> { applied: true, item: undefined }',
       tests: ['expire-payment', 'expire-payment-crashes'],

@@ -2,18 +2,24 @@ import { mutantsOf } from '../mutation/mutant.ts'
 
 /** Our own checks, and what is noted of cancels and expiries. */
 export const DUE_WORK_MUTANTS = [
-  ...mutantsOf('claimCheck', ['check-due-work'], {
+  ...mutantsOf('claimCheck', ['check-due-payment'], {
     'a check is claimed whatever its due time': "drop equals('dueAt', dueAt)",
+    'an expiry begins although its merchant has asked for a cancel': "drop any(present('expiryStartedAt'), _)",
+    'the expiry of a payment that has left pending begins by its claim': {
+      edit: 'drop isPending',
+      tests: ['check-due-payment'],
+      equivalent: 'What leaves pending leaves due work in the same write, so that isDue refuses it already.',
+    },
     'a check is claimed of what is no due work': {
       edit: "drop present('work')",
-      tests: ['check-due-work', 'payment-store-visible'],
+      tests: ['check-due-payment', 'payment-store-visible'],
       equivalent:
         'No write leaves due_at without work: both are set by dueWork() and removed by DUE_WORK_FIELDS together.',
     },
   }),
   ...mutantsOf('scheduleCheck', ['payment-store-visible'], {
     'a check is scheduled for a payment that is terminal': 'drop isPending',
-    'a scheduled check overwrites another reason to look': { edit: 'drop equals(..._)', tests: ['check-due-work'] },
+    'a scheduled check overwrites another reason to look': { edit: 'drop equals(..._)', tests: ['check-due-payment'] },
   }),
   ...mutantsOf('endCheck', ['payment-store-visible'], {
     'the check of a payment being created ends although it is there': 'drop isCreating',
@@ -34,25 +40,32 @@ export const DUE_WORK_MUTANTS = [
     'the expiry of a terminal payment begins': 'drop isPending',
     'the last beginning of an expiry counts, and not the first': 'setIfAbsent -> set',
   }),
-  ...mutantsOf('askAboutOwnRequest', ['check-due-work'], {
+  ...mutantsOf('askAboutOwnRequest', ['check-due-payment'], {
     'our own expiry is not enforced': 'drop isPastItsTime(..._)',
   }),
   ...mutantsOf('resultOf', ['callback-ahead-of-its-provider'], {
     'a payment whose money is not shown yet waits for its next regular check':
       "outcomes.some(_) ? 'not_shown' : 'checked' -> 'checked'",
   }),
-  ...mutantsOf('checkPending', ['check-due-payment'], {
+  ...mutantsOf('checkPending', ['check-due-payment', 'remembered-captures'], {
     'a payment nobody could be asked about waits for its next regular check': "result === 'checked' -> result",
     'remembered captures are not asked about once the payment is there': 'drop ...(await askAboutRemembered(..._))',
   }),
   ...mutantsOf('askAboutRemembered', ['callback-ahead-of-its-provider'], {
     'a remembered capture is dropped at the first look that does not find it': '_ && isPatient -> _ && !isPatient',
   }),
-  ...mutantsOf('checkCreating', ['check-due-payment'], {
+  ...mutantsOf('checkCreating', ['check-due-payment', 'remembered-captures'], {
     'remembered captures are forgotten while nobody could be asked about them':
       "result === 'checked' && outcomes.every(_) -> outcomes.length > 0",
   }),
+  ...mutantsOf('claimFor', ['check-due-payment', 'expire-payment', 'remembered-captures'], {
+    'a callback that could not be asked about is forgotten when its process dies':
+      'dueAt === usualCheckAt(stored) && _ -> true',
+    'remembered captures are forgotten when their process dies': 'drop remembered === undefined',
+    'the merchant’s cancel is taken for our own': '(expiryStartedAt ?? cancelRequestedAt) -> expiryStartedAt',
+  }),
   ...mutantsOf('checkDuePayment', ['check-due-payment'], {
+    'an item in trouble waits for its expiry': 'drop await scheduleRetry(..._)',
     'a payment is checked without a claim': 'const stored = _ -> const stored = parseStored(claimed.item)',
   }),
   ...mutantsOf('findDuePage', ['due-work-run'], {

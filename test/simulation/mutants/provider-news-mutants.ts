@@ -80,7 +80,7 @@ export const PROVIDER_NEWS_MUTANTS = [
       "drop answer.value.status === 'captured'",
     'a callback is applied by its own word when the provider cannot be asked about its payment': {
       edit: "drop answer.kind === 'unanswered'",
-      tests: ['check-due-work'],
+      tests: ['check-due-payment'],
     },
   }),
   ...mutantsOf('apply-provider-news/applyDecision', ['create-payment-crashes'], {

@@ -72,11 +72,12 @@ const minutes = (...values: readonly number[]) => values.map((value) => value * 
 
 describe('nextCheckAt (design section 4, expiry and lost callbacks)', () => {
   it.each([
-    [BANK, 4 * HOUR_MS, minutes(5, 30, 60, 120, 180, 240)],
-    [QRIS, 4 * HOUR_MS, minutes(5, 30, 60, 120, 180, 240)],
-    [wallet('DANA'), 3 * HOUR_MS, minutes(2, 10, 30, 90, 150, 180)],
-    [wallet('GOPAY'), 30 * MINUTE_MS, minutes(2, 10, 30)],
-    [BANK, 20 * MINUTE_MS, minutes(5, 20)],
+    [BANK, 4 * HOUR_MS, [4 * HOUR_MS]],
+    [QRIS, 4 * HOUR_MS, [4 * HOUR_MS]],
+    [wallet('DANA'), 3 * HOUR_MS, minutes(15, 180)],
+    [wallet('ASTRAPAY'), 3 * HOUR_MS, minutes(15, 180)],
+    [wallet('GOPAY'), 30 * MINUTE_MS, minutes(15, 30)],
+    [wallet('GOPAY'), 15 * MINUTE_MS, minutes(15, 17)],
     [BANK, SECOND_MS, [SECOND_MS]],
     // A push is looked at only when its answer can no longer be on its way.
     [wallet('OVO'), 55 * SECOND_MS, [55 * SECOND_MS + MINUTE_MS]],
@@ -86,13 +87,13 @@ describe('nextCheckAt (design section 4, expiry and lost callbacks)', () => {
   })
 
   it('looks every two minutes once the expiry is past and nothing has been decided', () => {
-    expect(looksAt(wallet('GOPAY'), 30 * MINUTE_MS, 6).slice(3)).toStrictEqual(minutes(32, 34, 36))
+    expect(looksAt(wallet('GOPAY'), 30 * MINUTE_MS, 5).slice(2)).toStrictEqual(minutes(32, 34, 36))
   })
 
-  it('looks every hour at a payment without an expiry', () => {
-    const payment = { ...BANK, createdAt: NOW }
+  it('looks every day at a payment without an expiry', () => {
+    const HOUR = addMs(NOW, HOUR_MS)
 
-    expect(nextCheckAt(payment, addMs(NOW, 61 * MINUTE_MS))).toBe(addMs(NOW, 121 * MINUTE_MS))
+    expect(nextCheckAt({ ...BANK, createdAt: NOW }, HOUR)).toBe(addMs(HOUR, 24 * HOUR_MS))
   })
 
   it('always lies ahead, and never behind the expiry while that is ahead', () => {
