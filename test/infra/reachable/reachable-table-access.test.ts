@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { TableAccess } from '../../../shared/table/access.ts'
 import * as keys from '../../../shared/table/keys.ts'
 import { sourcesIn } from '../../support/source-file.ts'
 import { DOORS, KEY_BUILDERS, reachableTableAccess } from './reachable-table-access.ts'
@@ -23,119 +24,92 @@ ${code}
 
 const reached = (code: string) => reachableTableAccess(bundle(code))
 
+/** What each code reaches: a key of these kinds, or indexes. */
+const FOUND: readonly (readonly [what: string, code: string, access: TableAccess])[] = [
+  ['a key built in place', 'var f = (deps, id) => deps.table.get(paymentKey(id))', { GetItem: ['PAYMENT'] }],
+  ['a key that is a constant', 'var f = (deps) => deps.table.get(syncCursorKey)', { GetItem: ['SYNC'] }],
+  ['one of two', 'var f = (c) => put(c ? paymentKey(1) : clientKey(1), {})', { PutItem: ['CLIENT', 'PAYMENT'] }],
+  ['keys of a list', 'var f = (deps, ids) => deps.table.getMany(ids.map(paymentKey))', { BatchGetItem: ['PAYMENT'] }],
+  [
+    'keys made before, in more than one way',
+    `var f = (deps, ids) => {
+       const keys = ids.flatMap((id) => { if (!id) return []; return [clientKey(id)] });
+       return deps.table.getMany([...keys, paymentKey(1)]) }`,
+    { BatchGetItem: ['CLIENT', 'PAYMENT'] },
+  ],
+  [
+    'a key of a function',
+    'var of = ({ id }) => clientKey(id);\nvar f = (it) => update(of(it))',
+    { UpdateItem: ['CLIENT'] },
+  ],
+  ['a found key', 'var f = (deps, item) => deps.table.get(foundKey("PAYMENT", item))', { GetItem: ['PAYMENT'] }],
+  ['a partition', 'var f = (deps, id) => deps.table.query({ partition: [clientKey(id).pk] })', { Query: ['CLIENT'] }],
+  [
+    'an index',
+    'var f = (deps, id) => deps.table.query({ index: "by-paid", partition: [id] })',
+    { indexes: ['by-paid'] },
+  ],
+  ['an index, paged', 'var f = (deps, id) => queryPages(deps, { "index": "by-paid" })', { indexes: ['by-paid'] }],
+  [
+    'one of two indexes, spread in',
+    `var f = (deps, id, c) => {
+       const list = c ? { index: "by-owner", partition: [id] } : { index: "by-status", partition: [id] };
+       return deps.table.query({ ...list, ...c && { cursor: c } }) }`,
+    { indexes: ['by-owner', 'by-status'] },
+  ],
+  [
+    'an index that is there only sometimes',
+    'var f = (deps, id, c) => deps.table.query({ partition: [clientKey(id).pk], ...c && { index: "by-paid" } })',
+    { Query: ['CLIENT'], indexes: ['by-paid'] },
+  ],
+  [
+    'options on either side of a default',
+    'var own = { index: "by-owner" };\nvar f = (deps) => deps.table.query({ ...own ?? { index: "by-due" } })',
+    { indexes: ['by-due', 'by-owner'] },
+  ],
+  [
+    'a list',
+    'var f = (deps) => listItems(deps, { kind: "CLIENT", index: "by-owner", partition: [] })',
+    { BatchGetItem: ['CLIENT'], indexes: ['by-owner'] },
+  ],
+  ['nothing', 'var f = () => paymentKey(1)', {}],
+  [
+    'nothing by a weak key that something is kept with',
+    'var kept = new WeakMap();\nvar f = (deps, it) => kept.get(deps.table) ?? kept.set(deps.table, it)',
+    {},
+  ],
+]
+
 describe('what the code of a bundle can reach', () => {
-  it.each([
-    ['a key built in place', 'var f = (deps, id) => deps.table.get(paymentKey(id))', { GetItem: ['PAYMENT'] }],
-    ['a key that is a constant', 'var f = (deps) => deps.table.get(syncCursorKey)', { GetItem: ['SYNC'] }],
-    [
-      'one of two keys',
-      'var f = (id, c) => put(c ? paymentKey(id) : clientKey(id), {})',
-      { PutItem: ['CLIENT', 'PAYMENT'] },
-    ],
-    [
-      'several keys',
-      'var f = (deps, a) => deps.table.getMany([paymentKey(a), clientKey(a)])',
-      { BatchGetItem: ['CLIENT', 'PAYMENT'] },
-    ],
-    ['keys of a list', 'var f = (deps, ids) => deps.table.getMany(ids.map(paymentKey))', { BatchGetItem: ['PAYMENT'] }],
-    [
-      'keys made before, in more than one way',
-      'var f = (deps, ids) => { const keys = ids.flatMap((id) => { if (!id) return []; return [clientKey(id)] }); return deps.table.getMany([...keys, paymentKey(1)]) }',
-      { BatchGetItem: ['CLIENT', 'PAYMENT'] },
-    ],
-    [
-      'a key of a function',
-      'var of = ({ id }) => clientKey(id);\nvar f = (it) => update(of(it), {})',
-      { UpdateItem: ['CLIENT'] },
-    ],
-    ['a found key', 'var f = (deps, item) => deps.table.get(foundKey("PAYMENT", item))', { GetItem: ['PAYMENT'] }],
-    [
-      'a partition',
-      'var f = (deps, id) => deps.table.query({ partition: [clientKey(id).pk], limit: 1 })',
-      { Query: ['CLIENT'] },
-    ],
-    [
-      'an index',
-      'var f = (deps, id) => deps.table.query({ index: "by-paid", partition: [id] })',
-      { indexes: ['by-paid'] },
-    ],
-    [
-      'an index, page by page',
-      'var f = (deps, id) => queryPages(deps, { index: "by-paid", partition: [id] })',
-      { indexes: ['by-paid'] },
-    ],
-    [
-      'one of two indexes, spread in',
-      'var f = (deps, id, c) => { const list = c ? { index: "by-owner", partition: [id] } : { index: "by-status", partition: [id] }; return deps.table.query({ ...list, ...(c && { cursor: c }) }) }',
-      { indexes: ['by-owner', 'by-status'] },
-    ],
-    [
-      'an index or the table itself',
-      'var f = (deps, id, c) => deps.table.query(c ? { index: "by-paid", partition: [id] } : { partition: [clientKey(id).pk] })',
-      { Query: ['CLIENT'], indexes: ['by-paid'] },
-    ],
-    [
-      'an index that is there only sometimes',
-      'var f = (deps, id, c) => deps.table.query({ partition: [clientKey(id).pk], ...(c && { index: "by-paid" }) })',
-      { Query: ['CLIENT'], indexes: ['by-paid'] },
-    ],
-    [
-      'an index whose name stands in quotes',
-      'var f = (deps, id) => deps.table.query({ "index": "by-paid", partition: [id] })',
-      { indexes: ['by-paid'] },
-    ],
-    [
-      'options on either side of a default',
-      'var own = { index: "by-owner" };\nvar f = (deps) => deps.table.query({ ...(own ?? { index: "by-due" }) })',
-      { indexes: ['by-due', 'by-owner'] },
-    ],
-    [
-      'a list',
-      'var f = (deps) => listItems(deps, { kind: "CLIENT", index: "by-owner", partition: [] })',
-      { BatchGetItem: ['CLIENT'], indexes: ['by-owner'] },
-    ],
-    ['nothing', 'var f = () => paymentKey(1)', {}],
-  ])('finds %s', (_, code, access) => {
+  it.each(FOUND)('finds %s', (_, code, access) => {
     expect(reached(code)).toStrictEqual(access)
   })
 
   it.each([
-    ['is handed in from outside', 'var f = (deps, key) => deps.table.get(key)'],
-    ['is partly handed in from outside', 'var f = (deps, keys) => deps.table.getMany([paymentKey(1), ...keys])'],
-    ['is written out', 'var f = (deps, id) => deps.table.get({ pk: id, sk: "X" })'],
-    ['is taken out of an item', 'var f = (deps, item) => put(item.key, {})'],
-    [
-      'is changed after it was built',
-      'var f = (deps, id) => { let key = paymentKey(id); key = id; return update(key, {}) }',
-    ],
-    ['is of a found item of any kind', 'var f = (deps, kind, item) => deps.table.get(foundKey(kind, item))'],
-    ['is of an index that is not a literal', 'var f = (deps, index) => deps.table.query({ index, partition: [] })'],
-    ['is of a query whose options come from outside', 'var f = (deps, options) => deps.table.query({ ...options })'],
-    ['is of a query that says neither index nor partition', 'var f = (deps) => deps.table.query({ limit: 1 })'],
-    ['is of a list of any kind', 'var f = (deps, kind) => listItems(deps, { kind, index: "by-owner" })'],
+    ['is handed in from outside', '(deps, key) => deps.table.get(key)'],
+    ['is partly handed in from outside', '(deps, keys) => deps.table.getMany([paymentKey(1), ...keys])'],
+    ['is written out', '(deps, id) => deps.table.get({ pk: id, sk: "X" })'],
+    ['is taken out of an item', '(deps, item) => put(item.key, {})'],
+    ['is changed after it was built', '(id) => { let key = paymentKey(id); key = id; return update(key, {}) }'],
+    ['is of a found item of any kind', '(deps, kind, item) => deps.table.get(foundKey(kind, item))'],
+    ['is of an index that is not a literal', '(deps, index) => deps.table.query({ index, partition: [] })'],
+    ['is of a query whose options come from outside', '(deps, options) => deps.table.query({ ...options })'],
+    ['is of a query that says neither index nor partition', '(deps) => deps.table.query({ limit: 1 })'],
+    ['is of a list of any kind', '(deps, kind) => listItems(deps, { kind, index: "by-owner" })'],
   ])('refuses a key that %s', (_, code) => {
-    expect(() => reached(code)).toThrow(/cannot be told|literal|not written out/)
-  })
-
-  it('refuses to lose sight of a way to the table', () => {
-    expect(() => reached('var f = (deps, keys) => keys.map((key) => [put, key])')).toThrow('handed on as a value')
+    expect(() => reached(`var f = ${code}`)).toThrow(/some-store.ts: .*(cannot be told|literal|not written out)/)
   })
 
   it.each([
-    ['by its method', 'var f = (deps, ids) => ids.map(clientKey).map(deps.table.get)'],
-    ['as a whole', 'var f = (deps, g) => g(deps.table)'],
-    ['in other dependencies', 'var f = (deps, g) => g({ table: deps.table })'],
-    ['taken out of the dependencies', 'var f = async ({ table }, id) => table.get(clientKey(id))'],
-    ['as a name in quotes', 'var f = (deps, id) => { const t = deps["table"]; return t.get(clientKey(id)) }'],
-    ['in a map that is not weak', 'var kept = new Map();\nvar f = (deps, it) => kept.set(deps.table, it)'],
-  ])('refuses to lose sight of the table: %s', (_, code) => {
-    expect(() => reached(code)).toThrow('the table is handed on')
-  })
-
-  it('lets something be kept with the table, as a key that is weak', () => {
-    const code = 'var kept = new WeakMap();\nvar f = (deps, it) => kept.get(deps.table) ?? kept.set(deps.table, it)'
-
-    expect(reached(code)).toStrictEqual({})
+    ['a step is', 'var f = (deps, keys) => keys.map((key) => [put, key])'],
+    ['the table is, by its method,', 'var f = (deps, ids) => ids.map(clientKey).map(deps.table.get)'],
+    ['the table is', 'var f = (deps, g) => g(deps.table)'],
+    ['the table is, in other dependencies,', 'var f = (deps, g) => g({ table: deps.table })'],
+    ['the table is, taken out of the dependencies,', 'var f = async ({ table }, id) => table.get(clientKey(id))'],
+    ['the table is, as a name in quotes,', 'var f = (deps, id) => { const t = deps["table"]; return t }'],
+    ['the table is, to a map that is not weak,', 'var m = new Map();\nvar f = (deps, it) => m.set(deps.table, it)'],
+  ])('refuses to lose sight of a way to the table: %s handed on', (_, code) => {
+    expect(() => reached(code)).toThrow('is handed on')
   })
 
   it('refuses a way to the table that nobody knows', () => {

@@ -1,131 +1,69 @@
 import type { ESTree } from 'vite'
 import { allAccess, type TableAccess, type TableAction } from '../../../shared/table/access.ts'
 import * as keys from '../../../shared/table/keys.ts'
-import { pkPrefix } from '../../../shared/table/keys.ts'
 import { type IndexName, TABLE_SCHEMA } from '../../../shared/table/schema.ts'
 import type { Table } from '../../../shared/table/table.ts'
-import { type Bundle, parseBundle } from './parsed-bundle.ts'
+import { type Bundle, type Expression, isMember, type Node, nameOf, openBundle, returnsIn } from './parsed-bundle.ts'
 
-/** What leads to the table: what each asks of it, and which argument says for what. */
-type Door =
-  | { readonly says: 'key'; readonly action: TableAction }
-  /** `{index}` or, on the table itself, `{partition}`. */
-  | { readonly says: 'range'; readonly argument: 0 | 1 }
-  /** `{index, kind}`: keys from the index, items from the table. */
-  | { readonly says: 'list' }
-  /** Steps, which only the doors that build them can make. */
-  | { readonly says: 'steps' }
-
-/** Functions, by their names. */
-export const DOORS: Readonly<Record<string, Door>> = {
-  put: { says: 'key', action: 'PutItem' },
-  update: { says: 'key', action: 'UpdateItem' },
-  remove: { says: 'key', action: 'DeleteItem' },
-  check: { says: 'key', action: 'ConditionCheckItem' },
-  listItems: { says: 'list' },
-  queryPages: { says: 'range', argument: 1 },
-}
-
-/** Methods of the port. */
-const PORT_DOORS: Readonly<Record<keyof Table, Door>> = {
-  get: { says: 'key', action: 'GetItem' },
-  getMany: { says: 'key', action: 'BatchGetItem' },
-  query: { says: 'range', argument: 0 },
-  write: { says: 'steps' },
-  transact: { says: 'steps' },
-}
-
-const isMethod = (name: string): name is keyof Table => name in PORT_DOORS
-
-const TABLE = 'shared/table/'
 const isPartition = (text: unknown): text is keys.Partition => keys.PARTITIONS.some((partition) => partition === text)
 const isIndex = (text: unknown): text is IndexName => typeof text === 'string' && text in TABLE_SCHEMA.indexes
-
-const partitionOf = (built: unknown): keys.Partition | undefined => {
-  const pk = typeof built === 'object' && built !== null && 'pk' in built ? built.pk : built
-  return keys.PARTITIONS.find((partition) => typeof pk === 'string' && pk.startsWith(pkPrefix(partition)))
-}
 
 /** What each builder of `table/keys.ts` builds: found by building one, so that a new builder needs no entry here. */
 export const KEY_BUILDERS: ReadonlyMap<string, keys.Partition> = new Map(
   Object.entries(keys).flatMap(([name, member]) => {
     if (name === 'foundKey' || name === 'pkPrefix') return []
     const built: unknown = typeof member === 'function' ? Reflect.apply(member, undefined, ['a', 'b', 'c']) : member
-    const partition = partitionOf(built)
-    return partition === undefined ? [] : [[name, partition] as const]
+    const pk: unknown = Object(built)['pk'] ?? built
+    const kind = keys.PARTITIONS.find((one) => typeof pk === 'string' && pk.startsWith(keys.pkPrefix(one)))
+    return kind === undefined ? [] : [[name, kind] as const]
   }),
 )
 
-type Expression = ESTree.Node | null | undefined
+/** The kind of key that an expression builds by itself. */
+const builtBy = ({ moduleOf }: Bundle, node: Node): keys.Partition | undefined => {
+  const named = node.type === 'CallExpression' ? node.callee : node
+  if (moduleOf(nameOf(named)) !== 'shared/table/keys.ts') return undefined
+  const [kind] = node.type === 'CallExpression' && nameOf(named) === 'foundKey' ? node.arguments : []
+  const literal = kind && nameOf(kind)
+  return kind?.type === 'Literal' && isPartition(literal) ? literal : KEY_BUILDERS.get(String(nameOf(named)))
+}
 
-const memberName = ({ property }: ESTree.MemberExpression) =>
-  property.type === 'Identifier' ? property.name : undefined
+/** Where an expression has its keys from that builds none itself. */
+const sourcesOf = (node: Node, { valueOf }: Bundle): readonly Expression[] | undefined => {
+  const { type } = node
+  if (type === 'Identifier') return [valueOf(node)]
+  if (type === 'ArrowFunctionExpression') return [node.body]
+  if (type === 'BlockStatement') return returnsIn(node)
+  if (type === 'ConditionalExpression') return [node.consequent, node.alternate]
+  if (type === 'ArrayExpression') return node.elements
+  if (type === 'SpreadElement') return [node.argument]
+  // The partition key of a key that was built.
+  if (type === 'MemberExpression') return isMember(node, 'pk') ? [node.object] : undefined
+  if (type !== 'CallExpression') return undefined
+  if (node.callee.type === 'Identifier') return [node.callee]
+  return isMember(node.callee, 'map') || isMember(node.callee, 'flatMap') ? [node.arguments[0]] : undefined
+}
 
-/** Names everything that an expression which gives keys can give; throws on what it cannot follow. */
-class KeyKinds {
-  private readonly bundle: Bundle
-  private readonly where: string
-
-  constructor(bundle: Bundle, call: ESTree.Node) {
-    this.bundle = bundle
-    this.where = `${bundle.moduleAt(call)}: ${bundle.textOf(call)}`
-  }
-
-  of(node: Expression): readonly keys.Partition[] {
-    if (!node) return this.lost()
-    const { type } = node
-    if (type === 'Identifier') return this.builder(node) ?? this.of(this.bundle.valueOf(node))
-    if (type === 'CallExpression') return this.called(node)
-    if (type === 'ParenthesizedExpression') return this.of(node.expression)
-    if (type === 'ArrowFunctionExpression') return this.of(node.body)
-    if (type === 'BlockStatement') return this.bundle.returnsOf(node).flatMap(({ argument }) => this.of(argument))
-    if (type === 'ConditionalExpression') return [...this.of(node.consequent), ...this.of(node.alternate)]
-    if (type === 'ArrayExpression') return node.elements.flatMap((element) => this.of(element))
-    if (type === 'SpreadElement') return this.of(node.argument)
-    // The partition key of a key that was built.
-    return type === 'MemberExpression' && memberName(node) === 'pk' ? this.of(node.object) : this.lost()
-  }
-
-  private lost(): never {
-    throw new Error(`what is touched cannot be told in ${this.where}`)
-  }
-
-  private called({ callee, arguments: [first] }: ESTree.CallExpression): readonly keys.Partition[] {
-    if (callee.type === 'Identifier') {
-      if (this.bundle.moduleOf(callee.name) === `${TABLE}keys.ts` && callee.name === 'foundKey') {
-        if (first?.type === 'Literal' && isPartition(first.value)) return [first.value]
-        throw new Error(`a found key is not of one literal kind in ${this.where}`)
-      }
-      return this.of(callee)
-    }
-    const maps = callee.type === 'MemberExpression' ? memberName(callee) : undefined
-    return maps === 'map' || maps === 'flatMap' ? this.of(first) : this.lost()
-  }
-
-  private builder({ name }: { readonly name: string }): readonly keys.Partition[] | undefined {
-    const partition = this.bundle.moduleOf(name) === `${TABLE}keys.ts` ? KEY_BUILDERS.get(name) : undefined
-    return partition && [partition]
-  }
+const kindsOf = (bundle: Bundle, node: Expression): readonly keys.Partition[] => {
+  const built = node && builtBy(bundle, node)
+  if (built) return [built]
+  const sources = node && sourcesOf(node, bundle)
+  if (!sources) throw new Error('what is touched cannot be told')
+  return sources.flatMap((source) => kindsOf(bundle, source))
 }
 
 /** One way in which the options of a query can come out: its properties by name. */
-type Shape = ReadonlyMap<string, ESTree.Node>
-
-const propertyName = ({ key }: ESTree.ObjectProperty): string => {
-  if (key.type === 'Identifier') return key.name
-  if (key.type === 'Literal') return String(key.value)
-  throw new Error('the options of a query have a name that is computed')
-}
+type Shape = ReadonlyMap<unknown, Node>
 
 /** Every way in which an object can come out that is written out, chosen between, or spread from such ones. */
 const shapesOf = (bundle: Bundle, node: Expression): readonly Shape[] => {
   if (node?.type === 'ObjectExpression') {
     return node.properties.reduce<readonly Shape[]>(
       (shapes, property) => {
-        const added: readonly Shape[] =
-          property.type === 'SpreadElement'
-            ? shapesOf(bundle, property.argument)
-            : [new Map([[propertyName(property), property.value]])]
+        const spread = property.type === 'SpreadElement'
+        const added = spread
+          ? shapesOf(bundle, property.argument)
+          : [new Map([[nameOf(property.key), property.value] as const])]
         return shapes.flatMap((shape) => added.map((more) => new Map([...shape, ...more])))
       },
       [new Map()],
@@ -134,13 +72,12 @@ const shapesOf = (bundle: Bundle, node: Expression): readonly Shape[] => {
   if (node?.type === 'ConditionalExpression') {
     return [...shapesOf(bundle, node.consequent), ...shapesOf(bundle, node.alternate)]
   }
-  if (node?.type === 'ParenthesizedExpression') return shapesOf(bundle, node.expression)
   if (node?.type === 'LogicalExpression') {
     const left: readonly Shape[] = node.operator === '&&' ? [new Map()] : shapesOf(bundle, node.left)
     return [...left, ...shapesOf(bundle, node.right)]
   }
   if (node?.type === 'Identifier') return shapesOf(bundle, bundle.valueOf(node))
-  throw new Error(`the options of a query are not written out in ${node ? bundle.moduleAt(node) : 'a call'}`)
+  throw new Error('the options of a query are not written out')
 }
 
 const literal = <Name extends string>(node: Expression, is: (text: unknown) => text is Name): Name => {
@@ -148,48 +85,94 @@ const literal = <Name extends string>(node: Expression, is: (text: unknown) => t
   throw new Error('an index or a kind is not a literal')
 }
 
-const throughDoor = (bundle: Bundle, door: Door, call: ESTree.CallExpression): TableAccess => {
-  const kinds = new KeyKinds(bundle, call)
-  switch (door.says) {
-    case 'steps':
-      return {}
-    case 'key':
-      return { [door.action]: kinds.of(call.arguments[0]) }
-    case 'range':
-      return allAccess(
-        ...shapesOf(bundle, call.arguments[door.argument]).map((shape): TableAccess => {
-          const index = shape.get('index')
-          return index ? { indexes: [literal(index, isIndex)] } : { Query: kinds.of(shape.get('partition')) }
-        }),
-      )
-    case 'list':
-      return allAccess(
-        ...shapesOf(bundle, call.arguments[1]).map((shape): TableAccess => {
-          const indexes = [literal(shape.get('index'), isIndex)]
-          return { BatchGetItem: [literal(shape.get('kind'), isPartition)], indexes }
-        }),
-      )
+/** What leads to the table: what each call asks of it, by what its arguments say. */
+type Door = (bundle: Bundle, args: readonly Node[]) => TableAccess
+
+const byKey =
+  (action: TableAction): Door =>
+  (bundle, [key]) => ({ [action]: kindsOf(bundle, key) })
+/** `{index}` or, on the table itself, `{partition}`. */
+const byRange =
+  (argument: 0 | 1): Door =>
+  (bundle, args) =>
+    allAccess(
+      ...shapesOf(bundle, args[argument]).map((shape): TableAccess => {
+        const index = shape.get('index')
+        return index ? { indexes: [literal(index, isIndex)] } : { Query: kindsOf(bundle, shape.get('partition')) }
+      }),
+    )
+/** `{index, kind}`: keys from the index, items from the table. */
+const byList: Door = (bundle, [, options]) =>
+  allAccess(
+    ...shapesOf(bundle, options).map((shape) => ({
+      BatchGetItem: [literal(shape.get('kind'), isPartition)],
+      indexes: [literal(shape.get('index'), isIndex)],
+    })),
+  )
+/** Steps, which only the doors that build them can make. */
+const bySteps: Door = () => ({})
+
+/** Functions, by their names. */
+export const DOORS: Readonly<Record<string, Door>> = {
+  put: byKey('PutItem'),
+  update: byKey('UpdateItem'),
+  remove: byKey('DeleteItem'),
+  check: byKey('ConditionCheckItem'),
+  listItems: byList,
+  queryPages: byRange(1),
+}
+const METHODS: Readonly<Record<keyof Table, Door>> = {
+  get: byKey('GetItem'),
+  getMany: byKey('BatchGetItem'),
+  query: byRange(0),
+  write: bySteps,
+  transact: bySteps,
+}
+const isMethod = (name: unknown): name is keyof Table => typeof name === 'string' && name in METHODS
+
+/** A WeakMap whose keys are tables keeps something with each, and reaches nothing. */
+const isWeakKey = ({ calls, valueOf }: Bundle, node: Node): boolean =>
+  calls.some(({ callee, arguments: [first] }) => {
+    const map = first === node && callee.type === 'MemberExpression' ? valueOf(callee.object) : undefined
+    return map?.type === 'NewExpression' && nameOf(map.callee) === 'WeakMap'
+  })
+
+const accessBy = (bundle: Bundle, call: ESTree.CallExpression, door: Door): TableAccess => {
+  if (bundle.isOfTable(call)) return {}
+  try {
+    return door(bundle, call.arguments)
+  } catch (cause) {
+    throw new Error(`${bundle.moduleAt(call)}: ${bundle.textOf(call)}: ${String(cause)}`, { cause })
   }
 }
 
-/** A WeakMap whose keys are tables keeps something with each, and reaches nothing. */
-const isWeakKey = (bundle: Bundle, node: ESTree.Node): boolean =>
-  bundle.callsWith(node).some(({ callee }) => {
-    if (callee.type !== 'MemberExpression') return false
-    const map = bundle.valueOf(callee.object)
-    return map?.type === 'NewExpression' && map.callee.type === 'Identifier' && map.callee.name === 'WeakMap'
-  })
+const throughDoor = (bundle: Bundle, name: string, door: Door): readonly TableAccess[] => {
+  if (!bundle.moduleOf(name)?.startsWith('shared/table/')) return []
+  const calls = bundle.calls.filter(({ callee }) => callee.type === 'Identifier' && callee.name === name)
+  const mentions = bundle.nodes.filter((node) => node.type === 'Identifier' && node.name === name)
+  // Its own declaration mentions it once.
+  if (mentions.length > calls.length + 1) throw new Error(`${name} is handed on as a value: nobody can tell to what`)
+  return calls.map((call) => accessBy(bundle, call, door))
+}
 
 const throughPort = (bundle: Bundle): readonly TableAccess[] => {
-  const { calls, others } = bundle.portUses('table')
-  const lost = others.find((node) => !bundle.moduleAt(node).startsWith(TABLE) && !isWeakKey(bundle, node))
+  const used = bundle.calls.flatMap((call) => {
+    const { callee } = call
+    return callee.type === 'MemberExpression' && isMember(callee.object, 'table') ? [{ call, callee }] : []
+  })
+  const taken = bundle.nodes.flatMap((node) =>
+    node.type === 'ObjectPattern' ? node.properties.filter((one) => 'key' in one && nameOf(one.key) === 'table') : [],
+  )
+  const others = bundle.nodes.filter(
+    (one) => isMember(one, 'table') && !used.some(({ callee }) => callee.object === one),
+  )
+  const lost = [...others, ...taken].find((node) => !bundle.isOfTable(node) && !isWeakKey(bundle, node))
   if (lost) throw new Error(`the table is handed on in ${bundle.moduleAt(lost)}: what is reached cannot be told`)
-  return calls
-    .filter(({ call }) => !bundle.moduleAt(call).startsWith(TABLE))
-    .map(({ method, call }) => {
-      if (!isMethod(method)) throw new Error(`the table has no ${method}`)
-      return throughDoor(bundle, PORT_DOORS[method], call)
-    })
+  return used.map(({ call, callee }) => {
+    const method = nameOf(callee.property)
+    if (!isMethod(method)) throw new Error(`the table has no ${String(method)}`)
+    return accessBy(bundle, call, METHODS[method])
+  })
 }
 
 /**
@@ -198,14 +181,7 @@ const throughPort = (bundle: Bundle): readonly TableAccess[] => {
  * throws, since nobody could say what it touches.
  */
 export const reachableTableAccess = (code: string): TableAccess => {
-  const bundle = parseBundle(code)
-  const accesses = Object.entries(DOORS).flatMap(([name, door]) => {
-    if (!bundle.moduleOf(name)?.startsWith(TABLE)) return []
-    const { calls, others } = bundle.usesOf(name)
-    if (others > 0) throw new Error(`${name} is handed on as a value, so what is reached through it cannot be told`)
-    return calls
-      .filter((call) => !bundle.moduleAt(call).startsWith(TABLE))
-      .map((call) => throughDoor(bundle, door, call))
-  })
-  return allAccess(...accesses, ...throughPort(bundle))
+  const bundle = openBundle(code)
+  const throughDoors = Object.entries(DOORS).flatMap(([name, door]) => throughDoor(bundle, name, door))
+  return allAccess(...throughDoors, ...throughPort(bundle))
 }
