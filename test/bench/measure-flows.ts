@@ -66,11 +66,18 @@ const syncRun = ({ measure, run }: MeteredWorld, name: string): Promise<Flow> =>
     v.parse(v.object({ complete: v.literal(true) }), await run('sync-provider-transactions', {}))
   })
 
-/** The flow with each of its counts changed. */
-const counted = (flow: Flow, change: (count: number, name: string) => number): Flow =>
+type Change = (count: number, name: string) => number
+
+const changed = <Counts extends object>(counts: Counts, change: Change): Counts =>
   Object.fromEntries(
-    Object.entries(flow).map(([name, value]) => [name, typeof value === 'number' ? change(value, name) : value]),
-  ) as Flow
+    Object.entries(counts).map(([name, value]) => [name, typeof value === 'number' ? change(value, name) : value]),
+  ) as Counts
+
+/** The flow with each of its counts changed. */
+const counted = (flow: Flow, change: Change): Flow => ({
+  ...changed(flow, change),
+  detail: changed(flow.detail, change),
+})
 
 const times = (flow: Flow, factor: number): Flow => counted(flow, (count) => count * factor)
 
@@ -79,7 +86,7 @@ const share = (flow: Flow): Flow => times(flow, 1 / MANY)
 
 /** What a scheduled run uses for the payments it looks at, beyond what it uses every hour anyhow. */
 const beyond = (idle: Flow, flow: Flow): Flow =>
-  counted(flow, (count, name) => Math.max(0, count - Number(Reflect.get(idle, name))))
+  counted(flow, (count, name) => Math.max(0, count - Number(Reflect.get({ ...idle.detail, ...idle }, name) ?? 0)))
 
 /** More hops than eight attempts can need: a delivery that is not over by then has no end. */
 const MOST_HOPS = 40

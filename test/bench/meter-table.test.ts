@@ -88,15 +88,15 @@ describe('meterTable', () => {
     const missing = { pk, sk: 'missing' }
 
     await requests.transact([put(key, {}), put({ pk, sk: 'b' }, listed)])
-    expect(take()).toStrictEqual({ reads: 0, writes: 2 * (1 + 2) })
+    expect(take()).toMatchObject({ reads: 0, writes: 2 * (1 + 2) })
     await requests.transact([update({ pk, sk: 'b' }, { set: { id: 'another' } })])
-    expect(take()).toStrictEqual({ reads: 0, writes: 2 * (1 + 2) })
+    expect(take()).toMatchObject({ reads: 0, writes: 2 * (1 + 2) })
     await requests.get(missing)
-    expect(take()).toStrictEqual({ reads: 1, writes: 0 })
+    expect(take()).toMatchObject({ reads: 1, writes: 0 })
     await requests.batchGet([missing, { pk, sk: 'neither' }])
-    expect(take()).toStrictEqual({ reads: 2, writes: 0 })
+    expect(take()).toMatchObject({ reads: 2, writes: 0 })
     await requests.query({ ...page, partition: ['nobody', 'bench'] })
-    expect(take()).toStrictEqual({ reads: 0.5, writes: 0 })
+    expect(take()).toMatchObject({ reads: 0.5, writes: 0 })
   })
 
   it('counts a write that is refused', async () => {
@@ -104,7 +104,7 @@ describe('meterTable', () => {
 
     expect(await requests.write(update(key, { set: { note: 'late' } }, exists))).toMatchObject({ applied: false })
 
-    expect(take()).toStrictEqual({ reads: 0, writes: 1 })
+    expect(take()).toMatchObject({ reads: 0, writes: 1 })
   })
 })
 

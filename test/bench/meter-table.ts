@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { toItem } from '../../shared/table/attributes.ts'
 import type { Key } from '../../shared/table/keys.ts'
 import { type IndexSchema, TABLE_SCHEMA } from '../../shared/table/schema.ts'
+import type { QueryInput } from '../../shared/table/table.ts'
 import type { SimTable } from '../simulation/sim-table/sim-table.ts'
 import { itemSize, type StoredItem } from '../simulation/sim-table/stored-item.ts'
 import { entryOf } from '../simulation/sim-table/table-view.ts'
@@ -9,7 +10,10 @@ import { entryOf } from '../simulation/sim-table/table-view.ts'
 /** Request units as DynamoDB bills them: table and indexes together. */
 export type Units = { readonly reads: number; readonly writes: number }
 
-const INDEXES: readonly IndexSchema[] = Object.values(TABLE_SCHEMA.indexes)
+/** How much of what: `calls transact`, `writes PAYMENT`, `writes PAYMENT/by-due`, `reads CLIENT`. */
+export type Detail = Readonly<Record<string, number>>
+
+const INDEXES: readonly (readonly [string, IndexSchema])[] = Object.entries(TABLE_SCHEMA.indexes)
 const WRITE_BYTES = 1_024
 const READ_BYTES = 4_096
 /** DynamoDB prepares and commits each item of a transaction, and bills both. */
@@ -33,47 +37,60 @@ const indexUnits = (index: IndexSchema, before: StoredItem | undefined, after: S
   return moved ? writeUnits(sizeOf(was)) + writeUnits(sizeOf(is)) : writeUnits(Math.max(sizeOf(was), sizeOf(is)))
 }
 
-const unitsOfWrite = (before: StoredItem | undefined, after: StoredItem | undefined): number =>
-  INDEXES.reduce(
-    (sum, index) => sum + indexUnits(index, before, after),
-    Math.max(1, writeUnits(sizeOf(before)), writeUnits(sizeOf(after))),
-  )
+/** What an item is: the first word of its sort key, or of its partition where that begins with a time. */
+const kindOf = ({ pk, sk }: Key): string => /^[A-Z]+/.exec(sk)?.[0] ?? pk.slice(0, pk.indexOf('#'))
+
+type Count = (what: string, units: number) => void
+
+const countWrite = (count: Count, key: Key, before: StoredItem | undefined, after: StoredItem | undefined): void => {
+  const kind = kindOf(key)
+  count(kind, Math.max(1, writeUnits(sizeOf(before)), writeUnits(sizeOf(after))))
+  for (const [name, index] of INDEXES) count(`${kind}/${name}`, indexUnits(index, before, after))
+}
 
 /**
  * Counts, from now on, what DynamoDB would bill for the requests to a table in memory, by its published rules: for each
  * item and each index from what it was and what it became. A refused condition costs as much as a write of the item as it is.
  */
 export const meterTable = (table: SimTable) => {
-  const counted = { reads: 0, writes: 0 }
-  const { get, batchGet, query, write, transact } = table.requests
-  const reading = (keys: readonly Key[]) => {
-    for (const key of keys) counted.reads += readUnits(sizeOf(table.item(key)))
+  let counted: Record<string, number> = {}
+  const add = (name: string, units: number): void => {
+    if (units > 0) counted[name] = (counted[name] ?? 0) + units
   }
-  const writing = <Answer>(keys: readonly Key[], times: number, run: () => Answer): Answer => {
+  const { get, batchGet, query, write, transact } = table.requests
+  const reading = (call: string, keys: readonly Key[]) => {
+    add(`calls ${call}`, 1)
+    for (const key of keys) add(`reads ${kindOf(key)}`, readUnits(sizeOf(table.item(key))))
+  }
+  const writing = <Answer>(call: string, keys: readonly Key[], times: number, run: () => Answer): Answer => {
     const before = keys.map(table.item)
     const answer = run()
-    for (const [at, key] of keys.entries()) counted.writes += times * unitsOfWrite(before[at], table.item(key))
+    add(`calls ${call}`, 1)
+    const count: Count = (what, units) => add(`writes ${what}`, times * units)
+    for (const [at, key] of keys.entries()) countWrite(count, key, before[at], table.item(key))
     return answer
   }
   const metered: SimTable['requests'] = {
     get: (key) => {
-      reading([key])
+      reading('get', [key])
       return get(key)
     },
     batchGet: (keys) => {
-      reading(keys)
+      reading('batchGet', keys)
       return batchGet(keys)
     },
     query: (input) => {
       const found = query({ ...input, countOnly: false }).items
       const bytes = found.reduce<number>((sum, item) => sum + itemSize(toItem(item)), 0)
+      add('calls query', 1)
       // Indexes are read without the guarantee that the table gives.
-      counted.reads += readUnits(bytes) / (input.index === undefined ? 1 : 2)
+      add(`reads ${input.index ?? partitionKind(input)}`, readUnits(bytes) / (input.index === undefined ? 1 : 2))
       return query(input)
     },
-    write: (step) => writing([step.key], 1, () => write(step)),
+    write: (step) => writing(step.kind, [step.key], 1, () => write(step)),
     transact: (steps) =>
       writing(
+        'transact',
         steps.map(({ key }) => key),
         TRANSACTIONAL,
         () => transact(steps),
@@ -82,13 +99,20 @@ export const meterTable = (table: SimTable) => {
   Object.assign(table.requests, metered)
   return {
     /** Since it was last asked. */
-    take: (): Units => {
-      const taken = { ...counted }
-      Object.assign(counted, { reads: 0, writes: 0 })
-      return taken
+    take: (): Units & { readonly detail: Detail } => {
+      const detail = counted
+      counted = {}
+      return { reads: unitsIn(detail, 'reads'), writes: unitsIn(detail, 'writes'), detail }
     },
   }
 }
+
+/** Of a query of the table: whose items it reads together. */
+const partitionKind = ({ partition: [pk] }: QueryInput): string => /^[A-Z]+/.exec(String(pk))?.[0] ?? 'another'
+
+/** All that was used of one sort: `reads`, `writes`, `calls`, `provider`. */
+export const unitsIn = (detail: Detail, sort: string): number =>
+  Object.entries(detail).reduce((sum, [name, units]) => sum + (name.startsWith(`${sort} `) ? units : 0), 0)
 
 /** Bytes that are billed for what is in the table now, with its index entries. */
 export const storedBytes = (table: Pick<SimTable, 'items'>): number =>
@@ -96,7 +120,7 @@ export const storedBytes = (table: Pick<SimTable, 'items'>): number =>
     .items()
     .flatMap((item) => [
       itemSize(item),
-      ...INDEXES.map((index) => indexed(index, item))
+      ...INDEXES.map(([, index]) => indexed(index, item))
         .filter((entry) => entry !== undefined)
         .map(itemSize),
     ])

@@ -10,7 +10,7 @@ import type { TableChange } from '../simulation/sim-table/table-view.ts'
 import { createWorld } from '../simulation/world.ts'
 import { emittedBy } from '../support/emitted-by.ts'
 import type { ASSUMPTIONS } from './assumptions.ts'
-import { meterTable, type Units } from './meter-table.ts'
+import { type Detail, meterTable, type Units } from './meter-table.ts'
 
 export type FunctionName = keyof typeof ASSUMPTIONS.billedMs
 
@@ -26,6 +26,8 @@ export type Flow = Units & {
   readonly logBytes: number
   /** Metrics of our own that it writes to, as CloudWatch bills them: a name with the values of one set of dimensions. */
   readonly metrics: readonly string[]
+  /** Of what the units are, the calls of the table, and those of the provider. */
+  readonly detail: Detail
 }
 
 /** The same payments, ids and answers every time: ids decide in which slot a thing is, and so how many digits are stored. */
@@ -69,17 +71,20 @@ export const startMeteredWorld = async () => {
 
   const measure = async (functionName: FunctionName, name: string, run: () => Promise<unknown>): Promise<Flow> => {
     units.take()
+    world.provider.resetCalls()
     remembered.clear()
     Object.assign(counted, { messages: 0, secrets: 0 })
     const firstLine = world.logLines.length
     await run()
     const lines = world.logLines.slice(firstLine).map(writtenLine)
+    const used = units.take()
     return {
       name,
       functionName,
       invocations: 1,
-      ...units.take(),
+      ...used,
       ...counted,
+      detail: { ...used.detail, ...providerCalls(world.provider.callCounts()) },
       logBytes: lines.reduce((sum, { bytes }) => sum + bytes, 0),
       metrics: [...new Set(lines.flatMap(({ metrics }) => metrics))],
     }
@@ -93,6 +98,9 @@ export const startMeteredWorld = async () => {
   const pass = (ms: number) => world.scheduler.runUntil(world.scheduler.nowMs() + ms)
   return { world, events, callbacks, measure, run, pass }
 }
+
+const providerCalls = (counts: Readonly<Record<string, number>>): Detail =>
+  Object.fromEntries(Object.entries(counts).map(([name, calls]) => [`provider ${name}`, calls]))
 
 export type MeteredWorld = Awaited<ReturnType<typeof startMeteredWorld>>
 

@@ -1,0 +1,20 @@
+/** What a suite measured: its part of docs/performance.md, and its plots by the names of their files in docs/plots. */
+export type SuiteReport = { readonly text: string; readonly plots?: Readonly<Record<string, string>> }
+
+export type Suite = {
+  readonly does: string
+  /** In under five minutes, alone. */
+  readonly run: () => Promise<SuiteReport>
+}
+
+/** What `npm run bench -- NAME` can measure. A suite is loaded when it is asked for. */
+export const SUITES: Readonly<Record<string, Suite>> = {
+  units: {
+    does: 'calls, request units and provider calls of every flow',
+    run: async () => {
+      const { unitsReport } = await import('./units/units-report.ts')
+      const { measureUnits } = await import('./units/measure-units.ts')
+      return { text: unitsReport(await measureUnits()) }
+    },
+  },
+}

@@ -1,0 +1,131 @@
+import { MANIFEST } from '../../../functions/manifest.ts'
+import { drive } from '../../simulation/history.ts'
+import { type HttpRequest, requestAs } from '../../simulation/lambda.ts'
+import { sqsEvent } from '../../simulation/sim-queue.ts'
+import { streamEvent } from '../../simulation/sim-table/stream-record.ts'
+import { addTenant } from '../../simulation/tenants.ts'
+import { measureFlows } from '../measure-flows.ts'
+import type { Detail } from '../meter-table.ts'
+import { type MeteredWorld, startMeteredWorld } from '../metered-world.ts'
+
+/** What one flow uses, by the names of `Detail`. */
+export type FlowUnits = { readonly flow: string; readonly detail: Detail }
+
+const MINUTE_MS = 60_000
+/** A warm environment knows a key for fifteen seconds: each request is measured as the first one behind that. */
+const FORGOTTEN_MS = 16_000
+/** Of a full page of a list. */
+const PAGE = 25
+/** No payment waits longer, whatever its channel. */
+const MOST_MINUTES = 3 * 24 * 60
+
+const CUSTOMER = { name: 'Sri Wahyuni', email: 'sri@example.com', phone: '+6281234567890' }
+const ORDER = { amount: 150_000, currency: 'IDR', external_reference: 'order-2026-000001', customer: CUSTOMER }
+const BANK = { method: 'virtual_account', channel_code: 'BCA' }
+
+type Channel = { readonly method: string; readonly channel_code?: string }
+
+/** One of each way a payment is waited for: by a bank, on a code, in a wallet, and on a phone. */
+const UNPAID: readonly (readonly [string, Channel])[] = [
+  ['virtual account', BANK],
+  ['QRIS', { method: 'qris' }],
+  ['wallet', { method: 'ewallet', channel_code: 'DANA' }],
+  ['push', { method: 'ewallet', channel_code: 'OVO' }],
+]
+
+const started = async () => {
+  const metered = await startMeteredWorld()
+  const { world, measure, run } = metered
+  const merchant = await drive(world, addTenant(world, 0, 1))
+  const used = async (flow: string, step: () => Promise<unknown>): Promise<FlowUnits> => {
+    const { detail } = await measure('api-get-payment', flow, step)
+    return { flow, detail }
+  }
+  const ask = async (name: string, asked: HttpRequest, status: number): Promise<Record<string, unknown>> => {
+    const reply = await drive(world, requestAs(world, merchant, name, asked))
+    if (reply?.status !== status) throw new Error(`${name} answered ${reply?.text ?? 'nothing'}`)
+    return reply.body
+  }
+  const create = (channel: Channel, key: string, status = 201) =>
+    ask(
+      'api-create-payment',
+      { headers: { 'idempotency-key': key }, body: JSON.stringify({ ...ORDER, ...channel }) },
+      status,
+    )
+  return { ...metered, merchant, used, ask, create, work: () => workOff(metered, run) }
+}
+
+type Started = Awaited<ReturnType<typeof started>>
+
+/** What the stream and the queues would start by now, until nothing is left to do. */
+const workOff = async ({ world, events }: MeteredWorld, run: MeteredWorld['run']): Promise<void> => {
+  for (let worked = true; worked; ) {
+    worked = events.length > 0
+    if (worked) await run('fan-out-events', streamEvent(events.splice(0)))
+    for (const { name, trigger } of MANIFEST) {
+      if (trigger.kind !== 'queue') continue
+      const queue = world.queues[trigger.queue]
+      const messages = queue.receive({ max: trigger.batchSize, nowMs: world.scheduler.nowMs() })
+      if (messages.length === 0) continue
+      worked = true
+      await run(name, sqsEvent(messages))
+      for (const { receipt } of messages) queue.remove(receipt)
+    }
+  }
+}
+
+const requests = async ({ used, ask, create, pass }: Started): Promise<readonly FlowUnits[]> => {
+  const flows: FlowUnits[] = []
+  const measured = async <Answer>(flow: string, step: () => Promise<Answer>): Promise<void> => {
+    await pass(FORGOTTEN_MS)
+    flows.push(await used(flow, step))
+  }
+  const { id } = await create(BANK, 'order-1')
+  for (let number = 2; number <= PAGE; number++) await create(BANK, `order-${number}`)
+  await measured('create, repeated', () => create(BANK, 'order-1', 200))
+  await measured('get', () => ask('api-get-payment', { id: String(id) }, 200))
+  await measured('list of 25', () => ask('api-list-payments', {}, 200))
+  await measured('list of 25 by status', () => ask('api-list-payments', { query: { status: 'pending' } }, 200))
+  await measured('balance', () => ask('api-get-balance', {}, 200))
+  await measured('cancel', () => ask('api-cancel-payment', { id: String(id) }, 200))
+  return flows
+}
+
+/** Idle questions of due work, minute by minute, are nobody's: what is read in the index of due work is left out. */
+const withoutIdle = ({ flow, detail }: FlowUnits): FlowUnits => ({
+  flow,
+  detail: Object.fromEntries(Object.entries(detail).filter(([name]) => !/^(reads by-due|calls query)$/.test(name))),
+})
+
+const unpaid = async (name: string, channel: Channel): Promise<readonly FlowUnits[]> => {
+  const { world, used, create, ask, work, run, pass } = await started()
+  let id = ''
+  const made = await used(`unpaid ${name}: created`, async () => {
+    id = String((await create(channel, 'order-1'))['id'])
+  })
+  const ended = await used(`unpaid ${name}: expired, announced`, async () => {
+    const item = () => world.table.item({ pk: `PAYMENT#${id}`, sk: 'PAYMENT' })
+    for (let minutes = 0; item()?.['status'] === 'pending'; minutes++) {
+      if (minutes > MOST_MINUTES) throw new Error(`a ${name} that nobody pays never ends`)
+      await pass(MINUTE_MS)
+      // What is not due yet is not looked at: the minutes before cost what an idle minute costs.
+      if (String(item()?.['due_at']) > new Date(world.scheduler.nowMs()).toISOString()) continue
+      await run('check-due-work', {})
+      await work()
+    }
+    await work()
+  })
+  const { status } = await ask('api-get-payment', { id }, 200)
+  if (status !== 'expired') throw new Error(`a ${name} that nobody pays is ${String(status)}`)
+  return [made, withoutIdle(ended)]
+}
+
+/** Every flow of the gateway, on the real handlers and without faults. */
+export const measureUnits = async (): Promise<readonly FlowUnits[]> => {
+  const { perPayment, abandoned } = await measureFlows()
+  const flows: FlowUnits[] = perPayment.map(({ name: flow, detail }) => ({ flow, detail }))
+  flows.push({ flow: 'delivery, abandoned after eight attempts', detail: abandoned.detail })
+  flows.push(...(await requests(await started())))
+  for (const [name, channel] of UNPAID) flows.push(...(await unpaid(name, channel)))
+  return flows
+}
