@@ -49,14 +49,6 @@ describe('synthesis', () => {
     expect(second).toStrictEqual(first)
   })
 
-  it('looks nothing up: no account, no network', () => {
-    for (const { directory } of runs) {
-      const manifest: unknown = JSON.parse(readFileSync(join(directory, 'manifest.json'), 'utf8'))
-
-      expect(manifest).not.toHaveProperty('missing')
-    }
-  })
-
   it('warns of nothing', () => {
     // What npm says about the configuration of whoever runs this is not the stack's.
     const lines = runs.flatMap(({ output }) => output.split('\n').filter((line) => !line.startsWith('npm warn')))

@@ -154,16 +154,4 @@ describe('list-clients (design section 7)', () => {
     expect(names).toStrictEqual(['three', 'two', 'one'])
     expect((await invokeAdmin(listClients, deps, {})).body).toMatchObject({ pagination: { page: 1, per_page: 25 } })
   })
-
-  it('stores no client without the attributes that list it', async () => {
-    const deps = testDeps()
-    const { clientId, createdAt } = await aStoredClient(deps)
-
-    expect(await deps.table.get(clientKey(clientId))).toMatchObject({
-      owner: 'gateway',
-      entity: 'client',
-      listedAt: createdAt,
-      id: clientId,
-    })
-  })
 })

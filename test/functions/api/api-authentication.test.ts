@@ -74,21 +74,6 @@ describe('authentication of every endpoint (spec 5)', () => {
 
     expect(answer.status).toBe(200)
   })
-
-  it('takes every key that is in force', async () => {
-    const deps = testDeps()
-    const client = await anApiClient(deps)
-    const second = await issueKey(deps, client.clientId)
-
-    const answers = [client.authorization, second.header].map((authorization) =>
-      call(deps, API.getBalance, { caller: { authorization } }),
-    )
-
-    expect((await Promise.all(answers)).map(({ body }) => body['client_id'])).toStrictEqual([
-      client.clientId,
-      client.clientId,
-    ])
-  })
 })
 
 describe('the rate limit of every endpoint (spec 7; design section 5)', () => {

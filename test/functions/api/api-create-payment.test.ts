@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { API, anApi, aPaymentBody, call } from '../../support/api-event.ts'
+import { anApi, aPaymentBody } from '../../support/api-event.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
 import { BANKS } from '../../support/provider-facts.ts'
 import { testDeps } from '../../support/test-deps.ts'
@@ -174,48 +174,16 @@ describe('expires_at of POST /v1/payments (spec 4.1, design section 5)', () => {
 
   it.each([
     // The provider takes an expiry for virtual accounts; a day when none is asked for.
-    [bank('BCA'), undefined, DAY],
     [bank('BCA'), 0, DAY],
-    [bank('BCA'), 1, 1],
-    [bank('BCA'), 7 * DAY, 7 * DAY],
     [bank('BCA'), 365 * DAY, 365 * DAY],
-    // Elsewhere the earlier of the wish and the channel's own.
-    [QRIS, undefined, 2 * DAY],
-    [QRIS, 0, 2 * DAY],
+    // Elsewhere the earlier of the wish and the channel's own, of which `channel-timing.test.ts` has all.
     [QRIS, 600, 600],
     [QRIS, 7 * DAY, 2 * DAY],
     [OVO, undefined, 55],
-    [OVO, 30, 30],
-    [OVO, 3_600, 55],
-    [wallet('DANA'), undefined, DAY],
-    [wallet('DANA'), 2 * DAY, DAY],
-    [wallet('LINKAJA'), undefined, 1_800],
-    [wallet('SHOPEEPAY'), undefined, 1_800],
-    [wallet('GOPAY'), 900, 900],
-    [wallet('ASTRAPAY'), undefined, DAY],
   ])('%j with expires_in_seconds %s expires %i seconds from now', async (channel, wished, expected) => {
     const { status, body } = await create({ ...channel, expires_in_seconds: wished })
 
     expect(status).toBe(201)
     expect(body['expires_at']).toBe(new Date(NOW + expected * 1_000).toISOString())
-  })
-})
-
-describe('POST /v1/payments when something behind it fails (spec 4.1, rule 4)', () => {
-  it("answers internal_error naming the provider's refusal, shows nothing, and the retry makes the payment", async () => {
-    const { deps, caller, ask } = await anApi()
-    const request = { caller, body: aPaymentBody(), headers: { 'Idempotency-Key': 'k' } }
-    deps.provider.script('createRequest', async () => ({ kind: 'refused', code: 'CHANNEL_NOT_ACTIVATED' }))
-
-    const failed = await call(deps, API.createPayment, request)
-    const listed = await ask('listPayments')
-    deps.provider.heal('createRequest')
-    const retried = await call(deps, API.createPayment, request)
-
-    expect(failed.status).toBe(500)
-    const message = 'the provider refused the payment: CHANNEL_NOT_ACTIVATED'
-    expect(failed.body).toStrictEqual({ message, code: 'internal_error' })
-    expect(listed.body).toMatchObject({ data: [], pagination: { total: 0 } })
-    expect(retried.status).toBe(201)
   })
 })

@@ -132,17 +132,6 @@ describe('an unexpected failure (spec 7: internal_error)', () => {
     expect(deps.lines.filter(({ level }) => level === 'error')).toMatchObject([{ code: 'request.failed', fields }])
   })
 
-  it('of the balance read alone is a 500 too, not zeros', async () => {
-    const { deps, caller } = await anApi()
-    const broken = interceptTable(deps, {
-      after: ({ name }) => {
-        if (name === 'query') throw new Error('the answer was lost')
-      },
-    })
-
-    expect((await call(broken, API.getBalance, { caller })).body).toStrictEqual(INTERNAL)
-  })
-
   it('of an item that is not what it should be is a 500 and not half an answer', async () => {
     const { deps, ask } = await anApi()
     const { body } = await ask('createPayment', { body: aPaymentBody() })

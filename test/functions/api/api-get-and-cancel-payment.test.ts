@@ -1,12 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { minor } from '../../../shared/money.ts'
 import { findPayment } from '../../../shared/payment/find-payment.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-provider-news.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import type { CancelAnswer } from '../../../shared/provider/provider.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { anApi, aPaymentBody } from '../../support/api-event.ts'
-import { settledRow } from '../../support/fake-provider.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
 import { eventOf } from '../../support/payment-builders.ts'
 
@@ -35,23 +33,6 @@ describe('GET /v1/payments/{id} (spec 4.3)', () => {
     const fetched = await ask('getPayment', { id })
 
     expect(fetched.body).toStrictEqual({ ...body, status: 'succeeded', paid_at: '2026-11-20T04:01:30.000Z' })
-  })
-
-  it('shows the actual fee, and the net it leaves, when the provider knew it at success', async () => {
-    const { deps, ask, id, requestId } = await pending()
-    const providerPaymentId = deps.provider.pay(requestId)
-    const own = { providerPaymentId, reference: 'any' }
-    deps.provider.transactions.push(settledRow(own, deps.now(), { keptMinor: minor(4_440) }))
-    await applyProviderNews(deps, { providerPaymentId }, 'callback')
-
-    const { body } = await ask('getPayment', { id })
-
-    expect(body).toMatchObject({
-      notional_minor: 100_000,
-      xendit_fee_minor: 4_440,
-      hexolus_markup_minor: 100,
-      client_net_minor: 95_460,
-    })
   })
 
   it.each(['failed', 'expired', 'cancelled'] as const)('shows no paid_at of a payment that is %s', async (status) => {

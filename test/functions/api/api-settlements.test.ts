@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { closeStep } from '../../../shared/settlement/settlement-store.ts'
 import { DAY_MS, type Timestamp, timestampOf } from '../../../shared/time.ts'
-import { API, anApi, anApiClient, call } from '../../support/api-event.ts'
+import { anApi } from '../../support/api-event.ts'
 import { storedSettlement } from '../../support/payout-builders.ts'
-import { testDeps } from '../../support/test-deps.ts'
 
 const BANK = { bankName: 'BCA', bankAccountNo: '0123456789', bankAccountName: 'PT Warung Kopi' }
 
@@ -62,25 +61,9 @@ describe('GET /v1/settlements/{id} (spec 4.7, 2.3)', () => {
     })
     expect(Object.keys(body)).toHaveLength(18)
   })
-
-  it('answers 404 to an id that does not exist', async () => {
-    const deps = testDeps()
-
-    const answer = await call(deps, API.getSettlement, { caller: await anApiClient(deps), id: deps.newId() })
-
-    expect([answer.status, answer.body]).toStrictEqual([404, { message: 'settlement not found', code: 'not_found' }])
-  })
 })
 
 describe('GET /v1/settlements (spec 4.6)', () => {
-  it('answers an empty array to a client without settlements, and a pagination of two fields', async () => {
-    const deps = testDeps()
-
-    const { status, body } = await call(deps, API.listSettlements, { caller: await anApiClient(deps) })
-
-    expect([status, body]).toStrictEqual([200, { data: [], pagination: { page: 1, per_page: 25 } }])
-  })
-
   it('lists each settlement as fetch shows it', async () => {
     const { deps, caller, ask } = await anApi()
     const { settlementId } = await storedSettlement(deps, { clientId: caller.clientId, bank: BANK })

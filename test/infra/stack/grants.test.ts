@@ -193,10 +193,6 @@ describe('permissions of the functions', () => {
     ])
     expect(onSecrets('delete-endpoint')).toStrictEqual([`secretsmanager:DeleteSecret on ${endpointSecrets('prod')}`])
   })
-
-  it('of the answer to unknown paths are its own log', () => {
-    expect(permissionsOf('dev', 'api-not-found')).toStrictEqual(ownLog('dev', 'api-not-found'))
-  })
 })
 
 /** Of all policies of a role together, without white space; references in the template are longer than what they become. */

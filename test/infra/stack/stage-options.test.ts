@@ -48,10 +48,6 @@ describe('every stage, whatever its options', () => {
     expect(ids(template)).toStrictEqual(ids(synthesised('dev')))
   })
 
-  it.each(templates)('$what makes the same template twice', ({ stage, template }) => {
-    expect(synthesised(stage).resources).toStrictEqual(template.resources)
-  })
-
   it.each(templates)('$what needs no account, region or lookup to be made', ({ template }) => {
     const text = JSON.stringify([template.resources, template.outputs])
 

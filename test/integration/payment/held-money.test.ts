@@ -4,11 +4,10 @@ import { minor } from '../../../shared/money.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-provider-news.ts'
 import { cancelPayment } from '../../../shared/payment/news/cancel-payment.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
-import { referenceOf } from '../../../shared/payment/provider-attempts.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { suspenseKey } from '../../../shared/table/keys.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
-import { aPaid, aPendingPayment, aStoredClient, eventOf } from '../../support/payment-builders.ts'
+import { aPendingPayment, aStoredClient, eventOf } from '../../support/payment-builders.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 
 /** The provider has received money by a request that is not the payment's own. */
@@ -61,17 +60,6 @@ describe('money that may not be credited (design section 4)', () => {
     expect(deps.published.map(({ kind }) => kind)).toStrictEqual(['suspense.money', 'suspense.money'])
   })
 
-  it('is held when a second capture arrives for a payment that was credited', async () => {
-    const { deps, client, payment, providerPaymentId } = await aPaid()
-    await applyProviderNews(deps, { providerPaymentId }, 'callback')
-    const second = deps.provider.pay(payment.paymentRequestId)
-
-    await applyProviderNews(deps, { providerPaymentId: second }, 'callback')
-
-    expect(await findSuspense(deps, second)).toMatchObject({ cause: 'second_capture' })
-    expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 95_900, succeeded: 1 })
-  })
-
   it('is held, and the payment fails with its event, when the amount is wrong', async () => {
     const deps = testDeps()
     const client = await aStoredClient(deps)
@@ -84,19 +72,6 @@ describe('money that may not be credited (design section 4)', () => {
     expect(await findSuspense(deps, providerPaymentId)).toMatchObject({ cause: 'wrong_amount', amountMinor: 99_999 })
     expect(await eventOf(deps, payment, 'payment.failed')).toBeDefined()
     expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 0, failed: 1 })
-  })
-
-  it("is held without closing the payment when the wrong amount came through another attempt's request", async () => {
-    const deps = testDeps()
-    const client = await aStoredClient(deps)
-    const payment = await aPendingPayment(deps, client)
-    const providerPaymentId = 'py-orphan-wrong'
-    captureUpstream(deps, providerPaymentId, referenceOf(payment.paymentId, 1), 1)
-
-    await applyProviderNews(deps, { providerPaymentId }, 'callback')
-
-    expect(await findStoredPayment(deps, payment.paymentId)).toMatchObject({ status: 'pending' })
-    expect(await findSuspense(deps, providerPaymentId)).toMatchObject({ cause: 'wrong_amount' })
   })
 
   it('keeps the alert due until it is published, and tells the operators even after a failing topic', async () => {

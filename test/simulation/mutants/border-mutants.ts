@@ -24,7 +24,7 @@ export const BORDER_MUTANTS = [
   ...mutantsOf('dynamodb-table/write', ['dynamodb-table'], {
     'a refused write counts as applied': 'applied: false -> applied: true',
   }),
-  ...mutantsOf('toTransactItem', ['dynamodb-table'], {
+  ...mutantsOf('toTransactItem', ['table-conformance'], {
     'a refusal does not bring back the item as it was': "'ALL_OLD' -> 'NONE'",
   }),
   ...mutantsOf('dynamoDbRequests', ['dynamodb-table'], {

@@ -42,7 +42,7 @@ export const PROVIDER_NEWS_MUTANTS = [
       'creating.leaseUntil !== undefined && creating.leaseUntil > now -> creating.leaseUntil === null',
     'a capture behind the lease is only remembered': 'drop creating.leaseUntil > now',
   }),
-  ...mutantsOf('onCapture', ['held-money'], {
+  ...mutantsOf('onCapture', ['decide-on-news'], {
     'the callback of a credited capture makes it a second one': {
       edit: "capture.providerPaymentId -> ''",
       tests: ['provider-news'],

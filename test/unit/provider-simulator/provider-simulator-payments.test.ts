@@ -20,38 +20,20 @@ describe('POST /v3/payment_requests/{id}/simulate of the provider simulator', ()
     const { channel_properties: _, ...same } = sent
     expect(answer).toStrictEqual({ status: 'PENDING', message: expect.stringContaining('via a webhook') })
     expect(paid).toStrictEqual({ ...request, status: 'SUCCEEDED', latest_payment_id: payment.payment_id })
-    expect(payment).toStrictEqual({
+    // That no field is missing and none is more is held against the provider's documents in `provider-contract.test.ts`.
+    const captures = [{ capture_amount: 150_000, capture_timestamp: now }]
+    expect(payment).toMatchObject({
       ...same,
-      payment_id: expect.stringMatching(/^py-[0-9a-f-]{36}$/),
       business_id,
       payment_request_id,
-      capture_method: 'AUTOMATIC',
-      captures: [
-        {
-          capture_id: expect.stringMatching(/^cptr-[0-9a-f-]{36}$/),
-          capture_amount: 150_000,
-          capture_timestamp: now,
-        },
-      ],
+      captures,
       status: 'SUCCEEDED',
-      payment_details: {},
       created: now,
-      updated: now,
     })
     expect(sentBeforeAnswer).toBe(0)
-    expect(sim.callbacks).toStrictEqual([
-      {
-        headers: {
-          'content-type': 'application/json',
-          'x-callback-token': CALLBACK_TOKEN,
-          'webhook-id': expect.stringMatching(/^[0-9a-f-]{36}$/),
-        },
-        created: now,
-        business_id,
-        event: 'payment.capture',
-        api_version: 'v3',
-        data: payment,
-      },
+    const headers = { 'x-callback-token': CALLBACK_TOKEN }
+    expect(sim.callbacks).toMatchObject([
+      { headers, created: now, business_id, event: 'payment.capture', data: payment },
     ])
   })
 

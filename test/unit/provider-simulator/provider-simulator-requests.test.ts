@@ -4,7 +4,7 @@ import { aRequestBody, simulatorIt as it } from '../../support/provider-simulato
 const HOUR = 3600
 
 describe('POST /v3/payment_requests of the provider simulator', () => {
-  it('answers the whole request object', ({ sim: { core } }) => {
+  it('answers the request as it was asked for', ({ sim: { core } }) => {
     const body = aRequestBody('BNI_VIRTUAL_ACCOUNT', {
       channel_properties: { display_name: 'Toko Maju', expires_at: '2026-11-21T04:10:00Z' },
       description: 'Order 7',
@@ -13,16 +13,8 @@ describe('POST /v3/payment_requests of the provider simulator', () => {
 
     const request = core.createPaymentRequest(body)
 
-    expect(request).toStrictEqual({
-      ...body,
-      payment_request_id: 'pr-00000000-0000-4000-8000-000000000001',
-      business_id: expect.stringMatching(/^[0-9a-f]{24}$/),
-      capture_method: 'AUTOMATIC',
-      actions: [expect.objectContaining({ descriptor: 'VIRTUAL_ACCOUNT_NUMBER' })],
-      status: 'REQUIRES_ACTION',
-      created: '2026-11-20T04:10:00.000Z',
-      updated: '2026-11-20T04:10:00.000Z',
-    })
+    // What else it has is held against the provider's documents in `provider-contract.test.ts`.
+    expect(request).toMatchObject({ ...body, status: 'REQUIRES_ACTION', created: '2026-11-20T04:10:00.000Z' })
     expect(core.getPaymentRequest(request.payment_request_id)).toStrictEqual(request)
   })
 

@@ -18,32 +18,17 @@ describe('the fee of a transaction of the provider simulator', () => {
     await sim.advance(5 * MINUTE)
 
     const [settled] = sim.rows({ product_id: paymentId })
-    expect(pending).toStrictEqual({
-      id: expect.stringMatching(/^txn_[0-9a-f-]{36}$/),
+    // What else it has is held against the provider's documents in `provider-contract.test.ts`.
+    expect(pending).toMatchObject({
       product_id: paymentId,
-      type: 'PAYMENT',
-      status: 'SUCCESS',
-      channel_category: 'VIRTUAL_ACCOUNT',
-      channel_code: 'BNI',
       reference_id: aRequestBody().reference_id,
-      account_identifier: null,
-      currency: 'IDR',
       amount: 150_000,
       net_amount: 150_000,
-      net_amount_currency: 'IDR',
-      cashflow: 'MONEY_IN',
       settlement_status: 'PENDING',
       estimated_settlement_time: '2026-11-20T04:15:00.000Z',
-      business_id: expect.any(String),
-      created: '2026-11-20T04:10:00.000Z',
       updated: '2026-11-20T04:10:00.000Z',
       fee: NONE,
-      product_data: {
-        capture_id: sim.paymentOf(id).captures?.[0]?.capture_id,
-        payment_request_id: id,
-        payment_link_id: null,
-        reusable_payment_link_id: null,
-      },
+      product_data: { capture_id: sim.paymentOf(id).captures?.[0]?.capture_id, payment_request_id: id },
     })
     expect(settled).toStrictEqual({
       ...pending,

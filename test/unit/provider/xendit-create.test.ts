@@ -127,11 +127,8 @@ describe('xendit create: what an answer proves (design section 4)', () => {
     ['a 201 about another reference', created({ reference_id: `${request.reference}0` })],
     ['a 201 about another amount', created({ request_amount: 150_001 })],
     ['a 201 without an amount', created({ request_amount: undefined })],
-    ['malformed JSON', (response) => response.writeHead(201).end('{"payment_request_id":"pr-1"')],
-    ['nothing', (response) => response.writeHead(201).end()],
-    ['too much', (response) => response.writeHead(201).end(`{"a":"${'x'.repeat(2 ** 20)}"}`)],
+    ['nothing that can be read', (response) => response.writeHead(201).end()],
     ['a list', json(201, [])],
-    ['a redirect', (response) => response.writeHead(302, { location: '/elsewhere' }).end()],
     ['a 202', json(202, {})],
     ['a cut connection', cut],
   ])('unknown: %s', async (_case, script) => {
