@@ -8,6 +8,7 @@ import {
   changed,
   DELIVERY_LISTS,
   DUE_WORK,
+  FUNDING,
   listed,
   NEWS,
   PAUSES,
@@ -54,7 +55,7 @@ const admin = (file: string, table: TableAccess, access: Access = {}): FunctionS
   entry: `functions/admin/${file}.ts`,
   trigger: { kind: 'operator' },
   table,
-  // An operator waits for it. Longer ones read a client's payments of a whole period, as settling does.
+  // An operator waits for it. Longer ones read a client's books, as settling does.
   timeoutSeconds: 60,
   ...access,
 })
@@ -153,8 +154,10 @@ export const MANIFEST: readonly FunctionSpec[] = [
     // One client a message: a large one must not use up the time of those behind it.
     trigger: { kind: 'queue', queue: 'settlements', batchSize: 1, maxConcurrency: 10 },
     table: SETTLING,
-    // Reads every payment of a large client's day, and asks the provider for open fees for up to four minutes.
-    timeoutSeconds: 600,
+    sends: ['settlements'],
+    // A run reads and asks for two and a half minutes at most, and sends for the next.
+    timeoutSeconds: 300,
+    recursive: true,
   },
   {
     ...defaults,
@@ -196,14 +199,12 @@ export const MANIFEST: readonly FunctionSpec[] = [
   admin('refresh-payment', allAccess(NEWS, TIMELINE, { PutItem: ['AUDIT'] }), { ...news }),
   admin('list-deliveries', DELIVERY_LISTS),
   admin('redeliver', REDELIVERING, { sends: ['webhooks'], alerts: true }),
-  admin('trigger-settlement', SETTLING, { ...news, timeoutSeconds: 600 }),
+  admin('trigger-settlement', SETTLING, { ...news, sends: ['settlements'], timeoutSeconds: 300 }),
   admin('list-settlements', allAccess({ GetItem: ['CLIENT'] }, listed('SETTLEMENT', 'by-owner', 'by-due'))),
-  admin('mark-settlement-paid', allAccess(changed('SETTLEMENT'), { UpdateItem: ['LEDGER'], indexes: ['by-paid'] }), {
-    timeoutSeconds: 300,
-  }),
+  admin('mark-settlement-paid', allAccess(changed('SETTLEMENT'), { UpdateItem: ['LEDGER'] }, FUNDING)),
   admin('mark-settlement-failed', changed('SETTLEMENT')),
   admin('recredit-settlement', allAccess(changed('SETTLEMENT'), { UpdateItem: ['LEDGER'] })),
-  admin('get-settlement-statement', { GetItem: ['SETTLEMENT'], indexes: ['by-paid'] }, { timeoutSeconds: 300 }),
+  admin('get-settlement-statement', allAccess({ GetItem: ['SETTLEMENT'] }, FUNDING)),
   admin('audit-ledger', AUDITING, { timeoutSeconds: 900 }),
   admin('list-suspense', listed('SUSPENSE', 'by-owner', 'by-status')),
   admin('resolve-suspense', changed('SUSPENSE')),

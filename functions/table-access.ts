@@ -19,9 +19,17 @@ export const NEWS: TableAccess = {
 export const SETTLING: TableAccess = {
   GetItem: ['CLIENT', 'LEDGER', 'PAYMENT', 'SETTLEMENT'],
   BatchGetItem: ['SETTLEMENT'],
-  PutItem: ['AUDIT', 'SETTLEMENT'],
+  PutItem: ['AUDIT', 'LEDGER', 'SETTLEMENT'],
   UpdateItem: ['LEDGER', 'PAYMENT', 'SUSPENSE'],
   indexes: ['by-owner', 'by-paid'],
+}
+
+/** How much of a window the provider has paid us: what was counted is kept. */
+export const FUNDING: TableAccess = {
+  GetItem: ['LEDGER'],
+  BatchGetItem: ['PAYMENT'],
+  PutItem: ['LEDGER'],
+  indexes: ['by-paid'],
 }
 
 /** Sums and one window; counting the payouts of older releases reads the settlements, once, and writes the window. */

@@ -35,6 +35,7 @@ export type LogCode =
   | 'sweep.completed'
   | 'settlement.recorded'
   | 'settlement.waiting'
+  | 'settlement.summing'
   | 'settlement.without_bank'
   | 'settlement.closed'
   | 'payouts.counted'

@@ -5,6 +5,12 @@
 export const PROVIDER_FEES = ['deducted', 'invoiced'] as const
 export type ProviderFees = (typeof PROVIDER_FEES)[number]
 
+/** Rows of one page, and pages of one run: what is behind them is the next run's. */
+export type HistorySteps = { readonly rows: number; readonly pages: number }
+
+/** DynamoDB ends a page at 1 MB by itself; this keeps a page's parsed rows small. Time ends a run, no number of pages. */
+export const HISTORY_STEPS: HistorySteps = { rows: 2_000, pages: Number.POSITIVE_INFINITY }
+
 /** What differs between stages and the code must know. Set by the stack, or by the local gateway for stage `local`. */
 export type StageSettings = {
   /** Part of every resource's name and of every API key. Lower-case letters, digits and dashes. */
@@ -23,4 +29,6 @@ export type StageSettings = {
   readonly providerFees?: ProviderFees
   /** Calls a minute and operation that the provider allows us; what it publishes by default. */
   readonly providerCallsPerMinute?: number
+  /** How a client's history is read where it can be of any length; `HISTORY_STEPS` by default, less in simulations. */
+  readonly historySteps?: HistorySteps
 }

@@ -9,6 +9,10 @@ const summary =
 const input = v.strictObject({ operator: OPERATOR, client_id: v.string() })
 
 export const handler = adminHandler({ summary, input }, async ({ operator, client_id }, deps) => {
-  const settlements = await triggerSettlement(deps, { clientId: parseClientId(client_id), operator })
-  return { settlements: settlements.map(toOperatorSettlement) }
+  const { settlements, summedUntil } = await triggerSettlement(deps, { clientId: parseClientId(client_id), operator })
+  return {
+    settlements: settlements.map(toOperatorSettlement),
+    // Only while a large window is still being summed; it is settled without being asked for again.
+    ...(summedUntil !== undefined && { summed_until: summedUntil }),
+  }
 })

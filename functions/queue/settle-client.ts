@@ -3,7 +3,13 @@ import { ClientIdSchema } from '../../shared/ids.ts'
 import { queueHandler } from '../../shared/runtime/queue-handler.ts'
 import { settleClient } from '../../shared/settlement/settle-client.ts'
 
+const message = v.object({
+  client_id: ClientIdSchema,
+  /** Whose trigger it goes on with; absent for the sweep. */
+  operator: v.optional(v.string()),
+})
+
 /** Settles one client of the sweep (spec 3.2). Safe to repeat: what is settled is no longer eligible. */
-export const handler = queueHandler(v.object({ client_id: ClientIdSchema }), async (message, deps) => {
-  await settleClient(deps, message.client_id, { by: 'auto' })
+export const handler = queueHandler(message, async ({ client_id, operator }, deps) => {
+  await settleClient(deps, client_id, operator === undefined ? { by: 'auto' } : { by: 'manual', operator })
 })

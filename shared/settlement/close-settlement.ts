@@ -3,12 +3,12 @@ import { assertInvariant, invalid } from '../errors.ts'
 import { putAuditRecord } from '../operator/audit-record.ts'
 import type { Step } from '../table/step.ts'
 import type { Timestamp } from '../time.ts'
-import { providerFunding } from './provider-funding.ts'
+import { type ProviderFunding, providerFunding } from './provider-funding.ts'
 import { type Settlement, toSettlementDto } from './settlement.ts'
 import { closeStep, findAnySettlement, markRecredited } from './settlement-store.ts'
 import { payOutStep, recreditStep } from './window-store.ts'
 
-type CloseDeps = Pick<Deps, 'table' | 'now' | 'newId' | 'log'>
+type CloseDeps = Pick<Deps, 'stage' | 'table' | 'now' | 'newId' | 'log'>
 
 /** What a settlement in this state can still become: the only steps that would not be refused. */
 const nextStep = ({ status, recreditedAt }: Settlement): string => {
@@ -58,6 +58,22 @@ const close = async (
   return after
 }
 
+/** Twenty pages of a million bytes are read in a few seconds; a larger window is counted by one try after another. */
+const PAGES_LOOKED_AT = 20
+
+const unfunded = ({ unfundedMinor, isWhole }: ProviderFunding) =>
+  isWhole
+    ? invalid(
+        `the provider has not paid us ${unfundedMinor} IDR of this settlement yet`,
+        { confirm_unfunded: ['required: money would leave before it has arrived'] },
+        'See get-settlement-statement. Wait for the provider, or repeat with "confirm_unfunded": true.',
+      )
+    : invalid(
+        `of ${unfundedMinor} IDR of this settlement it is not counted yet whether the provider has paid us`,
+        { confirm_unfunded: ['required: money might leave before it has arrived'] },
+        'Repeat: each try counts on from where the last one ended. Or repeat with "confirm_unfunded": true.',
+      )
+
 type Close = { readonly settlementId: string; readonly operator: string }
 
 /**
@@ -71,14 +87,8 @@ export const markSettlementPaid = async (
   const settlement = await findAnySettlement(deps, input.settlementId)
   if (settlement.status !== 'recorded') throw wrongState('marked paid', settlement)
   if (!input.confirmUnfunded) {
-    const { unfundedMinor } = await providerFunding(deps, settlement)
-    if (unfundedMinor > 0) {
-      throw invalid(
-        `the provider has not paid us ${unfundedMinor} IDR of this settlement yet`,
-        { confirm_unfunded: ['required: money would leave before it has arrived'] },
-        'See get-settlement-statement. Wait for the provider, or repeat with "confirm_unfunded": true.',
-      )
-    }
+    const funding = await providerFunding(deps, settlement, PAGES_LOOKED_AT)
+    if (funding.unfundedMinor > 0) throw unfunded(funding)
   }
   const paid: Settlement = {
     ...settlement,

@@ -8,7 +8,17 @@ import type { WindowSums } from './sum-window.ts'
 
 export type SettleDeps = Pick<
   Deps,
-  'stage' | 'table' | 'sleep' | 'randomBytes' | 'provider' | 'now' | 'monotonicMs' | 'newId' | 'log' | 'alerts'
+  | 'stage'
+  | 'table'
+  | 'queues'
+  | 'sleep'
+  | 'randomBytes'
+  | 'provider'
+  | 'now'
+  | 'monotonicMs'
+  | 'newId'
+  | 'log'
+  | 'alerts'
 >
 
 /** `operator` is present for a manual trigger, and then the audit record is too. */
@@ -21,7 +31,7 @@ export const newSettlementId = (deps: Pick<Deps, 'randomBytes'>, now: Timestamp)
 export const newSettlement = (
   deps: Pick<Deps, 'randomBytes'>,
   client: Client,
-  { period, sums }: WindowSums,
+  { period, sums }: Pick<WindowSums, 'period' | 'sums'>,
   triggeredBy: Settlement['triggeredBy'],
   now: Timestamp,
 ): Settlement => ({

@@ -2,13 +2,14 @@ import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
 import { type ClientId, PaymentIdSchema } from '../ids.ts'
 import { MinorSchema } from '../money.ts'
+import { HISTORY_STEPS } from '../stage-settings.ts'
 import type { Item } from '../table/attributes.ts'
 import { paymentKey } from '../table/keys.ts'
 import { addMs, type Timestamp, TimestampSchema } from '../time.ts'
 import type { Sums } from './sums.ts'
 
 /** A succeeded payment as the by-paid index holds it. Late news can delay it there, never change a final fee. */
-const PaidPaymentSchema = v.object({
+export const PaidPaymentSchema = v.object({
   id: PaymentIdSchema,
   paidAt: TimestampSchema,
   notionalMinor: MinorSchema,
@@ -23,14 +24,11 @@ export type PaidPayment = v.InferOutput<typeof PaidPaymentSchema>
 /** A span of paid_at: start included, end excluded (spec 2.3). */
 export type Period = { readonly start: Timestamp; readonly end: Timestamp }
 
-/** DynamoDB ends a page at 1 MB by itself; this keeps a page's parsed rows small. */
-const PAGE = 2_000
-
 export type PaidPage = { readonly payments: readonly PaidPayment[]; readonly cursor: Item | undefined }
 
 /** One page of a client's payments by the time they were paid, oldest first. */
 export const paidPaymentsPage = async (
-  deps: Pick<Deps, 'table'>,
+  deps: Pick<Deps, 'table' | 'stage'>,
   input: {
     readonly clientId: ClientId
     readonly period: Period
@@ -38,12 +36,14 @@ export const paidPaymentsPage = async (
     readonly cursor?: Item | undefined
   },
 ): Promise<PaidPage> => {
+  const { start, end } = input.period
+  if (end <= start) return { payments: [], cursor: undefined }
   const { items, cursor } = await deps.table.query({
     index: 'by-paid',
     partition: [input.clientId],
     // BETWEEN includes both ends, the period excludes its end.
-    range: { between: [input.period.start, addMs(input.period.end, -1)] },
-    limit: input.limit ?? PAGE,
+    range: { between: [start, addMs(end, -1)] },
+    limit: input.limit ?? (deps.stage.historySteps ?? HISTORY_STEPS).rows,
     ...(input.cursor && { cursor: input.cursor }),
   })
   return { payments: items.map((item) => v.parse(PaidPaymentSchema, item)), cursor }
@@ -58,21 +58,6 @@ export const behindPayment = (clientId: ClientId, { id, paidAt }: PaidPosition):
   paid_at: paidAt,
   id,
 })
-
-/** Every payment of a period, page by page: memory does not grow with their number. */
-export const paidPayments = async function* (
-  deps: Pick<Deps, 'table'>,
-  clientId: ClientId,
-  period: Period,
-): AsyncGenerator<PaidPayment> {
-  if (period.end <= period.start) return
-  let cursor: Item | undefined
-  do {
-    const page = await paidPaymentsPage(deps, { clientId, period, cursor })
-    yield* page.payments
-    cursor = page.cursor
-  } while (cursor)
-}
 
 export const sumsOf = (payment: PaidPayment): Sums => ({
   grossMinor: payment.notionalMinor,

@@ -1,29 +1,91 @@
+import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
-import { less, type Minor, plus, ZERO } from '../money.ts'
-import { type PaidPayment, paidPayments } from './paid-payments.ts'
+import { less, type Minor, plus } from '../money.ts'
+import type { Item } from '../table/attributes.ts'
+import { paymentKey } from '../table/keys.ts'
+import { addFunding, type Funding, fundedIn, isFunded } from './funding.ts'
+import { type PaidPayment, PaidPaymentSchema, paidPaymentsPage } from './paid-payments.ts'
 import type { Settlement } from './settlement.ts'
+import { keepProgress, noProgress, readProgress } from './window-progress.ts'
 
-export type Funding = {
-  /** What the provider has paid us of this settlement's payments, its fees kept. */
+export type ProviderFunding = {
+  /** What the provider has paid us of this settlement's payments, its fees kept; at least that, unless it is whole. */
   readonly fundedMinor: Minor
-  /** What it still owes us. */
+  /** What it still owes us; at most that, unless it is whole. */
   readonly unfundedMinor: Minor
+  /** False when there were more payments than one look takes; the next one goes on behind them. */
+  readonly isWhole: boolean
 }
 
-export const NO_FUNDING: Funding = { fundedMinor: ZERO, unfundedMinor: ZERO }
+type LookDeps = Pick<Deps, 'table' | 'stage'>
 
-/** Adds what the provider has paid us for a payment, or owes us for it. */
-export const addFunding = ({ fundedMinor, unfundedMinor }: Funding, payment: PaidPayment): Funding => {
-  const receivedMinor = less(payment.notionalMinor, payment.providerFeeMinor)
-  return payment.providerSettledAt === undefined
-    ? { fundedMinor, unfundedMinor: plus(unfundedMinor, receivedMinor) }
-    : { fundedMinor: plus(fundedMinor, receivedMinor), unfundedMinor }
+/** Of those that waited, who has been paid meanwhile. */
+const lookAgain = async (deps: LookDeps, funding: Funding): Promise<Funding> => {
+  const items = await deps.table.getMany(funding.waiting.map(paymentKey))
+  const paid = items.flatMap((item) => (item ? [v.parse(PaidPaymentSchema, item)] : [])).filter(isFunded)
+  const arrived = new Set(paid.map(({ id }) => id))
+  return {
+    ...funding,
+    fundedMinor: plus(funding.fundedMinor, fundedIn(paid)),
+    waiting: funding.waiting.filter((id) => !arrived.has(id)),
+  }
 }
 
-/** How much of a settlement the provider has settled to us: one pass over its payments in the index. */
-export const providerFunding = async (deps: Pick<Deps, 'table'>, settlement: Settlement): Promise<Funding> => {
-  const period = { start: settlement.periodStart, end: settlement.periodEnd }
-  let funding = NO_FUNDING
-  for await (const payment of paidPayments(deps, settlement.clientId, period)) funding = addFunding(funding, payment)
-  return funding
+/** What the provider pays us for all of them. */
+const owed = ({ grossMinor, providerFeesMinor }: Settlement): Minor => less(grossMinor, providerFeesMinor)
+
+type Looked = { readonly kept: Funding; readonly fundedMinor: Minor; readonly isWhole: boolean }
+
+/** Looks at what lies behind, page by page. Kept are whole milliseconds, as long as not too many wait in them. */
+const lookFurther = async (
+  deps: LookDeps,
+  { clientId, periodEnd: end }: Settlement,
+  known: Funding,
+  pages: number,
+): Promise<Looked> => {
+  let kept = known
+  let fundedMinor = known.fundedMinor
+  let carried: readonly PaidPayment[] = []
+  let isKeeping = true
+  let cursor: Item | undefined
+  for (let page = 0; page < pages; page++) {
+    const { payments, cursor: next } = await paidPaymentsPage(deps, {
+      clientId,
+      period: { start: known.until, end },
+      cursor,
+    })
+    cursor = next
+    fundedMinor = plus(fundedMinor, fundedIn(payments))
+    const rows = [...carried, ...payments]
+    const until = cursor ? (rows.at(-1)?.paidAt ?? kept.until) : end
+    carried = rows.filter(({ paidAt }) => paidAt === until)
+    const added = { from: kept.until, payments: rows.filter(({ paidAt }) => paidAt !== until), until }
+    const more: Funding | undefined = isKeeping ? addFunding(kept, added) : undefined
+    isKeeping = more !== undefined
+    kept = more ?? kept
+    if (cursor === undefined) return { kept, fundedMinor, isWhole: true }
+  }
+  return { kept, fundedMinor, isWhole: false }
+}
+
+/**
+ * How much of a settlement the provider has paid us. What is kept of it never changes: whom it has paid is never looked
+ * at again, so a look costs those that waited and what lies behind them, `pages` pages at most. Settlements of one
+ * window share it. Of two looks at once one is kept; no answer depends on that.
+ */
+export const providerFunding = async (
+  deps: LookDeps,
+  settlement: Settlement,
+  pages: number,
+): Promise<ProviderFunding> => {
+  const { clientId, periodStart: start, periodEnd: end } = settlement
+  const found = await readProgress(deps, clientId, start)
+  // A run that saw further than the one that recorded the window may have looked past its end.
+  const progress = found.funding.until > end ? { ...noProgress(start), version: found.version } : found
+  const known = await lookAgain(deps, progress.funding)
+  const { kept, fundedMinor, isWhole } = await lookFurther(deps, settlement, known, pages)
+  if (kept.until !== progress.funding.until || kept.waiting.length !== progress.funding.waiting.length) {
+    await keepProgress(deps, clientId, start, { ...progress, funding: kept })
+  }
+  return { fundedMinor, unfundedMinor: less(owed(settlement), fundedMinor), isWhole }
 }

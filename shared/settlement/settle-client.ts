@@ -24,6 +24,8 @@ export type SettleResult = {
   readonly heldSince: Timestamp | undefined
   /** From when on it waits no longer, whatever the provider says. */
   readonly heldUntil: Timestamp | undefined
+  /** Until when the window is summed so far, when one run does not sum all of it: the queue has the next one. */
+  readonly summedUntil: Timestamp | undefined
 }
 
 /** A payment is eligible from this age on, to the millisecond (spec 3.2, rule 2). */
@@ -49,6 +51,19 @@ const recordWindow = async (
   return recordSettlement(deps, settlement, step, trigger)
 }
 
+/**
+ * Hands the rest of a window to the next run, in the name of whoever asked. Behind the progress kept: a message that
+ * is lost costs a day, one that comes twice nothing.
+ */
+const handOn = async (deps: SettleDeps, clientId: ClientId, trigger: SettleTrigger): Promise<void> => {
+  const operator = trigger.by === 'manual' ? { operator: trigger.operator } : {}
+  await deps.queues.send('settlements', {
+    body: { client_id: clientId, ...operator },
+    delaySeconds: 0,
+    group: clientId,
+  })
+}
+
 /** Sweep and trigger at once: the loser finds a moved window and looks at what is left of it. */
 const MAX_TRIES = 4
 
@@ -56,7 +71,8 @@ const MAX_TRIES = 4
  * Settles one client (spec 3.2; design section 4, "Sweep and settle"): recredited settlements are recorded again
  * first, then the payments paid at least 24 hours ago become one settlement if their net exceeds the floor. Window and
  * settlement are one transaction, conditioned on the window's start: a crash anywhere leaves nothing half done, and of
- * two callers one settles. Throws 404 for an unknown client.
+ * two callers one settles. A window that one run cannot sum is gone on with by the next, which it sends for. Throws 404
+ * for an unknown client.
  */
 export const settleClient = async (
   deps: SettleDeps,
@@ -80,6 +96,12 @@ export const settleClient = async (
       floorMinor: client.settlementFloorMinor,
       heldSince: window.heldBy?.paidAt,
       heldUntil: window.heldBy && feeDeadline(window.heldBy.paidAt),
+      summedUntil: window.isWhole ? undefined : window.period.end,
+    }
+    if (!window.isWhole) {
+      await handOn(deps, clientId, trigger)
+      deps.log.info('settlement.summing', { client_id: clientId, payments: window.sums.paymentCount })
+      return result
     }
     if (window.sums.netMinor <= client.settlementFloorMinor) {
       deps.log.info('settlement.waiting', { client_id: clientId, held: window.heldBy !== undefined })

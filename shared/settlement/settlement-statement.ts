@@ -4,18 +4,11 @@ import { GatewayError, invalid } from '../errors.ts'
 import { PaymentIdSchema, SettlementIdSchema } from '../ids.ts'
 import { CURSOR_JSON, encodeCursor } from '../page.ts'
 import { TimestampSchema } from '../time.ts'
-import {
-  behindPayment,
-  type PaidPayment,
-  type PaidPosition,
-  paidPayments,
-  paidPaymentsPage,
-  sumsOf,
-} from './paid-payments.ts'
-import { addFunding, type Funding, NO_FUNDING } from './provider-funding.ts'
+import { behindPayment, type PaidPayment, type PaidPosition, paidPaymentsPage, sumsOf } from './paid-payments.ts'
+import { providerFunding } from './provider-funding.ts'
 import { type Settlement, toSettlementDto } from './settlement.ts'
 import { findAnySettlement } from './settlement-store.ts'
-import { addSums, NO_SUMS, type Sums } from './sums.ts'
+import { addSums, NO_SUMS, type Sums, SumsSchema } from './sums.ts'
 
 /** Payments of one page: a Lambda's answer has room for many more. */
 const PAGE = 500
@@ -53,17 +46,27 @@ const toCsv = (payments: readonly PaidPayment[], withHeader: boolean): string =>
 
 const SUM_FIELDS = ['grossMinor', 'providerFeesMinor', 'markupMinor', 'netMinor', 'paymentCount'] as const
 
-/** Where a page ended, and of which settlement: a cursor leads into no other one's payments. */
+/**
+ * Where a page ended, of which settlement, and the sums so far: a cursor leads into no other one's payments. One that
+ * a release before this one gave out has no sums.
+ */
 const CursorSchema = v.pipe(
   CURSOR_JSON,
-  v.strictObject({ settlement_id: SettlementIdSchema, paid_at: TimestampSchema, payment_id: PaymentIdSchema }),
+  v.strictObject({
+    settlement_id: SettlementIdSchema,
+    paid_at: TimestampSchema,
+    payment_id: PaymentIdSchema,
+    sums: v.optional(SumsSchema),
+  }),
 )
 
-const cursorOf = ({ settlementId }: Settlement, { paidAt, id }: PaidPosition): string =>
-  encodeCursor({ settlement_id: settlementId, paid_at: paidAt, payment_id: id })
+type Position = PaidPosition & { readonly sums: Sums | undefined }
+
+const cursorOf = ({ settlementId }: Settlement, { paidAt, id, sums }: Position): string =>
+  encodeCursor({ settlement_id: settlementId, paid_at: paidAt, payment_id: id, sums })
 
 /** DynamoDB refuses a start outside the queried span with an error of its own, so the position is checked too. */
-const decodeCursor = (settlement: Settlement, text: string): PaidPosition => {
+const decodeCursor = (settlement: Settlement, text: string): Position => {
   const parsed = v.safeParse(CursorSchema, text)
   const position = parsed.success ? parsed.output : undefined
   const isOwn =
@@ -74,47 +77,52 @@ const decodeCursor = (settlement: Settlement, text: string): PaidPosition => {
     const reason = 'must be the cursor of an earlier page of this statement'
     throw invalid(`cursor: ${reason}`, { cursor: [reason] }, 'Leave the cursor out to begin with the first page.')
   }
-  return { paidAt: position.paid_at, id: position.payment_id }
+  return { paidAt: position.paid_at, id: position.payment_id, sums: position.sums }
 }
 
-/**
- * One pass over all payments: the statement must say what the settlement says, or it is not given out; and how much of
- * it the provider has paid us.
- */
-const proven = async (deps: Pick<Deps, 'table'>, settlement: Settlement): Promise<Funding> => {
-  const period = { start: settlement.periodStart, end: settlement.periodEnd }
-  let sums: Sums = NO_SUMS
-  let funding = NO_FUNDING
-  for await (const payment of paidPayments(deps, settlement.clientId, period)) {
-    sums = addSums(sums, sumsOf(payment))
-    funding = addFunding(funding, payment)
-  }
+/** A statement must say what its settlement says, or its last page is not given out. */
+const assertProven = (settlement: Settlement, sums: Sums): void => {
   const wrong = SUM_FIELDS.filter((field) => sums[field] !== settlement[field])
-  if (wrong.length === 0) return funding
+  if (wrong.length === 0) return
   throw new GatewayError('internal_error', `the payments do not add up to this settlement: ${wrong.join(', ')}`, {
     actionHint: 'Do not pay it out. Run audit-ledger for the client.',
   })
 }
 
+/** Of a larger settlement, what was reached so far is shown as paid; the next look goes on behind it. */
+const PAGES_LOOKED_AT = 5
+
+const statementPage = async (deps: StatementDeps, settlement: Settlement, after: Position | undefined) => {
+  const { clientId, periodStart: start, periodEnd: end } = settlement
+  const { payments, cursor } = await paidPaymentsPage(deps, {
+    clientId,
+    period: { start, end },
+    limit: PAGE,
+    cursor: after && behindPayment(clientId, after),
+  })
+  const last = payments.at(-1)
+  const known = after ? after.sums : NO_SUMS
+  const sums = known && payments.reduce((sum, payment) => addSums(sum, sumsOf(payment)), known)
+  const next = cursor && last ? { paidAt: last.paidAt, id: last.id, sums } : undefined
+  if (next === undefined && sums !== undefined) assertProven(settlement, sums)
+  return { payments, next }
+}
+
+type StatementDeps = Pick<Deps, 'stage' | 'table'>
+
 /**
- * The payments behind a settlement, in pages (design section 7). Before the first page the sums of all payments are
- * proven equal to the settlement's; it says how much of it the provider has settled to us already. The pages behind it
- * cost their own payments only.
+ * The payments behind a settlement, in pages (design section 7). A page costs its own payments and no others; the last
+ * one is given out only if all of them add up to the settlement. The first says how much of it the provider has
+ * settled to us already.
  */
 export const settlementStatement = async (
-  deps: Pick<Deps, 'table'>,
+  deps: StatementDeps,
   input: { readonly settlementId: string; readonly cursor: string | undefined; readonly format: 'json' | 'csv' },
 ) => {
   const settlement = await findAnySettlement(deps, input.settlementId)
   const after = input.cursor === undefined ? undefined : decodeCursor(settlement, input.cursor)
-  const funding = after === undefined ? await proven(deps, settlement) : undefined
-  const { payments, cursor } = await paidPaymentsPage(deps, {
-    clientId: settlement.clientId,
-    period: { start: settlement.periodStart, end: settlement.periodEnd },
-    limit: PAGE,
-    cursor: after && behindPayment(settlement.clientId, after),
-  })
-  const last = payments.at(-1)
+  const { payments, next } = await statementPage(deps, settlement, after)
+  const funding = after === undefined ? await providerFunding(deps, settlement, PAGES_LOOKED_AT) : undefined
   return {
     settlement: toSettlementDto(settlement),
     totals: {
@@ -127,8 +135,10 @@ export const settlementStatement = async (
     ...(funding && {
       provider_settled_minor: funding.fundedMinor,
       provider_unsettled_minor: funding.unfundedMinor,
+      // Only while there are more payments than one look takes: then the first figure is at least, the second at most.
+      ...(!funding.isWhole && { provider_settled_is_partial: true }),
     }),
     ...(input.format === 'csv' ? { csv: toCsv(payments, after === undefined) } : { payments: payments.map(toLine) }),
-    cursor: cursor && last ? cursorOf(settlement, last) : null,
+    cursor: next ? cursorOf(settlement, next) : null,
   }
 }

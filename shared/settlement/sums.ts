@@ -1,14 +1,16 @@
+import * as v from 'valibot'
 import { assertInvariant } from '../errors.ts'
-import { less, type Minor, plus, ZERO } from '../money.ts'
+import { less, MinorSchema, plus, ZERO } from '../money.ts'
 
 /** What a settlement is made of (spec 2.3). */
-export type Sums = {
-  readonly grossMinor: Minor
-  readonly providerFeesMinor: Minor
-  readonly markupMinor: Minor
-  readonly netMinor: Minor
-  readonly paymentCount: number
-}
+export const SumsSchema = v.strictObject({
+  grossMinor: MinorSchema,
+  providerFeesMinor: MinorSchema,
+  markupMinor: MinorSchema,
+  netMinor: MinorSchema,
+  paymentCount: v.number(),
+})
+export type Sums = v.InferOutput<typeof SumsSchema>
 
 export const NO_SUMS: Sums = {
   grossMinor: ZERO,

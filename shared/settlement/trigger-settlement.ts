@@ -3,18 +3,20 @@ import type { ClientId } from '../ids.ts'
 import type { Timestamp } from '../time.ts'
 import type { SettleDeps } from './new-settlement.ts'
 import { type SettleResult, settleClient } from './settle-client.ts'
-import type { Settlement } from './settlement.ts'
+
+export type Triggered = Pick<SettleResult, 'settlements' | 'summedUntil'>
 
 /**
  * An operator's manual trigger: the same rules and the same floor as the sweep (spec 3.2, rule 4). Nothing to settle is
- * a refusal that says what is eligible and what the floor is.
+ * a refusal that says what is eligible and what the floor is. `summedUntil`: the window is larger than one run, and is
+ * settled in the operator's name by those that follow.
  */
 export const triggerSettlement = async (
   deps: SettleDeps,
   input: { readonly clientId: ClientId; readonly operator: string },
-): Promise<readonly Settlement[]> => {
+): Promise<Triggered> => {
   const result = await settleClient(deps, input.clientId, { by: 'manual', operator: input.operator })
-  if (result.settlements.length > 0) return result.settlements
+  if (result.settlements.length > 0 || result.summedUntil !== undefined) return result
   const waiting =
     result.waitingMinor === 0
       ? ''

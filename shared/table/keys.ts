@@ -78,6 +78,15 @@ export const shardNumberOf = (sk: string): number => Number(sk.slice(shardSkPref
 export const WINDOW_SK = 'WINDOW'
 export const windowKey = (clientId: ClientId): Key => ({ pk: ledgerPk(clientId), sk: WINDOW_SK })
 
+/**
+ * How far the payments of a window have been summed, and how many of them the provider has paid us. In a partition of
+ * its own: one query reads the whole ledger for every balance, in releases before this one too.
+ */
+export const windowProgressKey = (clientId: ClientId, periodStart: string): Key => ({
+  pk: `${ledgerPk(clientId)}#WINDOWS`,
+  sk: periodStart,
+})
+
 export const settlementKey = (settlementId: SettlementId): Key => ({
   pk: `${pkPrefix('SETTLEMENT')}${settlementId}`,
   sk: 'SETTLEMENT',

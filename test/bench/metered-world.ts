@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import type { LogCode } from '../../shared/log.ts'
 import { embeddedMetrics } from '../../shared/runtime/embedded-metrics.ts'
+import { HISTORY_STEPS } from '../../shared/stage-settings.ts'
 import { EVENT_SK_PREFIX } from '../../shared/table/keys.ts'
 import { loadFunctions } from '../simulation/handlers.ts'
 import { drive } from '../simulation/history.ts'
@@ -42,7 +43,7 @@ export const BENCH_STAGE = 'gateway-prod'
  * the schedules and the provider's callbacks would do.
  */
 export const startMeteredWorld = async () => {
-  const world = createWorld({ seed: SEED, functions: await loadFunctions() })
+  const world = createWorld({ seed: SEED, functions: await loadFunctions(), historySteps: HISTORY_STEPS })
   const units = meterTable(world.table)
   const events: TableChange[] = []
   const callbacks: { readonly headers: Readonly<Record<string, string>>; readonly body: string }[] = []

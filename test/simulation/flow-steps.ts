@@ -29,8 +29,13 @@ const tenantOf = ({ tenants: [, tenant] }: Play): Tenant => {
 export const forClient = (play: Play) => ({ operator: 'sim', client_id: tenantOf(play).clientId })
 export const onSettlement = (settlement_id: unknown) => ({ operator: 'sim', notes: 'simulated', settlement_id })
 
-export const create = async (play: Play, body = VA, options: InvokeOptions = {}): Promise<HttpReply | undefined> => {
-  const [tenant, key] = [tenantOf(play), 'flow-key']
+export const create = async (
+  play: Play,
+  body = VA,
+  options: InvokeOptions = {},
+  key = 'flow-key',
+): Promise<HttpReply | undefined> => {
+  const tenant = tenantOf(play)
   const asked = { headers: { 'idempotency-key': key }, body }
   const reply = await requestAs(play.world, tenant, 'api-create-payment', asked, options)
   observeCreate(play.seen, tenant, key, reply)
@@ -40,9 +45,9 @@ export const create = async (play: Play, body = VA, options: InvokeOptions = {})
 export const cancel = (play: Play, id: unknown, options: InvokeOptions = {}) =>
   requestAs(play.world, tenantOf(play), 'api-cancel-payment', { id: String(id) }, options)
 
-export const created = async (play: Play, body = VA): Promise<string> => {
+export const created = async (play: Play, body = VA, key?: string): Promise<string> => {
   alone(play)
-  const reply = await drive(play.world, create(play, body))
+  const reply = await drive(play.world, create(play, body, {}, key))
   if (reply?.status !== 201) throw new Error(`the create failed: ${reply?.text ?? 'no answer'}`)
   return String(reply.body['id'])
 }
@@ -64,8 +69,8 @@ const upstreamOf = ({ world }: Play, paymentId: string) => {
 }
 
 /** The customer pays; the provider's callback does not get through. */
-export const paid = async (play: Play, amount?: number): Promise<string> => {
-  const id = await created(play)
+export const paid = async (play: Play, amount?: number, key?: string): Promise<string> => {
+  const id = await created(play, VA, key)
   const { payment_request_id: requestId } = upstreamOf(play, id)
   play.world.provider.simulatePayment(requestId, amount === undefined ? {} : { amount })
   await pass(play, 1_000)
@@ -80,8 +85,8 @@ export const callback = (play: Play, paymentId: unknown, options: InvokeOptions 
   return request(play.world, 'receive-provider-callback', { headers, body }, options)
 }
 
-export const credited = async (play: Play): Promise<void> => {
-  const id = await paid(play)
+export const credited = async (play: Play, key?: string): Promise<void> => {
+  const id = await paid(play, undefined, key)
   await drive(play.world, callback(play, id))
 }
 
@@ -113,6 +118,12 @@ export const aged = async (play: Play): Promise<void> => {
   await credited(play)
   await pass(play, 26 * HOUR_MS)
   await drive(play.world, invoke(play.world, 'sync-provider-transactions', {}))
+}
+
+/** More of them than one run sums. */
+export const agedInNumbers = async (play: Play): Promise<void> => {
+  for (const key of ['first', 'second', 'third']) await credited(play, key)
+  await aged(play)
 }
 
 export const settled = async (play: Play): Promise<string> => {

@@ -1,5 +1,6 @@
 import {
   aged,
+  agedInNumbers,
   alone,
   announced,
   callback,
@@ -110,6 +111,7 @@ export const FLOWS: readonly Flow[] = [
   flow('deliver, refused by the merchant', refusedByMerchant, run('deliver-webhook')),
   flow('sweep', aged, scheduledRun('sweep-settlements')),
   flow('settle', aged, settle),
+  flow('settle, in steps', agedInNumbers, settle),
   flow('trigger', aged, trigger),
   flow('mark paid', settled, onPrepared('mark-settlement-paid', { confirm_unfunded: true })),
   flow('mark failed', settled, onPrepared('mark-settlement-failed')),

@@ -113,7 +113,7 @@ export const simDeps = (world: World, process: () => Process): Deps => {
     remove: (name) => process().call('remove secret', () => void world.secrets.delete(name)),
   }
   return assembledDeps({
-    stage: { name: SIM_STAGE, providerFees: world.providerFees },
+    stage: { name: SIM_STAGE, providerFees: world.providerFees, historySteps: world.historySteps },
     requests: simRequests(world, process),
     log,
     now: () => timestampOf(world.scheduler.nowMs() + skewMs),

@@ -1,7 +1,7 @@
 import { createSimulatorCore } from '../../infra/local/provider-simulator/simulator-core.ts'
 import type { QueueName } from '../../shared/queues.ts'
 import { callbackSecretName, providerSecretName } from '../../shared/secrets.ts'
-import type { ProviderFees } from '../../shared/stage-settings.ts'
+import type { HistorySteps, ProviderFees } from '../../shared/stage-settings.ts'
 import type { Environment } from './environments.ts'
 import { type Faults, NO_FAULTS } from './faults.ts'
 import { type LoadedFunction } from './handlers.ts'
@@ -23,6 +23,8 @@ export type WorldOptions = {
   readonly functions: ReadonlyMap<string, LoadedFunction>
   readonly tracing?: boolean
   readonly providerFees?: ProviderFees
+  /** So small, by default, that most of what is read in steps takes several. */
+  readonly historySteps?: HistorySteps
 }
 
 export type World = ReturnType<typeof createWorld>
@@ -30,7 +32,13 @@ export type World = ReturnType<typeof createWorld>
 type SendCallback = (body: string, headers: Readonly<Record<string, string>>) => Promise<number>
 
 /** The world around the handlers: storage, queues, provider, merchants and time, all drawn from one seed. */
-export const createWorld = ({ seed, functions, tracing = false, providerFees = 'deducted' }: WorldOptions) => {
+export const createWorld = ({
+  seed,
+  functions,
+  tracing = false,
+  providerFees = 'deducted',
+  historySteps = { rows: 2, pages: 1 },
+}: WorldOptions) => {
   const prng = createPrng(seed)
   const scheduler = createScheduler(START_MS)
   const ids = prng.fork()
@@ -65,6 +73,7 @@ export const createWorld = ({ seed, functions, tracing = false, providerFees = '
     /** For what the provider books beside payments: of its own, so that it changes nothing else about a seed. */
     oddities: createPrng(~seed),
     providerFees,
+    historySteps,
     scheduler,
     functions,
     table,

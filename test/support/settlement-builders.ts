@@ -131,6 +131,12 @@ export const aDayLater = (deps: TestDeps): void => deps.clock.set(addMs(deps.now
 export const withFloor = (deps: TestDeps, floorMinor = 0, fields: Partial<Client> = {}): Promise<Client> =>
   aStoredClient(deps, { settlementFloorMinor: minor(floorMinor), ...fields })
 
+/** The same gateway, reading histories in steps this small. */
+export const inSteps = (deps: TestDeps, rows = 1, pages = 1): TestDeps => ({
+  ...deps,
+  stage: { ...deps.stage, historySteps: { rows, pages } },
+})
+
 /** One client's part of the daily sweep. */
 export const settle = (deps: TestDeps, { clientId }: Pick<Client, 'clientId'>) =>
   settleClient(deps, clientId, { by: 'auto' })
@@ -164,8 +170,8 @@ export const aSettledClient = async (
 export const BY_OPERATOR = { operator: 'sari@gateway.example', notes: 'as told by the bank' }
 
 /** An operator has the client settled now. */
-export const trigger = (deps: TestDeps, { clientId }: Pick<Client, 'clientId'>) =>
-  triggerSettlement(deps, { clientId, operator: BY_OPERATOR.operator })
+export const trigger = async (deps: TestDeps, { clientId }: Pick<Client, 'clientId'>) =>
+  (await triggerSettlement(deps, { clientId, operator: BY_OPERATOR.operator })).settlements
 
 /** All settlements of a client, newest first. */
 export const settlementsOf = (deps: TestDeps, { clientId }: Pick<Client, 'clientId'>) =>

@@ -49,10 +49,13 @@ describe('functions of the stack', () => {
     expect(Math.max(...longest)).toBeLessThanOrEqual(LAMBDA_NAME_LIMIT)
   })
 
-  it('of a kind that sends to its own queue is the delivery worker alone', () => {
+  it('of a kind that sends to its own queue are those whose rows bound it', () => {
     const allowed = functions.filter(({ RecursiveLoop }) => RecursiveLoop === 'Allow')
 
-    expect(allowed.map(({ FunctionName }) => FunctionName)).toStrictEqual(['gateway-dev-deliver-webhook'])
+    expect(allowed.map(({ FunctionName }) => FunctionName)).toStrictEqual([
+      'gateway-dev-deliver-webhook',
+      'gateway-dev-settle-client',
+    ])
   })
 })
 

@@ -97,10 +97,27 @@ const withPayments = async (deps: TestDeps): Promise<Scene> => {
 }
 
 const sweep = (deps: TestDeps, { client }: Scene) => settle(deps, client)
+/** In runs of one row each, as the queue hands a large window on. */
+const sweepInSteps = async (deps: TestDeps, { client }: Scene) => {
+  const small = { ...deps, stage: { ...deps.stage, historySteps: { rows: 1, pages: 1 } } }
+  while ((await settle(small, client)).summedUntil !== undefined);
+}
 const triggered = (deps: TestDeps, { client }: Scene) => trigger(deps, client)
 
 describe('settleClient, killed at every call', () => {
   it('by the sweep ends in one settlement', () => expectSurvivesEveryDeath({ prepare: withPayments, run: sweep }))
+
+  it('in the steps of a large window ends in one settlement', () =>
+    expectSurvivesEveryDeath({
+      prepare: async (deps) => {
+        const client = await withFloor(deps)
+        for (const ms of [0, 0, 1, 2]) await aSucceededPayment(deps, client, { paidAt: addMs(deps.now(), ms) })
+        deps.clock.set(addMs(deps.now(), 2))
+        aDayLater(deps)
+        return { client }
+      },
+      run: sweepInSteps,
+    }))
 
   it('by an operator ends in one settlement with one audit record', () =>
     expectSurvivesEveryDeath({ prepare: withPayments, run: triggered }))

@@ -199,7 +199,7 @@ describe('a fee that is asked for once more after seven days (design section 4, 
     },
   )
 
-  it('stops a run that asked for four minutes: what is final is settled, the rest is held for the next', async ({
+  it('is left to the next run by one that has asked for minutes, and all are in one settlement', async ({
     deps,
     client,
   }) => {
@@ -215,10 +215,15 @@ describe('a fee that is asked for once more after seven days (design section 4, 
       return deps.provider.healthy.listTransactions(filter, timeoutMs)
     })
 
-    const first = await settle(deps, client)
-    const second = await settle(deps, client)
+    const runs = [await settle(deps, client), await settle(deps, client), await settle(deps, client)]
 
-    expect(first).toMatchObject({ settlements: [{ paymentCount: 3 }], heldSince: payments[3]?.paidAt })
-    expect(second).toMatchObject({ settlements: [{ paymentCount: 2 }], heldSince: undefined })
+    expect(runs).toMatchObject([
+      { settlements: [], summedUntil: payments[2]?.paidAt },
+      { settlements: [], summedUntil: payments[4]?.paidAt },
+      { settlements: [{ paymentCount: 5 }], heldSince: undefined },
+    ])
+    const { clientId: client_id, clientId: group } = client
+    const handedOn = { queue: 'settlements', message: { body: { client_id }, delaySeconds: 0, group } }
+    expect(deps.sent).toStrictEqual([handedOn, handedOn])
   })
 })

@@ -39,16 +39,17 @@ describe('settleClient with many payments in a window', () => {
     expect(settlements).toMatchObject([{ paymentCount: 5_000, grossMinor: 62_497_500, netMinor }])
     expect(passesIn(calls)).toBe(1)
     expect(calls.filter(({ name }) => name === 'transact')).toHaveLength(1)
-    expect(writtenKeys(calls)).toHaveLength(2)
-    // The client and the window twice each: before the recredited ones, and for the sweep.
-    expect(calls).toHaveLength(queriesOf(calls).length + 5)
+    // The two of the transaction, and the sums behind each page but the last.
+    expect(writtenKeys(calls)).toHaveLength(2 + 2)
+    // The client and the window twice each: before the recredited ones, and for the sweep; and the sums kept so far.
+    expect(calls).toHaveLength(queriesOf(calls).length + 5 + 3)
 
     calls.length = 0
     const { ids, pages } = await wholeStatement(deps, settlements[0]?.settlementId ?? '')
     expect(ids).toStrictEqual(
       payments.toSorted((a, b) => (position(a) < position(b) ? -1 : 1)).map(({ paymentId }) => paymentId),
     )
-    // The proof before the first page is one pass of its own; the pages behind it cost nothing but themselves.
+    // What the provider has paid is looked for in one pass of its own; pages cost nothing but themselves.
     expect(passesIn(calls)).toBe(2)
     expect(queriesOf(calls).filter(({ limit }) => limit === 500)).toHaveLength(pages)
     await expectBalanced(deps, client.clientId)

@@ -45,9 +45,6 @@ export const SETTLEMENT_MUTANTS = [
   ...mutantsOf('paidPaymentsPage', ['settle-client'], {
     'the end of a window is included': 'addMs(..._) -> input.period.end',
   }),
-  ...mutantsOf('paidPayments', ['settle-client-many-payments'], {
-    'only the first page of a window is read': 'drop cursor = page.cursor',
-  }),
   ...mutantsOf('settleClient', ['settle-client'], {
     'a payment exactly 24 hours old is left out': '1 - ELIGIBLE_AGE_MS -> -ELIGIBLE_AGE_MS',
     'a payment is settled a millisecond before it is 24 hours old': '1 - ELIGIBLE_AGE_MS -> 2 - ELIGIBLE_AGE_MS',
@@ -65,21 +62,37 @@ export const SETTLEMENT_MUTANTS = [
     'sums that do not add up are settled': 'drop assertBalanced(window.sums)',
   }),
   ...mutantsOf('before', ['settle-client-fees'], {
-    'a payment of the held millisecond is settled': "running.at === time -> running.at === ''",
+    'a payment of the held millisecond is settled': "within[0]?.paidAt === time -> within[0]?.paidAt === ''",
   }),
-  ...mutantsOf('sumWindow', ['settle-client-fees'], {
+  ...mutantsOf('sum-window/pass', ['settle-client-fees'], {
     'an estimated fee is settled': 'await withFinalFee(..._) -> payment',
-    'a payment that is held does not end the window': 'period: _ -> period',
-  }),
-  ...mutantsOf('withFinalFee', ['settle-client-fees'], {
-    'a fee is assumed before seven days are over': 'drop feeDeadline(payment.paidAt) > deps.now()',
-    'a run asks for fees as long as it likes': {
-      edit: 'drop deps.monotonicMs() >= askUntilMs',
-      tests: ['settle-client-fees'],
+    'a payment that is held does not end the window': 'period: { start, end: payment.paidAt } -> period',
+    'only the first page of a window is read': {
+      edit: 'drop cursor = page.cursor',
+      tests: ['settle-client-many-payments'],
     },
   }),
+  ...mutantsOf('mayAsk', ['settle-client-fees'], {
+    'a fee is assumed before seven days are over': 'drop feeDeadline(paidAt) <= deps.now()',
+  }),
+  ...mutantsOf('sum-window/isOver', ['settle-client-fees'], {
+    'a run asks for fees as long as it likes': 'drop deps.monotonicMs() >= run.endsAtMs',
+  }),
   ...mutantsOf('advance', ['settle-client'], {
-    'payments of one millisecond are counted once': 'addSums(running.within, sumsOf(payment)) -> sumsOf(payment)',
+    'payments of one millisecond are counted once': '[...within, payment] -> [payment]',
+  }),
+  ...mutantsOf('keepProgress', ['settle-client-steps'], {
+    'sums are kept over those of another run': "unchanged('version', version) -> undefined",
+  }),
+  ...mutantsOf('handOn', ['settle-client-steps'], {
+    'the rest of a window is settled in nobody’s name': '{ operator: trigger.operator } -> {}',
+  }),
+  ...mutantsOf('addFunding', ['provider-funding'], {
+    'a gap is passed over in what the provider has paid': 'funding.until < added.from -> false',
+    'more wait than are kept': 'waiting.length > MOST_WAITING -> false',
+  }),
+  ...mutantsOf('providerFunding', ['settle-client-steps'], {
+    'payments behind a settlement count as its own': 'found.funding.until > end -> false',
   }),
   ...mutantsOf('rerecordSettlements', ['settlement-recredit'], {
     'a recredited settlement is recorded again below the floor':
@@ -90,10 +103,10 @@ export const SETTLEMENT_MUTANTS = [
     'a recorded settlement forgets what it replaces': 'drop replaces: _',
   }),
   ...mutantsOf('markSettlementPaid', ['settlement-closing'], {
-    'money leaves before it has arrived': 'unfundedMinor > 0 -> unfundedMinor < 0',
+    'money leaves before it has arrived': 'funding.unfundedMinor > 0 -> funding.unfundedMinor < 0',
   }),
   ...mutantsOf('recreditSettlement', ['settlement-recredit'], { 'a recredit moves no money back': 'drop window: _' }),
-  ...mutantsOf('proven', ['settlement-statement'], {
+  ...mutantsOf('assertProven', ['settlement-statement'], {
     'a statement is given out that does not add up': 'wrong.length === 0 -> wrong.length >= 0',
   }),
   ...mutantsOf('settlement-statement/decodeCursor', ['settlement-statement'], {

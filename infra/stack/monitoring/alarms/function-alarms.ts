@@ -39,7 +39,10 @@ const concurrency = ({ accountConcurrency, reservedRuns }: Watched): AlarmSpec =
 /** Lambda: what breaks off, what may not start, and how close the account is to its limit. */
 export const functionAlarms = (watched: Watched): readonly AlarmSpec[] => {
   const readsStream = functionNameOf(watched, ({ trigger }) => trigger.kind === 'stream')
-  const sendsToItself = functionNameOf(watched, ({ recursive }) => recursive === true)
+  const sendsToItself = functionNameOf(
+    watched,
+    ({ recursive, callsMerchants }) => recursive === true && callsMerchants === true,
+  )
   return [
     ...FUNCTION_GROUPS.flatMap((group) => groupAlarms(watched, group)),
     {

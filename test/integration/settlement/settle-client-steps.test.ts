@@ -1,0 +1,167 @@
+/**
+ * Goal: a window that takes several runs ends in the settlement one run would make, whoever comes between. Method: pages of one row and runs of one page, against the same books in one.
+ */
+import { describe, expect } from 'vitest'
+import { handler as worker } from '../../../functions/queue/settle-client.ts'
+import { type Client, firstWindowStart } from '../../../shared/client/client.ts'
+import { listAuditRecords } from '../../../shared/operator/audit-record.ts'
+import type { Payment } from '../../../shared/payment/payment.ts'
+import { settlementStatement } from '../../../shared/settlement/settlement-statement.ts'
+import { triggerSettlement } from '../../../shared/settlement/trigger-settlement.ts'
+import { isNew } from '../../../shared/table/condition.ts'
+import { windowProgressKey } from '../../../shared/table/keys.ts'
+import { put, remove } from '../../../shared/table/step.ts'
+import { addMs } from '../../../shared/time.ts'
+import { clientTest as it } from '../../support/client-test.ts'
+import { expectBalanced } from '../../support/expect-balanced.ts'
+import { beforeFirst, queriesIn, recordTable } from '../../support/intercept-table.ts'
+import {
+  aDayLater,
+  aSucceededPayment,
+  BY_OPERATOR,
+  inSteps,
+  settle,
+  settlementsOf,
+  sweptNow,
+  withFloor,
+} from '../../support/settlement-builders.ts'
+import { rawItem } from '../../support/tampering.ts'
+import type { TestDeps } from '../../support/test-deps.ts'
+
+/** Two payments in a first millisecond, one in each of those behind it. */
+const fivePayments = async (deps: TestDeps, client: Client, fields: Parameters<typeof aSucceededPayment>[2] = {}) => {
+  const at = [0, 0, 1, 2, 3].map((ms) => addMs(deps.now(), ms))
+  const payments: Payment[] = []
+  for (const paidAt of at) payments.push(await aSucceededPayment(deps, client, { ...fields, paidAt }))
+  deps.clock.set(addMs(deps.now(), 3))
+  aDayLater(deps)
+  return payments
+}
+
+const ALL_FIVE = { paymentCount: 5, grossMinor: 500_000, netMinor: 5 * 95_900 }
+
+const messagesIn = ({ sent }: TestDeps) => sent.splice(0).map(({ message }) => JSON.stringify(message.body))
+
+/** The queue until it is empty, every message twice. */
+const workedOff = async (deps: TestDeps): Promise<number> => {
+  let runs = 0
+  for (let bodies = messagesIn(deps); bodies.length > 0 && runs < 100; bodies = messagesIn(deps)) {
+    const [body] = bodies
+    for (let time = 0; time < 2; time++) {
+      runs++
+      const event = { Records: [{ messageId: 'm', body }] }
+      await worker.withDeps(deps)(event as never, { functionName: 'settle-client' } as never)
+    }
+  }
+  return runs
+}
+
+describe('a window that one run cannot sum', () => {
+  it('becomes one settlement over several runs, each of which sends for the next', async ({ deps, client }) => {
+    await fivePayments(deps, client)
+    const small = inSteps(deps)
+
+    const first = await settle(small, client)
+    const runs = await workedOff(small)
+
+    expect(first).toMatchObject({ settlements: [], summedUntil: expect.any(String) })
+    expect(runs).toBeGreaterThan(2)
+    expect(await settlementsOf(deps, client)).toMatchObject([{ ...ALL_FIVE, triggeredBy: 'auto' }])
+    await expectBalanced(deps, client.clientId)
+  })
+
+  it('is settled in the name of the operator who asked, who is told how far it is', async ({ deps, client }) => {
+    await fivePayments(deps, client)
+    const small = inSteps(deps)
+    const { operator } = BY_OPERATOR
+
+    const answer = await triggerSettlement(small, { clientId: client.clientId, operator })
+    await workedOff(small)
+
+    expect(answer).toMatchObject({ settlements: [], summedUntil: expect.any(String) })
+    const [settlement] = await settlementsOf(deps, client)
+    expect(settlement).toMatchObject({ ...ALL_FIVE, triggeredBy: 'manual' })
+    expect(await listAuditRecords(deps, settlement?.settlementId ?? '')).toMatchObject([{ operator }])
+  })
+
+  it('is not read from its beginning again while it waits below the floor', async ({ deps }) => {
+    const client = await withFloor(deps, 600_000)
+    await fivePayments(deps, client)
+    const small = inSteps(deps, 1, 100)
+    await settle(small, client)
+    await fivePayments(deps, client)
+    const { deps: recorded, calls } = recordTable(small)
+
+    const { settlements } = await settle(recorded, client)
+
+    expect(settlements).toMatchObject([{ paymentCount: 10, netMinor: 10 * 95_900 }])
+    const read = queriesIn(calls).filter(({ index }) => index === 'by-paid')
+    // One row a query, the last millisecond of the run before once more, and the end of the index.
+    expect(read).toHaveLength(7)
+  })
+
+  it('counts no row twice when another run keeps its sums first', async ({ deps, client }) => {
+    await fivePayments(deps, client)
+    const small = inSteps(deps, 1, 100)
+    const overtaken = beforeFirst(small, 'put', () => settle(inSteps(deps), client))
+
+    expect((await settle(overtaken, client)).settlements).toMatchObject([ALL_FIVE])
+
+    await workedOff(small)
+    expect(await settlementsOf(deps, client)).toHaveLength(1)
+    await expectBalanced(deps, client.clientId)
+  })
+
+  it('is settled once by two sweeps and a trigger at once', { repeats: 9 }, async ({ deps, client }) => {
+    await fivePayments(deps, client)
+    const small = inSteps(deps)
+    const { clientId } = client
+
+    await Promise.all([
+      settle(small, client),
+      settle(small, client),
+      triggerSettlement(small, { clientId, operator: 'a' }),
+    ])
+    await workedOff(small)
+
+    expect(await settlementsOf(deps, client)).toMatchObject([ALL_FIVE])
+  })
+
+  it('may have been settled from its beginning by the release before this one', async ({ deps, client }) => {
+    await fivePayments(deps, client, { providerSettledAt: deps.now() })
+    await settle(inSteps(deps), client)
+    const window = await rawItem(deps, windowProgressKey(client.clientId, firstWindowStart(client)))
+    const key = { pk: String(window['pk']), sk: String(window['sk']) }
+    await deps.table.write(remove(key, { test: 'present', field: 'pk' }))
+    const settlement = await sweptNow(deps, client)
+    await deps.table.write({ ...put(key, {}, isNew), item: window } as never)
+
+    await fivePayments(deps, client)
+    const next = await sweptNow(inSteps(deps, 1, 100), client)
+
+    expect([settlement, next]).toMatchObject([ALL_FIVE, ALL_FIVE])
+    const statement = await settlementStatement(deps, { ...settlement, cursor: undefined, format: 'json' })
+    expect(statement).toMatchObject({ provider_settled_minor: 480_000, provider_unsettled_minor: 0 })
+  })
+
+  it('may be recorded shorter than another run has summed it: what that kept is no part of it', async ({
+    deps,
+    client,
+  }) => {
+    await fivePayments(deps, client, { providerSettledAt: deps.now() })
+    // A machine two milliseconds behind records, just as one that is not has kept its sums.
+    const behind = { ...deps, now: () => addMs(deps.now(), -2) }
+    const overtaken = beforeFirst(behind, 'transact', () => settle(inSteps(deps, 1, 3), client))
+
+    const [settlement] = (await settle(overtaken, client)).settlements
+
+    const { settlementId = '', periodEnd = '' } = settlement ?? {}
+    const kept = await rawItem(deps, windowProgressKey(client.clientId, firstWindowStart(client)))
+    expect(String(kept['until']) > periodEnd).toBe(true)
+    expect(settlement).toMatchObject({ paymentCount: 3 })
+    const statement = await settlementStatement(deps, { settlementId, cursor: undefined, format: 'json' })
+    expect(statement).toMatchObject({ provider_settled_minor: 3 * 96_000, provider_unsettled_minor: 0 })
+    expect((await settle(deps, client)).settlements).toMatchObject([{ paymentCount: 2 }])
+    await expectBalanced(deps, client.clientId)
+  })
+})
