@@ -115,30 +115,28 @@ describe('stopping the gateway (design section 6)', () => {
   })
 })
 
-describe('a gateway that npm started', () => {
-  it('lives as long as npm, whatever becomes of the script that started npm', async () => {
-    const started = spawn('sh', ['-c', 'PORT=0 npm start 2>&1 & echo "npm $!"; read -r _'])
-    let output = ''
-    started.stdout.setEncoding('utf8').on('data', (text: string) => {
-      output += text
-    })
-    await eventually(() => expect(output).toContain('Try it'))
-    const npm = Number(/^npm (\d+)$/m.exec(output)?.[1])
-    onTestFinished(() => {
-      if (commandOf(npm) !== undefined) process.kill(npm, 'SIGKILL')
-    })
-    const banner = readBanner(output)
-
-    started.stdin.end()
-    await once(started, 'exit')
-    await sleep(SEVERAL_LOOKS_MS)
-    const created = await createPayment(banner, 'orphaned')
-    process.kill(npm, 'SIGKILL')
-
-    expect(created.status).toBe(201)
-    await gone(banner.tablePid)
-    expect(await answers(banner.api)).toBe(false)
+it('a gateway that npm started lives as long as npm, whatever becomes of the script that started npm', async () => {
+  const started = spawn('sh', ['-c', 'PORT=0 npm start 2>&1 & echo "npm $!"; read -r _'])
+  let output = ''
+  started.stdout.setEncoding('utf8').on('data', (text: string) => {
+    output += text
   })
+  await eventually(() => expect(output).toContain('Try it'))
+  const npm = Number(/^npm (\d+)$/m.exec(output)?.[1])
+  onTestFinished(() => {
+    if (commandOf(npm) !== undefined) process.kill(npm, 'SIGKILL')
+  })
+  const banner = readBanner(output)
+
+  started.stdin.end()
+  await once(started, 'exit')
+  await sleep(SEVERAL_LOOKS_MS)
+  const created = await createPayment(banner, 'orphaned')
+  process.kill(npm, 'SIGKILL')
+
+  expect(created.status).toBe(201)
+  await gone(banner.tablePid)
+  expect(await answers(banner.api)).toBe(false)
 })
 
 describe('a data directory that cannot be made', () => {

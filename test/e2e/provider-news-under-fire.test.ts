@@ -71,28 +71,26 @@ describe('callbacks', () => {
   })
 })
 
-describe('callbacks switched off entirely', () => {
-  it('finds success, failure and expiry by due work', async ({ world, aPayment }) => {
-    await world.fault('callback', 'lost', undefined, 100)
-    const paid = await aPayment()
-    const failed = await aPayment()
-    const expired = await aPayment({ ...QRIS, expires_in_seconds: 600 })
-    await world.pay(paid.id)
-    await world.control(`/payment_requests/${failed.requestId}/fail`)
+it('callbacks switched off entirely finds success, failure and expiry by due work', async ({ world, aPayment }) => {
+  await world.fault('callback', 'lost', undefined, 100)
+  const paid = await aPayment()
+  const failed = await aPayment()
+  const expired = await aPayment({ ...QRIS, expires_in_seconds: 600 })
+  await world.pay(paid.id)
+  await world.control(`/payment_requests/${failed.requestId}/fail`)
 
-    await world.advance(301)
-    await world.invoke('check-due-work')
-    const early = [await paid.status(), await failed.status(), await expired.status()]
-    await world.advance(300)
-    await world.invoke('check-due-work')
+  await world.advance(301)
+  await world.invoke('check-due-work')
+  const early = [await paid.status(), await failed.status(), await expired.status()]
+  await world.advance(300)
+  await world.invoke('check-due-work')
 
-    expect(early).toStrictEqual(['succeeded', 'failed', 'pending'])
-    expect(await expired.status()).toBe('expired')
-    // A wallet or QR takes no expiry of ours: it must not stay payable.
-    expect(await world.upstream(expired.id)).toMatchObject([{ status: 'CANCELED' }])
-    await world.send(`${world.urls.provider}/_simulator/faults`, { method: 'DELETE' })
-    await expect.poll(() => world.webhooksOf(expired.id)).toHaveLength(1)
-  })
+  expect(early).toStrictEqual(['succeeded', 'failed', 'pending'])
+  expect(await expired.status()).toBe('expired')
+  // A wallet or QR takes no expiry of ours: it must not stay payable.
+  expect(await world.upstream(expired.id)).toMatchObject([{ status: 'CANCELED' }])
+  await world.send(`${world.urls.provider}/_simulator/faults`, { method: 'DELETE' })
+  await expect.poll(() => world.webhooksOf(expired.id)).toHaveLength(1)
 })
 
 describe('money that may not be credited', () => {

@@ -127,17 +127,15 @@ describe('the runbook', () => {
   })
 })
 
-describe('the runbook and docs/operations.md', () => {
-  it.each([
-    ['the runbook', runbook, 10],
-    ['docs/operations.md', operations, 2],
-  ])('name only functions and rules that exist: %s', (_, text, least) => {
-    const names = MANIFEST.map((spec) => functionName('prod', spec))
-    const named = matches(text, /(?:\/aws\/lambda\/|--function-name |--name )(gateway-prod-[a-z-]*[a-z])/g)
+it.each([
+  ['the runbook', runbook, 10],
+  ['docs/operations.md', operations, 2],
+])('the runbook and docs/operations.md name only functions and rules that exist: %s', (_, text, least) => {
+  const names = MANIFEST.map((spec) => functionName('prod', spec))
+  const named = matches(text, /(?:\/aws\/lambda\/|--function-name |--name )(gateway-prod-[a-z-]*[a-z])/g)
 
-    expect(named.length).toBeGreaterThan(least)
-    expect(named.filter((name) => !names.includes(name))).toStrictEqual([])
-  })
+  expect(named.length).toBeGreaterThan(least)
+  expect(named.filter((name) => !names.includes(name))).toStrictEqual([])
 })
 
 describe('docs/operations.md', () => {

@@ -7,13 +7,11 @@ import { withWritten } from '../written-part.ts'
 
 const arrowsOf = (mermaid: string) => [...mermaid.matchAll(/^ {2}(\w+ --> \w+)$/gm)].map(([, arrow]) => arrow)
 
-describe('docs/dependencies.md', () => {
-  it('shows the code as it is; otherwise: npm run picture -- --write', () => {
-    const document = readFileSync(join(PROJECT_ROOT, 'docs/dependencies.md'), 'utf8')
+it('docs/dependencies.md shows the code as it is; otherwise: npm run picture -- --write', () => {
+  const document = readFileSync(join(PROJECT_ROOT, 'docs/dependencies.md'), 'utf8')
 
-    const picture = dependencyPicture(sourcesIn('shared', 'functions', 'infra'))
-    expect(document).toBe(withWritten(document, 'picture', picture))
-  })
+  const picture = dependencyPicture(sourcesIn('shared', 'functions', 'infra'))
+  expect(document).toBe(withWritten(document, 'picture', picture))
 })
 
 describe('the picture', () => {

@@ -68,14 +68,12 @@ describe('listItems', () => {
   })
 })
 
-describe('kinds of partitions', () => {
-  it('cannot be taken for one another: no prefix begins with another', () => {
-    const clashes = PARTITIONS.flatMap((one) =>
-      PARTITIONS.filter((other) => other !== one && pkPrefix(one).startsWith(pkPrefix(other))),
-    )
+it('kinds of partitions cannot be taken for one another: no prefix begins with another', () => {
+  const clashes = PARTITIONS.flatMap((one) =>
+    PARTITIONS.filter((other) => other !== one && pkPrefix(one).startsWith(pkPrefix(other))),
+  )
 
-    expect(clashes).toStrictEqual([])
-  })
+  expect(clashes).toStrictEqual([])
 })
 
 describe('foundKey', () => {

@@ -125,33 +125,29 @@ describe('create-client (design section 7)', () => {
   })
 })
 
-describe('an operator action', () => {
-  it('does not read for an id of a wrong shape', async () => {
-    const deps = testDeps()
-    const watched = recordTable(deps)
+it('an operator action does not read for an id of a wrong shape', async () => {
+  const deps = testDeps()
+  const watched = recordTable(deps)
 
-    await invokeAdmin(getClient, watched.deps, { client_id: 'CLIENT' })
+  await invokeAdmin(getClient, watched.deps, { client_id: 'CLIENT' })
 
-    expect(watched.calls).toStrictEqual([])
-  })
+  expect(watched.calls).toStrictEqual([])
 })
 
-describe('list-clients (design section 7)', () => {
-  it('pages through all clients, newest first', async () => {
-    const deps = await depsWithOwnTable()
-    const names: string[] = []
-    for (const client of ['one', 'two', 'three']) {
-      deps.clock.advance(1)
-      await aStoredClient(deps, { name: client })
-    }
+it('list-clients (design section 7) pages through all clients, newest first', async () => {
+  const deps = await depsWithOwnTable()
+  const names: string[] = []
+  for (const client of ['one', 'two', 'three']) {
+    deps.clock.advance(1)
+    await aStoredClient(deps, { name: client })
+  }
 
-    for (const page of [1, 2, 3]) {
-      const { body } = await invokeAdmin(listClients, deps, { page, per_page: 2 })
-      expect(body).toMatchObject({ pagination: { page, per_page: 2 } })
-      names.push(...Object(body).data.map((client: { name: string }) => client.name))
-    }
+  for (const page of [1, 2, 3]) {
+    const { body } = await invokeAdmin(listClients, deps, { page, per_page: 2 })
+    expect(body).toMatchObject({ pagination: { page, per_page: 2 } })
+    names.push(...Object(body).data.map((client: { name: string }) => client.name))
+  }
 
-    expect(names).toStrictEqual(['three', 'two', 'one'])
-    expect((await invokeAdmin(listClients, deps, {})).body).toMatchObject({ pagination: { page: 1, per_page: 25 } })
-  })
+  expect(names).toStrictEqual(['three', 'two', 'one'])
+  expect((await invokeAdmin(listClients, deps, {})).body).toMatchObject({ pagination: { page: 1, per_page: 25 } })
 })

@@ -200,22 +200,20 @@ describe('list-settlements', () => {
   )
 })
 
-describe('get-settlement-statement', () => {
-  it('answers JSON by default and CSV when asked', async () => {
-    const deps = testDeps({ requests })
-    const { settlement } = await aSettledClient(deps)
-    const { recredited_at: _, replaces: __, warning: ___, ...publicView } = shownSettlement(settlement)
+it('get-settlement-statement answers JSON by default and CSV when asked', async () => {
+  const deps = testDeps({ requests })
+  const { settlement } = await aSettledClient(deps)
+  const { recredited_at: _, replaces: __, warning: ___, ...publicView } = shownSettlement(settlement)
 
-    const json = await invokeAdmin(getStatement, deps, { settlement_id: settlement.settlementId })
-    const csv = await invokeAdmin(getStatement, deps, { settlement_id: settlement.settlementId, format: 'csv' })
+  const json = await invokeAdmin(getStatement, deps, { settlement_id: settlement.settlementId })
+  const csv = await invokeAdmin(getStatement, deps, { settlement_id: settlement.settlementId, format: 'csv' })
 
-    expect(json).toMatchObject({
-      status: 200,
-      body: { settlement: publicView, payments: [{ net_minor: 95_900 }], cursor: null },
-    })
-    expect(csv).toMatchObject({
-      status: 200,
-      body: { settlement: publicView, csv: expect.stringMatching(/^payment_id,.*\n[0-9a-f-]{36},.*,actual,\n$/) },
-    })
+  expect(json).toMatchObject({
+    status: 200,
+    body: { settlement: publicView, payments: [{ net_minor: 95_900 }], cursor: null },
+  })
+  expect(csv).toMatchObject({
+    status: 200,
+    body: { settlement: publicView, csv: expect.stringMatching(/^payment_id,.*\n[0-9a-f-]{36},.*,actual,\n$/) },
   })
 })

@@ -172,17 +172,15 @@ describe('an unexpected failure (spec 7: internal_error)', () => {
   })
 })
 
-describe('the log of a request', () => {
-  it('is one line with the id, the route as a template, status, code and duration', async () => {
-    const { deps, ask } = await anApi()
+it('the log of a request is one line with the id, the route as a template, status, code and duration', async () => {
+  const { deps, ask } = await anApi()
 
-    const found = await ask('getBalance')
-    const absent = await ask('getPayment', { id: deps.newId() })
+  const found = await ask('getBalance')
+  const absent = await ask('getPayment', { id: deps.newId() })
 
-    const lines = [
-      { request_id: found.requestId, route: 'GET /v1/balance', status: 200, duration_ms: 0 },
-      { request_id: absent.requestId, route: 'GET /v1/payments/{id}', status: 404, duration_ms: 0, code: 'not_found' },
-    ]
-    expect(deps.lines).toStrictEqual(lines.map((fields) => ({ level: 'info', code: 'request.completed', fields })))
-  })
+  const lines = [
+    { request_id: found.requestId, route: 'GET /v1/balance', status: 200, duration_ms: 0 },
+    { request_id: absent.requestId, route: 'GET /v1/payments/{id}', status: 404, duration_ms: 0, code: 'not_found' },
+  ]
+  expect(deps.lines).toStrictEqual(lines.map((fields) => ({ level: 'info', code: 'request.completed', fields })))
 })

@@ -85,31 +85,29 @@ const arrange = async () => {
 const send = (deps: MemoryDeps, body: unknown, headers: Readonly<Record<string, string>>) =>
   call(deps, CALLBACK, { body, headers })
 
-describe('a callback without a valid token', () => {
-  it('answers 401, asks nobody and writes nothing, whatever it says', async () => {
-    const { deps, names } = await arrange()
-    const [written, asked] = [deps.changes.length, deps.provider.calls.length]
+it('a callback without a valid token answers 401, asks nobody and writes nothing, whatever it says', async () => {
+  const { deps, names } = await arrange()
+  const [written, asked] = [deps.changes.length, deps.provider.calls.length]
 
-    await fc.assert(
-      fc.asyncProperty(
-        fc.oneof(anyCallback, anyBytes),
-        fc.option(fc.oneof(hostileText, fc.constantFrom(`${TOKEN} `, TOKEN.slice(1), TOKEN.toUpperCase())), {
-          nil: undefined,
-        }),
-        fc.dictionary(hostileText, hostileText, { maxKeys: 3 }),
-        async (body, token, others) => {
-          const headers = { ...others, ...(token !== undefined && { 'x-callback-token': token }) }
-          const sent = Buffer.isBuffer(body) ? body : filledIn(body, names)
+  await fc.assert(
+    fc.asyncProperty(
+      fc.oneof(anyCallback, anyBytes),
+      fc.option(fc.oneof(hostileText, fc.constantFrom(`${TOKEN} `, TOKEN.slice(1), TOKEN.toUpperCase())), {
+        nil: undefined,
+      }),
+      fc.dictionary(hostileText, hostileText, { maxKeys: 3 }),
+      async (body, token, others) => {
+        const headers = { ...others, ...(token !== undefined && { 'x-callback-token': token }) }
+        const sent = Buffer.isBuffer(body) ? body : filledIn(body, names)
 
-          const answer = await send(deps, sent, headers)
+        const answer = await send(deps, sent, headers)
 
-          expect([answer.status, answer.body]).toStrictEqual([401, { message: 'invalid callback token', code: 'auth' }])
-          expect([deps.changes.length, deps.provider.calls.length]).toStrictEqual([written, asked])
-        },
-      ),
-      RUNS,
-    )
-  })
+        expect([answer.status, answer.body]).toStrictEqual([401, { message: 'invalid callback token', code: 'auth' }])
+        expect([deps.changes.length, deps.provider.calls.length]).toStrictEqual([written, asked])
+      },
+    ),
+    RUNS,
+  )
 })
 
 describe('a callback with a valid token', () => {

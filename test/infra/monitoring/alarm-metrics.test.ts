@@ -87,12 +87,10 @@ describe('what must not wake anybody', () => {
   })
 })
 
-describe('a sweep', () => {
-  it('says how many clients it put on the queue, none as well', async () => {
-    const emitted = await emittedIn(SCENES['sweep-empty'])
+it('a sweep says how many clients it put on the queue, none as well', async () => {
+  const emitted = await emittedIn(SCENES['sweep-empty'])
 
-    expect(emitted.filter(({ name }) => name === 'SweptClients').map(({ value }) => value)).toStrictEqual([0, 1])
-  })
+  expect(emitted.filter(({ name }) => name === 'SweptClients').map(({ value }) => value)).toStrictEqual([0, 1])
 })
 
 describe('the dashboard', () => {

@@ -105,14 +105,12 @@ describe('every alarm', () => {
   })
 })
 
-describe('the daily sweep', () => {
-  it('is missed after 26 whole hours, which no two runs a day apart leave empty', () => {
-    expect(alarms.find(({ id }) => id === 'sweep-not-run')).toMatchObject({
-      metrics: [{ name: 'SweepRuns', periodSeconds: 3_600 }],
-      evaluationPeriods: 26,
-      comparison: 'LessThanThreshold',
-      threshold: 1,
-    })
+it('the daily sweep is missed after 26 whole hours, which no two runs a day apart leave empty', () => {
+  expect(alarms.find(({ id }) => id === 'sweep-not-run')).toMatchObject({
+    metrics: [{ name: 'SweepRuns', periodSeconds: 3_600 }],
+    evaluationPeriods: 26,
+    comparison: 'LessThanThreshold',
+    threshold: 1,
   })
 })
 

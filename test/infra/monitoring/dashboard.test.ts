@@ -45,29 +45,25 @@ describe('the dashboard', () => {
   })
 })
 
-describe('a search', () => {
-  it('names one exact set of dimensions and what is fixed of it', () => {
-    const search = {
-      namespace: 'PaymentGateway',
-      name: 'Payments',
-      dimensionNames: ['service', 'method', 'channel', 'outcome'],
-      where: { service: 'gateway-prod', outcome: 'succeeded' },
-      statistic: 'Sum',
-    } as const
+it('a search names one exact set of dimensions and what is fixed of it', () => {
+  const search = {
+    namespace: 'PaymentGateway',
+    name: 'Payments',
+    dimensionNames: ['service', 'method', 'channel', 'outcome'],
+    where: { service: 'gateway-prod', outcome: 'succeeded' },
+    statistic: 'Sum',
+  } as const
 
-    expect(searchExpression(search, 5)).toBe(
-      `SEARCH('{PaymentGateway,service,method,channel,outcome} MetricName="Payments" service="gateway-prod" outcome="succeeded"', 'Sum', 300)`,
-    )
-  })
+  expect(searchExpression(search, 5)).toBe(
+    `SEARCH('{PaymentGateway,service,method,channel,outcome} MetricName="Payments" service="gateway-prod" outcome="succeeded"', 'Sum', 300)`,
+  )
 })
 
-describe('a formula among others in one graph', () => {
-  it('keeps its names apart from theirs', () => {
-    const metric = { namespace: 'n', name: 'm', dimensions: {}, statistic: 'Sum' } as const
+it('a formula among others in one graph keeps its names apart from theirs', () => {
+  const metric = { namespace: 'n', name: 'm', dimensions: {}, statistic: 'Sum' } as const
 
-    expect(numbered({ formula: 'm1 / (m1 + m10)', of: { m1: metric, m10: metric } }, 3)).toStrictEqual({
-      formula: 'm1_3 / (m1_3 + m10_3)',
-      of: { m1_3: metric, m10_3: metric },
-    })
+  expect(numbered({ formula: 'm1 / (m1 + m10)', of: { m1: metric, m10: metric } }, 3)).toStrictEqual({
+    formula: 'm1_3 / (m1_3 + m10_3)',
+    of: { m1_3: metric, m10_3: metric },
   })
 })

@@ -36,10 +36,8 @@ describe('a reference to a metric of ours', () => {
   })
 })
 
-describe('a sum', () => {
-  it('counts a metric without a value as nothing', () => {
-    const [one, two] = [our('SweepRuns', OVERALL, 'Sum'), our('SyncRuns', OVERALL, 'Sum')]
+it('a sum counts a metric without a value as nothing', () => {
+  const [one, two] = [our('SweepRuns', OVERALL, 'Sum'), our('SyncRuns', OVERALL, 'Sum')]
 
-    expect(sumOf([one, two])).toStrictEqual({ formula: 'FILL(m0, 0) + FILL(m1, 0)', of: { m0: one, m1: two } })
-  })
+  expect(sumOf([one, two])).toStrictEqual({ formula: 'FILL(m0, 0) + FILL(m1, 0)', of: { m0: one, m1: two } })
 })

@@ -160,17 +160,15 @@ describe('npm run deploy', () => {
   })
 })
 
-describe('the bootstrap version asked for', () => {
-  it('is the highest that the assembly names', () => {
-    const outdir = tempDirectory()
-    const app = new App({ outdir, context: { ...cdkJson.context, 'aws:cdk:bundling-stacks': [] } })
-    new GatewayStack(app, 'gateway-dev', { stage: deployedStage('dev') })
-    app.synth()
+it('the bootstrap version asked for is the highest that the assembly names', () => {
+  const outdir = tempDirectory()
+  const app = new App({ outdir, context: { ...cdkJson.context, 'aws:cdk:bundling-stacks': [] } })
+  new GatewayStack(app, 'gateway-dev', { stage: deployedStage('dev') })
+  app.synth()
 
-    const manifest = readFileSync(join(outdir, 'manifest.json'), 'utf8')
-    const versions = [...manifest.matchAll(/"requiresBootstrapStackVersion": (\d+)/g)].map(([, version]) =>
-      Number(version),
-    )
-    expect(Math.max(...versions)).toBe(OLDEST_BOOTSTRAP)
-  })
+  const manifest = readFileSync(join(outdir, 'manifest.json'), 'utf8')
+  const versions = [...manifest.matchAll(/"requiresBootstrapStackVersion": (\d+)/g)].map(([, version]) =>
+    Number(version),
+  )
+  expect(Math.max(...versions)).toBe(OLDEST_BOOTSTRAP)
 })

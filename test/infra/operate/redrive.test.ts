@@ -218,24 +218,22 @@ describe('npm run redrive', () => {
   })
 })
 
-describe('peeking at a real queue', () => {
-  it('leaves every message where it was, to be received again', async () => {
-    sqs.restore()
-    const emulator = await startQueueEmulator()
-    onTestFinished(() => emulator.close())
-    const QueueUrl = await emulator.queue('gateway-prod-webhooks-dead')
-    await emulator.sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: '{"client_id":"c1"}' }))
-    const peek = async () => {
-      const { text } = await redriveWith(
-        { connect: () => emulator.sqs },
-        ...'--stage prod --queue webhooks --peek'.split(' '),
-      )
-      return text.split('\n')[1]
-    }
+it('peeking at a real queue leaves every message where it was, to be received again', async () => {
+  sqs.restore()
+  const emulator = await startQueueEmulator()
+  onTestFinished(() => emulator.close())
+  const QueueUrl = await emulator.queue('gateway-prod-webhooks-dead')
+  await emulator.sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: '{"client_id":"c1"}' }))
+  const peek = async () => {
+    const { text } = await redriveWith(
+      { connect: () => emulator.sqs },
+      ...'--stage prod --queue webhooks --peek'.split(' '),
+    )
+    return text.split('\n')[1]
+  }
 
-    const first = await peek()
+  const first = await peek()
 
-    expect(first).toMatch(/^ {2}[\w-]+ {2}sent \S+Z {2}client_id=c1$/)
-    expect(await peek()).toBe(first)
-  })
+  expect(first).toMatch(/^ {2}[\w-]+ {2}sent \S+Z {2}client_id=c1$/)
+  expect(await peek()).toBe(first)
 })

@@ -56,13 +56,11 @@ describe('every stage, whatever its options', () => {
   })
 })
 
-describe('log level', () => {
-  it('is the stage’s on every function, and Lambda itself writes only what failed', () => {
-    const quiet = synthesised(stageWith({ logLevel: 'WARN' })).ofType('AWS::Lambda::Function')
+it('log level is the stage’s on every function, and Lambda itself writes only what failed', () => {
+  const quiet = synthesised(stageWith({ logLevel: 'WARN' })).ofType('AWS::Lambda::Function')
 
-    expect(quiet).toHaveLength(MANIFEST.length)
-    for (const { properties } of quiet) {
-      expect(properties['LoggingConfig']).toMatchObject({ ApplicationLogLevel: 'WARN', SystemLogLevel: 'WARN' })
-    }
-  })
+  expect(quiet).toHaveLength(MANIFEST.length)
+  for (const { properties } of quiet) {
+    expect(properties['LoggingConfig']).toMatchObject({ ApplicationLogLevel: 'WARN', SystemLogLevel: 'WARN' })
+  }
 })

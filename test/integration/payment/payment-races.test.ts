@@ -14,53 +14,47 @@ import { ledgerView } from '../../support/ledger-view.ts'
 import { aPaid, aPendingPayment, aStoredClient } from '../../support/payment-builders.ts'
 import { testDeps } from '../../support/test-deps.ts'
 
-describe('a capture whose payment is closed between read and write', () => {
-  it('is held, and not lost', async () => {
-    const { deps, client, payment, providerPaymentId } = await aPaid()
-    const raced = beforeFirst(deps, 'transact', () => closePayment(deps, payment, 'cancelled', 'cancel'))
+it('a capture whose payment is closed between read and write is held, and not lost', async () => {
+  const { deps, client, payment, providerPaymentId } = await aPaid()
+  const raced = beforeFirst(deps, 'transact', () => closePayment(deps, payment, 'cancelled', 'cancel'))
 
-    await applyProviderNews(raced, { providerPaymentId }, 'callback')
+  await applyProviderNews(raced, { providerPaymentId }, 'callback')
 
-    expect(await findStoredPayment(deps, payment.paymentId)).toMatchObject({ status: 'cancelled' })
-    expect(await findSuspense(deps, providerPaymentId)).toMatchObject({ cause: 'payment_not_pending' })
-    expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 0, cancelled: 1 })
-  })
+  expect(await findStoredPayment(deps, payment.paymentId)).toMatchObject({ status: 'cancelled' })
+  expect(await findSuspense(deps, providerPaymentId)).toMatchObject({ cause: 'payment_not_pending' })
+  expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 0, cancelled: 1 })
 })
 
-describe('a closing status whose payment is paid between read and write', () => {
-  it('changes nothing any more', async () => {
-    const { deps, client, payment, providerPaymentId } = await aPaid()
-    const request = deps.provider.requests.get(payment.paymentRequestId)
-    if (!request) throw new Error('the provider does not know the request')
-    const value = { ...request, status: 'expired', latestPaymentId: undefined } as const
-    deps.provider.script('getRequest', async () => ({ kind: 'found', value }))
-    const raced = beforeFirst(deps, 'transact', () => applyProviderNews(deps, { providerPaymentId }, 'callback'))
+it('a closing status whose payment is paid between read and write changes nothing any more', async () => {
+  const { deps, client, payment, providerPaymentId } = await aPaid()
+  const request = deps.provider.requests.get(payment.paymentRequestId)
+  if (!request) throw new Error('the provider does not know the request')
+  const value = { ...request, status: 'expired', latestPaymentId: undefined } as const
+  deps.provider.script('getRequest', async () => ({ kind: 'found', value }))
+  const raced = beforeFirst(deps, 'transact', () => applyProviderNews(deps, { providerPaymentId }, 'callback'))
 
-    await applyProviderNews(raced, { paymentRequestId: payment.paymentRequestId }, 'callback')
+  await applyProviderNews(raced, { paymentRequestId: payment.paymentRequestId }, 'callback')
 
-    expect(await findStoredPayment(deps, payment.paymentId)).toMatchObject({ status: 'succeeded' })
-    expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 95_900, succeeded: 1 })
-  })
+  expect(await findStoredPayment(deps, payment.paymentId)).toMatchObject({ status: 'succeeded' })
+  expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 95_900, succeeded: 1 })
 })
 
-describe('a wrong amount', () => {
-  it('is held in the very transaction that fails the payment', async () => {
-    const deps = testDeps()
-    const payment = await aPendingPayment(deps, await aStoredClient(deps))
-    const providerPaymentId = deps.provider.pay(payment.paymentRequestId, 99_999)
-    let transactions = 0
-    // The process dies as soon as its first transaction is through: nobody comes behind it to make up for it.
-    const dying = interceptTable(deps, {
-      after: ({ name }) => {
-        if (name === 'transact' && transactions++ === 0) throw new Error('the process died')
-      },
-    })
-
-    await expect(applyProviderNews(dying, { providerPaymentId }, 'callback')).rejects.toThrow('died')
-
-    expect(await findStoredPayment(deps, payment.paymentId)).toMatchObject({ status: 'failed' })
-    expect(await findSuspense(deps, providerPaymentId)).toMatchObject({ amountMinor: minor(99_999), status: 'open' })
+it('a wrong amount is held in the very transaction that fails the payment', async () => {
+  const deps = testDeps()
+  const payment = await aPendingPayment(deps, await aStoredClient(deps))
+  const providerPaymentId = deps.provider.pay(payment.paymentRequestId, 99_999)
+  let transactions = 0
+  // The process dies as soon as its first transaction is through: nobody comes behind it to make up for it.
+  const dying = interceptTable(deps, {
+    after: ({ name }) => {
+      if (name === 'transact' && transactions++ === 0) throw new Error('the process died')
+    },
   })
+
+  await expect(applyProviderNews(dying, { providerPaymentId }, 'callback')).rejects.toThrow('died')
+
+  expect(await findStoredPayment(deps, payment.paymentId)).toMatchObject({ status: 'failed' })
+  expect(await findSuspense(deps, providerPaymentId)).toMatchObject({ amountMinor: minor(99_999), status: 'open' })
 })
 
 describe('a cancel whose payment is paid meanwhile', () => {

@@ -23,17 +23,15 @@ const heldIn = (deps: TestDeps, providerPaymentId = `py-${crypto.randomUUID()}`)
 const resolve = (deps: TestDeps, { suspenseId }: Suspense) =>
   resolveSuspense(deps, { suspenseId, operator: 'ayu', resolution: 'refunded', notes: undefined })
 
-describe('putSuspense', () => {
-  it('writes an item once, due to be told to the operators a minute later', async ({ deps }) => {
-    const item = heldIn(deps)
+it('putSuspense writes an item once, due to be told to the operators a minute later', async ({ deps }) => {
+  const item = heldIn(deps)
 
-    const first = await putSuspense(deps, item)
-    const second = await putSuspense(deps, { ...item, amountMinor: minor(1) })
+  const first = await putSuspense(deps, item)
+  const second = await putSuspense(deps, { ...item, amountMinor: minor(1) })
 
-    expect([first.applied, second.applied]).toStrictEqual([true, false])
-    expect(await findSuspense(deps, item.suspenseId)).toEqual(item)
-    expect(await dueAtOf(deps, 'alert', item.suspenseId)).toBe('2026-11-20T04:01:00.000Z')
-  })
+  expect([first.applied, second.applied]).toStrictEqual([true, false])
+  expect(await findSuspense(deps, item.suspenseId)).toEqual(item)
+  expect(await dueAtOf(deps, 'alert', item.suspenseId)).toBe('2026-11-20T04:01:00.000Z')
 })
 
 describe('ensureSuspense', () => {
@@ -50,63 +48,57 @@ describe('ensureSuspense', () => {
   })
 })
 
-describe('endSuspenseAlert', () => {
-  it('takes an alert off once, and makes no item where there is none', async ({ deps }) => {
+it('endSuspenseAlert takes an alert off once, and makes no item where there is none', async ({ deps }) => {
+  const item = heldIn(deps)
+  await putSuspense(deps, item)
+  const absent = `py-${crypto.randomUUID()}`
+
+  const ended = [
+    await endSuspenseAlert(deps, item.suspenseId),
+    await endSuspenseAlert(deps, item.suspenseId),
+    await endSuspenseAlert(deps, absent),
+  ]
+
+  expect(ended.map(({ applied }) => applied)).toStrictEqual([true, false, false])
+  expect(await dueAtOf(deps, 'alert', item.suspenseId)).toBeUndefined()
+  expect(await findSuspense(deps, absent)).toBeUndefined()
+})
+
+it('recordSuspense leaves the alert due when the topic does not answer', async ({ deps }) => {
+  const item = finding({ subject: crypto.randomUUID(), cause: 'zero_fee', payment: undefined, now: deps.now() })
+  const silent = { ...deps, alerts: { publish: () => Promise.reject(new Error('topic down')) } }
+
+  await recordSuspense(silent, item)
+
+  expect(await dueAtOf(deps, 'alert', item.suspenseId)).toBe('2026-11-20T04:01:00.000Z')
+  expect(await publishSuspenseAlert(deps, item)).toBe(true)
+  expect(await dueAtOf(deps, 'alert', item.suspenseId)).toBeUndefined()
+  expect(deps.published.map(({ kind, subject }) => [kind, subject])).toStrictEqual([
+    ['suspense.finding', item.suspenseId],
+  ])
+})
+
+it('listSuspense lists all items, or those that are open or resolved, newest first', async () => {
+  const deps = memoryDeps()
+  const made = []
+  for (let count = 0; count < 3; count++) {
     const item = heldIn(deps)
-    await putSuspense(deps, item)
-    const absent = `py-${crypto.randomUUID()}`
+    await recordSuspense(deps, item)
+    made.push(item)
+    deps.clock.advance(60)
+  }
+  const [first, second, third] = made.map(({ suspenseId }) => suspenseId)
+  await resolveSuspense(deps, { suspenseId: second ?? '', operator: 'ayu', resolution: 'refunded', notes: undefined })
+  const listed = async (payload: object) => {
+    const { body } = await invokeAdmin(listSuspense, deps, payload)
+    return (body as { readonly data: readonly { readonly suspense_id: string }[] }).data.map((one) => one.suspense_id)
+  }
 
-    const ended = [
-      await endSuspenseAlert(deps, item.suspenseId),
-      await endSuspenseAlert(deps, item.suspenseId),
-      await endSuspenseAlert(deps, absent),
-    ]
-
-    expect(ended.map(({ applied }) => applied)).toStrictEqual([true, false, false])
-    expect(await dueAtOf(deps, 'alert', item.suspenseId)).toBeUndefined()
-    expect(await findSuspense(deps, absent)).toBeUndefined()
-  })
-})
-
-describe('recordSuspense', () => {
-  it('leaves the alert due when the topic does not answer', async ({ deps }) => {
-    const item = finding({ subject: crypto.randomUUID(), cause: 'zero_fee', payment: undefined, now: deps.now() })
-    const silent = { ...deps, alerts: { publish: () => Promise.reject(new Error('topic down')) } }
-
-    await recordSuspense(silent, item)
-
-    expect(await dueAtOf(deps, 'alert', item.suspenseId)).toBe('2026-11-20T04:01:00.000Z')
-    expect(await publishSuspenseAlert(deps, item)).toBe(true)
-    expect(await dueAtOf(deps, 'alert', item.suspenseId)).toBeUndefined()
-    expect(deps.published.map(({ kind, subject }) => [kind, subject])).toStrictEqual([
-      ['suspense.finding', item.suspenseId],
-    ])
-  })
-})
-
-describe('listSuspense', () => {
-  it('lists all items, or those that are open or resolved, newest first', async () => {
-    const deps = memoryDeps()
-    const made = []
-    for (let count = 0; count < 3; count++) {
-      const item = heldIn(deps)
-      await recordSuspense(deps, item)
-      made.push(item)
-      deps.clock.advance(60)
-    }
-    const [first, second, third] = made.map(({ suspenseId }) => suspenseId)
-    await resolveSuspense(deps, { suspenseId: second ?? '', operator: 'ayu', resolution: 'refunded', notes: undefined })
-    const listed = async (payload: object) => {
-      const { body } = await invokeAdmin(listSuspense, deps, payload)
-      return (body as { readonly data: readonly { readonly suspense_id: string }[] }).data.map((one) => one.suspense_id)
-    }
-
-    expect(await listed({})).toStrictEqual([third, second, first])
-    expect(await listed({ status: 'open' })).toStrictEqual([third, first])
-    expect(await listed({ status: 'open', per_page: 1, page: 2 })).toStrictEqual([first])
-    expect(await listed({ status: 'resolved' })).toStrictEqual([second])
-    expect(await invokeAdmin(listSuspense, deps, { status: 'closed' })).toMatchObject({ status: 422 })
-  })
+  expect(await listed({})).toStrictEqual([third, second, first])
+  expect(await listed({ status: 'open' })).toStrictEqual([third, first])
+  expect(await listed({ status: 'open', per_page: 1, page: 2 })).toStrictEqual([first])
+  expect(await listed({ status: 'resolved' })).toStrictEqual([second])
+  expect(await invokeAdmin(listSuspense, deps, { status: 'closed' })).toMatchObject({ status: 422 })
 })
 
 describe('resolveSuspense (design section 7)', () => {

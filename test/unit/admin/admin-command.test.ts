@@ -47,30 +47,28 @@ const refusalOf = (...args: readonly string[]) => {
   return error
 }
 
-describe('the fields of an action, from its own schema', () => {
-  it('are told with kind, need, default, choices and rules', () => {
-    const told = fieldsOf(INPUT).map(({ name, kind, required, nullable, notes }) => [
-      `${required ? '!' : ''}${name}${nullable ? '?' : ''}: ${kind}`,
-      ...notes,
-    ])
+it('the fields of an action, from its own schema are told with kind, need, default, choices and rules', () => {
+  const told = fieldsOf(INPUT).map(({ name, kind, required, nullable, notes }) => [
+    `${required ? '!' : ''}${name}${nullable ? '?' : ''}: ${kind}`,
+    ...notes,
+  ])
 
-    expect(told).toStrictEqual([
-      ['!operator: text', 'required', 'must say who asks'],
-      ['!client_id: text', 'required'],
-      ['name: text'],
-      ['floor: whole number', 'default 10000', 'must be >= 0'],
-      ['enabled: true|false', 'default true'],
-      ['url?: text', 'null clears it'],
-      ['types: list', 'one of a, b, *', 'repeat it, or separate with commas'],
-      ['bank?: null', 'null clears it'],
-      ['bank.name: text', 'with the others'],
-      ['bank.no: text', 'with the others'],
-      ['format: text', 'default json', 'one of json, csv'],
-      ['kind: text', 'one of recorded'],
-      ['page: whole number', 'default 1'],
-      ['since: text', 'must be a time'],
-    ])
-  })
+  expect(told).toStrictEqual([
+    ['!operator: text', 'required', 'must say who asks'],
+    ['!client_id: text', 'required'],
+    ['name: text'],
+    ['floor: whole number', 'default 10000', 'must be >= 0'],
+    ['enabled: true|false', 'default true'],
+    ['url?: text', 'null clears it'],
+    ['types: list', 'one of a, b, *', 'repeat it, or separate with commas'],
+    ['bank?: null', 'null clears it'],
+    ['bank.name: text', 'with the others'],
+    ['bank.no: text', 'with the others'],
+    ['format: text', 'default json', 'one of json, csv'],
+    ['kind: text', 'one of recorded'],
+    ['page: whole number', 'default 1'],
+    ['since: text', 'must be a time'],
+  ])
 })
 
 describe('a command line', () => {

@@ -145,17 +145,15 @@ describe('a function with reserved concurrency 1 (check-due-work, design section
   })
 })
 
-describe('loading the manifest', () => {
-  it.each([
-    [
-      'missing',
-      'functions/admin/no-such-file.ts',
-      'cannot load functions/admin/no-such-file.ts, the entry of function echo',
-    ],
-    ['without a handler', 'functions/manifest.ts', 'functions/manifest.ts exports no handler with withDeps'],
-  ])('names the entry that is %s', async (_case, entry, message) => {
-    await expect(loadHandlers([aSpec({ entry })])).rejects.toThrow(message)
-  })
+it.each([
+  [
+    'missing',
+    'functions/admin/no-such-file.ts',
+    'cannot load functions/admin/no-such-file.ts, the entry of function echo',
+  ],
+  ['without a handler', 'functions/manifest.ts', 'functions/manifest.ts exports no handler with withDeps'],
+])('loading the manifest names the entry that is %s', async (_case, entry, message) => {
+  await expect(loadHandlers([aSpec({ entry })])).rejects.toThrow(message)
 })
 
 describe('the Lambda Invoke API (design section 6)', () => {

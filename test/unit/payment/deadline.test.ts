@@ -5,17 +5,15 @@ import { manualClock } from '../../support/test-deps.ts'
 
 const BUDGET_MS = 22_000
 
-describe('startDeadline (design section 4, Create: one deadline per request)', () => {
-  it('counts down to zero and no further', () => {
-    const clock = manualClock()
-    const deadline = startDeadline(clock, BUDGET_MS)
+it('startDeadline (design section 4, Create: one deadline per request) counts down to zero and no further', () => {
+  const clock = manualClock()
+  const deadline = startDeadline(clock, BUDGET_MS)
 
-    clock.advance(12)
-    const left = deadline.remainingMs()
-    clock.advance(12)
+  clock.advance(12)
+  const left = deadline.remainingMs()
+  clock.advance(12)
 
-    expect([left, deadline.remainingMs()]).toStrictEqual([10_000, 0])
-  })
+  expect([left, deadline.remainingMs()]).toStrictEqual([10_000, 0])
 })
 
 /** Every question with the time it was given, when so much is left of a request. */

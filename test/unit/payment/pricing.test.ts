@@ -55,11 +55,9 @@ describe('estimatePricing (spec 2.1.1)', () => {
   })
 })
 
-describe('isSupportedBank', () => {
-  it('knows the banks of the documents and no other name', () => {
-    expect(BANKS.every((bank) => isSupportedBank(bank, NOW))).toBe(true)
-    expect(['NOBANK', 'bca', '', 'OVO', '__proto__', 'toString'].some((code) => isSupportedBank(code, NOW))).toBe(false)
-  })
+it('isSupportedBank knows the banks of the documents and no other name', () => {
+  expect(BANKS.every((bank) => isSupportedBank(bank, NOW))).toBe(true)
+  expect(['NOBANK', 'bca', '', 'OVO', '__proto__', 'toString'].some((code) => isSupportedBank(code, NOW))).toBe(false)
 })
 
 describe('inForce', () => {

@@ -131,16 +131,14 @@ describe('origin guard of a stage behind a front', () => {
   })
 })
 
-describe('origin guard of a stage without a front', () => {
-  it('asks for no secret and minds no header', async () => {
-    const get = vi.fn<Deps['secrets']['get']>()
-    const deps = testDeps()
+it('origin guard of a stage without a front asks for no secret and minds no header', async () => {
+  const get = vi.fn<Deps['secrets']['get']>()
+  const deps = testDeps()
 
-    const statuses = await statusesFrom({ ...deps, secrets: { ...deps.secrets, get } }, '', 'anything')
+  const statuses = await statusesFrom({ ...deps, secrets: { ...deps.secrets, get } }, '', 'anything')
 
-    expect(statuses).toStrictEqual([404, 404])
-    expect(get).not.toHaveBeenCalled()
-  })
+  expect(statuses).toStrictEqual([404, 404])
+  expect(get).not.toHaveBeenCalled()
 })
 
 describe('the environment of a deployed function', () => {
