@@ -109,21 +109,4 @@ describe('mark-settlement-paid, mark-settlement-failed and recredit-settlement',
       for (const [, next] of named) expect(await invokeAdmin(next, deps, input(next))).toMatchObject({ status: 200 })
     }
   })
-
-  it('ask for a confirmation before money leaves that has not arrived', async () => {
-    const deps = testDeps()
-    const { settlement } = await aSettledClient(deps)
-    const input = { operator: OPERATOR, settlement_id: settlement.settlementId }
-
-    expect(await invokeAdmin(markPaid, deps, input)).toStrictEqual(
-      refusedWith('the provider has not paid us 96000 IDR of this settlement yet', {
-        field_errors: { confirm_unfunded: ['required: money would leave before it has arrived'] },
-        action_hint: 'See get-settlement-statement. Wait for the provider, or repeat with "confirm_unfunded": true.',
-      }),
-    )
-    expect(await invokeAdmin(markPaid, deps, { ...input, confirm_unfunded: true })).toMatchObject({
-      status: 200,
-      body: { status: 'manual_paid' },
-    })
-  })
 })

@@ -19,17 +19,11 @@ const refusedTwice = (message: string, reasons: Readonly<Record<string, string>>
 
 describe('the query of a list (spec 4.2, 4.6, 8; design section 5)', () => {
   it.each([
-    [{ page: '0' }, { page: 1, per_page: 25 }],
-    [{ page: '-7' }, { page: 1, per_page: 25 }],
+    // Of any integer and of any text: `page.test.ts`.
     [{ page: '-0' }, { page: 1, per_page: 25 }],
     [{ page: '+2' }, { page: 2, per_page: 25 }],
     [{ page: '007' }, { page: 7, per_page: 25 }],
-    [{ page: `-${'9'.repeat(400)}` }, { page: 1, per_page: 25 }],
     [{ per_page: '0' }, { page: 1, per_page: 1 }],
-    [{ per_page: '-1' }, { page: 1, per_page: 1 }],
-    [{ per_page: '1' }, { page: 1, per_page: 1 }],
-    [{ per_page: '100' }, { page: 1, per_page: 100 }],
-    [{ per_page: '101' }, { page: 1, per_page: 100 }],
     [{ per_page: '9'.repeat(400) }, { page: 1, per_page: 100 }],
   ])('clamps %j (spec 8)', async (query, expected) => {
     expect(await bothLists(query, await anApi())).toStrictEqual([
