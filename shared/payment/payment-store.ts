@@ -3,19 +3,13 @@ import type { Deps } from '../deps.ts'
 import type { PaymentId } from '../ids.ts'
 import type { PaymentStatus } from '../payment-status.ts'
 import type { Item } from '../table/attributes.ts'
-import { absent, all, any, atMost, type Condition, equals, isNew, present, unchanged } from '../table/condition.ts'
+import { absent, all, any, type Condition, equals, present, unchanged } from '../table/condition.ts'
 import { DUE_WORK_FIELDS, dueWork } from '../table/due-work.ts'
 import { paymentKey } from '../table/keys.ts'
 import { put, type Step, update } from '../table/step.ts'
 import type { Timestamp } from '../time.ts'
-import {
-  type CreatingPayment,
-  type Payment,
-  PaymentSchema,
-  type ProviderAttempt,
-  type StoredPayment,
-  StoredPaymentSchema,
-} from './payment.ts'
+import { isAttempt, isCreating, leaseIsOver } from './creating-store.ts'
+import { type Payment, PaymentSchema, type StoredPayment, StoredPaymentSchema } from './payment.ts'
 
 export const parseStored = (item: Item | undefined): StoredPayment | undefined =>
   item === undefined ? undefined : v.parse(StoredPaymentSchema, item)
@@ -40,64 +34,6 @@ export const findPaymentsByKey = async (
 
 const isPending: Condition = equals('status', 'pending')
 const expiryNotStarted: Condition = absent('expiryStartedAt')
-const isCreating: Condition = equals('status', 'creating')
-const isAttempt = (attempt: number): Condition => equals('attempt', attempt)
-const leaseIsOver = (now: Timestamp): Condition => any(absent('leaseUntil'), atMost('leaseUntil', now))
-
-/** Claims the payment for its first attempt: of all callers with one key, one is applied. */
-export const claimPayment = (deps: Pick<Deps, 'table'>, creating: CreatingPayment) =>
-  deps.table.write(put(paymentKey(creating.paymentId), creating, isNew))
-
-/** Claims the next attempt, unless somebody else did or the current one still runs. */
-export const claimTakeover = (deps: Pick<Deps, 'table'>, taken: CreatingPayment, now: Timestamp) =>
-  deps.table.write(
-    update(
-      paymentKey(taken.paymentId),
-      {
-        set: {
-          request: taken.request,
-          attempt: taken.attempt,
-          leaseUntil: taken.leaseUntil,
-          mayExistUpstream: taken.mayExistUpstream,
-          providerAttempts: taken.providerAttempts,
-        },
-        remove: ['failure'],
-      },
-      all(isCreating, isAttempt(taken.attempt - 1), leaseIsOver(now)),
-    ),
-  )
-
-/** Records how an attempt ended without a destination and lets the next request take over at once. */
-export const releaseAttempt = (
-  deps: Pick<Deps, 'table'>,
-  creating: CreatingPayment,
-  ended: { readonly failure: string; readonly providerAttempts: readonly ProviderAttempt[] },
-) =>
-  deps.table.write(
-    update(
-      paymentKey(creating.paymentId),
-      { set: { failure: ended.failure, providerAttempts: ended.providerAttempts }, remove: ['leaseUntil'] },
-      all(isCreating, isAttempt(creating.attempt)),
-    ),
-  )
-
-/** A capture came while the attempt still runs: it is looked at as soon as the lease ends (design section 4). */
-export const rememberCapture = (
-  deps: Pick<Deps, 'table'>,
-  creating: CreatingPayment,
-  providerPaymentId: string,
-  dueAt: Timestamp,
-) =>
-  deps.table.write(
-    update(
-      paymentKey(creating.paymentId),
-      {
-        add: { rememberedProviderPaymentIds: new Set([providerPaymentId]) },
-        set: { id: creating.paymentId, ...dueWork('payment', creating.paymentId, dueAt) },
-      },
-      isCreating,
-    ),
-  )
 
 /** Every attribute of a visible payment, its places in the indexes included. */
 const toPaymentItem = (payment: Payment) => ({

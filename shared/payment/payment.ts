@@ -71,6 +71,8 @@ export const CreatingPaymentSchema = v.object({
   failure: v.optional(v.string()),
   /** Captures we had news of while the lease was live. */
   rememberedProviderPaymentIds: v.optional(v.set(v.string())),
+  /** When due work looks at the payment first; while it is created only at captures that it remembers. */
+  dueAt: v.optional(TimestampSchema),
 })
 export type CreatingPayment = v.InferOutput<typeof CreatingPaymentSchema>
 

@@ -41,7 +41,7 @@ export type QueryPage = {
 
 /** The port to the one table: what is read and written, as plain data. How it is asked for is the adapter's. */
 export type Table = {
-  /** One item, strongly consistent: reads that decide are never stale. */
+  /** One item, strongly consistent: reads that decide are never stale. One whose `ttl` has passed is not there. */
   get(key: Key): Promise<Item | undefined>
   /**
    * Any number of items, strongly consistent, in the order of `keys`; a missing one is undefined in its place. Throws

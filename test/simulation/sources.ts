@@ -107,7 +107,9 @@ const connectExpiry = (world: World) => {
     if (typeof expiresSeconds !== 'number') return
     const lateMs = world.prng.int(0, 2 * 24 * 3_600_000)
     world.scheduler.at(expiresSeconds * 1_000 + lateMs, () => {
-      if (world.table.item(key) === undefined) return
+      const [ttl, now] = [Number(world.table.item(key)?.[TABLE_SCHEMA.ttl]), world.scheduler.nowMs()]
+      // Gone, or kept on since.
+      if (!(ttl * 1_000 <= now)) return
       count(world.tally, 'expired item deleted')
       world.table.requests.write(remove(key, exists))
     })

@@ -23,12 +23,20 @@ export const RETRY_CHECK_MS = 2 * MINUTE_MS
 /** When a payment is looked at whose cancel may have been lost half-way: behind the request, and within a minute. */
 export const CANCEL_CHECK_MS = 30 * SECOND_MS
 
-type Checked = ChannelChoice & { readonly createdAt: Timestamp; readonly expiresAt?: Timestamp | undefined }
+type Checked = ChannelChoice & {
+  readonly createdAt: Timestamp
+  readonly expiresAt?: Timestamp | undefined
+  readonly providerAttempts?: readonly { readonly startedAt: Timestamp }[]
+}
+
+/** Its times count from the claim of the attempt that made it, which wrote down when it is looked at first. */
+const beganAt = ({ providerAttempts, createdAt }: Checked): Timestamp =>
+  providerAttempts?.at(-1)?.startedAt ?? createdAt
 
 /** The one look at a payment before its time is over, on channels that have one and if it lives as long. */
 export const usualCheckAt = (payment: Checked): Timestamp | undefined => {
   const { usualMs } = timingAt(payment, payment.createdAt)
-  const at = usualMs === undefined ? undefined : addMs(payment.createdAt, usualMs)
+  const at = usualMs === undefined ? undefined : addMs(beganAt(payment), usualMs)
   return at !== undefined && (payment.expiresAt === undefined || at < payment.expiresAt) ? at : undefined
 }
 

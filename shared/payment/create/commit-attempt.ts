@@ -3,13 +3,13 @@ import { assertInvariant } from '../../errors.ts'
 import { countTransition } from '../../ledger/ledger-store.ts'
 import { transactWhileFresh } from '../../table/transact-while-fresh.ts'
 import type { Timestamp } from '../../time.ts'
-import { nextCheckAt } from '../channel/channel-timing.ts'
 import type { Deadline } from '../deadline.ts'
 import { pointFromDestination } from '../destination-store.ts'
 import { loggedPayment } from '../logged-payment.ts'
 import { newPayment } from '../new-payment.ts'
 import type { CreatingPayment, Payment, StoredPayment } from '../payment.ts'
 import { commitPending, findStoredPayment } from '../payment-store.ts'
+import { attemptStart, timesOf } from './create-times.ts'
 
 type CommitDeps = Pick<Deps, 'table' | 'sleep' | 'now' | 'log'>
 
@@ -32,7 +32,8 @@ const RETRY_MS = 250
 const pendingPayment = (creating: CreatingPayment, upstream: Destination, now: Timestamp): Payment => {
   const payment = newPayment(creating, upstream, { createdAt: now, expiresAt: upstream.expiresAt })
   // A capture remembered while this was being created is looked at without waiting for the first check.
-  return { ...payment, dueAt: creating.rememberedProviderPaymentIds ? now : nextCheckAt(payment, now) }
+  const { dueAt } = timesOf(creating.request, attemptStart(creating))
+  return { ...payment, dueAt: creating.rememberedProviderPaymentIds ? now : dueAt }
 }
 
 type Try = Commit | { readonly kind: 'again'; readonly creating: CreatingPayment }

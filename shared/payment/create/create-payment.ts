@@ -4,10 +4,11 @@ import type { Deps } from '../../deps.ts'
 import { GatewayError } from '../../errors.ts'
 import { type PaymentId, PaymentIdSchema, paymentIdForKey } from '../../ids.ts'
 import { addMs } from '../../time.ts'
+import { claimPayment } from '../creating-store.ts'
 import { type Deadline, providerWithin, startDeadline } from '../deadline.ts'
 import type { CreatingPayment, Payment, PaymentRequest, StoredPayment } from '../payment.ts'
-import { claimPayment, findStoredPayment, parseStored } from '../payment-store.ts'
-import { ATTEMPT_LEASE_MS, REQUEST_BUDGET_MS } from './create-times.ts'
+import { findStoredPayment, parseStored } from '../payment-store.ts'
+import { ATTEMPT_LEASE_MS, REQUEST_BUDGET_MS, timesOf } from './create-times.ts'
 import type { ParsedRequest } from './parse-payment-request.ts'
 import { type CreateResult, runAttempt } from './run-attempt.ts'
 import { takeOverPayment } from './take-over-payment.ts'
@@ -35,6 +36,7 @@ const claim = (deps: CreateDeps, client: Client, paymentId: PaymentId, request: 
     leaseUntil: addMs(now, ATTEMPT_LEASE_MS),
     providerAttempts: [{ number: 1, startedAt: now, outcome: 'started' }],
     mayExistUpstream: false,
+    dueAt: timesOf(request, now).dueAt,
   }
 }
 

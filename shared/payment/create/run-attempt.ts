@@ -5,16 +5,16 @@ import { type CreateAnswer, PROVIDER_CREATE_TIMEOUT_MS } from '../../provider/pr
 import { DID_NOT_ANSWER, FAILED } from '../../provider/provider-failure.ts'
 import type { Timestamp } from '../../time.ts'
 import { cancelOrphan } from '../cancel-orphan.ts'
-import { expiryOf } from '../channel/channel-timing.ts'
 import { isPushChannel } from '../channel/channels.ts'
+import { releaseAttempt } from '../creating-store.ts'
 import type { Deadline } from '../deadline.ts'
 import { loggedPayment } from '../logged-payment.ts'
 import type { CreatingPayment, Payment, ProviderAttempt } from '../payment.ts'
-import { findStoredPayment, releaseAttempt } from '../payment-store.ts'
+import { findStoredPayment } from '../payment-store.ts'
 import { endAttempt } from '../provider-attempts.ts'
 import { type Commit, commitAttempt, type Destination } from './commit-attempt.ts'
 import { createInput } from './create-input.ts'
-import { COMMIT_RESERVE_MS, LEAST_CREATE_MS } from './create-times.ts'
+import { attemptStart, COMMIT_RESERVE_MS, LEAST_CREATE_MS, timesOf } from './create-times.ts'
 import { createFailed } from './wait-for-attempt.ts'
 
 export type CreateResult = { readonly payment: Payment; readonly replayed: boolean }
@@ -63,6 +63,7 @@ const release = async (
   const released = await releaseAttempt(deps, creating, {
     failure: message,
     providerAttempts: endAttempt(creating.providerAttempts, { outcome, code, paymentRequestId, endedAt: deps.now() }),
+    forgettable: outcome === 'refused' && !creating.mayExistUpstream,
   })
   const stored = released.applied ? undefined : await findStoredPayment(deps, creating.paymentId)
   return stored?.status === 'creating' ? undefined : stored
@@ -171,7 +172,7 @@ export const runAttempt = async (
       message: 'the request took too long before the provider was asked; retry with the same Idempotency-Key',
     })
   }
-  const { expiresAt, sentUpstream } = expiryOf(creating.request, deps.now(), creating.request.expiresInSeconds)
+  const { expiresAt, sentUpstream } = timesOf(creating.request, attemptStart(creating))
   const answer = await deps.provider.createRequest(
     createInput(deps.stage, client, creating, sentUpstream),
     Math.min(PROVIDER_CREATE_TIMEOUT_MS, budgetMs),

@@ -1,10 +1,11 @@
 import type { Deps } from '../../deps.ts'
 import { addMs } from '../../time.ts'
 import { channelOf } from '../channel/channels.ts'
+import { claimTakeover } from '../creating-store.ts'
 import type { CreatingPayment, StoredPayment } from '../payment.ts'
-import { claimTakeover, parseStored } from '../payment-store.ts'
+import { parseStored } from '../payment-store.ts'
 import { withAttempt } from '../provider-attempts.ts'
-import { ATTEMPT_LEASE_MS } from './create-times.ts'
+import { ATTEMPT_LEASE_MS, timesOf } from './create-times.ts'
 import { holdBackPush } from './hold-back-push.ts'
 import type { ParsedRequest } from './parse-payment-request.ts'
 
@@ -34,14 +35,16 @@ export const takeOverPayment = async (
   }
   const now = deps.now()
   const attempt = creating.attempt + 1
+  const request = allRefused && parsed.ok ? parsed.request : creating.request
   const taken: CreatingPayment = {
     ...creating,
-    request: allRefused && parsed.ok ? parsed.request : creating.request,
+    request,
     attempt,
     leaseUntil: addMs(now, ATTEMPT_LEASE_MS),
     mayExistUpstream: creating.mayExistUpstream || last?.outcome !== 'refused',
     providerAttempts: withAttempt(creating.providerAttempts, { number: attempt, startedAt: now, outcome: 'started' }),
     failure: undefined,
+    dueAt: timesOf(request, now).dueAt,
   }
   const claimed = await claimTakeover(deps, taken, now)
   if (!claimed.applied) return { kind: 'overtaken', stored: parseStored(claimed.item) }

@@ -12,7 +12,7 @@ import {
   type TransactOutcome,
   type WriteOutcome,
 } from '../../table/table.ts'
-import type { Timestamp } from '../../time.ts'
+import { epochMs, SECOND_MS, type Timestamp } from '../../time.ts'
 
 /** What a table is asked, one request each and none of them twice. DynamoDB answers them, or a table in memory. */
 export type TableRequests = {
@@ -99,12 +99,16 @@ const readBatch = async (
   return keys.map((key) => found.get(identity(key)))
 }
 
+/** What has a passed `ttl` is deleted, whenever the table gets round to it (up to days later). */
+const unlessExpired = ({ now }: Means, item: Item | undefined): Item | undefined =>
+  Number(item?.['ttl'] ?? Number.POSITIVE_INFINITY) * SECOND_MS <= epochMs(now()) ? undefined : item
+
 /** The table port over single requests: asks again where that helps, and bounds how often. */
 export const retryingTable = (requests: TableRequests, means: Means): Table => ({
-  get: (key) => requests.get(key),
+  get: async (key) => unlessExpired(means, await requests.get(key)),
   getMany: async (keys) => {
     const batches = chunks(keys, BATCH_LIMIT).map((some) => readBatch(requests, means, some))
-    return (await Promise.all(batches)).flat()
+    return (await Promise.all(batches)).flat().map((item) => unlessExpired(means, item))
   },
   query: (input) => requests.query(input),
   write: (step) => retryingContention(requests, means, { attempt: () => requests.write(step) }),

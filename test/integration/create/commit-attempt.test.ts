@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { commitAttempt } from '../../../shared/payment/create/commit-attempt.ts'
-import { claimTakeover, findStoredPayment } from '../../../shared/payment/payment-store.ts'
+import { claimTakeover } from '../../../shared/payment/creating-store.ts'
+import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { addMs } from '../../../shared/time.ts'
 import { interceptTable } from '../../support/intercept-table.ts'
 import { ledgerView } from '../../support/ledger-view.ts'

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { releaseAttempt } from '../../../shared/payment/creating-store.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-provider-news.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
-import { findStoredPayment, releaseAttempt } from '../../../shared/payment/payment-store.ts'
+import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
 import {

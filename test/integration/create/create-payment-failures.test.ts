@@ -4,6 +4,7 @@ import { GatewayError, invalid } from '../../../shared/errors.ts'
 import { minor } from '../../../shared/money.ts'
 import { createPayment } from '../../../shared/payment/create/create-payment.ts'
 import type { CreateAnswer } from '../../../shared/provider/provider.ts'
+import { paymentKey } from '../../../shared/table/keys.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
 import { aRequest, aStoredClient, create } from '../../support/payment-builders.ts'
 import { paymentTest as it } from '../../support/payment-test.ts'
@@ -63,6 +64,20 @@ describe('createPayment when the provider fails', () => {
     const { payment } = await create(deps, client, aRequest({ notionalMinor: minor(70_000) }), 'key-1')
 
     expect(payment.notionalMinor).toBe(70_000)
+  })
+
+  it.for([
+    ['as if it had never been, 90 days after the provider refused it', [REFUSED, REFUSED], 1],
+    ['with the next attempt as long as one of them may exist upstream', [REFUSED, UNKNOWN, REFUSED], 4],
+  ] as const)('starts %s', async ([, answers, attempt], { deps, client }) => {
+    await failedCreate(deps, client, answers)
+    deps.clock.advance(90 * 86_400)
+
+    const { payment, replayed } = await create(deps, client, aRequest(), 'key-1')
+
+    expect(replayed).toBe(false)
+    expect(payment).toMatchObject({ status: 'pending', attempt })
+    expect(await deps.table.get(paymentKey(payment.paymentId))).not.toHaveProperty('ttl')
   })
 
   it('takes over with the stored request when the retry cannot be read and the first may exist upstream', async ({

@@ -5,8 +5,9 @@
  */
 import { describe, expect, it } from 'vitest'
 import { minor } from '../../../shared/money.ts'
+import { releaseAttempt } from '../../../shared/payment/creating-store.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-provider-news.ts'
-import { findStoredPayment, releaseAttempt } from '../../../shared/payment/payment-store.ts'
+import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
 import { aCreating, aRequest, OVO_REQUEST } from '../../support/payment-builders.ts'

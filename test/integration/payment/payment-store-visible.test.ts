@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { minor } from '../../../shared/money.ts'
+import { rememberCapture } from '../../../shared/payment/creating-store.ts'
 import { makeFeeFinal, noteProviderSettled } from '../../../shared/payment/fee/fee-store.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import {
@@ -9,7 +10,6 @@ import {
   markDueNow,
   noteCancelRequested,
   noteExpiryStarted,
-  rememberCapture,
   scheduleCheck,
 } from '../../../shared/payment/payment-store.ts'
 import { addMs } from '../../../shared/time.ts'
@@ -144,7 +144,11 @@ describe('scheduleCheck and endCheck', () => {
     const ended = await endCheck(deps, payment.paymentId, dueAt)
 
     expect([scheduled.applied, ended.applied]).toStrictEqual([false, false])
-    expect(await stored(deps, creating)).toEqual({ ...creating, rememberedProviderPaymentIds: new Set(['py-1']) })
+    expect(await stored(deps, creating)).toEqual({
+      ...creating,
+      rememberedProviderPaymentIds: new Set(['py-1']),
+      dueAt: deps.now(),
+    })
     expect(await stored(deps, payment)).toEqual(payment)
   })
 

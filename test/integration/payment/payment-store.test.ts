@@ -1,17 +1,15 @@
+import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
+import { PaymentIdSchema } from '../../../shared/ids.ts'
+import { claimPayment, claimTakeover, releaseAttempt, rememberCapture } from '../../../shared/payment/creating-store.ts'
 import { newPayment } from '../../../shared/payment/new-payment.ts'
 import type { CreatingPayment, Payment } from '../../../shared/payment/payment.ts'
-import {
-  claimTakeover,
-  commitPending,
-  commitSucceeded,
-  findStoredPayment,
-  releaseAttempt,
-  rememberCapture,
-} from '../../../shared/payment/payment-store.ts'
-import { addMs } from '../../../shared/time.ts'
+import { commitPending, commitSucceeded, findStoredPayment } from '../../../shared/payment/payment-store.ts'
+import { paymentKey } from '../../../shared/table/keys.ts'
+import { put } from '../../../shared/table/step.ts'
+import { addMs, epochMs } from '../../../shared/time.ts'
 import { aCreating, LEASE_MS } from '../../support/payment-builders.ts'
-import type { TestDeps } from '../../support/test-deps.ts'
+import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 
 const visible = (deps: TestDeps, creating: CreatingPayment): Payment =>
   newPayment(
@@ -67,9 +65,64 @@ describe('claimTakeover', () => {
     expect(applied).toBe(false)
     expect(await stored(deps, creating)).toEqual(payment)
   })
+
+  it('is refused when a capture was remembered since it was read, and leaves it due when it knows', async () => {
+    const { deps, creating } = await aCreating({ leaseUntil: undefined })
+    const taken = { ...takenOver(creating, 3), dueAt: addMs(deps.now(), 86_400_000) }
+    await rememberCapture(deps, creating, 'py-1', deps.now())
+
+    const unaware = await claimTakeover(deps, taken, deps.now())
+    const rememberedProviderPaymentIds = new Set(['py-1'])
+    const aware = await claimTakeover(deps, { ...taken, rememberedProviderPaymentIds }, deps.now())
+
+    expect([unaware.applied, aware.applied]).toStrictEqual([false, true])
+    expect(await stored(deps, creating)).toEqual({ ...taken, rememberedProviderPaymentIds, dueAt: deps.now() })
+  })
+})
+
+describe('claimPayment', () => {
+  const LONG_AFTER = 90 * 86_400
+
+  it.each([
+    ['refused for good long ago', true, LONG_AFTER, true],
+    ['refused for good a second less ago', true, LONG_AFTER - 1, false],
+    ['that may exist upstream, however long ago', false, 10 * LONG_AFTER, false],
+  ])('takes the place of a create %s: %s', async (_case, forgettable, seconds, takesIt) => {
+    const { deps, creating } = await aCreating()
+    await releaseAttempt(deps, creating, { failure: 'refused', providerAttempts: [], forgettable })
+    deps.clock.advance(seconds)
+    const anew = { ...creating, attempt: 1, claimedAt: deps.now() }
+
+    const found = await stored(deps, creating)
+    const { applied } = await claimPayment(deps, anew)
+
+    expect([applied, found === undefined]).toStrictEqual([takesIt, takesIt])
+    expect(await stored(deps, creating)).toMatchObject({ attempt: takesIt ? 1 : 2 })
+  })
 })
 
 describe('releaseAttempt', () => {
+  it('leaves nothing due, except for a capture that came meanwhile: that is kept, and due, and never forgotten', async () => {
+    const { deps, creating } = await aCreating({ dueAt: addMs(testDeps().now(), 60_000) })
+    const ended = { failure: 'refused', providerAttempts: [], forgettable: true }
+
+    await rememberCapture(deps, creating, 'py-1', deps.now())
+    const { applied } = await releaseAttempt(deps, creating, ended)
+
+    const remembering = { rememberedProviderPaymentIds: new Set(['py-1']), dueAt: deps.now() }
+    expect(applied).toBe(true)
+    expect(await stored(deps, creating)).toEqual({
+      ...creating,
+      ...remembering,
+      failure: 'refused',
+      providerAttempts: [],
+      leaseUntil: undefined,
+    })
+    const released = await aCreating({ dueAt: deps.now() })
+    await releaseAttempt(released.deps, released.creating, ended)
+    expect(await stored(released.deps, released.creating)).not.toHaveProperty('dueAt')
+  })
+
   it('is refused for an attempt that another one took over', async () => {
     const { deps, creating } = await aCreating()
 
@@ -143,5 +196,20 @@ describe('rememberCapture', () => {
 
     expect(applied).toBe(false)
     expect(await stored(deps, creating)).toEqual(payment)
+  })
+})
+
+describe('a row whose ttl', () => {
+  it.each([
+    ['has passed is not found, deleted or not', 0, false],
+    ['passes in a second is there', 1, true],
+  ])('%s', async (_case, seconds, isThere) => {
+    const deps = testDeps()
+    const key = paymentKey(v.parse(PaymentIdSchema, deps.newId()))
+    await deps.table.write(put(key, { ttl: epochMs(deps.now()) / 1_000 + seconds }))
+
+    const found = [await deps.table.get(key), ...(await deps.table.getMany([key]))]
+
+    expect(found.map((item) => item !== undefined)).toStrictEqual([isThere, isThere])
   })
 })

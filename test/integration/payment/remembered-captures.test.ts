@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { minor } from '../../../shared/money.ts'
+import { rememberCapture } from '../../../shared/payment/creating-store.ts'
 import type { PaymentRequest } from '../../../shared/payment/payment.ts'
-import { findStoredPayment, rememberCapture } from '../../../shared/payment/payment-store.ts'
+import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { referenceOf } from '../../../shared/payment/provider-attempts.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
 import { update } from '../../../shared/table/step.ts'
@@ -90,6 +91,15 @@ describe('captures remembered while the payment was created', () => {
     expect(await check()).toBe('checked')
 
     expect(await findStoredPayment(deps, creating.paymentId)).toEqual(creating)
+    expect(await dueAtOf(deps, 'payment', creating.paymentId)).toBeUndefined()
+  })
+
+  it('are what a create is looked at for: of one that died, once, and the provider is not asked', async () => {
+    const { deps, creating } = await aCreating({ ...FIRST_ATTEMPT, dueAt: testDeps().now() })
+
+    expect(await checkWhenDue(deps, creating)).toBe('checked')
+
+    expect(deps.provider.calls).toStrictEqual([])
     expect(await dueAtOf(deps, 'payment', creating.paymentId)).toBeUndefined()
   })
 })

@@ -4,11 +4,22 @@ import { mutantsOf } from '../mutation/mutant.ts'
 export const CREATE_MUTANTS = [
   ...mutantsOf('claimPayment', ['api-idempotency'], {
     'a create is claimed although the payment exists': 'drop isNew',
+    'a create that was refused long ago is in the way of its key for ever': {
+      edit: 'drop isForgotten(deps.now())',
+      tests: ['payment-store'],
+    },
+  }),
+  ...mutantsOf('isForgotten', ['payment-store'], {
+    'a create is forgotten before its time': "drop atMost('ttl', ttlSeconds(now))",
   }),
   ...mutantsOf('claimTakeover', ['payment-store'], {
     'a take-over does not ask whether the payment is still being created': 'drop isCreating',
     'a take-over does not ask whether another one came first': 'drop isAttempt(_)',
     'a take-over does not ask whether the lease is over': 'drop leaseIsOver(now)',
+    'a take-over puts off a capture that is remembered': 'drop !remembers',
+    'a take-over does not ask whether a capture came meanwhile':
+      "drop (remembers ? present : absent)('rememberedProviderPaymentIds')",
+    'a take-over of a refused create is forgotten with it': { edit: "drop 'ttl'", tests: ['create-payment-failures'] },
   }),
   ...mutantsOf('leaseIsOver', ['create-payment-crashes'], {
     'a lease counts as over only where it was released': "drop atMost('leaseUntil', now)",
@@ -17,7 +28,14 @@ export const CREATE_MUTANTS = [
   ...mutantsOf('releaseAttempt', ['create-payment-crashes'], {
     'a failure is recorded on a payment that is there already': 'drop isCreating',
     'a failure is recorded on the attempt that took over': { edit: 'drop isAttempt(_)', tests: ['payment-store'] },
-    'a failure does not release the lease': { edit: "drop 'leaseUntil'", tests: ['create-payment-failures'] },
+    'a failure does not release the lease': {
+      edit: "['leaseUntil', ...DUE_WORK_FIELDS] -> DUE_WORK_FIELDS",
+      tests: ['create-payment-failures'],
+    },
+    'a failure puts a remembered capture out of due work': {
+      edit: "drop absent('rememberedProviderPaymentIds')",
+      tests: ['payment-store'],
+    },
   }),
   ...mutantsOf('commitPending', ['create-payment-crashes'], {
     'a commit does not ask whether the payment is still being created': 'drop isCreating',
@@ -127,7 +145,8 @@ export const CREATE_MUTANTS = [
     'a commit that failed is not tried again': 'tried >= MAX_TRIES || deadline.remainingMs() < RETRY_MS -> tried >= 1',
   }),
   ...mutantsOf('pendingPayment', ['create-payment-crashes'], {
-    'a capture remembered meanwhile waits for the first regular check': 'dueAt: _ -> dueAt: nextCheckAt(payment, now)',
+    'a capture remembered meanwhile waits for the first regular check':
+      'dueAt: creating.rememberedProviderPaymentIds ? now : dueAt -> dueAt',
   }),
   ...mutantsOf('isWallet', ['api-create-payment-refusals'], {
     'an e-wallet code that is a card form or a virtual account is taken': 'drop !isOtherChannel(code)',

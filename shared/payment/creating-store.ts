@@ -1,0 +1,107 @@
+import type { Deps } from '../deps.ts'
+import { absent, all, any, atMost, type Condition, equals, isNew, present } from '../table/condition.ts'
+import { DUE_WORK_FIELDS, dueWork } from '../table/due-work.ts'
+import { paymentKey } from '../table/keys.ts'
+import { put, update } from '../table/step.ts'
+import type { WriteOutcome } from '../table/table.ts'
+import { DAY_MS, epochMs, SECOND_MS, type Timestamp } from '../time.ts'
+import type { CreatingPayment, ProviderAttempt } from './payment.ts'
+
+/** How long a create is kept whose every attempt the provider refused for good: nothing of it exists upstream. */
+const REFUSED_RETENTION_MS = 90 * DAY_MS
+
+const ttlSeconds = (time: Timestamp): number => Math.floor(epochMs(time) / SECOND_MS)
+
+export const isCreating: Condition = equals('status', 'creating')
+export const isAttempt = (attempt: number): Condition => equals('attempt', attempt)
+export const leaseIsOver = (now: Timestamp): Condition => any(absent('leaseUntil'), atMost('leaseUntil', now))
+/** Refused long ago, and not yet deleted by the table: as if there were nothing. */
+const isForgotten = (now: Timestamp): Condition => all(isCreating, atMost('ttl', ttlSeconds(now)))
+
+/** Where it becomes due; the entry that the commit then leaves where it is. */
+const dueFields = ({ paymentId, dueAt }: CreatingPayment) =>
+  dueAt === undefined ? {} : { id: paymentId, ...dueWork('payment', paymentId, dueAt) }
+
+/** Claims the payment for its first attempt: of all callers with one key, one is applied. */
+export const claimPayment = (deps: Pick<Deps, 'table' | 'now'>, creating: CreatingPayment): Promise<WriteOutcome> =>
+  deps.table.write(
+    put(paymentKey(creating.paymentId), { ...creating, ...dueFields(creating) }, any(isNew, isForgotten(deps.now()))),
+  )
+
+/**
+ * Claims the next attempt, unless somebody else did or the current one still runs. Remembered captures are due before
+ * anything else: they keep their time, and news of one since it was read refuses.
+ */
+export const claimTakeover = (
+  deps: Pick<Deps, 'table'>,
+  taken: CreatingPayment,
+  now: Timestamp,
+): Promise<WriteOutcome> => {
+  const remembers = taken.rememberedProviderPaymentIds !== undefined
+  const { request, attempt, leaseUntil, mayExistUpstream, providerAttempts } = taken
+  return deps.table.write(
+    update(
+      paymentKey(taken.paymentId),
+      {
+        set: { request, attempt, leaseUntil, mayExistUpstream, providerAttempts, ...(!remembers && dueFields(taken)) },
+        remove: ['failure', 'ttl'],
+      },
+      all(
+        isCreating,
+        isAttempt(taken.attempt - 1),
+        leaseIsOver(now),
+        (remembers ? present : absent)('rememberedProviderPaymentIds'),
+      ),
+    ),
+  )
+}
+
+/** How an attempt ended; `forgettable`: like all before it, it left nothing upstream. */
+type AttemptEnd = {
+  readonly failure: string
+  readonly providerAttempts: readonly ProviderAttempt[]
+  readonly forgettable?: boolean
+}
+
+/**
+ * Records how an attempt ended without a destination and lets the next request take over at once. Nobody need look at it
+ * any more, except for captures that it remembers.
+ */
+export const releaseAttempt = async (
+  deps: Pick<Deps, 'table' | 'now'>,
+  creating: CreatingPayment,
+  { failure, providerAttempts, forgettable = false }: AttemptEnd,
+): Promise<WriteOutcome> => {
+  const key = paymentKey(creating.paymentId)
+  const isIts = all(isCreating, isAttempt(creating.attempt))
+  const ended = { failure, providerAttempts }
+  const ttl = forgettable ? ttlSeconds(deps.now()) + REFUSED_RETENTION_MS / SECOND_MS : undefined
+  const released = await deps.table.write(
+    update(
+      key,
+      { set: { ...ended, ttl }, remove: ['leaseUntil', ...DUE_WORK_FIELDS] },
+      all(isIts, absent('rememberedProviderPaymentIds')),
+    ),
+  )
+  if (released.applied || released.item?.['rememberedProviderPaymentIds'] === undefined) return released
+  return deps.table.write(update(key, { set: ended, remove: ['leaseUntil'] }, isIts))
+}
+
+/** A capture came while the attempt still runs: it is looked at as soon as the lease ends (design section 4). */
+export const rememberCapture = (
+  deps: Pick<Deps, 'table'>,
+  creating: CreatingPayment,
+  providerPaymentId: string,
+  dueAt: Timestamp,
+): Promise<WriteOutcome> =>
+  deps.table.write(
+    update(
+      paymentKey(creating.paymentId),
+      {
+        add: { rememberedProviderPaymentIds: new Set([providerPaymentId]) },
+        set: { id: creating.paymentId, ...dueWork('payment', creating.paymentId, dueAt) },
+        remove: ['ttl'],
+      },
+      isCreating,
+    ),
+  )
