@@ -113,8 +113,14 @@ export const MANIFEST: readonly FunctionSpec[] = [
     name: 'deliver-webhook',
     entry: 'functions/queue/deliver-webhook.ts',
     trigger: { kind: 'queue', queue: 'webhooks', batchSize: 10, maxConcurrency: 100 },
-    // It talks to strangers: no bank detail, no payment, no API key, no ledger may be within its reach.
-    table: { GetItem: ['DELIVERY', 'ENDPOINTS'], PutItem: ['DELIVERY'], UpdateItem: ['DELIVERY'] },
+    // It talks to strangers: no bank detail, no payment, no API key, no ledger may be within its reach. Of what lies
+    // beside a payment it sees what it sends: the bodies of events.
+    table: {
+      GetItem: ['DELIVERY', 'ENDPOINTS'],
+      GetFields: ['PAYMENT'],
+      PutItem: ['DELIVERY'],
+      UpdateItem: ['DELIVERY'],
+    },
     sends: ['webhooks'],
     alerts: true,
     secrets: ['read-endpoints'],

@@ -11,6 +11,13 @@ export type HistorySteps = { readonly rows: number; readonly pages: number }
 /** DynamoDB ends a page at 1 MB by itself; this keeps a page's parsed rows small. Time ends a run, no number of pages. */
 export const HISTORY_STEPS: HistorySteps = { rows: 2_000, pages: Number.POSITIVE_INFINITY }
 
+/**
+ * What the row of a new delivery holds. `complete`: all that the release before this one reads, the body among it.
+ * `lean`: what this release needs, which is half as dear; only once the release before will not come back.
+ */
+export const DELIVERY_ROWS = ['complete', 'lean'] as const
+export type DeliveryRows = (typeof DELIVERY_ROWS)[number]
+
 /** What differs between stages and the code must know. Set by the stack, or by the local gateway for stage `local`. */
 export type StageSettings = {
   /** Part of every resource's name and of every API key. Lower-case letters, digits and dashes. */
@@ -31,4 +38,6 @@ export type StageSettings = {
   readonly providerCallsPerMinute?: number
   /** How a client's history is read where it can be of any length; `HISTORY_STEPS` by default, less in simulations. */
   readonly historySteps?: HistorySteps
+  /** `complete` by default. */
+  readonly deliveryRows?: DeliveryRows
 }

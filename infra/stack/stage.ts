@@ -1,6 +1,6 @@
 import { RemovalPolicy } from 'aws-cdk-lib'
-import { DAILY_TIMES, type DailyTimes, type TimeOfDay } from '../../functions/function-spec.ts'
-import { PROVIDER_FEES, type ProviderFees, type StageSettings } from '../../shared/stage-settings.ts'
+import { DAILY_TIMES, type DailyTimes } from '../../functions/function-spec.ts'
+import { type DeliveryRows, type ProviderFees, type StageSettings } from '../../shared/stage-settings.ts'
 
 /** What a route lets through; API Gateway answers the rest with 429. */
 export type Throttle = { readonly requestsPerSecond: number; readonly burst: number }
@@ -87,7 +87,7 @@ const RESERVED_NAMES: readonly string[] = ['local', 'test']
 const STAGE_NAME = /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/
 const STAGE_NAME_LIMIT = 20
 
-const assertStageName = (name: string): void => {
+export const assertStageName = (name: string): void => {
   if (name.length > STAGE_NAME_LIMIT || !STAGE_NAME.test(name)) {
     throw new Error(
       `stage ${JSON.stringify(name)}: a name is at most 20 lower-case letters, digits and single dashes, and starts with a letter`,
@@ -112,6 +112,8 @@ type Options = Omit<DeployedStage, 'settings'> & {
   readonly providerFees?: ProviderFees
   /** What the provider granted beyond what it publishes (docs/operations.md, section 3). Undefined: what it publishes. */
   readonly providerCallsPerMinute?: number
+  /** `lean` in a deployment of its own, behind the one that brought this option (docs/operations.md, section 2). */
+  readonly deliveryRows?: DeliveryRows
 }
 
 /** `dev` and every stage a developer names: cheap, and gone without a trace when its stack is deleted. */
@@ -178,7 +180,13 @@ const STAGES: Readonly<Record<string, Options>> = { dev: disposable, prod: produ
 /** The stage of that name: `prod`, `dev`, or one's own. Throws on a name that cannot be deployed. */
 export const deployedStage = (name: string): DeployedStage => {
   assertStageName(name)
-  const { payer, providerFees = 'deducted', providerCallsPerMinute, ...stage } = STAGES[name] ?? disposable
+  const {
+    payer,
+    providerFees = 'deducted',
+    deliveryRows = 'complete',
+    providerCallsPerMinute,
+    ...stage
+  } = STAGES[name] ?? disposable
   return {
     ...stage,
     settings: {
@@ -188,6 +196,7 @@ export const deployedStage = (name: string): DeployedStage => {
       defaultDisplayName: payer.name,
       providerFees,
       ...(providerCallsPerMinute !== undefined && { providerCallsPerMinute }),
+      deliveryRows,
     },
   }
 }
@@ -211,38 +220,3 @@ export const hasAlarms = ({
   pageRecipients = [],
 }: Pick<DeployedStage, 'deletionProtection' | 'alarmRecipients' | 'pageRecipients'>): boolean =>
   deletionProtection || alarmRecipients.length + pageRecipients.length > 0
-
-const isTimeOfDay = ({ hour, minute }: TimeOfDay): boolean =>
-  Number.isInteger(hour) && hour >= 0 && hour <= 23 && Number.isInteger(minute) && minute >= 0 && minute <= 59
-
-const isCallRate = (calls = 1): boolean => Number.isInteger(calls) && calls >= 1 && calls <= 1_000_000
-
-/** With a fifth each, five addresses together fill a route. */
-const MOST_ADDRESS_SHARE = 0.2
-
-/**
- * Refuses what must never be deployed, whoever built the settings: webhooks to loopback addresses would reach the
- * Lambda runtime's own API. Only the local gateway, which is no stack, allows them.
- */
-export const assertDeployable = (stage: DeployedStage): void => {
-  const { settings, front, domain } = stage
-  assertStageName(settings.name)
-  const wrong: Readonly<Record<string, boolean>> = {
-    'metrics ride on INFO lines, so with WARN its alarms would watch silence':
-      stage.logLevel === 'WARN' && hasAlarms(stage),
-    'sweepAtUtc must be an hour from 0 to 23 and a minute from 0 to 59, both whole': !isTimeOfDay(stage.sweepAtUtc),
-    'webhooks to loopback addresses exist only in the local gateway': settings.allowLoopbackWebhooks,
-    [`providerFees is one of ${PROVIDER_FEES.join(', ')}`]:
-      settings.providerFees !== undefined && !PROVIDER_FEES.includes(settings.providerFees),
-    'providerCallsPerMinute is a whole number from 1 to 1,000,000': !isCallRate(settings.providerCallsPerMinute),
-    'CloudFront needs a domain, since the address API Gateway makes up stays open':
-      front === 'cloudfront' && domain === undefined,
-    [`an address may have ${MOST_ADDRESS_SHARE} of what a route takes at most`]:
-      stage.frontSettings.addressShare > MOST_ADDRESS_SHARE,
-    [`${domain?.name} is no name of the zone ${domain?.zone.name}`]:
-      domain !== undefined && !`.${domain.name}`.endsWith(`.${domain.zone.name}`),
-  }
-  for (const [reason, isSo] of Object.entries(wrong)) {
-    if (isSo) throw new Error(`stage ${settings.name}: ${reason}`)
-  }
-}

@@ -18,6 +18,17 @@ export const findEvent = async (deps: Pick<Deps, 'table'>, key: Key): Promise<Ev
   return item && v.parse(EventSchema, item)
 }
 
+const BodyOnly = v.object({ body: v.string() })
+
+/** The bytes of an event, as text, without anything else that is stored of it; undefined when there is no such event. */
+export const findEventBody = async (
+  deps: Pick<Deps, 'table'>,
+  { paymentId, eventType }: { readonly paymentId: PaymentId; readonly eventType: string },
+): Promise<string | undefined> => {
+  const item = await deps.table.getFields(eventKey(paymentId, eventType), ['body'])
+  return item && v.parse(BodyOnly, item).body
+}
+
 /** The events of a payment: at most one of each type. */
 export const listPaymentEvents = async (deps: Pick<Deps, 'table'>, paymentId: PaymentId): Promise<readonly Event[]> => {
   const { items } = await deps.table.query({

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { PROVIDER_FEES, type StageSettings } from '../stage-settings.ts'
+import { DELIVERY_ROWS, PROVIDER_FEES, type StageSettings } from '../stage-settings.ts'
 
 /** Names of the environment variables, shared with the stack: a rename cannot miss one side. */
 export const ENV = {
@@ -16,6 +16,7 @@ export const ENV = {
   domain: 'GATEWAY_DOMAIN',
   providerFees: 'GATEWAY_PROVIDER_FEES',
   providerCalls: 'GATEWAY_PROVIDER_CALLS_PER_MINUTE',
+  deliveryRows: 'GATEWAY_DELIVERY_ROWS',
 } as const
 
 const EnvironmentSchema = v.object({
@@ -34,6 +35,7 @@ const EnvironmentSchema = v.object({
   [ENV.domain]: v.optional(v.pipe(v.string(), v.minLength(1))),
   [ENV.providerFees]: v.optional(v.picklist(PROVIDER_FEES), 'deducted'),
   [ENV.providerCalls]: v.optional(v.pipe(v.string(), v.regex(/^[1-9]\d{0,6}$/), v.transform(Number))),
+  [ENV.deliveryRows]: v.optional(v.picklist(DELIVERY_ROWS), 'complete'),
 })
 
 export type Config = {
@@ -61,6 +63,7 @@ export const readConfig = (environment: Readonly<Record<string, string | undefin
       hasDomain: env[ENV.domain] !== undefined,
       providerFees: env[ENV.providerFees],
       providerCallsPerMinute: env[ENV.providerCalls],
+      deliveryRows: env[ENV.deliveryRows],
     },
     tableName: env[ENV.table],
     webhooksQueueUrl: env[ENV.webhooksQueue],

@@ -20,7 +20,14 @@ const noSecrets = withheld('secret')
 const noProvider = withheld('key of the provider')
 
 export const WITHHELD = {
-  table: { get: noTable, getMany: noTable, query: noTable, write: noTable, transact: noTable } satisfies Table,
+  table: {
+    get: noTable,
+    getFields: noTable,
+    getMany: noTable,
+    query: noTable,
+    write: noTable,
+    transact: noTable,
+  } satisfies Table,
   queues: { send: withheld('queue') } satisfies Queues,
   alerts: { publish: withheld('alerts') } satisfies Alerts,
   secrets: { get: noSecrets, create: noSecrets, replace: noSecrets, remove: noSecrets } satisfies Secrets,

@@ -4,6 +4,8 @@ import type { IndexName } from './schema.ts'
 /** What can be asked of the table. A transaction needs no permission of its own: each of its steps is one of these. */
 export const TABLE_ACTIONS = [
   'GetItem',
+  /** GetItem of the open fields alone. */
+  'GetFields',
   'BatchGetItem',
   'Query',
   'PutItem',
@@ -13,6 +15,15 @@ export const TABLE_ACTIONS = [
   'ConditionCheckItem',
 ] as const
 export type TableAction = (typeof TABLE_ACTIONS)[number]
+
+/** What IAM calls it. */
+export const iamAction = (action: TableAction): string => `dynamodb:${action === 'GetFields' ? 'GetItem' : action}`
+
+/** Fields that may be read on their own, by functions that must not see the rest of an item of that kind. */
+export const OPEN_FIELDS: Readonly<Partial<Record<Partition, readonly string[]>>> = {
+  // Of events: what a webhook carries, and nothing of the payment beside it.
+  PAYMENT: ['body', 'ttl'],
+}
 
 /**
  * What a function may do with the table: for each action the kinds of partitions, and the indexes it may query. Indexes

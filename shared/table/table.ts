@@ -44,6 +44,11 @@ export type Table = {
   /** One item, strongly consistent: reads that decide are never stale. One whose `ttl` has passed is not there. */
   get(key: Key): Promise<Item | undefined>
   /**
+   * Fields of one item that never change once it is there, or the item's absence: asked at half the price of a read that
+   * decides, and again if it is not there yet. A function may be granted these fields alone (table/access.ts).
+   */
+  getFields(key: Key, fields: readonly string[]): Promise<Item | undefined>
+  /**
    * Any number of items, strongly consistent, in the order of `keys`; a missing one is undefined in its place. Throws
    * when it stays incomplete.
    */

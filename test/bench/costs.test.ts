@@ -59,13 +59,16 @@ describe('the measured flows', () => {
     ])
   })
 
+  /** What is measured has lean deliveries; a stage is safe with either. */
+  const COMPLETE_ROWS = 13
+
   it('are what the throttle of creates counts with, rounded up', () => {
     const total = (of: (flow: Measured['perPayment'][number]) => number) =>
       measured.perPayment.reduce((sum, flow) => sum + of(flow), 0)
     const created = measured.perPayment.find(({ name }) => name === 'created')
 
     for (const [counted, used] of [
-      [PAYMENT_UNITS.writes, total(({ writes }) => writes)],
+      [PAYMENT_UNITS.writes, total(({ writes }) => writes) + COMPLETE_ROWS],
       [PAYMENT_UNITS.reads, total(({ reads }) => reads)],
       [PAYMENT_UNITS.created.writes, created?.writes ?? 0],
       [PAYMENT_UNITS.created.reads, created?.reads ?? 0],

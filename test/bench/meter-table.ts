@@ -58,9 +58,9 @@ export const meterTable = (table: SimTable) => {
     if (units > 0) counted[name] = (counted[name] ?? 0) + units
   }
   const { get, batchGet, query, write, transact } = table.requests
-  const reading = (call: string, keys: readonly Key[]) => {
+  const reading = (call: string, keys: readonly Key[], times = 1) => {
     add(`calls ${call}`, 1)
-    for (const key of keys) add(`reads ${kindOf(key)}`, readUnits(sizeOf(table.item(key))))
+    for (const key of keys) add(`reads ${kindOf(key)}`, times * readUnits(sizeOf(table.item(key))))
   }
   const writing = <Answer>(call: string, keys: readonly Key[], times: number, run: () => Answer): Answer => {
     const before = keys.map(table.item)
@@ -71,9 +71,9 @@ export const meterTable = (table: SimTable) => {
     return answer
   }
   const metered: SimTable['requests'] = {
-    get: (key) => {
-      reading('get', [key])
-      return get(key)
+    get: (key, some) => {
+      reading('get', [key], some?.consistent === false ? 0.5 : 1)
+      return get(key, some)
     },
     batchGet: (keys) => {
       reading('batchGet', keys)

@@ -113,7 +113,12 @@ export const simDeps = (world: World, process: () => Process): Deps => {
     remove: (name) => process().call('remove secret', () => void world.secrets.delete(name)),
   }
   return assembledDeps({
-    stage: { name: SIM_STAGE, providerFees: world.providerFees, historySteps: world.historySteps },
+    stage: {
+      name: SIM_STAGE,
+      providerFees: world.providerFees,
+      historySteps: world.historySteps,
+      deliveryRows: world.deliveryRows,
+    },
     requests: simRequests(world, process),
     log,
     now: () => timestampOf(world.scheduler.nowMs() + skewMs),

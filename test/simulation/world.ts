@@ -74,6 +74,8 @@ export const createWorld = ({
     oddities: createPrng(~seed),
     providerFees,
     historySteps,
+    /** Every second history keeps to what the release before reads. */
+    deliveryRows: seed % 2 === 0 ? ('complete' as const) : ('lean' as const),
     scheduler,
     functions,
     table,

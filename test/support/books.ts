@@ -52,7 +52,8 @@ export const booksOf = (items: readonly RawItem[]): Books => {
     creating: payments.filter((item) => item['status'] === 'creating'),
     pointers: items.filter((item) => text(item, 'pk').startsWith('DESTINATION#')),
     events: bySk((sk) => sk.startsWith('EVENT#')),
-    deliveries: bySk((sk) => sk === 'DELIVERY'),
+    // Under one name or the other, which decides whether an index lists it by its status.
+    deliveries: bySk((sk) => sk === 'DELIVERY').map((item) => ({ ...item, status: item['status'] ?? item['state'] })),
     attempts: bySk((sk) => sk.startsWith('ATTEMPT#')),
     shards: bySk((sk) => sk.startsWith('SHARD#')),
     windows: bySk((sk) => sk === 'WINDOW'),

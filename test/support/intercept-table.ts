@@ -33,7 +33,7 @@ const hooked = (real: TableRequests, { before, after, asQuery = (query) => query
     return answer
   }
   return {
-    get: (key) => around({ name: 'get', keys: [key] }, () => real.get(key)),
+    get: (key, some) => around({ name: 'get', keys: [key] }, () => real.get(key, some)),
     batchGet: (keys) => around({ name: 'batchGet', keys }, () => real.batchGet(keys)),
     query: (query) => around({ name: 'query', query }, () => real.query(asQuery(query))),
     write: (step) => around({ name: step.kind, steps: [step] }, () => real.write(step)),

@@ -81,7 +81,7 @@ const eventProblems = (
       )
       if (found.length !== 1)
         problems.push(`event ${text(event, 'event_id')} has ${found.length} deliveries to ${endpoint}`)
-      else if (found[0]?.['body'] !== event['body'])
+      else if ((found[0]?.['body'] ?? event['body']) !== event['body'])
         problems.push(`event ${text(event, 'event_id')} is delivered with other bytes`)
     }
   }
@@ -93,21 +93,25 @@ const WAITS_MS = [60, 120, 240, 480, 960, 1_920, 3_840].map((seconds) => seconds
 /** Whose payment a webhook's bytes are about; a test event names its client too. */
 const clientIn = (body: string): unknown => Object(Object(JSON.parse(body)).data).client_id
 
-const deliveryProblems = ({ deliveries, attempts }: Books, seen: Seen): string[] =>
+const deliveryProblems = ({ deliveries, attempts, events }: Books, seen: Seen): string[] =>
   deliveries.flatMap((delivery) => {
     const id = text(delivery, 'delivery_id')
     const problems: string[] = []
-    const rows = attempts.filter(({ pk }) => pk === delivery['pk'])
+    const held = delivery['success'] === undefined ? [] : [Object(delivery['success']) as RawItem]
+    const rows = [...held, ...attempts.filter(({ pk }) => pk === delivery['pk'])]
     const posts = seen.webhooks.filter(({ deliveryId }) => deliveryId === id)
     const made = amount(delivery, 'attempts')
     const round = made - amount(delivery, 'round_start')
     if (rows.length !== made) problems.push(`delivery ${id}: ${made} attempts, ${rows.length} rows`)
+    if (delivery['state'] !== undefined && delivery['state'] !== delivery['status'])
+      problems.push(`delivery ${id} is listed by its status and is not`)
     if (round > 8) problems.push(`delivery ${id}: ${round} attempts in one round`)
     const live = delivery['claim_token'] === undefined ? 0 : 1
     if (posts.length > made + live) problems.push(`delivery ${id}: ${posts.length} POSTs for ${made} attempts`)
     if (delivery['status'] === 'succeeded' && !posts.some(({ answered }) => answered === 200))
       problems.push(`delivery ${id} succeeded unheard`)
-    if (posts.some(({ body }) => body !== delivery['body'])) problems.push(`delivery ${id}: the bytes changed`)
+    const bytes = delivery['body'] ?? events.find((event) => event['event_id'] === delivery['event_id'])?.['body']
+    if (posts.some(({ body }) => body !== bytes)) problems.push(`delivery ${id}: the bytes changed`)
     const owner = text(delivery, 'client_id')
     if (seen.endpointsOfClient.get(owner)?.includes(text(delivery, 'endpoint_id')) === false)
       problems.push(`delivery ${id} goes to an endpoint of another client`)

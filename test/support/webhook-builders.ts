@@ -15,7 +15,7 @@ import type { QueryPage } from '../../shared/table/table.ts'
 import { addMs, MINUTE_MS, type Timestamp } from '../../shared/time.ts'
 import type { Delivery, DeliveryAttempt } from '../../shared/webhook/delivery/delivery.ts'
 import { findDelivery, insertDelivery } from '../../shared/webhook/delivery/delivery-store.ts'
-import { newDelivery } from '../../shared/webhook/delivery/new-delivery.ts'
+import { announcementOf, newDelivery } from '../../shared/webhook/delivery/new-delivery.ts'
 import type { Endpoint } from '../../shared/webhook/endpoint/endpoint.ts'
 import { insertEndpoint } from '../../shared/webhook/endpoint/endpoint-store.ts'
 import { deliverWebhook } from '../../shared/webhook/send/deliver-webhook.ts'
@@ -79,9 +79,10 @@ export const storedDelivery = async (
   deps: TestDeps,
   endpoint: Endpoint,
   overrides: Partial<Delivery> = {},
-  { eventId, type: eventType, body, firedAt }: Event = anEvent(deps.now()),
+  event: Event = anEvent(deps.now()),
 ): Promise<Delivery> => {
-  const delivery = { ...newDelivery({ eventId, eventType, body, firedAt }, endpoint, deps.now()), ...overrides }
+  const { deliveryRows } = deps.stage
+  const delivery = { ...newDelivery(announcementOf(event), endpoint, deps.now(), deliveryRows), ...overrides }
   await deps.table.write(insertDelivery(delivery))
   return delivery
 }

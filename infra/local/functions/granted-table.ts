@@ -1,4 +1,4 @@
-import type { TableAccess, TableAction } from '../../../shared/table/access.ts'
+import { OPEN_FIELDS, type TableAccess, type TableAction } from '../../../shared/table/access.ts'
 import { type Key, pkPrefix } from '../../../shared/table/keys.ts'
 import type { Step } from '../../../shared/table/step.ts'
 import type { QueryInput, Table } from '../../../shared/table/table.ts'
@@ -20,6 +20,12 @@ export const grantedTable = (table: Table, granted: TableAccess, refuse: (access
     get: async (key) => {
       demand({ action: 'GetItem', pk: key.pk })
       return table.get(key)
+    },
+    getFields: async (key, fields) => {
+      const open = Object.entries(OPEN_FIELDS).find(([kind]) => key.pk.startsWith(`${kind}#`))?.[1] ?? []
+      const action = fields.every((field) => open.includes(field)) ? 'GetFields' : 'GetItem'
+      demand({ action, pk: key.pk })
+      return table.getFields(key, fields)
     },
     getMany: async (keys) => {
       demand(...keys.map(({ pk }: Key): Touch => ({ action: 'BatchGetItem', pk })))

@@ -1,5 +1,6 @@
 import { UsageError } from '../../local/terminal/command-line.ts'
-import { assertDeployable, type DeployedStage, deployedStage } from '../../stack/stage.ts'
+import { assertDeployable } from '../../stack/assert-deployable.ts'
+import { type DeployedStage, deployedStage } from '../../stack/stage.ts'
 import { assertCarried } from '../../stack/storage/table-capacity.ts'
 
 /** The stage that a command line names. Throws `UsageError` when it names none, or one that cannot be deployed. */

@@ -7,8 +7,8 @@ import type { Secret } from 'aws-cdk-lib/aws-secretsmanager'
 import type { Topic } from 'aws-cdk-lib/aws-sns'
 import type { FunctionSpec, SecretAccess } from '../../../functions/function-spec.ts'
 import { endpointSecretName } from '../../../shared/secrets.ts'
-import { TABLE_ACTIONS } from '../../../shared/table/access.ts'
-import { pkPrefix } from '../../../shared/table/keys.ts'
+import { iamAction, OPEN_FIELDS, TABLE_ACTIONS } from '../../../shared/table/access.ts'
+import { type Partition, pkPrefix } from '../../../shared/table/keys.ts'
 import { originGrants } from '../edge/origin-secret.ts'
 import { egressGrants, type WebhookEgress } from '../network/webhook-egress.ts'
 import type { DeployedStage } from '../stage.ts'
@@ -55,6 +55,17 @@ export const grantsOf = (spec: FunctionSpec, resources: GrantedResources, logGro
   ...egressGrants(spec, resources),
 ]
 
+const anyOf = (partition: Partition) => `${pkPrefix(partition)}*`
+
+/** The open fields of a kind of items, and its keys, without which nothing is found. "All" is refused, as no names are. */
+const fieldGrants = (partition: Partition, { tableArn }: TableV2): PolicyStatement[] =>
+  allow(['dynamodb:GetItem'], [tableArn], {
+    'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [anyOf(partition)] },
+    'ForAllValues:StringEquals': { 'dynamodb:Attributes': ['pk', 'sk', ...(OPEN_FIELDS[partition] ?? [])] },
+    StringEqualsIfExists: { 'dynamodb:Select': 'SPECIFIC_ATTRIBUTES' },
+    Null: { 'dynamodb:LeadingKeys': 'false', 'dynamodb:Attributes': 'false' },
+  })
+
 /**
  * Each action on the table reaches the stated kinds of items alone. A request that names no key, which would meet
  * "all of them" trivially, is refused by the second condition. An index has other keys than the table, several of them
@@ -62,12 +73,12 @@ export const grantsOf = (spec: FunctionSpec, resources: GrantedResources, logGro
  */
 const tableGrants = ({ table: access }: FunctionSpec, { table }: GrantedResources): PolicyStatement[] => [
   ...TABLE_ACTIONS.flatMap((action) =>
-    allow(access[action] ? [`dynamodb:${action}`] : [], [table.tableArn], {
-      'ForAllValues:StringLike': {
-        'dynamodb:LeadingKeys': (access[action] ?? []).map((partition) => `${pkPrefix(partition)}*`),
-      },
-      Null: { 'dynamodb:LeadingKeys': 'false' },
-    }),
+    action === 'GetFields'
+      ? (access.GetFields ?? []).flatMap((partition) => fieldGrants(partition, table))
+      : allow(access[action] ? [iamAction(action)] : [], [table.tableArn], {
+          'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': (access[action] ?? []).map(anyOf) },
+          Null: { 'dynamodb:LeadingKeys': 'false' },
+        }),
   ),
   ...allow(
     ['dynamodb:Query'],

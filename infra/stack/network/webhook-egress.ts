@@ -5,7 +5,7 @@ import { AnyPrincipal, Effect, PolicyStatement } from 'aws-cdk-lib/aws-iam'
 import { Construct } from 'constructs'
 import { type FunctionSpec, functionName } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
-import { TABLE_ACTIONS } from '../../../shared/table/access.ts'
+import { iamAction, TABLE_ACTIONS } from '../../../shared/table/access.ts'
 import { type DeployedStage, removalPolicyBesidesTable } from '../stage.ts'
 import { closedSubnets } from './closed-subnets.ts'
 import { FlowLogs } from './flow-logs.ts'
@@ -85,13 +85,13 @@ export class WebhookEgress extends Construct {
   /** The table is reached without the NAT gateways and their price, and no other table is. */
   private tableEndpoint(table: TableV2): void {
     const callers = MANIFEST.filter(({ callsMerchants }) => callsMerchants)
-    const actions = TABLE_ACTIONS.filter((action) => callers.some(({ table: access }) => access[action]))
+    const actions = TABLE_ACTIONS.filter((action) => callers.some(({ table: access }) => access[action])).map(iamAction)
     this.vpc
       .addGatewayEndpoint('Table', { service: ec2.GatewayVpcEndpointAwsService.DYNAMODB, subnets: [this.subnets] })
       .addToPolicy(
         new PolicyStatement({
           principals: [new AnyPrincipal()],
-          actions: actions.map((action) => `dynamodb:${action}`),
+          actions: [...new Set(actions)],
           resources: [table.tableArn],
         }),
       )

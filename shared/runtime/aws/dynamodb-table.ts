@@ -29,7 +29,7 @@ import {
   placeholders,
   updateExpression,
 } from './dynamodb-expressions.ts'
-import { retryingTable, type StepsOutcome, type TableRequests } from './retrying-table.ts'
+import { retryingTable, type SomeFields, type StepsOutcome, type TableRequests } from './retrying-table.ts'
 
 type DynamoDbTable = { readonly client: DynamoDBDocumentClient; readonly name: string }
 
@@ -39,18 +39,22 @@ export const dynamoDbTable = (table: DynamoDbTable, means: Parameters<typeof ret
 
 /** Single requests to DynamoDB, in its language. */
 export const dynamoDbRequests = (table: DynamoDbTable): TableRequests => ({
-  get: async (key) => {
-    const { Item: item } = await table.client.send(
-      new GetCommand({ TableName: table.name, Key: key, ConsistentRead: true }),
-    )
-    return item && fromItem(item)
-  },
+  get: (key, some) => getItem(table, key, some),
   batchGet: (keys) => batchGet(table, keys),
   query: (input) => query(table, input),
   write: (step) => write(table, step),
   transact: (steps) => transactWrite(table, steps),
   isContention,
 })
+
+const getItem = async ({ client, name }: DynamoDbTable, key: Key, some: SomeFields | undefined) => {
+  const p = placeholders()
+  const projection = some && { ProjectionExpression: some.fields.map((field) => p.name(field)).join(', '), ...p.maps() }
+  const { Item: item } = await client.send(
+    new GetCommand({ TableName: name, Key: key, ConsistentRead: some?.consistent ?? true, ...projection }),
+  )
+  return item && fromItem(item)
+}
 
 const batchGet = async ({ client, name }: DynamoDbTable, keys: readonly Key[]) => {
   const answer = await client.send(

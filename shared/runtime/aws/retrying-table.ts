@@ -16,7 +16,8 @@ import { epochMs, SECOND_MS, type Timestamp } from '../../time.ts'
 
 /** What a table is asked, one request each and none of them twice. DynamoDB answers them, or a table in memory. */
 export type TableRequests = {
-  get(key: Key): Promise<Item | undefined>
+  /** Strongly consistent, unless only some of its fields are asked for. */
+  get(key: Key, some?: SomeFields): Promise<Item | undefined>
   /** Up to 100 items in any order; a missing one is left out, and some keys may be left unprocessed. */
   batchGet(keys: readonly Key[]): Promise<{ readonly items: readonly Item[]; readonly unprocessed: readonly Key[] }>
   query(input: QueryInput): Promise<QueryPage>
@@ -25,6 +26,8 @@ export type TableRequests = {
   /** Whether an error says that others were in the way: nothing was written, and another try may succeed. */
   isContention(error: unknown): boolean
 }
+
+export type SomeFields = { readonly fields: readonly string[]; readonly consistent: boolean }
 
 export type StepsOutcome =
   | { readonly applied: true }
@@ -106,6 +109,13 @@ const unlessExpired = ({ now }: Means, item: Item | undefined): Item | undefined
 /** The table port over single requests: asks again where that helps, and bounds how often. */
 export const retryingTable = (requests: TableRequests, means: Means): Table => ({
   get: async (key) => unlessExpired(means, await requests.get(key)),
+  getFields: async (key, fields) => {
+    const some = [...fields, 'ttl']
+    const item =
+      (await requests.get(key, { fields: some, consistent: false })) ??
+      (await requests.get(key, { fields: some, consistent: true }))
+    return unlessExpired(means, item)
+  },
   getMany: async (keys) => {
     const batches = chunks(keys, BATCH_LIMIT).map((some) => readBatch(requests, means, some))
     return (await Promise.all(batches)).flat().map((item) => unlessExpired(means, item))

@@ -2,19 +2,27 @@ import * as v from 'valibot'
 import type { Deps } from '../../deps.ts'
 import { assertInvariant } from '../../errors.ts'
 import type { DeliveryId } from '../../ids.ts'
-import { absent, all, atMost, type Condition, equals, isNew } from '../../table/condition.ts'
+import { absent, all, any, atMost, type Condition, equals, isNew } from '../../table/condition.ts'
 import { DUE_WORK_FIELDS, dueWork } from '../../table/due-work.ts'
-import { attemptKey, attemptSkPrefix, deliveryKey } from '../../table/keys.ts'
+import { attemptSkPrefix, deliveryKey } from '../../table/keys.ts'
 import { put, type Step, update } from '../../table/step.ts'
 import { addMs, type Timestamp } from '../../time.ts'
-import { type Delivery, type DeliveryAttempt, DeliveryAttemptSchema, DeliverySchema } from './delivery.ts'
+import {
+  type Delivery,
+  type DeliveryAttempt,
+  DeliveryAttemptSchema,
+  DeliverySchema,
+  type DeliveryStatus,
+} from './delivery.ts'
 import { overdueAfterMs } from './retry-schedule.ts'
 
 /** Second part of the lists' keys; the first is the endpoint's id. */
 export const DELIVERY_ENTITY = 'delivery'
 
-const SCHEDULE_FIELDS = ['nextAttemptAt', 'resends', ...DUE_WORK_FIELDS] as const
-const CLAIM_FIELDS = ['claimToken', 'claimedUntil'] as const
+export const SCHEDULE_FIELDS = ['nextAttemptAt', 'resends', ...DUE_WORK_FIELDS] as const
+/** What keeps a row out of the list of its status. Whatever goes wrong with a delivery takes it off. */
+export const UNLISTED_FIELD = 'state'
+export const CLAIM_FIELDS = ['claimToken', 'claimedUntil'] as const
 
 /** Attempts shown of one delivery: the newest, in many rounds. */
 const SHOWN_ATTEMPTS = 100
@@ -37,7 +45,17 @@ export const findDeliveries = async (
   return items.flatMap((item) => (item ? [v.parse(DeliverySchema, item)] : []))
 }
 
-/** The attempts of a delivery, oldest first. */
+/** The attempts of a delivery, oldest first: the one it holds itself, and those with rows of their own. */
+export const attemptsOf = async (
+  deps: Pick<Deps, 'table'>,
+  { deliveryId, attempts, success }: Delivery,
+): Promise<readonly DeliveryAttempt[]> => {
+  const held = success ? [success] : []
+  if (attempts <= held.length) return held
+  return [...(await listAttempts(deps, deliveryId)), ...held].toSorted((a, b) => a.number - b.number)
+}
+
+/** The attempts of a delivery that have rows of their own, oldest first. */
 export const listAttempts = async (
   deps: Pick<Deps, 'table'>,
   deliveryId: DeliveryId,
@@ -52,11 +70,12 @@ export const listAttempts = async (
 }
 
 /** Puts a new delivery, unless it is there already. */
-export const insertDelivery = (delivery: Delivery): Step =>
+export const insertDelivery = ({ status, unlisted, ...delivery }: Delivery): Step =>
   put(
     deliveryKey(delivery.deliveryId),
     {
       ...delivery,
+      ...(unlisted ? { state: status } : { status }),
       owner: delivery.endpointId,
       entity: DELIVERY_ENTITY,
       listedAt: delivery.createdAt,
@@ -67,15 +86,17 @@ export const insertDelivery = (delivery: Delivery): Step =>
   )
 
 /** When the next attempt is due, and when due work looks whether its message was lost. */
-const schedule = ({ deliveryId }: Delivery, nextAttemptAt: Timestamp) => ({
+export const schedule = ({ deliveryId }: Delivery, nextAttemptAt: Timestamp) => ({
   status: 'scheduled',
   nextAttemptAt,
   ...dueWork('delivery', deliveryId, addMs(nextAttemptAt, overdueAfterMs(0))),
 })
 
+const isStatus = (status: DeliveryStatus): Condition => any(equals('status', status), equals(UNLISTED_FIELD, status))
+
 /** Nobody has made, or is making, the attempt after the ones this row had when it was read. */
 const unclaimed = ({ attempts }: Delivery): Condition =>
-  all(equals('status', 'scheduled'), equals('attempts', attempts), absent('claimToken'))
+  all(isStatus('scheduled'), equals('attempts', attempts), absent('claimToken'))
 
 export type Claim = { readonly token: string; readonly until: Timestamp }
 
@@ -100,54 +121,12 @@ export const claimAttempt = async (
   return ours ? v.parse(DeliverySchema, outcome.item) : undefined
 }
 
-export type AfterAttempt =
-  | { readonly status: 'succeeded' }
-  | { readonly status: 'scheduled'; readonly nextAttemptAt: Timestamp }
-  | { readonly status: 'abandoned'; readonly alertDueAt: Timestamp }
-
-const changesAfter = (delivery: Delivery, after: AfterAttempt) => {
-  switch (after.status) {
-    case 'succeeded':
-      return { set: { status: after.status }, remove: [...CLAIM_FIELDS, ...SCHEDULE_FIELDS] }
-    case 'scheduled':
-      return { set: schedule(delivery, after.nextAttemptAt), remove: [...CLAIM_FIELDS, 'resends'] }
-    case 'abandoned':
-      return {
-        set: { status: after.status, ...dueWork('alert', delivery.deliveryId, after.alertDueAt) },
-        remove: [...CLAIM_FIELDS, 'nextAttemptAt', 'resends'],
-      }
-  }
-}
-
-/**
- * Writes the result of a claimed attempt and what follows from it, both or neither. False when the claim is no longer
- * the one given: its time ran out and another worker has recorded the attempt as lost.
- */
-export const storeAttemptResult = async (
-  deps: Pick<Deps, 'table'>,
-  claimed: Delivery,
-  attempt: DeliveryAttempt,
-  after: AfterAttempt,
-): Promise<boolean> => {
-  assertInvariant(claimed.claimToken !== undefined, 'an attempt is recorded on its claim')
-  const { set, remove } = changesAfter(claimed, after)
-  const { applied } = await deps.table.transact({
-    delivery: update(
-      deliveryKey(claimed.deliveryId),
-      { set: { ...set, attempts: attempt.number }, remove },
-      all(equals('attempts', attempt.number - 1), equals('claimToken', claimed.claimToken)),
-    ),
-    attempt: put(attemptKey(claimed.deliveryId, attempt.number), attempt, isNew),
-  })
-  return applied
-}
-
 /** Ends a delivery whose endpoint is disabled or deleted. False when its attempt was claimed or made meanwhile. */
 export const skipDelivery = async (deps: Pick<Deps, 'table'>, delivery: Delivery): Promise<boolean> => {
   const { applied } = await deps.table.write(
     update(
       deliveryKey(delivery.deliveryId),
-      { set: { status: 'skipped' }, remove: SCHEDULE_FIELDS },
+      { set: { status: 'skipped' }, remove: [...SCHEDULE_FIELDS, UNLISTED_FIELD] },
       unclaimed(delivery),
     ),
   )
@@ -159,8 +138,8 @@ export const startRound = (delivery: Delivery, now: Timestamp): Step => {
   assertInvariant(delivery.status !== 'scheduled', 'a round starts where another has ended')
   return update(
     deliveryKey(delivery.deliveryId),
-    { set: { ...schedule(delivery, now), roundStart: delivery.attempts }, remove: ['resends'] },
-    all(equals('status', delivery.status), equals('attempts', delivery.attempts)),
+    { set: { ...schedule(delivery, now), roundStart: delivery.attempts }, remove: ['resends', UNLISTED_FIELD] },
+    all(isStatus(delivery.status), equals('attempts', delivery.attempts)),
   )
 }
 
@@ -174,8 +153,9 @@ export const postponeDelivery = async (
   const { applied } = await deps.table.write(
     update(
       deliveryKey(delivery.deliveryId),
-      { set: { dueAt, resends } },
-      all(equals('status', delivery.status), equals('dueAt', delivery.dueAt)),
+      // What is overdue is listed: operators look for it.
+      { set: { dueAt, resends, status: delivery.status }, remove: [UNLISTED_FIELD] },
+      all(isStatus(delivery.status), equals('dueAt', delivery.dueAt)),
     ),
   )
   return applied

@@ -1,39 +1,12 @@
 import * as v from 'valibot'
-import { ClientIdSchema, DeliveryIdSchema, EndpointIdSchema, EventIdSchema } from '../../ids.ts'
+import { assertInvariant } from '../../errors.ts'
+import { ClientIdSchema, DeliveryIdSchema, EndpointIdSchema, EventIdSchema, PaymentIdSchema } from '../../ids.ts'
 import { WEBHOOK_ERRORS } from '../../send-webhook.ts'
+import { fromItem } from '../../table/attributes.ts'
 import { TimestampSchema } from '../../time.ts'
 
 export const DELIVERY_STATUSES = ['scheduled', 'succeeded', 'abandoned', 'skipped'] as const
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number]
-
-/** An event on its way to one endpoint (spec 6.4). This row is the truth; a queue message only says "look". */
-export const DeliverySchema = v.object({
-  deliveryId: DeliveryIdSchema,
-  eventId: EventIdSchema,
-  eventType: v.string(),
-  clientId: ClientIdSchema,
-  endpointId: EndpointIdSchema,
-  url: v.string(),
-  status: v.picklist(DELIVERY_STATUSES),
-  /** Attempts recorded so far; never reset. The next attempt's number is one more. */
-  attempts: v.number(),
-  /** Attempts that were made before the current round of eight. */
-  roundStart: v.number(),
-  /** Present while scheduled. */
-  nextAttemptAt: v.optional(TimestampSchema),
-  /** Present while a worker holds the next attempt. */
-  claimToken: v.optional(v.string()),
-  claimedUntil: v.optional(TimestampSchema),
-  /** The exact bytes that are signed and sent, as UTF-8 text. */
-  body: v.string(),
-  createdAt: TimestampSchema,
-  /** When the fact became true that it tells of: for a succeeded payment, when it was paid. */
-  firedAt: TimestampSchema,
-  /** How often due work has sent the current attempt again. */
-  resends: v.optional(v.number(), 0),
-  dueAt: v.optional(TimestampSchema),
-})
-export type Delivery = v.InferOutput<typeof DeliverySchema>
 
 export const DeliveryAttemptSchema = v.object({
   number: v.number(),
@@ -46,6 +19,53 @@ export const DeliveryAttemptSchema = v.object({
   responseBody: v.optional(v.string()),
 })
 export type DeliveryAttempt = v.InferOutput<typeof DeliveryAttemptSchema>
+
+const Status = v.picklist(DELIVERY_STATUSES)
+
+const DeliveryRowSchema = v.object({
+  deliveryId: DeliveryIdSchema,
+  eventId: EventIdSchema,
+  eventType: v.string(),
+  clientId: ClientIdSchema,
+  endpointId: EndpointIdSchema,
+  url: v.string(),
+  /** One of the two: `status` puts the row into the list of its status, `state` says the same and does not. */
+  status: v.optional(Status),
+  state: v.optional(Status),
+  /** What the event is about. Absent in test deliveries, and in rows of older releases. */
+  paymentId: v.optional(PaymentIdSchema),
+  /** Attempts recorded so far; never reset. The next attempt's number is one more. */
+  attempts: v.number(),
+  /** Attempts that were made before the current round of eight. */
+  roundStart: v.number(),
+  /** Present while scheduled. */
+  nextAttemptAt: v.optional(TimestampSchema),
+  /** Present while a worker holds the next attempt. */
+  claimToken: v.optional(v.string()),
+  claimedUntil: v.optional(TimestampSchema),
+  /** The exact bytes that are signed and sent, as UTF-8 text. Absent: they are the event's, which outlives this. */
+  body: v.optional(v.string()),
+  /** The first attempt of an unlisted row, if it delivered; all others have rows of their own. */
+  success: v.optional(v.pipe(v.record(v.string(), v.unknown()), v.transform(fromItem), DeliveryAttemptSchema)),
+  createdAt: TimestampSchema,
+  /** When the fact became true that it tells of: for a succeeded payment, when it was paid. */
+  firedAt: TimestampSchema,
+  /** How often due work has sent the current attempt again. */
+  resends: v.optional(v.number(), 0),
+  dueAt: v.optional(TimestampSchema),
+})
+
+/** An event on its way to one endpoint (spec 6.4). This row is the truth; a queue message only says "look". */
+export const DeliverySchema = v.pipe(
+  DeliveryRowSchema,
+  v.transform(({ status: listed, state, ...row }) => {
+    const status = listed ?? state
+    assertInvariant(status !== undefined, 'a delivery has a status')
+    return { ...row, status, ...(listed === undefined && { unlisted: true as const }) }
+  }),
+)
+/** `unlisted`: nothing went wrong with it yet, so no index entry leads from its status to it. */
+export type Delivery = v.InferOutput<typeof DeliverySchema>
 
 /** What the webhooks queue carries. */
 export const DeliveryMessageSchema = v.object({ delivery_id: DeliveryIdSchema, attempt: v.number() })

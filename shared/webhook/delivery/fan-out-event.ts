@@ -6,10 +6,10 @@ import { type Endpoint, subscribes } from '../endpoint/endpoint.ts'
 import { listAllEndpoints } from '../endpoint/endpoint-store.ts'
 import { DeliverySchema } from './delivery.ts'
 import { insertDelivery } from './delivery-store.ts'
-import { newDelivery } from './new-delivery.ts'
+import { announcementOf, newDelivery } from './new-delivery.ts'
 import { sendDeliveryMessage } from './send-delivery-message.ts'
 
-type FanOutDeps = Pick<Deps, 'table' | 'queues' | 'log' | 'now'>
+type FanOutDeps = Pick<Deps, 'table' | 'queues' | 'log' | 'now' | 'stage'>
 
 /**
  * Makes one delivery per endpoint that wants the event (spec 6), and sends its message. May run any number of times,
@@ -33,8 +33,7 @@ export const fanOutEvent = async (deps: FanOutDeps, event: Event): Promise<void>
 }
 
 const announce = async (deps: FanOutDeps, event: Event, endpoint: Endpoint): Promise<void> => {
-  const { eventId, type: eventType, body, firedAt } = event
-  const fresh = newDelivery({ eventId, eventType, body, firedAt }, endpoint, deps.now())
+  const fresh = newDelivery(announcementOf(event), endpoint, deps.now(), deps.stage.deliveryRows)
   const outcome = await deps.table.write(insertDelivery(fresh))
   const delivery = outcome.applied ? fresh : v.parse(DeliverySchema, outcome.item)
   // An earlier run may have died before its message. Once the first attempt is made, workers carry the delivery on.

@@ -6,10 +6,13 @@ import { invalid, notFound } from '../../errors.ts'
 import { type ClientId, DeliveryIdSchema, deliveryIdFor, type EndpointId, type EventId } from '../../ids.ts'
 import { firstOfPage, type Page } from '../../page.ts'
 import type { Item } from '../../table/attributes.ts'
+import { addMs, END_OF_TIME, MINUTE_MS, type Timestamp } from '../../time.ts'
 import { findEndpoint, listAllEndpoints } from '../endpoint/endpoint-store.ts'
 import type { Delivery, DeliveryStatus } from './delivery.ts'
 import { type DeliveryDto, toDeliveryDto } from './delivery-dto.ts'
-import { DELIVERY_ENTITY, findDeliveries, listAttempts } from './delivery-store.ts'
+import { attemptsOf, DELIVERY_ENTITY, findDeliveries } from './delivery-store.ts'
+
+type ListDeps = Pick<Deps, 'table' | 'now'>
 
 type DeliveryFilter = {
   readonly status?: DeliveryStatus | undefined
@@ -19,6 +22,11 @@ type DeliveryFilter = {
 
 /** A page is found by merging the endpoints' lists from their start, so it has a deepest one. */
 const MAX_DEPTH = 2_000
+/** Deliveries of one endpoint that are looked through, newest first, for those that no status leads to. */
+const MAX_LOOKED_THROUGH = 5_000
+const LOOK_PAGE = 100
+/** By then due work has looked at a delivery that nothing became of, which lists it. */
+const LISTED_BY_THEN_MS = 30 * MINUTE_MS
 /** Lists read side by side. */
 const CONCURRENCY = 10
 
@@ -27,7 +35,7 @@ const CONCURRENCY = 10
  * event. The index suggests; a row whose status has moved on since is left out, so a page may be shorter than asked.
  */
 export const listDeliveries = async (
-  deps: Pick<Deps, 'table'>,
+  deps: ListDeps,
   { clientId, filter, page }: { clientId: ClientId; filter: DeliveryFilter; page: Page },
 ): Promise<readonly DeliveryDto[]> => {
   if (filter.eventId !== undefined) {
@@ -44,7 +52,7 @@ export const listDeliveries = async (
     )
   }
   const owners = await endpointIds(deps, clientId, filter.endpointId)
-  const lists = await mapInChunks(owners, CONCURRENCY, (owner) => newestKeys(deps, owner, filter.status, depth))
+  const lists = await mapInChunks(owners, CONCURRENCY, (owner) => newestOf(deps, owner, filter.status, depth))
   const ids = lists
     .flat()
     .toSorted(newestFirst)
@@ -99,6 +107,66 @@ type ListKey = { readonly at: string; readonly id: string }
 const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
 const newestFirst = (a: ListKey, b: ListKey) => compare(b.at, a.at) || compare(b.id, a.id)
 
+/** No index entry leads from its status to a delivery that nothing went wrong with: those are looked for. */
+const newestOf = async (
+  deps: ListDeps,
+  owner: EndpointId,
+  status: DeliveryStatus | undefined,
+  count: number,
+): Promise<readonly ListKey[]> => {
+  switch (status) {
+    case undefined:
+    case 'abandoned':
+    case 'skipped':
+      return newestKeys(deps, owner, status, count)
+    case 'succeeded': {
+      const { found, complete } = await lookFor(deps, owner, status, { count, since: undefined })
+      if (complete) return found
+      throw invalid(
+        `page: only the newest ${MAX_LOOKED_THROUGH} deliveries of an endpoint are looked through`,
+        { page: ['too far back'] },
+        'Succeeded ones further back: without status, by event_id, or with get-payment.',
+      )
+    }
+    case 'scheduled': {
+      const since = addMs(deps.now(), -LISTED_BY_THEN_MS)
+      const { found } = await lookFor(deps, owner, status, { count, since })
+      const keys = [...(await newestKeys(deps, owner, status, count)), ...found]
+      return [...new Map(keys.map((key) => [key.id, key])).values()].toSorted(newestFirst).slice(0, count)
+    }
+  }
+}
+
+/** The newest deliveries of a status, by looking at each; `complete` unless there may be more further back. */
+const lookFor = async (
+  deps: ListDeps,
+  owner: EndpointId,
+  status: DeliveryStatus,
+  { count, since }: { readonly count: number; readonly since: Timestamp | undefined },
+): Promise<{ readonly found: readonly ListKey[]; readonly complete: boolean }> => {
+  const found: ListKey[] = []
+  let cursor: Item | undefined
+  for (let looked = 0; looked < MAX_LOOKED_THROUGH; looked += LOOK_PAGE) {
+    const page = await deps.table.query({
+      index: 'by-owner',
+      partition: [owner, DELIVERY_ENTITY],
+      newestFirst: true,
+      limit: LOOK_PAGE,
+      ...(since !== undefined && { range: { between: [since, END_OF_TIME] as const } }),
+      ...(cursor && { cursor }),
+    })
+    const deliveries = await findDeliveries(
+      deps,
+      page.items.map(({ id }) => v.parse(DeliveryIdSchema, id)),
+    )
+    const matching = deliveries.filter((delivery) => delivery.status === status)
+    found.push(...matching.map(({ createdAt, deliveryId }) => ({ at: createdAt, id: deliveryId })))
+    cursor = page.cursor
+    if (found.length >= count || !cursor) return { found: found.slice(0, count), complete: true }
+  }
+  return { found, complete: false }
+}
+
 const newestKeys = async (
   deps: Pick<Deps, 'table'>,
   owner: EndpointId,
@@ -125,6 +193,4 @@ const newestKeys = async (
 }
 
 const withAttempts = (deps: Pick<Deps, 'table'>, deliveries: readonly Delivery[]): Promise<readonly DeliveryDto[]> =>
-  mapInChunks(deliveries, CONCURRENCY, async (delivery) =>
-    toDeliveryDto(delivery, await listAttempts(deps, delivery.deliveryId)),
-  )
+  mapInChunks(deliveries, CONCURRENCY, async (delivery) => toDeliveryDto(delivery, await attemptsOf(deps, delivery)))

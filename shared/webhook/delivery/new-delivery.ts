@@ -1,4 +1,6 @@
-import { deliveryIdFor, type EventId } from '../../ids.ts'
+import type { Event } from '../../event/event.ts'
+import { deliveryIdFor, type EventId, type PaymentId } from '../../ids.ts'
+import type { DeliveryRows } from '../../stage-settings.ts'
 import { addMs, type Timestamp } from '../../time.ts'
 import type { Endpoint } from '../endpoint/endpoint.ts'
 import type { Delivery } from './delivery.ts'
@@ -9,26 +11,46 @@ export type Announcement = {
   readonly eventType: string
   readonly body: string
   readonly firedAt: Timestamp
+  /** Where the event is to be found; absent when there is none, as of a test. */
+  readonly paymentId?: PaymentId
 }
+
+/** What is announced of an event. */
+export const announcementOf = ({ eventId, type, body, firedAt, paymentId }: Event): Announcement => ({
+  eventId,
+  eventType: type,
+  body,
+  firedAt,
+  paymentId,
+})
 
 /**
  * The one delivery of an event to an endpoint: its id is derived, so making it again makes the same. Due at once; for
- * a disabled endpoint it is born `skipped`, so that an operator can see and redeliver what was not sent.
+ * a disabled endpoint it is born `skipped`, so that an operator can see and redeliver what was not sent. A lean row
+ * leaves the body to its event, and is not listed by its status while nothing went wrong with it.
  */
-export const newDelivery = (announcement: Announcement, endpoint: Endpoint, now: Timestamp): Delivery => ({
+export const newDelivery = (
+  { body, ...announcement }: Announcement,
+  endpoint: Endpoint,
+  now: Timestamp,
+  rows: DeliveryRows = 'complete',
+): Delivery => ({
   deliveryId: deliveryIdFor(announcement.eventId, endpoint.endpointId),
-  eventId: announcement.eventId,
-  eventType: announcement.eventType,
+  ...announcement,
   clientId: endpoint.clientId,
   endpointId: endpoint.endpointId,
   url: endpoint.url,
   attempts: 0,
   roundStart: 0,
-  body: announcement.body,
+  ...((rows === 'complete' || announcement.paymentId === undefined) && { body }),
   createdAt: now,
-  firedAt: announcement.firedAt,
   resends: 0,
   ...(endpoint.enabled
-    ? { status: 'scheduled', nextAttemptAt: now, dueAt: addMs(now, overdueAfterMs(0)) }
+    ? {
+        status: 'scheduled',
+        nextAttemptAt: now,
+        dueAt: addMs(now, overdueAfterMs(0)),
+        ...(rows === 'lean' && { unlisted: true }),
+      }
     : { status: 'skipped' }),
 })

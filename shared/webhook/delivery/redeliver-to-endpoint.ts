@@ -8,7 +8,7 @@ import { CURSOR_JSON, encodeCursor } from '../../page.ts'
 import { type Timestamp, TimestampSchema } from '../../time.ts'
 import { type Endpoint, subscribes } from '../endpoint/endpoint.ts'
 import { findDeliveries, insertDelivery } from './delivery-store.ts'
-import { newDelivery } from './new-delivery.ts'
+import { announcementOf, newDelivery } from './new-delivery.ts'
 import { type RedeliverDeps, redeliverFinished, requireEnabledEndpoint } from './redeliver.ts'
 import type { FinishedStatus } from './redeliver-dto.ts'
 import { sendDeliveryMessage } from './send-delivery-message.ts'
@@ -62,11 +62,11 @@ export const redeliverToEndpoint = async (
 /** False when fan-out has made the delivery meanwhile. */
 const deliverMissing = async (
   deps: RedeliverDeps,
-  { eventId, type: eventType, body, firedAt }: Event,
+  event: Event,
   endpoint: Endpoint,
   operator: string,
 ): Promise<boolean> => {
-  const delivery = newDelivery({ eventId, eventType, body, firedAt }, endpoint, deps.now())
+  const delivery = newDelivery(announcementOf(event), endpoint, deps.now(), deps.stage.deliveryRows)
   const { applied } = await deps.table.transact({
     delivery: insertDelivery(delivery),
     auditRecord: putAuditRecord(deps, {

@@ -10,7 +10,7 @@ import { findDelivery, startRound } from './delivery-store.ts'
 import { sendDeliveryMessage } from './send-delivery-message.ts'
 import { endpointDisabled } from './send-test-event.ts'
 
-export type RedeliverDeps = Pick<Deps, 'table' | 'queues' | 'alerts' | 'log' | 'now' | 'newId'>
+export type RedeliverDeps = Pick<Deps, 'table' | 'queues' | 'alerts' | 'log' | 'now' | 'newId' | 'stage'>
 
 /**
  * Starts a new round of attempts for one finished delivery: the same row, event id and bytes (design section 4). Throws

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto'
 import type { Deps } from '../../deps.ts'
 import { assertInvariant } from '../../errors.ts'
+import { findEventBody } from '../../event/event-store.ts'
 import type { DeliveryId } from '../../ids.ts'
 import type { WebhookRequest, WebhookResult } from '../../send-webhook.ts'
 import { addMs, msBetween, SECOND_MS } from '../../time.ts'
@@ -87,13 +88,14 @@ const SECRET_MISSING: WebhookResult = {
 }
 
 const attemptDelivery = async (deps: DeliverDeps, delivery: Delivery, endpoint: Endpoint): Promise<void> => {
-  // Read before the claim: a secret that cannot be read now throws, and no attempt is counted for our own trouble.
-  const signingSecret = await deps.secrets.get(endpoint.secretName)
+  // Read before the claim: what cannot be read now throws, and no attempt is counted for our own trouble.
+  const [signingSecret, body] = await Promise.all([deps.secrets.get(endpoint.secretName), bodyOf(deps, delivery)])
+  if (body === undefined) return skip(deps, delivery)
   const at = deps.now()
   const claimed = await claimAttempt(deps, delivery, { token: deps.newId(), until: addMs(at, CLAIM_MS) })
   if (!claimed) return drop(deps, idsOf(delivery), 'claimed')
   const result =
-    signingSecret === undefined ? SECRET_MISSING : await deps.sendWebhook(webhookRequest(claimed, signingSecret))
+    signingSecret === undefined ? SECRET_MISSING : await deps.sendWebhook(webhookRequest(claimed, body, signingSecret))
   const attempt: DeliveryAttempt = {
     number: claimed.attempts + 1,
     at,
@@ -105,9 +107,13 @@ const attemptDelivery = async (deps: DeliverDeps, delivery: Delivery, endpoint: 
   if (!(await recordAttemptResult(deps, claimed, attempt))) drop(deps, idsOf(claimed), 'claim_lost')
 }
 
+/** The bytes are the event's, unless the row has them. Undefined when the event is gone, and with it what to tell. */
+const bodyOf = async (deps: DeliverDeps, { body, paymentId, eventType }: Delivery): Promise<string | undefined> =>
+  body ?? (paymentId && (await findEventBody(deps, { paymentId, eventType })))
+
 /** Spec 6.2: the stored bytes as they are, signed with the endpoint's secret. */
-const webhookRequest = (delivery: Delivery, signingSecret: string): WebhookRequest => {
-  const body = Buffer.from(delivery.body, 'utf8')
+const webhookRequest = (delivery: Delivery, text: string, signingSecret: string): WebhookRequest => {
+  const body = Buffer.from(text, 'utf8')
   return {
     url: delivery.url,
     headers: {

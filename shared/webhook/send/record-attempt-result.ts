@@ -2,9 +2,9 @@ import type { Deps } from '../../deps.ts'
 import { addMs, later, msBetween, type Timestamp } from '../../time.ts'
 import type { Delivery, DeliveryAttempt } from '../delivery/delivery.ts'
 import { ALERT_GRACE_MS, publishDeliveryAlert } from '../delivery/delivery-alert.ts'
-import { type AfterAttempt, storeAttemptResult } from '../delivery/delivery-store.ts'
 import { hopSeconds, waitAfterFailureMs } from '../delivery/retry-schedule.ts'
 import { sendDeliveryMessage } from '../delivery/send-delivery-message.ts'
+import { type AfterAttempt, storeAttemptResult } from '../delivery/store-attempt-result.ts'
 
 export type RecordDeps = Pick<Deps, 'table' | 'queues' | 'alerts' | 'log' | 'now'>
 

@@ -123,6 +123,7 @@ export const DOORS: Readonly<Record<string, Door>> = {
 }
 const METHODS: Readonly<Record<keyof Table, Door>> = {
   get: byKey('GetItem'),
+  getFields: byKey('GetFields'),
   getMany: byKey('BatchGetItem'),
   query: byRange(0),
   write: bySteps,

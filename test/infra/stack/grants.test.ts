@@ -12,10 +12,18 @@ const OneOrMany = v.pipe(
   v.union([v.string(), v.array(v.string())]),
   v.transform((value) => [value].flat()),
 )
+const StatedKeys = { 'ForAllValues:StringLike': v.strictObject({ 'dynamodb:LeadingKeys': OneOrMany }) }
 /** Of stated kinds of items only, and never without a key. */
 const LeadingKeys = v.strictObject({
-  'ForAllValues:StringLike': v.strictObject({ 'dynamodb:LeadingKeys': OneOrMany }),
+  ...StatedKeys,
   Null: v.strictObject({ 'dynamodb:LeadingKeys': v.literal('false') }),
+})
+/** Of these also stated attributes only, and never all of them. */
+const Fields = v.strictObject({
+  ...StatedKeys,
+  'ForAllValues:StringEquals': v.strictObject({ 'dynamodb:Attributes': OneOrMany }),
+  StringEqualsIfExists: v.strictObject({ 'dynamodb:Select': v.literal('SPECIFIC_ATTRIBUTES') }),
+  Null: v.strictObject({ 'dynamodb:LeadingKeys': v.literal('false'), 'dynamodb:Attributes': v.literal('false') }),
 })
 /** By a service that asks in the function's name, never by the function itself. */
 const ViaService = v.strictObject({ StringEquals: v.strictObject({ 'kms:ViaService': v.string() }) })
@@ -31,7 +39,7 @@ const Role = v.strictObject({
             Effect: v.literal('Allow'),
             Action: OneOrMany,
             Resource: OneOrMany,
-            Condition: v.optional(v.union([LeadingKeys, ViaService])),
+            Condition: v.optional(v.union([LeadingKeys, Fields, ViaService])),
           }),
         ),
       }),
@@ -52,12 +60,18 @@ const roleOf = (stage: Stage, name: string) => {
   return ROLES[stage].get(String(lambda?.properties['Role']).replace(/^<(.*)>\.Arn$/, '$1'))
 }
 
-const suffixes = (condition: v.InferOutput<typeof LeadingKeys> | v.InferOutput<typeof ViaService> | undefined) => {
+type Condition = v.InferOutput<typeof LeadingKeys> | v.InferOutput<typeof Fields> | v.InferOutput<typeof ViaService>
+
+const suffixes = (condition: Condition | undefined) => {
   if (condition === undefined) return ['']
   if ('StringEquals' in condition) {
     return [` via ${condition.StringEquals['kms:ViaService'].replace('.<AWS::Region>.amazonaws.com', '')}`]
   }
-  return condition['ForAllValues:StringLike']['dynamodb:LeadingKeys'].map((kind) => ` of ${kind}`)
+  const fields =
+    'StringEqualsIfExists' in condition
+      ? `, ${condition['ForAllValues:StringEquals']['dynamodb:Attributes'].join(' ')} alone`
+      : ''
+  return condition['ForAllValues:StringLike']['dynamodb:LeadingKeys'].map((kind) => ` of ${kind}${fields}`)
 }
 
 /** Every single permission of a function, as `action on resource`, `of` which leading keys, `via` which service. */
@@ -114,7 +128,11 @@ const triggerPermissions = (stage: Stage, { trigger }: FunctionSpec): readonly s
 const statedPermissions = (stage: Stage, spec: FunctionSpec): readonly string[] => [
   ...ownLog(stage, spec.name),
   ...TABLE_ACTIONS.flatMap((action) =>
-    (spec.table[action] ?? []).map((kind) => `dynamodb:${action} on <gateway-${stage}>.Arn of ${kind}#*`),
+    (spec.table[action] ?? []).map((kind) =>
+      action === 'GetFields'
+        ? `dynamodb:GetItem on <gateway-${stage}>.Arn of ${kind}#*, pk sk body ttl alone`
+        : `dynamodb:${action} on <gateway-${stage}>.Arn of ${kind}#*`,
+    ),
   ),
   ...(spec.table.indexes ?? []).map((index) => `dynamodb:Query on <gateway-${stage}>.Arn/index/${index}`),
   ...spec.sends.map((queue) => `sqs:SendMessage on <gateway-${stage}-${queue}>.Arn`),
@@ -165,10 +183,11 @@ describe('permissions of the functions', () => {
     expect(permissionsOf('prod', spec.name)).toStrictEqual([...stated, ...keyPermissions(stated), ...origin].toSorted())
   })
 
-  it('of the delivery worker, spelled out: no bank detail, no payment, no API key, no ledger', () => {
+  it('of the delivery worker, spelled out: no bank detail, no API key, no ledger, of payments the bodies of events', () => {
     expect(permissionsOf('dev', 'deliver-webhook')).toStrictEqual([
       'dynamodb:GetItem on <gateway-dev>.Arn of DELIVERY#*',
       'dynamodb:GetItem on <gateway-dev>.Arn of ENDPOINTS#*',
+      'dynamodb:GetItem on <gateway-dev>.Arn of PAYMENT#*, pk sk body ttl alone',
       'dynamodb:PutItem on <gateway-dev>.Arn of DELIVERY#*',
       'dynamodb:UpdateItem on <gateway-dev>.Arn of DELIVERY#*',
       'logs:CreateLogStream on </aws/lambda/gateway-dev-deliver-webhook>.Arn',

@@ -27,7 +27,7 @@ describe('deliver-webhook: one attempt (spec 6.2, 6.3)', () => {
   }) => {
     await deliverWebhook(deps, messageFor(delivery))
 
-    const body = Buffer.from(delivery.body, 'utf8')
+    const body = Buffer.from(delivery.body ?? '', 'utf8')
     const key = Buffer.from(SIGNING_SECRET, 'utf8').toString('hex')
     const dgst = ['dgst', '-sha256', '-mac', 'HMAC', '-macopt', `hexkey:${key}`]
     const signature = execFileSync('openssl', dgst, { input: body }).toString().trim().split(' ').at(-1)

@@ -10,8 +10,8 @@ import {
   postponeDelivery,
   skipDelivery,
   startRound,
-  storeAttemptResult,
 } from '../../../shared/webhook/delivery/delivery-store.ts'
+import { storeAttemptResult } from '../../../shared/webhook/delivery/store-attempt-result.ts'
 import { recordTable } from '../../support/intercept-table.ts'
 import {
   ABANDONED,

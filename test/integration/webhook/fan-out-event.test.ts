@@ -34,6 +34,7 @@ describe('fanOutEvent (spec 6)', () => {
       deliveryId,
       eventId: event.eventId,
       eventType: 'payment.succeeded',
+      paymentId: event.paymentId,
       clientId,
       endpointId: endpoint.endpointId,
       url: endpoint.url,

@@ -27,8 +27,8 @@ export const BORDER_MUTANTS = [
   ...mutantsOf('toTransactItem', ['table-conformance'], {
     'a refusal does not bring back the item as it was': "'ALL_OLD' -> 'NONE'",
   }),
-  ...mutantsOf('dynamoDbRequests', ['dynamodb-table'], {
-    'an item is read that may be stale': 'ConsistentRead: true -> ConsistentRead: false',
+  ...mutantsOf('getItem', ['dynamodb-table'], {
+    'an item is read that may be stale': 'some?.consistent ?? true -> some?.consistent ?? false',
   }),
   ...mutantsOf('batchGet', ['dynamodb-table'], {
     'items are read that may be stale': 'ConsistentRead: true -> ConsistentRead: false',

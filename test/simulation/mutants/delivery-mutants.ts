@@ -7,7 +7,7 @@ export const DELIVERY_MUTANTS = [
   }),
   ...mutantsOf('unclaimed', ['delivery-store'], {
     'a finished delivery is attempted': {
-      edit: "drop equals('status', 'scheduled')",
+      edit: "drop isStatus('scheduled')",
       tests: ['delivery-store'],
     },
     'an attempt number is claimed again after it was made': "drop equals('attempts', attempts)",
@@ -19,9 +19,11 @@ export const DELIVERY_MUTANTS = [
       "drop outcome.item?.['claimToken'] === claim.token",
     'any claim counts as our own': '_ === claim.token -> _ !== undefined',
   }),
+  ...mutantsOf('onItsClaim', ['delivery-store'], {
+    'a result is recorded under a number that is taken': "drop equals('attempts', number - 1)",
+    'a result is recorded on somebody else’s claim': "drop equals('claimToken', claimToken)",
+  }),
   ...mutantsOf('storeAttemptResult', ['delivery-store'], {
-    'a result is recorded under a number that is taken': "drop equals('attempts', attempt.number - 1)",
-    'a result is recorded on somebody else’s claim': "drop equals('claimToken', claimed.claimToken)",
     'an attempt row is written over': {
       edit: 'drop isNew',
       tests: ['delivery-store', 'deliver-webhook-crashes'],
@@ -30,18 +32,26 @@ export const DELIVERY_MUTANTS = [
         'The row rides in a transaction whose other step moves the number of attempts from n - 1 to n, which happens once.',
     },
   }),
+  ...mutantsOf('storeFirstSuccess', ['lean-deliveries'], {
+    'a first success is recorded on any claim': 'onItsClaim(claimed, attempt) -> undefined',
+    'a first success whose answer was lost counts as lost': 'return outcome.applied || _ -> return outcome.applied',
+    'a delivery that was listed meanwhile ends in two lists': "'status' -> 'resends'",
+  }),
+  ...mutantsOf('isStatus', ['lean-deliveries'], {
+    'a row that is not listed is never claimed': 'drop equals(UNLISTED_FIELD, status)',
+  }),
   ...mutantsOf('skipDelivery', ['delivery-store'], {
     'a delivery in flight is skipped': 'drop unclaimed(delivery)',
   }),
   ...mutantsOf('startRound', ['delivery-store'], {
-    'a round starts while another one runs': "drop equals('status', delivery.status)",
+    'a round starts while another one runs': 'drop isStatus(delivery.status)',
     'a round starts after another one has been and ended': "drop equals('attempts', delivery.attempts)",
     'a round forgets where it starts': 'set: _ -> set: schedule(delivery, now)',
   }),
   ...mutantsOf('postponeDelivery', ['delivery-store'], {
     'due work of a delivery is claimed by many': "drop equals('dueAt', delivery.dueAt)",
     'due work of a delivery is claimed although it has ended': {
-      edit: "drop equals('status', delivery.status)",
+      edit: 'drop isStatus(delivery.status)',
       tests: ['delivery-store', 'check-overdue-delivery'],
       equivalent:
         'Every change of status moves due_at or removes it, except to a round begun in the very millisecond the old due time names.',

@@ -12,7 +12,7 @@ export const memoryRequests = (
   { requests }: Pick<SimTable, 'requests'>,
   carry: Carry = async (_, run) => run(),
 ): TableRequests => ({
-  get: (key) => carry('get', () => requests.get(key)),
+  get: (key, some) => carry('get', () => requests.get(key, some)),
   batchGet: (keys) => carry('batchGet', () => requests.batchGet(keys)),
   query: (input) => carry('query', () => requests.query(input)),
   write: (step) => carry('write', () => requests.write(step)),

@@ -65,9 +65,12 @@ export const createSimTable = (options: SimTableOptions = {}): SimTable => {
   }
 
   const requests: SimTable['requests'] = {
-    get: (key) => {
+    get: (key, some) => {
       checkKey(key)
-      return outOf(table.item(key))
+      const item = outOf(table.item(key))
+      return item && some
+        ? Object.fromEntries(Object.entries(item).filter(([field]) => some.fields.includes(field)))
+        : item
     },
     batchGet: (keys) => {
       keys.forEach(checkKey)

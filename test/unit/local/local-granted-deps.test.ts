@@ -100,6 +100,8 @@ describe('the table a manifest entry states', () => {
   /** Every way to the table, on a payment; and several keys or steps of which only one is a payment's. */
   const requests: readonly (readonly [string, (table: Table) => Promise<unknown>])[] = [
     ['GetItem', (table) => table.get(payment)],
+    ['GetItem', (table) => table.getFields(payment, ['body', 'customer'])],
+    ['GetFields', (table) => table.getFields(payment, ['body'])],
     ['BatchGetItem', (table) => table.getMany([client, payment])],
     ['PutItem', (table) => table.write(put(payment, {}))],
     ['UpdateItem', (table) => table.write(update(payment, changes))],

@@ -1,0 +1,40 @@
+import type { TimeOfDay } from '../../functions/function-spec.ts'
+import { DELIVERY_ROWS, PROVIDER_FEES } from '../../shared/stage-settings.ts'
+import { assertStageName, type DeployedStage, hasAlarms } from './stage.ts'
+
+const isTimeOfDay = ({ hour, minute }: TimeOfDay): boolean =>
+  Number.isInteger(hour) && hour >= 0 && hour <= 23 && Number.isInteger(minute) && minute >= 0 && minute <= 59
+
+const isCallRate = (calls = 1): boolean => Number.isInteger(calls) && calls >= 1 && calls <= 1_000_000
+
+/** With a fifth each, five addresses together fill a route. */
+const MOST_ADDRESS_SHARE = 0.2
+
+/**
+ * Refuses what must never be deployed, whoever built the settings: webhooks to loopback addresses would reach the
+ * Lambda runtime's own API. Only the local gateway, which is no stack, allows them.
+ */
+export const assertDeployable = (stage: DeployedStage): void => {
+  const { settings, front, domain } = stage
+  assertStageName(settings.name)
+  const wrong: Readonly<Record<string, boolean>> = {
+    'metrics ride on INFO lines, so with WARN its alarms would watch silence':
+      stage.logLevel === 'WARN' && hasAlarms(stage),
+    'sweepAtUtc must be an hour from 0 to 23 and a minute from 0 to 59, both whole': !isTimeOfDay(stage.sweepAtUtc),
+    'webhooks to loopback addresses exist only in the local gateway': settings.allowLoopbackWebhooks,
+    [`providerFees is one of ${PROVIDER_FEES.join(', ')}`]:
+      settings.providerFees !== undefined && !PROVIDER_FEES.includes(settings.providerFees),
+    'providerCallsPerMinute is a whole number from 1 to 1,000,000': !isCallRate(settings.providerCallsPerMinute),
+    [`deliveryRows is one of ${DELIVERY_ROWS.join(', ')}`]:
+      settings.deliveryRows !== undefined && !DELIVERY_ROWS.includes(settings.deliveryRows),
+    'CloudFront needs a domain, since the address API Gateway makes up stays open':
+      front === 'cloudfront' && domain === undefined,
+    [`an address may have ${MOST_ADDRESS_SHARE} of what a route takes at most`]:
+      stage.frontSettings.addressShare > MOST_ADDRESS_SHARE,
+    [`${domain?.name} is no name of the zone ${domain?.zone.name}`]:
+      domain !== undefined && !`.${domain.name}`.endsWith(`.${domain.zone.name}`),
+  }
+  for (const [reason, isSo] of Object.entries(wrong)) {
+    if (isSo) throw new Error(`stage ${settings.name}: ${reason}`)
+  }
+}

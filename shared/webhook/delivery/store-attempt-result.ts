@@ -1,0 +1,80 @@
+import * as v from 'valibot'
+import type { Deps } from '../../deps.ts'
+import { assertInvariant } from '../../errors.ts'
+import { toItem } from '../../table/attributes.ts'
+import { all, type Condition, equals, isNew } from '../../table/condition.ts'
+import { dueWork } from '../../table/due-work.ts'
+import { attemptKey, deliveryKey } from '../../table/keys.ts'
+import { put, update } from '../../table/step.ts'
+import type { Timestamp } from '../../time.ts'
+import { type Delivery, type DeliveryAttempt, DeliverySchema } from './delivery.ts'
+import { CLAIM_FIELDS, SCHEDULE_FIELDS, schedule, UNLISTED_FIELD } from './delivery-store.ts'
+
+export type AfterAttempt =
+  | { readonly status: 'succeeded' }
+  | { readonly status: 'scheduled'; readonly nextAttemptAt: Timestamp }
+  | { readonly status: 'abandoned'; readonly alertDueAt: Timestamp }
+
+const changesAfter = (delivery: Delivery, after: AfterAttempt) => {
+  switch (after.status) {
+    case 'succeeded':
+      return { set: { status: after.status }, remove: [...CLAIM_FIELDS, ...SCHEDULE_FIELDS] }
+    case 'scheduled':
+      return { set: schedule(delivery, after.nextAttemptAt), remove: [...CLAIM_FIELDS, 'resends', UNLISTED_FIELD] }
+    case 'abandoned':
+      return {
+        set: { status: after.status, ...dueWork('alert', delivery.deliveryId, after.alertDueAt) },
+        remove: [...CLAIM_FIELDS, 'nextAttemptAt', 'resends', UNLISTED_FIELD],
+      }
+  }
+}
+
+const onItsClaim = ({ claimToken }: Delivery, { number }: DeliveryAttempt): Condition =>
+  all(equals('attempts', number - 1), equals('claimToken', claimToken))
+
+/**
+ * Nothing ever went wrong with this delivery: it ends with its one attempt in it, written at once. A write of ours whose
+ * answer was lost refuses the SDK's second try; nobody else can have recorded this attempt as delivered.
+ */
+const storeFirstSuccess = async (
+  deps: Pick<Deps, 'table'>,
+  claimed: Delivery,
+  attempt: DeliveryAttempt,
+): Promise<boolean> => {
+  const outcome = await deps.table.write(
+    update(
+      deliveryKey(claimed.deliveryId),
+      {
+        set: { [UNLISTED_FIELD]: 'succeeded', attempts: attempt.number, success: toItem(attempt) },
+        // Due work lists what takes long.
+        remove: [...CLAIM_FIELDS, ...SCHEDULE_FIELDS, 'status'],
+      },
+      onItsClaim(claimed, attempt),
+    ),
+  )
+  return outcome.applied || (outcome.item && v.parse(DeliverySchema, outcome.item).success)?.number === attempt.number
+}
+
+/**
+ * Writes the result of a claimed attempt and what follows from it, both or neither. False when the claim is no longer
+ * the one given: its time ran out and another worker has recorded the attempt as lost.
+ */
+export const storeAttemptResult = async (
+  deps: Pick<Deps, 'table'>,
+  claimed: Delivery,
+  attempt: DeliveryAttempt,
+  after: AfterAttempt,
+): Promise<boolean> => {
+  assertInvariant(claimed.claimToken !== undefined, 'an attempt is recorded on its claim')
+  if (claimed.unlisted && after.status === 'succeeded') return storeFirstSuccess(deps, claimed, attempt)
+  const { set, remove } = changesAfter(claimed, after)
+  const { applied } = await deps.table.transact({
+    delivery: update(
+      deliveryKey(claimed.deliveryId),
+      { set: { ...set, attempts: attempt.number }, remove },
+      onItsClaim(claimed, attempt),
+    ),
+    attempt: put(attemptKey(claimed.deliveryId, attempt.number), attempt, isNew),
+  })
+  return applied
+}

@@ -1,0 +1,182 @@
+import { describe, expect, test } from 'vitest'
+import { handler as listHandler } from '../../../functions/admin/list-deliveries.ts'
+import { deliveryKey } from '../../../shared/table/keys.ts'
+import { checkOverdueDelivery } from '../../../shared/webhook/delivery/check-overdue-delivery.ts'
+import {
+  attemptsOf,
+  claimAttempt,
+  listAttempts,
+  skipDelivery,
+  startRound,
+} from '../../../shared/webhook/delivery/delivery-store.ts'
+import { fanOutEvent } from '../../../shared/webhook/delivery/fan-out-event.ts'
+import { storeAttemptResult } from '../../../shared/webhook/delivery/store-attempt-result.ts'
+import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
+import { itemSize } from '../../simulation/sim-table/stored-item.ts'
+import { interceptTable, recordTable } from '../../support/intercept-table.ts'
+import { invokeAdmin } from '../../support/operator-actions.ts'
+import { aStoredClient } from '../../support/payment-builders.ts'
+import { testDeps } from '../../support/test-deps.ts'
+import {
+  attemptOf,
+  claimOf,
+  drainQueue,
+  dueAtOf,
+  FAILED,
+  messageFor,
+  rowOf,
+  storedDelivery,
+  storedEndpoint,
+  storedEvent,
+} from '../../support/webhook-builders.ts'
+
+/** Rows as `deliveryRows: lean` makes them: the body is the event's, and what goes well is not listed by its status. */
+const it = test
+  .extend('deps', () => testDeps({ stage: { deliveryRows: 'lean' } }))
+  .extend('endpoint', ({ deps }) => storedEndpoint(deps))
+  .extend('event', ({ deps, endpoint }) => storedEvent(deps, { clientId: endpoint.clientId }))
+  .extend('delivery', ({ deps, endpoint, event }) => storedDelivery(deps, endpoint, {}, event))
+
+const SUCCESS = { error: undefined, httpStatus: 200, responseBody: 'ok' } as const
+
+describe('a lean delivery', () => {
+  it('sends the bytes of its event, and ends with its attempt in it by one plain write', async ({
+    deps,
+    event,
+    delivery,
+  }) => {
+    const { deps: watched, calls } = recordTable(deps)
+
+    await deliverWebhook(watched, messageFor(delivery))
+
+    expect(delivery.body).toBeUndefined()
+    expect(deps.webhooks.map(({ body }) => body.toString())).toStrictEqual([event.body])
+    expect(calls.map(({ name }) => name)).toStrictEqual(['get', 'get', 'get', 'update', 'update'])
+    const row = await rowOf(deps, delivery)
+    const success = { number: 1, at: deps.now(), durationMs: 12, httpStatus: 200, responseBody: 'ok' }
+    expect(row).toMatchObject({ status: 'succeeded', unlisted: true, attempts: 1, success })
+    expect(await attemptsOf(deps, row)).toStrictEqual([success])
+    expect(await listAttempts(deps, delivery.deliveryId)).toStrictEqual([])
+    expect(await dueAtOf(deps, 'delivery', delivery.deliveryId)).toBeUndefined()
+    expect(itemSize(Object(await deps.table.get(deliveryKey(delivery.deliveryId))))).toBeLessThan(1_024)
+  })
+
+  it('is listed from its first failure on, and shows all its attempts through two rounds', async ({
+    deps,
+    delivery,
+  }) => {
+    let tried = 0
+    deps.answerWebhooks(async () => (++tried === 2 ? { ...FAILED, delivered: true, error: undefined } : FAILED))
+    await deliverWebhook(deps, messageFor(delivery))
+    expect(await rowOf(deps, delivery)).not.toHaveProperty('unlisted')
+    await drainQueue(deps)
+
+    const row = await rowOf(deps, delivery)
+    expect([row.status, row.success]).toStrictEqual(['succeeded', undefined])
+    expect((await attemptsOf(deps, row)).map(({ error }) => error)).toStrictEqual(['http_status', undefined])
+  })
+
+  it('keeps the attempt it holds through a second round', async ({ deps, delivery }) => {
+    await deliverWebhook(deps, messageFor(delivery))
+    await deps.table.transact({ delivery: startRound(await rowOf(deps, delivery), deps.now()) })
+
+    await deliverWebhook(deps, messageFor(await rowOf(deps, delivery)))
+
+    const row = await rowOf(deps, delivery)
+    expect(row).not.toHaveProperty('unlisted')
+    expect((await attemptsOf(deps, row)).map(({ number }) => number)).toStrictEqual([1, 2])
+  })
+
+  it('knows the write of its success again when its answer was lost', async ({ deps, delivery }) => {
+    const claimed = await claimAttempt(deps, delivery, claimOf(deps, 'mine'))
+    if (!claimed) throw new Error('not claimed')
+    const store = () => storeAttemptResult(deps, claimed, attemptOf(deps, 1, SUCCESS), { status: 'succeeded' })
+
+    expect([await store(), await store()]).toStrictEqual([true, true])
+  })
+
+  it.for([
+    ['another claim', { claimToken: 'theirs' }, 1],
+    ['a later attempt', {}, 2],
+  ] as const)('takes no success on %s', async ([, change, number], { deps, delivery }) => {
+    const claimed = await claimAttempt(deps, delivery, claimOf(deps, 'mine'))
+    if (!claimed) throw new Error('not claimed')
+
+    const attempt = attemptOf(deps, number, SUCCESS)
+
+    expect(await storeAttemptResult(deps, { ...claimed, ...change }, attempt, { status: 'succeeded' })).toBe(false)
+    expect(await rowOf(deps, delivery)).toStrictEqual(claimed)
+  })
+
+  it('is not claimed, skipped or begun anew once it has succeeded', async ({ deps, delivery }) => {
+    await deliverWebhook(deps, messageFor(delivery))
+    const ended = await rowOf(deps, delivery)
+    const read = { ...delivery, attempts: 1 }
+
+    expect(await claimAttempt(deps, read, claimOf(deps, 'mine'))).toBeUndefined()
+    expect(await skipDelivery(deps, read)).toBe(false)
+    const round = startRound({ ...ended, status: 'abandoned' }, deps.now())
+    expect(await deps.table.transact({ round })).toMatchObject({ applied: false })
+    expect(await rowOf(deps, delivery)).toStrictEqual(ended)
+  })
+
+  it('ends in one list or none when due work listed it while it was sent', async ({ deps, delivery }) => {
+    deps.clock.advance(120)
+    deps.answerWebhooks(async () => {
+      await checkOverdueDelivery(deps, delivery.deliveryId)
+      return { ...FAILED, ...SUCCESS, delivered: true }
+    })
+
+    await deliverWebhook(deps, messageFor(delivery))
+
+    const item = Object(await deps.table.get(deliveryKey(delivery.deliveryId)))
+    expect([item.status, item.state]).toStrictEqual([undefined, 'succeeded'])
+  })
+
+  it('is skipped when its event is gone, and sent when the event is only not there yet', async ({ deps, endpoint }) => {
+    const orphan = await storedDelivery(deps, endpoint)
+    let asked = 0
+    const behind = interceptTable(deps, { before: ({ name }) => void (name === 'get' && asked++) })
+
+    await deliverWebhook(behind, messageFor(orphan))
+
+    expect(await rowOf(deps, orphan)).toMatchObject({ status: 'skipped' })
+    expect(deps.webhooks).toStrictEqual([])
+    // Delivery, endpoint, and the body twice: cheaply, and then for certain.
+    expect(asked).toBe(4)
+  })
+
+  it('is made by fan-out without the body', async ({ deps, endpoint, event }) => {
+    await fanOutEvent(deps, event)
+
+    const { sent } = deps
+    expect(sent).toHaveLength(1)
+    await drainQueue(deps)
+    expect(deps.webhooks.map(({ url, body }) => [url, body.toString()])).toStrictEqual([[endpoint.url, event.body]])
+  })
+})
+
+describe('list-deliveries of lean rows', () => {
+  it.for(['scheduled', 'succeeded', 'skipped', 'abandoned'] as const)(
+    'finds those that are %s among rows of this release and of the one before',
+    async (status, { deps }) => {
+      const { clientId } = await aStoredClient(deps)
+      const endpoint = await storedEndpoint(deps, { clientId })
+      const made = []
+      for (const stage of ['lean', 'complete', 'lean'] as const) {
+        const as = { ...deps, stage: { ...deps.stage, deliveryRows: stage } }
+        for (const is of ['scheduled', 'succeeded', 'skipped', 'abandoned'] as const) {
+          deps.clock.advance(1)
+          const listed = is === 'skipped' || is === 'abandoned' ? { unlisted: undefined } : {}
+          const delivery = await storedDelivery(as, endpoint, { status: is, ...listed })
+          if (is === status) made.unshift(delivery.deliveryId)
+        }
+      }
+
+      const { body } = await invokeAdmin(listHandler, deps, { client_id: clientId, status, per_page: 2 })
+
+      const data = Reflect.get(body, 'data') as { delivery_id: string }[]
+      expect(data.map(({ delivery_id }) => delivery_id)).toStrictEqual(made.slice(0, 2))
+    },
+  )
+})
