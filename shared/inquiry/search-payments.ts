@@ -50,6 +50,7 @@ const recentPayments = async (
       index: 'by-owner',
       partition: [clientId, 'payment'],
       page: { page, perPage: SEARCH_PAGE },
+      reads: 'eventual',
     })
     found.push(...items.map((item) => v.parse(PaymentSchema, item)).filter(matches))
     complete = items.length === 0

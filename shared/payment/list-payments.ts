@@ -11,8 +11,9 @@ export type PaymentList = { readonly payments: readonly Payment[]; readonly tota
 
 /**
  * One page of a client's payments, newest first, with the true total (spec 4.2). The total costs one query of the
- * ledger's counts, whatever it is; a page past the end costs nothing more. The index only suggests: a payment whose
- * status is no longer the one asked for is left out.
+ * ledger's counts, whatever it is, read consistently; a page past the end costs nothing more. Index and payments are read
+ * eventually: one that has just been made or moved on may show a moment later than when it is asked for by itself. A
+ * payment whose status is not the one asked for is left out.
  */
 export const listPayments = async (
   deps: Pick<Deps, 'table'>,
@@ -28,6 +29,7 @@ export const listPayments = async (
       ? { index: 'by-owner', partition: [clientId, 'payment'] }
       : { index: 'by-status', partition: [clientId, 'payment', status] }),
     page,
+    reads: 'eventual',
   })
   const payments = items.map((item) => v.parse(PaymentSchema, item))
   return { payments: payments.filter((payment) => status === undefined || payment.status === status), total }

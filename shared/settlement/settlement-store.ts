@@ -39,7 +39,13 @@ export const listSettlements = async (
   clientId: ClientId,
   page: Page,
 ): Promise<readonly Settlement[]> => {
-  const items = await listItems(deps, { kind: 'SETTLEMENT', index: 'by-owner', partition: [clientId, ENTITY], page })
+  const items = await listItems(deps, {
+    kind: 'SETTLEMENT',
+    index: 'by-owner',
+    partition: [clientId, ENTITY],
+    page,
+    reads: 'eventual',
+  })
   return items.map((item) => v.parse(SettlementSchema, item))
 }
 

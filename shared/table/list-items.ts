@@ -3,6 +3,7 @@ import { firstOfPage, type Page } from '../page.ts'
 import { fieldName, type Item } from './attributes.ts'
 import { foundKey, type Key, type Partition } from './keys.ts'
 import { type IndexName, TABLE_SCHEMA } from './schema.ts'
+import type { Reads } from './table.ts'
 
 export type ListInput = {
   readonly index: IndexName
@@ -11,13 +12,15 @@ export type ListInput = {
   /** Values of the index's partition attributes, in the schema's order. */
   readonly partition: readonly unknown[]
   readonly page: Page
+  /** How the items are read: eventually where the list is only shown, and nothing is decided by it. */
+  readonly reads?: Reads
 }
 
 /** How many keys one query passes over on the way to a deep page; DynamoDB itself stops at 1 MB, some 4,000 keys. */
 const SKIP_CHUNK = 5_000
 
 /**
- * One page of a list, newest first. The index suggests keys; the items are then read fresh, and one that is gone or no
+ * One page of a list, newest first. The index suggests keys; the items are then read, and one that is gone or no
  * longer belongs to the partition asked for (its status moved on since) is left out, so a page can be shorter than
  * asked, but never shows a row that contradicts its filter. Empty past the end.
  *
@@ -26,19 +29,19 @@ const SKIP_CHUNK = 5_000
  */
 export const listItems = async (
   deps: Pick<Deps, 'table'>,
-  { index, kind, partition, page }: ListInput,
+  { index, kind, partition, page, reads }: ListInput,
 ): Promise<readonly Item[]> => {
   const list = { index, kind, partition, newestFirst: true }
   const start = await skip(deps, list, firstOfPage(page))
   if (start === 'past the end') return []
-  const items = await deps.table.getMany(await collect(deps, list, start.cursor, page.perPage))
+  const items = await deps.table.getMany(await collect(deps, list, start.cursor, page.perPage), reads)
   const fields = TABLE_SCHEMA.indexes[index].partition.map(fieldName)
   return items.filter(
     (item): item is Item => item !== undefined && fields.every((field, at) => item[field] === partition[at]),
   )
 }
 
-type List = Omit<ListInput, 'page'> & { readonly newestFirst: boolean }
+type List = Omit<ListInput, 'page' | 'reads'> & { readonly newestFirst: boolean }
 type Start = { readonly cursor: Item | undefined }
 
 const from = (cursor: Item | undefined) => (cursor ? { cursor } : {})

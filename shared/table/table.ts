@@ -39,6 +39,8 @@ export type QueryPage = {
   readonly cursor: Item | undefined
 }
 
+export type Reads = 'consistent' | 'eventual'
+
 /** The port to the one table: what is read and written, as plain data. How it is asked for is the adapter's. */
 export type Table = {
   /** One item, strongly consistent: reads that decide are never stale. One whose `ttl` has passed is not there. */
@@ -50,9 +52,10 @@ export type Table = {
   getFields(key: Key, fields: readonly string[]): Promise<Item | undefined>
   /**
    * Any number of items, strongly consistent, in the order of `keys`; a missing one is undefined in its place. Throws
-   * when it stays incomplete.
+   * when it stays incomplete. `eventual`: at half the price, for what only shows them; an item may be as it was a moment
+   * ago, and one that is new may be missing.
    */
-  getMany(keys: readonly Key[]): Promise<readonly (Item | undefined)[]>
+  getMany(keys: readonly Key[], reads?: Reads): Promise<readonly (Item | undefined)[]>
   /**
    * One page of a key range. The table itself is read consistently; an index only suggests, and its newest entries may
    * be missing. `cursor` continues behind the last page and is undefined at the end.

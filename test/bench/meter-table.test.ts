@@ -59,6 +59,7 @@ const SINGLE: readonly (readonly [string, number, (table: TableRequests) => Prom
   ['a change of its place in the index', 7, write(update(key, { set: { listedAt: 'then' } }))],
   ['an item that is read', 2, (table) => table.get(key)],
   ['two items that are read together', 3, (table) => table.batchGet([key, { pk, sk: 'b' }])],
+  ['two items that are read together, eventually', 1.5, (table) => table.batchGet([key, { pk, sk: 'b' }], 'eventual')],
   ['a page of the table', 2, (table) => table.query({ partition: [pk], limit: 10 })],
   ['a page of an index', 0.5, (table) => table.query(page)],
   ['a count of an index', 0.5, (table) => table.query({ ...page, countOnly: true })],

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { toItem } from '../../shared/table/attributes.ts'
 import type { Key } from '../../shared/table/keys.ts'
 import { type IndexSchema, TABLE_SCHEMA } from '../../shared/table/schema.ts'
-import type { QueryInput } from '../../shared/table/table.ts'
+import type { QueryInput, Reads } from '../../shared/table/table.ts'
 import type { SimTable } from '../simulation/sim-table/sim-table.ts'
 import { itemSize, type StoredItem } from '../simulation/sim-table/stored-item.ts'
 import { entryOf } from '../simulation/sim-table/table-view.ts'
@@ -16,6 +16,8 @@ export type Detail = Readonly<Record<string, number>>
 const INDEXES: readonly (readonly [string, IndexSchema])[] = Object.entries(TABLE_SCHEMA.indexes)
 const WRITE_BYTES = 1_024
 const READ_BYTES = 4_096
+/** A read without the guarantee costs half, and so do those of indexes, which never have it. */
+const PER_UNIT: Readonly<Record<Reads, number>> = { consistent: 1, eventual: 2 }
 /** DynamoDB prepares and commits each item of a transaction, and bills both. */
 const TRANSACTIONAL = 2
 /** What is billed on top of each item, and of each entry of an index, while it is stored. */
@@ -58,9 +60,9 @@ export const meterTable = (table: SimTable) => {
     if (units > 0) counted[name] = (counted[name] ?? 0) + units
   }
   const { get, batchGet, query, write, transact } = table.requests
-  const reading = (call: string, keys: readonly Key[], times = 1) => {
+  const reading = (call: string, keys: readonly Key[], reads: Reads = 'consistent') => {
     add(`calls ${call}`, 1)
-    for (const key of keys) add(`reads ${kindOf(key)}`, times * readUnits(sizeOf(table.item(key))))
+    for (const key of keys) add(`reads ${kindOf(key)}`, readUnits(sizeOf(table.item(key))) / PER_UNIT[reads])
   }
   const writing = <Answer>(call: string, keys: readonly Key[], times: number, run: () => Answer): Answer => {
     const before = keys.map(table.item)
@@ -72,19 +74,21 @@ export const meterTable = (table: SimTable) => {
   }
   const metered: SimTable['requests'] = {
     get: (key, some) => {
-      reading('get', [key], some?.consistent === false ? 0.5 : 1)
+      reading('get', [key], some?.consistent === false ? 'eventual' : 'consistent')
       return get(key, some)
     },
-    batchGet: (keys) => {
-      reading('batchGet', keys)
-      return batchGet(keys)
+    batchGet: (keys, reads) => {
+      reading('batchGet', keys, reads)
+      return batchGet(keys, reads)
     },
     query: (input) => {
       const found = query({ ...input, countOnly: false }).items
       const bytes = found.reduce<number>((sum, item) => sum + itemSize(toItem(item)), 0)
       add('calls query', 1)
-      // Indexes are read without the guarantee that the table gives.
-      add(`reads ${input.index ?? partitionKind(input)}`, readUnits(bytes) / (input.index === undefined ? 1 : 2))
+      add(
+        `reads ${input.index ?? partitionKind(input)}`,
+        readUnits(bytes) / PER_UNIT[input.index === undefined ? 'consistent' : 'eventual'],
+      )
       return query(input)
     },
     write: (step) => writing(step.kind, [step.key], 1, () => write(step)),

@@ -1,13 +1,13 @@
 import { retryingTable, type TableRequests } from '../../shared/runtime/aws/retrying-table.ts'
 import type { Key } from '../../shared/table/keys.ts'
 import type { Step } from '../../shared/table/step.ts'
-import type { QueryInput } from '../../shared/table/table.ts'
+import type { QueryInput, Reads } from '../../shared/table/table.ts'
 import type { TestDeps } from './test-deps.ts'
 
 /** One request on its way to the table, below the retries: each try is one of these. */
 export type TableCall =
   | { readonly name: 'get'; readonly keys: readonly Key[] }
-  | { readonly name: 'batchGet'; readonly keys: readonly Key[] }
+  | { readonly name: 'batchGet'; readonly keys: readonly Key[]; readonly reads: Reads | undefined }
   | { readonly name: 'query'; readonly query: QueryInput }
   /** Of a single step its kind. */
   | { readonly name: Step['kind']; readonly steps: readonly Step[] }
@@ -34,7 +34,7 @@ const hooked = (real: TableRequests, { before, after, asQuery = (query) => query
   }
   return {
     get: (key, some) => around({ name: 'get', keys: [key] }, () => real.get(key, some)),
-    batchGet: (keys) => around({ name: 'batchGet', keys }, () => real.batchGet(keys)),
+    batchGet: (keys, reads) => around({ name: 'batchGet', keys, reads }, () => real.batchGet(keys, reads)),
     query: (query) => around({ name: 'query', query }, () => real.query(asQuery(query))),
     write: (step) => around({ name: step.kind, steps: [step] }, () => real.write(step)),
     transact: (steps) => around({ name: 'transact', steps }, () => real.transact(steps)),

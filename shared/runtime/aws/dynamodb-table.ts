@@ -21,7 +21,7 @@ import { fromItem, type Item } from '../../table/attributes.ts'
 import type { Condition } from '../../table/condition.ts'
 import type { Key } from '../../table/keys.ts'
 import type { Step } from '../../table/step.ts'
-import type { QueryInput, QueryPage, Table, WriteOutcome } from '../../table/table.ts'
+import type { QueryInput, QueryPage, Reads, Table, WriteOutcome } from '../../table/table.ts'
 import {
   conditionExpression,
   keyExpression,
@@ -40,7 +40,7 @@ export const dynamoDbTable = (table: DynamoDbTable, means: Parameters<typeof ret
 /** Single requests to DynamoDB, in its language. */
 export const dynamoDbRequests = (table: DynamoDbTable): TableRequests => ({
   get: (key, some) => getItem(table, key, some),
-  batchGet: (keys) => batchGet(table, keys),
+  batchGet: (keys, reads) => batchGet(table, keys, reads),
   query: (input) => query(table, input),
   write: (step) => write(table, step),
   transact: (steps) => transactWrite(table, steps),
@@ -56,10 +56,10 @@ const getItem = async ({ client, name }: DynamoDbTable, key: Key, some: SomeFiel
   return item && fromItem(item)
 }
 
-const batchGet = async ({ client, name }: DynamoDbTable, keys: readonly Key[]) => {
+const batchGet = async ({ client, name }: DynamoDbTable, keys: readonly Key[], reads: Reads = 'consistent') => {
   const answer = await client.send(
     new BatchGetCommand({
-      RequestItems: { [name]: { Keys: keys.map((key) => ({ ...key })), ConsistentRead: true } },
+      RequestItems: { [name]: { Keys: keys.map((key) => ({ ...key })), ConsistentRead: reads === 'consistent' } },
     }),
   )
   const unprocessed = answer.UnprocessedKeys?.[name]?.Keys ?? []

@@ -6,6 +6,7 @@ import type { Step } from '../../table/step.ts'
 import {
   type QueryInput,
   type QueryPage,
+  type Reads,
   StaleSteps,
   type Steps,
   type Table,
@@ -19,7 +20,10 @@ export type TableRequests = {
   /** Strongly consistent, unless only some of its fields are asked for. */
   get(key: Key, some?: SomeFields): Promise<Item | undefined>
   /** Up to 100 items in any order; a missing one is left out, and some keys may be left unprocessed. */
-  batchGet(keys: readonly Key[]): Promise<{ readonly items: readonly Item[]; readonly unprocessed: readonly Key[] }>
+  batchGet(
+    keys: readonly Key[],
+    reads?: Reads,
+  ): Promise<{ readonly items: readonly Item[]; readonly unprocessed: readonly Key[] }>
   query(input: QueryInput): Promise<QueryPage>
   write(step: Step): Promise<WriteOutcome>
   transact(steps: readonly Step[]): Promise<StepsOutcome>
@@ -87,6 +91,7 @@ const readBatch = async (
   requests: TableRequests,
   { sleep, random }: Means,
   keys: readonly Key[],
+  reads: Reads,
 ): Promise<readonly (Item | undefined)[]> => {
   const found = new Map<string, Item>()
   // A batch that names a key twice is refused.
@@ -94,7 +99,7 @@ const readBatch = async (
   for (let tried = 0; pending.length > 0; tried++) {
     if (tried === BATCH_TRIES) throw new Error('a batch read stayed incomplete')
     if (tried > 0) await sleep(Math.ceil(random() * BATCH_BASE_MS * 2 ** tried))
-    const answer = await requests.batchGet(pending)
+    const answer = await requests.batchGet(pending, reads)
     for (const item of answer.items) found.set(identity(item), item)
     const unprocessed = new Set(answer.unprocessed.map(identity))
     pending = pending.filter((key) => unprocessed.has(identity(key)))
@@ -116,8 +121,8 @@ export const retryingTable = (requests: TableRequests, means: Means): Table => (
       (await requests.get(key, { fields: some, consistent: true }))
     return unlessExpired(means, item)
   },
-  getMany: async (keys) => {
-    const batches = chunks(keys, BATCH_LIMIT).map((some) => readBatch(requests, means, some))
+  getMany: async (keys, reads = 'consistent') => {
+    const batches = chunks(keys, BATCH_LIMIT).map((some) => readBatch(requests, means, some, reads))
     return (await Promise.all(batches)).flat().map((item) => unlessExpired(means, item))
   },
   query: (input) => requests.query(input),

@@ -31,7 +31,7 @@ export const BORDER_MUTANTS = [
     'an item is read that may be stale': 'some?.consistent ?? true -> some?.consistent ?? false',
   }),
   ...mutantsOf('batchGet', ['dynamodb-table'], {
-    'items are read that may be stale': 'ConsistentRead: true -> ConsistentRead: false',
+    'items are read that may be stale': "ConsistentRead: reads === 'consistent' -> ConsistentRead: false",
   }),
   ...mutantsOf('dynamodb-table/query', ['dynamodb-table'], {
     'a range of the table is read that may be stale': 'input.index === undefined -> false',

@@ -13,7 +13,7 @@ export const memoryRequests = (
   carry: Carry = async (_, run) => run(),
 ): TableRequests => ({
   get: (key, some) => carry('get', () => requests.get(key, some)),
-  batchGet: (keys) => carry('batchGet', () => requests.batchGet(keys)),
+  batchGet: (keys, reads) => carry('batchGet', () => requests.batchGet(keys, reads)),
   query: (input) => carry('query', () => requests.query(input)),
   write: (step) => carry('write', () => requests.write(step)),
   transact: (steps) => carry('transact', () => requests.transact(steps)),

@@ -47,11 +47,13 @@ const outOf = (item: StoredItem | undefined): Item | undefined => item && fromIt
  */
 export const createSimTable = (options: SimTableOptions = {}): SimTable => {
   const table = tableView(PRIMARY)
+  /** As late as the indexes, for reads without a guarantee. */
+  const replica = tableView(PRIMARY)
   const indexes = new Map(Object.entries(TABLE_SCHEMA.indexes).map(([name, shape]) => [name, tableView(shape)]))
   let sequence = 0
 
   const applyToIndexes: SimTable['applyToIndexes'] = (change) => {
-    for (const index of indexes.values()) index.follow(change)
+    for (const view of [replica, ...indexes.values()]) view.follow(change)
   }
 
   const store = (key: Key, after: StoredItem | undefined) => {
@@ -72,13 +74,13 @@ export const createSimTable = (options: SimTableOptions = {}): SimTable => {
         ? Object.fromEntries(Object.entries(item).filter(([field]) => some.fields.includes(field)))
         : item
     },
-    batchGet: (keys) => {
+    batchGet: (keys, reads) => {
       keys.forEach(checkKey)
       checkCount(keys)
       // The order of an answer is DynamoDB's own: anything but the one asked for shows who relies on that.
       const found = keys
         .toReversed()
-        .map(table.item)
+        .map((reads === 'eventual' ? replica : table).item)
         .filter((item) => item !== undefined)
       checkBytes(found, MAX_BATCH_BYTES)
       return { items: found.map((item) => fromItem(itemCopy(item))), unprocessed: [] }

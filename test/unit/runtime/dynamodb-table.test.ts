@@ -51,12 +51,14 @@ describe('reads that decide (style guide: consistent and on the table)', () => {
 
     await deps.table.get(aKey())
     await deps.table.getMany([aKey()])
+    await deps.table.getMany([aKey()], 'eventual')
     await deps.table.query({ partition: ['x'], limit: 1 })
     await deps.table.query({ index: 'by-owner', partition: ['x', 'payment'], limit: 1 })
 
     const consistent = { ConsistentRead: true }
     expect(client.commandCalls(GetCommand)[0]?.args[0].input).toMatchObject(consistent)
-    expect(client.commandCalls(BatchGetCommand)[0]?.args[0].input.RequestItems?.[NAME]).toMatchObject(consistent)
+    const batches = client.commandCalls(BatchGetCommand).map(({ args: [{ input }] }) => input.RequestItems?.[NAME])
+    expect(batches).toMatchObject([consistent, { ConsistentRead: false }])
     const queries = client.commandCalls(QueryCommand).map(({ args: [{ input }] }) => input.ConsistentRead)
     expect(queries).toStrictEqual([true, false])
   })
