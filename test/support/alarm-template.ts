@@ -1,5 +1,4 @@
-import * as v from 'valibot'
-import type { Resource, StackTemplate } from './stack-template.ts'
+import type { StackTemplate } from './stack-template.ts'
 
 export type TemplateMetric = {
   readonly namespace: string
@@ -22,69 +21,49 @@ type TemplateAlarm = {
   readonly okActions: readonly unknown[]
 }
 
-const MetricSchema = v.object({
-  Namespace: v.string(),
-  MetricName: v.string(),
-  Dimensions: v.optional(v.array(v.object({ Name: v.string(), Value: v.string() })), []),
-})
-
-const AlarmSchema = v.object({
-  AlarmName: v.string(),
-  AlarmDescription: v.string(),
-  Threshold: v.number(),
-  ComparisonOperator: v.string(),
-  EvaluationPeriods: v.number(),
-  TreatMissingData: v.string(),
-  AlarmActions: v.optional(v.array(v.unknown()), []),
-  OKActions: v.optional(v.array(v.unknown()), []),
-})
-
-const PlainSchema = v.object({ ...MetricSchema.entries, Period: v.number() })
-const MathSchema = v.object({
-  Metrics: v.array(
-    v.object({
-      Expression: v.optional(v.string()),
-      MetricStat: v.optional(v.object({ Metric: MetricSchema, Period: v.number() })),
-    }),
-  ),
-})
-
-const metricOf = (
-  { Namespace, MetricName, Dimensions }: v.InferOutput<typeof MetricSchema>,
-  periodSeconds: number,
-): TemplateMetric => ({
-  namespace: Namespace,
-  name: MetricName,
-  dimensions: Object.fromEntries(Dimensions.map(({ Name, Value }) => [Name, Value])),
-  periodSeconds,
-})
-
-const measured = ({ properties }: Resource): Pick<TemplateAlarm, 'metrics' | 'expression'> => {
-  if (!('Metrics' in properties)) {
-    const plain = v.parse(PlainSchema, properties)
-    return { metrics: [metricOf(plain, plain.Period)], expression: undefined }
-  }
-  const { Metrics } = v.parse(MathSchema, properties)
-  return {
-    metrics: Metrics.flatMap(({ MetricStat }) => (MetricStat ? [metricOf(MetricStat.Metric, MetricStat.Period)] : [])),
-    expression: Metrics.find(({ Expression }) => Expression !== undefined)?.Expression,
-  }
+/** As CloudFormation has it: of one metric, or of several and what is calculated of them. */
+type RawMetric = {
+  readonly Namespace: string
+  readonly MetricName: string
+  readonly Dimensions?: readonly { readonly Name: string; readonly Value: string }[]
+}
+type RawAlarm = RawMetric & {
+  readonly AlarmName: string
+  readonly AlarmDescription: string
+  readonly Period: number
+  readonly Metrics?: readonly {
+    readonly Expression?: string
+    readonly MetricStat?: { readonly Metric: RawMetric; readonly Period: number }
+  }[]
+  readonly Threshold: number
+  readonly ComparisonOperator: string
+  readonly EvaluationPeriods: number
+  readonly TreatMissingData: string
+  readonly AlarmActions?: readonly unknown[]
+  readonly OKActions?: readonly unknown[]
 }
 
 /** The alarms of a stage as its template has them, those of other constructs (a canary's) and all. */
 export const alarmsIn = (template: StackTemplate, stage: string): readonly TemplateAlarm[] =>
-  template.ofType('AWS::CloudWatch::Alarm').map((resource) => {
-    const alarm = v.parse(AlarmSchema, resource.properties)
+  template.all('AWS::CloudWatch::Alarm').map((properties) => {
+    const alarm = properties as RawAlarm
+    const stats = alarm.Metrics?.flatMap(({ MetricStat }) => MetricStat ?? []) ?? [{ ...alarm, Metric: alarm }]
     return {
       id: alarm.AlarmName.replace(`gateway-${stage}-`, ''),
       description: alarm.AlarmDescription,
-      ...measured(resource),
+      metrics: stats.map(({ Metric: { Namespace, MetricName, Dimensions = [] }, Period }) => ({
+        namespace: Namespace,
+        name: MetricName,
+        dimensions: Object.fromEntries(Dimensions.map(({ Name, Value }) => [Name, Value])),
+        periodSeconds: Period,
+      })),
+      expression: alarm.Metrics?.find(({ Expression }) => Expression !== undefined)?.Expression,
       threshold: alarm.Threshold,
       comparison: alarm.ComparisonOperator,
       evaluationPeriods: alarm.EvaluationPeriods,
       treatMissingData: alarm.TreatMissingData,
-      alarmActions: alarm.AlarmActions,
-      okActions: alarm.OKActions,
+      alarmActions: alarm.AlarmActions ?? [],
+      okActions: alarm.OKActions ?? [],
     }
   })
 
@@ -92,24 +71,11 @@ export const alarmsIn = (template: StackTemplate, stage: string): readonly Templ
 export const tellingAlarms = (template: StackTemplate, stage: string): readonly TemplateAlarm[] =>
   alarmsIn(template, stage).filter(({ alarmActions }) => alarmActions.length > 0)
 
-const Body = v.pipe(
-  v.string(),
-  v.parseJson(),
-  v.object({
-    widgets: v.array(
-      v.looseObject({
-        type: v.string(),
-        y: v.number(),
-        properties: v.looseObject({
-          title: v.optional(v.string(), ''),
-          metrics: v.optional(v.array(v.array(v.unknown())), []),
-        }),
-      }),
-    ),
-  }),
-)
-
-const ExpressionSchema = v.looseObject({ expression: v.string() })
+type RawWidget = {
+  readonly type: string
+  readonly y: number
+  readonly properties: { readonly title?: string; readonly metrics?: readonly (readonly unknown[])[] }
+}
 
 /** A graph of the dashboard: its title, plain metrics, and what is calculated or searched. */
 type TemplateGraph = {
@@ -120,11 +86,11 @@ type TemplateGraph = {
 }
 
 export const graphsIn = (template: StackTemplate): readonly TemplateGraph[] => {
-  const [dashboard] = template.ofType('AWS::CloudWatch::Dashboard')
-  const { widgets } = v.parse(Body, dashboard?.properties['DashboardBody'])
+  const body = template.only('AWS::CloudWatch::Dashboard').properties['DashboardBody']
+  const { widgets } = JSON.parse(String(body)) as { readonly widgets: readonly RawWidget[] }
   return widgets
     .filter(({ type }) => type === 'metric')
-    .map(({ y, properties: { title, metrics } }) => ({
+    .map(({ y, properties: { title = '', metrics = [] } }) => ({
       title,
       y,
       metrics: metrics.flatMap((row) => {
@@ -134,8 +100,8 @@ export const graphsIn = (template: StackTemplate): readonly TemplateGraph[] => {
         return [{ namespace, name, dimensions: Object.fromEntries(pairs) }]
       }),
       expressions: metrics.flatMap((row) => {
-        const [last] = row.slice(-1)
-        return v.is(ExpressionSchema, last) ? [last.expression] : []
+        const expression: unknown = Object(row.at(-1))['expression']
+        return typeof expression === 'string' ? [expression] : []
       }),
     }))
 }

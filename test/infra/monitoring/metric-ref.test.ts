@@ -4,16 +4,6 @@ import { awsMetric, OVERALL, ourMetrics, sumOf } from '../../../infra/stack/moni
 const our = ourMetrics('prod')
 
 describe('a reference to a metric of ours', () => {
-  it('carries the namespace, the stage and the set’s dimensions', () => {
-    expect(our('Payments', { outcome: 'created' }, 'Sum')).toStrictEqual({
-      namespace: 'PaymentGateway',
-      name: 'Payments',
-      dimensions: { service: 'gateway-prod', outcome: 'created' },
-      statistic: 'Sum',
-    })
-    expect(our('SweepRuns', OVERALL, 'Sum').dimensions).toStrictEqual({ service: 'gateway-prod' })
-  })
-
   it('does not compile with a name, a dimension or a set that the catalogue does not have', () => {
     const mistakes = [
       // @ts-expect-error No such metric.

@@ -153,23 +153,6 @@ describe('IAM statements of the template', () => {
     expect(Object.keys(EXPLAINED).filter((wildcard) => !wildcards.has(wildcard))).toStrictEqual([])
   })
 
-  it('are found in every kind of document', () => {
-    for (const { stage, all } of statements) {
-      const types = new Set(all.map(({ of }) => of))
-
-      expect([...types].toSorted()).toStrictEqual(
-        expect.arrayContaining([
-          'AWS::IAM::Role',
-          ...(stage === 'prod' ? ['AWS::KMS::Key'] : []),
-          'AWS::Lambda::Permission',
-          'AWS::SNS::TopicPolicy',
-          'AWS::SQS::QueuePolicy',
-        ]),
-      )
-      expect(all.filter(({ of }) => of === 'AWS::IAM::Role').length).toBeGreaterThan(MANIFEST.length * 2)
-    }
-  })
-
   it('allow by naming what is allowed, never by naming what is not', () => {
     const inverted = statements.flatMap(({ all }) =>
       all.filter(

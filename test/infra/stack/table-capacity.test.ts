@@ -1,38 +1,22 @@
-import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { deployedStage } from '../../../infra/stack/stage.ts'
 import { carriedUnits, PAYMENT_UNITS } from '../../../infra/stack/storage/table-capacity.ts'
 import { synthesised } from '../../support/stack-template.ts'
 import { OPTIONAL_STAGES, stageWith } from '../../support/stage-options.ts'
 
-const Limits = v.object({ ThrottlingRateLimit: v.number(), ThrottlingBurstLimit: v.number() })
-const ApiStage = v.object({
-  DefaultRouteSettings: Limits,
-  RouteSettings: v.optional(v.record(v.string(), Limits), {}),
-})
-const Table = v.object({
-  WarmThroughput: v.optional(v.object({ ReadUnitsPerSecond: v.number(), WriteUnitsPerSecond: v.number() })),
-  WriteOnDemandThroughputSettings: v.object({ MaxWriteRequestUnits: v.number() }),
-  Replicas: v.tuple([v.object({ ReadOnDemandThroughputSettings: v.object({ MaxReadRequestUnits: v.number() }) })]),
-})
-
 /** As the template says: payments a second that API Gateway lets in, and units a second that the table carries. */
 const agreement = (template: ReturnType<typeof synthesised>) => {
-  const api = v.parse(ApiStage, template.only('AWS::ApiGatewayV2::Stage').properties)
-  const table = v.parse(Table, template.only('AWS::DynamoDB::GlobalTable').properties)
-  const creating = api.RouteSettings['POST /v1/payments'] ?? api.DefaultRouteSettings
-  const {
-    ReadOnDemandThroughputSettings: { MaxReadRequestUnits: mostReads },
-  } = table.Replicas[0]
+  const api = Object(template.only('AWS::ApiGatewayV2::Stage').properties)
+  const table = Object(template.only('AWS::DynamoDB::GlobalTable').properties)
+  const creating = api.RouteSettings?.['POST /v1/payments'] ?? api.DefaultRouteSettings
+  const mostReads = Number(table.Replicas[0].ReadOnDemandThroughputSettings.MaxReadRequestUnits)
+  const mostWrites = Number(table.WriteOnDemandThroughputSettings.MaxWriteRequestUnits)
   return {
-    rate: creating.ThrottlingRateLimit,
-    burst: creating.ThrottlingBurstLimit,
+    rate: Number(creating.ThrottlingRateLimit),
+    burst: Number(creating.ThrottlingBurstLimit),
     // 12,000 and 4,000 are what DynamoDB gives every new table.
     reads: Math.min(mostReads, Math.max(12_000, table.WarmThroughput?.ReadUnitsPerSecond ?? 0)),
-    writes: Math.min(
-      table.WriteOnDemandThroughputSettings.MaxWriteRequestUnits,
-      Math.max(4_000, table.WarmThroughput?.WriteUnitsPerSecond ?? 0),
-    ),
+    writes: Math.min(mostWrites, Math.max(4_000, table.WarmThroughput?.WriteUnitsPerSecond ?? 0)),
   }
 }
 

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { functionName } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { TABLE_ACTIONS } from '../../../shared/table/access.ts'
 import { synthesised } from '../../support/stack-template.ts'
@@ -176,11 +175,5 @@ describe('webhooks from fixed addresses', () => {
 
   it('are no part of a stage whose webhooks leave from anywhere', () => {
     expect(synthesised('dev').resources.filter(({ type }) => type.startsWith('AWS::EC2::'))).toStrictEqual([])
-  })
-
-  it('are for what calls merchants, which the manifest says', () => {
-    expect(
-      MANIFEST.filter(({ callsMerchants }) => callsMerchants).map((spec) => functionName('dev', spec)),
-    ).toStrictEqual(['gateway-dev-deliver-webhook'])
   })
 })

@@ -2,15 +2,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { describe, expect, onTestFinished } from 'vitest'
 import { createCallbackSender } from '../../../infra/local/provider-simulator/create-callback-sender.ts'
-import { startProviderSimulator } from '../../../infra/local/provider-simulator/provider-simulator.ts'
-import {
-  API_HEADERS,
-  aRequestBody,
-  CALLBACK_TOKEN,
-  simulatorIt as it,
-  SECRET_KEY,
-  spawnModule,
-} from '../../support/provider-simulator-harness.ts'
+import { API_HEADERS, aRequestBody, simulatorIt as it, spawnModule } from '../../support/provider-simulator-harness.ts'
 import { silence, startScriptedServer } from '../../support/scripted-server.ts'
 
 describe('the HTTP face of the provider simulator', () => {
@@ -146,18 +138,6 @@ describe('the HTTP face of the provider simulator', () => {
     const [output] = await once(child.stdout, 'data')
 
     expect(String(output)).toBe('nothing left\n')
-  })
-
-  it('rejects when its port is taken', async ({ running: { clock, simulator, receiver } }) => {
-    const second = startProviderSimulator({
-      clock,
-      port: simulator.port,
-      secretKey: SECRET_KEY,
-      callbackUrl: () => receiver.url,
-      callbackToken: CALLBACK_TOKEN,
-    })
-
-    await expect(second).rejects.toThrow('is taken')
   })
 })
 

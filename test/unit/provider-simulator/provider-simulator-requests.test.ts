@@ -129,12 +129,6 @@ describe('POST /v3/payment_requests/{id}/cancel of the provider simulator', () =
       expect(sim.callbacks).toStrictEqual([])
     },
   )
-
-  it('refuses an unknown request', ({ sim: { core } }) => {
-    const refusal = expect.objectContaining({ status: 404, errorCode: 'DATA_NOT_FOUND' })
-
-    expect(() => core.cancelPaymentRequest('pr-none')).toThrow(refusal)
-  })
 })
 
 /** Splits an EMVCo string into tag and value; throws when a length does not fit. */

@@ -164,8 +164,4 @@ describe('GET /transactions of the provider simulator', () => {
 
     expect(() => sim.rows(query)).toThrow(refusal)
   })
-
-  it('does not find an unknown transaction', ({ sim: { core } }) => {
-    expect(() => core.getTransaction('txn_none')).toThrow(expect.objectContaining({ status: 404 }))
-  })
 })
