@@ -37,6 +37,10 @@ export const pageFields = {
   per_page: v.pipe(integerField(DEFAULT_PER_PAGE), toPerPage),
 }
 
+/** As how many requests a page counts in a client's rate limit: one for each default page that it holds. */
+export const pageWeight = (perPage: number): number =>
+  Number.isNaN(perPage) ? 1 : Math.ceil(clamp(perPage, 1, MAX_PER_PAGE) / DEFAULT_PER_PAGE)
+
 export const pageOf = (params: { readonly page: number; readonly per_page: number }): Page => ({
   page: params.page,
   perPage: params.per_page,

@@ -32,6 +32,10 @@ export type StageSettings = {
   readonly behindFront?: boolean
   /** The API has a name of its own, which browsers may be told to ask over HTTPS alone. Off by default. */
   readonly hasDomain?: boolean
+  /** Requests a second of a client without a limit of its own; undefined: as many as it likes. */
+  readonly clientRateLimit?: number
+  /** Over how many environments a client's requests are spread at most: one by default. */
+  readonly environments?: number
   /** `deducted` by default. */
   readonly providerFees?: ProviderFees
   /** Calls a minute and operation that the provider allows us; what it publishes by default. */

@@ -110,6 +110,8 @@ type Options = Omit<DeployedStage, 'settings'> & {
   readonly payer: { readonly returnUrl: string; readonly name: string }
   /** By the contract with the provider (docs/operations.md, section 3). Undefined: deducted from each payment. */
   readonly providerFees?: ProviderFees
+  /** Requests a second of a client for which operators have set no limit of its own. */
+  readonly clientRateLimit: number
   /** What the provider granted beyond what it publishes (docs/operations.md, section 3). Undefined: what it publishes. */
   readonly providerCallsPerMinute?: number
   /** `lean` in a deployment of its own, behind the one that brought this option (docs/operations.md, section 2). */
@@ -120,6 +122,7 @@ type Options = Omit<DeployedStage, 'settings'> & {
 const disposable: Options = {
   ...DAILY_TIMES,
   payer: { returnUrl: PLACEHOLDER_RETURN_URL, name: 'Payment' },
+  clientRateLimit: 25,
   removalPolicy: RemovalPolicy.DESTROY,
   deletionProtection: false,
   logLevel: 'INFO',
@@ -141,6 +144,7 @@ const disposable: Options = {
 
 const production: Options = {
   ...disposable,
+  clientRateLimit: 50,
   removalPolicy: RemovalPolicy.RETAIN,
   deletionProtection: true,
   throttle: { requestsPerSecond: 500, burst: 250 },
@@ -159,11 +163,17 @@ const production: Options = {
     originCertificate: { id: PLACEHOLDER_CERTIFICATE, authority: 'infra/stack/edge/origin-authority.pem' },
   },
   deployment: 'canary',
-  // Of `accountConcurrency`; 218 stay for reading, announcing and operators. Raise them with it.
+  // Of `accountConcurrency`; the rest stays for announcing, looking after things and operators. Raise them with it.
   reservedConcurrency: {
     // While the provider is slow each create holds its environment for up to 22 s: unbounded, they would take them all.
-    'api-create-payment': 400,
+    'api-create-payment': 250,
     'api-cancel-payment': 50,
+    // Room of their own for those who read: a flood of lists takes nothing from a look at one payment.
+    'api-get-payment': 40,
+    'api-list-payments': 30,
+    'api-get-balance': 10,
+    'api-list-settlements': 5,
+    'api-get-settlement': 5,
     // Money arriving: neither a flood of creates nor of reads may take its place. 200 at 0.2 s are 1,000 a second.
     'receive-provider-callback': 200,
     // Scanners; the route is throttled as well.
@@ -184,6 +194,7 @@ export const deployedStage = (name: string): DeployedStage => {
     payer,
     providerFees = 'deducted',
     deliveryRows = 'complete',
+    clientRateLimit,
     providerCallsPerMinute,
     ...stage
   } = STAGES[name] ?? disposable
@@ -195,6 +206,7 @@ export const deployedStage = (name: string): DeployedStage => {
       defaultReturnUrl: payer.returnUrl,
       defaultDisplayName: payer.name,
       providerFees,
+      clientRateLimit,
       ...(providerCallsPerMinute !== undefined && { providerCallsPerMinute }),
       deliveryRows,
     },

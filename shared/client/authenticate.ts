@@ -24,15 +24,19 @@ const caches = new WeakMap<Deps['table'], Map<KeyId, Cached>>()
 /**
  * The client behind an `Authorization` header (spec section 5), within its rate limit. Throws 401 `auth` in the same
  * words for a key that is missing, malformed, unknown, expired, revoked, of another stage or of a disabled client, and
- * 429 `rate_limit`. The key's text is never logged and never part of an error.
+ * 429 `rate_limit`; the request counts there as `weight` of them. The key's text is never logged and never part of an error.
  */
-export const authenticate = async (deps: AuthDeps, authorizationHeader: string | undefined): Promise<Client> => {
+export const authenticate = async (
+  deps: AuthDeps,
+  authorizationHeader: string | undefined,
+  weight = 1,
+): Promise<Client> => {
   const key = bearerKey(authorizationHeader)
   const clientId = key === undefined ? undefined : claimedClient(deps.stage.name, key)
   if (key === undefined || clientId === undefined) throw invalidCredentials()
   const proven = await prove(deps, keyIdOf(key), clientId)
   if (!proven || isPast(proven.expiresAt, deps.now())) throw invalidCredentials()
-  await enforceRateLimit(deps, proven.client)
+  await enforceRateLimit(deps, proven.client, weight)
   return proven.client
 }
 

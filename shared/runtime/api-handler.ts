@@ -4,6 +4,7 @@ import type { Client } from '../client/client.ts'
 import type { Deps } from '../deps.ts'
 import { parseInput } from '../field-errors.ts'
 import type { ClientId } from '../ids.ts'
+import { pageWeight } from '../page.ts'
 import { type HttpReply, type HttpRequest, httpHandler } from './http-handler.ts'
 
 export type ApiRequest<Query> = {
@@ -31,6 +32,9 @@ const NoQuery = v.object({})
 const filledParams = (params: HttpRequest['queryStringParameters']) =>
   Object.fromEntries(Object.entries(params ?? {}).filter(([, value]) => value !== ''))
 
+/** A long page reads as much as several requests, and counts as so many. Whether it is well-formed is looked at later. */
+const weightOf = (params: HttpRequest['queryStringParameters']) => pageWeight(Number(params?.['per_page'] ?? 0))
+
 /**
  * Wraps a client endpoint: `httpHandler` outside, then authentication and the client's rate limit, then the query. So an
  * unauthenticated caller learns nothing about the rest (spec section 5).
@@ -40,7 +44,7 @@ export const apiHandler = <const Schema extends v.GenericSchema = typeof NoQuery
   run: (request: ApiRequest<v.InferOutput<Schema>>, deps: Deps) => Promise<HttpReply>,
 ) =>
   httpHandler(async ({ headers, pathParameters, queryStringParameters, rawBody }, deps) => {
-    const client = await authenticate(deps, headers['authorization'])
+    const client = await authenticate(deps, headers['authorization'], weightOf(queryStringParameters))
     return run(
       {
         client,

@@ -15,9 +15,13 @@ export const ENV = {
   front: 'GATEWAY_FRONT',
   domain: 'GATEWAY_DOMAIN',
   providerFees: 'GATEWAY_PROVIDER_FEES',
+  clientRateLimit: 'GATEWAY_CLIENT_RATE_LIMIT',
+  environments: 'GATEWAY_ENVIRONMENTS',
   providerCalls: 'GATEWAY_PROVIDER_CALLS_PER_MINUTE',
   deliveryRows: 'GATEWAY_DELIVERY_ROWS',
 } as const
+
+const Count = v.optional(v.pipe(v.string(), v.regex(/^[1-9]\d{0,6}$/), v.transform(Number)))
 
 const EnvironmentSchema = v.object({
   [ENV.stage]: v.pipe(v.string(), v.regex(/^[a-z0-9-]{1,20}$/)),
@@ -36,6 +40,9 @@ const EnvironmentSchema = v.object({
   [ENV.providerFees]: v.optional(v.picklist(PROVIDER_FEES), 'deducted'),
   [ENV.providerCalls]: v.optional(v.pipe(v.string(), v.regex(/^[1-9]\d{0,6}$/), v.transform(Number))),
   [ENV.deliveryRows]: v.optional(v.picklist(DELIVERY_ROWS), 'complete'),
+  [ENV.clientRateLimit]: Count,
+  [ENV.environments]: Count,
+  [ENV.providerCalls]: Count,
 })
 
 export type Config = {
@@ -62,6 +69,8 @@ export const readConfig = (environment: Readonly<Record<string, string | undefin
       behindFront: env[ENV.front] !== 'none',
       hasDomain: env[ENV.domain] !== undefined,
       providerFees: env[ENV.providerFees],
+      clientRateLimit: env[ENV.clientRateLimit],
+      environments: env[ENV.environments],
       providerCallsPerMinute: env[ENV.providerCalls],
       deliveryRows: env[ENV.deliveryRows],
     },

@@ -108,6 +108,12 @@ export const quotaKey = (operation: string, window: number): Key => ({
 /** Until when each of the provider's operations is paused. */
 export const pausesKey: Key = { pk: `${pkPrefix('QUOTA')}pauses`, sk: 'QUOTA' }
 
+/** What environments tell each other of a client, by windows of some seconds. */
+export const rateWindowKey = (clientId: ClientId, window: number): Key => ({
+  pk: `${pkPrefix('RATE')}${clientId}#w${window}`,
+  sk: 'RATE',
+})
+
 export const syncCursorKey: Key = { pk: `${pkPrefix('SYNC')}provider`, sk: 'SYNC' }
 
 export const auditRecordPk = (subject: string) => `${pkPrefix('AUDIT')}${subject}`

@@ -23,7 +23,7 @@ const withKey = async (fields: Partial<Client> = {}, expiresInSeconds?: number) 
   const { text, key, header } = await issueKey(deps, client.clientId, expiresInSeconds)
   return {
     deps,
-    another: { ...deps, table: { ...deps.table } },
+    another: { ...deps, table: { ...deps.table }, stage: { ...deps.stage } },
     client,
     text,
     key,
@@ -174,26 +174,5 @@ describe('the rate limit of a client (design section 5)', () => {
     expect(answers.find(({ status }) => status === 'rejected')).toMatchObject({
       reason: { code: 'rate_limit', retryAfterSeconds: 1 },
     })
-  })
-
-  it('writes nothing for a client without a limit, and a counter with a time to live for one with', async () => {
-    const [free, limited] = [await withKey(), await withKey({ rateLimitPerSecond: 9 })]
-    const [freely, counted] = [recordTable(free.deps), recordTable(limited.deps)]
-
-    await free.ask(freely.deps)
-    await limited.ask(counted.deps)
-
-    const second = Math.floor(Date.parse(limited.deps.now()) / 1_000)
-    const writes = [freely, counted].map(({ calls }) => calls.flatMap((call) => ('steps' in call ? call.steps : [])))
-    expect(writes).toMatchObject([
-      [],
-      [
-        {
-          kind: 'update',
-          key: { pk: `RATE#${limited.client.clientId}#${second}`, sk: 'RATE' },
-          changes: { set: { ttl: second + 3_600 } },
-        },
-      ],
-    ])
   })
 })

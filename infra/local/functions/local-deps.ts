@@ -28,6 +28,7 @@ export const LOCAL_STAGE: StageSettings = {
   defaultDisplayName: 'Payment',
   // No release before this one works beside it.
   deliveryRows: 'lean',
+  clientRateLimit: 1_000,
 }
 
 /** One process serves all functions here, and DynamoDB Local answers slower than DynamoDB when it has much to do. */

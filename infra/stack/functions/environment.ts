@@ -1,7 +1,10 @@
 import { type FunctionSpec, isHttp } from '../../../functions/function-spec.ts'
+import { MANIFEST } from '../../../functions/manifest.ts'
 import type { QueueName } from '../../../shared/queues.ts'
 import { ENV } from '../../../shared/runtime/config.ts'
+import type { DeployedStage } from '../stage.ts'
 import type { GrantedResources } from './grants.ts'
+import { clientEnvironments } from './reserved-concurrency.ts'
 
 const QUEUE_URL: Readonly<Record<QueueName, string>> = {
   webhooks: ENV.webhooksQueue,
@@ -13,6 +16,7 @@ export const environmentOf = (
   spec: FunctionSpec,
   { stage, table, queues, topic, key }: Pick<GrantedResources, 'stage' | 'table' | 'queues' | 'topic' | 'key'>,
 ): Record<string, string> => ({
+  ...rateLimitOf(spec, stage),
   [ENV.stage]: stage.settings.name,
   [ENV.table]: table.tableName,
   ...Object.fromEntries(spec.sends.map((name) => [QUEUE_URL[name], queues.byName[name].queue.queueUrl])),
@@ -30,3 +34,10 @@ export const environmentOf = (
     [ENV.defaultDisplayName]: stage.settings.defaultDisplayName,
   }),
 })
+
+const rateLimitOf = (spec: FunctionSpec, stage: DeployedStage): Record<string, string> => {
+  const environments = clientEnvironments(spec, stage, MANIFEST)
+  const limit = stage.settings.clientRateLimit
+  if (environments === undefined || limit === undefined) return {}
+  return { [ENV.clientRateLimit]: String(limit), [ENV.environments]: String(environments) }
+}

@@ -11,6 +11,22 @@ export const reservedConcurrency = (
   return runs === undefined ? {} : { reservedConcurrentExecutions: runs }
 }
 
+/** Whether clients' requests start it, each of which counts in the client's rate limit. */
+const answersClients = ({ name, trigger }: FunctionSpec) => trigger.kind === 'http' && name.startsWith('api-')
+
+/** Over how many environments a client's requests can be spread in a stage; undefined for what answers no clients. */
+export const clientEnvironments = (
+  spec: FunctionSpec,
+  stage: DeployedStage,
+  manifest: readonly FunctionSpec[],
+): number | undefined =>
+  answersClients(spec)
+    ? manifest
+        .filter(answersClients)
+        .map((api) => reservedConcurrency(api, stage).reservedConcurrentExecutions)
+        .reduce<number>((sum, runs) => Math.min(stage.accountConcurrency, sum + (runs ?? stage.accountConcurrency)), 0)
+    : undefined
+
 /** What AWS insists on leaving to the functions without a reservation; the API needs it, too. */
 export const UNRESERVED_MINIMUM = 100
 

@@ -72,6 +72,13 @@ describe('environment of the functions', () => {
     }
   })
 
+  it('tells what answers clients over how many environments their requests may be spread', () => {
+    const spread = (stage: Parameters<typeof synthesised>[0]) =>
+      JSON.stringify(synthesised(stage).ofType('AWS::Lambda::Function')).match(/"GATEWAY_ENVIRONMENTS":"\d+"/g)
+
+    expect(new Set(spread('prod'))).toStrictEqual(new Set(['"GATEWAY_ENVIRONMENTS":"390"']))
+  })
+
   it.each(MANIFEST)('$name is told what its manifest entry gives it a use for', (spec) => {
     const { Environment } = named(functionName('dev', spec))
 
@@ -82,6 +89,8 @@ describe('environment of the functions', () => {
         ...(spec.sends.includes('webhooks') && { GATEWAY_WEBHOOKS_QUEUE_URL: '<gateway-dev-webhooks>' }),
         ...(spec.sends.includes('settlements') && { GATEWAY_SETTLEMENTS_QUEUE_URL: '<gateway-dev-settlements>' }),
         ...(spec.alerts && { GATEWAY_ALERTS_TOPIC_ARN: '<gateway-dev-alerts>' }),
+        ...(spec.name.startsWith('api-') &&
+          spec.name !== 'api-not-found' && { GATEWAY_CLIENT_RATE_LIMIT: '25', GATEWAY_ENVIRONMENTS: '1000' }),
         ...(spec.payerDefaults === true && {
           GATEWAY_DEFAULT_RETURN_URL: 'https://example.com/',
           GATEWAY_DEFAULT_DISPLAY_NAME: 'Payment',

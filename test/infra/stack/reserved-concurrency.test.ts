@@ -6,7 +6,7 @@ import { stageWith } from '../../support/stage-options.ts'
 
 /** Of an account whose limit nobody has raised, but which is not new. */
 const ACCOUNT_LIMIT = 1_000
-/** What Lambda itself insists on is 100; reads, the stream and operators need room too. */
+/** What Lambda itself insists on is 100; the stream, schedules and operators need room too. */
 const LEFT_FOR_OTHERS = 200
 
 const reservedIn = (stage: Parameters<typeof synthesised>[0]) =>
@@ -25,8 +25,13 @@ describe('reserved concurrency', () => {
 
   it('in production is the stage’s, and one for what must not overlap', () => {
     expect(reservedIn('prod')).toStrictEqual({
-      'gateway-prod-api-create-payment': 400,
+      'gateway-prod-api-create-payment': 250,
       'gateway-prod-api-cancel-payment': 50,
+      'gateway-prod-api-get-payment': 40,
+      'gateway-prod-api-list-payments': 30,
+      'gateway-prod-api-get-balance': 10,
+      'gateway-prod-api-list-settlements': 5,
+      'gateway-prod-api-get-settlement': 5,
       'gateway-prod-receive-provider-callback': 200,
       'gateway-prod-api-not-found': 20,
       'gateway-prod-deliver-webhook': 100,
@@ -64,7 +69,7 @@ describe('reserved concurrency', () => {
   it('is refused where it leaves less of the account than Lambda insists on', () => {
     const stage = (accountConcurrency: number) => stageWith({ accountConcurrency }, 'prod')
 
-    expect(() => synthesised(stage(880))).toThrow('781 of accountConcurrency 880 leave fewer than 100')
-    expect(() => synthesised(stage(881))).not.toThrow()
+    expect(() => synthesised(stage(820))).toThrow('721 of accountConcurrency 820 leave fewer than 100')
+    expect(() => synthesised(stage(821))).not.toThrow()
   })
 })

@@ -1,0 +1,122 @@
+import { describe, expect, it } from 'vitest'
+import { enforceRateLimit } from '../../shared/client/enforce-rate-limit.ts'
+import { pageWeight } from '../../shared/page.ts'
+import { API, anApiClient, call } from '../support/api-event.ts'
+import { recordTable } from '../support/intercept-table.ts'
+import { aStoredClient } from '../support/payment-builders.ts'
+import { testDeps } from '../support/test-deps.ts'
+
+const LIMIT = 40
+
+/** A client of the stage's limit, and as many environments that may answer it, each with a memory of its own. */
+const spreadOver = async (environments: number) => {
+  const deps = testDeps()
+  const client = await aStoredClient(deps)
+  const stage = { ...deps.stage, clientRateLimit: LIMIT, environments }
+  const all = Array.from({ length: environments }, () => recordTable({ ...deps, stage: { ...stage } }))
+  const writes = () => all.flatMap(({ calls }) => calls.flatMap((made) => ('steps' in made ? made.steps : [])))
+
+  /** So many requests a second for some seconds, over all environments in turn; answers how many passed in each. */
+  const flow = async (aSecond: number, seconds: number) => {
+    const passed: number[] = []
+    for (let second = 0; second < seconds; second++) {
+      let count = 0
+      for (let request = 0; request < aSecond; request++) {
+        const at = (second * aSecond + request) % environments
+        const environment = all[at]?.deps ?? deps
+        count += await enforceRateLimit(environment, client).then(
+          () => 1,
+          () => 0,
+        )
+      }
+      passed.push(count)
+      deps.clock.advance(1)
+    }
+    return passed
+  }
+  return { deps, client, writes, flow }
+}
+
+const sum = (counts: readonly number[]) => counts.reduce((total, count) => total + count, 0)
+
+describe('the rate limit that every client has (design sections 5 and 9)', () => {
+  it.each([1, 10])('costs no write below a quarter of it, over %i environments', async (environments) => {
+    const { writes, flow } = await spreadOver(environments)
+
+    expect(sum(await flow(LIMIT / 4, 20))).toBe((20 * LIMIT) / 4)
+    expect(writes()).toStrictEqual([])
+  })
+
+  it.each([1, 10])(
+    'lets at most a fifth more than it pass in ten seconds of a flood over %i environments',
+    async (n) => {
+      const { flow } = await spreadOver(n)
+
+      const passed = await flow(10 * LIMIT, 10)
+
+      expect(sum(passed)).toBeLessThanOrEqual(12 * LIMIT)
+      expect(sum(passed)).toBeGreaterThanOrEqual(10 * LIMIT)
+      // Every environment has heard of it after the first of them.
+      expect(passed.slice(1)).toStrictEqual(Array.from({ length: 9 }, () => LIMIT))
+    },
+  )
+
+  it('refuses nothing of a client that stays just below it, and costs few writes while all are far below', async () => {
+    const [busy, calm] = [await spreadOver(10), await spreadOver(100)]
+
+    expect(sum(await busy.flow(LIMIT, 12))).toBe(12 * LIMIT)
+    expect(sum(await calm.flow(LIMIT / 5, 20))).toBe((20 * LIMIT) / 5)
+    expect(calm.writes()).toStrictEqual([])
+  })
+
+  it('keeps its counters for an hour, and is forgotten when a flood has been over for ten seconds', async () => {
+    const { writes, flow, deps } = await spreadOver(2)
+    await flow(2 * LIMIT, 1)
+    const ttl = Math.floor(Date.parse(deps.now()) / 1_000) - 1 + 3_600
+    expect(writes().length).toBeGreaterThan(LIMIT / 2)
+    expect(writes().map((step) => ('changes' in step ? step.changes.set?.['ttl'] : undefined))).toStrictEqual(
+      writes().map(() => ttl),
+    )
+
+    deps.clock.advance(20)
+    const before = writes().length
+    await flow(LIMIT / 4, 5)
+
+    expect(writes()).toHaveLength(before)
+  })
+
+  it('is the client’s own where it has one, and none where the stage has none', async () => {
+    const deps = testDeps()
+    const pass = async (own: number | undefined, stage: number | undefined) => {
+      const client = await aStoredClient(deps, own === undefined ? {} : { rateLimitPerSecond: own })
+      const within = { ...deps, stage: { ...deps.stage, ...(stage !== undefined && { clientRateLimit: stage }) } }
+      const asked = Array.from({ length: 12 }, () => enforceRateLimit(within, client))
+      return (await Promise.allSettled(asked)).filter(({ status }) => status === 'fulfilled').length
+    }
+
+    expect([await pass(3, 7), await pass(undefined, 7), await pass(undefined, undefined)]).toStrictEqual([3, 7, 12])
+  })
+
+  it.each([
+    [Number.NaN, 1],
+    [-3, 1],
+    [1, 1],
+    [25, 1],
+    [26, 2],
+    [100, 4],
+    [1_000, 4],
+  ])('a page of %d counts as %i requests', (perPage, requests) => {
+    expect(pageWeight(perPage)).toBe(requests)
+  })
+
+  it('is used up sooner by long pages', async () => {
+    const deps = testDeps()
+    const caller = await anApiClient(deps, { rateLimitPerSecond: 6 })
+    const list = async (per_page: string) =>
+      (await call(deps, API.listPayments, { caller, query: { per_page } })).status
+
+    const statuses = [await list('100'), await list('100'), await list('1')]
+
+    expect(statuses).toStrictEqual([200, 200, 429])
+  })
+})
