@@ -5,7 +5,7 @@ import { assertStageName, type DeployedStage, hasAlarms } from './stage.ts'
 const isTimeOfDay = ({ hour, minute }: TimeOfDay): boolean =>
   Number.isInteger(hour) && hour >= 0 && hour <= 23 && Number.isInteger(minute) && minute >= 0 && minute <= 59
 
-const isCallRate = (calls = 1): boolean => Number.isInteger(calls) && calls >= 1 && calls <= 1_000_000
+const isRate = (rate = 1): boolean => Number.isInteger(rate) && rate >= 1 && rate <= 1_000_000
 
 /** With a fifth each, five addresses together fill a route. */
 const MOST_ADDRESS_SHARE = 0.2
@@ -24,7 +24,8 @@ export const assertDeployable = (stage: DeployedStage): void => {
     'webhooks to loopback addresses exist only in the local gateway': settings.allowLoopbackWebhooks,
     [`providerFees is one of ${PROVIDER_FEES.join(', ')}`]:
       settings.providerFees !== undefined && !PROVIDER_FEES.includes(settings.providerFees),
-    'providerCallsPerMinute is a whole number from 1 to 1,000,000': !isCallRate(settings.providerCallsPerMinute),
+    'providerCallsPerMinute is a whole number from 1 to 1,000,000': !isRate(settings.providerCallsPerMinute),
+    'clientRateLimit is a whole number from 1 to 1,000,000': !isRate(settings.clientRateLimit),
     [`deliveryRows is one of ${DELIVERY_ROWS.join(', ')}`]:
       settings.deliveryRows !== undefined && !DELIVERY_ROWS.includes(settings.deliveryRows),
     'CloudFront needs a domain, since the address API Gateway makes up stays open':

@@ -38,7 +38,6 @@ const EnvironmentSchema = v.object({
   [ENV.front]: v.optional(v.picklist(['none', 'cloudfront']), 'none'),
   [ENV.domain]: v.optional(v.pipe(v.string(), v.minLength(1))),
   [ENV.providerFees]: v.optional(v.picklist(PROVIDER_FEES), 'deducted'),
-  [ENV.providerCalls]: v.optional(v.pipe(v.string(), v.regex(/^[1-9]\d{0,6}$/), v.transform(Number))),
   [ENV.deliveryRows]: v.optional(v.picklist(DELIVERY_ROWS), 'complete'),
   [ENV.clientRateLimit]: Count,
   [ENV.environments]: Count,

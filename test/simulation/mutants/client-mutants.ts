@@ -22,10 +22,15 @@ export const CLIENT_MUTANTS = [
   ...mutantsOf('claimedClient', ['authenticate'], {
     'a key of another stage is looked up': 'drop keyStage === stage',
   }),
-  ...mutantsOf('enforceRateLimit', ['authenticate'], {
-    'one request over the limit gets through': "below(..._) -> below('requests', rateLimitPerSecond + 1)",
+  ...mutantsOf('countTogether', ['authenticate', 'enforce-rate-limit'], {
+    'one request over the limit gets through': "below(..._) -> below('requests', room + 1)",
     'the first request of a second is refused': "drop absent('requests')",
     'the limit is not asked about when counting': 'any(..._) -> undefined',
+    'what passed before is not counted': 'use.thisSecond - use.counted -> weight',
+  }),
+  ...mutantsOf('isWithin', ['enforce-rate-limit'], {
+    'a flood is never counted together': 'drop use.thisSecond > _',
+    'every environment has the whole quarter': 'soFar / (deps.stage.environments ?? 1) -> soFar',
   }),
   ...mutantsOf('issueApiKey', ['admin-api-keys'], {
     'a key is issued to a client that does not exist': { edit: 'drop client: _', tests: ['fuzz-operator-actions'] },
