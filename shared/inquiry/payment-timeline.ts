@@ -6,12 +6,16 @@ import { toPaymentDto } from '../payment/payment-dto.ts'
 import { settlementsOfPayment } from '../settlement/settlement-store.ts'
 import { deliveriesOfEvent } from '../webhook/delivery/list-deliveries.ts'
 
-const toAttemptDto = (attempt: ProviderAttempt) => ({
+/** Of the attempt that made the payment it is the payment's own. */
+const requestIdOf = (payment: StoredPayment, { outcome, paymentRequestId }: ProviderAttempt) =>
+  paymentRequestId ?? (outcome === 'created' && payment.status !== 'creating' ? payment.paymentRequestId : undefined)
+
+const toAttemptDto = (payment: StoredPayment, attempt: ProviderAttempt) => ({
   number: attempt.number,
   started_at: attempt.startedAt,
   outcome: attempt.outcome,
   code: attempt.code ?? null,
-  payment_request_id: attempt.paymentRequestId ?? null,
+  payment_request_id: requestIdOf(payment, attempt) ?? null,
 })
 
 const toEventDto = async (deps: Pick<Deps, 'table'>, event: Event) => ({
@@ -62,7 +66,7 @@ export const paymentTimeline = async (deps: Pick<Deps, 'table'>, payment: Stored
   return {
     ...toHeadDto(payment),
     timeline: {
-      provider_attempts: payment.providerAttempts.map(toAttemptDto),
+      provider_attempts: payment.providerAttempts.map((attempt) => toAttemptDto(payment, attempt)),
       transitions: payment.status === 'creating' ? [] : payment.transitions,
       events: await Promise.all(events.map((event) => toEventDto(deps, event))),
       settlements: await settlementsOf(deps, payment),

@@ -36,6 +36,7 @@ export const ProviderAttemptSchema = v.object({
   /** `started` for ever means: the process died, nobody knows what the provider did. */
   outcome: v.picklist(['started', 'created', 'refused', 'not_executed', 'unknown']),
   code: v.optional(v.string()),
+  /** Left out of the attempt that made the payment: it is the payment's own. */
   paymentRequestId: v.optional(v.string()),
 })
 export type ProviderAttempt = v.InferOutput<typeof ProviderAttemptSchema>

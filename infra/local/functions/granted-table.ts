@@ -27,9 +27,9 @@ export const grantedTable = (table: Table, granted: TableAccess, refuse: (access
       demand({ action, pk: key.pk })
       return table.getFields(key, fields)
     },
-    getMany: async (keys) => {
+    getMany: async (keys, reads) => {
       demand(...keys.map(({ pk }: Key): Touch => ({ action: 'BatchGetItem', pk })))
-      return table.getMany(keys)
+      return table.getMany(keys, reads)
     },
     query: async (input) => {
       demand(queried(input))

@@ -104,7 +104,8 @@ const commitOrRelease = async (
   deadline: Deadline,
 ): Promise<Commit> => {
   const { paymentRequestId } = upstream
-  const providerAttempts = endAttempt(creating.providerAttempts, { outcome: 'created', paymentRequestId })
+  // Its request is the payment's own, which the item says once.
+  const providerAttempts = endAttempt(creating.providerAttempts, { outcome: 'created' })
   try {
     return await commitAttempt(deps, { ...creating, providerAttempts }, upstream, deadline)
   } catch (error) {
