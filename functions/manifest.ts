@@ -15,6 +15,7 @@ import {
   PAYMENT_LISTS,
   REDELIVERING,
   SETTLING,
+  SYNCING,
   TIMELINE,
 } from './table-access.ts'
 
@@ -95,6 +96,7 @@ export const MANIFEST: readonly FunctionSpec[] = [
     entry: 'functions/callback/receive-provider-callback.ts',
     trigger: { kind: 'http', method: 'POST', path: '/callbacks/xendit' },
     table: allAccess(NEWS, PAUSES),
+    sends: ['sync'],
     secrets: [...news.secrets, 'read-callback-tokens'],
     timeoutSeconds: CALLS_PROVIDER_SECONDS,
   },
@@ -170,10 +172,21 @@ export const MANIFEST: readonly FunctionSpec[] = [
     ...news,
     name: 'sync-provider-transactions',
     entry: 'functions/schedule/sync-provider-transactions.ts',
-    trigger: { kind: 'schedule', schedule: { everyMinutes: 60, maxEventAgeSeconds: 3_600 } },
-    table: allAccess(NEWS, { GetItem: ['SUSPENSE', 'SYNC'], BatchGetItem: ['PAYMENT'], UpdateItem: ['SYNC'] }),
-    // A run begins nothing new after ten minutes, and the next hour's goes on where it ended.
-    timeoutSeconds: 660,
+    trigger: { kind: 'schedule', schedule: { everyMinutes: 5, maxEventAgeSeconds: 600 } },
+    table: SYNCING,
+    sends: ['sync'],
+    // A run begins no page after four minutes, and whoever comes next goes on where it ended.
+    timeoutSeconds: 300,
+  },
+  {
+    ...defaults,
+    ...news,
+    name: 'sync-slices',
+    entry: 'functions/queue/sync-slices.ts',
+    // Workers beside the schedule's own; the provider's quota bounds them all together.
+    trigger: { kind: 'queue', queue: 'sync', batchSize: 1, maxConcurrency: 10 },
+    table: SYNCING,
+    timeoutSeconds: 300,
   },
   {
     ...defaults,

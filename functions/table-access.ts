@@ -87,6 +87,15 @@ export const DUE_WORK: TableAccess = allAccess(NEWS, {
 /** Whether the provider is paused, and that it is. */
 export const PAUSES: TableAccess = { GetItem: ['QUOTA'], UpdateItem: ['QUOTA'] }
 
+/** The provider's transactions held against the books, slice by slice. */
+export const SYNCING: TableAccess = allAccess(NEWS, PAUSES, {
+  GetItem: ['SUSPENSE', 'SYNC'],
+  BatchGetItem: ['PAYMENT'],
+  PutItem: ['SYNC'],
+  UpdateItem: ['SYNC'],
+  indexes: ['by-due'],
+})
+
 /** Reads a client's books, and changes nothing. */
 export const AUDITING: TableAccess = {
   GetItem: ['CLIENT'],

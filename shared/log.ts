@@ -41,6 +41,7 @@ export type LogCode =
   | 'payouts.counted'
   | 'payouts.not_counted'
   | 'sync.completed'
+  | 'sync.row_failed'
   | 'write.contended'
   | 'message.failed'
   | 'invocation.failed'

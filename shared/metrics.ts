@@ -59,7 +59,9 @@ export const METRICS = {
   /** Clients that a sweep put on the queue. */
   SweptClients: { unit: 'Count', dimensionSets: OVERALL },
   SyncRuns: { unit: 'Count', dimensionSets: OVERALL },
-  /** Rounds with the provider's list that did not come to its end. */
+  /** How long ago the provider had booked what a run read last. */
+  SyncLag: { unit: 'Milliseconds', dimensionSets: OVERALL },
+  /** Runs that could not read on: for want of time, of quota, or of an answer. */
   SyncsIncomplete: { unit: 'Count', dimensionSets: OVERALL },
   /** Queue messages and stream records that a worker could not finish and will meet again. */
   FailedMessages: { unit: 'Count', dimensionSets: [['function']] },
@@ -146,7 +148,9 @@ export const LOG_METRICS: Readonly<Partial<Record<LogCode, readonly LogMetrics[]
   'callback.refused': [{ measured: [one('CallbacksRefused')] }],
   'settlement.recorded': [{ measured: [one('Settlements'), fieldOf('SettlementAmount', 'net_minor')] }],
   'sweep.completed': [{ measured: [one('SweepRuns'), fieldOf('SweptClients', 'clients')] }],
-  'sync.completed': [{ measured: [one('SyncRuns'), fieldOf('SyncsIncomplete', 'incomplete')] }],
+  'sync.completed': [
+    { measured: [one('SyncRuns'), fieldOf('SyncsIncomplete', 'incomplete'), fieldOf('SyncLag', 'lag_ms')] },
+  ],
   'message.failed': [{ measured: [one('FailedMessages')] }],
   'request.failed': [{ measured: [one('RequestFailures')] }],
 }

@@ -76,6 +76,7 @@ export const openQueues = async (
   const queueUrls = {
     webhooks: await emulator.queue(named('webhooks'), QUEUE_SETTINGS.webhooks),
     settlements: await emulator.queue(named('settlements'), QUEUE_SETTINGS.settlements),
+    sync: await emulator.queue(named('sync'), QUEUE_SETTINGS.sync),
   }
   const queueUrl = await emulator.queue(named('operator'))
   const alertsTopicArn = await emulator.topicInto(named('alerts'), queueUrl)

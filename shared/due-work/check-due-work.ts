@@ -9,8 +9,8 @@ import { type DueItem, findDuePage } from './find-due-page.ts'
 
 type Worker = (deps: Deps, item: DueItem) => Promise<WorkDone>
 
-/** Payouts wait for people; this run does not touch them. */
-type CheckedWork = Exclude<Work, 'payout'>
+/** Payouts wait for people, and the sync looks after its own. */
+type CheckedWork = Exclude<Work, 'payout' | 'sync'>
 
 type Plan = {
   readonly work: CheckedWork

@@ -7,6 +7,7 @@ import { absent, all, any, type Condition, equals, present, unchanged } from '..
 import { DUE_WORK_FIELDS, dueWork } from '../table/due-work.ts'
 import { paymentKey } from '../table/keys.ts'
 import { put, type Step, update } from '../table/step.ts'
+import type { Reads } from '../table/table.ts'
 import type { Timestamp } from '../time.ts'
 import { isAttempt, isCreating, leaseIsOver } from './creating-store.ts'
 import { type Payment, PaymentSchema, type StoredPayment, StoredPaymentSchema } from './payment.ts'
@@ -24,8 +25,9 @@ export const findStoredPayment = async (
 export const findPaymentsByKey = async (
   deps: Pick<Deps, 'table'>,
   paymentIds: readonly PaymentId[],
+  reads?: Reads,
 ): Promise<readonly Payment[]> => {
-  const items = await deps.table.getMany(paymentIds.map(paymentKey))
+  const items = await deps.table.getMany(paymentIds.map(paymentKey), reads)
   return items.flatMap((item) => {
     const parsed = v.safeParse(PaymentSchema, item)
     return parsed.success ? [parsed.output] : []

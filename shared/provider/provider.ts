@@ -8,7 +8,7 @@ export type Provider = {
   getRequest(paymentRequestId: string, timeoutMs: number): Promise<Answer<ProviderRequest>>
   getPayment(providerPaymentId: string, timeoutMs: number): Promise<Answer<ProviderPayment>>
   cancelRequest(paymentRequestId: string, timeoutMs: number): Promise<CancelAnswer>
-  /** One page of transactions, oldest update first where the provider orders them so. */
+  /** One page of transactions. Inside a span only `afterId` is a position: their order is the provider's affair. */
   listTransactions(filter: TransactionFilter, timeoutMs: number): Promise<Answer<TransactionPage>>
   /**
    * How long the provider wants no more calls of an operation, by the headers of its last answer to one; 0: go on. Work
@@ -105,8 +105,15 @@ export type TransactionFilter = {
   readonly allTypes?: boolean
   readonly providerPaymentId?: string
   readonly reference?: string
+  /** By the provider's own name; of all kinds otherwise. */
+  readonly category?: string
+  /** Those alone whose money has gone back. */
+  readonly reversedOnly?: boolean
+  /** Both ends are included. */
   readonly updatedFrom?: Timestamp
   readonly updatedTo?: Timestamp
+  readonly createdFrom?: Timestamp
+  readonly createdTo?: Timestamp
   readonly afterId?: string
   readonly limit: number
 }
@@ -139,6 +146,11 @@ export type ProviderTransaction = {
   readonly keptMinor: Minor | undefined
   /** When the provider's money reached us; undefined before. */
   readonly settledAt: Timestamp | undefined
+  /** When the provider means to settle; undefined where it does not say. */
+  readonly settlesAt?: Timestamp | undefined
+  /** The provider's own name of its kind of channel; undefined where it does not say. */
+  readonly category?: string | undefined
+  readonly createdAt?: Timestamp | undefined
   readonly updatedAt: Timestamp
 }
 

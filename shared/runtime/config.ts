@@ -7,6 +7,7 @@ export const ENV = {
   table: 'GATEWAY_TABLE',
   webhooksQueue: 'GATEWAY_WEBHOOKS_QUEUE_URL',
   settlementsQueue: 'GATEWAY_SETTLEMENTS_QUEUE_URL',
+  syncQueue: 'GATEWAY_SYNC_QUEUE_URL',
   alertsTopic: 'GATEWAY_ALERTS_TOPIC_ARN',
   secretsKms: 'GATEWAY_SECRETS_KMS_ARN',
   providerUrl: 'GATEWAY_PROVIDER_URL',
@@ -29,6 +30,7 @@ const EnvironmentSchema = v.object({
   // A function is given only what its manifest entry says it uses; using what it was not given fails loudly.
   [ENV.webhooksQueue]: v.optional(v.pipe(v.string(), v.url())),
   [ENV.settlementsQueue]: v.optional(v.pipe(v.string(), v.url())),
+  [ENV.syncQueue]: v.optional(v.pipe(v.string(), v.url())),
   [ENV.alertsTopic]: v.optional(v.string()),
   [ENV.secretsKms]: v.optional(v.pipe(v.string(), v.minLength(1))),
   [ENV.providerUrl]: v.optional(v.pipe(v.string(), v.url()), 'https://api.xendit.co'),
@@ -49,6 +51,7 @@ export type Config = {
   readonly tableName: string
   readonly webhooksQueueUrl: string | undefined
   readonly settlementsQueueUrl: string | undefined
+  readonly syncQueueUrl: string | undefined
   readonly alertsTopicArn: string | undefined
   /** Encrypts the secrets that are made at run time; AWS's own key when it is not given. */
   readonly secretsKmsArn: string | undefined
@@ -76,6 +79,7 @@ export const readConfig = (environment: Readonly<Record<string, string | undefin
     tableName: env[ENV.table],
     webhooksQueueUrl: env[ENV.webhooksQueue],
     settlementsQueueUrl: env[ENV.settlementsQueue],
+    syncQueueUrl: env[ENV.syncQueue],
     alertsTopicArn: env[ENV.alertsTopic],
     secretsKmsArn: env[ENV.secretsKms],
     providerUrl: env[ENV.providerUrl],

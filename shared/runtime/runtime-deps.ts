@@ -57,6 +57,7 @@ export const runtimeDeps = (): Deps => {
       : sqsQueues(new SQSClient(AWS), {
           ...(config.webhooksQueueUrl !== undefined && { webhooks: config.webhooksQueueUrl }),
           ...(config.settlementsQueueUrl !== undefined && { settlements: config.settlementsQueueUrl }),
+          ...(config.syncQueueUrl !== undefined && { sync: config.syncQueueUrl }),
         }),
     alerts: process.env['WITHHOLD_ALERTS']
       ? WITHHELD.alerts

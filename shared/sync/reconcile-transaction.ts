@@ -1,119 +1,94 @@
-import type { Deps } from '../deps.ts'
-import { feeByKept, isForAmount } from '../payment/fee/actual-fee.ts'
-import { makeFeeFinal, noteProviderSettled } from '../payment/fee/fee-store.ts'
+import { isForAmount } from '../payment/fee/actual-fee.ts'
+import { noteProviderSettled } from '../payment/fee/fee-store.ts'
 import { applyProviderNews } from '../payment/news/apply-provider-news.ts'
-import type { Payment, StoredPayment } from '../payment/payment.ts'
+import type { Payment } from '../payment/payment.ts'
 import { findStoredPayment } from '../payment/payment-store.ts'
 import { paymentIdOf } from '../payment/provider-attempts.ts'
-import type { ProviderTransaction } from '../provider/provider.ts'
-import { finding, recordSuspense } from '../suspense/record-suspense.ts'
-import type { FindingCause, Suspense } from '../suspense/suspense.ts'
+import type { ProviderTransaction, Unanswered } from '../provider/provider.ts'
+import { recordSuspense } from '../suspense/record-suspense.ts'
 import { findSuspense } from '../suspense/suspense-store.ts'
 import { addMs, DAY_MS } from '../time.ts'
-
-export type ReconcileDeps = Pick<Deps, 'stage' | 'table' | 'provider' | 'now' | 'newId' | 'log' | 'alerts'>
+import { creditByRow } from './credit-by-row.ts'
+import { reconcileFee } from './reconcile-fee.ts'
+import { findingOf, isCreditedWith, type ReconcileDeps, recordFinding } from './sync-finding.ts'
 
 /**
- * `open`: nobody could be asked about it; look at it again in the next round. `passed_over`: not about any payment, or not
- * decided yet.
+ * `credited`: about the payment that was credited with it. `open`: nobody could be asked about it; look at it again.
+ * `passed_over`: not about any payment, or not decided yet.
  */
-export type Reconciled = 'done' | 'open' | 'rate_limited' | 'passed_over'
+export type Reconciled =
+  | { readonly kind: 'credited'; readonly payment: Payment }
+  | { readonly kind: 'done' | 'open' | 'passed_over' }
+
+/** The right to ask the provider, which has a quota. */
+export type AskAbout = {
+  /** Whether a question may be asked now. */
+  allowed(): Promise<boolean>
+  unanswered(reason: Unanswered['reason']): Promise<void>
+}
+
+const DONE: Reconciled = { kind: 'done' }
+const OPEN: Reconciled = { kind: 'open' }
+const PASSED_OVER: Reconciled = { kind: 'passed_over' }
 
 /** How long a transaction is asked about again before a person must look at it. */
 const OPEN_TIMEOUT_MS = 2 * DAY_MS
-
-const credits = (stored: StoredPayment | undefined, transaction: ProviderTransaction): stored is Payment =>
-  stored !== undefined &&
-  stored.status !== 'creating' &&
-  stored.creditedProviderPaymentId === transaction.providerPaymentId
-
-/** A finding with the transaction's own figures, so that whoever looks at it need not search for them. */
-const findingOf = (
-  deps: ReconcileDeps,
-  transaction: ProviderTransaction,
-  about: { readonly subject: string; readonly cause: FindingCause; readonly payment: StoredPayment | undefined },
-): Suspense => ({
-  ...finding({ ...about, now: deps.now() }),
-  amountMinor: about.cause === 'fee_changed' ? transaction.keptMinor : transaction.amountMinor,
-  providerPaymentId: transaction.providerPaymentId || undefined,
-})
-
-const recordFinding = (deps: ReconcileDeps, payment: Payment, transaction: ProviderTransaction, cause: FindingCause) =>
-  recordSuspense(deps, findingOf(deps, transaction, { subject: payment.paymentId, cause, payment }))
-
-/**
- * `estimated` becomes `actual` once; a fee that is final already and differs is a finding, never a correction. Answers
- * the payment as it then is.
- */
-const reconcileFee = async (
-  deps: ReconcileDeps,
-  payment: Payment,
-  transaction: ProviderTransaction,
-): Promise<Payment> => {
-  const { keptMinor, settledAt } = transaction
-  if (keptMinor === undefined) return payment
-  let current = payment
-  if (payment.feeStatus === 'estimated') {
-    const fee = feeByKept(deps, payment, keptMinor)
-    if (fee.kind === 'below_zero') {
-      await recordFinding(deps, payment, transaction, 'fee_changed')
-      return payment
-    }
-    const { feeMinor, invoiced } = fee
-    const final = await makeFeeFinal(deps, payment, { status: 'actual', feeMinor, invoiced, settledAt })
-    if (final) return final
-    // Somebody made it final since this page was read.
-    const stored = await findStoredPayment(deps, payment.paymentId)
-    if (!credits(stored, transaction)) return payment
-    current = stored
-  }
-  const expectedMinor = current.finalFee?.invoiced === true ? 0 : current.providerFeeMinor
-  if (expectedMinor !== keptMinor) await recordFinding(deps, current, transaction, 'fee_changed')
-  return current
-}
 
 const reconcileCredited = async (
   deps: ReconcileDeps,
   payment: Payment,
   transaction: ProviderTransaction,
-): Promise<void> => {
-  if (transaction.status === 'reversed') return recordFinding(deps, payment, transaction, 'reversed_upstream')
-  if (!isForAmount(transaction, payment)) return recordFinding(deps, payment, transaction, 'amount_differs')
+): Promise<Reconciled> => {
+  const credited: Reconciled = { kind: 'credited', payment }
+  if (transaction.status === 'reversed') {
+    await recordFinding(deps, payment, transaction, 'reversed_upstream')
+    return DONE
+  }
+  if (!isForAmount(transaction, payment)) {
+    await recordFinding(deps, payment, transaction, 'amount_differs')
+    return DONE
+  }
   const current = await reconcileFee(deps, payment, transaction)
   if (transaction.settledAt !== undefined && current.providerSettledAt === undefined) {
     await noteProviderSettled(deps, payment, transaction.settledAt)
   }
+  return credited
 }
 
 /**
  * Money that no payment is credited with: the one door for news decides, so that a capture whose callback was lost is
- * credited or held. What the provider itself cannot explain is a finding, and is asked about again while it is among
- * the transactions read: a payment that is not there today may be there in an hour.
+ * credited or held. What the provider itself cannot explain is a finding, and is asked about again while it is young: a
+ * payment that is not there today may be there in an hour.
  */
-const reconcileUncredited = async (deps: ReconcileDeps, transaction: ProviderTransaction): Promise<Reconciled> => {
+const askAndReconcile = async (
+  deps: ReconcileDeps,
+  transaction: ProviderTransaction,
+  ask: AskAbout,
+): Promise<Reconciled> => {
   const { providerPaymentId, paymentRequestId, transactionId } = transaction
   const paymentId = paymentIdOf(transaction.reference)
   const subject = providerPaymentId || transactionId
   const unexplained = findingOf(deps, transaction, { subject, cause: 'transaction_unexplained', payment: undefined })
   // Held already: asking again would only find the same.
-  if (await findSuspense(deps, subject)) return 'done'
+  if (await findSuspense(deps, subject)) return DONE
   // Another product of the same provider account: noting it once is enough.
-  if (paymentId === undefined && (await findSuspense(deps, unexplained.suspenseId))) return 'done'
+  if (paymentId === undefined && (await findSuspense(deps, unexplained.suspenseId))) return DONE
+  const isYoung = addMs(transaction.updatedAt, OPEN_TIMEOUT_MS) > deps.now()
+  if (isYoung && !(await ask.allowed())) return OPEN
   const outcome = await applyProviderNews(deps, { providerPaymentId, paymentRequestId }, 'sync')
-  if (outcome.kind === 'deferred') return 'open'
+  if (outcome.kind === 'deferred') return OPEN
   if (outcome.kind === 'unanswered' || outcome.kind === 'not_shown') {
-    if (outcome.kind === 'unanswered' && outcome.reason === 'rate_limited') return 'rate_limited'
-    if (addMs(transaction.updatedAt, OPEN_TIMEOUT_MS) > deps.now()) return 'open'
+    if (outcome.kind === 'unanswered') await ask.unanswered(outcome.reason)
+    if (isYoung) return OPEN
     await recordSuspense(deps, unexplained)
-    return 'done'
+    return DONE
   }
   const stored = paymentId && (await findStoredPayment(deps, paymentId))
-  if (credits(stored, transaction)) {
-    await reconcileCredited(deps, stored, transaction)
-  } else if (!(await findSuspense(deps, subject))) {
-    await recordSuspense(deps, { ...unexplained, paymentId: stored?.paymentId, clientId: stored?.clientId })
-  }
-  return 'done'
+  if (isCreditedWith(stored, transaction)) return reconcileCredited(deps, stored, transaction)
+  if (await findSuspense(deps, subject)) return DONE
+  await recordSuspense(deps, { ...unexplained, paymentId: stored?.paymentId, clientId: stored?.clientId })
+  // What names a payment of ours is money that the provider may show later, whatever became of the payment.
+  return stored !== undefined && isYoung ? OPEN : DONE
 }
 
 /**
@@ -126,31 +101,33 @@ const recordOther = async (
   known: Payment | undefined,
 ): Promise<Reconciled> => {
   const { type, status, transactionId: subject } = transaction
-  if (type === 'account' && status !== 'unknown' && known === undefined) return 'passed_over'
+  if (type === 'account' && status !== 'unknown' && known === undefined) return PASSED_OVER
   const cause = type === 'return' && status === 'success' ? 'reversed_upstream' : 'transaction_unexplained'
   await recordSuspense(deps, findingOf(deps, transaction, { subject, cause, payment: known }))
-  return 'done'
+  return DONE
 }
 
 /**
  * Holds one of the provider's transactions against our books (design section 4, "Sync"). `known` is the payment its
- * reference names, as it was a moment ago. Safe to repeat.
+ * reference names, as it was a moment ago: conditions decide where that matters. Safe to repeat.
  */
 export const reconcileTransaction = async (
   deps: ReconcileDeps,
   transaction: ProviderTransaction,
   known: Payment | undefined,
+  ask: AskAbout,
 ): Promise<Reconciled> => {
   const { type, status } = transaction
   if (type === 'unknown' || status === 'unknown') return recordOther(deps, transaction, known)
-  if (status === 'pending' || status === 'failed') return 'passed_over'
+  if (status === 'pending' || status === 'failed') return PASSED_OVER
   if (type !== 'payment') return recordOther(deps, transaction, known)
-  if (credits(known, transaction)) {
-    await reconcileCredited(deps, known, transaction)
-    return 'done'
+  if (isCreditedWith(known, transaction)) return reconcileCredited(deps, known, transaction)
+  if (status === 'success') {
+    const credited = await creditByRow(deps, known, transaction)
+    if (credited) return reconcileCredited(deps, credited, transaction)
+    return askAndReconcile(deps, transaction, ask)
   }
-  if (status === 'success') return reconcileUncredited(deps, transaction)
   // Money that came and went again without a credit: a person must look where a payment of ours is named, no more.
   if (known) await recordFinding(deps, known, transaction, 'reversed_upstream')
-  return known ? 'done' : 'passed_over'
+  return known ? DONE : PASSED_OVER
 }

@@ -114,6 +114,9 @@ export const rateWindowKey = (clientId: ClientId, window: number): Key => ({
   sk: 'RATE',
 })
 
+/** A job of the sync: its head, a slice to be read, a transaction to be asked about again. */
+export const syncJobKey = (id: string): Key => ({ pk: `${pkPrefix('SYNC')}${id}`, sk: 'SYNC' })
+/** Of releases before this one. */
 export const syncCursorKey: Key = { pk: `${pkPrefix('SYNC')}provider`, sk: 'SYNC' }
 
 export const auditRecordPk = (subject: string) => `${pkPrefix('AUDIT')}${subject}`

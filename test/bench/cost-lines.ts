@@ -98,7 +98,7 @@ export const idleCosts = ({ gateway, front }: Templates, { idleRuns }: Pick<Meas
   const used = total([[1, there], ...runs])
   const { kmsRequestMillion: keyUses = 0, metricMonth: months = 0 } = used
   return [
-    line('DynamoDB', 'due work every minute, sync every hour, sweep every day', used, 'dynamodb'),
+    line('DynamoDB', 'due work every minute, sync every five minutes, sweep every day', used, 'dynamodb'),
     line('Lambda', 'the same runs', used, 'lambda'),
     line('SQS', `Lambda asks ${queues.length} idle queues ${thousand(polls)} times`, used, 'sqs'),
     line(

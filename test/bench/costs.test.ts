@@ -53,7 +53,7 @@ describe('the measured flows', () => {
       ['announced', true, 0],
       ['delivered', true, 1],
       ['fetched once', false, 0],
-      ['looked at by the sync', false, 0],
+      ['looked at by the sync', true, 0],
       ['fee made final', true, 0],
       ['settled', true, 0],
     ])
@@ -111,7 +111,7 @@ describe('the idle costs', () => {
 
 describe('our own metrics', () => {
   it('are counted once for each set of dimensions', () => {
-    expect(new Set(measured.idleRuns.flatMap(({ metrics }) => metrics)).size).toBe(14)
+    expect(new Set(measured.idleRuns.flatMap(({ metrics }) => metrics)).size).toBe(15)
     expect(new Set(measured.perPayment.flatMap(({ metrics }) => metrics)).size).toBe(17)
   })
 
@@ -153,7 +153,7 @@ describe('requests to the stage’s key', () => {
   })
 
   it('come idle from the schedules and from the reader of the stream', () => {
-    // check-due-work and fan-out-events all the time, the sync each hour, the sweep each day.
-    expect(keyRequests(templates.gateway).idle).toBeCloseTo(2 * fiveMinutes + 730 + 730 / 24)
+    // check-due-work, fan-out-events and the sync all the time, the sweep each day.
+    expect(keyRequests(templates.gateway).idle).toBeCloseTo(3 * fiveMinutes + 730 / 24)
   })
 })

@@ -32,8 +32,9 @@ const AWAITS: Readonly<Record<string, number>> = {
   'mark failed': 2,
   recredit: 2,
   'record again': 8,
-  sync: 59,
-  'sync, finding a lost capture': 64,
+  sync: 9,
+  'sync, finding a lost capture': 14,
+  'sync, by a worker that is woken': 11,
   refresh: 12,
 }
 

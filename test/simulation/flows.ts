@@ -65,6 +65,15 @@ const later =
     await pass(play, ms)
   }
 
+/** Behind a sync that has read everything so far. */
+const synced =
+  (prepare: Flow['prepare']): Flow['prepare'] =>
+  async (play) => {
+    alone(play)
+    await drive(play.world, invoke(play.world, 'sync-provider-transactions', {}))
+    return prepare(play)
+  }
+
 /** An invocation with what was prepared, or with what is made of it. */
 const run =
   (name: string, eventOf: (play: Play, prepared: unknown) => unknown = (_, prepared) => prepared): Flow['run'] =>
@@ -92,6 +101,7 @@ const flow = (name: string, prepare: Flow['prepare'], killed: Flow['run'], retry
 
 const dueWork = scheduledRun('check-due-work')
 const sync = scheduledRun('sync-provider-transactions')
+const woken = run('sync-slices', () => sqsEvent([{ messageId: 'm', body: JSON.stringify({ woken: true }) }]))
 const trigger = run('trigger-settlement', forClient)
 const wrongAmount: Flow['prepare'] = (play) => paid(play, 299_999)
 
@@ -117,8 +127,9 @@ export const FLOWS: readonly Flow[] = [
   flow('mark failed', settled, onPrepared('mark-settlement-failed')),
   flow('recredit', failed, onPrepared('recredit-settlement')),
   flow('record again', recredited, trigger),
-  flow('sync', later(credited, 3_600_000), sync),
-  flow('sync, finding a lost capture', paid, sync),
+  flow('sync', synced(later(credited, 3_600_000)), sync),
+  flow('sync, finding a lost capture', synced(paid), sync),
+  flow('sync, by a worker that is woken', synced(later(paid, 300_000)), woken),
   flow(
     'refresh',
     (play) => paid(play),

@@ -1,6 +1,6 @@
 import { DAILY_TIMES, type ScheduleSpec } from '../../functions/function-spec.ts'
 import { MANIFEST } from '../../functions/manifest.ts'
-import { syncCursorKey } from '../../shared/table/keys.ts'
+import { syncJobKey } from '../../shared/table/keys.ts'
 import { invoke } from './lambda.ts'
 import { strikes, type World } from './world.ts'
 
@@ -32,7 +32,7 @@ const trackDueWork = (world: World, onEarlier: () => void): (() => number | unde
   world.onChange.push(({ key, after }) => {
     const item = `${key.pk} ${key.sk}`
     const due = after?.['due_at']
-    if (typeof due !== 'string' || after?.['work'] === 'payout') {
+    if (typeof due !== 'string' || after?.['work'] === 'payout' || after?.['work'] === 'sync') {
       dueMs.delete(item)
       return
     }
@@ -74,16 +74,32 @@ const connectDueWork = (world: World, name: string, schedule: ScheduleSpec, fire
   const earliest = trackDueWork(world, () => arm())
 }
 
-/** Whether the sync would read anything at all: it begins at its cursor, which stays a day behind. */
-const hasNewTransactions = (world: World): boolean => {
-  const [newest] = world.provider.listTransactions(new URLSearchParams()).data
-  const position = world.table.item(syncCursorKey)?.['position']
-  if (newest === undefined) return false
-  return typeof position !== 'string' || Date.parse(newest.updated) >= Date.parse(position)
+const syncDueAt = (after: object | undefined): string | undefined => {
+  const [work, due] = [Reflect.get(after ?? {}, 'work'), Reflect.get(after ?? {}, 'due_at')]
+  return work === 'sync' && typeof due === 'string' ? due : undefined
+}
+
+/** Whether the sync would do anything at all: something was booked behind its head, or a job of its own is due. */
+const watchSync = (world: World): (() => boolean) => {
+  const jobs = new Map<string, string>()
+  world.onChange.push(({ key, after }) => {
+    const due = syncDueAt(after)
+    if (due === undefined) jobs.delete(key.pk)
+    else jobs.set(key.pk, due)
+  })
+  return () => {
+    const now = new Date(world.scheduler.nowMs()).toISOString()
+    if ([...jobs.values()].some((due) => due <= now)) return true
+    const [newest] = world.provider.listTransactions(new URLSearchParams()).data
+    const position = world.table.item(syncJobKey('head'))?.['position']
+    if (newest === undefined) return false
+    return typeof position !== 'string' || Date.parse(newest.updated) >= Date.parse(position)
+  }
 }
 
 export const connectSchedules = (world: World): void => {
   const fireAround = firing(world)
+  const hasSyncWork = watchSync(world)
   for (const { name, trigger } of MANIFEST) {
     if (trigger.kind !== 'schedule') continue
     const { schedule } = trigger
@@ -92,7 +108,7 @@ export const connectSchedules = (world: World): void => {
       continue
     }
     const fire = () => {
-      if (name !== 'sync-provider-transactions' || hasNewTransactions(world)) void invoke(world, name, {})
+      if (name !== 'sync-provider-transactions' || hasSyncWork()) void invoke(world, name, {})
     }
     const tick = () => {
       fireAround(fire)

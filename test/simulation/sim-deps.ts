@@ -116,6 +116,7 @@ export const simDeps = (world: World, process: () => Process): Deps => {
     stage: {
       name: SIM_STAGE,
       providerFees: world.providerFees,
+      providerCallsPerMinute: world.callsPerMinute,
       historySteps: world.historySteps,
       deliveryRows: world.deliveryRows,
     },

@@ -73,6 +73,8 @@ export const createWorld = ({
     /** For what the provider books beside payments: of its own, so that it changes nothing else about a seed. */
     oddities: createPrng(~seed),
     providerFees,
+    /** What background work may ask: as much as the provider publishes, or so little that it bites. */
+    callsPerMinute: [600, 60, 12, 6][seed % 4] ?? 600,
     historySteps,
     /** Every second history keeps to what the release before reads. */
     deliveryRows: seed % 2 === 0 ? ('complete' as const) : ('lean' as const),
@@ -82,6 +84,7 @@ export const createWorld = ({
     queues: {
       webhooks: createSimQueue({ visibilityMs: 35_000, maxReceiveCount: 20 }),
       settlements: createSimQueue({ visibilityMs: 3_600_000, maxReceiveCount: 5 }),
+      sync: createSimQueue({ visibilityMs: 1_800_000, maxReceiveCount: 5 }),
     } satisfies Record<QueueName, SimQueue>,
     provider,
     merchants: createMerchants(prng.fork()),

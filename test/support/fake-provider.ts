@@ -44,6 +44,10 @@ const destinationOf = ({ method, channelCode }: CreateRequestInput) => {
 const matches = (row: ProviderTransaction, filter: TransactionFilter) =>
   (filter.updatedFrom === undefined || row.updatedAt >= filter.updatedFrom) &&
   (filter.updatedTo === undefined || row.updatedAt <= filter.updatedTo) &&
+  (filter.createdFrom === undefined || (row.createdAt ?? row.updatedAt) >= filter.createdFrom) &&
+  (filter.createdTo === undefined || (row.createdAt ?? row.updatedAt) <= filter.createdTo) &&
+  (filter.category === undefined || row.category === filter.category) &&
+  (filter.reversedOnly !== true || row.status === 'reversed') &&
   (filter.providerPaymentId === undefined || row.providerPaymentId === filter.providerPaymentId) &&
   (filter.reference === undefined || row.reference === filter.reference)
 

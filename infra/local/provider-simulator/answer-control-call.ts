@@ -53,7 +53,7 @@ const CONTROLS: readonly ControlCall[] = [
   {
     method: 'GET',
     path: '/_simulator/calls',
-    does: 'counts the calls of the provider API',
+    does: 'counts the calls of the provider API, and the rows that its lists handed out',
     run: (core) => core.callCounts(),
   },
   {

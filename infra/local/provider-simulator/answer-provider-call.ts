@@ -80,7 +80,7 @@ const MATCHERS = ROUTES.map((route) => ({
 /**
  * Answers one call as the provider would, or as the armed faults make it: `timeout`, `http_*` and `refuse` strike before
  * anything has happened, `timeout_after_commit` and `slow` after it. Undefined when the path is none of the provider's.
- * Every call that has a route is counted, also a refused one.
+ * Every call that has a route is counted, also a refused one, and every row that a list hands out.
  */
 export const answerProviderCall = (
   core: SimulatorCore,
@@ -100,8 +100,16 @@ export const answerProviderCall = (
   if (fault?.fault === 'timeout_after_commit') return { kind: 'silence' }
   const delayMs = fault?.fault === 'slow' ? (numberOf(fault) ?? 0) : 0
   if (result instanceof ProviderError) return { ...refused(result), delayMs }
+  if (hasRows(result)) core.countCall(`rows ${route.method} ${route.template}`, result.data.length)
   return { kind: 'answer', status: route.status ?? 200, headers: ROOM, body: result, delayMs }
 }
+
+const hasRows = (result: unknown): result is { readonly data: readonly unknown[] } =>
+  typeof result === 'object' &&
+  result !== null &&
+  'data' in result &&
+  Array.isArray(result.data) &&
+  result.data.length > 0
 
 /** What a fault answers instead of doing anything; undefined for those that strike after the effect. */
 const answerBeforeEffect = (fault: { fault: CallFaultName; value: unknown }): ProviderAnswer | undefined => {

@@ -44,8 +44,8 @@ export const createSimulatorCore = (deps: SimulatorDeps, restored: readonly Chan
           id,
           amount: (payment.captures ?? []).reduce((sum, { capture_amount: amount }) => sum + amount, 0),
         })),
-    countCall: (name: string) =>
-      run(() => world.store.calls.put({ id: name, count: (world.store.calls.get(name)?.count ?? 0) + 1 })),
+    countCall: (name: string, times = 1) =>
+      run(() => world.store.calls.put({ id: name, count: (world.store.calls.get(name)?.count ?? 0) + times })),
     callCounts: () => Object.fromEntries(world.store.calls.all().map(({ id, count }) => [id, count])),
     resetCalls: () => run(() => world.store.calls.all().forEach(({ id }) => world.store.calls.delete(id))),
     /** Arms a fault; `forged` strikes at once. Throws `API_VALIDATION_ERROR`, or `DATA_NOT_FOUND` for a forgery. */

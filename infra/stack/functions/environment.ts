@@ -9,6 +9,7 @@ import { clientEnvironments } from './reserved-concurrency.ts'
 const QUEUE_URL: Readonly<Record<QueueName, string>> = {
   webhooks: ENV.webhooksQueue,
   settlements: ENV.settlementsQueue,
+  sync: ENV.syncQueue,
 }
 
 /** What a function is told: stage and table always, and only those addresses its manifest entry gives it a use for. */

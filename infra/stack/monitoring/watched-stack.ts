@@ -27,7 +27,11 @@ export const watchedStack = ({ stage, table, queues, api }: WatchedResources): W
     maxReadUnits: stage.table.maxReadUnits,
     maxWriteUnits: stage.table.maxWriteUnits,
   },
-  queues: { webhooks: queues.byName.webhooks.queue.queueName, settlements: queues.byName.settlements.queue.queueName },
+  queues: {
+    webhooks: queues.byName.webhooks.queue.queueName,
+    settlements: queues.byName.settlements.queue.queueName,
+    sync: queues.byName.sync.queue.queueName,
+  },
   deadLetterQueues: deadLetterQueues(queues, stage),
   functions: MANIFEST.map((spec) => ({ spec, functionName: functionName(stage.settings.name, spec) })),
   accountConcurrency: stage.accountConcurrency,

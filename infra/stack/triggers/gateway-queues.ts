@@ -95,6 +95,7 @@ export class GatewayQueues extends Construct {
     this.byName = {
       webhooks: new QueueWithDeadLetters(this, 'webhooks', encrypted),
       settlements: new QueueWithDeadLetters(this, 'settlements', encrypted),
+      sync: new QueueWithDeadLetters(this, 'sync', encrypted),
     }
     this.deadStreamRecords = new DeadLetterQueue(this, 'stream', { ...encrypted, name: `${prefix}-stream-dead` }).queue
     this.deadRuns = new DeadLetterQueue(this, 'schedules', { ...encrypted, name: `${prefix}-schedules-dead` }).queue

@@ -58,6 +58,8 @@ export type Channel = Terms & {
    * for. Elsewhere it comes a business day later or more, and the estimate stays until the sync.
    */
   readonly settlesAtOnce?: true
+  /** Business days until the provider settles, where it does not at once; two unless it says otherwise. */
+  readonly settlementDays?: number
 }
 
 const START: Dated = { effectiveFrom: timestampOf(Date.UTC(2020, 0, 1)) }
@@ -68,7 +70,7 @@ export const MARKUPS: readonly (Dated & Pick<Tariff, 'bps'>)[] = [{ ...START, bp
 /** A wallet's page or app is left within minutes; what failed there is told by a callback alone, which may be lost. */
 const USUAL_WALLET = { settable: false, usualMs: 15 * MINUTE_MS } as const
 
-const bank = (code: string, own: Pick<Channel, 'settlesAtOnce'> = {}): Channel => ({
+const bank = (code: string, own: Pick<Channel, 'settlesAtOnce' | 'settlementDays'> = {}): Channel => ({
   method: 'virtual_account',
   code,
   providerCode: `${code}_VIRTUAL_ACCOUNT`,
@@ -107,7 +109,7 @@ const QRIS: Channel = {
 
 /** Every channel with terms of its own. */
 export const CHANNELS: readonly Channel[] = [
-  bank('BCA'),
+  bank('BCA', { settlementDays: 1 }),
   bank('BNI', { settlesAtOnce: true }),
   bank('BRI', { settlesAtOnce: true }),
   bank('MANDIRI', { settlesAtOnce: true }),
@@ -125,6 +127,7 @@ export const CHANNELS: readonly Channel[] = [
   wallet('LINKAJA', { tariffs: [{ ...START, bps: 150, flatMinor: 0 }], timings: HALF_HOUR }),
   wallet('SHOPEEPAY', { tariffs: [{ ...START, bps: 200, flatMinor: 0 }], timings: HALF_HOUR }),
   wallet('GOPAY', {
+    settlementDays: 1,
     needs: { returnUrls: ['success', 'failure', 'cancel'] },
     tariffs: [{ ...START, bps: 200, flatMinor: 0 }],
     timings: HALF_HOUR,

@@ -5,13 +5,17 @@ import { isCallbackToken } from '../../provider/callback-secret.ts'
 import type { ProviderOperation } from '../../provider/provider.ts'
 import { notePause, pausedUntil } from '../../provider/provider-pause.ts'
 import { type CallbackSubject, parseCallback } from '../../provider/xendit/parse-callback.ts'
+import { addMs, SECOND_MS, type Timestamp } from '../../time.ts'
 import { rememberCapture } from '../creating-store.ts'
 import type { StoredPayment } from '../payment.ts'
 import { findStoredPayment, markDueNow, parseStored } from '../payment-store.ts'
 import { paymentIdOf } from '../provider-attempts.ts'
 import { type ApplyOutcome, applyProviderNews } from './apply-provider-news.ts'
 
-type CallbackDeps = Pick<Deps, 'table' | 'provider' | 'now' | 'newId' | 'log' | 'alerts' | 'secrets' | 'stage'>
+type CallbackDeps = Pick<
+  Deps,
+  'table' | 'provider' | 'now' | 'newId' | 'log' | 'alerts' | 'secrets' | 'stage' | 'queues'
+>
 
 /**
  * `ask_again`: the provider should send this callback once more. `put_off`: it takes no questions now, and nothing was
@@ -27,8 +31,26 @@ const QUESTIONS: readonly ProviderOperation[] = ['getPayment', 'getRequest']
 const isRateLimited = (outcome: ApplyOutcome): boolean =>
   outcome.kind === 'unanswered' && outcome.reason === 'rate_limited'
 
-const putOff = (deps: CallbackDeps, paymentId: PaymentId | undefined): CallbackOutcome => {
+/** While callbacks are put off, an environment wakes the sync this often; whoever is woken too soon does nothing. */
+const WAKE_EVERY_MS = 30 * SECOND_MS
+/** Time for the provider to book what it has announced. */
+const WAKE_DELAY_SECONDS = 15
+
+// One per environment, kept with its table.
+const wokenAt = new WeakMap<Deps['table'], Timestamp>()
+
+/** The head of the sync answers for all that were put off, a page at a time. */
+const wakeSync = async (deps: CallbackDeps): Promise<void> => {
+  const now = deps.now()
+  const last = wokenAt.get(deps.table)
+  if (last !== undefined && last <= now && now < addMs(last, WAKE_EVERY_MS)) return
+  wokenAt.set(deps.table, now)
+  await deps.queues.send('sync', { body: { woken: true }, delaySeconds: WAKE_DELAY_SECONDS, group: 'sync' })
+}
+
+const putOff = async (deps: CallbackDeps, paymentId: PaymentId | undefined): Promise<CallbackOutcome> => {
   deps.log.warn('callback.deferred', { payment_id: paymentId, outcome: 'rate_limited' })
+  await wakeSync(deps)
   return 'put_off'
 }
 

@@ -54,15 +54,17 @@ const afterSuccess = async (
 /**
  * `pending` -> `succeeded`: payment, ledger credit and event in one transaction (spec 3.1). The condition on `pending`
  * is what makes the credit happen once, however many callers bring the same capture. `paid_at` is the moment of
- * recording: a try that is older than a minute is not repeated, or it could fall into a window swept meanwhile.
+ * recording: a try that is older than a minute is not repeated, or it could fall into a window swept meanwhile. Nobody
+ * is asked for the fee where whoever brings the capture brings what is known of it.
  */
 export const succeedPayment = async (
   deps: SucceedDeps,
   payment: Payment,
   capture: ProviderPayment,
   source: NewsSource,
+  brought?: ActualFee,
 ): Promise<TransitionResult> => {
-  const fee = await feeAtSuccess(deps, capture.providerPaymentId, payment)
+  const fee = brought ?? (await feeAtSuccess(deps, capture.providerPaymentId, payment))
   const now = deps.now()
   const succeeded = paid(payment, capture, fee, now, source)
   const outcome = await transactWhileFresh(

@@ -177,9 +177,13 @@ const transactionQuery = (filter: TransactionFilter): URLSearchParams => {
     after_id: filter.afterId,
     product_id: filter.providerPaymentId,
     reference_id: filter.reference,
+    channel_categories: filter.category,
+    'created[gte]': filter.createdFrom,
+    'created[lte]': filter.createdTo,
     'updated[gte]': filter.updatedFrom,
     'updated[lte]': filter.updatedTo,
   }
   for (const [name, value] of Object.entries(optional)) if (value !== undefined) query.set(name, value)
+  if (filter.reversedOnly === true) for (const status of ['VOIDED', 'REVERSED']) query.append('statuses', status)
   return query
 }

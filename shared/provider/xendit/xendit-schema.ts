@@ -154,6 +154,8 @@ const TransactionSchema = v.pipe(
     net_amount: v.nullish(SignedAmount),
     settlement_status: v.nullish(v.string(), ''),
     estimated_settlement_time: v.fallback(v.nullish(Time), undefined),
+    channel_category: v.fallback(v.nullish(v.pipe(v.string(), v.regex(/^[A-Z_]{1,40}$/))), undefined),
+    created: v.fallback(v.nullish(Time), undefined),
     updated: Time,
     fee: v.fallback(v.nullish(v.object({ status: v.nullish(v.string(), '') })), undefined),
     product_data: v.fallback(v.nullish(v.object({ payment_request_id: OptionalText })), undefined),
@@ -178,6 +180,9 @@ const TransactionSchema = v.pipe(
       keptMinor: net === undefined ? undefined : keptOf(row.amount, net),
       // A row settled early still carries the later time it was expected at.
       settledAt: settled ? earlier(row.estimated_settlement_time ?? row.updated, row.updated) : undefined,
+      settlesAt: row.estimated_settlement_time ?? undefined,
+      category: row.channel_category ?? undefined,
+      createdAt: row.created ?? undefined,
       updatedAt: row.updated,
     }
   }),

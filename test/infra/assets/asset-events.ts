@@ -56,6 +56,7 @@ const NO_FAILURES = { batchItemFailures: [] }
 const messageOf = (body: object) => ({ Records: [{ messageId: 'm1', body: JSON.stringify(body) }] })
 
 const queueInvocation = async (queue: string, { deps, client }: World): Promise<Invocation> => {
+  if (queue === 'sync') return { event: messageOf({}), answers: NO_FAILURES }
   if (queue === 'settlements') return { event: messageOf({ client_id: client.clientId }), answers: NO_FAILURES }
   // An address that is refused before a connection: the attempt fails, is recorded, and the next one is sent.
   const endpoint = await storedEndpoint(deps, { clientId: client.clientId, url: 'https://10.0.0.1/hooks' })

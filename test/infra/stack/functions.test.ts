@@ -88,6 +88,7 @@ describe('environment of the functions', () => {
         GATEWAY_TABLE: '<gateway-dev>',
         ...(spec.sends.includes('webhooks') && { GATEWAY_WEBHOOKS_QUEUE_URL: '<gateway-dev-webhooks>' }),
         ...(spec.sends.includes('settlements') && { GATEWAY_SETTLEMENTS_QUEUE_URL: '<gateway-dev-settlements>' }),
+        ...(spec.sends.includes('sync') && { GATEWAY_SYNC_QUEUE_URL: '<gateway-dev-sync>' }),
         ...(spec.alerts && { GATEWAY_ALERTS_TOPIC_ARN: '<gateway-dev-alerts>' }),
         ...(spec.name.startsWith('api-') &&
           spec.name !== 'api-not-found' && { GATEWAY_CLIENT_RATE_LIMIT: '25', GATEWAY_ENVIRONMENTS: '1000' }),

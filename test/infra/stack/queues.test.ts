@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { type Properties, synthesised } from '../../support/stack-template.ts'
 
-const WORK_QUEUES = ['webhooks', 'settlements'] as const
+const WORK_QUEUES = ['webhooks', 'settlements', 'sync'] as const
 /** Not behind a queue: of the stream, and of runs that the clock starts. */
 const OTHER_DEAD = ['stream-dead', 'schedules-dead'] as const
 
@@ -61,7 +61,7 @@ describe.each(['dev', 'prod'] as const)('queues of %s', (stage) => {
 
     expect(readers.map(({ queue }) => queue).toSorted()).toStrictEqual([...WORK_QUEUES].toSorted())
     for (const { queue, timeoutSeconds } of readers) {
-      const seconds = queue === 'settlements' ? 6 * timeoutSeconds : timeoutSeconds + 10
+      const seconds = queue !== 'webhooks' ? 6 * timeoutSeconds : timeoutSeconds + 10
       expect([queue, queues.get(queue)?.['VisibilityTimeout']]).toStrictEqual([queue, seconds])
     }
   })

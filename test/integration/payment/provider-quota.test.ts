@@ -126,6 +126,9 @@ describe('a callback while the provider takes no questions', () => {
     expect(statuses).toStrictEqual([503, 503])
     expect(deps.provider.countOf('getPayment')).toBe(1)
     expect(await stored()).toStrictEqual(before)
+    expect(deps.sent.map(({ queue, message: { body } }) => ({ queue, body }))).toStrictEqual([
+      { queue: 'sync', body: { woken: true } },
+    ])
   })
 
   it('is applied once the pause is over', async () => {

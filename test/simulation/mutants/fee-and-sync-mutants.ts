@@ -69,7 +69,7 @@ export const FEE_AND_SYNC_MUTANTS = [
   ...mutantsOf('finalFee', ['settle-client-fees'], {
     'a fee is assumed although the provider cannot be asked': "drop fee.kind === 'unanswered'",
   }),
-  ...mutantsOf('credits', ['sync-lost-captures', 'sync-unexplained'], {
+  ...mutantsOf('isCreditedWith', ['sync-lost-captures', 'sync-unexplained'], {
     'a transaction is held against the fee of another capture':
       '_ === transaction.providerPaymentId -> _ !== undefined',
   }),
@@ -84,10 +84,20 @@ export const FEE_AND_SYNC_MUTANTS = [
     'money that was reversed upstream is not found': "drop transaction.status === 'reversed'",
     'a transaction about another amount makes the fee final': 'drop !isForAmount(..._)',
   }),
-  ...mutantsOf('reconcileUncredited', ['sync-lost-captures', 'sync-unexplained'], {
+  ...mutantsOf('askAndReconcile', ['sync-lost-captures', 'sync-unexplained'], {
     'a capture that is deferred is not looked at again': "drop outcome.kind === 'deferred'",
-    'money nobody can be asked about is forgotten':
-      "if (_ > deps.now()) return 'open' -> if (_ > deps.now()) return 'done'",
+    'money nobody can be asked about is forgotten': 'if (isYoung) return OPEN -> if (isYoung) return DONE',
+    'what the provider shows late is not asked about again': 'stored !== undefined && isYoung ? OPEN : DONE -> DONE',
+  }),
+  ...mutantsOf('isAnswerFor', ['sync-tail'], {
+    'a row about another amount credits': 'drop isForAmount(..._)',
+    'a row about another attempt credits': 'drop transaction.reference === _',
+    'a row about another request credits': 'drop _ || transaction.paymentRequestId === payment.paymentRequestId',
+    'a row of another product credits': 'drop CAPTURED_PAYMENT.test(_)',
+  }),
+  ...mutantsOf('creditByRow', ['sync-tail', 'sync-fees'], {
+    'the provider is asked for the fee that a row shows':
+      "succeedPayment(..._) -> succeedPayment(deps, known, capture, 'sync')",
   }),
   ...mutantsOf('reconcileTransaction', ['sync-unexplained'], {
     'pending transactions are looked for as money': {
@@ -95,29 +105,50 @@ export const FEE_AND_SYNC_MUTANTS = [
       tests: ['sync-unexplained'],
     },
     'a row of a type or status nobody knows is dropped':
-      "if (_ || _) return recordOther(..._) -> if (_ || _) return 'passed_over'",
+      'if (_ || _) return recordOther(..._) -> if (_ || _) return PASSED_OVER',
     'a refund is taken for the payment it refunds': "drop type !== 'payment'",
   }),
   ...mutantsOf('recordOther', ['sync-unexplained'], {
     'the account’s own affairs are findings': "drop type === 'account' && status !== 'unknown' && known === undefined",
   }),
-  ...mutantsOf('moveSyncCursor', ['sync-cursor'], {
-    'the cursor moves whatever its value': 'unchanged(_, _) -> undefined',
-    'a cursor that was never there is overwritten':
-      'unchanged(_, from?.position) -> from && unchanged(_, from.position)',
+  ...mutantsOf('moveHead', ['lost-claims', 'sync-slices'], {
+    'two planners plan the same span': 'unchanged(_, _) -> undefined',
   }),
-  ...mutantsOf('OVERLAP_MS', ['sync-cursor'], { 'what the provider shows late is not read again': 'DAY_MS -> 0' }),
-  ...mutantsOf('syncProviderTransactions', ['sync-cursor'], {
-    'the cursor moves although a span was not read to its end': "drop read.end !== 'read'",
-    'a run that was overtaken goes on': { edit: 'drop !moved.applied', tests: ['lost-claims'] },
+  ...mutantsOf('firstPosition', ['sync-head'], {
+    'what the release before could not look at is skipped': 'earlier(..._) -> cursor.position',
   }),
-  ...mutantsOf('cursorBehind', ['sync-lost-captures', 'sync-unexplained'], {
-    'a transaction nobody could be asked about is behind the cursor': 'earlier(..._) -> addMs(now, -OVERLAP_MS)',
+  ...mutantsOf('planRound', ['sync-head'], {
+    'what is booked a moment late is not read': 'addMs(now, -OVERLAP_MS) -> now',
+    'the slices of a round are lost': 'drop steps[slice.id] = _',
   }),
-  ...mutantsOf('readSpan', ['sync-cursor'], {
-    'only the first page of a span is read': "!answer.value.hasMore || afterId === undefined -> afterId !== ''",
+  ...mutantsOf('isMine', ['sync-slices'], {
+    'a worker behind its lease keeps its position': "drop equals('dueAt', dueAt)",
+  }),
+  ...mutantsOf('claimJob', ['sync-slices'], {
+    'two workers have the same slice': 'set: { dueAt: leased } -> set: { dueAt }',
+  }),
+  ...mutantsOf('registerReading', ['sync-tail'], {
+    'an early settlement cuts the wait for a late one short': "below('settlesBy', settlesBy) -> absent('ttl')",
+  }),
+  ...mutantsOf('endReading', ['sync-tail'], {
+    'a slice is read for ever': 'slice.openUntil === undefined || reads >= MOST_READS -> slice.openUntil === undefined',
+  }),
+  ...mutantsOf('readSlice', ['sync-slices'], {
+    'a refused cursor stays where it is': '!mayBeCursor || restarted -> true',
+  }),
+  ...mutantsOf('readPage', ['sync-slices'], {
+    'only the first page of a slice is read': 'page.hasMore && afterId !== undefined -> afterId === ""',
   }),
   ...mutantsOf('reconcilePage', ['sync-lost-captures', 'sync-unexplained'], {
-    'a transaction nobody could be asked about is not remembered': 'drop openSince = _',
+    'a transaction nobody could be asked about is not remembered': 'drop await noteOpen(..._)',
+  }),
+  ...mutantsOf('recheckOpen', ['sync-unexplained', 'sync-slices'], {
+    'one that stays open is done': "drop reconciled.kind === 'open'",
+  }),
+  ...mutantsOf('takeCalls', ['provider-quota'], {
+    'the quota is no limit': "any(absent('taken'), atMost(..._)) -> undefined",
+  }),
+  ...mutantsOf('notePause', ['provider-quota'], {
+    'a later pause is cut short': 'any(absent(operation), below(operation, until)) -> undefined',
   }),
 ]

@@ -56,11 +56,11 @@ export const FUNCTION_GROUPS: readonly FunctionGroup[] = [
   },
   {
     id: 'schedules',
-    functions: 'Functions that the clock starts',
+    functions: 'Functions that the clock starts, and those that share the sync',
     impact: 'everyone whom due work, the sync or the sweep serves, if it goes on.',
     severity: 'ticket',
     seldom: true,
-    has: ({ trigger }) => trigger.kind === 'schedule',
+    has: ({ trigger }) => trigger.kind === 'schedule' || (trigger.kind === 'queue' && trigger.queue === 'sync'),
   },
 ]
 

@@ -7,10 +7,14 @@ const OLD_WEBHOOK_SECONDS = 1_200
 /** Seconds: a message that failed once is hidden for an hour before its second try. */
 const OLD_SETTLEMENT_SECONDS = 7_200
 
+/** Seconds: a message whose worker broke off is hidden for half an hour. */
+const OLD_SYNC_SECONDS = 2_400
+
 /** Who waits for what was given up, by the queue it is in. */
 const IMPACTS: Readonly<Record<string, string>> = {
   'webhooks-dead': 'merchants, until due work sends their deliveries again.',
   'settlements-dead': 'a merchant who is not settled, and not paid out, until the message is moved back.',
+  'sync-dead': 'nobody: the schedule does the same work every five minutes.',
   'stream-dead': 'merchants, until due work hands their events on, minutes later.',
   'schedules-dead': 'merchants, until the next run of the schedule: a day later if it was the sweep.',
 }
@@ -63,6 +67,15 @@ export const queueAlarms = ({ queues, deadLetterQueues }: Watched): readonly Ala
     measure: awsMetric('AWS/SQS', 'ApproximateAgeOfOldestMessage', { QueueName: queues.settlements }, 'Maximum'),
     when: { above: OLD_SETTLEMENT_SECONDS, minutes: 5, periods: 3 },
     because: 'Seconds. One failed try hides a message for an hour; a second failure is no accident.',
+  },
+  {
+    id: 'sync-waiting',
+    severity: 'ticket',
+    summary: 'Whoever was called to share the sync has not come for half an hour.',
+    impact: 'nobody yet: the schedule reads alone, and slower.',
+    measure: awsMetric('AWS/SQS', 'ApproximateAgeOfOldestMessage', { QueueName: queues.sync }, 'Maximum'),
+    when: { above: OLD_SYNC_SECONDS, minutes: 5, periods: 3 },
+    because: 'Seconds. Ten run side by side, four minutes each; one that broke off is hidden for half an hour.',
   },
   stuckSettlements(queues.settlements),
 ]

@@ -3,6 +3,7 @@ import { OVERALL, withoutGaps } from './metric-ref.ts'
 import { functionNameOf, type Watched } from './watched.ts'
 
 const HOUR = 60
+const SYNC_LAG_MS = 15 * 60 * 1_000
 
 const runs = ({ our }: Watched): readonly AlarmSpec[] => [
   {
@@ -19,11 +20,11 @@ const runs = ({ our }: Watched): readonly AlarmSpec[] => [
   {
     id: 'sync-not-running',
     severity: 'ticket',
-    summary: "The provider's transactions have not been read for four hours.",
+    summary: "The provider's transactions have not been read for half an hour.",
     impact: 'merchants whose settlement waits for actual fees; lost captures stay lost.',
     measure: withoutGaps(our('SyncRuns', OVERALL, 'Sum')),
-    when: { below: 1, minutes: HOUR, periods: 4 },
-    because: 'It runs every hour and reads a day back, so a few hours lose nothing; it must be running by tomorrow.',
+    when: { below: 1, minutes: 15, periods: 2 },
+    because: 'It runs every five minutes, and lost captures wait for it. It goes on where it was, so nothing is lost.',
     whenMissing: 'breaching',
   },
   {
@@ -32,8 +33,18 @@ const runs = ({ our }: Watched): readonly AlarmSpec[] => [
     summary: "Round after round, the provider's list of transactions is not read to its end.",
     impact: 'merchants whose settlement waits for actual fees; lost captures stay lost.',
     measure: our('SyncsIncomplete', OVERALL, 'Minimum'),
-    when: { atLeast: 1, minutes: HOUR, periods: 6 },
-    because: 'A round that was cut short is continued by the next; six in a row make no progress.',
+    when: { atLeast: 1, minutes: 15, periods: 4 },
+    because: 'A run that was cut short is continued by the next; an hour without one that was not is no backlog.',
+  },
+  {
+    id: 'sync-behind',
+    severity: 'ticket',
+    summary: 'Transactions are read more than fifteen minutes after the provider booked them.',
+    impact: 'customers and merchants whose callback was lost: their payment is credited late.',
+    measure: our('SyncLag', OVERALL, 'Maximum'),
+    when: { above: SYNC_LAG_MS, minutes: 15, periods: 3 },
+    because:
+      'Milliseconds. A run reads what the five minutes before it brought; three quarters of an hour are no burst.',
   },
 ]
 
@@ -94,7 +105,7 @@ const suspense = ({ our }: Watched): readonly AlarmSpec[] => [
   },
 ]
 
-/** The daily sweep, the hourly sync, and money that belongs to nobody yet. */
+/** The daily sweep, the sync, and money that belongs to nobody yet. */
 export const settlementAlarms = (watched: Watched): readonly AlarmSpec[] => [
   ...runs(watched),
   ...results(watched),

@@ -63,6 +63,14 @@ const silentList: Scene = async ({ deps }) => {
   await run(syncProviderTransactions, deps)
 }
 
+/** What could not be read is read half an hour later. */
+const listLeftAlone: Scene = async (world) => {
+  await silentList(world)
+  world.deps.provider.heal('listTransactions')
+  world.deps.clock.advance(30 * 60)
+  await run(syncProviderTransactions, world.deps)
+}
+
 /** As for a filter or a value that the provider does not take. */
 const refusedList: Scene = async ({ deps }) => {
   deps.provider.script('listTransactions', async () => ({
@@ -91,6 +99,7 @@ export const MONEY_SCENES: Readonly<Record<string, Scene>> = {
   'settlements-failing': unsettled,
   'sync-not-running': async ({ deps }) => void (await run(syncProviderTransactions, deps)),
   'sync-incomplete': silentList,
+  'sync-behind': listLeftAlone,
   'provider-refuses-calls': refusedList,
   'provider-errors-list-transactions': silentList,
   'provider-slow-list-transactions': silentList,

@@ -1,5 +1,6 @@
 import { handler as deliverWebhook } from '../../../../functions/queue/deliver-webhook.ts'
 import { handler as settleClient } from '../../../../functions/queue/settle-client.ts'
+import { handler as syncSlices } from '../../../../functions/queue/sync-slices.ts'
 import { handler as checkDueWork } from '../../../../functions/schedule/check-due-work.ts'
 import { handler as fanOutEvents } from '../../../../functions/stream/fan-out-events.ts'
 import { addMs, MINUTE_MS } from '../../../../shared/time.ts'
@@ -47,6 +48,7 @@ const UNREADABLE = [asMessage('not a message of ours')]
 const unreadableMessages: Scene = async ({ deps }) => {
   await handOver(deliverWebhook, deps, UNREADABLE, 'deliver-webhook')
   await handOver(settleClient, deps, UNREADABLE, 'settle-client')
+  await handOver(syncSlices, deps, UNREADABLE, 'sync-slices')
   await handOver(fanOutEvents, deps, [{ dynamodb: { SequenceNumber: '1' } }], 'fan-out-events')
 }
 

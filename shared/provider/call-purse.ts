@@ -1,0 +1,41 @@
+import type { Deps } from '../deps.ts'
+import type { Timestamp } from '../time.ts'
+import type { ProviderOperation } from './provider.ts'
+import { notePause } from './provider-pause.ts'
+import { callsPerMinute, quotaWindow } from './provider-quota.ts'
+import { takeCalls } from './take-calls.ts'
+
+type Portion = { readonly calls: number; readonly until: Timestamp }
+
+/** Calls that one run may make: taken from the quota in portions, used one by one. */
+export type CallPurse = {
+  /** Undefined: one call may be made now. Otherwise when it is worth asking again. */
+  take(operation: ProviderOperation): Promise<Timestamp | undefined>
+  /** The provider said "not now": what is left is worth nothing, and everybody hears of it. */
+  refused(operations: readonly ProviderOperation[]): Promise<void>
+}
+
+export const callPurse = (
+  deps: Pick<Deps, 'table' | 'stage' | 'provider' | 'now'>,
+  portions: Readonly<Partial<Record<ProviderOperation, number>>>,
+): CallPurse => {
+  const left = new Map<ProviderOperation, Portion>()
+  return {
+    take: async (operation) => {
+      const now = deps.now()
+      let portion = left.get(operation)
+      if (portion === undefined || portion.calls === 0 || portion.until <= now) {
+        const until = quotaWindow(callsPerMinute(deps.stage, now), now).endsAt
+        const { granted, retryAt } = await takeCalls(deps, operation, portions[operation] ?? 1)
+        if (granted === 0) return retryAt ?? until
+        portion = { calls: granted, until }
+      }
+      left.set(operation, { ...portion, calls: portion.calls - 1 })
+      return undefined
+    },
+    refused: async (operations) => {
+      for (const operation of operations) left.delete(operation)
+      await notePause(deps, operations)
+    },
+  }
+}

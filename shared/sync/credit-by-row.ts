@@ -1,0 +1,48 @@
+import { type ActualFee, feeByKept, isForAmount } from '../payment/fee/actual-fee.ts'
+import { succeedPayment } from '../payment/news/succeed-payment.ts'
+import type { Payment } from '../payment/payment.ts'
+import { referenceOf } from '../payment/provider-attempts.ts'
+import type { ProviderPayment, ProviderTransaction } from '../provider/provider.ts'
+import type { ReconcileDeps } from './sync-finding.ts'
+
+/** The provider's own form of the id of a payment that was captured. */
+const CAPTURED_PAYMENT = /^py-[A-Za-z0-9_-]{1,61}$/
+
+/** Whether a row says, in every particular, that the request behind a pending payment was paid as asked. */
+const isAnswerFor = (transaction: ProviderTransaction, payment: Payment): boolean =>
+  transaction.type === 'payment' &&
+  transaction.status === 'success' &&
+  payment.status === 'pending' &&
+  CAPTURED_PAYMENT.test(transaction.providerPaymentId) &&
+  transaction.reference === referenceOf(payment.paymentId, payment.attempt) &&
+  (transaction.paymentRequestId === undefined || transaction.paymentRequestId === payment.paymentRequestId) &&
+  isForAmount(transaction, payment) &&
+  payment.rememberedProviderPaymentIds === undefined
+
+/**
+ * Credits a pending payment by a row that we fetched ourselves: it is the provider's own answer, and one page of them
+ * answers for fifty. The transaction of the one door writes it, on `pending` as ever, so it happens once whoever else
+ * brings the same money. Undefined: the row does not match, or the payment has moved on; then the provider is asked.
+ */
+export const creditByRow = async (
+  deps: ReconcileDeps,
+  known: Payment | undefined,
+  transaction: ProviderTransaction,
+): Promise<Payment | undefined> => {
+  if (known === undefined || !isAnswerFor(transaction, known)) return undefined
+  const capture: ProviderPayment = {
+    providerPaymentId: transaction.providerPaymentId,
+    paymentRequestId: known.paymentRequestId,
+    reference: transaction.reference,
+    currency: transaction.currency,
+    status: 'captured',
+    capturedMinor: transaction.amountMinor,
+  }
+  return succeedPayment(deps, known, capture, 'sync', feeShown(deps, known, transaction))
+}
+
+/** What the row says of the fee; where the contract says it, undefined. */
+const feeShown = (deps: ReconcileDeps, payment: Payment, { keptMinor }: ProviderTransaction): ActualFee | undefined => {
+  if (deps.stage.providerFees === 'invoiced') return undefined
+  return keptMinor === undefined ? { kind: 'not_known', hasTransaction: true } : feeByKept(deps, payment, keptMinor)
+}

@@ -1,0 +1,90 @@
+import type { Deps } from '../deps.ts'
+import type { Step } from '../table/step.ts'
+import { addMs, DAY_MS, earlier, epochMs, HOUR_MS, later, MINUTE_MS, msBetween, type Timestamp } from '../time.ts'
+import { LEASE_MS, moveHead, newSlice, readHead } from './job-store.ts'
+import { readSyncCursor } from './sync-cursor.ts'
+import type { Head, Slice } from './sync-job.ts'
+
+type PlanDeps = Pick<Deps, 'table' | 'now'>
+
+/** Read again by the next round: a row may appear a little behind its time, and clocks differ. */
+const OVERLAP_MS = 2 * MINUTE_MS
+/** How far the very first round looks back. */
+const FIRST_LOOK_BACK_MS = 7 * DAY_MS
+/** A slice is no longer than this, so that a long backlog can be shared however little is known of it. */
+const LONGEST_SLICE_MS = 6 * HOUR_MS
+/** About forty pages, some ten seconds of one worker. */
+const ROWS_PER_SLICE = 2_000
+/** A transaction holds a hundred steps. */
+const MOST_SLICES = 90
+const REVERSALS_EVERY_MS = DAY_MS
+/** As long as a dispute can be raised, and longer (QRIS: 90 days). */
+const REVERSALS_SPAN_MS = 180 * DAY_MS
+
+/** `overtaken`: somebody else planned at the same time. Otherwise the slices, claimed for whoever planned. */
+export type Round =
+  | 'overtaken'
+  | { readonly slices: readonly Slice[]; readonly to: Timestamp; readonly reversals: boolean }
+
+/** Where the release before this one stopped; rows it could not look at are read again. */
+const firstPosition = async (deps: PlanDeps): Promise<Timestamp> => {
+  const cursor = await readSyncCursor(deps)
+  if (cursor === undefined) return addMs(deps.now(), -FIRST_LOOK_BACK_MS)
+  return earlier(cursor.position, cursor.openSince ?? cursor.position)
+}
+
+/** Whether the last round was planned so long ago that another one reads no row a third time. */
+export const isRoundPast = async (deps: PlanDeps): Promise<boolean> => {
+  const head = await readHead(deps)
+  return head === undefined || head.position <= addMs(deps.now(), -2 * OVERLAP_MS)
+}
+
+/** Cuts a span into slices of about one size, at most as many as one transaction can write. */
+const cut = (from: Timestamp, to: Timestamp, rowsPerMinute: number): readonly (readonly [Timestamp, Timestamp])[] => {
+  const spanMs = Math.max(1, msBetween(from, to))
+  const byRows = Math.ceil((rowsPerMinute * spanMs) / MINUTE_MS / ROWS_PER_SLICE)
+  const count = Math.min(MOST_SLICES, Math.max(1, byRows, Math.ceil(spanMs / LONGEST_SLICE_MS)))
+  const edge = (at: number) => (at === count ? to : addMs(from, Math.floor((spanMs * at) / count)))
+  return Array.from({ length: count }, (_, at) => [edge(at), edge(at + 1)] as const)
+}
+
+/**
+ * Plans what the head reads now (design section 4, "Sync"): what was updated since its position, in slices that workers
+ * can share, in one transaction with its new position. What follows is in the slices' own hands: nothing planned is
+ * lost, whoever dies. Reading goes up to now, and the next round begins two minutes before.
+ */
+export const planRound = async (deps: PlanDeps): Promise<Round> => {
+  const head = await readHead(deps)
+  const now = deps.now()
+  const from = head?.position ?? (await firstPosition(deps))
+  // No further than one transaction's slices reach; the rest is for the round that follows at once.
+  const to = later(from, earlier(now, addMs(from, MOST_SLICES * LONGEST_SLICE_MS)))
+  const round = (head?.round ?? 0) + 1
+  const rowsPerMinute = head?.rowsPerMinute ?? 0
+  const fresh = { dueAt: now, cutFor: 0, rows: 0, reads: 0 }
+  const slices: Slice[] = cut(from, to, rowsPerMinute).map(([begin, end], at) => ({
+    ...fresh,
+    // The first is claimed by whoever plans; the others are anybody's.
+    dueAt: at === 0 ? addMs(now, LEASE_MS) : now,
+    id: `head#${round}#${at}`,
+    kind: 'head',
+    cutFor: rowsPerMinute,
+    from: begin,
+    to: end,
+  }))
+  const reversalsDue = head?.reversalsAt === undefined || head.reversalsAt <= now
+  if (reversalsDue) {
+    const created = { from: addMs(now, -REVERSALS_SPAN_MS), to: now }
+    slices.push({ ...fresh, id: `reversals#${epochMs(now)}#${round}`, kind: 'reversals', ...created })
+  }
+  const next: Head = {
+    position: later(from, to < now ? to : addMs(now, -OVERLAP_MS)),
+    round,
+    rowsPerMinute,
+    reversalsAt: reversalsDue ? addMs(now, REVERSALS_EVERY_MS) : head.reversalsAt,
+  }
+  const steps: Record<string, Step> = { head: moveHead(head, next) }
+  for (const slice of slices) steps[slice.id] = newSlice(slice)
+  const planned = await deps.table.transact(steps)
+  return planned.applied ? { slices, to, reversals: reversalsDue } : 'overtaken'
+}

@@ -1,0 +1,129 @@
+import type { Deps } from '../deps.ts'
+import { assertNever } from '../errors.ts'
+import {
+  isOurMistake,
+  PROVIDER_READ_TIMEOUT_MS,
+  type ProviderOperation,
+  type TransactionFilter,
+  type TransactionPage,
+  type Unanswered,
+} from '../provider/provider.ts'
+import { MINUTE_MS, msBetween, type Timestamp } from '../time.ts'
+import { finishJob, keepPosition, noteDensity, releaseJob } from './job-store.ts'
+import { type ReconcileRun, reconcilePage } from './reconcile-page.ts'
+import type { Slice } from './sync-job.ts'
+import { endReading, latestOf, type OpenHours, registerOpen } from './tail.ts'
+
+export type SliceDeps = ReconcileRun['deps'] & Pick<Deps, 'sleep' | 'monotonicMs'>
+
+/**
+ * `read`: to its end. `overtaken`: somebody else reads on. Otherwise why it was handed back; the position is kept.
+ */
+export type SliceEnd = 'read' | 'overtaken' | 'provider_silent' | 'refused' | 'rate_limited' | 'out_of_time'
+
+/** One worker's run over as many slices as it comes to. */
+export type SliceRun = ReconcileRun & {
+  readonly deps: SliceDeps
+  /** Hours whose next reading this run has seen to. */
+  readonly notedHours: Map<string, Timestamp>
+}
+
+const PAGE = 50
+const MOST_PAGES = 10_000
+/** Rows a minute from which slices are cut by them. */
+const WORTH_CUTTING = 200
+const LIST: ProviderOperation = 'listTransactions'
+
+const filterOf = ({ kind, from, to, category, afterId }: Slice): TransactionFilter => {
+  const page = { allTypes: true, limit: PAGE, ...(afterId !== undefined && { afterId }) }
+  switch (kind) {
+    case 'head':
+      return { ...page, updatedFrom: from, updatedTo: to }
+    case 'tail':
+      return { ...page, createdFrom: from, createdTo: to, ...(category !== undefined && { category }) }
+    case 'reversals':
+      return { ...page, createdFrom: from, createdTo: to, reversedOnly: true }
+    default:
+      return assertNever(kind)
+  }
+}
+
+/** Waits for a call of the quota; false when that would be past the deadline. */
+const mayList = async ({ deps, purse, deadlineMs }: SliceRun): Promise<Timestamp | undefined> => {
+  for (;;) {
+    const retryAt = await purse.take(LIST)
+    if (retryAt === undefined) return undefined
+    const waitMs = Math.max(1, msBetween(deps.now(), retryAt))
+    if (deps.monotonicMs() + waitMs >= deadlineMs) return retryAt
+    await deps.sleep(waitMs)
+  }
+}
+
+const endBy = (answer: Unanswered | { readonly kind: 'not_found' }): 'refused' | 'provider_silent' =>
+  answer.kind === 'not_found' || isOurMistake(answer) ? 'refused' : 'provider_silent'
+
+/** What was learned of the slice's size, where it is far from what was assumed. */
+const learnDensity = async ({ deps }: SliceRun, { kind, from, to, rows, cutFor }: Slice): Promise<void> => {
+  const measured = Math.round((rows * MINUTE_MS) / Math.max(MINUTE_MS, msBetween(from, to)))
+  const isFar = measured > 1.5 * cutFor || 2 * measured < cutFor
+  if (kind !== 'head' || !isFar || Math.max(measured, cutFor) < WORTH_CUTTING) return
+  await noteDensity(deps, measured)
+}
+
+const end = async (run: SliceRun, slice: Slice): Promise<void> => {
+  if (slice.kind === 'tail') return endReading(run.deps, slice)
+  await learnDensity(run, slice)
+  await finishJob(run.deps, slice)
+}
+
+/** One page, and the position behind it. The slice as it then is; undefined when it is somebody else's. */
+const readPage = async (run: SliceRun, slice: Slice, page: TransactionPage): Promise<Slice | undefined> => {
+  const hours: OpenHours = await reconcilePage(run, page)
+  if (slice.kind !== 'tail') await registerOpen(run.deps, hours, run.notedHours)
+  const openUntil = slice.kind === 'tail' ? latestOf(hours, slice.openUntil) : undefined
+  const rows = slice.rows + page.transactions.length
+  const afterId = page.afterId ?? page.transactions.at(-1)?.transactionId
+  const read = { ...slice, rows, openUntil }
+  if (page.hasMore && afterId !== undefined) return keepPosition(run.deps, slice, { afterId, rows, openUntil })
+  await end(run, read)
+  return { ...read, afterId: undefined }
+}
+
+const handBack = async <End extends SliceEnd>(run: SliceRun, slice: Slice, why: End, at?: Timestamp): Promise<End> => {
+  await releaseJob(run.deps, slice, at ?? run.deps.now())
+  return why
+}
+
+/**
+ * Reads a claimed slice page by page, reconciles each page and keeps the position behind it (design section 4, "Sync").
+ * A refused cursor begins the span again, once in a run. However it ends, the slice is done, kept or handed back; when
+ * its worker dies, it is due again behind the lease.
+ */
+export const readSlice = async (run: SliceRun, claimed: Slice): Promise<SliceEnd> => {
+  let slice = claimed
+  let restarted = false
+  for (let pages = 0; pages < MOST_PAGES; pages++) {
+    if (run.deps.monotonicMs() >= run.deadlineMs) return handBack(run, slice, 'out_of_time')
+    const retryAt = await mayList(run)
+    if (retryAt !== undefined) return handBack(run, slice, 'rate_limited', retryAt)
+    const answer = await run.deps.provider.listTransactions(filterOf(slice), PROVIDER_READ_TIMEOUT_MS)
+    if (answer.kind === 'found') {
+      const read = await readPage(run, slice, answer.value)
+      if (read === undefined) return 'overtaken'
+      if (read.afterId === undefined) return 'read'
+      slice = read
+      continue
+    }
+    if (answer.kind === 'unanswered' && answer.reason === 'rate_limited') {
+      await run.purse.refused([LIST])
+      continue
+    }
+    const mayBeCursor = answer.kind === 'unanswered' && answer.reason === 'refused' && slice.afterId !== undefined
+    if (!mayBeCursor || restarted) return handBack(run, slice, endBy(answer))
+    restarted = true
+    const again = await keepPosition(run.deps, slice, { afterId: undefined, rows: 0, openUntil: undefined })
+    if (again === undefined) return 'overtaken'
+    slice = again
+  }
+  return handBack(run, slice, 'out_of_time')
+}

@@ -1,0 +1,37 @@
+import type { Payment } from '../payment/payment.ts'
+import { findPaymentsByKey } from '../payment/payment-store.ts'
+import { paymentIdOf } from '../payment/provider-attempts.ts'
+import { addMs, HOUR_MS, type Timestamp } from '../time.ts'
+import { finishJob, retryOpen } from './job-store.ts'
+import type { SliceRun } from './read-slice.ts'
+import { ASK_AGAIN_MS, askAbout } from './reconcile-page.ts'
+import { reconcileTransaction } from './reconcile-transaction.ts'
+import type { OpenTransaction } from './sync-job.ts'
+import { addOpen, type OpenHours, registerOpen } from './tail.ts'
+
+/** Two minutes, doubling up to an hour. */
+const againAt = (now: Timestamp, tries: number): Timestamp =>
+  addMs(now, Math.min(HOUR_MS, ASK_AGAIN_MS * 2 ** Math.min(tries, 10)))
+
+/**
+ * Looks once more at a transaction that nobody could be asked about. It stays noted until there is an answer; after two
+ * days it is a person's.
+ */
+export const recheckOpen = async (run: SliceRun, job: OpenTransaction): Promise<void> => {
+  const { deps, tally } = run
+  const transaction = { keptMinor: undefined, settledAt: undefined, paymentRequestId: undefined, ...job.transaction }
+  const paymentId = paymentIdOf(transaction.reference)
+  const [known]: readonly Payment[] = paymentId === undefined ? [] : await findPaymentsByKey(deps, [paymentId])
+  const reconciled = await reconcileTransaction(deps, transaction, known, askAbout(run))
+  if (reconciled.kind === 'open') {
+    tally.unanswered++
+    await retryOpen(deps, job, againAt(deps.now(), job.tries + 1))
+    return
+  }
+  if (reconciled.kind === 'credited') {
+    const hours: OpenHours = new Map()
+    addOpen(hours, transaction, reconciled.payment, deps.now())
+    await registerOpen(deps, hours, run.notedHours)
+  }
+  await finishJob(deps, job)
+}

@@ -1,0 +1,226 @@
+/**
+ * Goal: no rate and no death stops the sync, and no row is read by nobody. Method: the provider's list as the fake answers
+ * it, runs that stop, die, meet each other or are refused, and what is left behind in the jobs.
+ */
+import { describe, expect } from 'vitest'
+import type { TransactionFilter } from '../../../shared/provider/provider.ts'
+import { findDueJobs } from '../../../shared/sync/job-store.ts'
+import { shareSync } from '../../../shared/sync/share-sync.ts'
+import { syncProviderTransactions } from '../../../shared/sync/sync-provider-transactions.ts'
+import { addMs, HOUR_MS, MINUTE_MS } from '../../../shared/time.ts'
+import { beforeFirst } from '../../support/intercept-table.ts'
+import { syncTest as it } from '../../support/sync-test.ts'
+import { paymentOf, rowNow } from '../../support/synced-payment.ts'
+import { behind, foreignRow } from './asked-head.ts'
+
+describe('sync: its positions', () => {
+  it.for([
+    ['unreachable', 'provider_silent'],
+    ['server_error', 'provider_silent'],
+    ['misconfigured', 'refused'],
+    ['refused', 'refused'],
+  ] as const)(
+    'are kept after every page: %s says %s, and the next run goes on behind the last one',
+    async ([reason, end], { deps, rows, credited }) => {
+      rows.push(rowNow(deps, credited))
+      const { asked, state } = await behind(deps, rows, 120)
+      state.answer = (question) => (question === 2 ? { kind: 'unanswered', reason } : undefined)
+      // A refused cursor is tried again from the beginning of its span, once.
+      const isCursor = reason === 'refused'
+      if (isCursor)
+        state.answer = (question) => (question === 2 || question === 3 ? { kind: 'unanswered', reason } : undefined)
+
+      const stopped = await syncProviderTransactions(deps)
+      deps.clock.advance(1)
+      const resumed = await shareSync(deps, { woken: false })
+
+      expect(stopped).toMatchObject({ complete: false, until: null })
+      expect(resumed).toBeUndefined()
+      const [, refused, next] = asked.map(({ afterId }) => afterId)
+      expect(refused).toBe(rows.at(-50)?.transactionId)
+      expect(next).toBe(isCursor ? undefined : refused)
+      expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'actual' })
+      expect(await findDueJobs(deps, 10)).toStrictEqual([])
+      expect(deps.lines.filter(({ code }) => code === 'sync.completed').slice(-2)).toMatchObject([
+        { level: 'warn', fields: { end, incomplete: 1 } },
+        { level: 'info', fields: { end: 'read', incomplete: 0 } },
+      ])
+    },
+  )
+
+  it('begin again at the span’s beginning where the provider refuses the cursor', async ({ deps, rows, credited }) => {
+    rows.push(rowNow(deps, credited))
+    const { asked, state } = await behind(deps, rows, 120)
+    state.answer = (question) => (question === 3 ? { kind: 'unanswered', reason: 'refused' } : undefined)
+
+    const summary = await syncProviderTransactions(deps)
+
+    expect(summary).toMatchObject({ complete: true, transactions: 2 * 50 + 121 })
+    expect(asked.map(({ afterId }) => afterId !== undefined)).toStrictEqual([false, true, true, false, true, true])
+  })
+
+  it('are taken over behind the lease when a worker dies in the middle', async ({ deps, rows, credited }) => {
+    rows.push(rowNow(deps, credited))
+    const { asked, state } = await behind(deps, rows, 120)
+    state.answer = (question) => {
+      if (question === 2) throw new Error('killed')
+      return undefined
+    }
+    await expect(syncProviderTransactions(deps)).rejects.toThrow('killed')
+
+    await shareSync(deps, { woken: false })
+    const before = asked.length
+    deps.clock.advance(301)
+    await shareSync(deps, { woken: false })
+
+    expect(before).toBe(2)
+    expect(asked[2]?.afterId).toBe(asked[1]?.afterId)
+    expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'actual' })
+  })
+
+  it('are the taker’s: a worker that comes back behind its lease keeps none', async ({ deps, rows }) => {
+    const { asked } = await behind(deps, rows, 120)
+    let woke = false
+    const slept = {
+      ...deps,
+      provider: {
+        ...deps.provider,
+        listTransactions: async (filter: TransactionFilter, timeoutMs: number) => {
+          const answer = await deps.provider.listTransactions(filter, timeoutMs)
+          if (!woke) {
+            woke = true
+            deps.clock.advance(301)
+            await shareSync(deps, { woken: false })
+          }
+          return answer
+        },
+      },
+    }
+
+    const summary = await syncProviderTransactions(slept)
+
+    expect(summary).toMatchObject({ transactions: 50, complete: false })
+    expect(asked).toHaveLength(1 + 3)
+    expect(await findDueJobs(deps, 10)).toStrictEqual([])
+  })
+
+  it('refuse a second planner, who works on what is due all the same', async ({ deps, rows, credited }) => {
+    rows.push(rowNow(deps, credited))
+    const late = beforeFirst(deps, 'transact', () => syncProviderTransactions(deps))
+
+    const summary = await syncProviderTransactions(late)
+
+    expect(summary).toMatchObject({ complete: false, until: null, transactions: 0 })
+    expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'actual' })
+  })
+
+  it('are planned by one of 20 runs at once, and everything is read', async ({ deps, rows, credited }) => {
+    rows.push(rowNow(deps, credited))
+
+    const runs = await Promise.all(Array.from({ length: 20 }, () => syncProviderTransactions(deps)))
+
+    expect(runs.filter(({ complete }) => complete).length).toBeGreaterThanOrEqual(1)
+    expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'actual' })
+    expect(await findDueJobs(deps, 10)).toStrictEqual([])
+  })
+
+  it('make progress in a backlog that no run can finish', async ({ deps, rows }) => {
+    for (let hour = 1; hour <= 40; hour++) rows.push(foreignRow(addMs(deps.now(), -hour * HOUR_MS)))
+    // A question about a single payment takes a minute, so a few of them are a run.
+    deps.provider.script('getPayment', async () => {
+      await deps.sleep(MINUTE_MS)
+      return { kind: 'not_found' }
+    })
+
+    const runs = []
+    for (let run = 0; run < 30 && deps.published.length < 40; run++) runs.push(await syncProviderTransactions(deps))
+
+    expect(runs.length).toBeGreaterThan(1)
+    expect(runs.some(({ complete }) => !complete)).toBe(true)
+  })
+})
+
+describe('sync: a provider with a quota', () => {
+  const limits = { providerCallsPerMinute: 60 }
+
+  it('is asked within it by several workers together, until everything is read', async ({ deps, rows }) => {
+    const { asked } = await behind(deps, rows, 1_500)
+    const atMs: number[] = []
+    const startedMs = deps.monotonicMs()
+    const limited = {
+      ...deps,
+      stage: { ...deps.stage, ...limits },
+      provider: {
+        ...deps.provider,
+        listTransactions: (filter: TransactionFilter, timeoutMs: number) => {
+          atMs.push(deps.monotonicMs() - startedMs)
+          return deps.provider.listTransactions(filter, timeoutMs)
+        },
+      },
+    }
+
+    await Promise.all([syncProviderTransactions(limited), syncProviderTransactions(limited)])
+
+    expect(asked.length).toBeGreaterThanOrEqual(30)
+    for (const at of atMs) {
+      expect(atMs.filter((other) => other > at - MINUTE_MS && other <= at).length).toBeLessThanOrEqual(70)
+    }
+    expect(Math.max(...atMs)).toBeGreaterThanOrEqual(20_000)
+  })
+
+  it('says "not now": all wait as long as it says, and read on where they were', async ({ deps, rows, credited }) => {
+    rows.push(rowNow(deps, credited))
+    const { asked, state } = await behind(deps, rows, 120)
+    let roomAtMs = 0
+    deps.provider.script('pauseMs', () => Math.max(0, roomAtMs - deps.monotonicMs()))
+    state.answer = (question) => {
+      if (question !== 2) return undefined
+      roomAtMs = deps.monotonicMs() + 45_000
+      return { kind: 'unanswered', reason: 'rate_limited' }
+    }
+    const startedMs = deps.monotonicMs()
+
+    const summary = await syncProviderTransactions(deps)
+
+    expect(summary.complete).toBe(true)
+    expect(deps.monotonicMs() - startedMs).toBe(45_000)
+    expect(asked[2]).toStrictEqual(asked[1])
+    expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'actual' })
+  })
+
+  it('that is used up for questions leaves what it cannot explain for later, and reads on', async ({
+    deps,
+    rows,
+    credited,
+    paid,
+  }) => {
+    rows.push(rowNow(deps, paid, { reference: `${paid.payment.paymentId}-9` }), rowNow(deps, credited))
+    deps.provider.script('getPayment', async () => ({ kind: 'unanswered', reason: 'rate_limited' }))
+
+    const first = await syncProviderTransactions(deps)
+    deps.provider.heal('getPayment')
+    deps.clock.advance(300)
+    const second = await syncProviderTransactions(deps)
+
+    expect(first).toMatchObject({ complete: true, unanswered: 1 })
+    expect(second).toMatchObject({ complete: true })
+    expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'actual' })
+    expect(await paymentOf(deps, paid)).toMatchObject({ status: 'succeeded' })
+  })
+
+  it('wakes the head for callbacks that were put off, no more often than rounds overlap', async ({
+    deps,
+    rows,
+    paid,
+  }) => {
+    const { asked } = await behind(deps, rows, 0)
+    rows.push(rowNow(deps, paid))
+
+    await shareSync(deps, { woken: true })
+    deps.clock.advance(119)
+    await shareSync(deps, { woken: true })
+
+    expect(await paymentOf(deps, paid)).toMatchObject({ status: 'succeeded' })
+    expect(asked).toHaveLength(1)
+  })
+})

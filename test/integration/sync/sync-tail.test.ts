@@ -1,0 +1,194 @@
+/** What is not final is read again when it can be, all of an hour together; what was reversed, for half a year. */
+import { describe, expect } from 'vitest'
+import { minor } from '../../../shared/money.ts'
+import { expectedSettlement } from '../../../shared/payment/channel/expected-settlement.ts'
+import type { ProviderTransaction, TransactionFilter } from '../../../shared/provider/provider.ts'
+import { creditByRow } from '../../../shared/sync/credit-by-row.ts'
+import { findDueJobs, keepPosition, registerReading } from '../../../shared/sync/job-store.ts'
+import { shareSync } from '../../../shared/sync/share-sync.ts'
+import { syncProviderTransactions } from '../../../shared/sync/sync-provider-transactions.ts'
+import { addMs, DAY_MS, HOUR_MS, MINUTE_MS, type Timestamp } from '../../../shared/time.ts'
+import { NOT_SETTLED, pageOfRows } from '../../support/fake-provider.ts'
+import { syncTest as it } from '../../support/sync-test.ts'
+import { findingAbout, type PaidUpstream, paymentOf, rowNow } from '../../support/synced-payment.ts'
+import type { TestDeps } from '../../support/test-deps.ts'
+
+const CATEGORY = 'VIRTUAL_ACCOUNT'
+
+/** A row as it is before the provider settles; `settle` makes it final without marking it as updated. */
+const openRow = (deps: TestDeps, paid: PaidUpstream, fields: Partial<ProviderTransaction> = {}) => {
+  const at = deps.now()
+  const final = rowNow(deps, paid, { createdAt: at, category: CATEGORY, settlesAt: addMs(at, 2 * DAY_MS), ...fields })
+  deps.provider.transactions.push({ ...final, ...NOT_SETTLED })
+  const place = deps.provider.transactions.length - 1
+  return { settle: () => void deps.provider.transactions.splice(place, 1, final) }
+}
+
+/** Questions by creation, without those for reversals, and how many rows each brought. */
+const watchTail = (deps: TestDeps) => {
+  const asked: (TransactionFilter & { readonly rows: number })[] = []
+  deps.provider.script('listTransactions', async (filter) => {
+    const value = pageOfRows(deps.provider.transactions, filter)
+    if (filter.createdFrom !== undefined && filter.reversedOnly !== true) {
+      asked.push({ ...filter, rows: value.transactions.length })
+    }
+    return { kind: 'found', value }
+  })
+  return asked
+}
+
+const run = async (deps: TestDeps, at: Timestamp) => {
+  deps.clock.set(at)
+  await shareSync(deps, { woken: false })
+}
+
+describe('sync: the tail', () => {
+  it('reads the hour again once when its latest settlement is due, and finds what no update told', async ({
+    deps,
+    credited,
+  }) => {
+    const asked = watchTail(deps)
+    const start = deps.now()
+    const { settle } = openRow(deps, credited)
+    await syncProviderTransactions(deps)
+    const early = addMs(start, 2 * DAY_MS)
+    settle()
+
+    await run(deps, early)
+    const tooEarly = asked.length
+    // The hour of the settlement, and ten minutes.
+    await run(deps, addMs(early, HOUR_MS + 10 * MINUTE_MS))
+    await run(deps, addMs(early, 3 * DAY_MS))
+
+    expect(tooEarly).toBe(0)
+    expect(asked).toMatchObject([
+      { createdFrom: start, createdTo: addMs(start, HOUR_MS - 1), category: CATEGORY, rows: 1 },
+    ])
+    expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'actual', providerFeeMinor: 4_440 })
+  })
+
+  it('reads it three times at most, the later ones a day after each other', async ({ deps, credited }) => {
+    const asked = watchTail(deps)
+    openRow(deps, credited)
+    await syncProviderTransactions(deps)
+
+    for (let day = 0; day < 12; day++) await run(deps, addMs(deps.now(), DAY_MS))
+
+    expect(asked.map(({ rows }) => rows)).toStrictEqual([1, 1, 1])
+    expect(await findDueJobs(deps, 10)).toStrictEqual([])
+  })
+
+  it('waits for business days where the row does not say, and does not ask about what is final', async ({
+    deps,
+    client,
+    rows,
+    credited,
+  }) => {
+    const asked = watchTail(deps)
+    rows.push(rowNow(deps, credited, { createdAt: deps.now(), category: 'QR_CODE' }))
+    openRow(deps, { ...credited }, { settlesAt: undefined, category: undefined })
+    await syncProviderTransactions(deps)
+
+    const settles = expectedSettlement(credited.payment, deps.now())
+    await run(deps, addMs(settles, 2 * HOUR_MS))
+
+    expect(client).toBeDefined()
+    expect(asked).toHaveLength(1)
+    expect(asked[0]).not.toHaveProperty('category')
+  })
+
+  it('is not put off by an early one, nor held back for ever by a far one', async ({ deps }) => {
+    const slice = { id: 'tail#x', from: deps.now(), to: deps.now(), category: CATEGORY }
+    const at = (days: number) => ({ settlesBy: addMs(deps.now(), days * DAY_MS), dueAt: deps.now(), mostReads: 3 })
+
+    const written = []
+    for (const days of [2, 1, 2, 3]) written.push((await registerReading(deps, slice, at(days))).applied)
+
+    expect(written).toStrictEqual([true, false, false, true])
+    const claim = { ...slice, kind: 'tail', rows: 0, reads: 0, cutFor: 0, dueAt: addMs(deps.now(), -1) } as const
+    expect(await keepPosition(deps, claim, { afterId: 'txn', rows: 50 })).toBeUndefined()
+  })
+
+  it.for([
+    ['BNI', '2026-11-06T10:00:00.000Z', '2026-11-06T10:05:00.000Z'],
+    ['BCA', '2026-11-06T10:00:00.000Z', '2026-11-09T10:00:00.000Z'],
+    // Saturday in Jakarta by now.
+    ['BCA', '2026-11-05T18:00:00.000Z', '2026-11-08T18:00:00.000Z'],
+  ] as const)('expects a virtual account of %s paid at %s to settle at %s', ([channelCode, paidAt, at]) => {
+    expect(expectedSettlement({ method: 'virtual_account', channelCode }, paidAt as Timestamp)).toBe(at)
+    expect(expectedSettlement({ method: 'qris' }, '2026-11-02T10:00:00.000Z' as Timestamp)).toBe(
+      '2026-11-04T10:00:00.000Z',
+    )
+  })
+})
+
+describe('sync: reversals', () => {
+  it('are found however old the payment is, once a day, though nothing says that they were updated', async ({
+    deps,
+    rows,
+    credited,
+  }) => {
+    const created = deps.now()
+    rows.push(rowNow(deps, credited, { createdAt: created }))
+    await syncProviderTransactions(deps)
+    deps.clock.advance(170 * 86_400)
+    await syncProviderTransactions(deps)
+    rows.splice(0, 1, rowNow(deps, credited, { createdAt: created, updatedAt: created, status: 'reversed' }))
+
+    deps.clock.advance(23 * 3_600)
+    await syncProviderTransactions(deps)
+    const sooner = await findingAbout(deps, credited.payment.paymentId, 'reversed_upstream')
+    deps.clock.advance(3_600)
+    await syncProviderTransactions(deps)
+
+    expect(sooner).toBeUndefined()
+    expect(await findingAbout(deps, credited.payment.paymentId, 'reversed_upstream')).toMatchObject({
+      amountMinor: 100_000,
+    })
+  })
+})
+
+describe('sync: a row as the provider’s answer', () => {
+  it('credits a pending payment without another question', async ({ deps, rows, paid }) => {
+    rows.push(rowNow(deps, paid, NOT_SETTLED))
+
+    await syncProviderTransactions(deps)
+
+    expect(await paymentOf(deps, paid)).toMatchObject({
+      status: 'succeeded',
+      feeStatus: 'estimated',
+      creditedProviderPaymentId: paid.providerPaymentId,
+    })
+    expect(
+      ['getPayment', 'getRequest'].map((operation) => deps.provider.countOf(operation as 'getPayment')),
+    ).toStrictEqual([0, 0])
+  })
+
+  it.for<[string, Partial<ProviderTransaction>]>([
+    ['another amount', { amountMinor: minor(99_999) }],
+    ['another currency', { currency: 'PHP' }],
+    ['another attempt', { reference: 'other' }],
+    ['another request', { paymentRequestId: 'pr-other' }],
+    ['an id of another product', { providerPaymentId: 'inv-1' }],
+  ])('is only a hint when it says %s', async ([, fields], { deps, rows, paid }) => {
+    const reference = fields.reference === 'other' ? `${paid.payment.paymentId}-2` : paid.reference
+    rows.push(rowNow(deps, paid, { ...fields, reference }))
+
+    await syncProviderTransactions(deps)
+
+    expect(deps.provider.countOf('getPayment')).toBe(1)
+    expect((await paymentOf(deps, paid)).status).toBe('providerPaymentId' in fields ? 'pending' : 'succeeded')
+  })
+
+  it('credits nothing twice when the callback is applied at the same moment', async ({ deps, rows, paid }) => {
+    rows.push(rowNow(deps, paid, NOT_SETTLED))
+    await syncProviderTransactions(deps)
+    const { paidAt } = await paymentOf(deps, paid)
+
+    // A page read before the callback was applied: its payment is pending there.
+    const credited = await creditByRow(deps, paid.payment, rowNow(deps, paid))
+
+    expect(credited).toBeUndefined()
+    expect(await paymentOf(deps, paid)).toMatchObject({ status: 'succeeded', paidAt })
+  })
+})
