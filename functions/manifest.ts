@@ -120,6 +120,7 @@ export const MANIFEST: readonly FunctionSpec[] = [
     table: {
       GetItem: ['DELIVERY', 'ENDPOINTS'],
       GetFields: ['PAYMENT'],
+      BatchGetItem: ['DELIVERY', 'ENDPOINTS'],
       PutItem: ['DELIVERY'],
       UpdateItem: ['DELIVERY'],
     },

@@ -12,7 +12,8 @@ export type QueueMessage = {
 }
 
 export type Queues = {
-  send(queue: QueueName, message: QueueMessage): Promise<void>
+  /** Each message is taken or not by itself. Throws when one was not: it may be sent again, so may the others. */
+  send(queue: QueueName, ...messages: readonly QueueMessage[]): Promise<void>
 }
 
 export const MAX_DELAY_SECONDS = 900

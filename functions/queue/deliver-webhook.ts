@@ -4,5 +4,10 @@ import { deliverWebhook } from '../../shared/webhook/send/deliver-webhook.ts'
 
 /** Looks at a delivery and makes its next attempt if it is due (spec 6.4). */
 export const handler = queueHandler(DeliveryMessageSchema, async (message, deps) =>
-  deliverWebhook(deps, { deliveryId: message.delivery_id, attempt: message.attempt }),
+  deliverWebhook(deps, {
+    deliveryId: message.delivery_id,
+    attempt: message.attempt,
+    clientId: message.client_id,
+    endpointId: message.endpoint_id,
+  }),
 )

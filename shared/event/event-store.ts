@@ -20,13 +20,25 @@ export const findEvent = async (deps: Pick<Deps, 'table'>, key: Key): Promise<Ev
 
 const BodyOnly = v.object({ body: v.string() })
 
+/** An event goes to several endpoints, and its bytes never change: the last ones are kept, by the table they are from. */
+const BODIES_KEPT = 100
+const bodies = new WeakMap<Deps['table'], Map<string, string>>()
+
 /** The bytes of an event, as text, without anything else that is stored of it; undefined when there is no such event. */
 export const findEventBody = async (
   deps: Pick<Deps, 'table'>,
   { paymentId, eventType }: { readonly paymentId: PaymentId; readonly eventType: string },
 ): Promise<string | undefined> => {
+  const name = `${paymentId} ${eventType}`
+  const known = bodies.get(deps.table)?.get(name)
+  if (known !== undefined) return known
   const item = await deps.table.getFields(eventKey(paymentId, eventType), ['body'])
-  return item && v.parse(BodyOnly, item).body
+  if (item === undefined) return undefined
+  const { body } = v.parse(BodyOnly, item)
+  const kept = bodies.get(deps.table) ?? new Map<string, string>()
+  if (kept.size >= BODIES_KEPT) kept.clear()
+  bodies.set(deps.table, kept.set(name, body))
+  return body
 }
 
 /** The events of a payment: at most one of each type. */

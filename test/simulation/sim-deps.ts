@@ -70,12 +70,15 @@ const limited = (resetMs: number): HttpOutcome => {
 }
 
 const simQueues = (world: World, process: () => Process): Deps['queues'] => ({
-  send: (queue, message) =>
-    process().call(`send to ${queue}`, () => {
-      if (strikes(world, 'queueSendFails')) throw new Error('the queue cannot be reached')
-      world.queues[queue].send({ ...message, body: JSON.stringify(message.body), nowMs: world.scheduler.nowMs() })
-      for (const listen of world.onSent) listen(queue)
-    }),
+  send: async (queue, ...messages) => {
+    for (const message of messages) {
+      await process().call(`send to ${queue}`, () => {
+        if (strikes(world, 'queueSendFails')) throw new Error('the queue cannot be reached')
+        world.queues[queue].send({ ...message, body: JSON.stringify(message.body), nowMs: world.scheduler.nowMs() })
+        for (const listen of world.onSent) listen(queue)
+      })
+    }
+  },
 })
 
 const simLog = (world: World): Deps['log'] => {

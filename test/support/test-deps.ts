@@ -84,7 +84,7 @@ export const testDeps = (overrides: Overrides = {}): TestDeps => {
   const requests = overrides.requests ?? dynamoDbRequests({ client: localClient(), name: inject('tableName') })
   const provider = fakeProvider()
   const deps = assembledDeps({
-    queues: { send: async (queue, message) => void sent.push({ queue, message }) },
+    queues: { send: async (queue, ...messages) => void sent.push(...messages.map((message) => ({ queue, message }))) },
     alerts: { publish: async (alert) => void published.push(alert) },
     secrets: secretsIn(secretValues),
     sendWebhook: (request) => {

@@ -13,7 +13,7 @@ import { WORK_SLOTS, type Work } from '../../shared/table/schema.ts'
 import { put } from '../../shared/table/step.ts'
 import type { QueryPage } from '../../shared/table/table.ts'
 import { addMs, MINUTE_MS, type Timestamp } from '../../shared/time.ts'
-import type { Delivery, DeliveryAttempt } from '../../shared/webhook/delivery/delivery.ts'
+import { type Delivery, type DeliveryAttempt, DeliveryMessageSchema } from '../../shared/webhook/delivery/delivery.ts'
 import { findDelivery, insertDelivery } from '../../shared/webhook/delivery/delivery-store.ts'
 import { announcementOf, newDelivery } from '../../shared/webhook/delivery/new-delivery.ts'
 import type { Endpoint } from '../../shared/webhook/endpoint/endpoint.ts'
@@ -116,11 +116,8 @@ export const deliverNextMessage = async (deps: TestDeps): Promise<void> => {
   const next = deps.sent.shift()
   if (!next) throw new Error('the queue is empty')
   deps.clock.advance(next.message.delaySeconds)
-  const { delivery_id: deliveryId, attempt } = next.message.body as {
-    delivery_id: Delivery['deliveryId']
-    attempt: number
-  }
-  await deliverWebhook(deps, { deliveryId, attempt })
+  const { delivery_id: deliveryId, attempt, ...ids } = v.parse(DeliveryMessageSchema, next.message.body)
+  await deliverWebhook(deps, { deliveryId, attempt, clientId: ids.client_id, endpointId: ids.endpoint_id })
 }
 
 /** Works off one delivery's messages until none is left; `crashed` workers are tried again by due work, not by this. */

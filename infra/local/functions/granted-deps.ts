@@ -24,9 +24,9 @@ export const grantedDeps = (stage: string, spec: FunctionSpec, all: Granted): Gr
   return {
     table: grantedTable(all.table, spec.table, refuse),
     queues: {
-      send: async (queue, message) => {
+      send: async (queue, ...messages) => {
         demand(spec.sends.includes(queue), `sending to ${queue}`)
-        await all.queues.send(queue, message)
+        await all.queues.send(queue, ...messages)
       },
     },
     alerts: {

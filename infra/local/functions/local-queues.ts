@@ -1,4 +1,5 @@
-import { SendMessageCommand, type SQSClient } from '@aws-sdk/client-sqs'
+import { SendMessageBatchCommand, type SQSClient } from '@aws-sdk/client-sqs'
+import { chunks } from '../../../shared/chunks.ts'
 import { assertDelay, type QueueName, type Queues } from '../../../shared/queues.ts'
 import type { LocalClock } from '../process/local-clock.ts'
 
@@ -16,18 +17,22 @@ export const localQueues = (
   urls: Readonly<Record<QueueName, string>>,
   clock: Pick<LocalClock, 'nowMs'>,
 ): Queues => ({
-  send: async (queue, { body, delaySeconds, group }) => {
-    assertDelay(delaySeconds)
-    await client.send(
-      new SendMessageCommand({
-        QueueUrl: urls[queue],
-        MessageBody: JSON.stringify(body),
-        DelaySeconds: 0,
-        MessageAttributes: {
-          [VISIBLE_AT]: { DataType: 'Number', StringValue: String(clock.nowMs() + delaySeconds * 1_000) },
-          [GROUP]: { DataType: 'String', StringValue: group },
-        },
-      }),
-    )
+  send: async (queue, ...messages) => {
+    for (const some of chunks(messages, 10)) {
+      const Entries = some.map(({ body, delaySeconds, group }, at) => {
+        assertDelay(delaySeconds)
+        return {
+          Id: String(at),
+          MessageBody: JSON.stringify(body),
+          DelaySeconds: 0,
+          MessageAttributes: {
+            [VISIBLE_AT]: { DataType: 'Number', StringValue: String(clock.nowMs() + delaySeconds * 1_000) },
+            [GROUP]: { DataType: 'String', StringValue: group },
+          },
+        }
+      })
+      const { Failed = [] } = await client.send(new SendMessageBatchCommand({ QueueUrl: urls[queue], Entries }))
+      if (Failed.length > 0) throw new Error('the queue did not take every message')
+    }
   },
 })

@@ -1,4 +1,4 @@
-import { DeleteMessageCommand, type Message, ReceiveMessageCommand, type SQSClient } from '@aws-sdk/client-sqs'
+import { type Message, ReceiveMessageCommand, type SQSClient } from '@aws-sdk/client-sqs'
 import type { SQSEvent, SQSRecord } from 'aws-lambda'
 import * as v from 'valibot'
 import { GROUP, VISIBLE_AT } from '../functions/local-queues.ts'
@@ -6,6 +6,7 @@ import type { LocalClock } from '../process/local-clock.ts'
 import { pause } from '../process/pause.ts'
 import { type FairLimits, fairSchedule } from './fair-schedule.ts'
 import { HIDDEN_SECONDS, hiddenMessages } from './hidden-messages.ts'
+import { messageRemoval } from './message-removal.ts'
 
 export type QueuePollerOptions = {
   readonly sqs: SQSClient
@@ -45,13 +46,13 @@ export const startQueuePoller = (options: QueuePollerOptions): QueuePoller => {
   const { sqs, queueUrl, clock } = options
   const schedule = fairSchedule(options.limits)
   const hidden = hiddenMessages(sqs, queueUrl)
+  const removal = messageRemoval(sqs, queueUrl, (receiptHandle) => hidden.forget(receiptHandle))
   const closing = new AbortController()
 
   const finish = async ({ message, receiptHandle }: Received) => {
     try {
       if (await succeeds(options.invoke, message)) {
-        await sqs.send(new DeleteMessageCommand({ QueueUrl: queueUrl, ReceiptHandle: receiptHandle }))
-        hidden.forget(receiptHandle)
+        removal.add(receiptHandle)
         return
       }
     } catch {
@@ -99,6 +100,7 @@ export const startQueuePoller = (options: QueuePollerOptions): QueuePoller => {
       closing.abort()
       await polling
       await schedule.close()
+      await removal.close()
       hidden.close()
     },
   }

@@ -1,20 +1,32 @@
-import { SendMessageCommand, type SQSClient } from '@aws-sdk/client-sqs'
+import { SendMessageBatchCommand, SendMessageCommand, type SQSClient } from '@aws-sdk/client-sqs'
+import { chunks } from '../../chunks.ts'
 import { assertInvariant } from '../../errors.ts'
-import { assertDelay, type QueueName, type Queues } from '../../queues.ts'
+import { assertDelay, type QueueMessage, type QueueName, type Queues } from '../../queues.ts'
+
+/** What SQS takes in one request. */
+const BATCH = 10
+
+const entryOf = ({ body, delaySeconds, group }: QueueMessage) => ({
+  MessageBody: JSON.stringify(body),
+  DelaySeconds: delaySeconds,
+  MessageGroupId: group,
+})
+
+const sendSome = async (client: SQSClient, QueueUrl: string, messages: readonly QueueMessage[]): Promise<void> => {
+  const [first, ...others] = messages.map(entryOf)
+  if (first && others.length === 0) return void (await client.send(new SendMessageCommand({ QueueUrl, ...first })))
+  const Entries = messages.map((message, at) => ({ Id: String(at), ...entryOf(message) }))
+  const { Failed = [] } = await client.send(new SendMessageBatchCommand({ QueueUrl, Entries }))
+  if (Failed.length > 0) throw new Error(`${Failed.length} of ${messages.length} messages were not taken`)
+}
 
 /** Sends to SQS. A function can send only to queues its manifest entry names; another one is a programming error. */
 export const sqsQueues = (client: SQSClient, urls: Readonly<Partial<Record<QueueName, string>>>): Queues => ({
-  send: async (queue, { body, delaySeconds, group }) => {
+  send: async (queue, ...messages) => {
     const url = urls[queue]
     assertInvariant(url !== undefined, `this function may not send to queue ${queue}`)
-    assertDelay(delaySeconds)
-    await client.send(
-      new SendMessageCommand({
-        QueueUrl: url,
-        MessageBody: JSON.stringify(body),
-        DelaySeconds: delaySeconds,
-        MessageGroupId: group,
-      }),
-    )
+    for (const { delaySeconds } of messages) assertDelay(delaySeconds)
+    const sent = await Promise.allSettled(chunks(messages, BATCH).map((some) => sendSome(client, url, some)))
+    for (const result of sent) if (result.status === 'rejected') throw result.reason
   },
 })

@@ -68,4 +68,10 @@ export const DeliverySchema = v.pipe(
 export type Delivery = v.InferOutput<typeof DeliverySchema>
 
 /** What the webhooks queue carries. */
-export const DeliveryMessageSchema = v.object({ delivery_id: DeliveryIdSchema, attempt: v.number() })
+export const DeliveryMessageSchema = v.object({
+  delivery_id: DeliveryIdSchema,
+  attempt: v.number(),
+  /** So that the endpoint is read beside the delivery. Messages of older releases do without. */
+  client_id: v.optional(ClientIdSchema),
+  endpoint_id: v.optional(EndpointIdSchema),
+})

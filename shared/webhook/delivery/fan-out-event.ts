@@ -4,10 +4,10 @@ import type { Event } from '../../event/event.ts'
 import { completeEvent } from '../../event/event-store.ts'
 import { type Endpoint, subscribes } from '../endpoint/endpoint.ts'
 import { listAllEndpoints } from '../endpoint/endpoint-store.ts'
-import { DeliverySchema } from './delivery.ts'
+import { type Delivery, DeliverySchema } from './delivery.ts'
 import { insertDelivery } from './delivery-store.ts'
 import { announcementOf, newDelivery } from './new-delivery.ts'
-import { sendDeliveryMessage } from './send-delivery-message.ts'
+import { sendDeliveryMessages } from './send-delivery-message.ts'
 
 type FanOutDeps = Pick<Deps, 'table' | 'queues' | 'log' | 'now' | 'stage'>
 
@@ -21,7 +21,11 @@ export const fanOutEvent = async (deps: FanOutDeps, event: Event): Promise<void>
   const matching = endpoints.filter((endpoint) => subscribes(endpoint, event.type))
   // All are tried, so that one endpoint's trouble costs the others nothing.
   const results = await Promise.allSettled(matching.map((endpoint) => announce(deps, event, endpoint)))
-  const reasons = results.flatMap((result): unknown[] => (result.status === 'rejected' ? [result.reason] : []))
+  const fresh = results.flatMap((result) => (result.status === 'fulfilled' && result.value ? [result.value] : []))
+  const told = await Promise.allSettled(fresh.length > 0 ? [sendDeliveryMessages(deps, fresh)] : [])
+  const reasons = [...results, ...told].flatMap((result): unknown[] =>
+    result.status === 'rejected' ? [result.reason] : [],
+  )
   const ids = { event_id: event.eventId, payment_id: event.paymentId, client_id: event.clientId }
   if (reasons.length > 0) {
     deps.log.error('event.fan_out_failed', { ...ids, failed: reasons.length, endpoints: matching.length })
@@ -32,10 +36,11 @@ export const fanOutEvent = async (deps: FanOutDeps, event: Event): Promise<void>
   deps.log.info('event.fanned_out', { ...ids, event_type: event.type, deliveries: matching.length })
 }
 
-const announce = async (deps: FanOutDeps, event: Event, endpoint: Endpoint): Promise<void> => {
+/** Answers the delivery if a worker should be told of it. */
+const announce = async (deps: FanOutDeps, event: Event, endpoint: Endpoint): Promise<Delivery | undefined> => {
   const fresh = newDelivery(announcementOf(event), endpoint, deps.now(), deps.stage.deliveryRows)
   const outcome = await deps.table.write(insertDelivery(fresh))
   const delivery = outcome.applied ? fresh : v.parse(DeliverySchema, outcome.item)
   // An earlier run may have died before its message. Once the first attempt is made, workers carry the delivery on.
-  if (delivery.status === 'scheduled' && delivery.attempts === 0) await sendDeliveryMessage(deps, delivery, 0)
+  return delivery.status === 'scheduled' && delivery.attempts === 0 ? delivery : undefined
 }

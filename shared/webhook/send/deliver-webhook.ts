@@ -1,21 +1,29 @@
 import { createHmac } from 'node:crypto'
+import * as v from 'valibot'
 import type { Deps } from '../../deps.ts'
 import { assertInvariant } from '../../errors.ts'
 import { findEventBody } from '../../event/event-store.ts'
-import type { DeliveryId } from '../../ids.ts'
+import type { ClientId, DeliveryId, EndpointId } from '../../ids.ts'
 import type { WebhookRequest, WebhookResult } from '../../send-webhook.ts'
+import { deliveryKey, endpointKey } from '../../table/keys.ts'
 import { addMs, msBetween, SECOND_MS } from '../../time.ts'
-import type { Delivery, DeliveryAttempt } from '../delivery/delivery.ts'
+import { type Delivery, type DeliveryAttempt, DeliverySchema } from '../delivery/delivery.ts'
 import { claimAttempt, findDelivery, skipDelivery } from '../delivery/delivery-store.ts'
 import { hopSeconds } from '../delivery/retry-schedule.ts'
 import { sendDeliveryMessage } from '../delivery/send-delivery-message.ts'
-import type { Endpoint } from '../endpoint/endpoint.ts'
+import { type Endpoint, EndpointSchema } from '../endpoint/endpoint.ts'
 import { findEndpoint } from '../endpoint/endpoint-store.ts'
 import { type RecordDeps, recordAttemptResult } from './record-attempt-result.ts'
 
 type DeliverDeps = RecordDeps & Pick<Deps, 'secrets' | 'sendWebhook' | 'newId'>
 
-export type DeliveryMessage = { readonly deliveryId: DeliveryId; readonly attempt: number }
+export type DeliveryMessage = {
+  readonly deliveryId: DeliveryId
+  readonly attempt: number
+  /** Whose it is, so that its endpoint is read beside it. */
+  readonly clientId?: ClientId | undefined
+  readonly endpointId?: EndpointId | undefined
+}
 
 /** Longer than an attempt can take, so that a claim that has run out belongs to a worker that died. */
 const CLAIM_MS = 30 * SECOND_MS
@@ -31,7 +39,7 @@ type DropReason = 'unknown_delivery' | 'finished' | 'attempt_made' | 'claimed' |
  * Throws only where nothing is lost by it: the queue's next try of the message looks at the row again.
  */
 export const deliverWebhook = async (deps: DeliverDeps, message: DeliveryMessage): Promise<void> => {
-  const delivery = await findDelivery(deps, message.deliveryId)
+  const { delivery, endpoint } = await findBoth(deps, message)
   if (!delivery) return drop(deps, message, 'unknown_delivery')
   if (delivery.status !== 'scheduled') return drop(deps, message, 'finished')
   if (message.attempt <= delivery.attempts) return drop(deps, message, 'attempt_made')
@@ -39,9 +47,23 @@ export const deliverWebhook = async (deps: DeliverDeps, message: DeliveryMessage
   assertInvariant(delivery.nextAttemptAt !== undefined, 'a scheduled delivery says when')
   const waitMs = msBetween(deps.now(), delivery.nextAttemptAt)
   if (waitMs > 0) return requeue(deps, delivery, waitMs)
-  const endpoint = await findEndpoint(deps, delivery.clientId, delivery.endpointId)
   if (!endpoint?.enabled || endpoint.deletedAt !== undefined) return skip(deps, delivery)
   return attemptDelivery(deps, delivery, endpoint)
+}
+
+type Found = { readonly delivery: Delivery | undefined; readonly endpoint: Endpoint | undefined }
+
+/** The delivery, and the endpoint that the row names: what the message says of it only spares a request. */
+const findBoth = async (deps: DeliverDeps, { deliveryId, clientId, endpointId }: DeliveryMessage): Promise<Found> => {
+  if (clientId !== undefined && endpointId !== undefined) {
+    const [first, second] = await deps.table.getMany([deliveryKey(deliveryId), endpointKey(clientId, endpointId)])
+    const delivery = first && v.parse(DeliverySchema, first)
+    if (delivery?.clientId === clientId && delivery.endpointId === endpointId) {
+      return { delivery, endpoint: second && v.parse(EndpointSchema, second) }
+    }
+  }
+  const delivery = await findDelivery(deps, deliveryId)
+  return { delivery, endpoint: delivery && (await findEndpoint(deps, delivery.clientId, delivery.endpointId)) }
 }
 
 const idsOf = ({ deliveryId, attempts }: Delivery): DeliveryMessage => ({ deliveryId, attempt: attempts + 1 })

@@ -4,12 +4,15 @@ import type { ResolveHost } from '../../resolve-host.ts'
 const QUERY_TIMEOUT_MS = 1_000
 const QUERY_TRIES = 2
 
+/** Made once, and only where somebody asks: it is a channel with sockets of its own. */
+let resolver: Resolver | undefined
+
 /**
  * Asks the name servers, both families at once. Not `dns.lookup`: that one blocks a thread of a small pool until the
  * system's resolver gives up, so a few dead name servers would hold up the deliveries of everybody else.
  */
 export const resolveByDns: ResolveHost = async (hostname) => {
-  const resolver = new Resolver({ timeout: QUERY_TIMEOUT_MS, tries: QUERY_TRIES })
+  resolver ??= new Resolver({ timeout: QUERY_TIMEOUT_MS, tries: QUERY_TRIES })
   const [ipv4, ipv6] = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)])
   // Many names have one family only, and some name servers do not answer for the other.
   if (ipv4.status === 'rejected' && ipv6.status === 'rejected') {

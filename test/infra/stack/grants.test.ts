@@ -185,6 +185,8 @@ describe('permissions of the functions', () => {
 
   it('of the delivery worker, spelled out: no bank detail, no API key, no ledger, of payments the bodies of events', () => {
     expect(permissionsOf('dev', 'deliver-webhook')).toStrictEqual([
+      'dynamodb:BatchGetItem on <gateway-dev>.Arn of DELIVERY#*',
+      'dynamodb:BatchGetItem on <gateway-dev>.Arn of ENDPOINTS#*',
       'dynamodb:GetItem on <gateway-dev>.Arn of DELIVERY#*',
       'dynamodb:GetItem on <gateway-dev>.Arn of ENDPOINTS#*',
       'dynamodb:GetItem on <gateway-dev>.Arn of PAYMENT#*, pk sk body ttl alone',

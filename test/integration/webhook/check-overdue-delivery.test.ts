@@ -17,7 +17,8 @@ describe('checkOverdueDelivery (due work)', () => {
 
     expect(await checkOverdueDelivery(deps, delivery.deliveryId)).toBe(true)
 
-    const body = { delivery_id: delivery.deliveryId, attempt: 1 }
+    const { deliveryId: delivery_id, clientId: client_id, endpointId: endpoint_id } = delivery
+    const body = { delivery_id, attempt: 1, client_id, endpoint_id }
     expect(deps.sent).toStrictEqual([
       { queue: 'webhooks', message: { body, delaySeconds: 0, group: endpoint.endpointId } },
     ])

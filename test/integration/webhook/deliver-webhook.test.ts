@@ -85,7 +85,8 @@ describe('deliver-webhook: one attempt (spec 6.2, 6.3)', () => {
     expect(await listAttempts(deps, delivery.deliveryId)).toStrictEqual([
       { ...failed, number: 1, at: deps.now(), responseBody: 'a-very-private-answer' },
     ])
-    const body = { delivery_id: delivery.deliveryId, attempt: 2 }
+    const { deliveryId: delivery_id, clientId: client_id, endpointId: endpoint_id } = delivery
+    const body = { delivery_id, attempt: 2, client_id, endpoint_id }
     expect(deps.sent).toStrictEqual([
       { queue: 'webhooks', message: { body, delaySeconds: 60, group: endpoint.endpointId } },
     ])

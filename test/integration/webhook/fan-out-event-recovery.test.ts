@@ -26,9 +26,9 @@ describe('fanOutEvent: crashes', () => {
   it('stays due when one endpoint fails, and serves the others all the same', async () => {
     const { deps, event, endpoints } = await eventFor({}, {}, {})
     const unlucky = endpoints[1]?.endpointId
-    const send: TestDeps['queues']['send'] = async (queue, message) => {
-      if (message.group === unlucky) throw new Error('no queue')
-      await deps.queues.send(queue, message)
+    const send: TestDeps['queues']['send'] = async (queue, ...messages) => {
+      await deps.queues.send(queue, ...messages.filter(({ group }) => group !== unlucky))
+      throw new Error('no queue')
     }
 
     await expect(fanOutEvent({ ...deps, queues: { send } }, event)).rejects.toThrow(AggregateError)

@@ -51,7 +51,11 @@ describe('fanOutEvent (spec 6)', () => {
     expect(deps.sent).toStrictEqual([
       {
         queue: 'webhooks',
-        message: { body: { delivery_id: deliveryId, attempt: 1 }, delaySeconds: 0, group: endpoint.endpointId },
+        message: {
+          body: { delivery_id: deliveryId, attempt: 1, client_id: clientId, endpoint_id: endpoint.endpointId },
+          delaySeconds: 0,
+          group: endpoint.endpointId,
+        },
       },
     ])
     expect(await dueAtOf(deps, 'delivery', deliveryId)).toBe(addMs(deps.now(), 120_000))

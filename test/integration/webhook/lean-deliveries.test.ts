@@ -146,6 +146,22 @@ describe('a lean delivery', () => {
     expect(asked).toBe(4)
   })
 
+  it('is read together with its endpoint, and a message that names another one’s is not believed', async ({
+    deps,
+    endpoint,
+    delivery,
+  }) => {
+    const other = await storedEndpoint(deps, { clientId: endpoint.clientId, enabled: false })
+    const { deps: watched, calls } = recordTable(deps)
+    const message = { ...messageFor(delivery), clientId: endpoint.clientId }
+
+    await deliverWebhook(watched, { ...message, endpointId: other.endpointId })
+    await deliverWebhook(watched, { ...message, attempt: 2, endpointId: endpoint.endpointId })
+
+    expect(deps.webhooks.map(({ url }) => url)).toStrictEqual([endpoint.url])
+    expect(calls.map(({ name }) => name).join()).toBe('batchGet,get,get,get,update,update,batchGet')
+  })
+
   it('is made by fan-out without the body', async ({ deps, endpoint, event }) => {
     await fanOutEvent(deps, event)
 
