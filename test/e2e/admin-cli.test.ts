@@ -43,16 +43,16 @@ describe('npm run admin on the local gateway', () => {
 
     const synced = await json('sync-provider-transactions')
     await world.advance(86_400)
-    const triggered = await json(`trigger-settlement --client_id ${String(clientId)}`)
-    const table = await admin(`list-settlements --client_id ${String(clientId)}`)
+    const triggered = await json(`trigger-settlement ${String(clientId)}`)
+    const table = await admin(`list-settlements ${String(clientId)}`)
     const [settlement] = triggered['settlements'] as { id: string }[]
-    const paid = await json(`mark-settlement-paid --settlement_id ${settlement?.id} --notes transfer-17`)
+    const paid = await json(`mark-settlement-paid ${settlement?.id} --notes transfer-17`)
     const again = await admin(`mark-settlement-paid --settlement_id ${settlement?.id}`)
     const audit = await json(`audit-ledger --client_id ${String(clientId)}`)
 
     const settled = { status: 'manual_paid', net_minor: 95_460, bank_account_no: '0012', notes: 'transfer-17' }
     expect(synced).toMatchObject({ complete: true, transactions: 1 })
-    expect(await json(`get-payment --payment_id ${String(created['id'])}`)).toMatchObject({
+    expect(await json(`get-payment ${String(created['id'])}`)).toMatchObject({
       status: 'succeeded',
       fee_status: 'actual',
     })

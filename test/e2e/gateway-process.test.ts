@@ -80,15 +80,6 @@ describe('stopping the gateway (design section 6)', () => {
     await gone(tablePid)
   })
 
-  it('leaves no DynamoDB Local behind when it is killed', async () => {
-    const gateway = spawnGateway()
-    const { tablePid } = await gateway.ready()
-
-    await gateway.end('SIGKILL')
-
-    await gone(tablePid)
-  })
-
   it('says which port is taken and leaves nothing behind', async () => {
     const occupant = createServer()
     await new Promise<void>((resolve) => occupant.listen(0, '127.0.0.1', resolve))
@@ -155,7 +146,7 @@ describe('a data directory that cannot be made', () => {
 })
 
 describe('a gateway killed and started again on its data (design section 6)', () => {
-  it('keeps client, payments, clock and provider', async () => {
+  it('keeps client, payments, clock and provider, and leaves no DynamoDB Local behind', async () => {
     const data = onData()
     const first = spawnGateway(data)
     const before = await first.ready()
@@ -163,6 +154,7 @@ describe('a gateway killed and started again on its data (design section 6)', ()
     const created = await createPayment(before, 'kept')
     // At once: what was answered must be kept.
     await first.end('SIGKILL')
+    await gone(before.tablePid)
 
     const second = spawnGateway(data)
     const after = await second.ready()

@@ -15,12 +15,6 @@ const elsewhere = ({ Code, Environment, Role }: Properties) => ({ Code, Environm
 const LAMBDA_NAME_LIMIT = 64
 
 describe('functions of the stack', () => {
-  it('are those of the manifest, by name, and no others', () => {
-    expect(functions.map(({ FunctionName }) => String(FunctionName)).toSorted()).toStrictEqual(
-      MANIFEST.map((spec) => functionName('dev', spec)).toSorted(),
-    )
-  })
-
   it.each(MANIFEST)('$name runs with the settings of its manifest entry', (spec) => {
     const name = functionName('dev', spec)
     const properties = named(name)

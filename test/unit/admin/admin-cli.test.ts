@@ -35,18 +35,6 @@ describe('npm run admin', () => {
     ])
   })
 
-  it('says who asks when the environment does, where an action wants to know', async () => {
-    const { run, called } = await cli(json(200, CLIENT), { GATEWAY_OPERATOR: 'sari' })
-
-    await run('update-client', '--client_id', 'c1', '--enabled', 'false')
-    await run('get-client', '--client_id', 'c1')
-
-    expect(called().map(({ body }) => body)).toStrictEqual([
-      { client_id: 'c1', enabled: false, operator: 'sari' },
-      { client_id: 'c1' },
-    ])
-  })
-
   it('invokes the function of another stage on AWS, with the caller’s own region and credentials', async () => {
     const { run, server, called } = await cli(json(200, CLIENT))
     vi.stubEnv('AWS_ENDPOINT_URL_LAMBDA', server.url)
@@ -75,29 +63,6 @@ describe('npm run admin', () => {
 
     expect(result).toMatchObject({ code: 2, out: '', err: expect.stringContaining('set AWS_REGION') as unknown })
     expect(server.requests).toHaveLength(0)
-  })
-
-  it('takes the id an action is about without its name', async () => {
-    const { run, called } = await cli(json(200, CLIENT))
-
-    await run('get-payment', 'p1')
-    await run('list-settlements', 'c1')
-    await run('revoke-api-key', 'c1', '--key-id', 'k1')
-
-    expect(called().map(({ body }) => body)).toStrictEqual([
-      { payment_id: 'p1' },
-      { client_id: 'c1' },
-      { client_id: 'c1', key_id: 'k1' },
-    ])
-  })
-
-  it('starts scheduled work and prints its summary', async () => {
-    const { run, called } = await cli(json(200, { clients: 2 }))
-
-    expect(await run('sweep-settlements')).toStrictEqual({ code: 0, out: 'clients  2', err: '' })
-    expect(called()).toStrictEqual([
-      { url: '/2015-03-31/functions/gateway-local-sweep-settlements/invocations', body: {} },
-    ])
   })
 
   it.each([

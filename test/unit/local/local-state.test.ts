@@ -188,17 +188,6 @@ describe('a program that may not outlive us', () => {
 })
 
 describe('a data directory', () => {
-  it('is refused while a living gateway has it, and free again when that one is gone', async () => {
-    const path = tempDirectory()
-    const first = await openDataDirectory(path)
-
-    await expect(openDataDirectory(path)).rejects.toThrow(`is in use by another gateway (process ${process.pid})`)
-    first.close()
-    const second = await openDataDirectory(path)
-
-    second.close()
-  })
-
   it('is free when the pid of a dead gateway belongs to another program now', async () => {
     const path = tempDirectory()
     writeProcessRecord(join(path, 'gateway.pid'), { pid: process.pid, command: 'node infra/local/main.ts' })
