@@ -75,11 +75,12 @@ export const objectOf = (fields: Readonly<Record<string, fc.Arbitrary<unknown>>>
  */
 export const nearly = (
   right: Readonly<Record<string, unknown>>,
-  others: Readonly<Record<string, readonly unknown[]>> = {},
+  others: Readonly<Record<string, readonly unknown[] | fc.Arbitrary<unknown>>> = {},
 ): fc.Arbitrary<Readonly<Record<string, unknown>>> => {
   const valueOf = (name: string) => {
     const known = others[name] ?? []
     const anything = fc.oneof(hostileText, hostileJson, fc.constant(undefined))
+    if ('generate' in known) return fc.oneof(known, anything)
     return known.length === 0 ? anything : fc.oneof(fc.constantFrom(...known), anything)
   }
   const fields = Object.keys({ ...right, ...others })

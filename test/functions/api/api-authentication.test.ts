@@ -1,10 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { revokeApiKey } from '../../../shared/client/api-key-store.ts'
-import { changeClient } from '../../../shared/client/client-store.ts'
 import { API, type ApiRequest, anApi, anApiClient, aPaymentBody, call } from '../../support/api-event.ts'
-import { issueKey } from '../../support/client-builders.ts'
 import { recordTable } from '../../support/intercept-table.ts'
-import { aStoredClient } from '../../support/payment-builders.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 
 type Name = keyof typeof API
@@ -13,25 +9,11 @@ const NAMES = Object.keys(API) as Name[]
 /** Headers that prove nobody, each made for a client whose key works; more of them in `authenticate.test.ts`. */
 const BAD_HEADERS: Readonly<Record<string, (deps: TestDeps) => Promise<string | undefined>>> = {
   'no header': async () => undefined,
-  'an empty header': async () => '',
-  'another scheme': async (deps) => (await anApiClient(deps)).authorization.replace('Bearer', 'Basic'),
   'a malformed key': async (deps) => (await anApiClient(deps)).authorization.slice(0, -1),
   'an unknown key': async (deps) => (await anApiClient(deps)).authorization.replace(/.{43}$/, 'A'.repeat(43)),
-  'a key of another stage': async (deps) => (await anApiClient(deps)).authorization.replace('gk_test_', 'gk_prod_'),
   'a key under the name of another client': async (deps) => {
     const [one, two] = [await anApiClient(deps), await anApiClient(deps)]
     return one.authorization.replace(one.clientId, two.clientId)
-  },
-  'a revoked key': async (deps) => {
-    const { clientId } = await aStoredClient(deps)
-    const { header, key } = await issueKey(deps, clientId)
-    await revokeApiKey(deps, { clientId, keyId: key.keyId, operator: 'tester' })
-    return header
-  },
-  'the key of a disabled client': async (deps) => {
-    const { clientId, authorization } = await anApiClient(deps)
-    await changeClient(deps, { clientId, operator: 'tester', changes: { enabled: false } })
-    return authorization
   },
 }
 

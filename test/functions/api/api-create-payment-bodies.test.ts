@@ -38,14 +38,8 @@ const HOSTILE: readonly (readonly [what: string, body: string | Buffer, message:
   ['a text', '"x"', NOT_AN_OBJECT],
   ['true', 'true', NOT_AN_OBJECT],
   // Whatever else is no JSON: `json.test.ts`.
-  ['NaN inside', withAmount('NaN'), MALFORMED],
-  ['a leading zero', withAmount('0100'), MALFORMED],
-  ['two values', VALID + VALID, MALFORMED],
   ['half a body', VALID.slice(0, -2), MALFORMED],
   ['a form', 'method=qris&amount=1&currency=IDR', MALFORMED],
-  ['a raw NUL', VALID.replace('BCA', 'B\u0000A'), MALFORMED],
-  ['a raw newline in a text', VALID.replace('BCA', 'B\nA'), MALFORMED],
-  ['a NUL at the end', `${VALID}\u0000`, MALFORMED],
   ['a byte order mark', `\ufeff${VALID}`, MALFORMED],
   ['UTF-16', Buffer.from(VALID, 'utf16le'), MALFORMED],
   ['UTF-16 with a byte order mark', Buffer.from(`\ufeff${VALID}`, 'utf16le'), NOT_UTF8],
@@ -55,31 +49,18 @@ const HOSTILE: readonly (readonly [what: string, body: string | Buffer, message:
   ['gzip', gzipSync(VALID), NOT_UTF8],
   ['64 KB and a byte', VALID + ' '.repeat(65_537 - VALID.length), TOO_LARGE],
   ['1 MB', withMember(`"description":"${'x'.repeat(2 ** 20)}"`), TOO_LARGE],
-  ['1,000 levels of objects in metadata', withMetadata(nested(1_000)), METADATA_TOO_DEEP],
   ['33 levels in metadata', withMetadata(nested(33)), METADATA_TOO_DEEP],
   ['33 levels of arrays in metadata', withMetadata(`{"a":${arrays(32)}}`), METADATA_TOO_DEEP],
   ['10,000 levels of objects in metadata', withMetadata(nested(10_000)), TOO_DEEP],
-  ['60,000 levels in metadata', withMetadata(arrays(60_000)), TOO_LARGE],
-  ['60,000 brackets', '['.repeat(60_000), TOO_DEEP],
-  ['30,000 levels of arrays', arrays(30_000), TOO_DEEP],
   ['1,000 levels of arrays', arrays(1_000), NOT_AN_OBJECT],
   ['1,000 levels in a field', withMember(`"description":${arrays(1_000)}`), invalid('description: must be string')],
   ['a key twice', withMember('"amount":1'), TWICE],
-  ['a key twice with the same value', withMember('"amount":100000'), TWICE],
-  ['a key twice, once escaped', withMember('"\\u0061mount":100000'), TWICE],
-  ['a key twice in metadata', withMetadata('{"a":{"b":1,"b":1}}'), TWICE],
   ['a key twice with deep equal values', withMetadata(`{"a":${nested(1_900)},"a":${nested(1_900)}}`), TWICE],
   ['__proto__ twice', withMetadata('{"__proto__":{},"__proto__":{}}'), TWICE],
-  ['1e400', withAmount('1e400'), NO_INTEGER],
-  ['1e-400', withAmount('1e-400'), NO_INTEGER],
   ['a fraction', withAmount('1.5'), NO_INTEGER],
-  ['a fraction beyond a double', withAmount('100000.000000000000000001'), NO_INTEGER],
-  ['an integer beyond 2^53', withAmount('9007199254740993'), 'notional_minor must be <= 1000000000000'],
   ['an integer of 60,000 digits', withAmount('9'.repeat(60_000)), NO_INTEGER],
   ['an exponent of 60,000 digits', withAmount(`1e${'9'.repeat(60_000)}`), NO_INTEGER],
-  ['minus zero', withAmount('-0'), 'notional_minor must be > 0'],
   ['an amount as text', withAmount('"100000"'), invalid('amount: must be a number')],
-  ['an amount of null', withAmount('null'), 'notional_minor must be > 0'],
   [
     'an expiry of a fraction',
     withMember('"expires_in_seconds":0.5'),
@@ -87,13 +68,10 @@ const HOSTILE: readonly (readonly [what: string, body: string | Buffer, message:
   ],
   ['a method of 5', VALID.replace('"virtual_account"', '5'), invalid('method: must be string')],
   ['a method in an array', VALID.replace('"virtual_account"', '["qris"]'), invalid('method: must be string')],
-  ['a method of null', VALID.replace('"virtual_account"', 'null'), 'unsupported method: '],
   ['a bank of null', VALID.replace('"BCA"', 'null'), 'channel_code required for method virtual_account'],
-  ['a currency of null', VALID.replace('"IDR"', 'null'), 'unsupported currency: '],
   ['a customer of []', withMember('"customer":[]'), invalid('customer: must be an object')],
   ['a customer of 5', withMember('"customer":5'), invalid('customer: must be an object')],
   ['an unknown field', withMember('"colour":"red"'), invalid('colour: unknown field')],
-  ['an unknown field of null', withMember('"colour":null'), invalid('colour: unknown field')],
   [
     'an unknown field of null of the customer',
     withMember('"customer":{"age":null}'),
@@ -102,7 +80,6 @@ const HOSTILE: readonly (readonly [what: string, body: string | Buffer, message:
   ['a field in other letters', withMember('"Amount":1'), invalid('Amount: unknown field')],
   ['an unknown field of the customer', withMember('"customer":{"age":5}'), invalid('customer.age: unknown field')],
   ['__proto__', withMember('"__proto__":{"amount":1}'), invalid('__proto__: unknown field')],
-  ['constructor', withMember('"constructor":{"prototype":{}}'), invalid('constructor: unknown field')],
   ['toString', withMember('"toString":1'), invalid('toString: unknown field')],
   [
     '__proto__ in the customer',
@@ -179,18 +156,6 @@ describe('POST /v1/payments refuses hostile bodies with 422 and writes nothing (
         currency: ['must be string'],
       },
     })
-  })
-
-  it.each([
-    ['1e5', 'an exponent'],
-    ['100000.0', 'a fraction of zero'],
-    ['1000000e-1', 'a negative exponent'],
-  ])('takes the amount %s, an integer with %s', async (digits) => {
-    const deps = testDeps()
-
-    const { status, body } = await send(deps, await anApiClient(deps), withAmount(digits))
-
-    expect([status, body['notional_minor']]).toStrictEqual([201, 100_000])
   })
 
   it('takes a body of exactly 64 KB, and one that API Gateway handed over as base64', async () => {

@@ -47,10 +47,7 @@ const SINGLE_FAULTS: readonly (readonly [Record<string, unknown>, field: string,
   [{ method: 'ewallet', channel_code: 'A'.repeat(65) }, 'channel_code', CODE],
   [{ amount: MISSING }, 'amount', 'notional_minor must be > 0'],
   [{ amount: 0 }, 'amount', 'notional_minor must be > 0'],
-  [{ amount: -1 }, 'amount', 'notional_minor must be > 0'],
-  [{ amount: -(2 ** 60) }, 'amount', 'notional_minor must be > 0'],
   [{ amount: 1_000_000_000_001 }, 'amount', 'notional_minor must be <= 1000000000000'],
-  [{ amount: 2 ** 60 }, 'amount', 'notional_minor must be <= 1000000000000'],
   [{ currency: MISSING }, 'currency', 'unsupported currency: '],
   [{ currency: 'USD' }, 'currency', 'unsupported currency: USD'],
   [{ currency: 'idr' }, 'currency', 'unsupported currency: idr'],
@@ -116,19 +113,6 @@ describe('POST /v1/payments refuses what the values mean (spec 4.1, 7; design se
       expect([status, body['xendit_fee_minor']]).toStrictEqual([201, 2_500])
     },
   )
-
-  it('names the allowed values as a second reason beside the message of an unsupported method', async () => {
-    const { answer } = await refused(aPaymentBody({ method: 'card', amount: 0 }))
-
-    expect(answer.body).toStrictEqual({
-      message: 'unsupported method: card',
-      code: 'validation',
-      field_errors: {
-        method: ['unsupported method: card', 'must be one of virtual_account, ewallet, qris'],
-        amount: ['notional_minor must be > 0'],
-      },
-    })
-  })
 
   it('takes every length that is just allowed', async () => {
     const customer = { name: characters(255), email: characters(255), phone: characters(255) }

@@ -108,17 +108,6 @@ describe('Idempotency-Key of POST /v1/payments (spec 4.1, rule 3)', () => {
     expect(replay.text).toBe(second.text)
   })
 
-  it('answers 50 requests at once with one payment: one 201 and 49 replays', async () => {
-    const { deps, create } = await aMerchant()
-
-    const answers = await Promise.all(Array.from({ length: 50 }, () => create('order-1')))
-
-    expect(answers.filter(({ status }) => status === 201)).toHaveLength(1)
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(49)
-    expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
-    expect(deps.provider.countOf('createRequest')).toBe(1)
-  })
-
   it('replays nothing while the first request has not made a payment: a bad body is refused as such', async () => {
     const { create } = await aMerchant()
 

@@ -69,19 +69,6 @@ describe('an id of another client (spec 1, 7: exactly as one that does not exist
     expect(deps.provider.calls).toHaveLength(callsBefore)
   })
 
-  it.each(CASES.filter(([, what]) => what !== 'payment in creation'))(
-    '%s finds the %s for its owner, so the 404 is about the tenant',
-    async (name, _, own) => {
-      const deps = testDeps()
-      const owner = await anApiClient(deps)
-      const id = await own(deps, owner)
-
-      const { status } = await call(deps, API[name], { caller: owner, id })
-
-      expect(status).not.toBe(404)
-    },
-  )
-
   it('hides a payment in creation from its owner too', async () => {
     const deps = testDeps()
     const owner = await anApiClient(deps)
