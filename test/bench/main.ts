@@ -21,21 +21,27 @@ ${Object.entries(SUITES)
   .join('\n')}
   --write      puts it into ${FIGURES} (costs: ${COSTS}) and its plots into ${PLOTS}, instead of printing it
   --help, -h   this text
-Exit code: 0 done, 2 called wrongly.`
+Exit code: 0 done, 1 something is slower than it may be, 2 called wrongly.`
 
 const put = (path: string, text: string, suite?: string): void => {
   const file = join(PROJECT_ROOT, path)
   writeFileSync(file, withWritten(readFileSync(file, 'utf8'), 'bench', text, suite))
 }
 
-const runSuite = async (name: string, { run }: Suite, write: boolean): Promise<void> => {
-  const { text, plots = {} } = await run()
-  if (!write) return console.log(text)
+const runSuite = async (name: string, { run }: Suite, write: boolean): Promise<number> => {
+  const { text, plots = {}, failures = [] } = await run()
+  for (const failure of failures) console.error(failure)
+  const exitCode = failures.length > 0 ? 1 : 0
+  if (!write) {
+    console.log(text)
+    return exitCode
+  }
   put(FIGURES, text, name)
   for (const [plot, svg] of Object.entries(plots)) {
     mkdirSync(join(PROJECT_ROOT, PLOTS), { recursive: true })
     writeFileSync(join(PROJECT_ROOT, PLOTS, plot), svg)
   }
+  return exitCode
 }
 
 const runCosts = async (write: boolean): Promise<void> => {
@@ -53,7 +59,7 @@ process.exitCode = await runCommand(HELP, process.argv.slice(2), async ([first =
   const name = named ? first : 'units'
   const suite = SUITES[name]
   if (suite === undefined) throw new UsageError(`there is no suite ${name}`)
-  await runSuite(name, suite, write)
+  const exitCode = await runSuite(name, suite, write)
   if (!named) await runCosts(write)
-  return 0
+  return exitCode
 })

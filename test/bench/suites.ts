@@ -1,5 +1,10 @@
 /** What a suite measured: its part of docs/performance.md, and its plots by the names of their files in docs/plots. */
-export type SuiteReport = { readonly text: string; readonly plots?: Readonly<Record<string, string>> }
+export type SuiteReport = {
+  readonly text: string
+  readonly plots?: Readonly<Record<string, string>>
+  /** What is not as it must be, in words. */
+  readonly failures?: readonly string[]
+}
 
 export type Suite = {
   readonly does: string
@@ -15,6 +20,13 @@ export const SUITES: Readonly<Record<string, Suite>> = {
       const { unitsReport } = await import('./units/units-report.ts')
       const { measureUnits } = await import('./units/measure-units.ts')
       return { text: unitsReport(await measureUnits()) }
+    },
+  },
+  start: {
+    does: 'bytes and load time of every bundle beside a bare handler of the same clients',
+    run: async () => {
+      const { startReport } = await import('./start/start-report.ts')
+      return startReport()
     },
   },
 }

@@ -32,6 +32,7 @@ const NAMED: Readonly<Record<string, string>> = {
   'AWS::SQS::Queue': 'QueueName',
   'AWS::SNS::Topic': 'TopicName',
   'AWS::SecretsManager::Secret': 'Name',
+  'AWS::KMS::Key': 'Description',
 }
 
 /** Every function of a stage, bundled as `cdk deploy` bundles it, by deployed name. */

@@ -1,0 +1,45 @@
+import { type FunctionSpec, isHttp } from '../../../functions/function-spec.ts'
+import type { DeployedStage } from '../../../infra/stack/stage.ts'
+
+/** Each client as it is made and used where nothing else is there: its commands are loaded with it. */
+const MEANS = {
+  dynamodb: `
+    import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
+    import { BatchGetCommand, DeleteCommand, DynamoDBDocumentClient, GetCommand, PutCommand, QueryCommand, TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb'
+    made.push(DynamoDBDocumentClient.from(new DynamoDBClient({})), BatchGetCommand, DeleteCommand, GetCommand, PutCommand, QueryCommand, TransactWriteCommand, UpdateCommand)`,
+  secrets: `
+    import { CreateSecretCommand, DeleteSecretCommand, GetSecretValueCommand, PutSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
+    made.push(new SecretsManagerClient({}), CreateSecretCommand, DeleteSecretCommand, GetSecretValueCommand, PutSecretValueCommand)`,
+  alerts: `
+    import { PublishCommand, SNSClient } from '@aws-sdk/client-sns'
+    made.push(new SNSClient({}), PublishCommand)`,
+  queues: `
+    import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs'
+    made.push(new SQSClient({}), SendMessageCommand)`,
+  addresses: `
+    import { Resolver } from 'node:dns/promises'
+    made.push(Resolver)`,
+  merchants: `
+    import http from 'node:http'
+    import https from 'node:https'
+    made.push(http, https)`,
+} as const
+export type Means = keyof typeof MEANS
+
+/** What a function of a stage cannot do without. */
+export const meansOf = (spec: FunctionSpec, { front }: DeployedStage): readonly Means[] => [
+  ...(Object.keys(spec.table).length > 0 ? (['dynamodb'] as const) : []),
+  ...(spec.secrets.length > 0 || (front !== 'none' && isHttp(spec)) ? (['secrets'] as const) : []),
+  ...(spec.alerts ? (['alerts'] as const) : []),
+  ...(spec.sends.length > 0 ? (['queues'] as const) : []),
+  ...(spec.callsMerchants === true || spec.secrets.includes('create-endpoints') ? (['addresses'] as const) : []),
+  ...(spec.callsMerchants === true ? (['merchants'] as const) : []),
+]
+
+/** The source of a handler that has these means and does nothing: what nobody can start faster than. */
+export const bareHandler = (means: readonly Means[]): string =>
+  [
+    'const made = []',
+    ...means.map((name) => MEANS[name]),
+    'export const handler = async () => ({ statusCode: 200, body: String(made.length) })',
+  ].join('\n')
