@@ -98,8 +98,8 @@ export const SYNCING: TableAccess = allAccess(NEWS, PAUSES, {
 
 /** Reads a client's books, and changes nothing. */
 export const AUDITING: TableAccess = {
-  GetItem: ['CLIENT'],
+  GetItem: ['CLIENT', 'LEDGER'],
   BatchGetItem: ['PAYMENT', 'SETTLEMENT'],
   Query: ['AUDIT', 'LEDGER'],
-  indexes: ['by-owner'],
+  indexes: ['by-owner', 'by-paid'],
 }

@@ -1,5 +1,5 @@
 /** What an operator is woken for. The kind is part of the contract of the alert message. */
-export type AlertKind = 'delivery.abandoned' | 'suspense.money' | 'suspense.finding'
+export type AlertKind = 'delivery.abandoned' | 'suspense.money' | 'suspense.finding' | 'audit.imbalance'
 
 export type Alert = {
   readonly kind: AlertKind

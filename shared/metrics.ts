@@ -63,6 +63,8 @@ export const METRICS = {
   SyncLag: { unit: 'Milliseconds', dimensionSets: OVERALL },
   /** Runs that could not read on: for want of time, of quota, or of an answer. */
   SyncsIncomplete: { unit: 'Count', dimensionSets: OVERALL },
+  /** Clients whose books do not add up, as the daily audit found. */
+  AuditImbalances: { unit: 'Count', dimensionSets: OVERALL },
   /** Queue messages and stream records that a worker could not finish and will meet again. */
   FailedMessages: { unit: 'Count', dimensionSets: [['function']] },
   /** Requests answered with 5xx by our own envelope. */
@@ -151,6 +153,7 @@ export const LOG_METRICS: Readonly<Partial<Record<LogCode, readonly LogMetrics[]
   'sync.completed': [
     { measured: [one('SyncRuns'), fieldOf('SyncsIncomplete', 'incomplete'), fieldOf('SyncLag', 'lag_ms')] },
   ],
+  'audit.imbalance': [{ measured: [one('AuditImbalances')] }],
   'message.failed': [{ measured: [one('FailedMessages')] }],
   'request.failed': [{ measured: [one('RequestFailures')] }],
 }

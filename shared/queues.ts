@@ -1,7 +1,7 @@
 import { assertInvariant } from './errors.ts'
 
 /** Queues of the gateway. A message only says "look": the table's row is the truth. */
-export type QueueName = 'webhooks' | 'settlements' | 'sync'
+export type QueueName = 'webhooks' | 'settlements' | 'sync' | 'audits'
 
 export type QueueMessage = {
   readonly body: object

@@ -77,6 +77,7 @@ export const openQueues = async (
     webhooks: await emulator.queue(named('webhooks'), QUEUE_SETTINGS.webhooks),
     settlements: await emulator.queue(named('settlements'), QUEUE_SETTINGS.settlements),
     sync: await emulator.queue(named('sync'), QUEUE_SETTINGS.sync),
+    audits: await emulator.queue(named('audits'), QUEUE_SETTINGS.audits),
   }
   const queueUrl = await emulator.queue(named('operator'))
   const alertsTopicArn = await emulator.topicInto(named('alerts'), queueUrl)

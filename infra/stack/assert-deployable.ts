@@ -21,6 +21,7 @@ export const assertDeployable = (stage: DeployedStage): void => {
     'metrics ride on INFO lines, so with WARN its alarms would watch silence':
       stage.logLevel === 'WARN' && hasAlarms(stage),
     'sweepAtUtc must be an hour from 0 to 23 and a minute from 0 to 59, both whole': !isTimeOfDay(stage.sweepAtUtc),
+    'auditAtUtc must be a time of day as sweepAtUtc is': !isTimeOfDay(stage.auditAtUtc),
     'webhooks to loopback addresses exist only in the local gateway': settings.allowLoopbackWebhooks,
     [`providerFees is one of ${PROVIDER_FEES.join(', ')}`]:
       settings.providerFees !== undefined && !PROVIDER_FEES.includes(settings.providerFees),

@@ -181,6 +181,7 @@ const production: Options = {
     // As many as their queues may start: with fewer, Lambda's own refusals would count as receives of a message.
     'deliver-webhook': 100,
     'settle-client': 10,
+    'audit-client': 5,
   },
 }
 

@@ -5,6 +5,7 @@ import { envelopeBody } from '../payment/outbox.ts'
 import type { Payment } from '../payment/payment.ts'
 import { toWebhookData } from '../payment/payment-dto.ts'
 import type { Item } from '../table/attributes.ts'
+import { addMs, DAY_MS, type Timestamp } from '../time.ts'
 import { estimateOf } from './audit-payment.ts'
 import { type Difference, differs, shown } from './difference.ts'
 
@@ -126,15 +127,23 @@ const auditBody = (payment: Payment, event: Event): readonly Difference[] => {
   ]
 }
 
+/** Events outlive their deliveries, which are kept for ninety days; then they are deleted. */
+const EVENTS_KEPT_MS = 90 * DAY_MS
+
+const mayBeGone = ({ transitions }: Payment, now: Timestamp): boolean => {
+  const ended = transitions.at(-1)
+  return ended !== undefined && addMs(ended.at, EVENTS_KEPT_MS) <= now
+}
+
 /**
  * What was announced, held against the payment it was about, and named by it. The event was written with the
  * transition, so it is there whenever the payment says that the transition happened.
  */
-export const auditEvent = (payment: Payment, item: Item | undefined): readonly Difference[] => {
+export const auditEvent = (payment: Payment, item: Item | undefined, now: Timestamp): readonly Difference[] => {
   const { paymentId: id } = payment
   const type = eventTypeOf(payment)
   if (type === undefined) return []
-  if (item === undefined) return differs('event', id, type, undefined)
+  if (item === undefined) return mayBeGone(payment, now) ? [] : differs('event', id, type, undefined)
   const parsed = v.safeParse(EventSchema, item)
   if (!parsed.success) return differs('event', id, 'readable', 'unreadable')
   return [...auditRow(payment, parsed.output, item), ...auditBody(payment, parsed.output)]

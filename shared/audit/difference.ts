@@ -10,6 +10,9 @@ export type Difference = {
   readonly found: string | number | null
 }
 
+/** The answer of an audit stays readable and fits a Lambda's. */
+export const MAX_DIFFERENCES = 1_000
+
 /** No difference when both are the same; undefined counts as null. */
 export const differs = (what: string, id: string, expected: Value, found: Value): readonly Difference[] =>
   (expected ?? null) === (found ?? null) ? [] : [{ what, id, expected: expected ?? null, found: found ?? null }]

@@ -17,24 +17,41 @@ type ShardTally = Record<(typeof COUNTED)[number], number> & {
 /** What the shards must hold, counted up from the payments themselves: all that an audit keeps of them. */
 export type LedgerTally = { readonly shards: readonly ShardTally[]; readonly found: readonly LedgerShard[] }
 
-const emptyShard = (): ShardTally => ({
+/** What sealed payments have put into a shard. */
+export type SealedShard = Record<(typeof COUNTED)[number], number> & {
+  /** The shard's credited_at when the payment was sealed that it comes from. */
+  readonly creditedAt?: string | undefined
+}
+
+const emptyShard = (): SealedShard => ({
   creditedMinor: 0,
   countPending: 0,
   countSucceeded: 0,
   countFailed: 0,
   countExpired: 0,
   countCancelled: 0,
-  creditedAtKnown: false,
 })
+
+export const NOTHING_SEALED: readonly SealedShard[] = Array.from({ length: LEDGER_SHARDS }, emptyShard)
 
 const shardAt = (shards: readonly LedgerShard[], at: number): LedgerShard =>
   shards.find(({ number }) => number === at) ?? EMPTY_SHARD
 
-/** `found`: the shards as they were before the first payment was read. */
-export const emptyTally = (found: readonly LedgerShard[]): LedgerTally => ({
-  shards: Array.from({ length: LEDGER_SHARDS }, emptyShard),
+/** `found`: the shards as they were before the first payment was read. Sealed payments are in the tally already. */
+export const emptyTally = (found: readonly LedgerShard[], sealed: readonly SealedShard[]): LedgerTally => ({
+  shards: sealed.map(({ creditedAt, ...sums }, at) => ({
+    ...sums,
+    creditedAtKnown: creditedAt !== undefined && creditedAt === shardAt(found, at).creditedAt,
+  })),
   found,
 })
+
+/** What sealed payments add up to, as the next audit begins with it. */
+export const sealedShards = ({ shards, found }: LedgerTally, sealed: readonly SealedShard[]): readonly SealedShard[] =>
+  shards.map(({ creditedAtKnown, ...sums }, at) => {
+    const creditedAt = creditedAtKnown ? shardAt(found, at).creditedAt : sealed[at]?.creditedAt
+    return { ...sums, ...(creditedAt !== undefined && { creditedAt }) }
+  })
 
 export const tallyPayment = ({ shards, found }: LedgerTally, payment: Payment): void => {
   const at = slotOf(payment.paymentId, LEDGER_SHARDS)

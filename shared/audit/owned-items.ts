@@ -1,13 +1,18 @@
+import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
-import type { ClientId } from '../ids.ts'
+import { type ClientId, PaymentIdSchema, SettlementIdSchema } from '../ids.ts'
 import type { Item } from '../table/attributes.ts'
-import { foundKey, type Key } from '../table/keys.ts'
+import { foundKey, type Key, paymentKey, settlementKey } from '../table/keys.ts'
 import { queryPages } from '../table/query-pages.ts'
 
 /** Items read side by side; with their events they are what an audit holds in memory at a time. */
 const PAGE = 500
 
+/** A place in the order of an owner's list. */
+export type Place = { readonly listedAt: string; readonly id: string }
+
 export type OwnedItem = {
+  readonly place: Place
   /** As the index has it. */
   readonly key: Key
   /** As the table has it now; undefined when it is gone. */
@@ -22,10 +27,24 @@ export const ownedItems = async function* (
   deps: Pick<Deps, 'table'>,
   clientId: ClientId,
   entity: 'payment' | 'settlement',
+  { after, rows = PAGE }: { readonly after?: Place | undefined; readonly rows?: number } = {},
 ): AsyncGenerator<readonly OwnedItem[]> {
-  for await (const page of queryPages(deps, { index: 'by-owner', partition: [clientId, entity], limit: PAGE })) {
+  const list = { index: 'by-owner', partition: [clientId, entity], limit: Math.min(rows, PAGE) } as const
+  const cursor = after && {
+    ...placeKey(entity, after.id),
+    owner: clientId,
+    entity,
+    listed_at: after.listedAt,
+    id: after.id,
+  }
+  for await (const page of queryPages(deps, list, cursor)) {
     const keys = page.map((item) => (entity === 'payment' ? foundKey('PAYMENT', item) : foundKey('SETTLEMENT', item)))
     const items = await deps.table.getMany(keys)
-    yield keys.map((key, at) => ({ key, item: items[at] }))
+    yield keys.map((key, at) => ({ key, item: items[at], place: placeOf(page[at]) }))
   }
 }
+
+const placeOf = (row: Item | undefined): Place => ({ listedAt: String(row?.['listedAt']), id: String(row?.['id']) })
+
+const placeKey = (entity: 'payment' | 'settlement', id: string): Key =>
+  entity === 'payment' ? paymentKey(v.parse(PaymentIdSchema, id)) : settlementKey(v.parse(SettlementIdSchema, id))

@@ -1,25 +1,21 @@
-import * as v from 'valibot'
 import { chunks } from '../chunks.ts'
 import type { Client } from '../client/client.ts'
 import type { Deps } from '../deps.ts'
 import type { ClientId } from '../ids.ts'
-import { type Ledger, readLedger, type Window } from '../ledger/ledger-store.ts'
-import { type Payment, PaymentSchema } from '../payment/payment.ts'
-import { SettlementSchema } from '../settlement/settlement.ts'
+import type { Window } from '../ledger/ledger-store.ts'
 import { sweptUntil } from '../settlement/window-store.ts'
-import type { Item } from '../table/attributes.ts'
-import { eventKey, type Key, paymentKey, settlementKey } from '../table/keys.ts'
+import type { Timestamp } from '../time.ts'
 import { auditBank, registeredAccounts } from './audit-bank.ts'
-import { auditEvent, eventTypeOf } from './audit-event.ts'
-import { auditPayment } from './audit-payment.ts'
 import { auditSettlement, type StoredSettlement } from './audit-settlement.ts'
 import { auditWindow } from './audit-window.ts'
-import { type Difference, differs } from './difference.ts'
-import { compareShards, emptyTally, type LedgerTally, tallyPayment } from './ledger-tally.ts'
-import { type OwnedItem, ownedItems } from './owned-items.ts'
-import { addToWindow, type SettledWindows, settledWindows } from './settled-sums.ts'
+import { type Difference, differs, MAX_DIFFERENCES } from './difference.ts'
+import { compareShards, emptyTally, tallyPayment } from './ledger-tally.ts'
+import { readPaidWindow } from './paid-window.ts'
+import { type JudgedPayment, judgeById, judgedPages, readableLedger, readSettlements } from './read-books.ts'
+import { NOTHING_READ, readSealedBooks, readWindowSeals } from './seal-store.ts'
+import { auditSwept, type SettledSums, type SettledWindows, settledWindows } from './settled-sums.ts'
 
-type ScanDeps = Pick<Deps, 'table' | 'sleep' | 'now'>
+type ScanDeps = Pick<Deps, 'table' | 'stage' | 'sleep' | 'now'>
 
 /** One reading of a client's books. */
 export type Scan = {
@@ -27,85 +23,67 @@ export type Scan = {
   readonly standing: readonly Difference[]
   /** Of parts that live traffic moved meanwhile: they say nothing certain. */
   readonly moving: readonly Difference[]
+  /** False when its time was over before all was read: then nothing is said of any sum. */
+  readonly isWhole: boolean
 }
 
-type Found = { readonly standing: Difference[]; readonly ofWindows: Difference[] }
+export type ScanOptions = {
+  readonly indexLagMs: number
+  /** Everything is read again, also what was sealed, and held against its seals. */
+  readonly full: boolean
+  readonly isOver: () => boolean
+}
 
 /** Subjects whose audit records are read side by side. */
 const SUBJECT_CONCURRENCY = 20
 
-const idOf = ({ pk }: Key) => pk.slice(pk.indexOf('#') + 1)
+type Sums = ReadonlyMap<Timestamp, SettledSums>
 
-const settlementsOf = async (deps: ScanDeps, clientId: ClientId, standing: Difference[]) => {
-  const stored: StoredSettlement[] = []
-  for await (const page of ownedItems(deps, clientId, 'settlement')) {
-    for (const { key, item } of page) {
-      const parsed = v.safeParse(SettlementSchema, item)
-      const isWhole = parsed.success && settlementKey(parsed.output.settlementId).pk === key.pk
-      if (isWhole && item) stored.push({ settlement: parsed.output, item })
-      else standing.push(...differs('settlement', idOf(key), 'readable', 'unreadable'))
-    }
-  }
-  return stored
-}
-
-type Read = { readonly payment: Payment; readonly item: Item }
-
-const readable = (owned: OwnedItem, standing: Difference[]): readonly Read[] => {
-  const parsed = v.safeParse(PaymentSchema, owned.item)
-  if (parsed.success && owned.item && paymentKey(parsed.output.paymentId).pk === owned.key.pk) {
-    return [{ payment: parsed.output, item: owned.item }]
-  }
-  standing.push(...differs('payment', idOf(owned.key), 'readable', 'unreadable'))
-  return []
-}
-
-const eventsOf = async (deps: ScanDeps, reads: readonly Read[]): Promise<ReadonlyMap<string, Item>> => {
-  const keys = reads.flatMap(({ payment }) => {
-    const type = eventTypeOf(payment)
-    return type === undefined ? [] : [eventKey(payment.paymentId, type)]
-  })
-  const items = await deps.table.getMany(keys)
-  return new Map(items.flatMap((item) => (item ? [[String(item['pk']), item] as const] : [])))
-}
-
-const scanPayments = async (
+/** The sums of each window: as sealed, or counted from its payments. Undefined when the time was over before. */
+const windowSums = async (
   deps: ScanDeps,
   clientId: ClientId,
-  into: { readonly tally: LedgerTally; readonly swept: SettledWindows; readonly found: Found },
-): Promise<void> => {
-  const { tally, swept, found } = into
-  for await (const page of ownedItems(deps, clientId, 'payment')) {
-    const reads = page.flatMap((owned) => readable(owned, found.standing))
-    const events = await eventsOf(deps, reads)
-    const about = { clientId, now: deps.now() }
-    for (const { payment, item } of reads) {
-      tallyPayment(tally, payment)
-      found.standing.push(...auditPayment(payment, item, about))
-      found.standing.push(...auditEvent(payment, events.get(paymentKey(payment.paymentId).pk)))
-      found.ofWindows.push(...addToWindow(swept, payment))
+  { windows }: SettledWindows,
+  { full, isOver }: ScanOptions,
+): Promise<{ readonly sums: Sums; readonly differences: readonly Difference[] } | undefined> => {
+  const seals = new Map((await readWindowSeals(deps, clientId)).map((seal) => [seal.periodStart, seal]))
+  const sums = new Map<Timestamp, SettledSums>()
+  const differences: Difference[] = []
+  let previous = ''
+  for (const { settlementId, periodStart: start, periodEnd: end } of windows) {
+    const seal = seals.get(start)
+    const isSealed = seal?.periodEnd === end
+    if (isSealed && !full) {
+      sums.set(start, seal)
+      previous = seal.digest
+      continue
     }
+    if (isOver()) return undefined
+    const read = await readPaidWindow(deps, clientId, { start, end }, { previous, isOver })
+    if (read.part) return undefined
+    sums.set(start, read.sums)
+    if (isSealed) differences.push(...differs('window.digest', settlementId, seal.digest, read.digest))
+    previous = isSealed ? seal.digest : read.digest
   }
+  return { sums, differences }
 }
 
-const scanSettlements = async (
+const auditSettlements = async (
   deps: ScanDeps,
   clientId: ClientId,
   stored: readonly StoredSettlement[],
-  swept: SettledWindows,
-  found: Found,
-): Promise<void> => {
+  sums: Sums,
+): Promise<{ readonly ofWindows: readonly Difference[]; readonly standing: readonly Difference[] }> => {
   const accounts = await registeredAccounts(deps, clientId)
   const all = stored.map(({ settlement }) => settlement)
+  const ofWindows: Difference[] = []
   for (const some of chunks(stored, SUBJECT_CONCURRENCY)) {
     const differences = await Promise.all(
-      some.map((one) =>
-        auditSettlement(deps, one, { clientId, all, paid: swept.sums.get(one.settlement.periodStart) }),
-      ),
+      some.map((one) => auditSettlement(deps, one, { clientId, all, paid: sums.get(one.settlement.periodStart) })),
     )
-    found.ofWindows.push(...differences.flat())
-    for (const { settlement } of some) found.standing.push(...auditBank(settlement, accounts))
+    ofWindows.push(...differences.flat())
   }
+  return { ofWindows, standing: all.flatMap((settlement) => auditBank(settlement, accounts)) }
 }
 
 const isSameWindow = (before: Window, after: Window | undefined): boolean =>
@@ -117,46 +95,50 @@ const isSameWindow = (before: Window, after: Window | undefined): boolean =>
   before.payoutsCounted === after.payoutsCounted &&
   before.changedAt === after.changedAt
 
-const unreadable = (clientId: ClientId): Scan => ({
-  standing: differs('ledger', clientId, 'readable', 'unreadable'),
-  moving: [],
-})
-
-/** A ledger whose figures are no figures cannot be read at all; that is a difference, not a failure of the audit. */
-const ledgerOf = async (deps: ScanDeps, clientId: ClientId): Promise<Ledger | undefined> => {
-  try {
-    return await readLedger(deps, clientId)
-  } catch (error) {
-    if (v.isValiError(error)) return undefined
-    throw error
-  }
-}
+const only = (standing: readonly Difference[]): Scan => ({ standing, moving: [], isWhole: true })
 
 /**
- * Reads a client's books once, from beginning to end, and holds every part against the others. The ledger is read
- * before and behind the rest: what is the same both times stood still meanwhile.
+ * Reads a client's books once, from where they are sealed to the end, and holds every part against the others. The
+ * ledger is read before and behind the rest: what is the same both times stood still meanwhile.
  */
-export const scanBooks = async (deps: ScanDeps, client: Client, indexLagMs: number): Promise<Scan> => {
+export const scanBooks = async (deps: ScanDeps, client: Client, options: ScanOptions): Promise<Scan> => {
   const { clientId } = client
-  const before = await ledgerOf(deps, clientId)
-  if (before === undefined) return unreadable(clientId)
+  // Before the ledger: what is sealed is in every ledger read from now on.
+  const sealed = options.full ? NOTHING_READ : await readSealedBooks(deps, clientId)
+  const before = await readableLedger(deps, clientId)
+  if (before === undefined) return only(differs('ledger', clientId, 'readable', 'unreadable'))
   const { window } = before
-  if (window === undefined) return { standing: differs('window', clientId, 'present', undefined), moving: [] }
-  if (indexLagMs > 0) await deps.sleep(indexLagMs)
-  const found: Found = { standing: [], ofWindows: [] }
-  const stored = await settlementsOf(deps, clientId, found.standing)
+  if (window === undefined) return only(differs('window', clientId, 'present', undefined))
+  if (options.indexLagMs > 0) await deps.sleep(options.indexLagMs)
+  const { stored, unreadable } = await readSettlements(deps, clientId)
   const settlements = stored.map(({ settlement }) => settlement)
   const swept = settledWindows(settlements, sweptUntil(client, window))
-  const tally = emptyTally(before.shards)
-  await scanPayments(deps, clientId, { tally, swept, found })
-  await scanSettlements(deps, clientId, stored, swept, found)
-  found.ofWindows.push(...auditWindow({ settlements, windows: swept.windows, window, client }))
-  const after = await ledgerOf(deps, clientId)
-  if (after === undefined) return unreadable(clientId)
+  const tally = emptyTally(before.shards, sealed.shards)
+  const standing: Difference[] = [...unreadable]
+  const ofWindows: Difference[] = []
+  const judge = ({ payment, differences }: JudgedPayment) => {
+    if (payment) tallyPayment(tally, payment)
+    // The answer is bounded; so is what is remembered of a long history in which all is wrong.
+    if (standing.length < MAX_DIFFERENCES) standing.push(...differences)
+    if (payment && ofWindows.length < MAX_DIFFERENCES) ofWindows.push(...auditSwept(swept, payment))
+  }
+  for (const judged of await judgeById(deps, clientId, [...(sealed.openIds ?? [])])) judge(judged)
+  for await (const judged of judgedPages(deps, clientId, { after: sealed.place })) {
+    for (const one of judged) judge(one)
+    if (options.isOver()) return { standing, moving: [], isWhole: false }
+  }
+  const counted = await windowSums(deps, clientId, swept, options)
+  if (counted === undefined) return { standing, moving: [], isWhole: false }
+  const ofSettlements = await auditSettlements(deps, clientId, stored, counted.sums)
+  standing.push(...ofSettlements.standing, ...counted.differences)
+  ofWindows.push(...ofSettlements.ofWindows, ...auditWindow({ settlements, windows: swept.windows, window, client }))
+  const after = await readableLedger(deps, clientId)
+  if (after === undefined) return only(differs('ledger', clientId, 'readable', 'unreadable'))
   const shards = compareShards(tally, after.shards)
   const stood = isSameWindow(window, after.window)
   return {
-    standing: [...found.standing, ...shards.standing, ...(stood ? found.ofWindows : [])],
-    moving: [...shards.moving, ...(stood ? [] : found.ofWindows)],
+    standing: [...standing, ...shards.standing, ...(stood ? ofWindows : [])],
+    moving: [...shards.moving, ...(stood ? [] : ofWindows)],
+    isWhole: true,
   }
 }

@@ -15,31 +15,23 @@ export const noSums = (): SettledSums => ({
   paymentCount: 0,
 })
 
-/** A client's swept windows, oldest first, and what the payments in each add up to. */
-export type SettledWindows = {
-  readonly windows: readonly Settlement[]
-  readonly until: Timestamp
-  readonly sums: ReadonlyMap<Timestamp, SettledSums>
-}
+/** A client's swept windows, oldest first. */
+export type SettledWindows = { readonly windows: readonly Settlement[]; readonly until: Timestamp }
 
-export const settledWindows = (settlements: readonly Settlement[], until: Timestamp): SettledWindows => {
-  const windows = settlements
+export const settledWindows = (settlements: readonly Settlement[], until: Timestamp): SettledWindows => ({
+  windows: settlements
     .filter(({ replaces }) => replaces === undefined)
-    .toSorted((a, b) => (a.periodStart < b.periodStart ? -1 : 1))
-  return { windows, until, sums: new Map(windows.map(({ periodStart }) => [periodStart, noSums()])) }
-}
+    .toSorted((a, b) => (a.periodStart < b.periodStart ? -1 : 1)),
+  until,
+})
 
-/** Adds a payment to the window it was paid in, if its time has been swept: it must be in one, with its final fee. */
-export const addToWindow = ({ windows, until, sums }: SettledWindows, payment: Payment): readonly Difference[] => {
+/** A payment paid when its time has been swept already must be in a window, with its final fee. */
+export const auditSwept = ({ windows, until }: SettledWindows, payment: Payment): readonly Difference[] => {
   const { paymentId: id, paidAt } = payment
   if (payment.status !== 'succeeded' || paidAt === undefined || paidAt >= until) return []
   const window = windows.findLast(({ periodStart }) => periodStart <= paidAt)
-  const sum = window && paidAt < window.periodEnd ? sums.get(window.periodStart) : undefined
-  if (sum === undefined) return differs('payment.paid_at', id, 'in a settled window', paidAt)
-  sum.grossMinor += payment.notionalMinor
-  sum.providerFeesMinor += payment.providerFeeMinor
-  sum.markupMinor += payment.markupMinor
-  sum.netMinor += payment.netMinor
-  sum.paymentCount++
+  if (window === undefined || paidAt >= window.periodEnd) {
+    return differs('payment.paid_at', id, 'in a settled window', paidAt)
+  }
   return payment.feeStatus === 'estimated' ? differs('payment.fee_status', id, 'final', 'estimated') : []
 }

@@ -8,6 +8,7 @@ export const ENV = {
   webhooksQueue: 'GATEWAY_WEBHOOKS_QUEUE_URL',
   settlementsQueue: 'GATEWAY_SETTLEMENTS_QUEUE_URL',
   syncQueue: 'GATEWAY_SYNC_QUEUE_URL',
+  auditsQueue: 'GATEWAY_AUDITS_QUEUE_URL',
   alertsTopic: 'GATEWAY_ALERTS_TOPIC_ARN',
   secretsKms: 'GATEWAY_SECRETS_KMS_ARN',
   providerUrl: 'GATEWAY_PROVIDER_URL',
@@ -31,6 +32,7 @@ const EnvironmentSchema = v.object({
   [ENV.webhooksQueue]: v.optional(v.pipe(v.string(), v.url())),
   [ENV.settlementsQueue]: v.optional(v.pipe(v.string(), v.url())),
   [ENV.syncQueue]: v.optional(v.pipe(v.string(), v.url())),
+  [ENV.auditsQueue]: v.optional(v.pipe(v.string(), v.url())),
   [ENV.alertsTopic]: v.optional(v.string()),
   [ENV.secretsKms]: v.optional(v.pipe(v.string(), v.minLength(1))),
   [ENV.providerUrl]: v.optional(v.pipe(v.string(), v.url()), 'https://api.xendit.co'),
@@ -52,6 +54,7 @@ export type Config = {
   readonly webhooksQueueUrl: string | undefined
   readonly settlementsQueueUrl: string | undefined
   readonly syncQueueUrl: string | undefined
+  readonly auditsQueueUrl: string | undefined
   readonly alertsTopicArn: string | undefined
   /** Encrypts the secrets that are made at run time; AWS's own key when it is not given. */
   readonly secretsKmsArn: string | undefined
@@ -80,6 +83,7 @@ export const readConfig = (environment: Readonly<Record<string, string | undefin
     webhooksQueueUrl: env[ENV.webhooksQueue],
     settlementsQueueUrl: env[ENV.settlementsQueue],
     syncQueueUrl: env[ENV.syncQueue],
+    auditsQueueUrl: env[ENV.auditsQueue],
     alertsTopicArn: env[ENV.alertsTopic],
     secretsKmsArn: env[ENV.secretsKms],
     providerUrl: env[ENV.providerUrl],

@@ -58,6 +58,7 @@ export const runtimeDeps = (): Deps => {
           ...(config.webhooksQueueUrl !== undefined && { webhooks: config.webhooksQueueUrl }),
           ...(config.settlementsQueueUrl !== undefined && { settlements: config.settlementsQueueUrl }),
           ...(config.syncQueueUrl !== undefined && { sync: config.syncQueueUrl }),
+          ...(config.auditsQueueUrl !== undefined && { audits: config.auditsQueueUrl }),
         }),
     alerts: process.env['WITHHOLD_ALERTS']
       ? WITHHELD.alerts

@@ -87,6 +87,15 @@ export const windowProgressKey = (clientId: ClientId, periodStart: string): Key 
   sk: periodStart,
 })
 
+/** What audits have found right and need not read again: beside the ledger too, for the same reason. */
+export const sealsPk = (clientId: ClientId) => `${ledgerPk(clientId)}#AUDIT`
+export const sealedBooksKey = (clientId: ClientId): Key => ({ pk: sealsPk(clientId), sk: 'BOOKS' })
+export const WINDOW_SEAL_PREFIX = 'WINDOW#'
+export const windowSealKey = (clientId: ClientId, periodStart: string): Key => ({
+  pk: sealsPk(clientId),
+  sk: `${WINDOW_SEAL_PREFIX}${periodStart}`,
+})
+
 export const settlementKey = (settlementId: SettlementId): Key => ({
   pk: `${pkPrefix('SETTLEMENT')}${settlementId}`,
   sk: 'SETTLEMENT',

@@ -6,8 +6,10 @@ import type { QueryInput } from './table.ts'
 export const queryPages = async function* (
   deps: Pick<Deps, 'table'>,
   input: Omit<QueryInput, 'cursor'>,
+  /** Where it begins; at the beginning by default. */
+  from?: Item,
 ): AsyncGenerator<readonly Item[]> {
-  let cursor: Item | undefined
+  let cursor = from
   do {
     const page = await deps.table.query({ ...input, ...(cursor && { cursor }) })
     yield page.items

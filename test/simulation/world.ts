@@ -85,6 +85,7 @@ export const createWorld = ({
       webhooks: createSimQueue({ visibilityMs: 35_000, maxReceiveCount: 20 }),
       settlements: createSimQueue({ visibilityMs: 3_600_000, maxReceiveCount: 5 }),
       sync: createSimQueue({ visibilityMs: 1_800_000, maxReceiveCount: 5 }),
+      audits: createSimQueue({ visibilityMs: 1_800_000, maxReceiveCount: 5 }),
     } satisfies Record<QueueName, SimQueue>,
     provider,
     merchants: createMerchants(prng.fork()),

@@ -29,6 +29,7 @@ export const DEAD_LETTERS = new Map([
   ['webhooks', undefined],
   ['settlements', undefined],
   ['sync', undefined],
+  ['audits', undefined],
   ['stream', 'positions in the stream, not events: check-due-work announces every event. Cause: log of fan-out-events'],
   ['schedules', 'runs that failed or never began: the next one saw the same work. Cause: log of the function'],
 ])

@@ -10,6 +10,7 @@ const QUEUE_URL: Readonly<Record<QueueName, string>> = {
   webhooks: ENV.webhooksQueue,
   settlements: ENV.settlementsQueue,
   sync: ENV.syncQueue,
+  audits: ENV.auditsQueue,
 }
 
 /** What a function is told: stage and table always, and only those addresses its manifest entry gives it a use for. */

@@ -31,6 +31,7 @@ export const watchedStack = ({ stage, table, queues, api }: WatchedResources): W
     webhooks: queues.byName.webhooks.queue.queueName,
     settlements: queues.byName.settlements.queue.queueName,
     sync: queues.byName.sync.queue.queueName,
+    audits: queues.byName.audits.queue.queueName,
   },
   deadLetterQueues: deadLetterQueues(queues, stage),
   functions: MANIFEST.map((spec) => ({ spec, functionName: functionName(stage.settings.name, spec) })),

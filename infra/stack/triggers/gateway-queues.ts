@@ -96,6 +96,7 @@ export class GatewayQueues extends Construct {
       webhooks: new QueueWithDeadLetters(this, 'webhooks', encrypted),
       settlements: new QueueWithDeadLetters(this, 'settlements', encrypted),
       sync: new QueueWithDeadLetters(this, 'sync', encrypted),
+      audits: new QueueWithDeadLetters(this, 'audits', encrypted),
     }
     this.deadStreamRecords = new DeadLetterQueue(this, 'stream', { ...encrypted, name: `${prefix}-stream-dead` }).queue
     this.deadRuns = new DeadLetterQueue(this, 'schedules', { ...encrypted, name: `${prefix}-schedules-dead` }).queue

@@ -25,4 +25,5 @@ export const QUEUE_SETTINGS: Readonly<Record<QueueName, QueueSettings>> = {
   webhooks: RECOVERED_SOON,
   settlements: HANDED_OUT_ONCE,
   sync: HANDED_OUT_ONCE,
+  audits: HANDED_OUT_ONCE,
 }

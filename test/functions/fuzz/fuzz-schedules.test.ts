@@ -5,6 +5,7 @@
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb'
 import * as fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
+import { handler as auditClients } from '../../../functions/schedule/audit-clients.ts'
 import { handler as checkDueWork } from '../../../functions/schedule/check-due-work.ts'
 import { handler as sweepSettlements } from '../../../functions/schedule/sweep-settlements.ts'
 import { handler as syncProviderTransactions } from '../../../functions/schedule/sync-provider-transactions.ts'
@@ -20,6 +21,7 @@ const RUNS = { numRuns: 200 }
 
 const SCHEDULES = {
   'check-due-work': { handler: checkDueWork, result: { event: 0, alert: 0, delivery: 0, payment: 0, failed: 0 } },
+  'audit-clients': { handler: auditClients, result: { clients: 1 } },
   'sweep-settlements': { handler: sweepSettlements, result: { clients: 1 } },
   'sync-provider-transactions': {
     handler: syncProviderTransactions,

@@ -96,7 +96,7 @@ beforeAll(async () => {
   cloudFormation = await startLocalHttpServer({ port: 0, answer: () => jsonReply(200, {}) })
   const alerts = await emulator.queue('alerts')
   local.set(`AWS::SNS::Topic ${TABLE}-alerts`, await emulator.topicInto('alerts', alerts))
-  for (const name of ['webhooks', 'settlements', 'sync']) {
+  for (const name of ['webhooks', 'settlements', 'sync', 'audits']) {
     local.set(`AWS::SQS::Queue ${TABLE}-${name}`, await emulator.queue(`${TABLE}-${name}`))
   }
   functions = bundledStage(deployedStage(STAGE), directory)

@@ -39,6 +39,7 @@ describe('the doctor', () => {
       'event source gateway-prod',
       'event source gateway-prod-webhooks',
       'event source gateway-prod-settlements',
+      'event source gateway-prod-audits',
       'topic gateway-prod-alerts',
       'topic gateway-prod-pages',
       'front stack',

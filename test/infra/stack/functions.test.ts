@@ -49,6 +49,7 @@ describe('functions of the stack', () => {
     expect(allowed.map(({ FunctionName }) => FunctionName)).toStrictEqual([
       'gateway-dev-deliver-webhook',
       'gateway-dev-settle-client',
+      'gateway-dev-audit-client',
     ])
   })
 })
@@ -83,6 +84,7 @@ describe('environment of the functions', () => {
         ...(spec.sends.includes('webhooks') && { GATEWAY_WEBHOOKS_QUEUE_URL: '<gateway-dev-webhooks>' }),
         ...(spec.sends.includes('settlements') && { GATEWAY_SETTLEMENTS_QUEUE_URL: '<gateway-dev-settlements>' }),
         ...(spec.sends.includes('sync') && { GATEWAY_SYNC_QUEUE_URL: '<gateway-dev-sync>' }),
+        ...(spec.sends.includes('audits') && { GATEWAY_AUDITS_QUEUE_URL: '<gateway-dev-audits>' }),
         ...(spec.alerts && { GATEWAY_ALERTS_TOPIC_ARN: '<gateway-dev-alerts>' }),
         ...(spec.name.startsWith('api-') &&
           spec.name !== 'api-not-found' && { GATEWAY_CLIENT_RATE_LIMIT: '25', GATEWAY_ENVIRONMENTS: '1000' }),

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { type Properties, synthesised } from '../../support/stack-template.ts'
 
-const WORK_QUEUES = ['webhooks', 'settlements', 'sync'] as const
+const WORK_QUEUES = ['webhooks', 'settlements', 'sync', 'audits'] as const
 /** Not behind a queue: of the stream, and of runs that the clock starts. */
 const OTHER_DEAD = ['stream-dead', 'schedules-dead'] as const
 
@@ -24,7 +24,7 @@ describe.each(['dev', 'prod'] as const)('queues of %s', (stage) => {
         return Statement
       })
 
-  it('are the two with their dead-letter queues, and those of stream and schedules', () => {
+  it('are the three with their dead-letter queues, and those of stream and schedules', () => {
     expect([...queues.keys()].toSorted()).toStrictEqual(
       [...WORK_QUEUES, ...WORK_QUEUES.map((name) => `${name}-dead`), ...OTHER_DEAD].toSorted(),
     )
@@ -32,7 +32,7 @@ describe.each(['dev', 'prod'] as const)('queues of %s', (stage) => {
 
   it.each(
     // What comes back soon may come often.
-    Object.entries({ webhooks: 20, settlements: 5 }),
+    Object.entries({ webhooks: 20, settlements: 5, audits: 5 }),
   )('%s sets messages aside after %i receives, for two weeks, in a queue of its own', (name, maxReceiveCount) => {
     const source = `arn:<AWS::Partition>:sqs:<AWS::Region>:<AWS::AccountId>:gateway-${stage}-${name}`
 

@@ -36,6 +36,7 @@ describe('reserved concurrency', () => {
       'gateway-prod-api-not-found': 20,
       'gateway-prod-deliver-webhook': 100,
       'gateway-prod-settle-client': 10,
+      'gateway-prod-audit-client': 5,
       'gateway-prod-check-due-work': 1,
     })
   })
@@ -69,7 +70,7 @@ describe('reserved concurrency', () => {
   it('is refused where it leaves less of the account than Lambda insists on', () => {
     const stage = (accountConcurrency: number) => stageWith({ accountConcurrency }, 'prod')
 
-    expect(() => synthesised(stage(820))).toThrow('721 of accountConcurrency 820 leave fewer than 100')
-    expect(() => synthesised(stage(821))).not.toThrow()
+    expect(() => synthesised(stage(825))).toThrow('726 of accountConcurrency 825 leave fewer than 100')
+    expect(() => synthesised(stage(826))).not.toThrow()
   })
 })

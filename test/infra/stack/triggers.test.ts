@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
-import { type FunctionSpec, functionName, type Trigger } from '../../../functions/function-spec.ts'
+import { DAILY_TIMES, type FunctionSpec, functionName, type Trigger } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { synthesised } from '../../support/stack-template.ts'
 import { stageWith } from '../../support/stage-options.ts'
@@ -141,7 +141,10 @@ describe('schedules', () => {
   it('start each scheduled function at its time, without retries, setting aside what comes late', () => {
     const expected = triggeredBy('schedule').map(({ trigger: { schedule }, name }) => ({
       Name: name,
-      ScheduleExpression: 'everyMinutes' in schedule ? rate(schedule.everyMinutes) : 'cron(0 2 * * ? *)',
+      ScheduleExpression:
+        'everyMinutes' in schedule
+          ? rate(schedule.everyMinutes)
+          : `cron(0 ${DAILY_TIMES[schedule.dailyAt].hour} * * ? *)`,
       State: 'ENABLED',
       Targets: [
         {

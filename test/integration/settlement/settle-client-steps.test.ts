@@ -1,5 +1,6 @@
 /**
- * Goal: a window that takes several runs ends in the settlement one run would make, whoever comes between. Method: pages of one row and runs of one page, against the same books in one.
+ * Goal: a window that takes several runs ends in the settlement one run would make, whoever comes
+ * between. Method: pages of one row and runs of one page, against what one run settles.
  */
 import { describe, expect } from 'vitest'
 import { handler as worker } from '../../../functions/queue/settle-client.ts'

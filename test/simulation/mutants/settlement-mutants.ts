@@ -87,6 +87,22 @@ export const SETTLEMENT_MUTANTS = [
   ...mutantsOf('handOn', ['settle-client-steps'], {
     'the rest of a window is settled in nobody’s name': '{ operator: trigger.operator } -> {}',
   }),
+  ...mutantsOf('keepSealedBooks', ['sealed-books'], {
+    'what an audit sealed is put over what another has': "unchanged('version', books.version) -> undefined",
+  }),
+  ...mutantsOf('putWindowSeal', ['sealed-books'], {
+    'a window is sealed twice': {
+      edit: 'isNew -> undefined',
+      equivalent: 'What a seal says follows from the window alone: put twice it says the same.',
+    },
+  }),
+  ...mutantsOf('donePayment', ['sealed-books'], {
+    'a payment that is wrong is sealed': 'drop differences.length > 0',
+    'a payment is sealed that can still change': "drop payment.status === 'pending'",
+  }),
+  ...mutantsOf('sealWindows', ['sealed-books'], {
+    'a window that does not add up is sealed': '!addsUp(settlement, read.sums) -> false',
+  }),
   ...mutantsOf('addFunding', ['provider-funding'], {
     'a gap is passed over in what the provider has paid': 'funding.until < added.from -> false',
     'more wait than are kept': 'waiting.length > MOST_WAITING -> false',

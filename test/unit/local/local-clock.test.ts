@@ -155,7 +155,7 @@ describe('schedules on the one clock (design section 6)', () => {
 
   it('fires the sweep at the time that is set', () => {
     const { sweptAt, fired } = aClock()
-    sweptAt({ sweepAtUtc: { hour: 1, minute: 30 } })
+    sweptAt({ ...DAILY_TIMES, sweepAtUtc: { hour: 1, minute: 30 } })
 
     vi.advanceTimersByTime(2 * HOUR_MS)
 

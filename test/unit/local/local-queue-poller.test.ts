@@ -26,7 +26,11 @@ const aPoller = async (behaviour: Behaviour, changes: Partial<QueuePollerOptions
   const clock = startLocalClock()
   const seen: string[] = []
   const events: SQSEvent[] = []
-  const queues = localQueues(sqs, { webhooks: QueueUrl, settlements: QueueUrl, sync: QueueUrl }, clock)
+  const queues = localQueues(
+    sqs,
+    { webhooks: QueueUrl, settlements: QueueUrl, sync: QueueUrl, audits: QueueUrl },
+    clock,
+  )
   const poller = startQueuePoller({
     sqs,
     queueUrl: QueueUrl,

@@ -95,7 +95,11 @@ describe('queues of a data directory', () => {
       }
       const holdsOne = () => eventually(() => expect(poller.held()).toBe(1))
       return {
-        queues: localQueues(emulator.sqs, { webhooks: queueUrl, settlements: queueUrl, sync: queueUrl }, clock),
+        queues: localQueues(
+          emulator.sqs,
+          { webhooks: queueUrl, settlements: queueUrl, sync: queueUrl, audits: queueUrl },
+          clock,
+        ),
         holdsOne,
         close,
       }

@@ -55,6 +55,14 @@ export const FUNCTION_GROUPS: readonly FunctionGroup[] = [
     has: ({ trigger }) => trigger.kind === 'queue' && trigger.queue === 'settlements',
   },
   {
+    id: 'audits',
+    functions: 'The function that audits books',
+    impact: 'nobody yet: what is wrong in a merchant’s books is found later.',
+    severity: 'ticket',
+    seldom: true,
+    has: ({ trigger }) => trigger.kind === 'queue' && trigger.queue === 'audits',
+  },
+  {
     id: 'schedules',
     functions: 'Functions that the clock starts, and those that share the sync',
     impact: 'everyone whom due work, the sync or the sweep serves, if it goes on.',

@@ -10,11 +10,14 @@ const OLD_SETTLEMENT_SECONDS = 7_200
 /** Seconds: a message whose worker broke off is hidden for half an hour. */
 const OLD_SYNC_SECONDS = 2_400
 
+const OLD_AUDIT_SECONDS = 21_600
+
 /** Who waits for what was given up, by the queue it is in. */
 const IMPACTS: Readonly<Record<string, string>> = {
   'webhooks-dead': 'merchants, until due work sends their deliveries again.',
   'settlements-dead': 'a merchant who is not settled, and not paid out, until the message is moved back.',
   'sync-dead': 'nobody: the schedule does the same work every five minutes.',
+  'audits-dead': 'nobody yet: the books of a merchant are not audited until tomorrow.',
   'stream-dead': 'merchants, until due work hands their events on, minutes later.',
   'schedules-dead': 'merchants, until the next run of the schedule: a day later if it was the sweep.',
 }
@@ -76,6 +79,15 @@ export const queueAlarms = ({ queues, deadLetterQueues }: Watched): readonly Ala
     measure: awsMetric('AWS/SQS', 'ApproximateAgeOfOldestMessage', { QueueName: queues.sync }, 'Maximum'),
     when: { above: OLD_SYNC_SECONDS, minutes: 5, periods: 3 },
     because: 'Seconds. Ten run side by side, four minutes each; one that broke off is hidden for half an hour.',
+  },
+  {
+    id: 'audits-waiting',
+    severity: 'ticket',
+    summary: 'The audit of a client’s books has waited in the queue for six hours.',
+    impact: 'nobody yet: what is wrong in a merchant’s books is found later.',
+    measure: awsMetric('AWS/SQS', 'ApproximateAgeOfOldestMessage', { QueueName: queues.audits }, 'Maximum'),
+    when: { above: OLD_AUDIT_SECONDS, minutes: 5, periods: 3 },
+    because: 'Seconds. Five clients are audited side by side; by the working day all should be.',
   },
   stuckSettlements(queues.settlements),
 ]

@@ -75,6 +75,19 @@ const results = (watched: Watched): readonly AlarmSpec[] => [
   },
 ]
 
+const audits = ({ our }: Watched): readonly AlarmSpec[] => [
+  {
+    id: 'audit-imbalance',
+    severity: 'ticket',
+    summary: 'The books of a merchant do not add up.',
+    impact: 'a merchant, whose balance or payout may be wrong.',
+    measure: our('AuditImbalances', OVERALL, 'Sum'),
+    when: { atLeast: 1, minutes: HOUR, periods: 1 },
+    because:
+      'A difference was there twice, ten seconds apart, in books that stood still. The alert names the merchant; it comes each day until it is gone.',
+  },
+]
+
 const suspense = ({ our }: Watched): readonly AlarmSpec[] => [
   {
     id: 'suspense-money',
@@ -105,9 +118,10 @@ const suspense = ({ our }: Watched): readonly AlarmSpec[] => [
   },
 ]
 
-/** The daily sweep, the sync, and money that belongs to nobody yet. */
+/** The daily sweep, the sync, the audit, and money that belongs to nobody yet. */
 export const settlementAlarms = (watched: Watched): readonly AlarmSpec[] => [
   ...runs(watched),
   ...results(watched),
+  ...audits(watched),
   ...suspense(watched),
 ]

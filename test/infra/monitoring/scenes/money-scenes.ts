@@ -1,8 +1,11 @@
 import { handler as triggerSettlement } from '../../../../functions/admin/trigger-settlement.ts'
+import { handler as auditClient } from '../../../../functions/queue/audit-client.ts'
 import { handler as settleClient } from '../../../../functions/queue/settle-client.ts'
 import { handler as checkDueWork } from '../../../../functions/schedule/check-due-work.ts'
 import { handler as sweepSettlements } from '../../../../functions/schedule/sweep-settlements.ts'
 import { handler as syncProviderTransactions } from '../../../../functions/schedule/sync-provider-transactions.ts'
+import { correctCredit } from '../../../../shared/ledger/ledger-store.ts'
+import { minor } from '../../../../shared/money.ts'
 import { applyProviderNews } from '../../../../shared/payment/news/apply-provider-news.ts'
 import { settledRow } from '../../../support/fake-provider.ts'
 import type { MemoryDeps } from '../../../support/memory-deps.ts'
@@ -81,6 +84,14 @@ const refusedList: Scene = async ({ deps }) => {
   await run(syncProviderTransactions, deps)
 }
 
+/** Somebody writes into the table behind the gateway's back. */
+const falsifiedBooks: Scene = async ({ deps }) => {
+  const client = await withFloor(deps)
+  const payment = await aSucceededPayment(deps, client)
+  await deps.table.write(correctCredit(payment, minor(1), deps.now()))
+  await handOver(auditClient, deps, [asMessage({ client_id: client.clientId })], 'audit-client')
+}
+
 const foreignTransaction: Scene = async ({ deps }) => {
   const foreign = { providerPaymentId: `inv-${crypto.randomUUID()}`, reference: 'order 17' }
   deps.provider.transactions.push(settledRow(foreign, deps.now()))
@@ -106,6 +117,7 @@ export const MONEY_SCENES: Readonly<Record<string, Scene>> = {
   'suspense-money': async ({ deps }) => wrongAmount(deps),
   'suspense-flood': async ({ deps }) => wrongAmount(deps),
   'suspense-findings': foreignTransaction,
+  'audit-imbalance': falsifiedBooks,
 }
 
 const anEligibleClient = async (deps: MemoryDeps) => {

@@ -57,7 +57,7 @@ export const handOver = (
   worker: Worker,
 ): Promise<unknown> => handler.withDeps(deps)({ Records: records } as never, contextOf(worker) as never)
 
-type Worker = 'deliver-webhook' | 'settle-client' | 'sync-slices' | 'fan-out-events'
+type Worker = 'deliver-webhook' | 'settle-client' | 'sync-slices' | 'audit-client' | 'fan-out-events'
 
 /** Lambda tells a function its name. */
 const contextOf = (worker: Worker) => {

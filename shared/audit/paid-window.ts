@@ -1,0 +1,84 @@
+import { createHash } from 'node:crypto'
+import * as v from 'valibot'
+import type { Deps } from '../deps.ts'
+import { type ClientId, PaymentIdSchema } from '../ids.ts'
+import { behindPayment, type Period } from '../settlement/paid-payments.ts'
+import { HISTORY_STEPS } from '../stage-settings.ts'
+import type { Item } from '../table/attributes.ts'
+import { addMs, type Timestamp, TimestampSchema } from '../time.ts'
+import { noSums, type SettledSums } from './settled-sums.ts'
+
+/** A window's payments counted up again, and a digest over each of them and over the window before. */
+export type PaidWindow = { readonly sums: SettledSums; readonly digest: string }
+
+/** A window that was read up to a payment: the next run goes on behind it. */
+export const PartSchema = v.object({
+  start: TimestampSchema,
+  paidAt: TimestampSchema,
+  id: PaymentIdSchema,
+  digest: v.string(),
+  sums: v.object({
+    grossMinor: v.number(),
+    providerFeesMinor: v.number(),
+    markupMinor: v.number(),
+    netMinor: v.number(),
+    paymentCount: v.number(),
+  }),
+})
+export type WindowPart = v.InferOutput<typeof PartSchema>
+
+const sha256 = (...texts: readonly unknown[]): string => createHash('sha256').update(texts.join('|')).digest('hex')
+
+/** A tampered amount counts as nothing: what it is instead, its payment says. */
+const amount = (value: unknown): number => (typeof value === 'number' ? value : 0)
+
+const addRow = ({ sums, digest }: PaidWindow, row: Item): PaidWindow => {
+  const amounts = [row['notionalMinor'], row['providerFeeMinor'], row['markupMinor'], row['netMinor']]
+  const [gross, fee, markup, net] = amounts.map(amount)
+  return {
+    sums: {
+      grossMinor: sums.grossMinor + (gross ?? 0),
+      providerFeesMinor: sums.providerFeesMinor + (fee ?? 0),
+      markupMinor: sums.markupMinor + (markup ?? 0),
+      netMinor: sums.netMinor + (net ?? 0),
+      paymentCount: sums.paymentCount + 1,
+    },
+    // What never changes of a settled payment: when the provider paid for it is not among it.
+    digest: sha256(digest, row['id'], row['paidAt'], ...amounts, row['feeStatus']),
+  }
+}
+
+type Whole = PaidWindow & { readonly part?: undefined }
+
+/**
+ * Counts a window's payments from the index, page by page. `previous`: the digest of the window before. A run whose
+ * time is over gets the part it has read.
+ */
+export const readPaidWindow = async (
+  deps: Pick<Deps, 'table' | 'stage'>,
+  clientId: ClientId,
+  { start, end }: Period,
+  from: { readonly previous: string; readonly part?: WindowPart | undefined; readonly isOver: () => boolean },
+): Promise<Whole | { readonly part: WindowPart }> => {
+  const known = from.part?.start === start ? from.part : undefined
+  let window: PaidWindow = known ?? { sums: noSums(), digest: sha256(from.previous, start, end) }
+  if (end <= start) return window
+  let cursor = known && behindPayment(clientId, known)
+  do {
+    const page = await deps.table.query({
+      index: 'by-paid',
+      partition: [clientId],
+      range: { between: [start, addMs(end, -1)] },
+      limit: (deps.stage.historySteps ?? HISTORY_STEPS).rows,
+      ...(cursor && { cursor }),
+    })
+    window = page.items.reduce(addRow, window)
+    cursor = page.cursor
+    const last = page.items.at(-1)
+    if (cursor && last && from.isOver()) {
+      const paidAt: Timestamp = v.parse(TimestampSchema, last['paidAt'])
+      return { part: { ...window, start, paidAt, id: v.parse(PaymentIdSchema, last['id']) } }
+    }
+  } while (cursor)
+  return window
+}

@@ -1,0 +1,114 @@
+import * as v from 'valibot'
+import type { Deps } from '../deps.ts'
+import { type ClientId, type PaymentId, PaymentIdSchema } from '../ids.ts'
+import { type Ledger, readLedger } from '../ledger/ledger-store.ts'
+import { type Payment, PaymentSchema } from '../payment/payment.ts'
+import { SettlementSchema } from '../settlement/settlement.ts'
+import type { Item } from '../table/attributes.ts'
+import { eventKey, type Key, paymentKey, settlementKey } from '../table/keys.ts'
+import { auditEvent, eventTypeOf } from './audit-event.ts'
+import { auditPayment } from './audit-payment.ts'
+import type { StoredSettlement } from './audit-settlement.ts'
+import { type Difference, differs } from './difference.ts'
+import { ownedItems, type Place } from './owned-items.ts'
+
+type ReadDeps = Pick<Deps, 'table' | 'now'>
+
+const idOf = ({ pk }: Key) => pk.slice(pk.indexOf('#') + 1)
+
+/** A client's settlements, a few a day in its life, and what cannot be read as one. */
+export const readSettlements = async (deps: ReadDeps, clientId: ClientId) => {
+  const stored: StoredSettlement[] = []
+  const unreadable: Difference[] = []
+  for await (const page of ownedItems(deps, clientId, 'settlement')) {
+    for (const { key, item } of page) {
+      const parsed = v.safeParse(SettlementSchema, item)
+      const isWhole = parsed.success && settlementKey(parsed.output.settlementId).pk === key.pk
+      if (isWhole && item) stored.push({ settlement: parsed.output, item })
+      else unreadable.push(...differs('settlement', idOf(key), 'readable', 'unreadable'))
+    }
+  }
+  return { stored, unreadable }
+}
+
+/** One payment as it was read; undefined where it cannot be read as one. */
+export type JudgedPayment = {
+  readonly id: PaymentId
+  readonly place: Place
+  readonly payment: Payment | undefined
+  /** Everything wrong with it by itself, its event too. */
+  readonly differences: readonly Difference[]
+}
+
+const eventsOf = async (deps: ReadDeps, payments: readonly Payment[]): Promise<ReadonlyMap<string, Item>> => {
+  const keys = payments.flatMap((payment) => {
+    const type = eventTypeOf(payment)
+    return type === undefined ? [] : [eventKey(payment.paymentId, type)]
+  })
+  const items = await deps.table.getMany(keys)
+  return new Map(items.flatMap((item) => (item ? [[String(item['pk']), item] as const] : [])))
+}
+
+type Found = { readonly key: Key; readonly item: Item | undefined; readonly place: Place }
+
+const parsedPayment = ({ key, item }: Found): Payment | undefined => {
+  const parsed = v.safeParse(PaymentSchema, item)
+  return parsed.success && paymentKey(parsed.output.paymentId).pk === key.pk ? parsed.output : undefined
+}
+
+/** Payments held against their events, and against themselves. */
+export const judgePayments = async (
+  deps: ReadDeps,
+  clientId: ClientId,
+  found: readonly Found[],
+): Promise<readonly JudgedPayment[]> => {
+  const read = found.map((one) => ({ ...one, payment: parsedPayment(one) }))
+  const events = await eventsOf(
+    deps,
+    read.flatMap(({ payment }) => (payment ? [payment] : [])),
+  )
+  const now = deps.now()
+  return read.map(({ key, item, place, payment }) => ({
+    id: v.parse(PaymentIdSchema, idOf(key)),
+    place,
+    payment,
+    differences:
+      payment && item
+        ? [...auditPayment(payment, item, { clientId, now }), ...auditEvent(payment, events.get(key.pk), now)]
+        : differs('payment', idOf(key), 'readable', 'unreadable'),
+  }))
+}
+
+/** Payments by their ids, judged. */
+export const judgeById = async (
+  deps: ReadDeps,
+  clientId: ClientId,
+  ids: readonly PaymentId[],
+): Promise<readonly JudgedPayment[]> => {
+  const keys = ids.map(paymentKey)
+  const items = await deps.table.getMany(keys)
+  return judgePayments(
+    deps,
+    clientId,
+    keys.map((key, at) => ({ key, item: items[at], place: { listedAt: '', id: idOf(key) } })),
+  )
+}
+
+/** Every payment of a client behind a place, oldest first, page by page. */
+export const judgedPages = async function* (
+  deps: ReadDeps,
+  clientId: ClientId,
+  from: { readonly after: Place | undefined; readonly rows?: number },
+): AsyncGenerator<readonly JudgedPayment[]> {
+  for await (const page of ownedItems(deps, clientId, 'payment', from)) yield judgePayments(deps, clientId, page)
+}
+
+/** A ledger whose figures are no figures cannot be read at all; that is a difference, not a failure of the audit. */
+export const readableLedger = async (deps: ReadDeps, clientId: ClientId): Promise<Ledger | undefined> => {
+  try {
+    return await readLedger(deps, clientId)
+  } catch (error) {
+    if (v.isValiError(error)) return undefined
+    throw error
+  }
+}
