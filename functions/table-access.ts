@@ -71,7 +71,7 @@ export const REDELIVERING: TableAccess = {
   GetItem: ['DELIVERY', 'ENDPOINTS'],
   BatchGetItem: ['DELIVERY', 'PAYMENT'],
   PutItem: ['AUDIT', 'DELIVERY'],
-  UpdateItem: ['DELIVERY'],
+  UpdateItem: ['DELIVERY', 'PAYMENT'],
   indexes: ['by-owner'],
 }
 

@@ -2,12 +2,13 @@ import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
 import type { ClientId, PaymentId } from '../ids.ts'
 import { toItem } from '../table/attributes.ts'
-import { equals, exists } from '../table/condition.ts'
+import { above, absent, all, any, equals, exists } from '../table/condition.ts'
 import { DUE_WORK_FIELDS } from '../table/due-work.ts'
 import { EVENT_SK_PREFIX, eventKey, foundKey, type Key, paymentKey } from '../table/keys.ts'
-import { update } from '../table/step.ts'
+import { type Step, update } from '../table/step.ts'
 import { END_OF_TIME, type Timestamp } from '../time.ts'
 import { EVENT_TYPES, type Event, EventSchema } from './event.ts'
+import { expiresAfter, RETENTION } from './retention.ts'
 
 /** Second part of the key of a client's list of events. */
 const EVENT_ENTITY = 'event'
@@ -93,7 +94,21 @@ export const postponeEvent = async (deps: Pick<Deps, 'table'>, event: Event, due
   return applied
 }
 
-/** Every delivery of the event exists: takes it off the due work, whoever put it there. */
-export const completeEvent = async (deps: Pick<Deps, 'table'>, event: Event): Promise<void> => {
-  await deps.table.write(update(eventKey(event.paymentId, event.type), { remove: DUE_WORK_FIELDS }, exists))
+/** Every delivery of the event exists: takes it off the due work, whoever put it there. It is kept for so long from now. */
+export const completeEvent = async (deps: Pick<Deps, 'table' | 'now'>, event: Event): Promise<void> => {
+  const ttl = expiresAfter(deps.now(), RETENTION.eventMs)
+  await deps.table.write(
+    update(eventKey(event.paymentId, event.type), { set: { ttl }, remove: DUE_WORK_FIELDS }, exists),
+  )
 }
+
+/** Keeps an event whose bytes are sent again for as long as if it were new. Refused when its time has passed. */
+export const keepEvent = (
+  { paymentId, eventType }: { readonly paymentId: PaymentId; readonly eventType: string },
+  now: Timestamp,
+): Step =>
+  update(
+    eventKey(paymentId, eventType),
+    { set: { ttl: expiresAfter(now, RETENTION.eventMs) } },
+    all(exists, any(absent('ttl'), above('ttl', expiresAfter(now, 0)))),
+  )

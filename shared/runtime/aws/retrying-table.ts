@@ -125,7 +125,10 @@ export const retryingTable = (requests: TableRequests, means: Means): Table => (
     const batches = chunks(keys, BATCH_LIMIT).map((some) => readBatch(requests, means, some, reads))
     return (await Promise.all(batches)).flat().map((item) => unlessExpired(means, item))
   },
-  query: (input) => requests.query(input),
+  query: async (input) => {
+    const page = await requests.query(input)
+    return { ...page, items: page.items.filter((item) => unlessExpired(means, item)) }
+  },
   write: (step) => retryingContention(requests, means, { attempt: () => requests.write(step) }),
   transact: async <Name extends string>(
     steps: Steps<Name>,

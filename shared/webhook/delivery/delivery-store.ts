@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import type { Deps } from '../../deps.ts'
 import { assertInvariant } from '../../errors.ts'
+import { expiresAfter, RETENTION } from '../../event/retention.ts'
 import type { DeliveryId } from '../../ids.ts'
 import { absent, all, any, atMost, type Condition, equals, isNew } from '../../table/condition.ts'
 import { DUE_WORK_FIELDS, dueWork } from '../../table/due-work.ts'
@@ -76,6 +77,7 @@ export const insertDelivery = ({ status, unlisted, ...delivery }: Delivery): Ste
     {
       ...delivery,
       ...(unlisted ? { state: status } : { status }),
+      ...(status === 'skipped' && { ttl: expiresAfter(delivery.createdAt, RETENTION.deliveryMs) }),
       owner: delivery.endpointId,
       entity: DELIVERY_ENTITY,
       listedAt: delivery.createdAt,
@@ -122,11 +124,14 @@ export const claimAttempt = async (
 }
 
 /** Ends a delivery whose endpoint is disabled or deleted. False when its attempt was claimed or made meanwhile. */
-export const skipDelivery = async (deps: Pick<Deps, 'table'>, delivery: Delivery): Promise<boolean> => {
+export const skipDelivery = async (deps: Pick<Deps, 'table' | 'now'>, delivery: Delivery): Promise<boolean> => {
   const { applied } = await deps.table.write(
     update(
       deliveryKey(delivery.deliveryId),
-      { set: { status: 'skipped' }, remove: [...SCHEDULE_FIELDS, UNLISTED_FIELD] },
+      {
+        set: { status: 'skipped', ttl: expiresAfter(deps.now(), RETENTION.deliveryMs) },
+        remove: [...SCHEDULE_FIELDS, UNLISTED_FIELD],
+      },
       unclaimed(delivery),
     ),
   )
@@ -138,7 +143,7 @@ export const startRound = (delivery: Delivery, now: Timestamp): Step => {
   assertInvariant(delivery.status !== 'scheduled', 'a round starts where another has ended')
   return update(
     deliveryKey(delivery.deliveryId),
-    { set: { ...schedule(delivery, now), roundStart: delivery.attempts }, remove: ['resends', UNLISTED_FIELD] },
+    { set: { ...schedule(delivery, now), roundStart: delivery.attempts }, remove: ['resends', 'ttl', UNLISTED_FIELD] },
     all(isStatus(delivery.status), equals('attempts', delivery.attempts)),
   )
 }

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { invalid } from '../../errors.ts'
 import { EVENT_TYPES, type Event } from '../../event/event.ts'
-import { type EventPosition, listClientEventsSince } from '../../event/event-store.ts'
+import { type EventPosition, keepEvent, listClientEventsSince } from '../../event/event-store.ts'
 import { type ClientId, deliveryIdFor, type EndpointId, EventIdSchema, PaymentIdSchema } from '../../ids.ts'
 import { putAuditRecord } from '../../operator/audit-record.ts'
 import { CURSOR_JSON, encodeCursor } from '../../page.ts'
@@ -69,6 +69,7 @@ const deliverMissing = async (
   const delivery = newDelivery(announcementOf(event), endpoint, deps.now(), deps.stage.deliveryRows)
   const { applied } = await deps.table.transact({
     delivery: insertDelivery(delivery),
+    event: keepEvent({ paymentId: event.paymentId, eventType: event.type }, deps.now()),
     auditRecord: putAuditRecord(deps, {
       subject: delivery.deliveryId,
       operator,

@@ -1,5 +1,6 @@
 import type { Deps } from '../../deps.ts'
 import { invalid, notFound } from '../../errors.ts'
+import { keepEvent } from '../../event/event-store.ts'
 import type { ClientId, DeliveryId, EndpointId } from '../../ids.ts'
 import { putAuditRecord } from '../../operator/audit-record.ts'
 import type { Endpoint } from '../endpoint/endpoint.ts'
@@ -62,8 +63,10 @@ export const redeliverFinished = async (
 ): Promise<boolean> => {
   if (delivery.status === 'scheduled') return false
   if (needsAlert(delivery)) await publishDeliveryAlert(deps, delivery)
-  const { applied } = await deps.table.transact({
+  const { paymentId, body, eventType } = delivery
+  const outcome = await deps.table.transact({
     delivery: startRound(delivery, deps.now()),
+    event: paymentId && body === undefined ? keepEvent({ paymentId, eventType }, deps.now()) : undefined,
     auditRecord: putAuditRecord(deps, {
       subject: delivery.deliveryId,
       operator,
@@ -72,6 +75,7 @@ export const redeliverFinished = async (
       after: { status: 'scheduled' },
     }),
   })
-  if (applied) await sendDeliveryMessage(deps, delivery, 0)
-  return applied
+  if (!outcome.applied && outcome.refusedBy === 'event') throw invalid('the event is no longer kept')
+  if (outcome.applied) await sendDeliveryMessage(deps, delivery, 0)
+  return outcome.applied
 }

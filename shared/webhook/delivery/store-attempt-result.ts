@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import type { Deps } from '../../deps.ts'
 import { assertInvariant } from '../../errors.ts'
+import { expiresAfter, RETENTION } from '../../event/retention.ts'
 import { toItem } from '../../table/attributes.ts'
 import { all, type Condition, equals, isNew } from '../../table/condition.ts'
 import { dueWork } from '../../table/due-work.ts'
@@ -15,15 +16,22 @@ export type AfterAttempt =
   | { readonly status: 'scheduled'; readonly nextAttemptAt: Timestamp }
   | { readonly status: 'abandoned'; readonly alertDueAt: Timestamp }
 
-const changesAfter = (delivery: Delivery, after: AfterAttempt) => {
+/** The attempt after which it is done says until when it is kept. */
+const keptSince = ({ at }: DeliveryAttempt) => ({ ttl: expiresAfter(at, RETENTION.deliveryMs) })
+
+const changesAfter = (delivery: Delivery, attempt: DeliveryAttempt, after: AfterAttempt) => {
   switch (after.status) {
     case 'succeeded':
-      return { set: { status: after.status }, remove: [...CLAIM_FIELDS, ...SCHEDULE_FIELDS] }
+      return { set: { status: after.status, ...keptSince(attempt) }, remove: [...CLAIM_FIELDS, ...SCHEDULE_FIELDS] }
     case 'scheduled':
       return { set: schedule(delivery, after.nextAttemptAt), remove: [...CLAIM_FIELDS, 'resends', UNLISTED_FIELD] }
     case 'abandoned':
       return {
-        set: { status: after.status, ...dueWork('alert', delivery.deliveryId, after.alertDueAt) },
+        set: {
+          status: after.status,
+          ...keptSince(attempt),
+          ...dueWork('alert', delivery.deliveryId, after.alertDueAt),
+        },
         remove: [...CLAIM_FIELDS, 'nextAttemptAt', 'resends', UNLISTED_FIELD],
       }
   }
@@ -45,7 +53,12 @@ const storeFirstSuccess = async (
     update(
       deliveryKey(claimed.deliveryId),
       {
-        set: { [UNLISTED_FIELD]: 'succeeded', attempts: attempt.number, success: toItem(attempt) },
+        set: {
+          [UNLISTED_FIELD]: 'succeeded',
+          attempts: attempt.number,
+          success: toItem(attempt),
+          ...keptSince(attempt),
+        },
         // Due work lists what takes long.
         remove: [...CLAIM_FIELDS, ...SCHEDULE_FIELDS, 'status'],
       },
@@ -67,14 +80,14 @@ export const storeAttemptResult = async (
 ): Promise<boolean> => {
   assertInvariant(claimed.claimToken !== undefined, 'an attempt is recorded on its claim')
   if (claimed.unlisted && after.status === 'succeeded') return storeFirstSuccess(deps, claimed, attempt)
-  const { set, remove } = changesAfter(claimed, after)
+  const { set, remove } = changesAfter(claimed, attempt, after)
   const { applied } = await deps.table.transact({
     delivery: update(
       deliveryKey(claimed.deliveryId),
       { set: { ...set, attempts: attempt.number }, remove },
       onItsClaim(claimed, attempt),
     ),
-    attempt: put(attemptKey(claimed.deliveryId, attempt.number), attempt, isNew),
+    attempt: put(attemptKey(claimed.deliveryId, attempt.number), { ...attempt, ...keptSince(attempt) }, isNew),
   })
   return applied
 }

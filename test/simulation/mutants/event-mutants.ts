@@ -17,6 +17,9 @@ export const EVENT_MUTANTS = [
   ...mutantsOf('completeEvent', ['fan-out-event-recovery'], {
     'completing an event makes one that is not there': 'drop exists',
   }),
+  ...mutantsOf('keepEvent', ['retention'], {
+    'an event that is gone comes back without its bytes': 'drop exists',
+  }),
   ...mutantsOf('checkOverdueEvent', ['fan-out-event-recovery'], {
     'an event is overdue before its time': 'drop event.dueAt > deps.now()',
     'an overdue event is fanned out without a claim':

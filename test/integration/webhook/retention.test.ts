@@ -1,0 +1,100 @@
+import { describe, expect, test } from 'vitest'
+import { listPaymentEvents } from '../../../shared/event/event-store.ts'
+import { expiresAfter } from '../../../shared/event/retention.ts'
+import { attemptKey, deliveryKey, eventKey } from '../../../shared/table/keys.ts'
+import { addMs, DAY_MS, type Timestamp } from '../../../shared/time.ts'
+import { findDelivery, listAttempts, skipDelivery } from '../../../shared/webhook/delivery/delivery-store.ts'
+import { fanOutEvent } from '../../../shared/webhook/delivery/fan-out-event.ts'
+import { deliveriesOfEvent } from '../../../shared/webhook/delivery/list-deliveries.ts'
+import { redeliver } from '../../../shared/webhook/delivery/redeliver.ts'
+import { redeliverToEndpoint } from '../../../shared/webhook/delivery/redeliver-to-endpoint.ts'
+import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
+import { type TestDeps, testDeps } from '../../support/test-deps.ts'
+import {
+  drainQueue,
+  FAILED,
+  messageFor,
+  rowOf,
+  storedDelivery,
+  storedEndpoint,
+  storedEvent,
+} from '../../support/webhook-builders.ts'
+
+const it = test
+  .extend('deps', () => testDeps({ stage: { deliveryRows: 'lean' } }))
+  .extend('endpoint', ({ deps }) => storedEndpoint(deps))
+  .extend('event', ({ deps, endpoint }) => storedEvent(deps, { clientId: endpoint.clientId }))
+  .extend('delivery', ({ deps, endpoint, event }) => storedDelivery(deps, endpoint, {}, event))
+
+const ttlOf = async (deps: TestDeps, key: Parameters<TestDeps['table']['get']>[0]) =>
+  (await deps.table.get(key))?.['ttl']
+const days = (from: Timestamp, count: number) => expiresAfter(from, count * DAY_MS)
+const pass = (deps: TestDeps, count: number) => deps.clock.set(addMs(deps.now(), count * DAY_MS))
+
+describe('retention (design section 9)', () => {
+  it('keeps a delivery 90 days from its end, whatever that was, and its attempts with it', async ({
+    deps,
+    endpoint,
+  }) => {
+    const [good, skipped, bad] = [
+      await storedDelivery(deps, endpoint),
+      await storedDelivery(deps, endpoint, { body: '{}' }),
+      await storedDelivery(deps, endpoint, { body: '{}' }),
+    ]
+    await skipDelivery(deps, skipped)
+    deps.answerWebhooks(async () => FAILED)
+    const start = deps.now()
+    await deliverWebhook(deps, messageFor(bad))
+    expect(await ttlOf(deps, deliveryKey(bad.deliveryId))).toBeUndefined()
+    await drainQueue(deps)
+
+    expect(await ttlOf(deps, deliveryKey(good.deliveryId))).toBeUndefined()
+    expect(await ttlOf(deps, deliveryKey(skipped.deliveryId))).toBe(days(start, 90))
+    expect(await ttlOf(deps, deliveryKey(bad.deliveryId))).toBe(days(deps.now(), 90))
+    expect(await ttlOf(deps, attemptKey(bad.deliveryId, 1))).toBe(days(start, 90))
+  })
+
+  it('takes an expired delivery for deleted, and its event is there longer', async ({ deps, event, delivery }) => {
+    await fanOutEvent(deps, event)
+    await drainQueue(deps)
+    expect(await rowOf(deps, delivery)).toMatchObject({ status: 'succeeded' })
+
+    pass(deps, 91)
+    const { clientId, endpointId } = delivery
+    const again = redeliver(deps, { clientId, deliveryId: delivery.deliveryId, operator: 'ayu' })
+
+    await expect(again).rejects.toMatchObject({ code: 'not_found' })
+    expect(await findDelivery(deps, delivery.deliveryId)).toBeUndefined()
+    expect(await listAttempts(deps, delivery.deliveryId)).toStrictEqual([])
+    expect(await deliveriesOfEvent(deps, clientId, event.eventId)).toStrictEqual([])
+    expect(await listPaymentEvents(deps, event.paymentId)).toHaveLength(1)
+    pass(deps, 30)
+    expect(await listPaymentEvents(deps, event.paymentId)).toStrictEqual([])
+    const bulk = { clientId, endpointId, operator: 'ayu', since: event.firedAt, status: undefined, cursor: undefined }
+    expect(await redeliverToEndpoint(deps, bulk)).toMatchObject({ count: 0 })
+  })
+
+  it('keeps delivery and event anew when it is sent again', async ({ deps, event, delivery }) => {
+    await fanOutEvent(deps, event)
+    await drainQueue(deps)
+    pass(deps, 80)
+
+    const { clientId, deliveryId } = delivery
+    await redeliver(deps, { clientId, deliveryId, operator: 'ayu' })
+
+    expect(await ttlOf(deps, deliveryKey(deliveryId))).toBeUndefined()
+    expect(await ttlOf(deps, eventKey(event.paymentId, event.type))).toBe(days(deps.now(), 120))
+    await drainQueue(deps)
+    expect(await ttlOf(deps, deliveryKey(deliveryId))).toBe(days(deps.now(), 90))
+  })
+
+  it('does not begin a round whose event is no longer kept', async ({ deps, endpoint }) => {
+    const orphan = await storedDelivery(deps, endpoint)
+    await skipDelivery(deps, orphan)
+
+    const again = redeliver(deps, { clientId: orphan.clientId, deliveryId: orphan.deliveryId, operator: 'ayu' })
+
+    await expect(again).rejects.toThrow('the event is no longer kept')
+    expect(await rowOf(deps, orphan)).toMatchObject({ status: 'skipped' })
+  })
+})
