@@ -26,6 +26,8 @@ export type SliceRun = ReconcileRun & {
   readonly deps: SliceDeps
   /** Hours whose next reading this run has seen to. */
   readonly notedHours: Map<string, Timestamp>
+  /** Told behind every page. */
+  readonly onPage: () => Promise<void>
 }
 
 const PAGE = 50
@@ -110,6 +112,7 @@ export const readSlice = async (run: SliceRun, claimed: Slice): Promise<SliceEnd
     if (answer.kind === 'found') {
       const read = await readPage(run, slice, answer.value)
       if (read === undefined) return 'overtaken'
+      await run.onPage()
       if (read.afterId === undefined) return 'read'
       slice = read
       continue

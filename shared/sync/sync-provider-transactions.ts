@@ -8,7 +8,7 @@ const MOST_HELPERS = 9
 const callingHelpers = ({ queues }: Pick<Deps, 'queues'>): OnJobs => {
   let called = 0
   return async (jobs) => {
-    for (; called < Math.min(jobs - 2, MOST_HELPERS); called++) {
+    for (; called < Math.min(jobs, MOST_HELPERS); called++) {
       await queues.send('sync', { body: {}, delaySeconds: 0, group: 'sync' })
     }
   }
@@ -22,9 +22,8 @@ const callingHelpers = ({ queues }: Pick<Deps, 'queues'>): OnJobs => {
  * over, and two at once do the same work twice to no effect.
  */
 export const syncProviderTransactions = async (deps: SliceDeps & Pick<Deps, 'queues'>): Promise<SyncSummary> => {
-  const run = startSync(deps)
-  const onJobs = callingHelpers(deps)
-  const readTo = await doRounds(run, onJobs)
-  await doDue(run, onJobs)
+  const run = startSync(deps, callingHelpers(deps))
+  const readTo = await doRounds(run)
+  await doDue(run)
   return endSync(run, readTo)
 }

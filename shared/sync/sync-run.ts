@@ -9,6 +9,8 @@ import type { Slice, SyncJob } from './sync-job.ts'
 
 /** Under the function's time limit, with room for a page that has begun. */
 const RUN_BUDGET_MS = 240_000
+/** What is left is shared from then on. */
+const SHARE_AFTER_MS = 20_000
 /** List calls taken from the quota at a time; questions about single payments are rare. */
 const PORTIONS = { listTransactions: 10, getPayment: 5, getRequest: 5 } as const
 const JOBS_A_QUERY = 50
@@ -32,6 +34,8 @@ export type SyncRun = {
   readonly run: SliceRun
   /** Jobs of this run's own plan, and those found in the index. */
   readonly met: Set<string>
+  /** How many jobs wait behind the one this run is at. */
+  left: number
   end: SliceEnd
   lagMs: number
 }
@@ -57,19 +61,28 @@ const doJob = async (state: SyncRun, job: SyncJob): Promise<boolean> => {
   return ended === 'overtaken'
 }
 
+/** Claims a job and does it; one that somebody else has by now is theirs. True while the run may go on. */
+const doOne = async (state: SyncRun, due: DueJob): Promise<boolean> => {
+  state.met.add(`${due.id} ${due.dueAt}`)
+  const job = await claimJob(state.run.deps, due)
+  if (job !== undefined) return doJob(state, job)
+  state.end = 'overtaken'
+  return true
+}
+
 /** The slices this run planned itself, of which the first is its own from the beginning. */
 const doOwn = async (state: SyncRun, slices: readonly Slice[]): Promise<boolean> => {
   const { deps } = state.run
-  for (const slice of slices) {
-    state.met.add(`${slice.id} ${slice.dueAt}`)
-    const job = slice.dueAt > deps.now() ? slice : await claimJob(deps, slice)
-    if (job !== undefined && !(await doJob(state, job))) return false
+  for (const [at, slice] of slices.entries()) {
+    state.left = slices.length - at - 1
+    const isOwn = slice.dueAt > deps.now()
+    if (!(await (isOwn ? doJob(state, slice) : doOne(state, slice)))) return false
   }
   return true
 }
 
 /** Whatever is due, of every pass, until nothing is left or the run must stop. */
-export const doDue = async (state: SyncRun, onJobs?: OnJobs): Promise<boolean> => {
+export const doDue = async (state: SyncRun): Promise<boolean> => {
   // What cannot be read now is met by everything else, too.
   if (state.end !== 'read' && state.end !== 'overtaken') return false
   const { deps, deadlineMs } = state.run
@@ -77,8 +90,8 @@ export const doDue = async (state: SyncRun, onJobs?: OnJobs): Promise<boolean> =
     const found = await findDueJobs(deps, JOBS_A_QUERY)
     const fresh = found.filter(({ id, dueAt }) => !state.met.has(`${id} ${dueAt}`))
     if (fresh.length === 0) return true
-    await onJobs?.(fresh.length)
-    for (const due of fresh) {
+    for (const [at, due] of fresh.entries()) {
+      state.left = fresh.length - at - 1
       if (deps.monotonicMs() >= deadlineMs) {
         state.end = 'out_of_time'
         return false
@@ -88,31 +101,31 @@ export const doDue = async (state: SyncRun, onJobs?: OnJobs): Promise<boolean> =
   }
 }
 
-const doOne = async (state: SyncRun, due: DueJob): Promise<boolean> => {
-  state.met.add(`${due.id} ${due.dueAt}`)
-  const job = await claimJob(state.run.deps, due)
-  return job === undefined || doJob(state, job)
-}
-
-export const startSync = (deps: SliceDeps): SyncRun => ({
-  run: {
-    deps,
-    purse: callPurse(deps, PORTIONS),
-    tally: { transactions: 0, unanswered: 0, passedOver: 0, failed: 0 },
-    deadlineMs: deps.monotonicMs() + RUN_BUDGET_MS,
-    notedHours: new Map(),
-    silent: false,
-  },
-  met: new Set(),
-  end: 'read',
-  lagMs: 0,
-})
-
-/** How much there is to share, for whoever can call others. */
+/** How many jobs there are to share, for whoever can call others. */
 export type OnJobs = (jobs: number) => Promise<void>
 
+export const startSync = (deps: SliceDeps, onJobs?: OnJobs): SyncRun => {
+  const shareAtMs = deps.monotonicMs() + SHARE_AFTER_MS
+  /** A run that takes long shares what is left: most runs are over before. */
+  const onPage = async () => {
+    if (state.left > 0 && deps.monotonicMs() >= shareAtMs) await onJobs?.(state.left)
+  }
+  const state: SyncRun = { run: newRun(deps, onPage), met: new Set(), left: 0, end: 'read', lagMs: 0 }
+  return state
+}
+
+const newRun = (deps: SliceDeps, onPage: SliceRun['onPage']): SliceRun => ({
+  onPage,
+  deps,
+  purse: callPurse(deps, PORTIONS),
+  tally: { transactions: 0, unanswered: 0, passedOver: 0, failed: 0 },
+  deadlineMs: deps.monotonicMs() + RUN_BUDGET_MS,
+  notedHours: new Map(),
+  silent: false,
+})
+
 /** Rounds of the head until it has read up to now. Answers up to when; undefined when it did not get there. */
-export const doRounds = async (state: SyncRun, onJobs?: OnJobs): Promise<Timestamp | undefined> => {
+export const doRounds = async (state: SyncRun): Promise<Timestamp | undefined> => {
   const { deps } = state.run
   for (let rounds = 0; rounds < MOST_ROUNDS; rounds++) {
     const startedAt = deps.now()
@@ -121,7 +134,6 @@ export const doRounds = async (state: SyncRun, onJobs?: OnJobs): Promise<Timesta
       state.end = 'overtaken'
       return undefined
     }
-    await onJobs?.(round.slices.length)
     if (!(await doOwn(state, round.slices))) return undefined
     if (round.reversals) await trailSyncCursor(deps, round.to)
     if (round.to >= startedAt) return round.to

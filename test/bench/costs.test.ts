@@ -112,7 +112,7 @@ describe('the idle costs', () => {
 describe('our own metrics', () => {
   it('are counted once for each set of dimensions', () => {
     expect(new Set(measured.idleRuns.flatMap(({ metrics }) => metrics)).size).toBe(15)
-    expect(new Set(measured.perPayment.flatMap(({ metrics }) => metrics)).size).toBe(17)
+    expect(new Set(measured.perPayment.flatMap(({ metrics }) => metrics)).size).toBe(18)
   })
 
   it('are billed by the hours in which they are written: what the sweep says once a day, a twenty-fourth', () => {

@@ -33,7 +33,7 @@ const AWAITS: Readonly<Record<string, number>> = {
   recredit: 2,
   'record again': 8,
   sync: 9,
-  'sync, finding a lost capture': 14,
+  'sync, finding a lost capture': 20,
   'sync, by a worker that is woken': 11,
   refresh: 12,
 }

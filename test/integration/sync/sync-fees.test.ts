@@ -44,7 +44,7 @@ describe('sync: the fee of a credited payment (design section 4, Fee)', () => {
 
     const runs = await Promise.all(Array.from({ length: 20 }, () => syncProviderTransactions(deps)))
 
-    expect(runs.some(({ complete }) => complete)).toBe(true)
+    expect(runs.some(({ until }) => until !== null)).toBe(true)
     expect(await pendingOf(deps, client.clientId)).toBe(95_460)
     expect(await findingAbout(deps, credited.payment.paymentId, 'fee_changed')).toBeUndefined()
   })

@@ -77,16 +77,21 @@ describe('sync: what the head reads', () => {
     expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'actual' })
   })
 
-  it('cuts slices by what the last ones held, and calls others to help', async ({ deps, rows }) => {
+  it('cuts slices by what the last ones held, and calls others where they take long', async ({ deps, rows }) => {
     const { asked } = await behind(deps, rows, 3_100)
     await syncProviderTransactions(deps)
     const alone = asked.length
     deps.clock.advance(3_600)
+    const { listTransactions } = deps.provider
+    const slowly: typeof listTransactions = async (...page) => {
+      await deps.sleep(1_000)
+      return listTransactions(...page)
+    }
 
-    await syncProviderTransactions(deps)
+    await syncProviderTransactions({ ...deps, provider: { ...deps.provider, listTransactions: slowly } })
 
     // 442 rows a minute and an hour: fourteen slices.
     expect(new Set(asked.slice(alone).map(({ updatedFrom }) => updatedFrom)).size).toBe(14)
-    expect(deps.sent.slice(-9)).toMatchObject(Array.from({ length: 9 }, () => ({ queue: 'sync' })))
+    expect(deps.sent).toMatchObject(Array.from({ length: 9 }, () => ({ queue: 'sync', message: { body: {} } })))
   })
 })

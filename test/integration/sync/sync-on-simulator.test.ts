@@ -176,6 +176,31 @@ describe('sync against the provider simulator', () => {
     await expectBalanced(deps, client.clientId)
   })
 
+  it('reads a transaction four times on average from paid to final fee, and asks about none by itself', async () => {
+    await using simulator = await aSimulator()
+    const { deps, client, make, pay } = await gatewayOn(simulator)
+    const payments = await Promise.all(Array.from({ length: 30 }, () => make('BCA')))
+    const fiveMinutes = async () => {
+      simulator.clock.advance(300)
+      await syncProviderTransactions(deps)
+    }
+    await simulator.call('DELETE', '/_simulator/calls')
+
+    for (const payment of payments) {
+      await arm(simulator, 'transactions', 'fee_late', 3_600)
+      await pay(payment)
+      simulator.clock.advance(60)
+      if (payments.indexOf(payment) % 5 === 4) await fiveMinutes()
+    }
+    for (let run = 0; run < 40; run++) await fiveMinutes()
+
+    const { body: calls } = await simulator.call('GET', '/_simulator/calls')
+    expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 30 * 95_460, succeeded: 30 })
+    expect(calls).not.toHaveProperty('GET /v3/payments/{id}')
+    expect(Reflect.get(Object(calls), 'rows GET /transactions') / 30).toBeLessThanOrEqual(4)
+    await expectBalanced(deps, client.clientId)
+  })
+
   it('pages through what is more than one page', async () => {
     await using simulator = await aSimulator()
     const { deps, client, make, pay } = await gatewayOn(simulator)

@@ -119,7 +119,7 @@ describe('sync: its positions', () => {
 
     const runs = await Promise.all(Array.from({ length: 20 }, () => syncProviderTransactions(deps)))
 
-    expect(runs.filter(({ complete }) => complete).length).toBeGreaterThanOrEqual(1)
+    expect(runs.some(({ until }) => until !== null)).toBe(true)
     expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'actual' })
     expect(await findDueJobs(deps, 10)).toStrictEqual([])
   })
