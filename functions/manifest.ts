@@ -66,7 +66,7 @@ const admin = (file: string, table: TableAccess, access: Access = {}): FunctionS
  * list; neither has a second one.
  */
 export const MANIFEST: readonly FunctionSpec[] = [
-  api('create-payment', 'POST', '/v1/payments', NEWS, {
+  api('create-payment', 'POST', '/v1/payments', allAccess(NEWS, { UpdateItem: ['QUOTA'] }), {
     ...news,
     payerDefaults: true,
     timeoutSeconds: CALLS_PROVIDER_SECONDS,

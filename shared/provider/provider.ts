@@ -15,9 +15,11 @@ export type Provider = {
    * that nobody waits for obeys it (`waitForProvider`); a customer's question is asked all the same.
    */
   pauseMs(operation: ProviderOperation): number
+  /** How many calls of an operation are left in the provider's present minute, by the same headers; undefined: unknown. */
+  callsLeft(operation: ProviderOperation): number | undefined
 }
 
-export type ProviderOperation = Exclude<keyof Provider, 'pauseMs'>
+export type ProviderOperation = Exclude<keyof Provider, 'pauseMs' | 'callsLeft'>
 
 export type CreateRequestInput = {
   /** `<payment id>-<attempt>`: names our payment in everything the provider later says. */

@@ -38,6 +38,7 @@ export const WITHHELD = {
     cancelRequest: noProvider,
     listTransactions: noProvider,
     pauseMs: noProvider,
+    callsLeft: noProvider,
   } satisfies Provider,
   sendWebhook: withheld('merchants') satisfies SendWebhook,
   resolveHost: withheld('merchants') satisfies ResolveHost,

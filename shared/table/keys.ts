@@ -114,6 +114,11 @@ export const quotaKey = (operation: string, window: number): Key => ({
   pk: `${pkPrefix('QUOTA')}${operation}#${window}`,
   sk: 'QUOTA',
 })
+/** A client's own part of an operation's quota, in a minute in which it is scarce. */
+export const quotaShareKey = (operation: string, clientId: ClientId, minute: number): Key => ({
+  pk: `${pkPrefix('QUOTA')}${operation}#${clientId}#${minute}`,
+  sk: 'QUOTA',
+})
 /** Until when each of the provider's operations is paused. */
 export const pausesKey: Key = { pk: `${pkPrefix('QUOTA')}pauses`, sk: 'QUOTA' }
 

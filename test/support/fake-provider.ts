@@ -119,6 +119,7 @@ export const fakeProvider = (): FakeProvider => {
     },
     listTransactions: async (filter) => found(pageOfRows(transactions, filter)),
     pauseMs: () => 0,
+    callsLeft: () => undefined,
   }
   const answers = { ...healthy }
   const recorded = <Name extends ProviderOperation>(operation: Name) =>
@@ -138,6 +139,7 @@ export const fakeProvider = (): FakeProvider => {
     cancelRequest: recorded('cancelRequest'),
     listTransactions: recorded('listTransactions'),
     pauseMs: (operation) => answers.pauseMs(operation),
+    callsLeft: (operation) => answers.callsLeft(operation),
     script: (name, implementation) => {
       answers[name] = implementation
     },

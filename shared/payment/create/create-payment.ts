@@ -3,6 +3,7 @@ import type { Client } from '../../client/client.ts'
 import type { Deps } from '../../deps.ts'
 import { GatewayError } from '../../errors.ts'
 import { type PaymentId, PaymentIdSchema, paymentIdForKey } from '../../ids.ts'
+import { takeShare } from '../../provider/take-share.ts'
 import { addMs } from '../../time.ts'
 import { claimPayment } from '../creating-store.ts'
 import { type Deadline, providerWithin, startDeadline } from '../deadline.ts'
@@ -61,6 +62,11 @@ const resume = async (
   throw new GatewayError('internal_error', 'the payment could not be created now; retry with the same Idempotency-Key')
 }
 
+const shareUsedUp = (retryAfterSeconds: number) =>
+  new GatewayError('rate_limit', 'the provider takes few payments now and you have had your share; retry later', {
+    retryAfterSeconds,
+  })
+
 /**
  * Creates a payment (spec 4.1). For one client and key there is one payment for ever and at most one destination is
  * ever shown. A crash at any point leaves a claim that a retry takes over; a second caller waits and gets the same
@@ -81,6 +87,12 @@ export const createPayment = async (
   const paymentId = idempotencyKey
     ? paymentIdForKey(client.clientId, idempotencyKey)
     : v.parse(PaymentIdSchema, deps.newId())
+  const share = await takeShare(deps, 'createRequest', client.clientId)
+  if (!share.taken) {
+    const stored = await findStoredPayment(deps, paymentId)
+    if (!stored || stored.status === 'creating') throw shareUsedUp(share.retryAfterSeconds)
+    return replay(stored)
+  }
   const creating = claim(deps, client, paymentId, parsed.request)
   const claimed = await claimPayment(deps, creating)
   return claimed.applied

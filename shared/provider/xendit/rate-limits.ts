@@ -8,13 +8,19 @@ const SHORTEST_PAUSE_MS = 500
 /** What the provider's answers said of each operation's limit, as long as it counts. */
 export const rateLimits = (nowMs: () => number) => {
   const roomAtMs = new Map<ProviderOperation, number>()
+  const left = new Map<ProviderOperation, { readonly calls: number; readonly untilMs: number }>()
   return {
     note: (operation: ProviderOperation, outcome: HttpOutcome | 'no key'): void => {
       if (outcome === 'no key' || outcome.kind !== 'answered' || outcome.rateLimit === undefined) return
       const { remaining, resetMs } = outcome.rateLimit
+      left.set(operation, { calls: remaining, untilMs: nowMs() + resetMs })
       const usedUp = remaining === 0 || outcome.status === 429
       if (usedUp) roomAtMs.set(operation, nowMs() + Math.min(Math.max(resetMs, SHORTEST_PAUSE_MS), LONGEST_PAUSE_MS))
       else roomAtMs.delete(operation)
+    },
+    callsLeft: (operation: ProviderOperation): number | undefined => {
+      const said = left.get(operation)
+      return said && nowMs() < said.untilMs ? said.calls : undefined
     },
     pauseMs: (operation: ProviderOperation): number => Math.max(0, (roomAtMs.get(operation) ?? 0) - nowMs()),
   }

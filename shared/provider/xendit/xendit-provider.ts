@@ -60,6 +60,7 @@ export const xenditProvider = (options: XenditOptions): Provider => {
   }
   return {
     pauseMs: limits.pauseMs,
+    callsLeft: limits.callsLeft,
     createRequest: (input, timeoutMs) => createRequest(send, input, timeoutMs),
     getRequest: (id, timeoutMs) =>
       getById(send, { operation: 'getRequest', path: REQUESTS, id, timeoutMs }, RequestSchema),

@@ -49,6 +49,18 @@ describe('the provider’s Rate-Limit headers', () => {
     expect([...others, before, provider.pauseMs('listTransactions')]).toStrictEqual([0, 0, 0, 0, 1, 0])
   })
 
+  it('say how many calls are left, until their time is over', async () => {
+    let now = 1_000_000
+    const { provider } = await scriptedProvider(limited(200, '7', '10'), () => now)
+    const said = [provider.callsLeft('listTransactions')]
+
+    await list(provider)
+    said.push(provider.callsLeft('listTransactions'), provider.callsLeft('createRequest'))
+    now += 10_000
+
+    expect([...said, provider.callsLeft('listTransactions')]).toStrictEqual([undefined, 7, undefined, undefined])
+  })
+
   it('are over when an answer says that there is room', async () => {
     const answers = [limited(200, '0', '60'), limited(200, '5', '60')]
     const { provider } = await scriptedProvider((response, request) => answers.shift()?.(response, request))

@@ -1,0 +1,44 @@
+import type { Deps } from '../deps.ts'
+import type { ClientId } from '../ids.ts'
+import { absent, any, below } from '../table/condition.ts'
+import { quotaShareKey } from '../table/keys.ts'
+import { update } from '../table/step.ts'
+import { epochMs, HOUR_MS, MINUTE_MS, SECOND_MS } from '../time.ts'
+import type { ProviderOperation } from './provider.ts'
+import { callsPerMinute } from './provider-quota.ts'
+
+/** With less than this part of a minute's calls left, an operation is scarce. */
+const SCARCE_BELOW = 1 / 2
+/** The part of a minute's calls that one client may have of a scarce operation. */
+const SHARE = 1 / 4
+const COUNTER_LIFE_MS = HOUR_MS
+
+/** `taken`: the call may be made. Otherwise in how many seconds the provider's next minute begins. */
+export type ShareTaken = { readonly taken: true } | { readonly taken: false; readonly retryAfterSeconds: number }
+
+/**
+ * Takes one call of an operation for a client that waits for it. While the provider has many left in this minute nothing
+ * is counted; when they become scarce, by what it said to this environment, each client gets a quarter of the quota and
+ * no more: one client's flood leaves the others theirs (design section 9).
+ */
+export const takeShare = async (
+  deps: Pick<Deps, 'table' | 'stage' | 'provider' | 'now'>,
+  operation: ProviderOperation,
+  clientId: ClientId,
+): Promise<ShareTaken> => {
+  const now = deps.now()
+  const quota = callsPerMinute(deps.stage, now)
+  const left = deps.provider.callsLeft(operation)
+  if (left === undefined || left >= quota * SCARCE_BELOW) return { taken: true }
+  const minute = Math.floor(epochMs(now) / MINUTE_MS)
+  const endMs = (minute + 1) * MINUTE_MS
+  const { applied } = await deps.table.write(
+    update(
+      quotaShareKey(operation, clientId, minute),
+      { add: { taken: 1 }, set: { ttl: Math.ceil((endMs + COUNTER_LIFE_MS) / SECOND_MS) } },
+      any(absent('taken'), below('taken', Math.max(1, Math.floor(quota * SHARE)))),
+    ),
+  )
+  if (applied) return { taken: true }
+  return { taken: false, retryAfterSeconds: Math.ceil((endMs - epochMs(now)) / SECOND_MS) }
+}
