@@ -12,8 +12,9 @@ export type HistorySteps = { readonly rows: number; readonly pages: number }
 export const HISTORY_STEPS: HistorySteps = { rows: 2_000, pages: Number.POSITIVE_INFINITY }
 
 /**
- * What the row of a new delivery holds. `complete`: all that the release before this one reads, the body among it.
- * `lean`: what this release needs, which is half as dear; only once the release before will not come back.
+ * What the rows of new deliveries, events and payments hold. `complete`: all that the release before this one reads, the
+ * body of a delivery among it. `lean`: what this release needs, each thing once, which fits the smallest unit; only once
+ * the release before will not come back.
  */
 export const DELIVERY_ROWS = ['complete', 'lean'] as const
 export type DeliveryRows = (typeof DELIVERY_ROWS)[number]

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { ClientIdSchema, EventIdSchema, PaymentIdSchema } from '../ids.ts'
+import { EVENT_SK_PREFIX } from '../table/keys.ts'
 import { TimestampSchema } from '../time.ts'
 
 /** Events a payment can cause (spec 6.1). */
@@ -9,8 +10,26 @@ export type EventType = (typeof EVENT_TYPES)[number]
 /** An operator's test: goes to one endpoint whatever its event types, and has no event row. */
 export const TEST_EVENT_TYPE = 'gateway.test'
 
-/** One logical fact, written by the transition that made it true. Holds the exact bytes every delivery will carry. */
-export const EventSchema = v.object({
+const Row = v.looseObject({ pk: v.string(), sk: v.string() })
+
+/**
+ * What a row may leave out since its keys and its places in the indexes say it. A lean row does (`deliveryRows`).
+ */
+const whole = (row: unknown): unknown => {
+  const read = v.safeParse(Row, row)
+  if (!read.success) return row
+  const { pk, sk, id, owner, listedAt } = read.output
+  const said = {
+    eventId: id,
+    type: sk.slice(EVENT_SK_PREFIX.length),
+    clientId: owner,
+    paymentId: pk.slice(pk.indexOf('#') + 1),
+    firedAt: listedAt,
+  }
+  return { ...said, ...read.output }
+}
+
+export const EventFields = v.object({
   eventId: EventIdSchema,
   type: v.picklist(EVENT_TYPES),
   clientId: ClientIdSchema,
@@ -20,4 +39,7 @@ export const EventSchema = v.object({
   /** Present until the event has been fanned out. */
   dueAt: v.optional(TimestampSchema),
 })
+
+/** One logical fact, written by the transition that made it true. Holds the exact bytes every delivery will carry. */
+export const EventSchema = v.pipe(v.unknown(), v.transform(whole), EventFields)
 export type Event = v.InferOutput<typeof EventSchema>

@@ -3,6 +3,7 @@ import { assertInvariant } from '../errors.ts'
 import type { Event, EventType } from '../event/event.ts'
 import { EventIdSchema } from '../ids.ts'
 import type { PaymentStatus } from '../payment-status.ts'
+import type { DeliveryRows } from '../stage-settings.ts'
 import { isNew } from '../table/condition.ts'
 import { dueWork } from '../table/due-work.ts'
 import { eventKey } from '../table/keys.ts'
@@ -39,7 +40,12 @@ const eventFor = (payment: Payment, type: EventType, eventId: string, firedAt: T
  * The outbox row of a transition, to ride in its transaction; none for a status without an event. Its key allows one
  * event per payment and type. It stays due until it has been fanned out, so a lost stream record loses nothing.
  */
-export const putEvent = (payment: Payment, eventId: string, firedAt: Timestamp): Step | undefined => {
+export const putEvent = (
+  payment: Payment,
+  eventId: string,
+  firedAt: Timestamp,
+  rows: DeliveryRows = 'complete',
+): Step | undefined => {
   const type = EVENT_OF[payment.status]
   if (type === undefined) return undefined
   const event = eventFor(payment, type, eventId, firedAt)
@@ -47,7 +53,7 @@ export const putEvent = (payment: Payment, eventId: string, firedAt: Timestamp):
   return put(
     eventKey(payment.paymentId, type),
     {
-      ...event,
+      ...(rows === 'lean' ? { body: event.body } : event),
       owner: event.clientId,
       entity: 'event',
       listedAt: event.firedAt,

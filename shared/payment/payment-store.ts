@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
 import type { PaymentId } from '../ids.ts'
 import type { PaymentStatus } from '../payment-status.ts'
+import type { DeliveryRows } from '../stage-settings.ts'
 import type { Item } from '../table/attributes.ts'
 import { absent, all, any, type Condition, equals, present, unchanged } from '../table/condition.ts'
 import { DUE_WORK_FIELDS, dueWork } from '../table/due-work.ts'
@@ -37,9 +38,18 @@ export const findPaymentsByKey = async (
 const isPending: Condition = equals('status', 'pending')
 const expiryNotStarted: Condition = absent('expiryStartedAt')
 
-/** Every attribute of a visible payment, its places in the indexes included. */
-const toPaymentItem = (payment: Payment) => ({
+/** What its places in the indexes say is left out of a lean row, and so is that it began as pending. */
+const saidOnce = (payment: Payment) => ({
   ...payment,
+  paymentId: undefined,
+  createdAt: undefined,
+  currency: undefined,
+  transitions: payment.transitions.slice(1),
+})
+
+/** Every attribute of a visible payment, its places in the indexes included. */
+const toPaymentItem = (payment: Payment, rows: DeliveryRows) => ({
+  ...(rows === 'lean' ? saidOnce(payment) : payment),
   owner: payment.clientId,
   entity: 'payment',
   listedAt: payment.createdAt,
@@ -51,10 +61,10 @@ const toPaymentItem = (payment: Payment) => ({
  * `creating` -> `pending` by the attempt that got the destination. A capture remembered meanwhile, and not known to the
  * caller, refuses it: the payment must carry it on and be due at once.
  */
-export const commitPending = (payment: Payment): Step =>
+export const commitPending = (payment: Payment, rows: DeliveryRows = 'complete'): Step =>
   put(
     paymentKey(payment.paymentId),
-    toPaymentItem(payment),
+    toPaymentItem(payment, rows),
     all(
       isCreating,
       isAttempt(payment.attempt),
@@ -63,10 +73,10 @@ export const commitPending = (payment: Payment): Step =>
   )
 
 /** `creating` -> `succeeded`: money came on an attempt whose answer never did. Not while an attempt still runs. */
-export const commitSucceeded = (payment: Payment, now: Timestamp): Step =>
+export const commitSucceeded = (payment: Payment, now: Timestamp, rows: DeliveryRows = 'complete'): Step =>
   put(
     paymentKey(payment.paymentId),
-    toPaymentItem(payment),
+    toPaymentItem(payment, rows),
     all(isCreating, isAttempt(payment.attempt), leaseIsOver(now)),
   )
 
@@ -75,7 +85,7 @@ const mayBecome = (status: PaymentStatus): Condition =>
   status === 'cancelled' ? all(isPending, expiryNotStarted) : isPending
 
 /** `pending` -> a terminal status. Whatever the status, a payment leaves `pending` once. */
-export const leavePending = (payment: Payment): Step =>
+export const leavePending = (payment: Payment, rows: DeliveryRows = 'complete'): Step =>
   update(
     paymentKey(payment.paymentId),
     {
@@ -87,7 +97,7 @@ export const leavePending = (payment: Payment): Step =>
         feeStatus: payment.feeStatus,
         finalFee: payment.finalFee,
         creditedProviderPaymentId: payment.creditedProviderPaymentId,
-        transitions: payment.transitions,
+        transitions: rows === 'lean' ? payment.transitions.slice(1) : payment.transitions,
       },
       remove: DUE_WORK_FIELDS,
     },

@@ -87,8 +87,22 @@ export const FinalFeeSchema = v.object({
 })
 export type FinalFee = v.InferOutput<typeof FinalFeeSchema>
 
-/** A payment a client can see (spec 2.1). */
-export const PaymentSchema = v.object({
+const Row = v.looseObject({ id: v.string(), listedAt: v.string(), transitions: v.array(v.looseObject({})) })
+
+/**
+ * What the row of a visible payment may leave out since its places in the indexes say it, and that it began as pending.
+ * A lean row does (`deliveryRows`).
+ */
+const whole = (row: unknown): unknown => {
+  const read = v.safeParse(Row, row)
+  if (!read.success) return row
+  const { id, listedAt, transitions } = read.output
+  const said = { paymentId: id, createdAt: listedAt, currency: 'IDR', ...read.output }
+  const began: Transition = { status: 'pending', at: v.parse(TimestampSchema, said.createdAt), source: 'create' }
+  return { ...said, transitions: transitions[0]?.['status'] === began.status ? transitions : [began, ...transitions] }
+}
+
+export const PaymentFields = v.object({
   ...identity,
   status: v.picklist(PAYMENT_STATUSES),
   externalReference: v.optional(v.string()),
@@ -123,6 +137,9 @@ export const PaymentSchema = v.object({
   /** When due work looks at it next; absent once terminal. */
   dueAt: v.optional(TimestampSchema),
 })
+
+/** A payment a client can see (spec 2.1). */
+export const PaymentSchema = v.pipe(v.unknown(), v.transform(whole), PaymentFields)
 export type Payment = v.InferOutput<typeof PaymentSchema>
 
 /** Whether its time is over: by this clock, or by that of whoever has begun to end it. */
@@ -131,7 +148,11 @@ export const isPastItsTime = (
   now: Timestamp,
 ): boolean => expiryStartedAt !== undefined || (expiresAt !== undefined && expiresAt <= now)
 
-export const StoredPaymentSchema = v.variant('status', [CreatingPaymentSchema, PaymentSchema])
+export const StoredPaymentSchema = v.pipe(
+  v.unknown(),
+  v.transform(whole),
+  v.variant('status', [CreatingPaymentSchema, PaymentFields]),
+)
 export type StoredPayment = v.InferOutput<typeof StoredPaymentSchema>
 
 /** Who brought the news of a transition; shown in the operators' timeline. */

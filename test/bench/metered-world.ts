@@ -101,7 +101,9 @@ export const startMeteredWorld = async () => {
 }
 
 const providerCalls = (counts: Readonly<Record<string, number>>): Detail =>
-  Object.fromEntries(Object.entries(counts).map(([name, calls]) => [`provider ${name}`, calls]))
+  Object.fromEntries(
+    Object.entries(counts).map(([name, calls]) => [name.startsWith('rows ') ? name : `provider ${name}`, calls]),
+  )
 
 export type MeteredWorld = Awaited<ReturnType<typeof startMeteredWorld>>
 

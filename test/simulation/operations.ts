@@ -1,3 +1,4 @@
+import { whole } from '../support/books.ts'
 import { type HttpRequest, operate, requestAs } from './lambda.ts'
 import { type Observations, observeAnswer, observeCreate } from './observations.ts'
 import { bookOddities } from './odd-rows.ts'
@@ -95,7 +96,7 @@ const read: Operation = async (play) => {
   const after = storedPayment(play, target.id)
   // What changed while it was read may be shown either way.
   if (reply?.status === 200 && after && before === after)
-    play.seen.problems.push(...differences('payment', reply.body, after))
+    play.seen.problems.push(...differences('payment', reply.body, whole(after)))
   await http(play, target.tenant, 'api-list-payments', { query: { per_page: '5' } })
   await http(play, target.tenant, 'api-get-balance')
 }

@@ -44,14 +44,24 @@ export const amount = (item: RawItem, attribute: string): number => Number(item[
 export const sum = (items: readonly RawItem[], attribute: string): number =>
   items.reduce((total, item) => total + amount(item, attribute), 0)
 
+/** What a lean row says by its keys and its places in the indexes alone. */
+const saidOf = ({ pk, sk, id, owner, listed_at: listedAt }: RawItem): RawItem => {
+  const paymentId = String(pk).slice('PAYMENT#'.length)
+  const event = { event_id: id, type: String(sk).slice('EVENT#'.length), client_id: owner, fired_at: listedAt }
+  return { payment_id: paymentId, ...(sk === 'PAYMENT' ? { created_at: listedAt, currency: 'IDR' } : event) }
+}
+
+/** A payment or an event with all it says. */
+export const whole = (item: RawItem): RawItem => ({ ...saidOf(item), ...item })
+
 export const booksOf = (items: readonly RawItem[]): Books => {
   const bySk = (matches: (sk: string) => boolean) => items.filter((item) => matches(text(item, 'sk')))
   const payments = bySk((sk) => sk === 'PAYMENT')
   return {
-    payments: payments.filter((item) => item['status'] !== 'creating'),
+    payments: payments.filter((item) => item['status'] !== 'creating').map(whole),
     creating: payments.filter((item) => item['status'] === 'creating'),
     pointers: items.filter((item) => text(item, 'pk').startsWith('DESTINATION#')),
-    events: bySk((sk) => sk.startsWith('EVENT#')),
+    events: bySk((sk) => sk.startsWith('EVENT#')).map(whole),
     // Under one name or the other, which decides whether an index lists it by its status.
     deliveries: bySk((sk) => sk === 'DELIVERY').map((item) => ({ ...item, status: item['status'] ?? item['state'] })),
     attempts: bySk((sk) => sk.startsWith('ATTEMPT#')),

@@ -3,9 +3,9 @@ import type * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { ApiKeySchema } from '../../shared/client/api-key.ts'
 import { ClientSchema } from '../../shared/client/client.ts'
-import { EventSchema } from '../../shared/event/event.ts'
+import { EventFields } from '../../shared/event/event.ts'
 import { WindowSchema } from '../../shared/ledger/ledger-store.ts'
-import { CreatingPaymentSchema, PaymentSchema } from '../../shared/payment/payment.ts'
+import { CreatingPaymentSchema, PaymentFields } from '../../shared/payment/payment.ts'
 import { SettlementSchema } from '../../shared/settlement/settlement.ts'
 import { SuspenseSchema } from '../../shared/suspense/suspense.ts'
 import { attributeName, fieldName, fromItem, toItem } from '../../shared/table/attributes.ts'
@@ -17,9 +17,9 @@ import { itHoldsFor } from './it-holds-for.ts'
 type EntitySchema = { readonly entries: Readonly<Record<string, v.GenericSchema>> }
 
 const ENTITIES: Readonly<Record<string, EntitySchema>> = {
-  PaymentSchema,
+  PaymentFields,
   CreatingPaymentSchema,
-  EventSchema,
+  EventFields,
   EndpointSchema,
   DeliverySchema,
   DeliveryAttemptSchema,

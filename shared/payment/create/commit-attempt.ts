@@ -11,7 +11,7 @@ import type { CreatingPayment, Payment, StoredPayment } from '../payment.ts'
 import { commitPending, findStoredPayment } from '../payment-store.ts'
 import { attemptStart, timesOf } from './create-times.ts'
 
-type CommitDeps = Pick<Deps, 'table' | 'sleep' | 'now' | 'log'>
+type CommitDeps = Pick<Deps, 'stage' | 'table' | 'sleep' | 'now' | 'log'>
 
 export type Destination = {
   readonly paymentRequestId: string
@@ -61,7 +61,7 @@ const tryCommit = async (deps: CommitDeps, creating: CreatingPayment, upstream: 
   const outcome = await transactWhileFresh(
     deps,
     {
-      payment: commitPending(payment),
+      payment: commitPending(payment, deps.stage.deliveryRows),
       counts: countTransition({ ...payment, from: undefined, to: 'pending' }),
       destination: pointFromDestination(payment),
     },

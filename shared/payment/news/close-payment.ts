@@ -9,7 +9,7 @@ import { type NewsSource, type Payment, transitioned } from '../payment.ts'
 import { leavePending } from '../payment-store.ts'
 import type { TransitionResult } from './succeed-payment.ts'
 
-type CloseDeps = Pick<Deps, 'table' | 'now' | 'newId' | 'log' | 'alerts'>
+type CloseDeps = Pick<Deps, 'stage' | 'table' | 'now' | 'newId' | 'log' | 'alerts'>
 
 const CLOSED_CODE = { failed: 'payment.failed', expired: 'payment.expired', cancelled: 'payment.cancelled' } as const
 
@@ -28,9 +28,9 @@ export const closePayment = async (
   const now = deps.now()
   const closed: Payment = { ...transitioned(payment, status, now, source), dueAt: undefined }
   const outcome = await deps.table.transact({
-    payment: leavePending(closed),
+    payment: leavePending(closed, deps.stage.deliveryRows),
     counts: countTransition({ ...closed, from: 'pending', to: status }),
-    event: putEvent(closed, deps.newId(), now),
+    event: putEvent(closed, deps.newId(), now, deps.stage.deliveryRows),
     suspense: held && ensureSuspense(held),
   })
   if (!outcome.applied) return undefined

@@ -70,9 +70,9 @@ export const succeedPayment = async (
   const outcome = await transactWhileFresh(
     deps,
     {
-      payment: leavePending(succeeded),
+      payment: leavePending(succeeded, deps.stage.deliveryRows),
       ledger: credit({ ...succeeded, from: 'pending' }, succeeded.netMinor, now),
-      event: putEvent(succeeded, deps.newId(), now),
+      event: putEvent(succeeded, deps.newId(), now, deps.stage.deliveryRows),
     },
     now,
   )
@@ -98,9 +98,9 @@ export const succeedCreatingPayment = async (
   const outcome = await transactWhileFresh(
     deps,
     {
-      payment: commitSucceeded(succeeded, now),
+      payment: commitSucceeded(succeeded, now, deps.stage.deliveryRows),
       ledger: credit({ ...succeeded, from: undefined }, succeeded.netMinor, now),
-      event: putEvent(succeeded, deps.newId(), now),
+      event: putEvent(succeeded, deps.newId(), now, deps.stage.deliveryRows),
       destination: pointFromDestination(succeeded),
     },
     now,

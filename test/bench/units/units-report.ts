@@ -22,11 +22,13 @@ const cells = (flow: FlowUnits): readonly string[] => [
   parts(flow, 'writes'),
   parts(flow, 'reads'),
   parts(flow, 'calls'),
-  parts(flow, 'provider'),
+  [parts(flow, 'provider'), parts(flow, 'rows').replace(/^/, 'rows: ')]
+    .filter((text) => !/^(rows: )?$/.test(text))
+    .join('; '),
 ]
 
 /** A payment's way, in the table's order: what is asked of it besides is not counted. */
-const PAID = [
+export const PAID = [
   'created',
   'paid, credited',
   'announced',
@@ -35,6 +37,15 @@ const PAID = [
   'fee made final',
   'settled',
 ]
+
+/** The figures alone, a line for each flow: write units, read units, calls of the table, calls of the provider. */
+export const unitsTable = (flows: readonly FlowUnits[]): string =>
+  flows
+    .map(({ flow, detail }) => {
+      const figures = ['writes', 'reads', 'calls', 'provider'].map((sort) => shown(unitsIn(detail, sort)).padStart(7))
+      return `${flow.padEnd(44)}${figures.join('')}`
+    })
+    .join('\n')
 
 const together = (flow: string, flows: readonly FlowUnits[]): readonly string[] => {
   const sum = (sort: string) => shown(flows.reduce((all, { detail }) => all + unitsIn(detail, sort), 0))

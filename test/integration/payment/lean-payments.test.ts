@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest'
+import { listPaymentEvents } from '../../../shared/event/event-store.ts'
+import { applyProviderNews } from '../../../shared/payment/news/apply-provider-news.ts'
+import { closePayment } from '../../../shared/payment/news/close-payment.ts'
+import { succeedCreatingPayment } from '../../../shared/payment/news/succeed-payment.ts'
+import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
+import { DELIVERY_ROWS, type DeliveryRows } from '../../../shared/stage-settings.ts'
+import { eventKey, paymentKey } from '../../../shared/table/keys.ts'
+import { expectBalanced } from '../../support/expect-balanced.ts'
+import { memoryDeps } from '../../support/memory-deps.ts'
+import { aCreating, aPendingPayment, aStoredClient } from '../../support/payment-builders.ts'
+
+/** What keys and places in the indexes say anyhow. */
+const SAID_ANYHOW = {
+  payment: ['paymentId', 'createdAt', 'currency'],
+  event: ['eventId', 'type', 'clientId', 'paymentId', 'firedAt'],
+}
+
+const kept = (item: object | undefined, names: readonly string[]) => names.filter((name) => item && name in item)
+
+const HISTORIES = DELIVERY_ROWS.flatMap((made) => DELIVERY_ROWS.map((ended) => [made, ended] as const))
+
+describe('a payment whose rows are made and ended as the stage says (deliveryRows)', () => {
+  it.each(HISTORIES)('%s, then %s: is read and audited as any other, paid or not', async (made, ended) => {
+    const deps = memoryDeps()
+    const as = (deliveryRows: DeliveryRows) => ({ ...deps, stage: { ...deps.stage, deliveryRows } })
+    const client = await aStoredClient(deps)
+    const [pending, paid, failed] = [
+      await aPendingPayment(as(made), client),
+      await aPendingPayment(as(made), client),
+      await aPendingPayment(as(made), client),
+    ]
+    const providerPaymentId = deps.provider.pay(paid.paymentRequestId)
+
+    await applyProviderNews(as(ended), { providerPaymentId }, 'callback')
+    await closePayment(as(ended), failed, 'failed', 'callback')
+
+    const at = deps.now()
+    const began = { status: 'pending', at: paid.createdAt, source: 'create' }
+    expect(await findStoredPayment(deps, pending.paymentId)).toEqual(pending)
+    expect(await findStoredPayment(deps, paid.paymentId)).toEqual({
+      ...paid,
+      status: 'succeeded',
+      paidAt: at,
+      creditedProviderPaymentId: providerPaymentId,
+      transitions: [began, { status: 'succeeded', at, source: 'callback' }],
+      dueAt: undefined,
+    })
+    expect(await listPaymentEvents(deps, failed.paymentId)).toMatchObject([
+      { type: 'payment.failed', paymentId: failed.paymentId, clientId: client.clientId, firedAt: at },
+    ])
+    const [row, event] = [
+      await deps.table.get(paymentKey(paid.paymentId)),
+      await deps.table.get(eventKey(paid.paymentId, 'payment.succeeded')),
+    ]
+    expect(kept(row, SAID_ANYHOW.payment)).toStrictEqual(made === 'lean' ? [] : SAID_ANYHOW.payment)
+    expect(kept(event, SAID_ANYHOW.event)).toStrictEqual(ended === 'lean' ? [] : SAID_ANYHOW.event)
+    await expectBalanced(deps, client.clientId)
+  })
+
+  it('is lean too when it was paid while it was being created', async () => {
+    const { deps, client, creating } = await aCreating({ leaseUntil: undefined })
+    const providerPaymentId = 'py-1'
+    const capture = {
+      providerPaymentId,
+      paymentRequestId: 'pr-1',
+      reference: `${creating.paymentId}-2`,
+      currency: 'IDR',
+      status: 'captured',
+      capturedMinor: creating.request.notionalMinor,
+    } as const
+    const lean = { ...deps, stage: { ...deps.stage, deliveryRows: 'lean' as const } }
+
+    const paid = await succeedCreatingPayment(lean, creating, capture, '123', 'callback')
+
+    expect(await findStoredPayment(deps, creating.paymentId)).toEqual(paid)
+    expect(kept(await deps.table.get(paymentKey(creating.paymentId)), SAID_ANYHOW.payment)).toStrictEqual([])
+    await expectBalanced(deps, client.clientId)
+  })
+})
