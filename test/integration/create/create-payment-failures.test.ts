@@ -50,12 +50,15 @@ describe('createPayment when the provider fails', () => {
     },
   )
 
-  it('uses the stored request after an attempt that may exist upstream', async ({ deps, client }) => {
-    await failedCreate(deps, client, [UNKNOWN], aRequest({ notionalMinor: minor(100_000) }))
+  it.for([
+    ['an attempt that may exist upstream', [UNKNOWN], 2],
+    ['one of them, however many were refused behind it', [UNKNOWN, REFUSED, REFUSED], 4],
+  ] as const)('uses the stored request after %s', async ([, answers, attempt], { deps, client }) => {
+    await failedCreate(deps, client, answers)
 
     const { payment } = await create(deps, client, aRequest({ notionalMinor: minor(7) }), 'key-1')
 
-    expect(payment.notionalMinor).toBe(100_000)
+    expect(payment).toMatchObject({ attempt, notionalMinor: 100_000 })
   })
 
   it("uses the new request's own words when the provider refused every attempt for good", async ({ deps, client }) => {
@@ -131,19 +134,6 @@ describe('createPayment when the provider fails', () => {
     await expect(create(deps, client, aRequest(), 'key-1')).rejects.toThrow('no payment destination')
 
     expect(deps.provider.calls.at(-1)).toStrictEqual({ operation: 'cancelRequest', id: 'pr-empty' })
-  })
-})
-
-describe('the request a take-over uses (design section 4, Create)', () => {
-  it('stays the stored one when some attempt may exist upstream, however many were refused behind it', async ({
-    deps,
-    client,
-  }) => {
-    await failedCreate(deps, client, [UNKNOWN, REFUSED, REFUSED])
-
-    const { payment } = await create(deps, client, aRequest({ notionalMinor: minor(7) }), 'key-1')
-
-    expect(payment).toMatchObject({ attempt: 4, notionalMinor: 100_000 })
   })
 })
 

@@ -83,6 +83,14 @@ describe('a callback faster than the provider’s own read side', () => {
     },
   )
 
+  it('is not acknowledged either while the provider cannot be asked, and its payment due at once', async () => {
+    const { deps, payment, providerPaymentId, say, stored } = await aHidden('open')
+    deps.provider.script('getPayment', async () => ({ kind: 'unanswered', reason: 'unreachable' }))
+
+    expect(await say(captureBody(payment, providerPaymentId))).toBe('ask_again')
+    expect(await stored()).toMatchObject({ status: 'pending', dueAt: deps.now() })
+  })
+
   it.each(HIDDEN)('is asked about again in two minutes while its capture stays %s', async (as) => {
     const { deps, payment, stored } = await aHidden(as)
     const result = await checkWhenDue(deps, payment)

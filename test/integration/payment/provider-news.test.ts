@@ -5,7 +5,7 @@ import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { settledRow } from '../../support/fake-provider.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
-import { aPaid, checkWhenDue, eventOf } from '../../support/payment-builders.ts'
+import { aPaid, eventOf } from '../../support/payment-builders.ts'
 import { paymentTest as it } from '../../support/payment-test.ts'
 import { type TestDeps } from '../../support/test-deps.ts'
 
@@ -40,20 +40,6 @@ describe('a capture on a pending payment (spec 3.1)', () => {
     })
   })
 
-  it('is credited once when 50 callbacks and due work bring it at the same time', async () => {
-    const { deps, client, payment, providerPaymentId } = await aPaid()
-    const outcomes = await Promise.all([
-      ...Array.from({ length: 50 }, () => applyProviderNews(deps, { providerPaymentId }, 'callback')),
-      checkWhenDue(deps, payment),
-    ])
-
-    const applied = outcomes.slice(0, 50).map((outcome) => typeof outcome === 'object' && outcome.kind)
-    expect(new Set(applied)).toStrictEqual(new Set(['applied']))
-    expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 95_900, succeeded: 1 })
-    expect(deps.lines.filter(({ code }) => code === 'payment.succeeded')).toHaveLength(1)
-    expect(await findSuspense(deps, providerPaymentId)).toBeUndefined()
-  })
-
   it.each([
     ['the actual fee when the provider knows it already', 4_440],
     ['an actual fee of 0', 0],
@@ -79,23 +65,6 @@ describe('a capture on a pending payment (spec 3.1)', () => {
     const finding = await findSuspense(deps, `${payment.paymentId}#fee_changed`)
     expect(finding).toMatchObject({ kind: 'finding', amountMinor: -1 })
     expect(deps.published.map(({ kind }) => kind)).toStrictEqual(['suspense.finding'])
-  })
-
-  it('is found through the request when only that is known', async () => {
-    const { deps, payment } = await aPaid()
-
-    await applyProviderNews(deps, { paymentRequestId: payment.paymentRequestId }, 'operator')
-
-    expect(await findStoredPayment(deps, payment.paymentId)).toMatchObject({ status: 'succeeded' })
-  })
-
-  it('changes nothing when the callback is forged and the provider says unpaid', async ({ deps, client, payment }) => {
-    const news = { providerPaymentId: 'py-made-up', paymentRequestId: payment.paymentRequestId }
-    const outcome = await applyProviderNews(deps, news, 'callback')
-
-    expect(outcome.kind).toBe('applied')
-    expect(await findStoredPayment(deps, payment.paymentId)).toEqual(payment)
-    expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 0, pending: 1 })
   })
 
   it('closes nothing while the provider cannot be asked about the money', async () => {

@@ -102,28 +102,18 @@ it('listSuspense lists all items, or those that are open or resolved, newest fir
 })
 
 describe('resolveSuspense (design section 7)', () => {
-  it('closes an item once, with its audit record', async ({ deps }) => {
-    const item = heldIn(deps)
-    await recordSuspense(deps, item)
-
-    const resolved = await resolve(deps, item)
-
-    expect(resolved).toMatchObject({ status: 'resolved', resolution: 'refunded' })
-    await expect(resolve(deps, item)).rejects.toMatchObject({ code: 'validation' })
-    expect(await findSuspense(deps, item.suspenseId)).toEqual(resolved)
-    expect((await listAuditRecords(deps, item.suspenseId)).map(({ action }) => action)).toStrictEqual([
-      'resolve-suspense',
-    ])
-  })
-
-  it('closes an item once although two operators do it at once', async ({ deps }) => {
+  it('closes an item once, with its audit record, although three operators do it at once', async ({ deps }) => {
     const item = heldIn(deps)
     await recordSuspense(deps, item)
 
     const results = await Promise.allSettled([resolve(deps, item), resolve(deps, item), resolve(deps, item)])
 
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
-    expect(await listAuditRecords(deps, item.suspenseId)).toHaveLength(1)
+    await expect(resolve(deps, item)).rejects.toMatchObject({ code: 'validation' })
+    expect(await findSuspense(deps, item.suspenseId)).toMatchObject({ status: 'resolved', resolution: 'refunded' })
+    expect((await listAuditRecords(deps, item.suspenseId)).map(({ action }) => action)).toStrictEqual([
+      'resolve-suspense',
+    ])
   })
 
   it('answers 404 for an item that does not exist', async ({ deps }) => {

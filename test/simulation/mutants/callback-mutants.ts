@@ -2,12 +2,9 @@ import { mutantsOf } from '../mutation/mutant.ts'
 
 /** Callbacks say what to ask about, and answers of the provider prove what they say and no more. */
 export const CALLBACK_MUTANTS = [
-  ...mutantsOf('isKnownSecret', ['receive-callback'], {
+  ...mutantsOf('isKnownSecret', ['provider-secret'], {
     'any callback token will do': '_.includes(true) -> _.includes(false)',
-    'the older of two callback tokens is refused': {
-      edit: 'known.map(_) -> known.slice(0, 1).map(_)',
-      tests: ['provider-secret'],
-    },
+    'the older of two callback tokens is refused': 'known.map(_) -> known.slice(0, 1).map(_)',
   }),
   ...mutantsOf('CallbackToken', ['provider-secret'], {
     'a callback token that can be guessed is believed': 'v.regex(_) -> v.regex(/^[!-~]{1,1024}$/)',
@@ -32,19 +29,14 @@ export const CALLBACK_MUTANTS = [
   ...mutantsOf('httpEnvelope', ['api-envelope'], {
     'a balance may be kept by a cache on the way': "drop 'cache-control': 'no-store'",
   }),
-  ...mutantsOf('receiveCallback', ['receive-callback'], {
+  ...mutantsOf('receiveCallback', ['fuzz-callbacks'], {
     'a callback is not asked for its token': '!(await isCallbackToken(deps, input.token)) -> input.rawBody.length < 0',
   }),
-  ...mutantsOf('apply', ['receive-callback'], {
+  ...mutantsOf('apply', ['callback-ahead-of-its-provider'], {
     'a callback whose payment could not be asked about does not make it due': 'isBehind(..._) -> !paymentId',
-    'the callback of a payment being created is acknowledged although its request is behind too': {
-      edit: 'const isLookedAt = _ -> const isLookedAt = unmarked === undefined || paymentId !== undefined',
-      tests: ['callback-ahead-of-its-provider'],
-    },
-    'a status callback about a payment that is terminal is asked about': {
-      edit: 'await isNoNews(..._) -> !paymentId?.length',
-      tests: ['callback-ahead-of-its-provider'],
-    },
+    'the callback of a payment being created is acknowledged although its request is behind too':
+      'const isLookedAt = _ -> const isLookedAt = unmarked === undefined || paymentId !== undefined',
+    'a status callback about a payment that is terminal is asked about': 'await isNoNews(..._) -> !paymentId?.length',
     'the provider is not asked to send a callback again':
       "outcome.kind === 'not_found' && isLookedAt ? 'ignored' : 'ask_again' -> 'ignored'",
   }),

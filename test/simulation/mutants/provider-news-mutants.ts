@@ -43,10 +43,7 @@ export const PROVIDER_NEWS_MUTANTS = [
     'a capture behind the lease is only remembered': 'drop creating.leaseUntil > now',
   }),
   ...mutantsOf('onCapture', ['decide-on-news'], {
-    'the callback of a credited capture makes it a second one': {
-      edit: "capture.providerPaymentId -> ''",
-      tests: ['provider-news'],
-    },
+    'the callback of a credited capture makes it a second one': "capture.providerPaymentId -> ''",
     'money for a closed payment is credited': "payment.status !== 'pending' -> payment.status === 'failed'",
     "another attempt's wrong amount closes the payment": "_ === payment.paymentRequestId -> _ !== ''",
   }),
