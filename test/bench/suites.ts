@@ -29,4 +29,11 @@ export const SUITES: Readonly<Record<string, Suite>> = {
       return startReport()
     },
   },
+  growth: {
+    does: 'lists, balance, settling, statements and audits at a hundred to a hundred thousand payments',
+    run: async () => {
+      const { growthReport } = await import('./growth/growth-report.ts')
+      return growthReport()
+    },
+  },
 }

@@ -1,0 +1,56 @@
+import type { SuiteReport } from '../suites.ts'
+import { type Growth, measureGrowth } from './measure-growth.ts'
+
+const SIZES = [100, 10_000, 100_000] as const
+
+const shown = (value: number): string =>
+  value >= 100 ? Math.round(value).toLocaleString('en') : String(Math.round(value * 10) / 10)
+
+/** What costs the same at any number, within the page that is read anyway. */
+const CONSTANT = [
+  'balance',
+  'list, first page',
+  'list of settlements',
+  'statement, first page, for the first time',
+  'statement, first page',
+  'mark paid',
+  'settle 100 more',
+  'audit with 100 more',
+  'audit, nothing has moved',
+]
+/** A page that was not kept: at most 2,000 rows of the index, a million bytes. */
+const MOST_MORE = 125
+
+const unitsOf = ({ reads, writes }: Growth['costs'][number]): number => reads + writes
+
+const failuresIn = (sizes: readonly Growth[]): readonly string[] => {
+  const [smallest, ...larger] = sizes
+  return CONSTANT.flatMap((action) => {
+    const of = (size: Growth | undefined) => size?.costs.find((cost) => cost.action === action)
+    const first = of(smallest)
+    return larger.flatMap((size) => {
+      const cost = of(size)
+      if (first === undefined || cost === undefined) return [`${action} was not measured at ${size.payments}`]
+      const more = unitsOf(cost) - unitsOf(first)
+      return more <= MOST_MORE ? [] : [`${action} costs ${shown(more)} units more at ${size.payments} payments`]
+    })
+  })
+}
+
+/** Read units, write units, and time as a multiple of the smallest's, by action and size. */
+export const growthReport = async (sizes: readonly number[] = SIZES): Promise<SuiteReport> => {
+  const measured: Growth[] = []
+  for (const payments of sizes) measured.push(await measureGrowth(payments))
+  const [smallest] = measured
+  const heading = ['Action', ...measured.map(({ payments }) => `${payments.toLocaleString('en')} payments`)]
+  const rows = (smallest?.costs ?? []).map(({ action, ms }, at) => [
+    action,
+    ...measured.map(({ costs }) => {
+      const cost = costs[at]
+      if (cost === undefined) return ''
+      return `${shown(cost.reads)} read, ${shown(cost.writes)} written, ${shown(cost.ms / ms)} ×`
+    }),
+  ])
+  const lines = [heading, heading.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`)
+  return { text: lines.join('\n'), failures: failuresIn(measured) }
+}

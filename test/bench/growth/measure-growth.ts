@@ -1,0 +1,141 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { auditClient } from '../../../shared/audit/audit-client.ts'
+import type { Client } from '../../../shared/client/client.ts'
+import type { Deps } from '../../../shared/deps.ts'
+import { getBalance } from '../../../shared/ledger/balance.ts'
+import { listPayments } from '../../../shared/payment/list-payments.ts'
+import { markSettlementPaid } from '../../../shared/settlement/close-settlement.ts'
+import { settleClient } from '../../../shared/settlement/settle-client.ts'
+import { settlementStatement } from '../../../shared/settlement/settlement-statement.ts'
+import { listSettlements } from '../../../shared/settlement/settlement-store.ts'
+import { addMs, DAY_MS, HOUR_MS, MINUTE_MS, type Timestamp, timestampOf } from '../../../shared/time.ts'
+import { memoryRequests } from '../../simulation/sim-table/memory-requests.ts'
+import { createSimTable } from '../../simulation/sim-table/sim-table.ts'
+import { assembledDeps } from '../../support/assembled-deps.ts'
+import { aStoredClient } from '../../support/payment-builders.ts'
+import { storeSucceeded, succeededPayment } from '../../support/settlement-builders.ts'
+import type { TestDeps } from '../../support/test-deps.ts'
+import { meterTable } from '../meter-table.ts'
+
+/** What one action costs a client that has made so many payments. */
+export type Cost = { readonly action: string; readonly reads: number; readonly writes: number; readonly ms: number }
+export type Growth = { readonly payments: number; readonly costs: readonly Cost[] }
+
+const START_MS = Date.UTC(2026, 10, 2, 3, 0, 0)
+/** Every size gets the same new day on top of its history. */
+const NEW_PAYMENTS = 100
+const CHUNK = 1_000
+const STORED_AT_ONCE = 5_000
+
+const nobody = (what: string) => () => Promise.reject(new Error(`${what} is asked by nothing that is measured`))
+
+/** A gateway on a table in memory and a clock that only we move; nothing it does here asks the provider. */
+const measuredWorld = () => {
+  const memory = createSimTable({ indexes: 'immediate' })
+  const clock = { now: timestampOf(START_MS) }
+  const messages: object[] = []
+  const asked = nobody('the provider')
+  const deps = assembledDeps({
+    requests: memoryRequests(memory),
+    provider: {
+      createRequest: asked,
+      getRequest: asked,
+      getPayment: asked,
+      cancelRequest: asked,
+      listTransactions: asked,
+    },
+    queues: { send: async (_queue: string, { body }: { readonly body: object }) => void messages.push(body) },
+    alerts: { publish: nobody('the topic') },
+    secrets: {
+      get: nobody('a secret'),
+      create: nobody('a secret'),
+      replace: nobody('a secret'),
+      remove: nobody('a secret'),
+    },
+    sendWebhook: nobody('a merchant'),
+    log: { info: () => {}, warn: () => {}, error: () => {} },
+    now: () => clock.now,
+    monotonicMs: () => performance.now(),
+    sleep: async () => {},
+    newId: randomUUID,
+    random: Math.random,
+    randomBytes,
+  } as never)
+  return { memory, clock, deps: deps as TestDeps, messages }
+}
+
+/** Paid a millisecond apart, with their actual fees, and paid to us by the provider. */
+const makePayments = async (deps: TestDeps, client: Client, count: number, from: Timestamp) => {
+  for (let at = 0; at < count; at += STORED_AT_ONCE) {
+    const some = Array.from({ length: Math.min(STORED_AT_ONCE, count - at) }, (_, index) => {
+      const paidAt = addMs(from, at + index)
+      return succeededPayment(client, { paidAt, notionalMinor: 10_000 + (index % CHUNK), providerSettledAt: paidAt })
+    })
+    await storeSucceeded(deps, some)
+  }
+}
+
+/** Reads a statement to its end. */
+const wholeStatement = async (deps: Deps, settlementId: string) => {
+  let cursor: string | undefined
+  do {
+    const page = await settlementStatement(deps, { settlementId, cursor, format: 'json' })
+    cursor = page.cursor ?? undefined
+  } while (cursor !== undefined)
+}
+
+/** The actions of one client with so many payments in one settled window, and a new day behind it. */
+export const measureGrowth = async (payments: number): Promise<Growth> => {
+  const { memory, clock, deps, messages } = measuredWorld()
+  const client = await aStoredClient(deps, { settlementFloorMinor: 0 as never })
+  const { clientId } = client
+  await makePayments(deps, client, payments, clock.now)
+  const pass = (ms: number) => {
+    clock.now = addMs(clock.now, ms)
+  }
+  pass(payments + DAY_MS + MINUTE_MS)
+  const meter = meterTable(memory)
+  const costs: Cost[] = []
+  const measure = async (action: string, run: () => Promise<unknown>) => {
+    meter.take()
+    const began = performance.now()
+    await run()
+    const ms = performance.now() - began
+    const { reads, writes } = meter.take()
+    costs.push({ action, reads, writes, ms })
+  }
+  const audit = async () => {
+    do {
+      messages.length = 0
+      await auditClient(deps, clientId)
+    } while (messages.length > 0)
+  }
+  const settle = () => settleClient(deps, clientId, { by: 'auto' })
+  const page = (number: number) =>
+    listPayments(deps, { clientId, status: undefined, page: { page: number, perPage: 25 } })
+
+  await measure('settle a window of all of them', settle)
+  const [settlement] = await listSettlements(deps, clientId, { page: 1, perPage: 1 })
+  const settlementId = settlement?.settlementId ?? ''
+  await measure('balance', () => getBalance(deps, clientId))
+  await measure('list, first page', () => page(1))
+  await measure('list, last page', () => page(Math.ceil(payments / 25)))
+  await measure('list of settlements', () => listSettlements(deps, clientId, { page: 1, perPage: 25 }))
+  await measure('statement, first page, for the first time', () =>
+    settlementStatement(deps, { settlementId, cursor: undefined, format: 'json' }),
+  )
+  await measure('statement, first page', () =>
+    settlementStatement(deps, { settlementId, cursor: undefined, format: 'json' }),
+  )
+  await measure('statement, every page', () => wholeStatement(deps, settlementId))
+  await measure('mark paid', () =>
+    markSettlementPaid(deps, { settlementId, operator: 'bench', notes: undefined, confirmUnfunded: false }),
+  )
+  await measure('audit of all of them, the first', audit)
+  await makePayments(deps, client, NEW_PAYMENTS, clock.now)
+  pass(DAY_MS + HOUR_MS)
+  await measure(`settle ${NEW_PAYMENTS} more`, settle)
+  await measure(`audit with ${NEW_PAYMENTS} more`, audit)
+  await measure('audit, nothing has moved', audit)
+  return { payments, costs }
+}
