@@ -61,7 +61,7 @@ export type FunctionSpec = {
   readonly payerDefaults?: boolean
   readonly timeoutSeconds: number
   readonly memoryMb: number
-  /** One at a time: a second run would only repeat the first one's questions. */
+  /** Runs at a time, where a stage reserves any: one where a second would only repeat its questions, or a queue's workers. */
   readonly reservedConcurrency?: number
   /** Sends to the queue that triggers it, by design and bounded by the table's rows. */
   readonly recursive?: boolean

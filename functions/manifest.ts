@@ -1,5 +1,6 @@
 import { allAccess, type TableAccess } from '../shared/table/access.ts'
 import { EVENT_SK_PREFIX } from '../shared/table/keys.ts'
+import { dueFunctions } from './due-functions.ts'
 import type { FunctionSpec } from './function-spec.ts'
 import {
   AUDITING,
@@ -7,7 +8,6 @@ import {
   BALANCE,
   changed,
   DELIVERY_LISTS,
-  DUE_WORK,
   FUNDING,
   listed,
   NEWS,
@@ -134,17 +134,17 @@ export const MANIFEST: readonly FunctionSpec[] = [
   },
   {
     ...defaults,
-    ...news,
     name: 'check-due-work',
     entry: 'functions/schedule/check-due-work.ts',
-    // A tick may wait for the run before it, which is over within two minutes: what is set aside was really missed.
+    // A tick may wait for the run before it, which is over within a minute: what is set aside was really missed.
     trigger: { kind: 'schedule', schedule: { everyMinutes: 1, maxEventAgeSeconds: 180 } },
-    table: DUE_WORK,
-    sends: ['webhooks'],
-    // A run begins nothing new after 50 s; the rest is for the provider's answers it then waits for.
-    timeoutSeconds: 120,
+    table: { indexes: ['by-due'] },
+    sends: ['due-alerts', 'due-deliveries', 'due-events', 'due-payments'],
+    // It looks at nothing itself: a page of each slot, and a message where there is something.
+    timeoutSeconds: 60,
     reservedConcurrency: 1,
   },
+  ...dueFunctions(defaults),
   {
     ...defaults,
     name: 'sweep-settlements',

@@ -75,15 +75,6 @@ export const REDELIVERING: TableAccess = {
   indexes: ['by-owner'],
 }
 
-/** What is overdue: news of payments, fan-out of events, messages of deliveries, alerts. */
-export const DUE_WORK: TableAccess = allAccess(NEWS, {
-  GetItem: ['DELIVERY'],
-  Query: ['ENDPOINTS'],
-  PutItem: ['DELIVERY'],
-  UpdateItem: ['DELIVERY'],
-  indexes: ['by-due'],
-})
-
 /** Whether the provider is paused, and that it is. */
 export const PAUSES: TableAccess = { GetItem: ['QUOTA'], UpdateItem: ['QUOTA'] }
 
@@ -94,6 +85,24 @@ export const SYNCING: TableAccess = allAccess(NEWS, PAUSES, {
   PutItem: ['SYNC'],
   UpdateItem: ['SYNC'],
   indexes: ['by-due'],
+})
+
+/** What is due, by kind: news of payments, fan-out of events, messages of deliveries, alerts. */
+export const DUE_PAYMENTS: TableAccess = allAccess(NEWS, PAUSES, listed('PAYMENT', 'by-due'))
+/** Events are in the partitions of their payments. */
+export const DUE_EVENTS: TableAccess = allAccess(listed('PAYMENT', 'by-due'), {
+  GetItem: ['PAYMENT'],
+  Query: ['ENDPOINTS'],
+  PutItem: ['DELIVERY'],
+  UpdateItem: ['PAYMENT'],
+})
+export const DUE_DELIVERIES: TableAccess = allAccess(listed('DELIVERY', 'by-due'), {
+  GetItem: ['DELIVERY'],
+  UpdateItem: ['DELIVERY'],
+})
+export const DUE_ALERTS: TableAccess = allAccess(DUE_DELIVERIES, {
+  BatchGetItem: ['SUSPENSE'],
+  UpdateItem: ['SUSPENSE'],
 })
 
 /** Reads a client's books, and changes nothing. */

@@ -32,6 +32,7 @@ export type LogCode =
   | 'alert.published'
   | 'alert.failed'
   | 'due_work.completed'
+  | 'due_work.drained'
   | 'sweep.completed'
   | 'settlement.recorded'
   | 'settlement.waiting'

@@ -1,7 +1,29 @@
 import { assertInvariant } from './errors.ts'
 
 /** Queues of the gateway. A message only says "look": the table's row is the truth. */
-export type QueueName = 'webhooks' | 'settlements' | 'sync' | 'audits'
+export const QUEUE_NAMES = [
+  'webhooks',
+  'settlements',
+  'sync',
+  'audits',
+  'due-payments',
+  'due-events',
+  'due-deliveries',
+  'due-alerts',
+] as const
+export type QueueName = (typeof QUEUE_NAMES)[number]
+
+/** One value for each queue. */
+export const byQueue = <Value>(valueOf: (name: QueueName) => Value): Readonly<Record<QueueName, Value>> => ({
+  webhooks: valueOf('webhooks'),
+  settlements: valueOf('settlements'),
+  sync: valueOf('sync'),
+  audits: valueOf('audits'),
+  'due-payments': valueOf('due-payments'),
+  'due-events': valueOf('due-events'),
+  'due-deliveries': valueOf('due-deliveries'),
+  'due-alerts': valueOf('due-alerts'),
+})
 
 export type QueueMessage = {
   readonly body: object

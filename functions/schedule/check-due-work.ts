@@ -2,6 +2,7 @@ import { checkDueWork } from '../../shared/due-work/check-due-work.ts'
 import { scheduleHandler } from '../../shared/runtime/schedule-handler.ts'
 
 const summary =
-  'Every minute: lost callbacks, our own expiry, events the stream lost, overdue deliveries, alerts. Safe to repeat.'
+  'Every minute: hands out what is due: lost callbacks, our own expiry, lost events, overdue deliveries, alerts. ' +
+  'Safe to repeat.'
 
 export const handler = scheduleHandler({ summary }, (deps) => checkDueWork(deps))

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { QueueName } from '../../shared/queues.ts'
+import { byQueue, QUEUE_NAMES, type QueueName } from '../../shared/queues.ts'
 import { callbackSecretName, providerSecretName, type Secrets } from '../../shared/secrets.ts'
 import { QUEUE_SETTINGS } from '../stack/triggers/queue-settings.ts'
 import { type AlertInbox, startAlertInbox } from './emulators/alert-inbox.ts'
@@ -73,12 +73,9 @@ export const openQueues = async (
   const emulator = await startQueueEmulator(data?.queues)
   started.defer(() => emulator.close())
   const named = (name: string) => `gateway-${LOCAL_STAGE.name}-${name}`
-  const queueUrls = {
-    webhooks: await emulator.queue(named('webhooks'), QUEUE_SETTINGS.webhooks),
-    settlements: await emulator.queue(named('settlements'), QUEUE_SETTINGS.settlements),
-    sync: await emulator.queue(named('sync'), QUEUE_SETTINGS.sync),
-    audits: await emulator.queue(named('audits'), QUEUE_SETTINGS.audits),
-  }
+  const urls = new Map<QueueName, string>()
+  for (const name of QUEUE_NAMES) urls.set(name, await emulator.queue(named(name), QUEUE_SETTINGS[name]))
+  const queueUrls = byQueue((name) => urls.get(name) ?? '')
   const queueUrl = await emulator.queue(named('operator'))
   const alertsTopicArn = await emulator.topicInto(named('alerts'), queueUrl)
   const inbox = startAlertInbox({ sqs: emulator.sqs, queueUrl, clock, ...(data && { file: data.alerts }) })

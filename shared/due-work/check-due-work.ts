@@ -1,123 +1,75 @@
-import { chunks } from '../chunks.ts'
 import type { Deps } from '../deps.ts'
-import type { ProviderOperation } from '../provider/provider.ts'
-import { isPausing, waitForProvider } from '../provider/wait-for-provider.ts'
-import { WORK_SLOTS, type Work } from '../table/schema.ts'
+import type { QueueMessage } from '../queues.ts'
+import { WORK_SLOTS } from '../table/schema.ts'
 import { msBetween } from '../time.ts'
-import { checkAlert, checkDelivery, checkEvent, checkPayment, type WorkDone } from './due-workers.ts'
-import { type DueItem, findDuePage } from './find-due-page.ts'
+import { type CheckedWork, type DueSlot, MOST_PARTS } from './due-slot.ts'
+import { findDuePage } from './find-due-page.ts'
 
-type Worker = (deps: Deps, item: DueItem) => Promise<WorkDone>
+type FindDeps = Pick<Deps, 'table' | 'queues' | 'now' | 'log'>
 
-/** Payouts wait for people, and the sync looks after its own. */
-type CheckedWork = Exclude<Work, 'payout' | 'sync'>
+/** Items that were found due, by kind; of each slot as many as are counted. */
+export type DueWorkSummary = Record<CheckedWork, number>
 
-type Plan = {
-  readonly work: CheckedWork
-  readonly worker: Worker
-  /** Most items of this kind in one run; the rest stays due. */
-  readonly limit: number
-  readonly concurrency: number
-  /** What its worker asks the provider: it waits where the provider wants to hear nothing for a while. */
-  readonly asks?: readonly ProviderOperation[]
-}
+/** With so many to look at, a slot gets one worker more. */
+const ITEMS_OF_A_PART = 100
 
-/** Side by side, each with its own workers and the whole time of a run: no kind can hold up another. */
-const PLANS: readonly Plan[] = [
-  { work: 'event', worker: checkEvent, limit: 2_000, concurrency: 8 },
-  { work: 'alert', worker: checkAlert, limit: 500, concurrency: 4 },
-  { work: 'delivery', worker: checkDelivery, limit: 2_000, concurrency: 8 },
-  // The provider allows 600 questions a minute and endpoint; callbacks and creates need some of them.
-  {
-    work: 'payment',
-    worker: checkPayment,
-    limit: 400,
-    concurrency: 8,
-    asks: ['getRequest', 'getPayment', 'cancelRequest'],
-  },
+const messageOf = (share: DueSlot): QueueMessage => ({
+  body: share,
+  delaySeconds: 0,
+  group: `${share.slot}/${share.part}`,
+})
+
+type Send = (deps: Pick<Deps, 'queues'>, messages: readonly QueueMessage[]) => Promise<void>
+
+/** Each kind has a queue and workers of its own, so that none can hold up another. */
+const KINDS: readonly (readonly [CheckedWork, Send])[] = [
+  ['event', ({ queues }, messages) => queues.send('due-events', ...messages)],
+  ['alert', ({ queues }, messages) => queues.send('due-alerts', ...messages)],
+  ['delivery', ({ queues }, messages) => queues.send('due-deliveries', ...messages)],
+  ['payment', ({ queues }, messages) => queues.send('due-payments', ...messages)],
 ]
 
-/** A run ends before the next one is due; what is left stays due. */
-const RUN_BUDGET_MS = 50_000
-const PAGE = 50
-
-export type DueWorkSummary = Record<CheckedWork, number> & { failed: number }
-
-/** `latestMs`: how long the item that has waited longest was overdue, by kind of work. */
-type Run = { readonly end: number; readonly summary: DueWorkSummary; readonly latestMs: Record<CheckedWork, number> }
-
-const runItem = async (deps: Deps, plan: Plan, item: DueItem, run: Run): Promise<WorkDone> => {
-  try {
-    const done = await plan.worker(deps, item)
-    if (done === 'done') run.summary[plan.work]++
-    return done
-  } catch (cause) {
-    // One item's trouble costs the others nothing; it stays due and is tried again.
-    deps.log.error('payment.check_failed', { work: plan.work, id: item.id }, cause)
-    run.summary.failed++
-    return 'nothing'
-  }
+/** Hands one slot to as many workers as it has work for. */
+const handOut = async (deps: FindDeps, work: CheckedWork, send: Send, slot: number) => {
+  const limit = MOST_PARTS[work] * ITEMS_OF_A_PART
+  const { items } = await findDuePage(deps, { work, slot, limit, cursor: undefined })
+  const [oldest] = items
+  if (oldest === undefined) return { due: 0, lateMs: 0 }
+  const parts = Math.ceil(items.length / ITEMS_OF_A_PART)
+  const shares = Array.from({ length: parts }, (_, part) => ({ slot, part, parts }))
+  await send(deps, shares.map(messageOf))
+  return { due: items.length, lateMs: msBetween(oldest.dueAt, deps.now()) }
 }
 
-const noteLateness = (deps: Deps, { work }: Plan, items: readonly DueItem[], { latestMs }: Run): void => {
-  for (const { dueAt } of items) latestMs[work] = Math.max(latestMs[work], msBetween(dueAt, deps.now()))
-}
-
-/** Works through one slot. Answers false when the provider wants no more questions, or the run is over. */
-const drainSlot = async (
-  deps: Deps,
-  plan: Plan,
-  slot: number,
-  taken: { count: number },
-  run: Run,
-): Promise<boolean> => {
-  let cursor: Awaited<ReturnType<typeof findDuePage>>['cursor']
-  do {
-    const page = await findDuePage(deps, { work: plan.work, slot, limit: PAGE, cursor })
-    noteLateness(deps, plan, page.items, run)
-    for (const group of chunks(page.items, plan.concurrency)) {
-      if (taken.count >= plan.limit || deps.monotonicMs() >= run.end) return false
-      if (plan.asks && !(await waitForProvider(deps, plan.asks, run.end))) return false
-      taken.count += group.length
-      const results = await Promise.all(group.map((item) => runItem(deps, plan, item, run)))
-      // Without a word on how long to wait, the rest is for the next run.
-      if (results.includes('stop') && !isPausing(deps, plan.asks ?? [])) return false
-    }
-    cursor = page.cursor
-  } while (cursor)
-  return true
-}
-
-const drain = async (deps: Deps, plan: Plan, run: Run): Promise<void> => {
-  const slots = WORK_SLOTS[plan.work]
-  // A run that ends early must not always leave the same slots behind.
-  const first = Math.floor(deps.random() * slots)
-  const taken = { count: 0 }
-  for (let offset = 0; offset < slots; offset++) {
-    if (!(await drainSlot(deps, plan, (first + offset) % slots, taken, run))) return
+const handOutKind = async (deps: FindDeps, work: CheckedWork, send: Send) => {
+  const slots = await Promise.all(
+    Array.from({ length: WORK_SLOTS[work] }, (_, slot) => handOut(deps, work, send, slot)),
+  )
+  return {
+    due: slots.reduce((sum, { due }) => sum + due, 0),
+    lateMs: Math.max(...slots.map(({ lateMs }) => lateMs)),
   }
 }
 
 /**
- * Every minute: whatever must be looked at by now (design section 4). Events the stream lost, alerts not published,
- * deliveries overdue, payments whose callback may be lost or whose time is over. One run at a time; each item is
- * claimed by moving its due time forward, so a second run would only find less to do. A kind that breaks off lets the
- * others finish, and then fails the run.
+ * Every minute: finds which slots have something that must be looked at by now (design section 4) and hands each to
+ * workers of its kind. It looks at nothing itself, so its own time does not depend on how much there is, and a message
+ * too many only finds less to do. A kind that cannot be handed out lets the others go, and then fails the run.
  */
-export const checkDueWork = async (deps: Deps): Promise<DueWorkSummary> => {
-  const run: Run = {
-    end: deps.monotonicMs() + RUN_BUDGET_MS,
-    summary: { event: 0, alert: 0, delivery: 0, payment: 0, failed: 0 },
-    latestMs: { event: 0, alert: 0, delivery: 0, payment: 0 },
-  }
-  const drained = await Promise.allSettled(PLANS.map((plan) => drain(deps, plan, run)))
-  for (const end of drained) if (end.status === 'rejected') throw end.reason
-  deps.log.info('due_work.completed', {
-    ...run.summary,
-    event_late_ms: run.latestMs.event,
-    alert_late_ms: run.latestMs.alert,
-    delivery_late_ms: run.latestMs.delivery,
-    payment_late_ms: run.latestMs.payment,
+export const checkDueWork = async (deps: FindDeps): Promise<DueWorkSummary> => {
+  const found = await Promise.allSettled(KINDS.map(([work, send]) => handOutKind(deps, work, send)))
+  const [event, alert, delivery, payment] = found.map((kind) => {
+    if (kind.status === 'rejected') throw kind.reason
+    return kind.value
   })
-  return run.summary
+  if (!event || !alert || !delivery || !payment) throw new Error('a kind of due work is missing')
+  const summary = { event: event.due, alert: alert.due, delivery: delivery.due, payment: payment.due }
+  deps.log.info('due_work.completed', {
+    ...summary,
+    event_late_ms: event.lateMs,
+    alert_late_ms: alert.lateMs,
+    delivery_late_ms: delivery.lateMs,
+    payment_late_ms: payment.lateMs,
+  })
+  return summary
 }

@@ -1,14 +1,11 @@
 import * as v from 'valibot'
+import { byQueue, type QueueName } from '../queues.ts'
 import { DELIVERY_ROWS, PROVIDER_FEES, type StageSettings } from '../stage-settings.ts'
 
 /** Names of the environment variables, shared with the stack: a rename cannot miss one side. */
 export const ENV = {
   stage: 'GATEWAY_STAGE',
   table: 'GATEWAY_TABLE',
-  webhooksQueue: 'GATEWAY_WEBHOOKS_QUEUE_URL',
-  settlementsQueue: 'GATEWAY_SETTLEMENTS_QUEUE_URL',
-  syncQueue: 'GATEWAY_SYNC_QUEUE_URL',
-  auditsQueue: 'GATEWAY_AUDITS_QUEUE_URL',
   alertsTopic: 'GATEWAY_ALERTS_TOPIC_ARN',
   secretsKms: 'GATEWAY_SECRETS_KMS_ARN',
   providerUrl: 'GATEWAY_PROVIDER_URL',
@@ -23,16 +20,17 @@ export const ENV = {
   deliveryRows: 'GATEWAY_DELIVERY_ROWS',
 } as const
 
+/** Where a function finds the address of a queue it may send to. */
+export const queueUrlVariable = (name: QueueName): string => `GATEWAY_${name.replace('-', '_').toUpperCase()}_QUEUE_URL`
+
+const QueueUrlSchema = v.optional(v.pipe(v.string(), v.url()))
+
 const Count = v.optional(v.pipe(v.string(), v.regex(/^[1-9]\d{0,6}$/), v.transform(Number)))
 
 const EnvironmentSchema = v.object({
   [ENV.stage]: v.pipe(v.string(), v.regex(/^[a-z0-9-]{1,20}$/)),
   [ENV.table]: v.pipe(v.string(), v.minLength(1)),
   // A function is given only what its manifest entry says it uses; using what it was not given fails loudly.
-  [ENV.webhooksQueue]: v.optional(v.pipe(v.string(), v.url())),
-  [ENV.settlementsQueue]: v.optional(v.pipe(v.string(), v.url())),
-  [ENV.syncQueue]: v.optional(v.pipe(v.string(), v.url())),
-  [ENV.auditsQueue]: v.optional(v.pipe(v.string(), v.url())),
   [ENV.alertsTopic]: v.optional(v.string()),
   [ENV.secretsKms]: v.optional(v.pipe(v.string(), v.minLength(1))),
   [ENV.providerUrl]: v.optional(v.pipe(v.string(), v.url()), 'https://api.xendit.co'),
@@ -51,10 +49,7 @@ const EnvironmentSchema = v.object({
 export type Config = {
   readonly stage: StageSettings
   readonly tableName: string
-  readonly webhooksQueueUrl: string | undefined
-  readonly settlementsQueueUrl: string | undefined
-  readonly syncQueueUrl: string | undefined
-  readonly auditsQueueUrl: string | undefined
+  readonly queueUrls: Readonly<Record<QueueName, string | undefined>>
   readonly alertsTopicArn: string | undefined
   /** Encrypts the secrets that are made at run time; AWS's own key when it is not given. */
   readonly secretsKmsArn: string | undefined
@@ -80,10 +75,7 @@ export const readConfig = (environment: Readonly<Record<string, string | undefin
       deliveryRows: env[ENV.deliveryRows],
     },
     tableName: env[ENV.table],
-    webhooksQueueUrl: env[ENV.webhooksQueue],
-    settlementsQueueUrl: env[ENV.settlementsQueue],
-    syncQueueUrl: env[ENV.syncQueue],
-    auditsQueueUrl: env[ENV.auditsQueue],
+    queueUrls: byQueue((name) => v.parse(QueueUrlSchema, environment[queueUrlVariable(name)])),
     alertsTopicArn: env[ENV.alertsTopic],
     secretsKmsArn: env[ENV.secretsKms],
     providerUrl: env[ENV.providerUrl],

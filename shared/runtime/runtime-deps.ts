@@ -52,14 +52,7 @@ export const runtimeDeps = (): Deps => {
           xenditProvider({ baseUrl: config.providerUrl, stage: config.stage.name, secrets, nowMs: Date.now }),
           { log: means.log, monotonicMs },
         ),
-    queues: process.env['WITHHOLD_QUEUES']
-      ? WITHHELD.queues
-      : sqsQueues(new SQSClient(AWS), {
-          ...(config.webhooksQueueUrl !== undefined && { webhooks: config.webhooksQueueUrl }),
-          ...(config.settlementsQueueUrl !== undefined && { settlements: config.settlementsQueueUrl }),
-          ...(config.syncQueueUrl !== undefined && { sync: config.syncQueueUrl }),
-          ...(config.auditsQueueUrl !== undefined && { audits: config.auditsQueueUrl }),
-        }),
+    queues: process.env['WITHHOLD_QUEUES'] ? WITHHELD.queues : sqsQueues(new SQSClient(AWS), config.queueUrls),
     alerts: process.env['WITHHOLD_ALERTS']
       ? WITHHELD.alerts
       : snsAlerts(new SNSClient(AWS), config.alertsTopicArn, monotonicMs),

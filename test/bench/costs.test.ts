@@ -111,7 +111,7 @@ describe('the idle costs', () => {
 
 describe('our own metrics', () => {
   it('are counted once for each set of dimensions', () => {
-    expect(new Set(measured.idleRuns.flatMap(({ metrics }) => metrics)).size).toBe(15)
+    expect(new Set(measured.idleRuns.flatMap(({ metrics }) => metrics)).size).toBe(12)
     expect(new Set(measured.perPayment.flatMap(({ metrics }) => metrics)).size).toBe(18)
   })
 
@@ -147,9 +147,9 @@ describe('requests to the stage’s key', () => {
       keyRequests(withResources('gateway', 'AWS::SQS::Queue', queues).gateway).busy
     const queue = { QueueName: 'gateway-prod-webhooks' }
 
-    // fan-out-events, deliver-webhook itself and check-due-work send; deliver-webhook receives.
-    expect(busy(queue) - busy()).toBe(7 * fiveMinutes)
-    expect(busy({ ...queue, KmsDataKeyReusePeriodSeconds: 3_600 }) - busy()).toBe(7 * 730)
+    // fan-out-events, deliver-webhook itself and two workers of due work send; deliver-webhook receives.
+    expect(busy(queue) - busy()).toBe(9 * fiveMinutes)
+    expect(busy({ ...queue, KmsDataKeyReusePeriodSeconds: 3_600 }) - busy()).toBe(9 * 730)
   })
 
   it('come idle from the schedules and from the reader of the stream', () => {

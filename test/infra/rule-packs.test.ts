@@ -22,7 +22,7 @@ type Reason = readonly [rule: string, reason: Reasons[string]]
 
 const ALL_FUNCTIONS = /^Functions\/[\w-]+\/Function\/Resource$/
 const ALL_ROLES = /^(Functions\/[\w-]+|Canary|WebhookEgress\/FlowLogs)\/Role\/Resource$/
-const DEAD_LETTERS = /^Queues\/(\w+\/Dead|stream|schedules)\/Queue\/Resource$/
+const DEAD_LETTERS = /^Queues\/([\w-]+\/Dead|stream|schedules)\/Queue\/Resource$/
 
 /** In every stage and with every option. */
 const EVERYWHERE: Reasons = {
@@ -44,7 +44,7 @@ const EVERYWHERE: Reasons = {
     'Only schedules start functions asynchronously, and those have a failure destination; the others are answered or read from a queue or stream.',
   ],
   'Serverless-LambdaEventSourceMappingDestination': [
-    /^EventSources\/(deliver-webhook|settle-client)\/Resource$/,
+    /^EventSources\/(deliver-webhook|settle-client|check-due-\w+)\/Resource$/,
     'Messages of a queue are set aside by the queue itself, after so many receives.',
   ],
   'Serverless-LambdaTracing': [

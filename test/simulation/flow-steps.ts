@@ -1,3 +1,4 @@
+import type { QueueName } from '../../shared/queues.ts'
 import { type Faults, NO_FAULTS } from './faults.ts'
 import { drive } from './history.ts'
 import { type HttpReply, type InvokeOptions, invoke, operate, request, requestAs } from './lambda.ts'
@@ -111,6 +112,18 @@ export const scheduled = async (play: Play): Promise<object> => {
   if (!message) throw new Error('no delivery was sent')
   world.paused.delete('webhooks')
   return sqsEvent([message])
+}
+
+/** What is due of a kind, as it waits for its workers, which stand still. */
+export const handedOut = (queue: QueueName, prepare: (play: Play) => Promise<unknown>) => async (play: Play) => {
+  await prepare(play)
+  const { world } = play
+  world.paused.add(queue)
+  await drive(world, invoke(world, 'check-due-work', {}))
+  const messages = world.queues[queue].receive({ max: 10, nowMs: world.scheduler.nowMs() })
+  if (messages.length !== 1) throw new Error(`${messages.length} slots were handed out`)
+  world.paused.delete(queue)
+  return sqsEvent(messages)
 }
 
 /** Funds that are old enough to be settled, with their actual fee. */

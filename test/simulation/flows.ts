@@ -11,6 +11,7 @@ import {
   expired,
   failed,
   forClient,
+  handedOut,
   onSettlement,
   paid,
   pass,
@@ -100,6 +101,7 @@ const flow = (name: string, prepare: Flow['prepare'], killed: Flow['run'], retry
 })
 
 const dueWork = scheduledRun('check-due-work')
+const duePayments = run('check-due-payments')
 const sync = scheduledRun('sync-provider-transactions')
 const woken = run('sync-slices', () => sqsEvent([{ messageId: 'm', body: JSON.stringify({ woken: true }) }]))
 const trigger = run('trigger-settlement', forClient)
@@ -111,12 +113,13 @@ export const FLOWS: readonly Flow[] = [
   flow('callback', paid, callback),
   flow('callback, wrong amount', wrongAmount, callback),
   flow('cancel', created, cancel, retryCancel),
-  flow('expiry', expired, dueWork),
+  flow('due work, handed out', expired, dueWork),
+  flow('expiry', handedOut('due-payments', expired), duePayments),
   flow('cancel, past its time', expired, cancel, retryCancel),
-  flow('expiry, behind a cancel that failed', cancelFailed, dueWork),
-  flow('lost callback', later(paid, 301_000), dueWork),
+  flow('expiry, behind a cancel that failed', handedOut('due-payments', cancelFailed), duePayments),
+  flow('lost callback', handedOut('due-payments', later(paid, 86_401_000)), duePayments),
   flow('fan-out', announced, run('fan-out-events')),
-  flow('lost event', later(announced, 121_000), dueWork),
+  flow('lost event', handedOut('due-events', later(announced, 121_000)), run('check-due-events')),
   flow('deliver', scheduled, run('deliver-webhook')),
   flow('deliver, refused by the merchant', refusedByMerchant, run('deliver-webhook')),
   flow('sweep', aged, scheduledRun('sweep-settlements')),

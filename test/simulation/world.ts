@@ -1,5 +1,5 @@
 import { createSimulatorCore } from '../../infra/local/provider-simulator/simulator-core.ts'
-import type { QueueName } from '../../shared/queues.ts'
+import { byQueue, type QueueName } from '../../shared/queues.ts'
 import { callbackSecretName, providerSecretName } from '../../shared/secrets.ts'
 import type { HistorySteps, ProviderFees } from '../../shared/stage-settings.ts'
 import type { Environment } from './environments.ts'
@@ -8,7 +8,7 @@ import { type LoadedFunction } from './handlers.ts'
 import { createMerchants } from './merchants.ts'
 import { createPrng } from './prng.ts'
 import { createScheduler } from './scheduler.ts'
-import { createSimQueue, type SimQueue } from './sim-queue.ts'
+import { createSimQueue, type SimQueueOptions } from './sim-queue.ts'
 import { createSimTable } from './sim-table/sim-table.ts'
 import type { TableChange } from './sim-table/table-view.ts'
 import { count, type Tally } from './tally.ts'
@@ -81,12 +81,7 @@ export const createWorld = ({
     scheduler,
     functions,
     table,
-    queues: {
-      webhooks: createSimQueue({ visibilityMs: 35_000, maxReceiveCount: 20 }),
-      settlements: createSimQueue({ visibilityMs: 3_600_000, maxReceiveCount: 5 }),
-      sync: createSimQueue({ visibilityMs: 1_800_000, maxReceiveCount: 5 }),
-      audits: createSimQueue({ visibilityMs: 1_800_000, maxReceiveCount: 5 }),
-    } satisfies Record<QueueName, SimQueue>,
+    queues: byQueue((name) => createSimQueue(QUEUE_TIMES[name])),
     provider,
     merchants: createMerchants(prng.fork()),
     logLines: [] as string[],
@@ -103,6 +98,18 @@ export const createWorld = ({
     /** Warm environments of each function that wait, frozen, for its next invocation. */
     idle: new Map<string, Environment[]>(),
   })
+}
+
+const WORKER_OF_DUE_WORK = { visibilityMs: 540_000, maxReceiveCount: 5 }
+const QUEUE_TIMES: Readonly<Record<QueueName, SimQueueOptions>> = {
+  webhooks: { visibilityMs: 35_000, maxReceiveCount: 20 },
+  settlements: { visibilityMs: 3_600_000, maxReceiveCount: 5 },
+  sync: { visibilityMs: 1_800_000, maxReceiveCount: 5 },
+  audits: { visibilityMs: 1_800_000, maxReceiveCount: 5 },
+  'due-payments': WORKER_OF_DUE_WORK,
+  'due-events': WORKER_OF_DUE_WORK,
+  'due-deliveries': WORKER_OF_DUE_WORK,
+  'due-alerts': WORKER_OF_DUE_WORK,
 }
 
 /** Adds a line to the story, with simulated time; free when nobody traces. */

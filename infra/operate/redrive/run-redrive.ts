@@ -30,6 +30,10 @@ export const DEAD_LETTERS = new Map([
   ['settlements', undefined],
   ['sync', undefined],
   ['audits', undefined],
+  ['due-payments', undefined],
+  ['due-events', undefined],
+  ['due-deliveries', undefined],
+  ['due-alerts', undefined],
   ['stream', 'positions in the stream, not events: check-due-work announces every event. Cause: log of fan-out-events'],
   ['schedules', 'runs that failed or never began: the next one saw the same work. Cause: log of the function'],
 ])

@@ -1,17 +1,9 @@
 import { type FunctionSpec, isHttp } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
-import type { QueueName } from '../../../shared/queues.ts'
-import { ENV } from '../../../shared/runtime/config.ts'
+import { ENV, queueUrlVariable } from '../../../shared/runtime/config.ts'
 import type { DeployedStage } from '../stage.ts'
 import type { GrantedResources } from './grants.ts'
 import { clientEnvironments } from './reserved-concurrency.ts'
-
-const QUEUE_URL: Readonly<Record<QueueName, string>> = {
-  webhooks: ENV.webhooksQueue,
-  settlements: ENV.settlementsQueue,
-  sync: ENV.syncQueue,
-  audits: ENV.auditsQueue,
-}
 
 /** What a function is told: stage and table always, and only those addresses its manifest entry gives it a use for. */
 export const environmentOf = (
@@ -21,7 +13,7 @@ export const environmentOf = (
   ...rateLimitOf(spec, stage),
   [ENV.stage]: stage.settings.name,
   [ENV.table]: table.tableName,
-  ...Object.fromEntries(spec.sends.map((name) => [QUEUE_URL[name], queues.byName[name].queue.queueUrl])),
+  ...Object.fromEntries(spec.sends.map((name) => [queueUrlVariable(name), queues.byName[name].queue.queueUrl])),
   ...(spec.alerts && { [ENV.alertsTopic]: topic.topicArn }),
   ...(key && spec.secrets.includes('create-endpoints') && { [ENV.secretsKms]: key.keyArn }),
   ...(stage.settings.providerFees === 'invoiced' && { [ENV.providerFees]: stage.settings.providerFees }),

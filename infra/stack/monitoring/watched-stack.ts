@@ -2,6 +2,7 @@ import type { HttpApi } from 'aws-cdk-lib/aws-apigatewayv2'
 import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb'
 import { functionName } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
+import { byQueue } from '../../../shared/queues.ts'
 import { TABLE_SCHEMA } from '../../../shared/table/schema.ts'
 import { reservedRuns } from '../functions/reserved-concurrency.ts'
 import type { DeployedStage } from '../stage.ts'
@@ -27,12 +28,7 @@ export const watchedStack = ({ stage, table, queues, api }: WatchedResources): W
     maxReadUnits: stage.table.maxReadUnits,
     maxWriteUnits: stage.table.maxWriteUnits,
   },
-  queues: {
-    webhooks: queues.byName.webhooks.queue.queueName,
-    settlements: queues.byName.settlements.queue.queueName,
-    sync: queues.byName.sync.queue.queueName,
-    audits: queues.byName.audits.queue.queueName,
-  },
+  queues: byQueue((name) => queues.byName[name].queue.queueName),
   deadLetterQueues: deadLetterQueues(queues, stage),
   functions: MANIFEST.map((spec) => ({ spec, functionName: functionName(stage.settings.name, spec) })),
   accountConcurrency: stage.accountConcurrency,

@@ -3,7 +3,7 @@ import type { Key } from 'aws-cdk-lib/aws-kms'
 import * as sqs from 'aws-cdk-lib/aws-sqs'
 import { Construct } from 'constructs'
 import { MANIFEST } from '../../../functions/manifest.ts'
-import type { QueueName } from '../../../shared/queues.ts'
+import { byQueue, type QueueName } from '../../../shared/queues.ts'
 import { type DeployedStage, removalPolicyBesidesTable } from '../stage.ts'
 import { QUEUE_SETTINGS } from './queue-settings.ts'
 
@@ -92,12 +92,7 @@ export class GatewayQueues extends Construct {
     super(scope, id)
     const encrypted = { stage, key }
     const prefix = `gateway-${stage.settings.name}`
-    this.byName = {
-      webhooks: new QueueWithDeadLetters(this, 'webhooks', encrypted),
-      settlements: new QueueWithDeadLetters(this, 'settlements', encrypted),
-      sync: new QueueWithDeadLetters(this, 'sync', encrypted),
-      audits: new QueueWithDeadLetters(this, 'audits', encrypted),
-    }
+    this.byName = byQueue((name) => new QueueWithDeadLetters(this, name, encrypted))
     this.deadStreamRecords = new DeadLetterQueue(this, 'stream', { ...encrypted, name: `${prefix}-stream-dead` }).queue
     this.deadRuns = new DeadLetterQueue(this, 'schedules', { ...encrypted, name: `${prefix}-schedules-dead` }).queue
   }

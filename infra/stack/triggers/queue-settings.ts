@@ -26,4 +26,9 @@ export const QUEUE_SETTINGS: Readonly<Record<QueueName, QueueSettings>> = {
   settlements: HANDED_OUT_ONCE,
   sync: HANDED_OUT_ONCE,
   audits: HANDED_OUT_ONCE,
+  // Whatever a worker leaves is handed out again within a minute.
+  'due-payments': HANDED_OUT_ONCE,
+  'due-events': HANDED_OUT_ONCE,
+  'due-deliveries': HANDED_OUT_ONCE,
+  'due-alerts': HANDED_OUT_ONCE,
 }

@@ -33,6 +33,13 @@ type Checked = ChannelChoice & {
 const beganAt = ({ providerAttempts, createdAt }: Checked): Timestamp =>
   providerAttempts?.at(-1)?.startedAt ?? createdAt
 
+/** The provider ends it by itself by its expiry, so that a cancel of ours comes too late. */
+export const closesUpstream = (payment: Checked): boolean => {
+  const { settable, expiryMs } = timingAt(payment, payment.createdAt)
+  const isOwn = payment.expiresAt === undefined || payment.expiresAt >= addMs(payment.createdAt, expiryMs)
+  return settable || isOwn
+}
+
 /** The one look at a payment before its time is over, on channels that have one and if it lives as long. */
 export const usualCheckAt = (payment: Checked): Timestamp | undefined => {
   const { usualMs } = timingAt(payment, payment.createdAt)

@@ -68,7 +68,7 @@ const START: Dated = { effectiveFrom: timestampOf(Date.UTC(2020, 0, 1)) }
 export const MARKUPS: readonly (Dated & Pick<Tariff, 'bps'>)[] = [{ ...START, bps: 10 }]
 
 /** A wallet's page or app is left within minutes; what failed there is told by a callback alone, which may be lost. */
-const USUAL_WALLET = { settable: false, usualMs: 15 * MINUTE_MS } as const
+const USUAL_WALLET_MS = 15 * MINUTE_MS
 
 const bank = (code: string, own: Pick<Channel, 'settlesAtOnce' | 'settlementDays'> = {}): Channel => ({
   method: 'virtual_account',
@@ -83,7 +83,7 @@ const bank = (code: string, own: Pick<Channel, 'settlesAtOnce' | 'settlementDays
 /** Terms of a wallet that is not named below, and of any other until its own begin. */
 const ANY_WALLET: Terms = {
   tariffs: [{ ...START, bps: 200, flatMinor: 500 }],
-  timings: [{ ...START, expiryMs: DAY_MS, ...USUAL_WALLET }],
+  timings: [{ ...START, expiryMs: DAY_MS, settable: false, usualMs: USUAL_WALLET_MS }],
 }
 
 const wallet = (code: string, { tariffs, timings, ...own }: Terms & Partial<Channel>): Channel => ({
@@ -96,7 +96,8 @@ const wallet = (code: string, { tariffs, timings, ...own }: Terms & Partial<Chan
   ...own,
 })
 
-const HALF_HOUR = [{ ...START, expiryMs: 30 * MINUTE_MS, ...USUAL_WALLET }]
+/** Over soon enough: another question before would tell nobody much earlier. */
+const HALF_HOUR = [{ ...START, expiryMs: 30 * MINUTE_MS, settable: false }]
 
 const QRIS: Channel = {
   method: 'qris',
@@ -122,7 +123,7 @@ export const CHANNELS: readonly Channel[] = [
   }),
   wallet('DANA', {
     tariffs: [{ ...START, bps: 150, flatMinor: 500 }],
-    timings: [{ ...START, expiryMs: DAY_MS, ...USUAL_WALLET }],
+    timings: [{ ...START, expiryMs: DAY_MS, settable: false, usualMs: USUAL_WALLET_MS }],
   }),
   wallet('LINKAJA', { tariffs: [{ ...START, bps: 150, flatMinor: 0 }], timings: HALF_HOUR }),
   wallet('SHOPEEPAY', { tariffs: [{ ...START, bps: 200, flatMinor: 0 }], timings: HALF_HOUR }),

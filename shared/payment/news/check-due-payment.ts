@@ -1,9 +1,10 @@
 import * as v from 'valibot'
 import type { Deps } from '../../deps.ts'
 import type { PaymentId } from '../../ids.ts'
+import type { ProviderOperation } from '../../provider/provider.ts'
 import type { Item } from '../../table/attributes.ts'
 import { addMs, HOUR_MS, type Timestamp, TimestampSchema } from '../../time.ts'
-import { nextCheckAt, RETRY_CHECK_MS, usualCheckAt } from '../channel/channel-timing.ts'
+import { closesUpstream, nextCheckAt, RETRY_CHECK_MS, usualCheckAt } from '../channel/channel-timing.ts'
 import { type CreatingPayment, isPastItsTime, type Payment, type StoredPayment } from '../payment.ts'
 import { claimCheck, endCheck, parseStored, scheduleCheck } from '../payment-store.ts'
 import { type ApplyOutcome, applyProviderNews } from './apply-provider-news.ts'
@@ -90,6 +91,18 @@ const claimFor = (stored: StoredPayment, dueAt: Timestamp, now: Timestamp): Clai
   }
   const isRegular = dueAt === usualCheckAt(stored) && remembered === undefined && cancelRequestedAt === undefined
   return isRegular ? { nextDueAt: nextCheckAt(stored, now), isForRetry: false } : retry
+}
+
+/**
+ * What the check of a payment, as it was read, is expected to ask of the provider, each once: its cancel when its time is
+ * over, and a question where the provider has closed it by itself or where it is not over. A capture costs one more.
+ */
+export const callsOfCheck = (read: Item, now: Timestamp): readonly ProviderOperation[] => {
+  const stored = parseStored(read)
+  if (stored === undefined || stored.status === 'creating') return ['getPayment']
+  if (!isPastItsTime(stored, now)) return ['getRequest']
+  const isAsked = stored.cancelRequestedAt !== undefined || closesUpstream(stored)
+  return isAsked ? ['cancelRequest', 'getRequest'] : ['cancelRequest']
 }
 
 /**

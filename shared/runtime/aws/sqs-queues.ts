@@ -21,7 +21,7 @@ const sendSome = async (client: SQSClient, QueueUrl: string, messages: readonly 
 }
 
 /** Sends to SQS. A function can send only to queues its manifest entry names; another one is a programming error. */
-export const sqsQueues = (client: SQSClient, urls: Readonly<Partial<Record<QueueName, string>>>): Queues => ({
+export const sqsQueues = (client: SQSClient, urls: Readonly<Record<QueueName, string | undefined>>): Queues => ({
   send: async (queue, ...messages) => {
     const url = urls[queue]
     assertInvariant(url !== undefined, `this function may not send to queue ${queue}`)

@@ -20,7 +20,7 @@ vi.setConfig({ testTimeout: 120_000 })
 const RUNS = { numRuns: 200 }
 
 const SCHEDULES = {
-  'check-due-work': { handler: checkDueWork, result: { event: 0, alert: 0, delivery: 0, payment: 0, failed: 0 } },
+  'check-due-work': { handler: checkDueWork, result: { event: 0, alert: 0, delivery: 0, payment: 0 } },
   'audit-clients': { handler: auditClients, result: { clients: 1 } },
   'sweep-settlements': { handler: sweepSettlements, result: { clients: 1 } },
   'sync-provider-transactions': {

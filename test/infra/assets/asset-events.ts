@@ -57,6 +57,7 @@ const messageOf = (body: object) => ({ Records: [{ messageId: 'm1', body: JSON.s
 
 const queueInvocation = async (queue: string, { deps, client }: World): Promise<Invocation> => {
   if (queue === 'sync') return { event: messageOf({}), answers: NO_FAILURES }
+  if (queue.startsWith('due-')) return { event: messageOf({ slot: 0, part: 0, parts: 1 }), answers: NO_FAILURES }
   if (queue !== 'webhooks') return { event: messageOf({ client_id: client.clientId }), answers: NO_FAILURES }
   // An address that is refused before a connection: the attempt fails, is recorded, and the next one is sent.
   const endpoint = await storedEndpoint(deps, { clientId: client.clientId, url: 'https://10.0.0.1/hooks' })
@@ -72,7 +73,7 @@ const streamInvocation = async ({ deps, names }: World): Promise<Invocation> => 
 }
 
 const SCHEDULED: Readonly<Record<string, object>> = {
-  'check-due-work': { failed: 0 },
+  'check-due-work': { payment: 0 },
   'sweep-settlements': {},
   'audit-clients': {},
   'sync-provider-transactions': { complete: true },

@@ -22,6 +22,7 @@ import { jsonReply, startLocalHttpServer } from '../../../infra/local/process/lo
 import { resolveStack } from '../../../infra/operate/trace/resolve-stack.ts'
 import { SOURCE_MAPS } from '../../../infra/stack/functions/source-maps.ts'
 import { deployedStage } from '../../../infra/stack/stage.ts'
+import { QUEUE_NAMES } from '../../../shared/queues.ts'
 import { documentClient } from '../../../shared/runtime/aws/document-client.ts'
 import { dynamoDbRequests } from '../../../shared/runtime/aws/dynamodb-table.ts'
 import { ENV } from '../../../shared/runtime/config.ts'
@@ -96,7 +97,7 @@ beforeAll(async () => {
   cloudFormation = await startLocalHttpServer({ port: 0, answer: () => jsonReply(200, {}) })
   const alerts = await emulator.queue('alerts')
   local.set(`AWS::SNS::Topic ${TABLE}-alerts`, await emulator.topicInto('alerts', alerts))
-  for (const name of ['webhooks', 'settlements', 'sync', 'audits']) {
+  for (const name of QUEUE_NAMES) {
     local.set(`AWS::SQS::Queue ${TABLE}-${name}`, await emulator.queue(`${TABLE}-${name}`))
   }
   functions = bundledStage(deployedStage(STAGE), directory)

@@ -112,7 +112,10 @@ describe('nothing is left unwatched', () => {
       expect.arrayContaining(named(dead)),
     )
     expect(watching('ApproximateAgeOfOldestMessage', 'QueueName').toSorted()).toStrictEqual(
-      named(queues.filter((queue) => !dead.includes(queue))).toSorted(),
+      // What those of due work are about is handed out anew each minute: how late it is says more than their messages.
+      named(queues.filter((queue) => !dead.includes(queue)))
+        .filter((name) => !name.includes('-due-'))
+        .toSorted(),
     )
   })
 
@@ -129,12 +132,15 @@ describe('nothing is left unwatched', () => {
   })
 
   it('of the account: the runs that the stage’s reservations leave to all others', () => {
-    const reserved = Object.values(deployedStage(STAGE).reservedConcurrency ?? {}).reduce((sum, runs) => sum + runs, 1)
+    const reserved = Object.values(deployedStage(STAGE).reservedConcurrency ?? {}).reduce(
+      (sum, runs) => sum + runs,
+      1 + 66,
+    )
     const unreserved = (of: typeof alarms) => of.find(({ id }) => id === 'concurrency-near-limit')
 
     expect(unreserved(alarms)).toMatchObject({
       metrics: [{ name: 'UnreservedConcurrentExecutions', dimensions: {} }],
-      // check-due-work, which must not overlap, is the one more.
+      // check-due-work, which must not overlap, is the one more; 66 look at what it hands out.
       threshold: Math.floor(0.8 * (deployedStage(STAGE).accountConcurrency - reserved)),
     })
     const raised = synthesised({ ...deployedStage(STAGE), accountConcurrency: 3_000 })

@@ -38,6 +38,10 @@ describe('the doctor', () => {
       'account concurrency',
       'event source gateway-prod',
       'event source gateway-prod-webhooks',
+      'event source gateway-prod-due-payments',
+      'event source gateway-prod-due-events',
+      'event source gateway-prod-due-deliveries',
+      'event source gateway-prod-due-alerts',
       'event source gateway-prod-settlements',
       'event source gateway-prod-audits',
       'topic gateway-prod-alerts',
@@ -157,8 +161,8 @@ describe('the doctor', () => {
   })
 
   it.each([
-    ['gateway-prod-api-get-payment', 'none'],
-    ['gateway-prod-api-create-payment', '400'],
+    ['gateway-prod-fan-out-events', 'none'],
+    ['gateway-prod-api-create-payment', '250'],
   ])('sees that %s was stopped, whether the stage reserves for it or not', async (FunctionName, expected) => {
     prod.aws.lambda.on(GetFunctionConcurrencyCommand, { FunctionName }).resolves({ ReservedConcurrentExecutions: 0 })
 

@@ -26,7 +26,7 @@ const SECRETS: readonly (readonly [SecretAccess, RegExp])[] = [
 
 /** What a function's code can touch, in the words of its manifest entry. */
 const accessIn = (code: string) => {
-  const sent = [...code.matchAll(/\bqueues\.send\(\s*(?:"(\w+)")?/g)].map(([, name = '']) => name)
+  const sent = [...code.matchAll(/\bqueues\.send\(\s*(?:"([\w-]+)")?/g)].map(([, name = '']) => name)
   if (sent.includes('')) throw new Error('a queue is not named by a literal, so its senders cannot be told')
   return {
     table: reachableTableAccess(code),

@@ -81,10 +81,12 @@ describe('environment of the functions', () => {
       Variables: {
         GATEWAY_STAGE: 'dev',
         GATEWAY_TABLE: '<gateway-dev>',
-        ...(spec.sends.includes('webhooks') && { GATEWAY_WEBHOOKS_QUEUE_URL: '<gateway-dev-webhooks>' }),
-        ...(spec.sends.includes('settlements') && { GATEWAY_SETTLEMENTS_QUEUE_URL: '<gateway-dev-settlements>' }),
-        ...(spec.sends.includes('sync') && { GATEWAY_SYNC_QUEUE_URL: '<gateway-dev-sync>' }),
-        ...(spec.sends.includes('audits') && { GATEWAY_AUDITS_QUEUE_URL: '<gateway-dev-audits>' }),
+        ...Object.fromEntries(
+          spec.sends.map((name) => [
+            `GATEWAY_${name.replace('-', '_').toUpperCase()}_QUEUE_URL`,
+            `<gateway-dev-${name}>`,
+          ]),
+        ),
         ...(spec.alerts && { GATEWAY_ALERTS_TOPIC_ARN: '<gateway-dev-alerts>' }),
         ...(spec.name.startsWith('api-') &&
           spec.name !== 'api-not-found' && { GATEWAY_CLIENT_RATE_LIMIT: '25', GATEWAY_ENVIRONMENTS: '1000' }),

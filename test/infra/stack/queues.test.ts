@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { type Properties, synthesised } from '../../support/stack-template.ts'
 
-const WORK_QUEUES = ['webhooks', 'settlements', 'sync', 'audits'] as const
+const DUE_QUEUES = ['due-payments', 'due-events', 'due-deliveries', 'due-alerts'] as const
+const WORK_QUEUES = ['webhooks', 'settlements', 'sync', 'audits', ...DUE_QUEUES] as const
 /** Not behind a queue: of the stream, and of runs that the clock starts. */
 const OTHER_DEAD = ['stream-dead', 'schedules-dead'] as const
 
@@ -24,7 +25,7 @@ describe.each(['dev', 'prod'] as const)('queues of %s', (stage) => {
         return Statement
       })
 
-  it('are the three with their dead-letter queues, and those of stream and schedules', () => {
+  it('are those of work with their dead-letter queues, and those of stream and schedules', () => {
     expect([...queues.keys()].toSorted()).toStrictEqual(
       [...WORK_QUEUES, ...WORK_QUEUES.map((name) => `${name}-dead`), ...OTHER_DEAD].toSorted(),
     )
@@ -32,7 +33,12 @@ describe.each(['dev', 'prod'] as const)('queues of %s', (stage) => {
 
   it.each(
     // What comes back soon may come often.
-    Object.entries({ webhooks: 20, settlements: 5, audits: 5 }),
+    Object.entries({
+      webhooks: 20,
+      settlements: 5,
+      audits: 5,
+      ...Object.fromEntries(DUE_QUEUES.map((name) => [name, 5])),
+    }),
   )('%s sets messages aside after %i receives, for two weeks, in a queue of its own', (name, maxReceiveCount) => {
     const source = `arn:<AWS::Partition>:sqs:<AWS::Region>:<AWS::AccountId>:gateway-${stage}-${name}`
 
@@ -61,7 +67,7 @@ describe.each(['dev', 'prod'] as const)('queues of %s', (stage) => {
 
     expect(readers.map(({ queue }) => queue).toSorted()).toStrictEqual([...WORK_QUEUES].toSorted())
     for (const { queue, timeoutSeconds } of readers) {
-      const seconds = queue !== 'webhooks' ? 6 * timeoutSeconds : timeoutSeconds + 10
+      const seconds = queue === 'webhooks' ? timeoutSeconds + 10 : 6 * timeoutSeconds
       expect([queue, queues.get(queue)?.['VisibilityTimeout']]).toStrictEqual([queue, seconds])
     }
   })

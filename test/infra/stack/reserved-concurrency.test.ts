@@ -37,6 +37,10 @@ describe('reserved concurrency', () => {
       'gateway-prod-deliver-webhook': 100,
       'gateway-prod-settle-client': 10,
       'gateway-prod-audit-client': 5,
+      'gateway-prod-check-due-payments': 32,
+      'gateway-prod-check-due-events': 16,
+      'gateway-prod-check-due-deliveries': 16,
+      'gateway-prod-check-due-alerts': 2,
       'gateway-prod-check-due-work': 1,
     })
   })
@@ -70,7 +74,7 @@ describe('reserved concurrency', () => {
   it('is refused where it leaves less of the account than Lambda insists on', () => {
     const stage = (accountConcurrency: number) => stageWith({ accountConcurrency }, 'prod')
 
-    expect(() => synthesised(stage(825))).toThrow('726 of accountConcurrency 825 leave fewer than 100')
-    expect(() => synthesised(stage(826))).not.toThrow()
+    expect(() => synthesised(stage(891))).toThrow('792 of accountConcurrency 891 leave fewer than 100')
+    expect(() => synthesised(stage(892))).not.toThrow()
   })
 })

@@ -1,156 +1,79 @@
+/**
+ * Goal: whatever is due is found within a minute and looked at by workers of its kind, owners in turn, whatever it asks
+ * of others; two workers on one slot, a message too many or a death do no harm.
+ * Method: the real handlers on a table in memory, whose messages a test hands on as it likes.
+ */
 import { describe, expect, it } from 'vitest'
 import { checkDueWork } from '../../../shared/due-work/check-due-work.ts'
-import type { PaymentId } from '../../../shared/ids.ts'
-import { minor } from '../../../shared/money.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-provider-news.ts'
-import type { Payment } from '../../../shared/payment/payment.ts'
-import { heldMoney } from '../../../shared/suspense/record-suspense.ts'
-import { putSuspense } from '../../../shared/suspense/suspense-store.ts'
-import { paymentKey } from '../../../shared/table/keys.ts'
-import { update } from '../../../shared/table/step.ts'
-import { eventually } from '../../support/eventually.ts'
 import { interceptTable } from '../../support/intercept-table.ts'
-import { type MemoryDeps, memoryDeps } from '../../support/memory-deps.ts'
-import { aPendingPayment, aStoredClient } from '../../support/payment-builders.ts'
-import { storedDelivery, storedEndpoint, storedEvent } from '../../support/webhook-builders.ts'
+import { memoryDeps } from '../../support/memory-deps.ts'
+import { aStoredClient } from '../../support/payment-builders.ts'
 
-/** Payments that wait for their customers; due for the first time a quarter of an hour from now. */
-const pendingPayments = async (deps: MemoryDeps, count: number): Promise<readonly Payment[]> => {
-  const client = await aStoredClient(deps)
-  const payments: Payment[] = []
-  for (let made = 0; made < count; made++)
-    payments.push(await aPendingPayment(deps, client, { method: 'ewallet', channelCode: 'DANA' }))
-  return payments
-}
-
-const FIRST_CHECK_SECONDS = 900
-
-/** The same on a table of their own, due now. */
-const duePayments = async (count: number) => {
-  const deps = memoryDeps()
-  const payments = await pendingPayments(deps, count)
-  deps.clock.advance(FIRST_CHECK_SECONDS)
-  return { deps, payments }
-}
-
-/** A payment, an event the stream lost, a delivery whose message was lost, and money nobody was told of: all due. */
-const oneOfEachKind = async (alerts: number) => {
-  const deps = memoryDeps()
-  await storedEvent(deps)
-  await storedDelivery(deps, await storedEndpoint(deps))
-  for (let held = 0; held < alerts; held++) {
-    const capture = { providerPaymentId: `py-${held}`, capturedMinor: minor(1_000) }
-    await putSuspense(deps, heldMoney({ capture, cause: 'unknown_reference', payment: undefined, now: deps.now() }))
-  }
-  await pendingPayments(deps, 1)
-  deps.clock.advance(FIRST_CHECK_SECONDS)
-  return deps
-}
+import {
+  aFlood,
+  expiredIn,
+  idsCancelled,
+  LIFE_S,
+  messagesTo,
+  NOTHING,
+  oneOfEachKind,
+  SLOT,
+  unpaid,
+  work,
+  workOn,
+} from './due-flood.ts'
 
 describe('checkDueWork (design section 4)', () => {
-  it('touches nothing before its time', async () => {
+  it('hands out nothing before its time, and looks at nothing itself', async () => {
     const deps = memoryDeps()
-    await pendingPayments(deps, 3)
-    deps.clock.advance(FIRST_CHECK_SECONDS - 1)
+    await unpaid(deps, await aStoredClient(deps), 3)
+    deps.clock.advance(LIFE_S - 1)
     const written = deps.changes.length
 
-    const summary = await checkDueWork(deps)
+    expect(await checkDueWork(deps)).toStrictEqual(NOTHING)
 
-    expect(summary).toStrictEqual({ event: 0, alert: 0, delivery: 0, payment: 0, failed: 0 })
-    expect(deps.changes).toHaveLength(written)
-    expect(deps.provider.countOf('getRequest')).toBe(0)
+    expect([deps.sent, deps.changes.length]).toStrictEqual([[], written])
   })
 
-  it('looks at what is due in every slot, however many pages a slot has', async () => {
-    const deps = memoryDeps()
-    const payments = await pendingPayments(deps, 120)
-    // Most in one slot, so that it has more than two pages, and the others wherever their ids lead.
-    for (const { paymentId } of payments.slice(0, 110)) {
-      await deps.table.write(update(paymentKey(paymentId), { set: { slot: 3 } }))
-    }
-    deps.clock.advance(FIRST_CHECK_SECONDS)
+  it('hands each slot to workers of its kind, and all of it is done', async () => {
+    const deps = await oneOfEachKind()
 
-    const summary = await checkDueWork(deps)
+    expect(await checkDueWork(deps)).toStrictEqual({ event: 1, alert: 1, delivery: 1, payment: 1 })
+    await work(deps, 'due-payments', 'due-events', 'due-deliveries', 'due-alerts')
 
-    expect(summary).toStrictEqual({ event: 0, alert: 0, delivery: 0, payment: 120, failed: 0 })
-    expect(deps.provider.countOf('getRequest')).toBe(120)
+    expect(deps.provider.countOf('cancelRequest')).toBe(1)
+    expect(deps.published).toHaveLength(1)
+    expect(deps.lines.map(({ code }) => code)).toContain('event.fanned_out')
+    expect(messagesTo(deps, 'webhooks')).toHaveLength(1)
+    expect(await checkDueWork(deps)).toStrictEqual(NOTHING)
   })
 
-  it('goes on when one item is in trouble, and leaves it due', async () => {
-    const { deps, payments } = await duePayments(20)
-    const [unlucky] = payments
-    deps.provider.script('getRequest', async (id) => {
-      if (id === unlucky?.paymentRequestId) throw new Error('something nobody thought of')
-      return { kind: 'not_found' }
-    })
+  it('says of each kind how long its oldest item has waited', async () => {
+    const { deps } = await aFlood(1)
+    deps.clock.advance(90)
 
-    const summary = await checkDueWork(deps)
+    await checkDueWork(deps)
 
-    expect(summary).toMatchObject({ payment: 19, failed: 1 })
-    const item = deps.memory.item(paymentKey(unlucky?.paymentId ?? ('' as PaymentId)))
-    expect(item?.['due_at']).toBe('2026-11-20T04:17:00.000Z')
+    const line = deps.lines.find(({ code }) => code === 'due_work.completed')
+    expect(line?.fields).toMatchObject({ payment: 1, payment_late_ms: 90_000, event_late_ms: 0 })
   })
 
-  it('waits as long as the provider’s headers say, then goes on; a pause past the run is left to the next', async () => {
-    const { deps } = await duePayments(30)
-    const pauses = [0, 0, 20_000, 90_000]
-    deps.provider.script('pauseMs', (operation) => (operation === 'getRequest' ? (pauses.shift() ?? 90_000) : 0))
-    const startedMs = deps.monotonicMs()
+  it('divides a slot with much to do among workers, and every item has one', async () => {
+    const { deps, payments } = await aFlood(230)
 
-    const summary = await checkDueWork(deps)
+    await checkDueWork(deps)
+    const shares = messagesTo(deps, 'due-payments').map(({ body }) => body)
+    await work(deps, 'due-payments')
 
-    expect(deps.monotonicMs() - startedMs).toBe(20_000)
-    expect(summary.payment).toBeGreaterThan(0)
-    expect(summary.payment).toBeLessThan(30)
+    expect(shares).toStrictEqual([0, 1].map((part) => ({ slot: 3, part, parts: 2 })))
+    expect(expiredIn(deps, payments)).toBe(230)
+    expect(new Set(idsCancelled(deps)).size).toBe(230)
+    expect(deps.provider.countOf('cancelRequest')).toBe(230)
   })
 
-  it('asks on in the same run behind a 429 that says how long to wait', async () => {
-    const { deps } = await duePayments(30)
-    let roomAtMs = 0
-    deps.provider.script('pauseMs', () => Math.max(0, roomAtMs - deps.monotonicMs()))
-    deps.provider.script('getRequest', async () => {
-      if (roomAtMs > 0) return { kind: 'not_found' }
-      roomAtMs = deps.monotonicMs() + 12_000
-      return { kind: 'unanswered', reason: 'rate_limited' }
-    })
-
-    const summary = await checkDueWork(deps)
-
-    expect(summary.payment).toBe(29)
-  })
-
-  it('looks at payments, events and deliveries while the alert topic hangs', async () => {
-    const deps = await oneOfEachKind(20)
-    const topic = Promise.withResolvers<void>()
-    const run = checkDueWork({ ...deps, alerts: { publish: () => topic.promise } })
-
-    await eventually(() => {
-      expect(deps.provider.countOf('getRequest')).toBe(1)
-      expect(deps.lines.map(({ code }) => code)).toContain('event.fanned_out')
-      expect(deps.sent.map(({ queue }) => queue)).toContain('webhooks')
-    })
-
-    topic.reject(new Error('the topic did not answer'))
-    expect(await run).toStrictEqual({ event: 1, alert: 0, delivery: 1, payment: 1, failed: 0 })
-  })
-
-  it('publishes alerts, and sends what was lost, while the provider hangs', async () => {
-    const deps = await oneOfEachKind(20)
-    const provider = Promise.withResolvers<{ readonly kind: 'not_found' }>()
-    deps.provider.script('getRequest', () => provider.promise)
-    const run = checkDueWork(deps)
-
-    await eventually(() => {
-      expect(deps.published).toHaveLength(20)
-      expect(deps.sent.map(({ queue }) => queue)).toContain('webhooks')
-    })
-
-    provider.resolve({ kind: 'not_found' })
-    expect(await run).toMatchObject({ event: 1, alert: 20, delivery: 1, payment: 1 })
-  })
-
-  it('works through the other kinds when the index of one cannot be read, and fails then', async () => {
-    const deps = await oneOfEachKind(3)
+  it('hands out the other kinds when the index of one cannot be read, and fails then', async () => {
+    const deps = await oneOfEachKind()
     const broken = interceptTable(deps, {
       before: (call) => {
         if ('query' in call && call.query.partition.includes('alert')) throw new Error('no such slot')
@@ -159,32 +82,76 @@ describe('checkDueWork (design section 4)', () => {
 
     await expect(checkDueWork(broken)).rejects.toThrow('no such slot')
 
-    expect(deps.provider.countOf('getRequest')).toBe(1)
-    expect(deps.lines.map(({ code }) => code)).toContain('event.fanned_out')
-    expect(deps.sent.map(({ queue }) => queue)).toContain('webhooks')
+    expect(new Set(deps.sent.map(({ queue }) => queue))).toStrictEqual(
+      new Set(['due-events', 'due-deliveries', 'due-payments']),
+    )
   })
 
-  it('asks no more once the provider wants no more questions', async () => {
-    const { deps } = await duePayments(60)
-    deps.provider.script('getRequest', async () => ({ kind: 'unanswered', reason: 'rate_limited' }))
-
-    await checkDueWork(deps)
-
-    // Those of one group are asked side by side.
-    expect(deps.provider.countOf('getRequest')).toBeLessThanOrEqual(8)
-  })
-
-  it('announces what the stream has lost, and delivers it', async () => {
-    const deps = memoryDeps()
-    const [payment] = await pendingPayments(deps, 1)
-    if (!payment) throw new Error('no payment')
-    const providerPaymentId = deps.provider.pay(payment.paymentRequestId)
+  it('announces what the stream has lost', async () => {
+    const { deps, payments } = await aFlood(1)
+    const providerPaymentId = deps.provider.pay(payments[0]?.paymentRequestId ?? '')
     await applyProviderNews(deps, { providerPaymentId }, 'callback')
     deps.clock.advance(120)
 
-    const summary = await checkDueWork(deps)
+    expect(await checkDueWork(deps)).toStrictEqual({ ...NOTHING, event: 1 })
+    await work(deps, 'due-events')
 
-    expect(summary).toStrictEqual({ event: 1, alert: 0, delivery: 0, payment: 0, failed: 0 })
     expect(deps.lines.map(({ code }) => code)).toContain('event.fanned_out')
+  })
+})
+
+describe('a worker of a slot', () => {
+  it('gives another client its turn behind one turn of a flood of 2,000', async () => {
+    const { deps } = await aFlood(2_000)
+    const other = await aStoredClient(deps)
+    const [payment] = await unpaid(deps, other, 1)
+    deps.clock.advance(LIFE_S)
+
+    await workOn(deps, 'due-payments', SLOT)
+
+    const asked = idsCancelled(deps)
+    expect(asked.indexOf(payment?.paymentRequestId ?? '')).toBeLessThan(16)
+    // All that the quota of its minute has.
+    expect(asked).toHaveLength(600)
+  })
+
+  it('does no harm beside another one on the same slot: every item is asked about once', async () => {
+    const { deps, payments } = await aFlood(60)
+
+    await Promise.all([1, 2, 3].map(() => workOn(deps, 'due-payments', SLOT)))
+
+    expect(deps.provider.countOf('cancelRequest')).toBe(60)
+    expect(expiredIn(deps, payments)).toBe(60)
+  })
+
+  it('goes on when one item is in trouble, and leaves it due', async () => {
+    const { deps, payments } = await aFlood(20)
+    const [unlucky] = payments
+    deps.provider.script('cancelRequest', async (id, timeoutMs) => {
+      if (id === unlucky?.paymentRequestId) throw new Error('something nobody thought of')
+      return deps.provider.healthy.cancelRequest(id, timeoutMs)
+    })
+
+    await workOn(deps, 'due-payments', SLOT)
+
+    expect(expiredIn(deps, payments)).toBe(19)
+    const drained = deps.lines.find(({ code }) => code === 'due_work.drained')
+    expect(drained?.fields).toStrictEqual({ work: 'payment', slot: 3, payment: 19, failed: 1 })
+    deps.clock.advance(120)
+    expect(await checkDueWork(deps)).toStrictEqual({ ...NOTHING, event: 19, payment: 1 })
+  })
+
+  it('ends after a minute, and the next look hands out what it left', async () => {
+    const { deps, payments } = await aFlood(100)
+    deps.provider.script('cancelRequest', async (id, timeoutMs) => {
+      await deps.sleep(20_000)
+      return deps.provider.healthy.cancelRequest(id, timeoutMs)
+    })
+
+    await workOn(deps, 'due-payments', SLOT)
+    const left = 100 - expiredIn(deps, payments)
+
+    expect(left).toBe(100 - 3 * 6)
+    expect(await checkDueWork(deps)).toMatchObject({ payment: left })
   })
 })

@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { checkAlert } from '../../../shared/due-work/due-workers.ts'
 import { minor } from '../../../shared/money.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-provider-news.ts'
 import { cancelPayment } from '../../../shared/payment/news/cancel-payment.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
+import { checkSuspenseAlert } from '../../../shared/suspense/record-suspense.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
-import { suspenseKey } from '../../../shared/table/keys.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
 import { aPendingPayment, aStoredClient, eventOf } from '../../support/payment-builders.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
@@ -84,15 +83,15 @@ describe('money that may not be credited (design section 4)', () => {
 
     expect(deps.published).toHaveLength(0)
     deps.clock.advance(60)
-    const due = { ...suspenseKey(providerPaymentId), id: providerPaymentId, dueAt: deps.now() }
-    expect(await checkAlert(failing, due)).toBe('nothing')
+    const due = { suspenseId: providerPaymentId, dueAt: deps.now() }
+    expect(await checkSuspenseAlert(failing, due)).toBe(false)
     // One that cannot be published goes behind the others, and comes back a minute later.
-    expect(await checkAlert(deps, due)).toBe('nothing')
+    expect(await checkSuspenseAlert(deps, due)).toBe(false)
     deps.clock.advance(60)
     const again = { ...due, dueAt: deps.now() }
-    const done = await Promise.all([1, 2, 3].map(() => checkAlert(deps, again)))
-    expect(done.toSorted()).toStrictEqual(['done', 'nothing', 'nothing'])
+    const done = await Promise.all([1, 2, 3].map(() => checkSuspenseAlert(deps, again)))
+    expect(done.filter(Boolean)).toHaveLength(1)
     expect(deps.published.map(({ subject }) => subject)).toStrictEqual([providerPaymentId])
-    expect(await checkAlert(deps, again)).toBe('nothing')
+    expect(await checkSuspenseAlert(deps, again)).toBe(false)
   })
 })

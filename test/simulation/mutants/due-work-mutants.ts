@@ -72,21 +72,25 @@ export const DUE_WORK_MUTANTS = [
     'due work is looked at before its time': { edit: 'drop range: _', histories: true },
   }),
   ...mutantsOf('checkDueWork', ['due-work-run'], {
-    'one kind of due work waits for another':
-      'PLANS.map(_) -> [PLANS.reduce((last, plan) => last.finally(() => drain(deps, plan, run)), Promise.resolve())]',
-    'a kind of due work that breaks off goes unnoticed':
-      "drop for (const end of drained) if (end.status === 'rejected') throw end.reason",
+    'a kind of due work that breaks off goes unnoticed': "drop if (kind.status === 'rejected') throw kind.reason",
   }),
-  ...mutantsOf('runItem', ['due-work-run'], {
-    "one item's trouble ends the run": 'run.summary.failed++ -> throw cause',
+  ...mutantsOf('handOutKind', ['due-work-run'], {
+    'only the first slot of due work is handed out': 'length: WORK_SLOTS[work] -> length: 1',
   }),
-  ...mutantsOf('drainSlot', ['due-work-run'], {
-    'the run does not wait while the provider wants to hear nothing':
-      'drop plan.asks && !(await waitForProvider(..._))',
-    "the run goes on asking after the provider's 429": "drop results.includes('stop') && !isPausing(..._)",
-    'only the first page of a slot is looked at': 'drop cursor = page.cursor',
+  ...mutantsOf('readWindow', ['due-work-run'], {
+    'only the first window of a slot is looked at': 'run.isAtEnd = page.cursor === undefined -> run.isAtEnd = true',
   }),
-  ...mutantsOf('drain', ['due-work-run'], {
-    'only the first slot of due work is looked at': { edit: 'offset < slots -> offset < 1', histories: true },
+  ...mutantsOf('nextTurn', ['due-work-run'], {
+    "a client's item waits behind all those of another": 'run.turns.owners < most -> run.turns.owners < 1',
+    'what is too much of one client for one look is left to the next run': 'drop Object.assign(run, _)',
+  }),
+  ...mutantsOf('checkItem', ['due-work-run'], {
+    "one item's trouble ends the run": 'run.failed++ -> throw cause',
+  }),
+  ...mutantsOf('drainSlot', ['due-work-quota'], {
+    "payments are checked beyond the provider's quota": 'const admitted = _ -> const admitted = turn',
+  }),
+  ...mutantsOf('DUE_PAYMENTS', ['due-work-quota'], {
+    "the provider's first 429 pauses nobody else": "drop if (result === 'rate_limited') await notePause(..._)",
   }),
 ]

@@ -5,6 +5,7 @@ import { type QueueEmulator, startQueueEmulator } from '../../../infra/local/emu
 import { localQueues } from '../../../infra/local/functions/local-queues.ts'
 import { startLocalClock } from '../../../infra/local/process/local-clock.ts'
 import { type QueuePollerOptions, startQueuePoller } from '../../../infra/local/triggers/queue-poller.ts'
+import { byQueue } from '../../../shared/queues.ts'
 import { eventually } from '../../support/eventually.ts'
 
 let emulator: QueueEmulator
@@ -28,7 +29,7 @@ const aPoller = async (behaviour: Behaviour, changes: Partial<QueuePollerOptions
   const events: SQSEvent[] = []
   const queues = localQueues(
     sqs,
-    { webhooks: QueueUrl, settlements: QueueUrl, sync: QueueUrl, audits: QueueUrl },
+    byQueue(() => QueueUrl),
     clock,
   )
   const poller = startQueuePoller({

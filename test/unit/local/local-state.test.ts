@@ -22,6 +22,7 @@ import { commandOf, runningProcess, writeProcessRecord } from '../../../infra/lo
 import { startQueuePoller } from '../../../infra/local/triggers/queue-poller.ts'
 import { readCallbackTokens } from '../../../shared/provider/callback-secret.ts'
 import { readProviderKey } from '../../../shared/provider/provider-secret.ts'
+import { byQueue } from '../../../shared/queues.ts'
 import { eventually } from '../../support/eventually.ts'
 import { tempDirectory } from '../../support/temp-directory.ts'
 
@@ -94,15 +95,8 @@ describe('queues of a data directory', () => {
         await emulator.close()
       }
       const holdsOne = () => eventually(() => expect(poller.held()).toBe(1))
-      return {
-        queues: localQueues(
-          emulator.sqs,
-          { webhooks: queueUrl, settlements: queueUrl, sync: queueUrl, audits: queueUrl },
-          clock,
-        ),
-        holdsOne,
-        close,
-      }
+      const urls = byQueue(() => queueUrl)
+      return { queues: localQueues(emulator.sqs, urls, clock), holdsOne, close }
     }
     const first = await open()
     await first.queues.send('webhooks', { body: { n: 1 }, delaySeconds: 600, group: 'g' })

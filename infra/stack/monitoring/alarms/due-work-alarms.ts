@@ -39,7 +39,8 @@ export const dueWorkAlarms = ({ our }: Watched): readonly AlarmSpec[] => [
   late('payment-checks-late', 'page', our('PaymentChecksLate', OVERALL, 'Maximum'), 15, {
     summary: 'Pending payments are not checked when they should be.',
     impact: 'customers whose callback was lost, and merchants whose payments do not expire.',
-    because: 'Milliseconds. A run asks 400 times at most, so a burst may wait a few runs, but not fifteen.',
+    because:
+      'Milliseconds. What a burst leaves behind grows smaller each minute; a quarter of an hour is a quota too small.',
   }),
   {
     id: 'due-work-not-running',

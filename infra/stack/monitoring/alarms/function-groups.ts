@@ -63,6 +63,13 @@ export const FUNCTION_GROUPS: readonly FunctionGroup[] = [
     has: ({ trigger }) => trigger.kind === 'queue' && trigger.queue === 'audits',
   },
   {
+    id: 'due-work',
+    functions: 'Functions that look at what is due',
+    impact: 'everyone whose callback, event or message is lost, if it goes on.',
+    severity: 'ticket',
+    has: ({ trigger }) => trigger.kind === 'queue' && trigger.queue.startsWith('due-'),
+  },
+  {
     id: 'schedules',
     functions: 'Functions that the clock starts, and those that share the sync',
     impact: 'everyone whom due work, the sync or the sweep serves, if it goes on.',

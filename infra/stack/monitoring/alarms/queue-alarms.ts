@@ -1,5 +1,5 @@
 import type { AlarmSpec } from './alarm-spec.ts'
-import { awsMetric, orZero } from './metric-ref.ts'
+import { awsMetric, orZero, sumOf } from './metric-ref.ts'
 import type { Watched } from './watched.ts'
 
 /** Seconds: longer than SQS holds a message back, since a delayed one may bring its age along when it appears. */
@@ -33,6 +33,23 @@ const notEmpty = ({ id, queueName }: Watched['deadLetterQueues'][number]): Alarm
   because: 'Nothing ends there but what failed every try. It stays until an operator moves it back.',
 })
 
+/** One for all kinds: nobody waits for these, since what is due is handed out again each minute. */
+const dueWorkGivenUp = (dead: Watched['deadLetterQueues']): AlarmSpec => ({
+  id: 'due-work-dead-not-empty',
+  severity: 'ticket',
+  summary: 'Workers of due work break off, and what they were handed was given up.',
+  impact: 'nobody by itself: it is handed out again each minute. Whoever is behind the cause, if it goes on.',
+  measure: sumOf(
+    dead.map(({ queueName }) =>
+      awsMetric('AWS/SQS', 'ApproximateNumberOfMessagesVisible', { QueueName: queueName }, 'Maximum'),
+    ),
+  ),
+  when: { above: 0, minutes: 5, periods: 1 },
+  because: 'Nothing ends there but what failed every try. It stays until an operator moves it back.',
+})
+
+const isOfDueWork = ({ id }: Watched['deadLetterQueues'][number]): boolean => id.startsWith('due-')
+
 const stuckSettlements = (queueName: string): AlarmSpec => ({
   id: 'settlements-stuck',
   severity: 'page',
@@ -52,7 +69,8 @@ const stuckSettlements = (queueName: string): AlarmSpec => ({
 
 /** Queues that do not empty, and those that should be empty. */
 export const queueAlarms = ({ queues, deadLetterQueues }: Watched): readonly AlarmSpec[] => [
-  ...deadLetterQueues.map(notEmpty),
+  ...deadLetterQueues.filter((queue) => !isOfDueWork(queue)).map(notEmpty),
+  dueWorkGivenUp(deadLetterQueues.filter(isOfDueWork)),
   {
     id: 'webhooks-waiting',
     severity: 'ticket',

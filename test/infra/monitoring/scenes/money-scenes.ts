@@ -1,7 +1,6 @@
 import { handler as triggerSettlement } from '../../../../functions/admin/trigger-settlement.ts'
 import { handler as auditClient } from '../../../../functions/queue/audit-client.ts'
 import { handler as settleClient } from '../../../../functions/queue/settle-client.ts'
-import { handler as checkDueWork } from '../../../../functions/schedule/check-due-work.ts'
 import { handler as sweepSettlements } from '../../../../functions/schedule/sweep-settlements.ts'
 import { handler as syncProviderTransactions } from '../../../../functions/schedule/sync-provider-transactions.ts'
 import { correctCredit } from '../../../../shared/ledger/ledger-store.ts'
@@ -13,7 +12,7 @@ import { invokeAdmin } from '../../../support/operator-actions.ts'
 import { aStoredClient } from '../../../support/payment-builders.ts'
 import { aDayLater, aSucceededPayment, withFloor } from '../../../support/settlement-builders.ts'
 import { aPending } from './payment-scenes.ts'
-import { answersLate, asMessage, handOver, run, type Scene } from './watched-world.ts'
+import { answersLate, asMessage, handOver, run, runDueWork, type Scene } from './watched-world.ts'
 import { unsettled } from './webhook-scenes.ts'
 
 /** Less than what was asked is received: nobody may be credited with it. */
@@ -36,22 +35,22 @@ const unheardAlert: Scene = async ({ deps }) => {
 const alertOwedForLong: Scene = async (world) => {
   await unheardAlert(world)
   world.deps.clock.advance(30 * 60)
-  await run(checkDueWork, world.deps)
+  await runDueWork(world.deps)
 }
 
 const paymentsUnchecked: Scene = async ({ deps }) => {
   await aPending(deps)
-  deps.clock.advance(30 * 60)
-  await run(checkDueWork, deps)
+  deps.clock.advance(25 * 60 * 60)
+  await runDueWork(deps)
 }
 
 const itemInTrouble: Scene = async ({ deps }) => {
   await aPending(deps)
-  deps.clock.advance(300)
-  deps.provider.script('getRequest', async () => {
+  deps.clock.advance(25 * 60 * 60)
+  deps.provider.script('cancelRequest', async () => {
     throw new Error('something nobody thought of')
   })
-  await run(checkDueWork, deps)
+  await runDueWork(deps)
 }
 
 /** First without a single client, then with one. */
@@ -103,7 +102,7 @@ export const MONEY_SCENES: Readonly<Record<string, Scene>> = {
   'alerts-failing': unheardAlert,
   'alerts-late': alertOwedForLong,
   'payment-checks-late': paymentsUnchecked,
-  'due-work-not-running': async ({ deps }) => void (await run(checkDueWork, deps)),
+  'due-work-not-running': async ({ deps }) => runDueWork(deps),
   'due-work-failing': itemInTrouble,
   'sweep-not-run': async ({ deps }) => void (await run(sweepSettlements, deps)),
   'sweep-empty': sweptTwice,

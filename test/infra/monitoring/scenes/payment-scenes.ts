@@ -1,6 +1,5 @@
 import { TransactionCanceledException } from '@aws-sdk/client-dynamodb'
 import { handler as receiveCallback } from '../../../../functions/callback/receive-provider-callback.ts'
-import { handler as checkDueWork } from '../../../../functions/schedule/check-due-work.ts'
 import type { Deps } from '../../../../shared/deps.ts'
 import type { Payment } from '../../../../shared/payment/payment.ts'
 import { referenceOf } from '../../../../shared/payment/provider-attempts.ts'
@@ -9,10 +8,12 @@ import { API, anApiClient, aPaymentBody, call } from '../../../support/api-event
 import { interceptTable } from '../../../support/intercept-table.ts'
 import type { MemoryDeps } from '../../../support/memory-deps.ts'
 import { aPendingPayment, aStoredClient } from '../../../support/payment-builders.ts'
-import { answersLate, run, type Scene } from './watched-world.ts'
+import { answersLate, runDueWork, type Scene } from './watched-world.ts'
 
 const CALLBACK = { route: 'POST /callbacks/xendit', handler: receiveCallback }
 const TOKEN = 'a-token-of-tests'
+/** The life of a virtual account, and a little more. */
+const A_DAY_S = 25 * 60 * 60
 
 export const aPending = async (deps: MemoryDeps): Promise<Payment> => aPendingPayment(deps, await aStoredClient(deps))
 
@@ -64,8 +65,8 @@ const lostCallback: Scene = async (world) => {
   await createdAndPaid(world)
   const { paymentRequestId } = await aPending(deps)
   deps.provider.pay(paymentRequestId)
-  deps.clock.advance(300)
-  await run(checkDueWork, deps)
+  deps.clock.advance(A_DAY_S)
+  await runDueWork(deps)
 }
 
 const strangersCallback: Scene = async ({ deps }) => {
@@ -92,11 +93,13 @@ const slowCreate: Scene = async ({ deps }) => {
   await createByApi(deps)
 }
 
+/** Its cancel comes too late. */
 const slowRequestCheck: Scene = async ({ deps }) => {
-  await aPending(deps)
-  deps.clock.advance(300)
+  const { paymentRequestId } = await aPending(deps)
+  deps.provider.close(paymentRequestId, 'expired')
+  deps.clock.advance(A_DAY_S)
   answersLate(deps, 'getRequest', { kind: 'unanswered', reason: 'unreachable' })
-  await run(checkDueWork, deps)
+  await runDueWork(deps)
 }
 
 const slowConfirmation: Scene = async ({ deps }) => {
@@ -144,13 +147,13 @@ export const OTHER_PAYMENT_SCENES: Readonly<Record<string, Scene>> = {
   'a payment is cancelled': cancelled,
   'a payment expires': async ({ deps }) => {
     await aPending(deps)
-    deps.clock.advance(25 * 60 * 60)
-    await run(checkDueWork, deps)
+    deps.clock.advance(A_DAY_S)
+    await runDueWork(deps)
   },
   'a payment fails upstream': async ({ deps }) => {
     const { paymentRequestId } = await aPending(deps)
     deps.provider.close(paymentRequestId, 'failed')
-    deps.clock.advance(300)
-    await run(checkDueWork, deps)
+    deps.clock.advance(A_DAY_S)
+    await runDueWork(deps)
   },
 }

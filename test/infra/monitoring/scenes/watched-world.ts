@@ -3,6 +3,11 @@ import { Writable } from 'node:stream'
 import { Logger } from '@aws-lambda-powertools/logger'
 import { functionName } from '../../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../../functions/manifest.ts'
+import { handler as dueAlerts } from '../../../../functions/queue/check-due-alerts.ts'
+import { handler as dueDeliveries } from '../../../../functions/queue/check-due-deliveries.ts'
+import { handler as dueEvents } from '../../../../functions/queue/check-due-events.ts'
+import { handler as duePayments } from '../../../../functions/queue/check-due-payments.ts'
+import { handler as checkDueWork } from '../../../../functions/schedule/check-due-work.ts'
 import type { Deps } from '../../../../shared/deps.ts'
 import { loggedProvider } from '../../../../shared/provider/logged-provider.ts'
 import type { Provider } from '../../../../shared/provider/provider.ts'
@@ -57,13 +62,41 @@ export const handOver = (
   worker: Worker,
 ): Promise<unknown> => handler.withDeps(deps)({ Records: records } as never, contextOf(worker) as never)
 
-type Worker = 'deliver-webhook' | 'settle-client' | 'sync-slices' | 'audit-client' | 'fan-out-events'
+type Worker =
+  | 'deliver-webhook'
+  | 'settle-client'
+  | 'sync-slices'
+  | 'audit-client'
+  | 'fan-out-events'
+  | `check-due-${DueWorker}`
 
 /** Lambda tells a function its name. */
 const contextOf = (worker: Worker) => {
   const spec = MANIFEST.find(({ name }) => name === worker)
   if (!spec) throw new Error(`there is no ${worker}`)
   return { functionName: functionName(WATCHED_STAGE, spec) }
+}
+
+type DueWorker = 'payments' | 'events' | 'deliveries' | 'alerts'
+
+/** The functions that look at what is due. */
+export const DUE_WORKERS = [
+  ['check-due-payments', duePayments],
+  ['check-due-events', dueEvents],
+  ['check-due-deliveries', dueDeliveries],
+  ['check-due-alerts', dueAlerts],
+] as const
+
+/** The minute's look at everything, and the work that it hands out. */
+export const runDueWork = async (deps: MemoryDeps): Promise<void> => {
+  const before = deps.sent.length
+  await run(checkDueWork, deps)
+  const handedOut = deps.sent.slice(before)
+  for (const [worker, handler] of DUE_WORKERS) {
+    for (const { queue, message } of handedOut) {
+      if (worker === `check-${queue}`) await handOver(handler, deps, [asMessage(message.body)], worker)
+    }
+  }
 }
 
 /** Starts what the clock starts. */

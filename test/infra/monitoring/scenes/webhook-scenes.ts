@@ -1,7 +1,6 @@
 import { handler as deliverWebhook } from '../../../../functions/queue/deliver-webhook.ts'
 import { handler as settleClient } from '../../../../functions/queue/settle-client.ts'
 import { handler as syncSlices } from '../../../../functions/queue/sync-slices.ts'
-import { handler as checkDueWork } from '../../../../functions/schedule/check-due-work.ts'
 import { handler as fanOutEvents } from '../../../../functions/stream/fan-out-events.ts'
 import { addMs, MINUTE_MS } from '../../../../shared/time.ts'
 import { streamRecord } from '../../../simulation/sim-table/stream-record.ts'
@@ -14,7 +13,7 @@ import {
   storedEndpoint,
   storedEvent,
 } from '../../../support/webhook-builders.ts'
-import { asMessage, handOver, run, type Scene, type WatchedWorld } from './watched-world.ts'
+import { asMessage, DUE_WORKERS, handOver, runDueWork, type Scene, type WatchedWorld } from './watched-world.ts'
 
 const deliver = async (deps: MemoryDeps, delivery: Parameters<typeof messageFor>[0]) => {
   const { deliveryId, attempt } = messageFor(delivery)
@@ -49,6 +48,7 @@ const unreadableMessages: Scene = async ({ deps }) => {
   await handOver(deliverWebhook, deps, UNREADABLE, 'deliver-webhook')
   await handOver(settleClient, deps, UNREADABLE, 'settle-client')
   await handOver(syncSlices, deps, UNREADABLE, 'sync-slices')
+  for (const [worker, handler] of DUE_WORKERS) await handOver(handler, deps, UNREADABLE, worker)
   await handOver(fanOutEvents, deps, [{ dynamodb: { SequenceNumber: '1' } }], 'fan-out-events')
 }
 
@@ -65,7 +65,7 @@ const failingDeliveries: Scene = async (world) => {
 
 const later = async ({ deps }: WatchedWorld, minutes: number) => {
   deps.clock.advance(minutes * 60)
-  await run(checkDueWork, deps)
+  await runDueWork(deps)
 }
 
 const lostEvent: Scene = async (world) => {

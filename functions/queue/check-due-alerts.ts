@@ -1,0 +1,9 @@
+import { drainSlot } from '../../shared/due-work/drain-slot.ts'
+import { DUE_ALERTS } from '../../shared/due-work/due-alerts.ts'
+import { DueSlotSchema } from '../../shared/due-work/due-slot.ts'
+import { queueHandler } from '../../shared/runtime/queue-handler.ts'
+
+/** Publishes the alerts that have not reached the operators. Safe to repeat. */
+export const handler = queueHandler(DueSlotSchema, async (share, deps) => {
+  await drainSlot(deps, DUE_ALERTS, share)
+})

@@ -1,0 +1,9 @@
+import { drainSlot } from '../../shared/due-work/drain-slot.ts'
+import { DUE_DELIVERIES } from '../../shared/due-work/due-deliveries.ts'
+import { DueSlotSchema } from '../../shared/due-work/due-slot.ts'
+import { queueHandler } from '../../shared/runtime/queue-handler.ts'
+
+/** Sends the messages of the deliveries that are overdue in one slot. Safe to repeat. */
+export const handler = queueHandler(DueSlotSchema, async (share, deps) => {
+  await drainSlot(deps, DUE_DELIVERIES, share)
+})

@@ -1,0 +1,128 @@
+import type { Deps } from '../deps.ts'
+import type { Item } from '../table/attributes.ts'
+import { msBetween, SECOND_MS, type Timestamp } from '../time.ts'
+import { type CheckedWork, type DueSlot, isInPart } from './due-slot.ts'
+import { type DueTurns, dueTurns } from './due-turns.ts'
+import { type DueItem, type DuePage, findDuePage } from './find-due-page.ts'
+
+/** A row of the index with the item as it is now. */
+export type ReadItem = DueItem & { readonly item: Item }
+
+/** How many of the next items may be looked at now, by their places; `retryAt`: when more may. */
+export type Admission = { readonly admits: (at: number) => boolean; readonly retryAt: Timestamp | undefined }
+
+/** One kind of due work: how an item is looked at, and how many at a time. */
+export type DueKind = {
+  readonly work: CheckedWork
+  readonly atATime: (deps: Deps) => number
+  /** The items of these rows, in their order. */
+  readonly read: (deps: Pick<Deps, 'table'>, rows: readonly DueItem[]) => Promise<readonly (Item | undefined)[]>
+  /** True when there was something to do. Claims the item itself: another worker may have it, too. */
+  readonly check: (deps: Deps, due: ReadItem) => Promise<boolean>
+  /** What it asks of others may be scarce; whatever is not admitted waits its turn. */
+  readonly admit?: (deps: Deps, items: readonly Item[]) => Promise<Admission>
+}
+
+export type DrainSummary = { readonly done: number; readonly failed: number }
+
+/** As long as from one look at everything to the next, which hands the slot on if something is left. */
+const RUN_BUDGET_MS = 60 * SECOND_MS
+const WINDOW = 100
+
+type Run = {
+  readonly end: number
+  readonly turns: DueTurns<ReadItem>
+  /** What this run has had in its hands: the index may go on showing it as due. */
+  readonly tried: Set<string>
+  cursor: DuePage['cursor']
+  isAtEnd: boolean
+  /** Some items were passed over, as too many of their owner wait. */
+  hasLeft: boolean
+  done: number
+  failed: number
+}
+
+const ownerOf = ({ item }: ReadItem): string => (typeof item['clientId'] === 'string' ? item['clientId'] : '')
+
+const readWindow = async (deps: Deps, { work, read }: DueKind, share: DueSlot, run: Run): Promise<void> => {
+  const page = await findDuePage(deps, { work, slot: share.slot, limit: WINDOW, cursor: run.cursor })
+  const mine = page.items.filter(({ id }) => isInPart(share, id) && !run.tried.has(id))
+  const items = mine.length > 0 ? await read(deps, mine) : []
+  for (const [at, due] of mine.entries()) {
+    const item = items[at]
+    // The item decides: another worker may have moved it on since the index was written.
+    const isDue = item !== undefined && typeof item['dueAt'] === 'string' && item['dueAt'] <= deps.now()
+    if (!isDue) continue
+    const found = { ...due, item }
+    if (!run.turns.add(ownerOf(found), found)) run.hasLeft = true
+  }
+  run.cursor = page.cursor
+  run.isAtEnd = page.cursor === undefined
+}
+
+/**
+ * The next turn. Where few owners wait, all windows are read before it: behind one client's thousand items there may be
+ * another's one.
+ */
+const nextTurn = async (deps: Deps, kind: DueKind, share: DueSlot, run: Run): Promise<readonly ReadItem[]> => {
+  const most = kind.atATime(deps)
+  if (run.isAtEnd && run.hasLeft && run.turns.owners === 0) Object.assign(run, { isAtEnd: false, hasLeft: false })
+  while (!run.isAtEnd && run.turns.owners < most && deps.monotonicMs() < run.end) {
+    await readWindow(deps, kind, share, run)
+  }
+  return run.turns.take(most)
+}
+
+const checkItem = async (deps: Deps, { work, check }: DueKind, due: ReadItem, run: Run): Promise<void> => {
+  run.tried.add(due.id)
+  try {
+    if (await check(deps, due)) run.done++
+  } catch (cause) {
+    // One item's trouble costs the others nothing; it stays due and is tried again.
+    deps.log.error('payment.check_failed', { work, id: due.id }, cause)
+    run.failed++
+  }
+}
+
+/** Waits until more may be asked for. False when that is behind the end of the run: the next one goes on. */
+const waitUntil = async (deps: Deps, retryAt: Timestamp, { end }: Run): Promise<boolean> => {
+  // Everybody's time begins at once; a moment of chance keeps workers from always coming in the same order.
+  const waitMs = Math.max(1, msBetween(deps.now(), retryAt)) + Math.floor(deps.random() * SECOND_MS)
+  if (deps.monotonicMs() + waitMs >= end) return false
+  await deps.sleep(waitMs)
+  return true
+}
+
+/**
+ * Looks at everything that is due in its share of a slot, owners in turn, for a minute at most (design section 4); what
+ * is left is handed out again by the next look at everything. A second worker on the same slot, a message that comes
+ * twice or a death at any point does no harm: each item is claimed by moving its due time forward on its old value.
+ */
+export const drainSlot = async (deps: Deps, kind: DueKind, share: DueSlot): Promise<DrainSummary> => {
+  const run: Run = {
+    end: deps.monotonicMs() + RUN_BUDGET_MS,
+    turns: dueTurns(ownerOf),
+    tried: new Set(),
+    cursor: undefined,
+    isAtEnd: false,
+    hasLeft: false,
+    done: 0,
+    failed: 0,
+  }
+  while (deps.monotonicMs() < run.end) {
+    const turn = await nextTurn(deps, kind, share, run)
+    if (turn.length === 0) break
+    const { admits = () => true, retryAt } =
+      (await kind.admit?.(
+        deps,
+        turn.map(({ item }) => item),
+      )) ?? {}
+    const admitted = turn.filter((_, at) => admits(at))
+    run.turns.putBack(turn.filter((_, at) => !admits(at)))
+    await Promise.all(admitted.map((due) => checkItem(deps, kind, due, run)))
+    if (retryAt !== undefined && admitted.length === 0 && !(await waitUntil(deps, retryAt, run))) break
+  }
+  const { done, failed } = run
+  deps.log.info('due_work.drained', { work: kind.work, slot: share.slot, [kind.work]: done, failed })
+  return { done, failed }
+}

@@ -1,0 +1,54 @@
+import type { Deps } from '../deps.ts'
+import { callsOfCheck, checkDuePayment } from '../payment/news/check-due-payment.ts'
+import type { ProviderOperation } from '../provider/provider.ts'
+import { notePause } from '../provider/provider-pause.ts'
+import { callsPerMinute, quotaWindow } from '../provider/provider-quota.ts'
+import { takeCalls } from '../provider/take-calls.ts'
+import type { Item } from '../table/attributes.ts'
+import { foundKey } from '../table/keys.ts'
+import { WORK_SLOTS } from '../table/schema.ts'
+import { later, type Timestamp } from '../time.ts'
+import type { Admission, DueKind } from './drain-slot.ts'
+
+const OPERATIONS: readonly ProviderOperation[] = ['cancelRequest', 'getRequest', 'getPayment']
+const MOST_AT_A_TIME = 16
+
+/** A scarce quota is divided among the slots, so that each has its turn in every window of it. */
+const atATime = ({ stage, now }: Deps): number => {
+  const { limit } = quotaWindow(callsPerMinute(stage, now()), now())
+  return Math.min(MOST_AT_A_TIME, Math.max(1, Math.floor(limit / WORK_SLOTS.payment)))
+}
+
+/** Those for which the provider's quota has every call they are expected to make, first come, first served. */
+const admit = async (deps: Deps, items: readonly Item[]): Promise<Admission> => {
+  const needed = items.map((item) => callsOfCheck(item, deps.now()))
+  const room = new Map<ProviderOperation, number>()
+  let retryAt: Timestamp | undefined
+  for (const operation of OPERATIONS) {
+    const wanted = needed.filter((calls) => calls.includes(operation)).length
+    if (wanted === 0) continue
+    const taken = await takeCalls(deps, operation, wanted)
+    room.set(operation, taken.granted)
+    if (taken.retryAt) retryAt = later(retryAt ?? taken.retryAt, taken.retryAt)
+  }
+  const admitted = needed.map((calls) => {
+    const fits = calls.every((operation) => (room.get(operation) ?? 0) > 0)
+    if (fits) for (const operation of calls) room.set(operation, (room.get(operation) ?? 0) - 1)
+    return fits
+  })
+  return { admits: (at) => admitted[at] === true, retryAt }
+}
+
+/** Pending payments whose usual time or whole life is over, and whatever news could not be asked about. */
+export const DUE_PAYMENTS: DueKind = {
+  work: 'payment',
+  atATime,
+  read: (deps, rows) => deps.table.getMany(rows.map((row) => foundKey('PAYMENT', row))),
+  admit,
+  check: async (deps, { item }) => {
+    const result = await checkDuePayment(deps, item)
+    // The first refusal stops everybody, until when the provider said.
+    if (result === 'rate_limited') await notePause(deps, OPERATIONS)
+    return result === 'checked'
+  },
+}

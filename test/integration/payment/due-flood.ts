@@ -1,0 +1,81 @@
+import { expect } from 'vitest'
+import { handler as dueAlerts } from '../../../functions/queue/check-due-alerts.ts'
+import { handler as dueDeliveries } from '../../../functions/queue/check-due-deliveries.ts'
+import { handler as dueEvents } from '../../../functions/queue/check-due-events.ts'
+import { handler as duePayments } from '../../../functions/queue/check-due-payments.ts'
+import type { Client } from '../../../shared/client/client.ts'
+import { minor } from '../../../shared/money.ts'
+import type { Payment } from '../../../shared/payment/payment.ts'
+import type { QueueName } from '../../../shared/queues.ts'
+import { heldMoney } from '../../../shared/suspense/record-suspense.ts'
+import { putSuspense } from '../../../shared/suspense/suspense-store.ts'
+import { paymentKey } from '../../../shared/table/keys.ts'
+import { update } from '../../../shared/table/step.ts'
+import { type MemoryDeps, memoryDeps } from '../../support/memory-deps.ts'
+import { aPendingPayment, aStoredClient } from '../../support/payment-builders.ts'
+import type { TestDeps } from '../../support/test-deps.ts'
+import { storedDelivery, storedEndpoint, storedEvent } from '../../support/webhook-builders.ts'
+
+export const LIFE_S = 600
+export const NOTHING = { event: 0, alert: 0, delivery: 0, payment: 0 }
+
+/** QRIS payments nobody pays, which only a cancel ends; all in one slot, so that one worker has them all. */
+export const unpaid = async (deps: TestDeps, client: Client, count: number): Promise<readonly Payment[]> => {
+  const payments: Payment[] = []
+  for (let made = 0; made < count; made++) {
+    const request = { method: 'qris', channelCode: undefined, expiresInSeconds: LIFE_S } as const
+    const payment = await aPendingPayment(deps, client, request)
+    await deps.table.write(update(paymentKey(payment.paymentId), { set: { slot: 3 } }))
+    payments.push(payment)
+  }
+  return payments
+}
+
+/** So many of one client, due now. */
+export const aFlood = async (count: number, callsPerMinute?: number) => {
+  const stage = { providerCallsPerMinute: callsPerMinute }
+  const own = memoryDeps()
+  const deps: MemoryDeps = { ...own, stage: { ...own.stage, ...(callsPerMinute !== undefined && stage) } }
+  const payments = await unpaid(deps, await aStoredClient(deps), count)
+  deps.clock.advance(LIFE_S)
+  return { deps, payments }
+}
+
+const WORKERS = {
+  'due-payments': duePayments,
+  'due-events': dueEvents,
+  'due-deliveries': dueDeliveries,
+  'due-alerts': dueAlerts,
+} as const
+type DueQueue = keyof typeof WORKERS
+
+/** Hands everything that was sent to a queue to its function, a message each and all at once. */
+export const work = async (deps: TestDeps, ...queues: readonly DueQueue[]) => {
+  const runs = queues.flatMap((queue) => messagesTo(deps, queue).map((message) => workOn(deps, queue, message.body)))
+  expect(await Promise.all(runs)).toStrictEqual(runs.map(() => ({ batchItemFailures: [] })))
+}
+
+export const workOn = (deps: TestDeps, queue: DueQueue, body: object) =>
+  WORKERS[queue].withDeps(deps)({ Records: [{ messageId: 'm', body: JSON.stringify(body) }] } as never, {} as never)
+
+export const messagesTo = (deps: TestDeps, name: QueueName) =>
+  deps.sent.flatMap(({ queue, message }) => (queue === name ? [message] : []))
+
+export const SLOT = { slot: 3, part: 0, parts: 1 }
+const statusesOf = (deps: MemoryDeps, payments: readonly Payment[]) =>
+  payments.map(({ paymentId }) => deps.memory.item(paymentKey(paymentId))?.['status'])
+export const expiredIn = (deps: MemoryDeps, payments: readonly Payment[]) =>
+  statusesOf(deps, payments).filter((status) => status === 'expired').length
+export const idsCancelled = ({ provider }: TestDeps) =>
+  provider.calls.flatMap(({ operation, id }) => (operation === 'cancelRequest' ? [id] : []))
+
+/** A payment, an event the stream lost, a delivery whose message was lost, and money nobody was told of: all due. */
+export const oneOfEachKind = async () => {
+  const { deps } = await aFlood(1)
+  await storedEvent(deps)
+  await storedDelivery(deps, await storedEndpoint(deps))
+  const capture = { providerPaymentId: 'py-held', capturedMinor: minor(1_000) }
+  await putSuspense(deps, heldMoney({ capture, cause: 'unknown_reference', payment: undefined, now: deps.now() }))
+  deps.clock.advance(300)
+  return deps
+}

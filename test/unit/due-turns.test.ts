@@ -1,0 +1,54 @@
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { dueTurns } from '../../shared/due-work/due-turns.ts'
+
+type Item = { readonly owner: string; readonly number: number }
+
+const turnsOf = (items: readonly Item[]) => {
+  const turns = dueTurns<Item>(({ owner }) => owner)
+  for (const item of items) turns.add(item.owner, item)
+  return turns
+}
+
+const anItem = fc.record({ owner: fc.constantFrom('a', 'b', 'c', 'd'), number: fc.nat() })
+const someItems = fc.array(anItem, { maxLength: 60 })
+
+describe('dueTurns', () => {
+  it('gives every owner one of every round, in the order of adding, and loses nothing', () => {
+    fc.assert(
+      fc.property(someItems, fc.integer({ min: 1, max: 9 }), (items, most) => {
+        const turns = turnsOf(items)
+        const taken: Item[] = []
+        while (turns.owners > 0) taken.push(...turns.take(most))
+
+        const of = (owner: string, some: readonly Item[]) => some.filter((item) => item.owner === owner)
+        for (const owner of ['a', 'b', 'c', 'd']) expect(of(owner, taken)).toStrictEqual(of(owner, items))
+        for (const [at, { owner }] of taken.entries()) {
+          const before = of(owner, taken.slice(0, at)).length
+          const others = new Set(taken.slice(at).map((item) => item.owner))
+          for (const other of others) expect(of(other, taken.slice(0, at)).length).toBeGreaterThanOrEqual(before - 1)
+        }
+      }),
+    )
+  })
+
+  it('puts back what was taken as if it had not been', () => {
+    fc.assert(
+      fc.property(someItems, fc.integer({ min: 1, max: 9 }), (items, most) => {
+        const [turns, untouched] = [turnsOf(items), turnsOf(items)]
+
+        const first = turns.take(most)
+        turns.putBack(first)
+
+        expect(turns.take(first.length)).toStrictEqual(untouched.take(first.length))
+      }),
+    )
+  })
+
+  it('holds so many of one owner and no more', () => {
+    const turns = turnsOf(Array.from({ length: 500 }, (_, number) => ({ owner: 'a', number })))
+
+    expect(turns.add('a', { owner: 'a', number: 500 })).toBe(false)
+    expect(turns.add('b', { owner: 'b', number: 0 })).toBe(true)
+  })
+})
