@@ -1,3 +1,4 @@
+import { handler as auditClient } from '../../../../functions/queue/audit-client.ts'
 import { handler as deliverWebhook } from '../../../../functions/queue/deliver-webhook.ts'
 import { handler as settleClient } from '../../../../functions/queue/settle-client.ts'
 import { handler as syncSlices } from '../../../../functions/queue/sync-slices.ts'
@@ -48,6 +49,7 @@ const unreadableMessages: Scene = async ({ deps }) => {
   await handOver(deliverWebhook, deps, UNREADABLE, 'deliver-webhook')
   await handOver(settleClient, deps, UNREADABLE, 'settle-client')
   await handOver(syncSlices, deps, UNREADABLE, 'sync-slices')
+  await handOver(auditClient, deps, UNREADABLE, 'audit-client')
   for (const [worker, handler] of DUE_WORKERS) await handOver(handler, deps, UNREADABLE, worker)
   await handOver(fanOutEvents, deps, [{ dynamodb: { SequenceNumber: '1' } }], 'fan-out-events')
 }
