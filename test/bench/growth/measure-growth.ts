@@ -18,7 +18,7 @@ import type { TestDeps } from '../../support/test-deps.ts'
 import { meterTable } from '../meter-table.ts'
 
 /** What one action costs a client that has made so many payments. */
-export type Cost = { readonly action: string; readonly reads: number; readonly writes: number; readonly ms: number }
+export type Cost = { readonly action: string; readonly reads: number; readonly writes: number }
 export type Growth = { readonly payments: number; readonly costs: readonly Cost[] }
 
 const START_MS = Date.UTC(2026, 10, 2, 3, 0, 0)
@@ -98,11 +98,9 @@ export const measureGrowth = async (payments: number): Promise<Growth> => {
   const costs: Cost[] = []
   const measure = async (action: string, run: () => Promise<unknown>) => {
     meter.take()
-    const began = performance.now()
     await run()
-    const ms = performance.now() - began
     const { reads, writes } = meter.take()
-    costs.push({ action, reads, writes, ms })
+    costs.push({ action, reads, writes })
   }
   const audit = async () => {
     do {
