@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest'
+import { shareSync } from '../../../shared/sync/share-sync.ts'
 import { syncProviderTransactions } from '../../../shared/sync/sync-provider-transactions.ts'
 import { syncCursorKey } from '../../../shared/table/keys.ts'
 import { put } from '../../../shared/table/step.ts'
@@ -93,5 +94,17 @@ describe('sync: what the head reads', () => {
     // 442 rows a minute and an hour: fourteen slices.
     expect(new Set(asked.slice(alone).map(({ updatedFrom }) => updatedFrom)).size).toBe(14)
     expect(deps.sent).toMatchObject(Array.from({ length: 9 }, () => ({ queue: 'sync', message: { body: {} } })))
+  })
+
+  it('is woken for callbacks that were put off, no more often than rounds overlap', async ({ deps, rows, paid }) => {
+    const { asked } = await behind(deps, rows, 0)
+    rows.push(rowNow(deps, paid))
+
+    await shareSync(deps, { woken: true })
+    deps.clock.advance(119)
+    await shareSync(deps, { woken: true })
+
+    expect(await paymentOf(deps, paid)).toMatchObject({ status: 'succeeded' })
+    expect(asked).toHaveLength(1)
   })
 })

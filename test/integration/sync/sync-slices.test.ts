@@ -4,7 +4,14 @@
  */
 import { describe, expect } from 'vitest'
 import type { TransactionFilter } from '../../../shared/provider/provider.ts'
-import { findDueJobs } from '../../../shared/sync/job-store.ts'
+import {
+  claimJob,
+  findDueJobs,
+  finishJob,
+  keepPosition,
+  releaseJob,
+  scheduleReading,
+} from '../../../shared/sync/job-store.ts'
 import { shareSync } from '../../../shared/sync/share-sync.ts'
 import { syncProviderTransactions } from '../../../shared/sync/sync-provider-transactions.ts'
 import { addMs, HOUR_MS, MINUTE_MS } from '../../../shared/time.ts'
@@ -102,6 +109,30 @@ describe('sync: its positions', () => {
     expect(summary).toMatchObject({ transactions: 50, complete: false })
     expect(asked).toHaveLength(1 + 3)
     expect(await findDueJobs(deps, 10)).toStrictEqual([])
+  })
+
+  it('are nobody else’s: whoever was overtaken can neither keep, hand back nor end a slice', async ({ deps, rows }) => {
+    const { state } = await behind(deps, rows, 120)
+    state.answer = () => ({ kind: 'unanswered', reason: 'unreachable' })
+    await syncProviderTransactions(deps)
+    const [due] = await findDueJobs(deps, 10)
+    if (due === undefined) throw new Error('nothing was handed back')
+
+    const first = await claimJob(deps, due)
+    deps.clock.advance(301)
+    const [overdue] = await findDueJobs(deps, 10)
+    const second = overdue && (await claimJob(deps, overdue))
+    if (first?.kind !== 'head' || second?.kind !== 'head') throw new Error('a slice was not claimed')
+
+    expect(await claimJob(deps, due)).toBeUndefined()
+    expect(await keepPosition(deps, first, { afterId: 'txn', rows: 50 })).toBeUndefined()
+    for (const write of [
+      releaseJob(deps, first, deps.now()),
+      finishJob(deps, first),
+      scheduleReading(deps, first, deps.now()),
+    ])
+      expect(await write).toMatchObject({ applied: false })
+    expect(await keepPosition(deps, second, { afterId: 'txn', rows: 50 })).toMatchObject({ afterId: 'txn' })
   })
 
   it('refuse a second planner, who works on what is due all the same', async ({ deps, rows, credited }) => {
@@ -206,21 +237,5 @@ describe('sync: a provider with a quota', () => {
     expect(second).toMatchObject({ complete: true })
     expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'actual' })
     expect(await paymentOf(deps, paid)).toMatchObject({ status: 'succeeded' })
-  })
-
-  it('wakes the head for callbacks that were put off, no more often than rounds overlap', async ({
-    deps,
-    rows,
-    paid,
-  }) => {
-    const { asked } = await behind(deps, rows, 0)
-    rows.push(rowNow(deps, paid))
-
-    await shareSync(deps, { woken: true })
-    deps.clock.advance(119)
-    await shareSync(deps, { woken: true })
-
-    expect(await paymentOf(deps, paid)).toMatchObject({ status: 'succeeded' })
-    expect(asked).toHaveLength(1)
   })
 })

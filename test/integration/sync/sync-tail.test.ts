@@ -10,7 +10,7 @@ import { syncProviderTransactions } from '../../../shared/sync/sync-provider-tra
 import { addMs, DAY_MS, HOUR_MS, MINUTE_MS, type Timestamp } from '../../../shared/time.ts'
 import { NOT_SETTLED, pageOfRows } from '../../support/fake-provider.ts'
 import { syncTest as it } from '../../support/sync-test.ts'
-import { findingAbout, type PaidUpstream, paymentOf, rowNow } from '../../support/synced-payment.ts'
+import { findingAbout, type PaidUpstream, paidUpstream, paymentOf, rowNow } from '../../support/synced-payment.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 
 const CATEGORY = 'VIRTUAL_ACCOUNT'
@@ -149,7 +149,8 @@ describe('sync: reversals', () => {
 })
 
 describe('sync: a row as the provider’s answer', () => {
-  it('credits a pending payment without another question', async ({ deps, rows, paid }) => {
+  it('credits a pending payment without another question', async ({ deps, client, rows }) => {
+    const paid = await paidUpstream(deps, client, { channelCode: 'BNI' })
     rows.push(rowNow(deps, paid, NOT_SETTLED))
 
     await syncProviderTransactions(deps)
@@ -159,9 +160,11 @@ describe('sync: a row as the provider’s answer', () => {
       feeStatus: 'estimated',
       creditedProviderPaymentId: paid.providerPaymentId,
     })
-    expect(
-      ['getPayment', 'getRequest'].map((operation) => deps.provider.countOf(operation as 'getPayment')),
-    ).toStrictEqual([0, 0])
+    // The request was made, and neither it nor its payment nor its fee was ever asked about.
+    expect(deps.provider.calls.filter(({ operation }) => operation !== 'listTransactions')).toMatchObject([
+      { operation: 'createRequest' },
+    ])
+    expect(deps.provider.calls.map(({ id }) => id)).not.toContain(paid.providerPaymentId)
   })
 
   it.for<[string, Partial<ProviderTransaction>]>([

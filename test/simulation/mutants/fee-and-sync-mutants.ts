@@ -112,7 +112,10 @@ export const FEE_AND_SYNC_MUTANTS = [
     'the account’s own affairs are findings': "drop type === 'account' && status !== 'unknown' && known === undefined",
   }),
   ...mutantsOf('moveHead', ['lost-claims', 'sync-slices'], {
-    'two planners plan the same span': 'unchanged(_, _) -> undefined',
+    'two planners plan the same span': {
+      edit: 'unchanged(_, _) -> undefined',
+      equivalent: 'their slices have the same ids, and are new only once',
+    },
   }),
   ...mutantsOf('firstPosition', ['sync-head'], {
     'what the release before could not look at is skipped': 'earlier(..._) -> cursor.position',
