@@ -28,7 +28,7 @@ describe('what every flow uses', () => {
       delivered                                         3    2.5      4      0
       fetched once                                      0      3      2      0
       looked at by the sync                          0.17    1.5   0.11   0.05
-      fee made final                                 5.51   1.02    0.6   0.12
+      fee made final                                 5.53   1.02   0.61   0.12
       settled                                        0.05   0.06   0.04      0
       delivery, abandoned after eight attempts         78     30     32      0
       create, repeated                                  1      2      2      0
@@ -38,13 +38,13 @@ describe('what every flow uses', () => {
       balance                                           0      3      2      0
       cancel                                           13      3      4      1
       unpaid virtual account: created                  12      2      3      1
-      unpaid virtual account: expired, announced       27    5.5     10      2
+      unpaid virtual account: expired, announced       29    6.5     13      2
       unpaid QRIS: created                             12      2      3      1
-      unpaid QRIS: expired, announced                  30    5.5     10      2
+      unpaid QRIS: expired, announced                  31    6.5     12      2
       unpaid wallet: created                           12      2      3      1
-      unpaid wallet: expired, announced                30    7.5     13      3
+      unpaid wallet: expired, announced                32    9.5     17      3
       unpaid push: created                             10      2      3      1
-      unpaid push: expired, announced                  27    5.5     10      2
+      unpaid push: expired, announced                  28    6.5     12      2
       "
     `)
   })

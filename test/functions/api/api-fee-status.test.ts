@@ -15,7 +15,9 @@ const arrange = async () => {
   const deps = testDeps()
   const rows = deps.provider.transactions
   const caller = await anApiClient(deps)
-  const created = await call(deps, API.createPayment, { caller, headers, body: aPaymentBody() })
+  // A bank whose payments the provider settles at once.
+  const body = aPaymentBody({ channel_code: 'BNI' })
+  const created = await call(deps, API.createPayment, { caller, headers, body })
   const payment = await findPayment(deps, caller.clientId, String(created.body['id']))
   return { deps, rows, caller, created, payment }
 }
