@@ -36,4 +36,12 @@ export const SUITES: Readonly<Record<string, Suite>> = {
       return growthReport()
     },
   },
+  floor: {
+    does: 'requests over HTTP beside a program that makes only the unavoidable calls',
+    run: async () => {
+      const { floorReport } = await import('./floor/floor-report.ts')
+      const { measureFloor } = await import('./floor/measure-floor.ts')
+      return floorReport(await measureFloor())
+    },
+  },
 }

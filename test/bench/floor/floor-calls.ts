@@ -1,0 +1,223 @@
+import { createHmac, randomUUID } from 'node:crypto'
+import {
+  BatchGetCommand,
+  type DynamoDBDocumentClient,
+  GetCommand,
+  PutCommand,
+  QueryCommand,
+  TransactWriteCommand,
+  UpdateCommand,
+} from '@aws-sdk/lib-dynamodb'
+import * as v from 'valibot'
+import { PROVIDER_KEY } from '../../../infra/local/backends.ts'
+import type { HttpCaller } from '../local/http-caller.ts'
+
+export type FloorMeans = {
+  readonly table: DynamoDBDocumentClient
+  readonly tableName: string
+  readonly call: HttpCaller['call']
+  readonly providerUrl: string
+  readonly webhookUrl: string
+  /** Whose payments these are; the program has one client. */
+  readonly clientId: string
+}
+
+const PAGE = 25
+const SHARDS = 16
+const FEE_MINOR = 4_000
+const SECRET = randomUUID()
+
+const Request = v.looseObject({ amount: v.number(), channel_code: v.string() })
+const Upstream = v.object({
+  payment_request_id: v.string(),
+  actions: v.array(v.object({ value: v.optional(v.string()) })),
+})
+const Callback = v.object({ data: v.object({ payment_id: v.string(), reference_id: v.string() }) })
+const Capture = v.object({ captures: v.array(v.object({ capture_amount: v.number() })) })
+
+const PROVIDER_HEADERS = {
+  authorization: `Basic ${Buffer.from(`${PROVIDER_KEY}:`).toString('base64')}`,
+  'api-version': '2024-11-11',
+  'content-type': 'application/json',
+}
+
+const paymentKey = (id: string) => ({ pk: `PAYMENT#${id}`, sk: 'PAYMENT' })
+const shardOf = (id: string) => String(Number.parseInt(id.slice(0, 2), 16) % SHARDS).padStart(2, '0')
+
+const ask = async (means: FloorMeans, method: string, path: string, body?: object): Promise<unknown> => {
+  const { status, text } = await means.call({
+    method,
+    url: means.providerUrl + path,
+    headers: PROVIDER_HEADERS,
+    ...(body && { body: JSON.stringify(body) }),
+  })
+  if (status >= 300) throw new Error(`the provider answered ${status}: ${text}`)
+  return JSON.parse(text)
+}
+
+/** Claim, so that nobody else asks the provider for this payment; the provider; then payment, count and destination. */
+const create = async (means: FloorMeans, body: unknown) => {
+  const { table, tableName: TableName, clientId: client_id } = means
+  const asked = v.parse(Request, body)
+  const [id, now] = [randomUUID(), new Date().toISOString()]
+  const claim = { ...paymentKey(id), client_id, status: 'creating', attempt: 1, claimed_at: now, request: asked }
+  await table.send(new PutCommand({ TableName, Item: claim, ConditionExpression: 'attribute_not_exists(pk)' }))
+  const made = await ask(means, 'POST', '/v3/payment_requests', {
+    reference_id: `${id}-1`,
+    type: 'PAY',
+    country: 'ID',
+    currency: 'IDR',
+    request_amount: asked.amount,
+    channel_code: `${asked.channel_code}_VIRTUAL_ACCOUNT`,
+    channel_properties: { display_name: 'Floor' },
+  })
+  const { payment_request_id, actions } = v.parse(Upstream, made)
+  const payment_destination = actions[0]?.value ?? ''
+  const payment = {
+    ...asked,
+    id,
+    client_id,
+    status: 'pending',
+    created_at: now,
+    payment_request_id,
+    payment_destination,
+    provider_fee_minor: FEE_MINOR,
+    owner: client_id,
+    entity: 'payment',
+    listed_at: now,
+    work: 'floor',
+    slot: 0,
+    due_at: now,
+  }
+  await table.send(
+    new TransactWriteCommand({
+      TransactItems: [
+        {
+          Put: {
+            TableName,
+            Item: { ...paymentKey(id), ...payment },
+            ConditionExpression: '#status = :creating',
+            ExpressionAttributeNames: { '#status': 'status' },
+            ExpressionAttributeValues: { ':creating': 'creating' },
+          },
+        },
+        count(means, id, 'count_pending', 1),
+        { Put: { TableName, Item: { pk: `DESTINATION#${payment_destination}#${id}`, sk: now, payment_id: id } } },
+      ],
+    }),
+  )
+  return payment
+}
+
+const count = ({ tableName, clientId }: FloorMeans, id: string, field: string, by: number) => ({
+  Update: {
+    TableName: tableName,
+    Key: { pk: `LEDGER#${clientId}`, sk: `SHARD#${shardOf(id)}` },
+    UpdateExpression: 'ADD #field :by',
+    ExpressionAttributeNames: { '#field': field },
+    ExpressionAttributeValues: { ':by': by },
+  },
+})
+
+const get = async ({ table, tableName: TableName }: FloorMeans, id: string) =>
+  (await table.send(new GetCommand({ TableName, Key: paymentKey(id), ConsistentRead: true }))).Item
+
+/** The newest by the index, what they are by the table, and how many there are by the ledger. */
+const list = async ({ table, tableName: TableName, clientId }: FloorMeans) => {
+  const ledger = await table.send(
+    new QueryCommand({
+      TableName,
+      KeyConditionExpression: 'pk = :pk',
+      ExpressionAttributeValues: { ':pk': `LEDGER#${clientId}` },
+      ConsistentRead: true,
+    }),
+  )
+  const { Items: found = [] } = await table.send(
+    new QueryCommand({
+      TableName,
+      IndexName: 'by-owner',
+      KeyConditionExpression: '#owner = :owner AND entity = :entity',
+      ExpressionAttributeNames: { '#owner': 'owner' },
+      ExpressionAttributeValues: { ':owner': clientId, ':entity': 'payment' },
+      ScanIndexForward: false,
+      Limit: PAGE,
+    }),
+  )
+  const Keys = found.map(({ pk, sk }) => ({ pk, sk }))
+  const { Responses } = await table.send(new BatchGetCommand({ RequestItems: { [TableName]: { Keys } } }))
+  const total = (ledger.Items ?? []).reduce((sum, { count_pending: pending = 0 }) => sum + Number(pending), 0)
+  return { data: Responses?.[TableName], total }
+}
+
+/** The provider is asked; then payment, credit and event; then delivery, webhook, and what became of it. */
+const applyCallback = async (means: FloorMeans, body: unknown) => {
+  const { data } = v.parse(Callback, body)
+  const id = data.reference_id.slice(0, 36)
+  const payment = await get(means, id)
+  const { captures } = v.parse(Capture, await ask(means, 'GET', `/v3/payments/${data.payment_id}`))
+  const [now, event_id] = [new Date().toISOString(), randomUUID()]
+  const paid = {
+    ...payment,
+    status: 'succeeded',
+    paid_at: now,
+    net_minor: Number(captures[0]?.capture_amount) - FEE_MINOR,
+  }
+  const sent = JSON.stringify({ event: 'payment.succeeded', event_id, timestamp: now, data: paid })
+  await credit(means, { id, paid, event: { event_id, body: sent, listed_at: now } })
+  void announce(means, id, sent, now)
+  return { outcome: 'applied' }
+}
+
+type Credit = { readonly id: string; readonly paid: object; readonly event: object }
+
+const credit = async (means: FloorMeans, { id, paid, event }: Credit): Promise<void> => {
+  const { table, tableName: TableName, clientId: owner } = means
+  const due = { entity: 'event', owner, id, work: 'floor', slot: 1, due_at: new Date().toISOString() }
+  await table.send(
+    new TransactWriteCommand({
+      TransactItems: [
+        {
+          Put: {
+            TableName,
+            Item: { ...paid, ...paymentKey(id) },
+            ConditionExpression: '#status = :pending',
+            ExpressionAttributeNames: { '#status': 'status' },
+            ExpressionAttributeValues: { ':pending': 'pending' },
+          },
+        },
+        count(means, id, 'credited_minor', 1),
+        { Put: { TableName, Item: { pk: `PAYMENT#${id}`, sk: 'EVENT#payment.succeeded', ...event, ...due } } },
+      ],
+    }),
+  )
+}
+
+const announce = async (means: FloorMeans, id: string, body: string, now: string): Promise<void> => {
+  const { table, tableName: TableName, clientId, call, webhookUrl } = means
+  await table.send(
+    new QueryCommand({
+      TableName,
+      KeyConditionExpression: 'pk = :pk',
+      ExpressionAttributeValues: { ':pk': `ENDPOINTS#${clientId}` },
+      ConsistentRead: true,
+    }),
+  )
+  const key = { pk: `DELIVERY#${randomUUID()}`, sk: 'DELIVERY' }
+  const delivery = { id, owner: clientId, entity: 'delivery', listed_at: now, work: 'floor', slot: 2, due_at: now }
+  await table.send(
+    new PutCommand({ TableName, Item: { ...key, ...delivery }, ConditionExpression: 'attribute_not_exists(pk)' }),
+  )
+  const done = { TableName, UpdateExpression: 'REMOVE due_at' }
+  await table.send(new UpdateCommand({ ...done, Key: { pk: `PAYMENT#${id}`, sk: 'EVENT#payment.succeeded' } }))
+  const signature = createHmac('sha256', SECRET).update(body).digest('hex')
+  await call({ method: 'POST', url: webhookUrl, headers: { 'x-gateway-signature': signature }, body })
+  await table.send(new UpdateCommand({ ...done, Key: key }))
+}
+
+/** The unavoidable calls of each request, one after the other as they depend on each other. */
+export const floorCalls = (means: FloorMeans) => ({
+  create: (body: unknown) => create(means, body),
+  get: (id: string) => get(means, id),
+  list: () => list(means),
+  applyCallback: (body: unknown) => applyCallback(means, body),
+})

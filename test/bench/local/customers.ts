@@ -1,0 +1,37 @@
+import * as v from 'valibot'
+import { CALLBACK_TOKEN, PROVIDER_KEY } from '../../../infra/local/backends.ts'
+import { expectStatus } from './bench-merchant.ts'
+import type { HttpCaller } from './http-caller.ts'
+import type { Program } from './start-program.ts'
+
+const BASIC = {
+  authorization: `Basic ${Buffer.from(`${PROVIDER_KEY}:`).toString('base64')}`,
+  'api-version': '2024-11-11',
+}
+const Requests = v.array(
+  v.object({ payment_request_id: v.string(), reference_id: v.string(), latest_payment_id: v.optional(v.string()) }),
+)
+const MANY = 1_000_000
+
+/** From now on the provider's simulator sends no callback by itself: whoever measures sends them. */
+export const keepCallbacks = async ({ call }: HttpCaller, { provider }: Program): Promise<void> => {
+  const body = JSON.stringify({ target: 'callback', fault: 'lost', times: MANY })
+  expectStatus(200, await call({ method: 'POST', url: `${provider}/_simulator/faults`, body }))
+}
+
+/** The customer pays a payment at the provider. Answers the callback that the provider would send then. */
+export const payAtProvider = async ({ call }: HttpCaller, { provider }: Program, paymentId: string) => {
+  const find = async () => {
+    const url = `${provider}/_simulator/payment_requests?reference_id=${paymentId}`
+    const [found] = v.parse(Requests, JSON.parse(expectStatus(200, await call({ method: 'GET', url }))))
+    if (found === undefined) throw new Error(`the provider knows nothing of ${paymentId}`)
+    return found
+  }
+  const { payment_request_id: requestId } = await find()
+  const url = `${provider}/v3/payment_requests/${requestId}/simulate`
+  expectStatus(200, await call({ method: 'POST', url, headers: BASIC }))
+  const { latest_payment_id: payment_id, ...said } = await find()
+  return JSON.stringify({ event: 'payment.capture', data: { ...said, payment_id } })
+}
+
+export const CALLBACK_HEADERS = { 'x-callback-token': CALLBACK_TOKEN, 'content-type': 'application/json' }

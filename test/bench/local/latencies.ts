@@ -1,0 +1,64 @@
+import { performance } from 'node:perf_hooks'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/** What one thing took, each time, and how long all of it took together. */
+export type Latencies = { readonly ms: number[]; elapsedMs: number }
+
+export const noLatencies = (): Latencies => ({ ms: [], elapsedMs: 0 })
+
+/** The least value that this part of all is not above (`0.99`: one in a hundred takes longer). */
+export const percentile = (values: readonly number[], part: number): number => {
+  const sorted = values.toSorted((a, b) => a - b)
+  return sorted[Math.max(0, Math.ceil(sorted.length * part) - 1)] ?? Number.NaN
+}
+
+export const perSecond = ({ ms, elapsedMs }: Latencies): number => (ms.length / elapsedMs) * 1_000
+
+/**
+ * So many callers side by side, each asking again as soon as it has its answer, until `goOn` says no. Adds what each ask
+ * took to what was measured before.
+ */
+export const measureLoop = async (
+  into: Latencies,
+  concurrency: number,
+  goOn: () => boolean,
+  ask: () => Promise<unknown>,
+): Promise<void> => {
+  const from = performance.now()
+  const caller = async () => {
+    while (goOn()) {
+      const askedAt = performance.now()
+      await ask()
+      into.ms.push(performance.now() - askedAt)
+    }
+  }
+  await Promise.all(Array.from({ length: concurrency }, caller))
+  into.elapsedMs += performance.now() - from
+}
+
+/** True for so long from now. */
+export const during = (ms: number): (() => boolean) => {
+  const until = performance.now() + ms
+  return () => performance.now() < until
+}
+
+/**
+ * Asks at a steady rate whatever the answers do, for so long, and waits for all of them. What an ask takes counts from
+ * when it was to be asked: one that stands in line behind a busy machine has begun to wait.
+ */
+export const measureRate = async (
+  into: Latencies,
+  { perSecond: rate, ms }: { readonly perSecond: number; readonly ms: number },
+  ask: (number: number) => Promise<unknown>,
+): Promise<void> => {
+  const from = performance.now()
+  const asked: Promise<void>[] = []
+  for (let number = 0; number < (rate * ms) / 1_000; number++) {
+    const at = from + (number * 1_000) / rate
+    const waitMs = at - performance.now()
+    if (waitMs > 0) await sleep(waitMs)
+    asked.push(ask(number).then(() => void into.ms.push(performance.now() - at)))
+  }
+  await Promise.all(asked)
+  into.elapsedMs += performance.now() - from
+}

@@ -1,0 +1,34 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import * as v from 'valibot'
+
+/** What `gateway-program.ts` says when it is ready. */
+const Ready = v.object({
+  api: v.string(),
+  lambda: v.optional(v.string(), ''),
+  provider: v.string(),
+  table: v.optional(v.object({ endpoint: v.string(), name: v.string() })),
+})
+export type Program = v.InferOutput<typeof Ready> & { end(): Promise<void> }
+
+const READY_WITHIN_MS = 60_000
+const END_WITHIN_MS = 15_000
+
+/** Starts a program of the bench as a process of its own, and waits for the addresses it answers at. */
+export const startProgram = async (file: string, args: readonly string[] = []): Promise<Program> => {
+  const child = fork(file, [...args], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
+  const signal = AbortSignal.timeout(READY_WITHIN_MS)
+  const gone = once(child, 'exit').then(() => Promise.reject(new Error(`${file} ended before it was ready`)))
+  const [message]: unknown[] = await Promise.race([once(child, 'message', { signal }), gone])
+  gone.catch(() => undefined)
+  return { ...v.parse(Ready, message), end: () => end(child) }
+}
+
+const end = async (child: ChildProcess): Promise<void> => {
+  if (child.exitCode !== null) return
+  const exited = once(child, 'exit')
+  child.disconnect()
+  const late = setTimeout(() => child.kill('SIGKILL'), END_WITHIN_MS)
+  await exited
+  clearTimeout(late)
+}
