@@ -44,4 +44,11 @@ export const SUITES: Readonly<Record<string, Suite>> = {
       return floorReport(await measureFloor())
     },
   },
+  neighbours: {
+    does: 'others beside an endpoint that hangs, and beside a client that floods',
+    run: async () => {
+      const { neighboursReport } = await import('./neighbours/neighbours-report.ts')
+      return neighboursReport()
+    },
+  },
 }
