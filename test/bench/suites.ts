@@ -51,4 +51,11 @@ export const SUITES: Readonly<Record<string, Suite>> = {
       return neighboursReport()
     },
   },
+  walls: {
+    does: 'the highest rates that go on without a backlog, at one, ten and a hundred times the quota',
+    run: async () => {
+      const { wallsReport } = await import('./walls/walls-report.ts')
+      return wallsReport()
+    },
+  },
 }

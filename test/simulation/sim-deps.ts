@@ -42,7 +42,9 @@ const simNetwork =
   (world: World, process: () => Process) =>
   async ({ method, url, headers, body, timeoutMs }: HttpCall): Promise<HttpOutcome> => {
     const label = `provider ${method} ${url.pathname.replace(/\/(pr|py|txn)[-_][^/]+/, '/{id}')}`
-    const slowMs = strikes(world, 'providerSlow') ? world.prng.int(1_000, 15_000) : world.prng.int(20, 400)
+    const slowMs = strikes(world, 'providerSlow')
+      ? world.prng.int(1_000, 15_000)
+      : (world.providerMs ?? world.prng.int(20, 400))
     const effect = (): HttpOutcome => {
       if (strikes(world, 'providerUnreachable')) return { kind: 'not_sent', reason: 'ECONNREFUSED' }
       if (strikes(world, 'providerServerError')) return answered(500, { error_code: 'SERVER_ERROR' })

@@ -75,6 +75,8 @@ export const createWorld = ({
     providerFees,
     /** What background work may ask: as much as the provider publishes, or so little that it bites. */
     callsPerMinute: [600, 60, 12, 6][seed % 4] ?? 600,
+    /** How long the provider takes for a call; drawn when not given. */
+    providerMs: undefined as number | undefined,
     historySteps,
     /** Every second history keeps to what the release before reads. */
     deliveryRows: seed % 2 === 0 ? ('complete' as const) : ('lean' as const),

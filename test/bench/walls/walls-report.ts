@@ -1,0 +1,139 @@
+import { barPlot } from '../report/bar-plot.ts'
+import { markdownTable } from '../report/markdown-table.ts'
+import { measuredOn } from '../report/measured-on.ts'
+import type { SuiteReport } from '../suites.ts'
+import { type Kind, measureUse, type Use } from './measure-use.ts'
+import { measureWorkers, type WorkerSpeeds } from './measure-workers.ts'
+import { dueWorkers, type FlowModel, listingWorkers, modelWall, ROWS_A_PAGE } from './model-flows.ts'
+import { type Load, runSingles, type SinglesFigures } from './single-payments.ts'
+
+const PUBLISHED = 600
+const FACTORS = [1, 10, 100] as const
+const MIXES = [
+  ['paid', 1],
+  ['unpaid', 0],
+  ['mixed, half of each', 0.5],
+] as const
+
+const KINDS: readonly (readonly [string, Kind])[] = [
+  ['paid', { paid: true, callbacks: true }],
+  ['paid, callback lost', { paid: true, callbacks: false }],
+  ['unpaid', { paid: false, callbacks: true }],
+  ['unpaid, callback lost', { paid: false, callbacks: false }],
+]
+
+const shown = (value: number): string =>
+  Number.isFinite(value) ? String(Math.round(value * (value < 10 ? 100 : 1)) / (value < 10 ? 100 : 1)) : 'none'
+
+/** Of each operation the more that one of them needs: a model in which every callback may be lost. */
+const worse = (one: Use, other: Use): Use => ({
+  calls: Object.fromEntries(
+    [...new Set([...Object.keys(one.calls), ...Object.keys(other.calls)])].map((name) => [
+      name,
+      Math.max(one.calls[name] ?? 0, other.calls[name] ?? 0),
+    ]),
+  ),
+  rows: Math.max(one.rows, other.rows),
+  earlyRows: Math.max(one.earlyRows, other.earlyRows),
+})
+
+const useRow = ([name, { calls, rows, earlyRows }]: readonly [string, Use]): readonly string[] => [
+  name,
+  Object.entries(calls)
+    .map(([operation, count]) => `${operation} ${shown(count)}`)
+    .join(', '),
+  shown(rows),
+  shown(earlyRows),
+]
+
+/** Beneath and above what the model says for quotas so small that every payment can be one: create's, and listing's. */
+const loadsFor = (earlyRows: number): readonly (Load & { readonly says: string })[] => {
+  const listing = (quota: number, times: number): number => ((quota * ROWS_A_PAGE) / 60 / earlyRows) * times
+  const load = (callsPerMinute: number, perSecond: number, paidPart: number, minutes: number) => ({
+    callsPerMinute,
+    perSecond,
+    paidPart,
+    minutes,
+    callbacks: callsPerMinute > 3,
+  })
+  return [
+    { ...load(60, 0.9, 1, 30), says: '0.9 of the create: nothing waits' },
+    { ...load(60, 0.9, 0, 30), says: '0.9 of the create: nothing waits' },
+    { ...load(60, 0.9, 0.5, 30), says: '0.9 of the create: nothing waits' },
+    { ...load(PUBLISHED, 9, 0.5, 10), says: '0.9 of the create: nothing waits' },
+    { ...load(3, listing(3, 0.75), 1, 36), says: 'callbacks lost, 0.75 of listing: it stays' },
+    { ...load(3, listing(3, 1.5), 1, 36), says: 'callbacks lost, 1.5 of listing: it grows' },
+  ]
+}
+
+const singlesRow = (figures: SinglesFigures, says: string): readonly string[] => {
+  const { callsPerMinute, perSecond, paidPart, minutes, payments, backlog, mostCalls } = figures
+  const third = (part: number) => Math.max(...backlog.slice((minutes * part) / 3, (minutes * (part + 1)) / 3))
+  return [
+    String(callsPerMinute),
+    shown(perSecond),
+    shown(paidPart),
+    String(payments),
+    [0, 1, 2].map(third).join(', '),
+    `${mostCalls[1]} (\`${mostCalls[0]}\`)`,
+    says,
+  ]
+}
+
+const wallRows = (model: FlowModel): readonly (readonly string[])[] =>
+  FACTORS.flatMap((factor) =>
+    MIXES.map(([mix, paidPart]) => {
+      const { perSecond, first, next, nextPerSecond } = modelWall(model, PUBLISHED * factor, paidPart)
+      return [`${factor} ×`, mix, shown(perSecond), first, `${next}: ${shown(nextPerSecond)}`]
+    }),
+  )
+
+const speedText = ({ dueItems, pages }: WorkerSpeeds): string =>
+  `One worker brings ${shown(dueItems)} unpaid payments a second to their end, and there are ${dueWorkers()}; one lists ${shown(pages)} pages a second, and there are ${listingWorkers()}.`
+
+/** The highest lasting rates by the model, what it is made of, and single payments held against it. */
+export const wallsReport = async (): Promise<SuiteReport> => {
+  const uses: (readonly [string, Use])[] = []
+  for (const [name, kind] of KINDS) uses.push([name, await measureUse(kind)])
+  const [paid, paidLost, unpaid, unpaidLost] = uses.map(([, use]) => use)
+  if (!paid || !paidLost || !unpaid || !unpaidLost) throw new Error('a kind was not measured')
+  const speeds = await measureWorkers()
+  const model = { paid: worse(paid, paidLost), unpaid: worse(unpaid, unpaidLost), speeds }
+  const singles: (readonly string[])[] = []
+  for (const { says, ...load } of loadsFor(paidLost.earlyRows)) singles.push(singlesRow(await runSingles(load), says))
+  const walls = markdownTable(
+    ['Quota', 'Payments', 'A second, for ever', 'First wall', 'The next one'],
+    wallRows(model),
+  )
+  const plot = barPlot({
+    title: 'Highest lasting rate, as a part of what the quota lets be created',
+    groups: FACTORS.map((factor) => ({
+      name: `${factor} × the quota`,
+      bars: MIXES.map(([, paidPart]) => modelWall(model, PUBLISHED * factor, paidPart).perSecond / (factor * 10)),
+    })),
+    series: MIXES.map(([mix]) => mix),
+    mark: { at: 1, name: 'the create' },
+  })
+  const use = markdownTable(['A payment', 'Calls', 'Rows read in its life', 'in its first hour'], uses.map(useRow))
+  const held = markdownTable(
+    [
+      'Calls a minute',
+      'Payments a second',
+      'Paid',
+      'Payments',
+      'Backlog by thirds',
+      'Most calls in a minute',
+      'By the model',
+    ],
+    singles,
+  )
+  const text = [
+    measuredOn('npm run bench -- walls'),
+    walls,
+    '![highest lasting rates](plots/walls.svg)',
+    use,
+    speedText(speeds),
+    held,
+  ].join('\n\n')
+  return { text, plots: { 'walls.svg': plot } }
+}

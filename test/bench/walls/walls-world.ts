@@ -1,0 +1,40 @@
+import { HISTORY_STEPS } from '../../../shared/stage-settings.ts'
+import { loadFunctions } from '../../simulation/handlers.ts'
+import { drive } from '../../simulation/history.ts'
+import { connectCallbacks, requestAs } from '../../simulation/lambda.ts'
+import { connectSources } from '../../simulation/sources.ts'
+import { addTenant } from '../../simulation/tenants.ts'
+import { createWorld } from '../../simulation/world.ts'
+
+/** A virtual account that nobody pays is over so soon here: a day would be too many payments to make one by one. */
+export const EXPIRES_IN_SECONDS = 600
+const PROVIDER_MS = 200
+/** Of the seeds' draws nothing is left: no faults, and a quota of one's own. */
+const SEED = 1
+
+const BODY = { method: 'virtual_account', channel_code: 'BCA', amount: 150_000, currency: 'IDR' }
+
+/** The real handlers with everything that starts them, a provider that takes 200 ms a call, and no faults. */
+export const startWallsWorld = async (callsPerMinute: number) => {
+  const world = createWorld({ seed: SEED, functions: await loadFunctions(), historySteps: HISTORY_STEPS })
+  Object.assign(world, { callsPerMinute, providerMs: PROVIDER_MS })
+  connectSources(world)
+  connectCallbacks(world)
+  const merchant = await drive(world, addTenant(world, 0, 1))
+  let keys = 0
+  /** Makes a payment; undefined when it was refused. */
+  const create = async (): Promise<string | undefined> => {
+    const body = JSON.stringify({ ...BODY, expires_in_seconds: EXPIRES_IN_SECONDS })
+    const asked = { headers: { 'idempotency-key': `walls-${++keys}` }, body }
+    const reply = await requestAs(world, merchant, 'api-create-payment', asked)
+    return reply?.status === 201 ? String(reply.body['id']) : undefined
+  }
+  const pay = (id: string): void => {
+    const [request] = world.provider.findPaymentRequests(id)
+    world.provider.simulatePayment(request?.payment_request_id ?? '')
+  }
+  const pass = (ms: number) => world.scheduler.runUntil(world.scheduler.nowMs() + ms)
+  return { world, create, pay, pass }
+}
+
+export type WallsWorld = Awaited<ReturnType<typeof startWallsWorld>>
