@@ -110,7 +110,7 @@ describe('a worker of a slot', () => {
     await workOn(deps, 'due-payments', SLOT)
 
     const asked = idsCancelled(deps)
-    expect(asked.indexOf(payment?.paymentRequestId ?? '')).toBeLessThan(16)
+    expect(asked.slice(0, 16)).toContain(payment?.paymentRequestId)
     // All that the quota of its minute has.
     expect(asked).toHaveLength(600)
   })
