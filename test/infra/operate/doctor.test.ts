@@ -44,6 +44,7 @@ describe('the doctor', () => {
       'event source gateway-prod-due-alerts',
       'event source gateway-prod-settlements',
       'event source gateway-prod-audits',
+      'event source gateway-prod-sync',
       'topic gateway-prod-alerts',
       'topic gateway-prod-pages',
       'front stack',

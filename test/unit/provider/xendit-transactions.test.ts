@@ -66,7 +66,10 @@ describe('xendit listTransactions', () => {
         amountMinor: 150_000,
         keptMinor: 4_440,
         settledAt: '2026-11-20T04:05:00.000Z',
+        createdAt: undefined,
         updatedAt: '2026-11-20T04:06:00.000Z',
+        settlesAt: '2026-11-20T04:05:00.000Z',
+        category: undefined,
       },
     ])
   })
