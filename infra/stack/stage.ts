@@ -182,6 +182,7 @@ const production: Options = {
     'deliver-webhook': 100,
     'settle-client': 10,
     'audit-client': 5,
+    'sync-slices': 10,
   },
 }
 

@@ -42,7 +42,7 @@ describe('every scheduled function with any payload', () => {
           const answer = await handler.withDeps(deps)(payload, {} as never)
 
           expect(answer).toStrictEqual(result)
-          expect(deps.changes.slice(written).every(({ key }) => key.sk === 'SYNC')).toBe(true)
+          expect(deps.changes.slice(written).every(({ key }) => ['SYNC', 'QUOTA'].includes(key.sk))).toBe(true)
         }),
         RUNS,
       )

@@ -37,6 +37,7 @@ describe('reserved concurrency', () => {
       'gateway-prod-deliver-webhook': 100,
       'gateway-prod-settle-client': 10,
       'gateway-prod-audit-client': 5,
+      'gateway-prod-sync-slices': 10,
       'gateway-prod-check-due-payments': 32,
       'gateway-prod-check-due-events': 16,
       'gateway-prod-check-due-deliveries': 16,

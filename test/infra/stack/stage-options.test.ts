@@ -21,7 +21,8 @@ describe('every stage, whatever its options', () => {
   })
 
   it.each([...templates, ...fronts])('$what is made without a warning', ({ template }) => {
-    expect(template.messages).toStrictEqual([])
+    // CDK remarks on a stack from 400 resources on; how many there may be is the next test's.
+    expect(template.messages.filter((message) => !/^info .*Number of resources/.test(message))).toStrictEqual([])
   })
 
   it.each([...templates, ...fronts])('$what fits into a stack', ({ template }) => {

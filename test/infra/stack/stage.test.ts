@@ -82,7 +82,7 @@ describe('the stacks of a stage', () => {
       id,
       environment: environment.name,
       after: dependencies.map((dependency) => dependency.id).filter((dependency) => !dependency.endsWith('.assets')),
-      messages: messages.length,
+      messages: messages.filter(({ level }) => level !== 'info').length,
     }))
   }
 
