@@ -166,7 +166,7 @@ const production: Options = {
   // Of `accountConcurrency`; the rest stays for announcing, looking after things and operators. Raise them with it.
   reservedConcurrency: {
     // While the provider is slow each create holds its environment for up to 22 s: unbounded, they would take them all.
-    'api-create-payment': 250,
+    'api-create-payment': 240,
     'api-cancel-payment': 50,
     // Room of their own for those who read: a flood of lists takes nothing from a look at one payment.
     'api-get-payment': 40,

@@ -25,7 +25,7 @@ describe('reserved concurrency', () => {
 
   it('in production is the stage’s, and one for what must not overlap', () => {
     expect(reservedIn('prod')).toStrictEqual({
-      'gateway-prod-api-create-payment': 250,
+      'gateway-prod-api-create-payment': 240,
       'gateway-prod-api-cancel-payment': 50,
       'gateway-prod-api-get-payment': 40,
       'gateway-prod-api-list-payments': 30,
