@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { App } from 'aws-cdk-lib'
+import { SynthesisMessageLevel } from 'aws-cdk-lib/cx-api'
 import { afterAll, describe, expect, it } from 'vitest'
 import cdkJson from '../../../cdk.json' with { type: 'json' }
 import { addStacks } from '../../../infra/stack/add-stacks.ts'
@@ -82,7 +83,7 @@ describe('the stacks of a stage', () => {
       id,
       environment: environment.name,
       after: dependencies.map((dependency) => dependency.id).filter((dependency) => !dependency.endsWith('.assets')),
-      messages: messages.filter(({ level }) => level !== 'info').length,
+      messages: messages.filter(({ level }) => level !== SynthesisMessageLevel.INFO).length,
     }))
   }
 
