@@ -73,7 +73,8 @@ const streamInvocation = async ({ deps, names }: World): Promise<Invocation> => 
 }
 
 const SCHEDULED: Readonly<Record<string, object>> = {
-  'check-due-work': { payment: 0 },
+  // The two that nobody paid in the world's days.
+  'check-due-work': { payment: 2 },
   'sweep-settlements': {},
   'audit-clients': {},
   'sync-provider-transactions': { complete: true },

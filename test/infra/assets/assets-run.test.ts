@@ -242,9 +242,8 @@ describe('the assets of the stack', () => {
     const QueueUrl = local.get(`AWS::SQS::Queue ${TABLE}-webhooks`)
     const received = await emulator.sqs.send(new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10 }))
 
-    expect(received.Messages?.map(({ Body = '' }) => Object.keys(JSON.parse(Body)))).toContainEqual([
-      'delivery_id',
-      'attempt',
-    ])
+    expect(received.Messages?.map(({ Body = '' }) => Object.keys(JSON.parse(Body)))).toContainEqual(
+      expect.arrayContaining(['delivery_id', 'attempt']),
+    )
   })
 })
