@@ -33,6 +33,8 @@ type Use = {
   /** Until then every request is counted together with those of all other environments. */
   countedUntil: number
   refusedIn: number
+  /** While those that passed uncounted are on their way into the counter: what comes behind them counts behind them. */
+  catchingUp: Promise<unknown>
 }
 
 // Of one environment, and there of all its functions.
@@ -51,6 +53,7 @@ const useOf = ({ stage }: RateDeps, clientId: ClientId): Use => {
     counted: 0,
     countedUntil: 0,
     refusedIn: 0,
+    catchingUp: Promise.resolve(),
   }
   // The one heard of longest ago makes room.
   known.delete(clientId)
@@ -95,13 +98,17 @@ const countTogether = async (deps: RateDeps, clientId: ClientId, use: Use, limit
     use.refusedIn = second
     return false
   }
-  const { applied, item } = await deps.table.write(
+  const isCatchingUp = adding > weight
+  if (!isCatchingUp) await use.catchingUp
+  const write = deps.table.write(
     update(
       rateKey(clientId, second),
       { add: { requests: adding }, set: ttlOf(second) },
       any(absent('requests'), below('requests', room)),
     ),
   )
+  if (isCatchingUp) use.catchingUp = write.catch(() => undefined)
+  const { applied, item } = await write
   if (!applied) use.refusedIn = second
   if (Number(item?.['requests']) > limit * UNCOUNTED_PART) use.countedUntil = second + WINDOW_SECONDS
   return applied
