@@ -45,13 +45,15 @@ it('2,000 unpaid accounts of one client delay another client’s due payment by 
   }
   const { body } = await other.create(VA)
   await world.advance(A_DAY_S)
-  const before = await callsAfterCreate(world)
 
   await world.invoke('check-due-work')
 
   await expect
     .poll(async () => (await other.payment(String(body['id'])))['status'], { timeout: 60_000, interval: 100 })
     .toBe('expired')
-  // One turn: of each of the 16 slots as many as its worker takes at a time, two calls each.
-  expect((await callsAfterCreate(world)) - before).toBeLessThanOrEqual(2 * 16 * 16)
+  // Behind its slot's first turn, while the quota has let a small part of the flood pass. How far the other slots have
+  // come by then is the machine's, so half of it is the bound: in the flood's own order it would be any part.
+  const { body: expired } = await flooding.get('/v1/payments?status=expired&per_page=1')
+  expect(expired).toMatchObject({ pagination: { total: expect.any(Number) } })
+  expect(Number(Object(expired['pagination']).total)).toBeLessThan(1_000)
 })
