@@ -163,7 +163,7 @@ describe('the doctor', () => {
 
   it.each([
     ['gateway-prod-fan-out-events', 'none'],
-    ['gateway-prod-api-create-payment', '250'],
+    ['gateway-prod-api-create-payment', '240'],
   ])('sees that %s was stopped, whether the stage reserves for it or not', async (FunctionName, expected) => {
     prod.aws.lambda.on(GetFunctionConcurrencyCommand, { FunctionName }).resolves({ ReservedConcurrentExecutions: 0 })
 
