@@ -16,8 +16,8 @@ export const HISTORY_STEPS: HistorySteps = { rows: 2_000, pages: Number.POSITIVE
  * body of a delivery among it. `lean`: what this release needs, each thing once, which fits the smallest unit; only once
  * the release before will not come back.
  */
-export const DELIVERY_ROWS = ['complete', 'lean'] as const
-export type DeliveryRows = (typeof DELIVERY_ROWS)[number]
+export const STORED_ROWS = ['complete', 'lean'] as const
+export type StoredRows = (typeof STORED_ROWS)[number]
 
 /** What differs between stages and the code must know. Set by the stack, or by the local gateway for stage `local`. */
 export type StageSettings = {
@@ -44,5 +44,5 @@ export type StageSettings = {
   /** How a client's history is read where it can be of any length; `HISTORY_STEPS` by default, less in simulations. */
   readonly historySteps?: HistorySteps
   /** `complete` by default. */
-  readonly deliveryRows?: DeliveryRows
+  readonly storedRows?: StoredRows
 }

@@ -1,6 +1,6 @@
 import { RemovalPolicy } from 'aws-cdk-lib'
 import { DAILY_TIMES, type DailyTimes } from '../../functions/function-spec.ts'
-import { type DeliveryRows, type ProviderFees, type StageSettings } from '../../shared/stage-settings.ts'
+import { type ProviderFees, type StageSettings, type StoredRows } from '../../shared/stage-settings.ts'
 
 /** What a route lets through; API Gateway answers the rest with 429. */
 export type Throttle = { readonly requestsPerSecond: number; readonly burst: number }
@@ -115,7 +115,7 @@ type Options = Omit<DeployedStage, 'settings'> & {
   /** What the provider granted beyond what it publishes (docs/operations.md, section 3). Undefined: what it publishes. */
   readonly providerCallsPerMinute?: number
   /** `lean` in a deployment of its own, behind the one that brought this option (docs/operations.md, section 2). */
-  readonly deliveryRows?: DeliveryRows
+  readonly storedRows?: StoredRows
 }
 
 /** `dev` and every stage a developer names: cheap, and gone without a trace when its stack is deleted. */
@@ -195,7 +195,7 @@ export const deployedStage = (name: string): DeployedStage => {
   const {
     payer,
     providerFees = 'deducted',
-    deliveryRows = 'complete',
+    storedRows = 'complete',
     clientRateLimit,
     providerCallsPerMinute,
     ...stage
@@ -210,7 +210,7 @@ export const deployedStage = (name: string): DeployedStage => {
       providerFees,
       clientRateLimit,
       ...(providerCallsPerMinute !== undefined && { providerCallsPerMinute }),
-      deliveryRows,
+      storedRows,
     },
   }
 }

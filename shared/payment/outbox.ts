@@ -3,7 +3,7 @@ import { assertInvariant } from '../errors.ts'
 import type { Event, EventType } from '../event/event.ts'
 import { EventIdSchema } from '../ids.ts'
 import type { PaymentStatus } from '../payment-status.ts'
-import type { DeliveryRows } from '../stage-settings.ts'
+import type { StoredRows } from '../stage-settings.ts'
 import { isNew } from '../table/condition.ts'
 import { dueWork } from '../table/due-work.ts'
 import { eventKey } from '../table/keys.ts'
@@ -44,7 +44,7 @@ export const putEvent = (
   payment: Payment,
   eventId: string,
   firedAt: Timestamp,
-  rows: DeliveryRows = 'complete',
+  rows: StoredRows = 'complete',
 ): Step | undefined => {
   const type = EVENT_OF[payment.status]
   if (type === undefined) return undefined

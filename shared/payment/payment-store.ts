@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
 import type { PaymentId } from '../ids.ts'
 import type { PaymentStatus } from '../payment-status.ts'
-import type { DeliveryRows } from '../stage-settings.ts'
+import type { StoredRows } from '../stage-settings.ts'
 import type { Item } from '../table/attributes.ts'
 import { absent, all, any, type Condition, equals, present, unchanged } from '../table/condition.ts'
 import { DUE_WORK_FIELDS, dueWork } from '../table/due-work.ts'
@@ -48,7 +48,7 @@ const saidOnce = (payment: Payment) => ({
 })
 
 /** Every attribute of a visible payment, its places in the indexes included. */
-const toPaymentItem = (payment: Payment, rows: DeliveryRows) => ({
+const toPaymentItem = (payment: Payment, rows: StoredRows) => ({
   ...(rows === 'lean' ? saidOnce(payment) : payment),
   owner: payment.clientId,
   entity: 'payment',
@@ -61,7 +61,7 @@ const toPaymentItem = (payment: Payment, rows: DeliveryRows) => ({
  * `creating` -> `pending` by the attempt that got the destination. A capture remembered meanwhile, and not known to the
  * caller, refuses it: the payment must carry it on and be due at once.
  */
-export const commitPending = (payment: Payment, rows: DeliveryRows = 'complete'): Step =>
+export const commitPending = (payment: Payment, rows: StoredRows = 'complete'): Step =>
   put(
     paymentKey(payment.paymentId),
     toPaymentItem(payment, rows),
@@ -73,7 +73,7 @@ export const commitPending = (payment: Payment, rows: DeliveryRows = 'complete')
   )
 
 /** `creating` -> `succeeded`: money came on an attempt whose answer never did. Not while an attempt still runs. */
-export const commitSucceeded = (payment: Payment, now: Timestamp, rows: DeliveryRows = 'complete'): Step =>
+export const commitSucceeded = (payment: Payment, now: Timestamp, rows: StoredRows = 'complete'): Step =>
   put(
     paymentKey(payment.paymentId),
     toPaymentItem(payment, rows),
@@ -85,7 +85,7 @@ const mayBecome = (status: PaymentStatus): Condition =>
   status === 'cancelled' ? all(isPending, expiryNotStarted) : isPending
 
 /** `pending` -> a terminal status. Whatever the status, a payment leaves `pending` once. */
-export const leavePending = (payment: Payment, rows: DeliveryRows = 'complete'): Step =>
+export const leavePending = (payment: Payment, rows: StoredRows = 'complete'): Step =>
   update(
     paymentKey(payment.paymentId),
     {

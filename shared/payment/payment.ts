@@ -91,7 +91,7 @@ const Row = v.looseObject({ id: v.string(), listedAt: v.string(), transitions: v
 
 /**
  * What the row of a visible payment may leave out since its places in the indexes say it, and that it began as pending.
- * A lean row does (`deliveryRows`).
+ * A lean row does (`storedRows`).
  */
 const whole = (row: unknown): unknown => {
   const read = v.safeParse(Row, row)

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { byQueue, type QueueName } from '../queues.ts'
-import { DELIVERY_ROWS, PROVIDER_FEES, type StageSettings } from '../stage-settings.ts'
+import { PROVIDER_FEES, STORED_ROWS, type StageSettings } from '../stage-settings.ts'
 
 /** Names of the environment variables, shared with the stack: a rename cannot miss one side. */
 export const ENV = {
@@ -17,7 +17,7 @@ export const ENV = {
   clientRateLimit: 'GATEWAY_CLIENT_RATE_LIMIT',
   environments: 'GATEWAY_ENVIRONMENTS',
   providerCalls: 'GATEWAY_PROVIDER_CALLS_PER_MINUTE',
-  deliveryRows: 'GATEWAY_DELIVERY_ROWS',
+  storedRows: 'GATEWAY_STORED_ROWS',
 } as const
 
 /** Where a function finds the address of a queue it may send to. */
@@ -40,7 +40,7 @@ const EnvironmentSchema = v.object({
   [ENV.front]: v.optional(v.picklist(['none', 'cloudfront']), 'none'),
   [ENV.domain]: v.optional(v.pipe(v.string(), v.minLength(1))),
   [ENV.providerFees]: v.optional(v.picklist(PROVIDER_FEES), 'deducted'),
-  [ENV.deliveryRows]: v.optional(v.picklist(DELIVERY_ROWS), 'complete'),
+  [ENV.storedRows]: v.optional(v.picklist(STORED_ROWS), 'complete'),
   [ENV.clientRateLimit]: Count,
   [ENV.environments]: Count,
   [ENV.providerCalls]: Count,
@@ -72,7 +72,7 @@ export const readConfig = (environment: Readonly<Record<string, string | undefin
       clientRateLimit: env[ENV.clientRateLimit],
       environments: env[ENV.environments],
       providerCallsPerMinute: env[ENV.providerCalls],
-      deliveryRows: env[ENV.deliveryRows],
+      storedRows: env[ENV.storedRows],
     },
     tableName: env[ENV.table],
     queueUrls: byQueue((name) => v.parse(QueueUrlSchema, environment[queueUrlVariable(name)])),

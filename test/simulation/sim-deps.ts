@@ -123,7 +123,7 @@ export const simDeps = (world: World, process: () => Process): Deps => {
       providerFees: world.providerFees,
       providerCallsPerMinute: world.callsPerMinute,
       historySteps: world.historySteps,
-      deliveryRows: world.deliveryRows,
+      storedRows: world.storedRows,
     },
     requests: simRequests(world, process),
     log,

@@ -79,7 +79,7 @@ export const createWorld = ({
     providerMs: undefined as number | undefined,
     historySteps,
     /** Every second history keeps to what the release before reads. */
-    deliveryRows: seed % 2 === 0 ? ('complete' as const) : ('lean' as const),
+    storedRows: seed % 2 === 0 ? ('complete' as const) : ('lean' as const),
     scheduler,
     functions,
     table,

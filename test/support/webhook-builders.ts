@@ -81,8 +81,8 @@ export const storedDelivery = async (
   overrides: Partial<Delivery> = {},
   event: Event = anEvent(deps.now()),
 ): Promise<Delivery> => {
-  const { deliveryRows } = deps.stage
-  const delivery = { ...newDelivery(announcementOf(event), endpoint, deps.now(), deliveryRows), ...overrides }
+  const { storedRows } = deps.stage
+  const delivery = { ...newDelivery(announcementOf(event), endpoint, deps.now(), storedRows), ...overrides }
   await deps.table.write(insertDelivery(delivery))
   return delivery
 }

@@ -27,7 +27,7 @@ export const LOCAL_STAGE: StageSettings = {
   defaultReturnUrl: 'https://example.com/',
   defaultDisplayName: 'Payment',
   // No release before this one works beside it.
-  deliveryRows: 'lean',
+  storedRows: 'lean',
   clientRateLimit: 1_000,
 }
 

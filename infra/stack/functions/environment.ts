@@ -20,7 +20,7 @@ export const environmentOf = (
   ...(stage.settings.providerCallsPerMinute !== undefined && {
     [ENV.providerCalls]: String(stage.settings.providerCallsPerMinute),
   }),
-  ...(stage.settings.deliveryRows === 'lean' && { [ENV.deliveryRows]: stage.settings.deliveryRows }),
+  ...(stage.settings.storedRows === 'lean' && { [ENV.storedRows]: stage.settings.storedRows }),
   ...(stage.front !== 'none' && isHttp(spec) && { [ENV.front]: stage.front }),
   ...(stage.domain && isHttp(spec) && { [ENV.domain]: stage.domain.name }),
   ...(spec.payerDefaults === true && {

@@ -61,7 +61,7 @@ const tryCommit = async (deps: CommitDeps, creating: CreatingPayment, upstream: 
   const outcome = await transactWhileFresh(
     deps,
     {
-      payment: commitPending(payment, deps.stage.deliveryRows),
+      payment: commitPending(payment, deps.stage.storedRows),
       counts: countTransition({ ...payment, from: undefined, to: 'pending' }),
       destination: pointFromDestination(payment),
     },

@@ -28,9 +28,9 @@ export const closePayment = async (
   const now = deps.now()
   const closed: Payment = { ...transitioned(payment, status, now, source), dueAt: undefined }
   const outcome = await deps.table.transact({
-    payment: leavePending(closed, deps.stage.deliveryRows),
+    payment: leavePending(closed, deps.stage.storedRows),
     counts: countTransition({ ...closed, from: 'pending', to: status }),
-    event: putEvent(closed, deps.newId(), now, deps.stage.deliveryRows),
+    event: putEvent(closed, deps.newId(), now, deps.stage.storedRows),
     suspense: held && ensureSuspense(held),
   })
   if (!outcome.applied) return undefined

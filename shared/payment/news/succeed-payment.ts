@@ -70,9 +70,9 @@ export const succeedPayment = async (
   const outcome = await transactWhileFresh(
     deps,
     {
-      payment: leavePending(succeeded, deps.stage.deliveryRows),
+      payment: leavePending(succeeded, deps.stage.storedRows),
       ledger: credit({ ...succeeded, from: 'pending' }, succeeded.netMinor, now),
-      event: putEvent(succeeded, deps.newId(), now, deps.stage.deliveryRows),
+      event: putEvent(succeeded, deps.newId(), now, deps.stage.storedRows),
     },
     now,
   )
@@ -98,9 +98,9 @@ export const succeedCreatingPayment = async (
   const outcome = await transactWhileFresh(
     deps,
     {
-      payment: commitSucceeded(succeeded, now, deps.stage.deliveryRows),
+      payment: commitSucceeded(succeeded, now, deps.stage.storedRows),
       ledger: credit({ ...succeeded, from: undefined }, succeeded.netMinor, now),
-      event: putEvent(succeeded, deps.newId(), now, deps.stage.deliveryRows),
+      event: putEvent(succeeded, deps.newId(), now, deps.stage.storedRows),
       destination: pointFromDestination(succeeded),
     },
     now,

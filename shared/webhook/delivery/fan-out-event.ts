@@ -38,7 +38,7 @@ export const fanOutEvent = async (deps: FanOutDeps, event: Event): Promise<void>
 
 /** Answers the delivery if a worker should be told of it. */
 const announce = async (deps: FanOutDeps, event: Event, endpoint: Endpoint): Promise<Delivery | undefined> => {
-  const fresh = newDelivery(announcementOf(event), endpoint, deps.now(), deps.stage.deliveryRows)
+  const fresh = newDelivery(announcementOf(event), endpoint, deps.now(), deps.stage.storedRows)
   const outcome = await deps.table.write(insertDelivery(fresh))
   const delivery = outcome.applied ? fresh : v.parse(DeliverySchema, outcome.item)
   // An earlier run may have died before its message. Once the first attempt is made, workers carry the delivery on.

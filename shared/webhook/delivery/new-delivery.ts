@@ -1,6 +1,6 @@
 import type { Event } from '../../event/event.ts'
 import { deliveryIdFor, type EventId, type PaymentId } from '../../ids.ts'
-import type { DeliveryRows } from '../../stage-settings.ts'
+import type { StoredRows } from '../../stage-settings.ts'
 import { addMs, type Timestamp } from '../../time.ts'
 import type { Endpoint } from '../endpoint/endpoint.ts'
 import type { Delivery } from './delivery.ts'
@@ -33,7 +33,7 @@ export const newDelivery = (
   { body, ...announcement }: Announcement,
   endpoint: Endpoint,
   now: Timestamp,
-  rows: DeliveryRows = 'complete',
+  rows: StoredRows = 'complete',
 ): Delivery => ({
   deliveryId: deliveryIdFor(announcement.eventId, endpoint.endpointId),
   ...announcement,

@@ -66,7 +66,7 @@ const deliverMissing = async (
   endpoint: Endpoint,
   operator: string,
 ): Promise<boolean> => {
-  const delivery = newDelivery(announcementOf(event), endpoint, deps.now(), deps.stage.deliveryRows)
+  const delivery = newDelivery(announcementOf(event), endpoint, deps.now(), deps.stage.storedRows)
   const { applied } = await deps.table.transact({
     delivery: insertDelivery(delivery),
     event: keepEvent({ paymentId: event.paymentId, eventType: event.type }, deps.now()),

@@ -4,7 +4,7 @@ import { applyProviderNews } from '../../../shared/payment/news/apply-provider-n
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import { succeedCreatingPayment } from '../../../shared/payment/news/succeed-payment.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
-import { DELIVERY_ROWS, type DeliveryRows } from '../../../shared/stage-settings.ts'
+import { STORED_ROWS, type StoredRows } from '../../../shared/stage-settings.ts'
 import { eventKey, paymentKey } from '../../../shared/table/keys.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
@@ -18,12 +18,12 @@ const SAID_ANYHOW = {
 
 const kept = (item: object | undefined, names: readonly string[]) => names.filter((name) => item && name in item)
 
-const HISTORIES = DELIVERY_ROWS.flatMap((made) => DELIVERY_ROWS.map((ended) => [made, ended] as const))
+const HISTORIES = STORED_ROWS.flatMap((made) => STORED_ROWS.map((ended) => [made, ended] as const))
 
-describe('a payment whose rows are made and ended as the stage says (deliveryRows)', () => {
+describe('a payment whose rows are made and ended as the stage says (storedRows)', () => {
   it.each(HISTORIES)('%s, then %s: is read and audited as any other, paid or not', async (made, ended) => {
     const deps = memoryDeps()
-    const as = (deliveryRows: DeliveryRows) => ({ ...deps, stage: { ...deps.stage, deliveryRows } })
+    const as = (storedRows: StoredRows) => ({ ...deps, stage: { ...deps.stage, storedRows } })
     const client = await aStoredClient(deps)
     const [pending, paid, failed] = [
       await aPendingPayment(as(made), client),
@@ -69,7 +69,7 @@ describe('a payment whose rows are made and ended as the stage says (deliveryRow
       status: 'captured',
       capturedMinor: creating.request.notionalMinor,
     } as const
-    const lean = { ...deps, stage: { ...deps.stage, deliveryRows: 'lean' as const } }
+    const lean = { ...deps, stage: { ...deps.stage, storedRows: 'lean' as const } }
 
     const paid = await succeedCreatingPayment(lean, creating, capture, '123', 'callback')
 

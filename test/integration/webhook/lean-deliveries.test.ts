@@ -30,9 +30,9 @@ import {
   storedEvent,
 } from '../../support/webhook-builders.ts'
 
-/** Rows as `deliveryRows: lean` makes them: the body is the event's, and what goes well is not listed by its status. */
+/** Rows as `storedRows: lean` makes them: the body is the event's, and what goes well is not listed by its status. */
 const it = test
-  .extend('deps', () => testDeps({ stage: { deliveryRows: 'lean' } }))
+  .extend('deps', () => testDeps({ stage: { storedRows: 'lean' } }))
   .extend('endpoint', ({ deps }) => storedEndpoint(deps))
   .extend('event', ({ deps, endpoint }) => storedEvent(deps, { clientId: endpoint.clientId }))
   .extend('delivery', ({ deps, endpoint, event }) => storedDelivery(deps, endpoint, {}, event))
@@ -180,7 +180,7 @@ describe('list-deliveries of lean rows', () => {
       const endpoint = await storedEndpoint(deps, { clientId })
       const made = []
       for (const stage of ['lean', 'complete', 'lean'] as const) {
-        const as = { ...deps, stage: { ...deps.stage, deliveryRows: stage } }
+        const as = { ...deps, stage: { ...deps.stage, storedRows: stage } }
         for (const is of ['scheduled', 'succeeded', 'skipped', 'abandoned'] as const) {
           deps.clock.advance(1)
           const listed = is === 'skipped' || is === 'abandoned' ? { unlisted: undefined } : {}

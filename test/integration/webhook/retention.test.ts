@@ -21,7 +21,7 @@ import {
 } from '../../support/webhook-builders.ts'
 
 const it = test
-  .extend('deps', () => testDeps({ stage: { deliveryRows: 'lean' } }))
+  .extend('deps', () => testDeps({ stage: { storedRows: 'lean' } }))
   .extend('endpoint', ({ deps }) => storedEndpoint(deps))
   .extend('event', ({ deps, endpoint }) => storedEvent(deps, { clientId: endpoint.clientId }))
   .extend('delivery', ({ deps, endpoint, event }) => storedDelivery(deps, endpoint, {}, event))
