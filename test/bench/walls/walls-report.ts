@@ -46,9 +46,12 @@ const useRow = ([name, { calls, rows, earlyRows }]: readonly [string, Use]): rea
   shown(earlyRows),
 ]
 
+/** Payments a second whose rows a quota lets be read while they are young. */
+const listingWall = (quota: number, earlyRows: number): number => (quota * ROWS_A_PAGE) / 60 / earlyRows
+
 /** Beneath and above what the model says for quotas so small that every payment can be one: create's, and listing's. */
 const loadsFor = (earlyRows: number): readonly (Load & { readonly says: string })[] => {
-  const listing = (quota: number, times: number): number => ((quota * ROWS_A_PAGE) / 60 / earlyRows) * times
+  const listing = (quota: number, times: number): number => listingWall(quota, earlyRows) * times
   const load = (callsPerMinute: number, perSecond: number, paidPart: number, minutes: number) => ({
     callsPerMinute,
     perSecond,
@@ -88,6 +91,26 @@ const wallRows = (model: FlowModel): readonly (readonly string[])[] =>
     }),
   )
 
+/** Up to ten times the quota nothing may end the rate before the create does. */
+const earlyWalls = (model: FlowModel): readonly string[] =>
+  FACTORS.filter((factor) => factor <= 10).flatMap((factor) =>
+    MIXES.flatMap(([mix, paidPart]) => {
+      const { perSecond, first } = modelWall(model, PUBLISHED * factor, paidPart)
+      const create = (PUBLISHED * factor) / 60
+      if (perSecond > create * 0.99) return []
+      return [`${mix} payments end at ${shown(perSecond)} a second at ${factor} times the quota: ${first}`]
+    }),
+  )
+
+/** Whether single payments did what the model says: nothing waited beneath the create, and listing's wall is where it is. */
+const unlikeModel = ({ callbacks, perSecond, backlog }: SinglesFigures, listing: number): readonly string[] => {
+  const [middle = 0, last = 0] = [backlog[Math.floor(backlog.length / 2)], backlog.at(-1)]
+  const grows = last > middle
+  const says = callbacks ? false : perSecond > listing
+  const fits = callbacks ? Math.max(...backlog) === 0 : grows === says
+  return fits ? [] : [`single payments at ${shown(perSecond)} a second left a backlog of ${middle}, then ${last}`]
+}
+
 const speedText = ({ dueItems, pages }: WorkerSpeeds): string =>
   `One worker brings ${shown(dueItems)} unpaid payments a second to their end, and there are ${dueWorkers()}; one lists ${shown(pages)} pages a second, and there are ${listingWorkers()}.`
 
@@ -100,7 +123,12 @@ export const wallsReport = async (): Promise<SuiteReport> => {
   const speeds = await measureWorkers()
   const model = { paid: worse(paid, paidLost), unpaid: worse(unpaid, unpaidLost), speeds }
   const singles: (readonly string[])[] = []
-  for (const { says, ...load } of loadsFor(paidLost.earlyRows)) singles.push(singlesRow(await runSingles(load), says))
+  const failures = [...earlyWalls(model)]
+  for (const { says, ...load } of loadsFor(paidLost.earlyRows)) {
+    const figures = await runSingles(load)
+    singles.push(singlesRow(figures, says))
+    failures.push(...unlikeModel(figures, listingWall(load.callsPerMinute, paidLost.earlyRows)))
+  }
   const walls = markdownTable(
     ['Quota', 'Payments', 'A second, for ever', 'First wall', 'The next one'],
     wallRows(model),
@@ -135,5 +163,5 @@ export const wallsReport = async (): Promise<SuiteReport> => {
     speedText(speeds),
     held,
   ].join('\n\n')
-  return { text, plots: { 'walls.svg': plot } }
+  return { text, plots: { 'walls.svg': plot }, failures }
 }
