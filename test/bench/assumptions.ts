@@ -31,3 +31,14 @@ export const ASSUMPTIONS = {
   /** Of one webhook over NAT, both ways, with its TLS handshake. */
   webhookBytes: 8_000,
 } as const
+
+/** What a merchant sends: its own fields are some 150 bytes. */
+export const PAYMENT_BODY = JSON.stringify({
+  method: 'virtual_account',
+  channel_code: 'BCA',
+  amount: 150_000,
+  currency: 'IDR',
+  external_reference: 'order-2026-000001',
+  description: 'Two coffees and a slice of cake',
+  customer: { name: 'Sri Wahyuni', email: 'sri@example.com' },
+})

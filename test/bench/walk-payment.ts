@@ -4,17 +4,8 @@ import { type HttpRequest, request } from '../simulation/lambda.ts'
 import { sqsEvent } from '../simulation/sim-queue.ts'
 import { streamEvent } from '../simulation/sim-table/stream-record.ts'
 import type { Tenant } from '../simulation/tenants.ts'
+import { PAYMENT_BODY } from './assumptions.ts'
 import type { Flow, FunctionName, MeteredWorld } from './metered-world.ts'
-
-const BODY = JSON.stringify({
-  method: 'virtual_account',
-  channel_code: 'BCA',
-  amount: 150_000,
-  currency: 'IDR',
-  external_reference: 'order-2026-000001',
-  description: 'Two coffees and a slice of cake',
-  customer: { name: 'Sri Wahyuni', email: 'sri@example.com' },
-})
 
 const NoFailures = v.object({ batchItemFailures: v.strictTuple([]) })
 
@@ -36,7 +27,7 @@ export const walkPayment = async (metered: MeteredWorld, { apiKey }: Tenant, key
 
   const created = await measure('api-create-payment', 'created', async () => {
     const headers = { authorization, 'idempotency-key': key }
-    const asked = { headers, body: BODY }
+    const asked = { headers, body: PAYMENT_BODY }
     id = String((await ask('api-create-payment', asked, { status: 'pending' }))['id'])
   })
   const [upstream] = world.provider.findPaymentRequests(id)

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import * as v from 'valibot'
+import { PAYMENT_BODY } from '../assumptions.ts'
 import { addMerchant, expectStatus } from '../local/bench-merchant.ts'
 import { CALLBACK_HEADERS, keepCallbacks, payAtProvider } from '../local/customers.ts'
 import { type HttpCaller, httpCaller } from '../local/http-caller.ts'
@@ -40,19 +41,10 @@ const CALLBACKS: Readonly<Record<number, number>> = { 1: 10, 8: 40, 32: 96 }
 /** Far above what is asked here, so that no request is counted: both figures are those of a client far below its limit. */
 const NO_LIMIT = 10_000
 
-const BODY = JSON.stringify({
-  method: 'virtual_account',
-  channel_code: 'BCA',
-  amount: 150_000,
-  currency: 'IDR',
-  external_reference: 'order-2026-000001',
-  description: 'Two coffees and a slice of cake',
-  customer: { name: 'Sri Wahyuni', email: 'sri@example.com' },
-})
 const Made = v.object({ id: v.string() })
 
 const create = async ({ caller }: Bench, { program, headers, made }: Side): Promise<string> => {
-  const answer = await caller.call({ method: 'POST', url: `${program.api}/v1/payments`, headers, body: BODY })
+  const answer = await caller.call({ method: 'POST', url: `${program.api}/v1/payments`, headers, body: PAYMENT_BODY })
   const { id } = v.parse(Made, JSON.parse(expectStatus(201, answer)))
   made.push(id)
   return id

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect } from 'vitest'
 import { handler as listHandler } from '../../../functions/admin/list-deliveries.ts'
 import { deliveryKey } from '../../../shared/table/keys.ts'
 import { checkOverdueDelivery } from '../../../shared/webhook/delivery/check-overdue-delivery.ts'
@@ -16,7 +16,6 @@ import { itemSize } from '../../simulation/sim-table/stored-item.ts'
 import { interceptTable, recordTable } from '../../support/intercept-table.ts'
 import { invokeAdmin } from '../../support/operator-actions.ts'
 import { aStoredClient } from '../../support/payment-builders.ts'
-import { testDeps } from '../../support/test-deps.ts'
 import {
   attemptOf,
   claimOf,
@@ -27,15 +26,8 @@ import {
   rowOf,
   storedDelivery,
   storedEndpoint,
-  storedEvent,
 } from '../../support/webhook-builders.ts'
-
-/** Rows as `storedRows: lean` makes them: the body is the event's, and what goes well is not listed by its status. */
-const it = test
-  .extend('deps', () => testDeps({ stage: { storedRows: 'lean' } }))
-  .extend('endpoint', ({ deps }) => storedEndpoint(deps))
-  .extend('event', ({ deps, endpoint }) => storedEvent(deps, { clientId: endpoint.clientId }))
-  .extend('delivery', ({ deps, endpoint, event }) => storedDelivery(deps, endpoint, {}, event))
+import { leanWebhookTest as it } from '../../support/webhook-test.ts'
 
 const SUCCESS = { error: undefined, httpStatus: 200, responseBody: 'ok' } as const
 

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect } from 'vitest'
 import { listPaymentEvents } from '../../../shared/event/event-store.ts'
 import { expiresAfter } from '../../../shared/event/retention.ts'
 import { attemptKey, deliveryKey, eventKey } from '../../../shared/table/keys.ts'
@@ -9,22 +9,9 @@ import { deliveriesOfEvent } from '../../../shared/webhook/delivery/list-deliver
 import { redeliver } from '../../../shared/webhook/delivery/redeliver.ts'
 import { redeliverToEndpoint } from '../../../shared/webhook/delivery/redeliver-to-endpoint.ts'
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
-import { type TestDeps, testDeps } from '../../support/test-deps.ts'
-import {
-  drainQueue,
-  FAILED,
-  messageFor,
-  rowOf,
-  storedDelivery,
-  storedEndpoint,
-  storedEvent,
-} from '../../support/webhook-builders.ts'
-
-const it = test
-  .extend('deps', () => testDeps({ stage: { storedRows: 'lean' } }))
-  .extend('endpoint', ({ deps }) => storedEndpoint(deps))
-  .extend('event', ({ deps, endpoint }) => storedEvent(deps, { clientId: endpoint.clientId }))
-  .extend('delivery', ({ deps, endpoint, event }) => storedDelivery(deps, endpoint, {}, event))
+import type { TestDeps } from '../../support/test-deps.ts'
+import { drainQueue, FAILED, messageFor, rowOf, storedDelivery } from '../../support/webhook-builders.ts'
+import { leanWebhookTest as it } from '../../support/webhook-test.ts'
 
 const ttlOf = async (deps: TestDeps, key: Parameters<TestDeps['table']['get']>[0]) =>
   (await deps.table.get(key))?.['ttl']
