@@ -1,29 +1,27 @@
 import { mostWorkers } from '../shared/due-work/due-slot.ts'
+import { DEFAULTS } from './function-defaults.ts'
 import type { FunctionSpec } from './function-spec.ts'
 import { DUE_ALERTS, DUE_DELIVERIES, DUE_EVENTS, DUE_PAYMENTS } from './table-access.ts'
 
-type Defaults = Pick<FunctionSpec, 'sends' | 'alerts' | 'secrets' | 'memoryMb'>
+const due = (
+  work: Parameters<typeof mostWorkers>[0],
+  plural: 'payments' | 'events' | 'deliveries' | 'alerts',
+  access: Pick<FunctionSpec, 'table'> & Partial<FunctionSpec>,
+): FunctionSpec => ({
+  ...DEFAULTS,
+  name: `check-due-${plural}`,
+  entry: `functions/queue/check-due-${plural}.ts`,
+  trigger: { kind: 'queue', queue: `due-${plural}`, batchSize: 1, maxConcurrency: mostWorkers(work) },
+  // A worker begins nothing new after a minute; the rest is for the answers it then waits for.
+  timeoutSeconds: 90,
+  reservedConcurrency: mostWorkers(work),
+  ...access,
+})
 
 /** Look at what is due, each of one kind: their queues name slots, one a message. */
-export const dueFunctions = (defaults: Defaults): readonly FunctionSpec[] => {
-  const due = (
-    work: Parameters<typeof mostWorkers>[0],
-    plural: 'payments' | 'events' | 'deliveries' | 'alerts',
-    access: Pick<FunctionSpec, 'table'> & Partial<FunctionSpec>,
-  ): FunctionSpec => ({
-    ...defaults,
-    name: `check-due-${plural}`,
-    entry: `functions/queue/check-due-${plural}.ts`,
-    trigger: { kind: 'queue', queue: `due-${plural}`, batchSize: 1, maxConcurrency: mostWorkers(work) },
-    // A worker begins nothing new after a minute; the rest is for the answers it then waits for.
-    timeoutSeconds: 90,
-    reservedConcurrency: mostWorkers(work),
-    ...access,
-  })
-  return [
-    due('payment', 'payments', { table: DUE_PAYMENTS, alerts: true, secrets: ['read-provider'] }),
-    due('event', 'events', { table: DUE_EVENTS, sends: ['webhooks'] }),
-    due('delivery', 'deliveries', { table: DUE_DELIVERIES, sends: ['webhooks'] }),
-    due('alert', 'alerts', { table: DUE_ALERTS, alerts: true }),
-  ]
-}
+export const DUE_FUNCTIONS: readonly FunctionSpec[] = [
+  due('payment', 'payments', { table: DUE_PAYMENTS, alerts: true, secrets: ['read-provider'] }),
+  due('event', 'events', { table: DUE_EVENTS, sends: ['webhooks'] }),
+  due('delivery', 'deliveries', { table: DUE_DELIVERIES, sends: ['webhooks'] }),
+  due('alert', 'alerts', { table: DUE_ALERTS, alerts: true }),
+]

@@ -16,7 +16,7 @@ type Granted = Pick<Deps, 'table' | 'queues' | 'alerts' | 'secrets'>
  */
 export const grantedDeps = (stage: string, spec: FunctionSpec, all: Granted): Granted => {
   const refuse = (access: string): never => {
-    throw new AccessDenied(`${spec.name} is not granted ${access} in functions/manifest.ts`)
+    throw new AccessDenied(`${spec.name} is not granted ${access} in the manifest`)
   }
   const demand = (granted: boolean, access: string) => {
     if (!granted) refuse(access)

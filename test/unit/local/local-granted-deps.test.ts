@@ -126,7 +126,7 @@ describe('the table a manifest entry states', () => {
     const { table } = grantedTable({ ...everything, [action]: others })
 
     await expect(request(table)).rejects.toThrow(
-      new AccessDenied(`a-function is not granted dynamodb:${action} on items PAYMENT# in functions/manifest.ts`),
+      new AccessDenied(`a-function is not granted dynamodb:${action} on items PAYMENT# in the manifest`),
     )
   })
 

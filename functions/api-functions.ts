@@ -1,0 +1,46 @@
+import { allAccess, type TableAccess } from '../shared/table/access.ts'
+import { type Access, ASKS_PROVIDER, CALLS_PROVIDER_SECONDS, DEFAULTS } from './function-defaults.ts'
+import type { FunctionSpec } from './function-spec.ts'
+import { AUTHENTICATION, BALANCE, listed, NEWS, PAYMENT_LISTS } from './table-access.ts'
+
+const api = (
+  file: string,
+  method: 'GET' | 'POST',
+  path: string,
+  table: TableAccess,
+  access: Access = {},
+): FunctionSpec => ({
+  ...DEFAULTS,
+  name: `api-${file}`,
+  entry: `functions/api/${file}.ts`,
+  trigger: { kind: 'http', method, path },
+  table: allAccess(AUTHENTICATION, table),
+  ...access,
+})
+
+/** What merchants ask. */
+export const API_FUNCTIONS: readonly FunctionSpec[] = [
+  api('create-payment', 'POST', '/v1/payments', allAccess(NEWS, { UpdateItem: ['QUOTA'] }), {
+    ...ASKS_PROVIDER,
+    payerDefaults: true,
+    timeoutSeconds: CALLS_PROVIDER_SECONDS,
+  }),
+  api('list-payments', 'GET', '/v1/payments', PAYMENT_LISTS),
+  api('get-payment', 'GET', '/v1/payments/{id}', { GetItem: ['PAYMENT'] }),
+  api('cancel-payment', 'POST', '/v1/payments/{id}/cancel', NEWS, {
+    ...ASKS_PROVIDER,
+    timeoutSeconds: CALLS_PROVIDER_SECONDS,
+  }),
+  api('get-balance', 'GET', '/v1/balance', BALANCE),
+  api('list-settlements', 'GET', '/v1/settlements', listed('SETTLEMENT', 'by-owner')),
+  api('get-settlement', 'GET', '/v1/settlements/{id}', { GetItem: ['SETTLEMENT'] }),
+  {
+    ...DEFAULTS,
+    name: 'api-not-found',
+    entry: 'functions/api/not-found.ts',
+    trigger: { kind: 'http-default' },
+    table: {},
+    // It reads nothing; less would only make it start slower.
+    memoryMb: 256,
+  },
+]

@@ -1,0 +1,18 @@
+import type { FunctionSpec } from './function-spec.ts'
+
+/** What an entry of the manifest says beyond where it is and what it may reach of the table. */
+export type Access = Partial<Omit<FunctionSpec, 'name' | 'entry' | 'trigger' | 'table'>>
+
+/**
+ * Memory is bought for the processor that comes with it: 1,769 MB are a whole one, and functions wait far more than they
+ * compute. At 512 MB (0.29 of one) a request's few milliseconds of work stay below what the table takes to answer, and
+ * starting is not slowed, since Lambda starts environments with a whole processor. 10 s are several times what the SDK
+ * takes to give up on a table that does not answer.
+ */
+export const DEFAULTS = { sends: [], alerts: false, secrets: [], timeoutSeconds: 10, memoryMb: 512 } as const
+
+/** Ends a request by its own deadline of 22 s (design: create), and is over before API Gateway gives up after 29. */
+export const CALLS_PROVIDER_SECONDS = 25
+
+/** Applying provider news asks the provider, and may have to tell the operators. */
+export const ASKS_PROVIDER = { alerts: true, secrets: ['read-provider'] } as const
