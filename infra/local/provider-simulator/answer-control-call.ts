@@ -45,6 +45,13 @@ const CONTROLS: readonly ControlCall[] = [
   },
   {
     method: 'POST',
+    path: '/_simulator/payment_requests/{id}/reverse',
+    body: { kind: 'refund', amount: 50_000 },
+    does: 'lets the money go back: voided or reversed, whole; refund, chargeback or chargeback_reversal, of `amount` or whole',
+    run: (core, request, id) => core.reversePayment(id, bodyOf(request)),
+  },
+  {
+    method: 'POST',
     path: '/_simulator/transactions',
     body: { type: 'CHARGEBACK_REVERSAL', status: 'SUCCESS', amount: 100_000, reference_id: 'order 17' },
     does: 'books a row that no payment makes, of any type, status and time',

@@ -1,31 +1,32 @@
 import { numberOf, takeFault } from './faults.ts'
 import { ProviderError } from './provider-error.ts'
-import { BUSINESS_ID, type Payment, type PaymentRequest } from './provider-objects.ts'
+import { BUSINESS_ID } from './provider-objects.ts'
 import type { CallbackRecord } from './store.ts'
 import { nextInSequence, timestampNow, type World } from './world.ts'
 
-export type CallbackEvent = 'payment.capture' | 'payment.failure' | 'payment_request.expiry'
+type PaymentEvent = 'payment.capture' | 'payment.failure' | 'payment_request.expiry'
+export type CallbackEvent = PaymentEvent | 'refund.succeeded' | 'dispute.action_required' | 'dispute.won'
 
 /** What is posted to the merchant's callback address; the sender adds the address. */
 export type OutgoingCallback = { readonly headers: Readonly<Record<string, string>>; readonly body: string }
 
 // The names of the API before v3, and the one that v3 has been seen to send for an expiry.
-const LEGACY_NAMES: Record<CallbackEvent, string> = {
-  'payment.capture': 'payment.succeeded',
-  'payment.failure': 'payment.failed',
-  'payment_request.expiry': 'payment_request.expired',
-}
+const LEGACY_NAMES: ReadonlyMap<CallbackEvent, string> = new Map([
+  ['payment.capture', 'payment.succeeded'],
+  ['payment.failure', 'payment.failed'],
+  ['payment_request.expiry', 'payment_request.expired'],
+])
 
 const RETRY_DELAYS_MS = [15, 45, 120, 180, 360, 720].map((minutes) => minutes * 60_000)
 const LONGEST_HOLD_MS = 5000
 
 /** Announces an event to the merchant from the next turn on, with whatever callback faults are armed. */
-export const announce = (world: World, event: CallbackEvent, data: Payment | PaymentRequest) => {
+export const announce = (world: World, event: CallbackEvent, data: object) => {
   if (takeFault(world, 'callback', ['lost'])) return
   const copies = takeDuplicate(world)
   const delaySeconds = numberOf(takeFault(world, 'callback', ['delay'])) ?? 0
   const held = takeFault(world, 'callback', ['reorder']) !== undefined
-  const name = takeFault(world, 'callback', ['legacy_names']) ? LEGACY_NAMES[event] : event
+  const name = takeFault(world, 'callback', ['legacy_names']) ? (LEGACY_NAMES.get(event) ?? event) : event
   const wrongToken = takeFault(world, 'callback', ['wrong_token']) !== undefined
   const dueMs = world.nowMs() + Math.round(delaySeconds * 1000) + (held ? LONGEST_HOLD_MS : 0)
   const webhookId = world.newUuid()
@@ -82,14 +83,14 @@ export const toOutgoing = (world: World, callback: CallbackRecord, callbackToken
     'x-callback-token': callback.wrongToken ? `not-${callbackToken}` : callbackToken,
     'webhook-id': callback.webhookId,
   },
-  body: JSON.stringify({
-    created: timestampNow(world),
-    business_id: BUSINESS_ID,
-    event: callback.event,
-    api_version: 'v3',
-    data: callback.data,
-  }),
+  body: JSON.stringify(bodyOf(world, callback)),
 })
+
+/** One about a dispute says everything beside its event, as upstream. */
+const bodyOf = (world: World, { event, data }: CallbackRecord): object =>
+  event.startsWith('dispute.')
+    ? { event, ...data }
+    : { created: timestampNow(world), business_id: BUSINESS_ID, event, api_version: 'v3', data }
 
 /** Records the outcome of one attempt: done, tried again on the provider's schedule, or given up after the seventh. */
 export const recordAttempt = (world: World, id: string, delivered: boolean) => {

@@ -9,6 +9,7 @@ import { simulatePayment } from './requests/simulate-payment.ts'
 import type { Change } from './store.ts'
 import { bookRow } from './transactions/book-row.ts'
 import { getTransaction, listTransactions } from './transactions/list-transactions.ts'
+import { reversePayment } from './transactions/reverse-payment.ts'
 import { requireRequest, type World } from './world.ts'
 
 export type SimulatorCore = ReturnType<typeof createSimulatorCore>
@@ -33,6 +34,8 @@ export const createSimulatorCore = (deps: SimulatorDeps, restored: readonly Chan
     /** What the payer or the channel does, as opposed to the merchant: decline, or let the time pass. */
     failPaymentRequest: (id: string, body?: unknown) => run(() => failRequest(world, id, body)),
     expirePaymentRequest: (id: string) => run(() => expireRequest(world, id)),
+    /** What becomes of the money afterwards: voided, reversed, refunded, charged back, won back. */
+    reversePayment: (id: string, body: unknown) => run(() => reversePayment(world, id, body)),
     /** The requests whose reference begins with `prefix`, oldest first. */
     findPaymentRequests: (prefix: string) => run(() => requestsOf(world, prefix)),
     /** Every capture there has been, with the money received. */

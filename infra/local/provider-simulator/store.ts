@@ -20,7 +20,7 @@ export type CallbackRecord = {
   /** The same in every attempt and in every duplicate of one callback. */
   readonly webhookId: string
   readonly event: string
-  readonly data: unknown
+  readonly data: object
   readonly wrongToken: boolean
   /** A forger tries once; the provider retries. */
   readonly forged: boolean

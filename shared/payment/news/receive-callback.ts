@@ -123,7 +123,8 @@ const apply = async (deps: CallbackDeps, callback: CallbackSubject): Promise<Cal
  * Receives a callback of the provider (design section 4). Its token is a shared secret without a signature over the
  * body, so it only tells us whom to ask about: a forged one changes nothing. When the provider cannot be asked, or is
  * behind its own callback, the payment becomes due at once, since the provider's own first retry comes after 15 minutes.
- * While the provider takes no questions nothing is asked and nothing written, however many callbacks come.
+ * While the provider takes no questions nothing is asked and nothing written, however many callbacks come. Of money that
+ * goes back the sync reads what is booked: it is woken.
  */
 export const receiveCallback = async (
   deps: CallbackDeps,
@@ -135,6 +136,10 @@ export const receiveCallback = async (
   }
   if (input.rawBody.length > MAX_BODY_BYTES) throw invalid('the body is too large')
   const callback = parseCallback(input.rawBody)
+  if (callback === 'money_back') {
+    await wakeSync(deps)
+    return 'applied'
+  }
   if (callback !== undefined) return apply(deps, callback)
   deps.log.info('callback.ignored')
   return 'ignored'

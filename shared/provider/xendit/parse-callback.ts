@@ -21,12 +21,16 @@ const PAYMENT_EVENTS: ReadonlySet<string> = new Set([
 /** Events about the request itself; documented under one name and seen under the other, with either id field. */
 const REQUEST_EVENTS: ReadonlySet<string> = new Set(['payment_request.expiry', 'payment_request.expired'])
 
+/** About money that goes back, in one body or another: what the provider has booked says it all. */
+const isMoneyBack = (event: string): boolean => /^(?:refund|dispute)\./.test(event)
+
 /** A field that is missing or of another form is as none; it does not spoil the others. */
 const readable = (schema: v.GenericSchema<string>) => v.fallback(v.optional(schema), undefined)
 
+const EventSchema = v.pipe(v.string(), v.parseJson(), v.looseObject({ event: v.string() }))
+
 const CallbackSchema = v.pipe(
-  v.string(),
-  v.parseJson(),
+  EventSchema,
   v.object({
     event: v.string(),
     data: v.object({
@@ -38,9 +42,15 @@ const CallbackSchema = v.pipe(
   }),
 )
 
-/** Undefined when there is nothing to ask about: another product's event, no usable id, or no such body at all. */
-export const parseCallback = (rawBody: Buffer): CallbackSubject | undefined => {
-  const parsed = v.safeParse(CallbackSchema, rawBody.toString('utf8'))
+/**
+ * Undefined when there is nothing to ask about: another product's event, no usable id, or no such body at all.
+ * `money_back`: about a refund or a dispute, which the provider's transactions tell.
+ */
+export const parseCallback = (rawBody: Buffer): CallbackSubject | 'money_back' | undefined => {
+  const text = rawBody.toString('utf8')
+  const named = v.safeParse(EventSchema, text)
+  if (named.success && isMoneyBack(named.output.event)) return 'money_back'
+  const parsed = v.safeParse(CallbackSchema, text)
   if (!parsed.success) return undefined
   const { event, data } = parsed.output
   if (PAYMENT_EVENTS.has(event)) {

@@ -131,6 +131,20 @@ describe('a callback while the provider takes no questions', () => {
     ])
   })
 
+  it('about a refund or a dispute wakes the sync once, and asks nothing', async () => {
+    const { deps } = await aCallback()
+    const headers = { 'x-callback-token': 'a-token-of-16-characters' }
+    const statuses: number[] = []
+    for (const event of ['refund.succeeded', 'dispute.won']) {
+      const body = JSON.stringify({ event, payment_id: 'py-1', data: { payment_id: 'py-1' } })
+      statuses.push((await call(deps, { route: 'POST /callbacks/xendit', handler }, { body, headers })).status)
+    }
+
+    expect(statuses).toStrictEqual([200, 200])
+    expect(deps.provider.countOf('getPayment')).toBe(0)
+    expect(deps.sent.map(({ queue }) => queue)).toStrictEqual(['sync'])
+  })
+
   it('is applied once the pause is over', async () => {
     const { deps, say, stored } = await aCallback()
     deps.provider.script('getPayment', async () => LIMITED)

@@ -11,7 +11,7 @@ const PAYMENT = { payment_id: 'py-1', payment_request_id: 'pr-1', reference_id: 
 const SUBJECT = { paymentRequestId: 'pr-1', providerPaymentId: 'py-1', reference: REFERENCE }
 
 const READ = 'payment.capture payment.failure payment.authorization payment.succeeded payment.failed payment.pending'
-const PASSED_OVER = `payment.expiry payment_token.activation payment_session.completed refund.succeeded
+const PASSED_OVER = `payment.expiry payment_token.activation payment_session.completed refunds.x
   payment_method.expired PAYMENT.CAPTURE constructor`
 
 describe('parseCallback (design section 4: a callback says what to ask about)', () => {
@@ -24,6 +24,13 @@ describe('parseCallback (design section 4: a callback says what to ask about)', 
       const data = { [id]: 'pr-1', reference_id: REFERENCE, status: 'EXPIRED' }
 
       expect(parse(event, data)).toStrictEqual({ ...SUBJECT, providerPaymentId: undefined })
+    }
+  })
+
+  it('takes refunds and disputes for money that goes back, whatever their bodies are', () => {
+    for (const event of ['refund.succeeded', 'refund.failed', 'dispute.action_required', 'dispute.won']) {
+      expect(parse(event, { data: PAYMENT })).toBe('money_back')
+      expect(parseText(JSON.stringify({ event, id: 'mi-dspt-1', payment_id: null }))).toBe('money_back')
     }
   })
 

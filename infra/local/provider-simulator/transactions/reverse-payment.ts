@@ -1,0 +1,88 @@
+import * as v from 'valibot'
+import { announce } from '../callbacks.ts'
+import { parseInput } from '../parse-input.ts'
+import { ProviderError } from '../provider-error.ts'
+import type { Transaction } from '../provider-objects.ts'
+import type { TransactionRecord } from '../store.ts'
+import { requireRequest, timestampNow, type World } from '../world.ts'
+import { bookRow } from './book-row.ts'
+
+const Amount = v.pipe(v.number(), v.safeInteger(), v.minValue(1), v.maxValue(1_000_000_000_000))
+
+/** The payment's own row turns, whole. */
+const Turn = v.strictObject({ kind: v.picklist(['voided', 'reversed']) })
+/** The money moves in a row of its own, whole or in part. */
+const OwnRow = v.strictObject({
+  kind: v.picklist(['refund', 'chargeback', 'chargeback_reversal']),
+  amount: v.optional(Amount),
+})
+const ReverseOrder = v.variant('kind', [Turn, OwnRow])
+
+/**
+ * Lets the money of a request's last capture go back, or come again after a dispute that was won (design section 10).
+ * Answers the row that says so. A void or a reversal is announced to nobody, as upstream; the others by a callback.
+ * Throws `INELIGIBLE_TRANSACTION_STATUS` where there is no such money.
+ */
+export const reversePayment = (world: World, id: string, body: unknown): Transaction => {
+  const { request } = requireRequest(world, id)
+  const order = parseInput(ReverseOrder, body)
+  const captured = rowsOf(world, request.latest_payment_id).find(({ row }) => row.type === 'PAYMENT')
+  if (!captured) throw ineligible('nothing was paid on this payment request')
+  return v.is(Turn, order) ? turnRow(world, captured, order.kind) : bookOwnRow(world, captured.row, order)
+}
+
+const ineligible = (message: string) => new ProviderError('INELIGIBLE_TRANSACTION_STATUS', message)
+
+const rowsOf = (world: World, paymentId: string | undefined): TransactionRecord[] =>
+  world.store.transactions.all().filter(({ row }) => paymentId !== undefined && row.product_id === paymentId)
+
+/** A row that is not settled yet never will be. */
+const turnRow = (world: World, record: TransactionRecord, kind: 'voided' | 'reversed'): Transaction => {
+  if (record.row.status !== 'SUCCESS') throw ineligible(`the payment is ${record.row.status} already`)
+  const { settleAtMs, finalFee: _fee, ...rest } = record
+  const row: Transaction = {
+    ...record.row,
+    status: kind === 'voided' ? 'VOIDED' : 'REVERSED',
+    settlement_status: settleAtMs === undefined ? record.row.settlement_status : null,
+    fee: { ...record.row.fee, status: kind === 'voided' ? 'CANCELED' : 'REVERSED' },
+    updated: timestampNow(world),
+  }
+  world.store.transactions.put({ ...rest, row })
+  return row
+}
+
+const TYPES = { refund: 'REFUND', chargeback: 'CHARGEBACK', chargeback_reversal: 'CHARGEBACK_REVERSAL' } as const
+const EVENTS = {
+  refund: 'refund.succeeded',
+  chargeback: 'dispute.action_required',
+  chargeback_reversal: 'dispute.won',
+} as const
+
+const bookOwnRow = (
+  world: World,
+  captured: Transaction,
+  { kind, amount: ordered }: v.InferOutput<typeof OwnRow>,
+): Transaction => {
+  const disputed = rowsOf(world, captured.product_id).find(({ row }) => row.type === 'CHARGEBACK')
+  if (kind === 'chargeback_reversal' && !disputed) throw ineligible('there is no chargeback to be won back')
+  const amount = ordered ?? (kind === 'chargeback_reversal' && disputed ? disputed.row.amount : captured.amount)
+  const row = bookRow(world, {
+    type: TYPES[kind],
+    reference_id: captured.reference_id,
+    product_id: captured.product_id,
+    channel_category: captured.channel_category,
+    channel_code: captured.channel_code,
+    currency: captured.currency,
+    amount,
+    cashflow: kind === 'chargeback_reversal' ? 'MONEY_IN' : 'MONEY_OUT',
+  })
+  const about = { payment_id: captured.product_id, reference_id: captured.reference_id, currency: captured.currency }
+  announce(
+    world,
+    EVENTS[kind],
+    kind === 'refund'
+      ? { id: `rfd-${world.newUuid()}`, ...about, amount, status: 'SUCCEEDED' }
+      : { id: `mi-dspt-${world.newUuid()}`, ...about, amount: { initial: String(amount), terminal: null } },
+  )
+  return row
+}
