@@ -80,7 +80,8 @@ const isFarBelow = async (deps: RateDeps, clientId: ClientId, use: Use, soFar: n
   const { item } = await deps.table.write(update(rateWindowKey(clientId, use.window), { add, set: ttlOf(use.second) }))
   const room = soFar - Number(item?.['requests'])
   // All who have reported may use up half of what is left before they report again.
-  use.reportAt = use.requests + Math.floor(room / 2 / Number(item?.['environments']))
+  // At least this one has, even where its first report was lost on the way and no other has counted it.
+  use.reportAt = use.requests + Math.floor(room / 2 / Math.max(1, Number(item?.['environments'])))
   return room >= 0
 }
 

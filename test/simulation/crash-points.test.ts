@@ -13,6 +13,8 @@ import { type LoadedFunction, loadFunctions } from './handlers.ts'
 const AWAITS: Readonly<Record<string, number>> = {
   create: 4,
   'create, taking over': 5,
+  'long page, counted': 5,
+  'long page, refused': 2,
   callback: 6,
   'callback, wrong amount': 7,
   cancel: 5,

@@ -45,6 +45,8 @@ const WORST = {
   clockSkewMs: 10_000,
   /** The platform's time limit answers for a function, which goes on when its environment is thawed. */
   answeredEarly: 0.1,
+  /** Beside an operation, one client sends far more than it may; where there is one at all, it also leaves payments unpaid. */
+  flood: 0.05,
 }
 
 export type Faults = Readonly<Record<keyof typeof WORST, number>>

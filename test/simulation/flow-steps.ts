@@ -53,6 +53,10 @@ export const created = async (play: Play, body = VA, key?: string): Promise<stri
   return String(reply.body['id'])
 }
 
+/** A page that counts as more requests than the client may send in a second. */
+export const listLong = (play: Play, options: InvokeOptions = {}) =>
+  requestAs(play.world, tenantOf(play), 'api-list-payments', { query: { per_page: '100' } }, options)
+
 const EXPIRED_MS = 601_000
 
 /** A payment whose time is over, which nobody has noticed. In time, `before` happens to it. */

@@ -12,6 +12,7 @@ import {
   failed,
   forClient,
   handedOut,
+  listLong,
   onSettlement,
   paid,
   pass,
@@ -44,6 +45,14 @@ const retryCreate: Flow['retry'] = async (play) => {
 }
 
 const retryCancel: Flow['retry'] = (play, id) => drive(play.world, cancel(play, id))
+
+const longPage: Flow['run'] = (play, _, options) => listLong(play, options)
+
+/** A long page takes more than the client may have in a second; the next one finds nothing left. */
+const usedUp: Flow['prepare'] = async (play) => {
+  await created(play)
+  await drive(play.world, listLong(play))
+}
 
 /** A create that the provider took and whose answer was lost. */
 const unanswered: Flow['prepare'] = async (play) => {
@@ -110,6 +119,8 @@ const wrongAmount: Flow['prepare'] = (play) => paid(play, 299_999)
 export const FLOWS: readonly Flow[] = [
   flow('create', async () => undefined, sendCreate, retryCreate),
   flow('create, taking over', unanswered, sendCreate, retryCreate),
+  flow('long page, counted', created, longPage),
+  flow('long page, refused', usedUp, longPage),
   flow('callback', paid, callback),
   flow('callback, wrong amount', wrongAmount, callback),
   flow('cancel', created, cancel, retryCancel),

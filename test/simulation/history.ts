@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto'
 import type { RawItem, Seen } from '../support/books.ts'
 import { problemsAtRest, problemsOf } from '../support/invariants.ts'
+import { crowdProblems } from './crowd.ts'
 import { drawFaults, type Faults, NO_FAULTS } from './faults.ts'
+import { burst, createFlood, type Flood, floodProblems } from './flood.ts'
 import type { LoadedFunction } from './handlers.ts'
 import { connectCallbacks, type HttpRequest, operate, requestAs } from './lambda.ts'
 import { createObservations } from './observations.ts'
@@ -124,19 +126,31 @@ const digestOf = (items: readonly RawItem[], play: Play): string =>
 const gapMs = ({ prng }: World): number =>
   prng.pick([10, 300, 2_000, 20_000, 120_000, 1_800_000, 6 * HOUR_MS]) * (0.5 + prng.next())
 
+/** Where a history has floods: one client more, which sends them. */
+const addFlooder = async (play: Play): Promise<Flood> => {
+  const tenant = await drive(play.world, addTenant(play.world, 2, 1))
+  play.tenants.push(tenant)
+  return createFlood(play.world, tenant)
+}
+
 /** One history: the same seed and number of operations give the same one, byte for byte. */
 export const runHistory = async (options: HistoryOptions): Promise<HistoryResult> => {
   // Every third history has a contract that bills fees after the month.
   const play = await startPlay({ ...options, providerFees: options.seed % 3 === 0 ? 'invoiced' : 'deducted' })
   const { world } = play
-  world.faults = options.faults ?? drawFaults(world.prng.fork())
+  const faults = options.faults ?? drawFaults(world.prng.fork())
+  const flood = faults.flood > 0 ? await addFlooder(play) : undefined
+  world.faults = faults
   const problems: string[] = []
   for (let number = 0; number < options.operations && problems.length === 0; number++) {
     const operation = drawOperation(world)
-    operation(play).catch((error: unknown) => problems.push(`an operation threw: ${String(error)}`))
+    const begun = [operation(play), ...(flood?.prng.chance(faults.flood) ? [burst(play, flood)] : [])]
+    for (const one of begun) one.catch((error: unknown) => problems.push(`an operation threw: ${String(error)}`))
     await world.scheduler.runUntil(world.scheduler.nowMs() + gapMs(world))
     problems.push(...play.seen.problems, ...problemsOf(world.table.items(), seenBy(play)))
   }
+  if (problems.length === 0 && flood)
+    problems.push(...floodProblems(play, flood), ...(await crowdProblems(play, flood)))
   if (problems.length === 0) problems.push(...(await rest(play)))
   return {
     seed: options.seed,

@@ -15,6 +15,7 @@ export type InvokeOptions = {
   readonly crashAt?: CrashPoint
   /** Told of the process, for counting its awaits. */
   readonly onProcess?: (process: Process) => void
+  readonly onEnvironment?: (environment: Environment) => void
 }
 
 /** Runs one of the real handlers as Lambda would: in a warm environment if there is one, with its time limit. */
@@ -49,6 +50,7 @@ export const invoke = (
     const environment = takeEnvironment(world, name, process, { cold })
     const cancelTimeout = world.scheduler.after(environment.timeoutMs, () => process.kill())
     options.onProcess?.(process)
+    options.onEnvironment?.(environment)
     let over = false
     const finished = (invocation: Invocation) => {
       // What was answered early goes on in the middle of another invocation, and nobody hears how it ended.

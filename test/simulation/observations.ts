@@ -1,5 +1,6 @@
 import type { HttpReply } from './lambda.ts'
 import type { Tenant } from './tenants.ts'
+import type { Asked } from './watch-refusals.ts'
 
 /** What merchants have seen, kept beside the table so that invariants can hold one against the other. */
 export type Observations = {
@@ -9,6 +10,8 @@ export type Observations = {
   readonly paymentsOfKey: Map<string, Set<string>>
   /** Payments a tenant has been told of. */
   readonly known: Map<string, Set<string>>
+  /** Every request of a merchant. */
+  readonly asked: Asked[]
   readonly problems: string[]
 }
 
@@ -16,6 +19,7 @@ export const createObservations = (): Observations => ({
   destinations: new Map(),
   paymentsOfKey: new Map(),
   known: new Map(),
+  asked: [],
   problems: [],
 })
 

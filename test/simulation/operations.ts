@@ -1,15 +1,16 @@
 import { whole } from '../support/books.ts'
-import { type HttpRequest, operate, requestAs } from './lambda.ts'
+import { type HttpRequest, type InvokeOptions, operate, requestAs } from './lambda.ts'
 import { type Observations, observeAnswer, observeCreate } from './observations.ts'
 import { bookOddities } from './odd-rows.ts'
 import { differences } from './read-back.ts'
 import { count } from './tally.ts'
 import type { Tenant } from './tenants.ts'
+import { askedFor, refusalProblems } from './watch-refusals.ts'
 import { strikes, tell, type World } from './world.ts'
 
 export type Play = {
   readonly world: World
-  readonly tenants: readonly Tenant[]
+  readonly tenants: Tenant[]
   readonly seen: Observations
   /** Creates that were not answered with a payment: merchants try them again. */
   readonly unanswered: { readonly tenant: Tenant; readonly key: string; readonly body: string }[]
@@ -40,9 +41,18 @@ const bodyFor = ({ world }: Play, tenant: Tenant): string =>
   })
 
 /** A merchant's request, of which nothing may be another one's. */
-const http = async (play: Play, tenant: Tenant, functionName: string, asked: HttpRequest = {}) => {
-  const reply = await requestAs(play.world, tenant, functionName, asked)
+export const http = async (
+  play: Play,
+  tenant: Tenant,
+  functionName: string,
+  asked: HttpRequest = {},
+  options: InvokeOptions = {},
+) => {
+  const now = askedFor(play.world, tenant, functionName, asked)
+  play.seen.asked.push(now)
+  const reply = await requestAs(play.world, tenant, functionName, asked, options)
   observeAnswer(play.seen, tenant, play.tenants, reply)
+  play.seen.problems.push(...refusalProblems(play.world, tenant, play.seen.asked, now, reply))
   return reply
 }
 

@@ -124,6 +124,8 @@ export const simDeps = (world: World, process: () => Process): Deps => {
       providerCallsPerMinute: world.callsPerMinute,
       historySteps: world.historySteps,
       storedRows: world.storedRows,
+      // As many as answer the floods of histories.
+      environments: 8,
     },
     requests: simRequests(world, process),
     log,

@@ -1,3 +1,5 @@
+import * as v from 'valibot'
+import { type ClientId, ClientIdSchema } from '../../shared/ids.ts'
 import { endpointSecretName } from '../../shared/secrets.ts'
 import { operate } from './lambda.ts'
 import { SIM_STAGE, type World } from './world.ts'
@@ -5,15 +7,16 @@ import { SIM_STAGE, type World } from './world.ts'
 export type SimEndpoint = { readonly endpointId: string; readonly url: string; readonly secret: string }
 
 export type Tenant = {
-  readonly clientId: string
+  readonly clientId: ClientId
   readonly apiKey: string
   readonly endpoints: SimEndpoint[]
+  readonly rateLimit: number | undefined
   /** What must never appear in a log line or in another tenant's answers. */
   readonly personal: { readonly name: string; readonly email: string; readonly phone: string }
 }
 
-/** Low enough that a merchant's own retries run into it now and then. */
-const RATE_LIMIT = 3
+/** The second's is low enough that its own retries run into it now and then; the third floods. */
+const RATE_LIMITS = [undefined, 3, 4]
 
 const okBody = (reply: Awaited<ReturnType<typeof operate>>): Record<string, unknown> => {
   if (reply?.status !== 200) throw new Error(`an operator action failed: ${JSON.stringify(reply)}`)
@@ -31,17 +34,18 @@ const addEndpoint = async (world: World, clientId: string, number: number): Prom
 
 /** Registers a merchant through the operators' own actions. */
 export const addTenant = async (world: World, number: number, endpoints: number): Promise<Tenant> => {
+  const rateLimit = RATE_LIMITS[number]
   const client = okBody(
     await operate(world, 'create-client', {
       operator: 'sim',
       name: `Toko Nomor ${'ABCDEFGH'[number] ?? 'X'}`,
-      // The second one has a limit, so that there are counters, which expire.
-      ...(number === 1 && { rate_limit_per_second: RATE_LIMIT }),
+      // So that there are counters, which expire.
+      ...(rateLimit !== undefined && { rate_limit_per_second: rateLimit }),
       settlement_floor_minor: world.prng.pick([0, 10_000, 250_000]),
       bank: { bank_name: 'BCA', bank_account_no: `00${number}7788`, bank_account_name: 'PT Simulasi' },
     }),
   )
-  const clientId = String(client['client_id'])
+  const clientId = v.parse(ClientIdSchema, client['client_id'])
   const key = okBody(await operate(world, 'issue-api-key', { operator: 'sim', client_id: clientId }))
   const made: SimEndpoint[] = []
   for (let index = 0; index < endpoints; index++) made.push(await addEndpoint(world, clientId, index))
@@ -49,6 +53,7 @@ export const addTenant = async (world: World, number: number, endpoints: number)
     clientId,
     apiKey: String(key['api_key']),
     endpoints: made,
+    rateLimit,
     personal: {
       name: `Pelanggan-${number}-Rahasia`,
       email: `pelanggan${number}@rahasia.example`,

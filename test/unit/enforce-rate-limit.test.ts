@@ -2,18 +2,26 @@ import { describe, expect, it } from 'vitest'
 import { enforceRateLimit } from '../../shared/client/enforce-rate-limit.ts'
 import { pageWeight } from '../../shared/page.ts'
 import { API, anApiClient, call } from '../support/api-event.ts'
-import { recordTable } from '../support/intercept-table.ts'
+import { interceptTable, recordTable } from '../support/intercept-table.ts'
 import { aStoredClient } from '../support/payment-builders.ts'
 import { testDeps } from '../support/test-deps.ts'
 
 const LIMIT = 40
 
 /** A client of the stage's limit, and as many environments that may answer it, each with a memory of its own. */
-const spreadOver = async (environments: number) => {
+const spreadOver = async (environments: number, { losesFirstReports = false } = {}) => {
   const deps = testDeps()
   const client = await aStoredClient(deps)
   const stage = { ...deps.stage, clientRateLimit: LIMIT, environments }
-  const all = Array.from({ length: environments }, () => recordTable({ ...deps, stage: { ...stage } }))
+  const all = Array.from({ length: environments }, () => {
+    let reports = 0
+    const losing = interceptTable(deps, {
+      before: ({ name }) => {
+        if (name === 'update' && reports++ === 0) throw new Error('the report was lost')
+      },
+    })
+    return recordTable({ ...(losesFirstReports ? losing : deps), stage: { ...stage } })
+  })
   const writes = () => all.flatMap(({ calls }) => calls.flatMap((made) => ('steps' in made ? made.steps : [])))
 
   /** So many requests a second for some seconds, over all environments in turn; answers how many passed in each. */
@@ -59,6 +67,12 @@ describe('the rate limit that every client has (design sections 5 and 9)', () =>
     expect(sum(passed)).toBeLessThanOrEqual(12 * LIMIT)
     // Every environment has heard of it after two seconds.
     expect(passed.slice(2)).toStrictEqual(Array.from({ length: 8 }, () => LIMIT))
+  })
+
+  it('lets no more pass where the first report of every environment is lost', async () => {
+    const { flow } = await spreadOver(10, { losesFirstReports: true })
+
+    expect(sum(await flow(2 * LIMIT, 10))).toBeLessThanOrEqual(12 * LIMIT)
   })
 
   it('refuses nothing of a client that stays just below it, and costs few writes while all are far below', async () => {
