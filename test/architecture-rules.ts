@@ -55,7 +55,7 @@ const VENDORS: readonly { readonly packages: RegExp; readonly files: RegExp }[] 
   { packages: /^(@aws-sdk\/(?!\w+-dynamodb$)|@smithy\/)/, files: /^shared\/runtime\// },
   {
     packages: /^@aws-sdk\/\w+-dynamodb$/,
-    files: /^shared\/runtime\/(aws\/document-client|aws\/dynamodb-[a-z]+|stream-handler)\.ts$/,
+    files: /^shared\/runtime\/(aws\/dynamodb-[a-z]+|stream-handler)\.ts$/,
   },
   { packages: /^(@middy\/|@aws-lambda-powertools\/|aws-lambda$)/, files: /^shared\/runtime\// },
 ]

@@ -83,10 +83,10 @@ const SAMPLES: Readonly<Record<RuleName, readonly (readonly [path: string, refus
     ['shared/audit/scan-books.ts', from('../unlisted/one.ts'), from('./owned-items.ts')],
   ],
   'vendor packages stay in the runtime': [
-    ['shared/payment/payment-store.ts', from('@aws-sdk/lib-dynamodb'), from('../table/step.ts')],
-    ['shared/deps.ts', types('@aws-sdk/lib-dynamodb'), types('./table/table.ts')],
-    ['shared/table/list-items.ts', from('@aws-sdk/lib-dynamodb'), from('./keys.ts')],
-    ['shared/runtime/aws/retrying-table.ts', from('@aws-sdk/lib-dynamodb'), from('../table/table.ts')],
+    ['shared/payment/payment-store.ts', from('@aws-sdk/client-dynamodb'), from('../table/step.ts')],
+    ['shared/deps.ts', types('@aws-sdk/client-dynamodb'), types('./table/table.ts')],
+    ['shared/table/list-items.ts', from('@aws-sdk/client-dynamodb'), from('./keys.ts')],
+    ['shared/runtime/aws/retrying-table.ts', from('@aws-sdk/client-dynamodb'), from('../table/table.ts')],
     ['functions/api/get-balance.ts', `import middy from '@middy/core'`, from('../../shared/ledger/balance.ts')],
   ],
   'only the stack knows CDK': [

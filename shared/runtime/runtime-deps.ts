@@ -10,7 +10,7 @@ import { timestampOf } from '../time.ts'
 import { httpsWebhookSender } from '../webhook/send/https-webhook-sender.ts'
 import { resolveByDns } from '../webhook/send/resolve-by-dns.ts'
 import { AWS_HTTP_OPTIONS } from './aws/aws-http-options.ts'
-import { documentClient } from './aws/document-client.ts'
+import { dynamoDbClient } from './aws/dynamodb-client.ts'
 import { dynamoDbTable } from './aws/dynamodb-table.ts'
 import { secretsManager } from './aws/secrets-manager.ts'
 import { snsAlerts } from './aws/sns-alerts.ts'
@@ -45,7 +45,7 @@ export const runtimeDeps = (): Deps => {
     stage: config.stage,
     table: process.env['WITHHOLD_TABLE']
       ? WITHHELD.table
-      : dynamoDbTable({ client: documentClient(), name: config.tableName }, means),
+      : dynamoDbTable({ client: dynamoDbClient(), name: config.tableName }, means),
     provider: process.env['WITHHOLD_PROVIDER']
       ? WITHHELD.provider
       : loggedProvider(

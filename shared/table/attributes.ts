@@ -5,15 +5,31 @@ const ATTRIBUTE_OF = new Map([
 ])
 const FIELD_OF = new Map([...ATTRIBUTE_OF].map(([field, attribute]) => [attribute, field]))
 
+const NAMES_KEPT = 1_000
+
+/** The same few names are spelled for every item. */
+const kept = (spell: (name: string) => string): ((name: string) => string) => {
+  const known = new Map<string, string>()
+  return (name) => {
+    const before = known.get(name)
+    if (before !== undefined) return before
+    const spelled = spell(name)
+    if (known.size < NAMES_KEPT) known.set(name, spelled)
+    return spelled
+  }
+}
+
 /**
  * One spelling rule between code and table: `paidAt` in code is `paid_at` in the table. Top level only; nested values
  * are stored as they are. The two functions undo each other for every name in use (a property test holds it).
  */
-export const attributeName = (field: string): string =>
-  ATTRIBUTE_OF.get(field) ?? field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+export const attributeName = kept(
+  (field) => ATTRIBUTE_OF.get(field) ?? field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+)
 
-export const fieldName = (attribute: string): string =>
-  FIELD_OF.get(attribute) ?? attribute.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
+export const fieldName = kept(
+  (attribute) => FIELD_OF.get(attribute) ?? attribute.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
+)
 
 export type Item = Readonly<Record<string, unknown>>
 

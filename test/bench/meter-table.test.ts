@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import * as v from 'valibot'
 import { describe, expect, inject, it, onTestFinished } from 'vitest'
 import { localAws } from '../../infra/local/emulators/dynamodb-local.ts'
-import { documentClient } from '../../shared/runtime/aws/document-client.ts'
+import { dynamoDbClient } from '../../shared/runtime/aws/dynamodb-client.ts'
 import { dynamoDbRequests } from '../../shared/runtime/aws/dynamodb-table.ts'
 import type { TableRequests } from '../../shared/runtime/aws/retrying-table.ts'
 import { exists } from '../../shared/table/condition.ts'
@@ -22,7 +22,7 @@ const Output = v.object({ ConsumedCapacity: v.optional(v.union([Capacity, v.arra
 
 /** The table in DynamoDB Local, which says what each request used. */
 const localTable = () => {
-  const client = documentClient(localAws(inject('dynamodbEndpoint')))
+  const client = dynamoDbClient(localAws(inject('dynamodbEndpoint')))
   onTestFinished(() => client.destroy())
   let used = 0
   client.middlewareStack.add(

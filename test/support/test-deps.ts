@@ -6,7 +6,7 @@ import type { Alert } from '../../shared/alerts.ts'
 import type { Deps } from '../../shared/deps.ts'
 import type { Log, LogCode, LogFields } from '../../shared/log.ts'
 import type { QueueMessage, QueueName } from '../../shared/queues.ts'
-import { documentClient } from '../../shared/runtime/aws/document-client.ts'
+import { dynamoDbClient } from '../../shared/runtime/aws/dynamodb-client.ts'
 import { dynamoDbRequests } from '../../shared/runtime/aws/dynamodb-table.ts'
 import type { TableRequests } from '../../shared/runtime/aws/retrying-table.ts'
 import type { SendWebhook, WebhookRequest, WebhookResult } from '../../shared/send-webhook.ts'
@@ -59,11 +59,11 @@ const secretsIn = (values: Map<string, string>): Deps['secrets'] => ({
   remove: async (name) => void values.delete(name),
 })
 
-let shared: ReturnType<typeof documentClient> | undefined
+let shared: ReturnType<typeof dynamoDbClient> | undefined
 
 /** One client per test file: connections are reused, and DynamoDB Local is the same for all. */
-export const localClient = (): ReturnType<typeof documentClient> => {
-  shared ??= documentClient({
+export const localClient = (): ReturnType<typeof dynamoDbClient> => {
+  shared ??= dynamoDbClient({
     ...localAws(inject('dynamodbEndpoint')),
     requestHandler: { requestTimeout: 20_000, throwOnRequestTimeout: true },
   })

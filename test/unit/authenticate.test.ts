@@ -1,4 +1,5 @@
-import { BatchGetCommand, DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb'
+import { type AttributeValue, BatchGetItemCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import { marshall, unmarshall } from '@aws-sdk/util-dynamodb'
 import { mockClient } from 'aws-sdk-client-mock'
 import { describe, expect, inject, it, onTestFinished } from 'vitest'
 import { apiKeyText, keyIdOf } from '../../shared/client/api-key.ts'
@@ -141,17 +142,17 @@ describe('authenticate (spec 5)', () => {
   it('keeps at most 1,000 keys and forgets the oldest first', async () => {
     const { deps, client, text: first } = await withKey()
     const TABLE = inject('tableName')
-    const table = mockClient(DynamoDBDocumentClient)
+    const table = mockClient(DynamoDBClient)
     onTestFinished(() => table.restore())
     table
-      .on(BatchGetCommand)
-      .callsFake(({ RequestItems }: { RequestItems: Record<string, { Keys: { pk: string }[] }> }) => {
-        const [keyKey, clientKey] = RequestItems[TABLE]?.Keys ?? []
-        const keyId = keyKey?.pk.slice('APIKEY#'.length)
+      .on(BatchGetItemCommand)
+      .callsFake(({ RequestItems }: { RequestItems: Record<string, { Keys: Record<string, AttributeValue>[] }> }) => {
+        const [keyKey, clientKey] = (RequestItems[TABLE]?.Keys ?? []).map((raw) => unmarshall(raw))
+        const keyId = String(keyKey?.['pk']).slice('APIKEY#'.length)
         const key = { ...keyKey, ...toItem({ keyId, clientId: client.clientId, prefix: 'p', createdAt: deps.now() }) }
-        return { Responses: { [TABLE]: [key, { ...clientKey, ...toItem(client) }] } }
+        return { Responses: { [TABLE]: [marshall(key), marshall({ ...clientKey, ...toItem(client) })] } }
       })
-    const reads = () => table.commandCalls(BatchGetCommand).length
+    const reads = () => table.commandCalls(BatchGetItemCommand).length
     const texts = Array.from({ length: 1_000 }, () => apiKeyText('test', client.clientId, deps.randomBytes(32)))
     for (const text of [first, ...texts]) await authenticate(deps, `Bearer ${text}`)
     const filled = reads()

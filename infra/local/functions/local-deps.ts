@@ -7,7 +7,7 @@ import type { Log } from '../../../shared/log.ts'
 import { loggedProvider } from '../../../shared/provider/logged-provider.ts'
 import { xenditProvider } from '../../../shared/provider/xendit/xendit-provider.ts'
 import type { QueueName } from '../../../shared/queues.ts'
-import { documentClient } from '../../../shared/runtime/aws/document-client.ts'
+import { dynamoDbClient } from '../../../shared/runtime/aws/dynamodb-client.ts'
 import { dynamoDbTable } from '../../../shared/runtime/aws/dynamodb-table.ts'
 import { snsAlerts } from '../../../shared/runtime/aws/sns-alerts.ts'
 import type { Secrets } from '../../../shared/secrets.ts'
@@ -64,7 +64,7 @@ export type LocalDeps = {
 export const localDeps = (options: LocalDepsOptions): LocalDeps => {
   const { clock, emulator, log } = options
   const httpAgent = new Agent({ keepAlive: true, maxSockets: TABLE_SOCKETS })
-  const client = documentClient({
+  const client = dynamoDbClient({
     ...localAws(options.table.endpoint),
     requestHandler: { ...TABLE_HTTP, httpAgent },
   })

@@ -1,21 +1,20 @@
 import {
+  type AttributeValue,
+  BatchGetItemCommand,
   type CancellationReason,
   ConditionalCheckFailedException,
+  DeleteItemCommand,
+  type DynamoDBClient,
+  GetItemCommand,
+  PutItemCommand,
+  QueryCommand,
   TransactionCanceledException,
   TransactionConflictException,
+  type TransactWriteItem,
+  TransactWriteItemsCommand,
+  UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb'
-import {
-  BatchGetCommand,
-  DeleteCommand,
-  type DynamoDBDocumentClient,
-  GetCommand,
-  PutCommand,
-  QueryCommand,
-  TransactWriteCommand,
-  type TransactWriteCommandInput,
-  UpdateCommand,
-} from '@aws-sdk/lib-dynamodb'
-import { unmarshall } from '@aws-sdk/util-dynamodb'
+import { marshall, unmarshall } from '@aws-sdk/util-dynamodb'
 import { assertInvariant } from '../../errors.ts'
 import { fromItem, type Item } from '../../table/attributes.ts'
 import type { Condition } from '../../table/condition.ts'
@@ -31,7 +30,7 @@ import {
 } from './dynamodb-expressions.ts'
 import { retryingTable, type SomeFields, type StepsOutcome, type TableRequests } from './retrying-table.ts'
 
-type DynamoDbTable = { readonly client: DynamoDBDocumentClient; readonly name: string }
+type DynamoDbTable = { readonly client: DynamoDBClient; readonly name: string }
 
 /** The table port on DynamoDB. The SDK repeats what it can tell was not done; what met other writers is repeated here. */
 export const dynamoDbTable = (table: DynamoDbTable, means: Parameters<typeof retryingTable>[1]): Table =>
@@ -47,25 +46,32 @@ export const dynamoDbRequests = (table: DynamoDbTable): TableRequests => ({
   isContention,
 })
 
+type RawItem = Record<string, AttributeValue>
+
+/** What has no value is left out, in nested values too. */
+const toRaw = (values: Item): RawItem => marshall(values, { removeUndefinedValues: true })
+const fromRaw = (raw: RawItem): Item => fromItem(unmarshall(raw))
+const rawKey = ({ pk, sk }: Key): RawItem => ({ pk: { S: pk }, sk: { S: sk } })
+
 const getItem = async ({ client, name }: DynamoDbTable, key: Key, some: SomeFields | undefined) => {
   const p = placeholders()
-  const projection = some && { ProjectionExpression: some.fields.map((field) => p.name(field)).join(', '), ...p.maps() }
+  const projection = some && { ProjectionExpression: some.fields.map((field) => p.name(field)).join(', '), ...maps(p) }
   const { Item: item } = await client.send(
-    new GetCommand({ TableName: name, Key: key, ConsistentRead: some?.consistent ?? true, ...projection }),
+    new GetItemCommand({ TableName: name, Key: rawKey(key), ConsistentRead: some?.consistent ?? true, ...projection }),
   )
-  return item && fromItem(item)
+  return item && fromRaw(item)
 }
 
 const batchGet = async ({ client, name }: DynamoDbTable, keys: readonly Key[], reads: Reads = 'consistent') => {
   const answer = await client.send(
-    new BatchGetCommand({
-      RequestItems: { [name]: { Keys: keys.map((key) => ({ ...key })), ConsistentRead: reads === 'consistent' } },
+    new BatchGetItemCommand({
+      RequestItems: { [name]: { Keys: keys.map(rawKey), ConsistentRead: reads === 'consistent' } },
     }),
   )
   const unprocessed = answer.UnprocessedKeys?.[name]?.Keys ?? []
   return {
-    items: (answer.Responses?.[name] ?? []).map((item) => fromItem(item)),
-    unprocessed: unprocessed.map(({ pk, sk }) => ({ pk: String(pk), sk: String(sk) })),
+    items: (answer.Responses?.[name] ?? []).map(fromRaw),
+    unprocessed: unprocessed.map(({ pk, sk }) => ({ pk: pk?.S ?? '', sk: sk?.S ?? '' })),
   }
 }
 
@@ -76,56 +82,54 @@ const query = async ({ client, name }: DynamoDbTable, input: QueryInput): Promis
       TableName: name,
       ...(input.index && { IndexName: input.index }),
       KeyConditionExpression: keyExpression(input, p),
-      ...p.maps(),
+      ...maps(p),
       Limit: input.limit,
       ScanIndexForward: !(input.newestFirst ?? false),
       ConsistentRead: input.index === undefined,
-      ...(input.cursor && { ExclusiveStartKey: input.cursor }),
+      ...(input.cursor && { ExclusiveStartKey: toRaw(input.cursor) }),
       ...(input.countOnly && { Select: 'COUNT' }),
     }),
   )
   // The cursor goes back to DynamoDB as it came, so its attributes keep the table's spelling.
   return {
-    items: (answer.Items ?? []).map((item) => fromItem(item)),
+    items: (answer.Items ?? []).map(fromRaw),
     count: answer.Count ?? 0,
-    cursor: answer.LastEvaluatedKey,
+    cursor: answer.LastEvaluatedKey && unmarshall(answer.LastEvaluatedKey),
   }
 }
 
-type RawItem = Parameters<typeof unmarshall>[0]
-
-// The SDK's errors carry raw attribute values even through the document client; they are unmarshalled here, once.
-const plainItem = (raw: RawItem | undefined): Item | undefined =>
-  raw && Object.keys(raw).length > 0 ? fromItem(unmarshall(raw)) : undefined
+/** The item that a refusal brings back; the SDK makes an empty one of none. */
+const refusedItem = (raw: RawItem | undefined): Item | undefined =>
+  raw && Object.keys(raw).length > 0 ? fromRaw(raw) : undefined
 
 const write = async (table: DynamoDbTable, step: Step): Promise<WriteOutcome> => {
   try {
     return { applied: true, item: await writeOne(table, step) }
   } catch (error) {
-    if (error instanceof ConditionalCheckFailedException) return { applied: false, item: plainItem(error.Item) }
+    if (error instanceof ConditionalCheckFailedException) return { applied: false, item: refusedItem(error.Item) }
     throw error
   }
 }
 
 const writeOne = async ({ client, name }: DynamoDbTable, step: Step): Promise<Item | undefined> => {
   const { Put, Update, Delete } = toTransactItem(name, step)
-  if (Put) return void (await client.send(new PutCommand(Put)))
-  if (Delete) return void (await client.send(new DeleteCommand(Delete)))
+  if (Put) return void (await client.send(new PutItemCommand(Put)))
+  if (Delete) return void (await client.send(new DeleteItemCommand(Delete)))
   assertInvariant(Update !== undefined, 'a condition check stands alone only inside a transaction')
-  const { Attributes } = await client.send(new UpdateCommand({ ...Update, ReturnValues: 'ALL_NEW' }))
-  return Attributes && fromItem(Attributes)
+  const { Attributes } = await client.send(new UpdateItemCommand({ ...Update, ReturnValues: 'ALL_NEW' }))
+  return Attributes && fromRaw(Attributes)
 }
 
 const transactWrite = async ({ client, name }: DynamoDbTable, steps: readonly Step[]): Promise<StepsOutcome> => {
   try {
     // The SDK repeats a lost answer with the same token, so a transaction is applied once.
-    await client.send(new TransactWriteCommand({ TransactItems: steps.map((step) => toTransactItem(name, step)) }))
+    await client.send(new TransactWriteItemsCommand({ TransactItems: steps.map((step) => toTransactItem(name, step)) }))
     return { applied: true }
   } catch (error) {
     const reasons = error instanceof TransactionCanceledException ? (error.CancellationReasons ?? []) : []
     const refusedAt = reasons.findIndex(({ Code }) => Code === 'ConditionalCheckFailed')
     if (refusedAt === -1) throw error
-    return { applied: false, refusedAt, item: plainItem(reasons[refusedAt]?.Item) }
+    return { applied: false, refusedAt, item: refusedItem(reasons[refusedAt]?.Item) }
   }
 }
 
@@ -141,32 +145,36 @@ export const isContention = (error: unknown): boolean =>
     (error.CancellationReasons ?? []).every((reason) => reason.Code === 'None' || isRetryable(reason)) &&
     (error.CancellationReasons ?? []).some(isRetryable))
 
-type TransactItem = NonNullable<TransactWriteCommandInput['TransactItems']>[number]
+/** The placeholders of a request, in its own form. */
+const maps = (p: Placeholders) => {
+  const { ExpressionAttributeValues: values, ...names } = p.maps()
+  return { ...names, ...(values && { ExpressionAttributeValues: toRaw(values) }) }
+}
 
 const guarded = (condition: Condition | undefined, p: Placeholders) =>
   condition ? { ConditionExpression: conditionExpression(condition, p) } : {}
 
 /** The SDK's form of a step. A refusal always brings back the item as it was, which saves the read after it. */
-const toTransactItem = (tableName: string, step: Step): TransactItem => {
+const toTransactItem = (tableName: string, step: Step): TransactWriteItem => {
   const p = placeholders()
   const base = { TableName: tableName, ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const }
   switch (step.kind) {
     case 'put': {
       const condition = guarded(step.condition, p)
-      return { Put: { ...base, Item: { ...step.item, ...step.key }, ...condition, ...p.maps() } }
+      return { Put: { ...base, Item: toRaw({ ...step.item, ...step.key }), ...condition, ...maps(p) } }
     }
     case 'update': {
       const expression = updateExpression(step.changes, p)
       const condition = guarded(step.condition, p)
-      return { Update: { ...base, Key: step.key, UpdateExpression: expression, ...condition, ...p.maps() } }
+      return { Update: { ...base, Key: rawKey(step.key), UpdateExpression: expression, ...condition, ...maps(p) } }
     }
     case 'delete': {
       const condition = conditionExpression(step.condition, p)
-      return { Delete: { ...base, Key: step.key, ConditionExpression: condition, ...p.maps() } }
+      return { Delete: { ...base, Key: rawKey(step.key), ConditionExpression: condition, ...maps(p) } }
     }
     case 'check': {
       const condition = conditionExpression(step.condition, p)
-      return { ConditionCheck: { ...base, Key: step.key, ConditionExpression: condition, ...p.maps() } }
+      return { ConditionCheck: { ...base, Key: rawKey(step.key), ConditionExpression: condition, ...maps(p) } }
     }
   }
 }

@@ -1,19 +1,20 @@
 import { createHmac, randomUUID } from 'node:crypto'
 import {
-  BatchGetCommand,
-  type DynamoDBDocumentClient,
-  GetCommand,
-  PutCommand,
+  BatchGetItemCommand,
+  type DynamoDBClient,
+  GetItemCommand,
+  PutItemCommand,
   QueryCommand,
-  TransactWriteCommand,
-  UpdateCommand,
-} from '@aws-sdk/lib-dynamodb'
+  TransactWriteItemsCommand,
+  UpdateItemCommand,
+} from '@aws-sdk/client-dynamodb'
+import { marshall, unmarshall } from '@aws-sdk/util-dynamodb'
 import * as v from 'valibot'
 import { PROVIDER_KEY } from '../../../infra/local/backends.ts'
 import type { HttpCaller } from '../local/http-caller.ts'
 
 export type FloorMeans = {
-  readonly table: DynamoDBDocumentClient
+  readonly table: DynamoDBClient
   readonly tableName: string
   readonly call: HttpCaller['call']
   readonly providerUrl: string
@@ -41,6 +42,7 @@ const PROVIDER_HEADERS = {
   'content-type': 'application/json',
 }
 
+const raw = (values: object) => marshall(values, { removeUndefinedValues: true })
 const paymentKey = (id: string) => ({ pk: `PAYMENT#${id}`, sk: 'PAYMENT' })
 const shardOf = (id: string) => String(Number.parseInt(id.slice(0, 2), 16) % SHARDS).padStart(2, '0')
 
@@ -61,7 +63,7 @@ const create = async (means: FloorMeans, body: unknown) => {
   const asked = v.parse(Request, body)
   const [id, now] = [randomUUID(), new Date().toISOString()]
   const claim = { ...paymentKey(id), client_id, status: 'creating', attempt: 1, claimed_at: now, request: asked }
-  await table.send(new PutCommand({ TableName, Item: claim, ConditionExpression: 'attribute_not_exists(pk)' }))
+  await table.send(new PutItemCommand({ TableName, Item: raw(claim), ConditionExpression: 'attribute_not_exists(pk)' }))
   const made = await ask(means, 'POST', '/v3/payment_requests', {
     reference_id: `${id}-1`,
     type: 'PAY',
@@ -90,19 +92,19 @@ const create = async (means: FloorMeans, body: unknown) => {
     due_at: now,
   }
   await table.send(
-    new TransactWriteCommand({
+    new TransactWriteItemsCommand({
       TransactItems: [
         {
           Put: {
             TableName,
-            Item: { ...paymentKey(id), ...payment },
+            Item: raw({ ...paymentKey(id), ...payment }),
             ConditionExpression: '#status = :creating',
             ExpressionAttributeNames: { '#status': 'status' },
-            ExpressionAttributeValues: { ':creating': 'creating' },
+            ExpressionAttributeValues: raw({ ':creating': 'creating' }),
           },
         },
         count(means, id, 'count_pending', 1),
-        { Put: { TableName, Item: { pk: `DESTINATION#${payment_destination}#${id}`, sk: now, payment_id: id } } },
+        { Put: { TableName, Item: raw({ pk: `DESTINATION#${payment_destination}#${id}`, sk: now, payment_id: id }) } },
       ],
     }),
   )
@@ -112,15 +114,19 @@ const create = async (means: FloorMeans, body: unknown) => {
 const count = ({ tableName, clientId }: FloorMeans, id: string, field: string, by: number) => ({
   Update: {
     TableName: tableName,
-    Key: { pk: `LEDGER#${clientId}`, sk: `SHARD#${shardOf(id)}` },
+    Key: raw({ pk: `LEDGER#${clientId}`, sk: `SHARD#${shardOf(id)}` }),
     UpdateExpression: 'ADD #field :by',
     ExpressionAttributeNames: { '#field': field },
-    ExpressionAttributeValues: { ':by': by },
+    ExpressionAttributeValues: raw({ ':by': by }),
   },
 })
 
-const get = async ({ table, tableName: TableName }: FloorMeans, id: string) =>
-  (await table.send(new GetCommand({ TableName, Key: paymentKey(id), ConsistentRead: true }))).Item
+const get = async ({ table, tableName: TableName }: FloorMeans, id: string) => {
+  const { Item = {} } = await table.send(
+    new GetItemCommand({ TableName, Key: raw(paymentKey(id)), ConsistentRead: true }),
+  )
+  return unmarshall(Item)
+}
 
 /** The newest by the index, what they are by the table, and how many there are by the ledger. */
 const list = async ({ table, tableName: TableName, clientId }: FloorMeans) => {
@@ -128,7 +134,7 @@ const list = async ({ table, tableName: TableName, clientId }: FloorMeans) => {
     new QueryCommand({
       TableName,
       KeyConditionExpression: 'pk = :pk',
-      ExpressionAttributeValues: { ':pk': `LEDGER#${clientId}` },
+      ExpressionAttributeValues: raw({ ':pk': `LEDGER#${clientId}` }),
       ConsistentRead: true,
     }),
   )
@@ -138,15 +144,15 @@ const list = async ({ table, tableName: TableName, clientId }: FloorMeans) => {
       IndexName: 'by-owner',
       KeyConditionExpression: '#owner = :owner AND entity = :entity',
       ExpressionAttributeNames: { '#owner': 'owner' },
-      ExpressionAttributeValues: { ':owner': clientId, ':entity': 'payment' },
+      ExpressionAttributeValues: raw({ ':owner': clientId, ':entity': 'payment' }),
       ScanIndexForward: false,
       Limit: PAGE,
     }),
   )
-  const Keys = found.map(({ pk, sk }) => ({ pk, sk }))
-  const { Responses } = await table.send(new BatchGetCommand({ RequestItems: { [TableName]: { Keys } } }))
-  const total = (ledger.Items ?? []).reduce((sum, { count_pending: pending = 0 }) => sum + Number(pending), 0)
-  return { data: Responses?.[TableName], total }
+  const Keys = found.map(({ pk = { S: '' }, sk = { S: '' } }) => ({ pk, sk }))
+  const { Responses } = await table.send(new BatchGetItemCommand({ RequestItems: { [TableName]: { Keys } } }))
+  const total = (ledger.Items ?? []).reduce((sum, { count_pending: pending }) => sum + Number(pending?.N ?? 0), 0)
+  return { data: (Responses?.[TableName] ?? []).map((item) => unmarshall(item)), total }
 }
 
 /** The provider is asked; then payment, credit and event; then delivery, webhook, and what became of it. */
@@ -174,19 +180,19 @@ const credit = async (means: FloorMeans, { id, paid, event }: Credit): Promise<v
   const { table, tableName: TableName, clientId: owner } = means
   const due = { entity: 'event', owner, id, work: 'floor', slot: 1, due_at: new Date().toISOString() }
   await table.send(
-    new TransactWriteCommand({
+    new TransactWriteItemsCommand({
       TransactItems: [
         {
           Put: {
             TableName,
-            Item: { ...paid, ...paymentKey(id) },
+            Item: raw({ ...paid, ...paymentKey(id) }),
             ConditionExpression: '#status = :pending',
             ExpressionAttributeNames: { '#status': 'status' },
-            ExpressionAttributeValues: { ':pending': 'pending' },
+            ExpressionAttributeValues: raw({ ':pending': 'pending' }),
           },
         },
         count(means, id, 'credited_minor', 1),
-        { Put: { TableName, Item: { pk: `PAYMENT#${id}`, sk: 'EVENT#payment.succeeded', ...event, ...due } } },
+        { Put: { TableName, Item: raw({ pk: `PAYMENT#${id}`, sk: 'EVENT#payment.succeeded', ...event, ...due }) } },
       ],
     }),
   )
@@ -198,20 +204,24 @@ const announce = async (means: FloorMeans, id: string, body: string, now: string
     new QueryCommand({
       TableName,
       KeyConditionExpression: 'pk = :pk',
-      ExpressionAttributeValues: { ':pk': `ENDPOINTS#${clientId}` },
+      ExpressionAttributeValues: raw({ ':pk': `ENDPOINTS#${clientId}` }),
       ConsistentRead: true,
     }),
   )
   const key = { pk: `DELIVERY#${randomUUID()}`, sk: 'DELIVERY' }
   const delivery = { id, owner: clientId, entity: 'delivery', listed_at: now, work: 'floor', slot: 2, due_at: now }
   await table.send(
-    new PutCommand({ TableName, Item: { ...key, ...delivery }, ConditionExpression: 'attribute_not_exists(pk)' }),
+    new PutItemCommand({
+      TableName,
+      Item: raw({ ...key, ...delivery }),
+      ConditionExpression: 'attribute_not_exists(pk)',
+    }),
   )
   const done = { TableName, UpdateExpression: 'REMOVE due_at' }
-  await table.send(new UpdateCommand({ ...done, Key: { pk: `PAYMENT#${id}`, sk: 'EVENT#payment.succeeded' } }))
+  await table.send(new UpdateItemCommand({ ...done, Key: raw({ pk: `PAYMENT#${id}`, sk: 'EVENT#payment.succeeded' }) }))
   const signature = createHmac('sha256', SECRET).update(body).digest('hex')
   await call({ method: 'POST', url: webhookUrl, headers: { 'x-gateway-signature': signature }, body })
-  await table.send(new UpdateCommand({ ...done, Key: key }))
+  await table.send(new UpdateItemCommand({ ...done, Key: raw(key) }))
 }
 
 /** The unavoidable calls of each request, one after the other as they depend on each other. */

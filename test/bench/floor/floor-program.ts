@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { Agent, createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
-import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb'
 import { CALLBACK_TOKEN, PROVIDER_KEY } from '../../../infra/local/backends.ts'
 import { localAws } from '../../../infra/local/emulators/dynamodb-local.ts'
 import { startLocalClock } from '../../../infra/local/process/local-clock.ts'
@@ -25,6 +24,7 @@ const simulator = await startProviderSimulator({
   callbackToken: CALLBACK_TOKEN,
 })
 const client = new DynamoDBClient({
+  cacheMiddleware: true,
   ...localAws(endpoint),
   requestHandler: {
     httpAgent: new Agent({ keepAlive: true, maxSockets: 200 }),
@@ -33,7 +33,7 @@ const client = new DynamoDBClient({
 })
 const { call } = httpCaller()
 const calls = floorCalls({
-  table: DynamoDBDocumentClient.from(client),
+  table: client,
   tableName,
   call,
   providerUrl: simulator.url,

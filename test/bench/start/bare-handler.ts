@@ -4,9 +4,9 @@ import type { DeployedStage } from '../../../infra/stack/stage.ts'
 /** Each client as it is made and used where nothing else is there: its commands are loaded with it. */
 const MEANS = {
   dynamodb: `
-    import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
-    import { BatchGetCommand, DeleteCommand, DynamoDBDocumentClient, GetCommand, PutCommand, QueryCommand, TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb'
-    made.push(DynamoDBDocumentClient.from(new DynamoDBClient({})), BatchGetCommand, DeleteCommand, GetCommand, PutCommand, QueryCommand, TransactWriteCommand, UpdateCommand)`,
+    import { BatchGetItemCommand, DeleteItemCommand, DynamoDBClient, GetItemCommand, PutItemCommand, QueryCommand, TransactWriteItemsCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb'
+    import { marshall, unmarshall } from '@aws-sdk/util-dynamodb'
+    made.push(new DynamoDBClient({}), BatchGetItemCommand, DeleteItemCommand, GetItemCommand, PutItemCommand, QueryCommand, TransactWriteItemsCommand, UpdateItemCommand, marshall, unmarshall)`,
   secrets: `
     import { CreateSecretCommand, DeleteSecretCommand, GetSecretValueCommand, PutSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
     made.push(new SecretsManagerClient({}), CreateSecretCommand, DeleteSecretCommand, GetSecretValueCommand, PutSecretValueCommand)`,

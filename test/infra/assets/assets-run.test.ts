@@ -23,7 +23,7 @@ import { resolveStack } from '../../../infra/operate/trace/resolve-stack.ts'
 import { SOURCE_MAPS } from '../../../infra/stack/functions/source-maps.ts'
 import { deployedStage } from '../../../infra/stack/stage.ts'
 import { QUEUE_NAMES } from '../../../shared/queues.ts'
-import { documentClient } from '../../../shared/runtime/aws/document-client.ts'
+import { dynamoDbClient } from '../../../shared/runtime/aws/dynamodb-client.ts'
 import { dynamoDbRequests } from '../../../shared/runtime/aws/dynamodb-table.ts'
 import { ENV } from '../../../shared/runtime/config.ts'
 import { callbackSecretName, providerSecretName } from '../../../shared/secrets.ts'
@@ -137,7 +137,7 @@ const dynamodbEnvironment = () => {
 
 /** A merchant of its own for every function, whose past lies some days before now. */
 const aWorld = async (tableName: string) => {
-  const requests = dynamoDbRequests({ client: documentClient(localAws(dynamodb.endpoint)), name: tableName })
+  const requests = dynamoDbRequests({ client: dynamoDbClient(localAws(dynamodb.endpoint)), name: tableName })
   const deps = testDeps({ requests, stage: { ...testDeps().stage, name: STAGE } })
   deps.clock.set(timestampOf(Date.now() - 9 * DAY_MS))
   const world = await operatorWorld(deps)

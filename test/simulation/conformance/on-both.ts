@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { TransactionCanceledException } from '@aws-sdk/client-dynamodb'
 import { expect, inject } from 'vitest'
 import { localAws } from '../../../infra/local/emulators/dynamodb-local.ts'
-import { documentClient } from '../../../shared/runtime/aws/document-client.ts'
+import { dynamoDbClient } from '../../../shared/runtime/aws/dynamodb-client.ts'
 import { dynamoDbRequests } from '../../../shared/runtime/aws/dynamodb-table.ts'
 import type { TableRequests } from '../../../shared/runtime/aws/retrying-table.ts'
 import type { Item } from '../../../shared/table/attributes.ts'
@@ -82,7 +82,7 @@ export const ask = async (table: TableRequests, asked: Asked): Promise<Answer> =
 
 export const localTable = (name: string = inject('tableName')): TableRequests =>
   // A retry would hide what a request came to.
-  dynamoDbRequests({ client: documentClient({ ...localAws(inject('dynamodbEndpoint')), maxAttempts: 1 }), name })
+  dynamoDbRequests({ client: dynamoDbClient({ ...localAws(inject('dynamodbEndpoint')), maxAttempts: 1 }), name })
 
 let opened: { readonly model: TableRequests; readonly local: TableRequests } | undefined
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
-import { DynamoDBDocumentClient, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb'
+import { DynamoDBClient, PutItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb'
+import { marshall } from '@aws-sdk/util-dynamodb'
 import { afterAll, describe, expect, inject, it, onTestFinished } from 'vitest'
 import { createTable } from '../../../infra/local/emulators/create-table.ts'
 import { localAws } from '../../../infra/local/emulators/dynamodb-local.ts'
@@ -9,7 +9,7 @@ import { eventually } from '../../support/eventually.ts'
 import { tempDirectory } from '../../support/temp-directory.ts'
 
 const endpoint = inject('dynamodbEndpoint')
-const client = DynamoDBDocumentClient.from(new DynamoDBClient(localAws(endpoint)))
+const client = new DynamoDBClient(localAws(endpoint))
 afterAll(() => client.destroy())
 
 type Answer = (names: readonly string[], sequences: readonly string[]) => unknown
@@ -19,7 +19,7 @@ const aStream = async (...inserted: readonly string[]) => {
   const tableName = `stream-${crypto.randomUUID()}`
   await createTable(endpoint, tableName)
   const put = (name: string, { pk = 'one', sk = `EVENT#${name}` } = {}) =>
-    client.send(new PutCommand({ TableName: tableName, Item: { pk, sk, name } }))
+    client.send(new PutItemCommand({ TableName: tableName, Item: marshall({ pk, sk, name }) }))
   for (const name of inserted) await put(name)
   const read = async (answer: Answer = succeed, changes: Partial<StreamPollerOptions> = {}) => {
     const batches: (readonly string[])[] = []
@@ -59,11 +59,11 @@ describe('the stream poller (design sections 4 and 6)', () => {
     const { put, read, tableName } = await aStream('a')
     await put('b', { sk: 'PAYMENT' })
     await client.send(
-      new UpdateCommand({
+      new UpdateItemCommand({
         TableName: tableName,
-        Key: { pk: 'one', sk: 'EVENT#a' },
+        Key: marshall({ pk: 'one', sk: 'EVENT#a' }),
         UpdateExpression: 'SET changed = :yes',
-        ExpressionAttributeValues: { ':yes': true },
+        ExpressionAttributeValues: marshall({ ':yes': true }),
       }),
     )
     await put('c')

@@ -1,16 +1,15 @@
 import {
+  BatchGetItemCommand,
   ConditionalCheckFailedException,
+  DynamoDBClient,
+  GetItemCommand,
+  QueryCommand,
   TransactionCanceledException,
   TransactionConflictException,
+  TransactWriteItemsCommand,
+  UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb'
-import {
-  BatchGetCommand,
-  DynamoDBDocumentClient,
-  GetCommand,
-  QueryCommand,
-  TransactWriteCommand,
-  UpdateCommand,
-} from '@aws-sdk/lib-dynamodb'
+import { marshall } from '@aws-sdk/util-dynamodb'
 import { mockClient } from 'aws-sdk-client-mock'
 import * as v from 'valibot'
 import { describe, expect, inject, it, onTestFinished } from 'vitest'
@@ -39,7 +38,7 @@ describe('table.getMany', () => {
  * knows no other writers.
  */
 const mocked = () => {
-  const client = mockClient(DynamoDBDocumentClient)
+  const client = mockClient(DynamoDBClient)
   onTestFinished(() => client.restore())
   return { client, deps: testDeps(), NAME: inject('tableName') }
 }
@@ -56,8 +55,8 @@ describe('reads that decide (style guide: consistent and on the table)', () => {
     await deps.table.query({ index: 'by-owner', partition: ['x', 'payment'], limit: 1 })
 
     const consistent = { ConsistentRead: true }
-    expect(client.commandCalls(GetCommand)[0]?.args[0].input).toMatchObject(consistent)
-    const batches = client.commandCalls(BatchGetCommand).map(({ args: [{ input }] }) => input.RequestItems?.[NAME])
+    expect(client.commandCalls(GetItemCommand)[0]?.args[0].input).toMatchObject(consistent)
+    const batches = client.commandCalls(BatchGetItemCommand).map(({ args: [{ input }] }) => input.RequestItems?.[NAME])
     expect(batches).toMatchObject([consistent, { ConsistentRead: false }])
     const queries = client.commandCalls(QueryCommand).map(({ args: [{ input }] }) => input.ConsistentRead)
     expect(queries).toStrictEqual([true, false])
@@ -69,28 +68,33 @@ describe('a batch that DynamoDB leaves incomplete', () => {
     const { client, deps, NAME } = mocked()
     const [one, two] = [aKey(), aKey()]
     client
-      .on(BatchGetCommand)
-      .resolvesOnce({ Responses: { [NAME]: [{ ...two, name: 'two' }] }, UnprocessedKeys: { [NAME]: { Keys: [one] } } })
-      .resolvesOnce({ Responses: { [NAME]: [{ ...one, name: 'one' }] } })
+      .on(BatchGetItemCommand)
+      .resolvesOnce({
+        Responses: { [NAME]: [marshall({ ...two, name: 'two' })] },
+        UnprocessedKeys: { [NAME]: { Keys: [marshall(one)] } },
+      })
+      .resolvesOnce({ Responses: { [NAME]: [marshall({ ...one, name: 'one' })] } })
 
     const items = await deps.table.getMany([one, two])
 
     expect(items.map((item) => item?.['name'])).toStrictEqual(['one', 'two'])
-    const asked = client.commandCalls(BatchGetCommand).map(({ args: [{ input }] }) => input.RequestItems?.[NAME]?.Keys)
-    expect(asked).toStrictEqual([[one, two], [one]])
+    const asked = client
+      .commandCalls(BatchGetItemCommand)
+      .map(({ args: [{ input }] }) => input.RequestItems?.[NAME]?.Keys)
+    expect(asked).toStrictEqual([[marshall(one), marshall(two)], [marshall(one)]])
   })
 
   it('is given up after eight tries, instead of calling its items missing', async () => {
     const { client, deps, NAME } = mocked()
     const key = aKey()
-    client.on(BatchGetCommand).callsFake(() => {
-      if (client.commandCalls(BatchGetCommand).length > 20) throw new Error('asked for ever')
-      return { UnprocessedKeys: { [NAME]: { Keys: [key] } } }
+    client.on(BatchGetItemCommand).callsFake(() => {
+      if (client.commandCalls(BatchGetItemCommand).length > 20) throw new Error('asked for ever')
+      return { UnprocessedKeys: { [NAME]: { Keys: [marshall(key)] } } }
     })
 
     await expect(deps.table.getMany([key])).rejects.toThrow('stayed incomplete')
 
-    expect(client.commandCalls(BatchGetCommand)).toHaveLength(8)
+    expect(client.commandCalls(BatchGetItemCommand)).toHaveLength(8)
   })
 })
 
@@ -107,22 +111,22 @@ describe('a write that meets others', () => {
 
   it('is tried again when it is a single one and met a transaction, and told of in one line', async () => {
     const { client, deps } = mocked()
-    client.on(UpdateCommand).rejectsOnce(conflict).rejectsOnce(conflict).resolves({})
+    client.on(UpdateItemCommand).rejectsOnce(conflict).rejectsOnce(conflict).resolves({})
 
     const outcomes = [await deps.table.write(aStep()), await deps.table.write(aStep())]
 
     expect(outcomes).toMatchObject([{ applied: true }, { applied: true }])
-    expect(client.commandCalls(UpdateCommand)).toHaveLength(4)
+    expect(client.commandCalls(UpdateItemCommand)).toHaveLength(4)
     expect(deps.lines).toStrictEqual([{ level: 'info', code: 'write.contended', fields: { retries: 2, gave_up: 0 } }])
   })
 
   it('says so when it gives up', async () => {
     const { client, deps } = mocked()
-    client.on(TransactWriteCommand).rejects(cancelled('TransactionConflict', 'None'))
+    client.on(TransactWriteItemsCommand).rejects(cancelled('TransactionConflict', 'None'))
 
     await expect(deps.table.transact(twoSteps())).rejects.toThrow('cancelled')
 
-    expect(client.commandCalls(TransactWriteCommand)).toHaveLength(12)
+    expect(client.commandCalls(TransactWriteItemsCommand)).toHaveLength(12)
     expect(deps.lines).toStrictEqual([{ level: 'warn', code: 'write.contended', fields: { retries: 11, gave_up: 1 } }])
   })
 
@@ -133,31 +137,31 @@ describe('a write that meets others', () => {
   ])('is tried again when it is a transaction cancelled by %j', async (codes) => {
     const { client, deps } = mocked()
     client
-      .on(TransactWriteCommand)
+      .on(TransactWriteItemsCommand)
       .rejectsOnce(cancelled(...codes))
       .resolves({})
 
     expect(await deps.table.transact(twoSteps())).toStrictEqual({ applied: true })
-    expect(client.commandCalls(TransactWriteCommand)).toHaveLength(2)
+    expect(client.commandCalls(TransactWriteItemsCommand)).toHaveLength(2)
   })
 
   it.each([[['ValidationError', 'None']], [['ItemCollectionSizeLimitExceeded']], [['None']]])(
     'throws when it is a transaction cancelled by %j, which no try will change',
     async (codes) => {
       const { client, deps } = mocked()
-      client.on(TransactWriteCommand).rejects(cancelled(...codes))
+      client.on(TransactWriteItemsCommand).rejects(cancelled(...codes))
 
       await expect(deps.table.transact(twoSteps())).rejects.toThrow(TransactionCanceledException)
 
-      expect(client.commandCalls(TransactWriteCommand)).toHaveLength(1)
+      expect(client.commandCalls(TransactWriteItemsCommand)).toHaveLength(1)
     },
   )
 
   it('is not tried again when a condition was refused, alone or beside the conflict: that is an outcome', async () => {
     const { client, deps } = mocked()
     const Item = { due_at: { S: 'then' } }
-    client.on(UpdateCommand).rejects(new ConditionalCheckFailedException({ message: 'no', $metadata: {}, Item }))
-    client.on(TransactWriteCommand).rejects(cancelled('TransactionConflict', 'ConditionalCheckFailed'))
+    client.on(UpdateItemCommand).rejects(new ConditionalCheckFailedException({ message: 'no', $metadata: {}, Item }))
+    client.on(TransactWriteItemsCommand).rejects(cancelled('TransactionConflict', 'ConditionalCheckFailed'))
 
     const outcomes = [await deps.table.write(aStep()), await deps.table.transact(twoSteps())]
 
@@ -171,7 +175,7 @@ describe('a write that meets others', () => {
   it('waits longer from try to try, with jitter, and never longer than 0.4 s', async () => {
     const waits: number[] = []
     const { table } = testDeps({ random: () => 1, sleep: async (ms) => void waits.push(ms) })
-    mocked().client.on(TransactWriteCommand).rejects(cancelled('TransactionConflict'))
+    mocked().client.on(TransactWriteItemsCommand).rejects(cancelled('TransactionConflict'))
 
     await table.transact({ one: aStep() }).catch(() => undefined)
 
