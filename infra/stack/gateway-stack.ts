@@ -1,6 +1,4 @@
 import { type App, CfnOutput, Stack } from 'aws-cdk-lib'
-import type { CompositeAlarm } from 'aws-cdk-lib/aws-cloudwatch'
-import type { Key } from 'aws-cdk-lib/aws-kms'
 import type { ITopic } from 'aws-cdk-lib/aws-sns'
 import { callbackSecretName, providerSecretName } from '../../shared/secrets.ts'
 import { assertDeployable } from './assert-deployable.ts'
@@ -10,8 +8,6 @@ import { CanaryDeployments } from './functions/canary-deployments.ts'
 import { DeploymentSteps } from './functions/deployment-steps.ts'
 import { GatewayFunctions } from './functions/gateway-functions.ts'
 import type { Watched } from './monitoring/alarms/watched.ts'
-import { GatewayAlarms } from './monitoring/gateway-alarms.ts'
-import { GatewayDashboard } from './monitoring/gateway-dashboard.ts'
 import { OperatorTopic } from './monitoring/operator-topic.ts'
 import { watchedStack } from './monitoring/watched-stack.ts'
 import { WebhookEgress } from './network/webhook-egress.ts'
@@ -27,6 +23,12 @@ import { Schedules } from './triggers/schedules.ts'
 
 /** The payment gateway on AWS: what it keeps, what runs, and what starts it. Functions come from the manifest. */
 export class GatewayStack extends Stack {
+  /** What the second stack, of alarms and dashboard, looks at. */
+  readonly watched: Watched
+  readonly topic: ITopic
+  /** Of a stage with alarms. */
+  readonly pageTopic: ITopic | undefined
+
   constructor(scope: App, id: string, { stage }: { readonly stage: DeployedStage }) {
     assertDeployable(stage)
     assertCarried(stage)
@@ -61,32 +63,25 @@ export class GatewayStack extends Stack {
     new EventSources(this, 'EventSources', { table, queues, functions })
     new Schedules(this, 'Schedules', { stage, queues, functions })
 
-    const watched = watchedStack({ stage, table, queues, api: httpApi.api })
-    const pages = hasAlarms(stage) ? this.watch(stage, { watched, topic, key }) : []
-    new GatewayDashboard(this, 'Dashboard', { watched, pages })
+    this.watched = watchedStack({ stage, queues, api: httpApi.api })
+    this.topic = topic
+    // What may wait goes to the topic of alerts, what pages to a topic of its own: nobody is woken by a ticket.
+    const pages = { stage, name: 'pages', recipients: stage.pageRecipients ?? recipients, key } as const
+    this.pageTopic = hasAlarms(stage) ? new OperatorTopic(this, 'Pages', pages).topic : undefined
 
-    const { name } = stage.settings
-    const url = stage.domain ? `https://${stage.domain.name}` : httpApi.api.apiEndpoint
-    this.output('ApiUrl', url, 'Base URL of the API; its paths start with /v1')
+    this.output('ApiUrl', urlOf(stage, httpApi), 'Base URL of the API; its paths start with /v1')
     this.output('AlertsTopicArn', topic.topicArn, 'Every alarm and alert: subscribe whoever reads them in the day')
+    this.output('PagesTopicArn', this.pageTopic?.topicArn, 'What wakes somebody, and nothing else: subscribe the pager')
     this.output('TableName', table.tableName, 'The one table')
-    const [provided, shown] = [providerSecretName(name), callbackSecretName(name)]
-    this.output('ProviderSecretName', provided, 'Put {"secret_key": "..."} here before the first payment')
-    this.output('CallbackSecretName', shown, 'Put {"callback_tokens": ["..."]} here before the first payment')
+    const secrets = [providerSecretName, callbackSecretName].map((nameIn) => nameIn(stage.settings.name))
+    this.output('ProviderSecretName', secrets[0], 'Put {"secret_key": "..."} here before the first payment')
+    this.output('CallbackSecretName', secrets[1], 'Put {"callback_tokens": ["..."]} here before the first payment')
   }
 
-  private output(id: string, value: string, description: string): void {
-    new CfnOutput(this, id, { value, description })
-  }
-
-  /** What may wait goes to the topic of alerts, what pages to a topic of its own: nobody is woken by a ticket. */
-  private watch(
-    stage: DeployedStage,
-    { watched, topic, key }: { readonly watched: Watched; readonly topic: ITopic; readonly key: Key | undefined },
-  ): readonly CompositeAlarm[] {
-    const recipients = stage.pageRecipients ?? stage.alarmRecipients
-    const { topic: pageTopic } = new OperatorTopic(this, 'Pages', { stage, name: 'pages', recipients, key })
-    this.output('PagesTopicArn', pageTopic.topicArn, 'What wakes somebody, and nothing else: subscribe the pager')
-    return new GatewayAlarms(this, 'Alarms', { watched, topic, pageTopic }).pages
+  private output(id: string, value: string | undefined, description: string): void {
+    if (value !== undefined) new CfnOutput(this, id, { value, description })
   }
 }
+
+const urlOf = ({ domain }: DeployedStage, { api }: GatewayHttpApi) =>
+  domain ? `https://${domain.name}` : api.apiEndpoint

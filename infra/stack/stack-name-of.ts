@@ -3,5 +3,8 @@ import type { DeployedStage } from './stage.ts'
 /** What CloudFormation calls the stack of a stage; also the beginning of every name in it. */
 export const stackNameOf = ({ settings }: Pick<DeployedStage, 'settings'>): string => `gateway-${settings.name}`
 
-/** The second stack, of a stage with a front. */
+/** The second stack: alarms and dashboard. */
+export const watchStackNameOf = (stage: Pick<DeployedStage, 'settings'>): string => `${stackNameOf(stage)}-watch`
+
+/** The third stack, of a stage with a front. */
 export const frontStackNameOf = (stage: Pick<DeployedStage, 'settings'>): string => `${stackNameOf(stage)}-front`

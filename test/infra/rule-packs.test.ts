@@ -11,6 +11,7 @@ import { AwsSolutionsChecks, PCIDSS321Checks, ServerlessChecks } from 'cdk-nag'
 import { afterAll, describe, expect, it } from 'vitest'
 import cdkJson from '../../cdk.json' with { type: 'json' }
 import { addStacks } from '../../infra/stack/add-stacks.ts'
+import { stackNameOf } from '../../infra/stack/stack-name-of.ts'
 import type { DeployedStage } from '../../infra/stack/stage.ts'
 import { OPTIONAL_STAGES } from '../support/stage-options.ts'
 
@@ -123,8 +124,9 @@ const FIXED_ADDRESSES: Reasons = {
 }
 
 /** The reasons that hold for one stack of a stage. */
-const reasonsFor = (stage: DeployedStage, stack: 'gateway' | 'front'): readonly Reason[] => {
+const reasonsFor = (stage: DeployedStage, stack: string): readonly Reason[] => {
   if (stack === 'front') return Object.entries(FRONT)
+  if (stack === 'watch') return []
   return [
     EVERYWHERE,
     stage.table.encryption === 'aws' ? WITHOUT_KEY : {},
@@ -157,6 +159,10 @@ const findingsIn = (app: App, stack: Stack): readonly Finding[] =>
     )
     .filter(({ rule }) => !OF_WILDCARDS.test(rule))
 
+/** `gateway`, `front` or `watch`. */
+const partOf = ({ stackName }: Stack, stage: DeployedStage) =>
+  stackName.replace(`${stackNameOf(stage)}-`, '').replace(stackNameOf(stage), 'gateway')
+
 const checkedStacks = Object.entries(OPTIONAL_STAGES).flatMap(([what, stage]) => {
   const app = new App({ outdir: directory, context: { ...cdkJson.context, 'aws:cdk:bundling-stacks': [] } })
   addStacks(app, stage)
@@ -165,8 +171,8 @@ const checkedStacks = Object.entries(OPTIONAL_STAGES).flatMap(([what, stage]) =>
   return app.node.children
     .filter((child) => Stack.isStack(child))
     .map((stack) => ({
-      what: stack.stackName.endsWith('-front') ? `the front of ${what}` : what,
-      reasons: reasonsFor(stage, stack.stackName.endsWith('-front') ? 'front' : 'gateway'),
+      what: `the ${partOf(stack, stage)} of ${what}`,
+      reasons: reasonsFor(stage, partOf(stack, stage)),
       findings: findingsIn(app, stack),
     }))
 })
@@ -182,9 +188,11 @@ describe('the rule packs AwsSolutions, Serverless and PCI', () => {
     expect(reasons.filter((reason) => !findings.some((finding) => explains(reason, finding)))).toStrictEqual([])
   })
 
-  it('look at both stacks of a stage, and at each option', () => {
+  it('look at every stack of a stage, and at each option', () => {
+    const parts = ['gateway', 'front', 'watch'].map((part) => `the ${part} of prod with everything`)
+
     expect(checkedStacks.map(({ what }) => what)).toStrictEqual(
-      expect.arrayContaining([...Object.keys(OPTIONAL_STAGES), 'the front of prod with everything']),
+      expect.arrayContaining([...Object.keys(OPTIONAL_STAGES).map((what) => `the gateway of ${what}`), ...parts]),
     )
   })
 })

@@ -1,11 +1,13 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { App } from 'aws-cdk-lib'
+import { App, type Stack } from 'aws-cdk-lib'
 import { Template } from 'aws-cdk-lib/assertions'
 import cdkJson from '../../cdk.json' with { type: 'json' }
 import { FrontStack } from '../../infra/stack/edge/front-stack.ts'
 import { GatewayStack } from '../../infra/stack/gateway-stack.ts'
+import { WatchStack } from '../../infra/stack/monitoring/watch-stack.ts'
+import { stackNameOf, watchStackNameOf } from '../../infra/stack/stack-name-of.ts'
 import { type DeployedStage, deployedStage } from '../../infra/stack/stage.ts'
 
 export type Properties = Readonly<Record<string, unknown>>
@@ -25,6 +27,8 @@ export type StackTemplate = {
   readonly resources: readonly Resource[]
   readonly outputs: Properties
   readonly terminationProtection: boolean
+  /** How many resources each of the stacks has, by its name. */
+  readonly sizes: Readonly<Record<string, number>>
   /** What CDK would print while synthesising. */
   readonly messages: readonly string[]
   ofType(type: string): readonly Resource[]
@@ -60,39 +64,49 @@ const nameOf = (logicalId: string, resources: Readonly<Record<string, RawResourc
  * CloudFormation's references as words: `{Fn::GetAtt: [id, 'Arn']}` becomes `<name>.Arn`, `{Ref: id}` becomes `<name>`,
  * joins become text. So assertions compare what a person would say, not logical ids.
  */
-const readable = (value: unknown, resources: Readonly<Record<string, RawResource>>): unknown => {
-  if (Array.isArray(value)) return value.map((item) => readable(item, resources))
+const readable = (value: unknown, { Resources, Outputs }: RawTemplate): unknown => {
+  if (Array.isArray(value)) return value.map((item) => readable(item, { Resources, Outputs }))
   if (typeof value !== 'object' || value === null) return value
   const entries = Object.entries(value)
   const [only] = entries
   if (entries.length === 1 && only) {
     const [word, operand] = only
-    if (word === 'Ref') return `<${nameOf(String(operand), resources)}>`
+    if (word === 'Ref') return `<${nameOf(String(operand), Resources)}>`
     if (word === 'Fn::GetAtt' && Array.isArray(operand)) {
-      return `<${nameOf(String(operand[0]), resources)}>.${String(operand[1])}`
+      return `<${nameOf(String(operand[0]), Resources)}>.${String(operand[1])}`
     }
+    // What another stack answers is written among the outputs of that stack.
+    if (word === 'Fn::GetStackOutput')
+      return readable(Object(Outputs[String(Object(operand)['OutputName'])])['Value'], { Resources, Outputs })
     if (word === 'Fn::Join' && Array.isArray(operand) && Array.isArray(operand[1])) {
-      return operand[1].map((part) => String(readable(part, resources))).join(String(operand[0]))
+      return operand[1].map((part) => String(readable(part, { Resources, Outputs }))).join(String(operand[0]))
     }
   }
-  return Object.fromEntries(entries.map(([key, item]) => [key, readable(item, resources)]))
+  return Object.fromEntries(entries.map(([key, item]) => [key, readable(item, { Resources, Outputs })]))
 }
 
-type RawTemplate = { readonly Resources: Readonly<Record<string, RawResource>>; readonly Outputs?: Properties }
-type RawStack = RawTemplate & Pick<StackTemplate, 'terminationProtection' | 'messages'>
+type RawTemplate = { readonly Resources: Readonly<Record<string, RawResource>>; readonly Outputs: Properties }
+type RawStacks = RawTemplate & Pick<StackTemplate, 'terminationProtection' | 'sizes' | 'messages'>
 
-/** Synthesises into a directory of its own, which is gone afterwards. */
-const rawStack = (StackClass: typeof GatewayStack | typeof FrontStack, stage: DeployedStage): RawStack => {
+/** Synthesises into a directory of its own, which is gone afterwards. Of several stacks the first one's outputs. */
+const rawStacks = (make: (app: App) => readonly [Stack, ...Stack[]]): RawStacks => {
   const outdir = mkdtempSync(join(tmpdir(), 'gateway-synth-'))
   try {
     const app = new App({ outdir, context: { ...cdkJson.context, 'aws:cdk:bundling-stacks': [] } })
-    const stack = new StackClass(app, `gateway-${stage.settings.name}`, { stage })
-    const { Resources, Outputs }: RawTemplate = JSON.parse(JSON.stringify(Template.fromStack(stack).toJSON()))
-    const { messages } = app.synth().getStackByName(stack.stackName)
+    const stacks = make(app)
+    const templates = stacks.map((stack): Partial<RawTemplate> => {
+      const { Resources, Outputs } = Template.fromStack(stack).toJSON()
+      return JSON.parse(JSON.stringify({ Resources, Outputs }))
+    })
+    const assembly = app.synth()
+    const messages = stacks.flatMap((stack) => assembly.getStackByName(stack.stackName).messages)
     return {
-      Resources,
-      Outputs: Outputs ?? {},
-      terminationProtection: stack.terminationProtection ?? false,
+      Resources: Object.assign({}, ...templates.map(({ Resources }) => Resources)),
+      Outputs: templates[0]?.Outputs ?? {},
+      terminationProtection: stacks[0].terminationProtection ?? false,
+      sizes: Object.fromEntries(
+        stacks.map(({ stackName }, at) => [stackName, Object.keys(templates[at]?.Resources ?? {}).length]),
+      ),
       messages: messages.map(({ level, id, entry }) => `${level} ${id}: ${JSON.stringify(entry.data)}`),
     }
   } finally {
@@ -100,22 +114,33 @@ const rawStack = (StackClass: typeof GatewayStack | typeof FrontStack, stage: De
   }
 }
 
-/** A stage's stack as `cdk synth` makes it with the flags of cdk.json, except that functions are not bundled. */
-export const synthesised = (stage: string | DeployedStage): StackTemplate =>
-  readableTemplate(rawStack(GatewayStack, typeof stage === 'string' ? deployedStage(stage) : stage))
+/**
+ * What a stage has in its region as `cdk synth` makes it with the flags of cdk.json, except that functions are not
+ * bundled: its stack, and the resources of the one that watches it.
+ */
+export const synthesised = (stage: string | DeployedStage): StackTemplate => {
+  const settings = typeof stage === 'string' ? deployedStage(stage) : stage
+  return readableTemplate(
+    rawStacks((app) => {
+      const gateway = new GatewayStack(app, stackNameOf(settings), { stage: settings })
+      return [gateway, new WatchStack(app, watchStackNameOf(settings), { stage: settings, gateway })]
+    }),
+  )
+}
 
-/** The second stack of a stage behind CloudFront, likewise. */
-export const synthesisedFront = (stage: DeployedStage): StackTemplate => readableTemplate(rawStack(FrontStack, stage))
+/** The stack of the front of a stage behind CloudFront, likewise. */
+export const synthesisedFront = (stage: DeployedStage): StackTemplate =>
+  readableTemplate(rawStacks((app) => [new FrontStack(app, stackNameOf(stage), { stage })]))
 
-const readableTemplate = ({ terminationProtection, messages, ...json }: RawStack): StackTemplate => {
+const readableTemplate = ({ terminationProtection, sizes, messages, ...json }: RawStacks): StackTemplate => {
   const resources = Object.entries(json.Resources).map(([logicalId, raw]) => ({
     logicalId,
     type: raw.Type,
     properties: Object.fromEntries(
-      Object.entries(raw.Properties ?? {}).map(([name, value]) => [name, readable(value, json.Resources)]),
+      Object.entries(raw.Properties ?? {}).map(([name, value]) => [name, readable(value, json)]),
     ),
     deletionPolicy: raw.DeletionPolicy,
-    updatePolicy: readable(raw.UpdatePolicy, json.Resources),
+    updatePolicy: readable(raw.UpdatePolicy, json),
     dependsOn: [raw.DependsOn ?? []].flat(),
   }))
   const ofType = (type: string) => resources.filter((resource) => resource.type === type)
@@ -127,8 +152,9 @@ const readableTemplate = ({ terminationProtection, messages, ...json }: RawStack
   }
   return {
     resources,
-    outputs: json.Outputs ?? {},
+    outputs: json.Outputs,
     terminationProtection,
+    sizes,
     messages,
     ofType,
     only,

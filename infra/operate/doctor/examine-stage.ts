@@ -6,7 +6,7 @@ import { xenditProvider } from '../../../shared/provider/xendit/xendit-provider.
 import { ENV, readConfig } from '../../../shared/runtime/config.ts'
 import { isOriginSecret } from '../../../shared/runtime/origin-guard.ts'
 import { callbackSecretName, originSecretName, providerSecretName } from '../../../shared/secrets.ts'
-import { frontStackNameOf, stackNameOf } from '../../stack/stack-name-of.ts'
+import { frontStackNameOf, stackNameOf, watchStackNameOf } from '../../stack/stack-name-of.ts'
 import { type DeployedStage, hasAlarms } from '../../stack/stage.ts'
 import type { AwsClients } from '../check/aws-clients.ts'
 import { outputOf } from '../check/described-stack.ts'
@@ -40,9 +40,16 @@ export const examineStage = async (examination: Examination): Promise<readonly F
     runCheck('account concurrency', () => checkAccountConcurrency(aws.lambda, stage)),
     runCheck('event sources', () => checkEventSources(aws, stage)),
     runCheck('topics', () => checkAlerts(aws.sns, stack, hasAlarms(stage))),
+    checkWatch(examination),
     stage.front === 'cloudfront' ? checkFront(examination) : [],
   ])
   return [...findings, ...groups.flat()]
+}
+
+/** The stack of alarms and dashboard. */
+const checkWatch = async ({ stage, aws, nowMs, sleep }: Examination): Promise<readonly Finding[]> => {
+  const named = { what: 'watch stack', StackName: watchStackNameOf(stage) }
+  return (await checkStack(aws.cloudFormation, { ...named, nowMs, sleep })).findings
 }
 
 /** The front's stack, what it shows to the API, and the secret by which the functions know what came through it. */

@@ -1,10 +1,10 @@
 import type { HttpApi } from 'aws-cdk-lib/aws-apigatewayv2'
-import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb'
 import { functionName } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { byQueue } from '../../../shared/queues.ts'
 import { TABLE_SCHEMA } from '../../../shared/table/schema.ts'
 import { reservedRuns } from '../functions/reserved-concurrency.ts'
+import { stackNameOf } from '../stack-name-of.ts'
 import type { DeployedStage } from '../stage.ts'
 import { DeadLetterQueue, type GatewayQueues } from '../triggers/gateway-queues.ts'
 import { ourMetrics } from './alarms/metric-ref.ts'
@@ -12,23 +12,25 @@ import type { Watched } from './alarms/watched.ts'
 
 export type WatchedResources = {
   readonly stage: DeployedStage
-  readonly table: TableV2
   readonly queues: GatewayQueues
   readonly api: HttpApi
 }
 
-/** The stack by the names CloudWatch uses for it. Queues and indexes are found, so that a new one is watched unasked. */
-export const watchedStack = ({ stage, table, queues, api }: WatchedResources): Watched => ({
+/**
+ * The stack by the names CloudWatch uses for it, spelled out: what watches it is another stack. Queues and indexes are found, so that a new one is watched
+ * unasked.
+ */
+export const watchedStack = ({ stage, queues, api }: WatchedResources): Watched => ({
   stage: stage.settings.name,
   our: ourMetrics(stage.settings.name),
   apiId: api.apiId,
   table: {
-    name: table.tableName,
+    name: stackNameOf(stage),
     indexes: Object.keys(TABLE_SCHEMA.indexes),
     maxReadUnits: stage.table.maxReadUnits,
     maxWriteUnits: stage.table.maxWriteUnits,
   },
-  queues: byQueue((name) => queues.byName[name].queue.queueName),
+  queues: byQueue((name) => queues.byName[name].name),
   deadLetterQueues: deadLetterQueues(queues, stage),
   functions: MANIFEST.map((spec) => ({ spec, functionName: functionName(stage.settings.name, spec) })),
   accountConcurrency: stage.accountConcurrency,
@@ -40,4 +42,4 @@ const deadLetterQueues = (queues: GatewayQueues, { settings }: DeployedStage): W
   queues.node
     .findAll()
     .filter((construct) => construct instanceof DeadLetterQueue)
-    .map(({ name, queue }) => ({ id: name.replace(`gateway-${settings.name}-`, ''), queueName: queue.queueName }))
+    .map(({ name }) => ({ id: name.replace(`gateway-${settings.name}-`, ''), queueName: name }))

@@ -56,12 +56,14 @@ export class DeadLetterQueue extends Construct {
 
 /** A queue and its dead-letter queue: neither exists without the other. */
 export class QueueWithDeadLetters extends Construct {
+  readonly name: string
   readonly queue: sqs.Queue
   readonly deadLetters: sqs.Queue
 
   constructor(scope: Construct, name: QueueName, encrypted: Encrypted) {
     super(scope, name)
     const queueName = `gateway-${encrypted.stage.settings.name}-${name}`
+    this.name = queueName
     // By name: each of the two queues names the other, which CloudFormation cannot make in any order by reference.
     const queueArn = Stack.of(this).formatArn({ service: 'sqs', resource: queueName })
     this.deadLetters = new DeadLetterQueue(this, 'Dead', {

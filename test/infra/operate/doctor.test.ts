@@ -47,6 +47,8 @@ describe('the doctor', () => {
       'event source gateway-prod-sync',
       'topic gateway-prod-alerts',
       'topic gateway-prod-pages',
+      'watch stack',
+      'drift of gateway-prod-watch',
       'front stack',
       'drift of gateway-prod-front',
       'origin secret',

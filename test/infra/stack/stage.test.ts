@@ -88,14 +88,19 @@ describe('the stacks of a stage', () => {
   }
 
   it.each(Object.entries(OPTIONAL_STAGES))(
-    'are one, and after it a front where CloudFront is configured, if it is to have one: %s',
+    'are two, what runs and behind it what watches, and a front where CloudFront is configured: %s',
     (_, stage) => {
       const id = `gateway-${stage.settings.name}`
-      const gateway = { id, environment: 'aws://unknown-account/unknown-region', after: [], messages: 0 }
-      const environment = 'aws://unknown-account/us-east-1'
-      const front = { id: `${id}-front`, environment, after: [id], messages: 0 }
+      const here = { environment: 'aws://unknown-account/unknown-region', messages: 0 }
+      const stacks = [
+        { ...here, id, after: [] },
+        { ...here, id: `${id}-front`, environment: 'aws://unknown-account/us-east-1', after: [id] },
+        { ...here, id: `${id}-watch`, after: [id] },
+      ]
 
-      expect(stacksOf(stage)).toStrictEqual(stage.front === 'none' ? [gateway] : [gateway, front])
+      expect(stacksOf(stage)).toStrictEqual(
+        stacks.filter((stack) => stage.front !== 'none' || !stack.id.endsWith('-front')),
+      )
     },
   )
 })

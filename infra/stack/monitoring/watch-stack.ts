@@ -1,0 +1,26 @@
+import { type App, Stack } from 'aws-cdk-lib'
+import type { GatewayStack } from '../gateway-stack.ts'
+import type { DeployedStage } from '../stage.ts'
+import { GatewayAlarms } from './gateway-alarms.ts'
+import { GatewayDashboard } from './gateway-dashboard.ts'
+
+/**
+ * Alarms and dashboard, in a stack of their own: a stack holds 500 resources, and alarms are a quarter of what a stage
+ * has. It keeps nothing: it may be deleted and deployed again, and is deployed behind the stack that it watches.
+ */
+export class WatchStack extends Stack {
+  constructor(
+    scope: App,
+    id: string,
+    { stage, gateway }: { readonly stage: DeployedStage; readonly gateway: GatewayStack },
+  ) {
+    super(scope, id, {
+      description: `Payment gateway, stage ${stage.settings.name}: alarms and dashboard`,
+      tags: { service: 'payment-gateway', stage: stage.settings.name },
+    })
+    this.addStackDependency(gateway)
+    const { watched, topic, pageTopic } = gateway
+    const pages = pageTopic ? new GatewayAlarms(this, 'Alarms', { watched, topic, pageTopic }).pages : []
+    new GatewayDashboard(this, 'Dashboard', { watched, pages })
+  }
+}
