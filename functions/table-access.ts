@@ -21,7 +21,7 @@ export const SETTLING: TableAccess = {
   BatchGetItem: ['SETTLEMENT'],
   PutItem: ['AUDIT', 'LEDGER', 'SETTLEMENT'],
   UpdateItem: ['LEDGER', 'PAYMENT', 'SUSPENSE'],
-  indexes: ['by-owner', 'by-paid'],
+  indexes: ['by-owner', 'by-owner-paid'],
 }
 
 /** How much of a window the provider has paid us: what was counted is kept. */
@@ -29,7 +29,7 @@ export const FUNDING: TableAccess = {
   GetItem: ['LEDGER'],
   BatchGetItem: ['PAYMENT'],
   PutItem: ['LEDGER'],
-  indexes: ['by-paid'],
+  indexes: ['by-owner-paid'],
 }
 
 /** Sums and one window; counting the payouts of older releases reads the settlements, once, and writes the window. */
@@ -110,5 +110,5 @@ export const AUDITING: TableAccess = {
   GetItem: ['CLIENT', 'LEDGER'],
   BatchGetItem: ['PAYMENT', 'SETTLEMENT'],
   Query: ['AUDIT', 'LEDGER'],
-  indexes: ['by-owner', 'by-paid'],
+  indexes: ['by-owner', 'by-owner-paid'],
 }

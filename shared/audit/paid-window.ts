@@ -66,7 +66,7 @@ export const readPaidWindow = async (
   let cursor = known && behindPayment(clientId, known)
   do {
     const page = await deps.table.query({
-      index: 'by-paid',
+      index: 'by-owner-paid',
       partition: [clientId],
       range: { between: [start, addMs(end, -1)] },
       limit: (deps.stage.historySteps ?? HISTORY_STEPS).rows,

@@ -8,7 +8,7 @@ import { paymentKey } from '../table/keys.ts'
 import { addMs, type Timestamp, TimestampSchema } from '../time.ts'
 import type { Sums } from './sums.ts'
 
-/** A succeeded payment as the by-paid index holds it. Late news can delay it there, never change a final fee. */
+/** A succeeded payment as the by-owner-paid index holds it. Late news can delay it there, never change a final fee. */
 export const PaidPaymentSchema = v.object({
   id: PaymentIdSchema,
   paidAt: TimestampSchema,
@@ -39,7 +39,7 @@ export const paidPaymentsPage = async (
   const { start, end } = input.period
   if (end <= start) return { payments: [], cursor: undefined }
   const { items, cursor } = await deps.table.query({
-    index: 'by-paid',
+    index: 'by-owner-paid',
     partition: [input.clientId],
     // BETWEEN includes both ends, the period excludes its end.
     range: { between: [start, addMs(end, -1)] },
@@ -54,7 +54,7 @@ export type PaidPosition = Pick<PaidPayment, 'id' | 'paidAt'>
 /** The index's own cursor for "behind this payment". */
 export const behindPayment = (clientId: ClientId, { id, paidAt }: PaidPosition): Item => ({
   ...paymentKey(id),
-  client_id: clientId,
+  owner: clientId,
   paid_at: paidAt,
   id,
 })

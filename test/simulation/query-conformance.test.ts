@@ -117,11 +117,11 @@ describe('a page', () => {
 
 describe('an index', () => {
   it('has the attributes that it includes, if the item has them', async () => {
-    const clientId = randomUUID()
+    const owner = randomUUID()
     const [, , found] = await onBoth([
-      put(aKey(), { clientId, paidAt: 't1', id: 'a', netMinor: 90, feeStatus: 'final', status: 'succeeded' }),
-      put(aKey(), { clientId, paidAt: 't2', id: 'b' }),
-      query({ index: 'by-paid', partition: [clientId], limit: 10 }),
+      put(aKey(), { owner, paidAt: 't1', id: 'a', netMinor: 90, feeStatus: 'final', status: 'succeeded' }),
+      put(aKey(), { owner, paidAt: 't2', id: 'b' }),
+      query({ index: 'by-owner-paid', partition: [owner], limit: 10 }),
     ])
 
     expect(found?.items?.map(({ id, netMinor, status }) => [id, netMinor, status])).toStrictEqual([

@@ -46,10 +46,14 @@ const FOUND: readonly (readonly [what: string, code: string, access: TableAccess
   ['a partition', 'var f = (deps, id) => deps.table.query({ partition: [clientKey(id).pk] })', { Query: ['CLIENT'] }],
   [
     'an index',
-    'var f = (deps, id) => deps.table.query({ index: "by-paid", partition: [id] })',
-    { indexes: ['by-paid'] },
+    'var f = (deps, id) => deps.table.query({ index: "by-owner-paid", partition: [id] })',
+    { indexes: ['by-owner-paid'] },
   ],
-  ['an index, paged', 'var f = (deps, id) => queryPages(deps, { "index": "by-paid" })', { indexes: ['by-paid'] }],
+  [
+    'an index, paged',
+    'var f = (deps, id) => queryPages(deps, { "index": "by-owner-paid" })',
+    { indexes: ['by-owner-paid'] },
+  ],
   [
     'one of two indexes, spread in',
     `var f = (deps, id, c) => {
@@ -59,8 +63,8 @@ const FOUND: readonly (readonly [what: string, code: string, access: TableAccess
   ],
   [
     'an index that is there only sometimes',
-    'var f = (deps, id, c) => deps.table.query({ partition: [clientKey(id).pk], ...c && { index: "by-paid" } })',
-    { Query: ['CLIENT'], indexes: ['by-paid'] },
+    'var f = (deps, id, c) => deps.table.query({ partition: [clientKey(id).pk], ...c && { index: "by-owner-paid" } })',
+    { Query: ['CLIENT'], indexes: ['by-owner-paid'] },
   ],
   [
     'options on either side of a default',

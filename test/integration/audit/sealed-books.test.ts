@@ -93,7 +93,7 @@ describe('the daily audit', () => {
     const keys = calls.flatMap((call) => ('keys' in call ? call.keys.map(({ pk }) => pk) : []))
     expect(payments.filter(({ paymentId }) => keys.includes(paymentKey(paymentId).pk))).toStrictEqual([])
     expect(keys.filter((pk) => pk.startsWith('PAYMENT#'))).toHaveLength(1)
-    expect(calls.filter((call) => 'query' in call && call.query.index === 'by-paid')).toStrictEqual([])
+    expect(calls.filter((call) => 'query' in call && call.query.index === 'by-owner-paid')).toStrictEqual([])
   })
 
   it('looks at a client again when it has moved, and leaves one alone that has not', async () => {

@@ -15,13 +15,13 @@ import type { TestDeps } from '../../support/test-deps.ts'
 
 type Rows = Readonly<Record<string, Readonly<Record<string, unknown>>>>
 
-/** The same table, whose `by-paid` index still shows some payments with fields they no longer have. */
+/** The same table, whose `by-owner-paid` index still shows some payments with fields they no longer have. */
 const lateIndex = (deps: TestDeps, rows: Rows): TestDeps =>
   withRequests(deps, {
     ...deps.requests,
     query: async (input) => {
       const page = await deps.requests.query(input)
-      if (input.index !== 'by-paid') return page
+      if (input.index !== 'by-owner-paid') return page
       return { ...page, items: page.items.map((item) => ({ ...item, ...rows[String(item['id'])] })) }
     },
   })

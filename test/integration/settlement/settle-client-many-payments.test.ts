@@ -16,7 +16,7 @@ import { memoryDeps } from '../../support/memory-deps.ts'
 import { settle, storeSucceeded, succeededPayment, withFloor } from '../../support/settlement-builders.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 
-const queriesOf = (calls: readonly TableCall[]) => queriesIn(calls).filter(({ index }) => index === 'by-paid')
+const queriesOf = (calls: readonly TableCall[]) => queriesIn(calls).filter(({ index }) => index === 'by-owner-paid')
 
 /** Queries that do not go on behind the page before: one pass over the index has one. */
 const passesIn = (calls: readonly TableCall[]) => queriesOf(calls).filter(({ cursor }) => cursor === undefined).length
@@ -124,7 +124,7 @@ const aTableOf = (count: number, deps: TestDeps) => {
     ...deps.requests,
     query: async (input) => {
       await inTurn()
-      if (input.index !== 'by-paid') return deps.requests.query(input)
+      if (input.index !== 'by-owner-paid') return deps.requests.query(input)
       collectGarbage()
       heapAtPages.push(process.memoryUsage().heapUsed)
       return page(input)

@@ -96,7 +96,7 @@ describe('a window that one run cannot sum', () => {
     const { settlements } = await settle(recorded, client)
 
     expect(settlements).toMatchObject([{ paymentCount: 10, netMinor: 10 * 95_900 }])
-    const read = queriesIn(calls).filter(({ index }) => index === 'by-paid')
+    const read = queriesIn(calls).filter(({ index }) => index === 'by-owner-paid')
     // One row a query, the last millisecond of the run before once more, and the end of the index.
     expect(read).toHaveLength(7)
   })

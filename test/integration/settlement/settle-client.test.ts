@@ -135,7 +135,7 @@ describe('bank details of a settlement (spec 2.3)', () => {
     await aSucceededPayment(deps, client)
     const slow = interceptTable(deps, {
       after: async (call) => {
-        if (!('query' in call) || call.query.index !== 'by-paid') return
+        if (!('query' in call) || call.query.index !== 'by-owner-paid') return
         const changes = { bank: BANK, settlementFloorMinor: minor(0) }
         await changeClient(deps, { clientId: client.clientId, operator: 'sari', changes })
       },

@@ -123,7 +123,7 @@ describe('settle-client, the worker of the sweep', () => {
     const slowed = interceptTable(deps, {
       before: async (call) => {
         if (!('query' in call)) return
-        if (call.query.index === 'by-paid' && call.query.partition.includes(slow.clientId)) await held.promise
+        if (call.query.index === 'by-owner-paid' && call.query.partition.includes(slow.clientId)) await held.promise
       },
     })
 

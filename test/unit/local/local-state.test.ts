@@ -2,15 +2,12 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { appendFileSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { PublishCommand } from '@aws-sdk/client-sns'
 import { SendMessageCommand } from '@aws-sdk/client-sqs'
 import * as v from 'valibot'
-import { describe, expect, inject, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { openSecrets } from '../../../infra/local/backends.ts'
 import { startAlertInbox } from '../../../infra/local/emulators/alert-inbox.ts'
-import { createTable } from '../../../infra/local/emulators/create-table.ts'
-import { localAws } from '../../../infra/local/emulators/dynamodb-local.ts'
 import { localSecrets } from '../../../infra/local/emulators/local-secrets.ts'
 import { startQueueEmulator } from '../../../infra/local/emulators/queue-emulator.ts'
 import { localQueues } from '../../../infra/local/functions/local-queues.ts'
@@ -213,25 +210,5 @@ describe('a data directory', () => {
     expect(commandOf(innocent.pid ?? 0)).toBe('sleep 100')
     expect(runningProcess(record)).toBeUndefined()
     innocent.kill('SIGKILL')
-  })
-})
-
-describe('the table of a data directory', () => {
-  it('is refused when it was made by another version of the schema, and kept when it is ours', async () => {
-    const endpoint = inject('dynamodbEndpoint')
-    const TableName = `other-${crypto.randomUUID()}`
-    const client = new DynamoDBClient(localAws(endpoint))
-    await client.send(
-      new CreateTableCommand({
-        TableName,
-        BillingMode: 'PAY_PER_REQUEST',
-        AttributeDefinitions: [{ AttributeName: 'pk', AttributeType: 'S' }],
-        KeySchema: [{ AttributeName: 'pk', KeyType: 'HASH' }],
-      }),
-    )
-    client.destroy()
-
-    await expect(createTable(endpoint, TableName)).rejects.toThrow('has the indexes of another version')
-    await expect(createTable(endpoint, inject('tableName'))).resolves.toBeUndefined()
   })
 })
