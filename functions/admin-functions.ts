@@ -1,6 +1,6 @@
 import { allAccess, type TableAccess } from '../shared/table/access.ts'
 import { type Access, ASKS_PROVIDER, DEFAULTS } from './function-defaults.ts'
-import type { FunctionSpec } from './function-spec.ts'
+import type { Duty, FunctionSpec } from './function-spec.ts'
 import {
   AUDITING,
   changed,
@@ -13,26 +13,31 @@ import {
   TIMELINE,
 } from './table-access.ts'
 
-const admin = (file: string, table: TableAccess, access: Access = {}): FunctionSpec => ({
+const action = (duty: Duty, file: string, table: TableAccess, access: Access = {}): FunctionSpec => ({
   ...DEFAULTS,
   name: file,
   entry: `functions/admin/${file}.ts`,
-  trigger: { kind: 'operator' },
+  trigger: { kind: 'operator', duty },
   table,
   // An operator waits for it. Longer ones read a client's books, as settling does.
   timeoutSeconds: 60,
   ...access,
 })
 
-/** What operators invoke. */
+type Action = (file: string, table: TableAccess, access?: Access) => FunctionSpec
+const support: Action = (...entry) => action('support', ...entry)
+const finance: Action = (...entry) => action('finance', ...entry)
+const admin: Action = (...entry) => action('admin', ...entry)
+
+/** What operators invoke, each as one duty. */
 export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
   admin('create-client', { PutItem: ['AUDIT', 'CLIENT', 'LEDGER'] }),
   admin('update-client', changed('CLIENT')),
-  admin('get-client', { GetItem: ['CLIENT'] }),
-  admin('list-clients', listed('CLIENT', 'by-owner')),
+  support('get-client', { GetItem: ['CLIENT'] }),
+  support('list-clients', listed('CLIENT', 'by-owner')),
   admin('issue-api-key', { PutItem: ['APIKEY', 'AUDIT'], ConditionCheckItem: ['CLIENT'] }),
   admin('revoke-api-key', changed('APIKEY')),
-  admin('list-api-keys', allAccess({ GetItem: ['CLIENT'] }, listed('APIKEY', 'by-owner'))),
+  support('list-api-keys', allAccess({ GetItem: ['CLIENT'] }, listed('APIKEY', 'by-owner'))),
   admin(
     'register-endpoint',
     { GetItem: ['CLIENT'], Query: ['ENDPOINTS'], PutItem: ['AUDIT', 'ENDPOINTS'] },
@@ -40,20 +45,20 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
   ),
   admin('update-endpoint', changed('ENDPOINTS')),
   admin('delete-endpoint', changed('ENDPOINTS'), { secrets: ['delete-endpoints'] }),
-  admin('list-endpoints', { GetItem: ['CLIENT'], Query: ['ENDPOINTS'] }),
-  admin('send-test-event', { GetItem: ['ENDPOINTS'], PutItem: ['AUDIT', 'DELIVERY'] }, { sends: ['webhooks'] }),
-  admin('get-payment', TIMELINE),
-  admin('find-payments', allAccess({ Query: ['DESTINATION'] }, listed('PAYMENT', 'by-owner'))),
-  admin('refresh-payment', allAccess(NEWS, TIMELINE, { PutItem: ['AUDIT'] }), ASKS_PROVIDER),
-  admin('list-deliveries', DELIVERY_LISTS),
-  admin('redeliver', REDELIVERING, { sends: ['webhooks'], alerts: true }),
-  admin('trigger-settlement', SETTLING, { ...ASKS_PROVIDER, sends: ['settlements'], timeoutSeconds: 300 }),
-  admin('list-settlements', allAccess({ GetItem: ['CLIENT'] }, listed('SETTLEMENT', 'by-owner', 'by-due'))),
-  admin('mark-settlement-paid', allAccess(changed('SETTLEMENT'), { UpdateItem: ['LEDGER'] }, FUNDING)),
-  admin('mark-settlement-failed', changed('SETTLEMENT')),
-  admin('recredit-settlement', allAccess(changed('SETTLEMENT'), { UpdateItem: ['LEDGER'] })),
-  admin('get-settlement-statement', allAccess({ GetItem: ['SETTLEMENT'] }, FUNDING)),
-  admin('audit-ledger', AUDITING, { timeoutSeconds: 300 }),
-  admin('list-suspense', listed('SUSPENSE', 'by-owner', 'by-status')),
-  admin('resolve-suspense', changed('SUSPENSE')),
+  support('list-endpoints', { GetItem: ['CLIENT'], Query: ['ENDPOINTS'] }),
+  support('send-test-event', { GetItem: ['ENDPOINTS'], PutItem: ['AUDIT', 'DELIVERY'] }, { sends: ['webhooks'] }),
+  support('get-payment', TIMELINE),
+  support('find-payments', allAccess({ Query: ['DESTINATION'] }, listed('PAYMENT', 'by-owner'))),
+  support('refresh-payment', allAccess(NEWS, TIMELINE, { PutItem: ['AUDIT'] }), ASKS_PROVIDER),
+  support('list-deliveries', DELIVERY_LISTS),
+  support('redeliver', REDELIVERING, { sends: ['webhooks'], alerts: true }),
+  finance('trigger-settlement', SETTLING, { ...ASKS_PROVIDER, sends: ['settlements'], timeoutSeconds: 300 }),
+  finance('list-settlements', allAccess({ GetItem: ['CLIENT'] }, listed('SETTLEMENT', 'by-owner', 'by-due'))),
+  finance('mark-settlement-paid', allAccess(changed('SETTLEMENT'), { UpdateItem: ['LEDGER'] }, FUNDING)),
+  finance('mark-settlement-failed', changed('SETTLEMENT')),
+  finance('recredit-settlement', allAccess(changed('SETTLEMENT'), { UpdateItem: ['LEDGER'] })),
+  finance('get-settlement-statement', allAccess({ GetItem: ['SETTLEMENT'] }, FUNDING)),
+  finance('audit-ledger', AUDITING, { timeoutSeconds: 300 }),
+  finance('list-suspense', listed('SUSPENSE', 'by-owner', 'by-status')),
+  finance('resolve-suspense', changed('SUSPENSE')),
 ]

@@ -12,8 +12,23 @@ export type Trigger =
   | { readonly kind: 'schedule'; readonly schedule: ScheduleSpec }
   /** Run by a deployment, once for each stack, before any other function changes. */
   | { readonly kind: 'deployment' }
-  /** Invoked by an operator. */
-  | { readonly kind: 'operator' }
+  /** Invoked by an operator, as whose duty it is. */
+  | { readonly kind: 'operator'; readonly duty: Duty }
+
+/** What people do, each with a policy of its own, of which one may hold several. Every action of theirs is of one. */
+export const DUTIES = {
+  support: 'looks at merchants, payments and deliveries, asks the provider again, sends webhooks again',
+  finance: 'money out, suspense, audit',
+  admin: 'changes merchants, their API keys and their endpoints',
+} as const
+export type Duty = keyof typeof DUTIES
+
+/** Whoever deploys also starts what a schedule starts, and no action of an operator. */
+export type Role = Duty | 'deploy'
+export const ROLES: readonly Role[] = ['support', 'finance', 'admin', 'deploy']
+
+export const mayInvoke = (role: Role, { trigger }: FunctionSpec): boolean =>
+  trigger.kind === 'operator' ? trigger.duty === role : trigger.kind === 'schedule' && role === 'deploy'
 
 /** A time of day in UTC, to the minute. */
 export type TimeOfDay = { readonly hour: number; readonly minute: number }

@@ -6,6 +6,7 @@ import { ApiDomain } from './edge/api-domain.ts'
 import { OriginSecret } from './edge/origin-secret.ts'
 import { CanaryDeployments } from './functions/canary-deployments.ts'
 import { DeploymentSteps } from './functions/deployment-steps.ts'
+import { DutyPolicies } from './functions/duty-policies.ts'
 import { GatewayFunctions } from './functions/gateway-functions.ts'
 import type { Watched } from './monitoring/alarms/watched.ts'
 import { OperatorTopic } from './monitoring/operator-topic.ts'
@@ -56,6 +57,7 @@ export class GatewayStack extends Stack {
       egress: stage.webhookEgress === 'nat' ? new WebhookEgress(this, 'WebhookEgress', { stage, table }) : undefined,
     })
     new DeploymentSteps(this, 'Steps', functions)
+    new DutyPolicies(this, 'Duties', { stage, provider, key })
 
     const httpApi = new GatewayHttpApi(this, 'HttpApi', { stage, functions })
     if (stage.domain) new ApiDomain(this, 'Domain', { stage, domain: stage.domain, httpApi })

@@ -1,3 +1,4 @@
+import { mayInvoke, ROLES } from '../../../functions/function-spec.ts'
 import type { FunctionHost, LocalFunction } from '../functions/function-host.ts'
 import { jsonReply, type LocalReply, type LocalRequest } from '../process/local-http-server.ts'
 import { decodeSegment } from '../triggers/route-table.ts'
@@ -8,6 +9,9 @@ const FUNCTION_NAME = /^(?:(?:arn:aws[\w-]*:lambda:[\w-]+:)?\d{12}:function:)?([
 
 /** Lambda's own limit of a payload for a synchronous call. */
 export const MAX_INVOKE_BYTES = 6 * 1024 * 1024
+
+/** As which duty a call is made: on AWS the caller's policies say so. Without it everything may be invoked. */
+export const DUTY_HEADER = 'x-local-duty'
 
 /**
  * The Invoke operation of AWS Lambda, as the AWS CLI and SDKs call it. Undefined when the request is no invocation.
@@ -23,6 +27,9 @@ export const answerInvocation = async (
   const [, name = '', qualifier = request.query.get('Qualifier') ?? '$LATEST'] = FUNCTION_NAME.exec(wanted) ?? []
   const target = qualifier === '$LATEST' ? host.byName(name) : undefined
   if (!target) return refusal(404, 'ResourceNotFoundException', `Function not found: ${wanted}`)
+
+  const refused = refusedAs(request.headers[DUTY_HEADER], target)
+  if (refused) return refused
 
   const payload = parsePayload(request.body)
   if (!payload.ok) {
@@ -40,6 +47,16 @@ export const answerInvocation = async (
     default:
       return refusal(400, 'InvalidParameterValueException', 'Unknown invocation type')
   }
+}
+
+/** What IAM answers whoever may not invoke a function. */
+const refusedAs = (duty: string | string[] | undefined, { name, spec }: LocalFunction): LocalReply | undefined => {
+  if (duty === undefined) return undefined
+  const role = ROLES.find((known) => known === duty)
+  if (!role) return refusal(400, 'InvalidParameterValueException', `${DUTY_HEADER} is one of ${ROLES.join(', ')}`)
+  if (mayInvoke(role, spec)) return undefined
+  const message = `${role} is not authorized to perform: lambda:InvokeFunction on resource: ${name}`
+  return refusal(403, 'AccessDeniedException', message)
 }
 
 type Payload = { readonly ok: true; readonly value: unknown } | { readonly ok: false }

@@ -1,6 +1,7 @@
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda'
 import { type FunctionSpec, functionName } from '../../../functions/function-spec.ts'
 import { parseOwnJson } from '../../../shared/json.ts'
+import { DUTY_HEADER } from '../../local/emulators/answer-invocation.ts'
 import { localAws } from '../../local/emulators/dynamodb-local.ts'
 import { UsageError, wholeNumber } from '../../local/terminal/command-line.ts'
 import { NO_REGION, regionOf } from '../check/region.ts'
@@ -43,21 +44,37 @@ export const invokeAction = async (
   const client = new LambdaClient({ ...target, maxAttempts: 1, requestHandler })
   try {
     const command = new InvokeCommand({ FunctionName: name, Payload: Buffer.from(JSON.stringify(payload)) })
+    const duty = env['GATEWAY_DUTY']
+    if (target.endpoint !== undefined && duty) addHeader(client, DUTY_HEADER, duty)
     const { FunctionError: failure, Payload: result } = await client.send(command)
     const text = result?.transformToString() ?? ''
     if (failure !== undefined) throw new InvocationFailed(`${name} failed: ${text}`)
     return text === '' ? null : parseOwnJson(text)
   } catch (error) {
     if (error instanceof InvocationFailed) throw error
-    throw new InvocationFailed(explained(error, name, target.endpoint), { cause: error })
+    throw new InvocationFailed(explained(error, spec, name, target.endpoint), { cause: error })
   } finally {
     client.destroy()
   }
 }
 
-const explained = (error: unknown, name: string, endpoint?: string): string => {
+/** The local gateway is told as which duty somebody acts; on AWS credentials say so. */
+const addHeader = ({ middlewareStack }: LambdaClient, name: string, value: string): void =>
+  middlewareStack.add(
+    (next) => (call) => {
+      Object.assign(Object(Object(call.request).headers), { [name]: value })
+      return next(call)
+    },
+    { step: 'build' },
+  )
+
+const explained = (error: unknown, { trigger }: FunctionSpec, name: string, endpoint?: string): string => {
   const { name: kind, message } = error instanceof Error ? error : { name: 'Error', message: String(error) }
   if (message.includes('ECONNREFUSED')) return `nothing listens at ${endpoint ?? 'AWS'}; start the gateway: npm start`
+  if (kind === 'AccessDeniedException') {
+    const duty = trigger.kind === 'operator' ? trigger.duty : 'deploy'
+    return `you may not invoke ${name}: it takes the duty ${duty} (docs/operations.md, "Who may do what")`
+  }
   if (kind !== 'ResourceNotFoundException') return `${name} could not be invoked: ${kind}: ${message}`
   return `there is no function ${name}${endpoint === undefined ? ' in this account and region' : ''}`
 }

@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander'
 import * as v from 'valibot'
+import type { FunctionSpec } from '../../../functions/function-spec.ts'
 import { asksForHelp, UsageError } from '../../local/terminal/command-line.ts'
 import { type Output, onTerminal, printable } from '../../local/terminal/printable.ts'
 import { ACTIONS, describedAction } from './action.ts'
@@ -32,9 +33,13 @@ const report = (io: AdminIo, action: string, json: boolean, answer: unknown): Ex
   return 0
 }
 
+const headingOf = ({ trigger }: FunctionSpec): string =>
+  trigger.kind === 'operator' ? `Actions of ${trigger.duty}:` : 'Scheduled work, started now, of deploy:'
+
 const ENVIRONMENT = `
 Environment:
   GATEWAY_OPERATOR         who asks, where an action wants an --operator and none is given
+  GATEWAY_DUTY             as which duty you act on the gateway of this machine: support, finance, admin or deploy
   PORT                     of the local gateway, 3000 by default
   AWS_REGION, AWS_PROFILE  where a stage on AWS is, and as whom you ask
 
@@ -69,8 +74,7 @@ export const runAdmin = async (argv: readonly string[], given: AdminIo): Promise
   let code: ExitCode = 0
   try {
     for (const spec of named.length > 0 ? named : ACTIONS) {
-      const heading = spec.trigger.kind === 'operator' ? 'Actions:' : 'Scheduled work, started now:'
-      const command = program.command(spec.name).helpGroup(heading)
+      const command = program.command(spec.name).helpGroup(headingOf(spec))
       defineAction(command, await describedAction(spec), io.env['GATEWAY_OPERATOR'], async (asked) => {
         code = report(io, spec.name, asked.json, await invokeAction(spec, asked, io.env))
       })

@@ -109,6 +109,8 @@ const EXPLAINED: Readonly<Record<string, string>> = {
     'Lambda connects the delivery worker to the network in its name; interfaces have no names before they are made.',
   [`AWS::IAM::Role Deny Resource * of ${INTERFACE_ACTIONS.toSorted().join(', ')}`]:
     'A denial: the worker’s own code connects nothing.',
+  [`AWS::IAM::ManagedPolicy Allow Resource ${ARN}:iam::<AWS::AccountId>:role/cdk-hnb659fds-*`]:
+    'The roles that `cdk bootstrap` makes for deploying have account and region in their names; a front is in another region.',
   'AWS::EC2::VPCEndpoint Allow Principal *':
     'Only what is in the subnets reaches the endpoint, which is the worker, and only the one table lies behind it.',
   'AWS::SQS::QueuePolicy Deny Principal *': 'A denial: nobody gets anything by it.',

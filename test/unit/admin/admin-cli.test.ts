@@ -52,6 +52,14 @@ describe('npm run admin', () => {
     )
   })
 
+  it('tells the gateway on this machine as which duty somebody acts, and AWS, which knows, nothing', async () => {
+    const { run, server } = await cli(json(200, CLIENT), { GATEWAY_DUTY: 'support' })
+
+    await run('get-client', 'c1')
+
+    expect(server.requests[0]?.headers['x-local-duty']).toBe('support')
+  })
+
   it('says what to set when no region is', async () => {
     const { run, server } = await cli(json(200, CLIENT))
     for (const name of ['AWS_REGION', 'AWS_DEFAULT_REGION', 'AWS_PROFILE']) vi.stubEnv(name, undefined)
@@ -99,6 +107,11 @@ describe('npm run admin', () => {
       raw(404, { 'x-amzn-errortype': 'ResourceNotFoundException' }, '{"Message":"Function not found"}'),
       'there is no function gateway-local-recredit-settlement',
     ],
+    [
+      'it is another’s duty',
+      raw(403, { 'x-amzn-errortype': 'AccessDeniedException' }, '{"Message":"not authorized"}'),
+      'you may not invoke gateway-local-recredit-settlement: it takes the duty finance (docs/operations.md, "Who may do what")',
+    ],
   ])('ends with 1 when %s, and does not call again: a change may have happened', async (_, script, message) => {
     const { run, server } = await cli(script)
 
@@ -134,7 +147,11 @@ describe('npm run admin', () => {
   })
 
   it('ends with 2 and its help when it is called without an action', async () => {
-    expect(await uncalled()).toMatchObject({ code: 2, out: '', err: expect.stringContaining('Actions:') as unknown })
+    expect(await uncalled()).toMatchObject({
+      code: 2,
+      out: '',
+      err: expect.stringContaining('Actions of support:') as unknown,
+    })
   })
 
   it('refuses a PORT that is none', async () => {

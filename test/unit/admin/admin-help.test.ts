@@ -15,8 +15,8 @@ const helpOf = async (...argv: string[]): Promise<string> => {
 
 describe('the help of npm run admin', () => {
   it.each([
-    ['--help', 'Actions:'],
-    ['-h', 'Actions:'],
+    ['--help', 'Actions of support:'],
+    ['-h', 'Actions of support:'],
     ['get-client --help', '--client_id <text>  required'],
     ['get-client -h', '--client_id <text>  required'],
     ['list-clients c1 --page many --help', '--page <whole number>'],

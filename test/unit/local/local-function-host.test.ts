@@ -13,7 +13,7 @@ const ARN = `arn:aws:lambda:ap-southeast-3:000000000000:function:${NAME}`
 const aSpec = (changes: Partial<FunctionSpec> = {}): FunctionSpec => ({
   name: 'echo',
   entry: 'functions/admin/echo.ts',
-  trigger: { kind: 'operator' },
+  trigger: { kind: 'operator', duty: 'support' },
   table: {},
   sends: [],
   alerts: false,
@@ -156,19 +156,24 @@ it.each([
   await expect(loadHandlers([aSpec({ entry })])).rejects.toThrow(message)
 })
 
+type CallOptions = Partial<Record<'name' | 'type' | 'search' | 'method' | 'duty', string>> & {
+  spec?: Partial<FunctionSpec>
+}
+
 describe('the Lambda Invoke API (design section 6)', () => {
   /** Calls a function that answers its event, and throws when told. */
-  const call = async (payload: string, { name = NAME, type = '', search = '', method = 'POST' } = {}) => {
+  const call = async (payload: string, options: CallOptions = {}) => {
+    const { name = NAME, type = '', search = '', method = 'POST', duty = '', spec } = options
     const echo = vi.fn(async (event: unknown) => {
       if (event === 'throw') throw new TypeError('broken')
       return event
     })
-    const reply = await answerInvocation(hosted(echo).host, {
+    const reply = await answerInvocation(hosted(echo, spec).host, {
       method,
       path: `/2015-03-31/functions/${encodeURIComponent(name)}/invocations`,
       search,
       query: new URLSearchParams(search),
-      headers: { ...(type && { 'x-amz-invocation-type': type }) },
+      headers: { ...(type && { 'x-amz-invocation-type': type }), ...(duty && { 'x-local-duty': duty }) },
       rawHeaders: [],
       remoteAddress: '127.0.0.1',
       body: Buffer.from(payload),
@@ -226,7 +231,19 @@ describe('the Lambda Invoke API (design section 6)', () => {
     expect((await call('{}', { type: 'Later' })).error).toStrictEqual([400, 'InvalidParameterValueException'])
   })
 
-  it('leaves other requests to others', async () => {
-    expect((await call('{}', { method: 'GET' })).reply).toBeUndefined()
+  const swept = { trigger: { kind: 'schedule', schedule: { everyMinutes: 1, maxEventAgeSeconds: 1 } } } as const
+
+  it.each([
+    ['support', {}, [200, undefined], 1],
+    ['finance', {}, [403, 'AccessDeniedException'], 0],
+    ['admin', {}, [403, 'AccessDeniedException'], 0],
+    ['deploy', {}, [403, 'AccessDeniedException'], 0],
+    ['deploy', swept, [200, undefined], 1],
+    ['support', swept, [403, 'AccessDeniedException'], 0],
+    ['boss', {}, [400, 'InvalidParameterValueException'], 0],
+  ] as const)('answers %s what is of its duty, and nothing else: %j', async (duty, spec, error, runs) => {
+    expect(await call('{}', { duty, spec })).toMatchObject({ error, events: runs === 1 ? [{}] : [] })
   })
+
+  it('leaves other requests to others', async () => expect((await call('{}', { method: 'GET' })).reply).toBeUndefined())
 })

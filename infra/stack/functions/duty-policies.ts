@@ -1,0 +1,81 @@
+import { CfnOutput, DefaultStackSynthesizer, Stack } from 'aws-cdk-lib'
+import { ManagedPolicy, PolicyStatement } from 'aws-cdk-lib/aws-iam'
+import type { IKey } from 'aws-cdk-lib/aws-kms'
+import { Construct } from 'constructs'
+import { DUTIES, functionName, mayInvoke, ROLES, type Role } from '../../../functions/function-spec.ts'
+import { MANIFEST } from '../../../functions/manifest.ts'
+import { stackNameOf } from '../stack-name-of.ts'
+import type { DeployedStage } from '../stage.ts'
+import type { ProviderSecrets } from '../storage/provider-secrets.ts'
+
+type Props = {
+  readonly stage: DeployedStage
+  readonly provider: ProviderSecrets
+  readonly key: IKey | undefined
+}
+
+/**
+ * A managed policy for each duty, to be attached to people, and one for whoever deploys. What one of them may invoke
+ * no other may: a function has one duty. They name functions one by one.
+ */
+export class DutyPolicies extends Construct {
+  constructor(scope: Construct, id: string, props: Props) {
+    super(scope, id)
+    for (const role of ROLES) this.policy(role, props)
+  }
+
+  private policy(role: Role, props: Props): void {
+    const { stage } = props
+    const functions = MANIFEST.filter((spec) => mayInvoke(role, spec))
+    const does = role === 'deploy' ? 'deploys, holds the provider’s secrets, starts what schedules start' : DUTIES[role]
+    const policy = new ManagedPolicy(this, role, {
+      managedPolicyName: `${stackNameOf(stage)}-${role}`,
+      description: `Payment gateway ${stage.settings.name}: ${does}`.replaceAll('’', "'"),
+      statements: [
+        new PolicyStatement({
+          sid: 'Invoke',
+          actions: ['lambda:InvokeFunction'],
+          resources: functions.map((spec) => this.arn('lambda', `function:${functionName(stage.settings.name, spec)}`)),
+        }),
+        ...(role === 'deploy' ? this.deploying(props) : []),
+      ],
+    })
+    new CfnOutput(Stack.of(this), `${role.charAt(0).toUpperCase()}${role.slice(1)}PolicyArn`, {
+      value: policy.managedPolicyArn,
+      description: `For whoever ${does}: ${functions.map(({ name }) => name).join(', ')}`,
+    })
+  }
+
+  /** `cdk deploy` works by the roles that `cdk bootstrap` made. The provider's secrets are put, and read by the doctor. */
+  private deploying({ provider, key }: Props): PolicyStatement[] {
+    const secrets = [provider.key.secretArn, provider.callbackTokens.secretArn]
+    const { region } = Stack.of(this)
+    return [
+      new PolicyStatement({
+        sid: 'Deploy',
+        actions: ['sts:AssumeRole'],
+        resources: [this.arn('iam', `role/cdk-${DefaultStackSynthesizer.DEFAULT_QUALIFIER}-*`, '')],
+      }),
+      new PolicyStatement({
+        sid: 'ProviderSecrets',
+        actions: ['secretsmanager:DescribeSecret', 'secretsmanager:GetSecretValue', 'secretsmanager:PutSecretValue'],
+        resources: secrets,
+      }),
+      ...(key
+        ? [
+            new PolicyStatement({
+              sid: 'Key',
+              actions: ['kms:Decrypt', 'kms:GenerateDataKey'],
+              resources: [key.keyArn],
+              conditions: { StringEquals: { 'kms:ViaService': `secretsmanager.${region}.amazonaws.com` } },
+            }),
+          ]
+        : []),
+    ]
+  }
+
+  private arn(service: string, resource: string, region?: string): string {
+    const { partition, account, region: here } = Stack.of(this)
+    return `arn:${partition}:${service}:${region ?? here}:${account}:${resource}`
+  }
+}

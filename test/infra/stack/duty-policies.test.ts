@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest'
+import { functionName, type Role } from '../../../functions/function-spec.ts'
+import { MANIFEST } from '../../../functions/manifest.ts'
+import { synthesised } from '../../support/stack-template.ts'
+
+type Statement = { readonly Sid: string; readonly Action: unknown; readonly Resource: unknown }
+
+const template = synthesised('prod')
+const policies = template.ofType('AWS::IAM::ManagedPolicy').map(({ properties }) => ({
+  name: String(properties['ManagedPolicyName']),
+  statements: [Object(properties['PolicyDocument'])['Statement']].flat() as readonly Statement[],
+}))
+const INVOKE = { Sid: 'Invoke', Effect: 'Allow', Action: 'lambda:InvokeFunction' }
+
+const arnOf = (name: string) => `arn:<AWS::Partition>:lambda:<AWS::Region>:<AWS::AccountId>:function:${name}`
+const invokedBy = (role: Role): readonly string[] =>
+  policies
+    .filter(({ name }) => name === `gateway-prod-${role}`)
+    .flatMap(({ statements }) => statements.filter(({ Sid }) => Sid === 'Invoke'))
+    .flatMap(({ Resource }) => [Resource].flat().map(String))
+
+describe('policies for people', () => {
+  it('are one for each duty and one for deploying', () => {
+    expect(policies.map(({ name }) => name)).toStrictEqual(
+      ['support', 'finance', 'admin', 'deploy'].map((role) => `gateway-prod-${role}`),
+    )
+  })
+
+  it.each(['support', 'finance', 'admin'] as const)('let %s invoke its functions, and do nothing else', (duty) => {
+    const own = MANIFEST.filter(({ trigger }) => trigger.kind === 'operator' && trigger.duty === duty)
+    const statements = policies.find(({ name }) => name === `gateway-prod-${duty}`)?.statements
+
+    expect(own.length).toBeGreaterThan(5)
+    expect(statements).toStrictEqual([
+      { ...INVOKE, Resource: own.map((spec) => arnOf(functionName('prod', spec))).toSorted() },
+    ])
+  })
+
+  it('let whoever deploys invoke what schedules start, and no action of an operator', () => {
+    const scheduled = MANIFEST.filter(({ trigger }) => trigger.kind === 'schedule')
+
+    expect(invokedBy('deploy')).toStrictEqual(scheduled.map((spec) => arnOf(functionName('prod', spec))).toSorted())
+  })
+
+  it('reach no function of another, name each whole, and each action is in one', () => {
+    const all = (['support', 'finance', 'admin', 'deploy'] as const).flatMap(invokedBy)
+    const started = MANIFEST.filter(({ trigger }) => trigger.kind === 'operator' || trigger.kind === 'schedule')
+
+    expect(new Set(all).size).toBe(all.length)
+    expect(all.toSorted()).toStrictEqual(started.map((spec) => arnOf(functionName('prod', spec))).toSorted())
+  })
+
+  it('fit into what IAM takes, account and region written out', () => {
+    for (const { statements } of policies) {
+      const text = JSON.stringify(statements).replaceAll(/<AWS::\w+>/g, 'ap-southeast-3')
+
+      expect(text.length).toBeLessThan(5_800)
+    }
+  })
+
+  it('are among the outputs, each with what it is for', () => {
+    const described = Object.entries(template.outputs).flatMap(([name, output]) =>
+      name.endsWith('PolicyArn') ? [[name, String(Object(output)['Description'])]] : [],
+    )
+
+    expect(described.map(([name]) => name)).toStrictEqual(
+      ['Support', 'Finance', 'Admin', 'Deploy'].map((role) => `${role}PolicyArn`),
+    )
+    expect(Object.fromEntries(described)['FinancePolicyArn']).toMatch(/^For whoever .*mark-settlement-paid/)
+  })
+})
