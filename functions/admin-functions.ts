@@ -1,5 +1,5 @@
 import { allAccess, type TableAccess } from '../shared/table/access.ts'
-import { type Access, ASKS_PROVIDER, DEFAULTS } from './function-defaults.ts'
+import { type Access, ASKS_PROVIDER, BOTH_LANES, DEFAULTS } from './function-defaults.ts'
 import type { Duty, FunctionSpec } from './function-spec.ts'
 import {
   AUDITING,
@@ -46,12 +46,12 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
   admin('update-endpoint', changed('ENDPOINTS')),
   admin('delete-endpoint', changed('ENDPOINTS'), { secrets: ['delete-endpoints'] }),
   support('list-endpoints', { GetItem: ['CLIENT'], Query: ['ENDPOINTS'] }),
-  support('send-test-event', { GetItem: ['ENDPOINTS'], PutItem: ['AUDIT', 'DELIVERY'] }, { sends: ['webhooks'] }),
+  support('send-test-event', { GetItem: ['ENDPOINTS'], PutItem: ['AUDIT', 'DELIVERY'] }, { sends: BOTH_LANES }),
   support('get-payment', TIMELINE),
   support('find-payments', allAccess({ Query: ['DESTINATION'] }, listed('PAYMENT', 'by-owner'))),
   support('refresh-payment', allAccess(NEWS, TIMELINE, { PutItem: ['AUDIT'] }), ASKS_PROVIDER),
   support('list-deliveries', DELIVERY_LISTS),
-  support('redeliver', REDELIVERING, { sends: ['webhooks'], alerts: true }),
+  support('redeliver', REDELIVERING, { sends: BOTH_LANES, alerts: true }),
   finance('trigger-settlement', SETTLING, { ...ASKS_PROVIDER, sends: ['settlements'], timeoutSeconds: 300 }),
   finance('list-settlements', allAccess({ GetItem: ['CLIENT'] }, listed('SETTLEMENT', 'by-owner', 'by-due'))),
   finance('mark-settlement-paid', allAccess(changed('SETTLEMENT'), { UpdateItem: ['LEDGER'] }, FUNDING)),

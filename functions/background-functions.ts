@@ -1,7 +1,7 @@
 import { allAccess } from '../shared/table/access.ts'
 import { EVENT_SK_PREFIX } from '../shared/table/keys.ts'
 import { DUE_FUNCTIONS } from './due-functions.ts'
-import { ASKS_PROVIDER, CALLS_PROVIDER_SECONDS, DEFAULTS } from './function-defaults.ts'
+import { ASKS_PROVIDER, BOTH_LANES, CALLS_PROVIDER_SECONDS, DEFAULTS } from './function-defaults.ts'
 import type { FunctionSpec } from './function-spec.ts'
 import { AUDITING, NEWS, PAUSES, SETTLING, SYNCING } from './table-access.ts'
 
@@ -24,7 +24,7 @@ export const BACKGROUND_FUNCTIONS: readonly FunctionSpec[] = [
     entry: 'functions/stream/fan-out-events.ts',
     trigger: { kind: 'stream', insertedSkPrefix: EVENT_SK_PREFIX, batchSize: 25 },
     table: { Query: ['ENDPOINTS'], PutItem: ['DELIVERY'], UpdateItem: ['PAYMENT'] },
-    sends: ['webhooks'],
+    sends: BOTH_LANES,
     // A batch of 25 events for a client's few endpoints takes one; the rest is for a table that throttles.
     timeoutSeconds: 60,
   },
@@ -32,7 +32,14 @@ export const BACKGROUND_FUNCTIONS: readonly FunctionSpec[] = [
     ...DEFAULTS,
     name: 'deliver-webhook',
     entry: 'functions/queue/deliver-webhook.ts',
-    trigger: { kind: 'queue', queue: 'webhooks', batchSize: 10, maxConcurrency: 100 },
+    trigger: {
+      kind: 'queue',
+      queue: 'webhooks',
+      batchSize: 10,
+      maxConcurrency: 100,
+      // Fifty attempts that hang, five a second: whoever hangs waits for others that hang, and nobody else does.
+      slowLane: { queue: 'webhooks-slow', maxConcurrency: 5 },
+    },
     // It talks to strangers: no bank detail, no payment, no API key, no ledger may be within its reach. Of what lies
     // beside a payment it sees what it sends: the bodies of events.
     table: {
@@ -41,8 +48,9 @@ export const BACKGROUND_FUNCTIONS: readonly FunctionSpec[] = [
       BatchGetItem: ['DELIVERY', 'ENDPOINTS'],
       PutItem: ['DELIVERY'],
       UpdateItem: ['DELIVERY'],
+      UpdateFields: ['ENDPOINTS'],
     },
-    sends: ['webhooks'],
+    sends: BOTH_LANES,
     alerts: true,
     secrets: ['read-endpoints'],
     // Deliveries of a batch run side by side, each with 10 s for the merchant and a few for name, table and queue.

@@ -1,5 +1,5 @@
 import { mostWorkers } from '../shared/due-work/due-slot.ts'
-import { DEFAULTS } from './function-defaults.ts'
+import { BOTH_LANES, DEFAULTS } from './function-defaults.ts'
 import type { FunctionSpec } from './function-spec.ts'
 import { DUE_ALERTS, DUE_DELIVERIES, DUE_EVENTS, DUE_PAYMENTS } from './table-access.ts'
 
@@ -21,7 +21,7 @@ const due = (
 /** Look at what is due, each of one kind: their queues name slots, one a message. */
 export const DUE_FUNCTIONS: readonly FunctionSpec[] = [
   due('payment', 'payments', { table: DUE_PAYMENTS, alerts: true, secrets: ['read-provider'] }),
-  due('event', 'events', { table: DUE_EVENTS, sends: ['webhooks'] }),
-  due('delivery', 'deliveries', { table: DUE_DELIVERIES, sends: ['webhooks'] }),
+  due('event', 'events', { table: DUE_EVENTS, sends: BOTH_LANES }),
+  due('delivery', 'deliveries', { table: DUE_DELIVERIES, sends: BOTH_LANES }),
   due('alert', 'alerts', { table: DUE_ALERTS, alerts: true }),
 ]

@@ -16,3 +16,6 @@ export const CALLS_PROVIDER_SECONDS = 25
 
 /** Applying provider news asks the provider, and may have to tell the operators. */
 export const ASKS_PROVIDER = { alerts: true, secrets: ['read-provider'] } as const
+
+/** Whoever sends a delivery's message picks its lane by the endpoint, where it knows it. */
+export const BOTH_LANES = ['webhooks', 'webhooks-slow'] as const

@@ -1,12 +1,15 @@
 import type { QueueName } from '../shared/queues.ts'
 import type { TableAccess } from '../shared/table/access.ts'
 
+/** A queue whose messages a function is given, so many in a batch, in so many runs at a time at most. */
+export type QueueSource = { readonly queue: QueueName; readonly batchSize: number; readonly maxConcurrency: number }
+
 /** What starts a function. */
 export type Trigger =
   | { readonly kind: 'http'; readonly method: 'GET' | 'POST'; readonly path: string }
   /** Whatever no route matches. */
   | { readonly kind: 'http-default' }
-  | { readonly kind: 'queue'; readonly queue: QueueName; readonly batchSize: number; readonly maxConcurrency: number }
+  | ({ readonly kind: 'queue'; readonly slowLane?: Omit<QueueSource, 'batchSize'> } & QueueSource)
   /** Inserts of items whose sort key starts with the prefix. */
   | { readonly kind: 'stream'; readonly insertedSkPrefix: string; readonly batchSize: number }
   | { readonly kind: 'schedule'; readonly schedule: ScheduleSpec }
@@ -82,6 +85,16 @@ export type FunctionSpec = {
   readonly recursive?: boolean
   /** Calls addresses that merchants choose: leaves from the stage's fixed addresses, where it has them. */
   readonly callsMerchants?: boolean
+}
+
+/**
+ * Every queue that starts a function, its own first. Behind it the slow lane: a second queue of the same messages, whose
+ * few runs are all that work which takes long can hold.
+ */
+export const queuesOf = (trigger: Trigger): readonly QueueSource[] => {
+  if (trigger.kind !== 'queue') return []
+  const { queue, batchSize, maxConcurrency, slowLane } = trigger
+  return [{ queue, batchSize, maxConcurrency }, ...(slowLane ? [{ ...slowLane, batchSize }] : [])]
 }
 
 /** The deployed name of a function in a stage. */

@@ -3,6 +3,7 @@ import { assertInvariant } from './errors.ts'
 /** Queues of the gateway. A message only says "look": the table's row is the truth. */
 export const QUEUE_NAMES = [
   'webhooks',
+  'webhooks-slow',
   'settlements',
   'sync',
   'audits',
@@ -16,6 +17,7 @@ export type QueueName = (typeof QUEUE_NAMES)[number]
 /** One value for each queue. */
 export const byQueue = <Value>(valueOf: (name: QueueName) => Value): Readonly<Record<QueueName, Value>> => ({
   webhooks: valueOf('webhooks'),
+  'webhooks-slow': valueOf('webhooks-slow'),
   settlements: valueOf('settlements'),
   sync: valueOf('sync'),
   audits: valueOf('audits'),

@@ -9,5 +9,6 @@ export const handler = queueHandler(DeliveryMessageSchema, async (message, deps)
     attempt: message.attempt,
     clientId: message.client_id,
     endpointId: message.endpoint_id,
+    slow: message.slow,
   }),
 )

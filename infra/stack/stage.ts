@@ -179,7 +179,7 @@ const production: Options = {
     // Scanners; the route is throttled as well.
     'api-not-found': 20,
     // As many as their queues may start: with fewer, Lambda's own refusals would count as receives of a message.
-    'deliver-webhook': 100,
+    'deliver-webhook': 105,
     'settle-client': 10,
     'audit-client': 5,
     'sync-slices': 10,

@@ -10,6 +10,8 @@ export const TABLE_ACTIONS = [
   'Query',
   'PutItem',
   'UpdateItem',
+  /** UpdateItem of open fields alone. */
+  'UpdateFields',
   'DeleteItem',
   /** A step of a transaction that writes nothing. */
   'ConditionCheckItem',
@@ -17,12 +19,16 @@ export const TABLE_ACTIONS = [
 export type TableAction = (typeof TABLE_ACTIONS)[number]
 
 /** What IAM calls it. */
-export const iamAction = (action: TableAction): string => `dynamodb:${action === 'GetFields' ? 'GetItem' : action}`
+export const iamAction = (action: TableAction): string => `dynamodb:${action.replace('Fields', 'Item')}`
 
-/** Fields that may be read on their own, by functions that must not see the rest of an item of that kind. */
-export const OPEN_FIELDS: Readonly<Partial<Record<Partition, readonly string[]>>> = {
+export type FieldAction = Extract<TableAction, `${string}Fields`>
+
+/** Attributes that may be read or written on their own, by functions that must not touch the rest of such an item. */
+export const OPEN_FIELDS: Readonly<Record<FieldAction, Readonly<Partial<Record<Partition, readonly string[]>>>>> = {
   // Of events: what a webhook carries, and nothing of the payment beside it.
-  PAYMENT: ['body', 'ttl'],
+  GetFields: { PAYMENT: ['body', 'ttl'] },
+  // What the delivery worker notes of an endpoint; where it leads and to what is the operators' alone.
+  UpdateFields: { ENDPOINTS: ['slow_since'] },
 }
 
 /**

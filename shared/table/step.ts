@@ -14,7 +14,14 @@ export type Changes = {
 /** One item's part in a write. A step without a condition rides in a transaction that another step's condition guards. */
 export type Step =
   | { readonly kind: 'put'; readonly key: Key; readonly item: Item; readonly condition: Condition | undefined }
-  | { readonly kind: 'update'; readonly key: Key; readonly changes: Changes; readonly condition: Condition | undefined }
+  | {
+      readonly kind: 'update'
+      readonly key: Key
+      readonly changes: Changes
+      readonly condition: Condition | undefined
+      /** Its outcome does not bring the item. */
+      readonly untold?: true
+    }
   | { readonly kind: 'delete'; readonly key: Key; readonly condition: Condition }
   | { readonly kind: 'check'; readonly key: Key; readonly condition: Condition }
 
@@ -30,6 +37,18 @@ export const update = (key: Key, changes: Changes, condition?: Condition): Step 
   key,
   changes,
   condition,
+})
+
+/**
+ * An update of open fields alone, its condition too, whose outcome does not bring the item: a function may be granted
+ * these fields and nothing else of it (table/access.ts).
+ */
+export const updateFields = (key: Key, changes: Changes, condition: Condition): Step => ({
+  kind: 'update',
+  key,
+  changes,
+  condition,
+  untold: true,
 })
 
 export const remove = (key: Key, condition: Condition): Step => ({ kind: 'delete', key, condition })

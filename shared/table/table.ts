@@ -63,7 +63,7 @@ export type Table = {
   query(input: QueryInput): Promise<QueryPage>
   /**
    * Writes one item under its condition. Applied: an update answers the item as it is now. Refused: the item as it was
-   * (undefined when there is none). Throws on anything else, when trying again did not help.
+   * (undefined when there is none). An update of fields alone answers no item. Throws on anything else, when trying again did not help.
    */
   write(step: Step): Promise<WriteOutcome>
   /**

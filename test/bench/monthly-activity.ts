@@ -1,4 +1,4 @@
-import { type FunctionSpec, runsByItself } from '../../functions/function-spec.ts'
+import { type FunctionSpec, queuesOf, runsByItself } from '../../functions/function-spec.ts'
 import { MANIFEST } from '../../functions/manifest.ts'
 import type { QueueName } from '../../shared/queues.ts'
 import type { StackTemplate } from '../support/stack-template.ts'
@@ -68,7 +68,7 @@ export const keyRequests = (gateway: Pick<StackTemplate, 'ofType'>): Readonly<Re
     const seconds = Number(properties['KmsDataKeyReusePeriodSeconds'] ?? DATA_KEY_SECONDS)
     const isIt = (queue: QueueName) => String(properties['QueueName']).endsWith(`-${queue}`)
     const senders = own.filter(({ sends }) => sends.some(isIt))
-    const receivers = own.filter(({ trigger }) => trigger.kind === 'queue' && isIt(trigger.queue))
+    const receivers = own.filter(({ trigger }) => queuesOf(trigger).some(({ queue }) => isIt(queue)))
     return 2 * busyOf(senders, seconds) + busyOf(receivers, seconds)
   })
   const table = own.filter((spec) => Object.keys(spec.table).length > 0)

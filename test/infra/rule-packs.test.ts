@@ -45,7 +45,7 @@ const EVERYWHERE: Reasons = {
     'Only schedules start functions asynchronously, and those have a failure destination; the others are answered or read from a queue or stream.',
   ],
   'Serverless-LambdaEventSourceMappingDestination': [
-    /^EventSources\/(deliver-webhook|settle-client|check-due-\w+|audit-client|sync-slices)\/Resource$/,
+    /^EventSources\/(deliver-webhook(-slow)?|settle-client|check-due-\w+|audit-client|sync-slices)\/Resource$/,
     'Messages of a queue are set aside by the queue itself, after so many receives.',
   ],
   'Serverless-LambdaTracing': [

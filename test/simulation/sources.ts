@@ -1,6 +1,6 @@
 import type { SQSBatchResponse } from 'aws-lambda'
+import { type QueueSource, queuesOf } from '../../functions/function-spec.ts'
 import { MANIFEST } from '../../functions/manifest.ts'
-import type { QueueName } from '../../shared/queues.ts'
 import { exists } from '../../shared/table/condition.ts'
 import { TABLE_SCHEMA } from '../../shared/table/schema.ts'
 import { remove } from '../../shared/table/step.ts'
@@ -54,7 +54,8 @@ const hasFailures = (result: unknown): boolean =>
   ((result as { batchItemFailures?: unknown[] }).batchItemFailures ?? []).length > 0
 
 /** One consumer of a queue: takes what is visible, runs the worker, deletes what succeeded. */
-const connectQueue = (world: World, queue: QueueName, name: string, batchSize: number) => {
+const connectQueue = (world: World, name: string, { queue, batchSize, maxConcurrency }: QueueSource) => {
+  const consumers = Math.min(QUEUE_CONSUMERS, maxConcurrency)
   const source = world.queues[queue]
   let busy = 0
   let cancel: (() => void) | undefined
@@ -64,14 +65,14 @@ const connectQueue = (world: World, queue: QueueName, name: string, batchSize: n
     cancel = undefined
     if (world.paused.has(queue)) return
     const nowMs = world.scheduler.nowMs()
-    while (busy < QUEUE_CONSUMERS) {
+    while (busy < consumers) {
       const messages = source.receive({ max: batchSize, nowMs, disorder: disorderOf(world) })
       if (messages.length === 0) break
       busy++
       void consume(messages)
     }
     const dueMs = source.nextDueMs()
-    if (dueMs !== undefined && busy < QUEUE_CONSUMERS) cancel = world.scheduler.at(Math.max(dueMs, nowMs + 1), poll)
+    if (dueMs !== undefined && busy < consumers) cancel = world.scheduler.at(Math.max(dueMs, nowMs + 1), poll)
   }
 
   const consume = async (messages: readonly ReceivedMessage[]) => {
@@ -96,7 +97,7 @@ const disorderOf = ({ prng, faults }: World): Disorder => ({
 
 const connectQueues = (world: World) => {
   for (const { name, trigger } of MANIFEST) {
-    if (trigger.kind === 'queue') connectQueue(world, trigger.queue, name, trigger.batchSize)
+    for (const source of queuesOf(trigger)) connectQueue(world, name, source)
   }
 }
 

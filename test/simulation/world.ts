@@ -105,6 +105,7 @@ export const createWorld = ({
 const WORKER_OF_DUE_WORK = { visibilityMs: 540_000, maxReceiveCount: 5 }
 const QUEUE_TIMES: Readonly<Record<QueueName, SimQueueOptions>> = {
   webhooks: { visibilityMs: 35_000, maxReceiveCount: 20 },
+  'webhooks-slow': { visibilityMs: 35_000, maxReceiveCount: 20 },
   settlements: { visibilityMs: 3_600_000, maxReceiveCount: 5 },
   sync: { visibilityMs: 1_800_000, maxReceiveCount: 5 },
   audits: { visibilityMs: 1_800_000, maxReceiveCount: 5 },

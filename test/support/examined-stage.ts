@@ -65,8 +65,9 @@ const deployedAws = (template: StackTemplate, stage: string, ApiUrl: string) => 
       .on(GetFunctionConcurrencyCommand, { FunctionName: String(FunctionName) })
       .resolves(typeof runs === 'number' ? { ReservedConcurrentExecutions: runs } : {})
   }
-  for (const { FunctionName, mapping } of mappingsIn(template)) {
-    aws.lambda.on(ListEventSourceMappingsCommand, { FunctionName }).resolves({ EventSourceMappings: [mapping] })
+  for (const [FunctionName, some = []] of Map.groupBy(mappingsIn(template), (one) => one.FunctionName)) {
+    const EventSourceMappings = some.map(({ mapping }) => mapping)
+    aws.lambda.on(ListEventSourceMappingsCommand, { FunctionName }).resolves({ EventSourceMappings })
   }
   const stored = {
     origin: { current: 'x'.repeat(64) },

@@ -1,4 +1,6 @@
-import { OPEN_FIELDS, type TableAccess, type TableAction } from '../../../shared/table/access.ts'
+import { type FieldAction, OPEN_FIELDS, type TableAccess, type TableAction } from '../../../shared/table/access.ts'
+import { attributeName } from '../../../shared/table/attributes.ts'
+import type { Condition } from '../../../shared/table/condition.ts'
 import { type Key, pkPrefix } from '../../../shared/table/keys.ts'
 import type { Step } from '../../../shared/table/step.ts'
 import type { QueryInput, Table } from '../../../shared/table/table.ts'
@@ -22,8 +24,7 @@ export const grantedTable = (table: Table, granted: TableAccess, refuse: (access
       return table.get(key)
     },
     getFields: async (key, fields) => {
-      const open = Object.entries(OPEN_FIELDS).find(([kind]) => key.pk.startsWith(`${kind}#`))?.[1] ?? []
-      const action = fields.every((field) => open.includes(field)) ? 'GetFields' : 'GetItem'
+      const action = areOpen('GetFields', key, fields) ? 'GetFields' : 'GetItem'
       demand({ action, pk: key.pk })
       return table.getFields(key, fields)
     },
@@ -69,4 +70,26 @@ const STEP_ACTIONS = {
   check: 'ConditionCheckItem',
 } as const satisfies Record<Step['kind'], TableAction>
 
-const written = ({ kind, key }: Step): Touch => ({ action: STEP_ACTIONS[kind], pk: key.pk })
+const written = (step: Step): Touch => ({
+  action: isOfFields(step) ? 'UpdateFields' : STEP_ACTIONS[step.kind],
+  pk: step.key.pk,
+})
+
+/** Whether all of these may be touched on their own; the keys always are, as nothing is found without them. */
+const areOpen = (action: FieldAction, { pk }: Key, fields: readonly string[]): boolean => {
+  const open = Object.entries(OPEN_FIELDS[action]).find(([kind]) => pk.startsWith(`${kind}#`))?.[1] ?? []
+  return fields.every((field) => ['pk', 'sk', ...open].includes(attributeName(field)))
+}
+
+/** Everything an update names counts: what it changes, and what its condition looks at. */
+const isOfFields = (step: Step): boolean => {
+  if (step.kind !== 'update' || step.untold !== true) return false
+  const { remove = [], ...changes } = step.changes
+  const changed = Object.values(changes).flatMap((fields) => Object.keys(fields ?? {}))
+  return areOpen('UpdateFields', step.key, [...changed, ...remove, ...fieldsOf(step.condition)])
+}
+
+const fieldsOf = (condition: Condition | undefined): readonly string[] => {
+  if (condition === undefined) return []
+  return 'of' in condition ? condition.of.flatMap(fieldsOf) : [condition.field]
+}

@@ -1,4 +1,4 @@
-import { DAILY_TIMES } from '../../../functions/function-spec.ts'
+import { DAILY_TIMES, queuesOf } from '../../../functions/function-spec.ts'
 import type { QueueName } from '../../../shared/queues.ts'
 import { SECOND_MS } from '../../../shared/time.ts'
 import { QUEUE_SETTINGS } from '../../stack/triggers/queue-settings.ts'
@@ -37,17 +37,16 @@ export const startEventSources = async (options: EventSourceOptions): Promise<{ 
 
   const queues = host.functions.flatMap(({ spec, invoke }) => {
     const { trigger, timeoutSeconds } = spec
-    if (trigger.kind !== 'queue') return []
-    return [
+    return queuesOf(trigger).map(({ queue, batchSize, maxConcurrency }) =>
       startQueuePoller({
         sqs: options.emulator.sqs,
-        queueUrl: options.queueUrls[trigger.queue],
+        queueUrl: options.queueUrls[queue],
         clock,
         invoke,
-        limits: { total: trigger.batchSize * trigger.maxConcurrency, perGroup: PER_GROUP },
-        retryAfterMs: QUEUE_SETTINGS[trigger.queue].hiddenSeconds(timeoutSeconds) * SECOND_MS,
+        limits: { total: batchSize * maxConcurrency, perGroup: PER_GROUP },
+        retryAfterMs: QUEUE_SETTINGS[queue].hiddenSeconds(timeoutSeconds) * SECOND_MS,
       }),
-    ]
+    )
   })
 
   const streams = await Promise.all(

@@ -1,6 +1,6 @@
 import { DescribeTableCommand } from '@aws-sdk/client-dynamodb'
-import { ListEventSourceMappingsCommand } from '@aws-sdk/client-lambda'
-import { functionName } from '../../../functions/function-spec.ts'
+import { type EventSourceMappingConfiguration, ListEventSourceMappingsCommand } from '@aws-sdk/client-lambda'
+import { type FunctionSpec, functionName, type QueueSource, queuesOf } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { stackNameOf } from '../../stack/stack-name-of.ts'
 import type { DeployedStage } from '../../stack/stage.ts'
@@ -17,31 +17,41 @@ export const checkEventSources = async (
   stage: DeployedStage,
 ): Promise<readonly Finding[]> => {
   const table = stackNameOf(stage)
-  const readers = MANIFEST.map(async (spec) => {
-    const { trigger } = spec
-    if (trigger.kind !== 'queue' && trigger.kind !== 'stream') return []
-    const isQueue = trigger.kind === 'queue'
-    const name = isQueue ? `${table}-${trigger.queue}` : table
-    return runCheck(`event source ${name}`, async () => {
-      const FunctionName = functionName(stage.settings.name, spec)
-      const { EventSourceMappings: found = [] } = await lambda.send(
-        new ListEventSourceMappingsCommand({ FunctionName }),
-      )
-      if (found.length === 0) return wrong(`event source ${name}`, 'is missing', REMEDY)
-      const source = isQueue ? name : await streamOf(dynamodb, table)
-      return found.map((one) =>
-        comparison(`event source ${name}`, [
-          ['source', source, isQueue ? one.EventSourceArn?.split(':').at(-1) : one.EventSourceArn],
-          ['state', 'Enabled', one.State],
-          ['batch size', trigger.batchSize, one.BatchSize],
-          ['most concurrency', isQueue ? trigger.maxConcurrency : undefined, one.ScalingConfig?.MaximumConcurrency],
-          ['partial batches', 'ReportBatchItemFailures', one.FunctionResponseTypes?.join() || undefined],
-        ]),
-      )
-    })
+  const readers = MANIFEST.flatMap((spec) => {
+    const sources = sourcesOf(spec).map((source) => ({ ...source, name: nameIn(table, source.queue) }))
+    return sources.map(async ({ name, queue, batchSize, maxConcurrency }, at) =>
+      runCheck(`event source ${name}`, async () => {
+        const FunctionName = functionName(stage.settings.name, spec)
+        const { EventSourceMappings: all = [] } = await lambda.send(
+          new ListEventSourceMappingsCommand({ FunctionName }),
+        )
+        // What leads from somewhere else is held against the first.
+        const isStray = (source: string | undefined) => at === 0 && !sources.some((own) => own.name === source)
+        const found = all.filter((one) => queueNameOf(one) === name || isStray(queueNameOf(one)))
+        if (found.length === 0) return wrong(`event source ${name}`, 'is missing', REMEDY)
+        const source = queue === undefined ? await streamOf(dynamodb, table) : name
+        return found.map((one) =>
+          comparison(`event source ${name}`, [
+            ['source', source, queue === undefined ? one.EventSourceArn : queueNameOf(one)],
+            ['state', 'Enabled', one.State],
+            ['batch size', batchSize, one.BatchSize],
+            ['most concurrency', maxConcurrency, one.ScalingConfig?.MaximumConcurrency],
+            ['partial batches', 'ReportBatchItemFailures', one.FunctionResponseTypes?.join() || undefined],
+          ]),
+        )
+      }),
+    )
   })
   return (await Promise.all(readers)).flat()
 }
+
+/** What should start a function by itself: its queues, or the stream, which is no queue. */
+const sourcesOf = ({ trigger }: FunctionSpec): readonly (Partial<QueueSource> & { readonly batchSize: number })[] =>
+  trigger.kind === 'stream' ? [{ batchSize: trigger.batchSize }] : queuesOf(trigger)
+
+const nameIn = (table: string, queue: string | undefined): string => (queue === undefined ? table : `${table}-${queue}`)
+
+const queueNameOf = ({ EventSourceArn }: EventSourceMappingConfiguration) => EventSourceArn?.split(':').at(-1)
 
 const streamOf = async (dynamodb: AwsClients['dynamodb'], TableName: string): Promise<string | undefined> =>
   (await dynamodb.send(new DescribeTableCommand({ TableName }))).Table?.LatestStreamArn

@@ -27,6 +27,7 @@ const OPTIONS = {
 /** Every dead-letter queue; of those whose messages have no queue to go back to, what has happened instead. */
 export const DEAD_LETTERS = new Map([
   ['webhooks', undefined],
+  ['webhooks-slow', undefined],
   ['settlements', undefined],
   ['sync', undefined],
   ['audits', undefined],

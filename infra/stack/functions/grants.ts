@@ -5,9 +5,9 @@ import type { IKey } from 'aws-cdk-lib/aws-kms'
 import type { LogGroup } from 'aws-cdk-lib/aws-logs'
 import type { Secret } from 'aws-cdk-lib/aws-secretsmanager'
 import type { Topic } from 'aws-cdk-lib/aws-sns'
-import type { FunctionSpec, SecretAccess } from '../../../functions/function-spec.ts'
+import { type FunctionSpec, queuesOf, type SecretAccess } from '../../../functions/function-spec.ts'
 import { endpointSecretName } from '../../../shared/secrets.ts'
-import { iamAction, OPEN_FIELDS, TABLE_ACTIONS } from '../../../shared/table/access.ts'
+import { type FieldAction, iamAction, OPEN_FIELDS, TABLE_ACTIONS } from '../../../shared/table/access.ts'
 import { type Partition, pkPrefix } from '../../../shared/table/keys.ts'
 import { originGrants } from '../edge/origin-secret.ts'
 import { egressGrants, type WebhookEgress } from '../network/webhook-egress.ts'
@@ -57,12 +57,18 @@ export const grantsOf = (spec: FunctionSpec, resources: GrantedResources, logGro
 
 const anyOf = (partition: Partition) => `${pkPrefix(partition)}*`
 
+/** Nothing of the item but what was named is answered. */
+const ANSWERS: Readonly<Record<FieldAction, Readonly<Record<string, string>>>> = {
+  GetFields: { 'dynamodb:Select': 'SPECIFIC_ATTRIBUTES' },
+  UpdateFields: { 'dynamodb:ReturnValues': 'NONE' },
+}
+
 /** The open fields of a kind of items, and its keys, without which nothing is found. "All" is refused, as no names are. */
-const fieldGrants = (partition: Partition, { tableArn }: TableV2): PolicyStatement[] =>
-  allow(['dynamodb:GetItem'], [tableArn], {
+const fieldGrants = (action: FieldAction, partition: Partition, { tableArn }: TableV2): PolicyStatement[] =>
+  allow([iamAction(action)], [tableArn], {
     'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [anyOf(partition)] },
-    'ForAllValues:StringEquals': { 'dynamodb:Attributes': ['pk', 'sk', ...(OPEN_FIELDS[partition] ?? [])] },
-    StringEqualsIfExists: { 'dynamodb:Select': 'SPECIFIC_ATTRIBUTES' },
+    'ForAllValues:StringEquals': { 'dynamodb:Attributes': ['pk', 'sk', ...(OPEN_FIELDS[action][partition] ?? [])] },
+    StringEqualsIfExists: ANSWERS[action],
     Null: { 'dynamodb:LeadingKeys': 'false', 'dynamodb:Attributes': 'false' },
   })
 
@@ -73,8 +79,8 @@ const fieldGrants = (partition: Partition, { tableArn }: TableV2): PolicyStateme
  */
 const tableGrants = ({ table: access }: FunctionSpec, { table }: GrantedResources): PolicyStatement[] => [
   ...TABLE_ACTIONS.flatMap((action) =>
-    action === 'GetFields'
-      ? (access.GetFields ?? []).flatMap((partition) => fieldGrants(partition, table))
+    action === 'GetFields' || action === 'UpdateFields'
+      ? (access[action] ?? []).flatMap((partition) => fieldGrants(action, partition, table))
       : allow(access[action] ? [iamAction(action)] : [], [table.tableArn], {
           'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': (access[action] ?? []).map(anyOf) },
           Null: { 'dynamodb:LeadingKeys': 'false' },
@@ -117,7 +123,7 @@ const triggerGrants = ({ trigger }: FunctionSpec, { table, queues }: GrantedReso
     case 'queue':
       return allow(
         ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes'],
-        [queues.byName[trigger.queue].queue.queueArn],
+        queuesOf(trigger).map(({ queue }) => queues.byName[queue].queue.queueArn),
       )
     case 'stream':
       return [

@@ -23,7 +23,7 @@ const SECRET_USES: Readonly<Record<SecretAccess, readonly string[]>> = {
   'delete-endpoints': [],
 }
 
-const WRITES: readonly TableAction[] = ['PutItem', 'UpdateItem', 'DeleteItem']
+const WRITES: readonly TableAction[] = ['PutItem', 'UpdateItem', 'UpdateFields', 'DeleteItem']
 
 /** What a function may have the stage's key do: nothing by itself, and only through services its entry uses. */
 export const keyGrants = (spec: FunctionSpec, key: IKey | undefined): PolicyStatement[] =>

@@ -1,4 +1,4 @@
-import type { FunctionSpec } from '../../../functions/function-spec.ts'
+import { type FunctionSpec, queuesOf } from '../../../functions/function-spec.ts'
 import type { DeployedStage } from '../stage.ts'
 
 /** Runs at a time that the stage sets aside for a function, as Lambda spells it; nothing where the stage reserves none. */
@@ -35,7 +35,7 @@ export const reservedRuns = (stage: DeployedStage, manifest: readonly FunctionSp
   manifest.reduce((sum, spec) => sum + (reservedConcurrency(spec, stage).reservedConcurrentExecutions ?? 0), 0)
 
 /**
- * Throws on a reservation for no function, on reservations that leave too little of the account to all others, and on one below what the function's queue may start at a time: Lambda's
+ * Throws on a reservation for no function, on reservations that leave too little of the account to all others, and on one below what the function's queues may start at a time: Lambda's
  * refusals count as receives there, and a message that was never read would end among the dead letters.
  */
 export const assertReservable = (stage: DeployedStage, manifest: readonly FunctionSpec[]): void => {
@@ -43,9 +43,8 @@ export const assertReservable = (stage: DeployedStage, manifest: readonly Functi
   for (const [name, runs] of Object.entries(reserved)) {
     const spec = manifest.find((candidate) => candidate.name === name)
     if (!spec) throw new Error(`reservedConcurrency: there is no function ${name}`)
-    if (spec.trigger.kind === 'queue' && runs < spec.trigger.maxConcurrency) {
-      throw new Error(`reservedConcurrency: ${name} needs ${spec.trigger.maxConcurrency}, as its queue starts so many`)
-    }
+    const needed = queuesOf(spec.trigger).reduce((sum, { maxConcurrency }) => sum + maxConcurrency, 0)
+    if (runs < needed) throw new Error(`reservedConcurrency: ${name} needs ${needed}, as its queues start so many`)
   }
   const runs = reservedRuns(stage, manifest)
   if (runs > 0 && accountConcurrency - runs < UNRESERVED_MINIMUM) {

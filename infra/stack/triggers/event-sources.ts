@@ -2,6 +2,7 @@ import { Duration } from 'aws-cdk-lib'
 import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb'
 import { EventSourceMapping, FilterCriteria, FilterRule, StartingPosition } from 'aws-cdk-lib/aws-lambda'
 import { Construct } from 'constructs'
+import { queuesOf } from '../../../functions/function-spec.ts'
 import type { GatewayFunctions } from '../functions/gateway-functions.ts'
 import type { GatewayQueues } from './gateway-queues.ts'
 
@@ -22,13 +23,15 @@ export class EventSources extends Construct {
   constructor(scope: Construct, id: string, { table, queues, functions }: Props) {
     super(scope, id)
     for (const { spec, trigger, lambda } of functions.triggeredBy('queue')) {
-      new EventSourceMapping(this, spec.name, {
-        target: lambda,
-        eventSourceArn: queues.byName[trigger.queue].queue.queueArn,
-        batchSize: trigger.batchSize,
-        maxConcurrency: trigger.maxConcurrency,
-        reportBatchItemFailures: true,
-      })
+      for (const { queue, batchSize, maxConcurrency } of queuesOf(trigger)) {
+        new EventSourceMapping(this, queue === trigger.queue ? spec.name : `${spec.name}-slow`, {
+          target: lambda,
+          eventSourceArn: queues.byName[queue].queue.queueArn,
+          batchSize,
+          maxConcurrency,
+          reportBatchItemFailures: true,
+        })
+      }
     }
     for (const { spec, trigger, lambda } of functions.triggeredBy('stream')) {
       new EventSourceMapping(this, spec.name, {

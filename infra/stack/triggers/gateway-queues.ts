@@ -2,6 +2,7 @@ import { Duration, Stack } from 'aws-cdk-lib'
 import type { Key } from 'aws-cdk-lib/aws-kms'
 import * as sqs from 'aws-cdk-lib/aws-sqs'
 import { Construct } from 'constructs'
+import { queuesOf } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { byQueue, type QueueName } from '../../../shared/queues.ts'
 import { type DeployedStage, removalPolicyBesidesTable } from '../stage.ts'
@@ -27,7 +28,7 @@ const DEAD_RETENTION = Duration.days(14)
 
 /** The longest timeout among the functions that the queue triggers. */
 const consumerTimeoutSeconds = (name: QueueName): number => {
-  const timeouts = MANIFEST.filter(({ trigger }) => trigger.kind === 'queue' && trigger.queue === name).map(
+  const timeouts = MANIFEST.filter(({ trigger }) => queuesOf(trigger).some(({ queue }) => queue === name)).map(
     ({ timeoutSeconds }) => timeoutSeconds,
   )
   return timeouts.length > 0 ? Math.max(...timeouts) : DEFAULT_TIMEOUT_SECONDS

@@ -23,6 +23,7 @@ const HANDED_OUT_ONCE: QueueSettings = { hiddenSeconds: (timeoutSeconds) => 6 * 
 
 export const QUEUE_SETTINGS: Readonly<Record<QueueName, QueueSettings>> = {
   webhooks: RECOVERED_SOON,
+  'webhooks-slow': RECOVERED_SOON,
   settlements: HANDED_OUT_ONCE,
   sync: HANDED_OUT_ONCE,
   audits: HANDED_OUT_ONCE,

@@ -116,7 +116,8 @@ const writeOne = async ({ client, name }: DynamoDbTable, step: Step): Promise<It
   if (Put) return void (await client.send(new PutItemCommand(Put)))
   if (Delete) return void (await client.send(new DeleteItemCommand(Delete)))
   assertInvariant(Update !== undefined, 'a condition check stands alone only inside a transaction')
-  const { Attributes } = await client.send(new UpdateItemCommand({ ...Update, ReturnValues: 'ALL_NEW' }))
+  const ReturnValues = isUntold(step) ? 'NONE' : 'ALL_NEW'
+  const { Attributes } = await client.send(new UpdateItemCommand({ ...Update, ReturnValues }))
   return Attributes && fromRaw(Attributes)
 }
 
@@ -154,10 +155,16 @@ const maps = (p: Placeholders) => {
 const guarded = (condition: Condition | undefined, p: Placeholders) =>
   condition ? { ConditionExpression: conditionExpression(condition, p) } : {}
 
-/** The SDK's form of a step. A refusal always brings back the item as it was, which saves the read after it. */
+/** Its caller may not be allowed to see the item: nothing of it is asked for, whatever becomes of the step. */
+const isUntold = (step: Step): boolean => step.kind === 'update' && step.untold === true
+
+/** The SDK's form of a step. A refusal brings back the item as it was, which saves the read after it. */
 const toTransactItem = (tableName: string, step: Step): TransactWriteItem => {
   const p = placeholders()
-  const base = { TableName: tableName, ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const }
+  const base = {
+    TableName: tableName,
+    ReturnValuesOnConditionCheckFailure: isUntold(step) ? ('NONE' as const) : ('ALL_OLD' as const),
+  }
   switch (step.kind) {
     case 'put': {
       const condition = guarded(step.condition, p)

@@ -19,6 +19,7 @@ export const checkOverdueDelivery = async (
   const resends = delivery.resends + 1
   const dueAt = addMs(deps.now(), overdueAfterMs(resends))
   if (!(await postponeDelivery(deps, delivery, dueAt, resends))) return false
-  await sendDeliveryMessage(deps, delivery, 0)
+  // Of its endpoint nothing is known here: a worker that reads it moves the message if it must.
+  await sendDeliveryMessage(deps, delivery, 'normal', 0)
   return true
 }

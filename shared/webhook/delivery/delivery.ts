@@ -67,11 +67,13 @@ export const DeliverySchema = v.pipe(
 /** `unlisted`: nothing went wrong with it yet, so no index entry leads from its status to it. */
 export type Delivery = v.InferOutput<typeof DeliverySchema>
 
-/** What the webhooks queue carries. */
+/** What the queues of both lanes carry. */
 export const DeliveryMessageSchema = v.object({
   delivery_id: DeliveryIdSchema,
   attempt: v.number(),
   /** So that the endpoint is read beside the delivery. Messages of older releases do without. */
   client_id: v.optional(ClientIdSchema),
   endpoint_id: v.optional(EndpointIdSchema),
+  /** It was sent to the slow lane. */
+  slow: v.optional(v.boolean()),
 })

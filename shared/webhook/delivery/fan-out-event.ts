@@ -4,10 +4,11 @@ import type { Event } from '../../event/event.ts'
 import { completeEvent } from '../../event/event-store.ts'
 import { type Endpoint, subscribes } from '../endpoint/endpoint.ts'
 import { listAllEndpoints } from '../endpoint/endpoint-store.ts'
-import { type Delivery, DeliverySchema } from './delivery.ts'
+import { laneOf } from '../endpoint/lane.ts'
+import { DeliverySchema } from './delivery.ts'
 import { insertDelivery } from './delivery-store.ts'
 import { announcementOf, newDelivery } from './new-delivery.ts'
-import { sendDeliveryMessages } from './send-delivery-message.ts'
+import { type InLane, sendDeliveryMessages } from './send-delivery-message.ts'
 
 type FanOutDeps = Pick<Deps, 'table' | 'queues' | 'log' | 'now' | 'stage'>
 
@@ -36,11 +37,12 @@ export const fanOutEvent = async (deps: FanOutDeps, event: Event): Promise<void>
   deps.log.info('event.fanned_out', { ...ids, event_type: event.type, deliveries: matching.length })
 }
 
-/** Answers the delivery if a worker should be told of it. */
-const announce = async (deps: FanOutDeps, event: Event, endpoint: Endpoint): Promise<Delivery | undefined> => {
+/** Answers the delivery, and in which lane, if a worker should be told of it. */
+const announce = async (deps: FanOutDeps, event: Event, endpoint: Endpoint): Promise<InLane | undefined> => {
   const fresh = newDelivery(announcementOf(event), endpoint, deps.now(), deps.stage.storedRows)
   const outcome = await deps.table.write(insertDelivery(fresh))
   const delivery = outcome.applied ? fresh : v.parse(DeliverySchema, outcome.item)
   // An earlier run may have died before its message. Once the first attempt is made, workers carry the delivery on.
-  return delivery.status === 'scheduled' && delivery.attempts === 0 ? delivery : undefined
+  const isNext = delivery.status === 'scheduled' && delivery.attempts === 0
+  return isNext ? { delivery, lane: laneOf(endpoint) } : undefined
 }

@@ -7,6 +7,7 @@ import { putAuditRecord } from '../../operator/audit-record.ts'
 import { CURSOR_JSON, encodeCursor } from '../../page.ts'
 import { type Timestamp, TimestampSchema } from '../../time.ts'
 import { type Endpoint, subscribes } from '../endpoint/endpoint.ts'
+import { laneOf } from '../endpoint/lane.ts'
 import { findDeliveries, insertDelivery } from './delivery-store.ts'
 import { announcementOf, newDelivery } from './new-delivery.ts'
 import { type RedeliverDeps, redeliverFinished, requireEnabledEndpoint } from './redeliver.ts'
@@ -50,7 +51,7 @@ export const redeliverToEndpoint = async (
     const delivery = deliveries.get(event.eventId)
     if (delivery) {
       const wanted = status === undefined ? delivery.status !== 'succeeded' : delivery.status === status
-      if (wanted && (await redeliverFinished(deps, delivery, operator))) count += 1
+      if (wanted && (await redeliverFinished(deps, { delivery, lane: laneOf(endpoint) }, operator))) count += 1
     } else if (status === undefined && subscribes(endpoint, event.type)) {
       if (await deliverMissing(deps, event, endpoint, operator)) count += 1
     }
@@ -77,7 +78,7 @@ const deliverMissing = async (
       after: { status: 'scheduled' },
     }),
   })
-  if (applied) await sendDeliveryMessage(deps, delivery, 0)
+  if (applied) await sendDeliveryMessage(deps, delivery, laneOf(endpoint), 0)
   return applied
 }
 

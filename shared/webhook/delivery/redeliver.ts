@@ -5,10 +5,10 @@ import type { ClientId, DeliveryId, EndpointId } from '../../ids.ts'
 import { putAuditRecord } from '../../operator/audit-record.ts'
 import type { Endpoint } from '../endpoint/endpoint.ts'
 import { findEndpoint } from '../endpoint/endpoint-store.ts'
-import type { Delivery } from './delivery.ts'
+import { laneOf } from '../endpoint/lane.ts'
 import { needsAlert, publishDeliveryAlert } from './delivery-alert.ts'
 import { findDelivery, startRound } from './delivery-store.ts'
-import { sendDeliveryMessage } from './send-delivery-message.ts'
+import { type InLane, sendDeliveryMessage } from './send-delivery-message.ts'
 import { endpointDisabled } from './send-test-event.ts'
 
 export type RedeliverDeps = Pick<Deps, 'table' | 'queues' | 'alerts' | 'log' | 'now' | 'newId' | 'stage'>
@@ -23,8 +23,8 @@ export const redeliver = async (
 ): Promise<void> => {
   const delivery = await findDelivery(deps, deliveryId)
   if (delivery?.clientId !== clientId) throw notFound('delivery')
-  await requireEnabledEndpoint(deps, clientId, delivery.endpointId)
-  if (await redeliverFinished(deps, delivery, operator)) return
+  const endpoint = await requireEnabledEndpoint(deps, clientId, delivery.endpointId)
+  if (await redeliverFinished(deps, { delivery, lane: laneOf(endpoint) }, operator)) return
   throw invalid(
     'the delivery is in progress',
     undefined,
@@ -58,7 +58,7 @@ export const requireEnabledEndpoint = async (
  */
 export const redeliverFinished = async (
   deps: RedeliverDeps,
-  delivery: Delivery,
+  { delivery, lane }: InLane,
   operator: string,
 ): Promise<boolean> => {
   if (delivery.status === 'scheduled') return false
@@ -76,6 +76,6 @@ export const redeliverFinished = async (
     }),
   })
   if (!outcome.applied && outcome.refusedBy === 'event') throw invalid('the event is no longer kept')
-  if (outcome.applied) await sendDeliveryMessage(deps, delivery, 0)
+  if (outcome.applied) await sendDeliveryMessage(deps, delivery, lane, 0)
   return outcome.applied
 }

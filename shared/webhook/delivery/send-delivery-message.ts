@@ -1,21 +1,48 @@
 import type { Deps } from '../../deps.ts'
 import type { QueueMessage } from '../../queues.ts'
+import type { Lane } from '../endpoint/lane.ts'
 import type { Delivery } from './delivery.ts'
 
-/** Tells workers to look at a delivery's next attempt. The endpoint is the message group: a dead one starves no other. */
-const messageOf = ({ deliveryId, clientId, endpointId, attempts }: Delivery, delaySeconds: number): QueueMessage => ({
-  body: { delivery_id: deliveryId, attempt: attempts + 1, client_id: clientId, endpoint_id: endpointId },
+/**
+ * Tells workers to look at a delivery's next attempt. The endpoint is the message group: a busy one starves no other. A
+ * message says which lane it was sent to, so that a worker there does not send it on.
+ */
+const messageOf = (
+  { deliveryId, clientId, endpointId, attempts }: Delivery,
+  lane: Lane,
+  delaySeconds: number,
+): QueueMessage => ({
+  body: {
+    delivery_id: deliveryId,
+    attempt: attempts + 1,
+    client_id: clientId,
+    endpoint_id: endpointId,
+    ...(lane === 'slow' && { slow: true }),
+  },
   delaySeconds,
   group: endpointId,
 })
+
+const send = (deps: Pick<Deps, 'queues'>, lane: Lane, messages: readonly QueueMessage[]): Promise<void> =>
+  lane === 'slow' ? deps.queues.send('webhooks-slow', ...messages) : deps.queues.send('webhooks', ...messages)
 
 /** Has a delivery's next attempt looked at after a delay. */
 export const sendDeliveryMessage = (
   deps: Pick<Deps, 'queues'>,
   delivery: Delivery,
+  lane: Lane,
   delaySeconds: number,
-): Promise<void> => deps.queues.send('webhooks', messageOf(delivery, delaySeconds))
+): Promise<void> => send(deps, lane, [messageOf(delivery, lane, delaySeconds)])
+
+export type InLane = { readonly delivery: Delivery; readonly lane: Lane }
 
 /** Has several deliveries looked at now, with fewer requests than one for each. */
-export const sendDeliveryMessages = (deps: Pick<Deps, 'queues'>, deliveries: readonly Delivery[]): Promise<void> =>
-  deps.queues.send('webhooks', ...deliveries.map((delivery) => messageOf(delivery, 0)))
+export const sendDeliveryMessages = async (
+  deps: Pick<Deps, 'queues'>,
+  deliveries: readonly InLane[],
+): Promise<void> => {
+  const messages = (wanted: Lane) =>
+    deliveries.flatMap(({ delivery, lane }) => (lane === wanted ? [messageOf(delivery, lane, 0)] : []))
+  const lanes = (['normal', 'slow'] as const).filter((lane) => messages(lane).length > 0)
+  await Promise.all(lanes.map((lane) => send(deps, lane, messages(lane))))
+}

@@ -6,6 +6,7 @@ import { type ClientId, type EndpointId, EventIdSchema } from '../../ids.ts'
 import { putAuditRecord } from '../../operator/audit-record.ts'
 import { envelopeBody } from '../../payment/outbox.ts'
 import { requireEndpoint } from '../endpoint/change-endpoint.ts'
+import { laneOf } from '../endpoint/lane.ts'
 import type { Delivery } from './delivery.ts'
 import { insertDelivery } from './delivery-store.ts'
 import { newDelivery } from './new-delivery.ts'
@@ -36,7 +37,7 @@ export const sendTestEvent = async (deps: TestDeps, { clientId, endpointId, oper
     }),
   })
   assertInvariant(applied, 'a new test event has the id of another one')
-  await sendDeliveryMessage(deps, delivery, 0)
+  await sendDeliveryMessage(deps, delivery, laneOf(endpoint), 0)
   return delivery
 }
 

@@ -2,9 +2,9 @@ import * as v from 'valibot'
 import type { Deps } from '../../deps.ts'
 import { assertInvariant } from '../../errors.ts'
 import type { ClientId, EndpointId } from '../../ids.ts'
-import { absent, all, type Condition, equals, isNew } from '../../table/condition.ts'
+import { absent, all, type Condition, equals, exists, isNew } from '../../table/condition.ts'
 import { endpointKey, endpointsPk } from '../../table/keys.ts'
-import { put, type Step, update } from '../../table/step.ts'
+import { put, type Step, update, updateFields } from '../../table/step.ts'
 import type { QueryPage } from '../../table/table.ts'
 import type { Timestamp } from '../../time.ts'
 import { type Endpoint, EndpointSchema } from './endpoint.ts'
@@ -55,3 +55,11 @@ export const changeEndpoint = (endpoint: Endpoint, changes: Partial<Pick<Endpoin
 /** Leaves a tombstone: deliveries under way find out, and past ones still have an endpoint to be listed by. */
 export const softDeleteEndpoint = (endpoint: Endpoint, deletedAt: Timestamp): Step =>
   update(endpointKey(endpoint.clientId, endpoint.endpointId), { set: { enabled: false, deletedAt } }, asRead(endpoint))
+
+/** Says that the endpoint holds workers, unless somebody has said so. What operators set is out of reach here. */
+export const markSlow = ({ clientId, endpointId }: Endpoint, slowSince: Timestamp): Step =>
+  updateFields(endpointKey(clientId, endpointId), { set: { slowSince } }, all(exists, absent('slowSince')))
+
+/** It answers again. Refused when that was said before: a newer mark stays. */
+export const unmarkSlow = ({ clientId, endpointId, slowSince }: Endpoint): Step =>
+  updateFields(endpointKey(clientId, endpointId), { remove: ['slowSince'] }, equals('slowSince', slowSince))

@@ -15,6 +15,8 @@ export const EndpointSchema = v.object({
   secretName: v.string(),
   createdAt: TimestampSchema,
   deletedAt: v.optional(TimestampSchema),
+  /** Since when it has held workers without an answer; absent once it answers again. */
+  slowSince: v.optional(TimestampSchema),
 })
 export type Endpoint = v.InferOutput<typeof EndpointSchema>
 

@@ -13,6 +13,8 @@ import { hopSeconds } from '../delivery/retry-schedule.ts'
 import { sendDeliveryMessage } from '../delivery/send-delivery-message.ts'
 import { type Endpoint, EndpointSchema } from '../endpoint/endpoint.ts'
 import { findEndpoint } from '../endpoint/endpoint-store.ts'
+import { type Lane, laneOf } from '../endpoint/lane.ts'
+import { noteAnswer } from './note-answer.ts'
 import { type RecordDeps, recordAttemptResult } from './record-attempt-result.ts'
 
 type DeliverDeps = RecordDeps & Pick<Deps, 'secrets' | 'sendWebhook' | 'newId'>
@@ -23,6 +25,8 @@ export type DeliveryMessage = {
   /** Whose it is, so that its endpoint is read beside it. */
   readonly clientId?: ClientId | undefined
   readonly endpointId?: EndpointId | undefined
+  /** It comes from the slow lane. */
+  readonly slow?: boolean | undefined
 }
 
 /** Longer than an attempt can take, so that a claim that has run out belongs to a worker that died. */
@@ -36,6 +40,9 @@ type DropReason = 'unknown_delivery' | 'finished' | 'attempt_made' | 'claimed' |
  * crashes. A worker that dies after its POST leaves a claim that runs out; its message, which the queue hands out again,
  * records it as a failure then.
  *
+ * An endpoint that holds workers is left to those of the slow lane: here its message is sent there, and nothing claimed.
+ * A worker that dies behind that sends it twice, which does no harm.
+ *
  * Throws only where nothing is lost by it: the queue's next try of the message looks at the row again.
  */
 export const deliverWebhook = async (deps: DeliverDeps, message: DeliveryMessage): Promise<void> => {
@@ -43,11 +50,13 @@ export const deliverWebhook = async (deps: DeliverDeps, message: DeliveryMessage
   if (!delivery) return drop(deps, message, 'unknown_delivery')
   if (delivery.status !== 'scheduled') return drop(deps, message, 'finished')
   if (message.attempt <= delivery.attempts) return drop(deps, message, 'attempt_made')
-  if (delivery.claimToken !== undefined) return handleClaimed(deps, delivery)
+  const lane = laneOf(endpoint)
+  if (delivery.claimToken !== undefined) return handleClaimed(deps, delivery, lane)
   assertInvariant(delivery.nextAttemptAt !== undefined, 'a scheduled delivery says when')
   const waitMs = msBetween(deps.now(), delivery.nextAttemptAt)
-  if (waitMs > 0) return requeue(deps, delivery, waitMs)
+  if (waitMs > 0) return requeue(deps, delivery, lane, hopSeconds(waitMs))
   if (!endpoint?.enabled || endpoint.deletedAt !== undefined) return skip(deps, delivery)
+  if (lane === 'slow' && message.slow !== true) return requeue(deps, delivery, lane, 0)
   return attemptDelivery(deps, delivery, endpoint)
 }
 
@@ -75,21 +84,20 @@ const drop = (deps: DeliverDeps, { deliveryId, attempt }: DeliveryMessage, reaso
  * A live claim is somebody's work, or that of a worker whose message has come back early: looked at again when it ends.
  * One that ran out is a crash after which nobody knows what the merchant got.
  */
-const handleClaimed = async (deps: DeliverDeps, delivery: Delivery): Promise<void> => {
+const handleClaimed = async (deps: DeliverDeps, delivery: Delivery, lane: Lane): Promise<void> => {
   assertInvariant(delivery.claimedUntil !== undefined, 'a claim says until when')
   const leftMs = msBetween(deps.now(), delivery.claimedUntil)
-  if (leftMs > 0) return requeue(deps, delivery, leftMs)
+  if (leftMs > 0) return requeue(deps, delivery, lane, hopSeconds(leftMs))
   const at = addMs(delivery.claimedUntil, -CLAIM_MS)
   const lost = { number: delivery.attempts + 1, at, durationMs: 0, error: 'unknown' } as const
-  const recorded = await recordAttemptResult(deps, delivery, lost, at)
+  const recorded = await recordAttemptResult(deps, delivery, lost, lane, at)
   if (!recorded) drop(deps, idsOf(delivery), 'claim_lost')
 }
 
 /** Looks again when there is something to do. SQS holds a message 15 minutes at most: a longer wait is taken in hops. */
-const requeue = async (deps: DeliverDeps, delivery: Delivery, waitMs: number): Promise<void> => {
-  const delaySeconds = hopSeconds(waitMs)
-  await sendDeliveryMessage(deps, delivery, delaySeconds)
-  deps.log.info('delivery.requeued', { delivery_id: delivery.deliveryId, delay_seconds: delaySeconds })
+const requeue = async (deps: DeliverDeps, delivery: Delivery, lane: Lane, delaySeconds: number): Promise<void> => {
+  await sendDeliveryMessage(deps, delivery, lane, delaySeconds)
+  deps.log.info('delivery.requeued', { delivery_id: delivery.deliveryId, lane, delay_seconds: delaySeconds })
 }
 
 const skip = async (deps: DeliverDeps, delivery: Delivery): Promise<void> => {
@@ -126,7 +134,8 @@ const attemptDelivery = async (deps: DeliverDeps, delivery: Delivery, endpoint: 
     error: result.delivered ? undefined : (result.error ?? 'unknown'),
     responseBody: result.responseBody,
   }
-  if (!(await recordAttemptResult(deps, claimed, attempt))) drop(deps, idsOf(claimed), 'claim_lost')
+  const lane = await noteAnswer(deps, endpoint, attempt)
+  if (!(await recordAttemptResult(deps, claimed, attempt, lane))) drop(deps, idsOf(claimed), 'claim_lost')
 }
 
 /** The bytes are the event's, unless the row has them. Undefined when the event is gone, and with it what to tell. */

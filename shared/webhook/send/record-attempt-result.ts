@@ -5,6 +5,7 @@ import { ALERT_GRACE_MS, publishDeliveryAlert } from '../delivery/delivery-alert
 import { hopSeconds, waitAfterFailureMs } from '../delivery/retry-schedule.ts'
 import { sendDeliveryMessage } from '../delivery/send-delivery-message.ts'
 import { type AfterAttempt, storeAttemptResult } from '../delivery/store-attempt-result.ts'
+import type { Lane } from '../endpoint/lane.ts'
 
 export type RecordDeps = Pick<Deps, 'table' | 'queues' | 'alerts' | 'log' | 'now'>
 
@@ -12,7 +13,8 @@ export type RecordDeps = Pick<Deps, 'table' | 'queues' | 'alerts' | 'log' | 'now
  * Writes down a claimed attempt and does what follows: nothing after a success, the next message after a failure, the
  * operators' alert after the last failure of a round (spec 6.4). False when the claim had run out and the attempt was
  * recorded as lost by another worker; then nothing is changed. An attempt that was lost with its worker failed when it
- * was made, not when that is found out: its wait has been running since.
+ * was made, not when that is found out: its wait has been running since. The next message goes to
+ * the given lane.
  *
  * Throws when the next message cannot be sent. The attempt is recorded all the same, so the queue's next try of this
  * message finds it old and drops it, and due work sends the next attempt's message two minutes after it was due.
@@ -21,6 +23,7 @@ export const recordAttemptResult = async (
   deps: RecordDeps,
   claimed: Delivery,
   attempt: DeliveryAttempt,
+  lane: Lane,
   endedAt: Timestamp = deps.now(),
 ): Promise<boolean> => {
   const after = afterAttempt(deps, attempt, waitAfterFailureMs(attempt.number - claimed.roundStart), endedAt)
@@ -42,7 +45,7 @@ export const recordAttemptResult = async (
       break
     case 'scheduled':
       deps.log.warn('delivery.failed', { ...fields, next_attempt_at: after.nextAttemptAt })
-      await sendDeliveryMessage(deps, recorded, hopSeconds(msBetween(deps.now(), after.nextAttemptAt)))
+      await sendDeliveryMessage(deps, recorded, lane, hopSeconds(msBetween(deps.now(), after.nextAttemptAt)))
       break
     case 'abandoned':
       deps.log.error('delivery.abandoned', fields)

@@ -1,3 +1,4 @@
+import { queuesOf } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { drive } from '../../simulation/history.ts'
 import { type HttpRequest, requestAs } from '../../simulation/lambda.ts'
@@ -62,10 +63,10 @@ const workOff = async ({ world, events }: MeteredWorld, run: MeteredWorld['run']
   for (let worked = true; worked; ) {
     worked = events.length > 0
     if (worked) await run('fan-out-events', streamEvent(events.splice(0)))
-    for (const { name, trigger } of MANIFEST) {
-      if (trigger.kind !== 'queue') continue
-      const queue = world.queues[trigger.queue]
-      const messages = queue.receive({ max: trigger.batchSize, nowMs: world.scheduler.nowMs() })
+    const sources = MANIFEST.flatMap(({ name, trigger }) => queuesOf(trigger).map((source) => ({ name, ...source })))
+    for (const { name, queue: from, batchSize } of sources) {
+      const queue = world.queues[from]
+      const messages = queue.receive({ max: batchSize, nowMs: world.scheduler.nowMs() })
       if (messages.length === 0) continue
       worked = true
       await run(name, sqsEvent(messages))

@@ -38,6 +38,7 @@ describe('the doctor', () => {
       'account concurrency',
       'event source gateway-prod',
       'event source gateway-prod-webhooks',
+      'event source gateway-prod-webhooks-slow',
       'event source gateway-prod-due-payments',
       'event source gateway-prod-due-events',
       'event source gateway-prod-due-deliveries',
@@ -187,21 +188,23 @@ describe('the doctor', () => {
   ])('sees an event source whose %s is another', async (_, changed, detail) => {
     const FunctionName = 'gateway-prod-deliver-webhook'
     const ask = new ListEventSourceMappingsCommand({ FunctionName })
-    const { EventSourceMappings: [mapping] = [] } = await awsClients('r').lambda.send(ask)
+    const { EventSourceMappings: [mapping, ...others] = [] } = await awsClients('r').lambda.send(ask)
     prod.aws.lambda
       .on(ListEventSourceMappingsCommand, { FunctionName })
-      .resolves({ EventSourceMappings: [{ ...mapping, ...changed }] })
+      .resolves({ EventSourceMappings: [{ ...mapping, ...changed }, ...others] })
 
     expect(await prod.notOk()).toMatchObject([{ what: 'event source gateway-prod-webhooks', state: 'wrong', detail }])
   })
 
-  it('sees an event source that is gone', async () => {
-    const FunctionName = 'gateway-prod-settle-client'
+  it.each([
+    ['gateway-prod-settle-client', ['gateway-prod-settlements']],
+    ['gateway-prod-deliver-webhook', ['gateway-prod-webhooks', 'gateway-prod-webhooks-slow']],
+  ])('sees each event source of %s that is gone', async (FunctionName, names) => {
     prod.aws.lambda.on(ListEventSourceMappingsCommand, { FunctionName }).resolves({ EventSourceMappings: [] })
 
-    expect(await prod.notOk()).toMatchObject([
-      { what: 'event source gateway-prod-settlements', state: 'wrong', detail: 'is missing' },
-    ])
+    expect(await prod.notOk()).toMatchObject(
+      names.map((name) => ({ what: `event source ${name}`, state: 'wrong', detail: 'is missing' })),
+    )
   })
 
   it('sees a stream that is no longer the table’s, as after a restore', async () => {

@@ -116,6 +116,7 @@ const bySteps: Door = () => ({})
 export const DOORS: Readonly<Record<string, Door>> = {
   put: byKey('PutItem'),
   update: byKey('UpdateItem'),
+  updateFields: byKey('UpdateFields'),
   remove: byKey('DeleteItem'),
   check: byKey('ConditionCheckItem'),
   listItems: byList,

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
-import { type FunctionSpec, isHttp } from '../../../functions/function-spec.ts'
+import { type FunctionSpec, isHttp, queuesOf } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { TABLE_ACTIONS } from '../../../shared/table/access.ts'
 import { synthesised } from '../../support/stack-template.ts'
@@ -22,7 +22,10 @@ const LeadingKeys = v.strictObject({
 const Fields = v.strictObject({
   ...StatedKeys,
   'ForAllValues:StringEquals': v.strictObject({ 'dynamodb:Attributes': OneOrMany }),
-  StringEqualsIfExists: v.strictObject({ 'dynamodb:Select': v.literal('SPECIFIC_ATTRIBUTES') }),
+  StringEqualsIfExists: v.union([
+    v.strictObject({ 'dynamodb:Select': v.literal('SPECIFIC_ATTRIBUTES') }),
+    v.strictObject({ 'dynamodb:ReturnValues': v.literal('NONE') }),
+  ]),
   Null: v.strictObject({ 'dynamodb:LeadingKeys': v.literal('false'), 'dynamodb:Attributes': v.literal('false') }),
 })
 /** By a service that asks in the function's name, never by the function itself. */
@@ -105,8 +108,8 @@ const ownLog = (stage: Stage, name: string) =>
 const triggerPermissions = (stage: Stage, { trigger }: FunctionSpec): readonly string[] => {
   switch (trigger.kind) {
     case 'queue':
-      return ['ReceiveMessage', 'DeleteMessage', 'GetQueueAttributes'].map(
-        (action) => `sqs:${action} on <gateway-${stage}-${trigger.queue}>.Arn`,
+      return ['ReceiveMessage', 'DeleteMessage', 'GetQueueAttributes'].flatMap((action) =>
+        queuesOf(trigger).map(({ queue }) => `sqs:${action} on <gateway-${stage}-${queue}>.Arn`),
       )
     case 'stream':
       return [
@@ -125,12 +128,20 @@ const triggerPermissions = (stage: Stage, { trigger }: FunctionSpec): readonly s
   }
 }
 
+/** What IAM calls an action on fields, and the attributes of each kind that it may touch. */
+const FIELDS: Readonly<Record<string, string>> = {
+  GetFields: 'GetItem',
+  PAYMENT: 'pk sk body ttl',
+  UpdateFields: 'UpdateItem',
+  ENDPOINTS: 'pk sk slow_since',
+}
+
 const statedPermissions = (stage: Stage, spec: FunctionSpec): readonly string[] => [
   ...ownLog(stage, spec.name),
   ...TABLE_ACTIONS.flatMap((action) =>
     (spec.table[action] ?? []).map((kind) =>
-      action === 'GetFields'
-        ? `dynamodb:GetItem on <gateway-${stage}>.Arn of ${kind}#*, pk sk body ttl alone`
+      action in FIELDS
+        ? `dynamodb:${FIELDS[action]} on <gateway-${stage}>.Arn of ${kind}#*, ${FIELDS[kind]} alone`
         : `dynamodb:${action} on <gateway-${stage}>.Arn of ${kind}#*`,
     ),
   ),
@@ -192,14 +203,14 @@ describe('permissions of the functions', () => {
       'dynamodb:GetItem on <gateway-dev>.Arn of PAYMENT#*, pk sk body ttl alone',
       'dynamodb:PutItem on <gateway-dev>.Arn of DELIVERY#*',
       'dynamodb:UpdateItem on <gateway-dev>.Arn of DELIVERY#*',
+      'dynamodb:UpdateItem on <gateway-dev>.Arn of ENDPOINTS#*, pk sk slow_since alone',
       'logs:CreateLogStream on </aws/lambda/gateway-dev-deliver-webhook>.Arn',
       'logs:PutLogEvents on </aws/lambda/gateway-dev-deliver-webhook>.Arn',
       `secretsmanager:GetSecretValue on ${endpointSecrets('dev')}`,
       'sns:Publish on <gateway-dev-alerts>',
-      'sqs:DeleteMessage on <gateway-dev-webhooks>.Arn',
-      'sqs:GetQueueAttributes on <gateway-dev-webhooks>.Arn',
-      'sqs:ReceiveMessage on <gateway-dev-webhooks>.Arn',
-      'sqs:SendMessage on <gateway-dev-webhooks>.Arn',
+      ...['DeleteMessage', 'GetQueueAttributes', 'ReceiveMessage', 'SendMessage'].flatMap((action) =>
+        ['webhooks-slow', 'webhooks'].map((queue) => `sqs:${action} on <gateway-dev-${queue}>.Arn`),
+      ),
     ])
   })
 

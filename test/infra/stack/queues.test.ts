@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
+import { queuesOf } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { type Properties, synthesised } from '../../support/stack-template.ts'
 
 const DUE_QUEUES = ['due-payments', 'due-events', 'due-deliveries', 'due-alerts'] as const
-const WORK_QUEUES = ['webhooks', 'settlements', 'sync', 'audits', ...DUE_QUEUES] as const
+const WORK_QUEUES = ['webhooks', 'webhooks-slow', 'settlements', 'sync', 'audits', ...DUE_QUEUES] as const
 /** Not behind a queue: of the stream, and of runs that the clock starts. */
 const OTHER_DEAD = ['stream-dead', 'schedules-dead'] as const
 
@@ -35,6 +36,7 @@ describe.each(['dev', 'prod'] as const)('queues of %s', (stage) => {
     // What comes back soon may come often.
     Object.entries({
       webhooks: 20,
+      'webhooks-slow': 20,
       settlements: 5,
       audits: 5,
       ...Object.fromEntries(DUE_QUEUES.map((name) => [name, 5])),
@@ -62,12 +64,12 @@ describe.each(['dev', 'prod'] as const)('queues of %s', (stage) => {
 
   it('hide a batch for six times the timeout of its reader, or little longer than that where a claim guards it', () => {
     const readers = MANIFEST.flatMap(({ trigger, timeoutSeconds }) =>
-      trigger.kind === 'queue' ? [{ queue: trigger.queue, timeoutSeconds }] : [],
+      queuesOf(trigger).map(({ queue }) => ({ queue, timeoutSeconds })),
     )
 
     expect(readers.map(({ queue }) => queue).toSorted()).toStrictEqual([...WORK_QUEUES].toSorted())
     for (const { queue, timeoutSeconds } of readers) {
-      const seconds = queue === 'webhooks' ? timeoutSeconds + 10 : 6 * timeoutSeconds
+      const seconds = queue.startsWith('webhooks') ? timeoutSeconds + 10 : 6 * timeoutSeconds
       expect([queue, queues.get(queue)?.['VisibilityTimeout']]).toStrictEqual([queue, seconds])
     }
   })

@@ -1,6 +1,12 @@
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
-import { DAILY_TIMES, type FunctionSpec, functionName, type Trigger } from '../../../functions/function-spec.ts'
+import {
+  DAILY_TIMES,
+  type FunctionSpec,
+  functionName,
+  type QueueSource,
+  type Trigger,
+} from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { synthesised } from '../../support/stack-template.ts'
 import { stageWith } from '../../support/stage-options.ts'
@@ -91,14 +97,19 @@ describe('HTTP API', () => {
 describe('event sources', () => {
   const mappings = template.all('AWS::Lambda::EventSourceMapping')
 
-  it('connect each queue trigger to its queue, failing messages one by one and in bounded number', () => {
-    const expected = triggeredBy('queue').map(({ trigger, name }) => ({
+  it('connect each queue trigger to its queue, and to that of its slow lane with few runs of its own, failing messages one by one and in bounded number', () => {
+    const source = (name: string, { queue, batchSize, maxConcurrency }: QueueSource) => ({
       FunctionName: `<${name}>`,
-      EventSourceArn: `<gateway-dev-${trigger.queue}>.Arn`,
-      BatchSize: trigger.batchSize,
+      EventSourceArn: `<gateway-dev-${queue}>.Arn`,
+      BatchSize: batchSize,
       FunctionResponseTypes: ['ReportBatchItemFailures'],
-      ScalingConfig: { MaximumConcurrency: trigger.maxConcurrency },
-    }))
+      ScalingConfig: { MaximumConcurrency: maxConcurrency },
+    })
+    const slow = { queue: 'webhooks-slow', batchSize: 10, maxConcurrency: 5 } as const
+    const expected = triggeredBy('queue').flatMap(({ trigger, name }) => [
+      source(name, trigger),
+      ...(trigger.queue === 'webhooks' ? [source(name, slow)] : []),
+    ])
 
     expect(mappings.filter(({ StartingPosition }) => StartingPosition === undefined)).toStrictEqual(expected)
   })

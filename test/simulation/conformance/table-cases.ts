@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { absent, all, any, type Condition, equals, exists, isNew, present } from '../../../shared/table/condition.ts'
 import type { Key } from '../../../shared/table/keys.ts'
-import { type Changes, check, put, remove, update } from '../../../shared/table/step.ts'
+import { type Changes, check, put, remove, update, updateFields } from '../../../shared/table/step.ts'
 import { type Asked, aKey, batch, get, transact } from './on-both.ts'
 
 /** What is asked of three items of which one is there, and what comes of it: words that repeat themselves stand once. */
@@ -57,6 +57,11 @@ const WRONG_KEYS = [
 ] as readonly Key[]
 
 export const TABLE_CASES: readonly TableCase[] = [
+  [
+    'an update of fields, of which nothing is told',
+    'applied refused',
+    (a) => [updateFields(a, { set: { text: 'c' } }, exists), updateFields(a, { remove: ['text'] }, TEXT_B)],
+  ],
   conditions('all of several', 'refused applied', all(exists, TEXT_C), all(exists, TEXT_B)),
   conditions('any of several', 'refused applied', any(isNew, TEXT_C), any(isNew, TEXT_B)),
   conditions('any within all', 'refused applied', all(exists, any(TEXT_C, isNew)), all(exists, any(TEXT_C, TEXT_B))),

@@ -101,10 +101,11 @@ export const createSimTable = (options: SimTableOptions = {}): SimTable => {
       const was = table.item(key)
       // Of a put everything is known before its condition is looked at.
       if (step.kind === 'put') result(was)
-      if (!holds(was)) return { applied: false, item: outOf(was) }
+      const told = step.kind !== 'update' || step.untold !== true
+      if (!holds(was)) return { applied: false, item: told ? outOf(was) : undefined }
       const item = result(was)
       store(key, item)
-      return { applied: true, item: step.kind === 'update' ? outOf(item) : undefined }
+      return { applied: true, item: step.kind === 'update' && told ? outOf(item) : undefined }
     },
     transact: (steps) => {
       const planned = steps.map(planStep)

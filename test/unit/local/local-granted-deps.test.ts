@@ -4,9 +4,9 @@ import { MANIFEST } from '../../../functions/manifest.ts'
 import { AccessDenied, grantedDeps } from '../../../infra/local/functions/granted-deps.ts'
 import { callbackSecretName, endpointSecretName, providerSecretName } from '../../../shared/secrets.ts'
 import { TABLE_ACTIONS, type TableAccess } from '../../../shared/table/access.ts'
-import { exists } from '../../../shared/table/condition.ts'
+import { absent, all as allOf, type Condition, equals, exists } from '../../../shared/table/condition.ts'
 import { PARTITIONS, pkPrefix } from '../../../shared/table/keys.ts'
-import { check, put, remove, update } from '../../../shared/table/step.ts'
+import { type Changes, check, put, remove, update, updateFields } from '../../../shared/table/step.ts'
 import type { Table } from '../../../shared/table/table.ts'
 import { testDeps } from '../../support/test-deps.ts'
 
@@ -105,6 +105,7 @@ describe('the table a manifest entry states', () => {
     ['BatchGetItem', (table) => table.getMany([client, payment])],
     ['PutItem', (table) => table.write(put(payment, {}))],
     ['UpdateItem', (table) => table.write(update(payment, changes))],
+    ['UpdateItem', (table) => table.write(updateFields(payment, { set: { slowSince: 'now' } }, exists))],
     ['DeleteItem', (table) => table.write(remove(payment, exists))],
     ['Query', (table) => table.query({ partition: [payment.pk], range: { beginsWith: client.pk }, limit: 1 })],
     ['PutItem', (table) => table.transact({ only: put(payment, {}) })],
@@ -127,6 +128,32 @@ describe('the table a manifest entry states', () => {
 
     await expect(request(table)).rejects.toThrow(
       new AccessDenied(`a-function is not granted dynamodb:${action} on items PAYMENT# in the manifest`),
+    )
+  })
+
+  const ofEndpoint = { pk: `${pkPrefix('ENDPOINTS')}${crypto.randomUUID()}`, sk: 'X' }
+  const mark = { set: { slowSince: 'now' } }
+
+  it('lets the open fields of a stated kind of item be written, and nothing of the item be seen', async () => {
+    const { table } = grantedTable({ UpdateFields: ['ENDPOINTS'], PutItem: ['ENDPOINTS'] })
+    const step = updateFields(ofEndpoint, mark, allOf(exists, absent('slowSince')))
+
+    await table.write(put(ofEndpoint, { url: 'private' }))
+
+    expect(await table.write(step)).toStrictEqual({ applied: true, item: undefined })
+    expect(await table.write(step)).toStrictEqual({ applied: false, item: undefined })
+  })
+
+  it.each<[string, Changes, Condition]>([
+    ['sets another field', { set: { slowSince: 'now', url: 'x' } }, exists],
+    ['sets one that is absent', { setIfAbsent: { url: 'x' } }, exists],
+    ['removes another field', { remove: ['slowSince', 'url'] }, exists],
+    ['asks about another field', mark, allOf(exists, equals('url', 'x'))],
+  ])('refuses an update of open fields that %s', async (_, changed, condition) => {
+    const { table } = grantedTable({ ...everything, UpdateItem: [] })
+
+    await expect(table.write(updateFields(ofEndpoint, changed, condition))).rejects.toThrow(
+      'not granted dynamodb:UpdateItem on items ENDPOINTS#',
     )
   })
 

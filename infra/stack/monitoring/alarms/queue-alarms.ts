@@ -4,6 +4,8 @@ import type { Watched } from './watched.ts'
 
 /** Seconds: longer than SQS holds a message back, since a delayed one may bring its age along when it appears. */
 const OLD_WEBHOOK_SECONDS = 1_200
+/** Seconds: endpoints that hang wait for each other there, and an hour is none of the schedule's. */
+const OLD_SLOW_WEBHOOK_SECONDS = 3_600
 /** Seconds: a message that failed once is hidden for an hour before its second try. */
 const OLD_SETTLEMENT_SECONDS = 7_200
 
@@ -15,6 +17,7 @@ const OLD_AUDIT_SECONDS = 21_600
 /** Who waits for what was given up, by the queue it is in. */
 const IMPACTS: Readonly<Record<string, string>> = {
   'webhooks-dead': 'merchants, until due work sends their deliveries again.',
+  'webhooks-slow-dead': 'merchants whose endpoints hang, until due work sends their deliveries again.',
   'settlements-dead': 'a merchant who is not settled, and not paid out, until the message is moved back.',
   'sync-dead': 'nobody: the schedule does the same work every five minutes.',
   'audits-dead': 'nobody yet: the books of a merchant are not audited until tomorrow.',
@@ -67,6 +70,17 @@ const stuckSettlements = (queueName: string): AlarmSpec => ({
     'Ten clients are settled side by side, each within ten minutes. One that failed is hidden for an hour: settlements-failing sees those.',
 })
 
+const waitingInSlowLane = (queueName: string): AlarmSpec => ({
+  id: 'webhooks-slow-waiting',
+  severity: 'ticket',
+  summary: 'A message to an endpoint that hangs has waited in the slow lane for an hour.',
+  impact: 'merchants whose endpoints hang, or did until now: they are told later than the schedule says.',
+  measure: awsMetric('AWS/SQS', 'ApproximateAgeOfOldestMessage', { QueueName: queueName }, 'Maximum'),
+  when: { above: OLD_SLOW_WEBHOOK_SECONDS, minutes: 5, periods: 3 },
+  because:
+    'Seconds. The lane makes five attempts a second that hang; an hour of them is more than one endpoint’s backlog.',
+})
+
 /** Queues that do not empty, and those that should be empty. */
 export const queueAlarms = ({ queues, deadLetterQueues }: Watched): readonly AlarmSpec[] => [
   ...deadLetterQueues.filter((queue) => !isOfDueWork(queue)).map(notEmpty),
@@ -80,6 +94,7 @@ export const queueAlarms = ({ queues, deadLetterQueues }: Watched): readonly Ala
     when: { above: OLD_WEBHOOK_SECONDS, minutes: 5, periods: 2 },
     because: 'Seconds. Retries are sent with up to 15 minutes of delay, which is no waiting; five more are.',
   },
+  waitingInSlowLane(queues['webhooks-slow']),
   {
     id: 'settlements-waiting',
     severity: 'ticket',
