@@ -19,6 +19,7 @@ export const NEWS: TableAccess = {
 export const SETTLING: TableAccess = {
   GetItem: ['CLIENT', 'LEDGER', 'PAYMENT', 'SETTLEMENT'],
   BatchGetItem: ['SETTLEMENT'],
+  Query: ['LEDGER'],
   PutItem: ['AUDIT', 'LEDGER', 'SETTLEMENT'],
   UpdateItem: ['LEDGER', 'PAYMENT', 'SUSPENSE'],
   indexes: ['by-owner', 'by-owner-paid'],
@@ -28,6 +29,7 @@ export const SETTLING: TableAccess = {
 export const FUNDING: TableAccess = {
   GetItem: ['LEDGER'],
   BatchGetItem: ['PAYMENT'],
+  Query: ['LEDGER'],
   PutItem: ['LEDGER'],
   indexes: ['by-owner-paid'],
 }
@@ -78,11 +80,11 @@ export const REDELIVERING: TableAccess = {
 /** Whether the provider is paused, and that it is. */
 export const PAUSES: TableAccess = { GetItem: ['QUOTA'], UpdateItem: ['QUOTA'] }
 
-/** The provider's transactions held against the books, slice by slice. */
+/** The provider's transactions held against the books, slice by slice. What went back is deducted from the ledger. */
 export const SYNCING: TableAccess = allAccess(NEWS, PAUSES, {
-  GetItem: ['SUSPENSE', 'SYNC'],
+  GetItem: ['LEDGER', 'SUSPENSE', 'SYNC'],
   BatchGetItem: ['PAYMENT'],
-  PutItem: ['SYNC'],
+  PutItem: ['LEDGER', 'SYNC'],
   UpdateItem: ['SYNC'],
   indexes: ['by-due'],
 })

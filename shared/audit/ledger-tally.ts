@@ -10,7 +10,7 @@ const COUNTED = ['creditedMinor', ...Object.values(COUNT_FIELD)] as const
 
 /** Plain numbers: a tampered amount can be past what money may be, and must be found all the same. */
 type ShardTally = Record<(typeof COUNTED)[number], number> & {
-  /** True when one of its payments was credited or corrected at the time the shard says. */
+  /** True when one of its payments was credited, corrected or taken back at the time the shard says. */
   creditedAtKnown: boolean
 }
 
@@ -59,10 +59,11 @@ export const tallyPayment = ({ shards, found }: LedgerTally, payment: Payment): 
   if (shard === undefined) return
   shard[COUNT_FIELD[payment.status]]++
   if (payment.status !== 'succeeded') return
-  shard.creditedMinor += payment.netMinor
+  const deductedAt = payment.reversal?.deductedAt
+  if (deductedAt === undefined) shard.creditedMinor += payment.netMinor
   const { creditedAt } = shardAt(found, at)
   if (creditedAt === undefined) return
-  if (creditedAt === payment.paidAt || creditedAt === payment.finalFee?.at) shard.creditedAtKnown = true
+  if ([payment.paidAt, payment.finalFee?.at, deductedAt].includes(creditedAt)) shard.creditedAtKnown = true
 }
 
 const compareShard = (at: number, expected: ShardTally, found: LedgerShard): readonly Difference[] => [

@@ -2,13 +2,14 @@ import { createHash } from 'node:crypto'
 import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
 import { type ClientId, PaymentIdSchema } from '../ids.ts'
+import { type LedgerReversal, reversalsBetween } from '../ledger/reversal-store.ts'
 import { behindPayment, type Period } from '../settlement/paid-payments.ts'
 import { HISTORY_STEPS } from '../stage-settings.ts'
 import type { Item } from '../table/attributes.ts'
 import { addMs, type Timestamp, TimestampSchema } from '../time.ts'
 import { noSums, type SettledSums } from './settled-sums.ts'
 
-/** A window's payments counted up again, and a digest over each of them and over the window before. */
+/** A window's payments counted up again, without what went back, and a digest over each of them and over the window before. */
 export type PaidWindow = { readonly sums: SettledSums; readonly digest: string }
 
 /** A window that was read up to a payment: the next run goes on behind it. */
@@ -48,6 +49,21 @@ const addRow = ({ sums, digest }: PaidWindow, row: Item): PaidWindow => {
   }
 }
 
+/** Taken out again: what went back before the window was swept. */
+const lessReversal = ({ sums, digest }: PaidWindow, reversal: LedgerReversal): PaidWindow => {
+  const { paymentId, seq, notionalMinor, providerFeeMinor, markupMinor, netMinor } = reversal
+  return {
+    sums: {
+      grossMinor: sums.grossMinor - notionalMinor,
+      providerFeesMinor: sums.providerFeesMinor - providerFeeMinor,
+      markupMinor: sums.markupMinor - markupMinor,
+      netMinor: sums.netMinor - netMinor,
+      paymentCount: sums.paymentCount - 1,
+    },
+    digest: sha256(digest, 'reversal', paymentId, seq, notionalMinor, providerFeeMinor, markupMinor, netMinor),
+  }
+}
+
 type Whole = PaidWindow & { readonly part?: undefined }
 
 /**
@@ -80,5 +96,5 @@ export const readPaidWindow = async (
       return { part: { ...window, start, paidAt, id: v.parse(PaymentIdSchema, last['id']) } }
     }
   } while (cursor)
-  return window
+  return (await reversalsBetween(deps, clientId, { start, end })).reduce(lessReversal, window)
 }

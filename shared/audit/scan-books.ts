@@ -6,6 +6,7 @@ import type { Window } from '../ledger/ledger-store.ts'
 import { sweptUntil } from '../settlement/window-store.ts'
 import type { Timestamp } from '../time.ts'
 import { auditBank, registeredAccounts } from './audit-bank.ts'
+import { auditDeducted, auditReversals } from './audit-reversals.ts'
 import { auditSettlement, type StoredSettlement } from './audit-settlement.ts'
 import { auditWindow } from './audit-window.ts'
 import { type Difference, differs, MAX_DIFFERENCES } from './difference.ts'
@@ -93,6 +94,7 @@ const isSameWindow = (before: Window, after: Window | undefined): boolean =>
   before.inSettlementMinor === after.inSettlementMinor &&
   before.paidOutMinor === after.paidOutMinor &&
   before.payoutsCounted === after.payoutsCounted &&
+  before.reversalSeq === after.reversalSeq &&
   before.changedAt === after.changedAt
 
 const only = (standing: readonly Difference[]): Scan => ({ standing, moving: [], isWhole: true })
@@ -114,13 +116,16 @@ export const scanBooks = async (deps: ScanDeps, client: Client, options: ScanOpt
   const settlements = stored.map(({ settlement }) => settlement)
   const swept = settledWindows(settlements, sweptUntil(client, window))
   const tally = emptyTally(before.shards, sealed.shards)
+  const reversals = await auditReversals(deps, clientId, window)
   const standing: Difference[] = [...unreadable]
-  const ofWindows: Difference[] = []
+  const ofWindows: Difference[] = [...reversals.differences]
   const judge = ({ payment, differences }: JudgedPayment) => {
     if (payment) tallyPayment(tally, payment)
     // The answer is bounded; so is what is remembered of a long history in which all is wrong.
     if (standing.length < MAX_DIFFERENCES) standing.push(...differences)
-    if (payment && ofWindows.length < MAX_DIFFERENCES) ofWindows.push(...auditSwept(swept, payment))
+    if (payment && ofWindows.length < MAX_DIFFERENCES) {
+      ofWindows.push(...auditSwept(swept, payment), ...auditDeducted(reversals.paymentIds, payment))
+    }
   }
   for (const judged of await judgeById(deps, clientId, [...(sealed.openIds ?? [])])) judge(judged)
   for await (const judged of judgedPages(deps, clientId, { after: sealed.place })) {

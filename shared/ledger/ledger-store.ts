@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
 import { assertInvariant } from '../errors.ts'
 import { type ClientId, type PaymentId, slotOf } from '../ids.ts'
-import { type Minor, MinorSchema, ZERO } from '../money.ts'
+import { less, type Minor, MinorSchema, ZERO } from '../money.ts'
 import { PAYMENT_STATUSES, type PaymentStatus } from '../payment-status.ts'
 import { ledgerPk, shardKey, shardNumberOf, WINDOW_SK } from '../table/keys.ts'
 import { LEDGER_SHARDS } from '../table/schema.ts'
@@ -39,6 +39,8 @@ export const WindowSchema = v.object({
   /** Says that the three above are complete: from birth, or since the settlements of older releases were counted. */
   payoutsCounted: v.optional(v.literal(true)),
   changedAt: v.optional(TimestampSchema),
+  /** Number of the client's latest reversal: a sweep is of the reversals up to it, or refused. */
+  reversalSeq: v.optional(v.number()),
 })
 export type Window = v.InferOutput<typeof WindowSchema>
 
@@ -100,6 +102,13 @@ export const correctCredit = (
   differenceMinor: Minor,
   at: Timestamp,
 ): Step => update(shardOf(payment), { add: { creditedMinor: differenceMinor }, set: { creditedAt: at } })
+
+/** Takes a credit out again, before any settlement has swept it. Its payment stays counted as succeeded. */
+export const takeBackCredit = (
+  payment: Pick<Counted, 'clientId' | 'paymentId'>,
+  netMinor: Minor,
+  at: Timestamp,
+): Step => correctCredit(payment, less(ZERO, netMinor), at)
 
 /** Credits a payment's net and counts it as succeeded. Rides in the transaction that marks it succeeded. */
 export const credit = (counted: Omit<Counted, 'to'>, netMinor: Minor, at: Timestamp): Step =>

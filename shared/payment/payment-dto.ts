@@ -25,7 +25,16 @@ const sharedFields = (payment: Payment) => ({
 })
 
 /** The payment DTO (spec 2.1). Optional fields without a value are undefined, and so left out of the JSON. */
-export const toPaymentDto = (payment: Payment) => ({ ...sharedFields(payment), expires_at: payment.expiresAt })
+export const toPaymentDto = (payment: Payment) => ({
+  ...sharedFields(payment),
+  expires_at: payment.expiresAt,
+  // Additive to the spec, and to the payment alone: the bytes of an event never change.
+  reversal: payment.reversal && {
+    kind: payment.reversal.kind,
+    amount_minor: payment.reversal.amountMinor,
+    at: payment.reversal.at,
+  },
+})
 
 /** The `data` object of a webhook (spec 6.2). */
 export const toWebhookData = sharedFields

@@ -41,6 +41,20 @@ export const ProviderAttemptSchema = v.object({
 })
 export type ProviderAttempt = v.InferOutput<typeof ProviderAttemptSchema>
 
+/** How a provider takes money back (design section 10). */
+export const REVERSAL_KINDS = ['voided', 'reversed', 'refund', 'chargeback'] as const
+
+/** Money of a succeeded payment that went back. Its status, its amounts and what was announced of it stay. */
+export const ReversalSchema = v.object({
+  kind: v.picklist(REVERSAL_KINDS),
+  /** What went back so far, over all of the provider's transactions that said so. */
+  amountMinor: MinorSchema,
+  at: TimestampSchema,
+  /** When its net was taken out of the ledger, before any settlement swept it: the ledger's reversal item says the same. */
+  deductedAt: v.optional(TimestampSchema),
+})
+export type Reversal = v.InferOutput<typeof ReversalSchema>
+
 export const TransitionSchema = v.object({
   status: v.picklist(PAYMENT_STATUSES),
   at: TimestampSchema,
@@ -133,6 +147,9 @@ export const PaymentFields = v.object({
   expiryStartedAt: v.optional(TimestampSchema),
   /** Captures we had news of while it was being created, until due work has asked about them. */
   rememberedProviderPaymentIds: v.optional(v.set(v.string())),
+  reversal: v.optional(ReversalSchema),
+  /** The provider's transactions behind it: each counts once. */
+  reversalIds: v.optional(v.set(v.string())),
   transitions: v.array(TransitionSchema),
   /** When due work looks at it next; absent once terminal. */
   dueAt: v.optional(TimestampSchema),

@@ -142,6 +142,8 @@ export type ProviderTransaction = {
   readonly paymentRequestId: string | undefined
   readonly reference: string
   readonly status: 'success' | 'pending' | 'failed' | 'reversed' | 'unknown'
+  /** How money goes back by this row; undefined where none does, or nobody knows how. */
+  readonly returns?: 'voided' | 'reversed' | 'refund' | 'chargeback' | undefined
   readonly currency: string
   readonly amountMinor: Minor
   /** What the provider keeps of a payment (fee, VAT, withholding): amount - net. Undefined until it is final. */

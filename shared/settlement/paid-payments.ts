@@ -59,7 +59,9 @@ export const behindPayment = (clientId: ClientId, { id, paidAt }: PaidPosition):
   id,
 })
 
-export const sumsOf = (payment: PaidPayment): Sums => ({
+export const sumsOf = (
+  payment: Pick<PaidPayment, 'notionalMinor' | 'providerFeeMinor' | 'markupMinor' | 'netMinor'>,
+): Sums => ({
   grossMinor: payment.notionalMinor,
   providerFeesMinor: payment.providerFeeMinor,
   markupMinor: payment.markupMinor,

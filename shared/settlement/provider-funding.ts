@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
+import { reversalsBetween } from '../ledger/reversal-store.ts'
 import { less, type Minor, plus } from '../money.ts'
 import type { Item } from '../table/attributes.ts'
 import { paymentKey } from '../table/keys.ts'
@@ -33,6 +34,13 @@ const lookAgain = async (deps: LookDeps, funding: Funding): Promise<Funding> => 
 
 /** What the provider pays us for all of them. */
 const owed = ({ grossMinor, providerFeesMinor }: Settlement): Minor => less(grossMinor, providerFeesMinor)
+
+/** What the provider had paid us of payments that went back before the window was swept: no part of the settlement. */
+const fundedAndReversed = async (deps: LookDeps, { clientId, periodStart, periodEnd }: Settlement): Promise<Minor> => {
+  const reversals = await reversalsBetween(deps, clientId, { start: periodStart, end: periodEnd })
+  const items = await deps.table.getMany(reversals.map(({ paymentId }) => paymentKey(paymentId)))
+  return fundedIn(items.flatMap((item) => (item ? [v.parse(PaidPaymentSchema, item)] : [])))
+}
 
 type Looked = { readonly kept: Funding; readonly fundedMinor: Minor; readonly isWhole: boolean }
 
@@ -87,5 +95,6 @@ export const providerFunding = async (
   if (kept.until !== progress.funding.until || kept.waiting.length !== progress.funding.waiting.length) {
     await keepProgress(deps, clientId, start, { ...progress, funding: kept })
   }
-  return { fundedMinor, unfundedMinor: less(owed(settlement), fundedMinor), isWhole }
+  const ofSettlement = less(fundedMinor, await fundedAndReversed(deps, settlement))
+  return { fundedMinor: ofSettlement, unfundedMinor: less(owed(settlement), ofSettlement), isWhole }
 }

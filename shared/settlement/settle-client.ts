@@ -2,15 +2,18 @@ import type { Client } from '../client/client.ts'
 import { findClient } from '../client/client-store.ts'
 import { notFound } from '../errors.ts'
 import type { ClientId } from '../ids.ts'
+import type { Window } from '../ledger/ledger-store.ts'
+import { reversalsBetween } from '../ledger/reversal-store.ts'
 import type { Minor } from '../money.ts'
 import { addMs, DAY_MS, type Timestamp } from '../time.ts'
 import { ensurePayoutsCounted } from './count-payouts.ts'
 import { newSettlement, type SettleDeps, type SettleTrigger } from './new-settlement.ts'
+import { sumsOf } from './paid-payments.ts'
 import { recordSettlement } from './record-settlement.ts'
 import { rerecordSettlements } from './rerecord-settlements.ts'
 import type { Settlement } from './settlement.ts'
 import { feeDeadline, sumWindow, type WindowSums } from './sum-window.ts'
-import { assertBalanced } from './sums.ts'
+import { assertBalanced, lessSums } from './sums.ts'
 import { readWindow, sweepStep, sweptUntil } from './window-store.ts'
 
 export type SettleResult = {
@@ -40,7 +43,7 @@ const registered = async (deps: SettleDeps, clientId: ClientId): Promise<Client>
 const recordWindow = async (
   deps: SettleDeps,
   client: Client,
-  { stood, window }: { readonly stood: Timestamp; readonly window: WindowSums },
+  { stood, window }: { readonly stood: Window; readonly window: WindowSums },
   trigger: SettleTrigger,
 ): Promise<Settlement | undefined> => {
   assertBalanced(window.sums)
@@ -64,8 +67,22 @@ const handOn = async (deps: SettleDeps, clientId: ClientId, trigger: SettleTrigg
   })
 }
 
-/** Sweep and trigger at once: the loser finds a moved window and looks at what is left of it. */
-const MAX_TRIES = 4
+/**
+ * The window without what went back before it is swept, and the window item as it stood before that was read: whatever is
+ * reversed from then on refuses the record. Undefined when somebody has swept since.
+ */
+const withoutReversed = async (deps: SettleDeps, clientId: ClientId, read: Window, window: WindowSums) => {
+  const stood = await readWindow(deps, clientId)
+  if (stood.settledUntil !== read.settledUntil) return undefined
+  const reversals = await reversalsBetween(deps, clientId, window.period)
+  return { stood, window: { ...window, sums: reversals.map(sumsOf).reduce(lessSums, window.sums) } }
+}
+
+/**
+ * Sweep and trigger at once: the loser finds a moved window and looks at what is left of it. Behind a reversal the sums
+ * kept stand, and only the reversals are read again.
+ */
+const MAX_TRIES = 8
 
 /**
  * Settles one client (spec 3.2; design section 4, "Sweep and settle"): recredited settlements are recorded again
@@ -80,13 +97,16 @@ export const settleClient = async (
   trigger: SettleTrigger,
 ): Promise<SettleResult> => {
   const known = await registered(deps, clientId)
-  const found = await readWindow(deps, clientId)
-  await ensurePayoutsCounted(deps, clientId, found)
-  const rerecorded = await rerecordSettlements(deps, known, found, trigger)
+  const began = await readWindow(deps, clientId)
+  await ensurePayoutsCounted(deps, clientId, began)
+  const rerecorded = await rerecordSettlements(deps, known, began, trigger)
   for (let tried = 0; tried < MAX_TRIES; tried++) {
     const swept = await readWindow(deps, clientId)
     const end = addMs(deps.now(), 1 - ELIGIBLE_AGE_MS)
-    const window = await sumWindow(deps, clientId, { start: sweptUntil(known, swept), end })
+    const summed = await sumWindow(deps, clientId, { start: sweptUntil(known, swept), end })
+    const found = await withoutReversed(deps, clientId, swept, summed)
+    if (found === undefined) continue
+    const { window } = found
     // Read behind the summing, which can take minutes: the floor and the bank details are those of the record's moment.
     const client = await registered(deps, clientId)
     const result = {
@@ -107,7 +127,7 @@ export const settleClient = async (
       deps.log.info('settlement.waiting', { client_id: clientId, held: window.heldBy !== undefined })
       return result
     }
-    const settlement = await recordWindow(deps, client, { stood: swept.settledUntil, window }, trigger)
+    const settlement = await recordWindow(deps, client, found, trigger)
     if (settlement) return { ...result, settlements: [...rerecorded.settlements, settlement] }
   }
   throw new Error('a settlement window kept moving while it was swept')

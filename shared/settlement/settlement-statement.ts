@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
 import { GatewayError, invalid } from '../errors.ts'
 import { PaymentIdSchema, SettlementIdSchema } from '../ids.ts'
+import { reversedAmong } from '../ledger/reversal-store.ts'
 import { CURSOR_JSON, encodeCursor } from '../page.ts'
 import { TimestampSchema } from '../time.ts'
 import { behindPayment, type PaidPayment, type PaidPosition, paidPaymentsPage, sumsOf } from './paid-payments.ts'
@@ -102,16 +103,18 @@ const statementPage = async (deps: StatementDeps, settlement: Settlement, after:
   })
   const last = payments.at(-1)
   const known = after ? after.sums : NO_SUMS
-  const sums = known && payments.reduce((sum, payment) => addSums(sum, sumsOf(payment)), known)
+  const reversed = await reversedAmong(deps, clientId, payments)
+  const settled = payments.filter(({ id }) => !reversed.has(id))
+  const sums = known && settled.reduce((sum, payment) => addSums(sum, sumsOf(payment)), known)
   const next = cursor && last ? { paidAt: last.paidAt, id: last.id, sums } : undefined
   if (next === undefined && sums !== undefined) assertProven(settlement, sums)
-  return { payments, next }
+  return { payments: settled, next }
 }
 
 type StatementDeps = Pick<Deps, 'stage' | 'table'>
 
 /**
- * The payments behind a settlement, in pages (design section 7). A page costs its own payments and no others; the last
+ * The payments behind a settlement, in pages (design section 7), without those that went back before it. A page costs its own payments and no others; the last
  * one is given out only if all of them add up to the settlement. The first says how much of it the provider has
  * settled to us already.
  */

@@ -28,6 +28,14 @@ export const addSums = (a: Sums, b: Sums): Sums => ({
   paymentCount: a.paymentCount + b.paymentCount,
 })
 
+export const lessSums = (a: Sums, b: Sums): Sums => ({
+  grossMinor: less(a.grossMinor, b.grossMinor),
+  providerFeesMinor: less(a.providerFeesMinor, b.providerFeesMinor),
+  markupMinor: less(a.markupMinor, b.markupMinor),
+  netMinor: less(a.netMinor, b.netMinor),
+  paymentCount: a.paymentCount - b.paymentCount,
+})
+
 /** gross - fees - markup = net, or nothing is written: checked before every settlement. */
 export const assertBalanced = (sums: Sums): void => {
   const net = less(less(sums.grossMinor, sums.providerFeesMinor), sums.markupMinor)

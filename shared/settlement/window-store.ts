@@ -27,12 +27,19 @@ export const sweptUntil = (client: Pick<Client, 'createdAt'>, { settledUntil, ch
 
 /**
  * Moves the window forward over a swept span. Available gains the net by the roll and loses it by the record in the
- * same transaction, so it stays as it is (design section 5). Refused when somebody else moved the window meanwhile.
+ * same transaction, so it stays as it is (design section 5). Refused when somebody else moved the window meanwhile, or
+ * reversed one of the client's payments.
  */
 export const sweepStep = (
   clientId: ClientId,
-  /** `stood`: where the window stood when it was read. */
-  swept: { stood: Timestamp; until: Timestamp; id: SettlementId; net: Minor; at: Timestamp },
+  /** `stood`: the window as it was read, before the reversals. */
+  swept: {
+    stood: Pick<Window, 'settledUntil' | 'reversalSeq'>
+    until: Timestamp
+    id: SettlementId
+    net: Minor
+    at: Timestamp
+  },
 ): Step =>
   update(
     windowKey(clientId),
@@ -40,7 +47,7 @@ export const sweepStep = (
       set: { settledUntil: swept.until, changedAt: swept.at },
       add: { settledMinor: swept.net, inSettlementMinor: swept.net, openIds: new Set([swept.id]) },
     },
-    equals('settledUntil', swept.stood),
+    all(equals('settledUntil', swept.stood.settledUntil), unchanged('reversalSeq', swept.stood.reversalSeq)),
   )
 
 /**

@@ -1,7 +1,7 @@
 import type { Alert } from '../alerts.ts'
 import type { Deps } from '../deps.ts'
 import type { ClientId, PaymentId } from '../ids.ts'
-import type { Minor } from '../money.ts'
+import { type Minor, ZERO } from '../money.ts'
 import { addMs, type Timestamp } from '../time.ts'
 import type { FindingCause, MoneyCause, Suspense } from './suspense.ts'
 import { ALERT_GRACE_MS, claimSuspenseAlert, endSuspenseAlert, putSuspense } from './suspense-store.ts'
@@ -45,13 +45,24 @@ export const finding = (input: {
   createdAt: input.now,
 })
 
+const messageOf = ({ kind, cause, suspenseId, amountMinor = ZERO, paymentId = 'unknown' }: Suspense): string => {
+  if (kind === 'money') {
+    return `The provider received ${amountMinor} IDR that no client was credited with (${cause}, payment ${paymentId}). Refund it or write it off: resolve-suspense.`
+  }
+  switch (cause) {
+    case 'reversal_deducted':
+      return `The provider took back ${amountMinor} IDR of payment ${paymentId}. No settlement had it yet, and none will: nothing is owed. Close it: resolve-suspense.`
+    case 'reversed_upstream':
+      return `The provider took back ${amountMinor} IDR of payment ${paymentId}, which its client has been or will be paid. Decide who bears it, and close it: resolve-suspense.`
+    default:
+      return `The books cannot explain ${suspenseId} (${cause}, payment ${paymentId}). Look at it and close it: resolve-suspense.`
+  }
+}
+
 const alertFor = (item: Suspense): Alert => ({
   kind: item.kind === 'money' ? 'suspense.money' : 'suspense.finding',
   subject: item.suspenseId,
-  message:
-    item.kind === 'money'
-      ? `The provider received ${item.amountMinor ?? 0} IDR that no client was credited with (${item.cause}, payment ${item.paymentId ?? 'unknown'}). Refund it or write it off: resolve-suspense.`
-      : `The books cannot explain ${item.suspenseId} (${item.cause}, payment ${item.paymentId ?? 'unknown'}). Look at it and close it: resolve-suspense.`,
+  message: messageOf(item),
 })
 
 /**

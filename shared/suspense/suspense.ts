@@ -14,6 +14,8 @@ export const SUSPENSE_CAUSES = {
     'fee_changed',
     'amount_differs',
     'reversed_upstream',
+    'reversal_deducted',
+    'fee_lost',
     'transaction_unexplained',
   ],
 } as const

@@ -32,6 +32,11 @@ export const reconcileFee = async (
     if (!isCreditedWith(stored, transaction)) return payment
     current = stored
   }
+  if (current.reversal?.deductedAt !== undefined) {
+    // Its client was not charged it after all.
+    if (keptMinor > 0) await recordFinding(deps, current, transaction, 'fee_lost')
+    return current
+  }
   const expectedMinor = current.finalFee?.invoiced === true ? 0 : current.providerFeeMinor
   if (expectedMinor !== keptMinor) await recordFinding(deps, current, transaction, 'fee_changed')
   return current

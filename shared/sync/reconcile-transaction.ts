@@ -5,6 +5,7 @@ import type { Payment } from '../payment/payment.ts'
 import { findStoredPayment } from '../payment/payment-store.ts'
 import { paymentIdOf } from '../payment/provider-attempts.ts'
 import type { ProviderTransaction, Unanswered } from '../provider/provider.ts'
+import { reversePayment } from '../reversal/reverse-payment.ts'
 import { recordSuspense } from '../suspense/record-suspense.ts'
 import { findSuspense } from '../suspense/suspense-store.ts'
 import { addMs, DAY_MS } from '../time.ts'
@@ -34,14 +35,20 @@ const PASSED_OVER: Reconciled = { kind: 'passed_over' }
 /** How long a transaction is asked about again before a person must look at it. */
 const OPEN_TIMEOUT_MS = 2 * DAY_MS
 
+/** A payment's own row that has turned, or money that went back in a row of its own. */
+const isMoneyBack = ({ type, status }: ProviderTransaction): boolean =>
+  type === 'payment' ? status === 'reversed' : type === 'return' && status === 'success'
+
 const reconcileCredited = async (
   deps: ReconcileDeps,
   payment: Payment,
   transaction: ProviderTransaction,
 ): Promise<Reconciled> => {
   const credited: Reconciled = { kind: 'credited', payment }
-  if (transaction.status === 'reversed') {
-    await recordFinding(deps, payment, transaction, 'reversed_upstream')
+  if (isMoneyBack(transaction)) {
+    const { type, transactionId, amountMinor } = transaction
+    const kind = transaction.returns ?? (type === 'payment' ? 'reversed' : 'refund')
+    await reversePayment(deps, payment, { transactionId, kind, amountMinor })
     return DONE
   }
   if (!isForAmount(transaction, payment)) {
@@ -92,6 +99,13 @@ const askAndReconcile = async (
 }
 
 /**
+ * Whether a row of its own that takes money back is about the money a payment was credited with: it names it, or names
+ * no payment at all beside the payment's reference. Which ids such rows carry no document says.
+ */
+const isAboutCredit = (known: Payment | undefined, transaction: ProviderTransaction): known is Payment =>
+  known?.status === 'succeeded' && (transaction.providerPaymentId === '' || isCreditedWith(known, transaction))
+
+/**
  * What is no payment, or of a type or status that we do not know: a finding for a person, once for each transaction, and
  * nothing is credited. Only the account's own affairs, such as a withdrawal, are nobody's business here.
  */
@@ -102,7 +116,9 @@ const recordOther = async (
 ): Promise<Reconciled> => {
   const { type, status, transactionId: subject } = transaction
   if (type === 'account' && status !== 'unknown' && known === undefined) return PASSED_OVER
-  const cause = type === 'return' && status === 'success' ? 'reversed_upstream' : 'transaction_unexplained'
+  const isBack = isMoneyBack(transaction)
+  if (isBack && isAboutCredit(known, transaction)) return reconcileCredited(deps, known, transaction)
+  const cause = isBack ? 'reversed_upstream' : 'transaction_unexplained'
   await recordSuspense(deps, findingOf(deps, transaction, { subject, cause, payment: known }))
   return DONE
 }
@@ -120,6 +136,9 @@ export const reconcileTransaction = async (
   const { type, status } = transaction
   if (type === 'unknown' || status === 'unknown') return recordOther(deps, transaction, known)
   if (status === 'pending' || status === 'failed') return PASSED_OVER
+  // What was paid decides first, then what became of it.
+  const isBack = isMoneyBack(transaction) && transaction.providerPaymentId !== ''
+  if (isBack && known?.status === 'pending') return askAndReconcile(deps, transaction, ask)
   if (type !== 'payment') return recordOther(deps, transaction, known)
   if (isCreditedWith(known, transaction)) return reconcileCredited(deps, known, transaction)
   if (status === 'success') {

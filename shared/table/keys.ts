@@ -96,6 +96,13 @@ export const windowSealKey = (clientId: ClientId, periodStart: string): Key => (
   sk: `${WINDOW_SEAL_PREFIX}${periodStart}`,
 })
 
+/** What was deducted before it was swept: beside the ledger too. By when it was paid, so that a window's are together. */
+export const reversalsPk = (clientId: ClientId) => `${ledgerPk(clientId)}#REVERSALS`
+export const reversalKey = (clientId: ClientId, paidAt: string, paymentId: PaymentId): Key => ({
+  pk: reversalsPk(clientId),
+  sk: `${paidAt}#${paymentId}`,
+})
+
 export const settlementKey = (settlementId: SettlementId): Key => ({
   pk: `${pkPrefix('SETTLEMENT')}${settlementId}`,
   sk: 'SETTLEMENT',

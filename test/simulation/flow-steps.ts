@@ -95,6 +95,13 @@ export const credited = async (play: Play, key?: string): Promise<void> => {
   await drive(play.world, callback(play, id))
 }
 
+/** A credited payment that the provider voids. */
+export const voided = async (play: Play): Promise<void> => {
+  const id = await paid(play)
+  await drive(play.world, callback(play, id))
+  play.world.provider.reversePayment(upstreamOf(play, id).payment_request_id, { kind: 'voided' })
+}
+
 /** The insert of a succeeded payment's event, which nobody has fanned out yet. */
 export const announced = async (play: Play): Promise<object> => {
   let inserted: TableChange | undefined

@@ -19,6 +19,7 @@ import {
   recredited,
   scheduled,
   settled,
+  voided,
 } from './flow-steps.ts'
 import { drive } from './history.ts'
 import { type InvokeOptions, invoke } from './lambda.ts'
@@ -143,6 +144,7 @@ export const FLOWS: readonly Flow[] = [
   flow('record again', recredited, trigger),
   flow('sync', synced(later(credited, 3_600_000)), sync),
   flow('sync, finding a lost capture', synced(paid), sync),
+  flow('sync, of money that went back', synced(later(voided, 3_600_000)), sync),
   flow('sync, by a worker that is woken', synced(later(paid, 300_000)), woken),
   flow(
     'refresh',

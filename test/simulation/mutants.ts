@@ -10,6 +10,7 @@ import { EVENT_MUTANTS } from './mutants/event-mutants.ts'
 import { FEE_AND_SYNC_MUTANTS } from './mutants/fee-and-sync-mutants.ts'
 import { PAYOUT_MUTANTS } from './mutants/payout-mutants.ts'
 import { PROVIDER_NEWS_MUTANTS } from './mutants/provider-news-mutants.ts'
+import { REVERSAL_MUTANTS } from './mutants/reversal-mutants.ts'
 import { SETTLEMENT_MUTANTS } from './mutants/settlement-mutants.ts'
 import type { Mutant } from './mutation/mutant.ts'
 
@@ -25,6 +26,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...ATTEMPT_MUTANTS,
   ...FEE_AND_SYNC_MUTANTS,
   ...SETTLEMENT_MUTANTS,
+  ...REVERSAL_MUTANTS,
   ...PAYOUT_MUTANTS,
   ...CLIENT_MUTANTS,
   ...BORDER_MUTANTS,

@@ -20,3 +20,23 @@ export const bookOddities = (world: World, paid: Pick<PaymentRequest, 'reference
   tell(world, () => `the provider books a ${type} (${status}) for ${reference}`)
   count(world.tally, 'odd row booked')
 }
+
+const KINDS = ['voided', 'reversed', 'refund', 'chargeback', 'chargeback_reversal'] as const
+
+/** Some time after a payment its money goes back, whole or in part, once or more often. */
+export const takeBack = (world: World): void => {
+  const { oddities, provider } = world
+  if (!oddities.chance(0.15)) return
+  const paid = provider.findPaymentRequests('').filter((request) => request.latest_payment_id !== undefined)
+  if (paid.length === 0) return
+  const { payment_request_id: id, request_amount: most } = oddities.pick(paid)
+  const kind = oddities.pick(KINDS)
+  const isPart = kind !== 'voided' && kind !== 'reversed' && oddities.chance(0.4)
+  try {
+    const row = provider.reversePayment(id, { kind, ...(isPart && { amount: oddities.int(1, most) }) })
+    tell(world, () => `${row.amount} of ${id} go back: ${kind}`)
+    count(world.tally, `money back: ${kind}`)
+  } catch {
+    count(world.tally, 'money back refused')
+  }
+}

@@ -1,7 +1,7 @@
 import { whole } from '../support/books.ts'
 import { type HttpRequest, type InvokeOptions, operate, requestAs } from './lambda.ts'
 import { type Observations, observeAnswer, observeCreate } from './observations.ts'
-import { bookOddities } from './odd-rows.ts'
+import { bookOddities, takeBack } from './odd-rows.ts'
 import { differences } from './read-back.ts'
 import { count } from './tally.ts'
 import type { Tenant } from './tenants.ts'
@@ -135,6 +135,7 @@ const pay: Operation = async (play) => {
   tell(world, () => `the customer pays ${amount} on ${paid.payment_request_id} (${paid.reference_id})`)
   const could = customerPays(play, () => world.provider.simulatePayment(paid.payment_request_id, { amount }))
   if (could) bookOddities(world, paid)
+  takeBack(world)
 }
 
 /** Whether the provider let the customer. */

@@ -90,11 +90,13 @@ const balanceProblems = async (ask: Ask, own: ReturnType<typeof ownBooks>): Prom
   const { payments, settlements, waiting } = own
   const net = (items: readonly RawItem[]) => sum(items, 'net_minor')
   const isPaid = ({ status }: RawItem) => status === 'manual_paid'
-  const succeeded = payments.filter(({ status }) => status === 'succeeded')
+  const credited = payments.filter(
+    ({ status, reversal }) => status === 'succeeded' && Object(reversal).deductedAt === undefined,
+  )
   const swept = settlements.filter((item) => item['replaces'] === undefined)
   const open = settlements.filter((item) => !isPaid(item) && item['recredited_at'] === undefined)
   const expected = {
-    pending_minor: net(succeeded) - net(swept),
+    pending_minor: net(credited) - net(swept),
     available_minor: net(waiting),
     in_settlement_minor: net(open),
     paid_out_minor: net(settlements.filter(isPaid)),

@@ -13,6 +13,8 @@ export type Seen = {
   readonly secretOfUrl: ReadonlyMap<string, string>
   /** What the provider has captured: provider payment id to amount. */
   readonly captured: ReadonlyMap<string, number>
+  /** What it has voided or reversed since: provider payment ids. */
+  readonly turned: readonly string[]
   /** Endpoints that have been there, enabled, from the beginning. */
   readonly endpointsOfClient: ReadonlyMap<string, readonly string[]>
   readonly destinationsOfKey: ReadonlyMap<string, ReadonlySet<string>>
@@ -34,6 +36,8 @@ export type Books = {
   readonly windows: readonly RawItem[]
   readonly settlements: readonly RawItem[]
   readonly suspense: readonly RawItem[]
+  /** What went back before it was swept. */
+  readonly reversals: readonly RawItem[]
 }
 
 export const text = (item: RawItem, attribute: string): string => {
@@ -69,19 +73,26 @@ export const booksOf = (items: readonly RawItem[]): Books => {
     windows: bySk((sk) => sk === 'WINDOW'),
     settlements: bySk((sk) => sk === 'SETTLEMENT'),
     suspense: bySk((sk) => sk === 'SUSPENSE'),
+    reversals: items.filter((item) => text(item, 'pk').endsWith('#REVERSALS')),
   }
+}
+
+/** Those that the ledger still credits and settlements sweep. */
+const kept = (payments: readonly RawItem[], reversals: readonly RawItem[]): readonly RawItem[] => {
+  const gone = new Set(reversals.map((item) => text(item, 'payment_id')))
+  return payments.filter((payment) => payment['status'] === 'succeeded' && !gone.has(text(payment, 'payment_id')))
 }
 
 const clientOf = (item: RawItem): string => text(item, 'pk').slice('LEDGER#'.length)
 const STATUSES = ['pending', 'succeeded', 'failed', 'expired', 'cancelled']
 
-export const ledgerProblems = ({ payments, shards, windows, settlements }: Books): string[] =>
+export const ledgerProblems = ({ payments, shards, windows, settlements, reversals }: Books): string[] =>
   windows.flatMap((window) => {
     const client = clientOf(window)
     const own = payments.filter((payment) => payment['client_id'] === client)
     const ownShards = shards.filter((shard) => clientOf(shard) === client)
-    const succeeded = own.filter(({ status }) => status === 'succeeded')
-    const credited = sum(succeeded, 'net_minor')
+    const credited = sum(kept(own, reversals), 'net_minor')
+    const ownReversals = reversals.filter((item) => text(item, 'pk') === `${text(window, 'pk')}#REVERSALS`)
     const swept = settlements.filter((item) => item['client_id'] === client && item['replaces'] === undefined)
     const recredited = new Set<unknown>((window['recredited_ids'] as Set<string> | undefined) ?? [])
     const all = settlements.filter((item) => item['client_id'] === client)
@@ -95,6 +106,7 @@ export const ledgerProblems = ({ payments, shards, windows, settlements }: Books
       [sum(swept, 'net_minor'), amount(window, 'settled_minor'), 'settled'],
       [sum(waiting, 'net_minor'), amount(window, 'available_minor'), 'available'],
       [sum(open, 'net_minor'), amount(window, 'in_settlement_minor'), 'in settlement'],
+      [ownReversals.length, amount(window, 'reversal_seq'), 'number of reversals'],
       [sum(paidOut, 'net_minor'), amount(window, 'paid_out_minor'), 'paid out'],
       // Credited = pending + available + in settlement + paid out, always.
       [sum(ownShards, 'credited_minor'), figures.reduce((total, name) => total + amount(window, name), pending), 'all'],
@@ -108,14 +120,13 @@ export const ledgerProblems = ({ payments, shards, windows, settlements }: Books
     )
   })
 
-export const settlementProblems = ({ payments, settlements }: Books): string[] => {
+export const settlementProblems = ({ payments, settlements, reversals }: Books): string[] => {
   const problems: string[] = []
   for (const settlement of settlements) {
     const id = text(settlement, 'settlement_id')
-    const paid = payments.filter(
+    const paid = kept(payments, reversals).filter(
       (payment) =>
         payment['client_id'] === settlement['client_id'] &&
-        payment['status'] === 'succeeded' &&
         text(payment, 'paid_at') >= text(settlement, 'period_start') &&
         text(payment, 'paid_at') < text(settlement, 'period_end'),
     )
@@ -144,6 +155,19 @@ export const settlementProblems = ({ payments, settlements }: Books): string[] =
     if (holding.length > 1) problems.push(`payment ${text(payment, 'payment_id')} is in ${holding.length} settlements`)
   }
   return problems
+}
+
+/** Each payment that says it was deducted is deducted once, and in the same breath as the ledger says it. */
+export const reversalProblems = ({ payments, reversals }: Books): string[] => {
+  const saying = payments.filter((payment) => Object(payment['reversal']).deductedAt !== undefined)
+  const ids = reversals.map((item) => text(item, 'payment_id'))
+  const own = saying.map((payment) => text(payment, 'payment_id'))
+  return [
+    ...own.filter((id) => !ids.includes(id)).map((id) => `payment ${id} says it was deducted, and the ledger does not`),
+    ...ids
+      .filter((id, at) => !own.includes(id) || ids.indexOf(id) < at)
+      .map((id) => `payment ${id} was deducted twice, or does not say so`),
+  ]
 }
 
 /** Nothing falls before its client's first window, or between two: what the window has passed is in one settlement. */

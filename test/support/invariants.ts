@@ -10,6 +10,7 @@ import {
   ledgerProblems,
   leftOutProblems,
   type RawItem,
+  reversalProblems,
   type Seen,
   settlementProblems,
   text,
@@ -32,6 +33,12 @@ const moneyProblems = ({ payments, suspense }: Books, captured: Seen['captured']
     return []
   })
 }
+
+/** Whatever the provider has taken back whole is shown on the payment that was credited with it. */
+const turnedProblems = ({ payments }: Books, turned: Seen['turned']): string[] =>
+  payments
+    .filter((item) => turned.includes(text(item, 'credited_payment_id')) && item['reversal'] === undefined)
+    .map((item) => `payment ${text(item, 'payment_id')} does not show that its money went back`)
 
 /** A merchant hears of a cancel from its answer alone: nothing may be cancelled that it did not ask for, or has expired. */
 const cancelProblems = ({ payments }: Books): string[] =>
@@ -159,6 +166,7 @@ export const problemsOf = (items: readonly RawItem[], seen: Seen): readonly stri
     ...ledgerProblems(books),
     ...settlementProblems(books),
     ...leftOutProblems(books),
+    ...reversalProblems(books),
     ...stillbornProblems(books),
     ...deliveryProblems(books, seen),
     ...cancelProblems(books),
@@ -178,6 +186,7 @@ export const problemsAtRest = (items: readonly RawItem[], seen: Seen): readonly 
   return [
     ...problemsOf(items, seen),
     ...moneyProblems(books, seen.captured),
+    ...turnedProblems(books, seen.turned),
     ...eventProblems(books, seen.endpointsOfClient),
     ...notTerminal('payment', books.payments, 'payment_id', ['succeeded', 'failed', 'expired', 'cancelled']),
     ...notTerminal('delivery', books.deliveries, 'delivery_id', ['succeeded', 'abandoned', 'skipped']),

@@ -47,6 +47,12 @@ export const createSimulatorCore = (deps: SimulatorDeps, restored: readonly Chan
           id,
           amount: (payment.captures ?? []).reduce((sum, { capture_amount: amount }) => sum + amount, 0),
         })),
+    /** The captures whose own row has turned since. */
+    turnedPayments: () =>
+      world.store.transactions
+        .all()
+        .filter(({ row }) => row.type === 'PAYMENT' && row.status !== 'SUCCESS')
+        .map(({ row }) => row.product_id),
     countCall: (name: string, times = 1) =>
       run(() => world.store.calls.put({ id: name, count: (world.store.calls.get(name)?.count ?? 0) + times })),
     callCounts: () => Object.fromEntries(world.store.calls.all().map(({ id, count }) => [id, count])),

@@ -134,6 +134,15 @@ const TRANSACTION_STATUS: ReadonlyMap<string, ProviderTransaction['status']> = n
   ['VOIDED', 'reversed'],
   ['REVERSED', 'reversed'],
 ])
+/** By a payment's own row, or by one of its own kind. */
+const RETURNS: ReadonlyMap<string, ProviderTransaction['returns']> = new Map([
+  ['PAYMENT VOIDED', 'voided'],
+  ['PAYMENT REVERSED', 'reversed'],
+  ['REFUND SUCCESS', 'refund'],
+  ['CHARGEBACK SUCCESS', 'chargeback'],
+  ['chargeback_deduction SUCCESS', 'chargeback'],
+])
+
 const SETTLED = new Set(['SETTLED', 'EARLY_SETTLED'])
 const FEE_NOT_FINAL = new Set(['', 'PENDING', 'CANCELED', 'REVERSED'])
 
@@ -175,6 +184,7 @@ const TransactionSchema = v.pipe(
       paymentRequestId: row.product_data?.payment_request_id,
       reference: row.reference_id ?? '',
       status,
+      returns: RETURNS.get(`${row.type} ${row.status}`),
       currency: row.currency,
       amountMinor: receivedMinor(Math.abs(row.amount)),
       keptMinor: net === undefined ? undefined : keptOf(row.amount, net),

@@ -6,6 +6,7 @@ export const SEEN_NOTHING: Seen = {
   webhooks: [],
   secretOfUrl: new Map(),
   captured: new Map(),
+  turned: [],
   endpointsOfClient: new Map(),
   destinationsOfKey: new Map(),
   paymentsOfKey: new Map(),

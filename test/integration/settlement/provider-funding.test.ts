@@ -3,6 +3,7 @@ import type { Client } from '../../../shared/client/client.ts'
 import { minor } from '../../../shared/money.ts'
 import { noteProviderSettled } from '../../../shared/payment/fee/fee-store.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
+import { reversePayment } from '../../../shared/reversal/reverse-payment.ts'
 import { markSettlementPaid } from '../../../shared/settlement/close-settlement.ts'
 import { settlementStatement } from '../../../shared/settlement/settlement-statement.ts'
 import { addMs } from '../../../shared/time.ts'
@@ -46,8 +47,24 @@ describe('what the provider has paid of a settlement', () => {
     expect([first, second]).toMatchObject([figures, figures])
     expect(third).toMatchObject({ provider_settled_minor: 60 * 96_000, provider_unsettled_minor: 0 })
     // The page itself, each time.
-    expect(queriesIn(calls)).toHaveLength(2)
+    expect(queriesIn(calls).filter(({ index }) => index === 'by-owner-paid')).toHaveLength(2)
     expect((await markPaid(deps, settlementId)).status).toBe('manual_paid')
+  })
+
+  it('is not what came and went back before it was swept', async ({ deps, client }) => {
+    const gone = succeededPayment(client, { paidAt: deps.now(), providerSettledAt: deps.now() })
+    await storeSucceeded(deps, [gone, succeededPayment(client, { paidAt: addMs(deps.now(), 1) })])
+    await reversePayment(deps, gone, { transactionId: 'txn_gone', kind: 'reversed', amountMinor: gone.notionalMinor })
+    deps.clock.set(addMs(deps.now(), 1))
+    aDayLater(deps)
+    const { settlementId } = await sweptNow(deps, client)
+
+    expect(await statement(deps, settlementId)).toMatchObject({
+      totals: { net_minor: 95_900, payment_count: 1 },
+      provider_settled_minor: 0,
+      provider_unsettled_minor: 96_000,
+    })
+    await expect(markPaid(deps, settlementId)).rejects.toThrow('96000')
   })
 
   it('is counted exactly behind those that wait, however many they are', async ({ deps, client }) => {

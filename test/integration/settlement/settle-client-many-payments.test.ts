@@ -41,8 +41,9 @@ describe('settleClient with many payments in a window', () => {
     expect(calls.filter(({ name }) => name === 'transact')).toHaveLength(1)
     // The two of the transaction, and the sums behind each page but the last.
     expect(writtenKeys(calls)).toHaveLength(2 + 2)
-    // The client and the window twice each: before the recredited ones, and for the sweep; and the sums kept so far.
-    expect(calls).toHaveLength(queriesOf(calls).length + 5 + 3)
+    // The client twice and the window three times: before the recredited ones, for the sweep, and before what went back
+    // is asked for; and the sums kept so far.
+    expect(calls).toHaveLength(queriesOf(calls).length + 7 + 3)
 
     calls.length = 0
     const { ids, pages } = await wholeStatement(deps, settlements[0]?.settlementId ?? '')

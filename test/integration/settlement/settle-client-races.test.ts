@@ -85,7 +85,7 @@ describe('settleClient called twice at once', () => {
   })
 
   it('gives up, to be asked again, when the window moves under it every time', async ({ deps, client }) => {
-    for (let at = 0; at < 6; at++) await aSucceededPayment(deps, client, { paidAt: addMs(deps.now(), at) })
+    for (let at = 0; at < 10; at++) await aSucceededPayment(deps, client, { paidAt: addMs(deps.now(), at) })
     aDayLater(deps)
     const overtaken = interceptTable(deps, {
       before: async ({ name }) => {
@@ -98,7 +98,7 @@ describe('settleClient called twice at once', () => {
     await expect(sweep(overtaken, client)).rejects.toThrow('kept moving')
 
     expect(await sweep(deps, client)).toHaveLength(1)
-    expect(await settlementsOf(deps, client)).toHaveLength(5)
+    expect(await settlementsOf(deps, client)).toHaveLength(9)
   })
 })
 

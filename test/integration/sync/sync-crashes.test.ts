@@ -43,8 +43,9 @@ const history = async () => {
   rows.push(settledRow(foreign, addMs(deps.now(), -7 * HOUR_MS)))
   for (const paid of [estimated, lost, expired]) rows.push(rowNow(deps, paid))
   rows.push(rowNow(deps, reversed, { keptMinor: undefined }))
-  rows.push(rowNow(deps, reversed, { status: 'reversed' }))
-  return { deps, client, estimated, lost, expired, reversed, foreign }
+  const goneRow = rowNow(deps, reversed, { status: 'reversed' })
+  rows.push(goneRow)
+  return { deps, client, estimated, lost, expired, reversed, goneRow, foreign }
 }
 type History = Awaited<ReturnType<typeof history>>
 
@@ -63,10 +64,10 @@ const swallowedAlerts = async (deps: TestDeps, ids: readonly string[]) => {
   return swallowed
 }
 
-const endOf = async ({ deps, client, estimated, lost, expired, reversed, foreign }: History) => {
+const endOf = async ({ deps, client, estimated, lost, expired, reversed, goneRow, foreign }: History) => {
   const held = await findSuspense(deps, expired.providerPaymentId)
   const unexplained = await findingAbout(deps, foreign.providerPaymentId, 'transaction_unexplained')
-  const gone = await findingAbout(deps, reversed.payment.paymentId, 'reversed_upstream')
+  const gone = await findingAbout(deps, goneRow.transactionId, 'reversal_deducted')
   return {
     due: await findDueJobs(deps, 10),
     estimated: await summaryOf(deps, estimated),
@@ -87,9 +88,9 @@ const END = {
   estimated: RECONCILED,
   lost: RECONCILED,
   expired: { status: 'expired', feeStatus: 'estimated', netMinor: 95_900, finalFee: undefined, settled: false },
-  reversed: { status: 'succeeded', feeStatus: 'estimated', netMinor: 95_900, finalFee: undefined, settled: true },
-  ledger: { pendingMinor: 2 * 95_460 + 95_900, succeeded: 3, expired: 1 },
-  suspense: ['payment_not_pending', 'transaction_unexplained', 'reversed_upstream'],
+  reversed: { status: 'succeeded', feeStatus: 'assumed', netMinor: 95_900, finalFee: 4_000, settled: true },
+  ledger: { pendingMinor: 2 * 95_460, succeeded: 3, expired: 1 },
+  suspense: ['payment_not_pending', 'transaction_unexplained', 'reversal_deducted'],
   swallowed: [],
 }
 

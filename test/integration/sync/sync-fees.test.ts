@@ -140,7 +140,6 @@ describe('sync: what it cannot explain about a credited payment', () => {
     ['less than nothing kept', { keptMinor: minor(-1) }, 'fee_changed', -1],
     ['another amount', { amountMinor: minor(99_999) }, 'amount_differs', 99_999],
     ['another currency', { currency: 'PHP' }, 'amount_differs', 100_000],
-    ['a reversal', { status: 'reversed' }, 'reversed_upstream', 100_000],
   ])(
     '%s: a finding with an alert, once, and the fee stays the estimate',
     async ([, fields, cause, amountMinor], { deps, client, rows, credited }) => {

@@ -78,6 +78,24 @@ describe('sync against the provider simulator', () => {
     await expectBalanced(deps, client.clientId)
   })
 
+  it.each(['voided', 'refund', 'chargeback'])('leaves out of the books what is taken back: %s', async (kind) => {
+    await using simulator = await aSimulator()
+    const { deps, client, make, pay, stored } = await gatewayOn(simulator)
+    const payment = await make()
+    await pay(payment)
+    await syncProviderTransactions(deps)
+    simulator.clock.advance(600)
+    await simulator.call('POST', `/_simulator/payment_requests/${payment.paymentRequestId}/reverse`, { kind })
+
+    await syncProviderTransactions(deps)
+    simulator.clock.advance(600)
+    await syncProviderTransactions(deps)
+
+    expect(await stored(payment)).toMatchObject({ status: 'succeeded', reversal: { kind, amountMinor: 100_000 } })
+    expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 0, succeeded: 1 })
+    await expectBalanced(deps, client.clientId)
+  })
+
   it('passes over a row that comes twice, and notes one that says another amount', async () => {
     await using simulator = await aSimulator()
     const { deps, client, make, pay, stored } = await gatewayOn(simulator)

@@ -133,18 +133,17 @@ describe('sync: reversals', () => {
     await syncProviderTransactions(deps)
     deps.clock.advance(170 * 86_400)
     await syncProviderTransactions(deps)
-    rows.splice(0, 1, rowNow(deps, credited, { createdAt: created, updatedAt: created, status: 'reversed' }))
+    const gone = rowNow(deps, credited, { createdAt: created, updatedAt: created, status: 'reversed' })
+    rows.splice(0, 1, gone)
 
     deps.clock.advance(23 * 3_600)
     await syncProviderTransactions(deps)
-    const sooner = await findingAbout(deps, credited.payment.paymentId, 'reversed_upstream')
+    const sooner = await findingAbout(deps, gone.transactionId, 'reversal_deducted')
     deps.clock.advance(3_600)
     await syncProviderTransactions(deps)
 
     expect(sooner).toBeUndefined()
-    expect(await findingAbout(deps, credited.payment.paymentId, 'reversed_upstream')).toMatchObject({
-      amountMinor: 100_000,
-    })
+    expect(await findingAbout(deps, gone.transactionId, 'reversal_deducted')).toMatchObject({ amountMinor: 100_000 })
   })
 })
 

@@ -6,6 +6,7 @@ import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { syncProviderTransactions } from '../../../shared/sync/sync-provider-transactions.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { settledRow } from '../../support/fake-provider.ts'
+import { ledgerView } from '../../support/ledger-view.ts'
 import { syncTest as it } from '../../support/sync-test.ts'
 import { findingAbout, type PaidUpstream, paymentOf, rowNow } from '../../support/synced-payment.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
@@ -101,14 +102,19 @@ describe('sync: a transaction without a payment', () => {
     expect(await paymentOf(deps, paid)).toMatchObject({ status: 'succeeded', netMinor: 95_460 })
   })
 
-  it('does not credit money that is gone again', async ({ deps, rows, paid }) => {
-    rows.push(rowNow(deps, paid, { status: 'reversed' }), settledRow(foreign, deps.now(), { status: 'reversed' }))
+  it.for<Partial<ProviderTransaction>>([{ status: 'reversed' }, { type: 'return' }])(
+    'asks what was paid before it says what became of it: %o',
+    async (fields, { deps, client, rows, paid }) => {
+      const row = rowNow(deps, paid, fields)
+      rows.push(row, settledRow(foreign, deps.now(), { status: 'reversed' }))
 
-    await syncProviderTransactions(deps)
+      await syncProviderTransactions(deps)
 
-    expect(await paymentOf(deps, paid)).toMatchObject({ status: 'pending' })
-    expect(deps.published.map(({ subject }) => subject)).toStrictEqual([`${paid.payment.paymentId}#reversed_upstream`])
-  })
+      expect(await paymentOf(deps, paid)).toMatchObject({ status: 'succeeded', reversal: { amountMinor: 100_000 } })
+      expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 0, succeeded: 1 })
+      expect(deps.published.map(({ subject }) => subject)).toStrictEqual([`${row.transactionId}#reversal_deducted`])
+    },
+  )
 
   it.for(['pending', 'failed'] as const)(
     'passes over a transaction that is %s, and takes no fee from it',
@@ -171,7 +177,6 @@ describe('sync: money the provider cannot be asked about', () => {
 
 describe('sync: rows that are no payments, or of which we know nothing', () => {
   it.for<[string, Partial<ProviderTransaction>, FindingCause]>([
-    ['a refund', { type: 'return' }, 'reversed_upstream'],
     ['a refund that came back', { type: 'return', status: 'reversed' }, 'transaction_unexplained'],
     ['an adjustment', { type: 'correction' }, 'transaction_unexplained'],
     ['a withdrawal', { type: 'account' }, 'transaction_unexplained'],
@@ -224,16 +229,21 @@ describe('sync: rows that are no payments, or of which we know nothing', () => {
     expect(deps.lines.filter(({ code }) => code === 'sync.completed')).toMatchObject([{ fields: { passed_over: 4 } }])
   })
 
-  it('takes no other row for the payment’s own: a refund neither credits nor fixes a fee', async ({
-    deps,
-    rows,
-    paid,
-  }) => {
-    rows.push(rowNow(deps, paid, { type: 'return' }))
+  it('takes no other row for the payment’s own: a refund of a part fixes no fee', async ({ deps, rows, credited }) => {
+    rows.push(rowNow(deps, credited, { type: 'return', amountMinor: minor(25_000) }))
 
     await syncProviderTransactions(deps)
 
-    expect(await paymentOf(deps, paid)).toMatchObject({ status: 'pending' })
-    expect(deps.provider.countOf('getPayment')).toBe(0)
+    expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'estimated', reversal: { amountMinor: 25_000 } })
+  })
+
+  it('does not take a refund of other money for that of the payment it names', async ({ deps, rows, credited }) => {
+    const row = rowNow(deps, credited, { type: 'return', providerPaymentId: 'py-other' })
+    rows.push(row)
+
+    await syncProviderTransactions(deps)
+
+    expect(await paymentOf(deps, credited)).toStrictEqual(credited.payment)
+    expect(await findingAbout(deps, row.transactionId, 'reversed_upstream')).toMatchObject({ status: 'open' })
   })
 })

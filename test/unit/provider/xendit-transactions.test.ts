@@ -68,6 +68,7 @@ describe('xendit listTransactions', () => {
         settledAt: '2026-11-20T04:05:00.000Z',
         createdAt: undefined,
         updatedAt: '2026-11-20T04:06:00.000Z',
+        returns: undefined,
         settlesAt: '2026-11-20T04:05:00.000Z',
         category: undefined,
       },
@@ -154,6 +155,19 @@ describe('xendit listTransactions', () => {
     ['', 'unknown'],
   ])('reads status %s as %s', async (status, expected) => {
     expect(await rows({ status })).toMatchObject([{ status: expected }])
+  })
+
+  it.each([
+    ['PAYMENT', 'VOIDED', 'voided'],
+    ['PAYMENT', 'REVERSED', 'reversed'],
+    ['PAYMENT', 'SUCCESS', undefined],
+    ['REFUND', 'SUCCESS', 'refund'],
+    ['REFUND', 'REVERSED', undefined],
+    ['CHARGEBACK', 'SUCCESS', 'chargeback'],
+    ['chargeback_deduction', 'SUCCESS', 'chargeback'],
+    ['CHARGEBACK_REVERSAL', 'SUCCESS', undefined],
+  ])('knows how money goes back by a row of %s at %s: %s', async (type, status, returns) => {
+    expect((await rows({ type, status }))[0]?.returns).toBe(returns)
   })
 
   it('is not stopped by rows of other products', async () => {

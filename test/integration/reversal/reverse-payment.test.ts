@@ -1,0 +1,217 @@
+/**
+ * Money that goes back before its window is swept (design section 10): wherever the process dies, and whoever else moves
+ * the books at the same moment, the net leaves the ledger once and no settlement has it.
+ */
+import { describe, expect, it } from 'vitest'
+import type { Client } from '../../../shared/client/client.ts'
+import { minor } from '../../../shared/money.ts'
+import { makeFeeFinal } from '../../../shared/payment/fee/fee-store.ts'
+import type { Payment } from '../../../shared/payment/payment.ts'
+import { toPaymentDto } from '../../../shared/payment/payment-dto.ts'
+import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
+import { type MoneyBack, reversePayment } from '../../../shared/reversal/reverse-payment.ts'
+import { settlementStatement } from '../../../shared/settlement/settlement-statement.ts'
+import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
+import { addMs, MINUTE_MS } from '../../../shared/time.ts'
+import { dies, everyDeath, processThatDies } from '../../support/dying-process.ts'
+import { expectBalanced } from '../../support/expect-balanced.ts'
+import { beforeFirst } from '../../support/intercept-table.ts'
+import { ledgerView } from '../../support/ledger-view.ts'
+import { aDayLater, aSucceededPayment, settle, sweptNow, withFloor } from '../../support/settlement-builders.ts'
+import { type TestDeps, testDeps } from '../../support/test-deps.ts'
+
+const VOIDED: MoneyBack = { transactionId: 'txn_1', kind: 'voided', amountMinor: minor(100_000) }
+const back = (fields: Partial<MoneyBack>): MoneyBack => ({ ...VOIDED, ...fields })
+
+/** A client with two payments of 95,900 net, a minute apart. */
+const paidTwice = async (deps: TestDeps, fields: { readonly feeStatus?: Payment['feeStatus'] } = {}) => {
+  const client = await withFloor(deps)
+  const first = await aSucceededPayment(deps, client, fields)
+  deps.clock.set(addMs(deps.now(), MINUTE_MS))
+  return { client, first, second: await aSucceededPayment(deps, client, { notionalMinor: 50_000 }) }
+}
+
+const stored = async (deps: TestDeps, { paymentId }: Payment): Promise<Payment> => {
+  const found = await findStoredPayment(deps, paymentId)
+  if (found === undefined || found.status === 'creating') throw new Error('no payment')
+  return found
+}
+
+const statementOf = async (deps: TestDeps, client: Client) => {
+  const { settlementId } = await sweptNow(deps, client)
+  return settlementStatement(deps, { settlementId, cursor: undefined, format: 'json' })
+}
+
+describe('a payment whose money went back before it was swept', () => {
+  it.for<MoneyBack>([
+    VOIDED,
+    back({ kind: 'reversed' }),
+    back({ kind: 'refund' }),
+    // The provider's fee for a dispute is in the row, and ours.
+    back({ kind: 'chargeback', amountMinor: minor(125_000) }),
+  ])('is in no settlement, and stays succeeded: $kind', async (money) => {
+    const deps = testDeps()
+    const { client, first } = await paidTwice(deps)
+
+    await reversePayment(deps, first, money)
+    const reversed = await ledgerView(deps, client.clientId)
+    const payment = await stored(deps, first)
+    await expectBalanced(deps, client.clientId)
+    aDayLater(deps)
+    const statement = await statementOf(deps, client)
+
+    expect(reversed).toStrictEqual({ pendingMinor: 45_950, succeeded: 2 })
+    expect(toPaymentDto(payment)).toMatchObject({
+      status: 'succeeded',
+      client_net_minor: 95_900,
+      reversal: { kind: money.kind, amount_minor: money.amountMinor, at: expect.any(String) },
+    })
+    expect(statement).toMatchObject({
+      totals: { gross_minor: 50_000, net_minor: 45_950, payment_count: 1 },
+      payments: [{ net_minor: 45_950 }],
+    })
+    expect(await ledgerView(deps, client.clientId)).toMatchObject({ pendingMinor: 0 })
+    await expectBalanced(deps, client.clientId)
+  })
+
+  it('is told to the operators once, however often it is heard of', async () => {
+    const deps = testDeps()
+    const { client, first } = await paidTwice(deps)
+
+    await reversePayment(deps, first, VOIDED)
+    await reversePayment(deps, first, VOIDED)
+    await reversePayment(deps, await stored(deps, first), VOIDED)
+
+    expect(deps.published.map(({ subject }) => subject)).toStrictEqual(['txn_1#reversal_deducted'])
+    expect(await findSuspense(deps, 'txn_1#reversal_deducted')).toMatchObject({ amountMinor: 100_000 })
+    expect(await ledgerView(deps, client.clientId)).toMatchObject({ pendingMinor: 45_950 })
+  })
+
+  it('holds up nobody with an estimated fee, which no news makes final any more', async () => {
+    const deps = testDeps()
+    const { client, first } = await paidTwice(deps, { feeStatus: 'estimated' })
+
+    await reversePayment(deps, first, VOIDED)
+    const fee = await makeFeeFinal(deps, first, { status: 'actual', feeMinor: minor(4_440) })
+    aDayLater(deps)
+
+    expect(fee).toBeUndefined()
+    expect(await stored(deps, first)).toMatchObject({ feeStatus: 'assumed', providerFeeMinor: 4_000 })
+    expect(await sweptNow(deps, client)).toMatchObject({ netMinor: 45_950, paymentCount: 1 })
+    await expectBalanced(deps, client.clientId)
+  })
+
+  it('is deducted once, when the provider takes more than all of it', async () => {
+    const deps = testDeps()
+    const { client, first } = await paidTwice(deps)
+
+    await reversePayment(deps, first, back({ kind: 'chargeback' }))
+    await reversePayment(deps, first, back({ transactionId: 'txn_2' }))
+
+    expect((await stored(deps, first)).reversal).toMatchObject({ kind: 'voided', amountMinor: 200_000 })
+    expect(await ledgerView(deps, client.clientId)).toMatchObject({ pendingMinor: 45_950 })
+    expect(await findSuspense(deps, 'txn_2#reversed_upstream')).toMatchObject({ status: 'open' })
+    await expectBalanced(deps, client.clientId)
+  })
+
+  it('is deducted with the fee that became final at the same moment', async () => {
+    const deps = testDeps()
+    const { client, first } = await paidTwice(deps, { feeStatus: 'estimated' })
+    const racing = beforeFirst(deps, 'transact', () =>
+      makeFeeFinal(deps, first, { status: 'actual', feeMinor: minor(4_440) }),
+    )
+
+    await reversePayment(racing, first, VOIDED)
+
+    expect(await ledgerView(deps, client.clientId)).toMatchObject({ pendingMinor: 45_950 })
+    await expectBalanced(deps, client.clientId)
+  })
+
+  it('is not deducted when a settlement swept it at the same moment: a person must look', async () => {
+    const deps = testDeps()
+    const { client, first } = await paidTwice(deps)
+    aDayLater(deps)
+    const racing = beforeFirst(deps, 'transact', () => settle(deps, client))
+
+    await reversePayment(racing, first, VOIDED)
+
+    const payment = await stored(deps, first)
+    expect(payment.reversal).toMatchObject({ kind: 'voided' })
+    expect(payment.reversal?.deductedAt).toBeUndefined()
+    expect(deps.published.map(({ subject }) => subject)).toStrictEqual(['txn_1#reversed_upstream'])
+    await expectBalanced(deps, client.clientId)
+  })
+
+  it('is left out by a settlement that had summed it already', async () => {
+    const deps = testDeps()
+    const { client, first } = await paidTwice(deps)
+    aDayLater(deps)
+    const racing = beforeFirst(deps, 'transact', () => reversePayment(deps, first, VOIDED))
+
+    const { settlements } = await settle(racing, client)
+
+    expect(settlements).toMatchObject([{ netMinor: 45_950, paymentCount: 1 }])
+    await expectBalanced(deps, client.clientId)
+  })
+
+  it('shares its number with none of those reversed at the same moment', async () => {
+    const deps = testDeps()
+    const { client, first, second } = await paidTwice(deps)
+    const racing = beforeFirst(deps, 'transact', () => reversePayment(deps, second, back({ transactionId: 'txn_2' })))
+
+    await reversePayment(racing, first, VOIDED)
+
+    expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 0, succeeded: 2 })
+    aDayLater(deps)
+    expect((await settle(deps, client)).settlements).toStrictEqual([])
+    await expectBalanced(deps, client.clientId)
+  })
+
+  it('comes out the same wherever the process dies', async () => {
+    const calm = testDeps()
+    const counted = processThatDies(calm)
+    await reversePayment(counted.deps, (await paidTwice(calm)).first, VOIDED)
+    expect(counted.calls.length).toBeGreaterThan(2)
+
+    for (const death of everyDeath(counted.calls.length)) {
+      const deps = testDeps()
+      const { client, first } = await paidTwice(deps)
+      const money = back({ transactionId: `txn_${first.paymentId}` })
+      await dies(() => reversePayment(processThatDies(deps, death).deps, first, money))
+      await reversePayment(deps, first, money)
+
+      expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 45_950, succeeded: 2 })
+      expect(await findSuspense(deps, `${money.transactionId}#reversal_deducted`)).toBeDefined()
+      await expectBalanced(deps, client.clientId)
+    }
+  })
+})
+
+describe('a part of a payment that went back', () => {
+  it('is shown, added up and told, and deducts nothing', async () => {
+    const deps = testDeps()
+    const { client, first } = await paidTwice(deps)
+
+    await reversePayment(deps, first, back({ kind: 'refund', amountMinor: minor(20_000) }))
+    await reversePayment(deps, first, back({ kind: 'refund', amountMinor: minor(80_000), transactionId: 'txn_2' }))
+
+    expect((await stored(deps, first)).reversal).toMatchObject({ kind: 'refund', amountMinor: 100_000 })
+    expect(deps.published.map(({ subject }) => subject)).toStrictEqual([
+      'txn_1#reversed_upstream',
+      'txn_2#reversed_upstream',
+    ])
+    expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 141_850, succeeded: 2 })
+    await expectBalanced(deps, client.clientId)
+  })
+
+  it('does not keep the rest from being deducted whole', async () => {
+    const deps = testDeps()
+    const { client, first } = await paidTwice(deps)
+
+    await reversePayment(deps, first, back({ kind: 'refund', amountMinor: minor(20_000) }))
+    await reversePayment(deps, first, back({ transactionId: 'txn_2' }))
+
+    expect(await ledgerView(deps, client.clientId)).toMatchObject({ pendingMinor: 45_950 })
+    await expectBalanced(deps, client.clientId)
+  })
+})
