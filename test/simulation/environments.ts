@@ -1,7 +1,5 @@
-import { grantedDeps } from '../../infra/local/functions/granted-deps.ts'
 import type { LoadedFunction } from './handlers.ts'
 import type { Process } from './process.ts'
-import { simDeps } from './sim-deps.ts'
 import { count } from './tally.ts'
 import { SIM_STAGE, strikes, type World } from './world.ts'
 
@@ -24,16 +22,16 @@ export const functionOf = ({ functions }: World, name: string): LoadedFunction =
 }
 
 const start = (world: World, name: string, process: Process): Environment => {
-  const loaded = functionOf(world, name)
+  const { spec, build, simDeps, grantedDeps } = functionOf(world, name)
   const environment: Environment = {
     name,
-    timeoutMs: loaded.spec.timeoutSeconds * 1_000,
+    timeoutMs: spec.timeoutSeconds * 1_000,
     handle: (event, context) => handler(event, context),
     process,
   }
   const deps = simDeps(world, () => environment.process)
   // Whatever a history leads to, no function gets more than its role on AWS would let it have.
-  const handler = loaded.build({ ...deps, ...grantedDeps(SIM_STAGE, loaded.spec, deps) })
+  const handler = build({ ...deps, ...grantedDeps(SIM_STAGE, spec, deps) })
   return environment
 }
 

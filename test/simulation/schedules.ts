@@ -51,7 +51,7 @@ const connectDueWork = (world: World, name: string, schedule: ScheduleSpec, fire
   let armed: { readonly atMs: number; readonly cancel: () => void } | undefined
 
   const fire = () => {
-    if (running) return
+    if (running || !world.functions.has(name)) return
     running = true
     void invoke(world, name, {}).then(() => {
       running = false
@@ -97,6 +97,12 @@ const watchSync = (world: World): (() => boolean) => {
   }
 }
 
+/** Another release may have another one. */
+const scheduleNow = ({ functions }: World, name: string): ScheduleSpec | undefined => {
+  const trigger = functions.get(name)?.spec.trigger
+  return trigger?.kind === 'schedule' ? trigger.schedule : undefined
+}
+
 export const connectSchedules = (world: World): void => {
   const fireAround = firing(world)
   const hasSyncWork = watchSync(world)
@@ -108,11 +114,12 @@ export const connectSchedules = (world: World): void => {
       continue
     }
     const fire = () => {
+      if (!world.functions.has(name)) return
       if (name !== 'sync-provider-transactions' || hasSyncWork()) void invoke(world, name, {})
     }
     const tick = () => {
       fireAround(fire)
-      world.scheduler.at(nextFiring(schedule, world.scheduler.nowMs() + 1), tick)
+      world.scheduler.at(nextFiring(scheduleNow(world, name) ?? schedule, world.scheduler.nowMs() + 1), tick)
     }
     world.scheduler.at(nextFiring(schedule, world.scheduler.nowMs() + 1), tick)
   }

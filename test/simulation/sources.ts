@@ -63,7 +63,7 @@ const connectQueue = (world: World, name: string, { queue, batchSize, maxConcurr
   const poll = () => {
     cancel?.()
     cancel = undefined
-    if (world.paused.has(queue)) return
+    if (world.paused.has(queue) || !world.functions.has(name)) return
     const nowMs = world.scheduler.nowMs()
     while (busy < consumers) {
       const messages = source.receive({ max: batchSize, nowMs, disorder: disorderOf(world) })

@@ -1,0 +1,100 @@
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { build, type Plugin } from 'esbuild'
+import type { FunctionSpec } from '../../functions/function-spec.ts'
+import { answerProviderCall } from '../../infra/local/provider-simulator/answer-provider-call.ts'
+import type { HandlerModule, LoadedFunction, Means } from './handlers.ts'
+
+/** The last commit of the release before this one. */
+export const FORMER_RELEASE = 'ffc21285725cb3798a1c36309ceb64b13b7b4929'
+
+const ROOT = join(import.meta.dirname, '../..')
+/** Ignored by git, and inside the project, so that packages are found. */
+const SCRATCH = join(ROOT, '.local-data')
+
+const git = (...args: readonly string[]): Buffer =>
+  execFileSync('git', args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'ignore'], maxBuffer: 64 * 1024 * 1024 })
+
+/** Whether this clone has the release before: it may have been made without its history. */
+export const hasFormerRelease = (): boolean => {
+  try {
+    git('cat-file', '-e', `${FORMER_RELEASE}^{commit}`)
+    return true
+  } catch {
+    return false
+  }
+}
+
+type Release = Means & {
+  readonly MANIFEST: readonly FunctionSpec[]
+  readonly modules: Readonly<Record<string, HandlerModule>>
+  readonly askProvider: (answer: typeof answerProviderCall) => void
+}
+
+const PROVIDER = './infra/local/provider-simulator/answer-provider-call.ts'
+
+/** The provider is no part of a release: there is one, the world's. */
+const oneProvider: Plugin = {
+  name: 'one provider',
+  setup: ({ onLoad }) => {
+    onLoad({ filter: /answer-provider-call\.ts$/ }, () => ({
+      loader: 'ts',
+      contents: `let answer
+        export const askProvider = (given) => { answer = given }
+        export const answerProviderCall = (...call) => answer(...call)`,
+    }))
+  },
+}
+
+/** What is taken of the release: its functions, and what its own code makes of the simulation's world. */
+const entryOf = (files: readonly string[]): string =>
+  [
+    `export { MANIFEST } from './functions/manifest.ts'`,
+    `export { simDeps } from './test/simulation/sim-deps.ts'`,
+    `export { grantedDeps } from './infra/local/functions/granted-deps.ts'`,
+    `export { askProvider } from '${PROVIDER}'`,
+    ...files.map((file, at) => `import * as m${at} from './${file}'`),
+    `export const modules = { ${files.map((file, at) => `'${file}': m${at}`).join(', ')} }`,
+  ].join('\n')
+
+const bundle = async (directory: string): Promise<Release> => {
+  const archive = git('archive', FORMER_RELEASE, 'functions', 'shared', 'infra', 'test', 'tsconfig.json')
+  execFileSync('tar', ['-x', '-C', directory], { input: archive })
+  const files = readdirSync(join(directory, 'functions'), { recursive: true, encoding: 'utf8' })
+    .filter((file) => /.+\/.+\.ts$/.test(file))
+    .map((file) => `functions/${file}`)
+  const outfile = join(directory, 'release.mjs')
+  await build({
+    stdin: { contents: entryOf(files), resolveDir: directory, loader: 'ts' },
+    outfile,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node24',
+    packages: 'external',
+    logLevel: 'error',
+    plugins: [oneProvider],
+  })
+  return (await import(pathToFileURL(outfile).href)) as Release
+}
+
+/** Every function of the release before, on that release's own adapters and grants: its code as it was, out of git. */
+export const loadFormerRelease = async (): Promise<ReadonlyMap<string, LoadedFunction>> => {
+  mkdirSync(SCRATCH, { recursive: true })
+  const directory = mkdtempSync(join(SCRATCH, 'former-release-'))
+  try {
+    const { MANIFEST, modules, simDeps, grantedDeps, askProvider } = await bundle(directory)
+    askProvider(answerProviderCall)
+    return new Map(
+      MANIFEST.map((spec) => {
+        const module = modules[spec.entry]
+        if (!module) throw new Error(`the release before has no ${spec.entry}`)
+        return [spec.name, { spec, simDeps, grantedDeps, build: module.handler.withDeps }] as const
+      }),
+    )
+  } finally {
+    rmSync(directory, { recursive: true, force: true })
+  }
+}
