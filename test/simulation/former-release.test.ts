@@ -4,7 +4,7 @@
  * Method: the former release's own code, taken out of git, and this one share one table and one set of queues. Every flow
  * is prepared by one release and run by the other; and it is cut off behind every await of one release, and the other
  * goes on with whatever that left: a create under its lease, a claimed attempt, a half-summed window, due work handed
- * out. Then the world rests under the second release for eight days, and everything is checked and audited by both.
+ * out. Then the world rests under the second release, and everything is checked and audited, by both.
  */
 import { beforeAll, describe, expect, it } from 'vitest'
 import { problemsAtRest } from '../support/invariants.ts'
@@ -13,7 +13,7 @@ import { alone, announced, paid, pass } from './flow-steps.ts'
 import { FLOWS, type Flow } from './flows.ts'
 import { FORMER_RELEASE, hasFormerRelease, loadFormerRelease } from './former-release.ts'
 import { type LoadedFunction, loadFunctions } from './handlers.ts'
-import { drive, REST_MS, rest, seenBy, startPlay } from './history.ts'
+import { drive, rest, seenBy, startPlay } from './history.ts'
 import { invoke, operate } from './lambda.ts'
 import type { Play } from './operations.ts'
 import type { CrashPoint, Process } from './process.ts'
@@ -52,13 +52,16 @@ const handTo = ({ world }: Play, release: Release) => {
   world.idle.clear()
 }
 
-/** Rests for eight days under a release, and is audited by it; then under this one, which checks it all. */
+/** By then whatever the release before can bring to its end is there. */
+const FORMER_REST_MS = 3 * 86_400_000
+
+/** Rests under a release, and is audited by it; then for eight days under this one, which checks it all. */
 const restUnder = async (play: Play, release: Release): Promise<readonly string[]> => {
   const { world, tenants } = play
   handTo(play, release)
   world.faults = NO_FAULTS
   if (release === now) return rest(play)
-  await world.scheduler.runUntil(world.scheduler.nowMs() + REST_MS)
+  await world.scheduler.runUntil(world.scheduler.nowMs() + FORMER_REST_MS)
   const problems = [...problemsAtRest(world.table.items(), seenBy(play))]
   for (const { clientId } of tenants) {
     const audit = await drive(world, operate(world, 'audit-ledger', { client_id: clientId }))

@@ -63,7 +63,10 @@ export const createWorld = ({
     sendCallback: ((): Promise<number> =>
       Promise.reject(new Error('nobody listens for callbacks yet'))) as SendCallback,
   }
+  /** Every second history keeps to what the release before reads. */
+  const storedRows = seed % 2 === 0 ? ('complete' as const) : ('lean' as const)
   const table = createSimTable({
+    rows: storedRows,
     onChange: (change) => {
       for (const listen of border.onChange) listen(change)
     },
@@ -78,8 +81,7 @@ export const createWorld = ({
     /** How long the provider takes for a call; drawn when not given. */
     providerMs: undefined as number | undefined,
     historySteps,
-    /** Every second history keeps to what the release before reads. */
-    storedRows: seed % 2 === 0 ? ('complete' as const) : ('lean' as const),
+    storedRows,
     scheduler,
     functions,
     table,
