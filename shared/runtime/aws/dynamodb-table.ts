@@ -28,13 +28,14 @@ import {
   placeholders,
   updateExpression,
 } from './dynamodb-expressions.ts'
+import { joinedReads } from './joined-reads.ts'
 import { retryingTable, type SomeFields, type StepsOutcome, type TableRequests } from './retrying-table.ts'
 
 type DynamoDbTable = { readonly client: DynamoDBClient; readonly name: string }
 
 /** The table port on DynamoDB. The SDK repeats what it can tell was not done; what met other writers is repeated here. */
 export const dynamoDbTable = (table: DynamoDbTable, means: Parameters<typeof retryingTable>[1]): Table =>
-  retryingTable(dynamoDbRequests(table), means)
+  retryingTable(joinedReads(dynamoDbRequests(table)), means)
 
 /** Single requests to DynamoDB, in its language. */
 export const dynamoDbRequests = (table: DynamoDbTable): TableRequests => ({

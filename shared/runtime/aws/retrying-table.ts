@@ -77,11 +77,12 @@ const retryingContention = async <Result>(
   }
 }
 
-const BATCH_LIMIT = 100
+/** What DynamoDB takes in one batch. */
+export const BATCH_LIMIT = 100
 const BATCH_TRIES = 8
 const BATCH_BASE_MS = 25
 
-const identity = ({ pk, sk }: { readonly pk?: unknown; readonly sk?: unknown }) => `${String(pk)}\n${String(sk)}`
+export const identity = ({ pk, sk }: { readonly pk?: unknown; readonly sk?: unknown }) => `${String(pk)}\n${String(sk)}`
 
 /**
  * Up to 100 items. Keys that are left unprocessed are asked for again, with jitter, a bounded number of times; then it

@@ -14,8 +14,10 @@ import { mockClient } from 'aws-sdk-client-mock'
 import * as v from 'valibot'
 import { describe, expect, inject, it, onTestFinished } from 'vitest'
 import { ClientIdSchema } from '../../../shared/ids.ts'
+import { joinedReads } from '../../../shared/runtime/aws/joined-reads.ts'
+import type { TableRequests } from '../../../shared/runtime/aws/retrying-table.ts'
 import { exists, isNew } from '../../../shared/table/condition.ts'
-import { shardKey } from '../../../shared/table/keys.ts'
+import { type Key, shardKey } from '../../../shared/table/keys.ts'
 import { put, update } from '../../../shared/table/step.ts'
 import { testDeps } from '../../support/test-deps.ts'
 
@@ -95,6 +97,61 @@ describe('a batch that DynamoDB leaves incomplete', () => {
     await expect(deps.table.getMany([key])).rejects.toThrow('stayed incomplete')
 
     expect(client.commandCalls(BatchGetItemCommand)).toHaveLength(8)
+  })
+})
+
+describe('joinedReads', () => {
+  const joined = (batchGet: TableRequests['batchGet']) => joinedReads({ ...testDeps().requests, batchGet })
+  const keys = (from: number, to: number): readonly Key[] =>
+    Array.from({ length: to - from }, (_, at) => ({ pk: `DELIVERY#${from + at}`, sk: 'DELIVERY' }))
+
+  it('asks once for what is asked at the same time, and answers each what is its own', async () => {
+    const asked: (readonly Key[])[] = []
+    const requests = joined(async (all) => {
+      asked.push(all)
+      return { items: all.slice(0, 2), unprocessed: all.slice(2) }
+    })
+
+    const answers = await Promise.all([requests.batchGet(keys(0, 2)), requests.batchGet(keys(1, 4))])
+
+    expect(asked).toStrictEqual([keys(0, 4)])
+    expect(answers).toStrictEqual([
+      { items: keys(0, 2), unprocessed: [] },
+      { items: keys(1, 2), unprocessed: keys(2, 4) },
+    ])
+  })
+
+  it('asks apart for another consistency, for what no batch takes, and for what is asked later', async () => {
+    const asked: unknown[] = []
+    const requests = joined(async (all, reads) => {
+      asked.push([all.length, reads])
+      return { items: [], unprocessed: [] }
+    })
+
+    await Promise.all([
+      requests.batchGet(keys(0, 60)),
+      requests.batchGet(keys(0, 1), 'eventual'),
+      requests.batchGet(keys(60, 101)),
+      requests.batchGet(keys(101, 102)),
+    ])
+    await requests.batchGet(keys(0, 1))
+
+    const consistent = [60, 42, 1].map((length) => [length, 'consistent'])
+    expect(asked).toStrictEqual([consistent[0], [1, 'eventual'], consistent[1], consistent[2]])
+  })
+
+  it('fails for all who asked together, and for nobody after them', async () => {
+    const failures = [new Error('throttled')]
+    const requests = joined(async () => {
+      const failure = failures.pop()
+      if (failure) throw failure
+      return { items: [], unprocessed: [] }
+    })
+
+    const first = await Promise.allSettled([requests.batchGet(keys(0, 1)), requests.batchGet(keys(1, 2))])
+
+    expect(first.map(({ status }) => status)).toStrictEqual(['rejected', 'rejected'])
+    expect(await requests.batchGet(keys(0, 1))).toStrictEqual({ items: [], unprocessed: [] })
   })
 })
 
