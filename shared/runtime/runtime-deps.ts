@@ -59,7 +59,7 @@ export const runtimeDeps = (): Deps => {
     secrets,
     sendWebhook: process.env['WITHHOLD_MERCHANTS']
       ? WITHHELD.sendWebhook
-      : httpsWebhookSender({ allowLoopback: false, monotonicMs }),
+      : httpsWebhookSender({ allowLoopback: false, monotonicMs, nowMs: Date.now }),
     resolveHost: process.env['WITHHOLD_ADDRESSES'] ? WITHHELD.resolveHost : resolveByDns,
     monotonicMs,
     newId: randomUUID,

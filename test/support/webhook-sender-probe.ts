@@ -18,6 +18,7 @@ export const send = async (url: string, options: Partial<SenderOptions> = {}) =>
   const sender = httpsWebhookSender({
     allowLoopback: true,
     monotonicMs: () => performance.now(),
+    nowMs: Date.now,
     deadlineMs: 20_000,
     ...options,
   })
@@ -30,7 +31,7 @@ export const send = async (url: string, options: Partial<SenderOptions> = {}) =>
 export const sendTrusting = async ({ certFile }: Certificate, urls: readonly string[]): Promise<unknown> => {
   const program = `
     import { httpsWebhookSender } from './shared/webhook/send/https-webhook-sender.ts'
-    const send = httpsWebhookSender({ allowLoopback: true, monotonicMs: () => 0, ...${JSON.stringify(PATIENT)} })
+    const send = httpsWebhookSender({ allowLoopback: true, monotonicMs: () => 0, nowMs: () => 0, ...${JSON.stringify(PATIENT)} })
     const urls = ${JSON.stringify(urls)}
     const results = await Promise.all(urls.map((url) => send({ url, headers: {}, body: Buffer.from('{}') })))
     console.log(JSON.stringify(results))`

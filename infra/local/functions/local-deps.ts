@@ -100,7 +100,11 @@ export const localDeps = (options: LocalDepsOptions): LocalDeps => {
           }),
           { log, monotonicMs },
         ),
-        sendWebhook: httpsWebhookSender({ allowLoopback: LOCAL_STAGE.allowLoopbackWebhooks, monotonicMs }),
+        sendWebhook: httpsWebhookSender({
+          allowLoopback: LOCAL_STAGE.allowLoopbackWebhooks,
+          monotonicMs,
+          nowMs: Date.now,
+        }),
         resolveHost: resolveByDns,
         monotonicMs,
         newId: randomUUID,

@@ -16,6 +16,10 @@ export type BoundedConnection = {
   readonly stream: Duplex
   /** How far it got, which says what kind of failure ended it more reliably than a list of error codes. */
   readonly failure: () => 'tls' | 'connection'
+  /** The one it is connected to; undefined while it is to none. */
+  readonly address: () => string | undefined
+  /** From here on as many bytes may come as may from a new one. */
+  readonly renew: () => void
   readonly close: () => void
 }
 
@@ -36,7 +40,7 @@ export const boundedConnection = (
     autoSelectFamily: true,
     autoSelectFamilyAttemptTimeout: CONNECT_TRY_MS,
   })
-  const bounded = upTo(maxBytes, socket)
+  const { bounded, renew } = upTo(maxBytes, socket)
   const stream = secure ? overTls(bounded, host) : bounded
   // Whoever speaks over it hears of errors; one that comes after that has nobody to tell.
   stream.on('error', () => {})
@@ -51,7 +55,12 @@ export const boundedConnection = (
   return {
     stream,
     failure: () => (secure && connected && !secured ? 'tls' : 'connection'),
-    close: () => socket.destroy(),
+    address: () => socket.remoteAddress,
+    renew,
+    close: () => {
+      stream.destroy()
+      socket.destroy()
+    },
   }
 }
 
@@ -67,7 +76,7 @@ const overTls = (socket: Duplex, host: string): tls.TLSSocket =>
   })
 
 /** The socket, whose other side seems to have ended after so many bytes; the rest is never read. */
-const upTo = (maxBytes: number, socket: Socket): Duplex => {
+const upTo = (maxBytes: number, socket: Socket) => {
   let left = maxBytes
   const bounded = new Duplex({
     read: () => void socket.resume(),
@@ -87,5 +96,8 @@ const upTo = (maxBytes: number, socket: Socket): Duplex => {
   })
   socket.on('end', () => bounded.push(null))
   socket.on('error', (error) => bounded.destroy(error))
-  return bounded
+  const renew = () => {
+    left = maxBytes
+  }
+  return { bounded, renew }
 }

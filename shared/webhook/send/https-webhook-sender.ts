@@ -1,58 +1,44 @@
-import * as http from 'node:http'
-import * as https from 'node:https'
 import type { LookupFunction } from 'node:net'
-import type { Duplex } from 'node:stream'
 import type { ResolvedAddress, ResolveHost } from '../../resolve-host.ts'
-import type { SendWebhook, WebhookRequest, WebhookResult } from '../../send-webhook.ts'
+import type { SendWebhook, WebhookRequest } from '../../send-webhook.ts'
 import { inspectAddresses, inspectUrl, type UrlRules } from '../endpoint/safe-url.ts'
-import { type BoundedConnection, type Bounds, boundedConnection } from './bounded-connection.ts'
+import { boundedConnection } from './bounded-connection.ts'
+import { type KeptConnections, keptConnections } from './kept-connections.ts'
+import { failed, type Outcome, postOver } from './post-over.ts'
 import { resolveByDns } from './resolve-by-dns.ts'
 
 /** Spec section 8: webhook timeout, from the first DNS query to the status line. */
 const DEADLINE_MS = 10_000
 /** How long an answer's body may take once its status is known; the status alone decides. */
 const BODY_GRACE_MS = 1_000
-/** Spec section 8: stored response body. */
-const STORED_BYTES = 1_024
 /** All that is read of an attempt: handshake, informational answers and headers too. A merchant's answer needs a tenth. */
 const READ_BYTES = 65_536
-/** `103 Early Hints` and the like before the answer itself. */
-const MAX_INFORMATIONAL = 10
 
 const CONNECT_TRIES = 4
 
-/** Some firewalls refuse requests that do not say who they are. */
-const COMMON_HEADERS = { 'User-Agent': 'gateway-webhooks/1', Accept: '*/*' }
-
 export type SenderOptions = UrlRules & {
   readonly monotonicMs: () => number
+  /** The machine's own time of day. */
+  readonly nowMs: () => number
   readonly resolve?: ResolveHost
   readonly deadlineMs?: number
   readonly bodyGraceMs?: number
 }
 
-type Outcome = Omit<WebhookResult, 'durationMs'>
-
-const failed = (error: NonNullable<WebhookResult['error']>): Outcome => ({
-  delivered: false,
-  httpStatus: undefined,
-  error,
-  responseBody: undefined,
-})
-
 /**
- * Sends a webhook over a connection of its own (spec 6.4, design section 4 Deliver): no redirects, one deadline over
- * DNS, connect, TLS and status line, and only to addresses that were checked. The socket is given those addresses
- * instead of the name, so a second DNS answer cannot lead it elsewhere. Never throws.
+ * Sends a webhook (spec 6.4): no redirects, one deadline over DNS, connect, TLS and status line, and only to addresses
+ * that this attempt has checked. A new socket is given those addresses instead of the name, so a second DNS answer cannot
+ * lead it elsewhere; one that is kept from an earlier attempt is used if it leads to one of them. One attempt writes its
+ * request once, whatever it is answered. Never throws.
  */
-export const httpsWebhookSender =
-  (options: SenderOptions): SendWebhook =>
-  async (request) => {
+export const httpsWebhookSender = (options: SenderOptions): SendWebhook => {
+  const kept = keptConnections(options)
+  return async (request) => {
     const startedMs = options.monotonicMs()
     const deadline = new AbortController()
     const timer = setTimeout(() => deadline.abort(), options.deadlineMs ?? DEADLINE_MS)
     try {
-      const outcome = await attempt(options, request, deadline.signal)
+      const outcome = await attempt(options, kept, request, deadline.signal)
       return { ...outcome, durationMs: Math.round(options.monotonicMs() - startedMs) }
     } catch {
       // Whatever node refuses to send at all; what it said may quote the request.
@@ -61,8 +47,14 @@ export const httpsWebhookSender =
       clearTimeout(timer)
     }
   }
+}
 
-const attempt = async (options: SenderOptions, request: WebhookRequest, deadline: AbortSignal): Promise<Outcome> => {
+const attempt = async (
+  options: SenderOptions,
+  kept: KeptConnections,
+  request: WebhookRequest,
+  deadline: AbortSignal,
+): Promise<Outcome> => {
   const verdict = inspectUrl(request.url, options)
   if (!verdict.allowed) return failed('address_refused')
   const resolved = await Promise.race([
@@ -77,7 +69,7 @@ const attempt = async (options: SenderOptions, request: WebhookRequest, deadline
     case 'refused':
       return failed('address_refused')
     case 'allowed':
-      return post(options, { ...request, target: verdict.url, addresses: resolved.addresses }, deadline)
+      return post(options, kept, { ...request, target: verdict.url, addresses: resolved.addresses }, deadline)
   }
 }
 
@@ -98,84 +90,34 @@ const checkedLookup =
 
 type CheckedRequest = WebhookRequest & { readonly target: URL; readonly addresses: readonly ResolvedAddress[] }
 
-const post = (options: SenderOptions, request: CheckedRequest, deadline: AbortSignal): Promise<Outcome> =>
-  new Promise((resolve) => {
-    let connection: BoundedConnection | undefined
-    const outgoing = requestOver(request, (bounds) => {
-      connection = boundedConnection(request.target, bounds)
-      return connection.stream
-    })
-    let answer: Answer | undefined
-    let informational = 0
-    let grace: NodeJS.Timeout | undefined
-
-    const finish = (otherwise: 'connection' | 'timeout') => {
-      deadline.removeEventListener('abort', onDeadline)
-      clearTimeout(grace)
-      resolve(
-        answer
-          ? outcomeOf(answer)
-          : failed(otherwise === 'timeout' ? otherwise : (connection?.failure() ?? 'connection')),
-      )
-      outgoing.destroy()
-      connection?.close()
-    }
-    const onDeadline = () => finish('timeout')
-    const onEnd = () => finish('connection')
-
-    const onResponse = (response: http.IncomingMessage) => {
-      const read: Answer = { status: response.statusCode ?? 0, chunks: [], bytes: 0 }
-      answer = read
-      grace = setTimeout(onEnd, options.bodyGraceMs ?? BODY_GRACE_MS)
-      response.on('data', (chunk: Buffer) => {
-        read.chunks.push(chunk)
-        read.bytes += chunk.length
-        if (read.bytes >= STORED_BYTES) onEnd()
-      })
-      response.on('end', onEnd)
-      response.on('error', onEnd)
-    }
-
-    deadline.addEventListener('abort', onDeadline, { once: true })
-    outgoing.on('response', onResponse)
-    outgoing.on('information', () => {
-      if (++informational > MAX_INFORMATIONAL) onEnd()
-    })
-    // Nobody asked for another protocol; the status line is the answer, and it is not a 2xx.
-    outgoing.on('upgrade', (response) => {
-      onResponse(response)
-      onEnd()
-    })
-    outgoing.on('error', onEnd)
-    outgoing.on('close', onEnd)
-    outgoing.end(request.body)
-  })
-
-/** Over a connection of the attempt's own: one that a merchant has half closed must not fail the next delivery. */
-const requestOver = (
-  { target, headers, body, addresses }: CheckedRequest,
-  open: (bounds: Bounds) => Duplex,
-): http.ClientRequest =>
-  (target.protocol === 'https:' ? https : http).request(target, {
-    method: 'POST',
-    headers: { ...COMMON_HEADERS, ...headers, 'Content-Length': body.length },
-    // Called once node has found nothing wrong with the request.
-    createConnection: () => open({ lookup: checkedLookup(addresses.slice(0, CONNECT_TRIES)), maxBytes: READ_BYTES }),
-    // Whatever is read may be headers.
-    maxHeaderSize: READ_BYTES,
-  })
-
-type Answer = { readonly status: number; readonly chunks: Buffer[]; bytes: number }
-
-const outcomeOf = ({ status, chunks }: Answer): Outcome => {
-  const delivered = status >= 200 && status <= 299
-  return {
-    delivered,
-    httpStatus: status,
-    error: delivered ? undefined : 'http_status',
-    responseBody: textOf(Buffer.concat(chunks).subarray(0, STORED_BYTES)),
+const post = async (
+  { bodyGraceMs = BODY_GRACE_MS }: SenderOptions,
+  kept: KeptConnections,
+  request: CheckedRequest,
+  deadline: AbortSignal,
+): Promise<Outcome> => {
+  const { target, addresses } = request
+  const used = await kept.take(target, addresses)
+  if (deadline.aborted) {
+    used?.close()
+    return failed('timeout')
   }
+  used?.renew()
+  const outcome = await postOver(request, {
+    connect: () =>
+      used ??
+      boundedConnection(target, {
+        lookup: checkedLookup(addresses.slice(0, CONNECT_TRIES)),
+        maxBytes: READ_BYTES,
+      }),
+    deadline,
+    bodyGraceMs,
+    whenFree: (connection) => kept.keep(target, connection),
+  }).catch((error: unknown) => {
+    used?.close()
+    throw error
+  })
+  // Nobody knows whether the request arrived, so it counts as an attempt like any other and is not sent again here.
+  if (used && outcome.error === 'connection') kept.distrust(target)
+  return outcome
 }
-
-/** UTF-8 whose last character may have been cut: as a stream's start, so the broken rest is left out. */
-const textOf = (bytes: Buffer): string => new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes, { stream: true })

@@ -55,7 +55,11 @@ describe('deliver-webhook: one attempt (spec 6.2, 6.3)', () => {
   it('reaches a real server, which can verify what it got', async () => {
     const server = await startScriptedServer(json(200, { received: true }))
     const { deps, delivery } = await dueDelivery({}, { url: `${server.url}/hooks` })
-    const sendWebhook = httpsWebhookSender({ allowLoopback: true, monotonicMs: () => performance.now() })
+    const sendWebhook = httpsWebhookSender({
+      allowLoopback: true,
+      monotonicMs: () => performance.now(),
+      nowMs: Date.now,
+    })
 
     await deliverWebhook({ ...deps, sendWebhook }, messageFor(delivery))
 

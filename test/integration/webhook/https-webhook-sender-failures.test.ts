@@ -57,7 +57,7 @@ describe('httpsWebhookSender: failures', () => {
   })
 
   it('never throws, even for what node refuses to send', async () => {
-    const sender = httpsWebhookSender({ allowLoopback: true, monotonicMs: () => 0 })
+    const sender = httpsWebhookSender({ allowLoopback: true, monotonicMs: () => 0, nowMs: () => 0 })
 
     const result = await sender({ url: 'http://127.0.0.1:9/', headers: { 'X-Bad': 'line\nbreak' }, body: BODY })
 

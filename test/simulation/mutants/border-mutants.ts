@@ -93,7 +93,7 @@ export const BORDER_MUTANTS = [
       tests: ['https-webhook-sender-failures'],
     },
   }),
-  ...mutantsOf('requestOver', ['https-webhook-sender-failures'], {
+  ...mutantsOf('https-webhook-sender/post', ['https-webhook-sender-failures'], {
     'the socket asks for the name again and not for the checked address': 'drop lookup: _',
     'an endpoint may send without end before its answer': {
       edit: 'maxBytes: READ_BYTES -> maxBytes: Number.MAX_SAFE_INTEGER',
@@ -103,7 +103,18 @@ export const BORDER_MUTANTS = [
   ...mutantsOf('outcomeOf', ['https-webhook-sender'], {
     'a redirect counts as delivered': 'status <= 299 -> status <= 399',
   }),
-  ...mutantsOf('post', ['webhook-floods'], {
-    'one informational answer too many is read': '++informational -> informational++',
+  ...mutantsOf('postOver', ['kept-connections'], {
+    'one informational answer too many is read': {
+      edit: '++answer.informational -> answer.informational++',
+      tests: ['webhook-floods'],
+    },
+    'what comes behind an answer is the answer to the next webhook': 'drop arrived.are(response)',
+    'a connection is kept whose request was never taken': 'drop outgoing.writableFinished',
+  }),
+  ...mutantsOf('keptConnections', ['kept-connections'], {
+    'a webhook goes to an address that it has not checked': 'address === kept.address -> address !== undefined',
+    'a connection is used that was closed while nobody looked': 'drop if (fresh) await round()',
+    'a frozen process goes on with the connections of before': 'drop Math.abs(_) <= IDLE_MS',
+    'an origin that breaks connections is sent one more': '(distrusted.get(origin) ?? 0) <= monotonicMs() -> true',
   }),
 ]
