@@ -47,6 +47,8 @@ const WORST = {
   answeredEarly: 0.1,
   /** Beside an operation, one client sends far more than it may; where there is one at all, it also leaves payments unpaid. */
   flood: 0.05,
+  /** An endpoint hangs for minutes or hours, whatever is sent to it. */
+  endpointHangs: 0.5,
 }
 
 export type Faults = Readonly<Record<keyof typeof WORST, number>>

@@ -1,10 +1,12 @@
 import type { QueueName } from '../../shared/queues.ts'
+import { exists } from '../../shared/table/condition.ts'
+import { update } from '../../shared/table/step.ts'
 import { type Faults, NO_FAULTS } from './faults.ts'
 import { drive } from './history.ts'
 import { type HttpReply, type InvokeOptions, invoke, operate, request, requestAs } from './lambda.ts'
 import { observeCreate } from './observations.ts'
 import type { Play } from './operations.ts'
-import { sqsEvent } from './sim-queue.ts'
+import { type ReceivedMessage, sqsEvent } from './sim-queue.ts'
 import { isInsertOf, streamEvent } from './sim-table/stream-record.ts'
 import type { TableChange } from './sim-table/table-view.ts'
 import type { Tenant } from './tenants.ts'
@@ -114,7 +116,18 @@ export const announced = async (play: Play): Promise<object> => {
 }
 
 /** A delivery that waits in its queue, which nobody reads. */
-export const scheduled = async (play: Play): Promise<object> => {
+export const scheduled = async (play: Play): Promise<object> => sqsEvent([await scheduledMessage(play)])
+
+/** The same, after its endpoint hung, as a worker of either lane is given it. */
+export const scheduledToSlow = (slow: boolean) => async (play: Play) => {
+  const message = await scheduledMessage(play)
+  const body = JSON.parse(message.body) as { readonly client_id: string; readonly endpoint_id: string }
+  const key = { pk: `ENDPOINTS#${body.client_id}`, sk: `ENDPOINT#${body.endpoint_id}` }
+  play.world.table.requests.write(update(key, { set: { slowSince: '2026-11-02T03:00:00.000Z' } }, exists))
+  return sqsEvent([{ ...message, body: JSON.stringify({ ...body, ...(slow && { slow }) }) }])
+}
+
+const scheduledMessage = async (play: Play): Promise<ReceivedMessage> => {
   const { world } = play
   const event = await announced(play)
   world.paused.add('webhooks')
@@ -122,7 +135,7 @@ export const scheduled = async (play: Play): Promise<object> => {
   const [message] = world.queues.webhooks.receive({ max: 1, nowMs: world.scheduler.nowMs() })
   if (!message) throw new Error('no delivery was sent')
   world.paused.delete('webhooks')
-  return sqsEvent([message])
+  return message
 }
 
 /** What is due of a kind, as it waits for its workers, which stand still. */

@@ -18,6 +18,7 @@ import {
   pass,
   recredited,
   scheduled,
+  scheduledToSlow,
   settled,
   voided,
 } from './flow-steps.ts'
@@ -103,6 +104,12 @@ const refusedByMerchant: Flow['prepare'] = async (play) => {
   return event
 }
 
+const hungAtMerchant: Flow['prepare'] = async (play) => {
+  const event = await scheduled(play)
+  alone(play, { endpointHangs: 1 })
+  return event
+}
+
 const flow = (name: string, prepare: Flow['prepare'], killed: Flow['run'], retry?: Flow['retry']): Flow => ({
   name,
   prepare,
@@ -134,6 +141,9 @@ export const FLOWS: readonly Flow[] = [
   flow('lost event', handedOut('due-events', later(announced, 121_000)), run('check-due-events')),
   flow('deliver', scheduled, run('deliver-webhook')),
   flow('deliver, refused by the merchant', refusedByMerchant, run('deliver-webhook')),
+  flow('deliver, to an endpoint that hangs', hungAtMerchant, run('deliver-webhook')),
+  flow('deliver, sent on to the slow lane', scheduledToSlow(false), run('deliver-webhook')),
+  flow('deliver, answered in the slow lane', scheduledToSlow(true), run('deliver-webhook')),
   flow('sweep', aged, scheduledRun('sweep-settlements')),
   flow('settle', aged, settle),
   flow('settle, in steps', agedInNumbers, settle),

@@ -12,6 +12,7 @@ import { readBackProblems } from './read-back.ts'
 import { connectSources } from './sources.ts'
 import type { Tally } from './tally.ts'
 import { addTenant, type Tenant } from './tenants.ts'
+import { watchLanes } from './watch-lanes.ts'
 import { watchTransitions } from './watch-transitions.ts'
 import { CALLBACK_TOKEN, createWorld, PROVIDER_KEY, type World, type WorldOptions } from './world.ts'
 
@@ -58,6 +59,7 @@ export const startPlay = async (options: WorldOptions): Promise<Play> => {
   for (let number = 0; number < 2; number++) tenants.push(await drive(world, addTenant(world, number, number + 1)))
   const seen = createObservations()
   watchTransitions(world, seen)
+  watchLanes(world, seen)
   return { world, tenants, seen, unanswered: [], keys: 0 }
 }
 

@@ -19,8 +19,10 @@ export type PostPlan = { readonly durationMs: number; readonly arrive: (atMs: nu
 
 export type Merchants = {
   readonly received: ReceivedWebhook[]
+  /** URLs that hang until they are taken out. */
+  readonly hanging: Set<string>
   /** What the merchant's server does with one POST, and how long that takes. */
-  plan(request: WebhookRequest, faults: Faults): PostPlan
+  plan(request: WebhookRequest, faults: Faults, nowMs: number): PostPlan
 }
 
 const TIMEOUT_MS = 10_000
@@ -36,6 +38,8 @@ const outcome = (status: number | undefined, error: WebhookResult['error'], dura
 /** The merchants' servers: they fail, hang and answer late, and a POST that hangs may have been taken all the same. */
 export const createMerchants = (prng: Prng): Merchants => {
   const received: ReceivedWebhook[] = []
+  const hanging = new Set<string>()
+  const stretches = new Map<string, { readonly hangs: boolean; readonly untilMs: number }>()
 
   const note = (request: WebhookRequest, atMs: number, answered: number | 'nothing') => {
     const body = request.body.toString('utf8')
@@ -50,10 +54,22 @@ export const createMerchants = (prng: Prng): Merchants => {
     })
   }
 
+  /** Whether a server hangs for now: drawn anew when a stretch of minutes or hours is over. */
+  const isStuck = (url: string, { endpointHangs }: Faults, nowMs: number): boolean => {
+    if (endpointHangs === 0) return false
+    const known = stretches.get(url)
+    if (known && nowMs < known.untilMs) return known.hangs
+    const hangs = prng.chance(endpointHangs)
+    stretches.set(url, { hangs, untilMs: nowMs + prng.int(60_000, 2 * 3_600_000) })
+    return hangs
+  }
+
   return {
     received,
-    plan: (request, faults) => {
-      const hangs = prng.chance(faults.merchantHangs)
+    hanging,
+    plan: (request, faults, nowMs) => {
+      const isDown = hanging.has(request.url) || isStuck(request.url, faults, nowMs)
+      const hangs = prng.chance(faults.merchantHangs) || isDown
       const durationMs = hangs ? TIMEOUT_MS : prng.int(5, 800)
       const status = prng.chance(faults.merchantFails) ? prng.pick([500, 503, 404, 302]) : 200
       return {

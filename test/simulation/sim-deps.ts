@@ -152,7 +152,8 @@ export const simDeps = (world: World, process: () => Process): Deps => {
     },
     secrets,
     sendWebhook: (request) => {
-      const { arrive, durationMs } = world.merchants.plan(request, world.faults)
+      for (const listen of world.onPost) listen(request)
+      const { arrive, durationMs } = world.merchants.plan(request, world.faults, world.scheduler.nowMs())
       return process().call('POST webhook', () => arrive(world.scheduler.nowMs()), durationMs)
     },
     resolveHost: () => process().call('resolve host', () => [{ address: '93.184.216.34', family: 4 }]),

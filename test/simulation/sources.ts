@@ -76,6 +76,7 @@ const connectQueue = (world: World, name: string, { queue, batchSize, maxConcurr
   }
 
   const consume = async (messages: readonly ReceivedMessage[]) => {
+    for (const listen of world.onHandedOut) listen(queue, messages)
     const run = await invoke(world, name, sqsEvent(messages))
     busy--
     const failed = run.kind === 'done' ? failedItems(run.result) : new Set(messages.map(({ messageId }) => messageId))

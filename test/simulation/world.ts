@@ -1,6 +1,7 @@
 import { createSimulatorCore } from '../../infra/local/provider-simulator/simulator-core.ts'
 import { byQueue, type QueueName } from '../../shared/queues.ts'
 import { callbackSecretName, providerSecretName } from '../../shared/secrets.ts'
+import type { WebhookRequest } from '../../shared/send-webhook.ts'
 import type { HistorySteps, ProviderFees } from '../../shared/stage-settings.ts'
 import type { Environment } from './environments.ts'
 import { type Faults, NO_FAULTS } from './faults.ts'
@@ -8,7 +9,7 @@ import { type LoadedFunction } from './handlers.ts'
 import { createMerchants } from './merchants.ts'
 import { createPrng } from './prng.ts'
 import { createScheduler } from './scheduler.ts'
-import { createSimQueue, type SimQueueOptions } from './sim-queue.ts'
+import { createSimQueue, type ReceivedMessage, type SimQueueOptions } from './sim-queue.ts'
 import { createSimTable } from './sim-table/sim-table.ts'
 import type { TableChange } from './sim-table/table-view.ts'
 import { count, type Tally } from './tally.ts'
@@ -59,6 +60,10 @@ export const createWorld = ({
     onChange: [] as ((change: TableChange) => void)[],
     /** Told when a message was sent. */
     onSent: [] as ((queue: QueueName) => void)[],
+    /** Told of messages that a worker is given. */
+    onHandedOut: [] as ((queue: QueueName, messages: readonly ReceivedMessage[]) => void)[],
+    /** Told of a webhook before it leaves. */
+    onPost: [] as ((request: WebhookRequest) => void)[],
     /** Told of a callback the provider sends; answers the HTTP status, or rejects. */
     sendCallback: ((): Promise<number> =>
       Promise.reject(new Error('nobody listens for callbacks yet'))) as SendCallback,

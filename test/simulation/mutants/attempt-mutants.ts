@@ -5,7 +5,15 @@ export const ATTEMPT_MUTANTS = [
   ...mutantsOf('deliverWebhook', ['deliver-webhook-messages'], {
     'a message about an attempt that was made is worked off': 'drop message.attempt <= delivery.attempts',
     'a message about a finished delivery is worked off': "drop delivery.status !== 'scheduled'",
-    'a message that comes early is dropped': { edit: 'requeue(..._) -> undefined', tests: ['deliver-webhook'] },
+    'a message that comes early is dropped': {
+      edit: 'requeue(deps, delivery, lane, hopSeconds(waitMs)) -> undefined',
+      tests: ['deliver-webhook'],
+    },
+    'an endpoint that hangs is attempted by workers that others need': {
+      edit: "drop lane === 'slow' && message.slow !== true",
+      tests: ['slow-lane-races'],
+    },
+    'a message of the slow lane is sent on for ever': { edit: 'message.slow !== true -> true', tests: ['slow-lane'] },
     'a disabled endpoint is posted to': 'endpoint?.enabled -> endpoint',
     'a deleted endpoint is posted to': {
       edit: 'drop endpoint.deletedAt !== undefined',
@@ -17,13 +25,27 @@ export const ATTEMPT_MUTANTS = [
     'a claim that has run out is left for ever': 'leftMs > 0 -> true',
     'an attempt under a live claim is not looked at when the claim ends': 'return requeue(..._) -> return',
     'a lost attempt waits anew once it is found':
-      'recordAttemptResult(deps, delivery, lost, at) -> recordAttemptResult(deps, delivery, lost)',
+      'recordAttemptResult(deps, delivery, lost, lane, at) -> recordAttemptResult(deps, delivery, lost, lane)',
   }),
   ...mutantsOf('attemptDelivery', ['deliver-webhook-messages'], {
     'a webhook is posted without a claim':
       "drop(deps, idsOf(delivery), _) -> void deps.sendWebhook(webhookRequest(delivery, signingSecret ?? ''))",
     'a webhook without a secret is signed with nothing':
       "const result = _ -> const result = await deps.sendWebhook(webhookRequest(claimed, signingSecret ?? ''))",
+  }),
+  ...mutantsOf('noteAnswer', ['slow-lane-races'], {
+    'a mark that cannot be written fails the delivery': 'deps.log.error(..._) -> { throw error }',
+  }),
+  ...mutantsOf('laneAfter', ['slow-lane'], {
+    'a slow success is no mark': 'durationMs >= HELD_MS -> durationMs >= HELD_MS && httpStatus === undefined',
+    'a refused connection takes the mark off': 'httpStatus === undefined -> false',
+  }),
+  ...mutantsOf('markSlow', ['slow-lane-races'], {
+    'a mark makes an endpoint': 'exists -> absent("nothing")',
+    'every attempt that hangs marks anew': "absent('slowSince') -> exists",
+  }),
+  ...mutantsOf('unmarkSlow', ['slow-lane-races'], {
+    'a newer mark is taken off': "equals('slowSince', slowSince) -> exists",
   }),
   ...mutantsOf('CLAIM_MS', ['deliver-webhook-crashes'], {
     'a claim lasts no longer than an attempt': '30 * SECOND_MS -> 3 * SECOND_MS',
