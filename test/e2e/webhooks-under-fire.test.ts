@@ -101,17 +101,36 @@ describe('endpoints that misbehave', { timeout: 120_000 }, () => {
     }
   })
 
-  it('hold up no other endpoint of the same client when they hang', async ({ world }) => {
-    const hanging = await startTcpServer(() => undefined)
+  it('hold up no other endpoint of the same client when they hang, and get everything once they answer', async ({
+    world,
+  }) => {
+    let answers = false
+    const hanging = await startTcpServer((socket) => {
+      socket.once('data', () => answers && socket.end('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'))
+    })
     const working = await startRecorder(200)
-    const { clientId, create } = await world.merchant([`http://127.0.0.1:${hanging}/hooks`, working.url])
+    const { clientId, create, endpoints } = await world.merchant([`http://127.0.0.1:${hanging}/hooks`, working.url])
     const created = await Promise.all(Array.from({ length: 20 }, () => create(VA)))
 
     await Promise.all(created.map(({ body }) => world.pay(String(body['id']))))
 
     // The hanging endpoint holds its attempts for ten seconds each; all twenty others are there long before.
     await expect.poll(() => working.posts.length, { timeout: 9_000 }).toBe(20)
-    const hung = (await deliveriesOf(world, clientId)).filter(({ url }) => url !== working.url)
-    expect(hung.every(({ status }) => status === 'scheduled')).toBe(true)
+    const hung = async () => (await deliveriesOf(world, clientId)).filter(({ url }) => url !== working.url)
+    expect((await hung()).every(({ status }) => status === 'scheduled')).toBe(true)
+
+    // Twenty attempts end together, and one of them says that what follows belongs into the slow lane.
+    const slowId = String(endpoints.find(({ url }) => url !== working.url)?.['endpoint_id'])
+    const said = (code: string) =>
+      world.cloud.log.lines().filter((line) => line.includes(code) && line.includes(slowId))
+    await expect.poll(() => said('endpoint.slow').length, { timeout: 20_000 }).toBe(1)
+    await expect.poll(async () => (await hung()).every(({ attempts }) => attempts.length === 1)).toBe(true)
+    answers = true
+    await world.advance(60)
+
+    // Delivered to by the workers of that lane: its first answer is what brings it back.
+    await expect.poll(async () => (await hung()).every(({ status }) => status === 'succeeded')).toBe(true)
+    expect(said('endpoint.answers_again')).toHaveLength(1)
+    expect((await hung()).map(({ attempts }) => attempts.length)).toStrictEqual(created.map(() => 2))
   })
 })
