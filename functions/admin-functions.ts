@@ -8,6 +8,7 @@ import {
   FUNDING,
   listed,
   NEWS,
+  RECORDED,
   REDELIVERING,
   SETTLING,
   TIMELINE,
@@ -31,25 +32,27 @@ const admin: Action = (...entry) => action('admin', ...entry)
 
 /** What operators invoke, each as one duty. */
 export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
-  admin('create-client', { PutItem: ['AUDIT', 'CLIENT', 'LEDGER'] }),
+  admin('create-client', allAccess(RECORDED, { PutItem: ['CLIENT', 'LEDGER'] })),
   admin('update-client', changed('CLIENT')),
   support('get-client', { GetItem: ['CLIENT'] }),
   support('list-clients', listed('CLIENT', 'by-owner')),
-  admin('issue-api-key', { PutItem: ['APIKEY', 'AUDIT'], ConditionCheckItem: ['CLIENT'] }),
+  admin('issue-api-key', allAccess(RECORDED, { PutItem: ['APIKEY'], ConditionCheckItem: ['CLIENT'] })),
   admin('revoke-api-key', changed('APIKEY')),
   support('list-api-keys', allAccess({ GetItem: ['CLIENT'] }, listed('APIKEY', 'by-owner'))),
   admin(
     'register-endpoint',
-    { GetItem: ['CLIENT'], Query: ['ENDPOINTS'], PutItem: ['AUDIT', 'ENDPOINTS'] },
+    allAccess(RECORDED, { GetItem: ['CLIENT'], Query: ['ENDPOINTS'], PutItem: ['ENDPOINTS'] }),
     { secrets: ['create-endpoints'] },
   ),
   admin('update-endpoint', changed('ENDPOINTS')),
   admin('delete-endpoint', changed('ENDPOINTS'), { secrets: ['delete-endpoints'] }),
   support('list-endpoints', { GetItem: ['CLIENT'], Query: ['ENDPOINTS'] }),
-  support('send-test-event', { GetItem: ['ENDPOINTS'], PutItem: ['AUDIT', 'DELIVERY'] }, { sends: BOTH_LANES }),
+  support('send-test-event', allAccess(RECORDED, { GetItem: ['ENDPOINTS'], PutItem: ['DELIVERY'] }), {
+    sends: BOTH_LANES,
+  }),
   support('get-payment', TIMELINE),
   support('find-payments', allAccess({ Query: ['DESTINATION'] }, listed('PAYMENT', 'by-owner'))),
-  support('refresh-payment', allAccess(NEWS, TIMELINE, { PutItem: ['AUDIT'] }), ASKS_PROVIDER),
+  support('refresh-payment', allAccess(NEWS, TIMELINE, RECORDED), ASKS_PROVIDER),
   support('list-deliveries', DELIVERY_LISTS),
   support('redeliver', REDELIVERING, { sends: BOTH_LANES, alerts: true }),
   finance('trigger-settlement', SETTLING, { ...ASKS_PROVIDER, sends: ['settlements'], timeoutSeconds: 300 }),
@@ -59,6 +62,7 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
   finance('recredit-settlement', allAccess(changed('SETTLEMENT'), { UpdateItem: ['LEDGER'] })),
   finance('get-settlement-statement', allAccess({ GetItem: ['SETTLEMENT'] }, FUNDING)),
   finance('audit-ledger', AUDITING, { timeoutSeconds: 300 }),
+  finance('list-audit', allAccess({ GetItem: ['CLIENT'], Query: ['AUDIT'] }, listed('AUDIT', 'by-owner'))),
   finance('list-suspense', listed('SUSPENSE', 'by-owner', 'by-status')),
   finance('resolve-suspense', changed('SUSPENSE')),
 ]

@@ -15,9 +15,12 @@ export const NEWS: TableAccess = {
   UpdateItem: ['LEDGER', 'PAYMENT', 'SUSPENSE'],
 }
 
+/** A change with its audit record: behind the head of the subject's chain. Nothing may update or delete a record. */
+export const RECORDED: TableAccess = { GetItem: ['AUDIT'], PutItem: ['AUDIT'] }
+
 /** Payments of a window become a settlement; a fee may become final on the way. */
 export const SETTLING: TableAccess = {
-  GetItem: ['CLIENT', 'LEDGER', 'PAYMENT', 'SETTLEMENT'],
+  GetItem: ['AUDIT', 'CLIENT', 'LEDGER', 'PAYMENT', 'SETTLEMENT'],
   BatchGetItem: ['SETTLEMENT'],
   Query: ['LEDGER'],
   PutItem: ['AUDIT', 'LEDGER', 'SETTLEMENT'],
@@ -57,7 +60,7 @@ export const listed = (kind: Partition, ...indexes: readonly IndexName[]): Table
 })
 
 /** An operator's change of one item, and its record. */
-export const changed = (kind: Partition): TableAccess => ({ GetItem: [kind], PutItem: ['AUDIT'], UpdateItem: [kind] })
+export const changed = (kind: Partition): TableAccess => allAccess(RECORDED, { GetItem: [kind], UpdateItem: [kind] })
 
 /** A list's total is the ledger's count. */
 export const PAYMENT_LISTS: TableAccess = allAccess({ Query: ['LEDGER'] }, listed('PAYMENT', 'by-owner', 'by-status'))
@@ -70,7 +73,7 @@ export const DELIVERY_LISTS: TableAccess = allAccess(
 
 /** New rounds of deliveries, and deliveries of events that had none. Events are in the partitions of their payments. */
 export const REDELIVERING: TableAccess = {
-  GetItem: ['DELIVERY', 'ENDPOINTS'],
+  GetItem: ['AUDIT', 'DELIVERY', 'ENDPOINTS'],
   BatchGetItem: ['DELIVERY', 'PAYMENT'],
   PutItem: ['AUDIT', 'DELIVERY'],
   UpdateItem: ['DELIVERY', 'PAYMENT'],
@@ -109,7 +112,7 @@ export const DUE_ALERTS: TableAccess = allAccess(DUE_DELIVERIES, {
 
 /** Reads a client's books, and changes nothing. */
 export const AUDITING: TableAccess = {
-  GetItem: ['CLIENT', 'LEDGER'],
+  GetItem: ['AUDIT', 'CLIENT', 'LEDGER'],
   BatchGetItem: ['PAYMENT', 'SETTLEMENT'],
   Query: ['AUDIT', 'LEDGER'],
   indexes: ['by-owner', 'by-owner-paid'],

@@ -32,4 +32,13 @@ export type Deps = {
   readonly random: () => number
   /** Cryptographically strong bytes. */
   readonly randomBytes: (length: number) => Buffer
+  /** Of an operator's action alone. */
+  readonly invocation?: Invocation
+}
+
+/** An operator's call: by its id the account's trail knows who made it. */
+export type Invocation = {
+  readonly requestId: string
+  /** Is told of every change that was made, with its record. */
+  readonly recorded: (record: { readonly operator: string; readonly at: Timestamp }) => void
 }

@@ -4,7 +4,7 @@ import { refreshPayment } from '../../shared/payment/news/refresh-payment.ts'
 import { adminHandler, OPERATOR } from '../../shared/runtime/admin-handler.ts'
 
 const summary = 'Asks the provider about a payment now, applies what it says, and answers the payment. Safe to repeat.'
-const input = v.strictObject({ operator: v.optional(OPERATOR), payment_id: v.string() })
+const input = v.strictObject({ operator: OPERATOR, payment_id: v.string() })
 
 export const handler = adminHandler({ summary, input }, async (request, deps) =>
   paymentTimeline(deps, await refreshPayment(deps, request.payment_id, request.operator)),

@@ -8,7 +8,7 @@ import { parseEndpointId } from '../../shared/webhook/endpoint/endpoint-dto.ts'
 const summary =
   'Sends a `gateway.test` event to one endpoint; list-deliveries with its event_id shows what became of it.'
 const input = v.strictObject({
-  operator: v.optional(OPERATOR, 'not given'),
+  operator: OPERATOR,
   client_id: v.string(),
   endpoint_id: v.string(),
 })

@@ -1,7 +1,5 @@
 import * as v from 'valibot'
-import type { Deps } from '../deps.ts'
-import type { ClientId } from '../ids.ts'
-import { listAuditRecords } from '../operator/audit-record.ts'
+import type { AuditRecord } from '../operator/audit-record.ts'
 import type { Settlement } from '../settlement/settlement.ts'
 import { addMs, MINUTE_MS, type Timestamp } from '../time.ts'
 import { type Difference, differs } from './difference.ts'
@@ -20,11 +18,8 @@ const accountOf = ({ bank }: Settlement): string =>
   bank ? accountText(bank.bankName, bank.bankAccountNo, bank.bankAccountName) : NO_ACCOUNT
 
 /** Every account a client was ever registered with, oldest first. */
-export const registeredAccounts = async (
-  deps: Pick<Deps, 'table'>,
-  clientId: ClientId,
-): Promise<readonly Registration[]> =>
-  (await listAuditRecords(deps, clientId)).flatMap(({ at, after }) => {
+export const registeredAccounts = (records: readonly AuditRecord[]): readonly Registration[] =>
+  records.flatMap(({ at, after }) => {
     const record = v.safeParse(BankRecord, after)
     if (!record.success) return []
     const { bank } = record.output

@@ -1,9 +1,10 @@
 import type { Deps } from '../deps.ts'
 import { type ClientId, timeOfUuid } from '../ids.ts'
-import { type AuditRecord, listAuditRecords } from '../operator/audit-record.ts'
+import type { AuditRecord } from '../operator/audit-record.ts'
 import type { Settlement } from '../settlement/settlement.ts'
 import { attributeName, type Item } from '../table/attributes.ts'
 import { timestampOf } from '../time.ts'
+import { readTrail } from './audit-trail.ts'
 import { breaks, type Difference, differs, shown } from './difference.ts'
 import { noSums, type SettledSums, SUM_FIELDS } from './settled-sums.ts'
 
@@ -80,8 +81,9 @@ export const auditSettlement = async (
   },
 ): Promise<readonly Difference[]> => {
   const { settlement } = stored
-  const records = await listAuditRecords(deps, settlement.settlementId)
+  const { records, differences } = await readTrail(deps, settlement.settlementId)
   return [
+    ...differences,
     ...auditSums(settlement, about.paid ?? noSums()),
     ...auditPlace(stored, about.clientId),
     ...closingDifferences(settlement, records),

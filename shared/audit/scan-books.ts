@@ -8,6 +8,7 @@ import type { Timestamp } from '../time.ts'
 import { auditBank, registeredAccounts } from './audit-bank.ts'
 import { auditDeducted, auditReversals } from './audit-reversals.ts'
 import { auditSettlement, type StoredSettlement } from './audit-settlement.ts'
+import { auditTrails, readTrail } from './audit-trail.ts'
 import { auditWindow } from './audit-window.ts'
 import { type Difference, differs, MAX_DIFFERENCES } from './difference.ts'
 import { compareShards, emptyTally, tallyPayment } from './ledger-tally.ts'
@@ -73,9 +74,10 @@ const auditSettlements = async (
   deps: ScanDeps,
   clientId: ClientId,
   stored: readonly StoredSettlement[],
-  sums: Sums,
+  { sums, full }: { readonly sums: Sums; readonly full: boolean },
 ): Promise<{ readonly ofWindows: readonly Difference[]; readonly standing: readonly Difference[] }> => {
-  const accounts = await registeredAccounts(deps, clientId)
+  const trail = await readTrail(deps, clientId)
+  const accounts = registeredAccounts(trail.records)
   const all = stored.map(({ settlement }) => settlement)
   const ofWindows: Difference[] = []
   for (const some of chunks(stored, SUBJECT_CONCURRENCY)) {
@@ -84,7 +86,10 @@ const auditSettlements = async (
     )
     ofWindows.push(...differences.flat())
   }
-  return { ofWindows, standing: all.flatMap((settlement) => auditBank(settlement, accounts)) }
+  const known = new Set<string>([clientId, ...all.map(({ settlementId }) => settlementId)])
+  const others = await auditTrails(deps, clientId, { full, known })
+  const standing = [...trail.differences, ...others, ...all.flatMap((settlement) => auditBank(settlement, accounts))]
+  return { ofWindows, standing }
 }
 
 const isSameWindow = (before: Window, after: Window | undefined): boolean =>
@@ -134,7 +139,10 @@ export const scanBooks = async (deps: ScanDeps, client: Client, options: ScanOpt
   }
   const counted = await windowSums(deps, clientId, swept, options)
   if (counted === undefined) return { standing, moving: [], isWhole: false }
-  const ofSettlements = await auditSettlements(deps, clientId, stored, counted.sums)
+  const ofSettlements = await auditSettlements(deps, clientId, stored, {
+    sums: counted.sums,
+    full: options.full,
+  })
   standing.push(...ofSettlements.standing, ...counted.differences)
   ofWindows.push(...ofSettlements.ofWindows, ...auditWindow({ settlements, windows: swept.windows, window, client }))
   const after = await readableLedger(deps, clientId)

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
 import { assertInvariant, notFound } from '../errors.ts'
 import type { ClientId } from '../ids.ts'
-import { putAuditRecord } from '../operator/audit-record.ts'
+import { type AuditDeps, recordChange } from '../operator/audit-record.ts'
 import type { Page } from '../page.ts'
 import { absent, all, equals, exists, isNew } from '../table/condition.ts'
 import { apiKeyKey, clientKey } from '../table/keys.ts'
@@ -12,7 +12,7 @@ import { addMs, SECOND_MS } from '../time.ts'
 import { type ApiKey, ApiKeySchema, apiKeyText, KEY_RANDOM_BYTES, type KeyId, keyIdOf, shownPrefix } from './api-key.ts'
 import { toApiKeyDto } from './client-dto.ts'
 
-type ChangeDeps = Pick<Deps, 'table' | 'now' | 'newId'>
+type ChangeDeps = AuditDeps
 
 const ENTITY = 'api_key'
 
@@ -44,19 +44,14 @@ export const issueApiKey = async (
     createdAt,
     expiresAt: expiresInSeconds === undefined ? undefined : addMs(createdAt, expiresInSeconds * SECOND_MS),
   }
-  const outcome = await deps.table.transact({
+  const record = { subject: clientId, clientId, operator, action: 'issue-api-key', after: toApiKeyDto(key) }
+  const outcome = await recordChange(deps, record, {
     client: check(clientKey(clientId), exists),
     key: put(
       apiKeyKey(key.keyId),
       { ...key, owner: clientId, entity: ENTITY, listedAt: createdAt, id: key.keyId },
       isNew,
     ),
-    auditRecord: putAuditRecord(deps, {
-      subject: clientId,
-      operator,
-      action: 'issue-api-key',
-      after: toApiKeyDto(key),
-    }),
   })
   if (!outcome.applied && outcome.refusedBy === 'client') throw notFound('client')
   assertInvariant(outcome.applied, 'a new key has the hash of another one')
@@ -77,19 +72,20 @@ export const revokeApiKey = async (
   if (!before) throw notFound('api key')
   if (before.revokedAt !== undefined) return before
   const after: ApiKey = { ...before, revokedAt: deps.now() }
-  const outcome = await deps.table.transact({
+  const record = {
+    subject: clientId,
+    clientId,
+    operator,
+    action: 'revoke-api-key',
+    before: toApiKeyDto(before),
+    after: toApiKeyDto(after),
+  }
+  const outcome = await recordChange(deps, record, {
     key: update(
       apiKeyKey(keyId),
       { set: { revokedAt: after.revokedAt } },
       all(equals('clientId', clientId), absent('revokedAt')),
     ),
-    auditRecord: putAuditRecord(deps, {
-      subject: clientId,
-      operator,
-      action: 'revoke-api-key',
-      before: toApiKeyDto(before),
-      after: toApiKeyDto(after),
-    }),
   })
   if (outcome.applied) return after
   // Keys are never deleted and never change hands, so what refused was another operator's revocation.

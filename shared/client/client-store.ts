@@ -3,7 +3,7 @@ import type { Deps } from '../deps.ts'
 import { assertInvariant, GatewayError, notFound } from '../errors.ts'
 import { type ClientId, ClientIdSchema } from '../ids.ts'
 import { ZERO } from '../money.ts'
-import { putAuditRecord } from '../operator/audit-record.ts'
+import { type AuditDeps, recordChange } from '../operator/audit-record.ts'
 import type { Page } from '../page.ts'
 import { all, exists, isNew, unchanged } from '../table/condition.ts'
 import { clientKey, windowKey } from '../table/keys.ts'
@@ -14,7 +14,7 @@ import { put, update } from '../table/step.ts'
 import { type Client, ClientSchema, firstWindowStart } from './client.ts'
 import { toClientDto } from './client-dto.ts'
 
-type ChangeDeps = Pick<Deps, 'table' | 'now' | 'newId'>
+type ChangeDeps = AuditDeps
 
 const ENTITY = 'client'
 
@@ -45,31 +45,29 @@ export const clientIdPages = async function* (deps: Pick<Deps, 'table'>): AsyncG
  */
 export const insertClient = async (deps: ChangeDeps, client: Client, operator: string): Promise<void> => {
   const { clientId, createdAt } = client
-  const { applied } = await deps.table.transact({
-    client: put(
-      clientKey(clientId),
-      { ...client, owner: GATEWAY_OWNER, entity: ENTITY, listedAt: createdAt, id: clientId },
-      isNew,
-    ),
-    window: put(
-      windowKey(clientId),
-      {
-        settledUntil: firstWindowStart(client),
-        settledMinor: ZERO,
-        availableMinor: ZERO,
-        inSettlementMinor: ZERO,
-        paidOutMinor: ZERO,
-        payoutsCounted: true,
-      },
-      isNew,
-    ),
-    auditRecord: putAuditRecord(deps, {
-      subject: clientId,
-      operator,
-      action: 'create-client',
-      after: toClientDto(client),
-    }),
-  })
+  const { applied } = await recordChange(
+    deps,
+    { subject: clientId, clientId, operator, action: 'create-client', after: toClientDto(client) },
+    {
+      client: put(
+        clientKey(clientId),
+        { ...client, owner: GATEWAY_OWNER, entity: ENTITY, listedAt: createdAt, id: clientId },
+        isNew,
+      ),
+      window: put(
+        windowKey(clientId),
+        {
+          settledUntil: firstWindowStart(client),
+          settledMinor: ZERO,
+          availableMinor: ZERO,
+          inSettlementMinor: ZERO,
+          paidOutMinor: ZERO,
+          payoutsCounted: true,
+        },
+        isNew,
+      ),
+    },
+  )
   assertInvariant(applied, 'a new client has the id of another one')
 }
 
@@ -95,7 +93,15 @@ export const changeClient = async (
     const after = v.parse(ClientSchema, changed(before, changes))
     const fields = changedFields(before, after)
     if (fields.length === 0) return before
-    const { applied } = await deps.table.transact({
+    const record = {
+      subject: clientId,
+      clientId,
+      operator,
+      action: 'update-client',
+      before: toClientDto(before),
+      after: toClientDto(after),
+    }
+    const { applied } = await recordChange(deps, record, {
       client: update(
         clientKey(clientId),
         {
@@ -104,13 +110,6 @@ export const changeClient = async (
         },
         all(exists, ...fields.map((field) => unchanged(field, before[field]))),
       ),
-      auditRecord: putAuditRecord(deps, {
-        subject: clientId,
-        operator,
-        action: 'update-client',
-        before: toClientDto(before),
-        after: toClientDto(after),
-      }),
     })
     if (applied) return after
   }

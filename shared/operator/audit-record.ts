@@ -1,42 +1,107 @@
 import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
-import { isNew } from '../table/condition.ts'
-import { auditRecordKey, auditRecordPk } from '../table/keys.ts'
-import { put, type Step } from '../table/step.ts'
+import { GatewayError } from '../errors.ts'
+import type { ClientId } from '../ids.ts'
+import { isNew, unchanged } from '../table/condition.ts'
+import { auditHeadKey, auditRecordKey, auditRecordPk } from '../table/keys.ts'
+import { queryPages } from '../table/query-pages.ts'
+import { put } from '../table/step.ts'
+import type { Steps, TransactOutcome } from '../table/table.ts'
 import { TimestampSchema } from '../time.ts'
+import { type AuditHead, AuditHeadSchema, digestOf } from './audit-chain.ts'
 
-const AuditRecordSchema = v.object({
+export const AuditRecordSchema = v.object({
   /** Id of what was changed; its records are one partition, oldest first. */
   subject: v.string(),
   operator: v.string(),
   /** Name of the operator action, as in the manifest. */
   action: v.string(),
   at: TimestampSchema,
+  /** Of the invocation; absent of records of older releases. */
+  requestId: v.optional(v.string()),
   before: v.optional(v.record(v.string(), v.unknown())),
   after: v.optional(v.record(v.string(), v.unknown())),
+  /** Its place among the subject's records, and the digest of all before it; absent of records of older releases. */
+  number: v.optional(v.number()),
+  previous: v.optional(v.string()),
 })
 export type AuditRecord = v.InferOutput<typeof AuditRecordSchema>
 
+export const AUDIT_ENTITY = 'audit'
+
+export type AuditDeps = Pick<Deps, 'table' | 'now' | 'newId' | 'invocation'>
+
 type NewRecord = Pick<AuditRecord, 'subject' | 'operator' | 'action'> & {
+  /** Whose it is, for the list of all that was done to a client; undefined of what belongs to none. */
+  readonly clientId: ClientId | string | undefined
+  /** Of the invocation in whose name this one goes on, where it is not this one. */
+  readonly requestId?: string | undefined
   /** Plain JSON of what changed, in wire names. Never a key, a secret or a body. */
   readonly before?: object
   readonly after?: object
 }
 
+const TRIES = 5
+
 /**
- * The audit record of an operator's change (design section 7). It rides in the transaction of the change itself, so
- * there is no change without its record and no record of a change that was refused.
+ * An operator's change with its audit record (design section 7), all in one transaction: there is no change without its
+ * record and no record of a change that was refused. The records of a subject are a chain: each names the digest of
+ * those before it, and the head of the chain, which moves in the same transaction, that of all. So of two operators at
+ * the same subject one begins again behind the other; those at different subjects are never in each other's way.
  */
-export const putAuditRecord = (deps: Pick<Deps, 'now' | 'newId'>, record: NewRecord): Step => {
-  const at = deps.now()
-  return put(auditRecordKey(record.subject, at, deps.newId()), { ...record, at }, isNew)
+export const recordChange = async <Name extends string>(
+  deps: AuditDeps,
+  record: NewRecord,
+  steps: Steps<Name>,
+): Promise<TransactOutcome<Name>> => {
+  for (let tried = 0; tried < TRIES; tried++) {
+    const chained = await chainedSteps(deps, record)
+    const outcome = await deps.table.transact<Name | keyof typeof chained.steps>({ ...steps, ...chained.steps })
+    if (outcome.applied) {
+      deps.invocation?.recorded({ operator: record.operator, at: chained.at })
+      return outcome
+    }
+    const { refusedBy } = outcome
+    if (refusedBy !== 'auditHead' && refusedBy !== 'auditRecord') return { ...outcome, refusedBy }
+  }
+  throw new GatewayError('conflict', 'others are changing this right now; try again')
 }
 
-/** A subject is changed by people, a few times in its life. */
-const MAX_RECORDS = 1_000
+const chainedSteps = async (deps: AuditDeps, { clientId, ...record }: NewRecord) => {
+  const before = await findAuditHead(deps, record.subject)
+  const at = deps.now()
+  const id = deps.newId()
+  const written: AuditRecord = {
+    ...v.parse(AuditRecordSchema, JSON.parse(JSON.stringify({ ...record, at }))),
+    requestId: record.requestId ?? deps.invocation?.requestId,
+    number: (before?.number ?? 0) + 1,
+    previous: before?.digest,
+  }
+  const head: AuditHead = { number: (before?.number ?? 0) + 1, digest: digestOf(written) }
+  const listed = clientId === undefined ? {} : { owner: clientId, entity: AUDIT_ENTITY, listedAt: at, id }
+  const stood = before ? unchanged('digest', before.digest) : isNew
+  const steps = {
+    auditRecord: put(auditRecordKey(record.subject, at, id), { ...written, ...listed }, isNew),
+    auditHead: put(auditHeadKey(record.subject), head, stood),
+  }
+  return { steps, at }
+}
+
+/** What the chain of a subject must end with; undefined where none was begun. */
+export const findAuditHead = async (deps: Pick<Deps, 'table'>, subject: string): Promise<AuditHead | undefined> => {
+  const item = await deps.table.get(auditHeadKey(subject))
+  return item && v.parse(AuditHeadSchema, item)
+}
+
+/** A subject is changed by people, a few times in its life: one page, as good as always. */
+const PAGE = 500
 
 /** Who changed what about a subject, oldest first, strongly consistent. */
 export const listAuditRecords = async (deps: Pick<Deps, 'table'>, subject: string): Promise<readonly AuditRecord[]> => {
-  const { items } = await deps.table.query({ partition: [auditRecordPk(subject)], limit: MAX_RECORDS })
-  return items.map((item) => v.parse(AuditRecordSchema, item))
+  const records: AuditRecord[] = []
+  for await (const items of queryPages(deps, { partition: [auditRecordPk(subject)], limit: PAGE })) {
+    records.push(...items.map((item) => v.parse(AuditRecordSchema, item)))
+  }
+  // Of one millisecond the key knows no order.
+  return records.toSorted((a, b) => (a.at === b.at ? (a.number ?? 0) - (b.number ?? 0) : a.at < b.at ? -1 : 1))
 }

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { Deps } from '../deps.ts'
+import type { Deps, Invocation } from '../deps.ts'
 import { type Envelope, invalid, toErrorReply } from '../errors.ts'
 import { parseInput } from '../field-errors.ts'
 import { textField } from '../text-field.ts'
@@ -46,7 +46,8 @@ const withoutIdleOperator = (input: v.GenericSchema, payload: object): object =>
 
 /**
  * Wraps an operator action. The answer is `{status, body}` with the resource or the error envelope: a refusal is an
- * answer, so the Lambda console shows it as one instead of a stack trace.
+ * answer, so the Lambda console shows it as one instead of a stack trace. One that changed something says in `audit` who
+ * did, when and in which invocation, as the last of its audit records does.
  */
 export const adminHandler = <const Schema extends v.GenericSchema>(
   { summary, input }: AdminAction<Schema>,
@@ -54,11 +55,19 @@ export const adminHandler = <const Schema extends v.GenericSchema>(
 ): AdminHandler =>
   Object.assign(
     injectable<unknown, AdminReply>((deps) => async (event, context) => {
-      const fields = { request_id: context.awsRequestId, action: context.functionName }
+      const { awsRequestId: requestId } = context
+      const fields = { request_id: requestId, action: context.functionName }
+      let audit: object | undefined
+      const recorded: Invocation['recorded'] = (record) => {
+        audit = { ...record, request_id: requestId }
+      }
       try {
-        const body = await run(parseInput(input, withoutIdleOperator(input, objectFrom(event)), HINT), deps)
+        const body = await run(parseInput(input, withoutIdleOperator(input, objectFrom(event)), HINT), {
+          ...deps,
+          invocation: { requestId, recorded },
+        })
         deps.log.info('operator.action', { ...fields, status: 200 })
-        return { status: 200, body }
+        return { status: 200, body: audit ? { ...body, audit } : body }
       } catch (error) {
         const { status, body, expected } = toErrorReply(error)
         if (expected) deps.log.info('operator.refused', { ...fields, status, code: body.code })

@@ -1,6 +1,6 @@
 import type { Deps } from '../deps.ts'
 import { assertInvariant, invalid } from '../errors.ts'
-import { putAuditRecord } from '../operator/audit-record.ts'
+import { recordChange } from '../operator/audit-record.ts'
 import type { Step } from '../table/step.ts'
 import type { Timestamp } from '../time.ts'
 import { type ProviderFunding, providerFunding } from './provider-funding.ts'
@@ -8,7 +8,7 @@ import { type Settlement, toSettlementDto } from './settlement.ts'
 import { closeStep, findAnySettlement, markRecredited } from './settlement-store.ts'
 import { payOutStep, recreditStep } from './window-store.ts'
 
-type CloseDeps = Pick<Deps, 'stage' | 'table' | 'now' | 'newId' | 'log'>
+type CloseDeps = Pick<Deps, 'stage' | 'table' | 'now' | 'newId' | 'log' | 'invocation'>
 
 /** What a settlement in this state can still become: the only steps that would not be refused. */
 const nextStep = ({ status, recreditedAt }: Settlement): string => {
@@ -39,17 +39,15 @@ const close = async (
   after: Settlement,
   by: { readonly operator: string; readonly action: string; readonly noted?: object; readonly window?: Step },
 ): Promise<Settlement> => {
-  const outcome = await deps.table.transact({
-    settlement: closeStep(after),
-    window: by.window,
-    auditRecord: putAuditRecord(deps, {
-      subject: before.settlementId,
-      operator: by.operator,
-      action: by.action,
-      before: statusRecord(before),
-      after: { ...statusRecord(after), notes: after.notes ?? null, ...by.noted },
-    }),
-  })
+  const record = {
+    subject: before.settlementId,
+    clientId: before.clientId,
+    operator: by.operator,
+    action: by.action,
+    before: statusRecord(before),
+    after: { ...statusRecord(after), notes: after.notes ?? null, ...by.noted },
+  }
+  const outcome = await recordChange(deps, record, { settlement: closeStep(after), window: by.window })
   if (!outcome.applied) {
     assertInvariant(outcome.refusedBy !== 'window', 'a client has no settlement window')
     throw wrongState('closed', await findAnySettlement(deps, before.settlementId))
@@ -129,16 +127,17 @@ export const recreditSettlement = async (
   const settlement = await findAnySettlement(deps, input.settlementId)
   const now = deps.now()
   const recredited = recreditedBy(settlement, now)
-  const { applied } = await deps.table.transact({
+  const record = {
+    subject: settlement.settlementId,
+    clientId: settlement.clientId,
+    operator: input.operator,
+    action: 'recredit-settlement',
+    before: statusRecord(settlement),
+    after: { ...statusRecord(recredited), notes: input.notes },
+  }
+  const { applied } = await recordChange(deps, record, {
     settlement: markRecredited(settlement.settlementId, now),
     window: recreditStep(settlement.clientId, settlement.settlementId, settlement.netMinor, now),
-    auditRecord: putAuditRecord(deps, {
-      subject: settlement.settlementId,
-      operator: input.operator,
-      action: 'recredit-settlement',
-      before: statusRecord(settlement),
-      after: { ...statusRecord(recredited), notes: input.notes },
-    }),
   })
   if (applied) return recredited
   const current = await findAnySettlement(deps, input.settlementId)

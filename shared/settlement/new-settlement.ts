@@ -19,10 +19,14 @@ export type SettleDeps = Pick<
   | 'newId'
   | 'log'
   | 'alerts'
+  | 'invocation'
 >
 
 /** `operator` is present for a manual trigger, and then the audit record is too. */
-export type SettleTrigger = { readonly by: 'auto' } | { readonly by: 'manual'; readonly operator: string }
+export type SettleTrigger =
+  | { readonly by: 'auto' }
+  /** `requestId`: of the operator's own invocation, where later runs go on in the operator's name. */
+  | { readonly by: 'manual'; readonly operator: string; readonly requestId?: string | undefined }
 
 export const newSettlementId = (deps: Pick<Deps, 'randomBytes'>, now: Timestamp): SettlementId =>
   v.parse(SettlementIdSchema, timeOrderedUuid(epochMs(now), deps.randomBytes(10)))

@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts'
-import { putAuditRecord } from '../operator/audit-record.ts'
+import { recordChange } from '../operator/audit-record.ts'
 import type { Step } from '../table/step.ts'
 import type { SettleDeps, SettleTrigger } from './new-settlement.ts'
 import type { Settlement } from './settlement.ts'
@@ -15,11 +15,11 @@ export const recordSettlement = async (
   window: Step,
   trigger: SettleTrigger,
 ): Promise<Settlement | undefined> => {
-  const { applied } = await deps.table.transact({
-    window,
-    settlement: recordStep(settlement),
-    auditRecord: trigger.by === 'manual' ? putTriggerRecord(deps, settlement, trigger.operator) : undefined,
-  })
+  const steps = { window, settlement: recordStep(settlement) }
+  const { applied } =
+    trigger.by === 'manual'
+      ? await recordChange(deps, triggerRecord(settlement, trigger), steps)
+      : await deps.table.transact(steps)
   if (!applied) return undefined
   logRecorded(deps, settlement)
   return settlement
@@ -39,11 +39,15 @@ const logRecorded = ({ log }: Pick<Deps, 'log'>, settlement: Settlement): void =
   })
 }
 
-/** The audit record of an operator's trigger. */
-const putTriggerRecord = (deps: SettleDeps, settlement: Settlement, operator: string) =>
-  putAuditRecord(deps, {
-    subject: settlement.settlementId,
-    operator,
-    action: 'trigger-settlement',
-    after: { status: settlement.status, net_minor: settlement.netMinor, client_id: settlement.clientId },
-  })
+/** The audit record of an operator's trigger, which runs behind the first one go on with in the operator's name. */
+const triggerRecord = (
+  settlement: Settlement,
+  { operator, requestId }: Extract<SettleTrigger, { readonly by: 'manual' }>,
+) => ({
+  subject: settlement.settlementId,
+  clientId: settlement.clientId,
+  operator,
+  requestId,
+  action: 'trigger-settlement',
+  after: { status: settlement.status, net_minor: settlement.netMinor, client_id: settlement.clientId },
+})

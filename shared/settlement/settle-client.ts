@@ -59,7 +59,8 @@ const recordWindow = async (
  * is lost costs a day, one that comes twice nothing.
  */
 const handOn = async (deps: SettleDeps, clientId: ClientId, trigger: SettleTrigger): Promise<void> => {
-  const operator = trigger.by === 'manual' ? { operator: trigger.operator } : {}
+  const request_id = trigger.by === 'manual' ? (trigger.requestId ?? deps.invocation?.requestId) : undefined
+  const operator = trigger.by === 'manual' ? { operator: trigger.operator, ...(request_id && { request_id }) } : {}
   await deps.queues.send('settlements', {
     body: { client_id: clientId, ...operator },
     delaySeconds: 0,

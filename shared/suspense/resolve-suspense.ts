@@ -1,10 +1,9 @@
-import type { Deps } from '../deps.ts'
 import { invalid, notFound } from '../errors.ts'
-import { putAuditRecord } from '../operator/audit-record.ts'
+import { type AuditDeps, recordChange } from '../operator/audit-record.ts'
 import { isSuspenseId, type RESOLUTIONS, type Suspense } from './suspense.ts'
 import { findSuspense, resolveStep } from './suspense-store.ts'
 
-type ResolveDeps = Pick<Deps, 'table' | 'now' | 'newId'>
+type ResolveDeps = AuditDeps
 
 /**
  * An operator closes a suspense item: the money was refunded, or it is written off. Once; the gateway moves no money
@@ -22,16 +21,15 @@ export const resolveSuspense = async (
   const item = isSuspenseId(input.suspenseId) ? await findSuspense(deps, input.suspenseId) : undefined
   if (item === undefined) throw notFound('suspense item')
   const resolved: Suspense = { ...item, status: 'resolved', resolution: input.resolution, notes: input.notes }
-  const outcome = await deps.table.transact({
-    item: resolveStep(resolved),
-    auditRecord: putAuditRecord(deps, {
-      subject: item.suspenseId,
-      operator: input.operator,
-      action: 'resolve-suspense',
-      before: { status: item.status },
-      after: { status: 'resolved', resolution: input.resolution, notes: input.notes ?? null },
-    }),
-  })
+  const record = {
+    subject: item.suspenseId,
+    clientId: item.clientId,
+    operator: input.operator,
+    action: 'resolve-suspense',
+    before: { status: item.status },
+    after: { status: 'resolved', resolution: input.resolution, notes: input.notes ?? null },
+  }
+  const outcome = await recordChange(deps, record, { item: resolveStep(resolved) })
   if (!outcome.applied) {
     throw invalid('this item is resolved already', undefined, 'list-suspense shows how it was resolved.')
   }

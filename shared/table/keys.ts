@@ -146,6 +146,9 @@ export const auditRecordKey = (subject: string, at: string, id: string): Key => 
   sk: `${at}#${id}`,
 })
 
+/** Beside the records, whose partition releases before this one read as records alone. */
+export const auditHeadKey = (subject: string): Key => ({ pk: `${auditRecordPk(subject)}#HEAD`, sk: 'HEAD' })
+
 /** Items of two kinds wait in the `alert` due work. */
 export const isSuspenseKey = ({ sk }: Key): boolean => sk === 'SUSPENSE'
 

@@ -18,5 +18,6 @@ export const TABLE_COLUMNS: Readonly<Record<string, Readonly<Record<string, read
   'find-payments': { data: PAYMENTS },
   'list-settlements': { data: SETTLEMENTS },
   'trigger-settlement': { settlements: SETTLEMENTS },
+  'list-audit': { data: ['at', 'operator', 'action', 'subject', 'request_id'] },
   'list-suspense': { data: ['suspense_id', 'kind', 'cause', 'amount_minor', 'payment_id', 'status', 'created_at'] },
 }

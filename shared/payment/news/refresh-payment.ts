@@ -1,13 +1,13 @@
 import type { Deps } from '../../deps.ts'
 import { GatewayError } from '../../errors.ts'
-import { putAuditRecord } from '../../operator/audit-record.ts'
+import { recordChange } from '../../operator/audit-record.ts'
 import { providerFailure } from '../../provider/provider-failure.ts'
 import { findAnyPayment } from '../find-payment.ts'
 import type { StoredPayment } from '../payment.ts'
 import { markDueNow } from '../payment-store.ts'
 import { type ApplyOutcome, applyProviderNews } from './apply-provider-news.ts'
 
-type RefreshDeps = Pick<Deps, 'stage' | 'table' | 'provider' | 'now' | 'newId' | 'log' | 'alerts'>
+type RefreshDeps = Pick<Deps, 'stage' | 'table' | 'provider' | 'now' | 'newId' | 'log' | 'alerts' | 'invocation'>
 
 /** What the provider may know this payment by: its own request, or those of attempts that never committed. */
 const requestsOf = (payment: StoredPayment): readonly string[] => {
@@ -19,11 +19,7 @@ const requestsOf = (payment: StoredPayment): readonly string[] => {
  * An operator's question to the provider about one payment, now: what it answers is applied as any other news.
  * Answers the payment as it then is; throws 502 when the provider could not be asked.
  */
-export const refreshPayment = async (
-  deps: RefreshDeps,
-  id: string,
-  operator: string | undefined,
-): Promise<StoredPayment> => {
+export const refreshPayment = async (deps: RefreshDeps, id: string, operator: string): Promise<StoredPayment> => {
   const payment = await findAnyPayment(deps, id)
   const remembered = [...(payment.rememberedProviderPaymentIds ?? [])]
   const outcomes: ApplyOutcome[] = []
@@ -55,14 +51,15 @@ const auditRefresh = async (
   deps: RefreshDeps,
   before: StoredPayment,
   after: StoredPayment,
-  operator: string | undefined,
+  operator: string,
 ): Promise<void> => {
-  const entry = {
+  const record = {
     subject: after.paymentId,
-    operator: operator ?? 'not given',
+    clientId: after.clientId,
+    operator,
     action: 'refresh-payment',
     before: { status: before.status },
     after: { status: after.status },
   }
-  await deps.table.write(putAuditRecord(deps, entry))
+  await recordChange(deps, record, {})
 }

@@ -3,7 +3,7 @@ import { invalid } from '../../errors.ts'
 import { EVENT_TYPES, type Event } from '../../event/event.ts'
 import { type EventPosition, keepEvent, listClientEventsSince } from '../../event/event-store.ts'
 import { type ClientId, deliveryIdFor, type EndpointId, EventIdSchema, PaymentIdSchema } from '../../ids.ts'
-import { putAuditRecord } from '../../operator/audit-record.ts'
+import { recordChange } from '../../operator/audit-record.ts'
 import { CURSOR_JSON, encodeCursor } from '../../page.ts'
 import { type Timestamp, TimestampSchema } from '../../time.ts'
 import { type Endpoint, subscribes } from '../endpoint/endpoint.ts'
@@ -68,15 +68,11 @@ const deliverMissing = async (
   operator: string,
 ): Promise<boolean> => {
   const delivery = newDelivery(announcementOf(event), endpoint, deps.now(), deps.stage.storedRows)
-  const { applied } = await deps.table.transact({
+  const { deliveryId: subject, clientId } = delivery
+  const record = { subject, clientId, operator, action: 'redeliver', after: { status: 'scheduled' } }
+  const { applied } = await recordChange(deps, record, {
     delivery: insertDelivery(delivery),
     event: keepEvent({ paymentId: event.paymentId, eventType: event.type }, deps.now()),
-    auditRecord: putAuditRecord(deps, {
-      subject: delivery.deliveryId,
-      operator,
-      action: 'redeliver',
-      after: { status: 'scheduled' },
-    }),
   })
   if (applied) await sendDeliveryMessage(deps, delivery, laneOf(endpoint), 0)
   return applied

@@ -2,7 +2,7 @@ import type { Deps } from '../../deps.ts'
 import { invalid, notFound } from '../../errors.ts'
 import { keepEvent } from '../../event/event-store.ts'
 import type { ClientId, DeliveryId, EndpointId } from '../../ids.ts'
-import { putAuditRecord } from '../../operator/audit-record.ts'
+import { recordChange } from '../../operator/audit-record.ts'
 import type { Endpoint } from '../endpoint/endpoint.ts'
 import { findEndpoint } from '../endpoint/endpoint-store.ts'
 import { laneOf } from '../endpoint/lane.ts'
@@ -11,7 +11,7 @@ import { findDelivery, startRound } from './delivery-store.ts'
 import { type InLane, sendDeliveryMessage } from './send-delivery-message.ts'
 import { endpointDisabled } from './send-test-event.ts'
 
-export type RedeliverDeps = Pick<Deps, 'table' | 'queues' | 'alerts' | 'log' | 'now' | 'newId' | 'stage'>
+export type RedeliverDeps = Pick<Deps, 'table' | 'queues' | 'alerts' | 'log' | 'now' | 'newId' | 'stage' | 'invocation'>
 
 /**
  * Starts a new round of attempts for one finished delivery: the same row, event id and bytes (design section 4). Throws
@@ -64,16 +64,17 @@ export const redeliverFinished = async (
   if (delivery.status === 'scheduled') return false
   if (needsAlert(delivery)) await publishDeliveryAlert(deps, delivery)
   const { paymentId, body, eventType } = delivery
-  const outcome = await deps.table.transact({
+  const record = {
+    subject: delivery.deliveryId,
+    clientId: delivery.clientId,
+    operator,
+    action: 'redeliver',
+    before: { status: delivery.status },
+    after: { status: 'scheduled' },
+  }
+  const outcome = await recordChange(deps, record, {
     delivery: startRound(delivery, deps.now()),
     event: paymentId && body === undefined ? keepEvent({ paymentId, eventType }, deps.now()) : undefined,
-    auditRecord: putAuditRecord(deps, {
-      subject: delivery.deliveryId,
-      operator,
-      action: 'redeliver',
-      before: { status: delivery.status },
-      after: { status: 'scheduled' },
-    }),
   })
   if (!outcome.applied && outcome.refusedBy === 'event') throw invalid('the event is no longer kept')
   if (outcome.applied) await sendDeliveryMessage(deps, delivery, lane, 0)

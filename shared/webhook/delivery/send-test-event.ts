@@ -3,7 +3,7 @@ import type { Deps } from '../../deps.ts'
 import { assertInvariant, invalid } from '../../errors.ts'
 import { TEST_EVENT_TYPE } from '../../event/event.ts'
 import { type ClientId, type EndpointId, EventIdSchema } from '../../ids.ts'
-import { putAuditRecord } from '../../operator/audit-record.ts'
+import { recordChange } from '../../operator/audit-record.ts'
 import { envelopeBody } from '../../payment/outbox.ts'
 import { requireEndpoint } from '../endpoint/change-endpoint.ts'
 import { laneOf } from '../endpoint/lane.ts'
@@ -12,7 +12,7 @@ import { insertDelivery } from './delivery-store.ts'
 import { newDelivery } from './new-delivery.ts'
 import { sendDeliveryMessage } from './send-delivery-message.ts'
 
-type TestDeps = Pick<Deps, 'table' | 'queues' | 'now' | 'newId'>
+type TestDeps = Pick<Deps, 'table' | 'queues' | 'now' | 'newId' | 'invocation'>
 
 type Target = { readonly clientId: ClientId; readonly endpointId: EndpointId; readonly operator: string }
 
@@ -27,15 +27,9 @@ export const sendTestEvent = async (deps: TestDeps, { clientId, endpointId, oper
   const eventId = v.parse(EventIdSchema, deps.newId())
   const body = envelopeBody(TEST_EVENT_TYPE, eventId, now, { client_id: clientId, endpoint_id: endpointId })
   const delivery = newDelivery({ eventId, eventType: TEST_EVENT_TYPE, body, firedAt: now }, endpoint, now)
-  const { applied } = await deps.table.transact({
-    delivery: insertDelivery(delivery),
-    auditRecord: putAuditRecord(deps, {
-      subject: endpointId,
-      operator,
-      action: 'send-test-event',
-      after: { delivery_id: delivery.deliveryId },
-    }),
-  })
+  const after = { delivery_id: delivery.deliveryId }
+  const record = { subject: endpointId, clientId, operator, action: 'send-test-event', after }
+  const { applied } = await recordChange(deps, record, { delivery: insertDelivery(delivery) })
   assertInvariant(applied, 'a new test event has the id of another one')
   await sendDeliveryMessage(deps, delivery, laneOf(endpoint), 0)
   return delivery

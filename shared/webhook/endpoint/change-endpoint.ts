@@ -1,13 +1,13 @@
 import type { Deps } from '../../deps.ts'
 import { GatewayError, notFound } from '../../errors.ts'
 import type { ClientId, EndpointId } from '../../ids.ts'
-import { putAuditRecord } from '../../operator/audit-record.ts'
+import { type AuditDeps, recordChange } from '../../operator/audit-record.ts'
 import type { Step } from '../../table/step.ts'
 import type { Endpoint } from './endpoint.ts'
 import { toEndpointDto } from './endpoint-dto.ts'
 import { changeEndpoint, findEndpoint, softDeleteEndpoint } from './endpoint-store.ts'
 
-type ChangeDeps = Pick<Deps, 'table' | 'now' | 'newId'>
+type ChangeDeps = AuditDeps
 
 type Target = { readonly clientId: ClientId; readonly endpointId: EndpointId }
 
@@ -35,16 +35,12 @@ export const updateEndpoint = async (
   const before = await requireEndpoint(deps, { clientId, endpointId })
   const after = { ...before, enabled: enabled ?? before.enabled, eventTypes: eventTypes ?? before.eventTypes }
   if (after.enabled === before.enabled && String(after.eventTypes) === String(before.eventTypes)) return before
-  await write(deps, {
-    endpoint: changeEndpoint(before, { enabled: after.enabled, eventTypes: after.eventTypes }),
-    auditRecord: putAuditRecord(deps, {
-      subject: endpointId,
-      operator,
-      action: 'update-endpoint',
-      before: toEndpointDto(before),
-      after: toEndpointDto(after),
-    }),
-  })
+  const dtos = { before: toEndpointDto(before), after: toEndpointDto(after) }
+  await write(
+    deps,
+    { subject: endpointId, clientId, operator, action: 'update-endpoint', ...dtos },
+    changeEndpoint(before, { enabled: after.enabled, eventTypes: after.eventTypes }),
+  )
   return after
 }
 
@@ -60,25 +56,18 @@ export const deleteEndpoint = async (
   if (!before) throw notFound('endpoint')
   const after = { ...before, enabled: false, deletedAt: before.deletedAt ?? deps.now() }
   if (before.deletedAt === undefined) {
-    await write(deps, {
-      endpoint: softDeleteEndpoint(before, after.deletedAt),
-      auditRecord: putAuditRecord(deps, {
-        subject: endpointId,
-        operator,
-        action: 'delete-endpoint',
-        before: toEndpointDto(before),
-      }),
-    })
+    await write(
+      deps,
+      { subject: endpointId, clientId, operator, action: 'delete-endpoint', before: toEndpointDto(before) },
+      softDeleteEndpoint(before, after.deletedAt),
+    )
   }
   await deps.secrets.remove(before.secretName)
   return after
 }
 
-const write = async (
-  deps: ChangeDeps,
-  steps: { readonly endpoint: Step; readonly auditRecord: Step },
-): Promise<void> => {
-  const { applied } = await deps.table.transact(steps)
+const write = async (deps: ChangeDeps, record: Parameters<typeof recordChange>[1], endpoint: Step): Promise<void> => {
+  const { applied } = await recordChange(deps, record, { endpoint })
   if (applied) return
   throw new GatewayError('conflict', 'the endpoint was changed by somebody else meanwhile', {
     actionHint: 'Look at it with list-endpoints and try again.',

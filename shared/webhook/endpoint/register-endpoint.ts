@@ -3,14 +3,17 @@ import { findClient } from '../../client/client-store.ts'
 import type { Deps } from '../../deps.ts'
 import { assertInvariant, invalid, notFound } from '../../errors.ts'
 import { type ClientId, EndpointIdSchema } from '../../ids.ts'
-import { putAuditRecord } from '../../operator/audit-record.ts'
+import { recordChange } from '../../operator/audit-record.ts'
 import { endpointSecretName } from '../../secrets.ts'
 import type { Endpoint } from './endpoint.ts'
 import { toEndpointDto } from './endpoint-dto.ts'
 import { insertEndpoint, listAllEndpoints } from './endpoint-store.ts'
 import { assertSafeUrl } from './safe-url.ts'
 
-type RegisterDeps = Pick<Deps, 'table' | 'stage' | 'secrets' | 'resolveHost' | 'randomBytes' | 'now' | 'newId'>
+type RegisterDeps = Pick<
+  Deps,
+  'table' | 'stage' | 'secrets' | 'resolveHost' | 'randomBytes' | 'now' | 'newId' | 'invocation'
+>
 
 /** Endpoints of one client in use: each one costs every event of that client a delivery. */
 const MAX_LIVE_ENDPOINTS = 50
@@ -51,15 +54,9 @@ export const registerEndpoint = async (
   // Standard base64: most libraries that verify Standard Webhooks refuse the other alphabet.
   const signingSecret = `whsec_${deps.randomBytes(SECRET_BYTES).toString('base64')}`
   await deps.secrets.create(endpoint.secretName, signingSecret)
-  const { applied } = await deps.table.transact({
-    endpoint: insertEndpoint(endpoint),
-    auditRecord: putAuditRecord(deps, {
-      subject: endpointId,
-      operator,
-      action: 'register-endpoint',
-      after: toEndpointDto(endpoint),
-    }),
-  })
+  const after = toEndpointDto(endpoint)
+  const record = { subject: endpointId, clientId, operator, action: 'register-endpoint', after }
+  const { applied } = await recordChange(deps, record, { endpoint: insertEndpoint(endpoint) })
   assertInvariant(applied, 'a new endpoint has the id of another one')
   return { endpoint, signingSecret }
 }

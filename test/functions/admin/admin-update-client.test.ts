@@ -96,7 +96,7 @@ describe('update-client (design section 7)', () => {
     const answer = await change({ name: 'mine' }, busy)
 
     expect(answer).toMatchObject({ status: 409, body: { code: 'conflict' } })
-    expect((await now())?.name).toBe('w4')
+    expect((await now())?.name).toBe('w9')
     expect((await trail()).some(({ operator }) => operator === 'ana')).toBe(false)
   })
 

@@ -10,7 +10,7 @@ import { MANIFEST } from '../../../functions/manifest.ts'
 import type { AdminHandler } from '../../../shared/runtime/admin-handler.ts'
 import { filledIn, hostileJson, hostileText, nearly, objectOf } from '../../support/hostile-values.ts'
 import { type MemoryDeps, memoryDeps } from '../../support/memory-deps.ts'
-import { invokeAdmin, notFoundReply } from '../../support/operator-actions.ts'
+import { invokeAdmin, invokeWhole, notFoundReply } from '../../support/operator-actions.ts'
 import { operatorWorld, RIGHT_PAYLOADS } from '../../support/operator-world.ts'
 
 // Hundreds of runs each, on a machine that may be busy with other files.
@@ -93,9 +93,6 @@ const WRONG: Readonly<Record<string, readonly unknown[]>> = {
   notes: [undefined, '', '  ', 'x'.repeat(1_001)],
 }
 
-/** Here saying who asks is welcome and not required. */
-const MAY_BE_NAMELESS = ['send-test-event', 'refresh-payment']
-
 const OF_A_CLIENT = [
   'get-client',
   'update-client',
@@ -103,6 +100,7 @@ const OF_A_CLIENT = [
   'list-api-keys',
   'trigger-settlement',
   'list-settlements',
+  'list-audit',
 ]
 const OF_A_SETTLEMENT = [
   'mark-settlement-paid',
@@ -127,9 +125,19 @@ describe('every operator action with any payload', () => {
   it.each(ACTIONS)('$name does what its right payload asks for', async ({ name, entry }) => {
     const deps = copyOf(world)
 
-    const { status } = await invokeAdmin(await handlerOf(entry), deps, filledIn(RIGHT_PAYLOADS[name], world.names))
+    const payload = filledIn(RIGHT_PAYLOADS[name], world.names)
+    const { status, audit } = await invokeWhole(await handlerOf(entry), deps, payload)
 
     expect(status).toBe(200)
+    // Whoever changes something is answered who did, when and in which invocation, as the record of it says.
+    const records = deps.changes.flatMap(({ key, after: item }) =>
+      key.pk.startsWith('AUDIT#') && key.sk !== 'HEAD' ? [Object(item)] : [],
+    )
+    const { operator, at, request_id } = records.at(-1) ?? {}
+    expect(audit).toStrictEqual(records.length > 0 ? { operator: 'ayu', at, request_id } : undefined)
+    expect([operator, typeof request_id]).toStrictEqual(
+      'operator' in Object(payload) ? ['ayu', 'string'] : [undefined, 'undefined'],
+    )
   })
 
   it.each(ACTIONS)('$name refuses a payload that is no object, and changes nothing', async ({ entry }) => {
@@ -159,7 +167,6 @@ describe('every operator action with any payload', () => {
     const faults = Object.entries({ ...WRONG, force: [1] })
       .filter(([field]) => field in right || field === 'force')
       .flatMap(([field, values]) => values.map((value) => [field, value] as const))
-      .filter(([, value]) => value !== undefined || !MAY_BE_NAMELESS.includes(spec.name))
 
     for (const [field, value] of faults) {
       const reason: unknown = field === 'force' ? 'unknown field' : expect.any(String)

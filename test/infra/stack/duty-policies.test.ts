@@ -69,3 +69,12 @@ describe('policies for people', () => {
     expect(Object.fromEntries(described)['FinancePolicyArn']).toMatch(/^For whoever .*mark-settlement-paid/)
   })
 })
+
+it('nothing may update or delete an audit record', () => {
+  const changes = MANIFEST.flatMap(({ name, table }) =>
+    [...(table.UpdateItem ?? []), ...(table.DeleteItem ?? [])].map((kind) => [name, kind]),
+  )
+
+  expect(changes.length).toBeGreaterThan(20)
+  expect(changes.filter(([, kind]) => kind === 'AUDIT')).toStrictEqual([])
+})

@@ -76,13 +76,14 @@ describe('a window that one run cannot sum', () => {
     const small = inSteps(deps)
     const { operator } = BY_OPERATOR
 
-    const answer = await triggerSettlement(small, { clientId: client.clientId, operator })
+    const invocation = { requestId: 'r-1', recorded: () => {} }
+    const answer = await triggerSettlement({ ...small, invocation }, { clientId: client.clientId, operator })
     await workedOff(small)
 
     expect(answer).toMatchObject({ settlements: [], summedUntil: expect.any(String) })
     const [settlement] = await settlementsOf(deps, client)
     expect(settlement).toMatchObject({ ...ALL_FIVE, triggeredBy: 'manual' })
-    expect(await listAuditRecords(deps, settlement?.settlementId ?? '')).toMatchObject([{ operator }])
+    expect(await listAuditRecords(deps, settlement?.settlementId ?? '')).toMatchObject([{ operator, requestId: 'r-1' }])
   })
 
   it('is not read from its beginning again while it waits below the floor', async ({ deps }) => {

@@ -59,6 +59,7 @@ describe('closing a settlement (spec 3.2)', () => {
         at: deps.now(),
         before: { status: 'recorded', settled_at: null, recredited_at: null },
         after: { status: 'manual_paid', settled_at: deps.now(), recredited_at: null, notes, confirm_unfunded: true },
+        number: 1,
       },
     ])
   })

@@ -1,0 +1,31 @@
+import * as v from 'valibot'
+import { parseClientId } from '../../shared/client/client-dto.ts'
+import { findClient } from '../../shared/client/client-store.ts'
+import { notFound } from '../../shared/errors.ts'
+import { listAuditOf, listAuditOfClient, toAuditDto } from '../../shared/operator/list-audit.ts'
+import { pageFields, pageOf, pagination } from '../../shared/page.ts'
+import { adminHandler } from '../../shared/runtime/admin-handler.ts'
+
+const summary =
+  'Who changed what and when, newest first: of one thing by its id (subject), or of a merchant and all that is its own.'
+const input = v.pipe(
+  v.strictObject({
+    subject: v.optional(v.pipe(v.string(), v.maxLength(500, 'at most 500 characters'))),
+    client_id: v.optional(v.string()),
+    ...pageFields,
+  }),
+  v.check(
+    ({ subject, client_id }) => (subject === undefined) !== (client_id === undefined),
+    'name subject or client_id',
+  ),
+)
+
+export const handler = adminHandler({ summary, input }, async ({ subject, client_id, ...request }, deps) => {
+  const page = pageOf(request)
+  const clientId = client_id === undefined ? undefined : parseClientId(client_id)
+  if (clientId !== undefined && !(await findClient(deps, clientId))) throw notFound('client')
+  const records = clientId
+    ? await listAuditOfClient(deps, clientId, page)
+    : await listAuditOf(deps, subject ?? '', page)
+  return { data: records.map(toAuditDto), pagination: pagination(page) }
+})

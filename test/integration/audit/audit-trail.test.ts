@@ -1,0 +1,249 @@
+/**
+ * Goal: what an operator did cannot be taken back unseen, and what was not done leaves no record. Method: real changes,
+ * then records rewritten and removed behind the gateway's back, one at a time; races and deaths at every request.
+ */
+import { describe, expect, it } from 'vitest'
+import { handler as listAudit } from '../../../functions/admin/list-audit.ts'
+import { handler as updateClient } from '../../../functions/admin/update-client.ts'
+import { auditLedger } from '../../../shared/audit/audit-ledger.ts'
+import { changeClient } from '../../../shared/client/client-store.ts'
+import { listAuditRecords } from '../../../shared/operator/audit-record.ts'
+import { exists } from '../../../shared/table/condition.ts'
+import { auditHeadKey, auditRecordKey, auditRecordPk, type Key } from '../../../shared/table/keys.ts'
+import { put, remove } from '../../../shared/table/step.ts'
+import { addMs, DAY_MS } from '../../../shared/time.ts'
+import { updateEndpoint } from '../../../shared/webhook/endpoint/change-endpoint.ts'
+import { beforeFirst, interceptTable } from '../../support/intercept-table.ts'
+import { invokeAdmin, invokeWhole, notFoundReply } from '../../support/operator-actions.ts'
+import { aStoredClient } from '../../support/payment-builders.ts'
+import { putRaw, rawItem } from '../../support/tampering.ts'
+import { type TestDeps, testDeps } from '../../support/test-deps.ts'
+import { storedEndpoint } from '../../support/webhook-builders.ts'
+
+/** A merchant that was created and renamed twice, and whose endpoint was switched off. */
+const aTrail = async () => {
+  const deps = testDeps()
+  const { clientId } = await aStoredClient(deps)
+  const rename = (name: string, own: TestDeps = deps) =>
+    changeClient(own, { clientId, operator: 'ana', changes: { name } })
+  for (const name of ['one', 'two']) {
+    deps.clock.advance(1)
+    await rename(name)
+  }
+  const { endpointId } = await storedEndpoint(deps, { clientId })
+  deps.clock.advance(1)
+  await updateEndpoint(deps, { clientId, endpointId, operator: 'ana', enabled: false, eventTypes: undefined })
+  const keysOf = async (subject: string): Promise<readonly Key[]> => {
+    const { items } = await deps.table.query({ partition: [auditRecordPk(subject)], limit: 50 })
+    return items.map(({ pk, sk }) => ({ pk: String(pk), sk: String(sk) }))
+  }
+  const audited = async (full = false) => {
+    const { balanced, differences } = await auditLedger(deps, clientId, { full })
+    return { balanced, found: differences.map(({ what, id, found }) => [what, id, found]) }
+  }
+  return { deps, clientId, endpointId, rename, keysOf, audited }
+}
+
+const WHOLE = { balanced: true, found: [] }
+
+describe('the audit trail', () => {
+  it('is whole where nobody touched it, and names the whole change', async () => {
+    const { deps, clientId, audited } = await aTrail()
+
+    expect(await audited(true)).toStrictEqual(WHOLE)
+    const records = await listAuditRecords(deps, clientId)
+    expect(records.map(({ action, number }) => [action, number])).toStrictEqual([
+      ['create-client', 1],
+      ['update-client', 2],
+      ['update-client', 3],
+    ])
+  })
+
+  it.each([
+    ['operator', 'somebody'],
+    ['at', '2026-01-01T00:00:00.000Z'],
+    ['after', { name: 'three' }],
+    ['request_id', 'r-1'],
+    ['number', 7],
+    ['number', undefined],
+    ['previous', 'x'],
+  ])('shows a record whose %s became %j, wherever in the chain it is', async (field, value) => {
+    const { deps, clientId, keysOf, audited } = await aTrail()
+
+    for (const key of await keysOf(clientId)) {
+      const was = await rawItem(deps, key)
+      await putRaw(
+        deps,
+        Object.fromEntries(Object.entries({ ...was, [field]: value }).filter(([, one]) => one !== undefined)),
+      )
+
+      expect(await audited()).toMatchObject({
+        balanced: false,
+        found: [['audit_record', clientId, expect.any(String)]],
+      })
+      await putRaw(deps, was)
+    }
+    expect(await audited()).toStrictEqual(WHOLE)
+  })
+
+  it('shows a record that is gone, the newest too, and a head that is', async () => {
+    const { deps, clientId, keysOf, audited } = await aTrail()
+
+    for (const key of [...(await keysOf(clientId)), auditHeadKey(clientId)]) {
+      const was = await rawItem(deps, key)
+      await deps.table.write(remove(key, exists))
+
+      expect(await audited()).toMatchObject({
+        balanced: false,
+        found: [['audit_record', clientId, expect.any(String)]],
+      })
+      await putRaw(deps, was)
+    }
+  })
+
+  it('is looked at for what else is the client’s, of late by every audit and however old by a full one', async () => {
+    const { deps, endpointId, keysOf, audited } = await aTrail()
+    const [key] = await keysOf(endpointId)
+    await putRaw(deps, { ...(await rawItem(deps, key ?? auditHeadKey(''))), operator: 'somebody' })
+    const broken = { balanced: false, found: [['audit_record', endpointId, 'record 1 is not what it was']] }
+
+    expect(await audited()).toStrictEqual(broken)
+    deps.clock.set(addMs(deps.now(), 4 * DAY_MS))
+    expect(await audited()).toStrictEqual(WHOLE)
+    expect(await audited(true)).toStrictEqual(broken)
+  })
+
+  it('goes on behind records of the release before, which stand outside', async () => {
+    const deps = testDeps()
+    const { clientId } = await aStoredClient(deps)
+    const legacy = { subject: clientId, operator: 'old', action: 'update-client', at: deps.now() }
+    await deps.table.write(put(auditRecordKey(clientId, deps.now(), 'old'), legacy))
+
+    await changeClient(deps, { clientId, operator: 'ana', changes: { name: 'new' } })
+
+    expect(await auditLedger(deps, clientId)).toStrictEqual({ balanced: true, differences: [] })
+    expect(await listAuditRecords(deps, clientId)).toHaveLength(3)
+  })
+
+  it('has both of two changes that meet, one behind the other', async () => {
+    const { deps, clientId, rename, audited } = await aTrail()
+    const both = beforeFirst(deps, 'transact', () =>
+      changeClient(deps, { clientId, operator: 'ben', changes: { enabled: false } }),
+    )
+
+    await rename('three', both)
+
+    const records = await listAuditRecords(deps, clientId)
+    expect(records.slice(3).map(({ operator, number }) => [operator, number])).toStrictEqual([
+      ['ben', 4],
+      ['ana', 5],
+    ])
+    expect(await audited()).toStrictEqual(WHOLE)
+  })
+
+  it('refuses a change behind a head that moves every time, and leaves nothing of it', async () => {
+    const { deps, clientId, rename, audited } = await aTrail()
+    let changes = 0
+    const busy = interceptTable(deps, {
+      before: async ({ name }) => {
+        if (name !== 'transact') return
+        const bank = { bankName: 'BCA', bankAccountNo: `00${changes++}`, bankAccountName: 'Warung' }
+        await changeClient(deps, { clientId, operator: 'ben', changes: { bank } })
+      },
+    })
+
+    await expect(rename('three', busy)).rejects.toMatchObject({ code: 'conflict' })
+
+    const records = await listAuditRecords(deps, clientId)
+    expect(records.slice(3).every(({ operator }) => operator === 'ben')).toBe(true)
+    expect(await audited()).toStrictEqual(WHOLE)
+  })
+
+  it.each(['before', 'after'] as const)(
+    'has the change and its record or neither, died %s any request',
+    async (when) => {
+      const { deps, clientId, rename, audited } = await aTrail()
+
+      for (let deadly = 0, isOver = false; !isOver; deadly++) {
+        let requests = 0
+        const dying = interceptTable(deps, {
+          [when]: () => {
+            if (requests++ === deadly) throw new Error('died')
+          },
+        })
+        isOver = await rename(`n${deadly}`, dying).then(
+          () => true,
+          () => false,
+        )
+        const last = (await listAuditRecords(deps, clientId)).at(-1)
+        const client = await invokeAdmin(updateClient, deps, { operator: 'x', client_id: clientId, enabled: true })
+
+        expect(client).toMatchObject({ status: 200, body: { name: Object(last?.after)['name'] } })
+        expect(await audited()).toStrictEqual(WHOLE)
+      }
+    },
+  )
+})
+
+describe('list-audit (design section 7)', () => {
+  const list = (deps: TestDeps, payload: object) => invokeAdmin(listAudit, deps, payload)
+
+  it('shows all that was done to a client, newest first and page by page, with the invocation each was made in', async () => {
+    const { deps, clientId, endpointId } = await aTrail()
+    deps.clock.advance(1)
+    const { audit } = await invokeWhole(updateClient, deps, { operator: 'cid', client_id: clientId, name: 'four' })
+
+    const { body } = await list(deps, { client_id: clientId, per_page: 2 })
+
+    expect(body).toMatchObject({
+      data: [
+        {
+          ...Object(audit),
+          action: 'update-client',
+          subject: clientId,
+          before: { name: 'two' },
+          after: { name: 'four' },
+        },
+        { operator: 'ana', action: 'update-endpoint', subject: endpointId, request_id: null },
+      ],
+      pagination: { page: 1, per_page: 2 },
+    })
+    expect(await list(deps, { client_id: clientId, per_page: 2, page: 2 })).toMatchObject({
+      body: { data: [{ after: { name: 'two' } }, { after: { name: 'one' } }] },
+    })
+  })
+
+  it('shows what was done to one thing, records of the release before too', async () => {
+    const { deps, endpointId } = await aTrail()
+    const legacy = { subject: endpointId, operator: 'old', action: 'register-endpoint', at: '2026-01-01T00:00:00.000Z' }
+    await deps.table.write(put(auditRecordKey(endpointId, legacy.at, 'old'), legacy))
+
+    expect(await list(deps, { subject: endpointId })).toMatchObject({
+      body: { data: [{ operator: 'ana' }, { operator: 'old', before: null, after: null, request_id: null }] },
+    })
+    expect(await list(deps, { subject: endpointId, page: 2 })).toMatchObject({ status: 200, body: { data: [] } })
+    expect(await list(deps, { subject: 'nothing' })).toMatchObject({ status: 200, body: { data: [] } })
+  })
+
+  it('wants one of the two, and knows the client', async () => {
+    const { deps, clientId } = await aTrail()
+
+    for (const payload of [{}, { subject: 'x', client_id: clientId }]) {
+      expect(await list(deps, payload)).toMatchObject({
+        status: 422,
+        body: { message: 'body: name subject or client_id' },
+      })
+    }
+    expect(await list(deps, { client_id: '00000000-0000-4000-8000-000000000000' })).toStrictEqual(
+      notFoundReply('client'),
+    )
+  })
+})
+
+it('an answer that changed nothing says nothing of who changed it', async () => {
+  const { deps, clientId } = await aTrail()
+
+  const { status, audit } = await invokeWhole(updateClient, deps, { operator: 'ana', client_id: clientId, name: 'two' })
+
+  expect([status, audit]).toStrictEqual([200, undefined])
+})
