@@ -9,6 +9,7 @@ import { DeploymentSteps } from './functions/deployment-steps.ts'
 import { DutyPolicies } from './functions/duty-policies.ts'
 import { GatewayFunctions } from './functions/gateway-functions.ts'
 import type { Watched } from './monitoring/alarms/watched.ts'
+import { InvocationTrail } from './monitoring/invocation-trail.ts'
 import { OperatorTopic } from './monitoring/operator-topic.ts'
 import { watchedStack } from './monitoring/watched-stack.ts'
 import { WebhookEgress } from './network/webhook-egress.ts'
@@ -58,6 +59,7 @@ export class GatewayStack extends Stack {
     })
     new DeploymentSteps(this, 'Steps', functions)
     new DutyPolicies(this, 'Duties', { stage, provider, key })
+    if (stage.invocationTrail) new InvocationTrail(this, 'InvocationTrail', { stage, functions })
 
     const httpApi = new GatewayHttpApi(this, 'HttpApi', { stage, functions })
     if (stage.domain) new ApiDomain(this, 'Domain', { stage, domain: stage.domain, httpApi })

@@ -42,6 +42,8 @@ export type DeployedStage = DailyTimes & {
   readonly pageRecipients: readonly string[] | undefined
   /** Runs at a time that the account may have over all its functions (quota L-B99A9384); the alarm near it counts from here. */
   readonly accountConcurrency: number
+  /** Who invokes an operator's function is recorded by CloudTrail, in a bucket that nothing can be deleted from. */
+  readonly invocationTrail: boolean
   readonly table: {
     /** `customer`: a KMS key of the account, which can be disabled and whose use is logged. Also for queues, logs, topic and secrets. */
     readonly encryption: 'aws' | 'customer'
@@ -132,6 +134,7 @@ const disposable: Options = {
   alarmRecipients: [],
   pageRecipients: undefined,
   accountConcurrency: 1_000,
+  invocationTrail: false,
   table: { encryption: 'aws', maxReadUnits: 1_000, maxWriteUnits: 1_000, warm: undefined },
   domain: undefined,
   front: 'none',
@@ -145,6 +148,7 @@ const disposable: Options = {
 const production: Options = {
   ...disposable,
   clientRateLimit: 50,
+  invocationTrail: true,
   removalPolicy: RemovalPolicy.RETAIN,
   deletionProtection: true,
   throttle: { requestsPerSecond: 500, burst: 250 },

@@ -173,6 +173,9 @@ export const otherCosts = ({ abandoned }: Pick<Measured, 'abandoned'>): CostLine
     line('`webhookEgress: nat`, a million webhooks', `${webhookBytes / 1_000} KB each, assumed`, { natGb }),
     line('the customer key, a month', 'more after its first and again after its second rotation', { kmsKeyMonth: 1 }),
     line('each webhook endpoint, a month', 'its secret', { secretMonth: 1 }),
+    line('a million invocations of operators’ functions, in the trail', 'CloudTrail', {
+      cloudTrailDataEventMillion: MILLION,
+    }),
     line('a million alert mails', 'SNS', { snsEmailMillion: MILLION }),
   ]
 }

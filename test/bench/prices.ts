@@ -29,6 +29,8 @@ export const PRICES = {
   compositeMonth: 0.5,
   dashboardMonth: 3,
   snsEmailMillion: 20,
+  /** 0.10 for 100,000 (aws.amazon.com/cloudtrail/pricing). */
+  cloudTrailDataEventMillion: 1,
   /** And as much more after its first and after its second rotation (aws.amazon.com/kms/pricing). */
   kmsKeyMonth: 1,
   kmsRequestMillion: 3,

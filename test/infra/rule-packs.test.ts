@@ -78,6 +78,20 @@ const WITHOUT_KEY: Reasons = {
   ],
 }
 
+const ITS_OWN_LOG = 'Who reads or writes the bucket is no secret: its content is a log, and nobody can change it.'
+const OWN_COPY = 'What it says is who called, without payloads; S3 encrypts it.'
+const TRAIL_BUCKET = /^InvocationTrail\/Bucket\/Resource$/
+const TRAIL = /^InvocationTrail\/Trail\/Resource$/
+
+const WITH_TRAIL: Reasons = {
+  'AwsSolutions-S1': [TRAIL_BUCKET, ITS_OWN_LOG],
+  'PCI.DSS.321-S3BucketLoggingEnabled': [TRAIL_BUCKET, ITS_OWN_LOG],
+  'PCI.DSS.321-S3BucketReplicationEnabled': [TRAIL_BUCKET, 'A region that is lost takes its operators’ calls with it.'],
+  'PCI.DSS.321-S3DefaultEncryptionKMS': [TRAIL_BUCKET, OWN_COPY],
+  'PCI.DSS.321-CloudTrailEncryptionEnabled': [TRAIL, OWN_COPY],
+  'PCI.DSS.321-CloudTrailCloudWatchLogsEnabled': [TRAIL, 'A copy that could be deleted proves nothing.'],
+}
+
 const WITH_RECIPIENTS: Reasons = {
   'Serverless-SNSRedrivePolicy': [
     /^(Alerts|Pages)\/Topic\/[^/]+\/Resource$/,
@@ -130,6 +144,7 @@ const reasonsFor = (stage: DeployedStage, stack: string): readonly Reason[] => {
   return [
     EVERYWHERE,
     stage.table.encryption === 'aws' ? WITHOUT_KEY : {},
+    stage.invocationTrail ? WITH_TRAIL : {},
     stage.alarmRecipients.length > 0 ? WITH_RECIPIENTS : {},
     stage.front === 'cloudfront' ? BEHIND_FRONT : {},
     stage.webhookEgress === 'nat' ? FIXED_ADDRESSES : {},

@@ -111,6 +111,12 @@ const EXPLAINED: Readonly<Record<string, string>> = {
     'A denial: the worker’s own code connects nothing.',
   [`AWS::IAM::ManagedPolicy Allow Resource ${ARN}:iam::<AWS::AccountId>:role/cdk-hnb659fds-*`]:
     'The roles that `cdk bootstrap` makes for deploying have account and region in their names; a front is in another region.',
+  'AWS::S3::BucketPolicy Deny Principal *': 'A denial: nobody gets anything by it.',
+  'AWS::S3::BucketPolicy Deny Action s3:*': 'A denial: nothing is allowed on a plain connection.',
+  'AWS::S3::BucketPolicy Deny Resource <InvocationTrailBucket153839A7>.Arn/*':
+    'A denial, of all that is in the bucket.',
+  'AWS::S3::BucketPolicy Allow Resource <InvocationTrailBucket153839A7>.Arn/AWSLogs/<AWS::AccountId>/*':
+    'CloudTrail names its files by day and content; they are this account’s.',
   'AWS::EC2::VPCEndpoint Allow Principal *':
     'Only what is in the subnets reaches the endpoint, which is the worker, and only the one table lies behind it.',
   'AWS::SQS::QueuePolicy Deny Principal *': 'A denial: nobody gets anything by it.',
