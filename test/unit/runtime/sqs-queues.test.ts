@@ -1,0 +1,77 @@
+import { SendMessageBatchCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs'
+import { mockClient } from 'aws-sdk-client-mock'
+import { describe, expect, it } from 'vitest'
+import { byQueue } from '../../../shared/queues.ts'
+import { sqsQueues } from '../../../shared/runtime/aws/sqs-queues.ts'
+
+const message = (number: number) => ({ body: { number }, delaySeconds: number, group: `group-${number}` })
+const messages = (count: number) => Array.from({ length: count }, (_, at) => message(at))
+const URL = 'https://sqs.example/webhooks'
+
+const startQueues = () => {
+  const client = new SQSClient({ region: 'ap-southeast-3' })
+  const sqs = mockClient(client)
+  const queues = sqsQueues(client, { ...byQueue(() => undefined), webhooks: URL })
+  const batches = () => sqs.commandCalls(SendMessageBatchCommand).map(({ args: [{ input }] }) => input)
+  return { sqs, queues, batches }
+}
+
+const entry = (number: number) => ({
+  MessageBody: `{"number":${number}}`,
+  DelaySeconds: number,
+  MessageGroupId: `group-${number}`,
+})
+
+describe('messages on their way to SQS', () => {
+  it('go alone as one message, and together ten at a time, each with its delay and its group', async () => {
+    const { sqs, queues, batches } = startQueues()
+    sqs.on(SendMessageBatchCommand).resolves({})
+
+    await queues.send('webhooks', message(7))
+    await queues.send('webhooks', ...messages(13))
+    await queues.send('webhooks')
+
+    expect(sqs.commandCalls(SendMessageCommand).map(({ args: [{ input }] }) => input)).toStrictEqual([
+      { QueueUrl: URL, ...entry(7) },
+    ])
+    const ids = (from: number, count: number) =>
+      Array.from({ length: count }, (_, at) => ({ Id: String(at), ...entry(from + at) }))
+    expect(batches()).toStrictEqual([
+      { QueueUrl: URL, Entries: ids(0, 10) },
+      { QueueUrl: URL, Entries: ids(10, 3) },
+    ])
+  })
+
+  it('are told as not sent when SQS refuses some of a batch that it answers with 200', async () => {
+    const { sqs, queues } = startQueues()
+    const refused = { Id: '1', Code: 'InternalError', SenderFault: false }
+    sqs.on(SendMessageBatchCommand).resolves({ Successful: [], Failed: [refused] })
+
+    await expect(queues.send('webhooks', ...messages(3))).rejects.toThrow('1 of 3 messages were not taken')
+  })
+
+  it.each([
+    ['is refused in part', { Failed: [{ Id: '0', Code: 'InternalError', SenderFault: false }] }],
+    ['has no answer', new Error('no answer')],
+  ])('are all sent although the first batch %s, and the failure is told', async (_, first) => {
+    const { sqs, queues, batches } = startQueues()
+    const answers = sqs.on(SendMessageBatchCommand)
+    if (first instanceof Error) answers.rejectsOnce(first).resolves({})
+    else answers.resolvesOnce({ Successful: [], ...first }).resolves({})
+
+    await expect(queues.send('webhooks', ...messages(25))).rejects.toThrow(/not taken|no answer/)
+
+    expect(batches().map(({ Entries = [] }) => Entries.length)).toStrictEqual([10, 10, 5])
+  })
+
+  it.each([
+    ['one that the function may not send to', 'settlements', message(0)],
+    ['a delay beyond fifteen minutes', 'webhooks', message(901)],
+  ] as const)('are refused before anything is sent: %s', async (_, queue, refused) => {
+    const { sqs, queues } = startQueues()
+
+    await expect(queues.send(queue, message(0), refused)).rejects.toThrow()
+
+    expect(sqs.calls()).toStrictEqual([])
+  })
+})
