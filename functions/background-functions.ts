@@ -1,3 +1,4 @@
+import { workersForQuota } from '../shared/provider/workers-for-quota.ts'
 import { allAccess } from '../shared/table/access.ts'
 import { EVENT_SK_PREFIX } from '../shared/table/keys.ts'
 import { DUE_FUNCTIONS } from './due-functions.ts'
@@ -130,7 +131,13 @@ export const BACKGROUND_FUNCTIONS: readonly FunctionSpec[] = [
     name: 'sync-slices',
     entry: 'functions/queue/sync-slices.ts',
     // Workers beside the schedule's own; the provider's quota bounds them all together.
-    trigger: { kind: 'queue', queue: 'sync', batchSize: 1, maxConcurrency: 10 },
+    trigger: {
+      kind: 'queue',
+      queue: 'sync',
+      batchSize: 1,
+      maxConcurrency: 10,
+      runsAt: (callsPerMinute) => workersForQuota('listing', callsPerMinute),
+    },
     table: SYNCING,
     timeoutSeconds: 300,
   },

@@ -11,10 +11,16 @@ const due = (
   ...DEFAULTS,
   name: `check-due-${plural}`,
   entry: `functions/queue/check-due-${plural}.ts`,
-  trigger: { kind: 'queue', queue: `due-${plural}`, batchSize: 1, maxConcurrency: mostWorkers(work) },
+  trigger: {
+    kind: 'queue',
+    queue: `due-${plural}`,
+    batchSize: 1,
+    maxConcurrency: mostWorkers(work, 0),
+    runsAt: (callsPerMinute) => mostWorkers(work, callsPerMinute),
+  },
   // A worker begins nothing new after a minute; the rest is for the answers it then waits for.
   timeoutSeconds: 90,
-  reservedConcurrency: mostWorkers(work),
+  reservedConcurrency: mostWorkers(work, 0),
   ...access,
 })
 

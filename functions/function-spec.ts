@@ -9,7 +9,12 @@ export type Trigger =
   | { readonly kind: 'http'; readonly method: 'GET' | 'POST'; readonly path: string }
   /** Whatever no route matches. */
   | { readonly kind: 'http-default' }
-  | ({ readonly kind: 'queue'; readonly slowLane?: Omit<QueueSource, 'batchSize'> } & QueueSource)
+  | ({
+      readonly kind: 'queue'
+      readonly slowLane?: Omit<QueueSource, 'batchSize'>
+      /** What works on the provider's quota: so many runs with so many calls a minute, where those are more. */
+      readonly runsAt?: (callsPerMinute: number) => number
+    } & QueueSource)
   /** Inserts of items whose sort key starts with the prefix. */
   | { readonly kind: 'stream'; readonly insertedSkPrefix: string; readonly batchSize: number }
   | { readonly kind: 'schedule'; readonly schedule: ScheduleSpec }
@@ -89,11 +94,13 @@ export type FunctionSpec = {
 
 /**
  * Every queue that starts a function, its own first. Behind it the slow lane: a second queue of the same messages, whose
- * few runs are all that work which takes long can hold.
+ * few runs are all that work which takes long can hold. With more calls a minute than the provider publishes some have
+ * more runs.
  */
-export const queuesOf = (trigger: Trigger): readonly QueueSource[] => {
+export const queuesOf = (trigger: Trigger, callsPerMinute = 0): readonly QueueSource[] => {
   if (trigger.kind !== 'queue') return []
-  const { queue, batchSize, maxConcurrency, slowLane } = trigger
+  const { queue, batchSize, slowLane, runsAt = () => 0 } = trigger
+  const maxConcurrency = Math.max(trigger.maxConcurrency, runsAt(callsPerMinute))
   return [{ queue, batchSize, maxConcurrency }, ...(slowLane ? [{ ...slowLane, batchSize }] : [])]
 }
 

@@ -1,11 +1,12 @@
 import type { Deps } from '../deps.ts'
+import { callsPerMinute } from '../provider/provider-quota.ts'
 import type { QueueMessage } from '../queues.ts'
 import { WORK_SLOTS } from '../table/schema.ts'
 import { msBetween } from '../time.ts'
-import { type CheckedWork, type DueSlot, MOST_PARTS } from './due-slot.ts'
+import { type CheckedWork, type DueSlot, mostParts } from './due-slot.ts'
 import { findDuePage } from './find-due-page.ts'
 
-type FindDeps = Pick<Deps, 'table' | 'queues' | 'now' | 'log'>
+type FindDeps = Pick<Deps, 'table' | 'queues' | 'now' | 'log' | 'stage'>
 
 /** Items that were found due, by kind; of each slot as many as are counted. */
 export type DueWorkSummary = Record<CheckedWork, number>
@@ -31,7 +32,7 @@ const KINDS: readonly (readonly [CheckedWork, Send])[] = [
 
 /** Hands one slot to as many workers as it has work for. */
 const handOut = async (deps: FindDeps, work: CheckedWork, send: Send, slot: number) => {
-  const limit = MOST_PARTS[work] * ITEMS_OF_A_PART
+  const limit = mostParts(work, callsPerMinute(deps.stage, deps.now())) * ITEMS_OF_A_PART
   const { items } = await findDuePage(deps, { work, slot, limit, cursor: undefined })
   const [oldest] = items
   if (oldest === undefined) return { due: 0, lateMs: 0 }

@@ -1,14 +1,17 @@
 import type { Deps } from '../deps.ts'
+import { callsPerMinute } from '../provider/provider-quota.ts'
+import { workersForQuota } from '../provider/workers-for-quota.ts'
 import type { SliceDeps } from './read-slice.ts'
 import { doDue, doRounds, endSync, type OnJobs, type SyncSummary, startSync } from './sync-run.ts'
 
-const MOST_HELPERS = 9
+const LEAST_HELPERS = 9
 
 /** Others can take their share at once, instead of at the next tick; one that finds nothing left costs one query. */
-const callingHelpers = ({ queues }: Pick<Deps, 'queues'>): OnJobs => {
+const callingHelpers = ({ queues, stage, now }: Pick<Deps, 'queues' | 'stage' | 'now'>): OnJobs => {
+  const most = Math.max(LEAST_HELPERS, workersForQuota('listing', callsPerMinute(stage, now())) - 1)
   let called = 0
   return async (jobs) => {
-    for (; called < Math.min(jobs, MOST_HELPERS); called++) {
+    for (; called < Math.min(jobs, most); called++) {
       await queues.send('sync', { body: {}, delaySeconds: 0, group: 'sync' })
     }
   }

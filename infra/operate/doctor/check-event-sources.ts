@@ -18,7 +18,7 @@ export const checkEventSources = async (
 ): Promise<readonly Finding[]> => {
   const table = stackNameOf(stage)
   const readers = MANIFEST.flatMap((spec) => {
-    const sources = sourcesOf(spec).map((source) => ({ ...source, name: nameIn(table, source.queue) }))
+    const sources = sourcesOf(spec, stage).map((source) => ({ ...source, name: nameIn(table, source.queue) }))
     return sources.map(async ({ name, queue, batchSize, maxConcurrency }, at) =>
       runCheck(`event source ${name}`, async () => {
         const FunctionName = functionName(stage.settings.name, spec)
@@ -46,8 +46,11 @@ export const checkEventSources = async (
 }
 
 /** What should start a function by itself: its queues, or the stream, which is no queue. */
-const sourcesOf = ({ trigger }: FunctionSpec): readonly (Partial<QueueSource> & { readonly batchSize: number })[] =>
-  trigger.kind === 'stream' ? [{ batchSize: trigger.batchSize }] : queuesOf(trigger)
+const sourcesOf = (
+  { trigger }: FunctionSpec,
+  { settings }: DeployedStage,
+): readonly (Partial<QueueSource> & { readonly batchSize: number })[] =>
+  trigger.kind === 'stream' ? [{ batchSize: trigger.batchSize }] : queuesOf(trigger, settings.providerCallsPerMinute)
 
 const nameIn = (table: string, queue: string | undefined): string => (queue === undefined ? table : `${table}-${queue}`)
 

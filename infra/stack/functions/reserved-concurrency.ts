@@ -1,14 +1,20 @@
 import { type FunctionSpec, queuesOf } from '../../../functions/function-spec.ts'
 import type { DeployedStage } from '../stage.ts'
 
+const runsOfQueues = ({ trigger }: FunctionSpec, callsPerMinute?: number): number =>
+  queuesOf(trigger, callsPerMinute).reduce((sum, { maxConcurrency }) => sum + maxConcurrency, 0)
+
 /** Runs at a time that the stage sets aside for a function, as Lambda spells it; nothing where the stage reserves none. */
 export const reservedConcurrency = (
   spec: FunctionSpec,
-  { reservedConcurrency: reserved }: DeployedStage,
+  { reservedConcurrency: reserved, settings }: DeployedStage,
 ): { readonly reservedConcurrentExecutions?: number } => {
   // Runs that overlap where nothing is reserved do no harm: they claim what they work on. They only ask twice.
   const runs = reserved && (reserved[spec.name] ?? spec.reservedConcurrency)
-  return runs === undefined ? {} : { reservedConcurrentExecutions: runs }
+  if (runs === undefined) return {}
+  // What is reserved is for the quota that the provider publishes; what follows a greater one is added.
+  const more = runsOfQueues(spec, settings.providerCallsPerMinute) - runsOfQueues(spec)
+  return { reservedConcurrentExecutions: runs + more }
 }
 
 /** Whether clients' requests start it, each of which counts in the client's rate limit. */
@@ -43,13 +49,13 @@ export const assertReservable = (stage: DeployedStage, manifest: readonly Functi
   for (const [name, runs] of Object.entries(reserved)) {
     const spec = manifest.find((candidate) => candidate.name === name)
     if (!spec) throw new Error(`reservedConcurrency: there is no function ${name}`)
-    const needed = queuesOf(spec.trigger).reduce((sum, { maxConcurrency }) => sum + maxConcurrency, 0)
+    const needed = runsOfQueues(spec)
     if (runs < needed) throw new Error(`reservedConcurrency: ${name} needs ${needed}, as its queues start so many`)
   }
   const runs = reservedRuns(stage, manifest)
   if (runs > 0 && accountConcurrency - runs < UNRESERVED_MINIMUM) {
     throw new Error(
-      `reservedConcurrency: ${runs} of accountConcurrency ${accountConcurrency} leave fewer than ${UNRESERVED_MINIMUM}`,
+      `reservedConcurrency: ${runs} of accountConcurrency ${accountConcurrency} leave fewer than ${UNRESERVED_MINIMUM}: it takes ${runs + UNRESERVED_MINIMUM}`,
     )
   }
 }

@@ -4,6 +4,7 @@ import { EventSourceMapping, FilterCriteria, FilterRule, StartingPosition } from
 import { Construct } from 'constructs'
 import { queuesOf } from '../../../functions/function-spec.ts'
 import type { GatewayFunctions } from '../functions/gateway-functions.ts'
+import type { DeployedStage } from '../stage.ts'
 import type { GatewayQueues } from './gateway-queues.ts'
 
 /**
@@ -16,14 +17,19 @@ const STREAM_RECORD_AGE = Duration.hours(1)
 /** Batches of one shard that run side by side. Events of one payment stay in order, others need none. */
 const STREAM_BATCHES_PER_SHARD = 10
 
-type Props = { readonly table: TableV2; readonly queues: GatewayQueues; readonly functions: GatewayFunctions }
+type Props = {
+  readonly stage: DeployedStage
+  readonly table: TableV2
+  readonly queues: GatewayQueues
+  readonly functions: GatewayFunctions
+}
 
 /** Connects queues and the table's stream to the functions that read them. */
 export class EventSources extends Construct {
-  constructor(scope: Construct, id: string, { table, queues, functions }: Props) {
+  constructor(scope: Construct, id: string, { stage, table, queues, functions }: Props) {
     super(scope, id)
     for (const { spec, trigger, lambda } of functions.triggeredBy('queue')) {
-      for (const { queue, batchSize, maxConcurrency } of queuesOf(trigger)) {
+      for (const { queue, batchSize, maxConcurrency } of queuesOf(trigger, stage.settings.providerCallsPerMinute)) {
         new EventSourceMapping(this, queue === trigger.queue ? spec.name : `${spec.name}-slow`, {
           target: lambda,
           eventSourceArn: queues.byName[queue].queue.queueArn,

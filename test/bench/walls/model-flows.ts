@@ -1,3 +1,4 @@
+import { queuesOf } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import type { Use } from './measure-use.ts'
 import type { WorkerSpeeds } from './measure-workers.ts'
@@ -26,15 +27,18 @@ export const HORIZON_DAYS = 4
 export const ROWS_A_PAGE = 50
 const PRECISION = 0.001
 
-const workersOf = (name: string): number => {
-  const trigger = MANIFEST.find((spec) => spec.name === name)?.trigger
-  if (trigger?.kind !== 'queue') throw new Error(`${name} has no queue`)
-  return trigger.maxConcurrency
+const workersOf = (name: string, quota: number): number => {
+  const spec = MANIFEST.find((candidate) => candidate.name === name)
+  const [source] = spec ? queuesOf(spec.trigger, quota) : []
+  if (!source) throw new Error(`${name} has no queue`)
+  return source.maxConcurrency
 }
 
+/** A run lists for four of five minutes, and calls the others when it has taken twenty seconds. */
+const LISTING_PART = 220 / 300
 /** The schedule's own run reads, too. */
-export const listingWorkers = (): number => workersOf('sync-slices') + 1
-export const dueWorkers = (): number => workersOf('check-due-payments')
+export const listingWorkers = (quota: number): number => workersOf('sync-slices', quota) + 1
+export const dueWorkers = (quota: number): number => workersOf('check-due-payments', quota)
 
 /** What is asked at the create, and what at the end of a life: expiry, and settlement by the provider. */
 const demands = (name: string, { calls }: Use): readonly Demand[] => {
@@ -59,13 +63,13 @@ const stations = ({ paid, unpaid, speeds }: FlowModel, quota: number): readonly 
     })),
     { name: 'the quota of `GET /transactions`', capacity: quota * ROWS_A_PAGE, ...rows },
     {
-      name: `the ${listingWorkers()} workers that list`,
-      capacity: listingWorkers() * speeds.pages * 60 * ROWS_A_PAGE,
+      name: `the ${listingWorkers(quota)} workers that list`,
+      capacity: listingWorkers(quota) * LISTING_PART * speeds.pages * 60 * ROWS_A_PAGE,
       ...rows,
     },
     {
-      name: `the ${dueWorkers()} workers of due payments`,
-      capacity: dueWorkers() * speeds.dueItems * 60,
+      name: `the ${dueWorkers(quota)} workers of due payments`,
+      capacity: dueWorkers(quota) * speeds.dueItems * 60,
       paid: [],
       unpaid: [{ afterMinutes: DAY_MINUTES, units: 1 }],
     },

@@ -91,9 +91,9 @@ const wallRows = (model: FlowModel): readonly (readonly string[])[] =>
     }),
   )
 
-/** Up to ten times the quota nothing may end the rate before the create does. */
+/** At no quota may anything end the rate before the create does. */
 const earlyWalls = (model: FlowModel): readonly string[] =>
-  FACTORS.filter((factor) => factor <= 10).flatMap((factor) =>
+  FACTORS.flatMap((factor) =>
     MIXES.flatMap(([mix, paidPart]) => {
       const { perSecond, first } = modelWall(model, PUBLISHED * factor, paidPart)
       const create = (PUBLISHED * factor) / 60
@@ -111,8 +111,11 @@ const unlikeModel = ({ callbacks, perSecond, backlog }: SinglesFigures, listing:
   return fits ? [] : [`single payments at ${shown(perSecond)} a second left a backlog of ${middle}, then ${last}`]
 }
 
+const workersAtEach = (workers: (quota: number) => number): string =>
+  `${FACTORS.map((factor) => workers(PUBLISHED * factor)).join(', ')} (${FACTORS.map((factor) => `${factor} ×`).join(', ')} the quota)`
+
 const speedText = ({ dueItems, pages }: WorkerSpeeds): string =>
-  `One worker brings ${shown(dueItems)} unpaid payments a second to their end, and there are ${dueWorkers()}; one lists ${shown(pages)} pages a second, and there are ${listingWorkers()}.`
+  `One worker brings ${shown(dueItems)} unpaid payments a second to their end, and there are ${workersAtEach(dueWorkers)}; one lists ${shown(pages)} pages a second for 220 s of 300, and there are ${workersAtEach(listingWorkers)}.`
 
 /** The highest lasting rates by the model, what it is made of, and single payments held against it. */
 export const wallsReport = async (): Promise<SuiteReport> => {

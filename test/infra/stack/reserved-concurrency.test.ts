@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { functionName } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
+import { assertReservable, reservedConcurrency } from '../../../infra/stack/functions/reserved-concurrency.ts'
+import { deployedStage } from '../../../infra/stack/stage.ts'
 import { synthesised } from '../../support/stack-template.ts'
 import { stageWith } from '../../support/stage-options.ts'
 
@@ -70,6 +72,29 @@ describe('reserved concurrency', () => {
     expect(() => synthesised(stageWith({ reservedConcurrency: { 'deliver-webhook': 104 } }))).toThrow(
       'deliver-webhook needs 105',
     )
+  })
+
+  it('follows a greater quota of the provider, as its queues do, and says what that takes of the account', () => {
+    const prod = deployedStage('prod')
+    const granted = (providerCallsPerMinute: number) =>
+      stageWith({ settings: { ...prod.settings, providerCallsPerMinute }, accountConcurrency: 2_000 }, 'prod')
+    const raisedBy = (callsPerMinute: number) =>
+      MANIFEST.flatMap((spec) => {
+        const { reservedConcurrentExecutions: runs } = reservedConcurrency(spec, granted(callsPerMinute))
+        return runs === reservedConcurrency(spec, prod).reservedConcurrentExecutions ? [] : [[spec.name, runs] as const]
+      })
+    const more = granted(60_000)
+    const queued = synthesised(more)
+      .ofType('AWS::Lambda::EventSourceMapping')
+      .map(({ properties: { ScalingConfig } }) => Object(ScalingConfig)['MaximumConcurrency'])
+
+    expect(queued).toStrictEqual(expect.arrayContaining([72, 48]))
+    expect(raisedBy(60_000)).toStrictEqual([
+      ['check-due-payments', 48],
+      ['sync-slices', 72],
+    ])
+    expect(raisedBy(600)).toStrictEqual([])
+    expect(() => assertReservable({ ...more, accountConcurrency: 900 }, MANIFEST)).toThrow('it takes 975')
   })
 
   it('is refused where it leaves less of the account than Lambda insists on', () => {

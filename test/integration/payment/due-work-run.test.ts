@@ -72,6 +72,18 @@ describe('checkDueWork (design section 4)', () => {
     expect(deps.provider.countOf('cancelRequest')).toBe(230)
   })
 
+  it.each([
+    [600, 2],
+    [60_000, 3],
+  ])('divides it among as many as a quota of %d calls a minute feeds', async (callsPerMinute, parts) => {
+    const { deps } = await aFlood(330, callsPerMinute)
+
+    await checkDueWork(deps)
+
+    const shares = messagesTo(deps, 'due-payments').map(({ body }) => body)
+    expect(shares).toStrictEqual(Array.from({ length: parts }, (_, part) => ({ slot: 3, part, parts })))
+  })
+
   it('hands out the other kinds when the index of one cannot be read, and fails then', async () => {
     const deps = await oneOfEachKind()
     const broken = interceptTable(deps, {

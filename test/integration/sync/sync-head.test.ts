@@ -78,23 +78,33 @@ describe('sync: what the head reads', () => {
     expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'actual' })
   })
 
-  it('cuts slices by what the last ones held, and calls others where they take long', async ({ deps, rows }) => {
-    const { asked } = await behind(deps, rows, 3_100)
-    await syncProviderTransactions(deps)
-    const alone = asked.length
-    deps.clock.advance(3_600)
-    const { listTransactions } = deps.provider
-    const slowly: typeof listTransactions = async (...page) => {
-      await deps.sleep(1_000)
-      return listTransactions(...page)
-    }
+  it.for([
+    [600, 9],
+    [60_000, 13],
+  ] as const)(
+    'cuts slices by what the last ones held, and calls others where they take long, as many as a quota of %d calls feeds',
+    async ([callsPerMinute, helpers], { deps, rows }) => {
+      const { asked } = await behind(deps, rows, 3_100)
+      await syncProviderTransactions(deps)
+      const alone = asked.length
+      deps.clock.advance(3_600)
+      const { listTransactions } = deps.provider
+      const slowly: typeof listTransactions = async (...page) => {
+        await deps.sleep(1_000)
+        return listTransactions(...page)
+      }
 
-    await syncProviderTransactions({ ...deps, provider: { ...deps.provider, listTransactions: slowly } })
+      await syncProviderTransactions({
+        ...deps,
+        stage: { ...deps.stage, providerCallsPerMinute: callsPerMinute },
+        provider: { ...deps.provider, listTransactions: slowly },
+      })
 
-    // 442 rows a minute and an hour: fourteen slices.
-    expect(new Set(asked.slice(alone).map(({ updatedFrom }) => updatedFrom)).size).toBe(14)
-    expect(deps.sent).toMatchObject(Array.from({ length: 9 }, () => ({ queue: 'sync', message: { body: {} } })))
-  })
+      // 442 rows a minute and an hour: fourteen slices.
+      expect(new Set(asked.slice(alone).map(({ updatedFrom }) => updatedFrom)).size).toBe(14)
+      expect(deps.sent).toMatchObject(Array.from({ length: helpers }, () => ({ queue: 'sync', message: { body: {} } })))
+    },
+  )
 
   it('is woken for callbacks that were put off, no more often than rounds overlap', async ({ deps, rows, paid }) => {
     const { asked } = await behind(deps, rows, 0)
