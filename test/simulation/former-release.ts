@@ -48,6 +48,16 @@ const oneProvider: Plugin = {
   },
 }
 
+/** Packages that are no longer installed, of what speaks to AWS: the simulation's world stands in its place. */
+const GONE = /^@aws-sdk\/lib-dynamodb$/
+const withoutWhatIsGone: Plugin = {
+  name: 'without what is gone',
+  setup: ({ onResolve, onLoad }) => {
+    onResolve({ filter: GONE }, ({ path }) => ({ path, namespace: 'gone' }))
+    onLoad({ filter: GONE, namespace: 'gone' }, () => ({ loader: 'js', contents: 'module.exports = {}' }))
+  },
+}
+
 /** What is taken of the release: its functions, and what its own code makes of the simulation's world. */
 const entryOf = (files: readonly string[]): string =>
   [
@@ -75,7 +85,7 @@ const bundle = async (directory: string): Promise<Release> => {
     target: 'node24',
     packages: 'external',
     logLevel: 'error',
-    plugins: [oneProvider],
+    plugins: [oneProvider, withoutWhatIsGone],
   })
   return (await import(pathToFileURL(outfile).href)) as Release
 }

@@ -1,4 +1,5 @@
 import type { Observations } from './observations.ts'
+import { readsFrom } from './sources.ts'
 import { count } from './tally.ts'
 import type { World } from './world.ts'
 
@@ -9,7 +10,7 @@ const attemptOf = (deliveryId: unknown, attempt: unknown): string => `${String(d
 /**
  * Checked at every POST: no worker of the common lane is held for an endpoint that was known to hang. An attempt whose
  * message was first handed out while the mark stood, and never in the slow lane, must not be made before the mark is off:
- * whoever makes it has read the mark.
+ * whoever makes it has read the mark. A release without lanes knows no mark.
  */
 export const watchLanes = (world: World, seen: Observations): void => {
   /** In the world's time: the mark itself was written by a clock that may be wrong. */
@@ -40,6 +41,7 @@ export const watchLanes = (world: World, seen: Observations): void => {
     const handed = handedOut.get(attempt)
     const marked = markedAtMs.get(String(row?.['endpoint_id']))
     count(world.tally, handed?.slow === true ? 'attempt in the slow lane' : 'attempt in the common lane')
+    if (!readsFrom(world, 'deliver-webhook', 'webhooks-slow')) return
     if (handed && !handed.slow && marked !== undefined && handed.firstMs > marked) {
       seen.problems.push(`attempt ${attempt} held a worker of the common lane`)
     }
