@@ -23,7 +23,7 @@ const BodyOnly = v.object({ body: v.string() })
 
 /** An event goes to several endpoints, and its bytes never change: the last ones are kept, by the table they are from. */
 const BODIES_KEPT = 100
-const bodies = new WeakMap<Deps['table'], Map<string, string>>()
+const bodies = new WeakMap<Deps['table'], Map<string, Promise<string | undefined>>>()
 
 /** The bytes of an event, as text, without anything else that is stored of it; undefined when there is no such event. */
 export const findEventBody = async (
@@ -31,15 +31,21 @@ export const findEventBody = async (
   { paymentId, eventType }: { readonly paymentId: PaymentId; readonly eventType: string },
 ): Promise<string | undefined> => {
   const name = `${paymentId} ${eventType}`
-  const known = bodies.get(deps.table)?.get(name)
+  const kept = bodies.get(deps.table) ?? new Map<string, Promise<string | undefined>>()
+  const known = kept.get(name)
   if (known !== undefined) return known
-  const item = await deps.table.getFields(eventKey(paymentId, eventType), ['body'])
-  if (item === undefined) return undefined
-  const { body } = v.parse(BodyOnly, item)
-  const kept = bodies.get(deps.table) ?? new Map<string, string>()
+  const reading = readBody(deps, eventKey(paymentId, eventType))
+  // Kept while it is read, too: deliveries of one event come together.
   if (kept.size >= BODIES_KEPT) kept.clear()
-  bodies.set(deps.table, kept.set(name, body))
-  return body
+  bodies.set(deps.table, kept.set(name, reading))
+  const forget = () => void (kept.get(name) === reading && kept.delete(name))
+  reading.then((body) => body ?? forget(), forget)
+  return reading
+}
+
+const readBody = async (deps: Pick<Deps, 'table'>, key: Key): Promise<string | undefined> => {
+  const item = await deps.table.getFields(key, ['body'])
+  return item && v.parse(BodyOnly, item).body
 }
 
 /** The events of a payment: at most one of each type. */

@@ -9,7 +9,7 @@ export type MessageRemoval = {
 
 const BATCH = 10
 /** A message that is not deleted when the process dies is handed out again, which every worker allows for. */
-const AT_MOST_AFTER_MS = 20
+const AT_MOST_AFTER_MS = 100
 
 export const messageRemoval = (
   sqs: SQSClient,

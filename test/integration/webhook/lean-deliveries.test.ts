@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest'
 import { handler as listHandler } from '../../../functions/admin/list-deliveries.ts'
+import { findEventBody } from '../../../shared/event/event-store.ts'
 import { deliveryKey } from '../../../shared/table/keys.ts'
 import { checkOverdueDelivery } from '../../../shared/webhook/delivery/check-overdue-delivery.ts'
 import {
@@ -13,7 +14,7 @@ import { fanOutEvent } from '../../../shared/webhook/delivery/fan-out-event.ts'
 import { storeAttemptResult } from '../../../shared/webhook/delivery/store-attempt-result.ts'
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
 import { itemSize } from '../../simulation/sim-table/stored-item.ts'
-import { interceptTable, recordTable } from '../../support/intercept-table.ts'
+import { interceptTable, recordTable, type TableCall } from '../../support/intercept-table.ts'
 import { invokeAdmin } from '../../support/operator-actions.ts'
 import { aStoredClient } from '../../support/payment-builders.ts'
 import {
@@ -136,6 +137,26 @@ describe('a lean delivery', () => {
     expect(deps.webhooks).toStrictEqual([])
     // Delivery, endpoint, and the body twice: cheaply, and then for certain.
     expect(asked).toBe(4)
+  })
+
+  it('has its bytes read once for all of one event that come together, and again when that failed', async ({
+    deps,
+    event,
+  }) => {
+    const reads: TableCall[] = []
+    const seen = interceptTable(deps, {
+      before: (call) => {
+        if (reads.push(call) === 1) throw new Error('throttled')
+      },
+    })
+    const find = () => findEventBody(seen, { paymentId: event.paymentId, eventType: event.type })
+
+    const failures = await Promise.allSettled([find(), find()])
+    const bodies = await Promise.all([find(), find()])
+
+    expect(failures.map(({ status }) => status)).toStrictEqual(['rejected', 'rejected'])
+    expect([...bodies, await find()]).toStrictEqual([event.body, event.body, event.body])
+    expect(reads.map(({ name }) => name)).toStrictEqual(['get', 'get'])
   })
 
   it('is read together with its endpoint, and a message that names another one’s is not believed', async ({
