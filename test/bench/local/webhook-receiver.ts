@@ -17,6 +17,7 @@ const told = (waiting: Waiting, name: string): void => {
 export const startWebhookReceiver = async ({ hangs = () => false }: { readonly hangs?: () => boolean } = {}) => {
   const waiting: Waiting = new Map()
   const came = new Map<string, number>()
+  let awaited: { readonly deliveries: number; readonly resolve: () => void } | undefined
   const server = createServer((request, response) => {
     let text = ''
     request.setEncoding('utf8')
@@ -28,6 +29,7 @@ export const startWebhookReceiver = async ({ hangs = () => false }: { readonly h
       if (hangs()) return
       response.writeHead(200).end('ok')
       came.set(String(request.headers['x-gateway-delivery-id']), performance.now())
+      if (came.size === awaited?.deliveries) awaited.resolve()
       const { id } = v.parse(Webhook, JSON.parse(text)).data
       if (id !== undefined) told(waiting, id)
     })
@@ -45,6 +47,22 @@ export const startWebhookReceiver = async ({ hangs = () => false }: { readonly h
           clearTimeout(late)
           resolve()
         })
+      }),
+    /** Resolves when so many deliveries have come; asked for by one at a time. Rejects when it is much too late. */
+    whenCame: (deliveries: number) =>
+      new Promise<void>((resolve, reject) => {
+        if (came.size >= deliveries) return resolve()
+        const late = setTimeout(
+          () => reject(new Error(`${came.size} of ${deliveries} webhooks came`)),
+          WEBHOOK_WITHIN_MS,
+        )
+        awaited = {
+          deliveries,
+          resolve: () => {
+            clearTimeout(late)
+            resolve()
+          },
+        }
       }),
     /** When each delivery came last, by its id, on this process's clock. */
     came,
