@@ -33,7 +33,7 @@ const admin: Action = (...entry) => action('admin', ...entry)
 /** What operators invoke, each as one duty. */
 export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
   admin('create-client', allAccess(RECORDED, { PutItem: ['CLIENT', 'LEDGER'] })),
-  admin('update-client', changed('CLIENT')),
+  admin('update-client', allAccess(changed('CLIENT'), { UpdateItem: ['LEDGER'] })),
   support('get-client', { GetItem: ['CLIENT'] }),
   support('list-clients', listed('CLIENT', 'by-owner')),
   admin('issue-api-key', allAccess(RECORDED, { PutItem: ['APIKEY'], ConditionCheckItem: ['CLIENT'] })),
@@ -51,7 +51,7 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
     sends: BOTH_LANES,
   }),
   support('get-payment', TIMELINE),
-  support('find-payments', allAccess({ Query: ['DESTINATION'] }, listed('PAYMENT', 'by-owner'))),
+  support('find-payments', allAccess({ GetItem: ['LEDGER'], Query: ['DESTINATION'] }, listed('PAYMENT', 'by-owner'))),
   support('refresh-payment', allAccess(NEWS, TIMELINE, RECORDED), ASKS_PROVIDER),
   support('list-deliveries', DELIVERY_LISTS),
   support('redeliver', REDELIVERING, { sends: BOTH_LANES, alerts: true }),

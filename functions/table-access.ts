@@ -73,7 +73,7 @@ export const DELIVERY_LISTS: TableAccess = allAccess(
 
 /** New rounds of deliveries, and deliveries of events that had none. Events are in the partitions of their payments. */
 export const REDELIVERING: TableAccess = {
-  GetItem: ['AUDIT', 'DELIVERY', 'ENDPOINTS'],
+  GetItem: ['AUDIT', 'DELIVERY', 'ENDPOINTS', 'LEDGER'],
   BatchGetItem: ['DELIVERY', 'PAYMENT'],
   PutItem: ['AUDIT', 'DELIVERY'],
   UpdateItem: ['DELIVERY', 'PAYMENT'],

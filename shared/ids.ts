@@ -66,6 +66,10 @@ export const timeOrderedUuid = (epochMs: number, entropy: Buffer): string => {
 /** The milliseconds since the epoch that a version 7 UUID starts with. */
 export const timeOfUuid = (id: string): number => Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16)
 
+const hashOf = (id: string): Buffer => createHash('sha256').update(id).digest()
+
 /** Which of `slots` a thing belongs to: stable, and spread evenly whatever the ids look like. */
-export const slotOf = (id: string, slots: number): number =>
-  createHash('sha256').update(id).digest().readUInt32BE(0) % slots
+export const slotOf = (id: string, slots: number): number => hashOf(id).readUInt32BE(0) % slots
+
+/** Which of a client's `parts`: by other bits than its slot, so that each part has things of every slot. */
+export const partOf = (id: string, parts: number): number => hashOf(id).readUInt32BE(4) % parts

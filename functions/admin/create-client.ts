@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import type { Client } from '../../shared/client/client.ts'
 import { CLIENT_FIELDS, DEFAULT_SETTLEMENT_FLOOR, toClientDto } from '../../shared/client/client-dto.ts'
 import { insertClient } from '../../shared/client/client-store.ts'
+import { bornWith } from '../../shared/client/ledger-parts.ts'
 import { ClientIdSchema } from '../../shared/ids.ts'
 import { adminHandler, OPERATOR } from '../../shared/runtime/admin-handler.ts'
 
@@ -15,9 +16,11 @@ const input = v.strictObject({
   bank: v.optional(CLIENT_FIELDS.bank),
   return_url: v.optional(CLIENT_FIELDS.return_url),
   rate_limit_per_second: v.optional(CLIENT_FIELDS.rate_limit_per_second),
+  ledger_parts: v.optional(CLIENT_FIELDS.ledger_parts),
 })
 
 export const handler = adminHandler({ summary, input }, async (request, deps) => {
+  const createdAt = deps.now()
   const client: Client = {
     clientId: v.parse(ClientIdSchema, deps.newId()),
     name: request.name,
@@ -26,7 +29,8 @@ export const handler = adminHandler({ summary, input }, async (request, deps) =>
     bank: request.bank ?? undefined,
     returnUrl: request.return_url ?? undefined,
     rateLimitPerSecond: request.rate_limit_per_second ?? undefined,
-    createdAt: deps.now(),
+    ledgerParts: bornWith(request.ledger_parts, createdAt),
+    createdAt,
   }
   await insertClient(deps, client, request.operator)
   return toClientDto(client)

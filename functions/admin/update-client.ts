@@ -22,6 +22,7 @@ export const handler = adminHandler({ summary, input }, async (request, deps) =>
       bank: request.bank,
       returnUrl: request.return_url,
       rateLimitPerSecond: request.rate_limit_per_second,
+      ledgerParts: request.ledger_parts,
     },
   })
   return toClientDto(client)

@@ -5,6 +5,7 @@ import { envelopeBody } from '../payment/outbox.ts'
 import type { Payment } from '../payment/payment.ts'
 import { toWebhookData } from '../payment/payment-dto.ts'
 import type { Item } from '../table/attributes.ts'
+import { ownerOf } from '../table/keys.ts'
 import { addMs, DAY_MS, type Timestamp } from '../time.ts'
 import { estimateOf } from './audit-payment.ts'
 import { type Difference, differs, shown } from './difference.ts'
@@ -106,7 +107,7 @@ const auditRow = (payment: Payment, event: Event, item: Item): readonly Differen
     ...differs('event.payment_id', id, id, event.paymentId),
     ...differs('event.client_id', id, clientId, event.clientId),
     ...differs('event.fired_at', id, payment.transitions.at(-1)?.at, event.firedAt),
-    ...differs('event.owner', id, clientId, shown(item['owner'])),
+    ...differs('event.owner', id, ownerOf(clientId, payment.part), shown(item['owner'])),
     ...differs('event.entity', id, 'event', shown(item['entity'])),
     ...differs('event.listed_at', id, event.firedAt, shown(item['listedAt'])),
     ...differs('event.id', id, event.eventId, shown(item['id'])),

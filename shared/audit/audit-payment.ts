@@ -3,6 +3,7 @@ import { slotOf } from '../ids.ts'
 import { estimatePricing, type Pricing } from '../payment/channel/pricing.ts'
 import type { Payment } from '../payment/payment.ts'
 import type { Item } from '../table/attributes.ts'
+import { ownerOf } from '../table/keys.ts'
 import { WORK_SLOTS } from '../table/schema.ts'
 import { addMs, DAY_MS, HOUR_MS, later, MINUTE_MS, type Timestamp } from '../time.ts'
 import { breaks, type Difference, differs, shown } from './difference.ts'
@@ -52,6 +53,7 @@ const auditPlace = (payment: Payment, item: Item, clientId: ClientId): readonly 
   const due = status === 'pending'
   return [
     ...differs('payment.client_id', id, clientId, payment.clientId),
+    ...differs('payment.owner', id, ownerOf(clientId, payment.part), shown(item['owner'])),
     ...differs('payment.id', id, id, shown(item['id'])),
     ...differs('payment.listed_at', id, payment.createdAt, shown(item['listedAt'])),
     ...differs('payment.work', id, due ? 'payment' : undefined, shown(item['work'])),

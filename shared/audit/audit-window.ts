@@ -1,5 +1,5 @@
 import { type Client, firstWindowStart } from '../client/client.ts'
-import type { Window } from '../ledger/ledger-store.ts'
+import { partsOf, type Window } from '../ledger/ledger-store.ts'
 import type { Settlement } from '../settlement/settlement.ts'
 import type { Timestamp } from '../time.ts'
 import { breaks, type Difference, differs } from './difference.ts'
@@ -82,6 +82,7 @@ export const auditWindow = (input: {
   readonly client: Client
 }): readonly Difference[] => {
   const { settlements, windows, window, client } = input
+  const written = client.ledgerParts?.number ?? 1
   const waiting = settlements.filter(({ settlementId }) => window.recreditedIds?.has(settlementId))
   return [
     ...auditChain(windows, client, window),
@@ -90,5 +91,7 @@ export const auditWindow = (input: {
     ...auditPayouts(settlements, window),
     ...auditChangedAt(settlements, window),
     ...auditRecredits(settlements, window),
+    // Read behind the client, and both are written together: it may know of more parts, never of fewer.
+    ...breaks('window.parts', WINDOW, partsOf(window) < written, `${written} or more`, partsOf(window)),
   ]
 }

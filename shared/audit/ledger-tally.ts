@@ -1,6 +1,5 @@
 import { slotOf } from '../ids.ts'
-import type { LedgerShard } from '../ledger/ledger-store.ts'
-import { COUNT_FIELD, EMPTY_SHARD } from '../ledger/ledger-store.ts'
+import { COUNT_FIELD, EMPTY_SHARD, type Ledger, type LedgerShard, shardPlace } from '../ledger/ledger-store.ts'
 import type { Payment } from '../payment/payment.ts'
 import { attributeName } from '../table/attributes.ts'
 import { LEDGER_SHARDS } from '../table/schema.ts'
@@ -34,12 +33,19 @@ const emptyShard = (): SealedShard => ({
 
 export const NOTHING_SEALED: readonly SealedShard[] = Array.from({ length: LEDGER_SHARDS }, emptyShard)
 
+/** A client has grown since it was sealed: of the new parts there is nothing yet. */
+const forParts = (sealed: readonly SealedShard[], parts: number): readonly SealedShard[] =>
+  Array.from({ length: Math.max(sealed.length, parts * LEDGER_SHARDS) }, (_, at) => sealed[at] ?? emptyShard())
+
 const shardAt = (shards: readonly LedgerShard[], at: number): LedgerShard =>
   shards.find(({ number }) => number === at) ?? EMPTY_SHARD
 
-/** `found`: the shards as they were before the first payment was read. Sealed payments are in the tally already. */
-export const emptyTally = (found: readonly LedgerShard[], sealed: readonly SealedShard[]): LedgerTally => ({
-  shards: sealed.map(({ creditedAt, ...sums }, at) => ({
+/** `found`: the ledger as it was before the first payment was read. Sealed payments are in the tally already. */
+export const emptyTally = (
+  { shards: found, parts }: Pick<Ledger, 'shards' | 'parts'>,
+  sealed: readonly SealedShard[],
+): LedgerTally => ({
+  shards: forParts(sealed, parts).map(({ creditedAt, ...sums }, at) => ({
     ...sums,
     creditedAtKnown: creditedAt !== undefined && creditedAt === shardAt(found, at).creditedAt,
   })),
@@ -54,7 +60,7 @@ export const sealedShards = ({ shards, found }: LedgerTally, sealed: readonly Se
   })
 
 export const tallyPayment = ({ shards, found }: LedgerTally, payment: Payment): void => {
-  const at = slotOf(payment.paymentId, LEDGER_SHARDS)
+  const at = shardPlace(slotOf(payment.paymentId, LEDGER_SHARDS), payment.part)
   const shard = shards[at]
   if (shard === undefined) return
   shard[COUNT_FIELD[payment.status]]++
@@ -90,9 +96,9 @@ export const compareShards = (tally: LedgerTally, after: readonly LedgerShard[])
     else moving.push(...differences)
   }
   for (const { number } of after) {
-    if (!Number.isInteger(number) || number < 0 || number >= LEDGER_SHARDS) {
-      standing.push(...differs('shard', String(number), 'one of the shards', 'a stray one'))
-    }
+    if (number < 0) standing.push(...differs('shard', String(number), 'one of the shards', 'a stray one'))
+    // Of a part that the client has got meanwhile: its payments were not read.
+    else if (number >= tally.shards.length) moving.push(...differs('shard', String(number), 'none yet', 'one'))
   }
   return { standing, moving }
 }

@@ -2,8 +2,8 @@ import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
 import { type ClientId, PaymentIdSchema, SettlementIdSchema } from '../ids.ts'
 import type { Item } from '../table/attributes.ts'
-import { foundKey, type Key, paymentKey, settlementKey } from '../table/keys.ts'
-import { queryPages } from '../table/query-pages.ts'
+import { foundKey, type Key, ownersOf, paymentKey, settlementKey } from '../table/keys.ts'
+import { mergedPages, shareOf } from '../table/merged-pages.ts'
 
 /** Items read side by side; with their events they are what an audit holds in memory at a time. */
 const PAGE = 500
@@ -19,6 +19,13 @@ export type OwnedItem = {
   readonly item: Item | undefined
 }
 
+export type OwnedRange = {
+  /** In how many parts of the client they lie. */
+  readonly parts: number
+  readonly after?: Place | undefined
+  readonly rows?: number
+}
+
 /**
  * Everything a client owns of one kind, oldest first, page by page: memory does not grow with their number. Items come
  * raw, since an audit must be able to speak about one that nobody could read.
@@ -27,17 +34,12 @@ export const ownedItems = async function* (
   deps: Pick<Deps, 'table'>,
   clientId: ClientId,
   entity: 'payment' | 'settlement',
-  { after, rows = PAGE }: { readonly after?: Place | undefined; readonly rows?: number } = {},
+  { parts, after, rows = PAGE }: OwnedRange,
 ): AsyncGenerator<readonly OwnedItem[]> {
-  const list = { index: 'by-owner', partition: [clientId, entity], limit: Math.min(rows, PAGE) } as const
-  const cursor = after && {
-    ...placeKey(entity, after.id),
-    owner: clientId,
-    entity,
-    listed_at: after.listedAt,
-    id: after.id,
-  }
-  for await (const page of queryPages(deps, list, cursor)) {
+  const partitions = ownersOf(clientId, parts).map((owner) => [owner, entity])
+  const limit = shareOf(Math.min(rows, PAGE), partitions)
+  const position = after && { ...placeKey(entity, after.id), listed_at: after.listedAt, id: after.id }
+  for await (const { items: page } of mergedPages(deps, { index: 'by-owner', partitions, limit }, position)) {
     const keys = page.map((item) => (entity === 'payment' ? foundKey('PAYMENT', item) : foundKey('SETTLEMENT', item)))
     const items = await deps.table.getMany(keys)
     yield keys.map((key, at) => ({ key, item: items[at], place: placeOf(page[at]) }))

@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto'
 import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
-import { type ClientId, PaymentIdSchema } from '../ids.ts'
+import { PaymentIdSchema } from '../ids.ts'
 import { type LedgerReversal, reversalsBetween } from '../ledger/reversal-store.ts'
-import { behindPayment, type Period } from '../settlement/paid-payments.ts'
-import { HISTORY_STEPS } from '../stage-settings.ts'
+import { type PaidRange, paidRowPages } from '../settlement/paid-payments.ts'
 import type { Item } from '../table/attributes.ts'
-import { addMs, type Timestamp, TimestampSchema } from '../time.ts'
+import { type Timestamp, TimestampSchema } from '../time.ts'
 import { noSums, type SettledSums } from './settled-sums.ts'
 
 /** A window's payments counted up again, without what went back, and a digest over each of them and over the window before. */
@@ -72,29 +71,19 @@ type Whole = PaidWindow & { readonly part?: undefined }
  */
 export const readPaidWindow = async (
   deps: Pick<Deps, 'table' | 'stage'>,
-  clientId: ClientId,
-  { start, end }: Period,
+  range: PaidRange,
   from: { readonly previous: string; readonly part?: WindowPart | undefined; readonly isOver: () => boolean },
 ): Promise<Whole | { readonly part: WindowPart }> => {
+  const { start, end } = range.period
   const known = from.part?.start === start ? from.part : undefined
   let window: PaidWindow = known ?? { sums: noSums(), digest: sha256(from.previous, start, end) }
-  if (end <= start) return window
-  let cursor = known && behindPayment(clientId, known)
-  do {
-    const page = await deps.table.query({
-      index: 'by-owner-paid',
-      partition: [clientId],
-      range: { between: [start, addMs(end, -1)] },
-      limit: (deps.stage.historySteps ?? HISTORY_STEPS).rows,
-      ...(cursor && { cursor }),
-    })
-    window = page.items.reduce(addRow, window)
-    cursor = page.cursor
-    const last = page.items.at(-1)
-    if (cursor && last && from.isOver()) {
+  for await (const { items, more } of paidRowPages(deps, { ...range, after: known })) {
+    window = items.reduce(addRow, window)
+    const last = items.at(-1)
+    if (more && last && from.isOver()) {
       const paidAt: Timestamp = v.parse(TimestampSchema, last['paidAt'])
       return { part: { ...window, start, paidAt, id: v.parse(PaymentIdSchema, last['id']) } }
     }
-  } while (cursor)
-  return (await reversalsBetween(deps, clientId, { start, end })).reduce(lessReversal, window)
+  }
+  return (await reversalsBetween(deps, range.clientId, { start, end })).reduce(lessReversal, window)
 }

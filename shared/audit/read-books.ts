@@ -10,7 +10,7 @@ import { auditEvent, eventTypeOf } from './audit-event.ts'
 import { auditPayment } from './audit-payment.ts'
 import type { StoredSettlement } from './audit-settlement.ts'
 import { type Difference, differs } from './difference.ts'
-import { ownedItems, type Place } from './owned-items.ts'
+import { type OwnedRange, ownedItems, type Place } from './owned-items.ts'
 
 type ReadDeps = Pick<Deps, 'table' | 'now'>
 
@@ -20,7 +20,7 @@ const idOf = ({ pk }: Key) => pk.slice(pk.indexOf('#') + 1)
 export const readSettlements = async (deps: ReadDeps, clientId: ClientId) => {
   const stored: StoredSettlement[] = []
   const unreadable: Difference[] = []
-  for await (const page of ownedItems(deps, clientId, 'settlement')) {
+  for await (const page of ownedItems(deps, clientId, 'settlement', { parts: 1 })) {
     for (const { key, item } of page) {
       const parsed = v.safeParse(SettlementSchema, item)
       const isWhole = parsed.success && settlementKey(parsed.output.settlementId).pk === key.pk
@@ -98,7 +98,7 @@ export const judgeById = async (
 export const judgedPages = async function* (
   deps: ReadDeps,
   clientId: ClientId,
-  from: { readonly after: Place | undefined; readonly rows?: number },
+  from: OwnedRange,
 ): AsyncGenerator<readonly JudgedPayment[]> {
   for await (const page of ownedItems(deps, clientId, 'payment', from)) yield judgePayments(deps, clientId, page)
 }

@@ -44,15 +44,14 @@ type Sums = ReadonlyMap<Timestamp, SettledSums>
 /** The sums of each window: as sealed, or counted from its payments. Undefined when the time was over before. */
 const windowSums = async (
   deps: ScanDeps,
-  clientId: ClientId,
-  { windows }: SettledWindows,
+  { clientId, parts, swept }: { readonly clientId: ClientId; readonly parts: number; readonly swept: SettledWindows },
   { full, isOver }: ScanOptions,
 ): Promise<{ readonly sums: Sums; readonly differences: readonly Difference[] } | undefined> => {
   const seals = new Map((await readWindowSeals(deps, clientId)).map((seal) => [seal.periodStart, seal]))
   const sums = new Map<Timestamp, SettledSums>()
   const differences: Difference[] = []
   let previous = ''
-  for (const { settlementId, periodStart: start, periodEnd: end } of windows) {
+  for (const { settlementId, periodStart: start, periodEnd: end } of swept.windows) {
     const seal = seals.get(start)
     const isSealed = seal?.periodEnd === end
     if (isSealed && !full) {
@@ -61,7 +60,7 @@ const windowSums = async (
       continue
     }
     if (isOver()) return undefined
-    const read = await readPaidWindow(deps, clientId, { start, end }, { previous, isOver })
+    const read = await readPaidWindow(deps, { clientId, parts, period: { start, end } }, { previous, isOver })
     if (read.part) return undefined
     sums.set(start, read.sums)
     if (isSealed) differences.push(...differs('window.digest', settlementId, seal.digest, read.digest))
@@ -114,13 +113,13 @@ export const scanBooks = async (deps: ScanDeps, client: Client, options: ScanOpt
   const sealed = options.full ? NOTHING_READ : await readSealedBooks(deps, clientId)
   const before = await readableLedger(deps, clientId)
   if (before === undefined) return only(differs('ledger', clientId, 'readable', 'unreadable'))
-  const { window } = before
+  const { window, parts } = before
   if (window === undefined) return only(differs('window', clientId, 'present', undefined))
   if (options.indexLagMs > 0) await deps.sleep(options.indexLagMs)
   const { stored, unreadable } = await readSettlements(deps, clientId)
   const settlements = stored.map(({ settlement }) => settlement)
   const swept = settledWindows(settlements, sweptUntil(client, window))
-  const tally = emptyTally(before.shards, sealed.shards)
+  const tally = emptyTally(before, sealed.shards)
   const reversals = await auditReversals(deps, clientId, window)
   const standing: Difference[] = [...unreadable]
   const ofWindows: Difference[] = [...reversals.differences]
@@ -133,11 +132,11 @@ export const scanBooks = async (deps: ScanDeps, client: Client, options: ScanOpt
     }
   }
   for (const judged of await judgeById(deps, clientId, [...(sealed.openIds ?? [])])) judge(judged)
-  for await (const judged of judgedPages(deps, clientId, { after: sealed.place })) {
+  for await (const judged of judgedPages(deps, clientId, { parts, after: sealed.place })) {
     for (const one of judged) judge(one)
     if (options.isOver()) return { standing, moving: [], isWhole: false }
   }
-  const counted = await windowSums(deps, clientId, swept, options)
+  const counted = await windowSums(deps, { clientId, parts, swept }, options)
   if (counted === undefined) return { standing, moving: [], isWhole: false }
   const ofSettlements = await auditSettlements(deps, clientId, stored, {
     sums: counted.sums,

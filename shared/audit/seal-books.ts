@@ -1,5 +1,6 @@
 import type { Client } from '../client/client.ts'
 import type { Deps } from '../deps.ts'
+import { partsOf } from '../ledger/ledger-store.ts'
 import type { Payment } from '../payment/payment.ts'
 import type { Settlement } from '../settlement/settlement.ts'
 import { readWindow, sweptUntil } from '../settlement/window-store.ts'
@@ -16,7 +17,13 @@ type SealDeps = Pick<Deps, 'table' | 'stage' | 'now'>
 /** What came of one run: the rest is the next one's, or another run is at it. */
 export type Sealed = 'all' | 'unfinished' | 'overtaken'
 
-type Run = { readonly client: Client; readonly swept: SettledWindows; readonly isOver: () => boolean }
+type Run = {
+  readonly client: Client
+  /** How many the client has. */
+  readonly parts: number
+  readonly swept: SettledWindows
+  readonly isOver: () => boolean
+}
 
 /** Rows of an index appear within seconds; payments made on machines whose clocks differ, within a minute. */
 const SETTLES_MS = HOUR_MS
@@ -36,7 +43,7 @@ const addsUp = (settlement: Settlement, sums: Readonly<Record<(typeof SUM_FIELDS
  */
 const sealWindows = async (
   deps: SealDeps,
-  { client: { clientId }, swept, isOver }: Run,
+  { client: { clientId }, parts, swept, isOver }: Run,
   books: SealedBooks,
 ): Promise<SealedBooks | Sealed> => {
   const seals = new Map((await readWindowSeals(deps, clientId)).map((seal) => [seal.periodStart, seal]))
@@ -50,7 +57,7 @@ const sealWindows = async (
       previous = seal.digest
       continue
     }
-    const read = await readPaidWindow(deps, clientId, { start, end }, { previous, part, isOver })
+    const read = await readPaidWindow(deps, { clientId, parts, period: { start, end } }, { previous, part, isOver })
     if (read.part)
       return (await keepSealedBooks(deps, clientId, { ...rest, part: read.part })) ? 'unfinished' : 'overtaken'
     part = undefined
@@ -86,7 +93,7 @@ const keepDone = async (
   // Behind the payments: a correction that they show is in these shards.
   const ledger = await readableLedger(deps, clientId)
   if (ledger === undefined) return books
-  const tally = emptyTally(ledger.shards, books.shards)
+  const tally = emptyTally(ledger, books.shards)
   const openIds = new Set(read.place === books.place ? [] : books.openIds)
   for (const judged of read.judged) {
     const done = donePayment(judged, swept)
@@ -100,11 +107,13 @@ const keepDone = async (
 
 /** Seals payments in the order they were made. */
 const sealPayments = async (deps: SealDeps, run: Run, books: SealedBooks): Promise<Sealed> => {
+  const { client, parts } = run
+  const { clientId } = client
   let kept = await sealOpen(deps, run, books)
   if (kept === undefined) return 'overtaken'
   const horizon = addMs(deps.now(), -SETTLES_MS)
   const { rows } = deps.stage.historySteps ?? HISTORY_STEPS
-  for await (const page of judgedPages(deps, run.client.clientId, { after: kept.place, rows })) {
+  for await (const page of judgedPages(deps, clientId, { parts, after: kept.place, rows })) {
     const judged = page.filter(({ place }) => place.listedAt < horizon)
     const place = judged.at(-1)?.place
     if (place === undefined) return 'all'
@@ -132,7 +141,7 @@ export const sealBooks = async (deps: SealDeps, client: Client, isOver: () => bo
     stored.map(({ settlement }) => settlement),
     sweptUntil(client, window),
   )
-  const run = { client, swept, isOver }
+  const run = { client, parts: partsOf(window), swept, isOver }
   const sealed = await sealWindows(deps, run, books)
   return typeof sealed === 'string' ? sealed : sealPayments(deps, run, sealed)
 }

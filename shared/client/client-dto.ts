@@ -2,9 +2,11 @@ import * as v from 'valibot'
 import { notFound } from '../errors.ts'
 import { type ClientId, ClientIdSchema } from '../ids.ts'
 import { type Minor, MinorSchema, minor, ZERO } from '../money.ts'
+import { MOST_LEDGER_PARTS } from '../table/schema.ts'
 import { textField, URL_LENGTH } from '../text-field.ts'
 import { type ApiKey, type KeyId, KeyIdSchema } from './api-key.ts'
 import type { Bank, Client } from './client.ts'
+import { ledgerPartsOf } from './ledger-parts.ts'
 
 const MAX_RATE_PER_SECOND = 10_000
 
@@ -44,6 +46,12 @@ export const CLIENT_FIELDS = {
       v.maxValue(MAX_RATE_PER_SECOND, `must be at most ${MAX_RATE_PER_SECOND}`),
     ),
   ),
+  ledger_parts: v.pipe(
+    v.number(),
+    v.safeInteger('must be an integer'),
+    v.minValue(1, 'must be at least 1'),
+    v.maxValue(MOST_LEDGER_PARTS, `must be at most ${MOST_LEDGER_PARTS}`),
+  ),
 }
 
 /** Throws 404: an id of a wrong shape is one that does not exist (design section 5). */
@@ -75,6 +83,7 @@ export const toClientDto = (client: Client) => ({
     : null,
   return_url: client.returnUrl ?? null,
   rate_limit_per_second: client.rateLimitPerSecond ?? null,
+  ledger_parts: ledgerPartsOf(client),
   created_at: client.createdAt,
 })
 

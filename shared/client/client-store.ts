@@ -13,8 +13,9 @@ import { GATEWAY_OWNER } from '../table/schema.ts'
 import { put, update } from '../table/step.ts'
 import { type Client, ClientSchema, firstWindowStart } from './client.ts'
 import { toClientDto } from './client-dto.ts'
+import { assertPartsAllowed, grownTo, ledgerPartsOf } from './ledger-parts.ts'
 
-type ChangeDeps = AuditDeps
+type ChangeDeps = AuditDeps & Pick<Deps, 'stage'>
 
 const ENTITY = 'client'
 
@@ -45,6 +46,7 @@ export const clientIdPages = async function* (deps: Pick<Deps, 'table'>): AsyncG
  */
 export const insertClient = async (deps: ChangeDeps, client: Client, operator: string): Promise<void> => {
   const { clientId, createdAt } = client
+  assertPartsAllowed(deps, ledgerPartsOf(client))
   const { applied } = await recordChange(
     deps,
     { subject: clientId, clientId, operator, action: 'create-client', after: toClientDto(client) },
@@ -63,6 +65,7 @@ export const insertClient = async (deps: ChangeDeps, client: Client, operator: s
           inSettlementMinor: ZERO,
           paidOutMinor: ZERO,
           payoutsCounted: true,
+          parts: client.ledgerParts?.number,
         },
         isNew,
       ),
@@ -71,10 +74,19 @@ export const insertClient = async (deps: ChangeDeps, client: Client, operator: s
   assertInvariant(applied, 'a new client has the id of another one')
 }
 
-type Changeable = 'name' | 'enabled' | 'settlementFloorMinor' | 'bank' | 'returnUrl' | 'rateLimitPerSecond'
+type Changeable =
+  | 'name'
+  | 'enabled'
+  | 'settlementFloorMinor'
+  | 'bank'
+  | 'returnUrl'
+  | 'rateLimitPerSecond'
+  | 'ledgerParts'
 
 /** Undefined leaves a field as it is; null clears an optional one. */
-export type ClientChanges = { readonly [Field in Changeable]?: Client[Field] | null }
+export type ClientChanges = { readonly [Field in Exclude<Changeable, 'ledgerParts'>]?: Client[Field] | null } & {
+  readonly ledgerParts?: number | undefined
+}
 
 const CHANGE_TRIES = 5
 
@@ -90,7 +102,8 @@ export const changeClient = async (
   for (let tried = 0; tried < CHANGE_TRIES; tried++) {
     const before = await findClient(deps, clientId)
     if (!before) throw notFound('client')
-    const after = v.parse(ClientSchema, changed(before, changes))
+    const ledgerParts = grownTo(deps, before, changes.ledgerParts)
+    const after = v.parse(ClientSchema, changed(before, { ...changes, ledgerParts }))
     const fields = changedFields(before, after)
     if (fields.length === 0) return before
     const record = {
@@ -110,6 +123,10 @@ export const changeClient = async (
         },
         all(exists, ...fields.map((field) => unchanged(field, before[field]))),
       ),
+      // Read consistently by whoever reads payments; the client's own, in force later, by whoever makes them.
+      window: fields.includes('ledgerParts')
+        ? update(windowKey(clientId), { set: { parts: ledgerPartsOf(after) } })
+        : undefined,
     })
     if (applied) return after
   }
@@ -123,9 +140,10 @@ const CHANGEABLE: readonly Changeable[] = [
   'bank',
   'returnUrl',
   'rateLimitPerSecond',
+  'ledgerParts',
 ]
 
-const changed = (client: Client, changes: ClientChanges): object => ({
+const changed = (client: Client, changes: object): object => ({
   ...client,
   ...Object.fromEntries(
     Object.entries(changes)

@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { ClientIdSchema } from '../ids.ts'
 import { MinorSchema } from '../money.ts'
 import { addMs, HOUR_MS, type Timestamp, TimestampSchema } from '../time.ts'
+import { LedgerPartsSchema } from './ledger-parts.ts'
 
 export const BankSchema = v.object({
   bankName: v.string(),
@@ -20,6 +21,8 @@ export const ClientSchema = v.object({
   bank: v.optional(BankSchema),
   returnUrl: v.optional(v.string()),
   rateLimitPerSecond: v.optional(v.number()),
+  /** One part unless it says more. */
+  ledgerParts: v.optional(LedgerPartsSchema),
   createdAt: TimestampSchema,
 })
 export type Client = v.InferOutput<typeof ClientSchema>

@@ -4,7 +4,8 @@ import type { ClientId, PaymentId } from '../ids.ts'
 import { toItem } from '../table/attributes.ts'
 import { above, absent, all, any, equals, exists } from '../table/condition.ts'
 import { DUE_WORK_FIELDS } from '../table/due-work.ts'
-import { EVENT_SK_PREFIX, eventKey, foundKey, type Key, paymentKey } from '../table/keys.ts'
+import { EVENT_SK_PREFIX, eventKey, foundKey, type Key, ownersOf, paymentKey } from '../table/keys.ts'
+import { type MergedPage, mergedPages, shareOf } from '../table/merged-pages.ts'
 import { type Step, update } from '../table/step.ts'
 import { END_OF_TIME, type Timestamp } from '../time.ts'
 import { EVENT_TYPES, type Event, EventSchema } from './event.ts'
@@ -63,6 +64,8 @@ export type EventPosition = Pick<Event, 'eventId' | 'paymentId' | 'type' | 'fire
 
 type EventsSince = {
   readonly clientId: ClientId
+  /** How many the client has. */
+  readonly parts: number
   readonly since: Timestamp
   readonly limit: number
   readonly after: EventPosition | undefined
@@ -71,26 +74,21 @@ type EventsSince = {
 /** A client's events fired at or after a time, oldest first; up to 100 a page, behind the end of the one before. */
 export const listClientEventsSince = async (
   deps: Pick<Deps, 'table'>,
-  { clientId, since, limit, after }: EventsSince,
+  { clientId, parts, since, limit, after }: EventsSince,
 ): Promise<{ readonly events: readonly Event[]; readonly more: boolean }> => {
-  const found = await deps.table.query({
-    index: 'by-owner',
-    partition: [clientId, EVENT_ENTITY],
-    range: { between: [since, END_OF_TIME] },
-    limit,
-    ...(after && { cursor: toItem({ ...listFields(clientId, after), ...eventKey(after.paymentId, after.type) }) }),
-  })
+  const partitions = ownersOf(clientId, parts).map((owner) => [owner, EVENT_ENTITY])
+  const range = { between: [since, END_OF_TIME] } as const
+  const pages = mergedPages(
+    deps,
+    { index: 'by-owner', partitions, range, limit: shareOf(limit, partitions) },
+    after && { ...eventKey(after.paymentId, after.type), ...toItem({ listedAt: after.firedAt, id: after.eventId }) },
+  )
+  const { value: page } = await pages.next()
+  const found: MergedPage = page ?? { items: [], more: false }
   const items = await deps.table.getMany(found.items.map((item) => foundKey('PAYMENT', item)))
   const events = items.flatMap((item) => (item ? [v.parse(EventSchema, item)] : []))
-  return { events, more: found.cursor !== undefined }
+  return { events, more: found.more }
 }
-
-const listFields = (clientId: ClientId, { eventId, firedAt }: EventPosition) => ({
-  owner: clientId,
-  entity: EVENT_ENTITY,
-  listedAt: firedAt,
-  id: eventId,
-})
 
 /** Claims an overdue event by moving its due time forward. False when somebody else has, or it is fanned out. */
 export const postponeEvent = async (deps: Pick<Deps, 'table'>, event: Event, dueAt: Timestamp): Promise<boolean> => {

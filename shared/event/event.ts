@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { ClientIdSchema, EventIdSchema, PaymentIdSchema } from '../ids.ts'
-import { EVENT_SK_PREFIX } from '../table/keys.ts'
+import { clientOfOwner, EVENT_SK_PREFIX } from '../table/keys.ts'
 import { TimestampSchema } from '../time.ts'
 
 /** Events a payment can cause (spec 6.1). */
@@ -22,7 +22,7 @@ const whole = (row: unknown): unknown => {
   const said = {
     eventId: id,
     type: sk.slice(EVENT_SK_PREFIX.length),
-    clientId: owner,
+    clientId: typeof owner === 'string' ? clientOfOwner(owner) : owner,
     paymentId: pk.slice(pk.indexOf('#') + 1),
     firedAt: listedAt,
   }

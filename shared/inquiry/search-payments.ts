@@ -1,13 +1,16 @@
 import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
-import type { ClientId } from '../ids.ts'
+import { type ClientId, PaymentIdSchema } from '../ids.ts'
+import { readParts } from '../ledger/ledger-store.ts'
 import { firstOfPage, type Page } from '../page.ts'
 import { paymentsAtDestination } from '../payment/destination-store.ts'
-import { type Payment, PaymentSchema } from '../payment/payment.ts'
-import { listItems } from '../table/list-items.ts'
+import type { Payment } from '../payment/payment.ts'
+import { findPaymentsByKey } from '../payment/payment-store.ts'
+import { ownersOf } from '../table/keys.ts'
+import { mergedPages, shareOf } from '../table/merged-pages.ts'
 
-/** How far back a search looks: 5,000 payments, 100 at a time. */
-const SEARCH_PAGES = 50
+/** How far back a search looks, 100 payments at a time. */
+const SEARCHED = 5_000
 const SEARCH_PAGE = 100
 
 export type PaymentSearch = {
@@ -42,18 +45,17 @@ const recentPayments = async (
   const matches = (payment: Payment) =>
     reference === undefined ? payment.paymentDestination === destination : payment.externalReference === reference
   const wanted = firstOfPage(asked) + asked.perPage
+  const partitions = ownersOf(clientId, await readParts(deps, clientId)).map((owner) => [owner, 'payment'])
+  const limit = shareOf(SEARCH_PAGE, partitions)
   const found: Payment[] = []
+  let looked = 0
   let complete = false
-  for (let page = 1; page <= SEARCH_PAGES && found.length < wanted && !complete; page++) {
-    const items = await listItems(deps, {
-      kind: 'PAYMENT',
-      index: 'by-owner',
-      partition: [clientId, 'payment'],
-      page: { page, perPage: SEARCH_PAGE },
-      reads: 'eventual',
-    })
-    found.push(...items.map((item) => v.parse(PaymentSchema, item)).filter(matches))
-    complete = items.length === 0
+  for await (const { items, more } of mergedPages(deps, { index: 'by-owner', partitions, newestFirst: true, limit })) {
+    const ids = items.map(({ id }) => v.parse(PaymentIdSchema, id))
+    found.push(...(await findPaymentsByKey(deps, ids, 'eventual')).filter(matches))
+    looked += items.length
+    complete = !more && found.length < wanted
+    if (found.length >= wanted || looked >= SEARCHED) break
   }
   return { payments: found.slice(firstOfPage(asked), wanted), complete }
 }

@@ -4,7 +4,8 @@ import { assertInvariant } from '../errors.ts'
 import { type ClientId, type PaymentId, slotOf } from '../ids.ts'
 import { less, type Minor, MinorSchema, ZERO } from '../money.ts'
 import { PAYMENT_STATUSES, type PaymentStatus } from '../payment-status.ts'
-import { ledgerPk, shardKey, shardNumberOf, WINDOW_SK } from '../table/keys.ts'
+import type { Item } from '../table/attributes.ts'
+import { ledgerPk, shardKey, shardNumberOf, WINDOW_SK, windowKey } from '../table/keys.ts'
 import { LEDGER_SHARDS } from '../table/schema.ts'
 import { type Step, update } from '../table/step.ts'
 import { type Timestamp, TimestampSchema } from '../time.ts'
@@ -38,6 +39,8 @@ export const WindowSchema = v.object({
   openIds: v.optional(v.set(v.string())),
   /** Says that the three above are complete: from birth, or since the settlements of older releases were counted. */
   payoutsCounted: v.optional(v.literal(true)),
+  /** How many parts the client has: whoever reads its payments asks all of them. One unless it says more. */
+  parts: v.optional(v.number()),
   changedAt: v.optional(TimestampSchema),
   /** Number of the client's latest reversal: a sweep is of the reversals up to it, or refused. */
   reversalSeq: v.optional(v.number()),
@@ -47,20 +50,47 @@ export type Window = v.InferOutput<typeof WindowSchema>
 /** A shard that nothing has been written to. */
 export const EMPTY_SHARD: LedgerShard = v.parse(ShardSchema, { number: -1 })
 
-export type Ledger = { readonly shards: readonly LedgerShard[]; readonly window: Window | undefined }
+export type Ledger = {
+  /** Numbered through all parts. */
+  readonly shards: readonly LedgerShard[]
+  readonly window: Window | undefined
+  readonly parts: number
+}
 
-/** A client's whole ledger in one consistent query: 17 small items, at ten payments and at ten million. */
-export const readLedger = async (deps: Pick<Deps, 'table'>, clientId: ClientId): Promise<Ledger> => {
-  const { items, cursor } = await deps.table.query({ partition: [ledgerPk(clientId)], limit: LEDGER_SHARDS + 1 })
+/** Where a shard is among those of all parts; below zero for one that should not be there. */
+export const shardPlace = (shard: number, part = 0): number =>
+  Number.isInteger(shard) && shard >= 0 && shard < LEDGER_SHARDS ? part * LEDGER_SHARDS + shard : -1
+
+const isWindow = ({ sk }: Item) => sk === WINDOW_SK
+
+const readPart = async (deps: Pick<Deps, 'table'>, clientId: ClientId, part: number) => {
+  const partition = [ledgerPk(clientId, part)]
+  const { items, cursor } = await deps.table.query({ partition, limit: LEDGER_SHARDS + 1 })
   assertInvariant(cursor === undefined || items.length === LEDGER_SHARDS + 1, 'a ledger fits one page')
-  const isWindow = ({ sk }: Readonly<Record<string, unknown>>) => sk === WINDOW_SK
-  const window = items.find(isWindow)
-  return {
-    shards: items
-      .filter((item) => !isWindow(item))
-      .map((item) => v.parse(ShardSchema, { ...item, number: shardNumberOf(String(item['sk'])) })),
-    window: window && v.parse(WindowSchema, window),
-  }
+  const shards = items
+    .filter((item) => !isWindow(item))
+    .map((item) => v.parse(ShardSchema, { ...item, number: shardPlace(shardNumberOf(String(item['sk'])), part) }))
+  return { shards, window: items.find(isWindow) }
+}
+
+/**
+ * A client's whole ledger: 17 small items in one consistent query, at ten payments and at ten million. Where it says that
+ * the client has more parts, these are asked too, 16 items each, all at the same time.
+ */
+export const readLedger = async (deps: Pick<Deps, 'table'>, clientId: ClientId): Promise<Ledger> => {
+  const first = await readPart(deps, clientId, 0)
+  const window = first.window && v.parse(WindowSchema, first.window)
+  const parts = partsOf(window)
+  const others = await Promise.all(Array.from({ length: parts - 1 }, (_, at) => readPart(deps, clientId, at + 1)))
+  return { shards: [first, ...others].flatMap(({ shards }) => shards), window, parts }
+}
+
+export const partsOf = (window: Pick<Window, 'parts'> | undefined): number => window?.parts ?? 1
+
+/** How many parts a client has, read consistently: whatever they hold was put there after the number was. */
+export const readParts = async (deps: Pick<Deps, 'table'>, clientId: ClientId): Promise<number> => {
+  const window = await deps.table.get(windowKey(clientId))
+  return partsOf(window && v.parse(WindowSchema, window))
 }
 
 export const COUNT_FIELD = {
@@ -80,13 +110,17 @@ export const countOfAll = (ledger: Ledger): number =>
 type Counted = {
   readonly clientId: ClientId
   readonly paymentId: PaymentId
+  /** Of its client's parts; the first by default. */
+  readonly part?: number | undefined
   readonly from: PaymentStatus | undefined
   readonly to: PaymentStatus
 }
 
+type Placed = Pick<Counted, 'clientId' | 'paymentId' | 'part'>
+
 /** Where a payment is counted and credited. */
-export const shardOf = ({ clientId, paymentId }: Pick<Counted, 'clientId' | 'paymentId'>) =>
-  shardKey(clientId, slotOf(paymentId, LEDGER_SHARDS))
+export const shardOf = ({ clientId, paymentId, part }: Placed) =>
+  shardKey(clientId, slotOf(paymentId, LEDGER_SHARDS), part)
 
 const counts = ({ from, to }: Counted) => ({
   [COUNT_FIELD[to]]: 1,
@@ -97,18 +131,12 @@ const counts = ({ from, to }: Counted) => ({
 export const countTransition = (counted: Counted): Step => update(shardOf(counted), { add: counts(counted) })
 
 /** Corrects a credit by the difference of an actual fee. Rides in the transaction that makes the fee final, once. */
-export const correctCredit = (
-  payment: Pick<Counted, 'clientId' | 'paymentId'>,
-  differenceMinor: Minor,
-  at: Timestamp,
-): Step => update(shardOf(payment), { add: { creditedMinor: differenceMinor }, set: { creditedAt: at } })
+export const correctCredit = (payment: Placed, differenceMinor: Minor, at: Timestamp): Step =>
+  update(shardOf(payment), { add: { creditedMinor: differenceMinor }, set: { creditedAt: at } })
 
 /** Takes a credit out again, before any settlement has swept it. Its payment stays counted as succeeded. */
-export const takeBackCredit = (
-  payment: Pick<Counted, 'clientId' | 'paymentId'>,
-  netMinor: Minor,
-  at: Timestamp,
-): Step => correctCredit(payment, less(ZERO, netMinor), at)
+export const takeBackCredit = (payment: Placed, netMinor: Minor, at: Timestamp): Step =>
+  correctCredit(payment, less(ZERO, netMinor), at)
 
 /** Credits a payment's net and counts it as succeeded. Rides in the transaction that marks it succeeded. */
 export const credit = (counted: Omit<Counted, 'to'>, netMinor: Minor, at: Timestamp): Step =>

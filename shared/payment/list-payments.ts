@@ -4,7 +4,8 @@ import type { ClientId } from '../ids.ts'
 import { countOf, countOfAll, readLedger } from '../ledger/ledger-store.ts'
 import { firstOfPage, type Page } from '../page.ts'
 import type { PaymentStatus } from '../payment-status.ts'
-import { listItems } from '../table/list-items.ts'
+import { ownersOf } from '../table/keys.ts'
+import { listMergedItems } from '../table/list-merged-items.ts'
 import { type Payment, PaymentSchema } from './payment.ts'
 
 export type PaymentList = { readonly payments: readonly Payment[]; readonly total: number }
@@ -23,11 +24,12 @@ export const listPayments = async (
   const ledger = await readLedger(deps, clientId)
   const total = status === undefined ? countOfAll(ledger) : countOf(ledger, status)
   if (firstOfPage(page) >= total) return { payments: [], total }
-  const items = await listItems(deps, {
+  const owners = ownersOf(clientId, ledger.parts)
+  const items = await listMergedItems(deps, {
     kind: 'PAYMENT',
     ...(status === undefined
-      ? { index: 'by-owner', partition: [clientId, 'payment'] }
-      : { index: 'by-status', partition: [clientId, 'payment', status] }),
+      ? { index: 'by-owner', partitions: owners.map((owner) => [owner, 'payment']) }
+      : { index: 'by-status', partitions: owners.map((owner) => [owner, 'payment', status]) }),
     page,
     reads: 'eventual',
   })

@@ -13,6 +13,7 @@ export const newPayment = (
   return {
     paymentId: creating.paymentId,
     clientId: creating.clientId,
+    part: creating.part,
     attempt: creating.attempt,
     providerAttempts: creating.providerAttempts,
     status: 'pending',

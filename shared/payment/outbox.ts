@@ -6,7 +6,7 @@ import type { PaymentStatus } from '../payment-status.ts'
 import type { StoredRows } from '../stage-settings.ts'
 import { isNew } from '../table/condition.ts'
 import { dueWork } from '../table/due-work.ts'
-import { eventKey } from '../table/keys.ts'
+import { eventKey, ownerOf } from '../table/keys.ts'
 import { put, type Step } from '../table/step.ts'
 import { addMs, MINUTE_MS, type Timestamp } from '../time.ts'
 import type { Payment } from './payment.ts'
@@ -54,7 +54,7 @@ export const putEvent = (
     eventKey(payment.paymentId, type),
     {
       ...(rows === 'lean' ? { body: event.body } : event),
-      owner: event.clientId,
+      owner: ownerOf(payment.clientId, payment.part),
       entity: 'event',
       listedAt: event.firedAt,
       id: event.eventId,

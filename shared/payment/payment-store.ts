@@ -6,7 +6,7 @@ import type { StoredRows } from '../stage-settings.ts'
 import type { Item } from '../table/attributes.ts'
 import { absent, all, any, type Condition, equals, present, unchanged } from '../table/condition.ts'
 import { DUE_WORK_FIELDS, dueWork } from '../table/due-work.ts'
-import { paymentKey } from '../table/keys.ts'
+import { ownerOf, paymentKey } from '../table/keys.ts'
 import { put, type Step, update } from '../table/step.ts'
 import type { Reads } from '../table/table.ts'
 import type { Timestamp } from '../time.ts'
@@ -50,7 +50,7 @@ const saidOnce = (payment: Payment) => ({
 /** Every attribute of a visible payment, its places in the indexes included. */
 const toPaymentItem = (payment: Payment, rows: StoredRows) => ({
   ...(rows === 'lean' ? saidOnce(payment) : payment),
-  owner: payment.clientId,
+  owner: ownerOf(payment.clientId, payment.part),
   entity: 'payment',
   listedAt: payment.createdAt,
   id: payment.paymentId,

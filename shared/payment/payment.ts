@@ -66,6 +66,8 @@ export type Transition = v.InferOutput<typeof TransitionSchema>
 const identity = {
   paymentId: PaymentIdSchema,
   clientId: ClientIdSchema,
+  /** Of its client's parts, as chosen by its claim and never changed; absent for the first. */
+  part: v.optional(v.number()),
   /** Number of the newest provider attempt. */
   attempt: v.number(),
   /** The first and the last ten, oldest first. */

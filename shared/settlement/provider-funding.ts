@@ -1,11 +1,11 @@
 import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
+import { readParts } from '../ledger/ledger-store.ts'
 import { reversalsBetween } from '../ledger/reversal-store.ts'
 import { less, type Minor, plus } from '../money.ts'
-import type { Item } from '../table/attributes.ts'
 import { paymentKey } from '../table/keys.ts'
 import { addFunding, type Funding, fundedIn, isFunded } from './funding.ts'
-import { type PaidPayment, PaidPaymentSchema, paidPaymentsPage } from './paid-payments.ts'
+import { type PaidPayment, PaidPaymentSchema, paidPages } from './paid-payments.ts'
 import type { Settlement } from './settlement.ts'
 import { keepProgress, noProgress, readProgress } from './window-progress.ts'
 
@@ -55,25 +55,25 @@ const lookFurther = async (
   let fundedMinor = known.fundedMinor
   let carried: readonly PaidPayment[] = []
   let isKeeping = true
-  let cursor: Item | undefined
-  for (let page = 0; page < pages; page++) {
-    const { payments, cursor: next } = await paidPaymentsPage(deps, {
-      clientId,
-      period: { start: known.until, end },
-      cursor,
-    })
-    cursor = next
+  const parts = await readParts(deps, clientId)
+  let page = 0
+  for await (const { payments, more: isBehind } of paidPages(deps, {
+    clientId,
+    parts,
+    period: { start: known.until, end },
+  })) {
     fundedMinor = plus(fundedMinor, fundedIn(payments))
     const rows = [...carried, ...payments]
-    const until = cursor ? (rows.at(-1)?.paidAt ?? kept.until) : end
+    const until = isBehind ? (rows.at(-1)?.paidAt ?? kept.until) : end
     carried = rows.filter(({ paidAt }) => paidAt === until)
     const added = { from: kept.until, payments: rows.filter(({ paidAt }) => paidAt !== until), until }
     const more: Funding | undefined = isKeeping ? addFunding(kept, added) : undefined
     isKeeping = more !== undefined
     kept = more ?? kept
-    if (cursor === undefined) return { kept, fundedMinor, isWhole: true }
+    if (!isBehind) return { kept, fundedMinor, isWhole: true }
+    if (++page >= pages) return { kept, fundedMinor, isWhole: false }
   }
-  return { kept, fundedMinor, isWhole: false }
+  return { kept, fundedMinor, isWhole: true }
 }
 
 /**

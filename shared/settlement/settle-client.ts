@@ -2,7 +2,7 @@ import type { Client } from '../client/client.ts'
 import { findClient } from '../client/client-store.ts'
 import { notFound } from '../errors.ts'
 import type { ClientId } from '../ids.ts'
-import type { Window } from '../ledger/ledger-store.ts'
+import { partsOf, type Window } from '../ledger/ledger-store.ts'
 import { reversalsBetween } from '../ledger/reversal-store.ts'
 import type { Minor } from '../money.ts'
 import { addMs, DAY_MS, type Timestamp } from '../time.ts'
@@ -104,7 +104,8 @@ export const settleClient = async (
   for (let tried = 0; tried < MAX_TRIES; tried++) {
     const swept = await readWindow(deps, clientId)
     const end = addMs(deps.now(), 1 - ELIGIBLE_AGE_MS)
-    const summed = await sumWindow(deps, clientId, { start: sweptUntil(known, swept), end })
+    const period = { start: sweptUntil(known, swept), end }
+    const summed = await sumWindow(deps, { clientId, parts: partsOf(swept), period })
     const found = await withoutReversed(deps, clientId, swept, summed)
     if (found === undefined) continue
     const { window } = found

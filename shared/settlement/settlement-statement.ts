@@ -2,10 +2,11 @@ import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
 import { GatewayError, invalid } from '../errors.ts'
 import { PaymentIdSchema, SettlementIdSchema } from '../ids.ts'
+import { readParts } from '../ledger/ledger-store.ts'
 import { reversedAmong } from '../ledger/reversal-store.ts'
 import { CURSOR_JSON, encodeCursor } from '../page.ts'
 import { TimestampSchema } from '../time.ts'
-import { behindPayment, type PaidPayment, type PaidPosition, paidPaymentsPage, sumsOf } from './paid-payments.ts'
+import { type PaidPage, type PaidPayment, type PaidPosition, paidPages, sumsOf } from './paid-payments.ts'
 import { providerFunding } from './provider-funding.ts'
 import { type Settlement, toSettlementDto } from './settlement.ts'
 import { findAnySettlement } from './settlement-store.ts'
@@ -95,18 +96,15 @@ const PAGES_LOOKED_AT = 5
 
 const statementPage = async (deps: StatementDeps, settlement: Settlement, after: Position | undefined) => {
   const { clientId, periodStart: start, periodEnd: end } = settlement
-  const { payments, cursor } = await paidPaymentsPage(deps, {
-    clientId,
-    period: { start, end },
-    limit: PAGE,
-    cursor: after && behindPayment(clientId, after),
-  })
+  const parts = await readParts(deps, clientId)
+  const { value } = await paidPages(deps, { clientId, parts, period: { start, end }, limit: PAGE, after }).next()
+  const { payments, more }: PaidPage = value ?? { payments: [], more: false }
   const last = payments.at(-1)
   const known = after ? after.sums : NO_SUMS
   const reversed = await reversedAmong(deps, clientId, payments)
   const settled = payments.filter(({ id }) => !reversed.has(id))
   const sums = known && settled.reduce((sum, payment) => addSums(sum, sumsOf(payment)), known)
-  const next = cursor && last ? { paidAt: last.paidAt, id: last.id, sums } : undefined
+  const next = more && last ? { paidAt: last.paidAt, id: last.id, sums } : undefined
   if (next === undefined && sums !== undefined) assertProven(settlement, sums)
   return { payments: settled, next }
 }

@@ -2,9 +2,8 @@ import type { Deps } from '../deps.ts'
 import type { ClientId } from '../ids.ts'
 import { finalFee } from '../payment/fee/final-fee.ts'
 import { HISTORY_STEPS } from '../stage-settings.ts'
-import type { Item } from '../table/attributes.ts'
 import { addMs, DAY_MS, later, MINUTE_MS, type Timestamp } from '../time.ts'
-import { type PaidPayment, type Period, paidPaymentsPage } from './paid-payments.ts'
+import { type PaidPayment, type Period, paidPages } from './paid-payments.ts'
 import type { Sums } from './sums.ts'
 import { foldMillisecond, keepProgress, readProgress, type WindowProgress } from './window-progress.ts'
 
@@ -47,6 +46,9 @@ type Run = {
   readonly endsAtMs: number
 }
 
+/** A client with so many parts, and the window that is summed. */
+export type Swept = { readonly clientId: ClientId; readonly parts: number; readonly period: Period }
+
 type Passed = WindowSums | 'overtaken'
 
 const isOver = (deps: SumDeps, run: Run, { until }: WindowProgress): boolean =>
@@ -62,7 +64,7 @@ const unfinished = (start: Timestamp, { until, sums }: WindowProgress): WindowSu
 /** One pass over the index from where it was kept. Overtaken: somebody else sums the same, and has kept more. */
 const pass = async (
   deps: SumDeps,
-  { clientId, period, kept, run }: { clientId: ClientId; period: Period; kept: WindowProgress; run: Run },
+  { clientId, parts, period, kept, run }: Swept & { readonly kept: WindowProgress; readonly run: Run },
 ): Promise<Passed> => {
   const { start, end } = period
   const stopAt = async (reached: WindowProgress): Promise<Passed> => {
@@ -71,10 +73,8 @@ const pass = async (
   }
   let running: Running = { done: kept, within: [] }
   let keptUntil = kept.until
-  let cursor: Item | undefined
   let pagesLeft = (deps.stage.historySteps ?? HISTORY_STEPS).pages
-  do {
-    const page = await paidPaymentsPage(deps, { clientId, period: { start: kept.until, end }, cursor })
+  for await (const page of paidPages(deps, { clientId, parts, period: { start: kept.until, end } })) {
     for (const payment of page.payments) {
       if (mayAsk(deps, payment)) {
         const reached = before(running, payment.paidAt)
@@ -87,14 +87,13 @@ const pass = async (
       }
       running = advance(running, counted)
     }
-    cursor = page.cursor
-    if (cursor === undefined || running.done.until <= keptUntil) continue
+    if (!page.more || running.done.until <= keptUntil) continue
     if (--pagesLeft <= 0 || isOver(deps, run, running.done)) return stopAt(running.done)
     const done = await keepProgress(deps, clientId, start, running.done)
     if (done === undefined) return 'overtaken'
     running = { ...running, done }
     keptUntil = done.until
-  } while (cursor)
+  }
   return { period, sums: before(running, end).sums, isWhole: true, heldBy: undefined }
 }
 
@@ -105,14 +104,14 @@ const pass = async (
  * payment and never mis-sum it. The sums are kept behind every page but the last, on what was kept before: a run that
  * dies, or whose time is over, is gone on with, and two at once never count a row twice.
  */
-export const sumWindow = async (deps: SumDeps, clientId: ClientId, period: Period): Promise<WindowSums> => {
+export const sumWindow = async (deps: SumDeps, { clientId, parts, period }: Swept): Promise<WindowSums> => {
   const { start } = period
   let kept = await readProgress(deps, clientId, start)
   const run = { began: kept.until, endsAtMs: deps.monotonicMs() + RUN_MS }
   for (;;) {
     // Another machine's clock may have let a run see a few seconds further.
     const end = later(period.end, kept.until)
-    const passed = await pass(deps, { clientId, period: { start, end }, kept, run })
+    const passed = await pass(deps, { clientId, parts, period: { start, end }, kept, run })
     if (passed !== 'overtaken') return passed
     // Whoever overtook it came further, so this ends with the window if not with the time.
     kept = await readProgress(deps, clientId, start)

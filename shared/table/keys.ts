@@ -68,10 +68,20 @@ export const attemptKey = (deliveryId: DeliveryId, attempt: number): Key => ({
   sk: `${attemptSkPrefix}${String(attempt).padStart(4, '0')}`,
 })
 
-export const ledgerPk = (clientId: ClientId) => `${pkPrefix('LEDGER')}${clientId}`
+/** The first part of what a client owns has the client's own name; all that is not divided lies there too. */
+const inPart = (clientId: ClientId, part: number): string => (part === 0 ? clientId : `${clientId}#${part}`)
+
+/** Owner of a client's payments and their events in a part, by which the indexes find them. */
+export const ownerOf = (clientId: ClientId, part = 0) => inPart(clientId, part)
+/** Of every part of so many. */
+export const ownersOf = (clientId: ClientId, parts: number): readonly string[] =>
+  Array.from({ length: parts }, (_, part) => ownerOf(clientId, part))
+export const clientOfOwner = (owner: string): string => owner.split('#', 1)[0] ?? owner
+
+export const ledgerPk = (clientId: ClientId, part = 0) => `${pkPrefix('LEDGER')}${inPart(clientId, part)}`
 export const shardSkPrefix = 'SHARD#'
-export const shardKey = (clientId: ClientId, shard: number): Key => ({
-  pk: ledgerPk(clientId),
+export const shardKey = (clientId: ClientId, shard: number, part = 0): Key => ({
+  pk: ledgerPk(clientId, part),
   sk: `${shardSkPrefix}${String(shard).padStart(2, '0')}`,
 })
 export const shardNumberOf = (sk: string): number => Number(sk.slice(shardSkPrefix.length))

@@ -79,8 +79,11 @@ export const tableShape = (rows: StoredRows = 'complete'): TableShape =>
 export const WORK_SLOTS = { payment: 16, delivery: 16, event: 16, alert: 1, payout: 1, sync: 1 } as const
 export type Work = keyof typeof WORK_SLOTS
 
-/** A client's ledger shards: a payment's shard is a hash of its id. */
+/** Ledger shards in each part of a client: a payment's shard is a hash of its id. */
 export const LEDGER_SHARDS = 16
+
+/** Parts of a client at most: each is asked by every list and balance. */
+export const MOST_LEDGER_PARTS = 16
 
 /** Owner of the items that belong to no client: clients themselves and suspense. */
 export const GATEWAY_OWNER = 'gateway'

@@ -30,24 +30,40 @@ const readUnits = (bytes: number): number => Math.max(1, Math.ceil(bytes / READ_
 const sizeOf = (item: StoredItem | undefined): number => (item ? itemSize(item) : 0)
 const indexed = (index: IndexSchema, item: StoredItem | undefined) => item && entryOf(index, item)?.item
 
+/** Units of a write, and the partition of the index whose they are. */
+type InPartition = readonly [partition: string, units: number]
+
 /** An entry whose key changes is removed and put anew. */
-const indexUnits = (index: IndexSchema, before: StoredItem | undefined, after: StoredItem | undefined): number => {
+const indexUnits = (
+  index: IndexSchema,
+  before: StoredItem | undefined,
+  after: StoredItem | undefined,
+): readonly InPartition[] => {
   const [was, is] = [indexed(index, before), indexed(index, after)]
-  if (!was || !is) return writeUnits(sizeOf(was ?? is))
-  if (isDeepStrictEqual(was, is)) return 0
+  const of = (entry: StoredItem, bytes = sizeOf(entry)): InPartition => [
+    index.partition.map((name) => String(entry[name])).join(' '),
+    writeUnits(bytes),
+  ]
+  if (!was || !is) return [was ?? is].flatMap((entry) => (entry ? [of(entry)] : []))
+  if (isDeepStrictEqual(was, is)) return []
   const moved = [...index.partition, ...index.sort].some((name) => was[name] !== is[name])
-  return moved ? writeUnits(sizeOf(was)) + writeUnits(sizeOf(is)) : writeUnits(Math.max(sizeOf(was), sizeOf(is)))
+  return moved ? [of(was), of(is)] : [of(is, Math.max(sizeOf(was), sizeOf(is)))]
 }
 
 /** What an item is: the first word of its sort key, or of its partition where that begins with a time. */
 const kindOf = ({ pk, sk }: Key): string => /^[A-Z]+/.exec(sk)?.[0] ?? pk.slice(0, pk.indexOf('#'))
 
-type Count = (what: string, units: number) => void
+/** `partition`: of the table, or with its name of an index. */
+type Count = (what: string, partition: string, units: number) => void
 
 const countWrite = (count: Count, key: Key, before: StoredItem | undefined, after: StoredItem | undefined): void => {
   const kind = kindOf(key)
-  count(kind, Math.max(1, writeUnits(sizeOf(before)), writeUnits(sizeOf(after))))
-  for (const [name, index] of INDEXES) count(`${kind}/${name}`, indexUnits(index, before, after))
+  count(kind, key.pk, Math.max(1, writeUnits(sizeOf(before)), writeUnits(sizeOf(after))))
+  for (const [name, index] of INDEXES) {
+    for (const [partition, units] of indexUnits(index, before, after)) {
+      count(`${kind}/${name}`, `${name} ${partition}`, units)
+    }
+  }
 }
 
 /**
@@ -56,6 +72,7 @@ const countWrite = (count: Count, key: Key, before: StoredItem | undefined, afte
  */
 export const meterTable = (table: SimTable) => {
   let counted: Record<string, number> = {}
+  const writtenIn = new Map<string, number>()
   const add = (name: string, units: number): void => {
     if (units > 0) counted[name] = (counted[name] ?? 0) + units
   }
@@ -68,7 +85,10 @@ export const meterTable = (table: SimTable) => {
     const before = keys.map(table.item)
     const answer = run()
     add(`calls ${call}`, 1)
-    const count: Count = (what, units) => add(`writes ${what}`, times * units)
+    const count: Count = (what, partition, units) => {
+      add(`writes ${what}`, times * units)
+      writtenIn.set(partition, (writtenIn.get(partition) ?? 0) + times * units)
+    }
     for (const [at, key] of keys.entries()) countWrite(count, key, before[at], table.item(key))
     return answer
   }
@@ -102,6 +122,8 @@ export const meterTable = (table: SimTable) => {
   }
   Object.assign(table.requests, metered)
   return {
+    /** Write units by the partition whose they are, of the table and of each index, since the beginning. */
+    writtenIn: writtenIn as ReadonlyMap<string, number>,
     /** Since it was last asked. */
     take: (): Units & { readonly detail: Detail } => {
       const detail = counted

@@ -97,7 +97,7 @@ export const startMeteredWorld = async () => {
     return invocation.result
   }
   const pass = (ms: number) => world.scheduler.runUntil(world.scheduler.nowMs() + ms)
-  return { world, events, callbacks, measure, run, pass }
+  return { world, events, callbacks, measure, run, pass, writtenIn: units.writtenIn }
 }
 
 const providerCalls = (counts: Readonly<Record<string, number>>): Detail =>

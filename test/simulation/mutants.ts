@@ -8,6 +8,7 @@ import { DELIVERY_MUTANTS } from './mutants/delivery-mutants.ts'
 import { DUE_WORK_MUTANTS } from './mutants/due-work-mutants.ts'
 import { EVENT_MUTANTS } from './mutants/event-mutants.ts'
 import { FEE_AND_SYNC_MUTANTS } from './mutants/fee-and-sync-mutants.ts'
+import { PARTS_MUTANTS } from './mutants/parts-mutants.ts'
 import { PAYOUT_MUTANTS } from './mutants/payout-mutants.ts'
 import { PROVIDER_NEWS_MUTANTS } from './mutants/provider-news-mutants.ts'
 import { REVERSAL_MUTANTS } from './mutants/reversal-mutants.ts'
@@ -28,6 +29,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...SETTLEMENT_MUTANTS,
   ...REVERSAL_MUTANTS,
   ...PAYOUT_MUTANTS,
+  ...PARTS_MUTANTS,
   ...CLIENT_MUTANTS,
   ...BORDER_MUTANTS,
 ]

@@ -1,4 +1,5 @@
 import { whole } from '../support/books.ts'
+import { growClient } from './grow-client.ts'
 import { type HttpRequest, type InvokeOptions, operate, requestAs } from './lambda.ts'
 import { type Observations, observeAnswer, observeCreate } from './observations.ts'
 import { bookOddities, takeBack } from './odd-rows.ts'
@@ -228,6 +229,7 @@ const OPERATIONS: readonly (readonly [number, Operation])[] = [
   [3, refresh],
   [2, redeliver],
   [10, race],
+  [2, growClient],
 ]
 
 const TOTAL = OPERATIONS.reduce((sum, [weight]) => sum + weight, 0)

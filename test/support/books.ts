@@ -48,10 +48,18 @@ export const amount = (item: RawItem, attribute: string): number => Number(item[
 export const sum = (items: readonly RawItem[], attribute: string): number =>
   items.reduce((total, item) => total + amount(item, attribute), 0)
 
+/** Whose part of the books that is: the client itself has the first, `<client>#<number>` are the others. */
+const clientIn = (part: string): string => part.split('#', 1)[0] ?? ''
+
 /** What a lean row says by its keys and its places in the indexes alone. */
 const saidOf = ({ pk, sk, id, owner, listed_at: listedAt }: RawItem): RawItem => {
   const paymentId = String(pk).slice('PAYMENT#'.length)
-  const event = { event_id: id, type: String(sk).slice('EVENT#'.length), client_id: owner, fired_at: listedAt }
+  const event = {
+    event_id: id,
+    type: String(sk).slice('EVENT#'.length),
+    client_id: clientIn(String(owner)),
+    fired_at: listedAt,
+  }
   return { payment_id: paymentId, ...(sk === 'PAYMENT' ? { created_at: listedAt, currency: 'IDR' } : event) }
 }
 
@@ -83,7 +91,8 @@ const kept = (payments: readonly RawItem[], reversals: readonly RawItem[]): read
   return payments.filter((payment) => payment['status'] === 'succeeded' && !gone.has(text(payment, 'payment_id')))
 }
 
-const clientOf = (item: RawItem): string => text(item, 'pk').slice('LEDGER#'.length)
+const partIn = (item: RawItem): string => text(item, 'pk').slice('LEDGER#'.length)
+const clientOf = (item: RawItem): string => clientIn(partIn(item))
 const STATUSES = ['pending', 'succeeded', 'failed', 'expired', 'cancelled']
 
 export const ledgerProblems = ({ payments, shards, windows, settlements, reversals }: Books): string[] =>
@@ -119,6 +128,40 @@ export const ledgerProblems = ({ payments, shards, windows, settlements, reversa
       expected === found ? [] : [`${client}: ${what} is ${found}, must be ${expected}`],
     )
   })
+
+const partOf = (payment: RawItem): string => {
+  const part = amount(payment, 'part')
+  return part === 0 ? text(payment, 'client_id') : `${text(payment, 'client_id')}#${part}`
+}
+
+/**
+ * Payments stay in the part they were claimed for, which everybody asks: its shards count and credit them and no others,
+ * and its lists have them and their events.
+ */
+export const partProblems = ({ payments, events, shards, windows, reversals }: Books): string[] => {
+  const partsOf = new Map(windows.map((window) => [clientOf(window), amount(window, 'parts') || 1]))
+  const byPart = Map.groupBy(payments, partOf)
+  const names = new Set([...byPart.keys(), ...shards.map(partIn)])
+  return [
+    ...payments
+      .filter((payment) => amount(payment, 'part') >= (partsOf.get(text(payment, 'client_id')) ?? 0))
+      .map((payment) => `payment ${text(payment, 'payment_id')} is in a part that nobody asks`),
+    ...[...payments, ...events]
+      .filter((item) => {
+        const payment = payments.find(({ pk }) => pk === item['pk'])
+        return payment === undefined || text(item, 'owner') !== partOf(payment)
+      })
+      .map((item) => `${text(item, 'pk')} ${text(item, 'sk')} is listed in another part than its payment`),
+    ...[...names].flatMap((name) => {
+      const own = byPart.get(name) ?? []
+      const ownShards = shards.filter((shard) => partIn(shard) === name)
+      const credited = kept(own, reversals)
+      const counted = STATUSES.reduce((total, status) => total + sum(ownShards, `count_${status}`), 0)
+      const isRight = counted === own.length && sum(ownShards, 'credited_minor') === sum(credited, 'net_minor')
+      return isRight ? [] : [`part ${name}: its shards do not have its payments`]
+    }),
+  ]
+}
 
 export const settlementProblems = ({ payments, settlements, reversals }: Books): string[] => {
   const problems: string[] = []

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import type { Client } from '../../client/client.ts'
+import { partForClaim } from '../../client/ledger-parts.ts'
 import type { Deps } from '../../deps.ts'
 import { GatewayError } from '../../errors.ts'
 import { type PaymentId, PaymentIdSchema, paymentIdForKey } from '../../ids.ts'
@@ -30,6 +31,7 @@ const claim = (deps: CreateDeps, client: Client, paymentId: PaymentId, request: 
   return {
     paymentId,
     clientId: client.clientId,
+    part: partForClaim(client, paymentId, now),
     status: 'creating',
     request,
     attempt: 1,

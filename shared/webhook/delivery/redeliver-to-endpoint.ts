@@ -3,6 +3,7 @@ import { invalid } from '../../errors.ts'
 import { EVENT_TYPES, type Event } from '../../event/event.ts'
 import { type EventPosition, keepEvent, listClientEventsSince } from '../../event/event-store.ts'
 import { type ClientId, deliveryIdFor, type EndpointId, EventIdSchema, PaymentIdSchema } from '../../ids.ts'
+import { readParts } from '../../ledger/ledger-store.ts'
 import { recordChange } from '../../operator/audit-record.ts'
 import { CURSOR_JSON, encodeCursor } from '../../page.ts'
 import { type Timestamp, TimestampSchema } from '../../time.ts'
@@ -40,7 +41,8 @@ export const redeliverToEndpoint = async (
   const { clientId, endpointId, operator, since, status } = input
   const after = input.cursor === undefined ? undefined : decodeCursor(input.cursor, since)
   const endpoint = await requireEnabledEndpoint(deps, clientId, endpointId)
-  const page = await listClientEventsSince(deps, { clientId, since, limit: EVENTS_PER_CALL, after })
+  const parts = await readParts(deps, clientId)
+  const page = await listClientEventsSince(deps, { clientId, parts, since, limit: EVENTS_PER_CALL, after })
   const found = await findDeliveries(
     deps,
     page.events.map(({ eventId }) => deliveryIdFor(eventId, endpointId)),

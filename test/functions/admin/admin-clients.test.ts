@@ -38,6 +38,7 @@ describe('create-client (design section 7)', () => {
       bank: null,
       return_url: null,
       rate_limit_per_second: null,
+      ledger_parts: 1,
       created_at: deps.now(),
     }
     expect(answer).toStrictEqual({ status: 200, body: client })
@@ -58,7 +59,7 @@ describe('create-client (design section 7)', () => {
     const { body } = await invokeAdmin(createClient, deps, { operator: 'ana', ...fields })
 
     const clientId = theId(body)
-    expect(body).toStrictEqual({ client_id: clientId, ...fields, created_at: deps.now() })
+    expect(body).toStrictEqual({ client_id: clientId, ...fields, ledger_parts: 1, created_at: deps.now() })
     expect(await deps.table.get(windowKey(clientId))).toStrictEqual({
       ...windowKey(clientId),
       settledUntil: addMs(deps.now(), -HOUR_MS),
@@ -71,6 +72,20 @@ describe('create-client (design section 7)', () => {
     const { items } = await deps.table.query({ partition: [auditRecordPk(clientId)], limit: 100 })
     expect(items).toMatchObject([{ operator: 'ana', action: 'create-client', after: body, at: deps.now() }])
     expect(items[0]).not.toHaveProperty('before')
+  })
+
+  it('is born with parts that are in force at once, in a stage whose rows are lean and in no other', async () => {
+    const deps = testDeps({ stage: { storedRows: 'lean' } })
+    const asked = { operator: 'ana', name: 'x', ledger_parts: 4 }
+
+    const { status, body } = await invokeAdmin(createClient, deps, asked)
+    const refused = await invokeAdmin(createClient, testDeps(), asked)
+
+    const clientId = theId(body)
+    expect([status, body]).toMatchObject([200, { ledger_parts: 4 }])
+    expect(await deps.table.get(windowKey(clientId))).toMatchObject({ parts: 4 })
+    expect((await findClient(deps, clientId))?.ledgerParts).toStrictEqual({ number: 4, before: 4, from: deps.now() })
+    expect(refused).toMatchObject({ status: 422, body: { field_errors: { ledger_parts: [expect.any(String)] } } })
   })
 
   it('writes nothing at all when the window is refused', async () => {

@@ -3,7 +3,10 @@ import { handler as getClient } from '../../../functions/admin/get-client.ts'
 import { handler as updateClient } from '../../../functions/admin/update-client.ts'
 import { changeClient, findClient } from '../../../shared/client/client-store.ts'
 import { ZERO } from '../../../shared/money.ts'
-import { interceptTable } from '../../support/intercept-table.ts'
+import type { StoredRows } from '../../../shared/stage-settings.ts'
+import { windowKey } from '../../../shared/table/keys.ts'
+import { addMs } from '../../../shared/time.ts'
+import { beforeFirst, interceptTable } from '../../support/intercept-table.ts'
 import { auditRecordsOf, invokeAdmin } from '../../support/operator-actions.ts'
 import { aStoredClient } from '../../support/payment-builders.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
@@ -11,8 +14,8 @@ import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 const BANK = { bank_name: 'BCA', bank_account_no: '0123456789', bank_account_name: 'PT Warung Kopi' }
 
 /** A merchant, and what an operator asks to be changed of it. */
-const aMerchant = async (fields: Parameters<typeof aStoredClient>[1] = {}) => {
-  const deps = testDeps()
+const aMerchant = async (fields: Parameters<typeof aStoredClient>[1] = {}, storedRows: StoredRows = 'complete') => {
+  const deps = testDeps({ stage: { storedRows } })
   const client = await aStoredClient(deps, fields)
   const { clientId } = client
   const change = (input: object, own: TestDeps = deps) =>
@@ -98,6 +101,67 @@ describe('update-client (design section 7)', () => {
     expect(answer).toMatchObject({ status: 409, body: { code: 'conflict' } })
     expect((await now())?.name).toBe('w9')
     expect((await trail()).some(({ operator }) => operator === 'ana')).toBe(false)
+  })
+
+  it('grows the parts of a client: its payments use them from a minute on, and its readers are told in the same write', async () => {
+    const { deps, client, change, trail, shown, now } = await aMerchant({}, 'lean')
+    const before = await shown()
+    deps.clock.advance(1)
+
+    const answer = await change({ ledger_parts: 4 })
+    deps.clock.advance(59)
+    await change({ ledger_parts: 16 })
+
+    expect(answer).toStrictEqual({ status: 200, body: { ...before, ledger_parts: 4 } })
+    expect(before).toMatchObject({ ledger_parts: 1 })
+    expect((await trail()).map(({ after }) => Object(after).ledger_parts)).toStrictEqual([1, 4, 16])
+    expect(await deps.table.get(windowKey(client.clientId))).toMatchObject({ parts: 16, settledMinor: 0 })
+    // The four are not in force yet, and need never be.
+    expect((await now())?.ledgerParts).toStrictEqual({ number: 16, before: 1, from: addMs(deps.now(), 60_000) })
+    expect(await change({ ledger_parts: 16 })).toMatchObject({ status: 200, body: { ledger_parts: 16 } })
+    expect(await trail()).toHaveLength(3)
+  })
+
+  it('keeps what is in force until more parts are', async () => {
+    const { deps, change, now } = await aMerchant({}, 'lean')
+    await change({ ledger_parts: 4 })
+    deps.clock.advance(60)
+
+    await change({ ledger_parts: 5 })
+
+    expect((await now())?.ledgerParts).toMatchObject({ number: 5, before: 4 })
+  })
+
+  it.each([
+    ['fewer', 'lean', 4, 'can only grow: it is 8'],
+    ['none', 'lean', 0, 'must be at least 1'],
+    ['too many', 'lean', 17, 'must be at most 16'],
+    ['half a part', 'lean', 8.5, 'must be an integer'],
+    ['more while the release before may come back', 'complete', 9, 'must stay 1 until the stage has storedRows: lean'],
+  ] as const)('refuses %s parts, in a stage whose rows are %s, and changes nothing', async (_, rows, parts, reason) => {
+    const { deps, change, shown, client } = await aMerchant({}, 'lean')
+    await change({ ledger_parts: 8 })
+    const before = await shown()
+    const own = { ...deps, stage: { ...deps.stage, storedRows: rows } }
+
+    const answer = await change({ ledger_parts: parts, name: 'Other' }, own)
+
+    expect(answer).toMatchObject({
+      status: 422,
+      body: { code: 'validation', field_errors: { ledger_parts: [reason] } },
+    })
+    expect(await shown()).toStrictEqual(before)
+    expect(await deps.table.get(windowKey(client.clientId))).toMatchObject({ parts: 8 })
+  })
+
+  it('refuses to shrink what another operator has grown meanwhile, for readers too', async () => {
+    const { deps, client, change } = await aMerchant({}, 'lean')
+    const overtaken = beforeFirst(deps, 'transact', () => change({ ledger_parts: 8 }))
+
+    const answer = await change({ ledger_parts: 2 }, overtaken)
+
+    expect(answer).toMatchObject({ status: 422, body: { message: 'ledger_parts can only grow: it is 8' } })
+    expect(await deps.table.get(windowKey(client.clientId))).toMatchObject({ parts: 8 })
   })
 
   it('refuses an empty change', async () => {

@@ -128,7 +128,7 @@ describe('what the code of a bundle can reach', () => {
       .flatMap(({ text }) => [
         ...text.matchAll(/^export const (\w+) = (?:async )?(?:function\* )?(?:<[^>]*>)?\(([^=]*?)\)(?::|\s*=>)/gm),
       ])
-      .filter(([, , parameters = '']) => /\bKey\b|\bQueryInput\b|\bListInput\b|\bSteps?\b/.test(parameters))
+      .filter(([, , parameters = '']) => /\bKey\b|\b\w+Input\b|\bSteps?\b/.test(parameters))
       .map(([, name = '']) => name)
 
     expect(exported.filter((name) => !noDoors.includes(name)).toSorted()).toStrictEqual(Object.keys(DOORS).toSorted())

@@ -120,6 +120,8 @@ export const DOORS: Readonly<Record<string, Door>> = {
   remove: byKey('DeleteItem'),
   check: byKey('ConditionCheckItem'),
   listItems: byList,
+  listMergedItems: byList,
+  mergedPages: byRange(1),
   queryPages: byRange(1),
 }
 const METHODS: Readonly<Record<keyof Table, Door>> = {

@@ -42,8 +42,8 @@ export const SETTLEMENT_MUTANTS = [
   ...mutantsOf('findSettlement', ['api-tenancy'], {
     "another client's settlement is shown": 'drop settlement.clientId !== clientId',
   }),
-  ...mutantsOf('paidPaymentsPage', ['settle-client'], {
-    'the end of a window is included': 'addMs(..._) -> input.period.end',
+  ...mutantsOf('paidRowPages', ['settle-client'], {
+    'the end of a window is included': 'addMs(..._) -> end',
   }),
   ...mutantsOf('settleClient', ['settle-client'], {
     'a payment exactly 24 hours old is left out': '1 - ELIGIBLE_AGE_MS -> -ELIGIBLE_AGE_MS',
@@ -67,10 +67,6 @@ export const SETTLEMENT_MUTANTS = [
   ...mutantsOf('sum-window/pass', ['settle-client-fees'], {
     'an estimated fee is settled': 'await withFinalFee(..._) -> payment',
     'a payment that is held does not end the window': 'period: { start, end: payment.paidAt } -> period',
-    'only the first page of a window is read': {
-      edit: 'drop cursor = page.cursor',
-      tests: ['settle-client-many-payments'],
-    },
   }),
   ...mutantsOf('mayAsk', ['settle-client-fees'], {
     'a fee is assumed before seven days are over': 'drop feeDeadline(paidAt) <= deps.now()',

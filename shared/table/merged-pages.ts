@@ -1,0 +1,102 @@
+import type { Deps } from '../deps.ts'
+import { fieldName, type Item } from './attributes.ts'
+import { type IndexName, TABLE_SCHEMA } from './schema.ts'
+import type { QueryInput } from './table.ts'
+
+export type MergedInput = Pick<QueryInput, 'range' | 'newestFirst'> & {
+  readonly index: IndexName
+  /** For each partition the values of its attributes, in the schema's order. */
+  readonly partitions: readonly (readonly unknown[])[]
+  /** Of one query of one partition. */
+  readonly limit: number
+}
+
+export type MergedPage = { readonly items: readonly Item[]; readonly more: boolean }
+
+/** What was read of one partition and is not given out yet. */
+type Part = {
+  readonly partition: readonly unknown[]
+  read: readonly Item[]
+  at: number
+  cursor: Item | undefined
+  ended: boolean
+}
+
+const isEmpty = ({ read, at }: Part): boolean => at >= read.length
+
+type Order = (a: Item, b: Item) => number
+
+/** Texts of one length and plain letters, whose order is DynamoDB's. */
+const orderOf = (index: IndexName, newestFirst: boolean): Order => {
+  const fields = TABLE_SCHEMA.indexes[index].sort.map(fieldName)
+  const sign = newestFirst ? -1 : 1
+  return (a, b) => {
+    for (const field of fields) {
+      const [left, right] = [String(a[field]), String(b[field])]
+      if (left !== right) return left < right ? -sign : sign
+    }
+    return 0
+  }
+}
+
+const cursorIn = (index: IndexName, partition: readonly unknown[], position: Item): Item => ({
+  ...position,
+  ...Object.fromEntries(TABLE_SCHEMA.indexes[index].partition.map((name, at) => [name, partition[at]])),
+})
+
+/** The part whose turn it is; undefined while one must be read first, or when all is given out. */
+const nextOf = (parts: readonly Part[], order: Order): Part | undefined => {
+  let next: Part | undefined
+  for (const part of parts) {
+    if (isEmpty(part)) {
+      if (!part.ended) return undefined
+      continue
+    }
+    const [item, best] = [part.read[part.at], next?.read[next.at]]
+    if (item && (best === undefined || order(item, best) < 0)) next = part
+  }
+  return next
+}
+
+/**
+ * Several partitions of an index as if they were one, in its order, page by page. Those that have to be asked are asked at
+ * the same time, each for what is behind what it gave; a page ends where one of them must be asked again. Of one partition
+ * the pages are its own. `after`: a position, as the table's key and the index's sort attributes spell it; it need not
+ * be in the partition that is asked, so it holds for all of them.
+ */
+export const mergedPages = async function* (
+  deps: Pick<Deps, 'table'>,
+  { partitions, ...input }: MergedInput,
+  after?: Item,
+): AsyncGenerator<MergedPage> {
+  const order = orderOf(input.index, input.newestFirst === true)
+  const parts = partitions.map(
+    (partition): Part => ({
+      partition,
+      read: [],
+      at: 0,
+      cursor: after && cursorIn(input.index, partition, after),
+      ended: false,
+    }),
+  )
+  const readOn = async (part: Part): Promise<void> => {
+    const { partition, cursor } = part
+    const page = await deps.table.query({ ...input, partition, ...(cursor && { cursor }) })
+    Object.assign(part, { read: page.items, at: 0, cursor: page.cursor, ended: page.cursor === undefined })
+  }
+  for (let more = true; more; ) {
+    await Promise.all(parts.filter((part) => isEmpty(part) && !part.ended).map(readOn))
+    const items: Item[] = []
+    for (let part = nextOf(parts, order); part; part = nextOf(parts, order)) {
+      const item = part.read[part.at++]
+      if (item) items.push(item)
+    }
+    // Else all that was read is given out.
+    more = parts.some(({ ended }) => !ended)
+    yield { items, more }
+  }
+}
+
+/** How much of each partition is read at once, so that all together bring so many. */
+export const shareOf = (limit: number, partitions: readonly unknown[]): number =>
+  Math.ceil(limit / Math.max(1, partitions.length))

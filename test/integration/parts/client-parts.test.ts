@@ -1,0 +1,119 @@
+/**
+ * Goal: a client whose payments lie in several parts is to everybody what it was with one. Method: real stores on tables
+ * in memory; expectations are sorted and summed here, from the payments themselves.
+ */
+import { describe, expect, it } from 'vitest'
+import { handler as getStatement } from '../../../functions/admin/get-settlement-statement.ts'
+import { auditClient } from '../../../shared/audit/audit-client.ts'
+import { listClientEventsSince } from '../../../shared/event/event-store.ts'
+import { searchPayments } from '../../../shared/inquiry/search-payments.ts'
+import { getBalance } from '../../../shared/ledger/balance.ts'
+import { listPayments } from '../../../shared/payment/list-payments.ts'
+import { sealsPk } from '../../../shared/table/keys.ts'
+import { expectBalanced } from '../../support/expect-balanced.ts'
+import { queriesIn, recordTable } from '../../support/intercept-table.ts'
+import { memoryDeps } from '../../support/memory-deps.ts'
+import { invokeAdmin } from '../../support/operator-actions.ts'
+import { inSteps, settle, settlementsOf, sweptNow } from '../../support/settlement-builders.ts'
+import { idsBy, manyPaid } from './grown-client.ts'
+
+describe('a client whose payments lie in four parts', () => {
+  it('lists them as one, newest first, by any status and page, with the true total: one query of each part', async () => {
+    const { deps, client, payments } = await manyPaid(90)
+    const expected = idsBy(payments, 'createdAt').toReversed()
+
+    for (const status of [undefined, 'succeeded'] as const) {
+      for (const page of [1, 2, 9, 10]) {
+        const watched = recordTable(deps)
+        const list = await listPayments(watched.deps, {
+          clientId: client.clientId,
+          status,
+          page: { page, perPage: 10 },
+        })
+
+        expect(list.total).toBe(90)
+        expect(list.payments.map(({ paymentId }) => paymentId)).toStrictEqual(
+          expected.slice((page - 1) * 10, page * 10),
+        )
+        const asked = queriesIn(watched.calls).filter(({ index }) => index !== undefined)
+        if (page === 1) expect(asked).toHaveLength(4)
+      }
+    }
+    expect(
+      await listPayments(deps, { clientId: client.clientId, status: 'failed', page: { page: 1, perPage: 10 } }),
+    ).toStrictEqual({ payments: [], total: 0 })
+  })
+
+  it('has one balance, is settled as one, and its statement says each payment once in the order they were paid', async () => {
+    const { deps, client, payments } = await manyPaid(1_300)
+    const net = payments.reduce((sum, { netMinor }) => sum + netMinor, 0)
+    expect(await getBalance(deps, client.clientId)).toMatchObject({ pendingMinor: net })
+    deps.clock.advance(2 * 86_400)
+
+    // In steps, so that the sums are kept in the midst of it again and again.
+    const small = inSteps(deps, 300, 1)
+    for (let run = 0; (await settle(small, client)).settlements.length === 0; run++) expect(run).toBeLessThan(20)
+
+    const [settlement] = await settlementsOf(deps, client)
+    expect(settlement).toMatchObject({ netMinor: net, paymentCount: 1_300 })
+    const shown: string[] = []
+    for (let cursor: string | undefined; ; ) {
+      const { body } = await invokeAdmin(getStatement, deps, {
+        settlement_id: settlement?.settlementId,
+        ...(cursor && { cursor }),
+      })
+      const page = body as {
+        readonly payments: readonly { readonly payment_id: string }[]
+        readonly cursor: string | null
+      }
+      shown.push(...page.payments.map(({ payment_id }) => payment_id))
+      if (page.cursor === null) break
+      cursor = page.cursor
+    }
+    expect(shown).toStrictEqual(idsBy(payments, 'paidAt'))
+    expect(await getBalance(deps, client.clientId)).toMatchObject({ pendingMinor: 0 })
+    await expectBalanced(deps, client.clientId)
+  })
+
+  it('is sealed in steps as it is in one, and audited by what each part has', async () => {
+    const { deps, client } = await manyPaid(60)
+    deps.clock.advance(2 * 86_400)
+    await sweptNow(deps, client)
+    const digest = async () =>
+      (await deps.table.query({ partition: [sealsPk(client.clientId)], limit: 10 })).items.map((item) => item['digest'])
+    const twin = memoryDeps({ stage: { storedRows: 'lean' } }, deps.memory.items())
+    twin.clock.set(deps.clock.now())
+
+    await auditClient(twin, client.clientId)
+    do {
+      deps.sent.splice(0)
+      await auditClient(inSteps(deps, 7, 1), client.clientId)
+    } while (deps.sent.length > 0)
+
+    const whole = (await twin.table.query({ partition: [sealsPk(client.clientId)], limit: 10 })).items
+    expect(await digest()).toStrictEqual(whole.map((item) => item['digest']))
+    expect(whole.map((item) => item['balancedAs'] !== undefined)).toContain(true)
+    await expectBalanced(deps, client.clientId)
+  })
+
+  it('finds what it announced since a time page by page, and whatever somebody looks for', async () => {
+    const { deps, client, payments } = await manyPaid(40)
+    const { clientId } = client
+    const since = payments[0]?.paidAt ?? deps.now()
+
+    const found: string[] = []
+    for (let after: Parameters<typeof listClientEventsSince>[1]['after']; ; ) {
+      const page = await listClientEventsSince(deps, { clientId, parts: 4, since, limit: 10, after })
+      found.push(...page.events.map((event) => event.paymentId))
+      expect(page.events.every((event) => event.clientId === clientId)).toBe(true)
+      after = page.events.at(-1)
+      if (!page.more) break
+    }
+
+    expect(found.toSorted()).toStrictEqual(idsBy(payments, 'paidAt').toSorted())
+    const search = { clientId, reference: undefined, destination: '381652390000001', page: { page: 1, perPage: 100 } }
+    const { payments: searched, complete } = await searchPayments(deps, search)
+    expect(searched.map(({ paymentId }) => paymentId)).toStrictEqual(idsBy(payments, 'createdAt').toReversed())
+    expect(complete).toBe(true)
+  })
+})
