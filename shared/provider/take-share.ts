@@ -4,11 +4,10 @@ import { absent, any, below } from '../table/condition.ts'
 import { quotaShareKey } from '../table/keys.ts'
 import { update } from '../table/step.ts'
 import { epochMs, HOUR_MS, MINUTE_MS, SECOND_MS } from '../time.ts'
+import { isScarce } from './is-scarce.ts'
 import type { ProviderOperation } from './provider.ts'
 import { callsPerMinute } from './provider-quota.ts'
 
-/** With less than this part of a minute's calls left, an operation is scarce. */
-const SCARCE_BELOW = 1 / 2
 /** The part of a minute's calls that one client may have of a scarce operation. */
 const SHARE = 1 / 4
 const COUNTER_LIFE_MS = HOUR_MS
@@ -26,10 +25,9 @@ export const takeShare = async (
   operation: ProviderOperation,
   clientId: ClientId,
 ): Promise<ShareTaken> => {
+  if (!isScarce(deps, operation)) return { taken: true }
   const now = deps.now()
   const quota = callsPerMinute(deps.stage, now)
-  const left = deps.provider.callsLeft(operation)
-  if (left === undefined || left >= quota * SCARCE_BELOW) return { taken: true }
   const minute = Math.floor(epochMs(now) / MINUTE_MS)
   const endMs = (minute + 1) * MINUTE_MS
   const { applied } = await deps.table.write(

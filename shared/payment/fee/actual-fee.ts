@@ -1,5 +1,6 @@
 import type { Deps } from '../../deps.ts'
 import type { Minor } from '../../money.ts'
+import { isScarce } from '../../provider/is-scarce.ts'
 import { PROVIDER_READ_TIMEOUT_MS, type ProviderTransaction, type Unanswered } from '../../provider/provider.ts'
 import { type ChannelChoice, settlesAtOnce } from '../channel/channels.ts'
 import type { Payment } from '../payment.ts'
@@ -77,13 +78,15 @@ const NOT_ASKED: ActualFee = { kind: 'not_known', hasTransaction: false }
 
 /**
  * The fee at success. Under a contract that bills later it is the tariff's, and nobody need be asked. Else the provider is
- * asked where it can know it by now: a question in vain is one of its quota.
+ * asked where it can know it by now, and only while half of its minute's calls are left: those are the sync's, which
+ * brings fifty fees with one call.
  */
 export const feeAtSuccess = async (
-  deps: Pick<Deps, 'provider' | 'stage'>,
+  deps: Pick<Deps, 'provider' | 'stage' | 'now'>,
   providerPaymentId: string,
   payment: Priced & ChannelChoice,
 ): Promise<ActualFee> => {
   if (deps.stage.providerFees === 'invoiced') return invoicedFee(payment)
-  return settlesAtOnce(payment) ? askForFee(deps, providerPaymentId, payment) : NOT_ASKED
+  const isWorthAsking = settlesAtOnce(payment) && !isScarce(deps, 'listTransactions')
+  return isWorthAsking ? askForFee(deps, providerPaymentId, payment) : NOT_ASKED
 }

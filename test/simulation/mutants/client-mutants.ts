@@ -32,10 +32,12 @@ export const CLIENT_MUTANTS = [
     'a flood is never counted together': 'drop use.thisSecond > _',
     'every environment has the whole quarter': 'soFar / (deps.stage.environments ?? 1) -> soFar',
   }),
+  ...mutantsOf('isScarce', ['provider-share', 'actual-fee'], {
+    'plenty is treated as scarce': 'left < callsPerMinute(stage, now()) * SCARCE_BELOW -> true',
+  }),
   ...mutantsOf('takeShare', ['provider-share'], {
     'a client has the whole of a scarce quota': 'quota * SHARE -> quota',
     'the share is not asked about when counting': 'any(..._) -> undefined',
-    'plenty is treated as scarce': 'left >= quota * SCARCE_BELOW -> false',
   }),
   ...mutantsOf('issueApiKey', ['admin-api-keys'], {
     'a key is issued to a client that does not exist': { edit: 'drop client: _', tests: ['fuzz-operator-actions'] },

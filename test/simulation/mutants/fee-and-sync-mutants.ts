@@ -62,7 +62,8 @@ export const FEE_AND_SYNC_MUTANTS = [
     },
   }),
   ...mutantsOf('feeAtSuccess', ['actual-fee'], {
-    'the provider is asked for a fee that it cannot know yet': 'settlesAtOnce(payment) -> true',
+    'the provider is asked for a fee that it cannot know yet': 'drop settlesAtOnce(payment)',
+    'fees at success use up what the sync lists with': "drop !isScarce(deps, 'listTransactions')",
     'the tariff’s fee is actual at success under every contract':
       "deps.stage.providerFees === 'invoiced' -> deps.stage.providerFees !== 'deducted'",
   }),

@@ -81,4 +81,23 @@ describe('the fee of a row, by the contract', () => {
     expect(await feeAtSuccess(asked, OWN.providerPaymentId, { ...PAYMENT, method, channelCode })).toStrictEqual(fee)
     expect(deps.provider.calls.map(({ operation }) => operation)).toStrictEqual(calls)
   })
+
+  it.each([
+    ['nothing was said of what is left', undefined, ['listTransactions']],
+    ['half of a minute’s calls are left', 300, ['listTransactions']],
+    ['less than half are left, which are the sync’s', 299, []],
+  ] as const)('at success is asked for as long as calls are not scarce: %s', async (_, left, calls) => {
+    const deps = testDeps()
+    deps.provider.transactions.push(OWN)
+    deps.provider.script('callsLeft', (operation) => (operation === 'listTransactions' ? left : 0))
+
+    const fee = await feeAtSuccess(deps, OWN.providerPaymentId, {
+      ...PAYMENT,
+      method: 'virtual_account',
+      channelCode: 'BNI',
+    })
+
+    expect(fee.kind).toBe(calls.length > 0 ? 'known' : 'not_known')
+    expect(deps.provider.calls.map(({ operation }) => operation)).toStrictEqual(calls)
+  })
 })
