@@ -37,8 +37,8 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
   support('get-client', { GetItem: ['CLIENT'] }),
   support('list-clients', listed('CLIENT', 'by-owner')),
   admin('issue-api-key', allAccess(RECORDED, { PutItem: ['APIKEY'], ConditionCheckItem: ['CLIENT'] })),
-  admin('revoke-api-key', changed('APIKEY')),
-  support('list-api-keys', allAccess({ GetItem: ['CLIENT'] }, listed('APIKEY', 'by-owner'))),
+  admin('revoke-api-key', allAccess(changed('APIKEY'), { BatchGetItem: ['RATE'] })),
+  support('list-api-keys', allAccess({ GetItem: ['CLIENT'], BatchGetItem: ['RATE'] }, listed('APIKEY', 'by-owner'))),
   admin(
     'register-endpoint',
     allAccess(RECORDED, { GetItem: ['CLIENT'], Query: ['ENDPOINTS'], PutItem: ['ENDPOINTS'] }),

@@ -32,6 +32,8 @@ export type Deps = {
   readonly random: () => number
   /** Cryptographically strong bytes. */
   readonly randomBytes: (length: number) => Buffer
+  /** Starts what nobody waits for and what may be lost; absent where nothing of the kind is to be done. */
+  readonly aside?: (work: () => Promise<unknown>) => void
   /** Of an operator's action alone. */
   readonly invocation?: Invocation
 }

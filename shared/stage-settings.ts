@@ -43,6 +43,8 @@ export type StageSettings = {
   readonly providerCallsPerMinute?: number
   /** How a client's history is read where it can be of any length; `HISTORY_STEPS` by default, less in simulations. */
   readonly historySteps?: HistorySteps
+  /** Of API keys that are issued without an expiry; undefined: they have none. */
+  readonly keyLifetimeDays?: number
   /** `complete` by default. */
   readonly storedRows?: StoredRows
 }

@@ -1,20 +1,26 @@
 import * as v from 'valibot'
+import { KEY_PERMISSIONS } from '../../shared/client/api-key.ts'
 import { issueApiKey } from '../../shared/client/api-key-store.ts'
 import { parseClientId, toApiKeyDto } from '../../shared/client/client-dto.ts'
 import { adminHandler, OPERATOR } from '../../shared/runtime/admin-handler.ts'
 
 const TEN_YEARS_SECONDS = 10 * 365 * 24 * 3_600
 
-const summary = 'Issues a key. This answer is the only place where it can be read; hand it over by a secure channel.'
+const summary =
+  'Issues a key. This answer is the only place where it can be read; hand it over by a secure channel. Without an ' +
+  'expiry it lives as long as the stage says; null: for ever.'
 const input = v.strictObject({
   operator: OPERATOR,
   client_id: v.string(),
+  permissions: v.optional(v.picklist(KEY_PERMISSIONS)),
   expires_in_seconds: v.optional(
-    v.pipe(
-      v.number(),
-      v.safeInteger('must be an integer'),
-      v.minValue(1, 'must be at least 1'),
-      v.maxValue(TEN_YEARS_SECONDS, 'must be at most ten years'),
+    v.nullable(
+      v.pipe(
+        v.number(),
+        v.safeInteger('must be an integer'),
+        v.minValue(1, 'must be at least 1'),
+        v.maxValue(TEN_YEARS_SECONDS, 'must be at most ten years'),
+      ),
     ),
   ),
 })
@@ -23,7 +29,8 @@ export const handler = adminHandler({ summary, input }, async (request, deps) =>
   const { text, key } = await issueApiKey(deps, {
     clientId: parseClientId(request.client_id),
     operator: request.operator,
+    permissions: request.permissions,
     expiresInSeconds: request.expires_in_seconds,
   })
-  return { api_key: text, ...toApiKeyDto(key) }
+  return { api_key: text, ...toApiKeyDto(key), last_used_on: null }
 })

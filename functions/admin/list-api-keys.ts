@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { listApiKeys } from '../../shared/client/api-key-store.ts'
 import { parseClientId, toApiKeyDto } from '../../shared/client/client-dto.ts'
 import { findClient } from '../../shared/client/client-store.ts'
+import { lastUses } from '../../shared/client/key-use.ts'
 import { notFound } from '../../shared/errors.ts'
 import { pageFields, pageOf, pagination } from '../../shared/page.ts'
 import { adminHandler } from '../../shared/runtime/admin-handler.ts'
@@ -14,5 +15,7 @@ export const handler = adminHandler({ summary, input }, async (request, deps) =>
   if (!(await findClient(deps, clientId))) throw notFound('client')
   const page = pageOf(request)
   const keys = await listApiKeys(deps, clientId, page)
-  return { data: keys.map(toApiKeyDto), pagination: pagination(page) }
+  const uses = await lastUses(deps, keys)
+  const data = keys.map((key, at) => ({ ...toApiKeyDto(key), last_used_on: uses[at] ?? null }))
+  return { data, pagination: pagination(page) }
 })

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { revokeApiKey } from '../../shared/client/api-key-store.ts'
 import { parseClientId, parseKeyId, toApiKeyDto } from '../../shared/client/client-dto.ts'
+import { lastUses } from '../../shared/client/key-use.ts'
 import { adminHandler, OPERATOR } from '../../shared/runtime/admin-handler.ts'
 
 const summary = 'Ends a key for good, everywhere within 15 s. Safe to repeat.'
@@ -12,5 +13,6 @@ export const handler = adminHandler({ summary, input }, async (request, deps) =>
     keyId: parseKeyId(request.key_id),
     operator: request.operator,
   })
-  return toApiKeyDto(key)
+  const [lastUsedOn = null] = await lastUses(deps, [key])
+  return { ...toApiKeyDto(key), last_used_on: lastUsedOn }
 })

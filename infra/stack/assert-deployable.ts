@@ -27,6 +27,7 @@ export const assertDeployable = (stage: DeployedStage): void => {
       settings.providerFees !== undefined && !PROVIDER_FEES.includes(settings.providerFees),
     'providerCallsPerMinute is a whole number from 1 to 1,000,000': !isRate(settings.providerCallsPerMinute),
     'clientRateLimit is a whole number from 1 to 1,000,000': !isRate(settings.clientRateLimit),
+    'keyLifetimeDays is a whole number from 1 to 1,000,000': !isRate(settings.keyLifetimeDays),
     [`storedRows is one of ${STORED_ROWS.join(', ')}`]:
       settings.storedRows !== undefined && !STORED_ROWS.includes(settings.storedRows),
     'CloudFront needs a domain, since the address API Gateway makes up stays open':

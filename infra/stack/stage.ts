@@ -116,6 +116,8 @@ type Options = Omit<DeployedStage, 'settings'> & {
   readonly clientRateLimit: number
   /** What the provider granted beyond what it publishes (docs/operations.md, section 3). Undefined: what it publishes. */
   readonly providerCallsPerMinute?: number
+  /** After so many days an API key ends that was issued without an expiry. Undefined: never. */
+  readonly keyLifetimeDays?: number
   /** `lean` in a deployment of its own, behind the one that brought this option (docs/operations.md, section 2). */
   readonly storedRows?: StoredRows
 }
@@ -148,6 +150,7 @@ const disposable: Options = {
 const production: Options = {
   ...disposable,
   clientRateLimit: 50,
+  keyLifetimeDays: 400,
   invocationTrail: true,
   removalPolicy: RemovalPolicy.RETAIN,
   deletionProtection: true,
@@ -202,6 +205,7 @@ export const deployedStage = (name: string): DeployedStage => {
     storedRows = 'complete',
     clientRateLimit,
     providerCallsPerMinute,
+    keyLifetimeDays,
     ...stage
   } = STAGES[name] ?? disposable
   return {
@@ -214,6 +218,7 @@ export const deployedStage = (name: string): DeployedStage => {
       providerFees,
       clientRateLimit,
       ...(providerCallsPerMinute !== undefined && { providerCallsPerMinute }),
+      ...(keyLifetimeDays !== undefined && { keyLifetimeDays }),
       storedRows,
     },
   }

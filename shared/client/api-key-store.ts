@@ -8,8 +8,17 @@ import { absent, all, equals, exists, isNew } from '../table/condition.ts'
 import { apiKeyKey, clientKey } from '../table/keys.ts'
 import { listItems } from '../table/list-items.ts'
 import { check, put, update } from '../table/step.ts'
-import { addMs, SECOND_MS } from '../time.ts'
-import { type ApiKey, ApiKeySchema, apiKeyText, KEY_RANDOM_BYTES, type KeyId, keyIdOf, shownPrefix } from './api-key.ts'
+import { addMs, DAY_MS, SECOND_MS } from '../time.ts'
+import {
+  type ApiKey,
+  ApiKeySchema,
+  apiKeyText,
+  KEY_RANDOM_BYTES,
+  type KeyId,
+  type KeyPermissions,
+  keyIdOf,
+  shownPrefix,
+} from './api-key.ts'
 import { toApiKeyDto } from './client-dto.ts'
 
 type ChangeDeps = AuditDeps
@@ -26,23 +35,36 @@ export const listApiKeys = async (
   return items.map((item) => v.parse(ApiKeySchema, item))
 }
 
+type NewKey = {
+  readonly clientId: ClientId
+  readonly operator: string
+  /** `full` by default. */
+  readonly permissions?: KeyPermissions | undefined
+  /** Null: for ever. Undefined: as long as the stage says. */
+  readonly expiresInSeconds: number | null | undefined
+}
+
+const lifetimeSeconds = ({ keyLifetimeDays }: Deps['stage']): number | null =>
+  keyLifetimeDays === undefined ? null : (keyLifetimeDays * DAY_MS) / SECOND_MS
+
 /**
  * Makes a new key for an existing client; any number may live at once, so that keys can be exchanged without a gap.
  * The text is in this answer and nowhere else: when the answer is lost, revoke the key and issue another.
  */
 export const issueApiKey = async (
   deps: ChangeDeps & Pick<Deps, 'stage' | 'randomBytes'>,
-  input: { clientId: ClientId; operator: string; expiresInSeconds: number | undefined },
+  input: NewKey,
 ): Promise<{ readonly text: string; readonly key: ApiKey }> => {
-  const { clientId, operator, expiresInSeconds } = input
+  const { clientId, operator, permissions = 'full', expiresInSeconds = lifetimeSeconds(deps.stage) } = input
   const text = apiKeyText(deps.stage.name, clientId, deps.randomBytes(KEY_RANDOM_BYTES))
   const createdAt = deps.now()
   const key: ApiKey = {
     keyId: keyIdOf(text),
     clientId,
     prefix: shownPrefix(deps.stage.name, clientId, text),
+    permissions,
     createdAt,
-    expiresAt: expiresInSeconds === undefined ? undefined : addMs(createdAt, expiresInSeconds * SECOND_MS),
+    expiresAt: expiresInSeconds === null ? undefined : addMs(createdAt, expiresInSeconds * SECOND_MS),
   }
   const record = { subject: clientId, clientId, operator, action: 'issue-api-key', after: toApiKeyDto(key) }
   const outcome = await recordChange(deps, record, {

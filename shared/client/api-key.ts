@@ -12,12 +12,18 @@ const KEY_HASH = /^[0-9a-f]{64}$/
 export const KeyIdSchema = v.pipe(v.string(), v.regex(KEY_HASH, 'must be a key_id'), v.brand('KeyId'))
 export type KeyId = v.InferOutput<typeof KeyIdSchema>
 
+/** `read_only` keys get 403 to everything that is no GET. */
+export const KEY_PERMISSIONS = ['full', 'read_only'] as const
+export type KeyPermissions = (typeof KEY_PERMISSIONS)[number]
+
 /** What is kept of an API key. The key itself is shown once, when it is issued, and never stored. */
 export const ApiKeySchema = v.object({
   keyId: KeyIdSchema,
   clientId: ClientIdSchema,
   /** The key's beginning, by which people tell their keys apart. */
   prefix: v.string(),
+  /** Keys of releases before this one have none of it. */
+  permissions: v.optional(v.picklist(KEY_PERMISSIONS), 'full'),
   createdAt: TimestampSchema,
   expiresAt: v.optional(TimestampSchema),
   revokedAt: v.optional(TimestampSchema),

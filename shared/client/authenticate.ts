@@ -4,17 +4,24 @@ import { GatewayError } from '../errors.ts'
 import type { ClientId } from '../ids.ts'
 import { apiKeyKey, clientKey } from '../table/keys.ts'
 import { addMs, SECOND_MS, type Timestamp } from '../time.ts'
-import { ApiKeySchema, claimedClient, type KeyId, keyIdOf } from './api-key.ts'
+import { type ApiKey, ApiKeySchema, claimedClient, type KeyId, keyIdOf } from './api-key.ts'
 import { type Client, ClientSchema } from './client.ts'
 import { enforceRateLimit } from './enforce-rate-limit.ts'
+import { noteKeyUse } from './key-use.ts'
 
-type AuthDeps = Pick<Deps, 'table' | 'stage' | 'now'>
+type AuthDeps = Pick<Deps, 'table' | 'stage' | 'now' | 'aside'>
+
+type Asked = {
+  readonly weight?: number
+  /** It asks for a change, which a key that may only read must not. */
+  readonly changes?: boolean
+}
 
 /** A revocation, a disabled client and a changed limit act within this time. */
 const CACHE_MS = 15 * SECOND_MS
 const CACHE_LIMIT = 1_000
 
-type Proven = { readonly client: Client; readonly expiresAt: Timestamp | undefined }
+type Proven = { readonly client: Client } & Pick<ApiKey, 'expiresAt' | 'permissions'>
 type Cached = Proven & { readonly from: Timestamp; readonly until: Timestamp }
 
 // One cache per environment, kept with the table it was read from. Refusals are never in it: a key issued, or a client
@@ -22,23 +29,29 @@ type Cached = Proven & { readonly from: Timestamp; readonly until: Timestamp }
 const caches = new WeakMap<Deps['table'], Map<KeyId, Cached>>()
 
 /**
- * The client behind an `Authorization` header (spec section 5), within its rate limit. Throws 401 `auth` in the same
+ * The client behind an `Authorization` header (spec section 5), within its rate limit. Throws 403 `forbidden`, before
+ * anything is written, where a key that may only read asks for a change, 401 `auth` in the same
  * words for a key that is missing, malformed, unknown, expired, revoked, of another stage or of a disabled client, and
  * 429 `rate_limit`; the request counts there as `weight` of them. The key's text is never logged and never part of an error.
  */
 export const authenticate = async (
   deps: AuthDeps,
   authorizationHeader: string | undefined,
-  weight = 1,
+  { weight = 1, changes = false }: Asked = {},
 ): Promise<Client> => {
   const key = bearerKey(authorizationHeader)
   const clientId = key === undefined ? undefined : claimedClient(deps.stage.name, key)
   if (key === undefined || clientId === undefined) throw invalidCredentials()
-  const proven = await prove(deps, keyIdOf(key), clientId)
+  const keyId = keyIdOf(key)
+  const proven = await prove(deps, keyId, clientId)
   if (!proven || isPast(proven.expiresAt, deps.now())) throw invalidCredentials()
+  noteKeyUse(deps, clientId, keyId)
+  if (changes && proven.permissions === 'read_only') throw mayOnlyRead()
   await enforceRateLimit(deps, proven.client, weight)
   return proven.client
 }
+
+const mayOnlyRead = () => new GatewayError('forbidden', 'this API key may only read')
 
 const invalidCredentials = () => new GatewayError('auth', 'invalid credentials')
 
@@ -73,5 +86,5 @@ const readProof = async (deps: AuthDeps, keyId: KeyId, clientId: ClientId): Prom
   const key = v.parse(ApiKeySchema, keyItem)
   const client = v.parse(ClientSchema, clientItem)
   if (key.clientId !== clientId || key.revokedAt !== undefined || !client.enabled) return undefined
-  return { client, expiresAt: key.expiresAt }
+  return { client, expiresAt: key.expiresAt, permissions: key.permissions }
 }

@@ -92,6 +92,7 @@ export const toApiKeyDto = (key: ApiKey) => ({
   key_id: key.keyId,
   client_id: key.clientId,
   prefix: key.prefix,
+  permissions: key.permissions,
   created_at: key.createdAt,
   expires_at: key.expiresAt ?? null,
   revoked_at: key.revokedAt ?? null,

@@ -36,15 +36,18 @@ const filledParams = (params: HttpRequest['queryStringParameters']) =>
 const weightOf = (params: HttpRequest['queryStringParameters']) => pageWeight(Number(params?.['per_page'] ?? 0))
 
 /**
- * Wraps a client endpoint: `httpHandler` outside, then authentication and the client's rate limit, then the query. So an
- * unauthenticated caller learns nothing about the rest (spec section 5).
+ * Wraps a client endpoint: `httpHandler` outside, then authentication, what the key may do and the client's rate limit,
+ * then the query. So an unauthenticated caller learns nothing about the rest (spec section 5).
  */
 export const apiHandler = <const Schema extends v.GenericSchema = typeof NoQuery>(
   spec: { readonly query?: Schema },
   run: (request: ApiRequest<v.InferOutput<Schema>>, deps: Deps) => Promise<HttpReply>,
 ) =>
-  httpHandler(async ({ headers, pathParameters, queryStringParameters, rawBody }, deps) => {
-    const client = await authenticate(deps, headers['authorization'], weightOf(queryStringParameters))
+  httpHandler(async ({ isGet, headers, pathParameters, queryStringParameters, rawBody }, deps) => {
+    const client = await authenticate(deps, headers['authorization'], {
+      weight: weightOf(queryStringParameters),
+      changes: !isGet,
+    })
     return run(
       {
         client,

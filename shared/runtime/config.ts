@@ -18,6 +18,7 @@ export const ENV = {
   environments: 'GATEWAY_ENVIRONMENTS',
   providerCalls: 'GATEWAY_PROVIDER_CALLS_PER_MINUTE',
   storedRows: 'GATEWAY_STORED_ROWS',
+  keyLifetime: 'GATEWAY_KEY_LIFETIME_DAYS',
 } as const
 
 /** Where a function finds the address of a queue it may send to. */
@@ -44,6 +45,7 @@ const EnvironmentSchema = v.object({
   [ENV.clientRateLimit]: Count,
   [ENV.environments]: Count,
   [ENV.providerCalls]: Count,
+  [ENV.keyLifetime]: Count,
 })
 
 export type Config = {
@@ -73,6 +75,7 @@ export const readConfig = (environment: Readonly<Record<string, string | undefin
       environments: env[ENV.environments],
       providerCallsPerMinute: env[ENV.providerCalls],
       storedRows: env[ENV.storedRows],
+      keyLifetimeDays: env[ENV.keyLifetime],
     },
     tableName: env[ENV.table],
     queueUrls: byQueue((name) => v.parse(QueueUrlSchema, environment[queueUrlVariable(name)])),

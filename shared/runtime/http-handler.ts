@@ -6,6 +6,8 @@ import { type InjectableHandler, injectable } from './injectable.ts'
 import { originGuard } from './origin-guard.ts'
 
 export type HttpRequest = Pick<APIGatewayProxyEventV2, 'headers' | 'pathParameters' | 'queryStringParameters'> & {
+  /** By the route that it matched. */
+  readonly isGet: boolean
   /** The body's bytes; empty when there is none. */
   readonly rawBody: Buffer
 }
@@ -26,7 +28,10 @@ export const httpHandler = (
       .use(originGuard(deps))
       .handler(async (event) => {
         const rawBody = Buffer.from(event.body ?? '', event.isBase64Encoded ? 'base64' : 'utf8')
-        const { status, body, headers } = await run({ ...event, rawBody }, deps)
+        const { status, body, headers } = await run(
+          { ...event, isGet: event.routeKey.startsWith('GET '), rawBody },
+          deps,
+        )
         return { statusCode: status, ...(headers && { headers: { ...headers } }), body: JSON.stringify(body) }
       }),
   )

@@ -9,6 +9,7 @@ import { xenditProvider } from '../provider/xendit/xendit-provider.ts'
 import { timestampOf } from '../time.ts'
 import { httpsWebhookSender } from '../webhook/send/https-webhook-sender.ts'
 import { resolveByDns } from '../webhook/send/resolve-by-dns.ts'
+import { aside } from './aside.ts'
 import { AWS_HTTP_OPTIONS } from './aws/aws-http-options.ts'
 import { dynamoDbClient } from './aws/dynamodb-client.ts'
 import { dynamoDbTable } from './aws/dynamodb-table.ts'
@@ -64,5 +65,6 @@ export const runtimeDeps = (): Deps => {
     monotonicMs,
     newId: randomUUID,
     randomBytes,
+    aside,
   }
 }

@@ -126,6 +126,12 @@ export const rateKey = (clientId: ClientId, epochSecond: number): Key => ({
   sk: 'RATE',
 })
 
+/** When a key was used last: among what every function that authenticates may write, which keys are not. */
+export const keyUseKey = (clientId: ClientId, keyId: string): Key => ({
+  pk: `${pkPrefix('RATE')}${clientId}#key#${keyId}`,
+  sk: 'RATE',
+})
+
 /** Calls of one of the provider's operations taken in one window of time. */
 export const quotaKey = (operation: string, window: number): Key => ({
   pk: `${pkPrefix('QUOTA')}${operation}#${window}`,

@@ -33,16 +33,16 @@ const AWAITS: Readonly<Record<string, number>> = {
   sweep: 3,
   settle: 9,
   'settle, in steps': 10,
-  trigger: 9,
-  'mark paid': 2,
-  'mark failed': 2,
-  recredit: 2,
-  'record again': 10,
+  trigger: 10,
+  'mark paid': 3,
+  'mark failed': 3,
+  recredit: 3,
+  'record again': 11,
   sync: 9,
   'sync, finding a lost capture': 20,
   'sync, of money that went back': 12,
   'sync, by a worker that is woken': 11,
-  refresh: 12,
+  refresh: 13,
 }
 
 let functions: ReadonlyMap<string, LoadedFunction>

@@ -7,6 +7,7 @@ import type { Log } from '../../../shared/log.ts'
 import { loggedProvider } from '../../../shared/provider/logged-provider.ts'
 import { xenditProvider } from '../../../shared/provider/xendit/xendit-provider.ts'
 import type { QueueName } from '../../../shared/queues.ts'
+import { aside } from '../../../shared/runtime/aside.ts'
 import { dynamoDbClient } from '../../../shared/runtime/aws/dynamodb-client.ts'
 import { dynamoDbTable } from '../../../shared/runtime/aws/dynamodb-table.ts'
 import { snsAlerts } from '../../../shared/runtime/aws/sns-alerts.ts'
@@ -109,6 +110,7 @@ export const localDeps = (options: LocalDepsOptions): LocalDeps => {
         monotonicMs,
         newId: randomUUID,
         randomBytes,
+        aside,
       }
     },
     close: () => {

@@ -10,7 +10,7 @@ const PAYMENTS = 'id client_id status method channel_code notional_minor externa
  */
 export const TABLE_COLUMNS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   'list-clients': { data: ['client_id', 'name', 'enabled', 'settlement_floor_minor', 'bank.bank_account_no'] },
-  'list-api-keys': { data: ['key_id', 'created_at', 'expires_at', 'revoked_at'] },
+  'list-api-keys': { data: ['key_id', 'permissions', 'created_at', 'expires_at', 'revoked_at', 'last_used_on'] },
   'list-endpoints': { data: ['endpoint_id', 'url', 'event_types', 'enabled'] },
   'list-deliveries': { data: DELIVERIES },
   'get-payment': { 'timeline.events.deliveries': DELIVERIES },

@@ -20,6 +20,8 @@ export const environmentOf = (
   ...(stage.settings.providerCallsPerMinute !== undefined && {
     [ENV.providerCalls]: String(stage.settings.providerCallsPerMinute),
   }),
+  ...(spec.trigger.kind === 'operator' &&
+    stage.settings.keyLifetimeDays !== undefined && { [ENV.keyLifetime]: String(stage.settings.keyLifetimeDays) }),
   ...(stage.settings.storedRows === 'lean' && { [ENV.storedRows]: stage.settings.storedRows }),
   ...(stage.front !== 'none' && isHttp(spec) && { [ENV.front]: stage.front }),
   ...(stage.domain && isHttp(spec) && { [ENV.domain]: stage.domain.name }),

@@ -28,7 +28,7 @@ const send = async (
   gateway: Program,
   { clientId, endpointIds }: BenchMerchant,
 ): Promise<string> => {
-  const target = { client_id: clientId, endpoint_id: endpointIds[0] }
+  const target = { operator: 'bench', client_id: clientId, endpoint_id: endpointIds[0] }
   return String((await act(caller, gateway, 'send-test-event', target))['delivery_id'])
 }
 

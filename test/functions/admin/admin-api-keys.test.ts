@@ -5,9 +5,11 @@ import { handler as revokeApiKey } from '../../../functions/admin/revoke-api-key
 import { keyIdOf } from '../../../shared/client/api-key.ts'
 import { authenticate } from '../../../shared/client/authenticate.ts'
 import type { AdminHandler } from '../../../shared/runtime/admin-handler.ts'
+import { aside } from '../../../shared/runtime/aside.ts'
 import { apiKeyKey, auditRecordPk } from '../../../shared/table/keys.ts'
-import { addMs } from '../../../shared/time.ts'
+import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { issueKey } from '../../support/client-builders.ts'
+import { recordTable } from '../../support/intercept-table.ts'
 import { auditRecordsOf, invokeAdmin } from '../../support/operator-actions.ts'
 import { aStoredClient } from '../../support/payment-builders.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
@@ -38,9 +40,11 @@ describe('issue-api-key (design section 7)', () => {
       key_id: keyId,
       client_id: client.clientId,
       prefix: text.slice(0, `gk_test_${client.clientId}_`.length + 4),
+      permissions: 'full',
       created_at: deps.now(),
       expires_at: null,
       revoked_at: null,
+      last_used_on: null,
     })
     expect(await authenticate(deps, `Bearer ${text}`)).toStrictEqual(client)
     const { items } = await deps.table.query({ partition: [auditRecordPk(client.clientId)], limit: 100 })
@@ -61,12 +65,38 @@ describe('issue-api-key (design section 7)', () => {
     expect(field(body, 'expires_at')).toBe(addMs(deps.now(), 3_600_000))
   })
 
-  it.each([0, -1, 1.5, '60', null, 1e12])('refuses an expiry of %j', async (expiry) => {
+  it.each([0, -1, 1.5, '60', 1e12])('refuses an expiry of %j', async (expiry) => {
     const { act } = await aMerchant()
 
     const answer = await act(issueApiKey, { expires_in_seconds: expiry })
 
     expect(answer).toMatchObject({ status: 422, body: { field_errors: { expires_in_seconds: [expect.any(String)] } } })
+  })
+
+  it('gives a key as long as the stage says where none is asked for, and for ever where null is', async () => {
+    const { deps, act } = await aMerchant()
+    const shortLived = { ...deps, stage: { ...deps.stage, keyLifetimeDays: 2 } }
+
+    const bodies = [{}, { expires_in_seconds: null }, { expires_in_seconds: 60 }].map((input) =>
+      act(issueApiKey, input, shortLived),
+    )
+
+    expect((await Promise.all(bodies)).map(({ body }) => Object(body)['expires_at'])).toStrictEqual([
+      addMs(deps.now(), 2 * DAY_MS),
+      null,
+      addMs(deps.now(), 60_000),
+    ])
+    expect((await act(issueApiKey)).body).toMatchObject({ expires_at: null })
+  })
+
+  it('gives a key the permissions asked for, of the two there are', async () => {
+    const { act } = await aMerchant()
+
+    expect(await act(issueApiKey, { permissions: 'read_only' })).toMatchObject({ body: { permissions: 'read_only' } })
+    expect(await act(issueApiKey, { permissions: 'write_only' })).toMatchObject({
+      status: 422,
+      body: { field_errors: { permissions: [expect.any(String)] } },
+    })
   })
 
   it('refuses to write over a key that exists', async () => {
@@ -125,6 +155,40 @@ describe('revoke-api-key (design section 7)', () => {
 })
 
 describe('list-api-keys (design section 7)', () => {
+  it('shows the day on which a key was used last, written once by all environments together', async () => {
+    const { deps, clientId, act } = await aMerchant()
+    const { key, header } = await issueKey(deps, clientId)
+    const watched = recordTable(deps)
+    const begun: Promise<unknown>[] = []
+    const begin = (work: () => Promise<unknown>) => void begun.push(work())
+    /** Of its own, with a memory of its own. */
+    const environment = () => ({ ...watched.deps, table: { ...watched.deps.table }, aside: begin })
+    const [first, second] = [environment(), environment()]
+    const used = async () => {
+      for (const one of [first, second, first]) await authenticate(one, header)
+      const outcomes = await Promise.all(begun.splice(0))
+      const { body } = await act(listApiKeys)
+      return [outcomes.map((outcome) => Object(outcome)['applied']), Object(body)['data'][0].last_used_on]
+    }
+    const dayOf = () => deps.now().slice(0, 10)
+
+    expect(Object((await act(listApiKeys)).body)['data'][0].last_used_on).toBe(null)
+    expect(await used()).toStrictEqual([[true, false], dayOf()])
+    expect(await used()).toStrictEqual([[], dayOf()])
+    deps.clock.advance(86_400)
+    expect(await used()).toStrictEqual([[true, false], dayOf()])
+    expect(await act(revokeApiKey, { key_id: key.keyId })).toMatchObject({ body: { last_used_on: dayOf() } })
+  })
+
+  it('does not wait for that day to be noted, nor fail with it', async () => {
+    const { deps, client } = await aMerchant()
+    const { header } = await issueKey(deps, client.clientId)
+    const never = { ...deps, table: { ...deps.table, write: () => new Promise<never>(() => {}) } }
+    const broken = { ...deps, table: { ...deps.table, write: async () => Promise.reject(new Error('no table')) } }
+
+    for (const table of [never, broken]) expect(await authenticate({ ...table, aside }, header)).toStrictEqual(client)
+  })
+
   it('shows a client its own keys without their texts, newest first, revoked ones too', async () => {
     const { deps, clientId, act } = await aMerchant()
     await issueKey(deps, (await aStoredClient(deps)).clientId)
@@ -139,9 +203,11 @@ describe('list-api-keys (design section 7)', () => {
       key_id: key.keyId,
       client_id: clientId,
       prefix: key.prefix,
+      permissions: 'full',
       created_at: key.createdAt,
       expires_at: null,
       revoked_at: null,
+      last_used_on: null,
       ...rest,
     })
     expect(body).toStrictEqual({

@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest'
+import { issueApiKey } from '../../../shared/client/api-key-store.ts'
+import { apiKeyKey } from '../../../shared/table/keys.ts'
 import { API, type ApiRequest, anApi, anApiClient, aPaymentBody, call } from '../../support/api-event.ts'
 import { recordTable } from '../../support/intercept-table.ts'
+import { putRaw, rawItem } from '../../support/tampering.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 
 type Name = keyof typeof API
@@ -93,5 +96,51 @@ describe('the rate limit of every endpoint (spec 7; design section 5)', () => {
     }
 
     expect(statuses).toStrictEqual([200, 200, 429, 200])
+  })
+})
+
+describe('a key that may only read (design section 8)', () => {
+  const readOnly = async (deps: TestDeps) => {
+    const { clientId } = await anApiClient(deps)
+    const { text, key } = await issueApiKey(deps, {
+      clientId,
+      operator: 'ayu',
+      permissions: 'read_only',
+      expiresInSeconds: null,
+    })
+    return { caller: { authorization: `Bearer ${text}` }, key }
+  }
+  const isPost = (name: Name) => API[name].route.startsWith('POST ')
+
+  it.each(NAMES.filter(isPost))(
+    'gets 403 from %s, before anything is written or the body is looked at',
+    async (name) => {
+      const deps = testDeps()
+      const { caller } = await readOnly(deps)
+      const watched = recordTable(deps)
+
+      const answer = await call(watched.deps, API[name], { ...hopeless, caller })
+
+      expect(answer.status).toBe(403)
+      expect(answer.body).toStrictEqual({ message: 'this API key may only read', code: 'forbidden' })
+      expect(watched.calls.map((made) => made.name)).toStrictEqual(['batchGet'])
+      expect(deps.provider.calls).toStrictEqual([])
+    },
+  )
+
+  it.each(NAMES.filter((name) => !isPost(name)))('reads by %s as any other', async (name) => {
+    const deps = testDeps()
+    const { caller } = await readOnly(deps)
+
+    expect((await call(deps, API[name], { caller })).status).not.toBe(403)
+  })
+
+  it('of a release before this one has no permissions, and may do everything', async () => {
+    const deps = testDeps()
+    const { caller, key } = await readOnly(deps)
+    const { permissions: _, ...legacy } = await rawItem(deps, apiKeyKey(key.keyId))
+    await putRaw(deps, legacy)
+
+    expect((await call(deps, API.createPayment, { caller, body: aPaymentBody() })).status).toBe(201)
   })
 })

@@ -75,7 +75,7 @@ const TRIGGERS = {
     expect([200, 422, 502]).toContain(answer.status)
   },
   refresh: async ({ deps, payment }: Scene) => {
-    const { status } = await invokeAdmin(refreshPayment, deps, { payment_id: payment.paymentId })
+    const { status } = await invokeAdmin(refreshPayment, deps, { operator: 'ayu', payment_id: payment.paymentId })
     expect([200, 502]).toContain(status)
   },
   'due work': async ({ deps }: Scene) => {
