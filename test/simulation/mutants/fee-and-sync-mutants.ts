@@ -81,8 +81,10 @@ export const FEE_AND_SYNC_MUTANTS = [
       tests: ['invoiced-fees'],
     },
   }),
+  ...mutantsOf('isMoneyBack', ['sync-fees', 'sync-lost-captures', 'sync-unexplained'], {
+    'money that was reversed upstream is not found': "status === 'reversed' -> false",
+  }),
   ...mutantsOf('reconcileCredited', ['sync-fees'], {
-    'money that was reversed upstream is not found': "drop transaction.status === 'reversed'",
     'a transaction about another amount makes the fee final': 'drop !isForAmount(..._)',
   }),
   ...mutantsOf('askAndReconcile', ['sync-lost-captures', 'sync-unexplained'], {

@@ -56,7 +56,7 @@ export const SETTLEMENT_MUTANTS = [
       'const client = _ -> const client = known',
   }),
   ...mutantsOf('settle-client/MAX_TRIES', ['settle-client-races'], {
-    'whoever loses the race for a window gives up': '4 -> 1',
+    'whoever loses the race for a window gives up': '8 -> 1',
   }),
   ...mutantsOf('recordWindow', ['settle-client'], {
     'sums that do not add up are settled': 'drop assertBalanced(window.sums)',
@@ -81,7 +81,7 @@ export const SETTLEMENT_MUTANTS = [
     'sums are kept over those of another run': "unchanged('version', version) -> undefined",
   }),
   ...mutantsOf('handOn', ['settle-client-steps'], {
-    'the rest of a window is settled in nobody’s name': '{ operator: trigger.operator } -> {}',
+    'the rest of a window is settled in nobody’s name': '{ operator: trigger.operator, ..._ } -> {}',
   }),
   ...mutantsOf('keepSealedBooks', ['sealed-books'], {
     'what an audit sealed is put over what another has': "unchanged('version', books.version) -> undefined",
