@@ -42,6 +42,7 @@ const AWAITS: Readonly<Record<string, number>> = {
   'sync, finding a lost capture': 20,
   'sync, of money that went back': 12,
   'sync, by a worker that is woken': 11,
+  grow: 3,
   refresh: 13,
 }
 

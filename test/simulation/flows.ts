@@ -124,6 +124,15 @@ const woken = run('sync-slices', () => sqsEvent([{ messageId: 'm', body: JSON.st
 const trigger = run('trigger-settlement', forClient)
 const wrongAmount: Flow['prepare'] = (play) => paid(play, 299_999)
 
+const grow = run('update-client', (play) => ({ ...forClient(play), ledger_parts: 16 }))
+
+/** Whatever was told or not told of the parts, what is made in them a minute later must be found by everybody. */
+const createGrown: Flow['retry'] = async (play, prepared) => {
+  await drive(play.world, grow(play, prepared, {}))
+  await pass(play, 61_000)
+  for (const key of ['grown-1', 'grown-2', 'grown-3']) await drive(play.world, create(play, undefined, {}, key))
+}
+
 export const FLOWS: readonly Flow[] = [
   flow('create', async () => undefined, sendCreate, retryCreate),
   flow('create, taking over', unanswered, sendCreate, retryCreate),
@@ -156,6 +165,7 @@ export const FLOWS: readonly Flow[] = [
   flow('sync, finding a lost capture', synced(paid), sync),
   flow('sync, of money that went back', synced(later(voided, 3_600_000)), sync),
   flow('sync, by a worker that is woken', synced(later(paid, 300_000)), woken),
+  flow('grow', created, grow, createGrown),
   flow(
     'refresh',
     (play) => paid(play),

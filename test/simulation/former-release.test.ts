@@ -37,8 +37,9 @@ const due = (name: string, prepare: (play: Play) => Promise<unknown>, ms: number
 })
 /** The look of each minute did everything itself once. */
 const DUE_WORK = [due('a lost event', announced, 121_000), due('a lost callback', paid, 86_401_000)]
-/** Flows of functions that the release before does not have, and money that goes back, of which it knows nothing. */
+/** Flows of functions that the release before does not have; of money that goes back, and of parts, it knows nothing. */
 const NEW = [
+  'grow',
   'expiry',
   'expiry, behind a cancel that failed',
   'lost callback',
