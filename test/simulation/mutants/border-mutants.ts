@@ -14,6 +14,13 @@ export const BORDER_MUTANTS = [
     'keys that are left unprocessed count as missing': 'pending.filter(_) -> unprocessed.size > 1_000 ? pending : []',
     'keys that are left unprocessed for ever are asked for for ever': 'drop tried === BATCH_TRIES',
   }),
+  ...mutantsOf('joinedReads', ['dynamodb-table'], {
+    'a read is answered by one that left before it was asked':
+      'drop if (open.get(reads) === joined) open.delete(reads)',
+  }),
+  ...mutantsOf('findEventBody', ['lean-deliveries'], {
+    'a body that could not be read once cannot be read again': 'reading.then(..._) -> undefined',
+  }),
   ...mutantsOf('isContention', ['dynamodb-table'], {
     'a single write that met a transaction is not tried again':
       'error instanceof TransactionConflictException -> false',
