@@ -33,7 +33,7 @@ const admin: Action = (...entry) => action('admin', ...entry)
 /** What operators invoke, each as one duty. */
 export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
   admin('create-client', allAccess(RECORDED, { PutItem: ['CLIENT', 'LEDGER'] })),
-  admin('update-client', allAccess(changed('CLIENT'), { UpdateItem: ['LEDGER'] })),
+  admin('update-client', allAccess(changed('CLIENT'), { UpdateItem: ['LEDGER'] }), { alerts: true }),
   support('get-client', { GetItem: ['CLIENT'] }),
   support('list-clients', listed('CLIENT', 'by-owner')),
   admin('issue-api-key', allAccess(RECORDED, { PutItem: ['APIKEY'], ConditionCheckItem: ['CLIENT'] })),

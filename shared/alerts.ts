@@ -1,5 +1,10 @@
 /** What an operator is woken for. The kind is part of the contract of the alert message. */
-export type AlertKind = 'delivery.abandoned' | 'suspense.money' | 'suspense.finding' | 'audit.imbalance'
+export type AlertKind =
+  | 'delivery.abandoned'
+  | 'suspense.money'
+  | 'suspense.finding'
+  | 'audit.imbalance'
+  | 'client.bank_changed'
 
 export type Alert = {
   readonly kind: AlertKind

@@ -45,6 +45,7 @@ export type LogCode =
   | 'audits.started'
   | 'audit.completed'
   | 'audit.imbalance'
+  | 'client.bank_changed'
   | 'payouts.counted'
   | 'payouts.not_counted'
   | 'sync.completed'

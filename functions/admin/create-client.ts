@@ -26,7 +26,7 @@ export const handler = adminHandler({ summary, input }, async (request, deps) =>
     name: request.name,
     enabled: request.enabled,
     settlementFloorMinor: request.settlement_floor_minor,
-    bank: request.bank ?? undefined,
+    bank: request.bank ? { ...request.bank, since: createdAt } : undefined,
     returnUrl: request.return_url ?? undefined,
     rateLimitPerSecond: request.rate_limit_per_second ?? undefined,
     ledgerParts: bornWith(request.ledger_parts, createdAt),

@@ -8,22 +8,34 @@ import { type Difference, differs } from './difference.ts'
 type Registration = { readonly at: Timestamp; readonly account: string }
 
 const BankRecord = v.object({
-  bank: v.nullable(v.object({ bank_name: v.string(), bank_account_no: v.string(), bank_account_name: v.string() })),
+  bank: v.nullable(
+    v.object({
+      bank_name: v.string(),
+      bank_account_no: v.string(),
+      bank_account_name: v.string(),
+    }),
+  ),
+  bank_since: v.optional(v.nullable(v.string())),
+  bank_replaced: v.optional(v.boolean()),
 })
 
 const NO_ACCOUNT = 'none'
-const accountText = (name: string, number: string, holder: string) => `${name} ${number} ${holder}`
+type Entered = { readonly since?: string | null | undefined; readonly replaces?: boolean | undefined }
+const accountText = (name: string, number: string, holder: string, { since, replaces }: Entered) =>
+  `${name} ${number} ${holder}${since ? ` since ${since}` : ''}${replaces ? ', not the first' : ''}`
 
 const accountOf = ({ bank }: Settlement): string =>
-  bank ? accountText(bank.bankName, bank.bankAccountNo, bank.bankAccountName) : NO_ACCOUNT
+  bank ? accountText(bank.bankName, bank.bankAccountNo, bank.bankAccountName, bank) : NO_ACCOUNT
 
 /** Every account a client was ever registered with, oldest first. */
 export const registeredAccounts = (records: readonly AuditRecord[]): readonly Registration[] =>
   records.flatMap(({ at, after }) => {
     const record = v.safeParse(BankRecord, after)
     if (!record.success) return []
-    const { bank } = record.output
-    const account = bank ? accountText(bank.bank_name, bank.bank_account_no, bank.bank_account_name) : NO_ACCOUNT
+    const { bank, bank_since: since, bank_replaced: replaces } = record.output
+    const account = bank
+      ? accountText(bank.bank_name, bank.bank_account_no, bank.bank_account_name, { since, replaces })
+      : NO_ACCOUNT
     return [{ at, account }]
   })
 

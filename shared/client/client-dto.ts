@@ -81,6 +81,9 @@ export const toClientDto = (client: Client) => ({
         bank_account_name: client.bank.bankAccountName,
       }
     : null,
+  /** Since when this account is in force, and whether it took another one's place. */
+  bank_since: client.bank?.since ?? null,
+  bank_replaced: client.bank?.replaces ?? false,
   return_url: client.returnUrl ?? null,
   rate_limit_per_second: client.rateLimitPerSecond ?? null,
   ledger_parts: ledgerPartsOf(client),

@@ -11,6 +11,7 @@ import { listItems } from '../table/list-items.ts'
 import { queryPages } from '../table/query-pages.ts'
 import { GATEWAY_OWNER } from '../table/schema.ts'
 import { put, update } from '../table/step.ts'
+import { enteredBank, tellBankChange } from './bank-change.ts'
 import { type Client, ClientSchema, firstWindowStart } from './client.ts'
 import { toClientDto } from './client-dto.ts'
 import { assertPartsAllowed, grownTo, ledgerPartsOf } from './ledger-parts.ts'
@@ -93,19 +94,26 @@ const CHANGE_TRIES = 5
 /**
  * Changes the fields given and writes the audit record, both or none. The change is conditioned on the old values of
  * those fields, so the record tells the truth when two operators change a client at once: the later one reads again.
- * Repeating a change is harmless and leaves no second record. Throws 404 for an unknown client.
+ * Repeating a change is harmless and leaves no second record. Bank details that replace others are told first. Throws 404 for an unknown client.
  */
 export const changeClient = async (
-  deps: ChangeDeps,
+  deps: ChangeDeps & Pick<Deps, 'alerts' | 'log'>,
   { clientId, operator, changes }: { clientId: ClientId; operator: string; changes: ClientChanges },
 ): Promise<Client> => {
+  let isTold = false
   for (let tried = 0; tried < CHANGE_TRIES; tried++) {
     const before = await findClient(deps, clientId)
     if (!before) throw notFound('client')
+    const bank = enteredBank(before, changes.bank, deps.now())
+    const hadBank = before.bank && bank === null ? true : undefined
     const ledgerParts = grownTo(deps, before, changes.ledgerParts)
-    const after = v.parse(ClientSchema, changed(before, { ...changes, ledgerParts }))
+    const after = v.parse(ClientSchema, changed(before, { ...changes, bank, hadBank, ledgerParts }))
     const fields = changedFields(before, after)
     if (fields.length === 0) return before
+    if (fields.includes('bank') && after.bank?.replaces === true && !isTold) {
+      await tellBankChange(deps, { clientId, operator }, before.bank, after.bank)
+      isTold = true
+    }
     const record = {
       subject: clientId,
       clientId,
@@ -133,7 +141,8 @@ export const changeClient = async (
   throw new GatewayError('conflict', 'others are changing this client right now; try again')
 }
 
-const CHANGEABLE: readonly Changeable[] = [
+const CHANGEABLE: readonly (Changeable | 'hadBank')[] = [
+  'hadBank',
   'name',
   'enabled',
   'settlementFloorMinor',

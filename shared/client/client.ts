@@ -8,6 +8,10 @@ export const BankSchema = v.object({
   bankName: v.string(),
   bankAccountNo: v.string(),
   bankAccountName: v.string(),
+  /** When it was entered; absent where a release before this one took it. */
+  since: v.optional(TimestampSchema),
+  /** Another account was paid out to before. */
+  replaces: v.optional(v.boolean()),
 })
 export type Bank = v.InferOutput<typeof BankSchema>
 
@@ -19,6 +23,8 @@ export const ClientSchema = v.object({
   /** A settlement is made only when its net exceeds this. */
   settlementFloorMinor: MinorSchema,
   bank: v.optional(BankSchema),
+  /** Details were taken out: the next ones are not the first. */
+  hadBank: v.optional(v.boolean()),
   returnUrl: v.optional(v.string()),
   rateLimitPerSecond: v.optional(v.number()),
   /** One part unless it says more. */

@@ -2,7 +2,7 @@ import type { Deps } from '../deps.ts'
 import { assertInvariant, invalid } from '../errors.ts'
 import { recordChange } from '../operator/audit-record.ts'
 import type { Step } from '../table/step.ts'
-import type { Timestamp } from '../time.ts'
+import { addMs, DAY_MS, type Timestamp } from '../time.ts'
 import { type ProviderFunding, providerFunding } from './provider-funding.ts'
 import { type Settlement, toSettlementDto } from './settlement.ts'
 import { closeStep, findAnySettlement, markRecredited } from './settlement-store.ts'
@@ -72,18 +72,38 @@ const unfunded = ({ unfundedMinor, isWhole }: ProviderFunding) =>
         'Repeat: each try counts on from where the last one ended. Or repeat with "confirm_unfunded": true.',
       )
 
+/** How long replaced bank details are new: time for the merchant to hear of it and object. */
+const NEW_BANK_MS = 3 * DAY_MS
+
+/** Until when the account is new; undefined of one given first, which replaced none. */
+const bankIsNewUntil = ({ bank }: Settlement): Timestamp | undefined =>
+  bank?.replaces && bank.since ? addMs(bank.since, NEW_BANK_MS) : undefined
+
+const newBank = ({ bank }: Settlement) =>
+  invalid(
+    `the bank details of this settlement were replaced on ${bank?.since ?? '?'}`,
+    { confirm_new_bank: ['required: the account is new'] },
+    'Ask the merchant, by a way you knew before, whether it changed them; then repeat with "confirm_new_bank": true.',
+  )
+
 type Close = { readonly settlementId: string; readonly operator: string }
 
 /**
  * `recorded` -> `manual_paid`: the operator has made the bank transfer (spec 3.2). Refused while the provider has not
- * paid us all of it, unless the operator says that is known. Once; terminal.
+ * paid us all of it, or the account is new, unless the operator says that is known. Once; terminal.
  */
 export const markSettlementPaid = async (
   deps: CloseDeps,
-  input: Close & { readonly notes: string | undefined; readonly confirmUnfunded: boolean },
+  input: Close & {
+    readonly notes: string | undefined
+    readonly confirmUnfunded: boolean
+    readonly confirmNewBank?: boolean
+  },
 ): Promise<Settlement> => {
   const settlement = await findAnySettlement(deps, input.settlementId)
   if (settlement.status !== 'recorded') throw wrongState('marked paid', settlement)
+  const isNew = deps.now() < (bankIsNewUntil(settlement) ?? '')
+  if (isNew && !input.confirmNewBank) throw newBank(settlement)
   if (!input.confirmUnfunded) {
     const funding = await providerFunding(deps, settlement, PAGES_LOOKED_AT)
     if (funding.unfundedMinor > 0) throw unfunded(funding)
@@ -98,8 +118,8 @@ export const markSettlementPaid = async (
     operator: input.operator,
     action: 'mark-settlement-paid',
     window: payOutStep(paid.clientId, paid.settlementId, paid.netMinor),
-    // Who let money leave before it had arrived must stay visible.
-    noted: { confirm_unfunded: input.confirmUnfunded },
+    // Who let money leave before it had arrived, or to a new account, must stay visible.
+    noted: { confirm_unfunded: input.confirmUnfunded, ...(isNew && { confirm_new_bank: true }) },
   })
 }
 
@@ -150,10 +170,19 @@ export const recreditSettlement = async (
 const NO_BANK_WARNING =
   'no bank details: nothing says where to pay it out. Enter them with update-client; then mark-settlement-failed and recredit-settlement, and the next settlement has them.'
 
+const warningOf = (settlement: Settlement): string | null => {
+  if (settlement.bank === undefined) return NO_BANK_WARNING
+  const until = bankIsNewUntil(settlement)
+  return until === undefined
+    ? null
+    : `bank details were replaced on ${settlement.bank.since ?? '?'}: until ${until} mark-settlement-paid wants confirm_new_bank.`
+}
+
 /** A settlement as operators see it: the public object, what became of it since, and what is wrong with paying it out. */
 export const toOperatorSettlement = (settlement: Settlement) => ({
   ...toSettlementDto(settlement),
   recredited_at: settlement.recreditedAt ?? null,
   replaces: settlement.replaces ?? null,
-  warning: settlement.status === 'recorded' && settlement.bank === undefined ? NO_BANK_WARNING : null,
+  bank_since: settlement.bank?.since ?? null,
+  warning: settlement.status === 'recorded' ? warningOf(settlement) : null,
 })

@@ -78,6 +78,7 @@ export const shownSettlement = (settlement: Settlement, fields: Readonly<Record<
   created_at: settlement.createdAt,
   recredited_at: null,
   replaces: null,
+  bank_since: null,
   warning: null,
   ...fields,
 })

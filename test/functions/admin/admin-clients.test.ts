@@ -36,6 +36,8 @@ describe('create-client (design section 7)', () => {
       enabled: true,
       settlement_floor_minor: 10_000,
       bank: null,
+      bank_since: null,
+      bank_replaced: false,
       return_url: null,
       rate_limit_per_second: null,
       ledger_parts: 1,
@@ -59,7 +61,8 @@ describe('create-client (design section 7)', () => {
     const { body } = await invokeAdmin(createClient, deps, { operator: 'ana', ...fields })
 
     const clientId = theId(body)
-    expect(body).toStrictEqual({ client_id: clientId, ...fields, ledger_parts: 1, created_at: deps.now() })
+    const known = { ledger_parts: 1, bank_since: deps.now(), bank_replaced: false, created_at: deps.now() }
+    expect(body).toStrictEqual({ client_id: clientId, ...fields, ...known })
     expect(await deps.table.get(windowKey(clientId))).toStrictEqual({
       ...windowKey(clientId),
       settledUntil: addMs(deps.now(), -HOUR_MS),

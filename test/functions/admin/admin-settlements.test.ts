@@ -203,7 +203,13 @@ describe('list-settlements', () => {
 it('get-settlement-statement answers JSON by default and CSV when asked', async () => {
   const deps = testDeps({ requests })
   const { settlement } = await aSettledClient(deps)
-  const { recredited_at: _, replaces: __, warning: ___, ...publicView } = shownSettlement(settlement)
+  const {
+    recredited_at: _,
+    replaces: __,
+    bank_since: _since,
+    warning: ___,
+    ...publicView
+  } = shownSettlement(settlement)
 
   const json = await invokeAdmin(getStatement, deps, { settlement_id: settlement.settlementId })
   const csv = await invokeAdmin(getStatement, deps, { settlement_id: settlement.settlementId, format: 'csv' })

@@ -40,7 +40,7 @@ describe('update-client (design section 7)', () => {
 
     const answer = await change({ operator: 'budi', ...changes })
 
-    const after = { ...before, ...changes }
+    const after = { ...before, ...changes, bank_since: deps.now() }
     expect(answer).toStrictEqual({ status: 200, body: after })
     expect(await shown()).toStrictEqual(after)
     expect((await trail()).slice(1)).toStrictEqual([{ operator: 'budi', action: 'update-client', before, after }])
@@ -55,7 +55,7 @@ describe('update-client (design section 7)', () => {
 
     await change({ bank: null, return_url: null, rate_limit_per_second: null })
 
-    const { bank, returnUrl, rateLimitPerSecond, ...rest } = client
+    const { bank, returnUrl, rateLimitPerSecond, ...rest } = { ...client, hadBank: true }
     expect([bank, returnUrl, rateLimitPerSecond]).not.toContain(undefined)
     expect(await now()).toStrictEqual(rest)
   })
@@ -162,6 +162,58 @@ describe('update-client (design section 7)', () => {
 
     expect(answer).toMatchObject({ status: 422, body: { message: 'ledger_parts can only grow: it is 8' } })
     expect(await deps.table.get(windowKey(client.clientId))).toMatchObject({ parts: 8 })
+  })
+
+  const OTHER = { bank_name: 'BNI', bank_account_no: '99887766', bank_account_name: 'PT Lain' }
+  const told = (deps: TestDeps) => deps.published.map(({ kind, subject, message }) => [kind, subject, message])
+
+  it('tells that bank details are replaced, before they are, with no account number in full', async () => {
+    const { deps, client, change, shown } = await aMerchant({})
+    await change({ bank: BANK })
+    expect(told(deps)).toStrictEqual([])
+    deps.clock.advance(60)
+
+    const { status } = await change({ operator: 'budi', bank: OTHER })
+
+    expect(status).toBe(200)
+    expect(await shown()).toMatchObject({ bank: OTHER, bank_since: deps.now(), bank_replaced: true })
+    const message: unknown = expect.stringMatching(new RegExp(`^budi .*…${BANK.bank_account_no.slice(-4)} .*BNI …7766`))
+    expect(told(deps)).toStrictEqual([['client.bank_changed', client.clientId, message]])
+    expect(JSON.stringify(deps.published)).not.toContain(OTHER.bank_account_no)
+    expect(JSON.stringify([deps.published, deps.lines])).not.toContain(BANK.bank_account_no)
+  })
+
+  it('takes an account behind one that was taken out for a replacement, and the same again for none', async () => {
+    const { deps, change, shown } = await aMerchant({})
+    await change({ bank: BANK })
+    const first = await shown()
+    deps.clock.advance(60)
+    await change({ bank: BANK, name: 'same account' })
+    expect(await shown()).toMatchObject({ bank_since: Object(first)['bank_since'], bank_replaced: false })
+
+    await change({ bank: null })
+    await change({ bank: OTHER })
+
+    expect(await shown()).toMatchObject({ bank: OTHER, bank_since: deps.now(), bank_replaced: true })
+    expect(told(deps)).toHaveLength(1)
+  })
+
+  it('replaces nothing that it cannot tell, and tells it too often rather than not where it dies', async () => {
+    const { deps, change, now, trail } = await aMerchant({})
+    await change({ bank: BANK })
+    const publish = async () => Promise.reject(new Error('no topic'))
+    const before = await now()
+
+    expect((await change({ bank: OTHER }, { ...deps, alerts: { publish } })).status).toBe(500)
+    expect([await now(), (await trail()).length]).toStrictEqual([before, 2])
+
+    const dying = interceptTable(deps, {
+      before: ({ name }) => {
+        if (name === 'transact') throw new Error('died')
+      },
+    })
+    expect((await change({ bank: OTHER }, dying)).status).toBe(500)
+    expect([await now(), told(deps).length]).toStrictEqual([before, 1])
   })
 
   it('refuses an empty change', async () => {

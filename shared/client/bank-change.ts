@@ -1,0 +1,42 @@
+import type { Deps } from '../deps.ts'
+import type { Timestamp } from '../time.ts'
+import type { Bank, Client } from './client.ts'
+
+const isSameAccount = (a: Bank, b: Bank): boolean =>
+  a.bankName === b.bankName && a.bankAccountNo === b.bankAccountNo && a.bankAccountName === b.bankAccountName
+
+/** Bank details as they are kept: since when, and whether they came in another account's place. The same again is no change. */
+export const enteredBank = (
+  before: Pick<Client, 'bank' | 'hadBank'>,
+  bank: Bank | null | undefined,
+  now: Timestamp,
+): Bank | null | undefined => {
+  if (!bank) return bank
+  if (before.bank && isSameAccount(before.bank, bank)) return before.bank
+  const isReplacement = before.bank !== undefined || before.hadBank === true
+  return { ...bank, since: now, ...(isReplacement && { replaces: true }) }
+}
+
+const shown = (bank: Bank | undefined): string =>
+  bank === undefined ? 'none' : `${bank.bankName} …${bank.bankAccountNo.slice(-SHOWN_DIGITS)}`
+const SHOWN_DIGITS = 4
+
+/**
+ * Tells the operators that money is to go elsewhere, before it is: a crash behind it leaves an alert too many, never a
+ * change that nobody heard of. An alert that cannot be published keeps the change from happening.
+ */
+export const tellBankChange = async (
+  deps: Pick<Deps, 'alerts' | 'log'>,
+  { clientId, operator }: { readonly clientId: Client['clientId']; readonly operator: string },
+  from: Bank | undefined,
+  to: Bank,
+): Promise<void> => {
+  await deps.alerts.publish({
+    kind: 'client.bank_changed',
+    subject: clientId,
+    message:
+      `${operator} replaces the bank details of client ${clientId}: ${shown(from)} becomes ${shown(to)}. ` +
+      'Ask the merchant, by a way you knew before, whether it wants that. list-audit shows whether it was done.',
+  })
+  deps.log.info('client.bank_changed', { client_id: clientId })
+}
