@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts'
-import { callsOfCheck, checkDuePayment } from '../payment/news/check-due-payment.ts'
+import { callsOfCheck, checkDuePayment, isLateLook, passOverLook } from '../payment/news/check-due-payment.ts'
 import type { ProviderOperation } from '../provider/provider.ts'
 import { notePause } from '../provider/provider-pause.ts'
 import { callsPerMinute, quotaWindow } from '../provider/provider-quota.ts'
@@ -7,7 +7,7 @@ import { takeCalls } from '../provider/take-calls.ts'
 import type { Item } from '../table/attributes.ts'
 import { foundKey } from '../table/keys.ts'
 import { WORK_SLOTS } from '../table/schema.ts'
-import { later, type Timestamp } from '../time.ts'
+import { addMs, later, MINUTE_MS, type Timestamp } from '../time.ts'
 import type { Admission, DueKind } from './drain-slot.ts'
 
 const OPERATIONS: readonly ProviderOperation[] = ['cancelRequest', 'getRequest', 'getPayment']
@@ -19,9 +19,22 @@ const atATime = ({ stage, now }: Deps): number => {
   return Math.min(MOST_AT_A_TIME, Math.max(1, Math.floor(limit / WORK_SLOTS.payment)))
 }
 
+/** How long an environment remembers that questions were short. */
+const SHORT_MS = 2 * MINUTE_MS
+const shortUntil = new WeakMap<Deps['table'], Timestamp>()
+/** Looks that are left out, since questions are short and they come late. */
+const passedOver = new WeakSet<Item>()
+
+const callsFor = (deps: Deps, item: Item): readonly ProviderOperation[] => {
+  const now = deps.now()
+  if (now >= (shortUntil.get(deps.table) ?? now) || !isLateLook(item, now)) return callsOfCheck(item, now)
+  passedOver.add(item)
+  return []
+}
+
 /** Those for which the provider's quota has every call they are expected to make, first come, first served. */
 const admit = async (deps: Deps, items: readonly Item[]): Promise<Admission> => {
-  const needed = items.map((item) => callsOfCheck(item, deps.now()))
+  const needed = items.map((item) => callsFor(deps, item))
   const room = new Map<ProviderOperation, number>()
   let retryAt: Timestamp | undefined
   for (const operation of OPERATIONS) {
@@ -29,6 +42,7 @@ const admit = async (deps: Deps, items: readonly Item[]): Promise<Admission> => 
     if (wanted === 0) continue
     const taken = await takeCalls(deps, operation, wanted)
     room.set(operation, taken.granted)
+    if (taken.retryAt && operation === 'getRequest') shortUntil.set(deps.table, addMs(deps.now(), SHORT_MS))
     if (taken.retryAt) retryAt = later(retryAt ?? taken.retryAt, taken.retryAt)
   }
   const admitted = needed.map((calls) => {
@@ -46,7 +60,7 @@ export const DUE_PAYMENTS: DueKind = {
   read: (deps, rows) => deps.table.getMany(rows.map((row) => foundKey('PAYMENT', row))),
   admit,
   check: async (deps, { item }) => {
-    const result = await checkDuePayment(deps, item)
+    const result = await (passedOver.has(item) ? passOverLook(deps, item) : checkDuePayment(deps, item))
     // The first refusal stops everybody, until when the provider said.
     if (result === 'rate_limited') await notePause(deps, OPERATIONS)
     return result === 'checked'

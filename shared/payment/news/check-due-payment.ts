@@ -3,7 +3,7 @@ import type { Deps } from '../../deps.ts'
 import type { PaymentId } from '../../ids.ts'
 import type { ProviderOperation } from '../../provider/provider.ts'
 import type { Item } from '../../table/attributes.ts'
-import { addMs, HOUR_MS, type Timestamp, TimestampSchema } from '../../time.ts'
+import { addMs, HOUR_MS, MINUTE_MS, type Timestamp, TimestampSchema } from '../../time.ts'
 import { closesUpstream, nextCheckAt, RETRY_CHECK_MS, usualCheckAt } from '../channel/channel-timing.ts'
 import { type CreatingPayment, isPastItsTime, type Payment, type StoredPayment } from '../payment.ts'
 import { claimCheck, endCheck, parseStored, scheduleCheck } from '../payment-store.ts'
@@ -78,6 +78,12 @@ const DueSchema = v.object({ dueAt: v.optional(TimestampSchema) })
 /** `isForRetry`: whoever dies behind the claim is followed within minutes, and what was learnt sets the next look. */
 type Claim = { readonly nextDueAt: Timestamp; readonly isForRetry: boolean; readonly beginExpiryAt?: Timestamp }
 
+/** The one look before its time is over, where nothing else has made it due. */
+const isUsualLook = (payment: Payment, dueAt: Timestamp): boolean =>
+  dueAt === usualCheckAt(payment) &&
+  payment.rememberedProviderPaymentIds === undefined &&
+  payment.cancelRequestedAt === undefined
+
 /**
  * The look at the end of its usual time is claimed until its expiry: one write, and if its process dies nothing is lost
  * but the hour of a failure, since the sync finds money. All else has a reason that must not be forgotten.
@@ -85,12 +91,11 @@ type Claim = { readonly nextDueAt: Timestamp; readonly isForRetry: boolean; read
 const claimFor = (stored: StoredPayment, dueAt: Timestamp, now: Timestamp): Claim => {
   const retry = { nextDueAt: addMs(now, RETRY_CHECK_MS), isForRetry: true }
   if (stored.status !== 'pending') return retry
-  const { expiryStartedAt, cancelRequestedAt, rememberedProviderPaymentIds: remembered } = stored
+  const { expiryStartedAt, cancelRequestedAt } = stored
   if (isPastItsTime(stored, now)) {
     return (expiryStartedAt ?? cancelRequestedAt) ? retry : { ...retry, beginExpiryAt: now }
   }
-  const isRegular = dueAt === usualCheckAt(stored) && remembered === undefined && cancelRequestedAt === undefined
-  return isRegular ? { nextDueAt: nextCheckAt(stored, now), isForRetry: false } : retry
+  return isUsualLook(stored, dueAt) ? { nextDueAt: nextCheckAt(stored, now), isForRetry: false } : retry
 }
 
 /**
@@ -103,6 +108,27 @@ export const callsOfCheck = (read: Item, now: Timestamp): readonly ProviderOpera
   if (!isPastItsTime(stored, now)) return ['getRequest']
   const isAsked = stored.cancelRequestedAt !== undefined || closesUpstream(stored)
   return isAsked ? ['cancelRequest', 'getRequest'] : ['cancelRequest']
+}
+
+/** Due work is looked at each minute, and done within the next. */
+const LATE_MS = 2 * MINUTE_MS
+
+/** The look at the end of its usual time, when it comes late: where calls are short, expiries need them more. */
+export const isLateLook = (read: Item, now: Timestamp): boolean => {
+  const stored = parseStored(read)
+  const { dueAt } = v.parse(DueSchema, read)
+  if (stored?.status !== 'pending' || dueAt === undefined || isPastItsTime(stored, now)) return false
+  return isUsualLook(stored, dueAt) && dueAt < addMs(now, -LATE_MS)
+}
+
+/** Leaves that look out, in one write: the payment is looked at next when its time is over. */
+export const passOverLook = async (deps: Pick<Deps, 'table' | 'now'>, read: Item): Promise<CheckResult> => {
+  const stored = parseStored(read)
+  const { dueAt } = v.parse(DueSchema, read)
+  if (stored?.status !== 'pending' || dueAt === undefined) return 'not_claimed'
+  const claim = { nextDueAt: nextCheckAt(stored, deps.now()) }
+  const { applied } = await claimCheck(deps, { paymentId: stored.paymentId, dueAt }, claim)
+  return applied ? 'checked' : 'not_claimed'
 }
 
 /**

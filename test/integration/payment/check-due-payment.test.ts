@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { checkDuePayment } from '../../../shared/payment/news/check-due-payment.ts'
+import { checkDuePayment, passOverLook } from '../../../shared/payment/news/check-due-payment.ts'
 import type { PaymentRequest } from '../../../shared/payment/payment.ts'
 import {
   claimCheck,
@@ -212,6 +212,15 @@ describe('checkDuePayment: claims and refusals', () => {
     const ended = await endCheck(deps, paymentId, claimed)
 
     expect([scheduled.applied, ended.applied]).toStrictEqual([false, false])
+    expect(await now()).toMatchObject({ dueAt: deps.now() })
+  })
+
+  it('is left alone by a look passed over that came too late for that', async () => {
+    const { deps, payment, now } = await aPending(DANA)
+    const read = (await deps.table.get(paymentKey(payment.paymentId))) ?? {}
+    await markDueNow(deps, payment.paymentId, deps.now())
+
+    expect(await passOverLook(deps, read)).toBe('not_claimed')
     expect(await now()).toMatchObject({ dueAt: deps.now() })
   })
 })

@@ -5,7 +5,7 @@ import { handler as dueEvents } from '../../../functions/queue/check-due-events.
 import { handler as duePayments } from '../../../functions/queue/check-due-payments.ts'
 import type { Client } from '../../../shared/client/client.ts'
 import { minor } from '../../../shared/money.ts'
-import type { Payment } from '../../../shared/payment/payment.ts'
+import type { Payment, PaymentRequest } from '../../../shared/payment/payment.ts'
 import type { QueueName } from '../../../shared/queues.ts'
 import { heldMoney } from '../../../shared/suspense/record-suspense.ts'
 import { putSuspense } from '../../../shared/suspense/suspense-store.ts'
@@ -19,11 +19,18 @@ import { storedDelivery, storedEndpoint, storedEvent } from '../../support/webho
 export const LIFE_S = 600
 export const NOTHING = { event: 0, alert: 0, delivery: 0, payment: 0 }
 
-/** QRIS payments nobody pays, which only a cancel ends; all in one slot, so that one worker has them all. */
-export const unpaid = async (deps: TestDeps, client: Client, count: number): Promise<readonly Payment[]> => {
+/** Only a cancel ends them. */
+const QRIS = { method: 'qris', channelCode: undefined, expiresInSeconds: LIFE_S } as const
+
+/** Payments nobody pays, all in one slot, so that one worker has them all. */
+export const unpaid = async (
+  deps: TestDeps,
+  client: Client,
+  count: number,
+  request: Partial<PaymentRequest> = QRIS,
+): Promise<readonly Payment[]> => {
   const payments: Payment[] = []
   for (let made = 0; made < count; made++) {
-    const request = { method: 'qris', channelCode: undefined, expiresInSeconds: LIFE_S } as const
     const payment = await aPendingPayment(deps, client, request)
     await deps.table.write(update(paymentKey(payment.paymentId), { set: { slot: 3 } }))
     payments.push(payment)

@@ -1,10 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { checkDueWork } from '../../../shared/due-work/check-due-work.ts'
+import type { Payment } from '../../../shared/payment/payment.ts'
 import type { ProviderOperation } from '../../../shared/provider/provider.ts'
-import { pausesKey } from '../../../shared/table/keys.ts'
+import { pausesKey, paymentKey } from '../../../shared/table/keys.ts'
+import { addMs, DAY_MS, MINUTE_MS, type Timestamp, timestampOf } from '../../../shared/time.ts'
 import { interceptTable } from '../../support/intercept-table.ts'
+import { memoryDeps } from '../../support/memory-deps.ts'
+import { aStoredClient } from '../../support/payment-builders.ts'
 
-import { aFlood, expiredIn, messagesTo, oneOfEachKind, SLOT, work, workOn } from './due-flood.ts'
+import { aFlood, expiredIn, messagesTo, oneOfEachKind, SLOT, unpaid, work, workOn } from './due-flood.ts'
 
 describe('the provider’s quota', () => {
   it('bounds how many payments are checked a minute, to the call, and no other kind', async () => {
@@ -32,6 +36,57 @@ describe('the provider’s quota', () => {
     expect(deps.provider.countOf('cancelRequest')).toBe(0)
     expect(deps.changes).toHaveLength(written)
     expect(expiredIn(deps, payments)).toBe(0)
+  })
+
+  it.each([
+    ['late and calls are short: they are left to its expiry', 60, 300, [1, 11], 0],
+    ['late and calls are plenty', 600, 300, [100, 100], 0],
+    ['in time: they wait for their turn', 60, 0, [50, 70], 30],
+  ] as const)(
+    'is asked at the end of a wallet’s usual time, unless that is %s',
+    async (_, quota, late, asked, left) => {
+      const own = memoryDeps()
+      const deps = { ...own, stage: { ...own.stage, providerCallsPerMinute: quota } }
+      const wallets = await unpaid(deps, await aStoredClient(deps), 100, { method: 'ewallet', channelCode: 'DANA' })
+      const [first] = wallets
+      deps.clock.set(addMs(timestampOf(Date.parse(first?.dueAt ?? '')), late * 1_000))
+
+      await workOn(deps, 'due-payments', SLOT)
+
+      expect(deps.provider.countOf('getRequest')).toBeGreaterThanOrEqual(asked[0])
+      expect(deps.provider.countOf('getRequest')).toBeLessThanOrEqual(asked[1])
+      const due = wallets.map(({ paymentId }) => deps.memory.item(paymentKey(paymentId))?.['due_at'])
+      expect(due.filter((at) => at !== first?.expiresAt).length).toBeGreaterThanOrEqual(left)
+      expect(due.filter((at) => at === first?.expiresAt).length).toBeGreaterThanOrEqual(left === 0 ? 100 : 50)
+    },
+  )
+
+  it('carries as many wallets that nobody pays as it lets be created, to their looks and their expiries', async () => {
+    const [quota, minutes] = [12, 30]
+    const own = memoryDeps()
+    const deps = { ...own, stage: { ...own.stage, providerCallsPerMinute: quota } }
+    const client = await aStoredClient(deps)
+    const wallets: Payment[] = []
+    const aMinute = async (at: Timestamp) => {
+      if (deps.now() < at) deps.clock.set(at)
+      wallets.push(...(await unpaid(deps, client, quota, { method: 'ewallet', channelCode: 'DANA' })))
+    }
+    const begin = deps.now()
+    for (let minute = 0; minute < minutes; minute++) await aMinute(addMs(begin, minute * MINUTE_MS))
+    for (const { paymentRequestId } of wallets) deps.provider.close(paymentRequestId, 'expired')
+    const late: number[] = []
+
+    // A day later their expiries meet the looks of others.
+    for (let minute = -15; minute < minutes; minute++) {
+      await aMinute(addMs(begin, DAY_MS + minute * MINUTE_MS))
+      await workOn(deps, 'due-payments', SLOT)
+      const before = addMs(deps.now(), -2 * MINUTE_MS)
+      const due = wallets.map(({ paymentId }) => deps.memory.item(paymentKey(paymentId))?.['due_at'])
+      late.push(due.filter((at) => typeof at === 'string' && at < before).length)
+    }
+
+    expect(expiredIn(deps, wallets)).toBeGreaterThan((minutes - 3) * quota)
+    expect(Math.max(...late.slice(15))).toBeLessThanOrEqual(quota)
   })
 
   it('is paused for everybody by the first 429, and asked on when the provider said', async () => {

@@ -58,10 +58,16 @@ export const DUE_WORK_MUTANTS = [
     'remembered captures are forgotten while nobody could be asked about them':
       "result === 'checked' && outcomes.every(_) -> outcomes.length > 0",
   }),
-  ...mutantsOf('claimFor', ['check-due-payment', 'expire-payment', 'remembered-captures'], {
+  ...mutantsOf('isUsualLook', ['check-due-payment', 'remembered-captures'], {
     'a callback that could not be asked about is forgotten when its process dies':
-      'dueAt === usualCheckAt(stored) && _ -> true',
-    'remembered captures are forgotten when their process dies': 'drop remembered === undefined',
+      'dueAt === usualCheckAt(payment) && _ -> true',
+    'remembered captures are forgotten when their process dies':
+      'drop payment.rememberedProviderPaymentIds === undefined',
+  }),
+  ...mutantsOf('isLateLook', ['due-work-quota'], {
+    'a look in time is left out where questions are short': 'drop dueAt < addMs(now, -LATE_MS)',
+  }),
+  ...mutantsOf('claimFor', ['check-due-payment', 'expire-payment', 'remembered-captures'], {
     'the merchant’s cancel is taken for our own': '(expiryStartedAt ?? cancelRequestedAt) -> expiryStartedAt',
   }),
   ...mutantsOf('checkDuePayment', ['check-due-payment'], {
