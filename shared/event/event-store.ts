@@ -20,6 +20,8 @@ export const findEvent = async (deps: Pick<Deps, 'table'>, key: Key): Promise<Ev
   return item && v.parse(EventSchema, item)
 }
 
+type EventName = { readonly paymentId: PaymentId; readonly eventType: string }
+
 const BodyOnly = v.object({ body: v.string() })
 
 /** An event goes to several endpoints, and its bytes never change: the last ones are kept, by the table they are from. */
@@ -29,13 +31,13 @@ const bodies = new WeakMap<Deps['table'], Map<string, Promise<string | undefined
 /** The bytes of an event, as text, without anything else that is stored of it; undefined when there is no such event. */
 export const findEventBody = async (
   deps: Pick<Deps, 'table'>,
-  { paymentId, eventType }: { readonly paymentId: PaymentId; readonly eventType: string },
+  { paymentId, eventType }: EventName,
 ): Promise<string | undefined> => {
   const name = `${paymentId} ${eventType}`
   const kept = bodies.get(deps.table) ?? new Map<string, Promise<string | undefined>>()
   const known = kept.get(name)
   if (known !== undefined) return known
-  const reading = readBody(deps, eventKey(paymentId, eventType))
+  const reading = readBody(deps, { paymentId, eventType })
   // Kept while it is read, too: deliveries of one event come together.
   if (kept.size >= BODIES_KEPT) kept.clear()
   bodies.set(deps.table, kept.set(name, reading))
@@ -44,8 +46,11 @@ export const findEventBody = async (
   return reading
 }
 
-const readBody = async (deps: Pick<Deps, 'table'>, key: Key): Promise<string | undefined> => {
-  const item = await deps.table.getFields(key, ['body'])
+const readBody = async (
+  deps: Pick<Deps, 'table'>,
+  { paymentId, eventType }: EventName,
+): Promise<string | undefined> => {
+  const item = await deps.table.getFields(eventKey(paymentId, eventType), ['body'])
   return item && v.parse(BodyOnly, item).body
 }
 

@@ -39,7 +39,7 @@ const AWAITS: Readonly<Record<string, number>> = {
   recredit: 3,
   'record again': 11,
   sync: 9,
-  'sync, finding a lost capture': 20,
+  'sync, finding a lost capture': 14,
   'sync, of money that went back': 12,
   'sync, by a worker that is woken': 11,
   grow: 3,
