@@ -16,6 +16,7 @@ import { dynamoDbTable } from './aws/dynamodb-table.ts'
 import { secretsManager } from './aws/secrets-manager.ts'
 import { snsAlerts } from './aws/sns-alerts.ts'
 import { sqsQueues } from './aws/sqs-queues.ts'
+import { withoutLog } from './aws/without-log.ts'
 import { readConfig } from './config.ts'
 import { powertoolsLog } from './powertools-log.ts'
 import { WITHHELD } from './withheld.ts'
@@ -53,7 +54,9 @@ export const runtimeDeps = (): Deps => {
           xenditProvider({ baseUrl: config.providerUrl, stage: config.stage.name, secrets, nowMs: Date.now }),
           { log: means.log, monotonicMs },
         ),
-    queues: process.env['WITHHOLD_QUEUES'] ? WITHHELD.queues : sqsQueues(new SQSClient(AWS), config.queueUrls),
+    queues: process.env['WITHHOLD_QUEUES']
+      ? WITHHELD.queues
+      : sqsQueues(withoutLog(new SQSClient(AWS)), config.queueUrls),
     alerts: process.env['WITHHOLD_ALERTS']
       ? WITHHELD.alerts
       : snsAlerts(new SNSClient(AWS), config.alertsTopicArn, monotonicMs),

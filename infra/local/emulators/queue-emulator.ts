@@ -6,6 +6,7 @@ import {
   SQSClient,
 } from '@aws-sdk/client-sqs'
 import { buildApp } from 'fauxqs'
+import { withoutLog } from '../../../shared/runtime/aws/without-log.ts'
 import { isForeignRequest } from '../process/is-foreign-request.ts'
 import { localAws } from './dynamodb-local.ts'
 import { openStores } from './emulator-stores.ts'
@@ -39,7 +40,7 @@ export const startQueueEmulator = async (directory?: string): Promise<QueueEmula
     requestTimeout: LONGEST_POLL_MS + 10_000,
     throwOnRequestTimeout: true,
   }
-  const sqs = new SQSClient({ ...localAws(endpoint), maxAttempts: 2, requestHandler })
+  const sqs = withoutLog(new SQSClient({ ...localAws(endpoint), maxAttempts: 2, requestHandler }))
   const sns = new SNSClient({ ...localAws(endpoint), maxAttempts: 2, requestHandler })
 
   // Built by us: the URLs the emulator gives name hosts that not every machine resolves, and survive a change of port.

@@ -9,6 +9,7 @@ import {
 import * as v from 'valibot'
 import { chunks } from '../../../shared/chunks.ts'
 import { slotOf } from '../../../shared/ids.ts'
+import { withoutLog } from '../../../shared/runtime/aws/without-log.ts'
 import { TABLE_SCHEMA } from '../../../shared/table/schema.ts'
 import { localAws } from '../emulators/dynamodb-local.ts'
 import { readJsonFile, writeJsonFile } from '../process/json-file.ts'
@@ -43,7 +44,7 @@ const Reply = v.object({ batchItemFailures: v.array(v.object({ itemIdentifier: v
  * of the event rows finds them: the stream only makes announcing fast.
  */
 export const startStreamPoller = async (options: StreamPollerOptions): Promise<StreamPoller> => {
-  const client = new DynamoDBStreamsClient(localAws(options.endpoint))
+  const client = withoutLog(new DynamoDBStreamsClient({ ...localAws(options.endpoint), cacheMiddleware: true }))
   const { Streams: streams = [] } = await client.send(new ListStreamsCommand({ TableName: options.tableName }))
   const StreamArn = streams.at(-1)?.StreamArn
   const { positionFile } = options
