@@ -28,6 +28,22 @@ const callbacks = (our: OurMetric): readonly AlarmSpec[] => [
     when: { above: 50, minutes: 60, periods: 1 },
     because: 'Percent of at least ten in an hour. A lost one is ordinary and found; half of them have one cause.',
   },
+  {
+    id: 'provider-silent',
+    severity: 'ticket',
+    summary: 'The provider has called us for no payment in six hours, in which due work and sync found some paid.',
+    impact: 'customers whose payment shows as pending until due work or the sync finds it, minutes later.',
+    measure: {
+      formula: `IF(${orZero('called')} < 1, ${orZero('succeeded')}, 0)`,
+      of: {
+        succeeded: our('Payments', { outcome: 'succeeded' }, 'Sum'),
+        called: our('SuccessHeard', { source: 'callback' }, 'Sum'),
+      },
+    },
+    when: { atLeast: 3, minutes: 360, periods: 1 },
+    because:
+      'Payments found without one callback: one or two are chance in a small stage, three are a setting that was changed.',
+  },
 ]
 
 /** Is money moving? Payments paid, and what the provider tells us about them. */

@@ -131,6 +131,7 @@ export const PAYMENT_SCENES: Readonly<Record<string, Scene>> = {
   'money-not-moving': createdAndPaid,
   'callbacks-refused': strangersCallback,
   'callbacks-missing': lostCallback,
+  'provider-silent': lostCallback,
   'conflicts-lost': contendedCreate,
   'provider-errors-create-request': slowCreate,
   'provider-slow-create-request': slowCreate,
