@@ -59,7 +59,10 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
   finance('list-settlements', allAccess({ GetItem: ['CLIENT'] }, listed('SETTLEMENT', 'by-owner', 'by-due'))),
   finance('mark-settlement-paid', allAccess(changed('SETTLEMENT'), { UpdateItem: ['LEDGER'] }, FUNDING)),
   finance('mark-settlement-failed', changed('SETTLEMENT')),
-  finance('recredit-settlement', allAccess(changed('SETTLEMENT'), { UpdateItem: ['LEDGER'] })),
+  finance(
+    'recredit-settlement',
+    allAccess(changed('SETTLEMENT'), { GetItem: ['SUSPENSE'], UpdateItem: ['LEDGER', 'SUSPENSE'] }),
+  ),
   finance('get-settlement-statement', allAccess({ GetItem: ['SETTLEMENT'] }, FUNDING)),
   finance('audit-ledger', AUDITING, { timeoutSeconds: 300 }),
   finance('list-audit', allAccess({ GetItem: ['CLIENT'], Query: ['AUDIT'] }, listed('AUDIT', 'by-owner'))),

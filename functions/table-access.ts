@@ -24,6 +24,7 @@ export const SETTLING: TableAccess = {
   BatchGetItem: ['SETTLEMENT'],
   Query: ['LEDGER'],
   PutItem: ['AUDIT', 'LEDGER', 'SETTLEMENT'],
+  ConditionCheckItem: ['SETTLEMENT'],
   UpdateItem: ['LEDGER', 'PAYMENT', 'SUSPENSE'],
   indexes: ['by-owner', 'by-owner-paid'],
 }
@@ -86,10 +87,10 @@ export const PAUSES: TableAccess = { GetItem: ['QUOTA'], UpdateItem: ['QUOTA'] }
 /** The provider's transactions held against the books, slice by slice. What went back is deducted from the ledger. */
 export const SYNCING: TableAccess = allAccess(NEWS, PAUSES, {
   GetItem: ['LEDGER', 'SUSPENSE', 'SYNC'],
-  BatchGetItem: ['PAYMENT'],
+  BatchGetItem: ['PAYMENT', 'SETTLEMENT'],
   PutItem: ['LEDGER', 'SYNC'],
-  UpdateItem: ['SYNC'],
-  indexes: ['by-due'],
+  UpdateItem: ['SETTLEMENT', 'SYNC'],
+  indexes: ['by-due', 'by-owner'],
 })
 
 /** What is due, by kind: news of payments, fan-out of events, messages of deliveries, alerts. */

@@ -3,6 +3,7 @@ export type AlertKind =
   | 'delivery.abandoned'
   | 'suspense.money'
   | 'suspense.finding'
+  | 'suspense.receivable'
   | 'audit.imbalance'
   | 'client.bank_changed'
 

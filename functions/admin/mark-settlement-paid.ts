@@ -3,14 +3,15 @@ import { adminHandler, NOTES, OPERATOR } from '../../shared/runtime/admin-handle
 import { markSettlementPaid, toOperatorSettlement } from '../../shared/settlement/close-settlement.ts'
 
 const summary =
-  'Records that the bank transfer was made. Once; refused while the provider still owes us some of it, or while the ' +
-  'account is younger than three days and replaced another, unless confirmed.'
+  'Records that the bank transfer was made. Once; refused while the provider still owes us some of it, while the ' +
+  'account is younger than three days and replaced another, and when money of its payments went back, unless confirmed.'
 const input = v.strictObject({
   operator: OPERATOR,
   settlement_id: v.string(),
   notes: v.optional(NOTES),
   confirm_unfunded: v.optional(v.boolean(), false),
   confirm_new_bank: v.optional(v.boolean(), false),
+  confirm_reversed: v.optional(v.pipe(v.number(), v.safeInteger(), v.minValue(0))),
 })
 
 export const handler = adminHandler({ summary, input }, async (request, deps) =>
@@ -21,6 +22,7 @@ export const handler = adminHandler({ summary, input }, async (request, deps) =>
       notes: request.notes,
       confirmUnfunded: request.confirm_unfunded,
       confirmNewBank: request.confirm_new_bank,
+      confirmReversed: request.confirm_reversed,
     }),
   ),
 )

@@ -3,7 +3,7 @@ import { adminHandler, NOTES, OPERATOR } from '../../shared/runtime/admin-handle
 import { resolveSuspense } from '../../shared/suspense/resolve-suspense.ts'
 import { RESOLUTIONS, toSuspenseDto } from '../../shared/suspense/suspense.ts'
 
-const summary = 'Closes a suspense item as refunded or written off. Once; moves no money.'
+const summary = 'Closes a suspense item as refunded, recovered or written off. Once; moves no money.'
 const input = v.strictObject({
   operator: OPERATOR,
   suspense_id: v.string(),

@@ -1,9 +1,10 @@
 import type { Deps } from '../deps.ts'
 import { type ClientId, timeOfUuid } from '../ids.ts'
 import type { AuditRecord } from '../operator/audit-record.ts'
-import type { Settlement } from '../settlement/settlement.ts'
+import { reversedSums, type Settlement } from '../settlement/settlement.ts'
 import { attributeName, type Item } from '../table/attributes.ts'
 import { timestampOf } from '../time.ts'
+import { auditReversedOf } from './audit-reversals.ts'
 import { readTrail } from './audit-trail.ts'
 import { breaks, type Difference, differs, shown } from './difference.ts'
 import { noSums, type SettledSums, SUM_FIELDS } from './settled-sums.ts'
@@ -70,6 +71,26 @@ const auditReplaced = (settlement: Settlement, all: readonly Settlement[]): read
   ]
 }
 
+/** Its window's payments without those that went back of the settlements it stands for. */
+const sumsOfChain = (settlement: Settlement, all: readonly Settlement[], paid: SettledSums): SettledSums => {
+  let sums = paid
+  let id = settlement.replaces
+  for (let steps = 0; id !== undefined && steps < all.length; steps++) {
+    const before = all.find(({ settlementId }) => settlementId === id)
+    if (before === undefined) break
+    const gone = reversedSums(before)
+    sums = {
+      grossMinor: sums.grossMinor - gone.grossMinor,
+      providerFeesMinor: sums.providerFeesMinor - gone.providerFeesMinor,
+      markupMinor: sums.markupMinor - gone.markupMinor,
+      netMinor: sums.netMinor - gone.netMinor,
+      paymentCount: sums.paymentCount - gone.paymentCount,
+    }
+    id = before.replaces
+  }
+  return sums
+}
+
 /** Everything that can be said of one settlement: its payments, its place, its audit records, its predecessor. */
 export const auditSettlement = async (
   deps: Pick<Deps, 'table'>,
@@ -84,7 +105,8 @@ export const auditSettlement = async (
   const { records, differences } = await readTrail(deps, settlement.settlementId)
   return [
     ...differences,
-    ...auditSums(settlement, about.paid ?? noSums()),
+    ...auditSums(settlement, sumsOfChain(settlement, about.all, about.paid ?? noSums())),
+    ...(settlement.reversedCount === undefined ? [] : await auditReversedOf(deps, settlement)),
     ...auditPlace(stored, about.clientId),
     ...closingDifferences(settlement, records),
     ...auditReplaced(settlement, about.all),

@@ -1,6 +1,6 @@
 import { type Client, firstWindowStart } from '../client/client.ts'
 import { partsOf, type Window } from '../ledger/ledger-store.ts'
-import type { Settlement } from '../settlement/settlement.ts'
+import { remainingSums, type Settlement } from '../settlement/settlement.ts'
 import type { Timestamp } from '../time.ts'
 import { breaks, type Difference, differs } from './difference.ts'
 
@@ -24,10 +24,13 @@ const auditChain = (windows: readonly Settlement[], client: Client, window: Wind
 const netOf = (settlements: readonly Settlement[]): number =>
   settlements.reduce((sum, { netMinor }) => sum + netMinor, 0)
 
-/** The window changes when something is recorded or recredited, and at no other time. */
+const reversedOf = (settlements: readonly Settlement[]): number =>
+  settlements.reduce((sum, { reversedNetMinor = 0 }) => sum + reversedNetMinor, 0)
+
+/** The window changes when something is recorded or recredited, or went back while it waited, and at no other time. */
 const auditChangedAt = (settlements: readonly Settlement[], { changedAt }: Window): readonly Difference[] => {
-  const times = settlements.flatMap(({ createdAt, recreditedAt }) =>
-    recreditedAt ? [createdAt, recreditedAt] : [createdAt],
+  const times = settlements.flatMap(({ createdAt, recreditedAt, reversedAt }) =>
+    recreditedAt ? [createdAt, recreditedAt, reversedAt] : [createdAt],
   )
   const isKnown = changedAt === undefined ? times.length === 0 : times.includes(changedAt)
   return isKnown ? [] : differs('window.changed_at', WINDOW, 'when a settlement was recorded or recredited', changedAt)
@@ -39,9 +42,13 @@ const auditRecredits = (settlements: readonly Settlement[], window: Window): rea
   const strays = [...(window.recreditedIds ?? [])].filter((id) => !known.has(id))
   return [
     ...strays.flatMap((id) => differs('window.recredited_ids', id, undefined, 'not a settlement of this client')),
-    ...settlements.flatMap(({ settlementId: id, recreditedAt }) => {
+    ...settlements.flatMap((settlement) => {
+      const { settlementId: id, recreditedAt } = settlement
       const waiting = window.recreditedIds?.has(id) === true ? 1 : 0
       const replacements = settlements.filter(({ replaces }) => replaces === id).length
+      // With nothing left of it, it need not wait.
+      if (recreditedAt !== undefined && waiting + replacements === 0 && remainingSums(settlement).paymentCount === 0)
+        return []
       return differs('settlement.recredits', id, recreditedAt === undefined ? 0 : 1, waiting + replacements)
     }),
   ]
@@ -84,10 +91,12 @@ export const auditWindow = (input: {
   const { settlements, windows, window, client } = input
   const written = client.ledgerParts?.number ?? 1
   const waiting = settlements.filter(({ settlementId }) => window.recreditedIds?.has(settlementId))
+  const recredited = settlements.filter(({ recreditedAt }) => recreditedAt !== undefined)
   return [
     ...auditChain(windows, client, window),
     ...differs('window.settled_minor', WINDOW, netOf(windows), window.settledMinor),
-    ...differs('window.available_minor', WINDOW, netOf(waiting), window.availableMinor),
+    ...differs('window.available_minor', WINDOW, netOf(waiting) - reversedOf(waiting), window.availableMinor),
+    ...differs('window.reversed_swept_minor', WINDOW, reversedOf(recredited), window.reversedSweptMinor ?? 0),
     ...auditPayouts(settlements, window),
     ...auditChangedAt(settlements, window),
     ...auditRecredits(settlements, window),

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
 import { PaymentIdSchema } from '../ids.ts'
-import { type LedgerReversal, reversalsBetween } from '../ledger/reversal-store.ts'
+import { isDeducted, type LedgerReversal, reversalsBetween } from '../ledger/reversal-store.ts'
 import { type PaidRange, paidRowPages } from '../settlement/paid-payments.ts'
 import type { Item } from '../table/attributes.ts'
 import { type Timestamp, TimestampSchema } from '../time.ts'
@@ -85,5 +85,5 @@ export const readPaidWindow = async (
       return { part: { ...window, start, paidAt, id: v.parse(PaymentIdSchema, last['id']) } }
     }
   }
-  return (await reversalsBetween(deps, range.clientId, { start, end })).reduce(lessReversal, window)
+  return (await reversalsBetween(deps, range.clientId, { start, end })).filter(isDeducted).reduce(lessReversal, window)
 }

@@ -99,6 +99,7 @@ const isSameWindow = (before: Window, after: Window | undefined): boolean =>
   before.paidOutMinor === after.paidOutMinor &&
   before.payoutsCounted === after.payoutsCounted &&
   before.reversalSeq === after.reversalSeq &&
+  before.reversedSweptMinor === after.reversedSweptMinor &&
   before.changedAt === after.changedAt
 
 const only = (standing: readonly Difference[]): Scan => ({ standing, moving: [], isWhole: true })

@@ -7,7 +7,7 @@ import type { Page } from '../page.ts'
 import { absent, all, equals, exists, isNew } from '../table/condition.ts'
 import { apiKeyKey, clientKey } from '../table/keys.ts'
 import { listItems } from '../table/list-items.ts'
-import { check, put, update } from '../table/step.ts'
+import { guard, put, update } from '../table/step.ts'
 import { addMs, DAY_MS, SECOND_MS } from '../time.ts'
 import {
   type ApiKey,
@@ -68,7 +68,7 @@ export const issueApiKey = async (
   }
   const record = { subject: clientId, clientId, operator, action: 'issue-api-key', after: toApiKeyDto(key) }
   const outcome = await recordChange(deps, record, {
-    client: check(clientKey(clientId), exists),
+    client: guard(clientKey(clientId), exists),
     key: put(
       apiKeyKey(key.keyId),
       { ...key, owner: clientId, entity: ENTITY, listedAt: createdAt, id: key.keyId },

@@ -33,7 +33,7 @@ export const WindowSchema = v.object({
   recreditedIds: v.optional(v.set(v.string())),
   /** Nets of settlements recorded, or failed and not yet recredited. */
   inSettlementMinor: v.optional(MinorSchema),
-  /** Nets of settlements paid out. settled = available + in settlement + paid out. */
+  /** Nets of settlements paid out. settled = available + in settlement + paid out + reversed behind the sweep. */
   paidOutMinor: v.optional(MinorSchema),
   /** The settlements whose nets are in settlement. */
   openIds: v.optional(v.set(v.string())),
@@ -42,6 +42,8 @@ export const WindowSchema = v.object({
   /** How many parts the client has: whoever reads its payments asks all of them. One unless it says more. */
   parts: v.optional(v.number()),
   changedAt: v.optional(TimestampSchema),
+  /** Nets of payments left out by a re-credit, or while they waited to be recorded again: they came and went. */
+  reversedSweptMinor: v.optional(MinorSchema),
   /** Number of the client's latest reversal: a sweep is of the reversals up to it, or refused. */
   reversalSeq: v.optional(v.number()),
 })

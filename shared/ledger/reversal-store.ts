@@ -12,7 +12,8 @@ import type { Window } from './ledger-store.ts'
 
 /**
  * A payment whose money went back before it was swept. It stays in the index of what was paid, with the same amounts:
- * whoever sums a window takes these out again (design section 10).
+ * whoever sums a window takes these out again (design section 10). Of a part nothing is taken out: the settlement that
+ * sweeps it is marked.
  */
 export const LedgerReversalSchema = v.object({
   paymentId: PaymentIdSchema,
@@ -24,12 +25,16 @@ export const LedgerReversalSchema = v.object({
   /** Numbers a client's reversals from 1, without a gap. */
   seq: v.number(),
   at: TimestampSchema,
+  part: v.optional(v.literal(true)),
 })
 export type LedgerReversal = v.InferOutput<typeof LedgerReversalSchema>
 
-/** Puts a reversal down, once for a payment. */
+/** Puts a reversal down under its number, once. */
 export const putReversal = (clientId: ClientId, reversal: LedgerReversal): Step =>
-  put(reversalKey(clientId, reversal.paidAt, reversal.paymentId), reversal, isNew)
+  put(reversalKey(clientId, reversal.paidAt, reversal.seq), reversal, isNew)
+
+/** Whether its payment is taken out of the ledger. */
+export const isDeducted = ({ part }: LedgerReversal): boolean => part === undefined
 
 /**
  * Numbers one more reversal of a payment that no settlement has swept. Refused when one has, or when another reversal was
@@ -64,10 +69,10 @@ export const reversalsBetween = async (
   clientId: ClientId,
   { start, end }: { readonly start: Timestamp; readonly end: Timestamp },
 ): Promise<readonly LedgerReversal[]> =>
-  // Behind the last millisecond stand the ids of its payments.
+  // Behind the last millisecond stand the numbers of its reversals.
   end <= start ? [] : findReversals(deps, clientId, { between: [start, `${addMs(end, -1)}~`] })
 
-/** Which of these payments were reversed before they were swept; their times are those of the index. */
+/** Which of these payments were taken out before they were swept; their times are those of the index. */
 export const reversedAmong = async (
   deps: Pick<Deps, 'table'>,
   clientId: ClientId,
@@ -76,5 +81,5 @@ export const reversedAmong = async (
   const [first, last] = [payments.at(0), payments.at(-1)]
   if (first === undefined || last === undefined) return new Set()
   const span = { start: first.paidAt, end: addMs(last.paidAt, 1) }
-  return new Set((await reversalsBetween(deps, clientId, span)).map(({ paymentId }) => paymentId))
+  return new Set((await reversalsBetween(deps, clientId, span)).filter(isDeducted).map(({ paymentId }) => paymentId))
 }

@@ -50,6 +50,8 @@ export const ReversalSchema = v.object({
   /** What went back so far, over all of the provider's transactions that said so. */
   amountMinor: MinorSchema,
   at: TimestampSchema,
+  /** When all of it had gone back by one transaction. */
+  wholeAt: v.optional(TimestampSchema),
   /** When its net was taken out of the ledger, before any settlement swept it: the ledger's reversal item says the same. */
   deductedAt: v.optional(TimestampSchema),
 })

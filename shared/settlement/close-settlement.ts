@@ -1,6 +1,8 @@
 import type { Deps } from '../deps.ts'
 import { assertInvariant, invalid } from '../errors.ts'
 import { recordChange } from '../operator/audit-record.ts'
+import type { Suspense } from '../suspense/suspense.ts'
+import { findSuspense, resolveStep } from '../suspense/suspense-store.ts'
 import type { Step } from '../table/step.ts'
 import { addMs, DAY_MS, type Timestamp } from '../time.ts'
 import { type ProviderFunding, providerFunding } from './provider-funding.ts'
@@ -50,7 +52,8 @@ const close = async (
   const outcome = await recordChange(deps, record, { settlement: closeStep(after), window: by.window })
   if (!outcome.applied) {
     assertInvariant(outcome.refusedBy !== 'window', 'a client has no settlement window')
-    throw wrongState('closed', await findAnySettlement(deps, before.settlementId))
+    const current = await findAnySettlement(deps, before.settlementId)
+    throw current.status === 'recorded' ? reversed(current) : wrongState('closed', current)
   }
   deps.log.info('settlement.closed', { settlement_id: after.settlementId, status: after.status })
   return after
@@ -86,11 +89,24 @@ const newBank = ({ bank }: Settlement) =>
     'Ask the merchant, by a way you knew before, whether it changed them; then repeat with "confirm_new_bank": true.',
   )
 
+const reversed = ({ reversedCount = 0, reversedPaymentIds = new Set() }: Settlement) => {
+  const payments = [...reversedPaymentIds].slice(0, MOST_NAMED).join(', ')
+  return invalid(
+    `money of this settlement’s payments has gone back ${reversedCount} times since, or in part before`,
+    { confirm_reversed: [`required: ${reversedCount}, the number you have looked at`] },
+    `See list-suspense for what is owed${payments === '' ? '' : `, and get-payment of ${payments}`}. Fail and recredit it to leave whole payments out; or repeat with "confirm_reversed": ${reversedCount}, and what is owed stays open.`,
+  )
+}
+
+/** Payments that a hint names; list-suspense has all of them. */
+const MOST_NAMED = 10
+
 type Close = { readonly settlementId: string; readonly operator: string }
 
 /**
  * `recorded` -> `manual_paid`: the operator has made the bank transfer (spec 3.2). Refused while the provider has not
- * paid us all of it, or the account is new, unless the operator says that is known. Once; terminal.
+ * paid us all of it, while the account is new, and when money of its payments has gone back, unless the operator says
+ * that is known. Once; terminal.
  */
 export const markSettlementPaid = async (
   deps: CloseDeps,
@@ -98,12 +114,14 @@ export const markSettlementPaid = async (
     readonly notes: string | undefined
     readonly confirmUnfunded: boolean
     readonly confirmNewBank?: boolean
+    readonly confirmReversed?: number | undefined
   },
 ): Promise<Settlement> => {
   const settlement = await findAnySettlement(deps, input.settlementId)
   if (settlement.status !== 'recorded') throw wrongState('marked paid', settlement)
   const isNew = deps.now() < (bankIsNewUntil(settlement) ?? '')
   if (isNew && !input.confirmNewBank) throw newBank(settlement)
+  if ((settlement.reversedCount ?? 0) !== (input.confirmReversed ?? 0)) throw reversed(settlement)
   if (!input.confirmUnfunded) {
     const funding = await providerFunding(deps, settlement, PAGES_LOOKED_AT)
     if (funding.unfundedMinor > 0) throw unfunded(funding)
@@ -118,8 +136,12 @@ export const markSettlementPaid = async (
     operator: input.operator,
     action: 'mark-settlement-paid',
     window: payOutStep(paid.clientId, paid.settlementId, paid.netMinor),
-    // Who let money leave before it had arrived, or to a new account, must stay visible.
-    noted: { confirm_unfunded: input.confirmUnfunded, ...(isNew && { confirm_new_bank: true }) },
+    // Who let money leave before it had arrived, to a new account, or after it went back, must stay visible.
+    noted: {
+      confirm_unfunded: input.confirmUnfunded,
+      ...(isNew && { confirm_new_bank: true }),
+      ...(input.confirmReversed !== undefined && { confirm_reversed: input.confirmReversed }),
+    },
   })
 }
 
@@ -134,7 +156,22 @@ export const markSettlementFailed = async (
   return close(deps, settlement, failed, { operator: input.operator, action: 'mark-settlement-failed' })
 }
 
-const recreditedBy = (settlement: Settlement, at: Timestamp): Settlement => ({ ...settlement, recreditedAt: at })
+/** Of another operator, or of money that goes back, at the same moment. */
+const MAX_TRIES = 4
+
+/** A transaction has a hundred steps; what went back beyond these waits for an operator to write it off. */
+const MOST_LEFT_OUT = 90
+
+/** What its client would owe for payments that a re-credit leaves out. */
+const openReceivables = async (deps: CloseDeps, { receivableIds }: Settlement): Promise<readonly Suspense[]> => {
+  const items = await Promise.all(
+    [...(receivableIds ?? [])].slice(0, MOST_LEFT_OUT).map((id) => findSuspense(deps, id)),
+  )
+  return items.flatMap((item) => (item?.status === 'open' ? [item] : []))
+}
+
+const leaveOut = (item: Suspense, { settlementId }: Settlement): Step =>
+  resolveStep({ ...item, resolution: 'written_off', leftOutBy: settlementId })
 
 /**
  * Puts the net of a failed settlement back to available, once: settlement and window in one transaction. The next
@@ -144,27 +181,33 @@ export const recreditSettlement = async (
   deps: CloseDeps,
   input: Close & { readonly notes: string },
 ): Promise<Settlement> => {
-  const settlement = await findAnySettlement(deps, input.settlementId)
-  const now = deps.now()
-  const recredited = recreditedBy(settlement, now)
-  const record = {
-    subject: settlement.settlementId,
-    clientId: settlement.clientId,
-    operator: input.operator,
-    action: 'recredit-settlement',
-    before: statusRecord(settlement),
-    after: { ...statusRecord(recredited), notes: input.notes },
+  for (let tried = 0; tried < MAX_TRIES; tried++) {
+    const settlement = await findAnySettlement(deps, input.settlementId)
+    if (settlement.status !== 'failed') throw wrongState('recredited', settlement)
+    if (settlement.recreditedAt !== undefined) throw recreditedAlready()
+    const now = deps.now()
+    const recredited: Settlement = { ...settlement, recreditedAt: now }
+    const leftOut = await openReceivables(deps, settlement)
+    const record = {
+      subject: settlement.settlementId,
+      clientId: settlement.clientId,
+      operator: input.operator,
+      action: 'recredit-settlement',
+      before: statusRecord(settlement),
+      after: { ...statusRecord(recredited), notes: input.notes },
+    }
+    const { applied } = await recordChange(deps, record, {
+      settlement: markRecredited(settlement, now),
+      window: recreditStep(settlement, now),
+      ...Object.fromEntries(leftOut.map((item) => [item.suspenseId, leaveOut(item, settlement)])),
+    })
+    if (applied) return recredited
   }
-  const { applied } = await recordChange(deps, record, {
-    settlement: markRecredited(settlement.settlementId, now),
-    window: recreditStep(settlement.clientId, settlement.settlementId, settlement.netMinor, now),
-  })
-  if (applied) return recredited
-  const current = await findAnySettlement(deps, input.settlementId)
-  throw current.status === 'failed'
-    ? invalid('settlement was recredited already', undefined, 'Its funds are in available until the next settlement.')
-    : wrongState('recredited', current)
+  throw new Error('a settlement kept changing while it was recredited')
 }
+
+const recreditedAlready = () =>
+  invalid('settlement was recredited already', undefined, 'Its funds are in available until the next settlement.')
 
 /** Bank details are those of the moment of recording, so it takes a new record to have them. */
 const NO_BANK_WARNING =
@@ -182,6 +225,8 @@ const warningOf = (settlement: Settlement): string | null => {
 export const toOperatorSettlement = (settlement: Settlement) => ({
   ...toSettlementDto(settlement),
   recredited_at: settlement.recreditedAt ?? null,
+  reversed_count: settlement.reversedCount ?? 0,
+  reversed_net_minor: settlement.reversedNetMinor ?? 0,
   replaces: settlement.replaces ?? null,
   bank_since: settlement.bank?.since ?? null,
   warning: settlement.status === 'recorded' ? warningOf(settlement) : null,

@@ -17,8 +17,8 @@ const isOpen = (settlement: Settlement) => !isPaidOut(settlement) && settlement.
 const netOf = (settlements: readonly Settlement[]) =>
   settlements.reduce((sum, { netMinor }) => plus(sum, netMinor), ZERO)
 
-const addsUp = ({ settledMinor, availableMinor }: Window, figures: PayoutFigures): boolean =>
-  settledMinor === plus(plus(availableMinor, figures.inSettlementMinor), figures.paidOutMinor)
+const addsUp = ({ settledMinor, availableMinor, reversedSweptMinor = ZERO }: Window, figures: PayoutFigures): boolean =>
+  less(settledMinor, reversedSweptMinor) === plus(plus(availableMinor, figures.inSettlementMinor), figures.paidOutMinor)
 
 type Proven = {
   readonly figures: PayoutFigures

@@ -35,7 +35,7 @@ export const newSettlementId = (deps: Pick<Deps, 'randomBytes'>, now: Timestamp)
 export const newSettlement = (
   deps: Pick<Deps, 'randomBytes'>,
   client: Client,
-  { period, sums }: Pick<WindowSums, 'period' | 'sums'>,
+  { period, sums, reversedParts }: Pick<WindowSums, 'period' | 'sums'> & { readonly reversedParts: number },
   triggeredBy: Settlement['triggeredBy'],
   now: Timestamp,
 ): Settlement => ({
@@ -49,4 +49,5 @@ export const newSettlement = (
   triggeredBy,
   bank: client.bank,
   createdAt: now,
+  ...(reversedParts > 0 && { reversedCount: reversedParts }),
 })

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
 import { readParts } from '../ledger/ledger-store.ts'
-import { reversalsBetween } from '../ledger/reversal-store.ts'
+import { isDeducted, reversalsBetween } from '../ledger/reversal-store.ts'
 import { less, type Minor, plus } from '../money.ts'
 import { paymentKey } from '../table/keys.ts'
 import { addFunding, type Funding, fundedIn, isFunded } from './funding.ts'
@@ -38,7 +38,7 @@ const owed = ({ grossMinor, providerFeesMinor }: Settlement): Minor => less(gros
 /** What the provider had paid us of payments that went back before the window was swept: no part of the settlement. */
 const fundedAndReversed = async (deps: LookDeps, { clientId, periodStart, periodEnd }: Settlement): Promise<Minor> => {
   const reversals = await reversalsBetween(deps, clientId, { start: periodStart, end: periodEnd })
-  const items = await deps.table.getMany(reversals.map(({ paymentId }) => paymentKey(paymentId)))
+  const items = await deps.table.getMany(reversals.filter(isDeducted).map(({ paymentId }) => paymentKey(paymentId)))
   return fundedIn(items.flatMap((item) => (item ? [v.parse(PaidPaymentSchema, item)] : [])))
 }
 

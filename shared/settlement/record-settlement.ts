@@ -7,15 +7,15 @@ import { recordStep } from './settlement-store.ts'
 
 /**
  * Writes a settlement with the step of the window that it is taken from, and an operator's record where one asked for
- * it: all or none. Undefined when the window has moved.
+ * it: all or none. Undefined when the window, or what it replaces, has moved.
  */
 export const recordSettlement = async (
   deps: SettleDeps,
   settlement: Settlement,
-  window: Step,
+  { window, replaced }: { readonly window: Step; readonly replaced?: Step },
   trigger: SettleTrigger,
 ): Promise<Settlement | undefined> => {
-  const steps = { window, settlement: recordStep(settlement) }
+  const steps = { window, replaced, settlement: recordStep(settlement) }
   const { applied } =
     trigger.by === 'manual'
       ? await recordChange(deps, triggerRecord(settlement, trigger), steps)

@@ -3,8 +3,8 @@ import type { Window } from '../ledger/ledger-store.ts'
 import { type Minor, plus, ZERO } from '../money.ts'
 import { newSettlementId, type SettleDeps, type SettleTrigger } from './new-settlement.ts'
 import { recordSettlement } from './record-settlement.ts'
-import type { Settlement } from './settlement.ts'
-import { findAnySettlement } from './settlement-store.ts'
+import { NOTHING_REVERSED, remainingSums, type Settlement } from './settlement.ts'
+import { checkReversedAsRead, findAnySettlement } from './settlement-store.ts'
 import { redrawStep } from './window-store.ts'
 
 /** Recredits are made by hand, so they are few; what is beyond this waits for the next run. */
@@ -16,6 +16,10 @@ export type Rerecorded = {
   readonly waitingMinor: Minor
 }
 
+/** Parts that went back stay in the sums: who pays out has to look at them again. */
+const partsReversed = ({ reversedCount = 0, reversedPaymentIds }: Settlement): number | undefined =>
+  reversedCount - (reversedPaymentIds?.size ?? 0) || undefined
+
 const rerecord = async (
   deps: SettleDeps,
   client: Client,
@@ -25,6 +29,9 @@ const rerecord = async (
   const now = deps.now()
   const settlement: Settlement = {
     ...failed,
+    ...NOTHING_REVERSED,
+    ...remainingSums(failed),
+    reversedCount: partsReversed(failed),
     settlementId: newSettlementId(deps, now),
     status: 'recorded',
     triggeredBy: trigger.by,
@@ -36,13 +43,14 @@ const rerecord = async (
     replaces: failed.settlementId,
     createdAt: now,
   }
-  const { settlementId: failedId, netMinor: net } = failed
-  const window = redrawStep(client.clientId, { failedId, id: settlement.settlementId, net, at: now })
-  return recordSettlement(deps, settlement, window, trigger)
+  const { settlementId: failedId } = failed
+  const { settlementId: id, netMinor: net } = settlement
+  const window = redrawStep(client.clientId, { failedId, id, net, at: now })
+  return recordSettlement(deps, settlement, { window, replaced: checkReversedAsRead(failed) }, trigger)
 }
 
 /**
- * Records recredited settlements again: same window, same sums, the floor checked anew. Each recredit is drawn from
+ * Records recredited settlements again: same window, what remains of their sums, the floor checked anew. Each recredit is drawn from
  * available once; a second caller finds it gone and does nothing.
  */
 export const rerecordSettlements = async (
@@ -57,8 +65,9 @@ export const rerecordSettlements = async (
   for (const id of [...(recreditedIds ?? [])].toSorted()) {
     if (settlements.length === MOST_RECORDED_AT_ONCE) break
     const failed = await findAnySettlement(deps, id)
-    if (failed.netMinor <= client.settlementFloorMinor) {
-      waitingMinor = plus(waitingMinor, failed.netMinor)
+    const { netMinor } = remainingSums(failed)
+    if (netMinor <= client.settlementFloorMinor) {
+      waitingMinor = plus(waitingMinor, netMinor)
       continue
     }
     const settlement = await rerecord(deps, client, failed, trigger)

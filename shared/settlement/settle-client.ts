@@ -3,7 +3,7 @@ import { findClient } from '../client/client-store.ts'
 import { notFound } from '../errors.ts'
 import type { ClientId } from '../ids.ts'
 import { partsOf, type Window } from '../ledger/ledger-store.ts'
-import { reversalsBetween } from '../ledger/reversal-store.ts'
+import { isDeducted, reversalsBetween } from '../ledger/reversal-store.ts'
 import type { Minor } from '../money.ts'
 import { addMs, DAY_MS, type Timestamp } from '../time.ts'
 import { ensurePayoutsCounted } from './count-payouts.ts'
@@ -43,7 +43,7 @@ const registered = async (deps: SettleDeps, clientId: ClientId): Promise<Client>
 const recordWindow = async (
   deps: SettleDeps,
   client: Client,
-  { stood, window }: { readonly stood: Window; readonly window: WindowSums },
+  { stood, window }: { readonly stood: Window; readonly window: WindowSums & { readonly reversedParts: number } },
   trigger: SettleTrigger,
 ): Promise<Settlement | undefined> => {
   assertBalanced(window.sums)
@@ -51,7 +51,7 @@ const recordWindow = async (
   const settlement = newSettlement(deps, client, window, trigger.by, now)
   const { settlementId: id, netMinor: net } = settlement
   const step = sweepStep(client.clientId, { stood, until: window.period.end, id, net, at: now })
-  return recordSettlement(deps, settlement, step, trigger)
+  return recordSettlement(deps, settlement, { window: step }, trigger)
 }
 
 /**
@@ -76,7 +76,9 @@ const withoutReversed = async (deps: SettleDeps, clientId: ClientId, read: Windo
   const stood = await readWindow(deps, clientId)
   if (stood.settledUntil !== read.settledUntil) return undefined
   const reversals = await reversalsBetween(deps, clientId, window.period)
-  return { stood, window: { ...window, sums: reversals.map(sumsOf).reduce(lessSums, window.sums) } }
+  const deducted = reversals.filter(isDeducted)
+  const sums = deducted.map(sumsOf).reduce(lessSums, window.sums)
+  return { stood, window: { ...window, sums, reversedParts: reversals.length - deducted.length } }
 }
 
 /**
@@ -106,7 +108,9 @@ export const settleClient = async (
     const end = addMs(deps.now(), 1 - ELIGIBLE_AGE_MS)
     const period = { start: sweptUntil(known, swept), end }
     const summed = await sumWindow(deps, { clientId, parts: partsOf(swept), period })
-    const found = await withoutReversed(deps, clientId, swept, summed)
+    const found = summed.isWhole
+      ? await withoutReversed(deps, clientId, swept, summed)
+      : { stood: swept, window: { ...summed, reversedParts: 0 } }
     if (found === undefined) continue
     const { window } = found
     // Read behind the summing, which can take minutes: the floor and the bank details are those of the record's moment.

@@ -94,6 +94,21 @@ const assertProven = (settlement: Settlement, sums: Sums): void => {
 /** Of a larger settlement, what was reached so far is shown as paid; the next look goes on behind it. */
 const PAGES_LOOKED_AT = 5
 
+/** How often a settlement is recorded anew is up to people. */
+const MOST_BEFORE = 100
+
+/** What went back of the settlements that this one stands for, and was left out of it. */
+const reversedBefore = async (deps: StatementDeps, { replaces }: Settlement): Promise<ReadonlySet<string>> => {
+  const ids = new Set<string>()
+  let id = replaces
+  for (let steps = 0; id !== undefined && steps < MOST_BEFORE; steps++) {
+    const before: Settlement = await findAnySettlement(deps, id)
+    for (const paymentId of before.reversedPaymentIds ?? []) ids.add(paymentId)
+    id = before.replaces
+  }
+  return ids
+}
+
 const statementPage = async (deps: StatementDeps, settlement: Settlement, after: Position | undefined) => {
   const { clientId, periodStart: start, periodEnd: end } = settlement
   const parts = await readParts(deps, clientId)
@@ -102,7 +117,8 @@ const statementPage = async (deps: StatementDeps, settlement: Settlement, after:
   const last = payments.at(-1)
   const known = after ? after.sums : NO_SUMS
   const reversed = await reversedAmong(deps, clientId, payments)
-  const settled = payments.filter(({ id }) => !reversed.has(id))
+  const before = await reversedBefore(deps, settlement)
+  const settled = payments.filter(({ id }) => !reversed.has(id) && !before.has(id))
   const sums = known && settled.reduce((sum, payment) => addSums(sum, sumsOf(payment)), known)
   const next = more && last ? { paidAt: last.paidAt, id: last.id, sums } : undefined
   if (next === undefined && sums !== undefined) assertProven(settlement, sums)

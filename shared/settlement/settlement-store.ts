@@ -1,16 +1,17 @@
 import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
 import { notFound } from '../errors.ts'
-import { type ClientId, type SettlementId, SettlementIdSchema } from '../ids.ts'
+import { type ClientId, type PaymentId, type SettlementId, SettlementIdSchema } from '../ids.ts'
 import type { Page } from '../page.ts'
-import { absent, all, equals, isNew } from '../table/condition.ts'
+import { absent, all, type Condition, equals, isNew, unchanged } from '../table/condition.ts'
 import { DUE_WORK_FIELDS, dueWork } from '../table/due-work.ts'
 import { settlementKey } from '../table/keys.ts'
 import { listItems } from '../table/list-items.ts'
 import { queryPages } from '../table/query-pages.ts'
-import { put, type Step, update } from '../table/step.ts'
+import { guard, put, type Step, update } from '../table/step.ts'
 import { addMs, END_OF_TIME, type Timestamp } from '../time.ts'
 import { type Settlement, SettlementSchema } from './settlement.ts'
+import type { Sums } from './sums.ts'
 
 const ENTITY = 'settlement'
 
@@ -115,7 +116,13 @@ export const recordStep = (settlement: Settlement): Step =>
     isNew,
   )
 
-/** `recorded` -> `manual_paid` or `failed`: terminal both, and no longer to be paid out (spec 3.2). */
+/** Nothing more has gone back of it since it was read. */
+const reversedAsRead = ({ reversedCount }: Settlement): Condition => unchanged('reversedCount', reversedCount)
+
+/**
+ * `recorded` -> `manual_paid` or `failed`: terminal both, and no longer to be paid out (spec 3.2). It is not paid
+ * out when money of its payments went back since it was read.
+ */
 export const closeStep = (settlement: Settlement): Step =>
   update(
     settlementKey(settlement.settlementId),
@@ -123,13 +130,48 @@ export const closeStep = (settlement: Settlement): Step =>
       set: { status: settlement.status, settledAt: settlement.settledAt, notes: settlement.notes },
       remove: DUE_WORK_FIELDS,
     },
-    equals('status', 'recorded'),
+    all(equals('status', 'recorded'), ...(settlement.status === 'manual_paid' ? [reversedAsRead(settlement)] : [])),
   )
 
-/** Marks a failed settlement as recredited, once. */
-export const markRecredited = (settlementId: SettlementId, at: Timestamp): Step =>
+/** Marks a failed settlement as recredited, once, with what had gone back of it when it was read. */
+export const markRecredited = (settlement: Settlement, at: Timestamp): Step =>
   update(
-    settlementKey(settlementId),
+    settlementKey(settlement.settlementId),
     { set: { recreditedAt: at } },
-    all(equals('status', 'failed'), absent('recreditedAt')),
+    all(equals('status', 'failed'), absent('recreditedAt'), reversedAsRead(settlement)),
   )
+
+/** Guards a record of what remains of a recredited settlement. */
+export const checkReversedAsRead = (settlement: Settlement): Step =>
+  guard(settlementKey(settlement.settlementId), reversedAsRead(settlement))
+
+/** What went back of a settlement's payment. `sums`: of one that went back whole. */
+export type ReversedOf = {
+  readonly paymentId: PaymentId
+  readonly sums: Omit<Sums, 'paymentCount'> | undefined
+  readonly receivableId: string | undefined
+  readonly at: Timestamp
+}
+
+/** Notes on a settlement that is not paid out what went back of its payments. Refused when it has left that state. */
+export const noteReversedOf = (settlement: Settlement, { paymentId, sums, receivableId, at }: ReversedOf): Step => {
+  const { settlementId, status, recreditedAt } = settlement
+  return update(
+    settlementKey(settlementId),
+    {
+      set: { reversedAt: at },
+      add: {
+        reversedCount: 1,
+        ...(sums && {
+          reversedGrossMinor: sums.grossMinor,
+          reversedProviderFeesMinor: sums.providerFeesMinor,
+          reversedMarkupMinor: sums.markupMinor,
+          reversedNetMinor: sums.netMinor,
+          reversedPaymentIds: new Set([paymentId]),
+        }),
+        ...(receivableId !== undefined && { receivableIds: new Set([receivableId]) }),
+      },
+    },
+    all(equals('status', status), unchanged('recreditedAt', recreditedAt)),
+  )
+}

@@ -1,8 +1,9 @@
 import * as v from 'valibot'
 import { BankSchema } from '../client/client.ts'
 import { ClientIdSchema, SettlementIdSchema } from '../ids.ts'
-import { MinorSchema } from '../money.ts'
+import { MinorSchema, ZERO } from '../money.ts'
 import { TimestampSchema } from '../time.ts'
+import { lessSums, type Sums } from './sums.ts'
 
 export const SETTLEMENT_STATUSES = ['recorded', 'manual_paid', 'failed'] as const
 
@@ -29,8 +30,44 @@ export const SettlementSchema = v.object({
   /** The failed settlement whose recredited funds this one pays out: same window, same sums. */
   replaces: v.optional(SettlementIdSchema),
   createdAt: TimestampSchema,
+  /** How often money of its payments went back since it was recorded, whole or in part; parts known before are in it. */
+  reversedCount: v.optional(v.number()),
+  /** Of payments that went back whole since: they are still in the sums above. */
+  reversedGrossMinor: v.optional(MinorSchema),
+  reversedProviderFeesMinor: v.optional(MinorSchema),
+  reversedMarkupMinor: v.optional(MinorSchema),
+  reversedNetMinor: v.optional(MinorSchema),
+  reversedPaymentIds: v.optional(v.set(v.string())),
+  /** When the last of all that was. */
+  reversedAt: v.optional(TimestampSchema),
+  /** What is owed for them: a re-credit leaves it out. */
+  receivableIds: v.optional(v.set(v.string())),
 })
 export type Settlement = v.InferOutput<typeof SettlementSchema>
+
+/** The sums of the payments that went back whole since it was recorded. */
+export const reversedSums = (settlement: Settlement): Sums => ({
+  grossMinor: settlement.reversedGrossMinor ?? ZERO,
+  providerFeesMinor: settlement.reversedProviderFeesMinor ?? ZERO,
+  markupMinor: settlement.reversedMarkupMinor ?? ZERO,
+  netMinor: settlement.reversedNetMinor ?? ZERO,
+  paymentCount: settlement.reversedPaymentIds?.size ?? 0,
+})
+
+/** What would be paid out without them. */
+export const remainingSums = (settlement: Settlement): Sums => lessSums(settlement, reversedSums(settlement))
+
+/** A settlement of which nothing has gone back. */
+export const NOTHING_REVERSED = {
+  reversedCount: undefined,
+  reversedGrossMinor: undefined,
+  reversedProviderFeesMinor: undefined,
+  reversedMarkupMinor: undefined,
+  reversedNetMinor: undefined,
+  reversedPaymentIds: undefined,
+  reversedAt: undefined,
+  receivableIds: undefined,
+} as const satisfies Partial<Settlement>
 
 /** The settlement object (spec 2.3): null where there is no value yet. */
 export const toSettlementDto = (settlement: Settlement) => ({

@@ -10,6 +10,7 @@ import { all, contains, equals, exists, unchanged } from '../table/condition.ts'
 import { windowKey } from '../table/keys.ts'
 import { type Step, update } from '../table/step.ts'
 import type { Timestamp } from '../time.ts'
+import { remainingSums, type Settlement } from './settlement.ts'
 
 /** A client's window: how far its payments have been swept. Born with the client. */
 export const readWindow = async (deps: Pick<Deps, 'table'>, clientId: ClientId): Promise<Window> => {
@@ -64,16 +65,36 @@ export const payOutStep = (clientId: ClientId, id: SettlementId, net: Minor): St
     exists,
   )
 
-/** The net of a failed settlement goes back to available, where it waits to be recorded again. */
-export const recreditStep = (clientId: ClientId, id: SettlementId, net: Minor, at: Timestamp): Step =>
-  update(
+/**
+ * The net of a failed settlement goes back to available, where it waits to be recorded again: what remains of it, and what
+ * went back since stays out. With nothing left, nothing waits.
+ */
+export const recreditStep = (settlement: Settlement, at: Timestamp): Step => {
+  const { clientId, settlementId: id, netMinor } = settlement
+  const { netMinor: remaining, paymentCount } = remainingSums(settlement)
+  const reversed = less(netMinor, remaining)
+  return update(
     windowKey(clientId),
     {
       set: { changedAt: at },
-      add: { availableMinor: net, inSettlementMinor: less(ZERO, net), recreditedIds: new Set([id]) },
+      add: {
+        availableMinor: remaining,
+        inSettlementMinor: less(ZERO, netMinor),
+        ...(reversed !== 0 && { reversedSweptMinor: reversed }),
+        ...(paymentCount > 0 && { recreditedIds: new Set([id]) }),
+      },
       deleteFromSet: { openIds: new Set([id]) },
     },
     exists,
+  )
+}
+
+/** A payment of a settlement that waits to be recorded again went back: it waits no longer. Refused when none waits. */
+export const leaveOutStep = (clientId: ClientId, id: SettlementId, net: Minor, at: Timestamp): Step =>
+  update(
+    windowKey(clientId),
+    { set: { changedAt: at }, add: { availableMinor: less(ZERO, net), reversedSweptMinor: net } },
+    contains('recreditedIds', id),
   )
 
 /** Draws recredited funds for the settlement that pays them out after all; each recredit is drawn once. */

@@ -29,6 +29,19 @@ export const heldMoney = (input: {
   createdAt: input.now,
 })
 
+/** Money that a client has, or will be paid, and that the provider took back. Once per transaction of the provider's. */
+export const receivable = (input: {
+  readonly transactionId: string
+  readonly cause: 'reversed_after_settlement' | 'reversed_in_part'
+  readonly payment: NamedPayment
+  readonly amountMinor: Minor
+  readonly now: Timestamp
+}): Suspense => ({
+  ...finding({ ...input, subject: input.transactionId }),
+  kind: 'receivable',
+  amountMinor: input.amountMinor,
+})
+
 /** Something that does not add up although no money is held. Once per subject and cause. */
 export const finding = (input: {
   readonly subject: PaymentId | string
@@ -53,14 +66,17 @@ const messageOf = ({ kind, cause, suspenseId, amountMinor = ZERO, paymentId = 'u
     case 'reversal_deducted':
       return `The provider took back ${amountMinor} IDR of payment ${paymentId}. No settlement had it yet, and none will: nothing is owed. Close it: resolve-suspense.`
     case 'reversed_upstream':
-      return `The provider took back ${amountMinor} IDR of payment ${paymentId}, which its client has been or will be paid. Decide who bears it, and close it: resolve-suspense.`
+      return `The provider took back ${amountMinor} IDR that names payment ${paymentId} and is not what it was credited with, or took more than all of it. Look at it and close it: resolve-suspense.`
+    case 'reversed_after_settlement':
+    case 'reversed_in_part':
+      return `The provider took back money of payment ${paymentId}: its client owes ${amountMinor} IDR (${cause}) that a settlement pays out or has paid. Recover it or write it off: resolve-suspense.`
     default:
       return `The books cannot explain ${suspenseId} (${cause}, payment ${paymentId}). Look at it and close it: resolve-suspense.`
   }
 }
 
 const alertFor = (item: Suspense): Alert => ({
-  kind: item.kind === 'money' ? 'suspense.money' : 'suspense.finding',
+  kind: `suspense.${item.kind}`,
   subject: item.suspenseId,
   message: messageOf(item),
 })

@@ -5,8 +5,13 @@ import { findSuspense, resolveStep } from './suspense-store.ts'
 
 type ResolveDeps = AuditDeps
 
+type Resolution = (typeof RESOLUTIONS)[number]
+
+const allowed = (kind: Suspense['kind']): readonly Resolution[] =>
+  kind === 'receivable' ? ['recovered', 'written_off'] : ['refunded', 'written_off']
+
 /**
- * An operator closes a suspense item: the money was refunded, or it is written off. Once; the gateway moves no money
+ * An operator closes a suspense item: the money was refunded, what was owed recovered, or it is written off. Once; the gateway moves no money
  * by it. Writes the audit record in the same transaction.
  */
 export const resolveSuspense = async (
@@ -14,12 +19,19 @@ export const resolveSuspense = async (
   input: {
     readonly suspenseId: string
     readonly operator: string
-    readonly resolution: (typeof RESOLUTIONS)[number]
+    readonly resolution: Resolution
     readonly notes: string | undefined
   },
 ): Promise<Suspense> => {
   const item = isSuspenseId(input.suspenseId) ? await findSuspense(deps, input.suspenseId) : undefined
   if (item === undefined) throw notFound('suspense item')
+  if (!allowed(item.kind).includes(input.resolution)) {
+    throw invalid(
+      `a ${item.kind} cannot be ${input.resolution}`,
+      { resolution: [`must be one of ${allowed(item.kind).join(', ')}`] },
+      'Money that nobody was credited with is refunded or written off; what a client owes is recovered or written off.',
+    )
+  }
   const resolved: Suspense = { ...item, status: 'resolved', resolution: input.resolution, notes: input.notes }
   const record = {
     subject: item.suspenseId,

@@ -8,13 +8,13 @@ import { listItems } from '../table/list-items.ts'
 import { GATEWAY_OWNER } from '../table/schema.ts'
 import { put, type Step, update } from '../table/step.ts'
 import { addMs, MINUTE_MS, type Timestamp } from '../time.ts'
-import { type Suspense, SuspenseSchema } from './suspense.ts'
+import { type Suspense, SuspenseSchema, toStoredSuspense } from './suspense.ts'
 
 /** How long due work leaves an alert to whoever wrote the item, and waits between its own tries. */
 export const ALERT_GRACE_MS = MINUTE_MS
 
 const itemOf = (item: Suspense) => ({
-  ...item,
+  ...toStoredSuspense(item),
   owner: GATEWAY_OWNER,
   entity: 'suspense',
   listedAt: item.createdAt,
@@ -58,12 +58,11 @@ export const endSuspenseAlert = (deps: Pick<Deps, 'table'>, suspenseId: string) 
   deps.table.write(update(suspenseKey(suspenseId), { remove: DUE_WORK_FIELDS }, equals('work', 'alert')))
 
 /** `open` -> `resolved`, once. */
-export const resolveStep = (item: Suspense): Step =>
-  update(
-    suspenseKey(item.suspenseId),
-    { set: { status: 'resolved', resolution: item.resolution, notes: item.notes } },
-    equals('status', 'open'),
-  )
+export const resolveStep = (item: Suspense): Step => {
+  const { resolution, notes, leftOutBy } = toStoredSuspense(item)
+  const set = { status: 'resolved', resolution, notes, leftOutBy }
+  return update(suspenseKey(item.suspenseId), { set }, equals('status', 'open'))
+}
 
 /** All items, or those of a status, newest first. */
 export const listSuspense = async (

@@ -16,23 +16,28 @@ export const SUSPENSE_CAUSES = {
     'reversed_upstream',
     'reversal_deducted',
     'fee_lost',
+    'reversed_after_settlement',
+    'reversed_in_part',
     'transaction_unexplained',
   ],
 } as const
+
+/** What a client was or will be paid although the provider took it back: somebody owes it. */
+const RECEIVABLE_CAUSES: ReadonlySet<string> = new Set(['reversed_after_settlement', 'reversed_in_part'])
 
 export type MoneyCause = (typeof SUSPENSE_CAUSES)['money'][number]
 export type FindingCause = (typeof SUSPENSE_CAUSES)['finding'][number]
 
 export const SUSPENSE_STATUSES = ['open', 'resolved'] as const
 
-export const RESOLUTIONS = ['refunded', 'written_off'] as const
+export const RESOLUTIONS = ['refunded', 'written_off', 'recovered'] as const
 
 const SUSPENSE_ID = /^[\x20-\x7e]{1,512}$/
 
 /** Made of the provider's ids and our own words; any other text names nothing, and need not even be read. */
 export const isSuspenseId = (text: string): boolean => SUSPENSE_ID.test(text)
 
-export const SuspenseSchema = v.object({
+const StoredSuspenseSchema = v.object({
   suspenseId: v.string(),
   kind: v.picklist(['money', 'finding']),
   cause: v.string(),
@@ -44,8 +49,32 @@ export const SuspenseSchema = v.object({
   createdAt: TimestampSchema,
   resolution: v.optional(v.picklist(RESOLUTIONS)),
   notes: v.optional(v.string()),
+  /** The settlement whose re-credit left it out, or the transaction that took all of the payment: nobody owes it. */
+  leftOutBy: v.optional(v.string()),
 })
-export type Suspense = v.InferOutput<typeof SuspenseSchema>
+type StoredSuspense = v.InferOutput<typeof StoredSuspenseSchema>
+
+export type Suspense = Omit<StoredSuspense, 'kind'> & { readonly kind: 'money' | 'finding' | 'receivable' }
+
+/**
+ * A release before this one knows neither receivables nor that one can be recovered, and would list nothing any more: it
+ * is stored as a finding, and recovered as refunded, which is what became of the money.
+ */
+export const SuspenseSchema = v.pipe(
+  StoredSuspenseSchema,
+  v.transform(
+    (item): Suspense =>
+      RECEIVABLE_CAUSES.has(item.cause)
+        ? { ...item, kind: 'receivable', ...(item.resolution === 'refunded' && { resolution: 'recovered' }) }
+        : item,
+  ),
+)
+
+export const toStoredSuspense = ({ kind, resolution, ...item }: Suspense): StoredSuspense => ({
+  ...item,
+  kind: kind === 'receivable' ? 'finding' : kind,
+  ...(resolution && { resolution: resolution === 'recovered' ? 'refunded' : resolution }),
+})
 
 /** A suspense item as operators see it (design section 7). */
 export const toSuspenseDto = (item: Suspense) => ({
@@ -57,6 +86,6 @@ export const toSuspenseDto = (item: Suspense) => ({
   provider_payment_id: item.providerPaymentId ?? null,
   status: item.status,
   created_at: item.createdAt,
-  resolution: item.resolution ?? null,
+  resolution: item.leftOutBy === undefined ? (item.resolution ?? null) : 'left_out',
   notes: item.notes ?? null,
 })

@@ -108,9 +108,9 @@ export const windowSealKey = (clientId: ClientId, periodStart: string): Key => (
 
 /** What was deducted before it was swept: beside the ledger too. By when it was paid, so that a window's are together. */
 export const reversalsPk = (clientId: ClientId) => `${ledgerPk(clientId)}#REVERSALS`
-export const reversalKey = (clientId: ClientId, paidAt: string, paymentId: PaymentId): Key => ({
+export const reversalKey = (clientId: ClientId, paidAt: string, seq: number): Key => ({
   pk: reversalsPk(clientId),
-  sk: `${paidAt}#${paymentId}`,
+  sk: `${paidAt}#${String(seq).padStart(9, '0')}`,
 })
 
 export const settlementKey = (settlementId: SettlementId): Key => ({

@@ -53,4 +53,5 @@ export const updateFields = (key: Key, changes: Changes, condition: Condition): 
 
 export const remove = (key: Key, condition: Condition): Step => ({ kind: 'delete', key, condition })
 
-export const check = (key: Key, condition: Condition): Step => ({ kind: 'check', key, condition })
+/** Writes nothing; its condition must hold. */
+export const guard = (key: Key, condition: Condition): Step => ({ kind: 'check', key, condition })

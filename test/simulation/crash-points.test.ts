@@ -32,7 +32,7 @@ const AWAITS: Readonly<Record<string, number>> = {
   'deliver, answered in the slow lane': 7,
   sweep: 3,
   settle: 9,
-  'settle, in steps': 10,
+  'settle, in steps': 8,
   trigger: 10,
   'mark paid': 3,
   'mark failed': 3,

@@ -193,8 +193,14 @@ const payOut: Operation = async ({ world }) => {
   const recorded = (listed?.body['data'] ?? []) as { readonly id: string }[]
   if (recorded.length === 0) return
   const settlement = { ...OPERATOR, settlement_id: world.prng.pick(recorded).id }
-  if (world.prng.chance(0.6)) await operate(world, 'mark-settlement-paid', { ...settlement, confirm_unfunded: true })
-  else {
+  if (world.prng.chance(0.6)) {
+    const confirmed = { ...settlement, confirm_unfunded: true }
+    const paid = await operate(world, 'mark-settlement-paid', confirmed)
+    const [needed] = /\d+/.exec(String(Object(paid?.body['field_errors'])['confirm_reversed'])) ?? []
+    if (needed === undefined) return
+    count(world.tally, 'payout stopped by money that went back')
+    await operate(world, 'mark-settlement-paid', { ...confirmed, confirm_reversed: Number(needed) })
+  } else {
     await operate(world, 'mark-settlement-failed', { ...settlement, notes: 'the bank refused it' })
     if (world.prng.chance(0.7)) await operate(world, 'recredit-settlement', { ...settlement, notes: 'again' })
   }

@@ -97,7 +97,7 @@ const balanceProblems = async (ask: Ask, own: ReturnType<typeof ownBooks>): Prom
   const open = settlements.filter((item) => !isPaid(item) && item['recredited_at'] === undefined)
   const expected = {
     pending_minor: net(credited) - net(swept),
-    available_minor: net(waiting),
+    available_minor: net(waiting) - sum(waiting, 'reversed_net_minor'),
     in_settlement_minor: net(open),
     paid_out_minor: net(settlements.filter(isPaid)),
   }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { equals, exists, isNew } from '../../shared/table/condition.ts'
-import { check, put, remove, update } from '../../shared/table/step.ts'
+import { guard, put, remove, update } from '../../shared/table/step.ts'
 import { createSimTable } from './sim-table/sim-table.ts'
 import { isInsertOf } from './sim-table/stream-record.ts'
 import type { TableChange } from './sim-table/table-view.ts'
@@ -111,7 +111,7 @@ describe('the model', () => {
     const large = Array.from({ length: 11 }, (_, at) => put({ pk: KEY.pk, sk: String(at) }, { a: 'x'.repeat(400_000) }))
 
     expect(() => write(update(KEY, { add: { amount: 1 } }))).toThrow(outside)
-    expect(() => write(check(KEY, exists))).toThrow(outside)
+    expect(() => write(guard(KEY, exists))).toThrow(outside)
     expect(() => transact(large)).toThrow(outside)
   })
 })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type Condition, exists, isNew } from '../../shared/table/condition.ts'
 import { TABLE_SCHEMA } from '../../shared/table/schema.ts'
-import { check, put, remove, update } from '../../shared/table/step.ts'
+import { guard, put, remove, update } from '../../shared/table/step.ts'
 import {
   type Asked,
   aKey,
@@ -78,7 +78,7 @@ describe('every value', () => {
         return [
           put(a, item, exists),
           update(b, { set: item }, exists),
-          transact(put(a, item), check(b, exists)),
+          transact(put(a, item), guard(b, exists)),
           transact(put(a, item), put(c, {})),
           put(a, item),
           update(b, { set: item }, isNew),

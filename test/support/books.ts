@@ -87,12 +87,25 @@ export const booksOf = (items: readonly RawItem[]): Books => {
 
 /** Those that the ledger still credits and settlements sweep. */
 const kept = (payments: readonly RawItem[], reversals: readonly RawItem[]): readonly RawItem[] => {
-  const gone = new Set(reversals.map((item) => text(item, 'payment_id')))
+  const gone = new Set(reversals.filter(({ part }) => part === undefined).map((item) => text(item, 'payment_id')))
   return payments.filter((payment) => payment['status'] === 'succeeded' && !gone.has(text(payment, 'payment_id')))
 }
 
 const partIn = (item: RawItem): string => text(item, 'pk').slice('LEDGER#'.length)
 const clientOf = (item: RawItem): string => clientIn(partIn(item))
+
+/** Of settlements, without what went back since they were recorded. */
+const remaining = (items: readonly RawItem[], attribute: string): number =>
+  sum(items, attribute) - sum(items, `reversed_${attribute}`)
+
+/** Payments that went back of the settlements that one stands for. */
+const goneBefore = (settlement: RawItem, all: readonly RawItem[]): ReadonlySet<unknown> => {
+  const before = all.find(({ settlement_id: id }) => id === settlement['replaces'])
+  if (before === undefined) return new Set()
+  const own = (before['reversed_payment_ids'] as ReadonlySet<unknown> | undefined) ?? new Set()
+  return new Set([...own, ...goneBefore(before, all)])
+}
+
 const STATUSES = ['pending', 'succeeded', 'failed', 'expired', 'cancelled']
 
 export const ledgerProblems = ({ payments, shards, windows, settlements, reversals }: Books): string[] =>
@@ -108,16 +121,18 @@ export const ledgerProblems = ({ payments, shards, windows, settlements, reversa
     const waiting = settlements.filter((item) => recredited.has(item['settlement_id']))
     const paidOut = all.filter(({ status }) => status === 'manual_paid')
     const open = all.filter(({ status, recredited_at: at }) => status !== 'manual_paid' && at === undefined)
-    const figures = ['available_minor', 'in_settlement_minor', 'paid_out_minor'] as const
+    const recreditedEver = all.filter(({ recredited_at: at }) => at !== undefined)
+    const figures = ['available_minor', 'in_settlement_minor', 'paid_out_minor', 'reversed_swept_minor'] as const
     const pending = credited - amount(window, 'settled_minor')
     return [
       [credited, sum(ownShards, 'credited_minor'), 'credited'],
       [sum(swept, 'net_minor'), amount(window, 'settled_minor'), 'settled'],
-      [sum(waiting, 'net_minor'), amount(window, 'available_minor'), 'available'],
+      [remaining(waiting, 'net_minor'), amount(window, 'available_minor'), 'available'],
+      [sum(recreditedEver, 'reversed_net_minor'), amount(window, 'reversed_swept_minor'), 'reversed behind the sweep'],
       [sum(open, 'net_minor'), amount(window, 'in_settlement_minor'), 'in settlement'],
       [ownReversals.length, amount(window, 'reversal_seq'), 'number of reversals'],
       [sum(paidOut, 'net_minor'), amount(window, 'paid_out_minor'), 'paid out'],
-      // Credited = pending + available + in settlement + paid out, always.
+      // Credited = pending + available + in settlement + paid out + reversed behind the sweep, always.
       [sum(ownShards, 'credited_minor'), figures.reduce((total, name) => total + amount(window, name), pending), 'all'],
       ...STATUSES.map((status) => [
         own.filter((payment) => payment['status'] === status).length,
@@ -167,9 +182,11 @@ export const settlementProblems = ({ payments, settlements, reversals }: Books):
   const problems: string[] = []
   for (const settlement of settlements) {
     const id = text(settlement, 'settlement_id')
+    const gone = goneBefore(settlement, settlements)
     const paid = kept(payments, reversals).filter(
       (payment) =>
         payment['client_id'] === settlement['client_id'] &&
+        !gone.has(payment['payment_id']) &&
         text(payment, 'paid_at') >= text(settlement, 'period_start') &&
         text(payment, 'paid_at') < text(settlement, 'period_end'),
     )
@@ -203,7 +220,7 @@ export const settlementProblems = ({ payments, settlements, reversals }: Books):
 /** Each payment that says it was deducted is deducted once, and in the same breath as the ledger says it. */
 export const reversalProblems = ({ payments, reversals }: Books): string[] => {
   const saying = payments.filter((payment) => Object(payment['reversal']).deductedAt !== undefined)
-  const ids = reversals.map((item) => text(item, 'payment_id'))
+  const ids = reversals.filter(({ part }) => part === undefined).map((item) => text(item, 'payment_id'))
   const own = saying.map((payment) => text(payment, 'payment_id'))
   return [
     ...own.filter((id) => !ids.includes(id)).map((id) => `payment ${id} says it was deducted, and the ledger does not`),

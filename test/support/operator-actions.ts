@@ -77,6 +77,8 @@ export const shownSettlement = (settlement: Settlement, fields: Readonly<Record<
   settled_at: null,
   created_at: settlement.createdAt,
   recredited_at: null,
+  reversed_count: 0,
+  reversed_net_minor: 0,
   replaces: null,
   bank_since: null,
   warning: null,

@@ -205,6 +205,8 @@ it('get-settlement-statement answers JSON by default and CSV when asked', async 
   const { settlement } = await aSettledClient(deps)
   const {
     recredited_at: _,
+    reversed_count: _c,
+    reversed_net_minor: _n,
     replaces: __,
     bank_since: _since,
     warning: ___,

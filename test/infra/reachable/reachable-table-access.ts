@@ -118,7 +118,7 @@ export const DOORS: Readonly<Record<string, Door>> = {
   update: byKey('UpdateItem'),
   updateFields: byKey('UpdateFields'),
   remove: byKey('DeleteItem'),
-  check: byKey('ConditionCheckItem'),
+  guard: byKey('ConditionCheckItem'),
   listItems: byList,
   listMergedItems: byList,
   mergedPages: byRange(1),

@@ -9,7 +9,8 @@ import { makeFeeFinal } from '../../../shared/payment/fee/fee-store.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import { toPaymentDto } from '../../../shared/payment/payment-dto.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
-import { type MoneyBack, reversePayment } from '../../../shared/reversal/reverse-payment.ts'
+import type { MoneyBack } from '../../../shared/reversal/plan-reversal.ts'
+import { reversePayment } from '../../../shared/reversal/reverse-payment.ts'
 import { settlementStatement } from '../../../shared/settlement/settlement-statement.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { addMs, MINUTE_MS } from '../../../shared/time.ts'
@@ -127,7 +128,7 @@ describe('a payment whose money went back before it was swept', () => {
     await expectBalanced(deps, client.clientId)
   })
 
-  it('is not deducted when a settlement swept it at the same moment: a person must look', async () => {
+  it('is not deducted when a settlement swept it at the same moment: its client owes it', async () => {
     const deps = testDeps()
     const { client, first } = await paidTwice(deps)
     aDayLater(deps)
@@ -138,7 +139,7 @@ describe('a payment whose money went back before it was swept', () => {
     const payment = await stored(deps, first)
     expect(payment.reversal).toMatchObject({ kind: 'voided' })
     expect(payment.reversal?.deductedAt).toBeUndefined()
-    expect(deps.published.map(({ subject }) => subject)).toStrictEqual(['txn_1#reversed_upstream'])
+    expect(deps.published.map(({ subject }) => subject)).toStrictEqual(['txn_1#reversed_after_settlement'])
     await expectBalanced(deps, client.clientId)
   })
 
@@ -188,7 +189,7 @@ describe('a payment whose money went back before it was swept', () => {
 })
 
 describe('a part of a payment that went back', () => {
-  it('is shown, added up and told, and deducts nothing', async () => {
+  it('is shown, added up and owed, and deducts nothing', async () => {
     const deps = testDeps()
     const { client, first } = await paidTwice(deps)
 
@@ -197,8 +198,8 @@ describe('a part of a payment that went back', () => {
 
     expect((await stored(deps, first)).reversal).toMatchObject({ kind: 'refund', amountMinor: 100_000 })
     expect(deps.published.map(({ subject }) => subject)).toStrictEqual([
-      'txn_1#reversed_upstream',
-      'txn_2#reversed_upstream',
+      'txn_1#reversed_in_part',
+      'txn_2#reversed_in_part',
     ])
     expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 141_850, succeeded: 2 })
     await expectBalanced(deps, client.clientId)

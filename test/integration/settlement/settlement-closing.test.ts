@@ -58,7 +58,13 @@ describe('closing a settlement (spec 3.2)', () => {
         action: 'mark-settlement-paid',
         at: deps.now(),
         before: { status: 'recorded', settled_at: null, recredited_at: null },
-        after: { status: 'manual_paid', settled_at: deps.now(), recredited_at: null, notes, confirm_unfunded: true },
+        after: {
+          status: 'manual_paid',
+          settled_at: deps.now(),
+          recredited_at: null,
+          notes,
+          confirm_unfunded: true,
+        },
         number: 1,
       },
     ])

@@ -90,7 +90,7 @@ describe('recording a recredited settlement again', () => {
         settlementId: expect.not.stringMatching(recredited.settlementId),
         status: 'recorded',
         triggeredBy: 'manual',
-        bank: NEW_BANK,
+        bank: { ...NEW_BANK, since: expect.any(String), replaces: true },
         notes: undefined,
         recreditedAt: undefined,
         replaces: recredited.settlementId,

@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import type { Condition } from '../../../shared/table/condition.ts'
 import type { Key } from '../../../shared/table/keys.ts'
 import type { IndexName } from '../../../shared/table/schema.ts'
-import { type Changes, check, put, remove, type Step, update } from '../../../shared/table/step.ts'
+import { type Changes, guard, put, remove, type Step, update } from '../../../shared/table/step.ts'
 import type { QueryInput, Range } from '../../../shared/table/table.ts'
 import { type Asked, batch, get, query, transact } from './on-both.ts'
 
@@ -104,7 +104,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { arbitrary: fc.tuple(key, changes, maybe(condition)).map((parts) => update(...parts)), weight: 4 },
   fc.tuple(key, condition).map((parts) => remove(...parts)),
 )
-const checks = fc.tuple(key, condition).map((parts) => check(...parts))
+const checks = fc.tuple(key, condition).map((parts) => guard(...parts))
 
 const bound = fc.constantFrom('A', 'B#', 'B#1', 't', ...TIMES, 'z')
 const range: fc.Arbitrary<Range> = fc.oneof(

@@ -10,7 +10,7 @@ export const PAYOUT_MUTANTS = [
     'a payout makes a window where there is none': 'drop exists',
   }),
   ...mutantsOf('recreditStep', ['settlement-recredit'], {
-    'what is recredited stays in settlement': { edit: 'drop inSettlementMinor: less(ZERO, net)', histories: true },
+    'what is recredited stays in settlement': { edit: 'drop inSettlementMinor: less(ZERO, netMinor)', histories: true },
   }),
   ...mutantsOf('redrawStep', ['settlement-recredit'], {
     'what is recorded again is in no settlement': { edit: 'drop inSettlementMinor: drawn.net', histories: true },

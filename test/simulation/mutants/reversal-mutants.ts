@@ -21,11 +21,11 @@ export const REVERSAL_MUTANTS = [
         'One for a payment, and the payment is conditioned on what went back of it so far in the same transaction.',
     },
   }),
-  ...mutantsOf('isWhole', ['reverse-payment'], {
+  ...mutantsOf('isAll', ['reverse-payment'], {
     'a part is deducted as if it were the whole': 'amountMinor >= notionalMinor -> amountMinor > 0',
   }),
   ...mutantsOf('withoutReversed', ['reverse-payment'], {
-    'a settlement pays out what went back': 'reversals.map(sumsOf).reduce(lessSums, window.sums) -> window.sums',
+    'a settlement pays out what went back': 'deducted.map(sumsOf).reduce(lessSums, window.sums) -> window.sums',
   }),
   ...mutantsOf('fundedAndReversed', ['provider-funding'], {
     'money that went back again counts as arrived': 'fundedIn(_) -> less(fundedIn([]), fundedIn([]))',

@@ -108,7 +108,7 @@ export const SETTLEMENT_MUTANTS = [
   }),
   ...mutantsOf('rerecordSettlements', ['settlement-recredit'], {
     'a recredited settlement is recorded again below the floor':
-      'failed.netMinor <= client.settlementFloorMinor -> failed.netMinor < client.settlementFloorMinor',
+      'netMinor <= client.settlementFloorMinor -> netMinor < client.settlementFloorMinor',
     'one that waits below the floor holds up the others': 'continue -> break',
   }),
   ...mutantsOf('rerecord', ['settlement-recredit'], {

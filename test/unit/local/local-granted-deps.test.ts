@@ -6,7 +6,7 @@ import { callbackSecretName, endpointSecretName, providerSecretName } from '../.
 import { TABLE_ACTIONS, type TableAccess } from '../../../shared/table/access.ts'
 import { absent, all as allOf, type Condition, equals, exists } from '../../../shared/table/condition.ts'
 import { PARTITIONS, pkPrefix } from '../../../shared/table/keys.ts'
-import { type Changes, check, put, remove, update, updateFields } from '../../../shared/table/step.ts'
+import { type Changes, guard, put, remove, update, updateFields } from '../../../shared/table/step.ts'
 import type { Table } from '../../../shared/table/table.ts'
 import { testDeps } from '../../support/test-deps.ts'
 
@@ -111,7 +111,7 @@ describe('the table a manifest entry states', () => {
     ['PutItem', (table) => table.transact({ only: put(payment, {}) })],
     ['UpdateItem', (table) => table.transact({ first: update(client, changes), second: update(payment, changes) })],
     ['DeleteItem', (table) => table.transact({ none: undefined, only: remove(payment, exists) })],
-    ['ConditionCheckItem', (table) => table.transact({ only: check(payment, exists) })],
+    ['ConditionCheckItem', (table) => table.transact({ only: guard(payment, exists) })],
   ]
 
   it('lets stated items through, with their answer', async () => {

@@ -1,0 +1,62 @@
+import type { Deps } from '../deps.ts'
+import type { Payment } from '../payment/payment.ts'
+import type { Settlement } from '../settlement/settlement.ts'
+import { noteReversedOf, settlementsOfPayment } from '../settlement/settlement-store.ts'
+import { leaveOutStep } from '../settlement/window-store.ts'
+import { ensureSuspense } from '../suspense/suspense-store.ts'
+import { findingOf, isWhole, type MoneyBack, notePayment, owedFor, type Planned } from './plan-reversal.ts'
+
+/** The settlement that pays the payment out, or has: the last of those that were recorded for its window. */
+const latestSettlement = async (deps: Pick<Deps, 'table'>, payment: Payment): Promise<Settlement> => {
+  const { clientId, paidAt } = payment
+  const settlements = paidAt === undefined ? [] : await settlementsOfPayment(deps, clientId, paidAt)
+  const replaced = new Set(settlements.map(({ replaces }) => replaces))
+  const latest = settlements.find(({ settlementId }) => !replaced.has(settlementId))
+  if (latest === undefined) throw new Error('the settlement of a payment that went back is not to be found yet')
+  return latest
+}
+
+/**
+ * Behind the sweep, by what has become of the payment's settlement. Not paid out yet: it is noted there, so that nobody
+ * pays it out unseen, and its client owes it, until a re-credit leaves it out. Waiting to be recorded again: it waits no
+ * longer. Paid out: its client owes it. Refused when the settlement has left its state meanwhile.
+ */
+export const planSwept = async (
+  deps: Pick<Deps, 'table' | 'now'>,
+  payment: Payment,
+  back: MoneyBack,
+): Promise<Planned> => {
+  const settlement = await latestSettlement(deps, payment)
+  const at = deps.now()
+  const { clientId, paymentId, netMinor } = payment
+  const whole = isWhole(back, payment)
+  const sums = {
+    grossMinor: payment.notionalMinor,
+    providerFeesMinor: payment.providerFeeMinor,
+    markupMinor: payment.markupMinor,
+    netMinor,
+  }
+  const own = notePayment(payment, back, at)
+  if (whole && settlement.recreditedAt !== undefined) {
+    const noted = findingOf(payment, back, 'reversal_deducted', at)
+    return {
+      noted,
+      steps: {
+        payment: own,
+        settlement: noteReversedOf(settlement, { paymentId, sums, receivableId: undefined, at }),
+        window: leaveOutStep(clientId, settlement.settlementId, netMinor, at),
+        suspense: ensureSuspense(noted),
+      },
+    }
+  }
+  const noted = owedFor(payment, back, at)
+  const steps = { payment: own, suspense: ensureSuspense(noted) }
+  if (settlement.status === 'manual_paid' || noted.kind !== 'receivable') return { noted, steps }
+  const reversed = {
+    paymentId,
+    sums: whole ? sums : undefined,
+    receivableId: whole ? noted.suspenseId : undefined,
+    at,
+  }
+  return { noted, steps: { ...steps, settlement: noteReversedOf(settlement, reversed) } }
+}

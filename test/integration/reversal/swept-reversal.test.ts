@@ -1,0 +1,231 @@
+/**
+ * Money that goes back when a settlement has swept it (design section 10): no payout that an operator has not looked at,
+ * nothing paid twice or kept twice, and what is owed is written down until somebody says what became of it.
+ */
+import { describe, expect, it } from 'vitest'
+import type { Payment } from '../../../shared/payment/payment.ts'
+import type { MoneyBack } from '../../../shared/reversal/plan-reversal.ts'
+import { reversePayment } from '../../../shared/reversal/reverse-payment.ts'
+import { markSettlementPaid } from '../../../shared/settlement/close-settlement.ts'
+import type { Settlement } from '../../../shared/settlement/settlement.ts'
+import { settlementStatement } from '../../../shared/settlement/settlement-statement.ts'
+import { findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
+import { readWindow } from '../../../shared/settlement/window-store.ts'
+import { resolveSuspense } from '../../../shared/suspense/resolve-suspense.ts'
+import { toSuspenseDto } from '../../../shared/suspense/suspense.ts'
+import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
+import { dies, everyDeath, processThatDies } from '../../support/dying-process.ts'
+import { expectBalanced } from '../../support/expect-balanced.ts'
+import { beforeFirst } from '../../support/intercept-table.ts'
+import {
+  aDayLater,
+  aSucceededPayment,
+  BY_OPERATOR,
+  fail,
+  payOut,
+  recredit,
+  sweep,
+  sweptNow,
+  withFloor,
+} from '../../support/settlement-builders.ts'
+import { type TestDeps, testDeps } from '../../support/test-deps.ts'
+
+/** A settlement of two payments, 95,900 and 45,950 net. */
+const settledTwo = async (deps: TestDeps) => {
+  const client = await withFloor(deps)
+  const first = await aSucceededPayment(deps, client)
+  const second = await aSucceededPayment(deps, client, { notionalMinor: 50_000 })
+  aDayLater(deps)
+  return { client, first, second, settlement: await sweptNow(deps, client) }
+}
+
+const voidOf = ({ paymentId, notionalMinor }: Payment): MoneyBack => ({
+  transactionId: `txn_${paymentId}`,
+  kind: 'voided',
+  amountMinor: notionalMinor,
+})
+
+const owed = async (deps: TestDeps, payment: Payment, cause = 'reversed_after_settlement') => {
+  const item = await findSuspense(deps, `txn_${payment.paymentId}#${cause}`)
+  return item && toSuspenseDto(item)
+}
+
+const paid = (deps: TestDeps, { settlementId }: Settlement, confirmReversed?: number) =>
+  markSettlementPaid(deps, { settlementId, ...BY_OPERATOR, confirmUnfunded: true, confirmReversed })
+
+const figures = async (deps: TestDeps, { clientId }: Pick<Settlement, 'clientId'>) => {
+  const { availableMinor, inSettlementMinor, paidOutMinor, reversedSweptMinor } = await readWindow(deps, clientId)
+  return [availableMinor, inSettlementMinor, paidOutMinor, reversedSweptMinor ?? 0]
+}
+
+const statement = (deps: TestDeps, { settlementId }: Settlement) =>
+  settlementStatement(deps, { settlementId, cursor: undefined, format: 'json' })
+
+describe('money of a recorded settlement that went back', () => {
+  it('is owed, and stops the payout until an operator has said how much was seen', async () => {
+    const deps = testDeps()
+    const { client, first, settlement } = await settledTwo(deps)
+
+    await reversePayment(deps, first, voidOf(first))
+
+    expect(await owed(deps, first)).toMatchObject({ kind: 'receivable', amount_minor: 95_900, status: 'open' })
+    expect(deps.published).toMatchObject([{ kind: 'suspense.receivable' }])
+    const refused = { code: 'validation', fieldErrors: { confirm_reversed: [expect.stringContaining('1')] } }
+    await expect(paid(deps, settlement)).rejects.toMatchObject({
+      ...refused,
+      actionHint: expect.stringContaining(first.paymentId),
+    })
+    await expect(paid(deps, settlement, 2)).rejects.toMatchObject(refused)
+    expect(await paid(deps, settlement, 1)).toMatchObject({ status: 'manual_paid', netMinor: 141_850 })
+    expect(await figures(deps, client)).toStrictEqual([0, 0, 141_850, 0])
+    expect(await owed(deps, first)).toMatchObject({ status: 'open' })
+    await expectBalanced(deps, client.clientId)
+  })
+
+  it('stops a payout that was under way when it was heard of', async () => {
+    const deps = testDeps()
+    const { client, first, settlement } = await settledTwo(deps)
+    const racing = beforeFirst(deps, 'transact', () => reversePayment(deps, first, voidOf(first)))
+
+    await expect(paid(racing, settlement)).rejects.toMatchObject({
+      fieldErrors: { confirm_reversed: expect.anything() },
+    })
+
+    expect(await findAnySettlement(deps, settlement.settlementId)).toMatchObject({
+      status: 'recorded',
+      reversedCount: 1,
+    })
+    await expectBalanced(deps, client.clientId)
+  })
+
+  it('is left out by a re-credit, and by the settlement that pays the rest: then nobody owes it', async () => {
+    const deps = testDeps()
+    const { client, first, second, settlement } = await settledTwo(deps)
+    await reversePayment(deps, first, voidOf(first))
+    await fail(deps, settlement)
+
+    await recredit(deps, settlement)
+    const waiting = await figures(deps, client)
+    const again = await sweptNow(deps, client)
+
+    expect(waiting).toStrictEqual([45_950, 0, 0, 95_900])
+    expect(again).toMatchObject({
+      netMinor: 45_950,
+      grossMinor: 50_000,
+      paymentCount: 1,
+      replaces: settlement.settlementId,
+    })
+    expect(again.reversedCount).toBeUndefined()
+    expect(await statement(deps, again)).toMatchObject({ payments: [{ payment_id: second.paymentId }] })
+    expect(await owed(deps, first)).toMatchObject({ status: 'resolved', resolution: 'left_out' })
+    await payOut(deps, again)
+    expect(await figures(deps, client)).toStrictEqual([0, 0, 45_950, 95_900])
+    await expectBalanced(deps, client.clientId)
+  })
+
+  it('waits no longer when it goes back between the re-credit and the next record', async () => {
+    const deps = testDeps()
+    const { client, first, settlement } = await settledTwo(deps)
+    await fail(deps, settlement)
+    await recredit(deps, settlement)
+
+    await reversePayment(deps, first, voidOf(first))
+    const waiting = await figures(deps, client)
+
+    expect(waiting).toStrictEqual([45_950, 0, 0, 95_900])
+    expect(await owed(deps, first)).toBeUndefined()
+    expect(await sweptNow(deps, client)).toMatchObject({ netMinor: 45_950 })
+    await expectBalanced(deps, client.clientId)
+  })
+
+  it.for(['recredit', 'record'] as const)('is owed once, whatever it races: the %s', async (step) => {
+    const deps = testDeps()
+    const { client, first, settlement } = await settledTwo(deps)
+    await fail(deps, settlement)
+    if (step === 'record') await recredit(deps, settlement)
+    const other = () => (step === 'record' ? sweep(deps, client) : recredit(deps, settlement))
+    const racing = beforeFirst(deps, 'transact', other)
+
+    await reversePayment(racing, first, voidOf(first))
+
+    if (step === 'record') expect(await owed(deps, first)).toMatchObject({ status: 'open' })
+    else expect(await figures(deps, client)).toStrictEqual([45_950, 0, 0, 95_900])
+    await expectBalanced(deps, client.clientId)
+  })
+
+  it('refuses a record of sums that it has changed, and the next one has what remains', async () => {
+    const deps = testDeps()
+    const { client, first, settlement } = await settledTwo(deps)
+    await fail(deps, settlement)
+    await recredit(deps, settlement)
+    const racing = beforeFirst(deps, 'transact', () => reversePayment(deps, first, voidOf(first)))
+
+    expect(await sweep(racing, client)).toStrictEqual([])
+
+    expect(await sweep(deps, client)).toMatchObject([{ netMinor: 45_950 }])
+    await expectBalanced(deps, client.clientId)
+  })
+
+  it('leaves nothing to wait for when all of it went back', async () => {
+    const deps = testDeps()
+    const { client, first, second, settlement } = await settledTwo(deps)
+    await reversePayment(deps, first, voidOf(first))
+    await reversePayment(deps, second, voidOf(second))
+    await fail(deps, settlement)
+
+    await recredit(deps, settlement)
+
+    expect((await readWindow(deps, client.clientId)).recreditedIds).toBeUndefined()
+    expect(await sweep(deps, client)).toStrictEqual([])
+    expect(await figures(deps, client)).toStrictEqual([0, 0, 0, 141_850])
+    await expectBalanced(deps, client.clientId)
+  })
+
+  it.for(['reverse', 'recredit'] as const)('comes out the same wherever the process dies: %s', async (step) => {
+    const scene = async (deps: TestDeps) => {
+      const settled = await settledTwo(deps)
+      if (step === 'recredit') await reversePayment(deps, settled.first, voidOf(settled.first))
+      await fail(deps, settled.settlement)
+      const run = (on: TestDeps) =>
+        step === 'recredit'
+          ? recredit(on, settled.settlement)
+          : reversePayment(on, settled.first, voidOf(settled.first))
+      return { ...settled, run }
+    }
+    const calm = testDeps()
+    const calmScene = await scene(calm)
+    const counted = processThatDies(calm)
+    await calmScene.run(counted.deps)
+    const expected = await figures(calm, calmScene.client)
+
+    for (const death of everyDeath(counted.calls.length)) {
+      const deps = testDeps()
+      const { client, first, run } = await scene(deps)
+      await dies(() => run(processThatDies(deps, death).deps))
+      await run(deps).catch((error: unknown) => expect(error).toMatchObject({ code: 'validation' }))
+
+      expect(await figures(deps, client)).toStrictEqual(expected)
+      expect(await owed(deps, first)).toMatchObject({ status: step === 'recredit' ? 'resolved' : 'open' })
+      await expectBalanced(deps, client.clientId)
+    }
+  })
+})
+
+describe('money of a settlement that is paid out and went back', () => {
+  it('is owed until it is recovered or written off, and moves nothing', async () => {
+    const deps = testDeps()
+    const { client, first, settlement } = await settledTwo(deps)
+    await payOut(deps, settlement)
+
+    await reversePayment(deps, first, voidOf(first))
+
+    const suspenseId = `txn_${first.paymentId}#reversed_after_settlement`
+    const resolve = (resolution: 'refunded' | 'recovered') =>
+      resolveSuspense(deps, { suspenseId, ...BY_OPERATOR, resolution })
+    expect(await figures(deps, client)).toStrictEqual([0, 0, 141_850, 0])
+    await expect(resolve('refunded')).rejects.toMatchObject({ fieldErrors: { resolution: [expect.any(String)] } })
+    await resolve('recovered')
+    expect(await owed(deps, first)).toMatchObject({ status: 'resolved', resolution: 'recovered' })
+    await expectBalanced(deps, client.clientId)
+  })
+})
