@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
-import { type ClientId, type PaymentId, PaymentIdSchema } from '../ids.ts'
+import { type ClientId, type PaymentId, PaymentIdSchema, SettlementIdSchema } from '../ids.ts'
 import { type Ledger, readLedger } from '../ledger/ledger-store.ts'
 import { type Payment, PaymentSchema } from '../payment/payment.ts'
 import { SettlementSchema } from '../settlement/settlement.ts'
@@ -9,24 +9,45 @@ import { eventKey, type Key, paymentKey, settlementKey } from '../table/keys.ts'
 import { auditEvent, eventTypeOf } from './audit-event.ts'
 import { auditPayment } from './audit-payment.ts'
 import type { StoredSettlement } from './audit-settlement.ts'
-import { type Difference, differs } from './difference.ts'
+import { type Difference, differs, shown } from './difference.ts'
 import { type OwnedRange, ownedItems, type Place } from './owned-items.ts'
 
 type ReadDeps = Pick<Deps, 'table' | 'now'>
 
 const idOf = ({ pk }: Key) => pk.slice(pk.indexOf('#') + 1)
 
-/** A client's settlements, a few a day in its life, and what cannot be read as one. */
-export const readSettlements = async (deps: ReadDeps, clientId: ClientId) => {
+/**
+ * A client's settlements, a few a day in its life, and what cannot be read as one. Those that its window names open are
+ * read by their ids where the index has not heard of them yet.
+ */
+export const readSettlements = async (deps: ReadDeps, clientId: ClientId, openIds: ReadonlySet<string> = new Set()) => {
   const stored: StoredSettlement[] = []
   const unreadable: Difference[] = []
+  const unheard = new Set(openIds)
+  const judge = (key: Key, item: Item | undefined) => {
+    unheard.delete(idOf(key))
+    const parsed = v.safeParse(SettlementSchema, item)
+    const isWhole = parsed.success && settlementKey(parsed.output.settlementId).pk === key.pk
+    if (isWhole && item) stored.push({ settlement: parsed.output, item })
+    else unreadable.push(...differs('settlement', idOf(key), 'readable', 'unreadable'))
+  }
   for await (const page of ownedItems(deps, clientId, 'settlement', { parts: 1 })) {
-    for (const { key, item } of page) {
-      const parsed = v.safeParse(SettlementSchema, item)
-      const isWhole = parsed.success && settlementKey(parsed.output.settlementId).pk === key.pk
-      if (isWhole && item) stored.push({ settlement: parsed.output, item })
-      else unreadable.push(...differs('settlement', idOf(key), 'readable', 'unreadable'))
-    }
+    for (const { key, item } of page) judge(key, item)
+  }
+  const ids = [...unheard].flatMap((id) => {
+    const parsed = v.safeParse(SettlementIdSchema, id)
+    return parsed.success ? [parsed.output] : []
+  })
+  const items = await deps.table.getMany(ids.map((id) => settlementKey(id)))
+  for (const [at, id] of ids.entries()) {
+    const item = items[at]
+    // One that the window names and the table does not have is the window's difference.
+    if (!item) continue
+    judge(settlementKey(id), item)
+    unreadable.push(
+      ...differs('settlement.owner', id, clientId, shown(item['owner'])),
+      ...differs('settlement.entity', id, 'settlement', shown(item['entity'])),
+    )
   }
   return { stored, unreadable }
 }

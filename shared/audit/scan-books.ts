@@ -117,7 +117,7 @@ export const scanBooks = async (deps: ScanDeps, client: Client, options: ScanOpt
   const { window, parts } = before
   if (window === undefined) return only(differs('window', clientId, 'present', undefined))
   if (options.indexLagMs > 0) await deps.sleep(options.indexLagMs)
-  const { stored, unreadable } = await readSettlements(deps, clientId)
+  const { stored, unreadable } = await readSettlements(deps, clientId, window.openIds)
   const settlements = stored.map(({ settlement }) => settlement)
   const swept = settledWindows(settlements, sweptUntil(client, window))
   const tally = emptyTally(before, sealed.shards)

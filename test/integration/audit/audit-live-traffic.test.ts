@@ -153,6 +153,17 @@ describe('audit-ledger under live traffic', () => {
     },
   )
 
+  it('finds a settlement by its window while no index has heard of it, however long that takes', async () => {
+    const { deps, catchUp } = depsWithLateIndexes('SETTLEMENT#')
+    const world = await aSyncWorld(deps)
+    catchUp()
+    await aSettled(world)
+
+    const { balanced } = await auditLedger(deps, world.client.clientId)
+
+    expect(balanced).toBe(true)
+  })
+
   it('never says false while payments, corrections, sweeps and recredits go on', async () => {
     const world = await aSyncWorld(await depsWithOwnTable())
 
