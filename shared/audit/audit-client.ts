@@ -25,6 +25,9 @@ const standOf = ({ shards, window }: Ledger): string => {
     .digest('hex')
 }
 
+/** What is not in the indexes by then is not late: it is missing. */
+const SECOND_AUDIT_SECONDS = 300
+
 const tell = async (deps: AuditDeps, clientId: ClientId, differences: readonly Difference[]): Promise<void> => {
   const [first] = differences
   await deps.alerts.publish({
@@ -40,9 +43,14 @@ const tell = async (deps: AuditDeps, clientId: ClientId, differences: readonly D
 /**
  * One client's part of the daily audit: seals what is right and final, and audits what is left. A client that has not
  * moved since it was last found right costs two reads. Histories of any length are sealed over several runs, each of
- * which sends for the next. An imbalance is told each day until it is gone; telling it twice does no harm.
+ * which sends for the next. An imbalance is looked for again five minutes later, since an index may be behind by more than
+ * one audit takes, and is then told, each day until it is gone; telling it twice does no harm.
  */
-export const auditClient = async (deps: AuditDeps, clientId: ClientId): Promise<void> => {
+export const auditClient = async (
+  deps: AuditDeps,
+  clientId: ClientId,
+  { again }: { readonly again: boolean } = { again: false },
+): Promise<void> => {
   const client = await findClient(deps, clientId)
   const ledger = await readableLedger(deps, clientId)
   if (client === undefined) return
@@ -56,12 +64,16 @@ export const auditClient = async (deps: AuditDeps, clientId: ClientId): Promise<
   // Whoever has overtaken it goes on with both.
   if (sealed === 'overtaken') return
   if (sealed === 'unfinished') {
-    await deps.queues.send('audits', { body: { client_id: clientId }, delaySeconds: 0, group: clientId })
+    await deps.queues.send('audits', { body: { client_id: clientId, again }, delaySeconds: 0, group: clientId })
     return
   }
   const { balanced, differences } = await auditLedger(deps, clientId)
   deps.log.info('audit.completed', { client_id: clientId, balanced: String(balanced) })
-  if (balanced === false) await tell(deps, clientId, differences)
+  if (balanced === false && again) await tell(deps, clientId, differences)
+  if (balanced === false && !again) {
+    const body = { client_id: clientId, again: true }
+    await deps.queues.send('audits', { body, delaySeconds: SECOND_AUDIT_SECONDS, group: clientId })
+  }
   if (balanced !== true || stand === undefined) return
   const books = await readSealedBooks(deps, clientId)
   // Of what stood before all was read: whatever has moved since is looked at tomorrow.

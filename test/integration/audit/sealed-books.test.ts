@@ -32,10 +32,11 @@ const passes = (deps: TestDeps, ms: number) => deps.clock.advance(ms / 1_000)
 const auditToday = async (deps: TestDeps, { clientId }: Client): Promise<number> => {
   const small = inSteps(deps, 2, 1)
   let runs = 0
+  let again = false
   deps.sent.splice(0)
   do {
-    deps.sent.splice(0)
-    await auditClient(small, clientId)
+    again = deps.sent.splice(0).some(({ message }) => Object(message.body).again === true)
+    await auditClient(small, clientId, { again })
     runs++
   } while (deps.sent.length > 0 && runs < 100)
   return runs
@@ -184,6 +185,21 @@ describe('somebody who writes behind the gateway’s back', () => {
     expect(deps.published).toMatchObject([alert, alert])
     expect((await sealsOf(deps, client)).map(({ sk }) => sk)).toStrictEqual(['BOOKS'])
     expect(await verdictOf(deps, client)).toMatchObject([false, expect.arrayContaining(['payment.net_minor'])])
+  })
+
+  it('is told of nothing that an index was only late to show', async () => {
+    const { deps, client } = await history(1)
+    const pending = await aPendingPayment(deps, client)
+    const key = paymentKey(pending.paymentId)
+    const item = await rawItem(deps, key)
+    await deps.table.write({ kind: 'delete', key, condition: { test: 'present', field: 'pk' } })
+
+    await auditClient(deps, client.clientId)
+    await putRaw(deps, item)
+    await auditClient(deps, client.clientId, { again: true })
+
+    expect(deps.sent.at(-1)).toMatchObject({ message: { body: { again: true }, delaySeconds: 300 } })
+    expect(deps.published).toStrictEqual([])
   })
 
   it.each(['settlement', 'shard'] as const)('and changes a sealed %s is found by every audit', async (what) => {
