@@ -99,8 +99,9 @@ export const BACKGROUND_FUNCTIONS: readonly FunctionSpec[] = [
     name: 'audit-clients',
     entry: 'functions/schedule/audit-clients.ts',
     trigger: { kind: 'schedule', schedule: { dailyAt: 'auditAtUtc', maxEventAgeSeconds: 3_600 } },
-    table: { indexes: ['by-owner'] },
+    table: { BatchGetItem: ['SETTLEMENT'], indexes: ['by-owner', 'by-due'] },
     sends: ['audits'],
+    alerts: true,
     timeoutSeconds: 300,
   },
   {

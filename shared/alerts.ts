@@ -6,6 +6,7 @@ export type AlertKind =
   | 'suspense.receivable'
   | 'audit.imbalance'
   | 'client.bank_changed'
+  | 'settlement.unpaid'
 
 export type Alert = {
   readonly kind: AlertKind

@@ -46,6 +46,7 @@ export type LogCode =
   | 'audit.completed'
   | 'audit.imbalance'
   | 'client.bank_changed'
+  | 'settlement.unpaid'
   | 'payouts.counted'
   | 'payouts.not_counted'
   | 'sync.completed'
