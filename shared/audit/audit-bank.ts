@@ -5,7 +5,7 @@ import { addMs, MINUTE_MS, type Timestamp } from '../time.ts'
 import { type Difference, differs } from './difference.ts'
 
 /** The bank details of a client from a time on, as its audit records have them. */
-type Registration = { readonly at: Timestamp; readonly account: string }
+type Registration = { readonly at: Timestamp; readonly account: string; readonly plain: string }
 
 const BankRecord = v.object({
   bank: v.nullable(
@@ -33,10 +33,9 @@ export const registeredAccounts = (records: readonly AuditRecord[]): readonly Re
     const record = v.safeParse(BankRecord, after)
     if (!record.success) return []
     const { bank, bank_since: since, bank_replaced: replaces } = record.output
-    const account = bank
-      ? accountText(bank.bank_name, bank.bank_account_no, bank.bank_account_name, { since, replaces })
-      : NO_ACCOUNT
-    return [{ at, account }]
+    const text = (entered: Entered) =>
+      bank ? accountText(bank.bank_name, bank.bank_account_no, bank.bank_account_name, entered) : NO_ACCOUNT
+    return [{ at, account: text({ since, replaces }), plain: text({}) }]
   })
 
 /** A settlement reads its client shortly before it is recorded; and machines' clocks differ a little. */
@@ -52,6 +51,8 @@ export const auditBank = (settlement: Settlement, registered: readonly Registrat
   const endOf = (start: Timestamp) => registered.find(({ at }) => at > start)?.at ?? until
   const inForce = registered.filter(({ at }) => at <= until && endOf(at) >= from)
   const expected = inForce.at(-1)
-  if (expected === undefined || inForce.some(({ account }) => account === accountOf(settlement))) return []
-  return differs('settlement.bank', id, expected.account, accountOf(settlement))
+  const found = accountOf(settlement)
+  // One that the release before recorded says nothing of since when its details are there.
+  if (expected === undefined || inForce.some(({ account, plain }) => account === found || plain === found)) return []
+  return differs('settlement.bank', id, expected.account, found)
 }
