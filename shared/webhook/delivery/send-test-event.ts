@@ -27,8 +27,9 @@ export const sendTestEvent = async (deps: TestDeps, { clientId, endpointId, oper
   const eventId = v.parse(EventIdSchema, deps.newId())
   const body = envelopeBody(TEST_EVENT_TYPE, eventId, now, { client_id: clientId, endpoint_id: endpointId })
   const delivery = newDelivery({ eventId, eventType: TEST_EVENT_TYPE, body, firedAt: now }, endpoint, now)
-  const after = { delivery_id: delivery.deliveryId }
-  const record = { subject: endpointId, clientId, operator, action: 'send-test-event', after }
+  // A subject of its own: test events of one endpoint are not in each other's way.
+  const after = { endpoint_id: endpointId }
+  const record = { subject: delivery.deliveryId, clientId, operator, action: 'send-test-event', after }
   const { applied } = await recordChange(deps, record, { delivery: insertDelivery(delivery) })
   assertInvariant(applied, 'a new test event has the id of another one')
   await sendDeliveryMessage(deps, delivery, laneOf(endpoint), 0)

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { BatchGetItemCommand, DynamoDBClient, PutItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb'
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import { BatchGetCommand, DynamoDBDocumentClient, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb'
 import { createTable } from '../../../infra/local/emulators/create-table.ts'
 import { localAws, startDynamoDbLocal } from '../../../infra/local/emulators/dynamodb-local.ts'
 
@@ -7,22 +8,22 @@ const TABLE = 'bare-deliveries'
 const BATCH = 10
 const AT_ONCE = 5
 
-/** What is stored of a delivery, in DynamoDB's form. */
+/** What is stored of a delivery. */
 const FIELDS = {
-  delivery_id: { S: randomUUID() },
-  event_id: { S: randomUUID() },
-  event_type: { S: 'payment.succeeded' },
-  client_id: { S: randomUUID() },
-  endpoint_id: { S: randomUUID() },
-  payment_id: { S: randomUUID() },
-  url: { S: 'https://merchant.example/hooks/payments' },
-  state: { S: 'scheduled' },
-  attempts: { N: '0' },
-  round_start: { N: '0' },
-  resends: { N: '0' },
-  next_attempt_at: { S: '2026-11-20T00:00:00.000Z' },
-  created_at: { S: '2026-11-20T00:00:00.000Z' },
-  fired_at: { S: '2026-11-20T00:00:00.000Z' },
+  delivery_id: randomUUID(),
+  event_id: randomUUID(),
+  event_type: 'payment.succeeded',
+  client_id: randomUUID(),
+  endpoint_id: randomUUID(),
+  payment_id: randomUUID(),
+  url: 'https://merchant.example/hooks/payments',
+  state: 'scheduled',
+  attempts: 0,
+  round_start: 0,
+  resends: 0,
+  next_attempt_at: '2026-11-20T00:00:00.000Z',
+  created_at: '2026-11-20T00:00:00.000Z',
+  fired_at: '2026-11-20T00:00:00.000Z',
 } as const
 
 const change = (pk: string) => ({
@@ -37,7 +38,7 @@ const change = (pk: string) => ({
     '#attempts': 'attempts',
   },
   ExpressionAttributeValues: {
-    ':token': { S: pk },
+    ':token': pk,
     ':until': FIELDS.created_at,
     ':state': FIELDS.state,
     ':attempts': FIELDS.attempts,
@@ -45,15 +46,15 @@ const change = (pk: string) => ({
   ReturnValues: 'ALL_NEW' as const,
 })
 
-const keyOf = (pk: string) => ({ pk: { S: pk }, sk: { S: 'DELIVERY' } })
+const keyOf = (pk: string) => ({ pk, sk: 'DELIVERY' })
 
 /** A put, a claim and a result for each, and one read of ten with their endpoints. */
-const deliverTen = async (client: DynamoDBClient): Promise<void> => {
+const deliverTen = async (client: DynamoDBDocumentClient): Promise<void> => {
   const ids = Array.from({ length: BATCH }, () => randomUUID())
   const each = (send: (pk: string) => Promise<unknown>) => Promise.all(ids.map(send))
   await each((pk) =>
     client.send(
-      new PutItemCommand({
+      new PutCommand({
         TableName: TABLE,
         Item: { ...keyOf(pk), ...FIELDS },
         ConditionExpression: 'attribute_not_exists(pk)',
@@ -61,16 +62,16 @@ const deliverTen = async (client: DynamoDBClient): Promise<void> => {
     ),
   )
   const Keys = ids.flatMap((pk) => [keyOf(pk), keyOf(`endpoint of ${pk}`)])
-  await client.send(new BatchGetItemCommand({ RequestItems: { [TABLE]: { Keys, ConsistentRead: true } } }))
-  await each((pk) => client.send(new UpdateItemCommand(change(pk))))
-  await each((pk) => client.send(new UpdateItemCommand(change(pk))))
+  await client.send(new BatchGetCommand({ RequestItems: { [TABLE]: { Keys, ConsistentRead: true } } }))
+  await each((pk) => client.send(new UpdateCommand(change(pk))))
+  await each((pk) => client.send(new UpdateCommand(change(pk))))
 }
 
-/** The requests to the table that a delivery cannot do without, by the SDK's client as it comes: their CPU is not ours. */
+/** The requests to the table that a delivery cannot do without, by the SDK's document client as it comes: their CPU is not ours. */
 export const startBareDeliveries = async () => {
   const dynamodb = await startDynamoDbLocal()
   await createTable(dynamodb.endpoint, TABLE)
-  const client = new DynamoDBClient(localAws(dynamodb.endpoint))
+  const client = DynamoDBDocumentClient.from(new DynamoDBClient(localAws(dynamodb.endpoint)))
   /** Milliseconds of a processor for each of so many deliveries. */
   const measure = async (deliveries: number): Promise<number> => {
     const from = process.cpuUsage()

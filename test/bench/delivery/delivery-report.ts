@@ -22,7 +22,7 @@ const deliveryTable = ({ now, before, bare }: DeliveryFigures): SuiteReport => {
   const rows = [
     row('this tree', now),
     row(`\`${BEFORE.slice(0, 7)}\``, before),
-    row('the SDK’s client as it comes: the requests to the table alone', bare),
+    row('the SDK’s document client as it comes: the requests to the table alone', bare),
   ]
   const failures =
     ratio(now) > LIMIT ? [`one more delivery costs ${shown(ratio(now))} of what it did, ${LIMIT} is the most`] : []

@@ -204,8 +204,8 @@ describe('send-test-event', () => {
     const sent = JSON.parse(deps.webhooks[0]?.body.toString('utf8') ?? '')
     expect(sent).toStrictEqual({ event: 'gateway.test', event_id, timestamp: deps.now(), data: ids })
     expect(await rowOf(deps, { deliveryId: delivery_id })).toMatchObject({ status: 'succeeded' })
-    expect(await auditRecordsOf(deps, endpoint.endpointId)).toStrictEqual([
-      { operator: OPERATOR, action: 'send-test-event', before: undefined, after: { delivery_id } },
+    expect(await auditRecordsOf(deps, delivery_id)).toStrictEqual([
+      { operator: OPERATOR, action: 'send-test-event', before: undefined, after: { endpoint_id: endpoint.endpointId } },
     ])
   })
 
