@@ -8,7 +8,9 @@ import type { Item } from '../table/attributes.ts'
 import { type Timestamp, TimestampSchema } from '../time.ts'
 import { noSums, type SettledSums } from './settled-sums.ts'
 
-/** A window's payments counted up again, without what went back, and a digest over each of them and over the window before. */
+/**
+ * A window's payments counted up again, without what went back, and a digest over each of them and over the window before.
+ */
 export type PaidWindow = { readonly sums: SettledSums; readonly digest: string }
 
 /** A window that was read up to a payment: the next run goes on behind it. */

@@ -50,8 +50,8 @@ const rerecord = async (
 }
 
 /**
- * Records recredited settlements again: same window, what remains of their sums, the floor checked anew. Each recredit is drawn from
- * available once; a second caller finds it gone and does nothing.
+ * Records recredited settlements again: same window, what remains of their sums, the floor checked anew. Each recredit
+ * is drawn from available once; a second caller finds it gone and does nothing.
  */
 export const rerecordSettlements = async (
   deps: SettleDeps,

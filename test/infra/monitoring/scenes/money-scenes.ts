@@ -88,7 +88,7 @@ const falsifiedBooks: Scene = async ({ deps }) => {
   const client = await withFloor(deps)
   const payment = await aSucceededPayment(deps, client)
   await deps.table.write(correctCredit(payment, minor(1), deps.now()))
-  await handOver(auditClient, deps, [asMessage({ client_id: client.clientId })], 'audit-client')
+  await handOver(auditClient, deps, [asMessage({ client_id: client.clientId, again: true })], 'audit-client')
 }
 
 const foreignTransaction: Scene = async ({ deps }) => {
