@@ -90,6 +90,7 @@ export const SYNCING: TableAccess = allAccess(NEWS, PAUSES, {
   BatchGetItem: ['PAYMENT', 'SETTLEMENT'],
   PutItem: ['LEDGER', 'SYNC'],
   UpdateItem: ['SETTLEMENT', 'SYNC'],
+  ConditionCheckItem: ['LEDGER'],
   indexes: ['by-due', 'by-owner'],
 })
 

@@ -2,7 +2,7 @@ import type { Deps } from '../deps.ts'
 import type { Payment } from '../payment/payment.ts'
 import type { Settlement } from '../settlement/settlement.ts'
 import { noteReversedOf, settlementsOfPayment } from '../settlement/settlement-store.ts'
-import { leaveOutStep } from '../settlement/window-store.ts'
+import { checkWaiting, leaveOutStep } from '../settlement/window-store.ts'
 import { ensureSuspense } from '../suspense/suspense-store.ts'
 import { findingOf, isWhole, type MoneyBack, notePayment, owedFor, type Planned } from './plan-reversal.ts'
 
@@ -58,5 +58,13 @@ export const planSwept = async (
     receivableId: whole ? noted.suspenseId : undefined,
     at,
   }
-  return { noted, steps: { ...steps, settlement: noteReversedOf(settlement, reversed) } }
+  return {
+    noted,
+    steps: {
+      ...steps,
+      settlement: noteReversedOf(settlement, reversed),
+      // One that was recorded again is no longer what is paid out.
+      window: settlement.recreditedAt === undefined ? undefined : checkWaiting(clientId, settlement.settlementId),
+    },
+  }
 }

@@ -2,7 +2,7 @@ import type { Deps } from '../deps.ts'
 import { assertInvariant, invalid } from '../errors.ts'
 import { recordChange } from '../operator/audit-record.ts'
 import type { Suspense } from '../suspense/suspense.ts'
-import { findSuspense, resolveStep } from '../suspense/suspense-store.ts'
+import { ensureSuspense, findSuspense, resolveStep } from '../suspense/suspense-store.ts'
 import type { Step } from '../table/step.ts'
 import { addMs, DAY_MS, type Timestamp } from '../time.ts'
 import { type ProviderFunding, providerFunding } from './provider-funding.ts'
@@ -162,16 +162,28 @@ const MAX_TRIES = 4
 /** A transaction has a hundred steps; what went back beyond these waits for an operator to write it off. */
 const MOST_LEFT_OUT = 90
 
-/** What its client would owe for payments that a re-credit leaves out. */
-const openReceivables = async (deps: CloseDeps, { receivableIds }: Settlement): Promise<readonly Suspense[]> => {
+/** What its client would owe for payments that a re-credit leaves out, whatever has become of it. */
+const receivablesOf = async (deps: CloseDeps, { receivableIds }: Settlement): Promise<readonly Suspense[]> => {
   const items = await Promise.all(
     [...(receivableIds ?? [])].slice(0, MOST_LEFT_OUT).map((id) => findSuspense(deps, id)),
   )
-  return items.flatMap((item) => (item?.status === 'open' ? [item] : []))
+  return items.flatMap((item) => item ?? [])
 }
 
-const leaveOut = (item: Suspense, { settlementId }: Settlement): Step =>
-  resolveStep({ ...item, resolution: 'written_off', leftOutBy: settlementId })
+/** Nobody owes it any more. What an operator has closed before is a finding: its client has borne it already, or was not to. */
+const leaveOut = (item: Suspense, { settlementId }: Settlement, now: Timestamp): Step =>
+  item.status === 'open'
+    ? resolveStep({ ...item, resolution: 'written_off', leftOutBy: settlementId })
+    : ensureSuspense({
+        ...item,
+        suspenseId: `${item.suspenseId}#left_out_though_closed`,
+        kind: 'finding',
+        cause: 'left_out_though_closed',
+        status: 'open',
+        createdAt: now,
+        resolution: undefined,
+        notes: undefined,
+      })
 
 /**
  * Puts the net of a failed settlement back to available, once: settlement and window in one transaction. The next
@@ -187,7 +199,7 @@ export const recreditSettlement = async (
     if (settlement.recreditedAt !== undefined) throw recreditedAlready()
     const now = deps.now()
     const recredited: Settlement = { ...settlement, recreditedAt: now }
-    const leftOut = await openReceivables(deps, settlement)
+    const leftOut = await receivablesOf(deps, settlement)
     const record = {
       subject: settlement.settlementId,
       clientId: settlement.clientId,
@@ -199,7 +211,7 @@ export const recreditSettlement = async (
     const { applied } = await recordChange(deps, record, {
       settlement: markRecredited(settlement, now),
       window: recreditStep(settlement, now),
-      ...Object.fromEntries(leftOut.map((item) => [item.suspenseId, leaveOut(item, settlement)])),
+      ...Object.fromEntries(leftOut.map((item) => [item.suspenseId, leaveOut(item, settlement, now)])),
     })
     if (applied) return recredited
   }

@@ -7,6 +7,7 @@ import { paymentKey } from '../table/keys.ts'
 import { addFunding, type Funding, fundedIn, isFunded } from './funding.ts'
 import { type PaidPayment, PaidPaymentSchema, paidPages } from './paid-payments.ts'
 import type { Settlement } from './settlement.ts'
+import { reversedBefore } from './settlement-store.ts'
 import { keepProgress, noProgress, readProgress } from './window-progress.ts'
 
 export type ProviderFunding = {
@@ -35,10 +36,15 @@ const lookAgain = async (deps: LookDeps, funding: Funding): Promise<Funding> => 
 /** What the provider pays us for all of them. */
 const owed = ({ grossMinor, providerFeesMinor }: Settlement): Minor => less(grossMinor, providerFeesMinor)
 
-/** What the provider had paid us of payments that went back before the window was swept: no part of the settlement. */
-const fundedAndReversed = async (deps: LookDeps, { clientId, periodStart, periodEnd }: Settlement): Promise<Minor> => {
+/** What the provider had paid us of payments that went back before it was recorded: no part of the settlement. */
+const fundedAndReversed = async (deps: LookDeps, settlement: Settlement): Promise<Minor> => {
+  const { clientId, periodStart, periodEnd } = settlement
   const reversals = await reversalsBetween(deps, clientId, { start: periodStart, end: periodEnd })
-  const items = await deps.table.getMany(reversals.filter(isDeducted).map(({ paymentId }) => paymentKey(paymentId)))
+  const gone = [
+    ...reversals.filter(isDeducted).map(({ paymentId }) => paymentId),
+    ...(await reversedBefore(deps, settlement)),
+  ]
+  const items = await deps.table.getMany(gone.map(paymentKey))
   return fundedIn(items.flatMap((item) => (item ? [v.parse(PaidPaymentSchema, item)] : [])))
 }
 

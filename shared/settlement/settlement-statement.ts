@@ -9,7 +9,7 @@ import { TimestampSchema } from '../time.ts'
 import { type PaidPage, type PaidPayment, type PaidPosition, paidPages, sumsOf } from './paid-payments.ts'
 import { providerFunding } from './provider-funding.ts'
 import { type Settlement, toSettlementDto } from './settlement.ts'
-import { findAnySettlement } from './settlement-store.ts'
+import { findAnySettlement, reversedBefore } from './settlement-store.ts'
 import { addSums, NO_SUMS, type Sums, SumsSchema } from './sums.ts'
 
 /** Payments of one page: a Lambda's answer has room for many more. */
@@ -93,21 +93,6 @@ const assertProven = (settlement: Settlement, sums: Sums): void => {
 
 /** Of a larger settlement, what was reached so far is shown as paid; the next look goes on behind it. */
 const PAGES_LOOKED_AT = 5
-
-/** How often a settlement is recorded anew is up to people. */
-const MOST_BEFORE = 100
-
-/** What went back of the settlements that this one stands for, and was left out of it. */
-const reversedBefore = async (deps: StatementDeps, { replaces }: Settlement): Promise<ReadonlySet<string>> => {
-  const ids = new Set<string>()
-  let id = replaces
-  for (let steps = 0; id !== undefined && steps < MOST_BEFORE; steps++) {
-    const before: Settlement = await findAnySettlement(deps, id)
-    for (const paymentId of before.reversedPaymentIds ?? []) ids.add(paymentId)
-    id = before.replaces
-  }
-  return ids
-}
 
 const statementPage = async (deps: StatementDeps, settlement: Settlement, after: Position | undefined) => {
   const { clientId, periodStart: start, periodEnd: end } = settlement

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
 import { notFound } from '../errors.ts'
-import { type ClientId, type PaymentId, type SettlementId, SettlementIdSchema } from '../ids.ts'
+import { type ClientId, type PaymentId, PaymentIdSchema, type SettlementId, SettlementIdSchema } from '../ids.ts'
 import type { Page } from '../page.ts'
 import { absent, all, type Condition, equals, isNew, unchanged } from '../table/condition.ts'
 import { DUE_WORK_FIELDS, dueWork } from '../table/due-work.ts'
@@ -159,7 +159,7 @@ export const noteReversedOf = (settlement: Settlement, { paymentId, sums, receiv
   return update(
     settlementKey(settlementId),
     {
-      set: { reversedAt: at },
+      ...(sums && { set: { reversedAt: at } }),
       add: {
         reversedCount: 1,
         ...(sums && {
@@ -174,4 +174,22 @@ export const noteReversedOf = (settlement: Settlement, { paymentId, sums, receiv
     },
     all(equals('status', status), unchanged('recreditedAt', recreditedAt)),
   )
+}
+
+/** How often a settlement is recorded anew is up to people. */
+const MOST_BEFORE = 100
+
+/** What went back of the settlements that this one stands for, and was left out of it. */
+export const reversedBefore = async (
+  deps: Pick<Deps, 'table'>,
+  { replaces }: Settlement,
+): Promise<ReadonlySet<PaymentId>> => {
+  const ids = new Set<PaymentId>()
+  let id = replaces
+  for (let steps = 0; id !== undefined && steps < MOST_BEFORE; steps++) {
+    const before: Settlement = await findAnySettlement(deps, id)
+    for (const paymentId of before.reversedPaymentIds ?? []) ids.add(v.parse(PaymentIdSchema, paymentId))
+    id = before.replaces
+  }
+  return ids
 }

@@ -38,7 +38,7 @@ export const SettlementSchema = v.object({
   reversedMarkupMinor: v.optional(MinorSchema),
   reversedNetMinor: v.optional(MinorSchema),
   reversedPaymentIds: v.optional(v.set(v.string())),
-  /** When the last of all that was. */
+  /** When the last of them did. */
   reversedAt: v.optional(TimestampSchema),
   /** What is owed for them: a re-credit leaves it out. */
   receivableIds: v.optional(v.set(v.string())),

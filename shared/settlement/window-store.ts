@@ -8,7 +8,7 @@ import { type Window, WindowSchema } from '../ledger/ledger-store.ts'
 import { less, type Minor, ZERO } from '../money.ts'
 import { all, contains, equals, exists, unchanged } from '../table/condition.ts'
 import { windowKey } from '../table/keys.ts'
-import { type Step, update } from '../table/step.ts'
+import { guard, type Step, update } from '../table/step.ts'
 import type { Timestamp } from '../time.ts'
 import { remainingSums, type Settlement } from './settlement.ts'
 
@@ -88,6 +88,10 @@ export const recreditStep = (settlement: Settlement, at: Timestamp): Step => {
     exists,
   )
 }
+
+/** Guards what is noted on a settlement that waits to be recorded again: it still does. */
+export const checkWaiting = (clientId: ClientId, id: SettlementId): Step =>
+  guard(windowKey(clientId), contains('recreditedIds', id))
 
 /** A payment of a settlement that waits to be recorded again went back: it waits no longer. Refused when none waits. */
 export const leaveOutStep = (clientId: ClientId, id: SettlementId, net: Minor, at: Timestamp): Step =>

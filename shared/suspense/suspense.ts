@@ -18,6 +18,7 @@ export const SUSPENSE_CAUSES = {
     'fee_lost',
     'reversed_after_settlement',
     'reversed_in_part',
+    'left_out_though_closed',
     'transaction_unexplained',
   ],
 } as const

@@ -123,6 +123,24 @@ describe('money of a recorded settlement that went back', () => {
     await expectBalanced(deps, client.clientId)
   })
 
+  it('is told when a re-credit leaves out what was recovered before', async () => {
+    const deps = testDeps()
+    const { client, first, settlement } = await settledTwo(deps)
+    await reversePayment(deps, first, voidOf(first))
+    const suspenseId = `txn_${first.paymentId}#reversed_after_settlement`
+    await resolveSuspense(deps, { suspenseId, ...BY_OPERATOR, resolution: 'recovered' })
+    await fail(deps, settlement)
+
+    await recredit(deps, settlement)
+
+    expect(await findSuspense(deps, `${suspenseId}#left_out_though_closed`)).toMatchObject({
+      status: 'open',
+      amountMinor: 95_900,
+    })
+    expect(await owed(deps, first)).toMatchObject({ resolution: 'recovered' })
+    await expectBalanced(deps, client.clientId)
+  })
+
   it('waits no longer when it goes back between the re-credit and the next record', async () => {
     const deps = testDeps()
     const { client, first, settlement } = await settledTwo(deps)
