@@ -17,17 +17,20 @@ import {
   text,
 } from './books.ts'
 
-const moneyProblems = ({ payments, suspense }: Books, captured: Seen['captured']): string[] => {
+const moneyProblems = ({ payments, suspense }: Books, { captured, turned }: Seen): string[] => {
   const credited = new Map(
     payments.flatMap((item) =>
       item['credited_payment_id'] ? [[text(item, 'credited_payment_id'), item] as const] : [],
     ),
   )
   const held = new Set(suspense.filter(({ kind }) => kind === 'money').map((item) => text(item, 'suspense_id')))
+  const told = new Set(suspense.map((item) => text(item, 'provider_payment_id')))
   return [...captured].flatMap(([providerPaymentId, received]) => {
     const payment = credited.get(providerPaymentId)
     if (payment && held.has(providerPaymentId)) return [`${providerPaymentId} is credited and held`]
-    if (!payment && !held.has(providerPaymentId))
+    // Money that came and went before anybody looked is a finding.
+    const isGone = turned.includes(providerPaymentId) && told.has(providerPaymentId)
+    if (!payment && !held.has(providerPaymentId) && !isGone)
       return [`${providerPaymentId}: ${received} IDR are neither credited nor held`]
     if (payment && amount(payment, 'notional_minor') !== received)
       return [`${providerPaymentId} was credited with another amount`]
@@ -187,7 +190,7 @@ export const problemsAtRest = (items: readonly RawItem[], seen: Seen): readonly 
       .map((item) => `${kind} ${text(item, id)} does not rest: ${text(item, 'status')}`)
   return [
     ...problemsOf(items, seen),
-    ...moneyProblems(books, seen.captured),
+    ...moneyProblems(books, seen),
     ...turnedProblems(books, seen.turned),
     ...eventProblems(books, seen.endpointsOfClient),
     ...notTerminal('payment', books.payments, 'payment_id', ['succeeded', 'failed', 'expired', 'cancelled']),
