@@ -3,7 +3,7 @@ import type { Payment } from '../payment/payment.ts'
 import { findStoredPayment } from '../payment/payment-store.ts'
 import { readWindow } from '../settlement/window-store.ts'
 import { logSuspense, publishSuspenseAlert } from '../suspense/record-suspense.ts'
-import { findSuspense, resolveStep } from '../suspense/suspense-store.ts'
+import { findSuspense, leaveOut } from '../suspense/suspense-store.ts'
 import type { Steps } from '../table/table.ts'
 import { isWhole, type MoneyBack, type Planned, partOwedId, planUnswept } from './plan-reversal.ts'
 import { planSwept } from './plan-swept.ts'
@@ -22,11 +22,7 @@ const closeParts = async (deps: ReverseDeps, payment: Payment, back: MoneyBack):
   const ids = [...(payment.reversalIds ?? [])].slice(0, MOST_PARTS).map(partOwedId)
   const parts = await Promise.all(ids.map((id) => findSuspense(deps, id)))
   return Object.fromEntries(
-    parts.flatMap((part) =>
-      part?.status === 'open'
-        ? [[part.suspenseId, resolveStep({ ...part, resolution: 'written_off', leftOutBy: back.transactionId })]]
-        : [],
-    ),
+    parts.flatMap((part) => (part ? [[part.suspenseId, leaveOut(part, back.transactionId, deps.now())]] : [])),
   )
 }
 

@@ -2,7 +2,7 @@ import type { Deps } from '../deps.ts'
 import { assertInvariant, invalid } from '../errors.ts'
 import { recordChange } from '../operator/audit-record.ts'
 import type { Suspense } from '../suspense/suspense.ts'
-import { ensureSuspense, findSuspense, resolveStep } from '../suspense/suspense-store.ts'
+import { findSuspense, leaveOut } from '../suspense/suspense-store.ts'
 import type { Step } from '../table/step.ts'
 import { addMs, DAY_MS, type Timestamp } from '../time.ts'
 import { type ProviderFunding, providerFunding } from './provider-funding.ts'
@@ -170,21 +170,6 @@ const receivablesOf = async (deps: CloseDeps, { receivableIds }: Settlement): Pr
   return items.flatMap((item) => item ?? [])
 }
 
-/** Nobody owes it any more. What an operator has closed before is a finding: its client has borne it already, or was not to. */
-const leaveOut = (item: Suspense, { settlementId }: Settlement, now: Timestamp): Step =>
-  item.status === 'open'
-    ? resolveStep({ ...item, resolution: 'written_off', leftOutBy: settlementId })
-    : ensureSuspense({
-        ...item,
-        suspenseId: `${item.suspenseId}#left_out_though_closed`,
-        kind: 'finding',
-        cause: 'left_out_though_closed',
-        status: 'open',
-        createdAt: now,
-        resolution: undefined,
-        notes: undefined,
-      })
-
 /**
  * Puts the net of a failed settlement back to available, once: settlement and window in one transaction. The next
  * sweep or trigger records it again.
@@ -211,7 +196,7 @@ export const recreditSettlement = async (
     const { applied } = await recordChange(deps, record, {
       settlement: markRecredited(settlement, now),
       window: recreditStep(settlement, now),
-      ...Object.fromEntries(leftOut.map((item) => [item.suspenseId, leaveOut(item, settlement, now)])),
+      ...Object.fromEntries(leftOut.map((item) => [item.suspenseId, leaveOut(item, settlement.settlementId, now)])),
     })
     if (applied) return recredited
   }

@@ -71,7 +71,7 @@ const messageOf = ({ kind, cause, suspenseId, amountMinor = ZERO, paymentId = 'u
     case 'reversed_in_part':
       return `The provider took back money of payment ${paymentId}: its client owes ${amountMinor} IDR (${cause}) that a settlement pays out or has paid. Recover it or write it off: resolve-suspense.`
     case 'left_out_though_closed':
-      return `A re-credit left out payment ${paymentId}, for which ${amountMinor} IDR were recovered or written off before: its client gave that twice, or was to be spared it. Give it back: resolve-suspense.`
+      return `What its client is paid leaves out payment ${paymentId}, for which ${amountMinor} IDR were recovered or written off before: its client bears that twice, or was to be spared it. Give it back: resolve-suspense.`
     default:
       return `The books cannot explain ${suspenseId} (${cause}, payment ${paymentId}). Look at it and close it: resolve-suspense.`
   }

@@ -64,6 +64,24 @@ export const resolveStep = (item: Suspense): Step => {
   return update(suspenseKey(item.suspenseId), { set }, equals('status', 'open'))
 }
 
+/**
+ * What a client owes is left out by something that takes it from what it is paid: nobody owes it any more. What an
+ * operator has closed before is a finding, since its client has borne it already, or was not to.
+ */
+export const leaveOut = (item: Suspense, by: string, now: Timestamp): Step =>
+  item.status === 'open'
+    ? resolveStep({ ...item, resolution: 'written_off', leftOutBy: by })
+    : ensureSuspense({
+        ...item,
+        suspenseId: `${item.suspenseId}#left_out_though_closed`,
+        kind: 'finding',
+        cause: 'left_out_though_closed',
+        status: 'open',
+        createdAt: now,
+        resolution: undefined,
+        notes: undefined,
+      })
+
 /** All items, or those of a status, newest first. */
 export const listSuspense = async (
   deps: Pick<Deps, 'table'>,

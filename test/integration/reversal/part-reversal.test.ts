@@ -5,6 +5,7 @@ import type { Payment } from '../../../shared/payment/payment.ts'
 import { type MoneyBack, partOwedId } from '../../../shared/reversal/plan-reversal.ts'
 import { reversePayment } from '../../../shared/reversal/reverse-payment.ts'
 import { markSettlementPaid } from '../../../shared/settlement/close-settlement.ts'
+import { resolveSuspense } from '../../../shared/suspense/resolve-suspense.ts'
 import { toSuspenseDto } from '../../../shared/suspense/suspense.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
@@ -81,6 +82,21 @@ describe('a part that went back', () => {
 
     const again = (await settlementsOf(deps, client)).find(({ replaces }) => replaces === settlement.settlementId)
     expect(again?.reversedCount).toBe(1)
+    await expectBalanced(deps, client.clientId)
+  })
+
+  it('is told when it was recovered before all of the payment went back', async () => {
+    const deps = testDeps()
+    const client = await withFloor(deps)
+    const first = await aSucceededPayment(deps, client)
+    await reversePayment(deps, first, partOf(first))
+    const suspenseId = partOwedId(`part_${first.paymentId}`)
+    await resolveSuspense(deps, { suspenseId, ...BY_OPERATOR, resolution: 'recovered' })
+
+    const whole = { transactionId: `txn_${first.paymentId}`, kind: 'voided', amountMinor: first.notionalMinor } as const
+    await reversePayment(deps, first, whole)
+
+    expect(await findSuspense(deps, `${suspenseId}#left_out_though_closed`)).toMatchObject({ amountMinor: 20_000 })
     await expectBalanced(deps, client.clientId)
   })
 
