@@ -23,6 +23,8 @@ export type Deps = {
   readonly log: Log
   /** The wall clock. */
   readonly now: () => Timestamp
+  /** The time of day of everybody else, in milliseconds since the epoch: no jump of a local gateway's clock is in it. */
+  readonly realNowMs: () => number
   /** A clock for durations, in milliseconds from an arbitrary start; it never jumps. */
   readonly monotonicMs: () => number
   readonly sleep: (ms: number) => Promise<void>

@@ -64,6 +64,7 @@ export const runtimeDeps = (): Deps => {
     sendWebhook: process.env['WITHHOLD_MERCHANTS']
       ? WITHHELD.sendWebhook
       : httpsWebhookSender({ allowLoopback: false, monotonicMs, nowMs: Date.now }),
+    realNowMs: Date.now,
     resolveHost: process.env['WITHHOLD_ADDRESSES'] ? WITHHELD.resolveHost : resolveByDns,
     monotonicMs,
     newId: randomUUID,

@@ -130,6 +130,7 @@ export const simDeps = (world: World, process: () => Process): Deps => {
     requests: simRequests(world, process),
     log,
     now: () => timestampOf(world.scheduler.nowMs() + skewMs),
+    realNowMs: () => world.scheduler.nowMs() + skewMs,
     sleep: (ms) => process().sleep(ms),
     random: prng.next,
     provider: loggedProvider(

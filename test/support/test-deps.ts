@@ -10,7 +10,7 @@ import { dynamoDbClient } from '../../shared/runtime/aws/dynamodb-client.ts'
 import { dynamoDbRequests } from '../../shared/runtime/aws/dynamodb-table.ts'
 import type { TableRequests } from '../../shared/runtime/aws/retrying-table.ts'
 import type { SendWebhook, WebhookRequest, WebhookResult } from '../../shared/send-webhook.ts'
-import { addMs, SECOND_MS, type Timestamp, timestampOf } from '../../shared/time.ts'
+import { addMs, epochMs, SECOND_MS, type Timestamp, timestampOf } from '../../shared/time.ts'
 import { assembledDeps, type Outside } from './assembled-deps.ts'
 import { type FakeProvider, fakeProvider } from './fake-provider.ts'
 
@@ -93,6 +93,7 @@ export const testDeps = (overrides: Overrides = {}): TestDeps => {
     },
     log: recordingLog(lines),
     now: clock.now,
+    realNowMs: () => epochMs(clock.now()),
     monotonicMs: clock.monotonicMs,
     sleep: clock.sleep,
     newId: randomUUID,

@@ -106,6 +106,7 @@ export const localDeps = (options: LocalDepsOptions): LocalDeps => {
           monotonicMs,
           nowMs: Date.now,
         }),
+        realNowMs: Date.now,
         resolveHost: resolveByDns,
         monotonicMs,
         newId: randomUUID,

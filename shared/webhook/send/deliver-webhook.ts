@@ -1,4 +1,3 @@
-import { createHmac } from 'node:crypto'
 import * as v from 'valibot'
 import type { Deps } from '../../deps.ts'
 import { assertInvariant } from '../../errors.ts'
@@ -16,8 +15,9 @@ import { findEndpoint } from '../endpoint/endpoint-store.ts'
 import { type Lane, laneOf } from '../endpoint/lane.ts'
 import { noteAnswer } from './note-answer.ts'
 import { type RecordDeps, recordAttemptResult } from './record-attempt-result.ts'
+import { webhookHeaders } from './webhook-headers.ts'
 
-type DeliverDeps = RecordDeps & Pick<Deps, 'secrets' | 'sendWebhook' | 'newId'>
+type DeliverDeps = RecordDeps & Pick<Deps, 'secrets' | 'sendWebhook' | 'newId' | 'realNowMs'>
 
 export type DeliveryMessage = {
   readonly deliveryId: DeliveryId
@@ -125,7 +125,9 @@ const attemptDelivery = async (deps: DeliverDeps, delivery: Delivery, endpoint: 
   const claimed = await claimAttempt(deps, delivery, { token: deps.newId(), until: addMs(at, CLAIM_MS) })
   if (!claimed) return drop(deps, idsOf(delivery), 'claimed')
   const result =
-    signingSecret === undefined ? SECRET_MISSING : await deps.sendWebhook(webhookRequest(claimed, body, signingSecret))
+    signingSecret === undefined
+      ? SECRET_MISSING
+      : await deps.sendWebhook(webhookRequest(deps, claimed, body, signingSecret))
   const attempt: DeliveryAttempt = {
     number: claimed.attempts + 1,
     at,
@@ -143,23 +145,13 @@ const bodyOf = async (deps: DeliverDeps, { body, paymentId, eventType }: Deliver
   body ?? (paymentId && (await findEventBody(deps, { paymentId, eventType })))
 
 /** Spec 6.2: the stored bytes as they are, signed with the endpoint's secret. */
-const webhookRequest = (delivery: Delivery, text: string, signingSecret: string): WebhookRequest => {
+const webhookRequest = (
+  deps: Pick<Deps, 'realNowMs'>,
+  delivery: Delivery,
+  text: string,
+  signingSecret: string,
+): WebhookRequest => {
   const body = Buffer.from(text, 'utf8')
-  return {
-    url: delivery.url,
-    headers: {
-      'Content-Type': 'application/json',
-      'X-Gateway-Event': delivery.eventType,
-      'X-Gateway-Signature': signatureOf(signingSecret, body),
-      'X-Gateway-Delivery-Id': delivery.deliveryId,
-    },
-    body,
-  }
+  const headers = webhookHeaders(delivery, { body, signingSecret, sentAtMs: deps.realNowMs() })
+  return { url: delivery.url, headers, body }
 }
-
-/**
- * Spec 6.3: 64 lower-case hex characters, HMAC-SHA256 over the raw body bytes. The key is the secret's text as the
- * merchant was given it, prefix included, as UTF-8.
- */
-export const signatureOf = (signingSecret: string, body: Buffer): string =>
-  createHmac('sha256', Buffer.from(signingSecret, 'utf8')).update(body).digest('hex')

@@ -8,7 +8,7 @@ import { markSettlementPaid } from '../../../shared/settlement/close-settlement.
 import { settleClient } from '../../../shared/settlement/settle-client.ts'
 import { settlementStatement } from '../../../shared/settlement/settlement-statement.ts'
 import { listSettlements } from '../../../shared/settlement/settlement-store.ts'
-import { addMs, DAY_MS, HOUR_MS, MINUTE_MS, type Timestamp, timestampOf } from '../../../shared/time.ts'
+import { addMs, DAY_MS, epochMs, HOUR_MS, MINUTE_MS, type Timestamp, timestampOf } from '../../../shared/time.ts'
 import { memoryRequests } from '../../simulation/sim-table/memory-requests.ts'
 import { createSimTable } from '../../simulation/sim-table/sim-table.ts'
 import { assembledDeps } from '../../support/assembled-deps.ts'
@@ -55,6 +55,7 @@ const measuredWorld = () => {
     sendWebhook: nobody('a merchant'),
     log: { info: () => {}, warn: () => {}, error: () => {} },
     now: () => clock.now,
+    realNowMs: () => epochMs(clock.now),
     monotonicMs: () => performance.now(),
     sleep: async () => {},
     newId: randomUUID,

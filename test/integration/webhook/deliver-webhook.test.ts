@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process'
+import { Webhook } from 'standardwebhooks'
 import { describe, expect } from 'vitest'
 import { addMs, msBetween, SECOND_MS } from '../../../shared/time.ts'
 import { listAttempts } from '../../../shared/webhook/delivery/delivery-store.ts'
@@ -25,9 +26,13 @@ describe('deliver-webhook: one attempt (spec 6.2, 6.3)', () => {
     endpoint,
     delivery,
   }) => {
-    await deliverWebhook(deps, messageFor(delivery))
+    const realNowMs = () => 1_700_000_000_500
 
-    const body = Buffer.from(delivery.body ?? '', 'utf8')
+    await deliverWebhook({ ...deps, realNowMs }, messageFor(delivery))
+
+    const text = delivery.body ?? ''
+    const body = Buffer.from(text, 'utf8')
+    const bytes = Buffer.from(SIGNING_SECRET.slice('whsec_'.length), 'base64url')
     const key = Buffer.from(SIGNING_SECRET, 'utf8').toString('hex')
     const dgst = ['dgst', '-sha256', '-mac', 'HMAC', '-macopt', `hexkey:${key}`]
     const signature = execFileSync('openssl', dgst, { input: body }).toString().trim().split(' ').at(-1)
@@ -39,6 +44,13 @@ describe('deliver-webhook: one attempt (spec 6.2, 6.3)', () => {
           'X-Gateway-Event': 'payment.succeeded',
           'X-Gateway-Signature': signature,
           'X-Gateway-Delivery-Id': delivery.deliveryId,
+          'webhook-id': delivery.eventId,
+          'webhook-timestamp': '1700000000',
+          'webhook-signature': new Webhook(bytes, { format: 'raw' }).sign(
+            delivery.eventId,
+            new Date(realNowMs()),
+            text,
+          ),
         },
         body,
       },

@@ -29,9 +29,16 @@ export const ATTEMPT_MUTANTS = [
   }),
   ...mutantsOf('attemptDelivery', ['deliver-webhook-messages'], {
     'a webhook is posted without a claim':
-      "drop(deps, idsOf(delivery), _) -> void deps.sendWebhook(webhookRequest(delivery, signingSecret ?? ''))",
+      "drop(deps, idsOf(delivery), _) -> void deps.sendWebhook(webhookRequest(deps, delivery, body, signingSecret ?? ''))",
     'a webhook without a secret is signed with nothing':
-      "const result = _ -> const result = await deps.sendWebhook(webhookRequest(claimed, signingSecret ?? ''))",
+      "const result = _ -> const result = await deps.sendWebhook(webhookRequest(deps, claimed, body, signingSecret ?? ''))",
+  }),
+  ...mutantsOf('webhookRequest', ['deliver-webhook'], {
+    'a webhook carries the time of a clock that has jumped': 'deps.realNowMs() -> Date.parse(delivery.createdAt)',
+  }),
+  ...mutantsOf('standardSignatureOf', ['webhook-signature'], {
+    'a library cannot verify with the secret it is given': "Buffer.from(encoded, 'base64') -> signingSecret",
+    'a signature says nothing of event and time': '_.update(head) -> _',
   }),
   ...mutantsOf('noteAnswer', ['slow-lane-races'], {
     'a mark that cannot be written fails the delivery': 'deps.log.error(..._) -> { throw error }',

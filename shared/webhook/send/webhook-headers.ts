@@ -1,0 +1,37 @@
+import { createHmac } from 'node:crypto'
+import { SECOND_MS } from '../../time.ts'
+import type { Delivery } from '../delivery/delivery.ts'
+
+const SECRET_PREFIX = 'whsec_'
+
+type Signed = { readonly body: Buffer; readonly signingSecret: string; readonly sentAtMs: number }
+
+/** What every webhook carries: the headers of spec 6.2, and beside them those of Standard Webhooks. */
+export const webhookHeaders = (
+  { eventType, eventId, deliveryId }: Pick<Delivery, 'eventType' | 'eventId' | 'deliveryId'>,
+  { body, signingSecret, sentAtMs }: Signed,
+): Readonly<Record<string, string>> => {
+  const timestamp = String(Math.floor(sentAtMs / SECOND_MS))
+  return {
+    'Content-Type': 'application/json',
+    'X-Gateway-Event': eventType,
+    'X-Gateway-Signature': signatureOf(signingSecret, body),
+    'X-Gateway-Delivery-Id': deliveryId,
+    'webhook-id': eventId,
+    'webhook-timestamp': timestamp,
+    'webhook-signature': `v1,${standardSignatureOf(signingSecret, `${eventId}.${timestamp}.`, body)}`,
+  }
+}
+
+/**
+ * Spec 6.3: 64 lower-case hex characters, HMAC-SHA256 over the raw body bytes. The key is the secret's text as the
+ * merchant was given it, prefix included, as UTF-8.
+ */
+export const signatureOf = (signingSecret: string, body: Buffer): string =>
+  createHmac('sha256', Buffer.from(signingSecret, 'utf8')).update(body).digest('hex')
+
+/** Keyed with the bytes that the secret stands for. Older secrets are in base64url: node decodes either alphabet. */
+const standardSignatureOf = (signingSecret: string, head: string, body: Buffer): string => {
+  const encoded = signingSecret.startsWith(SECRET_PREFIX) ? signingSecret.slice(SECRET_PREFIX.length) : signingSecret
+  return createHmac('sha256', Buffer.from(encoded, 'base64')).update(head).update(body).digest('base64')
+}
