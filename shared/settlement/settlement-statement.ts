@@ -2,14 +2,13 @@ import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
 import { GatewayError, invalid } from '../errors.ts'
 import { PaymentIdSchema, SettlementIdSchema } from '../ids.ts'
-import { readParts } from '../ledger/ledger-store.ts'
-import { reversedAmong } from '../ledger/reversal-store.ts'
 import { CURSOR_JSON, encodeCursor } from '../page.ts'
 import { TimestampSchema } from '../time.ts'
-import { type PaidPage, type PaidPayment, type PaidPosition, paidPages, sumsOf } from './paid-payments.ts'
+import { type PaidPayment, type PaidPosition, sumsOf } from './paid-payments.ts'
 import { providerFunding } from './provider-funding.ts'
 import { type Settlement, toSettlementDto } from './settlement.ts'
-import { findAnySettlement, reversedBefore } from './settlement-store.ts'
+import { findAnySettlement } from './settlement-store.ts'
+import { statementPage } from './statement-page.ts'
 import { addSums, NO_SUMS, type Sums, SumsSchema } from './sums.ts'
 
 /** Payments of one page: a Lambda's answer has room for many more. */
@@ -94,20 +93,13 @@ const assertProven = (settlement: Settlement, sums: Sums): void => {
 /** Of a larger settlement, what was reached so far is shown as paid; the next look goes on behind it. */
 const PAGES_LOOKED_AT = 5
 
-const statementPage = async (deps: StatementDeps, settlement: Settlement, after: Position | undefined) => {
-  const { clientId, periodStart: start, periodEnd: end } = settlement
-  const parts = await readParts(deps, clientId)
-  const { value } = await paidPages(deps, { clientId, parts, period: { start, end }, limit: PAGE, after }).next()
-  const { payments, more }: PaidPage = value ?? { payments: [], more: false }
-  const last = payments.at(-1)
+/** A page with the sums up to its end: the last one must prove them. */
+const provenPage = async (deps: StatementDeps, settlement: Settlement, after: Position | undefined) => {
+  const { payments, next } = await statementPage(deps, settlement, { limit: PAGE, after })
   const known = after ? after.sums : NO_SUMS
-  const reversed = await reversedAmong(deps, clientId, payments)
-  const before = await reversedBefore(deps, settlement)
-  const settled = payments.filter(({ id }) => !reversed.has(id) && !before.has(id))
-  const sums = known && settled.reduce((sum, payment) => addSums(sum, sumsOf(payment)), known)
-  const next = more && last ? { paidAt: last.paidAt, id: last.id, sums } : undefined
+  const sums = known && payments.reduce((sum, payment) => addSums(sum, sumsOf(payment)), known)
   if (next === undefined && sums !== undefined) assertProven(settlement, sums)
-  return { payments: settled, next }
+  return { payments, next: next && { ...next, sums } }
 }
 
 type StatementDeps = Pick<Deps, 'stage' | 'table'>
@@ -123,7 +115,7 @@ export const settlementStatement = async (
 ) => {
   const settlement = await findAnySettlement(deps, input.settlementId)
   const after = input.cursor === undefined ? undefined : decodeCursor(settlement, input.cursor)
-  const { payments, next } = await statementPage(deps, settlement, after)
+  const { payments, next } = await provenPage(deps, settlement, after)
   const funding = after === undefined ? await providerFunding(deps, settlement, PAGES_LOOKED_AT) : undefined
   return {
     settlement: toSettlementDto(settlement),
