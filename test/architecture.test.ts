@@ -12,7 +12,7 @@ import {
 } from './architecture-rules.ts'
 import { PROJECT_ROOT, parseSource, sourcesIn } from './support/source-file.ts'
 
-const SOURCES = sourcesIn('shared', 'functions', 'infra', 'test')
+const SOURCES = sourcesIn('shared', 'functions', 'infra', 'test', 'docs')
 
 const violations = (rule: RuleName) =>
   SOURCES.flatMap((file) => RULES[rule](file).map((violation) => `${file.path}: ${violation}`))
@@ -71,6 +71,8 @@ const SAMPLES: Readonly<Record<RuleName, readonly (readonly [path: string, refus
   'imports point only from test to infra to functions to shared': [
     ['functions/api/get-payment.ts', from('../../infra/app.ts'), from('../../shared/runtime/api-handler.ts')],
     ['shared/money.ts', inPlace('../functions/manifest.ts'), again('./time.ts')],
+    ['docs/examples/receive-webhooks.ts', from('../../shared/time.ts'), from('./webhook-servers.ts')],
+    ['infra/local/demo.ts', from('../../docs/examples/receive-webhooks.ts'), from('./demo-walk.ts')],
   ],
   'a folder of shared imports only from those before it': [
     ['shared/payment/payment.ts', types('../runtime/config.ts'), types('../deps.ts')],

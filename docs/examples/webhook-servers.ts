@@ -1,0 +1,59 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { type Receiver, receiveWebhook } from './receive-webhooks.ts'
+
+/* The receiver behind the servers people use. What differs between them is only who holds the raw bytes. */
+
+/** No webhook comes near it. */
+const MOST_BYTES = 256 * 1024
+
+/** node:http, and Express where no body parser runs before it: `app.post('/hooks', forNode(receiver))`. */
+export const forNode =
+  (receiver: Receiver) =>
+  async (request: IncomingMessage & { readonly body?: unknown }, response: ServerResponse): Promise<void> => {
+    // Express leaves here what a parser made of the body; its `raw()` leaves the bytes.
+    const body = request.body ?? (await readBytes(request))
+    if (body === undefined) {
+      response.writeHead(413, { connection: 'close' }).end('too large')
+      return
+    }
+    const answer = await receiveWebhook(receiver, { headers: request.headers, body })
+    response.writeHead(answer.status, { 'content-type': 'text/plain' }).end(answer.body)
+  }
+
+/** Undefined when there are too many. */
+const readBytes = async (request: IncomingMessage): Promise<Buffer | undefined> => {
+  const chunks: Buffer[] = []
+  let length = 0
+  for await (const chunk of request) {
+    chunks.push(Buffer.from(chunk))
+    length += chunks.at(-1)?.length ?? 0
+    if (length > MOST_BYTES) return undefined
+  }
+  return Buffer.concat(chunks)
+}
+
+/** Whatever speaks Request and Response: Hono (`app.post('/hooks', (c) => receive(c.req.raw))`), Next.js, Deno, Bun. */
+export const forFetch =
+  (receiver: Receiver) =>
+  async (request: Request): Promise<Response> => {
+    const { status, body } = await receiveWebhook(receiver, {
+      headers: request.headers,
+      body: Buffer.from(await request.arrayBuffer()),
+    })
+    return new Response(body, { status })
+  }
+
+type LambdaEvent = {
+  readonly headers: Readonly<Record<string, string | undefined>>
+  readonly body?: string | null
+  readonly isBase64Encoded?: boolean
+}
+
+/** AWS Lambda behind API Gateway (both payload versions) or a function URL: `export const handler = forLambda(receiver)`. */
+export const forLambda =
+  (receiver: Receiver) =>
+  async ({ headers, body, isBase64Encoded }: LambdaEvent) => {
+    const bytes = Buffer.from(body ?? '', isBase64Encoded === true ? 'base64' : 'utf8')
+    const answer = await receiveWebhook(receiver, { headers, body: bytes })
+    return { statusCode: answer.status, headers: { 'content-type': 'text/plain' }, body: answer.body }
+  }

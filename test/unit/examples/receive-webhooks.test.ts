@@ -1,0 +1,232 @@
+import { createHmac, randomBytes } from 'node:crypto'
+import { describe, expect, it, vi } from 'vitest'
+import {
+  onceInMemory,
+  type Receiver,
+  receiveWebhook,
+  verifyWebhook,
+  type WebhookEvent,
+  type WebhookRefused,
+} from '../../../docs/examples/receive-webhooks.ts'
+import { forFetch, forLambda, forNode } from '../../../docs/examples/webhook-servers.ts'
+import { envelopeBody } from '../../../shared/payment/outbox.ts'
+import { timestampOf } from '../../../shared/time.ts'
+import { signatureOf } from '../../../shared/webhook/send/webhook-headers.ts'
+
+/*
+ * Goal: what a merchant copies takes what the gateway sends and nothing else, and says of the usual mistakes which one
+ * it was. Method: the gateway's own bytes and signature, changed one at a time; the real POSTs are those of the
+ * documents' tests.
+ */
+
+const SECRET = `whsec_${'+/v7'.repeat(10)}+/s=`
+const EVENT_ID = '01989f6e-0000-7000-8000-000000000001'
+const FIRED_AT = timestampOf(Date.UTC(2026, 10, 21, 1))
+const NOW_SECONDS = 1_795_222_800
+
+const BODY = envelopeBody('payment.succeeded', EVENT_ID, FIRED_AT, {
+  id: '01989f6e-0000-8000-8000-000000000002',
+  description: 'kopi — ☕ / "teh"',
+  metadata: { b: 1, a: [2] },
+})
+
+const standardOf = (secret: string, body: string, seconds = NOW_SECONDS) => {
+  const key = Buffer.from(secret.slice('whsec_'.length), 'base64')
+  return {
+    'webhook-id': EVENT_ID,
+    'webhook-timestamp': String(seconds),
+    'webhook-signature': `v1,${createHmac('sha256', key).update(`${EVENT_ID}.${seconds}.${body}`).digest('base64')}`,
+  }
+}
+
+const sent = (body = BODY, secret = SECRET) => ({
+  'content-length': String(Buffer.byteLength(body)),
+  'X-Gateway-Signature': signatureOf(secret, Buffer.from(body)),
+  ...standardOf(secret, body),
+})
+
+/** What `verifyWebhook` says of a request: the event's id, or the code of the refusal. */
+const verdict = (headers: Readonly<Record<string, string>>, body: unknown, secrets: readonly string[] = [SECRET]) => {
+  try {
+    return verifyWebhook({ headers, body }, secrets, NOW_SECONDS).event_id
+  } catch (error) {
+    return (error as WebhookRefused).code
+  }
+}
+
+const without = (headers: Readonly<Record<string, string>>, ...names: readonly string[]) =>
+  Object.fromEntries(Object.entries(headers).filter(([name]) => !names.includes(name)))
+
+const STANDARD = Object.keys(standardOf(SECRET, BODY))
+const OTHER = `whsec_${randomBytes(32).toString('base64')}`
+const parsed: unknown = JSON.parse(BODY)
+
+describe('verifyWebhook, which merchants copy', () => {
+  it.each<[string, string, ...Parameters<typeof verdict>]>([
+    ['the bytes as they came', EVENT_ID, sent(), Buffer.from(BODY)],
+    ['their text', EVENT_ID, sent(), BODY],
+    ['a part of a larger buffer', EVENT_ID, sent(), Buffer.from(`xx${BODY}`).subarray(2)],
+    ['a second secret, as while moving', EVENT_ID, sent(), BODY, [OTHER, SECRET]],
+    ['no Standard Webhooks headers', EVENT_ID, without(sent(), ...STANDARD), BODY],
+    [
+      'one of several standard signatures',
+      EVENT_ID,
+      { ...sent(), 'webhook-signature': `v1,x ${sent()['webhook-signature']} v1a,y` },
+      BODY,
+    ],
+    ['a timestamp five minutes old', EVENT_ID, { ...sent(), ...standardOf(SECRET, BODY, NOW_SECONDS - 300) }, BODY],
+    ['no signature', 'missing_header', without(sent(), 'X-Gateway-Signature'), BODY],
+    ['another secret', 'wrong_secret', sent(BODY, OTHER), BODY],
+    ['no secret at all', 'wrong_secret', sent(), BODY, []],
+    ['the right secret with a line end', 'wrong_secret', sent(), BODY, [`${SECRET}\n`]],
+    ['the right secret without whsec_', 'wrong_secret', sent(), BODY, [SECRET.slice(6)]],
+    ['a body that was parsed', 'changed_body', sent(), parsed],
+    ['a body that was parsed and written with spaces', 'changed_body', sent(), JSON.stringify(parsed, null, 1)],
+    [
+      'the same, by who knows no length',
+      'changed_body',
+      without(sent(), 'content-length'),
+      JSON.stringify(parsed, null, 1),
+    ],
+    [
+      'keys in another order, with spaces',
+      'changed_body',
+      without(sent(), 'content-length'),
+      '{ "data": {}, "event": "x" }',
+    ],
+    ['a body cut short', 'changed_body', sent(), BODY.slice(0, -1)],
+    ['an empty body', 'changed_body', without(sent(), 'content-length'), ''],
+    ['one letter changed', 'wrong_secret', sent(), BODY.replace('teh', 'the')],
+    [
+      'a signature cut short',
+      'wrong_secret',
+      { ...sent(), 'X-Gateway-Signature': sent()['X-Gateway-Signature'].slice(1) },
+      BODY,
+    ],
+    ['a later timestamp put in', 'changed_headers', { ...sent(), 'webhook-timestamp': String(NOW_SECONDS + 1) }, BODY],
+    ['another id put in', 'changed_headers', { ...sent(), 'webhook-id': 'evt' }, BODY],
+    ['an id that is signed and not the event’s', 'changed_headers', { ...sent(), ...otherId() }, BODY],
+    ['a timestamp taken off', 'changed_headers', without(sent(), 'webhook-timestamp'), BODY],
+    ['a timestamp too old', 'too_old', { ...sent(), ...standardOf(SECRET, BODY, NOW_SECONDS - 301) }, BODY],
+    ['a timestamp too far ahead', 'too_old', { ...sent(), ...standardOf(SECRET, BODY, NOW_SECONDS + 301) }, BODY],
+    ['a timestamp that is no number', 'too_old', { ...sent(), ...standardOf(SECRET, BODY, Number.NaN) }, BODY],
+  ])('%s: %s', (_, expected, headers, body, secrets) => {
+    expect(verdict(headers, body, secrets)).toBe(expected)
+  })
+
+  it('tells a body that was written anew from a secret that is wrong, in words', () => {
+    const say = (body: string, secrets: readonly string[]) => () => verifyWebhook({ headers: sent(), body }, secrets)
+
+    expect(say(JSON.stringify(parsed, null, 1), [SECRET])).toThrow('the secret is right, but the body was parsed')
+    expect(say(BODY, [SECRET.slice(6)])).toThrow('the whole text of the secret')
+    expect(say(BODY, [OTHER])).toThrow('signed with a secret that is not among yours')
+  })
+})
+
+function otherId() {
+  const key = Buffer.from(SECRET.slice('whsec_'.length), 'base64')
+  const signature = createHmac('sha256', key).update(`evt.${NOW_SECONDS}.${BODY}`).digest('base64')
+  return { 'webhook-id': 'evt', 'webhook-signature': `v1,${signature}` }
+}
+
+/** A receiver that keeps what it did and what it was told. */
+const aReceiver = (fails = 0) => {
+  const handled: string[] = []
+  const reported: unknown[] = []
+  let left = fails
+  const handle = async ({ event_id: id }: WebhookEvent) => {
+    await Promise.resolve()
+    if (left-- > 0) throw new Error('the database is away')
+    handled.push(id)
+  }
+  const report = (error: unknown) => void reported.push(error)
+  const receiver: Receiver = { secrets: [SECRET], once: onceInMemory(), handle, report }
+  return { receiver, handled, reported }
+}
+
+const current = () => ({ ...sent(), ...standardOf(SECRET, BODY, Math.floor(Date.now() / 1_000)) })
+
+describe('receiveWebhook', () => {
+  it('works once for an event that comes five times, at once and later', async () => {
+    const { receiver, handled } = aReceiver()
+    const request = { headers: current(), body: BODY }
+
+    const first = await Promise.all(Array.from({ length: 4 }, () => receiveWebhook(receiver, request)))
+    const later = await receiveWebhook(receiver, request)
+
+    expect([...first, later].map(({ status }) => status)).toStrictEqual([200, 200, 200, 200, 200])
+    expect(handled).toStrictEqual([EVENT_ID])
+  })
+
+  it('answers 500 for work that failed, which is then done by the next attempt', async () => {
+    const { receiver, handled, reported } = aReceiver(1)
+    const request = { headers: current(), body: BODY }
+
+    const statuses = [
+      (await receiveWebhook(receiver, request)).status,
+      (await receiveWebhook(receiver, request)).status,
+    ]
+
+    expect(statuses).toStrictEqual([500, 200])
+    expect(handled).toStrictEqual([EVENT_ID])
+    expect(reported).toStrictEqual([new Error('the database is away')])
+  })
+
+  it('answers 401 with the reason, and works nothing, for what it refuses', async () => {
+    const { receiver, handled } = aReceiver()
+
+    const answer = await receiveWebhook(receiver, { headers: current(), body: `${BODY} ` })
+
+    expect(answer.status).toBe(401)
+    expect(answer.body).toMatch(/^changed_body: /)
+    expect(handled).toStrictEqual([])
+  })
+
+  it('forgets the oldest of ten thousand in memory', async () => {
+    const once = onceInMemory()
+    const work = vi.fn(() => Promise.resolve())
+
+    for (let id = 0; id <= 10_000; id += 1) await once(String(id), work)
+    await once('1', work)
+    await once('0', work)
+
+    expect(work).toHaveBeenCalledTimes(10_002)
+  })
+})
+
+describe('the receiver behind a server', () => {
+  it('takes Request and Response', async () => {
+    const { receiver, handled } = aReceiver()
+    const receive = forFetch(receiver)
+    const request = (body: string) =>
+      new Request('https://shop.example/hooks', { method: 'POST', headers: current(), body })
+
+    expect([(await receive(request(BODY))).status, (await receive(request('{}'))).status]).toStrictEqual([200, 401])
+    expect(handled).toStrictEqual([EVENT_ID])
+  })
+
+  it.each([true, false])('takes the events of Lambda, in base64: %s', async (isBase64Encoded) => {
+    const { receiver, handled } = aReceiver()
+    const body = isBase64Encoded ? Buffer.from(BODY).toString('base64') : BODY
+    const event = { headers: current(), body, isBase64Encoded }
+
+    expect((await forLambda(receiver)(event)).statusCode).toBe(200)
+    expect((await forLambda(receiver)({ headers: current(), body: null })).statusCode).toBe(401)
+    expect(handled).toStrictEqual([EVENT_ID])
+  })
+
+  it('stops reading behind 256 KB', async () => {
+    const { receiver, handled } = aReceiver()
+    const response = { writeHead: vi.fn(() => response), end: vi.fn(() => response) }
+    const request = Object.assign(endless(), { headers: {} })
+
+    await forNode(receiver)(request as never, response as never)
+
+    expect(response.writeHead).toHaveBeenCalledWith(413, { connection: 'close' })
+    expect(handled).toStrictEqual([])
+  })
+})
+
+async function* endless() {
+  for (;;) yield Buffer.alloc(65_536)
+}
