@@ -12,10 +12,7 @@ import type { DataDirectory } from './process/data-directory.ts'
 import { readJsonFile, writeJsonFile } from './process/json-file.ts'
 import { type LocalClock, startLocalClock } from './process/local-clock.ts'
 import { removeProcessRecord, writeProcessRecord } from './process/process-record.ts'
-
-/** What the simulator expects of us, and what it shows us. */
-export const PROVIDER_KEY = 'xnd_development_local'
-export const CALLBACK_TOKEN = 'local-callback-token'
+import { CALLBACK_TOKEN, PROVIDER_KEY } from './provider-simulator/simulator-keys.ts'
 
 const TABLE_NAME = `gateway-${LOCAL_STAGE.name}`
 

@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import * as v from 'valibot'
-import { PROVIDER_KEY } from './backends.ts'
 import type { LocalCloud } from './local-cloud.ts'
+import { PROVIDER_KEY } from './provider-simulator/simulator-keys.ts'
 
 const AMOUNT_MINOR = 150_000
 const REQUEST_TIMEOUT_MS = 30_000

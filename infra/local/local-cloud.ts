@@ -1,14 +1,8 @@
 import type { FunctionSpec } from '../../functions/function-spec.ts'
 import { MANIFEST } from '../../functions/manifest.ts'
-import {
-  CALLBACK_TOKEN,
-  type LocalTable,
-  openClock,
-  openQueues,
-  openSecrets,
-  openTable,
-  PROVIDER_KEY,
-} from './backends.ts'
+import { type LocalTable, openClock, openQueues, openSecrets, openTable } from './backends.ts'
+import { answerConsole } from './console/answer-console.ts'
+import { type Story, startStory } from './console/story/story.ts'
 import type { AlertInbox } from './emulators/alert-inbox.ts'
 import { startLambdaServer } from './emulators/start-lambda-server.ts'
 import { startWebhookInbox } from './emulators/start-webhook-inbox.ts'
@@ -19,6 +13,7 @@ import { type LocalLog, localLog } from './functions/local-log.ts'
 import { type DataDirectory, openDataDirectory } from './process/data-directory.ts'
 import type { LocalClock } from './process/local-clock.ts'
 import { startProviderSimulator } from './provider-simulator/provider-simulator.ts'
+import { CALLBACK_TOKEN, PROVIDER_KEY } from './provider-simulator/simulator-keys.ts'
 import { type DemoClient, seedDemoClient } from './seed-demo-client.ts'
 import { startEventSources } from './triggers/start-event-sources.ts'
 import { startHttpGateway } from './triggers/start-http-gateway.ts'
@@ -87,7 +82,9 @@ export const startLocalCloud = async (options: LocalCloudOptions): Promise<Local
 
   demoClient = await seedDemoClient({ host, inboxUrl: doors.merchant.url, ...(data && { file: data.demoClient }) })
   options.signal?.throwIfAborted()
-  open({ host, alerts: queueing.alerts })
+  const story = startStory({ clock, log, table })
+  started.defer(() => story.close())
+  open({ host, alerts: queueing.alerts, story })
 
   const running = started.move()
   void table.exited.then((lastWords) => {
@@ -106,7 +103,7 @@ export const startLocalCloud = async (options: LocalCloudOptions): Promise<Local
   }
 }
 
-type Ready = { readonly host: FunctionHost; readonly alerts: AlertInbox['alerts'] }
+type Ready = { readonly host: FunctionHost; readonly alerts: AlertInbox['alerts']; readonly story: Story }
 
 type DoorOptions = {
   readonly port: number
@@ -128,7 +125,7 @@ const startServers = async (
     started.defer(() => door.close())
     return door
   }
-  const api = kept(await startHttpGateway({ port: portOf(0), family, ready, clock }))
+  const api = kept(await startHttpGateway({ port: portOf(0), family, ready, clock, pages: [answerConsole(ready)] }))
   const lambda = kept(await startLambdaServer({ port: portOf(1), family, ready, clock, log }))
   const simulator = {
     clock,

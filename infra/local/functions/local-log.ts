@@ -7,6 +7,8 @@ import { AccessDenied } from './granted-deps.ts'
 export type LocalLog = Log & {
   /** The latest lines, oldest first. */
   lines(): readonly string[]
+  /** Gives `listener` every line from now on. Returns its removal. */
+  onLine(listener: (line: string) => void): () => void
 }
 
 const KEPT_LINES = 2_000
@@ -14,6 +16,7 @@ const KEPT_LINES = 2_000
 /** JSON lines with the time of the one clock: the latest are kept in memory, and each is given to `write` if there is one. */
 export const localLog = (clock: Pick<LocalClock, 'nowMs'>, write?: (line: string) => void): LocalLog => {
   const lines: string[] = []
+  const listeners = new Set<(line: string) => void>()
 
   const add = (level: string, code: LogCode, fields: LogFields) => {
     const timestamp = new Date(clock.nowMs()).toISOString()
@@ -22,10 +25,15 @@ export const localLog = (clock: Pick<LocalClock, 'nowMs'>, write?: (line: string
     lines.push(line)
     if (lines.length > KEPT_LINES) lines.shift()
     write?.(line)
+    for (const listener of listeners) listener(line)
   }
 
   return {
     lines: () => lines,
+    onLine: (listener) => {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
     info: (code, fields = {}) => add('info', code, fields),
     warn: (code, fields = {}) => add('warn', code, fields),
     error: (code, fields = {}, cause) =>

@@ -23,8 +23,18 @@ export type LocalReply = {
   readonly delayMs?: number
 }
 
+/** A body that goes on: `stream` is called with how to send more of it, and answers what to do when nobody reads any more. */
+export type LocalStream = {
+  readonly headers: Readonly<Record<string, string>>
+  readonly stream: (send: (text: string) => void) => () => void
+}
+
 /** `hang`: the socket stays open and silent. `close`: it is cut without an answer. */
-export type LocalAnswer = LocalReply | { readonly hang: true } | { readonly close: true; readonly delayMs?: number }
+export type LocalAnswer =
+  | LocalReply
+  | LocalStream
+  | { readonly hang: true }
+  | { readonly close: true; readonly delayMs?: number }
 
 export type LocalHttpServer = {
   readonly port: number
@@ -57,6 +67,8 @@ const MAX_BODY_BYTES = 1024 * 1024
 /** So much of a body that is too long is read and dropped: a sender that is cut off would not see the answer. */
 const DROPPED_TIMES_MAX = 4
 const LISTEN_BACKLOG = 1024
+/** A reader of a stream that is so far behind is cut off; it may come again. */
+const UNREAD_BYTES_MAX = 4 * 1024 * 1024
 const FOREIGN_HEADERS = { connection: 'close', 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }
 const FOREIGN = { code: 'forbidden', message: 'only programs and pages of this machine may call the local gateway' }
 
@@ -79,6 +91,7 @@ export const jsonReply = (
 export const startLocalHttpServer = async (options: LocalHttpServerOptions): Promise<LocalHttpServer> => {
   let closing = false
   const delayed = new Set<NodeJS.Timeout>()
+  const streams = new Set<ServerResponse>()
 
   const later = (delayMs: number, run: () => void) => {
     if (delayMs <= 0) return run()
@@ -98,7 +111,7 @@ export const startLocalHttpServer = async (options: LocalHttpServerOptions): Pro
       reply(response, answer)
     }
     if (isForeignRequest(incoming.headers, family)) return send(jsonReply(403, FOREIGN, FOREIGN_HEADERS))
-    serve(incoming, response, options, { later, send }).catch(() => {
+    serve(incoming, response, options, { later, send, streams }).catch(() => {
       response.destroy()
     })
   })
@@ -118,6 +131,8 @@ export const startLocalHttpServer = async (options: LocalHttpServerOptions): Pro
       closing = true
       return new Promise((resolve) => {
         const cut = setTimeout(() => server.closeAllConnections(), drainMs)
+        // They would never be done by themselves.
+        for (const response of streams) response.end()
         server.close(() => {
           clearTimeout(cut)
           // Also a delayed answer whose caller has long gone.
@@ -137,11 +152,17 @@ const portOf = (address: AddressInfo | string | null) => {
   return address.port
 }
 
+type Answering = {
+  readonly later: (delayMs: number, run: () => void) => void
+  readonly send: (answer: LocalReply) => void
+  readonly streams: Set<ServerResponse>
+}
+
 const serve = async (
   incoming: IncomingMessage,
   response: ServerResponse,
   options: LocalHttpServerOptions,
-  { later, send }: { later: (delayMs: number, run: () => void) => void; send: (answer: LocalReply) => void },
+  { later, send, streams }: Answering,
 ) => {
   const body = await readBody(incoming, options.maxBodyBytes ?? MAX_BODY_BYTES)
   if (!body) {
@@ -150,6 +171,7 @@ const serve = async (
   }
   const result = await answerOf(incoming, body, options.answer)
   if ('hang' in result) return
+  if ('stream' in result) return startStream(response, result, streams)
   later(result.delayMs ?? 0, () => {
     if ('close' in result) response.destroy()
     else send(result)
@@ -197,6 +219,22 @@ const answerOf = async (
 const splitOnce = (text: string, separator: string) => {
   const position = text.indexOf(separator)
   return position === -1 ? [text] : [text.slice(0, position), text.slice(position + separator.length)]
+}
+
+const startStream = (response: ServerResponse, { headers, stream }: LocalStream, streams: Set<ServerResponse>) => {
+  if (response.destroyed) return
+  response.writeHead(200, { ...headers, 'cache-control': 'no-store' })
+  response.flushHeaders()
+  streams.add(response)
+  const end = stream((text) => {
+    if (response.writableEnded || response.destroyed) return
+    if (response.writableLength > UNREAD_BYTES_MAX) response.destroy()
+    else response.write(text)
+  })
+  response.once('close', () => {
+    streams.delete(response)
+    end()
+  })
 }
 
 const reply = (response: ServerResponse, { status, headers, body }: LocalReply) => {

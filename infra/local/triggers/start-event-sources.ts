@@ -7,7 +7,7 @@ import type { FunctionHost } from '../functions/function-host.ts'
 import type { LocalClock } from '../process/local-clock.ts'
 import { startQueuePoller } from './queue-poller.ts'
 import { startScheduler } from './scheduler.ts'
-import { startStreamPoller } from './stream-poller.ts'
+import { insertedWith, startStreamPoller } from './stream-poller.ts'
 
 export type EventSourceOptions = {
   readonly host: FunctionHost
@@ -57,7 +57,7 @@ export const startEventSources = async (options: EventSourceOptions): Promise<{ 
         startStreamPoller({
           endpoint: table.endpoint,
           tableName: table.name,
-          insertedSkPrefix: trigger.insertedSkPrefix,
+          wanted: insertedWith(trigger.insertedSkPrefix),
           batchSize: trigger.batchSize,
           invoke,
           ...(positionFile !== undefined && { positionFile }),

@@ -4,6 +4,7 @@ import type { FunctionHost } from '../functions/function-host.ts'
 import type { LocalClock } from '../process/local-clock.ts'
 import {
   jsonReply,
+  type LocalAnswer,
   type LocalHttpServer,
   type LocalReply,
   type LocalRequest,
@@ -27,19 +28,27 @@ const Result = v.object({
   isBase64Encoded: v.optional(v.boolean(), false),
 })
 
+/** What this machine's gateway serves beside the API, and no deployed one does. Undefined when it is not asked for. */
+export type LocalPages = (request: LocalRequest) => LocalAnswer | Promise<LocalAnswer> | undefined
+
 /**
  * What API Gateway is on AWS: the manifest's routes on 127.0.0.1, each request handed to its function as an event. It
- * listens at once; requests wait until the gateway is ready.
+ * listens at once; requests wait until the gateway is ready. Pages of this machine's own go before the routes.
  */
 export const startHttpGateway = (options: {
   readonly port: number
   readonly family?: Set<number>
   readonly ready: Promise<{ readonly host: Pick<FunctionHost, 'functions'> }>
   readonly clock: Pick<LocalClock, 'nowMs'>
+  readonly pages?: readonly LocalPages[]
 }): Promise<LocalHttpServer> => {
   const routes = options.ready.then(({ host }) => routeTable(host.functions))
 
-  const answer = async (request: LocalRequest): Promise<LocalReply> => {
+  const answer = async (request: LocalRequest): Promise<LocalAnswer> => {
+    for (const page of options.pages ?? []) {
+      const answered = page(request)
+      if (answered) return answered
+    }
     const route = (await routes)(request.method, request.path)
     if (!route) return jsonReply(404, { message: 'Not Found' })
     const event = httpEvent(request, route, {

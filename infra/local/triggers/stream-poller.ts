@@ -18,7 +18,7 @@ import { pause } from '../process/pause.ts'
 export type StreamPollerOptions = {
   readonly endpoint: string
   readonly tableName: string
-  readonly insertedSkPrefix: string
+  readonly wanted: (record: StreamRecord) => boolean
   readonly batchSize: number
   readonly invoke: (event: { readonly Records: readonly LambdaRecord[] }) => Promise<unknown>
   /** Keeps the place in the stream across restarts. */
@@ -38,7 +38,7 @@ const Positions = v.record(v.string(), v.string())
 const Reply = v.object({ batchItemFailures: v.array(v.object({ itemIdentifier: v.string() })) })
 
 /**
- * What Lambda's reader of a table's stream does: inserts with the sort key prefix, at least once, and in order for
+ * What Lambda's reader of a table's stream does: the records it wants, at least once, and in order for
  * each partition key. A failed record is tried again, then left behind, and the batch goes on behind it. The place is kept after each batch, so a
  * crash repeats a batch. Should records be lost all the same (left behind, or trimmed while nobody ran), the due work
  * of the event rows finds them: the stream only makes announcing fast.
@@ -77,7 +77,7 @@ export const startStreamPoller = async (options: StreamPollerOptions): Promise<S
     const { Records: records = [], NextShardIterator } = await client.send(
       new GetRecordsCommand({ ShardIterator, Limit: PAGE }),
     )
-    const wanted = records.filter((record) => isWanted(record, options.insertedSkPrefix)).map(toLambdaRecord)
+    const wanted = records.filter(options.wanted).map(toLambdaRecord)
     await Promise.all(lanesOf(wanted).map((lane) => handleLane(options, lane)))
     const last = records.at(-1)?.dynamodb?.SequenceNumber
     if (last !== undefined) {
@@ -168,8 +168,11 @@ const firstFailure = async (
   }
 }
 
-const isWanted = ({ eventName, dynamodb }: StreamRecord, prefix: string): boolean =>
-  eventName === 'INSERT' && dynamodb?.Keys?.[TABLE_SCHEMA.sortKey]?.S?.startsWith(prefix) === true
+/** What the filter of a deployed reader lets through. */
+export const insertedWith =
+  (skPrefix: string): StreamPollerOptions['wanted'] =>
+  ({ eventName, dynamodb }) =>
+    eventName === 'INSERT' && dynamodb?.Keys?.[TABLE_SCHEMA.sortKey]?.S?.startsWith(skPrefix) === true
 
 type LambdaRecord = ReturnType<typeof toLambdaRecord>
 

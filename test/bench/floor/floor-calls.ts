@@ -10,7 +10,7 @@ import {
 } from '@aws-sdk/client-dynamodb'
 import { marshall, unmarshall } from '@aws-sdk/util-dynamodb'
 import * as v from 'valibot'
-import { PROVIDER_KEY } from '../../../infra/local/backends.ts'
+import { PROVIDER_KEY } from '../../../infra/local/provider-simulator/simulator-keys.ts'
 import type { HttpCaller } from '../local/http-caller.ts'
 
 export type FloorMeans = {

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { Agent, createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
-import { CALLBACK_TOKEN, PROVIDER_KEY } from '../../../infra/local/backends.ts'
 import { localAws } from '../../../infra/local/emulators/dynamodb-local.ts'
 import { startLocalClock } from '../../../infra/local/process/local-clock.ts'
 import { startProviderSimulator } from '../../../infra/local/provider-simulator/provider-simulator.ts'
+import { CALLBACK_TOKEN, PROVIDER_KEY } from '../../../infra/local/provider-simulator/simulator-keys.ts'
 import { httpCaller } from '../local/http-caller.ts'
 import { floorCalls } from './floor-calls.ts'
 

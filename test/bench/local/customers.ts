@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { CALLBACK_TOKEN, PROVIDER_KEY } from '../../../infra/local/backends.ts'
+import { CALLBACK_TOKEN, PROVIDER_KEY } from '../../../infra/local/provider-simulator/simulator-keys.ts'
 import { expectStatus } from './bench-merchant.ts'
 import type { HttpCaller } from './http-caller.ts'
 import type { Program } from './start-program.ts'

@@ -4,7 +4,11 @@ import { marshall } from '@aws-sdk/util-dynamodb'
 import { afterAll, describe, expect, inject, it, onTestFinished } from 'vitest'
 import { createTable } from '../../../infra/local/emulators/create-table.ts'
 import { localAws } from '../../../infra/local/emulators/dynamodb-local.ts'
-import { type StreamPollerOptions, startStreamPoller } from '../../../infra/local/triggers/stream-poller.ts'
+import {
+  insertedWith,
+  type StreamPollerOptions,
+  startStreamPoller,
+} from '../../../infra/local/triggers/stream-poller.ts'
 import { eventually } from '../../support/eventually.ts'
 import { tempDirectory } from '../../support/temp-directory.ts'
 
@@ -26,7 +30,7 @@ const aStream = async (...inserted: readonly string[]) => {
     const poller = await startStreamPoller({
       endpoint,
       tableName,
-      insertedSkPrefix: 'EVENT#',
+      wanted: insertedWith('EVENT#'),
       batchSize: 25,
       invoke: async ({ Records: records }) => {
         const names = records.map(({ dynamodb }) => dynamodb.NewImage?.['name']?.S ?? '')

@@ -1,0 +1,42 @@
+import { jsonReply, type LocalAnswer, type LocalRequest } from '../process/local-http-server.ts'
+import type { LocalPages } from '../triggers/start-http-gateway.ts'
+import type { Story } from './story/story.ts'
+
+export type ConsoleParts = { readonly story: Story }
+
+const ROOT = '/console'
+/** What the browser says of a request that a page of another site, or of another port, has caused. */
+const OWN_SITES: readonly unknown[] = [undefined, 'none', 'same-origin']
+
+const FORBIDDEN = jsonReply(403, { code: 'forbidden', message: 'only the console’s own page may call it' })
+
+/**
+ * The console's part behind the local API's port; no deployed stage has it. `isForeignRequest` has refused what names
+ * another host or comes from another origin; here also what a page elsewhere embeds, which sends no origin.
+ */
+export const answerConsole =
+  (ready: Promise<ConsoleParts>): LocalPages =>
+  (request) => {
+    if (request.path !== ROOT && !request.path.startsWith(`${ROOT}/`)) return undefined
+    if (!OWN_SITES.includes(request.headers['sec-fetch-site'])) return FORBIDDEN
+    return answer(ready, request)
+  }
+
+const answer = async (ready: Promise<ConsoleParts>, request: LocalRequest): Promise<LocalAnswer> => {
+  const { story } = await ready
+  switch (`${request.method} ${request.path}`) {
+    case 'GET /console/story':
+      return storyStream(story)
+    default:
+      return jsonReply(404, { message: `no ${request.method} ${request.path} here` })
+  }
+}
+
+/** Server-sent events, one for each line; JSON has no line breaks of its own, so a line cannot forge another. */
+const storyStream = (story: Story): LocalAnswer => ({
+  headers: { 'content-type': 'text/event-stream', 'x-content-type-options': 'nosniff' },
+  stream: (send) => {
+    send('event: begin\ndata: {}\n\n')
+    return story.follow((line) => send(`data: ${JSON.stringify(line)}\n\n`))
+  },
+})
