@@ -1,12 +1,9 @@
 import { startLocalCloud } from './local-cloud.ts'
 import { watchProcess } from './process/process-life.ts'
 import { banner } from './terminal/banner.ts'
-import { asksForHelp, readOptions, UsageError, wholeNumber } from './terminal/command-line.ts'
+import { asksForHelp, readOptions, UsageError } from './terminal/command-line.ts'
+import { DEFAULT_PORT, portFrom } from './terminal/port.ts'
 import { printableLines } from './terminal/printable.ts'
-
-const DEFAULT_PORT = 3000
-/** PORT and the three ports behind it. */
-const HIGHEST_PORT = 65_532
 
 /** Closing takes a second or so; whatever holds it up longer is not waited for. */
 const STOP_DEADLINE_MS = 10_000
@@ -18,14 +15,6 @@ Runs the whole gateway on this machine. PORT (default ${DEFAULT_PORT}) moves its
   --verbose    write every log line to the error output
   --help, -h   this text
 Exit code: 0 stopped when asked to, 1 did not start or failed, 2 called wrongly.`
-
-const portFrom = (text: string | undefined): number => {
-  const port = wholeNumber(text || String(DEFAULT_PORT)) ?? -1
-  if (port < 0 || port > HIGHEST_PORT) {
-    throw new UsageError(`PORT must be a number from 0 to ${HIGHEST_PORT} (0 takes free ports)`)
-  }
-  return port
-}
 
 const OPTIONS = { data: { type: 'string' }, verbose: { type: 'boolean' } } as const
 

@@ -15,9 +15,21 @@ export const wholeNumber = (text: string): number | undefined => {
 /** Whether the command line asks what there is to say, wherever in it. */
 export const asksForHelp = (argv: readonly string[]): boolean => argv.some((one) => one === '--help' || one === '-h')
 
+type Options = NonNullable<ParseArgsConfig['options']>
+
 /** The named options of a command line. Throws `UsageError` with the name of one that does not exist, lacks its value or comes twice. */
-export const readOptions = <T extends NonNullable<ParseArgsConfig['options']>>(argv: readonly string[], options: T) => {
-  const { values, tokens } = parsed(argv, options)
+export const readOptions = <T extends Options>(argv: readonly string[], options: T) => read(argv, options, false).values
+
+/** The same of a command line that also names one thing, as `wanted` calls it. Throws `UsageError` when it is not one. */
+export const readOptionsOf = <T extends Options>(wanted: string, argv: readonly string[], options: T) => {
+  const { values, positionals } = read(argv, options, true)
+  const [thing, ...more] = positionals
+  if (thing === undefined || thing === '' || more.length > 0) throw new UsageError(`name one ${wanted}`)
+  return { values, thing }
+}
+
+const read = <T extends Options>(argv: readonly string[], options: T, allowPositionals: boolean) => {
+  const { values, positionals, tokens } = parsed(argv, options, allowPositionals)
   const given = tokens.filter((token) => token.kind === 'option')
   const names = given.map(({ name }) => name)
   const twice = names.find((name, at) => names.indexOf(name) < at)
@@ -25,12 +37,12 @@ export const readOptions = <T extends NonNullable<ParseArgsConfig['options']>>(a
   // As of a variable that is not set.
   const empty = given.find(({ value }) => value === '')
   if (empty !== undefined) throw new UsageError(`--${empty.name} needs a value`)
-  return values
+  return { values, positionals }
 }
 
-const parsed = <T extends NonNullable<ParseArgsConfig['options']>>(argv: readonly string[], options: T) => {
+const parsed = <T extends Options>(argv: readonly string[], options: T, allowPositionals: boolean) => {
   try {
-    return parseArgs({ args: [...argv], options, tokens: true })
+    return parseArgs({ args: [...argv], options, tokens: true, allowPositionals })
   } catch (error) {
     // Node's advice behind the first sentence is for tools that take positional arguments.
     throw new UsageError((error instanceof Error ? error.message : 'called wrongly').replace(/\. [\s\S]*$/, ''))

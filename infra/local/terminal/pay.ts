@@ -1,0 +1,92 @@
+import * as v from 'valibot'
+import { PaymentIdSchema } from '../../../shared/ids.ts'
+import { PROVIDER_KEY } from '../provider-simulator/simulator-keys.ts'
+import { callGateway, GatewayRefusal, whenRefused } from './call-gateway.ts'
+import { readOptionsOf, runCommand, UsageError, wholeNumber } from './command-line.ts'
+import { doorAt } from './port.ts'
+import { printableLines } from './printable.ts'
+
+const USAGE = `npm run pay -- PAYMENT_ID [--fail | --expire | --reverse KIND [--amount N]]
+
+Does at the provider simulator of the gateway that npm start runs what a customer does: pays. Or instead:
+  --fail           the customer fails to pay
+  --expire         the time to pay ends now
+  --reverse KIND   money that was paid goes back: voided, reversed, refund, chargeback or chargeback_reversal
+  --amount N       so much of it, in IDR; all of it when not given
+  --help, -h       this text
+PORT is the gateway's (default 3000); npm run watch shows what becomes of it.
+Exit code: 0 done, 1 refused or no gateway there, 2 called wrongly.`
+
+const OPTIONS = {
+  fail: { type: 'boolean' },
+  expire: { type: 'boolean' },
+  reverse: { type: 'string' },
+  amount: { type: 'string' },
+} as const
+
+const Requests = v.array(v.object({ payment_request_id: v.string(), status: v.string() }))
+
+type Deed = {
+  readonly path: (id: string) => string
+  readonly body: object
+  readonly done: string
+  /** Of the request it is done to. */
+  readonly statuses: readonly string[]
+}
+
+const OPEN = { body: {}, statuses: ['REQUIRES_ACTION', 'PENDING'] }
+
+const control = (id: string, what: string) => `/_simulator/payment_requests/${encodeURIComponent(id)}/${what}`
+
+const deedOf = (options: { fail?: boolean; expire?: boolean; reverse?: string; amount?: string }): Deed => {
+  const { fail, expire, reverse, amount } = options
+  if ([fail, expire, reverse].filter((given) => given !== undefined).length > 1) {
+    throw new UsageError('choose one of --fail, --expire and --reverse')
+  }
+  if (amount !== undefined && reverse === undefined) throw new UsageError('--amount is for --reverse')
+  if (fail) return { ...OPEN, path: (id) => control(id, 'fail'), done: 'The customer failed to pay.' }
+  if (expire) return { ...OPEN, path: (id) => control(id, 'expire'), done: 'The time to pay is over.' }
+  if (reverse === undefined) {
+    const path = (id: string) => `/v3/payment_requests/${encodeURIComponent(id)}/simulate`
+    return { ...OPEN, path, done: 'The customer paid.' }
+  }
+  const minor = amount === undefined ? undefined : wholeNumber(amount)
+  if (amount !== undefined && minor === undefined) throw new UsageError('--amount must be a whole number')
+  const body = { kind: reverse, ...(minor !== undefined && { amount: minor }) }
+  return {
+    path: (id) => control(id, 'reverse'),
+    body,
+    statuses: ['SUCCEEDED'],
+    done: `The money went back: ${reverse}.`,
+  }
+}
+
+/** Of the requests that tries of a create have left, the newest that is as the deed needs it; else the newest. */
+const requestOf = async (provider: string, paymentId: string, { statuses }: Deed): Promise<string> => {
+  const query = `reference_id=${encodeURIComponent(paymentId)}`
+  const found = v.parse(Requests, await callGateway(`${provider}/_simulator/payment_requests?${query}`))
+  const request = found.findLast(({ status }) => statuses.includes(status)) ?? found.at(-1)
+  if (!request) throw new GatewayRefusal(`the provider knows no payment ${paymentId}`)
+  return request.payment_request_id
+}
+
+const run = async (argv: readonly string[]): Promise<number> => {
+  const { values, thing } = readOptionsOf('payment by its id', argv, OPTIONS)
+  const { success: isId, output: paymentId } = v.safeParse(PaymentIdSchema, thing)
+  if (!isId) throw new UsageError(`${thing} is no id of a payment`)
+  const deed = deedOf(values)
+  const provider = doorAt(process.env['PORT'], 2)
+  const pay = async () => {
+    const id = await requestOf(provider, paymentId, deed)
+    const headers = {
+      authorization: `Basic ${Buffer.from(`${PROVIDER_KEY}:`).toString('base64')}`,
+      'api-version': '2024-11-11',
+      'content-type': 'application/json',
+    }
+    await callGateway(provider + deed.path(id), { method: 'POST', headers, body: JSON.stringify(deed.body) })
+    console.log(printableLines(`${deed.done} (payment ${paymentId}, request ${id})`))
+  }
+  return whenRefused(pay, (message) => console.error(printableLines(message)))
+}
+
+process.exitCode = await runCommand(USAGE, process.argv.slice(2), run)

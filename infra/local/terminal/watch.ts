@@ -1,0 +1,66 @@
+import { styleText } from 'node:util'
+import * as v from 'valibot'
+import type { StoryTone } from '../console/story/story-line.ts'
+import { reachGateway, whenRefused } from './call-gateway.ts'
+import { readOptions, runCommand } from './command-line.ts'
+import { doorAt } from './port.ts'
+import { printable, printableLines } from './printable.ts'
+
+const USAGE = `npm run watch
+
+Tells what happens in the gateway that npm start runs, line by line: payments, events, each webhook and its answer,
+fees, settlements, and what went wrong on the way. It begins with what has happened so far, and ends with the gateway
+or with Ctrl-C. Coloured on a terminal, unless NO_COLOR is set. PORT is the gateway's (default 3000).
+  --help, -h   this text
+Exit code: 0 the gateway ended or Ctrl-C, 1 no gateway there, 2 called wrongly.`
+
+const Line = v.object({
+  at: v.string(),
+  subject: v.string(),
+  tone: v.picklist(['good', 'bad', 'plain']),
+  id: v.optional(v.string()),
+  text: v.string(),
+})
+type Line = v.InferOutput<typeof Line>
+
+const STYLES = { good: 'green', bad: 'red', plain: 'reset' } as const satisfies Record<StoryTone, string>
+const SUBJECT_WIDTH = 10
+const ID_LENGTH = 8
+
+/** Whatever the line quotes is printable before it is coloured: no character of it is a command to the terminal. */
+const shown = ({ at, subject, tone, id = '', text }: Line): string => {
+  const [day = '', time = ''] = printable(at).split('T')
+  const when = styleText('dim', `${day} ${time.slice(0, 8)}`)
+  const whom = styleText('dim', printable(id).slice(0, ID_LENGTH).padEnd(ID_LENGTH))
+  return `${when}  ${styleText('bold', printable(subject).padEnd(SUBJECT_WIDTH))}  ${whom}  ${styleText(STYLES[tone], printable(text))}`
+}
+
+/** Server-sent events as this gateway writes them: one `data` line each. */
+const tellEvent = (event: string): void => {
+  const data = /^data: (.*)$/m.exec(event)?.[1]
+  const line = v.safeParse(Line, JSON.parse(data ?? '{}'))
+  if (line.success) console.log(shown(line.output))
+}
+
+const follow = async (): Promise<void> => {
+  const { body } = await reachGateway(`${doorAt(process.env['PORT'])}/console/story`)
+  let rest = ''
+  try {
+    for await (const chunk of body?.pipeThrough(new TextDecoderStream()) ?? []) {
+      const events = (rest + chunk).split('\n\n')
+      rest = events.pop() ?? ''
+      for (const event of events) tellEvent(event)
+    }
+  } catch {
+    // Cut off, as by a SIGKILL of the gateway: there is no more to tell either way.
+  }
+  console.log('The gateway has ended.')
+}
+
+for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => process.exit(0))
+// A reader that goes away (`npm run watch | head`) has seen enough.
+process.stdout.on('error', () => process.exit(0))
+process.exitCode = await runCommand(USAGE, process.argv.slice(2), async (argv) => {
+  readOptions(argv, {})
+  return whenRefused(follow, (message) => console.error(printableLines(message)))
+})

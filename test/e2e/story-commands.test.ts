@@ -1,0 +1,174 @@
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { stripVTControlCharacters } from 'node:util'
+import { describe, expect, onTestFinished, it as plainIt } from 'vitest'
+import { startLocalHttpServer } from '../../infra/local/process/local-http-server.ts'
+import { eventually } from '../support/eventually.ts'
+import { worldIt as it, VA, type World } from '../support/gateway-world.ts'
+
+const TERMINAL = join(import.meta.dirname, '../../infra/local/terminal')
+const UNKNOWN = '00000000-0000-4000-8000-000000000000'
+
+const portOf = (url: string, before = 0) => String(Number(new URL(url).port) - before)
+
+/** `npm run pay` for the gateway whose simulator is there. */
+const payBy = (providerUrl: string, ...argv: readonly string[]) =>
+  new Promise<{ readonly code: number; readonly out: string; readonly err: string }>((resolve) => {
+    const env = { ...process.env, PORT: portOf(providerUrl, 2) }
+    const child = execFile(process.execPath, [join(TERMINAL, 'pay.ts'), ...argv], { env }, (_, out, err) =>
+      resolve({ code: child.exitCode ?? -1, out, err }),
+    )
+  })
+
+/** `npm run watch` of a gateway, as it goes on. */
+const watching = (apiUrl: string, env: Record<string, string> = {}) => {
+  const child = spawn(process.execPath, [join(TERMINAL, 'watch.ts')], {
+    env: { ...process.env, PORT: portOf(apiUrl), ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  let out = ''
+  child.stdout.setEncoding('utf8').on('data', (more: string) => {
+    out += more
+  })
+  return { out: () => out, ended: once(child, 'close'), end: () => child.kill('SIGINT') }
+}
+
+const created = async (world: World) => {
+  const merchant = await world.merchant()
+  const { body } = await merchant.create(VA, crypto.randomUUID())
+  return { ...merchant, id: String(body['id']) }
+}
+
+describe('npm run pay and npm run watch', () => {
+  it('have a payment paid and tell its life to the payout', async ({ world }) => {
+    const { id, clientId } = await created(world)
+    const watch = watching(world.urls.api)
+
+    expect(await payBy(world.urls.provider, id)).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/^The customer paid/),
+    })
+    await eventually(() => expect(watch.out()).toMatch(/answered 200 in/))
+    await world.advance(5 * 86_400)
+    await world.invoke('sync-provider-transactions')
+    await eventually(() => expect(watch.out()).toContain('fee is final'))
+    const { body } = await world.admin('trigger-settlement', { operator: 'test', client_id: clientId })
+    const [settlement] = body['settlements'] as { readonly id: string }[]
+    const paid = { operator: 'test', settlement_id: settlement?.id, notes: 'transfer' }
+    await world.admin('mark-settlement-paid', paid)
+    await eventually(() => expect(watch.out()).toContain(' is paid out'))
+
+    const own = watch
+      .out()
+      .split('\n')
+      .flatMap((line) => {
+        const [, subject, shortId, told] = /^\S+ \S+ {2}(\w+) +(\w{8}) {2}(.*)$/.exec(line) ?? []
+        return id.startsWith(shortId ?? '-') || settlement?.id.startsWith(shortId ?? '-') ? [`${subject}: ${told}`] : []
+      })
+    expect(own).toStrictEqual([
+      'payment: created: Rp 100,000 by BCA',
+      'payment: paid: Rp 100,000 (heard by callback)',
+      'event: payment.succeeded is to be told',
+      expect.stringMatching(/^webhook: payment\.succeeded to http:\S+\/hooks: answered 200 in \d+ ms \(attempt 1\)$/),
+      'payment: fee is final: Rp 4,440 (actual); net Rp 95,460',
+      'settlement: recorded: Rp 95,460 of 1 payment is to be paid out',
+      'settlement: Rp 95,460 is paid out',
+    ])
+    watch.end()
+    expect(await watch.ended).toStrictEqual([0, null])
+  })
+
+  it.for([
+    ['--fail', 'failed', /failed to pay/],
+    ['--expire', 'expired', /time to pay is over/],
+  ] as const)('let one end otherwise: %s', async ([flag, status, said], { world }) => {
+    const { id, payment } = await created(world)
+
+    expect(await payBy(world.urls.provider, id, flag)).toMatchObject({ code: 0, out: expect.stringMatching(said) })
+
+    await eventually(async () => expect(await payment(id)).toMatchObject({ status }))
+  })
+
+  it('let the money go back, of a paid payment only', async ({ world }) => {
+    const { id } = await created(world)
+
+    const tooEarly = await payBy(world.urls.provider, id, '--reverse', 'refund', '--amount', '5000')
+    await payBy(world.urls.provider, id)
+    const done = await payBy(world.urls.provider, id, '--reverse', 'refund', '--amount', '5000')
+    const none = await payBy(world.urls.provider, id, '--reverse', 'gift')
+
+    expect([tooEarly.code, done.code, none.code]).toStrictEqual([1, 0, 1])
+    expect(done.out).toContain('refund')
+  })
+
+  it('refuse in words', async ({ world: { urls } }) => {
+    const refusals: readonly (readonly [readonly string[], number, string])[] = [
+      [[UNKNOWN], 1, `the provider knows no payment ${UNKNOWN}`],
+      [['\u001b[2J'], 2, String.raw`\u001b[2J is no id of a payment`],
+      [[], 2, 'name one payment by its id'],
+      [[UNKNOWN, '--fail', '--expire'], 2, 'choose one of --fail, --expire and --reverse'],
+      [[UNKNOWN, '--amount', '1'], 2, '--amount is for --reverse'],
+      [[UNKNOWN, '--reverse', 'refund', '--amount', '1e3'], 2, '--amount must be a whole number'],
+    ]
+    for (const [argv, code, message] of refusals) {
+      const { err, ...ended } = await payBy(urls.provider, ...argv)
+      expect({ ...ended, err: err.split('\n')[0] }).toStrictEqual({ code, out: '', err: message })
+    }
+  })
+
+  it('serve their story to no page elsewhere', async ({ world: { urls } }) => {
+    const story = (headers: Record<string, string>) => fetch(`${urls.api}/console/story`, { headers })
+
+    const foreign: readonly Record<string, string>[] = [
+      { 'sec-fetch-site': 'cross-site' },
+      { 'sec-fetch-site': 'same-site' },
+      { origin: 'https://a.example' },
+    ]
+    for (const headers of foreign) expect((await story(headers)).status).toBe(403)
+  })
+})
+
+describe('npm run watch', () => {
+  const HOSTILE = '\u001b]0;gone\u0007\u202e\nforged'
+  const aStory = (stream: (send: (text: string) => void) => () => void) =>
+    startLocalHttpServer({ port: 0, answer: () => ({ headers: {}, stream }) })
+
+  plainIt.each([
+    ['without colours where there is no terminal', {}, false],
+    ['in colours', { FORCE_COLOR: '1' }, true],
+  ])('shows what came from outside as text, %s, and ends with the gateway', async (_, env, coloured) => {
+    const line = { at: HOSTILE, subject: HOSTILE, tone: 'bad', id: HOSTILE, text: HOSTILE }
+    const server = await aStory((send) => {
+      send(`event: begin\ndata: {}\n\n: ${HOSTILE}\n\ndata: ${JSON.stringify(line)}\n\n`)
+      return () => undefined
+    })
+    const watch = watching(server.url, env)
+    await eventually(() => expect(watch.out()).toContain('forged'))
+
+    await server.close(60_000)
+
+    expect(await watch.ended).toStrictEqual([0, null])
+    const plain = stripVTControlCharacters(watch.out())
+    expect(plain === watch.out()).toBe(!coloured)
+    expect(plain.replaceAll('\n', '')).toMatch(/^[^\p{Cc}\p{Cf}]*$/u)
+    expect(plain.split('\n')).toHaveLength(3)
+  })
+
+  plainIt('says where it looked when there is no gateway', async () => {
+    const server = await aStory(() => () => undefined)
+    await server.close()
+    const child = spawn(process.execPath, [join(TERMINAL, 'watch.ts')], {
+      env: { ...process.env, PORT: portOf(server.url) },
+    })
+
+    const [err, ended] = await Promise.all([text(child.stderr), once(child, 'close')])
+
+    expect({ err, ended }).toStrictEqual({
+      err: expect.stringContaining(`nothing answers at ${server.url}`),
+      ended: [1, null],
+    })
+  })
+})
