@@ -21,11 +21,18 @@ export type PaymentData = {
 
 type Told = { readonly event_id: string; readonly timestamp: string }
 
-export type WebhookEvent = Told &
-  (
-    | { readonly event: 'payment.succeeded' | 'payment.failed' | 'payment.expired'; readonly data: PaymentData }
-    | { readonly event: 'gateway.test'; readonly data: { readonly client_id: string; readonly endpoint_id: string } }
-  )
+export type PaymentEvent = Told & {
+  readonly event: 'payment.succeeded' | 'payment.failed' | 'payment.expired'
+  readonly data: PaymentData
+}
+
+/** The operator tries the endpoint. It is about no payment. */
+export type TestEvent = Told & {
+  readonly event: 'gateway.test'
+  readonly data: { readonly client_id: string; readonly endpoint_id: string }
+}
+
+export type WebhookEvent = PaymentEvent | TestEvent
 
 /** Why a request was not taken. The code is for programs, the message for whoever sets the receiver up. */
 export class WebhookRefused extends Error {
@@ -53,19 +60,20 @@ export type Receiver = {
    * that inserts the id, does the work, and is rolled back when the work throws.
    */
   readonly once: (eventId: string, work: () => Promise<void>) => Promise<void>
-  readonly handle: (event: WebhookEvent) => Promise<void>
-  /** Hears of what was refused and of what `handle` threw; the console does if you give nothing. */
+  /** Gets events of payments. A test is answered without it, and so is what the gateway may tell one day. */
+  readonly handle: (event: PaymentEvent) => Promise<void>
+  /** Hears of what was refused and of what `handle` threw; standard error does if you give nothing. */
   readonly report?: (error: unknown) => void
 }
 
 /** One request, from its bytes to the answer that the gateway gets: it sends again whatever is not answered 2xx. */
 export const receiveWebhook = async (
-  { secrets, once, handle, report = console.error }: Receiver,
+  { secrets, once, handle, report = print }: Receiver,
   request: WebhookRequest,
 ): Promise<{ readonly status: number; readonly body: string }> => {
   try {
     const event = verifyWebhook(request, secrets)
-    await once(event.event_id, () => handle(event))
+    if (isOfPayment(event)) await once(event.event_id, () => handle(event))
     return { status: 200, body: 'ok' }
   } catch (error) {
     report(error)
@@ -73,6 +81,12 @@ export const receiveWebhook = async (
     return { status: 500, body: 'not handled; send it again' }
   }
 }
+
+const isOfPayment = (event: WebhookEvent): event is PaymentEvent => event.event.startsWith('payment.')
+
+/** What strangers send is a line and no stack. */
+const print = (error: unknown): void =>
+  console.error(error instanceof WebhookRefused ? `webhook refused: ${error.code}: ${error.message}` : error)
 
 /** For how long a signed timestamp is good, into the past and the future, as Standard Webhooks has it. */
 const TOLERANCE_SECONDS = 300

@@ -10,7 +10,7 @@ const markdownIn = (folder: string) =>
     .filter((name) => name.endsWith('.md'))
     .map((name) => join(folder, name))
 
-const DOCUMENTS = [...markdownIn('.'), ...markdownIn('docs'), ...markdownIn('shared')]
+const DOCUMENTS = [...markdownIn('.'), ...markdownIn('docs'), ...markdownIn('docs/merchants'), ...markdownIn('shared')]
 const README = read('README.md')
 
 const matches = (text: string, pattern: RegExp): readonly string[] =>

@@ -2,10 +2,10 @@ import { createHmac, randomBytes } from 'node:crypto'
 import { describe, expect, it, vi } from 'vitest'
 import {
   onceInMemory,
+  type PaymentEvent,
   type Receiver,
   receiveWebhook,
   verifyWebhook,
-  type WebhookEvent,
   type WebhookRefused,
 } from '../../../docs/examples/receive-webhooks.ts'
 import { forFetch, forLambda, forNode } from '../../../docs/examples/webhook-servers.ts'
@@ -134,7 +134,7 @@ const aReceiver = (fails = 0) => {
   const handled: string[] = []
   const reported: unknown[] = []
   let left = fails
-  const handle = async ({ event_id: id }: WebhookEvent) => {
+  const handle = async ({ event_id: id }: PaymentEvent) => {
     await Promise.resolve()
     if (left-- > 0) throw new Error('the database is away')
     handled.push(id)
@@ -170,6 +170,15 @@ describe('receiveWebhook', () => {
     expect(statuses).toStrictEqual([500, 200])
     expect(handled).toStrictEqual([EVENT_ID])
     expect(reported).toStrictEqual([new Error('the database is away')])
+  })
+
+  it('answers 200 to a test, which no code for payments hears of', async () => {
+    const { receiver, handled } = aReceiver()
+    const body = envelopeBody('gateway.test', EVENT_ID, FIRED_AT, { client_id: 'c', endpoint_id: 'e' })
+    const headers = { 'x-gateway-signature': signatureOf(SECRET, Buffer.from(body)) }
+
+    expect(await receiveWebhook(receiver, { headers, body })).toStrictEqual({ status: 200, body: 'ok' })
+    expect(handled).toStrictEqual([])
   })
 
   it('answers 401 with the reason, and works nothing, for what it refuses', async () => {

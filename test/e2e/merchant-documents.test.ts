@@ -1,0 +1,209 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, vi } from 'vitest'
+import { type Block, blocksOf } from '../support/document-blocks.ts'
+import { eventually } from '../support/eventually.ts'
+import { freePort } from '../support/free-port.ts'
+import { worldIt as it, QRIS, VA, type World } from '../support/gateway-world.ts'
+import { shellSession } from '../support/shell-session.ts'
+import { PROJECT_ROOT } from '../support/source-file.ts'
+import { tempDirectory } from '../support/temp-directory.ts'
+
+/*
+ * Goal: whoever pastes the commands of merchants' pages gets what the pages say. Method: each page in one shell, block
+ * after block, against the local gateway; a JSON block is what the command above it answered, a text block what was
+ * printed by then. Ids, times and other long texts are held against their form, everything else to the letter.
+ */
+
+// A session starts the operators' command some times, on a machine that runs other tests beside it.
+vi.setConfig({ testTimeout: 180_000 })
+
+const QUICKSTART = 'docs/merchants.md'
+const PAGES = [
+  QUICKSTART,
+  ...['payments', 'webhooks', 'errors', 'settlements'].map((page) => `docs/merchants/${page}.md`),
+]
+
+/** What other tests hold: starting the gateway, and programs. */
+const isElsewhere = ({ language, note }: Block) => note !== '' || !['sh', 'json', 'text'].includes(language)
+
+/** The ports and the directory of this run, for those that a reader has. */
+const withPlacesOf = ({ urls }: World, { shop, shopPort }: { readonly shop: string; readonly shopPort: number }) => {
+  const places: Readonly<Record<string, string>> = {
+    'http://127.0.0.1:3000': urls.api,
+    'http://127.0.0.1:3001': urls.lambda,
+    'http://127.0.0.1:3002': urls.provider,
+    'http://127.0.0.1:3003': urls.inbox,
+    '4000': String(shopPort),
+    '/tmp/shop': shop,
+  }
+  return (text: string) =>
+    Object.entries(places).reduce((result, [written, actual]) => result.replaceAll(written, actual), text)
+}
+
+/** The last JSON that a command printed. */
+const lastJsonIn = (output: string): unknown => {
+  for (let start = output.length; start >= 0; start = output.lastIndexOf('{', start - 1)) {
+    try {
+      return JSON.parse(output.slice(start))
+    } catch {
+      if (start === 0) break
+    }
+  }
+  throw new Error(`there is no JSON in ${output}`)
+}
+
+const VOLATILE: readonly (readonly [RegExp, string])[] = [
+  [/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, '<id>'],
+  [/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, '<time>'],
+  [/\bv1,\S+|[A-Za-z0-9_-]{40,}/g, '<text>'],
+  [/https?:\/\/[^\s"]+/g, '<url>'],
+]
+
+const masked = (text: string) =>
+  [...VOLATILE, [/\d{9,}/g, '<digits>'] as const].reduce(
+    (result, [pattern, name]) => result.replaceAll(pattern, name),
+    text,
+  )
+
+const shapeOf = (value: unknown): unknown =>
+  JSON.parse(JSON.stringify(value), (_, inner: unknown) => (typeof inner === 'string' ? masked(inner) : inner))
+
+/** What the shell of the quickstart knows, of a merchant of this page's own. */
+const afterQuickstart = async ({ urls, merchant, admin }: World): Promise<string> => {
+  const { key, clientId } = await merchant([])
+  const bank = { bank_name: 'BCA', bank_account_no: '1234567890', bank_account_name: 'PT My Shop' }
+  await admin('update-client', { operator: 'test', client_id: clientId, bank })
+  const [, become] = blocksOf(QUICKSTART)
+  const field = become?.text.split('\n').find((line) => line.startsWith('field()'))
+  return [
+    `API=${urls.api} CLIENT=${clientId} AUTH='Authorization: Bearer ${key}'`,
+    field,
+    'export GATEWAY_OPERATOR=me',
+  ].join('\n')
+}
+
+const pageSession = async (world: World, page: string) => {
+  const places = withPlacesOf(world, { shop: `${tempDirectory()}/shop`, shopPort: await freePort() })
+  const session = shellSession({ PORT: String(Number(new URL(world.urls.lambda).port) - 1) })
+  const runBlock = async (block: Block) => {
+    try {
+      return await session.run(places(block.text))
+    } catch (error) {
+      throw new Error(`${page}, line ${block.line}`, { cause: error })
+    }
+  }
+  return { ...session, runBlock }
+}
+
+describe('the pages for merchants', () => {
+  it.for(PAGES)('%s says what happens', async (page, { world, onTestFinished }) => {
+    const session = await pageSession(world, page)
+    onTestFinished(session.close)
+    if (page !== QUICKSTART) await session.run(await afterQuickstart(world))
+
+    let printed = ''
+    for (const block of blocksOf(page).filter((one) => !isElsewhere(one))) {
+      const at = `${page}, line ${block.line}`
+      if (block.language === 'sh') printed = await session.runBlock(block)
+      else if (block.language === 'json') {
+        expect({ at, json: shapeOf(lastJsonIn(printed)) }).toStrictEqual({ at, json: shapeOf(JSON.parse(block.text)) })
+      } else await eventually(() => expect(masked(session.output())).toContain(masked(block.text.trimEnd())))
+    }
+  })
+})
+
+const rowsOf = (page: string, pattern: RegExp) =>
+  [...readFileSync(join(PROJECT_ROOT, page), 'utf8').matchAll(pattern)].map(([, ...cells]) => cells)
+
+/** What a destination is, in the words of the page. */
+const DESTINATIONS: Readonly<Record<string, RegExp>> = {
+  'account number, 15 digits': /^\d{15}$/,
+  'account number, 16 digits': /^\d{16}$/,
+  'account number, digits': /^\d{10,20}$/,
+  'QR text': /^000201.{100,}$/,
+  URL: /^https?:\/\//,
+  empty: /^$/,
+}
+
+describe('docs/merchants/payments.md', () => {
+  it('says what each destination is', async ({ world }) => {
+    const channels = rowsOf(
+      'docs/merchants/payments.md',
+      /^\| `([a-z_]+)` \| (`[A-Z]+`|none|any other[^|]*) \| ([^|]*) \|/gm,
+    )
+    const { create } = await world.merchant([])
+
+    for (const [method, channel = '', destination = ''] of channels) {
+      const code = channel.startsWith('`') ? channel.replaceAll('`', '') : 'ASTRAPAY'
+      const { status, body } = await create({
+        ...QRIS,
+        method,
+        customer: { phone: '+6281234567890' },
+        ...(method !== 'qris' && { channel_code: code }),
+      })
+      expect([channel, status, body['payment_destination']]).toStrictEqual([
+        channel,
+        201,
+        expect.stringMatching(DESTINATIONS[destination] ?? destination),
+      ])
+    }
+    expect(channels).toHaveLength(12)
+  })
+
+  it('shows the figures of a payment as they become, in its table and in its picture', async ({ world }) => {
+    const merchant = await world.merchant([])
+    const { body: created } = await merchant.create({ ...VA, amount: 150_000 })
+    const id = String(created['id'])
+    const figures = async () => {
+      const balance = (await merchant.get('/v1/balance?include=settlements')).body
+      return { ...(await merchant.payment(id)), ...balance } as Record<string, unknown>
+    }
+    const settled = async () => {
+      const { body } = await world.admin('trigger-settlement', { operator: 'test', client_id: merchant.clientId })
+      return (body['settlements'] as { id: string }[])[0]?.id
+    }
+
+    const stages = [await figures()]
+    await world.pay(id)
+    await eventually(async () => expect(await figures()).toMatchObject({ status: 'succeeded' }))
+    stages.push(await figures())
+    await world.advance(5 * 86_400)
+    await world.invoke('sync-provider-transactions')
+    stages.push(await figures())
+    const settlementId = await settled()
+    stages.push(await figures())
+    await world.admin('mark-settlement-paid', { operator: 'test', settlement_id: settlementId, notes: 'transfer' })
+    stages.push(await figures())
+
+    const said = rowsOf(
+      'docs/merchants/payments.md',
+      /^\| `([a-z_]+)` \| (\w+) \| (\w+) \| (\w+) \| (\w+) \| (\w+) \|$/gm,
+    )
+    expect(said).toHaveLength(7)
+    expect(said).toStrictEqual(said.map(([name = '']) => [name, ...stages.map((stage) => String(stage[name]))]))
+    const picture = readFileSync(join(PROJECT_ROOT, 'docs/merchants/figures.svg'), 'utf8')
+    const drawn = [...picture.matchAll(/>([\d,]+)[^<]*<\/text>/g)].map(([, figure = '']) =>
+      Number(figure.replace(',', '')),
+    )
+    const told = stages.flatMap((stage) =>
+      ['notional_minor', 'hexolus_markup_minor', ...said.flat()].map((name) => stage[name]),
+    )
+    expect(new Set(drawn)).toStrictEqual(new Set(told.filter((figure) => typeof figure === 'number' && figure > 0)))
+  })
+})
+
+it('docs/merchants/webhooks.md shows the body that comes', async ({ world }) => {
+  const [shown] = blocksOf('docs/merchants/webhooks.md').filter(({ note }) => note === 'body')
+  const { create } = await world.merchant()
+  const { body: created } = await create({ ...VA, amount: 150_000, external_reference: 'order-17' })
+
+  await world.pay(String(created['id']))
+
+  const [webhook] = await eventually(async () => {
+    const found = await world.webhooksOf(String(created['id']))
+    expect(found).toHaveLength(1)
+    return found
+  })
+  expect(shapeOf(JSON.parse(webhook?.body ?? ''))).toStrictEqual(shapeOf(JSON.parse(shown?.text ?? '')))
+})

@@ -1,0 +1,152 @@
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { describe, expect, it } from 'vitest'
+import { parseDeployCommand } from '../../infra/operate/deploy/deploy-command.ts'
+import { deployedStage } from '../../infra/stack/stage.ts'
+import { HTTP_STATUS } from '../../shared/errors.ts'
+import { CHANNELS, inForce } from '../../shared/payment/channel/channels.ts'
+import { REVERSAL_KINDS } from '../../shared/payment/payment.ts'
+import { SECOND_MS, timestampOf } from '../../shared/time.ts'
+import { ATTEMPTS_PER_ROUND, waitAfterFailureMs } from '../../shared/webhook/delivery/retry-schedule.ts'
+import { blocksOf } from '../support/document-blocks.ts'
+import { missingFor } from '../support/receiver-program.ts'
+import { PROJECT_ROOT } from '../support/source-file.ts'
+
+/* What merchants' pages say of figures and lists, held against the code. What their commands do: test/e2e/merchant-*. */
+
+const read = (path: string) => readFileSync(join(PROJECT_ROOT, path), 'utf8')
+const [merchants, payments, errors, webhooks] = [
+  'docs/merchants.md',
+  'docs/merchants/payments.md',
+  'docs/merchants/errors.md',
+  'docs/merchants/webhooks.md',
+].map(read) as [string, string, string, string]
+
+const rows = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, ...cells]) => cells)
+
+it('every error code is explained once, with its status', () => {
+  const explained = rows(errors, /^\| `([a-z_]+)` \| (\d{3}) \| (yes|no)/gm).map(([code, status]) => [
+    code,
+    Number(status),
+  ])
+
+  expect(explained).toStrictEqual(Object.entries(HTTP_STATUS).toSorted(([, a], [, b]) => a - b))
+})
+
+it('every channel has its fee and its time', () => {
+  const now = timestampOf(Date.now())
+  const said = rows(
+    payments,
+    /^\| `([a-z_]+)` \| (?:`([A-Z]+)`|none) \|[^|]*\|[^|]*\| ([^|]*?)(?:, or what you asked for)? \| ([^|]*) \|$/gm,
+  )
+  const fee = ({ bps = 0, flatMinor = 0 } = {}) =>
+    [bps > 0 && `${bps / 100} %`, flatMinor > 0 && `${flatMinor}`].filter(Boolean).join(' + ')
+  const units = [
+    [3_600, 'hours'],
+    [60, 'minutes'],
+    [1, 'seconds'],
+  ] as const
+  const life = (ms = 0) => {
+    const [seconds, unit] = units.find(([each]) => ms % (each * SECOND_MS) === 0) ?? [1, 'seconds']
+    return `${ms / SECOND_MS / seconds} ${unit}`
+  }
+
+  const known = CHANNELS.map(({ method, code, timings, tariffs }) => [
+    method,
+    code === '' ? undefined : code,
+    life(inForce(timings, now)?.expiryMs),
+    fee(inForce(tariffs, now)),
+  ])
+  expect(new Set(said.map(String))).toStrictEqual(new Set(known.map(String)))
+  expect(said).toHaveLength(known.length)
+})
+
+it('the waits between attempts are those of the schedule', () => {
+  const wait = (ms = 0) => (ms <= 60_000 ? `${ms / 1_000} seconds` : `${ms / 60_000} minutes`)
+  const waits = Array.from({ length: ATTEMPTS_PER_ROUND }, (_, failures) =>
+    failures === 0 ? 'at once' : wait(waitAfterFailureMs(failures)),
+  )
+
+  expect(rows(webhooks, /^\| \d \| ([^|]+) \|$/gm).flat()).toStrictEqual(waits)
+})
+
+it('the rate limit is that of production, and the kinds of reversals are all', () => {
+  expect(merchants).toContain(`${deployedStage('prod').settings.clientRateLimit} unless agreed otherwise`)
+  const [[kinds = ''] = []] = rows(payments, /^\| `kind` \| ([^|]*) \|$/gm)
+  expect(rows(kinds, /`([a-z_]+)`/g).flat()).toStrictEqual([...REVERSAL_KINDS])
+})
+
+describe('blocks that are no commands for the local gateway', () => {
+  const LIBRARIES: readonly (readonly [string, readonly string[]])[] = [
+    ['python', ['python3', '-c', 'import ast, sys; ast.parse(sys.stdin.read())']],
+    ['go', ['gofmt', '-d', '-e']],
+  ]
+
+  it.for(LIBRARIES)('with a library of %s can be read', ([language, [command = '', ...args]], { skip }) => {
+    const block = blocksOf('docs/merchants/webhooks.md').find(
+      (one) => one.note === 'library' && one.language === language,
+    )
+    if (!block) throw new Error('there is none')
+    if (missingFor(block) !== undefined) skip(`there is no ${language} on this machine`)
+
+    const { status, stdout, stderr } = spawnSync(command, args, { input: block.text, encoding: 'utf8' })
+
+    expect({ status, stdout, stderr }).toStrictEqual({ status: 0, stdout: '', stderr: '' })
+  })
+
+  it('in SQL insert an event once', () => {
+    const [insert] = blocksOf('docs/merchants/webhooks.md').filter(({ language }) => language === 'sql')
+    using database = new DatabaseSync(':memory:')
+    database.exec('CREATE TABLE webhook_events (event_id TEXT PRIMARY KEY)')
+    const statement = database.prepare(insert?.text ?? '')
+
+    expect([statement.run().changes, statement.run().changes]).toStrictEqual([1, 0])
+  })
+
+  it('are of kinds that a test knows', () => {
+    const pages = [
+      'docs/merchants.md',
+      ...['payments', 'webhooks', 'errors', 'settlements'].map((page) => `docs/merchants/${page}.md`),
+    ]
+    const kinds = new Set(pages.flatMap(blocksOf).map(({ language, note }) => `${language} ${note}`.trim()))
+
+    expect([...kinds].toSorted()).toStrictEqual([
+      'go library',
+      'go receiver',
+      'json',
+      'json body',
+      'mermaid',
+      'php receiver',
+      'python library',
+      'python receiver',
+      'sh',
+      'sh start',
+      'sql',
+      'text',
+      'ts fetch',
+      'ts lambda',
+      'ts receiver',
+    ])
+  })
+
+  it('in the README are commands that are there', () => {
+    const commands = blocksOf('README.md').flatMap(({ language, text }) =>
+      language === 'sh'
+        ? text
+            .trimEnd()
+            .split('\n')
+            .map((line) => line.replace(/ +#.*/, ''))
+        : [],
+    )
+    const { scripts } = JSON.parse(read('package.json')) as { readonly scripts: Readonly<Record<string, string>> }
+    const named = commands.flatMap((line) => rows(line, /npm (?:run (?:-s )?)?(?!ci\b)([a-z]+)/g).flat())
+
+    expect(named.filter((name) => !Object.hasOwn(scripts, name))).toStrictEqual([])
+    expect(named.length).toBeGreaterThan(5)
+    for (const line of commands.filter((one) => one.startsWith('npm run deploy'))) {
+      expect(parseDeployCommand(line.replace('npm run deploy -- ', '').split(' ')).stage).toBe('prod')
+    }
+  })
+})

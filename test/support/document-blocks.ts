@@ -1,0 +1,33 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { PROJECT_ROOT } from './source-file.ts'
+
+/** A fenced block of a document. */
+export type Block = {
+  readonly language: string
+  /** What stands behind the language. */
+  readonly note: string
+  readonly text: string
+  readonly line: number
+  /** The heading it stands under. */
+  readonly heading: string
+}
+
+const FENCE = /^ *```(\w+)?(?: (.*))?$/
+
+/** Every fenced block of a document, in order. */
+export const blocksOf = (document: string): readonly Block[] => {
+  const blocks: Block[] = []
+  let heading = ''
+  let open: { readonly language: string; readonly note: string; readonly line: number; text: string } | undefined
+  for (const [index, line] of readFileSync(join(PROJECT_ROOT, document), 'utf8').split('\n').entries()) {
+    const [fence, language = '', note = ''] = FENCE.exec(line) ?? []
+    if (open && fence !== undefined) {
+      blocks.push({ ...open, heading })
+      open = undefined
+    } else if (open) open.text += `${line}\n`
+    else if (fence !== undefined) open = { language, note, line: index + 1, text: '' }
+    else if (line.startsWith('#')) heading = line.replace(/^#+ /, '')
+  }
+  return blocks
+}

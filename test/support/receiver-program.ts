@@ -1,0 +1,99 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { copyFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import type { Block } from './document-blocks.ts'
+import { eventually } from './eventually.ts'
+import { PROJECT_ROOT } from './source-file.ts'
+import { tempDirectory } from './temp-directory.ts'
+
+const KIT = ['receive-webhooks.ts', 'webhook-servers.ts']
+
+/** What listens for a block that is only given requests. */
+const HOSTS: Readonly<Record<string, string>> = {
+  fetch: `
+import { createServer } from 'node:http'
+import app from './receiver.ts'
+createServer(async (request, response) => {
+  const init = { method: request.method, headers: request.headers, body: request, duplex: 'half' }
+  const answer = await app.fetch(new Request('http://shop.example' + request.url, init))
+  response.writeHead(answer.status).end(await answer.text())
+}).listen(Number(process.env.PORT))`,
+  lambda: `
+import { createServer } from 'node:http'
+import { handler } from './receiver.ts'
+createServer(async (request, response) => {
+  const chunks = []
+  for await (const chunk of request) chunks.push(chunk)
+  const body = Buffer.concat(chunks).toString('base64')
+  const answer = await handler({ headers: request.headers, body, isBase64Encoded: true })
+  response.writeHead(answer.statusCode).end(answer.body)
+}).listen(Number(process.env.PORT))`,
+}
+
+type Language = { readonly file: string; readonly needs: string; readonly run: (port: number) => readonly string[] }
+
+const LANGUAGES: Readonly<Record<string, Language>> = {
+  ts: { file: 'receiver.ts', needs: process.execPath, run: () => [process.execPath, 'main.ts'] },
+  python: { file: 'receiver.py', needs: 'python3', run: () => ['python3', 'receiver.py'] },
+  // Built first: `go run` would leave its child behind.
+  go: { file: 'receiver.go', needs: 'go', run: () => ['./receiver'] },
+  php: { file: 'receiver.php', needs: 'php', run: (port) => ['php', '-S', `127.0.0.1:${port}`, 'receiver.php'] },
+}
+
+const languageOf = ({ language }: Block): Language => {
+  const found = LANGUAGES[language]
+  if (!found) throw new Error(`nobody knows how to run ${language}`)
+  return found
+}
+
+/** The program that this machine would need for a block, and does not have. */
+export const missingFor = (block: Block): string | undefined => {
+  const { needs } = languageOf(block)
+  const asked = spawnSync(needs, [needs === 'go' ? 'version' : '--version'])
+  return asked.status === 0 ? undefined : needs
+}
+
+const write = (block: Block): string => {
+  const directory = tempDirectory()
+  writeFileSync(join(directory, languageOf(block).file), block.text)
+  if (block.language === 'ts') {
+    for (const file of KIT) copyFileSync(join(PROJECT_ROOT, 'docs/examples', file), join(directory, file))
+    symlinkSync(join(PROJECT_ROOT, 'node_modules'), join(directory, 'node_modules'))
+    writeFileSync(join(directory, 'package.json'), '{"type":"module"}')
+    writeFileSync(join(directory, 'main.ts'), HOSTS[block.note] ?? `import './receiver.ts'`)
+  }
+  if (block.language === 'go') {
+    const built = spawnSync('go', ['build', '-o', 'receiver', 'receiver.go'], { cwd: directory, encoding: 'utf8' })
+    if (built.status !== 0) throw new Error(built.stderr)
+  }
+  return directory
+}
+
+/** Runs a receiver of the documents as a process of its own, until the test is over. */
+export const startReceiver = async (
+  block: Block,
+  { port, secret }: { readonly port: number; readonly secret: string },
+) => {
+  const directory = write(block)
+  const [command = '', ...args] = languageOf(block).run(port)
+  const env = { ...process.env, PORT: String(port), SIGNING_SECRET: secret, TMPDIR: directory }
+  const child = spawn(command, args, { cwd: directory, env })
+  onTestFinished(async () => {
+    child.kill('SIGKILL')
+    if (child.exitCode === null && child.signalCode === null) await once(child, 'close')
+  })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text
+    })
+  }
+  const answers = () => fetch(`http://127.0.0.1:${port}/`, { method: 'POST' }).then(({ status }) => status)
+  await eventually(async () => {
+    if (child.exitCode !== null) throw new Error(`it ended: ${output}`)
+    await answers()
+  })
+  return { output: () => output }
+}
