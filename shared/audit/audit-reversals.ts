@@ -2,75 +2,129 @@ import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
 import { type ClientId, type PaymentId, PaymentIdSchema } from '../ids.ts'
 import type { Window } from '../ledger/ledger-store.ts'
-import { findReversals, isDeducted, type LedgerReversal } from '../ledger/reversal-store.ts'
+import {
+  deductedIn,
+  findReversals,
+  isDeducted,
+  isPart,
+  isReinstated,
+  type LedgerReversal,
+} from '../ledger/reversal-store.ts'
 import type { Payment } from '../payment/payment.ts'
 import { findPaymentsByKey } from '../payment/payment-store.ts'
 import { reversedSums, type Settlement } from '../settlement/settlement.ts'
+import type { Timestamp } from '../time.ts'
 import { breaks, type Difference, differs } from './difference.ts'
 
 const AMOUNTS = ['notionalMinor', 'providerFeeMinor', 'markupMinor', 'netMinor'] as const
 
-const ofPayment = (reversal: LedgerReversal, payment: Payment | undefined): readonly Difference[] => {
+/** A client's reversals by payment, and the payments they are about. */
+export type ReversalBooks = {
+  readonly reversals: readonly LedgerReversal[]
+  readonly payments: ReadonlyMap<PaymentId, Payment>
+  readonly byNumber: ReadonlyMap<number, LedgerReversal>
+  /** Where payments were put back, oldest first. */
+  readonly reinstated: ReadonlyMap<PaymentId, readonly Timestamp[]>
+}
+
+export const readReversals = async (deps: Pick<Deps, 'table'>, clientId: ClientId): Promise<ReversalBooks> => {
+  const reversals = await findReversals(deps, clientId)
+  const ids = new Set(reversals.map(({ paymentId }) => paymentId))
+  const payments = await findPaymentsByKey(deps, [...ids])
+  const putBack = Map.groupBy(reversals.filter(isReinstated), ({ paymentId }) => paymentId)
+  return {
+    reversals,
+    payments: new Map(payments.map((payment) => [payment.paymentId, payment])),
+    byNumber: new Map(reversals.map((reversal) => [reversal.seq, reversal])),
+    reinstated: new Map([...putBack].map(([id, all]) => [id, all.map(({ paidAt }) => paidAt)])),
+  }
+}
+
+const reinstatedAts = ({ reinstated }: ReversalBooks, id: PaymentId): readonly Timestamp[] => reinstated.get(id) ?? []
+
+/** Whether it is about the place where its payment was put back, and not about its own. */
+export const isBehindReinstated = (books: ReversalBooks, { paymentId, paidAt }: LedgerReversal): boolean =>
+  reinstatedAts(books, paymentId).includes(paidAt)
+
+/** What was undone and what undid it name each other. */
+const ofPair = (
+  { paymentId, seq, undoes, undoneBy }: LedgerReversal,
+  { byNumber }: ReversalBooks,
+): readonly Difference[] => {
+  const named = byNumber.get(undoes ?? undoneBy ?? 0)
+  const other = named?.paymentId === paymentId ? named : undefined
+  return undoes === undefined
+    ? differs('reversal.undone_by', paymentId, undoneBy === undefined ? undefined : seq, other?.undoes)
+    : differs('reversal.undoes', paymentId, seq, other?.undoneBy)
+}
+
+const ofPayment = (reversal: LedgerReversal, books: ReversalBooks): readonly Difference[] => {
   const { paymentId: id, at, paidAt } = reversal
+  const payment = books.payments.get(id)
   // Its fee may have become final since, and no sum is made of its amounts.
-  if (!isDeducted(reversal))
+  if (isPart(reversal))
     return breaks('reversal.part', id, payment?.reversal === undefined, 'of a payment of which something went back', at)
+  const isOwnPlace = !isBehindReinstated(books, reversal)
   return [
-    ...differs('reversal.at', id, payment?.reversal?.deductedAt, at),
-    ...differs('reversal.paid_at', id, payment?.paidAt, paidAt),
+    ...(isDeducted(reversal) && isOwnPlace ? differs('reversal.at', id, payment?.reversal?.deductedAt, at) : []),
+    ...(isOwnPlace ? differs('reversal.paid_at', id, payment?.paidAt, paidAt) : []),
+    ...(isReinstated(reversal) ? differs('reversal.at', id, paidAt, at) : []),
+    ...ofPair(reversal, books),
     ...AMOUNTS.flatMap((field) => differs(`reversal.${field}`, id, payment?.[field], reversal[field])),
   ]
 }
 
+/** Where a payment was put back last is what its last reinstatement says. */
+const ofReinstated = (books: ReversalBooks, { paymentId, reversal }: Payment): readonly Difference[] => {
+  const last = reinstatedAts(books, paymentId).at(-1)
+  return differs('payment.reinstated_at', paymentId, last, reversal?.reinstatedAt)
+}
+
 /**
- * What was deducted before it was swept, against the payments it is about; numbered without a gap up to the window's
- * number, so that one taken away is missed.
+ * What was deducted before it was swept, and what came again, against the payments it is about; numbered without a gap up
+ * to the window's number, so that one taken away is missed.
  */
-export const auditReversals = async (
-  deps: Pick<Deps, 'table'>,
-  clientId: ClientId,
-  { reversalSeq = 0 }: Window,
-): Promise<{ readonly differences: readonly Difference[]; readonly paymentIds: ReadonlySet<PaymentId> }> => {
-  const reversals = await findReversals(deps, clientId)
-  const payments = await findPaymentsByKey(
-    deps,
-    reversals.map(({ paymentId }) => paymentId),
-  )
-  const byId = new Map(payments.map((payment) => [payment.paymentId, payment]))
-  const inOrder = reversals.toSorted((a, b) => a.seq - b.seq)
-  return {
-    differences: [
-      ...differs('window.reversal_seq', 'window', reversals.length, reversalSeq),
-      ...inOrder.flatMap(({ paymentId, seq }, at) => differs('reversal.seq', paymentId, at + 1, seq)),
-      ...reversals.flatMap((reversal) => ofPayment(reversal, byId.get(reversal.paymentId))),
-    ],
-    paymentIds: new Set(reversals.filter(isDeducted).map(({ paymentId }) => paymentId)),
-  }
+export const auditReversals = (books: ReversalBooks, { reversalSeq = 0 }: Window): readonly Difference[] => {
+  const inOrder = books.reversals.toSorted((a, b) => a.seq - b.seq)
+  return [
+    ...differs('window.reversal_seq', 'window', inOrder.length, reversalSeq),
+    ...inOrder.flatMap(({ paymentId, seq }, at) => differs('reversal.seq', paymentId, at + 1, seq)),
+    ...inOrder.flatMap((reversal) => ofPayment(reversal, books)),
+    ...[...books.payments.values()].flatMap((payment) => ofReinstated(books, payment)),
+  ]
 }
 
 /** What went back of a settlement since it was recorded, against the payments it names. */
 export const auditReversedOf = async (
   deps: Pick<Deps, 'table'>,
   settlement: Settlement,
+  books: ReversalBooks,
 ): Promise<readonly Difference[]> => {
-  const { settlementId: id, reversedPaymentIds = new Set<string>(), reversedCount = 0 } = settlement
+  const { settlementId: id, reversedPaymentIds = new Set<string>(), reversedCount = 0, undoneCount = 0 } = settlement
   const payments = await findPaymentsByKey(
     deps,
     [...reversedPaymentIds].map((paymentId) => v.parse(PaymentIdSchema, paymentId)),
   )
-  const isOfIt = ({ clientId, reversal, paidAt }: Payment) =>
+  const leftOut = new Set(books.reversals.filter(({ leftOutOf }) => leftOutOf === id).map(({ paymentId }) => paymentId))
+  const isIn = (place: Timestamp | undefined) =>
+    place !== undefined && place >= settlement.periodStart && place < settlement.periodEnd
+  const isOfIt = ({ clientId, paymentId, reversal, paidAt }: Payment) =>
     clientId === settlement.clientId &&
-    reversal?.wholeAt !== undefined &&
-    reversal.deductedAt === undefined &&
-    paidAt !== undefined &&
-    paidAt >= settlement.periodStart &&
-    paidAt < settlement.periodEnd
+    // Not come again since, or put back behind its re-credit.
+    (reversal?.wholeAt !== undefined || leftOut.has(paymentId)) &&
+    [paidAt, ...reinstatedAts(books, paymentId)].some(isIn)
   const known = payments.filter(isOfIt)
   const sum = (field: (typeof AMOUNTS)[number]) => known.reduce((total, payment) => total + payment[field], 0)
   const { grossMinor, providerFeesMinor, markupMinor, netMinor } = reversedSums(settlement)
   return [
     ...differs('settlement.reversed_payment_ids', id, known.length, reversedPaymentIds.size),
-    ...breaks('settlement.reversed_count', id, reversedCount < known.length, 'at least its payments', reversedCount),
+    ...breaks(
+      'settlement.reversed_count',
+      id,
+      reversedCount - undoneCount < known.length,
+      'at least its payments',
+      reversedCount,
+    ),
     ...differs('settlement.reversed_gross_minor', id, sum('notionalMinor'), grossMinor),
     ...differs('settlement.reversed_provider_fees_minor', id, sum('providerFeeMinor'), providerFeesMinor),
     ...differs('settlement.reversed_markup_minor', id, sum('markupMinor'), markupMinor),
@@ -78,14 +132,17 @@ export const auditReversedOf = async (
   ]
 }
 
-/** A payment that says it was deducted is among the reversals. */
-export const auditDeducted = (
-  paymentIds: ReadonlySet<PaymentId>,
-  { paymentId, reversal }: Payment,
-): readonly Difference[] =>
-  differs(
-    'payment.reversal',
-    paymentId,
-    paymentIds.has(paymentId) ? 'deducted' : 'not deducted',
-    reversal?.deductedAt === undefined ? 'not deducted' : 'deducted',
-  )
+/** A payment that says it was deducted, or put back, is among the reversals. */
+export const auditDeducted = (books: ReversalBooks): ((payment: Payment) => readonly Difference[]) => {
+  const own = books.reversals.filter((reversal) => isDeducted(reversal) && !isBehindReinstated(books, reversal))
+  const deducted = deductedIn(own)
+  const said = (isSaid: boolean) => (isSaid ? 'deducted' : 'not deducted')
+  return (payment) => {
+    const { paymentId: id, reversal } = payment
+    const found = said(reversal?.deductedAt !== undefined)
+    return [
+      ...differs('payment.reversal', id, said(deducted.has(id)), found),
+      ...(books.payments.has(id) ? [] : ofReinstated(books, payment)),
+    ]
+  }
+}

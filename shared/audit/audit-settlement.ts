@@ -4,7 +4,7 @@ import type { AuditRecord } from '../operator/audit-record.ts'
 import { reversedSums, type Settlement } from '../settlement/settlement.ts'
 import { attributeName, type Item } from '../table/attributes.ts'
 import { timestampOf } from '../time.ts'
-import { auditReversedOf } from './audit-reversals.ts'
+import { auditReversedOf, type ReversalBooks } from './audit-reversals.ts'
 import { readTrail } from './audit-trail.ts'
 import { breaks, type Difference, differs, shown } from './difference.ts'
 import { noSums, type SettledSums, SUM_FIELDS } from './settled-sums.ts'
@@ -98,6 +98,7 @@ export const auditSettlement = async (
   about: {
     readonly clientId: ClientId
     readonly all: readonly Settlement[]
+    readonly books: ReversalBooks
     readonly paid: SettledSums | undefined
   },
 ): Promise<readonly Difference[]> => {
@@ -106,7 +107,7 @@ export const auditSettlement = async (
   return [
     ...differences,
     ...auditSums(settlement, sumsOfChain(settlement, about.all, about.paid ?? noSums())),
-    ...(settlement.reversedCount === undefined ? [] : await auditReversedOf(deps, settlement)),
+    ...(settlement.reversedCount === undefined ? [] : await auditReversedOf(deps, settlement, about.books)),
     ...auditPlace(stored, about.clientId),
     ...closingDifferences(settlement, records),
     ...auditReplaced(settlement, about.all),

@@ -1,8 +1,10 @@
 import { slotOf } from '../ids.ts'
 import { COUNT_FIELD, EMPTY_SHARD, type Ledger, type LedgerShard, shardPlace } from '../ledger/ledger-store.ts'
+import { isDeducted, isReinstated } from '../ledger/reversal-store.ts'
 import type { Payment } from '../payment/payment.ts'
 import { attributeName } from '../table/attributes.ts'
 import { LEDGER_SHARDS } from '../table/schema.ts'
+import { isBehindReinstated, type ReversalBooks } from './audit-reversals.ts'
 import { type Difference, differs } from './difference.ts'
 
 const COUNTED = ['creditedMinor', ...Object.values(COUNT_FIELD)] as const
@@ -70,6 +72,22 @@ export const tallyPayment = ({ shards, found }: LedgerTally, payment: Payment): 
   const { creditedAt } = shardAt(found, at)
   if (creditedAt === undefined) return
   if ([payment.paidAt, payment.finalFee?.at, deductedAt].includes(creditedAt)) shard.creditedAtKnown = true
+}
+
+/**
+ * What was put back behind a settlement without it, and deducted from there again. It is read by every audit, and so in no
+ * seal: its payment is sealed as it stood before.
+ */
+export const tallyReversals = ({ shards, found }: LedgerTally, books: ReversalBooks): void => {
+  for (const reversal of books.reversals) {
+    const payment = books.payments.get(reversal.paymentId)
+    const at = payment && shardPlace(slotOf(payment.paymentId, LEDGER_SHARDS), payment.part)
+    const shard = at === undefined ? undefined : shards[at]
+    if (at === undefined || shard === undefined) continue
+    if (isReinstated(reversal)) shard.creditedMinor += reversal.netMinor
+    if (isDeducted(reversal) && isBehindReinstated(books, reversal)) shard.creditedMinor -= reversal.netMinor
+    if (shardAt(found, at).creditedAt === reversal.at) shard.creditedAtKnown = true
+  }
 }
 
 const compareShard = (at: number, expected: ShardTally, found: LedgerShard): readonly Difference[] => [

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
 import { PaymentIdSchema } from '../ids.ts'
-import { isDeducted, type LedgerReversal, reversalsBetween } from '../ledger/reversal-store.ts'
+import { isDeducted, isReinstated, type LedgerReversal, reversalsBetween } from '../ledger/reversal-store.ts'
 import { type PaidRange, paidRowPages } from '../settlement/paid-payments.ts'
 import type { Item } from '../table/attributes.ts'
 import { type Timestamp, TimestampSchema } from '../time.ts'
@@ -50,18 +50,20 @@ const addRow = ({ sums, digest }: PaidWindow, row: Item): PaidWindow => {
   }
 }
 
-/** Taken out again: what went back before the window was swept. */
-const lessReversal = ({ sums, digest }: PaidWindow, reversal: LedgerReversal): PaidWindow => {
+/** Taken out again what went back before the window was swept, and put in what came again and stands in it. */
+const withReversal = ({ sums, digest }: PaidWindow, reversal: LedgerReversal): PaidWindow => {
   const { paymentId, seq, notionalMinor, providerFeeMinor, markupMinor, netMinor } = reversal
+  const sign = isReinstated(reversal) ? 1 : -1
+  const name = isReinstated(reversal) ? 'reinstated' : 'reversal'
   return {
     sums: {
-      grossMinor: sums.grossMinor - notionalMinor,
-      providerFeesMinor: sums.providerFeesMinor - providerFeeMinor,
-      markupMinor: sums.markupMinor - markupMinor,
-      netMinor: sums.netMinor - netMinor,
-      paymentCount: sums.paymentCount - 1,
+      grossMinor: sums.grossMinor + sign * notionalMinor,
+      providerFeesMinor: sums.providerFeesMinor + sign * providerFeeMinor,
+      markupMinor: sums.markupMinor + sign * markupMinor,
+      netMinor: sums.netMinor + sign * netMinor,
+      paymentCount: sums.paymentCount + sign,
     },
-    digest: sha256(digest, 'reversal', paymentId, seq, notionalMinor, providerFeeMinor, markupMinor, netMinor),
+    digest: sha256(digest, name, paymentId, seq, notionalMinor, providerFeeMinor, markupMinor, netMinor),
   }
 }
 
@@ -87,5 +89,6 @@ export const readPaidWindow = async (
       return { part: { ...window, start, paidAt, id: v.parse(PaymentIdSchema, last['id']) } }
     }
   }
-  return (await reversalsBetween(deps, range.clientId, { start, end })).filter(isDeducted).reduce(lessReversal, window)
+  const reversals = await reversalsBetween(deps, range.clientId, { start, end })
+  return reversals.filter((reversal) => isDeducted(reversal) || isReinstated(reversal)).reduce(withReversal, window)
 }

@@ -6,12 +6,12 @@ import type { Window } from '../ledger/ledger-store.ts'
 import { sweptUntil } from '../settlement/window-store.ts'
 import type { Timestamp } from '../time.ts'
 import { auditBank, registeredAccounts } from './audit-bank.ts'
-import { auditDeducted, auditReversals } from './audit-reversals.ts'
+import { auditDeducted, auditReversals, type ReversalBooks, readReversals } from './audit-reversals.ts'
 import { auditSettlement, type StoredSettlement } from './audit-settlement.ts'
 import { auditTrails, readTrail } from './audit-trail.ts'
 import { auditWindow } from './audit-window.ts'
 import { type Difference, differs, MAX_DIFFERENCES } from './difference.ts'
-import { compareShards, emptyTally, tallyPayment } from './ledger-tally.ts'
+import { compareShards, emptyTally, tallyPayment, tallyReversals } from './ledger-tally.ts'
 import { readPaidWindow } from './paid-window.ts'
 import { type JudgedPayment, judgeById, judgedPages, readableLedger, readSettlements } from './read-books.ts'
 import { NOTHING_READ, readSealedBooks, readWindowSeals } from './seal-store.ts'
@@ -73,7 +73,7 @@ const auditSettlements = async (
   deps: ScanDeps,
   clientId: ClientId,
   stored: readonly StoredSettlement[],
-  { sums, full }: { readonly sums: Sums; readonly full: boolean },
+  { books, sums, full }: { readonly books: ReversalBooks; readonly sums: Sums; readonly full: boolean },
 ): Promise<{ readonly ofWindows: readonly Difference[]; readonly standing: readonly Difference[] }> => {
   const trail = await readTrail(deps, clientId)
   const accounts = registeredAccounts(trail.records)
@@ -81,7 +81,9 @@ const auditSettlements = async (
   const ofWindows: Difference[] = []
   for (const some of chunks(stored, SUBJECT_CONCURRENCY)) {
     const differences = await Promise.all(
-      some.map((one) => auditSettlement(deps, one, { clientId, all, paid: sums.get(one.settlement.periodStart) })),
+      some.map((one) =>
+        auditSettlement(deps, one, { clientId, all, books, paid: sums.get(one.settlement.periodStart) }),
+      ),
     )
     ofWindows.push(...differences.flat())
   }
@@ -121,15 +123,17 @@ export const scanBooks = async (deps: ScanDeps, client: Client, options: ScanOpt
   const settlements = stored.map(({ settlement }) => settlement)
   const swept = settledWindows(settlements, sweptUntil(client, window))
   const tally = emptyTally(before, sealed.shards)
-  const reversals = await auditReversals(deps, clientId, window)
+  const books = await readReversals(deps, clientId)
+  tallyReversals(tally, books)
+  const deductionsOf = auditDeducted(books)
   const standing: Difference[] = [...unreadable]
-  const ofWindows: Difference[] = [...reversals.differences]
+  const ofWindows: Difference[] = [...auditReversals(books, window)]
   const judge = ({ payment, differences }: JudgedPayment) => {
     if (payment) tallyPayment(tally, payment)
     // The answer is bounded; so is what is remembered of a long history in which all is wrong.
     if (standing.length < MAX_DIFFERENCES) standing.push(...differences)
     if (payment && ofWindows.length < MAX_DIFFERENCES) {
-      ofWindows.push(...auditSwept(swept, payment), ...auditDeducted(reversals.paymentIds, payment))
+      ofWindows.push(...auditSwept(swept, payment), ...deductionsOf(payment))
     }
   }
   for (const judged of await judgeById(deps, clientId, [...(sealed.openIds ?? [])])) judge(judged)
@@ -140,6 +144,7 @@ export const scanBooks = async (deps: ScanDeps, client: Client, options: ScanOpt
   const counted = await windowSums(deps, { clientId, parts, swept }, options)
   if (counted === undefined) return { standing, moving: [], isWhole: false }
   const ofSettlements = await auditSettlements(deps, clientId, stored, {
+    books,
     sums: counted.sums,
     full: options.full,
   })

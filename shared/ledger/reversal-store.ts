@@ -1,8 +1,8 @@
 import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
-import { type ClientId, type PaymentId, PaymentIdSchema } from '../ids.ts'
+import { type ClientId, type PaymentId, PaymentIdSchema, SettlementIdSchema } from '../ids.ts'
 import { MinorSchema } from '../money.ts'
-import { all, atMost, isNew, unchanged } from '../table/condition.ts'
+import { absent, all, atMost, exists, isNew, unchanged } from '../table/condition.ts'
 import { reversalKey, reversalsPk, windowKey } from '../table/keys.ts'
 import { queryPages } from '../table/query-pages.ts'
 import { put, type Step, update } from '../table/step.ts'
@@ -13,10 +13,12 @@ import type { Window } from './ledger-store.ts'
 /**
  * A payment whose money went back before it was swept. It stays in the index of what was paid, with the same amounts:
  * whoever sums a window takes these out again (design section 10). Of a part nothing is taken out: the settlement that
- * sweeps it is marked.
+ * sweeps it is marked. What came again is numbered too: either it makes the deduction nothing, or, where a settlement has
+ * swept the window without the payment, it adds the payment to the window it stands in.
  */
 export const LedgerReversalSchema = v.object({
   paymentId: PaymentIdSchema,
+  /** Where the payment stands in the order of what is settled. */
   paidAt: TimestampSchema,
   notionalMinor: MinorSchema,
   providerFeeMinor: MinorSchema,
@@ -26,6 +28,13 @@ export const LedgerReversalSchema = v.object({
   seq: v.number(),
   at: TimestampSchema,
   part: v.optional(v.literal(true)),
+  /** Number of the item by which it came again: it deducts nothing any more. */
+  undoneBy: v.optional(v.number()),
+  /** Number of the item that this one makes nothing. */
+  undoes: v.optional(v.number()),
+  reinstated: v.optional(v.literal(true)),
+  /** The settlement that a reinstated payment was left out of; absent where it was deducted before. */
+  leftOutOf: v.optional(SettlementIdSchema),
 })
 export type LedgerReversal = v.InferOutput<typeof LedgerReversalSchema>
 
@@ -33,12 +42,24 @@ export type LedgerReversal = v.InferOutput<typeof LedgerReversalSchema>
 export const putReversal = (clientId: ClientId, reversal: LedgerReversal): Step =>
   put(reversalKey(clientId, reversal.paidAt, reversal.seq), reversal, isNew)
 
-/** Whether its payment is taken out of the ledger. */
-export const isDeducted = ({ part }: LedgerReversal): boolean => part === undefined
+/** Makes a deduction nothing, once. Its payment came again before it was swept. */
+export const endDeduction = (clientId: ClientId, { paidAt, seq }: LedgerReversal, undoneBy: number): Step =>
+  update(reversalKey(clientId, paidAt, seq), { set: { undoneBy } }, all(exists, absent('undoneBy')))
+
+/** Whether its payment is taken out of the window it stands in. */
+export const isDeducted = ({ part, undoneBy, undoes, reinstated }: LedgerReversal): boolean =>
+  part === undefined && undoneBy === undefined && undoes === undefined && reinstated === undefined
+
+/** Whether a part of its payment went back: the settlement that sweeps it is marked. */
+export const isPart = ({ part }: LedgerReversal): boolean => part === true
+
+/** Whether its payment is added to the window it stands in. */
+export const isReinstated = ({ reinstated }: LedgerReversal): boolean => reinstated === true
 
 /**
- * Numbers one more reversal of a payment that no settlement has swept. Refused when one has, or when another reversal was
- * numbered since the window was read: so a sweep and a reversal of the same window never pass each other.
+ * Numbers one more reversal of a payment that no settlement has swept, or one that came again. Refused when one has swept
+ * where it stands, or when another was numbered since the window was read: so a sweep and a reversal of the same window
+ * never pass each other.
  */
 export const countReversal = (clientId: ClientId, paidAt: Timestamp, { reversalSeq }: Window): Step =>
   update(
@@ -72,14 +93,6 @@ export const reversalsBetween = async (
   // Behind the last millisecond stand the numbers of its reversals.
   end <= start ? [] : findReversals(deps, clientId, { between: [start, `${addMs(end, -1)}~`] })
 
-/** Which of these payments were taken out before they were swept; their times are those of the index. */
-export const reversedAmong = async (
-  deps: Pick<Deps, 'table'>,
-  clientId: ClientId,
-  payments: readonly { readonly paidAt: Timestamp }[],
-): Promise<ReadonlySet<PaymentId>> => {
-  const [first, last] = [payments.at(0), payments.at(-1)]
-  if (first === undefined || last === undefined) return new Set()
-  const span = { start: first.paidAt, end: addMs(last.paidAt, 1) }
-  return new Set((await reversalsBetween(deps, clientId, span)).filter(isDeducted).map(({ paymentId }) => paymentId))
-}
+/** Which payments these take out of the window. */
+export const deductedIn = (reversals: readonly LedgerReversal[]): ReadonlySet<PaymentId> =>
+  new Set(reversals.filter(isDeducted).map(({ paymentId }) => paymentId))

@@ -33,6 +33,7 @@ export const toPaymentDto = (payment: Payment) => ({
     kind: payment.reversal.kind,
     amount_minor: payment.reversal.amountMinor,
     at: payment.reversal.at,
+    undone_at: payment.reversal.undoneAt,
   },
 })
 

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { ClientIdSchema, PaymentIdSchema } from '../ids.ts'
+import { ClientIdSchema, PaymentIdSchema, SettlementIdSchema } from '../ids.ts'
 import { MinorSchema } from '../money.ts'
 import { PAYMENT_METHODS } from '../payment-method.ts'
 import { PAYMENT_STATUSES, type PaymentStatus } from '../payment-status.ts'
@@ -50,10 +50,26 @@ export const ReversalSchema = v.object({
   /** What went back so far, over all of the provider's transactions that said so. */
   amountMinor: MinorSchema,
   at: TimestampSchema,
-  /** When all of it had gone back by one transaction. */
+  /** When all of it had gone back by one transaction, and has not come again since. */
   wholeAt: v.optional(TimestampSchema),
+  /** The last transaction that took all of it. Absent of releases before this one. */
+  whole: v.optional(
+    v.object({
+      transactionId: v.string(),
+      kind: v.picklist(REVERSAL_KINDS),
+      amountMinor: MinorSchema,
+      /** On which settlement it was noted, where that was not paid out yet. */
+      settlementId: v.optional(SettlementIdSchema),
+      /** The provider took more, when there was nothing left of it: nobody can tell what came again. */
+      beyond: v.optional(v.literal(true)),
+    }),
+  ),
   /** When its net was taken out of the ledger, before any settlement swept it: the ledger's reversal item says the same. */
   deductedAt: v.optional(TimestampSchema),
+  /** When all of it, having gone back, came again. */
+  undoneAt: v.optional(TimestampSchema),
+  /** Where it stands since in the order of what is settled: its own window had been swept, and left it out. */
+  reinstatedAt: v.optional(TimestampSchema),
 })
 export type Reversal = v.InferOutput<typeof ReversalSchema>
 
@@ -162,6 +178,10 @@ export const PaymentFields = v.object({
 /** A payment a client can see (spec 2.1). */
 export const PaymentSchema = v.pipe(v.unknown(), v.transform(whole), PaymentFields)
 export type Payment = v.InferOutput<typeof PaymentSchema>
+
+/** Where a payment stands in the order of what is settled: when it was paid, or put back behind a settlement without it. */
+export const placeOf = ({ paidAt, reversal }: Pick<Payment, 'paidAt' | 'reversal'>): Timestamp | undefined =>
+  reversal?.reinstatedAt ?? paidAt
 
 /** Whether its time is over: by this clock, or by that of whoever has begun to end it. */
 export const isPastItsTime = (

@@ -144,6 +144,8 @@ export type ProviderTransaction = {
   readonly status: 'success' | 'pending' | 'failed' | 'reversed' | 'unknown'
   /** How money goes back by this row; undefined where none does, or nobody knows how. */
   readonly returns?: 'voided' | 'reversed' | 'refund' | 'chargeback' | undefined
+  /** Whether money that went back comes again by this row, as behind a dispute that was won. */
+  readonly comesAgain?: true | undefined
   readonly currency: string
   readonly amountMinor: Minor
   /** What the provider keeps of a payment (fee, VAT, withholding): amount - net. Undefined until it is final. */

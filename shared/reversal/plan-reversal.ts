@@ -1,7 +1,8 @@
+import type { SettlementId } from '../ids.ts'
 import { takeBackCredit, type Window } from '../ledger/ledger-store.ts'
 import { countReversal, type LedgerReversal, putReversal } from '../ledger/reversal-store.ts'
-import { type Minor, plus, ZERO } from '../money.ts'
-import type { Payment, Reversal } from '../payment/payment.ts'
+import { less, type Minor, plus, ZERO } from '../money.ts'
+import { type Payment, placeOf, type Reversal } from '../payment/payment.ts'
 import { noteReversal } from '../payment/payment-store.ts'
 import { finding, receivable } from '../suspense/record-suspense.ts'
 import type { FindingCause, Suspense } from '../suspense/suspense.ts'
@@ -30,19 +31,46 @@ export const isWhole = (back: MoneyBack, payment: Payment): boolean =>
 /** Everything has gone back before: nothing of it is left to be deducted, or owed. */
 const isBeyondWhole = ({ reversal }: Payment): boolean => reversal?.wholeAt !== undefined
 
-const reversalOf = (payment: Payment, back: MoneyBack, at: Timestamp): Reversal => ({
-  ...payment.reversal,
-  kind: back.kind,
-  amountMinor: plus(payment.reversal?.amountMinor ?? ZERO, back.amountMinor),
-  at,
-  ...(isWhole(back, payment) && { wholeAt: at }),
-})
+/** What went back before, without what came again since. */
+const standingMinor = ({ amountMinor, undoneAt, whole }: Reversal): Minor =>
+  undoneAt !== undefined && whole ? less(amountMinor, whole.amountMinor) : amountMinor
+
+/** Where a whole one is noted besides: on a settlement that is not paid out, or in the ledger. */
+type NotedOn = { readonly settlementId?: SettlementId; readonly deductedAt?: Timestamp }
+
+const reversalOf = (payment: Payment, back: MoneyBack, at: Timestamp, { settlementId }: NotedOn): Reversal => {
+  const { undoneAt: _, ...before }: Partial<Reversal> = payment.reversal ?? {}
+  const { transactionId, kind, amountMinor } = back
+  const whole = isWhole(back, payment)
+    ? { transactionId, kind, amountMinor, ...(settlementId && { settlementId }) }
+    : before.whole && isBeyondWhole(payment) && { ...before.whole, beyond: true as const }
+  return {
+    ...before,
+    kind,
+    amountMinor: plus(payment.reversal ? standingMinor(payment.reversal) : ZERO, amountMinor),
+    at,
+    ...(whole && { whole }),
+    ...(isWhole(back, payment) && { wholeAt: at }),
+  }
+}
+
+/** Whether a settlement has swept where the payment stands. */
+export const isSwept = (payment: Payment, { settledUntil }: Window): boolean =>
+  (placeOf(payment) ?? settledUntil) < settledUntil || payment.paidAt === undefined
 
 /** The payment's own step: the condition of all the others. */
-export const notePayment = (payment: Payment, back: MoneyBack, at: Timestamp, deductedAt?: Timestamp) =>
-  noteReversal(payment, { ...reversalOf(payment, back, at), ...(deductedAt && { deductedAt }) }, back.transactionId)
+export const notePayment = (payment: Payment, back: MoneyBack, at: Timestamp, noted: NotedOn = {}) => {
+  const { deductedAt } = noted
+  const reversal = { ...reversalOf(payment, back, at, noted), ...(deductedAt && { deductedAt }) }
+  return noteReversal(payment, reversal, back.transactionId)
+}
 
-export const findingOf = (payment: Payment, back: MoneyBack, cause: FindingCause, now: Timestamp): Suspense => ({
+export const findingOf = (
+  payment: Payment,
+  back: Pick<MoneyBack, 'transactionId' | 'amountMinor'>,
+  cause: FindingCause,
+  now: Timestamp,
+): Suspense => ({
   ...finding({ subject: back.transactionId, cause, payment, now }),
   amountMinor: back.amountMinor,
   providerPaymentId: payment.creditedProviderPaymentId,
@@ -62,12 +90,14 @@ export const owedFor = (payment: Payment, back: MoneyBack, now: Timestamp): Susp
   })
 }
 
-/** Under which id a part that went back by a transaction is owed. */
-export const partOwedId = (transactionId: string): string => `${transactionId}#reversed_in_part`
-
-const ledgerReversal = (payment: Payment, { reversalSeq = 0 }: Window, at: Timestamp): LedgerReversal => ({
+/** A payment in the order of what is settled, with the next number of its client's. */
+export const ledgerReversal = (
+  payment: Payment,
+  { reversalSeq = 0 }: Window,
+  { at, place = placeOf(payment) ?? at }: { readonly at: Timestamp; readonly place?: Timestamp },
+): LedgerReversal => ({
   paymentId: payment.paymentId,
-  paidAt: payment.paidAt ?? at,
+  paidAt: place,
   notionalMinor: payment.notionalMinor,
   providerFeeMinor: payment.providerFeeMinor,
   markupMinor: payment.markupMinor,
@@ -82,13 +112,13 @@ const ledgerReversal = (payment: Payment, { reversalSeq = 0 }: Window, at: Times
  */
 export const planUnswept = (payment: Payment, back: MoneyBack, window: Window, at: Timestamp): Planned => {
   const { clientId } = payment
-  const reversal = ledgerReversal(payment, window, at)
+  const reversal = ledgerReversal(payment, window, { at })
   if (isWhole(back, payment)) {
     const noted = findingOf(payment, back, 'reversal_deducted', at)
     return {
       noted,
       steps: {
-        payment: notePayment(payment, back, at, at),
+        payment: notePayment(payment, back, at, reversal.paidAt === payment.paidAt ? { deductedAt: at } : {}),
         ledger: takeBackCredit(payment, payment.netMinor, at),
         reversal: putReversal(clientId, reversal),
         window: countReversal(clientId, reversal.paidAt, window),

@@ -1,5 +1,6 @@
 import type { Deps } from '../deps.ts'
-import type { Payment } from '../payment/payment.ts'
+import { type Payment, placeOf } from '../payment/payment.ts'
+import { sumsOf } from '../settlement/paid-payments.ts'
 import type { Settlement } from '../settlement/settlement.ts'
 import { noteReversedOf, settlementsOfPayment } from '../settlement/settlement-store.ts'
 import { checkWaiting, leaveOutStep } from '../settlement/window-store.ts'
@@ -8,8 +9,8 @@ import { findingOf, isWhole, type MoneyBack, notePayment, owedFor, type Planned 
 
 /** The settlement that pays the payment out, or has: the last of those that were recorded for its window. */
 const latestSettlement = async (deps: Pick<Deps, 'table'>, payment: Payment): Promise<Settlement> => {
-  const { clientId, paidAt } = payment
-  const settlements = paidAt === undefined ? [] : await settlementsOfPayment(deps, clientId, paidAt)
+  const place = placeOf(payment)
+  const settlements = place === undefined ? [] : await settlementsOfPayment(deps, payment.clientId, place)
   const replaced = new Set(settlements.map(({ replaces }) => replaces))
   const latest = settlements.find(({ settlementId }) => !replaced.has(settlementId))
   if (latest === undefined) throw new Error('the settlement of a payment that went back is not to be found yet')
@@ -30,13 +31,9 @@ export const planSwept = async (
   const at = deps.now()
   const { clientId, paymentId, netMinor } = payment
   const whole = isWhole(back, payment)
-  const sums = {
-    grossMinor: payment.notionalMinor,
-    providerFeesMinor: payment.providerFeeMinor,
-    markupMinor: payment.markupMinor,
-    netMinor,
-  }
-  const own = notePayment(payment, back, at)
+  const sums = sumsOf(payment)
+  const noteOn = whole && settlement.status !== 'manual_paid' ? { settlementId: settlement.settlementId } : {}
+  const own = notePayment(payment, back, at, noteOn)
   if (whole && settlement.recreditedAt !== undefined) {
     const noted = findingOf(payment, back, 'reversal_deducted', at)
     return {

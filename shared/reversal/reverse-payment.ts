@@ -1,35 +1,17 @@
-import type { Deps } from '../deps.ts'
 import type { Payment } from '../payment/payment.ts'
-import { findStoredPayment } from '../payment/payment-store.ts'
 import { readWindow } from '../settlement/window-store.ts'
-import { logSuspense, publishSuspenseAlert } from '../suspense/record-suspense.ts'
-import { findSuspense, leaveOut } from '../suspense/suspense-store.ts'
-import type { Steps } from '../table/table.ts'
-import { isWhole, type MoneyBack, type Planned, partOwedId, planUnswept } from './plan-reversal.ts'
+import { applyOnce, type ReverseDeps } from './apply-once.ts'
+import { isSwept, isWhole, type MoneyBack, type Planned, planUnswept } from './plan-reversal.ts'
 import { planSwept } from './plan-swept.ts'
-
-type ReverseDeps = Pick<Deps, 'table' | 'now' | 'log' | 'alerts'>
-
-/** Of a settlement and of other reversals of the client at the same moment, each is met once or twice. */
-const MAX_TRIES = 8
-
-/** A payment is refunded in a few parts; beyond these an operator writes off what is owed for them. */
-const MOST_PARTS = 80
-
-/** What is owed for parts is owed no longer once all of the payment goes back: that, or nothing, is owed then. */
-const closeParts = async (deps: ReverseDeps, payment: Payment, back: MoneyBack): Promise<Steps<string>> => {
-  if (!isWhole(back, payment)) return {}
-  const ids = [...(payment.reversalIds ?? [])].slice(0, MOST_PARTS).map(partOwedId)
-  const parts = await Promise.all(ids.map((id) => findSuspense(deps, id)))
-  return Object.fromEntries(
-    parts.flatMap((part) => (part ? [[part.suspenseId, leaveOut(part, back.transactionId, deps.now())]] : [])),
-  )
-}
+import { closeParts } from './reversed-parts.ts'
 
 const plan = async (deps: ReverseDeps, payment: Payment, back: MoneyBack): Promise<Planned> => {
   const window = await readWindow(deps, payment.clientId)
-  const isSwept = payment.paidAt === undefined || payment.paidAt < window.settledUntil
-  return isSwept ? planSwept(deps, payment, back) : planUnswept(payment, back, window, deps.now())
+  const planned = isSwept(payment, window)
+    ? await planSwept(deps, payment, back)
+    : planUnswept(payment, back, window, deps.now())
+  const parts = isWhole(back, payment) ? await closeParts(deps, payment, back.transactionId) : {}
+  return { ...planned, steps: { ...planned.steps, ...parts } }
 }
 
 /**
@@ -39,19 +21,5 @@ const plan = async (deps: ReverseDeps, payment: Payment, back: MoneyBack): Promi
  * when the payment kept changing, or when its settlement is too new to be found; safe to repeat.
  */
 export const reversePayment = async (deps: ReverseDeps, credited: Payment, back: MoneyBack): Promise<void> => {
-  let payment = credited
-  for (let tried = 0; tried < MAX_TRIES; tried++) {
-    if (payment.reversalIds?.has(back.transactionId)) return
-    const { steps, noted } = await plan(deps, payment, back)
-    const { applied } = await deps.table.transact({ ...steps, ...(await closeParts(deps, payment, back)) })
-    if (applied) {
-      logSuspense(deps, noted)
-      await publishSuspenseAlert(deps, noted)
-      return
-    }
-    const stored = await findStoredPayment(deps, payment.paymentId)
-    if (stored?.status !== 'succeeded') break
-    payment = stored
-  }
-  throw new Error('a payment kept changing while it was reversed')
+  await applyOnce(deps, credited, back.transactionId, (payment) => plan(deps, payment, back))
 }

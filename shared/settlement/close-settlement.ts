@@ -6,7 +6,7 @@ import { findSuspense, leaveOut } from '../suspense/suspense-store.ts'
 import type { Step } from '../table/step.ts'
 import { addMs, DAY_MS, type Timestamp } from '../time.ts'
 import { type ProviderFunding, providerFunding } from './provider-funding.ts'
-import { type Settlement, toSettlementDto } from './settlement.ts'
+import { reversalsToConfirm, type Settlement, toSettlementDto } from './settlement.ts'
 import { closeStep, findAnySettlement, markRecredited } from './settlement-store.ts'
 import { payOutStep, recreditStep } from './window-store.ts'
 
@@ -89,8 +89,9 @@ const newBank = ({ bank }: Settlement) =>
     'Ask the merchant, by a way you knew before, whether it changed them; then repeat with "confirm_new_bank": true.',
   )
 
-const reversed = ({ reversedCount = 0, reversedPaymentIds = new Set() }: Settlement) => {
-  const payments = [...reversedPaymentIds].slice(0, MOST_NAMED).join(', ')
+const reversed = (settlement: Settlement) => {
+  const reversedCount = reversalsToConfirm(settlement)
+  const payments = [...(settlement.reversedPaymentIds ?? [])].slice(0, MOST_NAMED).join(', ')
   return invalid(
     `money of this settlement’s payments has gone back ${reversedCount} times since, or in part before`,
     { confirm_reversed: [`required: ${reversedCount}, the number you have looked at`] },
@@ -121,7 +122,7 @@ export const markSettlementPaid = async (
   if (settlement.status !== 'recorded') throw wrongState('marked paid', settlement)
   const isNew = deps.now() < (bankIsNewUntil(settlement) ?? '')
   if (isNew && !input.confirmNewBank) throw newBank(settlement)
-  if ((settlement.reversedCount ?? 0) !== (input.confirmReversed ?? 0)) throw reversed(settlement)
+  if (reversalsToConfirm(settlement) !== (input.confirmReversed ?? 0)) throw reversed(settlement)
   if (!input.confirmUnfunded) {
     const funding = await providerFunding(deps, settlement, PAGES_LOOKED_AT)
     if (funding.unfundedMinor > 0) throw unfunded(funding)
@@ -222,7 +223,7 @@ const warningOf = (settlement: Settlement): string | null => {
 export const toOperatorSettlement = (settlement: Settlement) => ({
   ...toSettlementDto(settlement),
   recredited_at: settlement.recreditedAt ?? null,
-  reversed_count: settlement.reversedCount ?? 0,
+  reversed_count: reversalsToConfirm(settlement),
   reversed_net_minor: settlement.reversedNetMinor ?? 0,
   replaces: settlement.replaces ?? null,
   bank_since: settlement.bank?.since ?? null,

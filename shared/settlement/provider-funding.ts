@@ -1,7 +1,8 @@
 import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
+import type { PaymentId } from '../ids.ts'
 import { readParts } from '../ledger/ledger-store.ts'
-import { isDeducted, reversalsBetween } from '../ledger/reversal-store.ts'
+import { isDeducted, isReinstated, reversalsBetween } from '../ledger/reversal-store.ts'
 import { less, type Minor, plus } from '../money.ts'
 import { paymentKey } from '../table/keys.ts'
 import { addFunding, type Funding, fundedIn, isFunded } from './funding.ts'
@@ -36,7 +37,10 @@ const lookAgain = async (deps: LookDeps, funding: Funding): Promise<Funding> => 
 /** What the provider pays us for all of them. */
 const owed = ({ grossMinor, providerFeesMinor }: Settlement): Minor => less(grossMinor, providerFeesMinor)
 
-/** What the provider had paid us of payments that went back before it was recorded: no part of the settlement. */
+/**
+ * What the provider had paid us of payments that went back before it was recorded, which are no part of the settlement,
+ * less what it had paid us of those that were put back into its window.
+ */
 const fundedAndReversed = async (deps: LookDeps, settlement: Settlement): Promise<Minor> => {
   const { clientId, periodStart, periodEnd } = settlement
   const reversals = await reversalsBetween(deps, clientId, { start: periodStart, end: periodEnd })
@@ -44,7 +48,12 @@ const fundedAndReversed = async (deps: LookDeps, settlement: Settlement): Promis
     ...reversals.filter(isDeducted).map(({ paymentId }) => paymentId),
     ...(await reversedBefore(deps, settlement)),
   ]
-  const items = await deps.table.getMany(gone.map(paymentKey))
+  const added = reversals.filter(isReinstated).map(({ paymentId }) => paymentId)
+  return less(await fundedOf(deps, gone), await fundedOf(deps, added))
+}
+
+const fundedOf = async (deps: LookDeps, ids: readonly PaymentId[]): Promise<Minor> => {
+  const items = await deps.table.getMany(ids.map(paymentKey))
   return fundedIn(items.flatMap((item) => (item ? [v.parse(PaidPaymentSchema, item)] : [])))
 }
 

@@ -17,8 +17,8 @@ export type Rerecorded = {
 }
 
 /** Parts that went back stay in the sums: who pays out has to look at them again. */
-const partsReversed = ({ reversedCount = 0, reversedPaymentIds }: Settlement): number | undefined =>
-  reversedCount - (reversedPaymentIds?.size ?? 0) || undefined
+const partsReversed = ({ reversedCount = 0, undoneCount = 0, reversedPaymentIds }: Settlement): number | undefined =>
+  reversedCount - undoneCount - (reversedPaymentIds?.size ?? 0) || undefined
 
 const rerecord = async (
   deps: SettleDeps,

@@ -3,7 +3,7 @@ import { findClient } from '../client/client-store.ts'
 import { notFound } from '../errors.ts'
 import type { ClientId } from '../ids.ts'
 import { partsOf, type Window } from '../ledger/ledger-store.ts'
-import { isDeducted, reversalsBetween } from '../ledger/reversal-store.ts'
+import { isDeducted, isPart, isReinstated, reversalsBetween } from '../ledger/reversal-store.ts'
 import type { Minor } from '../money.ts'
 import { addMs, DAY_MS, type Timestamp } from '../time.ts'
 import { ensurePayoutsCounted } from './count-payouts.ts'
@@ -13,7 +13,7 @@ import { recordSettlement } from './record-settlement.ts'
 import { rerecordSettlements } from './rerecord-settlements.ts'
 import type { Settlement } from './settlement.ts'
 import { feeDeadline, sumWindow, type WindowSums } from './sum-window.ts'
-import { assertBalanced, lessSums } from './sums.ts'
+import { addSums, assertBalanced, lessSums } from './sums.ts'
 import { readWindow, sweepStep, sweptUntil } from './window-store.ts'
 
 export type SettleResult = {
@@ -69,16 +69,16 @@ const handOn = async (deps: SettleDeps, clientId: ClientId, trigger: SettleTrigg
 }
 
 /**
- * The window without what went back before it is swept, and the window item as it stood before that was read: whatever is
+ * The window without what went back before it is swept, with what came again and stands in it, and the window item as it stood before that was read: whatever is
  * reversed from then on refuses the record. Undefined when somebody has swept since.
  */
 const withoutReversed = async (deps: SettleDeps, clientId: ClientId, read: Window, window: WindowSums) => {
   const stood = await readWindow(deps, clientId)
   if (stood.settledUntil !== read.settledUntil) return undefined
   const reversals = await reversalsBetween(deps, clientId, window.period)
-  const deducted = reversals.filter(isDeducted)
-  const sums = deducted.map(sumsOf).reduce(lessSums, window.sums)
-  return { stood, window: { ...window, sums, reversedParts: reversals.length - deducted.length } }
+  const reinstated = reversals.filter(isReinstated).map(sumsOf).reduce(addSums, window.sums)
+  const sums = reversals.filter(isDeducted).map(sumsOf).reduce(lessSums, reinstated)
+  return { stood, window: { ...window, sums, reversedParts: reversals.filter(isPart).length } }
 }
 
 /**

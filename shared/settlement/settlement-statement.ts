@@ -4,17 +4,17 @@ import { GatewayError, invalid } from '../errors.ts'
 import { PaymentIdSchema, SettlementIdSchema } from '../ids.ts'
 import { CURSOR_JSON, encodeCursor } from '../page.ts'
 import { TimestampSchema } from '../time.ts'
-import { type PaidPayment, type PaidPosition, sumsOf } from './paid-payments.ts'
+import { type PaidPosition, sumsOf } from './paid-payments.ts'
 import { providerFunding } from './provider-funding.ts'
 import { type Settlement, toSettlementDto } from './settlement.ts'
 import { findAnySettlement } from './settlement-store.ts'
-import { statementPage } from './statement-page.ts'
+import { type StatedPayment, statementPage } from './statement-page.ts'
 import { addSums, NO_SUMS, type Sums, SumsSchema } from './sums.ts'
 
 /** Payments of one page: a Lambda's answer has room for many more. */
 const PAGE = 500
 
-const toLine = (payment: PaidPayment) => ({
+const toLine = (payment: StatedPayment) => ({
   payment_id: payment.id,
   paid_at: payment.paidAt,
   gross_minor: payment.notionalMinor,
@@ -23,6 +23,7 @@ const toLine = (payment: PaidPayment) => ({
   net_minor: payment.netMinor,
   fee_status: payment.feeStatus,
   provider_settled_at: payment.providerSettledAt ?? null,
+  reinstated_at: payment.reinstatedAt ?? null,
 })
 
 const COLUMNS = [
@@ -34,10 +35,11 @@ const COLUMNS = [
   'net_minor',
   'fee_status',
   'provider_settled_at',
+  'reinstated_at',
 ] as const satisfies readonly (keyof ReturnType<typeof toLine>)[]
 
 /** Ids, numbers and times only: nothing in a line needs quoting. The header is on the first page. */
-const toCsv = (payments: readonly PaidPayment[], withHeader: boolean): string => {
+const toCsv = (payments: readonly StatedPayment[], withHeader: boolean): string => {
   const lines = payments.map((payment) => {
     const line = toLine(payment)
     return COLUMNS.map((column) => line[column] ?? '').join(',')
@@ -105,9 +107,9 @@ const provenPage = async (deps: StatementDeps, settlement: Settlement, after: Po
 type StatementDeps = Pick<Deps, 'stage' | 'table'>
 
 /**
- * The payments behind a settlement, in pages (design section 7), without those that went back before it. A page costs its own payments and no others; the last
- * one is given out only if all of them add up to the settlement. The first says how much of it the provider has
- * settled to us already.
+ * The payments behind a settlement, in pages (design section 7), without those that went back before it. A page costs its
+ * own payments and no others; the last one is given out only if all of them add up to the settlement. The first says how
+ * much of it the provider has settled to us already.
  */
 export const settlementStatement = async (
   deps: StatementDeps,

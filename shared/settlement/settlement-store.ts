@@ -2,8 +2,9 @@ import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
 import { notFound } from '../errors.ts'
 import { type ClientId, type PaymentId, PaymentIdSchema, type SettlementId, SettlementIdSchema } from '../ids.ts'
+import { less, ZERO } from '../money.ts'
 import type { Page } from '../page.ts'
-import { absent, all, type Condition, equals, isNew, unchanged } from '../table/condition.ts'
+import { absent, all, type Condition, contains, equals, isNew, unchanged } from '../table/condition.ts'
 import { DUE_WORK_FIELDS, dueWork } from '../table/due-work.ts'
 import { settlementKey } from '../table/keys.ts'
 import { listItems } from '../table/list-items.ts'
@@ -116,8 +117,9 @@ export const recordStep = (settlement: Settlement): Step =>
     isNew,
   )
 
-/** Nothing more has gone back of it since it was read. */
-const reversedAsRead = ({ reversedCount }: Settlement): Condition => unchanged('reversedCount', reversedCount)
+/** Nothing more has gone back of it, or come again, since it was read. */
+const reversedAsRead = ({ reversedCount, undoneCount }: Settlement): Condition =>
+  all(unchanged('reversedCount', reversedCount), unchanged('undoneCount', undoneCount))
 
 /**
  * `recorded` -> `manual_paid` or `failed`: terminal both, and no longer to be paid out (spec 3.2). It is not paid
@@ -153,6 +155,12 @@ export type ReversedOf = {
   readonly at: Timestamp
 }
 
+export type UndoneOf = {
+  readonly paymentId: PaymentId
+  readonly sums: Omit<Sums, 'paymentCount'>
+  readonly receivableId: string
+}
+
 /** Notes on a settlement that is not paid out what went back of its payments. Refused when it has left that state. */
 export const noteReversedOf = (settlement: Settlement, { paymentId, sums, receivableId, at }: ReversedOf): Step => {
   const { settlementId, status, recreditedAt } = settlement
@@ -175,6 +183,26 @@ export const noteReversedOf = (settlement: Settlement, { paymentId, sums, receiv
     all(equals('status', status), unchanged('recreditedAt', recreditedAt)),
   )
 }
+
+/**
+ * A payment that was noted on a settlement came again: it is paid out with it after all. Refused when it is not noted
+ * there, or was left out by a re-credit.
+ */
+export const noteUndoneOf = (settlementId: SettlementId, { paymentId, sums, receivableId }: UndoneOf): Step =>
+  update(
+    settlementKey(settlementId),
+    {
+      add: {
+        undoneCount: 1,
+        reversedGrossMinor: less(ZERO, sums.grossMinor),
+        reversedProviderFeesMinor: less(ZERO, sums.providerFeesMinor),
+        reversedMarkupMinor: less(ZERO, sums.markupMinor),
+        reversedNetMinor: less(ZERO, sums.netMinor),
+      },
+      deleteFromSet: { reversedPaymentIds: new Set([paymentId]), receivableIds: new Set([receivableId]) },
+    },
+    all(contains('reversedPaymentIds', paymentId), absent('recreditedAt')),
+  )
 
 /** How often a settlement is recorded anew is up to people. */
 const MOST_BEFORE = 100

@@ -32,6 +32,8 @@ export const SettlementSchema = v.object({
   createdAt: TimestampSchema,
   /** How often money of its payments went back since it was recorded, whole or in part; parts known before are in it. */
   reversedCount: v.optional(v.number()),
+  /** How many of these came again. */
+  undoneCount: v.optional(v.number()),
   /** Of payments that went back whole since: they are still in the sums above. */
   reversedGrossMinor: v.optional(MinorSchema),
   reversedProviderFeesMinor: v.optional(MinorSchema),
@@ -54,12 +56,20 @@ export const reversedSums = (settlement: Settlement): Sums => ({
   paymentCount: settlement.reversedPaymentIds?.size ?? 0,
 })
 
+/**
+ * What an operator must have looked at before it is paid out: the number of reversals, if any of them stands. It never goes
+ * down as long as one does, so that whoever has seen one does not answer for another.
+ */
+export const reversalsToConfirm = ({ reversedCount = 0, undoneCount = 0 }: Settlement): number =>
+  reversedCount > undoneCount ? reversedCount : 0
+
 /** What would be paid out without them. */
 export const remainingSums = (settlement: Settlement): Sums => lessSums(settlement, reversedSums(settlement))
 
 /** A settlement of which nothing has gone back. */
 export const NOTHING_REVERSED = {
   reversedCount: undefined,
+  undoneCount: undefined,
   reversedGrossMinor: undefined,
   reversedProviderFeesMinor: undefined,
   reversedMarkupMinor: undefined,

@@ -72,6 +72,12 @@ const messageOf = ({ kind, cause, suspenseId, amountMinor = ZERO, paymentId = 'u
       return `The provider took back money of payment ${paymentId}: its client owes ${amountMinor} IDR (${cause}) that a settlement pays out or has paid. Recover it or write it off: resolve-suspense.`
     case 'left_out_though_closed':
       return `What its client is paid leaves out payment ${paymentId}, for which ${amountMinor} IDR were recovered or written off before: its client bears that twice, or was to be spared it. Give it back: resolve-suspense.`
+    case 'reversal_undone':
+      return `The provider gave back ${amountMinor} IDR of payment ${paymentId}: a dispute was won. Its client is paid it, and owes nothing for it any more. Close it: resolve-suspense.`
+    case 'undone_unclear':
+      return `The provider gave back ${amountMinor} IDR that name payment ${paymentId} and are not all of what one dispute took. Nothing follows by itself: see list-suspense for what is owed, and close it: resolve-suspense.`
+    case 'undone_though_closed':
+      return `The provider gave back money of payment ${paymentId}, for which ${amountMinor} IDR were recovered, written off or given back before. See who has borne it, settle it with its client, and close it: resolve-suspense.`
     default:
       return `The books cannot explain ${suspenseId} (${cause}, payment ${paymentId}). Look at it and close it: resolve-suspense.`
   }

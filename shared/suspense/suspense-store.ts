@@ -8,7 +8,7 @@ import { listItems } from '../table/list-items.ts'
 import { GATEWAY_OWNER } from '../table/schema.ts'
 import { put, type Step, update } from '../table/step.ts'
 import { addMs, MINUTE_MS, type Timestamp } from '../time.ts'
-import { type Suspense, SuspenseSchema, toStoredSuspense } from './suspense.ts'
+import { type FindingCause, type Suspense, SuspenseSchema, toStoredSuspense } from './suspense.ts'
 
 /** How long due work leaves an alert to whoever wrote the item, and waits between its own tries. */
 export const ALERT_GRACE_MS = MINUTE_MS
@@ -59,28 +59,52 @@ export const endSuspenseAlert = (deps: Pick<Deps, 'table'>, suspenseId: string) 
 
 /** `open` -> `resolved`, once. */
 export const resolveStep = (item: Suspense): Step => {
-  const { resolution, notes, leftOutBy } = toStoredSuspense(item)
-  const set = { status: 'resolved', resolution, notes, leftOutBy }
+  const { resolution, notes, leftOutBy, reinstatedBy } = toStoredSuspense(item)
+  const set = { status: 'resolved', resolution, notes, leftOutBy, reinstatedBy }
   return update(suspenseKey(item.suspenseId), { set }, equals('status', 'open'))
 }
 
 /**
  * What a client owes is left out by something that takes it from what it is paid: nobody owes it any more. What an
- * operator has closed before is a finding, since its client has borne it already, or was not to.
+ * operator has closed before is a finding, since its client has borne it already, or was not to. `time`: the how manieth
+ * such finding of the same item it is.
  */
-export const leaveOut = (item: Suspense, by: string, now: Timestamp): Step =>
+export const leaveOut = (item: Suspense, by: string, now: Timestamp, time = 1): Step =>
   item.status === 'open'
     ? resolveStep({ ...item, resolution: 'written_off', leftOutBy: by })
-    : ensureSuspense({
-        ...item,
-        suspenseId: `${item.suspenseId}#left_out_though_closed`,
-        kind: 'finding',
-        cause: 'left_out_though_closed',
-        status: 'open',
-        createdAt: now,
-        resolution: undefined,
-        notes: undefined,
-      })
+    : ensureSuspense(
+        findingAbout(item, 'left_out_though_closed', `left_out_though_closed${time > 1 ? `#${time}` : ''}`, now),
+      )
+
+/** The money has come again: nobody owes it any more. */
+export const closeReinstated = (item: Suspense, by: string): Step =>
+  resolveStep({ ...item, resolution: 'written_off', reinstatedBy: by })
+
+/** Money has come again for which an operator had closed what was owed: whoever has borne it must be found out. */
+export const undoneThoughClosed = (item: Suspense, by: string, now: Timestamp): Step =>
+  ensureSuspense(findingAbout(item, 'undone_though_closed', `undone_though_closed#${by}`, now))
+
+const findingAbout = (item: Suspense, cause: FindingCause, name: string, now: Timestamp): Suspense => ({
+  ...item,
+  suspenseId: `${item.suspenseId}#${name}`,
+  kind: 'finding',
+  cause,
+  status: 'open',
+  createdAt: now,
+  resolution: undefined,
+  notes: undefined,
+})
+
+/** What was left out is owed again, and told again. Refused when it is not left out by that any more. */
+export const oweAgain = ({ suspenseId }: Suspense, leftOutBy: string, now: Timestamp): Step =>
+  update(
+    suspenseKey(suspenseId),
+    {
+      set: { status: 'open', ...dueWork('alert', suspenseId, addMs(now, ALERT_GRACE_MS)) },
+      remove: ['resolution', 'notes', 'leftOutBy'],
+    },
+    equals('leftOutBy', leftOutBy),
+  )
 
 /** All items, or those of a status, newest first. */
 export const listSuspense = async (

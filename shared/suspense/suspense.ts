@@ -19,6 +19,9 @@ export const SUSPENSE_CAUSES = {
     'reversed_after_settlement',
     'reversed_in_part',
     'left_out_though_closed',
+    'reversal_undone',
+    'undone_unclear',
+    'undone_though_closed',
     'transaction_unexplained',
   ],
 } as const
@@ -52,6 +55,8 @@ const StoredSuspenseSchema = v.object({
   notes: v.optional(v.string()),
   /** The settlement whose re-credit left it out, or the transaction that took all of the payment: nobody owes it. */
   leftOutBy: v.optional(v.string()),
+  /** The transaction by which the money came again: nobody owes it. */
+  reinstatedBy: v.optional(v.string()),
 })
 type StoredSuspense = v.InferOutput<typeof StoredSuspenseSchema>
 
@@ -87,6 +92,6 @@ export const toSuspenseDto = (item: Suspense) => ({
   provider_payment_id: item.providerPaymentId ?? null,
   status: item.status,
   created_at: item.createdAt,
-  resolution: item.leftOutBy === undefined ? (item.resolution ?? null) : 'left_out',
+  resolution: item.reinstatedBy ? 'reinstated' : item.leftOutBy ? 'left_out' : (item.resolution ?? null),
   notes: item.notes ?? null,
 })

@@ -32,7 +32,7 @@ export const reconcileFee = async (
     if (!isCreditedWith(stored, transaction)) return payment
     current = stored
   }
-  if (current.reversal?.deductedAt !== undefined) {
+  if (current.reversal?.deductedAt !== undefined && current.reversal.wholeAt !== undefined) {
     // Its client was not charged it after all.
     if (keptMinor > 0) await recordFinding(deps, current, transaction, 'fee_lost')
     return current

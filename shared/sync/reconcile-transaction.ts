@@ -6,6 +6,7 @@ import { findStoredPayment } from '../payment/payment-store.ts'
 import { paymentIdOf } from '../payment/provider-attempts.ts'
 import type { ProviderTransaction, Unanswered } from '../provider/provider.ts'
 import { reversePayment } from '../reversal/reverse-payment.ts'
+import { undoReversal } from '../reversal/undo-reversal.ts'
 import { recordSuspense } from '../suspense/record-suspense.ts'
 import { findSuspense } from '../suspense/suspense-store.ts'
 import { addMs, DAY_MS } from '../time.ts'
@@ -35,6 +36,10 @@ const PASSED_OVER: Reconciled = { kind: 'passed_over' }
 /** How long a transaction is asked about again before a person must look at it. */
 const OPEN_TIMEOUT_MS = 2 * DAY_MS
 
+/** A row about money that went back, and not about what was paid. */
+const movesBack = (transaction: ProviderTransaction): boolean =>
+  isMoneyBack(transaction) || transaction.comesAgain === true
+
 /** A payment's own row that has turned, or money that went back in a row of its own. */
 const isMoneyBack = ({ type, status }: ProviderTransaction): boolean =>
   type === 'payment' ? status === 'reversed' : type === 'return' && status === 'success'
@@ -51,6 +56,7 @@ const reconcileCredited = async (
     await reversePayment(deps, payment, { transactionId, kind, amountMinor })
     return DONE
   }
+  if (transaction.comesAgain) return reconcileUndone(deps, payment, transaction)
   if (!isForAmount(transaction, payment)) {
     await recordFinding(deps, payment, transaction, 'amount_differs')
     return DONE
@@ -60,6 +66,20 @@ const reconcileCredited = async (
     await noteProviderSettled(deps, payment, transaction.settledAt)
   }
   return credited
+}
+
+/** What comes again may be heard of before that it went: it is looked at again while it is young. */
+const reconcileUndone = async (
+  deps: ReconcileDeps,
+  payment: Payment,
+  transaction: ProviderTransaction,
+): Promise<Reconciled> => {
+  const { transactionId, amountMinor, updatedAt } = transaction
+  const undone = await undoReversal(deps, payment, { transactionId, amountMinor })
+  if (undone === 'undone') return DONE
+  if (undone === 'too_early' && addMs(updatedAt, OPEN_TIMEOUT_MS) > deps.now()) return OPEN
+  await recordSuspense(deps, findingOf(deps, transaction, { subject: transactionId, cause: 'undone_unclear', payment }))
+  return DONE
 }
 
 /**
@@ -116,9 +136,8 @@ const recordOther = async (
 ): Promise<Reconciled> => {
   const { type, status, transactionId: subject } = transaction
   if (type === 'account' && status !== 'unknown' && known === undefined) return PASSED_OVER
-  const isBack = isMoneyBack(transaction)
-  if (isBack && isAboutCredit(known, transaction)) return reconcileCredited(deps, known, transaction)
-  const cause = isBack ? 'reversed_upstream' : 'transaction_unexplained'
+  if (movesBack(transaction) && isAboutCredit(known, transaction)) return reconcileCredited(deps, known, transaction)
+  const cause = isMoneyBack(transaction) ? 'reversed_upstream' : 'transaction_unexplained'
   await recordSuspense(deps, findingOf(deps, transaction, { subject, cause, payment: known }))
   return DONE
 }
@@ -137,8 +156,8 @@ export const reconcileTransaction = async (
   if (type === 'unknown' || status === 'unknown') return recordOther(deps, transaction, known)
   if (status === 'pending' || status === 'failed') return PASSED_OVER
   // What was paid decides first, then what became of it.
-  const isBack = isMoneyBack(transaction) && transaction.providerPaymentId !== ''
-  if (isBack && known?.status === 'pending') return askAndReconcile(deps, transaction, ask)
+  const isAsked = movesBack(transaction) && transaction.providerPaymentId !== ''
+  if (isAsked && known?.status === 'pending') return askAndReconcile(deps, transaction, ask)
   if (type !== 'payment') return recordOther(deps, transaction, known)
   if (isCreditedWith(known, transaction)) return reconcileCredited(deps, known, transaction)
   if (status === 'success') {

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { MinorSchema } from '../money.ts'
+import { REVERSAL_KINDS } from '../payment/payment.ts'
 import { TimestampSchema } from '../time.ts'
 
 /**
@@ -55,6 +56,8 @@ export const OpenTransactionSchema = v.object({
     paymentRequestId: v.optional(v.string()),
     reference: v.string(),
     status: v.picklist(['success', 'pending', 'failed', 'reversed', 'unknown']),
+    returns: v.optional(v.picklist(REVERSAL_KINDS)),
+    comesAgain: v.optional(v.literal(true)),
     currency: v.string(),
     amountMinor: MinorSchema,
     keptMinor: v.optional(MinorSchema),

@@ -41,6 +41,7 @@ const AWAITS: Readonly<Record<string, number>> = {
   sync: 9,
   'sync, finding a lost capture': 14,
   'sync, of money that went back': 12,
+  'sync, of a dispute that was won': 15,
   'sync, by a worker that is woken': 11,
   grow: 3,
   refresh: 13,

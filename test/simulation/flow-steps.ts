@@ -104,6 +104,17 @@ export const voided = async (play: Play): Promise<void> => {
   play.world.provider.reversePayment(upstreamOf(play, id).payment_request_id, { kind: 'voided' })
 }
 
+/** A credited payment whose money a dispute took, which is heard of, and gives again. */
+export const disputeWon = async (play: Play): Promise<void> => {
+  const id = await paid(play)
+  await drive(play.world, callback(play, id))
+  const take = (kind: string) => play.world.provider.reversePayment(upstreamOf(play, id).payment_request_id, { kind })
+  take('chargeback')
+  await pass(play, HOUR_MS)
+  await drive(play.world, invoke(play.world, 'sync-provider-transactions', {}))
+  take('chargeback_reversal')
+}
+
 /** The insert of a succeeded payment's event, which nobody has fanned out yet. */
 export const announced = async (play: Play): Promise<object> => {
   let inserted: TableChange | undefined

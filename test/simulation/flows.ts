@@ -8,6 +8,7 @@ import {
   create,
   created,
   credited,
+  disputeWon,
   expired,
   failed,
   forClient,
@@ -164,6 +165,7 @@ export const FLOWS: readonly Flow[] = [
   flow('sync', synced(later(credited, 3_600_000)), sync),
   flow('sync, finding a lost capture', synced(paid), sync),
   flow('sync, of money that went back', synced(later(voided, 3_600_000)), sync),
+  flow('sync, of a dispute that was won', synced(later(disputeWon, 3_600_000)), sync),
   flow('sync, by a worker that is woken', synced(later(paid, 300_000)), woken),
   flow('grow', created, grow, createGrown),
   flow(

@@ -1,5 +1,5 @@
 /** What the API answers, held against the table's raw items: reads and lists agree with what is stored. */
-import { booksOf, type RawItem, sum, text } from '../support/books.ts'
+import { booksOf, kept, type RawItem, sum, text } from '../support/books.ts'
 import type { HttpReply, HttpRequest } from './lambda.ts'
 import type { Tenant } from './tenants.ts'
 
@@ -87,12 +87,9 @@ const countProblems = async (ask: Ask, payments: readonly RawItem[]): Promise<re
 
 const balanceProblems = async (ask: Ask, own: ReturnType<typeof ownBooks>): Promise<readonly string[]> => {
   const shown = (await ask('api-get-balance', { query: { include: 'settlements' } }))?.body ?? {}
-  const { payments, settlements, waiting } = own
+  const { credited, settlements, waiting } = own
   const net = (items: readonly RawItem[]) => sum(items, 'net_minor')
   const isPaid = ({ status }: RawItem) => status === 'manual_paid'
-  const credited = payments.filter(
-    ({ status, reversal }) => status === 'succeeded' && Object(reversal).deductedAt === undefined,
-  )
   const swept = settlements.filter((item) => item['replaces'] === undefined)
   const open = settlements.filter((item) => !isPaid(item) && item['recredited_at'] === undefined)
   const expected = {
@@ -116,6 +113,7 @@ const ownBooks = (items: readonly RawItem[], clientId: string) => {
   const recredited = (window?.['recredited_ids'] as ReadonlySet<unknown> | undefined) ?? new Set()
   const settlements = newestFirst('settlement', 'period_end', books.settlements.filter(own))
   return {
+    credited: kept(books.payments.filter(own), books.reversals),
     payments: newestFirst('payment', 'created_at', books.payments.filter(own)),
     settlements,
     waiting: settlements.filter((item) => recredited.has(item['settlement_id'])),

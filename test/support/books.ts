@@ -85,10 +85,25 @@ export const booksOf = (items: readonly RawItem[]): Books => {
   }
 }
 
-/** Those that the ledger still credits and settlements sweep. */
-const kept = (payments: readonly RawItem[], reversals: readonly RawItem[]): readonly RawItem[] => {
-  const gone = new Set(reversals.filter(({ part }) => part === undefined).map((item) => text(item, 'payment_id')))
-  return payments.filter((payment) => payment['status'] === 'succeeded' && !gone.has(text(payment, 'payment_id')))
+const isDeduction = ({ part, undone_by: undoneBy, undoes, reinstated }: RawItem): boolean =>
+  [part, undoneBy, undoes, reinstated].every((mark) => mark === undefined)
+
+/** A payment at one of its places in the order of what is settled. */
+const placed = (item: RawItem): string => `${text(item, 'payment_id')} at ${text(item, 'paid_at')}`
+
+/**
+ * Those that the ledger still credits and settlements sweep, by when they are swept: at the time they were paid, and, when
+ * they came again behind a settlement without them, once more at that time.
+ */
+export const kept = (payments: readonly RawItem[], reversals: readonly RawItem[]): readonly RawItem[] => {
+  const gone = new Set(reversals.filter(isDeduction).map(placed))
+  const again = reversals.flatMap((item) => {
+    const payment = payments.find(({ payment_id: id }) => id === item['payment_id'])
+    return item['reinstated'] === true && payment ? [{ ...payment, paid_at: item['paid_at'] }] : []
+  })
+  return [...payments.filter(({ status }) => status === 'succeeded'), ...again].filter(
+    (item) => !gone.has(placed(item)),
+  )
 }
 
 const partIn = (item: RawItem): string => text(item, 'pk').slice('LEDGER#'.length)
@@ -220,7 +235,10 @@ export const settlementProblems = ({ payments, settlements, reversals }: Books):
 /** Each payment that says it was deducted is deducted once, and in the same breath as the ledger says it. */
 export const reversalProblems = ({ payments, reversals }: Books): string[] => {
   const saying = payments.filter((payment) => Object(payment['reversal']).deductedAt !== undefined)
-  const ids = reversals.filter(({ part }) => part === undefined).map((item) => text(item, 'payment_id'))
+  const places = new Set(payments.map(placed))
+  const ids = reversals
+    .filter((item) => isDeduction(item) && places.has(placed(item)))
+    .map((item) => text(item, 'payment_id'))
   const own = saying.map((payment) => text(payment, 'payment_id'))
   return [
     ...own.filter((id) => !ids.includes(id)).map((id) => `payment ${id} says it was deducted, and the ledger does not`),

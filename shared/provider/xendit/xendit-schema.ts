@@ -185,6 +185,7 @@ const TransactionSchema = v.pipe(
       reference: row.reference_id ?? '',
       status,
       returns: RETURNS.get(`${row.type} ${row.status}`),
+      ...(row.type === 'CHARGEBACK_REVERSAL' && row.status === 'SUCCESS' && { comesAgain: true }),
       currency: row.currency,
       amountMinor: receivedMinor(Math.abs(row.amount)),
       keptMinor: net === undefined ? undefined : keptOf(row.amount, net),

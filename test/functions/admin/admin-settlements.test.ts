@@ -222,6 +222,6 @@ it('get-settlement-statement answers JSON by default and CSV when asked', async 
   })
   expect(csv).toMatchObject({
     status: 200,
-    body: { settlement: publicView, csv: expect.stringMatching(/^payment_id,.*\n[0-9a-f-]{36},.*,actual,\n$/) },
+    body: { settlement: publicView, csv: expect.stringMatching(/^payment_id,.*\n[0-9a-f-]{36},.*,actual,,\n$/) },
   })
 })

@@ -77,6 +77,7 @@ describe('the statement of a settlement (design section 7)', () => {
           xendit_fee_minor: 4_440,
           fee_status: 'actual',
           provider_settled_at: settledAt,
+          reinstated_at: null,
         },
       ],
       cursor: null,
@@ -111,7 +112,7 @@ describe('the statement of a settlement (design section 7)', () => {
 
     const [header, ...rows] = csv.map(csvOf).join('').trimEnd().split('\n')
     expect(header).toBe(
-      'payment_id,paid_at,gross_minor,xendit_fee_minor,hexolus_markup_minor,net_minor,fee_status,provider_settled_at',
+      'payment_id,paid_at,gross_minor,xendit_fee_minor,hexolus_markup_minor,net_minor,fee_status,provider_settled_at,reinstated_at',
     )
     expect(rows).toStrictEqual(
       lines.map((line) =>

@@ -170,6 +170,13 @@ describe('xendit listTransactions', () => {
     expect((await rows({ type, status }))[0]?.returns).toBe(returns)
   })
 
+  it('knows that money comes again by a dispute that was won, and by nothing else', async () => {
+    const won = { type: 'CHARGEBACK_REVERSAL', status: 'SUCCESS' }
+    const read = await rows(won, { ...won, status: 'PENDING' }, { ...won, type: 'ADJUSTMENT_ADD' })
+
+    expect(read.map(({ comesAgain }) => comesAgain)).toStrictEqual([true, undefined, undefined])
+  })
+
   it('is not stopped by rows of other products', async () => {
     const foreign = { product_id: 'inv/1 ?', reference_id: null, product_data: null, fee: 'none' }
 

@@ -1,0 +1,39 @@
+import type { Deps } from '../deps.ts'
+import type { Payment } from '../payment/payment.ts'
+import { findStoredPayment } from '../payment/payment-store.ts'
+import { logSuspense, publishSuspenseAlert } from '../suspense/record-suspense.ts'
+import type { Planned } from './plan-reversal.ts'
+
+export type ReverseDeps = Pick<Deps, 'table' | 'now' | 'log' | 'alerts'>
+
+/** Of a settlement and of other reversals of the client at the same moment, each is met once or twice. */
+const MAX_TRIES = 8
+
+/**
+ * What one of the provider's transactions changes about a succeeded payment, once, in one transaction with it, and alerted
+ * once. Planned anew whenever something has changed meanwhile; false when there is nothing to plan. Throws when the
+ * payment kept changing.
+ */
+export const applyOnce = async (
+  deps: ReverseDeps,
+  known: Payment,
+  transactionId: string,
+  plan: (payment: Payment) => Promise<Planned | undefined>,
+): Promise<boolean> => {
+  let payment = known
+  for (let tried = 0; tried < MAX_TRIES; tried++) {
+    if (payment.reversalIds?.has(transactionId)) return true
+    const planned = await plan(payment)
+    if (planned === undefined) return false
+    const { applied } = await deps.table.transact(planned.steps)
+    if (applied) {
+      logSuspense(deps, planned.noted)
+      await publishSuspenseAlert(deps, planned.noted)
+      return true
+    }
+    const stored = await findStoredPayment(deps, payment.paymentId)
+    if (stored?.status !== 'succeeded') break
+    payment = stored
+  }
+  throw new Error('a payment kept changing while it was reversed')
+}

@@ -1,0 +1,178 @@
+/** Disputes that are won of payments that a settlement has swept (design section 10). */
+import { describe, expect, it } from 'vitest'
+import type { Payment } from '../../../shared/payment/payment.ts'
+import { markSettlementPaid, toOperatorSettlement } from '../../../shared/settlement/close-settlement.ts'
+import { findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
+import { resolveSuspense } from '../../../shared/suspense/resolve-suspense.ts'
+import { dispute, figures, owed, owedFor, settledTwo, won } from '../../support/dispute-builders.ts'
+import { expectBalanced } from '../../support/expect-balanced.ts'
+import { beforeFirst } from '../../support/intercept-table.ts'
+import { aDayLater, BY_OPERATOR, fail, payOut, recredit, sweep, sweptNow } from '../../support/settlement-builders.ts'
+import { type TestDeps, testDeps } from '../../support/test-deps.ts'
+
+describe('a dispute of a settled payment that is won', () => {
+  it('is owed no longer, and its settlement is paid out as it was recorded, without a word', async () => {
+    const deps = testDeps()
+    const { client, first, settlement } = await settledTwo(deps)
+    await dispute(deps, first)
+
+    await won(deps, first)
+
+    expect(await owedFor(deps, first)).toMatchObject({ status: 'resolved', resolution: 'reinstated' })
+    expect(toOperatorSettlement(await findAnySettlement(deps, settlement.settlementId))).toMatchObject({
+      reversed_count: 0,
+      reversed_net_minor: 0,
+    })
+    await expectBalanced(deps, client.clientId)
+    expect(await payOut(deps, settlement)).toMatchObject({ netMinor: 141_850 })
+    expect(await figures(deps, client)).toStrictEqual([0, 0, 0, 141_850, 0])
+    await expectBalanced(deps, client.clientId)
+  })
+
+  it('does not let pass who has seen it and not what went back since', async () => {
+    const deps = testDeps()
+    const { client, first, second, settlement } = await settledTwo(deps)
+    await dispute(deps, first)
+    await won(deps, first)
+    await dispute(deps, second)
+    const paid = (confirmReversed: number) =>
+      markSettlementPaid(deps, {
+        settlementId: settlement.settlementId,
+        ...BY_OPERATOR,
+        confirmUnfunded: true,
+        confirmReversed,
+      })
+
+    await expect(paid(1)).rejects.toMatchObject({ fieldErrors: { confirm_reversed: [expect.stringContaining('2')] } })
+    expect(await paid(2)).toMatchObject({ status: 'manual_paid' })
+    await expectBalanced(deps, client.clientId)
+  })
+
+  it.for(['recorded', 'failed', 'paid out'] as const)('moves no figure when its settlement is %s', async (state) => {
+    const deps = testDeps()
+    const { client, first, settlement } = await settledTwo(deps)
+    if (state === 'paid out') await payOut(deps, settlement)
+    await dispute(deps, first)
+    if (state === 'failed') await fail(deps, settlement)
+    const before = await figures(deps, client)
+
+    await won(deps, first)
+
+    expect(await figures(deps, client)).toStrictEqual(before)
+    expect(await owedFor(deps, first)).toMatchObject({ resolution: 'reinstated' })
+    await expectBalanced(deps, client.clientId)
+    if (state !== 'failed') return
+    await recredit(deps, settlement)
+    expect(await sweptNow(deps, client)).toMatchObject({ netMinor: 141_850 })
+    await expectBalanced(deps, client.clientId)
+  })
+
+  it.for(['before', 'after'] as const)(
+    'is put back where a re-credit left it out: it went back %s that',
+    async (when) => {
+      const deps = testDeps()
+      const { client, first, settlement } = await settledTwo(deps)
+      if (when === 'before') await dispute(deps, first)
+      await fail(deps, settlement)
+      await recredit(deps, settlement)
+      if (when === 'after') await dispute(deps, first)
+
+      await won(deps, first)
+
+      expect(await figures(deps, client)).toStrictEqual([95_900, 45_950, 0, 0, 95_900])
+      await expectBalanced(deps, client.clientId)
+      aDayLater(deps)
+      const recorded = await sweep(deps, client)
+      expect(recorded.map(({ netMinor }) => netMinor)).toStrictEqual([45_950, 95_900])
+      for (const settled of recorded) await payOut(deps, settled)
+      expect(await figures(deps, client)).toStrictEqual([0, 0, 0, 141_850, 95_900])
+      await expectBalanced(deps, client.clientId)
+    },
+  )
+
+  const recovered = (deps: TestDeps, { paymentId }: Payment) =>
+    resolveSuspense(deps, {
+      suspenseId: `cb1_${paymentId}#reversed_after_settlement`,
+      ...BY_OPERATOR,
+      resolution: 'recovered',
+    })
+
+  it.for(['recredit', 'recredit of what was recovered', 'payout', 'dispute'] as const)(
+    'comes out right when it races: the %s',
+    async (other) => {
+      const deps = testDeps()
+      const { client, first, second, settlement } = await settledTwo(deps)
+      await dispute(deps, first)
+      if (other === 'recredit of what was recovered') await recovered(deps, first)
+      if (other.startsWith('recredit')) await fail(deps, settlement)
+      const others = {
+        recredit: () => recredit(deps, settlement),
+        'recredit of what was recovered': () => recredit(deps, settlement),
+        payout: () =>
+          markSettlementPaid(deps, { ...settlement, ...BY_OPERATOR, confirmUnfunded: true, confirmReversed: 1 }),
+        dispute: () => dispute(deps, second),
+      }
+      const racing = beforeFirst(deps, 'transact', others[other])
+
+      expect(await won(racing, first)).toBe('undone')
+
+      const expected = {
+        recredit: [95_900, 45_950, 0, 0, 95_900],
+        'recredit of what was recovered': [95_900, 45_950, 0, 0, 95_900],
+        payout: [0, 0, 0, 141_850, 0],
+        dispute: [0, 0, 141_850, 0, 0],
+      }
+      expect(await figures(deps, client)).toStrictEqual(expected[other])
+      await expectBalanced(deps, client.clientId)
+    },
+  )
+
+  it.for(['is owed', 'was recovered'] as const)(
+    'refuses a re-credit that would leave it out, and the next try has it: it %s',
+    async (state) => {
+      const deps = testDeps()
+      const { client, first, settlement } = await settledTwo(deps)
+      await dispute(deps, first)
+      if (state === 'was recovered') await recovered(deps, first)
+      await fail(deps, settlement)
+      const racing = beforeFirst(deps, 'transact', () => won(deps, first))
+
+      await recredit(racing, settlement)
+
+      expect(await figures(deps, client)).toStrictEqual([0, 141_850, 0, 0, 0])
+      await expectBalanced(deps, client.clientId)
+    },
+  )
+
+  it('is told when its client has paid it back before: a person settles that', async () => {
+    const deps = testDeps()
+    const { client, first } = await settledTwo(deps)
+    await dispute(deps, first)
+    const { suspenseId } = await recovered(deps, first)
+
+    await won(deps, first)
+
+    expect(await owed(deps, suspenseId)).toMatchObject({ resolution: 'recovered' })
+    expect(await owed(deps, `${suspenseId}#undone_though_closed#won1_${first.paymentId}`)).toMatchObject({
+      status: 'open',
+      amount_minor: 95_900,
+    })
+    await expectBalanced(deps, client.clientId)
+  })
+
+  it('sees that an operator closes what is owed at the same moment', async () => {
+    const deps = testDeps()
+    const { client, first } = await settledTwo(deps)
+    await dispute(deps, first)
+    const suspenseId = `cb1_${first.paymentId}#reversed_after_settlement`
+    const racing = beforeFirst(deps, 'transact', () =>
+      resolveSuspense(deps, { suspenseId, ...BY_OPERATOR, resolution: 'written_off' }),
+    )
+
+    await won(racing, first)
+
+    expect(await owed(deps, suspenseId)).toMatchObject({ resolution: 'written_off' })
+    expect(await owed(deps, `${suspenseId}#undone_though_closed#won1_${first.paymentId}`)).toBeDefined()
+    await expectBalanced(deps, client.clientId)
+  })
+})

@@ -1,0 +1,98 @@
+import { describe, expect } from 'vitest'
+import { minor } from '../../../shared/money.ts'
+import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
+import { syncProviderTransactions } from '../../../shared/sync/sync-provider-transactions.ts'
+import { syncTest as it } from '../../support/sync-test.ts'
+import { findingAbout, type PaidUpstream, paymentOf, pendingOf, rowNow } from '../../support/synced-payment.ts'
+import type { TestDeps } from '../../support/test-deps.ts'
+
+const dispute = (deps: TestDeps, paid: PaidUpstream) =>
+  rowNow(deps, paid, { type: 'return', returns: 'chargeback', keptMinor: undefined, amountMinor: minor(125_000) })
+
+const won = (deps: TestDeps, paid: PaidUpstream, fields: Partial<ProviderTransaction> = {}) =>
+  rowNow(deps, paid, { type: 'correction', comesAgain: true, keptMinor: undefined, ...fields })
+
+const MINUTES = 60
+const DAYS = 86_400
+
+describe('sync: a dispute that is won', () => {
+  it.for([
+    ['in one page with it', 0],
+    ['long behind it', 10 * DAYS],
+  ] as const)('undoes what its chargeback did: %s', async ([, seconds], { deps, client, rows, credited }) => {
+    rows.push(dispute(deps, credited))
+    if (seconds > 0) await syncProviderTransactions(deps)
+    deps.clock.advance(seconds)
+    rows.push(won(deps, credited))
+
+    await syncProviderTransactions(deps)
+    deps.clock.advance(10 * MINUTES)
+    await syncProviderTransactions(deps)
+
+    expect(await pendingOf(deps, client.clientId)).toBe(95_900)
+    expect(await paymentOf(deps, credited)).toMatchObject({ reversal: { undoneAt: expect.any(String) } })
+  })
+
+  it('waits for its chargeback when it is heard of before', async ({ deps, client, rows, credited }) => {
+    rows.push(won(deps, credited))
+    await syncProviderTransactions(deps)
+    const early = await paymentOf(deps, credited)
+    deps.clock.advance(30 * MINUTES)
+    rows.push(dispute(deps, credited))
+    await syncProviderTransactions(deps)
+    deps.clock.advance(90 * MINUTES)
+
+    const later = await syncProviderTransactions(deps)
+
+    expect(early.reversal).toBeUndefined()
+    expect(later).toMatchObject({ unanswered: 0, complete: true })
+    expect(await pendingOf(deps, client.clientId)).toBe(95_900)
+    expect((await paymentOf(deps, credited)).reversal?.wholeAt).toBeUndefined()
+  })
+
+  it('is a person’s when no chargeback comes in two days', async ({ deps, client, rows, credited }) => {
+    const row = won(deps, credited)
+    rows.push(row)
+    await syncProviderTransactions(deps)
+    const early = await findingAbout(deps, row.transactionId, 'undone_unclear')
+    deps.clock.advance(2 * DAYS + 90 * MINUTES)
+
+    await syncProviderTransactions(deps)
+
+    expect(early).toBeUndefined()
+    expect(await findingAbout(deps, row.transactionId, 'undone_unclear')).toMatchObject({ amountMinor: 100_000 })
+    expect(await pendingOf(deps, client.clientId)).toBe(95_900)
+  })
+
+  it('is a person’s at once when a part comes again', async ({ deps, client, rows, credited }) => {
+    rows.push(dispute(deps, credited))
+    await syncProviderTransactions(deps)
+    const row = won(deps, credited, { amountMinor: minor(60_000) })
+    rows.push(row)
+
+    await syncProviderTransactions(deps)
+    deps.clock.advance(90 * MINUTES)
+    await syncProviderTransactions(deps)
+
+    const finding = { status: 'open', amountMinor: 60_000, paymentId: credited.payment.paymentId }
+    expect(await findingAbout(deps, row.transactionId, 'undone_unclear')).toMatchObject(finding)
+    expect(deps.published).toHaveLength(2)
+    expect(await pendingOf(deps, client.clientId)).toBe(0)
+  })
+
+  it('of a payment whose callback was lost is no other money: that is credited first', async ({
+    deps,
+    client,
+    rows,
+    paid,
+  }) => {
+    rows.push(won(deps, paid), dispute(deps, paid))
+
+    await syncProviderTransactions(deps)
+    deps.clock.advance(90 * MINUTES)
+    await syncProviderTransactions(deps)
+
+    expect(await pendingOf(deps, client.clientId)).toBe(95_900)
+    expect((await paymentOf(deps, paid)).reversal).toMatchObject({ kind: 'chargeback', undoneAt: expect.any(String) })
+  })
+})
