@@ -61,7 +61,7 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
   finance('mark-settlement-failed', changed('SETTLEMENT')),
   finance(
     'recredit-settlement',
-    allAccess(changed('SETTLEMENT'), { GetItem: ['SUSPENSE'], UpdateItem: ['LEDGER', 'SUSPENSE'] }),
+    allAccess(changed('SETTLEMENT'), { BatchGetItem: ['SUSPENSE'], UpdateItem: ['LEDGER', 'SUSPENSE'] }),
   ),
   finance('get-settlement-statement', allAccess({ GetItem: ['SETTLEMENT'] }, FUNDING)),
   finance('audit-ledger', AUDITING, { timeoutSeconds: 300 }),

@@ -87,7 +87,7 @@ export const PAUSES: TableAccess = { GetItem: ['QUOTA'], UpdateItem: ['QUOTA'] }
 /** The provider's transactions held against the books, slice by slice. What went back is deducted from the ledger. */
 export const SYNCING: TableAccess = allAccess(NEWS, PAUSES, {
   GetItem: ['LEDGER', 'SETTLEMENT', 'SUSPENSE', 'SYNC'],
-  BatchGetItem: ['PAYMENT', 'SETTLEMENT'],
+  BatchGetItem: ['PAYMENT', 'SETTLEMENT', 'SUSPENSE'],
   Query: ['LEDGER'],
   PutItem: ['LEDGER', 'SYNC'],
   UpdateItem: ['SETTLEMENT', 'SYNC'],

@@ -1,7 +1,14 @@
 import type { Deps } from '../deps.ts'
 import type { Payment } from '../payment/payment.ts'
 import type { Suspense } from '../suspense/suspense.ts'
-import { closeReinstated, findSuspense, leaveOut, oweAgain, undoneThoughClosed } from '../suspense/suspense-store.ts'
+import {
+  closeReinstated,
+  findAllSuspense,
+  findSuspense,
+  leaveOut,
+  oweAgain,
+  undoneThoughClosed,
+} from '../suspense/suspense-store.ts'
 import type { Step } from '../table/step.ts'
 import type { Steps } from '../table/table.ts'
 
@@ -13,10 +20,8 @@ const MOST_PARTS = 80
 /** Under which id a part that went back by a transaction is owed. */
 export const partOwedId = (transactionId: string): string => `${transactionId}#reversed_in_part`
 
-const partsOf = async (deps: PartDeps, { reversalIds }: Payment): Promise<readonly Suspense[]> => {
-  const ids = [...(reversalIds ?? [])].slice(0, MOST_PARTS).map(partOwedId)
-  return (await Promise.all(ids.map((id) => findSuspense(deps, id)))).flatMap((part) => part ?? [])
-}
+const partsOf = (deps: PartDeps, { reversalIds }: Payment): Promise<readonly Suspense[]> =>
+  findAllSuspense(deps, [...(reversalIds ?? [])].slice(0, MOST_PARTS).map(partOwedId))
 
 /** A payment goes back whole, comes again and goes back whole once more as often as people dispute it. */
 const MOST_TOLD = 20

@@ -1,16 +1,14 @@
 import type { Deps } from '../deps.ts'
 import { assertInvariant, invalid } from '../errors.ts'
 import { recordChange } from '../operator/audit-record.ts'
-import type { Suspense } from '../suspense/suspense.ts'
-import { findSuspense, leaveOut } from '../suspense/suspense-store.ts'
 import type { Step } from '../table/step.ts'
 import { addMs, DAY_MS, type Timestamp } from '../time.ts'
 import { type ProviderFunding, providerFunding } from './provider-funding.ts'
 import { reversalsToConfirm, type Settlement, toSettlementDto } from './settlement.ts'
-import { closeStep, findAnySettlement, markRecredited } from './settlement-store.ts'
-import { payOutStep, recreditStep } from './window-store.ts'
+import { closeStep, findAnySettlement } from './settlement-store.ts'
+import { payOutStep } from './window-store.ts'
 
-type CloseDeps = Pick<Deps, 'stage' | 'table' | 'now' | 'newId' | 'log' | 'invocation'>
+export type CloseDeps = Pick<Deps, 'stage' | 'table' | 'now' | 'newId' | 'log' | 'invocation'>
 
 /** What a settlement in this state can still become: the only steps that would not be refused. */
 const nextStep = ({ status, recreditedAt }: Settlement): string => {
@@ -26,10 +24,10 @@ const nextStep = ({ status, recreditedAt }: Settlement): string => {
   }
 }
 
-const wrongState = (action: string, settlement: Settlement) =>
+export const wrongState = (action: string, settlement: Settlement) =>
   invalid(`settlement cannot be ${action} in status=${settlement.status}`, undefined, nextStep(settlement))
 
-const statusRecord = ({ status, settledAt, recreditedAt }: Settlement) => ({
+export const statusRecord = ({ status, settledAt, recreditedAt }: Settlement) => ({
   status,
   settled_at: settledAt ?? null,
   recredited_at: recreditedAt ?? null,
@@ -102,7 +100,7 @@ const reversed = (settlement: Settlement) => {
 /** Payments that a hint names; list-suspense has all of them. */
 const MOST_NAMED = 10
 
-type Close = { readonly settlementId: string; readonly operator: string }
+export type Close = { readonly settlementId: string; readonly operator: string }
 
 /**
  * `recorded` -> `manual_paid`: the operator has made the bank transfer (spec 3.2). Refused while the provider has not
@@ -156,56 +154,6 @@ export const markSettlementFailed = async (
   const failed: Settlement = { ...settlement, status: 'failed', notes: input.notes }
   return close(deps, settlement, failed, { operator: input.operator, action: 'mark-settlement-failed' })
 }
-
-/** Of another operator, or of money that goes back, at the same moment. */
-const MAX_TRIES = 4
-
-/** A transaction has a hundred steps; what went back beyond these waits for an operator to write it off. */
-const MOST_LEFT_OUT = 90
-
-/** What its client would owe for payments that a re-credit leaves out, whatever has become of it. */
-const receivablesOf = async (deps: CloseDeps, { receivableIds }: Settlement): Promise<readonly Suspense[]> => {
-  const items = await Promise.all(
-    [...(receivableIds ?? [])].slice(0, MOST_LEFT_OUT).map((id) => findSuspense(deps, id)),
-  )
-  return items.flatMap((item) => item ?? [])
-}
-
-/**
- * Puts the net of a failed settlement back to available, once: settlement and window in one transaction. The next
- * sweep or trigger records it again.
- */
-export const recreditSettlement = async (
-  deps: CloseDeps,
-  input: Close & { readonly notes: string },
-): Promise<Settlement> => {
-  for (let tried = 0; tried < MAX_TRIES; tried++) {
-    const settlement = await findAnySettlement(deps, input.settlementId)
-    if (settlement.status !== 'failed') throw wrongState('recredited', settlement)
-    if (settlement.recreditedAt !== undefined) throw recreditedAlready()
-    const now = deps.now()
-    const recredited: Settlement = { ...settlement, recreditedAt: now }
-    const leftOut = await receivablesOf(deps, settlement)
-    const record = {
-      subject: settlement.settlementId,
-      clientId: settlement.clientId,
-      operator: input.operator,
-      action: 'recredit-settlement',
-      before: statusRecord(settlement),
-      after: { ...statusRecord(recredited), notes: input.notes },
-    }
-    const { applied } = await recordChange(deps, record, {
-      settlement: markRecredited(settlement, now),
-      window: recreditStep(settlement, now),
-      ...Object.fromEntries(leftOut.map((item) => [item.suspenseId, leaveOut(item, settlement.settlementId, now)])),
-    })
-    if (applied) return recredited
-  }
-  throw new Error('a settlement kept changing while it was recredited')
-}
-
-const recreditedAlready = () =>
-  invalid('settlement was recredited already', undefined, 'Its funds are in available until the next settlement.')
 
 /** Bank details are those of the moment of recording, so it takes a new record to have them. */
 const NO_BANK_WARNING =

@@ -38,6 +38,15 @@ export const findSuspense = async (deps: Pick<Deps, 'table'>, suspenseId: string
   return item && v.parse(SuspenseSchema, item)
 }
 
+/** Any number of items, as they are now; those that are not there are left out. */
+export const findAllSuspense = async (
+  deps: Pick<Deps, 'table'>,
+  ids: readonly string[],
+): Promise<readonly Suspense[]> => {
+  const items = await deps.table.getMany(ids.map(suspenseKey))
+  return items.flatMap((item) => (item ? [v.parse(SuspenseSchema, item)] : []))
+}
+
 /** Moves an alert's due time forward. Undefined: it has been published, or somebody else has claimed it. */
 export const claimSuspenseAlert = async (
   deps: Pick<Deps, 'table'>,

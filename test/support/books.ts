@@ -107,19 +107,11 @@ export const kept = (payments: readonly RawItem[], reversals: readonly RawItem[]
 }
 
 const partIn = (item: RawItem): string => text(item, 'pk').slice('LEDGER#'.length)
-const clientOf = (item: RawItem): string => clientIn(partIn(item))
+export const clientOf = (item: RawItem): string => clientIn(partIn(item))
 
 /** Of settlements, without what went back since they were recorded. */
 const remaining = (items: readonly RawItem[], attribute: string): number =>
   sum(items, attribute) - sum(items, `reversed_${attribute}`)
-
-/** Payments that went back of the settlements that one stands for. */
-const goneBefore = (settlement: RawItem, all: readonly RawItem[]): ReadonlySet<unknown> => {
-  const before = all.find(({ settlement_id: id }) => id === settlement['replaces'])
-  if (before === undefined) return new Set()
-  const own = (before['reversed_payment_ids'] as ReadonlySet<unknown> | undefined) ?? new Set()
-  return new Set([...own, ...goneBefore(before, all)])
-}
 
 const STATUSES = ['pending', 'succeeded', 'failed', 'expired', 'cancelled']
 
@@ -193,45 +185,6 @@ export const partProblems = ({ payments, events, shards, windows, reversals }: B
   ]
 }
 
-export const settlementProblems = ({ payments, settlements, reversals }: Books): string[] => {
-  const problems: string[] = []
-  for (const settlement of settlements) {
-    const id = text(settlement, 'settlement_id')
-    const gone = goneBefore(settlement, settlements)
-    const paid = kept(payments, reversals).filter(
-      (payment) =>
-        payment['client_id'] === settlement['client_id'] &&
-        !gone.has(payment['payment_id']) &&
-        text(payment, 'paid_at') >= text(settlement, 'period_start') &&
-        text(payment, 'paid_at') < text(settlement, 'period_end'),
-    )
-    const pairs = [
-      ['notional_minor', 'gross_minor'],
-      ['provider_fee_minor', 'provider_fees_minor'],
-      ['markup_minor', 'markup_minor'],
-      ['net_minor', 'net_minor'],
-    ] as const
-    for (const [of, field] of pairs) {
-      if (sum(paid, of) !== amount(settlement, field)) problems.push(`settlement ${id}: ${field} is not its payments'`)
-    }
-    if (paid.length !== settlement['payment_count'])
-      problems.push(`settlement ${id}: payment_count is not its payments'`)
-    if (paid.some((payment) => payment['fee_status'] === 'estimated'))
-      problems.push(`settlement ${id}: an estimated fee`)
-  }
-  const live = settlements.filter(({ status }) => status !== 'failed')
-  for (const payment of payments.filter(({ status }) => status === 'succeeded')) {
-    const holding = live.filter(
-      (settlement) =>
-        settlement['client_id'] === payment['client_id'] &&
-        text(payment, 'paid_at') >= text(settlement, 'period_start') &&
-        text(payment, 'paid_at') < text(settlement, 'period_end'),
-    )
-    if (holding.length > 1) problems.push(`payment ${text(payment, 'payment_id')} is in ${holding.length} settlements`)
-  }
-  return problems
-}
-
 /** Each payment that says it was deducted is deducted once, and in the same breath as the ledger says it. */
 export const reversalProblems = ({ payments, reversals }: Books): string[] => {
   const saying = payments.filter((payment) => Object(payment['reversal']).deductedAt !== undefined)
@@ -247,21 +200,3 @@ export const reversalProblems = ({ payments, reversals }: Books): string[] => {
       .map((id) => `payment ${id} was deducted twice, or does not say so`),
   ]
 }
-
-/** Nothing falls before its client's first window, or between two: what the window has passed is in one settlement. */
-export const leftOutProblems = ({ payments, windows, settlements }: Books): string[] =>
-  windows.flatMap((window) => {
-    const swept = settlements.filter((item) => item['client_id'] === clientOf(window) && item['replaces'] === undefined)
-    return payments
-      .filter((payment) => payment['client_id'] === clientOf(window) && payment['status'] === 'succeeded')
-      .filter((payment) => text(payment, 'paid_at') < text(window, 'settled_until'))
-      .filter(
-        (payment) =>
-          !swept.some(
-            (item) =>
-              text(payment, 'paid_at') >= text(item, 'period_start') &&
-              text(payment, 'paid_at') < text(item, 'period_end'),
-          ),
-      )
-      .map((payment) => `payment ${text(payment, 'payment_id')} fell before every settlement`)
-  })

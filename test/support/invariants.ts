@@ -8,14 +8,13 @@ import {
   type Books,
   booksOf,
   ledgerProblems,
-  leftOutProblems,
   partProblems,
   type RawItem,
   reversalProblems,
   type Seen,
-  settlementProblems,
   text,
 } from './books.ts'
+import { leftOutProblems, settlementProblems } from './settlement-books.ts'
 
 const moneyProblems = ({ payments, suspense }: Books, { captured, turned }: Seen): string[] => {
   const credited = new Map(

@@ -10,11 +10,8 @@ import { putEvent } from '../../shared/payment/outbox.ts'
 import type { Payment } from '../../shared/payment/payment.ts'
 import { commitSucceeded, findStoredPayment } from '../../shared/payment/payment-store.ts'
 import type { ProviderTransaction } from '../../shared/provider/provider.ts'
-import {
-  markSettlementFailed,
-  markSettlementPaid,
-  recreditSettlement,
-} from '../../shared/settlement/close-settlement.ts'
+import { markSettlementFailed, markSettlementPaid } from '../../shared/settlement/close-settlement.ts'
+import { recreditSettlement } from '../../shared/settlement/recredit-settlement.ts'
 import { settleClient } from '../../shared/settlement/settle-client.ts'
 import type { Settlement } from '../../shared/settlement/settlement.ts'
 import { listSettlements } from '../../shared/settlement/settlement-store.ts'

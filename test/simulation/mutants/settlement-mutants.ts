@@ -117,7 +117,10 @@ export const SETTLEMENT_MUTANTS = [
   ...mutantsOf('markSettlementPaid', ['settlement-closing'], {
     'money leaves before it has arrived': 'funding.unfundedMinor > 0 -> funding.unfundedMinor < 0',
   }),
-  ...mutantsOf('recreditSettlement', ['settlement-recredit'], { 'a recredit moves no money back': 'drop window: _' }),
+  ...mutantsOf('recreditSettlement', ['settlement-recredit', 'many-reversals'], {
+    'a recredit moves no money back': 'drop window: _',
+    'a recredit closes only what fits one transaction': 'owed.slice(0, -MOST_LEFT_OUT) -> []',
+  }),
   ...mutantsOf('assertProven', ['settlement-statement'], {
     'a statement is given out that does not add up': 'wrong.length === 0 -> wrong.length >= 0',
   }),
