@@ -10,6 +10,7 @@ import { type FunctionHost, hostFunctions } from './functions/function-host.ts'
 import { loadHandlers } from './functions/load-handlers.ts'
 import { LOCAL_STAGE, localDeps } from './functions/local-deps.ts'
 import { type LocalLog, localLog } from './functions/local-log.ts'
+import { answerDocumentation } from './openapi/answer-documentation.ts'
 import { type DataDirectory, openDataDirectory } from './process/data-directory.ts'
 import type { LocalClock } from './process/local-clock.ts'
 import { startProviderSimulator } from './provider-simulator/provider-simulator.ts'
@@ -125,7 +126,15 @@ const startServers = async (
     started.defer(() => door.close())
     return door
   }
-  const api = kept(await startHttpGateway({ port: portOf(0), family, ready, clock, pages: [answerConsole(ready)] }))
+  const api = kept(
+    await startHttpGateway({
+      port: portOf(0),
+      family,
+      ready,
+      clock,
+      pages: [answerConsole(ready), answerDocumentation],
+    }),
+  )
   const lambda = kept(await startLambdaServer({ port: portOf(1), family, ready, clock, log }))
   const simulator = {
     clock,

@@ -2,6 +2,7 @@ import type { Deps } from '../deps.ts'
 import type { ClientId } from '../ids.ts'
 import { less, type Minor, plus, ZERO } from '../money.ts'
 import { later, type Timestamp } from '../time.ts'
+import type { BalanceDto } from './balance-dto-schema.ts'
 import { type Ledger, readLedger } from './ledger-store.ts'
 
 export type Balance = {
@@ -34,7 +35,7 @@ export const getBalance = async (deps: Pick<Deps, 'table'>, clientId: ClientId):
   balanceOf(await readLedger(deps, clientId))
 
 /** The balance object (spec 2.2); with the figures of settlements where they were asked for. */
-export const toBalanceDto = (clientId: ClientId, balance: Balance & Partial<PayoutFigures>) => ({
+export const toBalanceDto = (clientId: ClientId, balance: Balance & Partial<PayoutFigures>): BalanceDto => ({
   client_id: clientId,
   currency: 'IDR',
   available_minor: balance.availableMinor,

@@ -1,8 +1,10 @@
-import { parseOwnJson } from '../json.ts'
+import { assertInvariant } from '../errors.ts'
+import { isJsonObject, parseOwnJson } from '../json.ts'
 import type { Payment } from './payment.ts'
+import type { PaymentDto, WebhookData } from './payment-dto-schema.ts'
 
 /** The part of the payment DTO that a webhook's `data` carries too (spec 6.2). */
-const sharedFields = (payment: Payment) => ({
+const sharedFields = (payment: Payment): WebhookData => ({
   id: payment.paymentId,
   client_id: payment.clientId,
   external_reference: payment.externalReference,
@@ -19,13 +21,21 @@ const sharedFields = (payment: Payment) => ({
   payment_destination: payment.paymentDestination,
   customer: payment.customer,
   description: payment.description,
-  metadata: payment.metadata === undefined ? undefined : parseOwnJson(payment.metadata),
+  metadata: metadataOf(payment),
   created_at: payment.createdAt,
   paid_at: payment.paidAt,
 })
 
+const metadataOf = ({ metadata }: Payment) => {
+  if (metadata === undefined) return undefined
+  const value = parseOwnJson(metadata)
+  // Nothing else is taken (`readMetadata`).
+  assertInvariant(isJsonObject(value), 'metadata is an object')
+  return value
+}
+
 /** The payment DTO (spec 2.1). Optional fields without a value are undefined, and so left out of the JSON. */
-export const toPaymentDto = (payment: Payment) => ({
+export const toPaymentDto = (payment: Payment): PaymentDto => ({
   ...sharedFields(payment),
   expires_at: payment.expiresAt,
   // Additive to the spec, and to the payment alone: the bytes of an event never change.

@@ -41,6 +41,9 @@ export const ProviderAttemptSchema = v.object({
 })
 export type ProviderAttempt = v.InferOutput<typeof ProviderAttemptSchema>
 
+/** How final the provider's fee is. */
+export const FEE_STATUSES = ['estimated', 'actual', 'assumed'] as const
+
 /** How a provider takes money back (design section 10). */
 export const REVERSAL_KINDS = ['voided', 'reversed', 'refund', 'chargeback'] as const
 
@@ -146,7 +149,7 @@ export const PaymentFields = v.object({
   providerFeeMinor: MinorSchema,
   markupMinor: MinorSchema,
   netMinor: MinorSchema,
-  feeStatus: v.picklist(['estimated', 'actual', 'assumed']),
+  feeStatus: v.picklist(FEE_STATUSES),
   /** Absent while the fee is estimated. */
   finalFee: v.optional(FinalFeeSchema),
   currency: v.literal('IDR'),

@@ -1,5 +1,5 @@
 /** Codes of channels that are neither a wallet nor a bank of the tariff; `*` stands for any beginning. */
-const OTHER_CHANNELS: readonly string[] = ['QRIS', 'CARDS', 'ALFAMART', 'INDOMARET', '*_VIRTUAL_ACCOUNT']
+export const OTHER_CHANNELS: readonly string[] = ['QRIS', 'CARDS', 'ALFAMART', 'INDOMARET', '*_VIRTUAL_ACCOUNT']
 
 /**
  * True for a code that at the provider is another kind of channel than a wallet. Any other code of the right form is

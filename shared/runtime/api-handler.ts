@@ -43,20 +43,24 @@ export const apiHandler = <const Schema extends v.GenericSchema = typeof NoQuery
   spec: { readonly query?: Schema },
   run: (request: ApiRequest<v.InferOutput<Schema>>, deps: Deps) => Promise<HttpReply>,
 ) =>
-  httpHandler(async ({ isGet, headers, pathParameters, queryStringParameters, rawBody }, deps) => {
-    const client = await authenticate(deps, headers['authorization'], {
-      weight: weightOf(queryStringParameters),
-      changes: !isGet,
-    })
-    return run(
-      {
-        client,
-        clientId: client.clientId,
-        id: pathParameters?.['id'] ?? '',
-        query: parseInput(spec.query ?? NoQuery, filledParams(queryStringParameters)),
-        idempotencyKey: headers['idempotency-key'],
-        rawBody,
-      },
-      deps,
-    )
-  })
+  Object.assign(
+    httpHandler(async ({ isGet, headers, pathParameters, queryStringParameters, rawBody }, deps) => {
+      const client = await authenticate(deps, headers['authorization'], {
+        weight: weightOf(queryStringParameters),
+        changes: !isGet,
+      })
+      return run(
+        {
+          client,
+          clientId: client.clientId,
+          id: pathParameters?.['id'] ?? '',
+          query: parseInput(spec.query ?? NoQuery, filledParams(queryStringParameters)),
+          idempotencyKey: headers['idempotency-key'],
+          rawBody,
+        },
+        deps,
+      )
+    }),
+    // For who describes the API.
+    { query: spec.query ?? NoQuery },
+  )

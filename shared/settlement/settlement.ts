@@ -3,9 +3,11 @@ import { BankSchema } from '../client/client.ts'
 import { ClientIdSchema, SettlementIdSchema } from '../ids.ts'
 import { MinorSchema, ZERO } from '../money.ts'
 import { TimestampSchema } from '../time.ts'
+import type { SettlementDto } from './settlement-dto-schema.ts'
 import { lessSums, type Sums } from './sums.ts'
 
 export const SETTLEMENT_STATUSES = ['recorded', 'manual_paid', 'failed'] as const
+export const SETTLEMENT_TRIGGERS = ['manual', 'auto'] as const
 
 /** One batched payout of a window's payments (spec 2.3). */
 export const SettlementSchema = v.object({
@@ -20,7 +22,7 @@ export const SettlementSchema = v.object({
   currency: v.literal('IDR'),
   paymentCount: v.number(),
   status: v.picklist(SETTLEMENT_STATUSES),
-  triggeredBy: v.picklist(['manual', 'auto']),
+  triggeredBy: v.picklist(SETTLEMENT_TRIGGERS),
   /** As registered when it was recorded. */
   bank: v.optional(BankSchema),
   notes: v.optional(v.string()),
@@ -80,7 +82,7 @@ export const NOTHING_REVERSED = {
 } as const satisfies Partial<Settlement>
 
 /** The settlement object (spec 2.3): null where there is no value yet. */
-export const toSettlementDto = (settlement: Settlement) => ({
+export const toSettlementDto = (settlement: Settlement): SettlementDto => ({
   id: settlement.settlementId,
   client_id: settlement.clientId,
   period_start: settlement.periodStart,

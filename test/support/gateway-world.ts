@@ -1,5 +1,6 @@
 import { it } from 'vitest'
 import { startLocalCloud } from '../../infra/local/local-cloud.ts'
+import { undescribed } from './described-answers.ts'
 
 type Json = Record<string, unknown>
 type SimulatorRequest = Json & { readonly payment_request_id: string; readonly status: string }
@@ -12,6 +13,12 @@ const startWorld = async (port: number) => {
   const send = async (url: string, init: RequestInit = {}) => {
     const response = await fetch(url, init)
     const text = await response.text()
+    const { origin, pathname: path } = new URL(url)
+    if (origin === urls.api && path.startsWith('/v1/')) {
+      const { status, headers } = response
+      const faults = undescribed({ method: init.method ?? 'GET', path, status, headers, text })
+      if (faults.length > 0) throw new Error(`${path}, ${status}: not as docs/openapi.yaml says: ${faults.join('; ')}`)
+    }
     const body = (text ? JSON.parse(text) : {}) as Json
     return { status: response.status, headers: response.headers, text, body }
   }

@@ -35,6 +35,8 @@ export class FunctionTimedOut extends Error {
 export type LoadedHandler = {
   readonly spec: FunctionSpec
   readonly withDeps: (deps: Deps) => LambdaHandler<unknown, unknown>
+  /** The schema that parses the query, of a function that merchants call. */
+  readonly query?: unknown
 }
 
 /** Gives every handler its dependencies and makes it callable by name. */

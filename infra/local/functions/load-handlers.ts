@@ -11,7 +11,7 @@ export const loadHandlers = (manifest: readonly FunctionSpec[]): Promise<readonl
     manifest.map(async (spec) => {
       const { handler } = await importEntry(spec)
       if (!isInjectable(handler)) throw new Error(`${spec.entry} exports no handler with withDeps`)
-      return { spec, withDeps: handler.withDeps }
+      return { spec, withDeps: handler.withDeps, query: handler.query }
     }),
   )
 
@@ -23,5 +23,5 @@ const importEntry = async ({ name, entry }: FunctionSpec): Promise<{ readonly ha
   }
 }
 
-const isInjectable = (handler: unknown): handler is Pick<LoadedHandler, 'withDeps'> =>
+const isInjectable = (handler: unknown): handler is Omit<LoadedHandler, 'spec'> =>
   typeof handler === 'function' && 'withDeps' in handler && typeof handler.withDeps === 'function'

@@ -5,14 +5,14 @@ import { channelOf, isSupportedBank } from '../channel/channels.ts'
 import type { PaymentBody } from './payment-body.ts'
 import type { MetadataRead } from './read-metadata.ts'
 
-/** Bounds of design section 5. */
-const MAX_AMOUNT = 1_000_000_000_000
-const MAX_EXPIRY_SECONDS = 365 * 86_400
-const MAX_REFERENCE = 255
-const MAX_DESCRIPTION = 1_000
-const MAX_CUSTOMER_FIELD = 255
-const CHANNEL_CODE = /^[A-Z0-9_]{1,64}$/
-const PHONE = /^\+62\d{7,13}$/
+/** Bounds of design section 5; the API description states them too. */
+export const MAX_AMOUNT = 1_000_000_000_000
+export const MAX_EXPIRY_SECONDS = 365 * 86_400
+export const MAX_REFERENCE = 255
+export const MAX_DESCRIPTION = 1_000
+export const MAX_CUSTOMER_FIELD = 255
+export const CHANNEL_CODE = /^[A-Z0-9_]{1,64}$/
+export const PHONE = /^\+62\d{7,13}$/
 
 /** Values of a client that a message repeats are cut: an error stays an error, not an echo of the body. */
 const MAX_QUOTED = 64

@@ -11,7 +11,7 @@ import { type PaymentBody, PaymentBodySchema, unknownFields } from './payment-bo
 import { readMetadata } from './read-metadata.ts'
 
 const MAX_BODY_BYTES = 65_536
-const MAX_KEY_LENGTH = 255
+export const MAX_KEY_LENGTH = 255
 
 export type ParsedRequest =
   | { readonly ok: true; readonly request: PaymentRequest }

@@ -1,0 +1,71 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { jsonReply, type LocalReply, type LocalRequest } from '../process/local-http-server.ts'
+
+const PROJECT = join(import.meta.dirname, '../../..')
+const read = (path: string) => readFileSync(join(PROJECT, path), 'utf8')
+
+/** Scripts are this server's own, and no request leaves the machine: not even for a logo. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'unsafe-inline'",
+  'img-src data:',
+  "connect-src 'self'",
+  'worker-src blob:',
+].join('; ')
+
+/** What the package would load from elsewhere. */
+const LOGO = 'https://cdn.redoc.ly/redoc/logo-mini.svg'
+
+const PAGE = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Payment gateway API</title>
+<link rel="icon" href="data:,">
+<style>body { margin: 0 } td code { white-space: nowrap }</style>
+</head>
+<body>
+<redoc spec-url="/openapi.json"></redoc>
+<script src="/docs/redoc.standalone.js"></script>
+</body>
+</html>
+`
+
+const textReply = (type: string, body: string): LocalReply => ({
+  status: 200,
+  headers: { 'content-type': `${type}; charset=utf-8`, 'content-security-policy': POLICY, 'cache-control': 'no-store' },
+  body,
+})
+
+/** The description as JSON, of this very gateway. */
+const description = async ({ headers }: Pick<LocalRequest, 'headers'>): Promise<LocalReply> => {
+  // Loaded when somebody asks: it takes longer than all the rest of a start.
+  const { parseYaml } = await import('@redocly/openapi-core')
+  const server = { url: `http://${headers.host ?? ''}`, description: 'This gateway' }
+  return jsonReply(200, { ...Object(parseYaml(read('docs/openapi.yaml'))), servers: [server] })
+}
+
+/**
+ * `/openapi.json` and `/docs`, on this machine only: the description as it is kept, and a page that shows it, from a
+ * package and not from elsewhere. Undefined for anything else.
+ */
+export const answerDocumentation = (
+  request: Pick<LocalRequest, 'method' | 'path' | 'headers'>,
+): LocalReply | Promise<LocalReply> | undefined => {
+  switch (`${request.method} ${request.path}`) {
+    case 'GET /openapi.json':
+      return description(request)
+    case 'GET /docs':
+      return textReply('text/html', PAGE)
+    case 'GET /docs/redoc.standalone.js':
+      return textReply(
+        'text/javascript',
+        read('node_modules/redoc/bundles/redoc.standalone.js').replace(LOGO, 'data:,'),
+      )
+    default:
+      return undefined
+  }
+}

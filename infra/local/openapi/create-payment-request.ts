@@ -1,0 +1,136 @@
+import { CHANNELS } from '../../../shared/payment/channel/channels.ts'
+import {
+  CHANNEL_CODE,
+  MAX_AMOUNT,
+  MAX_CUSTOMER_FIELD,
+  MAX_DESCRIPTION,
+  MAX_EXPIRY_SECONDS,
+  MAX_REFERENCE,
+  PHONE,
+} from '../../../shared/payment/create/check-payment-rules.ts'
+import { type PaymentBody, PaymentBodySchema } from '../../../shared/payment/create/payment-body.ts'
+import { OTHER_CHANNELS } from '../../../shared/provider/is-other-channel.ts'
+import { isJson, type Json, jsonSchemaOf } from './json-schema-of.ts'
+
+/** What a field's own schema leaves to the rules, and what it is for. */
+const FIELDS: Readonly<Record<Exclude<keyof PaymentBody, 'method' | 'channel_code'>, Json>> = {
+  amount: { type: 'integer', minimum: 1, maximum: MAX_AMOUNT, description: 'What the customer pays, in IDR.' },
+  currency: { type: 'string', const: 'IDR' },
+  external_reference: {
+    maxLength: MAX_REFERENCE,
+    description: 'Your own order or invoice id. It comes back unchanged and is not checked for uniqueness.',
+  },
+  customer: { $ref: '#/components/schemas/CustomerRequest' },
+  description: { maxLength: MAX_DESCRIPTION, description: 'A note, stored and shown again.' },
+  metadata: {
+    type: ['object', 'null'],
+    description: 'Anything of your own, up to 16 KB and 32 levels; it comes back digit for digit.',
+  },
+  expires_in_seconds: {
+    type: ['integer', 'null'],
+    minimum: 0,
+    maximum: MAX_EXPIRY_SECONDS,
+    description:
+      "How long it can be paid, from now. 0 or left out: the channel's own time. Wallets and QRIS may end earlier.",
+  },
+}
+
+const customerField = (more: Json = {}): Json => ({ type: ['string', 'null'], maxLength: MAX_CUSTOMER_FIELD, ...more })
+
+const CUSTOMER = { name: customerField(), email: customerField(), phone: customerField() }
+
+const customer = (properties: Json, more: Json = {}): Json => ({
+  type: ['object', 'null'],
+  additionalProperties: false,
+  properties,
+  ...more,
+})
+
+const codesOf = (method: string) => CHANNELS.filter((channel) => channel.method === method).map(({ code }) => code)
+
+const CALLS_THE_PHONE = CHANNELS.filter(({ needs }) => needs.phone).map(({ code }) => code)
+
+/** Codes of the wallets' form that are another kind of channel. */
+const NO_WALLET = [...CALLS_THE_PHONE, ...codesOf('virtual_account'), ...OTHER_CHANNELS]
+  .map((code) => code.replace('*', '.*'))
+  .join('|')
+
+const WALLET: Json = {
+  type: 'string',
+  pattern: `^(?!(?:${NO_WALLET})$)${CHANNEL_CODE.source.slice(1)}`,
+  examples: codesOf('ewallet').filter((code) => !CALLS_THE_PHONE.includes(code)),
+  description: 'The wallet. One without a tariff of its own has that of any wallet.',
+}
+
+type Variant = {
+  readonly what: string
+  readonly method: string
+  readonly required: readonly string[]
+  readonly own: Json
+}
+
+const VARIANTS: Readonly<Record<string, Variant>> = {
+  CreateVirtualAccountPayment: {
+    what: 'To be paid to an account number of its own at a bank.',
+    method: 'virtual_account',
+    required: ['channel_code'],
+    own: { channel_code: { type: 'string', enum: codesOf('virtual_account'), description: 'The bank.' } },
+  },
+  CreateQrisPayment: {
+    what: 'To be paid by scanning a QR code. It has no `channel_code`.',
+    method: 'qris',
+    required: [],
+    own: { channel_code: { type: ['string', 'null'], maxLength: 0, description: 'Leave it out.' } },
+  },
+  CreateWalletPayment: {
+    what: "To be paid on a wallet's page, to which the customer is redirected.",
+    method: 'ewallet',
+    required: ['channel_code'],
+    own: { channel_code: WALLET },
+  },
+  CreatePushPayment: {
+    what: "To be confirmed in the wallet's app on the customer's phone, which the wallet calls by itself.",
+    method: 'ewallet',
+    required: ['channel_code', 'customer'],
+    own: {
+      channel_code: { type: 'string', enum: CALLS_THE_PHONE },
+      customer: customer(
+        { ...CUSTOMER, phone: { type: 'string', pattern: PHONE.source, description: 'E.164, Indonesian.' } },
+        { type: 'object', required: ['phone'] },
+      ),
+    },
+  },
+}
+
+const fieldsOf = (): Json => {
+  const { properties } = jsonSchemaOf(PaymentBodySchema, 'input')
+  if (!isJson(properties)) throw new Error('the body has no fields')
+  return properties
+}
+
+/** Each field as it is parsed, narrowed by what the rules and the variant say of it; closed, since decoding is strict. */
+const variant = ({ what, method, required, own }: Variant): Json => {
+  const said: Json = { ...FIELDS, method: { type: 'string', const: method }, ...own }
+  const parsed = fieldsOf()
+  const ofField = (name: string) => {
+    const more = Object(said[name])
+    return [name, '$ref' in more || 'type' in more ? more : { ...Object(parsed[name]), ...more }]
+  }
+  return {
+    description: what,
+    type: 'object',
+    additionalProperties: false,
+    required: ['method', 'amount', 'currency', ...required],
+    properties: Object.fromEntries(Object.keys(parsed).map(ofField)),
+  }
+}
+
+/**
+ * The body of POST /v1/payments, by how the customer pays. What JSON Schema cannot say is refused all the same: a lone
+ * surrogate, metadata that is too large or too deep, a body above 64 KB.
+ */
+export const createPaymentRequest = (): Readonly<Record<string, Json>> => ({
+  CreatePayment: { oneOf: Object.keys(VARIANTS).map((name) => ({ $ref: `#/components/schemas/${name}` })) },
+  ...Object.fromEntries(Object.entries(VARIANTS).map(([name, one]) => [name, variant(one)])),
+  CustomerRequest: customer(CUSTOMER, { description: 'Who pays. A field may be left out or null.' }),
+})

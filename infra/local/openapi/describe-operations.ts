@@ -1,0 +1,119 @@
+import { MANIFEST } from '../../../functions/manifest.ts'
+import { loadHandlers } from '../functions/load-handlers.ts'
+import { COMMON_ERRORS, errorDescription } from './error-answers.ts'
+import type { Recorded } from './example-walk.ts'
+import { examplesOf, REQUEST_ID_HEADER } from './examples-of.ts'
+import type { Json } from './json-schema-of.ts'
+import { OPERATIONS, type Operation } from './operations.ts'
+import { queryParameters } from './query-parameters.ts'
+import { refTo } from './response-schemas.ts'
+
+const JSON_TYPE = 'application/json'
+
+type Described = Operation & {
+  readonly name: string
+  readonly method: 'GET' | 'POST'
+  readonly path: string
+  readonly query: unknown
+  readonly recorded: readonly Recorded[]
+}
+
+/** The recorded answers of a status. Throws where there is none: every answer that is described was seen. */
+const shown = ({ name, recorded }: Described, status: number): readonly Recorded[] => {
+  const found = recorded.filter((answer) => answer.status === status)
+  if (found.length === 0) throw new Error(`no answer of ${name} with status ${status} was recorded`)
+  return found
+}
+
+const response = (described: Described, status: number): Json => {
+  const { description, schema, headers, links } = described.success[status] ?? {}
+  return {
+    description,
+    headers: { ...REQUEST_ID_HEADER, ...headers },
+    content: { [JSON_TYPE]: { schema: refTo(schema ?? ''), examples: examplesOf(shown(described, status)) } },
+    ...(links && { links }),
+  }
+}
+
+const commonErrors = (): Json =>
+  Object.fromEntries(
+    Object.entries(COMMON_ERRORS).map(([status, name]) => [status, { $ref: `#/components/responses/${name}` }]),
+  )
+
+/** One that not every operation gives, or that this one gives for reasons of its own. */
+const error = (described: Described, status: number): Json => ({
+  description: errorDescription(status),
+  headers: REQUEST_ID_HEADER,
+  content: { [JSON_TYPE]: { schema: refTo('Error'), examples: examplesOf(shown(described, status)) } },
+})
+
+const fromInFront = (method: string): Json => ({
+  ...(method === 'POST' && { 413: { $ref: '#/components/responses/TooLarge' } }),
+  503: { $ref: '#/components/responses/Unavailable' },
+})
+
+const responses = (described: Described): Json => {
+  const succeeded = Object.keys(described.success).map((status) => [status, response(described, Number(status))])
+  const errors = described.errors.map((status) => [status, error(described, status)])
+  return Object.fromEntries([
+    ...succeeded,
+    ...Object.entries({ ...commonErrors(), ...fromInFront(described.method) }),
+    ...errors,
+  ])
+}
+
+const requestBody = ({ body, recorded }: Described): Json => {
+  if (body === undefined) return {}
+  const sent = recorded.filter(({ status, request }) => request && status === 201)
+  const asExamples = sent.map(({ request = {}, ...answer }) => ({ ...answer, body: request }))
+  return {
+    requestBody: {
+      required: true,
+      content: { [JSON_TYPE]: { schema: refTo(body), examples: examplesOf(asExamples) } },
+    },
+  }
+}
+
+const operation = (described: Described): Json => {
+  const { operationId, tag, summary, description, path, query, takesIdempotencyKey } = described
+  const parameters = [
+    ...(path.includes('{id}') ? [{ $ref: '#/components/parameters/Id' }] : []),
+    ...queryParameters(query),
+    ...(takesIdempotencyKey ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : []),
+  ]
+  return {
+    operationId,
+    tags: [tag],
+    summary,
+    description,
+    ...(parameters.length > 0 && { parameters }),
+    ...requestBody(described),
+    responses: responses(described),
+  }
+}
+
+/** The functions of the manifest that merchants call, each with the schema that parses its query. */
+const merchantFunctions = async () => {
+  const specs = MANIFEST.filter(({ trigger }) => trigger.kind === 'http' && trigger.path.startsWith('/v1/'))
+  return (await loadHandlers(specs)).flatMap(({ spec: { name, trigger }, query }) =>
+    trigger.kind === 'http' ? [{ name, method: trigger.method, path: trigger.path, query }] : [],
+  )
+}
+
+/** Every path with its operations. Throws for a function that nobody has described, and for a description of none. */
+export const describeOperations = async (recorded: readonly Recorded[]): Promise<Json> => {
+  const functions = await merchantFunctions()
+  const unknown = Object.keys(OPERATIONS).filter((name) => !functions.some((one) => one.name === name))
+  if (unknown.length > 0) throw new Error(`the manifest has no ${unknown.join(', ')}`)
+  const described = functions.map((one): Described => {
+    const said = OPERATIONS[one.name]
+    if (!said) throw new Error(`nobody has described ${one.name}: infra/local/openapi/operations.ts`)
+    return { ...said, ...one, recorded: recorded.filter((answer) => answer.operation === one.name) }
+  })
+  return Object.fromEntries(
+    [...Map.groupBy(described, ({ path }) => path)].map(([path, operations]) => [
+      path,
+      Object.fromEntries(operations.map((one) => [one.method.toLowerCase(), operation(one)])),
+    ]),
+  )
+}

@@ -1,0 +1,96 @@
+import { EVENT_TYPES, TEST_EVENT_TYPE } from '../../../shared/event/event.ts'
+import type { Json } from './json-schema-of.ts'
+import type { RecordedWebhook } from './record-examples.ts'
+import { refTo } from './response-schemas.ts'
+
+const ANNOUNCED = [...EVENT_TYPES, TEST_EVENT_TYPE] as const
+type Announced = (typeof ANNOUNCED)[number]
+
+const FIRES: Readonly<Record<Announced, string>> = {
+  'payment.succeeded': 'The customer has paid: the payment is `succeeded` and credited.',
+  'payment.failed': 'The payment failed for good.',
+  'payment.expired': 'Nobody paid in time.',
+  'gateway.test': 'An operator has sent a test to one endpoint, whatever its event types. It is about no payment.',
+}
+
+const VERIFY = `Answer 2xx within 10 seconds; anything else is a failed attempt, of which there are eight within about two hours. A webhook may come more than once and out of order: act once for each \`event_id\`.
+
+Verify the raw bytes of the body before you read them, by either signature. \`X-Gateway-Signature\` is the hex of HMAC-SHA256 over the body, keyed with the whole text of the endpoint's secret. \`webhook-signature\` is that of [Standard Webhooks](https://www.standardwebhooks.com): base64 of HMAC-SHA256 over \`webhook-id.webhook-timestamp.body\`, keyed with the bytes behind \`whsec_\`; refuse a \`webhook-timestamp\` that is minutes away.`
+
+const HEADERS: Readonly<Record<string, { readonly description: string; readonly schema: Json }>> = {
+  'X-Gateway-Event': { description: 'The `event` of the body.', schema: { type: 'string' } },
+  'X-Gateway-Signature': {
+    description: 'Hex of HMAC-SHA256 over the raw body.',
+    schema: { type: 'string', pattern: '^[0-9a-f]{64}$' },
+  },
+  'X-Gateway-Delivery-Id': {
+    description: 'Of this event on its way to this endpoint; the same in every attempt.',
+    schema: { type: 'string', format: 'uuid' },
+  },
+  'webhook-id': { description: 'The `event_id` of the body.', schema: { type: 'string', format: 'uuid' } },
+  'webhook-timestamp': {
+    description: 'When this attempt was made, in seconds since 1970.',
+    schema: { type: 'string', pattern: '^[0-9]+$' },
+  },
+  'webhook-signature': {
+    description: '`v1,` and base64 of HMAC-SHA256 over `webhook-id.webhook-timestamp.body`.',
+    schema: { type: 'string', pattern: '^v1,[A-Za-z0-9+/]{43}=$' },
+  },
+}
+
+const envelope = (event: string, data: Json): Json => ({
+  description: 'The body of a webhook. It may gain fields: ignore what you do not know.',
+  type: 'object',
+  required: ['event', 'event_id', 'timestamp', 'data'],
+  properties: {
+    event: { type: 'string', const: event },
+    event_id: { type: 'string', format: 'uuid', description: 'The same in every attempt and at every endpoint.' },
+    timestamp: { type: 'string', format: 'date-time', description: 'When it happened, not when it was sent.' },
+    data,
+  },
+})
+
+const TEST_DATA: Json = {
+  type: 'object',
+  required: ['client_id', 'endpoint_id'],
+  properties: { client_id: { type: 'string', format: 'uuid' }, endpoint_id: { type: 'string', format: 'uuid' } },
+}
+
+const dataOf = (event: string): Json => (event === TEST_EVENT_TYPE ? TEST_DATA : refTo('WebhookData'))
+
+const describeWebhook = (event: Announced, { headers, body }: RecordedWebhook): Json => ({
+  post: {
+    operationId: event.replace(/\.(.)/, (_, letter: string) => letter.toUpperCase()),
+    tags: ['Webhooks'],
+    summary: FIRES[event],
+    description: VERIFY,
+    // Not by a key: by the signature, which is a header.
+    security: [],
+    parameters: Object.entries(HEADERS).map(([name, { description, schema }]) => ({
+      name,
+      in: 'header',
+      required: true,
+      description,
+      schema,
+      example: headers[name.toLowerCase()],
+    })),
+    requestBody: {
+      required: true,
+      content: { 'application/json': { schema: envelope(event, dataOf(event)), example: body } },
+    },
+    responses: {
+      '2XX': { description: 'Taken.' },
+      '4XX': { description: 'Not taken: sent again later. Answer 401 where the signature is wrong.' },
+    },
+  },
+})
+
+/** What we send to merchants' endpoints, with recorded examples. */
+export const describeWebhooks = (recorded: readonly RecordedWebhook[]): Json =>
+  Object.fromEntries(
+    ANNOUNCED.map((event) => {
+      const example = recorded.find(({ body }) => body['event'] === event)
+      if (!example) throw new Error(`no webhook ${event} was recorded`)
+      return [event, describeWebhook(event, example)]
+    }),
+  )

@@ -1,0 +1,150 @@
+import * as v from 'valibot'
+import { DAYS_TO_PAYOUT } from '../demo-walk.ts'
+import type { Json } from './json-schema-of.ts'
+import { type Answer, type Asked, eventually, type LocalCaller, type ReceivedWebhook } from './local-caller.ts'
+
+/** An answer of the API worth showing, under a name that is its own among those of its operation and status. */
+export type Recorded = Answer & { readonly name: string; readonly summary: string }
+
+export type Walked = { readonly answers: readonly Recorded[]; readonly webhooks: readonly ReceivedWebhook[] }
+
+const HOUR = 3_600
+const DAY = 24 * HOUR
+
+const PAYER = { name: 'Sari Dewi', email: 'sari@shop.example', phone: '+6281234567890' }
+const VIRTUAL_ACCOUNT = {
+  method: 'virtual_account',
+  channel_code: 'BCA',
+  amount: 150_000,
+  currency: 'IDR',
+  external_reference: 'order-1042',
+  customer: PAYER,
+  description: 'Two bags of coffee',
+  metadata: { basket: ['arabica', 'robusta'] },
+}
+const QRIS = { method: 'qris', amount: 50_000, currency: 'IDR' }
+const WALLET = { method: 'ewallet', channel_code: 'DANA', amount: 75_000, currency: 'IDR' }
+const PUSH = { ...WALLET, channel_code: 'OVO', customer: { phone: PAYER.phone } }
+
+const Settlements = v.object({ data: v.array(v.object({ id: v.string() })) })
+
+type Walk = {
+  readonly caller: LocalCaller
+  readonly clientId: string
+  readonly key: string
+  /** Asks with the merchant's key, unless told another, and keeps the answer under the name. */
+  readonly keep: (operation: string, name: string, summary: string, asked?: Asked) => Promise<Json>
+  readonly show: (answer: Answer, name: string, summary: string) => void
+}
+
+/** Lets a merchant of its own meet every kind of answer, as its customers, the provider and operators would have it. */
+export const exampleWalk = async (caller: LocalCaller, inboxUrl: string): Promise<Walked> => {
+  const bank = { bank_name: 'BCA', bank_account_no: '1234567890', bank_account_name: 'PT Kopi Sari' }
+  const client = await caller.act('create-client', { name: 'Kopi Sari', bank })
+  const clientId = String(client['client_id'])
+  const endpoint = { client_id: clientId, url: inboxUrl, event_types: ['*'] }
+  const { endpoint_id: endpointId } = await caller.act('register-endpoint', endpoint)
+  const { api_key: key } = await caller.act('issue-api-key', { client_id: clientId })
+  const answers: Recorded[] = []
+  const show: Walk['show'] = (answer, name, summary) => answers.push({ ...answer, name, summary })
+  const keep: Walk['keep'] = async (operation, name, summary, asked = {}) => {
+    const answer = await caller.ask(operation, { key: String(key), ...asked })
+    show(answer, name, summary)
+    return answer.body
+  }
+  const walk = { caller, clientId, key: String(key), keep, show }
+  await caller.act('send-test-event', { client_id: clientId, endpoint_id: endpointId })
+  const webhooks = [await caller.webhook('gateway.test'), ...(await walkPayments(walk))]
+  await walkRefusals(walk)
+  await walkFailures(walk)
+  await walkPayout(walk)
+  return { answers, webhooks }
+}
+
+const walkPayments = async ({ caller, keep }: Walk): Promise<readonly ReceivedWebhook[]> => {
+  const create = (name: string, summary: string, body: Json, idempotencyKey: string) =>
+    keep('api-create-payment', name, summary, { body, idempotencyKey })
+  const paid = await create('virtual_account', 'By virtual account', VIRTUAL_ACCOUNT, 'order-1042')
+  await create('replayed', 'The same key again', VIRTUAL_ACCOUNT, 'order-1042')
+  const qris = await create('qris', 'By QRIS', QRIS, 'order-1043')
+  const wallet = await create('wallet', 'By a page of a wallet', WALLET, 'order-1044')
+  const push = await create('push', 'By a wallet that calls the phone', PUSH, 'order-1045')
+  const id = String(paid['id'])
+  await keep('api-get-payment', 'pending', 'Not paid yet', { id })
+  await keep('api-list-payments', 'pending', 'Those that nobody has paid, two a page', {
+    query: 'status=pending&per_page=2',
+  })
+  await keep('api-cancel-payment', 'cancelled', 'Cancelled in time', { id: String(qris['id']) })
+
+  await caller.control(push['id'], 'expire')
+  const expired = await caller.webhook('payment.expired')
+  await caller.advance(HOUR)
+  await caller.control(wallet['id'], 'fail')
+  const failed = await caller.webhook('payment.failed')
+  await caller.pay(id)
+  const succeeded = await caller.webhook('payment.succeeded')
+  await keep('api-get-payment', 'succeeded', 'Paid', { id })
+  await keep('api-cancel-payment', 'paid', 'Paid before', { id })
+  await keep('api-get-balance', 'pending', 'Credited, and not settled yet')
+  return [succeeded, failed, expired]
+}
+
+/** What the caller did wrong. Nothing is changed by any of it. */
+const walkRefusals = async ({ caller, clientId, keep }: Walk): Promise<void> => {
+  const refused = (name: string, summary: string, body: Json) =>
+    keep('api-create-payment', name, summary, { body: { ...QRIS, ...body } })
+  await refused('amount', 'No amount', { amount: 0 })
+  await refused('method', 'No such method', { method: 'cash' })
+  await refused('channel', 'No channel', { method: 'virtual_account' })
+  await refused('unknown_field', 'A field that there is not', { colour: 'red' })
+  await refused('metadata', 'Metadata that is no object', { metadata: 'red' })
+  await refused('phone', 'No phone for a wallet that calls it', { method: 'ewallet', channel_code: 'OVO' })
+  await keep('api-list-payments', 'status', 'No such status', { query: 'status=paid' })
+  await keep('api-get-balance', 'currency', 'Another currency', { query: 'currency=USD' })
+  await keep('api-list-settlements', 'page', 'No page', { query: 'page=first' })
+  const id = '00000000-0000-4000-8000-000000000000'
+  await keep('api-get-payment', 'not_found', 'No such payment', { id })
+  await keep('api-cancel-payment', 'not_found', 'No such payment', { id })
+  await keep('api-get-settlement', 'not_found', 'No such settlement', { id })
+  await keep('api-get-balance', 'auth', 'A key that is none', { key: 'unknown' })
+  const { api_key: readOnly } = await caller.act('issue-api-key', { client_id: clientId, permissions: 'read_only' })
+  await keep('api-create-payment', 'forbidden', 'A key that may only read', { key: String(readOnly), body: QRIS })
+}
+
+/** What is nobody's fault at this side: the provider fails, or a merchant asks too much at once. */
+const walkFailures = async ({ caller, key, keep, show }: Walk): Promise<void> => {
+  const create = { body: QRIS, idempotencyKey: 'order-1046' }
+  await caller.fault('create', 'http_500')
+  await keep('api-create-payment', 'internal_error', 'The provider failed during a create', create)
+  const { body: retried } = await caller.ask('api-create-payment', { key, ...create })
+  for (const [name, fault, summary] of [
+    ['server_error', 'http_500', 'The provider failed'],
+    ['network', 'timeout', 'The provider did not answer'],
+  ] as const) {
+    await caller.fault('cancel', fault)
+    await keep('api-cancel-payment', name, summary, { id: String(retried['id']) })
+  }
+
+  const flooding = await caller.act('create-client', { name: 'Flood', rate_limit_per_second: 1 })
+  const { api_key: theirs } = await caller.act('issue-api-key', { client_id: flooding['client_id'] })
+  const refused = await eventually('no 429', async () => {
+    const answer = await caller.ask('api-get-balance', { key: String(theirs) })
+    return answer.status === 429 ? answer : undefined
+  })
+  show(refused, 'rate_limit', 'More requests in one second than the merchant may make')
+}
+
+const walkPayout = async ({ caller, key, keep }: Walk): Promise<void> => {
+  await caller.advance(DAYS_TO_PAYOUT * DAY)
+  await caller.invoke('sync-provider-transactions', {})
+  await caller.invoke('sweep-settlements', {})
+  const id = await eventually('no settlement', async () => {
+    const [settlement] = v.parse(Settlements, (await caller.ask('api-list-settlements', { key })).body).data
+    return settlement?.id
+  })
+  await keep('api-get-settlement', 'recorded', 'Recorded, not paid out yet', { id })
+  await keep('api-get-balance', 'in_settlement', 'With where the rest is', { query: 'include=settlements' })
+  await caller.act('mark-settlement-paid', { settlement_id: id, notes: 'BCA transfer 2026-01-20' })
+  await keep('api-get-settlement', 'paid_out', 'Paid out', { id })
+  await keep('api-list-settlements', 'paid_out', 'One payout so far')
+}

@@ -1,0 +1,103 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import * as v from 'valibot'
+import { MANIFEST } from '../../../functions/manifest.ts'
+import type { LocalCloud } from '../local-cloud.ts'
+import { PROVIDER_KEY } from '../provider-simulator/simulator-keys.ts'
+import type { Json } from './json-schema-of.ts'
+
+/** One answer of the API, and what was asked for it. */
+export type Answer = {
+  /** The function's name in the manifest. */
+  readonly operation: string
+  readonly status: number
+  readonly request?: Json
+  readonly body: Json
+}
+
+export type Asked = {
+  readonly key?: string
+  readonly id?: string
+  readonly query?: string
+  readonly body?: Json
+  readonly idempotencyKey?: string
+}
+
+const ASK_MS = 30_000
+const POLL_MS = 50
+
+const Body = v.looseObject({})
+const Acted = v.object({ status: v.literal(200), body: Body })
+const Requests = v.array(v.object({ payment_request_id: v.string() }))
+const Received = v.array(v.object({ headers: v.record(v.string(), v.unknown()), body: v.string() }))
+
+export type ReceivedWebhook = v.InferOutput<typeof Received>[number]
+
+const routeOf = (operation: string) => {
+  const trigger = MANIFEST.find(({ name }) => name === operation)?.trigger
+  if (trigger?.kind !== 'http') throw new Error(`${operation} has no route`)
+  return trigger
+}
+
+/** The local gateway as its merchants, customers and operators meet it. Every wait is bounded. */
+export const localCaller = ({ urls }: Pick<LocalCloud, 'urls'>) => {
+  const send = (url: string, init: RequestInit = {}) => fetch(url, { ...init, signal: AbortSignal.timeout(ASK_MS) })
+
+  const post = async (url: string, body: unknown, headers: Readonly<Record<string, string>> = {}): Promise<unknown> => {
+    const answer = await send(url, { method: 'POST', headers, body: JSON.stringify(body) })
+    if (!answer.ok) throw new Error(`POST ${url} answered ${answer.status}`)
+    return answer.json()
+  }
+
+  const ask = async (operation: string, { key, id = '', query, body, idempotencyKey }: Asked): Promise<Answer> => {
+    const { method, path } = routeOf(operation)
+    const url = `${urls.api}${path.replace('{id}', id)}${query === undefined ? '' : `?${query}`}`
+    const headers = {
+      ...(key !== undefined && { authorization: `Bearer ${key}` }),
+      ...(body && { 'content-type': 'application/json' }),
+      ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
+    }
+    const answer = await send(url, { method, headers, ...(body && { body: JSON.stringify(body) }) })
+    const { status } = answer
+    return { operation, status, ...(body && { request: body }), body: v.parse(Body, await answer.json()) }
+  }
+
+  const requestOf = async (paymentId: unknown) => {
+    const found = await send(`${urls.provider}/_simulator/payment_requests?reference_id=${String(paymentId)}`)
+    return v.parse(Requests, await found.json()).at(-1)?.payment_request_id ?? ''
+  }
+
+  const invoke = (name: string, payload: object): Promise<unknown> =>
+    post(`${urls.lambda}/2015-03-31/functions/gateway-local-${name}/invocations`, payload)
+
+  return {
+    ask,
+    invoke,
+    /** An operator's action. */
+    act: async (action: string, payload: object): Promise<Json> =>
+      v.parse(Acted, await invoke(action, { operator: 'operator@gateway.example', ...payload })).body,
+    advance: (seconds: number) => post(`${urls.lambda}/_local/clock`, { advance_seconds: seconds }),
+    /** What only the provider's simulator can be told. */
+    control: async (paymentId: unknown, what: string) =>
+      post(`${urls.provider}/_simulator/payment_requests/${await requestOf(paymentId)}/${what}`, {}),
+    fault: (target: string, fault: string) => post(`${urls.provider}/_simulator/faults`, { target, fault, times: 1 }),
+    pay: async (paymentId: unknown) => {
+      const headers = { authorization: `Basic ${btoa(`${PROVIDER_KEY}:`)}`, 'api-version': '2024-11-11' }
+      return post(`${urls.provider}/v3/payment_requests/${await requestOf(paymentId)}/simulate`, {}, headers)
+    },
+    webhook: (event: string): Promise<ReceivedWebhook> =>
+      eventually(`no ${event}`, async () => {
+        const all = v.parse(Received, await (await send(`${urls.inbox}/received`)).json())
+        return all.find(({ headers }) => headers['x-gateway-event'] === event)
+      }),
+  }
+}
+
+export type LocalCaller = ReturnType<typeof localCaller>
+
+export const eventually = async <T>(otherwise: string, look: () => Promise<T | undefined>): Promise<T> => {
+  for (const end = performance.now() + ASK_MS; performance.now() < end; await sleep(POLL_MS)) {
+    const found = await look()
+    if (found !== undefined) return found
+  }
+  throw new Error(`${otherwise} within ${ASK_MS / 1_000} s`)
+}

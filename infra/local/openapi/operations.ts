@@ -1,0 +1,111 @@
+import type { Json } from './json-schema-of.ts'
+
+/** An answer of success: what it says, and the schema of its body. */
+type Success = {
+  readonly description: string
+  readonly schema: string
+  readonly headers?: Readonly<Record<string, Json>>
+  /** Operations that take this answer further, each with where its parameters come from. */
+  readonly links?: Readonly<Record<string, { readonly operationId: string; readonly parameters: Json }>>
+}
+
+export type Operation = {
+  readonly operationId: string
+  readonly tag: keyof typeof TAGS
+  readonly summary: string
+  readonly description: string
+  readonly body?: string
+  readonly takesIdempotencyKey?: true
+  readonly success: Readonly<Record<number, Success>>
+  /** Beside those that every operation may give. */
+  readonly errors: readonly (404 | 422 | 502)[]
+}
+
+export const TAGS = {
+  Payments: 'One amount that one customer owes you, and where the customer pays it.',
+  Balance: 'What you were credited and where it is: pending, available, in a settlement, paid out.',
+  Settlements: 'Payouts to your bank account, each of many payments.',
+} as const
+
+const ID_OF_ANSWER: Json = { id: '$response.body#/id' }
+
+const TO_THE_PAYMENT = {
+  get: { operationId: 'getPayment', parameters: ID_OF_ANSWER },
+  cancel: { operationId: 'cancelPayment', parameters: ID_OF_ANSWER },
+}
+
+const REPLAYED = { 'Idempotency-Replayed': { schema: { type: 'string', const: 'true' }, required: true } }
+
+/** What the manifest does not say of a function that merchants call, by its name there. */
+export const OPERATIONS: Readonly<Record<string, Operation>> = {
+  'api-create-payment': {
+    operationId: 'createPayment',
+    tag: 'Payments',
+    summary: 'Create a payment',
+    description:
+      'Send an `Idempotency-Key` of your own with every payment, and the same one again after a lost answer, a timeout or a ' +
+      '5xx: there is one payment for one key, however often and with whatever body it is sent. Decoding is strict: a field ' +
+      'that is not described here is refused.',
+    body: 'CreatePayment',
+    takesIdempotencyKey: true,
+    success: {
+      201: { description: 'The new payment.', schema: 'Payment', links: TO_THE_PAYMENT },
+      200: {
+        description: 'The payment that this `Idempotency-Key` made before, as it is now.',
+        schema: 'Payment',
+        headers: REPLAYED,
+        links: TO_THE_PAYMENT,
+      },
+    },
+    errors: [422],
+  },
+  'api-list-payments': {
+    operationId: 'listPayments',
+    tag: 'Payments',
+    summary: 'List payments',
+    description: 'Newest first. A page of more than 25 counts as several requests in the rate limit.',
+    success: { 200: { description: 'A page of payments, and how many there are.', schema: 'PaymentList' } },
+    errors: [422],
+  },
+  'api-get-payment': {
+    operationId: 'getPayment',
+    tag: 'Payments',
+    summary: 'Fetch a payment',
+    description: 'Rather than asking again and again, wait for the webhook.',
+    success: { 200: { description: 'The payment.', schema: 'Payment', links: { cancel: TO_THE_PAYMENT.cancel } } },
+    errors: [404],
+  },
+  'api-cancel-payment': {
+    operationId: 'cancelPayment',
+    tag: 'Payments',
+    summary: 'Cancel a pending payment',
+    description: 'Closes it at the provider first, so that nobody can pay it any more. Takes no body. Safe to repeat.',
+    success: { 200: { description: 'The cancelled payment.', schema: 'Payment', links: { get: TO_THE_PAYMENT.get } } },
+    errors: [404, 422, 502],
+  },
+  'api-get-balance': {
+    operationId: 'getBalance',
+    tag: 'Balance',
+    summary: 'Read the balance',
+    description:
+      'With `include=settlements` it is whole: what you were credited = pending + available + in settlement + paid out.',
+    success: { 200: { description: 'The balance.', schema: 'Balance' } },
+    errors: [422],
+  },
+  'api-list-settlements': {
+    operationId: 'listSettlements',
+    tag: 'Settlements',
+    summary: 'List settlements',
+    description: 'Newest first, by `period_end`.',
+    success: { 200: { description: 'A page of settlements.', schema: 'SettlementList' } },
+    errors: [422],
+  },
+  'api-get-settlement': {
+    operationId: 'getSettlement',
+    tag: 'Settlements',
+    summary: 'Fetch a settlement',
+    description: 'One payout.',
+    success: { 200: { description: 'The settlement.', schema: 'Settlement' } },
+    errors: [404],
+  },
+}

@@ -1,0 +1,41 @@
+import * as v from 'valibot'
+import { isJson, type Json, jsonSchemaOf } from './json-schema-of.ts'
+
+/** What a parameter is for; `schema` where the one that parses has no word for what it checks. */
+const PARAMETERS: Readonly<Record<string, { readonly description: string; readonly schema?: Json }>> = {
+  page: {
+    description: 'From 1 on; what is lower counts as 1.',
+    schema: { type: 'integer', maximum: Number.MAX_SAFE_INTEGER, default: 1 },
+  },
+  per_page: {
+    description: 'From 1 to 100; what is outside counts as the nearest of the two.',
+    schema: { type: 'integer', default: 25 },
+  },
+  status: { description: 'Only those of this status.' },
+  currency: { description: 'There is only IDR.', schema: { type: 'string', const: 'IDR', default: 'IDR' } },
+  include: { description: '`settlements` adds `in_settlement_minor` and `paid_out_minor`.' },
+}
+
+const Query = v.looseObject({
+  entries: v.record(
+    v.string(),
+    v.custom<v.GenericSchema>((value) => typeof value === 'object'),
+  ),
+})
+
+/** The parameters of a query by the schema that parses it. Throws for one that nobody has described. */
+export const queryParameters = (query: unknown): readonly Json[] => {
+  const { entries } = v.parse(Query, query)
+  const { properties, required } = jsonSchemaOf(v.object(entries), 'input')
+  return Object.entries(isJson(properties) ? properties : {}).map(([name, parsed]) => {
+    const said = PARAMETERS[name]
+    if (said === undefined) throw new Error(`nobody has described the parameter ${name}`)
+    return {
+      name,
+      in: 'query',
+      description: said.description,
+      required: Array.isArray(required) && required.includes(name),
+      schema: said.schema ?? parsed,
+    }
+  })
+}

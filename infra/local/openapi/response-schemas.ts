@@ -1,0 +1,32 @@
+import * as v from 'valibot'
+import { BalanceDtoSchema } from '../../../shared/ledger/balance-dto-schema.ts'
+import { PaymentDtoSchema, WebhookDataSchema } from '../../../shared/payment/payment-dto-schema.ts'
+import { SettlementDtoSchema } from '../../../shared/settlement/settlement-dto-schema.ts'
+import { type Json, jsonSchemaOf } from './json-schema-of.ts'
+
+const DTOS = {
+  Payment: PaymentDtoSchema,
+  WebhookData: WebhookDataSchema,
+  Balance: BalanceDtoSchema,
+  Settlement: SettlementDtoSchema,
+} as const satisfies Readonly<Record<string, v.GenericSchema>>
+
+export const refTo = (schema: string): Json => ({ $ref: `#/components/schemas/${schema}` })
+
+const whole = v.pipe(v.number(), v.integer(), v.minValue(0))
+
+const Pagination = v.object({ page: whole, per_page: whole })
+const PaginationWithTotal = v.object({ ...Pagination.entries, total: whole, total_pages: whole })
+
+const listOf = (schema: string, pagination: v.GenericSchema): Json => ({
+  type: 'object',
+  required: ['data', 'pagination'],
+  properties: { data: { type: 'array', items: refTo(schema) }, pagination: jsonSchemaOf(pagination, 'output') },
+})
+
+/** Every body of success, by name. */
+export const responseSchemas = (): Readonly<Record<string, Json>> => ({
+  ...Object.fromEntries(Object.entries(DTOS).map(([name, schema]) => [name, jsonSchemaOf(schema, 'output')])),
+  PaymentList: listOf('Payment', PaginationWithTotal),
+  SettlementList: listOf('Settlement', Pagination),
+})

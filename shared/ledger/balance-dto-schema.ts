@@ -1,0 +1,21 @@
+import * as v from 'valibot'
+
+const amount = (what: string) => v.pipe(v.number(), v.integer(), v.description(what))
+
+/** The balance object (spec 2.2), for its type and for the API description: nothing is parsed with it where we are deployed. */
+export const BalanceDtoSchema = v.object({
+  client_id: v.pipe(v.string(), v.uuid()),
+  currency: v.literal('IDR'),
+  available_minor: amount('Of settlements that failed and were put back, until they are recorded again.'),
+  pending_minor: amount('Nets of succeeded payments that no settlement has taken yet.'),
+  in_settlement_minor: v.optional(
+    amount('Nets of settlements that are not paid out yet. Only with `include=settlements`.'),
+  ),
+  paid_out_minor: v.optional(amount('Nets of settlements that were paid out. Only with `include=settlements`.')),
+  updated_at: v.pipe(
+    v.nullable(v.pipe(v.string(), v.isoTimestamp())),
+    v.description('When the ledger last changed; null for a merchant that never received a payment.'),
+  ),
+})
+
+export type BalanceDto = v.InferOutput<typeof BalanceDtoSchema>

@@ -1,0 +1,35 @@
+import * as v from 'valibot'
+import { SETTLEMENT_STATUSES, SETTLEMENT_TRIGGERS } from './settlement.ts'
+
+const time = v.pipe(v.string(), v.isoTimestamp())
+const amount = (what: string) => v.pipe(v.number(), v.integer(), v.description(what))
+const bank = v.pipe(v.nullable(v.string()), v.description('As registered when the settlement was recorded.'))
+
+/** The settlement object (spec 2.3), for its type and for the API description: nothing is parsed with it where we are deployed. */
+export const SettlementDtoSchema = v.object({
+  id: v.pipe(v.string(), v.uuid()),
+  client_id: v.pipe(v.string(), v.uuid()),
+  period_start: v.pipe(time, v.description('The window of `paid_at` it covers; this time included.')),
+  period_end: v.pipe(time, v.description('The end of the window; this time excluded.')),
+  gross_minor: amount('Sum of `notional_minor` of its payments.'),
+  xendit_fees_minor: amount("Sum of the provider's actual fees on them."),
+  hexolus_markup_minor: amount("Sum of the gateway's markups on them."),
+  net_minor: amount('What is paid out: gross less fees and markups.'),
+  currency: v.literal('IDR'),
+  payment_count: v.pipe(v.number(), v.integer()),
+  status: v.pipe(
+    v.picklist(SETTLEMENT_STATUSES),
+    v.description(
+      '`recorded` until an operator says that the transfer was made (`manual_paid`) or rejected (`failed`).',
+    ),
+  ),
+  triggered_by: v.pipe(v.picklist(SETTLEMENT_TRIGGERS), v.description('By the daily sweep (`auto`) or an operator.')),
+  bank_name: bank,
+  bank_account_no: bank,
+  bank_account_name: bank,
+  notes: v.pipe(v.nullable(v.string()), v.description("The operator's note.")),
+  settled_at: v.pipe(v.nullable(time), v.description('When it was marked `manual_paid`.')),
+  created_at: time,
+})
+
+export type SettlementDto = v.InferOutput<typeof SettlementDtoSchema>

@@ -1,0 +1,98 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseYaml } from '@redocly/openapi-core'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
+import { PROJECT_ROOT } from './source-file.ts'
+
+type Json = Readonly<Record<string, unknown>>
+type Header = { readonly required?: boolean; readonly schema: Json }
+type Response = {
+  readonly headers?: Readonly<Record<string, Header>>
+  readonly content: Readonly<Record<string, Json>>
+}
+type Operation = { readonly responses: Readonly<Record<string, Json>> }
+
+type Description = Json & {
+  readonly info: { readonly version: string }
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+  readonly webhooks: Readonly<Record<string, Json>>
+}
+
+/** The API as docs/openapi.yaml describes it. */
+export const DESCRIPTION = parseYaml(readFileSync(join(PROJECT_ROOT, 'docs/openapi.yaml'), 'utf8')) as Description
+
+const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Merchants are told to ignore what they do not know; here a field that is not described is a fault. */
+const closed = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(closed)
+  if (!isObject(value)) return value
+  const inner = Object.fromEntries(Object.entries(value).map(([name, content]) => [name, closed(content)]))
+  return inner['type'] === 'object' && inner['properties'] ? { additionalProperties: false, ...inner } : inner
+}
+
+const ajv = new Ajv2020({ strict: false })
+addFormats.default(ajv)
+ajv.addSchema(closed(DESCRIPTION) as Json, 'description')
+
+/** What a JSON pointer of the description points to, through the references on the way. */
+const at = (pointer: string): { readonly pointer: string; readonly found: unknown } => {
+  const names = pointer.split('/').slice(1)
+  const found = names.reduce<unknown>(
+    (value, name) => Object(value)[name.replaceAll('~1', '/').replaceAll('~0', '~')],
+    DESCRIPTION,
+  )
+  return isObject(found) && typeof found['$ref'] === 'string' ? at(found['$ref'].slice(1)) : { pointer, found }
+}
+
+const escaped = (name: string) => name.replaceAll('~', '~0').replaceAll('/', '~1')
+
+/** Whether a value is what the schema at a pointer of the description says; the reasons where it is not. */
+export const faultsOf = (pointer: string, value: unknown): readonly string[] => {
+  const validate = ajv.getSchema(`description#${pointer}`)
+  if (!validate) return [`nothing is described at ${pointer}`]
+  return validate(value) ? [] : (validate.errors ?? []).map((error) => `${error.instancePath} ${error.message ?? ''}`)
+}
+
+/** Fixed segments win, as in the gateway. */
+const pathOf = (method: string, path: string): string | undefined =>
+  Object.keys(DESCRIPTION.paths)
+    .filter((template) => method.toLowerCase() in (DESCRIPTION.paths[template] ?? {}))
+    .toSorted()
+    .find((template) => new RegExp(`^${template.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path))
+
+/** One answer of the API, as a client got it. */
+export type ClientAnswer = {
+  readonly method: string
+  readonly path: string
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+}
+
+const headerFaults = (pointer: string, headers: Headers, names: readonly string[]) =>
+  names.flatMap((name) => {
+    const { pointer: place, found } = at(`${pointer}/headers/${escaped(name)}`)
+    const value = headers.get(name)
+    if (value !== null) return faultsOf(`${place}/schema`, value).map((fault) => `${name}:${fault}`)
+    return Object(found).required === true ? [`${name} is missing`] : []
+  })
+
+/** What is in an answer that the description does not say; nothing when it is as described. */
+export const undescribed = ({ method, path, status, headers, text }: ClientAnswer): readonly string[] => {
+  const template = pathOf(method, path)
+  // Whatever no route matches: not found, in the envelope.
+  if (template === undefined && status === 404) return faultsOf('/components/schemas/Error', JSON.parse(text))
+  const place = `/paths/${escaped(template ?? '')}/${method.toLowerCase()}/responses/${status}`
+  const { pointer, found } = at(place)
+  if (found === undefined) return [`${method} ${path} answers ${status}, which is not described`]
+  const response = found as Response
+  const type = headers.get('content-type')?.split(';')[0] ?? ''
+  if (!(type in response.content)) return [`${type} is not described`]
+  const body: unknown = type === 'application/json' ? JSON.parse(text) : text
+  return [
+    ...headerFaults(pointer, headers, Object.keys(response.headers ?? {})),
+    ...faultsOf(`${pointer}/content/${escaped(type)}/schema`, body),
+  ]
+}

@@ -1,0 +1,129 @@
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createConfig, lintFromString } from '@redocly/openapi-core'
+import { Webhook } from 'standardwebhooks'
+import { describe, expect, it, vi } from 'vitest'
+import { MANIFEST } from '../../../functions/manifest.ts'
+import { EXAMPLE_SECRET } from '../../../infra/local/openapi/record-examples.ts'
+import { signatureOf } from '../../../shared/webhook/send/webhook-headers.ts'
+import { DESCRIPTION, faultsOf, undescribed } from '../../support/described-answers.ts'
+import { PROJECT_ROOT, sourcesIn } from '../../support/source-file.ts'
+
+const read = (path: string) => readFileSync(join(PROJECT_ROOT, path), 'utf8')
+
+/** Words and examples: what they say may change without a version. */
+const WORDS = ['description', 'summary', 'example', 'examples', 'info', 'servers', 'tags']
+
+/** A merchant's field may be called like a word of OpenAPI: below `properties` a name is a name. */
+const contractOf = (value: unknown, areNames = false): unknown => {
+  if (Array.isArray(value)) return value.map((inner) => contractOf(inner))
+  if (typeof value !== 'object' || value === null) return value
+  const kept = Object.entries(value).filter(([name]) => areNames || !WORDS.includes(name))
+  return Object.fromEntries(kept.map(([name, inner]) => [name, contractOf(inner, !areNames && name === 'properties')]))
+}
+
+const digestOf = (description: unknown) =>
+  createHash('sha256')
+    .update(JSON.stringify(contractOf(description)))
+    .digest('hex')
+    .slice(0, 12)
+
+describe('docs/openapi.yaml', () => {
+  it('describes every function that merchants call, and no other', () => {
+    const routes = MANIFEST.flatMap(({ trigger }) =>
+      trigger.kind === 'http' && trigger.path.startsWith('/v1/') ? [`${trigger.method} ${trigger.path}`] : [],
+    )
+    const described = Object.entries(DESCRIPTION.paths).flatMap(([path, operations]) =>
+      Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),
+    )
+
+    expect(described.toSorted()).toStrictEqual(routes.toSorted())
+  })
+
+  it('passes the strict rules of Redocly without a warning', async () => {
+    const config = await createConfig({ extends: ['recommended-strict'] })
+    const lint = async (source: string) =>
+      (await lintFromString({ source, config })).map(({ ruleId, message }) => `${ruleId}: ${message}`)
+
+    expect(await lint(read('docs/openapi.yaml'))).toStrictEqual([])
+    expect(await lint(read('docs/openapi.yaml').replace('operationId: getBalance', 'x-nothing: true'))).toHaveLength(1)
+  })
+
+  it('has a line in the changelog for its version: raise API_VERSION with what merchants notice, and say what', () => {
+    const line = `API description ${DESCRIPTION.info.version} (contract \`${digestOf(DESCRIPTION)}\`)`
+
+    expect(read('CHANGELOG.md').match(/API description \S+ \(contract `\w+`\)/)?.[0]).toBe(line)
+  })
+
+  it('has another digest for another contract, not for other words', () => {
+    const changed = (from: RegExp, to: string) => JSON.parse(JSON.stringify(DESCRIPTION).replace(from, to)) as unknown
+
+    expect(digestOf(changed(/"summary":"Read the balance"/, '"summary":"Balance"'))).toBe(digestOf(DESCRIPTION))
+    expect(digestOf(changed(/"paid_out_minor":\{"type":"integer"/, '"paid_out_minor":{"type":"string"'))).not.toBe(
+      digestOf(DESCRIPTION),
+    )
+    expect(digestOf(changed(/"description":\{"type"/, '"note":{"type"'))).not.toBe(digestOf(DESCRIPTION))
+  })
+
+  it.each(Object.entries(DESCRIPTION.webhooks))('shows %s with signatures that verify', (event, webhook) => {
+    const { parameters, requestBody } = Object(webhook['post'])
+    const headers = Object.fromEntries(
+      (parameters as { name: string; example: string }[]).map(({ name, example }) => [name, example]),
+    )
+    const body = JSON.stringify(requestBody.content['application/json'].example)
+    vi.setSystemTime(Number(headers['webhook-timestamp']) * 1_000)
+
+    const verified = new Webhook(EXAMPLE_SECRET).verify(body, headers)
+
+    vi.useRealTimers()
+    expect(verified).toMatchObject({ event, event_id: headers['webhook-id'] })
+    expect(headers['X-Gateway-Signature']).toBe(signatureOf(EXAMPLE_SECRET, Buffer.from(body)))
+  })
+})
+
+describe('what is deployed', () => {
+  it('has neither the description, nor the packages that make and show it, nor schemas of what is answered', () => {
+    const deployed = [...sourcesIn('shared', 'functions', 'infra/stack'), ...sourcesIn('infra').slice(0, 1)]
+    const loads = deployed
+      .filter(({ path }) => !path.endsWith('-dto-schema.ts'))
+      .flatMap(({ path, imports }) => imports.filter(({ typeOnly }) => !typeOnly).map(({ from }) => `${path} ${from}`))
+
+    expect(loads.some((load) => load === 'infra/app.ts aws-cdk-lib')).toBe(true)
+    expect(loads.filter((load) => /redoc|to-json-schema|ajv|openapi|-dto-schema/.test(load))).toStrictEqual([])
+  })
+})
+
+describe('an answer held against the description', () => {
+  const answer = {
+    method: 'GET',
+    path: '/v1/balance',
+    status: 401,
+    headers: new Headers({ 'content-type': 'application/json', 'x-request-id': 'one' }),
+    text: '{"message":"invalid credentials","code":"auth"}',
+  }
+
+  it.each([
+    ['as described', {}, []],
+    ['of a path that is none', { path: '/v1/nothing', status: 404 }, []],
+    ['with another status', { status: 418 }, ['GET /v1/balance answers 418, which is not described']],
+    ['with a code that is none', { text: '{"message":"","code":"odd"}' }, [expect.stringContaining('/code')]],
+    [
+      'with a field too many',
+      { text: '{"message":"","code":"auth","odd":1}' },
+      [' must NOT have additional properties'],
+    ],
+    ['of another type', { headers: new Headers({ 'content-type': 'text/html' }) }, ['text/html is not described']],
+    [
+      'without its request id',
+      { headers: new Headers({ 'content-type': 'application/json' }) },
+      ['X-Request-Id is missing'],
+    ],
+  ])('%s has the faults it has', (_, other, faults) => {
+    expect(undescribed({ ...answer, ...other })).toStrictEqual(faults)
+  })
+
+  it('knows of no schema at a place where there is none', () => {
+    expect(faultsOf('/components/schemas/None', {})).toStrictEqual(['nothing is described at /components/schemas/None'])
+  })
+})
