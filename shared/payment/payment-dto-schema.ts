@@ -60,6 +60,7 @@ export const PaymentDtoSchema = v.object({
         kind: v.picklist(REVERSAL_KINDS),
         amount_minor: amount('All that went back so far.'),
         at: time('When the last of it did.'),
+        undone_at: v.optional(time('When a dispute was won and all of it came again.')),
       }),
       v.description('Money that the provider took back after success. The status stays `succeeded`.'),
     ),
