@@ -6,7 +6,8 @@ import { PROJECT_ROOT } from './source-file.ts'
 export const shellSession = (env: Readonly<Record<string, string>>) => {
   // A group of its own: what the blocks leave in the background ends with it.
   const shell = spawn('sh', ['-eu'], { cwd: PROJECT_ROOT, env: { ...process.env, ...env }, detached: true })
-  const ended = once(shell, 'close')
+  const exited = once(shell, 'exit')
+  const closed = once(shell, 'close')
   let output = ''
   for (const stream of [shell.stdout, shell.stderr]) {
     stream.setEncoding('utf8').on('data', (text: string) => {
@@ -25,7 +26,7 @@ export const shellSession = (env: Readonly<Record<string, string>>) => {
       shell.stdin.write(`${text}\nprintf '%s' '${mark}'\n`)
       while (!output.includes(mark, from)) {
         if (shell.exitCode !== null) throw new Error(`failed:\n${text}\nand printed:\n${output.slice(from)}`)
-        await Promise.race([once(shell.stdout, 'data'), ended])
+        await Promise.race([once(shell.stdout, 'data'), exited])
       }
       return output.slice(from).replace(mark, '')
     },
@@ -35,7 +36,7 @@ export const shellSession = (env: Readonly<Record<string, string>>) => {
       } catch {
         // It has ended, and nothing of it is left.
       }
-      await ended
+      await closed
     },
   }
 }
