@@ -158,6 +158,8 @@ const filesAreCalledWhatTheyExport: Rule = (file) => {
 }
 
 const filesAreShort: Rule = ({ path, lineCount }) => {
+  // A script writes it, and nobody reads it from end to end.
+  if (path === 'docs/examples/gateway-schemas.ts') return []
   const limit = path.startsWith('functions/') && !isOfManifest(path) ? HANDLER_LINES : FILE_LINES
   return lineCount > limit ? [`${lineCount} lines, limit ${limit}`] : []
 }

@@ -79,7 +79,7 @@ const afterQuickstart = async ({ urls, merchant, admin }: World): Promise<string
   const [, become] = blocksOf(QUICKSTART)
   const field = become?.text.split('\n').find((line) => line.startsWith('field()'))
   return [
-    `API=${urls.api} CLIENT=${clientId} AUTH='Authorization: Bearer ${key}'`,
+    `API=${urls.api} CLIENT=${clientId} KEY=${key} AUTH='Authorization: Bearer ${key}'`,
     field,
     'export GATEWAY_OPERATOR=me',
   ].join('\n')

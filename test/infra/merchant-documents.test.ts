@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it } from 'vitest'
+import { RETRIED_CODES } from '../../docs/examples/retrying-gateway.ts'
 import { parseDeployCommand } from '../../infra/operate/deploy/deploy-command.ts'
 import { deployedStage } from '../../infra/stack/stage.ts'
 import { HTTP_STATUS } from '../../shared/errors.ts'
@@ -33,6 +34,12 @@ it('every error code is explained once, with its status', () => {
   ])
 
   expect(explained).toStrictEqual(Object.entries(HTTP_STATUS).toSorted(([, a], [, b]) => a - b))
+})
+
+it('what may be tried again is what the client tries again', () => {
+  const retried = rows(errors, /^\| `([a-z_]+)` \| \d{3} \| yes/gm).flat()
+
+  expect(new Set(retried)).toStrictEqual(new Set(RETRIED_CODES))
 })
 
 it('every channel has its fee and its time', () => {

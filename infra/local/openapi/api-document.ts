@@ -1,7 +1,9 @@
 import { join } from 'node:path'
-import { stringifyYaml } from '@redocly/openapi-core'
+import { parseYaml, stringifyYaml } from '@redocly/openapi-core'
+import * as v from 'valibot'
 import { describeApi } from './describe-api.ts'
 import { recordExamples } from './record-examples.ts'
+import { type Schema, schemasAsTypescript } from './schemas-as-typescript.ts'
 
 /** Where the description is kept. */
 export const API_DOCUMENT = join(import.meta.dirname, '../../../docs/openapi.yaml')
@@ -11,3 +13,19 @@ const HEAD = '# Written by `npm run openapi -- --write`; a test compares.\n'
 /** The description of the API as it is now, as text. */
 export const apiDocument = async (): Promise<string> =>
   HEAD + stringifyYaml(await describeApi(await recordExamples()), { lineWidth: -1, noRefs: true })
+
+/** What the client in docs/examples knows of the same. */
+export const CLIENT_SCHEMAS = join(import.meta.dirname, '../../../docs/examples/gateway-schemas.ts')
+
+const Described = v.object({
+  components: v.object({
+    schemas: v.record(
+      v.string(),
+      v.custom<Schema>((schema) => typeof schema === 'object'),
+    ),
+  }),
+})
+
+/** The schemas of a description as TypeScript. */
+export const clientSchemas = (document: string): string =>
+  schemasAsTypescript(v.parse(Described, parseYaml(document)).components.schemas)

@@ -1,18 +1,20 @@
 import { writeFileSync } from 'node:fs'
 import { readOptions, runCommand } from '../terminal/command-line.ts'
-import { API_DOCUMENT, apiDocument } from './api-document.ts'
+import { API_DOCUMENT, apiDocument, CLIENT_SCHEMAS, clientSchemas } from './api-document.ts'
 
 const USAGE = `npm run openapi [-- --write]
 
 Records what a local gateway answers and prints the description of the API, as OpenAPI 3.1.
-  --write      puts it into docs/openapi.yaml instead
+  --write      puts it into docs/openapi.yaml instead, and its schemas as TypeScript into docs/examples
   --help, -h   this text
 Exit code: 0 done, 2 called wrongly.`
 
 process.exitCode = await runCommand(USAGE, process.argv.slice(2), async (argv) => {
   const { write } = readOptions(argv, { write: { type: 'boolean' } } as const)
   const text = await apiDocument()
-  if (write) writeFileSync(API_DOCUMENT, text)
-  else console.log(text)
+  if (write) {
+    writeFileSync(API_DOCUMENT, text)
+    writeFileSync(CLIENT_SCHEMAS, clientSchemas(text))
+  } else console.log(text)
   return 0
 })

@@ -1,0 +1,84 @@
+import { randomUUID } from 'node:crypto'
+import type { Balance, CreatePayment, Payment, PaymentList, Settlement, SettlementList } from './gateway-schemas.ts'
+import { GatewayRefused, type Question, type RetryOptions, retryingGateway } from './retrying-gateway.ts'
+
+/*
+ * A client for the gateway, to be copied with the two files it imports; nothing else is needed. Types are those of
+ * docs/openapi.yaml. What may be tried again is, until a deadline: see retrying-gateway.ts.
+ */
+
+export type ClientOptions = RetryOptions & { readonly baseUrl: string; readonly apiKey: string }
+
+type CreateOptions = {
+  /**
+   * What makes the payment one: keep it with your order, and use it again whenever you ask again. A random one holds for
+   * the tries of this call alone; when they come to nothing, `GatewayRefused.idempotencyKey` says which it was.
+   */
+  readonly idempotencyKey?: string
+}
+
+type ListFilter = { readonly status?: Payment['status']; readonly external_reference?: string }
+
+const PER_PAGE = 100
+
+/** All that a merchant can ask. */
+export const gatewayClient = (options: ClientOptions) => {
+  const ask = retryingGateway(options)
+
+  const get = <Answer>(path: string, query: Question['query'] = {}) => ask<Answer>({ method: 'GET', path, query })
+
+  const getPayment = (id: string) => get<Payment>(`/v1/payments/${encodeURIComponent(id)}`)
+
+  return {
+    createPayment: (body: CreatePayment, { idempotencyKey = randomUUID() }: CreateOptions = {}): Promise<Payment> =>
+      ask<Payment>({ method: 'POST', path: '/v1/payments', body, idempotencyKey }),
+
+    getPayment,
+
+    /** The payment as it is then: `cancelled`, also when another try of this call had done it. */
+    cancelPayment: async (id: string): Promise<Payment> => {
+      try {
+        return await ask<Payment>({ method: 'POST', path: `/v1/payments/${encodeURIComponent(id)}/cancel` })
+      } catch (error) {
+        const payment = isOfState(error) ? await getPayment(id) : undefined
+        if (payment?.status === 'cancelled') return payment
+        throw error
+      }
+    },
+
+    /** Every payment that fits, newest first. One that comes in meanwhile may be missing, and none is shown twice. */
+    listPayments: (filter: ListFilter = {}): AsyncGenerator<Payment, void> =>
+      everyItem((page) => get<PaymentList>('/v1/payments', { ...filter, page, per_page: PER_PAGE })),
+
+    getBalance: () => get<Balance>('/v1/balance', { include: 'settlements' }),
+
+    getSettlement: (id: string) => get<Settlement>(`/v1/settlements/${encodeURIComponent(id)}`),
+
+    listSettlements: (): AsyncGenerator<Settlement, void> =>
+      everyItem((page) => get<SettlementList>('/v1/settlements', { page, per_page: PER_PAGE })),
+  }
+}
+
+export type GatewayClient = ReturnType<typeof gatewayClient>
+
+/** A 422 without fields: the request was right, and the thing is in another state. */
+const isOfState = (error: unknown): boolean =>
+  error instanceof GatewayRefused && error.code === 'validation' && error.fieldErrors === undefined
+
+/** What came in since the page before has moved rows on to this one. */
+const REMEMBERED = 1_000
+
+async function* everyItem<Item extends { readonly id: string }>(
+  pageOf: (page: number) => Promise<{ readonly data: readonly Item[] }>,
+): AsyncGenerator<Item, void> {
+  const seen = new Set<string>()
+  for (let page = 1; ; page += 1) {
+    const { data } = await pageOf(page)
+    for (const item of data.filter(({ id }) => !seen.has(id))) {
+      seen.add(item.id)
+      yield item
+    }
+    for (const id of [...seen].slice(0, Math.max(0, seen.size - REMEMBERED))) seen.delete(id)
+    if (data.length < PER_PAGE) return
+  }
+}

@@ -1,0 +1,261 @@
+/* Written by `npm run openapi -- --write` from the schemas of docs/openapi.yaml; a test compares. */
+
+export type CreatePayment = CreateVirtualAccountPayment | CreateQrisPayment | CreateWalletPayment | CreatePushPayment
+
+/** To be paid to an account number of its own at a bank. */
+export type CreateVirtualAccountPayment = {
+  readonly method: 'virtual_account'
+  /** The bank. */
+  readonly channel_code: 'BCA' | 'BNI' | 'BRI' | 'MANDIRI' | 'PERMATA'
+  /** What the customer pays, in IDR. */
+  readonly amount: number
+  readonly currency: 'IDR'
+  /** Your own order or invoice id. It comes back unchanged and is not checked for uniqueness. */
+  readonly external_reference?: string | null
+  readonly customer?: CustomerRequest
+  /** A note, stored and shown again. */
+  readonly description?: string | null
+  /** Anything of your own, up to 16 KB and 32 levels; it comes back digit for digit. */
+  readonly metadata?: Readonly<Record<string, unknown>> | null
+  /** How long it can be paid, from now. 0 or left out: the channel's own time. Wallets and QRIS may end earlier. */
+  readonly expires_in_seconds?: number | null
+}
+
+/** To be paid by scanning a QR code. It has no `channel_code`. */
+export type CreateQrisPayment = {
+  readonly method: 'qris'
+  /** Leave it out. */
+  readonly channel_code?: string | null
+  /** What the customer pays, in IDR. */
+  readonly amount: number
+  readonly currency: 'IDR'
+  /** Your own order or invoice id. It comes back unchanged and is not checked for uniqueness. */
+  readonly external_reference?: string | null
+  readonly customer?: CustomerRequest
+  /** A note, stored and shown again. */
+  readonly description?: string | null
+  /** Anything of your own, up to 16 KB and 32 levels; it comes back digit for digit. */
+  readonly metadata?: Readonly<Record<string, unknown>> | null
+  /** How long it can be paid, from now. 0 or left out: the channel's own time. Wallets and QRIS may end earlier. */
+  readonly expires_in_seconds?: number | null
+}
+
+/** To be paid on a wallet's page, to which the customer is redirected. */
+export type CreateWalletPayment = {
+  readonly method: 'ewallet'
+  /** The wallet. One without a tariff of its own has that of any wallet. */
+  readonly channel_code: string
+  /** What the customer pays, in IDR. */
+  readonly amount: number
+  readonly currency: 'IDR'
+  /** Your own order or invoice id. It comes back unchanged and is not checked for uniqueness. */
+  readonly external_reference?: string | null
+  readonly customer?: CustomerRequest
+  /** A note, stored and shown again. */
+  readonly description?: string | null
+  /** Anything of your own, up to 16 KB and 32 levels; it comes back digit for digit. */
+  readonly metadata?: Readonly<Record<string, unknown>> | null
+  /** How long it can be paid, from now. 0 or left out: the channel's own time. Wallets and QRIS may end earlier. */
+  readonly expires_in_seconds?: number | null
+}
+
+/** To be confirmed in the wallet's app on the customer's phone, which the wallet calls by itself. */
+export type CreatePushPayment = {
+  readonly method: 'ewallet'
+  readonly channel_code: 'OVO'
+  /** What the customer pays, in IDR. */
+  readonly amount: number
+  readonly currency: 'IDR'
+  /** Your own order or invoice id. It comes back unchanged and is not checked for uniqueness. */
+  readonly external_reference?: string | null
+  readonly customer: {
+    readonly name?: string | null
+    readonly email?: string | null
+    /** E.164, Indonesian. */
+    readonly phone: string
+  }
+  /** A note, stored and shown again. */
+  readonly description?: string | null
+  /** Anything of your own, up to 16 KB and 32 levels; it comes back digit for digit. */
+  readonly metadata?: Readonly<Record<string, unknown>> | null
+  /** How long it can be paid, from now. 0 or left out: the channel's own time. Wallets and QRIS may end earlier. */
+  readonly expires_in_seconds?: number | null
+}
+
+/** Who pays. A field may be left out or null. */
+export type CustomerRequest = {
+  readonly name?: string | null
+  readonly email?: string | null
+  readonly phone?: string | null
+} | null
+
+export type Payment = {
+  /** Identifier of the payment. */
+  readonly id: string
+  /** The merchant whose payment it is. */
+  readonly client_id: string
+  /** Your own order or invoice id, as it was sent. Not checked for uniqueness. */
+  readonly external_reference?: string
+  readonly method: 'virtual_account' | 'ewallet' | 'qris'
+  /** Bank or wallet. Absent for `qris`. */
+  readonly channel_code?: string
+  /** What the customer pays: the `amount` of the request. */
+  readonly notional_minor: number
+  /** The provider's fee: estimated at first, final once `fee_status` is no longer `estimated`. */
+  readonly xendit_fee_minor: number
+  /** The gateway's markup: 0.1 percent of `notional_minor`. */
+  readonly hexolus_markup_minor: number
+  /** What you are credited: `notional_minor` less fee and markup. May be negative. */
+  readonly client_net_minor: number
+  /** Book `client_net_minor` once this is no longer `estimated`: it does not move any more then. */
+  readonly fee_status: 'estimated' | 'actual' | 'assumed'
+  readonly currency: 'IDR'
+  /** All but `pending` are terminal: no payment leaves them. */
+  readonly status: 'pending' | 'succeeded' | 'failed' | 'expired' | 'cancelled'
+  /** What to show the customer. `virtual_account`: the account number. `qris`: the text to draw as a QR code. `ewallet`: the URL to redirect to, or empty where the wallet calls the customer by itself (OVO). */
+  readonly payment_destination: string
+  readonly customer?: {
+    readonly name?: string
+    readonly email?: string
+    readonly phone?: string
+  }
+  readonly description?: string
+  /** As it was sent, digit for digit. */
+  readonly metadata?: Readonly<Record<string, unknown>>
+  /** When the payment was created. */
+  readonly created_at: string
+  /** When the customer paid; present once `succeeded`. */
+  readonly paid_at?: string
+  /** Until when it can be paid, where an expiry applies. */
+  readonly expires_at?: string
+  /** Money that the provider took back after success. The status stays `succeeded`. */
+  readonly reversal?: {
+    readonly kind: 'voided' | 'reversed' | 'refund' | 'chargeback'
+    /** All that went back so far. */
+    readonly amount_minor: number
+    /** When the last of it did. */
+    readonly at: string
+    /** When a dispute was won and all of it came again. */
+    readonly undone_at?: string
+  }
+}
+
+export type WebhookData = {
+  /** Identifier of the payment. */
+  readonly id: string
+  /** The merchant whose payment it is. */
+  readonly client_id: string
+  /** Your own order or invoice id, as it was sent. Not checked for uniqueness. */
+  readonly external_reference?: string
+  readonly method: 'virtual_account' | 'ewallet' | 'qris'
+  /** Bank or wallet. Absent for `qris`. */
+  readonly channel_code?: string
+  /** What the customer pays: the `amount` of the request. */
+  readonly notional_minor: number
+  /** The provider's fee: estimated at first, final once `fee_status` is no longer `estimated`. */
+  readonly xendit_fee_minor: number
+  /** The gateway's markup: 0.1 percent of `notional_minor`. */
+  readonly hexolus_markup_minor: number
+  /** What you are credited: `notional_minor` less fee and markup. May be negative. */
+  readonly client_net_minor: number
+  /** Book `client_net_minor` once this is no longer `estimated`: it does not move any more then. */
+  readonly fee_status: 'estimated' | 'actual' | 'assumed'
+  readonly currency: 'IDR'
+  /** All but `pending` are terminal: no payment leaves them. */
+  readonly status: 'pending' | 'succeeded' | 'failed' | 'expired' | 'cancelled'
+  /** What to show the customer. `virtual_account`: the account number. `qris`: the text to draw as a QR code. `ewallet`: the URL to redirect to, or empty where the wallet calls the customer by itself (OVO). */
+  readonly payment_destination: string
+  readonly customer?: {
+    readonly name?: string
+    readonly email?: string
+    readonly phone?: string
+  }
+  readonly description?: string
+  /** As it was sent, digit for digit. */
+  readonly metadata?: Readonly<Record<string, unknown>>
+  /** When the payment was created. */
+  readonly created_at: string
+  /** When the customer paid; present once `succeeded`. */
+  readonly paid_at?: string
+}
+
+export type Balance = {
+  readonly client_id: string
+  readonly currency: 'IDR'
+  /** Of settlements that failed and were put back, until they are recorded again. */
+  readonly available_minor: number
+  /** Nets of succeeded payments that no settlement has taken yet. */
+  readonly pending_minor: number
+  /** Nets of settlements that are not paid out yet. Only with `include=settlements`. */
+  readonly in_settlement_minor?: number
+  /** Nets of settlements that were paid out. Only with `include=settlements`. */
+  readonly paid_out_minor?: number
+  /** When the ledger last changed; null for a merchant that never received a payment. */
+  readonly updated_at: string | null
+}
+
+export type Settlement = {
+  readonly id: string
+  readonly client_id: string
+  /** The window of `paid_at` it covers; this time included. */
+  readonly period_start: string
+  /** The end of the window; this time excluded. */
+  readonly period_end: string
+  /** Sum of `notional_minor` of its payments. */
+  readonly gross_minor: number
+  /** Sum of the provider's actual fees on them. */
+  readonly xendit_fees_minor: number
+  /** Sum of the gateway's markups on them. */
+  readonly hexolus_markup_minor: number
+  /** What is paid out: gross less fees and markups. */
+  readonly net_minor: number
+  readonly currency: 'IDR'
+  readonly payment_count: number
+  /** `recorded` until an operator says that the transfer was made (`manual_paid`) or rejected (`failed`). */
+  readonly status: 'recorded' | 'manual_paid' | 'failed'
+  /** By the daily sweep (`auto`) or an operator. */
+  readonly triggered_by: 'manual' | 'auto'
+  /** As registered when the settlement was recorded. */
+  readonly bank_name: string | null
+  /** As registered when the settlement was recorded. */
+  readonly bank_account_no: string | null
+  /** As registered when the settlement was recorded. */
+  readonly bank_account_name: string | null
+  /** The operator's note. */
+  readonly notes: string | null
+  /** When it was marked `manual_paid`. */
+  readonly settled_at: string | null
+  readonly created_at: string
+}
+
+export type PaymentList = {
+  readonly data: readonly (Payment)[]
+  readonly pagination: {
+    readonly page: number
+    readonly per_page: number
+    readonly total: number
+    readonly total_pages: number
+  }
+}
+
+export type SettlementList = {
+  readonly data: readonly (Settlement)[]
+  readonly pagination: {
+    readonly page: number
+    readonly per_page: number
+  }
+}
+
+export type Error = {
+  /** For a person. Its words may change: decide by `code`. */
+  readonly message: string
+  readonly code: 'auth' | 'forbidden' | 'not_found' | 'conflict' | 'validation' | 'rate_limit' | 'network' | 'server_error' | 'internal_error'
+  /** What is wrong, by field of the body. */
+  readonly field_errors?: Readonly<Record<string, readonly (string)[]>>
+  readonly action_hint?: string
+}
+
+/** From what stands in front of the gateway: no envelope. Answers of load balancers may be no JSON at all. */
+export type PlatformError = {
+  readonly message: string
+}

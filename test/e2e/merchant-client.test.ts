@@ -1,0 +1,104 @@
+import { describe, expect } from 'vitest'
+import { gatewayClient } from '../../docs/examples/gateway-client.ts'
+import type { CreatePayment } from '../../docs/examples/gateway-schemas.ts'
+import { eventually } from '../support/eventually.ts'
+import { type World, worldIt } from '../support/gateway-world.ts'
+
+/* The client that merchants copy, against the local gateway. What it tries again, and when: test/unit/examples. */
+
+/** Waits are the client's; here they take no time. */
+const clock = { nowMs: () => 0, wait: () => Promise.resolve(), random: () => 0 }
+
+const clientOf = ({ urls }: World, apiKey: string) => gatewayClient({ baseUrl: urls.api, apiKey, clock })
+
+const it = worldIt.extend('shop', async ({ world }) => {
+  const { key, clientId } = await world.merchant([])
+  return { clientId, client: clientOf(world, key) }
+})
+
+const ORDER: CreatePayment = { method: 'virtual_account', channel_code: 'BCA', amount: 150_000, currency: 'IDR' }
+
+const allOf = async <Item>(items: AsyncIterable<Item>): Promise<Item[]> => {
+  const found: Item[] = []
+  for await (const item of items) found.push(item)
+  return found
+}
+
+describe('the client of docs/examples', () => {
+  it('takes a payment from its creation to its payout', async ({ world, shop: { client, clientId } }) => {
+    const created = await client.createPayment({ ...ORDER, external_reference: 'order-1', metadata: { cart: [1] } })
+    await world.pay(created.id)
+    await eventually(async () => expect(await client.getPayment(created.id)).toMatchObject({ status: 'succeeded' }))
+    await world.advance(5 * 86_400)
+    await world.invoke('sync-provider-transactions')
+    await world.admin('trigger-settlement', { operator: 'test', client_id: clientId })
+
+    const [settlement] = await allOf(client.listSettlements())
+    expect(settlement).toMatchObject({ status: 'recorded', net_minor: 145_410, payment_count: 1 })
+    expect(await client.getSettlement(settlement?.id ?? '')).toStrictEqual(settlement)
+    expect(await client.getBalance()).toMatchObject({ pending_minor: 0, in_settlement_minor: 145_410 })
+  })
+
+  it('makes one payment of a create that failed at the provider and was tried again', async ({
+    world,
+    shop: { client },
+  }) => {
+    await world.fault('create', 'http_500', undefined, 2)
+
+    const created = await client.createPayment(ORDER)
+
+    expect((await allOf(client.listPayments())).map(({ id }) => id)).toStrictEqual([created.id])
+  })
+
+  it('answers the same payment to whoever asks again with its key', async ({ world, shop: { client } }) => {
+    const idempotencyKey = 'order-1'
+    const first = await client.createPayment(ORDER, { idempotencyKey })
+    await world.pay(first.id)
+
+    const again = await eventually(async () => {
+      const payment = await client.createPayment({ ...ORDER, amount: 1 }, { idempotencyKey })
+      expect(payment.status).toBe('succeeded')
+      return payment
+    })
+
+    expect([again.id, again.notional_minor]).toStrictEqual([first.id, 150_000])
+  })
+
+  it('lists more than a page, each payment once', async ({ shop: { client } }) => {
+    const made = await Promise.all(Array.from({ length: 105 }, () => client.createPayment(ORDER)))
+
+    const listed = await allOf(client.listPayments({ status: 'pending' }))
+
+    expect(listed.map(({ id }) => id).toSorted()).toStrictEqual(made.map(({ id }) => id).toSorted())
+  })
+
+  it('cancels, and says why it cannot', async ({ world, shop: { client } }) => {
+    const [kept, paid] = [await client.createPayment(ORDER), await client.createPayment(ORDER)]
+    await world.pay(paid.id)
+    await eventually(async () => expect(await client.getPayment(paid.id)).toMatchObject({ status: 'succeeded' }))
+
+    expect(await client.cancelPayment(kept.id)).toMatchObject({ id: kept.id, status: 'cancelled' })
+    expect(await client.cancelPayment(kept.id)).toMatchObject({ id: kept.id, status: 'cancelled' })
+    await expect(client.cancelPayment(paid.id)).rejects.toMatchObject({ status: 422, code: 'validation' })
+  })
+
+  it('tells a wrong key, a read-only key, a wrong request and a foreign id by their codes', async ({ world, shop }) => {
+    const issued = await world.admin('issue-api-key', {
+      operator: 'test',
+      client_id: shop.clientId,
+      permissions: 'read_only',
+    })
+    const reader = clientOf(world, String(issued.body['api_key']))
+    const refused = async (asked: Promise<unknown>) => asked.then(String, ({ status, code }) => [status, code])
+
+    expect(await refused(clientOf(world, 'gk_local_x').getBalance())).toStrictEqual([401, 'auth'])
+    expect(await refused(reader.createPayment(ORDER))).toStrictEqual([403, 'forbidden'])
+    expect(await reader.getBalance()).toMatchObject({ pending_minor: 0 })
+    expect(await refused(shop.client.getPayment('a/b'))).toStrictEqual([404, 'not_found'])
+    await expect(shop.client.createPayment({ ...ORDER, amount: 0 })).rejects.toMatchObject({
+      fieldErrors: { amount: ['notional_minor must be > 0'] },
+      requestId: expect.stringMatching(/./),
+      idempotencyKey: expect.stringMatching(/./),
+    })
+  })
+})

@@ -1,0 +1,187 @@
+import { describe, expect, it } from 'vitest'
+import { gatewayClient } from '../../../docs/examples/gateway-client.ts'
+import type { CreatePayment, Payment } from '../../../docs/examples/gateway-schemas.ts'
+import { GatewayRefused, RETRIED_CODES } from '../../../docs/examples/retrying-gateway.ts'
+import { HTTP_STATUS } from '../../../shared/errors.ts'
+
+/* Goal: the client tries again what may be tried again, for as long as it may. Method: scripted answers, a clock of ours. */
+
+type Scripted = readonly [status: number, body: unknown, headers?: Record<string, string>] | Error
+
+const BODY: CreatePayment = { method: 'qris', amount: 20_000, currency: 'IDR' }
+const PAYMENT = { id: 'p1', status: 'pending' }
+
+/** A client whose gateway answers by the script, its last line again and again. */
+const scripted = (
+  script: readonly Scripted[],
+  options: { readonly deadlineMs?: number; readonly random?: number } = {},
+) => {
+  const requests: { method: string; path: string; key: string | null; auth: string | null }[] = []
+  const waits: number[] = []
+  let nowMs = 0
+  const answer = async (input: unknown, init: RequestInit = {}) => {
+    await Promise.resolve()
+    const headers = new Headers(init.headers)
+    const { pathname, search } = new URL(String(input))
+    requests.push({
+      method: init.method ?? 'GET',
+      path: pathname + search,
+      key: headers.get('idempotency-key'),
+      auth: headers.get('authorization'),
+    })
+    const line = script[Math.min(requests.length, script.length) - 1]
+    if (line === undefined || line instanceof Error) throw line ?? new Error('no script')
+    const [status, body, given] = line
+    return new Response(typeof body === 'string' ? body : JSON.stringify(body), { status, headers: given ?? {} })
+  }
+  const client = gatewayClient({
+    baseUrl: 'https://gateway.example',
+    apiKey: 'gk_1',
+    fetch: answer,
+    deadlineMs: options.deadlineMs ?? 60_000,
+    clock: {
+      nowMs: () => nowMs,
+      wait: async (ms) => {
+        await Promise.resolve()
+        waits.push(ms)
+        nowMs += ms
+      },
+      random: () => options.random ?? 0,
+    },
+  })
+  return { client, requests, waits }
+}
+
+const refusedWith = (code: string): Scripted => [
+  HTTP_STATUS[code as keyof typeof HTTP_STATUS],
+  { code, message: 'no' },
+  { 'x-request-id': 'r-1' },
+]
+
+const reasonOf = (asked: Promise<unknown>): Promise<GatewayRefused> =>
+  asked.then(
+    () => Promise.reject(new Error('it was answered')),
+    (error: unknown) => {
+      if (error instanceof GatewayRefused) return error
+      throw error
+    },
+  )
+
+describe('the client', () => {
+  it.each(Object.keys(HTTP_STATUS))('goes by the table of errors for %s', async (code) => {
+    const { client, requests } = scripted([refusedWith(code), [200, PAYMENT]])
+
+    const outcome = await client.getPayment('p1').catch((error: unknown) => error)
+
+    const isRetried = RETRIED_CODES.includes(code)
+    expect(requests).toHaveLength(isRetried ? 2 : 1)
+    if (isRetried) expect(outcome).toStrictEqual(PAYMENT)
+    else
+      expect(outcome).toMatchObject({ code, status: HTTP_STATUS[code as keyof typeof HTTP_STATUS], requestId: 'r-1' })
+  })
+
+  it.each<[string, Scripted, number]>([
+    ['a broken connection', new TypeError('fetch failed'), 2],
+    ['a page of a load balancer', [502, '<html>Bad gateway</html>'], 2],
+    ['503 without an envelope', [503, { message: 'Service Unavailable' }], 2],
+    ['429 without an envelope', [429, { message: 'Too Many Requests' }], 2],
+    ['403 of a firewall', [403, '<html>'], 1],
+    ['JSON that is null', [404, 'null'], 1],
+    ['a success cut short', [200, '{"id":'], 2],
+  ])('after %s asks so many times in all', async (_, first, times) => {
+    const { client, requests } = scripted([first, [200, PAYMENT]])
+
+    await client.getPayment('p1').catch(() => undefined)
+
+    expect(requests).toHaveLength(times)
+  })
+
+  it('creates with one random key through all tries of a call, and another key in the next', async () => {
+    const { client, requests } = scripted([new TypeError('reset'), refusedWith('internal_error'), [201, PAYMENT]])
+
+    await client.createPayment(BODY)
+    await client.createPayment(BODY)
+
+    const [first, second, third, next] = requests.map(({ key }) => key)
+    expect(first).toMatch(/^[0-9a-f-]{36}$/)
+    expect([second, third]).toStrictEqual([first, first])
+    expect(next).not.toBe(first)
+    expect(new Set(requests.map(({ auth }) => auth))).toStrictEqual(new Set(['Bearer gk_1']))
+  })
+
+  it('says under which key a create that came to nothing may be asked again', async () => {
+    const { client } = scripted([refusedWith('internal_error')])
+
+    const reason = await reasonOf(client.createPayment(BODY, { idempotencyKey: 'order-1' }))
+
+    expect(reason).toMatchObject({ code: 'internal_error', idempotencyKey: 'order-1', message: 'no' })
+  })
+
+  it('waits 1, 2, 4, 8, 16 seconds, and ends before its deadline', async () => {
+    const { client, waits } = scripted([refusedWith('network')])
+
+    await reasonOf(client.getBalance())
+
+    expect(waits).toStrictEqual([1_000, 2_000, 4_000, 8_000, 16_000, 16_000])
+  })
+
+  it('waits a random part less, up to a half', async () => {
+    const { client, waits } = scripted([refusedWith('network')], { random: 0.999, deadlineMs: 4_000 })
+
+    await reasonOf(client.getBalance())
+
+    expect(waits.map((ms) => Math.round(ms / 10))).toStrictEqual([50, 100, 200])
+  })
+
+  it.each([
+    ['5', [5_000]],
+    ['0', [1_000]],
+    ['Fri, 01 Jan 2027 00:00:00 GMT', [1_000]],
+  ])('honours Retry-After: %s', async (given, expected) => {
+    const limited: Scripted = [429, { code: 'rate_limit', message: 'slower' }, { 'retry-after': given }]
+    const { client, waits } = scripted([limited, [200, PAYMENT]])
+
+    await client.getPayment('p1')
+
+    expect(waits).toStrictEqual(expected)
+  })
+
+  it('does not wait for a Retry-After beyond its deadline', async () => {
+    const { client, waits } = scripted([[429, { code: 'rate_limit' }, { 'retry-after': '61' }]])
+
+    expect(await reasonOf(client.getBalance())).toMatchObject({ status: 429, message: 'it answered 429' })
+    expect(waits).toStrictEqual([])
+  })
+
+  it('takes a cancel that another try of its own had done for done', async () => {
+    const gone: Scripted = [422, { code: 'validation', message: 'payment cannot be cancelled in status=cancelled' }]
+    const { client } = scripted([new TypeError('reset'), gone, [200, { ...PAYMENT, status: 'cancelled' }]])
+
+    expect(await client.cancelPayment('p1')).toMatchObject({ status: 'cancelled' })
+  })
+
+  it('refuses a cancel of what is paid', async () => {
+    const gone: Scripted = [422, { code: 'validation', message: 'payment cannot be cancelled in status=succeeded' }]
+    const { client } = scripted([gone, [200, { ...PAYMENT, status: 'succeeded' }]])
+
+    expect(await reasonOf(client.cancelPayment('p1'))).toMatchObject({ code: 'validation' })
+  })
+
+  it('lists every page, and a row once that a new one moved on', async () => {
+    const rows = Array.from({ length: 130 }, (_, n) => ({ id: `p${n}` }))
+    const pages: Scripted[] = [
+      [200, { data: rows.slice(0, 100) }],
+      [200, { data: rows.slice(98) }],
+    ]
+    const { client, requests } = scripted(pages)
+
+    const seen: Payment[] = []
+    for await (const payment of client.listPayments({ status: 'pending' })) seen.push(payment)
+
+    expect(seen.map(({ id }) => id)).toStrictEqual(rows.map(({ id }) => id))
+    expect(requests.map(({ path }) => path)).toStrictEqual([
+      '/v1/payments?status=pending&page=1&per_page=100',
+      '/v1/payments?status=pending&page=2&per_page=100',
+    ])
+  })
+})
