@@ -1,7 +1,16 @@
 import { allAccess, type TableAccess } from '../shared/table/access.ts'
-import { type Access, ASKS_PROVIDER, CALLS_PROVIDER_SECONDS, DEFAULTS } from './function-defaults.ts'
+import { type Access, ASKS_PROVIDER, BOTH_LANES, CALLS_PROVIDER_SECONDS, DEFAULTS } from './function-defaults.ts'
 import type { FunctionSpec } from './function-spec.ts'
-import { AUTHENTICATION, BALANCE, listed, NEWS, PAYMENT_LISTS } from './table-access.ts'
+import {
+  AUTHENTICATION,
+  BALANCE,
+  listed,
+  NEWS,
+  OWN_DELIVERIES,
+  OWN_DELIVERY,
+  PAYMENT_LISTS,
+  ROUNDS,
+} from './table-access.ts'
 
 const api = (
   file: string,
@@ -34,6 +43,13 @@ export const API_FUNCTIONS: readonly FunctionSpec[] = [
   api('get-balance', 'GET', '/v1/balance', BALANCE),
   api('list-settlements', 'GET', '/v1/settlements', listed('SETTLEMENT', 'by-owner')),
   api('get-settlement', 'GET', '/v1/settlements/{id}', { GetItem: ['SETTLEMENT'] }),
+  api('list-webhook-endpoints', 'GET', '/v1/webhook_endpoints', { Query: ['ENDPOINTS'] }),
+  api('list-webhook-deliveries', 'GET', '/v1/webhook_deliveries', OWN_DELIVERIES),
+  api('get-webhook-delivery', 'GET', '/v1/webhook_deliveries/{id}', OWN_DELIVERY),
+  api('redeliver-webhook', 'POST', '/v1/webhook_deliveries/{id}/redeliver', allAccess(OWN_DELIVERY, ROUNDS), {
+    alerts: true,
+    sends: BOTH_LANES,
+  }),
   {
     ...DEFAULTS,
     name: 'api-not-found',

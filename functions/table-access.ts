@@ -66,11 +66,18 @@ export const changed = (kind: Partition): TableAccess => allAccess(RECORDED, { G
 /** A list's total is the ledger's count. */
 export const PAYMENT_LISTS: TableAccess = allAccess({ Query: ['LEDGER'] }, listed('PAYMENT', 'by-owner', 'by-status'))
 
+/** One delivery with its attempts. */
+export const OWN_DELIVERY: TableAccess = { GetItem: ['DELIVERY'], Query: ['DELIVERY'] }
+
 /** Deliveries with their attempts, of all endpoints of a client. */
-export const DELIVERY_LISTS: TableAccess = allAccess(
-  { GetItem: ['CLIENT', 'ENDPOINTS'], Query: ['DELIVERY', 'ENDPOINTS'] },
+export const OWN_DELIVERIES: TableAccess = allAccess(
+  { GetItem: ['ENDPOINTS'], Query: ['DELIVERY', 'ENDPOINTS'] },
   listed('DELIVERY', 'by-owner', 'by-status'),
 )
+export const DELIVERY_LISTS: TableAccess = allAccess({ GetItem: ['CLIENT'] }, OWN_DELIVERIES)
+
+/** A new round of a delivery; the event whose bytes it sends is kept, in the partition of its payment. */
+export const ROUNDS: TableAccess = { GetItem: ['ENDPOINTS'], UpdateItem: ['DELIVERY', 'PAYMENT'] }
 
 /** New rounds of deliveries, and deliveries of events that had none. Events are in the partitions of their payments. */
 export const REDELIVERING: TableAccess = {

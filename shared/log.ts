@@ -29,6 +29,7 @@ export type LogCode =
   | 'delivery.skipped'
   | 'delivery.dropped'
   | 'delivery.requeued'
+  | 'delivery.redelivered'
   | 'endpoint.slow'
   | 'endpoint.answers_again'
   | 'endpoint.not_marked'

@@ -1,9 +1,12 @@
 import * as v from 'valibot'
 import { parseClientId } from '../../shared/client/client-dto.ts'
+import { findClient } from '../../shared/client/client-store.ts'
+import { notFound } from '../../shared/errors.ts'
 import { EventIdSchema } from '../../shared/ids.ts'
 import { pageFields, pageOf, pagination } from '../../shared/page.ts'
 import { adminHandler } from '../../shared/runtime/admin-handler.ts'
 import { DELIVERY_STATUSES } from '../../shared/webhook/delivery/delivery.ts'
+import { toDeliveryDto } from '../../shared/webhook/delivery/delivery-dto.ts'
 import { listDeliveries } from '../../shared/webhook/delivery/list-deliveries.ts'
 import { parseEndpointId } from '../../shared/webhook/endpoint/endpoint-dto.ts'
 
@@ -31,6 +34,8 @@ export const handler = adminHandler({ summary, input }, async (request, deps) =>
     endpointId: request.endpoint_id === undefined ? undefined : parseEndpointId(request.endpoint_id),
     eventId: request.event_id,
   }
-  const data = await listDeliveries(deps, { clientId: parseClientId(request.client_id), filter, page })
-  return { data, pagination: pagination(page) }
+  const clientId = parseClientId(request.client_id)
+  if (!(await findClient(deps, clientId))) throw notFound('client')
+  const deliveries = await listDeliveries(deps, { clientId, filter, page, mostLooked: 5_000 })
+  return { data: deliveries.map(toDeliveryDto), pagination: pagination(page) }
 })

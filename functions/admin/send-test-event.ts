@@ -19,5 +19,5 @@ export const handler = adminHandler({ summary, input }, async (request, deps) =>
     endpointId: parseEndpointId(request.endpoint_id),
     operator: request.operator,
   })
-  return toDeliveryDto(delivery, [])
+  return toDeliveryDto({ delivery, attempts: [] })
 })

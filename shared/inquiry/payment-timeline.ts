@@ -4,6 +4,7 @@ import { listPaymentEvents } from '../event/event-store.ts'
 import type { ProviderAttempt, StoredPayment } from '../payment/payment.ts'
 import { toPaymentDto } from '../payment/payment-dto.ts'
 import { settlementsOfPayment } from '../settlement/settlement-store.ts'
+import { toDeliveryDto } from '../webhook/delivery/delivery-dto.ts'
 import { deliveriesOfEvent } from '../webhook/delivery/list-deliveries.ts'
 
 /** Of the attempt that made the payment it is the payment's own. */
@@ -24,7 +25,7 @@ const toEventDto = async (deps: Pick<Deps, 'table'>, event: Event) => ({
   fired_at: event.firedAt,
   /** False while its deliveries are still being made. */
   fanned_out: event.dueAt === undefined,
-  deliveries: await deliveriesOfEvent(deps, event.clientId, event.eventId),
+  deliveries: (await deliveriesOfEvent(deps, event.clientId, event.eventId)).map(toDeliveryDto),
 })
 
 const toHeadDto = (payment: StoredPayment) =>

@@ -32,21 +32,30 @@ const NoQuery = v.object({})
 const filledParams = (params: HttpRequest['queryStringParameters']) =>
   Object.fromEntries(Object.entries(params ?? {}).filter(([, value]) => value !== ''))
 
-/** A long page reads as much as several requests, and counts as so many. Whether it is well-formed is looked at later. */
-const weightOf = (params: HttpRequest['queryStringParameters']) => pageWeight(Number(params?.['per_page'] ?? 0))
+/** A query as it was sent: whether it is well-formed is looked at later. */
+export type SentQuery = NonNullable<HttpRequest['queryStringParameters']>
+
+/** A long page reads as much as several requests, and counts as so many. */
+const weightOf = (params: SentQuery) => pageWeight(Number(params['per_page'] ?? 0))
+
+type Spec<Schema> = {
+  readonly query?: Schema
+  /** As how many requests it counts in the client's rate limit; by default by its page. */
+  readonly weight?: (params: SentQuery) => number
+}
 
 /**
  * Wraps a client endpoint: `httpHandler` outside, then authentication, what the key may do and the client's rate limit,
  * then the query. So an unauthenticated caller learns nothing about the rest (spec section 5).
  */
 export const apiHandler = <const Schema extends v.GenericSchema = typeof NoQuery>(
-  spec: { readonly query?: Schema },
+  spec: Spec<Schema>,
   run: (request: ApiRequest<v.InferOutput<Schema>>, deps: Deps) => Promise<HttpReply>,
 ) =>
   Object.assign(
     httpHandler(async ({ isGet, headers, pathParameters, queryStringParameters, rawBody }, deps) => {
       const client = await authenticate(deps, headers['authorization'], {
-        weight: weightOf(queryStringParameters),
+        weight: (spec.weight ?? weightOf)(queryStringParameters ?? {}),
         changes: !isGet,
       })
       return run(

@@ -30,6 +30,7 @@ const AWAITS: Readonly<Record<string, number>> = {
   'deliver, to an endpoint that hangs': 8,
   'deliver, sent on to the slow lane': 2,
   'deliver, answered in the slow lane': 7,
+  'redelivery, by its merchant': 5,
   sweep: 3,
   settle: 9,
   'settle, in steps': 8,

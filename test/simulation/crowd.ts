@@ -2,8 +2,9 @@ import { paymentIdForKey, slotOf } from '../../shared/ids.ts'
 import { WORK_SLOTS } from '../../shared/table/schema.ts'
 import { NO_FAULTS } from './faults.ts'
 import { type Flood, UNPAID } from './flood.ts'
+import { http } from './http.ts'
 import { observeCreate } from './observations.ts'
-import { http, type Play } from './operations.ts'
+import type { Play } from './operations.ts'
 import type { Tenant } from './tenants.ts'
 
 const SECOND_MS = 1_000

@@ -149,6 +149,18 @@ const scheduledMessage = async (play: Play): Promise<ReceivedMessage> => {
   return message
 }
 
+/** A delivery that was given up, whose merchant asks for it again, and nobody works. */
+export const abandoned = async (play: Play): Promise<string> => {
+  const [record] = ((await scheduled(play)) as { readonly Records: readonly { readonly body: string }[] }).Records
+  const { delivery_id: id } = JSON.parse(record?.body ?? '') as { readonly delivery_id: string }
+  const change = { set: { status: 'skipped' }, remove: ['nextAttemptAt', 'state', 'work', 'slot', 'dueAt'] }
+  play.world.table.requests.write(update({ pk: `DELIVERY#${id}`, sk: 'DELIVERY' }, change, exists))
+  return id
+}
+
+export const redeliverOwn = (play: Play, id: unknown, options: InvokeOptions = {}) =>
+  requestAs(play.world, tenantOf(play), 'api-redeliver-webhook', { id: String(id) }, options)
+
 /** What is due of a kind, as it waits for its workers, which stand still. */
 export const handedOut = (queue: QueueName, prepare: (play: Play) => Promise<unknown>) => async (play: Play) => {
   await prepare(play)

@@ -1,4 +1,5 @@
 import {
+  abandoned,
   aged,
   agedInNumbers,
   alone,
@@ -18,6 +19,7 @@ import {
   paid,
   pass,
   recredited,
+  redeliverOwn,
   scheduled,
   scheduledToSlow,
   settled,
@@ -48,6 +50,8 @@ const retryCreate: Flow['retry'] = async (play) => {
 }
 
 const retryCancel: Flow['retry'] = (play, id) => drive(play.world, cancel(play, id))
+
+const retryRedeliver: Flow['retry'] = (play, id) => drive(play.world, redeliverOwn(play, id))
 
 const longPage: Flow['run'] = (play, _, options) => listLong(play, options)
 
@@ -154,6 +158,7 @@ export const FLOWS: readonly Flow[] = [
   flow('deliver, to an endpoint that hangs', hungAtMerchant, run('deliver-webhook')),
   flow('deliver, sent on to the slow lane', scheduledToSlow(false), run('deliver-webhook')),
   flow('deliver, answered in the slow lane', scheduledToSlow(true), run('deliver-webhook')),
+  flow('redelivery, by its merchant', abandoned, redeliverOwn, retryRedeliver),
   flow('sweep', aged, scheduledRun('sweep-settlements')),
   flow('settle', aged, settle),
   flow('settle, in steps', agedInNumbers, settle),

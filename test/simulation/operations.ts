@@ -1,12 +1,13 @@
 import { whole } from '../support/books.ts'
 import { growClient } from './grow-client.ts'
-import { type HttpRequest, type InvokeOptions, operate, requestAs } from './lambda.ts'
-import { type Observations, observeAnswer, observeCreate } from './observations.ts'
+import { http } from './http.ts'
+import { type HttpRequest, operate } from './lambda.ts'
+import { type Observations, observeCreate } from './observations.ts'
 import { bookOddities, takeBack } from './odd-rows.ts'
+import { redeliverOwn } from './own-deliveries.ts'
 import { differences } from './read-back.ts'
 import { count } from './tally.ts'
 import type { Tenant } from './tenants.ts'
-import { askedFor, refusalProblems } from './watch-refusals.ts'
 import { strikes, tell, type World } from './world.ts'
 
 export type Play = {
@@ -40,22 +41,6 @@ const bodyFor = ({ world }: Play, tenant: Tenant): string =>
     ...(world.prng.chance(0.2) && { expires_in_seconds: world.prng.int(30, 7_200) }),
     ...(world.prng.chance(0.2) && { metadata: { order: world.prng.int(1, 9), big: '12345678901234567890' } }),
   })
-
-/** A merchant's request, of which nothing may be another one's. */
-export const http = async (
-  play: Play,
-  tenant: Tenant,
-  functionName: string,
-  asked: HttpRequest = {},
-  options: InvokeOptions = {},
-) => {
-  const now = askedFor(play.world, tenant, functionName, asked)
-  play.seen.asked.push(now)
-  const reply = await requestAs(play.world, tenant, functionName, asked, options)
-  observeAnswer(play.seen, tenant, play.tenants, reply)
-  play.seen.problems.push(...refusalProblems(play.world, tenant, play.seen.asked, now, reply))
-  return reply
-}
 
 const sendCreate = async (play: Play, tenant: Tenant, key: string | undefined, body: string): Promise<void> => {
   const headers: HttpRequest['headers'] = key === undefined ? {} : { 'idempotency-key': key }
@@ -234,6 +219,7 @@ const OPERATIONS: readonly (readonly [number, Operation])[] = [
   [4, payOut],
   [3, refresh],
   [2, redeliver],
+  [2, redeliverOwn],
   [10, race],
   [2, growClient],
 ]

@@ -36,7 +36,23 @@ const FIELDS = {
     payment_count: 'payment_count',
     status: 'status',
   },
+  delivery: {
+    id: 'delivery_id',
+    event_id: 'event_id',
+    event: 'event_type',
+    payment_id: 'payment_id',
+    endpoint_id: 'endpoint_id',
+    url: 'url',
+    status: 'status',
+    created_at: 'created_at',
+  },
 } as const
+
+const ENDPOINTS = {
+  payment: { list: 'api-list-payments', get: 'api-get-payment' },
+  settlement: { list: 'api-list-settlements', get: 'api-get-settlement' },
+  delivery: { list: 'api-list-webhook-deliveries', get: 'api-get-webhook-delivery' },
+} as const satisfies Record<keyof typeof FIELDS, object>
 
 type Kind = keyof typeof FIELDS
 
@@ -63,17 +79,17 @@ const pagesOf = async (ask: Ask, functionName: string, expected: number): Promis
 
 /** All of a kind in its list, page by page. */
 const listProblems = async (ask: Ask, kind: Kind, stored: readonly RawItem[]): Promise<readonly string[]> => {
-  const listed = await pagesOf(ask, `api-list-${kind}s`, stored.length)
+  const listed = await pagesOf(ask, ENDPOINTS[kind].list, stored.length)
   return listed.map(({ id }) => String(id)).join() === stored.map((item) => idOf(kind, item)).join()
     ? stored.flatMap((item, at) => differences(kind, listed[at] ?? {}, item, 'listed '))
-    : [`the list of ${kind}s has ${listed.length} in its order, stored are ${stored.length}`]
+    : [`${ENDPOINTS[kind].list} has ${listed.length} in its order, stored are ${stored.length}`]
 }
 
 /** Each of a kind by itself. */
 const eachProblems = async (ask: Ask, kind: Kind, stored: readonly RawItem[]): Promise<readonly string[]> => {
   const problems: string[] = []
   for (const item of stored) {
-    const reply = await ask(`api-get-${kind}`, { id: idOf(kind, item) })
+    const reply = await ask(ENDPOINTS[kind].get, { id: idOf(kind, item) })
     problems.push(...differences(kind, reply?.body ?? {}, item))
   }
   return problems
@@ -117,10 +133,11 @@ const ownBooks = (items: readonly RawItem[], clientId: string) => {
     payments: newestFirst('payment', 'created_at', books.payments.filter(own)),
     settlements,
     waiting: settlements.filter((item) => recredited.has(item['settlement_id'])),
+    deliveries: newestFirst('delivery', 'created_at', books.deliveries.filter(own)),
   }
 }
 
-/** At rest: every payment and settlement in its list, page by page, and by itself, and the balance. */
+/** At rest: every payment, settlement and delivery in its list, page by page, and by itself, and the balance. */
 export const readBackProblems = async (
   items: readonly RawItem[],
   { clientId }: Tenant,
@@ -133,6 +150,8 @@ export const readBackProblems = async (
     ...(await listProblems(ask, 'settlement', own.settlements)),
     ...(await eachProblems(ask, 'payment', own.payments)),
     ...(await eachProblems(ask, 'settlement', own.settlements)),
+    ...(await listProblems(ask, 'delivery', own.deliveries)),
+    ...(await eachProblems(ask, 'delivery', own.deliveries)),
     ...(await balanceProblems(ask, own)),
   ]
 }

@@ -5,9 +5,13 @@ import { handler as createPayment } from '../../functions/api/create-payment.ts'
 import { handler as getBalance } from '../../functions/api/get-balance.ts'
 import { handler as getPayment } from '../../functions/api/get-payment.ts'
 import { handler as getSettlement } from '../../functions/api/get-settlement.ts'
+import { handler as getWebhookDelivery } from '../../functions/api/get-webhook-delivery.ts'
 import { handler as listPayments } from '../../functions/api/list-payments.ts'
 import { handler as listSettlements } from '../../functions/api/list-settlements.ts'
+import { handler as listWebhookDeliveries } from '../../functions/api/list-webhook-deliveries.ts'
+import { handler as listWebhookEndpoints } from '../../functions/api/list-webhook-endpoints.ts'
 import { handler as notFound } from '../../functions/api/not-found.ts'
+import { handler as redeliverWebhook } from '../../functions/api/redeliver-webhook.ts'
 import type { Client } from '../../shared/client/client.ts'
 import type { Deps } from '../../shared/deps.ts'
 import type { InjectableHandler } from '../../shared/runtime/injectable.ts'
@@ -20,7 +24,7 @@ export type HttpHandler = InjectableHandler<APIGatewayProxyEventV2, APIGatewayPr
 
 export type Endpoint = { readonly route: string; readonly handler: HttpHandler }
 
-/** The seven endpoints of spec section 4, by the name a test says. */
+/** The endpoints of spec section 4 and design section 8, by the name a test says. */
 export const API = {
   createPayment: { route: 'POST /v1/payments', handler: createPayment },
   listPayments: { route: 'GET /v1/payments', handler: listPayments },
@@ -29,6 +33,10 @@ export const API = {
   getBalance: { route: 'GET /v1/balance', handler: getBalance },
   listSettlements: { route: 'GET /v1/settlements', handler: listSettlements },
   getSettlement: { route: 'GET /v1/settlements/{id}', handler: getSettlement },
+  listWebhookEndpoints: { route: 'GET /v1/webhook_endpoints', handler: listWebhookEndpoints },
+  listWebhookDeliveries: { route: 'GET /v1/webhook_deliveries', handler: listWebhookDeliveries },
+  getWebhookDelivery: { route: 'GET /v1/webhook_deliveries/{id}', handler: getWebhookDelivery },
+  redeliverWebhook: { route: 'POST /v1/webhook_deliveries/{id}/redeliver', handler: redeliverWebhook },
 } as const satisfies Readonly<Record<string, Endpoint>>
 
 /** Whatever no route matches. */

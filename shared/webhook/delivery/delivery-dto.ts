@@ -1,7 +1,8 @@
 import * as v from 'valibot'
 import { notFound } from '../../errors.ts'
 import { type DeliveryId, DeliveryIdSchema } from '../../ids.ts'
-import type { Delivery, DeliveryAttempt } from './delivery.ts'
+import type { DeliveryAttempt } from './delivery.ts'
+import type { ShownDelivery } from './list-deliveries.ts'
 
 /** Throws 404: an id of a wrong shape is one that does not exist (design section 5). */
 export const parseDeliveryId = (text: string): DeliveryId => {
@@ -11,7 +12,7 @@ export const parseDeliveryId = (text: string): DeliveryId => {
 }
 
 /** A delivery as operators see it (design section 7). Every field is always there; what has no value is null. */
-export const toDeliveryDto = (delivery: Delivery, attempts: readonly DeliveryAttempt[]) => ({
+export const toDeliveryDto = ({ delivery, attempts }: ShownDelivery) => ({
   delivery_id: delivery.deliveryId,
   event_id: delivery.eventId,
   event: delivery.eventType,
@@ -23,7 +24,20 @@ export const toDeliveryDto = (delivery: Delivery, attempts: readonly DeliveryAtt
   created_at: delivery.createdAt,
   attempts: attempts.map(toAttemptDto),
 })
-export type DeliveryDto = ReturnType<typeof toDeliveryDto>
+
+/** The same as its merchant sees it (design section 8); a test event is about no payment. */
+export const toOwnDeliveryDto = ({ delivery, attempts }: ShownDelivery) => ({
+  id: delivery.deliveryId,
+  event_id: delivery.eventId,
+  event: delivery.eventType,
+  payment_id: delivery.paymentId,
+  endpoint_id: delivery.endpointId,
+  url: delivery.url,
+  status: delivery.status,
+  next_attempt_at: delivery.nextAttemptAt ?? null,
+  created_at: delivery.createdAt,
+  attempts: attempts.map(toAttemptDto),
+})
 
 const toAttemptDto = (attempt: DeliveryAttempt) => ({
   number: attempt.number,

@@ -46,25 +46,28 @@ export const findDeliveries = async (
   return items.flatMap((item) => (item ? [v.parse(DeliverySchema, item)] : []))
 }
 
-/** The attempts of a delivery, oldest first: the one it holds itself, and those with rows of their own. */
+/** The newest attempts of a delivery, oldest first: the one it holds itself, and those with rows of their own. */
 export const attemptsOf = async (
   deps: Pick<Deps, 'table'>,
   { deliveryId, attempts, success }: Delivery,
+  most = SHOWN_ATTEMPTS,
 ): Promise<readonly DeliveryAttempt[]> => {
   const held = success ? [success] : []
   if (attempts <= held.length) return held
-  return [...(await listAttempts(deps, deliveryId)), ...held].toSorted((a, b) => a.number - b.number)
+  const made = [...(await listAttempts(deps, deliveryId, most)), ...held]
+  return made.toSorted((a, b) => a.number - b.number).slice(-most)
 }
 
-/** The attempts of a delivery that have rows of their own, oldest first. */
+/** The newest attempts of a delivery that have rows of their own, oldest first. */
 export const listAttempts = async (
   deps: Pick<Deps, 'table'>,
   deliveryId: DeliveryId,
+  most = SHOWN_ATTEMPTS,
 ): Promise<readonly DeliveryAttempt[]> => {
   const { items } = await deps.table.query({
     partition: [deliveryKey(deliveryId).pk],
     range: { beginsWith: attemptSkPrefix },
-    limit: SHOWN_ATTEMPTS,
+    limit: Math.min(most, SHOWN_ATTEMPTS),
     newestFirst: true,
   })
   return items.map((item) => v.parse(DeliveryAttemptSchema, item)).toReversed()

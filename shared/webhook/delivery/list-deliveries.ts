@@ -1,196 +1,121 @@
 import * as v from 'valibot'
 import { mapInChunks } from '../../chunks.ts'
-import { findClient } from '../../client/client-store.ts'
 import type { Deps } from '../../deps.ts'
 import { invalid, notFound } from '../../errors.ts'
 import { type ClientId, DeliveryIdSchema, deliveryIdFor, type EndpointId, type EventId } from '../../ids.ts'
 import { firstOfPage, type Page } from '../../page.ts'
-import type { Item } from '../../table/attributes.ts'
-import { addMs, END_OF_TIME, MINUTE_MS, type Timestamp } from '../../time.ts'
 import { findEndpoint, listAllEndpoints } from '../endpoint/endpoint-store.ts'
-import type { Delivery, DeliveryStatus } from './delivery.ts'
-import { type DeliveryDto, toDeliveryDto } from './delivery-dto.ts'
-import { attemptsOf, DELIVERY_ENTITY, findDeliveries } from './delivery-store.ts'
+import type { Delivery, DeliveryAttempt, DeliveryStatus } from './delivery.ts'
+import { attemptsOf, findDeliveries } from './delivery-store.ts'
+import { type ListDeps, newestFirst, newestKeys } from './newest-keys.ts'
 
-type ListDeps = Pick<Deps, 'table' | 'now'>
-
-type DeliveryFilter = {
+export type DeliveryFilter = {
   readonly status?: DeliveryStatus | undefined
   readonly endpointId?: EndpointId | undefined
   readonly eventId?: EventId | undefined
 }
 
+type Listing = {
+  readonly clientId: ClientId
+  readonly filter: DeliveryFilter
+  readonly page: Page
+  /** How many of each endpoint may be looked through for a status that no index leads from. */
+  readonly mostLooked: number
+}
+
+export type ShownDelivery = { readonly delivery: Delivery; readonly attempts: readonly DeliveryAttempt[] }
+
 /** A page is found by merging the endpoints' lists from their start, so it has a deepest one. */
 const MAX_DEPTH = 2_000
-/** Deliveries of one endpoint that are looked through, newest first, for those that no status leads to. */
-const MAX_LOOKED_THROUGH = 5_000
-const LOOK_PAGE = 100
-/** By then due work has looked at a delivery that nothing became of, which lists it. */
-const LISTED_BY_THEN_MS = 30 * MINUTE_MS
 /** Lists read side by side. */
 const CONCURRENCY = 10
+/** Each with 1 KB of what a merchant answered, which JSON can make seven times as long: a Lambda answers 6 MB. */
+const MOST_ATTEMPTS_TOGETHER = 800
 
 /**
  * A client's deliveries, newest first, deleted endpoints' too: all of them, or those of a status, an endpoint or an
  * event. The index suggests; a row whose status has moved on since is left out, so a page may be shorter than asked.
+ * Throws 404 for an endpoint the client never had.
  */
-export const listDeliveries = async (
-  deps: ListDeps,
-  { clientId, filter, page }: { clientId: ClientId; filter: DeliveryFilter; page: Page },
-): Promise<readonly DeliveryDto[]> => {
-  if (filter.eventId !== undefined) {
-    await assertClient(deps, clientId)
-    const deliveries = await deliveriesOfEvent(deps, clientId, filter.eventId)
-    return deliveries.slice(firstOfPage(page), firstOfPage(page) + page.perPage)
-  }
-  const depth = firstOfPage(page) + page.perPage
-  if (depth > MAX_DEPTH) {
-    throw invalid(
-      `page: only the newest ${MAX_DEPTH} deliveries can be listed`,
-      { page: ['too far back'] },
-      depthHint(page),
-    )
-  }
+export const listDeliveries = async (deps: ListDeps, listing: Listing): Promise<readonly ShownDelivery[]> => {
+  const { clientId, filter, page } = listing
   const owners = await endpointIds(deps, clientId, filter.endpointId)
-  const lists = await mapInChunks(owners, CONCURRENCY, (owner) => newestOf(deps, owner, filter.status, depth))
-  const ids = lists
-    .flat()
-    .toSorted(newestFirst)
-    .slice(firstOfPage(page), depth)
-    .map(({ id }) => v.parse(DeliveryIdSchema, id))
-  const deliveries = await findDeliveries(deps, ids)
-  return withAttempts(
-    deps,
-    deliveries.filter(({ status }) => filter.status === undefined || status === filter.status),
-  )
+  const deliveries =
+    filter.eventId === undefined
+      ? await newestDeliveries(deps, owners, listing)
+      : await eventsDeliveries(deps, owners, filter.eventId)
+  const matching = deliveries.filter(({ status }) => filter.status === undefined || status === filter.status)
+  const first = filter.eventId === undefined ? 0 : firstOfPage(page)
+  return withAttempts(deps, matching.slice(first, first + page.perPage))
 }
-
-const depthHint = ({ perPage }: Page) =>
-  `The last page is ${Math.floor(MAX_DEPTH / perPage)}. Older ones: by event_id, or with get-payment, which shows those of a payment.`
 
 /** What became of an event: its deliveries with their attempts, to every endpoint of the client, newest first. */
 export const deliveriesOfEvent = async (
   deps: Pick<Deps, 'table'>,
   clientId: ClientId,
   eventId: EventId,
-): Promise<readonly DeliveryDto[]> => {
-  const endpoints = await listAllEndpoints(deps, clientId)
-  const ids = endpoints.map(({ endpointId }) => deliveryIdFor(eventId, endpointId))
-  const deliveries = await findDeliveries(deps, ids)
-  return withAttempts(
-    deps,
-    deliveries.toSorted((a, b) =>
-      newestFirst({ at: a.createdAt, id: a.deliveryId }, { at: b.createdAt, id: b.deliveryId }),
-    ),
-  )
-}
+): Promise<readonly ShownDelivery[]> =>
+  withAttempts(deps, await eventsDeliveries(deps, await allEndpointIds(deps, clientId), eventId))
 
-const assertClient = async (deps: Pick<Deps, 'table'>, clientId: ClientId): Promise<void> => {
-  if (!(await findClient(deps, clientId))) throw notFound('client')
-}
+const allEndpointIds = async (deps: Pick<Deps, 'table'>, clientId: ClientId): Promise<readonly EndpointId[]> =>
+  (await listAllEndpoints(deps, clientId)).map(({ endpointId }) => endpointId)
 
 const endpointIds = async (
   deps: Pick<Deps, 'table'>,
   clientId: ClientId,
   only: EndpointId | undefined,
 ): Promise<readonly EndpointId[]> => {
-  if (only !== undefined) {
-    if (!(await findEndpoint(deps, clientId, only))) throw notFound('endpoint')
-    return [only]
-  }
-  await assertClient(deps, clientId)
-  return (await listAllEndpoints(deps, clientId)).map(({ endpointId }) => endpointId)
+  if (only === undefined) return allEndpointIds(deps, clientId)
+  if (!(await findEndpoint(deps, clientId, only))) throw notFound('endpoint')
+  return [only]
 }
 
-type ListKey = { readonly at: string; readonly id: string }
-
-const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
-const newestFirst = (a: ListKey, b: ListKey) => compare(b.at, a.at) || compare(b.id, a.id)
-
-/** No index entry leads from its status to a delivery that nothing went wrong with: those are looked for. */
-const newestOf = async (
+/** Those of one page. */
+const newestDeliveries = async (
   deps: ListDeps,
-  owner: EndpointId,
-  status: DeliveryStatus | undefined,
-  count: number,
-): Promise<readonly ListKey[]> => {
-  switch (status) {
-    case undefined:
-    case 'abandoned':
-    case 'skipped':
-      return newestKeys(deps, owner, status, count)
-    case 'succeeded': {
-      const { found, complete } = await lookFor(deps, owner, status, { count, since: undefined })
-      if (complete) return found
-      throw invalid(
-        `page: only the newest ${MAX_LOOKED_THROUGH} deliveries of an endpoint are looked through`,
-        { page: ['too far back'] },
-        'Succeeded ones further back: without status, by event_id, or with get-payment.',
-      )
-    }
-    case 'scheduled': {
-      const since = addMs(deps.now(), -LISTED_BY_THEN_MS)
-      const { found } = await lookFor(deps, owner, status, { count, since })
-      const keys = [...(await newestKeys(deps, owner, status, count)), ...found]
-      return [...new Map(keys.map((key) => [key.id, key])).values()].toSorted(newestFirst).slice(0, count)
-    }
-  }
+  owners: readonly EndpointId[],
+  { filter: { status }, page, mostLooked }: Listing,
+): Promise<readonly Delivery[]> => {
+  const depth = firstOfPage(page) + page.perPage
+  const count = Math.min(depth, MAX_DEPTH)
+  const lists = await mapInChunks(owners, CONCURRENCY, (owner) =>
+    newestKeys(deps, owner, { status, count, mostLooked }),
+  )
+  const keys = lists.flat().toSorted(newestFirst)
+  if (depth > MAX_DEPTH && keys.length >= MAX_DEPTH) throw tooDeep(page)
+  const ids = keys.slice(firstOfPage(page), depth).map(({ id }) => v.parse(DeliveryIdSchema, id))
+  return findDeliveries(deps, ids)
 }
 
-/** The newest deliveries of a status, by looking at each; `complete` unless there may be more further back. */
-const lookFor = async (
-  deps: ListDeps,
-  owner: EndpointId,
-  status: DeliveryStatus,
-  { count, since }: { readonly count: number; readonly since: Timestamp | undefined },
-): Promise<{ readonly found: readonly ListKey[]; readonly complete: boolean }> => {
-  const found: ListKey[] = []
-  let cursor: Item | undefined
-  for (let looked = 0; looked < MAX_LOOKED_THROUGH; looked += LOOK_PAGE) {
-    const page = await deps.table.query({
-      index: 'by-owner',
-      partition: [owner, DELIVERY_ENTITY],
-      newestFirst: true,
-      limit: LOOK_PAGE,
-      ...(since !== undefined && { range: { between: [since, END_OF_TIME] as const } }),
-      ...(cursor && { cursor }),
-    })
-    const deliveries = await findDeliveries(
-      deps,
-      page.items.map(({ id }) => v.parse(DeliveryIdSchema, id)),
-    )
-    const matching = deliveries.filter((delivery) => delivery.status === status)
-    found.push(...matching.map(({ createdAt, deliveryId }) => ({ at: createdAt, id: deliveryId })))
-    cursor = page.cursor
-    if (found.length >= count || !cursor) return { found: found.slice(0, count), complete: true }
-  }
-  return { found, complete: false }
-}
+const tooDeep = ({ perPage }: Page) =>
+  invalid(
+    `page: only the newest ${MAX_DEPTH} deliveries can be listed`,
+    { page: ['too far back'] },
+    `The last page is ${Math.floor(MAX_DEPTH / perPage)}. Older ones: by event_id.`,
+  )
 
-const newestKeys = async (
+const eventsDeliveries = async (
   deps: Pick<Deps, 'table'>,
-  owner: EndpointId,
-  status: DeliveryStatus | undefined,
-  count: number,
-): Promise<readonly ListKey[]> => {
-  const list =
-    status === undefined
-      ? ({ index: 'by-owner', partition: [owner, DELIVERY_ENTITY] } as const)
-      : ({ index: 'by-status', partition: [owner, DELIVERY_ENTITY, status] } as const)
-  const keys: ListKey[] = []
-  let cursor: Item | undefined
-  do {
-    const found = await deps.table.query({
-      ...list,
-      newestFirst: true,
-      limit: count - keys.length,
-      ...(cursor && { cursor }),
-    })
-    keys.push(...found.items.map(({ listedAt, id }) => ({ at: String(listedAt), id: String(id) })))
-    cursor = found.cursor
-  } while (cursor && keys.length < count)
-  return keys
+  owners: readonly EndpointId[],
+  eventId: EventId,
+): Promise<readonly Delivery[]> => {
+  const deliveries = await findDeliveries(
+    deps,
+    owners.map((endpointId) => deliveryIdFor(eventId, endpointId)),
+  )
+  return deliveries.toSorted((a, b) =>
+    newestFirst({ at: a.createdAt, id: a.deliveryId }, { at: b.createdAt, id: b.deliveryId }),
+  )
 }
 
-const withAttempts = (deps: Pick<Deps, 'table'>, deliveries: readonly Delivery[]): Promise<readonly DeliveryDto[]> =>
-  mapInChunks(deliveries, CONCURRENCY, async (delivery) => toDeliveryDto(delivery, await attemptsOf(deps, delivery)))
+/** Where many deliveries have many attempts, each shows its newest. */
+const withAttempts = (
+  deps: Pick<Deps, 'table'>,
+  deliveries: readonly Delivery[],
+): Promise<readonly ShownDelivery[]> => {
+  const most = Math.max(1, Math.floor(MOST_ATTEMPTS_TOGETHER / deliveries.length))
+  return mapInChunks(deliveries, CONCURRENCY, async (delivery) => ({
+    delivery,
+    attempts: await attemptsOf(deps, delivery, most),
+  }))
+}

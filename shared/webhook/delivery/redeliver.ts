@@ -1,17 +1,16 @@
 import type { Deps } from '../../deps.ts'
 import { invalid, notFound } from '../../errors.ts'
-import { keepEvent } from '../../event/event-store.ts'
 import type { ClientId, DeliveryId, EndpointId } from '../../ids.ts'
 import { recordChange } from '../../operator/audit-record.ts'
 import type { Endpoint } from '../endpoint/endpoint.ts'
 import { findEndpoint } from '../endpoint/endpoint-store.ts'
 import { laneOf } from '../endpoint/lane.ts'
-import { needsAlert, publishDeliveryAlert } from './delivery-alert.ts'
-import { findDelivery, startRound } from './delivery-store.ts'
-import { type InLane, sendDeliveryMessage } from './send-delivery-message.ts'
+import { beginRound, type RoundDeps } from './begin-round.ts'
+import { findDelivery } from './delivery-store.ts'
+import type { InLane } from './send-delivery-message.ts'
 import { endpointDisabled } from './send-test-event.ts'
 
-export type RedeliverDeps = Pick<Deps, 'table' | 'queues' | 'alerts' | 'log' | 'now' | 'newId' | 'stage' | 'invocation'>
+export type RedeliverDeps = RoundDeps & Pick<Deps, 'newId' | 'stage' | 'invocation'>
 
 /**
  * Starts a new round of attempts for one finished delivery: the same row, event id and bytes (design section 4). Throws
@@ -51,32 +50,10 @@ export const requireEnabledEndpoint = async (
   return endpoint
 }
 
-/**
- * False when the delivery is in progress, or another operator has just started a round. An alert that is still owed
- * goes out first: the new round takes the row's place in the due work. A crash before the message leaves the row to
- * due work, which sends it within minutes.
- */
-export const redeliverFinished = async (
-  deps: RedeliverDeps,
-  { delivery, lane }: InLane,
-  operator: string,
-): Promise<boolean> => {
-  if (delivery.status === 'scheduled') return false
-  if (needsAlert(delivery)) await publishDeliveryAlert(deps, delivery)
-  const { paymentId, body, eventType } = delivery
-  const record = {
-    subject: delivery.deliveryId,
-    clientId: delivery.clientId,
-    operator,
-    action: 'redeliver',
-    before: { status: delivery.status },
-    after: { status: 'scheduled' },
-  }
-  const outcome = await recordChange(deps, record, {
-    delivery: startRound(delivery, deps.now()),
-    event: paymentId && body === undefined ? keepEvent({ paymentId, eventType }, deps.now()) : undefined,
-  })
-  if (!outcome.applied && outcome.refusedBy === 'event') throw invalid('the event is no longer kept')
-  if (outcome.applied) await sendDeliveryMessage(deps, delivery, lane, 0)
-  return outcome.applied
+/** A new round with its audit record. False when the delivery is in progress, or somebody has just started one. */
+export const redeliverFinished = async (deps: RedeliverDeps, inLane: InLane, operator: string): Promise<boolean> => {
+  const { deliveryId: subject, clientId, status } = inLane.delivery
+  const change = { action: 'redeliver', before: { status }, after: { status: 'scheduled' } }
+  const record = { subject, clientId, operator, ...change }
+  return (await beginRound(deps, inLane, (steps) => recordChange(deps, record, steps))) !== undefined
 }

@@ -33,3 +33,12 @@ export const toEndpointDto = (endpoint: Endpoint) => ({
   enabled: endpoint.enabled,
   created_at: endpoint.createdAt,
 })
+
+/** An endpoint as its merchant sees it (design section 8). */
+export const toOwnEndpointDto = (endpoint: Endpoint) => ({
+  id: endpoint.endpointId,
+  url: endpoint.url,
+  event_types: endpoint.eventTypes,
+  enabled: endpoint.enabled,
+  created_at: endpoint.createdAt,
+})

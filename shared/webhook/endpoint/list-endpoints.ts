@@ -13,8 +13,13 @@ export const listEndpoints = async (
   page: Page,
 ): Promise<readonly Endpoint[]> => {
   if (!(await findClient(deps, clientId))) throw notFound('client')
+  return (await liveEndpoints(deps, clientId)).slice(firstOfPage(page), firstOfPage(page) + page.perPage)
+}
+
+/** All of them: registration keeps them below what one answer holds. */
+export const liveEndpoints = async (deps: Pick<Deps, 'table'>, clientId: ClientId): Promise<readonly Endpoint[]> => {
   const live = (await listAllEndpoints(deps, clientId)).filter(({ deletedAt }) => deletedAt === undefined)
-  return live.toSorted(newestFirst).slice(firstOfPage(page), firstOfPage(page) + page.perPage)
+  return live.toSorted(newestFirst)
 }
 
 const sortKey = ({ createdAt, endpointId }: Endpoint) => `${createdAt} ${endpointId}`

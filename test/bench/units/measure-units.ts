@@ -24,7 +24,7 @@ const CUSTOMER = { name: 'Sri Wahyuni', email: 'sri@example.com', phone: '+62812
 const ORDER = { amount: 150_000, currency: 'IDR', external_reference: 'order-2026-000001', customer: CUSTOMER }
 const BANK = { method: 'virtual_account', channel_code: 'BCA' }
 
-type Channel = { readonly method: string; readonly channel_code?: string }
+type Channel = { readonly method: string; readonly channel_code?: string; readonly expires_in_seconds?: number }
 
 /** One of each way a payment is waited for: by a bank, on a code, in a wallet, and on a phone. */
 const UNPAID: readonly (readonly [string, Channel])[] = [
@@ -92,6 +92,23 @@ const requests = async ({ used, ask, create, pass }: Started): Promise<readonly 
   return flows
 }
 
+/** What a merchant asks about its webhooks, each of which went well. */
+const webhooks = async ({ used, ask, create, pass, run, work }: Started): Promise<readonly FlowUnits[]> => {
+  for (let number = 1; number <= PAGE; number++)
+    await create({ method: 'qris', expires_in_seconds: 600 }, `order-${number}`)
+  await pass(11 * MINUTE_MS)
+  await run('check-due-work', {})
+  await work()
+  const { data } = await ask('api-list-webhook-deliveries', {}, 200)
+  const [first, ...others] = data as readonly { readonly id: string }[]
+  if (others.length !== PAGE - 1) throw new Error(`${others.length} webhooks were delivered`)
+  await pass(FORGOTTEN_MS)
+  const listed = await used('list of 25 deliveries', () => ask('api-list-webhook-deliveries', {}, 200))
+  await pass(FORGOTTEN_MS)
+  const again = () => ask('api-redeliver-webhook', { id: first?.id ?? '' }, 200)
+  return [listed, await used('redelivery, by its merchant', again)]
+}
+
 /** Idle questions of due work, minute by minute, are nobody's: what is read in the index of due work is left out. */
 const withoutIdle = ({ flow, detail }: FlowUnits): FlowUnits => ({
   flow,
@@ -127,6 +144,7 @@ export const measureUnits = async (): Promise<readonly FlowUnits[]> => {
   const flows: FlowUnits[] = perPayment.map(({ name: flow, detail }) => ({ flow, detail }))
   flows.push({ flow: 'delivery, abandoned after eight attempts', detail: abandoned.detail })
   flows.push(...(await requests(await started())))
+  flows.push(...(await webhooks(await started())))
   for (const [name, channel] of UNPAID) flows.push(...(await unpaid(name, channel)))
   return flows
 }

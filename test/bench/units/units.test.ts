@@ -37,6 +37,8 @@ describe('what every flow uses', () => {
       list of 25 by status                              0   16.5      4      0
       balance                                           0      3      2      0
       cancel                                           13      3      4      1
+      list of 25 deliveries                             0     29      4      0
+      redelivery, by its merchant                      10      4      4      0
       unpaid virtual account: created                  12      2      3      1
       unpaid virtual account: expired, announced       29    6.5     13      2
       unpaid QRIS: created                             12      2      3      1

@@ -8,6 +8,7 @@ import { API, type ApiClient, type ApiResponse, anApiClient, aPaymentBody, call 
 import { recordTable } from '../../support/intercept-table.ts'
 import { storedSettlement } from '../../support/payout-builders.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
+import { ABANDONED, storedDelivery, storedEndpoint } from '../../support/webhook-builders.ts'
 
 type Owned = (deps: TestDeps, owner: ApiClient) => Promise<string>
 
@@ -31,6 +32,9 @@ const aCreatingPayment: Owned = async (deps, caller) => {
 
 const aSettlementId: Owned = async (deps, { clientId }) => (await storedSettlement(deps, { clientId })).settlementId
 
+const aDeliveryId: Owned = async (deps, { clientId }) =>
+  (await storedDelivery(deps, await storedEndpoint(deps, { clientId }), ABANDONED)).deliveryId
+
 const CASES: readonly (readonly [keyof typeof API, what: string, Owned])[] = [
   ['getPayment', 'payment', aPayment],
   ['getPayment', 'closed payment', aClosedPayment],
@@ -39,7 +43,17 @@ const CASES: readonly (readonly [keyof typeof API, what: string, Owned])[] = [
   ['cancelPayment', 'closed payment', aClosedPayment],
   ['cancelPayment', 'payment in creation', aCreatingPayment],
   ['getSettlement', 'settlement', aSettlementId],
+  ['getWebhookDelivery', 'delivery', aDeliveryId],
+  ['redeliverWebhook', 'delivery', aDeliveryId],
 ]
+
+const NOT_FOUND: Readonly<Partial<Record<keyof typeof API, string>>> = {
+  getSettlement: 'settlement not found',
+  getWebhookDelivery: 'delivery not found',
+  redeliverWebhook: 'delivery not found',
+}
+
+const LISTS = ['listPayments', 'listSettlements', 'listWebhookEndpoints', 'listWebhookDeliveries'] as const
 
 /** All of an answer but the request's id. */
 const comparable = ({ status, headers, text }: ApiResponse) => ({
@@ -61,10 +75,7 @@ describe('an id of another client (spec 1, 7: exactly as one that does not exist
 
     expect(comparable(answer)).toStrictEqual(comparable(absent))
     expect(answer.status).toBe(404)
-    expect(answer.body).toStrictEqual({
-      message: name === 'getSettlement' ? 'settlement not found' : 'payment not found',
-      code: 'not_found',
-    })
+    expect(answer.body).toStrictEqual({ message: NOT_FOUND[name] ?? 'payment not found', code: 'not_found' })
     expect(commands).toStrictEqual(['batchGet', 'get'])
     expect(deps.provider.calls).toHaveLength(callsBefore)
   })
@@ -89,11 +100,12 @@ describe('an id of another client (spec 1, 7: exactly as one that does not exist
     const [owner, caller] = [await anApiClient(deps), await anApiClient(deps)]
     await aPayment(deps, owner)
     await aSettlementId(deps, owner)
+    await aDeliveryId(deps, owner)
 
-    const lists = await Promise.all([API.listPayments, API.listSettlements].map((api) => call(deps, api, { caller })))
+    const lists = await Promise.all(LISTS.map((name) => call(deps, API[name], { caller })))
     const balance = await call(deps, API.getBalance, { caller })
 
-    expect(lists.map(({ body }) => body['data'])).toStrictEqual([[], []])
+    expect(lists.map(({ body }) => body['data'])).toStrictEqual(LISTS.map(() => []))
     expect(balance.body['client_id']).toBe(caller.clientId)
     expect([balance, ...lists].map(({ text }) => text).join()).not.toContain(owner.clientId)
   })
@@ -128,8 +140,8 @@ describe('an id of a wrong shape (design section 5: 404 without a read)', () => 
   ]
 
   it.each(
-    (['getPayment', 'cancelPayment', 'getSettlement'] as const).flatMap((name) =>
-      SHAPES.map((id) => [name, id] as const),
+    (['getPayment', 'cancelPayment', 'getSettlement', 'getWebhookDelivery', 'redeliverWebhook'] as const).flatMap(
+      (name) => SHAPES.map((id) => [name, id] as const),
     ),
   )('%s of %j', async (name, id) => {
     const deps = testDeps()

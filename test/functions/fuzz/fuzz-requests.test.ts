@@ -11,6 +11,7 @@ import { anApiClient, aPaymentBody, call, type HttpHandler } from '../../support
 import { hostileJson, hostileText, mostly, objectOf } from '../../support/hostile-values.ts'
 import { type MemoryDeps, memoryDeps } from '../../support/memory-deps.ts'
 import { aPendingPayment } from '../../support/payment-builders.ts'
+import { ABANDONED, storedDelivery, storedEndpoint } from '../../support/webhook-builders.ts'
 
 // Hundreds of runs each, on a machine that may be busy with other files.
 vi.setConfig({ testTimeout: 120_000 })
@@ -27,6 +28,10 @@ const ALLOWED: Readonly<Record<string, readonly number[]>> = {
   'GET /v1/balance': [200, 422],
   'GET /v1/settlements': [200, 422],
   'GET /v1/settlements/{id}': [404],
+  'GET /v1/webhook_endpoints': [200],
+  'GET /v1/webhook_deliveries': [200, 404, 422],
+  'GET /v1/webhook_deliveries/{id}': [200, 404],
+  'POST /v1/webhook_deliveries/{id}/redeliver': [200, 404, 422],
   $default: [404],
 }
 
@@ -36,6 +41,7 @@ const ENDPOINTS = MANIFEST.flatMap(({ entry, trigger }) => {
   return [{ entry, route: `${trigger.method} ${trigger.path}` }]
 })
 
+const PARAMETERS = ['page', 'per_page', 'status', 'currency', 'endpoint_id', 'event_id']
 const HOSTILE_NAMES = ['__proto__', 'constructor', 'toString', 'length', '']
 const OPTIONAL = ['external_reference', 'customer', 'description', 'metadata', 'expires_in_seconds', 'odd']
 
@@ -65,11 +71,15 @@ const anyBody = fc.oneof(
 )
 
 const anyRequest = fc.record({
-  id: fc.oneof(fc.constant('$payment'), anyText),
+  id: fc.oneof(fc.constantFrom('$payment', '$delivery'), anyText),
   body: anyBody,
   query: fc.dictionary(
-    fc.oneof(fc.constantFrom('page', 'per_page', 'status', 'currency', ...HOSTILE_NAMES), anyText),
-    fc.oneof(fc.constantFrom('1', '-1', '1e3', '1.0', ' 1', 'pending', 'IDR'), fc.integer().map(String), anyText),
+    fc.oneof(fc.constantFrom(...PARAMETERS, ...HOSTILE_NAMES), anyText),
+    fc.oneof(
+      fc.constantFrom('1', '-1', '1e3', '1.0', ' 1', 'pending', 'abandoned', 'IDR'),
+      fc.integer().map(String),
+      anyText,
+    ),
   ),
   headers: fc.dictionary(
     fc.oneof(fc.constantFrom('idempotency-key', 'content-type', 'content-encoding', '__proto__'), anyText),
@@ -100,6 +110,11 @@ describe('every endpoint with any request', () => {
       const deps = memoryDeps()
       const own = await anApiClient(deps)
       const { paymentId } = await aPendingPayment(deps, own)
+      const { deliveryId } = await storedDelivery(deps, await storedEndpoint(deps, own), ABANDONED)
+      const ids = new Map<string, string>([
+        ['$payment', paymentId],
+        ['$delivery', deliveryId],
+      ])
 
       await fc.assert(
         fc.asyncProperty(anyRequest, anyAuthorization, async ({ id, headers, ...request }, authorization) => {
@@ -114,7 +129,7 @@ describe('every endpoint with any request', () => {
           } = await call(
             deps,
             { route, handler },
-            { ...request, headers: others, id: id === '$payment' ? paymentId : id, ...(caller && { caller }) },
+            { ...request, headers: others, id: ids.get(id) ?? id, ...(caller && { caller }) },
           )
 
           expect(answered['content-type']).toBe('application/json')

@@ -8,7 +8,9 @@ import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
 import { aClientId } from '../../support/client-builders.ts'
 import { beforeFirst } from '../../support/intercept-table.ts'
+import { memoryDeps } from '../../support/memory-deps.ts'
 import { invokeAdmin, notFoundReply, withClient } from '../../support/operator-actions.ts'
+import { aStoredClient } from '../../support/payment-builders.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 import {
   ABANDONED,
@@ -155,7 +157,7 @@ describe('list-deliveries (design section 7)', () => {
 
     expect(idsOf(answer)).toStrictEqual(ids.toSorted().toReversed())
     expect(idsOf(second)).toStrictEqual(ids.toSorted().slice(0, 1))
-    expect((await deliveriesOfEvent(deps, clientId, eventId)).map(({ delivery_id }) => delivery_id)).toStrictEqual(
+    expect((await deliveriesOfEvent(deps, clientId, eventId)).map(({ delivery }) => delivery.deliveryId)).toStrictEqual(
       ids.toSorted().toReversed(),
     )
   })
@@ -205,7 +207,6 @@ describe('list-deliveries: refusals', () => {
     ['an event id of a wrong shape', { event_id: 'x' }, 'event_id'],
     ['an event and something else', { event_id: crypto.randomUUID(), status: 'skipped' }, 'body'],
     ['a page of the wrong type', { page: '1' }, 'page'],
-    ['a page too far back', { page: 21, per_page: 100 }, 'page'],
     ['an unknown field', { payment_id: 'x' }, 'payment_id'],
   ])('refuses %s', async (_case, payload, field) => {
     const { deps, clientId } = await withClient()
@@ -220,14 +221,25 @@ describe('list-deliveries: refusals', () => {
     expect(answer).toMatchObject({ status: 422, body: refusal })
   })
 
-  it('names the last page that can be listed, and lists it', async () => {
-    const { deps, clientId } = await withClient()
+  it('refuses a page behind the newest 2,000, and names the last one; behind the end a page is empty', async () => {
+    const deps = memoryDeps()
+    const { clientId } = await aStoredClient(deps)
+    const endpoint = await storedEndpoint(deps, { clientId })
+    const ask = async (page: number) => list(deps, { client_id: clientId, page, per_page: 7 })
+    for (let made = 0; made < 1_999; made++) await storedDelivery(deps, endpoint)
 
-    const { body } = await list(deps, { client_id: clientId, page: 287, per_page: 7 })
-    const [, page = ''] = /^The last page is (\d+)\./.exec((body as { action_hint?: string }).action_hint ?? '') ?? []
+    const before = await ask(286)
+    await storedDelivery(deps, endpoint)
+    const [last, behind] = [await ask(285), await ask(286)]
 
-    expect(await list(deps, { client_id: clientId, page: Number(page), per_page: 7 })).toMatchObject({ status: 200 })
-    const behind = await list(deps, { client_id: clientId, page: Number(page) + 1, per_page: 7 })
-    expect(behind).toMatchObject({ status: 422 })
+    expect([idsOf(before).length, idsOf(last).length]).toStrictEqual([4, 7])
+    expect(behind).toMatchObject({
+      status: 422,
+      body: {
+        message: 'page: only the newest 2000 deliveries can be listed',
+        field_errors: { page: ['too far back'] },
+        action_hint: expect.stringMatching(/^The last page is 285\./),
+      },
+    })
   })
 })

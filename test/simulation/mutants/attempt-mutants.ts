@@ -90,8 +90,16 @@ export const ATTEMPT_MUTANTS = [
   ...mutantsOf('redeliver', ['redeliver'], {
     "another client's delivery is sent again": 'delivery?.clientId !== clientId -> delivery === undefined',
   }),
-  ...mutantsOf('redeliverFinished', ['redeliver'], {
+  ...mutantsOf('beginRound', ['redeliver', 'api-redeliver-webhook'], {
     'a round takes the place of an alert that is owed': 'drop needsAlert(delivery)',
+    'the bytes that a round sends may be gone before it ends':
+      'paymentId && body === undefined ? keepEvent(..._) : undefined -> undefined',
+  }),
+  ...mutantsOf('findOwnDelivery', ['api-tenancy'], {
+    "another client's delivery is shown to a merchant": 'delivery?.clientId !== clientId -> delivery === undefined',
+  }),
+  ...mutantsOf('redeliverOwn', ['api-redeliver-webhook'], {
+    'a merchant has a disabled endpoint sent to': '!endpoint?.enabled -> endpoint === undefined',
   }),
   ...mutantsOf('requireEnabledEndpoint', ['redeliver'], {
     'a disabled endpoint gets a redelivery': 'drop !endpoint.enabled',

@@ -17,13 +17,25 @@ const CALLBACKS = '/callbacks/'
 
 const isCallback = ({ trigger }: FunctionSpec): boolean => trigger.kind === 'http' && trigger.path.startsWith(CALLBACKS)
 
+/** What merchants look up beside payments, balance and settlements: nobody waits for a payment there. */
+const isLookup = ({ trigger }: FunctionSpec): boolean =>
+  trigger.kind === 'http' && /^\/v1\/(webhook|events|settlements\/\{id\}\/)/.test(trigger.path)
+
 export const FUNCTION_GROUPS: readonly FunctionGroup[] = [
   {
     id: 'api',
     functions: 'Functions that answer merchants',
     impact: 'merchants, who get errors without our envelope.',
     severity: 'page',
-    has: (spec) => (spec.trigger.kind === 'http' && !isCallback(spec)) || spec.trigger.kind === 'http-default',
+    has: (spec) =>
+      (spec.trigger.kind === 'http' && !isCallback(spec) && !isLookup(spec)) || spec.trigger.kind === 'http-default',
+  },
+  {
+    id: 'lookups',
+    functions: 'Functions that show merchants their webhooks, events and settled payments',
+    impact: 'merchants who look something up, and who get errors without our envelope. Payments go on.',
+    severity: 'ticket',
+    has: isLookup,
   },
   {
     id: 'callbacks',

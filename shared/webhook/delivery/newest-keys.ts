@@ -1,0 +1,116 @@
+import * as v from 'valibot'
+import type { Deps } from '../../deps.ts'
+import { invalid } from '../../errors.ts'
+import { DeliveryIdSchema, type EndpointId } from '../../ids.ts'
+import type { Item } from '../../table/attributes.ts'
+import { addMs, END_OF_TIME, MINUTE_MS, type Timestamp } from '../../time.ts'
+import type { DeliveryStatus } from './delivery.ts'
+import { DELIVERY_ENTITY, findDeliveries } from './delivery-store.ts'
+
+export type ListDeps = Pick<Deps, 'table' | 'now'>
+
+/** A delivery's place in the lists. */
+export type ListKey = { readonly at: string; readonly id: string }
+
+export type Wanted = {
+  readonly status: DeliveryStatus | undefined
+  readonly count: number
+  /** How many deliveries of the endpoint are looked through, newest first, for those that no status leads to. */
+  readonly mostLooked: number
+}
+
+const LOOK_PAGE = 100
+/** By then due work has looked at a delivery that nothing became of, which lists it. */
+const LISTED_BY_THEN_MS = 30 * MINUTE_MS
+
+const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
+export const newestFirst = (a: ListKey, b: ListKey): number => compare(b.at, a.at) || compare(b.id, a.id)
+
+/**
+ * The newest deliveries of an endpoint, as far as they are wanted. No index entry leads from its status to one that
+ * nothing went wrong with: those are looked for.
+ */
+export const newestKeys = async (
+  deps: ListDeps,
+  owner: EndpointId,
+  { status, count, mostLooked }: Wanted,
+): Promise<readonly ListKey[]> => {
+  switch (status) {
+    case undefined:
+    case 'abandoned':
+    case 'skipped':
+      return listedKeys(deps, owner, status, count)
+    case 'succeeded': {
+      const { found, complete } = await lookFor(deps, owner, status, { count, mostLooked, since: undefined })
+      if (complete) return found
+      throw invalid(
+        `page: only the newest ${mostLooked} deliveries of an endpoint are looked through`,
+        { page: ['too far back'] },
+        'Succeeded ones further back: without status, or by event_id.',
+      )
+    }
+    case 'scheduled': {
+      const since = addMs(deps.now(), -LISTED_BY_THEN_MS)
+      const { found } = await lookFor(deps, owner, status, { count, mostLooked, since })
+      const keys = [...(await listedKeys(deps, owner, status, count)), ...found]
+      return [...new Map(keys.map((key) => [key.id, key])).values()].toSorted(newestFirst).slice(0, count)
+    }
+  }
+}
+
+type Look = Pick<Wanted, 'count' | 'mostLooked'> & { readonly since: Timestamp | undefined }
+
+/** The newest deliveries of a status, by looking at each; `complete` unless there may be more further back. */
+const lookFor = async (
+  deps: ListDeps,
+  owner: EndpointId,
+  status: DeliveryStatus,
+  { count, mostLooked, since }: Look,
+): Promise<{ readonly found: readonly ListKey[]; readonly complete: boolean }> => {
+  const found: ListKey[] = []
+  let cursor: Item | undefined
+  for (let looked = 0; looked < mostLooked; looked += LOOK_PAGE) {
+    const page = await deps.table.query({
+      index: 'by-owner',
+      partition: [owner, DELIVERY_ENTITY],
+      newestFirst: true,
+      limit: LOOK_PAGE,
+      ...(since !== undefined && { range: { between: [since, END_OF_TIME] as const } }),
+      ...(cursor && { cursor }),
+    })
+    const deliveries = await findDeliveries(
+      deps,
+      page.items.map(({ id }) => v.parse(DeliveryIdSchema, id)),
+    )
+    const matching = deliveries.filter((delivery) => delivery.status === status)
+    found.push(...matching.map(({ createdAt, deliveryId }) => ({ at: createdAt, id: deliveryId })))
+    cursor = page.cursor
+    if (found.length >= count || !cursor) return { found: found.slice(0, count), complete: true }
+  }
+  return { found, complete: false }
+}
+
+const listedKeys = async (
+  deps: Pick<Deps, 'table'>,
+  owner: EndpointId,
+  status: DeliveryStatus | undefined,
+  count: number,
+): Promise<readonly ListKey[]> => {
+  const list =
+    status === undefined
+      ? ({ index: 'by-owner', partition: [owner, DELIVERY_ENTITY] } as const)
+      : ({ index: 'by-status', partition: [owner, DELIVERY_ENTITY, status] } as const)
+  const keys: ListKey[] = []
+  let cursor: Item | undefined
+  do {
+    const found = await deps.table.query({
+      ...list,
+      newestFirst: true,
+      limit: count - keys.length,
+      ...(cursor && { cursor }),
+    })
+    keys.push(...found.items.map(({ listedAt, id }) => ({ at: String(listedAt), id: String(id) })))
+    cursor = found.cursor
+  } while (cursor && keys.length < count)
+  return keys
+}

@@ -1,0 +1,35 @@
+import type { Deps } from '../../deps.ts'
+import { invalid, notFound } from '../../errors.ts'
+import type { ClientId } from '../../ids.ts'
+import { findEndpoint } from '../endpoint/endpoint-store.ts'
+import { laneOf } from '../endpoint/lane.ts'
+import { beginRound, type RoundDeps } from './begin-round.ts'
+import { parseDeliveryId } from './delivery-dto.ts'
+import { attemptsOf, findDelivery } from './delivery-store.ts'
+import type { ShownDelivery } from './list-deliveries.ts'
+
+/** A client's own delivery (design section 8). An absent id, another client's and one of a wrong shape throw one 404. */
+export const findOwnDelivery = async (
+  deps: Pick<Deps, 'table'>,
+  clientId: ClientId,
+  id: string,
+): Promise<ShownDelivery> => {
+  const delivery = await findDelivery(deps, parseDeliveryId(id))
+  if (delivery?.clientId !== clientId) throw notFound('delivery')
+  return { delivery, attempts: await attemptsOf(deps, delivery) }
+}
+
+/**
+ * A merchant has one of its deliveries sent again: a new round, begun at most once however many ask. Throws 404, and 422
+ * while a round is under way or where its endpoint would not get it. Answers the delivery as the round begins.
+ */
+export const redeliverOwn = async (deps: RoundDeps, clientId: ClientId, id: string): Promise<ShownDelivery> => {
+  const { delivery, attempts } = await findOwnDelivery(deps, clientId, id)
+  const endpoint = await findEndpoint(deps, clientId, delivery.endpointId)
+  // A deleted one is not enabled either.
+  if (!endpoint?.enabled) throw invalid('the endpoint is disabled', undefined, 'What it missed is in GET /v1/events.')
+  const begun = await beginRound(deps, { delivery, lane: laneOf(endpoint) }, (steps) => deps.table.transact(steps))
+  if (begun === undefined) throw invalid('the delivery is in progress', undefined, 'Wait for its remaining attempts.')
+  deps.log.info('delivery.redelivered', { delivery_id: delivery.deliveryId, client_id: clientId })
+  return { delivery: begun, attempts }
+}
