@@ -228,6 +228,45 @@ export type Settlement = {
   readonly created_at: string
 }
 
+export type WebhookEndpoint = {
+  readonly id: string
+  readonly url: string
+  /** Or `*` alone: all of them. */
+  readonly event_types: readonly ('payment.succeeded' | 'payment.failed' | 'payment.expired' | '*')[]
+  /** What happens while it is disabled is not sent; the operator enables it. */
+  readonly enabled: boolean
+  readonly created_at: string
+}
+
+export type WebhookDelivery = {
+  /** The `X-Gateway-Delivery-Id` of its webhooks. */
+  readonly id: string
+  /** The `event_id` in their body: the same for every endpoint and every attempt. */
+  readonly event_id: string
+  readonly event: string
+  /** Of a test event there is none. */
+  readonly payment_id?: string
+  readonly endpoint_id: string
+  readonly url: string
+  /** `abandoned` after eight attempts of a round; `skipped` where the endpoint was disabled or deleted. */
+  readonly status: 'scheduled' | 'succeeded' | 'abandoned' | 'skipped'
+  /** While `scheduled`. */
+  readonly next_attempt_at: string | null
+  readonly created_at: string
+  /** Oldest first: the newest 100; in a list where many have many, the newest of each. */
+  readonly attempts: readonly ({
+    readonly number: number
+    readonly at: string
+    readonly duration_ms: number
+    /** null where there was no answer. */
+    readonly http_status: number | null
+    /** null where it succeeded. */
+    readonly error: 'http_status' | 'timeout' | 'connection' | 'tls' | 'dns' | 'address_refused' | 'secret_missing' | 'unknown' | null
+    /** The first 1 KB of what your server answered. */
+    readonly response_body: string | null
+  })[]
+}
+
 export type PaymentList = {
   readonly data: readonly (Payment)[]
   readonly pagination: {
@@ -240,6 +279,18 @@ export type PaymentList = {
 
 export type SettlementList = {
   readonly data: readonly (Settlement)[]
+  readonly pagination: {
+    readonly page: number
+    readonly per_page: number
+  }
+}
+
+export type WebhookEndpointList = {
+  readonly data: readonly (WebhookEndpoint)[]
+}
+
+export type WebhookDeliveryList = {
+  readonly data: readonly (WebhookDelivery)[]
   readonly pagination: {
     readonly page: number
     readonly per_page: number

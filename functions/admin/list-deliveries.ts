@@ -1,7 +1,6 @@
 import * as v from 'valibot'
 import { parseClientId } from '../../shared/client/client-dto.ts'
-import { findClient } from '../../shared/client/client-store.ts'
-import { notFound } from '../../shared/errors.ts'
+import { requireClient } from '../../shared/client/client-store.ts'
 import { EventIdSchema } from '../../shared/ids.ts'
 import { pageFields, pageOf, pagination } from '../../shared/page.ts'
 import { adminHandler } from '../../shared/runtime/admin-handler.ts'
@@ -34,8 +33,7 @@ export const handler = adminHandler({ summary, input }, async (request, deps) =>
     endpointId: request.endpoint_id === undefined ? undefined : parseEndpointId(request.endpoint_id),
     eventId: request.event_id,
   }
-  const clientId = parseClientId(request.client_id)
-  if (!(await findClient(deps, clientId))) throw notFound('client')
+  const { clientId } = await requireClient(deps, parseClientId(request.client_id))
   const deliveries = await listDeliveries(deps, { clientId, filter, page, mostLooked: 5_000 })
   return { data: deliveries.map(toDeliveryDto), pagination: pagination(page) }
 })

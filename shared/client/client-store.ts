@@ -26,6 +26,13 @@ export const findClient = async (deps: Pick<Deps, 'table'>, clientId: ClientId):
   return item && v.parse(ClientSchema, item)
 }
 
+/** The same for operators. Throws 404. */
+export const requireClient = async (deps: Pick<Deps, 'table'>, clientId: ClientId): Promise<Client> => {
+  const client = await findClient(deps, clientId)
+  if (!client) throw notFound('client')
+  return client
+}
+
 /** All clients, newest first. */
 export const listClients = async (deps: Pick<Deps, 'table'>, page: Page): Promise<readonly Client[]> => {
   const items = await listItems(deps, { kind: 'CLIENT', index: 'by-owner', partition: [GATEWAY_OWNER, ENTITY], page })

@@ -26,6 +26,9 @@ const QRIS = { method: 'qris', amount: 50_000, currency: 'IDR' }
 const WALLET = { method: 'ewallet', channel_code: 'DANA', amount: 75_000, currency: 'IDR' }
 const PUSH = { ...WALLET, channel_code: 'OVO', customer: { phone: PAYER.phone } }
 
+const Deliveries = v.object({
+  data: v.array(v.object({ id: v.string(), event_id: v.string(), endpoint_id: v.string() })),
+})
 const Settlements = v.object({ data: v.array(v.object({ id: v.string() })) })
 
 type Walk = {
@@ -55,6 +58,7 @@ export const exampleWalk = async (caller: LocalCaller, inboxUrl: string): Promis
   const walk = { caller, clientId, key: String(key), keep, show }
   await caller.act('send-test-event', { client_id: clientId, endpoint_id: endpointId })
   const webhooks = [await caller.webhook('gateway.test'), ...(await walkPayments(walk))]
+  await walkDeliveries(walk)
   await walkRefusals(walk)
   await walkFailures(walk)
   await walkPayout(walk)
@@ -89,6 +93,24 @@ const walkPayments = async ({ caller, keep }: Walk): Promise<readonly ReceivedWe
   return [succeeded, failed, expired]
 }
 
+/** What became of the webhooks; of one that has arrived another round is begun. */
+const walkDeliveries = async ({ caller, clientId, key, keep }: Walk): Promise<void> => {
+  await keep('api-list-webhook-endpoints', 'endpoints', 'One endpoint, for everything')
+  const arrived = await eventually('no delivery arrived', async () => {
+    const { body } = await caller.ask('api-list-webhook-deliveries', { key, query: 'status=succeeded' })
+    const [delivery, ...others] = v.parse(Deliveries, body).data
+    return others.length === 3 ? delivery : undefined
+  })
+  const { id, event_id: eventId } = arrived
+  await keep('api-list-webhook-deliveries', 'of_event', 'Those of one event', { query: `event_id=${eventId}` })
+  await keep('api-get-webhook-delivery', 'succeeded', 'Arrived at once', { id })
+  await keep('api-redeliver-webhook', 'begun', 'On its way again', { id })
+  const endpoint = { client_id: clientId, endpoint_id: arrived.endpoint_id }
+  await caller.act('update-endpoint', { ...endpoint, enabled: false })
+  await keep('api-redeliver-webhook', 'disabled', 'The endpoint is disabled', { id })
+  await caller.act('update-endpoint', { ...endpoint, enabled: true })
+}
+
 /** What the caller did wrong. Nothing is changed by any of it. */
 const walkRefusals = async ({ caller, clientId, keep }: Walk): Promise<void> => {
   const refused = (name: string, summary: string, body: Json) =>
@@ -106,6 +128,10 @@ const walkRefusals = async ({ caller, clientId, keep }: Walk): Promise<void> => 
   await keep('api-get-payment', 'not_found', 'No such payment', { id })
   await keep('api-cancel-payment', 'not_found', 'No such payment', { id })
   await keep('api-get-settlement', 'not_found', 'No such settlement', { id })
+  await keep('api-list-webhook-deliveries', 'status', 'No such status', { query: 'status=paid' })
+  await keep('api-list-webhook-deliveries', 'not_found', 'No such endpoint', { query: `endpoint_id=${id}` })
+  await keep('api-get-webhook-delivery', 'not_found', 'No such delivery', { id })
+  await keep('api-redeliver-webhook', 'not_found', 'No such delivery', { id })
   await keep('api-get-balance', 'auth', 'A key that is none', { key: 'unknown' })
   const { api_key: readOnly } = await caller.act('issue-api-key', { client_id: clientId, permissions: 'read_only' })
   await keep('api-create-payment', 'forbidden', 'A key that may only read', { key: String(readOnly), body: QRIS })

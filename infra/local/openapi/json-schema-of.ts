@@ -13,7 +13,8 @@ const orNull = (schema: Json): Json => {
   const [first, second]: unknown[] = choices
   if (!isJson(first) || !isJson(second) || second['type'] !== 'null') return schema
   const { anyOf: _, ...rest } = schema
-  return { ...first, type: [first['type'], 'null'], ...rest }
+  const values: unknown = first['enum']
+  return { ...first, type: [first['type'], 'null'], ...(Array.isArray(values) && { enum: [...values, null] }), ...rest }
 }
 
 /** Left out: what says nothing. */

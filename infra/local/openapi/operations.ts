@@ -25,6 +25,7 @@ export const TAGS = {
   Payments: 'One amount that one customer owes you, and where the customer pays it.',
   Balance: 'What you were credited and where it is: pending, available, in a settlement, paid out.',
   Settlements: 'Payouts to your bank account, each of many payments.',
+  Deliveries: 'What became of the webhooks that were sent to you.',
 } as const
 
 const ID_OF_ANSWER: Json = { id: '$response.body#/id' }
@@ -107,5 +108,54 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     description: 'One payout.',
     success: { 200: { description: 'The settlement.', schema: 'Settlement' } },
     errors: [404],
+  },
+  'api-list-webhook-endpoints': {
+    operationId: 'listWebhookEndpoints',
+    tag: 'Deliveries',
+    summary: 'List webhook endpoints',
+    description: 'Where webhooks are sent, newest first. The operator registers and deletes them.',
+    success: { 200: { description: 'All endpoints.', schema: 'WebhookEndpointList' } },
+    errors: [],
+  },
+  'api-list-webhook-deliveries': {
+    operationId: 'listWebhookDeliveries',
+    tag: 'Deliveries',
+    summary: 'List webhook deliveries',
+    description:
+      'Newest first, of all endpoints, deleted ones too; filters go together. A page lies within the newest 2,000; of ' +
+      'those that succeeded only the newest 1,000 of an endpoint are looked through. A page of more than 25, or of a ' +
+      'status, counts as several requests in the rate limit. Deliveries are kept for 90 days.',
+    success: { 200: { description: 'A page of deliveries.', schema: 'WebhookDeliveryList' } },
+    errors: [404, 422],
+  },
+  'api-get-webhook-delivery': {
+    operationId: 'getWebhookDelivery',
+    tag: 'Deliveries',
+    summary: 'Fetch a webhook delivery',
+    description: 'One event on its way to one endpoint, attempt by attempt.',
+    success: {
+      200: {
+        description: 'The delivery.',
+        schema: 'WebhookDelivery',
+        links: { redeliver: { operationId: 'redeliverWebhook', parameters: ID_OF_ANSWER } },
+      },
+    },
+    errors: [404],
+  },
+  'api-redeliver-webhook': {
+    operationId: 'redeliverWebhook',
+    tag: 'Deliveries',
+    summary: 'Send a webhook again',
+    description:
+      'Begins a new round of up to eight attempts, with the same `event_id` and the same bytes. Takes no body. 422 while ' +
+      'a round is under way, or where the endpoint is disabled or deleted.',
+    success: {
+      200: {
+        description: 'The delivery, scheduled again.',
+        schema: 'WebhookDelivery',
+        links: { get: { operationId: 'getWebhookDelivery', parameters: ID_OF_ANSWER } },
+      },
+    },
+    errors: [404, 422],
   },
 }

@@ -12,6 +12,8 @@ const PARAMETERS: Readonly<Record<string, { readonly description: string; readon
     schema: { type: 'integer', default: 25 },
   },
   status: { description: 'Only those of this status.' },
+  endpoint_id: { description: 'Only those to this endpoint, a deleted one perhaps.' },
+  event_id: { description: 'Only those of this event.' },
   currency: { description: 'There is only IDR.', schema: { type: 'string', const: 'IDR', default: 'IDR' } },
   include: { description: '`settlements` adds `in_settlement_minor` and `paid_out_minor`.' },
 }

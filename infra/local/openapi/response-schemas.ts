@@ -2,6 +2,8 @@ import * as v from 'valibot'
 import { BalanceDtoSchema } from '../../../shared/ledger/balance-dto-schema.ts'
 import { PaymentDtoSchema, WebhookDataSchema } from '../../../shared/payment/payment-dto-schema.ts'
 import { SettlementDtoSchema } from '../../../shared/settlement/settlement-dto-schema.ts'
+import { OwnDeliveryDtoSchema } from '../../../shared/webhook/delivery/own-delivery-dto-schema.ts'
+import { OwnEndpointDtoSchema } from '../../../shared/webhook/endpoint/own-endpoint-dto-schema.ts'
 import { type Json, jsonSchemaOf } from './json-schema-of.ts'
 
 const DTOS = {
@@ -9,6 +11,8 @@ const DTOS = {
   WebhookData: WebhookDataSchema,
   Balance: BalanceDtoSchema,
   Settlement: SettlementDtoSchema,
+  WebhookEndpoint: OwnEndpointDtoSchema,
+  WebhookDelivery: OwnDeliveryDtoSchema,
 } as const satisfies Readonly<Record<string, v.GenericSchema>>
 
 export const refTo = (schema: string): Json => ({ $ref: `#/components/schemas/${schema}` })
@@ -18,15 +22,21 @@ const whole = v.pipe(v.number(), v.integer(), v.minValue(0))
 const Pagination = v.object({ page: whole, per_page: whole })
 const PaginationWithTotal = v.object({ ...Pagination.entries, total: whole, total_pages: whole })
 
-const listOf = (schema: string, pagination: v.GenericSchema): Json => ({
+/** A list, and what stands beside it. */
+const listOf = (schema: string, beside: Readonly<Record<string, v.GenericSchema>> = {}): Json => ({
   type: 'object',
-  required: ['data', 'pagination'],
-  properties: { data: { type: 'array', items: refTo(schema) }, pagination: jsonSchemaOf(pagination, 'output') },
+  required: ['data', ...Object.keys(beside)],
+  properties: {
+    data: { type: 'array', items: refTo(schema) },
+    ...Object.fromEntries(Object.entries(beside).map(([name, content]) => [name, jsonSchemaOf(content, 'output')])),
+  },
 })
 
 /** Every body of success, by name. */
 export const responseSchemas = (): Readonly<Record<string, Json>> => ({
   ...Object.fromEntries(Object.entries(DTOS).map(([name, schema]) => [name, jsonSchemaOf(schema, 'output')])),
-  PaymentList: listOf('Payment', PaginationWithTotal),
-  SettlementList: listOf('Settlement', Pagination),
+  PaymentList: listOf('Payment', { pagination: PaginationWithTotal }),
+  SettlementList: listOf('Settlement', { pagination: Pagination }),
+  WebhookEndpointList: listOf('WebhookEndpoint'),
+  WebhookDeliveryList: listOf('WebhookDelivery', { pagination: Pagination }),
 })

@@ -5,6 +5,7 @@ import { isJson, type Json } from './json-schema-of.ts'
 
 const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g
 const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/
+const INBOX = /^http:\/\/127\.0\.0\.1:\d+\/hooks$/
 const CHECKOUT = /^http:\/\/127\.0\.0\.1:\d+\/checkout/
 
 /** When the examples begin: a Thursday, at the hour at which the recording does. */
@@ -35,7 +36,10 @@ export const stableExamples = (beganMs: number): ((body: Json) => Json) => {
 
   const stableText = (text: string): string => {
     if (TIME.test(text)) return timestampOf(BEGIN_MS + sinceBegin(text, STEP_MS))
-    return text.replace(CHECKOUT, 'https://checkout.example').replaceAll(UUID, stableId)
+    return text
+      .replace(INBOX, 'https://shop.example/hooks')
+      .replace(CHECKOUT, 'https://checkout.example')
+      .replaceAll(UUID, stableId)
   }
 
   const stable = (value: unknown): unknown => {
@@ -46,7 +50,7 @@ export const stableExamples = (beganMs: number): ((body: Json) => Json) => {
 
   const stableObject = (value: Json): Json => {
     const made = Object.fromEntries(Object.entries(value).map(([name, content]) => [name, stable(content)]))
-    return { ...made, ...expiryOf(value, String(made['created_at'])), ...qrOf(value) }
+    return { ...made, ...expiryOf(value, String(made['created_at'])), ...qrOf(value), ...durationOf(value) }
   }
 
   return stableObject
@@ -57,6 +61,8 @@ const expiryOf = ({ created_at: created, expires_at: expires }: Json, stableCrea
   const lifeMs = rounded(Date.parse(expires) - Date.parse(created), FINE_STEP_MS)
   return { expires_at: timestampOf(Date.parse(stableCreated) + lifeMs) }
 }
+
+const durationOf = ({ duration_ms: duration }: Json): Json => (duration === undefined ? {} : { duration_ms: 42 })
 
 const qrOf = ({ method, notional_minor: amount }: Json): Json =>
   method === 'qris' ? { payment_destination: qrisString(Number(amount), 'EXAMPLE') } : {}

@@ -3,6 +3,7 @@ import { notFound } from '../../errors.ts'
 import { type DeliveryId, DeliveryIdSchema } from '../../ids.ts'
 import type { DeliveryAttempt } from './delivery.ts'
 import type { ShownDelivery } from './list-deliveries.ts'
+import type { OwnDeliveryDto } from './own-delivery-dto-schema.ts'
 
 /** Throws 404: an id of a wrong shape is one that does not exist (design section 5). */
 export const parseDeliveryId = (text: string): DeliveryId => {
@@ -26,7 +27,7 @@ export const toDeliveryDto = ({ delivery, attempts }: ShownDelivery) => ({
 })
 
 /** The same as its merchant sees it (design section 8); a test event is about no payment. */
-export const toOwnDeliveryDto = ({ delivery, attempts }: ShownDelivery) => ({
+export const toOwnDeliveryDto = ({ delivery, attempts }: ShownDelivery): OwnDeliveryDto => ({
   id: delivery.deliveryId,
   event_id: delivery.eventId,
   event: delivery.eventType,

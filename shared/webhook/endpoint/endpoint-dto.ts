@@ -4,6 +4,7 @@ import { EVENT_TYPES } from '../../event/event.ts'
 import { type EndpointId, EndpointIdSchema } from '../../ids.ts'
 import { URL_LENGTH } from '../../text-field.ts'
 import { ALL_EVENTS, type Endpoint } from './endpoint.ts'
+import type { OwnEndpointDto } from './own-endpoint-dto-schema.ts'
 
 /** What an operator may say about an endpoint (spec 2.4), under its names in design section 7. */
 export const ENDPOINT_FIELDS = {
@@ -35,7 +36,7 @@ export const toEndpointDto = (endpoint: Endpoint) => ({
 })
 
 /** An endpoint as its merchant sees it (design section 8). */
-export const toOwnEndpointDto = (endpoint: Endpoint) => ({
+export const toOwnEndpointDto = (endpoint: Endpoint): OwnEndpointDto => ({
   id: endpoint.endpointId,
   url: endpoint.url,
   event_types: endpoint.eventTypes,

@@ -1,0 +1,38 @@
+import * as v from 'valibot'
+import { WEBHOOK_ERRORS } from '../../send-webhook.ts'
+import { DELIVERY_STATUSES } from './delivery.ts'
+
+const id = v.pipe(v.string(), v.uuid())
+const time = v.pipe(v.string(), v.isoTimestamp())
+const whole = v.pipe(v.number(), v.integer())
+
+/** A delivery as its merchant sees it, for its type and for the API description. */
+export const OwnDeliveryDtoSchema = v.object({
+  id: v.pipe(id, v.description('The `X-Gateway-Delivery-Id` of its webhooks.')),
+  event_id: v.pipe(id, v.description('The `event_id` in their body: the same for every endpoint and every attempt.')),
+  event: v.string(),
+  payment_id: v.optional(v.pipe(id, v.description('Of a test event there is none.'))),
+  endpoint_id: id,
+  url: v.string(),
+  status: v.pipe(
+    v.picklist(DELIVERY_STATUSES),
+    v.description('`abandoned` after eight attempts of a round; `skipped` where the endpoint was disabled or deleted.'),
+  ),
+  next_attempt_at: v.pipe(v.nullable(time), v.description('While `scheduled`.')),
+  created_at: time,
+  attempts: v.pipe(
+    v.array(
+      v.object({
+        number: whole,
+        at: time,
+        duration_ms: whole,
+        http_status: v.pipe(v.nullable(whole), v.description('null where there was no answer.')),
+        error: v.pipe(v.nullable(v.picklist(WEBHOOK_ERRORS)), v.description('null where it succeeded.')),
+        response_body: v.pipe(v.nullable(v.string()), v.description('The first 1 KB of what your server answered.')),
+      }),
+    ),
+    v.description('Oldest first: the newest 100; in a list where many have many, the newest of each.'),
+  ),
+})
+
+export type OwnDeliveryDto = v.InferOutput<typeof OwnDeliveryDtoSchema>
