@@ -31,7 +31,7 @@ describe('receivers in docs/merchants/webhooks.md', () => {
       'Python (python)',
       'Go (go)',
       'PHP (php)',
-      'With a library (ts)',
+      'With a library (js)',
     ])
   })
 

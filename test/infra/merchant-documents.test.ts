@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it } from 'vitest'
@@ -12,18 +12,16 @@ import { REVERSAL_KINDS } from '../../shared/payment/payment.ts'
 import { SECOND_MS, timestampOf } from '../../shared/time.ts'
 import { ATTEMPTS_PER_ROUND, waitAfterFailureMs } from '../../shared/webhook/delivery/retry-schedule.ts'
 import { blocksOf } from '../support/document-blocks.ts'
-import { missingFor } from '../support/receiver-program.ts'
+import { makeProject, missingFor } from '../support/receiver-program.ts'
 import { PROJECT_ROOT } from '../support/source-file.ts'
+import { tempDirectory } from '../support/temp-directory.ts'
 
 /* What merchants' pages say of figures and lists, held against the code. What their commands do: test/e2e/merchant-*. */
 
 const read = (path: string) => readFileSync(join(PROJECT_ROOT, path), 'utf8')
-const [merchants, payments, errors, webhooks] = [
-  'docs/merchants.md',
-  'docs/merchants/payments.md',
-  'docs/merchants/errors.md',
-  'docs/merchants/webhooks.md',
-].map(read) as [string, string, string, string]
+const QUICKSTART = 'docs/merchants.md'
+const PAGES = ['payments', 'errors', 'webhooks', 'settlements'].map((page) => `docs/merchants/${page}.md`)
+const [merchants = '', payments = '', errors = '', webhooks = ''] = [QUICKSTART, ...PAGES].map(read)
 
 const rows = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, ...cells]) => cells)
 
@@ -103,6 +101,34 @@ describe('blocks that are no commands for the local gateway', () => {
     expect({ status, stdout, stderr }).toStrictEqual({ status: 0, stdout: '', stderr: '' })
   })
 
+  it('in TypeScript pass strict types, those that a shell writes down too', () => {
+    const directory = tempDirectory()
+    makeProject(directory)
+    const written = [QUICKSTART, ...PAGES].flatMap((page) =>
+      blocksOf(page).flatMap(({ language, text }) =>
+        language === 'ts' ? [text] : rows(text, /<<'END'\n(.*?)^END$/gms).flat(),
+      ),
+    )
+    for (const [index, text] of written.entries()) writeFileSync(join(directory, `block-${index}.ts`), text)
+    writeFileSync(join(directory, 'express.d.ts'), `declare module 'express'`)
+    const compilerOptions = {
+      strict: true,
+      noUncheckedIndexedAccess: true,
+      noEmit: true,
+      skipLibCheck: true,
+      module: 'nodenext',
+      target: 'es2024',
+      types: ['node'],
+      allowImportingTsExtensions: true,
+    }
+    writeFileSync(join(directory, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }))
+
+    const { status, stdout } = spawnSync('npx', ['tsc', '-p', directory], { cwd: PROJECT_ROOT, encoding: 'utf8' })
+
+    expect(written.length).toBeGreaterThan(6)
+    expect({ status, stdout }).toStrictEqual({ status: 0, stdout: '' })
+  })
+
   it('in SQL insert an event once', () => {
     const [insert] = blocksOf('docs/merchants/webhooks.md').filter(({ language }) => language === 'sql')
     using database = new DatabaseSync(':memory:')
@@ -113,15 +139,14 @@ describe('blocks that are no commands for the local gateway', () => {
   })
 
   it('are of kinds that a test knows', () => {
-    const pages = [
-      'docs/merchants.md',
-      ...['payments', 'webhooks', 'errors', 'settlements'].map((page) => `docs/merchants/${page}.md`),
-    ]
-    const kinds = new Set(pages.flatMap(blocksOf).map(({ language, note }) => `${language} ${note}`.trim()))
+    const kinds = new Set(
+      [QUICKSTART, ...PAGES].flatMap(blocksOf).map(({ language, note }) => `${language} ${note}`.trim()),
+    )
 
     expect([...kinds].toSorted()).toStrictEqual([
       'go library',
       'go receiver',
+      'js receiver',
       'json',
       'json body',
       'mermaid',

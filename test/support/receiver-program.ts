@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { copyFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import type { Block } from './document-blocks.ts'
@@ -8,7 +8,12 @@ import { eventually } from './eventually.ts'
 import { PROJECT_ROOT } from './source-file.ts'
 import { tempDirectory } from './temp-directory.ts'
 
-const KIT = ['receive-webhooks.ts', 'webhook-servers.ts']
+/** A project of a merchant's, with everything that there is to copy. */
+export const makeProject = (directory: string): void => {
+  cpSync(join(PROJECT_ROOT, 'docs/examples'), directory, { recursive: true })
+  symlinkSync(join(PROJECT_ROOT, 'node_modules'), join(directory, 'node_modules'))
+  writeFileSync(join(directory, 'package.json'), '{"type":"module"}')
+}
 
 /** What listens for a block that is only given requests. */
 const HOSTS: Readonly<Record<string, string>> = {
@@ -36,6 +41,7 @@ type Language = { readonly file: string; readonly needs: string; readonly run: (
 
 const LANGUAGES: Readonly<Record<string, Language>> = {
   ts: { file: 'receiver.ts', needs: process.execPath, run: () => [process.execPath, 'main.ts'] },
+  js: { file: 'main.js', needs: process.execPath, run: () => [process.execPath, 'main.js'] },
   python: { file: 'receiver.py', needs: 'python3', run: () => ['python3', 'receiver.py'] },
   // Built first: `go run` would leave its child behind.
   go: { file: 'receiver.go', needs: 'go', run: () => ['./receiver'] },
@@ -58,10 +64,8 @@ export const missingFor = (block: Block): string | undefined => {
 const write = (block: Block): string => {
   const directory = tempDirectory()
   writeFileSync(join(directory, languageOf(block).file), block.text)
+  if (block.language === 'ts' || block.language === 'js') makeProject(directory)
   if (block.language === 'ts') {
-    for (const file of KIT) copyFileSync(join(PROJECT_ROOT, 'docs/examples', file), join(directory, file))
-    symlinkSync(join(PROJECT_ROOT, 'node_modules'), join(directory, 'node_modules'))
-    writeFileSync(join(directory, 'package.json'), '{"type":"module"}')
     writeFileSync(join(directory, 'main.ts'), HOSTS[block.note] ?? `import './receiver.ts'`)
   }
   if (block.language === 'go') {
