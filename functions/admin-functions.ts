@@ -3,6 +3,7 @@ import { type Access, ASKS_PROVIDER, BOTH_LANES, DEFAULTS } from './function-def
 import type { Duty, FunctionSpec } from './function-spec.ts'
 import {
   AUDITING,
+  COMPARING,
   changed,
   DELIVERY_LISTS,
   FUNDING,
@@ -65,6 +66,7 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
   ),
   finance('get-settlement-statement', allAccess({ GetItem: ['SETTLEMENT'] }, FUNDING)),
   finance('audit-ledger', AUDITING, { timeoutSeconds: 300 }),
+  finance('get-books', allAccess(COMPARING, { indexes: ['by-status'] }), { timeoutSeconds: 300 }),
   finance('list-audit', allAccess({ GetItem: ['CLIENT'], Query: ['AUDIT'] }, listed('AUDIT', 'by-owner'))),
   finance('list-suspense', listed('SUSPENSE', 'by-owner', 'by-status')),
   finance('resolve-suspense', changed('SUSPENSE')),

@@ -4,7 +4,7 @@ import { EVENT_SK_PREFIX } from '../shared/table/keys.ts'
 import { DUE_FUNCTIONS } from './due-functions.ts'
 import { ASKS_PROVIDER, BOTH_LANES, CALLS_PROVIDER_SECONDS, DEFAULTS } from './function-defaults.ts'
 import type { FunctionSpec } from './function-spec.ts'
-import { AUDITING, NEWS, PAUSES, SETTLING, SYNCING } from './table-access.ts'
+import { AUDITING, COMPARING, NEWS, PAUSES, SETTLING, SYNCING } from './table-access.ts'
 
 /** What nobody waits for: started by the provider's callbacks, the table's stream, queues and schedules. */
 export const BACKGROUND_FUNCTIONS: readonly FunctionSpec[] = [
@@ -99,7 +99,7 @@ export const BACKGROUND_FUNCTIONS: readonly FunctionSpec[] = [
     name: 'audit-clients',
     entry: 'functions/schedule/audit-clients.ts',
     trigger: { kind: 'schedule', schedule: { dailyAt: 'auditAtUtc', maxEventAgeSeconds: 3_600 } },
-    table: { BatchGetItem: ['SETTLEMENT'], indexes: ['by-owner', 'by-due'] },
+    table: { BatchGetItem: ['PAYMENT', 'SETTLEMENT', 'SUSPENSE'], indexes: ['by-owner', 'by-status', 'by-due'] },
     sends: ['audits'],
     alerts: true,
     timeoutSeconds: 300,
@@ -109,7 +109,7 @@ export const BACKGROUND_FUNCTIONS: readonly FunctionSpec[] = [
     name: 'audit-client',
     entry: 'functions/queue/audit-client.ts',
     trigger: { kind: 'queue', queue: 'audits', batchSize: 1, maxConcurrency: 5 },
-    table: allAccess(AUDITING, { PutItem: ['LEDGER'] }),
+    table: allAccess(AUDITING, COMPARING, { PutItem: ['SUSPENSE'], UpdateItem: ['SUSPENSE'] }),
     sends: ['audits'],
     alerts: true,
     timeoutSeconds: 300,

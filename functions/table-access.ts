@@ -127,3 +127,12 @@ export const AUDITING: TableAccess = {
   Query: ['AUDIT', 'LEDGER'],
   indexes: ['by-owner', 'by-owner-paid'],
 }
+
+/** A client's books from each source: how far its payments were counted is kept. */
+export const COMPARING: TableAccess = {
+  GetItem: ['CLIENT', 'LEDGER'],
+  BatchGetItem: ['LEDGER', 'PAYMENT', 'SETTLEMENT', 'SUSPENSE'],
+  Query: ['LEDGER'],
+  PutItem: ['LEDGER'],
+  indexes: ['by-owner', 'by-owner-paid'],
+}

@@ -46,6 +46,7 @@ export type LogCode =
   | 'audits.started'
   | 'audit.completed'
   | 'audit.imbalance'
+  | 'books.compared'
   | 'client.bank_changed'
   | 'settlement.unpaid'
   | 'payouts.counted'

@@ -1,13 +1,15 @@
 import { startAudits } from '../../shared/audit/start-audits.ts'
+import { reportSuspense } from '../../shared/books/report-suspense.ts'
 import { scheduleHandler } from '../../shared/runtime/schedule-handler.ts'
 import { tellUnpaidSettlements } from '../../shared/settlement/tell-unpaid-settlements.ts'
 
 const summary =
-  'Daily, two hours behind the sweep: puts every client on the audits queue, where those that moved are audited, and ' +
-  'tells of settlements that have waited for their payout for three days. Safe to repeat.'
+  'Daily, two hours behind the sweep: puts every client on the audits queue, where those that moved are audited and all ' +
+  'are compared with the provider, and tells of settlements that have waited for their payout for three days. Safe to repeat.'
 
 export const handler = scheduleHandler({ summary }, async (deps) => {
   const started = await startAudits(deps)
   await tellUnpaidSettlements(deps)
+  await reportSuspense(deps)
   return started
 })

@@ -1,8 +1,7 @@
-import { createHash } from 'node:crypto'
 import { findClient } from '../client/client-store.ts'
 import type { Deps } from '../deps.ts'
 import type { ClientId } from '../ids.ts'
-import type { Ledger } from '../ledger/ledger-store.ts'
+import { ledgerStand } from '../ledger/ledger-stand.ts'
 import { MINUTE_MS } from '../time.ts'
 import { auditLedger } from './audit-ledger.ts'
 import type { Difference } from './difference.ts'
@@ -14,16 +13,6 @@ type AuditDeps = Pick<Deps, 'table' | 'stage' | 'queues' | 'alerts' | 'sleep' | 
 
 /** How long a run seals, or audits: less than the five minutes its function has, with three looks behind it. */
 const SEALING_MS = MINUTE_MS
-
-/** Nothing has moved while this is the same: credits, counts, and all that settlements do. */
-const standOf = ({ shards, window }: Ledger): string => {
-  const plain = (_: string, value: unknown) =>
-    value instanceof Set ? [...value].map(String).toSorted((a, b) => (a < b ? -1 : 1)) : value
-  const sorted = shards.toSorted((a, b) => a.number - b.number)
-  return createHash('sha256')
-    .update(JSON.stringify([sorted, window], plain))
-    .digest('hex')
-}
 
 /** What is not in the indexes by then is not late: it is missing. */
 const SECOND_AUDIT_SECONDS = 300
@@ -54,7 +43,7 @@ export const auditClient = async (
   const client = await findClient(deps, clientId)
   const ledger = await readableLedger(deps, clientId)
   if (client === undefined) return
-  const stand = ledger && standOf(ledger)
+  const stand = ledger && ledgerStand(ledger)
   if (stand !== undefined && (await readSealedBooks(deps, clientId)).balancedAs === stand) return
   const endsAtMs = deps.monotonicMs() + SEALING_MS
   const { pages } = deps.stage.historySteps ?? { pages: Number.POSITIVE_INFINITY }

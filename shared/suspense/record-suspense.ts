@@ -78,6 +78,11 @@ const messageOf = ({ kind, cause, suspenseId, amountMinor = ZERO, paymentId = 'u
       return `The provider gave back ${amountMinor} IDR that name payment ${paymentId} and are not all of what one dispute took. Nothing follows by itself: see list-suspense for what is owed, and close it: resolve-suspense.`
     case 'undone_though_closed':
       return `The provider gave back money of payment ${paymentId}, for which ${amountMinor} IDR were recovered, written off or given back before. See who has borne it, settle it with its client, and close it: resolve-suspense.`
+    case 'credited_difference':
+    case 'settled_difference':
+      return `The books of a client differ by ${amountMinor} IDR, for an hour or longer (${suspenseId}). Pay out nothing of it: get-books shows the figures, audit-ledger the places.`
+    case 'provider_overdue':
+      return `The provider has not settled ${amountMinor} IDR of a client's payments that it should have by now (${suspenseId}). get-books shows the figures. It closes itself once they are settled; what never will be: resolve-suspense.`
     default:
       return `The books cannot explain ${suspenseId} (${cause}, payment ${paymentId}). Look at it and close it: resolve-suspense.`
   }

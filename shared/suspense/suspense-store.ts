@@ -1,10 +1,12 @@
 import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
+import type { Minor } from '../money.ts'
 import type { Page } from '../page.ts'
-import { all, equals, isNew } from '../table/condition.ts'
+import { all, equals, isNew, unchanged } from '../table/condition.ts'
 import { DUE_WORK_FIELDS, dueWork } from '../table/due-work.ts'
-import { suspenseKey } from '../table/keys.ts'
+import { foundKey, suspenseKey } from '../table/keys.ts'
 import { listItems } from '../table/list-items.ts'
+import { queryPages } from '../table/query-pages.ts'
 import { GATEWAY_OWNER } from '../table/schema.ts'
 import { put, type Step, update } from '../table/step.ts'
 import { addMs, MINUTE_MS, type Timestamp } from '../time.ts'
@@ -114,6 +116,34 @@ export const oweAgain = ({ suspenseId }: Suspense, leftOutBy: string, now: Times
     },
     equals('leftOutBy', leftOutBy),
   )
+
+/** What an open item is about has become more or less: nobody is told again. Refused when it has been resolved. */
+export const amendStep = (item: Suspense, amountMinor: Minor): Step =>
+  update(
+    suspenseKey(item.suspenseId),
+    { set: { amountMinor } },
+    all(equals('status', 'open'), unchanged('amountMinor', item.amountMinor)),
+  )
+
+/** `resolved` -> `open`: what it is about is there again, or otherwise. Due to be told like a new one. */
+export const reopenStep = (item: Suspense): Step => {
+  const { resolution: _, notes: __, leftOutBy: ___, ...open } = itemOf(item)
+  const changes = { set: open, remove: ['resolution', 'notes', 'leftOutBy'] }
+  return update(suspenseKey(item.suspenseId), changes, equals('status', 'resolved'))
+}
+
+/** Every open item, page by page. */
+export const openSuspensePages = async function* (deps: Pick<Deps, 'table'>): AsyncGenerator<readonly Suspense[]> {
+  const partition = [GATEWAY_OWNER, 'suspense', 'open']
+  for await (const rows of queryPages(deps, { index: 'by-status', partition, limit: PAGE })) {
+    const items = await deps.table.getMany(rows.map((row) => foundKey('SUSPENSE', row)))
+    const found = items.flatMap((item) => (item ? [v.parse(SuspenseSchema, item)] : []))
+    yield found.filter(({ status }) => status === 'open')
+  }
+}
+
+/** What one batch read takes. */
+const PAGE = 100
 
 /** All items, or those of a status, newest first. */
 export const listSuspense = async (

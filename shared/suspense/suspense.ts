@@ -23,6 +23,10 @@ export const SUSPENSE_CAUSES = {
     'undone_unclear',
     'undone_though_closed',
     'transaction_unexplained',
+    // Of a client's books as a whole: its id is in theirs.
+    'credited_difference',
+    'settled_difference',
+    'provider_overdue',
   ],
 } as const
 

@@ -100,6 +100,9 @@ export const windowProgressKey = (clientId: ClientId, periodStart: string): Key 
 /** What audits have found right and need not read again: beside the ledger too, for the same reason. */
 export const sealsPk = (clientId: ClientId) => `${ledgerPk(clientId)}#AUDIT`
 export const sealedBooksKey = (clientId: ClientId): Key => ({ pk: sealsPk(clientId), sk: 'BOOKS' })
+/** A client's paid payments, counted; and its books as the day's comparison saw them. */
+export const countedBooksKey = (clientId: ClientId): Key => ({ pk: sealsPk(clientId), sk: 'PAID' })
+export const comparedBooksKey = (clientId: ClientId): Key => ({ pk: sealsPk(clientId), sk: 'COMPARED' })
 export const WINDOW_SEAL_PREFIX = 'WINDOW#'
 export const windowSealKey = (clientId: ClientId, periodStart: string): Key => ({
   pk: sealsPk(clientId),

@@ -12,6 +12,7 @@ import { readBackProblems } from './read-back.ts'
 import { connectSources } from './sources.ts'
 import type { Tally } from './tally.ts'
 import { addTenant, type Tenant } from './tenants.ts'
+import { booksProblems } from './watch-books.ts'
 import { watchLanes } from './watch-lanes.ts'
 import { watchTransitions } from './watch-transitions.ts'
 import { CALLBACK_TOKEN, createWorld, PROVIDER_KEY, type World, type WorldOptions } from './world.ts'
@@ -101,6 +102,7 @@ export const rest = async (play: Play): Promise<readonly string[]> => {
     const audit = await drive(world, operate(world, 'audit-ledger', { client_id: clientId, full: true }))
     if (audit?.body['balanced'] !== true) problems.push(`the audit says ${JSON.stringify(audit?.body)}`)
   }
+  problems.push(...(await booksProblems(play, (promise) => drive(world, promise))))
   for (const tenant of tenants)
     problems.push(...(await readBackProblems(world.table.items(), tenant, asking(world, tenant))))
   return problems

@@ -8,6 +8,7 @@ import { redeliverOwn } from './own-deliveries.ts'
 import { differences } from './read-back.ts'
 import { count } from './tally.ts'
 import type { Tenant } from './tenants.ts'
+import { lookAtBooks } from './watch-books.ts'
 import { strikes, tell, type World } from './world.ts'
 
 export type Play = {
@@ -82,17 +83,15 @@ const cancel: Operation = async (play) => {
   if (target) await http(play, target.tenant, 'api-cancel-payment', { id: target.id })
 }
 
-const storedPayment = ({ world }: Play, id: string) => world.table.item({ pk: `PAYMENT#${id}`, sk: 'PAYMENT' })
-
 const read: Operation = async (play) => {
   const target = knownPayment(play)
   if (!target) return
-  const before = storedPayment(play, target.id)
+  const stored = () => play.world.table.item({ pk: `PAYMENT#${target.id}`, sk: 'PAYMENT' })
+  const before = stored()
   const reply = await http(play, target.tenant, 'api-get-payment', { id: target.id })
-  const after = storedPayment(play, target.id)
   // What changed while it was read may be shown either way.
-  if (reply?.status === 200 && after && before === after)
-    play.seen.problems.push(...differences('payment', reply.body, whole(after)))
+  if (reply?.status === 200 && before && before === stored())
+    play.seen.problems.push(...differences('payment', reply.body, whole(before)))
   await http(play, target.tenant, 'api-list-payments', { query: { per_page: '5' } })
   await http(play, target.tenant, 'api-get-balance')
 }
@@ -222,6 +221,7 @@ const OPERATIONS: readonly (readonly [number, Operation])[] = [
   [2, redeliverOwn],
   [10, race],
   [2, growClient],
+  [2, lookAtBooks],
 ]
 
 const TOTAL = OPERATIONS.reduce((sum, [weight]) => sum + weight, 0)

@@ -72,6 +72,7 @@ export const RIGHT_PAYLOADS: Readonly<Record<string, Readonly<Record<string, unk
   'recredit-settlement': { operator: 'ayu', settlement_id: '$failed', notes: 'pay out again' },
   'get-settlement-statement': { settlement_id: '$settlement' },
   'audit-ledger': { client_id: '$client' },
+  'get-books': { client_id: '$client' },
   'list-audit': { client_id: '$client' },
   'list-suspense': {},
   'resolve-suspense': { operator: 'ayu', suspense_id: '$suspense', resolution: 'refunded' },

@@ -2,6 +2,7 @@ import type { Deps } from '../../deps.ts'
 import type { Minor } from '../../money.ts'
 import { isScarce } from '../../provider/is-scarce.ts'
 import { PROVIDER_READ_TIMEOUT_MS, type ProviderTransaction, type Unanswered } from '../../provider/provider.ts'
+import type { Timestamp } from '../../time.ts'
 import { type ChannelChoice, settlesAtOnce } from '../channel/channels.ts'
 import type { Payment } from '../payment.ts'
 
@@ -10,6 +11,8 @@ export type KnownFee = {
   readonly feeMinor: Minor
   /** The tariff's, of which the provider's transactions show nothing: it is billed after the month. */
   readonly invoiced?: true
+  /** When the provider's money reached us, where whoever was asked for the fee said so too. */
+  readonly settledAt?: Timestamp | undefined
 }
 
 /** What the provider really kept of a payment, once it is final. */
@@ -70,7 +73,8 @@ export const askForFee = async (
       transaction.status === 'success' && transaction.keptMinor !== undefined && isForAmount(transaction, payment),
   )
   if (final?.keptMinor === undefined) return { kind: 'not_known', hasTransaction: own.length > 0 }
-  return feeByKept(deps, payment, final.keptMinor)
+  const fee = feeByKept(deps, payment, final.keptMinor)
+  return fee.kind === 'known' ? { ...fee, settledAt: final.settledAt } : fee
 }
 
 /** Nobody has been asked: the estimate stays until the sync. */

@@ -53,7 +53,7 @@ export const finalFee = async (deps: FeeDeps, paymentId: PaymentId): Promise<Fin
     if (fee.kind === 'unanswered') return undefined
     const final =
       fee.kind === 'known'
-        ? await makeFeeFinal(deps, payment, { status: 'actual', feeMinor: fee.feeMinor, invoiced: fee.invoiced })
+        ? await makeFeeFinal(deps, payment, { ...fee, status: 'actual' })
         : await assumeFee(deps, payment, fee)
     if (final) return amounts(final)
   }

@@ -120,13 +120,15 @@ describe('the daily audit', () => {
     const { deps, client } = await history(1)
 
     expect(await startAudits(deps)).toStrictEqual({ clients: 1 })
-    const body = JSON.stringify(deps.sent[0]?.message.body)
-    const event = { Records: [{ messageId: 'm', body }] }
+    const event = { Records: [{ messageId: 'm', body: JSON.stringify(deps.sent[0]?.message.body) }] }
 
-    expect(deps.sent).toMatchObject([{ queue: 'audits', message: { group: client.clientId, delaySeconds: 0 } }])
-    expect(await worker.withDeps(deps)(event as never, { functionName: 'audit-client' } as never)).toStrictEqual({
-      batchItemFailures: [],
-    })
+    const [queue, message] = ['audits', { group: client.clientId, delaySeconds: 0 }]
+    expect(deps.sent).toMatchObject([
+      { queue, message },
+      { queue, message: { ...message, body: { books: true } } },
+    ])
+    const handed = await worker.withDeps(deps)(event as never, { functionName: 'audit-client' } as never)
+    expect(handed).toStrictEqual({ batchItemFailures: [] })
   })
 
   it('ends in the same seals wherever it dies', async () => {

@@ -1,0 +1,37 @@
+import type { RawItem } from '../support/books.ts'
+import { operate } from './lambda.ts'
+import type { Play } from './operations.ts'
+
+/** An operator looks at them, while everything moves. */
+export const lookAtBooks = async ({ world, tenants }: Pick<Play, 'world' | 'tenants'>): Promise<void> => {
+  await operate(world, 'get-books', world.prng.chance(0.5) ? {} : { client_id: world.prng.pick(tenants).clientId })
+}
+
+type Ask = <T>(promise: Promise<T>) => Promise<T>
+
+/** Causes of findings by which the provider says something else than the books: until they are resolved. */
+const DISPUTED = ['transaction_unexplained', 'reversed_upstream', 'undone_unclear', 'amount_differs', 'fee_changed']
+
+/**
+ * Received, credited, paid out and what the provider says it settled agree, client by client and over all: but for what
+ * the provider says and nobody can explain, which is open in suspense.
+ */
+export const booksProblems = async ({ world, tenants }: Play, ask: Ask): Promise<readonly string[]> => {
+  const findings = world.table.items().filter(({ sk, status }) => sk === 'SUSPENSE' && status === 'open')
+  const problems: string[] = []
+  for (const clientId of [undefined, ...tenants.map((tenant) => tenant.clientId)]) {
+    const books = await ask(operate(world, 'get-books', clientId === undefined ? {} : { client_id: clientId }))
+    const isOwn = (item: RawItem) => clientId === undefined || item['client_id'] === clientId
+    const disputed = findings.some((item) => isOwn(item) && DISPUTED.includes(String(item['cause'])))
+    const figures = new Map(
+      ((books?.body['figures'] ?? []) as { name: string; amount_minor: number }[]).map((one) => [
+        one.name,
+        one.amount_minor,
+      ]),
+    )
+    const differences = ['credited_difference', 'settled_difference', 'provider_overdue']
+    const isRight = differences.every((name) => figures.get(name) === 0) && books?.body['balanced'] === !disputed
+    if (!isRight) problems.push(`the books of ${clientId ?? 'all'} say ${JSON.stringify(books?.body)}`)
+  }
+  return problems
+}
