@@ -45,10 +45,11 @@ const NEW = [
   'lost callback',
   'lost event',
   'sync, of money that went back',
+  'sync, of a dispute that was won',
   'sync, by a worker that is woken',
 ]
 /** It pays out what this release took back: settlements wait until it has gone (docs/decisions.md). */
-const CUT_OFF = FLOWS.filter(({ name }) => name !== 'sync, of money that went back')
+const CUT_OFF = FLOWS.filter(({ name }) => !name.startsWith('sync, of '))
 const SHARED_FLOWS = [...FLOWS.filter(({ name }) => !NEW.includes(name)), ...DUE_WORK]
 
 const handTo = ({ world }: Play, release: Release) => {

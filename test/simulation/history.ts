@@ -7,8 +7,10 @@ import { burst, createFlood, type Flood, floodProblems } from './flood.ts'
 import type { LoadedFunction } from './handlers.ts'
 import { connectCallbacks, type HttpRequest, operate, requestAs } from './lambda.ts'
 import { createObservations } from './observations.ts'
-import { drawOperation, type Play } from './operations.ts'
+import { takeBack } from './odd-rows.ts'
+import { drawOperation, type Play, payOut, settle } from './operations.ts'
 import { readBackProblems } from './read-back.ts'
+import { watchReversals } from './reversal-stages.ts'
 import { connectSources } from './sources.ts'
 import type { Tally } from './tally.ts'
 import { addTenant, type Tenant } from './tenants.ts'
@@ -61,6 +63,7 @@ export const startPlay = async (options: WorldOptions): Promise<Play> => {
   const seen = createObservations()
   watchTransitions(world, seen)
   watchLanes(world, seen)
+  watchReversals(world)
   return { world, tenants, seen, unanswered: [], keys: 0 }
 }
 
@@ -72,6 +75,7 @@ export const seenBy = ({ world, tenants, seen }: Play): Seen => ({
   secretOfUrl: new Map(tenants.flatMap(({ endpoints }) => endpoints.map(({ url, secret }) => [url, secret] as const))),
   captured: captured(world),
   turned: world.provider.turnedPayments(),
+  bookedBack: world.bookedBack,
   endpointsOfClient: new Map(
     tenants.map(({ clientId, endpoints }) => [clientId, endpoints.map(({ endpointId }) => endpointId)]),
   ),
@@ -138,6 +142,22 @@ const addFlooder = async (play: Play): Promise<Flood> => {
   return createFlood(play.world, tenant)
 }
 
+/** Days in which nobody pays any more: what was paid is settled, paid out, refused by banks, and disputed. */
+const AFTERMATH_STEPS = 8
+
+const aftermath = async (play: Play): Promise<readonly string[]> => {
+  const { world, seen } = play
+  const problems: string[] = []
+  for (let step = 0; step < AFTERMATH_STEPS && problems.length === 0; step++) {
+    takeBack(world, 0.7)
+    const operation = world.oddities.pick([settle, payOut, payOut])
+    operation(play).catch((error: unknown) => problems.push(`an operation threw: ${String(error)}`))
+    await world.scheduler.runUntil(world.scheduler.nowMs() + world.oddities.int(1, 20) * HOUR_MS)
+    problems.push(...seen.problems, ...problemsOf(world.table.items(), seenBy(play)))
+  }
+  return problems
+}
+
 /** One history: the same seed and number of operations give the same one, byte for byte. */
 export const runHistory = async (options: HistoryOptions): Promise<HistoryResult> => {
   // Every third history has a contract that bills fees after the month.
@@ -150,10 +170,12 @@ export const runHistory = async (options: HistoryOptions): Promise<HistoryResult
   for (let number = 0; number < options.operations && problems.length === 0; number++) {
     const operation = drawOperation(world)
     const begun = [operation(play), ...(flood?.prng.chance(faults.flood) ? [burst(play, flood)] : [])]
+    takeBack(world, 0.12)
     for (const one of begun) one.catch((error: unknown) => problems.push(`an operation threw: ${String(error)}`))
     await world.scheduler.runUntil(world.scheduler.nowMs() + gapMs(world))
     problems.push(...play.seen.problems, ...problemsOf(world.table.items(), seenBy(play)))
   }
+  if (problems.length === 0) problems.push(...(await aftermath(play)))
   if (problems.length === 0 && flood)
     problems.push(...floodProblems(play, flood), ...(await crowdProblems(play, flood)))
   if (problems.length === 0) problems.push(...(await rest(play)))

@@ -1,6 +1,7 @@
 import { readOptions, runCommand, UsageError, wholeNumber } from '../../infra/local/terminal/command-line.ts'
 import { loadFunctions } from './handlers.ts'
 import { type HistoryResult, runHistory } from './history.ts'
+import { missingReversals } from './reversal-stages.ts'
 import { addTally, type Tally } from './tally.ts'
 
 const USAGE = `npm run sim -- --seed N [--steps M] [--trace]     replays one history
@@ -87,8 +88,11 @@ const runMany = async ([from, to]: readonly [number, number], operations: number
     }
     if (seed % 100 === 0) console.log(`seed ${seed}: ${failures} failures so far`)
   }
-  figures(tally, to - from + 1, steps, failures)
-  return failures > 0 ? 1 : 0
+  const histories = to - from + 1
+  figures(tally, histories, steps, failures)
+  const missing = missingReversals(tally, histories)
+  if (missing.length > 0) console.log(`\nin ${histories} histories this never happened: ${missing.join('; ')}`)
+  return failures > 0 || missing.length > 0 ? 1 : 0
 }
 
 process.exitCode = await runCommand(USAGE, process.argv.slice(2), async (argv) => {

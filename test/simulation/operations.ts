@@ -3,7 +3,7 @@ import { growClient } from './grow-client.ts'
 import { http } from './http.ts'
 import { type HttpRequest, operate } from './lambda.ts'
 import { type Observations, observeCreate } from './observations.ts'
-import { bookOddities, takeBack } from './odd-rows.ts'
+import { bookOddities } from './odd-rows.ts'
 import { redeliverOwn } from './own-deliveries.ts'
 import { differences } from './read-back.ts'
 import { count } from './tally.ts'
@@ -120,7 +120,6 @@ const pay: Operation = async (play) => {
   tell(world, () => `the customer pays ${amount} on ${paid.payment_request_id} (${paid.reference_id})`)
   const could = customerPays(play, () => world.provider.simulatePayment(paid.payment_request_id, { amount }))
   if (could) bookOddities(world, paid)
-  takeBack(world)
 }
 
 /** Whether the provider let the customer. */
@@ -168,11 +167,11 @@ const decline: Operation = async (play) => {
   }
 }
 
-const settle: Operation = async ({ world, tenants }) => {
+export const settle: Operation = async ({ world, tenants }) => {
   await operate(world, 'trigger-settlement', { ...OPERATOR, client_id: world.prng.pick(tenants).clientId })
 }
 
-const payOut: Operation = async ({ world }) => {
+export const payOut: Operation = async ({ world }) => {
   const listed = await operate(world, 'list-settlements', { status: 'recorded' })
   const recorded = (listed?.body['data'] ?? []) as { readonly id: string }[]
   if (recorded.length === 0) return

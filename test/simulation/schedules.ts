@@ -79,7 +79,7 @@ const syncDueAt = (after: object | undefined): string | undefined => {
   return work === 'sync' && typeof due === 'string' ? due : undefined
 }
 
-/** Whether the sync would do anything at all: something was booked behind its head, or a job of its own is due. */
+/** Whether the sync would do anything at all: something was booked or updated behind its head, or a job of its own is due. */
 const watchSync = (world: World): (() => boolean) => {
   const jobs = new Map<string, string>()
   world.onChange.push(({ key, after }) => {
@@ -90,10 +90,10 @@ const watchSync = (world: World): (() => boolean) => {
   return () => {
     const now = new Date(world.scheduler.nowMs()).toISOString()
     if ([...jobs.values()].some((due) => due <= now)) return true
-    const [newest] = world.provider.listTransactions(new URLSearchParams()).data
     const position = world.table.item(syncJobKey('head'))?.['position']
-    if (newest === undefined) return false
-    return typeof position !== 'string' || Date.parse(newest.updated) >= Date.parse(position)
+    // A row that has turned is updated wherever it stands among those that were made since.
+    const behind = new URLSearchParams(typeof position === 'string' ? { 'updated[gte]': position } : {})
+    return world.provider.listTransactions(behind).data.length > 0
   }
 }
 

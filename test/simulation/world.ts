@@ -80,6 +80,8 @@ export const createWorld = ({
     prng,
     /** For what the provider books beside payments: of its own, so that it changes nothing else about a seed. */
     oddities: createPrng(~seed),
+    /** Rows of their own by which the provider took money back, or gave it again. */
+    bookedBack: [] as string[],
     providerFees,
     /** What background work may ask: as much as the provider publishes, or so little that it bites. */
     callsPerMinute: [600, 60, 12, 6][seed % 4] ?? 600,

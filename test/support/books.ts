@@ -15,6 +15,8 @@ export type Seen = {
   readonly captured: ReadonlyMap<string, number>
   /** What it has voided or reversed since: provider payment ids. */
   readonly turned: readonly string[]
+  /** Its rows of their own by which money went back, or came again. */
+  readonly bookedBack: readonly string[]
   /** Endpoints that have been there, enabled, from the beginning. */
   readonly endpointsOfClient: ReadonlyMap<string, readonly string[]>
   readonly destinationsOfKey: ReadonlyMap<string, ReadonlySet<string>>

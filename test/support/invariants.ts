@@ -43,6 +43,15 @@ const turnedProblems = ({ payments }: Books, turned: Seen['turned']): string[] =
     .filter((item) => turned.includes(text(item, 'credited_payment_id')) && item['reversal'] === undefined)
     .map((item) => `payment ${text(item, 'payment_id')} does not show that its money went back`)
 
+/** Whatever the provider has booked of money that goes back or comes again counts on a payment, or a person is told. */
+const bookedBackProblems = ({ payments, suspense }: Books, bookedBack: Seen['bookedBack']): string[] => {
+  const counted = new Set(payments.flatMap((item) => [...((item['reversal_ids'] ?? []) as Set<string>)]))
+  const told = suspense.map((item) => text(item, 'suspense_id'))
+  return bookedBack
+    .filter((id) => !counted.has(id) && !told.some((suspenseId) => suspenseId.startsWith(id)))
+    .map((id) => `nobody knows of money by ${id}`)
+}
+
 /** A merchant hears of a cancel from its answer alone: nothing may be cancelled that it did not ask for, or has expired. */
 const cancelProblems = ({ payments }: Books): string[] =>
   payments
@@ -191,6 +200,7 @@ export const problemsAtRest = (items: readonly RawItem[], seen: Seen): readonly 
     ...problemsOf(items, seen),
     ...moneyProblems(books, seen),
     ...turnedProblems(books, seen.turned),
+    ...bookedBackProblems(books, seen.bookedBack),
     ...eventProblems(books, seen.endpointsOfClient),
     ...notTerminal('payment', books.payments, 'payment_id', ['succeeded', 'failed', 'expired', 'cancelled']),
     ...notTerminal('delivery', books.deliveries, 'delivery_id', ['succeeded', 'abandoned', 'skipped']),

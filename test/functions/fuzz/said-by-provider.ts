@@ -7,6 +7,7 @@ export const SEEN_NOTHING: Seen = {
   secretOfUrl: new Map(),
   captured: new Map(),
   turned: [],
+  bookedBack: [],
   endpointsOfClient: new Map(),
   destinationsOfKey: new Map(),
   paymentsOfKey: new Map(),
