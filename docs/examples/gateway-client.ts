@@ -1,5 +1,15 @@
 import { randomUUID } from 'node:crypto'
-import type { Balance, CreatePayment, Payment, PaymentList, Settlement, SettlementList } from './gateway-schemas.ts'
+import type {
+  Balance,
+  CreatePayment,
+  Payment,
+  PaymentList,
+  Settlement,
+  SettlementList,
+  WebhookDelivery,
+  WebhookDeliveryList,
+  WebhookEndpointList,
+} from './gateway-schemas.ts'
 import { GatewayRefused, type Question, type RetryOptions, retryingGateway } from './retrying-gateway.ts'
 
 /*
@@ -15,6 +25,12 @@ type CreateOptions = {
    * the tries of this call alone; when they come to nothing, `GatewayRefused.idempotencyKey` says which it was.
    */
   readonly idempotencyKey?: string
+}
+
+type DeliveryFilter = {
+  readonly status?: WebhookDelivery['status']
+  readonly endpoint_id?: string
+  readonly event_id?: string
 }
 
 type ListFilter = { readonly status?: Payment['status']; readonly external_reference?: string }
@@ -56,6 +72,21 @@ export const gatewayClient = (options: ClientOptions) => {
 
     listSettlements: (): AsyncGenerator<Settlement, void> =>
       everyItem((page) => get<SettlementList>('/v1/settlements', { page, per_page: PER_PAGE })),
+
+    listWebhookEndpoints: () => get<WebhookEndpointList>('/v1/webhook_endpoints'),
+
+    listWebhookDeliveries: (filter: DeliveryFilter = {}): AsyncGenerator<WebhookDelivery, void> =>
+      everyItem((page) => get<WebhookDeliveryList>('/v1/webhook_deliveries', { ...filter, page, per_page: PER_PAGE })),
+
+    getWebhookDelivery: (id: string) => get<WebhookDelivery>(`/v1/webhook_deliveries/${encodeURIComponent(id)}`),
+
+    /** Begins a new round of attempts; refused while one is under way. */
+    redeliverWebhook: (id: string) =>
+      ask<WebhookDelivery>({
+        method: 'POST',
+        path: `/v1/webhook_deliveries/${encodeURIComponent(id)}/redeliver`,
+        once: true,
+      }),
   }
 }
 

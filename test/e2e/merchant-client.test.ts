@@ -82,6 +82,29 @@ describe('the client of docs/examples', () => {
     await expect(client.cancelPayment(paid.id)).rejects.toMatchObject({ status: 422, code: 'validation' })
   })
 
+  it('sees a webhook that was sent, and has it sent again', async ({ world }) => {
+    const { key, endpoints } = await world.merchant()
+    const client = clientOf(world, key)
+    const { id } = await client.createPayment(ORDER)
+    await world.pay(id)
+    const delivery = await eventually(async () => {
+      const [found] = await allOf(client.listWebhookDeliveries({ status: 'succeeded' }))
+      expect(found).toMatchObject({ payment_id: id, attempts: [{ number: 1, http_status: 200 }] })
+      return found
+    })
+
+    const again = await client.redeliverWebhook(delivery?.id ?? '')
+
+    expect(again).toMatchObject({ id: delivery?.id, status: 'scheduled' })
+    await eventually(async () => {
+      expect(await world.webhooksOf(id)).toHaveLength(2)
+      expect(await client.getWebhookDelivery(again.id)).toMatchObject({ attempts: [{ number: 1 }, { number: 2 }] })
+    })
+    expect((await client.listWebhookEndpoints()).data.map((one) => one.id)).toStrictEqual([
+      endpoints[0]?.['endpoint_id'],
+    ])
+  })
+
   it('tells a wrong key, a read-only key, a wrong request and a foreign id by their codes', async ({ world, shop }) => {
     const issued = await world.admin('issue-api-key', {
       operator: 'test',

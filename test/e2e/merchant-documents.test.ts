@@ -69,11 +69,15 @@ const masked = (text: string) =>
   )
 
 const shapeOf = (value: unknown): unknown =>
-  JSON.parse(JSON.stringify(value), (_, inner: unknown) => (typeof inner === 'string' ? masked(inner) : inner))
+  JSON.parse(JSON.stringify(value), (name, inner: unknown) => {
+    if (name === 'duration_ms') return '<duration>'
+    return typeof inner === 'string' ? masked(inner) : inner
+  })
 
 /** What the shell of the quickstart knows, of a merchant of this page's own. */
 const afterQuickstart = async ({ urls, merchant, admin }: World): Promise<string> => {
-  const { key, clientId } = await merchant([])
+  // Its shop is closed by now.
+  const { key, clientId } = await merchant([`http://127.0.0.1:${await freePort()}/hooks`])
   const bank = { bank_name: 'BCA', bank_account_no: '1234567890', bank_account_name: 'PT My Shop' }
   await admin('update-client', { operator: 'test', client_id: clientId, bank })
   const [, become] = blocksOf(QUICKSTART)

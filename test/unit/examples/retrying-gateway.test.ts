@@ -167,6 +167,16 @@ describe('the client', () => {
     expect(await reasonOf(client.cancelPayment('p1'))).toMatchObject({ code: 'validation' })
   })
 
+  it('asks for a redelivery again only when it was not let in', async () => {
+    const limited = scripted([refusedWith('rate_limit'), [200, {}]])
+    const broken = scripted([new TypeError('reset'), [200, {}]])
+
+    await limited.client.redeliverWebhook('d1')
+
+    expect(await reasonOf(broken.client.redeliverWebhook('d1'))).toMatchObject({ status: 0, code: undefined })
+    expect([limited.requests.length, broken.requests.length]).toStrictEqual([2, 1])
+  })
+
   it('lists every page, and a row once that a new one moved on', async () => {
     const rows = Array.from({ length: 130 }, (_, n) => ({ id: `p${n}` }))
     const pages: Scripted[] = [
