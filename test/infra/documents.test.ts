@@ -62,6 +62,15 @@ describe('what a person reads', () => {
   })
 })
 
+it('the workflow runs .ci/run, by actions that nobody can change behind their names', () => {
+  const workflow = read('.github/workflows/ci.yml')
+  const actions = matches(workflow, /uses: (\S+)/g)
+
+  expect(workflow).toMatch(/^ +- run: bash \.ci\/run$/m)
+  expect(actions.length).toBeGreaterThan(0)
+  expect(actions.filter((action) => !/^actions\/[a-z-]+@[0-9a-f]{40}$/.test(action))).toStrictEqual([])
+})
+
 describe('the way of the money in the README', () => {
   const cells = matches(README, /^\| ((?:created|paid, credited|announced|fee made final|settled|paid out) .*) \|$/gm)
     .map((row) => row.split(' | '))
