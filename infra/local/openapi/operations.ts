@@ -30,6 +30,8 @@ export const TAGS = {
 
 const ID_OF_ANSWER: Json = { id: '$response.body#/id' }
 
+const FIRST_OF_LIST: Json = { id: '$response.body#/data/0/id' }
+
 const TO_THE_PAYMENT = {
   get: { operationId: 'getPayment', parameters: ID_OF_ANSWER },
   cancel: { operationId: 'cancelPayment', parameters: ID_OF_ANSWER },
@@ -65,7 +67,13 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     tag: 'Payments',
     summary: 'List payments',
     description: 'Newest first. A page of more than 25 counts as several requests in the rate limit.',
-    success: { 200: { description: 'A page of payments, and how many there are.', schema: 'PaymentList' } },
+    success: {
+      200: {
+        description: 'A page of payments, and how many there are.',
+        schema: 'PaymentList',
+        links: { first: { operationId: 'getPayment', parameters: FIRST_OF_LIST } },
+      },
+    },
     errors: [422],
   },
   'api-get-payment': {
@@ -98,7 +106,13 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     tag: 'Settlements',
     summary: 'List settlements',
     description: 'Newest first, by `period_end`.',
-    success: { 200: { description: 'A page of settlements.', schema: 'SettlementList' } },
+    success: {
+      200: {
+        description: 'A page of settlements.',
+        schema: 'SettlementList',
+        links: { first: { operationId: 'getSettlement', parameters: FIRST_OF_LIST } },
+      },
+    },
     errors: [422],
   },
   'api-get-settlement': {
@@ -125,7 +139,13 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
       'Newest first, of all endpoints, deleted ones too; filters go together. A page lies within the newest 2,000; of ' +
       'those that succeeded only the newest 1,000 of an endpoint are looked through. A page of more than 25, or of a ' +
       'status, counts as several requests in the rate limit. Deliveries are kept for 90 days.',
-    success: { 200: { description: 'A page of deliveries.', schema: 'WebhookDeliveryList' } },
+    success: {
+      200: {
+        description: 'A page of deliveries.',
+        schema: 'WebhookDeliveryList',
+        links: { first: { operationId: 'getWebhookDelivery', parameters: FIRST_OF_LIST } },
+      },
+    },
     errors: [404, 422],
   },
   'api-get-webhook-delivery': {
