@@ -135,7 +135,7 @@ const VAGUE = /(^|-)(utils?|helpers?|common|types?|services?|misc|index)$/
 
 const namesSaySomething: Rule = ({ path }) =>
   path.split('/').flatMap((part) => {
-    const name = part.replace(/(\.test|\.config|\.d)?\.ts$/, '')
+    const name = part.replace(/(\.test|\.config|\.d)?\.tsx?$/, '')
     if (!/^[a-z0-9]+(-[a-z0-9]+)*$/.test(name)) return [`${part} is not kebab-case`]
     return VAGUE.test(name) ? [`${part} says nothing`] : []
   })
@@ -152,7 +152,7 @@ const lettersOf = (name: string) => name.replaceAll(/[-_]/g, '').toLowerCase()
 const filesAreCalledWhatTheyExport: Rule = (file) => {
   const values = file.exports.filter(({ isType }) => !isType)
   if (!isCode(file) || values.length !== 1 || NAMES_GIVEN.includes(values[0]?.name ?? '')) return []
-  const called = lettersOf(basename(file.path, '.ts'))
+  const called = lettersOf(basename(file.path).replace(/\.tsx?$/, ''))
   const names = [called, `${called}of`, `${called.replace(/s$/, '')}of`]
   return file.exports.some(({ name }) => names.includes(lettersOf(name))) ? [] : [`exports ${values[0]?.name}`]
 }

@@ -1,8 +1,8 @@
 import type { FunctionSpec } from '../../functions/function-spec.ts'
 import { MANIFEST } from '../../functions/manifest.ts'
 import { type LocalTable, openClock, openQueues, openSecrets, openTable } from './backends.ts'
-import { answerConsole } from './console/answer-console.ts'
-import { type Story, startStory } from './console/story/story.ts'
+import { answerConsole, type ConsoleParts } from './console/answer-console.ts'
+import { startStory } from './console/story/story.ts'
 import type { AlertInbox } from './emulators/alert-inbox.ts'
 import { startLambdaServer } from './emulators/start-lambda-server.ts'
 import { startWebhookInbox } from './emulators/start-webhook-inbox.ts'
@@ -26,6 +26,8 @@ export type LocalCloudOptions = {
   readonly dataDirectory?: string
   /** Gets every log line as well. */
   readonly writeLog?: (line: string) => void
+  /** Told what the start does next. */
+  readonly onProgress?: (step: string) => void
   /** Called when something it needs is gone for good; the cloud should be closed then. */
   readonly onFailure?: (error: Error) => void
   /** Aborting it ends a start that is under way; nothing is left then. */
@@ -67,6 +69,7 @@ export const startLocalCloud = async (options: LocalCloudOptions): Promise<Local
   const signingSecret = () => demoClient?.signing_secret
   const doors = await startServers(started, { port: options.port, clock, log, data, ready, signingSecret })
 
+  options.onProgress?.('queues, the table and its functions')
   const queueing = await openQueues(started, data, clock)
   const [table, handlers] = await bothOrNone(
     openTable(started, data, options.signal),
@@ -81,19 +84,20 @@ export const startLocalCloud = async (options: LocalCloudOptions): Promise<Local
   const sources = await startEventSources({ host, clock, table, ...queueing, streamPosition: data?.streamPosition })
   started.defer(() => within(DRAIN_MS, [doors.api.close(DRAIN_MS), doors.lambda.close(DRAIN_MS), sources.close()]))
 
+  options.onProgress?.('a demo merchant')
   demoClient = await seedDemoClient({ host, inboxUrl: doors.merchant.url, ...(data && { file: data.demoClient }) })
   options.signal?.throwIfAborted()
   const story = startStory({ clock, log, table })
   started.defer(() => story.close())
-  open({ host, alerts: queueing.alerts, story })
+  const { urls } = doors
+  open({ host, alerts: queueing.alerts, story, about: { urls, provider_key: PROVIDER_KEY, client: demoClient } })
 
   const running = started.move()
   void table.exited.then((lastWords) => {
     if (!running.disposed) options.onFailure?.(new Error(`DynamoDB Local ended unexpectedly: ${lastWords.trim()}`))
   })
-  const { api, lambda, provider, merchant } = doors
   return {
-    urls: { api: api.url, lambda: lambda.url, provider: provider.url, inbox: merchant.url },
+    urls,
     clock,
     functions: host,
     demoClient,
@@ -104,7 +108,7 @@ export const startLocalCloud = async (options: LocalCloudOptions): Promise<Local
   }
 }
 
-type Ready = { readonly host: FunctionHost; readonly alerts: AlertInbox['alerts']; readonly story: Story }
+type Ready = { readonly host: FunctionHost; readonly alerts: AlertInbox['alerts'] } & ConsoleParts
 
 type DoorOptions = {
   readonly port: number
@@ -149,7 +153,8 @@ const startServers = async (
   const merchant = kept(
     await startWebhookInbox({ port: portOf(3), family, signingSecret: options.signingSecret, clock }),
   )
-  return { api, lambda, provider, merchant }
+  const urls = { api: api.url, lambda: lambda.url, provider: provider.url, inbox: merchant.url }
+  return { api, lambda, provider, merchant, urls }
 }
 
 /** Waits for both even if one fails, so that what the other one has started is known and can be ended. */

@@ -82,7 +82,7 @@ export const parseSource = (path: string, text: string): SourceFile => {
 export const sourcesIn = (...folders: readonly string[]): SourceFile[] =>
   folders.flatMap((folder) =>
     readdirSync(join(PROJECT_ROOT, folder), { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+      .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name))
       .map((entry) => posix.join(entry.parentPath.slice(PROJECT_ROOT.length + 1), entry.name))
       .toSorted()
       .map((path) => parseSource(path, readFileSync(join(PROJECT_ROOT, path), 'utf8'))),

@@ -1,8 +1,11 @@
 import { jsonReply, type LocalAnswer, type LocalRequest } from '../process/local-http-server.ts'
 import type { LocalPages } from '../triggers/start-http-gateway.ts'
+import type { About } from './console-call.ts'
+import { pageFiles } from './page-files.ts'
+import { relayCall } from './relay-call.ts'
 import type { Story } from './story/story.ts'
 
-export type ConsoleParts = { readonly story: Story }
+export type ConsoleParts = { readonly story: Story; readonly about: About }
 
 const ROOT = '/console'
 /** What the browser says of a request that a page of another site, or of another port, has caused. */
@@ -11,24 +14,37 @@ const OWN_SITES: readonly unknown[] = [undefined, 'none', 'same-origin']
 const FORBIDDEN = jsonReply(403, { code: 'forbidden', message: 'only the console’s own page may call it' })
 
 /**
- * The console's part behind the local API's port; no deployed stage has it. `isForeignRequest` has refused what names
- * another host or comes from another origin; here also what a page elsewhere embeds, which sends no origin.
+ * The console behind the local API's port; no deployed stage has it. `isForeignRequest` has refused what names another
+ * host or comes from another origin; here also what a page elsewhere embeds, which sends no origin. Only the page itself
+ * may be linked to.
  */
-export const answerConsole =
-  (ready: Promise<ConsoleParts>): LocalPages =>
-  (request) => {
+export const answerConsole = (ready: Promise<ConsoleParts>): LocalPages => {
+  const files = pageFiles()
+  return (request) => {
     if (request.path !== ROOT && !request.path.startsWith(`${ROOT}/`)) return undefined
-    if (!OWN_SITES.includes(request.headers['sec-fetch-site'])) return FORBIDDEN
-    return answer(ready, request)
+    const isVisit = request.path === ROOT && request.headers['sec-fetch-mode'] === 'navigate'
+    if (!isVisit && !OWN_SITES.includes(request.headers['sec-fetch-site'])) return FORBIDDEN
+    return answer(ready, files, request)
   }
+}
 
-const answer = async (ready: Promise<ConsoleParts>, request: LocalRequest): Promise<LocalAnswer> => {
-  const { story } = await ready
+const answer = async (
+  ready: Promise<ConsoleParts>,
+  files: ReturnType<typeof pageFiles>,
+  request: LocalRequest,
+): Promise<LocalAnswer> => {
+  const { story, about } = await ready
   switch (`${request.method} ${request.path}`) {
+    case 'GET /console/about':
+      return jsonReply(200, about, { 'cache-control': 'no-store' })
     case 'GET /console/story':
       return storyStream(story)
-    default:
-      return jsonReply(404, { message: `no ${request.method} ${request.path} here` })
+    case 'POST /console/call':
+      return relayCall(about, request)
+    default: {
+      const page = request.method === 'GET' ? await files(request.path) : undefined
+      return page ?? jsonReply(404, { message: `no ${request.method} ${request.path} here` })
+    }
   }
 }
 

@@ -215,6 +215,7 @@ describe('the assets of the stack', () => {
     const { sources, sourcesContent } = v.parse(SourceMapFile, mapOf(name))
 
     expect(sources.filter((source) => source.endsWith(entry))).toHaveLength(1)
+    expect(sources.filter((source) => /(^|\/)infra\//.test(source))).toStrictEqual([])
     expect(sourcesContent).toBeUndefined()
   })
 

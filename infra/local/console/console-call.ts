@@ -1,0 +1,62 @@
+import * as v from 'valibot'
+
+/** The gateway's four doors, by the names the rest of the local gateway has for them. */
+const Door = v.picklist(['api', 'lambda', 'provider', 'inbox'])
+
+/** One call of an interface that everybody has: the console does nothing that a shell could not. */
+export const ConsoleCallSchema = v.strictObject({
+  door: Door,
+  method: v.picklist(['GET', 'POST', 'DELETE']),
+  /** With its query. */
+  path: v.pipe(v.string(), v.regex(/^\/(?!\/)[\x21-\x7e]*$/), v.maxLength(2_000)),
+  body: v.optional(v.unknown()),
+  /** Makes a create safe to repeat. */
+  idempotencyKey: v.optional(v.pipe(v.string(), v.regex(/^[\x21-\x7e]{1,255}$/))),
+})
+export type ConsoleCall = v.InferOutput<typeof ConsoleCallSchema>
+
+/** What the page has to know before it can show anything. */
+export const AboutSchema = v.object({
+  urls: v.object({ api: v.string(), lambda: v.string(), provider: v.string(), inbox: v.string() }),
+  provider_key: v.string(),
+  client: v.object({ client_id: v.string(), api_key: v.string(), endpoint_id: v.string(), endpoint_url: v.string() }),
+})
+export type About = v.InferOutput<typeof AboutSchema>
+
+export type WireCall = {
+  readonly method: string
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string
+}
+
+/** The call as it is sent: the demo merchant's key for the API, the provider's for the provider. */
+export const toWire = ({ urls, client, provider_key: key }: About, call: ConsoleCall): WireCall => {
+  const { door, method, path, body, idempotencyKey } = call
+  return {
+    method,
+    url: urls[door] + path,
+    headers: {
+      ...(door === 'api' && { authorization: `Bearer ${client.api_key}` }),
+      ...(door === 'provider' && path.startsWith('/v3/') && { authorization: basic(key), 'api-version': '2024-11-11' }),
+      ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  }
+}
+
+const basic = (user: string): string => `Basic ${btoa(`${user}:`)}`
+
+/** Between single quotes nothing is special to a shell but the quote itself. */
+const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`
+
+/** The same call for a POSIX shell. */
+export const asCurl = (about: About, call: ConsoleCall): string => {
+  const { method, url, headers, body } = toWire(about, call)
+  return [
+    `curl -s${method === 'GET' ? '' : ` -X ${method}`} ${quoted(url)}`,
+    ...Object.entries(headers).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`),
+    ...(body === undefined ? [] : [`-d ${quoted(body)}`]),
+  ].join(' \\\n  ')
+}

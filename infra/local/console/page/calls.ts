@@ -1,0 +1,52 @@
+import type { ConsoleCall } from '../console-call.ts'
+import { about } from './gateway.ts'
+
+/** As whom the console acts where a person must be named. */
+const OPERATOR = 'console'
+
+export const api = (path: string): ConsoleCall => ({ door: 'api', method: 'GET', path: `/v1/${path}` })
+
+export const apiPost = (path: string, body: object, idempotencyKey?: string): ConsoleCall => ({
+  door: 'api',
+  method: 'POST',
+  path: `/v1/${path}`,
+  body,
+  ...(idempotencyKey !== undefined && { idempotencyKey }),
+})
+
+/** Any function of the gateway, as the AWS CLI would call it. */
+export const invoke = (name: string, payload: object = {}): ConsoleCall => ({
+  door: 'lambda',
+  method: 'POST',
+  path: `/2015-03-31/functions/gateway-local-${name}/invocations`,
+  body: payload,
+})
+
+/** An operator's look. */
+export const look = (action: string, payload: object = {}): ConsoleCall => invoke(action, payload)
+
+/** An operator's deed, in the console's name, for the demo merchant where one must be named. */
+export const operate = (action: string, payload: object): ConsoleCall =>
+  invoke(action, { operator: OPERATOR, ...payload })
+
+export const ofClient = (payload: object = {}): object => ({ client_id: about().client.client_id, ...payload })
+
+export const jumpBy = (seconds: number): ConsoleCall => ({
+  door: 'lambda',
+  method: 'POST',
+  path: '/_local/clock',
+  body: { advance_seconds: seconds },
+})
+
+export const simulator = (path: string, body?: object, method: ConsoleCall['method'] = 'POST'): ConsoleCall => ({
+  door: 'provider',
+  method,
+  path: `/_simulator${path}`,
+  ...(body !== undefined && { body }),
+})
+
+/** What the customer does, to the provider's request of a payment. */
+export const atProvider = (requestId: string, what: string, body: object = {}): ConsoleCall =>
+  what === 'simulate'
+    ? { door: 'provider', method: 'POST', path: `/v3/payment_requests/${requestId}/simulate`, body }
+    : simulator(`/payment_requests/${requestId}/${what}`, body)

@@ -1,0 +1,53 @@
+import { useEffect, useState } from 'preact/hooks'
+import { jumpBy } from './calls.ts'
+import { Deed } from './deed.tsx'
+import { useRead } from './gateway.ts'
+import { ClockSchema } from './shapes.ts'
+
+const JUMPS = [
+  [60, '1 minute'],
+  [3_600, '1 hour'],
+  [86_400, '1 day'],
+  [5 * 86_400, '5 days'],
+  [30 * 86_400, '30 days'],
+] as const
+
+const CALL = { door: 'lambda', method: 'GET', path: '/_local/clock' } as const
+
+/** Runs between two answers as the gateway's clock does. */
+const useNow = (): string => {
+  const told = useRead(ClockSchema, CALL)
+  const [aheadMs, setAhead] = useState(0)
+  const [, render] = useState(0)
+  useEffect(() => {
+    if (told) setAhead(Date.parse(told.now) - Date.now())
+  }, [told])
+  useEffect(() => {
+    const timer = setInterval(() => render((times) => times + 1), 1_000)
+    return () => clearInterval(timer)
+  }, [])
+  return new Date(Date.now() + aheadMs).toISOString().slice(0, 19).replace('T', ' ')
+}
+
+/** The one clock, which runs and jumps forward when told. */
+export const ClockPanel = () => {
+  const now = useNow()
+  const [seconds, setSeconds] = useState<number>(5 * 86_400)
+  return (
+    <section class="clock" aria-label="The one clock">
+      <span class="now">{now} UTC</span>
+      <select
+        aria-label="How far the clock jumps"
+        value={seconds}
+        onChange={({ currentTarget }) => setSeconds(Number(currentTarget.value))}
+      >
+        {JUMPS.map(([length, label]) => (
+          <option key={length} value={length}>
+            {label}
+          </option>
+        ))}
+      </select>
+      <Deed label="Jump" about="the clock forward" call={jumpBy(seconds)} />
+    </section>
+  )
+}

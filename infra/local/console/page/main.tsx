@@ -1,0 +1,14 @@
+import { render } from 'preact'
+import * as v from 'valibot'
+import { AboutSchema } from '../console-call.ts'
+import { App } from './app.tsx'
+import { setAbout } from './gateway.ts'
+import { followStory } from './story.ts'
+
+const root = document.querySelector('#console')
+if (root) {
+  const answer = await fetch('/console/about')
+  setAbout(v.parse(AboutSchema, await answer.json()))
+  followStory()
+  render(<App />, root)
+}

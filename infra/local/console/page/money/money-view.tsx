@@ -1,0 +1,136 @@
+import { useState } from 'preact/hooks'
+import * as v from 'valibot'
+import { counted, rupiah } from '../../story/story-line.ts'
+import { api, invoke, jumpBy, look, ofClient, operate } from '../calls.ts'
+import { Deed } from '../deed.tsx'
+import { useRead } from '../gateway.ts'
+import { Card, Empty } from '../parts.tsx'
+import { AuditSchema, BalanceSchema, SuspenseListSchema } from '../shapes.ts'
+import { SettlementsCard } from './settlements-card.tsx'
+
+const BALANCE = api('balance?include=settlements')
+const DAY = 86_400
+
+const Balance = () => {
+  const balance = useRead(BalanceSchema, BALANCE)
+  const [verdict, setVerdict] = useState('')
+  const parts: readonly (readonly [string, number])[] = balance
+    ? [
+        ['pending', balance.pending_minor],
+        ['available', balance.available_minor],
+        ['in settlement', balance.in_settlement_minor],
+        ['paid out', balance.paid_out_minor],
+      ]
+    : []
+  return (
+    <Card
+      title="Balance"
+      note="All that was ever credited, less what went back, is in one of four places."
+      call={BALANCE}
+    >
+      <dl class="equation">
+        <div>
+          <dt>credited</dt>
+          <dd>{rupiah(parts.reduce((sum, [, minor]) => sum + minor, 0))}</dd>
+        </div>
+        {parts.map(([name, minor], place) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>
+              <span class="sign">{place === 0 ? '=' : '+'}</span>
+              {rupiah(minor)}
+            </dd>
+          </div>
+        ))}
+      </dl>
+      <p class="line">
+        <Deed
+          label="Check the books"
+          call={look('audit-ledger', ofClient())}
+          after={({ body }) => {
+            const audit = v.safeParse(AuditSchema, body)
+            if (audit.success) setVerdict(verdictOf(audit.output))
+          }}
+        />
+        <span>{verdict}</span>
+      </p>
+    </Card>
+  )
+}
+
+const verdictOf = ({ balanced, differences: [first, ...more] }: v.InferOutput<typeof AuditSchema>): string => {
+  if (balanced === true) return 'Recomputed from every payment and settlement: they balance.'
+  if (!first) return `The audit says: ${String(balanced)}.`
+  return `They do not balance: ${counted(more.length + 1, 'difference')}, the first is ${first.what} of ${first.id}.`
+}
+
+const DailyWork = () => (
+  <Card
+    title="The days’ work"
+    note="A jump of the clock runs nothing by itself. Do these in their order to settle what was paid."
+  >
+    <ol class="steps">
+      <li>
+        <Deed label="Jump 5 days" call={jumpBy(5 * DAY)} /> <span class="muted">the provider has paid us by then</span>
+      </li>
+      <li>
+        <Deed label="Read the provider’s transactions" call={invoke('sync-provider-transactions')} />{' '}
+        <span class="muted">fees become final</span>
+      </li>
+      <li>
+        <Deed label="Sweep" kind="main" call={invoke('sweep-settlements')} />{' '}
+        <span class="muted">what is older than a day becomes a settlement</span>
+      </li>
+      <li>
+        <Deed label="Check due work" call={invoke('check-due-work')} />{' '}
+        <span class="muted">expires payments, sends what is overdue</span>
+      </li>
+    </ol>
+  </Card>
+)
+
+const Suspense = () => {
+  const call = look('list-suspense', { status: 'open' })
+  const items = useRead(SuspenseListSchema, call)
+  return (
+    <Card title="Suspense" note="Money that may not be credited, and findings: a person decides." call={call}>
+      {items?.data.length === 0 && <Empty>Nothing is open.</Empty>}
+      <ul class="rows">
+        {items?.data.map(({ suspense_id: id, kind, cause, amount_minor: amount, payment_id: paymentId }) => (
+          <li key={id} class="item">
+            <p class="line">
+              <strong>{cause.replaceAll('_', ' ')}</strong> <span class="muted">{kind}</span>
+              {amount !== null && <span>{rupiah(amount)}</span>}
+              {paymentId !== null && <a href={`#payments/${paymentId}`}>its payment</a>}
+            </p>
+            <Deed
+              label="Write off"
+              about={id}
+              call={operate('resolve-suspense', {
+                suspense_id: id,
+                resolution: 'written_off',
+                notes: 'in the console',
+              })}
+            />
+          </li>
+        ))}
+      </ul>
+    </Card>
+  )
+}
+
+/** Where the money is, what settles it, and what is paid out. */
+export const MoneyView = () => (
+  <>
+    <Balance />
+    <div class="split even">
+      <div>
+        <DailyWork />
+        <Suspense />
+      </div>
+      <div>
+        <SettlementsCard />
+      </div>
+    </div>
+  </>
+)

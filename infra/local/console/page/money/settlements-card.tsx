@@ -1,0 +1,114 @@
+import { useState } from 'preact/hooks'
+import type * as v from 'valibot'
+import { counted, rupiah } from '../../story/story-line.ts'
+import { api, operate } from '../calls.ts'
+import { Deed } from '../deed.tsx'
+import { useRead } from '../gateway.ts'
+import { Card, Empty, Field, Status } from '../parts.tsx'
+import { SettlementsSchema } from '../shapes.ts'
+
+const SETTLEMENTS = api('settlements?per_page=10')
+
+type Settlement = v.InferOutput<typeof SettlementsSchema>['data'][number]
+
+const Confirm = ({
+  label,
+  on,
+  set,
+}: {
+  readonly label: string
+  readonly on: boolean
+  readonly set: (on: boolean) => void
+}) => (
+  <label class="check">
+    <input type="checkbox" checked={on} onChange={({ currentTarget }) => set(currentTarget.checked)} />
+    <span>{label}</span>
+  </label>
+)
+
+const Recorded = ({ settlement: { id } }: { readonly settlement: Settlement }) => {
+  const [notes, setNotes] = useState('bank transfer')
+  const [unfunded, setUnfunded] = useState(false)
+  const [newBank, setNewBank] = useState(false)
+  const [reversed, setReversed] = useState('')
+  const confirmed = {
+    ...(unfunded && { confirm_unfunded: true }),
+    ...(newBank && { confirm_new_bank: true }),
+    ...(reversed !== '' && { confirm_reversed: Number(reversed) }),
+  }
+  return (
+    <>
+      <Field label="Notes">
+        <input type="text" value={notes} onInput={({ currentTarget }) => setNotes(currentTarget.value)} />
+      </Field>
+      <details>
+        <summary>Confirmations, when it is refused without them</summary>
+        <Confirm label="although the provider has not paid us all of it" on={unfunded} set={setUnfunded} />
+        <Confirm label="although the bank account is new" on={newBank} set={setNewBank} />
+        <Field label="although money of so many payments went back">
+          <input
+            type="number"
+            min="0"
+            value={reversed}
+            onInput={({ currentTarget }) => setReversed(currentTarget.value)}
+          />
+        </Field>
+      </details>
+      <p class="line">
+        <Deed
+          label="Mark paid"
+          about={id}
+          kind="main"
+          call={operate('mark-settlement-paid', { settlement_id: id, notes, ...confirmed })}
+        />
+        <Deed
+          label="Mark failed"
+          about={id}
+          kind="danger"
+          call={operate('mark-settlement-failed', { settlement_id: id, notes })}
+        />
+      </p>
+    </>
+  )
+}
+
+const Row = ({ settlement }: { readonly settlement: Settlement }) => {
+  const { id, status, net_minor: net, payment_count: count, period_start: from, period_end: to } = settlement
+  return (
+    <li class="item">
+      <p class="line">
+        <strong>{rupiah(net)}</strong> <Status is={status} /> <span class="muted">{counted(count, 'payment')}</span>
+      </p>
+      <p class="line muted">
+        {from.slice(0, 16).replace('T', ' ')} to {to.slice(0, 16).replace('T', ' ')} UTC
+      </p>
+      {status === 'recorded' && <Recorded settlement={settlement} />}
+      {status === 'failed' && (
+        <Deed
+          label="Credit it again"
+          about={id}
+          call={operate('recredit-settlement', { settlement_id: id, notes: 'in the console' })}
+        />
+      )}
+    </li>
+  )
+}
+
+/** The merchant's payouts, newest first, with what an operator does about each. */
+export const SettlementsCard = () => {
+  const settlements = useRead(SettlementsSchema, SETTLEMENTS)
+  return (
+    <Card
+      title="Settlements"
+      note="The sweep records them; an operator transfers the money and says so."
+      call={SETTLEMENTS}
+    >
+      {settlements?.data.length === 0 && <Empty>None yet.</Empty>}
+      <ul class="rows">
+        {settlements?.data.map((settlement) => (
+          <Row key={settlement.id} settlement={settlement} />
+        ))}
+      </ul>
+    </Card>
+  )
+}

@@ -1,0 +1,83 @@
+import { useState } from 'preact/hooks'
+import * as v from 'valibot'
+import { apiPost } from '../calls.ts'
+import { Deed } from '../deed.tsx'
+import { Card, Field } from '../parts.tsx'
+import { goTo } from '../route.ts'
+import { CreatedSchema } from '../shapes.ts'
+
+/** What a merchant's shop offers; the codes are those of the API. */
+const CHANNELS = [
+  ['virtual_account BCA', 'Bank transfer · BCA'],
+  ['virtual_account BNI', 'Bank transfer · BNI'],
+  ['virtual_account BRI', 'Bank transfer · BRI'],
+  ['virtual_account MANDIRI', 'Bank transfer · Mandiri'],
+  ['virtual_account PERMATA', 'Bank transfer · Permata'],
+  ['qris', 'QR code · QRIS'],
+  ['ewallet OVO', 'Wallet · OVO (asks on the phone)'],
+  ['ewallet DANA', 'Wallet · DANA'],
+  ['ewallet GOPAY', 'Wallet · GoPay'],
+  ['ewallet LINKAJA', 'Wallet · LinkAja'],
+  ['ewallet SHOPEEPAY', 'Wallet · ShopeePay'],
+] as const
+
+const newKey = () => `console-${crypto.randomUUID()}`
+
+/** Creates a payment as a merchant's server does. A press after a lost answer repeats it; a new one begins after an answer. */
+export const CreateForm = () => {
+  const [channel, setChannel] = useState<string>('qris')
+  const [amount, setAmount] = useState('150000')
+  const [reference, setReference] = useState('')
+  const [phone, setPhone] = useState('+6281234567890')
+  const [key, setKey] = useState(newKey)
+  const [method = '', code] = channel.split(' ')
+  const isWallet = method === 'ewallet'
+  const body = {
+    method,
+    ...(code !== undefined && { channel_code: code }),
+    amount: Number(amount),
+    currency: 'IDR',
+    ...(reference !== '' && { external_reference: reference }),
+    ...(isWallet && { customer: { phone } }),
+  }
+  return (
+    <Card title="New payment" note="What a merchant’s server sends when a customer checks out.">
+      <Field label="Paid by">
+        <select value={channel} onChange={({ currentTarget }) => setChannel(currentTarget.value)}>
+          {CHANNELS.map(([value, label]) => (
+            <option key={value} value={value}>
+              {label}
+            </option>
+          ))}
+        </select>
+      </Field>
+      <Field label="Amount in IDR">
+        <input
+          type="number"
+          min="1"
+          step="1"
+          value={amount}
+          onInput={({ currentTarget }) => setAmount(currentTarget.value)}
+        />
+      </Field>
+      {isWallet && (
+        <Field label="Customer’s phone">
+          <input type="tel" value={phone} onInput={({ currentTarget }) => setPhone(currentTarget.value)} />
+        </Field>
+      )}
+      <Field label="Your reference (optional)">
+        <input type="text" value={reference} onInput={({ currentTarget }) => setReference(currentTarget.value)} />
+      </Field>
+      <Deed
+        label="Create payment"
+        kind="main"
+        call={apiPost('payments', body, key)}
+        after={({ status, body: answer }) => {
+          if (status > 0 && status < 500) setKey(newKey())
+          const created = v.safeParse(CreatedSchema, answer)
+          if (created.success) goTo('payments', created.output.id)
+        }}
+      />
+    </Card>
+  )
+}

@@ -1,0 +1,58 @@
+import { CopyButton } from '../deed.tsx'
+import type { Timeline } from '../shapes.ts'
+import { QrCode } from './qr-code.tsx'
+
+const inFours = (digits: string): string => digits.replaceAll(/(.{4})(?=.)/g, '$1 ')
+
+const Scanned = ({ text }: { readonly text: string }) => (
+  <>
+    <p>The customer scans it with a bank’s or a wallet’s app.</p>
+    <p>
+      <code class="long">{text}</code> <CopyButton what="QR text" text={text} />
+    </p>
+  </>
+)
+
+const Visited = ({ link }: { readonly link: string }) => (
+  <>
+    <p>The customer is sent to the wallet’s page:</p>
+    <p>
+      <a href={link} target="_blank" rel="noreferrer">
+        Open the checkout
+      </a>{' '}
+      <CopyButton what="checkout link" text={link} />
+    </p>
+  </>
+)
+
+const Transferred = ({ to, bank }: { readonly to: string; readonly bank: string }) => (
+  <>
+    <p>The customer transfers to this account at {bank}:</p>
+    <p class="account">
+      <output aria-label="Account number">{inFours(to)}</output> <CopyButton what="account number" text={to} />
+    </p>
+  </>
+)
+
+const Way = ({ payment }: { readonly payment: Timeline }) => {
+  const { method, channel_code: code, payment_destination: destination } = payment
+  if (destination === '') return <p>{code} asks the customer on the phone; there is nothing to show.</p>
+  if (method === 'qris') return <Scanned text={destination} />
+  // Nothing else may become a link, whoever made it up.
+  if (/^https?:\/\//.test(destination)) return <Visited link={destination} />
+  return <Transferred to={destination} bank={code ?? method} />
+}
+
+/** What the merchant’s shop shows its customer: a number, an image, a link, or nothing where the wallet asks by itself. */
+export const HowToPay = ({ payment }: { readonly payment: Timeline }) => {
+  const { method, payment_destination: destination, expires_at: until } = payment
+  return (
+    <div class="pay">
+      {method === 'qris' && <QrCode text={destination} label="QR code with which this payment is paid" />}
+      <div>
+        <Way payment={payment} />
+        {until && <p class="note">To be paid until {until.slice(0, 16).replace('T', ' ')} UTC.</p>}
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,119 @@
+import { useState } from 'preact/hooks'
+import type * as v from 'valibot'
+import { simulator } from './calls.ts'
+import { CurlButton, Deed } from './deed.tsx'
+import { doCall, useRead } from './gateway.ts'
+import { Card, Empty } from './parts.tsx'
+import { ArmedSchema, FaultMenuSchema } from './shapes.ts'
+
+const MENU = simulator('', undefined, 'GET')
+const ARMED = simulator('/faults', undefined, 'GET')
+const CLEAR = simulator('/faults', undefined, 'DELETE')
+
+type Fault = v.InferOutput<typeof FaultMenuSchema>['faults'][number]
+type Armed = v.InferOutput<typeof ArmedSchema>[number]
+
+const TARGETS: Readonly<Record<string, string>> = {
+  create: 'When a payment is created',
+  get: 'When a payment is asked about',
+  cancel: 'When a payment is cancelled',
+  transactions: 'When transactions are listed',
+  callback: 'When it calls us back',
+  payment: 'When a customer pays',
+}
+
+const words = (name: string) => name.replaceAll('_', ' ')
+
+/** Numbers, objects and null as JSON; anything else is the text it is. */
+const readValue = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+/** The simulator takes faults back only all together: the others are ordered again. */
+const switchOff = async (off: Fault, armed: readonly Armed[]) => {
+  await doCall('Clear faults', CLEAR)
+  const others = armed.filter(({ target, fault }) => target !== off.target || fault !== off.fault)
+  for (const { target, fault, times, value } of others) {
+    await doCall(
+      `Keep ${words(fault)}`,
+      simulator('/faults', { target, fault, times, ...(value !== null && { value }) }),
+    )
+  }
+}
+
+const FaultRow = ({ fault, armed }: { readonly fault: Fault; readonly armed: readonly Armed[] }) => {
+  const { target, fault: name, value: example } = fault
+  const [value, setValue] = useState(typeof example === 'string' ? example : JSON.stringify(example))
+  const [times, setTimes] = useState('1')
+  const left = armed
+    .filter((one) => one.target === target && one.fault === name)
+    .reduce((sum, one) => sum + one.times, 0)
+  const order = { target, fault: name, times: Number(times), ...(value !== undefined && { value: readValue(value) }) }
+  const call = simulator('/faults', order)
+  const label = `${words(name)} ${TARGETS[target]?.toLowerCase() ?? target}`
+  return (
+    <li class="fault">
+      <button
+        type="button"
+        role="switch"
+        aria-checked={left > 0}
+        aria-label={label}
+        onClick={() => void (left > 0 ? switchOff(fault, armed) : doCall(words(name), call))}
+      />
+      <span class="name">{words(name)}</span>
+      <span class="left">{left > 0 ? `${left} to come` : ''}</span>
+      {value !== undefined && (
+        <input
+          type="text"
+          aria-label={`Value of ${label}`}
+          value={value}
+          onInput={({ currentTarget }) => setValue(currentTarget.value)}
+        />
+      )}
+      <input
+        type="number"
+        min="1"
+        aria-label={`How often ${label}`}
+        value={times}
+        onInput={({ currentTarget }) => setTimes(currentTarget.value)}
+      />
+      <CurlButton of={label} call={call} />
+    </li>
+  )
+}
+
+/** Every fault of the provider as a switch: on, it strikes the next times something is asked of it. */
+export const ProviderView = () => {
+  const menu = useRead(FaultMenuSchema, MENU)
+  const armed = useRead(ArmedSchema, ARMED) ?? []
+  const byTarget = [...Map.groupBy(menu?.faults ?? [], ({ target }) => target)]
+  return (
+    <>
+      <Card
+        title="Faults"
+        note="Switch one on, and the provider does it the next times. The gateway must cope."
+        call={MENU}
+      >
+        <p class="line">
+          <Deed label="Switch all off" call={CLEAR} disabled={armed.length === 0} />
+          {armed.length === 0 && <Empty>The provider is well.</Empty>}
+        </p>
+      </Card>
+      <div class="split even faults">
+        {byTarget.map(([target, faults]) => (
+          <Card key={target} title={TARGETS[target] ?? target}>
+            <ul class="rows">
+              {faults.map((fault) => (
+                <FaultRow key={fault.fault} fault={fault} armed={armed} />
+              ))}
+            </ul>
+          </Card>
+        ))}
+      </div>
+    </>
+  )
+}

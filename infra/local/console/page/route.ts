@@ -1,0 +1,19 @@
+import { store } from './store.ts'
+
+const VIEWS = ['payments', 'webhooks', 'money', 'provider'] as const
+export type View = (typeof VIEWS)[number]
+
+export type Route = { readonly view: View; readonly id: string | undefined }
+
+/** Where the page is, by its address: links, history and bookmarks work as anywhere. */
+const read = (): Route => {
+  const [name = '', id] = location.hash.slice(1).split('/')
+  return { view: VIEWS.find((view) => view === name) ?? 'payments', id }
+}
+
+export const route = store<Route>(read())
+window.addEventListener('hashchange', () => route.set(read()))
+
+export const goTo = (view: View, id: string) => {
+  location.hash = `${view}/${id}`
+}

@@ -1,0 +1,116 @@
+import * as v from 'valibot'
+
+const Text = v.nullish(v.string())
+
+const Attempt = v.object({
+  number: v.number(),
+  at: v.string(),
+  duration_ms: v.number(),
+  http_status: v.nullable(v.number()),
+  error: v.nullable(v.string()),
+  response_body: v.nullable(v.string()),
+})
+
+const DeliverySchema = v.object({
+  delivery_id: v.string(),
+  event: v.string(),
+  url: v.string(),
+  status: v.string(),
+  next_attempt_at: v.nullable(v.string()),
+  created_at: v.string(),
+  attempts: v.array(Attempt),
+})
+export type Delivery = v.InferOutput<typeof DeliverySchema>
+
+const PaymentSchema = v.object({
+  id: v.string(),
+  status: v.string(),
+  external_reference: Text,
+  method: v.string(),
+  channel_code: Text,
+  notional_minor: v.number(),
+  created_at: v.string(),
+})
+
+/** What get-payment answers of a payment that has a destination. */
+export const TimelineSchema = v.object({
+  ...PaymentSchema.entries,
+  xendit_fee_minor: v.number(),
+  hexolus_markup_minor: v.number(),
+  client_net_minor: v.number(),
+  fee_status: v.string(),
+  payment_destination: v.string(),
+  paid_at: Text,
+  expires_at: Text,
+  payment_request_id: v.string(),
+  reversal: v.optional(v.object({ kind: v.string(), amount_minor: v.number(), at: v.string() })),
+  timeline: v.object({
+    provider_attempts: v.array(
+      v.object({ number: v.number(), started_at: v.string(), outcome: v.string(), code: v.nullable(v.string()) }),
+    ),
+    transitions: v.array(v.object({ status: v.string(), at: v.string(), source: v.string() })),
+    events: v.array(v.object({ event: v.string(), fired_at: v.string(), deliveries: v.array(DeliverySchema) })),
+    settlements: v.array(
+      v.object({ settlement_id: v.string(), status: v.string(), settled_at: v.nullable(v.string()) }),
+    ),
+  }),
+})
+export type Timeline = v.InferOutput<typeof TimelineSchema>
+
+const listOf = <const Item extends v.GenericSchema>(item: Item) => v.object({ data: v.array(item) })
+
+export const PaymentsSchema = v.object({
+  ...listOf(PaymentSchema).entries,
+  pagination: v.object({ total: v.number() }),
+})
+export const DeliveriesSchema = listOf(DeliverySchema)
+export const EndpointsSchema = listOf(
+  v.object({ endpoint_id: v.string(), url: v.string(), event_types: v.array(v.string()), enabled: v.boolean() }),
+)
+export const SettlementsSchema = listOf(
+  v.object({
+    id: v.string(),
+    status: v.string(),
+    net_minor: v.number(),
+    payment_count: v.number(),
+    period_start: v.string(),
+    period_end: v.string(),
+    recredited_at: Text,
+    reversed_count: v.optional(v.number(), 0),
+  }),
+)
+export const SuspenseListSchema = listOf(
+  v.object({
+    suspense_id: v.string(),
+    kind: v.string(),
+    cause: v.string(),
+    amount_minor: v.nullable(v.number()),
+    payment_id: v.nullable(v.string()),
+  }),
+)
+export const BalanceSchema = v.object({
+  pending_minor: v.number(),
+  available_minor: v.number(),
+  in_settlement_minor: v.number(),
+  paid_out_minor: v.number(),
+})
+export const AuditSchema = v.object({
+  balanced: v.union([v.boolean(), v.string()]),
+  differences: v.array(v.object({ what: v.string(), id: v.string() })),
+})
+export const ReceivedSchema = v.array(
+  v.object({
+    at: v.string(),
+    headers: v.record(v.string(), v.unknown()),
+    body: v.string(),
+    signature_valid: v.nullable(v.boolean()),
+  }),
+)
+export const FaultMenuSchema = v.object({
+  faults: v.array(v.object({ target: v.string(), fault: v.string(), value: v.optional(v.unknown()) })),
+})
+export const ArmedSchema = v.array(
+  v.object({ target: v.string(), fault: v.string(), times: v.number(), value: v.optional(v.unknown()) }),
+)
+export const ClockSchema = v.object({ now: v.string() })
+export const CreatedSchema = v.object({ id: v.string() })

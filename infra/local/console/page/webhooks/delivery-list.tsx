@@ -1,0 +1,77 @@
+import { useState } from 'preact/hooks'
+import { look, ofClient, operate } from '../calls.ts'
+import { Deed } from '../deed.tsx'
+import { useRead } from '../gateway.ts'
+import { Card, Empty, Field, Status, Time } from '../parts.tsx'
+import { DeliveriesSchema, type Delivery } from '../shapes.ts'
+
+const STATUSES = ['scheduled', 'succeeded', 'abandoned', 'skipped'] as const
+
+const Attempts = ({ attempts }: Pick<Delivery, 'attempts'>) => (
+  <ol class="attempts">
+    {attempts.map(({ number, at, http_status: answer, error, duration_ms: took, response_body: body }) => (
+      <li key={number} class={error === null ? 'good' : 'bad'}>
+        <Time at={at} /> {answer === null ? error : `${answer}${error === null ? '' : ` (${error})`}`}{' '}
+        <span class="muted">in {took} ms</span>
+        {body !== null && body !== '' && <code class="long">{body}</code>}
+      </li>
+    ))}
+  </ol>
+)
+
+const Row = ({ delivery }: { readonly delivery: Delivery }) => {
+  const { delivery_id: id, event, url, status, attempts, created_at: at, next_attempt_at: next } = delivery
+  return (
+    <li class="item">
+      <p class="line">
+        <strong>{event}</strong> <Status is={status} /> <Time at={at} />
+      </p>
+      <p class="line muted">
+        <code>{url}</code>
+        {next !== null && (
+          <span>
+            next attempt <Time at={next} />
+          </span>
+        )}
+      </p>
+      <Attempts attempts={attempts} />
+      <Deed
+        label="Redeliver"
+        about={`${event} of ${at}`}
+        disabled={status === 'scheduled'}
+        call={operate('redeliver', ofClient({ delivery_id: id }))}
+      />
+    </li>
+  )
+}
+
+/** Every delivery of the merchant, newest first, with each attempt and its answer. */
+export const DeliveryList = () => {
+  const [status, setStatus] = useState('')
+  const call = look('list-deliveries', ofClient({ per_page: 10, ...(status !== '' && { status }) }))
+  const deliveries = useRead(DeliveriesSchema, call)
+  return (
+    <Card
+      title="Deliveries"
+      note="Eight attempts, at once and then after 1, 2, 4 … 64 minutes: jump the clock to see them."
+      call={call}
+    >
+      <Field label="Show">
+        <select value={status} onChange={({ currentTarget }) => setStatus(currentTarget.value)}>
+          <option value="">all</option>
+          {STATUSES.map((one) => (
+            <option key={one} value={one}>
+              {one}
+            </option>
+          ))}
+        </select>
+      </Field>
+      {deliveries?.data.length === 0 && <Empty>None. A paid payment makes one for each endpoint.</Empty>}
+      <ul class="rows">
+        {deliveries?.data.map((delivery) => (
+          <Row key={delivery.delivery_id} delivery={delivery} />
+        ))}
+      </ul>
+    </Card>
+  )
+}

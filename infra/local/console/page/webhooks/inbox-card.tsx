@@ -1,0 +1,72 @@
+import { useState } from 'preact/hooks'
+import type { ConsoleCall } from '../../console-call.ts'
+import { Deed } from '../deed.tsx'
+import { useRead } from '../gateway.ts'
+import { Card, Empty, Field, Time } from '../parts.tsx'
+import { ReceivedSchema } from '../shapes.ts'
+
+const BEHAVIOURS: Readonly<Record<string, readonly [label: string, body: object]>> = {
+  good: ['200, at once', {}],
+  error: ['500', { status: 500 }],
+  slow: ['200 after 3 seconds', { delay_ms: 3_000 }],
+  hang: ['nothing, for ever', { hang: true }],
+  close: ['a cut connection', { close: true }],
+}
+
+const RECEIVED: ConsoleCall = { door: 'inbox', method: 'GET', path: '/received' }
+const SHOWN = 6
+
+const verdict = (valid: boolean | null) =>
+  valid === null ? 'no secret known' : valid ? 'signature verified' : 'signature wrong'
+
+const Received = () => {
+  const received = useRead(ReceivedSchema, RECEIVED)
+  const newest = received?.toReversed().slice(0, SHOWN) ?? []
+  return (
+    <>
+      {received?.length === 0 && <Empty>Nothing received yet.</Empty>}
+      <ul class="rows">
+        {newest.map(({ at, headers, body, signature_valid: valid }, place) => (
+          <li key={newest.length - place} class="item">
+            <p class="line">
+              <strong>{String(headers['x-gateway-event'])}</strong>
+              <span class={`status ${valid === true ? 'good' : 'bad'}`}>{verdict(valid)}</span> <Time at={at} />
+            </p>
+            <details>
+              <summary>Body</summary>
+              <code class="long">{body}</code>
+            </details>
+          </li>
+        ))}
+      </ul>
+    </>
+  )
+}
+
+/** The sample merchant: what its server got, and how it is to answer from now on. */
+export const InboxCard = () => {
+  const [behaviour, setBehaviour] = useState('good')
+  const [, body] = BEHAVIOURS[behaviour] ?? ['', {}]
+  const call: ConsoleCall = { door: 'inbox', method: 'POST', path: '/behaviour', body }
+  return (
+    <Card
+      title="The merchant’s server"
+      note="The sample inbox checks each signature with the endpoint’s secret."
+      call={RECEIVED}
+    >
+      <div class="line">
+        <Field label="It answers webhooks with">
+          <select value={behaviour} onChange={({ currentTarget }) => setBehaviour(currentTarget.value)}>
+            {Object.entries(BEHAVIOURS).map(([value, [label]]) => (
+              <option key={value} value={value}>
+                {label}
+              </option>
+            ))}
+          </select>
+        </Field>
+        <Deed label="Set" about="how webhooks are answered" call={call} />
+      </div>
+      <Received />
+    </Card>
+  )
+}

@@ -1,0 +1,33 @@
+import * as v from 'valibot'
+import { jsonReply, type LocalReply, type LocalRequest } from '../process/local-http-server.ts'
+import { type About, ConsoleCallSchema, toWire } from './console-call.ts'
+
+const TIMEOUT_MS = 30_000
+
+/**
+ * Makes a call for the page, which may talk to its own origin only, and answers `{status, body}` as it came. It leads to
+ * the gateway's four doors and nowhere else.
+ */
+export const relayCall = async (about: About, request: LocalRequest): Promise<LocalReply> => {
+  // A form of another page cannot send it; that page's scripts would have to ask first, and are told no.
+  if (request.headers['content-type'] !== 'application/json')
+    return jsonReply(415, { message: 'send application/json' })
+  const call = v.safeParse(ConsoleCallSchema, parseJson(request.body.toString('utf8')))
+  if (!call.success) return jsonReply(400, { message: v.flatten(call.issues) })
+  const { url, ...init } = toWire(about, call.output)
+  try {
+    const answer = await fetch(url, { ...init, redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) })
+    const text = await answer.text()
+    return jsonReply(200, { status: answer.status, body: parseJson(text) ?? text })
+  } catch {
+    return jsonReply(200, { status: 0, body: { message: 'no answer within 30 seconds' } })
+  }
+}
+
+const parseJson = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
