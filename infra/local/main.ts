@@ -32,6 +32,7 @@ try {
     port: portFrom(process.env['PORT']),
     signal: life.signal,
     onFailure: life.fail,
+    onProgress: (step) => console.log(`  ${step}…`),
     ...(data !== undefined && { dataDirectory: data }),
     ...(verbose && { writeLog: (line) => console.error(line) }),
   })

@@ -16,6 +16,8 @@ export const banner = (
   return `
 The gateway is ready (${(startedInMs / 1_000).toFixed(1)} s). State: ${data ?? 'in memory'}. Ctrl-C stops it.
 
+  Console        ${urls.api}/console   create, pay and watch in a browser
+
   API            ${urls.api}/v1
   Lambda Invoke  ${urls.lambda}   clock, alerts and log: /_local/clock /_local/alerts /_local/log
   Provider       ${urls.provider}   every control and fault, with examples: /_simulator
