@@ -1,0 +1,94 @@
+import { existsSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import axe, { type AxeResults } from 'axe-core'
+import jsQr from 'jsqr'
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { expect } from 'vitest'
+import { PROJECT_ROOT } from '../support/source-file.ts'
+
+const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
+
+/** The machine's own Chromium, or undefined: a test installs nothing. `CHROMIUM` names another. */
+export const CHROMIUM = [process.env['CHROMIUM'] ?? '', ...PLACES].find((path) => path !== '' && existsSync(path))
+
+/** A browser that reaches nothing but this machine, whatever a page asks for. */
+export const launchChromium = (): Promise<Browser> =>
+  chromium.launch({
+    executablePath: CHROMIUM,
+    // Chromium has no sandbox of its own where everything runs as root, as in most containers.
+    args: ['--no-sandbox', '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1'],
+  })
+
+/** A page with all that went wrong in it, and every address it asked for. */
+export const openPage = async (browser: Browser, options: BrowserContextOptions = {}) => {
+  const context = await browser.newContext({
+    viewport: { width: 1_440, height: 900 },
+    permissions: ['clipboard-read', 'clipboard-write'],
+    ...options,
+  })
+  const page = await context.newPage()
+  const wrong: string[] = []
+  const origins = new Set<string>()
+  page.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type())) wrong.push(message.text())
+  })
+  page.on('pageerror', ({ message }) => wrong.push(message))
+  page.on('request', (request) => origins.add(new URL(request.url()).origin))
+  return { page, wrong, origins, close: () => context.close() }
+}
+
+/** What axe finds against WCAG 2.2 AA and good practice: names, roles, labels and contrast among it. */
+export const accessibilityFaults = async (page: Page): Promise<readonly string[]> => {
+  // Run by the debugger, which the page's own policy does not bind.
+  await page.evaluate(axe.source)
+  const { violations } = await page.evaluate<AxeResults>('axe.run()')
+  return violations.flatMap(({ id, nodes }) => nodes.map(({ html, any }) => `${id}: ${html} ${any[0]?.message ?? ''}`))
+}
+
+const CONTROLS = 'a[href], button:not(:disabled), input, select, summary'
+
+/** The controls that no press of the Tab key leads to. */
+export const unreachedControls = async (page: Page): Promise<readonly string[]> => {
+  const shown = await page.evaluate<number>(`{
+    left = [...document.querySelectorAll('${CONTROLS}')].filter((one) => one.checkVisibility())
+    document.activeElement.blur()
+    scrollTo(0, 0)
+    left.length
+  }`)
+  expect(shown).toBeGreaterThan(5)
+  // Scrolled parts are stops as well.
+  for (let presses = 0; presses < shown + 30; presses++) {
+    await page.keyboard.press('Tab')
+    await page.evaluate('void (left = left.filter((one) => one !== document.activeElement))')
+  }
+  return page.evaluate<string[]>('left.map((one) => one.outerHTML)')
+}
+
+type Pixels = { readonly data: number[]; readonly width: number; readonly height: number }
+
+/** What a camera reads in a picture of the page. */
+export const scanned = async (browser: Browser, png: Buffer): Promise<string | undefined> => {
+  const context = await browser.newContext()
+  const page = await context.newPage()
+  const { data, width, height } = await page.evaluate<Pixels>(`(async () => {
+    const image = new Image()
+    image.src = 'data:image/png;base64,${png.toString('base64')}'
+    await image.decode()
+    const { width, height } = image
+    const drawing = new OffscreenCanvas(width, height).getContext('2d')
+    drawing.drawImage(image, 0, 0)
+    return { data: [...drawing.getImageData(0, 0, width, height).data], width, height }
+  })()`)
+  await context.close()
+  return jsQr.default(new Uint8ClampedArray(data), width, height)?.data
+}
+
+/** Keeps a picture for the documents, when asked to: `SCREENSHOTS=write npm test -- test/e2e/console-page.test.ts`. */
+export const picture = async (page: Page, name: string): Promise<void> => {
+  const shot = await page.screenshot({ animations: 'disabled' })
+  expect(shot.length).toBeGreaterThan(10_000)
+  if (process.env['SCREENSHOTS'] !== 'write') return
+  const folder = join(PROJECT_ROOT, 'docs/pictures')
+  mkdirSync(folder, { recursive: true })
+  await page.screenshot({ animations: 'disabled', path: join(folder, `${name}.png`) })
+}

@@ -1,0 +1,236 @@
+/**
+ * Goal: a newcomer gets from an empty console to a payout by its controls alone, and nothing in it needs a mouse, good
+ * eyes or a network. Method: the machine's own Chromium, headless, on a whole gateway; what the page shows is held
+ * against what the API answers.
+ */
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, vi } from 'vitest'
+import { eventually } from '../support/eventually.ts'
+import { worldIt as it, type World } from '../support/gateway-world.ts'
+import {
+  accessibilityFaults,
+  CHROMIUM,
+  launchChromium,
+  openPage,
+  picture,
+  scanned,
+  unreachedControls,
+} from './console-browser.ts'
+
+// A browser beside a gateway, on a machine that runs other tests beside both.
+vi.setConfig({ testTimeout: 180_000 })
+
+const VIEWS = ['Payments', 'Webhooks', 'Money', 'Provider'] as const
+
+const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click()
+const view = (page: Page, name: (typeof VIEWS)[number]) => page.getByRole('link', { name, exact: true }).click()
+const told = (page: Page, text: string) => page.getByRole('log').getByText(text).first().waitFor()
+
+/** By the keyboard alone, as somebody who sees none of it would. */
+const createByKeyboard = async (page: Page, channel: string, amount: string) => {
+  await page.getByLabel('Paid by').selectOption(channel)
+  await page.getByLabel('Amount in IDR').fill(amount)
+  await page.getByRole('button', { name: 'Create payment', exact: true }).focus()
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { name: `Payment of Rp ${Number(amount).toLocaleString('en-US')}` }).waitFor()
+  return page.url().split('/').at(-1) ?? ''
+}
+
+const copied = (page: Page) => page.evaluate<string>('navigator.clipboard.readText()')
+
+describe.skipIf(CHROMIUM === undefined)('the console in Chromium (skipped where there is none)', () => {
+  let browser: Browser
+  beforeAll(async () => {
+    browser = await launchChromium()
+  })
+  afterAll(() => browser.close())
+
+  const consoleOf = async ({ urls }: World, scheme: 'light' | 'dark' = 'light') => {
+    const opened = await openPage(browser, { colorScheme: scheme })
+    await opened.page.goto(`${urls.api}/console`)
+    await opened.page.getByText('live', { exact: true }).waitFor()
+    return opened
+  }
+  const asMerchant = ({ cloud, withKey }: World) => withKey(cloud.demoClient.api_key)
+
+  it('walks a payment from the form to its payout', async ({ world }) => {
+    const { page, wrong, origins, close } = await consoleOf(world)
+    const merchant = asMerchant(world)
+
+    const id = await createByKeyboard(page, 'qris', '150000')
+    const code = await page.getByRole('img', { name: /^QR code/ }).screenshot()
+    expect(await scanned(browser, code)).toBe((await merchant.payment(id))['payment_destination'])
+    await picture(page, 'console-payment')
+    await press(page, 'Pay')
+    await page.getByText('Webhook, attempt 1: answered 200').waitFor()
+    expect(await merchant.payment(id)).toMatchObject({ status: 'succeeded' })
+
+    await view(page, 'Webhooks')
+    await page.getByText('signature verified').waitFor()
+    await view(page, 'Money')
+    await press(page, 'Jump 5 days')
+    await told(page, 'jumped to')
+    await press(page, 'Read the provider’s transactions')
+    await told(page, 'fee is final')
+    await press(page, 'Sweep')
+    await told(page, 'is to be paid out')
+    await picture(page, 'console-money')
+    await page.getByRole('button', { name: /^Mark paid/ }).click()
+    await told(page, 'is paid out')
+    await press(page, 'Check the books')
+    await page.getByText('they balance').waitFor()
+
+    const { body: balance } = await merchant.get('/v1/balance?include=settlements')
+    expect(balance).toMatchObject({ pending_minor: 0, in_settlement_minor: 0 })
+    await page
+      .getByText(`Rp ${Number(balance['paid_out_minor']).toLocaleString('en-US')}`)
+      .first()
+      .waitFor()
+    expect([wrong, [...origins]]).toStrictEqual([[], [world.urls.api]])
+    await close()
+  })
+
+  it('shows an account number, a checkout link, and that a wallet asks by itself', async ({ world }) => {
+    const { page, wrong, close } = await consoleOf(world)
+    const destination = async (id: string) => String((await asMerchant(world).payment(id))['payment_destination'])
+
+    const account = await destination(await createByKeyboard(page, 'virtual_account BCA', '70000'))
+    expect((await page.getByLabel('Account number', { exact: true }).innerText()).replaceAll(' ', '')).toBe(account)
+    const link = await destination(await createByKeyboard(page, 'ewallet DANA', '71000'))
+    expect(await page.getByRole('link', { name: 'Open the checkout' }).getAttribute('href')).toBe(link)
+    await createByKeyboard(page, 'ewallet OVO', '72000')
+    await page.getByText('OVO asks the customer on the phone').waitFor()
+
+    expect(wrong).toStrictEqual([])
+    await close()
+  })
+
+  it('lets a payment fail, expire, be cancelled and go back', async ({ world }) => {
+    const { page, wrong, close } = await consoleOf(world)
+    for (const [deed, ending] of [
+      ['Fail', 'failed'],
+      ['Let expire', 'expired'],
+      ['Cancel', 'cancelled'],
+    ] as const) {
+      await createByKeyboard(page, 'virtual_account BNI', '80000')
+      await press(page, deed)
+      await page.getByText(`Ended: ${ending}`).waitFor()
+    }
+    await createByKeyboard(page, 'virtual_account BNI', '90000')
+    await press(page, 'Pay')
+    await page.getByText('Paid and credited').waitFor()
+    await page.getByText('Let the money go back').click()
+    await page.getByLabel('How it goes back').selectOption('voided')
+    await press(page, 'Reverse')
+    await world.advance(3_600)
+    await world.invoke('sync-provider-transactions')
+    await page.getByText('Rp 90,000 went back (voided).').waitFor()
+
+    expect(wrong).toStrictEqual([])
+    await close()
+  })
+
+  it('switches faults on and off, and says what was refused', async ({ world }) => {
+    const { page, wrong, close } = await consoleOf(world)
+    const armed = async () => (await world.send(`${world.urls.provider}/_simulator/faults`)).body
+    await view(page, 'Provider')
+    const slow = page.getByRole('switch', { name: 'slow when a payment is created' })
+    const refuse = page.getByRole('switch', { name: 'refuse when a payment is created' })
+
+    await slow.press('Space')
+    await eventually(async () => expect(await slow.getAttribute('aria-checked')).toBe('true'))
+    await refuse.press('Space')
+    await eventually(async () => expect(await armed()).toHaveLength(2))
+    await slow.press('Space')
+    await eventually(async () => expect(await armed()).toStrictEqual([expect.objectContaining({ fault: 'refuse' })]))
+    await view(page, 'Payments')
+    await press(page, 'Create payment')
+    await page.getByRole('status').getByText('Create payment: ').waitFor()
+    await told(page, 'CHANNEL_NOT_ACTIVATED')
+
+    // The browser counts no answer of the gateway as an error: they travel inside the console's own.
+    expect([wrong, await armed()]).toStrictEqual([[], []])
+    await close()
+  })
+
+  it('redelivers what the merchant’s server did not take', async ({ world }) => {
+    const { page, close } = await consoleOf(world)
+    await view(page, 'Webhooks')
+    await page.getByLabel('It answers webhooks with').selectOption('error')
+    await press(page, 'Set how webhooks are answered')
+    await page.getByRole('button', { name: /^Send test event/ }).click()
+    await page.getByText('500 (', { exact: false }).first().waitFor()
+    await page.getByLabel('It answers webhooks with').selectOption('good')
+    await press(page, 'Set how webhooks are answered')
+    await world.advance(61)
+
+    await eventually(async () => {
+      const { body } = await world.admin('list-deliveries', {
+        client_id: world.cloud.demoClient.client_id,
+        per_page: 1,
+      })
+      expect((body['data'] as object[])[0]).toMatchObject({ event: 'gateway.test', status: 'succeeded' })
+    })
+    await page
+      .getByRole('button', { name: /^Redeliver gateway\.test/ })
+      .first()
+      .click()
+    await told(page, '(attempt 3)')
+    await close()
+  })
+
+  it('gives every look and deed as a curl line that works', async ({ world }) => {
+    const { page, close } = await consoleOf(world)
+    const run = async (of: string) => {
+      await press(page, `Copy “${of}” as curl`)
+      const { stdout } = await promisify(execFile)('sh', ['-c', await copied(page)])
+      return JSON.parse(stdout)
+    }
+    await page.getByLabel('Your reference').fill(`it's $(id) \`id\` "5"`)
+
+    const created = await run('Create payment')
+    await page.goto(`${world.urls.api}/console#payments/${created.id}`)
+    await page.getByText(created.external_reference).waitFor()
+
+    expect(created).toMatchObject({ status: 'pending', external_reference: `it's $(id) \`id\` "5"` })
+    expect(await run('Payments')).toMatchObject({ data: expect.any(Array) })
+    expect(await run('Pay')).toMatchObject({ status: 'PENDING' })
+    await page.getByText('Paid and credited').waitFor()
+    await close()
+  })
+
+  it.for(['light', 'dark'] as const)('has labels, contrast and keys for everybody, %s', async (scheme, { world }) => {
+    const { page, wrong, close } = await consoleOf(world, scheme)
+    const faults: string[] = []
+    for (const name of VIEWS) {
+      await view(page, name)
+      if (name === 'Payments') await createByKeyboard(page, 'qris', '60000')
+      if (name === 'Provider') await page.getByRole('switch', { name: 'lost when it calls us back' }).waitFor()
+      faults.push(...(await accessibilityFaults(page)), ...(await unreachedControls(page)))
+    }
+    if (scheme === 'dark') {
+      await view(page, 'Provider')
+      await picture(page, 'console-provider-dark')
+    }
+
+    expect([faults, wrong]).toStrictEqual([[], []])
+    await close()
+  })
+
+  it('shows what came from outside as text', async ({ world }) => {
+    const { page, wrong, close } = await consoleOf(world)
+    const hostile = '<img src=x onerror="document.title=1"><script>document.title=2</script>'
+    const { body } = await asMerchant(world).create(
+      { method: 'qris', amount: 50_000, currency: 'IDR', external_reference: hostile },
+      crypto.randomUUID(),
+    )
+
+    await page.goto(`${world.urls.api}/console#payments/${String(body['id'])}`)
+    await page.getByText(hostile).waitFor()
+
+    expect([await page.title(), wrong]).toStrictEqual(['Payment gateway · local console', []])
+    await close()
+  })
+})

@@ -1,0 +1,125 @@
+import { once } from 'node:events'
+import { type IncomingMessage, request } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { describe, expect, onTestFinished } from 'vitest'
+import { jsonReply, startLocalHttpServer } from '../../infra/local/process/local-http-server.ts'
+import { worldIt as it, type World } from '../support/gateway-world.ts'
+import { CHROMIUM, launchChromium, openPage } from './console-browser.ts'
+
+type Sent = { readonly method?: string; readonly headers?: Record<string, string>; readonly body?: unknown }
+
+/** As a browser sends it, which `fetch` would not: headers that scripts cannot set are set. */
+const send = async ({ urls }: World, path: string, { method = 'GET', headers = {}, body }: Sent = {}) => {
+  const asked = request(urls.api + path, { method, headers: { connection: 'close', ...headers } })
+  asked.end(body === undefined ? undefined : JSON.stringify(body))
+  const [answer]: IncomingMessage[] = await once(asked, 'response')
+  if (!answer) throw new Error('no answer')
+  return { status: answer.statusCode, headers: answer.headers, body: await text(answer) }
+}
+
+const JSON_TYPE = { 'content-type': 'application/json' }
+const LOOK = { door: 'lambda', method: 'GET', path: '/_local/clock' }
+const relay = (world: World, body: unknown, headers: Record<string, string> = JSON_TYPE) =>
+  send(world, '/console/call', { method: 'POST', headers, body })
+
+describe('the console’s server', () => {
+  it('serves a page that may load nothing but its own files', async ({ world }) => {
+    for (const path of ['', '/page.js', '/page.css', '/icon.svg']) {
+      const { status, headers } = await send(world, `/console${path}`)
+      expect([path, status]).toStrictEqual([path, 200])
+      expect(headers['content-security-policy']).toMatch(
+        /^default-src 'none'; script-src 'self'; .*frame-ancestors 'none'$/,
+      )
+      expect(headers['content-security-policy']).not.toContain('unsafe')
+    }
+    expect((await send(world, '/console/../main.ts')).status).not.toBe(200)
+    expect((await send(world, '/console/main.tsx')).status).toBe(404)
+  })
+
+  it('makes calls to the four doors for its page', async ({ world }) => {
+    const calls = [
+      [LOOK, { now: expect.any(String) }],
+      [{ door: 'api', method: 'GET', path: '/v1/balance' }, { currency: 'IDR' }],
+      [{ door: 'inbox', method: 'GET', path: '/received' }, []],
+      [{ door: 'provider', method: 'GET', path: '/_simulator/faults' }, []],
+    ] as const
+    for (const [call, body] of calls) {
+      const answer = await relay(world, call)
+      expect([answer.status, JSON.parse(answer.body)]).toMatchObject([200, { status: 200, body }])
+    }
+  })
+
+  it.for([
+    ['another host in the path', { ...LOOK, path: '//evil.example/' }],
+    ['another host behind a sign', { ...LOOK, path: '@evil.example/' }],
+    ['an address', { ...LOOK, path: 'http://evil.example/' }],
+    ['a fifth door', { ...LOOK, door: 'table' }],
+    ['another method', { ...LOOK, method: 'PUT' }],
+    ['headers of its own', { ...LOOK, headers: { host: 'evil.example' } }],
+    ['nothing', {}],
+  ] as const)('makes no call that names %s', async ([, call], { world }) => {
+    expect((await relay(world, call)).status).toBe(400)
+  })
+
+  it('does nothing for a page of another site, port or name', async ({ world }) => {
+    const port = new URL(world.urls.api).port
+    const refused = async (headers: Record<string, string>) => [
+      (await relay(world, LOOK, { ...JSON_TYPE, ...headers })).status,
+      (await send(world, '/console/about', { headers })).status,
+      (await send(world, '/console/story', { headers })).status,
+    ]
+
+    for (const site of ['cross-site', 'same-site']) {
+      expect(await refused({ 'sec-fetch-site': site })).toStrictEqual([403, 403, 403])
+    }
+    expect(await refused({ origin: 'https://evil.example' })).toStrictEqual([403, 403, 403])
+    expect(await refused({ origin: 'null' })).toStrictEqual([403, 403, 403])
+    expect(await refused({ host: `evil.example:${port}` })).toStrictEqual([403, 403, 403])
+    // What a form can send without asking first.
+    expect((await relay(world, LOOK, { 'content-type': 'text/plain' })).status).toBe(415)
+  })
+
+  it('may be linked to, and not embedded', async ({ world }) => {
+    const from = (mode: string) => ({ 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': mode })
+
+    expect((await send(world, '/console', { headers: from('navigate') })).status).toBe(200)
+    expect((await send(world, '/console', { headers: from('no-cors') })).status).toBe(403)
+    expect((await send(world, '/console/about', { headers: from('navigate') })).status).toBe(403)
+  })
+})
+
+describe.skipIf(CHROMIUM === undefined)('the console in Chromium (skipped where there is none)', () => {
+  it('cannot be driven, read or framed by a page from elsewhere', async ({ world }) => {
+    const browser = await launchChromium()
+    onTestFinished(() => browser.close())
+    const elsewhere = await startLocalHttpServer({
+      port: 0,
+      answer: () => jsonReply(200, {}, { 'content-type': 'text/html' }),
+    })
+    const { page } = await openPage(browser)
+    await page.goto(elsewhere.url)
+    const before = (await world.send(`${world.urls.lambda}/_local/clock`)).body['now']
+
+    const jump = { door: 'lambda', method: 'POST', path: '/_local/clock', body: { advance_seconds: 1_000_000 } }
+    const got = await page.evaluate<readonly string[]>(`(async () => {
+      const api = ${JSON.stringify(world.urls.api)}
+      const tried = (path, init) => fetch(api + path, init).then(({ type }) => type, () => 'refused')
+      const body = ${JSON.stringify(JSON.stringify(jump))}
+      const headers = { 'content-type': 'application/json' }
+      const frame = document.body.appendChild(Object.assign(document.createElement('iframe'), { src: api + '/console' }))
+      await new Promise((resolve) => frame.addEventListener('load', resolve))
+      return [
+        await tried('/console/call', { method: 'POST', headers, body }),
+        await tried('/console/call', { method: 'POST', mode: 'no-cors', body }),
+        await tried('/console/about'),
+        await tried('/console/story', { mode: 'no-cors' }),
+      ]
+    })()`)
+
+    expect(got).toStrictEqual(['refused', 'opaque', 'refused', 'opaque'])
+    expect(await page.frames().at(-1)?.getByRole('heading').count()).toBe(0)
+    const after = (await world.send(`${world.urls.lambda}/_local/clock`)).body['now']
+    expect(Date.parse(String(after)) - Date.parse(String(before))).toBeLessThan(60_000)
+    await elsewhere.close()
+  })
+})
