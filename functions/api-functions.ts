@@ -10,6 +10,7 @@ import {
   OWN_DELIVERY,
   PAYMENT_LISTS,
   ROUNDS,
+  SETTLED_PAYMENTS,
 } from './table-access.ts'
 
 const api = (
@@ -43,6 +44,7 @@ export const API_FUNCTIONS: readonly FunctionSpec[] = [
   api('get-balance', 'GET', '/v1/balance', BALANCE),
   api('list-settlements', 'GET', '/v1/settlements', listed('SETTLEMENT', 'by-owner')),
   api('get-settlement', 'GET', '/v1/settlements/{id}', { GetItem: ['SETTLEMENT'] }),
+  api('list-settlement-payments', 'GET', '/v1/settlements/{id}/payments', SETTLED_PAYMENTS),
   api('list-webhook-endpoints', 'GET', '/v1/webhook_endpoints', { Query: ['ENDPOINTS'] }),
   api('list-webhook-deliveries', 'GET', '/v1/webhook_deliveries', OWN_DELIVERIES),
   api('get-webhook-delivery', 'GET', '/v1/webhook_deliveries/{id}', OWN_DELIVERY),

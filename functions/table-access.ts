@@ -66,6 +66,14 @@ export const changed = (kind: Partition): TableAccess => allAccess(RECORDED, { G
 /** A list's total is the ledger's count. */
 export const PAYMENT_LISTS: TableAccess = allAccess({ Query: ['LEDGER'] }, listed('PAYMENT', 'by-owner', 'by-status'))
 
+/** The payments of a settlement's chain, without what went back and with what came again. */
+export const SETTLED_PAYMENTS: TableAccess = {
+  GetItem: ['LEDGER', 'SETTLEMENT'],
+  BatchGetItem: ['PAYMENT'],
+  Query: ['LEDGER'],
+  indexes: ['by-owner-paid'],
+}
+
 /** One delivery with its attempts. */
 export const OWN_DELIVERY: TableAccess = { GetItem: ['DELIVERY'], Query: ['DELIVERY'] }
 

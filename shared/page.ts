@@ -29,6 +29,13 @@ export const pageParams = {
   per_page: v.pipe(integerParam('per_page', DEFAULT_PER_PAGE), toPerPage),
 }
 
+/** `limit` of a list that is read by cursors: so many unless it says, and never more than `most`. */
+export const limitParamOf = (fallback: number, most: number) =>
+  v.pipe(
+    integerParam('limit', fallback),
+    v.transform((limit: number) => clamp(limit, 1, most)),
+  )
+
 const integerField = (fallback: number) => v.optional(v.pipe(v.number(), v.safeInteger()), fallback)
 
 /** The same two as numbers, for operator payloads. */
@@ -38,8 +45,8 @@ export const pageFields = {
 }
 
 /** As how many requests a page counts in a client's rate limit: one for each default page that it holds. */
-export const pageWeight = (perPage: number): number =>
-  Number.isNaN(perPage) ? 1 : Math.ceil(clamp(perPage, 1, MAX_PER_PAGE) / DEFAULT_PER_PAGE)
+export const pageWeight = (perPage: number, most = MAX_PER_PAGE): number =>
+  Number.isNaN(perPage) ? 1 : Math.ceil(clamp(perPage, 1, most) / DEFAULT_PER_PAGE)
 
 export const pageOf = (params: { readonly page: number; readonly per_page: number }): Page => ({
   page: params.page,

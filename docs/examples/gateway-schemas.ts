@@ -228,6 +228,22 @@ export type Settlement = {
   readonly created_at: string
 }
 
+export type SettledPayment = {
+  readonly payment_id: string
+  readonly external_reference?: string
+  readonly method: 'virtual_account' | 'ewallet' | 'qris'
+  readonly channel_code?: string
+  readonly paid_at: string
+  /** What the customer paid. */
+  readonly notional_minor: number
+  /** The provider's actual fee. */
+  readonly xendit_fee_minor: number
+  /** The gateway's markup. */
+  readonly hexolus_markup_minor: number
+  /** What of it the settlement pays out. */
+  readonly client_net_minor: number
+}
+
 export type WebhookEndpoint = {
   readonly id: string
   readonly url: string
@@ -283,6 +299,12 @@ export type SettlementList = {
     readonly page: number
     readonly per_page: number
   }
+}
+
+export type SettledPaymentList = {
+  readonly data: readonly (SettledPayment)[]
+  readonly next: string | null
+  readonly has_more: boolean
 }
 
 export type WebhookEndpointList = {

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { adminHandler } from '../../shared/runtime/admin-handler.ts'
-import { settlementStatement } from '../../shared/settlement/settlement-statement.ts'
+import { settlementStatement } from '../../shared/settlement/statement/settlement-statement.ts'
 
 const summary = 'The payments behind a settlement, in pages, with totals and how much the provider has paid us of them.'
 const input = v.strictObject({

@@ -181,6 +181,7 @@ const production: Options = {
     'api-get-balance': 10,
     'api-list-settlements': 5,
     'api-get-settlement': 5,
+    'api-list-settlement-payments': 5,
     'api-list-webhook-endpoints': 2,
     'api-list-webhook-deliveries': 5,
     'api-get-webhook-delivery': 3,

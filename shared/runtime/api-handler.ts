@@ -14,17 +14,28 @@ export type ApiRequest<Query> = {
   readonly id: string
   readonly query: Query
   readonly idempotencyKey: string | undefined
+  readonly accept: string | undefined
   /** The body's bytes; empty when there is none. */
   readonly rawBody: Buffer
 }
 
-export const reply = (status: number, body: object, headers: Readonly<Record<string, string>> = {}): HttpReply => ({
-  status,
-  body,
-  headers,
-})
+export const reply = (
+  status: number,
+  body: HttpReply['body'],
+  headers: Readonly<Record<string, string>> = {},
+): HttpReply => ({ status, body, headers })
 
-export const ok = (body: object): HttpReply => reply(200, body)
+export const ok = (body: HttpReply['body']): HttpReply => reply(200, body)
+
+/** Rows for a spreadsheet; `next`: where there are more of them. */
+export const csvReply = (text: string, next: string | undefined): HttpReply =>
+  reply(200, text, {
+    'content-type': 'text/csv; charset=utf-8',
+    ...(next !== undefined && { link: `<${next}>; rel="next"` }),
+  })
+
+/** Whoever names CSV wants it; wildcards are content with JSON. */
+export const asksForCsv = (accept = ''): boolean => /(?:^|,)\s*text\/csv\s*(?:[;,]|$)/i.test(accept)
 
 const NoQuery = v.object({})
 
@@ -65,6 +76,7 @@ export const apiHandler = <const Schema extends v.GenericSchema = typeof NoQuery
           id: pathParameters?.['id'] ?? '',
           query: parseInput(spec.query ?? NoQuery, filledParams(queryStringParameters)),
           idempotencyKey: headers['idempotency-key'],
+          accept: headers['accept'],
           rawBody,
         },
         deps,

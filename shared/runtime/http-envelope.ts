@@ -42,7 +42,8 @@ export const httpEnvelope = (deps: Pick<Deps, 'log' | 'monotonicMs' | 'stage'>):
     after: (request) => {
       const { event, response } = request
       if (!response) return
-      response.headers = { ...response.headers, ...headersOf(event) }
+      const { 'content-type': type, ...others } = headersOf(event)
+      response.headers = { 'content-type': type, ...response.headers, ...others }
       deps.log.info('request.completed', line(event, response.statusCode ?? 200))
     },
     onError: (request) => {

@@ -14,7 +14,8 @@ export type HttpRequest = Pick<APIGatewayProxyEventV2, 'headers' | 'pathParamete
 
 export type HttpReply = {
   readonly status: number
-  readonly body: object
+  /** Text is sent as it stands; it is JSON unless its headers say otherwise. */
+  readonly body: object | string
   readonly headers?: Readonly<Record<string, string>>
 }
 
@@ -32,6 +33,7 @@ export const httpHandler = (
           { ...event, isGet: event.routeKey.startsWith('GET '), rawBody },
           deps,
         )
-        return { statusCode: status, ...(headers && { headers: { ...headers } }), body: JSON.stringify(body) }
+        const text = typeof body === 'string' ? body : JSON.stringify(body)
+        return { statusCode: status, ...(headers && { headers: { ...headers } }), body: text }
       }),
   )

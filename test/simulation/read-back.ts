@@ -50,7 +50,7 @@ const FIELDS = {
 
 const ENDPOINTS = {
   payment: { list: 'api-list-payments', get: 'api-get-payment' },
-  settlement: { list: 'api-list-settlements', get: 'api-get-settlement' },
+  settlement: { list: 'api-list-settlements', get: 'api-get-settlement', payments: 'api-list-settlement-payments' },
   delivery: { list: 'api-list-webhook-deliveries', get: 'api-get-webhook-delivery' },
 } as const satisfies Record<keyof typeof FIELDS, object>
 
@@ -91,6 +91,32 @@ const eachProblems = async (ask: Ask, kind: Kind, stored: readonly RawItem[]): P
   for (const item of stored) {
     const reply = await ask(ENDPOINTS[kind].get, { id: idOf(kind, item) })
     problems.push(...differences(kind, reply?.body ?? {}, item))
+  }
+  return problems
+}
+
+const SETTLED_SUMS = {
+  notional_minor: 'gross_minor',
+  xendit_fee_minor: 'provider_fees_minor',
+  hexolus_markup_minor: 'markup_minor',
+  client_net_minor: 'net_minor',
+} as const
+
+/** The payments of each settlement, page by page: as many as it says, and their sums are its own. */
+const settledProblems = async (ask: Ask, settlements: readonly RawItem[]): Promise<readonly string[]> => {
+  const problems: string[] = []
+  for (const item of settlements) {
+    const rows: Shown[] = []
+    let query: Readonly<Record<string, string>> | undefined = { limit: String(PER_PAGE) }
+    while (query !== undefined) {
+      const { data = [], next }: Shown =
+        (await ask(ENDPOINTS.settlement.payments, { id: idOf('settlement', item), query }))?.body ?? {}
+      rows.push(...(data as readonly Shown[]))
+      query = typeof next === 'string' ? { limit: String(PER_PAGE), after: next } : undefined
+    }
+    const wrong = Object.entries(SETTLED_SUMS).filter(([field, attribute]) => sum(rows, field) !== item[attribute])
+    if (wrong.length === 0 && rows.length === item['payment_count']) continue
+    problems.push(`settlement ${idOf('settlement', item)} lists ${rows.length} payments, wrong: ${wrong.join(' ')}`)
   }
   return problems
 }
@@ -150,6 +176,7 @@ export const readBackProblems = async (
     ...(await listProblems(ask, 'settlement', own.settlements)),
     ...(await eachProblems(ask, 'payment', own.payments)),
     ...(await eachProblems(ask, 'settlement', own.settlements)),
+    ...(await settledProblems(ask, own.settlements)),
     ...(await listProblems(ask, 'delivery', own.deliveries)),
     ...(await eachProblems(ask, 'delivery', own.deliveries)),
     ...(await balanceProblems(ask, own)),

@@ -7,6 +7,7 @@ import { handler as getPayment } from '../../functions/api/get-payment.ts'
 import { handler as getSettlement } from '../../functions/api/get-settlement.ts'
 import { handler as getWebhookDelivery } from '../../functions/api/get-webhook-delivery.ts'
 import { handler as listPayments } from '../../functions/api/list-payments.ts'
+import { handler as listSettlementPayments } from '../../functions/api/list-settlement-payments.ts'
 import { handler as listSettlements } from '../../functions/api/list-settlements.ts'
 import { handler as listWebhookDeliveries } from '../../functions/api/list-webhook-deliveries.ts'
 import { handler as listWebhookEndpoints } from '../../functions/api/list-webhook-endpoints.ts'
@@ -33,6 +34,7 @@ export const API = {
   getBalance: { route: 'GET /v1/balance', handler: getBalance },
   listSettlements: { route: 'GET /v1/settlements', handler: listSettlements },
   getSettlement: { route: 'GET /v1/settlements/{id}', handler: getSettlement },
+  listSettlementPayments: { route: 'GET /v1/settlements/{id}/payments', handler: listSettlementPayments },
   listWebhookEndpoints: { route: 'GET /v1/webhook_endpoints', handler: listWebhookEndpoints },
   listWebhookDeliveries: { route: 'GET /v1/webhook_deliveries', handler: listWebhookDeliveries },
   getWebhookDelivery: { route: 'GET /v1/webhook_deliveries/{id}', handler: getWebhookDelivery },
@@ -125,7 +127,7 @@ export const call = async (
     status: answer.statusCode ?? 200,
     headers: answer.headers ?? {},
     text,
-    body: Object(JSON.parse(text)),
+    body: answer.headers?.['content-type'] === 'application/json' ? Object(JSON.parse(text)) : {},
   }
 }
 

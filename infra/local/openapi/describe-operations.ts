@@ -26,11 +26,14 @@ const shown = ({ name, recorded }: Described, status: number): readonly Recorded
 }
 
 const response = (described: Described, status: number): Json => {
-  const { description, schema, headers, links } = described.success[status] ?? {}
+  const { description, schema, csv, headers, links } = described.success[status] ?? {}
   return {
     description,
     headers: { ...REQUEST_ID_HEADER, ...headers },
-    content: { [JSON_TYPE]: { schema: refTo(schema ?? ''), examples: examplesOf(shown(described, status)) } },
+    content: {
+      [JSON_TYPE]: { schema: refTo(schema ?? ''), examples: examplesOf(shown(described, status)) },
+      ...(csv && { 'text/csv': { schema: { type: 'string' } } }),
+    },
     ...(links && { links }),
   }
 }

@@ -128,6 +128,7 @@ const walkRefusals = async ({ caller, clientId, keep }: Walk): Promise<void> => 
   await keep('api-get-payment', 'not_found', 'No such payment', { id })
   await keep('api-cancel-payment', 'not_found', 'No such payment', { id })
   await keep('api-get-settlement', 'not_found', 'No such settlement', { id })
+  await keep('api-list-settlement-payments', 'not_found', 'No such settlement', { id })
   await keep('api-list-webhook-deliveries', 'status', 'No such status', { query: 'status=paid' })
   await keep('api-list-webhook-deliveries', 'not_found', 'No such endpoint', { query: `endpoint_id=${id}` })
   await keep('api-get-webhook-delivery', 'not_found', 'No such delivery', { id })
@@ -168,6 +169,8 @@ const walkPayout = async ({ caller, key, keep }: Walk): Promise<void> => {
     const [settlement] = v.parse(Settlements, (await caller.ask('api-list-settlements', { key })).body).data
     return settlement?.id
   })
+  await keep('api-list-settlement-payments', 'payments', 'All of it', { id })
+  await keep('api-list-settlement-payments', 'after', 'No such page', { id, query: 'after=x' })
   await keep('api-get-settlement', 'recorded', 'Recorded, not paid out yet', { id })
   await keep('api-get-balance', 'in_settlement', 'With where the rest is', { query: 'include=settlements' })
   await caller.act('mark-settlement-paid', { settlement_id: id, notes: 'BCA transfer 2026-01-20' })

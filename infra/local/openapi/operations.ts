@@ -4,6 +4,8 @@ import type { Json } from './json-schema-of.ts'
 type Success = {
   readonly description: string
   readonly schema: string
+  /** Asked for as CSV it is that. */
+  readonly csv?: true
   readonly headers?: Readonly<Record<string, Json>>
   /** Operations that take this answer further, each with where its parameters come from. */
   readonly links?: Readonly<Record<string, { readonly operationId: string; readonly parameters: Json }>>
@@ -122,6 +124,23 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     description: 'One payout.',
     success: { 200: { description: 'The settlement.', schema: 'Settlement' } },
     errors: [404],
+  },
+  'api-list-settlement-payments': {
+    operationId: 'listSettlementPayments',
+    tag: 'Settlements',
+    summary: 'List the payments of a settlement',
+    description:
+      'By when they were paid, without those that went back before it was recorded: their sums are the settlement’s. With ' +
+      '`Accept: text/csv` the same as CSV. A page counts as one request in the rate limit for each 25.',
+    success: {
+      200: {
+        description: 'A page of payments; of CSV the `Link` header names the next one.',
+        schema: 'SettledPaymentList',
+        csv: true,
+        headers: { Link: { description: 'Of CSV, while there is more.', schema: { type: 'string' } } },
+      },
+    },
+    errors: [404, 422],
   },
   'api-list-webhook-endpoints': {
     operationId: 'listWebhookEndpoints',

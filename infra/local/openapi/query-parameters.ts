@@ -11,6 +11,11 @@ const PARAMETERS: Readonly<Record<string, { readonly description: string; readon
     description: 'From 1 to 100; what is outside counts as the nearest of the two.',
     schema: { type: 'integer', default: 25 },
   },
+  limit: {
+    description: 'From 1 to 1,000; what is outside counts as the nearest of the two.',
+    schema: { type: 'integer', default: 100 },
+  },
+  after: { description: 'The `next` of the page before.' },
   status: { description: 'Only those of this status.' },
   endpoint_id: { description: 'Only those to this endpoint, a deleted one perhaps.' },
   event_id: { description: 'Only those of this event.' },

@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { BalanceDtoSchema } from '../../../shared/ledger/balance-dto-schema.ts'
 import { PaymentDtoSchema, WebhookDataSchema } from '../../../shared/payment/payment-dto-schema.ts'
 import { SettlementDtoSchema } from '../../../shared/settlement/settlement-dto-schema.ts'
+import { SettledPaymentDtoSchema } from '../../../shared/settlement/statement/settled-payment-dto-schema.ts'
 import { OwnDeliveryDtoSchema } from '../../../shared/webhook/delivery/own-delivery-dto-schema.ts'
 import { OwnEndpointDtoSchema } from '../../../shared/webhook/endpoint/own-endpoint-dto-schema.ts'
 import { type Json, jsonSchemaOf } from './json-schema-of.ts'
@@ -11,6 +12,7 @@ const DTOS = {
   WebhookData: WebhookDataSchema,
   Balance: BalanceDtoSchema,
   Settlement: SettlementDtoSchema,
+  SettledPayment: SettledPaymentDtoSchema,
   WebhookEndpoint: OwnEndpointDtoSchema,
   WebhookDelivery: OwnDeliveryDtoSchema,
 } as const satisfies Readonly<Record<string, v.GenericSchema>>
@@ -37,6 +39,7 @@ export const responseSchemas = (): Readonly<Record<string, Json>> => ({
   ...Object.fromEntries(Object.entries(DTOS).map(([name, schema]) => [name, jsonSchemaOf(schema, 'output')])),
   PaymentList: listOf('Payment', { pagination: PaginationWithTotal }),
   SettlementList: listOf('Settlement', { pagination: Pagination }),
+  SettledPaymentList: listOf('SettledPayment', { next: v.nullable(v.string()), has_more: v.boolean() }),
   WebhookEndpointList: listOf('WebhookEndpoint'),
   WebhookDeliveryList: listOf('WebhookDelivery', { pagination: Pagination }),
 })

@@ -43,12 +43,14 @@ const CASES: readonly (readonly [keyof typeof API, what: string, Owned])[] = [
   ['cancelPayment', 'closed payment', aClosedPayment],
   ['cancelPayment', 'payment in creation', aCreatingPayment],
   ['getSettlement', 'settlement', aSettlementId],
+  ['listSettlementPayments', 'settlement', aSettlementId],
   ['getWebhookDelivery', 'delivery', aDeliveryId],
   ['redeliverWebhook', 'delivery', aDeliveryId],
 ]
 
 const NOT_FOUND: Readonly<Partial<Record<keyof typeof API, string>>> = {
   getSettlement: 'settlement not found',
+  listSettlementPayments: 'settlement not found',
   getWebhookDelivery: 'delivery not found',
   redeliverWebhook: 'delivery not found',
 }
@@ -140,9 +142,16 @@ describe('an id of a wrong shape (design section 5: 404 without a read)', () => 
   ]
 
   it.each(
-    (['getPayment', 'cancelPayment', 'getSettlement', 'getWebhookDelivery', 'redeliverWebhook'] as const).flatMap(
-      (name) => SHAPES.map((id) => [name, id] as const),
-    ),
+    (
+      [
+        'getPayment',
+        'cancelPayment',
+        'getSettlement',
+        'listSettlementPayments',
+        'getWebhookDelivery',
+        'redeliverWebhook',
+      ] as const
+    ).flatMap((name) => SHAPES.map((id) => [name, id] as const)),
   )('%s of %j', async (name, id) => {
     const deps = testDeps()
     const caller = await anApiClient(deps)

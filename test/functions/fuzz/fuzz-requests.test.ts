@@ -11,6 +11,7 @@ import { anApiClient, aPaymentBody, call, type HttpHandler } from '../../support
 import { hostileJson, hostileText, mostly, objectOf } from '../../support/hostile-values.ts'
 import { type MemoryDeps, memoryDeps } from '../../support/memory-deps.ts'
 import { aPendingPayment } from '../../support/payment-builders.ts'
+import { storedSettlement } from '../../support/payout-builders.ts'
 import { ABANDONED, storedDelivery, storedEndpoint } from '../../support/webhook-builders.ts'
 
 // Hundreds of runs each, on a machine that may be busy with other files.
@@ -27,7 +28,8 @@ const ALLOWED: Readonly<Record<string, readonly number[]>> = {
   'POST /v1/payments/{id}/cancel': [200, 404, 422],
   'GET /v1/balance': [200, 422],
   'GET /v1/settlements': [200, 422],
-  'GET /v1/settlements/{id}': [404],
+  'GET /v1/settlements/{id}': [200, 404],
+  'GET /v1/settlements/{id}/payments': [200, 404, 422],
   'GET /v1/webhook_endpoints': [200],
   'GET /v1/webhook_deliveries': [200, 404, 422],
   'GET /v1/webhook_deliveries/{id}': [200, 404],
@@ -41,7 +43,7 @@ const ENDPOINTS = MANIFEST.flatMap(({ entry, trigger }) => {
   return [{ entry, route: `${trigger.method} ${trigger.path}` }]
 })
 
-const PARAMETERS = ['page', 'per_page', 'status', 'currency', 'endpoint_id', 'event_id']
+const PARAMETERS = ['page', 'per_page', 'status', 'currency', 'endpoint_id', 'event_id', 'after', 'limit']
 const HOSTILE_NAMES = ['__proto__', 'constructor', 'toString', 'length', '']
 const OPTIONAL = ['external_reference', 'customer', 'description', 'metadata', 'expires_in_seconds', 'odd']
 
@@ -71,7 +73,7 @@ const anyBody = fc.oneof(
 )
 
 const anyRequest = fc.record({
-  id: fc.oneof(fc.constantFrom('$payment', '$delivery'), anyText),
+  id: fc.oneof(fc.constantFrom('$payment', '$delivery', '$settlement'), anyText),
   body: anyBody,
   query: fc.dictionary(
     fc.oneof(fc.constantFrom(...PARAMETERS, ...HOSTILE_NAMES), anyText),
@@ -111,8 +113,10 @@ describe('every endpoint with any request', () => {
       const own = await anApiClient(deps)
       const { paymentId } = await aPendingPayment(deps, own)
       const { deliveryId } = await storedDelivery(deps, await storedEndpoint(deps, own), ABANDONED)
+      const { settlementId } = await storedSettlement(deps, own)
       const ids = new Map<string, string>([
         ['$payment', paymentId],
+        ['$settlement', settlementId],
         ['$delivery', deliveryId],
       ])
 

@@ -32,6 +32,7 @@ const HTTP: Readonly<Record<string, { readonly id?: string; readonly body?: obje
   'api-get-balance': { status: 200 },
   'api-list-settlements': { status: 200 },
   'api-get-settlement': { id: '$settlement', status: 200 },
+  'api-list-settlement-payments': { id: '$settlement', status: 200 },
   'api-list-webhook-endpoints': { status: 200 },
   'api-list-webhook-deliveries': { status: 200 },
   'api-get-webhook-delivery': { id: '$delivery', status: 200 },

@@ -37,6 +37,7 @@ describe('reserved concurrency', () => {
       'gateway-prod-api-get-balance': 10,
       'gateway-prod-api-list-settlements': 5,
       'gateway-prod-api-get-settlement': 5,
+      'gateway-prod-api-list-settlement-payments': 5,
       'gateway-prod-api-list-webhook-endpoints': 2,
       'gateway-prod-api-list-webhook-deliveries': 5,
       'gateway-prod-api-get-webhook-delivery': 3,

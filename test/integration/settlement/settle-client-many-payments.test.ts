@@ -6,7 +6,7 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
-import { settlementStatement } from '../../../shared/settlement/settlement-statement.ts'
+import { settlementStatement } from '../../../shared/settlement/statement/settlement-statement.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
 import type { QueryInput, QueryPage } from '../../../shared/table/table.ts'
 import { addMs, DAY_MS, timestampOf } from '../../../shared/time.ts'

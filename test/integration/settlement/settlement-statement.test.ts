@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { settlementStatement } from '../../../shared/settlement/settlement-statement.ts'
+import { settlementStatement } from '../../../shared/settlement/statement/settlement-statement.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
 import { update } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'

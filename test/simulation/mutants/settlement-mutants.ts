@@ -124,7 +124,7 @@ export const SETTLEMENT_MUTANTS = [
   ...mutantsOf('assertProven', ['settlement-statement'], {
     'a statement is given out that does not add up': 'wrong.length === 0 -> wrong.length >= 0',
   }),
-  ...mutantsOf('settlement-statement/decodeCursor', ['settlement-statement'], {
+  ...mutantsOf('positionIn', ['settlement-statement'], {
     "a cursor leads into another settlement's payments":
       'position?.settlement_id === settlement.settlementId -> position !== undefined',
   }),

@@ -7,7 +7,7 @@
  */
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { settlementStatement } from '../../../../shared/settlement/settlement-statement.ts'
+import { settlementStatement } from '../../../../shared/settlement/statement/settlement-statement.ts'
 import type { Suspense } from '../../../../shared/suspense/suspense.ts'
 import { addMs, DAY_MS } from '../../../../shared/time.ts'
 import { booksOf, ledgerProblems, reversalProblems, sum } from '../../../support/books.ts'

@@ -1,12 +1,12 @@
 import * as v from 'valibot'
-import type { Deps } from '../deps.ts'
-import { readParts } from '../ledger/ledger-store.ts'
-import { deductedIn, isReinstated, type LedgerReversal, reversalsBetween } from '../ledger/reversal-store.ts'
-import { paymentKey } from '../table/keys.ts'
-import { addMs, type Timestamp } from '../time.ts'
-import { type PaidPage, type PaidPayment, PaidPaymentSchema, type PaidPosition, paidPages } from './paid-payments.ts'
-import type { Settlement } from './settlement.ts'
-import { reversedBefore } from './settlement-store.ts'
+import type { Deps } from '../../deps.ts'
+import { readParts } from '../../ledger/ledger-store.ts'
+import { deductedIn, isReinstated, type LedgerReversal, reversalsBetween } from '../../ledger/reversal-store.ts'
+import { paymentKey } from '../../table/keys.ts'
+import { addMs, type Timestamp } from '../../time.ts'
+import { type PaidPage, type PaidPayment, PaidPaymentSchema, type PaidPosition, paidPages } from '../paid-payments.ts'
+import type { Settlement } from '../settlement.ts'
+import { reversedBefore } from '../settlement-store.ts'
 
 /** `reinstatedAt`: where it stands, when an earlier window was settled without it and its money came again. */
 export type StatedPayment = PaidPayment & { readonly reinstatedAt?: Timestamp }

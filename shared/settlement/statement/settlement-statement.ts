@@ -1,15 +1,12 @@
-import * as v from 'valibot'
-import type { Deps } from '../deps.ts'
-import { GatewayError, invalid } from '../errors.ts'
-import { PaymentIdSchema, SettlementIdSchema } from '../ids.ts'
-import { CURSOR_JSON, encodeCursor } from '../page.ts'
-import { TimestampSchema } from '../time.ts'
-import { type PaidPosition, sumsOf } from './paid-payments.ts'
-import { providerFunding } from './provider-funding.ts'
-import { type Settlement, toSettlementDto } from './settlement.ts'
-import { findAnySettlement } from './settlement-store.ts'
+import type { Deps } from '../../deps.ts'
+import { GatewayError } from '../../errors.ts'
+import { sumsOf } from '../paid-payments.ts'
+import { providerFunding } from '../provider-funding.ts'
+import { type Settlement, toSettlementDto } from '../settlement.ts'
+import { findAnySettlement } from '../settlement-store.ts'
+import { addSums, NO_SUMS, type Sums } from '../sums.ts'
+import { positionIn, type StatementPosition, statementCursor } from './statement-cursor.ts'
 import { type StatedPayment, statementPage } from './statement-page.ts'
-import { addSums, NO_SUMS, type Sums, SumsSchema } from './sums.ts'
 
 /** Payments of one page: a Lambda's answer has room for many more. */
 const PAGE = 500
@@ -49,40 +46,6 @@ const toCsv = (payments: readonly StatedPayment[], withHeader: boolean): string 
 
 const SUM_FIELDS = ['grossMinor', 'providerFeesMinor', 'markupMinor', 'netMinor', 'paymentCount'] as const
 
-/**
- * Where a page ended, of which settlement, and the sums so far: a cursor leads into no other one's payments. One that
- * a release before this one gave out has no sums.
- */
-const CursorSchema = v.pipe(
-  CURSOR_JSON,
-  v.strictObject({
-    settlement_id: SettlementIdSchema,
-    paid_at: TimestampSchema,
-    payment_id: PaymentIdSchema,
-    sums: v.optional(SumsSchema),
-  }),
-)
-
-type Position = PaidPosition & { readonly sums: Sums | undefined }
-
-const cursorOf = ({ settlementId }: Settlement, { paidAt, id, sums }: Position): string =>
-  encodeCursor({ settlement_id: settlementId, paid_at: paidAt, payment_id: id, sums })
-
-/** DynamoDB refuses a start outside the queried span with an error of its own, so the position is checked too. */
-const decodeCursor = (settlement: Settlement, text: string): Position => {
-  const parsed = v.safeParse(CursorSchema, text)
-  const position = parsed.success ? parsed.output : undefined
-  const isOwn =
-    position?.settlement_id === settlement.settlementId &&
-    settlement.periodStart <= position.paid_at &&
-    position.paid_at < settlement.periodEnd
-  if (position === undefined || !isOwn) {
-    const reason = 'must be the cursor of an earlier page of this statement'
-    throw invalid(`cursor: ${reason}`, { cursor: [reason] }, 'Leave the cursor out to begin with the first page.')
-  }
-  return { paidAt: position.paid_at, id: position.payment_id, sums: position.sums }
-}
-
 /** A statement must say what its settlement says, or its last page is not given out. */
 const assertProven = (settlement: Settlement, sums: Sums): void => {
   const wrong = SUM_FIELDS.filter((field) => sums[field] !== settlement[field])
@@ -96,7 +59,7 @@ const assertProven = (settlement: Settlement, sums: Sums): void => {
 const PAGES_LOOKED_AT = 5
 
 /** A page with the sums up to its end: the last one must prove them. */
-const provenPage = async (deps: StatementDeps, settlement: Settlement, after: Position | undefined) => {
+const provenPage = async (deps: StatementDeps, settlement: Settlement, after: StatementPosition | undefined) => {
   const { payments, next } = await statementPage(deps, settlement, { limit: PAGE, after })
   const known = after ? after.sums : NO_SUMS
   const sums = known && payments.reduce((sum, payment) => addSums(sum, sumsOf(payment)), known)
@@ -116,7 +79,7 @@ export const settlementStatement = async (
   input: { readonly settlementId: string; readonly cursor: string | undefined; readonly format: 'json' | 'csv' },
 ) => {
   const settlement = await findAnySettlement(deps, input.settlementId)
-  const after = input.cursor === undefined ? undefined : decodeCursor(settlement, input.cursor)
+  const after = input.cursor === undefined ? undefined : positionIn(settlement, input.cursor, 'cursor')
   const { payments, next } = await provenPage(deps, settlement, after)
   const funding = after === undefined ? await providerFunding(deps, settlement, PAGES_LOOKED_AT) : undefined
   return {
@@ -135,6 +98,6 @@ export const settlementStatement = async (
       ...(!funding.isWhole && { provider_settled_is_partial: true }),
     }),
     ...(input.format === 'csv' ? { csv: toCsv(payments, after === undefined) } : { payments: payments.map(toLine) }),
-    cursor: next ? cursorOf(settlement, next) : null,
+    cursor: next ? statementCursor(settlement, next) : null,
   }
 }

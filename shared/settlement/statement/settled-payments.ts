@@ -1,0 +1,58 @@
+import type { Deps } from '../../deps.ts'
+import { assertInvariant } from '../../errors.ts'
+import type { ClientId } from '../../ids.ts'
+import { findPaymentsByKey } from '../../payment/payment-store.ts'
+import { findSettlement } from '../settlement-store.ts'
+import type { SettledPaymentDto } from './settled-payment-dto-schema.ts'
+import { positionIn, statementCursor } from './statement-cursor.ts'
+import { statementPage } from './statement-page.ts'
+
+type Asked = {
+  readonly clientId: ClientId
+  readonly id: string
+  readonly after?: string | undefined
+  readonly limit: number
+}
+
+export type SettledPayments = {
+  readonly payments: readonly SettledPaymentDto[]
+  /** Where the next page begins; undefined behind the last one. */
+  readonly next: string | undefined
+}
+
+/**
+ * A page of the payments that a client's settlement pays out: those of the operators' statement, so that their sums are
+ * the settlement's. A page costs its own payments, wherever it lies. Throws 404 as `findSettlement` does, and 422 for a
+ * cursor of another settlement.
+ */
+export const settledPayments = async (
+  deps: Pick<Deps, 'stage' | 'table'>,
+  { clientId, id, after: cursor, limit }: Asked,
+): Promise<SettledPayments> => {
+  const settlement = await findSettlement(deps, clientId, id)
+  const after = cursor === undefined ? undefined : positionIn(settlement, cursor, 'after')
+  const { payments: paid, next } = await statementPage(deps, settlement, { limit, after })
+  // As they were a moment ago: what is shown of them never changes, and they are a day old at least.
+  const found = await findPaymentsByKey(
+    deps,
+    paid.map((payment) => payment.id),
+    'eventual',
+  )
+  const known = new Map(found.map((payment) => [payment.paymentId, payment]))
+  const payments = paid.map((line) => {
+    const payment = known.get(line.id)
+    assertInvariant(payment !== undefined, 'a settled payment is not there')
+    return {
+      payment_id: line.id,
+      external_reference: payment.externalReference,
+      method: payment.method,
+      channel_code: payment.channelCode,
+      paid_at: line.paidAt,
+      notional_minor: line.notionalMinor,
+      xendit_fee_minor: line.providerFeeMinor,
+      hexolus_markup_minor: line.markupMinor,
+      client_net_minor: line.netMinor,
+    }
+  })
+  return { payments, next: next && statementCursor(settlement, next) }
+}
