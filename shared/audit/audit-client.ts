@@ -1,3 +1,5 @@
+import * as v from 'valibot'
+import type { Client } from '../client/client.ts'
 import { findClient } from '../client/client-store.ts'
 import type { Deps } from '../deps.ts'
 import type { ClientId } from '../ids.ts'
@@ -6,7 +8,7 @@ import { MINUTE_MS } from '../time.ts'
 import { auditLedger } from './audit-ledger.ts'
 import type { Difference } from './difference.ts'
 import { readableLedger } from './read-books.ts'
-import { sealBooks } from './seal-books.ts'
+import { type Sealed, sealBooks } from './seal-books.ts'
 import { keepSealedBooks, readSealedBooks } from './seal-store.ts'
 
 type AuditDeps = Pick<Deps, 'table' | 'stage' | 'queues' | 'alerts' | 'sleep' | 'now' | 'monotonicMs' | 'log'>
@@ -29,6 +31,16 @@ const tell = async (deps: AuditDeps, clientId: ClientId, differences: readonly D
   deps.log.error('audit.imbalance', { client_id: clientId, differences: differences.length })
 }
 
+/** What cannot be read is not sealed, and told by the audit behind it. */
+const sealReadable = async (deps: AuditDeps, client: Client, isOver: () => boolean): Promise<Sealed> => {
+  try {
+    return await sealBooks(deps, client, isOver)
+  } catch (error) {
+    if (v.isValiError(error)) return 'all'
+    throw error
+  }
+}
+
 /**
  * One client's part of the daily audit: seals what is right and final, and audits what is left. A client that has not
  * moved since it was last found right costs two reads. Histories of any length are sealed over several runs, each of
@@ -49,7 +61,7 @@ export const auditClient = async (
   const { pages } = deps.stage.historySteps ?? { pages: Number.POSITIVE_INFINITY }
   let read = 0
   const isOver = () => ++read >= pages || deps.monotonicMs() >= endsAtMs
-  const sealed = ledger ? await sealBooks(deps, client, isOver) : 'all'
+  const sealed = ledger ? await sealReadable(deps, client, isOver) : 'all'
   // Whoever has overtaken it goes on with both.
   if (sealed === 'overtaken') return
   if (sealed === 'unfinished') {

@@ -107,7 +107,7 @@ export const auditSettlement = async (
   return [
     ...differences,
     ...auditSums(settlement, sumsOfChain(settlement, about.all, about.paid ?? noSums())),
-    ...(settlement.reversedCount === undefined ? [] : await auditReversedOf(deps, settlement, about.books)),
+    ...(await auditReversedOf(deps, settlement, about.books)),
     ...auditPlace(stored, about.clientId),
     ...closingDifferences(settlement, records),
     ...auditReplaced(settlement, about.all),

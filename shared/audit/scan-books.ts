@@ -6,7 +6,7 @@ import type { Window } from '../ledger/ledger-store.ts'
 import { sweptUntil } from '../settlement/window-store.ts'
 import type { Timestamp } from '../time.ts'
 import { auditBank, registeredAccounts } from './audit-bank.ts'
-import { auditDeducted, auditReversals, type ReversalBooks, readReversals } from './audit-reversals.ts'
+import { auditDeducted, auditReversals, type ReversalBooks, readableReversals } from './audit-reversals.ts'
 import { auditSettlement, type StoredSettlement } from './audit-settlement.ts'
 import { auditTrails, readTrail } from './audit-trail.ts'
 import { auditWindow } from './audit-window.ts'
@@ -123,7 +123,8 @@ export const scanBooks = async (deps: ScanDeps, client: Client, options: ScanOpt
   const settlements = stored.map(({ settlement }) => settlement)
   const swept = settledWindows(settlements, sweptUntil(client, window))
   const tally = emptyTally(before, sealed.shards)
-  const books = await readReversals(deps, clientId)
+  const books = await readableReversals(deps, clientId)
+  if (books === undefined) return only(differs('reversals', clientId, 'readable', 'unreadable'))
   tallyReversals(tally, books)
   const deductionsOf = auditDeducted(books)
   const standing: Difference[] = [...unreadable]

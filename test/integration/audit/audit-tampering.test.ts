@@ -12,7 +12,6 @@ import {
   windowKey,
 } from '../../../shared/table/keys.ts'
 import { LEDGER_SHARDS } from '../../../shared/table/schema.ts'
-import { expectBalanced } from '../../support/expect-balanced.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
 import {
   jsonTamperingsOf,
@@ -22,6 +21,7 @@ import {
   tamperingsOf,
   type Unwitnessed,
 } from '../../support/tampering.ts'
+import { unseenBy } from '../../support/unseen-by.ts'
 import { type AuditedHistory, auditedHistory } from './audited-history.ts'
 
 /**
@@ -73,31 +73,9 @@ const PAYMENTS = [
   'cancelled',
 ]
 
-/** Moves an item into somebody else's list: its shard or window misses it, and is what can be named. */
-const HIDES = /^(owner|entity|listed_at|id|client_id)\b/
-
 /** The tamperings that the audit does not see, or sees without naming one of `ids`. */
-const unseen = async (tamperings: readonly Tampering[], ids: readonly string[]): Promise<readonly string[]> => {
-  const { deps, client } = history
-  const missed: string[] = []
-  for (const { name, item } of tamperings) {
-    const { pk, sk } = item
-    const before = await rawItem(deps, { pk: String(pk), sk: String(sk) })
-    await putRaw(deps, item)
-    try {
-      const { balanced, differences } = await auditLedger({ ...deps, sleep: async () => {} }, client.clientId)
-      const isNamed = differences.some(({ id }) => ids.includes(id)) || (HIDES.test(name) && differences.length > 0)
-      if (balanced !== false || !isNamed) missed.push(`${name}: ${String(balanced)} ${JSON.stringify(differences)}`)
-    } catch (error) {
-      missed.push(`${name}: ${String(error)}`)
-    } finally {
-      await putRaw(deps, before)
-    }
-  }
-  expect(tamperings.length).toBeGreaterThan(1)
-  await expectBalanced(deps, client.clientId)
-  return missed
-}
+const unseen = (tamperings: readonly Tampering[], ids: readonly string[]) =>
+  unseenBy(history.deps, history.client.clientId, { tamperings, ids })
 
 const paymentCalled = (name: string) => {
   const payment = history.payments[name]
