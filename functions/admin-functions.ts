@@ -55,7 +55,7 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
   support('find-payments', allAccess({ GetItem: ['LEDGER'], Query: ['DESTINATION'] }, listed('PAYMENT', 'by-owner'))),
   support('refresh-payment', allAccess(NEWS, TIMELINE, RECORDED), ASKS_PROVIDER),
   support('list-deliveries', DELIVERY_LISTS),
-  support('redeliver', REDELIVERING, { sends: BOTH_LANES, alerts: true }),
+  support('redeliver', REDELIVERING, { sends: BOTH_LANES }),
   finance('trigger-settlement', SETTLING, { ...ASKS_PROVIDER, sends: ['settlements'], timeoutSeconds: 300 }),
   finance('list-settlements', allAccess({ GetItem: ['CLIENT'] }, listed('SETTLEMENT', 'by-owner', 'by-due'))),
   finance('mark-settlement-paid', allAccess(changed('SETTLEMENT'), { UpdateItem: ['LEDGER'] }, FUNDING)),

@@ -49,7 +49,6 @@ export const API_FUNCTIONS: readonly FunctionSpec[] = [
   api('list-webhook-deliveries', 'GET', '/v1/webhook_deliveries', OWN_DELIVERIES),
   api('get-webhook-delivery', 'GET', '/v1/webhook_deliveries/{id}', OWN_DELIVERY),
   api('redeliver-webhook', 'POST', '/v1/webhook_deliveries/{id}/redeliver', allAccess(OWN_DELIVERY, ROUNDS), {
-    alerts: true,
     sends: BOTH_LANES,
   }),
   {

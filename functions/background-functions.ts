@@ -44,12 +44,14 @@ export const BACKGROUND_FUNCTIONS: readonly FunctionSpec[] = [
     // It talks to strangers: no bank detail, no payment, no API key, no ledger may be within its reach. Of what lies
     // beside a payment it sees what it sends: the bodies of events.
     table: {
-      GetItem: ['DELIVERY', 'ENDPOINTS'],
+      GetItem: ['ALERT', 'DELIVERY', 'ENDPOINTS'],
       GetFields: ['PAYMENT'],
       BatchGetItem: ['DELIVERY', 'ENDPOINTS'],
-      PutItem: ['DELIVERY'],
-      UpdateItem: ['DELIVERY'],
+      Query: ['ALERT'],
+      PutItem: ['ALERT', 'DELIVERY'],
+      UpdateItem: ['ALERT', 'DELIVERY'],
       UpdateFields: ['ENDPOINTS'],
+      DeleteItem: ['ALERT'],
     },
     sends: BOTH_LANES,
     alerts: true,

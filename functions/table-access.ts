@@ -85,14 +85,14 @@ export const OWN_DELIVERIES: TableAccess = allAccess(
 export const DELIVERY_LISTS: TableAccess = allAccess({ GetItem: ['CLIENT'] }, OWN_DELIVERIES)
 
 /** A new round of a delivery; the event whose bytes it sends is kept, in the partition of its payment. */
-export const ROUNDS: TableAccess = { GetItem: ['ENDPOINTS'], UpdateItem: ['DELIVERY', 'PAYMENT'] }
+export const ROUNDS: TableAccess = { GetItem: ['ENDPOINTS'], UpdateItem: ['ALERT', 'DELIVERY', 'PAYMENT'] }
 
 /** New rounds of deliveries, and deliveries of events that had none. Events are in the partitions of their payments. */
 export const REDELIVERING: TableAccess = {
   GetItem: ['AUDIT', 'DELIVERY', 'ENDPOINTS', 'LEDGER'],
   BatchGetItem: ['DELIVERY', 'PAYMENT'],
   PutItem: ['AUDIT', 'DELIVERY'],
-  UpdateItem: ['DELIVERY', 'PAYMENT'],
+  UpdateItem: ['ALERT', 'DELIVERY', 'PAYMENT'],
   indexes: ['by-owner'],
 }
 
@@ -124,8 +124,11 @@ export const DUE_DELIVERIES: TableAccess = allAccess(listed('DELIVERY', 'by-due'
   UpdateItem: ['DELIVERY'],
 })
 export const DUE_ALERTS: TableAccess = allAccess(DUE_DELIVERIES, {
-  BatchGetItem: ['SUSPENSE'],
-  UpdateItem: ['SUSPENSE'],
+  GetItem: ['ALERT'],
+  BatchGetItem: ['ALERT', 'SUSPENSE'],
+  Query: ['ALERT'],
+  UpdateItem: ['ALERT', 'SUSPENSE'],
+  DeleteItem: ['ALERT'],
 })
 
 /** Reads a client's books, and changes nothing. */

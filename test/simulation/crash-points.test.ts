@@ -31,6 +31,8 @@ const AWAITS: Readonly<Record<string, number>> = {
   'deliver, sent on to the slow lane': 2,
   'deliver, answered in the slow lane': 7,
   'redelivery, by its merchant': 5,
+  'deliver, abandoned': 13,
+  'alerts of an endpoint': 34,
   sweep: 3,
   settle: 9,
   'settle, in steps': 8,

@@ -116,18 +116,45 @@ export const disputeWon = async (play: Play): Promise<void> => {
 }
 
 /** The insert of a succeeded payment's event, which nobody has fanned out yet. */
-export const announced = async (play: Play): Promise<object> => {
+export const announced = async (play: Play, key?: string): Promise<object> => {
   let inserted: TableChange | undefined
   play.world.onChange.push((change) => {
     if (isInsertOf(change, 'EVENT#')) inserted = change
   })
-  await credited(play)
+  await credited(play, key)
   if (!inserted) throw new Error('no event was written')
   return streamEvent([inserted])
 }
 
 /** A delivery that waits in its queue, which nobody reads. */
 export const scheduled = async (play: Play): Promise<object> => sqsEvent([await scheduledMessage(play)])
+
+/** Deliveries whose next failure is their last, as workers are given them. */
+export const atTheirLast = async (play: Play, ...keys: readonly string[]): Promise<readonly object[]> => {
+  const { world } = play
+  const first: object[] = []
+  for (const key of keys) first.push(sqsEvent([await scheduledMessage(play, key)]))
+  alone(play, { merchantFails: 1 })
+  for (const event of first) await drive(world, invoke(world, 'deliver-webhook', event))
+  // Of eight attempts the second to the seventh.
+  await pass(play, (60 + 120 + 240 + 480 + 960 + 1_920 + 60) * 1_000)
+  world.paused.add('webhooks')
+  await pass(play, 3_840_000)
+  const last = world.queues.webhooks.receive({ max: 10, nowMs: world.scheduler.nowMs() })
+  // The merchant has two endpoints.
+  if (last.length !== 2 * keys.length) throw new Error(`${last.length} deliveries are at their last attempt`)
+  world.paused.delete('webhooks')
+  return last.map((message) => sqsEvent([message]))
+}
+
+/** Several that were abandoned, of which the operators were told the first of each endpoint. */
+export const untold = async (play: Play): Promise<void> => {
+  for (const event of await atTheirLast(play, 'first', 'second', 'third')) {
+    await drive(play.world, invoke(play.world, 'deliver-webhook', event))
+  }
+  alone(play)
+  await pass(play, 901_000)
+}
 
 /** The same, after its endpoint hung, as a worker of either lane is given it. */
 export const scheduledToSlow = (slow: boolean) => async (play: Play) => {
@@ -138,9 +165,9 @@ export const scheduledToSlow = (slow: boolean) => async (play: Play) => {
   return sqsEvent([{ ...message, body: JSON.stringify({ ...body, ...(slow && { slow }) }) }])
 }
 
-const scheduledMessage = async (play: Play): Promise<ReceivedMessage> => {
+const scheduledMessage = async (play: Play, key?: string): Promise<ReceivedMessage> => {
   const { world } = play
-  const event = await announced(play)
+  const event = await announced(play, key)
   world.paused.add('webhooks')
   await drive(world, invoke(world, 'fan-out-events', event))
   const [message] = world.queues.webhooks.receive({ max: 1, nowMs: world.scheduler.nowMs() })

@@ -4,6 +4,7 @@ import {
   agedInNumbers,
   alone,
   announced,
+  atTheirLast,
   callback,
   cancel,
   create,
@@ -23,6 +24,7 @@ import {
   scheduled,
   scheduledToSlow,
   settled,
+  untold,
   voided,
 } from './flow-steps.ts'
 import { drive } from './history.ts'
@@ -159,6 +161,8 @@ export const FLOWS: readonly Flow[] = [
   flow('deliver, sent on to the slow lane', scheduledToSlow(false), run('deliver-webhook')),
   flow('deliver, answered in the slow lane', scheduledToSlow(true), run('deliver-webhook')),
   flow('redelivery, by its merchant', abandoned, redeliverOwn, retryRedeliver),
+  flow('deliver, abandoned', async (play) => (await atTheirLast(play, 'last'))[0], run('deliver-webhook')),
+  flow('alerts of an endpoint', handedOut('due-alerts', untold), run('check-due-alerts')),
   flow('sweep', aged, scheduledRun('sweep-settlements')),
   flow('settle', aged, settle),
   flow('settle, in steps', agedInNumbers, settle),

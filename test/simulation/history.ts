@@ -14,6 +14,7 @@ import { watchReversals } from './reversal-stages.ts'
 import { connectSources } from './sources.ts'
 import type { Tally } from './tally.ts'
 import { addTenant, type Tenant } from './tenants.ts'
+import { watchAlerts } from './watch-alerts.ts'
 import { booksProblems } from './watch-books.ts'
 import { watchLanes } from './watch-lanes.ts'
 import { watchTransitions } from './watch-transitions.ts'
@@ -64,7 +65,7 @@ export const startPlay = async (options: WorldOptions): Promise<Play> => {
   watchTransitions(world, seen)
   watchLanes(world, seen)
   watchReversals(world)
-  return { world, tenants, seen, unanswered: [], keys: 0 }
+  return { world, tenants, seen, unanswered: [], keys: 0, alertProblems: watchAlerts(world) }
 }
 
 const captured = (world: World): ReadonlyMap<string, number> =>
@@ -99,7 +100,7 @@ export const rest = async (play: Play): Promise<readonly string[]> => {
   world.faults = NO_FAULTS
   world.provider.clearFaults()
   await world.scheduler.runUntil(world.scheduler.nowMs() + REST_MS)
-  const problems = [...seen.problems, ...problemsAtRest(world.table.items(), seenBy(play))]
+  const problems = [...seen.problems, ...problemsAtRest(world.table.items(), seenBy(play)), ...play.alertProblems()]
   // The daily audit met every moment of the history, and no fault of the world is a difference.
   if (world.logLines.some((line) => line.includes('audit.imbalance'))) problems.push('an audit found an imbalance')
   for (const { clientId } of tenants) {

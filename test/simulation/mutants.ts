@@ -1,3 +1,4 @@
+import { ALERT_MUTANTS } from './mutants/alert-mutants.ts'
 import { ATTEMPT_MUTANTS } from './mutants/attempt-mutants.ts'
 import { BORDER_MUTANTS } from './mutants/border-mutants.ts'
 import { CALLBACK_MUTANTS } from './mutants/callback-mutants.ts'
@@ -25,6 +26,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...EVENT_MUTANTS,
   ...DELIVERY_MUTANTS,
   ...ATTEMPT_MUTANTS,
+  ...ALERT_MUTANTS,
   ...FEE_AND_SYNC_MUTANTS,
   ...SETTLEMENT_MUTANTS,
   ...REVERSAL_MUTANTS,

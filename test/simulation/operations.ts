@@ -17,6 +17,8 @@ export type Play = {
   readonly seen: Observations
   /** Creates that were not answered with a payment: merchants try them again. */
   readonly unanswered: { readonly tenant: Tenant; readonly key: string; readonly body: string }[]
+  /** What is wrong, once everything rests, with what the operators were told. */
+  readonly alertProblems: () => readonly string[]
   keys: number
 }
 

@@ -32,7 +32,8 @@ const trackDueWork = (world: World, onEarlier: () => void): (() => number | unde
   world.onChange.push(({ key, after }) => {
     const item = `${key.pk} ${key.sk}`
     const due = after?.['due_at']
-    if (typeof due !== 'string' || after?.['work'] === 'payout' || after?.['work'] === 'sync') {
+    const work = after?.['work']
+    if (typeof due !== 'string' || work === undefined || work === 'payout' || work === 'sync') {
       dueMs.delete(item)
       return
     }

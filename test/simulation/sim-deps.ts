@@ -146,9 +146,10 @@ export const simDeps = (world: World, process: () => Process): Deps => {
     ),
     queues: simQueues(world, process),
     alerts: {
-      publish: () =>
+      publish: (alert) =>
         process().call('publish alert', () => {
           if (strikes(world, 'alertFails')) throw new Error('the topic cannot be reached')
+          world.alerts.push({ atMs: world.scheduler.nowMs(), ...alert })
         }),
     },
     secrets,

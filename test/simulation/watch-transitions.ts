@@ -13,7 +13,7 @@ export const watchTransitions = (world: World, seen: Observations): void => {
     if (before === undefined) return
     const name = `${key.pk} ${key.sk}`
     if (after === undefined) {
-      if (name.startsWith('RATE#') || name.startsWith('QUOTA#') || name.startsWith('SYNC#')) return
+      if (/^(RATE|QUOTA|SYNC)#/.test(name) || key.sk.startsWith('UNTOLD#')) return
       seen.problems.push(`${name} was deleted`)
       return
     }

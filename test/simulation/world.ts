@@ -1,4 +1,5 @@
 import { createSimulatorCore } from '../../infra/local/provider-simulator/simulator-core.ts'
+import type { Alert } from '../../shared/alerts.ts'
 import { byQueue, type QueueName } from '../../shared/queues.ts'
 import { callbackSecretName, providerSecretName } from '../../shared/secrets.ts'
 import type { WebhookRequest } from '../../shared/send-webhook.ts'
@@ -95,6 +96,8 @@ export const createWorld = ({
     queues: byQueue((name) => createSimQueue(QUEUE_TIMES[name])),
     provider,
     merchants: createMerchants(prng.fork()),
+    /** What reached the operators. */
+    alerts: [] as (Alert & { readonly atMs: number })[],
     logLines: [] as string[],
     secrets: new Map([
       [providerSecretName(SIM_STAGE), JSON.stringify({ secret_key: PROVIDER_KEY })],

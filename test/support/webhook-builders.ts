@@ -6,11 +6,11 @@ import { findEvent } from '../../shared/event/event-store.ts'
 import { deliveryIdFor, EndpointIdSchema, slotOf } from '../../shared/ids.ts'
 import { endpointSecretName } from '../../shared/secrets.ts'
 import type { WebhookResult } from '../../shared/send-webhook.ts'
-import { isNew } from '../../shared/table/condition.ts'
+import { exists, isNew } from '../../shared/table/condition.ts'
 import { dueWork } from '../../shared/table/due-work.ts'
-import { eventKey } from '../../shared/table/keys.ts'
+import { deliveryKey, eventKey } from '../../shared/table/keys.ts'
 import { WORK_SLOTS, type Work } from '../../shared/table/schema.ts'
-import { put } from '../../shared/table/step.ts'
+import { put, update } from '../../shared/table/step.ts'
 import type { QueryPage } from '../../shared/table/table.ts'
 import { addMs, MINUTE_MS, type Timestamp } from '../../shared/time.ts'
 import { type Delivery, type DeliveryAttempt, DeliveryMessageSchema } from '../../shared/webhook/delivery/delivery.ts'
@@ -100,6 +100,10 @@ export const slowDelivery = (overrides: Partial<Endpoint> = {}) =>
 
 export const slowSince = async (deps: TestDeps, { clientId, endpointId }: Endpoint) =>
   (await findEndpoint(deps, clientId, endpointId))?.slowSince
+
+/** As the release before abandons it: the delivery's row is itself due, for its alert. */
+export const owedByItsRow = (deps: TestDeps, { deliveryId }: Delivery, dueAt: Timestamp = deps.now()) =>
+  deps.table.write(update(deliveryKey(deliveryId), { set: dueWork('alert', deliveryId, dueAt) }, exists))
 
 /** The queues that messages were sent to. */
 export const lanesOf = ({ sent }: TestDeps) => sent.map(({ queue }) => queue)

@@ -4,11 +4,11 @@ import { keepEvent } from '../../event/event-store.ts'
 import type { Step } from '../../table/step.ts'
 import type { TransactOutcome } from '../../table/table.ts'
 import type { Delivery } from './delivery.ts'
-import { needsAlert, publishDeliveryAlert } from './delivery-alert.ts'
 import { startRound } from './delivery-store.ts'
 import { type InLane, sendDeliveryMessage } from './send-delivery-message.ts'
+import { freeOwedAlert } from './tell-abandonments.ts'
 
-export type RoundDeps = Pick<Deps, 'table' | 'queues' | 'alerts' | 'log' | 'now'>
+export type RoundDeps = Pick<Deps, 'table' | 'queues' | 'log' | 'now'>
 
 type RoundSteps = { readonly delivery: Step; readonly event: Step | undefined }
 /** All or none of them; an operator's with its audit record. */
@@ -16,8 +16,9 @@ type Write = (steps: RoundSteps) => Promise<TransactOutcome<keyof RoundSteps>>
 
 /**
  * Starts a new round of attempts on a finished delivery: the same row, event id and bytes. Answers it as it is then;
- * undefined when it is in progress, or somebody else has just started one. An alert that is still owed goes out first: the new round takes the row's place
- * in the due work. A crash before the message leaves the row to due work, which sends it within minutes.
+ * undefined when it is in progress, or somebody else has just started one. An alert that is still owed stands by itself
+ * from then on, and goes out in its time. A crash before the message leaves the row to due work, which sends it within
+ * minutes.
  */
 export const beginRound = async (
   deps: RoundDeps,
@@ -25,7 +26,7 @@ export const beginRound = async (
   write: Write,
 ): Promise<Delivery | undefined> => {
   if (delivery.status === 'scheduled') return undefined
-  if (needsAlert(delivery)) await publishDeliveryAlert(deps, delivery)
+  await freeOwedAlert(deps, delivery)
   const { paymentId, body, eventType } = delivery
   const now = deps.now()
   const outcome = await write({

@@ -8,6 +8,8 @@ import { DUE_WORK_FIELDS, dueWork } from '../../table/due-work.ts'
 import { attemptSkPrefix, deliveryKey } from '../../table/keys.ts'
 import { put, type Step, update } from '../../table/step.ts'
 import { addMs, type Timestamp } from '../../time.ts'
+import type { Abandonment } from './abandonment.ts'
+import { freeAbandonment } from './abandonment-store.ts'
 import {
   type Delivery,
   type DeliveryAttempt,
@@ -169,13 +171,16 @@ export const postponeDelivery = async (
   return applied
 }
 
-/** The operators know: takes the alert off the due work. A new round's own due work is left alone. */
-export const completeAlert = async (deps: Pick<Deps, 'table'>, { deliveryId, attempts }: Delivery): Promise<void> => {
-  await deps.table.write(
-    update(
-      deliveryKey(deliveryId),
-      { remove: DUE_WORK_FIELDS },
-      all(equals('status', 'abandoned'), equals('attempts', attempts)),
-    ),
-  )
-}
+/**
+ * An alert that is owed by the delivery's own row stands by itself from now on. Refused when the operators have been told,
+ * or a round has begun.
+ */
+export const freeAlert = (delivery: Delivery, abandonment: Abandonment, dueAt: Timestamp) => ({
+  delivery: update(
+    deliveryKey(delivery.deliveryId),
+    // Still due, without being found so: it says that nobody was told.
+    { remove: ['work', 'slot'] },
+    all(equals('status', 'abandoned'), equals('work', 'alert'), equals('dueAt', delivery.dueAt)),
+  ),
+  abandonment: freeAbandonment(abandonment, dueAt),
+})

@@ -6,15 +6,16 @@ import { toItem } from '../../table/attributes.ts'
 import { all, type Condition, equals, isNew } from '../../table/condition.ts'
 import { dueWork } from '../../table/due-work.ts'
 import { attemptKey, deliveryKey } from '../../table/keys.ts'
-import { put, update } from '../../table/step.ts'
+import { put, type Step, update } from '../../table/step.ts'
 import type { Timestamp } from '../../time.ts'
+import { putAbandonment } from './abandonment-store.ts'
 import { type Delivery, type DeliveryAttempt, DeliverySchema } from './delivery.ts'
 import { CLAIM_FIELDS, SCHEDULE_FIELDS, schedule, UNLISTED_FIELD } from './delivery-store.ts'
 
 export type AfterAttempt =
   | { readonly status: 'succeeded' }
   | { readonly status: 'scheduled'; readonly nextAttemptAt: Timestamp }
-  | { readonly status: 'abandoned'; readonly alertDueAt: Timestamp }
+  | { readonly status: 'abandoned'; readonly since: Timestamp; readonly alertDueAt: Timestamp }
 
 /** The attempt after which it is done says until when it is kept. */
 const keptSince = ({ at }: DeliveryAttempt) => ({ ttl: expiresAfter(at, RETENTION.deliveryMs) })
@@ -36,6 +37,12 @@ const changesAfter = (delivery: Delivery, attempt: DeliveryAttempt, after: After
       }
   }
 }
+
+const abandonmentOf = (
+  { clientId, endpointId, deliveryId, createdAt }: Delivery,
+  { number: attempts }: DeliveryAttempt,
+  { since }: Extract<AfterAttempt, { readonly status: 'abandoned' }>,
+): Step => putAbandonment({ clientId, endpointId, deliveryId, createdAt, attempts, since })
 
 const onItsClaim = ({ claimToken }: Delivery, { number }: DeliveryAttempt): Condition =>
   all(equals('attempts', number - 1), equals('claimToken', claimToken))
@@ -88,6 +95,7 @@ export const storeAttemptResult = async (
       onItsClaim(claimed, attempt),
     ),
     attempt: put(attemptKey(claimed.deliveryId, attempt.number), { ...attempt, ...keptSince(attempt) }, isNew),
+    abandonment: after.status === 'abandoned' ? abandonmentOf(claimed, attempt, after) : undefined,
   })
   return applied
 }

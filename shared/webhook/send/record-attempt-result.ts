@@ -1,17 +1,19 @@
 import type { Deps } from '../../deps.ts'
 import { addMs, later, msBetween, type Timestamp } from '../../time.ts'
+import { alertTimes, findAlertGroup } from '../delivery/abandonment-store.ts'
 import type { Delivery, DeliveryAttempt } from '../delivery/delivery.ts'
-import { ALERT_GRACE_MS, publishDeliveryAlert } from '../delivery/delivery-alert.ts'
 import { hopSeconds, waitAfterFailureMs } from '../delivery/retry-schedule.ts'
 import { sendDeliveryMessage } from '../delivery/send-delivery-message.ts'
 import { type AfterAttempt, storeAttemptResult } from '../delivery/store-attempt-result.ts'
+import { tellAbandonments } from '../delivery/tell-abandonments.ts'
 import type { Lane } from '../endpoint/lane.ts'
 
-export type RecordDeps = Pick<Deps, 'table' | 'queues' | 'alerts' | 'log' | 'now'>
+export type RecordDeps = Pick<Deps, 'table' | 'queues' | 'alerts' | 'log' | 'now' | 'newId'>
 
 /**
  * Writes down a claimed attempt and does what follows: nothing after a success, the next message after a failure, the
- * operators' alert after the last failure of a round (spec 6.4). False when the claim had run out and the attempt was
+ * operators' alert after the last failure of a round (spec 6.4), at once unless its endpoint was told of within the last
+ * half hour: then due work gathers it with others. False when the claim had run out and the attempt was
  * recorded as lost by another worker; then nothing is changed. An attempt that was lost with its worker failed when it
  * was made, not when that is found out: its wait has been running since. The next message goes to
  * the given lane.
@@ -26,7 +28,7 @@ export const recordAttemptResult = async (
   lane: Lane,
   endedAt: Timestamp = deps.now(),
 ): Promise<boolean> => {
-  const after = afterAttempt(deps, attempt, waitAfterFailureMs(attempt.number - claimed.roundStart), endedAt)
+  const after = await afterAttempt(deps, claimed, attempt, endedAt)
   if (!(await storeAttemptResult(deps, claimed, attempt, after))) return false
   const recorded = { ...claimed, attempts: attempt.number }
   const fields = {
@@ -49,7 +51,7 @@ export const recordAttemptResult = async (
       break
     case 'abandoned':
       deps.log.error('delivery.abandoned', fields)
-      await alertOperators(deps, recorded)
+      if (after.isQuiet) await alertOperators(deps, recorded)
       break
   }
   return true
@@ -59,21 +61,28 @@ export const recordAttemptResult = async (
 const announcedMs = (deps: Pick<Deps, 'now'>, { eventType, roundStart, firedAt }: Delivery): number | undefined =>
   eventType === 'payment.succeeded' && roundStart === 0 ? msBetween(firedAt, deps.now()) : undefined
 
-const afterAttempt = (
-  deps: Pick<Deps, 'now'>,
+type Abandoned = Extract<AfterAttempt, { readonly status: 'abandoned' }> & { readonly isQuiet: boolean }
+type Next = Exclude<AfterAttempt, { readonly status: 'abandoned' }> | Abandoned
+
+const afterAttempt = async (
+  deps: Pick<Deps, 'table' | 'now'>,
+  { roundStart, endpointId }: Delivery,
   attempt: DeliveryAttempt,
-  waitMs: number | undefined,
   endedAt: Timestamp,
-): AfterAttempt => {
+): Promise<Next> => {
   if (attempt.error === undefined) return { status: 'succeeded' }
-  if (waitMs === undefined) return { status: 'abandoned', alertDueAt: addMs(deps.now(), ALERT_GRACE_MS) }
+  const waitMs = waitAfterFailureMs(attempt.number - roundStart)
+  if (waitMs === undefined) {
+    const { isQuiet, dueAt } = alertTimes(await findAlertGroup(deps, endpointId), deps.now())
+    return { status: 'abandoned', since: deps.now(), alertDueAt: dueAt, isQuiet }
+  }
   return { status: 'scheduled', nextAttemptAt: later(addMs(endedAt, waitMs), deps.now()) }
 }
 
-/** The row says the alert is owed, so a topic that does not answer now is due work's to try again. */
+/** The table says the alert is owed, so a topic that does not answer now is due work's to try again. */
 const alertOperators = async (deps: RecordDeps, abandoned: Delivery): Promise<void> => {
   try {
-    await publishDeliveryAlert(deps, abandoned)
+    await tellAbandonments(deps, abandoned)
   } catch (error) {
     deps.log.error('alert.failed', { delivery_id: abandoned.deliveryId }, error)
   }

@@ -30,7 +30,7 @@ describe('what every flow uses', () => {
       looked at by the sync                          0.17    1.5   0.11   0.05
       fee made final                                 5.53   1.02   0.61   0.12
       settled                                        0.05   0.07   0.05      0
-      delivery, abandoned after eight attempts         78     30     32      0
+      delivery, abandoned after eight attempts         87     34     37      0
       create, repeated                                  1      2      2      0
       get                                               0      3      2      0
       list of 25                                        0   16.5      4      0

@@ -11,7 +11,7 @@ const isIndex = (text: unknown): text is IndexName => typeof text === 'string' &
 /** What each builder of `table/keys.ts` builds: found by building one, so that a new builder needs no entry here. */
 export const KEY_BUILDERS: ReadonlyMap<string, keys.Partition> = new Map(
   Object.entries(keys).flatMap(([name, member]) => {
-    if (name === 'foundKey' || name === 'pkPrefix') return []
+    if (name === 'foundKey' || name === 'pkPrefix' || name.startsWith('is')) return []
     const built: unknown = typeof member === 'function' ? Reflect.apply(member, undefined, ['a', 'b', 'c']) : member
     const pk: unknown = Object(built)['pk'] ?? built
     const kind = keys.PARTITIONS.find((one) => typeof pk === 'string' && pk.startsWith(keys.pkPrefix(one)))

@@ -2,11 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { addMs, msBetween } from '../../../shared/time.ts'
 import { checkOverdueDelivery } from '../../../shared/webhook/delivery/check-overdue-delivery.ts'
 import type { Delivery } from '../../../shared/webhook/delivery/delivery.ts'
-import { checkDeliveryAlert } from '../../../shared/webhook/delivery/delivery-alert.ts'
 import { skipDelivery } from '../../../shared/webhook/delivery/delivery-store.ts'
-import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
-import { testDeps } from '../../support/test-deps.ts'
-import { deliverNextMessage, dueAtOf, dueDelivery, messageFor, rowOf } from '../../support/webhook-builders.ts'
+import { deliverNextMessage, dueAtOf, dueDelivery, rowOf } from '../../support/webhook-builders.ts'
 
 describe('checkOverdueDelivery (due work)', () => {
   it('sends the message of an attempt that is two minutes overdue, and a worker makes it', async () => {
@@ -58,49 +55,5 @@ describe('checkOverdueDelivery (due work)', () => {
     await expect(checkOverdueDelivery(broken, delivery.deliveryId)).rejects.toThrow('no queue')
 
     expect(await dueAtOf(deps, 'delivery', delivery.deliveryId)).toBe(addMs(deps.now(), 240_000))
-  })
-})
-
-describe('checkDeliveryAlert (due work)', () => {
-  /** A worker abandoned the delivery and died before its alert. */
-  const abandoned = async () => {
-    const past = addMs(testDeps().now(), -1_000)
-    const { deps, delivery } = await dueDelivery({ attempts: 7, claimToken: 'dead', claimedUntil: past })
-    const silent = { ...deps, alerts: { publish: async () => Promise.reject(new Error('no topic')) } }
-    await deliverWebhook(silent, messageFor(delivery))
-    return { deps, silent, delivery }
-  }
-
-  it('publishes an alert that was owed for a minute, once', async () => {
-    const { deps, delivery } = await abandoned()
-    deps.clock.advance(59)
-    expect(await checkDeliveryAlert(deps, delivery.deliveryId)).toBe(false)
-    deps.clock.advance(1)
-
-    const done = await Promise.all([1, 2, 3].map(() => checkDeliveryAlert(deps, delivery.deliveryId)))
-
-    expect(done.filter(Boolean)).toHaveLength(1)
-    expect(deps.published).toMatchObject([{ kind: 'delivery.abandoned', subject: delivery.deliveryId }])
-    expect(await dueAtOf(deps, 'alert', delivery.deliveryId)).toBeUndefined()
-    expect(await checkDeliveryAlert(deps, delivery.deliveryId)).toBe(false)
-  })
-
-  it('tries again a minute later when the topic does not answer', async () => {
-    const { deps, silent, delivery } = await abandoned()
-    deps.clock.advance(60)
-
-    await expect(checkDeliveryAlert(silent, delivery.deliveryId)).rejects.toThrow('no topic')
-
-    expect(await dueAtOf(deps, 'alert', delivery.deliveryId)).toBe(addMs(deps.now(), 60_000))
-    deps.clock.advance(60)
-    expect(await checkDeliveryAlert(deps, delivery.deliveryId)).toBe(true)
-  })
-
-  it('has nothing to do for a delivery in progress', async () => {
-    const { deps, delivery } = await dueDelivery()
-    deps.clock.advance(3_600)
-
-    expect(await checkDeliveryAlert(deps, delivery.deliveryId)).toBe(false)
-    expect(deps.published).toStrictEqual([])
   })
 })

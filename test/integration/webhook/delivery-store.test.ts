@@ -3,7 +3,6 @@ import { addMs, type Timestamp } from '../../../shared/time.ts'
 import type { Delivery } from '../../../shared/webhook/delivery/delivery.ts'
 import {
   claimAttempt,
-  completeAlert,
   findDelivery,
   insertDelivery,
   listAttempts,
@@ -110,7 +109,8 @@ describe('storeAttemptResult', () => {
     const { deps, delivery, claimed } = await claimedDelivery({ attempts: 7 })
     const alertDueAt = addMs(deps.now(), 60_000)
 
-    await storeAttemptResult(deps, claimed, attemptOf(deps, 8), { status: 'abandoned', alertDueAt })
+    const after = { status: 'abandoned', since: deps.now(), alertDueAt } as const
+    await storeAttemptResult(deps, claimed, attemptOf(deps, 8), after)
 
     const abandoned = { ...delivery, ...ABANDONED, dueAt: alertDueAt }
     expect(await rowOf(deps, delivery)).toStrictEqual(definedFields(abandoned))
@@ -225,26 +225,5 @@ describe('postponeDelivery', () => {
 
     expect(await postponeDelivery(deps, delivery, addMs(deps.now(), 500_000), 1)).toBe(false)
     expect(await dueAtOf(deps, 'delivery', delivery.deliveryId)).toBeUndefined()
-  })
-})
-
-describe('completeAlert', () => {
-  it('leaves the due work of a new round alone', async () => {
-    const { deps, delivery } = await dueDelivery(ABANDONED)
-    await deps.table.transact({ delivery: startRound(delivery, deps.now()) })
-
-    await completeAlert(deps, delivery)
-
-    expect(await dueAtOf(deps, 'delivery', delivery.deliveryId)).toBe(addMs(deps.now(), 120_000))
-  })
-
-  it('leaves the alert of a later round alone', async () => {
-    const { deps, delivery, claimed } = await claimedDelivery({ attempts: 15 })
-    const alertDueAt = addMs(deps.now(), 60_000)
-    await storeAttemptResult(deps, claimed, attemptOf(deps, 16), { status: 'abandoned', alertDueAt })
-
-    await completeAlert(deps, { ...delivery, attempts: 8 })
-
-    expect(await dueAtOf(deps, 'alert', delivery.deliveryId)).toBe(alertDueAt)
   })
 })

@@ -12,7 +12,6 @@ import { eventKey } from '../../../shared/table/keys.ts'
 import { addMs } from '../../../shared/time.ts'
 import { checkOverdueDelivery } from '../../../shared/webhook/delivery/check-overdue-delivery.ts'
 import { checkOverdueEvent } from '../../../shared/webhook/delivery/check-overdue-event.ts'
-import { checkDeliveryAlert } from '../../../shared/webhook/delivery/delivery-alert.ts'
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
 import { issueKey } from '../../support/client-builders.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
@@ -21,7 +20,7 @@ import { memoryDeps } from '../../support/memory-deps.ts'
 import { aStoredClient } from '../../support/payment-builders.ts'
 import { failedAndRecredited, settle } from '../../support/settlement-builders.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
-import { dueDelivery, eventFor, messageFor } from '../../support/webhook-builders.ts'
+import { eventFor, messageFor } from '../../support/webhook-builders.ts'
 import { webhookTest as it } from '../../support/webhook-test.ts'
 
 describe('an overdue delivery that another run has claimed', () => {
@@ -32,18 +31,6 @@ describe('an overdue delivery that another run has claimed', () => {
     expect(await checkOverdueDelivery(late, delivery.deliveryId)).toBe(false)
 
     expect(deps.sent).toHaveLength(1)
-  })
-})
-
-describe('an alert that another run has claimed', () => {
-  it('is published once', async () => {
-    const { deps, delivery } = await dueDelivery({ status: 'abandoned', attempts: 8, nextAttemptAt: undefined })
-    deps.clock.advance(120)
-    const late = beforeFirst(deps, 'update', () => checkDeliveryAlert(deps, delivery.deliveryId))
-
-    expect(await checkDeliveryAlert(late, delivery.deliveryId)).toBe(false)
-
-    expect(deps.published).toHaveLength(1)
   })
 })
 

@@ -19,6 +19,7 @@ import {
   ENDED,
   FAILED,
   messageFor,
+  owedByItsRow,
   rowOf,
   SKIPPED,
 } from '../../support/webhook-builders.ts'
@@ -31,6 +32,11 @@ const arrange = async (overrides: Partial<Delivery> = {}) => {
   const { clientId, deliveryId } = due.delivery
   return { ...due, again: (as = due.deps) => redeliver(as, clientId, { delivery_id: deliveryId }) }
 }
+
+const dueTimesOf = async (deps: TestDeps, { deliveryId }: Delivery) => ({
+  alert: await dueAtOf(deps, 'alert', deliveryId),
+  delivery: await dueAtOf(deps, 'delivery', deliveryId),
+})
 
 describe('redeliver one delivery (design section 4)', () => {
   it.each([
@@ -61,19 +67,30 @@ describe('redeliver one delivery (design section 4)', () => {
     },
   )
 
-  it('publishes an alert that is still owed before the round takes its place', async () => {
+  it('leaves an alert that is still owed in the due work, beside the new round', async () => {
     const claimedUntil = testDeps().now()
     const { deps, delivery, again } = await arrange({ attempts: 7, claimToken: 'x', claimedUntil })
     const silent = { ...deps, alerts: { publish: async () => Promise.reject(new Error('no topic')) } }
     await deliverWebhook(silent, messageFor(delivery))
 
-    expect(await again(silent)).toMatchObject({ status: 500 })
-    expect(await rowOf(deps, delivery)).toMatchObject({ status: 'abandoned' })
     expect(await again()).toMatchObject({ status: 200 })
 
-    expect(deps.published).toHaveLength(1)
-    expect(await dueAtOf(deps, 'alert', delivery.deliveryId)).toBeUndefined()
-    expect(await dueAtOf(deps, 'delivery', delivery.deliveryId)).toBe(addMs(deps.now(), 120_000))
+    expect(await dueTimesOf(deps, delivery)).toStrictEqual({
+      alert: addMs(deps.now(), 60_000),
+      delivery: addMs(deps.now(), 120_000),
+    })
+  })
+
+  it('keeps an alert that the release before owes by its row, too', async () => {
+    const { deps, delivery, again } = await arrange(ABANDONED)
+    await owedByItsRow(deps, delivery)
+
+    expect(await again()).toMatchObject({ status: 200 })
+
+    expect(await dueTimesOf(deps, delivery)).toStrictEqual({
+      alert: deps.now(),
+      delivery: addMs(deps.now(), 120_000),
+    })
   })
 
   it('refuses while the delivery is in progress', async () => {

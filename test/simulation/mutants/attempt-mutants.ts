@@ -59,12 +59,14 @@ export const ATTEMPT_MUTANTS = [
   }),
   ...mutantsOf('recordAttemptResult', ['deliver-webhook'], {
     'no message is sent for the next attempt': 'drop sendDeliveryMessage(..._)',
-    'a round counts the attempts of the rounds before it': 'attempt.number - claimed.roundStart -> attempt.number',
     'nobody is told of a delivery that was abandoned': 'drop alertOperators(deps, recorded)',
     'a result goes on although its claim was lost': {
       edit: 'if (!(await storeAttemptResult(..._))) return false -> await storeAttemptResult(..._)',
       tests: ['deliver-webhook-crashes'],
     },
+  }),
+  ...mutantsOf('afterAttempt', ['deliver-webhook'], {
+    'a round counts the attempts of the rounds before it': 'attempt.number - roundStart -> attempt.number',
   }),
   ...mutantsOf('WAITS_MS', ['retry-schedule'], {
     'a round has nine attempts': '64 * MINUTE_MS -> 64 * MINUTE_MS, 64 * MINUTE_MS',
@@ -74,10 +76,6 @@ export const ATTEMPT_MUTANTS = [
   ...mutantsOf('hopSeconds', ['retry-schedule'], {
     'a hop is rounded down': 'Math.ceil(_) -> Math.floor(_)',
     'a hop is longer than SQS can hold': 'Math.min(..._) -> Math.max(Math.ceil(waitMs / SECOND_MS), 1)',
-  }),
-  ...mutantsOf('publishDeliveryAlert', ['deliver-webhook-crashes'], {
-    'an alert leaves the due work before it is out':
-      'await deps.alerts.publish(_) -> await completeAlert(deps, delivery); await deps.alerts.publish(_)',
   }),
   ...mutantsOf('checkOverdueDelivery', ['lost-claims'], {
     'the message of an overdue attempt is sent without a claim':
@@ -91,7 +89,7 @@ export const ATTEMPT_MUTANTS = [
     "another client's delivery is sent again": 'delivery?.clientId !== clientId -> delivery === undefined',
   }),
   ...mutantsOf('beginRound', ['redeliver', 'api-redeliver-webhook'], {
-    'a round takes the place of an alert that is owed': 'drop needsAlert(delivery)',
+    'a round takes the place of an alert that is owed': 'drop freeOwedAlert(..._)',
     'the bytes that a round sends may be gone before it ends':
       'paymentId && body === undefined ? keepEvent(..._) : undefined -> undefined',
   }),

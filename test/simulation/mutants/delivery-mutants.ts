@@ -57,7 +57,7 @@ export const DELIVERY_MUTANTS = [
         'Every change of status moves due_at or removes it, except to a round begun in the very millisecond the old due time names.',
     },
   }),
-  ...mutantsOf('completeAlert', ['delivery-store'], {
+  ...mutantsOf('endAlert', ['abandonment-store'], {
     'an alert that is out takes a new round off the due work': "drop equals('status', 'abandoned')",
     'an alert that is out takes the next one off the due work': "drop equals('attempts', attempts)",
   }),
