@@ -4,6 +4,8 @@ import type {
   CreatePayment,
   Payment,
   PaymentList,
+  SettledPayment,
+  SettledPaymentList,
   Settlement,
   SettlementList,
   WebhookDelivery,
@@ -33,7 +35,7 @@ type DeliveryFilter = {
   readonly event_id?: string
 }
 
-type ListFilter = { readonly status?: Payment['status']; readonly external_reference?: string }
+type ListFilter = { readonly status?: Payment['status'] }
 
 const PER_PAGE = 100
 
@@ -73,6 +75,12 @@ export const gatewayClient = (options: ClientOptions) => {
     listSettlements: (): AsyncGenerator<Settlement, void> =>
       everyItem((page) => get<SettlementList>('/v1/settlements', { page, per_page: PER_PAGE })),
 
+    /** What a settlement is made of: the sums are the settlement's. */
+    listSettlementPayments: (id: string): AsyncGenerator<SettledPayment, void> =>
+      everyBehind((after) =>
+        get<SettledPaymentList>(`/v1/settlements/${encodeURIComponent(id)}/payments`, { after, limit: 1_000 }),
+      ),
+
     listWebhookEndpoints: () => get<WebhookEndpointList>('/v1/webhook_endpoints'),
 
     listWebhookDeliveries: (filter: DeliveryFilter = {}): AsyncGenerator<WebhookDelivery, void> =>
@@ -95,6 +103,17 @@ export type GatewayClient = ReturnType<typeof gatewayClient>
 /** A 422 without fields: the request was right, and the thing is in another state. */
 const isOfState = (error: unknown): boolean =>
   error instanceof GatewayRefused && error.code === 'validation' && error.fieldErrors === undefined
+
+type CursorPage<Item> = { readonly data: readonly Item[]; readonly next: string | null; readonly has_more: boolean }
+
+async function* everyBehind<Item>(pageOf: (after?: string) => Promise<CursorPage<Item>>): AsyncGenerator<Item, void> {
+  for (let after: string | undefined; ; ) {
+    const { data, next, has_more: hasMore } = await pageOf(after)
+    yield* data
+    if (!hasMore || next === null) return
+    after = next
+  }
+}
 
 /** What came in since the page before has moved rows on to this one. */
 const REMEMBERED = 1_000

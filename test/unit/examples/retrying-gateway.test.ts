@@ -177,6 +177,22 @@ describe('the client', () => {
     expect([limited.requests.length, broken.requests.length]).toStrictEqual([2, 1])
   })
 
+  it('lists the payments of a settlement behind each `next`, to the last page', async () => {
+    const { client, requests } = scripted([
+      [200, { data: [{ payment_id: 'a' }], next: 'n1', has_more: true }],
+      [200, { data: [{ payment_id: 'b' }], next: null, has_more: false }],
+    ])
+
+    const seen: string[] = []
+    for await (const { payment_id: id } of client.listSettlementPayments('s1')) seen.push(id)
+
+    expect(seen).toStrictEqual(['a', 'b'])
+    expect(requests.map(({ path }) => path)).toStrictEqual([
+      '/v1/settlements/s1/payments?limit=1000',
+      '/v1/settlements/s1/payments?after=n1&limit=1000',
+    ])
+  })
+
   it('lists every page, and a row once that a new one moved on', async () => {
     const rows = Array.from({ length: 130 }, (_, n) => ({ id: `p${n}` }))
     const pages: Scripted[] = [
