@@ -94,9 +94,9 @@ export const BalanceSchema = v.object({
   in_settlement_minor: v.number(),
   paid_out_minor: v.number(),
 })
-export const AuditSchema = v.object({
+export const BooksSchema = v.object({
   balanced: v.union([v.boolean(), v.string()]),
-  differences: v.array(v.object({ what: v.string(), id: v.string() })),
+  figures: v.array(v.object({ name: v.string(), amount_minor: v.number() })),
 })
 export const ReceivedSchema = v.array(
   v.object({

@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks'
 import * as v from 'valibot'
-import { counted, rupiah } from '../../story/story-line.ts'
+import { rupiah } from '../../story/story-line.ts'
 import { api, invoke, jumpBy, look, ofClient, operate } from '../calls.ts'
 import { Deed } from '../deed.tsx'
 import { useRead } from '../gateway.ts'
 import { Card, Empty } from '../parts.tsx'
-import { AuditSchema, BalanceSchema, SuspenseListSchema } from '../shapes.ts'
+import { BalanceSchema, BooksSchema, SuspenseListSchema } from '../shapes.ts'
 import { SettlementsCard } from './settlements-card.tsx'
 
 const BALANCE = api('balance?include=settlements')
@@ -46,10 +46,10 @@ const Balance = () => {
       <p class="line">
         <Deed
           label="Check the books"
-          call={look('audit-ledger', ofClient())}
+          call={look('get-books', ofClient())}
           after={({ body }) => {
-            const audit = v.safeParse(AuditSchema, body)
-            if (audit.success) setVerdict(verdictOf(audit.output))
+            const books = v.safeParse(BooksSchema, body)
+            if (books.success) setVerdict(verdictOf(books.output))
           }}
         />
         <span>{verdict}</span>
@@ -58,10 +58,14 @@ const Balance = () => {
   )
 }
 
-const verdictOf = ({ balanced, differences: [first, ...more] }: v.InferOutput<typeof AuditSchema>): string => {
-  if (balanced === true) return 'Recomputed from every payment and settlement: they balance.'
-  if (!first) return `The audit says: ${String(balanced)}.`
-  return `They do not balance: ${counted(more.length + 1, 'difference')}, the first is ${first.what} of ${first.id}.`
+/** The other side of the equation: the same money by the payments themselves, which the balance is not read from. */
+const verdictOf = ({ balanced, figures }: v.InferOutput<typeof BooksSchema>): string => {
+  const amounts = new Map(figures.map(({ name, amount_minor: minor }) => [name, minor]))
+  const of = (name: string) => amounts.get(name) ?? 0
+  const credited = of('received') - of('provider_fees') - of('markup') - of('reversed_before_sweep') + of('reinstated')
+  const byPayments = `By its payments ${rupiah(of('received'))} was received, of which ${rupiah(credited)} is the merchant’s; the ledger has ${rupiah(of('credited'))}`
+  if (balanced === true) return `${byPayments}: they balance.`
+  return `${byPayments}: ${balanced === false ? 'they do not balance' : 'nothing certain can be said yet'}.`
 }
 
 const DailyWork = () => (
