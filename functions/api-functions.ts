@@ -35,7 +35,7 @@ export const API_FUNCTIONS: readonly FunctionSpec[] = [
     payerDefaults: true,
     timeoutSeconds: CALLS_PROVIDER_SECONDS,
   }),
-  api('list-payments', 'GET', '/v1/payments', PAYMENT_LISTS),
+  api('list-payments', 'GET', '/v1/payments', allAccess(PAYMENT_LISTS, { GetItem: ['PAYMENT'] })),
   api('get-payment', 'GET', '/v1/payments/{id}', { GetItem: ['PAYMENT'] }),
   api('cancel-payment', 'POST', '/v1/payments/{id}/cancel', NEWS, {
     ...ASKS_PROVIDER,

@@ -1,12 +1,13 @@
 import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
-import type { ClientId } from '../ids.ts'
+import { type ClientId, paymentIdForKey } from '../ids.ts'
 import { countOf, countOfAll, readLedger } from '../ledger/ledger-store.ts'
 import { firstOfPage, type Page } from '../page.ts'
 import type { PaymentStatus } from '../payment-status.ts'
 import { ownersOf } from '../table/keys.ts'
 import { listMergedItems } from '../table/list-merged-items.ts'
 import { type Payment, PaymentSchema } from './payment.ts'
+import { findStoredPayment } from './payment-store.ts'
 
 export type PaymentList = { readonly payments: readonly Payment[]; readonly total: number }
 
@@ -35,4 +36,18 @@ export const listPayments = async (
   })
   const payments = items.map((item) => v.parse(PaymentSchema, item))
   return { payments: payments.filter((payment) => status === undefined || payment.status === status), total }
+}
+
+/**
+ * The one payment of an idempotency key, or none: "did my 500 create it?" in one consistent read, since its id follows from
+ * the key. One that is still being created is none yet; the same key may make it at any moment.
+ */
+export const paymentsOfKey = async (
+  deps: Pick<Deps, 'table'>,
+  { clientId, key, page }: { readonly clientId: ClientId; readonly key: string; readonly page: Page },
+): Promise<PaymentList> => {
+  const stored = await findStoredPayment(deps, paymentIdForKey(clientId, key))
+  if (stored === undefined || stored.status === 'creating' || stored.clientId !== clientId)
+    return { payments: [], total: 0 }
+  return { payments: firstOfPage(page) === 0 ? [stored] : [], total: 1 }
 }

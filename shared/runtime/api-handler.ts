@@ -40,8 +40,8 @@ export const asksForCsv = (accept = ''): boolean => /(?:^|,)\s*text\/csv\s*(?:[;
 const NoQuery = v.object({})
 
 /** An empty parameter is as good as none (design section 5). */
-const filledParams = (params: HttpRequest['queryStringParameters']) =>
-  Object.fromEntries(Object.entries(params ?? {}).filter(([, value]) => value !== ''))
+const filledParams = (params: HttpRequest['queryStringParameters'], neverEmpty: readonly string[] = []) =>
+  Object.fromEntries(Object.entries(params ?? {}).filter(([name, value]) => value !== '' || neverEmpty.includes(name)))
 
 /** A query as it was sent: whether it is well-formed is looked at later. */
 export type SentQuery = NonNullable<HttpRequest['queryStringParameters']>
@@ -51,6 +51,8 @@ const weightOf = (params: SentQuery) => pageWeight(Number(params['per_page'] ?? 
 
 type Spec<Schema> = {
   readonly query?: Schema
+  /** Parameters that, when empty, are not as good as none: the schema refuses them. */
+  readonly neverEmpty?: readonly string[]
   /** As how many requests it counts in the client's rate limit; by default by its page. */
   readonly weight?: (params: SentQuery) => number
 }
@@ -74,7 +76,7 @@ export const apiHandler = <const Schema extends v.GenericSchema = typeof NoQuery
           client,
           clientId: client.clientId,
           id: pathParameters?.['id'] ?? '',
-          query: parseInput(spec.query ?? NoQuery, filledParams(queryStringParameters)),
+          query: parseInput(spec.query ?? NoQuery, filledParams(queryStringParameters, spec.neverEmpty)),
           idempotencyKey: headers['idempotency-key'],
           accept: headers['accept'],
           rawBody,

@@ -61,9 +61,18 @@ const create: Operation = async (play) => {
   await Promise.all(Array.from({ length: twins }, () => sendCreate(play, tenant, key, body)))
 }
 
+/** Whether the create has made it: what is shown is the payment of the key, for ever. */
+const askByKey = async (play: Play, { tenant, key }: Play['unanswered'][number]): Promise<void> => {
+  const listed = await http(play, tenant, 'api-list-payments', { query: { idempotency_key: key } })
+  const [payment] = (listed?.body['data'] ?? []) as readonly Record<string, unknown>[]
+  if (listed && payment) observeCreate(play.seen, tenant, key, { ...listed, body: payment })
+  count(play.world.tally, `asked by key: ${payment ? 'there' : 'not yet'}`)
+}
+
 const retryCreate: Operation = async (play) => {
   const again = play.unanswered.shift()
   if (again === undefined) return create(play)
+  await askByKey(play, again)
   const body = play.world.prng.chance(0.2) ? bodyFor(play, again.tenant) : again.body
   return sendCreate(play, again.tenant, again.key, body)
 }

@@ -78,6 +78,9 @@ const walkPayments = async ({ caller, keep }: Walk): Promise<readonly ReceivedWe
   await keep('api-list-payments', 'pending', 'Those that nobody has paid, two a page', {
     query: 'status=pending&per_page=2',
   })
+  await keep('api-list-payments', 'of_key', 'Whether a create that was not answered made it', {
+    query: 'idempotency_key=order-1043',
+  })
   await keep('api-cancel-payment', 'cancelled', 'Cancelled in time', { id: String(qris['id']) })
 
   await caller.control(push['id'], 'expire')

@@ -17,6 +17,11 @@ const PARAMETERS: Readonly<Record<string, { readonly description: string; readon
   },
   after: { description: 'The `next` of the page before.' },
   status: { description: 'Only those of this status.' },
+  idempotency_key: {
+    description:
+      'The one payment that this key made, or an empty list, which means "not yet": create it with the same key, never ' +
+      'with a new one. Not together with `status`.',
+  },
   endpoint_id: { description: 'Only those to this endpoint, a deleted one perhaps.' },
   event_id: { description: 'Only those of this event.' },
   currency: { description: 'There is only IDR.', schema: { type: 'string', const: 'IDR', default: 'IDR' } },

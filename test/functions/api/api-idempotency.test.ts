@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { paymentIdForKey } from '../../../shared/ids.ts'
 import { findPayment } from '../../../shared/payment/find-payment.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
-import { anApi, aPaymentBody } from '../../support/api-event.ts'
+import { API, anApi, aPaymentBody, call } from '../../support/api-event.ts'
+import { recordTable } from '../../support/intercept-table.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
 import { testDeps } from '../../support/test-deps.ts'
 
@@ -11,7 +12,8 @@ const aMerchant = async (deps = testDeps()) => {
   const { caller, ask } = await anApi({}, deps)
   const create = (key?: string, body: unknown = aPaymentBody()) =>
     ask('createPayment', { body, headers: key === undefined ? {} : { 'Idempotency-Key': key } })
-  return { deps, caller, create, ledger: () => ledgerView(deps, caller.clientId) }
+  const asked = (query: Readonly<Record<string, string>>) => ask('listPayments', { query })
+  return { deps, caller, create, asked, ledger: () => ledgerView(deps, caller.clientId) }
 }
 
 const REPLAYED = { 'idempotency-replayed': 'true' }
@@ -115,5 +117,52 @@ describe('Idempotency-Key of POST /v1/payments (spec 4.1, rule 3)', () => {
     const corrected = await create('order-1')
 
     expect([refused.status, corrected.status]).toStrictEqual([422, 201])
+  })
+})
+
+describe('GET /v1/payments?idempotency_key=… (design section 8)', () => {
+  const page = { page: 1, per_page: 25 }
+  const NONE = { data: [], pagination: { ...page, total: 0, total_pages: 0 } }
+
+  it('lists the one payment of the key as fetch shows it, with one read behind the key', async () => {
+    const { deps, caller, create, asked } = await aMerchant()
+    const { body } = await create('order 1/é')
+    await create('order-2')
+    const watched = recordTable(deps)
+
+    const answer = await call(watched.deps, API.listPayments, { caller, query: { idempotency_key: 'order 1/é' } })
+    const second = await asked({ idempotency_key: 'order 1/é', page: '2', per_page: '1' })
+
+    const one = { total: 1, total_pages: 1 }
+    expect(answer.body).toStrictEqual({ data: [body], pagination: { ...page, ...one } })
+    expect(watched.calls.map(({ name }) => name)).toStrictEqual(['batchGet', 'get'])
+    expect(second.body).toStrictEqual({ data: [], pagination: { page: 2, per_page: 1, ...one } })
+  })
+
+  it('is empty for a key nobody sent, another client’s, and one whose payment is still being created', async () => {
+    const { deps, create, asked } = await aMerchant()
+    const other = await aMerchant(deps)
+    await other.create('theirs')
+    deps.provider.script('createRequest', async () => ({ kind: 'unknown', reason: 'timeout' }))
+    await create('unanswered')
+
+    const answers = []
+    for (const key of ['absent', 'theirs', 'unanswered']) answers.push(await asked({ idempotency_key: key }))
+    deps.provider.heal('createRequest')
+    const retried = await create('unanswered')
+
+    expect(answers.map(({ status, body }) => [status, body])).toStrictEqual(answers.map(() => [200, NONE]))
+    expect((await asked({ idempotency_key: 'unanswered' })).body['data']).toStrictEqual([retried.body])
+  })
+
+  it.each([
+    [{ idempotency_key: '' }, 'idempotency_key must not be empty'],
+    [{ idempotency_key: 'k'.repeat(256) }, 'idempotency_key must have at most 255 characters'],
+    [{ idempotency_key: 'k', status: 'pending' }, 'idempotency_key stands alone: there is one payment at most'],
+  ])('refuses %j', async (query, message) => {
+    const answer = await (await aMerchant()).asked(query)
+
+    const refusal = { message, code: 'validation', field_errors: { idempotency_key: [message] } }
+    expect([answer.status, answer.body]).toStrictEqual([422, refusal])
   })
 })

@@ -43,7 +43,17 @@ const ENDPOINTS = MANIFEST.flatMap(({ entry, trigger }) => {
   return [{ entry, route: `${trigger.method} ${trigger.path}` }]
 })
 
-const PARAMETERS = ['page', 'per_page', 'status', 'currency', 'endpoint_id', 'event_id', 'after', 'limit']
+const PARAMETERS = [
+  'page',
+  'per_page',
+  'status',
+  'currency',
+  'endpoint_id',
+  'event_id',
+  'after',
+  'limit',
+  'idempotency_key',
+]
 const HOSTILE_NAMES = ['__proto__', 'constructor', 'toString', 'length', '']
 const OPTIONAL = ['external_reference', 'customer', 'description', 'metadata', 'expires_in_seconds', 'odd']
 
