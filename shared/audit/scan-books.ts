@@ -10,12 +10,12 @@ import { auditDeducted, auditReversals, type ReversalBooks, readableReversals } 
 import { auditSettlement, type StoredSettlement } from './audit-settlement.ts'
 import { auditTrails, readTrail } from './audit-trail.ts'
 import { auditWindow } from './audit-window.ts'
-import { type Difference, differs, MAX_DIFFERENCES } from './difference.ts'
+import { breaks, type Difference, differs, MAX_DIFFERENCES } from './difference.ts'
 import { compareShards, emptyTally, tallyPayment, tallyReversals } from './ledger-tally.ts'
 import { readPaidWindow } from './paid-window.ts'
 import { type JudgedPayment, judgeById, judgedPages, readableLedger, readSettlements } from './read-books.ts'
 import { NOTHING_READ, readSealedBooks, readWindowSeals } from './seal-store.ts'
-import { auditSwept, type SettledSums, type SettledWindows, settledWindows } from './settled-sums.ts'
+import { auditSwept, type SettledSums, type SettledWindows, SUM_FIELDS, settledWindows } from './settled-sums.ts'
 
 type ScanDeps = Pick<Deps, 'table' | 'stage' | 'sleep' | 'now'>
 
@@ -51,6 +51,11 @@ const windowSums = async (
   const sums = new Map<Timestamp, SettledSums>()
   const differences: Difference[] = []
   let previous = ''
+  for (const seal of seals.values()) {
+    const { periodStart, periodEnd } = seal
+    const isSettled = swept.windows.some((one) => one.periodStart === periodStart && one.periodEnd === periodEnd)
+    differences.push(...breaks('seal.period', 'window', !isSettled, 'a window that was settled', periodStart))
+  }
   for (const { settlementId, periodStart: start, periodEnd: end } of swept.windows) {
     const seal = seals.get(start)
     const isSealed = seal?.periodEnd === end
@@ -63,7 +68,11 @@ const windowSums = async (
     const read = await readPaidWindow(deps, { clientId, parts, period: { start, end } }, { previous, isOver })
     if (read.part) return undefined
     sums.set(start, read.sums)
-    if (isSealed) differences.push(...differs('window.digest', settlementId, seal.digest, read.digest))
+    if (isSealed) {
+      differences.push(...differs('window.digest', settlementId, seal.digest, read.digest))
+      for (const field of SUM_FIELDS)
+        differences.push(...differs(`seal.${field}`, settlementId, read.sums[field], seal[field]))
+    }
     previous = isSealed ? seal.digest : read.digest
   }
   return { sums, differences }
