@@ -44,17 +44,19 @@ const DUE_WORK = [
 /** Flows of functions that the release before does not have; of money that goes back, and of parts, it knows nothing. */
 const NEW = [
   'alerts of an endpoint',
+  'compare',
   'grow',
   'expiry',
   'expiry, behind a cancel that failed',
   'lost callback',
   'lost event',
+  'redelivery, by its merchant',
   'sync, of money that went back',
   'sync, of a dispute that was won',
   'sync, by a worker that is woken',
 ]
-/** It pays out what this release took back: settlements wait until it has gone (docs/decisions.md). */
-const CUT_OFF = FLOWS.filter(({ name }) => !name.startsWith('sync, of '))
+/** It pays out what this release took back: settlements wait until it has gone (docs/decisions.md). And it has no route for a merchant's redelivery. */
+const CUT_OFF = FLOWS.filter(({ name }) => !name.startsWith('sync, of ') && name !== 'redelivery, by its merchant')
 const SHARED_FLOWS = [...FLOWS.filter(({ name }) => !NEW.includes(name)), ...DUE_WORK]
 
 const handTo = ({ world }: Play, release: Release) => {
