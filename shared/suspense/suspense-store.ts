@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
 import type { Minor } from '../money.ts'
 import type { Page } from '../page.ts'
-import { all, equals, isNew, unchanged } from '../table/condition.ts'
+import { all, equals, isNew } from '../table/condition.ts'
 import { DUE_WORK_FIELDS, dueWork } from '../table/due-work.ts'
 import { foundKey, suspenseKey } from '../table/keys.ts'
 import { listItems } from '../table/list-items.ts'
@@ -119,11 +119,7 @@ export const oweAgain = ({ suspenseId }: Suspense, leftOutBy: string, now: Times
 
 /** What an open item is about has become more or less: nobody is told again. Refused when it has been resolved. */
 export const amendStep = (item: Suspense, amountMinor: Minor): Step =>
-  update(
-    suspenseKey(item.suspenseId),
-    { set: { amountMinor } },
-    all(equals('status', 'open'), unchanged('amountMinor', item.amountMinor)),
-  )
+  update(suspenseKey(item.suspenseId), { set: { amountMinor } }, equals('status', 'open'))
 
 /** `resolved` -> `open`: what it is about is there again, or otherwise. Due to be told like a new one. */
 export const reopenStep = (item: Suspense): Step => {

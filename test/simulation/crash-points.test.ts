@@ -41,6 +41,7 @@ const AWAITS: Readonly<Record<string, number>> = {
   'mark failed': 3,
   recredit: 3,
   'record again': 11,
+  compare: 12,
   sync: 9,
   'sync, finding a lost capture': 14,
   'sync, of money that went back': 12,

@@ -105,6 +105,10 @@ const settle = run('settle-client', (play) =>
   sqsEvent([{ messageId: 'm', body: JSON.stringify({ client_id: forClient(play).client_id }) }]),
 )
 
+const compare = run('audit-client', (play) =>
+  sqsEvent([{ messageId: 'm', body: JSON.stringify({ client_id: forClient(play).client_id, books: true }) }]),
+)
+
 const refusedByMerchant: Flow['prepare'] = async (play) => {
   const event = await scheduled(play)
   alone(play, { merchantFails: 1 })
@@ -171,6 +175,7 @@ export const FLOWS: readonly Flow[] = [
   flow('mark failed', settled, onPrepared('mark-settlement-failed')),
   flow('recredit', failed, onPrepared('recredit-settlement')),
   flow('record again', recredited, trigger),
+  flow('compare', credited, compare),
   flow('sync', synced(later(credited, 3_600_000)), sync),
   flow('sync, finding a lost capture', synced(paid), sync),
   flow('sync, of money that went back', synced(later(voided, 3_600_000)), sync),

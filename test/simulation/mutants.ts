@@ -1,5 +1,6 @@
 import { ALERT_MUTANTS } from './mutants/alert-mutants.ts'
 import { ATTEMPT_MUTANTS } from './mutants/attempt-mutants.ts'
+import { BOOKS_MUTANTS } from './mutants/books-mutants.ts'
 import { BORDER_MUTANTS } from './mutants/border-mutants.ts'
 import { CALLBACK_MUTANTS } from './mutants/callback-mutants.ts'
 import { CANCEL_MUTANTS } from './mutants/cancel-mutants.ts'
@@ -30,6 +31,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...FEE_AND_SYNC_MUTANTS,
   ...SETTLEMENT_MUTANTS,
   ...REVERSAL_MUTANTS,
+  ...BOOKS_MUTANTS,
   ...PAYOUT_MUTANTS,
   ...PARTS_MUTANTS,
   ...CLIENT_MUTANTS,

@@ -2,10 +2,14 @@ import { handler as getBooks } from '../../../functions/admin/get-books.ts'
 import { compareBooks } from '../../../shared/books/compare-books.ts'
 import type { Client } from '../../../shared/client/client.ts'
 import { noteProviderSettled } from '../../../shared/payment/fee/fee-store.ts'
+import { resolveSuspense } from '../../../shared/suspense/resolve-suspense.ts'
+import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
+import { comparedBooksKey } from '../../../shared/table/keys.ts'
 import { DAY_MS, HOUR_MS, type Timestamp } from '../../../shared/time.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
 import { invokeAdmin } from '../../support/operator-actions.ts'
 import { aSucceededPayment, BANK, payOut, sweptNow, withFloor } from '../../support/settlement-builders.ts'
+import { rawItem } from '../../support/tampering.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 
 export const passes = (deps: TestDeps, ms: number) => deps.clock.advance(ms / 1_000)
@@ -59,3 +63,29 @@ export const compareToday = async (deps: TestDeps, { clientId }: Client): Promis
   } while (runs < 100)
   return runs
 }
+
+export const aboutOf = (deps: TestDeps, { clientId }: Client, subject: string) =>
+  findSuspense(deps, `${clientId}#${subject}`)
+export const compared = (deps: TestDeps, { clientId }: Client) => rawItem(deps, comparedBooksKey(clientId))
+export const toldOf = ({ published }: TestDeps) =>
+  published.map(({ kind, subject }) => `${kind} ${subject.split('#')[1]}`)
+export const reported = ({ lines }: TestDeps) =>
+  lines
+    .filter(({ code }) => code === 'books.compared')
+    .map(({ fields }) => [fields?.['total_minor'], fields?.['explained_minor']])
+
+/** What the provider should have settled long ago. */
+export const overdue = async () => {
+  const world = await aClientWithBooks()
+  passes(world.deps, 5 * DAY_MS)
+  await compareToday(world.deps, world.client)
+  return world
+}
+
+export const resolve = (deps: TestDeps, { clientId }: Client, subject = 'provider_overdue') =>
+  resolveSuspense(deps, {
+    suspenseId: `${clientId}#${subject}`,
+    operator: 'ayu',
+    resolution: 'written_off',
+    notes: 'the provider went bankrupt',
+  })

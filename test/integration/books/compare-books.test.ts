@@ -1,54 +1,33 @@
 /**
  * Goal: a difference between the books and the provider, or within the books, is one finding an hour later, and is closed
- * when it is gone; no traffic is one. Method: the daily worker on a small history, killed at every call, twice at once,
- * and beside an operator.
+ * when it is gone; no traffic is one. Method: the daily worker on a small history and killed at every call.
  */
 import { describe, expect, it } from 'vitest'
 import { handler as worker } from '../../../functions/queue/audit-client.ts'
 import { compareBooks } from '../../../shared/books/compare-books.ts'
-import { countPaid } from '../../../shared/books/count-paid.ts'
-import { readPaidCount } from '../../../shared/books/paid-count.ts'
-import { readTold, tellDifference } from '../../../shared/books/told-differences.ts'
-import type { Client } from '../../../shared/client/client.ts'
 import { correctCredit } from '../../../shared/ledger/ledger-store.ts'
 import { minor } from '../../../shared/money.ts'
+import { expectedSettlement } from '../../../shared/payment/channel/expected-settlement.ts'
 import { noteProviderSettled } from '../../../shared/payment/fee/fee-store.ts'
-import { resolveSuspense } from '../../../shared/suspense/resolve-suspense.ts'
-import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
-import { comparedBooksKey } from '../../../shared/table/keys.ts'
-import { DAY_MS, HOUR_MS } from '../../../shared/time.ts'
+import { addMs, DAY_MS, HOUR_MS, MINUTE_MS } from '../../../shared/time.ts'
 import { dies, everyDeath, processThatDies } from '../../support/dying-process.ts'
-import { beforeFirst, recordTable } from '../../support/intercept-table.ts'
+import { recordTable } from '../../support/intercept-table.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
 import { lambdaContext } from '../../support/operator-actions.ts'
 import { aSucceededPayment, inSteps, withFloor } from '../../support/settlement-builders.ts'
-import { rawItem } from '../../support/tampering.ts'
-import type { TestDeps } from '../../support/test-deps.ts'
-import { aClientWithBooks, booksOf, compareToday, passes, RECEIVED } from './books-world.ts'
-
-const aboutOf = (deps: TestDeps, { clientId }: Client, subject: string) => findSuspense(deps, `${clientId}#${subject}`)
-const compared = (deps: TestDeps, { clientId }: Client) => rawItem(deps, comparedBooksKey(clientId))
-const toldOf = ({ published }: TestDeps) => published.map(({ kind, subject }) => `${kind} ${subject.split('#')[1]}`)
-const reported = ({ lines }: TestDeps) =>
-  lines
-    .filter(({ code }) => code === 'books.compared')
-    .map(({ fields }) => [fields?.['total_minor'], fields?.['explained_minor']])
-
-/** What the provider should have settled long ago. */
-const overdue = async () => {
-  const world = await aClientWithBooks()
-  passes(world.deps, 5 * DAY_MS)
-  await compareToday(world.deps, world.client)
-  return world
-}
-
-const resolve = (deps: TestDeps, { clientId }: Client, subject = 'provider_overdue') =>
-  resolveSuspense(deps, {
-    suspenseId: `${clientId}#${subject}`,
-    operator: 'ayu',
-    resolution: 'written_off',
-    notes: 'the provider went bankrupt',
-  })
+import {
+  aboutOf,
+  aClientWithBooks,
+  booksOf,
+  compared,
+  compareToday,
+  overdue,
+  passes,
+  RECEIVED,
+  reported,
+  resolve,
+  toldOf,
+} from './books-world.ts'
 
 describe('the daily comparison', () => {
   it('finds books that agree explained, and leaves alone who does not move and waits for nothing', async () => {
@@ -121,6 +100,37 @@ describe('the daily comparison', () => {
     expect(await booksOf(deps, client)).toMatchObject({ balanced: true })
   })
 
+  it('believes none that is another one at each look', async () => {
+    const { deps, client, waiting } = await aClientWithBooks()
+    for (let look = 0; look < 4; look++) {
+      await deps.table.write(correctCredit(waiting, minor(1), deps.now()))
+      await compareBooks(deps, client.clientId, undefined)
+      passes(deps, HOUR_MS)
+    }
+
+    expect(await aboutOf(deps, client, 'credited_difference')).toBeUndefined()
+  })
+
+  it('waits for the provider until the sync has had its hour, and not a millisecond less', async () => {
+    const { deps, client, waiting } = await aClientWithBooks()
+    const due = addMs(expectedSettlement(waiting, waiting.paidAt ?? waiting.createdAt), 130 * MINUTE_MS)
+    deps.clock.set(due)
+    const before = await booksOf(deps, client)
+    deps.clock.set(addMs(due, 1))
+
+    expect(before).toMatchObject({ provider_not_due: RECEIVED, balanced: true })
+    expect(await booksOf(deps, client)).toMatchObject({ provider_overdue: RECEIVED, balanced: false })
+  })
+
+  it('counts a payment that the index shows behind a younger one', async () => {
+    const { deps, client } = await aClientWithBooks()
+    await aSucceededPayment(deps, client, { providerSettledAt: deps.now() })
+    await compareToday(deps, client)
+    await aSucceededPayment(deps, client, { paidAt: addMs(deps.now(), -MINUTE_MS) })
+
+    expect(await booksOf(deps, client)).toMatchObject({ received: 500_000, balanced: true })
+  })
+
   it('takes what an operator has resolved as it is, and tells it again when it becomes another amount', async () => {
     const { deps, client } = await overdue()
     await resolve(deps, client)
@@ -173,55 +183,6 @@ describe('the daily comparison', () => {
       expect(deps.published.length, about).toBeLessThanOrEqual(1)
     }
   }, 60_000)
-})
-
-describe('of two at once', () => {
-  it('one keeps what it compared, and reports it', async () => {
-    const { deps, client } = await aClientWithBooks()
-    const overtaken = beforeFirst(deps, 'put', () => compareBooks(deps, client.clientId, undefined))
-    await compareBooks(overtaken, client.clientId, undefined)
-
-    expect(await compared(deps, client)).toMatchObject({ version: 1 })
-    expect(reported(deps)).toHaveLength(1)
-  })
-
-  it('one keeps what it counted, and both count the same', async () => {
-    const { deps, client } = await aClientWithBooks()
-    const count = (own: TestDeps) => countPaid(own, client, { parts: 1, isOver: () => false })
-    const overtaken = beforeFirst(deps, 'put', () => count(deps))
-
-    expect(await count(overtaken)).toStrictEqual(await count(deps))
-    expect(await readPaidCount(deps, client.clientId)).toMatchObject({ version: 1, sums: { paymentCount: 2 } })
-  })
-
-  it('an operator’s word stands: what was resolved meanwhile is neither amended nor closed', async () => {
-    const { deps, client } = await overdue()
-    const { clientId } = client
-    const known = (await readTold(deps, clientId)).get('provider_overdue')
-    await resolve(deps, client)
-    await tellDifference(deps, clientId, { subject: 'provider_overdue', amountMinor: minor(5), known })
-    await tellDifference(deps, clientId, { subject: 'provider_overdue', amountMinor: minor(0), known })
-
-    expect(await aboutOf(deps, client, 'provider_overdue')).toMatchObject({
-      status: 'resolved',
-      resolution: 'written_off',
-      amountMinor: RECEIVED,
-      notes: 'the provider went bankrupt',
-    })
-  })
-
-  it('and what is open again is opened, and told, once', async () => {
-    const { deps, client } = await overdue()
-    const { clientId } = client
-    await resolve(deps, client)
-    const known = (await readTold(deps, clientId)).get('provider_overdue')
-    const again = { subject: 'provider_overdue', amountMinor: minor(5), known } as const
-    await tellDifference(deps, clientId, again)
-    await tellDifference(deps, clientId, { ...again, amountMinor: minor(6) })
-
-    expect(await aboutOf(deps, client, 'provider_overdue')).toMatchObject({ status: 'open', amountMinor: 5 })
-    expect(deps.published).toHaveLength(2)
-  })
 })
 
 it('waits for its hour on the queue, fifteen minutes at a time', async () => {

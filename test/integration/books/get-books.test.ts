@@ -13,11 +13,12 @@ import { heldMoney, recordSuspense } from '../../../shared/suspense/record-suspe
 import { syncProviderTransactions } from '../../../shared/sync/sync-provider-transactions.ts'
 import { countedBooksKey } from '../../../shared/table/keys.ts'
 import { DAY_MS } from '../../../shared/time.ts'
+import { dispute, won } from '../../support/dispute-builders.ts'
 import { recordTable } from '../../support/intercept-table.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
 import { invokeAdmin } from '../../support/operator-actions.ts'
 import { aStoredClient } from '../../support/payment-builders.ts'
-import { aSucceededPayment, aTransaction } from '../../support/settlement-builders.ts'
+import { aSucceededPayment, aTransaction, sweptNow } from '../../support/settlement-builders.ts'
 import { rawItem } from '../../support/tampering.ts'
 import { aClientWithBooks, booksOf, compareToday, passes, RECEIVED } from './books-world.ts'
 
@@ -111,6 +112,31 @@ describe('the books of a client', () => {
         credited: 191_800,
         pending: undefined,
         reversed_unsettled: RECEIVED,
+      },
+    },
+    {
+      what: 'a dispute that was won when a settlement had left it out',
+      happens: async ({ deps, client, waiting }) => {
+        await dispute(deps, waiting)
+        await aSucceededPayment(deps, client, { providerSettledAt: deps.now() })
+        passes(deps, DAY_MS)
+        await sweptNow(deps, client)
+        await won(deps, waiting)
+      },
+      shows: {
+        received: 400_000,
+        provider_fees: 16_000,
+        markup: 400,
+        reversed_before_sweep: 95_900,
+        reinstated: 95_900,
+        credited: 383_600,
+        pending: 95_900,
+        in_settlement: 191_800,
+        paid_out: 95_900,
+        provider_settled: 3 * RECEIVED,
+        provider_not_due: RECEIVED,
+        balanced: true,
+        explained_percent: 100,
       },
     },
     {
