@@ -3,6 +3,7 @@ import { countTransition } from '../../ledger/ledger-store.ts'
 import { logSuspense, publishSuspenseAlert } from '../../suspense/record-suspense.ts'
 import type { Suspense } from '../../suspense/suspense.ts'
 import { ensureSuspense } from '../../suspense/suspense-store.ts'
+import { transactWhileFresh } from '../../table/transact-while-fresh.ts'
 import { loggedPayment } from '../logged-payment.ts'
 import { putEvent } from '../outbox.ts'
 import { type NewsSource, type Payment, transitioned } from '../payment.ts'
@@ -13,10 +14,14 @@ type CloseDeps = Pick<Deps, 'stage' | 'table' | 'now' | 'newId' | 'log' | 'alert
 
 const CLOSED_CODE = { failed: 'payment.failed', expired: 'payment.expired', cancelled: 'payment.cancelled' } as const
 
+/** Each has a minute. */
+const MAX_TRIES = 3
+
 /**
  * `pending` -> `failed`, `expired` or `cancelled`: payment, counts and event in one transaction (spec 3.1); no event
  * for `cancelled`. With `held`, the money that caused it goes to suspense in the same transaction. Undefined: the
- * payment is no longer pending.
+ * payment is no longer pending. A try older than a minute is made anew: whoever reads events is told of none behind
+ * what it has read.
  */
 export const closePayment = async (
   deps: CloseDeps,
@@ -25,19 +30,36 @@ export const closePayment = async (
   source: NewsSource,
   held?: Suspense,
 ): Promise<TransitionResult> => {
-  const now = deps.now()
-  const closed: Payment = { ...transitioned(payment, status, now, source), dueAt: undefined }
-  const outcome = await deps.table.transact({
-    payment: leavePending(closed, deps.stage.storedRows),
-    counts: countTransition({ ...closed, from: 'pending', to: status }),
-    event: putEvent(closed, deps.newId(), now, deps.stage.storedRows),
-    suspense: held && ensureSuspense(held),
-  })
-  if (!outcome.applied) return undefined
-  deps.log.info(CLOSED_CODE[status], { ...loggedPayment(closed), source })
-  if (held) {
-    logSuspense(deps, held)
-    await publishSuspenseAlert(deps, held)
+  for (let tried = 0; tried < MAX_TRIES; tried++) {
+    const now = deps.now()
+    const closed: Payment = { ...transitioned(payment, status, now, source), dueAt: undefined }
+    const outcome = await transactWhileFresh(
+      deps,
+      {
+        payment: leavePending(closed, deps.stage.storedRows),
+        counts: countTransition({ ...closed, from: 'pending', to: status }),
+        event: putEvent(closed, deps.newId(), now, deps.stage.storedRows),
+        suspense: held && ensureSuspense(held),
+      },
+      now,
+    )
+    if (outcome.applied === 'stale') continue
+    if (!outcome.applied) return undefined
+    await afterClosing(deps, closed, status, source, held)
+    return closed
   }
-  return closed
+  throw new Error('others were in the way of a payment that ends, for minutes')
+}
+
+const afterClosing = async (
+  deps: CloseDeps,
+  closed: Payment,
+  status: keyof typeof CLOSED_CODE,
+  source: NewsSource,
+  held: Suspense | undefined,
+): Promise<void> => {
+  deps.log.info(CLOSED_CODE[status], { ...loggedPayment(closed), source })
+  if (!held) return
+  logSuspense(deps, held)
+  await publishSuspenseAlert(deps, held)
 }

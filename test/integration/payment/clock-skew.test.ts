@@ -7,6 +7,7 @@ import { TransactionConflictException } from '@aws-sdk/client-dynamodb'
 import { describe, expect, it } from 'vitest'
 import type { Client } from '../../../shared/client/client.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-provider-news.ts'
+import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { windowKey } from '../../../shared/table/keys.ts'
 import { update } from '../../../shared/table/step.ts'
@@ -14,7 +15,7 @@ import { addMs, DAY_MS, HOUR_MS, SECOND_MS } from '../../../shared/time.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
 import { interceptTable } from '../../support/intercept-table.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
-import { aRequest, aStoredClient, checkWhenDue, create, lateAnswer } from '../../support/payment-builders.ts'
+import { aRequest, aStoredClient, checkWhenDue, create, eventOf, lateAnswer } from '../../support/payment-builders.ts'
 import { aSucceededPayment, sweep } from '../../support/settlement-builders.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 
@@ -170,23 +171,57 @@ describe('leases and claims', () => {
   })
 })
 
+/** Others are in the way of a transaction, as often as said, and each time the environment stands still for so long. */
+const frozenAmong = (deps: TestDeps, times: number, seconds: number): TestDeps => {
+  let conflicts = 0
+  return interceptTable(deps, {
+    before: ({ name }) => {
+      if (name !== 'transact' || conflicts++ >= times) return
+      deps.clock.advance(seconds)
+      throw new TransactionConflictException({ message: 'conflict', $metadata: {} })
+    },
+  })
+}
+
 describe('paid_at', () => {
   it('is never more than a minute old when it is written: no window can have passed it', async () => {
     const { deps } = machines()
     const client = await aStoredClient(deps)
     const { payment } = await create(deps, client)
     const providerPaymentId = deps.provider.pay(payment.paymentRequestId)
-    let conflicts = 0
-    const frozen = interceptTable(deps, {
-      before: ({ name }) => {
-        if (name !== 'transact' || conflicts++ > 0) return
-        deps.clock.advance(2 * 86_400)
-        throw new TransactionConflictException({ message: 'conflict', $metadata: {} })
-      },
-    })
 
-    await applyProviderNews(frozen, { providerPaymentId }, 'callback')
+    await applyProviderNews(frozenAmong(deps, 1, 2 * 86_400), { providerPaymentId }, 'callback')
 
     expect(await findStoredPayment(deps, payment.paymentId)).toMatchObject({ status: 'succeeded', paidAt: deps.now() })
+  })
+})
+
+describe('the time of an event', () => {
+  it.each(['failed', 'expired'] as const)(
+    'is never more than a minute old when a payment is %s: no reader of events has passed it',
+    async (status) => {
+      const { deps } = machines()
+      const { payment } = await create(deps, await aStoredClient(deps))
+      const fresh = await create(deps, await aStoredClient(deps))
+
+      const closed = await closePayment(frozenAmong(deps, 2, 3_600), payment, status, 'due_work')
+      const at = deps.now()
+      await closePayment(frozenAmong(deps, 1, 59), fresh.payment, status, 'due_work')
+
+      expect(closed?.transitions.at(-1)).toMatchObject({ at })
+      const event = await eventOf(deps, payment, `payment.${status}`)
+      expect([event?.['listedAt'], JSON.parse(String(event?.['body'])).timestamp]).toStrictEqual([at, at])
+      expect(await eventOf(deps, fresh.payment, `payment.${status}`)).toMatchObject({ listedAt: at })
+    },
+  )
+
+  it('is not made anew for ever: the payment stays as it was, and due', async () => {
+    const { deps } = machines()
+    const { payment } = await create(deps, await aStoredClient(deps))
+
+    const closing = closePayment(frozenAmong(deps, 3, 61), payment, 'expired', 'due_work')
+
+    await expect(closing).rejects.toThrow('in the way')
+    expect(await findStoredPayment(deps, payment.paymentId)).toEqual(payment)
   })
 })
