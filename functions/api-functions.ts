@@ -51,6 +51,8 @@ export const API_FUNCTIONS: readonly FunctionSpec[] = [
   api('redeliver-webhook', 'POST', '/v1/webhook_deliveries/{id}/redeliver', allAccess(OWN_DELIVERY, ROUNDS), {
     sends: BOTH_LANES,
   }),
+  // Events are in the partitions of their payments; the ledger says in how many parts those are.
+  api('list-events', 'GET', '/v1/events', allAccess({ GetItem: ['LEDGER'] }, listed('PAYMENT', 'by-owner'))),
   {
     ...DEFAULTS,
     name: 'api-not-found',

@@ -36,3 +36,16 @@ export const parseForeignTime = (text: string): Timestamp | undefined => {
   const ms = Date.parse(text)
   return ms >= 0 && ms < LATEST_FOREIGN_MS ? timestampOf(ms) : undefined
 }
+
+const RFC_3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$/
+
+/** A time in any RFC 3339 form: people write them by hand. */
+export const AnyTimeSchema = v.pipe(
+  v.string(),
+  v.rawTransform(({ dataset, addIssue, NEVER }) => {
+    const time = RFC_3339.test(dataset.value) ? parseForeignTime(dataset.value) : undefined
+    if (time !== undefined) return time
+    addIssue({ message: 'must be an RFC 3339 time' })
+    return NEVER
+  }),
+)

@@ -319,6 +319,24 @@ export type WebhookDeliveryList = {
   }
 }
 
+/** The body of a webhook. It may gain fields: ignore what you do not know. */
+export type Event = {
+  readonly event: 'payment.succeeded' | 'payment.failed' | 'payment.expired'
+  /** The same in every attempt and at every endpoint. */
+  readonly event_id: string
+  /** When it happened, not when it was sent. */
+  readonly timestamp: string
+  readonly data: WebhookData
+}
+
+export type EventList = {
+  readonly data: readonly (Event)[]
+  /** Send it as `after`. It is always there, and says nothing to read. */
+  readonly next: string
+  /** There are more that `next` leads to, by now. */
+  readonly has_more: boolean
+}
+
 export type Error = {
   /** For a person. Its words may change: decide by `code`. */
   readonly message: string

@@ -5,10 +5,10 @@ import { toItem } from '../table/attributes.ts'
 import { above, absent, all, any, equals, exists } from '../table/condition.ts'
 import { DUE_WORK_FIELDS } from '../table/due-work.ts'
 import { EVENT_SK_PREFIX, eventKey, foundKey, type Key, ownersOf, paymentKey } from '../table/keys.ts'
-import { type MergedPage, mergedPages, shareOf } from '../table/merged-pages.ts'
+import { mergedPages, shareOf } from '../table/merged-pages.ts'
 import { type Step, update } from '../table/step.ts'
 import { END_OF_TIME, type Timestamp } from '../time.ts'
-import { EVENT_TYPES, type Event, EventSchema } from './event.ts'
+import { EVENT_TYPES, type Event, type EventPosition, EventPositionSchema, EventSchema } from './event.ts'
 import { expiresAfter, RETENTION } from './retention.ts'
 
 /** Second part of the key of a client's list of events. */
@@ -64,9 +64,6 @@ export const listPaymentEvents = async (deps: Pick<Deps, 'table'>, paymentId: Pa
   return items.map((item) => v.parse(EventSchema, item))
 }
 
-/** Where a page of a client's events ended. */
-export type EventPosition = Pick<Event, 'eventId' | 'paymentId' | 'type' | 'firedAt'>
-
 type EventsSince = {
   readonly clientId: ClientId
   /** How many the client has. */
@@ -76,11 +73,11 @@ type EventsSince = {
   readonly after: EventPosition | undefined
 }
 
-/** A client's events fired at or after a time, oldest first; up to 100 a page, behind the end of the one before. */
-export const listClientEventsSince = async (
+/** Where so many of a client's events stand that fired at or after a time, oldest first, behind one of them. */
+export const listEventPositions = async (
   deps: Pick<Deps, 'table'>,
   { clientId, parts, since, limit, after }: EventsSince,
-): Promise<{ readonly events: readonly Event[]; readonly more: boolean }> => {
+): Promise<readonly EventPosition[]> => {
   const partitions = ownersOf(clientId, parts).map((owner) => [owner, EVENT_ENTITY])
   const range = { between: [since, END_OF_TIME] } as const
   const pages = mergedPages(
@@ -88,11 +85,32 @@ export const listClientEventsSince = async (
     { index: 'by-owner', partitions, range, limit: shareOf(limit, partitions) },
     after && { ...eventKey(after.paymentId, after.type), ...toItem({ listedAt: after.firedAt, id: after.eventId }) },
   )
-  const { value: page } = await pages.next()
-  const found: MergedPage = page ?? { items: [], more: false }
-  const items = await deps.table.getMany(found.items.map((item) => foundKey('PAYMENT', item)))
-  const events = items.flatMap((item) => (item ? [v.parse(EventSchema, item)] : []))
-  return { events, more: found.more }
+  const found: EventPosition[] = []
+  for await (const { items } of pages) {
+    found.push(...items.map((item) => v.parse(EventPositionSchema, { ...item, ...foundKey('PAYMENT', item) })))
+    if (found.length >= limit) break
+  }
+  return found.slice(0, limit)
+}
+
+/** The events that stand there, strongly consistent; one that is gone is undefined in its place. */
+export const findEvents = async (
+  deps: Pick<Deps, 'table'>,
+  positions: readonly EventPosition[],
+): Promise<readonly (Event | undefined)[]> => {
+  const items = await deps.table.getMany(positions.map(({ paymentId, type }) => eventKey(paymentId, type)))
+  return items.map((item) => item && v.parse(EventSchema, item))
+}
+
+/** A client's events as above, and where the page ended if there are more. */
+export const listClientEventsSince = async (
+  deps: Pick<Deps, 'table'>,
+  { limit, ...input }: EventsSince,
+): Promise<{ readonly events: readonly Event[]; readonly next: EventPosition | undefined }> => {
+  const positions = await listEventPositions(deps, { ...input, limit: limit + 1 })
+  const page = positions.slice(0, limit)
+  const events = (await findEvents(deps, page)).filter((event) => event !== undefined)
+  return { events, next: positions.length > limit ? page.at(-1) : undefined }
 }
 
 /** Claims an overdue event by moving its due time forward. False when somebody else has, or it is fanned out. */

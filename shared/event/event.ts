@@ -43,3 +43,11 @@ export const EventFields = v.object({
 /** One logical fact, written by the transition that made it true. Holds the exact bytes every delivery will carry. */
 export const EventSchema = v.pipe(v.unknown(), v.transform(whole), EventFields)
 export type Event = v.InferOutput<typeof EventSchema>
+
+/** Where an event stands among those of its client, as its row and its entries in the indexes say. */
+export const EventPositionSchema = v.pipe(
+  v.unknown(),
+  v.transform(whole),
+  v.pick(EventFields, ['eventId', 'type', 'paymentId', 'firedAt']),
+)
+export type EventPosition = v.InferOutput<typeof EventPositionSchema>

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { RawItem, Seen } from '../support/books.ts'
 import { problemsAtRest, problemsOf } from '../support/invariants.ts'
 import { crowdProblems } from './crowd.ts'
+import { pollEvents, pollerProblems } from './event-poller.ts'
 import { drawFaults, type Faults, NO_FAULTS } from './faults.ts'
 import { burst, createFlood, type Flood, floodProblems } from './flood.ts'
 import type { LoadedFunction } from './handlers.ts'
@@ -65,7 +66,7 @@ export const startPlay = async (options: WorldOptions): Promise<Play> => {
   watchTransitions(world, seen)
   watchLanes(world, seen)
   watchReversals(world)
-  return { world, tenants, seen, unanswered: [], keys: 0, alertProblems: watchAlerts(world) }
+  return { world, tenants, seen, unanswered: [], keys: 0, pollers: new Map(), alertProblems: watchAlerts(world) }
 }
 
 const captured = (world: World): ReadonlyMap<string, number> =>
@@ -108,8 +109,11 @@ export const rest = async (play: Play): Promise<readonly string[]> => {
     if (audit?.body['balanced'] !== true) problems.push(`the audit says ${JSON.stringify(audit?.body)}`)
   }
   problems.push(...(await booksProblems(play, (promise) => drive(world, promise))))
-  for (const tenant of tenants)
-    problems.push(...(await readBackProblems(world.table.items(), tenant, asking(world, tenant))))
+  for (const tenant of tenants) {
+    const ask = asking(world, tenant)
+    problems.push(...(await readBackProblems(world.table.items(), tenant, ask)))
+    problems.push(...(await pollerProblems(play, tenant, world.table.items(), ask)))
+  }
   return problems
 }
 
@@ -170,7 +174,7 @@ export const runHistory = async (options: HistoryOptions): Promise<HistoryResult
   const problems: string[] = []
   for (let number = 0; number < options.operations && problems.length === 0; number++) {
     const operation = drawOperation(world)
-    const begun = [operation(play), ...(flood?.prng.chance(faults.flood) ? [burst(play, flood)] : [])]
+    const begun = [operation(play), pollEvents(play), ...(flood?.prng.chance(faults.flood) ? [burst(play, flood)] : [])]
     takeBack(world, 0.12)
     for (const one of begun) one.catch((error: unknown) => problems.push(`an operation threw: ${String(error)}`))
     await world.scheduler.runUntil(world.scheduler.nowMs() + gapMs(world))

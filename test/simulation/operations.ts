@@ -1,4 +1,5 @@
 import { whole } from '../support/books.ts'
+import type { EventPoller } from './event-poller.ts'
 import { growClient } from './grow-client.ts'
 import { http } from './http.ts'
 import { type HttpRequest, operate } from './lambda.ts'
@@ -20,6 +21,8 @@ export type Play = {
   /** What is wrong, once everything rests, with what the operators were told. */
   readonly alertProblems: () => readonly string[]
   keys: number
+  /** Who follows their events, by client. */
+  readonly pollers: Map<string, EventPoller>
 }
 
 const OPERATOR = { operator: 'sim' }

@@ -13,7 +13,7 @@ const MINUTE_MS = 60_000
 export const askedFor = ({ scheduler }: World, { clientId }: Tenant, name: string, { query }: HttpRequest): Asked => ({
   clientId,
   atMs: scheduler.nowMs(),
-  weight: pageWeight(Number(query?.['per_page'] ?? 0)),
+  weight: pageWeight(Number(query?.['per_page'] ?? query?.['limit'] ?? 0)),
   name,
 })
 

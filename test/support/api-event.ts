@@ -6,6 +6,7 @@ import { handler as getBalance } from '../../functions/api/get-balance.ts'
 import { handler as getPayment } from '../../functions/api/get-payment.ts'
 import { handler as getSettlement } from '../../functions/api/get-settlement.ts'
 import { handler as getWebhookDelivery } from '../../functions/api/get-webhook-delivery.ts'
+import { handler as listEvents } from '../../functions/api/list-events.ts'
 import { handler as listPayments } from '../../functions/api/list-payments.ts'
 import { handler as listSettlementPayments } from '../../functions/api/list-settlement-payments.ts'
 import { handler as listSettlements } from '../../functions/api/list-settlements.ts'
@@ -39,6 +40,7 @@ export const API = {
   listWebhookDeliveries: { route: 'GET /v1/webhook_deliveries', handler: listWebhookDeliveries },
   getWebhookDelivery: { route: 'GET /v1/webhook_deliveries/{id}', handler: getWebhookDelivery },
   redeliverWebhook: { route: 'POST /v1/webhook_deliveries/{id}/redeliver', handler: redeliverWebhook },
+  listEvents: { route: 'GET /v1/events', handler: listEvents },
 } as const satisfies Readonly<Record<string, Endpoint>>
 
 /** Whatever no route matches. */

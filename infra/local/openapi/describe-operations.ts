@@ -81,7 +81,7 @@ const operation = (described: Described): Json => {
   const { operationId, tag, summary, description, path, query, takesIdempotencyKey } = described
   const parameters = [
     ...(path.includes('{id}') ? [{ $ref: '#/components/parameters/Id' }] : []),
-    ...queryParameters(query),
+    ...queryParameters(query, described.parameters),
     ...(takesIdempotencyKey ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : []),
   ]
   return {

@@ -1,4 +1,5 @@
 import { EVENT_TYPES, TEST_EVENT_TYPE } from '../../../shared/event/event.ts'
+import { eventEnvelope } from './event-envelope.ts'
 import type { Json } from './json-schema-of.ts'
 import type { RecordedWebhook } from './record-examples.ts'
 import { refTo } from './response-schemas.ts'
@@ -38,18 +39,6 @@ const HEADERS: Readonly<Record<string, { readonly description: string; readonly 
   },
 }
 
-const envelope = (event: string, data: Json): Json => ({
-  description: 'The body of a webhook. It may gain fields: ignore what you do not know.',
-  type: 'object',
-  required: ['event', 'event_id', 'timestamp', 'data'],
-  properties: {
-    event: { type: 'string', const: event },
-    event_id: { type: 'string', format: 'uuid', description: 'The same in every attempt and at every endpoint.' },
-    timestamp: { type: 'string', format: 'date-time', description: 'When it happened, not when it was sent.' },
-    data,
-  },
-})
-
 const TEST_DATA: Json = {
   type: 'object',
   required: ['client_id', 'endpoint_id'],
@@ -76,7 +65,9 @@ const describeWebhook = (event: Announced, { headers, body }: RecordedWebhook): 
     })),
     requestBody: {
       required: true,
-      content: { 'application/json': { schema: envelope(event, dataOf(event)), example: body } },
+      content: {
+        'application/json': { schema: eventEnvelope({ type: 'string', const: event }, dataOf(event)), example: body },
+      },
     },
     responses: {
       '2XX': { description: 'Taken.' },

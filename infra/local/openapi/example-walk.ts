@@ -92,6 +92,9 @@ const walkPayments = async ({ caller, keep }: Walk): Promise<readonly ReceivedWe
   const succeeded = await caller.webhook('payment.succeeded')
   await keep('api-get-payment', 'succeeded', 'Paid', { id })
   await keep('api-cancel-payment', 'paid', 'Paid before', { id })
+  // So old that no other can come before them.
+  await caller.advance(HOUR)
+  await keep('api-list-events', 'followed', 'The first two of several', { query: 'limit=2' })
   await keep('api-get-balance', 'pending', 'Credited, and not settled yet')
   return [succeeded, failed, expired]
 }
@@ -126,6 +129,7 @@ const walkRefusals = async ({ caller, clientId, keep }: Walk): Promise<void> => 
   await refused('phone', 'No phone for a wallet that calls it', { method: 'ewallet', channel_code: 'OVO' })
   await keep('api-list-payments', 'status', 'No such status', { query: 'status=paid' })
   await keep('api-get-balance', 'currency', 'Another currency', { query: 'currency=USD' })
+  await keep('api-list-events', 'after', 'No cursor', { query: 'after=yesterday' })
   await keep('api-list-settlements', 'page', 'No page', { query: 'page=first' })
   const id = '00000000-0000-4000-8000-000000000000'
   await keep('api-get-payment', 'not_found', 'No such payment', { id })

@@ -1,4 +1,5 @@
 import type { Json } from './json-schema-of.ts'
+import type { Parameters } from './query-parameters.ts'
 
 /** An answer of success: what it says, and the schema of its body. */
 type Success = {
@@ -16,6 +17,8 @@ export type Operation = {
   readonly tag: keyof typeof TAGS
   readonly summary: string
   readonly description: string
+  /** Parameters that are otherwise than elsewhere. */
+  readonly parameters?: Parameters
   readonly body?: string
   readonly takesIdempotencyKey?: true
   readonly success: Readonly<Record<number, Success>>
@@ -26,6 +29,7 @@ export type Operation = {
 export const TAGS = {
   Payments: 'One amount that one customer owes you, and where the customer pays it.',
   Balance: 'What you were credited and where it is: pending, available, in a settlement, paid out.',
+  Events: 'What your webhooks tell, to catch up with or to follow.',
   Settlements: 'Payouts to your bank account, each of many payments.',
   Deliveries: 'What became of the webhooks that were sent to you.',
 } as const
@@ -115,6 +119,26 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
         links: { first: { operationId: 'getSettlement', parameters: FIRST_OF_LIST } },
       },
     },
+    errors: [422],
+  },
+  'api-list-events': {
+    operationId: 'listEvents',
+    tag: 'Events',
+    summary: 'Follow the events',
+    description:
+      'What your webhooks told in the last 90 days, or should have, byte for byte and oldest first. Ask with `since`, then ' +
+      'with `after` and the `next` of the last answer: you are shown every event at least once, whatever became of its ' +
+      'webhooks. Events of the last five minutes are shown at once and shown again, since another may still come before ' +
+      'them: act once for each `event_id`. Ask again at once while `has_more`, else some time later. A page of more than 25 ' +
+      'counts as several requests in the rate limit.',
+    parameters: {
+      after: { description: 'The `next` of the last answer, as it was. Where it is, `since` does nothing.' },
+      limit: {
+        description: 'From 1 to 100; what is outside counts as the nearest of the two.',
+        schema: { type: 'integer', default: 25 },
+      },
+    },
+    success: { 200: { description: 'A page of events, and where to go on.', schema: 'EventList' } },
     errors: [422],
   },
   'api-get-settlement': {

@@ -2,7 +2,9 @@ import * as v from 'valibot'
 import { isJson, type Json, jsonSchemaOf } from './json-schema-of.ts'
 
 /** What a parameter is for; `schema` where the one that parses has no word for what it checks. */
-const PARAMETERS: Readonly<Record<string, { readonly description: string; readonly schema?: Json }>> = {
+export type Parameters = Readonly<Record<string, { readonly description: string; readonly schema?: Json }>>
+
+const PARAMETERS: Parameters = {
   page: {
     description: 'From 1 on; what is lower counts as 1.',
     schema: { type: 'integer', maximum: Number.MAX_SAFE_INTEGER, default: 1 },
@@ -25,6 +27,10 @@ const PARAMETERS: Readonly<Record<string, { readonly description: string; readon
   endpoint_id: { description: 'Only those to this endpoint, a deleted one perhaps.' },
   event_id: { description: 'Only those of this event.' },
   currency: { description: 'There is only IDR.', schema: { type: 'string', const: 'IDR', default: 'IDR' } },
+  since: {
+    description: 'Events that fired at or after this time; without it, those of 90 days.',
+    schema: { type: 'string', format: 'date-time' },
+  },
   include: { description: '`settlements` adds `in_settlement_minor` and `paid_out_minor`.' },
 }
 
@@ -35,12 +41,15 @@ const Query = v.looseObject({
   ),
 })
 
-/** The parameters of a query by the schema that parses it. Throws for one that nobody has described. */
-export const queryParameters = (query: unknown): readonly Json[] => {
+/**
+ * The parameters of a query by the schema that parses it; `own`: those that are otherwise in this operation. Throws for
+ * one that nobody has described.
+ */
+export const queryParameters = (query: unknown, own: Parameters = {}): readonly Json[] => {
   const { entries } = v.parse(Query, query)
   const { properties, required } = jsonSchemaOf(v.object(entries), 'input')
   return Object.entries(isJson(properties) ? properties : {}).map(([name, parsed]) => {
-    const said = PARAMETERS[name]
+    const said = own[name] ?? PARAMETERS[name]
     if (said === undefined) throw new Error(`nobody has described the parameter ${name}`)
     return {
       name,

@@ -1,10 +1,12 @@
 import * as v from 'valibot'
+import { EVENT_TYPES } from '../../../shared/event/event.ts'
 import { BalanceDtoSchema } from '../../../shared/ledger/balance-dto-schema.ts'
 import { PaymentDtoSchema, WebhookDataSchema } from '../../../shared/payment/payment-dto-schema.ts'
 import { SettlementDtoSchema } from '../../../shared/settlement/settlement-dto-schema.ts'
 import { SettledPaymentDtoSchema } from '../../../shared/settlement/statement/settled-payment-dto-schema.ts'
 import { OwnDeliveryDtoSchema } from '../../../shared/webhook/delivery/own-delivery-dto-schema.ts'
 import { OwnEndpointDtoSchema } from '../../../shared/webhook/endpoint/own-endpoint-dto-schema.ts'
+import { eventEnvelope } from './event-envelope.ts'
 import { type Json, jsonSchemaOf } from './json-schema-of.ts'
 
 const DTOS = {
@@ -34,6 +36,16 @@ const listOf = (schema: string, beside: Readonly<Record<string, v.GenericSchema>
   },
 })
 
+const eventList: Json = {
+  type: 'object',
+  required: ['data', 'next', 'has_more'],
+  properties: {
+    data: { type: 'array', items: refTo('Event') },
+    next: { type: 'string', description: 'Send it as `after`. It is always there, and says nothing to read.' },
+    has_more: { type: 'boolean', description: 'There are more that `next` leads to, by now.' },
+  },
+}
+
 /** Every body of success, by name. */
 export const responseSchemas = (): Readonly<Record<string, Json>> => ({
   ...Object.fromEntries(Object.entries(DTOS).map(([name, schema]) => [name, jsonSchemaOf(schema, 'output')])),
@@ -42,4 +54,6 @@ export const responseSchemas = (): Readonly<Record<string, Json>> => ({
   SettledPaymentList: listOf('SettledPayment', { next: v.nullable(v.string()), has_more: v.boolean() }),
   WebhookEndpointList: listOf('WebhookEndpoint'),
   WebhookDeliveryList: listOf('WebhookDelivery', { pagination: Pagination }),
+  Event: eventEnvelope({ type: 'string', enum: EVENT_TYPES }, refTo('WebhookData')),
+  EventList: eventList,
 })

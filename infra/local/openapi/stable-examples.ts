@@ -1,4 +1,5 @@
 import { derivedUuid } from '../../../shared/ids.ts'
+import { encodeCursor } from '../../../shared/page.ts'
 import { timestampOf } from '../../../shared/time.ts'
 import { qrisString } from '../provider-simulator/requests/qris-string.ts'
 import { isJson, type Json } from './json-schema-of.ts'
@@ -50,7 +51,20 @@ export const stableExamples = (beganMs: number): ((body: Json) => Json) => {
 
   const stableObject = (value: Json): Json => {
     const made = Object.fromEntries(Object.entries(value).map(([name, content]) => [name, stable(content)]))
-    return { ...made, ...expiryOf(value, String(made['created_at'])), ...qrOf(value), ...durationOf(value) }
+    return {
+      ...made,
+      ...expiryOf(value, String(made['created_at'])),
+      ...qrOf(value),
+      ...durationOf(value),
+      ...nextOf(value),
+    }
+  }
+
+  /** A cursor has ids and times in it. */
+  const nextOf = ({ next }: Json): Json => {
+    const position: unknown =
+      typeof next === 'string' ? JSON.parse(Buffer.from(next, 'base64url').toString('utf8')) : undefined
+    return isJson(position) ? { next: encodeCursor(stableObject(position)) } : {}
   }
 
   return stableObject

@@ -1,20 +1,7 @@
 import * as v from 'valibot'
 import { invalid } from '../../errors.ts'
-import { parseForeignTime, type Timestamp } from '../../time.ts'
+import { AnyTimeSchema, type Timestamp } from '../../time.ts'
 import { DELIVERY_STATUSES, type DeliveryStatus } from './delivery.ts'
-
-const RFC_3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$/
-
-/** Any RFC 3339 form: operators write times by hand. */
-const SinceField = v.pipe(
-  v.string(),
-  v.rawTransform(({ dataset, addIssue, NEVER }) => {
-    const time = RFC_3339.test(dataset.value) ? parseForeignTime(dataset.value) : undefined
-    if (time !== undefined) return time
-    addIssue({ message: 'must be an RFC 3339 time' })
-    return NEVER
-  }),
-)
 
 const FINISHED_STATUSES = DELIVERY_STATUSES.filter((status) => status !== 'scheduled')
 export type FinishedStatus = Exclude<DeliveryStatus, 'scheduled'>
@@ -23,7 +10,7 @@ export type FinishedStatus = Exclude<DeliveryStatus, 'scheduled'>
 export const REDELIVER_FIELDS = {
   delivery_id: v.optional(v.string()),
   endpoint_id: v.optional(v.string()),
-  since: v.optional(SinceField),
+  since: v.optional(AnyTimeSchema),
   status: v.optional(v.picklist(FINISHED_STATUSES)),
   cursor: v.optional(v.string()),
 }

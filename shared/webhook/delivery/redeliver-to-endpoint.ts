@@ -1,12 +1,11 @@
-import * as v from 'valibot'
 import { invalid } from '../../errors.ts'
-import { EVENT_TYPES, type Event } from '../../event/event.ts'
-import { type EventPosition, keepEvent, listClientEventsSince } from '../../event/event-store.ts'
-import { type ClientId, deliveryIdFor, type EndpointId, EventIdSchema, PaymentIdSchema } from '../../ids.ts'
+import type { Event, EventPosition } from '../../event/event.ts'
+import { eventCursorOf, parseEventCursor } from '../../event/event-cursor.ts'
+import { keepEvent, listClientEventsSince } from '../../event/event-store.ts'
+import { type ClientId, deliveryIdFor, type EndpointId } from '../../ids.ts'
 import { readParts } from '../../ledger/ledger-store.ts'
 import { recordChange } from '../../operator/audit-record.ts'
-import { CURSOR_JSON, encodeCursor } from '../../page.ts'
-import { type Timestamp, TimestampSchema } from '../../time.ts'
+import type { Timestamp } from '../../time.ts'
 import { type Endpoint, subscribes } from '../endpoint/endpoint.ts'
 import { laneOf } from '../endpoint/lane.ts'
 import { findDeliveries, insertDelivery } from './delivery-store.ts'
@@ -58,8 +57,7 @@ export const redeliverToEndpoint = async (
       if (await deliverMissing(deps, event, endpoint, operator)) count += 1
     }
   }
-  const last = page.events.at(-1)
-  return { count, next: page.more && last ? cursorOf(last) : undefined }
+  return { count, next: page.next && eventCursorOf(page.next) }
 }
 
 /** False when fan-out has made the delivery meanwhile. */
@@ -80,26 +78,9 @@ const deliverMissing = async (
   return applied
 }
 
-/** Where a call stopped. Whose events they are is not in it: a cursor must not lead into another client's. */
-const CursorSchema = v.pipe(
-  CURSOR_JSON,
-  v.strictObject({
-    event_id: EventIdSchema,
-    payment_id: PaymentIdSchema,
-    type: v.picklist(EVENT_TYPES),
-    fired_at: TimestampSchema,
-  }),
-)
-
-const cursorOf = ({ eventId, paymentId, type, firedAt }: Event): string =>
-  encodeCursor({ event_id: eventId, payment_id: paymentId, type, fired_at: firedAt })
-
 const decodeCursor = (text: string, since: Timestamp): EventPosition => {
-  const parsed = v.safeParse(CursorSchema, text)
-  if (!parsed.success || parsed.output.fired_at < since) {
-    const reason = 'must be the `next` of an earlier answer to the same since'
-    throw invalid(`cursor: ${reason}`, { cursor: [reason] })
-  }
-  const { event_id: eventId, payment_id: paymentId, type, fired_at: firedAt } = parsed.output
-  return { eventId, paymentId, type, firedAt }
+  const position = parseEventCursor(text)
+  if (position !== undefined && 'eventId' in position && position.firedAt >= since) return position
+  const reason = 'must be the `next` of an earlier answer to the same since'
+  throw invalid(`cursor: ${reason}`, { cursor: [reason] })
 }

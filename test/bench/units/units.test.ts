@@ -37,6 +37,7 @@ describe('what every flow uses', () => {
       list of 25 by status                              0   16.5      4      0
       balance                                           0      3      2      0
       cancel                                           13      3      4      1
+      events, 25 of them                                0     29      4      0
       list of 25 deliveries                             0     29      4      0
       redelivery, by its merchant                      10      4      4      0
       unpaid virtual account: created                  12      2      3      1

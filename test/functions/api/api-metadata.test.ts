@@ -68,6 +68,7 @@ describe('metadata (spec 2.1: returned unchanged; design section 5: digit for di
     expect(metadataIn(fetched.text)).toBe(metadata)
     const event = payment && (await deps.table.get(eventKey(payment.paymentId, 'payment.succeeded')))
     expect(metadataIn(String(event?.['body']))).toBe(metadata)
+    expect(metadataIn((await ask('listEvents')).text)).toBe(metadata)
   })
 
   it('stored by an older release is read as that release wrote it', async () => {

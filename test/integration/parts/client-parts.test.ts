@@ -106,8 +106,8 @@ describe('a client whose payments lie in four parts', () => {
       const page = await listClientEventsSince(deps, { clientId, parts: 4, since, limit: 10, after })
       found.push(...page.events.map((event) => event.paymentId))
       expect(page.events.every((event) => event.clientId === clientId)).toBe(true)
-      after = page.events.at(-1)
-      if (!page.more) break
+      if (!page.next) break
+      after = page.next
     }
 
     expect(found.toSorted()).toStrictEqual(idsBy(payments, 'paidAt').toSorted())

@@ -106,6 +106,6 @@ export const ATTEMPT_MUTANTS = [
     'a redelivery makes what the endpoint never wanted': 'drop subscribes(..._)',
   }),
   ...mutantsOf('redeliver-to-endpoint/decodeCursor', ['redeliver-endpoint'], {
-    'a cursor leads before the time that was asked for': 'drop parsed.output.fired_at < since',
+    'a cursor leads before the time that was asked for': 'position.firedAt >= since -> true',
   }),
 ]

@@ -41,6 +41,23 @@ export const EVENT_MUTANTS = [
     'a deleted endpoint gets new events': 'drop endpoint.deletedAt === undefined',
     'an endpoint gets events it did not ask for': 'wanted === ALL_EVENTS -> wanted !== eventType',
   }),
+  ...mutantsOf('readEventFeed', ['api-list-events'], {
+    'a reader passes events before which others may still come': 'addMs(now, -HOLD_BACK_MS) -> now',
+    'a reader is sent back to where its page began': 'found.slice(0, room).findLast(_) -> undefined',
+    'a reader is told of more that it cannot pass': 'drop further.firedAt <= passable',
+    'a reader is shown no young events':
+      'found.slice(0, limit) -> found.slice(0, limit).filter(({ firedAt }) => firedAt <= passable)',
+    'the new parts of a client are not read': 'await readParts(deps, clientId) -> 1',
+    'a cursor of long ago leads out of the range that is read': 'drop from.firedAt >= oldest',
+    'a page ends where no answer has room for it': 'roomFor(events) -> events.length',
+  }),
+  ...mutantsOf('HOLD_BACK_MS', ['api-list-events'], {
+    'the last commit of a time may be three minutes late': '5 * MINUTE_MS -> 3 * MINUTE_MS',
+  }),
+  ...mutantsOf('closePayment', ['clock-skew'], {
+    'an event is told of with the time of a try long ago': 'transactWhileFresh(deps, _, now) -> deps.table.transact(_)',
+    'a payment that ends is tried for ever': 'tried < MAX_TRIES -> true',
+  }),
   ...mutantsOf('claimSuspenseAlert', ['held-money'], {
     'a suspense alert is published by everybody who finds it due': "drop equals('dueAt', dueAt)",
   }),

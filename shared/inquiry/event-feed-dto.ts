@@ -1,0 +1,28 @@
+import * as v from 'valibot'
+import { eventCursorOf, parseEventCursor } from '../event/event-cursor.ts'
+import { limitParamOf } from '../page.ts'
+import { AnyTimeSchema } from '../time.ts'
+import type { EventFeed } from './read-event-feed.ts'
+
+/** What GET /v1/events is asked: where to go on, or since when. */
+export const EventFeedQuery = v.object({
+  after: v.optional(
+    v.pipe(
+      v.string(),
+      v.rawTransform(({ dataset, addIssue, NEVER }) => {
+        const position = parseEventCursor(dataset.value)
+        if (position !== undefined) return position
+        addIssue({ message: 'after must be the `next` of an earlier answer' })
+        return NEVER
+      }),
+    ),
+  ),
+  since: v.optional(AnyTimeSchema),
+  limit: limitParamOf(25, 100),
+})
+
+/** As JSON text: an envelope is the very bytes that webhooks carry, digits of numbers and order of keys among them. */
+export const toEventFeedJson = ({ events, next, hasMore }: EventFeed): string => {
+  const data = events.map(({ body }) => body).join(',')
+  return `{"data":[${data}],"next":${JSON.stringify(eventCursorOf(next))},"has_more":${hasMore}}`
+}

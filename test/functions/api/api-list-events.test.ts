@@ -1,0 +1,205 @@
+import * as fc from 'fast-check'
+import * as v from 'valibot'
+import { describe, expect, it } from 'vitest'
+import { handler as updateClient } from '../../../functions/admin/update-client.ts'
+import type { Event } from '../../../shared/event/event.ts'
+import { findEvent } from '../../../shared/event/event-store.ts'
+import { type ClientId, PaymentIdSchema } from '../../../shared/ids.ts'
+import { applyProviderNews } from '../../../shared/payment/news/apply-provider-news.ts'
+import { eventKey } from '../../../shared/table/keys.ts'
+import { addMs, DAY_MS, MINUTE_MS } from '../../../shared/time.ts'
+import { fanOutEvent } from '../../../shared/webhook/delivery/fan-out-event.ts'
+import { anApi, aPaymentBody } from '../../support/api-event.ts'
+import { cursorFor, cursorOf, eventRow, idsIn, inOrder, nextOf, page, place } from '../../support/event-feed.ts'
+import { depsWithLateIndexes, memoryDeps } from '../../support/memory-deps.ts'
+import { invokeAdmin } from '../../support/operator-actions.ts'
+import type { TestDeps } from '../../support/test-deps.ts'
+import { drainQueue, storedEndpoint } from '../../support/webhook-builders.ts'
+
+const HOLD_BACK_MS = 5 * MINUTE_MS
+
+const LATE = v.parse(PaymentIdSchema, '00000000-0000-4000-8000-000000000001')
+const IN_TIME = v.parse(PaymentIdSchema, 'f0000000-0000-4000-8000-000000000001')
+
+const grow = async (deps: TestDeps, clientId: ClientId, parts: number) =>
+  expect(
+    await invokeAdmin(updateClient, deps, { operator: 'ana', client_id: clientId, ledger_parts: parts }),
+  ).toMatchObject({ status: 200 })
+
+describe('GET /v1/events (design section 8)', () => {
+  it('shows the very bytes that the webhook carries, digits of numbers and order of keys among them', async () => {
+    const { deps, caller, ask } = await anApi()
+    await storedEndpoint(deps, { clientId: caller.clientId })
+    const metadata = '{"10":12345678901234567890,"9":1.0,"b":"é ☕ \\\\u0000"}'
+    const text = `{"metadata":${metadata},${JSON.stringify(aPaymentBody()).slice(1)}`
+    await ask('createPayment', { body: text })
+    const [request] = deps.provider.requests.values()
+    const providerPaymentId = deps.provider.pay(request?.paymentRequestId ?? '')
+    const outcome = await applyProviderNews(deps, { providerPaymentId }, 'callback')
+    const paymentId = outcome.kind === 'applied' ? outcome.payment?.paymentId : undefined
+    const event = paymentId && (await findEvent(deps, eventKey(paymentId, 'payment.succeeded')))
+    if (event) await fanOutEvent(deps, event)
+    await drainQueue(deps)
+
+    const answer = await ask('listEvents')
+
+    const [sent] = deps.webhooks.map(({ body }) => body.toString('utf8'))
+    expect(sent).toContain(`"metadata":${metadata}`)
+    expect(answer.text).toBe(`{"data":[${sent}],"next":${JSON.stringify(answer.body['next'])},"has_more":false}`)
+  })
+
+  it('is followed through four parts page by page: each event once, oldest first, and then nothing', async () => {
+    const { deps, caller, ask } = await anApi()
+    await grow({ ...deps, stage: { ...deps.stage, storedRows: 'lean' } }, caller.clientId, 4)
+    deps.clock.advance(3_600)
+    const start = deps.now()
+    const events: Event[] = []
+    for (let at = 0; at < 23; at++)
+      events.push(await eventRow(deps, caller.clientId, addMs(start, Math.floor(at / 3)), { part: at % 4 }))
+    deps.clock.advance(600)
+
+    const found: string[] = []
+    let query: Readonly<Record<string, string>> = { since: start }
+    for (let asked = 1; asked <= 5; asked++) {
+      const answer = await ask('listEvents', { query: { ...query, limit: '5' } })
+      found.push(...idsIn(answer))
+      expect(answer.body['has_more']).toBe(asked < 5)
+      query = { ...query, ...nextOf(answer) }
+    }
+
+    expect(found).toStrictEqual(inOrder(events).map(({ eventId }) => eventId))
+    expect(await ask('listEvents', { query })).toMatchObject({
+      status: 200,
+      body: { data: [], next: query['after'], has_more: false },
+    })
+  })
+
+  it('shows any page of any history as a sorted list says, and never passes what is younger than five minutes', () =>
+    fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.integer({ min: 0, max: 12 }), { maxLength: 30 }),
+        fc.integer({ min: 1, max: 12 }),
+        fc.option(fc.integer({ min: 0, max: 12 }), { nil: undefined }),
+        fc.option(fc.nat(), { nil: undefined }),
+        async (minutes, limit, sinceMinute, from) => {
+          const { deps, caller, ask } = await anApi({}, memoryDeps())
+          const start = deps.now()
+          const events: Event[] = []
+          for (const minute of minutes)
+            events.push(await eventRow(deps, caller.clientId, addMs(start, minute * MINUTE_MS)))
+          deps.clock.set(addMs(start, 12 * MINUTE_MS))
+          const all = inOrder(events)
+          const behind = from === undefined ? undefined : all[from % (all.length + 1)]
+          const since = sinceMinute === undefined ? undefined : addMs(start, sinceMinute * MINUTE_MS)
+          const after = behind && cursorFor(behind)
+
+          const query = { limit: String(limit), ...(since && { since }), ...(after && { after }) }
+          const answer = await ask('listEvents', { query })
+
+          const left = all.filter((event) =>
+            behind ? place(event) > place(behind) : since === undefined || event.firedAt >= since,
+          )
+          const passable = left.filter(({ firedAt }) => firedAt <= addMs(deps.now(), -HOLD_BACK_MS))
+          const passed = left.slice(0, limit).findLast((event) => passable.includes(event))
+          const oldest = addMs(deps.now(), -90 * DAY_MS)
+          expect(answer.text).toBe(page(left.slice(0, limit), answer, passable.length > limit))
+          expect(answer.body['next']).toBe(
+            (passed && cursorFor(passed)) ?? after ?? cursorOf({ since: since ?? oldest }),
+          )
+        },
+      ),
+      { numRuns: 150 },
+    ))
+
+  it('does not pass an event that comes into the index later than any may, behind one that fired after it', async () => {
+    const { deps, catchUp } = depsWithLateIndexes('PAYMENT#0')
+    const { caller, ask } = await anApi({}, deps)
+    const late = await eventRow(deps, caller.clientId, deps.now(), { paymentId: LATE })
+    const next = await eventRow(deps, caller.clientId, addMs(deps.now(), 1), { paymentId: IN_TIME })
+    deps.clock.advance(187)
+    const first = await ask('listEvents')
+    catchUp()
+    const second = await ask('listEvents', { query: nextOf(first) })
+    deps.clock.advance(113)
+    const third = await ask('listEvents', { query: nextOf(second) })
+    const fourth = await ask('listEvents', { query: nextOf(third) })
+
+    const [one, both] = [[next.eventId], [late.eventId, next.eventId]]
+    expect([first, second, third, fourth].map(idsIn)).toStrictEqual([one, both, both, one])
+  })
+
+  it('goes on behind a cursor from before its client grew, in the new parts too', async () => {
+    const { deps, caller, ask } = await anApi({}, memoryDeps({ stage: { storedRows: 'lean' } }))
+    const old = await eventRow(deps, caller.clientId, deps.now())
+    deps.clock.advance(600)
+    const before = await ask('listEvents')
+    await grow(deps, caller.clientId, 16)
+    deps.clock.advance(60)
+    const events = []
+    for (let part = 0; part < 16; part++) events.push(await eventRow(deps, caller.clientId, deps.now(), { part }))
+
+    const after = await ask('listEvents', { query: { ...nextOf(before), limit: '100' } })
+
+    expect(idsIn(before)).toStrictEqual([old.eventId])
+    expect(after.text).toBe(page(inOrder(events), after))
+  })
+
+  it('shows 90 days, to who asks for more and behind older cursors too', async () => {
+    const { deps, caller, ask } = await anApi({}, memoryDeps())
+    const start = deps.now()
+    const gone = await eventRow(deps, caller.clientId, start)
+    const oldest = await eventRow(deps, caller.clientId, addMs(start, 1))
+    deps.clock.set(addMs(start, 90 * DAY_MS + 1))
+
+    const queries: readonly Readonly<Record<string, string>>[] = [
+      {},
+      { since: '2020-01-01T00:00:00Z' },
+      { after: cursorFor(gone) },
+      { after: cursorOf({ since: start }) },
+    ]
+    for (const query of queries) expect(idsIn(await ask('listEvents', { query }))).toStrictEqual([oldest.eventId])
+    deps.clock.advance(1)
+    const empty = await ask('listEvents', { query: { after: cursorFor(oldest) } })
+    expect(empty.body).toStrictEqual({
+      data: [],
+      next: cursorOf({ since: addMs(deps.now(), -90 * DAY_MS) }),
+      has_more: false,
+    })
+  })
+
+  it('ends a page early that would not fit into an answer, and goes on behind it', async () => {
+    const { deps, caller, ask } = await anApi({}, memoryDeps())
+    const body = JSON.stringify({ text: '"'.repeat(190_000) })
+    for (let at = 0; at < 8; at++) await eventRow(deps, caller.clientId, addMs(deps.now(), at), { body })
+    deps.clock.advance(600)
+
+    const first = await ask('listEvents')
+    const second = await ask('listEvents', { query: nextOf(first) })
+
+    const lengths = [first, second].map((answer) => [
+      (answer.body['data'] as unknown[]).length,
+      answer.body['has_more'],
+    ])
+    expect(lengths).toStrictEqual([
+      [6, true],
+      [2, false],
+    ])
+    expect(JSON.stringify({ body: first.text }).length).toBeLessThan(6_000_000)
+  })
+
+  it('takes times as people write them, an `after` before a `since`, and 25 events unless asked', async () => {
+    const { deps, caller, ask } = await anApi({}, memoryDeps())
+    const events: Event[] = []
+    for (let at = 0; at < 101; at++) events.push(await eventRow(deps, caller.clientId, addMs(deps.now(), at)))
+    const [first, second] = inOrder(events)
+    const jakarta = second?.firedAt.replace('T04:', 'T11:').replace('Z', '+07:00') ?? ''
+
+    expect(idsIn(await ask('listEvents', { query: { since: jakarta, limit: '1' } }))).toStrictEqual([second?.eventId])
+    const both = { since: '2999-01-01T00:00:00Z', after: first ? cursorFor(first) : '', limit: '1' }
+    expect(idsIn(await ask('listEvents', { query: both }))).toStrictEqual([second?.eventId])
+    const lengths = []
+    for (const limit of ['', '0', '-7', '100', '9'.repeat(400)])
+      lengths.push(idsIn(await ask('listEvents', { query: { limit } })).length)
+    expect(lengths).toStrictEqual([25, 1, 1, 100, 100])
+  })
+})

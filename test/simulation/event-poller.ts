@@ -1,0 +1,109 @@
+import { booksOf, type RawItem, text } from '../support/books.ts'
+import { http } from './http.ts'
+import type { HttpReply, HttpRequest } from './lambda.ts'
+import type { Play } from './operations.ts'
+import { createPrng, type Prng } from './prng.ts'
+import { count } from './tally.ts'
+import type { Tenant } from './tenants.ts'
+import { tell } from './world.ts'
+
+/** A merchant's program that follows its events: what it was shown, and where it goes on after a restart. */
+export type EventPoller = {
+  readonly tenant: Tenant
+  readonly prng: Prng
+  /** Each event's bytes, by its id. */
+  readonly shown: Map<string, string>
+  next: string | undefined
+}
+
+const LIST_EVENTS = 'api-list-events'
+const LIMITS = ['1', '3', '7', '100']
+
+/** Of its own source of chance: what it draws changes nothing else about a seed. */
+const pollerOf = ({ pollers }: Play, tenant: Tenant): EventPoller => {
+  const known = pollers.get(tenant.clientId)
+  if (known) return known
+  const prng = createPrng(Number.parseInt(tenant.clientId.slice(0, 8), 16))
+  const poller: EventPoller = { tenant, prng, shown: new Map(), next: undefined }
+  pollers.set(tenant.clientId, poller)
+  return poller
+}
+
+type Page = { readonly data: readonly object[]; readonly next: string; readonly has_more: boolean }
+
+/** Notes what an answer shows, by the text of it. */
+const note = ({ shown }: EventPoller, { text: answer, body }: HttpReply): Page => {
+  const page = body as Page
+  for (const envelope of page.data) {
+    const bytes = JSON.stringify(envelope)
+    if (answer.includes(bytes)) shown.set(String(Reflect.get(envelope, 'event_id')), bytes)
+  }
+  return page
+}
+
+const queryOf = ({ prng, next }: EventPoller) => ({
+  limit: prng.pick(LIMITS),
+  ...(next !== undefined && { after: next }),
+})
+
+/**
+ * One look; whether there may be more to see soon. Now and then the program dies with what it was shown, before it has
+ * written down where it goes on.
+ */
+const look = async (play: Play, poller: EventPoller): Promise<boolean> => {
+  const reply = await http(play, poller.tenant, LIST_EVENTS, { query: queryOf(poller) })
+  count(play.world.tally, `events answered ${reply?.status ?? 'nothing'}`)
+  if (reply?.status !== 200) return true
+  const { next, data } = note(poller, reply)
+  if (poller.prng.chance(0.2)) tell(play.world, () => 'a reader of events starts again where it was')
+  else poller.next = next
+  return data.length > 0
+}
+
+/** For longer than an event is young. */
+const MOST_LOOKS = 25
+const LONGEST_PAUSE_MS = 30_000
+
+/** Some of the merchants look, and go on looking while anything is young; a release before this one shows nothing. */
+export const pollEvents = async (play: Play): Promise<void> => {
+  const { world, tenants } = play
+  if (!world.functions.has(LIST_EVENTS)) return
+  const looking = tenants.map((tenant) => pollerOf(play, tenant)).filter(({ prng }) => prng.chance(0.5))
+  await Promise.all(
+    looking.map(async (poller) => {
+      for (let looks = 0, more = true; more && looks < MOST_LOOKS; looks++) {
+        await new Promise<void>((resolve) => void world.scheduler.after(poller.prng.int(1, LONGEST_PAUSE_MS), resolve))
+        more = await look(play, poller)
+      }
+    }),
+  )
+}
+
+type Ask = (functionName: string, asked: HttpRequest) => Promise<HttpReply | undefined>
+
+/** At rest, after the hold-back: whoever followed `next` to its end has been shown every event, and no other. */
+export const pollerProblems = async (
+  play: Play,
+  tenant: Tenant,
+  items: readonly RawItem[],
+  ask: Ask,
+): Promise<readonly string[]> => {
+  if (!play.world.functions.has(LIST_EVENTS)) return []
+  const poller = pollerOf(play, tenant)
+  const events = booksOf(items).events.filter((event) => event['client_id'] === tenant.clientId)
+  for (let asked = 0, more = true; more; asked++) {
+    if (asked > events.length + 1) return [`${tenant.clientId} never comes to the end of its events`]
+    const reply = await ask(LIST_EVENTS, { query: queryOf(poller) })
+    if (reply?.status !== 200) return [`${tenant.clientId} was answered ${reply?.text ?? 'nothing'} for its events`]
+    const page = note(poller, reply)
+    poller.next = page.next
+    more = page.has_more
+  }
+  const stored = new Map(events.map((event) => [text(event, 'event_id'), text(event, 'body')]))
+  const lost = [...stored].filter(([id, body]) => poller.shown.get(id) !== body)
+  const invented = [...poller.shown.keys()].filter((id) => !stored.has(id))
+  return [
+    ...lost.map(([id]) => `${tenant.clientId} followed its events and was never shown ${id} as it was sent`),
+    ...invented.map((id) => `${tenant.clientId} was shown an event ${id} that there is not`),
+  ]
+}
