@@ -64,6 +64,10 @@ export const gatewayClient = (options: ClientOptions) => {
       }
     },
 
+    /** Undefined means "not yet": create it with the same key, never with a new one. */
+    findPaymentOfKey: async (idempotencyKey: string): Promise<Payment | undefined> =>
+      (await get<PaymentList>('/v1/payments', { idempotency_key: idempotencyKey })).data[0],
+
     /** Every payment that fits, newest first. One that comes in meanwhile may be missing, and none is shown twice. */
     listPayments: (filter: ListFilter = {}): AsyncGenerator<Payment, void> =>
       everyItem((page) => get<PaymentList>('/v1/payments', { ...filter, page, per_page: PER_PAGE })),

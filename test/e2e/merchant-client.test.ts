@@ -65,6 +65,8 @@ describe('the client of docs/examples', () => {
     })
 
     expect([again.id, again.notional_minor]).toStrictEqual([first.id, 150_000])
+    expect(await client.findPaymentOfKey(idempotencyKey)).toStrictEqual(again)
+    expect(await client.findPaymentOfKey('order-2')).toBeUndefined()
   })
 
   it('lists more than a page, each payment once', async ({ shop: { client } }) => {
