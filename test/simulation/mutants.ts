@@ -10,6 +10,7 @@ import { DELIVERY_MUTANTS } from './mutants/delivery-mutants.ts'
 import { DUE_WORK_MUTANTS } from './mutants/due-work-mutants.ts'
 import { EVENT_MUTANTS } from './mutants/event-mutants.ts'
 import { FEE_AND_SYNC_MUTANTS } from './mutants/fee-and-sync-mutants.ts'
+import { OPERATOR_MUTANTS } from './mutants/operator-mutants.ts'
 import { PARTS_MUTANTS } from './mutants/parts-mutants.ts'
 import { PAYOUT_MUTANTS } from './mutants/payout-mutants.ts'
 import { PROVIDER_NEWS_MUTANTS } from './mutants/provider-news-mutants.ts'
@@ -35,5 +36,6 @@ export const MUTANTS: readonly Mutant[] = [
   ...PAYOUT_MUTANTS,
   ...PARTS_MUTANTS,
   ...CLIENT_MUTANTS,
+  ...OPERATOR_MUTANTS,
   ...BORDER_MUTANTS,
 ]
