@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type {
   Balance,
   CreatePayment,
+  EventList,
   Payment,
   PaymentList,
   SettledPayment,
@@ -85,6 +86,13 @@ export const gatewayClient = (options: ClientOptions) => {
         get<SettledPaymentList>(`/v1/settlements/${encodeURIComponent(id)}/payments`, { after, limit: 1_000 }),
       ),
 
+    /**
+     * What happened since, oldest first, until there is no more for now. Handle a page, then keep its `next` and come
+     * back with it: young events are shown again, so each once by its `event_id`.
+     */
+    eventPages: ({ after, since }: { readonly after?: string; readonly since?: string } = {}) =>
+      eventPages((position) => get<EventList>('/v1/events', { ...position, limit: PER_PAGE }), { after, since }),
+
     listWebhookEndpoints: () => get<WebhookEndpointList>('/v1/webhook_endpoints'),
 
     listWebhookDeliveries: (filter: DeliveryFilter = {}): AsyncGenerator<WebhookDelivery, void> =>
@@ -116,6 +124,20 @@ async function* everyBehind<Item>(pageOf: (after?: string) => Promise<CursorPage
     yield* data
     if (!hasMore || next === null) return
     after = next
+  }
+}
+
+type EventPosition = { readonly after?: string | undefined; readonly since?: string | undefined }
+
+async function* eventPages(
+  pageOf: (position: EventPosition) => Promise<EventList>,
+  from: EventPosition,
+): AsyncGenerator<{ readonly events: EventList['data']; readonly next: string }, void> {
+  for (let position = from; ; ) {
+    const { data, next, has_more: hasMore } = await pageOf(position)
+    yield { events: data, next }
+    if (!hasMore) return
+    position = { after: next }
   }
 }
 

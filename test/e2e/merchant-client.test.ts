@@ -110,6 +110,30 @@ describe('the client of docs/examples', () => {
     ])
   })
 
+  it('follows events page by page, and is shown none too few when it comes back', async ({
+    world,
+    shop: { client },
+  }) => {
+    const paid = await Promise.all(Array.from({ length: 3 }, () => client.createPayment(ORDER)))
+    for (const { id } of paid) await world.pay(id)
+    const told = async (after?: string) => {
+      const pages = await allOf(client.eventPages(after === undefined ? {} : { after }))
+      return { ids: pages.flatMap(({ events }) => events.map(({ data }) => data.id)), next: pages.at(-1)?.next ?? '' }
+    }
+    const young = await eventually(async () => {
+      const found = await told()
+      expect(found.ids.toSorted()).toStrictEqual(paid.map(({ id }) => id).toSorted())
+      return found
+    })
+
+    // Shown again while they are young, and not once they are old and passed.
+    expect((await told(young.next)).ids).toStrictEqual(young.ids)
+    await world.advance(3_600)
+    const old = await told(young.next)
+    expect(old.ids).toStrictEqual(young.ids)
+    expect(await told(old.next)).toStrictEqual({ ids: [], next: old.next })
+  })
+
   it('tells a wrong key, a read-only key, a wrong request and a foreign id by their codes', async ({ world, shop }) => {
     const issued = await world.admin('issue-api-key', {
       operator: 'test',

@@ -193,6 +193,20 @@ describe('the client', () => {
     ])
   })
 
+  it('follows `next` of events while there are more, from where it was told to', async () => {
+    const page = (next: string, more: boolean): Scripted => [200, { data: [], next, has_more: more }]
+    const { client, requests } = scripted([page('n1', true), page('n2', false)])
+
+    const seen: string[] = []
+    for await (const { next } of client.eventPages({ since: '2026-01-01T00:00:00Z' })) seen.push(next)
+
+    expect(seen).toStrictEqual(['n1', 'n2'])
+    expect(requests.map(({ path }) => path)).toStrictEqual([
+      '/v1/events?since=2026-01-01T00%3A00%3A00Z&limit=100',
+      '/v1/events?after=n1&limit=100',
+    ])
+  })
+
   it('lists every page, and a row once that a new one moved on', async () => {
     const rows = Array.from({ length: 130 }, (_, n) => ({ id: `p${n}` }))
     const pages: Scripted[] = [
