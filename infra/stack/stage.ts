@@ -182,14 +182,14 @@ const production: Options = {
     'api-list-settlements': 5,
     'api-get-settlement': 5,
     'api-list-settlement-payments': 5,
+    'api-list-events': 5,
     'api-list-webhook-endpoints': 2,
     'api-list-webhook-deliveries': 5,
     'api-get-webhook-delivery': 3,
     'api-redeliver-webhook': 3,
     // Money arriving: neither a flood of creates nor of reads may take its place. 200 at 0.2 s are 1,000 a second.
     'receive-provider-callback': 200,
-    // Scanners; the route is throttled as well.
-    'api-not-found': 10,
+    'api-not-found': 10, // Scanners; the route is throttled as well.
     // As many as their queues may start: with fewer, Lambda's own refusals would count as receives of a message.
     'deliver-webhook': 105,
     'settle-client': 10,

@@ -38,6 +38,7 @@ describe('reserved concurrency', () => {
       'gateway-prod-api-list-settlements': 5,
       'gateway-prod-api-get-settlement': 5,
       'gateway-prod-api-list-settlement-payments': 5,
+      'gateway-prod-api-list-events': 5,
       'gateway-prod-api-list-webhook-endpoints': 2,
       'gateway-prod-api-list-webhook-deliveries': 5,
       'gateway-prod-api-get-webhook-delivery': 3,
