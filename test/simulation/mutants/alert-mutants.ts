@@ -10,7 +10,7 @@ export const ALERT_MUTANTS = [
     'one that comes last closes the door on those that wait': 'addMs(group.nextAt, ALERT_EVERY_MS) -> group.nextAt',
     'an alert goes out alone while another one is open': {
       edit: 'drop group.alertId === undefined',
-      tests: ['abandonments'],
+      equivalent: 'Whoever then tells finds the open one, and takes that over before it names anything else.',
     },
   }),
   ...mutantsOf('closedFrom', ['abandonments'], {
