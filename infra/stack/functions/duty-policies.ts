@@ -1,4 +1,4 @@
-import { CfnOutput, DefaultStackSynthesizer, Stack } from 'aws-cdk-lib'
+import { Annotations, CfnOutput, DefaultStackSynthesizer, Stack } from 'aws-cdk-lib'
 import { ManagedPolicy, PolicyStatement } from 'aws-cdk-lib/aws-iam'
 import type { IKey } from 'aws-cdk-lib/aws-kms'
 import { Construct } from 'constructs'
@@ -28,8 +28,10 @@ export class DutyPolicies extends Construct {
     const { stage } = props
     const functions = MANIFEST.filter((spec) => mayInvoke(role, spec))
     const does = role === 'deploy' ? 'deploys, holds the provider’s secrets, starts what schedules start' : DUTIES[role]
+    const name = `${stackNameOf(stage)}-${role}`
+    const forWhom = `For whoever ${does}: ${functions.map((spec) => spec.name).join(', ')}`
     const policy = new ManagedPolicy(this, role, {
-      managedPolicyName: `${stackNameOf(stage)}-${role}`,
+      managedPolicyName: name,
       description: `Payment gateway ${stage.settings.name}: ${does}`.replaceAll('’', "'"),
       statements: [
         new PolicyStatement({
@@ -42,8 +44,10 @@ export class DutyPolicies extends Construct {
     })
     new CfnOutput(Stack.of(this), `${role.charAt(0).toUpperCase()}${role.slice(1)}PolicyArn`, {
       value: policy.managedPolicyArn,
-      description: `For whoever ${does}: ${functions.map(({ name }) => name).join(', ')}`,
+      description: forWhom,
     })
+    // `npm run synth` and a deployment say whom to give what.
+    Annotations.of(this).addInfo(`${name}. ${forWhom}`)
   }
 
   /** `cdk deploy` works by the roles that `cdk bootstrap` made. The provider's secrets are put, and read by the doctor. */

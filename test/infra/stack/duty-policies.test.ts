@@ -26,6 +26,17 @@ describe('policies for people', () => {
     )
   })
 
+  it('are told at every synthesis, each with the functions it reaches', () => {
+    const told = template.messages.filter((message) => message.includes('/Duties: '))
+
+    expect(told).toHaveLength(policies.length)
+    for (const [index, { name, statements }] of policies.entries()) {
+      const reached = statements.filter(({ Sid }) => Sid === 'Invoke').flatMap(({ Resource }) => [Resource].flat())
+      expect(told[index]).toContain(`"${name}. For whoever`)
+      for (const arn of reached) expect(told[index]).toContain(String(arn).replace(/.*:gateway-prod-/, ''))
+    }
+  })
+
   it.each(['support', 'finance', 'admin'] as const)('let %s invoke its functions, and do nothing else', (duty) => {
     const own = MANIFEST.filter(({ trigger }) => trigger.kind === 'operator' && trigger.duty === duty)
     const statements = policies.find(({ name }) => name === `gateway-prod-${duty}`)?.statements

@@ -21,8 +21,8 @@ describe('every stage, whatever its options', () => {
   })
 
   it.each([...templates, ...fronts])('$what is made without a warning', ({ template }) => {
-    // CDK remarks on a stack from 400 resources on, too.
-    expect(template.messages).toStrictEqual([])
+    // CDK remarks on a stack from 400 resources on, too; ours say whom to give which policy.
+    expect(template.messages.filter((message) => !/^info .*\/Duties: /.test(message))).toStrictEqual([])
   })
 
   it.each([...templates, ...fronts])('$what fits into its stacks', ({ template: { sizes, resources } }) => {
