@@ -119,3 +119,7 @@ export const runsByItself = ({ trigger: { kind } }: FunctionSpec): boolean =>
 
 /** Whether requests from outside start it. */
 export const isHttp = (spec: FunctionSpec): boolean => routeKeyOf(spec) !== undefined
+
+/** What merchants look up beside payments, balance and settlements: nobody waits for a payment there. */
+export const isLookup = ({ trigger }: FunctionSpec): boolean =>
+  trigger.kind === 'http' && /^\/v1\/(webhook|events|settlements\/\{id\}\/)/.test(trigger.path)

@@ -18,7 +18,7 @@ const SERVER_ERRORS_A_MINUTE = 5
 type Props = { readonly stage: DeployedStage; readonly functions: GatewayFunctions; readonly api: HttpApi }
 
 /**
- * New versions of what answers requests meet a tenth of them for five minutes. When one of them crashes or the API
+ * New versions of what payments wait for meet a tenth of them for five minutes. When one of them crashes or the API
  * answers with server errors, CodeDeploy takes the version back and the deployment fails. An alarm that is on already
  * stops a deployment too: to bring out the fix for a fire, deploy with
  * `deployment: 'alias-only'`, which leaves the API's wiring as it is.
@@ -40,7 +40,7 @@ export class CanaryDeployments extends Construct {
     })
 
     for (const { spec, live } of [...functions.triggeredBy('http'), ...functions.triggeredBy('http-default')]) {
-      if (!(live instanceof Alias)) throw new Error(`${spec.name} has no alias to deploy to`)
+      if (!(live instanceof Alias)) continue
       const crashes = this.crashes(spec.name, live, stage)
       new LambdaDeploymentGroup(this, spec.name, {
         application,

@@ -5,7 +5,7 @@ import * as lambda from 'aws-cdk-lib/aws-lambda'
 import { NodejsFunction } from 'aws-cdk-lib/aws-lambda-nodejs'
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs'
 import { Construct } from 'constructs'
-import { type FunctionSpec, functionName, isHttp, type Trigger } from '../../../functions/function-spec.ts'
+import { type FunctionSpec, functionName, isHttp, isLookup, type Trigger } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { type DeployedStage, removalPolicyBesidesTable } from '../stage.ts'
 import { bundlingOf, PROJECT_ROOT } from './bundling.ts'
@@ -16,9 +16,12 @@ import { assertReservable, reservedConcurrency } from './reserved-concurrency.ts
 /** Requests go to it, and CodeDeploy decides which versions stand behind it. */
 const LIVE_ALIAS = 'live'
 
-/** Only what answers requests is tried on a few of them first; queues and schedules repeat what failed. */
+/**
+ * Only what payments wait for is tried on a few requests first: queues and schedules repeat what failed, and for what is
+ * looked up a stack has no room (four resources of each).
+ */
 const hasAlias = (spec: FunctionSpec, { deployment }: DeployedStage): boolean =>
-  deployment !== 'all-at-once' && isHttp(spec)
+  deployment !== 'all-at-once' && isHttp(spec) && !isLookup(spec)
 
 /** Whoever calls merchants leaves from the stage's fixed addresses, where it has them. */
 const networkOf = ({ callsMerchants }: FunctionSpec, { egress }: GrantedResources) =>

@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { functionName, isHttp } from '../../../functions/function-spec.ts'
+import { functionName, isHttp, isLookup } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { synthesised } from '../../support/stack-template.ts'
 import { stageWith } from '../../support/stage-options.ts'
 
 const template = synthesised(stageWith({ deployment: 'canary' }))
-const HTTP = MANIFEST.filter(isHttp).map((spec) => functionName('dev', spec))
+const HTTP = MANIFEST.filter((spec) => isHttp(spec) && !isLookup(spec)).map((spec) => functionName('dev', spec))
+const LOOKUPS = MANIFEST.filter(isLookup).map((spec) => `<${functionName('dev', spec)}>`)
 
 const aliases = template.ofType('AWS::Lambda::Alias')
 const groups = new Map(template.ofType('AWS::CodeDeploy::DeploymentGroup').map((group) => [group.logicalId, group]))
@@ -31,7 +32,7 @@ const summed = (Id: string, Metric: object) =>
   })
 
 describe('canary deployments', () => {
-  it('give an alias to what answers requests, and to nothing else', () => {
+  it('give an alias to what payments wait for, and to nothing else', () => {
     expect(aliases.map(({ properties }) => properties['Name'])).toStrictEqual(HTTP.map(() => 'live'))
     expect(aliases.map(({ properties }) => properties['FunctionName'])).toStrictEqual(HTTP.map((name) => `<${name}>`))
     expect(template.ofType('AWS::Lambda::Version')).toHaveLength(HTTP.length)
@@ -41,8 +42,8 @@ describe('canary deployments', () => {
     )
   })
 
-  it('have requests invoke the alias, which alone may be invoked', () => {
-    const live = aliases.map(({ logicalId }) => `<${logicalId}>`)
+  it('have requests invoke the alias, which alone may be invoked, and of what is looked up the function', () => {
+    const live = [...aliases.map(({ logicalId }) => `<${logicalId}>`), ...LOOKUPS]
     const invoked = template.each('AWS::ApiGatewayV2::Integration', 'IntegrationUri')
     const allowed = template
       .ofType('AWS::Lambda::Permission')
@@ -50,8 +51,10 @@ describe('canary deployments', () => {
       .map(({ properties }) => properties['FunctionName'])
 
     expect(invoked).toHaveLength(live.length)
-    expect(new Set(invoked)).toStrictEqual(new Set(live))
-    expect(new Set(allowed)).toStrictEqual(new Set(live))
+    const named = (targets: readonly unknown[]) =>
+      new Set(targets.map((target) => String(target).replace(/\.Arn$/, '')))
+    expect(named(invoked)).toStrictEqual(new Set(live))
+    expect(named(allowed)).toStrictEqual(new Set(live))
   })
 
   it.each(aliases)(

@@ -1,4 +1,4 @@
-import type { FunctionSpec } from '../../../../functions/function-spec.ts'
+import { type FunctionSpec, isLookup } from '../../../../functions/function-spec.ts'
 import { awsMetric, type Formula, sumOf } from './metric-ref.ts'
 import type { Watched } from './watched.ts'
 
@@ -16,10 +16,6 @@ export type FunctionGroup = {
 const CALLBACKS = '/callbacks/'
 
 const isCallback = ({ trigger }: FunctionSpec): boolean => trigger.kind === 'http' && trigger.path.startsWith(CALLBACKS)
-
-/** What merchants look up beside payments, balance and settlements: nobody waits for a payment there. */
-const isLookup = ({ trigger }: FunctionSpec): boolean =>
-  trigger.kind === 'http' && /^\/v1\/(webhook|events|settlements\/\{id\}\/)/.test(trigger.path)
 
 export const FUNCTION_GROUPS: readonly FunctionGroup[] = [
   {
