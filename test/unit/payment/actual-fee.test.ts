@@ -7,7 +7,7 @@ import { aTransaction, succeededPayment } from '../../support/settlement-builder
 import { testDeps } from '../../support/test-deps.ts'
 
 const PAYMENT = succeededPayment(aClient(), { paidAt: aClient().createdAt, feeStatus: 'estimated' })
-const OWN = aTransaction(PAYMENT, { keptMinor: 4_440 })
+const OWN = aTransaction(PAYMENT, { keptMinor: 4_440, settledAt: PAYMENT.paidAt })
 
 const askWhile = (listTransactions: Provider['listTransactions']) => {
   const deps = testDeps()
@@ -33,8 +33,8 @@ describe('askForFee (design section 4, Fee)', () => {
 
   // An actual fee of 0, whatever the tariff says: a promotion, the provider's test mode.
   it.each([
-    [4_440, { kind: 'known', feeMinor: 4_440 }],
-    [0, { kind: 'known', feeMinor: 0 }],
+    [4_440, { kind: 'known', feeMinor: 4_440, settledAt: OWN.settledAt }],
+    [0, { kind: 'known', feeMinor: 0, settledAt: OWN.settledAt }],
     [-1, { kind: 'below_zero', keptMinor: -1 }],
   ])('is what the provider kept of this very payment, and less than nothing is not believed: %i', async (kept, fee) => {
     const stranger = { ...OWN, providerPaymentId: 'py-other', keptMinor: minor(1) }
@@ -68,7 +68,14 @@ describe('the fee of a row, by the contract', () => {
   })
 
   it.each([
-    ['asked for', 'virtual_account', 'BNI', 'deducted', { kind: 'known', feeMinor: 4_440 }, ['listTransactions']],
+    [
+      'asked for',
+      'virtual_account',
+      'BNI',
+      'deducted',
+      { kind: 'known', feeMinor: 4_440, settledAt: OWN.settledAt },
+      ['listTransactions'],
+    ],
     ['left to the sync', 'virtual_account', 'BCA', undefined, { kind: 'not_known', hasTransaction: false }, []],
     ['left to the sync', 'ewallet', 'OVO', 'deducted', { kind: 'not_known', hasTransaction: false }, []],
     ['left to the sync', 'qris', undefined, 'deducted', { kind: 'not_known', hasTransaction: false }, []],
