@@ -91,9 +91,9 @@ const CONTROLS: readonly ControlCall[] = [
   {
     method: 'DELETE',
     path: '/_simulator/faults',
-    does: 'clears all faults',
-    run: (core) => {
-      core.clearFaults()
+    does: 'clears all faults, or with `?target=` and `fault=` those alone',
+    run: (core, { query }) => {
+      core.clearFaults(Object.fromEntries(query))
       return core.armedFaults()
     },
   },

@@ -161,6 +161,9 @@ export const numberOf = (fault: { readonly value: unknown } | undefined) =>
 export const armedFaults = (world: World): FaultOrder[] =>
   world.store.faults.all().map(({ target, fault, times, value }) => ({ target, fault, times, value }))
 
-export const clearFaults = (world: World) => {
-  for (const { id } of world.store.faults.all()) world.store.faults.delete(id)
+/** Clears all faults, or those of a target, or of a name. */
+export const clearFaults = (world: World, only: { readonly target?: string; readonly fault?: string } = {}) => {
+  for (const { id, target, fault } of world.store.faults.all()) {
+    if (target === (only.target ?? target) && fault === (only.fault ?? fault)) world.store.faults.delete(id)
+  }
 }

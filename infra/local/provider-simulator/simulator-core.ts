@@ -61,7 +61,7 @@ export const createSimulatorCore = (deps: SimulatorDeps, restored: readonly Chan
     orderFault: (input: unknown) => run(() => orderFault(world, input)),
     takeCallFault: (target: faults.CallTarget) => run(() => faults.takeFault(world, target, faults.CALL_FAULT_NAMES)),
     armedFaults: () => faults.armedFaults(world),
-    clearFaults: () => run(() => faults.clearFaults(world)),
+    clearFaults: (only?: Parameters<typeof faults.clearFaults>[1]) => run(() => faults.clearFaults(world, only)),
     /** The whole state as JSON-ready data; give it to a new core to go on from there. */
     snapshot: () => world.store.snapshot(),
     close,

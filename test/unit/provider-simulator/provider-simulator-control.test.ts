@@ -77,7 +77,8 @@ describe('the control API of the provider simulator (design section 6)', () => {
   it('arms, shows and clears faults', async ({ running: { call, order } }) => {
     const armed = await order('create', 'http_429', undefined, 2)
     const limited = await call('POST', '/v3/payment_requests', aRequestBody())
-    const shown = await call('GET', '/_simulator/faults')
+    await order('get', 'http_429')
+    const shown = await call('DELETE', '/_simulator/faults?target=get&fault=http_429')
     const cleared = await call('DELETE', '/_simulator/faults')
     const served = await call('POST', '/v3/payment_requests', aRequestBody())
 

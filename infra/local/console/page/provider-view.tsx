@@ -33,18 +33,6 @@ const readValue = (text: string): unknown => {
   }
 }
 
-/** The simulator takes faults back only all together: the others are ordered again. */
-const switchOff = async (off: Fault, armed: readonly Armed[]) => {
-  await doCall('Clear faults', CLEAR)
-  const others = armed.filter(({ target, fault }) => target !== off.target || fault !== off.fault)
-  for (const { target, fault, times, value } of others) {
-    await doCall(
-      `Keep ${words(fault)}`,
-      simulator('/faults', { target, fault, times, ...(value !== null && { value }) }),
-    )
-  }
-}
-
 const FaultRow = ({ fault, armed }: { readonly fault: Fault; readonly armed: readonly Armed[] }) => {
   const { target, fault: name, value: example } = fault
   const [value, setValue] = useState(typeof example === 'string' ? example : JSON.stringify(example))
@@ -54,6 +42,7 @@ const FaultRow = ({ fault, armed }: { readonly fault: Fault; readonly armed: rea
     .reduce((sum, one) => sum + one.times, 0)
   const order = { target, fault: name, times: Number(times), ...(value !== undefined && { value: readValue(value) }) }
   const call = simulator('/faults', order)
+  const off = simulator(`/faults?target=${target}&fault=${name}`, undefined, 'DELETE')
   const label = `${words(name)} ${TARGETS[target]?.toLowerCase() ?? target}`
   return (
     <li class="fault">
@@ -62,7 +51,7 @@ const FaultRow = ({ fault, armed }: { readonly fault: Fault; readonly armed: rea
         role="switch"
         aria-checked={left > 0}
         aria-label={label}
-        onClick={() => void (left > 0 ? switchOff(fault, armed) : doCall(words(name), call))}
+        onClick={() => void doCall(words(name), left > 0 ? off : call)}
       />
       <span class="name">{words(name)}</span>
       <span class="left">{left > 0 ? `${left} to come` : ''}</span>
