@@ -1,4 +1,14 @@
 import { defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
+
+/** They take a minute and more: begun last, one of them would end alone, with a core idle beside it. */
+const LONG = /simulation\/(random-histories|former-release|crash-points)|infra\/(assets\/assets-run|synth)|console-page/
+
+class LongFilesFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    return files.toSorted((a, b) => Number(LONG.test(b.moduleId)) - Number(LONG.test(a.moduleId)))
+  }
+}
 
 export default defineConfig({
   test: {
@@ -6,6 +16,7 @@ export default defineConfig({
     globalSetup: ['test/support/global-setup.ts'],
     // A file waits for DynamoDB Local about as long as it computes: two at once keep two cores busy.
     maxWorkers: 2,
+    sequence: { sequencer: LongFilesFirst },
     // How long a condition is waited for before it counts as failed; met ones cost nothing, on a busy machine either.
     expect: { poll: { timeout: 20_000 } },
     testTimeout: 60_000,
