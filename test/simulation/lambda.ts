@@ -35,6 +35,7 @@ export const invoke = (
       resolve(invocation)
     }
     const process = startProcess({
+      name,
       scheduler: world.scheduler,
       prng: world.prng,
       crashAt: options.crashAt,
@@ -42,6 +43,7 @@ export const invoke = (
       slowChance: world.faults.slowCall,
       onKilled: () => {
         count(world.tally, 'fault crash')
+        for (const listen of world.onEnded) listen(process, 'died')
         ended({ kind: 'died' })
       },
     })
@@ -50,8 +52,13 @@ export const invoke = (
     const environment = takeEnvironment(world, name, process, { cold })
     const cancelTimeout = world.scheduler.after(environment.timeoutMs, () => process.kill())
     options.onProcess?.(process)
+    for (const listen of world.onStarted) listen(process, event)
     options.onEnvironment?.(environment)
     let over = false
+    const returned = (invocation: Invocation) => {
+      if (process.alive()) for (const listen of world.onEnded) listen(process, invocation.kind)
+      finished(invocation)
+    }
     const finished = (invocation: Invocation) => {
       // What was answered early goes on in the middle of another invocation, and nobody hears how it ended.
       if (!process.alive() || over) return
@@ -63,8 +70,8 @@ export const invoke = (
     const cancelEarly = answerEarly(world, environment, () => finished({ kind: 'died' }))
     // Without a remaining time middy sets no timer of its own: the limit above is the simulation's.
     environment.handle(event, { awsRequestId: requestId, functionName: `gateway-sim-${name}` }).then(
-      (result) => finished({ kind: 'done', result }),
-      (error: unknown) => finished({ kind: 'failed', error }),
+      (result) => returned({ kind: 'done', result }),
+      (error: unknown) => returned({ kind: 'failed', error }),
     )
   })
 }

@@ -6,6 +6,8 @@ export type CrashPoint = { readonly await: number; readonly side: 'before' | 'af
 
 /** One run of one handler: what Lambda calls an invocation. It can be killed at any await. */
 export type Process = {
+  /** Of its function. */
+  readonly name: string
   readonly alive: () => boolean
   readonly kill: () => void
   /** Lambda stops the environment's clock: no answer and no timer reaches the process until it is thawed. */
@@ -19,6 +21,7 @@ export type Process = {
 }
 
 export type ProcessOptions = {
+  readonly name: string
   readonly scheduler: Scheduler
   readonly prng: Prng
   readonly crashAt?: CrashPoint | undefined
@@ -76,6 +79,7 @@ export const startProcess = (options: ProcessOptions): Process => {
   }
 
   return {
+    name: options.name,
     alive: () => alive,
     kill,
     freeze: () => {

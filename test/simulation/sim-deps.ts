@@ -18,6 +18,18 @@ const isWrite = (name: RequestName) => name === 'write' || name === 'transact'
 const isApplied = (answer: unknown) =>
   typeof answer === 'object' && answer !== null && 'applied' in answer && answer.applied === true
 
+/** An effect on the world, which hears meanwhile whose it is. */
+const by =
+  <Answer>(world: World, process: Process, effect: () => Answer) =>
+  (): Answer => {
+    world.acting = process
+    try {
+      return effect()
+    } finally {
+      world.acting = undefined
+    }
+  }
+
 /** One request of the table: its effect, or what goes wrong instead of it or behind it. */
 const tableEffect =
   <Answer>(world: World, name: RequestName, run: () => Answer) =>
@@ -33,7 +45,10 @@ const tableEffect =
 
 /** Below the retries that the adapter has in deployment. */
 const simRequests = (world: World, process: () => Process): TableRequests =>
-  memoryRequests(world.table, (name, run) => process().call(`table ${name}`, tableEffect(world, name, run)))
+  memoryRequests(world.table, (name, run) => {
+    const own = process()
+    return own.call(`table ${name}`, by(world, own, tableEffect(world, name, run)))
+  })
 
 const PAYMENT_READ = /GET \/v3\/payments\//
 
@@ -60,7 +75,11 @@ const simNetwork =
       const rateLimit = rateLimitOf((name) => new Headers(answer.headers).get(name))
       return { ...answered(answer.status, JSON.parse(JSON.stringify(answer.body))), ...(rateLimit && { rateLimit }) }
     }
-    return process().call(label, effect, Math.min(slowMs, timeoutMs))
+    const own = process()
+    for (const listen of world.onAsked) listen(own, method, url.pathname)
+    const outcome = await own.call(label, by(world, own, effect), Math.min(slowMs, timeoutMs))
+    for (const listen of world.onAnswered) listen(own, { method, path: url.pathname, outcome })
+    return outcome
   }
 
 const answered = (status: number, json: unknown) => ({ kind: 'answered', status, json }) as const

@@ -1,17 +1,21 @@
 import { createSimulatorCore } from '../../infra/local/provider-simulator/simulator-core.ts'
 import type { Alert } from '../../shared/alerts.ts'
+import type { HttpOutcome } from '../../shared/provider/xendit/call-json.ts'
 import { byQueue, type QueueName } from '../../shared/queues.ts'
 import { callbackSecretName, providerSecretName } from '../../shared/secrets.ts'
 import type { WebhookRequest } from '../../shared/send-webhook.ts'
 import type { HistorySteps, ProviderFees } from '../../shared/stage-settings.ts'
+import type { Step } from '../../shared/table/step.ts'
 import type { Environment } from './environments.ts'
 import { type Faults, NO_FAULTS } from './faults.ts'
 import { type LoadedFunction } from './handlers.ts'
 import { createMerchants } from './merchants.ts'
 import { createPrng } from './prng.ts'
+import type { Process } from './process.ts'
 import { createScheduler } from './scheduler.ts'
 import { createSimQueue, type ReceivedMessage, type SimQueueOptions } from './sim-queue.ts'
 import { createSimTable } from './sim-table/sim-table.ts'
+import type { StoredItem } from './sim-table/stored-item.ts'
 import type { TableChange } from './sim-table/table-view.ts'
 import { count, type Tally } from './tally.ts'
 
@@ -30,6 +34,8 @@ export type WorldOptions = {
 }
 
 export type World = ReturnType<typeof createWorld>
+
+export type ProviderAnswer = { readonly method: string; readonly path: string; readonly outcome: HttpOutcome }
 
 type SendCallback = (body: string, headers: Readonly<Record<string, string>>) => Promise<number>
 
@@ -59,6 +65,18 @@ export const createWorld = ({
     faults: NO_FAULTS,
     /** Told of every change of an item, at the moment it is made. */
     onChange: [] as ((change: TableChange) => void)[],
+    /** Told of a condition that refused a write, and of the item that stood against it. */
+    onRefused: [] as ((step: Step, was: StoredItem | undefined) => void)[],
+    /** Told when a process begins, and when its handler has come to an end or it was killed. */
+    onStarted: [] as ((process: Process, event: unknown) => void)[],
+    onEnded: [] as ((process: Process, how: 'done' | 'failed' | 'died') => void)[],
+    /** Told of a fault that strikes. */
+    onFault: [] as ((fault: keyof Faults) => void)[],
+    /** Whose call to table or provider has its effect at this moment. */
+    acting: undefined as Process | undefined,
+    /** Told of a call to the provider before it leaves, and of its answer once the process has it. */
+    onAsked: [] as ((process: Process, method: string, path: string) => void)[],
+    onAnswered: [] as ((process: Process, answer: ProviderAnswer) => void)[],
     /** Told when a message was sent. */
     onSent: [] as ((queue: QueueName) => void)[],
     /** Told of messages that a worker is given. */
@@ -75,6 +93,9 @@ export const createWorld = ({
     rows: storedRows,
     onChange: (change) => {
       for (const listen of border.onChange) listen(change)
+    },
+    onRefused: (step, was) => {
+      for (const listen of border.onRefused) listen(step, was)
     },
   })
   return Object.assign(border, {
@@ -137,6 +158,7 @@ export const tell = (world: World, line: () => string): void => {
 export const strikes = (world: World, fault: keyof Faults): boolean => {
   if (!world.prng.chance(world.faults[fault])) return false
   count(world.tally, `fault ${fault}`)
+  for (const listen of world.onFault) listen(fault)
   tell(world, () => `  ! ${fault}`)
   return true
 }

@@ -4,6 +4,7 @@ import type { StoredRows } from '../../../shared/stage-settings.ts'
 import { fromItem, type Item } from '../../../shared/table/attributes.ts'
 import type { Key } from '../../../shared/table/keys.ts'
 import { tableShape } from '../../../shared/table/schema.ts'
+import type { Step } from '../../../shared/table/step.ts'
 import { checkKey } from './check-item.ts'
 import { orderOf } from './order-of.ts'
 import { planStep } from './plan-step.ts'
@@ -15,6 +16,8 @@ import { type TableChange, tableView } from './table-view.ts'
 export type SimTableOptions = {
   /** Hears of each change of an item, in order, when it has happened. */
   readonly onChange?: (change: TableChange) => void
+  /** Hears of each step whose condition refused, and of the item that stood against it. */
+  readonly onRefused?: (step: Step, was: StoredItem | undefined) => void
   /** `manual` (the default): an index knows of a change only when applyToIndexes() tells it. */
   readonly indexes?: 'manual' | 'immediate'
   /** As long as rows are complete the indexes of the release before are kept; lean ones by default. */
@@ -107,7 +110,10 @@ export const createSimTable = (options: SimTableOptions = {}): SimTable => {
       // Of a put everything is known before its condition is looked at.
       if (step.kind === 'put') result(was)
       const told = step.kind !== 'update' || step.untold !== true
-      if (!holds(was)) return { applied: false, item: told ? outOf(was) : undefined }
+      if (!holds(was)) {
+        options.onRefused?.(step, was)
+        return { applied: false, item: told ? outOf(was) : undefined }
+      }
       const item = result(was)
       store(key, item)
       return { applied: true, item: step.kind === 'update' && told ? outOf(item) : undefined }
@@ -117,7 +123,11 @@ export const createSimTable = (options: SimTableOptions = {}): SimTable => {
       checkCount(steps.map(({ key }) => key))
       const refusedAt = planned.findIndex(({ key, holds }) => !holds(table.item(key)))
       const refused = planned[refusedAt]
-      if (refused) return { applied: false, refusedAt, item: outOf(table.item(refused.key)) }
+      const step = steps[refusedAt]
+      if (refused && step) {
+        options.onRefused?.(step, table.item(refused.key))
+        return { applied: false, refusedAt, item: outOf(table.item(refused.key)) }
+      }
       const results = planned.map(({ key, result }) => ({ key, item: result(table.item(key)) }))
       checkBytes(
         results.map(({ item }) => item ?? {}),
