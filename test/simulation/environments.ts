@@ -1,7 +1,7 @@
 import type { LoadedFunction } from './handlers.ts'
 import type { Process } from './process.ts'
 import { count } from './tally.ts'
-import { SIM_STAGE, strikes, type World } from './world.ts'
+import { isHit, SIM_STAGE, strikes, type World } from './world.ts'
 
 /**
  * What Lambda keeps between two invocations of one function: the handler with its dependencies and whatever they have
@@ -12,6 +12,10 @@ export type Environment = {
   readonly name: string
   readonly timeoutMs: number
   readonly handle: (event: unknown, context: unknown) => Promise<unknown>
+  /** Of the environment's own monotonic clock; by how much it has stood still, and since when it does. */
+  readonly stands: boolean
+  stoodMs: number
+  frozenAtMs: number
   process: Process
 }
 
@@ -27,9 +31,13 @@ const start = (world: World, name: string, process: Process): Environment => {
     name,
     timeoutMs: spec.timeoutSeconds * 1_000,
     handle: (event, context) => handler(event, context),
+    stands: isHit(world, 'monotonicStands'),
+    stoodMs: 0,
+    frozenAtMs: 0,
     process,
   }
-  const deps = simDeps(world, () => environment.process)
+  const monotonicMs = () => world.scheduler.nowMs() - environment.stoodMs
+  const deps = simDeps(world, () => environment.process, monotonicMs)
   // Whatever a history leads to, no function gets more than its role on AWS would let it have.
   const handler = build({ ...deps, ...grantedDeps(SIM_STAGE, spec, deps) })
   return environment
@@ -45,6 +53,7 @@ export const takeEnvironment = (
   const idle = cold || strikes(world, 'environmentLost') ? undefined : world.idle.get(name)?.pop()
   if (!idle) return start(world, name, process)
   count(world.tally, 'started warm')
+  if (idle.stands) idle.stoodMs += world.scheduler.nowMs() - idle.frozenAtMs
   const frozen = idle.process
   idle.process = process
   frozen.thaw()
@@ -54,6 +63,7 @@ export const takeEnvironment = (
 /** The invocation is over: the environment is frozen until the next one. A killed one never comes back. */
 export const putBack = (world: World, environment: Environment): void => {
   environment.process.freeze()
+  environment.frozenAtMs = world.scheduler.nowMs()
   const idle = world.idle.get(environment.name) ?? []
   idle.push(environment)
   world.idle.set(environment.name, idle)

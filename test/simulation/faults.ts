@@ -14,6 +14,14 @@ const WORST = {
   tableAnswerLost: 0.01,
   /** A transaction meets another one. */
   tableConflict: 0.1,
+  /** The table did it, and the SDK, which did not hear of that, asked for it again. */
+  tableRetried: 0.05,
+  /** A page ends before its limit, as one of a megabyte does. */
+  pageCut: 0.3,
+  /** A batch read leaves some of its keys unprocessed. */
+  batchCut: 0.2,
+  /** An index is throttled for some minutes, and the table is not: reads of it, and writes that change it. */
+  indexThrottled: 0.3,
   indexLagMs: 90_000,
   streamLagMs: 30_000,
   streamLost: 0.2,
@@ -43,6 +51,8 @@ const WORST = {
   paidLate: 0.2,
   /** Each machine's clock is off by up to so much, either way. */
   clockSkewMs: 10_000,
+  /** An environment's monotonic clock stands still while it is frozen. */
+  monotonicStands: 1,
   /** The platform's time limit answers for a function, which goes on when its environment is thawed. */
   answeredEarly: 0.1,
   /** Beside an operation, one client sends far more than it may; where there is one at all, it also leaves payments unpaid. */

@@ -1,54 +1,16 @@
-import { TransactionConflictException } from '@aws-sdk/client-dynamodb'
 import { answerProviderCall } from '../../infra/local/provider-simulator/answer-provider-call.ts'
 import type { Deps } from '../../shared/deps.ts'
 import { loggedProvider } from '../../shared/provider/logged-provider.ts'
 import { type HttpCall, type HttpOutcome, rateLimitOf } from '../../shared/provider/xendit/call-json.ts'
 import { xenditProvider } from '../../shared/provider/xendit/xendit-provider.ts'
-import type { TableRequests } from '../../shared/runtime/aws/retrying-table.ts'
 import { timestampOf } from '../../shared/time.ts'
 import { assembledDeps } from '../support/assembled-deps.ts'
+import { actingAs } from './acting-as.ts'
 import type { Prng } from './prng.ts'
 import type { Process } from './process.ts'
-import { memoryRequests, type RequestName } from './sim-table/memory-requests.ts'
+import { faultyRequests } from './table-faults.ts'
 import { count } from './tally.ts'
 import { PROVIDER_KEY, SIM_STAGE, strikes, tell, type World } from './world.ts'
-
-const isWrite = (name: RequestName) => name === 'write' || name === 'transact'
-
-const isApplied = (answer: unknown) =>
-  typeof answer === 'object' && answer !== null && 'applied' in answer && answer.applied === true
-
-/** An effect on the world, which hears meanwhile whose it is. */
-const by =
-  <Answer>(world: World, process: Process, effect: () => Answer) =>
-  (): Answer => {
-    world.acting = process
-    try {
-      return effect()
-    } finally {
-      world.acting = undefined
-    }
-  }
-
-/** One request of the table: its effect, or what goes wrong instead of it or behind it. */
-const tableEffect =
-  <Answer>(world: World, name: RequestName, run: () => Answer) =>
-  (): Answer => {
-    if (strikes(world, 'tableThrottled')) throw new Error('throttled at every try')
-    if (isWrite(name) && strikes(world, 'tableConflict')) {
-      throw new TransactionConflictException({ message: 'another transaction is under way', $metadata: {} })
-    }
-    const answer = run()
-    if (isApplied(answer) && strikes(world, 'tableAnswerLost')) throw new Error('no answer at any try')
-    return answer
-  }
-
-/** Below the retries that the adapter has in deployment. */
-const simRequests = (world: World, process: () => Process): TableRequests =>
-  memoryRequests(world.table, (name, run) => {
-    const own = process()
-    return own.call(`table ${name}`, by(world, own, tableEffect(world, name, run)))
-  })
 
 const PAYMENT_READ = /GET \/v3\/payments\//
 
@@ -77,7 +39,7 @@ const simNetwork =
     }
     const own = process()
     for (const listen of world.onAsked) listen(own, method, url.pathname)
-    const outcome = await own.call(label, by(world, own, effect), Math.min(slowMs, timeoutMs))
+    const outcome = await own.call(label, actingAs(world, own, effect), Math.min(slowMs, timeoutMs))
     for (const listen of world.onAnswered) listen(own, { method, path: url.pathname, outcome })
     return outcome
   }
@@ -126,7 +88,11 @@ const drawSkewMs = (world: World, prng: Prng): number => {
  * Everything a handler may touch, in simulation; each call is an await at which the process can die. An environment
  * keeps its dependencies, each of its invocations is a process of its own.
  */
-export const simDeps = (world: World, process: () => Process): Deps => {
+export const simDeps = (
+  world: World,
+  process: () => Process,
+  monotonicMs: () => number = world.scheduler.nowMs,
+): Deps => {
   const prng = world.prng.fork()
   const log = simLog(world)
   const skewMs = drawSkewMs(world, prng)
@@ -146,7 +112,7 @@ export const simDeps = (world: World, process: () => Process): Deps => {
       // As many as answer the floods of histories.
       environments: 8,
     },
-    requests: simRequests(world, process),
+    requests: faultyRequests(world, process),
     log,
     now: () => timestampOf(world.scheduler.nowMs() + skewMs),
     realNowMs: () => world.scheduler.nowMs() + skewMs,
@@ -161,7 +127,7 @@ export const simDeps = (world: World, process: () => Process): Deps => {
         secrets: { get: async (name) => world.secrets.get(name) },
         call: simNetwork(world, process),
       }),
-      { log, monotonicMs: world.scheduler.nowMs },
+      { log, monotonicMs },
     ),
     queues: simQueues(world, process),
     alerts: {
@@ -178,7 +144,7 @@ export const simDeps = (world: World, process: () => Process): Deps => {
       return process().call('POST webhook', () => arrive(world.scheduler.nowMs()), durationMs)
     },
     resolveHost: () => process().call('resolve host', () => [{ address: '93.184.216.34', family: 4 }]),
-    monotonicMs: () => world.scheduler.nowMs(),
+    monotonicMs,
     newId: prng.uuid,
     randomBytes: prng.bytes,
   })

@@ -17,6 +17,7 @@ import { createSimQueue, type ReceivedMessage, type SimQueueOptions } from './si
 import { createSimTable } from './sim-table/sim-table.ts'
 import type { StoredItem } from './sim-table/stored-item.ts'
 import type { TableChange } from './sim-table/table-view.ts'
+import type { Stretch } from './stretch.ts'
 import { count, type Tally } from './tally.ts'
 
 export const SIM_STAGE = 'sim'
@@ -125,6 +126,8 @@ export const createWorld = ({
       [callbackSecretName(SIM_STAGE), JSON.stringify({ callback_tokens: [CALLBACK_TOKEN] })],
     ]),
     tally: new Map() as Tally,
+    /** Troubles that last, by what they are. */
+    stretches: new Map<string, Stretch>(),
     /** What happened, in words, when a trace is wanted. */
     story: [] as string[],
     tracing,
@@ -154,11 +157,19 @@ export const tell = (world: World, line: () => string): void => {
   world.story.push(`${new Date(world.scheduler.nowMs()).toISOString()} ${line()}`)
 }
 
-/** Draws whether a fault strikes, and counts it when it does. */
-export const strikes = (world: World, fault: keyof Faults): boolean => {
-  if (!world.prng.chance(world.faults[fault])) return false
+/** Counts a fault that has struck, and tells of it. */
+export const struck = (world: World, fault: keyof Faults): void => {
   count(world.tally, `fault ${fault}`)
   for (const listen of world.onFault) listen(fault)
   tell(world, () => `  ! ${fault}`)
+}
+
+/** Draws whether a fault strikes, and counts it when it does. */
+export const strikes = (world: World, fault: keyof Faults): boolean => {
+  if (!world.prng.chance(world.faults[fault])) return false
+  struck(world, fault)
   return true
 }
+
+/** The same, but a history without the fault draws nothing for it: new faults move nothing where there are none. */
+export const isHit = (world: World, fault: keyof Faults): boolean => world.faults[fault] > 0 && strikes(world, fault)

@@ -1,0 +1,23 @@
+import { count } from './tally.ts'
+import { tell, type World } from './world.ts'
+
+/** Whether a trouble that lasts is under way, and until when that was drawn. */
+export type Stretch = { readonly isOn: boolean; readonly untilMs: number }
+
+export type StretchTimes = { readonly leastMs: number; readonly mostMs: number }
+
+/**
+ * Whether what lasts for a while, good or bad, is bad just now: drawn anew when its time is over. `probability` is the
+ * fault's of this history.
+ */
+export const inStretch = (world: World, what: string, probability: number, { leastMs, mostMs }: StretchTimes) => {
+  if (probability === 0) return false
+  const nowMs = world.scheduler.nowMs()
+  const known = world.stretches.get(what)
+  if (known && nowMs < known.untilMs) return known.isOn
+  const isOn = world.prng.chance(probability)
+  world.stretches.set(what, { isOn, untilMs: nowMs + world.prng.int(leastMs, mostMs) })
+  if (isOn) tell(world, () => `  ! ${what}`)
+  if (isOn) count(world.tally, `stretch: ${what}`)
+  return isOn
+}
