@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts'
-import { absent, all, any, atMost, type Condition, equals, isNew, present } from '../table/condition.ts'
+import { absent, all, any, atMost, type Condition, equals, isNew, present, unchanged } from '../table/condition.ts'
 import { DUE_WORK_FIELDS, dueWork } from '../table/due-work.ts'
 import { paymentKey } from '../table/keys.ts'
 import { put, update } from '../table/step.ts'
@@ -29,12 +29,13 @@ export const claimPayment = (deps: Pick<Deps, 'table' | 'now'>, creating: Creati
   )
 
 /**
- * Claims the next attempt, unless somebody else did or the current one still runs. Remembered captures are due before
- * anything else: they keep their time, and news of one since it was read refuses.
+ * Claims the next attempt, unless somebody else did, the current one still runs, or has written down how it ended since it
+ * was read: what it noted must not be written over. Remembered captures are due before anything else: they keep their
+ * time, and news of one since it was read refuses.
  */
 export const claimTakeover = (
   deps: Pick<Deps, 'table'>,
-  taken: CreatingPayment,
+  { read, taken }: { readonly read: CreatingPayment; readonly taken: CreatingPayment },
   now: Timestamp,
 ): Promise<WriteOutcome> => {
   const remembers = taken.rememberedProviderPaymentIds !== undefined
@@ -50,6 +51,7 @@ export const claimTakeover = (
         isCreating,
         isAttempt(taken.attempt - 1),
         leaseIsOver(now),
+        unchanged('leaseUntil', read.leaseUntil),
         (remembers ? present : absent)('rememberedProviderPaymentIds'),
       ),
     ),

@@ -9,7 +9,7 @@ import { isPushChannel } from '../channel/channels.ts'
 import { releaseAttempt } from '../creating-store.ts'
 import type { Deadline } from '../deadline.ts'
 import { loggedPayment } from '../logged-payment.ts'
-import type { CreatingPayment, Payment, ProviderAttempt } from '../payment.ts'
+import type { CreatingPayment, Payment, ProviderAttempt, StoredPayment } from '../payment.ts'
 import { findStoredPayment } from '../payment-store.ts'
 import { endAttempt } from '../provider-attempts.ts'
 import { type Commit, commitAttempt, type Destination } from './commit-attempt.ts'
@@ -52,21 +52,20 @@ const failureOf = (answer: Exclude<CreateAnswer, { readonly kind: 'created' }>):
 }
 
 /**
- * Records how the attempt ended, so that the next request may take over at once. Answers the payment where another
- * attempt, a capture or a commit of our own has gone past it and it can be seen.
+ * Records how the attempt ended, so that the next request may take over at once. Answers how it stands where another
+ * attempt, a capture or a commit of our own has gone past it.
  */
 const release = async (
   deps: AttemptDeps,
   creating: CreatingPayment,
   { message, outcome, code, paymentRequestId }: Failure,
-): Promise<Payment | undefined> => {
+): Promise<StoredPayment | undefined> => {
   const released = await releaseAttempt(deps, creating, {
     failure: message,
     providerAttempts: endAttempt(creating.providerAttempts, { outcome, code, paymentRequestId, endedAt: deps.now() }),
     forgettable: outcome === 'refused' && !creating.mayExistUpstream,
   })
-  const stored = released.applied ? undefined : await findStoredPayment(deps, creating.paymentId)
-  return stored?.status === 'creating' ? undefined : stored
+  return released.applied ? undefined : findStoredPayment(deps, creating.paymentId)
 }
 
 /** Records the failure and answers it (spec 4.1, rule 4). */
@@ -78,8 +77,8 @@ const fail = async (deps: AttemptDeps, creating: CreatingPayment, failure: Failu
     ...loggedPayment({ ...creating, ...creating.request }),
     reason: code ?? outcome,
   })
-  const payment = await release(deps, creating, failure)
-  if (payment) return { payment, replayed: true }
+  const stored = await release(deps, creating, failure)
+  if (stored && stored.status !== 'creating') return { payment: stored, replayed: true }
   throw createFailed(message)
 }
 
@@ -112,11 +111,11 @@ const commitOrRelease = async (
     if (deadline.remainingMs() === 0) throw error
     const message = 'the payment could not be stored; retry with the same Idempotency-Key'
     const lost: Failure = { outcome: 'unknown', code: 'commit_failed', message, paymentRequestId }
-    const payment = await release(deps, creating, lost).catch(() => undefined)
-    if (payment === undefined) throw error
-    return payment.paymentRequestId === paymentRequestId
-      ? { kind: 'committed', payment }
-      : { kind: 'overtaken_by', stored: payment }
+    const stored = await release(deps, creating, lost).catch(() => undefined)
+    if (stored === undefined) throw error
+    return stored.status !== 'creating' && stored.paymentRequestId === paymentRequestId
+      ? { kind: 'committed', payment: stored }
+      : { kind: 'overtaken_by', stored }
   }
 }
 

@@ -46,7 +46,7 @@ export const takeOverPayment = async (
     failure: undefined,
     dueAt: timesOf(request, now).dueAt,
   }
-  const claimed = await claimTakeover(deps, taken, now)
+  const claimed = await claimTakeover(deps, { read: creating, taken }, now)
   if (!claimed.applied) return { kind: 'overtaken', stored: parseStored(claimed.item) }
   deps.log.info('payment.create_taken_over', { payment_id: creating.paymentId, attempt })
   return { kind: 'taken', creating: taken }

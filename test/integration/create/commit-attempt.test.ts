@@ -55,7 +55,7 @@ describe('commitAttempt (design section 4, Create, step 5)', () => {
   it('gives up at once when another attempt took over', async () => {
     const { deps, creating, upstream } = await aFirstAttempt()
     const taken = { ...creating, attempt: 2, leaseUntil: addMs(deps.now(), 30_000) }
-    await claimTakeover(deps, taken, deps.now())
+    await claimTakeover(deps, { read: creating, taken }, deps.now())
     let commits = 0
     const counting = interceptTable(deps, { before: ({ name }) => void (name === COMMIT && commits++) })
 

@@ -7,6 +7,7 @@
 import { TransactionConflictException } from '@aws-sdk/client-dynamodb'
 import { describe, expect, it } from 'vitest'
 import { paymentIdForKey } from '../../../shared/ids.ts'
+import { claimTakeover } from '../../../shared/payment/creating-store.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { addMs, HOUR_MS } from '../../../shared/time.ts'
 import { interceptTable, type TableCall } from '../../support/intercept-table.ts'
@@ -165,6 +166,29 @@ describe('a commit that fails for good', () => {
     expect(payment).toMatchObject({ status: 'pending', attempt: 2 })
     expect(payment.providerAttempts).toMatchObject([{ outcome: 'unknown', code: 'commit_failed' }, {}])
     expect(deps.provider.countOf('cancelRequest')).toBe(0)
+  })
+
+  it('cancels its request when another attempt, which still runs, took over meanwhile: nobody will be shown it', async () => {
+    const { deps, client, stored } = await aMerchant()
+    const takeOver = async () => {
+      freeze(deps, 30_000)
+      const read = await stored()
+      if (read?.status !== 'creating') return
+      const taken = { ...read, attempt: 2, leaseUntil: addMs(deps.now(), 30_000) }
+      await claimTakeover(deps, { read, taken }, deps.now())
+    }
+    const failing = interceptTable(deps, {
+      before: async ({ name }) => {
+        if (name !== COMMIT) return
+        await takeOver()
+        throw new Error('the table cannot be reached')
+      },
+    })
+
+    await expect(create(failing, client, aRequest(), 'key-1')).rejects.toThrow('another attempt is creating')
+
+    expect(await stored()).toMatchObject({ status: 'creating', attempt: 2 })
+    expect([...deps.provider.requests.values()]).toMatchObject([{ status: 'cancelled' }])
   })
 
   it('answers the payment when its last try was applied after all', async () => {

@@ -31,7 +31,7 @@ describe('claimTakeover', () => {
     pass(deps)
     const next = { ...takenOver(creating, 3), leaseUntil: addMs(deps.now(), LEASE_MS), failure: undefined }
 
-    const { applied } = await claimTakeover(deps, next, deps.now())
+    const { applied } = await claimTakeover(deps, { read: creating, taken: next }, deps.now())
 
     expect(applied).toBe(true)
     expect(await stored(deps, creating)).toEqual(next)
@@ -40,7 +40,11 @@ describe('claimTakeover', () => {
   it('is refused a millisecond before the lease is over', async () => {
     const { deps, creating } = await aCreating()
 
-    const { applied } = await claimTakeover(deps, takenOver(creating, 3), addMs(deps.now(), LEASE_MS - 1))
+    const { applied } = await claimTakeover(
+      deps,
+      { read: creating, taken: takenOver(creating, 3) },
+      addMs(deps.now(), LEASE_MS - 1),
+    )
 
     expect(applied).toBe(false)
     expect(await stored(deps, creating)).toEqual(creating)
@@ -50,9 +54,23 @@ describe('claimTakeover', () => {
     const { deps, creating } = await aCreating()
     deps.clock.advance(31)
 
-    const { applied } = await claimTakeover(deps, takenOver(creating, 2), deps.now())
+    const { applied } = await claimTakeover(deps, { read: creating, taken: takenOver(creating, 2) }, deps.now())
 
     expect(applied).toBe(false)
+  })
+
+  it('is refused when the attempt before has written down how it ended since it was read', async () => {
+    const { deps, creating } = await aCreating()
+    deps.clock.advance(31)
+    const providerAttempts = [
+      { number: 2, startedAt: deps.now(), outcome: 'unknown', paymentRequestId: 'pr-1' },
+    ] as const
+    await releaseAttempt(deps, creating, { failure: 'the payment could not be stored', providerAttempts })
+
+    const { applied } = await claimTakeover(deps, { read: creating, taken: takenOver(creating, 3) }, deps.now())
+
+    expect(applied).toBe(false)
+    expect(await stored(deps, creating)).toMatchObject({ attempt: 2, providerAttempts })
   })
 
   it('is refused once the payment is there', async () => {
@@ -60,7 +78,11 @@ describe('claimTakeover', () => {
     const payment = visible(deps, creating)
     await deps.table.transact({ payment: commitPending(payment) })
 
-    const { applied } = await claimTakeover(deps, takenOver(creating, 3), addMs(deps.now(), 86_400_000))
+    const { applied } = await claimTakeover(
+      deps,
+      { read: creating, taken: takenOver(creating, 3) },
+      addMs(deps.now(), 86_400_000),
+    )
 
     expect(applied).toBe(false)
     expect(await stored(deps, creating)).toEqual(payment)
@@ -71,9 +93,13 @@ describe('claimTakeover', () => {
     const taken = { ...takenOver(creating, 3), dueAt: addMs(deps.now(), 86_400_000) }
     await rememberCapture(deps, creating, 'py-1', deps.now())
 
-    const unaware = await claimTakeover(deps, taken, deps.now())
+    const unaware = await claimTakeover(deps, { read: creating, taken }, deps.now())
     const rememberedProviderPaymentIds = new Set(['py-1'])
-    const aware = await claimTakeover(deps, { ...taken, rememberedProviderPaymentIds }, deps.now())
+    const aware = await claimTakeover(
+      deps,
+      { read: creating, taken: { ...taken, rememberedProviderPaymentIds } },
+      deps.now(),
+    )
 
     expect([unaware.applied, aware.applied]).toStrictEqual([false, true])
     expect(await stored(deps, creating)).toEqual({ ...taken, rememberedProviderPaymentIds, dueAt: deps.now() })

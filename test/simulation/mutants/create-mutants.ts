@@ -16,6 +16,7 @@ export const CREATE_MUTANTS = [
     'a take-over does not ask whether the payment is still being created': 'drop isCreating',
     'a take-over does not ask whether another one came first': 'drop isAttempt(_)',
     'a take-over does not ask whether the lease is over': 'drop leaseIsOver(now)',
+    'a take-over writes over what the attempt before it has noted': "drop unchanged('leaseUntil', read.leaseUntil)",
     'a take-over puts off a capture that is remembered': 'drop !remembers',
     'a take-over does not ask whether a capture came meanwhile':
       "drop (remembers ? present : absent)('rememberedProviderPaymentIds')",
@@ -110,13 +111,14 @@ export const CREATE_MUTANTS = [
   }),
   ...mutantsOf('commitOrRelease', ['thawed-create'], {
     'a commit that fails for good keeps its lease':
-      'const payment = _ -> const payment = lost === undefined ? creating : undefined',
+      'const stored = _ -> const stored = lost === undefined ? creating : undefined',
     'the request of a commit that was applied after all is cancelled':
-      "payment.paymentRequestId === paymentRequestId ? { kind: 'committed', payment } : _ -> _",
+      "stored.status !== 'creating' && stored.paymentRequestId === paymentRequestId ? { kind: 'committed', payment: stored } : _ -> _",
+    'the request of an attempt that was overtaken while its commits failed stays payable':
+      "if (stored === undefined) throw error -> if (stored === undefined || stored.status === 'creating') throw error",
   }),
   ...mutantsOf('release', ['create-payment-failures'], {
-    'a failed attempt does not look whether the payment is there all the same':
-      'await findStoredPayment(..._) -> undefined',
+    'a failed attempt does not look whether the payment is there all the same': 'findStoredPayment(..._) -> undefined',
   }),
   ...mutantsOf('providerWithin', ['deadline'], {
     'the provider is asked behind the deadline': 'leftMs > 0 ? ask(_) : Promise.resolve(NO_TIME_LEFT) -> ask(_)',
