@@ -4,6 +4,7 @@ import type { FunctionSpec } from './function-spec.ts'
 import {
   AUTHENTICATION,
   BALANCE,
+  FOUND_PAYMENTS,
   listed,
   NEWS,
   OWN_DELIVERIES,
@@ -35,7 +36,7 @@ export const API_FUNCTIONS: readonly FunctionSpec[] = [
     payerDefaults: true,
     timeoutSeconds: CALLS_PROVIDER_SECONDS,
   }),
-  api('list-payments', 'GET', '/v1/payments', allAccess(PAYMENT_LISTS, { GetItem: ['PAYMENT'] })),
+  api('list-payments', 'GET', '/v1/payments', allAccess(PAYMENT_LISTS, FOUND_PAYMENTS)),
   api('get-payment', 'GET', '/v1/payments/{id}', { GetItem: ['PAYMENT'] }),
   api('cancel-payment', 'POST', '/v1/payments/{id}/cancel', NEWS, {
     ...ASKS_PROVIDER,

@@ -7,11 +7,11 @@ export const AUTHENTICATION: TableAccess = { BatchGetItem: ['APIKEY', 'CLIENT'],
 
 /**
  * What applying provider news may touch: money, suspense and its alert. An event is put beside its payment, and what
- * leads from a destination to it is put when it becomes visible.
+ * leads to it from its destination and from its reference is put when it becomes visible.
  */
 export const NEWS: TableAccess = {
   GetItem: ['PAYMENT'],
-  PutItem: ['DESTINATION', 'PAYMENT', 'SUSPENSE'],
+  PutItem: ['DESTINATION', 'PAYMENT', 'REFERENCE', 'SUSPENSE'],
   UpdateItem: ['LEDGER', 'PAYMENT', 'SUSPENSE'],
 }
 
@@ -65,6 +65,9 @@ export const changed = (kind: Partition): TableAccess => allAccess(RECORDED, { G
 
 /** A list's total is the ledger's count. */
 export const PAYMENT_LISTS: TableAccess = allAccess({ Query: ['LEDGER'] }, listed('PAYMENT', 'by-owner', 'by-status'))
+
+/** By its key, or by what a merchant calls its order: what leads there is in the client's parts. */
+export const FOUND_PAYMENTS: TableAccess = { GetItem: ['LEDGER', 'PAYMENT'], Query: ['REFERENCE'] }
 
 /** The payments of a settlement's chain, without what went back and with what came again. */
 export const SETTLED_PAYMENTS: TableAccess = {

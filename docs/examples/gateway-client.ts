@@ -36,7 +36,7 @@ type DeliveryFilter = {
   readonly event_id?: string
 }
 
-type ListFilter = { readonly status?: Payment['status'] }
+type ListFilter = { readonly status?: Payment['status']; readonly external_reference?: string }
 
 const PER_PAGE = 100
 

@@ -158,7 +158,7 @@ const production: Options = {
   routeThrottles: {
     // Money first: reading lists must never use up what creating and being paid need.
     // As many as a fresh table carries: beyond them a 429 is a better answer than a 500. Raise it with `table.warm`.
-    'POST /v1/payments': { requestsPerSecond: 58, burst: 116 },
+    'POST /v1/payments': { requestsPerSecond: 57, burst: 114 },
     'POST /callbacks/xendit': { requestsPerSecond: 1_000, burst: 500 },
     $default: { requestsPerSecond: 300, burst: 100 },
   },

@@ -22,7 +22,7 @@ export const findStoredPayment = async (
   paymentId: PaymentId,
 ): Promise<StoredPayment | undefined> => parseStored(await deps.table.get(paymentKey(paymentId)))
 
-/** Up to 100 payments by their item keys; those that are gone or not visible are left out. */
+/** Any number of payments by their item keys; those that are gone or not visible are left out. */
 export const findPaymentsByKey = async (
   deps: Pick<Deps, 'table'>,
   paymentIds: readonly PaymentId[],

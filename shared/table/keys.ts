@@ -24,6 +24,7 @@ export const PARTITIONS = [
   'PAYMENT',
   'QUOTA',
   'RATE',
+  'REFERENCE',
   'SETTLEMENT',
   'SUSPENSE',
   'SYNC',
@@ -51,6 +52,17 @@ export const destinationPk = (destination: string) =>
   `${pkPrefix('DESTINATION')}${derivedUuid('destination', destination)}`
 export const destinationKey = (destination: string, createdAt: string, paymentId: PaymentId): Key => ({
   pk: destinationPk(destination),
+  sk: `${createdAt}#${paymentId}`,
+})
+
+/**
+ * Under a hash, of the owner too: a reference is its merchant's, and may be longer than a key. In the parts of the client,
+ * since a merchant may give one reference to everything.
+ */
+export const referencePk = (owner: string, reference: string) =>
+  `${pkPrefix('REFERENCE')}${derivedUuid('reference', owner, reference)}`
+export const referenceKey = (owner: string, reference: string, createdAt: string, paymentId: PaymentId): Key => ({
+  pk: referencePk(owner, reference),
   sk: `${createdAt}#${paymentId}`,
 })
 

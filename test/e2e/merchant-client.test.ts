@@ -77,6 +77,15 @@ describe('the client of docs/examples', () => {
     expect(listed.map(({ id }) => id).toSorted()).toStrictEqual(made.map(({ id }) => id).toSorted())
   })
 
+  it('finds the payments of an order by its number, whatever is in it', async ({ shop: { client } }) => {
+    const external_reference = 'order 7/ä&b=1'
+    const made = await client.createPayment({ ...ORDER, external_reference })
+    await client.createPayment({ ...ORDER, external_reference: 'order 7' })
+
+    expect(await allOf(client.listPayments({ external_reference }))).toStrictEqual([made])
+    expect(await allOf(client.listPayments({ external_reference, status: 'succeeded' }))).toStrictEqual([])
+  })
+
   it('cancels, and says why it cannot', async ({ world, shop: { client } }) => {
     const [kept, paid] = [await client.createPayment(ORDER), await client.createPayment(ORDER)]
     await world.pay(paid.id)

@@ -44,6 +44,7 @@ const bodyFor = ({ world }: Play, tenant: Tenant): string =>
     amount: world.prng.pick([1, 9_999, 100_000, 250_000, 1_234_567]),
     currency: 'IDR',
     customer: tenant.personal,
+    ...(world.prng.chance(0.5) && { external_reference: `order-${world.prng.int(1, 9)}` }),
     ...(world.prng.chance(0.2) && { expires_in_seconds: world.prng.int(30, 7_200) }),
     ...(world.prng.chance(0.2) && { metadata: { order: world.prng.int(1, 9), big: '12345678901234567890' } }),
   })

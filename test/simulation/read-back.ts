@@ -14,6 +14,7 @@ const FIELDS = {
   payment: {
     id: 'payment_id',
     client_id: 'client_id',
+    external_reference: 'external_reference',
     notional_minor: 'notional_minor',
     xendit_fee_minor: 'provider_fee_minor',
     hexolus_markup_minor: 'markup_minor',
@@ -68,21 +69,47 @@ export const differences = (kind: Kind, shown: Shown, stored: RawItem, how = '')
         ],
   )
 
-const pagesOf = async (ask: Ask, functionName: string, expected: number): Promise<readonly Shown[]> => {
+type Filter = Readonly<Record<string, string>>
+
+const pagesOf = async (
+  ask: Ask,
+  functionName: string,
+  expected: number,
+  filter?: Filter,
+): Promise<readonly Shown[]> => {
   const shown: Shown[] = []
   for (let page = 1; page <= Math.ceil(expected / PER_PAGE) + 1; page++) {
-    const reply = await ask(functionName, { query: { page: String(page), per_page: String(PER_PAGE) } })
+    const reply = await ask(functionName, { query: { ...filter, page: String(page), per_page: String(PER_PAGE) } })
     shown.push(...((reply?.body['data'] ?? []) as Shown[]))
   }
   return shown
 }
 
 /** All of a kind in its list, page by page. */
-const listProblems = async (ask: Ask, kind: Kind, stored: readonly RawItem[]): Promise<readonly string[]> => {
-  const listed = await pagesOf(ask, ENDPOINTS[kind].list, stored.length)
+const listProblems = async (
+  ask: Ask,
+  kind: Kind,
+  stored: readonly RawItem[],
+  filter?: Filter,
+): Promise<readonly string[]> => {
+  const listed = await pagesOf(ask, ENDPOINTS[kind].list, stored.length, filter)
   return listed.map(({ id }) => String(id)).join() === stored.map((item) => idOf(kind, item)).join()
     ? stored.flatMap((item, at) => differences(kind, listed[at] ?? {}, item, 'listed '))
-    : [`${ENDPOINTS[kind].list} has ${listed.length} in its order, stored are ${stored.length}`]
+    : [`${ENDPOINTS[kind].list} ${JSON.stringify(filter)} has ${listed.length}, stored are ${stored.length}`]
+}
+
+/** By each reference that anybody has used, with any status and with one: what is stored with it, and nobody else's. */
+const referenceProblems = async (ask: Ask, own: readonly RawItem[], references: ReadonlySet<string>) => {
+  const problems: string[] = []
+  for (const reference of references) {
+    const meant = own.filter((item) => item['external_reference'] === reference)
+    const paid = meant.filter(({ status }) => status === 'succeeded')
+    const filter = { external_reference: reference }
+    problems.push(...(await listProblems(ask, 'payment', meant, filter)))
+    problems.push(...(await listProblems(ask, 'payment', paid, { ...filter, status: 'succeeded' })))
+    problems.push(...(await countProblems(ask, meant, filter)))
+  }
+  return problems
 }
 
 /** Each of a kind by itself. */
@@ -121,8 +148,12 @@ const settledProblems = async (ask: Ask, settlements: readonly RawItem[]): Promi
   return problems
 }
 
-const countProblems = async (ask: Ask, payments: readonly RawItem[]): Promise<readonly string[]> => {
-  const first = await ask('api-list-payments')
+const countProblems = async (
+  ask: Ask,
+  payments: readonly RawItem[],
+  filter: Filter = {},
+): Promise<readonly string[]> => {
+  const first = await ask('api-list-payments', { query: filter })
   const { total } = (first?.body['pagination'] ?? {}) as { readonly total?: number }
   return total === payments.length ? [] : [`the list counts ${total} payments, stored are ${payments.length}`]
 }
@@ -154,7 +185,9 @@ const ownBooks = (items: readonly RawItem[], clientId: string) => {
   const window = books.windows.find(({ pk }) => pk === `LEDGER#${clientId}`)
   const recredited = (window?.['recredited_ids'] as ReadonlySet<unknown> | undefined) ?? new Set()
   const settlements = newestFirst('settlement', 'period_end', books.settlements.filter(own))
+  const references = books.payments.flatMap(({ external_reference: reference }) => reference ?? []).map(String)
   return {
+    references: new Set(references),
     credited: kept(books.payments.filter(own), books.reversals),
     payments: newestFirst('payment', 'created_at', books.payments.filter(own)),
     settlements,
@@ -173,6 +206,7 @@ export const readBackProblems = async (
   return [
     ...(await listProblems(ask, 'payment', own.payments)),
     ...(await countProblems(ask, own.payments)),
+    ...(await referenceProblems(ask, own.payments, own.references)),
     ...(await listProblems(ask, 'settlement', own.settlements)),
     ...(await eachProblems(ask, 'payment', own.payments)),
     ...(await eachProblems(ask, 'settlement', own.settlements)),

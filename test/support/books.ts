@@ -31,6 +31,8 @@ export type Books = {
   readonly creating: readonly RawItem[]
   /** What leads from destinations to payments. */
   readonly pointers: readonly RawItem[]
+  /** What leads from merchants' references to payments. */
+  readonly references: readonly RawItem[]
   readonly events: readonly RawItem[]
   readonly deliveries: readonly RawItem[]
   readonly attempts: readonly RawItem[]
@@ -77,6 +79,7 @@ export const booksOf = (items: readonly RawItem[]): Books => {
     payments: payments.filter((item) => item['status'] !== 'creating').map(whole),
     creating: payments.filter((item) => item['status'] === 'creating'),
     pointers: items.filter((item) => text(item, 'pk').startsWith('DESTINATION#')),
+    references: items.filter((item) => text(item, 'pk').startsWith('REFERENCE#')),
     events: bySk((sk) => sk.startsWith('EVENT#')).map(whole),
     // Under one name or the other, which decides whether an index lists it by its status.
     deliveries: bySk((sk) => sk === 'DELIVERY').map((item) => ({ ...item, status: item['status'] ?? item['state'] })),

@@ -59,18 +59,24 @@ const cancelProblems = ({ payments }: Books): string[] =>
     .filter((item) => item['cancel_requested_at'] === undefined || item['expiry_started_at'] !== undefined)
     .map((item) => `payment ${text(item, 'payment_id')} was cancelled by nobody who may`)
 
-/** An operator finds whoever's payment by what its customer was shown. */
-const pointerProblems = ({ payments, pointers }: Books): string[] => {
-  const shown = payments.filter((item) => text(item, 'payment_destination') !== '')
+/** What leads to payments: from all that have the attribute, and once. */
+const ledProblems = (payments: readonly RawItem[], pointers: readonly RawItem[], attribute: string): string[] => {
+  const having = payments.filter((item) => text(item, attribute) !== '')
   const pointed = pointers.map((item) => text(item, 'payment_id'))
-  const expected = new Set(shown.map((item) => text(item, 'payment_id')))
+  const expected = new Set(having.map((item) => text(item, 'payment_id')))
   return [
-    ...[...expected].filter((id) => !pointed.includes(id)).map((id) => `no destination leads to payment ${id}`),
+    ...[...expected].filter((id) => !pointed.includes(id)).map((id) => `no ${attribute} leads to payment ${id}`),
     ...pointed
       .filter((id, at) => !expected.has(id) || pointed.indexOf(id) < at)
-      .map((id) => `a destination leads to ${id}, which did not show it or is led to twice`),
+      .map((id) => `a ${attribute} leads to ${id}, which has none or is led to twice`),
   ]
 }
+
+/** An operator finds whoever's payment by what its customer was shown, a merchant its own by what it called it. */
+const pointerProblems = ({ payments, pointers, references }: Books): string[] => [
+  ...ledProblems(payments, pointers, 'payment_destination'),
+  ...ledProblems(payments, references, 'external_reference'),
+]
 
 const EVENT_OF: Readonly<Record<string, string>> = {
   succeeded: 'payment.succeeded',

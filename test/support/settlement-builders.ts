@@ -9,6 +9,7 @@ import { pointFromDestination } from '../../shared/payment/destination-store.ts'
 import { putEvent } from '../../shared/payment/outbox.ts'
 import type { Payment } from '../../shared/payment/payment.ts'
 import { commitSucceeded, findStoredPayment } from '../../shared/payment/payment-store.ts'
+import { pointFromReference } from '../../shared/payment/reference-store.ts'
 import type { ProviderTransaction } from '../../shared/provider/provider.ts'
 import { markSettlementFailed, markSettlementPaid } from '../../shared/settlement/close-settlement.ts'
 import { recreditSettlement } from '../../shared/settlement/recredit-settlement.ts'
@@ -35,6 +36,7 @@ type SucceededFields = {
   /** `actual` by default. */
   readonly feeStatus?: Payment['feeStatus']
   readonly providerSettledAt?: Timestamp
+  readonly externalReference?: string
 }
 
 /** A paid virtual account of BCA: by default 100,000 gross, 4,000 fee, 100 markup, 95,900 net, with its actual fee. */
@@ -56,6 +58,7 @@ export const succeededPayment = (
     ...request,
     paymentId,
     clientId: client.clientId,
+    externalReference: fields.externalReference,
     attempt: 1,
     providerAttempts: [{ number: 1, startedAt: createdAt, outcome: 'created', paymentRequestId: `pr-${paymentId}` }],
     status: 'succeeded',
@@ -86,18 +89,18 @@ const announced = (step: Step | undefined): Step => {
 }
 
 /** As many payments as fit one transaction beside their events and their pointers. */
-const PAYMENTS_PER_TRANSACTION = 33
+const PAYMENTS_PER_TRANSACTION = 25
 
 /** Payments that succeeded, each with its event and its credit, exactly as succeed-payment leaves them. */
 export const storeSucceeded = async (deps: TestDeps, payments: readonly Payment[]): Promise<void> => {
   for (const some of chunks(payments, PAYMENTS_PER_TRANSACTION)) {
     const steps = some.flatMap((payment): readonly Step[] => {
       const firedAt = payment.paidAt ?? payment.createdAt
-      const pointer = pointFromDestination(payment)
+      const pointers = [pointFromDestination(payment), pointFromReference(payment)]
       return [
         { ...commitSucceeded(payment, firedAt), condition: isNew },
         announced(putEvent(payment, deps.newId(), firedAt)),
-        ...(pointer ? [pointer] : []),
+        ...pointers.filter((step) => step !== undefined),
       ]
     })
     const { applied } = await deps.table.transact(Object.fromEntries(steps.entries()))

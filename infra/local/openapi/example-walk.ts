@@ -81,6 +81,7 @@ const walkPayments = async ({ caller, keep }: Walk): Promise<readonly ReceivedWe
   await keep('api-list-payments', 'of_key', 'Whether a create that was not answered made it', {
     query: 'idempotency_key=order-1043',
   })
+  await keep('api-list-payments', 'of_order', 'Those of one order', { query: 'external_reference=order-1042' })
   await keep('api-cancel-payment', 'cancelled', 'Cancelled in time', { id: String(qris['id']) })
 
   await caller.control(push['id'], 'expire')
@@ -128,6 +129,7 @@ const walkRefusals = async ({ caller, clientId, keep }: Walk): Promise<void> => 
   await refused('metadata', 'Metadata that is no object', { metadata: 'red' })
   await refused('phone', 'No phone for a wallet that calls it', { method: 'ewallet', channel_code: 'OVO' })
   await keep('api-list-payments', 'status', 'No such status', { query: 'status=paid' })
+  await keep('api-list-payments', 'reference', 'No reference', { query: 'external_reference=' })
   await keep('api-get-balance', 'currency', 'Another currency', { query: 'currency=USD' })
   await keep('api-list-events', 'after', 'No cursor', { query: 'after=yesterday' })
   await keep('api-list-settlements', 'page', 'No page', { query: 'page=first' })

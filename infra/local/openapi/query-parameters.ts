@@ -22,7 +22,13 @@ const PARAMETERS: Parameters = {
   idempotency_key: {
     description:
       'The one payment that this key made, or an empty list, which means "not yet": create it with the same key, never ' +
-      'with a new one. Not together with `status`.',
+      'with a new one. Not together with another filter.',
+  },
+  external_reference: {
+    description:
+      'Only those that were created with exactly this reference, together with `status` if you like. A payment is found as ' +
+      'soon as its create is answered. A reference of more than 1,000 payments is refused with 422.',
+    schema: { type: 'string', minLength: 1, maxLength: 255 },
   },
   endpoint_id: { description: 'Only those to this endpoint, a deleted one perhaps.' },
   event_id: { description: 'Only those of this event.' },

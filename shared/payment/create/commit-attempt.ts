@@ -9,6 +9,7 @@ import { loggedPayment } from '../logged-payment.ts'
 import { newPayment } from '../new-payment.ts'
 import type { CreatingPayment, Payment, StoredPayment } from '../payment.ts'
 import { commitPending, findStoredPayment } from '../payment-store.ts'
+import { pointFromReference } from '../reference-store.ts'
 import { attemptStart, timesOf } from './create-times.ts'
 
 type CommitDeps = Pick<Deps, 'stage' | 'table' | 'sleep' | 'now' | 'log'>
@@ -64,6 +65,7 @@ const tryCommit = async (deps: CommitDeps, creating: CreatingPayment, upstream: 
       payment: commitPending(payment, deps.stage.storedRows),
       counts: countTransition({ ...payment, from: undefined, to: 'pending' }),
       destination: pointFromDestination(payment),
+      reference: pointFromReference(payment),
     },
     now,
   )

@@ -12,6 +12,7 @@ import { newPayment } from '../new-payment.ts'
 import { putEvent } from '../outbox.ts'
 import { type CreatingPayment, type NewsSource, type Payment, transitioned } from '../payment.ts'
 import { commitSucceeded, leavePending } from '../payment-store.ts'
+import { pointFromReference } from '../reference-store.ts'
 
 type SucceedDeps = Pick<Deps, 'stage' | 'table' | 'provider' | 'now' | 'newId' | 'log' | 'alerts'>
 
@@ -102,6 +103,7 @@ export const succeedCreatingPayment = async (
       ledger: credit({ ...succeeded, from: undefined }, succeeded.netMinor, now),
       event: putEvent(succeeded, deps.newId(), now, deps.stage.storedRows),
       destination: pointFromDestination(succeeded),
+      reference: pointFromReference(succeeded),
     },
     now,
   )

@@ -100,6 +100,8 @@ const requests = async (means: Started): Promise<readonly FlowUnits[]> => {
   await measured('get', () => ask('api-get-payment', { id: String(id) }, 200))
   await measured('list of 25', () => ask('api-list-payments', {}, 200))
   await measured('list of 25 by status', () => ask('api-list-payments', { query: { status: 'pending' } }, 200))
+  const ofOrder = { external_reference: ORDER.external_reference }
+  await measured('list of 25 by reference', () => ask('api-list-payments', { query: ofOrder }, 200))
   await measured('balance', () => ask('api-get-balance', {}, 200))
   await measured('cancel', () => ask('api-cancel-payment', { id: String(id) }, 200))
   await create(BANK, `order-${PAGE + 1}`)

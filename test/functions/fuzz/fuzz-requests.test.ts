@@ -54,6 +54,7 @@ const PARAMETERS = [
   'after',
   'limit',
   'idempotency_key',
+  'external_reference',
 ]
 const HOSTILE_NAMES = ['__proto__', 'constructor', 'toString', 'length', '']
 const OPTIONAL = ['external_reference', 'customer', 'description', 'metadata', 'expires_in_seconds', 'odd']

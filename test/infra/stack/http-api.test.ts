@@ -13,7 +13,7 @@ describe('throttles of the API', () => {
     [
       'prod',
       [500, 250],
-      { 'POST /v1/payments': [58, 116], 'POST /callbacks/xendit': [1_000, 500], $default: [300, 100] },
+      { 'POST /v1/payments': [57, 114], 'POST /callbacks/xendit': [1_000, 500], $default: [300, 100] },
     ],
   ] as const)(
     'of %s are those of the stage, narrow where the table carries less, and buy no metrics',

@@ -9,7 +9,8 @@ import { listClientEventsSince } from '../../../shared/event/event-store.ts'
 import { searchPayments } from '../../../shared/inquiry/search-payments.ts'
 import { getBalance } from '../../../shared/ledger/balance.ts'
 import { listPayments } from '../../../shared/payment/list-payments.ts'
-import { sealsPk } from '../../../shared/table/keys.ts'
+import { paymentsOfReference } from '../../../shared/payment/reference-store.ts'
+import { ownersOf, referencePk, sealsPk } from '../../../shared/table/keys.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
 import { queriesIn, recordTable } from '../../support/intercept-table.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
@@ -43,6 +44,26 @@ describe('a client whose payments lie in four parts', () => {
       await listPayments(deps, { clientId: client.clientId, status: 'failed', page: { page: 1, perPage: 10 } }),
     ).toStrictEqual({ payments: [], total: 0 })
   })
+
+  it.each([undefined, 'succeeded'] as const)(
+    'has those of one reference (%s) newest first too, with the true total: one query of each part',
+    async (status) => {
+      const { deps, client, payments } = await manyPaid(90)
+      const watched = recordTable(deps)
+
+      const page = { page: 9, perPage: 10 }
+      const list = await paymentsOfReference(watched.deps, { client, reference: 'each', status, page })
+
+      expect(list.total).toBe(90)
+      const expected = idsBy(payments, 'createdAt').toReversed().slice(80)
+      expect(list.payments.map(({ paymentId }) => paymentId)).toStrictEqual(expected)
+      expect(queriesIn(watched.calls)).toHaveLength(4)
+      const partitions = ownersOf(client.clientId, 4).map((owner) => [referencePk(owner, 'each')])
+      const counts = partitions.map(async (partition) => (await deps.table.query({ partition, limit: 90 })).count)
+      const sizes = [0, 1, 2, 3].map((part) => payments.filter((payment) => (payment.part ?? 0) === part).length)
+      expect(await Promise.all(counts)).toStrictEqual(sizes)
+    },
+  )
 
   it('has one balance, is settled as one, and its statement says each payment once in the order they were paid', async () => {
     const { deps, client, payments } = await manyPaid(1_300)

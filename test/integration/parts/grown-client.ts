@@ -25,7 +25,7 @@ export const grown = async (deps: TestDeps, { clientId }: Client, parts: number)
 export const paidPayments = (client: Client, deps: TestDeps, count: number): readonly Payment[] =>
   Array.from({ length: count }, (_, at) => {
     const paidAt = addMs(deps.now(), Math.floor(at / 3))
-    const payment = succeededPayment(client, { paidAt, notionalMinor: 10_000 + at })
+    const payment = succeededPayment(client, { paidAt, notionalMinor: 10_000 + at, externalReference: 'each' })
     return at < count / 4 ? payment : { ...payment, part: partOf(payment.paymentId, 4) || undefined }
   })
 

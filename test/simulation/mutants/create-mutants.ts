@@ -131,6 +131,10 @@ export const CREATE_MUTANTS = [
       edit: 'drop destination: _',
       tests: ['admin-find-payments'],
     },
+    'no reference leads to a payment that was created': {
+      edit: 'drop reference: _',
+      tests: ['api-payments-of-reference'],
+    },
   }),
   ...mutantsOf('afterRefusal', ['commit-attempt'], {
     'a commit of our own whose answer was lost counts as overtaken': {
@@ -163,6 +167,30 @@ export const CREATE_MUTANTS = [
   ...mutantsOf('derivedUuid', ['ids'], { 'an id does not hash the lengths of its parts': 'hash.update(_) -> hash' }),
   ...mutantsOf('succeedCreatingPayment', ['admin-find-payments'], {
     'no destination leads to a payment that was paid while it was created': 'drop destination: _',
+    'no reference leads to a payment that was paid while it was created': {
+      edit: 'drop reference: _',
+      tests: ['api-payments-of-reference'],
+    },
+  }),
+  ...mutantsOf('pointFromReference', ['client-parts'], {
+    'a reference leads to a payment in another part than its own': 'ownerOf(clientId, part) -> ownerOf(clientId)',
+  }),
+  ...mutantsOf('paymentsOfReference', ['api-payments-of-reference'], {
+    'a reference shows what a row leads to by mistake, whoever has it': 'drop payment.clientId === client.clientId',
+    'a reference shows a payment that has another one': 'drop payment.externalReference === reference',
+    'a reference of any number of payments is looked through': 'pointers.length > MOST -> pointers.length < 0',
+    'what is looked through for a status costs its client nothing': 'more > 0 -> more < 0',
+    'payments with a reference are listed in the order of their parts': {
+      edit: 'pointers.toSorted(newestFirst) -> pointers',
+      tests: ['client-parts'],
+    },
+    'those with a reference are looked for in the first part alone': {
+      edit: 'await readParts(deps, client.clientId) -> 1',
+      tests: ['client-parts'],
+    },
+  }),
+  ...mutantsOf('referencePk', ['api-payments-of-reference'], {
+    "one client's reference leads to another's payments": 'drop owner',
   }),
   ...mutantsOf('paymentsAtDestination', ['admin-find-payments'], {
     'a destination shows a payment that did not show it': 'payments.filter(_) -> payments',

@@ -1,0 +1,39 @@
+import * as v from 'valibot'
+import { pageParams } from '../page.ts'
+import { MAX_REFERENCE } from '../payment/create/check-payment-rules.ts'
+import { MAX_KEY_LENGTH } from '../payment/create/parse-payment-request.ts'
+import { PAYMENT_STATUSES } from '../payment-status.ts'
+
+const ALONE = 'idempotency_key stands alone: there is one payment at most'
+
+/** Empty, they are not as good as none: whoever lost what to ask for is not shown everything. */
+export const NEVER_EMPTY = ['idempotency_key', 'external_reference']
+
+const filled = (name: string) => v.pipe(v.string(), v.minLength(1, `${name} must not be empty`))
+const tooLong = (name: string, most: number) => `${name} must have at most ${most} characters`
+
+/** What payments are asked for by (spec 4.2, design section 8). */
+export const paymentsQuery = v.pipe(
+  v.object({
+    ...pageParams,
+    status: v.optional(v.picklist(PAYMENT_STATUSES, `status must be one of ${PAYMENT_STATUSES.join(', ')}`)),
+    idempotency_key: v.optional(
+      v.pipe(filled('idempotency_key'), v.maxLength(MAX_KEY_LENGTH, tooLong('idempotency_key', MAX_KEY_LENGTH))),
+    ),
+    external_reference: v.optional(
+      v.pipe(
+        filled('external_reference'),
+        // Characters as a create counts them: code points.
+        v.check((text) => Array.from(text).length <= MAX_REFERENCE, tooLong('external_reference', MAX_REFERENCE)),
+      ),
+    ),
+  }),
+  v.forward(
+    v.check(
+      ({ idempotency_key: key, external_reference: reference, status }) =>
+        key === undefined || (reference === undefined && status === undefined),
+      ALONE,
+    ),
+    ['idempotency_key'],
+  ),
+)
