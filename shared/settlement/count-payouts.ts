@@ -4,7 +4,7 @@ import { GatewayError } from '../errors.ts'
 import { type ClientId, SettlementIdSchema } from '../ids.ts'
 import { type Balance, balanceOf, type PayoutFigures } from '../ledger/balance.ts'
 import { readLedger, type Window } from '../ledger/ledger-store.ts'
-import { less, plus, ZERO } from '../money.ts'
+import { less, type Minor, plus, ZERO } from '../money.ts'
 import type { Settlement } from './settlement.ts'
 import { findSettlements, settlementPages } from './settlement-store.ts'
 import { countPayoutsStep } from './window-store.ts'
@@ -96,15 +96,20 @@ const LOOK_AGAIN_MS = 500
  * The balance with what is in settlements and what was paid out: credited = pending + available + in settlement + paid
  * out, always. A window of an older release is completed first, which costs a reading of the client's settlements
  * once; besides, the figures cost a read of the settlements that are open.
+ * One that was paid out between the two reads brings another look: what was credited before it is no part of the first.
  */
 export const getBalanceWithPayouts = async (deps: CountDeps, clientId: ClientId): Promise<Balance & PayoutFigures> => {
+  let paidBefore: Minor | undefined
   for (let look = 0; look < LOOKS; look++) {
     const ledger = await readLedger(deps, clientId)
     const { window } = ledger
     if (window === undefined) return { ...balanceOf(ledger), inSettlementMinor: ZERO, paidOutMinor: ZERO }
     const proven = await provenFigures(deps, window)
-    if (proven) return { ...balanceOf(ledger), ...proven.figures }
-    if (!(await countPayouts(deps, clientId, window))) await deps.sleep(LOOK_AGAIN_MS)
+    const paidOutMinor = proven?.figures.paidOutMinor
+    // Paid out by the release before, which leaves the window behind: the next look finds it so again.
+    if (proven && (proven.isCurrent || paidOutMinor === paidBefore)) return { ...balanceOf(ledger), ...proven.figures }
+    paidBefore = paidOutMinor
+    if (!proven && !(await countPayouts(deps, clientId, window))) await deps.sleep(LOOK_AGAIN_MS)
   }
   throw new GatewayError('internal_error', 'the settlements are still being counted; ask again in a moment')
 }

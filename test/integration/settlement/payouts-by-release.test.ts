@@ -11,7 +11,7 @@ import { windowKey } from '../../../shared/table/keys.ts'
 import { remove, update } from '../../../shared/table/step.ts'
 import { clientTest as it } from '../../support/client-test.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
-import { recordTable } from '../../support/intercept-table.ts'
+import { beforeFirst, recordTable } from '../../support/intercept-table.ts'
 import {
   type AllStates,
   aClientOfAllStates,
@@ -24,7 +24,7 @@ import {
   sumOf,
   sweepADayLater,
 } from '../../support/payout-builders.ts'
-import { fail, payOut, recredit, sweep, withFloor } from '../../support/settlement-builders.ts'
+import { aSucceededPayment, fail, payOut, recredit, sweep, withFloor } from '../../support/settlement-builders.ts'
 import { rawItem } from '../../support/tampering.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 
@@ -48,6 +48,28 @@ describe('functions of the release before, on a window of this one', () => {
     await forgetPayouts(deps, client.clientId)
     expect(await figuresOf(deps, client)).toStrictEqual(shown)
   })
+
+  it.for(['an older', 'this'])(
+    'a payout of %s release is not shown without what was credited before it',
+    async (release, { deps }) => {
+      const { client, recorded } = await aClientOfAllStates(deps)
+      const payRecorded = () => payOut(deps, recorded)
+      const between = beforeFirst(deps, 'batchGet', async () => {
+        await aSucceededPayment(deps, client, { notionalMinor: 640_000 })
+        await (release === 'this' ? payRecorded() : byOlderRelease(deps, client.clientId, payRecorded))
+      })
+
+      const shown = await figuresOf(between, client)
+
+      const { pendingMinor, inSettlementMinor, paidOutMinor } = FIGURES_OF_ALL_STATES
+      expect(shown).toStrictEqual({
+        ...FIGURES_OF_ALL_STATES,
+        pendingMinor: pendingMinor + 635_360,
+        inSettlementMinor: inSettlementMinor - recorded.netMinor,
+        paidOutMinor: paidOutMinor + recorded.netMinor,
+      })
+    },
+  )
 
   it.for(Object.entries(moves))('%s: the next sweep puts the window right', async ([, run], { deps }) => {
     const scene = await aClientOfAllStates(deps)

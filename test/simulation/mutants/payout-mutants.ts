@@ -29,6 +29,9 @@ export const PAYOUT_MUTANTS = [
   ...mutantsOf('countPayouts', ['count-payouts'], {
     'payouts are put down although the index does not know them all': 'addsUp(window, figures) -> true',
   }),
+  ...mutantsOf('getBalanceWithPayouts', ['payouts-by-release'], {
+    'a payout is shown without what was credited before it': 'drop proven.isCurrent || _',
+  }),
   ...mutantsOf('ensurePayoutsCounted', ['count-payouts', 'payouts-by-release'], {
     'a window that lags is never put right': 'drop !proven?.isCurrent',
   }),
