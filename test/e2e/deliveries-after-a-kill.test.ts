@@ -2,8 +2,9 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
 import { eventually } from '../support/eventually.ts'
+import type { Banner } from '../support/start-gateway-process.ts'
 import { tempDirectory } from '../support/temp-directory.ts'
-import { type Banner, spawnGateway } from './gateway-process.ts'
+import { spawnGateway } from './gateway-process.ts'
 
 /*
  * Goal: what was being delivered when the gateway was killed is sent again soon, once (spec 6.4, design section 4).

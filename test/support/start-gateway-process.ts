@@ -1,0 +1,69 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+
+type Exit = readonly [code: number | null, signal: NodeJS.Signals | null]
+
+export type GatewayStart = {
+  readonly args?: readonly string[]
+  readonly port?: number
+  /** Whose gateway: this project's, or that of a copy of it. */
+  readonly tree?: string
+}
+
+const PROJECT = join(import.meta.dirname, '../..')
+
+/** The last words of a banner that is complete enough to be read. */
+const READY = 'Try it'
+
+/** `npm start` as a process of its own. Whoever starts it ends it. */
+export const startGatewayProcess = ({ args = [], port = 0, tree = PROJECT }: GatewayStart = {}) => {
+  const child = spawn(process.execPath, [join(tree, 'infra/local/main.ts'), ...args], {
+    // Not npm's child: it would end itself when its parent is not npm.
+    env: { ...process.env, PORT: String(port), npm_lifecycle_event: undefined },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const exited = once(child, 'close').then(([code, signal]): Exit => [code, signal])
+  const { promise: printed, resolve } = Promise.withResolvers<void>()
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text
+      if (output.includes(READY)) resolve()
+    })
+  }
+  return {
+    pid: child.pid ?? 0,
+    /** What it has printed so far, on both outputs. */
+    output: () => output,
+    /** Resolves when it is ready, with what its banner says. Rejects with its output when it ends before, or is late. */
+    ready: async (withinMs = 30_000) => {
+      const late = AbortSignal.timeout(withinMs)
+      await Promise.race([printed, exited, once(late, 'abort')])
+      if (!output.includes(READY)) throw new Error(`the gateway did not start: ${output}`)
+      return readBanner(output)
+    },
+    /** Resolves with exit code and signal when it is gone. */
+    exited,
+    /** Sends the signal and waits until it is gone. */
+    end: (signal: NodeJS.Signals) => {
+      child.kill(signal)
+      return exited
+    },
+  }
+}
+
+/** What the gateway says of itself once it is ready. */
+export const readBanner = (output: string) => {
+  const found = (pattern: RegExp) => pattern.exec(output)?.[1] ?? ''
+  return {
+    api: found(/API +(http\S+)\/v1/),
+    lambda: found(/Lambda Invoke +(http\S+)/),
+    provider: found(/Provider +(http\S+)/),
+    inbox: found(/Webhook inbox +(http\S+)\/received/),
+    apiKey: found(/API key +(\S+)/),
+    tablePid: Number(found(/DynamoDB Local, process (\d+)/)),
+  }
+}
+
+export type Banner = ReturnType<typeof readBanner>
