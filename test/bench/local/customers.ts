@@ -4,7 +4,7 @@ import { expectStatus } from './bench-merchant.ts'
 import type { HttpCaller } from './http-caller.ts'
 import type { Program } from './start-program.ts'
 
-const BASIC = {
+export const BASIC = {
   authorization: `Basic ${Buffer.from(`${PROVIDER_KEY}:`).toString('base64')}`,
   'api-version': '2024-11-11',
 }

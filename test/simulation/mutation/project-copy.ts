@@ -19,6 +19,8 @@ const COPIED = [
 /** The project in a temporary directory, so that breaking it touches nobody's work. */
 export type ProjectCopy = {
   readonly directory: string
+  /** Breaks the copy, for good. */
+  place(placed: Placed): void
   /** Breaks the copy, runs, and mends it again. */
   withMutant<T>(placed: Placed, run: () => Promise<T>): Promise<T>
   remove(): void
@@ -33,14 +35,16 @@ export const copyProject = (): ProjectCopy => {
   for (const name of readdirSync(packages).filter((entry) => !entry.startsWith('.') || entry === '.bin')) {
     symlinkSync(join(packages, name), join(directory, 'node_modules', name))
   }
+  const place = ({ path, mutated }: Placed) => writeFileSync(join(directory, path), mutated)
   return {
     directory,
-    withMutant: async ({ path, original, mutated }, run) => {
-      writeFileSync(join(directory, path), mutated)
+    place,
+    withMutant: async (placed, run) => {
+      place(placed)
       try {
         return await run()
       } finally {
-        writeFileSync(join(directory, path), original)
+        place({ ...placed, mutated: placed.original })
       }
     },
     remove: () => rmSync(directory, { recursive: true, force: true }),

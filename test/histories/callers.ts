@@ -1,0 +1,121 @@
+import type { Prng } from '../simulation/prng.ts'
+import type { GatewayCalls, Shown } from './gateway-calls.ts'
+import type { Outcome } from './history-record.ts'
+import { bodyOf, type Client, type PlannedPayment } from './plan-payments.ts'
+
+export type Crowd = {
+  readonly calls: GatewayCalls
+  readonly clients: readonly Client[]
+  readonly isOver: () => boolean
+}
+
+/** Of all that is wanted, so many are in everybody's hands at a time, the newest ones. */
+const IN_HAND = 3
+/** So many creates of a client's, and its next payment is wanted. */
+const CREATES_EACH = 4
+
+/** None that a caller waits long for: what became of a slow call is lost when the gateway is killed meanwhile. */
+const FAULTS = [
+  { target: 'create', fault: 'http_500' },
+  { target: 'create', fault: 'slow', value: 800 },
+  { target: 'get', fault: 'http_503' },
+  { target: 'get', fault: 'slow', value: 500 },
+  { target: 'cancel', fault: 'http_500' },
+  { target: 'cancel', fault: 'slow', value: 500 },
+  { target: 'callback', fault: 'lost' },
+  { target: 'callback', fault: 'duplicate', value: 3 },
+  { target: 'callback', fault: 'delay', value: 20 },
+  { target: 'callback', fault: 'reorder' },
+]
+
+/** Longer than a lease: whoever still creates meets somebody who takes over. */
+const JUMP_SECONDS = 31
+
+/** What the crowd does, and how often. */
+const DEEDS = {
+  create: 24,
+  createWrongly: 3,
+  find: 12,
+  get: 16,
+  balance: 16,
+  pay: 18,
+  cancel: 6,
+  fail: 1,
+  repeatCallback: 4,
+  refresh: 2,
+  lookAtDueWork: 3,
+  sync: 1,
+  fault: 5,
+  jump: 1,
+} as const
+
+type Deed = keyof typeof DEEDS
+
+const ALL_DEEDS = (Object.keys(DEEDS) as Deed[]).flatMap((deed) => Array.from({ length: DEEDS[deed] }, () => deed))
+
+/** Payments that answers have shown, by client and key. */
+const knownPayments = () => {
+  const shown = new Map<string, Shown>()
+  const nameOf = ({ id }: Client, { key }: PlannedPayment) => `${id} ${key}`
+  return {
+    learn: (client: Client, planned: PlannedPayment, outcome: Outcome | undefined) => {
+      if (outcome !== undefined && 'seen' in outcome && outcome.seen) shown.set(nameOf(client, planned), outcome.seen)
+    },
+    of: (client: Client, planned: PlannedPayment) => shown.get(nameOf(client, planned)),
+  }
+}
+
+export type KnownPayments = ReturnType<typeof knownPayments>
+
+/** Many callers side by side, each with one call at a time, until the history is over. */
+export const runCallers = async (crowd: Crowd, prng: Prng, count: number): Promise<KnownPayments> => {
+  const known = knownPayments()
+  const creates = new Map<Client, number>()
+  const caller = async (draw: Prng) => {
+    while (!crowd.isOver()) await act(crowd, known, creates, draw)
+  }
+  await Promise.all(Array.from({ length: count }, () => caller(prng.fork())))
+  return known
+}
+
+const act = async (
+  { calls, clients }: Crowd,
+  known: KnownPayments,
+  creates: Map<Client, number>,
+  draw: Prng,
+): Promise<void> => {
+  const client = draw.pick(clients)
+  const made = creates.get(client) ?? 0
+  const planned = inHand(client, made, draw)
+  const learn = async (seeing: Promise<Outcome | undefined>) => known.learn(client, planned, await seeing)
+  const onShown = async (call: (shown: Shown) => Promise<unknown>) => {
+    const shown = known.of(client, planned)
+    if (shown !== undefined) await call(shown)
+  }
+  const deeds: Record<Deed, () => Promise<unknown>> = {
+    create: () => {
+      creates.set(client, made + 1)
+      return learn(calls.create(client, planned, bodyOf(planned, made)))
+    },
+    createWrongly: () => learn(calls.create(client, planned, { reference: `${planned.key}-wrong`, amount: 0 })),
+    find: () => learn(calls.find(client, planned.key)),
+    get: () => onShown(({ id }) => calls.get(client, id)),
+    balance: () => calls.balance(client),
+    pay: () => onShown(async (shown) => planned.isPayable && calls.visit(client, shown, 'pay')),
+    cancel: () => onShown(({ id }) => calls.cancel(client, id)),
+    fail: () => onShown((shown) => calls.visit(client, shown, 'fail')),
+    repeatCallback: () => onShown(calls.repeatCallback),
+    refresh: () => onShown(({ id }) => calls.invoke('refresh-payment', { operator: 'history', payment_id: id })),
+    lookAtDueWork: () => calls.invoke('check-due-work'),
+    sync: () => calls.invoke('sync-provider-transactions'),
+    fault: () => calls.post('provider', '/_simulator/faults', draw.pick(FAULTS)),
+    jump: () => calls.advance(JUMP_SECONDS),
+  }
+  await deeds[draw.pick(ALL_DEEDS)]()
+}
+
+/** What is wanted grows with what was asked, on a slow machine as on a fast one; now and then it is an old payment. */
+const inHand = ({ planned }: Client, creates: number, draw: Prng): PlannedPayment => {
+  const wanted = planned.slice(0, 1 + Math.floor(creates / CREATES_EACH))
+  return draw.chance(0.8) ? draw.pick(wanted.slice(-IN_HAND)) : draw.pick(wanted)
+}

@@ -1,0 +1,90 @@
+/** A payment as an answer showed it. */
+export type SeenPayment = {
+  readonly id: string
+  readonly destination: string
+  readonly amount: number
+  readonly reference: string
+  readonly created_at: string
+  readonly expires_at_ms: number
+  readonly status: string
+  readonly paid_at?: string
+  readonly net: number
+  readonly fee_status: string
+}
+
+/** What was asked; `checker/history.go` says what each model makes of it. */
+export type Asked = { readonly client: string } & (
+  | {
+      readonly op: 'create'
+      readonly key: string
+      readonly reference: string
+      readonly amount: number
+      /** The body is one that the API takes. */
+      readonly valid: boolean
+    }
+  | { readonly op: 'find'; readonly key: string }
+  | { readonly op: 'get' | 'cancel' | 'pay' | 'fail'; readonly payment: string }
+  | { readonly op: 'balance' | 'settle' }
+  | { readonly op: 'mark_paid'; readonly nets: readonly number[] }
+)
+
+/** What came of it. `unknown`: it may have its effect, or not, from then on at any time. */
+export type Outcome =
+  | { readonly outcome: 'ok'; readonly seen?: SeenPayment; readonly first?: boolean }
+  | {
+      readonly outcome: 'ok'
+      readonly balance: {
+        readonly pending: number
+        readonly available: number
+        readonly in_settlement: number
+        readonly paid_out: number
+      }
+    }
+  | { readonly outcome: 'ok'; readonly nets: readonly number[] }
+  | { readonly outcome: 'refused'; readonly status?: string }
+  | { readonly outcome: 'absent' | 'unknown' }
+  /** An answer that it may never give. */
+  | { readonly outcome: 'other'; readonly status: string }
+
+export type HistoryRecord = Asked &
+  Outcome & {
+    /** Nanoseconds of this process's monotonic clock. */
+    readonly call: number
+    readonly return: number
+    /** The latest that the gateway's own clock can have been at the return. */
+    readonly clock_ms: number
+    readonly rest?: true
+  }
+
+const nanoseconds = () => Math.round(performance.now() * 1e6)
+
+/** Writes down calls and their outcomes by one monotonic clock. */
+export const historyRecorder = () => {
+  const records: HistoryRecord[] = []
+  let aheadMs = 0
+  let isAtRest = false
+  return {
+    records: records as readonly HistoryRecord[],
+    /** To be told before the gateway's clock jumps. */
+    clockJumps: (seconds: number) => {
+      aheadMs += seconds * 1_000
+    },
+    /** From now on nothing is on its way any more. */
+    rests: () => {
+      isAtRest = true
+    },
+    /** An outcome that says nothing (a read without an answer) is not written down. */
+    record: async (asked: Asked, call: () => Promise<Outcome | undefined>): Promise<Outcome | undefined> => {
+      const called = nanoseconds()
+      const outcome = await call()
+      if (outcome !== undefined) {
+        const clock_ms = Date.now() + aheadMs
+        const times = { call: called, return: nanoseconds(), clock_ms }
+        records.push({ ...asked, ...outcome, ...times, ...(isAtRest && { rest: true }) })
+      }
+      return outcome
+    },
+  }
+}
+
+export type HistoryRecorder = ReturnType<typeof historyRecorder>

@@ -1,0 +1,100 @@
+/**
+ * Goal: what callers see of the gateway is as if each call happened at one moment between its beginning and its answer,
+ * whatever kills the process in between. Method: many callers by HTTP on the gateway as `npm start` runs it, SIGKILL at
+ * random moments, and Porcupine, which nobody here wrote, to judge what they saw.
+ */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { readOptions, runCommand, UsageError, wholeNumber } from '../../infra/local/terminal/command-line.ts'
+import { MUTANTS } from '../simulation/mutants.ts'
+import { placeMutant } from '../simulation/mutation/place-mutant.ts'
+import { copyProject } from '../simulation/mutation/project-copy.ts'
+import { sourcesIn } from '../support/source-file.ts'
+import { buildChecker, hasGo, judgeHistory, type Verdict } from './judge-history.ts'
+import { runHistory } from './run-history.ts'
+
+const USAGE = `npm run histories [-- --seed N] [--count N] [--seconds N] [--mutant TEXT]
+
+Runs the gateway as npm start does, with callers side by side by HTTP and a SIGKILL every few seconds, and has what they
+saw judged for linearizability by Porcupine: by key, by payment, and by client's balance. Needs Go and, the first time,
+the Go module proxy; skipped where there is no Go. Everything else stays on this machine.
+  --seed N       draws what is done and when it is killed (default 1); how calls meet is the machine's to say
+  --count N      so many histories, each of the next seed (default 3)
+  --seconds N    how long the callers of each call (default 40)
+  --mutant TEXT  against a copy that is broken by the one mutant with this text in its name (npm run mutants)
+  --help, -h     this text
+Exit code: 0 linearizable, or skipped, 1 refuted or not decided, 2 called wrongly.`
+
+const OPTIONS = {
+  seed: { type: 'string', default: '1' },
+  count: { type: 'string', default: '3' },
+  seconds: { type: 'string', default: '40' },
+  mutant: { type: 'string' },
+} as const
+
+const numberOf = (text: string, most: number): number => {
+  const number = wholeNumber(text)
+  if (number === undefined || number < 1 || number > most) throw new UsageError(`a number from 1 to ${most} is needed`)
+  return number
+}
+
+/** The project broken as the mutant says, or as it is. */
+const openTree = (text: string | undefined) => {
+  if (text === undefined) return { tree: undefined, remove: () => undefined }
+  const [mutant, ...others] = MUTANTS.filter(({ name }) => name.includes(text))
+  if (mutant === undefined || others.length > 0)
+    throw new UsageError(`${others.length} mutants have "${text}" in their name, not one`)
+  const copy = copyProject()
+  copy.place(placeMutant(sourcesIn('shared', 'functions', 'infra'), mutant))
+  console.log(`Broken on purpose: ${mutant.name} (${mutant.symbol}).`)
+  return { tree: copy.directory, remove: copy.remove }
+}
+
+const tell = (verdicts: readonly Verdict[]): boolean => {
+  for (const { model, partitions, operations, open_ended, refuted, undecided } of verdicts) {
+    const said = refuted.length > 0 ? 'REFUTED' : undecided.length > 0 ? 'NOT DECIDED' : 'linearizable'
+    console.log(
+      `  ${model.padEnd(9)} ${partitions} of them, ${operations} operations, ${open_ended} without an answer: ${said}`,
+    )
+    for (const { partition, page } of refuted) console.log(`    ${partition}: open ${page} in a browser`)
+    for (const partition of undecided) console.log(`    ${partition}: no order was found, or refuted, in a minute`)
+  }
+  return verdicts.every(({ refuted, undecided }) => refuted.length + undecided.length === 0)
+}
+
+const histories = async (argv: readonly string[]): Promise<number> => {
+  const { mutant, ...options } = readOptions(argv, OPTIONS)
+  const first = numberOf(options.seed, 2 ** 31)
+  const count = numberOf(options.count, 1_000)
+  const seconds = numberOf(options.seconds, 600)
+  if (!(await hasGo())) {
+    console.log('skipped: there is no Go on this machine, which Porcupine needs')
+    return 0
+  }
+  const directory = mkdtempSync(join(tmpdir(), 'gateway-histories-'))
+  const { tree, remove } = openTree(mutant)
+  try {
+    const checker = await buildChecker(directory)
+    let kept = false
+    for (let seed = first; seed < first + count; seed++) {
+      const startedMs = performance.now()
+      const { records, kills } = await runHistory({ seed, seconds, tree })
+      const took = Math.round((performance.now() - startedMs) / 1_000)
+      console.log(`seed ${seed}: ${records.length} calls, killed and started again ${kills} times, ${took} s`)
+      const history = join(directory, String(seed))
+      const holds = tell(await judgeHistory(checker, records, history))
+      if (holds) rmSync(history, { recursive: true })
+      else console.log(`    the history: ${join(history, 'history.jsonl')}`)
+      kept ||= !holds
+    }
+    if (!kept) rmSync(directory, { recursive: true })
+    return kept ? 1 : 0
+  } finally {
+    remove()
+  }
+}
+
+// So that what was started is ended with us.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
+process.exitCode = await runCommand(USAGE, process.argv.slice(2), histories)

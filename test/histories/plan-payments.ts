@@ -1,0 +1,54 @@
+/** A payment that callers will want: whoever comes first with its key makes it. */
+export type PlannedPayment = {
+  readonly key: string
+  readonly amount: number
+  /** What of the body does not change from create to create. */
+  readonly body: object
+  /** Customers may pay it; nobody pays the others, which are cancelled, fail and expire. */
+  readonly isPayable: boolean
+}
+
+export type Client = {
+  readonly id: string
+  readonly apiKey: string
+  readonly planned: readonly PlannedPayment[]
+}
+
+const WALLETS = ['DANA', 'LINKAJA', 'SHOPEEPAY', 'GOPAY']
+const BANKS = ['BCA', 'BNI', 'MANDIRI']
+
+const LEAST_AMOUNT = 50_000
+/** Each is more than all smaller ones together, with what other bodies and fees make of them: a sum says whose it is. */
+const RATIO = 2.2
+const PAYABLE = 15
+const OTHERS = 5
+/** Over in the midst of a history whose clock jumps. */
+const SHORT_SECONDS = 60
+
+const payable = (n: number, key: string): PlannedPayment => {
+  const channel_code = WALLETS[n % (WALLETS.length + 1)]
+  const channel = channel_code === undefined ? { method: 'qris' } : { method: 'ewallet', channel_code }
+  const amount = Math.round(LEAST_AMOUNT * RATIO ** n)
+  return { key, amount, body: { ...channel, currency: 'IDR' }, isPayable: true }
+}
+
+const other = (n: number, key: string): PlannedPayment => {
+  const channel = { method: 'virtual_account', channel_code: BANKS[n % BANKS.length] }
+  const expiry = n % 2 === 0 ? {} : { expires_in_seconds: SHORT_SECONDS }
+  return { key, amount: 20_000 + n, body: { ...channel, currency: 'IDR', ...expiry }, isPayable: false }
+}
+
+/** What one client's callers will want, payments of every size mixed. */
+export const planPayments = (): readonly PlannedPayment[] =>
+  Array.from({ length: PAYABLE + OTHERS }, (_, n) => {
+    const key = `key-${n}`
+    const isOther = n % 4 === 3
+    const before = Math.floor((n + 1) / 4)
+    return isOther ? other(before, key) : payable(n - before, key)
+  })
+
+/** The same payment as another body asks for it: what comes back says whose body it was. */
+export const bodyOf = ({ key, amount }: PlannedPayment, number: number) => ({
+  reference: `${key}-${number}`,
+  amount: amount + (number % 3) * 1_000,
+})
