@@ -1,5 +1,8 @@
-import { join } from 'node:path'
-import { type BundlingOptions, LogLevel, OutputFormat, SourceMapMode } from 'aws-cdk-lib/aws-lambda-nodejs'
+import { mkdirSync, renameSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { AssetHashType, DockerImage } from 'aws-cdk-lib'
+import { Code } from 'aws-cdk-lib/aws-lambda'
+import { buildSync } from 'esbuild'
 import { type FunctionSpec, isHttp } from '../../../functions/function-spec.ts'
 import type { TableAccess } from '../../../shared/table/access.ts'
 import { type Partition, pkPrefix } from '../../../shared/table/keys.ts'
@@ -46,27 +49,46 @@ const warmingRead = ({ BatchGetItem, GetItem }: TableAccess) => {
  * written next to the assets instead, without the sources' text, for whoever keeps what was deployed:
  * `npm run trace -- <function>` reads a stack trace with it.
  */
-export const bundlingOf = (spec: FunctionSpec, stage: DeployedStage): BundlingOptions => ({
-  format: OutputFormat.ESM,
-  target: 'node24',
-  mainFields: ['module', 'main'],
-  minify: true,
-  sourceMap: true,
-  sourceMapMode: SourceMapMode.EXTERNAL,
-  sourcesContent: false,
-  bundleAwsSDK: true,
-  logLevel: LogLevel.WARNING,
-  define: Object.fromEntries([...withheldFrom(spec, stage), ...warmingRead(spec.table)]),
-  esbuildArgs: {
-    '--alias': [`@aws-sdk/credential-provider-node=${join(PROJECT_ROOT, 'shared/runtime/env-credentials.ts')}`],
-  },
-  commandHooks: {
-    beforeBundling: () => [],
-    beforeInstall: () => [],
-    // Moved before the asset is hashed, so that neither its bytes nor its name know of the map.
-    afterBundling: (_inputDir, outputDir) => {
-      const maps = join(outputDir, '..', SOURCE_MAPS)
-      return [`mkdir -p "${maps}"`, `mv "${join(outputDir, 'index.mjs.map')}" "${join(maps, `${spec.name}.mjs.map`)}"`]
+const bundle = (spec: FunctionSpec, stage: DeployedStage, outputDir: string): void => {
+  const outfile = join(outputDir, 'index.mjs')
+  buildSync({
+    absWorkingDir: PROJECT_ROOT,
+    entryPoints: [spec.entry],
+    outfile,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node24',
+    mainFields: ['module', 'main'],
+    minify: true,
+    sourcemap: 'external',
+    sourcesContent: false,
+    logLevel: 'warning',
+    define: Object.fromEntries([...withheldFrom(spec, stage), ...warmingRead(spec.table)]),
+    alias: { '@aws-sdk/credential-provider-node': join(PROJECT_ROOT, 'shared/runtime/env-credentials.ts') },
+  })
+  // Moved before the asset is hashed, so that neither its bytes nor its name know of the map.
+  const maps = join(dirname(outputDir), SOURCE_MAPS)
+  mkdirSync(maps, { recursive: true })
+  renameSync(`${outfile}.map`, join(maps, `${spec.name}.mjs.map`))
+}
+
+/**
+ * The asset of a function, its handler in `index.handler`. NodejsFunction would start npm for every function to find the
+ * same bundler: most of the minute that a synthesis took.
+ */
+export const codeOf = (spec: FunctionSpec, stage: DeployedStage): Code =>
+  Code.fromAsset(PROJECT_ROOT, {
+    assetHashType: AssetHashType.OUTPUT,
+    bundling: {
+      image: DockerImage.fromRegistry('never-pulled'),
+      // What CDK tells assets of one directory apart by.
+      command: [stage.settings.name, spec.name],
+      local: {
+        tryBundle: (outputDir) => {
+          bundle(spec, stage, outputDir)
+          return true
+        },
+      },
     },
-  },
-})
+  })

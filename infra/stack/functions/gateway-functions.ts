@@ -1,14 +1,12 @@
-import { join } from 'node:path'
 import { Duration, RemovalPolicy } from 'aws-cdk-lib'
 import { PolicyDocument, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
 import * as lambda from 'aws-cdk-lib/aws-lambda'
-import { NodejsFunction } from 'aws-cdk-lib/aws-lambda-nodejs'
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs'
 import { Construct } from 'constructs'
 import { type FunctionSpec, functionName, isHttp, isLookup, type Trigger } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { type DeployedStage, removalPolicyBesidesTable } from '../stage.ts'
-import { bundlingOf, PROJECT_ROOT } from './bundling.ts'
+import { codeOf } from './bundling.ts'
 import { environmentOf } from './environment.ts'
 import { type GrantedResources, grantsOf } from './grants.ts'
 import { assertReservable, reservedConcurrency } from './reserved-concurrency.ts'
@@ -31,7 +29,7 @@ const networkOf = ({ callsMerchants }: FunctionSpec, { egress }: GrantedResource
 
 /** One function of the manifest with a role and a log of its own. */
 export class GatewayFunction extends Construct {
-  readonly lambda: NodejsFunction
+  readonly lambda: lambda.Function
   /** What requests invoke: the function, or the alias that a deployment moves from version to version. */
   readonly live: lambda.IFunction
 
@@ -49,12 +47,10 @@ export class GatewayFunction extends Construct {
       // Inline, so that the role is never there without its permissions when an event source is connected.
       inlinePolicies: { access: new PolicyDocument({ statements: grantsOf(spec, resources, logGroup) }) },
     })
-    this.lambda = new NodejsFunction(this, 'Function', {
+    this.lambda = new lambda.Function(this, 'Function', {
       functionName: name,
-      entry: join(PROJECT_ROOT, spec.entry),
-      projectRoot: PROJECT_ROOT,
-      depsLockFilePath: join(PROJECT_ROOT, 'package-lock.json'),
-      bundling: bundlingOf(spec, resources.stage),
+      code: codeOf(spec, resources.stage),
+      handler: 'index.handler',
       runtime: lambda.Runtime.NODEJS_24_X,
       architecture: lambda.Architecture.ARM_64,
       memorySize: spec.memoryMb,
@@ -92,7 +88,7 @@ export class GatewayFunction extends Construct {
 type Triggered<Kind extends Trigger['kind']> = {
   readonly spec: FunctionSpec
   readonly trigger: Extract<Trigger, { readonly kind: Kind }>
-  readonly lambda: NodejsFunction
+  readonly lambda: lambda.Function
   readonly live: lambda.IFunction
 }
 
@@ -107,7 +103,7 @@ export class GatewayFunctions extends Construct {
   }
 
   /** All others. */
-  exceptTriggeredBy(kind: Trigger['kind']): readonly NodejsFunction[] {
+  exceptTriggeredBy(kind: Trigger['kind']): readonly lambda.Function[] {
     return this.all.flatMap(({ spec, made }) => (spec.trigger.kind === kind ? [] : [made.lambda]))
   }
 
