@@ -15,6 +15,7 @@ import {
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
 import { ListSubscriptionsByTopicCommand, SNSClient } from '@aws-sdk/client-sns'
 import { mockClient } from 'aws-sdk-client-mock'
+import { onTestFinished } from 'vitest'
 import { awsClients } from '../../infra/operate/check/aws-clients.ts'
 import type { Finding } from '../../infra/operate/check/finding.ts'
 import { examineStage } from '../../infra/operate/doctor/examine-stage.ts'
@@ -45,6 +46,9 @@ const deployedAws = (template: StackTemplate, stage: string, ApiUrl: string) => 
     secretsManager: mockClient(SecretsManagerClient),
     sns: mockClient(SNSClient),
   }
+  onTestFinished(() => {
+    for (const mock of Object.values(aws)) mock.restore()
+  })
   const topic = (name: string) => `arn:aws:sns:ap-southeast-3:000000000000:gateway-${stage}-${name}`
   const outputs = { ApiUrl, AlertsTopicArn: topic('alerts'), PagesTopicArn: topic('pages') }
   const Outputs = Object.entries(outputs).map(([OutputKey, OutputValue]) => ({ OutputKey, OutputValue }))

@@ -114,19 +114,28 @@ const rawStacks = (make: (app: App) => readonly [Stack, ...Stack[]]): RawStacks 
   }
 }
 
+/** Every stage is synthesised once in a process of tests: it takes a second or two. */
+const made = new Map<string, StackTemplate>()
+
 /**
  * What a stage has in its region as `cdk synth` makes it with the flags of cdk.json, except that functions are not
  * bundled: its stack, and the resources of the one that watches it.
  */
 export const synthesised = (stage: string | DeployedStage): StackTemplate => {
   const settings = typeof stage === 'string' ? deployedStage(stage) : stage
-  return readableTemplate(
+  const key = JSON.stringify(settings)
+  const template = made.get(key) ?? synthesise(settings)
+  made.set(key, template)
+  return template
+}
+
+const synthesise = (stage: DeployedStage): StackTemplate =>
+  readableTemplate(
     rawStacks((app) => {
-      const gateway = new GatewayStack(app, stackNameOf(settings), { stage: settings })
-      return [gateway, new WatchStack(app, watchStackNameOf(settings), { stage: settings, gateway })]
+      const gateway = new GatewayStack(app, stackNameOf(stage), { stage })
+      return [gateway, new WatchStack(app, watchStackNameOf(stage), { stage, gateway })]
     }),
   )
-}
 
 /** The stack of the front of a stage behind CloudFront, likewise. */
 export const synthesisedFront = (stage: DeployedStage): StackTemplate =>

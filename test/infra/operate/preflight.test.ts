@@ -6,7 +6,7 @@ import { DescribeSecretCommand, SecretsManagerClient } from '@aws-sdk/client-sec
 import { GetQueueUrlCommand, SQSClient } from '@aws-sdk/client-sqs'
 import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts'
 import { mockClient } from 'aws-sdk-client-mock'
-import { beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { IMPORT_FLAG } from '../../../infra/operate/deploy/check-leftovers.ts'
 import { type PreflightInput, preflight } from '../../../infra/operate/deploy/preflight.ts'
 import { PROJECT_ROOT } from '../../../infra/operate/deploy/run-deploy.ts'
@@ -24,6 +24,10 @@ const route53 = mockClient(Route53Client)
 const secretsManager = mockClient(SecretsManagerClient)
 const sqs = mockClient(SQSClient)
 const sts = mockClient(STSClient)
+const mocks = [cloudFormation, dynamodb, lambda, route53, secretsManager, sqs, sts]
+afterAll(() => {
+  for (const mock of mocks) mock.restore()
+})
 
 const stackIs = (StackName: string, StackStatus: StackStatus, version?: string) =>
   cloudFormation.on(DescribeStacksCommand, { StackName }).resolves({
@@ -48,7 +52,7 @@ const zone = (name: string, isPrivate = false) => ({
 
 /** An account in which everything is as it should be, and which has none of the stage yet. */
 beforeEach(() => {
-  for (const mock of [cloudFormation, dynamodb, lambda, route53, secretsManager, sqs, sts]) mock.reset()
+  for (const mock of mocks) mock.reset()
   sts.on(GetCallerIdentityCommand).resolves({ Account: '000000000000', Arn: 'arn:aws:iam::000000000000:user/ayu' })
   stackIs('CDKToolkit', 'UPDATE_COMPLETE', '28')
   stackIsAbsent('gateway-prod')

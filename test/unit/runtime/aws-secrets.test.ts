@@ -6,7 +6,7 @@ import {
   SecretsManagerClient,
 } from '@aws-sdk/client-secrets-manager'
 import { mockClient } from 'aws-sdk-client-mock'
-import { beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { secretsManager } from '../../../shared/runtime/aws/secrets-manager.ts'
 
 const client = mockClient(SecretsManagerClient)
@@ -16,6 +16,7 @@ const opened = (kmsKeyArn?: string) => secretsManager(new SecretsManagerClient({
 const created = () => client.commandCalls(CreateSecretCommand).map(({ args: [{ input }] }) => input)
 
 beforeEach(() => void client.reset())
+afterAll(() => client.restore())
 
 describe('secrets in Secrets Manager', () => {
   it.each([KEY, undefined])('are encrypted with the stage’s key when it brings one, else AWS’s: %s', async (key) => {
