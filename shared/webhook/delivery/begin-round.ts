@@ -4,9 +4,9 @@ import { keepEvent } from '../../event/event-store.ts'
 import type { Step } from '../../table/step.ts'
 import type { TransactOutcome } from '../../table/table.ts'
 import type { Delivery } from './delivery.ts'
-import { startRound } from './delivery-store.ts'
+import { findDelivery, startRound } from './delivery-store.ts'
 import { type InLane, sendDeliveryMessage } from './send-delivery-message.ts'
-import { freeOwedAlert } from './tell-abandonments.ts'
+import { freeOwedAlert, needsAlert } from './tell-abandonments.ts'
 
 export type RoundDeps = Pick<Deps, 'table' | 'queues' | 'log' | 'now'>
 
@@ -26,7 +26,7 @@ export const beginRound = async (
   write: Write,
 ): Promise<Delivery | undefined> => {
   if (delivery.status === 'scheduled') return undefined
-  await freeOwedAlert(deps, delivery)
+  await freeWaitingAlert(deps, delivery)
   const { paymentId, body, eventType } = delivery
   const now = deps.now()
   const outcome = await write({
@@ -37,4 +37,20 @@ export const beginRound = async (
   if (!outcome.applied) return undefined
   await sendDeliveryMessage(deps, delivery, lane, 0)
   return { ...delivery, status: 'scheduled', nextAttemptAt: now, roundStart: delivery.attempts }
+}
+
+/** Due work puts off an alert once or twice until its turn comes. */
+const MAX_TRIES = 4
+
+/** Frees an alert that the row owes, even one that was put off since the row was read: the round will take its place. */
+const freeWaitingAlert = async (deps: RoundDeps, met: Delivery): Promise<void> => {
+  let delivery = met
+  for (let tried = 0; tried < MAX_TRIES; tried++) {
+    if (!needsAlert(delivery) || (await freeOwedAlert(deps, delivery))) return
+    const current = await findDelivery(deps, delivery.deliveryId)
+    // As it was read, an alert stands by itself already. Of another round it is not this one's to free.
+    if (current?.dueAt === delivery.dueAt || current?.attempts !== delivery.attempts) return
+    delivery = current
+  }
+  throw new Error('an alert kept being put off while a round was begun')
 }

@@ -125,7 +125,7 @@ export const checkAbandonment = async (deps: AlertDeps, item: Item): Promise<boo
 }
 
 /** True while the operators may not have been told of an abandoned delivery. */
-const needsAlert = ({ status, dueAt }: Delivery): boolean => status === 'abandoned' && dueAt !== undefined
+export const needsAlert = ({ status, dueAt }: Delivery): boolean => status === 'abandoned' && dueAt !== undefined
 
 /**
  * Before a new round takes a row's place in the due work: an alert that is still owed by it stands by itself from then

@@ -8,7 +8,7 @@ import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
 import { changeEndpoint, softDeleteEndpoint } from '../../../shared/webhook/endpoint/endpoint-store.ts'
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
 import { aClientId } from '../../support/client-builders.ts'
-import { beforeFirst } from '../../support/intercept-table.ts'
+import { beforeFirst, interceptTable, type TableCall } from '../../support/intercept-table.ts'
 import { auditRecordsOf, invokeAdmin, notFoundReply, OPERATOR } from '../../support/operator-actions.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 import {
@@ -91,6 +91,31 @@ describe('redeliver one delivery (design section 4)', () => {
       alert: deps.now(),
       delivery: addMs(deps.now(), 120_000),
     })
+  })
+
+  it('keeps an alert that due work puts off between its read and its write', async () => {
+    const { deps, delivery, again } = await arrange(ABANDONED)
+    await owedByItsRow(deps, delivery)
+    const later = addMs(deps.now(), 60_000)
+
+    const { status } = await again(beforeFirst(deps, 'transact', () => owedByItsRow(deps, delivery, later)))
+
+    expect(status).toBe(200)
+    expect(await dueTimesOf(deps, delivery)).toStrictEqual({ alert: later, delivery: addMs(deps.now(), 120_000) })
+  })
+
+  it('throws when an alert is put off at each of its tries, and begins no round', async () => {
+    const { deps, delivery, again } = await arrange(ABANDONED)
+    let puts = 0
+    const before = async ({ name }: TableCall) => {
+      if (name === 'transact') await owedByItsRow(deps, delivery, addMs(deps.now(), ++puts))
+    }
+    await owedByItsRow(deps, delivery)
+
+    expect(await again(interceptTable(deps, { before }))).toMatchObject({ status: 500 })
+
+    expect(puts).toBe(4)
+    expect(await rowOf(deps, delivery)).toMatchObject({ status: 'abandoned' })
   })
 
   it('refuses while the delivery is in progress', async () => {

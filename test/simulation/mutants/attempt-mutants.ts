@@ -89,9 +89,13 @@ export const ATTEMPT_MUTANTS = [
     "another client's delivery is sent again": 'delivery?.clientId !== clientId -> delivery === undefined',
   }),
   ...mutantsOf('beginRound', ['redeliver', 'api-redeliver-webhook'], {
-    'a round takes the place of an alert that is owed': 'drop freeOwedAlert(..._)',
+    'a round takes the place of an alert that is owed': 'drop freeWaitingAlert(..._)',
     'the bytes that a round sends may be gone before it ends':
       'paymentId && body === undefined ? keepEvent(..._) : undefined -> undefined',
+  }),
+  ...mutantsOf('freeWaitingAlert', ['redeliver'], {
+    'an alert that was put off while a round was begun is lost':
+      'current?.dueAt === delivery.dueAt || current?.attempts !== delivery.attempts -> true',
   }),
   ...mutantsOf('findOwnDelivery', ['api-tenancy'], {
     "another client's delivery is shown to a merchant": 'delivery?.clientId !== clientId -> delivery === undefined',
