@@ -25,7 +25,9 @@ const checkModel = async (model: Model): Promise<boolean> => {
 const checkTwin = async (model: Model, guard: Guard, trace: boolean): Promise<boolean> => {
   const { outcome, depth, seconds, output } = await explore(withoutGuard(model, guard))
   const verdict = outcome === 'refuted' ? `${guard.breaks} is refuted` : `${guard.breaks} ${outcome}, which it must not`
-  console.log(`  without ${guard.name}: ${verdict} (depth ${depth}, ${seconds.toFixed(0)} s)`)
+  console.log(
+    `  without ${guard.name}: ${verdict} (${Number.isNaN(depth) ? '' : `depth ${depth}, `}${seconds.toFixed(0)} s)`,
+  )
   if (outcome === 'failed' || trace) console.log(output)
   return outcome === 'refuted'
 }

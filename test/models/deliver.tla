@@ -1,0 +1,285 @@
+------------------------------ MODULE deliver ------------------------------
+(*
+One event on its way to one endpoint: fan-out, workers with messages, due work, operators who send it again.
+
+What it abstracts: a round has Most attempts instead of eight, and a wait passes whenever it likes. A message is there or
+not; it may come twice, to two workers at once, or be lost. A claim runs out whenever it likes, whoever holds it, which
+stands for clocks that are off and for frozen workers. Any worker dies before any step, and what it has sent to the table
+may be applied after that. Endpoints are never disabled, bytes are not looked at, and telling the operators is one step.
+*)
+EXTENDS Naturals, FiniteSets, TLC
+
+CONSTANTS
+  Workers, Operators, Nobody, Most, MostRounds, MostDeaths,
+  DeliveryIsNew,      \* insertDelivery in shared/webhook/delivery/delivery-store.ts, or OnePost breaks
+  EventEndsLast,      \* fanOutEvent in shared/webhook/delivery/fan-out-event.ts, or NothingIsForgotten breaks
+  ScheduledIsDue,     \* schedule in shared/webhook/delivery/delivery-store.ts, or NothingIsForgotten breaks
+  MessagesComeAgain,  \* checkOverdueDelivery in shared/webhook/delivery/check-overdue-delivery.ts, or Ends breaks
+  ClaimIsFree,        \* unclaimed in shared/webhook/delivery/delivery-store.ts, or OnePost breaks
+  WaitIsOver,         \* claimAttempt in shared/webhook/delivery/delivery-store.ts, or WaitsAreKept breaks
+  LostIsFailed,       \* handleClaimed in shared/webhook/send/deliver-webhook.ts, or OnePost breaks
+  ResultHasItsClaim,  \* onItsClaim in shared/webhook/delivery/store-attempt-result.ts, or ResultsStand breaks
+  RoundEnds,          \* waitAfterFailureMs in shared/webhook/delivery/retry-schedule.ts, or RoundIsBounded breaks
+  AbandonedIsTold,    \* changesAfter in shared/webhook/delivery/store-attempt-result.ts, or AlertIsDue breaks
+  RoundIsNew,         \* startRound in shared/webhook/delivery/delivery-store.ts, or RoundIsBounded breaks
+  AlertIsFreed,       \* freeOwedAlert in shared/webhook/delivery/tell-abandonments.ts, or AlertIsDue breaks
+  PutOffIsFreed       \* freeWaitingAlert in shared/webhook/delivery/begin-round.ts, or AlertIsDue breaks
+
+VARIABLES
+  event,    \* whether due work still has the event
+  row,      \* the delivery's item
+  message,  \* whether a message of the next attempt is on its way
+  worker,   \* where each worker stands, and what it has read
+  late,     \* a result on its way to the table whose worker is gone
+  operator, \* who sends it again
+  posts,    \* how often each attempt was posted
+  results,  \* what was written down of each
+  untold,   \* abandonments, by their last attempt, that the operators have not been told of
+  freed,    \* those that are due by themselves
+  deaths    \* of workers and messages
+
+vars == <<event, row, message, worker, late, operator, posts, results, untold, freed, deaths>>
+
+Symmetry == Permutations(Workers) \union Permutations(Operators)
+Numbers == 1..((Most + 1) * MostRounds)
+NoRow == [status |-> "none", attempts |-> 0, roundStart |-> 0, claim |-> Nobody, isOver |-> FALSE, isReady |-> FALSE,
+          unlisted |-> FALSE, due |-> "none", moved |-> 0, rounds |-> 0]
+Born == [NoRow EXCEPT !.status = "scheduled", !.isReady = TRUE, !.unlisted = TRUE, !.due = "delivery", !.rounds = 1]
+Idle == [pc |-> "idle", token |-> Nobody, number |-> 0, roundStart |-> 0, unlisted |-> FALSE, ok |-> FALSE]
+Finished == {"succeeded", "abandoned"}
+
+Init ==
+  /\ event = "due" /\ row = NoRow /\ message = FALSE
+  /\ worker = [w \in Workers |-> Idle]
+  /\ late = [w \in Workers |-> Idle]
+  /\ operator = [o \in Operators |-> [pc |-> "idle", read |-> NoRow]]
+  /\ posts = [n \in Numbers |-> 0]
+  /\ results = [n \in Numbers |-> "none"]
+  /\ untold = {} /\ freed = {} /\ deaths = 0
+
+-----------------------------------------------------------------------------
+(* Fan-out: by the stream, whose records may come twice, and by due work while the event is due *)
+
+Insert ==
+  /\ row.status = "none" \/ ~DeliveryIsNew
+  /\ row' = Born
+  /\ UNCHANGED <<event, message, worker, late, operator, posts, results, untold, freed, deaths>>
+
+Announce ==
+  /\ row.status = "scheduled" /\ row.attempts = 0 /\ ~message /\ event = "due"
+  /\ message' = TRUE
+  /\ UNCHANGED <<event, row, worker, late, operator, posts, results, untold, freed, deaths>>
+
+EndEvent ==
+  /\ event = "due"
+  /\ EventEndsLast => row.status # "none"
+  /\ event' = "done"
+  /\ UNCHANGED <<row, message, worker, late, operator, posts, results, untold, freed, deaths>>
+
+-----------------------------------------------------------------------------
+(* A worker: deliverWebhook, recordAttemptResult *)
+
+Move(w, to) == worker' = [worker EXCEPT ![w] = to]
+
+Look(w) ==
+  /\ worker[w].pc = "idle" /\ message /\ row.status = "scheduled"
+  /\ LET read == [Idle EXCEPT !.token = row.claim, !.number = row.attempts + 1, !.roundStart = row.roundStart,
+                              !.unlisted = row.unlisted]
+     IN CASE row.claim = Nobody -> (WaitIsOver => row.isReady) /\ Move(w, [read EXCEPT !.pc = "claim"])
+          [] row.claim # Nobody /\ row.isOver ->
+               Move(w, IF LostIsFailed THEN [read EXCEPT !.pc = "record"] ELSE [read EXCEPT !.pc = "claim"])
+          [] OTHER -> FALSE
+  /\ UNCHANGED <<event, row, message, late, operator, posts, results, untold, freed, deaths>>
+
+Claim(w) ==
+  /\ worker[w].pc = "claim"
+  /\ LET read == worker[w]
+         isFree == /\ row.status = "scheduled" /\ row.attempts = read.number - 1
+                   /\ row.claim = Nobody \/ (~LostIsFailed /\ row.isOver)
+                   /\ WaitIsOver => row.isReady
+     IN IF (ClaimIsFree => isFree) /\ row.status = "scheduled"
+        THEN /\ row' = [row EXCEPT !.claim = w, !.isOver = FALSE]
+             /\ Move(w, [read EXCEPT !.pc = "post", !.token = w])
+        ELSE Move(w, Idle) /\ UNCHANGED row
+  /\ UNCHANGED <<event, message, late, operator, posts, results, untold, freed, deaths>>
+
+Post(w) ==
+  /\ worker[w].pc = "post"
+  /\ posts' = [posts EXCEPT ![worker[w].number] = @ + 1]
+  /\ \E ok \in BOOLEAN : Move(w, [worker[w] EXCEPT !.pc = "record", !.ok = ok])
+  /\ UNCHANGED <<event, row, message, late, operator, results, untold, freed, deaths>>
+
+(* One write: the delivery's row, and but for a first success the attempt's own row, which must be new. *)
+MayStore(r) ==
+  /\ ResultHasItsClaim => row.attempts = r.number - 1 /\ row.claim = r.token
+  /\ (r.ok /\ r.unlisted) \/ results[r.number] = "none"
+
+Unclaimed(r) == [row EXCEPT !.attempts = r.number, !.claim = Nobody, !.isOver = FALSE, !.unlisted = FALSE]
+
+Store(r) ==
+  LET isLast == r.number - r.roundStart >= Most /\ RoundEnds IN
+  /\ results' = [results EXCEPT ![r.number] = IF r.ok THEN "ok" ELSE "failed"]
+  /\ message' = FALSE
+  /\ CASE r.ok -> /\ row' = [Unclaimed(r) EXCEPT !.status = "succeeded", !.isReady = FALSE, !.due = "none"]
+                  /\ UNCHANGED untold
+       [] ~r.ok /\ ~isLast -> /\ row' = [Unclaimed(r) EXCEPT !.status = "scheduled", !.isReady = FALSE,
+                                                             !.due = IF ScheduledIsDue THEN "delivery" ELSE "none"]
+                              /\ UNCHANGED untold
+       [] OTHER -> /\ row' = [Unclaimed(r) EXCEPT !.status = "abandoned", !.isReady = FALSE, !.moved = 0,
+                                                  !.due = IF AbandonedIsTold THEN "alert" ELSE "none"]
+                   /\ untold' = untold \union {r.number}
+
+Record(w) ==
+  /\ worker[w].pc = "record"
+  /\ IF MayStore(worker[w])
+     THEN /\ Store(worker[w])
+          /\ \/ worker[w].ok /\ Move(w, Idle)
+             \/ ~worker[w].ok /\ Move(w, [Idle EXCEPT !.pc = "send"])
+     ELSE Move(w, Idle) /\ UNCHANGED <<row, message, results, untold>>
+  /\ UNCHANGED <<event, late, operator, posts, freed, deaths>>
+
+Send(w) ==
+  /\ worker[w].pc = "send"
+  /\ message' = (row.status = "scheduled")
+  /\ Move(w, Idle)
+  /\ UNCHANGED <<event, row, late, operator, posts, results, untold, freed, deaths>>
+
+Die(w) ==
+  /\ worker[w].pc # "idle" /\ deaths < MostDeaths
+  /\ deaths' = deaths + 1
+  /\ Move(w, Idle)
+  \* What it was writing down may have left.
+  /\ \/ UNCHANGED late
+     \/ worker[w].pc = "record" /\ late' = [late EXCEPT ![w] = worker[w]]
+  /\ UNCHANGED <<event, row, message, operator, posts, results, untold, freed>>
+
+RecordLate(w) ==
+  /\ late[w] # Idle
+  /\ late' = [late EXCEPT ![w] = Idle]
+  /\ IF MayStore(late[w]) THEN Store(late[w]) ELSE UNCHANGED <<row, message, results, untold>>
+  /\ UNCHANGED <<event, worker, operator, posts, freed, deaths>>
+
+-----------------------------------------------------------------------------
+(* Time, queues, due work *)
+
+ClaimRunsOut ==
+  /\ row.claim # Nobody /\ ~row.isOver
+  /\ row' = [row EXCEPT !.isOver = TRUE]
+  /\ UNCHANGED <<event, message, worker, late, operator, posts, results, untold, freed, deaths>>
+
+WaitPasses ==
+  /\ row.status = "scheduled" /\ ~row.isReady
+  /\ row' = [row EXCEPT !.isReady = TRUE]
+  /\ UNCHANGED <<event, message, worker, late, operator, posts, results, untold, freed, deaths>>
+
+LoseMessage ==
+  /\ message /\ deaths < MostDeaths
+  /\ message' = FALSE
+  /\ deaths' = deaths + 1
+  /\ UNCHANGED <<event, row, worker, late, operator, posts, results, untold, freed>>
+
+SendAgain ==
+  /\ MessagesComeAgain /\ row.due = "delivery" /\ ~message
+  /\ message' = TRUE
+  /\ UNCHANGED <<event, row, worker, late, operator, posts, results, untold, freed, deaths>>
+
+(* Everything of the endpoint that waits is told in one message. *)
+Tell ==
+  /\ row.due = "alert" \/ freed # {}
+  /\ untold' = {} /\ freed' = {}
+  /\ row' = IF row.due = "alert" THEN [row EXCEPT !.due = "none"] ELSE row
+  /\ UNCHANGED <<event, message, worker, late, operator, posts, results, deaths>>
+
+(* Too early for another message: the row is due later. *)
+Postpone ==
+  /\ row.due = "alert" /\ row.moved = 0
+  /\ row' = [row EXCEPT !.moved = 1]
+  /\ UNCHANGED <<event, message, worker, late, operator, posts, results, untold, freed, deaths>>
+
+-----------------------------------------------------------------------------
+(* An operator, or a merchant, who sends it again: beginRound *)
+
+Ask(o) ==
+  /\ operator[o].pc = "idle" /\ row.status \in Finished /\ row.rounds < MostRounds
+  /\ operator' = [operator EXCEPT ![o] = [pc |-> "free", read |-> row]]
+  /\ UNCHANGED <<event, row, message, worker, late, posts, results, untold, freed, deaths>>
+
+Free(o) ==
+  /\ operator[o].pc = "free"
+  /\ LET read == operator[o].read
+         isOwed == AlertIsFreed /\ read.due = "alert"
+         isThere == row.status = "abandoned" /\ row.due = "alert" /\ row.attempts = read.attempts
+     IN CASE isOwed /\ isThere /\ row.moved = read.moved ->
+               /\ row' = [row EXCEPT !.due = "none"]
+               /\ freed' = freed \union {read.attempts}
+               /\ operator' = [operator EXCEPT ![o].pc = "start"]
+          [] isOwed /\ isThere /\ row.moved # read.moved /\ PutOffIsFreed ->
+               operator' = [operator EXCEPT ![o].read = row] /\ UNCHANGED <<row, freed>>
+          [] OTHER -> operator' = [operator EXCEPT ![o].pc = "start"] /\ UNCHANGED <<row, freed>>
+  /\ UNCHANGED <<event, message, worker, late, posts, results, untold, deaths>>
+
+Start(o) ==
+  /\ operator[o].pc = "start"
+  /\ LET read == operator[o].read
+         isNew == row.status = read.status /\ row.attempts = read.attempts
+     IN IF (RoundIsNew => isNew) /\ row.rounds < MostRounds
+        THEN /\ row' = [row EXCEPT !.status = "scheduled", !.isReady = TRUE, !.due = "delivery", !.unlisted = FALSE,
+                                   !.roundStart = read.attempts, !.rounds = @ + 1]
+             /\ operator' = [operator EXCEPT ![o].pc = "send"]
+        ELSE /\ operator' = [operator EXCEPT ![o] = [pc |-> "idle", read |-> NoRow]]
+             /\ UNCHANGED row
+  /\ UNCHANGED <<event, message, worker, late, posts, results, untold, freed, deaths>>
+
+SendRound(o) ==
+  /\ operator[o].pc = "send"
+  /\ message' = (row.status = "scheduled")
+  /\ operator' = [operator EXCEPT ![o] = [pc |-> "idle", read |-> NoRow]]
+  /\ UNCHANGED <<event, row, worker, late, posts, results, untold, freed, deaths>>
+
+OperatorDies(o) ==
+  /\ operator[o].pc # "idle"
+  /\ operator' = [operator EXCEPT ![o] = [pc |-> "idle", read |-> NoRow]]
+  /\ UNCHANGED <<event, row, message, worker, late, posts, results, untold, freed, deaths>>
+
+-----------------------------------------------------------------------------
+Work(w) == Look(w) \/ Claim(w) \/ Post(w) \/ Record(w) \/ Send(w)
+Operate(o) == Ask(o) \/ Free(o) \/ Start(o) \/ SendRound(o) \/ OperatorDies(o)
+
+Next ==
+  \/ Insert \/ Announce \/ EndEvent
+  \/ \E w \in Workers : Work(w) \/ Die(w) \/ RecordLate(w)
+  \/ ClaimRunsOut \/ WaitPasses \/ LoseMessage \/ SendAgain \/ Tell \/ Postpone
+  \/ \E o \in Operators : Operate(o)
+
+(* What runs every minute runs again, a worker that does not die goes on, and time passes. *)
+Fairness ==
+  /\ WF_vars(Insert) /\ WF_vars(EndEvent) /\ WF_vars(ClaimRunsOut) /\ WF_vars(WaitPasses) /\ WF_vars(SendAgain)
+  /\ WF_vars(Tell) /\ \A w \in Workers : WF_vars(Work(w))
+
+Spec == Init /\ [][Next]_vars /\ Fairness
+
+-----------------------------------------------------------------------------
+(* The number of an attempt is posted once, whatever crashes. *)
+OnePost == \A n \in Numbers : posts[n] <= 1
+
+(* Nothing is posted before its wait is over. *)
+WaitsAreKept == row.claim # Nobody => row.isReady
+
+RoundIsBounded == row.attempts - row.roundStart <= Most
+
+(* What was written down of an attempt stays, attempts are not taken back, and success is not undone but by a new round. *)
+ResultsStand ==
+  [][/\ \A n \in Numbers : results[n] # "none" => results'[n] = results[n]
+     /\ row'.attempts >= row.attempts
+     /\ (row.status \in Finished /\ row'.status # row.status) => (row'.rounds > row.rounds)]_vars
+
+(* At rest there is always somebody who will look: the event is due until its delivery is there, and that until it ends. *)
+NothingIsForgotten ==
+  /\ event = "done" => row.status # "none"
+  /\ row.status = "scheduled" => row.due = "delivery"
+
+(* Whatever was given up is due until the operators are told of it. *)
+AlertIsDue == \A n \in untold : (row.status = "abandoned" /\ row.due = "alert" /\ row.attempts = n) \/ n \in freed
+
+Ends == <>[](event = "done" /\ row.status \in Finished /\ untold = {})
+=============================================================================
