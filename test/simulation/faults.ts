@@ -4,6 +4,8 @@ import type { Prng } from './prng.ts'
 const WORST = {
   /** A process dies at one of its awaits. */
   crash: 0.02,
+  /** For seconds or minutes the account has hardly a run left for a function that has none reserved. */
+  concurrencyTaken: 0.2,
   /** Lambda starts a new environment although a warm one is there. */
   environmentLost: 0.5,
   /** A call takes seconds on its way, so that everything else can happen meanwhile. */
@@ -26,6 +28,10 @@ const WORST = {
   streamLagMs: 30_000,
   streamLost: 0.2,
   streamTwice: 0.2,
+  /** For minutes or hours the stream is read by nobody. */
+  streamStopped: 0.2,
+  /** Whoever is given this record of the stream dies. */
+  streamPoison: 0.1,
   queueTwice: 0.2,
   queueReordered: 0.5,
   queueSendFails: 0.05,

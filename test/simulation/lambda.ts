@@ -1,8 +1,9 @@
 import { routeKeyOf } from '../../functions/function-spec.ts'
 import { type Environment, functionOf, putBack, takeEnvironment } from './environments.ts'
 import { type CrashPoint, type Process, startProcess } from './process.ts'
+import { inStretch } from './stretch.ts'
 import { count } from './tally.ts'
-import { strikes, tell, type World } from './world.ts'
+import { strikes, struck, tell, type World } from './world.ts'
 
 export type Invocation =
   | { readonly kind: 'done'; readonly result: unknown }
@@ -10,6 +11,19 @@ export type Invocation =
   | { readonly kind: 'failed'; readonly error: unknown }
   /** Killed, or past its time limit. */
   | { readonly kind: 'died' }
+  /** Lambda had no run left for it: nothing was started. */
+  | { readonly kind: 'throttled' }
+
+const TAKEN_TIMES = { leastMs: 1_000, mostMs: 3 * 60_000 }
+
+/** The account's runs are used up by others: what has none reserved is refused, most of the time. */
+const isThrottled = (world: World, name: string): boolean => {
+  if (functionOf(world, name).spec.reservedConcurrency !== undefined) return false
+  if (!inStretch(world, 'concurrency taken', world.faults.concurrencyTaken, TAKEN_TIMES)) return false
+  if (world.prng.chance(0.3)) return false
+  struck(world, 'concurrencyTaken')
+  return true
+}
 
 export type InvokeOptions = {
   readonly crashAt?: CrashPoint
@@ -25,6 +39,7 @@ export const invoke = (
   event: unknown,
   options: InvokeOptions = {},
 ): Promise<Invocation> => {
+  if (isThrottled(world, name)) return Promise.resolve({ kind: 'throttled' })
   const requestId = world.prng.uuid()
   count(world.tally, `run ${name}`)
   tell(world, () => `> ${name} ${requestId.slice(0, 8)} ${JSON.stringify(event).slice(0, 300)}`)
@@ -55,7 +70,7 @@ export const invoke = (
     for (const listen of world.onStarted) listen(process, event)
     options.onEnvironment?.(environment)
     let over = false
-    const returned = (invocation: Invocation) => {
+    const returned = (invocation: Extract<Invocation, { kind: 'done' | 'failed' }>) => {
       if (process.alive()) for (const listen of world.onEnded) listen(process, invocation.kind)
       finished(invocation)
     }

@@ -2,6 +2,7 @@ import { DAILY_TIMES, type ScheduleSpec } from '../../functions/function-spec.ts
 import { MANIFEST } from '../../functions/manifest.ts'
 import { syncJobKey } from '../../shared/table/keys.ts'
 import { invoke } from './lambda.ts'
+import { count } from './tally.ts'
 import { strikes, type World } from './world.ts'
 
 const MINUTE_MS = 60_000
@@ -25,6 +26,24 @@ const firing =
     fire()
     if (strikes(world, 'scheduleTwice')) world.scheduler.after(world.prng.int(1, 5_000), fire)
   }
+
+const FIRST_PAUSE_MS = 1_000
+const LONGEST_PAUSE_MS = 5 * MINUTE_MS
+
+/** A run that Lambda has no room for is tried again until it is too old; one that fails is not. */
+const runSoon = async (world: World, name: string, { maxEventAgeSeconds }: ScheduleSpec): Promise<void> => {
+  const endsMs = world.scheduler.nowMs() + maxEventAgeSeconds * 1_000
+  for (
+    let pauseMs = FIRST_PAUSE_MS;
+    world.scheduler.nowMs() <= endsMs;
+    pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)
+  ) {
+    const { kind } = await invoke(world, name, {})
+    if (kind !== 'throttled') return
+    await new Promise<void>((resolve) => void world.scheduler.after(pauseMs, resolve))
+  }
+  count(world.tally, 'schedule given up: no run left')
+}
 
 /** When the first due work falls due, kept up to date by every change of an item. */
 const trackDueWork = (world: World, onEarlier: () => void): (() => number | undefined) => {
@@ -116,7 +135,7 @@ export const connectSchedules = (world: World): void => {
     }
     const fire = () => {
       if (!world.functions.has(name)) return
-      if (name !== 'sync-provider-transactions' || hasSyncWork()) void invoke(world, name, {})
+      if (name !== 'sync-provider-transactions' || hasSyncWork()) void runSoon(world, name, schedule)
     }
     const tick = () => {
       fireAround(fire)

@@ -8,15 +8,11 @@ import { remove } from '../../shared/table/step.ts'
 import { invoke } from './lambda.ts'
 import { connectSchedules } from './schedules.ts'
 import { type Disorder, type ReceivedMessage, sqsEvent } from './sim-queue.ts'
-import { isInsertOf, streamRecord } from './sim-table/stream-record.ts'
-import type { TableChange } from './sim-table/table-view.ts'
+import { connectStream } from './stream-source.ts'
 import { count } from './tally.ts'
-import { strikes, tell, type World } from './world.ts'
+import { lag, tell, type World } from './world.ts'
 
-const STREAM_RETRIES = 5
 const QUEUE_CONSUMERS = 5
-
-const lag = (world: World, worstMs: number): number => (worstMs > 0 ? world.prng.int(0, Math.floor(worstMs)) : 1)
 
 /** Indexes follow the table late, each item in its own order. */
 const connectIndexes = (world: World) => {
@@ -28,31 +24,6 @@ const connectIndexes = (world: World) => {
     world.scheduler.at(atMs, () => world.table.applyToIndexes(change))
   })
 }
-
-/** The stream hands inserts on late, sometimes twice, and gives a failing batch up after some tries. */
-const connectStream = (world: World) => {
-  for (const { name, trigger } of MANIFEST) {
-    if (trigger.kind !== 'stream') continue
-    const deliver = async (change: TableChange, tries: number): Promise<void> => {
-      const run = await invoke(world, name, { Records: [streamRecord(change)] })
-      const failed = run.kind !== 'done' || hasFailures(run.result)
-      if (failed && tries < STREAM_RETRIES)
-        world.scheduler.after(1_000 * 2 ** tries, () => void deliver(change, tries + 1))
-      else if (failed) count(world.tally, 'stream gave up')
-    }
-    world.onChange.push((change) => {
-      if (!isInsertOf(change, trigger.insertedSkPrefix)) return
-      if (strikes(world, 'streamLost')) return
-      const times = strikes(world, 'streamTwice') ? 2 : 1
-      for (let time = 0; time < times; time++) {
-        world.scheduler.after(lag(world, world.faults.streamLagMs), () => void deliver(change, 0))
-      }
-    })
-  }
-}
-
-const hasFailures = (result: unknown): boolean =>
-  ((result as { batchItemFailures?: unknown[] }).batchItemFailures ?? []).length > 0
 
 /** Whether the function is there, and started by the queue: not in every release. */
 export const readsFrom = ({ functions }: World, name: string, queue: QueueName): boolean => {

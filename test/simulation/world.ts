@@ -131,6 +131,8 @@ export const createWorld = ({
     /** What happened, in words, when a trace is wanted. */
     story: [] as string[],
     tracing,
+    /** Positions in the stream that Lambda gave up, of whose records it keeps nothing else. */
+    deadStreamRecords: [] as number[],
     /** Queues whose consumer stands still, so that a test can take their messages itself. */
     paused: new Set<QueueName>(),
     /** Warm environments of each function that wait, frozen, for its next invocation. */
@@ -173,3 +175,6 @@ export const strikes = (world: World, fault: keyof Faults): boolean => {
 
 /** The same, but a history without the fault draws nothing for it: new faults move nothing where there are none. */
 export const isHit = (world: World, fault: keyof Faults): boolean => world.faults[fault] > 0 && strikes(world, fault)
+
+/** How late something is, of so much at worst. */
+export const lag = ({ prng }: World, worstMs: number): number => (worstMs > 0 ? prng.int(0, Math.floor(worstMs)) : 1)

@@ -6,16 +6,7 @@ import { queuesOf } from '../../../functions/function-spec.ts'
 import type { GatewayFunctions } from '../functions/gateway-functions.ts'
 import type { DeployedStage } from '../stage.ts'
 import type { GatewayQueues } from './gateway-queues.ts'
-
-/**
- * A record that keeps failing holds up the ones behind it in its shard. The outbox row's own due work fans it out a few
- * minutes later, so the stream gives up soon.
- */
-const STREAM_RETRIES = 5
-const STREAM_RECORD_AGE = Duration.hours(1)
-
-/** Batches of one shard that run side by side. Events of one payment stay in order, others need none. */
-const STREAM_BATCHES_PER_SHARD = 10
+import { STREAM_SETTINGS } from './stream-settings.ts'
 
 type Props = {
   readonly stage: DeployedStage
@@ -45,7 +36,7 @@ export class EventSources extends Construct {
         eventSourceArn: streamArn(table),
         startingPosition: StartingPosition.TRIM_HORIZON,
         batchSize: trigger.batchSize,
-        parallelizationFactor: STREAM_BATCHES_PER_SHARD,
+        parallelizationFactor: STREAM_SETTINGS.batchesPerShard,
         filters: [
           FilterCriteria.filter({
             eventName: FilterRule.isEqual('INSERT'),
@@ -54,8 +45,8 @@ export class EventSources extends Construct {
         ],
         reportBatchItemFailures: true,
         bisectBatchOnError: true,
-        retryAttempts: STREAM_RETRIES,
-        maxRecordAge: STREAM_RECORD_AGE,
+        retryAttempts: STREAM_SETTINGS.retries,
+        maxRecordAge: Duration.seconds(STREAM_SETTINGS.recordAgeSeconds),
         onFailure: { bind: () => ({ destination: queues.deadStreamRecords.queueArn }) },
       })
     }
