@@ -44,6 +44,17 @@ const WORST = {
   providerSlow: 0.1,
   /** The provider does not show a payment yet that it has taken and announced. */
   providerBehind: 0.3,
+  /** The provider shows a request as it was before it changed a moment ago. */
+  providerStale: 0.3,
+  /** The provider's transactions are so far behind: within the two minutes that the sync stays behind them. */
+  rowsBehindMs: 100_000,
+  /** Where there is any of it, the provider counts the calls of each operation, and refuses those beyond its quota. */
+  providerQuota: 1,
+  /** Of a payment's row: it is never shown, shown twice, or its fee comes days late or is nothing. */
+  rowMissing: 0.1,
+  rowTwice: 0.1,
+  feeLate: 0.2,
+  feeZero: 0.2,
   callbackLost: 0.7,
   callbackTwice: 0.3,
   callbackLateMs: 3_600_000,

@@ -4,7 +4,7 @@ import { growClient } from './grow-client.ts'
 import { http } from './http.ts'
 import { type HttpRequest, operate } from './lambda.ts'
 import { type Observations, observeCreate } from './observations.ts'
-import { bookOddities } from './odd-rows.ts'
+import { bookOddities, payOddly } from './odd-rows.ts'
 import { redeliverOwn } from './own-deliveries.ts'
 import { differences } from './read-back.ts'
 import { count } from './tally.ts'
@@ -133,7 +133,8 @@ const pay: Operation = async (play) => {
   const paid = world.prng.pick(requests)
   const amount = strikes(world, 'wrongAmount') ? paid.request_amount + 1 : paid.request_amount
   tell(world, () => `the customer pays ${amount} on ${paid.payment_request_id} (${paid.reference_id})`)
-  const could = customerPays(play, () => world.provider.simulatePayment(paid.payment_request_id, { amount }))
+  const act = () => world.provider.simulatePayment(paid.payment_request_id, { amount })
+  const could = payOddly(world, paid, () => customerPays(play, act))
   if (could) bookOddities(world, paid)
 }
 

@@ -1,56 +1,14 @@
-import { answerProviderCall } from '../../infra/local/provider-simulator/answer-provider-call.ts'
 import type { Deps } from '../../shared/deps.ts'
 import { loggedProvider } from '../../shared/provider/logged-provider.ts'
-import { type HttpCall, type HttpOutcome, rateLimitOf } from '../../shared/provider/xendit/call-json.ts'
 import { xenditProvider } from '../../shared/provider/xendit/xendit-provider.ts'
 import { timestampOf } from '../../shared/time.ts'
 import { assembledDeps } from '../support/assembled-deps.ts'
-import { actingAs } from './acting-as.ts'
 import type { Prng } from './prng.ts'
 import type { Process } from './process.ts'
+import { providerNetwork } from './provider-network.ts'
 import { faultyRequests } from './table-faults.ts'
 import { count } from './tally.ts'
-import { PROVIDER_KEY, SIM_STAGE, strikes, tell, type World } from './world.ts'
-
-const PAYMENT_READ = /GET \/v3\/payments\//
-
-/** The provider's network: the real adapter on one side, the simulator's core on the other. */
-const simNetwork =
-  (world: World, process: () => Process) =>
-  async ({ method, url, headers, body, timeoutMs }: HttpCall): Promise<HttpOutcome> => {
-    const label = `provider ${method} ${url.pathname.replace(/\/(pr|py|txn)[-_][^/]+/, '/{id}')}`
-    const slowMs = strikes(world, 'providerSlow')
-      ? world.prng.int(1_000, 15_000)
-      : (world.providerMs ?? world.prng.int(20, 400))
-    const effect = (): HttpOutcome => {
-      if (strikes(world, 'providerUnreachable')) return { kind: 'not_sent', reason: 'ECONNREFUSED' }
-      if (strikes(world, 'providerServerError')) return answered(500, { error_code: 'SERVER_ERROR' })
-      if (strikes(world, 'providerRateLimit')) return limited(world.prng.int(100, 90_000))
-      if (PAYMENT_READ.test(label) && strikes(world, 'providerBehind')) {
-        return answered(404, { error_code: 'DATA_NOT_FOUND' })
-      }
-      const call = { method, path: url.pathname, query: url.searchParams, headers, body: JSON.stringify(body ?? {}) }
-      const answer = answerProviderCall(world.provider, PROVIDER_KEY, call)
-      if (answer === undefined || answer.kind === 'silence') return { kind: 'lost', reason: 'timeout' }
-      if (slowMs > timeoutMs || strikes(world, 'providerAnswerLost')) return { kind: 'lost', reason: 'timeout' }
-      // Over the wire and back: what is answered shares nothing with the provider's own state.
-      const rateLimit = rateLimitOf((name) => new Headers(answer.headers).get(name))
-      return { ...answered(answer.status, JSON.parse(JSON.stringify(answer.body))), ...(rateLimit && { rateLimit }) }
-    }
-    const own = process()
-    for (const listen of world.onAsked) listen(own, method, url.pathname)
-    const outcome = await own.call(label, actingAs(world, own, effect), Math.min(slowMs, timeoutMs))
-    for (const listen of world.onAnswered) listen(own, { method, path: url.pathname, outcome })
-    return outcome
-  }
-
-const answered = (status: number, json: unknown) => ({ kind: 'answered', status, json }) as const
-
-/** The provider says how long to wait, or says nothing. */
-const limited = (resetMs: number): HttpOutcome => {
-  const answer = answered(429, { error_code: 'RATE_LIMIT_EXCEEDED' })
-  return resetMs < 60_000 ? { ...answer, rateLimit: { remaining: 0, resetMs } } : answer
-}
+import { SIM_STAGE, strikes, tell, type World } from './world.ts'
 
 const simQueues = (world: World, process: () => Process): Deps['queues'] => ({
   send: async (queue, ...messages) => {
@@ -125,7 +83,7 @@ export const simDeps = (
         nowMs: world.scheduler.nowMs,
         // Cached on AWS; a crash while reading it has effects of its own only at the call behind it.
         secrets: { get: async (name) => world.secrets.get(name) },
-        call: simNetwork(world, process),
+        call: providerNetwork(world, process),
       }),
       { log, monotonicMs },
     ),

@@ -110,6 +110,11 @@ export const createWorld = ({
     callsPerMinute: [600, 60, 12, 6][seed % 4] ?? 600,
     /** How long the provider takes for a call; drawn when not given. */
     providerMs: undefined as number | undefined,
+    /** What the provider has counted lately, by operation; and what its requests were before they last changed, by path. */
+    providerCalls: new Map<string, number[]>(),
+    formerRequests: new Map<string, unknown>(),
+    /** Payments whose row the provider never shows. */
+    unshownRows: new Set<string>(),
     historySteps,
     storedRows,
     scheduler,
