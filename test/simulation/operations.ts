@@ -1,16 +1,16 @@
 import { whole } from '../support/books.ts'
+import { customerPays, decline, pay } from './customers.ts'
 import type { EventPoller } from './event-poller.ts'
 import { growClient } from './grow-client.ts'
 import { http } from './http.ts'
 import { type HttpRequest, operate } from './lambda.ts'
 import { type Observations, observeCreate } from './observations.ts'
-import { bookOddities, payOddly } from './odd-rows.ts'
 import { redeliverOwn } from './own-deliveries.ts'
 import { differences } from './read-back.ts'
 import { count } from './tally.ts'
 import type { Tenant } from './tenants.ts'
 import { lookAtBooks } from './watch-books.ts'
-import { strikes, tell, type World } from './world.ts'
+import type { World } from './world.ts'
 
 export type Play = {
   readonly world: World
@@ -120,36 +120,6 @@ const trespass: Operation = async (play) => {
   if (reply?.status === 200) play.seen.problems.push(`${stranger.clientId} was shown ${target.id}`)
 }
 
-const openRequests = ({ world }: Play) =>
-  world.provider.findPaymentRequests('').filter(({ status }) => status === 'REQUIRES_ACTION' || status === 'PENDING')
-
-/** Customers pay whatever request is open, also one of an attempt that our merchant never saw. */
-const pay: Operation = async (play) => {
-  const { world } = play
-  const late = strikes(world, 'paidLate')
-  if (late) world.provider.orderFault({ target: 'payment', fault: 'after_expiry', times: 1 })
-  const requests = late ? world.provider.findPaymentRequests('') : openRequests(play)
-  if (requests.length === 0) return
-  const paid = world.prng.pick(requests)
-  const amount = strikes(world, 'wrongAmount') ? paid.request_amount + 1 : paid.request_amount
-  tell(world, () => `the customer pays ${amount} on ${paid.payment_request_id} (${paid.reference_id})`)
-  const act = () => world.provider.simulatePayment(paid.payment_request_id, { amount })
-  const could = payOddly(world, paid, () => customerPays(play, act))
-  if (could) bookOddities(world, paid)
-}
-
-/** Whether the provider let the customer. */
-const customerPays = ({ world }: Play, act: () => unknown): boolean => {
-  try {
-    act()
-    count(world.tally, 'customer paid')
-    return true
-  } catch {
-    count(world.tally, 'customer could not pay')
-    return false
-  }
-}
-
 /** Everybody wants something of one payment at the same moment. */
 const race: Operation = async (play) => {
   const target = knownPayment(play)
@@ -171,16 +141,6 @@ const race: Operation = async (play) => {
   }
   const all = [customer, merchant, operator, operator, merchant, customer]
   await Promise.all(all.filter(() => world.prng.chance(0.6)).map((actor) => actor()))
-}
-
-const decline: Operation = async (play) => {
-  const requests = openRequests(play)
-  if (requests.length === 0) return
-  try {
-    play.world.provider.failPaymentRequest(play.world.prng.pick(requests).payment_request_id)
-  } catch {
-    count(play.world.tally, 'customer could not decline')
-  }
 }
 
 export const settle: Operation = async ({ world, tenants }) => {

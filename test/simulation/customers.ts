@@ -1,0 +1,44 @@
+import { bookOddities, payOddly } from './odd-rows.ts'
+import type { Play } from './operations.ts'
+import { count } from './tally.ts'
+import { strikes, tell } from './world.ts'
+
+const openRequests = ({ world }: Play) =>
+  world.provider.findPaymentRequests('').filter(({ status }) => status === 'REQUIRES_ACTION' || status === 'PENDING')
+
+/** Customers pay whatever request is open, also one of an attempt that our merchant never saw. */
+export const pay = async (play: Play): Promise<void> => {
+  const { world } = play
+  const late = strikes(world, 'paidLate')
+  if (late) world.provider.orderFault({ target: 'payment', fault: 'after_expiry', times: 1 })
+  const requests = late ? world.provider.findPaymentRequests('') : openRequests(play)
+  if (requests.length === 0) return
+  const paid = world.prng.pick(requests)
+  const amount = strikes(world, 'wrongAmount') ? paid.request_amount + 1 : paid.request_amount
+  tell(world, () => `the customer pays ${amount} on ${paid.payment_request_id} (${paid.reference_id})`)
+  const act = () => world.provider.simulatePayment(paid.payment_request_id, { amount })
+  const could = payOddly(world, paid, () => customerPays(play, act))
+  if (could) bookOddities(world, paid)
+}
+
+/** Whether the provider let the customer. */
+export const customerPays = ({ world }: Play, act: () => unknown): boolean => {
+  try {
+    act()
+    count(world.tally, 'customer paid')
+    return true
+  } catch {
+    count(world.tally, 'customer could not pay')
+    return false
+  }
+}
+
+export const decline = async (play: Play): Promise<void> => {
+  const requests = openRequests(play)
+  if (requests.length === 0) return
+  try {
+    play.world.provider.failPaymentRequest(play.world.prng.pick(requests).payment_request_id)
+  } catch {
+    count(play.world.tally, 'customer could not decline')
+  }
+}
