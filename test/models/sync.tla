@@ -1,0 +1,233 @@
+-------------------------------- MODULE sync --------------------------------
+(*
+The sync reads the provider's transactions: planners cut what was updated into slices, workers read slices page by page,
+and slices of what was not final yet, the tail, are registered to be read again.
+
+What it abstracts: a round plans one slice, and a page holds one row. The provider lists rows by their number, whatever
+time they were updated at, and shows an update up to Lag late. A planner's clock is off by up to Skew, and
+Lag + Skew <= Overlap is what the gateway relies on. A lease ends whenever it likes, and any process dies before any
+step. What becomes of a row is one step: it is in the books, a finding, or noted to be looked at by itself. Of the due
+time, which tells one claim from the next, a worker knows whether it is still as the worker read or wrote it.
+*)
+EXTENDS Naturals, FiniteSets, TLC
+
+CONSTANTS
+  Planners, Workers, Rows, MostTime, MostRounds, MostReadings, Lag, Skew, Overlap,
+  RoundIsNext,        \* moveHead in shared/sync/job-store.ts, or HeadOnlyAdvances breaks
+  SlicesComeWithHead, \* planRound in shared/sync/plan-round.ts, or NothingIsSkipped breaks
+  RoundsOverlap,      \* planRound in shared/sync/plan-round.ts, or NothingIsSkipped breaks
+  ClaimIsOnOldTime,   \* claimJob in shared/sync/job-store.ts, or LeaseIsKept breaks
+  KeptBehindPage,     \* readPage in shared/sync/read-slice.ts, or NothingIsSkipped breaks
+  KeptOnOldTime,      \* keepPosition in shared/sync/job-store.ts, or PositionIsKept breaks
+  DoneOnOldTime,      \* finishJob in shared/sync/job-store.ts, or TailIsReadAgain breaks
+  ReadingBeginsAnew,  \* registerReading in shared/sync/job-store.ts, or TailIsReadAgain breaks
+  ReadingTakesOver    \* registerReading in shared/sync/job-store.ts, or TailIsReadAgain breaks
+
+VARIABLES
+  now,
+  updated,  \* when each row was last updated; 0: it is not there yet
+  visible,  \* whether the provider shows that
+  booked,   \* which update of each row was looked at
+  head,     \* what was handed out
+  slices,   \* by round; 0 is the tail's
+  planner, worker,
+  readings, \* how often the tail was registered
+  owed      \* rows that were not final when it was: to be read again from then on
+
+vars == <<now, updated, visible, booked, head, slices, planner, worker, readings, owed>>
+
+Symmetry == Permutations(Planners) \union Permutations(Workers)
+Max(a, b) == IF a > b THEN a ELSE b
+Min(set) == CHOOSE x \in set : \A y \in set : x <= y
+Tail == 0
+NoSlice == [isLive |-> FALSE, from |-> 0, to |-> 0, after |-> 0, isDue |-> FALSE]
+IdlePlanner == [pc |-> "idle", round |-> 0, position |-> 0, slice |-> NoSlice]
+IdleWorker == [pc |-> "idle", slice |-> 0, isMine |-> FALSE, after |-> 0, row |-> 0, update |-> 0, reading |-> 0]
+
+Init ==
+  /\ now = 1
+  /\ updated = [r \in Rows |-> 0]
+  /\ visible = [r \in Rows |-> FALSE]
+  /\ booked = [r \in Rows |-> 0]
+  /\ head = [position |-> 1, round |-> 0]
+  /\ slices = [s \in 0..MostRounds |-> NoSlice]
+  /\ planner = [p \in Planners |-> IdlePlanner]
+  /\ worker = [w \in Workers |-> IdleWorker]
+  /\ readings = 0 /\ owed = {}
+
+-----------------------------------------------------------------------------
+(* The provider *)
+
+Tick ==
+  /\ now < MostTime
+  /\ \A r \in Rows : updated[r] > 0 /\ ~visible[r] => now < updated[r] + Lag
+  /\ now' = now + 1
+  /\ UNCHANGED <<updated, visible, booked, head, slices, planner, worker, readings, owed>>
+
+Update(r) ==
+  /\ updated[r] < now
+  /\ updated' = [updated EXCEPT ![r] = now]
+  /\ \E isShown \in BOOLEAN : visible' = [visible EXCEPT ![r] = isShown]
+  /\ UNCHANGED <<now, booked, head, slices, planner, worker, readings, owed>>
+
+Show(r) ==
+  /\ updated[r] > 0 /\ ~visible[r]
+  /\ visible' = [visible EXCEPT ![r] = TRUE]
+  /\ UNCHANGED <<now, updated, booked, head, slices, planner, worker, readings, owed>>
+
+-----------------------------------------------------------------------------
+(* A planner: planRound *)
+
+ReadHead(p) ==
+  /\ planner[p].pc = "idle" /\ head.round < MostRounds
+  /\ planner' = [planner EXCEPT ![p] = [IdlePlanner EXCEPT !.pc = "plan", !.round = head.round, !.position = head.position]]
+  /\ UNCHANGED <<now, updated, visible, booked, head, slices, worker, readings, owed>>
+
+Plan(p) ==
+  /\ planner[p].pc = "plan"
+  /\ LET read == planner[p] IN
+     \E clock \in Max(now, Skew + 1) - Skew .. now + Skew :
+       LET to == Max(read.position, clock)
+           slice == [isLive |-> TRUE, from |-> read.position, to |-> to, after |-> 0, isDue |-> TRUE]
+           behind == IF RoundsOverlap THEN IF clock > Overlap THEN clock - Overlap ELSE 0 ELSE to
+       IN IF RoundIsNext => head.round = read.round
+          THEN /\ head' = [position |-> Max(read.position, behind), round |-> read.round + 1]
+               /\ IF SlicesComeWithHead
+                  THEN /\ slices' = [slices EXCEPT ![read.round + 1] = slice]
+                       /\ planner' = [planner EXCEPT ![p] = IdlePlanner]
+                  ELSE /\ planner' = [planner EXCEPT ![p].pc = "slice", ![p].slice = slice]
+                       /\ UNCHANGED slices
+          ELSE planner' = [planner EXCEPT ![p] = IdlePlanner] /\ UNCHANGED <<head, slices>>
+  /\ UNCHANGED <<now, updated, visible, booked, worker, readings, owed>>
+
+WriteSlice(p) ==
+  /\ planner[p].pc = "slice"
+  /\ slices' = [slices EXCEPT ![planner[p].round + 1] = planner[p].slice]
+  /\ planner' = [planner EXCEPT ![p] = IdlePlanner]
+  /\ UNCHANGED <<now, updated, visible, booked, head, worker, readings, owed>>
+
+PlannerDies(p) ==
+  /\ planner[p].pc # "idle"
+  /\ planner' = [planner EXCEPT ![p] = IdlePlanner]
+  /\ UNCHANGED <<now, updated, visible, booked, head, slices, worker, readings, owed>>
+
+-----------------------------------------------------------------------------
+(* Writes to a slice move its due time: whoever else has read it is refused from then on. *)
+Moved(s, w, to) ==
+  worker' = [v \in Workers |-> IF v = w THEN to
+                               ELSE IF worker[v].slice = s /\ worker[v].pc # "idle" THEN [worker[v] EXCEPT !.isMine = FALSE]
+                               ELSE worker[v]]
+(* The tail: registerOpen, by whoever reads a page that shows rows which are not final *)
+
+Register ==
+  /\ readings < MostReadings
+  /\ readings' = readings + 1
+  /\ owed' = {r \in Rows : updated[r] > 0 /\ visible[r]}
+  /\ slices' = [slices EXCEPT ![Tail] =
+       [isLive |-> TRUE, from |-> 0, to |-> MostTime, isDue |-> TRUE,
+        after |-> IF ReadingBeginsAnew THEN 0 ELSE slices[Tail].after]]
+  /\ IF ReadingTakesOver THEN Moved(Tail, "nobody", IdleWorker) ELSE UNCHANGED worker
+  /\ UNCHANGED <<now, updated, visible, booked, head, planner>>
+
+-----------------------------------------------------------------------------
+(* A worker: claimJob, readSlice *)
+
+Move(w, to) == worker' = [worker EXCEPT ![w] = to]
+
+Find(w) ==
+  /\ worker[w].pc = "idle"
+  /\ \E s \in 0..MostRounds :
+       /\ slices[s].isLive /\ slices[s].isDue
+       /\ Move(w, [IdleWorker EXCEPT !.pc = "claim", !.slice = s, !.isMine = TRUE])
+  /\ UNCHANGED <<now, updated, visible, booked, head, slices, planner, readings, owed>>
+
+IsMine(w) == slices[worker[w].slice].isLive /\ worker[w].isMine
+
+Claim(w) ==
+  /\ worker[w].pc = "claim"
+  /\ LET s == worker[w].slice IN
+     IF (ClaimIsOnOldTime => IsMine(w)) /\ slices[s].isLive
+     THEN /\ slices' = [slices EXCEPT ![s].isDue = FALSE]
+          /\ Moved(s, w, [worker[w] EXCEPT !.pc = "list", !.isMine = TRUE, !.after = slices[s].after])
+     ELSE Move(w, IdleWorker) /\ UNCHANGED slices
+  /\ UNCHANGED <<now, updated, visible, booked, head, planner, readings, owed>>
+
+\* It renews the lease.
+KeptAs(w, row) == [slices EXCEPT ![worker[w].slice].after = row, ![worker[w].slice].isDue = FALSE]
+
+List(w) ==
+  /\ worker[w].pc = "list"
+  /\ LET slice == slices[worker[w].slice]
+         rows == {r \in Rows : visible[r] /\ r > worker[w].after /\ updated[r] >= slice.from /\ updated[r] <= slice.to}
+         next == Min(rows)
+         page == [worker[w] EXCEPT !.pc = "book", !.row = next, !.update = updated[next], !.reading = readings]
+     IN CASE rows = {} -> Move(w, [worker[w] EXCEPT !.pc = "end"]) /\ UNCHANGED slices
+          [] rows # {} /\ KeptBehindPage -> Move(w, page) /\ UNCHANGED slices
+          [] OTHER -> IF IsMine(w) THEN /\ slices' = KeptAs(w, next)
+                                        /\ Moved(worker[w].slice, w, [page EXCEPT !.after = next])
+                                   ELSE Move(w, IdleWorker) /\ UNCHANGED slices
+  /\ UNCHANGED <<now, updated, visible, booked, head, planner, readings, owed>>
+
+Book(w) ==
+  /\ worker[w].pc = "book"
+  /\ LET row == worker[w].row IN
+     /\ booked' = [booked EXCEPT ![row] = Max(@, worker[w].update)]
+     /\ owed' = IF worker[w].slice = Tail /\ worker[w].reading = readings THEN owed \ {row} ELSE owed
+  /\ Move(w, [worker[w] EXCEPT !.pc = IF KeptBehindPage THEN "keep" ELSE "list", !.update = 0, !.reading = 0])
+  /\ UNCHANGED <<now, updated, visible, head, slices, planner, readings>>
+
+Keep(w) ==
+  /\ worker[w].pc = "keep"
+  /\ IF (KeptOnOldTime => IsMine(w)) /\ slices[worker[w].slice].isLive
+     THEN /\ slices' = KeptAs(w, worker[w].row)
+          /\ Moved(worker[w].slice, w, [worker[w] EXCEPT !.pc = "list", !.isMine = TRUE, !.after = worker[w].row, !.row = 0])
+     ELSE Move(w, IdleWorker) /\ UNCHANGED slices
+  /\ UNCHANGED <<now, updated, visible, booked, head, planner, readings, owed>>
+
+End(w) ==
+  /\ worker[w].pc = "end"
+  /\ slices' = IF DoneOnOldTime => IsMine(w) THEN [slices EXCEPT ![worker[w].slice].isLive = FALSE] ELSE slices
+  /\ Move(w, IdleWorker)
+  /\ UNCHANGED <<now, updated, visible, booked, head, planner, readings, owed>>
+
+WorkerDies(w) ==
+  /\ worker[w].pc # "idle"
+  /\ Move(w, IdleWorker)
+  /\ UNCHANGED <<now, updated, visible, booked, head, slices, planner, readings, owed>>
+
+LeaseEnds(s) ==
+  /\ slices[s].isLive /\ ~slices[s].isDue
+  /\ slices' = [slices EXCEPT ![s].isDue = TRUE]
+  /\ UNCHANGED <<now, updated, visible, booked, head, planner, worker, readings, owed>>
+
+Next ==
+  \/ Tick \/ Register
+  \/ \E r \in Rows : Update(r) \/ Show(r)
+  \/ \E p \in Planners : ReadHead(p) \/ Plan(p) \/ WriteSlice(p) \/ PlannerDies(p)
+  \/ \E w \in Workers : Find(w) \/ Claim(w) \/ List(w) \/ Book(w) \/ Keep(w) \/ End(w) \/ WorkerDies(w)
+  \/ \E s \in 0..MostRounds : LeaseEnds(s)
+
+Spec == Init /\ [][Next]_vars
+
+-----------------------------------------------------------------------------
+(* Every update before the head was looked at, or lies before somebody: in a slice that is not done, behind its position. *)
+NothingIsSkipped ==
+  \A r \in Rows : updated[r] > 0 /\ booked[r] < updated[r] =>
+    \/ updated[r] >= head.position
+    \/ \E s \in 1..MostRounds :
+         slices[s].isLive /\ slices[s].from <= updated[r] /\ updated[r] <= slices[s].to /\ r > slices[s].after
+
+HeadOnlyAdvances == [][head'.position >= head.position /\ head'.round >= head.round]_vars
+
+(* A position that was kept is not lost to a worker that was overtaken, until another reading begins. *)
+PositionIsKept ==
+  [][\A s \in 0..MostRounds : slices'[s].after >= slices[s].after \/ readings' > readings]_vars
+
+(* Nobody takes a slice from a worker before its lease is over. *)
+LeaseIsKept ==
+  [][\A w \in Workers :
+       worker[w].pc = "claim" /\ worker'[w].pc = "list" => slices[worker[w].slice].isDue]_vars
+
+(* What was not final when a reading was registered is read from then on, or still lies before somebody. *)
+TailIsReadAgain == \A r \in owed : slices[Tail].isLive /\ r > slices[Tail].after
+=============================================================================
