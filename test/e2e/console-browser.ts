@@ -37,6 +37,22 @@ export const openPage = async (browser: Browser, options: BrowserContextOptions 
   return { page, wrong, origins, close: () => context.close() }
 }
 
+export const VIEWS = ['Payments', 'Webhooks', 'Money', 'Provider'] as const
+
+export const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click()
+export const view = (page: Page, name: (typeof VIEWS)[number]) => page.getByRole('link', { name, exact: true }).click()
+export const told = (page: Page, text: string) => page.getByRole('log').getByText(text).first().waitFor()
+
+/** By the keyboard alone, as somebody who sees none of it would. */
+export const createByKeyboard = async (page: Page, channel: string, amount: string) => {
+  await page.getByLabel('Paid by').selectOption(channel)
+  await page.getByLabel('Amount in IDR').fill(amount)
+  await page.getByRole('button', { name: 'Create payment', exact: true }).focus()
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { name: `Payment of Rp ${Number(amount).toLocaleString('en-US')}` }).waitFor()
+  return page.url().split('/').at(-1) ?? ''
+}
+
 /** What axe finds against WCAG 2.2 AA and good practice: names, roles, labels and contrast among it. */
 export const accessibilityFaults = async (page: Page): Promise<readonly string[]> => {
   // Run by the debugger, which the page's own policy does not bind.

@@ -8,35 +8,24 @@ import { promisify } from 'node:util'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, vi } from 'vitest'
 import { eventually } from '../support/eventually.ts'
-import { worldIt as it, type World } from '../support/gateway-world.ts'
+import { worldIt as it, VA, type World } from '../support/gateway-world.ts'
 import {
   accessibilityFaults,
   CHROMIUM,
+  createByKeyboard,
   launchChromium,
   openPage,
   picture,
+  press,
   scanned,
+  told,
   unreachedControls,
+  VIEWS,
+  view,
 } from './console-browser.ts'
 
 // A browser beside a gateway, on a machine that runs other tests beside both.
 vi.setConfig({ testTimeout: 180_000 })
-
-const VIEWS = ['Payments', 'Webhooks', 'Money', 'Provider'] as const
-
-const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click()
-const view = (page: Page, name: (typeof VIEWS)[number]) => page.getByRole('link', { name, exact: true }).click()
-const told = (page: Page, text: string) => page.getByRole('log').getByText(text).first().waitFor()
-
-/** By the keyboard alone, as somebody who sees none of it would. */
-const createByKeyboard = async (page: Page, channel: string, amount: string) => {
-  await page.getByLabel('Paid by').selectOption(channel)
-  await page.getByLabel('Amount in IDR').fill(amount)
-  await page.getByRole('button', { name: 'Create payment', exact: true }).focus()
-  await page.keyboard.press('Enter')
-  await page.getByRole('heading', { name: `Payment of Rp ${Number(amount).toLocaleString('en-US')}` }).waitFor()
-  return page.url().split('/').at(-1) ?? ''
-}
 
 const copied = (page: Page) => page.evaluate<string>('navigator.clipboard.readText()')
 
@@ -129,6 +118,31 @@ describe.skipIf(CHROMIUM === undefined)('the console in Chromium (skipped where 
     await page.getByText('Rp 90,000 went back (voided).').waitFor()
 
     expect(wrong).toStrictEqual([])
+    await close()
+  })
+
+  it('shows in the equation of the balance what went back after a settlement', async ({ world }) => {
+    const { create, payment } = asMerchant(world)
+    const id = String((await create({ ...VA, amount: 4_321_000 })).body['id'])
+    await world.pay(id)
+    await eventually(async () => expect(await payment(id)).toMatchObject({ status: 'succeeded' }))
+    await world.advance(5 * 86_400)
+    await world.invoke('sync-provider-transactions')
+    const of = { operator: 'test', client_id: world.cloud.demoClient.client_id }
+    const { body } = await world.admin('trigger-settlement', of)
+    const closing = { operator: 'test', settlement_id: Object(body['settlements'])[0].id, notes: 'the bank refused it' }
+    for (const action of ['mark-settlement-failed', 'recredit-settlement']) await world.admin(action, closing)
+    const [request] = await world.upstream(id)
+    await world.control(`/payment_requests/${request?.payment_request_id}/reverse`, { kind: 'voided' })
+    await world.advance(3_600)
+    await world.invoke('sync-provider-transactions')
+
+    const { page, close } = await consoleOf(world)
+    await view(page, 'Money')
+    const figure = (name: string) => page.locator('.equation > div', { hasText: name }).locator('dd')
+    await figure('went back after a settlement').getByText('Rp 4,312,239').waitFor()
+    await press(page, 'Check the books')
+    await page.getByText(`the ledger has ${await figure('credited').innerText()}`).waitFor()
     await close()
   })
 
