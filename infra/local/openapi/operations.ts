@@ -103,7 +103,8 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     tag: 'Balance',
     summary: 'Read the balance',
     description:
-      'With `include=settlements` it is whole: what you were credited = pending + available + in settlement + paid out.',
+      'With `include=settlements` it is whole: what you were credited, less what was taken out again because it went ' +
+      'back, is pending + available + in settlement + paid out.',
     success: { 200: { description: 'The balance.', schema: 'Balance' } },
     errors: [422],
   },
