@@ -12,7 +12,7 @@ export type Crowd = {
 /** Of all that is wanted, so many are in everybody's hands at a time, the newest ones. */
 const IN_HAND = 3
 /** So many creates of a client's, and its next payment is wanted. */
-const CREATES_EACH = 4
+const CREATES_EACH = 6
 
 /** None that a caller waits long for: what became of a slow call is lost when the gateway is killed meanwhile. */
 const FAULTS = [

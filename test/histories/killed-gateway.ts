@@ -7,8 +7,15 @@ const START_WITHIN_MS = 120_000
 export const startKilledGateway = (data: string, tree?: string) => {
   const start = () => {
     const process = startGatewayProcess({ args: ['--data', data], tree })
-    return { process, ready: process.ready(START_WITHIN_MS) }
+    return { process, ready: process.ready(START_WITHIN_MS).then(noteUp) }
   }
+  let ranMs = 0
+  let upSince: number | undefined
+  const noteUp = (banner: Banner) => {
+    upSince = performance.now()
+    return banner
+  }
+  const upMs = () => ranMs + (upSince === undefined ? 0 : performance.now() - upSince)
   let running = start()
   let kills = 0
   // Nobody waits for a start that a failure elsewhere made pointless.
@@ -18,6 +25,8 @@ export const startKilledGateway = (data: string, tree?: string) => {
     /** Where it is, as soon as it runs. Rejects with what it printed when it does not start. */
     up: (): Promise<Banner> => running.ready,
     kills: () => kills,
+    /** How long it has been ready, all its lives together. */
+    upMs,
     /** SIGKILL, in the midst of whatever it does; resolves when it runs again. */
     kill: async (): Promise<void> => {
       const killed = running.process
@@ -26,6 +35,8 @@ export const startKilledGateway = (data: string, tree?: string) => {
       running = { process: killed, ready: promise }
       quietly()
       kills++
+      ranMs = upMs()
+      upSince = undefined
       await killed.end('SIGKILL')
       const next = start()
       running = { process: next.process, ready: promise }
