@@ -5,7 +5,7 @@ import { type Flood, UNPAID } from './flood.ts'
 import { http } from './http.ts'
 import { observeCreate } from './observations.ts'
 import type { Play } from './operations.ts'
-import type { Tenant } from './tenants.ts'
+import { addEndpoint, type SimEndpoint, type Tenant } from './tenants.ts'
 
 const SECOND_MS = 1_000
 const MINUTE_MS = 60 * SECOND_MS
@@ -46,6 +46,16 @@ const keysOfSlot = ({ clientId }: Tenant, slot: number): readonly string[] => {
   return keys
 }
 
+/** What an operator has changed of a merchant's endpoints may leave none that hears all: it gets one more. */
+const hearing = async (play: Play, tenant: Tenant): Promise<void> => {
+  const isAsEver = ({ hearsAll, changes }: SimEndpoint) => hearsAll !== false && changes === undefined
+  if (tenant.endpoints.some(isAsEver)) return
+  const made = addEndpoint(play.world, tenant.clientId, tenant.endpoints.length)
+  await pass(play, SECOND_MS)
+  const endpoint = await made
+  if (endpoint) tenant.endpoints.push({ ...endpoint, hearsFromMs: play.world.scheduler.nowMs() })
+}
+
 /** When the merchant heard of a payment's end. */
 const heardAtMs = ({ world }: Play, paymentId: string): number =>
   world.merchants.received.find(({ body }) => body.includes(paymentId))?.atMs ?? Number.POSITIVE_INFINITY
@@ -61,6 +71,7 @@ export const crowdProblems = async (play: Play, { tenant: flooder }: Flood): Pro
   world.provider.clearFaults()
   world.faults = { ...NO_FAULTS, callbackLost: 1 }
   await pass(play, QUIET_MS)
+  await hearing(play, victim)
   const lastKey = 'behind-the-crowd'
   const slot = slotOf(paymentIdForKey(victim.clientId, lastKey), WORK_SLOTS.payment)
   for (const [at, key] of keysOfSlot(flooder, slot).entries()) {

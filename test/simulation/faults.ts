@@ -74,6 +74,9 @@ const WORST = {
   answeredEarly: 0.1,
   /** Beside an operation, one client sends far more than it may; where there is one at all, it also leaves payments unpaid. */
   flood: 0.05,
+  /** An operator is at work: endpoints are disabled, deleted and replaced; keys revoked and restricted, clients changed. */
+  endpointChanges: 1,
+  clientChanges: 1,
   /** An endpoint hangs for minutes or hours, whatever is sent to it. */
   endpointHangs: 0.5,
 }

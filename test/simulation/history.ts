@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { RawItem, Seen } from '../support/books.ts'
 import { problemsAtRest, problemsOf } from '../support/invariants.ts'
+import { mustHear, watchEndpoints } from './change-endpoints.ts'
 import { crowdProblems } from './crowd.ts'
 import { pollEvents, pollerProblems } from './event-poller.ts'
 import { drawFaults, type Faults, NO_FAULTS } from './faults.ts'
@@ -66,6 +67,7 @@ export const startPlay = async (options: WorldOptions): Promise<Play> => {
   watchTransitions(world, seen)
   watchLanes(world, seen)
   watchReversals(world)
+  watchEndpoints({ world, tenants, seen })
   return { world, tenants, seen, unanswered: [], keys: 0, pollers: new Map(), alertProblems: watchAlerts(world) }
 }
 
@@ -81,14 +83,16 @@ export const seenBy = ({ world, tenants, seen }: Play): Seen => ({
   endpointsOfClient: new Map(
     tenants.map(({ clientId, endpoints }) => [clientId, endpoints.map(({ endpointId }) => endpointId)]),
   ),
+  mustHear: (endpointId, event) => mustHear(tenants, endpointId, event),
   destinationsOfKey: seen.destinations,
   paymentsOfKey: seen.paymentsOfKey,
   logLines: world.logLines,
   confidential: [
     PROVIDER_KEY,
     CALLBACK_TOKEN,
-    ...tenants.flatMap(({ apiKey, personal, endpoints }) => [
+    ...tenants.flatMap(({ apiKey, formerKeys, personal, endpoints }) => [
       apiKey,
+      ...formerKeys,
       ...Object.values(personal),
       ...endpoints.map(({ secret }) => secret),
     ]),
@@ -135,6 +139,13 @@ const digestOf = (items: readonly RawItem[], play: Play): string =>
     .update(JSON.stringify(play.world.merchants.received))
     .update(play.world.logLines.join('\n'))
     .digest('hex')
+
+const USUAL_OPERATIONS = 60
+/** What grows with a history, such as lists, windows and sums read in steps, is met by a few long ones. */
+const LONG_OPERATIONS = 300
+const LONG_EVERY = 25
+
+export const operationsOf = (seed: number): number => (seed % LONG_EVERY === 0 ? LONG_OPERATIONS : USUAL_OPERATIONS)
 
 /** Gaps between operations: mostly seconds, sometimes hours, so that every deadline is met and missed. */
 const gapMs = ({ prng }: World): number =>

@@ -1,17 +1,15 @@
 import { readOptions, runCommand, UsageError, wholeNumber } from '../../infra/local/terminal/command-line.ts'
 import { loadFunctions } from './handlers.ts'
-import { type HistoryResult, runHistory } from './history.ts'
+import { type HistoryResult, operationsOf, runHistory } from './history.ts'
 import { missingReversals } from './reversal-stages.ts'
 import { addTally, type Tally } from './tally.ts'
 
 const USAGE = `npm run sim -- --seed N [--steps M] [--trace]     replays one history
 npm run sim -- --seeds A..B [--steps M]           runs many
-  --steps M   operations of merchants, customers and operators in each history (default 60)
+  --steps M   operations of merchants, customers and operators in each history (default 60; of every 25th seed 300)
   --trace     tells everything that happened
   --help, -h  this text
 Exit code: 0 every history held, 1 one failed, 2 called wrongly.`
-
-const DEFAULT_OPERATIONS = 60
 
 const integer = (text: string | undefined, name: string): number => {
   const value = wholeNumber(text ?? '') ?? -1
@@ -27,13 +25,13 @@ const rangeOf = (text: string): readonly [number, number] => {
 
 let functions: ReturnType<typeof loadFunctions> | undefined
 
-const run = async (seed: number, operations: number, tracing = false) => {
+const run = async (seed: number, operations = operationsOf(seed), tracing = false) => {
   functions ??= loadFunctions()
   return runHistory({ seed, operations, functions: await functions, tracing })
 }
 
 /** The shortest prefix of a failing history that still fails: what happened behind it is not needed to understand it. */
-const shortest = async (failing: HistoryResult, operations: number): Promise<number> => {
+const shortest = async (failing: HistoryResult, operations = operationsOf(failing.seed)): Promise<number> => {
   let low = 0
   let high = operations
   while (low < high) {
@@ -44,7 +42,7 @@ const shortest = async (failing: HistoryResult, operations: number): Promise<num
   return high
 }
 
-const report = async (failing: HistoryResult, operations: number) => {
+const report = async (failing: HistoryResult, operations: number | undefined) => {
   const prefix = await shortest(failing, operations)
   const { story, problems } = await run(failing.seed, prefix, true)
   console.log(story.join('\n'))
@@ -65,7 +63,7 @@ const OPTIONS = {
   trace: { type: 'boolean', default: false },
 } as const
 
-const replay = async (seed: number, operations: number, tracing: boolean): Promise<number> => {
+const replay = async (seed: number, operations: number | undefined, tracing: boolean): Promise<number> => {
   const { story, tally, steps, problems, digest } = await run(seed, operations, tracing)
   if (tracing) console.log(story.join('\n'))
   figures(tally, 1, steps, problems.length > 0 ? 1 : 0)
@@ -74,7 +72,7 @@ const replay = async (seed: number, operations: number, tracing: boolean): Promi
   return problems.length > 0 ? 1 : 0
 }
 
-const runMany = async ([from, to]: readonly [number, number], operations: number): Promise<number> => {
+const runMany = async ([from, to]: readonly [number, number], operations: number | undefined): Promise<number> => {
   const tally: Tally = new Map()
   let steps = 0
   let failures = 0
@@ -97,6 +95,6 @@ const runMany = async ([from, to]: readonly [number, number], operations: number
 
 process.exitCode = await runCommand(USAGE, process.argv.slice(2), async (argv) => {
   const { seed, seeds = '1..100', steps, trace } = readOptions(argv, OPTIONS)
-  const operations = steps === undefined ? DEFAULT_OPERATIONS : integer(steps, 'steps')
+  const operations = steps === undefined ? undefined : integer(steps, 'steps')
   return seed === undefined ? runMany(rangeOf(seeds), operations) : replay(integer(seed, 'seed'), operations, trace)
 })

@@ -1,4 +1,6 @@
 import { whole } from '../support/books.ts'
+import { changeEndpoints } from './change-endpoints.ts'
+import { changeKeys } from './change-keys.ts'
 import { customerPays, decline, pay } from './customers.ts'
 import type { EventPoller } from './event-poller.ts'
 import { growClient } from './grow-client.ts'
@@ -153,7 +155,8 @@ export const payOut: Operation = async ({ world }) => {
   if (recorded.length === 0) return
   const settlement = { ...OPERATOR, settlement_id: world.prng.pick(recorded).id }
   if (world.prng.chance(0.6)) {
-    const confirmed = { ...settlement, confirm_unfunded: true }
+    const newBank = world.faults.clientChanges > 0 && { confirm_new_bank: true }
+    const confirmed = { ...settlement, confirm_unfunded: true, ...newBank }
     const paid = await operate(world, 'mark-settlement-paid', confirmed)
     const [needed] = /\d+/.exec(String(Object(paid?.body['field_errors'])['confirm_reversed'])) ?? []
     if (needed === undefined) return
@@ -197,6 +200,8 @@ const OPERATIONS: readonly (readonly [number, Operation])[] = [
   [10, race],
   [2, growClient],
   [2, lookAtBooks],
+  [6, changeEndpoints],
+  [5, changeKeys],
 ]
 
 const TOTAL = OPERATIONS.reduce((sum, [weight]) => sum + weight, 0)

@@ -4,11 +4,26 @@ import { endpointSecretName } from '../../shared/secrets.ts'
 import { operate } from './lambda.ts'
 import { SIM_STAGE, type World } from './world.ts'
 
-export type SimEndpoint = { readonly endpointId: string; readonly url: string; readonly secret: string }
+export type SimEndpoint = {
+  readonly endpointId: string
+  readonly url: string
+  readonly secret: string
+  /** Since when it must hear of events, where that is not from the beginning; `hearsAll`: false once it was changed. */
+  readonly hearsFromMs?: number
+  hearsAll?: boolean
+  isGone?: boolean
+  changes?: number
+  /** Since when it is surely deleted or disabled. */
+  silentFromMs?: number | undefined
+}
 
 export type Tenant = {
   readonly clientId: ClientId
-  readonly apiKey: string
+  apiKey: string
+  keyId: string
+  /** Keys that were its, or are no use for what it does. */
+  readonly formerKeys: string[]
+  isBeingChanged?: boolean
   readonly endpoints: SimEndpoint[]
   readonly rateLimit: number | undefined
   /** What must never appear in a log line or in another tenant's answers. */
@@ -23,12 +38,13 @@ const okBody = (reply: Awaited<ReturnType<typeof operate>>): Record<string, unkn
   return reply.body
 }
 
-const addEndpoint = async (world: World, clientId: string, number: number): Promise<SimEndpoint> => {
+/** Undefined when its registration was not answered. */
+export const addEndpoint = async (world: World, clientId: string, number: number): Promise<SimEndpoint | undefined> => {
   const url = `https://endpoint-${number}.${clientId.slice(0, 8)}.example/hooks`
-  const registered = okBody(
-    await operate(world, 'register-endpoint', { operator: 'sim', client_id: clientId, url, event_types: ['*'] }),
-  )
-  const endpointId = String(registered['endpoint_id'])
+  const asked = { operator: 'sim', client_id: clientId, url, event_types: ['*'] }
+  const registered = await operate(world, 'register-endpoint', asked)
+  if (registered?.status !== 200) return undefined
+  const endpointId = String(registered.body['endpoint_id'])
   return { endpointId, url, secret: world.secrets.get(endpointSecretName(SIM_STAGE, endpointId)) ?? '' }
 }
 
@@ -48,10 +64,16 @@ export const addTenant = async (world: World, number: number, endpoints: number)
   const clientId = v.parse(ClientIdSchema, client['client_id'])
   const key = okBody(await operate(world, 'issue-api-key', { operator: 'sim', client_id: clientId }))
   const made: SimEndpoint[] = []
-  for (let index = 0; index < endpoints; index++) made.push(await addEndpoint(world, clientId, index))
+  for (let index = 0; index < endpoints; index++) {
+    const endpoint = await addEndpoint(world, clientId, index)
+    if (!endpoint) throw new Error('an endpoint was not registered')
+    made.push(endpoint)
+  }
   return {
     clientId,
     apiKey: String(key['api_key']),
+    keyId: String(key['key_id']),
+    formerKeys: [],
     endpoints: made,
     rateLimit,
     personal: {

@@ -84,10 +84,7 @@ const EVENT_OF: Readonly<Record<string, string>> = {
   expired: 'payment.expired',
 }
 
-const eventProblems = (
-  { payments, events, deliveries }: Books,
-  endpointsOfClient: Seen['endpointsOfClient'],
-): string[] => {
+const eventProblems = ({ payments, events, deliveries }: Books, { endpointsOfClient, mustHear }: Seen): string[] => {
   const problems: string[] = []
   for (const payment of payments) {
     const own = events.filter(({ pk }) => pk === payment['pk'])
@@ -104,7 +101,7 @@ const eventProblems = (
       const found = deliveries.filter(
         (item) => item['event_id'] === event['event_id'] && item['endpoint_id'] === endpoint,
       )
-      if (found.length !== 1)
+      if (found.length > 1 || (found.length === 0 && mustHear(endpoint, event)))
         problems.push(`event ${text(event, 'event_id')} has ${found.length} deliveries to ${endpoint}`)
       else if ((found[0]?.['body'] ?? event['body']) !== event['body'])
         problems.push(`event ${text(event, 'event_id')} is delivered with other bytes`)
@@ -218,7 +215,7 @@ export const problemsAtRest = (items: readonly RawItem[], seen: Seen): readonly 
     ...moneyProblems(books, seen),
     ...turnedProblems(books, seen.turned),
     ...bookedBackProblems(books, seen.bookedBack),
-    ...eventProblems(books, seen.endpointsOfClient),
+    ...eventProblems(books, seen),
     ...notTerminal('payment', books.payments, 'payment_id', ['succeeded', 'failed', 'expired', 'cancelled']),
     ...notTerminal('delivery', books.deliveries, 'delivery_id', ['succeeded', 'abandoned', 'skipped']),
     ...books.events

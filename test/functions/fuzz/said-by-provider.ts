@@ -9,6 +9,7 @@ export const SEEN_NOTHING: Seen = {
   turned: [],
   bookedBack: [],
   endpointsOfClient: new Map(),
+  mustHear: () => true,
   destinationsOfKey: new Map(),
   paymentsOfKey: new Map(),
   logLines: [],
