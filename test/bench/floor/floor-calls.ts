@@ -28,7 +28,7 @@ const SHARDS = 16
 const FEE_MINOR = 4_000
 const SECRET = randomUUID()
 
-const Request = v.looseObject({ amount: v.number(), channel_code: v.string() })
+const Request = v.looseObject({ amount: v.number(), channel_code: v.string(), external_reference: v.string() })
 const Upstream = v.object({
   payment_request_id: v.string(),
   actions: v.array(v.object({ value: v.optional(v.string()) })),
@@ -57,7 +57,7 @@ const ask = async (means: FloorMeans, method: string, path: string, body?: objec
   return JSON.parse(text)
 }
 
-/** Claim, so that nobody else asks the provider for this payment; the provider; then payment, count and destination. */
+/** Claim, so that nobody else asks the provider for this payment; the provider; then payment, count and what leads to it. */
 const create = async (means: FloorMeans, body: unknown) => {
   const { table, tableName: TableName, clientId: client_id } = means
   const asked = v.parse(Request, body)
@@ -105,6 +105,12 @@ const create = async (means: FloorMeans, body: unknown) => {
         },
         count(means, id, 'count_pending', 1),
         { Put: { TableName, Item: raw({ pk: `DESTINATION#${payment_destination}#${id}`, sk: now, payment_id: id }) } },
+        {
+          Put: {
+            TableName,
+            Item: raw({ pk: `REFERENCE#${asked.external_reference}`, sk: `${now}#${id}`, payment_id: id }),
+          },
+        },
       ],
     }),
   )
