@@ -100,6 +100,19 @@ const cancel: Operation = async (play) => {
   if (target) await http(play, target.tenant, 'api-cancel-payment', { id: target.id })
 }
 
+/** Whoever has been shown a payment finds it by its reference, at any moment, beside its own others of that reference. */
+const askByReference = async (play: Play, tenant: Tenant, id: string, reference: unknown): Promise<void> => {
+  if (typeof reference !== 'string') return
+  const query = { external_reference: reference, per_page: '100' }
+  const reply = await http(play, tenant, 'api-list-payments', { query })
+  if (reply?.status !== 200) return
+  const shown = reply.body['data'] as readonly Readonly<Record<string, unknown>>[]
+  count(play.world.tally, 'asked by reference')
+  if (!shown.some((payment) => payment['id'] === id)) play.seen.problems.push(`${id} is not found by its reference`)
+  if (shown.some((one) => one['client_id'] !== tenant.clientId || one['external_reference'] !== reference))
+    play.seen.problems.push(`${tenant.clientId} was shown by ${reference} what is not meant`)
+}
+
 const read: Operation = async (play) => {
   const target = knownPayment(play)
   if (!target) return
@@ -110,6 +123,7 @@ const read: Operation = async (play) => {
   if (reply?.status === 200 && before && before === stored())
     play.seen.problems.push(...differences('payment', reply.body, whole(before)))
   await http(play, target.tenant, 'api-list-payments', { query: { per_page: '5' } })
+  await askByReference(play, target.tenant, target.id, before?.['external_reference'])
   await http(play, target.tenant, 'api-get-balance')
 }
 
