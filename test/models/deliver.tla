@@ -5,7 +5,8 @@ One event on its way to one endpoint: fan-out, workers with messages, due work, 
 What it abstracts: a round has Most attempts instead of eight, and a wait passes whenever it likes. A message is there or
 not; it may come twice, to two workers at once, or be lost. A claim runs out whenever it likes, whoever holds it, which
 stands for clocks that are off and for frozen workers. Any worker dies before any step, and what it has sent to the table
-may be applied after that. Endpoints are never disabled, bytes are not looked at, and telling the operators is one step.
+may be applied after that. Endpoints are never disabled, bytes are not looked at, and telling the operators is one step,
+which the model tell takes apart.
 *)
 EXTENDS Naturals, FiniteSets, TLC
 
