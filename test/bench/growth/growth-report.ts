@@ -13,6 +13,8 @@ const CONSTANT = [
   'list of settlements',
   'statement, first page, for the first time',
   'statement, first page',
+  'payments of a settlement, a hundred: the dearest page of all',
+  'payment by external_reference',
   'mark paid',
   'settle 100 more',
   'audit with 100 more',

@@ -4,9 +4,12 @@ import type { Client } from '../../../shared/client/client.ts'
 import type { Deps } from '../../../shared/deps.ts'
 import { getBalance } from '../../../shared/ledger/balance.ts'
 import { listPayments } from '../../../shared/payment/list-payments.ts'
+import { paymentsOfReference } from '../../../shared/payment/reference-store.ts'
 import { markSettlementPaid } from '../../../shared/settlement/close-settlement.ts'
 import { settleClient } from '../../../shared/settlement/settle-client.ts'
+import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { listSettlements } from '../../../shared/settlement/settlement-store.ts'
+import { settledPayments } from '../../../shared/settlement/statement/settled-payments.ts'
 import { settlementStatement } from '../../../shared/settlement/statement/settlement-statement.ts'
 import { addMs, DAY_MS, epochMs, HOUR_MS, MINUTE_MS, type Timestamp, timestampOf } from '../../../shared/time.ts'
 import { memoryRequests } from '../../simulation/sim-table/memory-requests.ts'
@@ -25,6 +28,7 @@ const START_MS = Date.UTC(2026, 10, 2, 3, 0, 0)
 /** Every size gets the same new day on top of its history. */
 const NEW_PAYMENTS = 100
 const CHUNK = 1_000
+const REFERENCE = 'order-1'
 const STORED_AT_ONCE = 5_000
 
 const nobody = (what: string) => () => Promise.reject(new Error(`${what} is asked by nothing that is measured`))
@@ -70,7 +74,9 @@ const makePayments = async (deps: TestDeps, client: Client, count: number, from:
   for (let at = 0; at < count; at += STORED_AT_ONCE) {
     const some = Array.from({ length: Math.min(STORED_AT_ONCE, count - at) }, (_, index) => {
       const paidAt = addMs(from, at + index)
-      return succeededPayment(client, { paidAt, notionalMinor: 10_000 + (index % CHUNK), providerSettledAt: paidAt })
+      const notionalMinor = 10_000 + (index % CHUNK)
+      const named = at + index === 0 && { externalReference: REFERENCE }
+      return succeededPayment(client, { paidAt, notionalMinor, providerSettledAt: paidAt, ...named })
     })
     await storeSucceeded(deps, some)
   }
@@ -83,6 +89,20 @@ const wholeStatement = async (deps: Deps, settlementId: string) => {
     const page = await settlementStatement(deps, { settlementId, cursor, format: 'json' })
     cursor = page.cursor ?? undefined
   } while (cursor !== undefined)
+}
+
+/** Reads a settlement's payments to their end as its merchant does; their sums are its own. Tells of each page. */
+const wholeList = async (deps: Deps, settlement: Settlement, read: () => void) => {
+  const { settlementId: id, clientId } = settlement
+  let [after, net, count]: [string | undefined, number, number] = [undefined, 0, 0]
+  do {
+    const page = await settledPayments(deps, { clientId, id, after, limit: 100 })
+    read()
+    net += page.payments.reduce((sum, payment) => sum + payment.client_net_minor, 0)
+    count += page.payments.length
+    after = page.next
+  } while (after !== undefined)
+  if (net !== settlement.netMinor || count !== settlement.paymentCount) throw new Error('the pages lost a payment')
 }
 
 /** The actions of one client with so many payments in one settled window, and a new day behind it. */
@@ -115,7 +135,8 @@ export const measureGrowth = async (payments: number): Promise<Growth> => {
 
   await measure('settle a window of all of them', settle)
   const [settlement] = await listSettlements(deps, clientId, { page: 1, perPage: 1 })
-  const settlementId = settlement?.settlementId ?? ''
+  if (settlement === undefined) throw new Error('nothing was settled')
+  const { settlementId } = settlement
   await measure('balance', () => getBalance(deps, clientId))
   await measure('list, first page', () => page(1))
   await measure('list, last page', () => page(Math.ceil(payments / 25)))
@@ -127,6 +148,18 @@ export const measureGrowth = async (payments: number): Promise<Growth> => {
     settlementStatement(deps, { settlementId, cursor: undefined, format: 'json' }),
   )
   await measure('statement, every page', () => wholeStatement(deps, settlementId))
+  const pages: Omit<Cost, 'action'>[] = []
+  meter.take()
+  await wholeList(deps, settlement, () => void pages.push(meter.take()))
+  const dearest = pages.reduce((most, one) => (one.reads > most.reads ? one : most))
+  costs.push({
+    action: 'payments of a settlement, a hundred: the dearest page of all',
+    reads: dearest.reads,
+    writes: dearest.writes,
+  })
+  await measure('payment by external_reference', () =>
+    paymentsOfReference(deps, { client, reference: REFERENCE, status: undefined, page: { page: 1, perPage: 25 } }),
+  )
   await measure('mark paid', () =>
     markSettlementPaid(deps, { settlementId, operator: 'bench', notes: undefined, confirmUnfunded: false }),
   )

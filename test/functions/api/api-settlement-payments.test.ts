@@ -180,17 +180,17 @@ describe('GET /v1/settlements/{id}/payments (design section 8)', () => {
   })
 })
 
-describe('a settlement of 20,000 payments', () => {
+describe('a settlement of 2,000 payments', () => {
   it('costs a page its own payments, wherever it lies', async () => {
     const deps = memoryDeps()
     const { caller } = await anApi({}, deps)
-    const settlement = await storedSettlement(deps, { clientId: caller.clientId, paymentCount: 20_000 })
+    const settlement = await storedSettlement(deps, { clientId: caller.clientId, paymentCount: 2_000 })
     const at = (number: number) => ({
       paidAt: addMs(settlement.periodStart, number),
       id: `00000000-0000-4000-8000-${String(number).padStart(12, '0')}` as Payment['paymentId'],
     })
     const whole = succeededPayment(caller, { paidAt: settlement.periodStart })
-    for (let number = 0; number < 20_000; number++) {
+    for (let number = 0; number < 2_000; number++) {
       const { paidAt, id } = at(number)
       const row = {
         ...whole,
@@ -205,7 +205,7 @@ describe('a settlement of 20,000 payments', () => {
     }
 
     const costs = []
-    for (const number of [0, 10_000, 15_000, 19_899]) {
+    for (const number of [0, 1_000, 1_500, 1_899]) {
       const watched = recordTable(deps)
       const query = number === 0 ? undefined : { after: statementCursor(settlement, at(number)) }
       const asked = { caller, id: settlement.settlementId, ...(query && { query }) }
