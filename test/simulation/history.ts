@@ -12,6 +12,7 @@ import { createObservations } from './observations.ts'
 import { takeBack } from './odd-rows.ts'
 import { drawOperation, type Play, payOut, settle } from './operations.ts'
 import { readBackProblems } from './read-back.ts'
+import { agedProblems, isAged } from './retention.ts'
 import { watchReversals } from './reversal-stages.ts'
 import { connectSources } from './sources.ts'
 import type { Tally } from './tally.ts'
@@ -195,6 +196,10 @@ export const runHistory = async (options: HistoryOptions): Promise<HistoryResult
   if (problems.length === 0 && flood)
     problems.push(...floodProblems(play, flood), ...(await crowdProblems(play, flood)))
   if (problems.length === 0) problems.push(...(await rest(play)))
+  if (problems.length === 0 && isAged(options.seed)) {
+    const means = { drive: <T>(promise: Promise<T>) => drive(world, promise), seenNow: () => seenBy(play) }
+    problems.push(...(await agedProblems(play, means)))
+  }
   return {
     seed: options.seed,
     problems,

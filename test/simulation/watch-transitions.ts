@@ -1,5 +1,6 @@
-import { text } from '../support/books.ts'
+import { type RawItem, text } from '../support/books.ts'
 import type { Observations } from './observations.ts'
+import { count } from './tally.ts'
 import type { World } from './world.ts'
 
 const TERMINAL: Readonly<Record<string, readonly string[]>> = {
@@ -7,13 +8,31 @@ const TERMINAL: Readonly<Record<string, readonly string[]>> = {
   SETTLEMENT: ['manual_paid', 'failed'],
 }
 
+const DAY_MS = 86_400_000
+/** Of machines whose clocks differ. */
+const SKEW_MS = 60_000
+const FORGOTTEN = /^(DELIVERY$|GROUP$|ATTEMPT#|EVENT#)/
+
+/** What is forgotten some day, and when it was written first; a create may be whose every attempt was refused for good. */
+const watchRetention = (world: World) => {
+  const firstMs = new Map<string, number>()
+  return {
+    write: (name: string) => firstMs.set(name, firstMs.get(name) ?? world.scheduler.nowMs()),
+    mayGo: (name: string, sk: string, before: RawItem): boolean =>
+      (FORGOTTEN.test(sk) || before['status'] === 'creating') &&
+      world.scheduler.nowMs() - (firstMs.get(name) ?? 0) > 90 * DAY_MS - SKEW_MS,
+  }
+}
+
 /** Checked at every single write: nothing leaves a terminal status, and what was announced never changes. */
 export const watchTransitions = (world: World, seen: Observations): void => {
+  const retention = watchRetention(world)
   world.onChange.push(({ key, before, after }) => {
-    if (before === undefined) return
     const name = `${key.pk} ${key.sk}`
+    if (before === undefined) return void retention.write(name)
     if (after === undefined) {
       if (/^(RATE|QUOTA|SYNC)#/.test(name) || key.sk.startsWith('UNTOLD#')) return
+      if (retention.mayGo(name, key.sk, before)) return count(world.tally, `forgotten: ${key.sk.split('#')[0]}`)
       seen.problems.push(`${name} was deleted`)
       return
     }
