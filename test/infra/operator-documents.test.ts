@@ -161,6 +161,17 @@ describe('docs/operations.md', () => {
     for (const command of commands) expect(parseDeployCommand(command.trim().split(/\s+/)).stage).toBe('prod')
   })
 
+  it('takes every name that IAM knows out of the way of a stack in another region', () => {
+    const named = template.resources
+      .filter(({ type }) => type.startsWith('AWS::IAM::'))
+      .flatMap(({ properties }) => ['ManagedPolicyName', 'RoleName'].map((name) => properties[name]))
+      .filter((name) => name !== undefined)
+    const removed = matches(operations, /for duty in ([a-z ]+); do/g).flatMap((duties) => duties.split(' '))
+
+    expect(named.length).toBeGreaterThan(0)
+    expect(removed.map((duty) => `gateway-prod-${duty}`).toSorted()).toStrictEqual(named.map(String).toSorted())
+  })
+
   it('restores every index, and what else the template says of the table', () => {
     const { properties } = template.only('AWS::DynamoDB::GlobalTable')
     const most = JSON.stringify(properties['WriteOnDemandThroughputSettings'])
