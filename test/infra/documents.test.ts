@@ -62,11 +62,14 @@ describe('what a person reads', () => {
   })
 })
 
-it('the workflow runs .ci/run, by actions that nobody can change behind their names', () => {
-  const workflow = read('.github/workflows/ci.yml')
+it.each([
+  ['ci', 'bash .ci/run'],
+  ['rehearse', 'npm run rehearse'],
+])('the workflow %s runs %s, by actions that nobody can change behind their names', (name, command) => {
+  const workflow = read(`.github/workflows/${name}.yml`)
   const actions = matches(workflow, /uses: (\S+)/g)
 
-  expect(workflow).toMatch(/^ +- run: bash \.ci\/run$/m)
+  expect(matches(workflow, /^ +- run: (.+)$/gm)).toContain(command)
   expect(actions.length).toBeGreaterThan(0)
   expect(actions.filter((action) => !/^actions\/[a-z-]+@[0-9a-f]{40}$/.test(action))).toStrictEqual([])
 })

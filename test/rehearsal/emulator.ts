@@ -1,0 +1,126 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, openSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { PROJECT_ROOT } from '../../infra/operate/deploy/run-deploy.ts'
+import type { Certificates } from './certificates.ts'
+import { runTool } from './run-tool.ts'
+
+export const MINISTACK = '1.5.33'
+const FAKETIME = '3.0.1'
+
+/** Kept between runs: making it takes longer than fetching it. */
+const ENVIRONMENT = join(tmpdir(), `gateway-ministack-${MINISTACK}`)
+const PYTHON = join(ENVIRONMENT, 'bin/python')
+
+export const REGION = 'ap-southeast-3'
+export const ACCOUNT = '000000000001'
+const PORT = 4566
+export const ENDPOINT = `https://127.0.0.1:${PORT}`
+
+const START_TRIES = 300
+const POLL_MS = 100
+
+/** Makes the virtual environment where it is missing: the one thing that needs the internet, so it comes first. */
+export const installMinistack = async (): Promise<void> => {
+  const packages = [`ministack==${MINISTACK}`, `libfaketime==${FAKETIME}`]
+  const isThere = existsSync(PYTHON) && (await runTool(PYTHON, ['-c', 'import ministack, libfaketime'], {})).code === 0
+  if (isThere) return
+  const made = await runTool('python3', ['-m', 'venv', ENVIRONMENT], {})
+  const pip = ['-m', 'pip', '-q', '--disable-pip-version-check', 'install', ...packages]
+  const installed = made.code === 0 ? await runTool(PYTHON, pip, {}) : made
+  if (installed.code !== 0) throw new Error(`MiniStack was not installed: ${installed.errors}`)
+}
+
+/** The one clock of emulator, functions and tools: that of this machine, and how far it was put on. */
+export type RehearsalClock = {
+  /** What a process needs in its environment to live by this clock. */
+  readonly env: NodeJS.ProcessEnv
+  advance(seconds: number): void
+  offsetSeconds(): number
+}
+
+export const rehearsalClock = async (directory: string): Promise<RehearsalClock> => {
+  const where = ['-c', 'import libfaketime; print(libfaketime.__path__[0])']
+  const library = join((await runTool(PYTHON, where, {})).output.trim(), 'vendor/libfaketime/src/libfaketime.so.1')
+  const file = join(directory, 'clock')
+  let offset = 0
+  const save = () => writeFileSync(file, `+${offset}\n`)
+  save()
+  return {
+    env: {
+      LD_PRELOAD: library,
+      FAKETIME_TIMESTAMP_FILE: file,
+      FAKETIME_NO_CACHE: '1',
+      FAKETIME_DONT_FAKE_MONOTONIC: '1',
+    },
+    offsetSeconds: () => offset,
+    advance: (seconds) => {
+      offset += seconds
+      save()
+    },
+  }
+}
+
+/** As whom tools ask: the account itself, as whoever deploys for the first time. */
+export const toolEnvironment = ({ authority }: Certificates, clock: RehearsalClock): NodeJS.ProcessEnv => ({
+  ...clock.env,
+  PATH: [join(PROJECT_ROOT, 'node_modules/.bin'), process.env['PATH']].join(delimiter),
+  AWS_ENDPOINT_URL: ENDPOINT,
+  AWS_REGION: REGION,
+  AWS_ACCESS_KEY_ID: 'test',
+  AWS_SECRET_ACCESS_KEY: 'test',
+  AWS_CA_BUNDLE: authority,
+  NODE_EXTRA_CA_CERTS: authority,
+  CDK_DISABLE_CLI_TELEMETRY: '1',
+  CI: 'true',
+})
+
+type Options = { readonly directory: string; readonly certificates: Certificates; readonly clock: RehearsalClock }
+
+export const VERDICTS = 'verdicts.jsonl'
+
+/** Starts MiniStack over TLS, with its judge; its functions are processes of its own and inherit what it is given. */
+export const startEmulator = async ({ directory, certificates, clock }: Options) => {
+  const log = join(directory, 'ministack.log')
+  const output = openSync(log, 'w')
+  const child = spawn(PYTHON, [join(import.meta.dirname, 'judged_ministack.py')], {
+    cwd: directory,
+    stdio: ['ignore', output, output],
+    env: {
+      ...clock.env,
+      PATH: [join(PROJECT_ROOT, 'node_modules/.bin'), process.env['PATH']].join(delimiter),
+      TMPDIR: directory,
+      AUTH: 'true',
+      BIND_HOST: '127.0.0.1',
+      GATEWAY_PORT: String(PORT),
+      USE_SSL: '1',
+      MINISTACK_SSL_CERT: certificates.certificate,
+      MINISTACK_SSL_KEY: certificates.key,
+      NODE_EXTRA_CA_CERTS: certificates.authority,
+      MINISTACK_REGION: REGION,
+      MINISTACK_ACCOUNT_ID: ACCOUNT,
+      AWS_ACCESS_KEY_ID: 'test',
+      AWS_SECRET_ACCESS_KEY: 'test',
+      REHEARSAL_VERDICTS: join(directory, VERDICTS),
+    },
+  })
+  const ended = once(child, 'close')
+  for (let attempt = 0; attempt < START_TRIES; attempt++) {
+    const answer = await fetch(`${ENDPOINT}/_ministack/health`).catch(() => undefined)
+    if (answer?.ok) {
+      return {
+        close: async () => {
+          child.kill()
+          await ended
+        },
+      }
+    }
+    if (child.exitCode !== null) break
+    await sleep(POLL_MS)
+  }
+  child.kill()
+  throw new Error(`MiniStack did not start:\n${readFileSync(log, 'utf8').slice(-2_000)}`)
+}

@@ -1,0 +1,135 @@
+"""
+Starts MiniStack with its own judge of IAM policies on (AUTH=true), and tells that judge what it does not know of a
+request to DynamoDB: which leading keys, which attributes and which values to be returned it names. Every verdict goes
+into the file REHEARSAL_VERDICTS, one line of JSON each. Also mends where MiniStack is not as AWS is and the stack
+could not be deployed: what is mended is listed in limits.ts.
+"""
+
+import contextvars
+import json
+import os
+import re
+import sys
+
+from ministack.core import iam_actions, iam_evaluator
+from ministack.services import secretsmanager
+from ministack.services.cloudformation import drift, provisioners
+
+LEADING_KEYS = "dynamodb:LeadingKeys"
+ATTRIBUTES = "dynamodb:Attributes"
+RETURN_VALUES = "dynamodb:ReturnValues"
+EXPRESSIONS = ("ProjectionExpression", "UpdateExpression", "ConditionExpression", "FilterExpression")
+
+
+def leading_keys(operation):
+    """The partition keys that a single operation names; none where it names none, as a Scan does."""
+    if "RequestItems" in operation:
+        keys = [key for part in operation["RequestItems"].values() for key in part.get("Keys", [])]
+    elif "KeyConditionExpression" in operation:
+        names, values = operation.get("ExpressionAttributeNames") or {}, operation.get("ExpressionAttributeValues") or {}
+        equal = re.findall(r"(#?\w+)\s*=\s*(:\w+)", operation["KeyConditionExpression"])
+        keys = [{names.get(name, name): values[value]} for name, value in equal]
+        if operation.get("IndexName"):
+            # An index has other keys, of any type.
+            return [str(text) for key in keys for value in key.values() for text in value.values()]
+    else:
+        keys = [operation.get("Key") or operation.get("Item") or {}]
+    return [key["pk"]["S"] for key in keys if "pk" in key]
+
+
+def attributes(operation):
+    """The top-level attributes that its expressions name; the adapter names each by a placeholder."""
+    names = operation.get("ExpressionAttributeNames") or {}
+    used = [word for field in EXPRESSIONS for word in re.findall(r"#\w+", operation.get(field) or "")]
+    return [names.get(word, word) for word in used] + (list(operation.get("Key") or {}) if used else [])
+
+
+def request_context(operation):
+    said = {
+        LEADING_KEYS: leading_keys(operation),
+        ATTRIBUTES: attributes(operation),
+        RETURN_VALUES: operation.get("ReturnValues", "NONE"),
+    }
+    return {key: value for key, value in said.items() if value}
+
+
+steps_left = contextvars.ContextVar("steps_left")
+plain_context = iam_actions.dynamodb_service_context
+plain_checks = iam_actions.dynamodb_transaction_checks
+plain_enforce = iam_evaluator.enforce
+
+
+def context_with_keys(body):
+    return {**plain_context(body), **request_context(json.loads(body or b"{}"))}
+
+
+def checks_with_steps(action, body, region, account):
+    checks = plain_checks(action, body, region, account)
+    if checks:
+        steps = [step for item in json.loads(body)["TransactItems"] for step in item.values()]
+        assert len(steps) == len(checks), "a step of a transaction would be judged by another one's keys"
+        steps_left.set(iter(steps))
+    return checks
+
+
+verdicts = open(os.environ["REHEARSAL_VERDICTS"], "a", buffering=1)
+
+
+# On AWS a batch of messages is one permission with a single one; MiniStack asks for another.
+BATCHES = {f"sqs:{action}Batch": f"sqs:{action}" for action in ("SendMessage", "DeleteMessage", "ChangeMessageVisibility")}
+
+
+def told_enforce(key_id, action, service, region, resource_arn="*", service_context=None):
+    action = BATCHES.get(action, action)
+    context = dict(service_context or {})
+    if "dynamodb:EnclosingOperation" in context:
+        # Each step of a transaction is judged as the single operation it is.
+        for key in (LEADING_KEYS, ATTRIBUTES, RETURN_VALUES):
+            context.pop(key, None)
+        context.update(request_context(next(steps_left.get())))
+    verdict = plain_enforce(key_id, action, service, region, resource_arn=resource_arn, service_context=context)
+    said = {
+        "principal": iam_evaluator.caller_arn() or "",
+        "action": action,
+        "resource": resource_arn,
+        # Of an item no more than its kind: ids are nobody's business.
+        "kinds": sorted({key.partition("#")[0] for key in context.get(LEADING_KEYS, [])}),
+        "denied": None if verdict is None else str(getattr(verdict, "reason", None) or getattr(verdict, "code", verdict)),
+    }
+    verdicts.write(json.dumps(said) + "\n")
+    return verdict
+
+
+iam_actions.dynamodb_service_context = context_with_keys
+iam_actions.dynamodb_transaction_checks = checks_with_steps
+iam_evaluator.enforce = told_enforce
+
+
+SECRET = "AWS::SecretsManager::Secret"
+
+
+def name_of(physical_id):
+    return secretsmanager._resolve(physical_id)[0] or physical_id
+
+
+def by_arn(made):
+    """`Ref` of a secret is its ARN on AWS, and its name in MiniStack: policies would name no secret that there is."""
+    create, update, delete = made["create"], made["update"], made["delete"]
+
+    def create_by_arn(*given):
+        _, answers = create(*given)
+        return answers["Arn"], answers
+
+    made["create"] = create_by_arn
+    made["update"] = lambda physical_id, *given, **more: update(name_of(physical_id), *given, **more)
+    made["delete"] = lambda physical_id, *given: delete(name_of(physical_id), *given)
+
+
+by_arn(provisioners._RESOURCE_HANDLERS[SECRET])
+read_secret, compared = drift._DRIFT_READERS[SECRET]
+drift._DRIFT_READERS[SECRET] = (lambda physical_id, *given: read_secret(name_of(physical_id), *given), compared)
+
+from ministack.app import main
+
+sys.argv = ["ministack"]
+main()

@@ -1,0 +1,99 @@
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import * as v from 'valibot'
+import { type RehearsalClock, VERDICTS } from './emulator.ts'
+import { runTool, type ToolRun } from './run-tool.ts'
+import { readVerdicts, type Verdict } from './verdicts.ts'
+import { MERCHANT_HOST, type OutsideWorld } from './world.ts'
+
+export const STAGE = 'dev'
+export const STACK = `gateway-${STAGE}`
+export const OPERATOR = 'rehearsal'
+
+/** Generous: a first call starts a process, beside others' work on the same machine. */
+const WAIT_MS = 120_000
+const POLL_MS = 250
+
+export type Rehearsal = {
+  readonly directory: string
+  /** As whom tools ask, unless they are told otherwise. */
+  readonly env: NodeJS.ProcessEnv
+  readonly clock: RehearsalClock
+  readonly world: OutsideWorld
+  readonly verdicts: () => readonly Verdict[]
+  /** One step of the report, with its seconds. Throws what `run` throws. */
+  step<T>(what: string, run: () => Promise<T>): Promise<T>
+  /** What the emulator cannot do, so that it is listed and not passed over. */
+  cannot(what: string): void
+  readonly limits: () => readonly string[]
+  /** A script of package.json; throws with what it printed unless it ends with one of these codes. */
+  npm(script: string, args: readonly string[], codes?: readonly number[], env?: NodeJS.ProcessEnv): Promise<ToolRun>
+  /** An operator's action by the operators' command; answers its body. */
+  admin(action: string, payload?: object, codes?: readonly number[]): Promise<unknown>
+}
+
+type Parts = Pick<Rehearsal, 'directory' | 'env' | 'clock' | 'world'> & {
+  /** As whom an action is invoked: who holds its duty. */
+  readonly envOf: (action: string) => NodeJS.ProcessEnv
+}
+
+export const startRehearsal = (parts: Parts): Rehearsal => {
+  const { directory, env, envOf } = parts
+  const limits: string[] = []
+  const npm: Rehearsal['npm'] = async (script, args, codes = [0], more = {}) => {
+    const ran = await runTool('npm', ['run', '-s', script, '--', ...args], { env: { ...env, ...more } })
+    if (codes.includes(ran.code)) return ran
+    throw new Error(
+      `npm run ${script} ${args.join(' ')} ended with ${ran.code}:\n${lastOf(ran.output)}\n${lastOf(ran.errors)}`,
+    )
+  }
+  return {
+    ...parts,
+    verdicts: () => readVerdicts(join(directory, VERDICTS)),
+    step: async (what, run) => {
+      const begun = performance.now()
+      const done = await run()
+      console.log(`${((performance.now() - begun) / 1_000).toFixed(1).padStart(6)} s  ${what}`)
+      return done
+    },
+    cannot: (what) => void limits.push(what),
+    limits: () => limits,
+    npm,
+    admin: async (action, payload = {}, codes = [0]) => {
+      const fields = Object.keys(payload).length > 0 ? ['--payload', JSON.stringify(payload)] : []
+      const args = [action, '--stage', STAGE, '--json', ...fields]
+      const { code, output, errors } = await npm('admin', args, codes, envOf(action))
+      return code === 0 ? JSON.parse(output) : JSON.parse(errors)
+    },
+  }
+}
+
+const lastOf = (text: string) => text.slice(-4_000)
+
+/** Looks until there is something; throws when there is nothing within two minutes. */
+export const eventually = async <T>(what: string, look: () => Promise<T | undefined>): Promise<T> => {
+  for (const deadline = performance.now() + WAIT_MS; performance.now() < deadline; await sleep(POLL_MS)) {
+    const found = await look()
+    if (found !== undefined) return found
+  }
+  throw new Error(`${what}: nothing within ${WAIT_MS / 1_000} s`)
+}
+
+export const expect = (holds: boolean, otherwise: string): void => {
+  if (!holds) throw new Error(otherwise)
+}
+
+/** A JSON call that must be answered with this status. */
+export const call = async <const Schema extends v.GenericSchema>(
+  schema: Schema,
+  url: string,
+  init: RequestInit = {},
+  status = 200,
+): Promise<v.InferOutput<Schema>> => {
+  const answer = await fetch(url, { ...init, signal: AbortSignal.timeout(60_000) })
+  const text = await answer.text()
+  expect(answer.status === status, `${init.method ?? 'GET'} ${url} answered ${answer.status}: ${text}`)
+  return v.parse(schema, JSON.parse(text))
+}
+
+export const HOOKS_URL = `https://${MERCHANT_HOST}/hooks`

@@ -1,0 +1,34 @@
+import { ListTablesCommand } from '@aws-sdk/client-dynamodb'
+import { ListFunctionsCommand } from '@aws-sdk/client-lambda'
+import { ListSecretsCommand } from '@aws-sdk/client-secrets-manager'
+import { ListQueuesCommand } from '@aws-sdk/client-sqs'
+import { awsClients } from '../../../infra/operate/check/aws-clients.ts'
+import { expect, type Rehearsal, STAGE } from '../rehearsal.ts'
+import { runTool } from '../run-tool.ts'
+
+/** A disposable stage goes without a trace; endpoints' signing secrets are made at run time and are no stack's. */
+export const destroyStage = async ({ env, step }: Rehearsal, region: string): Promise<void> => {
+  await step(`npx cdk destroy --all in ${region}`, async () => {
+    const args = ['cdk', 'destroy', '--all', '--force', '-c', `stage=${STAGE}`]
+    const { code, errors } = await runTool('npx', args, { env: { ...env, AWS_REGION: region } })
+    expect(code === 0, `cdk destroy: ${errors.slice(-2_000)}`)
+  })
+  await step('nothing of it is left', async () => {
+    const { dynamodb, lambda, secretsManager, sqs } = awsClients(region)
+    const [tables, functions, secrets, queues] = await Promise.all([
+      dynamodb.send(new ListTablesCommand({})),
+      lambda.send(new ListFunctionsCommand({})),
+      secretsManager.send(new ListSecretsCommand({})),
+      sqs.send(new ListQueuesCommand({})),
+    ])
+    const left = [
+      ...(tables.TableNames ?? []),
+      ...(functions.Functions ?? []).map(({ FunctionName }) => FunctionName),
+      ...(secrets.SecretList ?? [])
+        .map(({ Name }) => Name)
+        .filter((name) => !name?.startsWith(`gateway/${STAGE}/endpoint/`)),
+      ...(queues.QueueUrls ?? []),
+    ]
+    expect(left.length === 0, `left behind: ${left.join(', ')}`)
+  })
+}

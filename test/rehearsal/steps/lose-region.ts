@@ -1,0 +1,81 @@
+import * as dynamodb from '@aws-sdk/client-dynamodb'
+import { awsClients } from '../../../infra/operate/check/aws-clients.ts'
+import { removeDutyPolicies } from '../duty-holders.ts'
+import { ACCOUNT, REGION } from '../emulator.ts'
+import { type Merchant, type Payment, PaymentSchema } from '../merchant.ts'
+import { expect, type Rehearsal, STACK, STAGE } from '../rehearsal.ts'
+import { runTool } from '../run-tool.ts'
+import { connectProvider } from './deploy-stage.ts'
+
+export const OTHER_REGION = 'ap-southeast-1'
+
+const PAGES = 100
+
+const tables = () => [awsClients(REGION).dynamodb, awsClients(OTHER_REGION).dynamodb] as const
+
+/** A table of the same keys and indexes, under the stage's name. */
+const makeTable = async (): Promise<void> => {
+  const [from, to] = tables()
+  const { Table: table } = await from.send(new dynamodb.DescribeTableCommand({ TableName: STACK }))
+  await to.send(
+    new dynamodb.CreateTableCommand({
+      TableName: STACK,
+      KeySchema: table?.KeySchema,
+      AttributeDefinitions: table?.AttributeDefinitions,
+      BillingMode: 'PAY_PER_REQUEST',
+      GlobalSecondaryIndexes: table?.GlobalSecondaryIndexes?.map(({ IndexName, KeySchema, Projection }) => ({
+        IndexName,
+        KeySchema,
+        Projection,
+      })),
+      StreamSpecification: { StreamEnabled: true, StreamViewType: 'NEW_IMAGE' },
+    }),
+  )
+}
+
+/** The rows as a copy elsewhere would have them. */
+const copyRows = async (): Promise<number> => {
+  const [from, to] = tables()
+  let copied = 0
+  let ExclusiveStartKey: dynamodb.ScanCommandOutput['LastEvaluatedKey']
+  for (let page = 0; page < PAGES; page++) {
+    const scanned = await from.send(new dynamodb.ScanCommand({ TableName: STACK, ExclusiveStartKey }))
+    for (const Item of scanned.Items ?? []) {
+      await to.send(new dynamodb.PutItemCommand({ TableName: STACK, Item }))
+      copied++
+    }
+    ExclusiveStartKey = scanned.LastEvaluatedKey
+    if (ExclusiveStartKey === undefined) return copied
+  }
+  throw new Error('the table is larger than a rehearsal’s')
+}
+
+/** In another region, from a copy of the table: docs/operations.md, section 8. */
+export const loseRegion = async (rehearsal: Rehearsal, merchant: Merchant, known: Payment): Promise<void> => {
+  const { step, npm, env, cannot } = rehearsal
+  const there = { AWS_REGION: OTHER_REGION }
+  await step('a lost region: a copy of the table is in another one', async () => {
+    await makeTable()
+    expect((await copyRows()) > 0, 'there was nothing to copy')
+    cannot('AWS Backup copies nothing to another region: the rows were written there one by one')
+    const bootstrap = ['cdk', 'bootstrap', `aws://${ACCOUNT}/${OTHER_REGION}`]
+    const { code, errors } = await runTool('npx', bootstrap, { env: { ...env, ...there } })
+    expect(code === 0, `cdk bootstrap: ${errors.slice(-2_000)}`)
+  })
+  await step('its names that are not regional make way: the policies of the duties', removeDutyPolicies)
+  const flags = ['--stage', STAGE, '--import-existing-resources', '--require-approval', 'never']
+  await step('npm run deploy --import-existing-resources takes it over', () => npm('deploy', flags, [0], there))
+  const { Count: kept } = await tables()[1].send(new dynamodb.ScanCommand({ TableName: STACK, Limit: 1 }))
+  if (kept === 0) {
+    cannot(
+      '--import-existing-resources makes a table anew where AWS takes over the one that is there; the rows were written again',
+    )
+    await copyRows()
+  }
+  await step('there the merchant finds its payment, and another one is paid', async () => {
+    const moved = merchant.at(await connectProvider(rehearsal, OTHER_REGION))
+    const { status } = await moved.get(PaymentSchema, `payments/${known.id}`)
+    expect(status === known.status, `the payment is ${status}`)
+    await moved.pay(await moved.create('order-8'))
+  })
+}

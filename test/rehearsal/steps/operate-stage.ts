@@ -1,0 +1,106 @@
+import { GetQueueUrlCommand, SendMessageCommand } from '@aws-sdk/client-sqs'
+import * as v from 'valibot'
+import { MANIFEST } from '../../../functions/manifest.ts'
+import { awsClients } from '../../../infra/operate/check/aws-clients.ts'
+import { REGION } from '../emulator.ts'
+import { judgementOn } from '../judgement.ts'
+import { type Merchant, PaymentSchema } from '../merchant.ts'
+import { eventually, expect, HOOKS_URL, OPERATOR, type Rehearsal, STACK } from '../rehearsal.ts'
+import type { Settlement } from './pay-out.ts'
+import type { TakenPayments } from './take-payments.ts'
+
+type Done = { readonly merchant: Merchant; readonly payments: TakenPayments; readonly settlement: Settlement }
+
+const IdsSchema = v.object({ data: v.pipe(v.array(v.object({ id: v.string() })), v.minLength(1)) })
+const SuspenseSchema = v.object({ data: v.pipe(v.array(v.object({ suspense_id: v.string() })), v.minLength(1)) })
+const MadeEndpointSchema = v.object({ endpoint_id: v.string() })
+
+/** What merchants look up, each list and each thing. */
+export const lookUp = ({ step, world }: Rehearsal, { merchant, payments, settlement }: Done, apiUrl: string) =>
+  step('a merchant looks up all there is, and has a webhook sent again', async () => {
+    const { data: deliveries } = await merchant.get(IdsSchema, 'webhook_deliveries')
+    for (const path of [
+      'payments?status=succeeded',
+      'settlements',
+      `settlements/${settlement.id}/payments`,
+      'webhook_endpoints',
+      'events',
+    ]) {
+      await merchant.get(v.object({ data: v.pipe(v.array(v.unknown()), v.minLength(1)) }), path)
+    }
+    const { status } = await merchant.get(PaymentSchema, `payments/${payments.cancelled.id}`)
+    expect(status === 'cancelled', `the cancelled payment is ${status}`)
+    await merchant.get(v.object({ paid_out_minor: v.number() }), 'balance?include=settlements')
+    await merchant.get(v.object({ status: v.literal('manual_paid') }), `settlements/${settlement.id}`)
+    const path = `webhook_deliveries/${deliveries[0]?.id}`
+    await merchant.get(v.object({ id: v.string() }), path)
+    await merchant.post(v.unknown(), `${path}/redeliver`)
+    const nowhere = await fetch(`${apiUrl}/v2/anything`)
+    expect(nowhere.status === 404, `what is not there answered ${nowhere.status}`)
+    const stranger = await fetch(`${apiUrl}/callbacks/xendit`, { method: 'POST', body: '{}' })
+    expect(stranger.status === 401, `a callback without a token answered ${stranger.status}`)
+    expect(world.inbox !== '', 'there is no inbox')
+  })
+
+/** Every action of an operator that was not needed before. */
+export const operateStage = ({ step, admin, clock }: Rehearsal, { merchant, payments }: Done) =>
+  step('operators do what is left of their actions', async () => {
+    const client = { client_id: merchant.clientId }
+    const by = { operator: OPERATOR, ...client }
+    const act = async (actions: Readonly<Record<string, object>>) => {
+      for (const [action, payload] of Object.entries(actions)) await admin(action, payload)
+    }
+    const spare = { ...by, url: `${HOOKS_URL}?spare`, event_types: ['payment.expired'] }
+    const { endpoint_id } = v.parse(MadeEndpointSchema, await admin('register-endpoint', spare))
+    await act({
+      'get-client': client,
+      'list-clients': {},
+      'update-client': { ...by, name: 'Warung Baru' },
+      'list-api-keys': client,
+      'list-endpoints': client,
+      'send-test-event': { ...by, endpoint_id: merchant.endpointId },
+      'update-endpoint': { ...by, endpoint_id, enabled: false },
+      'delete-endpoint': { ...by, endpoint_id },
+      'get-payment': { payment_id: payments.paid.id },
+      'find-payments': { ...client, payment_destination: payments.paid.payment_destination },
+      'refresh-payment': { operator: OPERATOR, payment_id: payments.paid.id },
+      'list-deliveries': client,
+      redeliver: { ...by, endpoint_id: merchant.endpointId, since: new Date(sinceMs(clock)).toISOString() },
+      'list-audit': client,
+      'check-due-work': {},
+      'audit-clients': {},
+    })
+    const { data: items } = v.parse(SuspenseSchema, await admin('list-suspense', {}))
+    const suspense = { operator: OPERATOR, suspense_id: items[0]?.suspense_id, resolution: 'refunded' }
+    await admin('resolve-suspense', suspense)
+    const audit = v.parse(v.object({ balanced: v.boolean() }), await admin('audit-ledger', client))
+    expect(audit.balanced, 'the books do not balance')
+    await admin('get-books', client)
+    const { api_key, key_id } = v.parse(NewKeySchema, await admin('issue-api-key', by))
+    await admin('revoke-api-key', { ...by, key_id })
+    expect(api_key !== '', 'there is no key')
+  })
+
+const DUE_QUEUES = MANIFEST.flatMap(({ trigger }) =>
+  trigger.kind === 'queue' && trigger.queue.startsWith('due-') ? [trigger.queue] : [],
+)
+
+/** The workers of due work, each with a slot: whether there was any due by now is chance. */
+export const lookAtDueWork = ({ step, verdicts }: Rehearsal) =>
+  step('every kind of due work is looked at', async () => {
+    const { sqs } = awsClients(REGION)
+    for (const queue of DUE_QUEUES) {
+      const { QueueUrl } = await sqs.send(new GetQueueUrlCommand({ QueueName: `${STACK}-${queue}` }))
+      const MessageBody = JSON.stringify({ slot: 0, part: 0, parts: 1 })
+      await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody }))
+    }
+    await eventually('a call of each', async () => {
+      const { silent } = judgementOn(verdicts())
+      return silent.some((name) => name.startsWith('check-due-')) ? undefined : true
+    })
+  })
+
+const NewKeySchema = v.object({ api_key: v.string(), key_id: v.string() })
+
+const DAY_MS = 86_400_000
+const sinceMs = (clock: Rehearsal['clock']) => Date.now() + clock.offsetSeconds() * 1_000 - DAY_MS
