@@ -9,9 +9,10 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { problemsAtRest } from '../support/invariants.ts'
 import { NO_FAULTS } from './faults.ts'
+import { FORMER_RELEASE, saysMissing } from './find-release.ts'
 import { alone, announced, paid, pass, untold } from './flow-steps.ts'
 import { FLOWS, type Flow } from './flows.ts'
-import { FORMER_RELEASE, hasFormerRelease, loadFormerRelease } from './former-release.ts'
+import { hasFormerRelease, loadFormerRelease } from './former-release.ts'
 import { type LoadedFunction, loadFunctions } from './handlers.ts'
 import { drive, rest, seenBy, startPlay } from './history.ts'
 import { invoke, operate } from './lambda.ts'
@@ -130,11 +131,7 @@ const cutOffEverywhere = async (flow: Flow, from: Release, to: Release): Promise
 }
 
 const known = hasFormerRelease()
-if (!known) {
-  console.warn(
-    `The release before (${FORMER_RELEASE}) is not in this clone: nothing was tried between two releases. Fetch the history to do so.`,
-  )
-}
+if (!known) console.warn(saysMissing(FORMER_RELEASE))
 
 describe.runIf(known)('the release before and this one on one table', { timeout: 120_000 }, () => {
   beforeAll(async () => {

@@ -5,27 +5,15 @@ import { pathToFileURL } from 'node:url'
 import { build, type Plugin } from 'esbuild'
 import type { FunctionSpec } from '../../functions/function-spec.ts'
 import { answerProviderCall } from '../../infra/local/provider-simulator/answer-provider-call.ts'
+import { FORMER_RELEASE, findRelease, git } from './find-release.ts'
 import type { HandlerModule, LoadedFunction, Means } from './handlers.ts'
-
-/** The last commit of the release before this one. */
-export const FORMER_RELEASE = 'ffc21285725cb3798a1c36309ceb64b13b7b4929'
 
 const ROOT = join(import.meta.dirname, '../..')
 /** Ignored by git, and inside the project, so that packages are found. */
 const SCRATCH = join(ROOT, '.local-data')
 
-const git = (...args: readonly string[]): Buffer =>
-  execFileSync('git', args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'ignore'], maxBuffer: 64 * 1024 * 1024 })
-
 /** Whether this clone has the release before: it may have been made without its history. */
-export const hasFormerRelease = (): boolean => {
-  try {
-    git('cat-file', '-e', `${FORMER_RELEASE}^{commit}`)
-    return true
-  } catch {
-    return false
-  }
-}
+export const hasFormerRelease = (): boolean => findRelease(FORMER_RELEASE, ROOT) !== undefined
 
 type Release = Means & {
   readonly MANIFEST: readonly FunctionSpec[]
@@ -70,7 +58,7 @@ const entryOf = (files: readonly string[]): string =>
   ].join('\n')
 
 const bundle = async (directory: string): Promise<Release> => {
-  const archive = git('archive', FORMER_RELEASE, 'functions', 'shared', 'infra', 'test', 'tsconfig.json')
+  const archive = git(ROOT, 'archive', FORMER_RELEASE.commit, 'functions', 'shared', 'infra', 'test', 'tsconfig.json')
   execFileSync('tar', ['-x', '-C', directory], { input: archive })
   const files = readdirSync(join(directory, 'functions'), { recursive: true, encoding: 'utf8' })
     .filter((file) => /.+\/.+\.ts$/.test(file))
