@@ -2,31 +2,40 @@
  * Goal: show that the tests hold what they claim to. Method: break one condition, lease, retry or comparison of the
  * gateway at a time, in a copy of the project, and see whether some test notices (`npm run mutants`).
  */
-import { readOptions, runCommand, UsageError } from '../../infra/local/terminal/command-line.ts'
+import { readOptions, runCommand, UsageError, wholeNumber } from '../../infra/local/terminal/command-line.ts'
 import { MUTANTS } from './mutants.ts'
 import { checkMutants, type Finding } from './mutation/check-mutants.ts'
-import { byHistories } from './mutation/mutant.ts'
+import { byHistories, type Mutant } from './mutation/mutant.ts'
 import { endRunning } from './mutation/run-checks.ts'
 
-const USAGE = `npm run mutants -- [--only TEXT] [--jobs 1|2] [--histories]
+const USAGE = `npm run mutants -- [--only TEXT] [--jobs 1|2] [--histories [--promised]] [--seeds N]
   --only TEXT   only mutants with this text in their name or the name of their code
   --jobs N      how many at once, each in a copy of its own (default 2)
-  --histories   each mutant meets the simulation's random histories instead of its own tests
+  --histories   each mutant meets the simulation's random histories instead of its own tests; which seed killed
+                it is said, and only one that the list says must die by them fails the run
+  --promised    only those that the list says must die by them
+  --seeds N     how many histories a mutant meets at most (default 40, with --histories 100)
   --help, -h    this text
-Exit code: 0 every mutant is killed that is not listed as equivalent, 1 one is not, 2 called wrongly.`
+Exit code: 0 every mutant is killed that must be, 1 one is not, 2 called wrongly.`
 
 const OPTIONS = {
   only: { type: 'string' },
   jobs: { type: 'string', default: '2' },
   histories: { type: 'boolean', default: false },
+  promised: { type: 'boolean', default: false },
+  seeds: { type: 'string' },
 } as const
 
 const chosenBy = (argv: readonly string[]) => {
-  const { only = '', jobs, histories } = readOptions(argv, OPTIONS)
+  const { only = '', jobs, histories, promised, seeds = histories ? '100' : '40' } = readOptions(argv, OPTIONS)
   if (jobs !== '1' && jobs !== '2') throw new UsageError('--jobs takes 1 or 2')
+  if (promised && !histories) throw new UsageError('--promised goes with --histories')
+  const count = wholeNumber(seeds)
+  if (count === undefined || count === 0) throw new UsageError('--seeds takes a whole number')
   const named = MUTANTS.filter(({ name, symbol }) => name.includes(only) || symbol.includes(only))
-  if (named.length === 0) throw new UsageError(`no mutant has "${only}" in its name or the name of its code`)
-  return { mutants: histories ? named.map(byHistories) : named, jobs: Number(jobs) }
+  const chosen = promised ? named.filter(({ diesWithin }) => diesWithin !== undefined) : named
+  if (chosen.length === 0) throw new UsageError(`no such mutant has "${only}" in its name or the name of its code`)
+  return { mutants: histories ? chosen.map(byHistories) : chosen, jobs: Number(jobs), histories, seeds: count }
 }
 
 const seconds = (ms: number) => `${(ms / 1_000).toFixed(1)} s`.padStart(8)
@@ -46,6 +55,16 @@ const tell = (finding: Finding) => {
   }
 }
 
+/** The list says that this many histories notice it. */
+const isPromised = ({ diesWithin }: Mutant, seeds: number) => diesWithin !== undefined && diesWithin <= seeds
+
+/** The first seed whose history has noticed; 0 where something else has. */
+const killingSeed = (verdict: Finding['verdict']): number =>
+  verdict.kind === 'failed' ? Number(/seed (\d+):/.exec(verdict.by)?.[1] ?? 0) : 0
+
+const medianSeed = (killed: readonly Finding[]): number =>
+  killed.map(({ verdict }) => killingSeed(verdict)).toSorted((a, b) => a - b)[Math.floor(killed.length / 2)] ?? 0
+
 const stoppedBySignals = (): AbortSignal => {
   const stop = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
@@ -59,15 +78,15 @@ const stoppedBySignals = (): AbortSignal => {
 }
 
 const check = async (argv: readonly string[]): Promise<number> => {
-  const { mutants, jobs } = chosenBy(argv)
+  const { mutants, jobs, histories, seeds } = chosenBy(argv)
   const startedMs = performance.now()
   const signal = stoppedBySignals()
-  const findings = await checkMutants(mutants, { jobs, signal, onFinding: tell })
+  const findings = await checkMutants(mutants, { jobs, seeds, signal, onFinding: tell })
 
   const killed = findings.filter(({ verdict }) => verdict.kind === 'failed')
   const survivors = findings.filter(({ verdict }) => verdict.kind !== 'failed')
   const unlisted = survivors.filter(
-    ({ mutant, verdict }) => verdict.kind === 'broken' || mutant.equivalent === undefined,
+    ({ mutant, verdict }) => verdict.kind === 'broken' || (histories ? isPromised(mutant, seeds) : !mutant.equivalent),
   )
   const noticed = killed.filter(({ mutant }) => mutant.equivalent !== undefined)
 
@@ -76,10 +95,13 @@ const check = async (argv: readonly string[]): Promise<number> => {
     console.log(`survivor: ${placeOf(survivor)}\n  ${survivor.mutant.equivalent ?? 'no test notices it'}`)
   }
   for (const finding of noticed) console.log(`listed as a survivor, yet killed: ${placeOf(finding)}`)
+  const late = killed.filter(({ mutant, verdict }) => killingSeed(verdict) > (mutant.diesWithin ?? seeds))
+  for (const finding of late) console.log(`killed later than the list says: ${placeOf(finding)}`)
+  if (histories) console.log(`killed by seed ${medianSeed(killed)} at the median`)
   console.log(
     `${killed.length} of ${findings.length} mutants killed, in ${seconds(performance.now() - startedMs).trim()}`,
   )
-  return signal.aborted || unlisted.length > 0 || noticed.length > 0 ? 1 : 0
+  return signal.aborted || unlisted.length + noticed.length + late.length > 0 ? 1 : 0
 }
 
 process.exitCode = await runCommand(USAGE, process.argv.slice(2), check)

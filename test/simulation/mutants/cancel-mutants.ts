@@ -3,6 +3,10 @@ import { mutantsOf } from '../mutation/mutant.ts'
 /** Who ended a payment that nobody paid: its merchant, or its time. */
 export const CANCEL_MUTANTS = [
   ...mutantsOf('cancelAndClose', ['check-due-payment'], {
+    'a payment expires and stays payable': {
+      edit: "await deps.provider.cancelRequest(_, _) -> { kind: 'cancelled' as const }",
+      diesWithin: 100,
+    },
     'a payment expires although the provider says it ended otherwise': 'return followProvider(..._) -> break',
     'a payment expires although the provider cannot be reached': 'return answer -> break',
     'a payment that somebody tried to cancel ends as cancelled past its time': {
@@ -22,6 +26,10 @@ export const CANCEL_MUTANTS = [
     'an expiry that has begun is forgotten by a clock behind': 'drop expiryStartedAt !== undefined',
   }),
   ...mutantsOf('cancelPayment', ['api-get-and-cancel-payment'], {
+    'a payment is cancelled and stays payable': {
+      edit: "await deps.provider.cancelRequest(_, _) -> { kind: 'cancelled' as const }",
+      diesWithin: 100,
+    },
     'a cancel is accepted in any status': "drop payment.status !== 'pending'",
     'a cancel goes on although the payment has left pending': { edit: 'drop !noted.applied', tests: ['payment-races'] },
     'a cancel past its time is a cancel': { edit: 'drop isPastItsTime(payment, now)', tests: ['expire-payment'] },

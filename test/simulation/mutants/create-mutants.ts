@@ -102,6 +102,12 @@ export const CREATE_MUTANTS = [
   ...mutantsOf('show', ['create-payment-crashes'], {
     'the request of an attempt that was overtaken stays payable': 'drop cancelOrphan(..._)',
   }),
+  ...mutantsOf('cancelOrphan', ['create-payment-crashes', 'provider-news'], {
+    'orphans are never cancelled': {
+      edit: "await deps.provider.cancelRequest(_, _) -> { kind: 'cancelled' as const }",
+      diesWithin: 100,
+    },
+  }),
   ...mutantsOf('failWithOrphan', ['create-payment-failures'], {
     'a request without a destination stays payable': 'drop cancelOrphan(..._)',
   }),

@@ -81,8 +81,10 @@ export const PROVIDER_NEWS_MUTANTS = [
     },
   }),
   ...mutantsOf('apply-provider-news/applyDecision', ['create-payment-crashes'], {
-    'the request shown stays payable when another attempt was paid':
-      "succeeded.paymentRequestId !== decision.capture.paymentRequestId -> succeeded.paymentRequestId === ''",
+    'the request shown stays payable when another attempt was paid': {
+      edit: "succeeded.paymentRequestId !== decision.capture.paymentRequestId -> succeeded.paymentRequestId === ''",
+      diesWithin: 100,
+    },
   }),
   ...mutantsOf('applyNews', ['payment-races'], {
     'a lost race is not decided again':

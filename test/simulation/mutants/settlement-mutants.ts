@@ -52,8 +52,18 @@ export const SETTLEMENT_MUTANTS = [
       edit: 'window.sums.netMinor <= client.settlementFloorMinor -> window.sums.netMinor < client.settlementFloorMinor',
       tests: ['settle-client'],
     },
+    'a net is settled as long as there is any': {
+      edit: 'window.sums.netMinor <= client.settlementFloorMinor -> window.sums.netMinor <= 0',
+      diesWithin: 100,
+    },
     'the floor and the bank details are those of the moment before the summing':
       'const client = _ -> const client = known',
+  }),
+  ...mutantsOf('ELIGIBLE_AGE_MS', ['settle-client'], {
+    'a payment is settled an hour before it is 24 hours old': {
+      edit: 'DAY_MS -> DAY_MS - 3_600_000',
+      diesWithin: 100,
+    },
   }),
   ...mutantsOf('settle-client/MAX_TRIES', ['settle-client-races'], {
     'whoever loses the race for a window gives up': '8 -> 1',
@@ -69,7 +79,7 @@ export const SETTLEMENT_MUTANTS = [
     'a payment that is held does not end the window': 'period: { start, end: payment.paidAt } -> period',
   }),
   ...mutantsOf('mayAsk', ['settle-client-fees'], {
-    'a fee is assumed before seven days are over': 'drop feeDeadline(paidAt) <= deps.now()',
+    'a fee is assumed before seven days are over': { edit: 'drop feeDeadline(paidAt) <= deps.now()', diesWithin: 100 },
   }),
   ...mutantsOf('sum-window/isOver', ['settle-client-fees'], {
     'a run asks for fees as long as it likes': 'drop deps.monotonicMs() >= run.endsAtMs',

@@ -14,6 +14,8 @@ export type Finding = {
 export type CheckOptions = {
   /** How many at once, each in a copy of its own. */
   readonly jobs: number
+  /** How many seeds of random histories a mutant meets, where it meets any. */
+  readonly seeds: number
   /** Begins no further mutant once aborted; what runs has to be ended by whoever aborts. */
   readonly signal: AbortSignal
   readonly onFinding: (finding: Finding) => void
@@ -23,16 +25,19 @@ export type CheckOptions = {
 const MUTANT_BOUND_MS = 240_000
 const BASELINE_BOUND_MS = 1_800_000
 
-const checksOf = (mutants: readonly Mutant[], boundMs: number): Checks => ({
-  boundMs,
+/** Far above what a history takes. */
+const HISTORY_BOUND_MS = 15_000
+
+const checksOf = (mutants: readonly Mutant[], seeds: number, leastMs: number): Checks => ({
+  boundMs: Math.max(leastMs, seeds * HISTORY_BOUND_MS),
   tests: [...new Set(mutants.flatMap(({ tests = [] }) => tests))],
-  histories: mutants.some(({ histories }) => histories === true),
+  seeds: mutants.some(({ histories }) => histories === true) ? seeds : 0,
   crashes: [...new Set(mutants.flatMap(({ crashes = [] }) => crashes))],
 })
 
 /** Throws unless everything holds on the tree as it is: a test that fails anyway would kill every mutant. */
-const assertAllHolds = async ({ directory }: ProjectCopy, mutants: readonly Mutant[]): Promise<void> => {
-  const verdict = await runChecks(directory, checksOf(mutants, BASELINE_BOUND_MS))
+const assertAllHolds = async ({ directory }: ProjectCopy, mutants: readonly Mutant[], seeds: number): Promise<void> => {
+  const verdict = await runChecks(directory, checksOf(mutants, seeds, BASELINE_BOUND_MS))
   if (verdict.kind === 'failed') throw new Error(`without any mutant this fails: ${verdict.by}`)
   if (verdict.kind === 'broken') throw new Error(`without any mutant the tests do not run:\n${verdict.why}`)
 }
@@ -49,19 +54,19 @@ const runTwiceIfBroken = async (directory: string, checks: Checks, { aborted }: 
  */
 export const checkMutants = async (
   mutants: readonly Mutant[],
-  { jobs, signal, onFinding }: CheckOptions,
+  { jobs, seeds, signal, onFinding }: CheckOptions,
 ): Promise<readonly Finding[]> => {
   const sources = sourcesIn('shared', 'functions', 'infra')
   const waiting = mutants.map((mutant) => ({ mutant, placed: placeMutant(sources, mutant) }))
   const copies = Array.from({ length: jobs }, copyProject)
   try {
-    for (const copy of copies.slice(0, 1)) await assertAllHolds(copy, mutants)
+    for (const copy of copies.slice(0, 1)) await assertAllHolds(copy, mutants, seeds)
     const findings: Finding[] = []
     const work = async (copy: ProjectCopy) => {
       for (let next = waiting.shift(); next !== undefined && !signal.aborted; next = waiting.shift()) {
         const { mutant, placed } = next
         const startedMs = performance.now()
-        const checks = checksOf([mutant], MUTANT_BOUND_MS)
+        const checks = checksOf([mutant], seeds, MUTANT_BOUND_MS)
         const verdict = await copy.withMutant(placed, () => runTwiceIfBroken(copy.directory, checks, signal))
         const finding = { mutant, path: placed.path, verdict, ms: performance.now() - startedMs }
         findings.push(finding)

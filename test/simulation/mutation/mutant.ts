@@ -25,9 +25,11 @@ export type Mutant = Checks & {
   readonly edit: Edit
   /** Why no test can notice: listed, and held to surviving. */
   readonly equivalent?: string
+  /** It breaks a promise: the random histories alone must notice within so many seeds (`--histories --promised`). */
+  readonly diesWithin?: number
 }
 
-type Entry = Edit | (Checks & Pick<Mutant, 'edit' | 'equivalent'>)
+type Entry = Edit | (Checks & Pick<Mutant, 'edit' | 'equivalent' | 'diesWithin'>)
 
 /** Mutants of one declaration by their names, and the tests that must notice those that name no others. */
 export const mutantsOf = (
@@ -43,4 +45,10 @@ export const mutantsOf = (
   }))
 
 /** The mutant left to the random histories alone. */
-export const byHistories = ({ name, symbol, edit }: Mutant): Mutant => ({ name, symbol, edit, histories: true })
+export const byHistories = ({ name, symbol, edit, diesWithin }: Mutant): Mutant => ({
+  name,
+  symbol,
+  edit,
+  histories: true,
+  ...(diesWithin !== undefined && { diesWithin }),
+})

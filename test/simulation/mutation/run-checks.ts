@@ -13,14 +13,12 @@ export type Verdict =
 
 export type Checks = {
   readonly tests: readonly string[]
-  readonly histories: boolean
+  /** How many random histories, from seed 1; 0: none. */
+  readonly seeds: number
   readonly crashes: readonly string[]
   /** A mutant may loop for ever: no command may take longer. */
   readonly boundMs: number
 }
-
-/** Most seeds that the histories of one mutant run through. */
-const SEEDS = '1..40'
 
 type Ended = { readonly code: number | null; readonly output: string; readonly outOfTime: boolean }
 
@@ -92,8 +90,8 @@ const runTests = async (directory: string, { tests, boundMs }: Checks): Promise<
   return failure === undefined ? { kind: 'broken', why: lastLines(output) } : { kind: 'failed', by: failure }
 }
 
-const runSimulation = async (directory: string, { histories, crashes, boundMs }: Checks): Promise<Verdict> => {
-  const args = [...(histories ? ['--seeds', SEEDS] : []), ...crashes.flatMap((flow) => ['--crashes', flow])]
+const runSimulation = async (directory: string, { seeds, crashes, boundMs }: Checks): Promise<Verdict> => {
+  const args = [...(seeds > 0 ? ['--seeds', `1..${seeds}`] : []), ...crashes.flatMap((flow) => ['--crashes', flow])]
   const script = 'test/simulation/mutation/first-problem.ts'
   const { code, output, outOfTime } = await runNode(directory, [script, ...args], boundMs)
   if (outOfTime) return NO_END
@@ -106,6 +104,6 @@ const runSimulation = async (directory: string, { histories, crashes, boundMs }:
 /** Runs the tests, then the simulation, up to the first that fails. */
 export const runChecks = async (directory: string, checks: Checks): Promise<Verdict> => {
   const tested = checks.tests.length > 0 ? await runTests(directory, checks) : { kind: 'held' as const }
-  if (tested.kind !== 'held' || (!checks.histories && checks.crashes.length === 0)) return tested
+  if (tested.kind !== 'held' || (checks.seeds === 0 && checks.crashes.length === 0)) return tested
   return runSimulation(directory, checks)
 }
