@@ -6,6 +6,13 @@ import { strikes, tell } from './world.ts'
 const openRequests = ({ world }: Play) =>
   world.provider.findPaymentRequests('').filter(({ status }) => status === 'REQUIRES_ACTION' || status === 'PENDING')
 
+/** Of attempts that were lost: their payments show another request, or none. */
+const unshown = ({ world }: Play, requests: ReturnType<typeof openRequests>) =>
+  requests.filter(({ reference_id: reference, payment_request_id: id }) => {
+    const payment = world.table.item({ pk: `PAYMENT#${reference.slice(0, 36)}`, sk: 'PAYMENT' })
+    return payment?.['payment_request_id'] !== id
+  })
+
 /** Customers pay whatever request is open, also one of an attempt that our merchant never saw. */
 export const pay = async (play: Play): Promise<void> => {
   const { world } = play
@@ -13,7 +20,8 @@ export const pay = async (play: Play): Promise<void> => {
   if (late) world.provider.orderFault({ target: 'payment', fault: 'after_expiry', times: 1 })
   const requests = late ? world.provider.findPaymentRequests('') : openRequests(play)
   if (requests.length === 0) return
-  const paid = world.prng.pick(requests)
+  const lost = world.oddities.chance(0.6) ? unshown(play, requests) : []
+  const paid = world.prng.pick(lost.length > 0 ? lost : requests)
   const amount = strikes(world, 'wrongAmount') ? paid.request_amount + 1 : paid.request_amount
   tell(world, () => `the customer pays ${amount} on ${paid.payment_request_id} (${paid.reference_id})`)
   const act = () => world.provider.simulatePayment(paid.payment_request_id, { amount })

@@ -46,37 +46,33 @@ const queryOf = ({ prng, next }: EventPoller) => ({
   ...(next !== undefined && { after: next }),
 })
 
-/**
- * One look; whether there may be more to see soon. Now and then the program dies with what it was shown, before it has
- * written down where it goes on.
- */
-const look = async (play: Play, poller: EventPoller): Promise<boolean> => {
+/** One look. Now and then the program dies with what it was shown, before it has written down where it goes on. */
+const look = async (play: Play, poller: EventPoller): Promise<void> => {
   const reply = await http(play, poller.tenant, LIST_EVENTS, { query: queryOf(poller) })
   count(play.world.tally, `events answered ${reply?.status ?? 'nothing'}`)
-  if (reply?.status !== 200) return true
-  const { next, data } = note(poller, reply)
+  if (reply?.status !== 200) return
+  const { next } = note(poller, reply)
   if (poller.prng.chance(0.2)) tell(play.world, () => 'a reader of events starts again where it was')
   else poller.next = next
-  return data.length > 0
 }
 
-/** For longer than an event is young. */
-const MOST_LOOKS = 25
-const LONGEST_PAUSE_MS = 30_000
+/** For as long as an index may lag behind the first of several. */
+const LATEST_LOOK_MS = 90_000
 
-/** Some of the merchants look, and go on looking while anything is young; a release before this one shows nothing. */
-export const pollEvents = async (play: Play): Promise<void> => {
-  const { world, tenants } = play
+/**
+ * Behind each event its merchant may look, some seconds or a minute later: in the midst of those that come together, while
+ * some of them are in the index and others are not. A release before this one shows nothing.
+ */
+export const watchEvents = (play: Play): void => {
+  const { world } = play
   if (!world.functions.has(LIST_EVENTS)) return
-  const looking = tenants.map((tenant) => pollerOf(play, tenant)).filter(({ prng }) => prng.chance(0.5))
-  await Promise.all(
-    looking.map(async (poller) => {
-      for (let looks = 0, more = true; more && looks < MOST_LOOKS; looks++) {
-        await new Promise<void>((resolve) => void world.scheduler.after(poller.prng.int(1, LONGEST_PAUSE_MS), resolve))
-        more = await look(play, poller)
-      }
-    }),
-  )
+  world.onChange.push(({ key, before, after }) => {
+    const tenant = play.tenants.find(({ clientId }) => clientId === String(after?.['owner']).split('#')[0])
+    if (before !== undefined || !key.sk.startsWith('EVENT#') || tenant === undefined) return
+    const poller = pollerOf(play, tenant)
+    const again = () => poller.prng.int(1, LATEST_LOOK_MS)
+    for (const lookMs of [again(), again(), again()]) world.scheduler.after(lookMs, () => void look(play, poller))
+  })
 }
 
 type Ask = (functionName: string, asked: HttpRequest) => Promise<HttpReply | undefined>

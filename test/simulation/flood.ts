@@ -67,6 +67,7 @@ const send = async (play: Play, flood: Flood): Promise<void> => {
 /** Some ten seconds of it. */
 export const burst = async (play: Play, flood: Flood): Promise<void> => {
   tell(play.world, () => 'one client floods')
+  count(play.world.tally, 'fault flood')
   const pause = () =>
     new Promise<void>((resolve) => void play.world.scheduler.after(flood.prng.int(1, PAUSE_MS), resolve))
   const connection = async () => {

@@ -3,7 +3,7 @@ import type { RawItem, Seen } from '../support/books.ts'
 import { problemsAtRest, problemsOf } from '../support/invariants.ts'
 import { mustHear, watchEndpoints } from './change-endpoints.ts'
 import { crowdProblems } from './crowd.ts'
-import { pollEvents, pollerProblems } from './event-poller.ts'
+import { pollerProblems, watchEvents } from './event-poller.ts'
 import { drawFaults, type Faults, NO_FAULTS } from './faults.ts'
 import { burst, createFlood, type Flood, floodProblems } from './flood.ts'
 import type { LoadedFunction } from './handlers.ts'
@@ -11,9 +11,10 @@ import { connectCallbacks, type HttpRequest, operate, requestAs } from './lambda
 import { createObservations } from './observations.ts'
 import { takeBack } from './odd-rows.ts'
 import { drawOperation, type Play, payOut, settle } from './operations.ts'
+import { watchPromises } from './promises/watch-promises.ts'
 import { readBackProblems } from './read-back.ts'
 import { agedProblems, isAged } from './retention.ts'
-import { watchReversals } from './reversal-stages.ts'
+import { watchSituations } from './sometimes/watch-situations.ts'
 import { connectSources } from './sources.ts'
 import type { Tally } from './tally.ts'
 import { addTenant, type Tenant } from './tenants.ts'
@@ -62,14 +63,15 @@ export const startPlay = async (options: WorldOptions): Promise<Play> => {
   const world = createWorld(options)
   connectSources(world)
   connectCallbacks(world)
-  const tenants: Tenant[] = []
-  for (let number = 0; number < 2; number++) tenants.push(await drive(world, addTenant(world, number, number + 1)))
   const seen = createObservations()
   watchTransitions(world, seen)
   watchLanes(world, seen)
-  watchReversals(world)
+  watchSituations(world)
+  const restProblems = [watchPromises(world, seen), watchAlerts(world)]
+  const tenants: Tenant[] = []
+  for (let number = 0; number < 2; number++) tenants.push(await drive(world, addTenant(world, number, number + 1)))
   watchEndpoints({ world, tenants, seen })
-  return { world, tenants, seen, unanswered: [], keys: 0, pollers: new Map(), alertProblems: watchAlerts(world) }
+  return { world, tenants, seen, unanswered: [], keys: 0, pollers: new Map(), restProblems }
 }
 
 const captured = (world: World): ReadonlyMap<string, number> =>
@@ -106,7 +108,11 @@ export const rest = async (play: Play): Promise<readonly string[]> => {
   world.faults = NO_FAULTS
   world.provider.clearFaults()
   await world.scheduler.runUntil(world.scheduler.nowMs() + REST_MS)
-  const problems = [...seen.problems, ...problemsAtRest(world.table.items(), seenBy(play)), ...play.alertProblems()]
+  const problems = [
+    ...seen.problems,
+    ...problemsAtRest(world.table.items(), seenBy(play)),
+    ...play.restProblems.flatMap((problems) => problems()),
+  ]
   // The daily audit met every moment of the history, and no fault of the world is a difference.
   if (world.logLines.some((line) => line.includes('audit.imbalance'))) problems.push('an audit found an imbalance')
   for (const { clientId } of tenants) {
@@ -180,13 +186,14 @@ export const runHistory = async (options: HistoryOptions): Promise<HistoryResult
   // Every third history has a contract that bills fees after the month.
   const play = await startPlay({ ...options, providerFees: options.seed % 3 === 0 ? 'invoiced' : 'deducted' })
   const { world } = play
+  watchEvents(play)
   const faults = options.faults ?? drawFaults(world.prng.fork())
   const flood = faults.flood > 0 ? await addFlooder(play) : undefined
   world.faults = faults
   const problems: string[] = []
   for (let number = 0; number < options.operations && problems.length === 0; number++) {
     const operation = drawOperation(world)
-    const begun = [operation(play), pollEvents(play), ...(flood?.prng.chance(faults.flood) ? [burst(play, flood)] : [])]
+    const begun = [operation(play), ...(flood?.prng.chance(faults.flood) ? [burst(play, flood)] : [])]
     takeBack(world, 0.12)
     for (const one of begun) one.catch((error: unknown) => problems.push(`an operation threw: ${String(error)}`))
     await world.scheduler.runUntil(world.scheduler.nowMs() + gapMs(world))

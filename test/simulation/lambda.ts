@@ -56,6 +56,7 @@ export const invoke = (
       crashAt: options.crashAt,
       crashChance: world.faults.crash,
       slowChance: world.faults.slowCall,
+      onSlow: () => count(world.tally, 'fault slowCall'),
       onKilled: () => {
         count(world.tally, 'fault crash')
         for (const listen of world.onEnded) listen(process, 'died')
@@ -152,6 +153,7 @@ export const connectCallbacks = (world: World): void => {
   world.sendCallback = async (body, headers) => {
     if (strikes(world, 'callbackLost')) throw new Error('the callback was lost')
     const delayMs = world.faults.callbackLateMs > 0 ? world.prng.int(0, Math.floor(world.faults.callbackLateMs)) : 5
+    if (delayMs > 60_000) count(world.tally, 'fault callbackLateMs')
     await new Promise<void>((resolve) => void world.scheduler.after(delayMs, resolve))
     const deliver = () => request(world, 'receive-provider-callback', { headers, body })
     if (strikes(world, 'callbackTwice')) void deliver()

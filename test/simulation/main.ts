@@ -1,7 +1,7 @@
 import { readOptions, runCommand, UsageError, wholeNumber } from '../../infra/local/terminal/command-line.ts'
 import { loadFunctions } from './handlers.ts'
 import { type HistoryResult, operationsOf, runHistory } from './history.ts'
-import { missingReversals } from './reversal-stages.ts'
+import { missingSituations } from './sometimes/meet.ts'
 import { addTally, type Tally } from './tally.ts'
 
 const USAGE = `npm run sim -- --seed N [--steps M] [--trace]     replays one history
@@ -88,7 +88,7 @@ const runMany = async ([from, to]: readonly [number, number], operations: number
   }
   const histories = to - from + 1
   figures(tally, histories, steps, failures)
-  const missing = missingReversals(tally, histories)
+  const missing = missingSituations(tally, histories)
   if (missing.length > 0) console.log(`\nin ${histories} histories this never happened: ${missing.join('; ')}`)
   return failures > 0 || missing.length > 0 ? 1 : 0
 }

@@ -36,7 +36,7 @@ const outcome = (status: number | undefined, error: WebhookResult['error'], dura
 })
 
 /** The merchants' servers: they fail, hang and answer late, and a POST that hangs may have been taken all the same. */
-export const createMerchants = (prng: Prng): Merchants => {
+export const createMerchants = (prng: Prng, onFault: (fault: keyof Faults) => void): Merchants => {
   const received: ReceivedWebhook[] = []
   const hanging = new Set<string>()
   const stretches = new Map<string, { readonly hangs: boolean; readonly untilMs: number }>()
@@ -70,8 +70,10 @@ export const createMerchants = (prng: Prng): Merchants => {
     plan: (request, faults, nowMs) => {
       const isDown = hanging.has(request.url) || isStuck(request.url, faults, nowMs)
       const hangs = prng.chance(faults.merchantHangs) || isDown
+      if (hangs) onFault(isDown ? 'endpointHangs' : 'merchantHangs')
       const durationMs = hangs ? TIMEOUT_MS : prng.int(5, 800)
       const status = prng.chance(faults.merchantFails) ? prng.pick([500, 503, 404, 302]) : 200
+      if (status !== 200 && !hangs) onFault('merchantFails')
       return {
         durationMs,
         arrive: (atMs) => {

@@ -1,6 +1,6 @@
 import type { PaymentRequest } from '../../infra/local/provider-simulator/provider-objects.ts'
-import { stageOf } from './reversal-stages.ts'
 import type { StoredItem } from './sim-table/stored-item.ts'
+import { stageOf } from './sometimes/reversal-stages.ts'
 import { count } from './tally.ts'
 import { struck, tell, type World } from './world.ts'
 

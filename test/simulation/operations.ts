@@ -9,6 +9,7 @@ import { type HttpRequest, operate } from './lambda.ts'
 import { type Observations, observeCreate } from './observations.ts'
 import { redeliverOwn } from './own-deliveries.ts'
 import { differences } from './read-back.ts'
+import { meet } from './sometimes/meet.ts'
 import { count } from './tally.ts'
 import type { Tenant } from './tenants.ts'
 import { lookAtBooks } from './watch-books.ts'
@@ -20,8 +21,8 @@ export type Play = {
   readonly seen: Observations
   /** Creates that were not answered with a payment: merchants try them again. */
   readonly unanswered: { readonly tenant: Tenant; readonly key: string; readonly body: string }[]
-  /** What is wrong, once everything rests, with what the operators were told. */
-  readonly alertProblems: () => readonly string[]
+  /** What is wrong once everything rests, from whoever has watched. */
+  readonly restProblems: readonly (() => readonly string[])[]
   keys: number
   /** Who follows their events, by client. */
   readonly pollers: Map<string, EventPoller>
@@ -29,7 +30,7 @@ export type Play = {
 
 const OPERATOR = { operator: 'sim' }
 
-type Operation = (play: Play) => Promise<void>
+export type Operation = (play: Play) => Promise<void>
 
 const CHANNELS = [
   { method: 'virtual_account', channel_code: 'BCA' },
@@ -174,7 +175,7 @@ export const payOut: Operation = async ({ world }) => {
     const paid = await operate(world, 'mark-settlement-paid', confirmed)
     const [needed] = /\d+/.exec(String(Object(paid?.body['field_errors'])['confirm_reversed'])) ?? []
     if (needed === undefined) return
-    count(world.tally, 'payout stopped by money that went back')
+    meet(world, 'a payout is stopped by money that went back')
     await operate(world, 'mark-settlement-paid', { ...confirmed, confirm_reversed: Number(needed) })
   } else {
     await operate(world, 'mark-settlement-failed', { ...settlement, notes: 'the bank refused it' })

@@ -29,6 +29,7 @@ export type ProcessOptions = {
   readonly crashChance?: number
   /** Probability that a call takes seconds on its way. */
   readonly slowChance?: number
+  readonly onSlow?: () => void
   readonly onKilled: () => void
 }
 
@@ -64,7 +65,9 @@ export const startProcess = (options: ProcessOptions): Process => {
       return never()
     }
     const crashAfter = dies('after')
-    const outwardMs = prng.chance(slowChance) ? prng.int(50, 4_000) : prng.int(1, 5)
+    const isSlow = prng.chance(slowChance)
+    if (isSlow) options.onSlow?.()
+    const outwardMs = isSlow ? prng.int(50, 4_000) : prng.int(1, 5)
     const backMs = durationMs ?? prng.int(1, 15)
     return new Promise<T>((resolve, reject) => {
       scheduler.after(outwardMs, () => {

@@ -6,6 +6,8 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { type LoadedFunction, loadFunctions } from './handlers.ts'
 import { operationsOf, runHistory } from './history.ts'
+import { missingSituations } from './sometimes/meet.ts'
+import { addTally, type Tally } from './tally.ts'
 
 /** What fits into the time of `npm test`; `.ci/run` goes on from there. */
 const SEEDS = 50
@@ -20,15 +22,23 @@ beforeAll(async () => {
 
 const groups = Array.from({ length: SEEDS / GROUP }, (_, at) => ({ from: at * GROUP + 1, to: (at + 1) * GROUP }))
 
+/** What happened in all of them together. */
+const met: Tally = new Map()
+
 describe('random histories of the whole gateway', () => {
-  it.each(groups)('hold every invariant from seed $from to $to', { timeout: 120_000 }, async ({ from, to }) => {
+  it.each(groups)('hold every invariant from seed $from to $to', { timeout: 300_000 }, async ({ from, to }) => {
     const failures: string[] = []
     for (let seed = from; seed <= to; seed++) {
-      const { problems } = await runHistory({ seed, operations: operationsOf(seed), functions })
+      const { problems, tally } = await runHistory({ seed, operations: operationsOf(seed), functions })
+      addTally(met, tally)
       if (problems.length > 0)
         failures.push(`npm run sim -- --seed ${seed} --trace: ${problems.slice(0, 5).join('; ')}`)
     }
     expect(failures).toStrictEqual([])
+  })
+
+  it('have met every situation that so many must have met', () => {
+    expect(missingSituations(met, SEEDS)).toStrictEqual([])
   })
 
   it('are the same for the same seed, byte for byte', async () => {

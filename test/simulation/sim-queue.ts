@@ -30,6 +30,8 @@ export type Disorder = {
   readonly reorder: number
   /** That a copy of a message stays behind on another server: it comes once more, whatever is done to the first. */
   readonly duplicate: number
+  /** Told when either happens. */
+  readonly onDisorder?: (what: 'reorder' | 'duplicate') => void
 }
 
 type Stored = Pick<ReceivedMessage, 'messageId' | 'body' | 'group' | 'sentAtMs'> & {
@@ -70,6 +72,7 @@ export const createSimQueue = (options: SimQueueOptions) => {
     const receipt = `${message.messageId}/${++receipts}`
     Object.assign(message, { receipt, receiveCount: message.receiveCount + 1 })
     if (disorder && !message.isCopy && disorder.random() < disorder.duplicate) {
+      disorder.onDisorder?.('duplicate')
       const againAtMs = nowMs + Math.floor(disorder.random() * options.visibilityMs)
       stored.add({ ...message, isCopy: true, receipt: undefined, visibleAtMs: againAtMs })
     }
@@ -97,7 +100,10 @@ export const createSimQueue = (options: SimQueueOptions) => {
     /** Up to ten visible messages, which are hidden from then on; those received too often are set aside instead. */
     receive: ({ max, nowMs, disorder }: ReceiveRequest): readonly ReceivedMessage[] => {
       const waiting = visible(nowMs)
-      if (disorder && disorder.random() < disorder.reorder) shuffle(waiting, disorder.random)
+      if (disorder && disorder.random() < disorder.reorder) {
+        shuffle(waiting, disorder.random)
+        if (waiting.length > 1) disorder.onDisorder?.('reorder')
+      }
       const received: ReceivedMessage[] = []
       for (const message of waiting) {
         if (received.length === Math.min(max, MAX_RECEIVED)) break

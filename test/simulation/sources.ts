@@ -21,6 +21,7 @@ const connectIndexes = (world: World) => {
     const item = `${change.key.pk} ${change.key.sk}`
     const atMs = Math.max(world.scheduler.nowMs() + lag(world, world.faults.indexLagMs), lastMs.get(item) ?? 0)
     lastMs.set(item, atMs)
+    if (atMs - world.scheduler.nowMs() > 1_000) count(world.tally, 'fault indexLagMs')
     world.scheduler.at(atMs, () => world.table.applyToIndexes(change))
   })
 }
@@ -68,10 +69,11 @@ const connectQueue = (world: World, name: string, { queue, batchSize, maxConcurr
 const failedItems = (result: unknown): ReadonlySet<string> =>
   new Set((result as SQSBatchResponse).batchItemFailures.map(({ itemIdentifier }) => itemIdentifier))
 
-const disorderOf = ({ prng, faults }: World): Disorder => ({
+const disorderOf = ({ prng, faults, tally }: World): Disorder => ({
   random: prng.next,
   reorder: faults.queueReordered,
   duplicate: faults.queueTwice,
+  onDisorder: (what) => count(tally, what === 'reorder' ? 'fault queueReordered' : 'fault queueTwice'),
 })
 
 const connectQueues = (world: World) => {

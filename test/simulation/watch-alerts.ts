@@ -1,4 +1,5 @@
 import { text } from '../support/books.ts'
+import { meet } from './sometimes/meet.ts'
 import type { World } from './world.ts'
 
 const QUARTER_MS = 15 * 60_000
@@ -15,6 +16,8 @@ export const watchAlerts = (world: World): (() => readonly string[]) => {
   return () => {
     // A message that comes twice has one id: the first is counted.
     const told = world.alerts.filter(({ kind }) => kind === 'delivery.abandoned')
+    const ids = told.map(({ message }) => message)
+    if (new Set(ids).size < ids.length) meet(world, 'an alert is repeated after a crash')
     const messages = [...new Map(told.toReversed().map((alert) => [alert.message, alert])).values()].toReversed()
     return [...nameProblems(abandoned, messages), ...spaceProblems(messages)]
   }

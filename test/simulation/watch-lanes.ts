@@ -1,6 +1,6 @@
 import type { Observations } from './observations.ts'
+import { meet } from './sometimes/meet.ts'
 import { readsFrom } from './sources.ts'
-import { count } from './tally.ts'
 import type { World } from './world.ts'
 
 type HandedOut = { readonly firstMs: number; slow: boolean }
@@ -40,7 +40,7 @@ export const watchLanes = (world: World, seen: Observations): void => {
     const attempt = attemptOf(deliveryId, Number(row?.['attempts']) + 1)
     const handed = handedOut.get(attempt)
     const marked = markedAtMs.get(String(row?.['endpoint_id']))
-    count(world.tally, handed?.slow === true ? 'attempt in the slow lane' : 'attempt in the common lane')
+    if (handed?.slow === true) meet(world, 'an attempt goes through the slow lane')
     if (!readsFrom(world, 'deliver-webhook', 'webhooks-slow')) return
     if (handed && !handed.slow && marked !== undefined && handed.firstMs > marked) {
       seen.problems.push(`attempt ${attempt} held a worker of the common lane`)

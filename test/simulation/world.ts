@@ -49,6 +49,7 @@ export const createWorld = ({
   historySteps = { rows: 2, pages: 1 },
 }: WorldOptions) => {
   const prng = createPrng(seed)
+  const tally: Tally = new Map()
   const scheduler = createScheduler(START_MS)
   const ids = prng.fork()
   const provider = createSimulatorCore({
@@ -122,7 +123,7 @@ export const createWorld = ({
     table,
     queues: byQueue((name) => createSimQueue(QUEUE_TIMES[name])),
     provider,
-    merchants: createMerchants(prng.fork()),
+    merchants: createMerchants(prng.fork(), (fault) => count(tally, `fault ${fault}`)),
     /** What reached the operators. */
     alerts: [] as (Alert & { readonly atMs: number })[],
     logLines: [] as string[],
@@ -130,7 +131,7 @@ export const createWorld = ({
       [providerSecretName(SIM_STAGE), JSON.stringify({ secret_key: PROVIDER_KEY })],
       [callbackSecretName(SIM_STAGE), JSON.stringify({ callback_tokens: [CALLBACK_TOKEN] })],
     ]),
-    tally: new Map() as Tally,
+    tally,
     /** Troubles that last, by what they are. */
     stretches: new Map<string, Stretch>(),
     /** What happened, in words, when a trace is wanted. */

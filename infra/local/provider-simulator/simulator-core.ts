@@ -53,6 +53,10 @@ export const createSimulatorCore = (deps: SimulatorDeps, restored: readonly Chan
         .all()
         .filter(({ row }) => row.type === 'PAYMENT' && row.status !== 'SUCCESS')
         .map(({ row }) => row.product_id),
+    /** Requests and rows as they stand: nothing that has come due is done first. */
+    requestAsItStands: (id: string) => world.store.requests.get(id),
+    requestsAsTheyStand: () => world.store.requests.all(),
+    rowsAsTheyStand: () => world.store.transactions.all(),
     countCall: (name: string, times = 1) =>
       run(() => world.store.calls.put({ id: name, count: (world.store.calls.get(name)?.count ?? 0) + times })),
     callCounts: () => Object.fromEntries(world.store.calls.all().map(({ id, count }) => [id, count])),

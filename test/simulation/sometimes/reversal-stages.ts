@@ -1,10 +1,10 @@
 import * as v from 'valibot'
-import { type RawItem, text } from '../support/books.ts'
-import { count, type Tally } from './tally.ts'
-import type { World } from './world.ts'
+import { type RawItem, text } from '../../support/books.ts'
+import { count } from '../tally.ts'
+import type { World } from '../world.ts'
 
 /** What has become of a payment's settlement when its money goes back or comes again. */
-export const STAGES = ['unswept', 'recorded', 'failed', 're-credited', 'paid out'] as const
+const STAGES = ['unswept', 'recorded', 'failed', 're-credited', 'paid out'] as const
 type Stage = (typeof STAGES)[number]
 
 const PARTS = ['refund', 'chargeback'] as const
@@ -19,13 +19,6 @@ export const REVERSAL_CELLS: readonly string[] = [
   ...cells('reversal: undone', [...STAGES, 'settled without it']),
   'reversal: undone, unclear',
 ]
-
-/** So many histories say something about how often each thing happens. */
-const ENOUGH_HISTORIES = 1_000
-
-/** The ways that never happened in a run that was long enough to have them all. */
-export const missingReversals = (tally: Tally, histories: number): readonly string[] =>
-  histories < ENOUGH_HISTORIES ? [] : REVERSAL_CELLS.filter((cell) => !tally.has(cell))
 
 const ReversalSchema = v.object({
   kind: v.string(),

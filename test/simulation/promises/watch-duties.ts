@@ -1,0 +1,61 @@
+import type { Duty } from '../../../functions/function-spec.ts'
+import type { Key } from '../../../shared/table/keys.ts'
+import { type RawItem, text } from '../../support/books.ts'
+import type { Observations } from '../observations.ts'
+import type { World } from '../world.ts'
+
+/** Items by what their keys begin with; of a client's ledger the first word of what lies in it. */
+const kindOf = ({ pk, sk }: Key): string => {
+  const [partition = '', , beside] = pk.split('#')
+  if (partition === 'PAYMENT') return sk.startsWith('EVENT#') ? 'EVENT' : 'PAYMENT'
+  if (partition !== 'LEDGER') return partition
+  return beside !== undefined && !/^\d+$/.test(beside) ? beside : (sk.split('#')[0] ?? '')
+}
+
+/**
+ * What each duty may change, said here once more and by hand. Support moves money only by what the provider says of a
+ * payment; finance moves what is settled and no payment's status; admin moves no money at all. What was counted or read
+ * (`WINDOWS`, `AUDIT` beside a ledger) is anybody's who counts.
+ */
+const CHANGES: Readonly<Record<Duty, readonly string[]>> = {
+  support: ['PAYMENT', 'EVENT', 'SHARD', 'DESTINATION', 'SUSPENSE', 'DELIVERY', 'ALERT', 'AUDIT'],
+  finance: ['SETTLEMENT', 'WINDOW', 'SHARD', 'PAYMENT', 'SUSPENSE', 'AUDIT', 'WINDOWS'],
+  admin: ['CLIENT', 'APIKEY', 'ENDPOINTS', 'WINDOW', 'AUDIT'],
+}
+/** Those that only look change nothing but what they have counted so far. */
+const LOOKS = /^(get|list|find|audit)-/
+const COUNTED = ['WINDOWS', 'AUDIT']
+
+const MONEY = [
+  'settled_minor',
+  'available_minor',
+  'in_settlement_minor',
+  'paid_out_minor',
+  'reversed_swept_minor',
+  'settled_until',
+]
+
+const moved = (before: RawItem | undefined, after: RawItem | undefined, fields: readonly string[]) =>
+  before !== undefined && fields.some((field) => before[field] !== after?.[field])
+
+/** Beyond the kind of item: what of it a duty leaves alone. */
+const isTrespass = (duty: Duty, kind: string, before: RawItem | undefined, after: RawItem | undefined): boolean => {
+  if (duty === 'finance' && kind === 'PAYMENT')
+    return moved(before, after, ['status', 'paid_at', 'notional_minor', 'credited_payment_id'])
+  if (duty === 'support' && kind === 'PAYMENT')
+    return before?.['status'] === 'succeeded' && moved(before, after, ['net_minor', 'paid_at'])
+  return duty === 'admin' && kind === 'WINDOW' && moved(before, after, MONEY)
+}
+
+/** Checked at every write: an operator's action changes nothing outside the duty it belongs to. */
+export const watchDuties = (world: World, seen: Observations): void => {
+  world.onChange.push(({ key, before, after }) => {
+    const name = world.acting?.name
+    const trigger = name === undefined ? undefined : world.functions.get(name)?.spec.trigger
+    if (name === undefined || trigger?.kind !== 'operator') return
+    const kind = kindOf(key)
+    const allowed = LOOKS.test(name) ? COUNTED : CHANGES[trigger.duty]
+    if (allowed.includes(kind) && !isTrespass(trigger.duty, kind, before, after)) return
+    seen.problems.push(`${name}, of ${trigger.duty}, has changed ${key.pk} ${key.sk} (${text(after ?? {}, 'status')})`)
+  })
+}

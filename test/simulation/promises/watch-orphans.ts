@@ -1,0 +1,101 @@
+import { type RawItem, text, whole } from '../../support/books.ts'
+import type { Observations } from '../observations.ts'
+import type { Process } from '../process.ts'
+import type { ProviderAnswer, World } from '../world.ts'
+import { cancelledRequest, isPayable, OPEN } from './watch-closing.ts'
+
+const REFERENCE = /^([0-9a-f-]{36})-(\d+)$/
+
+type Created = {
+  readonly requestId: string
+  readonly paymentId: string
+  /** The payment has its money, through another attempt: showing the request does not excuse it. */
+  readonly isSpent?: true
+}
+
+const createdBy = ({ method, path, outcome }: ProviderAnswer): Created | undefined => {
+  if (method !== 'POST' || path !== '/v3/payment_requests') return undefined
+  if (outcome.kind !== 'answered' || outcome.status >= 300) return undefined
+  const { payment_request_id: requestId, reference_id: reference } = Object(outcome.json)
+  const [, paymentId] = REFERENCE.exec(String(reference)) ?? []
+  return paymentId === undefined ? undefined : { requestId: String(requestId), paymentId }
+}
+
+const paymentOf = ({ table }: World, paymentId: string): RawItem | undefined => {
+  const item = table.item({ pk: `PAYMENT#${paymentId}`, sk: 'PAYMENT' })
+  return item && whole(item)
+}
+
+/** What the payment says of an attempt whose request it does not show. */
+const isReported = (payment: RawItem | undefined, attempt: number): boolean => {
+  const attempts = (payment?.['provider_attempts'] ?? []) as readonly { number: number; outcome: string }[]
+  return attempts.some(({ number, outcome }) => number === attempt && ['started', 'unknown'].includes(outcome))
+}
+
+export type OrphanProblems = () => readonly string[]
+
+/**
+ * A request that no customer is shown, or that a payment does not need any more, must not stay payable. Whoever knows of
+ * one asks the provider to cancel it before it comes to its end; only who dies, or whom the table fails, leaves it, and
+ * then the payment's attempts say that nobody knows. Answers what is wrong once everything rests.
+ */
+export const watchOrphans = (world: World, seen: Observations): OrphanProblems => {
+  /** Requests that a process must cancel, or see shown, before it ends. */
+  const known = new Map<Process, Created[]>()
+  const troubled = new WeakSet<Process>()
+  const asked = new Set<string>()
+
+  world.onFault.push((fault) => {
+    // A transaction that meets another one is tried again, until it is done or refused.
+    const isTrouble = /^(table|index)/.test(fault) && fault !== 'tableConflict'
+    if (world.acting && isTrouble) troubled.add(world.acting)
+  })
+  world.onAsked.push((_, method, path) => {
+    const id = cancelledRequest(method, path)
+    if (id !== undefined) asked.add(id)
+  })
+  const mustEnd = (process: Process, created: Created) => {
+    // What went wrong before says nothing of what becomes of it.
+    troubled.delete(process)
+    known.set(process, [...(known.get(process) ?? []), created])
+  }
+  world.onAnswered.push((process, answer) => {
+    const created = createdBy(answer)
+    if (created) mustEnd(process, created)
+  })
+  world.onChange.push(({ key, before, after }) => {
+    if (key.sk !== 'PAYMENT' || after?.['status'] !== 'succeeded' || before?.['status'] === 'succeeded') return
+    const requestId = text(after, 'payment_request_id')
+    const isPaidThroughAnother = isPayable(world, requestId)
+    if (isPaidThroughAnother && world.acting) {
+      mustEnd(world.acting, { requestId, paymentId: key.pk.slice('PAYMENT#'.length), isSpent: true })
+    }
+  })
+
+  const isShown = ({ requestId, paymentId, isSpent }: Created): boolean =>
+    isSpent !== true && paymentOf(world, paymentId)?.['payment_request_id'] === requestId
+
+  world.onEnded.push((process, how) => {
+    const mine = known.get(process) ?? []
+    known.delete(process)
+    if (how === 'died' || troubled.has(process)) return
+    for (const created of mine) {
+      if (asked.has(created.requestId) || isShown(created) || !isPayable(world, created.requestId)) continue
+      seen.problems.push(
+        `${process.name} left ${created.requestId} of ${created.paymentId} payable, which nobody is shown`,
+      )
+    }
+  })
+
+  return () =>
+    world.provider.requestsAsTheyStand().flatMap(({ id, request }) => {
+      // By now time has closed whatever nobody did.
+      if (![...OPEN, 'EXPIRED'].includes(request.status) || asked.has(id)) return []
+      const [, paymentId = '', attempt] = REFERENCE.exec(request.reference_id) ?? []
+      const payment = paymentOf(world, paymentId)
+      const isOwn = payment?.['payment_request_id'] === id
+      return isOwn || isReported(payment, Number(attempt))
+        ? []
+        : [`nobody has cancelled ${id} of ${paymentId}, and no attempt says that it may be there`]
+    })
+}

@@ -1,0 +1,16 @@
+import type { Observations } from '../observations.ts'
+import type { World } from '../world.ts'
+import { watchClosing } from './watch-closing.ts'
+import { watchDuties } from './watch-duties.ts'
+import { watchFees } from './watch-fees.ts'
+import { watchOrphans } from './watch-orphans.ts'
+import { watchSettling } from './watch-settling.ts'
+
+/** Whatever the gateway has promised of money, destinations and duties, watched as it happens; the rest once all rests. */
+export const watchPromises = (world: World, seen: Observations): (() => readonly string[]) => {
+  watchSettling(world, seen)
+  watchClosing(world, seen)
+  watchDuties(world, seen)
+  const atRest = [watchFees(world, seen), watchOrphans(world, seen)]
+  return () => atRest.flatMap((problems) => problems())
+}

@@ -1,0 +1,80 @@
+import { amount, type RawItem, text } from '../../support/books.ts'
+import type { Observations } from '../observations.ts'
+import type { World } from '../world.ts'
+
+const MINUTE_MS = 60_000
+const DAY_MS = 24 * 60 * MINUTE_MS
+/** The time of a success is that of a try which is at most a minute old, and its call may take seconds. */
+const TRIED_MS = 90_000
+/** Whoever records a settlement has read the floor within the time of its function. */
+const RECORDING_MS = 5 * MINUTE_MS
+
+/** How far two machines' clocks are apart from the world's at worst, in this history. */
+const clockErrorOf = (world: World): (() => number) => {
+  let worstMs = 0
+  return () => {
+    worstMs = Math.max(worstMs, world.faults.clockSkewMs)
+    return worstMs
+  }
+}
+
+/**
+ * Checked at the moment a settlement is written: every payment in it has been in `succeeded` for 24 hours (by the world's
+ * clock, as we saw it happen), its window ends 24 hours ago, and its net is above the client's floor.
+ */
+export const watchSettling = (world: World, seen: Observations): void => {
+  const succeededMs = new Map<string, number>()
+  const floors = new Map<string, { readonly fromMs: number; readonly floor: number }[]>()
+  const clockError = clockErrorOf(world)
+
+  const leastFloor = (clientId: string): number => {
+    const all = floors.get(clientId) ?? []
+    const sinceMs = world.scheduler.nowMs() - RECORDING_MS
+    const inForce = all.filter((_, at) => (all[at + 1]?.fromMs ?? Number.POSITIVE_INFINITY) > sinceMs)
+    return Math.min(...inForce.map(({ floor }) => floor))
+  }
+
+  const ageProblems = (settlement: RawItem): string[] => {
+    const id = text(settlement, 'settlement_id')
+    const [start, end] = [text(settlement, 'period_start'), text(settlement, 'period_end')]
+    const nowMs = world.scheduler.nowMs()
+    const own = world.table.items('PAYMENT#').filter((payment) => {
+      const paidAt = text(payment, 'paid_at')
+      return payment['client_id'] === settlement['client_id'] && paidAt >= start && paidAt < end
+    })
+    const young = own.filter((payment) => {
+      const sinceMs = succeededMs.get(text(payment, 'pk')) ?? nowMs
+      return nowMs - sinceMs < DAY_MS - TRIED_MS - 2 * clockError()
+    })
+    return [
+      ...young.map((payment) => `settlement ${id} has a payment that was paid today: ${text(payment, 'pk')}`),
+      ...(Date.parse(end) - 1 > nowMs - DAY_MS + clockError()
+        ? [`settlement ${id} ends within the last 24 hours`]
+        : []),
+    ]
+  }
+
+  world.onChange.push(({ key: { pk, sk }, before, after }) => {
+    if (after === undefined) return
+    const nowMs = world.scheduler.nowMs()
+    clockError()
+    if (sk === 'PAYMENT' && after['status'] === 'succeeded' && before?.['status'] !== 'succeeded') {
+      succeededMs.set(pk, nowMs)
+    }
+    if (sk === 'CLIENT' && before?.['settlement_floor_minor'] !== after['settlement_floor_minor']) {
+      const clientId = text(after, 'client_id')
+      floors.set(clientId, [
+        ...(floors.get(clientId) ?? []),
+        { fromMs: nowMs, floor: amount(after, 'settlement_floor_minor') },
+      ])
+    }
+    if (sk !== 'SETTLEMENT' || before !== undefined) return
+    seen.problems.push(...ageProblems(after))
+    const floor = leastFloor(text(after, 'client_id'))
+    if (!(amount(after, 'net_minor') > floor)) {
+      seen.problems.push(
+        `settlement ${text(after, 'settlement_id')} of ${amount(after, 'net_minor')} is not above ${floor}`,
+      )
+    }
+  })
+}
