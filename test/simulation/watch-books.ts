@@ -1,6 +1,7 @@
 import { amount, type RawItem, text } from '../support/books.ts'
 import { operate } from './lambda.ts'
 import type { Play } from './operations.ts'
+import { figureProblems } from './promises/figure-problems.ts'
 import type { World } from './world.ts'
 
 /** An operator looks at them, while everything moves. */
@@ -47,6 +48,7 @@ export const booksProblems = async ({ world, tenants }: Play, ask: Ask): Promise
         one.amount_minor,
       ]),
     )
+    problems.push(...figureProblems(world.table.items(), clientId, figures))
     const { least, most } = unshownMinor(world, isOwn)
     const overdue = figures.get('provider_overdue') ?? -1
     const differences = ['credited_difference', 'settled_difference']
