@@ -6,11 +6,11 @@ import { strikes, tell } from './world.ts'
 const openRequests = ({ world }: Play) =>
   world.provider.findPaymentRequests('').filter(({ status }) => status === 'REQUIRES_ACTION' || status === 'PENDING')
 
-/** Of attempts that were lost: their payments show another request, or none. */
-const unshown = ({ world }: Play, requests: ReturnType<typeof openRequests>) =>
+/** Of attempts that were lost: their payments wait to be paid at another destination. */
+const overtaken = ({ world }: Play, requests: ReturnType<typeof openRequests>) =>
   requests.filter(({ reference_id: reference, payment_request_id: id }) => {
     const payment = world.table.item({ pk: `PAYMENT#${reference.slice(0, 36)}`, sk: 'PAYMENT' })
-    return payment?.['payment_request_id'] !== id
+    return payment?.['status'] === 'pending' && payment['payment_request_id'] !== id
   })
 
 /** Customers pay whatever request is open, also one of an attempt that our merchant never saw. */
@@ -20,7 +20,7 @@ export const pay = async (play: Play): Promise<void> => {
   if (late) world.provider.orderFault({ target: 'payment', fault: 'after_expiry', times: 1 })
   const requests = late ? world.provider.findPaymentRequests('') : openRequests(play)
   if (requests.length === 0) return
-  const lost = world.oddities.chance(0.6) ? unshown(play, requests) : []
+  const lost = world.oddities.chance(0.6) ? overtaken(play, requests) : []
   const paid = world.prng.pick(lost.length > 0 ? lost : requests)
   const amount = strikes(world, 'wrongAmount') ? paid.request_amount + 1 : paid.request_amount
   tell(world, () => `the customer pays ${amount} on ${paid.payment_request_id} (${paid.reference_id})`)

@@ -111,7 +111,7 @@ export const rest = async (play: Play): Promise<readonly string[]> => {
   const problems = [
     ...seen.problems,
     ...problemsAtRest(world.table.items(), seenBy(play)),
-    ...play.restProblems.flatMap((problems) => problems()),
+    ...play.restProblems.flatMap((problemsOfOne) => problemsOfOne()),
   ]
   // The daily audit met every moment of the history, and no fault of the world is a difference.
   if (world.logLines.some((line) => line.includes('audit.imbalance'))) problems.push('an audit found an imbalance')

@@ -6,6 +6,7 @@ import type { EventPoller } from './event-poller.ts'
 import { growClient } from './grow-client.ts'
 import { http } from './http.ts'
 import { type HttpRequest, operate } from './lambda.ts'
+import { payLostCreate } from './lost-create.ts'
 import { type Observations, observeCreate } from './observations.ts'
 import { redeliverOwn } from './own-deliveries.ts'
 import { differences } from './read-back.ts'
@@ -217,6 +218,7 @@ const OPERATIONS: readonly (readonly [number, Operation])[] = [
   [2, lookAtBooks],
   [6, changeEndpoints],
   [5, changeKeys],
+  [2, payLostCreate],
 ]
 
 const TOTAL = OPERATIONS.reduce((sum, [weight]) => sum + weight, 0)

@@ -6,7 +6,7 @@ import { isInsertOf, streamEvent, streamRecord } from './sim-table/stream-record
 import type { TableChange } from './sim-table/table-view.ts'
 import { inStretch } from './stretch.ts'
 import { count } from './tally.ts'
-import { isHit, lag, strikes, tell, type World } from './world.ts'
+import { isHit, lag, strikes, struck, tell, type World } from './world.ts'
 
 type Waiting = { readonly change: TableChange; readonly bornMs: number; readonly poison: boolean }
 type Batch = { readonly records: readonly Waiting[]; readonly retries: number }
@@ -90,6 +90,7 @@ const work = async (world: World, name: string, batchSize: number, lane: Lane): 
     if (records.length > 1) count(world.tally, 'stream batch of several')
     const changes = records.map(({ change }) => change)
     const isStopped = inStretch(world, 'stream stopped', world.faults.streamStopped, STOPPED_TIMES)
+    if (isStopped) struck(world, 'streamStopped')
     const run = isStopped ? THROTTLED : await invoke(world, name, streamEvent(changes), deadly(world, records))
     const at = failedAt(run, records)
     // What was throttled is tried until it is too old.
