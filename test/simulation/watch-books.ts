@@ -16,19 +16,19 @@ const DISPUTED = ['transaction_unexplained', 'reversed_upstream', 'undone_unclea
 
 /**
  * Of payments whose row the provider never shows: by what it says, it never settles them. One that went back and was won
- * again may stay among those that went back (docs/reliability.md): `least` is without those.
+ * again may stay among those that went back (docs/reliability.md): such a one may be counted here or not.
  */
 const unshownMinor = ({ table, unshownRows }: World, isOwn: (item: RawItem) => boolean) => {
   const unsettled = table
     .items('PAYMENT#')
     .filter((item) => isOwn(item) && unshownRows.has(text(item, 'credited_payment_id')))
     .filter(({ reversal }) => Object(reversal).wholeAt === undefined)
-  const sum = (items: readonly RawItem[]) =>
-    items.reduce((total, item) => total + amount(item, 'net_minor') + amount(item, 'markup_minor'), 0)
-  return {
-    least: sum(unsettled.filter(({ reversal }) => Object(reversal).undoneAt === undefined)),
-    most: sum(unsettled),
-  }
+  const owed = (item: RawItem) => amount(item, 'net_minor') + amount(item, 'markup_minor')
+  const sum = (items: readonly number[]) => items.reduce((total, one) => total + one, 0)
+  const surely = sum(unsettled.filter(({ reversal }) => reversal === undefined).map(owed))
+  const perhaps = unsettled.filter(({ reversal }) => reversal !== undefined).map(owed)
+  const [least, most] = [perhaps.filter((one) => one < 0), perhaps.filter((one) => one > 0)]
+  return { least: surely + sum(least), most: surely + sum(most) }
 }
 
 /**
@@ -56,7 +56,7 @@ export const booksProblems = async ({ world, tenants }: Play, ask: Ask): Promise
       differences.every((name) => figures.get(name) === 0) &&
       least <= overdue &&
       overdue <= most &&
-      (most > 0 || books?.body['balanced'] === !disputed)
+      (least !== 0 || most !== 0 || books?.body['balanced'] === !disputed)
     if (!isRight) problems.push(`the books of ${clientId ?? 'all'} say ${JSON.stringify(books?.body)}`)
   }
   return problems
