@@ -37,6 +37,8 @@ type Use = {
   catchingUp: Promise<unknown>
 }
 
+type Load = { readonly weight: number; readonly taken: number }
+
 // Of one environment, and there of all its functions.
 const uses = new WeakMap<Deps['stage'], Map<ClientId, Use>>()
 
@@ -89,10 +91,10 @@ const isFarBelow = async (deps: RateDeps, clientId: ClientId, use: Use, soFar: n
  * Counts this second's requests together with those of all environments: this one, and those before it that are not in
  * the counter yet. False when there were as many as the limit before this one.
  */
-const countTogether = async (deps: RateDeps, clientId: ClientId, use: Use, limit: number, weight: number) => {
+const countTogether = async (deps: RateDeps, clientId: ClientId, use: Use, limit: number, { weight, taken }: Load) => {
   const { second } = use
   const adding = use.thisSecond - use.counted
-  const room = limit - (adding - weight)
+  const room = limit - (adding - weight) + taken
   use.counted = use.thisSecond
   if (room <= 0) {
     // This environment alone has let the limit pass.
@@ -115,19 +117,19 @@ const countTogether = async (deps: RateDeps, clientId: ClientId, use: Use, limit
   return applied
 }
 
-const isWithin = async (deps: RateDeps, clientId: ClientId, limit: number, weight: number): Promise<boolean> => {
+const isWithin = async (deps: RateDeps, clientId: ClientId, limit: number, load: Load): Promise<boolean> => {
   const use = useOf(deps, clientId)
   const second = Math.floor(epochMs(deps.now()) / SECOND_MS)
-  noteRequest(use, second, weight)
+  noteRequest(use, second, load.weight)
   if (use.refusedIn === second) return false
   const aSecond = limit * UNCOUNTED_PART
   if (second < use.countedUntil || use.thisSecond > Math.max(1, aSecond)) {
-    return countTogether(deps, clientId, use, limit, weight)
+    return countTogether(deps, clientId, use, limit, load)
   }
   const soFar = aSecond * ((second % WINDOW_SECONDS) + 1)
   const own = Math.max(1, soFar / (deps.stage.environments ?? 1))
   if (use.requests <= Math.max(own, use.reportAt)) return true
-  return (await isFarBelow(deps, clientId, use, soFar)) || countTogether(deps, clientId, use, limit, weight)
+  return (await isFarBelow(deps, clientId, use, soFar)) || countTogether(deps, clientId, use, limit, load)
 }
 
 /**
@@ -135,15 +137,17 @@ const isWithin = async (deps: RateDeps, clientId: ClientId, limit: number, weigh
  * An environment of `stage.environments` lets its part of a quarter of the limit pass without a write; beyond that it
  * tells the others, in one write for many requests, and once all together are past a quarter each request is counted in
  * the current second, with one write. So however many environments a flood meets, little more than the limit passes.
- * `weight`: as how many requests it counts.
+ * `weight`: as how many requests it counts. `taken`: as how many the same one has been let pass; they do not stand in its
+ * own way.
  */
 export const enforceRateLimit = async (
   deps: RateDeps,
   { clientId, rateLimitPerSecond }: Client,
   weight = 1,
+  taken = 0,
 ): Promise<void> => {
   const limit = rateLimitPerSecond ?? deps.stage.clientRateLimit
-  if (limit === undefined || (await isWithin(deps, clientId, limit, weight))) return
+  if (limit === undefined || (await isWithin(deps, clientId, limit, { weight, taken }))) return
   throw new GatewayError('rate_limit', `more than ${limit} requests in one second`, {
     retryAfterSeconds: RETRY_AFTER_SECONDS,
   })

@@ -56,8 +56,9 @@ export const paymentsOfReference = async (
     const payments = await findPaymentsByKey(deps, ofPage(ids))
     return { payments: payments.filter(isMeant), total: ids.length }
   }
-  const more = pageWeight(ids.length, MOST) - pageWeight(page.perPage)
-  if (more > 0) await enforceRateLimit(deps, client, more)
+  const taken = pageWeight(page.perPage)
+  const more = pageWeight(ids.length, MOST) - taken
+  if (more > 0) await enforceRateLimit(deps, client, more, taken)
   const all = (await findPaymentsByKey(deps, ids)).filter((payment) => isMeant(payment) && payment.status === status)
   return { payments: ofPage(all), total: all.length }
 }

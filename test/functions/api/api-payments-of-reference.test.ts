@@ -228,4 +228,13 @@ describe('a reference of very many payments', () => {
 
     expect(statuses).toStrictEqual([200, 200, 200, 200, 200, 429])
   })
+
+  it.each([
+    [1, '25'],
+    [4, '100'],
+  ])('is never refused for what it took itself: at %i a second, %s a page', async (rateLimitPerSecond, perPage) => {
+    const { listed } = await merchantWith(110, { rateLimitPerSecond })
+
+    expect((await listed({ status: 'succeeded', per_page: perPage })).status).toBe(200)
+  })
 })
