@@ -3,6 +3,9 @@ import type { PaymentId } from '../ids.ts'
 import { PaymentIdSchema } from '../ids.ts'
 import type { ProviderAttempt } from './payment.ts'
 
+/** How an attempt ended whose request the provider has made and the table could not take. */
+export const COMMIT_FAILED = 'commit_failed'
+
 /** How many attempts are kept from each end of a payment's history. */
 const KEPT_EACH_END = 10
 

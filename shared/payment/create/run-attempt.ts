@@ -11,7 +11,7 @@ import type { Deadline } from '../deadline.ts'
 import { loggedPayment } from '../logged-payment.ts'
 import type { CreatingPayment, Payment, ProviderAttempt, StoredPayment } from '../payment.ts'
 import { findStoredPayment } from '../payment-store.ts'
-import { endAttempt } from '../provider-attempts.ts'
+import { COMMIT_FAILED, endAttempt } from '../provider-attempts.ts'
 import { type Commit, commitAttempt, type Destination } from './commit-attempt.ts'
 import { createInput } from './create-input.ts'
 import { attemptStart, COMMIT_RESERVE_MS, LEAST_CREATE_MS, timesOf } from './create-times.ts'
@@ -110,7 +110,7 @@ const commitOrRelease = async (
   } catch (error) {
     if (deadline.remainingMs() === 0) throw error
     const message = 'the payment could not be stored; retry with the same Idempotency-Key'
-    const lost: Failure = { outcome: 'unknown', code: 'commit_failed', message, paymentRequestId }
+    const lost: Failure = { outcome: 'unknown', code: COMMIT_FAILED, message, paymentRequestId }
     const stored = await release(deps, creating, lost).catch(() => undefined)
     if (stored === undefined) throw error
     return stored.status !== 'creating' && stored.paymentRequestId === paymentRequestId

@@ -1,10 +1,11 @@
 import type { Deps } from '../../deps.ts'
 import { addMs } from '../../time.ts'
+import { cancelOrphan } from '../cancel-orphan.ts'
 import { channelOf } from '../channel/channels.ts'
 import { claimTakeover } from '../creating-store.ts'
 import type { CreatingPayment, StoredPayment } from '../payment.ts'
 import { parseStored } from '../payment-store.ts'
-import { withAttempt } from '../provider-attempts.ts'
+import { COMMIT_FAILED, withAttempt } from '../provider-attempts.ts'
 import { ATTEMPT_LEASE_MS, timesOf } from './create-times.ts'
 import { holdBackPush } from './hold-back-push.ts'
 import type { ParsedRequest } from './parse-payment-request.ts'
@@ -18,7 +19,8 @@ export type TakeOver =
 
 /**
  * Claims the next attempt of a payment whose last one failed or died. The stored request is used unless the provider
- * refused every attempt so far for good; then nothing exists upstream and the new request's own counts.
+ * refused every attempt so far for good; then nothing exists upstream and the new request's own counts. A request whose
+ * commit failed is cancelled upstream, best effort: nobody will be shown it.
  */
 export const takeOverPayment = async (
   deps: TakeOverDeps,
@@ -49,5 +51,8 @@ export const takeOverPayment = async (
   const claimed = await claimTakeover(deps, { read: creating, taken }, now)
   if (!claimed.applied) return { kind: 'overtaken', stored: parseStored(claimed.item) }
   deps.log.info('payment.create_taken_over', { payment_id: creating.paymentId, attempt })
+  // Until now a commit that was given up could still arrive.
+  const orphan = last?.code === COMMIT_FAILED ? last.paymentRequestId : undefined
+  if (orphan !== undefined && !push) await cancelOrphan(deps, orphan, creating.paymentId)
   return { kind: 'taken', creating: taken }
 }
