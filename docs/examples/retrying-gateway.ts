@@ -110,6 +110,8 @@ const tryOnce = async (
   for (const [name, value] of Object.entries(query)) {
     if (value !== undefined) url.searchParams.set(name, String(value))
   }
+  // Not every gateway reads a plus as a space.
+  url.search = url.search.replaceAll('+', '%20')
   try {
     const response = await send(url, {
       method,
