@@ -94,7 +94,7 @@ const LOOK_AGAIN_MS = 500
 
 /**
  * The balance with what is in settlements and what was paid out: credited = pending + available + in settlement + paid
- * out, always. A window of an older release is completed first, which costs a reading of the client's settlements
+ * out, less what was taken out again because it went back. A window of an older release is completed first, which costs a reading of the client's settlements
  * once; besides, the figures cost a read of the settlements that are open.
  * One that was paid out between the two reads brings another look: what was credited before it is no part of the first.
  */
@@ -111,5 +111,5 @@ export const getBalanceWithPayouts = async (deps: CountDeps, clientId: ClientId)
     paidBefore = paidOutMinor
     if (!proven && !(await countPayouts(deps, clientId, window))) await deps.sleep(LOOK_AGAIN_MS)
   }
-  throw new GatewayError('internal_error', 'the settlements are still being counted; ask again in a moment')
+  throw new GatewayError('internal_error', 'the settlements were changing all the while; ask again in a moment')
 }
