@@ -113,7 +113,8 @@ export const startEmulator = async ({ directory, certificates, clock }: Options)
     if (answer?.ok) {
       return {
         close: async () => {
-          child.kill()
+          // At once: it may wait for connections that nobody ends, and what it holds is in memory.
+          child.kill('SIGKILL')
           await ended
         },
       }

@@ -10,7 +10,7 @@ import { deployStage } from './steps/deploy-stage.ts'
 import { destroyStage } from './steps/destroy-stage.ts'
 import { examineStage, redriveStage } from './steps/examine-stage.ts'
 import { loseRegion, OTHER_REGION } from './steps/lose-region.ts'
-import { lookAtDueWork, lookUp, operateStage } from './steps/operate-stage.ts'
+import { lookUp, operateStage, wakeHelpers } from './steps/operate-stage.ts'
 import { payOut } from './steps/pay-out.ts'
 import { refuseStrangers } from './steps/refuse-strangers.ts'
 import { restoreStage } from './steps/restore-stage.ts'
@@ -54,7 +54,7 @@ const live = async (rehearsal: Rehearsal, apiUrl: string): Promise<number> => {
   const { settlement } = await payOut(rehearsal, merchant, payments)
   await lookUp(rehearsal, { merchant, payments, settlement }, apiUrl)
   await operateStage(rehearsal, { merchant, payments, settlement })
-  await lookAtDueWork(rehearsal)
+  await wakeHelpers(rehearsal)
   await examineStage(rehearsal)
   await redriveStage(rehearsal, merchant)
   await updateStage(rehearsal, merchant)

@@ -70,7 +70,7 @@ export const operateStage = ({ step, admin, clock }: Rehearsal, { merchant, paym
       'check-due-work': {},
       'audit-clients': {},
     })
-    const { data: items } = v.parse(SuspenseSchema, await admin('list-suspense', {}))
+    const { data: items } = v.parse(SuspenseSchema, await admin('list-suspense', { status: 'open' }))
     const suspense = { operator: OPERATOR, suspense_id: items[0]?.suspense_id, resolution: 'refunded' }
     await admin('resolve-suspense', suspense)
     const audit = v.parse(v.object({ balanced: v.boolean() }), await admin('audit-ledger', client))
@@ -81,22 +81,22 @@ export const operateStage = ({ step, admin, clock }: Rehearsal, { merchant, paym
     expect(api_key !== '', 'there is no key')
   })
 
-const DUE_QUEUES = MANIFEST.flatMap(({ trigger }) =>
-  trigger.kind === 'queue' && trigger.queue.startsWith('due-') ? [trigger.queue] : [],
+const HELPERS = MANIFEST.flatMap(({ name, trigger }) =>
+  trigger.kind === 'queue' && /^(due-|sync$)/.test(trigger.queue) ? [{ name, queue: trigger.queue }] : [],
 )
 
-/** The workers of due work, each with a slot: whether there was any due by now is chance. */
-export const lookAtDueWork = ({ step, verdicts }: Rehearsal) =>
-  step('every kind of due work is looked at', async () => {
+/** The workers of due work and of the sync, each with a share: whether there was one for them by now is chance. */
+export const wakeHelpers = ({ step, verdicts }: Rehearsal) =>
+  step('every worker of due work and of the sync takes a share', async () => {
     const { sqs } = awsClients(REGION)
-    for (const queue of DUE_QUEUES) {
+    for (const { queue } of HELPERS) {
       const { QueueUrl } = await sqs.send(new GetQueueUrlCommand({ QueueName: `${STACK}-${queue}` }))
       const MessageBody = JSON.stringify({ slot: 0, part: 0, parts: 1 })
       await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody }))
     }
     await eventually('a call of each', async () => {
       const { silent } = judgementOn(verdicts())
-      return silent.some((name) => name.startsWith('check-due-')) ? undefined : true
+      return HELPERS.some(({ name }) => silent.includes(name)) ? undefined : true
     })
   })
 
