@@ -16,6 +16,7 @@ import { hasFormerRelease, loadFormerRelease } from './former-release.ts'
 import { type LoadedFunction, loadFunctions } from './handlers.ts'
 import { drive, rest, seenBy, startPlay } from './history.ts'
 import { invoke, operate } from './lambda.ts'
+import { NEW_FLOWS } from './new-flows.ts'
 import type { Play } from './operations.ts'
 import type { CrashPoint, Process } from './process.ts'
 
@@ -42,23 +43,9 @@ const DUE_WORK = [
   due('a lost callback', paid, 86_401_000),
   due('alerts of an endpoint', untold, 1_000),
 ]
-/** Flows of functions that the release before does not have; of money that goes back, and of parts, it knows nothing. */
-const NEW = [
-  'alerts of an endpoint',
-  'compare',
-  'grow',
-  'expiry',
-  'expiry, behind a cancel that failed',
-  'lost callback',
-  'lost event',
-  'redelivery, by its merchant',
-  'sync, of money that went back',
-  'sync, of a dispute that was won',
-  'sync, by a worker that is woken',
-]
 /** It pays out what this release took back: settlements wait until it has gone (docs/decisions.md). And it has no route for a merchant's redelivery. */
 const CUT_OFF = FLOWS.filter(({ name }) => !name.startsWith('sync, of ') && name !== 'redelivery, by its merchant')
-const SHARED_FLOWS = [...FLOWS.filter(({ name }) => !NEW.includes(name)), ...DUE_WORK]
+const SHARED_FLOWS = [...FLOWS.filter(({ name }) => !NEW_FLOWS.includes(name)), ...DUE_WORK]
 
 const handTo = ({ world }: Play, release: Release) => {
   world.functions = release

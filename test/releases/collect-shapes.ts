@@ -1,0 +1,106 @@
+import { NO_FAULTS } from '../simulation/faults.ts'
+import { alone, forClient, paid, pass } from '../simulation/flow-steps.ts'
+import { FLOWS } from '../simulation/flows.ts'
+import type { LoadedFunction } from '../simulation/handlers.ts'
+import { drive, seenBy, startPlay } from '../simulation/history.ts'
+import { invoke, operate, requestAs } from '../simulation/lambda.ts'
+import { NEW_FLOWS } from '../simulation/new-flows.ts'
+import type { Play } from '../simulation/operations.ts'
+import { createShapes, type RawItem } from './stored-shape.ts'
+
+type Release = { readonly functions: ReadonlyMap<string, LoadedFunction>; readonly isFormer: boolean }
+
+/** What merchants may say of a payment, and of which the flows say nothing. */
+const IN_FULL = JSON.stringify({
+  method: 'ewallet',
+  channel_code: 'DANA',
+  amount: 150_000,
+  currency: 'IDR',
+  external_reference: 'order-1',
+  description: 'Sepatu',
+  customer: { name: 'Pelanggan', email: 'pelanggan@example.com', phone: '+628123456789' },
+  metadata: { order: 1, big: '12345678901234567890' },
+  expires_in_seconds: 7_200,
+})
+
+/** What operators change: everything they may say of a client, its keys and its endpoints. */
+const operated = async (play: Play, permissions: object): Promise<void> => {
+  const { world } = play
+  const client = forClient(play)
+  const does = async (action: string, fields: object) => {
+    const reply = await drive(world, operate(world, action, { ...client, ...fields }))
+    if (reply?.status !== 200) throw new Error(`${action} was answered ${JSON.stringify(reply)}`)
+    return reply.body
+  }
+  const bank = { bank_name: 'BNI', bank_account_no: '998877', bank_account_name: 'PT Baru' }
+  await does('update-client', { bank, return_url: 'https://toko.example/1', enabled: false })
+  await does('update-client', { enabled: true, rate_limit_per_second: 50 })
+  const { key_id } = await does('issue-api-key', { expires_in_seconds: 86_400, ...permissions })
+  await does('revoke-api-key', { key_id })
+  const { endpoint_id } = await does('register-endpoint', { url: 'https://toko.example/hooks', event_types: ['*'] })
+  await does('send-test-event', { endpoint_id })
+  await does('update-endpoint', { endpoint_id, enabled: false, event_types: ['payment.succeeded'] })
+}
+
+const createInFull = async ({ world, tenants: [, tenant] }: Play): Promise<void> => {
+  if (!tenant) throw new Error('the play has no second tenant')
+  const asked = { headers: { 'idempotency-key': 'in-full' }, body: IN_FULL }
+  const reply = await drive(world, requestAs(world, tenant, 'api-create-payment', asked))
+  if (reply?.status !== 201) throw new Error(`the create was answered ${reply?.text ?? 'nothing'}`)
+}
+
+/** Behind these come days in which whatever runs by itself runs: audits, comparisons, counts. */
+const DAYS_BEHIND = /^(settle|callback, wrong amount|sync, of .*)$/
+const DAYS_MS = 3 * 86_400_000
+
+const letDaysPass = async (play: Play): Promise<void> => {
+  play.world.faults = NO_FAULTS
+  await pass(play, DAYS_MS)
+}
+
+/** The provider refuses everybody for an hour, then does not show what it has taken, which is too little. */
+const inTrouble = async (play: Play): Promise<void> => {
+  alone(play)
+  await drive(play.world, invoke(play.world, 'sync-provider-transactions', {}))
+  await paid(play, 299_999)
+  alone(play, { providerRateLimit: 1, scheduleMissed: 0 })
+  await pass(play, 3_600_000)
+  alone(play, { providerBehind: 1, scheduleMissed: 0 })
+  await pass(play, DAYS_MS)
+  await letDaysPass(play)
+}
+
+const refuseSecrets = (play: Play, items: readonly RawItem[]): void => {
+  const text = JSON.stringify(items)
+  const personal = play.tenants.flatMap((tenant) => Object.values(tenant.personal))
+  if (seenBy(play).confidential.some((one) => !personal.includes(one) && text.includes(one)))
+    throw new Error('a secret is in what the table stores')
+}
+
+/**
+ * One item of every shape that a release writes, in the midst of its flows too, on the simulation's table with its clock
+ * and its ids: the same at each run. Of this release with rows of either kind (`storedRows`), which a seed decides.
+ */
+export const collectShapes = async ({ functions, isFormer }: Release): Promise<readonly RawItem[]> => {
+  const { note, kept } = createShapes()
+  const watched = async (seed: number) => {
+    const play = await startPlay({ seed, functions })
+    play.world.table.items().forEach(note)
+    play.world.onChange.push(({ after }) => after && note(after))
+    return play
+  }
+  for (const seed of isFormer ? [4] : [4, 5]) {
+    const first = await watched(seed)
+    await createInFull(first)
+    await operated(first, isFormer ? {} : { permissions: 'read_only' })
+    refuseSecrets(first, kept)
+    await inTrouble(await watched(seed))
+    for (const flow of FLOWS.filter(({ name }) => !isFormer || !NEW_FLOWS.includes(name))) {
+      const play = await watched(seed)
+      await drive(play.world, flow.run(play, await flow.prepare(play), {}))
+      if (DAYS_BEHIND.test(flow.name)) await letDaysPass(play)
+      refuseSecrets(play, kept)
+    }
+  }
+  return kept
+}

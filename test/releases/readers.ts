@@ -1,0 +1,96 @@
+import * as v from 'valibot'
+import { readSealedBooks, readWindowSeals } from '../../shared/audit/seal-store.ts'
+import { readComparedBooks } from '../../shared/books/compared-books.ts'
+import { readPaidCount } from '../../shared/books/paid-count.ts'
+import { ApiKeySchema } from '../../shared/client/api-key.ts'
+import { ClientSchema } from '../../shared/client/client.ts'
+import { toApiKeyDto, toClientDto } from '../../shared/client/client-dto.ts'
+import type { Deps } from '../../shared/deps.ts'
+import { EventSchema } from '../../shared/event/event.ts'
+import { ClientIdSchema } from '../../shared/ids.ts'
+import { getBalance, toBalanceDto } from '../../shared/ledger/balance.ts'
+import { WindowSchema } from '../../shared/ledger/ledger-store.ts'
+import { LedgerReversalSchema } from '../../shared/ledger/reversal-store.ts'
+import { AuditHeadSchema } from '../../shared/operator/audit-chain.ts'
+import { AuditRecordSchema } from '../../shared/operator/audit-record.ts'
+import { toAuditDto } from '../../shared/operator/list-audit.ts'
+import { CreatingPaymentSchema, PaymentSchema } from '../../shared/payment/payment.ts'
+import { toPaymentDto } from '../../shared/payment/payment-dto.ts'
+import { SettlementSchema, toSettlementDto } from '../../shared/settlement/settlement.ts'
+import { readProgress } from '../../shared/settlement/window-progress.ts'
+import { SuspenseSchema, toSuspenseDto } from '../../shared/suspense/suspense.ts'
+import { readSyncCursor } from '../../shared/sync/sync-cursor.ts'
+import { HeadSchema, SyncJobSchema } from '../../shared/sync/sync-job.ts'
+import type { Item } from '../../shared/table/attributes.ts'
+import { TimestampSchema } from '../../shared/time.ts'
+import { AbandonmentSchema, AlertGroupSchema } from '../../shared/webhook/delivery/abandonment.ts'
+import { DeliveryAttemptSchema, DeliverySchema } from '../../shared/webhook/delivery/delivery.ts'
+import { toDeliveryDto } from '../../shared/webhook/delivery/delivery-dto.ts'
+import { EndpointSchema } from '../../shared/webhook/endpoint/endpoint.ts'
+import { toEndpointDto } from '../../shared/webhook/endpoint/endpoint-dto.ts'
+
+/** How an item is read by this release, out of a table that has nothing else. */
+type Reader = (item: Item, deps: Pick<Deps, 'table'>) => unknown
+
+const parsed =
+  (schema: v.GenericSchema): Reader =>
+  (item) =>
+    v.parse(schema, item)
+
+/** As the API or an operator is answered. */
+const shown =
+  <Value>(schema: v.GenericSchema<unknown, Value>, show: (value: Value) => unknown): Reader =>
+  (item) =>
+    show(v.parse(schema, item))
+
+/** One that is done has no due time, and is claimed by nobody. */
+const job: Reader = (item) => (item['dueAt'] === undefined ? 'done' : v.parse(SyncJobSchema, item))
+
+const clientOf = ({ pk }: Item) => v.parse(ClientIdSchema, String(pk).split('#')[1])
+
+const ofClient =
+  (read: (deps: Pick<Deps, 'table'>, clientId: ReturnType<typeof clientOf>) => unknown): Reader =>
+  (item, deps) =>
+    read(deps, clientOf(item))
+
+export const READERS: Readonly<Record<string, Reader>> = {
+  'ALERT GROUP': parsed(AlertGroupSchema),
+  'ALERT UNTOLD': parsed(AbandonmentSchema),
+  APIKEY: shown(ApiKeySchema, toApiKeyDto),
+  AUDIT: shown(AuditRecordSchema, toAuditDto),
+  'AUDIT HEAD': parsed(AuditHeadSchema),
+  CLIENT: shown(ClientSchema, toClientDto),
+  'DELIVERY ATTEMPT': parsed(DeliveryAttemptSchema),
+  DELIVERY: shown(DeliverySchema, (delivery) => toDeliveryDto({ delivery, attempts: [] })),
+  'ENDPOINTS ENDPOINT': shown(EndpointSchema, toEndpointDto),
+  'LEDGER AUDIT BOOKS': ofClient(readSealedBooks),
+  'LEDGER AUDIT COMPARED': ofClient((deps, clientId) => readComparedBooks(deps, [clientId])),
+  'LEDGER AUDIT PAID': ofClient(readPaidCount),
+  'LEDGER AUDIT WINDOW': ofClient(readWindowSeals),
+  'LEDGER REVERSALS': parsed(LedgerReversalSchema),
+  'LEDGER SHARD': ofClient(async (deps, clientId) => toBalanceDto(clientId, await getBalance(deps, clientId))),
+  'LEDGER WINDOW': parsed(WindowSchema),
+  'LEDGER WINDOWS': (item, deps) => readProgress(deps, clientOf(item), v.parse(TimestampSchema, item['sk'])),
+  PAYMENT: shown(PaymentSchema, toPaymentDto),
+  'PAYMENT EVENT': parsed(EventSchema),
+  'PAYMENT creating': parsed(CreatingPaymentSchema),
+  SETTLEMENT: shown(SettlementSchema, toSettlementDto),
+  SUSPENSE: shown(SuspenseSchema, toSuspenseDto),
+  'SYNC head': job,
+  'SYNC open': job,
+  'SYNC position': parsed(HeadSchema),
+  'SYNC position of before': (_, deps) => readSyncCursor(deps),
+  'SYNC reversals': job,
+  'SYNC tail': job,
+}
+
+/** Counters, which are only ever added to; and rows of which nothing is read but what their key leads to. */
+export const UNREAD: readonly string[] = [
+  'DESTINATION',
+  'QUOTA',
+  'QUOTA pauses',
+  'RATE',
+  'RATE of a key',
+  'RATE of a window',
+  'REFERENCE',
+]
