@@ -9,6 +9,7 @@ import { exists } from '../../shared/table/condition.ts'
 import { put, remove, type Step, update } from '../../shared/table/step.ts'
 import { memoryRequests } from '../simulation/sim-table/memory-requests.ts'
 import { createSimTable } from '../simulation/sim-table/sim-table.ts'
+import { dynamoDbEndpoint } from '../support/dynamodb-endpoint.ts'
 import { meterTable, storedBytes } from './meter-table.ts'
 
 const meteredTable = () => {
@@ -22,7 +23,7 @@ const Output = v.object({ ConsumedCapacity: v.optional(v.union([Capacity, v.arra
 
 /** The table in DynamoDB Local, which says what each request used. */
 const localTable = () => {
-  const client = dynamoDbClient(localAws(inject('dynamodbEndpoint')))
+  const client = dynamoDbClient(localAws(dynamoDbEndpoint()))
   onTestFinished(() => client.destroy())
   let used = 0
   client.middlewareStack.add(

@@ -7,12 +7,13 @@ import {
   ListStreamsCommand,
 } from '@aws-sdk/client-dynamodb-streams'
 import type { DynamoDBRecord } from 'aws-lambda'
-import { describe, expect, inject, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createTable } from '../../infra/local/emulators/create-table.ts'
 import { localAws } from '../../infra/local/emulators/dynamodb-local.ts'
 import type { TableRequests } from '../../shared/runtime/aws/retrying-table.ts'
 import { equals, exists, isNew } from '../../shared/table/condition.ts'
 import { put, remove, update } from '../../shared/table/step.ts'
+import { dynamoDbEndpoint } from '../support/dynamodb-endpoint.ts'
 import { type Asked, ask, localTable, transact } from './conformance/on-both.ts'
 import { memoryRequests } from './sim-table/memory-requests.ts'
 import { createSimTable } from './sim-table/sim-table.ts'
@@ -78,7 +79,7 @@ const modelRecords = async () => {
 }
 
 const localRecords = async (): Promise<readonly DynamoDBRecord[]> => {
-  const endpoint = inject('dynamodbEndpoint')
+  const endpoint = dynamoDbEndpoint()
   const tableName = `stream-${randomUUID()}`
   await createTable(endpoint, tableName)
   await writeAll(localTable(tableName))

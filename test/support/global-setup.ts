@@ -4,17 +4,26 @@ import { startDynamoDbLocal } from '../../infra/local/emulators/dynamodb-local.t
 
 declare module 'vitest' {
   interface ProvidedContext {
-    dynamodbEndpoint: string
+    dynamodbEndpoints: readonly string[]
     tableName: string
   }
 }
 
-/** One DynamoDB Local and one table for the whole run: tests keep apart by making their own clients and payments. */
+/**
+ * A DynamoDB Local with one table for each worker and its whole run: one alone does one request at a time, and both
+ * workers wait for it. Tests keep apart by making their own clients and payments.
+ */
 export const setup = async (project: TestProject) => {
-  const dynamodb = await startDynamoDbLocal()
+  const workers = project.config.maxWorkers
+  const started = await Promise.all(Array.from({ length: workers }, () => startDynamoDbLocal()))
   const tableName = 'gateway-test'
-  await createTable(dynamodb.endpoint, tableName)
-  project.provide('dynamodbEndpoint', dynamodb.endpoint)
+  await Promise.all(started.map(({ endpoint }) => createTable(endpoint, tableName)))
+  project.provide(
+    'dynamodbEndpoints',
+    started.map(({ endpoint }) => endpoint),
+  )
   project.provide('tableName', tableName)
-  return () => dynamodb.close()
+  return async () => {
+    await Promise.all(started.map((one) => one.close()))
+  }
 }

@@ -12,6 +12,7 @@ import type { TableRequests } from '../../shared/runtime/aws/retrying-table.ts'
 import type { SendWebhook, WebhookRequest, WebhookResult } from '../../shared/send-webhook.ts'
 import { addMs, epochMs, SECOND_MS, type Timestamp, timestampOf } from '../../shared/time.ts'
 import { assembledDeps, type Outside } from './assembled-deps.ts'
+import { dynamoDbEndpoint } from './dynamodb-endpoint.ts'
 import { type FakeProvider, fakeProvider } from './fake-provider.ts'
 
 type LogLine = { readonly level: 'info' | 'warn' | 'error'; readonly code: LogCode; readonly fields: LogFields }
@@ -64,7 +65,7 @@ let shared: ReturnType<typeof dynamoDbClient> | undefined
 /** One client per test file: connections are reused, and DynamoDB Local is the same for all. */
 export const localClient = (): ReturnType<typeof dynamoDbClient> => {
   shared ??= dynamoDbClient({
-    ...localAws(inject('dynamodbEndpoint')),
+    ...localAws(dynamoDbEndpoint()),
     requestHandler: { requestTimeout: 20_000, throwOnRequestTimeout: true },
   })
   return shared
@@ -122,7 +123,7 @@ export const testDeps = (overrides: Overrides = {}): TestDeps => {
 /** Deps on a new table that no other test uses: for what is listed, done or kept once over all clients. */
 export const depsWithOwnTable = async (overrides: Overrides = {}): Promise<TestDeps> => {
   const name = `gateway-test-${randomUUID()}`
-  await createTable(inject('dynamodbEndpoint'), name)
+  await createTable(dynamoDbEndpoint(), name)
   return testDeps({ ...overrides, requests: dynamoDbRequests({ client: localClient(), name }) })
 }
 

@@ -9,6 +9,7 @@ import type { Item } from '../../../shared/table/attributes.ts'
 import type { Key } from '../../../shared/table/keys.ts'
 import type { Step } from '../../../shared/table/step.ts'
 import type { QueryInput } from '../../../shared/table/table.ts'
+import { dynamoDbEndpoint } from '../../support/dynamodb-endpoint.ts'
 import { memoryRequests } from '../sim-table/memory-requests.ts'
 import { OutsideModel } from '../sim-table/request-errors.ts'
 import { createSimTable } from '../sim-table/sim-table.ts'
@@ -82,7 +83,7 @@ export const ask = async (table: TableRequests, asked: Asked): Promise<Answer> =
 
 export const localTable = (name: string = inject('tableName')): TableRequests =>
   // A retry would hide what a request came to.
-  dynamoDbRequests({ client: dynamoDbClient({ ...localAws(inject('dynamodbEndpoint')), maxAttempts: 1 }), name })
+  dynamoDbRequests({ client: dynamoDbClient({ ...localAws(dynamoDbEndpoint()), maxAttempts: 1 }), name })
 
 let opened: { readonly model: TableRequests; readonly local: TableRequests } | undefined
 

@@ -9,10 +9,11 @@ import { describe, expect, inject, it } from 'vitest'
 import { createTable } from '../../../infra/local/emulators/create-table.ts'
 import { localAws } from '../../../infra/local/emulators/dynamodb-local.ts'
 import { TABLE_SCHEMA, tableShape } from '../../../shared/table/schema.ts'
+import { dynamoDbEndpoint } from '../../support/dynamodb-endpoint.ts'
 
 describe('the table of a data directory', () => {
   it('is refused when it was made by another version of the schema, and kept when it is ours', async () => {
-    const endpoint = inject('dynamodbEndpoint')
+    const endpoint = dynamoDbEndpoint()
     const TableName = `other-${crypto.randomUUID()}`
     const client = new DynamoDBClient(localAws(endpoint))
     await client.send(
@@ -33,7 +34,7 @@ describe('the table of a data directory', () => {
     ['was made by the release before', []],
     ['was left half way to ours by a process that died', ['by-owner-paid']],
   ])('gets our indexes and keeps its items when it %s', async (_, begun) => {
-    const endpoint = inject('dynamodbEndpoint')
+    const endpoint = dynamoDbEndpoint()
     const TableName = `former-${crypto.randomUUID()}`
     const { attributeTypes, indexes } = tableShape('complete')
     const client = new DynamoDBClient(localAws(endpoint))

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { DynamoDBClient, PutItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb'
 import { marshall } from '@aws-sdk/util-dynamodb'
-import { afterAll, describe, expect, inject, it, onTestFinished } from 'vitest'
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { createTable } from '../../../infra/local/emulators/create-table.ts'
 import { localAws } from '../../../infra/local/emulators/dynamodb-local.ts'
 import {
@@ -9,10 +9,11 @@ import {
   type StreamPollerOptions,
   startStreamPoller,
 } from '../../../infra/local/triggers/stream-poller.ts'
+import { dynamoDbEndpoint } from '../../support/dynamodb-endpoint.ts'
 import { eventually } from '../../support/eventually.ts'
 import { tempDirectory } from '../../support/temp-directory.ts'
 
-const endpoint = inject('dynamodbEndpoint')
+const endpoint = dynamoDbEndpoint()
 const client = new DynamoDBClient(localAws(endpoint))
 afterAll(() => client.destroy())
 
