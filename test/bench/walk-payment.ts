@@ -1,9 +1,9 @@
 import * as v from 'valibot'
-import { drive } from '../simulation/history.ts'
-import { type HttpRequest, request } from '../simulation/lambda.ts'
-import { sqsEvent } from '../simulation/sim-queue.ts'
+import { drive } from '../simulation/histories/history.ts'
 import { streamEvent } from '../simulation/sim-table/stream-record.ts'
-import type { Tenant } from '../simulation/tenants.ts'
+import { type HttpRequest, request } from '../simulation/world/lambda.ts'
+import { sqsEvent } from '../simulation/world/sim-queue.ts'
+import type { Tenant } from '../simulation/world/tenants.ts'
 import { PAYMENT_BODY } from './assumptions.ts'
 import type { Flow, FunctionName, MeteredWorld } from './metered-world.ts'
 

@@ -1,4 +1,4 @@
-import type { Prng } from '../simulation/prng.ts'
+import type { Prng } from '../simulation/world/prng.ts'
 import type { GatewayCalls, Shown } from './gateway-calls.ts'
 import type { Outcome } from './history-record.ts'
 import { bodyOf, type Client, type PlannedPayment } from './plan-payments.ts'

@@ -1,5 +1,5 @@
 import { DAYS_TO_PAYOUT } from '../../infra/local/demo-walk.ts'
-import type { Prng } from '../simulation/prng.ts'
+import type { Prng } from '../simulation/world/prng.ts'
 import type { GatewayCalls } from './gateway-calls.ts'
 import type { Client } from './plan-payments.ts'
 

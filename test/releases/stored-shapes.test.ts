@@ -5,7 +5,7 @@
  * kept, with its type.
  */
 import { beforeAll, describe, expect, it } from 'vitest'
-import { loadFunctions } from '../simulation/handlers.ts'
+import { loadFunctions } from '../simulation/world/handlers.ts'
 import { collectShapes } from './collect-shapes.ts'
 import { keptReleases, NEXT, readFixture, readToday } from './fixture.ts'
 import { GONE } from './gone.ts'

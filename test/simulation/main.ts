@@ -1,8 +1,8 @@
 import { readOptions, runCommand, UsageError, wholeNumber } from '../../infra/local/terminal/command-line.ts'
-import { loadFunctions } from './handlers.ts'
-import { type HistoryResult, operationsOf, runHistory } from './history.ts'
+import { type HistoryResult, operationsOf, runHistory } from './histories/history.ts'
 import { missingSituations } from './sometimes/meet.ts'
-import { addTally, type Tally } from './tally.ts'
+import { loadFunctions } from './world/handlers.ts'
+import { addTally, type Tally } from './world/tally.ts'
 
 const USAGE = `npm run sim -- --seed N [--steps M] [--trace]     replays one history
 npm run sim -- --seeds A..B [--steps M]           runs many

@@ -3,7 +3,7 @@
  * gateway at a time, in a copy of the project, and see whether some test notices (`npm run mutants`).
  */
 import { readOptions, runCommand, UsageError, wholeNumber } from '../../infra/local/terminal/command-line.ts'
-import { MUTANTS } from './mutants.ts'
+import { MUTANTS } from './mutants/mutants.ts'
 import { checkMutants, type Finding } from './mutation/check-mutants.ts'
 import { byHistories, type Mutant } from './mutation/mutant.ts'
 import { endRunning } from './mutation/run-checks.ts'

@@ -4,10 +4,10 @@
  * create to their settlement, on the real handlers; the meter adds up what each partition of table and indexes took.
  */
 import { describe, expect, it } from 'vitest'
-import { drive } from '../../simulation/history.ts'
-import { operate } from '../../simulation/lambda.ts'
-import { sqsEvent } from '../../simulation/sim-queue.ts'
-import { addTenant } from '../../simulation/tenants.ts'
+import { drive } from '../../simulation/histories/history.ts'
+import { operate } from '../../simulation/world/lambda.ts'
+import { sqsEvent } from '../../simulation/world/sim-queue.ts'
+import { addTenant } from '../../simulation/world/tenants.ts'
 import { startMeteredWorld } from '../metered-world.ts'
 import { walkPayment } from '../walk-payment.ts'
 

@@ -1,7 +1,7 @@
 import { WORK_SLOTS } from '../../../shared/table/schema.ts'
-import { drive } from '../../simulation/history.ts'
-import { invoke } from '../../simulation/lambda.ts'
-import { sqsEvent } from '../../simulation/sim-queue.ts'
+import { drive } from '../../simulation/histories/history.ts'
+import { invoke } from '../../simulation/world/lambda.ts'
+import { sqsEvent } from '../../simulation/world/sim-queue.ts'
 import { EXPIRES_IN_SECONDS, startWallsWorld } from './walls-world.ts'
 
 /** What one worker does in a second of its time, with a quota that never ends and a provider of 200 ms. */

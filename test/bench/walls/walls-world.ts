@@ -1,10 +1,10 @@
 import { HISTORY_STEPS } from '../../../shared/stage-settings.ts'
-import { loadFunctions } from '../../simulation/handlers.ts'
-import { drive } from '../../simulation/history.ts'
-import { connectCallbacks, requestAs } from '../../simulation/lambda.ts'
-import { connectSources } from '../../simulation/sources.ts'
-import { addTenant } from '../../simulation/tenants.ts'
-import { createWorld } from '../../simulation/world.ts'
+import { drive } from '../../simulation/histories/history.ts'
+import { connectSources } from '../../simulation/triggers/sources.ts'
+import { loadFunctions } from '../../simulation/world/handlers.ts'
+import { connectCallbacks, requestAs } from '../../simulation/world/lambda.ts'
+import { addTenant } from '../../simulation/world/tenants.ts'
+import { createWorld } from '../../simulation/world/world.ts'
 
 /** A virtual account that nobody pays is over so soon here: a day would be too many payments to make one by one. */
 export const EXPIRES_IN_SECONDS = 600

@@ -1,7 +1,7 @@
 /**
  * Goal: an endpoint that hangs goes to the slow lane and comes back, and its deliveries are made as the schedule says.
  * Method: messages are worked off one by one, each by the lane that it was sent to. Who races whom and dies where is in
- * slow-lane-races.test.ts; that the lanes keep apart under load, in test/simulation/hanging-endpoint.test.ts.
+ * slow-lane-races.test.ts; that the lanes keep apart under load, in test/simulation/histories/hanging-endpoint.test.ts.
  */
 import { describe, expect } from 'vitest'
 import type { WebhookResult } from '../../../shared/send-webhook.ts'

@@ -1,7 +1,7 @@
 import { DeleteMessageCommand, ReceiveMessageCommand, SendMessageCommand } from '@aws-sdk/client-sqs'
 import { vi } from 'vitest'
 import { startQueueEmulator } from '../../../infra/local/emulators/queue-emulator.ts'
-import { createSimQueue } from '../sim-queue.ts'
+import { createSimQueue } from '../world/sim-queue.ts'
 
 type Received = { readonly body: string; readonly receiveCount: number; readonly receipt: string }
 

@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util'
-import { awaitsOf, crashAt } from '../crash-points.ts'
-import { FLOWS } from '../flows.ts'
-import { loadFunctions } from '../handlers.ts'
-import { runHistory } from '../history.ts'
+import { awaitsOf, crashAt } from '../crashes/crash-points.ts'
+import { FLOWS } from '../crashes/flows.ts'
+import { runHistory } from '../histories/history.ts'
+import { loadFunctions } from '../world/handlers.ts'
 import { PROBLEM_FOUND } from './exit-codes.ts'
 
 const OPERATIONS = 60

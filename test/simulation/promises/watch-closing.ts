@@ -1,15 +1,11 @@
 import { text } from '../../support/books.ts'
-import type { Observations } from '../observations.ts'
-import type { ProviderAnswer, World } from '../world.ts'
+import type { Observations } from '../watching/observations.ts'
+import { cancelledRequest } from '../world/provider-network.ts'
+import type { ProviderAnswer, World } from '../world/world.ts'
 
-const CANCEL = /^\/v3\/payment_requests\/([^/]+)\/cancel$/
 /** What the provider calls a request that waits to be paid. */
 export const OPEN: readonly string[] = ['REQUIRES_ACTION', 'PENDING']
 const CLOSED = ['failed', 'expired', 'cancelled']
-
-/** The request that a cancel names. */
-export const cancelledRequest = (method: string, path: string): string | undefined =>
-  method === 'POST' ? CANCEL.exec(path)?.[1] : undefined
 
 /** Whether somebody can pay it at this moment, by the provider's own books. */
 export const isPayable = ({ provider, scheduler }: World, requestId: string): boolean => {

@@ -1,8 +1,8 @@
 import type { Duty } from '../../../functions/function-spec.ts'
 import type { Key } from '../../../shared/table/keys.ts'
 import { type RawItem, text } from '../../support/books.ts'
-import type { Observations } from '../observations.ts'
-import type { World } from '../world.ts'
+import type { Observations } from '../watching/observations.ts'
+import type { World } from '../world/world.ts'
 
 /** Items by what their keys begin with; of a client's ledger the first word of what lies in it. */
 const kindOf = ({ pk, sk }: Key): string => {

@@ -1,8 +1,9 @@
 import { type RawItem, text, whole } from '../../support/books.ts'
-import type { Observations } from '../observations.ts'
-import type { Process } from '../process.ts'
-import type { ProviderAnswer, World } from '../world.ts'
-import { cancelledRequest, isPayable, OPEN } from './watch-closing.ts'
+import type { Observations } from '../watching/observations.ts'
+import type { Process } from '../world/process.ts'
+import { cancelledRequest } from '../world/provider-network.ts'
+import type { ProviderAnswer, World } from '../world/world.ts'
+import { isPayable, OPEN } from './watch-closing.ts'
 
 const REFERENCE = /^([0-9a-f-]{36})-(\d+)$/
 

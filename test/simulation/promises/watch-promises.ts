@@ -1,5 +1,5 @@
-import type { Observations } from '../observations.ts'
-import type { World } from '../world.ts'
+import type { Observations } from '../watching/observations.ts'
+import type { World } from '../world/world.ts'
 import { watchClosing } from './watch-closing.ts'
 import { watchDuties } from './watch-duties.ts'
 import { watchFees } from './watch-fees.ts'

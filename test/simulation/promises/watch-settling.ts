@@ -1,6 +1,6 @@
 import { amount, type RawItem, text } from '../../support/books.ts'
-import type { Observations } from '../observations.ts'
-import type { World } from '../world.ts'
+import type { Observations } from '../watching/observations.ts'
+import type { World } from '../world/world.ts'
 
 const MINUTE_MS = 60_000
 const DAY_MS = 24 * 60 * MINUTE_MS

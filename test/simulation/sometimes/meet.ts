@@ -1,5 +1,5 @@
-import { count, type Tally } from '../tally.ts'
-import type { World } from '../world.ts'
+import { count, type Tally } from '../world/tally.ts'
+import type { World } from '../world/world.ts'
 import { SITUATIONS, type SituationName } from './situations.ts'
 
 /** Records that a situation has come about: at the place where it takes effect. */

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { type RawItem, text } from '../../support/books.ts'
-import { count } from '../tally.ts'
-import type { World } from '../world.ts'
+import { count } from '../world/tally.ts'
+import type { World } from '../world/world.ts'
 
 /** What has become of a payment's settlement when its money goes back or comes again. */
 const STAGES = ['unswept', 'recorded', 'failed', 're-credited', 'paid out'] as const

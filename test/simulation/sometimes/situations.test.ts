@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { NO_FAULTS } from '../faults.ts'
-import type { Tally } from '../tally.ts'
+import { NO_FAULTS } from '../world/faults.ts'
+import type { Tally } from '../world/tally.ts'
 import { missingSituations } from './meet.ts'
 import { SITUATIONS } from './situations.ts'
 

@@ -1,4 +1,4 @@
-import type { Faults } from '../faults.ts'
+import type { Faults } from '../world/faults.ts'
 import { REVERSAL_CELLS } from './reversal-stages.ts'
 
 /** In so many seeds, from the first on, it must have happened: those of `npm test`, of `.ci/run`, of a long run. */

@@ -1,8 +1,8 @@
 import { text } from '../../support/books.ts'
-import type { Process } from '../process.ts'
-import { cancelledRequest } from '../promises/watch-closing.ts'
 import type { StoredItem } from '../sim-table/stored-item.ts'
-import type { World } from '../world.ts'
+import type { Process } from '../world/process.ts'
+import { cancelledRequest } from '../world/provider-network.ts'
+import type { World } from '../world/world.ts'
 import { meet } from './meet.ts'
 
 /** The payment that a reference of the provider's names. */

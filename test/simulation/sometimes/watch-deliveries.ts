@@ -1,8 +1,8 @@
 import type { Condition } from '../../../shared/table/condition.ts'
 import { text } from '../../support/books.ts'
 import type { StoredItem } from '../sim-table/stored-item.ts'
-import { count } from '../tally.ts'
-import type { World } from '../world.ts'
+import { count } from '../world/tally.ts'
+import type { World } from '../world/world.ts'
 import { meet } from './meet.ts'
 
 const statusOf = (item: StoredItem) => text(item, 'status') || text(item, 'state')

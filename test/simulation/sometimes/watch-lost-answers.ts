@@ -1,4 +1,4 @@
-import type { World } from '../world.ts'
+import type { World } from '../world/world.ts'
 import { meet } from './meet.ts'
 
 /** Writes that were done, and whose answer never came: by the change that was made in the same step of the world. */

@@ -1,6 +1,6 @@
 import { text } from '../../support/books.ts'
-import type { Process } from '../process.ts'
-import type { World } from '../world.ts'
+import type { Process } from '../world/process.ts'
+import type { World } from '../world/world.ts'
 import { meet } from './meet.ts'
 import type { SituationName } from './situations.ts'
 

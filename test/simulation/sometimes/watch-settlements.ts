@@ -1,6 +1,6 @@
 import { type RawItem, text } from '../../support/books.ts'
-import type { Process } from '../process.ts'
-import type { World } from '../world.ts'
+import type { Process } from '../world/process.ts'
+import type { World } from '../world/world.ts'
 import { meet } from './meet.ts'
 
 /** Fees, windows and payouts. */

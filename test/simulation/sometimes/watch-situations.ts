@@ -1,4 +1,4 @@
-import type { World } from '../world.ts'
+import type { World } from '../world/world.ts'
 import { watchReversals } from './reversal-stages.ts'
 import { watchCreates } from './watch-creates.ts'
 import { watchDeliveries } from './watch-deliveries.ts'

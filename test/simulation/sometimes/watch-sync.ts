@@ -1,5 +1,5 @@
-import type { Process } from '../process.ts'
-import type { World } from '../world.ts'
+import type { Process } from '../world/process.ts'
+import type { World } from '../world/world.ts'
 import { meet } from './meet.ts'
 
 /** Slices of the sync: who holds one moves its due time. */

@@ -1,0 +1,154 @@
+import { randomUUID } from 'node:crypto'
+import { describe, expect, it } from 'vitest'
+import { toItem } from '../../../shared/table/attributes.ts'
+import { exists } from '../../../shared/table/condition.ts'
+import { put, remove, update } from '../../../shared/table/step.ts'
+import type { QueryInput, Range } from '../../../shared/table/table.ts'
+import { type Answer, aKey, inAWord, onBoth, query, queryOnBoth, tallyOf, tallyOnBoth } from './on-both.ts'
+
+/**
+ * Goal: the simulation's table finds what DynamoDB finds, page by page. Method: as in table-conformance; every range
+ * meets every size of a page in both directions, and every cursor.
+ */
+type Source = {
+  readonly source: Pick<QueryInput, 'index' | 'partition'>
+  readonly cursors: readonly Readonly<Record<string, unknown>>[]
+}
+
+/** In the order of UTF-8, in which the last two stand the other way round than in JavaScript. */
+const SORTED = ['A', 'B#1', 'B#2', 'B#3', 'C', 'Z', 'a', 'é', '\uffee', '😀']
+
+/** A partition of the table with these sort keys, written in another order, and cursors beside them. */
+const table = async (): Promise<Source> => {
+  const pk = `conformance-${randomUUID()}`
+  await onBoth(SORTED.toReversed().map((sk) => put({ pk, sk }, { value: sk })))
+  return { source: { partition: [pk] }, cursors: [...SORTED, 'B#', 'B#11', '0'].map((sk) => ({ pk, sk })) }
+}
+
+/** A partition of an index with one entry or two for some days, whose items have more than it projects. */
+const index = async (): Promise<Source> => {
+  const work = randomUUID()
+  const days = ['2026-11-01', '2026-11-02', '2026-11-02', '2026-11-03', '2026-11-04']
+  const items = days.map((dueAt, at) => ({ ...aKey(), work, slot: 7, dueAt, id: `id-${at}` }))
+  await onBoth(items.toReversed().map(({ pk, sk, ...item }) => put({ pk, sk }, { ...item, other: 'not projected' })))
+  return { source: { index: 'by-due', partition: [work, 7] }, cursors: items.map(toItem) }
+}
+
+const between = (low: unknown, high: unknown): Range => ({ between: [low, high] })
+const RANGES: readonly Partial<Pick<QueryInput, 'range'>>[] = [
+  {},
+  ...['0', 'A', 'B#2', 'B#11', '2026-11-02'].map((atMost) => ({ range: { atMost } })),
+  ...['B#', 'B$', 'A', '😀', '2026-11-02'].map((beginsWith) => ({ range: { beginsWith } })),
+  ...[
+    ['B#1', 'B#2'],
+    ['B#2', 'Z'],
+    ['B', 'B$'],
+    ['C', 'C'],
+    ['B', 'B'],
+    ['2026-11-02', '2026-11-03'],
+  ].map(([low, high]) => ({ range: between(low, high) })),
+]
+const DIRECTIONS = [false, true]
+const LIMITS = [1, 2, 3, 10, 11]
+
+describe.each([
+  ['the table', table, { found: 170, more: 89 }, { found: 51, more: 35, invalid: 594 }],
+  ['an index', index, { found: 170, more: 90 }, { found: 28, more: 28, invalid: 352 }],
+] as const)('a query of %s', (_, prepare, pages, places) => {
+  it('finds every range, in pages of every size, in both directions', async () => {
+    const { source } = await prepare()
+    const answers: Answer[] = []
+    for (const range of RANGES) {
+      for (const newestFirst of DIRECTIONS) {
+        const asked = LIMITS.map((limit) => ({ ...source, ...range, newestFirst, limit, countOnly: limit === 3 }))
+        answers.push(...(await Promise.all(asked.map(queryOnBoth))).flat())
+      }
+    }
+
+    expect(tallyOf(answers)).toStrictEqual(pages)
+  })
+
+  it('goes on behind every cursor, and refuses those that do not fit', async () => {
+    const { source, cursors } = await prepare()
+    const [first = {}] = cursors
+    const odd = [{ sk: '' }, { sk: undefined }, { more: 1 }, { pk: '' }, { slot: '7' }, { slot: 8 }, { id: '' }].map(
+      (change) => ({ ...first, ...change }),
+    )
+    const asked = [...cursors, ...odd].flatMap((cursor) =>
+      RANGES.map((range) =>
+        DIRECTIONS.map((newestFirst) => query({ ...source, ...range, newestFirst, limit: 2, cursor })),
+      ),
+    )
+
+    expect(await tallyOnBoth(asked)).toStrictEqual(places)
+  })
+
+  it.each<Partial<QueryInput>>([
+    { limit: 0 },
+    { partition: [] },
+    { partition: [''] },
+    { partition: [5] },
+    { partition: ['a'], index: 'by-due' },
+    { partition: ['a', '7'], index: 'by-due' },
+    { partition: ['a', undefined], index: 'by-due' },
+    { range: between('b', 'a') },
+    { range: between('a', undefined) },
+    { range: { atMost: undefined } },
+    { range: { atMost: 5 } },
+    { range: { atMost: '' } },
+    { range: { beginsWith: '' } },
+    { range: { beginsWith: 5 as never } },
+  ])('is invalid with %o', async (odd) => {
+    const { source } = await prepare()
+
+    expect((await onBoth([query({ ...source, limit: 10, ...odd })])).map(inAWord)).toStrictEqual(['invalid'])
+  })
+})
+
+describe('a page', () => {
+  it('ends at 1 MB, the item that reaches it included', async () => {
+    const pk = `conformance-${randomUUID()}`
+    await onBoth(['a', 'b', 'c', 'd', 'e'].map((sk) => put({ pk, sk }, { data: 'x'.repeat(400_000) })))
+
+    const pages = await queryOnBoth({ partition: [pk], limit: 100, countOnly: true })
+    expect(pages.map((page) => page?.count)).toStrictEqual([3, 2])
+  })
+})
+
+describe('an index', () => {
+  it('has the attributes that it includes, if the item has them', async () => {
+    const owner = randomUUID()
+    const [, , found] = await onBoth([
+      put(aKey(), { owner, paidAt: 't1', id: 'a', netMinor: 90, feeStatus: 'final', status: 'succeeded' }),
+      put(aKey(), { owner, paidAt: 't2', id: 'b' }),
+      query({ index: 'by-owner-paid', partition: [owner], limit: 10 }),
+    ])
+
+    expect(found?.items?.map(({ id, netMinor, status }) => [id, netMinor, status])).toStrictEqual([
+      ['a', 90, undefined],
+      ['b', undefined, undefined],
+    ])
+  })
+
+  it('has an item while it has every key attribute, under its present values', async () => {
+    const [key, owner] = [aKey(), randomUUID()]
+    const listed = (status: string) => query({ index: 'by-status', partition: [owner, 'payment', status], limit: 10 })
+    const answers = await onBoth([
+      put(key, { owner, entity: 'payment', listedAt: 't', id: 'a' }),
+      listed('pending'),
+      update(key, { set: { status: 'pending' } }),
+      listed('pending'),
+      update(key, { set: { status: 'paid' } }),
+      listed('pending'),
+      listed('paid'),
+      update(key, { remove: ['id'] }),
+      listed('paid'),
+      update(key, { set: { id: 'b' } }),
+      listed('paid'),
+      remove(key, exists),
+      listed('paid'),
+    ])
+
+    expect(answers.flatMap((answer) => answer?.items?.length ?? [])).toStrictEqual([0, 1, 0, 1, 0, 1, 0])
+  })
+})

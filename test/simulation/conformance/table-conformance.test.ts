@@ -1,0 +1,125 @@
+import { describe, expect, it } from 'vitest'
+import { type Condition, exists, isNew } from '../../../shared/table/condition.ts'
+import { TABLE_SCHEMA } from '../../../shared/table/schema.ts'
+import { guard, put, remove, update } from '../../../shared/table/step.ts'
+import { type Asked, aKey, ask, bothTables, get, inAWord, onBoth, tallyOnBoth, transact } from './on-both.ts'
+import { TABLE_CASES, THERE } from './table-cases.ts'
+
+/**
+ * Goal: the simulation's table answers as DynamoDB does. Method: the model and DynamoDB Local are asked the same, every
+ * kind of value meets every other one, and any two answers that differ fail. The words and figures expected here are
+ * what both said: they show that a case is what it is called.
+ */
+const VALUES = {
+  text: 'b',
+  longer: 'bb',
+  upper: 'B',
+  empty: '',
+  amount: 5,
+  below: -1,
+  flag: true,
+  nothing: null,
+  list: ['b', 5, { a: 1 }],
+  turned: [{ a: 1 }, 5, 'b'],
+  map: { a: 1, b: { c: [null] } },
+  tags: new Set(['b', 'x']),
+  numbers: new Set([5, 1]),
+}
+const FIELDS = [...Object.keys(VALUES), 'missing']
+const SAME_IN_ANOTHER_ORDER = [{ b: { c: [null] }, a: 1 }, new Set(['x', 'b'])]
+const OPERANDS = [...Object.values(VALUES), ...SAME_IN_ANOTHER_ORDER, { a: 1 }, new Set(['b']), undefined]
+
+describe('every value', () => {
+  it('is compared with every other', async () => {
+    const key = aKey()
+    await onBoth([put(key, VALUES)])
+    const tests = ['equals', 'differs', 'atMost', 'below', 'above', 'contains'] as const
+    const conditions = tests.flatMap((test) =>
+      OPERANDS.map(
+        (value) =>
+          (field: string): Condition => ({ test, field, value }),
+      ),
+    )
+    const there = conditions.map((of) => FIELDS.map((field) => update(key, { remove: ['none'] }, of(field))))
+    const notThere = conditions.map((of) => [remove(aKey(), of('missing'))])
+
+    expect(await tallyOnBoth(there)).toStrictEqual({ applied: 281, refused: 685, invalid: 546 })
+    expect(await tallyOnBoth(notThere)).toStrictEqual({ applied: 17, refused: 52, invalid: 39 })
+  })
+
+  it('is changed by every operand', async () => {
+    const sequences = (['set', 'setIfAbsent', 'add', 'deleteFromSet'] as const).flatMap((how) =>
+      OPERANDS.map((operand): readonly Asked[] => {
+        const key = aKey()
+        return [put(key, VALUES), ...FIELDS.map((field) => update(key, { [how]: { [field]: operand } })), get(key)]
+      }),
+    )
+
+    expect(await tallyOnBoth(sequences)).toStrictEqual({ applied: 570, found: 72, invalid: 510 })
+  })
+
+  it('is a key of an index or not, in a put whatever its condition, in an update that its condition allows', async () => {
+    const attributes = Object.keys(TABLE_SCHEMA.attributeTypes).filter((name) => name !== 'pk' && name !== 'sk')
+    const values = ['', 'a', 5, null, true, ['a'], new Set(['a']), 'x'.repeat(1_025), 'x'.repeat(2_049)]
+    const sequences = attributes.flatMap((attribute) =>
+      values.map((value): readonly Asked[] => {
+        const [a, b, c] = [aKey(), aKey(), aKey()]
+        const item = { [attribute]: value }
+        return [
+          put(a, item, exists),
+          update(b, { set: item }, exists),
+          transact(put(a, item), guard(b, exists)),
+          transact(put(a, item), put(c, {})),
+          put(a, item),
+          update(b, { set: item }, isNew),
+          ...[a, b, c].map(get),
+        ]
+      }),
+    )
+
+    expect(await tallyOnBoth(sequences)).toStrictEqual({
+      applied: 39,
+      found: 39,
+      invalid: 328,
+      nothing: 204,
+      refused: 119,
+    })
+  })
+})
+
+describe('the model and DynamoDB Local agree on', () => {
+  it.each(TABLE_CASES)('%s: %s', async (_, words, asked) => {
+    const keys = [aKey(), aKey(), aKey()] as const
+    const answers = await onBoth([put(keys[0], THERE), ...asked(...keys), ...keys.map(get)])
+
+    const said = answers.slice(1, -keys.length).map(inAWord)
+    expect(said.filter((word, at) => word !== said[at - 1]).join(' ')).toBe(words)
+  })
+})
+
+describe('values', () => {
+  it('come back as they went in, and share nothing with those of the caller on either way', async () => {
+    const [key, { model }] = [aKey(), bothTables()]
+    const original = () => ({
+      texts: ['', 'é', '😀', 'line\nbreak "quoted"', 'half of a pair: \ud800'],
+      numbers: [0, -1, 1.5, 1e-7, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER, 1_200],
+      others: [true, false, null, [], {}, [[], {}]],
+      map: { a: [{ b: [1, null, new Set(['in'])] }] },
+      tags: new Set(['x', 'y']),
+      fractions: new Set([1, -1, 0.5]),
+    })
+    const change = (item: ReturnType<typeof original>) => {
+      item.texts.push('more')
+      item.map.a[0]?.b.push(2)
+      item.tags.add('z')
+    }
+    const item = original()
+    await onBoth([put(key, item)])
+    change(item)
+    const [read] = [await ask(model, get(key))]
+    expect(read).toStrictEqual({ ...original(), ...key })
+    change(read as typeof item)
+
+    expect(await onBoth([get(key)])).toStrictEqual([{ ...original(), ...key }])
+  })
+})

@@ -1,0 +1,78 @@
+/**
+ * Goal: a process may die at any await of any flow, and nothing is lost, doubled or stuck.
+ * Method: not random. Each flow runs once to count its awaits; then it is killed at every one of them, before the call
+ * leaves and before its answer comes back, its caller tries again as a caller would, the world rests, and everything is
+ * checked. The counts are asserted: a new await is a new crash point, and has to be looked at.
+ */
+import { beforeAll, describe, expect, it } from 'vitest'
+import { type LoadedFunction, loadFunctions } from '../world/handlers.ts'
+import { awaitsOf, crashAt } from './crash-points.ts'
+import { FLOWS } from './flows.ts'
+
+/** Awaits of each flow; each is two crash points. */
+const AWAITS: Readonly<Record<string, number>> = {
+  create: 4,
+  'create, taking over': 5,
+  'long page, counted': 5,
+  'long page, refused': 2,
+  callback: 6,
+  'callback, wrong amount': 7,
+  cancel: 5,
+  'due work, handed out': 50,
+  expiry: 7,
+  'cancel, past its time': 6,
+  'expiry, behind a cancel that failed': 11,
+  'lost callback': 12,
+  'fan-out': 6,
+  'lost event': 10,
+  deliver: 6,
+  'deliver, refused by the merchant': 7,
+  'deliver, to an endpoint that hangs': 8,
+  'deliver, sent on to the slow lane': 2,
+  'deliver, answered in the slow lane': 7,
+  'redelivery, by its merchant': 5,
+  'deliver, abandoned': 13,
+  'alerts of an endpoint': 34,
+  sweep: 3,
+  settle: 9,
+  'settle, in steps': 8,
+  trigger: 10,
+  'mark paid': 3,
+  'mark failed': 3,
+  recredit: 3,
+  'record again': 11,
+  compare: 12,
+  sync: 9,
+  'sync, finding a lost capture': 14,
+  'sync, of money that went back': 12,
+  'sync, of a dispute that was won': 15,
+  'sync, by a worker that is woken': 11,
+  grow: 3,
+  refresh: 13,
+}
+
+let functions: ReadonlyMap<string, LoadedFunction>
+
+beforeAll(async () => {
+  functions = await loadFunctions()
+})
+
+describe('a crash at every await', () => {
+  it('covers every flow', () => {
+    expect(FLOWS.map(({ name }) => name)).toStrictEqual(Object.keys(AWAITS))
+  })
+
+  it.each(FLOWS)('of "$name" leaves nothing lost, doubled or stuck', { timeout: 120_000 }, async (flow) => {
+    const awaits = await awaitsOf(functions, flow)
+    const failures: string[] = []
+    for (const [at, label] of awaits.entries()) {
+      for (const side of ['before', 'after'] as const) {
+        const { problems } = await crashAt(functions, flow, { await: at + 1, side })
+        if (problems.length > 0) failures.push(`${side} await ${at + 1} (${label}): ${problems.slice(0, 3).join('; ')}`)
+      }
+    }
+
+    expect(failures).toStrictEqual([])
+    expect(awaits).toHaveLength(AWAITS[flow.name] ?? 0)
+  })
+})

@@ -1,0 +1,105 @@
+import { booksOf, type RawItem, text } from '../../support/books.ts'
+import type { HttpReply, HttpRequest } from '../world/lambda.ts'
+import { createPrng, type Prng } from '../world/prng.ts'
+import { count } from '../world/tally.ts'
+import type { Tenant } from '../world/tenants.ts'
+import { tell } from '../world/world.ts'
+import { http } from './http.ts'
+import type { Play } from './operations.ts'
+
+/** A merchant's program that follows its events: what it was shown, and where it goes on after a restart. */
+export type EventPoller = {
+  readonly tenant: Tenant
+  readonly prng: Prng
+  /** Each event's bytes, by its id. */
+  readonly shown: Map<string, string>
+  next: string | undefined
+}
+
+const LIST_EVENTS = 'api-list-events'
+const LIMITS = ['1', '3', '7', '100']
+
+/** Of its own source of chance: what it draws changes nothing else about a seed. */
+const pollerOf = ({ pollers }: Play, tenant: Tenant): EventPoller => {
+  const known = pollers.get(tenant.clientId)
+  if (known) return known
+  const prng = createPrng(Number.parseInt(tenant.clientId.slice(0, 8), 16))
+  const poller: EventPoller = { tenant, prng, shown: new Map(), next: undefined }
+  pollers.set(tenant.clientId, poller)
+  return poller
+}
+
+type Page = { readonly data: readonly object[]; readonly next: string; readonly has_more: boolean }
+
+/** Notes what an answer shows, by the text of it. */
+const note = ({ shown }: EventPoller, { text: answer, body }: HttpReply): Page => {
+  const page = body as Page
+  for (const envelope of page.data) {
+    const bytes = JSON.stringify(envelope)
+    if (answer.includes(bytes)) shown.set(String(Reflect.get(envelope, 'event_id')), bytes)
+  }
+  return page
+}
+
+const queryOf = ({ prng, next }: EventPoller) => ({
+  limit: prng.pick(LIMITS),
+  ...(next !== undefined && { after: next }),
+})
+
+/** One look. Now and then the program dies with what it was shown, before it has written down where it goes on. */
+const look = async (play: Play, poller: EventPoller): Promise<void> => {
+  const reply = await http(play, poller.tenant, LIST_EVENTS, { query: queryOf(poller) })
+  count(play.world.tally, `events answered ${reply?.status ?? 'nothing'}`)
+  if (reply?.status !== 200) return
+  const { next } = note(poller, reply)
+  if (poller.prng.chance(0.2)) tell(play.world, () => 'a reader of events starts again where it was')
+  else poller.next = next
+}
+
+/** For as long as an index may lag behind the first of several. */
+const LATEST_LOOK_MS = 90_000
+
+/**
+ * Behind each event its merchant may look, some seconds or a minute later: in the midst of those that come together, while
+ * some of them are in the index and others are not. A release before this one shows nothing.
+ */
+export const watchEvents = (play: Play): void => {
+  const { world } = play
+  if (!world.functions.has(LIST_EVENTS)) return
+  world.onChange.push(({ key, before, after }) => {
+    const tenant = play.tenants.find(({ clientId }) => clientId === String(after?.['owner']).split('#')[0])
+    if (before !== undefined || !key.sk.startsWith('EVENT#') || tenant === undefined) return
+    const poller = pollerOf(play, tenant)
+    const again = () => poller.prng.int(1, LATEST_LOOK_MS)
+    for (const lookMs of [again(), again(), again()]) world.scheduler.after(lookMs, () => void look(play, poller))
+  })
+}
+
+type Ask = (functionName: string, asked: HttpRequest) => Promise<HttpReply | undefined>
+
+/** At rest, after the hold-back: whoever followed `next` to its end has been shown every event, and no other. */
+export const pollerProblems = async (
+  play: Play,
+  tenant: Tenant,
+  items: readonly RawItem[],
+  ask: Ask,
+): Promise<readonly string[]> => {
+  if (!play.world.functions.has(LIST_EVENTS)) return []
+  const poller = pollerOf(play, tenant)
+  const events = booksOf(items).events.filter((event) => event['client_id'] === tenant.clientId)
+  for (let asked = 0, more = true; more; asked++) {
+    if (asked > events.length + 1) return [`${tenant.clientId} never comes to the end of its events`]
+    const reply = await ask(LIST_EVENTS, { query: queryOf(poller) })
+    if (reply?.status !== 200) return [`${tenant.clientId} was answered ${reply?.text ?? 'nothing'} for its events`]
+    const page = note(poller, reply)
+    poller.next = page.next
+    more = page.has_more
+  }
+  const stored = new Map(events.map((event) => [text(event, 'event_id'), text(event, 'body')]))
+  const lost = [...stored].filter(([id, body]) => poller.shown.get(id) !== body)
+  const invented = [...poller.shown.keys()].filter((id) => !stored.has(id))
+  return [
+    ...lost.map(([id]) => `${tenant.clientId} followed its events and was never shown ${id} as it was sent`),
+    ...invented.map((id) => `${tenant.clientId} was shown an event ${id} that there is not`),
+  ]
+}

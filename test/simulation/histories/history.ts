@@ -1,0 +1,218 @@
+import { createHash } from 'node:crypto'
+import type { RawItem, Seen } from '../../support/books.ts'
+import { problemsAtRest, problemsOf } from '../../support/invariants.ts'
+import { watchPromises } from '../promises/watch-promises.ts'
+import { watchSituations } from '../sometimes/watch-situations.ts'
+import { connectSources } from '../triggers/sources.ts'
+import { createObservations } from '../watching/observations.ts'
+import { readBackProblems } from '../watching/read-back.ts'
+import { watchAlerts } from '../watching/watch-alerts.ts'
+import { watchLanes } from '../watching/watch-lanes.ts'
+import { watchTransitions } from '../watching/watch-transitions.ts'
+import { drawFaults, type Faults, NO_FAULTS } from '../world/faults.ts'
+import type { LoadedFunction } from '../world/handlers.ts'
+import { connectCallbacks, type HttpRequest, operate, requestAs } from '../world/lambda.ts'
+import type { Tally } from '../world/tally.ts'
+import { addTenant, type Tenant } from '../world/tenants.ts'
+import { CALLBACK_TOKEN, createWorld, PROVIDER_KEY, type World, type WorldOptions } from '../world/world.ts'
+import { mustHear, watchEndpoints } from './change-endpoints.ts'
+import { crowdProblems } from './crowd.ts'
+import { pollerProblems, watchEvents } from './event-poller.ts'
+import { burst, createFlood, type Flood, floodProblems } from './flood.ts'
+import { takeBack } from './odd-rows.ts'
+import { drawOperation, type Play, payOut, settle } from './operations.ts'
+import { agedProblems, isAged } from './retention.ts'
+import { booksProblems } from './watch-books.ts'
+
+export type HistoryOptions = {
+  readonly seed: number
+  readonly functions: ReadonlyMap<string, LoadedFunction>
+  /** Operations of merchants, customers and operators. */
+  readonly operations: number
+  readonly tracing?: boolean
+  readonly faults?: Faults
+}
+
+export type HistoryResult = {
+  readonly seed: number
+  readonly problems: readonly string[]
+  readonly steps: number
+  readonly tally: Tally
+  readonly story: readonly string[]
+  /** Of everything stored and seen: equal for equal histories. */
+  readonly digest: string
+}
+
+const HOUR_MS = 3_600_000
+/** Within this simulated time everything must have come to rest once the faults have stopped. */
+export const REST_MS = 8 * 24 * HOUR_MS
+
+/** Moves the world until a promise of it is settled, and answers what it came to. */
+export const drive = async <T>(world: World, promise: Promise<T>): Promise<T> => {
+  const progress = { settled: false }
+  const end = () => {
+    progress.settled = true
+  }
+  promise.then(end, end)
+  while (!progress.settled && (await world.scheduler.step()));
+  return promise
+}
+
+/** A world with its merchants, everything connected and no fault yet. */
+export const startPlay = async (options: WorldOptions): Promise<Play> => {
+  const world = createWorld(options)
+  connectSources(world)
+  connectCallbacks(world)
+  const seen = createObservations()
+  watchTransitions(world, seen)
+  watchLanes(world, seen)
+  watchSituations(world)
+  const restProblems = [watchPromises(world, seen), watchAlerts(world)]
+  const tenants: Tenant[] = []
+  for (let number = 0; number < 2; number++) tenants.push(await drive(world, addTenant(world, number, number + 1)))
+  watchEndpoints({ world, tenants, seen })
+  return { world, tenants, seen, unanswered: [], keys: 0, pollers: new Map(), restProblems }
+}
+
+const captured = (world: World): ReadonlyMap<string, number> =>
+  new Map(world.provider.capturedPayments().map(({ id, amount }) => [id, amount]))
+
+export const seenBy = ({ world, tenants, seen }: Play): Seen => ({
+  webhooks: world.merchants.received,
+  secretOfUrl: new Map(tenants.flatMap(({ endpoints }) => endpoints.map(({ url, secret }) => [url, secret] as const))),
+  captured: captured(world),
+  turned: world.provider.turnedPayments(),
+  bookedBack: world.bookedBack,
+  endpointsOfClient: new Map(
+    tenants.map(({ clientId, endpoints }) => [clientId, endpoints.map(({ endpointId }) => endpointId)]),
+  ),
+  mustHear: (endpointId, event) => mustHear(tenants, endpointId, event),
+  destinationsOfKey: seen.destinations,
+  paymentsOfKey: seen.paymentsOfKey,
+  logLines: world.logLines,
+  confidential: [
+    PROVIDER_KEY,
+    CALLBACK_TOKEN,
+    ...tenants.flatMap(({ apiKey, formerKeys, personal, endpoints }) => [
+      apiKey,
+      ...formerKeys,
+      ...Object.values(personal),
+      ...endpoints.map(({ secret }) => secret),
+    ]),
+  ],
+})
+
+/** Lets everything come to rest without faults, then checks it all, the gateway's own audit included. */
+export const rest = async (play: Play): Promise<readonly string[]> => {
+  const { world, tenants, seen } = play
+  world.faults = NO_FAULTS
+  world.provider.clearFaults()
+  await world.scheduler.runUntil(world.scheduler.nowMs() + REST_MS)
+  const problems = [
+    ...seen.problems,
+    ...problemsAtRest(world.table.items(), seenBy(play)),
+    ...play.restProblems.flatMap((problemsOfOne) => problemsOfOne()),
+  ]
+  // The daily audit met every moment of the history, and no fault of the world is a difference.
+  if (world.logLines.some((line) => line.includes('audit.imbalance'))) problems.push('an audit found an imbalance')
+  for (const { clientId } of tenants) {
+    const audit = await drive(world, operate(world, 'audit-ledger', { client_id: clientId, full: true }))
+    if (audit?.body['balanced'] !== true) problems.push(`the audit says ${JSON.stringify(audit?.body)}`)
+  }
+  problems.push(...(await booksProblems(play, (promise) => drive(world, promise))))
+  for (const tenant of tenants) {
+    const ask = asking(world, tenant)
+    problems.push(...(await readBackProblems(world.table.items(), tenant, ask)))
+    problems.push(...(await pollerProblems(play, tenant, world.table.items(), ask)))
+  }
+  return problems
+}
+
+/** One request a second: a client with a limit is answered all the same. */
+const asking =
+  (world: World, tenant: Tenant) =>
+  async (functionName: string, asked: HttpRequest = {}) => {
+    await world.scheduler.runUntil(world.scheduler.nowMs() + 1_000)
+    return drive(world, requestAs(world, tenant, functionName, asked))
+  }
+
+const digestOf = (items: readonly RawItem[], play: Play): string =>
+  createHash('sha256')
+    .update(
+      JSON.stringify(items, (_, value: unknown) =>
+        value instanceof Set ? [...value].map(String).toSorted((a, b) => a.localeCompare(b)) : value,
+      ),
+    )
+    .update(JSON.stringify(play.world.merchants.received))
+    .update(play.world.logLines.join('\n'))
+    .digest('hex')
+
+const USUAL_OPERATIONS = 60
+/** What grows with a history, such as lists, windows and sums read in steps, is met by a few long ones. */
+const LONG_OPERATIONS = 300
+const LONG_EVERY = 25
+
+export const operationsOf = (seed: number): number => (seed % LONG_EVERY === 0 ? LONG_OPERATIONS : USUAL_OPERATIONS)
+
+/** Gaps between operations: mostly seconds, sometimes hours, so that every deadline is met and missed. */
+const gapMs = ({ prng }: World): number =>
+  prng.pick([10, 300, 2_000, 20_000, 120_000, 1_800_000, 6 * HOUR_MS]) * (0.5 + prng.next())
+
+/** Where a history has floods: one client more, which sends them. */
+const addFlooder = async (play: Play): Promise<Flood> => {
+  const tenant = await drive(play.world, addTenant(play.world, 2, 1))
+  play.tenants.push(tenant)
+  return createFlood(play.world, tenant)
+}
+
+/** Days in which nobody pays any more: what was paid is settled, paid out, refused by banks, and disputed. */
+const AFTERMATH_STEPS = 8
+
+const aftermath = async (play: Play): Promise<readonly string[]> => {
+  const { world, seen } = play
+  const problems: string[] = []
+  for (let step = 0; step < AFTERMATH_STEPS && problems.length === 0; step++) {
+    takeBack(world, 0.7)
+    const operation = world.oddities.pick([settle, payOut, payOut])
+    operation(play).catch((error: unknown) => problems.push(`an operation threw: ${String(error)}`))
+    await world.scheduler.runUntil(world.scheduler.nowMs() + world.oddities.int(1, 20) * HOUR_MS)
+    problems.push(...seen.problems, ...problemsOf(world.table.items(), seenBy(play)))
+  }
+  return problems
+}
+
+/** One history: the same seed and number of operations give the same one, byte for byte. */
+export const runHistory = async (options: HistoryOptions): Promise<HistoryResult> => {
+  // Every third history has a contract that bills fees after the month.
+  const play = await startPlay({ ...options, providerFees: options.seed % 3 === 0 ? 'invoiced' : 'deducted' })
+  const { world } = play
+  watchEvents(play)
+  const faults = options.faults ?? drawFaults(world.prng.fork())
+  const flood = faults.flood > 0 ? await addFlooder(play) : undefined
+  world.faults = faults
+  const problems: string[] = []
+  for (let number = 0; number < options.operations && problems.length === 0; number++) {
+    const operation = drawOperation(world)
+    const begun = [operation(play), ...(flood?.prng.chance(faults.flood) ? [burst(play, flood)] : [])]
+    takeBack(world, 0.12)
+    for (const one of begun) one.catch((error: unknown) => problems.push(`an operation threw: ${String(error)}`))
+    await world.scheduler.runUntil(world.scheduler.nowMs() + gapMs(world))
+    problems.push(...play.seen.problems, ...problemsOf(world.table.items(), seenBy(play)))
+  }
+  if (problems.length === 0) problems.push(...(await aftermath(play)))
+  if (problems.length === 0 && flood)
+    problems.push(...floodProblems(play, flood), ...(await crowdProblems(play, flood)))
+  if (problems.length === 0) problems.push(...(await rest(play)))
+  if (problems.length === 0 && isAged(options.seed)) {
+    const means = { drive: <T>(promise: Promise<T>) => drive(world, promise), seenNow: () => seenBy(play) }
+    problems.push(...(await agedProblems(play, means)))
+  }
+  return {
+    seed: options.seed,
+    problems,
+    steps: world.scheduler.steps(),
+    tally: world.tally,
+    story: world.story,
+    digest: digestOf(world.table.items(), play),
+  }
+}

@@ -1,0 +1,119 @@
+import type { PaymentRequest } from '../../../infra/local/provider-simulator/provider-objects.ts'
+import type { StoredItem } from '../sim-table/stored-item.ts'
+import { stageOf } from '../sometimes/reversal-stages.ts'
+import { count } from '../world/tally.ts'
+import { struck, tell, type World } from '../world/world.ts'
+
+const TYPES = [
+  'PAYMENT',
+  'REFUND',
+  'CHARGEBACK',
+  'CHARGEBACK_REVERSAL',
+  'ADJUSTMENT_DEDUCT',
+  'WITHDRAWAL',
+  'TYPE_OF_TOMORROW',
+]
+const STATUSES = ['SUCCESS', 'SUCCESS', 'PENDING', 'FAILED', 'VOIDED', 'REVERSED', 'STATUS_OF_TOMORROW']
+
+/** Rows of a payment that did not come to pass: no money. */
+const NO_MONEY = ['FAILED', 'PENDING', 'VOIDED', 'REVERSED']
+
+/** Behind the day by which a fee is assumed, and within the eight in which everything comes to rest. */
+const LATEST_FEE_SECONDS = 7.5 * 86_400
+
+/** How the row of the payment that is about to be made will be wrong. */
+const ROW_FAULTS = [
+  ['feeZero', 'fee', () => 0],
+  ['feeLate', 'fee_late', ({ oddities }: World) => oddities.int(60, LATEST_FEE_SECONDS)],
+  ['rowTwice', 'duplicate', () => undefined],
+  ['rowMissing', 'missing', () => undefined],
+] as const
+
+/** The gateway knows this request as its payment's own, and asks about it before that payment ends. */
+const isAskedAbout = ({ table }: World, { payment_request_id: id, reference_id: reference }: Paid): boolean => {
+  const payment = table.item({ pk: `PAYMENT#${reference.replace(/-\d+$/, '')}`, sk: 'PAYMENT' })
+  return payment?.['status'] === 'pending' && payment['payment_request_id'] === id
+}
+
+type Paid = Pick<PaymentRequest, 'payment_request_id' | 'reference_id'>
+
+/**
+ * Lets a customer pay, whose row may then be wrong. One that is never shown is of a request that the gateway asks about
+ * all the same: of any other nobody but the lost callback could know.
+ */
+export const payOddly = (world: World, paid: Paid, pay: () => boolean): boolean => {
+  const { oddities, provider, faults } = world
+  const own = ROW_FAULTS.filter(([name]) => oddities.chance(faults[name])).filter(
+    ([name]) => name !== 'rowMissing' || isAskedAbout(world, paid),
+  )
+  for (const [, fault, value] of own) provider.orderFault({ target: 'transactions', fault, value: value(world) })
+  const could = pay()
+  for (const [name, fault] of own) {
+    if (could) struck(world, name)
+    else provider.clearFaults({ target: 'transactions', fault })
+  }
+  const request = provider.findPaymentRequests(paid.reference_id).at(-1)
+  const isUnshown = could && own.some(([name]) => name === 'rowMissing')
+  if (isUnshown && request?.latest_payment_id !== undefined) world.unshownRows.add(request.latest_payment_id)
+  return could
+}
+
+/**
+ * What a provider books beside the payment that was just made: another row that names it, of any type and status. None
+ * of it may move money, stop the sync or hide a payment.
+ */
+export const bookOddities = (world: World, paid: Pick<PaymentRequest, 'reference_id'>): void => {
+  const { oddities, provider } = world
+  if (!oddities.chance(0.15)) return
+  const type = oddities.pick(TYPES)
+  const status = oddities.pick(type === 'PAYMENT' ? NO_MONEY : STATUSES)
+  const reference = oddities.chance(0.7) ? paid.reference_id : 'order 17'
+  const product = type === 'PAYMENT' && { product_id: `py-${oddities.uuid()}` }
+  provider.bookTransaction({ type, status, reference_id: reference, amount: -oddities.int(1, 100_000), ...product })
+  tell(world, () => `the provider books a ${type} (${status}) for ${reference}`)
+  count(world.tally, `odd row booked: ${type}`)
+}
+
+const KINDS = ['voided', 'reversed', 'refund', 'chargeback', 'chargeback'] as const
+
+const OWN_ROWS = ['refund', 'chargeback'] as const
+
+/** One of those at the rarest places as often as one of those that are everywhere. */
+const drawAtStage = (world: World, payments: readonly StoredItem[]): StoredItem | undefined => {
+  const byStage = Map.groupBy(payments, (payment) => stageOf(world, payment))
+  return payments.length === 0 ? undefined : world.oddities.pick(world.oddities.pick([...byStage.values()]))
+}
+
+const isDisputed = ({ reversal }: StoredItem): boolean => {
+  const { wholeAt, whole } = Object(reversal)
+  return wholeAt !== undefined && Object(whole).kind === 'chargeback'
+}
+
+/**
+ * Some time after a payment its money goes back, whole or in part, once or more often; and a dispute is won, all of it,
+ * in part, or twice.
+ */
+export const takeBack = (world: World, probability: number): void => {
+  const { oddities, provider } = world
+  if (!oddities.chance(probability)) return
+  const credited = world.table.items('PAYMENT#').filter((item) => item['status'] === 'succeeded' && item['paid_at'])
+  const isWon = oddities.chance(0.4)
+  const disputed = credited.filter(isDisputed)
+  const payment = drawAtStage(world, isWon && disputed.length > 0 ? disputed : credited)
+  const paid = provider
+    .findPaymentRequests('')
+    .find(({ latest_payment_id: id }) => id !== undefined && id === payment?.['credited_payment_id'])
+  if (paid === undefined) return
+  const { payment_request_id: id, request_amount: most, latest_payment_id: paidId } = paid
+  // What turns in a row that is never shown nobody can know.
+  const kind = isWon ? 'chargeback_reversal' : oddities.pick(world.unshownRows.has(String(paidId)) ? OWN_ROWS : KINDS)
+  const isPart = kind !== 'voided' && kind !== 'reversed' && oddities.chance(isWon ? 0.15 : 0.4)
+  try {
+    const row = provider.reversePayment(id, { kind, ...(isPart && { amount: oddities.int(1, most) }) })
+    if (row.type !== 'PAYMENT') world.bookedBack.push(row.id)
+    tell(world, () => `${row.amount} of ${id} go back: ${kind}`)
+    count(world.tally, `money back: ${kind}`)
+  } catch {
+    count(world.tally, 'money back refused')
+  }
+}

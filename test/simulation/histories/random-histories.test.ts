@@ -1,0 +1,51 @@
+/**
+ * Goal: whatever goes wrong, in whatever order, the invariants hold (issue: deterministic simulation of the gateway).
+ * Method: fixed seeds; each draws its faults and its operations, then the faults stop and everything must come to rest.
+ * A failure names its seed: `npm run sim -- --seed N --trace` tells its story.
+ */
+import { beforeAll, describe, expect, it } from 'vitest'
+import { missingSituations } from '../sometimes/meet.ts'
+import { type LoadedFunction, loadFunctions } from '../world/handlers.ts'
+import { addTally, type Tally } from '../world/tally.ts'
+import { operationsOf, runHistory } from './history.ts'
+
+/** What fits into the time of `npm test`; `.ci/run` goes on from there. */
+const SEEDS = 50
+const GROUP = 25
+const OPERATIONS = 60
+
+let functions: ReadonlyMap<string, LoadedFunction>
+
+beforeAll(async () => {
+  functions = await loadFunctions()
+})
+
+const groups = Array.from({ length: SEEDS / GROUP }, (_, at) => ({ from: at * GROUP + 1, to: (at + 1) * GROUP }))
+
+/** What happened in all of them together. */
+const met: Tally = new Map()
+
+describe('random histories of the whole gateway', () => {
+  it.each(groups)('hold every invariant from seed $from to $to', { timeout: 300_000 }, async ({ from, to }) => {
+    const failures: string[] = []
+    for (let seed = from; seed <= to; seed++) {
+      const { problems, tally } = await runHistory({ seed, operations: operationsOf(seed), functions })
+      addTally(met, tally)
+      if (problems.length > 0)
+        failures.push(`npm run sim -- --seed ${seed} --trace: ${problems.slice(0, 5).join('; ')}`)
+    }
+    expect(failures).toStrictEqual([])
+  })
+
+  it('have met every situation that so many must have met', () => {
+    expect(missingSituations(met, SEEDS)).toStrictEqual([])
+  })
+
+  it('are the same for the same seed, byte for byte', async () => {
+    const first = await runHistory({ seed: 7, operations: OPERATIONS, functions, tracing: true })
+    const second = await runHistory({ seed: 7, operations: OPERATIONS, functions, tracing: true })
+
+    expect(second.digest).toBe(first.digest)
+    expect(second.story).toStrictEqual(first.story)
+  })
+})

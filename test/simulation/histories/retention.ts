@@ -1,0 +1,36 @@
+import type { RawItem, Seen } from '../../support/books.ts'
+import { problemsOf } from '../../support/invariants.ts'
+import { operate } from '../world/lambda.ts'
+import type { Play } from './operations.ts'
+import { booksProblems } from './watch-books.ts'
+
+const DAY_MS = 86_400_000
+/** Behind the longest of an event, and two days in which the table gets round to it. */
+const AGED_MS = 125 * DAY_MS
+const AGED_EVERY = 25
+const AGED_AT = 12
+
+/** Few histories grow old: their months are mostly schedules that find nothing. */
+export const isAged = (seed: number): boolean => seed % AGED_EVERY === AGED_AT
+
+type Means = { readonly drive: <T>(promise: Promise<T>) => Promise<T>; readonly seenNow: () => Seen }
+
+/** Once everything rests, months pass: webhooks are forgotten, all of them, and of the money nothing is. */
+export const agedProblems = async (play: Play, { drive, seenNow }: Means): Promise<readonly string[]> => {
+  const { world, tenants, seen } = play
+  const isMoney = ({ pk, sk }: RawItem) => /^(LEDGER|SETTLEMENT|SUSPENSE)#/.test(String(pk)) || sk === 'PAYMENT'
+  const money = world.table.items().filter((item) => isMoney(item) && item['status'] !== 'creating')
+  await world.scheduler.runUntil(world.scheduler.nowMs() + AGED_MS)
+  const problems = [...seen.problems, ...problemsOf(world.table.items(), seenNow())]
+  const kept = world.table.items().filter(({ sk }) => /^(DELIVERY$|GROUP$|ATTEMPT#|EVENT#)/.test(String(sk)))
+  for (const { pk, sk } of kept) problems.push(`${String(pk)} ${String(sk)} is kept for ever`)
+  for (const { pk, sk } of money) {
+    const isThere = world.table.item({ pk: String(pk), sk: String(sk) }) !== undefined
+    if (!isThere) problems.push(`${String(pk)} ${String(sk)} was forgotten`)
+  }
+  for (const { clientId } of tenants) {
+    const audit = await drive(operate(world, 'audit-ledger', { client_id: clientId, full: true }))
+    if (audit?.body['balanced'] !== true) problems.push(`months later the audit says ${JSON.stringify(audit?.body)}`)
+  }
+  return [...problems, ...(await booksProblems(play, drive))]
+}

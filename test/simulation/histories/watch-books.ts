@@ -1,0 +1,63 @@
+import { amount, type RawItem, text } from '../../support/books.ts'
+import { operate } from '../world/lambda.ts'
+import type { World } from '../world/world.ts'
+import { figureProblems } from './figure-problems.ts'
+import type { Play } from './operations.ts'
+
+/** An operator looks at them, while everything moves. */
+export const lookAtBooks = async ({ world, tenants }: Pick<Play, 'world' | 'tenants'>): Promise<void> => {
+  await operate(world, 'get-books', world.prng.chance(0.5) ? {} : { client_id: world.prng.pick(tenants).clientId })
+}
+
+type Ask = <T>(promise: Promise<T>) => Promise<T>
+
+/** Causes of findings by which the provider says something else than the books: until they are resolved. */
+const DISPUTED = ['transaction_unexplained', 'reversed_upstream', 'undone_unclear', 'amount_differs', 'fee_changed']
+
+/**
+ * Of payments whose row the provider never shows: by what it says, it never settles them. One that went back and was won
+ * again may stay among those that went back (docs/reliability.md): such a one may be counted here or not.
+ */
+const unshownMinor = ({ table, unshownRows }: World, isOwn: (item: RawItem) => boolean) => {
+  const unsettled = table
+    .items('PAYMENT#')
+    .filter((item) => isOwn(item) && unshownRows.has(text(item, 'credited_payment_id')))
+    .filter(({ reversal }) => Object(reversal).wholeAt === undefined)
+  const owed = (item: RawItem) => amount(item, 'net_minor') + amount(item, 'markup_minor')
+  const sum = (items: readonly number[]) => items.reduce((total, one) => total + one, 0)
+  const surely = sum(unsettled.filter(({ reversal }) => reversal === undefined).map(owed))
+  const perhaps = unsettled.filter(({ reversal }) => reversal !== undefined).map(owed)
+  const [least, most] = [perhaps.filter((one) => one < 0), perhaps.filter((one) => one > 0)]
+  return { least: surely + sum(least), most: surely + sum(most) }
+}
+
+/**
+ * Received, credited, paid out and what the provider says it settled agree, client by client and over all: but for what
+ * the provider says and nobody can explain, which is open in suspense.
+ */
+export const booksProblems = async ({ world, tenants }: Play, ask: Ask): Promise<readonly string[]> => {
+  const findings = world.table.items().filter(({ sk, status }) => sk === 'SUSPENSE' && status === 'open')
+  const problems: string[] = []
+  for (const clientId of [undefined, ...tenants.map((tenant) => tenant.clientId)]) {
+    const books = await ask(operate(world, 'get-books', clientId === undefined ? {} : { client_id: clientId }))
+    const isOwn = (item: RawItem) => clientId === undefined || item['client_id'] === clientId
+    const disputed = findings.some((item) => isOwn(item) && DISPUTED.includes(String(item['cause'])))
+    const figures = new Map(
+      ((books?.body['figures'] ?? []) as { name: string; amount_minor: number }[]).map((one) => [
+        one.name,
+        one.amount_minor,
+      ]),
+    )
+    problems.push(...figureProblems(world.table.items(), clientId, figures))
+    const { least, most } = unshownMinor(world, isOwn)
+    const overdue = figures.get('provider_overdue') ?? -1
+    const differences = ['credited_difference', 'settled_difference']
+    const isRight =
+      differences.every((name) => figures.get(name) === 0) &&
+      least <= overdue &&
+      overdue <= most &&
+      (least !== 0 || most !== 0 || books?.body['balanced'] === !disputed)
+    if (!isRight) problems.push(`the books of ${clientId ?? 'all'} say ${JSON.stringify(books?.body)}`)
+  }
+  return problems
+}

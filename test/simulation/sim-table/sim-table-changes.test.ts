@@ -1,0 +1,117 @@
+import { describe, expect, it } from 'vitest'
+import { equals, exists, isNew } from '../../../shared/table/condition.ts'
+import { guard, put, remove, update } from '../../../shared/table/step.ts'
+import { createSimTable } from './sim-table.ts'
+import { isInsertOf } from './stream-record.ts'
+import type { TableChange } from './table-view.ts'
+
+const KEY = { pk: 'PAYMENT#1', sk: 'PAYMENT' }
+const OTHER = { pk: 'PAYMENT#2', sk: 'PAYMENT' }
+const DUE = { work: 'payment', slot: 1, dueAt: 't1', id: 'a' }
+
+/** A model, and what it told of its changes. */
+const openTable = () => {
+  const changes: TableChange[] = []
+  const model = createSimTable({ onChange: (change) => changes.push(change) })
+  const due = () => model.requests.query({ index: 'by-due', partition: ['payment', 1], limit: 10 }).items
+  const follow = (from = 0) => changes.slice(from).forEach((change) => model.applyToIndexes(change))
+  return { model, changes, due, follow, ...model.requests }
+}
+
+describe('the model’s changes', () => {
+  it('are told one by one, with the item before and after', () => {
+    const { write, changes } = openTable()
+    write(put(KEY, { amount: 1 }, isNew))
+    write(update(KEY, { set: { amount: 2 } }))
+    write(remove(KEY, exists))
+
+    const was = { amount: 1, ...KEY }
+    const is = { amount: 2, ...KEY }
+    expect(changes).toStrictEqual([
+      { sequence: 1, key: KEY, before: undefined, after: was, eventName: 'INSERT' },
+      { sequence: 2, key: KEY, before: was, after: is, eventName: 'MODIFY' },
+      { sequence: 3, key: KEY, before: is, after: undefined, eventName: 'REMOVE' },
+    ])
+  })
+
+  it('are none for a write that is refused or changes nothing', () => {
+    const { write, transact, changes } = openTable()
+    write(put(KEY, { amount: 1, tags: new Set(['a', 'b']) }))
+    write(put(KEY, { tags: new Set(['b', 'a']), amount: 1 }))
+    write(update(KEY, { set: { amount: 1 } }))
+    write(update(KEY, { set: { amount: 2 } }, equals('amount', 9)))
+    expect(() => write(remove(OTHER, equals('pk', undefined)))).toThrow('nothing to compare with')
+    transact([put(OTHER, {}, isNew), put(KEY, {}, isNew)])
+
+    expect(changes.map(({ eventName, key }) => [eventName, key])).toStrictEqual([['INSERT', KEY]])
+  })
+
+  it('are one for each item of a transaction, in the order of its steps', () => {
+    const { write, transact, changes } = openTable()
+    const event = { pk: KEY.pk, sk: 'EVENT#payment.succeeded' }
+    write(put(KEY, { amount: 1 }))
+    transact([put(event, {}, isNew), update(KEY, { add: { amount: 1 } })])
+    write(update(event, { set: { seen: true } }))
+
+    expect(changes.map(({ sequence, key, eventName }) => [sequence, key.sk, eventName])).toStrictEqual([
+      [1, 'PAYMENT', 'INSERT'],
+      [2, event.sk, 'INSERT'],
+      [3, 'PAYMENT', 'MODIFY'],
+      [4, event.sk, 'MODIFY'],
+    ])
+    expect(changes.filter((change) => isInsertOf(change, 'EVENT#'))).toStrictEqual([changes[1]])
+  })
+})
+
+describe('the model’s indexes', () => {
+  it('know of a change only when they are told, while the table has it at once', () => {
+    const { write, get, due, follow } = openTable()
+    write(put(KEY, DUE))
+    const before = due()
+    follow()
+    write(update(KEY, { remove: ['work'] }))
+
+    expect(before).toStrictEqual([])
+    expect(due()).toStrictEqual([{ ...KEY, ...DUE }])
+    expect(get(KEY)).not.toHaveProperty('work')
+
+    follow(1)
+    expect(due()).toStrictEqual([])
+  })
+
+  it('do not leave out a change of an item, nor take one twice', () => {
+    const { write, model, changes } = openTable()
+    write(put(KEY, DUE))
+    write(update(KEY, { set: { dueAt: 't2' } }))
+    const [first, second] = changes
+    if (!first || !second) throw new Error('two changes were made')
+
+    expect(() => model.applyToIndexes(second)).toThrow('in their order')
+    model.applyToIndexes(first)
+    expect(() => model.applyToIndexes(first)).toThrow('in their order')
+    model.applyToIndexes(second)
+  })
+})
+
+describe('the model', () => {
+  it('gives all items in the order of their keys', () => {
+    const { write, model } = openTable()
+    const first = { pk: 'CLIENT#1', sk: 'CLIENT' }
+    for (const key of [OTHER, KEY, first]) write(put(key, {}))
+
+    expect(model.items()).toStrictEqual([first, KEY, OTHER])
+    expect(model.items('PAYMENT#')).toStrictEqual([KEY, OTHER])
+    expect(model.item(OTHER)).toStrictEqual(OTHER)
+  })
+
+  it('refuses to guess about what it does not model', () => {
+    const { write, transact } = openTable()
+    write(put(KEY, { amount: Number.MAX_SAFE_INTEGER }))
+    const outside = expect.objectContaining({ name: 'OutsideModel' })
+    const large = Array.from({ length: 11 }, (_, at) => put({ pk: KEY.pk, sk: String(at) }, { a: 'x'.repeat(400_000) }))
+
+    expect(() => write(update(KEY, { add: { amount: 1 } }))).toThrow(outside)
+    expect(() => write(guard(KEY, exists))).toThrow(outside)
+    expect(() => transact(large)).toThrow(outside)
+  })
+})

@@ -1,0 +1,146 @@
+import { DAILY_TIMES, type ScheduleSpec } from '../../../functions/function-spec.ts'
+import { MANIFEST } from '../../../functions/manifest.ts'
+import { syncJobKey } from '../../../shared/table/keys.ts'
+import { invoke } from '../world/lambda.ts'
+import { count } from '../world/tally.ts'
+import { strikes, type World } from '../world/world.ts'
+
+const MINUTE_MS = 60_000
+const DAY_MS = 24 * 60 * MINUTE_MS
+
+/** When the schedule fires next, at or after a time. */
+const nextFiring = (schedule: ScheduleSpec, notBeforeMs: number): number => {
+  const everyMs = 'everyMinutes' in schedule ? schedule.everyMinutes * MINUTE_MS : DAY_MS
+  const daily = 'dailyAt' in schedule ? DAILY_TIMES[schedule.dailyAt] : { hour: 0, minute: 0 }
+  const offsetMs = (daily.hour * 60 + daily.minute) * MINUTE_MS
+  return Math.ceil((notBeforeMs - offsetMs) / everyMs) * everyMs + offsetMs
+}
+
+type Firing = (fire: () => void) => void
+
+/** EventBridge: on time, twice or not at all. */
+const firing =
+  (world: World): Firing =>
+  (fire) => {
+    if (strikes(world, 'scheduleMissed')) return
+    fire()
+    if (strikes(world, 'scheduleTwice')) world.scheduler.after(world.prng.int(1, 5_000), fire)
+  }
+
+const FIRST_PAUSE_MS = 1_000
+const LONGEST_PAUSE_MS = 5 * MINUTE_MS
+
+/** A run that Lambda has no room for is tried again until it is too old; one that fails is not. */
+const runSoon = async (world: World, name: string, { maxEventAgeSeconds }: ScheduleSpec): Promise<void> => {
+  const endsMs = world.scheduler.nowMs() + maxEventAgeSeconds * 1_000
+  for (
+    let pauseMs = FIRST_PAUSE_MS;
+    world.scheduler.nowMs() <= endsMs;
+    pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)
+  ) {
+    const { kind } = await invoke(world, name, {})
+    if (kind !== 'throttled') return
+    await new Promise<void>((resolve) => void world.scheduler.after(pauseMs, resolve))
+  }
+  count(world.tally, 'schedule given up: no run left')
+}
+
+/** When the first due work falls due, kept up to date by every change of an item. */
+const trackDueWork = (world: World, onEarlier: () => void): (() => number | undefined) => {
+  const dueMs = new Map<string, number>()
+  world.onChange.push(({ key, after }) => {
+    const item = `${key.pk} ${key.sk}`
+    const due = after?.['due_at']
+    const work = after?.['work']
+    if (typeof due !== 'string' || work === undefined || work === 'payout' || work === 'sync') {
+      dueMs.delete(item)
+      return
+    }
+    dueMs.set(item, Date.parse(due))
+    onEarlier()
+  })
+  return () => (dueMs.size === 0 ? undefined : Math.min(...dueMs.values()))
+}
+
+/**
+ * Every minute, one run at a time, as the reserved concurrency says. Minutes in which nothing is due are left out: such
+ * a run reads, finds nothing and changes nothing.
+ */
+const connectDueWork = (world: World, name: string, schedule: ScheduleSpec, fireAround: Firing) => {
+  let running = false
+  let armed: { readonly atMs: number; readonly cancel: () => void } | undefined
+
+  const fire = () => {
+    if (running || !world.functions.has(name)) return
+    running = true
+    void invoke(world, name, {}).then(() => {
+      running = false
+      arm()
+    })
+  }
+  const tick = () => {
+    armed = undefined
+    fireAround(fire)
+    arm()
+  }
+  const arm = () => {
+    const due = earliest()
+    if (due === undefined) return
+    const atMs = nextFiring(schedule, Math.max(due, world.scheduler.nowMs() + 1))
+    if (armed && armed.atMs <= atMs) return
+    armed?.cancel()
+    armed = { atMs, cancel: world.scheduler.at(atMs, tick) }
+  }
+  const earliest = trackDueWork(world, () => arm())
+}
+
+const syncDueAt = (after: object | undefined): string | undefined => {
+  const [work, due] = [Reflect.get(after ?? {}, 'work'), Reflect.get(after ?? {}, 'due_at')]
+  return work === 'sync' && typeof due === 'string' ? due : undefined
+}
+
+/** Whether the sync would do anything at all: something was booked or updated behind its head, or a job of its own is due. */
+const watchSync = (world: World): (() => boolean) => {
+  const jobs = new Map<string, string>()
+  world.onChange.push(({ key, after }) => {
+    const due = syncDueAt(after)
+    if (due === undefined) jobs.delete(key.pk)
+    else jobs.set(key.pk, due)
+  })
+  return () => {
+    const now = new Date(world.scheduler.nowMs()).toISOString()
+    if ([...jobs.values()].some((due) => due <= now)) return true
+    const position = world.table.item(syncJobKey('head'))?.['position']
+    // A row that has turned is updated wherever it stands among those that were made since.
+    const behind = new URLSearchParams(typeof position === 'string' ? { 'updated[gte]': position } : {})
+    return world.provider.listTransactions(behind).data.length > 0
+  }
+}
+
+/** Another release may have another one. */
+const scheduleNow = ({ functions }: World, name: string): ScheduleSpec | undefined => {
+  const trigger = functions.get(name)?.spec.trigger
+  return trigger?.kind === 'schedule' ? trigger.schedule : undefined
+}
+
+export const connectSchedules = (world: World): void => {
+  const fireAround = firing(world)
+  const hasSyncWork = watchSync(world)
+  for (const { name, trigger } of MANIFEST) {
+    if (trigger.kind !== 'schedule') continue
+    const { schedule } = trigger
+    if (name === 'check-due-work') {
+      connectDueWork(world, name, schedule, fireAround)
+      continue
+    }
+    const fire = () => {
+      if (!world.functions.has(name)) return
+      if (name !== 'sync-provider-transactions' || hasSyncWork()) void runSoon(world, name, schedule)
+    }
+    const tick = () => {
+      fireAround(fire)
+      world.scheduler.at(nextFiring(scheduleNow(world, name) ?? schedule, world.scheduler.nowMs() + 1), tick)
+    }
+    world.scheduler.at(nextFiring(schedule, world.scheduler.nowMs() + 1), tick)
+  }
+}

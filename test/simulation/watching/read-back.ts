@@ -1,0 +1,218 @@
+/** What the API answers, held against the table's raw items: reads and lists agree with what is stored. */
+import { booksOf, kept, type RawItem, sum, text } from '../../support/books.ts'
+import type { HttpReply, HttpRequest } from '../world/lambda.ts'
+import type { Tenant } from '../world/tenants.ts'
+
+/** Small, so that even short lists have several pages. */
+const PER_PAGE = 7
+
+type Ask = (functionName: string, asked?: HttpRequest) => Promise<HttpReply | undefined>
+
+type Shown = Readonly<Record<string, unknown>>
+
+const FIELDS = {
+  payment: {
+    id: 'payment_id',
+    client_id: 'client_id',
+    external_reference: 'external_reference',
+    notional_minor: 'notional_minor',
+    xendit_fee_minor: 'provider_fee_minor',
+    hexolus_markup_minor: 'markup_minor',
+    client_net_minor: 'net_minor',
+    status: 'status',
+    payment_destination: 'payment_destination',
+    created_at: 'created_at',
+    paid_at: 'paid_at',
+    expires_at: 'expires_at',
+  },
+  settlement: {
+    id: 'settlement_id',
+    client_id: 'client_id',
+    period_start: 'period_start',
+    period_end: 'period_end',
+    gross_minor: 'gross_minor',
+    xendit_fees_minor: 'provider_fees_minor',
+    hexolus_markup_minor: 'markup_minor',
+    net_minor: 'net_minor',
+    payment_count: 'payment_count',
+    status: 'status',
+  },
+  delivery: {
+    id: 'delivery_id',
+    event_id: 'event_id',
+    event: 'event_type',
+    payment_id: 'payment_id',
+    endpoint_id: 'endpoint_id',
+    url: 'url',
+    status: 'status',
+    created_at: 'created_at',
+  },
+} as const
+
+const ENDPOINTS = {
+  payment: { list: 'api-list-payments', get: 'api-get-payment' },
+  settlement: { list: 'api-list-settlements', get: 'api-get-settlement', payments: 'api-list-settlement-payments' },
+  delivery: { list: 'api-list-webhook-deliveries', get: 'api-get-webhook-delivery' },
+} as const satisfies Record<keyof typeof FIELDS, object>
+
+type Kind = keyof typeof FIELDS
+
+const idOf = (kind: Kind, item: RawItem) => text(item, FIELDS[kind].id)
+
+/** Something as it was shown, against its item. */
+export const differences = (kind: Kind, shown: Shown, stored: RawItem, how = ''): readonly string[] =>
+  Object.entries(FIELDS[kind]).flatMap(([field, attribute]) =>
+    shown[field] === stored[attribute]
+      ? []
+      : [
+          `${how}${kind} ${idOf(kind, stored)}: ${field} is shown as ${String(shown[field])}, stored is ${String(stored[attribute])}`,
+        ],
+  )
+
+type Filter = Readonly<Record<string, string>>
+
+const pagesOf = async (
+  ask: Ask,
+  functionName: string,
+  expected: number,
+  filter?: Filter,
+): Promise<readonly Shown[]> => {
+  const shown: Shown[] = []
+  for (let page = 1; page <= Math.ceil(expected / PER_PAGE) + 1; page++) {
+    const reply = await ask(functionName, { query: { ...filter, page: String(page), per_page: String(PER_PAGE) } })
+    shown.push(...((reply?.body['data'] ?? []) as Shown[]))
+  }
+  return shown
+}
+
+/** All of a kind in its list, page by page. */
+const listProblems = async (
+  ask: Ask,
+  kind: Kind,
+  stored: readonly RawItem[],
+  filter?: Filter,
+): Promise<readonly string[]> => {
+  const listed = await pagesOf(ask, ENDPOINTS[kind].list, stored.length, filter)
+  return listed.map(({ id }) => String(id)).join() === stored.map((item) => idOf(kind, item)).join()
+    ? stored.flatMap((item, at) => differences(kind, listed[at] ?? {}, item, 'listed '))
+    : [`${ENDPOINTS[kind].list} ${JSON.stringify(filter)} has ${listed.length}, stored are ${stored.length}`]
+}
+
+/** By each reference that anybody has used, with any status and with one: what is stored with it, and nobody else's. */
+const referenceProblems = async (ask: Ask, own: readonly RawItem[], references: ReadonlySet<string>) => {
+  const problems: string[] = []
+  for (const reference of references) {
+    const meant = own.filter((item) => item['external_reference'] === reference)
+    const paid = meant.filter(({ status }) => status === 'succeeded')
+    const filter = { external_reference: reference }
+    problems.push(...(await listProblems(ask, 'payment', meant, filter)))
+    problems.push(...(await listProblems(ask, 'payment', paid, { ...filter, status: 'succeeded' })))
+    problems.push(...(await countProblems(ask, meant, filter)))
+  }
+  return problems
+}
+
+/** Each of a kind by itself. */
+const eachProblems = async (ask: Ask, kind: Kind, stored: readonly RawItem[]): Promise<readonly string[]> => {
+  const problems: string[] = []
+  for (const item of stored) {
+    const reply = await ask(ENDPOINTS[kind].get, { id: idOf(kind, item) })
+    problems.push(...differences(kind, reply?.body ?? {}, item))
+  }
+  return problems
+}
+
+const SETTLED_SUMS = {
+  notional_minor: 'gross_minor',
+  xendit_fee_minor: 'provider_fees_minor',
+  hexolus_markup_minor: 'markup_minor',
+  client_net_minor: 'net_minor',
+} as const
+
+/** The payments of each settlement, page by page: as many as it says, and their sums are its own. */
+const settledProblems = async (ask: Ask, settlements: readonly RawItem[]): Promise<readonly string[]> => {
+  const problems: string[] = []
+  for (const item of settlements) {
+    const rows: Shown[] = []
+    let query: Readonly<Record<string, string>> | undefined = { limit: String(PER_PAGE) }
+    while (query !== undefined) {
+      const { data = [], next }: Shown =
+        (await ask(ENDPOINTS.settlement.payments, { id: idOf('settlement', item), query }))?.body ?? {}
+      rows.push(...(data as readonly Shown[]))
+      query = typeof next === 'string' ? { limit: String(PER_PAGE), after: next } : undefined
+    }
+    const wrong = Object.entries(SETTLED_SUMS).filter(([field, attribute]) => sum(rows, field) !== item[attribute])
+    if (wrong.length === 0 && rows.length === item['payment_count']) continue
+    problems.push(`settlement ${idOf('settlement', item)} lists ${rows.length} payments, wrong: ${wrong.join(' ')}`)
+  }
+  return problems
+}
+
+const countProblems = async (
+  ask: Ask,
+  payments: readonly RawItem[],
+  filter: Filter = {},
+): Promise<readonly string[]> => {
+  const first = await ask('api-list-payments', { query: filter })
+  const { total } = (first?.body['pagination'] ?? {}) as { readonly total?: number }
+  return total === payments.length ? [] : [`the list counts ${total} payments, stored are ${payments.length}`]
+}
+
+const balanceProblems = async (ask: Ask, own: ReturnType<typeof ownBooks>): Promise<readonly string[]> => {
+  const shown = (await ask('api-get-balance', { query: { include: 'settlements' } }))?.body ?? {}
+  const { credited, settlements, waiting } = own
+  const net = (items: readonly RawItem[]) => sum(items, 'net_minor')
+  const isPaid = ({ status }: RawItem) => status === 'manual_paid'
+  const swept = settlements.filter((item) => item['replaces'] === undefined)
+  const open = settlements.filter((item) => !isPaid(item) && item['recredited_at'] === undefined)
+  const expected = {
+    pending_minor: net(credited) - net(swept),
+    available_minor: net(waiting) - sum(waiting, 'reversed_net_minor'),
+    in_settlement_minor: net(open),
+    paid_out_minor: net(settlements.filter(isPaid)),
+  }
+  return Object.entries(expected).every(([figure, value]) => shown[figure] === value)
+    ? []
+    : [`the balance shows ${JSON.stringify(shown)}; payments and settlements say ${JSON.stringify(expected)}`]
+}
+
+const newestFirst = (kind: Kind, by: string, items: readonly RawItem[]) =>
+  items.toSorted((a, b) => text(b, by).localeCompare(text(a, by)) || idOf(kind, b).localeCompare(idOf(kind, a)))
+
+const ownBooks = (items: readonly RawItem[], clientId: string) => {
+  const books = booksOf(items)
+  const own = ({ client_id: owner }: RawItem) => owner === clientId
+  const window = books.windows.find(({ pk }) => pk === `LEDGER#${clientId}`)
+  const recredited = (window?.['recredited_ids'] as ReadonlySet<unknown> | undefined) ?? new Set()
+  const settlements = newestFirst('settlement', 'period_end', books.settlements.filter(own))
+  const references = books.payments.flatMap(({ external_reference: reference }) => reference ?? []).map(String)
+  return {
+    references: new Set(references),
+    credited: kept(books.payments.filter(own), books.reversals),
+    payments: newestFirst('payment', 'created_at', books.payments.filter(own)),
+    settlements,
+    waiting: settlements.filter((item) => recredited.has(item['settlement_id'])),
+    deliveries: newestFirst('delivery', 'created_at', books.deliveries.filter(own)),
+  }
+}
+
+/** At rest: every payment, settlement and delivery in its list, page by page, and by itself, and the balance. */
+export const readBackProblems = async (
+  items: readonly RawItem[],
+  { clientId }: Tenant,
+  ask: Ask,
+): Promise<readonly string[]> => {
+  const own = ownBooks(items, clientId)
+  return [
+    ...(await listProblems(ask, 'payment', own.payments)),
+    ...(await countProblems(ask, own.payments)),
+    ...(await referenceProblems(ask, own.payments, own.references)),
+    ...(await listProblems(ask, 'settlement', own.settlements)),
+    ...(await eachProblems(ask, 'payment', own.payments)),
+    ...(await eachProblems(ask, 'settlement', own.settlements)),
+    ...(await settledProblems(ask, own.settlements)),
+    ...(await listProblems(ask, 'delivery', own.deliveries)),
+    ...(await eachProblems(ask, 'delivery', own.deliveries)),
+    ...(await balanceProblems(ask, own)),
+  ]
+}

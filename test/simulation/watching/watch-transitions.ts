@@ -1,0 +1,51 @@
+import { type RawItem, text } from '../../support/books.ts'
+import { count } from '../world/tally.ts'
+import type { World } from '../world/world.ts'
+import type { Observations } from './observations.ts'
+
+const TERMINAL: Readonly<Record<string, readonly string[]>> = {
+  PAYMENT: ['succeeded', 'failed', 'expired', 'cancelled'],
+  SETTLEMENT: ['manual_paid', 'failed'],
+}
+
+const DAY_MS = 86_400_000
+/** Of machines whose clocks differ. */
+const SKEW_MS = 60_000
+const FORGOTTEN = /^(DELIVERY$|GROUP$|ATTEMPT#|EVENT#)/
+
+/** What is forgotten some day, and when it was written first; a create may be whose every attempt was refused for good. */
+const watchRetention = (world: World) => {
+  const firstMs = new Map<string, number>()
+  return {
+    write: (name: string) => firstMs.set(name, firstMs.get(name) ?? world.scheduler.nowMs()),
+    mayGo: (name: string, sk: string, before: RawItem): boolean =>
+      (FORGOTTEN.test(sk) || before['status'] === 'creating') &&
+      world.scheduler.nowMs() - (firstMs.get(name) ?? 0) > 90 * DAY_MS - SKEW_MS,
+  }
+}
+
+/** Checked at every single write: nothing leaves a terminal status, and what was announced never changes. */
+export const watchTransitions = (world: World, seen: Observations): void => {
+  const retention = watchRetention(world)
+  world.onChange.push(({ key, before, after }) => {
+    const name = `${key.pk} ${key.sk}`
+    if (before === undefined) return void retention.write(name)
+    if (after === undefined) {
+      if (/^(RATE|QUOTA|SYNC)#/.test(name) || key.sk.startsWith('UNTOLD#')) return
+      if (retention.mayGo(name, key.sk, before)) return count(world.tally, `forgotten: ${key.sk.split('#')[0]}`)
+      seen.problems.push(`${name} was deleted`)
+      return
+    }
+    if (TERMINAL[key.sk]?.includes(text(before, 'status')) === true && after['status'] !== before['status']) {
+      seen.problems.push(`${name} went from ${text(before, 'status')} to ${text(after, 'status')}`)
+    }
+    if (before['body'] !== undefined && after['body'] !== before['body'])
+      seen.problems.push(`${name} changed its bytes`)
+    if (before['credited_payment_id'] !== undefined && after['credited_payment_id'] !== before['credited_payment_id']) {
+      seen.problems.push(`${name} was credited twice`)
+    }
+    if (before['payment_destination'] !== undefined && after['payment_destination'] !== before['payment_destination']) {
+      seen.problems.push(`${name} changed its destination`)
+    }
+  })
+}

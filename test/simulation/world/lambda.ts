@@ -1,0 +1,164 @@
+import { routeKeyOf } from '../../../functions/function-spec.ts'
+import { type Environment, functionOf, putBack, takeEnvironment } from './environments.ts'
+import { type CrashPoint, type Process, startProcess } from './process.ts'
+import { inStretch } from './stretch.ts'
+import { count } from './tally.ts'
+import { strikes, struck, tell, type World } from './world.ts'
+
+export type Invocation =
+  | { readonly kind: 'done'; readonly result: unknown }
+  /** The handler threw: Lambda reports an error. */
+  | { readonly kind: 'failed'; readonly error: unknown }
+  /** Killed, or past its time limit. */
+  | { readonly kind: 'died' }
+  /** Lambda had no run left for it: nothing was started. */
+  | { readonly kind: 'throttled' }
+
+const TAKEN_TIMES = { leastMs: 1_000, mostMs: 3 * 60_000 }
+
+/** The account's runs are used up by others: what has none reserved is refused, most of the time. */
+const isThrottled = (world: World, name: string): boolean => {
+  if (functionOf(world, name).spec.reservedConcurrency !== undefined) return false
+  if (!inStretch(world, 'concurrency taken', world.faults.concurrencyTaken, TAKEN_TIMES)) return false
+  if (world.prng.chance(0.3)) return false
+  struck(world, 'concurrencyTaken')
+  return true
+}
+
+export type InvokeOptions = {
+  readonly crashAt?: CrashPoint
+  /** Told of the process, for counting its awaits. */
+  readonly onProcess?: (process: Process) => void
+  readonly onEnvironment?: (environment: Environment) => void
+}
+
+/** Runs one of the real handlers as Lambda would: in a warm environment if there is one, with its time limit. */
+export const invoke = (
+  world: World,
+  name: string,
+  event: unknown,
+  options: InvokeOptions = {},
+): Promise<Invocation> => {
+  if (isThrottled(world, name)) return Promise.resolve({ kind: 'throttled' })
+  const requestId = world.prng.uuid()
+  count(world.tally, `run ${name}`)
+  tell(world, () => `> ${name} ${requestId.slice(0, 8)} ${JSON.stringify(event).slice(0, 300)}`)
+  return new Promise<Invocation>((resolve) => {
+    const ended = (invocation: Invocation) => {
+      cancelTimeout()
+      tell(world, () => `< ${name} ${requestId.slice(0, 8)} ${JSON.stringify(invocation).slice(0, 300)}`)
+      resolve(invocation)
+    }
+    const process = startProcess({
+      name,
+      scheduler: world.scheduler,
+      prng: world.prng,
+      crashAt: options.crashAt,
+      crashChance: world.faults.crash,
+      slowChance: world.faults.slowCall,
+      onSlow: () => count(world.tally, 'fault slowCall'),
+      onKilled: () => {
+        count(world.tally, 'fault crash')
+        for (const listen of world.onEnded) listen(process, 'died')
+        ended({ kind: 'died' })
+      },
+    })
+    // A flow whose awaits are counted starts cold: what an earlier run has cached would hide some of them.
+    const cold = options.crashAt !== undefined || options.onProcess !== undefined
+    const environment = takeEnvironment(world, name, process, { cold })
+    const cancelTimeout = world.scheduler.after(environment.timeoutMs, () => process.kill())
+    options.onProcess?.(process)
+    for (const listen of world.onStarted) listen(process, event)
+    options.onEnvironment?.(environment)
+    let over = false
+    const returned = (invocation: Extract<Invocation, { kind: 'done' | 'failed' }>) => {
+      if (process.alive()) for (const listen of world.onEnded) listen(process, invocation.kind)
+      finished(invocation)
+    }
+    const finished = (invocation: Invocation) => {
+      // What was answered early goes on in the middle of another invocation, and nobody hears how it ended.
+      if (!process.alive() || over) return
+      over = true
+      cancelEarly()
+      putBack(world, environment)
+      ended(invocation)
+    }
+    const cancelEarly = answerEarly(world, environment, () => finished({ kind: 'died' }))
+    // Without a remaining time middy sets no timer of its own: the limit above is the simulation's.
+    environment.handle(event, { awsRequestId: requestId, functionName: `gateway-sim-${name}` }).then(
+      (result) => returned({ kind: 'done', result }),
+      (error: unknown) => returned({ kind: 'failed', error }),
+    )
+  })
+}
+
+/** Whatever answers HTTP is answered for before its time is up; what it was about to do stands still. */
+const answerEarly = (world: World, { name, timeoutMs }: Environment, answer: () => void): (() => void) => {
+  const answersHttp = functionOf(world, name).spec.trigger.kind === 'http'
+  if (!answersHttp || !strikes(world, 'answeredEarly')) return () => undefined
+  return world.scheduler.after(world.prng.int(1, timeoutMs), answer)
+}
+
+/** An operator's action; `{status, body}`. Never retried by itself. */
+export const operate = async (world: World, action: string, payload: object) => {
+  const invocation = await invoke(world, action, payload)
+  if (invocation.kind !== 'done') return undefined
+  return invocation.result as { readonly status: number; readonly body: Record<string, unknown> }
+}
+
+export type HttpReply = { readonly status: number; readonly text: string; readonly body: Record<string, unknown> }
+
+export type HttpRequest = {
+  readonly id?: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly query?: Readonly<Record<string, string>>
+  readonly body?: string
+}
+
+/** One HTTP request through API Gateway; undefined when the caller got no answer of ours. */
+export const request = async (
+  world: World,
+  functionName: string,
+  { id, headers = {}, query, body }: HttpRequest,
+  options: InvokeOptions = {},
+): Promise<HttpReply | undefined> => {
+  const event = {
+    version: '2.0',
+    routeKey: routeKeyOf(functionOf(world, functionName).spec),
+    headers,
+    ...(query && { queryStringParameters: query }),
+    ...(id !== undefined && { pathParameters: { id } }),
+    requestContext: { requestId: world.prng.uuid() },
+    isBase64Encoded: false,
+    ...(body !== undefined && { body }),
+  }
+  const invocation = await invoke(world, functionName, event, options)
+  if (invocation.kind !== 'done') return undefined
+  const { statusCode, body: text } = invocation.result as { readonly statusCode: number; readonly body: string }
+  return { status: statusCode, text, body: JSON.parse(text) as HttpReply['body'] }
+}
+
+/** A merchant's request, with its key. */
+export const requestAs = (
+  world: World,
+  { apiKey }: { readonly apiKey: string },
+  functionName: string,
+  { headers, ...asked }: HttpRequest = {},
+  options: InvokeOptions = {},
+): Promise<HttpReply | undefined> =>
+  request(world, functionName, { ...asked, headers: { authorization: `Bearer ${apiKey}`, ...headers } }, options)
+
+/** The provider's callbacks reach us as HTTP, when they do. */
+export const connectCallbacks = (world: World): void => {
+  world.sendCallback = async (body, headers) => {
+    if (strikes(world, 'callbackLost')) throw new Error('the callback was lost')
+    const delayMs = world.faults.callbackLateMs > 0 ? world.prng.int(0, Math.floor(world.faults.callbackLateMs)) : 5
+    if (delayMs > 60_000) count(world.tally, 'fault callbackLateMs')
+    await new Promise<void>((resolve) => void world.scheduler.after(delayMs, resolve))
+    const deliver = () => request(world, 'receive-provider-callback', { headers, body })
+    if (strikes(world, 'callbackTwice')) void deliver()
+    const reply = await deliver()
+    if (reply === undefined) throw new Error('no answer')
+    return reply.status
+  }
+}

@@ -1,0 +1,91 @@
+import { createHmac } from 'node:crypto'
+import type { WebhookRequest, WebhookResult } from '../../../shared/send-webhook.ts'
+import type { Faults } from './faults.ts'
+import type { Prng } from './prng.ts'
+
+/** One POST as the merchant's server saw it. */
+export type ReceivedWebhook = {
+  readonly url: string
+  readonly atMs: number
+  readonly deliveryId: string
+  readonly eventId: string
+  readonly body: string
+  readonly signature: string
+  readonly answered: number | 'nothing'
+}
+
+/** `arrive` is when the request reaches the server, which is when it is noted. */
+export type PostPlan = { readonly durationMs: number; readonly arrive: (atMs: number) => WebhookResult }
+
+export type Merchants = {
+  readonly received: ReceivedWebhook[]
+  /** URLs that hang until they are taken out. */
+  readonly hanging: Set<string>
+  /** What the merchant's server does with one POST, and how long that takes. */
+  plan(request: WebhookRequest, faults: Faults, nowMs: number): PostPlan
+}
+
+const TIMEOUT_MS = 10_000
+
+const outcome = (status: number | undefined, error: WebhookResult['error'], durationMs: number): WebhookResult => ({
+  delivered: status !== undefined && status >= 200 && status < 300,
+  httpStatus: status,
+  error,
+  responseBody: status === undefined ? undefined : 'ok',
+  durationMs,
+})
+
+/** The merchants' servers: they fail, hang and answer late, and a POST that hangs may have been taken all the same. */
+export const createMerchants = (prng: Prng, onFault: (fault: keyof Faults) => void): Merchants => {
+  const received: ReceivedWebhook[] = []
+  const hanging = new Set<string>()
+  const stretches = new Map<string, { readonly hangs: boolean; readonly untilMs: number }>()
+
+  const note = (request: WebhookRequest, atMs: number, answered: number | 'nothing') => {
+    const body = request.body.toString('utf8')
+    received.push({
+      url: request.url,
+      atMs,
+      deliveryId: request.headers['X-Gateway-Delivery-Id'] ?? '',
+      eventId: (JSON.parse(body) as { event_id: string }).event_id,
+      body,
+      signature: request.headers['X-Gateway-Signature'] ?? '',
+      answered,
+    })
+  }
+
+  /** Whether a server hangs for now: drawn anew when a stretch of minutes or hours is over. */
+  const isStuck = (url: string, { endpointHangs }: Faults, nowMs: number): boolean => {
+    if (endpointHangs === 0) return false
+    const known = stretches.get(url)
+    if (known && nowMs < known.untilMs) return known.hangs
+    const hangs = prng.chance(endpointHangs)
+    stretches.set(url, { hangs, untilMs: nowMs + prng.int(60_000, 2 * 3_600_000) })
+    return hangs
+  }
+
+  return {
+    received,
+    hanging,
+    plan: (request, faults, nowMs) => {
+      const isDown = hanging.has(request.url) || isStuck(request.url, faults, nowMs)
+      const hangs = prng.chance(faults.merchantHangs) || isDown
+      if (hangs) onFault(isDown ? 'endpointHangs' : 'merchantHangs')
+      const durationMs = hangs ? TIMEOUT_MS : prng.int(5, 800)
+      const status = prng.chance(faults.merchantFails) ? prng.pick([500, 503, 404, 302]) : 200
+      if (status !== 200 && !hangs) onFault('merchantFails')
+      return {
+        durationMs,
+        arrive: (atMs) => {
+          note(request, atMs, hangs ? 'nothing' : status)
+          if (hangs) return outcome(undefined, 'timeout', durationMs)
+          return outcome(status, status === 200 ? undefined : 'http_status', durationMs)
+        },
+      }
+    },
+  }
+}
+
+/** Computed here and not by the gateway's own code: HMAC-SHA256 of the body, in hex (spec 6.3). */
+export const expectedSignature = (secret: string, body: string): string =>
+  createHmac('sha256', secret).update(body, 'utf8').digest('hex')

@@ -1,0 +1,113 @@
+import { answerProviderCall } from '../../../infra/local/provider-simulator/answer-provider-call.ts'
+import {
+  type HttpCall,
+  type HttpOutcome,
+  type RateLimit,
+  rateLimitOf,
+} from '../../../shared/provider/xendit/call-json.ts'
+import { actingAs } from './acting-as.ts'
+import type { Process } from './process.ts'
+import { isHit, lag, PROVIDER_KEY, strikes, struck, type World } from './world.ts'
+
+const MINUTE_MS = 60_000
+const REQUESTS = '/v3/payment_requests'
+const CANCEL = /^\/v3\/payment_requests\/([^/]+)\/cancel$/
+const PAYMENT_READ = /GET \/v3\/payments\//
+
+/** The request that a cancel names. */
+export const cancelledRequest = (method: string, path: string): string | undefined =>
+  method === 'POST' ? CANCEL.exec(path)?.[1] : undefined
+
+type Answered = Extract<HttpOutcome, { kind: 'answered' }>
+
+const answered = (status: number, json: unknown): Answered => ({ kind: 'answered', status, json })
+
+/** The provider says how long to wait, or says nothing. */
+const limited = (resetMs: number): Answered => {
+  const answer = answered(429, { error_code: 'RATE_LIMIT_EXCEEDED' })
+  return resetMs < MINUTE_MS ? { ...answer, rateLimit: { remaining: 0, resetMs } } : answer
+}
+
+/**
+ * The provider's own quota, a minute that slides, for each operation: what is left behind this call, or nothing where
+ * the history's provider does not count. What it refuses it has not done, and does not count.
+ */
+const takeFromQuota = (world: World, operation: string): RateLimit | undefined => {
+  if (world.faults.providerQuota === 0) return undefined
+  const nowMs = world.scheduler.nowMs()
+  const during = (world.providerCalls.get(operation) ?? []).filter((atMs) => atMs > nowMs - MINUTE_MS)
+  const resetMs = (during[0] ?? nowMs) + MINUTE_MS - nowMs
+  const remaining = world.callsPerMinute - during.length - 1
+  if (remaining >= 0) during.push(nowMs)
+  world.providerCalls.set(operation, during)
+  return { remaining, resetMs }
+}
+
+const textIn = (json: unknown, field: string): string => String(Object(json)[field])
+
+/** A read may come from a copy that has not heard yet of what changed within the last minute. */
+const perhapsStale = (world: World, { method, url }: HttpCall, fresh: Answered): Answered => {
+  if (method === 'POST' && url.pathname === REQUESTS && fresh.status === 201) {
+    world.formerRequests.set(`${REQUESTS}/${textIn(fresh.json, 'payment_request_id')}`, fresh.json)
+  }
+  if (method !== 'GET' || !url.pathname.startsWith(`${REQUESTS}/`) || fresh.status !== 200) return fresh
+  const updated = textIn(fresh.json, 'updated')
+  const former = world.formerRequests.get(url.pathname)
+  const isYoung = world.scheduler.nowMs() - Date.parse(updated) < MINUTE_MS
+  if (isYoung && former !== undefined && textIn(former, 'updated') !== updated && isHit(world, 'providerStale')) {
+    return { ...fresh, json: former }
+  }
+  world.formerRequests.set(url.pathname, fresh.json)
+  return fresh
+}
+
+type Row = { readonly updated: string }
+
+/** A list may not show rows yet that were written a moment ago. */
+const perhapsWithoutYoung = (world: World, { method, url }: HttpCall, fresh: Answered): Answered => {
+  if (method !== 'GET' || url.pathname !== '/transactions' || world.faults.rowsBehindMs === 0) return fresh
+  const { data = [], ...page } = Object(fresh.json) as { readonly data?: readonly Row[] }
+  const fromMs = world.scheduler.nowMs() - lag(world, world.faults.rowsBehindMs)
+  const shown = data.filter(({ updated }) => Date.parse(updated) <= fromMs)
+  if (shown.length === data.length) return fresh
+  struck(world, 'rowsBehindMs')
+  return { ...fresh, json: { ...page, data: shown } }
+}
+
+/** The provider's network: the real adapter on one side, the simulator's core on the other. */
+export const providerNetwork =
+  (world: World, process: () => Process) =>
+  async (asked: HttpCall): Promise<HttpOutcome> => {
+    const { method, url, headers, body, timeoutMs } = asked
+    const label = `provider ${method} ${url.pathname.replace(/\/(pr|py|txn)[-_][^/]+/, '/{id}')}`
+    const slowMs = strikes(world, 'providerSlow')
+      ? world.prng.int(1_000, 15_000)
+      : (world.providerMs ?? world.prng.int(20, 400))
+    const effect = (): HttpOutcome => {
+      if (strikes(world, 'providerUnreachable')) return { kind: 'not_sent', reason: 'ECONNREFUSED' }
+      if (strikes(world, 'providerServerError')) return answered(500, { error_code: 'SERVER_ERROR' })
+      if (strikes(world, 'providerRateLimit')) return limited(world.prng.int(100, 90_000))
+      const quota = takeFromQuota(world, label)
+      if (quota && quota.remaining < 0) {
+        struck(world, 'providerQuota')
+        return limited(quota.resetMs)
+      }
+      if (PAYMENT_READ.test(label) && strikes(world, 'providerBehind')) {
+        return answered(404, { error_code: 'DATA_NOT_FOUND' })
+      }
+      const call = { method, path: url.pathname, query: url.searchParams, headers, body: JSON.stringify(body ?? {}) }
+      const answer = answerProviderCall(world.provider, PROVIDER_KEY, call)
+      if (answer === undefined || answer.kind === 'silence') return { kind: 'lost', reason: 'timeout' }
+      // Over the wire and back: what is answered shares nothing with the provider's own state.
+      const fresh = answered(answer.status, JSON.parse(JSON.stringify(answer.body)))
+      const seen = perhapsWithoutYoung(world, asked, perhapsStale(world, asked, fresh))
+      if (slowMs > timeoutMs || strikes(world, 'providerAnswerLost')) return { kind: 'lost', reason: 'timeout' }
+      const rateLimit = quota ?? rateLimitOf((name) => new Headers(answer.headers).get(name))
+      return { ...seen, ...(rateLimit && { rateLimit }) }
+    }
+    const own = process()
+    for (const listen of world.onAsked) listen(own, method, url.pathname)
+    const outcome = await own.call(label, actingAs(world, own, effect), Math.min(slowMs, timeoutMs))
+    for (const listen of world.onAnswered) listen(own, { method, path: url.pathname, outcome })
+    return outcome
+  }

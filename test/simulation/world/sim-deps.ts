@@ -1,0 +1,109 @@
+import type { Deps } from '../../../shared/deps.ts'
+import { loggedProvider } from '../../../shared/provider/logged-provider.ts'
+import { xenditProvider } from '../../../shared/provider/xendit/xendit-provider.ts'
+import { timestampOf } from '../../../shared/time.ts'
+import { assembledDeps } from '../../support/assembled-deps.ts'
+import type { Prng } from './prng.ts'
+import type { Process } from './process.ts'
+import { providerNetwork } from './provider-network.ts'
+import { faultyRequests } from './table-faults.ts'
+import { count } from './tally.ts'
+import { SIM_STAGE, strikes, tell, type World } from './world.ts'
+
+const simQueues = (world: World, process: () => Process): Deps['queues'] => ({
+  send: async (queue, ...messages) => {
+    for (const message of messages) {
+      await process().call(`send to ${queue}`, () => {
+        if (strikes(world, 'queueSendFails')) throw new Error('the queue cannot be reached')
+        world.queues[queue].send({ ...message, body: JSON.stringify(message.body), nowMs: world.scheduler.nowMs() })
+        for (const listen of world.onSent) listen(queue)
+      })
+    }
+  },
+})
+
+const simLog = (world: World): Deps['log'] => {
+  const line =
+    (level: string) =>
+    (code: string, fields: object = {}, cause?: unknown) => {
+      count(world.tally, `log ${code}`)
+      const text = JSON.stringify({ level, code, ...fields })
+      world.logLines.push(text)
+      tell(world, () => `  ${text}${cause instanceof Error ? ` ${cause.message}` : ''}`)
+    }
+  return { info: line('info'), warn: line('warn'), error: line('error') }
+}
+
+/** How far off a machine's clock is, for as long as it lives. */
+const drawSkewMs = (world: World, prng: Prng): number => {
+  const worstMs = Math.floor(world.faults.clockSkewMs)
+  if (worstMs === 0) return 0
+  count(world.tally, 'fault clockSkewMs')
+  return prng.int(-worstMs, worstMs)
+}
+
+/**
+ * Everything a handler may touch, in simulation; each call is an await at which the process can die. An environment
+ * keeps its dependencies, each of its invocations is a process of its own.
+ */
+export const simDeps = (
+  world: World,
+  process: () => Process,
+  monotonicMs: () => number = world.scheduler.nowMs,
+): Deps => {
+  const prng = world.prng.fork()
+  const log = simLog(world)
+  const skewMs = drawSkewMs(world, prng)
+  const secrets: Deps['secrets'] = {
+    get: (name) => process().call('get secret', () => world.secrets.get(name)),
+    create: (name, value) => process().call('create secret', () => void world.secrets.set(name, value)),
+    replace: (name, value) => process().call('replace secret', () => void world.secrets.set(name, value)),
+    remove: (name) => process().call('remove secret', () => void world.secrets.delete(name)),
+  }
+  return assembledDeps({
+    stage: {
+      name: SIM_STAGE,
+      providerFees: world.providerFees,
+      providerCallsPerMinute: world.callsPerMinute,
+      historySteps: world.historySteps,
+      storedRows: world.storedRows,
+      // As many as answer the floods of histories.
+      environments: 8,
+    },
+    requests: faultyRequests(world, process),
+    log,
+    now: () => timestampOf(world.scheduler.nowMs() + skewMs),
+    realNowMs: () => world.scheduler.nowMs() + skewMs,
+    sleep: (ms) => process().sleep(ms),
+    random: prng.next,
+    provider: loggedProvider(
+      xenditProvider({
+        baseUrl: 'https://provider.example',
+        stage: SIM_STAGE,
+        nowMs: world.scheduler.nowMs,
+        // Cached on AWS; a crash while reading it has effects of its own only at the call behind it.
+        secrets: { get: async (name) => world.secrets.get(name) },
+        call: providerNetwork(world, process),
+      }),
+      { log, monotonicMs },
+    ),
+    queues: simQueues(world, process),
+    alerts: {
+      publish: (alert) =>
+        process().call('publish alert', () => {
+          if (strikes(world, 'alertFails')) throw new Error('the topic cannot be reached')
+          world.alerts.push({ atMs: world.scheduler.nowMs(), ...alert })
+        }),
+    },
+    secrets,
+    sendWebhook: (request) => {
+      for (const listen of world.onPost) listen(request)
+      const { arrive, durationMs } = world.merchants.plan(request, world.faults, world.scheduler.nowMs())
+      return process().call('POST webhook', () => arrive(world.scheduler.nowMs()), durationMs)
+    },
+    resolveHost: () => process().call('resolve host', () => [{ address: '93.184.216.34', family: 4 }]),
+    monotonicMs,
+    newId: prng.uuid,
+    randomBytes: prng.bytes,
+  })
+}

@@ -1,0 +1,132 @@
+import { TransactionCanceledException, TransactionConflictException } from '@aws-sdk/client-dynamodb'
+import type { StepsOutcome, TableRequests } from '../../../shared/runtime/aws/retrying-table.ts'
+import { attributeName } from '../../../shared/table/attributes.ts'
+import { tableShape } from '../../../shared/table/schema.ts'
+import type { Step } from '../../../shared/table/step.ts'
+import type { QueryInput, QueryPage } from '../../../shared/table/table.ts'
+import { memoryRequests } from '../sim-table/memory-requests.ts'
+import { actingAs } from './acting-as.ts'
+import type { Process } from './process.ts'
+import { inStretch } from './stretch.ts'
+import { count } from './tally.ts'
+import { isHit, strikes, struck, type World } from './world.ts'
+
+/** For so long a transaction that is sent again with its token is the same one. */
+const TOKEN_MS = 10 * 60_000
+const THROTTLED_TIMES = { leastMs: 5_000, mostMs: 5 * 60_000 }
+
+const metadata = { $metadata: {} }
+
+/** An index has a throughput of its own; where it is used up, reads of it are refused, and writes that change it. */
+const isThrottled = (world: World, index: string): boolean => {
+  if (!inStretch(world, `index ${index} throttled`, world.faults.indexThrottled, THROTTLED_TIMES)) return false
+  if (world.prng.chance(0.5)) return false
+  struck(world, 'indexThrottled')
+  return true
+}
+
+/** The attributes that a step gives or takes. */
+const touchedBy = (step: Step): ReadonlySet<string> => {
+  if (step.kind === 'put') return new Set(Object.keys(step.item))
+  if (step.kind !== 'update') return new Set()
+  const { set = {}, setIfAbsent = {}, remove = [] } = step.changes
+  return new Set([...Object.keys(set), ...Object.keys(setIfAbsent), ...remove].map(attributeName))
+}
+
+const indexesOf = ({ storedRows }: World, step: Step): readonly string[] => {
+  const touched = touchedBy(step)
+  return Object.entries(tableShape(storedRows).indexes)
+    .filter(([, { partition, sort }]) => [...partition, ...sort].some((attribute) => touched.has(attribute)))
+    .map(([name]) => name)
+}
+
+const meetsThrottledIndex = (world: World, steps: readonly Step[]): boolean =>
+  world.faults.indexThrottled > 0 &&
+  [...new Set(steps.flatMap((step) => indexesOf(world, step)))].some((index) => isThrottled(world, index))
+
+/** One page, which DynamoDB may cut wherever its megabyte is full. */
+const page = (world: World, input: QueryInput): QueryPage => {
+  if (input.index !== undefined && isThrottled(world, input.index)) throw new Error('the index was throttled')
+  const isCut = world.faults.pageCut > 0 && input.limit > 1 && world.prng.chance(world.faults.pageCut)
+  const found = world.table.requests.query(isCut ? { ...input, limit: world.prng.int(1, input.limit - 1) } : input)
+  if (isCut && found.cursor) struck(world, 'pageCut')
+  return found
+}
+
+type BatchAnswer = Awaited<ReturnType<TableRequests['batchGet']>>
+
+/** A batch read of which a part is left for another time. */
+const batch = (world: World, ...[keys, reads]: Parameters<TableRequests['batchGet']>): BatchAnswer => {
+  if (keys.length < 2 || !isHit(world, 'batchCut')) return world.table.requests.batchGet(keys, reads)
+  const taken = world.prng.int(1, keys.length - 1)
+  return { ...world.table.requests.batchGet(keys.slice(0, taken), reads), unprocessed: keys.slice(taken) }
+}
+
+type Applied = { readonly applied: boolean }
+
+/** A write, or what goes wrong instead of it or behind it. */
+const written = <Answer extends Applied>(world: World, run: () => Answer): Answer => {
+  if (strikes(world, 'tableConflict')) {
+    throw new TransactionConflictException({ message: 'another transaction is under way', ...metadata })
+  }
+  const answer = run()
+  if (answer.applied && strikes(world, 'tableAnswerLost')) throw new Error('no answer at any try')
+  return answer
+}
+
+const cancelled = () =>
+  new TransactionCanceledException({
+    message: 'an index was throttled',
+    CancellationReasons: [{ Code: 'ThrottlingError' }],
+    ...metadata,
+  })
+
+/** The table below the retries that the adapter has in deployment, with what goes wrong on the way to it and in it. */
+export const faultyRequests = (world: World, process: () => Process): TableRequests => {
+  const { requests } = world.table
+  const send = <Answer>(name: string, run: () => Answer): Promise<Answer> => {
+    const own = process()
+    const effect = () => {
+      if (strikes(world, 'tableThrottled')) throw new Error('throttled at every try')
+      return run()
+    }
+    return own.call(`table ${name}`, actingAs(world, own, effect))
+  }
+  /** The answer to a write that was done is lost on its way, and the SDK sends the same request again. */
+  const sendTwice = async <Answer extends Applied>(
+    name: string,
+    run: () => Answer,
+    again: (first: Answer, sentMs: number) => Answer,
+  ): Promise<Answer> => {
+    const sentMs = world.scheduler.nowMs()
+    const first = await send(name, () => written(world, run))
+    if (!first.applied || !isHit(world, 'tableRetried')) return first
+    const second = await send(`${name}, again`, () => again(first, sentMs))
+    if (!second.applied) count(world.tally, 'second try met the first')
+    return second
+  }
+  return {
+    ...memoryRequests(world.table, send),
+    batchGet: (keys, reads) => send('batchGet', () => batch(world, keys, reads)),
+    query: (input) => send('query', () => page(world, input)),
+    write: (step) =>
+      sendTwice(
+        'write',
+        () => {
+          if (meetsThrottledIndex(world, [step])) throw new Error('an index was throttled')
+          return requests.write(step)
+        },
+        () => requests.write(step),
+      ),
+    transact: (steps) =>
+      sendTwice<StepsOutcome>(
+        'transact',
+        () => {
+          if (meetsThrottledIndex(world, steps)) throw cancelled()
+          return requests.transact(steps)
+        },
+        // Only a process that stood still in between comes so late.
+        (first, sentMs) => (world.scheduler.nowMs() - sentMs <= TOKEN_MS ? first : requests.transact(steps)),
+      ),
+  }
+}

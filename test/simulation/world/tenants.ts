@@ -1,0 +1,85 @@
+import * as v from 'valibot'
+import { type ClientId, ClientIdSchema } from '../../../shared/ids.ts'
+import { endpointSecretName } from '../../../shared/secrets.ts'
+import { operate } from './lambda.ts'
+import { SIM_STAGE, type World } from './world.ts'
+
+export type SimEndpoint = {
+  readonly endpointId: string
+  readonly url: string
+  readonly secret: string
+  /** Since when it must hear of events, where that is not from the beginning; `hearsAll`: false once it was changed. */
+  readonly hearsFromMs?: number
+  hearsAll?: boolean
+  isGone?: boolean
+  changes?: number
+  /** Since when it is surely deleted or disabled. */
+  silentFromMs?: number | undefined
+}
+
+export type Tenant = {
+  readonly clientId: ClientId
+  apiKey: string
+  keyId: string
+  /** Keys that were its, or are no use for what it does. */
+  readonly formerKeys: string[]
+  isBeingChanged?: boolean
+  readonly endpoints: SimEndpoint[]
+  readonly rateLimit: number | undefined
+  /** What must never appear in a log line or in another tenant's answers. */
+  readonly personal: { readonly name: string; readonly email: string; readonly phone: string }
+}
+
+/** The second's is low enough that its own retries run into it now and then; the third floods. */
+const RATE_LIMITS = [undefined, 3, 4]
+
+const okBody = (reply: Awaited<ReturnType<typeof operate>>): Record<string, unknown> => {
+  if (reply?.status !== 200) throw new Error(`an operator action failed: ${JSON.stringify(reply)}`)
+  return reply.body
+}
+
+/** Undefined when its registration was not answered. */
+export const addEndpoint = async (world: World, clientId: string, number: number): Promise<SimEndpoint | undefined> => {
+  const url = `https://endpoint-${number}.${clientId.slice(0, 8)}.example/hooks`
+  const asked = { operator: 'sim', client_id: clientId, url, event_types: ['*'] }
+  const registered = await operate(world, 'register-endpoint', asked)
+  if (registered?.status !== 200) return undefined
+  const endpointId = String(registered.body['endpoint_id'])
+  return { endpointId, url, secret: world.secrets.get(endpointSecretName(SIM_STAGE, endpointId)) ?? '' }
+}
+
+/** Registers a merchant through the operators' own actions. */
+export const addTenant = async (world: World, number: number, endpoints: number): Promise<Tenant> => {
+  const rateLimit = RATE_LIMITS[number]
+  const client = okBody(
+    await operate(world, 'create-client', {
+      operator: 'sim',
+      name: `Toko Nomor ${'ABCDEFGH'[number] ?? 'X'}`,
+      // So that there are counters, which expire.
+      ...(rateLimit !== undefined && { rate_limit_per_second: rateLimit }),
+      settlement_floor_minor: world.prng.pick([0, 10_000, 250_000]),
+      bank: { bank_name: 'BCA', bank_account_no: `00${number}7788`, bank_account_name: 'PT Simulasi' },
+    }),
+  )
+  const clientId = v.parse(ClientIdSchema, client['client_id'])
+  const key = okBody(await operate(world, 'issue-api-key', { operator: 'sim', client_id: clientId }))
+  const made: SimEndpoint[] = []
+  for (let index = 0; index < endpoints; index++) {
+    const endpoint = await addEndpoint(world, clientId, index)
+    if (!endpoint) throw new Error('an endpoint was not registered')
+    made.push(endpoint)
+  }
+  return {
+    clientId,
+    apiKey: String(key['api_key']),
+    keyId: String(key['key_id']),
+    formerKeys: [],
+    endpoints: made,
+    rateLimit,
+    personal: {
+      name: `Pelanggan-${number}-Rahasia`,
+      email: `pelanggan${number}@rahasia.example`,
+      phone: `+62812000${number}${number}${number}${number}`,
+    },
+  }
+}

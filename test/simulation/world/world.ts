@@ -1,0 +1,186 @@
+import { createSimulatorCore } from '../../../infra/local/provider-simulator/simulator-core.ts'
+import type { Alert } from '../../../shared/alerts.ts'
+import type { HttpOutcome } from '../../../shared/provider/xendit/call-json.ts'
+import { byQueue, type QueueName } from '../../../shared/queues.ts'
+import { callbackSecretName, providerSecretName } from '../../../shared/secrets.ts'
+import type { WebhookRequest } from '../../../shared/send-webhook.ts'
+import type { HistorySteps, ProviderFees } from '../../../shared/stage-settings.ts'
+import type { Step } from '../../../shared/table/step.ts'
+import { createSimTable } from '../sim-table/sim-table.ts'
+import type { StoredItem } from '../sim-table/stored-item.ts'
+import type { TableChange } from '../sim-table/table-view.ts'
+import type { Environment } from './environments.ts'
+import { type Faults, NO_FAULTS } from './faults.ts'
+import { type LoadedFunction } from './handlers.ts'
+import { createMerchants } from './merchants.ts'
+import { createPrng } from './prng.ts'
+import type { Process } from './process.ts'
+import { createScheduler } from './scheduler.ts'
+import { createSimQueue, type ReceivedMessage, type SimQueueOptions } from './sim-queue.ts'
+import type { Stretch } from './stretch.ts'
+import { count, type Tally } from './tally.ts'
+
+export const SIM_STAGE = 'sim'
+export const PROVIDER_KEY = 'xnd_development_simulation'
+export const CALLBACK_TOKEN = 'simulation-callback-token'
+const START_MS = Date.UTC(2026, 10, 2, 3, 0, 0)
+
+export type WorldOptions = {
+  readonly seed: number
+  readonly functions: ReadonlyMap<string, LoadedFunction>
+  readonly tracing?: boolean
+  readonly providerFees?: ProviderFees
+  /** So small, by default, that most of what is read in steps takes several. */
+  readonly historySteps?: HistorySteps
+}
+
+export type World = ReturnType<typeof createWorld>
+
+export type ProviderAnswer = { readonly method: string; readonly path: string; readonly outcome: HttpOutcome }
+
+type SendCallback = (body: string, headers: Readonly<Record<string, string>>) => Promise<number>
+
+/** The world around the handlers: storage, queues, provider, merchants and time, all drawn from one seed. */
+export const createWorld = ({
+  seed,
+  functions,
+  tracing = false,
+  providerFees = 'deducted',
+  historySteps = { rows: 2, pages: 1 },
+}: WorldOptions) => {
+  const prng = createPrng(seed)
+  const tally: Tally = new Map()
+  const scheduler = createScheduler(START_MS)
+  const ids = prng.fork()
+  const provider = createSimulatorCore({
+    clock: { nowMs: scheduler.nowMs, at: scheduler.at },
+    newUuid: ids.uuid,
+    baseUrl: () => 'https://provider.example',
+    callbackToken: CALLBACK_TOKEN,
+    sendCallback: ({ body, headers }) => border.sendCallback(body, headers),
+  })
+  if (providerFees === 'invoiced') {
+    provider.orderFault({ target: 'transactions', fault: 'fee_invoiced', times: Number.MAX_SAFE_INTEGER })
+  }
+  /** Who is told of what happens here, and what goes wrong. */
+  const border = {
+    faults: NO_FAULTS,
+    /** Told of every change of an item, at the moment it is made. */
+    onChange: [] as ((change: TableChange) => void)[],
+    /** Told of a condition that refused a write, and of the item that stood against it. */
+    onRefused: [] as ((step: Step, was: StoredItem | undefined) => void)[],
+    /** Told when a process begins, and when its handler has come to an end or it was killed. */
+    onStarted: [] as ((process: Process, event: unknown) => void)[],
+    onEnded: [] as ((process: Process, how: 'done' | 'failed' | 'died') => void)[],
+    /** Told of a fault that strikes. */
+    onFault: [] as ((fault: keyof Faults) => void)[],
+    /** Whose call to table or provider has its effect at this moment. */
+    acting: undefined as Process | undefined,
+    /** Told of a call to the provider before it leaves, and of its answer once the process has it. */
+    onAsked: [] as ((process: Process, method: string, path: string) => void)[],
+    onAnswered: [] as ((process: Process, answer: ProviderAnswer) => void)[],
+    /** Told when a message was sent. */
+    onSent: [] as ((queue: QueueName) => void)[],
+    /** Told of messages that a worker is given. */
+    onHandedOut: [] as ((queue: QueueName, messages: readonly ReceivedMessage[]) => void)[],
+    /** Told of a webhook before it leaves. */
+    onPost: [] as ((request: WebhookRequest) => void)[],
+    /** Told of a callback the provider sends; answers the HTTP status, or rejects. */
+    sendCallback: ((): Promise<number> =>
+      Promise.reject(new Error('nobody listens for callbacks yet'))) as SendCallback,
+  }
+  /** Every second history keeps to what the release before reads. */
+  const storedRows = seed % 2 === 0 ? ('complete' as const) : ('lean' as const)
+  const table = createSimTable({
+    rows: storedRows,
+    onChange: (change) => {
+      for (const listen of border.onChange) listen(change)
+    },
+    onRefused: (step, was) => {
+      for (const listen of border.onRefused) listen(step, was)
+    },
+  })
+  return Object.assign(border, {
+    prng,
+    /** For what the provider books beside payments: of its own, so that it changes nothing else about a seed. */
+    oddities: createPrng(~seed),
+    /** Rows of their own by which the provider took money back, or gave it again. */
+    bookedBack: [] as string[],
+    providerFees,
+    /** What background work may ask: as much as the provider publishes, or so little that it bites. */
+    callsPerMinute: [600, 60, 12, 6][seed % 4] ?? 600,
+    /** How long the provider takes for a call; drawn when not given. */
+    providerMs: undefined as number | undefined,
+    /** What the provider has counted lately, by operation; and what its requests were before they last changed, by path. */
+    providerCalls: new Map<string, number[]>(),
+    formerRequests: new Map<string, unknown>(),
+    /** Payments whose row the provider never shows. */
+    unshownRows: new Set<string>(),
+    historySteps,
+    storedRows,
+    scheduler,
+    functions,
+    table,
+    queues: byQueue((name) => createSimQueue(QUEUE_TIMES[name])),
+    provider,
+    merchants: createMerchants(prng.fork(), (fault) => count(tally, `fault ${fault}`)),
+    /** What reached the operators. */
+    alerts: [] as (Alert & { readonly atMs: number })[],
+    logLines: [] as string[],
+    secrets: new Map([
+      [providerSecretName(SIM_STAGE), JSON.stringify({ secret_key: PROVIDER_KEY })],
+      [callbackSecretName(SIM_STAGE), JSON.stringify({ callback_tokens: [CALLBACK_TOKEN] })],
+    ]),
+    tally,
+    /** Troubles that last, by what they are. */
+    stretches: new Map<string, Stretch>(),
+    /** What happened, in words, when a trace is wanted. */
+    story: [] as string[],
+    tracing,
+    /** Positions in the stream that Lambda gave up, of whose records it keeps nothing else. */
+    deadStreamRecords: [] as number[],
+    /** Queues whose consumer stands still, so that a test can take their messages itself. */
+    paused: new Set<QueueName>(),
+    /** Warm environments of each function that wait, frozen, for its next invocation. */
+    idle: new Map<string, Environment[]>(),
+  })
+}
+
+const WORKER_OF_DUE_WORK = { visibilityMs: 540_000, maxReceiveCount: 5 }
+const QUEUE_TIMES: Readonly<Record<QueueName, SimQueueOptions>> = {
+  webhooks: { visibilityMs: 35_000, maxReceiveCount: 20 },
+  'webhooks-slow': { visibilityMs: 35_000, maxReceiveCount: 20 },
+  settlements: { visibilityMs: 3_600_000, maxReceiveCount: 5 },
+  sync: { visibilityMs: 1_800_000, maxReceiveCount: 5 },
+  audits: { visibilityMs: 1_800_000, maxReceiveCount: 5 },
+  'due-payments': WORKER_OF_DUE_WORK,
+  'due-events': WORKER_OF_DUE_WORK,
+  'due-deliveries': WORKER_OF_DUE_WORK,
+  'due-alerts': WORKER_OF_DUE_WORK,
+}
+
+/** Adds a line to the story, with simulated time; free when nobody traces. */
+export const tell = (world: World, line: () => string): void => {
+  if (!world.tracing) return
+  world.story.push(`${new Date(world.scheduler.nowMs()).toISOString()} ${line()}`)
+}
+
+/** Counts a fault that has struck, and tells of it. */
+export const struck = (world: World, fault: keyof Faults): void => {
+  count(world.tally, `fault ${fault}`)
+  for (const listen of world.onFault) listen(fault)
+  tell(world, () => `  ! ${fault}`)
+}
+
+/** Draws whether a fault strikes, and counts it when it does. */
+export const strikes = (world: World, fault: keyof Faults): boolean => {
+  if (!world.prng.chance(world.faults[fault])) return false
+  struck(world, fault)
+  return true
+}
+
+/** The same, but a history without the fault draws nothing for it: new faults move nothing where there are none. */
+export const isHit = (world: World, fault: keyof Faults): boolean => world.faults[fault] > 0 && strikes(world, fault)
+
+/** How late something is, of so much at worst. */
+export const lag = ({ prng }: World, worstMs: number): number => (worstMs > 0 ? prng.int(0, Math.floor(worstMs)) : 1)
