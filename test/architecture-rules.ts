@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { basename, dirname, extname, join } from 'node:path/posix'
+import { basename, dirname, join } from 'node:path/posix'
 import type { ESTree } from 'vite'
 import { lineOf, PROJECT_ROOT, type SourceFile } from './support/source-file.ts'
 
@@ -54,6 +54,41 @@ const foldersKeepTheirOrder: Rule = ({ path, imports }) => {
   })
 }
 
+/** The simulation's folders: a world, what starts its functions, what is watched in it, what happens in it. */
+const SIMULATION_FOLDERS = [
+  'sim-table',
+  'world',
+  'triggers',
+  'sometimes',
+  'watching',
+  'promises',
+  'histories',
+  'crashes',
+  'releases',
+  'conformance',
+  'mutation',
+  'mutants',
+  '',
+]
+
+const SIMULATION = /^test\/simulation\/(?:([a-z-]+)\/)?[^/]+$/
+
+/** -1 outside of the simulation, and in a folder that is not in its order. */
+const simulationPlace = (path: string): number => {
+  const [match, folder = ''] = SIMULATION.exec(path) ?? []
+  return match === undefined ? -1 : SIMULATION_FOLDERS.indexOf(folder)
+}
+
+const simulationKeepsItsOrder: Rule = ({ path, imports }) =>
+  path.startsWith('test/simulation/')
+    ? [
+        ...(simulationPlace(path) < 0 ? ['stands in a folder without a place in the order'] : []),
+        ...imports.flatMap((used) =>
+          simulationPlace(used.path ?? '') > simulationPlace(path) ? [`imports ${used.from}`] : [],
+        ),
+      ]
+    : []
+
 /** Packages and the files whose code may use them. */
 const VENDORS: readonly { readonly packages: RegExp; readonly files: RegExp }[] = [
   { packages: /^(@aws-sdk\/(?!\w+-dynamodb$)|@smithy\/)/, files: /^shared\/runtime\// },
@@ -82,10 +117,10 @@ const cdkStaysInTheStack: Rule = ({ path, imports }) =>
     : imports.filter(({ from }) => /^(aws-cdk-lib|constructs)(\/|$)/.test(from)).map(({ from }) => `imports ${from}`)
 
 /** A wing of infra imports itself and those before it; what is deployed knows of no other. */
-const WINGS = ['stack', 'local', 'operate']
+export const WINGS = ['stack', 'local', 'operate']
 
 /** -1 outside infra's wings. */
-const wingOf = (path: string) => {
+export const wingOf = (path: string) => {
   const [top, folder = ''] = path.split('/')
   if (path === 'infra/app.ts') return WINGS.indexOf('stack')
   return top === 'infra' ? WINGS.indexOf(folder) : -1
@@ -194,6 +229,7 @@ const nothingIsLeftForLater: Rule = ({ comments }) =>
 export const RULES = {
   'imports point only from test to infra to functions to shared': importsToward,
   'a folder of shared imports only from those before it': foldersKeepTheirOrder,
+  'a folder of the simulation imports only from those before it': simulationKeepsItsOrder,
   'vendor packages stay in the runtime': vendorsStayOutside,
   'only the stack knows CDK': cdkStaysInTheStack,
   'operate may use local and stack, local the stack, and the stack neither': wingsKeepTheirOrder,
@@ -208,43 +244,3 @@ export const RULES = {
 } as const satisfies Readonly<Record<string, Rule>>
 
 export type RuleName = keyof typeof RULES
-
-/** Says what is wrong with a tree, given the path of each file in it; nothing when it keeps the rule. */
-type TreeRule = (paths: readonly string[]) => readonly string[]
-
-const FOLDER_FILES = 22
-
-const inWings = (paths: readonly string[]) => paths.filter((path) => path.startsWith('infra/'))
-
-const infraHasWings: TreeRule = (paths) =>
-  inWings(paths).filter((path) => path !== 'infra/app.ts' && !WINGS.some((wing) => path.startsWith(`infra/${wing}/`)))
-
-const wingsShareNoName: TreeRule = (paths) =>
-  [...Map.groupBy(inWings(paths), (path) => basename(path))]
-    .filter(([name, homes]) => name !== 'main.ts' && new Set(homes.map(wingOf)).size > 1)
-    .flatMap(([, homes]) => homes)
-
-const withParents = (folder: string): string[] => (folder === '.' ? [] : [folder, ...withParents(dirname(folder))])
-
-const foldersStandAlone: TreeRule = (paths) => {
-  const folders = new Set(paths.flatMap((path) => withParents(dirname(path))))
-  return paths.filter((path) => folders.has(path.slice(0, path.length - extname(path).length)))
-}
-
-/** An action is a handler, and what an operator may do is one list. */
-const LONG_FOLDER = 'functions/admin'
-
-const foldersAreShort: TreeRule = (paths) =>
-  [...Map.groupBy(paths, (path) => dirname(path))]
-    .filter(([folder, files]) => folder !== LONG_FOLDER && files.length > FOLDER_FILES)
-    .map(([folder, files]) => `${folder}: ${files.length} files, limit ${FOLDER_FILES}`)
-
-/** What no file shows by itself. */
-export const TREE_RULES = {
-  'infra has app.ts and three wings': infraHasWings,
-  'no two wings have a file of one name, but for main.ts': wingsShareNoName,
-  'no file stands beside a folder of its name': foldersStandAlone,
-  'no folder has more files than one looks through, but for functions/admin': foldersAreShort,
-} as const satisfies Readonly<Record<string, TreeRule>>
-
-export type TreeRuleName = keyof typeof TREE_RULES

@@ -2,15 +2,9 @@ import { readdirSync } from 'node:fs'
 import { dirname, join, relative, sep } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { MANIFEST } from '../functions/manifest.ts'
-import {
-  isOfManifest,
-  RULES,
-  type RuleName,
-  SHARED_FOLDERS,
-  TREE_RULES,
-  type TreeRuleName,
-} from './architecture-rules.ts'
+import { isOfManifest, RULES, type RuleName, SHARED_FOLDERS } from './architecture-rules.ts'
 import { PROJECT_ROOT, parseSource, sourcesIn } from './support/source-file.ts'
+import { TREE_RULES, type TreeRuleName } from './tree-rules.ts'
 
 const SOURCES = sourcesIn('shared', 'functions', 'infra', 'test', 'docs')
 
@@ -21,7 +15,7 @@ const RULE_NAMES = Object.keys(RULES) as RuleName[]
 const TREE_RULE_NAMES = Object.keys(TREE_RULES) as TreeRuleName[]
 
 /** Every file of code and what lies beside it: a certificate is as much in the way as a module. */
-const PATHS = ['shared', 'functions', 'infra'].flatMap((folder) =>
+const PATHS = ['shared', 'functions', 'infra', 'test'].flatMap((folder) =>
   readdirSync(join(PROJECT_ROOT, folder), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => relative(PROJECT_ROOT, join(entry.parentPath, entry.name)).split(sep).join('/')),
@@ -83,6 +77,11 @@ const SAMPLES: Readonly<Record<RuleName, readonly (readonly [path: string, refus
     ['shared/send-webhook.ts', types('./webhook/delivery/delivery.ts'), types('./time.ts')],
     ['shared/deps.ts', types('./table/keys.ts'), types('./provider/provider.ts')],
     ['shared/audit/scan-books.ts', from('../unlisted/one.ts'), from('./owned-items.ts')],
+  ],
+  'a folder of the simulation imports only from those before it': [
+    ['test/simulation/world/world.ts', types('../histories/history.ts'), from('../sim-table/sim-table.ts')],
+    ['test/simulation/world/world.ts', from('../main.ts'), from('../../support/books.ts')],
+    ['test/simulation/elsewhere/one.ts', '', ''],
   ],
   'vendor packages stay in the runtime': [
     ['shared/payment/payment-store.ts', from('@aws-sdk/client-dynamodb'), from('../table/step.ts')],
@@ -153,6 +152,7 @@ const TREE_SAMPLES: Readonly<Record<TreeRuleName, readonly (readonly [refused: s
   ],
   'no folder has more files than one looks through, but for functions/admin': [
     [filesOf('shared', 23), [...filesOf('infra/local', 22), ...filesOf('functions/admin', 23)]],
+    [filesOf('test/support', 46), [...filesOf('test/support', 45), ...filesOf('test/e2e', 22), 'test/e2e/pay.test.ts']],
   ],
 }
 

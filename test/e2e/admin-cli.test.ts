@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect } from 'vitest'
 import { runAdmin } from '../../infra/operate/admin/run-admin.ts'
-import { VA, type World, worldIt } from '../support/gateway-world.ts'
+import { VA, type World, worldIt } from './gateway-world.ts'
 
 const MAIN = join(import.meta.dirname, '../../infra/operate/admin/main.ts')
 

@@ -8,7 +8,6 @@ import { promisify } from 'node:util'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, vi } from 'vitest'
 import { eventually } from '../support/eventually.ts'
-import { worldIt as it, VA, type World } from '../support/gateway-world.ts'
 import {
   accessibilityFaults,
   CHROMIUM,
@@ -23,6 +22,7 @@ import {
   VIEWS,
   view,
 } from './console-browser.ts'
+import { worldIt as it, VA, type World } from './gateway-world.ts'
 
 // A browser beside a gateway, on a machine that runs other tests beside both.
 vi.setConfig({ testTimeout: 180_000 })

@@ -3,8 +3,8 @@ import { type IncomingMessage, request } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { describe, expect, onTestFinished } from 'vitest'
 import { jsonReply, startLocalHttpServer } from '../../infra/local/process/local-http-server.ts'
-import { worldIt as it, type World } from '../support/gateway-world.ts'
 import { CHROMIUM, launchChromium, openPage } from './console-browser.ts'
+import { worldIt as it, type World } from './gateway-world.ts'
 
 type Sent = { readonly method?: string; readonly headers?: Record<string, string>; readonly body?: unknown }
 

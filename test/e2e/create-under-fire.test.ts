@@ -3,7 +3,7 @@
  * Method: the running local gateway by HTTP alone, with the provider simulator's faults.
  */
 import { describe, expect } from 'vitest'
-import { worldIt as it, OVO, VA, type World } from '../support/gateway-world.ts'
+import { worldIt as it, OVO, VA, type World } from './gateway-world.ts'
 
 const failure = [500, 'internal_error']
 

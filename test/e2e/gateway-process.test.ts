@@ -6,10 +6,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { commandOf } from '../../infra/local/process/process-record.ts'
 import { eventually } from '../support/eventually.ts'
-import { VA } from '../support/gateway-world.ts'
 import { type Banner, readBanner } from '../support/start-gateway-process.ts'
 import { tempDirectory } from '../support/temp-directory.ts'
 import { spawnGateway } from './gateway-process.ts'
+import { VA } from './gateway-world.ts'
 
 /*
  * The gateway as people run it: a process that starts, is interrupted, killed, and started again on its data. What must

@@ -4,7 +4,7 @@ import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb'
 import { describe, expect } from 'vitest'
 import { demoWalk } from '../../infra/local/demo-walk.ts'
 import { localAws } from '../../infra/local/emulators/dynamodb-local.ts'
-import { worldIt as it } from '../support/gateway-world.ts'
+import { worldIt as it } from './gateway-world.ts'
 
 /** A path behind each port, and what it answers to whoever may ask. */
 const DOORS = [

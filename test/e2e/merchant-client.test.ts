@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest'
 import { gatewayClient } from '../../docs/examples/gateway-client.ts'
 import type { CreatePayment } from '../../docs/examples/gateway-schemas.ts'
 import { eventually } from '../support/eventually.ts'
-import { type World, worldIt } from '../support/gateway-world.ts'
+import { type World, worldIt } from './gateway-world.ts'
 
 /* The client that merchants copy, against the local gateway. What it tries again, and when: test/unit/examples. */
 

@@ -3,11 +3,11 @@ import { join } from 'node:path'
 import { describe, expect, vi } from 'vitest'
 import { type Block, blocksOf } from '../support/document-blocks.ts'
 import { eventually } from '../support/eventually.ts'
-import { freePort } from '../support/free-port.ts'
-import { worldIt as it, QRIS, VA, type World } from '../support/gateway-world.ts'
-import { shellSession } from '../support/shell-session.ts'
 import { PROJECT_ROOT } from '../support/source-file.ts'
 import { tempDirectory } from '../support/temp-directory.ts'
+import { freePort } from './free-port.ts'
+import { worldIt as it, QRIS, VA, type World } from './gateway-world.ts'
+import { shellSession } from './shell-session.ts'
 
 /*
  * Goal: whoever pastes the commands of merchants' pages gets what the pages say. Method: each page in one shell, block

@@ -2,9 +2,9 @@ import { describe, expect, vi } from 'vitest'
 import { webhookHeaders } from '../../shared/webhook/send/webhook-headers.ts'
 import { type Block, blocksOf } from '../support/document-blocks.ts'
 import { eventually } from '../support/eventually.ts'
-import { freePort } from '../support/free-port.ts'
-import { worldIt as it, VA } from '../support/gateway-world.ts'
 import { missingFor, startReceiver } from '../support/receiver-program.ts'
+import { freePort } from './free-port.ts'
+import { worldIt as it, VA } from './gateway-world.ts'
 
 /*
  * Goal: every receiver that merchants are shown takes what the gateway sends, once, and nothing else. Method: each

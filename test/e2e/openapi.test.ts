@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, vi } from 'vitest'
 import { API_DOCUMENT, apiDocument } from '../../infra/local/openapi/api-document.ts'
 import { DESCRIPTION } from '../support/described-answers.ts'
-import { worldIt as it } from '../support/gateway-world.ts'
+import { worldIt as it } from './gateway-world.ts'
 
 // A recording takes 20 seconds of a machine that has nothing else to do.
 vi.setConfig({ testTimeout: 240_000 })

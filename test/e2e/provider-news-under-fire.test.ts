@@ -3,7 +3,7 @@
  * Method: the running local gateway by HTTP alone, with the provider simulator's faults and the one clock.
  */
 import { describe, expect } from 'vitest'
-import { QRIS, VA, type World, worldIt } from '../support/gateway-world.ts'
+import { QRIS, VA, type World, worldIt } from './gateway-world.ts'
 
 /** Makes payments, each of a merchant of its own. */
 const it = worldIt.extend('aPayment', ({ world }) => async (body: object = VA) => {

@@ -6,7 +6,7 @@ import { stripVTControlCharacters } from 'node:util'
 import { describe, expect, onTestFinished, it as plainIt } from 'vitest'
 import { startLocalHttpServer } from '../../infra/local/process/local-http-server.ts'
 import { eventually } from '../support/eventually.ts'
-import { worldIt as it, VA, type World } from '../support/gateway-world.ts'
+import { worldIt as it, VA, type World } from './gateway-world.ts'
 
 const TERMINAL = join(import.meta.dirname, '../../infra/local/terminal')
 const UNKNOWN = '00000000-0000-4000-8000-000000000000'

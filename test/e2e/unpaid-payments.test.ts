@@ -4,7 +4,7 @@
  * Method: the running local gateway by HTTP alone, with the one clock.
  */
 import { expect } from 'vitest'
-import { worldIt as it, VA, type World } from '../support/gateway-world.ts'
+import { worldIt as it, VA, type World } from './gateway-world.ts'
 
 const A_DAY_S = 86_401
 

@@ -8,8 +8,8 @@ import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, onTestFinished } from 'vitest'
-import { worldIt as it, VA, type World } from '../support/gateway-world.ts'
 import { selfSignedCertificate, startHttpsServer, startTcpServer } from '../support/https-servers.ts'
+import { worldIt as it, VA, type World } from './gateway-world.ts'
 
 type Post = { readonly body: Buffer; readonly headers: IncomingMessage['headers'] }
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { addMs } from '../../../shared/time.ts'
 import { API, anApi, anApiClient, call } from '../../support/api-event.ts'
-import { cursorOf, eventRow, idsIn, nextOf, page } from '../../support/event-feed.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
+import { cursorOf, eventRow, idsIn, nextOf, page } from './event-feed.ts'
 
 describe('what GET /v1/events refuses', () => {
   const right = {

@@ -10,11 +10,11 @@ import { eventKey } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS, MINUTE_MS } from '../../../shared/time.ts'
 import { fanOutEvent } from '../../../shared/webhook/delivery/fan-out-event.ts'
 import { anApi, aPaymentBody } from '../../support/api-event.ts'
-import { cursorFor, cursorOf, eventRow, idsIn, inOrder, nextOf, page, place } from '../../support/event-feed.ts'
 import { depsWithLateIndexes, memoryDeps } from '../../support/memory-deps.ts'
 import { invokeAdmin } from '../../support/operator-actions.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { drainQueue, storedEndpoint } from '../../support/webhook-builders.ts'
+import { cursorFor, cursorOf, eventRow, idsIn, inOrder, nextOf, page, place } from './event-feed.ts'
 
 const HOLD_BACK_MS = 5 * MINUTE_MS
 

@@ -14,9 +14,9 @@ import { ListSubscriptionsByTopicCommand } from '@aws-sdk/client-sns'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { awsClients } from '../../../infra/operate/check/aws-clients.ts'
 import { runDoctor } from '../../../infra/operate/doctor/run-doctor.ts'
-import { awsRefusal } from '../../support/aws-refusal.ts'
-import { type ExaminedStage, examinedStage } from '../../support/examined-stage.ts'
 import { PROJECT_ROOT } from '../../support/source-file.ts'
+import { awsRefusal } from './aws-refusal.ts'
+import { type ExaminedStage, examinedStage } from './examined-stage.ts'
 
 let prod: ExaminedStage
 

@@ -9,8 +9,8 @@ import { GetSecretValueCommand } from '@aws-sdk/client-secrets-manager'
 import { ListSubscriptionsByTopicCommand } from '@aws-sdk/client-sns'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { awsClients } from '../../../infra/operate/check/aws-clients.ts'
-import { awsRefusal } from '../../support/aws-refusal.ts'
-import { type ExaminedStage, examinedStage, STREAM_ARN } from '../../support/examined-stage.ts'
+import { awsRefusal } from './aws-refusal.ts'
+import { type ExaminedStage, examinedStage, STREAM_ARN } from './examined-stage.ts'
 
 let prod: ExaminedStage
 

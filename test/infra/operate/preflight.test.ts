@@ -11,9 +11,9 @@ import { IMPORT_FLAG } from '../../../infra/operate/deploy/check-leftovers.ts'
 import { type PreflightInput, preflight } from '../../../infra/operate/deploy/preflight.ts'
 import { PROJECT_ROOT } from '../../../infra/operate/deploy/run-deploy.ts'
 import { deployedStage } from '../../../infra/stack/stage.ts'
-import { awsRefusal } from '../../support/aws-refusal.ts'
 import { synthesised } from '../../support/stack-template.ts'
 import { READY_PRODUCTION } from '../../support/stage-options.ts'
+import { awsRefusal } from './aws-refusal.ts'
 
 const PROD = synthesised('prod')
 

@@ -13,8 +13,8 @@ import { mockClient } from 'aws-sdk-client-mock'
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { startQueueEmulator } from '../../../infra/local/emulators/queue-emulator.ts'
 import { DEAD_LETTERS, type RedriveIo, runRedrive } from '../../../infra/operate/redrive/run-redrive.ts'
-import { awsRefusal } from '../../support/aws-refusal.ts'
 import { synthesised } from '../../support/stack-template.ts'
+import { awsRefusal } from './aws-refusal.ts'
 
 const sqs = mockClient(SQSClient)
 const ARN = 'arn:aws:sqs:ap-southeast-3:000000000000:gateway-prod-webhooks-dead'

@@ -13,7 +13,7 @@ import { dispute, won } from '../../support/dispute-builders.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
 import { aDayLater, aSucceededPayment, sweptNow, withFloor } from '../../support/settlement-builders.ts'
 import { putRaw, rawItem, tamperingsOf } from '../../support/tampering.ts'
-import { unseenBy } from '../../support/unseen-by.ts'
+import { unseenBy } from './unseen-by.ts'
 
 /** Deducted and undone, deducted for good, in part, put back behind its settlement, noted on a settlement. */
 const everyReversal = async () => {

@@ -21,8 +21,8 @@ import {
   tamperingsOf,
   type Unwitnessed,
 } from '../../support/tampering.ts'
-import { unseenBy } from '../../support/unseen-by.ts'
 import { type AuditedHistory, auditedHistory } from './audited-history.ts'
+import { unseenBy } from './unseen-by.ts'
 
 /**
  * Goal: no single tampered amount, fee, status, time, count or sum goes unseen. Method: one client that has been

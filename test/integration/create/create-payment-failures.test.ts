@@ -7,8 +7,8 @@ import type { CreateAnswer } from '../../../shared/provider/provider.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
 import { aRequest, aStoredClient, create } from '../../support/payment-builders.ts'
-import { paymentTest as it } from '../../support/payment-test.ts'
 import { sleepBesideOthers, type TestDeps, testDeps } from '../../support/test-deps.ts'
+import { paymentTest as it } from '../payment/payment-test.ts'
 
 const refusedBody = { ok: false, error: invalid('invalid JSON body: not well-formed JSON') } as const
 

@@ -12,9 +12,9 @@ import { NOT_SETTLED, settledRow } from '../../support/fake-provider.ts'
 import { recordTable, writtenKeys } from '../../support/intercept-table.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
 import { aStoredClient } from '../../support/payment-builders.ts'
-import { paymentTest as it } from '../../support/payment-test.ts'
 import { creditedPayment, findingAbout, paymentOf } from '../../support/synced-payment.ts'
 import { testDeps } from '../../support/test-deps.ts'
+import { paymentTest as it } from './payment-test.ts'
 
 const aCredited = async () => {
   const deps = testDeps()

@@ -6,8 +6,8 @@ import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { settledRow } from '../../support/fake-provider.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
 import { aPaid, eventOf } from '../../support/payment-builders.ts'
-import { paymentTest as it } from '../../support/payment-test.ts'
 import { type TestDeps } from '../../support/test-deps.ts'
+import { paymentTest as it } from './payment-test.ts'
 
 /** The provider has a settled row of the payment's money, of which it kept so much. */
 const rowThatKept = (deps: TestDeps, providerPaymentId: string, kept: number) =>

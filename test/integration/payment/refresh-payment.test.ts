@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest'
 import { refreshPayment } from '../../../shared/payment/news/refresh-payment.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
-import { paymentTest as it } from '../../support/payment-test.ts'
+import { paymentTest as it } from './payment-test.ts'
 
 describe('refreshPayment when the provider leaves the question open', () => {
   it.for([

@@ -8,9 +8,9 @@ import type { Suspense } from '../../../shared/suspense/suspense.ts'
 import { endSuspenseAlert, ensureSuspense, findSuspense, putSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
 import { invokeAdmin } from '../../support/operator-actions.ts'
-import { paymentTest as it } from '../../support/payment-test.ts'
 import { type TestDeps } from '../../support/test-deps.ts'
 import { dueAtOf } from '../../support/webhook-builders.ts'
+import { paymentTest as it } from './payment-test.ts'
 
 const heldIn = (deps: TestDeps, providerPaymentId = `py-${crypto.randomUUID()}`): Suspense =>
   heldMoney({

@@ -6,7 +6,6 @@
 import { describe, expect } from 'vitest'
 import { getBalance } from '../../../shared/ledger/balance.ts'
 import { windowKey } from '../../../shared/table/keys.ts'
-import { clientTest } from '../../support/client-test.ts'
 import { dies, everyDeath, processThatDies } from '../../support/dying-process.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
 import { beforeFirst, recordTable } from '../../support/intercept-table.ts'
@@ -27,6 +26,7 @@ import {
 import { aSucceededPayment, fail, payOut, recredit, sweep, withFloor } from '../../support/settlement-builders.ts'
 import { rawItem } from '../../support/tampering.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
+import { clientTest } from './client-test.ts'
 
 /** Client and settlements in every state, on a window of an older release. */
 const anOlderClient = async (deps: TestDeps) => {

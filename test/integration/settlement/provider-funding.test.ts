@@ -7,10 +7,10 @@ import { reversePayment } from '../../../shared/reversal/reverse-payment.ts'
 import { markSettlementPaid } from '../../../shared/settlement/close-settlement.ts'
 import { settlementStatement } from '../../../shared/settlement/statement/settlement-statement.ts'
 import { addMs } from '../../../shared/time.ts'
-import { clientTest as it } from '../../support/client-test.ts'
 import { beforeFirst, queriesIn, recordTable } from '../../support/intercept-table.ts'
 import { aDayLater, inSteps, storeSucceeded, succeededPayment, sweptNow } from '../../support/settlement-builders.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
+import { clientTest as it } from './client-test.ts'
 
 describe('what the provider has paid of a settlement', () => {
   const statement = (deps: TestDeps, settlementId: string) =>

@@ -7,11 +7,11 @@ import type { Payment } from '../../../shared/payment/payment.ts'
 import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { addMs, DAY_MS, SECOND_MS } from '../../../shared/time.ts'
-import { clientTest } from '../../support/client-test.ts'
 import { withRequests } from '../../support/intercept-table.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
 import { aDayLater, aSucceededPayment, aTransaction, feeOf, settle } from '../../support/settlement-builders.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
+import { clientTest } from './client-test.ts'
 
 type Rows = Readonly<Record<string, Readonly<Record<string, unknown>>>>
 

@@ -6,12 +6,12 @@ import { makeFeeFinal } from '../../../shared/payment/fee/fee-store.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { ledgerPk, settlementKey, windowKey } from '../../../shared/table/keys.ts'
 import { addMs } from '../../../shared/time.ts'
-import { clientTest as it } from '../../support/client-test.ts'
 import { beforeFirst, interceptTable, recordTable, writtenKeys } from '../../support/intercept-table.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
 import { sweepADayLater } from '../../support/payout-builders.ts'
 import { aDayLater, aSucceededPayment, settlementsOf, sweep, trigger } from '../../support/settlement-builders.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
+import { clientTest as it } from './client-test.ts'
 
 /** Two sweeps and an operator's trigger, which is refused when nothing is left to settle. */
 const threeAtOnce = async (deps: TestDeps, client: Client): Promise<readonly Settlement[]> => {

@@ -13,7 +13,6 @@ import { isNew } from '../../../shared/table/condition.ts'
 import { windowProgressKey } from '../../../shared/table/keys.ts'
 import { put, remove } from '../../../shared/table/step.ts'
 import { addMs } from '../../../shared/time.ts'
-import { clientTest as it } from '../../support/client-test.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
 import { beforeFirst, queriesIn, recordTable } from '../../support/intercept-table.ts'
 import {
@@ -28,6 +27,7 @@ import {
 } from '../../support/settlement-builders.ts'
 import { rawItem } from '../../support/tampering.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
+import { clientTest as it } from './client-test.ts'
 
 /** Two payments in a first millisecond, one in each of those behind it. */
 const fivePayments = async (deps: TestDeps, client: Client, fields: Parameters<typeof aSucceededPayment>[2] = {}) => {

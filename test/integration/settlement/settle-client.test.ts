@@ -8,12 +8,12 @@ import { paymentKey, windowKey } from '../../../shared/table/keys.ts'
 import { update } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS, HOUR_MS } from '../../../shared/time.ts'
 import { aClient } from '../../support/client-builders.ts'
-import { clientTest as it } from '../../support/client-test.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
 import { interceptTable, recordTable, writtenKeys } from '../../support/intercept-table.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
 import { sweepADayLater } from '../../support/payout-builders.ts'
 import { aDayLater, aSucceededPayment, BANK, sweep, withFloor } from '../../support/settlement-builders.ts'
+import { clientTest as it } from './client-test.ts'
 
 describe('settleClient (spec 3.2)', () => {
   it('records what was paid a day ago, with its sums, its window and the bank details of the moment', async ({

@@ -10,11 +10,11 @@ import { succeedPayment } from '../../../shared/payment/news/succeed-payment.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { API, type ApiClient, anApiClient, call } from '../../support/api-event.ts'
-import { clientTest as it } from '../../support/client-test.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
 import { aPendingPayment } from '../../support/payment-builders.ts'
 import { aDayLater, fail, payOut, recredit, sweep, sweptNow } from '../../support/settlement-builders.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
+import { clientTest as it } from './client-test.ts'
 
 type Listed = {
   readonly id: string

@@ -6,11 +6,11 @@ import { findPaymentsByKey, findStoredPayment } from '../../../shared/payment/pa
 import { markSettlementPaid } from '../../../shared/settlement/close-settlement.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
-import { clientTest as it } from '../../support/client-test.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
 import { sweepADayLater } from '../../support/payout-builders.ts'
 import { aSettledClient, BY_OPERATOR, fail, payOut, recredit } from '../../support/settlement-builders.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
+import { clientTest as it } from './client-test.ts'
 
 const { operator, notes } = BY_OPERATOR
 

@@ -6,7 +6,6 @@ import { getBalance } from '../../../shared/ledger/balance.ts'
 import { minor } from '../../../shared/money.ts'
 import { findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
 import { windowKey } from '../../../shared/table/keys.ts'
-import { clientTest as it } from '../../support/client-test.ts'
 import { settled, sweepADayLater } from '../../support/payout-builders.ts'
 import {
   aDayLater,
@@ -21,6 +20,7 @@ import {
   trigger,
 } from '../../support/settlement-builders.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
+import { clientTest as it } from './client-test.ts'
 
 const NEW_BANK = { ...BANK, bankAccountNo: '7777777777' }
 

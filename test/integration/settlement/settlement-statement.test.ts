@@ -3,7 +3,6 @@ import { settlementStatement } from '../../../shared/settlement/statement/settle
 import { paymentKey } from '../../../shared/table/keys.ts'
 import { update } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
-import { clientTest as it } from '../../support/client-test.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
 import {
   aDayLater,
@@ -16,6 +15,7 @@ import {
   withFloor,
 } from '../../support/settlement-builders.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
+import { clientTest as it } from './client-test.ts'
 
 /** A settlement of payments of 10,000, 10,001, ... rupiah, a millisecond apart. */
 const settledPayments = async (deps: TestDeps, count: number) => {

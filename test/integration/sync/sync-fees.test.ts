@@ -6,7 +6,6 @@ import { syncProviderTransactions } from '../../../shared/sync/sync-provider-tra
 import { NOT_SETTLED } from '../../support/fake-provider.ts'
 import { beforeFirst } from '../../support/intercept-table.ts'
 import { settle } from '../../support/settlement-builders.ts'
-import { syncTest as it } from '../../support/sync-test.ts'
 import {
   creditedPayment,
   findingAbout,
@@ -15,6 +14,7 @@ import {
   pendingOf,
   rowNow,
 } from '../../support/synced-payment.ts'
+import { syncTest as it } from './sync-test.ts'
 
 describe('sync: the fee of a credited payment (design section 4, Fee)', () => {
   it('turns the estimate into what the provider kept, and the ledger with it', async ({

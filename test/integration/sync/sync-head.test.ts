@@ -4,9 +4,9 @@ import { syncProviderTransactions } from '../../../shared/sync/sync-provider-tra
 import { syncCursorKey } from '../../../shared/table/keys.ts'
 import { put } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS, MINUTE_MS } from '../../../shared/time.ts'
-import { syncTest as it } from '../../support/sync-test.ts'
 import { findingAbout, paymentOf, rowNow } from '../../support/synced-payment.ts'
 import { behind, recordQuestions } from './asked-head.ts'
+import { syncTest as it } from './sync-test.ts'
 
 describe('sync: what the head reads', () => {
   it('reads the last seven days at first, in slices, up to now', async ({ deps, rows }) => {

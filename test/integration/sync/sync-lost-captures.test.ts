@@ -11,8 +11,8 @@ import { expectBalanced } from '../../support/expect-balanced.ts'
 import { NOT_SETTLED, settledRow } from '../../support/fake-provider.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
 import { checkWhenDue, create, paidUnheard, paidWhileCreating } from '../../support/payment-builders.ts'
-import { syncTest as it } from '../../support/sync-test.ts'
 import { aSyncWorld, findingAbout, paymentOf, rowNow } from '../../support/synced-payment.ts'
+import { syncTest as it } from './sync-test.ts'
 
 describe('sync: a capture whose callback was lost (design section 4, Sync)', () => {
   it('credits a pending payment, with its fee, in one run', async ({ deps, client, rows, paid }) => {

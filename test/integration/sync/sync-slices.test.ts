@@ -16,9 +16,9 @@ import { shareSync } from '../../../shared/sync/share-sync.ts'
 import { syncProviderTransactions } from '../../../shared/sync/sync-provider-transactions.ts'
 import { addMs, HOUR_MS, MINUTE_MS } from '../../../shared/time.ts'
 import { beforeFirst } from '../../support/intercept-table.ts'
-import { syncTest as it } from '../../support/sync-test.ts'
 import { paymentOf, rowNow } from '../../support/synced-payment.ts'
 import { behind, foreignRow } from './asked-head.ts'
+import { syncTest as it } from './sync-test.ts'
 
 describe('sync: its positions', () => {
   it.for([

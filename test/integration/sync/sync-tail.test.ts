@@ -9,9 +9,9 @@ import { shareSync } from '../../../shared/sync/share-sync.ts'
 import { syncProviderTransactions } from '../../../shared/sync/sync-provider-transactions.ts'
 import { addMs, DAY_MS, HOUR_MS, MINUTE_MS, type Timestamp } from '../../../shared/time.ts'
 import { NOT_SETTLED, pageOfRows } from '../../support/fake-provider.ts'
-import { syncTest as it } from '../../support/sync-test.ts'
 import { findingAbout, type PaidUpstream, paidUpstream, paymentOf, rowNow } from '../../support/synced-payment.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
+import { syncTest as it } from './sync-test.ts'
 
 const CATEGORY = 'VIRTUAL_ACCOUNT'
 

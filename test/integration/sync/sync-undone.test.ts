@@ -2,9 +2,9 @@ import { describe, expect } from 'vitest'
 import { minor } from '../../../shared/money.ts'
 import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
 import { syncProviderTransactions } from '../../../shared/sync/sync-provider-transactions.ts'
-import { syncTest as it } from '../../support/sync-test.ts'
 import { findingAbout, type PaidUpstream, paymentOf, pendingOf, rowNow } from '../../support/synced-payment.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
+import { syncTest as it } from './sync-test.ts'
 
 const dispute = (deps: TestDeps, paid: PaidUpstream) =>
   rowNow(deps, paid, { type: 'return', returns: 'chargeback', keptMinor: undefined, amountMinor: minor(125_000) })

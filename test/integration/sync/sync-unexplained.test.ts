@@ -7,10 +7,10 @@ import { syncProviderTransactions } from '../../../shared/sync/sync-provider-tra
 import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { settledRow } from '../../support/fake-provider.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
-import { syncTest as it } from '../../support/sync-test.ts'
 import { findingAbout, type PaidUpstream, paymentOf, rowNow } from '../../support/synced-payment.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { aCreateInput } from '../../support/xendit-provider.ts'
+import { syncTest as it } from './sync-test.ts'
 
 const foreign = { providerPaymentId: 'inv-1 ?/', reference: 'order 17' }
 

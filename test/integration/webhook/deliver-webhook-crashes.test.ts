@@ -13,7 +13,7 @@ import {
   messageFor,
   rowOf,
 } from '../../support/webhook-builders.ts'
-import { webhookTest as it } from '../../support/webhook-test.ts'
+import { webhookTest as it } from './webhook-test.ts'
 
 const dies = () => Promise.reject(new Error('the process died'))
 

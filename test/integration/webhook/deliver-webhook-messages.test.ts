@@ -8,7 +8,7 @@ import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
 import { beforeFirst } from '../../support/intercept-table.ts'
 import { testDeps } from '../../support/test-deps.ts'
 import { codes, drainQueue, dueAtOf, dueDelivery, FAILED, messageFor, rowOf } from '../../support/webhook-builders.ts'
-import { webhookTest as it } from '../../support/webhook-test.ts'
+import { webhookTest as it } from './webhook-test.ts'
 
 describe('deliver-webhook: messages that come twice, late or for nothing', () => {
   it('makes one POST for twenty workers with the same message', async ({ deps, delivery }) => {

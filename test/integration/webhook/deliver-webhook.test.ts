@@ -18,7 +18,7 @@ import {
   rowOf,
   SIGNING_SECRET,
 } from '../../support/webhook-builders.ts'
-import { webhookTest as it } from '../../support/webhook-test.ts'
+import { webhookTest as it } from './webhook-test.ts'
 
 describe('deliver-webhook: one attempt (spec 6.2, 6.3)', () => {
   it('posts the stored bytes with the headers of the specification, and records the success', async ({

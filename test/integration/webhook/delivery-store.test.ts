@@ -23,7 +23,7 @@ import {
   rowOf,
   SKIPPED,
 } from '../../support/webhook-builders.ts'
-import { webhookTest as it } from '../../support/webhook-test.ts'
+import { webhookTest as it } from './webhook-test.ts'
 
 const claimedDelivery = async (overrides: Partial<Delivery> = {}) => {
   const { deps, delivery } = await dueDelivery(overrides)

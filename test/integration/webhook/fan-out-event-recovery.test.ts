@@ -7,7 +7,7 @@ import { fanOutEvent } from '../../../shared/webhook/delivery/fan-out-event.ts'
 import { interceptTable } from '../../support/intercept-table.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { anEvent, dueAtOf, eventFor, isDue, statusesOf, storedEvent } from '../../support/webhook-builders.ts'
-import { webhookTest as it } from '../../support/webhook-test.ts'
+import { webhookTest as it } from './webhook-test.ts'
 
 describe('fanOutEvent: crashes', () => {
   it('sends the message again when it died between delivery and message', async () => {

@@ -19,7 +19,7 @@ import {
   storedDelivery,
   storedEvent,
 } from '../../support/webhook-builders.ts'
-import { webhookTest as it } from '../../support/webhook-test.ts'
+import { webhookTest as it } from './webhook-test.ts'
 
 describe('fanOutEvent (spec 6)', () => {
   it('makes a delivery with the event bytes, due at once, and takes the event off the due work', async () => {

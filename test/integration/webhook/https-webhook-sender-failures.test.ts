@@ -5,7 +5,7 @@ import type { ResolveHost } from '../../../shared/resolve-host.ts'
 import { httpsWebhookSender } from '../../../shared/webhook/send/https-webhook-sender.ts'
 import { selfSignedCertificate, startHttpsServer, startTcpServer } from '../../support/https-servers.ts'
 import { cut, silence, startScriptedServer } from '../../support/scripted-server.ts'
-import { answering, BODY, failure, SHORT, send, sendTrusting } from '../../support/webhook-sender-probe.ts'
+import { answering, BODY, failure, SHORT, send, sendTrusting } from './webhook-sender-probe.ts'
 
 /* The sender against real servers; no result here depends on a machine's speed. */
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { startTcpServer } from '../../support/https-servers.ts'
 import { startScriptedServer } from '../../support/scripted-server.ts'
-import { answering, BODY, PATIENT, send } from '../../support/webhook-sender-probe.ts'
+import { answering, BODY, PATIENT, send } from './webhook-sender-probe.ts'
 
 /* The sender against real servers; no result here depends on a machine's speed. */
 

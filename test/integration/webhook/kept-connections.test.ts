@@ -6,7 +6,7 @@ import type { BoundedConnection } from '../../../shared/webhook/send/bounded-con
 import { httpsWebhookSender, type SenderOptions } from '../../../shared/webhook/send/https-webhook-sender.ts'
 import { keptConnections } from '../../../shared/webhook/send/kept-connections.ts'
 import { selfSignedCertificate, startTcpServer, startTlsServer } from '../../support/https-servers.ts'
-import { BODY, PATIENT } from '../../support/webhook-sender-probe.ts'
+import { BODY, PATIENT } from './webhook-sender-probe.ts'
 
 /*
  * One sender and several attempts, at servers that say byte for byte what they answer and count what they are asked.

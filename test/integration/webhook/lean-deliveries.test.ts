@@ -28,7 +28,7 @@ import {
   storedDelivery,
   storedEndpoint,
 } from '../../support/webhook-builders.ts'
-import { leanWebhookTest as it } from '../../support/webhook-test.ts'
+import { leanWebhookTest as it } from './webhook-test.ts'
 
 const SUCCESS = { error: undefined, httpStatus: 200, responseBody: 'ok' } as const
 

@@ -21,7 +21,7 @@ import { aStoredClient } from '../../support/payment-builders.ts'
 import { failedAndRecredited, settle } from '../../support/settlement-builders.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { eventFor, messageFor } from '../../support/webhook-builders.ts'
-import { webhookTest as it } from '../../support/webhook-test.ts'
+import { webhookTest as it } from './webhook-test.ts'
 
 describe('an overdue delivery that another run has claimed', () => {
   it('gets one message', async ({ deps, delivery }) => {

@@ -21,7 +21,7 @@ import {
   storedEndpoint,
   storedEvent,
 } from '../../support/webhook-builders.ts'
-import { webhookTest as it } from '../../support/webhook-test.ts'
+import { webhookTest as it } from './webhook-test.ts'
 
 /** Before everything that happens in a test. */
 const since = testDeps().now()

@@ -21,7 +21,7 @@ import {
   slowSince,
   storedDelivery,
 } from '../../support/webhook-builders.ts'
-import { webhookTest as it } from '../../support/webhook-test.ts'
+import { webhookTest as it } from './webhook-test.ts'
 
 describe('the slow lane: a worker that others need', () => {
   it('sends the message on, and makes no attempt and no write', async () => {

@@ -29,7 +29,7 @@ import {
   storedEndpoint,
   storedEvent,
 } from '../../support/webhook-builders.ts'
-import { webhookTest as it } from '../../support/webhook-test.ts'
+import { webhookTest as it } from './webhook-test.ts'
 
 const REFUSED: WebhookResult = { ...HUNG, error: 'connection', durationMs: 3 }
 

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { boundedConnection } from '../../../shared/webhook/send/bounded-connection.ts'
 import { selfSignedCertificate, startTcpServer, startTlsServer } from '../../support/https-servers.ts'
-import { failure, PATIENT, send, sendTrusting } from '../../support/webhook-sender-probe.ts'
+import { failure, PATIENT, send, sendTrusting } from './webhook-sender-probe.ts'
 
 /*
  * Endpoints that send without end, on real sockets. Their attempts are given two minutes: one that ends within a test

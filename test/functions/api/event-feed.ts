@@ -1,12 +1,12 @@
-import type { Event } from '../../shared/event/event.ts'
-import type { ClientId } from '../../shared/ids.ts'
-import { isNew } from '../../shared/table/condition.ts'
-import { eventKey, ownerOf } from '../../shared/table/keys.ts'
-import { put } from '../../shared/table/step.ts'
-import type { Timestamp } from '../../shared/time.ts'
-import type { ApiResponse } from './api-event.ts'
-import type { TestDeps } from './test-deps.ts'
-import { anEvent } from './webhook-builders.ts'
+import type { Event } from '../../../shared/event/event.ts'
+import type { ClientId } from '../../../shared/ids.ts'
+import { isNew } from '../../../shared/table/condition.ts'
+import { eventKey, ownerOf } from '../../../shared/table/keys.ts'
+import { put } from '../../../shared/table/step.ts'
+import type { Timestamp } from '../../../shared/time.ts'
+import type { ApiResponse } from '../../support/api-event.ts'
+import type { TestDeps } from '../../support/test-deps.ts'
+import { anEvent } from '../../support/webhook-builders.ts'
 
 /** An event's row in a part of its client. */
 export const eventRow = async (

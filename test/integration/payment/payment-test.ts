@@ -1,7 +1,7 @@
 import { test } from 'vitest'
-import { expectBalanced } from './expect-balanced.ts'
-import { aPendingPayment, aStoredClient } from './payment-builders.ts'
-import { testDeps } from './test-deps.ts'
+import { expectBalanced } from '../../support/expect-balanced.ts'
+import { aPendingPayment, aStoredClient } from '../../support/payment-builders.ts'
+import { testDeps } from '../../support/test-deps.ts'
 
 /** The `it` of a client whose books are audited behind each test, and of a payment of its that waits to be paid. */
 export const paymentTest = test

@@ -1,6 +1,6 @@
 import { it } from 'vitest'
 import { startLocalCloud } from '../../infra/local/local-cloud.ts'
-import { undescribed } from './described-answers.ts'
+import { undescribed } from '../support/described-answers.ts'
 
 type Json = Record<string, unknown>
 type SimulatorRequest = Json & { readonly payment_request_id: string; readonly status: string }

@@ -1,6 +1,6 @@
 import { test } from 'vitest'
-import { testDeps } from './test-deps.ts'
-import { storedDelivery, storedEndpoint, storedEvent } from './webhook-builders.ts'
+import { testDeps } from '../../support/test-deps.ts'
+import { storedDelivery, storedEndpoint, storedEvent } from '../../support/webhook-builders.ts'
 
 /** The `it` of one endpoint of a merchant, and of one delivery to it that is due now. */
 export const webhookTest = test

@@ -1,9 +1,9 @@
 import { expect } from 'vitest'
-import { auditLedger } from '../../shared/audit/audit-ledger.ts'
-import type { ClientId } from '../../shared/ids.ts'
-import { expectBalanced } from './expect-balanced.ts'
-import { putRaw, rawItem, type Tampering } from './tampering.ts'
-import type { TestDeps } from './test-deps.ts'
+import { auditLedger } from '../../../shared/audit/audit-ledger.ts'
+import type { ClientId } from '../../../shared/ids.ts'
+import { expectBalanced } from '../../support/expect-balanced.ts'
+import { putRaw, rawItem, type Tampering } from '../../support/tampering.ts'
+import type { TestDeps } from '../../support/test-deps.ts'
 
 /** Moves an item into somebody else's list: its shard or window misses it, and is what can be named. */
 const HIDES = /^(owner|entity|listed_at|id|client_id|payment_id)\b/

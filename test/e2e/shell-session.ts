@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { PROJECT_ROOT } from './source-file.ts'
+import { PROJECT_ROOT } from '../support/source-file.ts'
 
 /** One POSIX shell that runs one block after the other, as a person pastes them. It stops at the first that fails. */
 export const shellSession = (env: Readonly<Record<string, string>>) => {

@@ -1,8 +1,8 @@
 import { test } from 'vitest'
-import { expectBalanced } from './expect-balanced.ts'
-import { memoryDeps } from './memory-deps.ts'
-import { aStoredClient } from './payment-builders.ts'
-import { creditedPayment, paidUpstream } from './synced-payment.ts'
+import { expectBalanced } from '../../support/expect-balanced.ts'
+import { memoryDeps } from '../../support/memory-deps.ts'
+import { aStoredClient } from '../../support/payment-builders.ts'
+import { creditedPayment, paidUpstream } from '../../support/synced-payment.ts'
 
 /**
  * The `it` of a gateway of its own, whose client's books are audited behind each test: `rows` is the provider's list of

@@ -1,7 +1,15 @@
 import { test } from 'vitest'
-import { expectBalanced } from './expect-balanced.ts'
-import { aDayLater, aSucceededPayment, BANK, fail, recredit, sweptNow, withFloor } from './settlement-builders.ts'
-import { testDeps } from './test-deps.ts'
+import { expectBalanced } from '../../support/expect-balanced.ts'
+import {
+  aDayLater,
+  aSucceededPayment,
+  BANK,
+  fail,
+  recredit,
+  sweptNow,
+  withFloor,
+} from '../../support/settlement-builders.ts'
+import { testDeps } from '../../support/test-deps.ts'
 
 /**
  * The `it` of what happens to one client, for whose settlements there is no floor: `settlement` is of one payment of

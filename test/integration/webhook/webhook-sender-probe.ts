@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { expect } from 'vitest'
-import { httpsWebhookSender, type SenderOptions } from '../../shared/webhook/send/https-webhook-sender.ts'
-import type { Certificate } from './https-servers.ts'
-import type { Script } from './scripted-server.ts'
+import { httpsWebhookSender, type SenderOptions } from '../../../shared/webhook/send/https-webhook-sender.ts'
+import type { Certificate } from '../../support/https-servers.ts'
+import type { Script } from '../../support/scripted-server.ts'
 
 const HEADERS = { 'Content-Type': 'application/json', 'X-Gateway-Event': 'payment.succeeded' }
 export const BODY = Buffer.from('{"description":"kopi — ☕"}')
@@ -30,7 +30,7 @@ export const send = async (url: string, options: Partial<SenderOptions> = {}) =>
 /** One request to each URL by a process of its own that trusts the certificate: node reads whom to trust when it starts. */
 export const sendTrusting = async ({ certFile }: Certificate, urls: readonly string[]): Promise<unknown> => {
   const program = `
-    import { httpsWebhookSender } from './shared/webhook/send/https-webhook-sender.ts'
+    import { httpsWebhookSender } from '../../support/shared/webhook/send/https-webhook-sender.ts'
     const send = httpsWebhookSender({ allowLoopback: true, monotonicMs: () => 0, nowMs: () => 0, ...${JSON.stringify(PATIENT)} })
     const urls = ${JSON.stringify(urls)}
     const results = await Promise.all(urls.map((url) => send({ url, headers: {}, body: Buffer.from('{}') })))
