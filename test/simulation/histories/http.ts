@@ -15,6 +15,7 @@ export const http = async (
   const now = askedFor(play.world, tenant, functionName, asked)
   play.seen.asked.push(now)
   const reply = await requestAs(play.world, tenant, functionName, asked, options)
+  now.answered = reply !== undefined
   observeAnswer(play.seen, tenant, play.tenants, reply)
   play.seen.problems.push(...refusalProblems(play.world, tenant, play.seen.asked, now, reply))
   return reply

@@ -4,7 +4,14 @@ import type { Tenant } from '../world/tenants.ts'
 import type { World } from '../world/world.ts'
 
 /** One request of a merchant, and how much of its rate limit it takes. */
-export type Asked = { readonly clientId: string; readonly atMs: number; readonly weight: number; readonly name: string }
+export type Asked = {
+  readonly clientId: string
+  readonly atMs: number
+  readonly weight: number
+  readonly name: string
+  /** One that was not may stand still in a frozen environment, and be counted whenever that one goes on. */
+  answered: boolean
+}
 
 /** Machines' clocks differ by twenty seconds at most, and a call may take as long as its function. */
 const NEAR_MS = 60_000
@@ -15,6 +22,7 @@ export const askedFor = ({ scheduler }: World, { clientId }: Tenant, name: strin
   atMs: scheduler.nowMs(),
   weight: pageWeight(Number(query?.['per_page'] ?? query?.['limit'] ?? 0)),
   name,
+  answered: false,
 })
 
 const isOfLimit = ({ body }: HttpReply) => String(body['message']).startsWith('more than ')
@@ -36,12 +44,12 @@ export const refusalProblems = (
   if (reply?.status !== 429) return []
   const times = countedTimes(world)
   const own = asked.filter((other) => other.clientId === clientId)
-  const near = own.filter((other) => other.atMs >= atMs - NEAR_MS)
-  const used = near.reduce((sum, { weight }) => sum + weight * times, 0)
+  const since = (sinceMs: number) => own.filter((other) => other.atMs >= sinceMs || !other.answered)
+  const used = since(atMs - NEAR_MS).reduce((sum, { weight }) => sum + weight * times, 0)
   if (isOfLimit(reply)) {
     return rateLimit !== undefined && used > rateLimit ? [] : [`${clientId} was refused after ${used} requests`]
   }
-  const creates = own.filter((other) => other.name === name && other.atMs >= atMs - NEAR_MS - MINUTE_MS).length * times
+  const creates = since(atMs - NEAR_MS - MINUTE_MS).filter((other) => other.name === name).length * times
   return creates > Math.max(1, Math.floor(world.callsPerMinute / 4))
     ? []
     : [`${clientId} was refused its ${creates}. create`]
