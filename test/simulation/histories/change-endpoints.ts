@@ -46,7 +46,7 @@ const remove: Change = async ({ world }, tenant, endpoint) => {
 /** As a rotation of its secret does it: the new one first. One whose registration was not answered is nobody's. */
 const replace: Change = async (play, tenant, endpoint) => {
   const { world } = play
-  const made = await addEndpoint(world, tenant.clientId, tenant.endpoints.length)
+  const made = await addEndpoint(world, tenant.clientId)
   if (made) {
     tenant.endpoints.push({ ...made, hearsFromMs: world.scheduler.nowMs() })
     count(world.tally, 'endpoint replaced')

@@ -50,7 +50,7 @@ const keysOfSlot = ({ clientId }: Tenant, slot: number): readonly string[] => {
 const hearing = async (play: Play, tenant: Tenant): Promise<void> => {
   const isAsEver = ({ hearsAll, changes }: SimEndpoint) => hearsAll !== false && changes === undefined
   if (tenant.endpoints.some(isAsEver)) return
-  const made = addEndpoint(play.world, tenant.clientId, tenant.endpoints.length)
+  const made = addEndpoint(play.world, tenant.clientId)
   await pass(play, SECOND_MS)
   const endpoint = await made
   if (endpoint) tenant.endpoints.push({ ...endpoint, hearsFromMs: play.world.scheduler.nowMs() })

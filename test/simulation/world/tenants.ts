@@ -38,8 +38,10 @@ const okBody = (reply: Awaited<ReturnType<typeof operate>>): Record<string, unkn
   return reply.body
 }
 
-/** Undefined when its registration was not answered. */
-export const addEndpoint = async (world: World, clientId: string, number: number): Promise<SimEndpoint | undefined> => {
+/** Each at a URL of its own. Undefined when its registration was not answered. */
+export const addEndpoint = async (world: World, clientId: string): Promise<SimEndpoint | undefined> => {
+  const number = world.registrations.get(clientId) ?? 0
+  world.registrations.set(clientId, number + 1)
   const url = `https://endpoint-${number}.${clientId.slice(0, 8)}.example/hooks`
   const asked = { operator: 'sim', client_id: clientId, url, event_types: ['*'] }
   const registered = await operate(world, 'register-endpoint', asked)
@@ -65,7 +67,7 @@ export const addTenant = async (world: World, number: number, endpoints: number)
   const key = okBody(await operate(world, 'issue-api-key', { operator: 'sim', client_id: clientId }))
   const made: SimEndpoint[] = []
   for (let index = 0; index < endpoints; index++) {
-    const endpoint = await addEndpoint(world, clientId, index)
+    const endpoint = await addEndpoint(world, clientId)
     if (!endpoint) throw new Error('an endpoint was not registered')
     made.push(endpoint)
   }

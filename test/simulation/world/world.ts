@@ -124,6 +124,8 @@ export const createWorld = ({
     queues: byQueue((name) => createSimQueue(QUEUE_TIMES[name])),
     provider,
     merchants: createMerchants(prng.fork(), (fault) => count(tally, `fault ${fault}`)),
+    /** Endpoints that were asked for, of each client. */
+    registrations: new Map<string, number>(),
     /** What reached the operators. */
     alerts: [] as (Alert & { readonly atMs: number })[],
     logLines: [] as string[],
