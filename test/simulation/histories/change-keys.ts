@@ -1,3 +1,4 @@
+import { meet } from '../sometimes/meet.ts'
 import { type HttpReply, operate, requestAs } from '../world/lambda.ts'
 import { count } from '../world/tally.ts'
 import type { Tenant } from '../world/tenants.ts'
@@ -42,6 +43,7 @@ const restrict = async ({ world, seen }: Play, tenant: Tenant): Promise<void> =>
   const created = await requestAs(world, made, 'api-create-payment', { body })
   if (created && ![401, 403, 500].includes(created.status))
     seen.problems.push(`a key of ${tenant.clientId} that may only read was answered ${created.status}`)
+  if (created?.status === 403) meet(world, 'a key that may only read is refused')
   const read = await requestAs(world, made, 'api-get-balance')
   if (isTaken(read)) count(world.tally, 'key restricted: read all the same')
 }

@@ -16,6 +16,7 @@ import type { Tally } from '../world/tally.ts'
 import { addTenant, type Tenant } from '../world/tenants.ts'
 import { CALLBACK_TOKEN, createWorld, PROVIDER_KEY, type World, type WorldOptions } from '../world/world.ts'
 import { mustHear, watchEndpoints } from './change-endpoints.ts'
+import { arrangeCloseCalls } from './close-calls.ts'
 import { crowdProblems } from './crowd.ts'
 import { pollerProblems, watchEvents } from './event-poller.ts'
 import { burst, createFlood, type Flood, floodProblems } from './flood.ts'
@@ -188,6 +189,7 @@ export const runHistory = async (options: HistoryOptions): Promise<HistoryResult
   const { world } = play
   watchEvents(play)
   const faults = options.faults ?? drawFaults(world.prng.fork())
+  arrangeCloseCalls(play, faults)
   const flood = faults.flood > 0 ? await addFlooder(play) : undefined
   world.faults = faults
   const problems: string[] = []

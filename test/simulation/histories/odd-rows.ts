@@ -93,10 +93,16 @@ const isDisputed = ({ reversal }: StoredItem): boolean => {
  * Some time after a payment its money goes back, whole or in part, once or more often; and a dispute is won, all of it,
  * in part, or twice.
  */
-export const takeBack = (world: World, probability: number): void => {
+export const takeBack = (
+  world: World,
+  probability: number,
+  isMeant: (payment: StoredItem) => boolean = () => true,
+): void => {
   const { oddities, provider } = world
   if (!oddities.chance(probability)) return
-  const credited = world.table.items('PAYMENT#').filter((item) => item['status'] === 'succeeded' && item['paid_at'])
+  const credited = world.table
+    .items('PAYMENT#')
+    .filter((item) => item['status'] === 'succeeded' && item['paid_at'] && isMeant(item))
   const isWon = oddities.chance(0.4)
   const disputed = credited.filter(isDisputed)
   const payment = drawAtStage(world, isWon && disputed.length > 0 ? disputed : credited)
@@ -111,6 +117,7 @@ export const takeBack = (world: World, probability: number): void => {
   try {
     const row = provider.reversePayment(id, { kind, ...(isPart && { amount: oddities.int(1, most) }) })
     if (row.type !== 'PAYMENT') world.bookedBack.push(row.id)
+    world.unreadBack = String(payment?.['client_id'])
     tell(world, () => `${row.amount} of ${id} go back: ${kind}`)
     count(world.tally, `money back: ${kind}`)
   } catch {

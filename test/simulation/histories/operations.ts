@@ -171,13 +171,21 @@ export const payOut: Operation = async ({ world }) => {
   if (recorded.length === 0) return
   const settlement = { ...OPERATOR, settlement_id: world.prng.pick(recorded).id }
   if (world.prng.chance(0.6)) {
-    const newBank = world.faults.clientChanges > 0 && { confirm_new_bank: true }
-    const confirmed = { ...settlement, confirm_unfunded: true, ...newBank }
-    const paid = await operate(world, 'mark-settlement-paid', confirmed)
-    const [needed] = /\d+/.exec(String(Object(paid?.body['field_errors'])['confirm_reversed'])) ?? []
+    const fieldError = (reply: Awaited<ReturnType<typeof operate>>, name: string): unknown =>
+      Object(reply?.body['field_errors'])[name]
+    const markPaid = (confirmed: object) =>
+      operate(world, 'mark-settlement-paid', { ...settlement, confirm_unfunded: true, ...confirmed })
+    let confirmed = {}
+    let paid = await markPaid(confirmed)
+    if (fieldError(paid, 'confirm_new_bank') !== undefined) {
+      meet(world, 'a payout is stopped by new bank details')
+      confirmed = { confirm_new_bank: true }
+      paid = await markPaid(confirmed)
+    }
+    const [needed] = /\d+/.exec(String(fieldError(paid, 'confirm_reversed'))) ?? []
     if (needed === undefined) return
     meet(world, 'a payout is stopped by money that went back')
-    await operate(world, 'mark-settlement-paid', { ...confirmed, confirm_reversed: Number(needed) })
+    await markPaid({ ...confirmed, confirm_reversed: Number(needed) })
   } else {
     await operate(world, 'mark-settlement-failed', { ...settlement, notes: 'the bank refused it' })
     if (world.prng.chance(0.7)) await operate(world, 'recredit-settlement', { ...settlement, notes: 'again' })

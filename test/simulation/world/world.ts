@@ -106,6 +106,8 @@ export const createWorld = ({
     oddities: createPrng(~seed),
     /** Rows of their own by which the provider took money back, or gave it again. */
     bookedBack: [] as string[],
+    /** Whose money went back last, until the sync asks the next time. */
+    unreadBack: undefined as string | undefined,
     providerFees,
     /** What background work may ask: as much as the provider publishes, or so little that it bites. */
     callsPerMinute: [600, 60, 12, 6][seed % 4] ?? 600,

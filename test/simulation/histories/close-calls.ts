@@ -1,0 +1,53 @@
+import { text } from '../../support/books.ts'
+import type { Faults } from '../world/faults.ts'
+import { operate } from '../world/lambda.ts'
+import { http } from './http.ts'
+import { takeBack } from './odd-rows.ts'
+import type { Play } from './operations.ts'
+
+/** Within what a flow of ours takes from its first call to its last. */
+const AT_ONCE_MS = 200
+/** Within what one of its calls takes. */
+const CALL_MS = 20
+
+const clientOfMessage = (event: unknown): string => {
+  const message: unknown = JSON.parse(String(Object(event).Records?.[0]?.body))
+  return String(Object(message).client_id)
+}
+
+/**
+ * Brings together what chance alone would once in a thousand histories: a merchant cancels, twice, at the very end of a
+ * payment's time; while a settlement is summed another one of its client is triggered or some of its money goes back;
+ * and a settlement is triggered while the sync reads of money that went back.
+ */
+export const arrangeCloseCalls = (play: Play, faults: Faults): void => {
+  const { world } = play
+  const { oddities, scheduler } = world
+  // What comes to rest, with other faults or none, is left alone.
+  const happens = (probability: number) => world.faults === faults && oddities.chance(probability)
+  const soon = (call: () => unknown) => void scheduler.after(oddities.int(0, AT_ONCE_MS), () => void call())
+  const trigger = (clientId: string) => operate(world, 'trigger-settlement', { operator: 'sim', client_id: clientId })
+
+  world.onChange.push(({ key, before, after }) => {
+    if (key.sk !== 'PAYMENT' || before?.['status'] !== 'creating' || after?.['status'] !== 'pending') return
+    const tenant = play.tenants.find(({ clientId }) => clientId === after['client_id'])
+    if (!tenant || !happens(0.15)) return
+    const cancel = () => void http(play, tenant, 'api-cancel-payment', { id: key.pk.slice('PAYMENT#'.length) })
+    for (const _ of ['one', 'another'])
+      scheduler.at(Date.parse(text(after, 'expires_at')) + oddities.int(-CALL_MS, CALL_MS), cancel)
+  })
+
+  world.onStarted.push(({ name }, event) => {
+    if (name !== 'settle-client') return
+    const clientId = clientOfMessage(event)
+    if (happens(0.2)) soon(() => takeBack(world, 1, (payment) => payment['client_id'] === clientId))
+    if (happens(0.2)) soon(() => trigger(clientId))
+  })
+
+  world.onAsked.push((_, __, path) => {
+    const clientId = world.unreadBack
+    if (path !== '/transactions' || clientId === undefined) return
+    world.unreadBack = undefined
+    if (happens(0.5)) soon(() => trigger(clientId))
+  })
+}
