@@ -1,12 +1,16 @@
 import { describe, expect, it } from 'vitest'
 import { handler } from '../../../functions/admin/redeliver.ts'
 import type { ClientId } from '../../../shared/ids.ts'
+import { exists } from '../../../shared/table/condition.ts'
+import { eventKey } from '../../../shared/table/keys.ts'
+import { remove } from '../../../shared/table/step.ts'
 import { addMs } from '../../../shared/time.ts'
 import type { Delivery } from '../../../shared/webhook/delivery/delivery.ts'
 import { listAttempts, startRound } from '../../../shared/webhook/delivery/delivery-store.ts'
 import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
 import { changeEndpoint, softDeleteEndpoint } from '../../../shared/webhook/endpoint/endpoint-store.ts'
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
+import { API, anApi, call } from '../../support/api-event.ts'
 import { aClientId } from '../../support/client-builders.ts'
 import { beforeFirst, interceptTable, type TableCall } from '../../support/intercept-table.ts'
 import { auditRecordsOf, invokeAdmin, notFoundReply, OPERATOR } from '../../support/operator-actions.ts'
@@ -15,97 +19,131 @@ import {
   ABANDONED,
   drainQueue,
   dueAtOf,
-  dueDelivery,
   ENDED,
   FAILED,
   messageFor,
   owedByItsRow,
   rowOf,
   SKIPPED,
+  storedDelivery,
+  storedEndpoint,
+  storedEvent,
 } from '../../support/webhook-builders.ts'
 
 const redeliver = (deps: TestDeps, clientId: ClientId, payload: object) =>
   invokeAdmin(handler, deps, { operator: OPERATOR, client_id: clientId, ...payload })
 
-const arrange = async (overrides: Partial<Delivery> = {}) => {
-  const due = await dueDelivery(overrides)
-  const { clientId, deliveryId } = due.delivery
-  return { ...due, again: (as = due.deps) => redeliver(as, clientId, { delivery_id: deliveryId }) }
+/** A delivery that has ended, and how an operator and its merchant ask for it again. */
+const aFinished = async (overrides: Partial<Delivery> = ABANDONED, deps = testDeps()) => {
+  const { caller } = await anApi({}, deps)
+  const { clientId } = caller
+  const endpoint = await storedEndpoint(deps, { clientId })
+  const event = await storedEvent(deps, { clientId })
+  const delivery = await storedDelivery(deps, endpoint, overrides, event)
+  const { deliveryId: id } = delivery
+  const byOperator = (as = deps) => redeliver(as, clientId, { delivery_id: id })
+  const byMerchant = async (as = deps) => {
+    const { status, body } = await call(as, API.redeliverWebhook, { caller, id })
+    return { status, body }
+  }
+  const dueTimes = async () => ({
+    alert: await dueAtOf(deps, 'alert', id),
+    delivery: await dueAtOf(deps, 'delivery', id),
+  })
+  return { deps, caller, endpoint, event, delivery, byOperator, byMerchant, dueTimes }
 }
 
-const dueTimesOf = async (deps: TestDeps, { deliveryId }: Delivery) => ({
-  alert: await dueAtOf(deps, 'alert', deliveryId),
-  delivery: await dueAtOf(deps, 'delivery', deliveryId),
-})
+/** What each of the two is told; records are of operators, and kept for ever. */
+const ASKING = {
+  byOperator: {
+    records: 1,
+    wait: 'Wait for its remaining attempts; list-deliveries shows them.',
+    deleted: 'the endpoint is deleted',
+  },
+  byMerchant: { records: 0, wait: 'Wait for its remaining attempts.', deleted: 'the endpoint is disabled' },
+} as const
+type Asking = keyof typeof ASKING
 
-describe('redeliver one delivery (design section 4)', () => {
+describe.each(Object.keys(ASKING) as Asking[])('one delivery sent again %s (design sections 4 and 8)', (by) => {
+  const { records, wait, deleted } = ASKING[by]
+  const arrange = async (...given: Parameters<typeof aFinished>) => {
+    const finished = await aFinished(...given)
+    return { ...finished, again: finished[by] }
+  }
+  const inProgress = {
+    status: 422,
+    body: { message: 'the delivery is in progress', code: 'validation', action_hint: wait },
+  }
+
   it.each([
     ['abandoned', ABANDONED],
     ['skipped', { ...SKIPPED, attempts: 3 }],
     ['succeeded', { ...ENDED, status: 'succeeded', attempts: 2 }],
-  ] as const)(
-    'starts a new round of eight on an %s one, with the same id, event and bytes',
-    async (status, overrides) => {
-      const { deps, delivery, again } = await arrange(overrides)
-      deps.answerWebhooks(async () => FAILED)
+  ] as const)('starts a new round of eight on an %s one, with the same id and bytes', async (status, overrides) => {
+    const { deps, delivery, again } = await arrange(overrides)
+    deps.answerWebhooks(async () => FAILED)
 
-      const answer = await again()
+    expect(await again()).toMatchObject({ status: 200 })
 
-      expect(answer).toStrictEqual({ status: 200, body: { count: 1 } })
-      const { attempts } = delivery
-      const round = { status: 'scheduled', roundStart: attempts, nextAttemptAt: deps.now() }
-      expect(await rowOf(deps, delivery)).toStrictEqual({ ...delivery, ...round, dueAt: addMs(deps.now(), 120_000) })
-      expect(deps.sent).toMatchObject([{ message: { body: { attempt: attempts + 1 }, delaySeconds: 0 } }])
-      expect(await auditRecordsOf(deps, delivery.deliveryId)).toStrictEqual([
-        { operator: OPERATOR, action: 'redeliver', before: { status }, after: { status: 'scheduled' } },
-      ])
-      await drainQueue(deps)
-      expect(deps.webhooks).toHaveLength(8)
-      expect(new Set(deps.webhooks.map(({ body }) => body.toString('utf8')))).toStrictEqual(new Set([delivery.body]))
-      expect(await rowOf(deps, delivery)).toMatchObject({ status: 'abandoned', attempts: attempts + 8 })
-      expect(await listAttempts(deps, delivery.deliveryId)).toHaveLength(8)
-    },
-  )
+    const { attempts } = delivery
+    const round = { status: 'scheduled', roundStart: attempts, nextAttemptAt: deps.now() }
+    expect(await rowOf(deps, delivery)).toStrictEqual({ ...delivery, ...round, dueAt: addMs(deps.now(), 120_000) })
+    const message = { body: { attempt: attempts + 1 }, delaySeconds: 0 }
+    expect(deps.sent).toMatchObject([{ queue: 'webhooks', message }])
+    const record = { operator: OPERATOR, action: 'redeliver', before: { status }, after: { status: 'scheduled' } }
+    expect(await auditRecordsOf(deps, delivery.deliveryId)).toStrictEqual([record].slice(0, records))
+    await drainQueue(deps)
+    expect(deps.webhooks).toHaveLength(8)
+    expect(new Set(deps.webhooks.map(({ body }) => body.toString('utf8')))).toStrictEqual(new Set([delivery.body]))
+    expect(await rowOf(deps, delivery)).toMatchObject({ status: 'abandoned', attempts: attempts + 8 })
+    expect(await listAttempts(deps, delivery.deliveryId)).toHaveLength(8)
+  })
+
+  it('keeps the event whose bytes it sends, and is refused once that is gone', async () => {
+    const lean = testDeps({ stage: { storedRows: 'lean' } })
+    const { deps, event, delivery, again } = await arrange(ABANDONED, lean)
+    const kept = await again()
+    const gone = await arrange(ABANDONED, lean)
+    await deps.table.write(remove(eventKey(gone.event.paymentId, gone.event.type), exists))
+
+    const answer = await gone.again()
+
+    expect(kept.status).toBe(200)
+    expect(await deps.table.get(eventKey(event.paymentId, event.type))).toHaveProperty('ttl')
+    expect(delivery).not.toHaveProperty('body')
+    const body = { message: 'the event is no longer kept', code: 'validation' }
+    expect(answer).toStrictEqual({ status: 422, body })
+    expect(await rowOf(deps, gone.delivery)).toMatchObject({ status: 'abandoned' })
+  })
 
   it('leaves an alert that is still owed in the due work, beside the new round', async () => {
     const claimedUntil = testDeps().now()
-    const { deps, delivery, again } = await arrange({ attempts: 7, claimToken: 'x', claimedUntil })
+    const { deps, delivery, again, dueTimes } = await arrange({ attempts: 7, claimToken: 'x', claimedUntil })
     const silent = { ...deps, alerts: { publish: async () => Promise.reject(new Error('no topic')) } }
     await deliverWebhook(silent, messageFor(delivery))
 
     expect(await again()).toMatchObject({ status: 200 })
 
-    expect(await dueTimesOf(deps, delivery)).toStrictEqual({
-      alert: addMs(deps.now(), 60_000),
-      delivery: addMs(deps.now(), 120_000),
-    })
+    const now = deps.now()
+    expect(await dueTimes()).toStrictEqual({ alert: addMs(now, 60_000), delivery: addMs(now, 120_000) })
   })
 
-  it('keeps an alert that the release before owes by its row, too', async () => {
-    const { deps, delivery, again } = await arrange(ABANDONED)
+  it.each([
+    ['the release before owes by its row', undefined],
+    ['due work puts off between its read and its write', 60_000],
+  ])('keeps an alert that %s', async (_, laterMs) => {
+    const { deps, delivery, again, dueTimes } = await arrange()
     await owedByItsRow(deps, delivery)
+    const owed = addMs(deps.now(), laterMs ?? 0)
+    const puttingOff = beforeFirst(deps, 'transact', () => owedByItsRow(deps, delivery, owed))
 
-    expect(await again()).toMatchObject({ status: 200 })
+    expect(await again(laterMs === undefined ? deps : puttingOff)).toMatchObject({ status: 200 })
 
-    expect(await dueTimesOf(deps, delivery)).toStrictEqual({
-      alert: deps.now(),
-      delivery: addMs(deps.now(), 120_000),
-    })
+    expect(await dueTimes()).toStrictEqual({ alert: owed, delivery: addMs(deps.now(), 120_000) })
   })
 
-  it('keeps an alert that due work puts off between its read and its write', async () => {
-    const { deps, delivery, again } = await arrange(ABANDONED)
-    await owedByItsRow(deps, delivery)
-    const later = addMs(deps.now(), 60_000)
-
-    const { status } = await again(beforeFirst(deps, 'transact', () => owedByItsRow(deps, delivery, later)))
-
-    expect(status).toBe(200)
-    expect(await dueTimesOf(deps, delivery)).toStrictEqual({ alert: later, delivery: addMs(deps.now(), 120_000) })
-  })
-
-  it('throws when an alert is put off at each of its tries, and begins no round', async () => {
-    const { deps, delivery, again } = await arrange(ABANDONED)
+  it('fails when an alert is put off at each of its tries, and begins no round', async () => {
+    const { deps, delivery, again } = await arrange()
     let puts = 0
     const before = async ({ name }: TableCall) => {
       if (name === 'transact') await owedByItsRow(deps, delivery, addMs(deps.now(), ++puts))
@@ -118,64 +156,82 @@ describe('redeliver one delivery (design section 4)', () => {
     expect(await rowOf(deps, delivery)).toMatchObject({ status: 'abandoned' })
   })
 
-  it('refuses while the delivery is in progress', async () => {
+  it('whose message was lost is due work, and asked for again it is in progress', async () => {
+    const { deps, again, dueTimes } = await arrange()
+    const mute = { ...deps, queues: { send: async () => Promise.reject(new Error('no queue')) } }
+
+    expect(await again(mute)).toMatchObject({ status: 500 })
+    expect(await again()).toStrictEqual(inProgress)
+
+    expect(await dueTimes()).toMatchObject({ delivery: addMs(deps.now(), 120_000) })
+  })
+
+  it('is refused while a round is under way', async () => {
     const { deps, delivery, again } = await arrange({ attempts: 2 })
 
-    expect(await again()).toMatchObject({
-      status: 422,
-      body: { message: 'the delivery is in progress', code: 'validation', action_hint: expect.any(String) },
-    })
+    expect(await again()).toStrictEqual(inProgress)
     expect(await rowOf(deps, delivery)).toStrictEqual(delivery)
     expect(await auditRecordsOf(deps, delivery.deliveryId)).toStrictEqual([])
   })
 
-  it('starts one round for two operators at once', async () => {
-    const { deps, delivery, again } = await arrange(ABANDONED)
+  it('begins one round for several at once', async () => {
+    const { deps, delivery, again } = await arrange()
 
     const answers = await Promise.all([again(), again(), again()])
 
     expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toStrictEqual([200, 422, 422])
     expect(deps.sent).toHaveLength(1)
-    expect(await auditRecordsOf(deps, delivery.deliveryId)).toHaveLength(1)
+    expect(await auditRecordsOf(deps, delivery.deliveryId)).toHaveLength(records)
   })
 
-  it('refuses when another round starts between its read and its write', async () => {
-    const { deps, delivery, again } = await arrange(ABANDONED)
-    const racing = beforeFirst(deps, 'transact', () =>
-      deps.table.transact({ theirs: startRound(delivery, deps.now()) }),
-    )
+  it('is refused when another round begins between its read and its write', async () => {
+    const { deps, delivery, again } = await arrange()
+    const theirs = () => deps.table.transact({ theirs: startRound(delivery, deps.now()) })
 
-    const answer = await again(racing)
-
-    expect(answer).toMatchObject({ status: 422, body: { message: 'the delivery is in progress' } })
+    expect(await again(beforeFirst(deps, 'transact', theirs))).toStrictEqual(inProgress)
     expect(deps.sent).toStrictEqual([])
     expect(await auditRecordsOf(deps, delivery.deliveryId)).toStrictEqual([])
   })
 
   it.each([
     ['disabled', (endpoint: Endpoint) => changeEndpoint(endpoint, { enabled: false }), 'the endpoint is disabled'],
-    ['deleted', (endpoint: Endpoint) => softDeleteEndpoint(endpoint, endpoint.createdAt), 'the endpoint is deleted'],
-  ])('refuses for an endpoint that is %s, with a hint', async (_case, change, message) => {
-    const { deps, endpoint, delivery, again } = await arrange(ABANDONED)
+    ['deleted', (endpoint: Endpoint) => softDeleteEndpoint(endpoint, endpoint.createdAt), deleted],
+  ])('is refused for an endpoint that is %s, with a hint', async (_, change, message) => {
+    const { deps, endpoint, delivery, again } = await arrange()
     await deps.table.transact({ endpoint: change(endpoint) })
 
-    expect(await again()).toMatchObject({ status: 422, body: { message, action_hint: expect.any(String) } })
+    const body = { message, code: 'validation', action_hint: expect.any(String) as unknown }
+    expect(await again()).toStrictEqual({ status: 422, body })
     expect(await rowOf(deps, delivery)).toMatchObject({ status: 'abandoned' })
     expect(deps.sent).toStrictEqual([])
   })
+})
 
-  it('answers the same 404 for another client, an absent id and a wrong shape', async () => {
-    const { deps, endpoint, delivery } = await arrange(ABANDONED)
-    const { clientId } = endpoint
+it('a merchant is answered its delivery as fetch shows it, which the log says', async () => {
+  const { deps, caller, delivery, byMerchant } = await aFinished()
+  const { deliveryId: id } = delivery
+
+  const { body } = await byMerchant()
+
+  expect(body).toStrictEqual((await call(deps, API.getWebhookDelivery, { caller, id })).body)
+  expect(body).toMatchObject({ id, status: 'scheduled', next_attempt_at: deps.now() })
+  const fields = { delivery_id: id, client_id: caller.clientId }
+  expect(deps.lines).toContainEqual({ level: 'info', code: 'delivery.redelivered', fields })
+})
+
+describe('an operator', () => {
+  it('is answered how many are sent, and of what is not the client’s the same 404', async () => {
+    const { deps, delivery, caller, byOperator } = await aFinished()
 
     const answers = [
       await redeliver(deps, aClientId(), { delivery_id: delivery.deliveryId }),
-      await redeliver(deps, clientId, { delivery_id: crypto.randomUUID() }),
-      await redeliver(deps, clientId, { delivery_id: 'x' }),
+      await redeliver(deps, caller.clientId, { delivery_id: crypto.randomUUID() }),
+      await redeliver(deps, caller.clientId, { delivery_id: 'x' }),
     ]
 
     expect(answers).toStrictEqual(answers.map(() => notFoundReply('delivery')))
     expect(await rowOf(deps, delivery)).toMatchObject({ status: 'abandoned' })
+    expect(await byOperator()).toStrictEqual({ status: 200, body: { count: 1 } })
   })
 
   const AT = '2026-01-01T00:00:00Z'
@@ -190,7 +246,7 @@ describe('redeliver one delivery (design section 4)', () => {
     ['deliveries in progress', { ...TO_ENDPOINT, since: AT, status: 'scheduled' }, 'status'],
     ['one delivery and an endpoint', { ...ONE, ...TO_ENDPOINT }, 'body'],
     ['no operator', { operator: undefined, ...ONE }, 'operator'],
-  ])('refuses %s', async (_case, payload, field) => {
+  ])('is refused %s', async (_case, payload, field) => {
     const answer = await redeliver(testDeps(), aClientId(), payload)
 
     expect(answer).toMatchObject({ status: 422, body: { field_errors: { [field]: expect.any(Array) } } })

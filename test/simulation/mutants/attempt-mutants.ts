@@ -88,7 +88,7 @@ export const ATTEMPT_MUTANTS = [
   ...mutantsOf('redeliver', ['redeliver'], {
     "another client's delivery is sent again": 'delivery?.clientId !== clientId -> delivery === undefined',
   }),
-  ...mutantsOf('beginRound', ['redeliver', 'api-redeliver-webhook'], {
+  ...mutantsOf('beginRound', ['redeliver'], {
     'a round takes the place of an alert that is owed': 'drop freeWaitingAlert(..._)',
     'the bytes that a round sends may be gone before it ends':
       'paymentId && body === undefined ? keepEvent(..._) : undefined -> undefined',
@@ -100,7 +100,7 @@ export const ATTEMPT_MUTANTS = [
   ...mutantsOf('findOwnDelivery', ['api-tenancy'], {
     "another client's delivery is shown to a merchant": 'delivery?.clientId !== clientId -> delivery === undefined',
   }),
-  ...mutantsOf('redeliverOwn', ['api-redeliver-webhook'], {
+  ...mutantsOf('redeliverOwn', ['redeliver'], {
     'a merchant has a disabled endpoint sent to': '!endpoint?.enabled -> endpoint === undefined',
   }),
   ...mutantsOf('requireEnabledEndpoint', ['redeliver'], {
