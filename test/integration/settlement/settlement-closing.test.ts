@@ -1,31 +1,52 @@
 import { describe, expect } from 'vitest'
+import { handler as markFailed } from '../../../functions/admin/mark-settlement-failed.ts'
+import { handler as markPaid } from '../../../functions/admin/mark-settlement-paid.ts'
+import { handler as recredit } from '../../../functions/admin/recredit-settlement.ts'
+import { changeClient } from '../../../shared/client/client-store.ts'
 import { getBalance } from '../../../shared/ledger/balance.ts'
-import { listAuditRecords } from '../../../shared/operator/audit-record.ts'
 import { noteProviderSettled } from '../../../shared/payment/fee/fee-store.ts'
 import { findPaymentsByKey, findStoredPayment } from '../../../shared/payment/payment-store.ts'
-import { markSettlementPaid } from '../../../shared/settlement/close-settlement.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
+import { addMs, HOUR_MS } from '../../../shared/time.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
-import { sweepADayLater } from '../../support/payout-builders.ts'
-import { aSettledClient, BY_OPERATOR, fail, payOut, recredit } from '../../support/settlement-builders.ts'
-import type { TestDeps } from '../../support/test-deps.ts'
+import {
+  auditRecordsOf,
+  invokeAdmin,
+  notFoundReply,
+  OPERATOR,
+  refusedWith,
+  shownSettlement,
+} from '../../support/operator-actions.ts'
+import { settled, sweepADayLater } from '../../support/payout-builders.ts'
+import { aSettledClient, BANK, withFloor } from '../../support/settlement-builders.ts'
+import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 import { clientTest as it } from './client-test.ts'
 
-const { operator, notes } = BY_OPERATOR
-
-const payUnconfirmed = (deps: TestDeps, { settlementId }: Settlement) =>
-  markSettlementPaid(deps, { settlementId, ...BY_OPERATOR, confirmUnfunded: false })
-
-const ACTIONS = { 'mark-settlement-paid': payOut, 'mark-settlement-failed': fail, 'recredit-settlement': recredit }
+const ACTIONS = {
+  'mark-settlement-paid': markPaid,
+  'mark-settlement-failed': markFailed,
+  'recredit-settlement': recredit,
+}
 type Action = keyof typeof ACTIONS
+const NAMES = Object.keys(ACTIONS) as Action[]
+
+const act = (deps: TestDeps, action: Action, { settlementId }: Settlement, fields: object = {}) => {
+  const input = { operator: OPERATOR, settlement_id: settlementId, notes: ' as told by the bank ', ...fields }
+  return invokeAdmin(ACTIONS[action], deps, input)
+}
+const confirmed = (action: Action) => (action === 'mark-settlement-paid' ? { confirm_unfunded: true } : {})
+
+/** Done with the settlement, whatever there is to confirm. */
+const done = (deps: TestDeps, action: Action, settlement: Settlement) =>
+  act(deps, action, settlement, confirmed(action))
 
 /** How a settlement gets into each state, from `recorded`. */
 const STATES = {
   recorded: [],
   manual_paid: ['mark-settlement-paid'],
   failed: ['mark-settlement-failed'],
-  'failed and recredited': ['mark-settlement-failed', 'recredit-settlement'],
+  recredited: ['mark-settlement-failed', 'recredit-settlement'],
 } as const satisfies Readonly<Record<string, readonly Action[]>>
 type State = keyof typeof STATES
 
@@ -33,96 +54,112 @@ const ALLOWED: Readonly<Record<State, readonly Action[]>> = {
   recorded: ['mark-settlement-paid', 'mark-settlement-failed'],
   manual_paid: [],
   failed: ['recredit-settlement'],
-  'failed and recredited': [],
+  recredited: [],
 }
 
 const REFUSED = (Object.keys(STATES) as State[]).flatMap((state) =>
-  (Object.keys(ACTIONS) as Action[])
-    .filter((action) => !ALLOWED[state].includes(action))
-    .map((action) => [action, state] as const),
+  NAMES.filter((action) => !ALLOWED[state].includes(action)).map((action) => [action, state] as const),
 )
 
-describe('closing a settlement (spec 3.2)', () => {
+const RECORDED = { status: 'recorded', settled_at: null, recredited_at: null }
+
+describe('closing a settlement (spec 3.2; design section 7)', () => {
   it('as paid sets settled_at and the notes, once, with an audit record', async ({ deps, settlement }) => {
     const { settlementId } = settlement
     deps.clock.advance(90)
 
-    await payOut(deps, settlement)
+    const reply = await done(deps, 'mark-settlement-paid', settlement)
 
+    const notes = 'as told by the bank'
+    const closed = { status: 'manual_paid', settled_at: deps.now(), notes }
+    expect(reply).toStrictEqual({ status: 200, body: shownSettlement(settlement, closed) })
     const paid = { status: 'manual_paid', settledAt: deps.now(), notes }
     expect(await findAnySettlement(deps, settlementId)).toStrictEqual({ ...settlement, ...paid })
-    expect(await listAuditRecords(deps, settlementId)).toStrictEqual([
-      {
-        subject: settlementId,
-        operator,
-        action: 'mark-settlement-paid',
-        at: deps.now(),
-        before: { status: 'recorded', settled_at: null, recredited_at: null },
-        after: {
-          status: 'manual_paid',
-          settled_at: deps.now(),
-          recredited_at: null,
-          notes,
-          confirm_unfunded: true,
-        },
-        number: 1,
-      },
-    ])
+    const after = { ...closed, recredited_at: null, confirm_unfunded: true }
+    const record = { operator: OPERATOR, action: 'mark-settlement-paid', before: RECORDED, after }
+    expect(await auditRecordsOf(deps, settlementId)).toStrictEqual([record])
   })
 
-  it('as failed keeps the cause, moves no funds, and no later run brings them back', async ({
+  it('as failed keeps the cause, moves no funds, and no later run brings them back before a recredit', async ({
     deps,
     client,
     settlement,
   }) => {
+    const notes = 'as told by the bank'
     const { settlementId } = settlement
+    const failure = { operator: OPERATOR, action: 'mark-settlement-failed', before: RECORDED }
+    const failed = { status: 'failed', settled_at: null, recredited_at: null, notes }
 
-    await fail(deps, settlement)
+    const reply = await done(deps, 'mark-settlement-failed', settlement)
     for (let day = 0; day < 3; day++) expect(await sweepADayLater(deps, client)).toStrictEqual([])
 
+    expect(reply).toStrictEqual({ status: 200, body: shownSettlement(settlement, { status: 'failed', notes }) })
     expect(await findAnySettlement(deps, settlementId)).toStrictEqual({ ...settlement, status: 'failed', notes })
     expect(await getBalance(deps, client.clientId)).toMatchObject({ availableMinor: 0, pendingMinor: 0 })
-    expect(await listAuditRecords(deps, settlementId)).toMatchObject([
-      { operator, action: 'mark-settlement-failed', after: { status: 'failed', notes } },
-    ])
+    expect(await auditRecordsOf(deps, settlementId)).toStrictEqual([{ ...failure, after: failed }])
+    const again = await act(deps, 'recredit-settlement', settlement, { notes: 'new account' })
+    const recreditedNow = { recredited_at: deps.now() }
+    expect(again.body).toStrictEqual(shownSettlement(settlement, { status: 'failed', notes, ...recreditedNow }))
+    expect(await auditRecordsOf(deps, settlementId)).toContainEqual({
+      operator: OPERATOR,
+      action: 'recredit-settlement',
+      before: { status: 'failed', settled_at: null, recredited_at: null },
+      after: { status: 'failed', settled_at: null, ...recreditedNow, notes: 'new account' },
+    })
   })
 
   it.for(REFUSED)(
-    'refuses %s in state %s with a hint, and changes nothing',
+    'refuses %s in state %s, changes nothing, and names no step that is refused too',
     async ([action, state], { deps, settlement }) => {
-      for (const done of STATES[state]) await ACTIONS[done](deps, settlement)
+      for (const step of STATES[state]) await done(deps, step, settlement)
       const before = await findAnySettlement(deps, settlement.settlementId)
-      const trail = await listAuditRecords(deps, settlement.settlementId)
+      const trail = await auditRecordsOf(deps, settlement.settlementId)
       deps.clock.advance(1)
 
-      const refused = { code: 'validation', actionHint: expect.stringMatching(/\w/) }
-      await expect(ACTIONS[action](deps, settlement)).rejects.toMatchObject(refused)
+      const refusal = await done(deps, action, settlement)
 
+      const hint = expect.stringMatching(/\w/) as unknown
+      expect(refusal).toMatchObject({ status: 422, body: { code: 'validation', action_hint: hint } })
       expect(await findAnySettlement(deps, settlement.settlementId)).toStrictEqual(before)
-      expect(await listAuditRecords(deps, settlement.settlementId)).toStrictEqual(trail)
+      expect(await auditRecordsOf(deps, settlement.settlementId)).toStrictEqual(trail)
+      const named = NAMES.filter((name) => String(Reflect.get(refusal.body, 'action_hint')).includes(name))
+      // Of those that are left open it may name one; whoever takes it goes on.
+      for (const next of named) expect(await done(deps, next, settlement)).toMatchObject({ status: 200 })
     },
   )
+
+  const FINAL = 'It has failed, which is final; recredit-settlement puts its funds back to available.'
+  const FIRST = 'Only a failed settlement can be recredited: mark-settlement-failed first.'
+  const WAITING = 'Its funds are in available until the next settlement.'
+  it.for([
+    ['recorded', 'recredit-settlement', 'settlement cannot be recredited in status=recorded', FIRST],
+    ['failed', 'mark-settlement-paid', 'settlement cannot be marked paid in status=failed', FINAL],
+    ['failed', 'mark-settlement-failed', 'settlement cannot be marked failed in status=failed', FINAL],
+    ['recredited', 'recredit-settlement', 'settlement was recredited already', WAITING],
+  ] as const)('answers of one that is %s to %s: %s', async ([state, action, message, hint], { deps, settlement }) => {
+    for (const step of STATES[state]) await done(deps, step, settlement)
+
+    expect(await done(deps, action, settlement)).toStrictEqual(refusedWith(message, { action_hint: hint }))
+  })
 
   it('lets one of two operators through who close it differently at once', { repeats: 9 }, async ({
     deps,
     settlement,
   }) => {
-    const results = await Promise.allSettled([payOut(deps, settlement), fail(deps, settlement)])
+    const ways = ['mark-settlement-paid', 'mark-settlement-failed'] as const
+    const replies = await Promise.all(ways.map((way) => done(deps, way, settlement)))
 
-    const won = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value.status] : []))
+    const won = replies.flatMap(({ status, body }) => (status === 200 ? [Reflect.get(body, 'status')] : []))
     expect(won).toHaveLength(1)
     expect((await findAnySettlement(deps, settlement.settlementId)).status).toBe(won[0])
-    expect(await listAuditRecords(deps, settlement.settlementId)).toHaveLength(1)
+    expect(await auditRecordsOf(deps, settlement.settlementId)).toHaveLength(1)
   })
 
-  it.for(Object.entries(ACTIONS))(
-    'answers 404 to %s of an unknown settlement',
-    async ([, act], { deps, settlement }) => {
-      const unknown = { ...settlement, settlementId: crypto.randomUUID() as Settlement['settlementId'] }
+  it.for(NAMES)('answers 404 to %s of an unknown settlement', async (action, { deps, settlement }) => {
+    const unknown = { ...settlement, settlementId: crypto.randomUUID() as Settlement['settlementId'] }
 
-      await expect(act(deps, unknown)).rejects.toMatchObject({ code: 'not_found' })
-    },
-  )
+    expect(await done(deps, action, unknown)).toStrictEqual(notFoundReply('settlement'))
+  })
 })
 
 describe('marking a settlement paid before the provider has paid us', () => {
@@ -132,16 +169,16 @@ describe('marking a settlement paid before the provider has paid us', () => {
       { notionalMinor: 50_000, paymentId: crypto.randomUUID() as never },
     ])
 
-    await expect(payUnconfirmed(deps, settlement)).rejects.toMatchObject({
-      code: 'validation',
-      message: 'the provider has not paid us 46000 IDR of this settlement yet',
-      fieldErrors: { confirm_unfunded: [expect.any(String)] },
-      actionHint: expect.stringContaining('"confirm_unfunded": true'),
-    })
+    expect(await act(deps, 'mark-settlement-paid', settlement)).toStrictEqual(
+      refusedWith('the provider has not paid us 46000 IDR of this settlement yet', {
+        field_errors: { confirm_unfunded: [expect.any(String)] },
+        action_hint: expect.stringContaining('"confirm_unfunded": true'),
+      }),
+    )
     expect((await findAnySettlement(deps, settlement.settlementId)).status).toBe('recorded')
-    expect(await listAuditRecords(deps, settlement.settlementId)).toStrictEqual([])
+    expect(await auditRecordsOf(deps, settlement.settlementId)).toStrictEqual([])
 
-    expect((await payOut(deps, settlement)).status).toBe('manual_paid')
+    expect(await done(deps, 'mark-settlement-paid', settlement)).toMatchObject({ status: 200 })
     await expectBalanced(deps, client.clientId)
   })
 
@@ -151,12 +188,60 @@ describe('marking a settlement paid before the provider has paid us', () => {
     const [payment] = await findPaymentsByKey(deps, [paymentId])
     if (payment) await noteProviderSettled(deps, payment, deps.now())
 
-    expect((await payUnconfirmed(deps, settlement)).status).toBe('manual_paid')
+    const paid = await act(deps, 'mark-settlement-paid', settlement, { notes: undefined })
+
+    expect(paid).toMatchObject({ body: { status: 'manual_paid', notes: null } })
 
     expect(await findStoredPayment(deps, paymentId)).toMatchObject({ providerSettledAt: deps.now() })
-    expect(await listAuditRecords(deps, settlement.settlementId)).toMatchObject([
-      { after: { confirm_unfunded: false } },
-    ])
+    const trail = await auditRecordsOf(deps, settlement.settlementId)
+    expect(trail).toMatchObject([{ after: { confirm_unfunded: false } }])
     await expectBalanced(deps, client.clientId)
+  })
+})
+
+describe('marking a settlement paid to an account that replaced another (design section 11)', () => {
+  const OTHER = { bankName: 'BNI', bankAccountNo: '99887766', bankAccountName: 'PT Lain' }
+
+  /** A settlement recorded some hours behind changes of its client's account, and how it is asked to be paid. */
+  const settledBehind = async (
+    hours: number,
+    changes: readonly (typeof OTHER | null)[],
+    first = { bank: BANK } as {},
+  ) => {
+    const deps = testDeps()
+    const client = await withFloor(deps, 0, first)
+    const { clientId } = client
+    for (const bank of changes) await changeClient(deps, { clientId, operator: 'ana', changes: { bank } })
+    const since = deps.now()
+    const settlement = await settled(deps, client, 100_000)
+    if (hours > 0) deps.clock.set(addMs(since, hours * HOUR_MS))
+    const pay = (fields: object = {}) =>
+      act(deps, 'mark-settlement-paid', settlement, { confirm_unfunded: true, ...fields })
+    return { deps, since, settlement, pay }
+  }
+
+  it('is refused while the account is younger than 72 hours, until that is confirmed', async () => {
+    const { deps, since, settlement, pay } = await settledBehind(71, [OTHER])
+
+    expect(await pay()).toMatchObject({
+      status: 422,
+      body: { field_errors: { confirm_new_bank: [expect.any(String)] }, action_hint: expect.any(String) as unknown },
+    })
+    expect(await auditRecordsOf(deps, settlement.settlementId)).toStrictEqual([])
+    expect(await pay({ confirm_new_bank: true })).toMatchObject({
+      status: 200,
+      body: { status: 'manual_paid', bank_account_no: OTHER.bankAccountNo, bank_since: since },
+    })
+    expect(await auditRecordsOf(deps, settlement.settlementId)).toMatchObject([{ after: { confirm_new_bank: true } }])
+  })
+
+  it.for([
+    ['is taken from the 72nd hour on', 200, 72, [OTHER], { bank: BANK }],
+    ['is refused too where the old account was taken out first', 422, 48, [null, OTHER], { bank: BANK }],
+    ['is taken where the account is the first one, however young', 200, 0, [OTHER], {}],
+  ] as const)('%s', async ([, status, hours, changes, first]) => {
+    const { pay } = await settledBehind(hours, changes, first)
+
+    expect(await pay()).toMatchObject({ status })
   })
 })

@@ -46,10 +46,8 @@ const aFinished = async (overrides: Partial<Delivery> = ABANDONED, deps = testDe
     const { status, body } = await call(as, API.redeliverWebhook, { caller, id })
     return { status, body }
   }
-  const dueTimes = async () => ({
-    alert: await dueAtOf(deps, 'alert', id),
-    delivery: await dueAtOf(deps, 'delivery', id),
-  })
+  const due = (kind: 'alert' | 'delivery') => dueAtOf(deps, kind, id)
+  const dueTimes = async () => ({ alert: await due('alert'), delivery: await due('delivery') })
   return { deps, caller, endpoint, event, delivery, byOperator, byMerchant, dueTimes }
 }
 
@@ -70,10 +68,8 @@ describe.each(Object.keys(ASKING) as Asking[])('one delivery sent again %s (desi
     const finished = await aFinished(...given)
     return { ...finished, again: finished[by] }
   }
-  const inProgress = {
-    status: 422,
-    body: { message: 'the delivery is in progress', code: 'validation', action_hint: wait },
-  }
+  const told = { message: 'the delivery is in progress', code: 'validation', action_hint: wait }
+  const inProgress = { status: 422, body: told }
 
   it.each([
     ['abandoned', ABANDONED],

@@ -20,7 +20,7 @@ export const OPERATOR_MUTANTS = [
   ...mutantsOf('refusedAs', ['local-function-host'], {
     'a duty invokes what is another one’s': 'mayInvoke(role, spec) -> true',
   }),
-  ...mutantsOf('bankIsNewUntil', ['admin-settlement-closing'], {
+  ...mutantsOf('bankIsNewUntil', ['settlement-closing'], {
     'an account is new for ever': 'addMs(bank.since, NEW_BANK_MS) -> addMs(bank.since, NEW_BANK_MS * 100)',
     'the first account of a client is a new one': 'drop bank?.replaces',
   }),
