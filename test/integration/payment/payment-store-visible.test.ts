@@ -20,6 +20,12 @@ import { dueAtOf } from '../../support/webhook-builders.ts'
 
 const stored = (deps: TestDeps, { paymentId }: Pick<Payment, 'paymentId'>) => findStoredPayment(deps, paymentId)
 
+const anExpired = async () => {
+  const { deps, payment } = await aPaid()
+  await deps.table.transact({ payment: leavePending({ ...payment, status: 'expired' }) })
+  return { deps, payment, before: await stored(deps, payment) }
+}
+
 describe('leavePending', () => {
   it('takes the payment off the due work and happens once', async () => {
     const { deps, payment } = await aPaid()
@@ -34,51 +40,41 @@ describe('leavePending', () => {
   })
 })
 
-describe('leavePending once the expiry has begun', () => {
-  it('is refused for a cancel, whose merchant nobody can tell from us any more, and for nothing else', async () => {
+describe('once the expiry has begun', () => {
+  it('no cancel ends it, whose merchant nobody can tell from us any more, and whatever else does', async () => {
     const { deps, payment } = await aPaid()
     await noteExpiryStarted(deps, payment.paymentId, deps.now())
+    const before = await stored(deps, payment)
 
+    const noted = await noteCancelRequested(deps, payment.paymentId, deps.now(), deps.now())
+    expect(await stored(deps, payment)).toEqual(before)
     const cancelled = await deps.table.transact({ payment: leavePending({ ...payment, status: 'cancelled' }) })
     const expired = await deps.table.transact({ payment: leavePending({ ...payment, status: 'expired' }) })
 
-    expect([cancelled.applied, expired.applied]).toStrictEqual([false, true])
+    expect([noted.applied, cancelled.applied, expired.applied]).toStrictEqual([false, false, true])
   })
 })
 
 describe('what may be written to a payment that is terminal', () => {
-  const anExpired = async () => {
-    const { deps, payment } = await aPaid()
-    await deps.table.transact({ payment: leavePending({ ...payment, status: 'expired' }) })
-    return { deps, payment, before: await stored(deps, payment) }
-  }
-
-  it('is no beginning of its expiry', async () => {
+  it.each<[string, (deps: TestDeps, payment: Payment) => Promise<{ readonly applied: boolean }>]>([
+    ['beginning of its expiry', (deps, { paymentId }) => noteExpiryStarted(deps, paymentId, deps.now())],
+    ['due time', (deps, { paymentId }) => markDueNow(deps, paymentId, deps.now())],
+    [
+      'payout of the provider: no money was credited',
+      (deps, payment) => noteProviderSettled(deps, payment, deps.now()),
+    ],
+  ])('is no %s', async (_, write) => {
     const { deps, payment, before } = await anExpired()
 
-    const { applied } = await noteExpiryStarted(deps, payment.paymentId, deps.now())
-
-    expect(applied).toBe(false)
-    expect(await stored(deps, payment)).toEqual(before)
-  })
-
-  it('is no due time', async () => {
-    const { deps, payment, before } = await anExpired()
-
-    const { applied } = await markDueNow(deps, payment.paymentId, deps.now())
-
-    expect(applied).toBe(false)
+    expect(await write(deps, payment)).toMatchObject({ applied: false })
     expect(await stored(deps, payment)).toEqual(before)
     expect(await dueAtOf(deps, 'payment', payment.paymentId)).toBeUndefined()
   })
 
-  it('is neither a final fee nor a payout of the provider, since no money was credited', async () => {
+  it('is no final fee, either', async () => {
     const { deps, payment, before } = await anExpired()
 
-    const fee = await makeFeeFinal(deps, payment, { status: 'actual', feeMinor: minor(1) })
-    const settled = await noteProviderSettled(deps, payment, deps.now())
-
-    expect([fee, settled.applied]).toStrictEqual([undefined, false])
+    expect(await makeFeeFinal(deps, payment, { status: 'actual', feeMinor: minor(1) })).toBeUndefined()
     expect(await stored(deps, payment)).toEqual(before)
   })
 })
@@ -105,18 +101,6 @@ describe('noteCancelRequested', () => {
     await noteCancelRequested(deps, payment.paymentId, addMs(first, 5_000), addMs(first, 35_000))
 
     expect(await stored(deps, payment)).toMatchObject({ cancelRequestedAt: first, dueAt: addMs(first, 35_000) })
-  })
-
-  it('is refused once the expiry has begun', async () => {
-    const deps = testDeps()
-    const payment = await aPendingPayment(deps, await aStoredClient(deps))
-    await noteExpiryStarted(deps, payment.paymentId, deps.now())
-    const before = await stored(deps, payment)
-
-    const noted = await noteCancelRequested(deps, payment.paymentId, deps.now(), deps.now())
-
-    expect(noted.applied).toBe(false)
-    expect(await stored(deps, payment)).toEqual(before)
   })
 })
 

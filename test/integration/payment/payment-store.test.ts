@@ -6,30 +6,93 @@ import { newPayment } from '../../../shared/payment/new-payment.ts'
 import type { CreatingPayment, Payment } from '../../../shared/payment/payment.ts'
 import { commitPending, commitSucceeded, findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
-import { put } from '../../../shared/table/step.ts'
-import { addMs, epochMs } from '../../../shared/time.ts'
+import { put, type Step } from '../../../shared/table/step.ts'
+import { addMs, epochMs, type Timestamp } from '../../../shared/time.ts'
 import { aCreating, LEASE_MS } from '../../support/payment-builders.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
+
+const DAY_MS = 86_400_000
 
 const visible = (deps: TestDeps, creating: CreatingPayment): Payment =>
   newPayment(
     creating,
     { paymentRequestId: 'pr-1', destination: '123' },
-    { createdAt: deps.now(), expiresAt: addMs(deps.now(), 86_400_000) },
+    { createdAt: deps.now(), expiresAt: addMs(deps.now(), DAY_MS) },
   )
 
 const stored = (deps: TestDeps, { paymentId }: Pick<Payment, 'paymentId'>) => findStoredPayment(deps, paymentId)
+const transact = (deps: TestDeps, payment: Step) => deps.table.transact({ payment })
+
+type Write = (deps: TestDeps, creating: CreatingPayment) => Promise<{ readonly applied: boolean }>
+
+const takeOver = (deps: TestDeps, creating: CreatingPayment, attempt: number, now: Timestamp) =>
+  claimTakeover(deps, { read: creating, taken: { ...creating, attempt } }, now)
+
+describe('what is written to a payment that is being created', () => {
+  const [free, over] = [{ leaseUntil: undefined }, { leaseUntil: testDeps().now() }]
+  const asFirst = (deps: TestDeps, creating: CreatingPayment) => visible(deps, { ...creating, attempt: 1 })
+
+  it.each<[string, Partial<CreatingPayment>, Write]>([
+    [
+      'a take-over, a millisecond before the lease is over',
+      {},
+      (deps, row) => takeOver(deps, row, 3, addMs(deps.now(), LEASE_MS - 1)),
+    ],
+    [
+      'a take-over by an attempt that another caller has taken',
+      over,
+      (deps, row) => takeOver(deps, row, 2, deps.now()),
+    ],
+    [
+      'the end of an attempt that another one took over',
+      {},
+      (deps, row) => releaseAttempt(deps, { ...row, attempt: 1 }, { failure: 'too late', providerAttempts: [] }),
+    ],
+    ['the commit of such an attempt', free, (deps, row) => transact(deps, commitPending(asFirst(deps, row)))],
+    [
+      'the commit of such an attempt, which was paid',
+      free,
+      (deps, row) => transact(deps, commitSucceeded(asFirst(deps, row), deps.now())),
+    ],
+    [
+      'the commit of a success while the attempt still runs',
+      {},
+      (deps, row) => transact(deps, commitSucceeded(visible(deps, row), addMs(deps.now(), LEASE_MS - 1))),
+    ],
+  ])('is not %s', async (_, fields, write) => {
+    const { deps, creating } = await aCreating(fields)
+    const before = await stored(deps, creating)
+
+    expect((await write(deps, creating)).applied).toBe(false)
+    expect(await stored(deps, creating)).toEqual(before)
+  })
+
+  it.each<[string, Write]>([
+    ['a take-over', (deps, row) => takeOver(deps, row, 3, addMs(deps.now(), DAY_MS))],
+    [
+      'another commit',
+      (deps, row) => transact(deps, commitPending({ ...visible(deps, row), paymentDestination: '4' })),
+    ],
+    ['a commit that was paid', (deps, row) => transact(deps, commitSucceeded(visible(deps, row), deps.now()))],
+    ['a capture to remember, which is applied instead', (deps, row) => rememberCapture(deps, row, 'py-1', deps.now())],
+  ])('is not %s once the payment is there', async (_, write) => {
+    const { deps, creating } = await aCreating(free)
+    const payment = visible(deps, creating)
+    await transact(deps, commitPending(payment))
+
+    expect((await write(deps, creating)).applied).toBe(false)
+    expect(await stored(deps, creating)).toEqual(payment)
+  })
+})
 
 describe('claimTakeover', () => {
-  const takenOver = (creating: CreatingPayment, attempt: number): CreatingPayment => ({ ...creating, attempt })
-
   it.each([
     ['over', (deps: TestDeps) => deps.clock.advance(30), {}],
     ['released', () => undefined, { leaseUntil: undefined, failure: 'the provider did not answer' }],
   ] as const)('takes the next attempt once the lease is %s, and forgets the failure', async (_case, pass, fields) => {
     const { deps, creating } = await aCreating(fields)
     pass(deps)
-    const next = { ...takenOver(creating, 3), leaseUntil: addMs(deps.now(), LEASE_MS), failure: undefined }
+    const next = { ...creating, attempt: 3, leaseUntil: addMs(deps.now(), LEASE_MS), failure: undefined }
 
     const { applied } = await claimTakeover(deps, { read: creating, taken: next }, deps.now())
 
@@ -37,72 +100,28 @@ describe('claimTakeover', () => {
     expect(await stored(deps, creating)).toEqual(next)
   })
 
-  it('is refused a millisecond before the lease is over', async () => {
-    const { deps, creating } = await aCreating()
-
-    const { applied } = await claimTakeover(
-      deps,
-      { read: creating, taken: takenOver(creating, 3) },
-      addMs(deps.now(), LEASE_MS - 1),
-    )
-
-    expect(applied).toBe(false)
-    expect(await stored(deps, creating)).toEqual(creating)
-  })
-
-  it('is refused when another caller has taken that attempt', async () => {
-    const { deps, creating } = await aCreating()
-    deps.clock.advance(31)
-
-    const { applied } = await claimTakeover(deps, { read: creating, taken: takenOver(creating, 2) }, deps.now())
-
-    expect(applied).toBe(false)
-  })
-
   it('is refused when the attempt before has written down how it ended since it was read', async () => {
     const { deps, creating } = await aCreating()
     deps.clock.advance(31)
-    const providerAttempts = [
-      { number: 2, startedAt: deps.now(), outcome: 'unknown', paymentRequestId: 'pr-1' },
-    ] as const
+    const ended = { number: 2, startedAt: deps.now(), outcome: 'unknown', paymentRequestId: 'pr-1' } as const
+    const providerAttempts = [ended]
     await releaseAttempt(deps, creating, { failure: 'the payment could not be stored', providerAttempts })
 
-    const { applied } = await claimTakeover(deps, { read: creating, taken: takenOver(creating, 3) }, deps.now())
-
-    expect(applied).toBe(false)
+    expect((await takeOver(deps, creating, 3, deps.now())).applied).toBe(false)
     expect(await stored(deps, creating)).toMatchObject({ attempt: 2, providerAttempts })
-  })
-
-  it('is refused once the payment is there', async () => {
-    const { deps, creating } = await aCreating()
-    const payment = visible(deps, creating)
-    await deps.table.transact({ payment: commitPending(payment) })
-
-    const { applied } = await claimTakeover(
-      deps,
-      { read: creating, taken: takenOver(creating, 3) },
-      addMs(deps.now(), 86_400_000),
-    )
-
-    expect(applied).toBe(false)
-    expect(await stored(deps, creating)).toEqual(payment)
   })
 
   it('is refused when a capture was remembered since it was read, and leaves it due when it knows', async () => {
     const { deps, creating } = await aCreating({ leaseUntil: undefined })
-    const taken = { ...takenOver(creating, 3), dueAt: addMs(deps.now(), 86_400_000) }
+    const taken = { ...creating, attempt: 3, dueAt: addMs(deps.now(), DAY_MS) }
     await rememberCapture(deps, creating, 'py-1', deps.now())
+    const knowing = { ...taken, rememberedProviderPaymentIds: new Set(['py-1']) }
 
     const unaware = await claimTakeover(deps, { read: creating, taken }, deps.now())
-    const rememberedProviderPaymentIds = new Set(['py-1'])
-    const aware = await claimTakeover(
-      deps,
-      { read: creating, taken: { ...taken, rememberedProviderPaymentIds } },
-      deps.now(),
-    )
+    const aware = await claimTakeover(deps, { read: creating, taken: knowing }, deps.now())
 
     expect([unaware.applied, aware.applied]).toStrictEqual([false, true])
-    expect(await stored(deps, creating)).toEqual({ ...taken, rememberedProviderPaymentIds, dueAt: deps.now() })
+    expect(await stored(deps, creating)).toEqual({ ...knowing, dueAt: deps.now() })
   })
 })
 
@@ -135,93 +154,35 @@ describe('releaseAttempt', () => {
     await rememberCapture(deps, creating, 'py-1', deps.now())
     const { applied } = await releaseAttempt(deps, creating, ended)
 
-    const remembering = { rememberedProviderPaymentIds: new Set(['py-1']), dueAt: deps.now() }
+    const { forgettable: _, ...kept } = ended
+    const remembering = { rememberedProviderPaymentIds: new Set(['py-1']), dueAt: deps.now(), leaseUntil: undefined }
     expect(applied).toBe(true)
-    expect(await stored(deps, creating)).toEqual({
-      ...creating,
-      ...remembering,
-      failure: 'refused',
-      providerAttempts: [],
-      leaseUntil: undefined,
-    })
+    expect(await stored(deps, creating)).toEqual({ ...creating, ...remembering, ...kept })
     const released = await aCreating({ dueAt: deps.now() })
     await releaseAttempt(released.deps, released.creating, ended)
     expect(await stored(released.deps, released.creating)).not.toHaveProperty('dueAt')
   })
-
-  it('is refused for an attempt that another one took over', async () => {
-    const { deps, creating } = await aCreating()
-
-    const ended = { failure: 'too late', providerAttempts: [] }
-    const { applied } = await releaseAttempt(deps, { ...creating, attempt: 1 }, ended)
-
-    expect(applied).toBe(false)
-    expect(await stored(deps, creating)).toEqual(creating)
-  })
 })
 
-describe.each([
-  ['commitPending', (payment: Payment) => commitPending(payment)],
-  ['commitSucceeded', (payment: Payment, deps: TestDeps) => commitSucceeded(payment, deps.now())],
-] as const)('%s', (_name, step) => {
-  it('is refused once the payment is there', async () => {
-    const { deps, creating } = await aCreating({ leaseUntil: undefined })
-    const payment = visible(deps, creating)
-    await deps.table.transact({ payment: commitPending(payment) })
-
-    const { applied } = await deps.table.transact({ payment: step({ ...payment, paymentDestination: '456' }, deps) })
-
-    expect(applied).toBe(false)
-    expect(await stored(deps, creating)).toEqual(payment)
-  })
-
-  it('is refused for an attempt that another one took over', async () => {
-    const { deps, creating } = await aCreating({ leaseUntil: undefined })
-
-    const { applied } = await deps.table.transact({ payment: step(visible(deps, { ...creating, attempt: 1 }), deps) })
-
-    expect(applied).toBe(false)
-    expect(await stored(deps, creating)).toEqual(creating)
-  })
-})
-
-describe('commitPending and a capture remembered meanwhile', () => {
-  it('is refused until it carries the capture on', async () => {
+describe('a commit', () => {
+  it('is refused until it carries on a capture that was remembered meanwhile', async () => {
     const { deps, creating } = await aCreating()
     await rememberCapture(deps, creating, 'py-1', deps.now())
     const payment = visible(deps, creating)
     const carrying = { ...payment, rememberedProviderPaymentIds: new Set(['py-1']), dueAt: deps.now() }
 
-    const without = await deps.table.transact({ payment: commitPending(payment) })
-    const withIt = await deps.table.transact({ payment: commitPending(carrying) })
+    const without = await transact(deps, commitPending(payment))
+    const withIt = await transact(deps, commitPending(carrying))
 
     expect([without.applied, withIt.applied]).toStrictEqual([false, true])
     expect(await stored(deps, creating)).toEqual(carrying)
   })
-})
 
-describe('commitSucceeded', () => {
-  it('is refused while the attempt still runs', async () => {
+  it('of a success is taken when the attempt’s lease is over', async () => {
     const { deps, creating } = await aCreating()
-    const payment = visible(deps, creating)
 
-    const early = await deps.table.transact({ payment: commitSucceeded(payment, addMs(deps.now(), LEASE_MS - 1)) })
-    const late = await deps.table.transact({ payment: commitSucceeded(payment, addMs(deps.now(), LEASE_MS)) })
-
-    expect([early.applied, late.applied]).toStrictEqual([false, true])
-  })
-})
-
-describe('rememberCapture', () => {
-  it('is refused once the payment is there: the capture is applied instead', async () => {
-    const { deps, creating } = await aCreating()
-    const payment = visible(deps, creating)
-    await deps.table.transact({ payment: commitPending(payment) })
-
-    const { applied } = await rememberCapture(deps, creating, 'py-1', deps.now())
-
-    expect(applied).toBe(false)
-    expect(await stored(deps, creating)).toEqual(payment)
+    const step = commitSucceeded(visible(deps, creating), addMs(deps.now(), LEASE_MS))
+    expect((await transact(deps, step)).applied).toBe(true)
   })
 })
 
