@@ -25,9 +25,9 @@ export const won = (deps: TestDeps, payment: Payment, time = 1, amountMinor = pa
   undoReversal(deps, payment, { transactionId: `won${time}_${payment.paymentId}`, amountMinor })
 
 /** Two payments, 95,900 and 45,950 net, a minute apart. */
-export const paidTwo = async (deps: TestDeps) => {
+export const paidTwo = async (deps: TestDeps, fields: Parameters<typeof aSucceededPayment>[2] = {}) => {
   const client = await withFloor(deps)
-  const first = await aSucceededPayment(deps, client)
+  const first = await aSucceededPayment(deps, client, fields)
   deps.clock.set(addMs(deps.now(), MINUTE_MS))
   return { client, first, second: await aSucceededPayment(deps, client, { notionalMinor: 50_000 }) }
 }

@@ -2,8 +2,7 @@
  * Money that goes back before its window is swept (design section 10): wherever the process dies, and whoever else moves
  * the books at the same moment, the net leaves the ledger once and no settlement has it.
  */
-import { describe, expect, it } from 'vitest'
-import type { Client } from '../../../shared/client/client.ts'
+import { describe, expect } from 'vitest'
 import { minor } from '../../../shared/money.ts'
 import { makeFeeFinal } from '../../../shared/payment/fee/fee-store.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
@@ -11,36 +10,23 @@ import { toPaymentDto } from '../../../shared/payment/payment-dto.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import type { MoneyBack } from '../../../shared/reversal/plan-reversal.ts'
 import { reversePayment } from '../../../shared/reversal/reverse-payment.ts'
-import { settlementStatement } from '../../../shared/settlement/statement/settlement-statement.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
-import { addMs, MINUTE_MS } from '../../../shared/time.ts'
+import { paidTwo, statement } from '../../support/dispute-builders.ts'
 import { dies, everyDeath, processThatDies } from '../../support/dying-process.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
 import { beforeFirst } from '../../support/intercept-table.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
-import { aDayLater, aSucceededPayment, settle, sweptNow, withFloor } from '../../support/settlement-builders.ts'
+import { aDayLater, settle, sweptNow } from '../../support/settlement-builders.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
+import { reversalTest as it } from './reversal-test.ts'
 
 const VOIDED: MoneyBack = { transactionId: 'txn_1', kind: 'voided', amountMinor: minor(100_000) }
 const back = (fields: Partial<MoneyBack>): MoneyBack => ({ ...VOIDED, ...fields })
-
-/** A client with two payments of 95,900 net, a minute apart. */
-const paidTwice = async (deps: TestDeps, fields: { readonly feeStatus?: Payment['feeStatus'] } = {}) => {
-  const client = await withFloor(deps)
-  const first = await aSucceededPayment(deps, client, fields)
-  deps.clock.set(addMs(deps.now(), MINUTE_MS))
-  return { client, first, second: await aSucceededPayment(deps, client, { notionalMinor: 50_000 }) }
-}
 
 const stored = async (deps: TestDeps, { paymentId }: Payment): Promise<Payment> => {
   const found = await findStoredPayment(deps, paymentId)
   if (found === undefined || found.status === 'creating') throw new Error('no payment')
   return found
-}
-
-const statementOf = async (deps: TestDeps, client: Client) => {
-  const { settlementId } = await sweptNow(deps, client)
-  return settlementStatement(deps, { settlementId, cursor: undefined, format: 'json' })
 }
 
 describe('a payment whose money went back before it was swept', () => {
@@ -50,16 +36,13 @@ describe('a payment whose money went back before it was swept', () => {
     back({ kind: 'refund' }),
     // The provider's fee for a dispute is in the row, and ours.
     back({ kind: 'chargeback', amountMinor: minor(125_000) }),
-  ])('is in no settlement, and stays succeeded: $kind', async (money) => {
-    const deps = testDeps()
-    const { client, first } = await paidTwice(deps)
-
+  ])('is in no settlement, and stays succeeded: $kind', async (money, { deps, paid: { client, first } }) => {
     await reversePayment(deps, first, money)
     const reversed = await ledgerView(deps, client.clientId)
     const payment = await stored(deps, first)
     await expectBalanced(deps, client.clientId)
     aDayLater(deps)
-    const statement = await statementOf(deps, client)
+    const stated = await statement(deps, await sweptNow(deps, client))
 
     expect(reversed).toStrictEqual({ pendingMinor: 45_950, succeeded: 2 })
     expect(toPaymentDto(payment)).toMatchObject({
@@ -67,18 +50,14 @@ describe('a payment whose money went back before it was swept', () => {
       client_net_minor: 95_900,
       reversal: { kind: money.kind, amount_minor: money.amountMinor, at: expect.any(String) },
     })
-    expect(statement).toMatchObject({
+    expect(stated).toMatchObject({
       totals: { gross_minor: 50_000, net_minor: 45_950, payment_count: 1 },
       payments: [{ net_minor: 45_950 }],
     })
     expect(await ledgerView(deps, client.clientId)).toMatchObject({ pendingMinor: 0 })
-    await expectBalanced(deps, client.clientId)
   })
 
-  it('is told to the operators once, however often it is heard of', async () => {
-    const deps = testDeps()
-    const { client, first } = await paidTwice(deps)
-
+  it('is told to the operators once, however often it is heard of', async ({ deps, paid: { client, first } }) => {
     await reversePayment(deps, first, VOIDED)
     await reversePayment(deps, first, VOIDED)
     await reversePayment(deps, await stored(deps, first), VOIDED)
@@ -90,7 +69,7 @@ describe('a payment whose money went back before it was swept', () => {
 
   it('holds up nobody with an estimated fee, which no news makes final any more', async () => {
     const deps = testDeps()
-    const { client, first } = await paidTwice(deps, { feeStatus: 'estimated' })
+    const { client, first } = await paidTwo(deps, { feeStatus: 'estimated' })
 
     await reversePayment(deps, first, VOIDED)
     const fee = await makeFeeFinal(deps, first, { status: 'actual', feeMinor: minor(4_440) })
@@ -102,22 +81,18 @@ describe('a payment whose money went back before it was swept', () => {
     await expectBalanced(deps, client.clientId)
   })
 
-  it('is deducted once, when the provider takes more than all of it', async () => {
-    const deps = testDeps()
-    const { client, first } = await paidTwice(deps)
-
+  it('is deducted once, when the provider takes more than all of it', async ({ deps, paid: { client, first } }) => {
     await reversePayment(deps, first, back({ kind: 'chargeback' }))
     await reversePayment(deps, first, back({ transactionId: 'txn_2' }))
 
     expect((await stored(deps, first)).reversal).toMatchObject({ kind: 'voided', amountMinor: 200_000 })
     expect(await ledgerView(deps, client.clientId)).toMatchObject({ pendingMinor: 45_950 })
     expect(await findSuspense(deps, 'txn_2#reversed_upstream')).toMatchObject({ status: 'open' })
-    await expectBalanced(deps, client.clientId)
   })
 
   it('is deducted with the fee that became final at the same moment', async () => {
     const deps = testDeps()
-    const { client, first } = await paidTwice(deps, { feeStatus: 'estimated' })
+    const { client, first } = await paidTwo(deps, { feeStatus: 'estimated' })
     const racing = beforeFirst(deps, 'transact', () =>
       makeFeeFinal(deps, first, { status: 'actual', feeMinor: minor(4_440) }),
     )
@@ -128,9 +103,10 @@ describe('a payment whose money went back before it was swept', () => {
     await expectBalanced(deps, client.clientId)
   })
 
-  it('is not deducted when a settlement swept it at the same moment: its client owes it', async () => {
-    const deps = testDeps()
-    const { client, first } = await paidTwice(deps)
+  it('is not deducted when a settlement swept it at the same moment: its client owes it', async ({
+    deps,
+    paid: { client, first },
+  }) => {
     aDayLater(deps)
     const racing = beforeFirst(deps, 'transact', () => settle(deps, client))
 
@@ -140,24 +116,21 @@ describe('a payment whose money went back before it was swept', () => {
     expect(payment.reversal).toMatchObject({ kind: 'voided' })
     expect(payment.reversal?.deductedAt).toBeUndefined()
     expect(deps.published.map(({ subject }) => subject)).toStrictEqual(['txn_1#reversed_after_settlement'])
-    await expectBalanced(deps, client.clientId)
   })
 
-  it('is left out by a settlement that had summed it already', async () => {
-    const deps = testDeps()
-    const { client, first } = await paidTwice(deps)
+  it('is left out by a settlement that had summed it already', async ({ deps, paid: { client, first } }) => {
     aDayLater(deps)
     const racing = beforeFirst(deps, 'transact', () => reversePayment(deps, first, VOIDED))
 
     const { settlements } = await settle(racing, client)
 
     expect(settlements).toMatchObject([{ netMinor: 45_950, paymentCount: 1 }])
-    await expectBalanced(deps, client.clientId)
   })
 
-  it('shares its number with none of those reversed at the same moment', async () => {
-    const deps = testDeps()
-    const { client, first, second } = await paidTwice(deps)
+  it('shares its number with none of those reversed at the same moment', async ({
+    deps,
+    paid: { client, first, second },
+  }) => {
     const racing = beforeFirst(deps, 'transact', () => reversePayment(deps, second, back({ transactionId: 'txn_2' })))
 
     await reversePayment(racing, first, VOIDED)
@@ -165,18 +138,17 @@ describe('a payment whose money went back before it was swept', () => {
     expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 0, succeeded: 2 })
     aDayLater(deps)
     expect((await settle(deps, client)).settlements).toStrictEqual([])
-    await expectBalanced(deps, client.clientId)
   })
 
   it('comes out the same wherever the process dies', async () => {
     const calm = testDeps()
     const counted = processThatDies(calm)
-    await reversePayment(counted.deps, (await paidTwice(calm)).first, VOIDED)
+    await reversePayment(counted.deps, (await paidTwo(calm)).first, VOIDED)
     expect(counted.calls.length).toBeGreaterThan(2)
 
     for (const death of everyDeath(counted.calls.length)) {
       const deps = testDeps()
-      const { client, first } = await paidTwice(deps)
+      const { client, first } = await paidTwo(deps)
       const money = back({ transactionId: `txn_${first.paymentId}` })
       await dies(() => reversePayment(processThatDies(deps, death).deps, first, money))
       await reversePayment(deps, first, money)
@@ -189,10 +161,7 @@ describe('a payment whose money went back before it was swept', () => {
 })
 
 describe('a part of a payment that went back', () => {
-  it('is shown, added up and owed, and deducts nothing', async () => {
-    const deps = testDeps()
-    const { client, first } = await paidTwice(deps)
-
+  it('is shown, added up and owed, and deducts nothing', async ({ deps, paid: { client, first } }) => {
     await reversePayment(deps, first, back({ kind: 'refund', amountMinor: minor(20_000) }))
     await reversePayment(deps, first, back({ kind: 'refund', amountMinor: minor(80_000), transactionId: 'txn_2' }))
 
@@ -202,17 +171,12 @@ describe('a part of a payment that went back', () => {
       'txn_2#reversed_in_part',
     ])
     expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 141_850, succeeded: 2 })
-    await expectBalanced(deps, client.clientId)
   })
 
-  it('does not keep the rest from being deducted whole', async () => {
-    const deps = testDeps()
-    const { client, first } = await paidTwice(deps)
-
+  it('does not keep the rest from being deducted whole', async ({ deps, paid: { client, first } }) => {
     await reversePayment(deps, first, back({ kind: 'refund', amountMinor: minor(20_000) }))
     await reversePayment(deps, first, back({ transactionId: 'txn_2' }))
 
     expect(await ledgerView(deps, client.clientId)).toMatchObject({ pendingMinor: 45_950 })
-    await expectBalanced(deps, client.clientId)
   })
 })

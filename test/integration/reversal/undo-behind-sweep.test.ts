@@ -1,5 +1,5 @@
 /** Disputes that are won when a settlement was recorded without the payment (design section 10). */
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { minor } from '../../../shared/money.ts'
 import { noteProviderSettled } from '../../../shared/payment/fee/fee-store.ts'
 import { reversePayment } from '../../../shared/reversal/reverse-payment.ts'
@@ -11,24 +11,32 @@ import { statementPage } from '../../../shared/settlement/statement/statement-pa
 import { resolveSuspense } from '../../../shared/suspense/resolve-suspense.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { addMs, MINUTE_MS } from '../../../shared/time.ts'
-import { dispute, figures, owed, owedFor, paidTwo, settledTwo, statement, won } from '../../support/dispute-builders.ts'
+import { dispute, figures, owed, owedFor, statement, won } from '../../support/dispute-builders.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
 import { aDayLater, aSucceededPayment, BY_OPERATOR, sweep, sweptNow } from '../../support/settlement-builders.ts'
 import { paymentOf } from '../../support/synced-payment.ts'
-import { type TestDeps, testDeps } from '../../support/test-deps.ts'
+import { reversalTest } from './reversal-test.ts'
+
+/** `leftOut` by the settlement of its window, or `inPart` given back after its settlement. */
+const it = reversalTest
+  .extend('leftOut', async ({ deps, paid }) => {
+    await dispute(deps, paid.first)
+    aDayLater(deps)
+    return { ...paid, settlement: await sweptNow(deps, paid.client) }
+  })
+  .extend('inPart', async ({ deps, settled: { first } }) => {
+    const part = { transactionId: `part_${first.paymentId}`, kind: 'refund', amountMinor: minor(20_000) } as const
+    await reversePayment(deps, first, part)
+    const suspenseId = partOwedId(part.transactionId)
+    const recover = () => resolveSuspense(deps, { suspenseId, ...BY_OPERATOR, resolution: 'recovered' })
+    return { first, suspenseId, recover }
+  })
 
 describe('a dispute that is won when its window was swept without it', () => {
-  const leftOut = async (deps: TestDeps) => {
-    const { client, first } = await paidTwo(deps)
-    await dispute(deps, first)
-    aDayLater(deps)
-    return { client, first, settlement: await sweptNow(deps, client) }
-  }
-
-  it('is paid out by the settlement of the day it came again', async () => {
-    const deps = testDeps()
-    const { client, first, settlement } = await leftOut(deps)
-
+  it('is paid out by the settlement of the day it came again', async ({
+    deps,
+    leftOut: { client, first, settlement },
+  }) => {
     await won(deps, first)
     const waiting = await figures(deps, client)
     const tooYoung = await sweep(deps, client)
@@ -47,12 +55,12 @@ describe('a dispute that is won when its window was swept without it', () => {
       ].toSorted((a, b) => (a.payment_id < b.payment_id ? -1 : 1)),
     })
     expect(await statement(deps, settlement)).toMatchObject({ totals: { net_minor: 45_950 } })
-    await expectBalanced(deps, client.clientId)
   })
 
-  it('is settled alone, and what the provider paid us for it counts as arrived there and nowhere else', async () => {
-    const deps = testDeps()
-    const { client, first, settlement } = await leftOut(deps)
+  it('is settled alone, and what the provider paid us for it counts as arrived there and nowhere else', async ({
+    deps,
+    leftOut: { client, first, settlement },
+  }) => {
     await noteProviderSettled(deps, first, deps.now())
     await won(deps, first)
     aDayLater(deps)
@@ -62,12 +70,9 @@ describe('a dispute that is won when its window was swept without it', () => {
     expect(next).toMatchObject({ netMinor: 95_900, paymentCount: 1 })
     expect(await providerFunding(deps, settlement, 5)).toMatchObject({ fundedMinor: 0, unfundedMinor: 46_000 })
     expect(await providerFunding(deps, next, 5)).toMatchObject({ fundedMinor: 96_000, unfundedMinor: 0 })
-    await expectBalanced(deps, client.clientId)
   })
 
-  it('goes back again, and comes again, from where it stands', async () => {
-    const deps = testDeps()
-    const { client, first } = await leftOut(deps)
+  it('goes back again, and comes again, from where it stands', async ({ deps, leftOut: { client, first } }) => {
     await won(deps, first)
 
     await dispute(deps, first, 2)
@@ -92,12 +97,9 @@ describe('a dispute that is won when its window was swept without it', () => {
     expect(next).toMatchObject({ netMinor: 95_900, paymentCount: 1 })
     expect(await findAnySettlement(deps, next.settlementId)).toMatchObject({ reversedNetMinor: 95_900 })
     expect(await owedFor(deps, first, 4)).toMatchObject({ amount_minor: 95_900, status: 'open' })
-    await expectBalanced(deps, client.clientId)
   })
 
-  it('is found by a statement that is read in pages of one', async () => {
-    const deps = testDeps()
-    const { client, first } = await leftOut(deps)
+  it('is found by a statement that is read in pages of one', async ({ deps, leftOut: { client, first } }) => {
     const before = await aSucceededPayment(deps, client)
     deps.clock.set(addMs(deps.now(), MINUTE_MS))
     await won(deps, first)
@@ -116,24 +118,11 @@ describe('a dispute that is won when its window was swept without it', () => {
     } while (after)
 
     expect(shown).toStrictEqual([before, first, behind].map(({ paymentId }) => paymentId))
-    await expectBalanced(deps, client.clientId)
   })
 })
 
 describe('what is owed for parts of a payment whose dispute is won', () => {
-  const withPart = async (deps: TestDeps) => {
-    const { client, first } = await settledTwo(deps)
-    const part = { transactionId: `part_${first.paymentId}`, kind: 'refund', amountMinor: minor(20_000) } as const
-    await reversePayment(deps, first, part)
-    const suspenseId = partOwedId(part.transactionId)
-    const recover = (id = suspenseId) =>
-      resolveSuspense(deps, { suspenseId: id, ...BY_OPERATOR, resolution: 'recovered' })
-    return { client, first, suspenseId, recover }
-  }
-
-  it('is owed again, and told again', async () => {
-    const deps = testDeps()
-    const { client, first, suspenseId } = await withPart(deps)
+  it('is owed again, and told again', async ({ deps, inPart: { first, suspenseId } }) => {
     await dispute(deps, first)
 
     await won(deps, first)
@@ -144,12 +133,12 @@ describe('what is owed for parts of a payment whose dispute is won', () => {
     await dispute(deps, first, 2)
     expect((await paymentOf(deps, { payment: first })).reversal).toMatchObject({ amountMinor: 145_000 })
     expect(await owed(deps, suspenseId)).toMatchObject({ resolution: 'left_out' })
-    await expectBalanced(deps, client.clientId)
   })
 
-  it('stays recovered, and is told anew each time that all of the payment goes back', async () => {
-    const deps = testDeps()
-    const { client, first, suspenseId, recover } = await withPart(deps)
+  it('stays recovered, and is told anew each time that all of the payment goes back', async ({
+    deps,
+    inPart: { first, suspenseId, recover },
+  }) => {
     await recover()
     await dispute(deps, first)
 
@@ -158,12 +147,9 @@ describe('what is owed for parts of a payment whose dispute is won', () => {
 
     expect(await owed(deps, `${suspenseId}#left_out_though_closed`)).toMatchObject({ resolution: 'reinstated' })
     expect(await owed(deps, `${suspenseId}#left_out_though_closed#2`)).toMatchObject({ status: 'open' })
-    await expectBalanced(deps, client.clientId)
   })
 
-  it('is told when it was given back in between', async () => {
-    const deps = testDeps()
-    const { client, first, suspenseId, recover } = await withPart(deps)
+  it('is told when it was given back in between', async ({ deps, inPart: { first, suspenseId, recover } }) => {
     await recover()
     await dispute(deps, first)
     const told = `${suspenseId}#left_out_though_closed`
@@ -175,6 +161,5 @@ describe('what is owed for parts of a payment whose dispute is won', () => {
       status: 'open',
       amount_minor: 20_000,
     })
-    await expectBalanced(deps, client.clientId)
   })
 })

@@ -2,7 +2,7 @@
  * Disputes that are won (design section 10): all that a chargeback took comes again, once, wherever the payment stands by
  * then, and whoever else moves the books at the same moment.
  */
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { minor } from '../../../shared/money.ts'
 import { toPaymentDto } from '../../../shared/payment/payment-dto.ts'
 import { reversePayment } from '../../../shared/reversal/reverse-payment.ts'
@@ -14,12 +14,11 @@ import { beforeFirst } from '../../support/intercept-table.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
 import { aDayLater, fail, recredit, settle, sweptNow } from '../../support/settlement-builders.ts'
 import { paymentOf } from '../../support/synced-payment.ts'
-import { type TestDeps, testDeps } from '../../support/test-deps.ts'
+import type { TestDeps } from '../../support/test-deps.ts'
+import { reversalTest as it } from './reversal-test.ts'
 
 describe('a dispute that is won before its window is swept', () => {
-  it('leaves everything as if there had been none', async () => {
-    const deps = testDeps()
-    const { client, first } = await paidTwo(deps)
+  it('leaves everything as if there had been none', async ({ deps, paid: { client, first } }) => {
     await dispute(deps, first)
 
     expect(await won(deps, first)).toBe('undone')
@@ -38,12 +37,9 @@ describe('a dispute that is won before its window is swept', () => {
     await expectBalanced(deps, client.clientId)
     aDayLater(deps)
     expect(await sweptNow(deps, client)).toMatchObject({ netMinor: 141_850, paymentCount: 2 })
-    await expectBalanced(deps, client.clientId)
   })
 
-  it('counts once, and a later dispute starts anew', async () => {
-    const deps = testDeps()
-    const { client, first } = await paidTwo(deps)
+  it('counts once, and a later dispute starts anew', async ({ deps, paid: { client, first } }) => {
     await dispute(deps, first)
 
     await won(deps, first)
@@ -56,12 +52,12 @@ describe('a dispute that is won before its window is swept', () => {
     await expectBalanced(deps, client.clientId)
     await won(deps, first, 2)
     expect(await figures(deps, client)).toStrictEqual([141_850, 0, 0, 0, 0])
-    await expectBalanced(deps, client.clientId)
   })
 
-  it('is put back behind the settlement that swept its window without it at the same moment', async () => {
-    const deps = testDeps()
-    const { client, first } = await paidTwo(deps)
+  it('is put back behind the settlement that swept its window without it at the same moment', async ({
+    deps,
+    paid: { client, first },
+  }) => {
     await dispute(deps, first)
     aDayLater(deps)
     const racing = beforeFirst(deps, 'transact', () => settle(deps, client))
@@ -69,42 +65,35 @@ describe('a dispute that is won before its window is swept', () => {
     expect(await won(racing, first)).toBe('undone')
 
     expect(await figures(deps, client)).toStrictEqual([95_900, 0, 45_950, 0, 0])
-    await expectBalanced(deps, client.clientId)
   })
 
-  it('is in the settlement that had summed its window without it', async () => {
-    const deps = testDeps()
-    const { client, first } = await paidTwo(deps)
+  it('is in the settlement that had summed its window without it', async ({ deps, paid: { client, first } }) => {
     await dispute(deps, first)
     aDayLater(deps)
     const racing = beforeFirst(deps, 'transact', () => won(deps, first))
 
     expect((await settle(racing, client)).settlements).toMatchObject([{ netMinor: 141_850, paymentCount: 2 }])
-    await expectBalanced(deps, client.clientId)
   })
 
-  it('shares its number with nobody who is reversed at the same moment', async () => {
-    const deps = testDeps()
-    const { client, first, second } = await paidTwo(deps)
+  it('shares its number with nobody who is reversed at the same moment', async ({
+    deps,
+    paid: { client, first, second },
+  }) => {
     await dispute(deps, first)
     const racing = beforeFirst(deps, 'transact', () => dispute(deps, second))
 
     await won(racing, first)
 
     expect(await figures(deps, client)).toStrictEqual([95_900, 0, 0, 0, 0])
-    await expectBalanced(deps, client.clientId)
   })
 
-  it('is undone once by two who hear of it at the same moment', async () => {
-    const deps = testDeps()
-    const { client, first } = await paidTwo(deps)
+  it('is undone once by two who hear of it at the same moment', async ({ deps, paid: { client, first } }) => {
     await dispute(deps, first)
     const racing = beforeFirst(deps, 'transact', () => won(deps, first))
 
     expect(await won(racing, first)).toBe('undone')
 
     expect(await figures(deps, client)).toStrictEqual([141_850, 0, 0, 0, 0])
-    await expectBalanced(deps, client.clientId)
   })
 })
 
@@ -115,9 +104,7 @@ describe('what comes again and is not all of one dispute', () => {
     ['of more than one', 'unclear'],
     ['before its dispute is heard of', 'too_early'],
     ['twice', 'too_early'],
-  ] as const)('changes nothing: %s', async ([what, expected]) => {
-    const deps = testDeps()
-    const { client, first } = await paidTwo(deps)
+  ] as const)('changes nothing: %s', async ([what, expected], { deps, paid: { client, first } }) => {
     if (what === 'in part' || what === 'of more than one' || what === 'twice') await dispute(deps, first)
     if (what === 'of more than one') await dispute(deps, first, 2)
     if (what === 'of a void')
@@ -129,7 +116,6 @@ describe('what comes again and is not all of one dispute', () => {
 
     expect(undone).toBe(expected)
     expect(await figures(deps, client)).toStrictEqual(before)
-    await expectBalanced(deps, client.clientId)
   })
 })
 

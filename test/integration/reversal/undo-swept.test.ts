@@ -1,19 +1,21 @@
 /** Disputes that are won of payments that a settlement has swept (design section 10). */
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import { markSettlementPaid, toOperatorSettlement } from '../../../shared/settlement/close-settlement.ts'
 import { findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
 import { resolveSuspense } from '../../../shared/suspense/resolve-suspense.ts'
-import { dispute, figures, owed, owedFor, settledTwo, won } from '../../support/dispute-builders.ts'
+import { dispute, figures, owed, owedFor, won } from '../../support/dispute-builders.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
 import { beforeFirst } from '../../support/intercept-table.ts'
 import { aDayLater, BY_OPERATOR, fail, payOut, recredit, sweep, sweptNow } from '../../support/settlement-builders.ts'
-import { type TestDeps, testDeps } from '../../support/test-deps.ts'
+import type { TestDeps } from '../../support/test-deps.ts'
+import { reversalTest as it } from './reversal-test.ts'
 
 describe('a dispute of a settled payment that is won', () => {
-  it('is owed no longer, and its settlement is paid out as it was recorded, without a word', async () => {
-    const deps = testDeps()
-    const { client, first, settlement } = await settledTwo(deps)
+  it('is owed no longer, and its settlement is paid out as it was recorded, without a word', async ({
+    deps,
+    settled: { client, first, settlement },
+  }) => {
     await dispute(deps, first)
 
     await won(deps, first)
@@ -26,12 +28,12 @@ describe('a dispute of a settled payment that is won', () => {
     await expectBalanced(deps, client.clientId)
     expect(await payOut(deps, settlement)).toMatchObject({ netMinor: 141_850 })
     expect(await figures(deps, client)).toStrictEqual([0, 0, 0, 141_850, 0])
-    await expectBalanced(deps, client.clientId)
   })
 
-  it('does not let pass who has seen it and not what went back since', async () => {
-    const deps = testDeps()
-    const { client, first, second, settlement } = await settledTwo(deps)
+  it('does not let pass who has seen it and not what went back since', async ({
+    deps,
+    settled: { first, second, settlement },
+  }) => {
     await dispute(deps, first)
     await won(deps, first)
     await dispute(deps, second)
@@ -45,33 +47,30 @@ describe('a dispute of a settled payment that is won', () => {
 
     await expect(paid(1)).rejects.toMatchObject({ fieldErrors: { confirm_reversed: [expect.stringContaining('2')] } })
     expect(await paid(2)).toMatchObject({ status: 'manual_paid' })
-    await expectBalanced(deps, client.clientId)
   })
 
-  it.for(['recorded', 'failed', 'paid out'] as const)('moves no figure when its settlement is %s', async (state) => {
-    const deps = testDeps()
-    const { client, first, settlement } = await settledTwo(deps)
-    if (state === 'paid out') await payOut(deps, settlement)
-    await dispute(deps, first)
-    if (state === 'failed') await fail(deps, settlement)
-    const before = await figures(deps, client)
+  it.for(['recorded', 'failed', 'paid out'] as const)(
+    'moves no figure when its settlement is %s',
+    async (state, { deps, settled: { client, first, settlement } }) => {
+      if (state === 'paid out') await payOut(deps, settlement)
+      await dispute(deps, first)
+      if (state === 'failed') await fail(deps, settlement)
+      const before = await figures(deps, client)
 
-    await won(deps, first)
+      await won(deps, first)
 
-    expect(await figures(deps, client)).toStrictEqual(before)
-    expect(await owedFor(deps, first)).toMatchObject({ resolution: 'reinstated' })
-    await expectBalanced(deps, client.clientId)
-    if (state !== 'failed') return
-    await recredit(deps, settlement)
-    expect(await sweptNow(deps, client)).toMatchObject({ netMinor: 141_850 })
-    await expectBalanced(deps, client.clientId)
-  })
+      expect(await figures(deps, client)).toStrictEqual(before)
+      expect(await owedFor(deps, first)).toMatchObject({ resolution: 'reinstated' })
+      await expectBalanced(deps, client.clientId)
+      if (state !== 'failed') return
+      await recredit(deps, settlement)
+      expect(await sweptNow(deps, client)).toMatchObject({ netMinor: 141_850 })
+    },
+  )
 
   it.for(['before', 'after'] as const)(
     'is put back where a re-credit left it out: it went back %s that',
-    async (when) => {
-      const deps = testDeps()
-      const { client, first, settlement } = await settledTwo(deps)
+    async (when, { deps, settled: { client, first, settlement } }) => {
       if (when === 'before') await dispute(deps, first)
       await fail(deps, settlement)
       await recredit(deps, settlement)
@@ -86,7 +85,6 @@ describe('a dispute of a settled payment that is won', () => {
       expect(recorded.map(({ netMinor }) => netMinor)).toStrictEqual([45_950, 95_900])
       for (const settled of recorded) await payOut(deps, settled)
       expect(await figures(deps, client)).toStrictEqual([0, 0, 0, 141_850, 95_900])
-      await expectBalanced(deps, client.clientId)
     },
   )
 
@@ -99,9 +97,7 @@ describe('a dispute of a settled payment that is won', () => {
 
   it.for(['recredit', 'recredit of what was recovered', 'payout', 'dispute'] as const)(
     'comes out right when it races: the %s',
-    async (other) => {
-      const deps = testDeps()
-      const { client, first, second, settlement } = await settledTwo(deps)
+    async (other, { deps, settled: { client, first, second, settlement } }) => {
       await dispute(deps, first)
       if (other === 'recredit of what was recovered') await recovered(deps, first)
       if (other.startsWith('recredit')) await fail(deps, settlement)
@@ -123,15 +119,12 @@ describe('a dispute of a settled payment that is won', () => {
         dispute: [0, 0, 141_850, 0, 0],
       }
       expect(await figures(deps, client)).toStrictEqual(expected[other])
-      await expectBalanced(deps, client.clientId)
     },
   )
 
   it.for(['is owed', 'was recovered'] as const)(
     'refuses a re-credit that would leave it out, and the next try has it: it %s',
-    async (state) => {
-      const deps = testDeps()
-      const { client, first, settlement } = await settledTwo(deps)
+    async (state, { deps, settled: { client, first, settlement } }) => {
       await dispute(deps, first)
       if (state === 'was recovered') await recovered(deps, first)
       await fail(deps, settlement)
@@ -140,13 +133,10 @@ describe('a dispute of a settled payment that is won', () => {
       await recredit(racing, settlement)
 
       expect(await figures(deps, client)).toStrictEqual([0, 141_850, 0, 0, 0])
-      await expectBalanced(deps, client.clientId)
     },
   )
 
-  it('is told when its client has paid it back before: a person settles that', async () => {
-    const deps = testDeps()
-    const { client, first } = await settledTwo(deps)
+  it('is told when its client has paid it back before: a person settles that', async ({ deps, settled: { first } }) => {
     await dispute(deps, first)
     const { suspenseId } = await recovered(deps, first)
 
@@ -157,12 +147,9 @@ describe('a dispute of a settled payment that is won', () => {
       status: 'open',
       amount_minor: 95_900,
     })
-    await expectBalanced(deps, client.clientId)
   })
 
-  it('sees that an operator closes what is owed at the same moment', async () => {
-    const deps = testDeps()
-    const { client, first } = await settledTwo(deps)
+  it('sees that an operator closes what is owed at the same moment', async ({ deps, settled: { first } }) => {
     await dispute(deps, first)
     const suspenseId = `cb1_${first.paymentId}#reversed_after_settlement`
     const racing = beforeFirst(deps, 'transact', () =>
@@ -173,6 +160,5 @@ describe('a dispute of a settled payment that is won', () => {
 
     expect(await owed(deps, suspenseId)).toMatchObject({ resolution: 'written_off' })
     expect(await owed(deps, `${suspenseId}#undone_though_closed#won1_${first.paymentId}`)).toBeDefined()
-    await expectBalanced(deps, client.clientId)
   })
 })
