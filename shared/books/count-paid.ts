@@ -6,7 +6,7 @@ import { expectedSettlement } from '../payment/channel/expected-settlement.ts'
 import type { Payment } from '../payment/payment.ts'
 import { findPaymentsByKey } from '../payment/payment-store.ts'
 import { type PaidPayment, paidPages } from '../settlement/paid-payments.ts'
-import { addMs, HOUR_MS, MINUTE_MS, type Timestamp, timestampOf } from '../time.ts'
+import { addMs, DAY_MS, HOUR_MS, MINUTE_MS, type Timestamp, timestampOf } from '../time.ts'
 import {
   addCounted,
   addWaiting,
@@ -27,10 +27,12 @@ const READ_BY_MS = HOUR_MS + 10 * MINUTE_MS
 const SKEW_MS = MINUTE_MS
 const BEGINNING = timestampOf(0)
 
+/** Behind it nobody decides a dispute any more. */
+const DISPUTE_MS = 180 * DAY_MS
+
 /** They lie in one item and are read one by one, each time; behind these nothing is kept until some are done. */
 const MOST_WAITING = 1_000
 
-/** Nothing of a payment changes any more once its fee is final and the provider has settled it, or all went back. */
 const standingOf = (payment: Payment, now: Timestamp): Standing => {
   const { feeStatus, providerSettledAt, reversal, paidAt = now } = payment
   if (feeStatus !== 'estimated' && providerSettledAt !== undefined) return 'settled'
@@ -39,14 +41,27 @@ const standingOf = (payment: Payment, now: Timestamp): Standing => {
   return addMs(expectedSettlement(payment, paidAt), READ_BY_MS + DIFFERENCE_AGE_MS) < now ? 'overdue' : 'not_due'
 }
 
-const isFinal = (standing: Standing): boolean => standing === 'settled' || standing === 'returned'
+/** Whether all of it went back by a dispute that can still be won, when it is to be settled after all. */
+const mayComeAgain = ({ reversal }: Payment, now: Timestamp): boolean =>
+  reversal?.whole?.kind === 'chargeback' && addMs(reversal.wholeAt ?? now, DISPUTE_MS) > now
 
-type Judged = { readonly id: PaymentId; readonly payment: PaidPayment | Payment; readonly standing: Standing }
+type Judged = {
+  readonly id: PaymentId
+  readonly payment: PaidPayment | Payment
+  readonly standing: Standing
+  readonly isFinal: boolean
+}
+
+const judge = (payment: Payment, now: Timestamp): Judged => {
+  const standing = standingOf(payment, now)
+  const isFinal = standing === 'settled' || (standing === 'returned' && !mayComeAgain(payment, now))
+  return { id: payment.paymentId, payment, standing, isFinal }
+}
 
 const judgeById = async (deps: CountDeps, ids: readonly PaymentId[]): Promise<readonly Judged[]> => {
   const now = deps.now()
   const payments = ids.length === 0 ? [] : await findPaymentsByKey(deps, ids)
-  return payments.map((payment) => ({ id: payment.paymentId, payment, standing: standingOf(payment, now) }))
+  return payments.map((payment) => judge(payment, now))
 }
 
 /** What the index shows as done is; of the others the payments themselves are read, unless they are too young for it. */
@@ -56,7 +71,7 @@ const judgeRows = async (deps: CountDeps, rows: readonly PaidPayment[]): Promise
   for (const payment of rows) {
     const isSettled = payment.feeStatus !== 'estimated' && payment.providerSettledAt !== undefined
     if (!isSettled && payment.paidAt < young) continue
-    known.set(payment.id, { id: payment.id, payment, standing: isSettled ? 'settled' : 'not_due' })
+    known.set(payment.id, { id: payment.id, payment, standing: isSettled ? 'settled' : 'not_due', isFinal: isSettled })
   }
   const unknown = rows.filter(({ id }) => !known.has(id)).map(({ id }) => id)
   for (const judged of await judgeById(deps, unknown)) known.set(judged.id, judged)
@@ -66,11 +81,11 @@ const judgeRows = async (deps: CountDeps, rows: readonly PaidPayment[]): Promise
 /** With what is final in the sums, and the rest waiting. */
 const kept = (count: PaidCount, judged: readonly Judged[]): PaidCount => {
   const waitingIds = new Set(count.waitingIds)
-  for (const { id, standing } of judged) {
-    if (isFinal(standing)) waitingIds.delete(id)
+  for (const { id, isFinal } of judged) {
+    if (isFinal) waitingIds.delete(id)
     else waitingIds.add(id)
   }
-  const final = judged.filter(({ standing }) => isFinal(standing))
+  const final = judged.filter(({ isFinal }) => isFinal)
   return final.reduce((sum, { payment, standing }) => addCounted(sum, payment, standing), { ...count, waitingIds })
 }
 

@@ -45,7 +45,7 @@ export const keepPaidCount = (deps: Pick<Deps, 'table'>, clientId: ClientId, cou
   return deps.table.write(put(countedBooksKey(clientId), kept, unchanged('version', count.version)))
 }
 
-/** What became of a payment's money at the provider: the last two are final. */
+/** What became of a payment's money at the provider: what is settled stays so, what went back may come again. */
 export type Standing = 'not_due' | 'overdue' | 'returned' | 'settled'
 
 export type Amounts = Pick<PaidPayment, 'notionalMinor' | 'providerFeeMinor' | 'markupMinor' | 'netMinor'>

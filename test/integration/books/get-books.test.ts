@@ -12,7 +12,7 @@ import { reversePayment } from '../../../shared/reversal/reverse-payment.ts'
 import { heldMoney, recordSuspense } from '../../../shared/suspense/record-suspense.ts'
 import { syncProviderTransactions } from '../../../shared/sync/sync-provider-transactions.ts'
 import { countedBooksKey } from '../../../shared/table/keys.ts'
-import { DAY_MS } from '../../../shared/time.ts'
+import { DAY_MS, HOUR_MS } from '../../../shared/time.ts'
 import { dispute, won } from '../../support/dispute-builders.ts'
 import { recordTable } from '../../support/intercept-table.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
@@ -39,6 +39,16 @@ const CALM = {
   explained_percent: 100,
 }
 const { provider_not_due: _, ...ALL_DUE } = CALM
+const FORGOTTEN = { ...ALL_DUE, reversed_unsettled: RECEIVED }
+
+const wonBehindCount =
+  (countedAfterMs: number) =>
+  async ({ deps, client, waiting }: World) => {
+    await dispute(deps, waiting)
+    passes(deps, countedAfterMs)
+    await booksOf(deps, client)
+    await won(deps, waiting)
+  }
 
 describe('the books of a client', () => {
   it('are every figure with its source, and balance', async () => {
@@ -139,6 +149,8 @@ describe('the books of a client', () => {
         explained_percent: 100,
       },
     },
+    { what: 'a dispute that was won behind a count of it', happens: wonBehindCount(2 * HOUR_MS), shows: CALM },
+    { what: 'a dispute that nobody decided in half a year', happens: wonBehindCount(181 * DAY_MS), shows: FORGOTTEN },
     {
       what: 'a payment that went back behind its settlement',
       happens: async ({ deps, settled }) =>

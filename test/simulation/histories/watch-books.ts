@@ -14,22 +14,13 @@ type Ask = <T>(promise: Promise<T>) => Promise<T>
 /** Causes of findings by which the provider says something else than the books: until they are resolved. */
 const DISPUTED = ['transaction_unexplained', 'reversed_upstream', 'undone_unclear', 'amount_differs', 'fee_changed']
 
-/**
- * Of payments whose row the provider never shows: by what it says, it never settles them. One that went back and was won
- * again may stay among those that went back (docs/reliability.md): such a one may be counted here or not.
- */
-const unshownMinor = ({ table, unshownRows }: World, isOwn: (item: RawItem) => boolean) => {
-  const unsettled = table
+/** Of payments whose row the provider never shows: by what it says, it never settles them. */
+const unshownMinor = ({ table, unshownRows }: World, isOwn: (item: RawItem) => boolean): number =>
+  table
     .items('PAYMENT#')
     .filter((item) => isOwn(item) && unshownRows.has(text(item, 'credited_payment_id')))
     .filter(({ reversal }) => Object(reversal).wholeAt === undefined)
-  const owed = (item: RawItem) => amount(item, 'net_minor') + amount(item, 'markup_minor')
-  const sum = (items: readonly number[]) => items.reduce((total, one) => total + one, 0)
-  const surely = sum(unsettled.filter(({ reversal }) => reversal === undefined).map(owed))
-  const perhaps = unsettled.filter(({ reversal }) => reversal !== undefined).map(owed)
-  const [least, most] = [perhaps.filter((one) => one < 0), perhaps.filter((one) => one > 0)]
-  return { least: surely + sum(least), most: surely + sum(most) }
-}
+    .reduce((sum, item) => sum + amount(item, 'net_minor') + amount(item, 'markup_minor'), 0)
 
 /**
  * Received, credited, paid out and what the provider says it settled agree, client by client and over all: but for what
@@ -49,14 +40,12 @@ export const booksProblems = async ({ world, tenants }: Play, ask: Ask): Promise
       ]),
     )
     problems.push(...figureProblems(world.table.items(), clientId, figures))
-    const { least, most } = unshownMinor(world, isOwn)
-    const overdue = figures.get('provider_overdue') ?? -1
+    const unshown = unshownMinor(world, isOwn)
     const differences = ['credited_difference', 'settled_difference']
     const isRight =
       differences.every((name) => figures.get(name) === 0) &&
-      least <= overdue &&
-      overdue <= most &&
-      (least !== 0 || most !== 0 || books?.body['balanced'] === !disputed)
+      figures.get('provider_overdue') === unshown &&
+      (unshown !== 0 || books?.body['balanced'] === !disputed)
     if (!isRight) problems.push(`the books of ${clientId ?? 'all'} say ${JSON.stringify(books?.body)}`)
   }
   return problems
