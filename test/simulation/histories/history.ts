@@ -18,6 +18,7 @@ import { CALLBACK_TOKEN, createWorld, PROVIDER_KEY, type World, type WorldOption
 import { mustHear, watchEndpoints } from './change-endpoints.ts'
 import { arrangeCloseCalls } from './close-calls.ts'
 import { crowdProblems } from './crowd.ts'
+import { doTwice } from './do-twice.ts'
 import { pollerProblems, watchEvents } from './event-poller.ts'
 import { burst, createFlood, type Flood, floodProblems } from './flood.ts'
 import { takeBack } from './odd-rows.ts'
@@ -190,6 +191,7 @@ export const runHistory = async (options: HistoryOptions): Promise<HistoryResult
   watchEvents(play)
   const faults = options.faults ?? drawFaults(world.prng.fork())
   arrangeCloseCalls(play, faults)
+  doTwice(play)
   const flood = faults.flood > 0 ? await addFlooder(play) : undefined
   world.faults = faults
   const problems: string[] = []

@@ -11,6 +11,7 @@ const FAULTS: Readonly<Record<keyof Faults, Within>> = {
   crash: 50,
   environmentLost: 50,
   slowCall: 50,
+  overtaken: 50,
   tableThrottled: 50,
   tableAnswerLost: 50,
   tableConflict: 50,

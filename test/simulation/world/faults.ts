@@ -10,6 +10,8 @@ const WORST = {
   environmentLost: 0.5,
   /** A call takes seconds on its way, so that everything else can happen meanwhile. */
   slowCall: 0.15,
+  /** A write stands on its way, and meanwhile somebody else does the same work. */
+  overtaken: 0.2,
   /** The table is throttled beyond the SDK's patience. */
   tableThrottled: 0.01,
   /** The table did it, and the answer was lost beyond the SDK's patience. */

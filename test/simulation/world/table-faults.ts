@@ -15,6 +15,9 @@ import { isHit, strikes, struck, type World } from './world.ts'
 const TOKEN_MS = 10 * 60_000
 const THROTTLED_TIMES = { leastMs: 5_000, mostMs: 5 * 60_000 }
 
+/** Shorter and longer than what somebody else takes for the same work. */
+const STANDS_MS = [100, 1_000, 10_000]
+
 const metadata = { $metadata: {} }
 
 /** An index has a throughput of its own; where it is used up, reads of it are refused, and writes that change it. */
@@ -92,12 +95,20 @@ export const faultyRequests = (world: World, process: () => Process): TableReque
     }
     return own.call(`table ${name}`, actingAs(world, own, effect))
   }
+  /** Somebody else does the same work while a write stands on its way. */
+  const overtaken = async (): Promise<void> => {
+    const own = process()
+    if (world.onOvertaken.length === 0 || !isHit(world, 'overtaken')) return
+    for (const listen of world.onOvertaken) listen(own)
+    await own.sleep(world.prng.pick(STANDS_MS))
+  }
   /** The answer to a write that was done is lost on its way, and the SDK sends the same request again. */
   const sendTwice = async <Answer extends Applied>(
     name: string,
     run: () => Answer,
     again: (first: Answer, sentMs: number) => Answer,
   ): Promise<Answer> => {
+    await overtaken()
     const sentMs = world.scheduler.nowMs()
     const first = await send(name, () => written(world, run))
     if (!first.applied || !isHit(world, 'tableRetried')) return first

@@ -72,6 +72,8 @@ export const createWorld = ({
     /** Told when a process begins, and when its handler has come to an end or it was killed. */
     onStarted: [] as ((process: Process, event: unknown) => void)[],
     onEnded: [] as ((process: Process, how: 'done' | 'failed' | 'died') => void)[],
+    /** Told of a process whose write stands on its way. */
+    onOvertaken: [] as ((process: Process) => void)[],
     /** Told of a fault that strikes. */
     onFault: [] as ((fault: keyof Faults) => void)[],
     /** Whose call to table or provider has its effect at this moment. */
