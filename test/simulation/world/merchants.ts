@@ -1,4 +1,3 @@
-import { createHmac } from 'node:crypto'
 import type { WebhookRequest, WebhookResult } from '../../../shared/send-webhook.ts'
 import type { Faults } from './faults.ts'
 import type { Prng } from './prng.ts'
@@ -85,7 +84,3 @@ export const createMerchants = (prng: Prng, onFault: (fault: keyof Faults) => vo
     },
   }
 }
-
-/** Computed here and not by the gateway's own code: HMAC-SHA256 of the body, in hex (spec 6.3). */
-export const expectedSignature = (secret: string, body: string): string =>
-  createHmac('sha256', secret).update(body, 'utf8').digest('hex')

@@ -44,8 +44,6 @@ type Stored = Pick<ReceivedMessage, 'messageId' | 'body' | 'group' | 'sentAtMs'>
 
 type ReceiveRequest = { readonly max: number; readonly nowMs: number; readonly disorder?: Disorder | undefined }
 
-export type SimQueue = ReturnType<typeof createSimQueue>
-
 /** Older messages are lost. */
 const RETENTION_MS = 4 * 24 * 60 * 60_000
 const MAX_DELAY_SECONDS = 900
