@@ -74,14 +74,4 @@ describe('retention (design section 9)', () => {
     await drainQueue(deps)
     expect(await ttlOf(deps, deliveryKey(deliveryId))).toBe(days(deps.now(), 90))
   })
-
-  it('does not begin a round whose event is no longer kept', async ({ deps, endpoint }) => {
-    const orphan = await storedDelivery(deps, endpoint)
-    await skipDelivery(deps, orphan)
-
-    const again = redeliver(deps, { clientId: orphan.clientId, deliveryId: orphan.deliveryId, operator: 'ayu' })
-
-    await expect(again).rejects.toThrow('the event is no longer kept')
-    expect(await rowOf(deps, orphan)).toMatchObject({ status: 'skipped' })
-  })
 })
