@@ -1,10 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { handler } from '../../../functions/admin/list-deliveries.ts'
 import { deliveryIdFor } from '../../../shared/ids.ts'
-import type { Delivery } from '../../../shared/webhook/delivery/delivery.ts'
 import { skipDelivery } from '../../../shared/webhook/delivery/delivery-store.ts'
 import { deliveriesOfEvent } from '../../../shared/webhook/delivery/list-deliveries.ts'
-import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
 import { aClientId } from '../../support/client-builders.ts'
 import { beforeFirst } from '../../support/intercept-table.ts'
@@ -13,12 +11,10 @@ import { invokeAdmin, notFoundReply, withClient } from '../../support/operator-a
 import { aStoredClient } from '../../support/payment-builders.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 import {
-  ABANDONED,
   anEvent,
   drainQueue,
   FAILED,
   messageFor,
-  SKIPPED,
   storedDelivery,
   storedEndpoint,
 } from '../../support/webhook-builders.ts'
@@ -28,16 +24,7 @@ const list = (deps: TestDeps, payload: object) => invokeAdmin(handler, deps, pay
 const idsOf = ({ body }: { body: object }) =>
   (Reflect.get(body, 'data') as { delivery_id: string }[]).map(({ delivery_id }) => delivery_id)
 
-/** Deliveries one second apart, newest first, of one endpoint after the other. */
-const deliveriesTo = async (deps: TestDeps, endpoints: readonly Endpoint[], count: number) => {
-  const deliveries: Delivery[] = []
-  for (let made = 0; made < count; made++) {
-    deps.clock.advance(1)
-    const endpoint = endpoints[made % endpoints.length]
-    if (endpoint) deliveries.unshift(await storedDelivery(deps, endpoint))
-  }
-  return deliveries
-}
+/* What merchants see of the same list is in api-webhook-deliveries: its merging of endpoints, its filters together. */
 
 describe('list-deliveries (design section 7)', () => {
   it('shows a delivery with its attempts, oldest first', async () => {
@@ -81,20 +68,6 @@ describe('list-deliveries (design section 7)', () => {
     })
   })
 
-  it('merges all endpoints of the client, deleted ones too, newest first and page by page', async () => {
-    const { deps, clientId } = await withClient()
-    const endpoints = [
-      await storedEndpoint(deps, { clientId }),
-      await storedEndpoint(deps, { clientId, enabled: true, deletedAt: deps.now() }),
-      await storedEndpoint(deps, { clientId }),
-    ]
-    const deliveries = (await deliveriesTo(deps, endpoints, 11)).map(({ deliveryId }) => deliveryId)
-
-    const pages = await Promise.all([1, 2, 3, 4].map((page) => list(deps, { client_id: clientId, page, per_page: 4 })))
-
-    expect(pages.map(idsOf)).toStrictEqual([deliveries.slice(0, 4), deliveries.slice(4, 8), deliveries.slice(8), []])
-  })
-
   it('orders deliveries of the same moment by id, so that pages neither repeat nor miss one', async () => {
     const { deps, clientId } = await withClient()
     const endpoints = [await storedEndpoint(deps, { clientId }), await storedEndpoint(deps, { clientId })]
@@ -105,27 +78,6 @@ describe('list-deliveries (design section 7)', () => {
     const ids = pages.flatMap(idsOf)
     expect(ids).toHaveLength(6)
     expect(ids).toStrictEqual(ids.toSorted().toReversed())
-  })
-
-  it('filters by status, by endpoint and by both', async () => {
-    const { deps, clientId } = await withClient()
-    const first = await storedEndpoint(deps, { clientId })
-    const second = await storedEndpoint(deps, { clientId })
-    const abandoned = await storedDelivery(deps, first, ABANDONED)
-    deps.clock.advance(1)
-    const skipped = await storedDelivery(deps, second, SKIPPED)
-    deps.clock.advance(1)
-    const abandonedToo = await storedDelivery(deps, second, ABANDONED)
-
-    const byStatus = await list(deps, { client_id: clientId, status: 'abandoned' })
-    const byEndpoint = await list(deps, { client_id: clientId, endpoint_id: second.endpointId })
-    const byBoth = await list(deps, { client_id: clientId, endpoint_id: second.endpointId, status: 'abandoned' })
-    const none = await list(deps, { client_id: clientId, status: 'succeeded' })
-
-    expect(idsOf(byStatus)).toStrictEqual([abandonedToo.deliveryId, abandoned.deliveryId])
-    expect(idsOf(byEndpoint)).toStrictEqual([abandonedToo.deliveryId, skipped.deliveryId])
-    expect(idsOf(byBoth)).toStrictEqual([abandonedToo.deliveryId])
-    expect(idsOf(none)).toStrictEqual([])
   })
 
   it('leaves out a row whose status has moved on since the index was read', async () => {
