@@ -46,7 +46,6 @@ const arrange = async () => {
 
 type Scene = { readonly deps: MemoryDeps; readonly client: Client; readonly payment: Payment }
 
-/** What may bring the provider's news; each answers what it was answered. */
 /** The minute's look, and the work on payments that it hands out; none of it fails. */
 const doDueWork = async (deps: MemoryDeps): Promise<void> => {
   await checkDueWork.withDeps(deps)({}, {} as never)
@@ -58,6 +57,7 @@ const doDueWork = async (deps: MemoryDeps): Promise<void> => {
   expect(deps.lines.filter(({ level, code }) => level === 'error' && code === 'payment.check_failed')).toStrictEqual([])
 }
 
+/** What may bring the provider's news; each answers what it was answered. */
 const TRIGGERS = {
   callback: async ({ deps, payment }: Scene) => {
     const data = { payment_id: 'py-1', payment_request_id: payment.paymentRequestId, reference_id: 'any' }

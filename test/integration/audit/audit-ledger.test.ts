@@ -5,7 +5,6 @@ import { minor } from '../../../shared/money.ts'
 import { eventKey, shardKey, windowKey } from '../../../shared/table/keys.ts'
 import { LEDGER_SHARDS } from '../../../shared/table/schema.ts'
 import { msBetween } from '../../../shared/time.ts'
-import { aClientId } from '../../support/client-builders.ts'
 import { interceptTable, recordTable } from '../../support/intercept-table.ts'
 import { storeSucceeded, succeededPayment } from '../../support/settlement-builders.ts'
 import { aSettled, aSyncWorld, creditedPayment } from '../../support/synced-payment.ts'
@@ -83,12 +82,6 @@ describe('audit-ledger: what it answers', () => {
 
     expect(result).toStrictEqual({ balanced: true, differences: [] })
     expect(event['body']).toContain('fee_status')
-  })
-
-  it('answers 404 for a client that does not exist', async () => {
-    const { deps } = await aSyncWorld()
-
-    await expect(auditLedger(deps, aClientId())).rejects.toMatchObject({ code: 'not_found' })
   })
 
   it('names a ledger whose figures are no figures, instead of failing', async () => {

@@ -10,14 +10,7 @@ import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
 import { addMs, HOUR_MS } from '../../../shared/time.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
-import {
-  auditRecordsOf,
-  invokeAdmin,
-  notFoundReply,
-  OPERATOR,
-  refusedWith,
-  shownSettlement,
-} from '../../support/operator-actions.ts'
+import { auditRecordsOf, invokeAdmin, OPERATOR, refusedWith, shownSettlement } from '../../support/operator-actions.ts'
 import { settled, sweepADayLater } from '../../support/payout-builders.ts'
 import { aSettledClient, BANK, withFloor } from '../../support/settlement-builders.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
@@ -153,12 +146,6 @@ describe('closing a settlement (spec 3.2; design section 7)', () => {
     expect(won).toHaveLength(1)
     expect((await findAnySettlement(deps, settlement.settlementId)).status).toBe(won[0])
     expect(await auditRecordsOf(deps, settlement.settlementId)).toHaveLength(1)
-  })
-
-  it.for(NAMES)('answers 404 to %s of an unknown settlement', async (action, { deps, settlement }) => {
-    const unknown = { ...settlement, settlementId: crypto.randomUUID() as Settlement['settlementId'] }
-
-    expect(await done(deps, action, unknown)).toStrictEqual(notFoundReply('settlement'))
   })
 })
 

@@ -4,12 +4,11 @@ import { deliveryIdFor } from '../../../shared/ids.ts'
 import { skipDelivery } from '../../../shared/webhook/delivery/delivery-store.ts'
 import { deliveriesOfEvent } from '../../../shared/webhook/delivery/list-deliveries.ts'
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
-import { aClientId } from '../../support/client-builders.ts'
 import { beforeFirst } from '../../support/intercept-table.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
 import { invokeAdmin, notFoundReply, withClient } from '../../support/operator-actions.ts'
 import { aStoredClient } from '../../support/payment-builders.ts'
-import { type TestDeps, testDeps } from '../../support/test-deps.ts'
+import type { TestDeps } from '../../support/test-deps.ts'
 import {
   anEvent,
   drainQueue,
@@ -147,12 +146,6 @@ describe('list-deliveries: refusals', () => {
     expect(idsOf(byEvent)).toStrictEqual([])
     expect(idsOf(all)).toStrictEqual([])
   })
-
-  it.each([{}, { status: 'skipped' }, { event_id: crypto.randomUUID() }])(
-    'answers 404 for an unknown client: %j',
-    async (filter) =>
-      expect(await list(testDeps(), { client_id: aClientId(), ...filter })).toStrictEqual(notFoundReply('client')),
-  )
 
   it.each([
     ['an unknown status', { status: 'lost' }, 'status'],

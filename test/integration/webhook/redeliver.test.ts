@@ -241,7 +241,6 @@ describe('an operator', () => {
     ['a time of another form', { ...TO_ENDPOINT, since: 'yesterday' }, 'since'],
     ['deliveries in progress', { ...TO_ENDPOINT, since: AT, status: 'scheduled' }, 'status'],
     ['one delivery and an endpoint', { ...ONE, ...TO_ENDPOINT }, 'body'],
-    ['no operator', { operator: undefined, ...ONE }, 'operator'],
   ])('is refused %s', async (_case, payload, field) => {
     const answer = await redeliver(testDeps(), aClientId(), payload)
 

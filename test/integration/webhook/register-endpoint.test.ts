@@ -1,11 +1,10 @@
-import { describe, expect } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { handler as registerEndpoint } from '../../../functions/admin/register-endpoint.ts'
 import { listAllEndpoints } from '../../../shared/webhook/endpoint/endpoint-store.ts'
 import { interceptTable } from '../../support/intercept-table.ts'
-import { auditRecordsOf, invokeAdmin, notFoundReply, OPERATOR, withClient } from '../../support/operator-actions.ts'
+import { auditRecordsOf, invokeAdmin, OPERATOR, withClient } from '../../support/operator-actions.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { storedEndpoint } from '../../support/webhook-builders.ts'
-import { webhookTest as it } from './webhook-test.ts'
 
 const FAILED = 'payment.failed'
 const URL_OF_MERCHANT = 'https://merchant.example/hooks'
@@ -122,16 +121,12 @@ describe('register-endpoint (spec 2.4)', () => {
     expect(await listAllEndpoints(deps, clientId)).toStrictEqual([])
   })
 
-  it.each([
-    ['an unknown event type', { event_types: ['payment.cancelled'] }, 'event_types.0'],
-    ['a field it does not know', { secret: 'x' }, 'secret'],
-    ['no operator', { operator: undefined }, 'operator'],
-  ])('refuses %s', async (_case, payload, field) => {
+  it('refuses an event type that it does not know', async () => {
     const { deps, clientId } = await withClient()
 
-    const answer = await register(deps, clientId, payload)
+    const answer = await register(deps, clientId, { event_types: ['payment.cancelled'] })
 
-    expect(answer).toMatchObject({ status: 422, body: { field_errors: { [field]: expect.any(Array) } } })
+    expect(answer).toMatchObject({ status: 422, body: { field_errors: { 'event_types.0': [expect.any(String)] } } })
   })
 
   it('refuses a name that leads to a private address', async () => {
@@ -150,11 +145,6 @@ describe('register-endpoint (spec 2.4)', () => {
 
     expect(await register(deps, clientId, { url })).toMatchObject({ status: 422 })
     expect(await register(local, clientId, { url })).toMatchObject({ status: 200, body: { url } })
-  })
-
-  it.for([crypto.randomUUID(), 'no-uuid', ''])('answers 404 for an unknown client: %j', async (clientId, { deps }) => {
-    expect(await register(deps, clientId)).toStrictEqual(notFoundReply('client'))
-    expect(deps.secretValues.size).toBe(0)
   })
 
   it('stops at fifty endpoints in use, and counts no deleted ones', async () => {
