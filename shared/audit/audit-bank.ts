@@ -4,8 +4,8 @@ import type { Settlement } from '../settlement/settlement.ts'
 import { addMs, MINUTE_MS, type Timestamp } from '../time.ts'
 import { type Difference, differs } from './difference.ts'
 
-/** The bank details of a client from a time on, as its audit records have them. */
-type Registration = { readonly at: Timestamp; readonly account: string; readonly plain: string }
+/** The bank details of a client from a time on, as its audit records have them: what they may say, the latest last. */
+type Registration = { readonly at: Timestamp; readonly accounts: readonly string[]; readonly plain: string }
 
 const BankRecord = v.object({
   bank: v.nullable(
@@ -27,16 +27,25 @@ const accountText = (name: string, number: string, holder: string, { since, repl
 const accountOf = ({ bank }: Settlement): string =>
   bank ? accountText(bank.bankName, bank.bankAccountNo, bank.bankAccountName, bank) : NO_ACCOUNT
 
-/** Every account a client was ever registered with, oldest first. */
-export const registeredAccounts = (records: readonly AuditRecord[]): readonly Registration[] =>
-  records.flatMap(({ at, after }) => {
+/**
+ * Every account a client was ever registered with, oldest first. A record of the release before says nothing of since
+ * when its account is there: that is as it was where the account stayed, and gone where somebody entered it again.
+ */
+export const registeredAccounts = (records: readonly AuditRecord[]): readonly Registration[] => {
+  const registered: Registration[] = []
+  for (const { at, after } of records) {
     const record = v.safeParse(BankRecord, after)
-    if (!record.success) return []
+    if (!record.success) continue
     const { bank, bank_since: since, bank_replaced: replaces } = record.output
     const text = (entered: Entered) =>
       bank ? accountText(bank.bank_name, bank.bank_account_no, bank.bank_account_name, entered) : NO_ACCOUNT
-    return [{ at, account: text({ since, replaces }), plain: text({}) }]
-  })
+    const plain = text({})
+    const last = registered.at(-1)
+    const kept = since === undefined && last?.plain === plain ? last.accounts : []
+    registered.push({ at, accounts: [...kept, text({ since, replaces })], plain })
+  }
+  return registered
+}
 
 /** A settlement reads its client shortly before it is recorded; and machines' clocks differ a little. */
 const READ_BEFORE_MS = 15 * MINUTE_MS
@@ -53,6 +62,7 @@ export const auditBank = (settlement: Settlement, registered: readonly Registrat
   const expected = inForce.at(-1)
   const found = accountOf(settlement)
   // One that the release before recorded says nothing of since when its details are there.
-  if (expected === undefined || inForce.some(({ account, plain }) => account === found || plain === found)) return []
-  return differs('settlement.bank', id, expected.account, found)
+  if (expected === undefined || inForce.some(({ accounts, plain }) => plain === found || accounts.includes(found)))
+    return []
+  return differs('settlement.bank', id, expected.accounts.at(-1) ?? expected.plain, found)
 }

@@ -1,0 +1,56 @@
+/**
+ * Goal: the audit knows the account of a settlement however the releases of a canary or a rollback wrote it down, and
+ * takes no other one for it.
+ */
+import * as v from 'valibot'
+import { describe, expect, it } from 'vitest'
+import { auditBank, registeredAccounts } from '../../../shared/audit/audit-bank.ts'
+import { type Settlement } from '../../../shared/settlement/settlement.ts'
+import { addMs, MINUTE_MS, TimestampSchema } from '../../../shared/time.ts'
+
+const START = v.parse(TimestampSchema, '2026-11-02T03:00:00.000Z')
+const at = (minutes: number) => addMs(START, minutes * MINUTE_MS)
+const bank = { bank_name: 'BNI', bank_account_no: '99', bank_account_name: 'PT Baru' }
+const other = { ...bank, bank_account_no: '00' }
+const since = at(1)
+
+/** Records of a client's changes, a day apart from each other. */
+const registered = (...after: readonly object[]) =>
+  registeredAccounts(after.map((fields, day) => ({ at: at(1_440 * day), after: fields })) as never)
+
+/** Recorded an hour behind the last of so many changes. */
+const settlement = (changes: number, entered: object, accountNo = '99') =>
+  ({
+    settlementId: 's',
+    createdAt: at(1_440 * (changes - 1) + 60),
+    bank: { bankName: 'BNI', bankAccountNo: accountNo, bankAccountName: 'PT Baru', ...entered },
+  }) as unknown as Settlement
+
+const NOW = { bank, bank_since: since, bank_replaced: true }
+const KEPT = { since, replaces: true }
+
+describe('auditBank', () => {
+  it('finds nothing where the release before changed something else of the client', () => {
+    const found = auditBank(settlement(2, KEPT), registered(NOW, { bank, enabled: false }))
+
+    expect(found).toStrictEqual([])
+  })
+
+  it('finds nothing where the release before changed the client twice', () => {
+    expect(auditBank(settlement(3, KEPT), registered(NOW, { bank }, { bank }))).toStrictEqual([])
+  })
+
+  it('finds nothing where the release before entered the account anew', () => {
+    expect(auditBank(settlement(2, {}), registered(NOW, { bank }))).toStrictEqual([])
+  })
+
+  it.each([
+    ['a time that no record has', settlement(2, { ...KEPT, since: at(2) }), registered(NOW, { bank })],
+    ['another account', settlement(2, KEPT, '00'), registered(NOW, { bank })],
+    ['the account before', settlement(2, KEPT), registered(NOW, { bank: other })],
+    ['a time that was taken out', settlement(2, KEPT), registered(NOW, { ...NOW, bank_since: null })],
+    ['a time from before another account', settlement(3, KEPT), registered(NOW, { bank: other }, { bank })],
+  ])('finds %s', (_, recorded, accounts) => {
+    expect(auditBank(recorded, accounts)).toMatchObject([{ what: 'settlement.bank', id: 's' }])
+  })
+})
