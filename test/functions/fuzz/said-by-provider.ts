@@ -12,6 +12,8 @@ export const SEEN_NOTHING: Seen = {
   mustHear: () => true,
   destinationsOfKey: new Map(),
   paymentsOfKey: new Map(),
+  unreferenced: new Set(),
+  toldByFormer: [],
   logLines: [],
   confidential: [],
 }

@@ -48,6 +48,7 @@ const queryOf = ({ prng, next }: EventPoller) => ({
 
 /** One look. Now and then the program dies with what it was shown, before it has written down where it goes on. */
 const look = async (play: Play, poller: EventPoller): Promise<void> => {
+  if (!play.world.functions.has(LIST_EVENTS)) return
   const reply = await http(play, poller.tenant, LIST_EVENTS, { query: queryOf(poller) })
   count(play.world.tally, `events answered ${reply?.status ?? 'nothing'}`)
   if (reply?.status !== 200) return
@@ -65,7 +66,6 @@ const LATEST_LOOK_MS = 90_000
  */
 export const watchEvents = (play: Play): void => {
   const { world } = play
-  if (!world.functions.has(LIST_EVENTS)) return
   world.onChange.push(({ key, before, after }) => {
     const tenant = play.tenants.find(({ clientId }) => clientId === String(after?.['owner']).split('#')[0])
     if (before !== undefined || !key.sk.startsWith('EVENT#') || tenant === undefined) return

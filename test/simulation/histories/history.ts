@@ -33,7 +33,9 @@ export type HistoryOptions = {
   readonly operations: number
   readonly tracing?: boolean
   readonly faults?: Faults
-}
+  /** What else goes on, told before each operation and, with none, before the days in which nobody pays any more. */
+  readonly beside?: (play: Play) => (operation?: number) => void
+} & Pick<WorldOptions, 'storedRows'>
 
 export type HistoryResult = {
   readonly seed: number
@@ -76,8 +78,19 @@ export const startPlay = async (options: WorldOptions): Promise<Play> => {
   return { world, tenants, seen, unanswered: [], keys: 0, pollers: new Map(), restProblems }
 }
 
-const captured = (world: World): ReadonlyMap<string, number> =>
-  new Map(world.provider.capturedPayments().map(({ id, amount }) => [id, amount]))
+/**
+ * What the provider has captured, as far as anybody could know: of one whose row is never shown nothing tells, its
+ * callback apart, once another capture stands in its request.
+ */
+const captured = ({ provider, unshownRows }: World): ReadonlyMap<string, number> => {
+  const shown = new Set(provider.findPaymentRequests('').map(({ latest_payment_id: id }) => id))
+  return new Map(
+    provider
+      .capturedPayments()
+      .filter(({ id }) => !unshownRows.has(id) || shown.has(id))
+      .map(({ id, amount }) => [id, amount]),
+  )
+}
 
 export const seenBy = ({ world, tenants, seen }: Play): Seen => ({
   webhooks: world.merchants.received,
@@ -91,6 +104,8 @@ export const seenBy = ({ world, tenants, seen }: Play): Seen => ({
   mustHear: (endpointId, event) => mustHear(tenants, endpointId, event),
   destinationsOfKey: seen.destinations,
   paymentsOfKey: seen.paymentsOfKey,
+  unreferenced: world.unreferenced,
+  toldByFormer: world.alerts.filter(({ byFormer }) => byFormer).map(({ message }) => message),
   logLines: world.logLines,
   confidential: [
     PROVIDER_KEY,
@@ -124,7 +139,7 @@ export const rest = async (play: Play): Promise<readonly string[]> => {
   problems.push(...(await booksProblems(play, (promise) => drive(world, promise))))
   for (const tenant of tenants) {
     const ask = asking(world, tenant)
-    problems.push(...(await readBackProblems(world.table.items(), tenant, ask)))
+    problems.push(...(await readBackProblems(world.table.items(), tenant, ask, world.unreferenced)))
     problems.push(...(await pollerProblems(play, tenant, world.table.items(), ask)))
   }
   return problems
@@ -189,6 +204,7 @@ export const runHistory = async (options: HistoryOptions): Promise<HistoryResult
   const play = await startPlay({ ...options, providerFees: options.seed % 3 === 0 ? 'invoiced' : 'deducted' })
   const { world } = play
   watchEvents(play)
+  const beside = options.beside?.(play)
   const faults = options.faults ?? drawFaults(world.prng.fork())
   arrangeCloseCalls(play, faults)
   doTwice(play)
@@ -196,6 +212,7 @@ export const runHistory = async (options: HistoryOptions): Promise<HistoryResult
   world.faults = faults
   const problems: string[] = []
   for (let number = 0; number < options.operations && problems.length === 0; number++) {
+    beside?.(number)
     const operation = drawOperation(world)
     const begun = [operation(play), ...(flood?.prng.chance(faults.flood) ? [burst(play, flood)] : [])]
     takeBack(world, 0.12)
@@ -203,6 +220,7 @@ export const runHistory = async (options: HistoryOptions): Promise<HistoryResult
     await world.scheduler.runUntil(world.scheduler.nowMs() + gapMs(world))
     problems.push(...play.seen.problems, ...problemsOf(world.table.items(), seenBy(play)))
   }
+  beside?.()
   if (problems.length === 0) problems.push(...(await aftermath(play)))
   if (problems.length === 0 && flood)
     problems.push(...floodProblems(play, flood), ...(await crowdProblems(play, flood)))

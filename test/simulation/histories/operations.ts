@@ -2,7 +2,8 @@ import { whole } from '../../support/books.ts'
 import { meet } from '../sometimes/meet.ts'
 import { type Observations, observeCreate } from '../watching/observations.ts'
 import { differences } from '../watching/read-back.ts'
-import { type HttpRequest, operate } from '../world/lambda.ts'
+import { type HttpRequest, operate, operateAsKnown } from '../world/lambda.ts'
+import { mayLookUp } from '../world/restrictions.ts'
 import { count } from '../world/tally.ts'
 import type { Tenant } from '../world/tenants.ts'
 import type { World } from '../world/world.ts'
@@ -71,6 +72,7 @@ const create: Operation = async (play) => {
 
 /** Whether the create has made it: what is shown is the payment of the key, for ever. */
 const askByKey = async (play: Play, { tenant, key }: Play['unanswered'][number]): Promise<void> => {
+  if (!mayLookUp(play.world)) return
   const listed = await http(play, tenant, 'api-list-payments', { query: { idempotency_key: key } })
   const [payment] = (listed?.body['data'] ?? []) as readonly Record<string, unknown>[]
   if (listed && payment) observeCreate(play.seen, tenant, key, { ...listed, body: payment })
@@ -104,7 +106,7 @@ const cancel: Operation = async (play) => {
 
 /** Whoever has been shown a payment finds it by its reference, at any moment, beside its own others of that reference. */
 const askByReference = async (play: Play, tenant: Tenant, id: string, reference: unknown): Promise<void> => {
-  if (typeof reference !== 'string') return
+  if (typeof reference !== 'string' || play.world.unreferenced.has(id) || !mayLookUp(play.world)) return
   const query = { external_reference: reference, per_page: '100' }
   const reply = await http(play, tenant, 'api-list-payments', { query })
   if (reply?.status !== 200) return
@@ -174,7 +176,7 @@ export const payOut: Operation = async ({ world }) => {
     const fieldError = (reply: Awaited<ReturnType<typeof operate>>, name: string): unknown =>
       Object(reply?.body['field_errors'])[name]
     const markPaid = (confirmed: object) =>
-      operate(world, 'mark-settlement-paid', { ...settlement, confirm_unfunded: true, ...confirmed })
+      operateAsKnown(world, 'mark-settlement-paid', { ...settlement, confirm_unfunded: true, ...confirmed })
     let confirmed = {}
     let paid = await markPaid(confirmed)
     if (fieldError(paid, 'confirm_new_bank') !== undefined) {

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { build, type Plugin } from 'esbuild'
 import type { FunctionSpec } from '../../../functions/function-spec.ts'
-import { answerProviderCall } from '../../../infra/local/provider-simulator/answer-provider-call.ts'
 import type { HandlerModule, LoadedFunction, Means } from '../world/handlers.ts'
+import { type Adapters, simDepsOf } from '../world/sim-deps.ts'
 import { FORMER_RELEASE, findRelease, git } from './find-release.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
@@ -15,26 +15,11 @@ const SCRATCH = join(ROOT, '.local-data')
 /** Whether this clone has the release before: it may have been made without its history. */
 export const hasFormerRelease = (): boolean => findRelease(FORMER_RELEASE, ROOT) !== undefined
 
-type Release = Means & {
-  readonly MANIFEST: readonly FunctionSpec[]
-  readonly modules: Readonly<Record<string, HandlerModule>>
-  readonly askProvider: (answer: typeof answerProviderCall) => void
-}
-
-const PROVIDER = './infra/local/provider-simulator/answer-provider-call.ts'
-
-/** The provider is no part of a release: there is one, the world's. */
-const oneProvider: Plugin = {
-  name: 'one provider',
-  setup: ({ onLoad }) => {
-    onLoad({ filter: /answer-provider-call\.ts$/ }, () => ({
-      loader: 'ts',
-      contents: `let answer
-        export const askProvider = (given) => { answer = given }
-        export const answerProviderCall = (...call) => answer(...call)`,
-    }))
-  },
-}
+type Release = Adapters &
+  Pick<Means, 'grantedDeps'> & {
+    readonly MANIFEST: readonly FunctionSpec[]
+    readonly modules: Readonly<Record<string, HandlerModule>>
+  }
 
 /** Packages that are no longer installed, of what speaks to AWS: the simulation's world stands in its place. */
 const GONE = /^@aws-sdk\/lib-dynamodb$/
@@ -46,14 +31,15 @@ const withoutWhatIsGone: Plugin = {
   },
 }
 
-/** What is taken of the release: its functions, and what its own code makes of the simulation's world. */
+/** What is taken of the release: its functions, its adapters and its grants. */
 const entryOf = (files: readonly string[]): string =>
   [
     `export { MANIFEST } from './functions/manifest.ts'`,
-    // Where that release has it, which may be elsewhere than in this one.
-    `export { simDeps } from './test/simulation/sim-deps.ts'`,
+    // Where that release has them, which may be elsewhere than in this one.
+    `export { assembledDeps } from './test/support/assembled-deps.ts'`,
+    `export { loggedProvider } from './shared/provider/logged-provider.ts'`,
+    `export { xenditProvider } from './shared/provider/xendit/xendit-provider.ts'`,
     `export { grantedDeps } from './infra/local/functions/granted-deps.ts'`,
-    `export { askProvider } from '${PROVIDER}'`,
     ...files.map((file, at) => `import * as m${at} from './${file}'`),
     `export const modules = { ${files.map((file, at) => `'${file}': m${at}`).join(', ')} }`,
   ].join('\n')
@@ -74,7 +60,7 @@ const bundle = async (directory: string): Promise<Release> => {
     target: 'node24',
     packages: 'external',
     logLevel: 'error',
-    plugins: [oneProvider, withoutWhatIsGone],
+    plugins: [withoutWhatIsGone],
   })
   return (await import(pathToFileURL(outfile).href)) as Release
 }
@@ -84,13 +70,13 @@ export const loadFormerRelease = async (): Promise<ReadonlyMap<string, LoadedFun
   mkdirSync(SCRATCH, { recursive: true })
   const directory = mkdtempSync(join(SCRATCH, 'former-release-'))
   try {
-    const { MANIFEST, modules, simDeps, grantedDeps, askProvider } = await bundle(directory)
-    askProvider(answerProviderCall)
+    const { MANIFEST, modules, grantedDeps, ...adapters } = await bundle(directory)
+    const simDeps = simDepsOf(adapters)
     return new Map(
       MANIFEST.map((spec) => {
         const module = modules[spec.entry]
         if (!module) throw new Error(`the release before has no ${spec.entry}`)
-        return [spec.name, { spec, simDeps, grantedDeps, build: module.handler.withDeps }] as const
+        return [spec.name, { spec, simDeps, grantedDeps, build: module.handler.withDeps, isFormer: true }] as const
       }),
     )
   } finally {

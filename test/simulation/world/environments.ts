@@ -4,12 +4,12 @@ import { count } from './tally.ts'
 import { isHit, SIM_STAGE, strikes, type World } from './world.ts'
 
 /**
- * What Lambda keeps between two invocations of one function: the handler with its dependencies and whatever they have
+ * What Lambda keeps between two invocations of one version of a function: the handler with its dependencies and whatever they have
  * cached. It runs one invocation at a time and stands still in between; what the last one left under way goes on in the
  * middle of the next one.
  */
 export type Environment = {
-  readonly name: string
+  readonly version: LoadedFunction
   readonly timeoutMs: number
   readonly handle: (event: unknown, context: unknown) => Promise<unknown>
   /** Of the environment's own monotonic clock; by how much it has stood still, and since when it does. */
@@ -25,10 +25,14 @@ export const functionOf = ({ functions }: World, name: string): LoadedFunction =
   return loaded
 }
 
-const start = (world: World, name: string, process: Process): Environment => {
-  const { spec, build, simDeps, grantedDeps } = functionOf(world, name)
+/** Which version of a function an invocation meets: drawn anew for each, where there are two. */
+export const versionFor = (world: World, name: string): LoadedFunction | undefined =>
+  world.beside ? world.beside.versionOf(name) : functionOf(world, name)
+
+const start = (world: World, version: LoadedFunction, process: Process): Environment => {
+  const { spec, build, simDeps, grantedDeps } = version
   const environment: Environment = {
-    name,
+    version,
     timeoutMs: spec.timeoutSeconds * 1_000,
     handle: (event, context) => handler(event, context),
     stands: isHit(world, 'monotonicStands'),
@@ -46,12 +50,12 @@ const start = (world: World, name: string, process: Process): Environment => {
 /** An environment for one invocation: a warm one, unless there is none or Lambda has taken it away. */
 export const takeEnvironment = (
   world: World,
-  name: string,
+  version: LoadedFunction,
   process: Process,
   { cold }: { readonly cold: boolean },
 ): Environment => {
-  const idle = cold || strikes(world, 'environmentLost') ? undefined : world.idle.get(name)?.pop()
-  if (!idle) return start(world, name, process)
+  const idle = cold || strikes(world, 'environmentLost') ? undefined : world.idle.get(version)?.pop()
+  if (!idle) return start(world, version, process)
   count(world.tally, 'started warm')
   if (idle.stands) idle.stoodMs += world.scheduler.nowMs() - idle.frozenAtMs
   const frozen = idle.process
@@ -64,7 +68,7 @@ export const takeEnvironment = (
 export const putBack = (world: World, environment: Environment): void => {
   environment.process.freeze()
   environment.frozenAtMs = world.scheduler.nowMs()
-  const idle = world.idle.get(environment.name) ?? []
+  const idle = world.idle.get(environment.version) ?? []
   idle.push(environment)
-  world.idle.set(environment.name, idle)
+  world.idle.set(environment.version, idle)
 }

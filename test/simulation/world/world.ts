@@ -4,7 +4,7 @@ import type { HttpOutcome } from '../../../shared/provider/xendit/call-json.ts'
 import { byQueue, type QueueName } from '../../../shared/queues.ts'
 import { callbackSecretName, providerSecretName } from '../../../shared/secrets.ts'
 import type { WebhookRequest } from '../../../shared/send-webhook.ts'
-import type { HistorySteps, ProviderFees } from '../../../shared/stage-settings.ts'
+import type { HistorySteps, ProviderFees, StoredRows } from '../../../shared/stage-settings.ts'
 import type { Step } from '../../../shared/table/step.ts'
 import { createSimTable } from '../sim-table/sim-table.ts'
 import type { StoredItem } from '../sim-table/stored-item.ts'
@@ -30,8 +30,17 @@ export type WorldOptions = {
   readonly functions: ReadonlyMap<string, LoadedFunction>
   readonly tracing?: boolean
   readonly providerFees?: ProviderFees
+  readonly storedRows?: StoredRows
   /** So small, by default, that most of what is read in steps takes several. */
   readonly historySteps?: HistorySteps
+}
+
+/** What two releases on one table decide by themselves. */
+export type BesideFormer = {
+  /** Which version of a function an invocation meets; undefined where there is none at this moment. */
+  readonly versionOf: (name: string) => LoadedFunction | undefined
+  /** Whether it is this release for sure. */
+  readonly isNow: (name: string) => boolean
 }
 
 export type World = ReturnType<typeof createWorld>
@@ -47,6 +56,8 @@ export const createWorld = ({
   tracing = false,
   providerFees = 'deducted',
   historySteps = { rows: 2, pages: 1 },
+  // Every second history keeps to what the release before reads.
+  storedRows = seed % 2 === 0 ? 'complete' : 'lean',
 }: WorldOptions) => {
   const prng = createPrng(seed)
   const tally: Tally = new Map()
@@ -86,13 +97,11 @@ export const createWorld = ({
     /** Told of messages that a worker is given. */
     onHandedOut: [] as ((queue: QueueName, messages: readonly ReceivedMessage[]) => void)[],
     /** Told of a webhook before it leaves. */
-    onPost: [] as ((request: WebhookRequest) => void)[],
+    onPost: [] as ((request: WebhookRequest, process: Process) => void)[],
     /** Told of a callback the provider sends; answers the HTTP status, or rejects. */
     sendCallback: ((): Promise<number> =>
       Promise.reject(new Error('nobody listens for callbacks yet'))) as SendCallback,
   }
-  /** Every second history keeps to what the release before reads. */
-  const storedRows = seed % 2 === 0 ? ('complete' as const) : ('lean' as const)
   const table = createSimTable({
     rows: storedRows,
     onChange: (change) => {
@@ -118,12 +127,18 @@ export const createWorld = ({
     /** What the provider has counted lately, by operation; and what its requests were before they last changed, by path. */
     providerCalls: new Map<string, number[]>(),
     formerRequests: new Map<string, unknown>(),
+    /** Payments that a release has made which lets nobody find them by their merchant's reference. */
+    unreferenced: new Set<string>(),
+    /** Items that a release has written which lets nothing expire. */
+    endless: new Set<string>(),
     /** Payments whose row the provider never shows. */
     unshownRows: new Set<string>(),
     historySteps,
     storedRows,
     scheduler,
     functions,
+    /** Where the release before runs beside this one. */
+    beside: undefined as BesideFormer | undefined,
     table,
     queues: byQueue((name) => createSimQueue(QUEUE_TIMES[name])),
     provider,
@@ -131,7 +146,7 @@ export const createWorld = ({
     /** Endpoints that were asked for, of each client. */
     registrations: new Map<string, number>(),
     /** What reached the operators. */
-    alerts: [] as (Alert & { readonly atMs: number })[],
+    alerts: [] as (Alert & { readonly atMs: number; readonly byFormer: boolean })[],
     logLines: [] as string[],
     secrets: new Map([
       [providerSecretName(SIM_STAGE), JSON.stringify({ secret_key: PROVIDER_KEY })],
@@ -147,8 +162,8 @@ export const createWorld = ({
     deadStreamRecords: [] as number[],
     /** Queues whose consumer stands still, so that a test can take their messages itself. */
     paused: new Set<QueueName>(),
-    /** Warm environments of each function that wait, frozen, for its next invocation. */
-    idle: new Map<string, Environment[]>(),
+    /** Warm environments of each version of a function that wait, frozen, for its next invocation. */
+    idle: new Map<LoadedFunction, Environment[]>(),
   })
 }
 
