@@ -29,6 +29,8 @@ const api = (
   ...access,
 })
 
+const LOOKUP = { lookup: true } as const
+
 /** What merchants ask. */
 export const API_FUNCTIONS: readonly FunctionSpec[] = [
   api('create-payment', 'POST', '/v1/payments', allAccess(NEWS, { UpdateItem: ['QUOTA'] }), {
@@ -45,15 +47,16 @@ export const API_FUNCTIONS: readonly FunctionSpec[] = [
   api('get-balance', 'GET', '/v1/balance', BALANCE),
   api('list-settlements', 'GET', '/v1/settlements', listed('SETTLEMENT', 'by-owner')),
   api('get-settlement', 'GET', '/v1/settlements/{id}', { GetItem: ['SETTLEMENT'] }),
-  api('list-settlement-payments', 'GET', '/v1/settlements/{id}/payments', SETTLED_PAYMENTS),
-  api('list-webhook-endpoints', 'GET', '/v1/webhook_endpoints', { Query: ['ENDPOINTS'] }),
-  api('list-webhook-deliveries', 'GET', '/v1/webhook_deliveries', OWN_DELIVERIES),
-  api('get-webhook-delivery', 'GET', '/v1/webhook_deliveries/{id}', OWN_DELIVERY),
+  api('list-settlement-payments', 'GET', '/v1/settlements/{id}/payments', SETTLED_PAYMENTS, LOOKUP),
+  api('list-webhook-endpoints', 'GET', '/v1/webhook_endpoints', { Query: ['ENDPOINTS'] }, LOOKUP),
+  api('list-webhook-deliveries', 'GET', '/v1/webhook_deliveries', OWN_DELIVERIES, LOOKUP),
+  api('get-webhook-delivery', 'GET', '/v1/webhook_deliveries/{id}', OWN_DELIVERY, LOOKUP),
   api('redeliver-webhook', 'POST', '/v1/webhook_deliveries/{id}/redeliver', allAccess(OWN_DELIVERY, ROUNDS), {
+    ...LOOKUP,
     sends: BOTH_LANES,
   }),
   // Events are in the partitions of their payments; the ledger says in how many parts those are.
-  api('list-events', 'GET', '/v1/events', allAccess({ GetItem: ['LEDGER'] }, listed('PAYMENT', 'by-owner'))),
+  api('list-events', 'GET', '/v1/events', allAccess({ GetItem: ['LEDGER'] }, listed('PAYMENT', 'by-owner')), LOOKUP),
   {
     ...DEFAULTS,
     name: 'api-not-found',

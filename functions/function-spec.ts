@@ -90,6 +90,8 @@ export type FunctionSpec = {
   readonly recursive?: boolean
   /** Calls addresses that merchants choose: leaves from the stage's fixed addresses, where it has them. */
   readonly callsMerchants?: boolean
+  /** What merchants look up beside payments, balance and settlements: nobody waits for a payment there. */
+  readonly lookup?: true
 }
 
 /**
@@ -119,7 +121,3 @@ export const runsByItself = ({ trigger: { kind } }: FunctionSpec): boolean =>
 
 /** Whether requests from outside start it. */
 export const isHttp = (spec: FunctionSpec): boolean => routeKeyOf(spec) !== undefined
-
-/** What merchants look up beside payments, balance and settlements: nobody waits for a payment there. */
-export const isLookup = ({ trigger }: FunctionSpec): boolean =>
-  trigger.kind === 'http' && /^\/v1\/(webhook|events|settlements\/\{id\}\/)/.test(trigger.path)

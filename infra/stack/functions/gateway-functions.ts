@@ -3,7 +3,7 @@ import { PolicyDocument, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
 import * as lambda from 'aws-cdk-lib/aws-lambda'
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs'
 import { Construct } from 'constructs'
-import { type FunctionSpec, functionName, isHttp, isLookup, type Trigger } from '../../../functions/function-spec.ts'
+import { type FunctionSpec, functionName, isHttp, type Trigger } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { type DeployedStage, removalPolicyBesidesTable } from '../stage.ts'
 import { codeOf } from './bundling.ts'
@@ -19,7 +19,7 @@ const LIVE_ALIAS = 'live'
  * looked up a stack has no room (four resources of each).
  */
 const hasAlias = (spec: FunctionSpec, { deployment }: DeployedStage): boolean =>
-  deployment !== 'all-at-once' && isHttp(spec) && !isLookup(spec)
+  deployment !== 'all-at-once' && isHttp(spec) && !spec.lookup
 
 /** Whoever calls merchants leaves from the stage's fixed addresses, where it has them. */
 const networkOf = ({ callsMerchants }: FunctionSpec, { egress }: GrantedResources) =>

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { functionName, isHttp, isLookup } from '../../../functions/function-spec.ts'
+import { functionName, isHttp } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { synthesised } from '../../support/stack-template.ts'
 import { stageWith } from '../../support/stage-options.ts'
 
 const template = synthesised(stageWith({ deployment: 'canary' }))
-const HTTP = MANIFEST.filter((spec) => isHttp(spec) && !isLookup(spec)).map((spec) => functionName('dev', spec))
-const LOOKUPS = MANIFEST.filter(isLookup).map((spec) => `<${functionName('dev', spec)}>`)
+const HTTP = MANIFEST.filter((spec) => isHttp(spec) && !spec.lookup).map((spec) => functionName('dev', spec))
+const LOOKUPS = MANIFEST.filter(({ lookup }) => lookup).map((spec) => `<${functionName('dev', spec)}>`)
 
 const aliases = template.ofType('AWS::Lambda::Alias')
 const groups = new Map(template.ofType('AWS::CodeDeploy::DeploymentGroup').map((group) => [group.logicalId, group]))

@@ -1,4 +1,4 @@
-import { type FunctionSpec, isLookup } from '../../../../functions/function-spec.ts'
+import { type FunctionSpec } from '../../../../functions/function-spec.ts'
 import { awsMetric, type Formula, sumOf } from './metric-ref.ts'
 import type { Watched } from './watched.ts'
 
@@ -24,14 +24,14 @@ export const FUNCTION_GROUPS: readonly FunctionGroup[] = [
     impact: 'merchants, who get errors without our envelope.',
     severity: 'page',
     has: (spec) =>
-      (spec.trigger.kind === 'http' && !isCallback(spec) && !isLookup(spec)) || spec.trigger.kind === 'http-default',
+      (spec.trigger.kind === 'http' && !isCallback(spec) && !spec.lookup) || spec.trigger.kind === 'http-default',
   },
   {
     id: 'lookups',
     functions: 'Functions that show merchants their webhooks, events and settled payments',
     impact: 'merchants who look something up, and who get errors without our envelope. Payments go on.',
     severity: 'ticket',
-    has: isLookup,
+    has: ({ lookup }) => lookup === true,
   },
   {
     id: 'callbacks',
