@@ -1,12 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { minor } from '../../../shared/money.ts'
 import { findPayment } from '../../../shared/payment/find-payment.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-provider-news.ts'
-import { windowKey } from '../../../shared/table/keys.ts'
-import { update } from '../../../shared/table/step.ts'
 import { anApi, aPaymentBody } from '../../support/api-event.ts'
-import { settled } from '../../support/payout-builders.ts'
-import { payOut } from '../../support/settlement-builders.ts'
 
 type Api = Awaited<ReturnType<typeof anApi>>
 
@@ -20,16 +15,9 @@ const aPaidPayment = async ({ deps, caller, ask }: Api, amount: number) => {
 
 const EMPTY = { currency: 'IDR', available_minor: 0, pending_minor: 0, updated_at: null }
 
+/* What it shows from the first payment to the last payout, with include=settlements and without: settlement-balance. */
+
 describe('GET /v1/balance (spec 4.5, 2.2)', () => {
-  it('answers zeros and null to a client that never received a payment', async () => {
-    const { caller, ask } = await anApi()
-
-    const { status, body } = await ask('getBalance')
-
-    expect(status).toBe(200)
-    expect(body).toStrictEqual({ client_id: caller.clientId, ...EMPTY })
-  })
-
   it('does not move when payments are created, cancelled or refused', async () => {
     const { ask } = await anApi()
     const { body } = await ask('createPayment', { body: aPaymentBody() })
@@ -54,32 +42,6 @@ describe('GET /v1/balance (spec 4.5, 2.2)', () => {
     expect(nets).toStrictEqual([95_900, -3_999, 245_750])
     const shown = { ...EMPTY, pending_minor: 337_651, updated_at: '2026-11-20T04:03:00.000Z' }
     expect(body).toStrictEqual({ client_id: caller.clientId, ...shown })
-  })
-
-  it('takes what was swept off pending, and shows what waits in available', async () => {
-    const api = await anApi()
-    const { deps, caller, ask } = api
-    await aPaidPayment(api, 100_000)
-    const changedAt = '2026-11-22T02:00:00.000Z'
-    const swept = { settledMinor: 90_000, availableMinor: 5_000, changedAt }
-    await deps.table.write(update(windowKey(caller.clientId), { set: swept }))
-
-    const { body } = await ask('getBalance')
-
-    expect(body).toMatchObject({ available_minor: 5_000, pending_minor: 5_900, updated_at: changedAt })
-  })
-
-  it('adds what is in settlements and what was paid out for include=settlements, and nothing else', async () => {
-    const { deps, caller, ask } = await anApi({ settlementFloorMinor: minor(0) })
-    await payOut(deps, await settled(deps, caller, 10_000))
-    await settled(deps, caller, 20_000)
-
-    const plain = await ask('getBalance')
-    const whole = await ask('getBalance', { query: { include: 'settlements' } })
-
-    expect(plain.body).toStrictEqual({ client_id: caller.clientId, ...EMPTY, updated_at: deps.now() })
-    expect(whole).toMatchObject({ status: 200 })
-    expect(whole.body).toStrictEqual({ ...plain.body, in_settlement_minor: 15_980, paid_out_minor: 5_990 })
   })
 
   it('takes an empty include as none and refuses any other', async () => {

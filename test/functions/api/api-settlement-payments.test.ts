@@ -8,14 +8,7 @@ import { API, anApi, call } from '../../support/api-event.ts'
 import { recordTable } from '../../support/intercept-table.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
 import { storedSettlement } from '../../support/payout-builders.ts'
-import {
-  aDayLater,
-  fail,
-  recredit,
-  storeSucceeded,
-  succeededPayment,
-  sweptNow,
-} from '../../support/settlement-builders.ts'
+import { aDayLater, storeSucceeded, succeededPayment, sweptNow } from '../../support/settlement-builders.ts'
 import { testDeps } from '../../support/test-deps.ts'
 
 type Row = Readonly<Record<string, string | number>>
@@ -40,11 +33,11 @@ const aSettled = async (count: number, fields: Partial<Payment> = {}, deps = tes
 type Settled = Awaited<ReturnType<typeof aSettled>>
 
 /** Every page from the first one on. */
-const pagesOf = async ({ ask }: Pick<Settled, 'ask'>, limit: string, id?: string) => {
+const pagesOf = async ({ ask }: Pick<Settled, 'ask'>, limit: string) => {
   const pages: (readonly Row[])[] = []
   let after: Query = {}
   for (let more = true; more; ) {
-    const { status, body } = await ask({ limit, ...after }, {}, id)
+    const { status, body } = await ask({ limit, ...after })
     expect(status).toBe(200)
     pages.push(body['data'] as readonly Row[])
     more = body['has_more'] === true
@@ -86,18 +79,12 @@ describe('GET /v1/settlements/{id}/payments (design section 8)', () => {
     })
   })
 
-  it('leaves out what is not there, and answers what a failed settlement and the one for it have in common', async () => {
-    const settled = await aSettled(2, { channelCode: undefined, method: 'qris' })
-    await fail(settled.deps, settled.settlement)
-    await recredit(settled.deps, settled.settlement)
-    const again = await sweptNow(settled.deps, settled.caller)
+  it('leaves out what is not there', async () => {
+    const [rows = []] = await pagesOf(await aSettled(1, { channelCode: undefined, method: 'qris' }), '100')
 
-    const [first] = await pagesOf(settled, '100')
-    const [second] = await pagesOf(settled, '100', again.settlementId)
-
-    expect(second).toStrictEqual(first)
-    expect(Object.keys(first?.[0] ?? {})).not.toContain('channel_code')
-    expect(Object.keys(first?.[0] ?? {})).not.toContain('external_reference')
+    expect(Object.keys(rows[0] ?? {})).toHaveLength(7)
+    expect(Object.keys(rows[0] ?? {})).not.toContain('channel_code')
+    expect(Object.keys(rows[0] ?? {})).not.toContain('external_reference')
   })
 
   it('is CSV for who asks for it, page by page by the Link header', async () => {

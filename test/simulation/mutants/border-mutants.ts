@@ -55,7 +55,7 @@ export const BORDER_MUTANTS = [
     'the times of a transaction are fresh for ever': 'FRESH_MS -> FRESH_MS * 1_000_000',
   }),
   ...mutantsOf('listItems', ['list-items'], { 'a list believes its index': 'drop fields.every(_)' }),
-  ...mutantsOf('balanceOf', ['api-balance'], { 'what was settled stays pending': 'less(..._) -> credited' }),
+  ...mutantsOf('balanceOf', ['settlement-balance'], { 'what was settled stays pending': 'less(..._) -> credited' }),
   ...mutantsOf('counts', ['provider-news'], {
     'a payment is counted in its old status too': 'drop ...(from !== undefined && { [COUNT_FIELD[from]]: -1 })',
   }),
