@@ -7,6 +7,7 @@ import { connectSources } from '../triggers/sources.ts'
 import { createObservations } from '../watching/observations.ts'
 import { readBackProblems } from '../watching/read-back.ts'
 import { watchAlerts } from '../watching/watch-alerts.ts'
+import { watchErrors } from '../watching/watch-errors.ts'
 import { watchLanes } from '../watching/watch-lanes.ts'
 import { watchTransitions } from '../watching/watch-transitions.ts'
 import { drawFaults, type Faults, NO_FAULTS } from '../world/faults.ts'
@@ -70,6 +71,7 @@ export const startPlay = async (options: WorldOptions): Promise<Play> => {
   const seen = createObservations()
   watchTransitions(world, seen)
   watchLanes(world, seen)
+  watchErrors(world, seen)
   watchSituations(world)
   const restProblems = [watchPromises(world, seen), watchAlerts(world)]
   const tenants: Tenant[] = []
@@ -79,17 +81,19 @@ export const startPlay = async (options: WorldOptions): Promise<Play> => {
 }
 
 /**
- * What the provider has captured, as far as anybody could know: of one whose row is never shown nothing tells, its
- * callback apart, once another capture stands in its request.
+ * What the provider has captured, as far as anybody could know: of one whose row is never shown nothing tells but its
+ * callback, once another capture stands in its request, or its payment has its money through another request.
  */
-const captured = ({ provider, unshownRows }: World): ReadonlyMap<string, number> => {
-  const shown = new Set(provider.findPaymentRequests('').map(({ latest_payment_id: id }) => id))
-  return new Map(
-    provider
-      .capturedPayments()
-      .filter(({ id }) => !unshownRows.has(id) || shown.has(id))
-      .map(({ id, amount }) => [id, amount]),
-  )
+const captured = ({ provider, table, unshownRows }: World): ReadonlyMap<string, number> => {
+  const requests = provider.findPaymentRequests('')
+  const isAskedFor = (id: string): boolean => {
+    const request = requests.find(({ latest_payment_id: latest }) => latest === id)
+    const pk = `PAYMENT#${request?.reference_id.slice(0, 36)}`
+    const credited = table.item({ pk, sk: 'PAYMENT' })?.['credited_payment_id']
+    return request !== undefined && (credited === undefined || credited === id)
+  }
+  const known = provider.capturedPayments().filter(({ id }) => !unshownRows.has(id) || isAskedFor(id))
+  return new Map(known.map(({ id, amount }) => [id, amount]))
 }
 
 export const seenBy = ({ world, tenants, seen }: Play): Seen => ({

@@ -22,11 +22,12 @@ const simQueues = (world: World, process: () => Process): Deps['queues'] => ({
   },
 })
 
-const simLog = (world: World): Deps['log'] => {
+const simLog = (world: World, process: () => Process): Deps['log'] => {
   const line =
     (level: string) =>
     (code: string, fields: object = {}, cause?: unknown) => {
       count(world.tally, `log ${code}`)
+      if (cause !== undefined) for (const listen of world.onError) listen(process(), cause)
       const text = JSON.stringify({ level, code, ...fields })
       world.logLines.push(text)
       tell(world, () => `  ${text}${cause instanceof Error ? ` ${cause.message}` : ''}`)
@@ -59,7 +60,7 @@ export const simDepsOf =
   (adapters: Adapters): SimDeps =>
   (world, process, monotonicMs = world.scheduler.nowMs) => {
     const prng = world.prng.fork()
-    const log = simLog(world)
+    const log = simLog(world, process)
     const skewMs = drawSkewMs(world, prng)
     const secrets: Deps['secrets'] = {
       get: (name) => process().call('get secret', () => world.secrets.get(name)),

@@ -96,6 +96,8 @@ export const createWorld = ({
     onSent: [] as ((queue: QueueName) => void)[],
     /** Told of messages that a worker is given. */
     onHandedOut: [] as ((queue: QueueName, messages: readonly ReceivedMessage[]) => void)[],
+    /** Told of an error that a process writes into its log. */
+    onError: [] as ((process: Process, error: unknown) => void)[],
     /** Told of a webhook before it leaves. */
     onPost: [] as ((request: WebhookRequest, process: Process) => void)[],
     /** Told of a callback the provider sends; answers the HTTP status, or rejects. */
