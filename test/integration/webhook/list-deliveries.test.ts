@@ -67,6 +67,17 @@ describe('list-deliveries (design section 7)', () => {
     })
   })
 
+  it('shows those of a status and of an endpoint alone', async () => {
+    const { deps, clientId } = await withClient()
+    const endpoint = await storedEndpoint(deps, { clientId })
+    const { deliveryId } = await storedDelivery(deps, endpoint)
+    await storedDelivery(deps, await storedEndpoint(deps, { clientId }))
+    const asked = { client_id: clientId, status: 'scheduled', endpoint_id: endpoint.endpointId }
+
+    expect(idsOf(await list(deps, asked))).toStrictEqual([deliveryId])
+    expect(idsOf(await list(deps, { ...asked, status: 'abandoned' }))).toStrictEqual([])
+  })
+
   it('orders deliveries of the same moment by id, so that pages neither repeat nor miss one', async () => {
     const { deps, clientId } = await withClient()
     const endpoints = [await storedEndpoint(deps, { clientId }), await storedEndpoint(deps, { clientId })]
