@@ -117,7 +117,7 @@ const RARE = {
   'a window is summed over several runs': [50, 'The settlement is recorded behind what another run had kept.'],
   'a run that died in the midst of a sum is gone on with': [250, 'What it had kept stands.'],
   'money goes back inside what was summed': [250, 'A payment of the kept prefix is deducted before the record.'],
-  'a record is refused by money that went back': [250, 'The sums were read before it.'],
+  'a record is refused by money that went back': [1_000, 'The sums were read before it.'],
   'a record is refused by another one': [50, 'Sweep and trigger at once.'],
   'a window ends before an estimated fee': [250, 'Settlements carry actual fees.'],
   'a settlement is paid out': [50, 'From `recorded` to `manual_paid`.'],
