@@ -30,7 +30,7 @@ export const send = async (url: string, options: Partial<SenderOptions> = {}) =>
 /** One request to each URL by a process of its own that trusts the certificate: node reads whom to trust when it starts. */
 export const sendTrusting = async ({ certFile }: Certificate, urls: readonly string[]): Promise<unknown> => {
   const program = `
-    import { httpsWebhookSender } from '../../support/shared/webhook/send/https-webhook-sender.ts'
+    import { httpsWebhookSender } from './shared/webhook/send/https-webhook-sender.ts'
     const send = httpsWebhookSender({ allowLoopback: true, monotonicMs: () => 0, nowMs: () => 0, ...${JSON.stringify(PATIENT)} })
     const urls = ${JSON.stringify(urls)}
     const results = await Promise.all(urls.map((url) => send({ url, headers: {}, body: Buffer.from('{}') })))
