@@ -2,7 +2,6 @@
  * What must be true of the whole gateway, checked on the table's raw items and on what the outside world has seen, by
  * arithmetic that shares nothing with the gateway's own.
  */
-import { createHmac } from 'node:crypto'
 import {
   amount,
   type Books,
@@ -14,6 +13,7 @@ import {
   type Seen,
   text,
 } from './books.ts'
+import { deliveryProblems, eventProblems } from './delivery-books.ts'
 import { leftOutProblems, settlementProblems } from './settlement-books.ts'
 
 const moneyProblems = ({ payments, suspense }: Books, { captured, turned }: Seen): string[] => {
@@ -82,85 +82,6 @@ const pointerProblems = ({ payments, pointers, references }: Books, { unreferenc
   ),
 ]
 
-const EVENT_OF: Readonly<Record<string, string>> = {
-  succeeded: 'payment.succeeded',
-  failed: 'payment.failed',
-  expired: 'payment.expired',
-}
-
-const eventProblems = ({ payments, events, deliveries }: Books, { endpointsOfClient, mustHear }: Seen): string[] => {
-  const problems: string[] = []
-  for (const payment of payments) {
-    const own = events.filter(({ pk }) => pk === payment['pk'])
-    const expected = EVENT_OF[text(payment, 'status')]
-    if (own.length !== (expected ? 1 : 0) || (expected && own[0]?.['type'] !== expected)) {
-      problems.push(
-        `payment ${text(payment, 'payment_id')} (${text(payment, 'status')}) has events ${own.map((event) => text(event, 'type')).join()}`,
-      )
-    }
-  }
-  for (const event of events) {
-    const endpoints = endpointsOfClient.get(text(event, 'client_id')) ?? []
-    for (const endpoint of endpoints) {
-      const found = deliveries.filter(
-        (item) => item['event_id'] === event['event_id'] && item['endpoint_id'] === endpoint,
-      )
-      if (found.length > 1 || (found.length === 0 && mustHear(endpoint, event)))
-        problems.push(`event ${text(event, 'event_id')} has ${found.length} deliveries to ${endpoint}`)
-      else if ((found[0]?.['body'] ?? event['body']) !== event['body'])
-        problems.push(`event ${text(event, 'event_id')} is delivered with other bytes`)
-    }
-  }
-  return problems
-}
-
-const WAITS_MS = [60, 120, 240, 480, 960, 1_920, 3_840].map((seconds) => seconds * 1_000)
-
-/** Whose payment a webhook's bytes are about; a test event names its client too. */
-const clientIn = (body: string): unknown => Object(Object(JSON.parse(body)).data).client_id
-
-const deliveryProblems = ({ deliveries, attempts, events }: Books, seen: Seen): string[] =>
-  deliveries.flatMap((delivery) => {
-    const id = text(delivery, 'delivery_id')
-    const problems: string[] = []
-    const held = delivery['success'] === undefined ? [] : [Object(delivery['success']) as RawItem]
-    const rows = [...held, ...attempts.filter(({ pk }) => pk === delivery['pk'])]
-    const posts = seen.webhooks.filter(({ deliveryId }) => deliveryId === id)
-    const made = amount(delivery, 'attempts')
-    const round = made - amount(delivery, 'round_start')
-    if (rows.length !== made) problems.push(`delivery ${id}: ${made} attempts, ${rows.length} rows`)
-    if (delivery['state'] !== undefined && delivery['state'] !== delivery['status'])
-      problems.push(`delivery ${id} is listed by its status and is not`)
-    if (round > 8) problems.push(`delivery ${id}: ${round} attempts in one round`)
-    const live = delivery['claim_token'] === undefined ? 0 : 1
-    if (posts.length > made + live) problems.push(`delivery ${id}: ${posts.length} POSTs for ${made} attempts`)
-    if (delivery['status'] === 'succeeded' && !posts.some(({ answered }) => answered === 200))
-      problems.push(`delivery ${id} succeeded unheard`)
-    const bytes = delivery['body'] ?? events.find((event) => event['event_id'] === delivery['event_id'])?.['body']
-    if (posts.some(({ body }) => body !== bytes)) problems.push(`delivery ${id}: the bytes changed`)
-    const owner = text(delivery, 'client_id')
-    // One whose registration was not answered is known to nobody, with its secret.
-    const endpointId = text(delivery, 'endpoint_id')
-    const isKnown = [...seen.endpointsOfClient.values()].some((known) => known.includes(endpointId))
-    if (isKnown && seen.endpointsOfClient.get(owner)?.includes(endpointId) === false)
-      problems.push(`delivery ${id} goes to an endpoint of another client`)
-    for (const { url, body, signature } of posts) {
-      if (clientIn(body) !== owner) problems.push(`delivery ${id} told one client of another's payment`)
-      const secret = seen.secretOfUrl.get(url) ?? ''
-      if (isKnown && createHmac('sha256', secret).update(body).digest('hex') !== signature)
-        problems.push(`delivery ${id}: a wrong signature`)
-    }
-    if (amount(delivery, 'round_start') === 0) {
-      const times = rows
-        .toSorted((a, b) => amount(a, 'number') - amount(b, 'number'))
-        .map((row) => Date.parse(text(row, 'at')))
-      for (const [at, time] of times.slice(1).entries()) {
-        if (time - (times[at] ?? 0) < (WAITS_MS[at] ?? 0)) problems.push(`delivery ${id}: attempt ${at + 2} came early`)
-      }
-    }
-    return problems
-  })
-
 const merchantProblems = (seen: Seen): string[] => [
   ...[...seen.destinationsOfKey]
     .filter(([, shown]) => shown.size > 1)
@@ -175,11 +96,18 @@ const stillbornProblems = ({ payments }: Books): string[] =>
     )
     .map((payment) => `payment ${text(payment, 'payment_id')} expired before it was created`)
 
-const logProblems = ({ logLines, confidential }: Seen): string[] =>
-  confidential.flatMap((secret) => {
-    const line = logLines.find((candidate) => candidate.includes(secret))
+/** Lines that hold no secret stay so: how many were read for each. */
+const readLines = new WeakMap<readonly string[], Map<string, number>>()
+
+const logProblems = ({ logLines, confidential }: Seen): string[] => {
+  const read = readLines.get(logLines) ?? new Map<string, number>()
+  readLines.set(logLines, read)
+  return confidential.flatMap((secret) => {
+    const line = logLines.find((candidate, at) => at >= (read.get(secret) ?? 0) && candidate.includes(secret))
+    if (line === undefined) read.set(secret, logLines.length)
     return line === undefined ? [] : [`a log line holds something confidential: ${line}`]
   })
+}
 
 /** What must hold whenever nothing is half done between two writes: after every step of a history. */
 export const problemsOf = (items: readonly RawItem[], seen: Seen): readonly string[] => {

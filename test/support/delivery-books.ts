@@ -1,0 +1,105 @@
+import { createHmac } from 'node:crypto'
+import { amount, type Books, type RawItem, type Seen, text } from './books.ts'
+
+const EVENT_OF: Readonly<Record<string, string>> = {
+  succeeded: 'payment.succeeded',
+  failed: 'payment.failed',
+  expired: 'payment.expired',
+}
+
+/** Each transition has its event, each event a delivery to everybody who must hear of it. */
+export const eventProblems = (
+  { payments, events, deliveries }: Books,
+  { endpointsOfClient, mustHear }: Seen,
+): string[] => {
+  const problems: string[] = []
+  for (const payment of payments) {
+    const own = events.filter(({ pk }) => pk === payment['pk'])
+    const expected = EVENT_OF[text(payment, 'status')]
+    if (own.length !== (expected ? 1 : 0) || (expected && own[0]?.['type'] !== expected)) {
+      problems.push(
+        `payment ${text(payment, 'payment_id')} (${text(payment, 'status')}) has events ${own.map((event) => text(event, 'type')).join()}`,
+      )
+    }
+  }
+  const deliveriesOf = Map.groupBy(deliveries, (item) => item['event_id'])
+  for (const event of events) {
+    const endpoints = endpointsOfClient.get(text(event, 'client_id')) ?? []
+    for (const endpoint of endpoints) {
+      const found = (deliveriesOf.get(event['event_id']) ?? []).filter((item) => item['endpoint_id'] === endpoint)
+      if (found.length > 1 || (found.length === 0 && mustHear(endpoint, event)))
+        problems.push(`event ${text(event, 'event_id')} has ${found.length} deliveries to ${endpoint}`)
+      else if ((found[0]?.['body'] ?? event['body']) !== event['body'])
+        problems.push(`event ${text(event, 'event_id')} is delivered with other bytes`)
+    }
+  }
+  return problems
+}
+
+const WAITS_MS = [60, 120, 240, 480, 960, 1_920, 3_840].map((seconds) => seconds * 1_000)
+
+type Post = Seen['webhooks'][number]
+
+/** What was seen stays as it was: each of it is read once, however often everything is checked. */
+const clients = new WeakMap<Post, unknown>()
+const signatures = new WeakMap<Post, { readonly secret: string; readonly signature: string }>()
+
+/** Whose payment a webhook's bytes are about; a test event names its client too. */
+const clientIn = (post: Post): unknown => {
+  if (!clients.has(post)) clients.set(post, Object(Object(JSON.parse(post.body)).data).client_id)
+  return clients.get(post)
+}
+
+const signatureBy = (secret: string, post: Post): string => {
+  const known = signatures.get(post)
+  if (known?.secret === secret) return known.signature
+  const signature = createHmac('sha256', secret).update(post.body).digest('hex')
+  signatures.set(post, { secret, signature })
+  return signature
+}
+
+/** Each attempt is at its time, to whom it belongs, with the same bytes, signed. */
+export const deliveryProblems = ({ deliveries, attempts, events }: Books, seen: Seen): string[] => {
+  const postsOf = Map.groupBy(seen.webhooks, ({ deliveryId }) => deliveryId)
+  const rowsOf = Map.groupBy(attempts, ({ pk }) => pk)
+  const eventOf = new Map(events.map((event) => [event['event_id'], event]))
+  return deliveries.flatMap((delivery) => {
+    const id = text(delivery, 'delivery_id')
+    const problems: string[] = []
+    const held = delivery['success'] === undefined ? [] : [Object(delivery['success']) as RawItem]
+    const rows = [...held, ...(rowsOf.get(String(delivery['pk'])) ?? [])]
+    const posts = postsOf.get(id) ?? []
+    const made = amount(delivery, 'attempts')
+    const round = made - amount(delivery, 'round_start')
+    if (rows.length !== made) problems.push(`delivery ${id}: ${made} attempts, ${rows.length} rows`)
+    if (delivery['state'] !== undefined && delivery['state'] !== delivery['status'])
+      problems.push(`delivery ${id} is listed by its status and is not`)
+    if (round > 8) problems.push(`delivery ${id}: ${round} attempts in one round`)
+    const live = delivery['claim_token'] === undefined ? 0 : 1
+    if (posts.length > made + live) problems.push(`delivery ${id}: ${posts.length} POSTs for ${made} attempts`)
+    if (delivery['status'] === 'succeeded' && !posts.some(({ answered }) => answered === 200))
+      problems.push(`delivery ${id} succeeded unheard`)
+    const bytes = delivery['body'] ?? eventOf.get(delivery['event_id'])?.['body']
+    if (posts.some(({ body }) => body !== bytes)) problems.push(`delivery ${id}: the bytes changed`)
+    const owner = text(delivery, 'client_id')
+    // One whose registration was not answered is known to nobody, with its secret.
+    const endpointId = text(delivery, 'endpoint_id')
+    const isKnown = [...seen.endpointsOfClient.values()].some((known) => known.includes(endpointId))
+    if (isKnown && seen.endpointsOfClient.get(owner)?.includes(endpointId) === false)
+      problems.push(`delivery ${id} goes to an endpoint of another client`)
+    for (const post of posts) {
+      if (clientIn(post) !== owner) problems.push(`delivery ${id} told one client of another's payment`)
+      if (isKnown && signatureBy(seen.secretOfUrl.get(post.url) ?? '', post) !== post.signature)
+        problems.push(`delivery ${id}: a wrong signature`)
+    }
+    if (amount(delivery, 'round_start') === 0) {
+      const times = rows
+        .toSorted((a, b) => amount(a, 'number') - amount(b, 'number'))
+        .map((row) => Date.parse(text(row, 'at')))
+      for (const [at, time] of times.slice(1).entries()) {
+        if (time - (times[at] ?? 0) < (WAITS_MS[at] ?? 0)) problems.push(`delivery ${id}: attempt ${at + 2} came early`)
+      }
+    }
+    return problems
+  })
+}
