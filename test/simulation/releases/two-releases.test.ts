@@ -7,23 +7,20 @@
  */
 import { beforeAll, describe, expect, it } from 'vitest'
 import { loadFunctions } from '../world/handlers.ts'
-import { addTally, type Tally } from '../world/tally.ts'
 import { FORMER_RELEASE, saysMissing } from './find-release.ts'
 import { hasFormerRelease, loadFormerRelease } from './former-release.ts'
 import { MEETINGS, missingMeetings } from './meetings.ts'
 import { runTwoReleases } from './run-two-releases.ts'
 import type { Releases } from './start-two-releases.ts'
 
-/** What fits into the time of `npm test`; `.ci/run` goes on from there. */
-const SEEDS = 15
+/** What fits into the time of `npm test`; `.ci/run` goes on from there, and asks what they have met. */
+const SEEDS = 5
 
 const known = hasFormerRelease()
 if (!known) console.warn(saysMissing(FORMER_RELEASE))
 
 describe.runIf(known)('random histories of two releases on one table', { timeout: 300_000 }, () => {
   let releases: Releases
-  /** What happened in all of them together. */
-  const met: Tally = new Map()
 
   beforeAll(async () => {
     releases = { former: await loadFormerRelease(), now: await loadFunctions() }
@@ -32,16 +29,11 @@ describe.runIf(known)('random histories of two releases on one table', { timeout
   it(`hold every invariant from seed 1 to ${SEEDS}`, async () => {
     const failures: string[] = []
     for (let seed = 1; seed <= SEEDS; seed++) {
-      const { problems, tally } = await runTwoReleases({ seed, releases })
-      addTally(met, tally)
+      const { problems } = await runTwoReleases({ seed, releases })
       if (problems.length > 0)
         failures.push(`npm run sim -- --releases two --seed ${seed}: ${problems.slice(0, 5).join('; ')}`)
     }
     expect(failures).toStrictEqual([])
-  })
-
-  it('have met each other in all that so many must have met', () => {
-    expect(missingMeetings(met, SEEDS)).toStrictEqual([])
   })
 
   it('are the same for the same seed, byte for byte', async () => {

@@ -7,7 +7,7 @@ import { SITUATIONS } from './situations.ts'
 const namesWithin = (most: number) => [...SITUATIONS].filter(([, { within }]) => within <= most).map(([name]) => name)
 
 describe('situations that histories must meet', () => {
-  it.each([50, 250, 1_000])('are named when none of them happened in %i histories', (histories) => {
+  it.each([25, 250, 1_000])('are named when none of them happened in %i histories', (histories) => {
     expect(missingSituations(new Map(), histories)).toStrictEqual(namesWithin(histories))
     expect(namesWithin(histories).length).toBeGreaterThan(namesWithin(histories - 1).length)
   })
@@ -17,14 +17,14 @@ describe('situations that histories must meet', () => {
     tally.delete('fault crash')
     tally.delete('reversal: undone, unclear')
 
-    expect(missingSituations(tally, 50)).toStrictEqual(['fault crash'])
+    expect(missingSituations(tally, 25)).toStrictEqual(['fault crash'])
     expect(missingSituations(tally, 1_000)).toStrictEqual(['fault crash', 'reversal: undone, unclear'])
   })
 
-  it('are every fault there is, and nothing is asked of fewer than fifty histories', () => {
+  it('are every fault there is, and nothing is asked of fewer than twenty-five histories', () => {
     expect(namesWithin(1_000)).toStrictEqual(
       expect.arrayContaining(Object.keys(NO_FAULTS).map((fault) => `fault ${fault}`)),
     )
-    expect(missingSituations(new Map(), 49)).toStrictEqual([])
+    expect(missingSituations(new Map(), 24)).toStrictEqual([])
   })
 })
