@@ -75,22 +75,20 @@ const startWorld = async (port: number) => {
     withKey,
     merchant,
     upstream,
-    /** The customer pays one of the payment's requests: the newest, unless told otherwise. */
-    pay: async (paymentId: string, which = -1) => {
-      const request = (await upstream(paymentId)).at(which)
+    /** The customer pays the newest of the payment's requests. */
+    pay: async (paymentId: string) => {
+      const request = (await upstream(paymentId)).at(-1)
       const headers = { authorization: `Basic ${btoa('xnd_development_local:')}`, 'api-version': '2024-11-11' }
       return post(`${urls.provider}/v3/payment_requests/${request?.payment_request_id ?? ''}/simulate`, '', headers)
     },
     control: (path: string, body: object = {}) => post(`${urls.provider}/_simulator${path}`, body),
-    fault: (target: string, fault: string, value?: unknown, times = 1) =>
-      post(`${urls.provider}/_simulator/faults`, { target, fault, times, value }),
+    fault: (target: string, fault: string) => post(`${urls.provider}/_simulator/faults`, { target, fault, times: 1 }),
     /** How often the provider was asked to create a request. */
     createCalls: async () =>
       Number((await send(`${urls.provider}/_simulator/calls`)).body['POST /v3/payment_requests'] ?? 0),
-    callback: (event: string, data: object, token = 'local-callback-token') =>
-      post(`${urls.api}/callbacks/xendit`, { event, data }, { 'x-callback-token': token }),
+    callback: (event: string, data: object) =>
+      post(`${urls.api}/callbacks/xendit`, { event, data }, { 'x-callback-token': 'local-callback-token' }),
     advance: (seconds: number) => post(`${urls.lambda}/_local/clock`, { advance_seconds: seconds }),
-    alerts: () => list<{ kind: string; subject: string; message: string }>(`${urls.lambda}/_local/alerts`),
     /** Webhooks of a payment that reached the inbox. */
     webhooksOf: async (paymentId: string) => {
       const received = await list<{ headers: Record<string, string>; body: string }>(`${urls.inbox}/received`)
@@ -112,10 +110,3 @@ export const worldIt = it
 
 export const VA = { method: 'virtual_account', channel_code: 'BCA', amount: 100_000, currency: 'IDR' }
 export const QRIS = { method: 'qris', amount: 100_000, currency: 'IDR' }
-export const OVO = {
-  method: 'ewallet',
-  channel_code: 'OVO',
-  amount: 100_000,
-  currency: 'IDR',
-  customer: { phone: '+6281234567890' },
-}

@@ -115,6 +115,18 @@ describe('the local gateway as a whole (design section 6)', () => {
     },
   )
 
+  it('shows what operators are told', async ({ world: { admin, merchant, urls } }) => {
+    const { clientId } = await merchant([])
+    for (const bank_account_no of ['0012', '0013']) {
+      const bank = { bank_name: 'BCA', bank_account_no, bank_account_name: 'PT Kopi' }
+      await admin('update-client', { operator: 'test', client_id: clientId, bank })
+    }
+
+    const alerts = async () => (await fetch(`${urls.lambda}/_local/alerts`)).json()
+    const told = expect.objectContaining({ kind: 'client.bank_changed', subject: clientId })
+    await expect.poll(alerts).toContainEqual(told)
+  })
+
   it('keeps a log that names requests by their template and holds no key', async ({ world }) => {
     const { key, get: ask } = await world.merchant()
     await ask('/v1/payments/00000000-0000-4000-8000-000000000000')
