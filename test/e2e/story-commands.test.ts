@@ -118,17 +118,6 @@ describe('npm run pay and npm run watch', () => {
       expect({ ...ended, err: err.split('\n')[0] }).toStrictEqual({ code, out: '', err: message })
     }
   })
-
-  it('serve their story to no page elsewhere', async ({ world: { urls } }) => {
-    const story = (headers: Record<string, string>) => fetch(`${urls.api}/console/story`, { headers })
-
-    const foreign: readonly Record<string, string>[] = [
-      { 'sec-fetch-site': 'cross-site' },
-      { 'sec-fetch-site': 'same-site' },
-      { origin: 'https://a.example' },
-    ]
-    for (const headers of foreign) expect((await story(headers)).status).toBe(403)
-  })
 })
 
 describe('npm run watch', () => {
