@@ -77,11 +77,11 @@ describe('a final request of the provider simulator', () => {
   })
 })
 
-describe('the fail and expire controls of the provider simulator', () => {
+describe('the fail control of the provider simulator', () => {
   it.for([
     ['INSUFFICIENT_BALANCE', { failure_code: 'INSUFFICIENT_BALANCE' }],
     ['USER_DECLINED_PAYMENT', undefined],
-  ] as const)('fail a request by %s with a FAILED payment and its callback', async ([code, body], { sim }) => {
+  ] as const)('fails a request by %s with a FAILED payment and its callback', async ([code, body], { sim }) => {
     const id = sim.create('DANA')
 
     const failed = sim.core.failPaymentRequest(id, body)
@@ -92,16 +92,6 @@ describe('the fail and expire controls of the provider simulator', () => {
     expect(payment).toMatchObject({ status: 'FAILED', failure_code: code })
     expect(payment).not.toHaveProperty('captures')
     expect(sim.callbacks).toMatchObject([{ event: 'payment.failure', data: payment }])
-  })
-
-  it('expire a request at once, with its callback', async ({ sim }) => {
-    const id = sim.create()
-
-    const expired = sim.core.expirePaymentRequest(id)
-    await sim.advance(0)
-
-    expect(expired.status).toBe('EXPIRED')
-    expect(sim.callbacks).toMatchObject([{ event: 'payment_request.expiry', data: { payment_request_id: id } }])
   })
 })
 

@@ -24,6 +24,20 @@ describe('POST /v3/payment_requests of the provider simulator', () => {
     expect(core.findPaymentRequests(first?.reference_id ?? '')).toStrictEqual([first, second])
   })
 
+  const OF_CHANNEL = [
+    ['BNI_VIRTUAL_ACCOUNT', {}, 'display_name'],
+    ['BNI_VIRTUAL_ACCOUNT', { customer_name: 'A' }, 'customer_name'],
+    ['BNI_VIRTUAL_ACCOUNT', { display_name: 'A', expires_at: '2026-11-20T04:10:00.000Z' }, 'future'],
+    ['BNI_VIRTUAL_ACCOUNT', { display_name: 'A', expires_at: 'soon' }, 'expires_at'],
+    ['OVO', {}, 'account_mobile_number'],
+    ['OVO', { account_mobile_number: '081234567890' }, 'account_mobile_number'],
+    ['DANA', {}, 'success_return_url'],
+    ['LINKAJA', {}, 'success_return_url'],
+    ['SHOPEEPAY', {}, 'success_return_url'],
+    ['GOPAY', { success_return_url: 'not a url' }, 'success_return_url'],
+    ['QRIS', { display_name: 'Toko Maju' }, 'display_name'],
+  ] as const
+
   it.for<[string, Record<string, unknown>, string]>([
     ['the plain bank code', { channel_code: 'BCA' }, "not supported for 'BCA' channel code with country 'ID'"],
     ['an unknown bank', { channel_code: 'MARS_VIRTUAL_ACCOUNT' }, 'not supported'],
@@ -37,29 +51,15 @@ describe('POST /v3/payment_requests of the provider simulator', () => {
     ['an amount of zero', { request_amount: 0 }, 'request_amount'],
     ['a customer reference with dashes', { customer: { reference_id: 'a-b' } }, 'alphanumeric'],
     ['metadata beyond 500 characters', { metadata: { note: 'x'.repeat(501) } }, 'metadata.note'],
+    ...OF_CHANNEL.map(([channel, properties, message]): [string, Record<string, unknown>, string] => [
+      `${channel} with channel properties ${JSON.stringify(properties)}`,
+      { channel_code: channel, channel_properties: properties },
+      message,
+    ]),
   ])('refuses %s', ([, overrides, message], { sim: { core, create } }) => {
-    const refusal = { status: 400, message: expect.stringContaining(message) }
-
-    expect(() => create('BNI_VIRTUAL_ACCOUNT', overrides)).toThrow(expect.objectContaining(refusal))
-    expect(core.findPaymentRequests('')).toStrictEqual([])
-  })
-
-  it.for([
-    ['BNI_VIRTUAL_ACCOUNT', {}, 'display_name'],
-    ['BNI_VIRTUAL_ACCOUNT', { customer_name: 'A' }, 'customer_name'],
-    ['BNI_VIRTUAL_ACCOUNT', { display_name: 'A', expires_at: '2026-11-20T04:10:00.000Z' }, 'future'],
-    ['BNI_VIRTUAL_ACCOUNT', { display_name: 'A', expires_at: 'soon' }, 'expires_at'],
-    ['OVO', {}, 'account_mobile_number'],
-    ['OVO', { account_mobile_number: '081234567890' }, 'account_mobile_number'],
-    ['DANA', {}, 'success_return_url'],
-    ['LINKAJA', {}, 'success_return_url'],
-    ['SHOPEEPAY', {}, 'success_return_url'],
-    ['GOPAY', { success_return_url: 'not a url' }, 'success_return_url'],
-    ['QRIS', { display_name: 'Toko Maju' }, 'display_name'],
-  ] as const)('refuses %s with channel properties %j', ([channel, properties, message], { sim: { core, create } }) => {
     const refusal = { status: 400, errorCode: 'API_VALIDATION_ERROR', message: expect.stringContaining(message) }
 
-    expect(() => create(channel, { channel_properties: properties })).toThrow(expect.objectContaining(refusal))
+    expect(() => create('BNI_VIRTUAL_ACCOUNT', overrides)).toThrow(expect.objectContaining(refusal))
     expect(core.findPaymentRequests('')).toStrictEqual([])
   })
 
@@ -105,30 +105,6 @@ describe('the expiry of a payment request', () => {
     expect([sim.statusOf(paid), sim.statusOf(cancelled)]).toStrictEqual(['SUCCEEDED', 'CANCELED'])
     expect(sim.callbacks.map(({ event }) => event)).toStrictEqual(['payment.capture'])
   })
-})
-
-describe('POST /v3/payment_requests/{id}/cancel of the provider simulator', () => {
-  it('refuses a push that the payer can still answer', ({ sim }) => {
-    const id = sim.create('OVO')
-
-    const refusal = expect.objectContaining({ status: 400, errorCode: 'INELIGIBLE_TRANSACTION_STATUS' })
-    expect(() => sim.core.cancelPaymentRequest(id)).toThrow(refusal)
-    expect(sim.statusOf(id)).toBe('PENDING')
-  })
-
-  it.for(['BNI_VIRTUAL_ACCOUNT', 'DANA', 'QRIS'])(
-    'cancels an open %s request without a callback',
-    async (channel, { sim }) => {
-      const request = sim.core.createPaymentRequest(aRequestBody(channel))
-
-      const cancelled = sim.core.cancelPaymentRequest(request.payment_request_id)
-      await sim.advance(30 * 24 * HOUR)
-
-      expect(cancelled).toStrictEqual({ ...request, status: 'CANCELED' })
-      expect(sim.core.getPaymentRequest(request.payment_request_id)).toStrictEqual(cancelled)
-      expect(sim.callbacks).toStrictEqual([])
-    },
-  )
 })
 
 /** Splits an EMVCo string into tag and value; throws when a length does not fit. */

@@ -121,14 +121,14 @@ describe('GET /transactions of the provider simulator', () => {
     expect(sim.rows(query)).toHaveLength(count)
   })
 
-  it('pages newest first in both directions, each row once', ({ sim: { core, create, pay } }) => {
+  it('pages newest first in both directions, each row once, 50 at most at a time', ({ sim: { core, create, pay } }) => {
     const list = (query: Record<string, string> = {}) => core.listTransactions(new URLSearchParams(query))
-    const newestFirst = Array.from({ length: 25 }, () => pay(create('QRIS'))).toReversed()
+    const newestFirst = Array.from({ length: 62 }, () => pay(create('QRIS'))).toReversed()
 
     const first = list()
-    const second = list({ after_id: first.data.at(-1)?.id ?? '' })
-    const third = list({ after_id: second.data.at(-1)?.id ?? '', limit: '10' })
-    const back = list({ before_id: third.data[0]?.id ?? '' })
+    const second = list({ after_id: first.data.at(-1)?.id ?? '', limit: '1000' })
+    const third = list({ after_id: second.data.at(-1)?.id ?? '' })
+    const back = list({ before_id: third.data[0]?.id ?? '', limit: '1000' })
 
     const seen = [first, second, third].flatMap(({ data }) => data.map(({ product_id: id }) => id))
     expect(seen).toStrictEqual(newestFirst)
@@ -147,14 +147,6 @@ describe('GET /transactions of the provider simulator', () => {
     const page = sim.rows({ after_id: newest?.id ?? '', 'updated[lte]': '2026-11-20T04:10:00.000Z' })
 
     expect(page).toStrictEqual([])
-  })
-
-  it('gives at most 50 rows at a time', ({ sim: { core, pay } }) => {
-    for (let count = 0; count < 51; count++) pay()
-
-    const { data, has_more: more } = core.listTransactions(new URLSearchParams({ limit: '1000' }))
-
-    expect([data.length, more]).toStrictEqual([50, true])
   })
 
   const unreadable = ['limit=0', 'limit=many', 'amount=-1', 'created[gte]=yesterday', 'after_id=txn_none']
