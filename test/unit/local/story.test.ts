@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { rowTeller } from '../../../infra/local/console/story/row-teller.ts'
 import { tellLogLine } from '../../../infra/local/console/story/tell-log-line.ts'
-import { DeliveryIdSchema, PaymentIdSchema, SettlementIdSchema } from '../../../shared/ids.ts'
+import { PaymentIdSchema } from '../../../shared/ids.ts'
 import {
   attemptKey,
   deliveryKey,
@@ -11,128 +11,76 @@ import {
   settlementKey,
   suspenseKey,
 } from '../../../shared/table/keys.ts'
+import type { Timestamp } from '../../../shared/time.ts'
+import { aClient } from '../../support/client-builders.ts'
+import { memoryDeps } from '../../support/memory-deps.ts'
+import { storedSettlement } from '../../support/payout-builders.ts'
+import { succeededPayment } from '../../support/settlement-builders.ts'
+import { anEvent, attemptOf, storedDelivery, storedEndpoint } from '../../support/webhook-builders.ts'
 
-const UUID = '00000000-0000-4000-8000-00000000000'
-const paymentId = v.parse(PaymentIdSchema, `${UUID}1`)
-const clientId = `${UUID}2`
-const deliveryId = v.parse(DeliveryIdSchema, `${UUID}3`)
-const settlementId = v.parse(SettlementIdSchema, `${UUID}4`)
-const at = (second: number) => `2026-01-01T00:00:0${second}.000Z`
+const paymentId = v.parse(PaymentIdSchema, '00000000-0000-4000-8000-000000000001')
+const at = (second: number) => `2026-01-01T00:00:0${second}.000Z` as Timestamp
 
-const PAYMENT = {
+const final = {
   ...paymentKey(paymentId),
-  paymentId,
-  clientId,
-  attempt: 1,
-  providerAttempts: [],
-  status: 'pending',
+  ...succeededPayment(aClient(), { paymentId, paidAt: at(1) }),
   method: 'qris',
-  notionalMinor: 100_000,
-  providerFeeMinor: 700,
-  markupMinor: 100,
-  netMinor: 99_200,
-  feeStatus: 'estimated',
-  currency: 'IDR',
-  paymentDestination: 'qr',
-  createdAt: at(0),
-  paymentRequestId: 'pr-1',
-  transitions: [{ status: 'pending', at: at(0), source: 'create' }],
+  channelCode: undefined,
 }
-const paid = {
-  ...PAYMENT,
-  status: 'succeeded',
-  paidAt: at(1),
-  transitions: [...PAYMENT.transitions, { status: 'succeeded', at: at(2), source: 'due_work' }],
-}
-const final = { ...paid, feeStatus: 'actual', finalFee: { status: 'actual', feeMinor: 700, at: at(3) } }
-const DELIVERY = {
-  ...deliveryKey(deliveryId),
-  deliveryId,
-  eventId: `${UUID}5`,
-  eventType: 'payment.succeeded',
-  clientId,
-  endpointId: `${UUID}6`,
-  url: 'http://127.0.0.1/hooks',
-  paymentId,
-  attempts: 0,
-  roundStart: 0,
-  state: 'scheduled',
-  createdAt: at(1),
-  firedAt: at(1),
-}
-const SETTLEMENT = {
-  ...settlementKey(settlementId),
-  settlementId,
-  clientId,
-  periodStart: at(0),
-  periodEnd: at(1),
-  grossMinor: 100_000,
-  providerFeesMinor: 700,
-  markupMinor: 100,
-  netMinor: 99_200,
-  currency: 'IDR',
-  paymentCount: 1,
-  status: 'recorded',
-  triggeredBy: 'auto',
-  createdAt: at(4),
-}
-const SUSPENSE = {
+const paid = { ...final, feeStatus: 'estimated', finalFee: undefined }
+const PAYMENT = { ...paid, status: 'pending', paidAt: undefined, transitions: paid.transitions.slice(0, 1) }
+const suspense = (status: string, fields = {}) => ({
   ...suspenseKey('py-1'),
   suspenseId: 'py-1',
   kind: 'money',
   cause: 'second_capture',
+  amountMinor: 100_000,
   createdAt: at(5),
-}
+  status,
+  ...fields,
+})
 
 describe('the story by the rows of the table', () => {
-  it('tells each new fact of a row once, however often and by whichever version it comes', () => {
-    const { tell } = rowTeller()
+  it('tells each new fact of a row once, however often and by whichever version it comes', async () => {
+    const deps = memoryDeps()
+    const event = anEvent(at(1), { paymentId })
+    const stored = await storedDelivery(deps, await storedEndpoint(deps), {}, event)
+    const delivery = { ...deliveryKey(stored.deliveryId), ...stored }
+    const recorded = await storedSettlement(deps, { paymentCount: 1 })
+    const settlement = { ...settlementKey(recorded.settlementId), ...recorded }
+    const request = { method: 'qris', notionalMinor: 1, currency: 'IDR' }
     const rows = [
-      {
-        ...PAYMENT,
-        status: 'creating',
-        request: { method: 'qris', notionalMinor: 1, currency: 'IDR' },
-        claimedAt: at(0),
-        mayExistUpstream: true,
-        failure: 'no channel',
-      },
+      { ...PAYMENT, status: 'creating', request, claimedAt: at(0), mayExistUpstream: true, failure: 'no channel' },
       PAYMENT,
       paid,
-      {
-        ...eventKey(paymentId, 'payment.succeeded'),
-        eventId: `${UUID}5`,
-        type: 'payment.succeeded',
-        clientId,
-        paymentId,
-        firedAt: at(1),
-        body: '{}',
-      },
-      DELIVERY,
-      { ...attemptKey(deliveryId, 1), number: 1, at: at(2), durationMs: 9, httpStatus: 500, error: 'http_status' },
-      { ...DELIVERY, state: undefined, status: 'abandoned', attempts: 8 },
+      { ...eventKey(paymentId, event.type), ...event },
+      delivery,
+      { ...attemptKey(stored.deliveryId, 1), ...attemptOf(deps, 1) },
+      { ...delivery, status: 'abandoned', attempts: 8 },
       final,
       { ...final, reversal: { kind: 'refund', amountMinor: 5_000, at: at(4) } },
-      SETTLEMENT,
-      { ...SETTLEMENT, status: 'failed', settledAt: at(5) },
-      { ...SETTLEMENT, status: 'failed', settledAt: at(5), recreditedAt: at(6) },
-      { ...SUSPENSE, status: 'open', amountMinor: 100_000 },
-      { ...SUSPENSE, status: 'resolved', amountMinor: 100_000, resolution: 'refunded' },
+      settlement,
+      { ...settlement, status: 'failed', settledAt: at(5) },
+      { ...settlement, status: 'failed', settledAt: at(5), recreditedAt: at(6) },
+      suspense('open'),
+      suspense('resolved', { resolution: 'refunded' }),
     ]
 
+    const { tell } = rowTeller()
     const told = rows.flatMap((row) => [row, row].flatMap(tell)).map(({ subject, tone, text }) => [subject, tone, text])
 
     expect(told).toStrictEqual([
       ['payment', 'bad', 'could not be created: no channel'],
       ['payment', 'plain', 'created: Rp 100,000 by qris'],
-      ['payment', 'good', 'paid: Rp 100,000 (heard by due work)'],
+      ['payment', 'good', 'paid: Rp 100,000 (heard by callback)'],
       ['event', 'plain', 'payment.succeeded is to be told'],
-      ['webhook', 'bad', 'payment.succeeded to http://127.0.0.1/hooks: answered 500 in 9 ms (attempt 1)'],
-      ['webhook', 'bad', 'http://127.0.0.1/hooks was given up after 8 attempts'],
-      ['payment', 'good', 'fee is final: Rp 700 (actual); net Rp 99,200'],
+      ['webhook', 'bad', 'payment.succeeded to https://merchant.example/hooks: answered 500 in 5 ms (attempt 1)'],
+      ['webhook', 'bad', 'https://merchant.example/hooks was given up after 8 attempts'],
+      ['payment', 'good', 'fee is final: Rp 4,000 (actual); net Rp 95,900'],
       ['payment', 'bad', 'Rp 5,000 went back: refund'],
-      ['settlement', 'good', 'recorded: Rp 99,200 of 1 payment is to be paid out'],
-      ['settlement', 'bad', 'the payout of Rp 99,200 failed'],
-      ['settlement', 'plain', 'Rp 99,200 is available again'],
+      ['settlement', 'good', 'recorded: Rp 287,700 of 1 payment is to be paid out'],
+      ['settlement', 'bad', 'the payout of Rp 287,700 failed'],
+      ['settlement', 'plain', 'Rp 287,700 is available again'],
       ['suspense', 'bad', 'money second capture, Rp 100,000 (py-1)'],
       ['suspense', 'good', 'resolved: money second capture, Rp 100,000 (py-1)'],
     ])
