@@ -37,35 +37,6 @@ const endless: Script = (response) => {
 }
 
 describe('callJson: an answer', () => {
-  it('sends method, headers and JSON body, and answers status and JSON', async () => {
-    const server = await startScriptedServer(json(201, { id: 7 }))
-
-    const outcome = await get(server.url, { method: 'POST', body: { amount: 10_000, name: 'Kopi Ú' } })
-
-    expect(outcome).toStrictEqual(answered(201, { id: 7 }))
-    expect(server.requests).toMatchObject([
-      {
-        method: 'POST',
-        url: `/v3/things?token=${SECRET}`,
-        headers: { authorization: `Basic ${SECRET}`, 'content-type': 'application/json', accept: 'application/json' },
-        body: '{"amount":10000,"name":"Kopi Ú"}',
-      },
-    ])
-  })
-
-  it('sends neither body nor content type when there is no body', async () => {
-    const server = await startScriptedServer(json(200, {}))
-
-    await get(server.url, { method: 'POST' })
-
-    const [{ body, headers } = { body: undefined, headers: {} }] = server.requests
-    expect([body, headers['content-type']]).toStrictEqual(['', undefined])
-  })
-
-  it.each([400, 404, 429, 500, 503])('answers status %i like any other', async (status) => {
-    expect(await outcomeOf(json(status, { error_code: 'X' }))).toStrictEqual(answered(status, { error_code: 'X' }))
-  })
-
   it.each<[string, Script]>([
     ['malformed JSON', (response) => response.end('{"id": 7')],
     ['HTML', (response) => response.end('<html>Bad gateway</html>')],
@@ -114,19 +85,6 @@ describe('callJson: no answer', () => {
     ['when the connection is cut instead of an answer', cut, 5_000, 'UND_ERR_SOCKET'],
   ])('calls a request lost %s', async (_case, script, timeoutMs, reason) => {
     expect(await outcomeOf(script, { timeoutMs })).toStrictEqual(lost(reason))
-  })
-
-  it('ends an answer that stalls in its body at the same deadline', async () => {
-    const stalling: Script = (response) => void response.writeHead(201).write('{"id":')
-
-    expect(await outcomeOf(stalling, { timeoutMs: 100 })).toStrictEqual(answered(201))
-  })
-
-  it('calls a request not sent when nobody listens', async () => {
-    const server = await startScriptedServer(silence)
-    await server.close()
-
-    expect(await get(server.url)).toStrictEqual(notSent('ECONNREFUSED'))
   })
 
   it.each([

@@ -138,16 +138,20 @@ describe('split-provider-secret', () => {
     expect(await Promise.all([NEW, OLD].map((token) => isCallbackToken(deps, token)))).toStrictEqual([true, true])
   })
 
+  const NOTHING = { outcome: 'nothing_to_copy' }
+
   it.each([
-    ['that nobody has filled in', 'x(7Generated'],
-    ['of this release', PROVIDER_SECRET],
-    ['without tokens that ever worked', older('', 7)],
-  ])('has nothing to copy from a provider secret %s, and lets the deployment go on', async (_case, text) => {
+    ['a provider secret that nobody has filled in', 'x(7Generated', 'Create', NOTHING],
+    ['a provider secret of this release', PROVIDER_SECRET, 'Create', NOTHING],
+    ['a provider secret without tokens that ever worked', older('', 7), 'Create', NOTHING],
+    ['an update: what operators put since then stays', older(OLD), 'Update', {}],
+    ['a deletion', older(OLD), 'Delete', {}],
+  ])('copies nothing at %s, and lets the deployment go on', async (_case, text, type, expected) => {
     const deps = aStage(text)
 
-    const { outcome, said } = await run(deps)
+    const { outcome, said } = await run(deps, type)
 
-    expect(outcome).toStrictEqual({ outcome: 'nothing_to_copy' })
+    expect(outcome).toStrictEqual(expected)
     expect(said).toMatchObject([{ Status: 'SUCCESS' }])
     expect(deps.secretValues.get(TOKENS)).toBe('Generated')
   })
@@ -167,15 +171,6 @@ describe('split-provider-secret', () => {
     const { said, answer } = await run(stored({ [KEY]: older(NEW) }))
 
     expect(said).toStrictEqual([{ ...answer, Status: 'FAILED', Reason: `it broke off: see the log of ${NAME}` }])
-  })
-
-  it.each(['Update', 'Delete'])('copies nothing on %s: what operators put since then stays', async (type) => {
-    const deps = aStage(older(OLD))
-
-    const { said } = await run(deps, type)
-
-    expect(said).toMatchObject([{ Status: 'SUCCESS' }])
-    expect(deps.secretValues.get(TOKENS)).toBe('Generated')
   })
 
   it.each([
