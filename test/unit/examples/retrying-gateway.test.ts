@@ -177,34 +177,32 @@ describe('the client', () => {
     expect([limited.requests.length, broken.requests.length]).toStrictEqual([2, 1])
   })
 
-  it('lists the payments of a settlement behind each `next`, to the last page', async () => {
-    const { client, requests } = scripted([
-      [200, { data: [{ payment_id: 'a' }], next: 'n1', has_more: true }],
-      [200, { data: [{ payment_id: 'b' }], next: null, has_more: false }],
-    ])
+  const paged = { data: [{ payment_id: 'a' }] }
 
-    const seen: string[] = []
-    for await (const { payment_id: id } of client.listSettlementPayments('s1')) seen.push(id)
-
-    expect(seen).toStrictEqual(['a', 'b'])
-    expect(requests.map(({ path }) => path)).toStrictEqual([
+  it.each<[string, (client: ReturnType<typeof gatewayClient>) => AsyncIterable<unknown>, string, string]>([
+    [
+      'the payments of a settlement',
+      (client) => client.listSettlementPayments('s1'),
       '/v1/settlements/s1/payments?limit=1000',
       '/v1/settlements/s1/payments?after=n1&limit=1000',
-    ])
-  })
-
-  it('follows `next` of events while there are more, from where it was told to', async () => {
-    const page = (next: string, more: boolean): Scripted => [200, { data: [], next, has_more: more }]
-    const { client, requests } = scripted([page('n1', true), page('n2', false)])
-
-    const seen: string[] = []
-    for await (const { next } of client.eventPages({ since: '2026-01-01T00:00:00Z' })) seen.push(next)
-
-    expect(seen).toStrictEqual(['n1', 'n2'])
-    expect(requests.map(({ path }) => path)).toStrictEqual([
+    ],
+    [
+      'events, from where it was told to',
+      (client) => client.eventPages({ since: '2026-01-01T00:00:00Z' }),
       '/v1/events?since=2026-01-01T00%3A00%3A00Z&limit=100',
       '/v1/events?after=n1&limit=100',
+    ],
+  ])('follows `next` while there are more: %s', async (_, list, ...paths) => {
+    const { client, requests } = scripted([
+      [200, { ...paged, next: 'n1', has_more: true }],
+      [200, { ...paged, next: 'n2', has_more: false }],
     ])
+
+    const seen: unknown[] = []
+    for await (const one of list(client)) seen.push(one)
+
+    expect(seen).toHaveLength(2)
+    expect(requests.map(({ path }) => path)).toStrictEqual(paths)
   })
 
   it('lists every page, and a row once that a new one moved on', async () => {
