@@ -1,17 +1,15 @@
-import { type AttributeValue, BatchGetItemCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb'
-import { marshall, unmarshall } from '@aws-sdk/util-dynamodb'
-import { mockClient } from 'aws-sdk-client-mock'
-import { describe, expect, inject, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { apiKeyText, keyIdOf } from '../../shared/client/api-key.ts'
 import { revokeApiKey } from '../../shared/client/api-key-store.ts'
 import { authenticate } from '../../shared/client/authenticate.ts'
 import type { Client } from '../../shared/client/client.ts'
 import { changeClient } from '../../shared/client/client-store.ts'
-import { toItem } from '../../shared/table/attributes.ts'
+import type { ClientId } from '../../shared/ids.ts'
 import { apiKeyKey } from '../../shared/table/keys.ts'
 import { put } from '../../shared/table/step.ts'
 import { aClientId, issueKey } from '../support/client-builders.ts'
 import { interceptTable, recordTable } from '../support/intercept-table.ts'
+import { memoryDeps } from '../support/memory-deps.ts'
 import { aStoredClient } from '../support/payment-builders.ts'
 import { type TestDeps, testDeps } from '../support/test-deps.ts'
 
@@ -31,6 +29,14 @@ const withKey = async (fields: Partial<Client> = {}, expiresInSeconds?: number) 
     ask: (from: TestDeps = deps) => authenticate(from, header),
     revoke: () => revokeApiKey(deps, { clientId: client.clientId, keyId: key.keyId, operator: 'tester' }),
   }
+}
+
+/** A key in the table, without anything beside it. */
+const storeKey = async (deps: TestDeps, clientId: ClientId, fields: object = {}) => {
+  const text = apiKeyText('test', clientId, deps.randomBytes(32))
+  const keyId = keyIdOf(text)
+  await deps.table.write(put(apiKeyKey(keyId), { keyId, clientId, prefix: 'p', createdAt: deps.now(), ...fields }))
+  return text
 }
 
 describe('authenticate (spec 5)', () => {
@@ -79,10 +85,7 @@ describe('authenticate (spec 5)', () => {
   it('refuses a stored key whose item names another client', async () => {
     const deps = testDeps()
     const { clientId } = await aStoredClient(deps)
-    const text = apiKeyText('test', clientId, deps.randomBytes(32))
-    const keyId = keyIdOf(text)
-    const item = { keyId, clientId: aClientId(), prefix: 'gk_test_', createdAt: deps.now() }
-    await deps.table.write(put(apiKeyKey(keyId), item))
+    const text = await storeKey(deps, clientId, { clientId: aClientId() })
 
     await expect(authenticate(deps, `Bearer ${text}`)).rejects.toMatchObject(refused)
   })
@@ -140,28 +143,19 @@ describe('authenticate (spec 5)', () => {
   })
 
   it('keeps at most 1,000 keys and forgets the oldest first', async () => {
-    const { deps, client, text: first } = await withKey()
-    const TABLE = inject('tableName')
-    const table = mockClient(DynamoDBClient)
-    onTestFinished(() => table.restore())
-    table
-      .on(BatchGetItemCommand)
-      .callsFake(({ RequestItems }: { RequestItems: Record<string, { Keys: Record<string, AttributeValue>[] }> }) => {
-        const [keyKey, clientKey] = (RequestItems[TABLE]?.Keys ?? []).map((raw) => unmarshall(raw))
-        const keyId = String(keyKey?.['pk']).slice('APIKEY#'.length)
-        const key = { ...keyKey, ...toItem({ keyId, clientId: client.clientId, prefix: 'p', createdAt: deps.now() }) }
-        return { Responses: { [TABLE]: [marshall(key), marshall({ ...clientKey, ...toItem(client) })] } }
-      })
-    const reads = () => table.commandCalls(BatchGetItemCommand).length
-    const texts = Array.from({ length: 1_000 }, () => apiKeyText('test', client.clientId, deps.randomBytes(32)))
-    for (const text of [first, ...texts]) await authenticate(deps, `Bearer ${text}`)
-    const filled = reads()
+    const own = memoryDeps()
+    const { clientId } = await aStoredClient(own)
+    const texts: string[] = []
+    while (texts.length < 1_001) texts.push(await storeKey(own, clientId))
+    const { deps, calls } = recordTable(own)
+    const readsAfter = async (some: readonly string[]) => {
+      for (const text of some) await authenticate(deps, `Bearer ${text}`)
+      return calls.filter(({ name }) => name === 'batchGet').length
+    }
 
-    for (const text of texts) await authenticate(deps, `Bearer ${text}`)
-    const cached = reads()
-    await authenticate(deps, `Bearer ${first}`)
+    const reads = [await readsAfter(texts), await readsAfter(texts.slice(1)), await readsAfter(texts.slice(0, 1))]
 
-    expect([filled, cached, reads()]).toStrictEqual([1_001, 1_001, 1_002])
+    expect(reads).toStrictEqual([1_001, 1_001, 1_002])
   })
 })
 
