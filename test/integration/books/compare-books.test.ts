@@ -10,7 +10,6 @@ import { minor } from '../../../shared/money.ts'
 import { expectedSettlement } from '../../../shared/payment/channel/expected-settlement.ts'
 import { noteProviderSettled } from '../../../shared/payment/fee/fee-store.ts'
 import { addMs, DAY_MS, HOUR_MS, MINUTE_MS } from '../../../shared/time.ts'
-import { dies, everyDeath, processThatDies } from '../../support/dying-process.ts'
 import { recordTable } from '../../support/intercept-table.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
 import { lambdaContext } from '../../support/operator-actions.ts'
@@ -156,33 +155,6 @@ describe('the daily comparison', () => {
     expect(runs).toBe(4)
     expect(await booksOf(deps, client)).toMatchObject({ received: 300_000, balanced: true })
   })
-
-  it('ends the same wherever it dies', async () => {
-    const calm = await overdue()
-    const expected = await aboutOf(calm.deps, calm.client, 'provider_overdue')
-    const measured = await aClientWithBooks()
-    passes(measured.deps, 5 * DAY_MS)
-    const counted = processThatDies(measured.deps)
-    await compareBooks(counted.deps, measured.client.clientId, undefined)
-    for (const death of everyDeath(counted.calls.length)) {
-      const { deps, client } = await aClientWithBooks()
-      passes(deps, 5 * DAY_MS)
-      const process = processThatDies(deps, death)
-      await dies(() => compareBooks(process.deps, client.clientId, undefined))
-      await compareToday(deps, client)
-      const about = `died ${death.when} ${death.call}`
-      const found = await aboutOf(deps, client, 'provider_overdue')
-      expect({ ...found, suspenseId: '', clientId: '', createdAt: '' }, about).toStrictEqual({
-        ...expected,
-        suspenseId: '',
-        clientId: '',
-        createdAt: '',
-      })
-      expect(await booksOf(deps, client), about).toMatchObject({ received: 300_000, provider_overdue: RECEIVED })
-      // Due work repeats an alert that may have been lost; here nobody runs it.
-      expect(deps.published.length, about).toBeLessThanOrEqual(1)
-    }
-  }, 60_000)
 })
 
 it('waits for its hour on the queue, fifteen minutes at a time', async () => {

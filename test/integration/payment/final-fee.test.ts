@@ -41,20 +41,6 @@ describe('finalFee: a fee that was waited for long enough (design section 4, Swe
     expect(deps.published.map(({ kind }) => kind)).toStrictEqual(['suspense.finding'])
     await expectBalanced(deps, client.clientId)
   })
-
-  it('never leaves an assumed fee without its finding, wherever the process dies', async () => {
-    for (let call = 1, reached = true; reached; call++) {
-      const { deps, client, paid } = await aCredited()
-      const dying = processThatDies(deps, { call, when: 'after' })
-      await finalFee(dying.deps, paid.payment.paymentId).catch(() => undefined)
-      reached = dying.died()
-
-      const { feeStatus } = await paymentOf(deps, paid)
-      const noted = await findingAbout(deps, paid.payment.paymentId, 'transaction_missing')
-      expect({ call, noted: noted !== undefined }).toStrictEqual({ call, noted: feeStatus === 'assumed' })
-      await expectBalanced(deps, client.clientId)
-    }
-  })
 })
 
 describe('the fee at the moment of success', () => {

@@ -12,7 +12,6 @@ import type { MoneyBack } from '../../../shared/reversal/plan-reversal.ts'
 import { reversePayment } from '../../../shared/reversal/reverse-payment.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { paidTwo, statement } from '../../support/dispute-builders.ts'
-import { dies, everyDeath, processThatDies } from '../../support/dying-process.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
 import { beforeFirst } from '../../support/intercept-table.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
@@ -138,25 +137,6 @@ describe('a payment whose money went back before it was swept', () => {
     expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 0, succeeded: 2 })
     aDayLater(deps)
     expect((await settle(deps, client)).settlements).toStrictEqual([])
-  })
-
-  it('comes out the same wherever the process dies', async () => {
-    const calm = testDeps()
-    const counted = processThatDies(calm)
-    await reversePayment(counted.deps, (await paidTwo(calm)).first, VOIDED)
-    expect(counted.calls.length).toBeGreaterThan(2)
-
-    for (const death of everyDeath(counted.calls.length)) {
-      const deps = testDeps()
-      const { client, first } = await paidTwo(deps)
-      const money = back({ transactionId: `txn_${first.paymentId}` })
-      await dies(() => reversePayment(processThatDies(deps, death).deps, first, money))
-      await reversePayment(deps, first, money)
-
-      expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 45_950, succeeded: 2 })
-      expect(await findSuspense(deps, `${money.transactionId}#reversal_deducted`)).toBeDefined()
-      await expectBalanced(deps, client.clientId)
-    }
   })
 })
 

@@ -13,12 +13,10 @@ import { readWindow } from '../../../shared/settlement/window-store.ts'
 import { resolveSuspense } from '../../../shared/suspense/resolve-suspense.ts'
 import { toSuspenseDto } from '../../../shared/suspense/suspense.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
-import { figures, settledTwo, statement } from '../../support/dispute-builders.ts'
-import { dies, everyDeath, processThatDies } from '../../support/dying-process.ts'
-import { expectBalanced } from '../../support/expect-balanced.ts'
+import { figures, statement } from '../../support/dispute-builders.ts'
 import { beforeFirst } from '../../support/intercept-table.ts'
 import { BY_OPERATOR, fail, payOut, recredit, sweep, sweptNow } from '../../support/settlement-builders.ts'
-import { type TestDeps, testDeps } from '../../support/test-deps.ts'
+import { type TestDeps } from '../../support/test-deps.ts'
 import { reversalTest as it } from './reversal-test.ts'
 
 const voidOf = ({ paymentId, notionalMinor }: Payment): MoneyBack => ({
@@ -167,35 +165,6 @@ describe('money of a recorded settlement that went back', () => {
     expect((await readWindow(deps, client.clientId)).recreditedIds).toBeUndefined()
     expect(await sweep(deps, client)).toStrictEqual([])
     expect(await figures(deps, client)).toStrictEqual([0, 0, 0, 0, 141_850])
-  })
-
-  it.for(['reverse', 'recredit'] as const)('comes out the same wherever the process dies: %s', async (step) => {
-    const scene = async (deps: TestDeps) => {
-      const settled = await settledTwo(deps)
-      if (step === 'recredit') await reversePayment(deps, settled.first, voidOf(settled.first))
-      await fail(deps, settled.settlement)
-      const run = (on: TestDeps) =>
-        step === 'recredit'
-          ? recredit(on, settled.settlement)
-          : reversePayment(on, settled.first, voidOf(settled.first))
-      return { ...settled, run }
-    }
-    const calm = testDeps()
-    const calmScene = await scene(calm)
-    const counted = processThatDies(calm)
-    await calmScene.run(counted.deps)
-    const expected = await figures(calm, calmScene.client)
-
-    for (const death of everyDeath(counted.calls.length)) {
-      const deps = testDeps()
-      const { client, first, run } = await scene(deps)
-      await dies(() => run(processThatDies(deps, death).deps))
-      await run(deps).catch((error: unknown) => expect(error).toMatchObject({ code: 'validation' }))
-
-      expect(await figures(deps, client)).toStrictEqual(expected)
-      expect(await owed(deps, first)).toMatchObject({ status: step === 'recredit' ? 'resolved' : 'open' })
-      await expectBalanced(deps, client.clientId)
-    }
   })
 })
 

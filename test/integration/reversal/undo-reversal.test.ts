@@ -6,15 +6,11 @@ import { describe, expect } from 'vitest'
 import { minor } from '../../../shared/money.ts'
 import { toPaymentDto } from '../../../shared/payment/payment-dto.ts'
 import { reversePayment } from '../../../shared/reversal/reverse-payment.ts'
-import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
-import { dispute, figures, paidTwo, won } from '../../support/dispute-builders.ts'
-import { dies, everyDeath, processThatDies } from '../../support/dying-process.ts'
+import { dispute, figures, won } from '../../support/dispute-builders.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
 import { beforeFirst } from '../../support/intercept-table.ts'
-import { memoryDeps } from '../../support/memory-deps.ts'
-import { aDayLater, fail, recredit, settle, sweptNow } from '../../support/settlement-builders.ts'
+import { aDayLater, settle, sweptNow } from '../../support/settlement-builders.ts'
 import { paymentOf } from '../../support/synced-payment.ts'
-import type { TestDeps } from '../../support/test-deps.ts'
 import { reversalTest as it } from './reversal-test.ts'
 
 describe('a dispute that is won before its window is swept', () => {
@@ -117,41 +113,4 @@ describe('what comes again and is not all of one dispute', () => {
     expect(undone).toBe(expected)
     expect(await figures(deps, client)).toStrictEqual(before)
   })
-})
-
-describe('a dispute that is won, wherever the process dies', () => {
-  it.for(['unswept', 'swept without it', 'recorded', 'recredited'] as const)(
-    'comes out the same: %s',
-    async (stage) => {
-      const scene = async (deps: TestDeps) => {
-        const paid = await paidTwo(deps)
-        if (stage === 'unswept' || stage === 'swept without it') await dispute(deps, paid.first)
-        if (stage === 'unswept') return paid
-        aDayLater(deps)
-        const settlement = await sweptNow(deps, paid.client)
-        if (stage === 'swept without it') return paid
-        await dispute(deps, paid.first)
-        if (stage === 'recorded') return paid
-        await fail(deps, settlement)
-        await recredit(deps, settlement)
-        return paid
-      }
-      const calm = memoryDeps()
-      const calmScene = await scene(calm)
-      const counted = processThatDies(calm)
-      await won(counted.deps, calmScene.first)
-      const expected = await figures(calm, calmScene.client)
-
-      for (const death of everyDeath(counted.calls.length)) {
-        const deps = memoryDeps()
-        const { client, first } = await scene(deps)
-        await dies(() => won(processThatDies(deps, death).deps, first))
-        expect(await won(deps, first)).toBe('undone')
-
-        expect(await figures(deps, client)).toStrictEqual(expected)
-        expect(await findSuspense(deps, `won1_${first.paymentId}#reversal_undone`)).toBeDefined()
-        await expectBalanced(deps, client.clientId)
-      }
-    },
-  )
 })

@@ -6,7 +6,6 @@
 import { describe, expect } from 'vitest'
 import { getBalance } from '../../../shared/ledger/balance.ts'
 import { windowKey } from '../../../shared/table/keys.ts'
-import { dies, everyDeath, processThatDies } from '../../support/dying-process.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
 import { beforeFirst, recordTable } from '../../support/intercept-table.ts'
 import { depsWithLateIndexes, memoryDeps } from '../../support/memory-deps.ts'
@@ -25,7 +24,7 @@ import {
 } from '../../support/payout-builders.ts'
 import { aSucceededPayment, fail, payOut, recredit, sweep, withFloor } from '../../support/settlement-builders.ts'
 import { rawItem } from '../../support/tampering.ts'
-import { type TestDeps, testDeps } from '../../support/test-deps.ts'
+import { type TestDeps } from '../../support/test-deps.ts'
 import { clientTest } from './client-test.ts'
 
 /** Client and settlements in every state, on a window of an older release. */
@@ -177,24 +176,6 @@ describe('counting the payouts of a window', () => {
 
     expect(await figuresOf(raced, client)).toMatchObject({ availableMinor: 0, inSettlementMinor: 5_990 })
     expectMoved(deps)
-  })
-
-  it('leaves nothing half done wherever it dies', async () => {
-    const calm = testDeps()
-    const counted = processThatDies(calm)
-    const { client: calmClient } = await anOlderClient(calm)
-    await figuresOf({ ...calm, ...counted.deps }, calmClient)
-
-    for (const death of everyDeath(counted.calls.length)) {
-      const deps = testDeps()
-      const { client } = await anOlderClient(deps)
-      const process = processThatDies(deps, death)
-
-      expect(await dies(() => figuresOf({ ...deps, ...process.deps }, client))).toBe(true)
-
-      expect(await figuresOf(deps, client)).toStrictEqual(FIGURES_OF_ALL_STATES)
-      await expectBalanced(deps, client.clientId)
-    }
   })
 })
 

@@ -3,10 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { handler as settleClientHandler } from '../../../functions/queue/settle-client.ts'
 import { handler as sweepHandler } from '../../../functions/schedule/sweep-settlements.ts'
 import type { Client } from '../../../shared/client/client.ts'
-import { sweepSettlements } from '../../../shared/settlement/sweep-settlements.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
 import { update } from '../../../shared/table/step.ts'
-import { dies, everyDeath, processThatDies } from '../../support/dying-process.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
 import { interceptTable } from '../../support/intercept-table.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
@@ -52,43 +50,9 @@ describe('sweep-settlements (spec 3.2, rule 1)', () => {
     })
     expect(deps.lines).toStrictEqual([{ level: 'info', code: 'sweep.completed', fields: { clients: ids.length } }])
   })
-
-  it('killed at any call and run again reaches every client', async () => {
-    const calm = testDeps({ requests })
-    const { client } = await withPayment(calm)
-    const counted = processThatDies(calm)
-    await sweep(counted.deps)
-    // Every message is one more call like the one before: the first pages, the first sends and the last ones tell all.
-    const calls = counted.calls.length
-    const deaths = everyDeath(calls).filter(({ call }) => call <= 12 || call > calls - 3)
-
-    for (const death of deaths) {
-      const deps = testDeps({ requests })
-      // A process that dies has no handler left to answer for it.
-      await dies(() => sweepSettlements(processThatDies(deps, death).deps))
-      await sweep(deps)
-
-      const ids = new Set(messagesOf(deps).map(({ client_id }) => client_id))
-      expect(ids).toStrictEqual(new Set(messagesOf(calm).map(({ client_id }) => client_id)))
-      expect(ids).toContain(client.clientId)
-    }
-  })
 })
 
 describe('settle-client, the worker of the sweep', () => {
-  it('settles a client once however often its message comes', async () => {
-    const deps = testDeps({ requests })
-    const { client } = await withPayment(deps, { enabled: false })
-    aDayLater(deps)
-    const message = { client_id: client.clientId }
-
-    expect(await work(deps, [message, message])).toStrictEqual({ batchItemFailures: [] })
-    expect(await work(deps, [message])).toStrictEqual({ batchItemFailures: [] })
-
-    expect(await settlementsOf(deps, client)).toMatchObject([{ triggeredBy: 'auto', paymentCount: 1 }])
-    await expectBalanced(deps, client.clientId)
-  })
-
   it('gives back only the message that failed: a broken client holds up nobody', async () => {
     const deps = testDeps({ requests })
     const { client: healthy } = await withPayment(deps)
