@@ -14,8 +14,6 @@ type Process = {
   readonly deps: TestDeps
   /** Every call that went out, in order: to the table, the provider, the topic or a queue. */
   readonly calls: readonly string[]
-  /** How many transactions got through. */
-  readonly transactions: () => number
   /** Whether it came as far as its death. */
   readonly died: () => boolean
 }
@@ -27,7 +25,6 @@ type Process = {
 export const processThatDies = (deps: TestDeps, death?: Death): Process => {
   const calls: string[] = []
   let dead = false
-  let transactions = 0
   const depart = (name: string): number => {
     if (dead) throw new ProcessDied()
     const number = calls.push(name)
@@ -50,10 +47,7 @@ export const processThatDies = (deps: TestDeps, death?: Death): Process => {
   const numbers = new Map<TableCall, number>()
   const table = interceptTable(deps, {
     before: (call) => void numbers.set(call, depart(call.name)),
-    after: (call) => {
-      if (call.name === 'transact') transactions++
-      arrive(numbers.get(call) ?? 0)
-    },
+    after: (call) => arrive(numbers.get(call) ?? 0),
   })
   const provider = { ...deps.provider }
   for (const name of PROVIDER_CALLS) Object.assign(provider, { [name]: mortal<never[], unknown>(name, provider[name]) })
@@ -65,7 +59,6 @@ export const processThatDies = (deps: TestDeps, death?: Death): Process => {
       queues: { send: mortal('send', deps.queues.send) },
     },
     calls,
-    transactions: () => transactions,
     died: () => dead,
   }
 }
