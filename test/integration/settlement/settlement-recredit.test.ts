@@ -6,6 +6,7 @@ import { getBalance } from '../../../shared/ledger/balance.ts'
 import { minor } from '../../../shared/money.ts'
 import { findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
 import { windowKey } from '../../../shared/table/keys.ts'
+import { beforeFirst } from '../../support/intercept-table.ts'
 import { settled, sweepADayLater } from '../../support/payout-builders.ts'
 import {
   aDayLater,
@@ -101,6 +102,16 @@ describe('recording a recredited settlement again', () => {
     expect(await deps.table.get(windowKey(client.clientId))).not.toHaveProperty('recreditedIds')
     const balance = { availableMinor: 0, pendingMinor: 0, updatedAt: deps.now() }
     expect(await balanceOf(deps, client)).toStrictEqual(balance)
+  })
+
+  it('happens once, although another sweep has read it too', async ({ deps, client, recredited }) => {
+    const late = beforeFirst(deps, 'transact', () => sweep(deps, client))
+
+    expect(await sweep(late, client)).toStrictEqual([])
+
+    expect(
+      (await settlementsOf(deps, client)).filter(({ replaces }) => replaces === recredited.settlementId),
+    ).toHaveLength(1)
   })
 
   it('comes before the new window, and both are answered', async ({ deps, client, recredited }) => {

@@ -4,6 +4,8 @@
  */
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
+import { drainSlot } from '../../../shared/due-work/drain-slot.ts'
+import { DUE_ALERTS } from '../../../shared/due-work/due-alerts.ts'
 import { DeliveryIdSchema } from '../../../shared/ids.ts'
 import { deliveryKey } from '../../../shared/table/keys.ts'
 import { put } from '../../../shared/table/step.ts'
@@ -11,9 +13,49 @@ import { addMs } from '../../../shared/time.ts'
 import { endAlert, freeAbandonment, putAbandonment } from '../../../shared/webhook/delivery/abandonment-store.ts'
 import type { Delivery } from '../../../shared/webhook/delivery/delivery.ts'
 import { startRound } from '../../../shared/webhook/delivery/delivery-store.ts'
-import { freeOwedAlert } from '../../../shared/webhook/delivery/tell-abandonments.ts'
-import { ABANDONED, owedByItsRow, rowOf, storedDelivery, storedEndpoint } from '../../support/webhook-builders.ts'
-import { abandon, abandonMany, dueAlerts, left, namedIn, world } from './abandoned-world.ts'
+import { freeOwedAlert, tellAbandonments } from '../../../shared/webhook/delivery/tell-abandonments.ts'
+import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
+import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
+import { interceptTable } from '../../support/intercept-table.ts'
+import { memoryDeps } from '../../support/memory-deps.ts'
+import type { TestDeps } from '../../support/test-deps.ts'
+import {
+  ABANDONED,
+  FAILED,
+  messageFor,
+  owedByItsRow,
+  rowOf,
+  storedDelivery,
+  storedEndpoint,
+} from '../../support/webhook-builders.ts'
+
+/** Its eighth attempt fails. */
+const abandon = async (deps: TestDeps, endpoint: Endpoint): Promise<Delivery> => {
+  deps.answerWebhooks(async () => FAILED)
+  const delivery = await storedDelivery(deps, endpoint, { attempts: 7 })
+  await deliverWebhook(deps, messageFor(delivery))
+  return delivery
+}
+
+const abandonMany = async (deps: TestDeps, endpoint: Endpoint, times: number): Promise<readonly string[]> => {
+  const ids: string[] = []
+  for (let time = 0; time < times; time++) ids.push((await abandon(deps, endpoint)).deliveryId)
+  return ids
+}
+
+const dueAlerts = (deps: TestDeps) => drainSlot(deps, DUE_ALERTS, { slot: 0, part: 0, parts: 1 })
+
+/** The deliveries that each message names. */
+const namedIn = ({ published }: TestDeps, all: readonly string[]) =>
+  published.map(({ message }) => all.filter((id) => message.includes(id)))
+
+const world = async () => {
+  const deps = memoryDeps()
+  return { deps, endpoint: await storedEndpoint(deps) }
+}
+
+const left = ({ memory }: Awaited<ReturnType<typeof world>>['deps']) =>
+  memory.items().filter(({ sk, work }) => String(sk).startsWith('UNTOLD#') || work === 'alert')
 
 describe('alerts about one endpoint (design section 11)', () => {
   it('tell of the first delivery at once and of all others a quarter of an hour later, together', async () => {
@@ -162,5 +204,22 @@ describe('alerts about one endpoint (design section 11)', () => {
     }
 
     expect(namedIn(deps, ids)).toStrictEqual([[ids[0]], [ids[1]]])
+  })
+
+  it('go out once when a worker wakes behind the end of its claim', async () => {
+    const { deps, endpoint } = await world()
+    const ids = await abandonMany(deps, endpoint, 3)
+    deps.clock.advance(900)
+    const frozen = interceptTable(deps, {
+      after: async ({ name }) => {
+        if (name !== 'update' || deps.published.length > 1) return
+        deps.clock.advance(60)
+        await tellAbandonments(deps, endpoint)
+      },
+    })
+
+    await tellAbandonments(frozen, endpoint)
+
+    expect(namedIn(deps, ids)).toStrictEqual([ids.slice(0, 1), ids.slice(1)])
   })
 })

@@ -3,6 +3,7 @@ import { addMs, msBetween } from '../../../shared/time.ts'
 import { checkOverdueDelivery } from '../../../shared/webhook/delivery/check-overdue-delivery.ts'
 import type { Delivery } from '../../../shared/webhook/delivery/delivery.ts'
 import { skipDelivery } from '../../../shared/webhook/delivery/delivery-store.ts'
+import { beforeFirst } from '../../support/intercept-table.ts'
 import { deliverNextMessage, dueAtOf, dueDelivery, rowOf } from '../../support/webhook-builders.ts'
 
 describe('checkOverdueDelivery (due work)', () => {
@@ -21,6 +22,16 @@ describe('checkOverdueDelivery (due work)', () => {
     ])
     await deliverNextMessage(deps)
     expect(await rowOf(deps, delivery)).toMatchObject({ status: 'succeeded' })
+  })
+
+  it('sends nothing when another run has claimed it meanwhile', async () => {
+    const { deps, delivery } = await dueDelivery()
+    deps.clock.advance(120)
+    const late = beforeFirst(deps, 'update', () => checkOverdueDelivery(deps, delivery.deliveryId))
+
+    expect(await checkOverdueDelivery(late, delivery.deliveryId)).toBe(false)
+
+    expect(deps.sent).toHaveLength(1)
   })
 
   it('waits twice as long after each message sent in vain', async () => {

@@ -11,7 +11,6 @@ import {
   startRound,
 } from '../../../shared/webhook/delivery/delivery-store.ts'
 import { storeAttemptResult } from '../../../shared/webhook/delivery/store-attempt-result.ts'
-import { recordTable } from '../../support/intercept-table.ts'
 import {
   ABANDONED,
   attemptOf,
@@ -82,18 +81,6 @@ describe('claimAttempt', () => {
 })
 
 describe('storeAttemptResult', () => {
-  it('ends a delivery that succeeded and takes it off the due work', async () => {
-    const { deps, delivery, claimed } = await claimedDelivery()
-    const attempt = attemptOf(deps, 1, { httpStatus: 204, error: undefined, responseBody: '' })
-
-    expect(await storeAttemptResult(deps, claimed, attempt, { status: 'succeeded' })).toBe(true)
-
-    const ended = { ...delivery, ...SKIPPED, status: 'succeeded', attempts: 1 }
-    expect(await rowOf(deps, delivery)).toStrictEqual(definedFields(ended))
-    expect(await listAttempts(deps, delivery.deliveryId)).toStrictEqual([definedFields(attempt)])
-    expect(await dueAtOf(deps, 'delivery', delivery.deliveryId)).toBeUndefined()
-  })
-
   it('schedules the next attempt, due work two minutes behind it, and forgets earlier resends', async () => {
     const { deps, delivery, claimed } = await claimedDelivery({ resends: 4 })
     const nextAttemptAt = addMs(deps.now(), 60_000)
@@ -144,15 +131,6 @@ describe('storeAttemptResult', () => {
     expect(await listAttempts(deps, delivery.deliveryId)).toStrictEqual([definedFields(lost)])
   })
 
-  it('writes row and attempt in one transaction', async () => {
-    const { deps, claimed } = await claimedDelivery()
-    const { deps: watched, calls } = recordTable(deps)
-
-    await storeAttemptResult(watched, claimed, attemptOf(deps, 1), { status: 'succeeded' })
-
-    expect(calls.map((call) => 'steps' in call && call.steps.length)).toStrictEqual([2])
-  })
-
   it('does not take a delivery nobody has claimed', async ({ deps, delivery }) => {
     const stored = storeAttemptResult(deps, delivery, attemptOf(deps, 1), { status: 'succeeded' })
 
@@ -161,15 +139,6 @@ describe('storeAttemptResult', () => {
 })
 
 describe('skipDelivery', () => {
-  it('ends the delivery and takes it off the due work', async () => {
-    const { deps, delivery } = await dueDelivery({ attempts: 2 })
-
-    expect(await skipDelivery(deps, delivery)).toBe(true)
-
-    expect(await rowOf(deps, delivery)).toStrictEqual(definedFields({ ...delivery, ...SKIPPED }))
-    expect(await dueAtOf(deps, 'delivery', delivery.deliveryId)).toBeUndefined()
-  })
-
   it.each([
     ['finished', { ...SKIPPED, status: 'succeeded' as const }],
     ['at a later attempt', { attempts: 1 }],
@@ -183,18 +152,6 @@ describe('skipDelivery', () => {
 })
 
 describe('startRound', () => {
-  it('schedules the same row anew, with eight attempts ahead of it', async () => {
-    const { deps, delivery } = await dueDelivery(ABANDONED)
-
-    const { applied } = await deps.table.transact({ delivery: startRound(delivery, deps.now()) })
-
-    expect(applied).toBe(true)
-    const dueAt = addMs(deps.now(), 120_000)
-    const round = { status: 'scheduled', roundStart: 8, nextAttemptAt: deps.now(), dueAt }
-    expect(await rowOf(deps, delivery)).toStrictEqual({ ...delivery, ...round })
-    expect(await dueAtOf(deps, 'delivery', delivery.deliveryId)).toBe(dueAt)
-  })
-
   it.each([
     ['another round has begun', { status: 'scheduled' as const }],
     ['another round has been and ended', { attempts: 16 }],

@@ -88,14 +88,6 @@ describe('redeliver to an endpoint since a time', () => {
     ])
   })
 
-  it('does nothing the second time', async () => {
-    const { deps, again } = await everyKind()
-    await again()
-
-    expect(await again()).toStrictEqual({ status: 200, body: { count: 0, next: undefined } })
-    expect(deps.sent).toHaveLength(3)
-  })
-
   it.each(['abandoned', 'skipped', 'succeeded'] as const)(
     'sends only those of status %s when asked',
     async (status) => {

@@ -1,16 +1,19 @@
 /**
- * Goal: an endpoint that hangs goes to the slow lane and comes back, and its deliveries are made as the schedule says.
- * Method: messages are worked off one by one, each by the lane that it was sent to. Who races whom and dies where is in
- * slow-lane-races.test.ts; that the lanes keep apart under load, in test/simulation/histories/hanging-endpoint.test.ts.
+ * Goal: an endpoint that hangs goes to the slow lane and comes back, its deliveries are made as the schedule says, and no
+ * worker that others need waits for it. Method: messages are worked off one by one, each by the lane that it was sent to,
+ * and each condition of the mark refuses once. That the lanes keep apart under load is in hanging-endpoint.test.ts.
  */
 import { describe, expect } from 'vitest'
 import type { WebhookResult } from '../../../shared/send-webhook.ts'
+import { addMs } from '../../../shared/time.ts'
 import { fanOutEvent } from '../../../shared/webhook/delivery/fan-out-event.ts'
 import { redeliver } from '../../../shared/webhook/delivery/redeliver.ts'
 import { redeliverToEndpoint } from '../../../shared/webhook/delivery/redeliver-to-endpoint.ts'
 import { sendTestEvent } from '../../../shared/webhook/delivery/send-test-event.ts'
 import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
+import { changeEndpoint, findEndpoint, markSlow, unmarkSlow } from '../../../shared/webhook/endpoint/endpoint-store.ts'
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
+import { interceptTable, recordTable, writtenKeys } from '../../support/intercept-table.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 import {
   ABANDONED,
@@ -161,5 +164,82 @@ describe('the slow lane: back from there', () => {
 
     expect(await rowOf(deps, delivery)).toMatchObject({ status: 'succeeded' })
     expect(await slowSince(deps, endpoint)).toBeUndefined()
+  })
+})
+
+describe('the slow lane: a worker that others need', () => {
+  it('sends the message on, and makes no attempt and no write', async () => {
+    const { deps, delivery } = await slowDelivery()
+    const { deps: watched, calls } = recordTable(deps)
+
+    await deliverWebhook(watched, messageFor(delivery))
+
+    expect(writtenKeys(calls)).toStrictEqual([])
+    expect(deps.webhooks).toStrictEqual([])
+    expect(await rowOf(deps, delivery)).toStrictEqual(delivery)
+    const { deliveryId: delivery_id, clientId: client_id, endpointId: endpoint_id } = delivery
+    const body = { delivery_id, attempt: 1, client_id, endpoint_id, slow: true }
+    expect(deps.sent).toStrictEqual([
+      { queue: 'webhooks-slow', message: { body, delaySeconds: 0, group: endpoint_id } },
+    ])
+  })
+
+  it('skips the delivery of a disabled endpoint at once, slow or not', async () => {
+    const { deps, delivery } = await slowDelivery({ enabled: false })
+
+    await deliverWebhook(deps, messageFor(await rowOf(deps, delivery)))
+
+    expect(deps.sent).toStrictEqual([])
+    expect(await rowOf(deps, delivery)).toMatchObject({ status: 'skipped' })
+  })
+})
+
+describe('the mark of an endpoint that hangs', () => {
+  it('is not set where it is set, nor where there is no endpoint', async ({ deps, endpoint }) => {
+    const [first, later] = [deps.now(), addMs(deps.now(), 1)]
+    const nobody = { ...endpoint, endpointId: crypto.randomUUID() as Endpoint['endpointId'] }
+
+    expect((await deps.table.write(markSlow(endpoint, first))).applied).toBe(true)
+    expect((await deps.table.write(markSlow(endpoint, later))).applied).toBe(false)
+    expect((await deps.table.write(markSlow(nobody, first))).applied).toBe(false)
+
+    expect(await slowSince(deps, endpoint)).toBe(first)
+    expect(await findEndpoint(deps, nobody.clientId, nobody.endpointId)).toBeUndefined()
+  })
+
+  it('is not taken off by who has read an older one', async ({ deps, endpoint }) => {
+    const [first, later] = [deps.now(), addMs(deps.now(), 1)]
+    await deps.table.write(markSlow(endpoint, later))
+
+    expect((await deps.table.write(unmarkSlow({ ...endpoint, slowSince: first }))).applied).toBe(false)
+    expect(await slowSince(deps, endpoint)).toBe(later)
+  })
+
+  it('that cannot be written costs the delivery nothing: its result is recorded, and its next attempt is in the slow lane', async ({
+    deps,
+    delivery,
+  }) => {
+    deps.answerWebhooks(async () => HUNG)
+    const throttled = interceptTable(deps, {
+      before: (call) => {
+        if ('steps' in call && call.steps.some(({ key }) => key.pk.startsWith('ENDPOINTS#')))
+          throw new Error('throttled')
+      },
+    })
+
+    await deliverWebhook(throttled, messageFor(delivery))
+
+    expect(codes(deps)).toStrictEqual(['endpoint.not_marked', 'delivery.failed'])
+    expect(await rowOf(deps, delivery)).toMatchObject({ status: 'scheduled', attempts: 1 })
+    expect(lanesOf(deps)).toStrictEqual(['webhooks-slow'])
+  })
+
+  it('stays when an operator changes the endpoint, and keeps nobody from changing it', async () => {
+    const { deps, endpoint } = await slowDelivery()
+
+    const { applied } = await deps.table.transact({ endpoint: changeEndpoint(endpoint, { enabled: false }) })
+
+    expect(applied).toBe(true)
+    expect(await slowSince(deps, endpoint)).toBe(endpoint.slowSince)
   })
 })

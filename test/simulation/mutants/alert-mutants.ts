@@ -41,7 +41,7 @@ export const ALERT_MUTANTS = [
       equivalent: 'Only rows of abandoned deliveries are due for an alert, which is a condition beside it.',
     },
   }),
-  ...mutantsOf('tellAbandonments', ['abandonment-crashes'], {
+  ...mutantsOf('tellAbandonments', ['abandonments'], {
     'a worker that was frozen publishes what another one has': 'drop alert.claimedUntil <= deps.now()',
     'an alert leaves the due work before it is out':
       'await deps.alerts.publish(_) -> await takeOff(deps, alert); await deps.alerts.publish(_)',

@@ -11,7 +11,7 @@ export const ATTEMPT_MUTANTS = [
     },
     'an endpoint that hangs is attempted by workers that others need': {
       edit: "drop lane === 'slow' && message.slow !== true",
-      tests: ['slow-lane-races'],
+      tests: ['slow-lane'],
     },
     'a message of the slow lane is sent on for ever': { edit: 'message.slow !== true -> true', tests: ['slow-lane'] },
     'a disabled endpoint is posted to': 'endpoint?.enabled -> endpoint',
@@ -20,7 +20,7 @@ export const ATTEMPT_MUTANTS = [
       equivalent: 'Deleting an endpoint disables it in the same write, and a deleted one cannot be enabled again.',
     },
   }),
-  ...mutantsOf('handleClaimed', ['deliver-webhook-crashes'], {
+  ...mutantsOf('handleClaimed', ['deliver-webhook'], {
     'a live claim is recorded as lost': 'leftMs > 0 -> false',
     'a claim that has run out is left for ever': 'leftMs > 0 -> true',
     'an attempt under a live claim is not looked at when the claim ends': 'return requeue(..._) -> return',
@@ -40,21 +40,21 @@ export const ATTEMPT_MUTANTS = [
     'a library cannot verify with the secret it is given': "Buffer.from(encoded, 'base64') -> signingSecret",
     'a signature says nothing of event and time': '_.update(head) -> _',
   }),
-  ...mutantsOf('noteAnswer', ['slow-lane-races'], {
+  ...mutantsOf('noteAnswer', ['slow-lane'], {
     'a mark that cannot be written fails the delivery': 'deps.log.error(..._) -> { throw error }',
   }),
   ...mutantsOf('laneAfter', ['slow-lane'], {
     'a slow success is no mark': 'durationMs >= HELD_MS -> durationMs >= HELD_MS && httpStatus === undefined',
     'a refused connection takes the mark off': 'httpStatus === undefined -> false',
   }),
-  ...mutantsOf('markSlow', ['slow-lane-races'], {
+  ...mutantsOf('markSlow', ['slow-lane'], {
     'a mark makes an endpoint': 'exists -> absent("nothing")',
     'every attempt that hangs marks anew': "absent('slowSince') -> exists",
   }),
-  ...mutantsOf('unmarkSlow', ['slow-lane-races'], {
+  ...mutantsOf('unmarkSlow', ['slow-lane'], {
     'a newer mark is taken off': "equals('slowSince', slowSince) -> exists",
   }),
-  ...mutantsOf('CLAIM_MS', ['deliver-webhook-crashes'], {
+  ...mutantsOf('CLAIM_MS', ['deliver-webhook'], {
     'a claim lasts no longer than an attempt': '30 * SECOND_MS -> 3 * SECOND_MS',
   }),
   ...mutantsOf('recordAttemptResult', ['deliver-webhook'], {
@@ -62,10 +62,10 @@ export const ATTEMPT_MUTANTS = [
     'nobody is told of a delivery that was abandoned': 'drop alertOperators(deps, recorded)',
     'a result goes on although its claim was lost': {
       edit: 'if (!(await storeAttemptResult(..._))) return false -> await storeAttemptResult(..._)',
-      tests: ['deliver-webhook-crashes'],
+      tests: ['deliver-webhook'],
     },
   }),
-  ...mutantsOf('afterAttempt', ['deliver-webhook'], {
+  ...mutantsOf('afterAttempt', ['redeliver'], {
     'a round counts the attempts of the rounds before it': 'attempt.number - roundStart -> attempt.number',
   }),
   ...mutantsOf('WAITS_MS', ['retry-schedule'], {
@@ -77,13 +77,10 @@ export const ATTEMPT_MUTANTS = [
     'a hop is rounded down': 'Math.ceil(_) -> Math.floor(_)',
     'a hop is longer than SQS can hold': 'Math.min(..._) -> Math.max(Math.ceil(waitMs / SECOND_MS), 1)',
   }),
-  ...mutantsOf('checkOverdueDelivery', ['lost-claims'], {
+  ...mutantsOf('checkOverdueDelivery', ['check-overdue-delivery'], {
     'the message of an overdue attempt is sent without a claim':
       'if (!(await postponeDelivery(..._))) return false -> await postponeDelivery(..._)',
-    'an attempt is overdue before its time': {
-      edit: 'drop delivery.dueAt > deps.now()',
-      tests: ['check-overdue-delivery'],
-    },
+    'an attempt is overdue before its time': 'drop delivery.dueAt > deps.now()',
   }),
   ...mutantsOf('redeliver', ['redeliver'], {
     "another client's delivery is sent again": 'delivery?.clientId !== clientId -> delivery === undefined',

@@ -97,10 +97,10 @@ export const BORDER_MUTANTS = [
     'one public address among special ones is enough': 'addresses.every(_) -> addresses.some(_)',
     'a special address is posted to all the same': {
       edit: "kind: 'refused' -> kind: 'unresolved'",
-      tests: ['https-webhook-sender-failures'],
+      tests: ['https-webhook-sender'],
     },
   }),
-  ...mutantsOf('https-webhook-sender/post', ['https-webhook-sender-failures'], {
+  ...mutantsOf('https-webhook-sender/post', ['https-webhook-sender'], {
     'the socket asks for the name again and not for the checked address': 'drop lookup: _',
     'an endpoint may send without end before its answer': {
       edit: 'maxBytes: READ_BYTES -> maxBytes: Number.MAX_SAFE_INTEGER',

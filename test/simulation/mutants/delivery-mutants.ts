@@ -26,7 +26,7 @@ export const DELIVERY_MUTANTS = [
   ...mutantsOf('storeAttemptResult', ['delivery-store'], {
     'an attempt row is written over': {
       edit: 'drop isNew',
-      tests: ['delivery-store', 'deliver-webhook-crashes'],
+      tests: ['delivery-store', 'deliver-webhook'],
       histories: true,
       equivalent:
         'The row rides in a transaction whose other step moves the number of attempts from n - 1 to n, which happens once.',
@@ -46,7 +46,7 @@ export const DELIVERY_MUTANTS = [
   ...mutantsOf('startRound', ['delivery-store'], {
     'a round starts while another one runs': 'drop isStatus(delivery.status)',
     'a round starts after another one has been and ended': "drop equals('attempts', delivery.attempts)",
-    'a round forgets where it starts': 'set: _ -> set: schedule(delivery, now)',
+    'a round forgets where it starts': { edit: 'set: _ -> set: schedule(delivery, now)', tests: ['redeliver'] },
   }),
   ...mutantsOf('postponeDelivery', ['delivery-store'], {
     'due work of a delivery is claimed by many': "drop equals('dueAt', delivery.dueAt)",

@@ -11,21 +11,21 @@ export const EVENT_MUTANTS = [
     },
     'an event is not due work': { edit: 'drop ...dueWork(..._)', tests: ['due-work-run'], crashes: ['lost event'] },
   }),
-  ...mutantsOf('postponeEvent', ['fan-out-event-recovery'], {
+  ...mutantsOf('postponeEvent', ['fan-out-event'], {
     'an overdue event is claimed by many': 'drop equals(..._)',
   }),
-  ...mutantsOf('completeEvent', ['fan-out-event-recovery'], {
+  ...mutantsOf('completeEvent', ['fan-out-event'], {
     'completing an event makes one that is not there': 'drop exists',
   }),
   ...mutantsOf('keepEvent', ['retention'], {
     'an event that is gone comes back without its bytes': 'drop exists',
   }),
-  ...mutantsOf('checkOverdueEvent', ['fan-out-event-recovery'], {
+  ...mutantsOf('checkOverdueEvent', ['fan-out-event'], {
     'an event is overdue before its time': 'drop event.dueAt > deps.now()',
     'an overdue event is fanned out without a claim':
       'if (!(await postponeEvent(..._))) return false -> await postponeEvent(..._)',
   }),
-  ...mutantsOf('fanOutEvent', ['fan-out-event-recovery'], {
+  ...mutantsOf('fanOutEvent', ['fan-out-event'], {
     'an event leaves the due work before its deliveries exist': {
       edit: 'const results = _ -> await completeEvent(deps, event); const results = _',
       crashes: ['fan-out'],
@@ -33,7 +33,7 @@ export const EVENT_MUTANTS = [
     'an event stays due work for ever': 'drop completeEvent(deps, event)',
     'one endpoint’s trouble is forgotten': 'reasons.length > 0 -> reasons.length > matching.length',
   }),
-  ...mutantsOf('fan-out-event/announce', ['fan-out-event-recovery'], {
+  ...mutantsOf('fan-out-event/announce', ['fan-out-event'], {
     'a delivery that is there already gets no message':
       "delivery.status === 'scheduled' && _.attempts === 0 -> outcome.applied && _.status === 'scheduled'",
   }),

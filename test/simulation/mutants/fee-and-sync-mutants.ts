@@ -114,7 +114,7 @@ export const FEE_AND_SYNC_MUTANTS = [
   ...mutantsOf('recordOther', ['sync-unexplained'], {
     'the account’s own affairs are findings': "drop type === 'account' && status !== 'unknown' && known === undefined",
   }),
-  ...mutantsOf('moveHead', ['lost-claims', 'sync-slices'], {
+  ...mutantsOf('moveHead', ['sync-slices'], {
     'two planners plan the same span': {
       edit: 'unchanged(_, _) -> undefined',
       equivalent: 'their slices have the same ids, and are new only once',

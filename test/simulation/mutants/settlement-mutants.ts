@@ -20,11 +20,10 @@ export const SETTLEMENT_MUTANTS = [
       equivalent: 'A window is born with its client in one transaction and never deleted, so it is always there.',
     },
   }),
-  ...mutantsOf('redrawStep', ['lost-claims'], {
+  ...mutantsOf('redrawStep', ['settlement-recredit'], {
     'a recredit is drawn twice': 'drop contains(..._)',
     'a recredit is drawn from a window that is not there': {
       edit: 'drop exists',
-      tests: ['settlement-recredit'],
       equivalent: 'A set that contains the id is on an item that exists: the second condition says it all.',
     },
   }),
