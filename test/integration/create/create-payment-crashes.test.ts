@@ -1,15 +1,20 @@
 import { describe, expect, it } from 'vitest'
-import { releaseAttempt } from '../../../shared/payment/creating-store.ts'
+import { commitAttempt } from '../../../shared/payment/create/commit-attempt.ts'
+import { claimTakeover } from '../../../shared/payment/creating-store.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-provider-news.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
+import { addMs } from '../../../shared/time.ts'
+import { interceptTable } from '../../support/intercept-table.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
 import {
+  aCreating,
   aRequest,
   aStoredClient,
   checkWhenDue,
   create,
+  FIRST_ATTEMPT,
   lateAnswer,
   OVO_REQUEST,
   paidUnheard,
@@ -42,18 +47,6 @@ describe('createPayment after a crash', () => {
     expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 0, pending: 1 })
   })
 
-  it('lets one of two take-overs through and the other waits for it', async () => {
-    const deps = testDeps()
-    const client = await crashed(deps, 'key-1')
-    deps.clock.advance(31)
-
-    const takeOver = () => create(deps, client, aRequest(), 'key-1')
-    const [one, two] = await Promise.all([takeOver(), takeOver()])
-
-    expect(one.payment).toEqual(two.payment)
-    expect(deps.provider.countOf('createRequest')).toBe(2)
-  })
-
   it('does not let an attempt commit over the one that took over, and cancels its request', async () => {
     const deps = testDeps()
     const client = await aStoredClient(deps)
@@ -72,18 +65,6 @@ describe('createPayment after a crash', () => {
     expect(orphan?.status).toBe('cancelled')
     expect(kept).toMatchObject({ status: 'open', paymentRequestId: taken.payment.paymentRequestId })
     expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 0, pending: 1 })
-  })
-
-  it('refuses to record the failure of an attempt that was overtaken', async () => {
-    const deps = testDeps()
-    const client = await aStoredClient(deps)
-    const { payment } = await create(deps, client, aRequest(), 'key-1')
-    const attempt = { status: 'creating', request: aRequest(), claimedAt: deps.now(), mayExistUpstream: false } as const
-
-    const released = await releaseAttempt(deps, { ...payment, ...attempt }, { failure: 'x', providerAttempts: [] })
-
-    expect(released.applied).toBe(false)
-    expect(await findStoredPayment(deps, payment.paymentId)).toEqual(payment)
   })
 
   it('sends no second OVO push while the first may still be answered, and asks the provider before it does', async () => {
@@ -181,5 +162,59 @@ describe('a capture while the payment is still being created (OVO answers at onc
     expect(await findStoredPayment(deps, payment.paymentId)).toMatchObject({ status: 'succeeded' })
     expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 95_900, succeeded: 1 })
     expect(deps.provider.requests.get(payment.paymentRequestId)?.status).toBe('cancelled')
+  })
+})
+
+const COMMIT = 'transact'
+
+const aFirstAttempt = async () => {
+  const { deps, client, creating } = await aCreating(FIRST_ATTEMPT)
+  const upstream = { paymentRequestId: 'pr-1', destination: '123', expiresAt: addMs(deps.now(), 86_400_000) }
+  return { deps, client, creating, upstream }
+}
+
+const DEADLINE = { remainingMs: () => 10_000 }
+
+describe('commitAttempt (design section 4, Create, step 5)', () => {
+  it('tries a commit again that never arrived', async () => {
+    const { deps, client, creating, upstream } = await aFirstAttempt()
+    let failed = 0
+    const failing = interceptTable(deps, {
+      before: ({ name }) => {
+        if (name === COMMIT && failed++ < 2) throw new Error('the table cannot be reached')
+      },
+    })
+
+    const committed = await commitAttempt(failing, creating, upstream, DEADLINE)
+
+    expect(committed.kind).toBe('committed')
+    expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 0, pending: 1 })
+  })
+
+  it('gives up at once when another attempt took over', async () => {
+    const { deps, creating, upstream } = await aFirstAttempt()
+    const taken = { ...creating, attempt: 2, leaseUntil: addMs(deps.now(), 30_000) }
+    await claimTakeover(deps, { read: creating, taken }, deps.now())
+    let commits = 0
+    const counting = interceptTable(deps, { before: ({ name }) => void (name === COMMIT && commits++) })
+
+    const committed = await commitAttempt(counting, creating, upstream, DEADLINE)
+
+    expect(committed).toEqual({ kind: 'overtaken_by', stored: taken })
+    expect(commits).toBe(1)
+    expect(await findStoredPayment(deps, creating.paymentId)).toEqual(taken)
+  })
+
+  it('throws when the table stays away and no time is left', async () => {
+    const { deps, creating, upstream } = await aFirstAttempt()
+    const failing = interceptTable(deps, {
+      before: ({ name }) => {
+        if (name === COMMIT) throw new Error('the table cannot be reached')
+      },
+    })
+
+    const late = commitAttempt(failing, creating, upstream, { remainingMs: () => 100 })
+
+    await expect(late).rejects.toThrow('cannot be reached')
   })
 })

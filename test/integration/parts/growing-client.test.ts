@@ -6,7 +6,6 @@ import { describe, expect, it } from 'vitest'
 import type { Client } from '../../../shared/client/client.ts'
 import { partOf, paymentIdForKey } from '../../../shared/ids.ts'
 import { readLedger } from '../../../shared/ledger/ledger-store.ts'
-import { minor } from '../../../shared/money.ts'
 import { listPayments } from '../../../shared/payment/list-payments.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-provider-news.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
@@ -14,7 +13,6 @@ import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { eventKey, ownersOf, paymentKey } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS, HOUR_MS } from '../../../shared/time.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
-import { interceptTable } from '../../support/intercept-table.ts'
 import { aRequest, create, lateAnswer } from '../../support/payment-builders.ts'
 import {
   inSteps,
@@ -126,27 +124,5 @@ describe('a client that grows', () => {
     deps.clock.set(addMs(deps.now(), DAY_MS + HOUR_MS))
     expect(await sweptNow(deps, client)).toMatchObject({ paymentCount: 8 })
     await expectBalanced(deps, client.clientId)
-  })
-
-  it('in the midst of an audit: what is new is said to move, and the next look finds the books right', async () => {
-    const deps = leanDeps()
-    const client = await withFloor(deps, 0, { settlementFloorMinor: minor(0) })
-    await storeSucceeded(
-      deps,
-      paidPayments(client, deps, 3).map((payment) => ({ ...payment, part: undefined })),
-    )
-    let grew = false
-    const busy = interceptTable(deps, {
-      after: async (call) => {
-        if (grew || call.name !== 'query' || call.query.index !== 'by-owner') return
-        grew = true
-        await grown(deps, client, 4)
-        await storeSucceeded(deps, paidPayments(client, deps, 12))
-      },
-    })
-
-    await expectBalanced({ ...busy, sleep: async () => {} }, client.clientId)
-
-    expect(grew).toBe(true)
   })
 })

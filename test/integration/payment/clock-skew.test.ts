@@ -11,11 +11,10 @@ import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { windowKey } from '../../../shared/table/keys.ts'
 import { update } from '../../../shared/table/step.ts'
-import { addMs, DAY_MS, HOUR_MS, SECOND_MS } from '../../../shared/time.ts'
+import { addMs, HOUR_MS, SECOND_MS } from '../../../shared/time.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
 import { interceptTable } from '../../support/intercept-table.ts'
-import { ledgerView } from '../../support/ledger-view.ts'
-import { aRequest, aStoredClient, checkWhenDue, create, eventOf, lateAnswer } from '../../support/payment-builders.ts'
+import { aStoredClient, create, eventOf } from '../../support/payment-builders.ts'
 import { aSucceededPayment, sweep } from '../../support/settlement-builders.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 
@@ -30,14 +29,6 @@ const machines = () => {
   return { deps, behind: machine(deps, -10), ahead: machine(deps, 10) }
 }
 
-/** Created by one machine and credited by another, in the same moment. */
-const aPaidPayment = async (client: Client, by: { readonly creates: TestDeps; readonly credits: TestDeps }) => {
-  const { payment } = await create(by.creates, client)
-  const providerPaymentId = by.credits.provider.pay(payment.paymentRequestId)
-  await applyProviderNews(by.credits, { providerPaymentId }, 'callback')
-  return findStoredPayment(by.credits, payment.paymentId)
-}
-
 /** A window as older releases made it, with the payments that were there already. */
 const openAtBirth = (deps: TestDeps, { clientId, createdAt }: Client, fields: object = {}) =>
   deps.table.write(update(windowKey(clientId), { set: { settledUntil: createdAt, ...fields } }))
@@ -46,7 +37,10 @@ describe("a client's window", () => {
   it('has no payment before it, however far the clocks of two machines are apart', async () => {
     const { deps, behind, ahead } = machines()
     const client = await aStoredClient(ahead)
-    const payment = await aPaidPayment(client, { creates: behind, credits: behind })
+    const { payment: created } = await create(behind, client)
+    const providerPaymentId = behind.provider.pay(created.paymentRequestId)
+    await applyProviderNews(behind, { providerPaymentId }, 'callback')
+    const payment = await findStoredPayment(behind, created.paymentId)
     // The provider's fee is final by now.
     await aSucceededPayment(deps, client, { paidAt: behind.now() })
     deps.clock.advance(8 * 86_400)
@@ -84,48 +78,9 @@ describe("a client's window", () => {
 
     expect(settlements).toStrictEqual([])
   })
-
-  it('is settled once, whichever machine comes first', async () => {
-    const { deps, behind, ahead } = machines()
-    const client = await aStoredClient(deps)
-    deps.clock.advance(60)
-    for (const by of [ahead, behind]) await aSucceededPayment(deps, client, { paidAt: by.now() })
-    deps.clock.advance(86_400)
-
-    const first = await sweep(ahead, client)
-    const second = await sweep(behind, client)
-
-    expect(first).toMatchObject([{ paymentCount: 2, periodEnd: addMs(ahead.now(), 1 - DAY_MS) }])
-    expect(second).toStrictEqual([])
-    await expectBalanced(deps, client.clientId)
-  })
-
-  it('has passed no payment that a machine behind credits now', async () => {
-    const { deps, behind, ahead } = machines()
-    const client = await aStoredClient(deps)
-    await aSucceededPayment(deps, client, { paidAt: deps.now() })
-    deps.clock.advance(86_400)
-    await sweep(ahead, client)
-
-    const late = await aSucceededPayment(deps, client, { paidAt: behind.now() })
-    deps.clock.advance(86_400 + 10)
-
-    expect(await sweep(deps, client)).toMatchObject([{ paymentCount: 1, netMinor: late.netMinor }])
-    await expectBalanced(deps, client.clientId)
-  })
 })
 
 describe('the audit', () => {
-  it('balances when the machine that credited was behind the one that created', async () => {
-    const { deps, behind, ahead } = machines()
-    const client = await aStoredClient(deps)
-
-    const payment = await aPaidPayment(client, { creates: ahead, credits: behind })
-
-    expect(payment).toMatchObject({ status: 'succeeded' })
-    for (const auditor of [deps, behind, ahead]) await expectBalanced(auditor, client.clientId)
-  })
-
   it('balances when a payment is due before it was created', async () => {
     const { deps, behind, ahead } = machines()
     const client = await aStoredClient(deps)
@@ -136,38 +91,6 @@ describe('the audit', () => {
     )
 
     await expectBalanced(deps, client.clientId)
-  })
-})
-
-describe('leases and claims', () => {
-  it('of a create: a caller ahead takes over early, and there is one payment and one open request', async () => {
-    const { deps, behind, ahead } = machines()
-    const client = await aStoredClient(deps)
-    const answer = lateAnswer(deps)
-    const slow = create(behind, client, aRequest(), 'key-1')
-    await expect.poll(() => deps.provider.requests.size).toBe(1)
-    deps.provider.heal('createRequest')
-    deps.clock.advance(11)
-
-    const taken = await create(ahead, client, aRequest(), 'key-1')
-    answer.resolve()
-
-    expect(await slow).toEqual({ payment: taken.payment, replayed: true })
-    expect([...deps.provider.requests.values()].map(({ status }) => status)).toStrictEqual(['cancelled', 'open'])
-    expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 0, pending: 1 })
-  })
-
-  it('of due work: of two workers twenty seconds apart one asks', async () => {
-    const { deps, behind, ahead } = machines()
-    const client = await aStoredClient(deps)
-    const { payment } = await create(deps, client)
-    deps.clock.set(payment.expiresAt ?? deps.now())
-    deps.clock.advance(10)
-
-    const results = await Promise.all([behind, ahead].map((worker) => checkWhenDue(worker, payment)))
-
-    expect(results.toSorted()).toStrictEqual(['checked', 'not_claimed'])
-    expect(deps.provider.countOf('cancelRequest')).toBe(1)
   })
 })
 

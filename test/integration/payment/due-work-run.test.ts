@@ -5,7 +5,6 @@
  */
 import { describe, expect, it } from 'vitest'
 import { checkDueWork } from '../../../shared/due-work/check-due-work.ts'
-import { applyProviderNews } from '../../../shared/payment/news/apply-provider-news.ts'
 import { interceptTable } from '../../support/intercept-table.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
 import { aStoredClient } from '../../support/payment-builders.ts'
@@ -97,18 +96,6 @@ describe('checkDueWork (design section 4)', () => {
     expect(new Set(deps.sent.map(({ queue }) => queue))).toStrictEqual(
       new Set(['due-events', 'due-deliveries', 'due-payments']),
     )
-  })
-
-  it('announces what the stream has lost', async () => {
-    const { deps, payments } = await aFlood(1)
-    const providerPaymentId = deps.provider.pay(payments[0]?.paymentRequestId ?? '')
-    await applyProviderNews(deps, { providerPaymentId }, 'callback')
-    deps.clock.advance(120)
-
-    expect(await checkDueWork(deps)).toStrictEqual({ ...NOTHING, event: 1 })
-    await work(deps, 'due-events')
-
-    expect(deps.lines.map(({ code }) => code)).toContain('event.fanned_out')
   })
 })
 

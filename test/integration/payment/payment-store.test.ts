@@ -74,6 +74,7 @@ describe('what is written to a payment that is being created', () => {
       (deps, row) => transact(deps, commitPending({ ...visible(deps, row), paymentDestination: '4' })),
     ],
     ['a commit that was paid', (deps, row) => transact(deps, commitSucceeded(visible(deps, row), deps.now()))],
+    ['a failure', (deps, row) => releaseAttempt(deps, row, { failure: 'x', providerAttempts: [] })],
     ['a capture to remember, which is applied instead', (deps, row) => rememberCapture(deps, row, 'py-1', deps.now())],
   ])('is not %s once the payment is there', async (_, write) => {
     const { deps, creating } = await aCreating(free)

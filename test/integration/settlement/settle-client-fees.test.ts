@@ -4,7 +4,6 @@ import { PaymentIdSchema } from '../../../shared/ids.ts'
 import { minor } from '../../../shared/money.ts'
 import { makeFeeFinal } from '../../../shared/payment/fee/fee-store.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
-import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { addMs, DAY_MS, SECOND_MS } from '../../../shared/time.ts'
 import { withRequests } from '../../support/intercept-table.ts'
@@ -142,26 +141,6 @@ describe('a fee that is asked for once more after seven days (design section 4, 
     expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 95_900, succeeded: 2 })
     expect(deps.published).toStrictEqual([])
   })
-
-  const assumed: readonly (readonly [string, (payment: Payment) => readonly ProviderTransaction[], string])[] = [
-    ['has no transaction for it', () => [], 'transaction_missing'],
-    ['has one without a final fee', (payment) => [{ ...aTransaction(payment), keptMinor: undefined }], 'fee_assumed'],
-    ['kept less than nothing', (payment) => [aTransaction(payment, { keptMinor: -1 })], 'fee_assumed'],
-  ]
-  it.for(assumed)(
-    'is assumed with a finding and an alert when the provider %s',
-    async ([, transactions, cause], { deps, client, overdue }) => {
-      deps.provider.transactions.push(...transactions(overdue))
-
-      const { settlements } = await settle(deps, client)
-
-      expect(settlements).toMatchObject([{ providerFeesMinor: 4_000, netMinor: 95_900 }])
-      expect(await feeOf(deps, overdue)).toStrictEqual([4_000, 95_900, 'assumed'])
-      const { paymentId } = overdue
-      expect(await findSuspense(deps, `${paymentId}#${cause}`)).toMatchObject({ kind: 'finding', cause, paymentId })
-      expect(deps.published).toMatchObject([{ kind: 'suspense.finding', subject: `${paymentId}#${cause}` }])
-    },
-  )
 
   it.for(['unreachable', 'server_error', 'rate_limited', 'misconfigured'] as const)(
     'stays estimated while the provider gives no answer (%s), and is asked for again by the next run',

@@ -54,16 +54,6 @@ describe('settleClient called twice at once', () => {
     ])
   })
 
-  it('lets the one that comes late find nothing left', async ({ deps, client }) => {
-    await aSucceededPayment(deps, client)
-    aDayLater(deps)
-    const overtaken = beforeTheWrite(deps, () => sweep(deps, client))
-
-    await expect(trigger(overtaken, client)).rejects.toThrow('nothing to settle: 0 IDR are eligible')
-
-    expect(await settlementsOf(deps, client)).toMatchObject([{ triggeredBy: 'auto' }])
-  })
-
   it('lets the one that comes late settle what became eligible since, from where the other ended', async ({
     deps,
     client,

@@ -114,21 +114,6 @@ describe('a window that one run cannot sum', () => {
     await expectBalanced(deps, client.clientId)
   })
 
-  it('is settled once by two sweeps and a trigger at once', { repeats: 9 }, async ({ deps, client }) => {
-    await fivePayments(deps, client)
-    const small = inSteps(deps)
-    const { clientId } = client
-
-    await Promise.all([
-      settle(small, client),
-      settle(small, client),
-      triggerSettlement(small, { clientId, operator: 'a' }),
-    ])
-    await workedOff(small)
-
-    expect(await settlementsOf(deps, client)).toMatchObject([ALL_FIVE])
-  })
-
   it('may have been settled from its beginning by the release before this one', async ({ deps, client }) => {
     await fivePayments(deps, client, { providerSettledAt: deps.now() })
     await settle(inSteps(deps), client)

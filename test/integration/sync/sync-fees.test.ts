@@ -39,16 +39,6 @@ describe('sync: the fee of a credited payment (design section 4, Fee)', () => {
     expect(await pendingOf(deps, client.clientId)).toBe(95_460)
   })
 
-  it('applies the difference once when 20 runs find it at the same time', async ({ deps, client, rows, credited }) => {
-    rows.push(rowNow(deps, credited))
-
-    const runs = await Promise.all(Array.from({ length: 20 }, () => syncProviderTransactions(deps)))
-
-    expect(runs.some(({ until }) => until !== null)).toBe(true)
-    expect(await pendingOf(deps, client.clientId)).toBe(95_460)
-    expect(await findingAbout(deps, credited.payment.paymentId, 'fee_changed')).toBeUndefined()
-  })
-
   it('waits while the provider has not settled, and takes the fee when it has', async ({ deps, rows, credited }) => {
     const row = rowNow(deps, credited)
     rows.push({ ...row, ...NOT_SETTLED })

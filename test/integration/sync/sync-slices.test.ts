@@ -16,6 +16,7 @@ import { shareSync } from '../../../shared/sync/share-sync.ts'
 import { syncProviderTransactions } from '../../../shared/sync/sync-provider-transactions.ts'
 import { addMs, HOUR_MS, MINUTE_MS } from '../../../shared/time.ts'
 import { beforeFirst } from '../../support/intercept-table.ts'
+import { ledgerView } from '../../support/ledger-view.ts'
 import { paymentOf, rowNow } from '../../support/synced-payment.ts'
 import { behind, foreignRow } from './asked-head.ts'
 import { syncTest as it } from './sync-test.ts'
@@ -145,13 +146,14 @@ describe('sync: its positions', () => {
     expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'actual' })
   })
 
-  it('are planned by one of 20 runs at once, and everything is read', async ({ deps, rows, credited }) => {
-    rows.push(rowNow(deps, credited))
+  it('are planned by one of 20 runs, and each row counts once', async ({ deps, client, rows, credited, paid }) => {
+    rows.push(rowNow(deps, credited), rowNow(deps, paid), rowNow(deps, paid))
 
     const runs = await Promise.all(Array.from({ length: 20 }, () => syncProviderTransactions(deps)))
 
     expect(runs.some(({ until }) => until !== null)).toBe(true)
-    expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'actual' })
+    expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 2 * 95_460, succeeded: 2 })
+    expect(deps.published).toStrictEqual([])
     expect(await findDueJobs(deps, 10)).toStrictEqual([])
   })
 

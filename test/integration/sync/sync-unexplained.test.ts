@@ -2,14 +2,12 @@ import { describe, expect } from 'vitest'
 import { minor } from '../../../shared/money.ts'
 import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
 import type { FindingCause } from '../../../shared/suspense/suspense.ts'
-import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { syncProviderTransactions } from '../../../shared/sync/sync-provider-transactions.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { settledRow } from '../../support/fake-provider.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
 import { findingAbout, type PaidUpstream, paymentOf, rowNow } from '../../support/synced-payment.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
-import { aCreateInput } from '../../support/xendit-provider.ts'
 import { syncTest as it } from './sync-test.ts'
 
 const foreign = { providerPaymentId: 'inv-1 ?/', reference: 'order 17' }
@@ -27,18 +25,6 @@ const hide = ({ provider: { payments } }: TestDeps, { providerPaymentId }: PaidU
 }
 
 describe('sync: a transaction without a payment', () => {
-  it('holds money that the provider knows and that names no payment of ours', async ({ deps, rows }) => {
-    const input = aCreateInput({ reference: 'order 17', method: 'qris', amountMinor: minor(100_000) })
-    const request = await deps.provider.createRequest(input, 1_000)
-    if (request.kind !== 'created') throw new Error('not created')
-    const providerPaymentId = deps.provider.pay(request.request.paymentRequestId)
-    rows.push(settledRow({ providerPaymentId, reference: 'order 17' }, deps.now()))
-
-    await syncProviderTransactions(deps)
-
-    expect(await findSuspense(deps, providerPaymentId)).toMatchObject({ kind: 'money', cause: 'unknown_reference' })
-  })
-
   it('notes a transaction of another product once, and asks about it once', async ({ deps, rows }) => {
     rows.push(settledRow(foreign, deps.now()))
 

@@ -26,16 +26,15 @@ export const CREATE_MUTANTS = [
     'a lease counts as over only where it was released': "drop atMost('leaseUntil', now)",
     'a released lease counts as live': { edit: "drop absent('leaseUntil')", tests: ['create-payment-failures'] },
   }),
-  ...mutantsOf('releaseAttempt', ['create-payment-crashes'], {
+  ...mutantsOf('releaseAttempt', ['payment-store'], {
     'a failure is recorded on a payment that is there already': 'drop isCreating',
-    'a failure is recorded on the attempt that took over': { edit: 'drop isAttempt(_)', tests: ['payment-store'] },
+    'a failure is recorded on the attempt that took over': 'drop isAttempt(_)',
     'a failure does not release the lease': {
       edit: "['leaseUntil', ...DUE_WORK_FIELDS] -> DUE_WORK_FIELDS",
       tests: ['create-payment-failures'],
     },
     'a failure puts a remembered capture out of due work': {
       edit: "drop absent('rememberedProviderPaymentIds')",
-      tests: ['payment-store'],
     },
   }),
   ...mutantsOf('commitPending', ['create-payment-crashes'], {
@@ -142,18 +141,15 @@ export const CREATE_MUTANTS = [
       tests: ['api-payments-of-reference'],
     },
   }),
-  ...mutantsOf('afterRefusal', ['commit-attempt'], {
+  ...mutantsOf('afterRefusal', ['thawed-create', 'create-payment-crashes'], {
     'a commit of our own whose answer was lost counts as overtaken': {
       edit: 'upstream.paymentRequestId -> undefined',
       histories: true,
     },
-    "another attempt's destination counts as our own commit": {
-      edit: '_ === upstream.paymentRequestId -> _ !== undefined',
-      tests: ['create-payment-crashes'],
-    },
+    "another attempt's destination counts as our own commit": '_ === upstream.paymentRequestId -> _ !== undefined',
     'an attempt that was overtaken tries its commit again': '_ !== creating.attempt -> _ === 0',
   }),
-  ...mutantsOf('commitAttempt', ['commit-attempt'], {
+  ...mutantsOf('commitAttempt', ['create-payment-crashes'], {
     'a commit that failed is not tried again': 'tried >= MAX_TRIES || deadline.remainingMs() < RETRY_MS -> tried >= 1',
   }),
   ...mutantsOf('pendingPayment', ['create-payment-crashes'], {

@@ -23,7 +23,7 @@ export const FEE_AND_SYNC_MUTANTS = [
   }),
   ...mutantsOf('makeFeeFinal', ['sync-fees'], {
     'the difference of a final fee does not reach the ledger': 'drop ledger: _',
-    'an assumed fee has no finding': { edit: 'drop suspense: _', tests: ['settle-client-fees'] },
+    'an assumed fee has no finding': { edit: 'drop suspense: _', tests: ['final-fee'] },
   }),
   ...mutantsOf('makeFeesActual', ['final-fee'], {
     'a page that names a payment twice is refused by the table': 'fee.payment.paymentId -> fee',
