@@ -4,24 +4,101 @@
  * merchant, due work and provider do; then due work goes on until nothing is due.
  */
 import { describe, expect, it } from 'vitest'
+import { cancelPayment } from '../../../shared/payment/news/cancel-payment.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import { noteExpiryStarted } from '../../../shared/payment/payment-store.ts'
-import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { addMs } from '../../../shared/time.ts'
-import { interceptTable } from '../../support/intercept-table.ts'
+import { beforeFirst } from '../../support/intercept-table.ts'
+import { ledgerView } from '../../support/ledger-view.ts'
+import { aPendingPayment, aStoredClient, checkWhenDue, eventOf } from '../../support/payment-builders.ts'
 import { paymentOf } from '../../support/synced-payment.ts'
-import { aQris, EXPIRED, expectCancelled, expectExpired, rest } from './ageing-payment.ts'
+import { type TestDeps, testDeps } from '../../support/test-deps.ts'
+
+const LIFETIME_S = 600
+const EXPIRED = 'payment cannot be cancelled in status=expired'
+
+/** A QRIS payment, whose time is ours to enforce, and what can happen to its cancels. */
+const aQris = async () => {
+  const deps = testDeps()
+  const client = await aStoredClient(deps)
+  const request = { method: 'qris', channelCode: undefined, expiresInSeconds: LIFETIME_S } as const
+  const payment = await aPendingPayment(deps, client, request)
+  const { provider } = deps
+  const cancel = (as: TestDeps = deps) => cancelPayment(as, { clientId: client.clientId, id: payment.paymentId })
+  return {
+    deps,
+    payment,
+    cancel,
+    check: () => checkWhenDue(deps, payment),
+    /** A cancel that is lost, now and from now on, on its way there, or on its way back when the provider has done it. */
+    loseCancel: async (way: 'there' | 'back') => {
+      provider.script('cancelRequest', async (id, timeoutMs) => {
+        if (way === 'back') await provider.healthy.cancelRequest(id, timeoutMs)
+        return { kind: 'unanswered', reason: 'unreachable' }
+      })
+      await expect(cancel()).rejects.toMatchObject({ code: 'network' })
+    },
+    heal: () => provider.heal('cancelRequest'),
+    /** Something happens while the provider's answer is on its way. */
+    meanwhile: (act: () => Promise<unknown>) =>
+      provider.script('cancelRequest', async (id, timeoutMs) => {
+        const answer = await provider.healthy.cancelRequest(id, timeoutMs)
+        await act()
+        return answer
+      }),
+    passTime: () => deps.clock.advance(LIFETIME_S),
+  }
+}
+
+/** Due work, as often as it takes. */
+const rest = async (deps: TestDeps, payment: Payment): Promise<Payment> => {
+  for (let check = 0; check < 20; check++) {
+    const stored = await paymentOf(deps, { payment })
+    if (stored.status !== 'pending') return stored
+    await checkWhenDue(deps, payment)
+  }
+  throw new Error('the payment does not come to rest')
+}
+
+const expectExpired = async (deps: TestDeps, payment: Payment) => {
+  expect(await paymentOf(deps, { payment })).toMatchObject({ status: 'expired' })
+  expect(await eventOf(deps, payment, 'payment.expired')).toMatchObject({ entity: 'event' })
+  expect(await ledgerView(deps, payment.clientId)).toStrictEqual({ pendingMinor: 0, expired: 1 })
+}
+
+const expectCancelled = async (deps: TestDeps, payment: Payment) => {
+  expect(await paymentOf(deps, { payment })).toMatchObject({ status: 'cancelled' })
+  expect(await paymentOf(deps, { payment })).not.toHaveProperty('expiryStartedAt')
+  expect(await eventOf(deps, payment, 'payment.expired')).toBeUndefined()
+  expect(await ledgerView(deps, payment.clientId)).toStrictEqual({ pendingMinor: 0, cancelled: 1 })
+}
 
 describe('a payment past its time', () => {
-  it('is expired, with its event, also when somebody tried to cancel it before and was answered 502', async () => {
-    const { deps, payment, loseCancel, heal, passTime } = await aQris()
-    await loseCancel('there')
-    heal()
-    passTime()
+  type Scene = Awaited<ReturnType<typeof aQris>>
 
-    await rest(deps, payment)
+  /** A cancel of its merchant was lost, its time is over, and the provider can be reached again. */
+  const cancelLost = async (way: 'there' | 'back', before: (scene: Scene) => unknown = () => undefined) => {
+    const scene = await aQris()
+    await scene.loseCancel(way)
+    await before(scene)
+    scene.heal()
+    scene.passTime()
+    return scene
+  }
 
-    await expectExpired(deps, payment)
+  it.each([
+    ['due work comes', 'there'],
+    ['its merchant asks again', 'there'],
+    ['due work comes', 'back'],
+    ['its merchant asks again', 'back'],
+  ] as const)('ends when %s as the provider has it, where a cancel was lost on its way %s', async (who, way) => {
+    const { deps, payment, cancel } = await cancelLost(way)
+
+    const answer = who === 'due work comes' ? rest(deps, payment) : cancel()
+
+    if (way === 'there' && who !== 'due work comes') await expect(answer).rejects.toThrow(EXPIRED)
+    else expect(await answer).toMatchObject({ status: way === 'there' ? 'expired' : 'cancelled' })
+    await (way === 'there' ? expectExpired : expectCancelled)(deps, payment)
     expect(deps.provider.requests.get(payment.paymentRequestId)?.status).toBe('cancelled')
   })
 
@@ -40,17 +117,6 @@ describe('a payment past its time', () => {
     await expectExpired(deps, payment)
   })
 
-  it('is cancelled when the provider had cancelled it at its merchant’s request before our expiry began', async () => {
-    const { deps, payment, loseCancel, heal, passTime } = await aQris()
-    await loseCancel('back')
-    heal()
-    passTime()
-
-    await rest(deps, payment)
-
-    await expectCancelled(deps, payment)
-  })
-
   it('is expired when its merchant’s cancel reached the provider only behind the start of our expiry', async () => {
     const { deps, payment, check, loseCancel, heal, passTime } = await aQris()
     await loseCancel('there')
@@ -65,11 +131,8 @@ describe('a payment past its time', () => {
   })
 
   it('succeeds when it was paid, whoever tried to cancel it', async () => {
-    const { deps, payment, loseCancel, heal, passTime } = await aQris()
-    await loseCancel('there')
-    deps.provider.pay(payment.paymentRequestId)
-    heal()
-    passTime()
+    const pay = ({ deps, payment }: Scene) => deps.provider.pay(payment.paymentRequestId)
+    const { deps, payment } = await cancelLost('there', pay)
 
     expect(await rest(deps, payment)).toMatchObject({ status: 'succeeded' })
   })
@@ -129,28 +192,6 @@ describe('a POST of its cancel after expires_at', () => {
     expect(deps.provider.requests.get(payment.paymentRequestId)?.status).toBe('cancelled')
   })
 
-  it('is the expiry at once, also behind an earlier one that was answered 502', async () => {
-    const { deps, payment, cancel, loseCancel, heal, passTime } = await aQris()
-    await loseCancel('there')
-    heal()
-    passTime()
-
-    await expect(cancel()).rejects.toMatchObject({ code: 'validation', message: EXPIRED })
-
-    await expectExpired(deps, payment)
-  })
-
-  it('answers 200 when an earlier one was lost behind the provider', async () => {
-    const { deps, payment, cancel, loseCancel, heal, passTime } = await aQris()
-    await loseCancel('back')
-    heal()
-    passTime()
-
-    expect(await cancel()).toMatchObject({ status: 'cancelled' })
-
-    await expectCancelled(deps, payment)
-  })
-
   it('is refused by the success when the customer had paid', async () => {
     const { deps, payment, cancel, passTime } = await aQris()
     deps.provider.pay(payment.paymentRequestId)
@@ -174,16 +215,6 @@ describe('a POST of its cancel after expires_at', () => {
     await rest(deps, payment)
     await expectExpired(deps, payment)
   })
-
-  it('expires with a finding what the provider does not know', async () => {
-    const { deps, payment, cancel, passTime } = await aQris()
-    deps.provider.script('cancelRequest', async () => ({ kind: 'not_found' }))
-    passTime()
-
-    await expect(cancel()).rejects.toThrow(EXPIRED)
-
-    expect(await findSuspense(deps, `${payment.paymentId}#not_found_upstream`)).toMatchObject({ kind: 'finding' })
-  })
 })
 
 describe('a cancel that meets the expiry', () => {
@@ -198,14 +229,7 @@ describe('a cancel that meets the expiry', () => {
 
   it('is refused by it when it began before its own note', async () => {
     const { deps, payment, cancel } = await aQris()
-    let begun = false
-    const raced = interceptTable(deps, {
-      before: async ({ name }) => {
-        if (begun || name !== 'update') return
-        begun = true
-        await noteExpiryStarted(deps, payment.paymentId, deps.now())
-      },
-    })
+    const raced = beforeFirst(deps, 'update', () => noteExpiryStarted(deps, payment.paymentId, deps.now()))
 
     await expect(cancel(raced)).rejects.toThrow(EXPIRED)
 

@@ -43,22 +43,6 @@ describe('finalFee: a fee that was waited for long enough (design section 4, Swe
   })
 })
 
-describe('the fee at the moment of success', () => {
-  it('is not taken from a transaction about another amount', async ({ deps, client }) => {
-    const rows = deps.provider.transactions
-    deps.provider.script('getPayment', async (id) => {
-      const value = deps.provider.payments.get(id)
-      if (!value) return { kind: 'not_found' }
-      rows.push(settledRow(value, deps.now(), { amountMinor: minor(90_000) }))
-      return { kind: 'found', value }
-    })
-
-    const paid = await creditedPayment(deps, client, { channelCode: 'BNI' })
-
-    expect(paid.payment).toMatchObject({ status: 'succeeded', feeStatus: 'estimated', providerFeeMinor: 4_000 })
-  })
-})
-
 describe('makeFeesActual: the fees of one page (design section 4, Fee)', () => {
   const MANY = 24
   const FEE = minor(4_440)

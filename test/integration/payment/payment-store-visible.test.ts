@@ -12,7 +12,7 @@ import {
   noteExpiryStarted,
   scheduleCheck,
 } from '../../../shared/payment/payment-store.ts'
-import { addMs } from '../../../shared/time.ts'
+import { addMs, type Timestamp } from '../../../shared/time.ts'
 import { aCreating, aPaid, aPendingPayment, aStoredClient } from '../../support/payment-builders.ts'
 import { aSucceededPayment } from '../../support/settlement-builders.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
@@ -79,41 +79,31 @@ describe('what may be written to a payment that is terminal', () => {
   })
 })
 
-describe('noteProviderSettled', () => {
-  it('keeps the first time the provider’s money came', async () => {
+describe('the first time counts, and not the last', () => {
+  const later = (deps: TestDeps) => addMs(deps.now(), 5_000)
+
+  it.each<[string, (deps: TestDeps, payment: Payment, at: Timestamp) => Promise<unknown>]>([
+    ['cancelRequestedAt', (deps, { paymentId }, at) => noteCancelRequested(deps, paymentId, at, addMs(at, 30_000))],
+    ['expiryStartedAt', (deps, { paymentId }, at) => noteExpiryStarted(deps, paymentId, at)],
+  ])('of %s', async (field, note) => {
+    const deps = testDeps()
+    const payment = await aPendingPayment(deps, await aStoredClient(deps))
+
+    await note(deps, payment, deps.now())
+    await note(deps, payment, later(deps))
+
+    const dueAt = field === 'cancelRequestedAt' ? addMs(later(deps), 30_000) : payment.dueAt
+    expect(await stored(deps, payment)).toMatchObject({ [field]: deps.now(), dueAt })
+  })
+
+  it('of the provider’s money', async () => {
     const deps = testDeps()
     const payment = await aSucceededPayment(deps, await aStoredClient(deps))
 
     await noteProviderSettled(deps, payment, deps.now())
-    await noteProviderSettled(deps, payment, addMs(deps.now(), 5_000))
+    await noteProviderSettled(deps, payment, later(deps))
 
     expect(await stored(deps, payment)).toMatchObject({ providerSettledAt: deps.now() })
-  })
-})
-
-describe('noteCancelRequested', () => {
-  it('keeps the first time it was asked for', async () => {
-    const deps = testDeps()
-    const payment = await aPendingPayment(deps, await aStoredClient(deps))
-    const first = deps.now()
-
-    await noteCancelRequested(deps, payment.paymentId, first, addMs(first, 30_000))
-    await noteCancelRequested(deps, payment.paymentId, addMs(first, 5_000), addMs(first, 35_000))
-
-    expect(await stored(deps, payment)).toMatchObject({ cancelRequestedAt: first, dueAt: addMs(first, 35_000) })
-  })
-})
-
-describe('noteExpiryStarted', () => {
-  it('keeps the first time it was begun', async () => {
-    const deps = testDeps()
-    const payment = await aPendingPayment(deps, await aStoredClient(deps))
-    const first = deps.now()
-
-    await noteExpiryStarted(deps, payment.paymentId, first)
-    await noteExpiryStarted(deps, payment.paymentId, addMs(first, 5_000))
-
-    expect(await stored(deps, payment)).toMatchObject({ expiryStartedAt: first })
   })
 })
 

@@ -7,7 +7,7 @@ import { resolveSuspense } from '../../../shared/suspense/resolve-suspense.ts'
 import { dispute, figures, owed, owedFor, won } from '../../support/dispute-builders.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
 import { beforeFirst } from '../../support/intercept-table.ts'
-import { aDayLater, BY_OPERATOR, fail, payOut, recredit, sweep, sweptNow } from '../../support/settlement-builders.ts'
+import { aDayLater, BY_OPERATOR, fail, payOut, recredit, sweep } from '../../support/settlement-builders.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { reversalTest as it } from './reversal-test.ts'
 
@@ -48,25 +48,6 @@ describe('a dispute of a settled payment that is won', () => {
     await expect(paid(1)).rejects.toMatchObject({ fieldErrors: { confirm_reversed: [expect.stringContaining('2')] } })
     expect(await paid(2)).toMatchObject({ status: 'manual_paid' })
   })
-
-  it.for(['recorded', 'failed', 'paid out'] as const)(
-    'moves no figure when its settlement is %s',
-    async (state, { deps, settled: { client, first, settlement } }) => {
-      if (state === 'paid out') await payOut(deps, settlement)
-      await dispute(deps, first)
-      if (state === 'failed') await fail(deps, settlement)
-      const before = await figures(deps, client)
-
-      await won(deps, first)
-
-      expect(await figures(deps, client)).toStrictEqual(before)
-      expect(await owedFor(deps, first)).toMatchObject({ resolution: 'reinstated' })
-      await expectBalanced(deps, client.clientId)
-      if (state !== 'failed') return
-      await recredit(deps, settlement)
-      expect(await sweptNow(deps, client)).toMatchObject({ netMinor: 141_850 })
-    },
-  )
 
   it.for(['before', 'after'] as const)(
     'is put back where a re-credit left it out: it went back %s that',

@@ -4,9 +4,7 @@ import { handler } from '../../../functions/stream/fan-out-events.ts'
 import { completeEvent, listPaymentEvents, postponeEvent } from '../../../shared/event/event-store.ts'
 import { deliveryIdFor } from '../../../shared/ids.ts'
 import { toItem } from '../../../shared/table/attributes.ts'
-import { eventKey } from '../../../shared/table/keys.ts'
 import { addMs } from '../../../shared/time.ts'
-import { checkOverdueEvent } from '../../../shared/webhook/delivery/check-overdue-event.ts'
 import { findDelivery } from '../../../shared/webhook/delivery/delivery-store.ts'
 import { fanOutEvent } from '../../../shared/webhook/delivery/fan-out-event.ts'
 import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
@@ -187,39 +185,6 @@ describe('fanOutEvent: crashes', () => {
     expect(deps.sent).toHaveLength(2)
     expect(await isDue(deps, event)).toBe(true)
     expect(deps.lines).toMatchObject([{ code: 'event.fan_out_failed', fields: { failed: 1, endpoints: 3 } }])
-  })
-})
-
-describe('checkOverdueEvent (what the stream lost)', () => {
-  it('fans out an event that is overdue', async () => {
-    const { deps, event, endpoints } = await eventFor({})
-    const key = eventKey(event.paymentId, event.type)
-    deps.clock.advance(119)
-    expect(await checkOverdueEvent(deps, key)).toBe(false)
-    deps.clock.advance(1)
-
-    expect(await checkOverdueEvent(deps, key)).toBe(true)
-
-    expect(await statusesOf(deps, event, endpoints)).toStrictEqual(['scheduled'])
-    expect(deps.sent).toHaveLength(1)
-    expect(await isDue(deps, event)).toBe(false)
-    expect(await checkOverdueEvent(deps, key)).toBe(false)
-  })
-
-  it('stays due, two minutes on, when it fails', async () => {
-    const { deps, event } = await eventFor({})
-    deps.clock.advance(120)
-    const dying = { ...deps, queues: { send: async () => Promise.reject(new Error('no queue')) } }
-
-    await expect(checkOverdueEvent(dying, eventKey(event.paymentId, event.type))).rejects.toThrow(AggregateError)
-
-    expect(await dueAtOf(deps, 'event', event.eventId)).toBe(addMs(deps.now(), 120_000))
-  })
-
-  it('has nothing to do for an event that is not there', async ({ deps }) => {
-    const { paymentId, type } = anEvent(deps.now())
-
-    expect(await checkOverdueEvent(deps, eventKey(paymentId, type))).toBe(false)
   })
 })
 

@@ -77,7 +77,7 @@ export const ATTEMPT_MUTANTS = [
     'a hop is rounded down': 'Math.ceil(_) -> Math.floor(_)',
     'a hop is longer than SQS can hold': 'Math.min(..._) -> Math.max(Math.ceil(waitMs / SECOND_MS), 1)',
   }),
-  ...mutantsOf('checkOverdueDelivery', ['check-overdue-delivery'], {
+  ...mutantsOf('checkOverdueDelivery', ['check-overdue'], {
     'the message of an overdue attempt is sent without a claim':
       'if (!(await postponeDelivery(..._))) return false -> await postponeDelivery(..._)',
     'an attempt is overdue before its time': 'drop delivery.dueAt > deps.now()',

@@ -52,7 +52,7 @@ export const DELIVERY_MUTANTS = [
     'due work of a delivery is claimed by many': "drop equals('dueAt', delivery.dueAt)",
     'due work of a delivery is claimed although it has ended': {
       edit: 'drop isStatus(delivery.status)',
-      tests: ['delivery-store', 'check-overdue-delivery'],
+      tests: ['delivery-store', 'check-overdue'],
       equivalent:
         'Every change of status moves due_at or removes it, except to a round begun in the very millisecond the old due time names.',
     },

@@ -20,7 +20,7 @@ export const EVENT_MUTANTS = [
   ...mutantsOf('keepEvent', ['retention'], {
     'an event that is gone comes back without its bytes': 'drop exists',
   }),
-  ...mutantsOf('checkOverdueEvent', ['fan-out-event'], {
+  ...mutantsOf('checkOverdueEvent', ['check-overdue'], {
     'an event is overdue before its time': 'drop event.dueAt > deps.now()',
     'an overdue event is fanned out without a claim':
       'if (!(await postponeEvent(..._))) return false -> await postponeEvent(..._)',
