@@ -1,4 +1,3 @@
-import { isUtf8 } from 'node:buffer'
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda'
 import { handler as cancelPayment } from '../../functions/api/cancel-payment.ts'
 import { handler as createPayment } from '../../functions/api/create-payment.ts'
@@ -14,6 +13,7 @@ import { handler as listWebhookDeliveries } from '../../functions/api/list-webho
 import { handler as listWebhookEndpoints } from '../../functions/api/list-webhook-endpoints.ts'
 import { handler as notFound } from '../../functions/api/not-found.ts'
 import { handler as redeliverWebhook } from '../../functions/api/redeliver-webhook.ts'
+import { httpEvent } from '../../infra/local/triggers/http-event.ts'
 import type { Client } from '../../shared/client/client.ts'
 import type { Deps } from '../../shared/deps.ts'
 import type { InjectableHandler } from '../../shared/runtime/injectable.ts'
@@ -73,46 +73,31 @@ export type ApiResponse = {
 /** What the provider's callback is answered when it could not be applied, and should come once more. */
 export const SEND_AGAIN = { message: 'not applied yet; send it again', code: 'internal_error' }
 
-/** What API Gateway hands over: header names in lower case, and as base64 whatever is no UTF-8 text. */
-const eventOf = (route: string, request: ApiRequest): APIGatewayProxyEventV2 => {
-  const { caller, id, query, headers = {}, body } = request
+/** What API Gateway hands over. */
+const eventOf = (route: string, { caller, id, query, headers = {}, body, asBase64 }: ApiRequest) => {
   const [method = 'GET', path = '/'] = route.split(' ')
-  const rawPath = path.replace('{id}', id ?? '')
-  const requestId = crypto.randomUUID()
   const sent = {
     ...(body !== undefined && { 'content-type': 'application/json' }),
     ...(caller && { authorization: caller.authorization }),
     ...headers,
   }
-  return {
-    version: '2.0',
-    routeKey: route,
-    rawPath,
-    rawQueryString: new URLSearchParams(query).toString(),
-    headers: Object.fromEntries(Object.entries(sent).map(([name, value]) => [name.toLowerCase(), value])),
-    ...(query && { queryStringParameters: { ...query } }),
-    ...(id !== undefined && { pathParameters: { id } }),
-    requestContext: {
-      accountId: '000000000000',
-      apiId: 'api',
-      domainName: 'api.example',
-      domainPrefix: 'api',
-      http: { method, path: rawPath, protocol: 'HTTP/1.1', sourceIp: '192.0.2.1', userAgent: 'test' },
-      requestId,
-      routeKey: route,
-      stage: '$default',
-      time: '20/Nov/2026:04:00:00 +0000',
-      timeEpoch: 0,
+  const asked = new URLSearchParams(query)
+  const bytes = Buffer.isBuffer(body) ? body : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body ?? ''))
+  const event = httpEvent(
+    {
+      method,
+      path: path.replace('{id}', id ?? ''),
+      query: asked,
+      search: asked.toString(),
+      headers: {},
+      rawHeaders: Object.entries(sent).flat(),
+      remoteAddress: '192.0.2.1',
+      body: body === undefined ? Buffer.alloc(0) : bytes,
     },
-    ...bodyOf(request),
-  }
-}
-
-const bodyOf = ({ body, asBase64 }: ApiRequest): Pick<APIGatewayProxyEventV2, 'body' | 'isBase64Encoded'> => {
-  if (body === undefined) return { isBase64Encoded: false }
-  const bytes = Buffer.isBuffer(body) ? body : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body))
-  const isBase64Encoded = asBase64 ?? !isUtf8(bytes)
-  return { body: bytes.toString(isBase64Encoded ? 'base64' : 'utf8'), isBase64Encoded }
+    { routeKey: route, pathParameters: id === undefined ? {} : { id } },
+    { requestId: crypto.randomUUID(), nowMs: 0, domainName: 'api.example' },
+  )
+  return asBase64 ? { ...event, body: bytes.toString('base64'), isBase64Encoded: true } : event
 }
 
 /** Sends one request to an endpoint's real handler, as API Gateway does. */
