@@ -38,15 +38,6 @@ export const PAID = [
   'settled',
 ]
 
-/** The figures alone, a line for each flow: write units, read units, calls of the table, calls of the provider. */
-export const unitsTable = (flows: readonly FlowUnits[]): string =>
-  flows
-    .map(({ flow, detail }) => {
-      const figures = ['writes', 'reads', 'calls', 'provider'].map((sort) => shown(unitsIn(detail, sort)).padStart(7))
-      return `${flow.padEnd(44)}${figures.join('')}`
-    })
-    .join('\n')
-
 const together = (flow: string, flows: readonly FlowUnits[]): readonly string[] => {
   const sum = (sort: string) => shown(flows.reduce((all, { detail }) => all + unitsIn(detail, sort), 0))
   return [flow, sum('writes'), sum('reads'), sum('provider')]
