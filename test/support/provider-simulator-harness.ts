@@ -7,6 +7,7 @@ import type { OutgoingCallback } from '../../infra/local/provider-simulator/call
 import { startProviderSimulator } from '../../infra/local/provider-simulator/provider-simulator.ts'
 import { createSimulatorCore } from '../../infra/local/provider-simulator/simulator-core.ts'
 import type { Change } from '../../infra/local/provider-simulator/store.ts'
+import { createScheduler } from '../simulation/world/scheduler.ts'
 import { fitsChannel } from './provider-facts.ts'
 
 export const SECRET_KEY = 'xnd_development_local'
@@ -36,29 +37,6 @@ const propertiesFor = (channelCode: string): Record<string, string> => {
   return fitting ?? { success_return_url: 'https://merchant.example/done' }
 }
 
-/** A clock that stands still until it is advanced; a jump moves the time first and then runs what is due. */
-const aSimulatorClock = (start: string) => {
-  let now = Date.parse(start)
-  const timers = new Set<{ readonly dueMs: number; readonly run: () => void }>()
-  const nextDue = () => [...timers].filter(({ dueMs }) => dueMs <= now).toSorted((a, b) => a.dueMs - b.dueMs)[0]
-  return {
-    nowMs: () => now,
-    at: (dueMs: number, run: () => void) => {
-      const timer = { dueMs, run }
-      timers.add(timer)
-      return () => void timers.delete(timer)
-    },
-    advance: (seconds: number) => {
-      now += seconds * 1000
-      for (let due = nextDue(); due; due = nextDue()) {
-        timers.delete(due)
-        due.run()
-      }
-    },
-    pending: () => timers.size,
-  }
-}
-
 type ParsedCallback = {
   readonly headers: Readonly<Record<string, string>>
   readonly created: string
@@ -69,9 +47,9 @@ type ParsedCallback = {
 
 const parseCallback = ({ headers, body }: OutgoingCallback): ParsedCallback => ({ headers, ...JSON.parse(body) })
 
-/** The core on a manual clock (a Friday morning in Jakarta), with counted ids and recorded callbacks. */
+/** The core on a clock that stands until it is advanced (a Friday morning in Jakarta), with counted ids and recorded callbacks. */
 export const aCore = (options: { restored?: readonly Change[]; start?: string } = {}) => {
-  const clock = aSimulatorClock(options.start ?? '2026-11-20T04:10:00.000Z')
+  const clock = createScheduler(Date.parse(options.start ?? '2026-11-20T04:10:00.000Z'))
   const callbacks: ParsedCallback[] = []
   const saved: Change[] = []
   const receiver: { status: number | 'unreachable' } = { status: 200 }
@@ -91,13 +69,7 @@ export const aCore = (options: { restored?: readonly Change[]; start?: string } 
     },
     options.restored,
   )
-  /** Advances, and lets the outcomes of the callbacks sent meanwhile be recorded. */
-  const advance = async (seconds: number) => {
-    clock.advance(seconds)
-    await new Promise((resolve) => setImmediate(resolve))
-    clock.advance(0)
-    await new Promise((resolve) => setImmediate(resolve))
-  }
+  const advance = (seconds: number) => clock.runUntil(clock.nowMs() + seconds * 1_000)
   /** A request of a channel, by its id. */
   const create = (channelCode?: string, overrides?: Record<string, unknown>) =>
     core.createPaymentRequest(aRequestBody(channelCode, overrides)).payment_request_id

@@ -25,7 +25,7 @@ describe('the callback faults of the provider simulator', () => {
       sim.pay()
 
       const startedMs = sim.clock.nowMs()
-      for (let second = 0; second < 120; second++) await sim.advance(second === 0 ? 0 : 1)
+      await sim.advance(120)
 
       expect(sim.callbacks.map(({ created }) => (Date.parse(created) - startedMs) / 1_000)).toStrictEqual(seconds)
       expect(new Set(sim.callbacks.map(({ headers }) => headers['webhook-id'])).size).toBe(Math.min(1, seconds.length))
