@@ -30,18 +30,12 @@ const NOW = { bank, bank_since: since, bank_replaced: true }
 const KEPT = { since, replaces: true }
 
 describe('auditBank', () => {
-  it('finds nothing where the release before changed something else of the client', () => {
-    const found = auditBank(settlement(2, KEPT), registered(NOW, { bank, enabled: false }))
-
-    expect(found).toStrictEqual([])
-  })
-
-  it('finds nothing where the release before changed the client twice', () => {
-    expect(auditBank(settlement(3, KEPT), registered(NOW, { bank }, { bank }))).toStrictEqual([])
-  })
-
-  it('finds nothing where the release before entered the account anew', () => {
-    expect(auditBank(settlement(2, {}), registered(NOW, { bank }))).toStrictEqual([])
+  it.each([
+    ['changed something else of the client', settlement(2, KEPT), registered(NOW, { bank, enabled: false })],
+    ['changed the client twice', settlement(3, KEPT), registered(NOW, { bank }, { bank })],
+    ['entered the account anew', settlement(2, {}), registered(NOW, { bank })],
+  ])('finds nothing where the release before %s', (_, recorded, accounts) => {
+    expect(auditBank(recorded, accounts)).toStrictEqual([])
   })
 
   it.each([
