@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { FunctionSpec } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { AccessDenied, grantedDeps } from '../../../infra/local/functions/granted-deps.ts'
-import { callbackSecretName, endpointSecretName, providerSecretName } from '../../../shared/secrets.ts'
+import { callbackSecretName, endpointSecretName, providerSecretName, type Secrets } from '../../../shared/secrets.ts'
 import { TABLE_ACTIONS, type TableAccess } from '../../../shared/table/access.ts'
 import { absent, all as allOf, type Condition, equals, exists } from '../../../shared/table/condition.ts'
 import { PARTITIONS, pkPrefix } from '../../../shared/table/keys.ts'
@@ -11,17 +11,13 @@ import type { Table } from '../../../shared/table/table.ts'
 import { testDeps } from '../../support/test-deps.ts'
 
 /** What a function of this access is given, and what lies behind it. */
-const granted = (access: Partial<FunctionSpec>) => {
+const granted = (access: Partial<FunctionSpec>, secrets?: Secrets) => {
   const [first] = MANIFEST
   if (!first) throw new Error('the manifest is empty')
-  const all = testDeps()
+  const all = testDeps({ ...(secrets && { secrets }) })
   const none = { ...first, name: 'a-function', table: {}, sends: [], alerts: false, secrets: [] }
   return { ...grantedDeps('local', { ...none, ...access }, all), all }
 }
-
-const endpoint = endpointSecretName('local', 'e-1')
-const tokens = callbackSecretName('local')
-const providerKey = providerSecretName('local')
 
 describe('the access a manifest entry states', () => {
   it('refuses messages to a queue that is not stated', async () => {
@@ -44,47 +40,29 @@ describe('the access a manifest entry states', () => {
     expect(all.published).toStrictEqual([alert])
   })
 
-  it('lets who registers endpoints create secrets and not delete or read them, and who deletes them the reverse', async () => {
-    const { secrets: registering, all } = granted({ secrets: ['create-endpoints'] })
-    const { secrets: deleting, all: others } = granted({ secrets: ['delete-endpoints'] })
-    others.secretValues.set(endpoint, 'secret')
+  const [own, another] = [endpointSecretName('local', 'e-1'), endpointSecretName('prod', 'e-1')]
+  const [key, tokens] = [providerSecretName('local'), callbackSecretName('local')]
 
-    await registering.create(endpoint, 'secret')
-    await expect(deleting.create(endpoint, 'x')).rejects.toThrow('create-endpoints')
-    await expect(registering.remove(endpoint)).rejects.toThrow('delete-endpoints')
-    await deleting.remove(endpoint)
+  it.each([
+    ['read-endpoints', `get ${own}`],
+    ['create-endpoints', `create ${own}`],
+    ['delete-endpoints', `remove ${own}`],
+    ['read-provider', `get ${key}`],
+    ['read-callback-tokens', `get ${tokens}`],
+    ['write-callback-tokens', `replace ${tokens}`],
+  ] as const)('%s: of all that can be done with secrets lets through %s alone', async (access, expected) => {
+    const reached: string[] = []
+    const note = (verb: string) => async (name: string) => void reached.push(`${verb} ${name}`)
+    const behind = { get: note('get'), create: note('create'), replace: note('replace'), remove: note('remove') }
+    const { secrets } = granted({ secrets: [access] }, behind)
 
-    expect(all.secretValues.get(endpoint)).toBe('secret')
-    expect(others.secretValues.size).toBe(0)
-    for (const secrets of [registering, deleting]) await expect(secrets.get(endpoint)).rejects.toThrow('read-endpoints')
-  })
-
-  it('lets nobody read callback tokens with the access to the provider’s key, nor replace them with that to read them', async () => {
-    const { secrets: asking } = granted({ secrets: ['read-provider'] })
-    const { secrets: receiving } = granted({ secrets: ['read-callback-tokens'] })
-    const { secrets: copying, all } = granted({ secrets: ['write-callback-tokens'] })
-    all.secretValues.set(tokens, 'old')
-
-    await expect(asking.get(tokens)).rejects.toThrow('read-callback-tokens')
-    expect(await receiving.get(tokens)).toBeUndefined()
-    await expect(receiving.replace(tokens, 'x')).rejects.toThrow('write-callback-tokens')
-    await expect(copying.get(tokens)).rejects.toThrow('read-callback-tokens')
-    await expect(copying.replace(providerKey, 'x')).rejects.toThrow('another secret')
-    await copying.replace(tokens, 'new')
-
-    expect(all.secretValues.get(tokens)).toBe('new')
-  })
-
-  it('tells the provider’s secret from those of endpoints, and from all others', async () => {
-    const { secrets } = granted({ secrets: ['read-endpoints', 'create-endpoints', 'delete-endpoints'] })
-
-    expect(await secrets.get(endpoint)).toBeUndefined()
-    await expect(secrets.get(providerKey)).rejects.toThrow('read-provider')
-    for (const name of [providerKey, endpointSecretName('prod', 'e-1'), 'gateway/local/origin']) {
-      await expect(secrets.get(name)).rejects.toThrow(AccessDenied)
-      await expect(secrets.create(name, 'x')).rejects.toThrow('another secret')
-      await expect(secrets.remove(name)).rejects.toThrow('another secret')
+    for (const name of [own, another, key, tokens, 'gateway/local/origin']) {
+      for (const verb of ['get', 'create', 'replace', 'remove'] as const) {
+        await secrets[verb](name, 'x').catch((error: unknown) => expect(error).toBeInstanceOf(AccessDenied))
+      }
     }
+
+    expect(reached).toStrictEqual([expected])
   })
 })
 
