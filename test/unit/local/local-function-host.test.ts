@@ -91,30 +91,23 @@ describe('a function of the local gateway', () => {
 
     await outcome
   })
-
-  it('runs as many at once as are asked for when no concurrency is reserved', async () => {
-    const { invoke, begun, end } = controlled()
-
-    const answers = [invoke(1), invoke(2), invoke(3)]
-    await begun(3)
-    for (const at of [0, 1, 2]) await end(at)
-
-    expect(await Promise.all(answers)).toStrictEqual([1, 2, 3])
-  })
 })
 
 describe('a function with reserved concurrency 1 (check-due-work, design section 4)', () => {
-  it('makes a second call wait for the first', async () => {
-    const { invoke, begun, end, mostAtOnce } = controlled({ reservedConcurrency: 1 })
+  it.each([
+    ['makes a second call wait for the first', { reservedConcurrency: 1 }, 1],
+    ['is what makes it wait: without it three calls run at once', {}, 3],
+  ])('%s', async (_case, changes, atOnce) => {
+    const { invoke, begun, end, mostAtOnce } = controlled(changes)
 
     const answers = [invoke(1), invoke(2), invoke(3)]
     for (const at of [0, 1, 2]) {
-      await begun(at + 1)
+      await begun(Math.max(at + 1, atOnce))
       await end(at)
     }
 
     expect(await Promise.all(answers)).toStrictEqual([1, 2, 3])
-    expect(mostAtOnce()).toBe(1)
+    expect(mostAtOnce()).toBe(atOnce)
   })
 
   it('keeps the place of a run past its timeout until that run is over', async () => {
@@ -218,17 +211,14 @@ describe('the Lambda Invoke API (design section 6)', () => {
   })
 
   it.each([
-    ['an unknown function', { name: 'gateway-local-none' }],
-    ['an unknown version', { search: 'Qualifier=7' }],
-    ['an unknown alias in the name', { name: `${NAME}:live` }],
-    ['a name that is none', { name: 'a b' }],
-  ])('answers ResourceNotFoundException for %s', async (_case, options) => {
-    expect((await call('{}', options)).error).toStrictEqual([404, 'ResourceNotFoundException'])
-  })
-
-  it('answers which parameter is wrong: a payload that is no JSON, an unknown invocation type', async () => {
-    expect((await call('{')).error).toStrictEqual([400, 'InvalidRequestContentException'])
-    expect((await call('{}', { type: 'Later' })).error).toStrictEqual([400, 'InvalidParameterValueException'])
+    ['an unknown function', '{}', { name: 'gateway-local-none' }, 404, 'ResourceNotFoundException'],
+    ['an unknown version', '{}', { search: 'Qualifier=7' }, 404, 'ResourceNotFoundException'],
+    ['an unknown alias in the name', '{}', { name: `${NAME}:live` }, 404, 'ResourceNotFoundException'],
+    ['a name that is none', '{}', { name: 'a b' }, 404, 'ResourceNotFoundException'],
+    ['a payload that is no JSON', '{', {}, 400, 'InvalidRequestContentException'],
+    ['an unknown invocation type', '{}', { type: 'Later' }, 400, 'InvalidParameterValueException'],
+  ])('refuses %s in the words of AWS', async (_case, payload, options, ...error) => {
+    expect((await call(payload, options)).error).toStrictEqual(error)
   })
 
   const swept = { trigger: { kind: 'schedule', schedule: { everyMinutes: 1, maxEventAgeSeconds: 1 } } } as const

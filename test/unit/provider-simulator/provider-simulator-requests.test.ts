@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest'
+import { CHANNEL_FACTS } from '../../support/provider-facts.ts'
 import { aRequestBody, simulatorIt as it } from '../../support/provider-simulator-harness.ts'
 
 const HOUR = 3600
@@ -72,12 +73,9 @@ describe('POST /v3/payment_requests of the provider simulator', () => {
 
 describe('the expiry of a payment request', () => {
   it.for([
-    ['OVO', 55],
-    ['DANA', 24 * HOUR],
-    ['LINKAJA', HOUR / 2],
-    ['SHOPEEPAY', HOUR / 2],
-    ['GOPAY', HOUR / 2],
-    ['QRIS', 48 * HOUR],
+    ...CHANNEL_FACTS.filter(({ method }) => method !== 'virtual_account').map(
+      ({ providerCode, lifetimeSeconds }) => [providerCode, lifetimeSeconds, undefined] as const,
+    ),
     ['BCA_VIRTUAL_ACCOUNT', HOUR, '2026-11-20T05:10:00.000Z'],
     ['QRIS', HOUR, '2026-11-20T05:10:00.000Z'],
   ] as const)('comes for %s after %i seconds, with its callback', async ([channel, seconds, asked], { sim }) => {
