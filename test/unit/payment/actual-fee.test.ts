@@ -67,44 +67,30 @@ describe('the fee of a row, by the contract', () => {
     expect(feeByKept(deps, PAYMENT, minor(kept))).toStrictEqual(expected)
   })
 
-  it.each([
-    [
-      'asked for',
-      'virtual_account',
-      'BNI',
-      'deducted',
-      { kind: 'known', feeMinor: 4_440, settledAt: OWN.settledAt },
-      ['listTransactions'],
-    ],
-    ['left to the sync', 'virtual_account', 'BCA', undefined, { kind: 'not_known', hasTransaction: false }, []],
-    ['left to the sync', 'ewallet', 'OVO', 'deducted', { kind: 'not_known', hasTransaction: false }, []],
-    ['left to the sync', 'qris', undefined, 'deducted', { kind: 'not_known', hasTransaction: false }, []],
-    ['the tariff’s, without a question,', 'virtual_account', 'BNI', 'invoiced', tariffs, []],
-  ] as const)('at success is %s on %s %s, fees %s', async (_, method, channelCode, providerFees, fee, calls) => {
-    const deps = testDeps()
-    deps.provider.transactions.push(OWN)
-    const asked = { ...deps, stage: { ...stage, ...(providerFees && { providerFees }) } }
-
-    expect(await feeAtSuccess(asked, OWN.providerPaymentId, { ...PAYMENT, method, channelCode })).toStrictEqual(fee)
-    expect(deps.provider.calls.map(({ operation }) => operation)).toStrictEqual(calls)
-  })
+  const KNOWN = { kind: 'known', feeMinor: 4_440, settledAt: OWN.settledAt }
+  const LATER = { kind: 'not_known', hasTransaction: false }
+  const [BNI, BCA, OVO, QRIS] = [
+    { method: 'virtual_account', channelCode: 'BNI' },
+    { method: 'virtual_account', channelCode: 'BCA' },
+    { method: 'ewallet', channelCode: 'OVO' },
+    { method: 'qris', channelCode: undefined },
+  ] as const
 
   it.each([
-    ['nothing was said of what is left', undefined, ['listTransactions']],
-    ['half of a minute’s calls are left', 300, ['listTransactions']],
-    ['less than half are left, which are the sync’s', 299, []],
-  ] as const)('at success is asked for as long as calls are not scarce: %s', async (_, left, calls) => {
+    ['asked for', BNI, 'deducted', undefined, KNOWN, ['listTransactions']],
+    ['asked for while half of a minute’s calls are left', BNI, undefined, 300, KNOWN, ['listTransactions']],
+    ['left to the sync when less than half are left, which are the sync’s', BNI, undefined, 299, LATER, []],
+    ['left to the sync', BCA, undefined, undefined, LATER, []],
+    ['left to the sync', OVO, 'deducted', undefined, LATER, []],
+    ['left to the sync', QRIS, 'deducted', undefined, LATER, []],
+    ['the tariff’s, without a question,', BNI, 'invoiced', undefined, tariffs, []],
+  ] as const)('at success is %s: %j, fees %s', async (_, channel, providerFees, left, fee, calls) => {
     const deps = testDeps()
     deps.provider.transactions.push(OWN)
     deps.provider.script('callsLeft', (operation) => (operation === 'listTransactions' ? left : 0))
+    const asked = { ...deps, stage: { ...stage, ...(providerFees && { providerFees }) } }
 
-    const fee = await feeAtSuccess(deps, OWN.providerPaymentId, {
-      ...PAYMENT,
-      method: 'virtual_account',
-      channelCode: 'BNI',
-    })
-
-    expect(fee.kind).toBe(calls.length > 0 ? 'known' : 'not_known')
+    expect(await feeAtSuccess(asked, OWN.providerPaymentId, { ...PAYMENT, ...channel })).toStrictEqual(fee)
     expect(deps.provider.calls.map(({ operation }) => operation)).toStrictEqual(calls)
   })
 })
