@@ -43,36 +43,4 @@ describe('GET /v1/balance (spec 4.5, 2.2)', () => {
     const shown = { ...EMPTY, pending_minor: 337_651, updated_at: '2026-11-20T04:03:00.000Z' }
     expect(body).toStrictEqual({ client_id: caller.clientId, ...shown })
   })
-
-  it('takes an empty include as none and refuses any other', async () => {
-    const { ask } = await anApi()
-    const plain = await ask('getBalance')
-
-    const answers = []
-    for (const include of ['', 'payments', 'Settlements', 'settlements,settlements']) {
-      answers.push(await ask('getBalance', { query: { include } }))
-    }
-
-    const message = 'include must be settlements'
-    expect(answers.map(({ status }) => status)).toStrictEqual([200, 422, 422, 422])
-    expect(answers[0]?.body).toStrictEqual(plain.body)
-    expect(answers[1]?.body).toStrictEqual({ message, code: 'validation', field_errors: { include: [message] } })
-  })
-
-  it('takes IDR or nothing as currency and refuses any other', async () => {
-    const { ask } = await anApi()
-
-    const answers = []
-    for (const currency of ['IDR', '', 'USD', 'idr', `${'x'.repeat(63)}👍`]) {
-      answers.push(await ask('getBalance', { query: { currency } }))
-    }
-
-    const refusal = (message: string) => ({ message, code: 'validation', field_errors: { currency: [message] } })
-    expect(answers.map(({ status }) => status)).toStrictEqual([200, 200, 422, 422, 422])
-    expect(answers.slice(2).map(({ body }) => body)).toStrictEqual([
-      refusal('unsupported currency: USD'),
-      refusal('unsupported currency: idr'),
-      refusal(`unsupported currency: ${'x'.repeat(63)}\ufffd`),
-    ])
-  })
 })

@@ -154,15 +154,4 @@ describe('GET /v1/payments?idempotency_key=… (design section 8)', () => {
     expect(answers.map(({ status, body }) => [status, body])).toStrictEqual(answers.map(() => [200, NONE]))
     expect((await asked({ idempotency_key: 'unanswered' })).body['data']).toStrictEqual([retried.body])
   })
-
-  it.each([
-    [{ idempotency_key: '' }, 'idempotency_key must not be empty'],
-    [{ idempotency_key: 'k'.repeat(256) }, 'idempotency_key must have at most 255 characters'],
-    [{ idempotency_key: 'k', status: 'pending' }, 'idempotency_key stands alone: there is one payment at most'],
-  ])('refuses %j', async (query, message) => {
-    const answer = await (await aMerchant()).asked(query)
-
-    const refusal = { message, code: 'validation', field_errors: { idempotency_key: [message] } }
-    expect([answer.status, answer.body]).toStrictEqual([422, refusal])
-  })
 })

@@ -9,7 +9,7 @@ import { applyProviderNews } from '../../../shared/payment/news/apply-provider-n
 import { eventKey } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS, MINUTE_MS } from '../../../shared/time.ts'
 import { fanOutEvent } from '../../../shared/webhook/delivery/fan-out-event.ts'
-import { anApi, aPaymentBody } from '../../support/api-event.ts'
+import { API, anApi, anApiClient, aPaymentBody, call } from '../../support/api-event.ts'
 import { depsWithLateIndexes, memoryDeps } from '../../support/memory-deps.ts'
 import { invokeAdmin } from '../../support/operator-actions.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
@@ -110,6 +110,26 @@ describe('GET /v1/events (design section 8)', () => {
       ),
       { numRuns: 150 },
     ))
+
+  it('shows those of the key: a cursor of another client is a position among one’s own, and says nothing of theirs', async () => {
+    const { deps, caller, ask } = await anApi()
+    const other = await anApiClient(deps)
+    const start = deps.now()
+    const theirs = [await eventRow(deps, other.clientId, start), await eventRow(deps, other.clientId, addMs(start, 2))]
+    const mine = await eventRow(deps, caller.clientId, addMs(start, 1))
+    deps.clock.advance(600)
+    const given = await call(deps, API.listEvents, { caller: other, query: { limit: '1' } })
+    expect(idsIn(given)).toStrictEqual([theirs[0]?.eventId])
+
+    const answers = [
+      await ask('listEvents', { query: nextOf(given) }),
+      await ask('listEvents', { query: { after: cursorOf({ since: addMs(start, 1) }) } }),
+      await ask('listEvents', { query: { since: start } }),
+    ]
+
+    for (const answer of answers) expect(answer.text).toBe(page([mine], answer))
+    expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
+  })
 
   it('does not pass an event that comes into the index later than any may, behind one that fired after it', async () => {
     const { deps, catchUp } = depsWithLateIndexes('PAYMENT#0')

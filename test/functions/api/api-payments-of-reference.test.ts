@@ -159,21 +159,6 @@ describe('GET /v1/payments?external_reference=… (design section 8)', () => {
     expect(text).not.toContain(foreign.paymentId)
   })
 
-  it.each([
-    [{ external_reference: '' }, 'external_reference', 'external_reference must not be empty'],
-    [
-      { external_reference: '😀'.repeat(256) },
-      'external_reference',
-      'external_reference must have at most 255 characters',
-    ],
-    [{ idempotency_key: 'k' }, 'idempotency_key', 'idempotency_key stands alone: there is one payment at most'],
-  ])('refuses %j', async (query, field, message) => {
-    const answer = await (await aMerchant()).listed(query)
-
-    const refusal = { message, code: 'validation', field_errors: { [field]: [message] } }
-    expect([answer.status, answer.body]).toStrictEqual([422, refusal])
-  })
-
   it('takes a reference as long as a create does, in characters', async () => {
     const { create, listed } = await aMerchant()
     const reference = '😀'.repeat(255)

@@ -1,0 +1,179 @@
+import { describe, expect, it } from 'vitest'
+import { API, anApi, aPaymentBody } from '../../support/api-event.ts'
+import { memoryDeps } from '../../support/memory-deps.ts'
+import { storedSettlement } from '../../support/payout-builders.ts'
+import { cursorOf } from './event-feed.ts'
+
+type Query = Readonly<Record<string, string>>
+type Name = keyof typeof API
+
+const LISTS: readonly Name[] = ['listPayments', 'listSettlements']
+
+/** Of a merchant: what payments and settlements answer to one query. */
+const bothLists = async (query: Query, { ask }: Pick<Awaited<ReturnType<typeof anApi>>, 'ask'>) => {
+  const answers = [await ask('listPayments', { query }), await ask('listSettlements', { query })]
+  return answers.map(({ status, body }) => [status, body] as const)
+}
+
+describe('the query of a list (spec 4.2, 4.6, 8; design section 5)', () => {
+  it.each([
+    // Of any integer and of any text: `page.test.ts`.
+    [{ page: '-0' }, { page: 1, per_page: 25 }],
+    [{ page: '+2' }, { page: 2, per_page: 25 }],
+    [{ page: '007' }, { page: 7, per_page: 25 }],
+    [{ per_page: '0' }, { page: 1, per_page: 1 }],
+    [{ per_page: '9'.repeat(400) }, { page: 1, per_page: 100 }],
+    [
+      { cursor: 'x', __proto__x: '1' },
+      { page: 1, per_page: 25 },
+    ],
+  ])('of %j is clamped, and passed over where it is not known (spec 8)', async (query, expected) => {
+    expect(await bothLists(query, await anApi())).toStrictEqual([
+      [200, { data: [], pagination: { ...expected, total: 0, total_pages: 0 } }],
+      [200, { data: [], pagination: expected }],
+    ])
+  })
+
+  it.each(['1000001', '9007199254740991'])('answers page %s as asked, with empty data past the end', async (page) => {
+    const api = await anApi()
+    await api.ask('createPayment', { body: aPaymentBody() })
+    await storedSettlement(api.deps, { clientId: api.caller.clientId })
+
+    const answers = await bothLists({ page, per_page: '100' }, api)
+
+    const pagination = { page: Number(page), per_page: 100 }
+    expect(answers).toStrictEqual([
+      [200, { data: [], pagination: { ...pagination, total: 1, total_pages: 1 } }],
+      [200, { data: [], pagination }],
+    ])
+  })
+})
+
+it.each<readonly [Name, Query]>([
+  ['listPayments', { status: '', page: '', per_page: '' }],
+  ['listSettlements', { page: '', per_page: '' }],
+  ['getBalance', { currency: '', include: '' }],
+  ['getBalance', { currency: 'IDR' }],
+])('%s takes %j as if it were absent', async (name, query) => {
+  const { ask } = await anApi()
+  await ask('createPayment', { body: aPaymentBody() })
+
+  const { status, body } = await ask(name, { query })
+
+  expect([status, body]).toStrictEqual([200, (await ask(name)).body])
+})
+
+const STATUSES = 'status must be one of pending, succeeded, failed, expired, cancelled'
+const DELIVERY_STATUSES = 'status must be one of scheduled, succeeded, abandoned, skipped'
+const TOO_FAR = 'page must be <= 9007199254740991'
+const NO_INTEGER = 'page must be an integer'
+const BOTH = { page: NO_INTEGER, per_page: 'per_page must be an integer' }
+const KEY_ALONE = 'idempotency_key stands alone: there is one payment at most'
+const INCLUDE = 'include must be settlements'
+const AFTER = 'after must be the `next` of an earlier answer'
+const TIME = { since: 'must be an RFC 3339 time' }
+
+/** A position of an event, as the answer's cursor has it. */
+const right = {
+  event_id: '7b0e8a39-0f5d-4c6b-9a55-2a4f43c0d1aa',
+  payment_id: '2f1d3c1c-5b7e-4f6f-8f37-1f0a6f8b9c2d',
+  type: 'payment.succeeded',
+  fired_at: '2026-11-20T04:00:00.000Z',
+}
+const FAR_OFF = '9999-99-99T99:99:99.999Z'
+const WRONG_POSITIONS: readonly unknown[] = [
+  { ...right, client_id: 'x' },
+  { ...right, fired_at: FAR_OFF },
+  { ...right, fired_at: 'now' },
+  { ...right, type: 'payment.paid' },
+  { ...right, payment_id: '../x' },
+  { ...right, since: right.fired_at },
+  null,
+  [],
+  {},
+  7,
+  'text',
+  { since: '2026-11-20' },
+  { since: FAR_OFF },
+]
+
+const each = <Value>(name: Name, values: readonly Value[], queryOf: (value: Value) => Query, reasons: Query) =>
+  values.map((value) => [name, queryOf(value), reasons] as const)
+
+/** What each field of a query is refused with, the first of which is the message, unless one is named. */
+const REFUSED: readonly (readonly [Name, Query, reasons: Query, message?: string])[] = [
+  ...LISTS.flatMap((name) => [
+    ...each(name, ['9007199254740992', '9'.repeat(30), '9'.repeat(400)], (page) => ({ page }), { page: TOO_FAR }),
+    ...each(
+      name,
+      [' ', 'x', '1.0', '1e3', '0x1', '1,2', '--1', '1 ', '١', 'NaN', 'Infinity', 'null'],
+      (value) => ({ page: value, per_page: value }),
+      BOTH,
+    ),
+  ]),
+  ...each(
+    'listPayments',
+    [' ', 'paid', 'PENDING', 'creating', 'pending,failed', 'constructor'],
+    (status) => ({ status }),
+    { status: STATUSES },
+  ),
+  ['listPayments', { idempotency_key: '' }, { idempotency_key: 'idempotency_key must not be empty' }],
+  [
+    'listPayments',
+    { idempotency_key: 'k'.repeat(256) },
+    { idempotency_key: 'idempotency_key must have at most 255 characters' },
+  ],
+  ['listPayments', { idempotency_key: 'k', status: 'pending' }, { idempotency_key: KEY_ALONE }],
+  ['listPayments', { idempotency_key: 'k', external_reference: 'order' }, { idempotency_key: KEY_ALONE }],
+  ['listPayments', { external_reference: '' }, { external_reference: 'external_reference must not be empty' }],
+  [
+    'listPayments',
+    { external_reference: '😀'.repeat(256) },
+    { external_reference: 'external_reference must have at most 255 characters' },
+  ],
+  ...each('getBalance', ['payments', 'Settlements', 'settlements,settlements'], (include) => ({ include }), {
+    include: INCLUDE,
+  }),
+  ['getBalance', { currency: 'USD' }, { currency: 'unsupported currency: USD' }],
+  ['getBalance', { currency: 'idr' }, { currency: 'unsupported currency: idr' }],
+  ['getBalance', { currency: `${'x'.repeat(63)}👍` }, { currency: `unsupported currency: ${'x'.repeat(63)}\ufffd` }],
+  ['listWebhookDeliveries', { status: 'pending' }, { status: DELIVERY_STATUSES }],
+  ['listWebhookDeliveries', { page: 'x' }, { page: NO_INTEGER }],
+  [
+    'listWebhookDeliveries',
+    { event_id: 'x' },
+    { event_id: 'must be a lower-case UUID' },
+    'event_id: must be a lower-case UUID',
+  ],
+  ...each(
+    'listEvents',
+    ['yesterday', '2026-11-20', '2026-13-01T00:00:00Z', '2026-11-20T04:00:00 07:00'],
+    (since) => ({ since }),
+    TIME,
+  ).map((row) => [...row, `since: ${TIME.since}`] as const),
+  ...each('listEvents', ['1.5', 'all'], (limit) => ({ limit }), { limit: 'limit must be an integer' }),
+  ...each(
+    'listEvents',
+    [' ', 'x', 'null', '[]', '{}', '0', '💥', 'a'.repeat(5_000), ...WRONG_POSITIONS.map(cursorOf)],
+    (after) => ({ after }),
+    { after: AFTER },
+  ),
+]
+
+const CASES = REFUSED.map(([name, query, reasons, message = Object.values(reasons)[0]]) => ({
+  name,
+  query,
+  refusal: {
+    message,
+    code: 'validation',
+    field_errors: Object.fromEntries(Object.entries(reasons).map(([field, reason]) => [field, [reason]])),
+  },
+}))
+
+it.each(CASES)('$name refuses $query', async ({ name, query, refusal }) => {
+  const { ask } = await anApi({}, memoryDeps())
+
+  const { status, body } = await ask(name, { query })
+
+  expect([status, body]).toStrictEqual([422, refusal])
+})
