@@ -13,13 +13,12 @@ const headers = { 'Idempotency-Key': 'fee' }
 
 const arrange = async () => {
   const deps = testDeps()
-  const rows = deps.provider.transactions
   const caller = await anApiClient(deps)
   // A bank whose payments the provider settles at once.
   const body = aPaymentBody({ channel_code: 'BNI' })
   const created = await call(deps, API.createPayment, { caller, headers, body })
   const payment = await findPayment(deps, caller.clientId, String(created.body['id']))
-  return { deps, rows, caller, created, payment }
+  return { deps, caller, created, payment }
 }
 
 /** What every read of a client's and of an operator's says of the fee. */
@@ -33,47 +32,25 @@ const shownTo = async (deps: TestDeps, caller: ApiClient, id: string) => {
   )
 }
 
-const announcedFee = async (deps: TestDeps, payment: Parameters<typeof eventOf>[1], type: string) => {
-  const event = await eventOf(deps, payment, type)
-  return JSON.parse(String(event?.['body'])).data.fee_status
-}
-
 describe('fee_status, so that nobody books a net that will still move', () => {
-  it('is estimated in every answer about a new payment, and in data while the fee is not known', async () => {
+  it.each([
+    ['estimated while the fee is not known', false, false, 'estimated', 'estimated'],
+    ['actual when the provider knew the fee at success', true, false, 'actual', 'actual'],
+    // The bytes of an event never change.
+    ['assumed once the fee was waited for long enough', false, true, 'assumed', 'estimated'],
+  ])('is %s, in every answer and in data', async (_, isKnown, isOver, status, announced) => {
     const { deps, caller, created, payment } = await arrange()
     const before = await shownTo(deps, caller, payment.paymentId)
-    deps.provider.pay(payment.paymentRequestId)
-    await applyProviderNews(deps, { paymentRequestId: payment.paymentRequestId }, 'callback')
+    const providerPaymentId = deps.provider.pay(payment.paymentRequestId)
+    if (isKnown) deps.provider.transactions.push(settledRow({ providerPaymentId, reference: 'any' }, deps.now()))
+    await applyProviderNews(deps, { providerPaymentId }, 'callback')
+    if (isOver) await finalFee(deps, payment.paymentId)
 
     const after = await shownTo(deps, caller, payment.paymentId)
 
-    expect(created.body['fee_status']).toBe('estimated')
-    expect([...before, ...after]).toStrictEqual(Array.from({ length: 8 }, () => 'estimated'))
-    expect(await announcedFee(deps, payment, 'payment.succeeded')).toBe('estimated')
-  })
-
-  it('is actual in every answer and in data when the provider knew the fee at success', async () => {
-    const { deps, rows, caller, payment } = await arrange()
-    const providerPaymentId = deps.provider.pay(payment.paymentRequestId)
-    rows.push(settledRow({ providerPaymentId, reference: 'any' }, deps.now()))
-    await applyProviderNews(deps, { providerPaymentId }, 'callback')
-
-    const shown = await shownTo(deps, caller, payment.paymentId)
-
-    expect(shown).toStrictEqual(['actual', 'actual', 'actual', 'actual'])
-    expect(await announcedFee(deps, payment, 'payment.succeeded')).toBe('actual')
-  })
-
-  it('is assumed in every answer once the fee was waited for long enough', async () => {
-    const { deps, caller, payment } = await arrange()
-    deps.provider.pay(payment.paymentRequestId)
-    await applyProviderNews(deps, { paymentRequestId: payment.paymentRequestId }, 'callback')
-    await finalFee(deps, payment.paymentId)
-
-    const shown = await shownTo(deps, caller, payment.paymentId)
-
-    expect(shown).toStrictEqual(['assumed', 'assumed', 'assumed', 'assumed'])
-    // The bytes of an event never change.
-    expect(await announcedFee(deps, payment, 'payment.succeeded')).toBe('estimated')
+    expect([created.body['fee_status'], ...before]).toStrictEqual(Array.from({ length: 5 }, () => 'estimated'))
+    expect(after).toStrictEqual([status, status, status, status])
+    const event = await eventOf(deps, payment, 'payment.succeeded')
+    expect(JSON.parse(String(event?.['body'])).data.fee_status).toBe(announced)
   })
 })

@@ -111,20 +111,6 @@ describe('an id of another client (spec 1, 7: exactly as one that does not exist
     expect(balance.body['client_id']).toBe(caller.clientId)
     expect([balance, ...lists].map(({ text }) => text).join()).not.toContain(owner.clientId)
   })
-
-  it('does not find a payment by the id of a settlement, nor a settlement by the id of a payment', async () => {
-    const deps = testDeps()
-    const caller = await anApiClient(deps)
-    const paymentId = await aPayment(deps, caller)
-    const settlementId = await aSettlementId(deps, caller)
-
-    const answers = [
-      await call(deps, API.getPayment, { caller, id: settlementId }),
-      await call(deps, API.getSettlement, { caller, id: paymentId }),
-    ]
-
-    expect(answers.map(({ status }) => status)).toStrictEqual([404, 404])
-  })
 })
 
 describe('an id of a wrong shape (design section 5: 404 without a read)', () => {
