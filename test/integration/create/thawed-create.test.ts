@@ -137,16 +137,6 @@ describe('a create answered early and thawed later', () => {
     expect(await stored()).toMatchObject({ status: 'creating', providerAttempts: [{ outcome: 'not_executed' }] })
     expect(await stored()).not.toHaveProperty('leaseUntil')
   })
-
-  it('goes on where it was frozen when nobody has taken over, and asks the provider once', async () => {
-    const { deps, client } = await aMerchant()
-    const frozen = interceptTable(deps, { after: once(CLAIM, () => freeze(deps, HOUR_MS)) })
-
-    const { payment } = await create(frozen, client, aRequest(), 'key-1')
-
-    expect(payment).toMatchObject({ status: 'pending', createdAt: deps.now() })
-    expect(deps.provider.countOf('createRequest')).toBe(1)
-  })
 })
 
 describe('a commit that fails for good', () => {

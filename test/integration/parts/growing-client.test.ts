@@ -11,19 +11,11 @@ import { applyProviderNews } from '../../../shared/payment/news/apply-provider-n
 import type { Payment } from '../../../shared/payment/payment.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { eventKey, ownersOf, paymentKey } from '../../../shared/table/keys.ts'
-import { addMs, DAY_MS, HOUR_MS } from '../../../shared/time.ts'
+import { addMs } from '../../../shared/time.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
 import { aRequest, create, lateAnswer } from '../../support/payment-builders.ts'
-import {
-  inSteps,
-  settle,
-  settlementsOf,
-  storeSucceeded,
-  succeededPayment,
-  sweptNow,
-  withFloor,
-} from '../../support/settlement-builders.ts'
-import { grown, leanDeps, paidPayments } from './grown-client.ts'
+import { withFloor } from '../../support/settlement-builders.ts'
+import { grown, leanDeps } from './grown-client.ts'
 
 /** An Idempotency-Key whose payment is in that one of two parts. */
 const keyInPart = ({ clientId }: Client, part: number): string => {
@@ -103,26 +95,6 @@ describe('a client that grows', () => {
 
     expect((await taken).payment.part).toBe(1)
     expect(await findStoredPayment(deps, paymentIdForKey(client.clientId, key))).toMatchObject({ part: 1 })
-    await expectBalanced(deps, client.clientId)
-  })
-
-  it('half way through the sum of a window: what is kept stays right, and nothing of it is in a new part', async () => {
-    const deps = leanDeps()
-    const client = await withFloor(deps)
-    const old = Array.from({ length: 9 }, (_, at) => succeededPayment(client, { paidAt: addMs(deps.now(), at) }))
-    await storeSucceeded(deps, old)
-    deps.clock.set(addMs(deps.now(), DAY_MS + HOUR_MS))
-    const small = inSteps(deps, 2, 1)
-    expect((await settle(small, client)).summedUntil).toBeDefined()
-
-    await grown(deps, client, 4)
-    deps.clock.advance(61)
-    await storeSucceeded(deps, paidPayments(client, deps, 8))
-    for (let run = 0; (await settle(small, client)).settlements.length === 0; run++) expect(run).toBeLessThan(20)
-
-    expect(await settlementsOf(deps, client)).toMatchObject([{ paymentCount: 9 }])
-    deps.clock.set(addMs(deps.now(), DAY_MS + HOUR_MS))
-    expect(await sweptNow(deps, client)).toMatchObject({ paymentCount: 8 })
     await expectBalanced(deps, client.clientId)
   })
 })

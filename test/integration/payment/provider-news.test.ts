@@ -1,12 +1,13 @@
 import { describe, expect } from 'vitest'
 import { minor } from '../../../shared/money.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-provider-news.ts'
+import { refreshPayment } from '../../../shared/payment/news/refresh-payment.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { settledRow } from '../../support/fake-provider.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
 import { aPaid, eventOf } from '../../support/payment-builders.ts'
-import { type TestDeps } from '../../support/test-deps.ts'
+import type { TestDeps } from '../../support/test-deps.ts'
 import { paymentTest as it } from './payment-test.ts'
 
 /** The provider has a settled row of the payment's money, of which it kept so much. */
@@ -111,6 +112,22 @@ describe('a request that ends without money', () => {
 
     await applyProviderNews(deps, { paymentRequestId: 'pr-orphan' }, 'callback')
 
+    expect(await findStoredPayment(deps, payment.paymentId)).toEqual(payment)
+  })
+})
+
+describe('refreshPayment when the provider leaves the question open', () => {
+  it.for([
+    ['unreachable', 'network', 'the provider did not answer'],
+    ['server_error', 'server_error', 'the provider failed'],
+    ['rate_limited', 'server_error', 'the provider takes no more calls for now'],
+    ['misconfigured', 'server_error', 'the provider failed'],
+  ] as const)('answers 502 as a cancel does: %s is %s', async ([reason, code, said], { deps, payment }) => {
+    deps.provider.script('getRequest', async () => ({ kind: 'unanswered', reason }))
+
+    const refresh = refreshPayment(deps, payment.paymentId, 'ayu')
+
+    await expect(refresh).rejects.toMatchObject({ code, message: expect.stringContaining(said) as string })
     expect(await findStoredPayment(deps, payment.paymentId)).toEqual(payment)
   })
 })

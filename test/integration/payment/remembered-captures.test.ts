@@ -1,40 +1,20 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { minor } from '../../../shared/money.ts'
 import { rememberCapture } from '../../../shared/payment/creating-store.ts'
-import type { PaymentRequest } from '../../../shared/payment/payment.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { referenceOf } from '../../../shared/payment/provider-attempts.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
 import { update } from '../../../shared/table/step.ts'
 import { addMs, MINUTE_MS } from '../../../shared/time.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
-import {
-  aCreating,
-  aPendingPayment,
-  aStoredClient,
-  checkWhenDue,
-  FIRST_ATTEMPT,
-} from '../../support/payment-builders.ts'
+import { aCreating, aPendingPayment, checkWhenDue, FIRST_ATTEMPT } from '../../support/payment-builders.ts'
 import { paymentOf } from '../../support/synced-payment.ts'
 import { testDeps } from '../../support/test-deps.ts'
 import { dueAtOf } from '../../support/webhook-builders.ts'
-
-const aPending = async (fields: Partial<PaymentRequest> = {}) => {
-  const deps = testDeps()
-  const client = await aStoredClient(deps)
-  const payment = await aPendingPayment(deps, client, fields)
-  return {
-    deps,
-    client,
-    payment,
-    now: () => paymentOf(deps, { payment }),
-    check: () => checkWhenDue(deps, payment),
-  }
-}
+import { paymentTest as it } from './payment-test.ts'
 
 describe('captures remembered while the payment was created', () => {
-  it('are asked about once it is there, before its own request', async () => {
-    const { deps, client, payment, check, now } = await aPending()
+  it('are asked about once it is there, before its own request', async ({ deps, client, payment }) => {
     await deps.table.write(
       update(paymentKey(payment.paymentId), { add: { rememberedProviderPaymentIds: new Set(['py-remembered']) } }),
     )
@@ -47,21 +27,25 @@ describe('captures remembered while the payment was created', () => {
       capturedMinor: minor(100_000),
     })
 
-    await check()
+    await checkWhenDue(deps, payment)
 
-    expect(await now()).toMatchObject({ creditedProviderPaymentId: 'py-remembered' })
+    expect(await paymentOf(deps, { payment })).toMatchObject({ creditedProviderPaymentId: 'py-remembered' })
     expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 95_900, succeeded: 1 })
   })
 
-  it('are forgotten once the provider has said nothing of them for an hour, and asked about until then', async () => {
-    const { deps, payment, check, now } = await aPending({ method: 'ewallet', channelCode: 'DANA' })
+  it('are forgotten once the provider has said nothing of them for an hour, and asked about until then', async ({
+    deps,
+    client,
+  }) => {
+    const payment = await aPendingPayment(deps, client, { method: 'ewallet', channelCode: 'DANA' })
+    const now = () => paymentOf(deps, { payment })
     const remembered = { rememberedProviderPaymentIds: new Set(['py-nothing']) }
     await deps.table.write(update(paymentKey(payment.paymentId), { add: remembered }))
 
-    expect(await check()).toBe('not_shown')
+    expect(await checkWhenDue(deps, payment)).toBe('not_shown')
     expect(await now()).toMatchObject({ ...remembered, dueAt: addMs(deps.now(), 2 * MINUTE_MS) })
     deps.clock.advance(3_600)
-    expect(await check()).toBe('checked')
+    expect(await checkWhenDue(deps, payment)).toBe('checked')
 
     expect(await now()).not.toHaveProperty('rememberedProviderPaymentIds')
     expect(await now()).toMatchObject({ dueAt: payment.expiresAt })

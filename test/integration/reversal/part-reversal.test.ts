@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { minor } from '../../../shared/money.ts'
 import { noteProviderSettled } from '../../../shared/payment/fee/fee-store.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
@@ -6,40 +6,35 @@ import type { MoneyBack } from '../../../shared/reversal/plan-reversal.ts'
 import { reversePayment } from '../../../shared/reversal/reverse-payment.ts'
 import { partOwedId } from '../../../shared/reversal/reversed-parts.ts'
 import { markSettlementPaid } from '../../../shared/settlement/close-settlement.ts'
+import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { resolveSuspense } from '../../../shared/suspense/resolve-suspense.ts'
 import { toSuspenseDto } from '../../../shared/suspense/suspense.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
-import { expectBalanced } from '../../support/expect-balanced.ts'
 import { beforeFirst } from '../../support/intercept-table.ts'
-import {
-  aDayLater,
-  aSucceededPayment,
-  BY_OPERATOR,
-  fail,
-  recredit,
-  settlementsOf,
-  sweptNow,
-  withFloor,
-} from '../../support/settlement-builders.ts'
-import { testDeps } from '../../support/test-deps.ts'
+import { aDayLater, BY_OPERATOR, fail, recredit, settlementsOf, sweptNow } from '../../support/settlement-builders.ts'
+import type { TestDeps } from '../../support/test-deps.ts'
+import { reversalTest as it } from './reversal-test.ts'
 
-it('what came for a payment that was left out does not count as arrived for the rest', async () => {
-  const deps = testDeps()
-  const client = await withFloor(deps)
-  const gone = await aSucceededPayment(deps, client)
-  await aSucceededPayment(deps, client)
-  aDayLater(deps)
-  const settlement = await sweptNow(deps, client)
-  await noteProviderSettled(deps, gone, deps.now())
-  await reversePayment(deps, gone, { transactionId: 'txn', kind: 'reversed', amountMinor: gone.notionalMinor })
+const wholeOf = ({ paymentId, notionalMinor }: Payment): MoneyBack => ({
+  transactionId: `txn_${paymentId}`,
+  kind: 'voided',
+  amountMinor: notionalMinor,
+})
+const failAndRecredit = async (deps: TestDeps, settlement: Settlement) => {
   await fail(deps, settlement)
   await recredit(deps, settlement)
+}
+
+it('what came for a payment that was left out does not count as arrived for the rest', async ({ deps, settled }) => {
+  const { client, first, settlement } = settled
+  await noteProviderSettled(deps, first, deps.now())
+  await reversePayment(deps, first, wholeOf(first))
+  await failAndRecredit(deps, settlement)
 
   const { settlementId } = await sweptNow(deps, client)
 
-  await expect(
-    markSettlementPaid(deps, { settlementId, ...BY_OPERATOR, confirmUnfunded: false }),
-  ).rejects.toMatchObject({ fieldErrors: { confirm_unfunded: expect.anything() } })
+  const paid = markSettlementPaid(deps, { settlementId, ...BY_OPERATOR, confirmUnfunded: false })
+  await expect(paid).rejects.toMatchObject({ fieldErrors: { confirm_unfunded: expect.anything() } })
 })
 
 describe('a part that went back', () => {
@@ -48,76 +43,52 @@ describe('a part that went back', () => {
     kind: 'refund',
     amountMinor: minor(20_000),
   })
+  const owedOf = ({ paymentId }: Payment) => partOwedId(`part_${paymentId}`)
 
-  it('before the sweep marks the settlement that sweeps it, and its re-credited successor', async () => {
-    const deps = testDeps()
-    const client = await withFloor(deps)
-    const first = await aSucceededPayment(deps, client)
+  it('before the sweep marks the settlement that sweeps it, and its re-credited successor', async ({ deps, paid }) => {
+    const { client, first } = paid
     await reversePayment(deps, first, partOf(first))
     aDayLater(deps)
     const settlement = await sweptNow(deps, client)
 
-    await expect(
-      markSettlementPaid(deps, { settlementId: settlement.settlementId, ...BY_OPERATOR, confirmUnfunded: true }),
-    ).rejects.toMatchObject({ fieldErrors: { confirm_reversed: expect.anything() } })
-    await fail(deps, settlement)
-    await recredit(deps, settlement)
+    const early = markSettlementPaid(deps, { ...settlement, ...BY_OPERATOR, confirmUnfunded: true })
+    await expect(early).rejects.toMatchObject({ fieldErrors: { confirm_reversed: expect.anything() } })
+    await failAndRecredit(deps, settlement)
     const again = await sweptNow(deps, client)
 
-    expect(again).toMatchObject({ netMinor: 95_900, reversedCount: 1 })
-    expect(await findSuspense(deps, partOwedId(`part_${first.paymentId}`))).toMatchObject({ amountMinor: 20_000 })
-    await expectBalanced(deps, client.clientId)
+    expect(again).toMatchObject({ netMinor: 141_850, reversedCount: 1 })
+    expect(await findSuspense(deps, owedOf(first))).toMatchObject({ amountMinor: 20_000 })
   })
 
-  it('is noted on the settlement that is paid out, though it was recorded again at the same moment', async () => {
-    const deps = testDeps()
-    const client = await withFloor(deps)
-    const first = await aSucceededPayment(deps, client)
-    aDayLater(deps)
-    const settlement = await sweptNow(deps, client)
-    await fail(deps, settlement)
-    await recredit(deps, settlement)
+  it('is noted on the settlement that is recorded again at the same moment', async ({ deps, settled }) => {
+    const { client, first, settlement } = settled
+    await failAndRecredit(deps, settlement)
     const racing = beforeFirst(deps, 'transact', () => sweptNow(deps, client))
 
     await reversePayment(racing, first, partOf(first))
 
     const again = (await settlementsOf(deps, client)).find(({ replaces }) => replaces === settlement.settlementId)
     expect(again?.reversedCount).toBe(1)
-    await expectBalanced(deps, client.clientId)
   })
 
-  it('is told when it was recovered before all of the payment went back', async () => {
-    const deps = testDeps()
-    const client = await withFloor(deps)
-    const first = await aSucceededPayment(deps, client)
+  it('is told when it was recovered before all of the payment went back', async ({ deps, paid: { first } }) => {
     await reversePayment(deps, first, partOf(first))
-    const suspenseId = partOwedId(`part_${first.paymentId}`)
-    await resolveSuspense(deps, { suspenseId, ...BY_OPERATOR, resolution: 'recovered' })
+    await resolveSuspense(deps, { suspenseId: owedOf(first), ...BY_OPERATOR, resolution: 'recovered' })
 
-    const whole = { transactionId: `txn_${first.paymentId}`, kind: 'voided', amountMinor: first.notionalMinor } as const
-    await reversePayment(deps, first, whole)
+    await reversePayment(deps, first, wholeOf(first))
 
-    expect(await findSuspense(deps, `${suspenseId}#left_out_though_closed`)).toMatchObject({ amountMinor: 20_000 })
-    await expectBalanced(deps, client.clientId)
+    const told = await findSuspense(deps, `${owedOf(first)}#left_out_though_closed`)
+    expect(told).toMatchObject({ amountMinor: 20_000 })
   })
 
-  it('is owed no longer once all of the payment goes back', async () => {
-    const deps = testDeps()
-    const client = await withFloor(deps)
-    const first = await aSucceededPayment(deps, client)
-    aDayLater(deps)
-    await sweptNow(deps, client)
+  it('is owed no longer once all of the payment goes back', async ({ deps, settled: { first } }) => {
     await reversePayment(deps, first, partOf(first))
 
-    const whole = { transactionId: `txn_${first.paymentId}`, kind: 'voided', amountMinor: first.notionalMinor } as const
-    await reversePayment(deps, first, whole)
+    await reversePayment(deps, first, wholeOf(first))
 
-    const part = await findSuspense(deps, partOwedId(`part_${first.paymentId}`))
+    const part = await findSuspense(deps, owedOf(first))
     expect(part && toSuspenseDto(part)).toMatchObject({ status: 'resolved', resolution: 'left_out' })
-    expect(await findSuspense(deps, `${whole.transactionId}#reversed_after_settlement`)).toMatchObject({
-      amountMinor: 95_900,
-      status: 'open',
-    })
-    await expectBalanced(deps, client.clientId)
+    const whole = await findSuspense(deps, `${wholeOf(first).transactionId}#reversed_after_settlement`)
+    expect(whole).toMatchObject({ amountMinor: 95_900, status: 'open' })
   })
 })

@@ -9,9 +9,7 @@ import { listAuditRecords } from '../../../shared/operator/audit-record.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import { settlementStatement } from '../../../shared/settlement/statement/settlement-statement.ts'
 import { triggerSettlement } from '../../../shared/settlement/trigger-settlement.ts'
-import { isNew } from '../../../shared/table/condition.ts'
 import { windowProgressKey } from '../../../shared/table/keys.ts'
-import { put, remove } from '../../../shared/table/step.ts'
 import { addMs } from '../../../shared/time.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
 import { beforeFirst, queriesIn, recordTable } from '../../support/intercept-table.ts'
@@ -22,7 +20,6 @@ import {
   inSteps,
   settle,
   settlementsOf,
-  sweptNow,
   withFloor,
 } from '../../support/settlement-builders.ts'
 import { rawItem } from '../../support/tampering.ts'
@@ -58,19 +55,6 @@ const workedOff = async (deps: TestDeps): Promise<number> => {
 }
 
 describe('a window that one run cannot sum', () => {
-  it('becomes one settlement over several runs, each of which sends for the next', async ({ deps, client }) => {
-    await fivePayments(deps, client)
-    const small = inSteps(deps)
-
-    const first = await settle(small, client)
-    const runs = await workedOff(small)
-
-    expect(first).toMatchObject({ settlements: [], summedUntil: expect.any(String) })
-    expect(runs).toBeGreaterThan(2)
-    expect(await settlementsOf(deps, client)).toMatchObject([{ ...ALL_FIVE, triggeredBy: 'auto' }])
-    await expectBalanced(deps, client.clientId)
-  })
-
   it('is settled in the name of the operator who asked, who is told how far it is', async ({ deps, client }) => {
     await fivePayments(deps, client)
     const small = inSteps(deps)
@@ -112,23 +96,6 @@ describe('a window that one run cannot sum', () => {
     await workedOff(small)
     expect(await settlementsOf(deps, client)).toHaveLength(1)
     await expectBalanced(deps, client.clientId)
-  })
-
-  it('may have been settled from its beginning by the release before this one', async ({ deps, client }) => {
-    await fivePayments(deps, client, { providerSettledAt: deps.now() })
-    await settle(inSteps(deps), client)
-    const window = await rawItem(deps, windowProgressKey(client.clientId, firstWindowStart(client)))
-    const key = { pk: String(window['pk']), sk: String(window['sk']) }
-    await deps.table.write(remove(key, { test: 'present', field: 'pk' }))
-    const settlement = await sweptNow(deps, client)
-    await deps.table.write({ ...put(key, {}, isNew), item: window } as never)
-
-    await fivePayments(deps, client)
-    const next = await sweptNow(inSteps(deps, 1, 100), client)
-
-    expect([settlement, next]).toMatchObject([ALL_FIVE, ALL_FIVE])
-    const statement = await settlementStatement(deps, { ...settlement, cursor: undefined, format: 'json' })
-    expect(statement).toMatchObject({ provider_settled_minor: 480_000, provider_unsettled_minor: 0 })
   })
 
   it('may be recorded shorter than another run has summed it: what that kept is no part of it', async ({

@@ -1,16 +1,20 @@
 import type { Context, SQSEvent } from 'aws-lambda'
 import { describe, expect, it } from 'vitest'
 import { handler as settleClientHandler } from '../../../functions/queue/settle-client.ts'
+import { handler as auditClients } from '../../../functions/schedule/audit-clients.ts'
 import { handler as sweepHandler } from '../../../functions/schedule/sweep-settlements.ts'
 import type { Client } from '../../../shared/client/client.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
 import { update } from '../../../shared/table/step.ts'
+import { addMs, DAY_MS, type Timestamp } from '../../../shared/time.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
 import { interceptTable } from '../../support/intercept-table.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
+import { lambdaContext } from '../../support/operator-actions.ts'
 import { aStoredClient } from '../../support/payment-builders.ts'
-import { aDayLater, aSucceededPayment, settlementsOf, withFloor } from '../../support/settlement-builders.ts'
-import { type TestDeps, testDeps } from '../../support/test-deps.ts'
+import { settled } from '../../support/payout-builders.ts'
+import { aDayLater, aSucceededPayment, fail, settlementsOf, withFloor } from '../../support/settlement-builders.ts'
+import { depsWithOwnTable, type TestDeps, testDeps } from '../../support/test-deps.ts'
 
 /** A sweep goes to every client there is. */
 const { requests } = memoryDeps()
@@ -99,4 +103,29 @@ describe('settle-client, the worker of the sweep', () => {
     expect(await answer).toStrictEqual({ batchItemFailures: [] })
     for (const client of [slow, quick]) await expectBalanced(deps, client.clientId)
   })
+})
+
+it('settlements that wait three days for their payout are told, in one alert a day until none does', async () => {
+  const deps = await depsWithOwnTable()
+  const client = await withFloor(deps)
+  const first = await settled(deps, client, 100_000)
+  const second = await settled(deps, client, 200_000)
+  const daily = async (at: Timestamp) => {
+    deps.clock.set(at)
+    deps.published.length = 0
+    await auditClients.withDeps(deps)({}, lambdaContext('audit-clients'))
+    return deps.published.map(({ kind, subject, message }) => [kind, subject, message])
+  }
+  const told = (text: string): unknown => expect.stringContaining(text)
+
+  expect(await daily(addMs(first.createdAt, 3 * DAY_MS - 1))).toStrictEqual([])
+  expect(await daily(addMs(first.createdAt, 3 * DAY_MS))).toStrictEqual([
+    ['settlement.unpaid', first.settlementId, told(`1 settlements were recorded three days ago`)],
+  ])
+  expect(await daily(addMs(second.createdAt, 3 * DAY_MS))).toStrictEqual([
+    ['settlement.unpaid', first.settlementId, told(`${first.settlementId}, ${second.settlementId}.`)],
+  ])
+  await fail(deps, first)
+  await fail(deps, second)
+  expect(await daily(addMs(second.createdAt, 4 * DAY_MS))).toStrictEqual([])
 })

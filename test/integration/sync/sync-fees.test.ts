@@ -3,9 +3,7 @@ import { minor } from '../../../shared/money.ts'
 import { makeFeeFinal } from '../../../shared/payment/fee/fee-store.ts'
 import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
 import { syncProviderTransactions } from '../../../shared/sync/sync-provider-transactions.ts'
-import { NOT_SETTLED } from '../../support/fake-provider.ts'
 import { beforeFirst } from '../../support/intercept-table.ts'
-import { settle } from '../../support/settlement-builders.ts'
 import {
   creditedPayment,
   findingAbout,
@@ -39,33 +37,6 @@ describe('sync: the fee of a credited payment (design section 4, Fee)', () => {
     expect(await pendingOf(deps, client.clientId)).toBe(95_460)
   })
 
-  it('waits while the provider has not settled, and takes the fee when it has', async ({ deps, rows, credited }) => {
-    const row = rowNow(deps, credited)
-    rows.push({ ...row, ...NOT_SETTLED })
-
-    await syncProviderTransactions(deps)
-    const before = await paymentOf(deps, credited)
-    deps.clock.advance(86_400)
-    rows.splice(0, 1, { ...row, updatedAt: deps.now() })
-    await syncProviderTransactions(deps)
-
-    expect(before).toStrictEqual(credited.payment)
-    expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'actual', providerFeeMinor: 4_440 })
-  })
-
-  it('leaves a payment alone whose rows come twice, again and again', async ({ deps, client, rows, credited }) => {
-    rows.push(rowNow(deps, credited), rowNow(deps, credited))
-    await syncProviderTransactions(deps)
-    const once = await paymentOf(deps, credited)
-
-    deps.clock.advance(3_600)
-    await syncProviderTransactions(deps)
-
-    expect(await paymentOf(deps, credited)).toStrictEqual(once)
-    expect(await pendingOf(deps, client.clientId)).toBe(95_460)
-    expect(deps.published).toStrictEqual([])
-  })
-
   it('notes when the provider paid us although the fee was known at success, and keeps the first time', async ({
     deps,
     client,
@@ -85,27 +56,6 @@ describe('sync: the fee of a credited payment (design section 4, Fee)', () => {
     expect(await paymentOf(deps, paid)).toStrictEqual(credited)
   })
 
-  it('makes an actual fee of 0 final although the tariff names one, and no settlement waits for it', async ({
-    deps,
-    client,
-    rows,
-    credited,
-  }) => {
-    rows.push(rowNow(deps, credited, { keptMinor: minor(0) }))
-
-    await syncProviderTransactions(deps)
-    deps.clock.advance(24 * 3_600)
-    const settled = await settle(deps, client)
-
-    expect(await paymentOf(deps, credited)).toMatchObject({
-      feeStatus: 'actual',
-      providerFeeMinor: 0,
-      netMinor: 99_900,
-    })
-    expect(settled.settlements).toMatchObject([{ netMinor: 99_900, providerFeesMinor: 0 }])
-    expect(deps.published).toStrictEqual([])
-  })
-
   it.for([
     [
       'a zero where the tariff says zero',
@@ -113,6 +63,7 @@ describe('sync: the fee of a credited payment (design section 4, Fee)', () => {
       0,
       100,
     ],
+    ['a zero where the tariff names a fee', { notionalMinor: minor(100_000) }, 0, 99_900],
     ['a flat fee that is more than the payment', { notionalMinor: minor(1_000) }, 4_440, -3_441],
   ] as const)('accepts %s', async ([, fields, fee, net], { deps, client, rows }) => {
     const paid = await creditedPayment(deps, client, fields)

@@ -67,25 +67,6 @@ describe('sync: its positions', () => {
     expect(asked.map(({ afterId }) => afterId !== undefined)).toStrictEqual([false, true, true, false, true, true])
   })
 
-  it('are taken over behind the lease when a worker dies in the middle', async ({ deps, rows, credited }) => {
-    rows.push(rowNow(deps, credited))
-    const { asked, state } = await behind(deps, rows, 120)
-    state.answer = (question) => {
-      if (question === 2) throw new Error('killed')
-      return undefined
-    }
-    await expect(syncProviderTransactions(deps)).rejects.toThrow('killed')
-
-    await shareSync(deps, { woken: false })
-    const before = asked.length
-    deps.clock.advance(301)
-    await shareSync(deps, { woken: false })
-
-    expect(before).toBe(2)
-    expect(asked[2]?.afterId).toBe(asked[1]?.afterId)
-    expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'actual' })
-  })
-
   it('are the taker’s: a worker that comes back behind its lease keeps none', async ({ deps, rows }) => {
     const { asked } = await behind(deps, rows, 120)
     let woke = false

@@ -2,13 +2,16 @@
 import { describe, expect } from 'vitest'
 import { minor } from '../../../shared/money.ts'
 import { expectedSettlement } from '../../../shared/payment/channel/expected-settlement.ts'
+import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import type { ProviderTransaction, TransactionFilter } from '../../../shared/provider/provider.ts'
-import { creditByRow } from '../../../shared/sync/credit-by-row.ts'
+import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { findDueJobs, keepPosition, registerReading } from '../../../shared/sync/job-store.ts'
 import { shareSync } from '../../../shared/sync/share-sync.ts'
 import { syncProviderTransactions } from '../../../shared/sync/sync-provider-transactions.ts'
 import { addMs, DAY_MS, HOUR_MS, MINUTE_MS, type Timestamp } from '../../../shared/time.ts'
-import { NOT_SETTLED, pageOfRows } from '../../support/fake-provider.ts'
+import { NOT_SETTLED, pageOfRows, settledRow } from '../../support/fake-provider.ts'
+import { ledgerView } from '../../support/ledger-view.ts'
+import { checkWhenDue, paidWhileCreating } from '../../support/payment-builders.ts'
 import { findingAbout, type PaidUpstream, paidUpstream, paymentOf, rowNow } from '../../support/synced-payment.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { syncTest as it } from './sync-test.ts'
@@ -181,16 +184,58 @@ describe('sync: a row as the provider’s answer', () => {
     expect(deps.provider.countOf('getPayment')).toBe(1)
     expect((await paymentOf(deps, paid)).status).toBe('providerPaymentId' in fields ? 'pending' : 'succeeded')
   })
+})
 
-  it('credits nothing twice when the callback is applied at the same moment', async ({ deps, rows, paid }) => {
-    rows.push(rowNow(deps, paid, NOT_SETTLED))
+describe('sync: a capture whose callback was lost (design section 4, Sync)', () => {
+  it('credits a pending payment, with its fee, in one run', async ({ deps, client, rows, paid }) => {
+    rows.push(rowNow(deps, paid))
+
     await syncProviderTransactions(deps)
-    const { paidAt } = await paymentOf(deps, paid)
 
-    // A page read before the callback was applied: its payment is pending there.
-    const credited = await creditByRow(deps, paid.payment, rowNow(deps, paid))
+    const payment = await paymentOf(deps, paid)
+    expect(payment).toMatchObject({ status: 'succeeded', feeStatus: 'actual', netMinor: 95_460 })
+    expect(payment.transitions.at(-1)).toMatchObject({ status: 'succeeded', source: 'sync' })
+    expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 95_460, succeeded: 1 })
+  })
 
-    expect(credited).toBeUndefined()
-    expect(await paymentOf(deps, paid)).toMatchObject({ status: 'succeeded', paidAt })
+  it('holds a second capture of a payment that was credited with another one', async ({
+    deps,
+    client,
+    rows,
+    credited,
+  }) => {
+    const second = { ...credited, providerPaymentId: deps.provider.pay(credited.payment.paymentRequestId) }
+    rows.push(rowNow(deps, credited), rowNow(deps, second))
+
+    await syncProviderTransactions(deps)
+
+    expect(await findSuspense(deps, second.providerPaymentId)).toMatchObject({ cause: 'second_capture' })
+    expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 95_460, succeeded: 1 })
+  })
+
+  it('remembers it while the payment is being created, and reconciles its fee in the next run', async ({
+    deps,
+    client,
+    rows,
+  }) => {
+    const { creating, answer, reference, providerPaymentId } = await paidWhileCreating(deps, client)
+    const row = settledRow({ providerPaymentId, reference }, deps.now())
+    rows.push(row)
+
+    const first = await syncProviderTransactions(deps)
+    answer.resolve()
+    const { payment } = await creating
+    await checkWhenDue(deps, payment)
+    deps.clock.advance(3_600)
+    const second = await syncProviderTransactions(deps)
+
+    expect(first).toMatchObject({ unanswered: 1, complete: true })
+    expect(second).toMatchObject({ unanswered: 0, complete: true })
+    expect(await findStoredPayment(deps, payment.paymentId)).toMatchObject({
+      status: 'succeeded',
+      feeStatus: 'actual',
+      providerSettledAt: row.settledAt,
+    })
+    expect(deps.published).toStrictEqual([])
   })
 })

@@ -1,6 +1,5 @@
 import type { Socket } from 'node:net'
 import { describe, expect, it } from 'vitest'
-import { boundedConnection } from '../../../shared/webhook/send/bounded-connection.ts'
 import { selfSignedCertificate, startTcpServer, startTlsServer } from '../../support/https-servers.ts'
 import { failure, PATIENT, send, sendTrusting } from './webhook-sender-probe.ts'
 
@@ -76,26 +75,5 @@ describe('httpsWebhookSender: what an endpoint may send before its body', () => 
     const port = await afterRequest(`${hint(LIMIT - OK.length - 6)}${OK}partly, and more that is not read`)
 
     expect(await send(`http://127.0.0.1:${port}/`, PATIENT)).toMatchObject({ delivered: true, responseBody: 'partly' })
-  })
-})
-
-describe('boundedConnection', () => {
-  it('reads so many bytes from the socket and then closes it', async () => {
-    const closed = Promise.withResolvers<void>()
-    const port = await startTcpServer((socket) => {
-      floodWith('0123456789')(socket)
-      socket.on('close', () => closed.resolve())
-    })
-    const lookup = () => {
-      throw new Error('an address needs no lookup')
-    }
-    const { stream } = boundedConnection(new URL(`http://127.0.0.1:${port}/`), { lookup, maxBytes: LIMIT })
-    stream.write('hello')
-
-    let bytes = 0
-    for await (const chunk of stream) bytes += chunk.length
-    await closed.promise
-
-    expect(bytes).toBe(LIMIT)
   })
 })

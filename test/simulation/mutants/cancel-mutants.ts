@@ -31,7 +31,7 @@ export const CANCEL_MUTANTS = [
       diesWithin: 100,
     },
     'a cancel is accepted in any status': "drop payment.status !== 'pending'",
-    'a cancel goes on although the payment has left pending': { edit: 'drop !noted.applied', tests: ['payment-races'] },
+    'a cancel goes on although the payment has left pending': { edit: 'drop !noted.applied', tests: ['held-money'] },
     'a cancel past its time is a cancel': { edit: 'drop isPastItsTime(payment, now)', tests: ['expire-payment'] },
   }),
   ...mutantsOf('whenAnswered', ['api-get-and-cancel-payment'], {
@@ -40,7 +40,7 @@ export const CANCEL_MUTANTS = [
     'a request that is final counts as cancelled':
       'const { paymentRequestId } = _ -> return closeAsCancelled(deps, payment); const { paymentRequestId } = _',
   }),
-  ...mutantsOf('closeAsCancelled', ['payment-races'], {
+  ...mutantsOf('closeAsCancelled', ['held-money'], {
     'a cancel is answered by the wish and not by the status that is kept':
       "whenOvertaken(deps, payment) -> { ...payment, status: 'cancelled' }",
   }),

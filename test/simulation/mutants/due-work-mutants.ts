@@ -27,7 +27,7 @@ export const DUE_WORK_MUTANTS = [
   }),
   ...mutantsOf('markDueNow', ['payment-store-visible'], { 'a terminal payment becomes due': 'drop isPending' }),
   ...mutantsOf('noteCancelRequested', ['payment-store-visible'], {
-    'a cancel is noted on a terminal payment': { edit: 'drop isPending', tests: ['payment-races'] },
+    'a cancel is noted on a terminal payment': { edit: 'drop isPending', tests: ['held-money'] },
     'a cancel is noted although the expiry has begun': 'drop expiryNotStarted',
     'the last cancel asked for counts, and not the first':
       "{ setIfAbsent: _, set: _ } -> { set: { cancelRequestedAt: now, ...dueWork('payment', paymentId, dueAt) } }",

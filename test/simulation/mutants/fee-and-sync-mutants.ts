@@ -67,7 +67,7 @@ export const FEE_AND_SYNC_MUTANTS = [
   ...mutantsOf('finalFee', ['settle-client-fees'], {
     'a fee is assumed although the provider cannot be asked': "drop fee.kind === 'unanswered'",
   }),
-  ...mutantsOf('isCreditedWith', ['sync-lost-captures', 'sync-unexplained'], {
+  ...mutantsOf('isCreditedWith', ['sync-tail', 'sync-unexplained'], {
     'a transaction is held against the fee of another capture':
       '_ === transaction.providerPaymentId -> _ !== undefined',
   }),
@@ -78,13 +78,13 @@ export const FEE_AND_SYNC_MUTANTS = [
       tests: ['invoiced-fees'],
     },
   }),
-  ...mutantsOf('isMoneyBack', ['sync-fees', 'sync-lost-captures', 'sync-unexplained'], {
+  ...mutantsOf('isMoneyBack', ['sync-fees', 'sync-tail', 'sync-unexplained'], {
     'money that was reversed upstream is not found': "status === 'reversed' -> false",
   }),
   ...mutantsOf('reconcileCredited', ['sync-fees'], {
     'a transaction about another amount makes the fee final': 'drop !isForAmount(..._)',
   }),
-  ...mutantsOf('askAndReconcile', ['sync-lost-captures', 'sync-unexplained'], {
+  ...mutantsOf('askAndReconcile', ['sync-tail', 'sync-unexplained'], {
     'a capture that is deferred is not looked at again': "drop outcome.kind === 'deferred'",
     'money nobody can be asked about is forgotten': 'if (isYoung) return OPEN -> if (isYoung) return DONE',
     'what the provider shows late is not asked about again': 'stored !== undefined && isYoung ? OPEN : DONE -> DONE',
@@ -142,7 +142,7 @@ export const FEE_AND_SYNC_MUTANTS = [
   ...mutantsOf('readPage', ['sync-slices'], {
     'only the first page of a slice is read': 'page.hasMore && afterId !== undefined -> afterId === ""',
   }),
-  ...mutantsOf('reconcilePage', ['sync-lost-captures', 'sync-unexplained'], {
+  ...mutantsOf('reconcilePage', ['sync-tail', 'sync-unexplained'], {
     'a transaction nobody could be asked about is not remembered': 'drop await noteOpen(..._)',
   }),
   ...mutantsOf('recheckOpen', ['sync-unexplained', 'sync-slices'], {

@@ -86,7 +86,7 @@ export const PROVIDER_NEWS_MUTANTS = [
       diesWithin: 100,
     },
   }),
-  ...mutantsOf('applyNews', ['payment-races'], {
+  ...mutantsOf('applyNews', ['held-money'], {
     'a lost race is not decided again':
       "if (step !== 'again') return step -> return step === 'again' ? { kind: 'applied', payment: stored } : step",
   }),
@@ -99,6 +99,6 @@ export const PROVIDER_NEWS_MUTANTS = [
   }),
   ...mutantsOf('closePayment', ['provider-news'], {
     'a closed payment has no event': 'drop event: _',
-    'a wrong amount fails the payment and is held nowhere': { edit: 'drop suspense: _', tests: ['payment-races'] },
+    'a wrong amount fails the payment and is held nowhere': { edit: 'drop suspense: _', tests: ['held-money'] },
   }),
 ]
