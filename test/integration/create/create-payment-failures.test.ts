@@ -83,10 +83,7 @@ describe('createPayment when the provider fails', () => {
     expect(await deps.table.get(paymentKey(payment.paymentId))).not.toHaveProperty('ttl')
   })
 
-  it('takes over with the stored request when the retry cannot be read and the first may exist upstream', async ({
-    deps,
-    client,
-  }) => {
+  it('takes over with the stored request when the retry cannot be read', async ({ deps, client }) => {
     await failedCreate(deps, client, [UNKNOWN])
 
     const { payment } = await createPayment(deps, { client, idempotencyKey: 'key-1', parsed: refusedBody })

@@ -33,10 +33,7 @@ describe('captures remembered while the payment was created', () => {
     expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 95_900, succeeded: 1 })
   })
 
-  it('are forgotten once the provider has said nothing of them for an hour, and asked about until then', async ({
-    deps,
-    client,
-  }) => {
+  it('are asked about for an hour in which the provider says nothing, and then forgotten', async ({ deps, client }) => {
     const payment = await aPendingPayment(deps, client, { method: 'ewallet', channelCode: 'DANA' })
     const now = () => paymentOf(deps, { payment })
     const remembered = { rememberedProviderPaymentIds: new Set(['py-nothing']) }

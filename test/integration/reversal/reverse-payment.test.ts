@@ -102,10 +102,7 @@ describe('a payment whose money went back before it was swept', () => {
     await expectBalanced(deps, client.clientId)
   })
 
-  it('is not deducted when a settlement swept it at the same moment: its client owes it', async ({
-    deps,
-    paid: { client, first },
-  }) => {
+  it('is owed, not deducted, when a settlement swept it meanwhile', async ({ deps, paid: { client, first } }) => {
     aDayLater(deps)
     const racing = beforeFirst(deps, 'transact', () => settle(deps, client))
 
@@ -126,10 +123,7 @@ describe('a payment whose money went back before it was swept', () => {
     expect(settlements).toMatchObject([{ netMinor: 45_950, paymentCount: 1 }])
   })
 
-  it('shares its number with none of those reversed at the same moment', async ({
-    deps,
-    paid: { client, first, second },
-  }) => {
+  it('shares its number with nobody reversed meanwhile', async ({ deps, paid: { client, first, second } }) => {
     const racing = beforeFirst(deps, 'transact', () => reversePayment(deps, second, back({ transactionId: 'txn_2' })))
 
     await reversePayment(racing, first, VOIDED)

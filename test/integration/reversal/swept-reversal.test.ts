@@ -34,7 +34,7 @@ const paid = (deps: TestDeps, { settlementId }: Settlement, confirmReversed?: nu
   markSettlementPaid(deps, { settlementId, ...BY_OPERATOR, confirmUnfunded: true, confirmReversed })
 
 describe('money of a recorded settlement that went back', () => {
-  it('is owed, and stops the payout until an operator has said how much was seen', async ({
+  it('is owed, and stops the payout until it is confirmed', async ({
     deps,
     settled: { client, first, settlement },
   }) => {
@@ -66,7 +66,7 @@ describe('money of a recorded settlement that went back', () => {
     })
   })
 
-  it('is left out by a re-credit, and by the settlement that pays the rest: then nobody owes it', async ({
+  it('is left out by a re-credit, and owed no more', async ({
     deps,
     settled: { client, first, second, settlement },
   }) => {
@@ -91,10 +91,7 @@ describe('money of a recorded settlement that went back', () => {
     expect(await figures(deps, client)).toStrictEqual([0, 0, 0, 45_950, 95_900])
   })
 
-  it('is told when a re-credit leaves out what was recovered before', async ({
-    deps,
-    settled: { first, settlement },
-  }) => {
+  it('is told when it was recovered before a re-credit', async ({ deps, settled: { first, settlement } }) => {
     await reversePayment(deps, first, voidOf(first))
     const suspenseId = `txn_${first.paymentId}#reversed_after_settlement`
     await resolveSuspense(deps, { suspenseId, ...BY_OPERATOR, resolution: 'recovered' })
@@ -109,7 +106,7 @@ describe('money of a recorded settlement that went back', () => {
     expect(await owed(deps, first)).toMatchObject({ resolution: 'recovered' })
   })
 
-  it('waits no longer when it goes back between the re-credit and the next record', async ({
+  it('waits no longer when it goes back after the re-credit', async ({
     deps,
     settled: { client, first, settlement },
   }) => {
@@ -139,10 +136,7 @@ describe('money of a recorded settlement that went back', () => {
     },
   )
 
-  it('refuses a record of sums that it has changed, and the next one has what remains', async ({
-    deps,
-    settled: { client, first, settlement },
-  }) => {
+  it('refuses a record of sums that it has changed', async ({ deps, settled: { client, first, settlement } }) => {
     await fail(deps, settlement)
     await recredit(deps, settlement)
     const racing = beforeFirst(deps, 'transact', () => reversePayment(deps, first, voidOf(first)))
@@ -152,10 +146,7 @@ describe('money of a recorded settlement that went back', () => {
     expect(await sweep(deps, client)).toMatchObject([{ netMinor: 45_950 }])
   })
 
-  it('leaves nothing to wait for when all of it went back', async ({
-    deps,
-    settled: { client, first, second, settlement },
-  }) => {
+  it('leaves nothing waiting when all went back', async ({ deps, settled: { client, first, second, settlement } }) => {
     await reversePayment(deps, first, voidOf(first))
     await reversePayment(deps, second, voidOf(second))
     await fail(deps, settlement)
@@ -169,10 +160,7 @@ describe('money of a recorded settlement that went back', () => {
 })
 
 describe('money of a settlement that is paid out and went back', () => {
-  it('is owed until it is recovered or written off, and moves nothing', async ({
-    deps,
-    settled: { client, first, settlement },
-  }) => {
+  it('is owed until it is recovered, and moves nothing', async ({ deps, settled: { client, first, settlement } }) => {
     await payOut(deps, settlement)
 
     await reversePayment(deps, first, voidOf(first))

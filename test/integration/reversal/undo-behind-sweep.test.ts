@@ -33,10 +33,7 @@ const it = reversalTest
   })
 
 describe('a dispute that is won when its window was swept without it', () => {
-  it('is paid out by the settlement of the day it came again', async ({
-    deps,
-    leftOut: { client, first, settlement },
-  }) => {
+  it('is settled on the day it came again', async ({ deps, leftOut: { client, first, settlement } }) => {
     await won(deps, first)
     const waiting = await figures(deps, client)
     const tooYoung = await sweep(deps, client)
@@ -57,10 +54,7 @@ describe('a dispute that is won when its window was swept without it', () => {
     expect(await statement(deps, settlement)).toMatchObject({ totals: { net_minor: 45_950 } })
   })
 
-  it('is settled alone, and what the provider paid us for it counts as arrived there and nowhere else', async ({
-    deps,
-    leftOut: { client, first, settlement },
-  }) => {
+  it('is funded where it is settled, and nowhere else', async ({ deps, leftOut: { client, first, settlement } }) => {
     await noteProviderSettled(deps, first, deps.now())
     await won(deps, first)
     aDayLater(deps)
@@ -135,7 +129,7 @@ describe('what is owed for parts of a payment whose dispute is won', () => {
     expect(await owed(deps, suspenseId)).toMatchObject({ resolution: 'left_out' })
   })
 
-  it('stays recovered, and is told anew each time that all of the payment goes back', async ({
+  it('stays recovered, and is told each time all goes back', async ({
     deps,
     inPart: { first, suspenseId, recover },
   }) => {

@@ -50,10 +50,7 @@ describe('a dispute that is won before its window is swept', () => {
     expect(await figures(deps, client)).toStrictEqual([141_850, 0, 0, 0, 0])
   })
 
-  it('is put back behind the settlement that swept its window without it at the same moment', async ({
-    deps,
-    paid: { client, first },
-  }) => {
+  it('is put back behind a settlement that swept it meanwhile', async ({ deps, paid: { client, first } }) => {
     await dispute(deps, first)
     aDayLater(deps)
     const racing = beforeFirst(deps, 'transact', () => settle(deps, client))
@@ -71,10 +68,7 @@ describe('a dispute that is won before its window is swept', () => {
     expect((await settle(racing, client)).settlements).toMatchObject([{ netMinor: 141_850, paymentCount: 2 }])
   })
 
-  it('shares its number with nobody who is reversed at the same moment', async ({
-    deps,
-    paid: { client, first, second },
-  }) => {
+  it('shares its number with nobody reversed meanwhile', async ({ deps, paid: { client, first, second } }) => {
     await dispute(deps, first)
     const racing = beforeFirst(deps, 'transact', () => dispute(deps, second))
 

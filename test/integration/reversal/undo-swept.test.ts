@@ -12,10 +12,7 @@ import type { TestDeps } from '../../support/test-deps.ts'
 import { reversalTest as it } from './reversal-test.ts'
 
 describe('a dispute of a settled payment that is won', () => {
-  it('is owed no longer, and its settlement is paid out as it was recorded, without a word', async ({
-    deps,
-    settled: { client, first, settlement },
-  }) => {
+  it('is owed no longer, and paid out without a word', async ({ deps, settled: { client, first, settlement } }) => {
     await dispute(deps, first)
 
     await won(deps, first)
@@ -30,10 +27,7 @@ describe('a dispute of a settled payment that is won', () => {
     expect(await figures(deps, client)).toStrictEqual([0, 0, 0, 141_850, 0])
   })
 
-  it('does not let pass who has seen it and not what went back since', async ({
-    deps,
-    settled: { first, second, settlement },
-  }) => {
+  it('stops who has not seen what went back since', async ({ deps, settled: { first, second, settlement } }) => {
     await dispute(deps, first)
     await won(deps, first)
     await dispute(deps, second)

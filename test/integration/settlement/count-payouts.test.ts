@@ -37,10 +37,7 @@ const anOlderClient = async (deps: TestDeps) => {
 const it = clientTest.extend('older', ({ deps }) => anOlderClient(deps))
 
 describe('a window that an older release wrote', () => {
-  it('is completed from its settlements before the figures are first shown, without moving the balance', async ({
-    deps,
-    older: { client },
-  }) => {
+  it('is completed before its figures are first shown, and no balance moves', async ({ deps, older: { client } }) => {
     const before = await getBalance(deps, client.clientId)
     await expectBalanced(deps, client.clientId)
 
@@ -161,10 +158,7 @@ describe('counting the payouts of a window', () => {
     expect(paidOutMinor).toBe(FIGURES_OF_ALL_STATES.paidOutMinor + recorded.netMinor)
   })
 
-  it('is refused when a recredit and its redrawing come between, which leave every figure as it was', async ({
-    deps,
-    client,
-  }) => {
+  it('is refused when a recredit and its redrawing come between', async ({ deps, client }) => {
     const settlement = await settled(deps, client, 10_000)
     await forgetPayouts(deps, client.clientId)
     const raced = beforeFirst(deps, 'update', async () => {

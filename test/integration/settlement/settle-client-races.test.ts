@@ -54,10 +54,7 @@ describe('settleClient called twice at once', () => {
     ])
   })
 
-  it('lets the one that comes late settle what became eligible since, from where the other ended', async ({
-    deps,
-    client,
-  }) => {
+  it('lets the one that comes late settle what became eligible since', async ({ deps, client }) => {
     await aSucceededPayment(deps, client, { notionalMinor: 100_000 })
     await aSucceededPayment(deps, client, { notionalMinor: 200_000, paidAt: addMs(deps.now(), 5) })
     aDayLater(deps)
@@ -124,10 +121,7 @@ describe('settleClient beside live payments', () => {
     expect(await sweepADayLater(deps, client)).toMatchObject([{ paymentCount: 200, netMinor: 200 * 95_900 }])
   })
 
-  it('leaves a payment out whose fee became actual between the reading and the write, until the next run', async ({
-    deps,
-    client,
-  }) => {
+  it('leaves a fee that became actual behind the reading to the next run', async ({ deps, client }) => {
     await aSucceededPayment(deps, client, { notionalMinor: 100_000 })
     const waiting = await aSucceededPayment(deps, client, {
       notionalMinor: 200_000,

@@ -98,10 +98,7 @@ describe('a window that one run cannot sum', () => {
     await expectBalanced(deps, client.clientId)
   })
 
-  it('may be recorded shorter than another run has summed it: what that kept is no part of it', async ({
-    deps,
-    client,
-  }) => {
+  it('may be recorded shorter than another run has summed it', async ({ deps, client }) => {
     await fivePayments(deps, client, { providerSettledAt: deps.now() })
     // A machine two milliseconds behind records, just as one that is not has kept its sums.
     const behind = { ...deps, now: () => addMs(deps.now(), -2) }

@@ -16,9 +16,7 @@ import { aDayLater, aSucceededPayment, BANK, sweep, withFloor } from '../../supp
 import { clientTest as it } from './client-test.ts'
 
 describe('settleClient (spec 3.2)', () => {
-  it('records what was paid a day ago, with its sums, its window and the bank details of the moment', async ({
-    deps,
-  }) => {
+  it('records what was paid a day ago: its sums, its window and the bank details of now', async ({ deps }) => {
     const client = await withFloor(deps, 10_000, { bank: BANK })
     deps.clock.advance(60)
     await aSucceededPayment(deps, client)
@@ -48,10 +46,7 @@ describe('settleClient (spec 3.2)', () => {
     await expectBalanced(deps, client.clientId)
   })
 
-  it('settles what is 24 hours old to the millisecond, and all of a later millisecond in the next', async ({
-    deps,
-    client,
-  }) => {
+  it('settles what is 24 hours old to the millisecond, and whole milliseconds', async ({ deps, client }) => {
     const end = addMs(deps.now(), 1)
     for (const paidAt of [client.createdAt, client.createdAt, end, end, addMs(end, 1)]) {
       await aSucceededPayment(deps, client, { paidAt })
@@ -68,10 +63,7 @@ describe('settleClient (spec 3.2)', () => {
     expect(third).toMatchObject([{ periodStart: addMs(end, 1), periodEnd: addMs(end, 2), paymentCount: 1 }])
   })
 
-  it('finds nothing for a client younger than a day, after a clock that stepped back, and the second time', async ({
-    deps,
-    client,
-  }) => {
+  it('finds nothing before a day, the second time, or behind a clock that stepped back', async ({ deps, client }) => {
     await aSucceededPayment(deps, client)
 
     deps.clock.advance(3_600)
@@ -162,10 +154,7 @@ describe('the settlement floor (spec 3.2, rule 3)', () => {
     await expectBalanced(deps, above.clientId)
   })
 
-  it('of zero still needs a net above zero; what stays below counts again from the same start', async ({
-    deps,
-    client,
-  }) => {
+  it('of zero needs a net above zero; what stays below counts again', async ({ deps, client }) => {
     const paid = (notionalMinor: number) => aSucceededPayment(deps, client, { notionalMinor, providerFeeMinor: 4_000 })
     await paid(1_000)
     expect(await sweepADayLater(deps, client)).toStrictEqual([])

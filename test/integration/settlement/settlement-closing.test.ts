@@ -73,11 +73,7 @@ describe('closing a settlement (spec 3.2; design section 7)', () => {
     expect(await auditRecordsOf(deps, settlementId)).toStrictEqual([record])
   })
 
-  it('as failed keeps the cause, moves no funds, and no later run brings them back before a recredit', async ({
-    deps,
-    client,
-    settlement,
-  }) => {
+  it('as failed keeps the cause, and moves no funds before a recredit', async ({ deps, client, settlement }) => {
     const notes = 'as told by the bank'
     const { settlementId } = settlement
     const failure = { operator: OPERATOR, action: 'mark-settlement-failed', before: RECORDED }

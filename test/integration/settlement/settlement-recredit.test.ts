@@ -31,11 +31,7 @@ const change = (deps: TestDeps, { clientId }: Client, changes: ClientChanges) =>
 const balanceOf = (deps: TestDeps, { clientId }: Client) => getBalance(deps, clientId)
 
 describe('recrediting a failed settlement (design section 4)', () => {
-  it('puts its net to available and leaves pending and the settlement as they are', async ({
-    deps,
-    client,
-    settlement,
-  }) => {
+  it('puts its net to available, and leaves all else as it is', async ({ deps, client, settlement }) => {
     deps.clock.advance(60)
     await fail(deps, settlement)
 
@@ -56,11 +52,7 @@ describe('recrediting a failed settlement (design section 4)', () => {
     expect(await balanceOf(deps, client)).toMatchObject({ availableMinor: 95_900 })
   })
 
-  it('at the moment of a sweep is drawn now or by the next one, and never twice', async ({
-    deps,
-    client,
-    settlement,
-  }) => {
+  it('at the moment of a sweep is drawn once, by it or by the next', async ({ deps, client, settlement }) => {
     await fail(deps, settlement)
     await aSucceededPayment(deps, client)
     aDayLater(deps)
@@ -75,11 +67,7 @@ describe('recrediting a failed settlement (design section 4)', () => {
 })
 
 describe('recording a recredited settlement again', () => {
-  it('keeps window and sums, takes the bank details of now, and names what it replaces', async ({
-    deps,
-    client,
-    recredited,
-  }) => {
+  it('keeps window and sums, and takes the bank details of now', async ({ deps, client, recredited }) => {
     await change(deps, client, { bank: NEW_BANK })
     deps.clock.advance(60)
 
@@ -126,10 +114,7 @@ describe('recording a recredited settlement again', () => {
     ])
   })
 
-  it('can fail, be recredited and be recorded again any number of times, and the timeline shows them all', async ({
-    deps,
-    client,
-  }) => {
+  it('can happen any number of times, and the timeline shows them all', async ({ deps, client }) => {
     const payment = await aSucceededPayment(deps, client)
     aDayLater(deps)
     let last = await sweptNow(deps, client)
@@ -152,11 +137,7 @@ describe('recording a recredited settlement again', () => {
     )
   })
 
-  it('checks the floor anew: what does not exceed it waits in available, and the trigger says so', async ({
-    deps,
-    client,
-    recredited,
-  }) => {
+  it('waits in available below the floor of now, as the trigger says', async ({ deps, client, recredited }) => {
     await change(deps, client, { settlementFloorMinor: recredited.netMinor })
 
     await expect(trigger(deps, client)).rejects.toMatchObject({

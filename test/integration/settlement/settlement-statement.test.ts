@@ -85,9 +85,7 @@ describe('the statement of a settlement (design section 7)', () => {
     await expectBalanced(deps, client.clientId)
   })
 
-  it('has the sums of the settlement and of what left pending, over all pages, in JSON and in CSV', async ({
-    deps,
-  }) => {
+  it('has the sums of the settlement and of what left pending, over all pages, in both formats', async ({ deps }) => {
     const { client, payments, settlement, settlementId } = await settledPayments(deps, 1_003)
 
     const json = await allPages(deps, settlementId, 'json')
@@ -124,9 +122,7 @@ describe('the statement of a settlement (design section 7)', () => {
     await expectBalanced(deps, client.clientId)
   })
 
-  it('says on its first page what the provider still owes us, and spares the pages behind it the counting', async ({
-    deps,
-  }) => {
+  it('says on its first page what the provider still owes us, and counts for no other', async ({ deps }) => {
     const { settlementId } = await settledPayments(deps, 501)
 
     const [first, second] = await allPages(deps, settlementId, 'json')

@@ -15,12 +15,7 @@ import {
 import { syncTest as it } from './sync-test.ts'
 
 describe('sync: the fee of a credited payment (design section 4, Fee)', () => {
-  it('turns the estimate into what the provider kept, and the ledger with it', async ({
-    deps,
-    client,
-    rows,
-    credited,
-  }) => {
+  it('turns the estimate, and the ledger, into what the provider kept', async ({ deps, client, rows, credited }) => {
     deps.clock.advance(3_600)
     rows.push(rowNow(deps, credited, { settledAt: deps.now() }))
 
@@ -37,11 +32,7 @@ describe('sync: the fee of a credited payment (design section 4, Fee)', () => {
     expect(await pendingOf(deps, client.clientId)).toBe(95_460)
   })
 
-  it('notes when the provider paid us although the fee was known at success, and keeps the first time', async ({
-    deps,
-    client,
-    rows,
-  }) => {
+  it('keeps when the provider first paid us, though the fee was known before', async ({ deps, client, rows }) => {
     const settledAt = deps.now()
     const paid = await paidUpstream(deps, client, { channelCode: 'BNI' })
     rows.push(rowNow(deps, paid, { settledAt }))

@@ -23,10 +23,7 @@ describe('sync: what the head reads', () => {
     )
   })
 
-  it('begins where the release before stopped, whatever that could not look at included, and keeps its cursor behind', async ({
-    deps,
-    rows,
-  }) => {
+  it('begins where the release before stopped or could not look, and moves its cursor', async ({ deps, rows }) => {
     const cursor = { position: addMs(deps.now(), -3 * DAY_MS), openSince: addMs(deps.now(), -4 * DAY_MS) }
     await deps.table.write(put(syncCursorKey, cursor))
     const { asked } = recordQuestions(deps, rows)

@@ -202,12 +202,7 @@ describe('sync: a provider with a quota', () => {
     expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'actual' })
   })
 
-  it('that is used up for questions leaves what it cannot explain for later, and reads on', async ({
-    deps,
-    rows,
-    credited,
-    paid,
-  }) => {
+  it('that is used up for questions reads on, and asks later', async ({ deps, rows, credited, paid }) => {
     rows.push(rowNow(deps, paid, { reference: `${paid.payment.paymentId}-9` }), rowNow(deps, credited))
     deps.provider.script('getPayment', async () => ({ kind: 'unanswered', reason: 'rate_limited' }))
 

@@ -46,10 +46,7 @@ const run = async (deps: TestDeps, at: Timestamp) => {
 }
 
 describe('sync: the tail', () => {
-  it('reads the hour again once when its latest settlement is due, and finds what no update told', async ({
-    deps,
-    credited,
-  }) => {
+  it('reads the hour again once when its latest settlement is due', async ({ deps, credited }) => {
     const asked = watchTail(deps)
     const start = deps.now()
     const { settle } = openRow(deps, credited)
@@ -81,12 +78,7 @@ describe('sync: the tail', () => {
     expect(await findDueJobs(deps, 10)).toStrictEqual([])
   })
 
-  it('waits for business days where the row does not say, and does not ask about what is final', async ({
-    deps,
-    client,
-    rows,
-    credited,
-  }) => {
+  it('waits for business days where the row does not say', async ({ deps, client, rows, credited }) => {
     const asked = watchTail(deps)
     rows.push(rowNow(deps, credited, { createdAt: deps.now(), category: 'QR_CODE' }))
     openRow(deps, { ...credited }, { settlesAt: undefined, category: undefined })
@@ -126,11 +118,7 @@ describe('sync: the tail', () => {
 })
 
 describe('sync: reversals', () => {
-  it('are found however old the payment is, once a day, though nothing says that they were updated', async ({
-    deps,
-    rows,
-    credited,
-  }) => {
+  it('are found once a day, however old the payment is, without an update', async ({ deps, rows, credited }) => {
     const created = deps.now()
     rows.push(rowNow(deps, credited, { createdAt: created }))
     await syncProviderTransactions(deps)
@@ -198,12 +186,7 @@ describe('sync: a capture whose callback was lost (design section 4, Sync)', () 
     expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 95_460, succeeded: 1 })
   })
 
-  it('holds a second capture of a payment that was credited with another one', async ({
-    deps,
-    client,
-    rows,
-    credited,
-  }) => {
+  it('holds a second capture of a payment that was credited', async ({ deps, client, rows, credited }) => {
     const second = { ...credited, providerPaymentId: deps.provider.pay(credited.payment.paymentRequestId) }
     rows.push(rowNow(deps, credited), rowNow(deps, second))
 
@@ -213,11 +196,7 @@ describe('sync: a capture whose callback was lost (design section 4, Sync)', () 
     expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 95_460, succeeded: 1 })
   })
 
-  it('remembers it while the payment is being created, and reconciles its fee in the next run', async ({
-    deps,
-    client,
-    rows,
-  }) => {
+  it('remembers it while the payment is created, and reconciles its fee later', async ({ deps, client, rows }) => {
     const { creating, answer, reference, providerPaymentId } = await paidWhileCreating(deps, client)
     const row = settledRow({ providerPaymentId, reference }, deps.now())
     rows.push(row)

@@ -80,12 +80,7 @@ describe('sync: a dispute that is won', () => {
     expect(await pendingOf(deps, client.clientId)).toBe(0)
   })
 
-  it('of a payment whose callback was lost is no other money: that is credited first', async ({
-    deps,
-    client,
-    rows,
-    paid,
-  }) => {
+  it('of a payment whose callback was lost credits that first', async ({ deps, client, rows, paid }) => {
     rows.push(won(deps, paid), dispute(deps, paid))
 
     await syncProviderTransactions(deps)

@@ -41,11 +41,7 @@ describe('sync: a transaction without a payment', () => {
     expect(deps.provider.countOf('getPayment')).toBe(1)
   })
 
-  it('is asked about again, and no finding, while the provider calls it paid and does not show it', async ({
-    deps,
-    rows,
-    paid,
-  }) => {
+  it('is asked about again while the provider calls it paid and does not show it', async ({ deps, rows, paid }) => {
     const show = hide(deps, paid)
     rows.push({ ...otherAttempt(deps, paid), paymentRequestId: paid.payment.paymentRequestId })
 
@@ -69,12 +65,7 @@ describe('sync: a transaction without a payment', () => {
     expect(deps.published).toHaveLength(2)
   })
 
-  it('asks again about money for a payment of ours, which the provider can show an hour later', async ({
-    deps,
-    client,
-    rows,
-    paid,
-  }) => {
+  it('asks again about money that the provider can show an hour later', async ({ deps, client, rows, paid }) => {
     const show = hide(deps, paid)
     rows.push(otherAttempt(deps, paid))
     await syncProviderTransactions(deps)
@@ -119,11 +110,7 @@ describe('sync: a transaction without a payment', () => {
 })
 
 describe('sync: money the provider cannot be asked about', () => {
-  it('is asked about again by itself, less and less often, and credited when the answer comes', async ({
-    deps,
-    rows,
-    paid,
-  }) => {
+  it('is asked about again, less and less often, until the answer comes', async ({ deps, rows, paid }) => {
     rows.push(otherAttempt(deps, paid))
     deps.clock.advance(90)
     deps.provider.script('getPayment', async () => ({ kind: 'unanswered', reason: 'server_error' }))

@@ -121,10 +121,7 @@ describe('deliver-webhook: endpoints and secrets that are not there', () => {
     expect(deps.sent).toHaveLength(1)
   })
 
-  it('counts nothing and throws when the secret cannot be read, so that the queue tries again', async ({
-    deps,
-    delivery,
-  }) => {
+  it('throws when the secret cannot be read, so that the queue tries again', async ({ deps, delivery }) => {
     const broken = { ...deps, secrets: { ...deps.secrets, get: async () => Promise.reject(new Error('throttled')) } }
 
     await expect(deliverWebhook(broken, messageFor(delivery))).rejects.toThrow('throttled')

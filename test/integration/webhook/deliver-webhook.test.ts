@@ -19,11 +19,7 @@ import {
 import { webhookTest as it } from './webhook-test.ts'
 
 describe('deliver-webhook: one attempt (spec 6.2, 6.3)', () => {
-  it('posts the stored bytes with the headers of the specification, and records the success', async ({
-    deps,
-    endpoint,
-    delivery,
-  }) => {
+  it('posts the stored bytes with the specified headers, and records it', async ({ deps, endpoint, delivery }) => {
     const realNowMs = () => 1_700_000_000_500
 
     await deliverWebhook({ ...deps, realNowMs }, messageFor(delivery))
@@ -62,11 +58,7 @@ describe('deliver-webhook: one attempt (spec 6.2, 6.3)', () => {
     expect(codes(deps)).toStrictEqual(['delivery.succeeded'])
   })
 
-  it('records a failure, schedules the next attempt, and writes no body, secret or URL to the log', async ({
-    deps,
-    endpoint,
-    delivery,
-  }) => {
+  it('records a failure, schedules the next, and logs nothing private', async ({ deps, endpoint, delivery }) => {
     deps.answerWebhooks(async () => ({ ...FAILED, responseBody: 'a-very-private-answer' }))
 
     await deliverWebhook(deps, messageFor(delivery))
@@ -104,11 +96,7 @@ describe('deliver-webhook: one attempt (spec 6.2, 6.3)', () => {
 })
 
 describe('deliver-webhook: the retry schedule (spec 6.4)', () => {
-  it('makes eight attempts at the waits of the specification, to the second, then abandons and alerts once', async ({
-    deps,
-    endpoint,
-    delivery,
-  }) => {
+  it('makes eight attempts, to the second, then abandons and alerts once', async ({ deps, endpoint, delivery }) => {
     const start = deps.now()
     const atSeconds: number[] = []
     deps.answerWebhooks(async () => {
@@ -157,10 +145,7 @@ describe('deliver-webhook: the retry schedule (spec 6.4)', () => {
 const dies = () => Promise.reject(new Error('the process died'))
 
 describe('deliver-webhook: workers that die or sleep', () => {
-  it('leaves a claim when it dies after the POST, which is looked at again when it ends and failed then', async ({
-    deps,
-    delivery,
-  }) => {
+  it('leaves a claim when it dies after the POST, which failed when that ends', async ({ deps, delivery }) => {
     deps.answerWebhooks(dies)
     await expect(deliverWebhook(deps, messageFor(delivery))).rejects.toThrow('the process died')
     const claimedAt = deps.now()

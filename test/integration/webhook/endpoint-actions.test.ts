@@ -44,10 +44,7 @@ describe("operators' actions on an endpoint", () => {
 })
 
 describe('insertEndpoint', () => {
-  it('refuses the id of an endpoint that is there, deleted ones too, and leaves that one as it is', async ({
-    deps,
-    endpoint: live,
-  }) => {
+  it('leaves an endpoint that has its id as it is, deleted or not', async ({ deps, endpoint: live }) => {
     const deleted = await storedEndpoint(deps, { enabled: false, deletedAt: deps.now() })
 
     for (const endpoint of [live, deleted]) {

@@ -19,10 +19,7 @@ const days = (from: Timestamp, count: number) => expiresAfter(from, count * DAY_
 const pass = (deps: TestDeps, count: number) => deps.clock.set(addMs(deps.now(), count * DAY_MS))
 
 describe('retention (design section 9)', () => {
-  it('keeps a delivery 90 days from its end, whatever that was, and its attempts with it', async ({
-    deps,
-    endpoint,
-  }) => {
+  it('keeps a delivery and its attempts 90 days from its end', async ({ deps, endpoint }) => {
     const [good, skipped, bad] = [
       await storedDelivery(deps, endpoint),
       await storedDelivery(deps, endpoint, { body: '{}' }),
