@@ -3,7 +3,8 @@ import { minor } from '../../../shared/money.ts'
 import { makeFeeFinal } from '../../../shared/payment/fee/fee-store.ts'
 import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
 import { syncProviderTransactions } from '../../../shared/sync/sync-provider-transactions.ts'
-import { beforeFirst } from '../../support/intercept-table.ts'
+import { paymentKey } from '../../../shared/table/keys.ts'
+import { interceptTable } from '../../support/intercept-table.ts'
 import {
   creditedPayment,
   findingAbout,
@@ -133,9 +134,13 @@ describe('sync: what it cannot explain about a credited payment', () => {
 
   it('another run that made the fee final first is the one that counts', async ({ deps, client, rows, credited }) => {
     rows.push(rowNow(deps, credited))
-    const overtaken = beforeFirst(deps, 'transact', () =>
-      makeFeeFinal(deps, credited.payment, { status: 'actual', feeMinor: minor(4_321) }),
-    )
+    const { pk } = paymentKey(credited.payment.paymentId)
+    const overtaken = interceptTable(deps, {
+      before: async (call) => {
+        if (call.name !== 'transact' || !call.steps.some(({ key }) => key.pk === pk)) return
+        await makeFeeFinal(deps, credited.payment, { status: 'actual', feeMinor: minor(4_321) })
+      },
+    })
 
     await syncProviderTransactions(overtaken)
 

@@ -68,6 +68,8 @@ describe('sync: a transaction without a payment', () => {
   it('asks again about money that the provider can show an hour later', async ({ deps, client, rows, paid }) => {
     const show = hide(deps, paid)
     rows.push(otherAttempt(deps, paid))
+    // Behind what the next round reads again.
+    deps.clock.advance(200)
     await syncProviderTransactions(deps)
     const noted = await findingAbout(deps, paid.providerPaymentId, 'transaction_unexplained')
 
