@@ -98,6 +98,21 @@ describe('a window that one run cannot sum', () => {
     await expectBalanced(deps, client.clientId)
   })
 
+  it('is settled once by two sweeps and a trigger at once', { repeats: 9 }, async ({ deps, client }) => {
+    await fivePayments(deps, client)
+    const small = inSteps(deps)
+    const { clientId } = client
+
+    await Promise.all([
+      settle(small, client),
+      settle(small, client),
+      triggerSettlement(small, { clientId, operator: 'a' }),
+    ])
+    await workedOff(small)
+
+    expect(await settlementsOf(deps, client)).toMatchObject([ALL_FIVE])
+  })
+
   it('may be recorded shorter than another run has summed it', async ({ deps, client }) => {
     await fivePayments(deps, client, { providerSettledAt: deps.now() })
     // A machine two milliseconds behind records, just as one that is not has kept its sums.
