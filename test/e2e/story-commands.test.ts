@@ -43,40 +43,18 @@ const created = async (world: World) => {
 }
 
 describe('npm run pay and npm run watch', () => {
-  it('have a payment paid and tell its life to the payout', async ({ world }) => {
-    const { id, clientId } = await created(world)
+  it('have a payment paid and tell its life as it goes on', async ({ world }) => {
+    const { id } = await created(world)
     const watch = watching(world.urls.api)
 
     expect(await payBy(world.urls.provider, id)).toMatchObject({
       code: 0,
       out: expect.stringMatching(/^The customer paid/),
     })
-    await eventually(() => expect(watch.out()).toMatch(/answered 200 in/))
-    await world.advance(5 * 86_400)
-    await world.invoke('sync-provider-transactions')
-    await eventually(() => expect(watch.out()).toContain('fee is final'))
-    const { body } = await world.admin('trigger-settlement', { operator: 'test', client_id: clientId })
-    const [settlement] = body['settlements'] as { readonly id: string }[]
-    const paid = { operator: 'test', settlement_id: settlement?.id, notes: 'transfer' }
-    await world.admin('mark-settlement-paid', paid)
-    await eventually(() => expect(watch.out()).toContain(' is paid out'))
 
-    const own = watch
-      .out()
-      .split('\n')
-      .flatMap((line) => {
-        const [, subject, shortId, told] = /^\S+ \S+ {2}(\w+) +(\w{8}) {2}(.*)$/.exec(line) ?? []
-        return id.startsWith(shortId ?? '-') || settlement?.id.startsWith(shortId ?? '-') ? [`${subject}: ${told}`] : []
-      })
-    expect(own).toStrictEqual([
-      'payment: created: Rp 100,000 by BCA',
-      'payment: paid: Rp 100,000 (heard by callback)',
-      'event: payment.succeeded is to be told',
-      expect.stringMatching(/^webhook: payment\.succeeded to http:\S+\/hooks: answered 200 in \d+ ms \(attempt 1\)$/),
-      'payment: fee is final: Rp 4,440 (actual); net Rp 95,460',
-      'settlement: recorded: Rp 95,460 of 1 payment is to be paid out',
-      'settlement: Rp 95,460 is paid out',
-    ])
+    const own = new RegExp(`^\\S+ \\S+  payment +${id.slice(0, 8)}  paid: Rp 100,000 \\(heard by callback\\)$`, 'm')
+    await eventually(() => expect(watch.out()).toMatch(own))
+    await eventually(() => expect(watch.out()).toMatch(/answered 200 in/))
     watch.end()
     expect(await watch.ended).toStrictEqual([0, null])
   })
