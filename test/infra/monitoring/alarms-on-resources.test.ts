@@ -41,38 +41,6 @@ const mistakesIn = ({ namespace, name, dimensions }: Omit<TemplateMetric, 'perio
 const isOurs = ({ namespace }: Pick<TemplateMetric, 'namespace'>) => namespace.startsWith(METRIC_NAMESPACE)
 
 describe('metrics of AWS', () => {
-  it('are those of its documentation', () => {
-    expect(AWS_METRICS).toStrictEqual({
-      // docs.aws.amazon.com/apigateway/latest/developerguide/http-api-metrics.html
-      'AWS/ApiGateway': { '5xx': ['ApiId'], '4xx': ['ApiId'], Count: ['ApiId'], Latency: ['ApiId'] },
-      // docs.aws.amazon.com/lambda/latest/dg/monitoring-metrics-types.html
-      'AWS/Lambda': {
-        Errors: ['FunctionName'],
-        Throttles: ['FunctionName'],
-        Invocations: ['FunctionName'],
-        Duration: ['FunctionName'],
-        IteratorAge: ['FunctionName'],
-        RecursiveInvocationsDropped: ['FunctionName'],
-        UnreservedConcurrentExecutions: [],
-      },
-      // docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-available-cloudwatch-metrics.html
-      'AWS/SQS': {
-        ApproximateAgeOfOldestMessage: ['QueueName'],
-        ApproximateNumberOfMessagesVisible: ['QueueName'],
-        NumberOfMessagesDeleted: ['QueueName'],
-      },
-      // docs.aws.amazon.com/amazondynamodb/latest/developerguide/metrics-dimensions.html
-      'AWS/DynamoDB': {
-        ReadThrottleEvents: ['TableName', 'GlobalSecondaryIndexName'],
-        WriteThrottleEvents: ['TableName', 'GlobalSecondaryIndexName'],
-        ConsumedReadCapacityUnits: ['TableName', 'GlobalSecondaryIndexName'],
-        ConsumedWriteCapacityUnits: ['TableName', 'GlobalSecondaryIndexName'],
-        SystemErrors: ['TableName', 'Operation'],
-        SuccessfulRequestLatency: ['TableName', 'Operation'],
-      },
-    })
-  })
-
   it('are of resources that the template has, on alarms and dashboard', () => {
     const foreign = [...alarms, ...graphsIn(template)]
       .flatMap(({ metrics }) => metrics)

@@ -1,9 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type DeployedStage, deployedStage } from '../../../infra/stack/stage.ts'
-import { type StackTemplate, synthesised } from '../../support/stack-template.ts'
-
-const topicOf = (template: StackTemplate, name: string) =>
-  template.ofType('AWS::SNS::Topic').find(({ properties }) => properties['TopicName'] === name)
+import { synthesised } from '../../support/stack-template.ts'
 
 describe('topics of a stage', () => {
   const names = (stage: DeployedStage) => synthesised(stage).each('AWS::SNS::Topic', 'TopicName')
@@ -20,7 +17,6 @@ describe.each([
   ['prod', 'pages'],
 ] as const)('topic of %s for %s', (stage, name) => {
   const template = synthesised(stage)
-  const topic = topicOf(template, `gateway-${stage}-${name}`)
 
   it('takes what alarms of this account publish, and refuses plain connections', () => {
     const policies = template.all('AWS::SNS::TopicPolicy').filter(({ Topics }) => JSON.stringify(Topics).includes(name))
@@ -48,11 +44,6 @@ describe.each([
         },
       },
     ])
-  })
-
-  it('is encrypted by a key that alarms may use, where the stage brings one', () => {
-    // AWS’s own key for topics is none that alarms can be let use, so without one there is none.
-    expect(topic?.properties['KmsMasterKeyId']).toBe(stage === 'prod' ? '<key>.Arn' : undefined)
   })
 
   it('asks nobody by itself', () => {

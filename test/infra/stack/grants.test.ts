@@ -214,18 +214,6 @@ describe('permissions of the functions', () => {
       ),
     ])
   })
-
-  it('let register-endpoint create secrets and not delete them, and delete-endpoint the reverse', () => {
-    const onSecrets = (name: string) =>
-      permissionsOf('prod', name).filter((permission) => /secretsmanager/.test(permission))
-    const onKey = ['Decrypt', 'GenerateDataKey'].map((action) => `kms:${action} on <key>.Arn via secretsmanager`)
-
-    expect(onSecrets('register-endpoint')).toStrictEqual([
-      ...onKey,
-      `secretsmanager:CreateSecret on ${endpointSecrets('prod')}`,
-    ])
-    expect(onSecrets('delete-endpoint')).toStrictEqual([`secretsmanager:DeleteSecret on ${endpointSecrets('prod')}`])
-  })
 })
 
 /** Of all policies of a role together, without white space; references in the template are longer than what they become. */

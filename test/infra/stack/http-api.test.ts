@@ -67,16 +67,3 @@ describe('throttles of the API', () => {
     }
   })
 })
-
-describe('routes of the API', () => {
-  it.each(['dev', 'prod'] as const)(
-    'of %s are those of the manifest: no page of the local gateway is among them',
-    (name) => {
-      const routes = synthesised(name)
-        .ofType('AWS::ApiGatewayV2::Route')
-        .map(({ properties }) => String(properties?.['RouteKey']))
-
-      expect(routes.toSorted()).toStrictEqual(MANIFEST.flatMap((spec) => routeKeyOf(spec) ?? []).toSorted())
-    },
-  )
-})

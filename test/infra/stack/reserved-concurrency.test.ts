@@ -28,31 +28,18 @@ describe('reserved concurrency', () => {
     expect(reservedIn('dev')).toStrictEqual({})
   })
 
-  it('in production is the stage’s, and one for what must not overlap', () => {
-    expect(reservedIn('prod')).toStrictEqual({
+  it('in production is the stage’s, else the manifest’s, such as one for what must not overlap', () => {
+    const { reservedConcurrency: own = {} } = deployedStage('prod')
+    const runs = MANIFEST.flatMap(({ name, reservedConcurrency: by }) => {
+      const number = own[name] ?? by
+      return number === undefined ? [] : [[`gateway-prod-${name}`, number]]
+    })
+
+    expect(reservedIn('prod')).toStrictEqual(Object.fromEntries(runs))
+    expect(reservedIn('prod')).toMatchObject({
       'gateway-prod-api-create-payment': 240,
-      'gateway-prod-api-cancel-payment': 50,
-      'gateway-prod-api-get-payment': 35,
-      'gateway-prod-api-list-payments': 25,
-      'gateway-prod-api-get-balance': 10,
-      'gateway-prod-api-list-settlements': 5,
-      'gateway-prod-api-get-settlement': 5,
-      'gateway-prod-api-list-settlement-payments': 5,
-      'gateway-prod-api-list-events': 5,
-      'gateway-prod-api-list-webhook-endpoints': 2,
-      'gateway-prod-api-list-webhook-deliveries': 5,
-      'gateway-prod-api-get-webhook-delivery': 3,
-      'gateway-prod-api-redeliver-webhook': 3,
       'gateway-prod-receive-provider-callback': 200,
-      'gateway-prod-api-not-found': 10,
-      'gateway-prod-deliver-webhook': 105,
-      'gateway-prod-settle-client': 10,
-      'gateway-prod-audit-client': 5,
-      'gateway-prod-sync-slices': 10,
       'gateway-prod-check-due-payments': 32,
-      'gateway-prod-check-due-events': 16,
-      'gateway-prod-check-due-deliveries': 16,
-      'gateway-prod-check-due-alerts': 2,
       'gateway-prod-check-due-work': 1,
     })
   })

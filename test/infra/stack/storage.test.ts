@@ -95,14 +95,6 @@ describe('table', () => {
       GlobalSecondaryIndexes: Object.keys(tableShape().indexes).map((IndexName) => ({ IndexName, WarmThroughput })),
     })
   })
-
-  it('is encrypted by DynamoDB’s own key, unless the stage brings one', () => {
-    expect(table.properties['SSESpecification']).toStrictEqual({ SSEEnabled: false })
-    expect(prod.only('AWS::DynamoDB::GlobalTable').properties).toMatchObject({
-      SSESpecification: { SSEEnabled: true, SSEType: 'KMS' },
-      Replicas: [{ SSESpecification: { KMSMasterKeyId: '<key>.Arn' } }],
-    })
-  })
 })
 
 describe('provider secrets', () => {

@@ -194,13 +194,4 @@ describe('schedules', () => {
     expect(expressions).toContain('cron(30 17 * * ? *)')
     expect(expressions).not.toContain('cron(0 2 * * ? *)')
   })
-
-  it('check due work every minute, one run at a time', () => {
-    const checker = MANIFEST.find(({ name }) => name === 'check-due-work')
-
-    expect(checker).toMatchObject({
-      trigger: { kind: 'schedule', schedule: { everyMinutes: 1, maxEventAgeSeconds: 180 } },
-      reservedConcurrency: 1,
-    })
-  })
 })

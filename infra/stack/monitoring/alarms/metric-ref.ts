@@ -37,9 +37,11 @@ export const ourMetrics =
 /** No dimensions: the metric over everything the stage does. */
 export const OVERALL = {} as const
 
-/** Metrics that AWS publishes, by the names of its documentation. A test holds each to a list and to the template. */
+/** Metrics that AWS publishes, by the names of its documentation. A test holds each that is used to the template. */
 export const AWS_METRICS = {
+  // docs.aws.amazon.com/apigateway/latest/developerguide/http-api-metrics.html
   'AWS/ApiGateway': { '5xx': ['ApiId'], '4xx': ['ApiId'], Count: ['ApiId'], Latency: ['ApiId'] },
+  // docs.aws.amazon.com/lambda/latest/dg/monitoring-metrics-types.html
   'AWS/Lambda': {
     Errors: ['FunctionName'],
     Throttles: ['FunctionName'],
@@ -49,11 +51,13 @@ export const AWS_METRICS = {
     RecursiveInvocationsDropped: ['FunctionName'],
     UnreservedConcurrentExecutions: [],
   },
+  // docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-available-cloudwatch-metrics.html
   'AWS/SQS': {
     ApproximateAgeOfOldestMessage: ['QueueName'],
     ApproximateNumberOfMessagesVisible: ['QueueName'],
     NumberOfMessagesDeleted: ['QueueName'],
   },
+  // docs.aws.amazon.com/amazondynamodb/latest/developerguide/metrics-dimensions.html
   'AWS/DynamoDB': {
     ReadThrottleEvents: ['TableName', 'GlobalSecondaryIndexName'],
     WriteThrottleEvents: ['TableName', 'GlobalSecondaryIndexName'],
