@@ -16,7 +16,7 @@ import { itHoldsFor } from './it-holds-for.ts'
 
 type EntitySchema = { readonly entries: Readonly<Record<string, v.GenericSchema>> }
 
-const ENTITIES: Readonly<Record<string, EntitySchema>> = {
+const ENTITIES: readonly EntitySchema[] = [
   PaymentFields,
   CreatingPaymentSchema,
   EventFields,
@@ -28,15 +28,13 @@ const ENTITIES: Readonly<Record<string, EntitySchema>> = {
   SettlementSchema,
   SuspenseSchema,
   WindowSchema,
-}
+]
 
-const FIELDS = [...new Set(Object.values(ENTITIES).flatMap(({ entries }) => Object.keys(entries)))]
+const FIELDS = [...new Set(ENTITIES.flatMap(({ entries }) => Object.keys(entries)))]
 
 describe('the spelling rule between code and table', () => {
-  it.each(Object.entries(ENTITIES))('is undone by its reverse for every field of %s', (_, { entries }) => {
-    const names = Object.keys(entries)
-
-    expect(names.map((name) => fieldName(attributeName(name)))).toStrictEqual(names)
+  it('is undone by its reverse for every field', () => {
+    expect(FIELDS.map((name) => fieldName(attributeName(name)))).toStrictEqual(FIELDS)
   })
 
   it('spells attributes in snake_case, and two fields never alike', () => {

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
-import { ClientIdSchema, derivedUuid, paymentIdForKey, slotOf, UuidSchema } from '../../shared/ids.ts'
+import { derivedUuid, slotOf, UuidSchema } from '../../shared/ids.ts'
 import { itHoldsFor } from './it-holds-for.ts'
 
 const parts = fc.array(fc.string({ unit: 'grapheme' }), { maxLength: 4 })
@@ -31,21 +31,6 @@ describe('derivedUuid', () => {
   it('stays what it was, so that keys of old payments still lead to them', () => {
     // The first 16 bytes of `printf '7:payment5:a-key5:é☕' | sha256sum`, with version and variant set.
     expect(derivedUuid('payment', 'a-key', 'é☕')).toBe('b6d772e9-82df-8701-adb0-4610e91d9e2f')
-  })
-})
-
-describe('paymentIdForKey', () => {
-  const client = (last: string) => v.parse(ClientIdSchema, `11111111-1111-4111-8111-11111111111${last}`)
-
-  it('differs by client and by key', () => {
-    const pairs = [
-      ['1', 'a'],
-      ['2', 'a'],
-      ['1', 'b'],
-      ['1', 'A'],
-    ] as const
-
-    expect(new Set(pairs.map(([last, key]) => paymentIdForKey(client(last), key))).size).toBe(4)
   })
 })
 

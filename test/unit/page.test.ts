@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
-import { firstOfPage, pageFields, pageOf, pageParams, pagination, paginationWithTotal } from '../../shared/page.ts'
+import { pageFields, pageOf, pageParams, pagination, paginationWithTotal } from '../../shared/page.ts'
 import { itHoldsFor } from './it-holds-for.ts'
 
 const LARGEST = BigInt(Number.MAX_SAFE_INTEGER)
@@ -49,10 +49,6 @@ describe('pageFields', () => {
 
 describe('the pagination objects', () => {
   const page = pageOf({ page: 3, per_page: 20 })
-
-  it('count from the first row of the page', () => {
-    expect([firstOfPage(page), firstOfPage(pageOf({ page: 1, per_page: 100 }))]).toStrictEqual([40, 0])
-  })
 
   it.each([
     [0, 0],

@@ -23,18 +23,11 @@ b-22         -5           none       0
 page 2, 25 per page`)
   })
 
-  it('says what else comes with a list', () => {
-    expect(renderReply('some-action', { ...listed({ id: 'a' }), complete: false })).toBe(`id
---
-a
-
-complete  false
-
-page 1, 25 per page`)
-  })
-
-  it('says that a list is empty', () => {
-    expect(renderReply('some-action', listed())).toBe('none\n\npage 1, 25 per page')
+  it.each([
+    ['is empty', listed(), 'none'],
+    ['has something beside its rows', { ...listed({ id: 'a' }), complete: false }, 'id\n--\na\n\ncomplete  false'],
+  ])('says that a list %s', (_, body, shown) => {
+    expect(renderReply('some-action', body)).toBe(`${shown}\n\npage 1, 25 per page`)
   })
 
   it('is name by name for an object, with lists of objects as tables below', () => {

@@ -43,17 +43,6 @@ describe('the payment faults of the provider simulator', () => {
 })
 
 describe('the transaction faults of the provider simulator', () => {
-  it('missing: the next payment never gets its row', async ({ sim }) => {
-    sim.order('transactions', 'missing')
-    const without = sim.pay()
-    const withRow = sim.pay()
-
-    await sim.advance(WEEK)
-
-    expect(sim.rows({ product_id: without })).toStrictEqual([])
-    expect(sim.rows()).toMatchObject([{ product_id: withRow }])
-  })
-
   it('missing: armed after the payment, it takes the row that would be shown next', ({ sim }) => {
     const query = { product_id: sim.pay() }
     sim.order('transactions', 'missing')
@@ -61,34 +50,36 @@ describe('the transaction faults of the provider simulator', () => {
     expect([sim.rows(query), sim.rows(query)]).toStrictEqual([[], []])
   })
 
-  it('duplicate: the next payment has two rows that differ by id only, both settled in time', async ({ sim }) => {
-    sim.order('transactions', 'duplicate')
-    const query = { product_id: sim.pay() }
-    sim.pay()
+  const SETTLED = { amount: 150_000, net_amount: 150_000 - 3052, settlement_status: 'SETTLED' }
+  const NO_FEE = { xendit_fee: 0, value_added_tax: 0, status: 'NOT_APPLICABLE' }
+
+  it.for<[string, number | undefined, object[]]>([
+    ['missing', undefined, []],
+    ['duplicate', undefined, [SETTLED, SETTLED]],
+    ['wrong_amount', undefined, [{ ...SETTLED, amount: 150_001, net_amount: 150_001 - 3052 }]],
+    ['wrong_amount', 1000, [{ ...SETTLED, amount: 1000, net_amount: 1000 - 3052 }]],
+    ['fee_invoiced', undefined, [{ ...SETTLED, net_amount: 150_000, fee: NO_FEE }]],
+  ])('%s %s: the next payment, and no other, has in its time the rows %j', async ([fault, value, rows], { sim }) => {
+    sim.order('transactions', fault, value)
+    const [first, second] = [sim.pay(), sim.pay()]
+    const booked = sim.rows({ product_id: first })
 
     await sim.advance(WEEK)
 
-    const [first, second, ...others] = sim.rows(query)
-    expect(others).toStrictEqual([])
-    expect(second).toStrictEqual({ ...first, id: expect.stringMatching(/^txn_/) })
-    expect(second?.id).not.toBe(first?.id)
-    expect(first?.fee.status).toBe('COMPLETED')
-    expect(sim.core.getTransaction(second?.id ?? '')).toStrictEqual(second)
+    expect(booked).toMatchObject(rows.map(() => ({ settlement_status: 'PENDING', fee: { status: 'PENDING' } })))
+    expect(sim.rows({ product_id: first })).toMatchObject(rows)
+    expect(sim.rows({ product_id: second })).toMatchObject([{ ...SETTLED, fee: { status: 'COMPLETED' } }])
+    expect(sim.core.getPayment(first).captures).toMatchObject([{ capture_amount: 150_000 }])
   })
 
-  it.for([
-    [undefined, 150_001],
-    [1000, 1000],
-  ])('wrong_amount %s: the row of the next payment says %i', async ([value, amount = 0], { sim }) => {
-    sim.order('transactions', 'wrong_amount', value)
-    const paymentId = sim.pay()
+  it('duplicate: the two rows differ by id only', ({ sim }) => {
+    sim.order('transactions', 'duplicate')
+    sim.pay()
 
-    await sim.advance(WEEK)
-
-    expect(sim.rows()).toMatchObject([
-      { product_id: paymentId, amount, settlement_status: 'SETTLED', net_amount: amount - 2750 - 302 },
-    ])
-    expect(sim.core.getPayment(paymentId).captures).toMatchObject([{ capture_amount: 150_000 }])
+    const [first, second] = sim.rows()
+    expect(second).toStrictEqual({ ...first, id: expect.stringMatching(/^txn_/) })
+    expect(second?.id).not.toBe(first?.id)
+    expect(sim.core.getTransaction(second?.id ?? '')).toStrictEqual(second)
   })
 
   it('wrong_amount: armed after settlement, it keeps the fee and moves updated', async ({ sim }) => {
@@ -127,25 +118,6 @@ describe('the transaction faults of the provider simulator', () => {
     expect(sim.rows()).toMatchObject([
       { fee: { status: 'COMPLETED' }, net_amount: 150_000 - kept, updated: '2026-11-20T04:10:40.000Z' },
     ])
-  })
-
-  it('fee_invoiced: the row settles in its own time and shows no fee', async ({ sim }) => {
-    sim.order('transactions', 'fee_invoiced')
-    const [first, second] = [sim.pay(), sim.pay()]
-    const booked = sim.rows({ product_id: first })
-
-    await sim.advance(WEEK)
-
-    expect(booked).toMatchObject([{ settlement_status: 'PENDING', fee: { status: 'PENDING' } }])
-    expect(sim.rows({ product_id: first })).toMatchObject([
-      {
-        amount: 150_000,
-        net_amount: 150_000,
-        settlement_status: 'SETTLED',
-        fee: { xendit_fee: 0, value_added_tax: 0, status: 'NOT_APPLICABLE' },
-      },
-    ])
-    expect(sim.rows({ product_id: second })).toMatchObject([{ fee: { status: 'COMPLETED' } }])
   })
 })
 
