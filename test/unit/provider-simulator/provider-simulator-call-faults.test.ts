@@ -28,51 +28,34 @@ const arranged = (...fault: readonly [target?: string, fault?: string, value?: u
 }
 
 describe.each(['create', 'get', 'get (payment)', 'cancel', 'transactions'])('a call fault for target %s', (target) => {
-  const success = { kind: 'answer', status: target === 'create' ? 201 : 200 }
-
-  it.each(['timeout', 'timeout_after_commit'])('%s gives no answer, once', (fault) => {
-    const { make } = arranged(target, fault)
-
-    const answers = [make(), target === 'cancel' && fault === 'timeout_after_commit' ? success : make()]
-
-    expect(answers).toMatchObject([{ kind: 'silence' }, success])
+  const success = { kind: 'answer', status: target === 'create' ? 201 : 200, delayMs: 0 }
+  const refusal = (status: number, errorCode: string) => ({
+    ...success,
+    status,
+    body: { error_code: errorCode, message: expect.any(String) },
   })
 
   it.each([
-    ['http_500', undefined, 500, 'SERVER_ERROR'],
-    ['http_503', undefined, 503, 'CHANNEL_UNAVAILABLE'],
-    ['http_429', undefined, 429, 'RATE_LIMIT_EXCEEDED'],
-    ['refuse', 'CHANNEL_NOT_ACTIVATED', 403, 'CHANNEL_NOT_ACTIVATED'],
-    ['refuse', 'INVALID_API_KEY', 401, 'INVALID_API_KEY'],
-    ['refuse', 'DATA_NOT_FOUND', 404, 'DATA_NOT_FOUND'],
-    ['refuse', 'TEMPORARILY_UNAVAILABLE', 400, 'TEMPORARILY_UNAVAILABLE'],
-  ])('%s %s is answered with %i %s, once', (fault, value, status, errorCode) => {
-    const { make } = arranged(target, fault, value)
-    const refusal = { status, body: { error_code: errorCode, message: expect.any(String) }, delayMs: 0 }
-
-    expect([make(), make()]).toMatchObject([refusal, success])
-  })
-
-  it('slow delays the answer', () => {
-    expect(arranged(target, 'slow', 1500).make()).toMatchObject({ ...success, delayMs: 1500 })
-  })
-})
-
-describe.each(['create', 'cancel'])('the effect of %s under a fault', (target) => {
-  it.each([
-    ['timeout', undefined, 0],
-    ['http_500', undefined, 0],
-    ['http_503', undefined, 0],
-    ['http_429', undefined, 0],
-    ['refuse', 'INVALID_API_KEY', 0],
-    ['timeout_after_commit', undefined, 1],
-    ['slow', 1500, 1],
-  ])('%s %s: it happens %i times', (fault, value, times) => {
+    ['timeout', undefined, { kind: 'silence' }, 0],
+    ['timeout_after_commit', undefined, { kind: 'silence' }, 1],
+    ['http_500', undefined, refusal(500, 'SERVER_ERROR'), 0],
+    ['http_503', undefined, refusal(503, 'CHANNEL_UNAVAILABLE'), 0],
+    ['http_429', undefined, refusal(429, 'RATE_LIMIT_EXCEEDED'), 0],
+    ['refuse', 'CHANNEL_NOT_ACTIVATED', refusal(403, 'CHANNEL_NOT_ACTIVATED'), 0],
+    ['refuse', 'INVALID_API_KEY', refusal(401, 'INVALID_API_KEY'), 0],
+    ['refuse', 'DATA_NOT_FOUND', refusal(404, 'DATA_NOT_FOUND'), 0],
+    ['refuse', 'TEMPORARILY_UNAVAILABLE', refusal(400, 'TEMPORARILY_UNAVAILABLE'), 0],
+    ['slow', 1500, { ...success, delayMs: 1500 }, 1],
+  ])('%s %s strikes once, with the answer %j, after %i effects', (fault, value, answer, times) => {
     const { make, effects } = arranged(target, fault, value)
 
-    make()
+    const struck = make()
+    const happened = effects()
+    const next = make()
 
-    expect(effects()).toBe(times)
+    expect(struck).toMatchObject(answer)
+    expect(happened).toBe(target === 'create' || target === 'cancel' ? times : 0)
+    expect(next).toMatchObject(target === 'cancel' && times === 1 ? { status: 400 } : success)
   })
 })
 
