@@ -114,32 +114,11 @@ d-1          e      succeeded         1          200`)
   })
 })
 
-describe('a refusal for people', () => {
-  it('says what, where, and what to do about it', () => {
-    const body = {
-      message: 'name: required',
-      code: 'validation',
-      field_errors: { name: ['required'], 'bank.no': ['required', 'must be text'] },
-      action_hint: 'Correct the fields.',
-    }
-
-    expect(renderRefusal('create-client', 422, body)).toBe(`create-client was refused (422 validation): name: required
-  name:     required
-  bank.no:  required, must be text
-Hint: Correct the fields.`)
-  })
-
-  it('is short when there is nothing more to say', () => {
-    expect(renderRefusal('get-client', 404, { message: 'client not found', code: 'not_found' })).toBe(
-      'get-client was refused (404 not_found): client not found',
-    )
-  })
+it('a refusal for people is short when there is nothing to say beside it', () => {
+  expect(renderRefusal('get-client', 404, { message: 'client not found', code: 'not_found' })).toBe(
+    'get-client was refused (404 not_found): client not found',
+  )
 })
-
-const REFUSED = {
-  status: 422,
-  body: { message: 'name: required', code: 'validation', field_errors: { name: ['required'] }, action_hint: 'Say it.' },
-}
 
 describe('what npm run admin prints', () => {
   it('prints CSV alone, and says on the error output how to go on', async () => {
@@ -200,15 +179,24 @@ metadata.9.0  -0`)
     expect(await answered(200, '{"id":"p1","metadata":{"a":[1.0,1e2,"x"]}}')).toContain('metadata.a  1.0, 1e2, x')
   })
 
-  it('ends with 1 when the action is refused, and says why on the error output', async () => {
-    const { run } = await cli(json(200, REFUSED))
+  it('ends with 1 when the action is refused, and says why, where and what to do on the error output', async () => {
+    const body = {
+      message: 'name: required',
+      code: 'validation',
+      field_errors: { name: ['required'], 'bank.no': ['required', 'must be text'] },
+      action_hint: 'Correct the fields.',
+    }
+    const { run } = await cli(json(200, { status: 422, body }))
 
     expect(await run('create-client')).toStrictEqual({
       code: 1,
       out: '',
-      err: 'create-client was refused (422 validation): name: required\n  name:  required\nHint: Say it.',
+      err: `create-client was refused (422 validation): name: required
+  name:     required
+  bank.no:  required, must be text
+Hint: Correct the fields.`,
     })
     const asJson = await run('create-client', '--json')
-    expect({ ...asJson, err: JSON.parse(asJson.err) as unknown }).toStrictEqual({ code: 1, out: '', err: REFUSED.body })
+    expect({ ...asJson, err: JSON.parse(asJson.err) as unknown }).toStrictEqual({ code: 1, out: '', err: body })
   })
 })

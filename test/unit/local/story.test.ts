@@ -108,23 +108,20 @@ describe('the story by the log', () => {
     expect(line(message, fields)).toBeUndefined()
   })
 
+  const refused = { action: 'gateway-local-redeliver', code: 'not_found' }
+
   it.each([
     [
-      'provider.call_failed',
-      { operation: 'create_request', reason: 'timeout' },
       'bad',
       'create_request went wrong: timeout',
+      'provider.call_failed',
+      { operation: 'create_request', reason: 'timeout' },
     ],
-    [
-      'operator.refused',
-      { action: 'gateway-local-redeliver', code: 'not_found' },
-      'bad',
-      'redeliver was refused: not_found',
-    ],
-    ['audit.completed', { balanced: 'true' }, 'good', 'the books balance'],
-    ['audit.completed', { balanced: 'false' }, 'bad', 'the books do not balance'],
-    ['audit.completed', { balanced: 'inconclusive' }, 'plain', 'the books could not be told right or wrong'],
-  ])('tells %s %j', (message, fields, tone, text) => {
+    ['bad', 'redeliver was refused: not_found', 'operator.refused', refused],
+    ['good', 'the books balance', 'audit.completed', { balanced: 'true' }],
+    ['bad', 'the books do not balance', 'audit.completed', { balanced: 'false' }],
+    ['plain', 'the books could not be told right or wrong', 'audit.completed', { balanced: 'inconclusive' }],
+  ])('tells as %s: %s', (tone, text, message, fields) => {
     expect(line(message, fields)).toMatchObject({ at: at(0), tone, text })
   })
 })

@@ -156,21 +156,24 @@ describe('split-provider-secret', () => {
     expect(deps.secretValues.get(TOKENS)).toBe('Generated')
   })
 
-  it('ends the deployment when tokens in use have under 16 characters, in words and without quoting them', async () => {
-    const deps = aStage(older(NEW, 'fifteen-in-all-'))
+  it.each([
+    [
+      'tokens in use have under 16 characters, in words and without quoting them',
+      aStage(older(NEW, 'fifteen-in-all-')),
+      'gateway/test/provider: callback_tokens must be a list of one or two texts of 16 to 1,024 printable ASCII characters without spaces',
+    ],
+    [
+      'the tokens cannot be copied, and says only where to look',
+      stored({ [KEY]: older(NEW) }),
+      `it broke off: see the log of ${NAME}`,
+    ],
+  ])('ends the deployment when %s', async (_case, deps, Reason) => {
+    const before = deps.secretValues.get(TOKENS)
 
     const { said, answer } = await run(deps)
 
-    const Reason =
-      'gateway/test/provider: callback_tokens must be a list of one or two texts of 16 to 1,024 printable ASCII characters without spaces'
     expect(said).toStrictEqual([{ ...answer, Status: 'FAILED', Reason }])
-    expect(deps.secretValues.get(TOKENS)).toBe('Generated')
-  })
-
-  it('ends the deployment when the tokens cannot be copied, and says only where to look', async () => {
-    const { said, answer } = await run(stored({ [KEY]: older(NEW) }))
-
-    expect(said).toStrictEqual([{ ...answer, Status: 'FAILED', Reason: `it broke off: see the log of ${NAME}` }])
+    expect(deps.secretValues.get(TOKENS)).toBe(before)
   })
 
   it.each([
