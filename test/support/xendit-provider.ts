@@ -106,6 +106,3 @@ export const adapter = (simulator: Simulator, secretKey = SECRET_KEY): Provider 
     nowMs: simulator.clock.nowMs,
     secrets: { get: async () => JSON.stringify({ secret_key: secretKey }) },
   })
-
-export const arm = (simulator: Simulator, target: string, fault: string, value?: unknown) =>
-  simulator.call('POST', '/_simulator/faults', { target, fault, ...(value !== undefined && { value }) })

@@ -176,7 +176,7 @@ describe('expires_at of POST /v1/payments (spec 4.1, design section 5)', () => {
     // The provider takes an expiry for virtual accounts; a day when none is asked for.
     [bank('BCA'), 0, DAY],
     [bank('BCA'), 365 * DAY, 365 * DAY],
-    // Elsewhere the earlier of the wish and the channel's own, of which `channel-timing.test.ts` has all.
+    // Elsewhere the earlier of the wish and the channel's own, of which `channel-terms.test.ts` has all.
     [QRIS, 600, 600],
     [QRIS, 7 * DAY, 2 * DAY],
     [OVO, undefined, 55],

@@ -13,7 +13,7 @@ import { ledgerView } from '../../support/ledger-view.ts'
 import { aRequest } from '../../support/payment-builders.ts'
 import { aSimulator } from '../../support/provider-simulator-harness.ts'
 import { depsWithOwnTable } from '../../support/test-deps.ts'
-import { adapter, arm } from '../../support/xendit-provider.ts'
+import { adapter } from '../../support/xendit-provider.ts'
 
 /** The whole way by the provider's own API: real adapter, real simulator, one clock. Callbacks reach nobody here. */
 const gatewayOn = async (simulator: Awaited<ReturnType<typeof aSimulator>>) => {
@@ -38,7 +38,7 @@ describe('sync against the provider simulator', () => {
     await using simulator = await aSimulator()
     const { deps, client, make, pay, stored } = await gatewayOn(simulator)
     const payment = await make()
-    await arm(simulator, 'transactions', 'fee_late', 3 * 86_400)
+    await simulator.order('transactions', 'fee_late', 3 * 86_400)
     await pay(payment)
 
     await syncProviderTransactions(deps)
@@ -96,7 +96,7 @@ describe('sync against the provider simulator', () => {
     await simulator.call('DELETE', '/_simulator/calls')
 
     for (const payment of payments) {
-      await arm(simulator, 'transactions', 'fee_late', 3_600)
+      await simulator.order('transactions', 'fee_late', 3_600)
       await pay(payment)
       simulator.clock.advance(60)
       if (payments.indexOf(payment) % 5 === 4) await fiveMinutes()

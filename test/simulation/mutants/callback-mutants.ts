@@ -69,7 +69,7 @@ export const CALLBACK_MUTANTS = [
     'a provider that has answered is the network':
       "rate_limited: { code: 'server_error', ..._ } -> rate_limited: { code: 'network', ..._ }",
   }),
-  ...mutantsOf('rateLimits', ['xendit-rate-limit'], {
+  ...mutantsOf('rateLimits', ['xendit-failures'], {
     'the provider is asked on although it has said that nothing is left': 'drop remaining === 0',
     'what a header says can silence us for a day': 'Math.min(..._) -> Math.max(resetMs, SHORTEST_PAUSE_MS)',
   }),

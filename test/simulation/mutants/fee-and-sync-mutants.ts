@@ -2,14 +2,14 @@ import { mutantsOf } from '../mutation/mutant.ts'
 
 /** A fee leaves `estimated` once, and what the provider knows is held against the books. */
 export const FEE_AND_SYNC_MUTANTS = [
-  ...mutantsOf('inForce', ['pricing'], {
+  ...mutantsOf('inForce', ['channel-terms'], {
     'a tariff is in force before its day': 'effectiveFrom <= at -> effectiveFrom !== at',
     'the first tariff is in force for ever': 'findLast -> find',
   }),
-  ...mutantsOf('wallet', ['pricing'], {
+  ...mutantsOf('wallet', ['channel-terms'], {
     "a wallet's earlier payments are priced by its later tariff": '[...ANY_WALLET.tariffs, ...tariffs] -> tariffs',
   }),
-  ...mutantsOf('estimatePricing', ['pricing'], {
+  ...mutantsOf('estimatePricing', ['channel-terms'], {
     'a payment is charged no flat fee': 'plus(..._) -> bpsFloor(notionalMinor, tariff.bps)',
     "the markup is taken from what the provider's fee leaves":
       'bpsFloor(notionalMinor, markup.bps) -> bpsFloor(less(notionalMinor, providerFeeMinor), markup.bps)',

@@ -2,17 +2,17 @@ import { mutantsOf } from '../mutation/mutant.ts'
 
 /** Every payment of a client is in one part for ever, and everybody who reads asks that part. */
 export const PARTS_MUTANTS = [
-  ...mutantsOf('mergedPages', ['merged-pages'], {
+  ...mutantsOf('mergedPages', ['list-items'], {
     'only the first page of a history is read': {
       edit: 'more = parts.some(_) -> more = false',
       tests: ['settle-client-many-payments'],
     },
   }),
-  ...mutantsOf('nextOf', ['merged-pages'], {
+  ...mutantsOf('nextOf', ['list-items'], {
     'a part that must be asked first is passed over': 'drop !part.ended',
     'parts are read one behind the other': 'order(item, best) < 0 -> false',
   }),
-  ...mutantsOf('listMergedItems', ['merged-pages'], {
+  ...mutantsOf('listMergedItems', ['list-items'], {
     'a list over several parts believes its index': 'drop belongs(item)',
   }),
   ...mutantsOf('readLedger', ['client-parts'], {
