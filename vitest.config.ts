@@ -22,7 +22,8 @@ export default defineConfig({
     sequence: { sequencer: LongFilesFirst },
     // How long a condition is waited for before it counts as failed; met ones cost nothing, on a busy machine either.
     expect: { poll: { timeout: 20_000 } },
-    testTimeout: 60_000,
+    // Fuzzing makes hundreds of runs, and a gateway starts twice, on a machine that may be busy with other files.
+    testTimeout: 120_000,
     hookTimeout: 60_000,
     retry: 0,
     restoreMocks: true,

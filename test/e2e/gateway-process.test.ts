@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { commandOf } from '../../infra/local/process/process-record.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Banner, type GatewayStart, readBanner, startGatewayProcess } from '../support/start-gateway-process.ts'
@@ -14,9 +14,6 @@ import { VA } from './gateway-world.ts'
  * The gateway as people run it: a process that starts, is interrupted, killed, and started again on its data. What must
  * hold after each: no process is left, no port is taken, and no payment is doubled or lost.
  */
-
-// Each test starts the gateway once or twice, on a machine that runs other tests beside it.
-vi.setConfig({ testTimeout: 120_000 })
 
 /** In which a gateway would look for its parent a few times, and end. */
 const SEVERAL_LOOKS_MS = 1_000

@@ -3,7 +3,7 @@
  * anything, with and without a valid token, to the real handler; what the provider itself says decides alone.
  */
 import * as fc from 'fast-check'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { handler } from '../../../functions/callback/receive-provider-callback.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { referenceOf } from '../../../shared/payment/provider-attempts.ts'
@@ -14,9 +14,6 @@ import { filledIn, hostileJson, hostileText, mostly, objectOf } from '../../supp
 import { ledgerView } from '../../support/ledger-view.ts'
 import { type MemoryDeps, memoryDeps } from '../../support/memory-deps.ts'
 import { aPendingPayment, aStoredClient } from '../../support/payment-builders.ts'
-
-// Hundreds of runs each, on a machine that may be busy with other files.
-vi.setConfig({ testTimeout: 120_000 })
 
 const RUNS = { numRuns: 300 }
 const TOKEN = 'a-token-of-tests'

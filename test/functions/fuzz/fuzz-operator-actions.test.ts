@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path'
 import * as fc from 'fast-check'
-import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import type { FunctionSpec } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import type { AdminHandler } from '../../../shared/runtime/admin-handler.ts'
@@ -12,9 +12,6 @@ import { filledIn, hostileJson, hostileText, nearly, objectOf } from '../../supp
 import { type MemoryDeps, memoryDeps } from '../../support/memory-deps.ts'
 import { invokeAdmin, invokeWhole, notFoundReply } from '../../support/operator-actions.ts'
 import { operatorWorld, RIGHT_PAYLOADS } from '../../support/operator-world.ts'
-
-// Hundreds of runs each, on a machine that may be busy with other files.
-vi.setConfig({ testTimeout: 120_000 })
 
 const RUNS = { numRuns: 150 }
 

@@ -5,7 +5,7 @@
  * said is held against what the books say afterwards by reasoning of this file's own.
  */
 import * as fc from 'fast-check'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { handler as refreshPayment } from '../../../functions/admin/refresh-payment.ts'
 import { handler as receiveCallback } from '../../../functions/callback/receive-provider-callback.ts'
 import { handler as checkDuePayments } from '../../../functions/queue/check-due-payments.ts'
@@ -24,9 +24,6 @@ import { aPendingPayment, aStoredClient } from '../../support/payment-builders.t
 import { aSucceededPayment } from '../../support/settlement-builders.ts'
 import { type Answered, anyOutcome, CALLBACK_TOKEN, hostileNetwork, type Outcomes } from './hostile-provider.ts'
 import { isFinalEnd, isFullCapture, isSettledFee, isWrongCapture, SEEN_NOTHING } from './said-by-provider.ts'
-
-// Hundreds of runs each, on a machine that may be busy with other files.
-vi.setConfig({ testTimeout: 120_000 })
 
 const RUNS = { numRuns: 250 }
 

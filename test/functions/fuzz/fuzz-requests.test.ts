@@ -5,7 +5,7 @@
  */
 import { join } from 'node:path'
 import * as fc from 'fast-check'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { anApiClient, aPaymentBody, call, type HttpHandler } from '../../support/api-event.ts'
 import { hostileJson, hostileText, mostly, objectOf } from '../../support/hostile-values.ts'
@@ -13,9 +13,6 @@ import { type MemoryDeps, memoryDeps } from '../../support/memory-deps.ts'
 import { aPendingPayment } from '../../support/payment-builders.ts'
 import { storedSettlement } from '../../support/payout-builders.ts'
 import { ABANDONED, storedDelivery, storedEndpoint } from '../../support/webhook-builders.ts'
-
-// Hundreds of runs each, on a machine that may be busy with other files.
-vi.setConfig({ testTimeout: 120_000 })
 
 const RUNS = { numRuns: 700 }
 

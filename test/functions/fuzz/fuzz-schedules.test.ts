@@ -4,7 +4,7 @@
  */
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb'
 import * as fc from 'fast-check'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { handler as auditClients } from '../../../functions/schedule/audit-clients.ts'
 import { handler as checkDueWork } from '../../../functions/schedule/check-due-work.ts'
 import { handler as sweepSettlements } from '../../../functions/schedule/sweep-settlements.ts'
@@ -13,9 +13,6 @@ import { hostileJson } from '../../support/hostile-values.ts'
 import { interceptTable } from '../../support/intercept-table.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
 import { aPendingPayment, aStoredClient } from '../../support/payment-builders.ts'
-
-// Hundreds of runs each, on a machine that may be busy with other files.
-vi.setConfig({ testTimeout: 120_000 })
 
 const RUNS = { numRuns: 200 }
 
