@@ -57,13 +57,16 @@ describe('issue-api-key (design section 7)', () => {
     ])
   })
 
-  it.each([0, -1, 1.5, '60', 1e12])('refuses an expiry of %j', async (expiry) => {
-    const { act } = await aMerchant()
+  it.each([...[0, -1, 1.5, '60', 1e12].map((expiry) => ['expires_in_seconds', expiry]), ['permissions', 'write_only']])(
+    'refuses %s of %j',
+    async (name, value) => {
+      const { act } = await aMerchant()
 
-    const answer = await act(issueApiKey, { expires_in_seconds: expiry })
+      const answer = await act(issueApiKey, { [String(name)]: value })
 
-    expect(answer).toMatchObject({ status: 422, body: { field_errors: { expires_in_seconds: [expect.any(String)] } } })
-  })
+      expect(answer).toMatchObject({ status: 422, body: { field_errors: { [String(name)]: [expect.any(String)] } } })
+    },
+  )
 
   it('gives a key as long as the stage says where none is asked for, and for ever where null is', async () => {
     const { deps, act } = await aMerchant()
@@ -81,14 +84,10 @@ describe('issue-api-key (design section 7)', () => {
     expect((await act(issueApiKey)).body).toMatchObject({ expires_at: null })
   })
 
-  it('gives a key the permissions asked for, of the two there are', async () => {
+  it('gives a key the permissions asked for', async () => {
     const { act } = await aMerchant()
 
     expect(await act(issueApiKey, { permissions: 'read_only' })).toMatchObject({ body: { permissions: 'read_only' } })
-    expect(await act(issueApiKey, { permissions: 'write_only' })).toMatchObject({
-      status: 422,
-      body: { field_errors: { permissions: [expect.any(String)] } },
-    })
   })
 
   it('refuses to write over a key that exists', async () => {

@@ -61,9 +61,11 @@ describe('every answer of every endpoint (spec 7; design section 4)', () => {
     for (const { body } of answers.filter(({ status }) => status >= 400)) {
       expect(body).toStrictEqual({ message: expect.any(String) as string, code: expect.any(String) as string })
     }
-    const [requestId, body] = [answers[3]?.requestId, answers[3]?.body]
-    expect(body).toStrictEqual(INTERNAL)
-    const fields = { request_id: requestId, route: API[name].route, status: 500, code: 'internal_error' }
+    const [, , refused, failed] = answers
+    expect(refused?.body).toStrictEqual({ message: 'more than 1 requests in one second', code: 'rate_limit' })
+    expect(refused?.headers).toMatchObject({ 'retry-after': '1' })
+    expect(failed?.body).toStrictEqual(INTERNAL)
+    const fields = { request_id: failed?.requestId, route: API[name].route, status: 500, code: 'internal_error' }
     expect(deps.lines.filter(({ level }) => level === 'error')).toMatchObject([{ code: 'request.failed', fields }])
   })
 
