@@ -68,25 +68,16 @@ describe('npm run deploy', () => {
     )
   })
 
-  it('goes on where it could not look: CDK will say', async () => {
-    const findings = [unclear('domain', 'AccessDenied', 'ask someone')]
-    const { code, calls } = await aDeployment({ preflight: async () => ({ findings, first: false }) }).run(
-      '--stage=dev',
-    )
+  const unlooked = async () => ({ findings: [unclear('domain', 'AccessDenied', 'ask someone')], first: false })
 
-    expect(code).toBe(0)
-    expect(calls).toHaveLength(1)
-  })
+  it.each([
+    ['goes on where it could not look: CDK will say', { preflight: unlooked }, '--stage=dev', 0, 1],
+    ['only looks with --check', {}, '--stage dev --check', 0, 0],
+    ['answers the exit code of cdk', { cdkAnswers: 3 }, '--stage dev', 3, 1],
+  ])('%s', async (_, overrides, argv, answered, started) => {
+    const { code, calls } = await aDeployment(overrides).run(...argv.split(' '))
 
-  it('only looks with --check', async () => {
-    const { code, calls } = await aDeployment().run('--stage', 'dev', '--check')
-
-    expect(code).toBe(0)
-    expect(calls).toStrictEqual([])
-  })
-
-  it('answers the exit code of cdk', async () => {
-    expect((await aDeployment({ cdkAnswers: 3 }).run('--stage', 'dev')).code).toBe(3)
+    expect([code, calls.length]).toStrictEqual([answered, started])
   })
 
   it('says what is left to do after the first deployment that went well, and only then', async () => {

@@ -59,25 +59,15 @@ export const handOver = (
   handler: { readonly withDeps: (deps: Deps) => Batches },
   deps: Deps,
   records: readonly unknown[],
-  worker: Worker,
+  worker: string,
 ): Promise<unknown> => handler.withDeps(deps)({ Records: records } as never, contextOf(worker) as never)
 
-type Worker =
-  | 'deliver-webhook'
-  | 'settle-client'
-  | 'sync-slices'
-  | 'audit-client'
-  | 'fan-out-events'
-  | `check-due-${DueWorker}`
-
 /** Lambda tells a function its name. */
-const contextOf = (worker: Worker) => {
+const contextOf = (worker: string) => {
   const spec = MANIFEST.find(({ name }) => name === worker)
   if (!spec) throw new Error(`there is no ${worker}`)
   return { functionName: functionName(WATCHED_STAGE, spec) }
 }
-
-type DueWorker = 'payments' | 'events' | 'deliveries' | 'alerts'
 
 /** The functions that look at what is due. */
 export const DUE_WORKERS = [
