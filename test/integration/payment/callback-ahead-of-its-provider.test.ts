@@ -116,8 +116,7 @@ describe('a callback faster than the provider’s own read side', () => {
   const aHiddenCreating = async (request: Partial<ProviderRequest>) => {
     const { deps, payment, providerPaymentId, say } = await aHidden('missing')
     const { creating } = await aCreating()
-    const paid = deps.provider.requests.get(payment.paymentRequestId)
-    if (!paid) throw new Error('the provider does not know the request')
+    const paid = deps.provider.requestOf(payment.paymentRequestId)
     deps.provider.requests.set('pr-creating', { ...paid, paymentRequestId: 'pr-creating', ...request })
     const about = { ...payment, paymentId: creating.paymentId, paymentRequestId: 'pr-creating' }
     const dueAt = () => dueAtOf(deps, 'payment', creating.paymentId)
@@ -195,8 +194,7 @@ describe('a callback faster than the provider’s own read side', () => {
 
   it('makes no due work of a payment that is terminal, and is asked for again: its money will have to be held', async () => {
     const { deps, payment, providerPaymentId, show, say, stored } = await aHidden('missing')
-    const request = deps.provider.requests.get(payment.paymentRequestId)
-    if (!request) throw new Error('the provider does not know the request')
+    const request = deps.provider.requestOf(payment.paymentRequestId)
     deps.provider.close(payment.paymentRequestId, 'expired')
     await applyProviderNews(deps, { paymentRequestId: payment.paymentRequestId }, 'callback')
     deps.provider.requests.set(payment.paymentRequestId, request)
@@ -214,8 +212,7 @@ describe('a callback faster than the provider’s own read side', () => {
 describe('a callback whose money the provider does not confirm at all', () => {
   it('changes nothing but when its payment is looked at: at once', async () => {
     const { deps, payment, say, stored } = await aHidden('missing')
-    const request = deps.provider.requests.get(payment.paymentRequestId)
-    if (!request) throw new Error('the provider does not know the request')
+    const request = deps.provider.requestOf(payment.paymentRequestId)
     deps.provider.requests.set(payment.paymentRequestId, { ...request, status: 'open', latestPaymentId: undefined })
 
     expect(await say(captureBody(payment, 'py-unheard-of'))).toBe('applied')

@@ -1,20 +1,33 @@
-import { describe, expect } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { mapInChunks } from '../../../shared/chunks.ts'
+import type { Client } from '../../../shared/client/client.ts'
 import { slotOf } from '../../../shared/ids.ts'
 import { minor } from '../../../shared/money.ts'
 import { makeFeeFinal } from '../../../shared/payment/fee/fee-store.ts'
 import { finalFee } from '../../../shared/payment/fee/final-fee.ts'
 import { makeFeesActual } from '../../../shared/payment/fee/make-fees-actual.ts'
+import { applyProviderNews } from '../../../shared/payment/news/apply-provider-news.ts'
+import type { ProviderFees } from '../../../shared/stage-settings.ts'
+import { syncProviderTransactions } from '../../../shared/sync/sync-provider-transactions.ts'
 import { LEDGER_SHARDS } from '../../../shared/table/schema.ts'
+import { DAY_MS } from '../../../shared/time.ts'
 import { processThatDies } from '../../support/dying-process.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
 import { NOT_SETTLED, settledRow } from '../../support/fake-provider.ts'
 import { recordTable, writtenKeys } from '../../support/intercept-table.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
 import { aStoredClient } from '../../support/payment-builders.ts'
-import { creditedPayment, findingAbout, paymentOf } from '../../support/synced-payment.ts'
-import { testDeps } from '../../support/test-deps.ts'
-import { paymentTest as it } from './payment-test.ts'
+import { settle, withFloor } from '../../support/settlement-builders.ts'
+import {
+  creditedPayment,
+  findingAbout,
+  type PaidUpstream,
+  paidUpstream,
+  paymentOf,
+  pendingOf,
+  rowNow,
+} from '../../support/synced-payment.ts'
+import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 
 const aCredited = async () => {
   const deps = testDeps()
@@ -100,5 +113,105 @@ describe('makeFeesActual: the fees of one page (design section 4, Fee)', () => {
     await makeFeesActual(deps, fees)
     expect(await feesOf(page)).toStrictEqual(ALL)
     await expectBalanced(deps, client.clientId)
+  })
+})
+
+const under = (deps: TestDeps, providerFees: ProviderFees): TestDeps => ({
+  ...deps,
+  stage: { ...deps.stage, providerFees },
+})
+
+/** A gateway whose contract with the provider has fees billed after the month. */
+const aWorld = async () => {
+  const deps = under(memoryDeps(), 'invoiced')
+  const client = await withFloor(deps)
+  return { deps, client, rows: deps.provider.transactions }
+}
+
+const TARIFFS_FEE = { feeStatus: 'actual', providerFeeMinor: 4_000, netMinor: 95_900 } as const
+
+const expectTariffsFee = async (deps: TestDeps, client: Client, paid: PaidUpstream) => {
+  expect(await paymentOf(deps, paid)).toMatchObject(TARIFFS_FEE)
+  expect(await pendingOf(deps, client.clientId)).toBe(95_900)
+  await expectBalanced(deps, client.clientId)
+}
+
+describe('a contract that bills fees after the month (stage setting providerFees: invoiced)', () => {
+  it('makes the tariff’s fee the actual one in the transaction of success, and asks nobody', async () => {
+    const { deps, client } = await aWorld()
+    const paid = await paidUpstream(deps, client)
+
+    await applyProviderNews(deps, { providerPaymentId: paid.providerPaymentId }, 'callback')
+
+    const invoiced = { status: 'actual', feeMinor: 4_000, at: deps.now(), invoiced: true }
+    expect((await paymentOf(deps, paid)).finalFee).toStrictEqual(invoiced)
+    expect(deps.provider.countOf('listTransactions')).toBe(0)
+    await expectTariffsFee(deps, client, paid)
+  })
+
+  it('lets a settlement wait for nothing', async () => {
+    const { deps, client, rows } = await aWorld()
+    const paid = await creditedPayment(deps, client)
+    rows.push(rowNow(deps, paid, NOT_SETTLED))
+    deps.clock.advance(DAY_MS / 1_000)
+
+    const { settlements } = await settle(deps, client)
+
+    expect(settlements).toMatchObject([{ providerFeesMinor: 4_000, netMinor: 95_900, paymentCount: 1 }])
+  })
+
+  it('has nothing to say about rows that show no fee', async () => {
+    const { deps, client, rows } = await aWorld()
+    const paid = await creditedPayment(deps, client)
+    rows.push(rowNow(deps, paid, { keptMinor: minor(0) }))
+
+    await syncProviderTransactions(deps)
+
+    expect(deps.published).toStrictEqual([])
+    expect(await paymentOf(deps, paid)).toHaveProperty('providerSettledAt')
+    await expectTariffsFee(deps, client, paid)
+  })
+
+  it.each([4_440, 4_000, -1])('takes a row that shows a fee (%d) for a finding, and changes nothing', async (kept) => {
+    const { deps, client, rows } = await aWorld()
+    const paid = await creditedPayment(deps, client)
+    rows.push(rowNow(deps, paid, { keptMinor: minor(kept) }))
+
+    await syncProviderTransactions(deps)
+
+    expect(await findingAbout(deps, paid.payment.paymentId, 'fee_changed')).toMatchObject({ amountMinor: kept })
+    await expectTariffsFee(deps, client, paid)
+  })
+})
+
+describe('a contract that changes', () => {
+  it.each([
+    [0, TARIFFS_FEE],
+    [4_440, { feeStatus: 'actual', providerFeeMinor: 4_440, netMinor: 95_460 }],
+  ])('leaves what was estimated before to its row, of which %d was kept', async (kept, expected) => {
+    const { deps, client, rows } = await aWorld()
+    const paid = await creditedPayment(under(deps, 'deducted'), client)
+    rows.push(rowNow(deps, paid, { keptMinor: minor(kept) }))
+
+    await syncProviderTransactions(deps)
+
+    expect(await paymentOf(deps, paid)).toMatchObject(expected)
+    expect(deps.published).toStrictEqual([])
+    await expectBalanced(deps, client.clientId)
+  })
+
+  it('finds nothing wrong with what was final before: its own contract is on the payment', async () => {
+    const { deps, client, rows } = await aWorld()
+    const deducted = under(deps, 'deducted')
+    const invoicedBefore = await creditedPayment(deps, client)
+    const deductedBefore = await creditedPayment(deducted, client)
+    rows.push(rowNow(deps, invoicedBefore, { keptMinor: minor(0) }), rowNow(deps, deductedBefore))
+    await syncProviderTransactions(deducted)
+
+    await syncProviderTransactions(deps)
+
+    expect(deps.published).toStrictEqual([])
+    expect(await paymentOf(deps, invoicedBefore)).toMatchObject(TARIFFS_FEE)
+    expect(await paymentOf(deps, deductedBefore)).toMatchObject({ feeStatus: 'actual', providerFeeMinor: 4_440 })
   })
 })

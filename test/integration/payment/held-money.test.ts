@@ -111,8 +111,7 @@ it('a capture whose payment is closed between read and write is held, and not lo
 
 it('a closing status whose payment is paid between read and write changes nothing any more', async () => {
   const { deps, client, payment, providerPaymentId } = await aPaid()
-  const request = deps.provider.requests.get(payment.paymentRequestId)
-  if (!request) throw new Error('the provider does not know the request')
+  const request = deps.provider.requestOf(payment.paymentRequestId)
   const value = { ...request, status: 'expired', latestPaymentId: undefined } as const
   deps.provider.script('getRequest', async () => ({ kind: 'found', value }))
   const raced = beforeFirst(deps, 'transact', () => applyProviderNews(deps, { providerPaymentId }, 'callback'))

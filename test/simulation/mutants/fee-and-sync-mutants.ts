@@ -55,7 +55,7 @@ export const FEE_AND_SYNC_MUTANTS = [
     },
     'what a row shows counts under a contract that bills later': {
       edit: "drop keptMinor === 0 && stage.providerFees === 'invoiced'",
-      tests: ['actual-fee', 'invoiced-fees'],
+      tests: ['actual-fee', 'final-fee'],
     },
   }),
   ...mutantsOf('feeAtSuccess', ['actual-fee'], {
@@ -75,7 +75,7 @@ export const FEE_AND_SYNC_MUTANTS = [
     'a fee that is final and differs is not found': 'drop expectedMinor !== keptMinor',
     'a row that shows no fee is a finding under a contract that bills later': {
       edit: 'const expectedMinor = _ -> const expectedMinor = current.providerFeeMinor',
-      tests: ['invoiced-fees'],
+      tests: ['final-fee'],
     },
   }),
   ...mutantsOf('isMoneyBack', ['sync-fees', 'sync-tail', 'sync-unexplained'], {

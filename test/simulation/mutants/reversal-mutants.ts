@@ -41,14 +41,14 @@ export const REVERSAL_MUTANTS = [
     'what came again is deducted once more by its own number': 'drop undoes === undefined',
     'what was put back is deducted': 'drop reinstated === undefined',
   }),
-  ...mutantsOf('noteUndoneOf', ['undo-swept'], {
+  ...mutantsOf('noteUndoneOf', ['undo-reversal'], {
     'what a re-credit has left out comes again on the settlement that failed': "drop absent('recreditedAt')",
     'what is not noted on a settlement is undone there': {
       edit: "drop contains('reversedPaymentIds', paymentId)",
       equivalent: 'The payment names the settlement that it is noted on, and is conditioned on what went back of it.',
     },
   }),
-  ...mutantsOf('reversedAsRead', ['undo-swept'], {
+  ...mutantsOf('reversedAsRead', ['undo-reversal'], {
     'a re-credit leaves out what came again meanwhile': "drop unchanged('undoneCount', undoneCount)",
   }),
   ...mutantsOf('undoReversal', ['undo-reversal'], {

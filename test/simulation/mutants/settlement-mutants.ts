@@ -126,7 +126,7 @@ export const SETTLEMENT_MUTANTS = [
   ...mutantsOf('markSettlementPaid', ['settlement-closing'], {
     'money leaves before it has arrived': 'funding.unfundedMinor > 0 -> funding.unfundedMinor < 0',
   }),
-  ...mutantsOf('recreditSettlement', ['settlement-recredit', 'many-reversals'], {
+  ...mutantsOf('recreditSettlement', ['settlement-recredit', 'part-reversal'], {
     'a recredit moves no money back': 'drop window: _',
     'a recredit closes only what fits one transaction': 'owed.slice(0, -MOST_LEFT_OUT) -> []',
   }),
