@@ -113,18 +113,6 @@ describe('the audit trail', () => {
     expect(await audited(true)).toStrictEqual(broken)
   })
 
-  it('goes on behind records of the release before, which stand outside', async () => {
-    const deps = testDeps()
-    const { clientId } = await aStoredClient(deps)
-    const legacy = { subject: clientId, operator: 'old', action: 'update-client', at: deps.now() }
-    await deps.table.write(put(auditRecordKey(clientId, deps.now(), 'old'), legacy))
-
-    await changeClient(deps, { clientId, operator: 'ana', changes: { name: 'new' } })
-
-    expect(await auditLedger(deps, clientId)).toStrictEqual({ balanced: true, differences: [] })
-    expect(await listAuditRecords(deps, clientId)).toHaveLength(3)
-  })
-
   it('has both of two changes that meet, one behind the other', async () => {
     const { deps, clientId, rename, audited } = await aTrail()
     const both = beforeFirst(deps, 'transact', () =>

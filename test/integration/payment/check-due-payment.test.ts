@@ -159,16 +159,6 @@ describe('checkDuePayment: claims and refusals', () => {
     expect(await findingAbout(deps, payment.paymentId, 'not_found_upstream')).toBeDefined()
   })
 
-  it('lets one of ten workers ask', async () => {
-    const { deps, payment } = await aPending()
-    deps.clock.set(payment.dueAt ?? deps.now())
-
-    const results = await Promise.all(Array.from({ length: 10 }, () => checkWhenDue(deps, payment)))
-
-    expect(results.filter((result) => result === 'checked')).toHaveLength(1)
-    expect(deps.provider.countOf('cancelRequest')).toBe(1)
-  })
-
   it.each([
     ['is not due yet', (item: Item) => item],
     ['is gone', () => undefined],

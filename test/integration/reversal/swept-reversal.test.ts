@@ -106,21 +106,6 @@ describe('money of a recorded settlement that went back', () => {
     expect(await owed(deps, first)).toMatchObject({ resolution: 'recovered' })
   })
 
-  it('waits no longer when it goes back after the re-credit', async ({
-    deps,
-    settled: { client, first, settlement },
-  }) => {
-    await fail(deps, settlement)
-    await recredit(deps, settlement)
-
-    await reversePayment(deps, first, voidOf(first))
-    const waiting = await figures(deps, client)
-
-    expect(waiting).toStrictEqual([0, 45_950, 0, 0, 95_900])
-    expect(await owed(deps, first)).toBeUndefined()
-    expect(await sweptNow(deps, client)).toMatchObject({ netMinor: 45_950 })
-  })
-
   it.for(['recredit', 'record'] as const)(
     'is owed once, whatever it races: the %s',
     async (step, { deps, settled: { client, first, settlement } }) => {

@@ -1,22 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { handler } from '../../../functions/admin/list-deliveries.ts'
-import { deliveryIdFor } from '../../../shared/ids.ts'
 import { skipDelivery } from '../../../shared/webhook/delivery/delivery-store.ts'
-import { deliveriesOfEvent } from '../../../shared/webhook/delivery/list-deliveries.ts'
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
 import { beforeFirst } from '../../support/intercept-table.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
 import { invokeAdmin, notFoundReply, withClient } from '../../support/operator-actions.ts'
 import { aStoredClient } from '../../support/payment-builders.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
-import {
-  anEvent,
-  drainQueue,
-  FAILED,
-  messageFor,
-  storedDelivery,
-  storedEndpoint,
-} from '../../support/webhook-builders.ts'
+import { drainQueue, FAILED, messageFor, storedDelivery, storedEndpoint } from '../../support/webhook-builders.ts'
 
 const list = (deps: TestDeps, payload: object) => invokeAdmin(handler, deps, payload)
 
@@ -99,29 +90,6 @@ describe('list-deliveries (design section 7)', () => {
     const answer = await list(stale, { client_id: clientId, status: 'scheduled' })
 
     expect(idsOf(answer)).toStrictEqual([])
-  })
-
-  it('finds the deliveries of an event at every endpoint, of test events too', async () => {
-    const { deps, clientId } = await withClient()
-    const endpoints = [await storedEndpoint(deps, { clientId }), await storedEndpoint(deps, { clientId })]
-    const { eventId } = anEvent(deps.now())
-    const ids = endpoints.map(({ endpointId }) => deliveryIdFor(eventId, endpointId))
-    for (const [at, endpoint] of endpoints.entries()) {
-      await storedDelivery(deps, endpoint, {
-        eventId,
-        deliveryId: ids[at] ?? deliveryIdFor(eventId, endpoint.endpointId),
-      })
-      await storedDelivery(deps, endpoint)
-    }
-
-    const answer = await list(deps, { client_id: clientId, event_id: eventId })
-    const second = await list(deps, { client_id: clientId, event_id: eventId, page: 2, per_page: 1 })
-
-    expect(idsOf(answer)).toStrictEqual(ids.toSorted().toReversed())
-    expect(idsOf(second)).toStrictEqual(ids.toSorted().slice(0, 1))
-    expect((await deliveriesOfEvent(deps, clientId, eventId)).map(({ delivery }) => delivery.deliveryId)).toStrictEqual(
-      ids.toSorted().toReversed(),
-    )
   })
 
   it('numbers attempts on through the rounds', async () => {

@@ -94,10 +94,6 @@ describe('register-endpoint (spec 2.4)', () => {
 
   it.each([
     ['an http URL', { url: 'http://merchant.example/' }, 'url', 'must be an https URL'],
-    ['a loopback address', { url: 'https://127.0.0.1/hooks' }, 'url', 'must name a host, not an address'],
-    ['localhost', { url: 'https://localhost/hooks' }, 'url', 'must name a host on the public internet'],
-    ['user info', { url: 'https://a:b@merchant.example/' }, 'url', 'must not carry user info'],
-    ['no URL', { url: 'merchant' }, 'url', 'must be a full URL'],
     [
       'a URL past 2,048 characters',
       { url: `https://m.example/${'x'.repeat(2_048)}` },

@@ -33,61 +33,38 @@ const part = fc.oneof(
   { weight: 1, arbitrary: fc.integer({ min: 1, max: 999 }) },
 )
 
+const often = <Arbitrary>(weight: number, arbitrary: Arbitrary) => ({ weight, arbitrary })
+const one = <const What extends string, Fields extends object>(
+  what: What,
+  fields: { [Name in keyof Fields]: fc.Arbitrary<Fields[Name]> },
+) => fc.record<Fields>(fields).map((chosen) => ({ do: what, ...chosen }))
+
+const kind = fc.constantFrom('voided' as const, 'refund' as const, 'chargeback' as const, 'chargeback' as const)
+const to = fc.constantFrom('manual_paid' as const, 'failed' as const)
+const resolution = fc.constantFrom('recovered' as const, 'written_off' as const)
+
 const move: fc.Arbitrary<Move> = fc.oneof(
-  {
-    weight: 6,
-    arbitrary: fc.record({
-      do: fc.constant('take' as const),
-      which,
-      kind: fc.constantFrom('voided' as const, 'refund' as const, 'chargeback' as const, 'chargeback' as const),
-      part,
-    }),
-  },
-  { weight: 3, arbitrary: fc.record({ do: fc.constant('give' as const), which, part }) },
-  { weight: 4, arbitrary: fc.record({ do: fc.constant('settle' as const) }) },
-  {
-    weight: 3,
-    arbitrary: fc.record({
-      do: fc.constant('close' as const),
-      which,
-      to: fc.constantFrom('manual_paid' as const, 'failed' as const),
-    }),
-  },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant('recredit' as const), which }) },
-  {
-    weight: 1,
-    arbitrary: fc.record({
-      do: fc.constant('resolve' as const),
-      which,
-      resolution: fc.constantFrom('recovered' as const, 'written_off' as const),
-    }),
-  },
+  often(6, one('take', { which, kind, part })),
+  often(3, one('give', { which, part })),
+  often(4, one('settle', {})),
+  often(3, one('close', { which, to })),
+  often(2, one('recredit', { which })),
+  often(1, one('resolve', { which, resolution })),
 )
 
 const death = fc.option(
   fc.record({ call: fc.integer({ min: 1, max: 12 }), when: fc.constantFrom('before' as const, 'after' as const) }),
   { nil: undefined, freq: 3 },
 )
+const amounts = fc.array(fc.integer({ min: 10_000, max: 60_000 }), { minLength: 1, maxLength: 3 })
+const ms = fc.constantFrom(1, HOUR_MS, DAY_MS, DAY_MS, DAY_MS + 1, 3 * DAY_MS)
 
 const happening: fc.Arbitrary<Happening> = fc.oneof(
-  {
-    weight: 2,
-    arbitrary: fc.record({
-      do: fc.constant('pay' as const),
-      amounts: fc.array(fc.integer({ min: 10_000, max: 60_000 }), { minLength: 1, maxLength: 3 }),
-      estimated: fc.boolean(),
-    }),
-  },
-  {
-    weight: 4,
-    arbitrary: fc.record({
-      do: fc.constant('pass' as const),
-      ms: fc.constantFrom(1, HOUR_MS, DAY_MS, DAY_MS, DAY_MS + 1, 3 * DAY_MS),
-    }),
-  },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('fee' as const), which }) },
-  { weight: 9, arbitrary: fc.record({ do: fc.constant('move' as const), move, death }) },
-  { weight: 3, arbitrary: fc.record({ do: fc.constant('race' as const), first: move, second: move }) },
+  often(2, one('pay', { amounts, estimated: fc.boolean() })),
+  often(4, one('pass', { ms })),
+  often(1, one('fee', { which })),
+  often(9, one('move', { move, death })),
+  often(3, one('race', { first: move, second: move })),
 )
 
 /** A client's first payments, and what comes of them. */
