@@ -178,13 +178,6 @@ describe('a commit', () => {
     expect([without.applied, withIt.applied]).toStrictEqual([false, true])
     expect(await stored(deps, creating)).toEqual(carrying)
   })
-
-  it('of a success is taken when the attempt’s lease is over', async () => {
-    const { deps, creating } = await aCreating()
-
-    const step = commitSucceeded(visible(deps, creating), addMs(deps.now(), LEASE_MS))
-    expect((await transact(deps, step)).applied).toBe(true)
-  })
 })
 
 describe('a row whose ttl', () => {

@@ -10,7 +10,7 @@ import { exists } from '../../../shared/table/condition.ts'
 import { windowKey } from '../../../shared/table/keys.ts'
 import { remove, update } from '../../../shared/table/step.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
-import { beforeFirst, recordTable } from '../../support/intercept-table.ts'
+import { beforeFirst } from '../../support/intercept-table.ts'
 import {
   type AllStates,
   aClientOfAllStates,
@@ -18,7 +18,6 @@ import {
   FIGURES_OF_ALL_STATES,
   figuresOf,
   forgetPayouts,
-  indexReads,
   settled,
   sumOf,
   sweepADayLater,
@@ -78,18 +77,6 @@ describe('functions of the release before, on a window of this one', () => {
     await sweep(deps, scene.client)
 
     await expectBalanced(deps, scene.client.clientId)
-  })
-
-  it('a payout counts at once, although the window still has it open', async ({ deps }) => {
-    const { client, recorded } = await aClientOfAllStates(deps)
-    await byOlderRelease(deps, client.clientId, () => payOut(deps, recorded))
-    const { deps: watched, calls } = recordTable(deps)
-
-    const shown = await figuresOf(watched, client)
-
-    expect(shown.paidOutMinor).toBe(FIGURES_OF_ALL_STATES.paidOutMinor + recorded.netMinor)
-    expect(shown.inSettlementMinor).toBe(FIGURES_OF_ALL_STATES.inSettlementMinor - recorded.netMinor)
-    expect(indexReads(calls)).toBe(0)
   })
 
   it('cannot hide a payout behind a recredit of the same amount', async ({ deps, client }) => {

@@ -37,23 +37,6 @@ describe('settleClient called twice at once', () => {
     expect(answers).toMatchObject([{ netMinor: 95_900, paymentCount: 1 }])
   })
 
-  it('records a recredited settlement again once, and what is new once', { repeats: 9 }, async ({
-    deps,
-    client,
-    recredited,
-  }) => {
-    await aSucceededPayment(deps, client, { notionalMinor: 200_000 })
-    aDayLater(deps)
-
-    expect(await threeAtOnce(deps, client)).toHaveLength(2)
-
-    expect(await settlementsOf(deps, client)).toMatchObject([
-      { grossMinor: 200_000, status: 'recorded' },
-      { grossMinor: 100_000, status: 'recorded', replaces: recredited.settlementId },
-      { grossMinor: 100_000, status: 'failed' },
-    ])
-  })
-
   it('lets the one that comes late settle what became eligible since', async ({ deps, client }) => {
     await aSucceededPayment(deps, client, { notionalMinor: 100_000 })
     await aSucceededPayment(deps, client, { notionalMinor: 200_000, paidAt: addMs(deps.now(), 5) })

@@ -10,7 +10,6 @@ import {
   skipDelivery,
   startRound,
 } from '../../../shared/webhook/delivery/delivery-store.ts'
-import { fanOutEvent } from '../../../shared/webhook/delivery/fan-out-event.ts'
 import { storeAttemptResult } from '../../../shared/webhook/delivery/store-attempt-result.ts'
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
 import { itemSize } from '../../simulation/sim-table/stored-item.ts'
@@ -159,15 +158,6 @@ describe('a lean delivery', () => {
 
     expect(deps.webhooks.map(({ url }) => url)).toStrictEqual([endpoint.url])
     expect(calls.map(({ name }) => name).join()).toBe('batchGet,get,get,get,update,update,batchGet')
-  })
-
-  it('is made by fan-out without the body', async ({ deps, endpoint, event }) => {
-    await fanOutEvent(deps, event)
-
-    const { sent } = deps
-    expect(sent).toHaveLength(1)
-    await drainQueue(deps)
-    expect(deps.webhooks.map(({ url, body }) => [url, body.toString()])).toStrictEqual([[endpoint.url, event.body]])
   })
 })
 

@@ -179,15 +179,6 @@ describe('the slow lane: a worker that others need', () => {
       { queue: 'webhooks-slow', message: { body, delaySeconds: 0, group: endpoint_id } },
     ])
   })
-
-  it('skips the delivery of a disabled endpoint at once, slow or not', async () => {
-    const { deps, delivery } = await slowDelivery({ enabled: false })
-
-    await deliverWebhook(deps, messageFor(await rowOf(deps, delivery)))
-
-    expect(deps.sent).toStrictEqual([])
-    expect(await rowOf(deps, delivery)).toMatchObject({ status: 'skipped' })
-  })
 })
 
 describe('the mark of an endpoint that hangs', () => {
