@@ -11,18 +11,13 @@ import { checkDuePayment } from '../../shared/payment/news/check-due-payment.ts'
 import type { CreatingPayment, Payment, PaymentRequest } from '../../shared/payment/payment.ts'
 import { eventKey, paymentKey } from '../../shared/table/keys.ts'
 import { addMs, TimestampSchema } from '../../shared/time.ts'
+import { aClient } from './client-builders.ts'
 import { type TestDeps, testDeps } from './test-deps.ts'
 
 /** A merchant in the table. */
 export const aStoredClient = async (deps: TestDeps, fields: Partial<Client> = {}): Promise<Client> => {
-  const client: Client = {
-    clientId: v.parse(ClientIdSchema, deps.newId()),
-    name: 'Warung Kopi Satu',
-    enabled: true,
-    settlementFloorMinor: minor(10_000),
-    createdAt: deps.now(),
-    ...fields,
-  }
+  const clientId = v.parse(ClientIdSchema, deps.newId())
+  const client = aClient({ clientId, name: 'Warung Kopi Satu', createdAt: deps.now(), ...fields })
   await insertClient(deps, client, 'test')
   return client
 }

@@ -186,13 +186,6 @@ export const fail = (deps: TestDeps, { settlementId }: Known): Promise<Settlemen
 export const recredit = (deps: TestDeps, { settlementId }: Known): Promise<Settlement> =>
   recreditSettlement(deps, { settlementId, ...BY_OPERATOR })
 
-/** A client whose one settlement failed at the bank and whose funds are back in available. */
-export const failedAndRecredited = async (deps: TestDeps, fields: Partial<Client> = {}) => {
-  const { client, settlement } = await aSettledClient(deps, undefined, fields)
-  await fail(deps, settlement)
-  return { client, failed: await recredit(deps, settlement) }
-}
-
 /** The provider's transaction for a payment's money: by default settled to us, with the tariff's fee kept. */
 export const aTransaction = (
   payment: Payment,
