@@ -30,12 +30,12 @@ const BODY = envelopeBody('payment.succeeded', EVENT_ID, FIRED_AT, {
   metadata: { b: 1, a: [2] },
 })
 
-const standardOf = (secret: string, body: string, seconds = NOW_SECONDS) => {
+const standardOf = (secret: string, body: string, seconds = NOW_SECONDS, id = EVENT_ID) => {
   const key = Buffer.from(secret.slice('whsec_'.length), 'base64')
   return {
-    'webhook-id': EVENT_ID,
+    'webhook-id': id,
     'webhook-timestamp': String(seconds),
-    'webhook-signature': `v1,${createHmac('sha256', key).update(`${EVENT_ID}.${seconds}.${body}`).digest('base64')}`,
+    'webhook-signature': `v1,${createHmac('sha256', key).update(`${id}.${seconds}.${body}`).digest('base64')}`,
   }
 }
 
@@ -59,6 +59,7 @@ const without = (headers: Readonly<Record<string, string>>, ...names: readonly s
 
 const STANDARD = Object.keys(standardOf(SECRET, BODY))
 const OTHER = `whsec_${randomBytes(32).toString('base64')}`
+const OTHER_ID = standardOf(SECRET, BODY, NOW_SECONDS, 'evt')
 const parsed: unknown = JSON.parse(BODY)
 
 describe('verifyWebhook, which merchants copy', () => {
@@ -105,7 +106,7 @@ describe('verifyWebhook, which merchants copy', () => {
     ],
     ['a later timestamp put in', 'changed_headers', { ...sent(), 'webhook-timestamp': String(NOW_SECONDS + 1) }, BODY],
     ['another id put in', 'changed_headers', { ...sent(), 'webhook-id': 'evt' }, BODY],
-    ['an id that is signed and not the event’s', 'changed_headers', { ...sent(), ...otherId() }, BODY],
+    ['an id that is signed and not the event’s', 'changed_headers', { ...sent(), ...OTHER_ID }, BODY],
     ['a timestamp taken off', 'changed_headers', without(sent(), 'webhook-timestamp'), BODY],
     ['a timestamp too old', 'too_old', { ...sent(), ...standardOf(SECRET, BODY, NOW_SECONDS - 301) }, BODY],
     ['a timestamp too far ahead', 'too_old', { ...sent(), ...standardOf(SECRET, BODY, NOW_SECONDS + 301) }, BODY],
@@ -122,12 +123,6 @@ describe('verifyWebhook, which merchants copy', () => {
     expect(say(BODY, [OTHER])).toThrow('signed with a secret that is not among yours')
   })
 })
-
-function otherId() {
-  const key = Buffer.from(SECRET.slice('whsec_'.length), 'base64')
-  const signature = createHmac('sha256', key).update(`evt.${NOW_SECONDS}.${BODY}`).digest('base64')
-  return { 'webhook-id': 'evt', 'webhook-signature': `v1,${signature}` }
-}
 
 /** A receiver that keeps what it did and what it was told. */
 const aReceiver = (fails = 0) => {

@@ -34,8 +34,16 @@ describe('readProviderKey', () => {
       await expect(readProviderKey(secrets, 'production')).rejects.toThrow('the provider secret is missing')
     },
   )
+})
 
-  it.each([
+describe('readCallbackTokens', () => {
+  it.each([[[NEW, OLD]], [['sixteen-in-all-1']]])('reads one token, or two during an exchange: %j', async (list) => {
+    expect(await readCallbackTokens(stored({ [TOKENS]: tokens(...list) }).secrets, 'test')).toStrictEqual(list)
+  })
+})
+
+const MALFORMED = {
+  provider: [
     'xnd_production_plain_text',
     '',
     'null',
@@ -44,20 +52,8 @@ describe('readProviderKey', () => {
     '{"secret_key":""}',
     '{"secret_key":"xnd_1\\nx-injected: 1"}',
     '{"secret_key":7}',
-  ])('refuses %j without quoting it', async (text) => {
-    const error = await thrownBy(readProviderKey(stored({ [KEY]: text }).secrets, 'test'))
-
-    expect(error).toStrictEqual(new Error('the provider secret is malformed'))
-    expect(error).not.toHaveProperty('cause')
-  })
-})
-
-describe('readCallbackTokens', () => {
-  it.each([[[NEW, OLD]], [['sixteen-in-all-1']]])('reads one token, or two during an exchange: %j', async (list) => {
-    expect(await readCallbackTokens(stored({ [TOKENS]: tokens(...list) }).secrets, 'test')).toStrictEqual(list)
-  })
-
-  it.each([
+  ],
+  callback: [
     'a-plain-token-of-16-characters',
     '{}',
     tokens(),
@@ -66,12 +62,17 @@ describe('readCallbackTokens', () => {
     tokens(NEW, 'short'),
     tokens('sixteen-in-all-1', 'sixteen-in-all-2', 'sixteen-in-all-3'),
     tokens('with spaces in it'),
-  ])('refuses %j without quoting it', async (text) => {
-    const error = await thrownBy(readCallbackTokens(stored({ [TOKENS]: text }).secrets, 'test'))
+  ],
+}
 
-    expect(error).toStrictEqual(new Error('the callback secret is malformed'))
-    expect(error).not.toHaveProperty('cause')
-  })
+it.each([
+  ...MALFORMED.provider.map((text) => ['provider', text, readProviderKey] as const),
+  ...MALFORMED.callback.map((text) => ['callback', text, readCallbackTokens] as const),
+])('the %s secret is refused without quoting it: %j', async (which, text, read) => {
+  const error = await thrownBy(read(stored({ [KEY]: text, [TOKENS]: text }).secrets, 'test'))
+
+  expect(error).toStrictEqual(new Error(`the ${which} secret is malformed`))
+  expect(error).not.toHaveProperty('cause')
 })
 
 describe('isCallbackToken (design section 4: two tokens, for rotation)', () => {
