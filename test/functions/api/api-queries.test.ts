@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest'
 import { API, anApi, aPaymentBody } from '../../support/api-event.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
 import { storedSettlement } from '../../support/payout-builders.ts'
-import { cursorOf } from './event-feed.ts'
 
 type Query = Readonly<Record<string, string>>
 type Name = keyof typeof API
@@ -80,6 +79,8 @@ const right = {
   type: 'payment.succeeded',
   fired_at: '2026-11-20T04:00:00.000Z',
 }
+const cursorOf = (position: unknown) => Buffer.from(JSON.stringify(position)).toString('base64url')
+
 const FAR_OFF = '9999-99-99T99:99:99.999Z'
 const WRONG_POSITIONS: readonly unknown[] = [
   { ...right, client_id: 'x' },
