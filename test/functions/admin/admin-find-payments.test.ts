@@ -3,10 +3,10 @@ import { handler as findPayments } from '../../../functions/admin/find-payments.
 import { pointFromDestination } from '../../../shared/payment/destination-store.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-provider-news.ts'
 import { exists } from '../../../shared/table/condition.ts'
-import { destinationKey, destinationPk } from '../../../shared/table/keys.ts'
+import { destinationKey } from '../../../shared/table/keys.ts'
 import { remove } from '../../../shared/table/step.ts'
 import { invokeAdmin } from '../../support/operator-actions.ts'
-import { aPendingPayment, aStoredClient, create, OVO_REQUEST } from '../../support/payment-builders.ts'
+import { aPendingPayment, aStoredClient, create } from '../../support/payment-builders.ts'
 import { aSucceededPayment } from '../../support/settlement-builders.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 
@@ -75,17 +75,6 @@ describe('find-payments by destination', () => {
     expect((await found(deps, { payment_destination: destination })).ids).toHaveLength(1)
   })
 
-  it('points to a payment once, also when its commit is repeated', async () => {
-    const { deps, destination } = depsAt()
-    const client = await aStoredClient(deps)
-
-    const { payment } = await create(deps, client, undefined, 'key')
-    await create(deps, client, undefined, 'key')
-
-    const { items } = await deps.table.query({ partition: [destinationPk(destination)], limit: 10 })
-    expect(items.map(({ sk }) => sk)).toStrictEqual([`${payment.createdAt}#${payment.paymentId}`])
-  })
-
   it('shows no payment whose destination is another one after all', async () => {
     const { deps, destination } = depsAt()
     const payment = await aPendingPayment(deps, await aStoredClient(deps))
@@ -94,16 +83,6 @@ describe('find-payments by destination', () => {
 
     expect(await found(deps, { payment_destination: destination })).toMatchObject({ ids: [payment.paymentId] })
     expect(await found(deps, { payment_destination: other })).toMatchObject({ ids: [] })
-  })
-
-  it('makes no pointer for a push, which shows no destination', async () => {
-    const deps = testDeps()
-    await aPendingPayment(deps, await aStoredClient(deps), OVO_REQUEST)
-
-    const { items } = await deps.table.query({ partition: [destinationPk('')], limit: 1 })
-
-    expect(items).toStrictEqual([])
-    expect(await invokeAdmin(findPayments, deps, { payment_destination: '' })).toMatchObject({ status: 422 })
   })
 
   it('finds with its client a payment of an earlier release, which has no pointer', async () => {

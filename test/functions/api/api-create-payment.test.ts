@@ -167,23 +167,3 @@ describe('POST /v1/payments (spec 4.1, 2.1)', () => {
     })
   })
 })
-
-describe('expires_at of POST /v1/payments (spec 4.1, design section 5)', () => {
-  const NOW = Date.UTC(2026, 10, 20, 4)
-  const DAY = 86_400
-
-  it.each([
-    // The provider takes an expiry for virtual accounts; a day when none is asked for.
-    [bank('BCA'), 0, DAY],
-    [bank('BCA'), 365 * DAY, 365 * DAY],
-    // Elsewhere the earlier of the wish and the channel's own, of which `channel-terms.test.ts` has all.
-    [QRIS, 600, 600],
-    [QRIS, 7 * DAY, 2 * DAY],
-    [OVO, undefined, 55],
-  ])('%j with expires_in_seconds %s expires %i seconds from now', async (channel, wished, expected) => {
-    const { status, body } = await create({ ...channel, expires_in_seconds: wished })
-
-    expect(status).toBe(201)
-    expect(body['expires_at']).toBe(new Date(NOW + expected * 1_000).toISOString())
-  })
-})

@@ -123,16 +123,4 @@ describe('POST /v1/payments/{id}/cancel (spec 4.4)', () => {
       expect((await ask('cancelPayment', { id })).status).toBe(200)
     },
   )
-
-  it('answers 200 on the retry of a cancel that was lost half-way', async () => {
-    const { deps, ask, id, requestId } = await pending()
-    deps.provider.script('cancelRequest', async () => ({ kind: 'unanswered', reason: 'unreachable' }))
-    await ask('cancelPayment', { id })
-    deps.provider.close(requestId, 'cancelled')
-    deps.provider.script('cancelRequest', async () => ({ kind: 'final' }))
-
-    const answer = await ask('cancelPayment', { id })
-
-    expect([answer.status, answer.body['status']]).toStrictEqual([200, 'cancelled'])
-  })
 })

@@ -8,7 +8,7 @@ import { referenceKey, referencePk } from '../../../shared/table/keys.ts'
 import { remove } from '../../../shared/table/step.ts'
 import { addMs } from '../../../shared/time.ts'
 import { API, type ApiClient, anApi, aPaymentBody, call } from '../../support/api-event.ts'
-import { recordTable, writtenKeys } from '../../support/intercept-table.ts'
+import { recordTable } from '../../support/intercept-table.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
 import { aPendingPayment, paidWhileCreating } from '../../support/payment-builders.ts'
 import { aSucceededPayment, storeSucceeded, succeededPayment } from '../../support/settlement-builders.ts'
@@ -90,31 +90,6 @@ describe('GET /v1/payments?external_reference=… (design section 8)', () => {
 
     expect((await listed()).body).toMatchObject({ data: [{ id: payment.paymentId, status: 'succeeded' }] })
     expect(await pointersIn(deps, caller)).toMatchObject([{ sk: `${payment.createdAt}#${payment.paymentId}` }])
-  })
-
-  it('leads to a payment once, however often its create is sent, by the reference it was made with', async () => {
-    const { deps, caller, ask, listed } = await aMerchant()
-    const send = (reference: string) =>
-      ask('createPayment', {
-        headers: { 'Idempotency-Key': 'k' },
-        body: aPaymentBody({ external_reference: reference }),
-      })
-    const { body } = await send(REFERENCE)
-    await send(REFERENCE)
-    await send('another')
-
-    expect((await listed()).body['data']).toStrictEqual([body])
-    expect(await pointersIn(deps, caller)).toHaveLength(1)
-    expect(await pointersIn(deps, caller, 'another')).toStrictEqual([])
-  })
-
-  it.each([undefined, ''])('writes nothing more for a payment whose reference is %j', async (reference) => {
-    const { deps, caller } = await aMerchant()
-    const watched = recordTable(deps)
-
-    await call(watched.deps, API.createPayment, { caller, body: aPaymentBody({ external_reference: reference }) })
-
-    expect(writtenKeys(watched.calls).filter(({ pk }) => pk.startsWith('REFERENCE#'))).toStrictEqual([])
   })
 
   it('does not find a payment of the release before, which nothing leads to', async () => {

@@ -50,7 +50,7 @@ export const PROVIDER_NEWS_MUTANTS = [
   ...mutantsOf('onStatus', ['provider-news'], {
     "another attempt's status closes the payment": "_ !== payment.paymentRequestId -> _ === ''",
   }),
-  ...mutantsOf('statusOfCancelled', ['api-get-and-cancel-payment'], {
+  ...mutantsOf('statusOfCancelled', ['expire-payment'], {
     'a cancel of ours counts as a failure':
       'drop payment.cancelRequestedAt !== undefined && payment.expiryStartedAt === undefined',
     'a cancel of our own expiry counts as its merchant’s': {
