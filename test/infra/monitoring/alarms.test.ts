@@ -16,17 +16,14 @@ const withRecipients = (name: string) => ({ ...deployedStage(name), alarmRecipie
 const alarmsOfStage = (stage: Parameters<typeof synthesised>[0], name: string) => alarmsIn(synthesised(stage), name)
 
 describe('stages', () => {
-  it('have alarms when they must not be lost or somebody wants to hear them, and none otherwise', () => {
+  it('have alarms and pages when they must not be lost or somebody wants to hear them, and none otherwise', () => {
     expect(alarms.length).toBeGreaterThan(50)
     expect(alarmsOfStage('dev', 'dev')).toStrictEqual([])
     expect(alarmsOfStage('feature-7', 'feature-7')).toStrictEqual([])
+    expect(synthesised('dev').ofType('AWS::CloudWatch::CompositeAlarm')).toStrictEqual([])
     expect(alarmsOfStage(withRecipients('dev'), 'dev').map(({ id }) => id)).toStrictEqual(
       expect.arrayContaining(alarms.map(({ id }) => id)),
     )
-  })
-
-  it('have no pages without alarms', () => {
-    expect(synthesised('dev').ofType('AWS::CloudWatch::CompositeAlarm')).toStrictEqual([])
   })
 
   it('with alarms write the lines that metrics ride on', () => {

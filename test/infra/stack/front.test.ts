@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { functionName, isHttp } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
-import { type DeployedStage, deployedStage } from '../../../infra/stack/stage.ts'
+import type { DeployedStage } from '../../../infra/stack/stage.ts'
 import { ORIGIN_HEADER } from '../../../shared/runtime/origin-guard.ts'
 import { synthesised, synthesisedFront } from '../../support/stack-template.ts'
 import { DOMAIN, READY_PRODUCTION, stageWith } from '../../support/stage-options.ts'
@@ -80,16 +80,6 @@ describe('CloudFront before the API', () => {
       ClientCertificateArn: 'arn:aws:acm:us-east-1:<AWS::AccountId>:certificate/11111111-2222-4333-8444-555555555555',
     })
     expect(certificateOf(stage)).toBeUndefined()
-  })
-
-  it('stands before production, whatever else is not named yet', () => {
-    const prod = deployedStage('prod')
-
-    expect(prod.front).toBe('cloudfront')
-    expect(() => synthesisedFront(prod)).not.toThrow()
-    expect(synthesised(prod).only('AWS::ApiGatewayV2::DomainName').properties['DomainName']).toBe(
-      'origin.pay.example.com',
-    )
   })
 
   it('calls the API by its name with the secret that the functions ask for, which is in no template', () => {
