@@ -21,7 +21,8 @@ export const selfSignedCertificate = (name: string): Certificate => {
   return { key: readFileSync(keyFile, 'utf8'), cert: readFileSync(certFile, 'utf8'), certFile }
 }
 
-const listen = async (server: Server): Promise<number> => {
+/** On a free port of 127.0.0.1, with every connection gone when the test is over. */
+export const listen = async (server: Server): Promise<number> => {
   const sockets = new Set<Socket>()
   server.on('connection', (socket) => {
     sockets.add(socket)

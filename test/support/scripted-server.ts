@@ -1,5 +1,5 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
-import { onTestFinished } from 'vitest'
+import { listen } from './https-servers.ts'
 
 export type ReceivedRequest = {
   readonly method: string
@@ -49,14 +49,11 @@ export const startScriptedServer = async (script: Script): Promise<ScriptedServe
       script(response, request)
     })
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('the server has no port')
+  const port = await listen(server)
   const close = () =>
     new Promise<void>((resolve) => {
       server.close(() => resolve())
       server.closeAllConnections()
     })
-  onTestFinished(close)
-  return { url: `http://127.0.0.1:${address.port}`, requests, close }
+  return { url: `http://127.0.0.1:${port}`, requests, close }
 }
