@@ -10,7 +10,7 @@ export const SETTLEMENT_MUTANTS = [
       'changedAt === undefined && settledUntil === client.createdAt ? firstWindowStart(_) : settledUntil -> settledUntil',
     'a window that was swept is opened again': 'drop changedAt === undefined',
   }),
-  ...mutantsOf('sweepStep', ['settle-client-races'], {
+  ...mutantsOf('sweepStep', ['settle-client-runs'], {
     'a window is swept that somebody else has moved': 'drop equals(..._)',
     'a sweep does not count what it has settled': { edit: 'drop settledMinor: swept.net', tests: ['settle-client'] },
   }),
@@ -64,7 +64,7 @@ export const SETTLEMENT_MUTANTS = [
       diesWithin: 100,
     },
   }),
-  ...mutantsOf('settle-client/MAX_TRIES', ['settle-client-races'], {
+  ...mutantsOf('settle-client/MAX_TRIES', ['settle-client-runs'], {
     'whoever loses the race for a window gives up': '8 -> 1',
   }),
   ...mutantsOf('recordWindow', ['settle-client'], {
@@ -86,10 +86,10 @@ export const SETTLEMENT_MUTANTS = [
   ...mutantsOf('advance', ['settle-client'], {
     'payments of one millisecond are counted once': '[...within, payment] -> [payment]',
   }),
-  ...mutantsOf('keepProgress', ['settle-client-steps'], {
+  ...mutantsOf('keepProgress', ['settle-client-runs'], {
     'sums are kept over those of another run': "unchanged('version', version) -> undefined",
   }),
-  ...mutantsOf('handOn', ['settle-client-steps'], {
+  ...mutantsOf('handOn', ['settle-client-runs'], {
     'the rest of a window is settled in nobody’s name': '{ operator: trigger.operator, ..._ } -> {}',
   }),
   ...mutantsOf('keepSealedBooks', ['sealed-books'], {
@@ -112,7 +112,7 @@ export const SETTLEMENT_MUTANTS = [
     'a gap is passed over in what the provider has paid': 'funding.until < added.from -> false',
     'more wait than are kept': 'waiting.length > MOST_WAITING -> false',
   }),
-  ...mutantsOf('providerFunding', ['settle-client-steps'], {
+  ...mutantsOf('providerFunding', ['settle-client-runs'], {
     'payments behind a settlement count as its own': 'found.funding.until > end -> false',
   }),
   ...mutantsOf('rerecordSettlements', ['settlement-recredit'], {
