@@ -1,24 +1,16 @@
 import { join } from 'node:path'
 import { App } from 'aws-cdk-lib'
-import * as v from 'valibot'
 import cdkJson from '../../../cdk.json' with { type: 'json' }
 import { GatewayStack } from '../../../infra/stack/gateway-stack.ts'
 import type { DeployedStage } from '../../../infra/stack/stage.ts'
 
-const Lambda = v.object({
-  Type: v.literal('AWS::Lambda::Function'),
-  Properties: v.object({
-    FunctionName: v.string(),
-    Handler: v.string(),
-    Code: v.object({ S3Key: v.pipe(v.string(), v.endsWith('.zip')) }),
-    Environment: v.object({ Variables: v.record(v.string(), v.unknown()) }),
-  }),
-})
-const Template = v.object({
-  Resources: v.record(v.string(), v.object({ Type: v.string(), Properties: v.optional(v.unknown()) })),
-})
-
-const Reference = v.object({ Ref: v.optional(v.string()), 'Fn::GetAtt': v.optional(v.array(v.string())) })
+type Resource = { readonly Type: string; readonly Properties?: object }
+type Lambda = {
+  readonly FunctionName: string
+  readonly Handler: string
+  readonly Code: { readonly S3Key: string }
+  readonly Environment: { readonly Variables: object }
+}
 
 export type BundledFunction = {
   /** Of the module that Lambda would load. */
@@ -38,28 +30,23 @@ const NAMED: Readonly<Record<string, string>> = {
 /** Every function of a stage, bundled as `cdk deploy` bundles it, by deployed name. */
 export const bundledStage = (stage: DeployedStage, outdir: string): ReadonlyMap<string, BundledFunction> => {
   const app = new App({ outdir, context: cdkJson.context })
-  const name = `gateway-${stage.settings.name}`
-  const { stackName } = new GatewayStack(app, name, { stage })
-  const { Resources } = v.parse(Template, app.synth().getStackByName(stackName).template)
+  const { stackName } = new GatewayStack(app, `gateway-${stage.settings.name}`, { stage })
+  const { Resources } = app.synth().getStackByName(stackName).template as { Resources: Record<string, Resource> }
   const named = (value: unknown): string => {
     if (typeof value === 'string') return value
-    const { Ref, 'Fn::GetAtt': [pointedTo] = [Ref] } = v.parse(Reference, value)
-    const resource = Resources[pointedTo ?? '']
-    const property = NAMED[resource?.Type ?? '']
+    const { Ref, 'Fn::GetAtt': [pointedTo] = [Ref] } = Object(value)
+    const { Type, Properties } = Resources[pointedTo] ?? {}
+    const property = NAMED[Type ?? '']
     if (property === undefined) throw new Error(`the template gives a variable that nothing local stands for`)
-    return `${resource?.Type} ${String(Object(resource?.Properties)[property])}`
+    return `${Type} ${String(Object(Properties)[property])}`
   }
+  const lambdas = Object.values(Resources).filter(({ Type }) => Type === 'AWS::Lambda::Function')
   return new Map(
-    Object.values(Resources)
-      .filter((resource) => v.is(Lambda, resource))
-      .map(({ Properties: { FunctionName, Handler, Code, Environment } }) => [
-        FunctionName,
-        {
-          file: join(outdir, `asset.${Code.S3Key.replace('.zip', '')}`, `${Handler.split('.')[0]}.mjs`),
-          environment: Object.fromEntries(
-            Object.entries(Environment.Variables).map(([variable, value]) => [variable, named(value)]),
-          ),
-        },
-      ]),
+    lambdas.map(({ Properties }) => {
+      const { FunctionName, Handler, Code, Environment } = Properties as Lambda
+      const variables = Object.entries(Environment.Variables).map(([name, value]) => [name, named(value)])
+      const file = join(outdir, `asset.${Code.S3Key.replace('.zip', '')}`, `${Handler.split('.')[0]}.mjs`)
+      return [FunctionName, { file, environment: Object.fromEntries(variables) }]
+    }),
   )
 }

@@ -45,10 +45,6 @@ describe.each([
       },
     ])
   })
-
-  it('asks nobody by itself', () => {
-    expect(template.ofType('AWS::SNS::Subscription')).toStrictEqual([])
-  })
 })
 
 describe('recipients of a stage', () => {
@@ -56,6 +52,10 @@ describe('recipients of a stage', () => {
     synthesised({ ...deployedStage('dev'), ...options })
       .ofType('AWS::SNS::Subscription')
       .map(({ properties: { Protocol, Endpoint, TopicArn } }) => [TopicArn, Protocol, Endpoint])
+
+  it('are nobody unless the stage names them', () => {
+    for (const name of ['dev', 'prod']) expect(synthesised(name).ofType('AWS::SNS::Subscription')).toStrictEqual([])
+  })
 
   it('are each asked by e-mail, for alerts and for pages while nobody else is named for those', () => {
     expect(subscriptions({ alarmRecipients: ['ops@gateway.example', 'on-call@gateway.example'] })).toStrictEqual([
