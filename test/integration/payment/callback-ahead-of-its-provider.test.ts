@@ -131,22 +131,16 @@ describe('a callback faster than the provider’s own read side', () => {
     }
   }
 
-  it('is remembered by a payment that is being created, and looked at at once', async () => {
-    const { deps, providerPaymentId, say, stored, dueAt } = await aHiddenCreating({})
+  it('is remembered by a payment that is being created, looked at at once, and forgotten after an hour', async () => {
+    const { deps, providerPaymentId, say, stored, dueAt, check } = await aHiddenCreating({})
+    const remembered = { status: 'creating', rememberedProviderPaymentIds: new Set([providerPaymentId]) }
 
     expect(await say()).toBe('ask_again')
-
-    const rememberedProviderPaymentIds = new Set([providerPaymentId])
-    expect(await stored()).toMatchObject({ status: 'creating', rememberedProviderPaymentIds })
+    expect(await stored()).toMatchObject(remembered)
     expect(await dueAt()).toBe(deps.now())
-  })
-
-  it('stays remembered while it is missing, for an hour: by then the provider has called again', async () => {
-    const { deps, providerPaymentId, say, stored, dueAt, check } = await aHiddenCreating({})
-    await say()
-
     expect(await check()).toBe('not_shown')
-    expect(await stored()).toMatchObject({ rememberedProviderPaymentIds: new Set([providerPaymentId]) })
+    expect(await stored()).toMatchObject(remembered)
+    // By then the provider has called again.
     deps.clock.advance(3_600)
     expect(await check()).toBe('checked')
 

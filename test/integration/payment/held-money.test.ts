@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { minor } from '../../../shared/money.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-provider-news.ts'
 import { cancelPayment } from '../../../shared/payment/news/cancel-payment.ts'
@@ -8,8 +8,9 @@ import { checkSuspenseAlert } from '../../../shared/suspense/record-suspense.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { beforeFirst, interceptTable } from '../../support/intercept-table.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
-import { aPaid, aPendingPayment, aStoredClient, eventOf } from '../../support/payment-builders.ts'
-import { type TestDeps, testDeps } from '../../support/test-deps.ts'
+import { aPaid, eventOf } from '../../support/payment-builders.ts'
+import { type TestDeps } from '../../support/test-deps.ts'
+import { paymentTest as it } from './payment-test.ts'
 
 /** The provider has received money by a request that is not the payment's own. */
 const captureUpstream = (deps: TestDeps, providerPaymentId: string, reference: string, amount: number) => {
@@ -23,10 +24,8 @@ const captureUpstream = (deps: TestDeps, providerPaymentId: string, reference: s
 }
 
 describe('money that may not be credited (design section 4)', () => {
-  it.each(['failed', 'expired', 'cancelled'] as const)('is held when the payment is %s already', async (status) => {
-    const deps = testDeps()
-    const client = await aStoredClient(deps)
-    const payment = await aPendingPayment(deps, client)
+  const ENDED = ['failed', 'expired', 'cancelled'] as const
+  it.for(ENDED)('is held when the payment is %s already', async (status, { deps, client, payment }) => {
     if (status === 'cancelled') await cancelPayment(deps, { clientId: client.clientId, id: payment.paymentId })
     else deps.provider.close(payment.paymentRequestId, status)
     await applyProviderNews(deps, { paymentRequestId: payment.paymentRequestId }, 'callback')
@@ -47,8 +46,7 @@ describe('money that may not be credited (design section 4)', () => {
     expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 0, [status]: 1 })
   })
 
-  it('is held when a reference is not one of ours, and when it names a payment that does not exist', async () => {
-    const deps = testDeps()
+  it('is held when a reference is not one of ours, or of no payment', async ({ deps }) => {
     for (const reference of ['somebody-elses-order', `${crypto.randomUUID()}-1`]) {
       const providerPaymentId = `py-${crypto.randomUUID()}`
       captureUpstream(deps, providerPaymentId, reference, 5_000)
@@ -61,10 +59,7 @@ describe('money that may not be credited (design section 4)', () => {
     expect(deps.published.map(({ kind }) => kind)).toStrictEqual(['suspense.money', 'suspense.money'])
   })
 
-  it('is held, and the payment fails with its event, when the amount is wrong', async () => {
-    const deps = testDeps()
-    const client = await aStoredClient(deps)
-    const payment = await aPendingPayment(deps, client)
+  it('is held, and the payment fails with its event, when the amount is wrong', async ({ deps, client, payment }) => {
     const providerPaymentId = deps.provider.pay(payment.paymentRequestId, 99_999)
 
     await Promise.all(Array.from({ length: 5 }, () => applyProviderNews(deps, { providerPaymentId }, 'callback')))
@@ -75,8 +70,7 @@ describe('money that may not be credited (design section 4)', () => {
     expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 0, failed: 1 })
   })
 
-  it('keeps the alert due until it is published, and tells the operators even after a failing topic', async () => {
-    const deps = testDeps()
+  it('keeps the alert due until it is published, also after a failing topic', async ({ deps }) => {
     const failing: TestDeps = { ...deps, alerts: { publish: () => Promise.reject(new Error('topic down')) } }
     const providerPaymentId = `py-${crypto.randomUUID()}`
     captureUpstream(deps, providerPaymentId, 'unknown', 5_000)
@@ -122,9 +116,7 @@ it('a closing status whose payment is paid between read and write changes nothin
   expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 95_900, succeeded: 1 })
 })
 
-it('a wrong amount is held in the very transaction that fails the payment', async () => {
-  const deps = testDeps()
-  const payment = await aPendingPayment(deps, await aStoredClient(deps))
+it('a wrong amount is held in the very transaction that fails the payment', async ({ deps, payment }) => {
   const providerPaymentId = deps.provider.pay(payment.paymentRequestId, 99_999)
   let transactions = 0
   // The process dies as soon as its first transaction is through: nobody comes behind it to make up for it.
