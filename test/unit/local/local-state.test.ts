@@ -10,16 +10,12 @@ import { openSecrets } from '../../../infra/local/backends.ts'
 import { startAlertInbox } from '../../../infra/local/emulators/alert-inbox.ts'
 import { localSecrets } from '../../../infra/local/emulators/local-secrets.ts'
 import { startQueueEmulator } from '../../../infra/local/emulators/queue-emulator.ts'
-import { localQueues } from '../../../infra/local/functions/local-queues.ts'
 import { type DataDirectory, openDataDirectory } from '../../../infra/local/process/data-directory.ts'
 import { readJsonFile, writeJsonFile } from '../../../infra/local/process/json-file.ts'
 import { startKeptProcess } from '../../../infra/local/process/kept-process.ts'
-import { startLocalClock } from '../../../infra/local/process/local-clock.ts'
 import { commandOf, runningProcess, writeProcessRecord } from '../../../infra/local/process/process-record.ts'
-import { startQueuePoller } from '../../../infra/local/triggers/queue-poller.ts'
 import { readCallbackTokens } from '../../../shared/provider/callback-secret.ts'
 import { readProviderKey } from '../../../shared/provider/provider-secret.ts'
-import { byQueue } from '../../../shared/queues.ts'
 import { eventually } from '../../support/eventually.ts'
 import { tempDirectory } from '../../support/temp-directory.ts'
 
@@ -68,46 +64,6 @@ describe('the local secrets', () => {
       expect(await readProviderKey(secrets, 'local')).toBe('xnd_development_local')
       expect(await readCallbackTokens(secrets, 'local')).toStrictEqual(['local-callback-token'])
     }
-  })
-})
-
-describe('queues of a data directory', () => {
-  it('keep their messages over a restart, also those that were held, which come at their time', async () => {
-    const directory = tempDirectory()
-    const clock = startLocalClock()
-    const invoked: string[] = []
-    const open = async () => {
-      const emulator = await startQueueEmulator(directory)
-      const queueUrl = await emulator.queue('webhooks', { maxReceives: 5 })
-      const poller = startQueuePoller({
-        sqs: emulator.sqs,
-        queueUrl,
-        clock,
-        invoke: async (event) => void invoked.push(...event.Records.map(({ body }) => body)),
-        limits: { total: 10, perGroup: 10 },
-        retryAfterMs: 1_000,
-      })
-      const close = async () => {
-        await poller.close()
-        await emulator.close()
-      }
-      const holdsOne = () => eventually(() => expect(poller.held()).toBe(1))
-      const urls = byQueue(() => queueUrl)
-      return { queues: localQueues(emulator.sqs, urls, clock), holdsOne, close }
-    }
-    const first = await open()
-    await first.queues.send('webhooks', { body: { n: 1 }, delaySeconds: 600, group: 'g' })
-    await first.holdsOne()
-    await first.close()
-
-    const second = await open()
-    await second.holdsOne()
-    const early = [...invoked]
-    clock.advance(600)
-    await eventually(() => expect(invoked).toStrictEqual(['{"n":1}']))
-    await second.close()
-
-    expect(early).toStrictEqual([])
   })
 })
 
