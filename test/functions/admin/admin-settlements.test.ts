@@ -9,7 +9,7 @@ import { handler as trigger } from '../../../functions/admin/trigger-settlement.
 import { handler as updateClient } from '../../../functions/admin/update-client.ts'
 import { firstWindowStart } from '../../../shared/client/client.ts'
 import { minor } from '../../../shared/money.ts'
-import type { Settlement } from '../../../shared/settlement/settlement.ts'
+import { type Settlement, toSettlementDto } from '../../../shared/settlement/settlement.ts'
 import { addMs, DAY_MS, TimestampSchema } from '../../../shared/time.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
 import { auditRecordsOf, invokeAdmin, OPERATOR, refusedWith, shownSettlement } from '../../support/operator-actions.ts'
@@ -203,15 +203,17 @@ describe('list-settlements', () => {
 it('get-settlement-statement answers JSON by default and CSV when asked', async () => {
   const deps = testDeps({ requests })
   const { settlement } = await aSettledClient(deps)
-  const { settlementId: settlement_id, netMinor: net_minor } = settlement
-  const shown = { id: settlement_id, net_minor, status: 'recorded' }
+  const settlement_id = settlement.settlementId
+  // As its merchant sees it, and no more.
+  const shown = toSettlementDto(settlement)
 
   const json = await invokeAdmin(getStatement, deps, { settlement_id })
   const csv = await invokeAdmin(getStatement, deps, { settlement_id, format: 'csv' })
 
-  expect(json).toMatchObject({ status: 200, body: { settlement: shown, payments: [{ net_minor }], cursor: null } })
+  expect([Object(json.body).settlement, Object(csv.body).settlement]).toStrictEqual([shown, shown])
+  expect(json).toMatchObject({ status: 200, body: { payments: [{ net_minor: 95_900 }], cursor: null } })
   expect(csv).toMatchObject({
     status: 200,
-    body: { settlement: shown, csv: expect.stringMatching(/^payment_id,.*\n[0-9a-f-]{36},.*,actual,,\n$/) },
+    body: { csv: expect.stringMatching(/^payment_id,.*\n[0-9a-f-]{36},.*,actual,,\n$/) },
   })
 })
