@@ -99,8 +99,8 @@ export type ClientChanges = { readonly [Field in Exclude<Changeable, 'ledgerPart
 const CHANGE_TRIES = 5
 
 /**
- * Changes the fields given and writes the audit record, both or none. The change is conditioned on the old values of
- * those fields, so the record tells the truth when two operators change a client at once: the later one reads again.
+ * Changes the fields given and writes the audit record, both or none. The change is conditioned on all that the record
+ * says, so it tells the truth when two operators change a client at once, be it different fields: the later one reads again.
  * Repeating a change is harmless and leaves no second record. Bank details that replace others are told first. Throws 404 for an unknown client.
  */
 export const changeClient = async (
@@ -136,7 +136,7 @@ export const changeClient = async (
           set: Object.fromEntries(fields.map((field) => [field, after[field]])),
           remove: fields.filter((field) => after[field] === undefined),
         },
-        all(exists, ...fields.map((field) => unchanged(field, before[field]))),
+        all(exists, ...CHANGEABLE.map((field) => unchanged(field, before[field]))),
       ),
       // Read consistently by whoever reads payments; the client's own, in force later, by whoever makes them.
       window: fields.includes('ledgerParts')

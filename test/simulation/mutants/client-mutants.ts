@@ -58,7 +58,7 @@ export const CLIENT_MUTANTS = [
     'a settlement window is written over another one': 'window: put(_, _, isNew) -> window: put(_, _)',
   }),
   ...mutantsOf('changeClient', ['admin-update-client'], {
-    'a change is made over one of another operator': 'drop ...fields.map(_)',
+    'a change is made over one of another operator': 'drop ...CHANGEABLE.map(_)',
     'a change makes a client that does not exist': {
       edit: 'drop exists',
       equivalent: 'The client was read just before and clients are never deleted: a second lock.',
