@@ -27,13 +27,24 @@ const accountText = (name: string, number: string, holder: string, { since, repl
 const accountOf = ({ bank }: Settlement): string =>
   bank ? accountText(bank.bankName, bank.bankAccountNo, bank.bankAccountName, bank) : NO_ACCOUNT
 
+/** Those of a chain in its own order, which machines' clocks need not keep; those of older releases where they stand. */
+const inOrder = (records: readonly AuditRecord[]): readonly AuditRecord[] => {
+  const chain = records
+    .filter(isChained)
+    .toSorted((a, b) => (a.number ?? 0) - (b.number ?? 0))
+    .values()
+  return records.map((record) => (isChained(record) ? (chain.next().value ?? record) : record))
+}
+
+const isChained = ({ number }: AuditRecord): boolean => number !== undefined
+
 /**
  * Every account a client was ever registered with, oldest first. A record of the release before says nothing of since
  * when its account is there: that is as it was where the account stayed, and gone where somebody entered it again.
  */
 export const registeredAccounts = (records: readonly AuditRecord[]): readonly Registration[] => {
   const registered: Registration[] = []
-  for (const { at, after } of records) {
+  for (const { at: written, number, after } of inOrder(records)) {
     const record = v.safeParse(BankRecord, after)
     if (!record.success) continue
     const { bank, bank_since: since, bank_replaced: replaces } = record.output
@@ -41,6 +52,8 @@ export const registeredAccounts = (records: readonly AuditRecord[]): readonly Re
       bank ? accountText(bank.bank_name, bank.bank_account_no, bank.bank_account_name, entered) : NO_ACCOUNT
     const plain = text({})
     const last = registered.at(-1)
+    // A clock that is behind puts no change before the one that it follows.
+    const at = number !== undefined && last && written <= last.at ? addMs(last.at, 1) : written
     const kept = since === undefined && last?.plain === plain ? last.accounts : []
     registered.push({ at, accounts: [...kept, text({ since, replaces })], plain })
   }

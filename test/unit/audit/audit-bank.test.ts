@@ -38,6 +38,17 @@ describe('auditBank', () => {
     expect(auditBank(recorded, accounts)).toStrictEqual([])
   })
 
+  it('takes the account that was entered last for it, although the clock of who entered it was behind', () => {
+    const records = [
+      { at: addMs(at(0), -MINUTE_MS), number: 2, after: NOW },
+      { at: at(0), number: 1, after: { ...NOW, bank: other } },
+    ]
+    const accounts = registeredAccounts(records as never)
+
+    expect(auditBank(settlement(1, KEPT), accounts)).toStrictEqual([])
+    expect(auditBank(settlement(1, KEPT, '00'), accounts)).toHaveLength(1)
+  })
+
   it.each([
     ['a time that no record has', settlement(2, { ...KEPT, since: at(2) }), registered(NOW, { bank })],
     ['another account', settlement(2, KEPT, '00'), registered(NOW, { bank })],
