@@ -2,6 +2,7 @@ import type { Deps } from '../deps.ts'
 import type { Payment } from '../payment/payment.ts'
 import { findStoredPayment } from '../payment/payment-store.ts'
 import { logSuspense, publishSuspenseAlert } from '../suspense/record-suspense.ts'
+import type { TransactOutcome } from '../table/table.ts'
 import type { Planned } from './plan-reversal.ts'
 
 export type ReverseDeps = Pick<Deps, 'table' | 'now' | 'log' | 'alerts'>
@@ -21,16 +22,23 @@ export const applyOnce = async (
   plan: (payment: Payment) => Promise<Planned | undefined>,
 ): Promise<boolean> => {
   let payment = known
+  let isKnown = false
   for (let tried = 0; tried < MAX_TRIES; tried++) {
     if (payment.reversalIds?.has(transactionId)) return true
     const planned = await plan(payment)
     if (planned === undefined) return false
-    const { applied } = await deps.table.transact(planned.steps)
-    if (applied) {
+    const { suspense, ...others } = planned.steps
+    const outcome: TransactOutcome<string> = await deps.table.transact<string>(
+      isKnown ? others : { ...others, suspense },
+    )
+    if (outcome.applied) {
+      if (isKnown) return true
       logSuspense(deps, planned.noted)
       await publishSuspenseAlert(deps, planned.noted)
       return true
     }
+    // Found by somebody else before, who has told it: it stays as it is.
+    isKnown = outcome.refusedBy === 'suspense'
     const stored = await findStoredPayment(deps, payment.paymentId)
     if (stored?.status !== 'succeeded') break
     payment = stored

@@ -6,7 +6,7 @@ import { type Payment, placeOf, type Reversal } from '../payment/payment.ts'
 import { noteReversal } from '../payment/payment-store.ts'
 import { finding, receivable } from '../suspense/record-suspense.ts'
 import type { FindingCause, Suspense } from '../suspense/suspense.ts'
-import { ensureSuspense } from '../suspense/suspense-store.ts'
+import { newSuspense } from '../suspense/suspense-store.ts'
 import type { Steps } from '../table/table.ts'
 import type { Timestamp } from '../time.ts'
 
@@ -122,12 +122,12 @@ export const planUnswept = (payment: Payment, back: MoneyBack, window: Window, a
         ledger: takeBackCredit(payment, payment.netMinor, at),
         reversal: putReversal(clientId, reversal),
         window: countReversal(clientId, reversal.paidAt, window),
-        suspense: ensureSuspense(noted),
+        suspense: newSuspense(noted),
       },
     }
   }
   const noted = owedFor(payment, back, at)
-  const steps = { payment: notePayment(payment, back, at), suspense: ensureSuspense(noted) }
+  const steps = { payment: notePayment(payment, back, at), suspense: newSuspense(noted) }
   if (isBeyondWhole(payment)) return { noted, steps }
   return {
     noted,

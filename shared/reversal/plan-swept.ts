@@ -4,7 +4,7 @@ import { sumsOf } from '../settlement/paid-payments.ts'
 import type { Settlement } from '../settlement/settlement.ts'
 import { noteReversedOf, settlementsOfPayment } from '../settlement/settlement-store.ts'
 import { checkWaiting, leaveOutStep } from '../settlement/window-store.ts'
-import { ensureSuspense } from '../suspense/suspense-store.ts'
+import { newSuspense } from '../suspense/suspense-store.ts'
 import { findingOf, isWhole, type MoneyBack, notePayment, owedFor, type Planned } from './plan-reversal.ts'
 
 /** The settlement that pays the payment out, or has: the last of those that were recorded for its window. */
@@ -42,12 +42,12 @@ export const planSwept = async (
         payment: own,
         settlement: noteReversedOf(settlement, { paymentId, sums, receivableId: undefined, at }),
         window: leaveOutStep(clientId, settlement.settlementId, netMinor, at),
-        suspense: ensureSuspense(noted),
+        suspense: newSuspense(noted),
       },
     }
   }
   const noted = owedFor(payment, back, at)
-  const steps = { payment: own, suspense: ensureSuspense(noted) }
+  const steps = { payment: own, suspense: newSuspense(noted) }
   if (settlement.status === 'manual_paid' || noted.kind !== 'receivable') return { noted, steps }
   const reversed = {
     paymentId,

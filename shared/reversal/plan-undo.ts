@@ -15,7 +15,7 @@ import { noteReversal } from '../payment/payment-store.ts'
 import { sumsOf } from '../settlement/paid-payments.ts'
 import { findAnySettlement, noteUndoneOf } from '../settlement/settlement-store.ts'
 import { readWindow } from '../settlement/window-store.ts'
-import { closeReinstated, ensureSuspense, findSuspense, undoneThoughClosed } from '../suspense/suspense-store.ts'
+import { closeReinstated, findSuspense, newSuspense, undoneThoughClosed } from '../suspense/suspense-store.ts'
 import type { Step } from '../table/step.ts'
 import type { Steps } from '../table/table.ts'
 import { addMs, type Timestamp } from '../time.ts'
@@ -67,7 +67,7 @@ export const planUndo = async (
   const noted = findingOf(payment, again, 'reversal_undone', at)
   const parts = await owePartsAgain(deps, payment, { whole: whole.transactionId, by: again.transactionId })
   const steps = await moneySteps(deps, { payment, reversal, whole, again, at, window })
-  return { noted, steps: { ...steps, ...parts, suspense: ensureSuspense(noted) } }
+  return { noted, steps: { ...steps, ...parts, suspense: newSuspense(noted) } }
 }
 
 type Undo = {

@@ -24,16 +24,18 @@ const itemOf = (item: Suspense) => ({
   ...dueWork('alert', item.suspenseId, addMs(item.createdAt, ALERT_GRACE_MS)),
 })
 
+/** The item as a step of a transaction, which is refused there when it is known already, and told by whoever knew it. */
+export const newSuspense = (item: Suspense): Step => put(suspenseKey(item.suspenseId), itemOf(item), isNew)
+
 /**
- * The item as a step of a transaction. An item that is there already stays as it is and never refuses the
- * transaction: the transition must not wait for the books about it.
+ * The same, where one that is there already stays as it is and refuses nothing. One that has been told is told again: only
+ * for what no other transition can have found.
  */
 export const ensureSuspense = (item: Suspense): Step =>
   update(suspenseKey(item.suspenseId), { setIfAbsent: itemOf(item) })
 
 /** Writes the item unless it is known: one item per provider payment, however often its news arrives. */
-export const putSuspense = (deps: Pick<Deps, 'table'>, item: Suspense) =>
-  deps.table.write(put(suspenseKey(item.suspenseId), itemOf(item), isNew))
+export const putSuspense = (deps: Pick<Deps, 'table'>, item: Suspense) => deps.table.write(newSuspense(item))
 
 export const findSuspense = async (deps: Pick<Deps, 'table'>, suspenseId: string): Promise<Suspense | undefined> => {
   const item = await deps.table.get(suspenseKey(suspenseId))

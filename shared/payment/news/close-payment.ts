@@ -2,7 +2,7 @@ import type { Deps } from '../../deps.ts'
 import { countTransition } from '../../ledger/ledger-store.ts'
 import { logSuspense, publishSuspenseAlert } from '../../suspense/record-suspense.ts'
 import type { Suspense } from '../../suspense/suspense.ts'
-import { ensureSuspense } from '../../suspense/suspense-store.ts'
+import { newSuspense } from '../../suspense/suspense-store.ts'
 import { transactWhileFresh } from '../../table/transact-while-fresh.ts'
 import { loggedPayment } from '../logged-payment.ts'
 import { putEvent } from '../outbox.ts'
@@ -20,7 +20,7 @@ const MAX_TRIES = 3
 /**
  * `pending` -> `failed`, `expired` or `cancelled`: payment, counts and event in one transaction (spec 3.1); no event
  * for `cancelled`. With `held`, the money that caused it goes to suspense in the same transaction. Undefined: the
- * payment is no longer pending. A try older than a minute is made anew: whoever reads events is told of none behind
+ * payment is no longer pending. Money that is held already, and told, stays as it is. A try older than a minute is made anew: whoever reads events is told of none behind
  * what it has read.
  */
 export const closePayment = async (
@@ -30,6 +30,7 @@ export const closePayment = async (
   source: NewsSource,
   held?: Suspense,
 ): Promise<TransitionResult> => {
+  let untold = held
   for (let tried = 0; tried < MAX_TRIES; tried++) {
     const now = deps.now()
     const closed: Payment = { ...transitioned(payment, status, now, source), dueAt: undefined }
@@ -39,13 +40,15 @@ export const closePayment = async (
         payment: leavePending(closed, deps.stage.storedRows),
         counts: countTransition({ ...closed, from: 'pending', to: status }),
         event: putEvent(closed, deps.newId(), now, deps.stage.storedRows),
-        suspense: held && ensureSuspense(held),
+        suspense: untold && newSuspense(untold),
       },
       now,
     )
     if (outcome.applied === 'stale') continue
-    if (!outcome.applied) return undefined
-    await afterClosing(deps, closed, status, source, held)
+    if (!outcome.applied && outcome.refusedBy === 'suspense') untold = undefined
+    else if (!outcome.applied) return undefined
+    if (!outcome.applied) continue
+    await afterClosing(deps, closed, status, source, untold)
     return closed
   }
   throw new Error('others were in the way of a payment that ends, for minutes')

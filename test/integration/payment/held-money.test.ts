@@ -4,12 +4,13 @@ import { applyProviderNews } from '../../../shared/payment/news/apply-provider-n
 import { cancelPayment } from '../../../shared/payment/news/cancel-payment.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
-import { checkSuspenseAlert } from '../../../shared/suspense/record-suspense.ts'
+import { checkSuspenseAlert, heldMoney, recordSuspense } from '../../../shared/suspense/record-suspense.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { beforeFirst, interceptTable } from '../../support/intercept-table.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
 import { aPaid, eventOf } from '../../support/payment-builders.ts'
 import { type TestDeps } from '../../support/test-deps.ts'
+import { dueAtOf } from '../../support/webhook-builders.ts'
 import { paymentTest as it } from './payment-test.ts'
 
 /** The provider has received money by a request that is not the payment's own. */
@@ -130,6 +131,19 @@ it('a wrong amount is held in the very transaction that fails the payment', asyn
 
   expect(await findStoredPayment(deps, payment.paymentId)).toMatchObject({ status: 'failed' })
   expect(await findSuspense(deps, providerPaymentId)).toMatchObject({ amountMinor: minor(99_999), status: 'open' })
+})
+
+it('money that is held and told already fails the payment, and is not told again', async () => {
+  const { deps, payment, providerPaymentId } = await aPaid()
+  const capture = { providerPaymentId, capturedMinor: minor(99_999) }
+  const held = heldMoney({ capture, cause: 'wrong_amount', payment, now: deps.now() })
+  await recordSuspense(deps, held)
+
+  await closePayment(deps, payment, 'failed', 'callback', held)
+
+  expect(await findStoredPayment(deps, payment.paymentId)).toMatchObject({ status: 'failed' })
+  expect(deps.published).toHaveLength(1)
+  expect(await dueAtOf(deps, 'alert', providerPaymentId)).toBeUndefined()
 })
 
 describe('a cancel whose payment is paid meanwhile', () => {

@@ -10,6 +10,7 @@ import { toPaymentDto } from '../../../shared/payment/payment-dto.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import type { MoneyBack } from '../../../shared/reversal/plan-reversal.ts'
 import { reversePayment } from '../../../shared/reversal/reverse-payment.ts'
+import { finding, recordSuspense } from '../../../shared/suspense/record-suspense.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { paidTwo, statement } from '../../support/dispute-builders.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
@@ -17,6 +18,7 @@ import { beforeFirst } from '../../support/intercept-table.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
 import { aDayLater, settle, sweptNow } from '../../support/settlement-builders.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
+import { dueAtOf } from '../../support/webhook-builders.ts'
 import { reversalTest as it } from './reversal-test.ts'
 
 const VOIDED: MoneyBack = { transactionId: 'txn_1', kind: 'voided', amountMinor: minor(100_000) }
@@ -57,12 +59,28 @@ describe('a payment whose money went back before it was swept', () => {
   })
 
   it('is told to the operators once, however often it is heard of', async ({ deps, paid: { client, first } }) => {
-    await reversePayment(deps, first, VOIDED)
-    await reversePayment(deps, first, VOIDED)
-    await reversePayment(deps, await stored(deps, first), VOIDED)
+    const voided = back({ transactionId: crypto.randomUUID() })
+    await reversePayment(deps, first, voided)
+    await reversePayment(deps, first, voided)
+    await reversePayment(deps, await stored(deps, first), voided)
 
-    expect(deps.published.map(({ subject }) => subject)).toStrictEqual(['txn_1#reversal_deducted'])
-    expect(await findSuspense(deps, 'txn_1#reversal_deducted')).toMatchObject({ amountMinor: 100_000 })
+    const suspenseId = `${voided.transactionId}#reversal_deducted`
+    expect(deps.published.map(({ subject }) => subject)).toStrictEqual([suspenseId])
+    expect(await findSuspense(deps, suspenseId)).toMatchObject({ amountMinor: 100_000 })
+    expect(await ledgerView(deps, client.clientId)).toMatchObject({ pendingMinor: 45_950 })
+  })
+
+  it('counts all the same when it was found and told before', async ({ deps, paid: { client, first } }) => {
+    const { transactionId } = back({ transactionId: crypto.randomUUID() })
+    await recordSuspense(
+      deps,
+      finding({ subject: transactionId, cause: 'reversal_deducted', payment: first, now: deps.now() }),
+    )
+
+    await reversePayment(deps, first, back({ transactionId }))
+
+    expect(deps.published).toHaveLength(1)
+    expect(await dueAtOf(deps, 'alert', `${transactionId}#reversal_deducted`)).toBeUndefined()
     expect(await ledgerView(deps, client.clientId)).toMatchObject({ pendingMinor: 45_950 })
   })
 

@@ -64,7 +64,13 @@ export const EVENT_MUTANTS = [
   ...mutantsOf('claimSuspenseAlert', ['held-money'], {
     'a suspense alert is published by everybody who finds it due': "drop equals('dueAt', dueAt)",
   }),
-  ...mutantsOf('putSuspense', ['held-money'], { 'held money is written anew by each callback': 'drop isNew' }),
+  ...mutantsOf('newSuspense', ['held-money'], { 'held money is written anew by each callback': 'drop isNew' }),
+  ...mutantsOf('closePayment', ['held-money'], {
+    'money that is held already is told again': 'newSuspense(_) -> ensureSuspense(_)',
+  }),
+  ...mutantsOf('applyOnce', ['reverse-payment'], {
+    'what was found and told before is told again': 'isKnown = _ -> isKnown = false',
+  }),
   ...mutantsOf('ensureSuspense', ['suspense-store'], {
     'a transition overwrites what suspense knows already': 'setIfAbsent -> set',
   }),
