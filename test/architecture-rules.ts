@@ -61,6 +61,7 @@ const SIMULATION_FOLDERS = [
   'triggers',
   'sometimes',
   'watching',
+  'scenes',
   'promises',
   'histories',
   'crashes',
@@ -71,7 +72,8 @@ const SIMULATION_FOLDERS = [
   '',
 ]
 
-const SIMULATION = /^test\/simulation\/(?:([a-z-]+)\/)?[^/]+$/
+/** A room of a folder has that one's place. */
+const SIMULATION = /^test\/simulation\/(?:([a-z-]+)\/(?:[a-z-]+\/)?)?[^/]+$/
 
 /** -1 outside of the simulation, and in a folder that is not in its order. */
 const simulationPlace = (path: string): number => {

@@ -8,18 +8,26 @@ const goneBefore = (settlement: RawItem, all: readonly RawItem[]): ReadonlySet<u
   return new Set([...own, ...goneBefore(before, all)])
 }
 
+/** The payments that a settlement pays out. */
+export const settledIn = (
+  settlement: RawItem,
+  { payments, settlements, reversals }: Pick<Books, 'payments' | 'settlements' | 'reversals'>,
+): readonly RawItem[] => {
+  const gone = goneBefore(settlement, settlements)
+  return kept(payments, reversals).filter(
+    (payment) =>
+      payment['client_id'] === settlement['client_id'] &&
+      !gone.has(payment['payment_id']) &&
+      text(payment, 'paid_at') >= text(settlement, 'period_start') &&
+      text(payment, 'paid_at') < text(settlement, 'period_end'),
+  )
+}
+
 export const settlementProblems = ({ payments, settlements, reversals }: Books): string[] => {
   const problems: string[] = []
   for (const settlement of settlements) {
     const id = text(settlement, 'settlement_id')
-    const gone = goneBefore(settlement, settlements)
-    const paid = kept(payments, reversals).filter(
-      (payment) =>
-        payment['client_id'] === settlement['client_id'] &&
-        !gone.has(payment['payment_id']) &&
-        text(payment, 'paid_at') >= text(settlement, 'period_start') &&
-        text(payment, 'paid_at') < text(settlement, 'period_end'),
-    )
+    const paid = settledIn(settlement, { payments, settlements, reversals })
     const pairs = [
       ['notional_minor', 'gross_minor'],
       ['provider_fee_minor', 'provider_fees_minor'],

@@ -56,13 +56,16 @@ const replace: Change = async (play, tenant, endpoint) => {
 
 const CHANGES: readonly Change[] = [setEnabled(false), setEnabled(true), subscribeAnew, remove, replace, replace]
 
+/** One of them happens to it. */
+export const changeEndpoint: Change = (play, tenant, endpoint) => play.world.prng.pick(CHANGES)(play, tenant, endpoint)
+
 /** An endpoint is disabled, enabled, subscribed anew, deleted or replaced in the midst of everything. */
 export const changeEndpoints = async (play: Play): Promise<void> => {
   const { world, tenants } = play
   if (!isHit(world, 'endpointChanges')) return
   const tenant = world.prng.pick(tenants)
   const live = tenant.endpoints.filter(({ isGone }) => isGone !== true)
-  if (live.length > 0) await world.prng.pick(CHANGES)(play, tenant, world.prng.pick(live))
+  if (live.length > 0) await changeEndpoint(play, tenant, world.prng.pick(live))
 }
 
 /** Whether an event must have come to an endpoint: one that was there before, and stayed as it was. */

@@ -1,8 +1,8 @@
 import { text } from '../../support/books.ts'
+import { http } from '../scenes/http.ts'
+import { takeBack } from '../scenes/odd-rows.ts'
 import type { Faults } from '../world/faults.ts'
 import { operate } from '../world/lambda.ts'
-import { http } from './http.ts'
-import { takeBack } from './odd-rows.ts'
 import type { Play } from './operations.ts'
 
 /** Within what a flow of ours takes from its first call to its last. */

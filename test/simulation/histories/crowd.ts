@@ -1,10 +1,10 @@
 import { paymentIdForKey, slotOf } from '../../../shared/ids.ts'
 import { WORK_SLOTS } from '../../../shared/table/schema.ts'
+import { http } from '../scenes/http.ts'
 import { observeCreate } from '../watching/observations.ts'
 import { NO_FAULTS } from '../world/faults.ts'
 import { addEndpoint, type SimEndpoint, type Tenant } from '../world/tenants.ts'
 import { type Flood, UNPAID } from './flood.ts'
-import { http } from './http.ts'
 import type { Play } from './operations.ts'
 
 const SECOND_MS = 1_000

@@ -1,6 +1,6 @@
+import { bookOddities, payOddly } from '../scenes/odd-rows.ts'
 import { count } from '../world/tally.ts'
-import { strikes, tell } from '../world/world.ts'
-import { bookOddities, payOddly } from './odd-rows.ts'
+import { strikes, tell, type World } from '../world/world.ts'
 import type { Play } from './operations.ts'
 
 const openRequests = ({ world }: Play) =>
@@ -13,6 +13,10 @@ const overtaken = ({ world }: Play, requests: ReturnType<typeof openRequests>) =
     return payment?.['status'] === 'pending' && payment['payment_request_id'] !== id
   })
 
+/** A rupiah less, or more. */
+export const wrongAmount = ({ prng }: World, amount: number): number =>
+  amount > 1 && prng.chance(0.5) ? amount - 1 : amount + 1
+
 /** Customers pay whatever request is open, also one of an attempt that our merchant never saw. */
 export const pay = async (play: Play): Promise<void> => {
   const { world } = play
@@ -22,7 +26,7 @@ export const pay = async (play: Play): Promise<void> => {
   if (requests.length === 0) return
   const lost = world.oddities.chance(0.6) ? overtaken(play, requests) : []
   const paid = world.prng.pick(lost.length > 0 ? lost : requests)
-  const amount = strikes(world, 'wrongAmount') ? paid.request_amount + 1 : paid.request_amount
+  const amount = strikes(world, 'wrongAmount') ? wrongAmount(world, paid.request_amount) : paid.request_amount
   tell(world, () => `the customer pays ${amount} on ${paid.payment_request_id} (${paid.reference_id})`)
   const act = () => world.provider.simulatePayment(paid.payment_request_id, { amount })
   const could = payOddly(world, paid, () => customerPays(play, act))

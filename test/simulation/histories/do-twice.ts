@@ -28,7 +28,7 @@ export const doTwice = (play: Play): void => {
 
   world.onOvertaken.push((process) => {
     const { name } = process
-    const event = events.get(process)
+    const event = world.oddities.chance(0.5) ? events.get(process) : undefined
     // A third time would prove no more.
     events.delete(process)
     if (event === undefined) return

@@ -1,10 +1,10 @@
 import { booksOf, type RawItem, text } from '../../support/books.ts'
+import { http } from '../scenes/http.ts'
 import type { HttpReply, HttpRequest } from '../world/lambda.ts'
 import { createPrng, type Prng } from '../world/prng.ts'
 import { count } from '../world/tally.ts'
 import type { Tenant } from '../world/tenants.ts'
 import { tell } from '../world/world.ts'
-import { http } from './http.ts'
 import type { Play } from './operations.ts'
 
 /** A merchant's program that follows its events: what it was shown, and where it goes on after a restart. */
@@ -49,16 +49,42 @@ const queryOf = ({ prng, next }: EventPoller) => ({
 /** One look. Now and then the program dies with what it was shown, before it has written down where it goes on. */
 const look = async (play: Play, poller: EventPoller): Promise<void> => {
   if (!play.world.functions.has(LIST_EVENTS)) return
-  const reply = await http(play, poller.tenant, LIST_EVENTS, { query: queryOf(poller) })
+  const [query, askedMs] = [queryOf(poller), play.world.scheduler.nowMs()]
+  const reply = await http(play, poller.tenant, LIST_EVENTS, { query })
   count(play.world.tally, `events answered ${reply?.status ?? 'nothing'}`)
   if (reply?.status !== 200) return
-  const { next } = note(poller, reply)
+  const { next, has_more: hasMore, data } = note(poller, reply)
+  const isFull = data.length >= Number(query.limit)
+  play.seen.problems.push(...lookProblems(play, poller, { askedMs, after: query.after, next, hasMore, isFull }))
   if (poller.prng.chance(0.2)) tell(play.world, () => 'a reader of events starts again where it was')
   else poller.next = next
 }
 
 /** For as long as an index may lag behind the first of several. */
 const LATEST_LOOK_MS = 90_000
+
+type Look = {
+  readonly askedMs: number
+  readonly after: string | undefined
+  readonly next: string
+  readonly hasMore: boolean
+  readonly isFull: boolean
+}
+
+/**
+ * More is what the next question leads to; and whoever is shown less than a page has been shown all that an index can
+ * know, however young it is.
+ */
+const lookProblems = ({ world, firedMs }: Play, poller: EventPoller, met: Look): readonly string[] => {
+  const { clientId } = poller.tenant
+  const unseen = [...(firedMs.get(clientId) ?? [])].filter(
+    ([id, atMs]) => atMs < met.askedMs - LATEST_LOOK_MS - 5_000 && !poller.shown.has(id),
+  )
+  return [
+    ...(met.hasMore && met.next === met.after ? [`${clientId} is told of more events, and led nowhere`] : []),
+    ...(met.isFull || world.beside ? [] : unseen.map(([id]) => `${clientId} is not shown ${id}, of minutes ago`)),
+  ]
+}
 
 /**
  * Behind each event its merchant may look, some seconds or a minute later: in the midst of those that come together, while
@@ -70,6 +96,8 @@ export const watchEvents = (play: Play): void => {
     const tenant = play.tenants.find(({ clientId }) => clientId === String(after?.['owner']).split('#')[0])
     if (before !== undefined || !key.sk.startsWith('EVENT#') || tenant === undefined) return
     const poller = pollerOf(play, tenant)
+    const fired = play.firedMs.get(tenant.clientId) ?? new Map<string, number>()
+    play.firedMs.set(tenant.clientId, fired.set(String(after?.['id']), world.scheduler.nowMs()))
     const again = () => poller.prng.int(1, LATEST_LOOK_MS)
     for (const lookMs of [again(), again(), again()]) world.scheduler.after(lookMs, () => void look(play, poller))
   })

@@ -1,12 +1,12 @@
 import { paymentIdForKey } from '../../../shared/ids.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
+import { http } from '../scenes/http.ts'
 import { observeCreate } from '../watching/observations.ts'
 import type { Environment } from '../world/environments.ts'
 import { createPrng, type Prng } from '../world/prng.ts'
 import { count } from '../world/tally.ts'
 import type { Tenant } from '../world/tenants.ts'
 import { tell, type World } from '../world/world.ts'
-import { http } from './http.ts'
 import type { Play } from './operations.ts'
 
 type Passed = { readonly atMs: number; readonly weight: number; readonly environment: Environment | undefined }

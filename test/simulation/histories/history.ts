@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
-import type { RawItem, Seen } from '../../support/books.ts'
+import type { RawItem } from '../../support/books.ts'
 import { problemsAtRest, problemsOf } from '../../support/invariants.ts'
 import { watchPromises } from '../promises/watch-promises.ts'
+import { takeBack } from '../scenes/odd-rows.ts'
 import { watchSituations } from '../sometimes/watch-situations.ts'
 import { connectSources } from '../triggers/sources.ts'
 import { createObservations } from '../watching/observations.ts'
@@ -9,23 +10,28 @@ import { readBackProblems } from '../watching/read-back.ts'
 import { watchAlerts } from '../watching/watch-alerts.ts'
 import { watchErrors } from '../watching/watch-errors.ts'
 import { watchLanes } from '../watching/watch-lanes.ts'
+import { watchPayments } from '../watching/watch-payments.ts'
+import { watchRows } from '../watching/watch-rows.ts'
 import { watchTransitions } from '../watching/watch-transitions.ts'
+import { watchDeliveries } from '../watching/webhooks/watch-deliveries.ts'
 import { drawFaults, type Faults, NO_FAULTS } from '../world/faults.ts'
 import type { LoadedFunction } from '../world/handlers.ts'
 import { connectCallbacks, type HttpRequest, operate, requestAs } from '../world/lambda.ts'
 import type { Tally } from '../world/tally.ts'
 import { addTenant, type Tenant } from '../world/tenants.ts'
-import { CALLBACK_TOKEN, createWorld, PROVIDER_KEY, type World, type WorldOptions } from '../world/world.ts'
-import { mustHear, watchEndpoints } from './change-endpoints.ts'
+import { createWorld, type World, type WorldOptions } from '../world/world.ts'
+import { watchEndpoints } from './change-endpoints.ts'
 import { arrangeCloseCalls } from './close-calls.ts'
 import { crowdProblems } from './crowd.ts'
 import { doTwice } from './do-twice.ts'
 import { pollerProblems, watchEvents } from './event-poller.ts'
 import { burst, createFlood, type Flood, floodProblems } from './flood.ts'
-import { takeBack } from './odd-rows.ts'
+import { meddle } from './meddle.ts'
 import { drawOperation, type Play, payOut, settle } from './operations.ts'
 import { agedProblems, isAged } from './retention.ts'
+import { seenBy } from './seen-by.ts'
 import { booksProblems } from './watch-books.ts'
+import { arrangeRounds } from './webhooks/send-again.ts'
 
 export type HistoryOptions = {
   readonly seed: number
@@ -70,6 +76,9 @@ export const startPlay = async (options: WorldOptions): Promise<Play> => {
   connectCallbacks(world)
   const seen = createObservations()
   watchTransitions(world, seen)
+  watchPayments(world, seen)
+  watchDeliveries(world, seen)
+  watchRows(world, seen)
   watchLanes(world, seen)
   watchErrors(world, seen)
   watchSituations(world)
@@ -77,51 +86,18 @@ export const startPlay = async (options: WorldOptions): Promise<Play> => {
   const tenants: Tenant[] = []
   for (let number = 0; number < 2; number++) tenants.push(await drive(world, addTenant(world, number, number + 1)))
   watchEndpoints({ world, tenants, seen })
-  return { world, tenants, seen, unanswered: [], keys: 0, pollers: new Map(), restProblems }
-}
-
-/**
- * What the provider has captured, as far as anybody could know: of one whose row is never shown nothing tells but its
- * callback, once another capture stands in its request, or its payment has its money through another request.
- */
-const captured = ({ provider, table, unshownRows }: World): ReadonlyMap<string, number> => {
-  const requests = provider.findPaymentRequests('')
-  const isAskedFor = (id: string): boolean => {
-    const request = requests.find(({ latest_payment_id: latest }) => latest === id)
-    const pk = `PAYMENT#${request?.reference_id.slice(0, 36)}`
-    const credited = table.item({ pk, sk: 'PAYMENT' })?.['credited_payment_id']
-    return request !== undefined && (credited === undefined || credited === id)
+  return {
+    world,
+    tenants,
+    seen,
+    unanswered: [],
+    created: new Map(),
+    keys: 0,
+    pollers: new Map(),
+    firedMs: new Map(),
+    restProblems,
   }
-  const known = provider.capturedPayments().filter(({ id }) => !unshownRows.has(id) || isAskedFor(id))
-  return new Map(known.map(({ id, amount }) => [id, amount]))
 }
-
-export const seenBy = ({ world, tenants, seen }: Play): Seen => ({
-  webhooks: world.merchants.received,
-  secretOfUrl: new Map(tenants.flatMap(({ endpoints }) => endpoints.map(({ url, secret }) => [url, secret] as const))),
-  captured: captured(world),
-  turned: world.provider.turnedPayments(),
-  bookedBack: world.bookedBack,
-  endpointsOfClient: new Map(
-    tenants.map(({ clientId, endpoints }) => [clientId, endpoints.map(({ endpointId }) => endpointId)]),
-  ),
-  mustHear: (endpointId, event) => mustHear(tenants, endpointId, event),
-  destinationsOfKey: seen.destinations,
-  paymentsOfKey: seen.paymentsOfKey,
-  unreferenced: world.unreferenced,
-  toldByFormer: world.alerts.filter(({ byFormer }) => byFormer).map(({ message }) => message),
-  logLines: world.logLines,
-  confidential: [
-    PROVIDER_KEY,
-    CALLBACK_TOKEN,
-    ...tenants.flatMap(({ apiKey, formerKeys, personal, endpoints }) => [
-      apiKey,
-      ...formerKeys,
-      ...Object.values(personal),
-      ...endpoints.map(({ secret }) => secret),
-    ]),
-  ],
-})
 
 /** Lets everything come to rest without faults, then checks it all, the gateway's own audit included. */
 export const rest = async (play: Play): Promise<readonly string[]> => {
@@ -211,7 +187,9 @@ export const runHistory = async (options: HistoryOptions): Promise<HistoryResult
   const beside = options.beside?.(play)
   const faults = options.faults ?? drawFaults(world.prng.fork())
   arrangeCloseCalls(play, faults)
+  arrangeRounds(play, faults)
   doTwice(play)
+  meddle(play)
   const flood = faults.flood > 0 ? await addFlooder(play) : undefined
   world.faults = faults
   const problems: string[] = []

@@ -1,8 +1,8 @@
 import { paymentIdForKey } from '../../../shared/ids.ts'
+import { http } from '../scenes/http.ts'
 import { observeCreate } from '../watching/observations.ts'
 import { customerPays } from './customers.ts'
 import { UNPAID } from './flood.ts'
-import { http } from './http.ts'
 import type { Play } from './operations.ts'
 
 /**

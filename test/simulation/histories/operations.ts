@@ -1,21 +1,33 @@
 import { whole } from '../../support/books.ts'
+import { http } from '../scenes/http.ts'
+import { payUnconfirmed } from '../scenes/pay-unconfirmed.ts'
+import { resolveSuspense } from '../scenes/resolve-suspense.ts'
+import { useShortKey } from '../scenes/short-keys.ts'
+import { bookStrangely } from '../scenes/strange-rows.ts'
+import { trespassElsewhere } from '../scenes/strangers.ts'
+import { takeBackTogether } from '../scenes/take-back-together.ts'
+import { changeTogether } from '../scenes/two-operators.ts'
 import { meet } from '../sometimes/meet.ts'
-import { type Observations, observeCreate } from '../watching/observations.ts'
+import type { Observations } from '../watching/observations.ts'
 import { differences } from '../watching/read-back.ts'
-import { type HttpRequest, operate, operateAsKnown } from '../world/lambda.ts'
+import { operate, operateAsKnown } from '../world/lambda.ts'
 import { mayLookUp } from '../world/restrictions.ts'
 import { count } from '../world/tally.ts'
 import type { Tenant } from '../world/tenants.ts'
 import type { World } from '../world/world.ts'
 import { changeEndpoints } from './change-endpoints.ts'
 import { changeKeys } from './change-keys.ts'
+import { create, replayCreate, retryCreate } from './creates.ts'
 import { customerPays, decline, pay } from './customers.ts'
 import type { EventPoller } from './event-poller.ts'
 import { growClient } from './grow-client.ts'
-import { http } from './http.ts'
 import { payLostCreate } from './lost-create.ts'
-import { redeliverOwn } from './own-deliveries.ts'
+import { createStubbornly } from './stubborn-create.ts'
 import { lookAtBooks } from './watch-books.ts'
+import { ailEndpoint } from './webhooks/ailing-endpoint.ts'
+import { redeliverOwn } from './webhooks/own-deliveries.ts'
+import { quarrel } from './webhooks/quarrel.ts'
+import { sendAgain } from './webhooks/send-again.ts'
 
 export type Play = {
   readonly world: World
@@ -23,75 +35,20 @@ export type Play = {
   readonly seen: Observations
   /** Creates that were not answered with a payment: merchants try them again. */
   readonly unanswered: { readonly tenant: Tenant; readonly key: string; readonly body: string }[]
+  /** What was asked for under a key, by the payment that it makes. */
+  readonly created: Map<string, { readonly tenant: Tenant; readonly key: string; readonly body: string }>
   /** What is wrong once everything rests, from whoever has watched. */
   readonly restProblems: readonly (() => readonly string[])[]
   keys: number
   /** Who follows their events, by client. */
   readonly pollers: Map<string, EventPoller>
+  /** When their events were written, by client and event. */
+  readonly firedMs: Map<string, Map<string, number>>
 }
 
 const OPERATOR = { operator: 'sim' }
 
 export type Operation = (play: Play) => Promise<void>
-
-const CHANNELS = [
-  { method: 'virtual_account', channel_code: 'BCA' },
-  { method: 'virtual_account', channel_code: 'BNI' },
-  { method: 'ewallet', channel_code: 'OVO' },
-  { method: 'ewallet', channel_code: 'DANA' },
-  { method: 'ewallet', channel_code: 'SHOPEEPAY' },
-  { method: 'qris' },
-] as const
-
-const bodyFor = ({ world }: Play, tenant: Tenant): string =>
-  JSON.stringify({
-    ...world.prng.pick(CHANNELS),
-    amount: world.prng.pick([1, 9_999, 100_000, 250_000, 1_234_567]),
-    currency: 'IDR',
-    customer: tenant.personal,
-    ...(world.prng.chance(0.5) && { external_reference: `order-${world.prng.int(1, 9)}` }),
-    ...(world.prng.chance(0.2) && { expires_in_seconds: world.prng.int(30, 7_200) }),
-    ...(world.prng.chance(0.2) && { metadata: { order: world.prng.int(1, 9), big: '12345678901234567890' } }),
-  })
-
-const sendCreate = async (play: Play, tenant: Tenant, key: string | undefined, body: string): Promise<void> => {
-  const headers: HttpRequest['headers'] = key === undefined ? {} : { 'idempotency-key': key }
-  const reply = await http(play, tenant, 'api-create-payment', { headers, body })
-  observeCreate(play.seen, tenant, key, reply)
-  count(play.world.tally, `create answered ${reply?.status ?? 'nothing'}`)
-  if (key !== undefined && (reply === undefined || reply.status >= 500)) play.unanswered.push({ tenant, key, body })
-}
-
-const create: Operation = async (play) => {
-  const tenant = play.world.prng.pick(play.tenants)
-  const key = play.world.prng.chance(0.85) ? `key-${play.keys++}` : undefined
-  const body = bodyFor(play, tenant)
-  const twins = key !== undefined && play.world.prng.chance(0.25) ? play.world.prng.int(2, 4) : 1
-  await Promise.all(Array.from({ length: twins }, () => sendCreate(play, tenant, key, body)))
-}
-
-/** Whether the create has made it: what is shown is the payment of the key, for ever. */
-const askByKey = async (play: Play, { tenant, key }: Play['unanswered'][number]): Promise<void> => {
-  if (!mayLookUp(play.world)) return
-  const listed = await http(play, tenant, 'api-list-payments', { query: { idempotency_key: key } })
-  const [payment] = (listed?.body['data'] ?? []) as readonly Record<string, unknown>[]
-  if (listed && payment) observeCreate(play.seen, tenant, key, { ...listed, body: payment })
-  count(play.world.tally, `asked by key: ${payment ? 'there' : 'not yet'}`)
-}
-
-const retryCreate: Operation = async (play) => {
-  const again = play.unanswered.shift()
-  if (again === undefined) return create(play)
-  await askByKey(play, again)
-  const body = play.world.prng.chance(0.2) ? bodyFor(play, again.tenant) : again.body
-  return sendCreate(play, again.tenant, again.key, body)
-}
-
-const replayCreate: Operation = async (play) => {
-  const tenant = play.world.prng.pick(play.tenants)
-  if (play.keys === 0) return create(play)
-  return sendCreate(play, tenant, `key-${play.world.prng.int(0, play.keys - 1)}`, bodyFor(play, tenant))
-}
 
 const knownPayment = (play: Play) => {
   const tenant = play.world.prng.pick(play.tenants)
@@ -99,8 +56,16 @@ const knownPayment = (play: Play) => {
   return ids.length === 0 ? undefined : { tenant, id: play.world.prng.pick(ids) }
 }
 
-const cancel: Operation = async (play) => {
+/** One that still waits for its money, if there is any: what has ended is moved by nobody. */
+const openPayment = (play: Play) => {
   const target = knownPayment(play)
+  const isOpen = (id: string) => play.world.table.item({ pk: `PAYMENT#${id}`, sk: 'PAYMENT' })?.['status'] === 'pending'
+  const open = target && [...(play.seen.known.get(target.tenant.clientId) ?? [])].filter(isOpen)
+  return open && open.length > 0 && play.world.prng.chance(0.7) ? { ...target, id: play.world.prng.pick(open) } : target
+}
+
+const cancel: Operation = async (play) => {
+  const target = openPayment(play)
   if (target) await http(play, target.tenant, 'api-cancel-payment', { id: target.id })
 }
 
@@ -142,7 +107,7 @@ const trespass: Operation = async (play) => {
 
 /** Everybody wants something of one payment at the same moment. */
 const race: Operation = async (play) => {
-  const target = knownPayment(play)
+  const target = openPayment(play)
   if (!target) return create(play)
   const { world } = play
   const upstream = world.provider.findPaymentRequests(target.id).at(-1)
@@ -228,7 +193,18 @@ const OPERATIONS: readonly (readonly [number, Operation])[] = [
   [2, lookAtBooks],
   [6, changeEndpoints],
   [5, changeKeys],
+  [3, resolveSuspense],
+  [3, payUnconfirmed],
+  [3, bookStrangely],
+  [3, takeBackTogether],
+  [2, trespassElsewhere],
+  [2, useShortKey],
+  [3, changeTogether],
   [2, payLostCreate],
+  [10, createStubbornly],
+  [4, ailEndpoint],
+  [4, sendAgain],
+  [2, quarrel],
 ]
 
 const TOTAL = OPERATIONS.reduce((sum, [weight]) => sum + weight, 0)

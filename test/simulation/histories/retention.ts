@@ -7,6 +7,8 @@ import { booksProblems } from './watch-books.ts'
 const DAY_MS = 86_400_000
 /** Behind the longest of an event, and two days in which the table gets round to it. */
 const AGED_MS = 125 * DAY_MS
+/** So late that the bytes of what is sent again would be gone before it is. */
+const SENT_AGAIN_MS = 40 * DAY_MS
 const AGED_EVERY = 25
 const AGED_AT = 12
 
@@ -20,6 +22,15 @@ export const agedProblems = async (play: Play, { drive, seenNow }: Means): Promi
   const { world, tenants, seen } = play
   const isMoney = ({ pk, sk }: RawItem) => /^(LEDGER|SETTLEMENT|SUSPENSE)#/.test(String(pk)) || sk === 'PAYMENT'
   const money = world.table.items().filter((item) => isMoney(item) && item['status'] !== 'creating')
+  await world.scheduler.runUntil(world.scheduler.nowMs() + SENT_AGAIN_MS)
+  for (const { clientId } of tenants) {
+    const own = world.table
+      .items('DELIVERY#')
+      .filter((item) => item['client_id'] === clientId && item['sk'] === 'DELIVERY')
+    const again = own.length === 0 ? undefined : world.oddities.pick(own)['delivery_id']
+    if (again !== undefined)
+      await drive(operate(world, 'redeliver', { operator: 'sim', client_id: clientId, delivery_id: again }))
+  }
   await world.scheduler.runUntil(world.scheduler.nowMs() + AGED_MS)
   // A delivery that the release before has written may have no end, and lose its attempts.
   const items = world.table.items().filter(({ pk }) => !world.endless.has(`${String(pk)} DELIVERY`))

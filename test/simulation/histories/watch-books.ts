@@ -1,4 +1,5 @@
 import { amount, type RawItem, text } from '../../support/books.ts'
+import { statementProblems } from '../scenes/pay-unconfirmed.ts'
 import { operate } from '../world/lambda.ts'
 import type { World } from '../world/world.ts'
 import { figureProblems } from './figure-problems.ts'
@@ -24,7 +25,7 @@ const unshownMinor = ({ table, unshownRows }: World, isOwn: (item: RawItem) => b
 
 /**
  * Received, credited, paid out and what the provider says it settled agree, client by client and over all: but for what
- * the provider says and nobody can explain, which is open in suspense.
+ * the provider says and nobody can explain, which is open in suspense. And so does each settlement's statement.
  */
 export const booksProblems = async ({ world, tenants }: Play, ask: Ask): Promise<readonly string[]> => {
   const findings = world.table.items().filter(({ sk, status }) => sk === 'SUSPENSE' && status === 'open')
@@ -44,9 +45,9 @@ export const booksProblems = async ({ world, tenants }: Play, ask: Ask): Promise
     const differences = ['credited_difference', 'settled_difference']
     const isRight =
       differences.every((name) => figures.get(name) === 0) &&
-      figures.get('provider_overdue') === unshown &&
+      (figures.get('provider_overdue') ?? 0) + (figures.get('accepted') ?? 0) === unshown &&
       (unshown !== 0 || books?.body['balanced'] === !disputed)
     if (!isRight) problems.push(`the books of ${clientId ?? 'all'} say ${JSON.stringify(books?.body)}`)
   }
-  return problems
+  return [...problems, ...(await statementProblems({ world }, ask))]
 }

@@ -9,6 +9,9 @@ import { PROJECT_ROOT, parseSource, sourcesIn } from '../../support/source-file.
 import { FLOWS } from '../crashes/flows.ts'
 import { placeMutant } from '../mutation/place-mutant.ts'
 import { MUTANTS } from './mutants.ts'
+import { BESIDE } from './unseen/beside.ts'
+import { OUTSIDE } from './unseen/outside.ts'
+import { SECOND_LOCKS } from './unseen/second-locks.ts'
 
 const SOURCES = sourcesIn('shared', 'functions', 'infra')
 
@@ -25,6 +28,13 @@ describe('the mutants', () => {
 
     expect(new Set(changes).size).toBe(MUTANTS.length)
     expect(new Set(MUTANTS.map(({ name }) => name)).size).toBe(MUTANTS.length)
+  })
+
+  it('go unnoticed by histories for one reason each, and only where there is a mutant', () => {
+    const unseen = [SECOND_LOCKS, BESIDE, OUTSIDE].flatMap((reasons) => Object.keys(reasons))
+    const names = new Set(MUTANTS.filter(({ diesWithin }) => diesWithin === undefined).map(({ name }) => name))
+
+    expect(unseen.filter((name, at) => !names.has(name) || unseen.indexOf(name) < at)).toStrictEqual([])
   })
 
   it('have tests and flows that exist, each test file once', () => {

@@ -31,7 +31,7 @@ export const SETTLEMENT_MUTANTS = [
     'a settlement is written over another one': 'isNew -> undefined',
   }),
   ...mutantsOf('closeStep', ['settlement-closing'], {
-    'a closed settlement is closed again': 'equals(..._) -> undefined',
+    'a closed settlement is closed again': 'drop equals(..._)',
     'a closed settlement stays on the list of payouts': { edit: 'DUE_WORK_FIELDS -> []', tests: ['admin-settlements'] },
   }),
   ...mutantsOf('markRecredited', ['settlement-closing'], {

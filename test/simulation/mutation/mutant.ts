@@ -25,6 +25,8 @@ export type Mutant = Checks & {
   readonly edit: Edit
   /** Why no test can notice: listed, and held to surviving. */
   readonly equivalent?: string
+  /** Why random histories cannot notice it, or need not. */
+  readonly unseen?: string
   /** It breaks a promise: the random histories alone must notice within so many seeds (`--histories --promised`). */
   readonly diesWithin?: number
 }
@@ -44,11 +46,18 @@ export const mutantsOf = (
     ...(typeof entry === 'string' ? { edit: entry } : entry),
   }))
 
-/** The mutant left to the random histories alone. */
-export const byHistories = ({ name, symbol, edit, diesWithin }: Mutant): Mutant => ({
-  name,
-  symbol,
-  edit,
-  histories: true,
-  ...(diesWithin !== undefined && { diesWithin }),
-})
+/** The mutant left to the random histories alone; what they cannot notice says why. */
+export const byHistories = (
+  { name, symbol, edit, diesWithin, equivalent }: Mutant,
+  unseenBy: (name: string) => string | undefined,
+): Mutant => {
+  const unseen = unseenBy(name) ?? equivalent
+  return {
+    name,
+    symbol,
+    edit,
+    histories: true,
+    ...(diesWithin !== undefined && { diesWithin }),
+    ...(unseen !== undefined && { unseen }),
+  }
+}

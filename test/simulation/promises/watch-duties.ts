@@ -19,7 +19,7 @@ const kindOf = ({ pk, sk }: Key): string => {
  * (`WINDOWS`, `AUDIT` beside a ledger) is anybody's who counts.
  */
 const CHANGES: Readonly<Record<Duty, readonly string[]>> = {
-  support: ['PAYMENT', 'EVENT', 'SHARD', 'DESTINATION', 'SUSPENSE', 'DELIVERY', 'ALERT', 'AUDIT'],
+  support: ['PAYMENT', 'EVENT', 'SHARD', 'DESTINATION', 'REFERENCE', 'SUSPENSE', 'DELIVERY', 'ALERT', 'AUDIT'],
   finance: ['SETTLEMENT', 'WINDOW', 'SHARD', 'PAYMENT', 'SUSPENSE', 'AUDIT', 'WINDOWS'],
   admin: ['CLIENT', 'APIKEY', 'ENDPOINTS', 'WINDOW', 'AUDIT'],
 }

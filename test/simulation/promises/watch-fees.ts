@@ -19,9 +19,23 @@ const keptBy = ({ provider }: World): ReadonlyMap<string, number> =>
   new Map(
     provider
       .rowsAsTheyStand()
-      .filter(({ row }) => row.type === 'PAYMENT' && row.settlement_status === 'SETTLED')
+      // Rows that are about another amount or currency say nothing of it; they are not captures of the provider's.
+      .filter(({ row }) => row.type === 'PAYMENT' && row.settlement_status === 'SETTLED' && row.product_data !== null)
       .map(({ row }) => [row.product_id, row.amount - row.net_amount]),
   )
+
+/** Of one that is shown and settled. */
+const isShown = ({ provider, unshownRows }: World, { credited_payment_id: id }: RawItem): boolean =>
+  !unshownRows.has(String(id)) &&
+  provider
+    .rowsAsTheyStand()
+    .some(
+      ({ row, settleAtMs }) =>
+        row.product_id === id &&
+        settleAtMs === undefined &&
+        row.status === 'SUCCESS' &&
+        row.settlement_status === 'SETTLED',
+    )
 
 const FEE_FIELDS = ['fee_status', 'provider_fee_minor', 'net_minor', 'markup_minor', 'notional_minor'] as const
 
@@ -56,8 +70,13 @@ export const watchFees = (world: World, seen: Observations): (() => readonly str
       const isLate = nowMs > Date.parse(text(payment, 'paid_at')) + HELD_MS + SWEEP_MS
       if (!isFinal(payment)) return isLate ? [`${pk}: its fee is neither final nor assumed by its day`] : []
       if (payment['fee_status'] === 'assumed') {
-        const isTold = ['fee_assumed', 'transaction_missing'].some((cause) => told.has(`SUSPENSE#${id}#${cause}`))
-        return isTold || wentBack(payment) ? [] : [`${pk}: nobody was told of a fee that was assumed`]
+        const isTold = (cause: string) => told.has(`SUSPENSE#${id}#${cause}`)
+        if (wentBack(payment)) return []
+        if (!isTold('fee_assumed') && !isTold('transaction_missing'))
+          return [`${pk}: nobody was told of a fee that was assumed`]
+        const shownMinor = isShown(world, payment) ? kept.get(text(payment, 'credited_payment_id')) : undefined
+        const isOtherwise = shownMinor !== undefined && shownMinor !== amount(payment, 'provider_fee_minor')
+        return isOtherwise && !isTold('fee_changed') ? [`${pk}: nobody was told of a fee that was another one`] : []
       }
       if (world.providerFees === 'invoiced') return []
       const provider = kept.get(text(payment, 'credited_payment_id'))

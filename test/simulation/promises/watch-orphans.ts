@@ -37,8 +37,8 @@ export type OrphanProblems = () => readonly string[]
 
 /**
  * A request that no customer is shown, or that a payment does not need any more, must not stay payable. Whoever knows of
- * one asks the provider to cancel it before it comes to its end; only who dies, or whom the table fails, leaves it, and
- * then the payment's attempts say that nobody knows. Answers what is wrong once everything rests.
+ * one asks the provider to cancel it before it comes to its end; only who dies or stands still, or whom the table fails,
+ * leaves it, and then the payment's attempts say that nobody knows. Answers what is wrong once everything rests.
  */
 export const watchOrphans = (world: World, seen: Observations): OrphanProblems => {
   /** Requests that a process must cancel, or see shown, before it ends. */
@@ -79,7 +79,7 @@ export const watchOrphans = (world: World, seen: Observations): OrphanProblems =
   world.onEnded.push((process, how) => {
     const mine = known.get(process) ?? []
     known.delete(process)
-    if (how === 'died' || troubled.has(process)) return
+    if (how === 'died' || troubled.has(process) || world.sharing.has(process)) return
     for (const created of mine) {
       if (asked.has(created.requestId) || isShown(created) || !isPayable(world, created.requestId)) continue
       seen.problems.push(

@@ -4,6 +4,7 @@ import { watchClosing } from './watch-closing.ts'
 import { watchDuties } from './watch-duties.ts'
 import { watchFees } from './watch-fees.ts'
 import { watchOrphans } from './watch-orphans.ts'
+import { watchPushes } from './watch-pushes.ts'
 import { watchSettling } from './watch-settling.ts'
 
 /** Whatever the gateway has promised of money, destinations and duties, watched as it happens; the rest once all rests. */
@@ -11,6 +12,6 @@ export const watchPromises = (world: World, seen: Observations): (() => readonly
   watchSettling(world, seen)
   watchClosing(world, seen)
   watchDuties(world, seen)
-  const atRest = [watchFees(world, seen), watchOrphans(world, seen)]
+  const atRest = [watchFees(world, seen), watchOrphans(world, seen), watchPushes(world)]
   return () => atRest.flatMap((problems) => problems())
 }

@@ -16,6 +16,8 @@ import { type TableChange, tableView } from './table-view.ts'
 export type SimTableOptions = {
   /** Hears of each change of an item, in order, when it has happened. */
   readonly onChange?: (change: TableChange) => void
+  /** Hears of all changes of one write together, when the last of them has happened. */
+  readonly onWritten?: (changes: readonly TableChange[]) => void
   /** Hears of each step whose condition refused, and of the item that stood against it. */
   readonly onRefused?: (step: Step, was: StoredItem | undefined) => void
   /** `manual` (the default): an index knows of a change only when applyToIndexes() tells it. */
@@ -64,14 +66,15 @@ export const createSimTable = (options: SimTableOptions = {}): SimTable => {
     for (const view of [replica, ...indexes.values()]) view.follow(change)
   }
 
-  const store = (key: Key, after: StoredItem | undefined) => {
+  const store = (key: Key, after: StoredItem | undefined): readonly TableChange[] => {
     const before = table.item(key)
-    if (isDeepStrictEqual(before, after)) return
+    if (isDeepStrictEqual(before, after)) return []
     const eventName = before === undefined ? 'INSERT' : after === undefined ? 'REMOVE' : 'MODIFY'
     const change: TableChange = { sequence: ++sequence, key: { pk: key.pk, sk: key.sk }, before, after, eventName }
     table.follow(change)
     if (options.indexes === 'immediate') applyToIndexes(change)
     options.onChange?.(change)
+    return [change]
   }
 
   const requests: SimTable['requests'] = {
@@ -115,7 +118,8 @@ export const createSimTable = (options: SimTableOptions = {}): SimTable => {
         return { applied: false, item: told ? outOf(was) : undefined }
       }
       const item = result(was)
-      store(key, item)
+      const changes = store(key, item)
+      options.onWritten?.(changes)
       return { applied: true, item: step.kind === 'update' && told ? outOf(item) : undefined }
     },
     transact: (steps) => {
@@ -133,7 +137,8 @@ export const createSimTable = (options: SimTableOptions = {}): SimTable => {
         results.map(({ item }) => item ?? {}),
         MAX_TRANSACTION_BYTES,
       )
-      for (const { key, item } of results) store(key, item)
+      const changes = results.flatMap(({ key, item }) => store(key, item))
+      options.onWritten?.(changes)
       return { applied: true }
     },
   }

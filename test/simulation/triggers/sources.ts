@@ -6,6 +6,7 @@ import { exists } from '../../../shared/table/condition.ts'
 import { TABLE_SCHEMA } from '../../../shared/table/schema.ts'
 import { remove } from '../../../shared/table/step.ts'
 import { invoke } from '../world/lambda.ts'
+import type { Process } from '../world/process.ts'
 import { type Disorder, type ReceivedMessage, sqsEvent } from '../world/sim-queue.ts'
 import { count } from '../world/tally.ts'
 import { lag, tell, type World } from '../world/world.ts'
@@ -56,9 +57,15 @@ const connectQueue = (world: World, name: string, { queue, batchSize, maxConcurr
 
   const consume = async (messages: readonly ReceivedMessage[]) => {
     for (const listen of world.onHandedOut) listen(queue, messages)
-    const run = await invoke(world, name, sqsEvent(messages))
+    let worker: Process | undefined
+    const run = await invoke(world, name, sqsEvent(messages), {
+      onEnvironment: ({ process }) => {
+        worker = process
+      },
+    })
     busy--
     const failed = run.kind === 'done' ? failedItems(run.result) : new Set(messages.map(({ messageId }) => messageId))
+    if (run.kind === 'done' && worker) for (const listen of world.onHandedBack) listen(worker, messages, failed)
     for (const { messageId, receipt } of messages) if (!failed.has(messageId)) source.remove(receipt)
     poll()
   }

@@ -19,6 +19,7 @@ const FIELDS = {
     xendit_fee_minor: 'provider_fee_minor',
     hexolus_markup_minor: 'markup_minor',
     client_net_minor: 'net_minor',
+    fee_status: 'fee_status',
     status: 'status',
     payment_destination: 'payment_destination',
     created_at: 'created_at',

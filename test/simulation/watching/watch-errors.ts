@@ -1,21 +1,56 @@
+import { TransactionConflictException } from '@aws-sdk/client-dynamodb'
+import type { Process } from '../world/process.ts'
 import type { World } from '../world/world.ts'
 import type { Observations } from './observations.ts'
 
-/** What no fault of the world is the cause of: a row or an answer that is not as its reader expects it, a mistake. */
+/**
+ * What no fault of the world is the cause of: a row or an answer that is not as its reader expects it, a state that was
+ * ruled out, a request that AWS refuses whoever sends it.
+ */
+/** A page of it that the world cuts short is none of a megabyte. */
+const ONE_PAGE = 'a ledger fits one page'
+
 const isUnforeseen = (error: unknown): error is Error =>
   error instanceof TypeError ||
   error instanceof RangeError ||
   error instanceof ReferenceError ||
-  (error instanceof Error && error.name === 'ValiError')
+  (error instanceof Error &&
+    error.message !== ONE_PAGE &&
+    (error.name === 'ValiError' || error.name === 'InvariantError' || error.message.startsWith('InvalidParameter')))
 
-/** Checked at every line of a log: whatever goes wrong, nobody meets what it cannot read. */
+const partsOf = (error: unknown): readonly unknown[] => (error instanceof AggregateError ? error.errors : [error])
+
+/** A write that others were in the way of is tried again, more often than this. */
+const LEAST_TRIES = 3
+
+/**
+ * Checked at every line of a log: whatever goes wrong, nobody meets what it cannot read, gives up at once because others
+ * were in the way, or fails by what has gone wrong for somebody else before.
+ */
 export const watchErrors = (world: World, seen: Observations): void => {
-  world.onError.push(({ name, isFormer }, error) => {
-    const errors: readonly unknown[] = error instanceof AggregateError ? error.errors : [error]
-    for (const one of errors.filter(isUnforeseen)) {
-      seen.problems.push(
-        `${name}${isFormer ? ' of the release before' : ''} has met what it cannot read: ${one.message}`,
-      )
+  const conflicts = new WeakMap<Process, number>()
+  const metBy = new WeakMap<Error, Process>()
+
+  world.onFault.push((fault) => {
+    // Where an index is throttled its writes are in the way, too.
+    if (!['tableConflict', 'indexThrottled'].includes(fault) || world.acting === undefined) return
+    conflicts.set(world.acting, (conflicts.get(world.acting) ?? 0) + 1)
+  })
+
+  world.onError.push((process, error) => {
+    const { name, isFormer } = process
+    for (const one of partsOf(error)) {
+      if (isUnforeseen(one)) {
+        seen.problems.push(
+          `${name}${isFormer ? ' of the release before' : ''} has met what it cannot read: ${one.message}`,
+        )
+      }
+      if (isFormer || !(one instanceof Error)) continue
+      if (one instanceof TransactionConflictException && (conflicts.get(process) ?? 0) < LEAST_TRIES)
+        seen.problems.push(`${name} has given up since another transaction was under way`)
+      if ((metBy.get(one) ?? process) !== process)
+        seen.problems.push(`${name} fails by what went wrong for another one before: ${one.message}`)
+      metBy.set(one, process)
     }
   })
 }

@@ -1,4 +1,4 @@
-import { pageWeight } from '../../../shared/page.ts'
+import { MAX_PER_PAGE, pageWeight } from '../../../shared/page.ts'
 import type { HttpReply, HttpRequest } from '../world/lambda.ts'
 import type { Tenant } from '../world/tenants.ts'
 import type { World } from '../world/world.ts'
@@ -17,10 +17,16 @@ export type Asked = {
 const NEAR_MS = 60_000
 const MINUTE_MS = 60_000
 
+/** Deliveries of one status are looked for among as many as a page may have. */
+const rowsOf = (name: string, query: HttpRequest['query']): number =>
+  name === 'api-list-webhook-deliveries' && query?.['status'] !== undefined
+    ? MAX_PER_PAGE
+    : Number(query?.['per_page'] ?? query?.['limit'] ?? 0)
+
 export const askedFor = ({ scheduler }: World, { clientId }: Tenant, name: string, { query }: HttpRequest): Asked => ({
   clientId,
   atMs: scheduler.nowMs(),
-  weight: pageWeight(Number(query?.['per_page'] ?? query?.['limit'] ?? 0)),
+  weight: pageWeight(rowsOf(name, query)),
   name,
   answered: false,
 })

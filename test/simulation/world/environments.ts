@@ -17,6 +17,8 @@ export type Environment = {
   stoodMs: number
   frozenAtMs: number
   process: Process
+  /** What was answered for before its end, and goes on in the midst of the next invocation, under its name. */
+  unfinished?: Process | undefined
 }
 
 export const functionOf = ({ functions }: World, name: string): LoadedFunction => {
@@ -64,11 +66,15 @@ export const takeEnvironment = (
   return idle
 }
 
-/** The invocation is over: the environment is frozen until the next one. A killed one never comes back. */
-export const putBack = (world: World, environment: Environment): void => {
+/** The invocation is over: the environment is frozen until the next one, or longer. A killed one never comes back. */
+export const putBack = (world: World, environment: Environment, asideMs = 0): void => {
   environment.process.freeze()
   environment.frozenAtMs = world.scheduler.nowMs()
-  const idle = world.idle.get(environment.version) ?? []
-  idle.push(environment)
-  world.idle.set(environment.version, idle)
+  const wait = () => {
+    const idle = world.idle.get(environment.version) ?? []
+    idle.push(environment)
+    world.idle.set(environment.version, idle)
+  }
+  if (asideMs > 0) world.scheduler.after(asideMs, wait)
+  else wait()
 }

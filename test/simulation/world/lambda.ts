@@ -28,6 +28,11 @@ const isThrottled = (world: World, { spec }: LoadedFunction): boolean => {
 
 export type InvokeOptions = {
   readonly crashAt?: CrashPoint
+  /**
+   * After so long the platform answers for it; what it was about to do stands still until its environment is used again,
+   * which it is not for so long.
+   */
+  readonly standsStill?: { readonly afterMs: number; readonly forMs: number } | undefined
   /** Told of the process, for counting its awaits. */
   readonly onProcess?: (process: Process) => void
   readonly onEnvironment?: (environment: Environment) => void
@@ -69,12 +74,14 @@ export const invoke = (
     // A flow whose awaits are counted starts cold: what an earlier run has cached would hide some of them.
     const cold = options.crashAt !== undefined || options.onProcess !== undefined
     const environment = takeEnvironment(world, version, process, { cold })
+    if (environment.unfinished?.alive() === true) world.sharing.add(process)
     const cancelTimeout = world.scheduler.after(environment.timeoutMs, () => process.kill())
     options.onProcess?.(process)
     for (const listen of world.onStarted) listen(process, event)
     options.onEnvironment?.(environment)
     let over = false
     const returned = (invocation: Extract<Invocation, { kind: 'done' | 'failed' }>) => {
+      if (environment.unfinished === process) environment.unfinished = undefined
       if (process.alive()) for (const listen of world.onEnded) listen(process, invocation.kind)
       finished(invocation)
     }
@@ -83,10 +90,13 @@ export const invoke = (
       if (!process.alive() || over) return
       over = true
       cancelEarly()
-      putBack(world, environment)
+      putBack(world, environment, environment.unfinished === process ? options.standsStill?.forMs : undefined)
       ended(invocation)
     }
-    const cancelEarly = answerEarly(world, environment, () => finished({ kind: 'died' }))
+    const cancelEarly = answerEarly(world, environment, options, () => {
+      environment.unfinished = process
+      finished({ kind: 'died' })
+    })
     // Without a remaining time middy sets no timer of its own: the limit above is the simulation's.
     environment.handle(event, { awsRequestId: requestId, functionName: `gateway-sim-${name}` }).then(
       (result) => returned({ kind: 'done', result }),
@@ -96,7 +106,13 @@ export const invoke = (
 }
 
 /** Whatever answers HTTP is answered for before its time is up; what it was about to do stands still. */
-const answerEarly = (world: World, { version, timeoutMs }: Environment, answer: () => void): (() => void) => {
+const answerEarly = (
+  world: World,
+  { version, timeoutMs }: Environment,
+  { standsStill }: InvokeOptions,
+  answer: () => void,
+): (() => void) => {
+  if (standsStill) return world.scheduler.after(standsStill.afterMs, answer)
   const answersHttp = version.spec.trigger.kind === 'http'
   if (!answersHttp || !strikes(world, 'answeredEarly')) return () => undefined
   return world.scheduler.after(world.prng.int(1, timeoutMs), answer)

@@ -13,6 +13,8 @@ export type ReceivedWebhook = {
   readonly answered: number | 'nothing'
 }
 
+export type Ailment = 'late' | 'refuses'
+
 /** `arrive` is when the request reaches the server, which is when it is noted. */
 export type PostPlan = { readonly durationMs: number; readonly arrive: (atMs: number) => WebhookResult }
 
@@ -20,11 +22,15 @@ export type Merchants = {
   readonly received: ReceivedWebhook[]
   /** URLs that hang until they are taken out. */
   readonly hanging: Set<string>
+  /** URLs that answer late, in less than an attempt may take, or where nobody takes the connection. */
+  readonly ailing: Map<string, Ailment>
   /** What the merchant's server does with one POST, and how long that takes. */
   plan(request: WebhookRequest, faults: Faults, nowMs: number): PostPlan
 }
 
 const TIMEOUT_MS = 10_000
+/** So long that a worker is held, and no longer than an attempt may take. */
+const LATE = { leastMs: 5_000, mostMs: 9_900 }
 
 const outcome = (status: number | undefined, error: WebhookResult['error'], durationMs: number): WebhookResult => ({
   delivered: status !== undefined && status >= 200 && status < 300,
@@ -38,6 +44,7 @@ const outcome = (status: number | undefined, error: WebhookResult['error'], dura
 export const createMerchants = (prng: Prng, onFault: (fault: keyof Faults) => void): Merchants => {
   const received: ReceivedWebhook[] = []
   const hanging = new Set<string>()
+  const ailing = new Map<string, Ailment>()
   const stretches = new Map<string, { readonly hangs: boolean; readonly untilMs: number }>()
 
   const note = (request: WebhookRequest, atMs: number, answered: number | 'nothing') => {
@@ -66,11 +73,18 @@ export const createMerchants = (prng: Prng, onFault: (fault: keyof Faults) => vo
   return {
     received,
     hanging,
+    ailing,
     plan: (request, faults, nowMs) => {
+      const ailment = ailing.get(request.url)
+      if (ailment === 'refuses') {
+        const durationMs = prng.int(1, 50)
+        return { durationMs, arrive: () => outcome(undefined, 'connection', durationMs) }
+      }
       const isDown = hanging.has(request.url) || isStuck(request.url, faults, nowMs)
       const hangs = prng.chance(faults.merchantHangs) || isDown
       if (hangs) onFault(isDown ? 'endpointHangs' : 'merchantHangs')
-      const durationMs = hangs ? TIMEOUT_MS : prng.int(5, 800)
+      const answersMs = ailment === 'late' ? prng.int(LATE.leastMs, LATE.mostMs) : prng.int(5, 800)
+      const durationMs = hangs ? TIMEOUT_MS : answersMs
       const status = prng.chance(faults.merchantFails) ? prng.pick([500, 503, 404, 302]) : 200
       if (status !== 200 && !hangs) onFault('merchantFails')
       return {

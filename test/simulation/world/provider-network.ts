@@ -43,6 +43,10 @@ const takeFromQuota = (world: World, operation: string): RateLimit | undefined =
   return { remaining, resetMs }
 }
 
+/** The payment that a create is for. */
+const createdFor = ({ method, url, body }: HttpCall): string =>
+  method === 'POST' && url.pathname === REQUESTS ? textIn(body, 'reference_id').slice(0, 36) : ''
+
 const textIn = (json: unknown, field: string): string => String(Object(json)[field])
 
 /** A read may come from a copy that has not heard yet of what changed within the last minute. */
@@ -61,17 +65,25 @@ const perhapsStale = (world: World, { method, url }: HttpCall, fresh: Answered):
   return fresh
 }
 
-type Row = { readonly updated: string }
-
 /** A list may not show rows yet that were written a moment ago. */
-const perhapsWithoutYoung = (world: World, { method, url }: HttpCall, fresh: Answered): Answered => {
-  if (method !== 'GET' || url.pathname !== '/transactions' || world.faults.rowsBehindMs === 0) return fresh
-  const { data = [], ...page } = Object(fresh.json) as { readonly data?: readonly Row[] }
-  const fromMs = world.scheduler.nowMs() - lag(world, world.faults.rowsBehindMs)
-  const shown = data.filter(({ updated }) => Date.parse(updated) <= fromMs)
-  if (shown.length === data.length) return fresh
-  struck(world, 'rowsBehindMs')
-  return { ...fresh, json: { ...page, data: shown } }
+const perhapsWithoutYoung = (world: World, { pathname }: URL, query: URLSearchParams): URLSearchParams => {
+  if (pathname !== '/transactions' || world.faults.rowsBehindMs === 0) return query
+  const untilMs = world.scheduler.nowMs() - lag(world, world.faults.rowsBehindMs)
+  if (Date.parse(query.get('updated[lte]') ?? '') <= untilMs) return query
+  const until = new Date(untilMs).toISOString()
+  const young = new URLSearchParams({ 'updated[gte]': until, limit: '1' })
+  if (world.provider.listTransactions(young).data.length > 0) struck(world, 'rowsBehindMs')
+  const shown = new URLSearchParams(query)
+  shown.set('updated[lte]', until)
+  return shown
+}
+
+/** How long a page may be the provider has never said: a larger wish is cut. */
+const withinPages = (world: World, { pathname, searchParams }: URL): URLSearchParams => {
+  const query = new URLSearchParams(searchParams)
+  const wish = Number(query.get('limit') ?? world.rowsAPage)
+  if (pathname === '/transactions') query.set('limit', String(Math.min(wish, world.rowsAPage)))
+  return query
 }
 
 /** The provider's network: the real adapter on one side, the simulator's core on the other. */
@@ -80,9 +92,10 @@ export const providerNetwork =
   async (asked: HttpCall): Promise<HttpOutcome> => {
     const { method, url, headers, body, timeoutMs } = asked
     const label = `provider ${method} ${url.pathname.replace(/\/(pr|py|txn)[-_][^/]+/, '/{id}')}`
-    const slowMs = strikes(world, 'providerSlow')
+    const drawnMs = strikes(world, 'providerSlow')
       ? world.prng.int(1_000, 15_000)
       : (world.providerMs ?? world.prng.int(20, 400))
+    const slowMs = world.slowCreatesMs.get(createdFor(asked)) ?? drawnMs
     const effect = (): HttpOutcome => {
       if (strikes(world, 'providerUnreachable')) return { kind: 'not_sent', reason: 'ECONNREFUSED' }
       if (strikes(world, 'providerServerError')) return answered(500, { error_code: 'SERVER_ERROR' })
@@ -95,19 +108,27 @@ export const providerNetwork =
       if (PAYMENT_READ.test(label) && strikes(world, 'providerBehind')) {
         return answered(404, { error_code: 'DATA_NOT_FOUND' })
       }
-      const call = { method, path: url.pathname, query: url.searchParams, headers, body: JSON.stringify(body ?? {}) }
+      const call = {
+        method,
+        path: url.pathname,
+        query: perhapsWithoutYoung(world, url, withinPages(world, url)),
+        headers,
+        body: JSON.stringify(body ?? {}),
+      }
       const answer = answerProviderCall(world.provider, PROVIDER_KEY, call)
       if (answer === undefined || answer.kind === 'silence') return { kind: 'lost', reason: 'timeout' }
       // Over the wire and back: what is answered shares nothing with the provider's own state.
       const fresh = answered(answer.status, JSON.parse(JSON.stringify(answer.body)))
-      const seen = perhapsWithoutYoung(world, asked, perhapsStale(world, asked, fresh))
+      const seen = perhapsStale(world, asked, fresh)
       if (slowMs > timeoutMs || strikes(world, 'providerAnswerLost')) return { kind: 'lost', reason: 'timeout' }
       const rateLimit = quota ?? rateLimitOf((name) => new Headers(answer.headers).get(name))
       return { ...seen, ...(rateLimit && { rateLimit }) }
     }
     const own = process()
+    // Half of what is slow is slow on its way: the provider has not got it yet.
+    if (slowMs !== drawnMs && slowMs % 2 === 0) await own.sleep(slowMs / 2)
     for (const listen of world.onAsked) listen(own, method, url.pathname)
     const outcome = await own.call(label, actingAs(world, own, effect), Math.min(slowMs, timeoutMs))
-    for (const listen of world.onAnswered) listen(own, { method, path: url.pathname, outcome })
+    for (const listen of world.onAnswered) listen(own, { method, path: url.pathname, query: url.searchParams, outcome })
     return outcome
   }

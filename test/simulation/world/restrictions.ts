@@ -13,6 +13,9 @@ export const mayRestrict = ({ beside }: Places): boolean => beside === undefined
 /** It passes over `idempotency_key` and `external_reference` of a list, and shows all payments. */
 export const mayLookUp = ({ beside }: Places): boolean => beside === undefined || beside.isNow('api-list-payments')
 
+/** Its audit record of a change names what another operator has changed at the same moment. */
+export const mayChangeTogether = ({ beside }: Places): boolean => beside === undefined
+
 /**
  * It does not know of money that went back: it would pay it out, or put it back with what it re-credits. From the first
  * update on, what records settlements or re-credits them runs as this release or not at all: the sweep and its workers

@@ -17,6 +17,7 @@ const simQueues = (world: World, process: () => Process): Deps['queues'] => ({
         if (strikes(world, 'queueSendFails')) throw new Error('the queue cannot be reached')
         world.queues[queue].send({ ...message, body: JSON.stringify(message.body), nowMs: world.scheduler.nowMs() })
         for (const listen of world.onSent) listen(queue)
+        for (const listen of world.onMessage) listen(queue, message, process())
       })
     }
   },
@@ -27,8 +28,8 @@ const simLog = (world: World, process: () => Process): Deps['log'] => {
     (level: string) =>
     (code: string, fields: object = {}, cause?: unknown) => {
       count(world.tally, `log ${code}`)
-      if (cause !== undefined) for (const listen of world.onError) listen(process(), cause)
       const text = JSON.stringify({ level, code, ...fields })
+      if (cause !== undefined) for (const listen of world.onError) listen(process(), cause, text)
       world.logLines.push(text)
       tell(world, () => `  ${text}${cause instanceof Error ? ` ${cause.message}` : ''}`)
     }
@@ -101,13 +102,20 @@ export const simDepsOf =
           process().call('publish alert', () => {
             if (strikes(world, 'alertFails')) throw new Error('the topic cannot be reached')
             world.alerts.push({ atMs: world.scheduler.nowMs(), byFormer: process().isFormer, ...alert })
+            for (const listen of world.onTold) listen(alert, process())
           }),
       },
       secrets,
       sendWebhook: (request) => {
         for (const listen of world.onPost) listen(request, process())
         const { arrive, durationMs } = world.merchants.plan(request, world.faults, world.scheduler.nowMs())
-        return process().call('POST webhook', () => arrive(world.scheduler.nowMs()), durationMs)
+        const [own, postedMs] = [process(), world.scheduler.nowMs()]
+        const effect = () => {
+          const result = arrive(world.scheduler.nowMs())
+          for (const listen of world.onAnswer) listen(request, result, own, postedMs)
+          return result
+        }
+        return own.call('POST webhook', effect, durationMs)
       },
       resolveHost: () => process().call('resolve host', () => [{ address: '93.184.216.34', family: 4 }]),
       monotonicMs,

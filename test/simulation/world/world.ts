@@ -1,10 +1,11 @@
 import { createSimulatorCore } from '../../../infra/local/provider-simulator/simulator-core.ts'
 import type { Alert } from '../../../shared/alerts.ts'
 import type { HttpOutcome } from '../../../shared/provider/xendit/call-json.ts'
-import { byQueue, type QueueName } from '../../../shared/queues.ts'
+import { byQueue, type QueueMessage, type QueueName } from '../../../shared/queues.ts'
 import { callbackSecretName, providerSecretName } from '../../../shared/secrets.ts'
-import type { WebhookRequest } from '../../../shared/send-webhook.ts'
+import type { WebhookRequest, WebhookResult } from '../../../shared/send-webhook.ts'
 import type { HistorySteps, ProviderFees, StoredRows } from '../../../shared/stage-settings.ts'
+import type { Key } from '../../../shared/table/keys.ts'
 import type { Step } from '../../../shared/table/step.ts'
 import { createSimTable } from '../sim-table/sim-table.ts'
 import type { StoredItem } from '../sim-table/stored-item.ts'
@@ -45,7 +46,12 @@ export type BesideFormer = {
 
 export type World = ReturnType<typeof createWorld>
 
-export type ProviderAnswer = { readonly method: string; readonly path: string; readonly outcome: HttpOutcome }
+export type ProviderAnswer = {
+  readonly method: string
+  readonly path: string
+  readonly query: URLSearchParams
+  readonly outcome: HttpOutcome
+}
 
 type SendCallback = (body: string, headers: Readonly<Record<string, string>>) => Promise<number>
 
@@ -78,28 +84,43 @@ export const createWorld = ({
     faults: NO_FAULTS,
     /** Told of every change of an item, at the moment it is made. */
     onChange: [] as ((change: TableChange) => void)[],
+    /** Told of all changes that one write has made, of its items together. */
+    onWritten: [] as ((changes: readonly TableChange[]) => void)[],
     /** Told of a condition that refused a write, and of the item that stood against it. */
     onRefused: [] as ((step: Step, was: StoredItem | undefined) => void)[],
     /** Told when a process begins, and when its handler has come to an end or it was killed. */
     onStarted: [] as ((process: Process, event: unknown) => void)[],
     onEnded: [] as ((process: Process, how: 'done' | 'failed' | 'died') => void)[],
-    /** Told of a process whose write stands on its way. */
-    onOvertaken: [] as ((process: Process) => void)[],
+    /** Told of a process whose write stands on its way, and of what it writes to. */
+    onOvertaken: [] as ((process: Process, keys: readonly Key[]) => void)[],
     /** Told of a fault that strikes. */
     onFault: [] as ((fault: keyof Faults) => void)[],
+    /** Those in whose environment something goes on that an invocation before has left: its calls count as theirs. */
+    sharing: new WeakSet<Process>(),
     /** Whose call to table or provider has its effect at this moment. */
     acting: undefined as Process | undefined,
     /** Told of a call to the provider before it leaves, and of its answer once the process has it. */
     onAsked: [] as ((process: Process, method: string, path: string) => void)[],
     onAnswered: [] as ((process: Process, answer: ProviderAnswer) => void)[],
-    /** Told when a message was sent. */
+    /** Told when a message was sent; and what it says, and who has sent it. */
     onSent: [] as ((queue: QueueName) => void)[],
+    onMessage: [] as ((queue: QueueName, message: QueueMessage, process: Process) => void)[],
     /** Told of messages that a worker is given. */
     onHandedOut: [] as ((queue: QueueName, messages: readonly ReceivedMessage[]) => void)[],
-    /** Told of an error that a process writes into its log. */
-    onError: [] as ((process: Process, error: unknown) => void)[],
+    /** Told of an error that a process writes into its log, and of the line. */
+    onError: [] as ((process: Process, error: unknown, line: string) => void)[],
     /** Told of a webhook before it leaves. */
     onPost: [] as ((request: WebhookRequest, process: Process) => void)[],
+    /** Told of what a merchant's server makes of one, and when it had left. */
+    onAnswer: [] as ((request: WebhookRequest, result: WebhookResult, process: Process, postedMs: number) => void)[],
+    /** Told when the operators were told of something, and by whom. */
+    onTold: [] as ((alert: Alert, process: Process) => void)[],
+    /** Told of what a worker was given and has come to its end with, and which messages of it go back to their queue. */
+    onHandedBack: [] as ((
+      process: Process,
+      messages: readonly ReceivedMessage[],
+      failed: ReadonlySet<string>,
+    ) => void)[],
     /** Told of a callback the provider sends; answers the HTTP status, or rejects. */
     sendCallback: ((): Promise<number> =>
       Promise.reject(new Error('nobody listens for callbacks yet'))) as SendCallback,
@@ -109,6 +130,9 @@ export const createWorld = ({
     onChange: (change) => {
       for (const listen of border.onChange) listen(change)
     },
+    onWritten: (changes) => {
+      for (const listen of border.onWritten) listen(changes)
+    },
     onRefused: (step, was) => {
       for (const listen of border.onRefused) listen(step, was)
     },
@@ -117,15 +141,21 @@ export const createWorld = ({
     prng,
     /** For what the provider books beside payments: of its own, so that it changes nothing else about a seed. */
     oddities: createPrng(~seed),
-    /** Rows of their own by which the provider took money back, or gave it again. */
+    /** Rows of their own by which the provider took money back or gave it again, and money that it has of nobody. */
     bookedBack: [] as string[],
     /** Whose money went back last, until the sync asks the next time. */
     unreadBack: undefined as string | undefined,
     providerFees,
     /** What background work may ask: as much as the provider publishes, or so little that it bites. */
     callsPerMinute: [600, 60, 12, 6][seed % 4] ?? 600,
+    /** How many rows the provider shows at a time; few where it may be asked often enough for many pages. */
+    rowsAPage: seed % 4 < 2 && seed % 3 !== 0 ? 4 : 50,
     /** How long the provider takes for a call; drawn when not given. */
     providerMs: undefined as number | undefined,
+    /** Until when nobody is answered who writes to an item, by its partition: some of it is done, and some is not. */
+    unansweredUntilMs: new Map<string, number>(),
+    /** How long it takes for the creates of a payment: the request is there at once, and the answer comes late. */
+    slowCreatesMs: new Map<string, number>(),
     /** What the provider has counted lately, by operation; and what its requests were before they last changed, by path. */
     providerCalls: new Map<string, number[]>(),
     formerRequests: new Map<string, unknown>(),

@@ -1,6 +1,6 @@
-import { count } from '../world/tally.ts'
-import { http } from './http.ts'
-import type { Play } from './operations.ts'
+import { http } from '../../scenes/http.ts'
+import { count } from '../../world/tally.ts'
+import type { Play } from '../operations.ts'
 
 type Shown = { readonly id: string; readonly status: string }
 

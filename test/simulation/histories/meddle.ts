@@ -1,0 +1,108 @@
+import type { Key } from '../../../shared/table/keys.ts'
+import { text } from '../../support/books.ts'
+import { http } from '../scenes/http.ts'
+import { takeBack } from '../scenes/odd-rows.ts'
+import { meet } from '../sometimes/meet.ts'
+import { operate } from '../world/lambda.ts'
+import { count } from '../world/tally.ts'
+import { changeEndpoints } from './change-endpoints.ts'
+import { changeKeys } from './change-keys.ts'
+import { sendCreate } from './creates.ts'
+import { customerPays } from './customers.ts'
+import { type Play, payOut } from './operations.ts'
+
+/** Whoever else may do something to an item, by what is said of it. */
+type Meddlers = (play: Play, id: string) => readonly (() => unknown)[]
+
+const tenantOf = ({ tenants }: Play, clientId: unknown) => tenants.find((tenant) => tenant.clientId === clientId)
+
+/** Customer, provider, merchant and operator. */
+const ofPayment: Meddlers = (play, id) => {
+  const { world } = play
+  const { prng, provider } = world
+  const row = world.table.item({ pk: `PAYMENT#${id}`, sk: 'PAYMENT' })
+  const tenant = tenantOf(play, row?.['client_id'])
+  const again = row?.['status'] === 'creating' ? play.created.get(id) : undefined
+  const requests = provider.findPaymentRequests(id)
+  const upstream = (act: (requestId: string) => unknown) =>
+    customerPays(play, () => act(prng.pick(requests).payment_request_id))
+  return [
+    () => operate(world, 'refresh-payment', { operator: 'sim', payment_id: id }),
+    ...(again ? Array(4).fill(() => sendCreate(play, again.tenant, again.key, again.body)) : []),
+    ...(requests.length === 0
+      ? []
+      : [
+          () => upstream((request) => provider.simulatePayment(request)),
+          () => upstream((request) => provider.simulatePayment(request)),
+          () => upstream((request) => provider.failPaymentRequest(request)),
+        ]),
+    ...(tenant === undefined ? [] : [() => http(play, tenant, 'api-cancel-payment', { id })]),
+    ...(row?.['status'] === 'succeeded'
+      ? [() => takeBack(world, 1, (payment) => payment['pk'] === row['pk'] || payment === row)]
+      : []),
+  ]
+}
+
+const ofDelivery: Meddlers = (play, id) => {
+  const { world } = play
+  const row = world.table.item({ pk: `DELIVERY#${id}`, sk: 'DELIVERY' })
+  const tenant = tenantOf(play, row?.['client_id'])
+  if (row === undefined || tenant === undefined) return []
+  const since = text(row, 'created_at')
+  const endpoint = { client_id: tenant.clientId, endpoint_id: text(row, 'endpoint_id') }
+  return [
+    () => http(play, tenant, 'api-redeliver-webhook', { id }),
+    () => operate(world, 'redeliver', { operator: 'sim', client_id: tenant.clientId, delivery_id: id }),
+    () => operate(world, 'redeliver', { operator: 'sim', ...endpoint, since }),
+    () => changeEndpoints(play),
+  ]
+}
+
+/** What moves the money of a client beside its payments. */
+const ofLedger: Meddlers = (play, owner) => {
+  const { world } = play
+  const [clientId] = owner.split('#')
+  return [
+    () => operate(world, 'trigger-settlement', { operator: 'sim', client_id: clientId }),
+    () => takeBack(world, 1, (payment) => payment['client_id'] === clientId),
+    () => payOut(play),
+    () => operate(world, 'audit-ledger', { client_id: clientId, full: true }),
+  ]
+}
+
+const MEDDLERS: Readonly<Record<string, Meddlers>> = {
+  PAYMENT: ofPayment,
+  DELIVERY: ofDelivery,
+  LEDGER: ofLedger,
+  SETTLEMENT: (play) => [() => payOut(play), () => payOut(play), () => takeBack(play.world, 1)],
+  SUSPENSE: (play) => [() => takeBack(play.world, 1)],
+  ENDPOINTS: (play) => [() => changeEndpoints(play)],
+  CLIENT: (play) => [() => changeKeys(play)],
+  APIKEY: (play) => [() => changeKeys(play)],
+}
+
+const meddlersOf = (play: Play, { pk }: Key) => {
+  const [kind = '', ...id] = pk.split('#')
+  return MEDDLERS[kind]?.(play, id.join('#')) ?? []
+}
+
+const MOST_AT_ONCE = 2
+
+/**
+ * While a write stands on its way, somebody else who may does something to the same item: so whatever was read before it
+ * has changed, in every way in which it can.
+ */
+export const meddle = (play: Play): void => {
+  const { world } = play
+  let meddling = 0
+
+  world.onOvertaken.push((process, keys) => {
+    const meddlers = keys.flatMap((key) => meddlersOf(play, key))
+    // What meddles is hardly meddled with in turn: it would not come to its end.
+    if (meddling >= MOST_AT_ONCE || meddlers.length === 0 || world.oddities.chance(0.5)) return
+    meddling++
+    count(world.tally, `meddled with ${process.name}`)
+    meet(world, 'somebody meddles with what is being written')
+    void Promise.resolve(world.prng.pick(meddlers)()).finally(() => meddling--)
+  })
+}

@@ -1,0 +1,18 @@
+import { changeEndpoint } from '../change-endpoints.ts'
+import type { Play } from '../operations.ts'
+
+/** Operators who do not know of each other change one endpoint at the same moment, each otherwise. */
+export const quarrel = async (play: Play): Promise<void> => {
+  const { world, tenants } = play
+  const { prng, scheduler } = world
+  if (world.faults.endpointChanges === 0) return
+  const tenant = prng.pick(tenants)
+  const live = tenant.endpoints.filter(({ isGone }) => isGone !== true)
+  if (live.length === 0) return
+  const endpoint = prng.pick(live)
+  const operators = Array.from({ length: prng.int(2, 4) }, async () => {
+    await new Promise<void>((resolve) => void scheduler.after(prng.int(0, 30), resolve))
+    await changeEndpoint(play, tenant, endpoint)
+  })
+  await Promise.all(operators)
+}

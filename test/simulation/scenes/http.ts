@@ -1,0 +1,38 @@
+import { text } from '../../support/books.ts'
+import { observeAnswer } from '../watching/observations.ts'
+import { askedFor, refusalProblems } from '../watching/watch-refusals.ts'
+import { type HttpReply, type HttpRequest, type InvokeOptions, requestAs } from '../world/lambda.ts'
+import type { Tenant } from '../world/tenants.ts'
+import type { Scene } from './scene.ts'
+
+const TERMINAL = ['succeeded', 'failed', 'expired', 'cancelled']
+
+/** A terminal status is the last one: what is shown of it is what is kept, and a cancel is answered by nothing else. */
+const statusProblems = ({ world }: Scene, functionName: string, { status, body }: HttpReply): readonly string[] => {
+  const { id, status: shown } = body
+  const row = world.table.item({ pk: `PAYMENT#${String(id)}`, sk: 'PAYMENT' })
+  if (status !== 200 || row === undefined) return []
+  const kept = text(row, 'status')
+  const mustBeKept = TERMINAL.includes(String(shown)) || functionName === 'api-cancel-payment'
+  return mustBeKept && (kept !== shown || (functionName === 'api-cancel-payment' && shown !== 'cancelled'))
+    ? [`${functionName} showed ${String(id)} as ${String(shown)}, which is ${kept}`]
+    : []
+}
+
+/** A merchant's request, of which nothing may be another one's. */
+export const http = async (
+  play: Scene,
+  tenant: Tenant,
+  functionName: string,
+  asked: HttpRequest = {},
+  options: InvokeOptions = {},
+) => {
+  const now = askedFor(play.world, tenant, functionName, asked)
+  play.seen.asked.push(now)
+  const reply = await requestAs(play.world, tenant, functionName, asked, options)
+  now.answered = reply !== undefined
+  observeAnswer(play.seen, tenant, play.tenants, reply)
+  play.seen.problems.push(...refusalProblems(play.world, tenant, play.seen.asked, now, reply))
+  if (reply) play.seen.problems.push(...statusProblems(play, functionName, reply))
+  return reply
+}

@@ -1,0 +1,69 @@
+import { text } from '../../support/books.ts'
+import { type HttpRequest, operate } from '../world/lambda.ts'
+import { count } from '../world/tally.ts'
+import type { Tenant } from '../world/tenants.ts'
+import { http } from './http.ts'
+import type { Scene } from './scene.ts'
+
+const ownId = ({ world }: Scene, { clientId }: Tenant, kind: 'SETTLEMENT' | 'DELIVERY'): string | undefined => {
+  const own = world.table.items(`${kind}#`).filter((item) => item['client_id'] === clientId && item['sk'] === kind)
+  return own.length === 0
+    ? undefined
+    : text(world.prng.pick(own), kind === 'SETTLEMENT' ? 'settlement_id' : 'delivery_id')
+}
+
+/** Whoever asks for what is another's is answered as if it were not there. */
+const askFor = async (play: Scene, stranger: Tenant, functionName: string, asked: HttpRequest): Promise<void> => {
+  const reply = await http(play, stranger, functionName, asked)
+  count(play.world.tally, `asked for another's: ${functionName} ${reply?.status ?? 'nothing'}`)
+  if (reply && reply.status < 300) play.seen.problems.push(`${functionName} showed ${stranger.clientId} ${asked.id}`)
+}
+
+/** A payment is nobody's before it has a destination. */
+const askForUnborn = async (play: Scene): Promise<void> => {
+  const { world } = play
+  const creating = world.table.items('PAYMENT#').filter(({ sk, status }) => sk === 'PAYMENT' && status === 'creating')
+  if (creating.length === 0) return
+  const item = world.prng.pick(creating)
+  const tenant = play.tenants.find(({ clientId }) => clientId === item['client_id'])
+  const id = text(item, 'payment_id')
+  const isStill = () => world.table.item({ pk: `PAYMENT#${id}`, sk: 'PAYMENT' })?.['status'] === 'creating'
+  const reply = tenant && (await http(play, tenant, 'api-get-payment', { id }))
+  if (reply?.status === 200 && isStill()) play.seen.problems.push(`${id} was shown while it was created`)
+}
+
+/** Where the next page of a settlement begins is nothing to another settlement. */
+const askElsewhere = async (play: Scene, tenant: Tenant): Promise<void> => {
+  const [one, other] = [ownId(play, tenant, 'SETTLEMENT'), ownId(play, tenant, 'SETTLEMENT')]
+  if (one === undefined || other === undefined || one === other) return
+  const list = (id: string, query: HttpRequest['query'] = {}) =>
+    http(play, tenant, 'api-list-settlement-payments', { id, query: { limit: '1', ...query } })
+  const next = (await list(one))?.body['next']
+  if (typeof next !== 'string') return
+  const reply = await list(other, { after: next })
+  count(play.world.tally, `asked behind another settlement: ${reply?.status ?? 'nothing'}`)
+  if (reply?.status === 200) play.seen.problems.push(`settlement ${other} goes on where ${one} does`)
+}
+
+/** One client wants what is another's, and one's own operator names the wrong client. */
+export const trespassElsewhere = async (play: Scene): Promise<void> => {
+  const { world, tenants, seen } = play
+  const target = world.prng.pick(tenants)
+  const stranger = tenants.find((tenant) => tenant !== target)
+  if (stranger === undefined) return
+  const settlement = ownId(play, target, 'SETTLEMENT')
+  const delivery = ownId(play, target, 'DELIVERY')
+  if (settlement !== undefined) {
+    await askFor(play, stranger, 'api-get-settlement', { id: settlement })
+    await askFor(play, stranger, 'api-list-settlement-payments', { id: settlement })
+  }
+  if (delivery !== undefined) {
+    await askFor(play, stranger, 'api-get-webhook-delivery', { id: delivery })
+    await askFor(play, stranger, 'api-redeliver-webhook', { id: delivery })
+  }
+  const wrongly = { operator: 'sim', client_id: stranger.clientId, key_id: target.keyId }
+  const revoked = await operate(world, 'revoke-api-key', wrongly)
+  if (revoked?.status === 200) seen.problems.push(`a key of ${target.clientId} was revoked as ${stranger.clientId}'s`)
+  await askForUnborn(play)
+  await askElsewhere(play, target)
+}

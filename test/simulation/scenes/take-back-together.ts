@@ -1,0 +1,34 @@
+import { text } from '../../support/books.ts'
+import { stageOf } from '../sometimes/reversal-stages.ts'
+import { operate } from '../world/lambda.ts'
+import { count } from '../world/tally.ts'
+import { takeBack } from './odd-rows.ts'
+import type { Scene } from './scene.ts'
+import { sellMany } from './sell-many.ts'
+
+const MOST = 4
+
+const WAITS_MS = [10 * 60_000, 3 * 3_600_000]
+
+/** A client sells to several; later money of them goes back at once, of those that are not settled yet where it has some. */
+export const takeBackTogether = async (scene: Scene): Promise<void> => {
+  const { world } = scene
+  const { oddities, scheduler, table } = world
+  await sellMany(scene, world.prng.pick(scene.tenants))
+  await new Promise<void>((resolve) => void scheduler.after(world.prng.pick(WAITS_MS), resolve))
+  const credited = table.items('PAYMENT#').filter(({ sk, status }) => sk === 'PAYMENT' && status === 'succeeded')
+  if (credited.length === 0) return
+  const clientId = oddities.pick(credited)['client_id']
+  const own = credited.filter((payment) => payment['client_id'] === clientId)
+  const unswept = own.filter((payment) => stageOf(world, payment) === 'unswept' && payment['reversal'] === undefined)
+  const meant = (unswept.length > 1 ? unswept : own).slice(-MOST).map(({ pk }) => pk)
+  for (const pk of meant) takeBack(world, 1, (payment) => payment['pk'] === pk)
+  count(world.tally, `taken back together: ${meant.length}`)
+  if (world.prng.chance(0.5)) return
+  const [one] = meant
+  const about = { operator: 'sim', client_id: clientId }
+  await Promise.all([
+    operate(world, 'trigger-settlement', about),
+    operate(world, 'refresh-payment', { operator: 'sim', payment_id: text({ one }, 'one').slice('PAYMENT#'.length) }),
+  ])
+}

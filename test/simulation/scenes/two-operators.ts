@@ -1,0 +1,32 @@
+import { operate } from '../world/lambda.ts'
+import type { Prng } from '../world/prng.ts'
+import { mayChangeTogether } from '../world/restrictions.ts'
+import type { Scene } from './scene.ts'
+
+const account = (number: number) => ({
+  bank_name: 'BNI',
+  bank_account_no: `88${number}`,
+  bank_account_name: 'PT Berdua',
+})
+
+const changeOf = (prng: Prng): object =>
+  prng.pick([
+    { settlement_floor_minor: prng.pick([0, 10_000, 250_000]) },
+    { settlement_floor_minor: prng.pick([0, 20_000]), return_url: `https://toko.example/${prng.int(1, 9)}` },
+    { bank: account(prng.int(1, 2)) },
+    { bank: account(prng.int(1, 2)) },
+    { bank: null },
+  ])
+
+/**
+ * Two operators change a client at the same moment, each something of it or both the same. Not while the release before
+ * may answer: its record of one change may name what the other has changed.
+ */
+export const changeTogether = async ({ world, tenants }: Scene): Promise<void> => {
+  if (!mayChangeTogether(world)) return
+  const { clientId } = world.prng.pick(tenants)
+  const changes = Array.from({ length: world.prng.int(1, 3) }, () => changeOf(world.prng))
+  await Promise.all(
+    changes.map((change) => operate(world, 'update-client', { operator: 'sim', client_id: clientId, ...change })),
+  )
+}

@@ -1,0 +1,78 @@
+import type { Key } from '../../../shared/table/keys.ts'
+import type { StoredItem } from '../sim-table/stored-item.ts'
+import type { Process } from '../world/process.ts'
+import type { World } from '../world/world.ts'
+
+/** One write to a row, by a worker of this release. */
+export type RowWrite = {
+  readonly key: Key
+  /** Undefined where the row is new. */
+  readonly before: StoredItem | undefined
+  readonly after: StoredItem
+  /** The row may be as the release before has left it. */
+  readonly isBesideFormer: boolean
+  readonly worker: Process
+  /** Of the world; what two machines' clocks may be apart. */
+  readonly nowMs: number
+  readonly apartMs: number
+}
+
+/** What a write must not do, and whether this one does it. */
+export type Rule<Write> = readonly [what: string, isBroken: (write: Write) => boolean]
+
+/** What every such rule that is broken says: by this write, and not by how the release before has left the row. */
+export const broken = <Write extends RowWrite>(rules: readonly Rule<Write>[], write: Write): readonly string[] => {
+  const { before, isBesideFormer } = write
+  const wasBroken = ([, isBroken]: Rule<Write>) =>
+    isBesideFormer && before !== undefined && isBroken({ ...write, after: before })
+  return rules.filter((rule) => rule[1](write) && !wasBroken(rule)).map(([what]) => what)
+}
+
+export const DAY_MS = 86_400_000
+
+export const ms = (item: StoredItem | undefined, attribute: string): number => Date.parse(String(item?.[attribute]))
+
+/** Whether one of these is not what it was; those that are new are no change. */
+export const isChanged = (before: StoredItem, after: StoredItem, attributes: readonly string[]): boolean =>
+  attributes.some((name) => before[name] !== undefined && JSON.stringify(before[name]) !== JSON.stringify(after[name]))
+
+/** How far two machines' clocks may be apart in this history: an environment keeps its clock for as long as it lives. */
+export const watchClocks = (world: World): (() => number) => {
+  let worstMs = 0
+  const look = () => {
+    worstMs = Math.max(worstMs, world.faults.clockSkewMs)
+    return 2 * Math.ceil(worstMs)
+  }
+  world.onStarted.push(look)
+  return look
+}
+
+/** When each process began, in the world's time. */
+export const watchStarts = (world: World): ((process: Process) => number) => {
+  const startedMs = new WeakMap<Process, number>()
+  world.onStarted.push((process) => startedMs.set(process, world.scheduler.nowMs()))
+  return (process) => startedMs.get(process) ?? 0
+}
+
+type Kind = (key: Key) => boolean
+
+/** Tells of each write of this release to rows of a kind. The release before had rules of its own. */
+export const onWrite = (world: World, isMeant: Kind, hear: (write: RowWrite) => void): void => {
+  const apartMs = watchClocks(world)
+  world.onChange.push(({ key, before, after }) => {
+    const { acting } = world
+    if (acting === undefined || acting.isFormer || after === undefined || !isMeant(key)) return
+    hear({
+      key,
+      before,
+      after,
+      isBesideFormer: world.beside !== undefined,
+      worker: acting,
+      nowMs: world.scheduler.nowMs(),
+      apartMs: apartMs(),
+    })
+  })
+}
+
+/** Looks once all that is written together is written. */
+export const once = (look: () => void): void => queueMicrotask(look)

@@ -1,0 +1,51 @@
+import { amount, text } from '../../support/books.ts'
+import type { World } from '../world/world.ts'
+import type { Observations } from './observations.ts'
+import { type Rule, type Write, watchRules } from './rules.ts'
+
+/** The part of a minute's calls that one client may have while they are scarce. */
+const SHARE = 4
+const WINDOWS = 6
+
+const ofPauses: readonly Rule<Write>[] = [
+  [
+    'ends a pause before the time that somebody was told',
+    ({ before, after }) =>
+      Object.keys(before).some((name) => !['pk', 'sk', 'ttl'].includes(name) && text(after, name) < text(before, name)),
+  ],
+]
+
+const ofQuota: readonly Rule<Write>[] = [
+  ['is more than the quota', ({ world, after }) => amount(after, 'taken') > Math.ceil(world.callsPerMinute / WINDOWS)],
+]
+
+const ofShare: readonly Rule<Write>[] = [
+  [
+    "is more than one client's share",
+    ({ world, after }) => amount(after, 'taken') > Math.max(1, Math.floor(world.callsPerMinute / SHARE)),
+  ],
+]
+
+const WEIGHTIEST = 100
+
+/** Of one client in one second, where it is counted. */
+const ofRate: readonly Rule<Write>[] = [
+  [
+    'counts a request behind the limit',
+    ({ world, key, before, after }) => {
+      const clientId = key.pk.split('#')[1] ?? ''
+      const limit = world.table.item({ pk: `CLIENT#${clientId}`, sk: 'CLIENT' })?.['rate_limit_per_second']
+      const isOne = amount(after, 'requests') - amount(before, 'requests') === 1
+      return typeof limit === 'number' && isOne && amount(before, 'requests') >= limit && limit < WEIGHTIEST
+    },
+  ],
+]
+
+/** Checked at every write of a counter: it stays within what it counts against. */
+export const watchCounters = (world: World, seen: Observations): void =>
+  watchRules(world, seen, ({ pk }) => {
+    if (pk === 'QUOTA#pauses') return ofPauses
+    if (/^QUOTA#\w+#\d+$/.test(pk)) return ofQuota
+    if (/^QUOTA#\w+#[^#]+#\d+$/.test(pk)) return ofShare
+    return /^RATE#[^#]+#\d+$/.test(pk) ? ofRate : []
+  })

@@ -1,0 +1,155 @@
+import { amount, type RawItem, text } from '../../support/books.ts'
+import type { Process } from '../world/process.ts'
+import type { World } from '../world/world.ts'
+import type { Observations } from './observations.ts'
+import { APART_MS, isChanged, isRewritten, type Rule, type Write, watchRules } from './rules.ts'
+
+const OVERLAP_MS = 2 * 60_000
+/** How often the hour and category of what is not final may be read (design section 4, "Tail"). */
+const MOST_READINGS = 5
+
+const slicesOf = ({ written }: Write): readonly RawItem[] =>
+  written.flatMap(({ before, after }) => (before === undefined && after?.['kind'] === 'head' ? [after] : []))
+
+const byTime = (one: RawItem, other: RawItem) => text(one, 'from').localeCompare(text(other, 'from'))
+
+/** From one time to another, without a gap. */
+const isCovered = (slices: readonly RawItem[], from: string, to: string): boolean => {
+  let until = from
+  for (const slice of slices.toSorted(byTime)) {
+    if (text(slice, 'from') > until) return false
+    until = text(slice, 'to')
+  }
+  return until >= to
+}
+
+const ofHead: readonly Rule<Write>[] = [
+  [
+    'goes on otherwise than round by round',
+    (write) => isChanged(write, 'position') && amount(write.after, 'round') !== amount(write.before, 'round') + 1,
+  ],
+  ['has gone back', (write) => text(write.after, 'position') < text(write.before, 'position')],
+  [
+    'passes over what nobody has been given to read',
+    (write) =>
+      isChanged(write, 'round') &&
+      !isCovered(
+        slicesOf(write),
+        text(write.before, 'position') || text(write.after, 'position'),
+        text(write.after, 'position'),
+      ),
+  ],
+  [
+    'takes for read what may be booked a moment late',
+    (write) =>
+      isRewritten(write, 'position') && Date.parse(text(write.after, 'position')) > write.nowMs - OVERLAP_MS + APART_MS,
+  ],
+]
+
+/** What only its holder may do to a job. */
+const PROGRESS = ['after_id', 'rows', 'tries', 'open_until']
+
+const isRegistered = (write: Write) => isChanged(write, 'settles_by')
+const isEnded = ({ before, after }: Write) => before['work'] !== undefined && after['work'] === undefined
+const isBegun = ({ before, after }: Write) => before['work'] === undefined && after['work'] !== undefined
+const isProgress = (write: Write) =>
+  !write.isNew &&
+  !isBegun(write) &&
+  !isRegistered(write) &&
+  (isEnded(write) || PROGRESS.some((name) => isChanged(write, name)))
+
+const ofJobs: readonly Rule<Write>[] = [
+  [
+    'is of another span',
+    (write) =>
+      !isBegun(write) &&
+      ['from', 'to', 'category', 'kind', 'id', 'transaction'].some((name) => isRewritten(write, name)),
+  ],
+  [
+    'waits for less than it did',
+    (write) => !write.isNew && text(write.after, 'settles_by') < text(write.before, 'settles_by'),
+  ],
+  [
+    'counts its readings wrong',
+    ({ before, after }) => ![0, 1].includes(amount(after, 'reads') - amount(before, 'reads')),
+  ],
+  ['is read for ever', ({ after }) => amount(after, 'reads') > MOST_READINGS],
+  ['is to be deleted and still to be done', ({ after }) => after['work'] !== undefined && after['ttl'] !== undefined],
+]
+
+type Page = { readonly data?: readonly { readonly id?: string }[]; readonly has_more?: boolean }
+
+/** Whoever has moved its due time into the future has it, until then, for itself. */
+const watchHolders = (world: World) => {
+  const holders = new Map<string, Process>()
+  /** The last page that a process was answered. */
+  const pages = new WeakMap<Process, Page>()
+  world.onAnswered.push((process, { path, query, outcome }) => {
+    if (path !== '/transactions' || query.has('product_id')) return
+    if (outcome.kind === 'answered' && outcome.status === 200) pages.set(process, Object(outcome.json))
+  })
+  const rules: readonly Rule<Write>[] = [
+    [
+      'is worked on by somebody who does not have it',
+      (write) => isProgress(write) && holders.get(write.key.pk) !== write.acting,
+    ],
+    [
+      'is taken from somebody whose lease is not over',
+      (write) => {
+        const holder = holders.get(write.key.pk)
+        const isTaken = isChanged(write, 'due_at') && !isRegistered(write) && !isBegun(write) && !write.isNew
+        const isLive = Date.parse(text(write.before, 'due_at')) > write.nowMs + APART_MS
+        return isTaken && isLive && holder !== undefined && holder !== write.acting
+      },
+    ],
+    [
+      'has been read to its end, and the page said there is more',
+      (write) =>
+        isEnded(write) &&
+        write.after['kind'] !== 'open' &&
+        write.acting !== undefined &&
+        pages.get(write.acting)?.has_more === true,
+    ],
+    [
+      'goes on behind a transaction that its page did not end with',
+      ({ before, after, acting }) =>
+        after['after_id'] !== undefined &&
+        before['after_id'] !== after['after_id'] &&
+        acting !== undefined &&
+        pages.get(acting)?.data?.at(-1)?.id !== after['after_id'],
+    ],
+  ]
+  const follow = ({ key, after, before, acting, nowMs, isNew }: Write) => {
+    if (!isNew && before['due_at'] === after['due_at']) return
+    const isHeld = after['work'] !== undefined && Date.parse(text(after, 'due_at')) > nowMs - APART_MS
+    if (isHeld && acting) holders.set(key.pk, acting)
+    else holders.delete(key.pk)
+  }
+  return { rules, follow }
+}
+
+/** Checked at every write to a job of the sync: nothing is passed over, and nobody works on what is another's. */
+export const watchJobs = (world: World, seen: Observations): void => {
+  const { rules, follow } = watchHolders(world)
+  const all: readonly Rule<Write>[] = [...ofJobs, ...rules]
+  watchRules(world, seen, ({ pk }, { before, after }) => {
+    if (!pk.startsWith('SYNC#') || pk === 'SYNC#provider') return []
+    return pk === 'SYNC#head' ? ofHead : before['ttl'] !== undefined && after['work'] === undefined ? [] : all
+  })
+  world.onWritten.push((written) => {
+    for (const { key, before, after } of written) {
+      if (!key.pk.startsWith('SYNC#') || after === undefined) continue
+      const nowMs = world.scheduler.nowMs()
+      follow({
+        world,
+        key,
+        before: before ?? {},
+        after,
+        isNew: before === undefined,
+        written,
+        nowMs,
+        acting: world.acting,
+      })
+    }
+  })
+}

@@ -1,0 +1,201 @@
+import { isDeepStrictEqual } from 'node:util'
+import { text } from '../../support/books.ts'
+import type { StoredItem } from '../sim-table/stored-item.ts'
+import type { Process } from '../world/process.ts'
+import type { World } from '../world/world.ts'
+import type { Observations } from './observations.ts'
+
+/** One write to a payment, as the table and its writer's clock have it. */
+type Write = {
+  readonly world: World
+  readonly paymentId: string
+  readonly before: StoredItem
+  readonly after: StoredItem
+  /** Of the write; clocks of those who write differ by twice `SKEW_MS`. */
+  readonly nowMs: number
+  /** What the writer has asked the provider about, and was answered. */
+  readonly hasAskedAbout: (providerPaymentId: string) => boolean
+}
+
+/** What a write must not do, and whether this one does it. */
+type Rule = readonly [what: string, isBroken: (write: Write) => boolean]
+
+const SKEW_MS = 10_000
+
+type Attempt = { readonly number: number; readonly outcome: string; readonly code?: string }
+
+const attemptsOf = (item: StoredItem) => (item['provider_attempts'] ?? []) as readonly Attempt[]
+
+const rememberedOf = (item: StoredItem) => [...((item['remembered_payment_ids'] ?? new Set()) as Set<string>)]
+
+const isTakeOver = ({ before, after }: Write) => after['attempt'] !== before['attempt']
+
+/** By more than clocks differ. */
+const isUnderLease = ({ before, nowMs }: Write) =>
+  before['lease_until'] !== undefined && Date.parse(text(before, 'lease_until')) > nowMs + 2 * SKEW_MS
+
+const isChanged = ({ before, after }: Write, attribute: string) =>
+  before[attribute] !== undefined && before[attribute] !== after[attribute]
+
+const referenceOf = ({ world, after }: Write) =>
+  world.provider.requestAsItStands(text(after, 'payment_request_id'))?.request.reference_id
+
+/** A payment is due for a look at any time until it ends; a create as long as somebody must look. */
+const isDue = (item: StoredItem) => item['work'] === 'payment' && item['due_at'] !== undefined
+
+const whileCreating: readonly Rule[] = [
+  [
+    'counts its attempts wrong',
+    ({ before, after }) => ![0, 1].includes(Number(after['attempt']) - Number(before['attempt'])),
+  ],
+  ['is taken over under a live lease', (write) => isTakeOver(write) && isUnderLease(write)],
+  [
+    'forgets how an attempt ended',
+    ({ before, after }) =>
+      attemptsOf(before).some(({ number, outcome, code }) => {
+        const now = attemptsOf(after).find((attempt) => attempt.number === number)
+        return outcome !== 'started' && now !== undefined && (now.outcome !== outcome || now.code !== code)
+      }),
+  ],
+  [
+    'forgets that something may be there upstream',
+    ({ before, after }) => before['may_exist_upstream'] === true && after['may_exist_upstream'] !== true,
+  ],
+  [
+    'takes other words although something may be there upstream',
+    ({ before, after }) =>
+      !isDeepStrictEqual(before['request'], after['request']) &&
+      (before['may_exist_upstream'] === true || attemptsOf(before).at(-1)?.outcome !== 'refused'),
+  ],
+  [
+    'does not count an attempt that may be there upstream',
+    (write) =>
+      isTakeOver(write) &&
+      attemptsOf(write.before).at(-1)?.outcome !== 'refused' &&
+      write.after['may_exist_upstream'] !== true,
+  ],
+  [
+    'has failed and keeps its lease',
+    ({ after }) => after['failure'] !== undefined && after['lease_until'] !== undefined,
+  ],
+  ['remembers a capture that nobody looks at', ({ after }) => rememberedOf(after).length > 0 && !isDue(after)],
+  [
+    'is looked at later although it remembers a capture',
+    (write) =>
+      isTakeOver(write) &&
+      rememberedOf(write.before).length > 0 &&
+      text(write.after, 'due_at') > text(write.before, 'due_at'),
+  ],
+  [
+    'may be deleted although something may be there upstream',
+    ({ after }) =>
+      after['ttl'] !== undefined &&
+      (after['may_exist_upstream'] === true || attemptsOf(after).at(-1)?.outcome !== 'refused'),
+  ],
+]
+
+const uponCommit: readonly Rule[] = [
+  [
+    'shows the destination of another attempt',
+    (write) => referenceOf(write) !== `${write.paymentId}-${String(write.before['attempt'])}`,
+  ],
+  [
+    'remembers a capture and is not looked at now',
+    ({ after, nowMs }) => rememberedOf(after).length > 0 && Date.parse(text(after, 'due_at')) > nowMs + 2 * SKEW_MS,
+  ],
+]
+
+const whilePending: readonly Rule[] = [
+  ['is looked at by nobody', ({ after }) => !isDue(after)],
+  ['was cancelled at another time before', (write) => isChanged(write, 'cancel_requested_at')],
+  ['began to expire at another time before', (write) => isChanged(write, 'expiry_started_at')],
+  [
+    'is looked at late although its merchant has asked for its cancel',
+    ({ before, after, nowMs }) =>
+      before['cancel_requested_at'] === undefined &&
+      after['cancel_requested_at'] !== undefined &&
+      Date.parse(text(after, 'due_at')) > nowMs + CANCEL_MS + 2 * SKEW_MS,
+  ],
+  [
+    'is cancelled by its merchant past its time',
+    ({ before, after, nowMs }) =>
+      before['cancel_requested_at'] === undefined &&
+      after['cancel_requested_at'] !== undefined &&
+      nowMs > Date.parse(text(after, 'expires_at')) + 2 * SKEW_MS,
+  ],
+  [
+    'is cancelled by its merchant although it has begun to expire',
+    ({ before, after }) =>
+      before['expiry_started_at'] !== undefined &&
+      before['cancel_requested_at'] === undefined &&
+      after['cancel_requested_at'] !== undefined,
+  ],
+]
+
+/** Whatever becomes of the request that asks for a cancel, somebody looks within a minute. */
+const CANCEL_MS = 60_000
+
+const always: readonly Rule[] = [
+  [
+    'forgets a capture that nobody has asked about',
+    ({ before, after, hasAskedAbout }) =>
+      ['creating', 'pending'].includes(text(after, 'status')) &&
+      rememberedOf(before).some((id) => !rememberedOf(after).includes(id) && !hasAskedAbout(id)),
+  ],
+  ['has ended and is looked at all the same', ({ after }) => hasEnded(after) && isDue(after)],
+  [
+    'has ended and takes wishes',
+    (write) =>
+      hasEnded(write.before) &&
+      ['cancel_requested_at', 'expiry_started_at'].some((name) => write.before[name] !== write.after[name]),
+  ],
+  [
+    'succeeds under the lease of an attempt',
+    (write) => write.before['status'] === 'creating' && write.after['status'] === 'succeeded' && isUnderLease(write),
+  ],
+]
+
+const hasEnded = (item: StoredItem) => !['creating', 'pending'].includes(text(item, 'status'))
+
+const rulesFor = (before: StoredItem, after: StoredItem): readonly Rule[] => {
+  switch (`${text(before, 'status')} ${text(after, 'status')}`) {
+    case 'creating creating':
+      return [...whileCreating, ...always]
+    case 'creating pending':
+      return [...uponCommit, ...whilePending.slice(0, 1), ...always]
+    case 'pending pending':
+      return [...whilePending, ...always]
+    default:
+      return always
+  }
+}
+
+const PAYMENT = /^\/v3\/payments\/([^/]+)$/
+
+/** Checked at every write to a payment: what design section 4 lets it do, whoever else is at work on it. */
+export const watchPayments = (world: World, seen: Observations): void => {
+  const asked = new WeakMap<Process, Set<string>>()
+  world.onAnswered.push((process, { path, outcome }) => {
+    const [, id] = PAYMENT.exec(path) ?? []
+    if (id === undefined || outcome.kind !== 'answered' || ![200, 404].includes(outcome.status)) return
+    asked.set(process, (asked.get(process) ?? new Set()).add(id))
+  })
+
+  world.onChange.push(({ key, before, after }) => {
+    // The release before had rules of its own; what time has deleted may be claimed anew.
+    if (key.sk !== 'PAYMENT' || before === undefined || after === undefined || world.acting?.isFormer === true) return
+    if (before['status'] === 'creating' && before['ttl'] !== undefined && after['attempt'] === 1) return
+    const { acting } = world
+    const write: Write = {
+      world,
+      paymentId: key.pk.slice('PAYMENT#'.length),
+      before,
+      after,
+      nowMs: world.scheduler.nowMs(),
+      hasAskedAbout: (id) => acting !== undefined && asked.get(acting)?.has(id) === true,
+    }
+    for (const [what, isBroken] of rulesFor(before, after)) {
+      if (isBroken(write)) seen.problems.push(`${key.pk} ${what}`)
+    }
+  })
+}

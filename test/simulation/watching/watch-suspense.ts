@@ -1,0 +1,84 @@
+import { type RawItem, text } from '../../support/books.ts'
+import type { World } from '../world/world.ts'
+import type { Observations } from './observations.ts'
+import { isChanged, isRewritten, type Rule, type Write, watchRules } from './rules.ts'
+
+/** What a comparison of the books finds, as long as it is there: it may be otherwise the next time. */
+const OF_BOOKS = ['credited_difference', 'settled_difference', 'provider_overdue']
+
+const isOfBooks = ({ cause }: RawItem): boolean => OF_BOOKS.includes(String(cause))
+
+const becomes = ({ before, after }: Write, from: string, to: string): boolean =>
+  before['status'] === from && after['status'] === to
+
+/** How an item ended: no more is said of it until it is opened again. */
+const ENDS = ['resolution', 'notes', 'left_out_by', 'reinstated_by']
+
+const whenThere: readonly Rule<Write>[] = [
+  [
+    'is about something else than before',
+    (write) =>
+      ['kind', 'cause', 'payment_id', 'client_id', 'provider_payment_id', 'suspense_id'].some((name) =>
+        isRewritten(write, name),
+      ),
+  ],
+  ['is of another amount than before', (write) => isRewritten(write, 'amount_minor') && !isOfBooks(write.after)],
+  [
+    'is of another amount although somebody has resolved it',
+    (write) => isChanged(write, 'amount_minor') && becomes(write, 'resolved', 'resolved'),
+  ],
+  [
+    'is resolved a second time',
+    (write) => becomes(write, 'resolved', 'resolved') && ENDS.some((name) => isChanged(write, name)),
+  ],
+  [
+    'is opened again though it is there for good',
+    (write) =>
+      becomes(write, 'resolved', 'open') && !isOfBooks(write.after) && write.before['left_out_by'] === undefined,
+  ],
+  [
+    'is opened again and nobody is to be told',
+    (write) => becomes(write, 'resolved', 'open') && write.after['work'] !== 'alert',
+  ],
+  [
+    'is opened although it is open',
+    (write) =>
+      becomes(write, 'open', 'open') &&
+      (isChanged(write, 'created_at') || (isDueAgain(write) && write.world.beside === undefined)),
+  ],
+  [
+    'is open and says how it ended',
+    ({ after }) => after['status'] === 'open' && ENDS.some((name) => after[name] !== undefined),
+  ],
+]
+
+/** What the release before has found and told, this one tells again when it finds the same: its rows say no more. */
+const isDueAgain = ({ before, after }: Write): boolean => before['work'] === undefined && after['work'] !== undefined
+
+const whenNew: readonly Rule<Write>[] = [
+  ['is not to be told to anybody', ({ after }) => after['work'] !== 'alert' || after['due_at'] === undefined],
+  ['does not begin open', ({ after }) => after['status'] !== 'open'],
+]
+
+/** Checked at every write to what is held, found or owed: it is told, it is resolved once, and it stays what it is. */
+export const watchSuspense = (world: World, seen: Observations): void => {
+  /** By item: how many alerts there had been when it was opened last. */
+  const openedAt = new Map<string, number>()
+  const isTold = (id: string) =>
+    world.alerts
+      .slice(openedAt.get(id) ?? 0)
+      .some(({ subject, kind }) => subject === id && kind.startsWith('suspense.'))
+
+  const neverUntold: Rule<Write> = [
+    'waits no longer for being told, and nobody was',
+    ({ before, after }) =>
+      before['work'] === 'alert' && after['work'] === undefined && !isTold(text(after, 'suspense_id')),
+  ]
+
+  watchRules(world, seen, ({ sk }, write) => {
+    if (sk !== 'SUSPENSE') return []
+    const { after, isNew } = write
+    if (isNew || isDueAgain(write)) openedAt.set(text(after, 'suspense_id'), world.alerts.length)
+    return isNew ? whenNew : [...whenThere, neverUntold]
+  })
+}

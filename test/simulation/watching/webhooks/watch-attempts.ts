@@ -1,0 +1,136 @@
+import { text } from '../../../support/books.ts'
+import type { StoredItem } from '../../sim-table/stored-item.ts'
+import type { Process } from '../../world/process.ts'
+import type { World } from '../../world/world.ts'
+import type { Observations } from '../observations.ts'
+import { broken, ms, once, onWrite, type RowWrite, type Rule, watchClocks, watchStarts } from '../row-write.ts'
+
+type Claim = { readonly token: string; readonly worker: Process; readonly atMs: number; hasPosted: boolean }
+
+/** A claim, or the attempt that it was for. */
+type Write = RowWrite & { readonly before: StoredItem; readonly startedMs: number; readonly claim: Claim | undefined }
+
+/** Of a POST, from the first byte to the last. */
+const POST_MS = 10_000
+/** Waits after the first, second, ... failure of a round (spec 6.4). */
+const WAITS_MS = [60, 120, 240, 480, 960, 1_920, 3_840].map((seconds) => seconds * 1_000)
+
+const uponClaim: readonly Rule<Write>[] = [
+  ['is claimed although it has ended', ({ before }) => (before['status'] ?? before['state']) !== 'scheduled'],
+  ['is claimed over another claim', ({ before }) => before['claim_token'] !== undefined],
+  ['is claimed before its time', ({ before, nowMs, apartMs }) => ms(before, 'next_attempt_at') > nowMs + apartMs],
+  [
+    'is claimed for less time than an attempt takes',
+    ({ after, startedMs, apartMs }) => ms(after, 'claimed_until') < startedMs + POST_MS - apartMs / 2,
+  ],
+  ['is claimed for ever', ({ after, nowMs, apartMs }) => ms(after, 'claimed_until') > nowMs + 60_000 + apartMs],
+]
+
+const uponResult: readonly Rule<Write>[] = [
+  [
+    'has its attempt noted by another worker under a live claim',
+    ({ before, claim, worker, nowMs, apartMs }) =>
+      claim !== undefined && claim.worker !== worker && ms(before, 'claimed_until') > nowMs + apartMs,
+  ],
+  [
+    'has its attempt noted although nobody made it',
+    ({ claim, worker, after }) =>
+      claim?.worker === worker && !claim.hasPosted && (after['status'] ?? after['state']) === 'succeeded',
+  ],
+]
+
+const idOf = (item: StoredItem): string => text(item, 'delivery_id')
+
+/**
+ * Checked at every claim, POST and result: each attempt number of a delivery is claimed once, ever, is posted once, by
+ * whoever has claimed it, and noted by nobody else before the claim has run out; and the next is a wait away.
+ */
+export const watchAttempts = (world: World, seen: Observations): void => {
+  const startedMs = watchStarts(world)
+  const apartMs = watchClocks(world)
+  /** The last of each delivery; and which numbers have had one. */
+  const claims = new Map<string, Claim>()
+  const taken = new Set<string>()
+  const troubled = new WeakSet<Process>()
+  const tell = (id: string, what: string) => void seen.problems.push(`delivery ${id} ${what}`)
+
+  onWrite(
+    world,
+    ({ sk }) => sk === 'DELIVERY',
+    ({ before, ...row }) => {
+      if (before === undefined) return
+      const { after, worker, nowMs } = row
+      const id = idOf(after)
+      const write: Write = { ...row, before, startedMs: startedMs(worker), claim: claims.get(id) }
+      const token = text(after, 'claim_token')
+      if (token !== '' && token !== before['claim_token']) {
+        for (const what of broken(uponClaim, write)) tell(id, what)
+        const number = `${id} ${Number(before['attempts']) + 1}`
+        if (taken.has(number)) tell(id, 'has a number claimed a second time')
+        taken.add(number)
+        claims.set(id, { token, worker, atMs: nowMs, hasPosted: false })
+      }
+      if (before['attempts'] !== after['attempts']) {
+        for (const what of broken(uponResult, write)) tell(id, what)
+        once(() => noteProblems(world, write).forEach((what) => tell(id, what)))
+      }
+    },
+  )
+
+  onWrite(
+    world,
+    ({ sk }) => sk.startsWith('ATTEMPT#'),
+    ({ key, before }) => {
+      if (before !== undefined) seen.problems.push(`${key.pk} ${key.sk} was written over`)
+    },
+  )
+
+  world.onPost.push(({ url, headers }, worker) => {
+    if (worker.isFormer) return
+    const id = headers['X-Gateway-Delivery-Id'] ?? ''
+    const row = world.table.item({ pk: `DELIVERY#${id}`, sk: 'DELIVERY' })
+    const claim = claims.get(id)
+    if (claim === undefined || claim.worker !== worker || claim.token !== row?.['claim_token'])
+      return tell(id, 'is posted by a worker that has not claimed it')
+    if (claim.hasPosted) tell(id, 'is posted twice under one claim')
+    if (url !== row['url']) tell(id, 'is posted elsewhere')
+    if (ms(row, 'claimed_until') < world.scheduler.nowMs() - apartMs())
+      tell(id, 'is posted behind the end of its claim')
+    claim.hasPosted = true
+  })
+
+  world.onError.push((process) => troubled.add(process))
+  world.onEnded.push((process, how) => {
+    if (process.name !== 'deliver-webhook' || process.isFormer || how !== 'done' || troubled.has(process)) return
+    for (const [id, claim] of claims) {
+      if (claim.worker !== process) continue
+      const row = world.table.item({ pk: `DELIVERY#${id}`, sk: 'DELIVERY' })
+      if (row?.['claim_token'] === claim.token) tell(id, 'stays claimed by a worker that has come to its end')
+    }
+  })
+}
+
+/** An attempt with its row, once both are written. One that was lost with its worker failed when it was made. */
+const noteProblems = (world: World, { key, after, claim, worker, nowMs, apartMs }: Write): readonly string[] => {
+  const number = Number(after['attempts'])
+  const sk = `ATTEMPT#${String(number).padStart(4, '0')}`
+  const held = after['success'] as StoredItem | undefined
+  const attempt = held?.['number'] === number ? held : world.table.item({ pk: key.pk, sk })
+  if (attempt === undefined) return ['has an attempt without a row']
+  const isLost = attempt['error'] === 'unknown' && attempt['duration_ms'] === 0
+  const hasFailed = attempt['error'] !== undefined
+  const waitMs = WAITS_MS[number - Number(after['round_start']) - 1] ?? 0
+  const [atMs, nextMs] = [ms(attempt, 'at'), ms(after, 'next_attempt_at')]
+  const goesOn = after['status'] === 'scheduled'
+  const endedMs = atMs + Number(attempt['duration_ms'])
+  const latestMs = isLost ? Math.max(atMs + waitMs, nowMs) : nowMs + waitMs
+  const rules: readonly (readonly [string, boolean])[] = [
+    ['has the answer to an attempt noted by somebody else', !isLost && claim?.worker !== worker],
+    ['succeeds by an attempt that has failed', !goesOn && hasFailed && after['status'] !== 'abandoned'],
+    ['goes on although its attempt delivered', goesOn && !hasFailed],
+    ['is attempted again before its wait is over', goesOn && nextMs < endedMs + waitMs],
+    ['waits for longer than it must', goesOn && nextMs > latestMs + apartMs],
+    ['was attempted in the future', atMs > nowMs + apartMs],
+  ]
+  return rules.filter(([, isBroken]) => isBroken).map(([what]) => what)
+}

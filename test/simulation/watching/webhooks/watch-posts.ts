@@ -1,0 +1,57 @@
+import { createHmac } from 'node:crypto'
+import { text } from '../../../support/books.ts'
+import type { StoredItem } from '../../sim-table/stored-item.ts'
+import type { Process } from '../../world/process.ts'
+import type { World } from '../../world/world.ts'
+import type { Observations } from '../observations.ts'
+import { watchClocks } from '../row-write.ts'
+
+/** Libraries take nothing else: standard base64 of 32 bytes. */
+const SECRET = /^whsec_([A-Za-z0-9+/]{43}=)$/
+
+/** Checked at every POST: what libraries for Standard Webhooks need to believe it, and the time of now (design section 8). */
+export const watchPosts = (world: World, seen: Observations): void => {
+  const apartMs = watchClocks(world)
+  /** Of each endpoint, as its registration has made it. */
+  const secrets = new Map<string, string>()
+  /** Endpoints by who has deleted them. */
+  const deleted = new WeakMap<Process, StoredItem>()
+
+  world.onChange.push(({ key, before, after }) => {
+    if (!key.pk.startsWith('ENDPOINTS#') || after === undefined) return
+    const id = text(after, 'endpoint_id')
+    if (world.acting && before?.['deleted_at'] === undefined && after['deleted_at'] !== undefined)
+      deleted.set(world.acting, after)
+    if (before !== undefined) return
+    const secret = world.secrets.get(text(after, 'secret_name')) ?? ''
+    secrets.set(id, secret)
+    if (world.acting?.isFormer !== true && !SECRET.test(secret))
+      seen.problems.push(`endpoint ${id} has a secret that libraries refuse`)
+  })
+
+  world.onPost.push(({ headers, body }, { isFormer }) => {
+    if (isFormer) return
+    const id = headers['X-Gateway-Delivery-Id'] ?? ''
+    const tell = (what: string) => void seen.problems.push(`delivery ${id} ${what}`)
+    const row = world.table.item({ pk: `DELIVERY#${id}`, sk: 'DELIVERY' })
+    const [webhookId, timestamp] = [headers['webhook-id'], headers['webhook-timestamp']]
+    if (webhookId !== row?.['event_id'] || headers['X-Gateway-Event'] !== row?.['event_type'])
+      tell('is posted as another event')
+    if (Math.abs(Number(timestamp) * 1_000 - world.scheduler.nowMs()) > apartMs() + 1_000)
+      tell('is posted with another time than now')
+    const [, encoded] = SECRET.exec(secrets.get(text(row ?? {}, 'endpoint_id')) ?? '') ?? []
+    if (encoded === undefined) return
+    const signed = createHmac('sha256', Buffer.from(encoded, 'base64'))
+      .update(`${webhookId}.${timestamp}.${body.toString('utf8')}`)
+      .digest('base64')
+    if (headers['webhook-signature'] !== `v1,${signed}`) tell('is posted with a signature that a library refuses')
+  })
+
+  // Whoever has failed behind its deletion may be asked again.
+  world.onError.push((process) => deleted.delete(process))
+  world.onEnded.push((process, how) => {
+    const row = deleted.get(process)
+    if (row === undefined || how !== 'done' || process.isFormer || !world.secrets.has(text(row, 'secret_name'))) return
+    seen.problems.push(`endpoint ${text(row, 'endpoint_id')} is deleted, and its secret is kept`)
+  })
+}
