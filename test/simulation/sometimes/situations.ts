@@ -70,7 +70,7 @@ const RARE = {
   'a commit is refused': [250, 'Another attempt or a capture has gone past the attempt that commits.'],
   'a push is held back': [25, 'The last one may still be answered on the customer’s phone.'],
   'an attempt stands still in the midst': [25, 'Its caller is answered for; it goes on when another one comes.'],
-  'an attempt goes on behind its lease': [250, 'It wakes up, and another one has taken over meanwhile.'],
+  'an attempt goes on behind its lease': [1_000, 'It wakes up, and another one has taken over meanwhile.'],
   'a create is left unanswered by the table': [25, 'Some of its writes are done, and some are not.'],
   'somebody meddles with what is being written': [25, 'What was read before a write has changed when it comes.'],
   'a create is committed and its answer lost': [1_000, 'The table did it; whoever asked must find out.'],
