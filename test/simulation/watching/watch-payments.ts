@@ -1,49 +1,32 @@
 import { isDeepStrictEqual } from 'node:util'
-import { text } from '../../support/books.ts'
-import type { StoredItem } from '../sim-table/stored-item.ts'
+import { type RawItem, text } from '../../support/books.ts'
 import type { Process } from '../world/process.ts'
 import type { World } from '../world/world.ts'
 import type { Observations } from './observations.ts'
+import { APART_MS, isRewritten, type Rule, type Write, watchRules } from './rules.ts'
 
-/** One write to a payment, as the table and its writer's clock have it. */
-type Write = {
-  readonly world: World
-  readonly paymentId: string
-  readonly before: StoredItem
-  readonly after: StoredItem
-  /** Of the write; clocks of those who write differ by twice `SKEW_MS`. */
-  readonly nowMs: number
-  /** What the writer has asked the provider about, and was answered. */
-  readonly hasAskedAbout: (providerPaymentId: string) => boolean
-}
-
-/** What a write must not do, and whether this one does it. */
-type Rule = readonly [what: string, isBroken: (write: Write) => boolean]
-
-const SKEW_MS = 10_000
+/** What the writer has asked the provider about, and was answered. */
+type PaymentWrite = Write & { readonly hasAskedAbout: (providerPaymentId: string) => boolean }
 
 type Attempt = { readonly number: number; readonly outcome: string; readonly code?: string }
 
-const attemptsOf = (item: StoredItem) => (item['provider_attempts'] ?? []) as readonly Attempt[]
+const attemptsOf = (item: RawItem) => (item['provider_attempts'] ?? []) as readonly Attempt[]
 
-const rememberedOf = (item: StoredItem) => [...((item['remembered_payment_ids'] ?? new Set()) as Set<string>)]
+const rememberedOf = (item: RawItem) => [...((item['remembered_payment_ids'] ?? new Set()) as Set<string>)]
 
 const isTakeOver = ({ before, after }: Write) => after['attempt'] !== before['attempt']
 
 /** By more than clocks differ. */
 const isUnderLease = ({ before, nowMs }: Write) =>
-  before['lease_until'] !== undefined && Date.parse(text(before, 'lease_until')) > nowMs + 2 * SKEW_MS
-
-const isChanged = ({ before, after }: Write, attribute: string) =>
-  before[attribute] !== undefined && before[attribute] !== after[attribute]
+  before['lease_until'] !== undefined && Date.parse(text(before, 'lease_until')) > nowMs + APART_MS
 
 const referenceOf = ({ world, after }: Write) =>
   world.provider.requestAsItStands(text(after, 'payment_request_id'))?.request.reference_id
 
 /** A payment is due for a look at any time until it ends; a create as long as somebody must look. */
-const isDue = (item: StoredItem) => item['work'] === 'payment' && item['due_at'] !== undefined
+const isDue = (item: RawItem) => item['work'] === 'payment' && item['due_at'] !== undefined
 
-const whileCreating: readonly Rule[] = [
+const whileCreating: readonly Rule<PaymentWrite>[] = [
   [
     'counts its attempts wrong',
     ({ before, after }) => ![0, 1].includes(Number(after['attempt']) - Number(before['attempt'])),
@@ -94,34 +77,36 @@ const whileCreating: readonly Rule[] = [
   ],
 ]
 
-const uponCommit: readonly Rule[] = [
+const uponCommit: readonly Rule<PaymentWrite>[] = [
   [
     'shows the destination of another attempt',
-    (write) => referenceOf(write) !== `${write.paymentId}-${String(write.before['attempt'])}`,
+    (write) => referenceOf(write) !== `${write.key.pk.slice('PAYMENT#'.length)}-${String(write.before['attempt'])}`,
   ],
   [
     'remembers a capture and is not looked at now',
-    ({ after, nowMs }) => rememberedOf(after).length > 0 && Date.parse(text(after, 'due_at')) > nowMs + 2 * SKEW_MS,
+    ({ after, nowMs }) => rememberedOf(after).length > 0 && Date.parse(text(after, 'due_at')) > nowMs + APART_MS,
   ],
 ]
 
-const whilePending: readonly Rule[] = [
-  ['is looked at by nobody', ({ after }) => !isDue(after)],
-  ['was cancelled at another time before', (write) => isChanged(write, 'cancel_requested_at')],
-  ['began to expire at another time before', (write) => isChanged(write, 'expiry_started_at')],
+const alwaysDue: Rule<PaymentWrite> = ['is looked at by nobody', ({ after }) => !isDue(after)]
+
+const whilePending: readonly Rule<PaymentWrite>[] = [
+  alwaysDue,
+  ['was cancelled at another time before', (write) => isRewritten(write, 'cancel_requested_at')],
+  ['began to expire at another time before', (write) => isRewritten(write, 'expiry_started_at')],
   [
     'is looked at late although its merchant has asked for its cancel',
     ({ before, after, nowMs }) =>
       before['cancel_requested_at'] === undefined &&
       after['cancel_requested_at'] !== undefined &&
-      Date.parse(text(after, 'due_at')) > nowMs + CANCEL_MS + 2 * SKEW_MS,
+      Date.parse(text(after, 'due_at')) > nowMs + CANCEL_MS + APART_MS,
   ],
   [
     'is cancelled by its merchant past its time',
     ({ before, after, nowMs }) =>
       before['cancel_requested_at'] === undefined &&
       after['cancel_requested_at'] !== undefined &&
-      nowMs > Date.parse(text(after, 'expires_at')) + 2 * SKEW_MS,
+      nowMs > Date.parse(text(after, 'expires_at')) + APART_MS,
   ],
   [
     'is cancelled by its merchant although it has begun to expire',
@@ -135,7 +120,7 @@ const whilePending: readonly Rule[] = [
 /** Whatever becomes of the request that asks for a cancel, somebody looks within a minute. */
 const CANCEL_MS = 60_000
 
-const always: readonly Rule[] = [
+const always: readonly Rule<PaymentWrite>[] = [
   [
     'forgets a capture that nobody has asked about',
     ({ before, after, hasAskedAbout }) =>
@@ -155,14 +140,14 @@ const always: readonly Rule[] = [
   ],
 ]
 
-const hasEnded = (item: StoredItem) => !['creating', 'pending'].includes(text(item, 'status'))
+const hasEnded = (item: RawItem) => !['creating', 'pending'].includes(text(item, 'status'))
 
-const rulesFor = (before: StoredItem, after: StoredItem): readonly Rule[] => {
+const rulesFor = (before: RawItem, after: RawItem): readonly Rule<PaymentWrite>[] => {
   switch (`${text(before, 'status')} ${text(after, 'status')}`) {
     case 'creating creating':
       return [...whileCreating, ...always]
     case 'creating pending':
-      return [...uponCommit, ...whilePending.slice(0, 1), ...always]
+      return [...uponCommit, alwaysDue, ...always]
     case 'pending pending':
       return [...whilePending, ...always]
     default:
@@ -181,21 +166,12 @@ export const watchPayments = (world: World, seen: Observations): void => {
     asked.set(process, (asked.get(process) ?? new Set()).add(id))
   })
 
-  world.onChange.push(({ key, before, after }) => {
-    // The release before had rules of its own; what time has deleted may be claimed anew.
-    if (key.sk !== 'PAYMENT' || before === undefined || after === undefined || world.acting?.isFormer === true) return
-    if (before['status'] === 'creating' && before['ttl'] !== undefined && after['attempt'] === 1) return
-    const { acting } = world
-    const write: Write = {
-      world,
-      paymentId: key.pk.slice('PAYMENT#'.length),
-      before,
-      after,
-      nowMs: world.scheduler.nowMs(),
-      hasAskedAbout: (id) => acting !== undefined && asked.get(acting)?.has(id) === true,
-    }
-    for (const [what, isBroken] of rulesFor(before, after)) {
-      if (isBroken(write)) seen.problems.push(`${key.pk} ${what}`)
-    }
+  watchRules(world, seen, ({ sk }, write) => {
+    const { before, after, isNew, acting } = write
+    // What time may delete is claimed anew as if there were nothing.
+    const isAnew = before['status'] === 'creating' && before['ttl'] !== undefined && after['attempt'] === 1
+    if (sk !== 'PAYMENT' || isNew || isAnew) return []
+    const hasAskedAbout = (id: string) => acting !== undefined && asked.get(acting)?.has(id) === true
+    return rulesFor(before, after).map(([what, isBroken]) => [what, () => isBroken({ ...write, hasAskedAbout })])
   })
 }
