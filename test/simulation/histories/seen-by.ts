@@ -1,6 +1,6 @@
 import type { Seen } from '../../support/books.ts'
+import { mustHear } from '../scenes/change-endpoints.ts'
 import { CALLBACK_TOKEN, PROVIDER_KEY, type World } from '../world/world.ts'
-import { mustHear } from './change-endpoints.ts'
 import type { Play } from './operations.ts'
 
 /**

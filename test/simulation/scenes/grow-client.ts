@@ -1,9 +1,9 @@
 import { operate } from '../world/lambda.ts'
 import { count } from '../world/tally.ts'
-import type { Play } from './operations.ts'
+import type { Scene } from './scene.ts'
 
 /** A client grows in the midst of everything, where the release before will not come back; it never shrinks. */
-export const growClient = async ({ world, tenants, seen }: Play): Promise<void> => {
+export const growClient = async ({ world, tenants, seen }: Scene): Promise<void> => {
   const parts = world.prng.int(1, 5)
   const client_id = world.prng.pick(tenants).clientId
   const reply = await operate(world, 'update-client', { operator: 'sim', client_id, ledger_parts: parts })

@@ -1,8 +1,8 @@
-import { changeEndpoint } from '../change-endpoints.ts'
-import type { Play } from '../operations.ts'
+import { changeEndpoint } from './change-endpoints.ts'
+import type { Scene } from './scene.ts'
 
 /** Operators who do not know of each other change one endpoint at the same moment, each otherwise. */
-export const quarrel = async (play: Play): Promise<void> => {
+export const quarrel = async (play: Scene): Promise<void> => {
   const { world, tenants } = play
   const { prng, scheduler } = world
   if (world.faults.endpointChanges === 0) return

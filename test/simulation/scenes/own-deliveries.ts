@@ -1,11 +1,11 @@
-import { http } from '../../scenes/http.ts'
-import { count } from '../../world/tally.ts'
-import type { Play } from '../operations.ts'
+import { count } from '../world/tally.ts'
+import { http } from './http.ts'
+import type { Scene } from './scene.ts'
 
 type Shown = { readonly id: string; readonly status: string }
 
 /** A merchant looks at its deliveries and has one sent again; nobody else may look at it. */
-export const redeliverOwn = async (play: Play): Promise<void> => {
+export const redeliverOwn = async (play: Scene): Promise<void> => {
   const { world, tenants, seen } = play
   const tenant = world.prng.pick(tenants)
   const listed = await http(play, tenant, 'api-list-webhook-deliveries', { query: { per_page: '5' } })

@@ -4,12 +4,12 @@ import { operate } from '../world/lambda.ts'
 import { count } from '../world/tally.ts'
 import { addEndpoint, type SimEndpoint, type Tenant } from '../world/tenants.ts'
 import { isHit, type World } from '../world/world.ts'
-import type { Play } from './operations.ts'
+import type { Scene } from './scene.ts'
 
 /** Machines' clocks differ by twenty seconds at most, and a worker takes a few calls from its look at an endpoint to its POST. */
 const NEAR_MS = 60_000
 
-type Change = (play: Play, tenant: Tenant, endpoint: SimEndpoint) => Promise<void>
+type Change = (play: Scene, tenant: Tenant, endpoint: SimEndpoint) => Promise<void>
 
 /** What an operator asked for, of which nobody may have heard the answer. */
 const ask = (world: World, action: string, tenant: Tenant, endpoint: SimEndpoint, fields: object = {}) =>
@@ -60,7 +60,7 @@ const CHANGES: readonly Change[] = [setEnabled(false), setEnabled(true), subscri
 export const changeEndpoint: Change = (play, tenant, endpoint) => play.world.prng.pick(CHANGES)(play, tenant, endpoint)
 
 /** An endpoint is disabled, enabled, subscribed anew, deleted or replaced in the midst of everything. */
-export const changeEndpoints = async (play: Play): Promise<void> => {
+export const changeEndpoints = async (play: Scene): Promise<void> => {
   const { world, tenants } = play
   if (!isHit(world, 'endpointChanges')) return
   const tenant = world.prng.pick(tenants)
@@ -76,7 +76,7 @@ export const mustHear = (tenants: readonly Tenant[], endpointId: string, event: 
 }
 
 /** Checked at every single POST: nothing goes to an endpoint that was deleted or disabled a while ago. */
-export const watchEndpoints = ({ world, tenants, seen }: Pick<Play, 'world' | 'tenants' | 'seen'>): void => {
+export const watchEndpoints = ({ world, tenants, seen }: Pick<Scene, 'world' | 'tenants' | 'seen'>): void => {
   world.onPost.push(({ url }) => {
     const endpoint = tenants.flatMap(({ endpoints }) => endpoints).find((one) => one.url === url)
     const silentMs = world.scheduler.nowMs() - (endpoint?.silentFromMs ?? Number.POSITIVE_INFINITY)

@@ -4,7 +4,7 @@ import { mayRestrict } from '../world/restrictions.ts'
 import { count } from '../world/tally.ts'
 import type { Tenant } from '../world/tenants.ts'
 import { isHit, type World } from '../world/world.ts'
-import type { Play } from './operations.ts'
+import type { Scene } from './scene.ts'
 
 /** A revocation acts within fifteen seconds, by clocks that differ by twenty at most. */
 const ACTS_MS = 40_000
@@ -20,7 +20,7 @@ const wait = ({ scheduler }: World, ms: number) => new Promise<void>((resolve) =
 const isTaken = (reply: HttpReply | undefined): boolean => reply !== undefined && reply.status < 300
 
 /** The merchant changes over to a new key; soon nobody gets anything for the old one. */
-const rotate = async ({ world, seen }: Play, tenant: Tenant): Promise<void> => {
+const rotate = async ({ world, seen }: Scene, tenant: Tenant): Promise<void> => {
   const made = await issue(world, tenant, 'full')
   if (!made) return
   const { apiKey: old, keyId } = tenant
@@ -35,7 +35,7 @@ const rotate = async ({ world, seen }: Play, tenant: Tenant): Promise<void> => {
 }
 
 /** A key that may only read asks for a payment. */
-const restrict = async ({ world, seen }: Play, tenant: Tenant): Promise<void> => {
+const restrict = async ({ world, seen }: Scene, tenant: Tenant): Promise<void> => {
   const made = await issue(world, tenant, 'read_only')
   if (!made) return
   count(world.tally, 'key restricted')
@@ -50,7 +50,7 @@ const restrict = async ({ world, seen }: Play, tenant: Tenant): Promise<void> =>
 }
 
 /** What a merchant is called, where its money goes and where its customers return to changes; or it is shut out for a while. */
-const changeClient = async ({ world, seen }: Play, tenant: Tenant): Promise<void> => {
+const changeClient = async ({ world, seen }: Scene, tenant: Tenant): Promise<void> => {
   if (tenant.isBeingChanged === true) return
   tenant.isBeingChanged = true
   const change = (fields: object) =>
@@ -71,7 +71,7 @@ const changeClient = async ({ world, seen }: Play, tenant: Tenant): Promise<void
 }
 
 /** Keys are rotated and restricted, clients changed and shut out, in the midst of everything. */
-export const changeKeys = async (play: Play): Promise<void> => {
+export const changeKeys = async (play: Scene): Promise<void> => {
   const { world, tenants } = play
   if (!isHit(world, 'clientChanges')) return
   const restrictOrRotate = mayRestrict(world) ? restrict : rotate

@@ -1,12 +1,12 @@
-import { text } from '../../../support/books.ts'
-import { http } from '../../scenes/http.ts'
-import type { StoredItem } from '../../sim-table/stored-item.ts'
-import type { Faults } from '../../world/faults.ts'
-import { operate } from '../../world/lambda.ts'
-import { count } from '../../world/tally.ts'
-import type { Tenant } from '../../world/tenants.ts'
-import { changeEndpoint } from '../change-endpoints.ts'
-import type { Play } from '../operations.ts'
+import { text } from '../../support/books.ts'
+import type { StoredItem } from '../sim-table/stored-item.ts'
+import type { Faults } from '../world/faults.ts'
+import { operate } from '../world/lambda.ts'
+import { count } from '../world/tally.ts'
+import type { Tenant } from '../world/tenants.ts'
+import { changeEndpoint } from './change-endpoints.ts'
+import { http } from './http.ts'
+import type { Scene } from './scene.ts'
 
 const DAY_MS = 86_400_000
 const OPERATOR = { operator: 'sim' }
@@ -15,7 +15,7 @@ const STATUSES = ['succeeded', 'abandoned', 'skipped', 'scheduled']
 type Shown = { readonly id: string; readonly status: string; readonly endpoint_id: string }
 
 /** What a merchant is shown of its deliveries in one status: no other. */
-const listed = async (play: Play, tenant: Tenant): Promise<readonly Shown[]> => {
+const listed = async (play: Scene, tenant: Tenant): Promise<readonly Shown[]> => {
   const status = play.world.prng.pick(STATUSES)
   const reply = await http(play, tenant, 'api-list-webhook-deliveries', { query: { status, per_page: '20' } })
   const shown = (reply?.status === 200 ? (reply.body['data'] ?? []) : []) as readonly Shown[]
@@ -26,7 +26,7 @@ const listed = async (play: Play, tenant: Tenant): Promise<readonly Shown[]> => 
 
 /** Everybody who may begins a round of it. */
 const rounds = (
-  play: Play,
+  play: Scene,
   tenant: Tenant,
   { id, endpointId }: { readonly id: string; readonly endpointId: string },
 ) => {
@@ -39,14 +39,14 @@ const rounds = (
   return [merchant, merchant, operator, operator, inBulk]
 }
 
-const soon = ({ world }: Play, mostMs: number) =>
+const soon = ({ world }: Scene, mostMs: number) =>
   new Promise<void>((resolve) => void world.scheduler.after(world.prng.int(0, mostMs), resolve))
 
 /**
  * One delivery is sent again and again: by its merchant, by operators, by both at the same moment, behind a round that
  * has just ended, and by an operator who takes it for another client's.
  */
-export const sendAgain = async (play: Play): Promise<void> => {
+export const sendAgain = async (play: Scene): Promise<void> => {
   const { world, tenants, seen } = play
   const { prng } = world
   const tenant = prng.pick(tenants)
@@ -74,7 +74,7 @@ const NEAR_MS = 3_000
  * Brings together what chance alone would not: a delivery is sent again in the very moment in which it was given up, or
  * in which the operators are told of it; and its endpoint is changed while a worker looks at it.
  */
-export const arrangeRounds = (play: Play, faults: Faults): void => {
+export const arrangeRounds = (play: Scene, faults: Faults): void => {
   const { world } = play
   const { oddities, scheduler } = world
   const happens = (probability: number) => world.faults === faults && oddities.chance(probability)

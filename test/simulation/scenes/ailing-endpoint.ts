@@ -1,7 +1,7 @@
-import { operate } from '../../world/lambda.ts'
-import type { Ailment } from '../../world/merchants.ts'
-import { count } from '../../world/tally.ts'
-import type { Play } from '../operations.ts'
+import { operate } from '../world/lambda.ts'
+import type { Ailment } from '../world/merchants.ts'
+import { count } from '../world/tally.ts'
+import type { Scene } from './scene.ts'
 
 const MINUTE_MS = 60_000
 /** Some attempts long, or whole rounds of them. */
@@ -14,7 +14,7 @@ const COURSES: readonly (readonly Ailment[])[] = [['late'], ['refuses'], ['late'
  * A merchant's server ails for a while: it answers so late that it holds whoever asks, or takes no connection at all. So
  * marks are given and taken off, and rounds come to nothing one behind the other. Somebody tests it meanwhile.
  */
-export const ailEndpoint = async (play: Play): Promise<void> => {
+export const ailEndpoint = async (play: Scene): Promise<void> => {
   const { world, tenants } = play
   const { prng, scheduler, merchants } = world
   const { clientId, endpoints } = prng.pick(tenants)
