@@ -8,7 +8,7 @@ import { isInsertOf } from '../simulation/sim-table/stream-record.ts'
 import type { TableChange } from '../simulation/sim-table/table-view.ts'
 import { loadFunctions } from '../simulation/world/handlers.ts'
 import { invoke } from '../simulation/world/lambda.ts'
-import { createWorld } from '../simulation/world/world.ts'
+import { createWorld, MOST_ROWS_A_PAGE } from '../simulation/world/world.ts'
 import { emittedBy } from '../support/emitted-by.ts'
 import type { ASSUMPTIONS } from './assumptions.ts'
 import { type Detail, meterTable, type Units } from './meter-table.ts'
@@ -43,7 +43,12 @@ export const BENCH_STAGE = 'gateway-prod'
  * the schedules and the provider's callbacks would do.
  */
 export const startMeteredWorld = async () => {
-  const world = createWorld({ seed: SEED, functions: await loadFunctions(), historySteps: HISTORY_STEPS })
+  const world = createWorld({
+    seed: SEED,
+    functions: await loadFunctions(),
+    historySteps: HISTORY_STEPS,
+    rowsAPage: MOST_ROWS_A_PAGE,
+  })
   const units = meterTable(world.table)
   const events: TableChange[] = []
   const callbacks: { readonly headers: Readonly<Record<string, string>>; readonly body: string }[] = []

@@ -4,7 +4,7 @@ import { connectSources } from '../../simulation/triggers/sources.ts'
 import { loadFunctions } from '../../simulation/world/handlers.ts'
 import { connectCallbacks, requestAs } from '../../simulation/world/lambda.ts'
 import { addTenant } from '../../simulation/world/tenants.ts'
-import { createWorld } from '../../simulation/world/world.ts'
+import { createWorld, MOST_ROWS_A_PAGE } from '../../simulation/world/world.ts'
 
 /** A virtual account that nobody pays is over so soon here: a day would be too many payments to make one by one. */
 export const EXPIRES_IN_SECONDS = 600
@@ -16,7 +16,12 @@ const BODY = { method: 'virtual_account', channel_code: 'BCA', amount: 150_000, 
 
 /** The real handlers with everything that starts them, a provider that takes 200 ms a call, and no faults. */
 export const startWallsWorld = async (callsPerMinute: number) => {
-  const world = createWorld({ seed: SEED, functions: await loadFunctions(), historySteps: HISTORY_STEPS })
+  const world = createWorld({
+    seed: SEED,
+    functions: await loadFunctions(),
+    historySteps: HISTORY_STEPS,
+    rowsAPage: MOST_ROWS_A_PAGE,
+  })
   Object.assign(world, { callsPerMinute, providerMs: PROVIDER_MS })
   connectSources(world)
   connectCallbacks(world)

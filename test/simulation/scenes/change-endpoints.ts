@@ -21,11 +21,13 @@ const setEnabled =
   async ({ world }, tenant, endpoint) => {
     endpoint.silentFromMs = undefined
     const own = (endpoint.changes = (endpoint.changes ?? 0) + 1)
+    endpoint.underWay = (endpoint.underWay ?? 0) + 1
     const reply = await ask(world, 'update-endpoint', tenant, endpoint, { enabled })
+    endpoint.underWay--
     if (reply?.status !== 200) return
     count(world.tally, enabled ? 'endpoint enabled' : 'endpoint disabled')
     // Of two at once nobody knows which was last.
-    if (!enabled && endpoint.changes === own) endpoint.silentFromMs = world.scheduler.nowMs()
+    if (!enabled && endpoint.changes === own && endpoint.underWay === 0) endpoint.silentFromMs = world.scheduler.nowMs()
   }
 
 const subscribeAnew: Change = async ({ world }, tenant, endpoint) => {

@@ -13,6 +13,8 @@ export type SimEndpoint = {
   hearsAll?: boolean
   isGone?: boolean
   changes?: number
+  /** So many changes of whether it is enabled are not answered yet. */
+  underWay?: number
   /** Since when it is surely deleted or disabled. */
   silentFromMs?: number | undefined
 }

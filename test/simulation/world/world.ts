@@ -26,6 +26,9 @@ export const PROVIDER_KEY = 'xnd_development_simulation'
 export const CALLBACK_TOKEN = 'simulation-callback-token'
 const START_MS = Date.UTC(2026, 10, 2, 3, 0, 0)
 
+/** What the provider gives at most. */
+export const MOST_ROWS_A_PAGE = 50
+
 export type WorldOptions = {
   readonly seed: number
   readonly functions: ReadonlyMap<string, LoadedFunction>
@@ -34,6 +37,8 @@ export type WorldOptions = {
   readonly storedRows?: StoredRows
   /** So small, by default, that most of what is read in steps takes several. */
   readonly historySteps?: HistorySteps
+  /** How many rows of the provider's a page has at most; so few, in some histories, that most lists have several pages. */
+  readonly rowsAPage?: number
 }
 
 /** What two releases on one table decide by themselves. */
@@ -62,6 +67,7 @@ export const createWorld = ({
   tracing = false,
   providerFees = 'deducted',
   historySteps = { rows: 2, pages: 1 },
+  rowsAPage = seed % 4 < 2 && seed % 3 !== 0 ? 4 : MOST_ROWS_A_PAGE,
   // Every second history keeps to what the release before reads.
   storedRows = seed % 2 === 0 ? 'complete' : 'lean',
 }: WorldOptions) => {
@@ -148,8 +154,7 @@ export const createWorld = ({
     providerFees,
     /** What background work may ask: as much as the provider publishes, or so little that it bites. */
     callsPerMinute: [600, 60, 12, 6][seed % 4] ?? 600,
-    /** How many rows the provider shows at a time; few where it may be asked often enough for many pages. */
-    rowsAPage: seed % 4 < 2 && seed % 3 !== 0 ? 4 : 50,
+    rowsAPage,
     /** How long the provider takes for a call; drawn when not given. */
     providerMs: undefined as number | undefined,
     /** Until when nobody is answered who writes to an item, by its partition: some of it is done, and some is not. */
