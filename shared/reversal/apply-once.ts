@@ -37,7 +37,7 @@ export const applyOnce = async (
       await publishSuspenseAlert(deps, planned.noted)
       return true
     }
-    // Found by somebody else before, who has told it: it stays as it is.
+    // Somebody has found it before, and told it: planned without it, unless the next plan is to note something else.
     isKnown = outcome.refusedBy === 'suspense'
     const stored = await findStoredPayment(deps, payment.paymentId)
     if (stored?.status !== 'succeeded') break

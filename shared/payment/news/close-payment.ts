@@ -19,9 +19,9 @@ const MAX_TRIES = 3
 
 /**
  * `pending` -> `failed`, `expired` or `cancelled`: payment, counts and event in one transaction (spec 3.1); no event
- * for `cancelled`. With `held`, the money that caused it goes to suspense in the same transaction. Undefined: the
- * payment is no longer pending. Money that is held already, and told, stays as it is. A try older than a minute is made anew: whoever reads events is told of none behind
- * what it has read.
+ * for `cancelled`. With `held`, the money that caused it goes to suspense in the same transaction, unless it is there and
+ * told already. Undefined: the payment is no longer pending. A try older than a minute is made anew: whoever reads events
+ * is told of none behind what it has read.
  */
 export const closePayment = async (
   deps: CloseDeps,
@@ -45,11 +45,12 @@ export const closePayment = async (
       now,
     )
     if (outcome.applied === 'stale') continue
-    if (!outcome.applied && outcome.refusedBy === 'suspense') untold = undefined
-    else if (!outcome.applied) return undefined
-    if (!outcome.applied) continue
-    await afterClosing(deps, closed, status, source, untold)
-    return closed
+    if (outcome.applied) {
+      await afterClosing(deps, closed, status, source, untold)
+      return closed
+    }
+    if (outcome.refusedBy !== 'suspense') return undefined
+    untold = undefined
   }
   throw new Error('others were in the way of a payment that ends, for minutes')
 }
