@@ -18,7 +18,15 @@ import { DUE_WORK_FIELDS, dueWork } from '../table/due-work.ts'
 import { syncJobKey } from '../table/keys.ts'
 import { put, type Step, update } from '../table/step.ts'
 import { addMs, DAY_MS, epochMs, later, MINUTE_MS, SECOND_MS, type Timestamp, TimestampSchema } from '../time.ts'
-import { type Head, HeadSchema, type Slice, type SyncJob, SyncJobSchema } from './sync-job.ts'
+import {
+  type Head,
+  HeadSchema,
+  type OpenTransaction,
+  OpenTransactionSchema,
+  type Slice,
+  type SyncJob,
+  SyncJobSchema,
+} from './sync-job.ts'
 
 type StoreDeps = Pick<Deps, 'table'>
 
@@ -120,8 +128,9 @@ export const scheduleReading = (deps: StoreDeps, slice: Slice, dueAt: Timestamp)
   )
 
 /**
- * Has a tail slice read once more by `settlesBy`, unless it will be as late already, or has been read often enough.
- * Whoever is reading it loses it: the next reading begins anew.
+ * Has a tail slice read once more by `settlesBy`, unless it will be as late already, or has been read often enough. One
+ * whose readings are over is read again: its hour has a payment that was credited behind them. Whoever is reading it
+ * loses it: the next reading begins anew.
  */
 export const registerReading = (
   deps: StoreDeps,
@@ -135,17 +144,44 @@ export const registerReading = (
         set: { ...slice, kind: 'tail', settlesBy, rows: 0, ...dueWork('sync', slice.id, dueAt) },
         remove: ['afterId', 'openUntil', 'ttl'],
       },
-      all(any(absent('settlesBy'), below('settlesBy', settlesBy)), any(absent('reads'), below('reads', mostReads))),
+      all(
+        any(absent('settlesBy'), below('settlesBy', settlesBy), absent('work')),
+        any(absent('reads'), below('reads', mostReads)),
+      ),
     ),
   )
 
 const openId = ({ transactionId }: ProviderTransaction) => `open#${transactionId}`
 
-/** Notes a transaction to be looked at again by itself. One that is noted already stays as it is. */
-export const noteOpen = (deps: StoreDeps, transaction: ProviderTransaction, dueAt: Timestamp) => {
+type Noted = OpenTransaction['transaction']
+
+/** Several passes read a row: one that is the same, or older, says nothing new. */
+const saysMore = (known: Noted, heard: Noted): boolean => {
+  const fields = new Set([...Object.keys(known), ...Object.keys(heard)])
+  const differs = (field: string) => Reflect.get(known, field) !== Reflect.get(heard, field)
+  return heard.updatedAt >= known.updatedAt && [...fields].some(differs)
+}
+
+/** Each further try has met another claim: nobody claims it so often at once. */
+const MOST_TRIES = 5
+
+/**
+ * Notes a transaction to be looked at again by itself, as the provider said it last. Whoever is looking at an older
+ * saying loses it, as by another claim: what it finds does not end the job.
+ */
+export const noteOpen = async (deps: StoreDeps, transaction: ProviderTransaction, dueAt: Timestamp): Promise<void> => {
   const id = openId(transaction)
   const row = { id, kind: 'open', tries: 0, transaction, ...dueWork('sync', id, dueAt) }
-  return deps.table.write(update(syncJobKey(id), { set: row, remove: ['ttl'] }, absent('work')))
+  const note = update(syncJobKey(id), { set: row, remove: ['ttl'] }, absent('work'))
+  for (let tries = 0; tries < MOST_TRIES; tries++) {
+    const { applied, item } = await deps.table.write(note)
+    if (applied) return
+    const noted = v.parse(OpenTransactionSchema, item)
+    if (!saysMore(noted.transaction, transaction)) return
+    const renewed = { transaction, dueAt: noted.dueAt === dueAt ? addMs(dueAt, 1) : dueAt }
+    if ((await deps.table.write(update(syncJobKey(id), { set: renewed }, isMine(noted)))).applied) return
+  }
+  throw new Error(`${id} is claimed all the time`)
 }
 
 /** Looked at in vain once more. */

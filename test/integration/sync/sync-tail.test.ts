@@ -5,7 +5,7 @@ import { expectedSettlement } from '../../../shared/payment/channel/expected-set
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import type { ProviderTransaction, TransactionFilter } from '../../../shared/provider/provider.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
-import { findDueJobs, keepPosition, registerReading } from '../../../shared/sync/job-store.ts'
+import { claimJob, findDueJobs, finishJob, keepPosition, registerReading } from '../../../shared/sync/job-store.ts'
 import { shareSync } from '../../../shared/sync/share-sync.ts'
 import { syncProviderTransactions } from '../../../shared/sync/sync-provider-transactions.ts'
 import { addMs, DAY_MS, HOUR_MS, MINUTE_MS, type Timestamp } from '../../../shared/time.ts'
@@ -102,6 +102,21 @@ describe('sync: the tail', () => {
     expect(written).toStrictEqual([true, false, false, true])
     const claim = { ...slice, kind: 'tail', rows: 0, reads: 0, cutFor: 0, dueAt: addMs(deps.now(), -1) } as const
     expect(await keepPosition(deps, claim, { afterId: 'txn', rows: 50 })).toBeUndefined()
+  })
+
+  it('reads an hour again whose readings are over, for a payment that was credited behind them', async ({ deps }) => {
+    const slice = { id: 'tail#x', from: deps.now(), to: deps.now(), category: CATEGORY }
+    const reading = { settlesBy: addMs(deps.now(), DAY_MS), dueAt: deps.now(), mostReads: 3 }
+    const readToItsEnd = async (reads: number) => {
+      const registered = await registerReading(deps, slice, reading)
+      const job = await claimJob(deps, { id: slice.id, dueAt: reading.dueAt })
+      if (job) await finishJob(deps, job, reads)
+      return registered.applied
+    }
+
+    const read = [await readToItsEnd(1), await readToItsEnd(2), await readToItsEnd(3), await readToItsEnd(4)]
+
+    expect(read).toStrictEqual([true, true, true, false])
   })
 
   it.for([

@@ -2,9 +2,10 @@ import { describe, expect } from 'vitest'
 import { minor } from '../../../shared/money.ts'
 import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
 import type { FindingCause } from '../../../shared/suspense/suspense.ts'
+import { claimJob, findDueJobs, finishJob, noteOpen, retryOpen } from '../../../shared/sync/job-store.ts'
 import { syncProviderTransactions } from '../../../shared/sync/sync-provider-transactions.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
-import { settledRow } from '../../support/fake-provider.ts'
+import { NOT_SETTLED, settledRow } from '../../support/fake-provider.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
 import { findingAbout, type PaidUpstream, paymentOf, rowNow } from '../../support/synced-payment.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
@@ -147,6 +148,39 @@ describe('sync: money the provider cannot be asked about', () => {
     expect(finding).toMatchObject({ status: 'open' })
     // The overlap, and nothing older.
     expect(deps.provider.countOf('listTransactions') - listed).toBe(1)
+  })
+
+  it('is credited by what the provider said of it last', async ({ deps, rows, paid }) => {
+    rows.push({ ...otherAttempt(deps, paid), ...NOT_SETTLED })
+    deps.provider.script('getPayment', async () => ({ kind: 'unanswered', reason: 'server_error' }))
+    await syncProviderTransactions(deps)
+    deps.clock.advance(3_600)
+    rows.splice(0, 1, otherAttempt(deps, paid))
+    await syncProviderTransactions(deps)
+
+    deps.provider.heal('getPayment')
+    deps.clock.advance(3_600)
+    await syncProviderTransactions(deps)
+
+    expect(await paymentOf(deps, paid)).toMatchObject({ status: 'succeeded', feeStatus: 'actual' })
+  })
+
+  it('is not done by whoever looked at an older saying of the provider', async ({ deps, paid }) => {
+    const early = { ...rowNow(deps, paid), ...NOT_SETTLED }
+    const dueNow = { id: `open#${early.transactionId}`, dueAt: deps.now() }
+    await noteOpen(deps, early, dueNow.dueAt)
+    const job = await claimJob(deps, dueNow)
+    if (job?.kind !== 'open') throw new Error('the transaction was not claimed')
+    const late = { ...rowNow(deps, paid), transactionId: early.transactionId }
+
+    await noteOpen(deps, late, job.dueAt)
+    await noteOpen(deps, { ...early, updatedAt: addMs(early.updatedAt, -1) }, deps.now())
+
+    expect((await finishJob(deps, job)).applied).toBe(false)
+    expect((await retryOpen(deps, job, deps.now())).applied).toBe(false)
+    deps.clock.advance(301)
+    const [due] = await findDueJobs(deps, 10)
+    expect(due && (await claimJob(deps, due))).toMatchObject({ tries: 0, transaction: { settledAt: late.settledAt } })
   })
 })
 

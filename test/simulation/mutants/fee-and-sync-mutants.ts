@@ -132,6 +132,14 @@ export const FEE_AND_SYNC_MUTANTS = [
   }),
   ...mutantsOf('registerReading', ['sync-tail'], {
     'an early settlement cuts the wait for a late one short': "below('settlesBy', settlesBy) -> absent('ttl')",
+    'an hour whose readings are over is not read again': "drop absent('work')",
+  }),
+  ...mutantsOf('noteOpen', ['sync-unexplained'], {
+    'what the provider says last of an open transaction is not kept': '!saysMore(_, _) -> true',
+    'an open transaction ends by what was said of it before': 'noted.dueAt === dueAt -> false',
+  }),
+  ...mutantsOf('saysMore', ['sync-unexplained'], {
+    'an older saying of an open transaction replaces the last one': 'drop heard.updatedAt >= known.updatedAt',
   }),
   ...mutantsOf('endReading', ['sync-tail'], {
     'a slice is read for ever': 'slice.openUntil === undefined || reads >= MOST_READS -> slice.openUntil === undefined',

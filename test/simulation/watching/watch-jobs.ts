@@ -50,6 +50,7 @@ const ofHead: readonly Rule<Write>[] = [
 const PROGRESS = ['after_id', 'rows', 'tries', 'open_until']
 
 const isRegistered = (write: Write) => isChanged(write, 'settles_by')
+const isHeardAgain = (write: Write) => isRewritten(write, 'transaction')
 const isEnded = ({ before, after }: Write) => before['work'] !== undefined && after['work'] === undefined
 const isBegun = ({ before, after }: Write) => before['work'] === undefined && after['work'] !== undefined
 const isProgress = (write: Write) =>
@@ -61,9 +62,7 @@ const isProgress = (write: Write) =>
 const ofJobs: readonly Rule<Write>[] = [
   [
     'is of another span',
-    (write) =>
-      !isBegun(write) &&
-      ['from', 'to', 'category', 'kind', 'id', 'transaction'].some((name) => isRewritten(write, name)),
+    (write) => !isBegun(write) && ['from', 'to', 'category', 'kind', 'id'].some((name) => isRewritten(write, name)),
   ],
   [
     'waits for less than it did',
@@ -74,6 +73,14 @@ const ofJobs: readonly Rule<Write>[] = [
     ({ before, after }) => ![0, 1].includes(amount(after, 'reads') - amount(before, 'reads')),
   ],
   ['is read for ever', ({ after }) => amount(after, 'reads') > MOST_READINGS],
+  [
+    'is of another transaction, or of what the provider said before',
+    (write) => {
+      const [known, heard] = [write.before['transaction'], write.after['transaction']].map(Object)
+      if (isBegun(write) || !isHeardAgain(write)) return false
+      return known.transaction_id !== heard.transaction_id || known.updated_at > heard.updated_at
+    },
+  ],
   ['is to be deleted and still to be done', ({ after }) => after['work'] !== undefined && after['ttl'] !== undefined],
 ]
 
@@ -97,7 +104,8 @@ const watchHolders = (world: World) => {
       'is taken from somebody whose lease is not over',
       (write) => {
         const holder = holders.get(write.key.pk)
-        const isTaken = isChanged(write, 'due_at') && !isRegistered(write) && !isBegun(write) && !write.isNew
+        const isTold = write.isNew || isBegun(write) || isRegistered(write) || isHeardAgain(write)
+        const isTaken = isChanged(write, 'due_at') && !isTold
         const isLive = Date.parse(text(write.before, 'due_at')) > write.nowMs + APART_MS
         return isTaken && isLive && holder !== undefined && holder !== write.acting
       },
