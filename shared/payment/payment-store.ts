@@ -142,9 +142,22 @@ export const noteCancelRequested = (
     ),
   )
 
-/** Notes that we set out to end it for its age: an upstream CANCELED then means `expired`. The first time counts. */
-export const noteExpiryStarted = (deps: Pick<Deps, 'table'>, paymentId: PaymentId, now: Timestamp) =>
-  deps.table.write(update(paymentKey(paymentId), { setIfAbsent: { expiryStartedAt: now } }, isPending))
+/**
+ * Notes that we set out to end it for its age: an upstream CANCELED then means `expired`. The first time counts. Refused
+ * when its merchant's cancel was noted since it was read: what became of that must be asked about before.
+ */
+export const noteExpiryStarted = (
+  deps: Pick<Deps, 'table'>,
+  { paymentId, cancelRequestedAt }: Pick<Payment, 'paymentId' | 'cancelRequestedAt'>,
+  now: Timestamp,
+) =>
+  deps.table.write(
+    update(
+      paymentKey(paymentId),
+      { setIfAbsent: { expiryStartedAt: now } },
+      all(isPending, any(present('expiryStartedAt'), unchanged('cancelRequestedAt', cancelRequestedAt))),
+    ),
+  )
 
 /** Makes a payment due now: the provider has news that could not be asked for. */
 export const markDueNow = (deps: Pick<Deps, 'table'>, paymentId: PaymentId, now: Timestamp) =>

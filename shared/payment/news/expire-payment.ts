@@ -47,8 +47,10 @@ export const expirePayment = async (deps: ExpireDeps, payment: Payment, source: 
     const outcome = await followProvider(deps, payment, source)
     if (!isStillOpen(outcome)) return outcome
   }
-  const started = await noteExpiryStarted(deps, payment.paymentId, deps.now())
-  return started.applied
-    ? cancelAndClose(deps, payment, source)
-    : { kind: 'applied', payment: parseStored(started.item) }
+  const started = await noteExpiryStarted(deps, payment, deps.now())
+  if (started.applied) return cancelAndClose(deps, payment, source)
+  const kept = parseStored(started.item)
+  // Its merchant's cancel was noted meanwhile. That is noted once, so this comes round no second time.
+  const isCancelNew = kept?.status === 'pending' && kept.cancelRequestedAt !== payment.cancelRequestedAt
+  return isCancelNew ? expirePayment(deps, kept, source) : { kind: 'applied', payment: kept }
 }

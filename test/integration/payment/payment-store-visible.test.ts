@@ -43,7 +43,7 @@ describe('leavePending', () => {
 describe('once the expiry has begun', () => {
   it('no cancel ends it, whose merchant nobody can tell from us any more, and whatever else does', async () => {
     const { deps, payment } = await aPaid()
-    await noteExpiryStarted(deps, payment.paymentId, deps.now())
+    await noteExpiryStarted(deps, payment, deps.now())
     const before = await stored(deps, payment)
 
     const noted = await noteCancelRequested(deps, payment.paymentId, deps.now(), deps.now())
@@ -57,7 +57,7 @@ describe('once the expiry has begun', () => {
 
 describe('what may be written to a payment that is terminal', () => {
   it.each<[string, (deps: TestDeps, payment: Payment) => Promise<{ readonly applied: boolean }>]>([
-    ['beginning of its expiry', (deps, { paymentId }) => noteExpiryStarted(deps, paymentId, deps.now())],
+    ['beginning of its expiry', (deps, payment) => noteExpiryStarted(deps, payment, deps.now())],
     ['due time', (deps, { paymentId }) => markDueNow(deps, paymentId, deps.now())],
     [
       'payout of the provider: no money was credited',
@@ -84,7 +84,7 @@ describe('the first time counts, and not the last', () => {
 
   it.each<[string, (deps: TestDeps, payment: Payment, at: Timestamp) => Promise<unknown>]>([
     ['cancelRequestedAt', (deps, { paymentId }, at) => noteCancelRequested(deps, paymentId, at, addMs(at, 30_000))],
-    ['expiryStartedAt', (deps, { paymentId }, at) => noteExpiryStarted(deps, paymentId, at)],
+    ['expiryStartedAt', (deps, payment, at) => noteExpiryStarted(deps, payment, at)],
   ])('of %s', async (field, note) => {
     const deps = testDeps()
     const payment = await aPendingPayment(deps, await aStoredClient(deps))

@@ -22,6 +22,10 @@ export const CANCEL_MUTANTS = [
       tests: ['expire-payment'],
     },
   }),
+  ...mutantsOf('noteExpiryStarted', ['expire-payment'], {
+    'an expiry begins although a cancel was noted since its payment was read':
+      "drop any(present('expiryStartedAt'), unchanged('cancelRequestedAt', cancelRequestedAt))",
+  }),
   ...mutantsOf('isPastItsTime', ['expire-payment', 'decide-on-news'], {
     'an expiry that has begun is forgotten by a clock behind': 'drop expiryStartedAt !== undefined',
   }),
