@@ -5,6 +5,7 @@ import { noteProviderSettled } from '../../../shared/payment/fee/fee-store.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import { reversePayment } from '../../../shared/reversal/reverse-payment.ts'
 import { markSettlementPaid } from '../../../shared/settlement/close-settlement.ts'
+import { addFunding, noFunding } from '../../../shared/settlement/funding.ts'
 import { settlementStatement } from '../../../shared/settlement/statement/settlement-statement.ts'
 import { addMs } from '../../../shared/time.ts'
 import { beforeFirst, queriesIn, recordTable } from '../../support/intercept-table.ts'
@@ -106,5 +107,13 @@ describe('what the provider has paid of a settlement', () => {
     const figures = { provider_settled_minor: payments.length * 96_000, provider_unsettled_minor: minor(0) }
     expect(first).toMatchObject(figures)
     expect(await statement(deps, settlementId)).toMatchObject(figures)
+  })
+
+  it('is not counted behind a gap: nobody would look into it again', ({ deps }) => {
+    const [start, until] = [deps.now(), addMs(deps.now(), 2)]
+
+    const behind = [start, addMs(start, 1)].map((from) => addFunding(noFunding(start), { from, payments: [], until }))
+
+    expect(behind).toStrictEqual([{ ...noFunding(start), until }, undefined])
   })
 })
