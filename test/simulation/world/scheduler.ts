@@ -1,7 +1,10 @@
 type Event = { readonly timeMs: number; readonly run: () => void; cancelled: boolean }
 
-/** Lets every promise that can go on do so. The order of microtasks is fixed, so this is as deterministic as the rest. */
-const settle = () => new Promise<void>((resolve) => setImmediate(resolve))
+/**
+ * Lets every promise that can go on do so: a tick comes behind all microtasks. Their order is fixed, so this is as
+ * deterministic as the rest.
+ */
+const settle = () => new Promise<void>((resolve) => process.nextTick(resolve))
 
 /** Simulated time: everything that happens is an event here, and nothing else moves the clock. */
 export type Scheduler = ReturnType<typeof createScheduler>
