@@ -35,6 +35,8 @@ const runNode = (directory: string, args: readonly string[], boundMs: number): P
       cwd: directory,
       // A process group of its own, which can be ended as a whole.
       detached: true,
+      // All but the mutant's own file is compiled once: a third of what it takes to notice most of them.
+      env: { ...process.env, NODE_COMPILE_CACHE: join(directory, 'compiled') },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     running.add(child)
