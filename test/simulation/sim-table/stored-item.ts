@@ -8,8 +8,11 @@ export type StoredItem = Readonly<Record<string, unknown>>
 export const storedItem = (data: object): StoredItem => unmarshall(marshall(data, { removeUndefinedValues: true }))
 
 /** A copy for whoever asks, who may do with it what he likes. */
-export const itemCopy = (item: object): StoredItem =>
-  Object.fromEntries(Object.entries(item).map(([name, value]) => [name, valueCopy(value)]))
+export const itemCopy = (item: object): StoredItem => {
+  const copy: Record<string, unknown> = {}
+  for (const [name, value] of Object.entries(item)) copy[name] = valueCopy(value)
+  return copy
+}
 
 const valueCopy = (value: unknown): unknown => {
   if (typeof value !== 'object' || value === null) return value
@@ -17,8 +20,17 @@ const valueCopy = (value: unknown): unknown => {
   return Array.isArray(value) ? value.map(valueCopy) : itemCopy(value)
 }
 
+/** What is kept never changes, so it is measured once. */
+const sizes = new WeakMap<object, number>()
+
 /** Bytes by DynamoDB's published rules: names and values in UTF-8, containers with their overhead. No name is empty. */
-export const itemSize = (item: object): number => membersSize(item, 0)
+export const itemSize = (item: StoredItem): number => {
+  const known = sizes.get(item)
+  if (known !== undefined) return known
+  const size = membersSize(item, 0)
+  sizes.set(item, size)
+  return size
+}
 
 const CONTAINER = 3
 const PER_ELEMENT = 1

@@ -30,12 +30,15 @@ export const entryOf = ({ partition, sort, include }: ViewShape, item: StoredIte
     attributes
       .map((attribute) => item[attribute])
       .filter((value) => typeof value === 'string' || typeof value === 'number')
+  const found = valuesOf(partition)
+  if (found.length < partition.length) return undefined
   // Behind the sort attributes the primary key, so that no two entries are equal.
-  const [found, places] = [valuesOf(partition), valuesOf([...sort, 'pk', 'sk'])]
-  if (found.length < partition.length || places.length < sort.length + 2) return undefined
-  const names = include === 'everything' ? Object.keys(item) : [...partition, ...sort, 'pk', 'sk', ...include]
-  const projected = names.flatMap((name) => (item[name] === undefined ? [] : [[name, item[name]] as const]))
-  return { partition: JSON.stringify(found), sort: places, item: Object.fromEntries(projected) }
+  const places = valuesOf([...sort, 'pk', 'sk'])
+  if (places.length < sort.length + 2) return undefined
+  const entry = { partition: JSON.stringify(found), sort: places }
+  if (include === 'everything') return { ...entry, item }
+  const names = [...partition, ...sort, 'pk', 'sk', ...include].filter((name) => item[name] !== undefined)
+  return { ...entry, item: Object.fromEntries(names.map((name) => [name, item[name]])) }
 }
 
 export const compareSort = (a: Entry['sort'], b: Entry['sort']): number => {
@@ -46,7 +49,8 @@ export const compareSort = (a: Entry['sort'], b: Entry['sort']): number => {
   return 0
 }
 
-const keyText = ({ pk, sk }: Key) => JSON.stringify([pk, sk])
+/** No key has a line break in it. */
+const keyText = ({ pk, sk }: Key) => `${pk}\n${sk}`
 
 /** The table's items in the order of its keys or of an index's. It knows of a change when it is told. */
 export type TableView = ReturnType<typeof tableView>

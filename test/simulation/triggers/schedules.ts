@@ -1,6 +1,7 @@
 import { DAILY_TIMES, type ScheduleSpec } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { syncJobKey } from '../../../shared/table/keys.ts'
+import { text } from '../../support/books.ts'
 import { invoke } from '../world/lambda.ts'
 import { count } from '../world/tally.ts'
 import { strikes, type World } from '../world/world.ts'
@@ -110,10 +111,9 @@ const watchSync = (world: World): (() => boolean) => {
   return () => {
     const now = new Date(world.scheduler.nowMs()).toISOString()
     if ([...jobs.values()].some((due) => due <= now)) return true
-    const position = world.table.item(syncJobKey('head'))?.['position']
+    const position = text(world.table.item(syncJobKey('head')) ?? {}, 'position')
     // A row that has turned is updated wherever it stands among those that were made since.
-    const behind = new URLSearchParams(typeof position === 'string' ? { 'updated[gte]': position } : {})
-    return world.provider.listTransactions(behind).data.length > 0
+    return world.provider.rowsAsTheyStand().some(({ missing, row }) => !missing && row.updated >= position)
   }
 }
 
