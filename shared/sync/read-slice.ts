@@ -78,15 +78,18 @@ const end = async (run: SliceRun, slice: Slice): Promise<void> => {
   await finishJob(run.deps, slice)
 }
 
+/** The position behind a page; undefined when it has no rows. */
+const positionBehind = ({ afterId, transactions }: TransactionPage): string | undefined =>
+  afterId ?? transactions.at(-1)?.transactionId
+
 /** One page, and the position behind it. The slice as it then is; undefined when it is somebody else's. */
 const readPage = async (run: SliceRun, slice: Slice, page: TransactionPage): Promise<Slice | undefined> => {
   const hours: OpenHours = await reconcilePage(run, page)
   if (slice.kind !== 'tail') await registerOpen(run.deps, hours, run.notedHours)
   const openUntil = slice.kind === 'tail' ? latestOf(hours, slice.openUntil) : undefined
   const rows = slice.rows + page.transactions.length
-  const afterId = page.afterId ?? page.transactions.at(-1)?.transactionId
   const read = { ...slice, rows, openUntil }
-  if (page.hasMore && afterId !== undefined) return keepPosition(run.deps, slice, { afterId, rows, openUntil })
+  if (page.hasMore) return keepPosition(run.deps, slice, { afterId: positionBehind(page), rows, openUntil })
   await end(run, read)
   return { ...read, afterId: undefined }
 }
@@ -110,6 +113,10 @@ export const readSlice = async (run: SliceRun, claimed: Slice): Promise<SliceEnd
     if (retryAt !== undefined) return handBack(run, slice, 'rate_limited', retryAt)
     const answer = await run.deps.provider.listTransactions(filterOf(slice), PROVIDER_READ_TIMEOUT_MS)
     if (answer.kind === 'found') {
+      // More, and nobody can tell behind what: the span is not read before the provider says.
+      if (answer.value.hasMore && positionBehind(answer.value) === undefined) {
+        return handBack(run, slice, 'provider_silent')
+      }
       const read = await readPage(run, slice, answer.value)
       if (read === undefined) return 'overtaken'
       await run.onPage()

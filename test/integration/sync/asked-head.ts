@@ -1,4 +1,4 @@
-import type { TransactionFilter, Unanswered } from '../../../shared/provider/provider.ts'
+import type { TransactionFilter, TransactionPage, Unanswered } from '../../../shared/provider/provider.ts'
 import { syncProviderTransactions } from '../../../shared/sync/sync-provider-transactions.ts'
 import { addMs, type Timestamp } from '../../../shared/time.ts'
 import { pageOfRows, settledRow } from '../../support/fake-provider.ts'
@@ -12,7 +12,8 @@ type Asked = TransactionFilter & { readonly updatedFrom: Timestamp; readonly upd
 /** Every question for a page of the head, and answers from somewhere else when `answer` has one. */
 export const recordQuestions = (deps: TestDeps, rows: Parameters<typeof pageOfRows>[0]) => {
   const asked: Asked[] = []
-  const state: { answer: ((question: number) => Unanswered | undefined) | undefined } = { answer: undefined }
+  type Answer = Unanswered | { readonly kind: 'found'; readonly value: TransactionPage }
+  const state: { answer: ((question: number) => Answer | undefined) | undefined } = { answer: undefined }
   deps.provider.script('listTransactions', async (filter) => {
     const page = { kind: 'found', value: pageOfRows(rows, filter) } as const
     if (filter.updatedFrom === undefined) return page

@@ -56,6 +56,22 @@ describe('sync: its positions', () => {
     },
   )
 
+  it('wait for the rows behind an empty page that says there are more', async ({ deps, rows, credited }) => {
+    rows.push(rowNow(deps, credited))
+    const { asked, state } = await behind(deps, rows, 60)
+    const empty = { kind: 'found', value: { transactions: [], hasMore: true } } as const
+    state.answer = (question) => (question === 2 ? empty : undefined)
+
+    const stopped = await syncProviderTransactions(deps)
+    deps.clock.advance(1)
+    await shareSync(deps, { woken: false })
+
+    expect(stopped).toMatchObject({ complete: false, until: null })
+    expect(asked[2]?.afterId).toBe(asked[1]?.afterId)
+    expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'actual' })
+    expect(await findDueJobs(deps, 10)).toStrictEqual([])
+  })
+
   it('begin again at the span’s beginning where the provider refuses the cursor', async ({ deps, rows, credited }) => {
     rows.push(rowNow(deps, credited))
     const { asked, state } = await behind(deps, rows, 120)
