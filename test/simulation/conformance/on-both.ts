@@ -81,9 +81,11 @@ export const ask = async (table: TableRequests, asked: Asked): Promise<Answer> =
   }
 }
 
+const ONE_PATIENT_TRY = { maxAttempts: 1, requestHandler: { requestTimeout: 60_000, connectionTimeout: 60_000 } }
+
 export const localTable = (name: string = inject('tableName')): TableRequests =>
-  // A retry would hide what a request came to.
-  dynamoDbRequests({ client: dynamoDbClient({ ...localAws(dynamoDbEndpoint()), maxAttempts: 1 }), name })
+  // A retry would hide what a request came to; an answer that a busy machine brings late is an answer.
+  dynamoDbRequests({ client: dynamoDbClient({ ...localAws(dynamoDbEndpoint()), ...ONE_PATIENT_TRY }), name })
 
 let opened: { readonly model: TableRequests; readonly local: TableRequests } | undefined
 
