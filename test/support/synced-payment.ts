@@ -67,6 +67,10 @@ export const pendingOf = async (deps: TestDeps, clientId: ClientId): Promise<num
 export const rowNow = (deps: TestDeps, paid: PaidUpstream, fields: Partial<ProviderTransaction> = {}) =>
   settledRow(paid, deps.now(), fields)
 
+/** A row that names another attempt than the one shown: it proves nothing by itself, so the provider is asked. */
+export const rowOfOtherAttempt = (deps: TestDeps, paid: PaidUpstream) =>
+  rowNow(deps, paid, { reference: `${paid.payment.paymentId}-9` })
+
 /** The finding of a cause about a subject, as noted; undefined when there is none. */
 export const findingAbout = (deps: TestDeps, subject: string, cause: string) =>
   findSuspense(deps, `${subject}#${cause}`)

@@ -5,9 +5,8 @@
  */
 import { describe, expect, it } from 'vitest'
 import { cancelPayment } from '../../../shared/payment/news/cancel-payment.ts'
-import { expirePayment } from '../../../shared/payment/news/expire-payment.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
-import { claimCheck, noteExpiryStarted } from '../../../shared/payment/payment-store.ts'
+import { noteExpiryStarted, scheduleCheck } from '../../../shared/payment/payment-store.ts'
 import { addMs } from '../../../shared/time.ts'
 import { beforeFirst } from '../../support/intercept-table.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
@@ -208,9 +207,7 @@ describe('a POST of its cancel after expires_at', () => {
     const { deps, payment, cancel, heal, passTime } = await aQris()
     deps.provider.script('cancelRequest', async () => ({ kind: 'unanswered', reason }))
     passTime()
-    // Whoever looks at it just now has put it off.
-    const { dueAt = deps.now() } = payment
-    await claimCheck(deps, { ...payment, dueAt }, { nextDueAt: addMs(deps.now(), 60_000) })
+    await scheduleCheck(deps, payment.paymentId, payment.dueAt ?? deps.now(), addMs(deps.now(), 60_000))
 
     await expect(cancel()).rejects.toMatchObject({ code })
 
@@ -239,19 +236,6 @@ describe('a cancel that meets the expiry', () => {
 
     expect(await paymentOf(deps, { payment })).not.toHaveProperty('cancelRequestedAt')
     await expectExpired(deps, payment)
-  })
-
-  it('is asked about first when it was noted, and reached the provider, just before the expiry began', async () => {
-    const { deps, payment, loseCancel, heal } = await aQris()
-    const raced = beforeFirst(deps, 'update', async () => {
-      await loseCancel('back')
-      heal()
-    })
-
-    const outcome = await expirePayment(raced, payment, 'due_work')
-
-    expect(outcome).toMatchObject({ payment: { status: 'cancelled' } })
-    await expectCancelled(deps, payment)
   })
 
   it('expires it once when both come at the same time', async () => {

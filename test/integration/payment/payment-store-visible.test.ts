@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { minor } from '../../../shared/money.ts'
 import { rememberCapture } from '../../../shared/payment/creating-store.ts'
 import { makeFeeFinal, noteProviderSettled } from '../../../shared/payment/fee/fee-store.ts'
+import { expirePayment } from '../../../shared/payment/news/expire-payment.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import {
   endCheck,
@@ -52,6 +53,22 @@ describe('once the expiry has begun', () => {
     const expired = await deps.table.transact({ payment: leavePending({ ...payment, status: 'expired' }) })
 
     expect([noted.applied, cancelled.applied, expired.applied]).toStrictEqual([false, false, true])
+  })
+})
+
+describe('before the expiry begins', () => {
+  it('a cancel is asked about that was noted, and reached the provider, since the payment was read', async () => {
+    const deps = testDeps()
+    const payment = await aPendingPayment(deps, await aStoredClient(deps))
+    await noteCancelRequested(deps, payment.paymentId, deps.now(), deps.now())
+    deps.provider.close(payment.paymentRequestId, 'cancelled')
+
+    const begun = await noteExpiryStarted(deps, payment, deps.now())
+    const outcome = await expirePayment(deps, payment, 'due_work')
+
+    expect(begun.applied).toBe(false)
+    expect(outcome).toMatchObject({ kind: 'applied', payment: { status: 'cancelled' } })
+    expect(await stored(deps, payment)).not.toHaveProperty('expiryStartedAt')
   })
 })
 

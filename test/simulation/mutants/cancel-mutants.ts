@@ -22,7 +22,7 @@ export const CANCEL_MUTANTS = [
       tests: ['expire-payment'],
     },
   }),
-  ...mutantsOf('noteExpiryStarted', ['expire-payment'], {
+  ...mutantsOf('noteExpiryStarted', ['payment-store-visible'], {
     'an expiry begins although a cancel was noted since its payment was read':
       "drop any(present('expiryStartedAt'), unchanged('cancelRequestedAt', cancelRequestedAt))",
   }),

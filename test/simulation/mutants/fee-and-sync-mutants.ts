@@ -67,7 +67,7 @@ export const FEE_AND_SYNC_MUTANTS = [
   ...mutantsOf('finalFee', ['settle-client-fees'], {
     'a fee is assumed although the provider cannot be asked': "drop fee.kind === 'unanswered'",
   }),
-  ...mutantsOf('isCreditedWith', ['sync-tail', 'sync-unexplained'], {
+  ...mutantsOf('isCreditedWith', ['sync-tail', 'sync-open'], {
     'a transaction is held against the fee of another capture':
       '_ === transaction.providerPaymentId -> _ !== undefined',
   }),
@@ -84,7 +84,7 @@ export const FEE_AND_SYNC_MUTANTS = [
   ...mutantsOf('reconcileCredited', ['sync-fees'], {
     'a transaction about another amount makes the fee final': 'drop !isForAmount(..._)',
   }),
-  ...mutantsOf('askAndReconcile', ['sync-tail', 'sync-unexplained'], {
+  ...mutantsOf('askAndReconcile', ['sync-tail', 'sync-open'], {
     'a capture that is deferred is not looked at again': "drop outcome.kind === 'deferred'",
     'money nobody can be asked about is forgotten': 'if (isYoung) return OPEN -> if (isYoung) return DONE',
     'what the provider shows late is not asked about again': 'stored !== undefined && isYoung ? OPEN : DONE -> DONE',
@@ -134,11 +134,11 @@ export const FEE_AND_SYNC_MUTANTS = [
     'an early settlement cuts the wait for a late one short': "below('settlesBy', settlesBy) -> absent('ttl')",
     'an hour whose readings are over is not read again': "drop absent('work')",
   }),
-  ...mutantsOf('noteOpen', ['sync-unexplained'], {
+  ...mutantsOf('noteOpen', ['sync-open'], {
     'what the provider says last of an open transaction is not kept': '!saysMore(_, _) -> true',
     'an open transaction ends by what was said of it before': 'noted.dueAt === dueAt -> false',
   }),
-  ...mutantsOf('saysMore', ['sync-unexplained'], {
+  ...mutantsOf('saysMore', ['sync-open'], {
     'an older saying of an open transaction replaces the last one': 'drop heard.updatedAt >= known.updatedAt',
   }),
   ...mutantsOf('endReading', ['sync-tail'], {
@@ -146,14 +146,15 @@ export const FEE_AND_SYNC_MUTANTS = [
   }),
   ...mutantsOf('readSlice', ['sync-slices'], {
     'a refused cursor stays where it is': '!mayBeCursor || restarted -> true',
+    'an empty page that says there is more counts as the last one': 'answer.value.hasMore && _ -> false',
   }),
   ...mutantsOf('readPage', ['sync-slices'], {
-    'only the first page of a slice is read': 'page.hasMore && afterId !== undefined -> afterId === ""',
+    'only the first page of a slice is read': 'page.hasMore -> false',
   }),
-  ...mutantsOf('reconcilePage', ['sync-tail', 'sync-unexplained'], {
+  ...mutantsOf('reconcilePage', ['sync-tail', 'sync-open'], {
     'a transaction nobody could be asked about is not remembered': 'drop await noteOpen(..._)',
   }),
-  ...mutantsOf('recheckOpen', ['sync-unexplained', 'sync-slices'], {
+  ...mutantsOf('recheckOpen', ['sync-open', 'sync-slices'], {
     'one that stays open is done': "drop reconciled.kind === 'open'",
   }),
   ...mutantsOf('takeCalls', ['provider-quota'], {
