@@ -50,7 +50,7 @@ export const BALANCE: TableAccess = {
 export const TIMELINE: TableAccess = {
   GetItem: ['PAYMENT'],
   BatchGetItem: ['DELIVERY', 'SETTLEMENT'],
-  Query: ['DELIVERY', 'ENDPOINTS', 'PAYMENT'],
+  Query: ['DELIVERY', 'ENDPOINTS', 'LEDGER', 'PAYMENT'],
   indexes: ['by-owner'],
 }
 

@@ -3,9 +3,9 @@ import type { Event } from '../event/event.ts'
 import { listPaymentEvents } from '../event/event-store.ts'
 import type { ProviderAttempt, StoredPayment } from '../payment/payment.ts'
 import { toPaymentDto } from '../payment/payment-dto.ts'
-import { settlementsOfPayment } from '../settlement/settlement-store.ts'
 import { toDeliveryDto } from '../webhook/delivery/delivery-dto.ts'
 import { deliveriesOfEvent } from '../webhook/delivery/list-deliveries.ts'
+import { settlementsWithPayment } from './settlements-with-payment.ts'
 
 /** Of the attempt that made the payment it is the payment's own. */
 const requestIdOf = (payment: StoredPayment, { outcome, paymentRequestId }: ProviderAttempt) =>
@@ -49,8 +49,8 @@ const toHeadDto = (payment: StoredPayment) =>
       }
 
 const settlementsOf = async (deps: Pick<Deps, 'table'>, payment: StoredPayment) => {
-  if (payment.status !== 'succeeded' || payment.paidAt === undefined) return []
-  const settlements = await settlementsOfPayment(deps, payment.clientId, payment.paidAt)
+  if (payment.status !== 'succeeded') return []
+  const settlements = await settlementsWithPayment(deps, payment)
   return settlements.map(({ settlementId, status, settledAt }) => ({
     settlement_id: settlementId,
     status,

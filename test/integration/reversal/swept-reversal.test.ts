@@ -3,6 +3,7 @@
  * nothing paid twice or kept twice, and what is owed is written down until somebody says what became of it.
  */
 import { describe, expect } from 'vitest'
+import { paymentTimeline } from '../../../shared/inquiry/payment-timeline.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import type { MoneyBack } from '../../../shared/reversal/plan-reversal.ts'
 import { reversePayment } from '../../../shared/reversal/reverse-payment.ts'
@@ -85,6 +86,8 @@ describe('money of a recorded settlement that went back', () => {
       replaces: settlement.settlementId,
     })
     expect(again.reversedCount).toBeUndefined()
+    const { timeline } = await paymentTimeline(deps, first)
+    expect(timeline.settlements).toMatchObject([{ settlement_id: settlement.settlementId }])
     expect(await statement(deps, again)).toMatchObject({ payments: [{ payment_id: second.paymentId }] })
     expect(await owed(deps, first)).toMatchObject({ status: 'resolved', resolution: 'left_out' })
     await payOut(deps, again)

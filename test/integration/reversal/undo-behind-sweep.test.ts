@@ -1,7 +1,9 @@
 /** Disputes that are won when a settlement was recorded without the payment (design section 10). */
 import { describe, expect } from 'vitest'
+import { paymentTimeline } from '../../../shared/inquiry/payment-timeline.ts'
 import { minor } from '../../../shared/money.ts'
 import { noteProviderSettled } from '../../../shared/payment/fee/fee-store.ts'
+import type { Payment } from '../../../shared/payment/payment.ts'
 import { reversePayment } from '../../../shared/reversal/reverse-payment.ts'
 import { partOwedId } from '../../../shared/reversal/reversed-parts.ts'
 import type { PaidPosition } from '../../../shared/settlement/paid-payments.ts'
@@ -15,6 +17,7 @@ import { dispute, figures, owed, owedFor, statement, won } from '../../support/d
 import { expectBalanced } from '../../support/expect-balanced.ts'
 import { aDayLater, aSucceededPayment, BY_OPERATOR, sweep, sweptNow } from '../../support/settlement-builders.ts'
 import { paymentOf } from '../../support/synced-payment.ts'
+import type { TestDeps } from '../../support/test-deps.ts'
 import { reversalTest } from './reversal-test.ts'
 
 /** `leftOut` by the settlement of its window, or `inPart` given back after its settlement. */
@@ -32,6 +35,12 @@ const it = reversalTest
     return { first, suspenseId, recover }
   })
 
+/** What operators are shown of it. */
+const settledIn = async (deps: TestDeps, payment: Payment) => {
+  const { timeline } = await paymentTimeline(deps, await paymentOf(deps, { payment }))
+  return timeline.settlements.map(({ settlement_id: id }) => id)
+}
+
 describe('a dispute that is won when its window was swept without it', () => {
   it('is settled on the day it came again', async ({ deps, leftOut: { client, first, settlement } }) => {
     await won(deps, first)
@@ -41,6 +50,7 @@ describe('a dispute that is won when its window was swept without it', () => {
     aDayLater(deps)
     const next = await sweptNow(deps, client)
 
+    expect(await settledIn(deps, first)).toStrictEqual([next.settlementId])
     expect(waiting).toStrictEqual([95_900, 0, 45_950, 0, 0])
     expect(tooYoung).toStrictEqual([])
     expect(next).toMatchObject({ grossMinor: 200_000, netMinor: 191_800, paymentCount: 2 })
