@@ -9,6 +9,7 @@ import {
   isPart,
   isReinstated,
   type LedgerReversal,
+  standingParts,
 } from '../ledger/reversal-store.ts'
 import type { Payment } from '../payment/payment.ts'
 import { findPaymentsByKey } from '../payment/payment-store.ts'
@@ -165,7 +166,7 @@ export const auditReversedOf = async (
     (reversal?.wholeAt !== undefined || leftOut.has(paymentId)) &&
     [paidAt, ...reinstatedAts(books, paymentId)].some(isIn)
   const known = payments.filter(isOfIt)
-  const parts = books.reversals.filter((reversal) => isPart(reversal) && isIn(reversal.paidAt))
+  const parts = standingParts(books.reversals.filter(({ paidAt }) => isIn(paidAt)))
   const sum = (field: (typeof AMOUNTS)[number]) => known.reduce((total, payment) => total + payment[field], 0)
   const { grossMinor, providerFeesMinor, markupMinor, netMinor } = reversedSums(settlement)
   return [

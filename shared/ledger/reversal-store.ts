@@ -50,7 +50,7 @@ export const endDeduction = (clientId: ClientId, { paidAt, seq }: LedgerReversal
 export const isDeducted = ({ part, undoneBy, undoes, reinstated }: LedgerReversal): boolean =>
   part === undefined && undoneBy === undefined && undoes === undefined && reinstated === undefined
 
-/** Whether a part of its payment went back: the settlement that sweeps it is marked. */
+/** Whether a part of its payment went back. */
 export const isPart = ({ part }: LedgerReversal): boolean => part === true
 
 /** Whether its payment is added to the window it stands in. */
@@ -96,3 +96,9 @@ export const reversalsBetween = async (
 /** Which payments these take out of the window. */
 export const deductedIn = (reversals: readonly LedgerReversal[]): ReadonlySet<PaymentId> =>
   new Set(reversals.filter(isDeducted).map(({ paymentId }) => paymentId))
+
+/** Parts that went back of payments which these leave in the window: what is taken out whole is in no settlement. */
+export const standingParts = (reversals: readonly LedgerReversal[]): readonly LedgerReversal[] => {
+  const gone = deductedIn(reversals)
+  return reversals.filter((reversal) => isPart(reversal) && !gone.has(reversal.paymentId))
+}

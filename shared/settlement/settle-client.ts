@@ -3,7 +3,7 @@ import { findClient } from '../client/client-store.ts'
 import { notFound } from '../errors.ts'
 import type { ClientId } from '../ids.ts'
 import { partsOf, type Window } from '../ledger/ledger-store.ts'
-import { isDeducted, isPart, isReinstated, reversalsBetween } from '../ledger/reversal-store.ts'
+import { isDeducted, isReinstated, reversalsBetween, standingParts } from '../ledger/reversal-store.ts'
 import type { Minor } from '../money.ts'
 import { addMs, DAY_MS, type Timestamp } from '../time.ts'
 import { ensurePayoutsCounted } from './count-payouts.ts'
@@ -78,7 +78,7 @@ const withoutReversed = async (deps: SettleDeps, clientId: ClientId, read: Windo
   const reversals = await reversalsBetween(deps, clientId, window.period)
   const reinstated = reversals.filter(isReinstated).map(sumsOf).reduce(addSums, window.sums)
   const sums = reversals.filter(isDeducted).map(sumsOf).reduce(lessSums, reinstated)
-  return { stood, window: { ...window, sums, reversedParts: reversals.filter(isPart).length } }
+  return { stood, window: { ...window, sums, reversedParts: standingParts(reversals).length } }
 }
 
 /**

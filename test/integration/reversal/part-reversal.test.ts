@@ -75,6 +75,17 @@ describe('a part that went back', () => {
     expect(await findSuspense(deps, owedOf(first))).toMatchObject({ amountMinor: 20_000 })
   })
 
+  it('marks no settlement when all of its payment goes back before the sweep too', async ({ deps, paid }) => {
+    await reversePayment(deps, paid.first, partOf(paid.first))
+    await reversePayment(deps, paid.first, wholeOf(paid.first))
+    aDayLater(deps)
+
+    const settlement = await sweptNow(deps, paid.client)
+
+    expect(settlement).toMatchObject({ netMinor: 45_950, paymentCount: 1 })
+    expect(settlement.reversedCount).toBeUndefined()
+  })
+
   it('is noted on the settlement that is recorded again at the same moment', async ({ deps, settled }) => {
     const { client, first, settlement } = settled
     await failAndRecredit(deps, settlement)

@@ -30,6 +30,9 @@ export const REVERSAL_MUTANTS = [
     'a settlement leaves out what came again':
       'reversals.filter(isReinstated).map(sumsOf).reduce(addSums, window.sums) -> window.sums',
   }),
+  ...mutantsOf('standingParts', ['part-reversal'], {
+    'a part marks the settlement that leaves its payment out': 'drop !gone.has(reversal.paymentId)',
+  }),
   ...mutantsOf('endDeduction', ['undo-reversal'], {
     'a deduction is ended twice': {
       edit: "drop absent('undoneBy')",

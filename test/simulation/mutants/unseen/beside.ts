@@ -86,4 +86,6 @@ export const BESIDE: Readonly<Record<string, string>> = {
     'the bound of a loop: the world processes some of them each time',
   'a batch of the stream is handed back from its first record':
     'what was worked off comes again, which does no harm: deliveries are put only if absent. It costs invocations',
+  'a part marks the settlement that leaves its payment out':
+    'Its operator is asked to look at what is not there, and pays out the same.',
 }
