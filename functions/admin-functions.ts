@@ -52,7 +52,10 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
     sends: BOTH_LANES,
   }),
   support('get-payment', TIMELINE),
-  support('find-payments', allAccess({ GetItem: ['LEDGER'], Query: ['DESTINATION'] }, listed('PAYMENT', 'by-owner'))),
+  support(
+    'find-payments',
+    allAccess({ GetItem: ['CLIENT', 'LEDGER'], Query: ['DESTINATION', 'REFERENCE'] }, listed('PAYMENT', 'by-owner')),
+  ),
   support('refresh-payment', allAccess(NEWS, TIMELINE, RECORDED), ASKS_PROVIDER),
   support('list-deliveries', DELIVERY_LISTS),
   support('redeliver', REDELIVERING, { sends: BOTH_LANES }),

@@ -6,8 +6,8 @@ import { toPaymentDto } from '../../shared/payment/payment-dto.ts'
 import { adminHandler } from '../../shared/runtime/admin-handler.ts'
 
 const summary =
-  "Payments with a destination, whoever's they are, or a merchant's recent ones with a reference or a " +
-  'destination, newest first; `complete` says if all were seen.'
+  "Payments with a destination, whoever's they are, or a merchant's with a reference or a destination, newest " +
+  'first; `complete` says if all were seen.'
 const input = v.pipe(
   v.strictObject({
     client_id: v.optional(v.string()),

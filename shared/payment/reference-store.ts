@@ -3,7 +3,7 @@ import type { Client } from '../client/client.ts'
 import { enforceRateLimit } from '../client/enforce-rate-limit.ts'
 import type { Deps } from '../deps.ts'
 import { invalid } from '../errors.ts'
-import { PaymentIdSchema } from '../ids.ts'
+import { type ClientId, type PaymentId, PaymentIdSchema } from '../ids.ts'
 import { readParts } from '../ledger/ledger-store.ts'
 import { firstOfPage, type Page, pageWeight } from '../page.ts'
 import type { PaymentStatus } from '../payment-status.ts'
@@ -44,10 +44,8 @@ export const paymentsOfReference = async (
   deps: Pick<Deps, 'table' | 'now' | 'stage'>,
   { client, reference, status, page }: Asked,
 ): Promise<PaymentList> => {
-  const owners = ownersOf(client.clientId, await readParts(deps, client.clientId))
-  const pointers = (await Promise.all(owners.map((owner) => pointersIn(deps, owner, reference)))).flat()
-  if (pointers.length > MOST) throw tooMany()
-  const ids = pointers.toSorted(newestFirst).map(({ paymentId }) => v.parse(PaymentIdSchema, paymentId))
+  const ids = await idsOfReference(deps, client.clientId, reference)
+  if (ids.length > MOST) throw tooMany()
   const ofPage = <One>(all: readonly One[]) => all.slice(firstOfPage(page), firstOfPage(page) + page.perPage)
   // A pointer suggests; whose the payment is and what it is called is the payment's to say.
   const isMeant = (payment: Payment) => payment.clientId === client.clientId && payment.externalReference === reference
@@ -61,6 +59,20 @@ export const paymentsOfReference = async (
   if (more > 0) await enforceRateLimit(deps, client, more, taken)
   const all = (await findPaymentsByKey(deps, ids)).filter((payment) => isMeant(payment) && payment.status === status)
   return { payments: ofPage(all), total: all.length }
+}
+
+/** All that a client's reference leads to, newest first, of every part; no longer all where they are more than a thousand. */
+export const idsOfReference = async (
+  deps: Pick<Deps, 'table'>,
+  clientId: ClientId,
+  reference: string,
+): Promise<readonly PaymentId[]> => {
+  const owners = ownersOf(clientId, await readParts(deps, clientId))
+  const pointers = await Promise.all(owners.map((owner) => pointersIn(deps, owner, reference)))
+  return pointers
+    .flat()
+    .toSorted(newestFirst)
+    .map(({ paymentId }) => v.parse(PaymentIdSchema, paymentId))
 }
 
 const pointersIn = async (deps: Pick<Deps, 'table'>, owner: string, reference: string): Promise<readonly Item[]> => {

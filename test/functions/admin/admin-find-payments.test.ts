@@ -3,8 +3,8 @@ import { handler as findPayments } from '../../../functions/admin/find-payments.
 import { pointFromDestination } from '../../../shared/payment/destination-store.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-provider-news.ts'
 import { exists } from '../../../shared/table/condition.ts'
-import { destinationKey } from '../../../shared/table/keys.ts'
-import { remove } from '../../../shared/table/step.ts'
+import { destinationKey, paymentKey } from '../../../shared/table/keys.ts'
+import { remove, update } from '../../../shared/table/step.ts'
 import { invokeAdmin } from '../../support/operator-actions.ts'
 import { aPendingPayment, aStoredClient, create } from '../../support/payment-builders.ts'
 import { aSucceededPayment } from '../../support/settlement-builders.ts'
@@ -94,6 +94,26 @@ describe('find-payments by destination', () => {
     const search = { client_id: client.clientId, payment_destination: paymentDestination }
 
     expect((await found(deps, search)).ids).toStrictEqual([paymentId])
+  })
+
+  it.each([{ external_reference: 'order-1' }, undefined])(
+    'finds with its client a payment that is older than those looked through, by %j',
+    async (asked) => {
+      const { deps, destination } = depsAt()
+      const client = await aStoredClient(deps)
+      const payment = await aPendingPayment(deps, client, { externalReference: 'order-1' })
+      await deps.table.write(update(paymentKey(payment.paymentId), { remove: ['owner'] }, exists))
+
+      const search = { client_id: client.clientId, ...(asked ?? { payment_destination: destination }) }
+
+      expect((await found(deps, search)).ids).toStrictEqual([payment.paymentId])
+    },
+  )
+
+  it('answers 404 for a client that is not there', async () => {
+    const search = { client_id: crypto.randomUUID(), external_reference: 'order-1' }
+
+    expect(await invokeAdmin(findPayments, testDeps(), search)).toMatchObject({ status: 404 })
   })
 
   it.each([

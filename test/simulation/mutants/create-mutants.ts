@@ -180,16 +180,12 @@ export const CREATE_MUTANTS = [
   ...mutantsOf('paymentsOfReference', ['api-payments-of-reference'], {
     'a reference shows what a row leads to by mistake, whoever has it': 'drop payment.clientId === client.clientId',
     'a reference shows a payment that has another one': 'drop payment.externalReference === reference',
-    'a reference of any number of payments is looked through': 'pointers.length > MOST -> pointers.length < 0',
+    'a reference of any number of payments is looked through': 'ids.length > MOST -> ids.length < 0',
     'what is looked through for a status costs its client nothing': 'more > 0 -> more < 0',
-    'payments with a reference are listed in the order of their parts': {
-      edit: 'pointers.toSorted(newestFirst) -> pointers',
-      tests: ['client-parts'],
-    },
-    'those with a reference are looked for in the first part alone': {
-      edit: 'await readParts(deps, client.clientId) -> 1',
-      tests: ['client-parts'],
-    },
+  }),
+  ...mutantsOf('idsOfReference', ['client-parts'], {
+    'payments with a reference are listed in the order of their parts': 'drop newestFirst',
+    'those with a reference are looked for in the first part alone': 'await readParts(deps, clientId) -> 1',
   }),
   ...mutantsOf('referencePk', ['api-payments-of-reference'], {
     "one client's reference leads to another's payments": 'drop owner',
