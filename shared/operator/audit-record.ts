@@ -96,10 +96,13 @@ export const findAuditHead = async (deps: Pick<Deps, 'table'>, subject: string):
 /** A subject is changed by people, a few times in its life: one page, as good as always. */
 const PAGE = 500
 
+/** Records begin with their time. The head of another subject's chain, whose key ends in a name, is none of them. */
+const RECORDS = { between: ['0', '9~'] } as const
+
 /** Who changed what about a subject, oldest first, strongly consistent. */
 export const listAuditRecords = async (deps: Pick<Deps, 'table'>, subject: string): Promise<readonly AuditRecord[]> => {
   const records: AuditRecord[] = []
-  for await (const items of queryPages(deps, { partition: [auditRecordPk(subject)], limit: PAGE })) {
+  for await (const items of queryPages(deps, { partition: [auditRecordPk(subject)], range: RECORDS, limit: PAGE })) {
     records.push(...items.map((item) => v.parse(AuditRecordSchema, item)))
   }
   // Of one millisecond the key knows no order.

@@ -129,6 +129,12 @@ describe('the audit trail', () => {
     expect(await audited()).toStrictEqual(WHOLE)
   })
 
+  it('has no record under the name of its own head', async () => {
+    const { deps, clientId } = await aTrail()
+
+    expect(await listAuditRecords(deps, `${clientId}#HEAD`)).toStrictEqual([])
+  })
+
   it('refuses a change behind a head that moves every time, and leaves nothing of it', async () => {
     const { deps, clientId, rename, audited } = await aTrail()
     let changes = 0
