@@ -1,7 +1,6 @@
 import * as v from 'valibot'
 import { parseClientId } from '../../shared/client/client-dto.ts'
-import { findClient } from '../../shared/client/client-store.ts'
-import { notFound } from '../../shared/errors.ts'
+import { requireClient } from '../../shared/client/client-store.ts'
 import { listAuditOf, listAuditOfClient, toAuditDto } from '../../shared/operator/list-audit.ts'
 import { pageFields, pageOf, pagination } from '../../shared/page.ts'
 import { adminHandler } from '../../shared/runtime/admin-handler.ts'
@@ -23,7 +22,7 @@ const input = v.pipe(
 export const handler = adminHandler({ summary, input }, async ({ subject, client_id, ...request }, deps) => {
   const page = pageOf(request)
   const clientId = client_id === undefined ? undefined : parseClientId(client_id)
-  if (clientId !== undefined && !(await findClient(deps, clientId))) throw notFound('client')
+  if (clientId !== undefined) await requireClient(deps, clientId)
   const records = clientId
     ? await listAuditOfClient(deps, clientId, page)
     : await listAuditOf(deps, subject ?? '', page)

@@ -1,7 +1,6 @@
 import * as v from 'valibot'
 import { parseClientId } from '../../shared/client/client-dto.ts'
-import { findClient } from '../../shared/client/client-store.ts'
-import { notFound } from '../../shared/errors.ts'
+import { requireClient } from '../../shared/client/client-store.ts'
 import { pageFields, pageOf, pagination } from '../../shared/page.ts'
 import { adminHandler } from '../../shared/runtime/admin-handler.ts'
 import { toOperatorSettlement } from '../../shared/settlement/close-settlement.ts'
@@ -24,8 +23,11 @@ const input = v.pipe(
 export const handler = adminHandler({ summary, input }, async (request, deps) => {
   const page = pageOf(request)
   const clientId = request.client_id === undefined ? undefined : parseClientId(request.client_id)
-  if (clientId !== undefined && !(await findClient(deps, clientId))) throw notFound('client')
+  if (clientId !== undefined) await requireClient(deps, clientId)
   const settlements =
     clientId === undefined ? await listPayouts(deps, page) : await listSettlements(deps, clientId, page)
-  return { data: settlements.map(toOperatorSettlement), pagination: pagination(page) }
+  return {
+    data: settlements.map((settlement) => toOperatorSettlement(settlement, deps.now())),
+    pagination: pagination(page),
+  }
 })

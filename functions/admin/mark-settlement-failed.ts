@@ -12,5 +12,6 @@ export const handler = adminHandler({ summary, input }, async (request, deps) =>
       operator: request.operator,
       notes: request.notes,
     }),
+    deps.now(),
   ),
 )

@@ -24,5 +24,6 @@ export const handler = adminHandler({ summary, input }, async (request, deps) =>
       confirmNewBank: request.confirm_new_bank,
       confirmReversed: request.confirm_reversed,
     }),
+    deps.now(),
   ),
 )

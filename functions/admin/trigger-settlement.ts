@@ -11,7 +11,7 @@ const input = v.strictObject({ operator: OPERATOR, client_id: v.string() })
 export const handler = adminHandler({ summary, input }, async ({ operator, client_id }, deps) => {
   const { settlements, summedUntil } = await triggerSettlement(deps, { clientId: parseClientId(client_id), operator })
   return {
-    settlements: settlements.map(toOperatorSettlement),
+    settlements: settlements.map((settlement) => toOperatorSettlement(settlement, deps.now())),
     // Only while a large window is still being summed; it is settled without being asked for again.
     ...(summedUntil !== undefined && { summed_until: summedUntil }),
   }

@@ -159,21 +159,21 @@ export const markSettlementFailed = async (
 const NO_BANK_WARNING =
   'no bank details: nothing says where to pay it out. Enter them with update-client; then mark-settlement-failed and recredit-settlement, and the next settlement has them.'
 
-const warningOf = (settlement: Settlement): string | null => {
+const warningOf = (settlement: Settlement, now: Timestamp): string | null => {
   if (settlement.bank === undefined) return NO_BANK_WARNING
   const until = bankIsNewUntil(settlement)
-  return until === undefined
+  return until === undefined || until <= now
     ? null
     : `bank details were replaced on ${settlement.bank.since ?? '?'}: until ${until} mark-settlement-paid wants confirm_new_bank.`
 }
 
-/** A settlement as operators see it: the public object, what became of it since, and what is wrong with paying it out. */
-export const toOperatorSettlement = (settlement: Settlement) => ({
+/** A settlement as operators see it: the public object, what became of it since, and what is wrong with paying it out now. */
+export const toOperatorSettlement = (settlement: Settlement, now: Timestamp) => ({
   ...toSettlementDto(settlement),
   recredited_at: settlement.recreditedAt ?? null,
   reversed_count: reversalsToConfirm(settlement),
   reversed_net_minor: settlement.reversedNetMinor ?? 0,
   replaces: settlement.replaces ?? null,
   bank_since: settlement.bank?.since ?? null,
-  warning: settlement.status === 'recorded' ? warningOf(settlement) : null,
+  warning: settlement.status === 'recorded' ? warningOf(settlement, now) : null,
 })

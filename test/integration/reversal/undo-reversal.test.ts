@@ -127,7 +127,7 @@ describe('a dispute of a settled payment that is won', () => {
     await won(deps, first)
 
     expect(await owedFor(deps, first)).toMatchObject({ status: 'resolved', resolution: 'reinstated' })
-    expect(toOperatorSettlement(await findAnySettlement(deps, settlement.settlementId))).toMatchObject({
+    expect(toOperatorSettlement(await findAnySettlement(deps, settlement.settlementId), deps.now())).toMatchObject({
       reversed_count: 0,
       reversed_net_minor: 0,
     })

@@ -6,6 +6,7 @@ import { changeClient } from '../../../shared/client/client-store.ts'
 import { getBalance } from '../../../shared/ledger/balance.ts'
 import { noteProviderSettled } from '../../../shared/payment/fee/fee-store.ts'
 import { findPaymentsByKey, findStoredPayment } from '../../../shared/payment/payment-store.ts'
+import { toOperatorSettlement } from '../../../shared/settlement/close-settlement.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
 import { addMs, HOUR_MS } from '../../../shared/time.ts'
@@ -200,7 +201,9 @@ describe('marking a settlement paid to an account that replaced another (design 
     if (hours > 0) deps.clock.set(addMs(since, hours * HOUR_MS))
     const pay = (fields: object = {}) =>
       act(deps, 'mark-settlement-paid', settlement, { confirm_unfunded: true, ...fields })
-    return { deps, since, settlement, pay }
+    const warning = async () =>
+      toOperatorSettlement(await findAnySettlement(deps, settlement.settlementId), deps.now()).warning
+    return { deps, since, settlement, pay, warning }
   }
 
   it('is refused while the account is younger than 72 hours, until that is confirmed', async () => {
@@ -223,8 +226,9 @@ describe('marking a settlement paid to an account that replaced another (design 
     ['is refused too where the old account was taken out first', 422, 48, [null, OTHER], { bank: BANK }],
     ['is taken where the account is the first one, however young', 200, 0, [OTHER], {}],
   ] as const)('%s', async ([, status, hours, changes, first]) => {
-    const { pay } = await settledBehind(hours, changes, first)
+    const { pay, warning } = await settledBehind(hours, changes, first)
 
+    expect((await warning()) === null).toBe(status === 200)
     expect(await pay()).toMatchObject({ status })
   })
 })
