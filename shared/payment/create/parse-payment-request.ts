@@ -44,6 +44,22 @@ const shapeErrors = (unknown: readonly string[], issues: readonly v.BaseIssue<un
     ...issues.map((issue) => ({ field: v.getDotPath(issue) ?? 'body', message: describeIssue(issue) })),
   ].slice(0, MAX_FIELDS)
 
+/** The rules that the other fields of a misshapen body break; of a field that cannot be read nothing more is said. */
+const brokenBeside = (
+  misshapen: readonly RuleError[],
+  body: Readonly<Record<string, unknown>>,
+  text: string,
+  now: Timestamp,
+): readonly RuleError[] => {
+  const topOf = (field: string) => field.split('.')[0] ?? field
+  const unread = new Set(misshapen.map(({ field }) => topOf(field)))
+  const readable = Object.entries(body).filter(([field]) => !unread.has(field))
+  const shape = v.safeParse(PaymentBodySchema, Object.fromEntries(readable))
+  if (!shape.success) return []
+  const broken = checkPaymentRules(shape.output, readMetadata(shape.output.metadata, text), now)
+  return broken.filter(({ field }) => !unread.has(topOf(field)))
+}
+
 /** An empty channel or key counts as left out (design section 5); what is echoed comes back as it came. */
 const filled = (value: string | undefined) => (value === '' ? undefined : value)
 
@@ -82,7 +98,10 @@ export const parsePaymentRequest = (rawBody: Buffer, now: Timestamp): ParsedRequ
   const shape = v.safeParse(PaymentBodySchema, json.value)
   const misshapen = shapeErrors(unknownFields(json.value), shape.issues ?? [])
   const [oddity] = misshapen
-  if (oddity) return refuseJson(`${oddity.field}: ${oddity.message}`, fieldErrors(misshapen))
+  if (oddity) {
+    const broken = brokenBeside(misshapen, json.value, json.text, now)
+    return refuseJson(`${oddity.field}: ${oddity.message}`, fieldErrors([...misshapen, ...broken]))
+  }
   if (!shape.success) return refuseJson('not valid')
 
   const metadata = readMetadata(shape.output.metadata, json.text)

@@ -125,7 +125,7 @@ describe('POST /v1/payments refuses hostile bodies with 422 and writes nothing (
     expect(deps.provider.calls).toStrictEqual([])
   })
 
-  it('names every unknown and misshapen field at once', async () => {
+  it('names every unknown and misshapen field at once, and what is wrong with the others', async () => {
     const deps = testDeps()
 
     const { body } = await send(
@@ -143,6 +143,7 @@ describe('POST /v1/payments refuses hostile bodies with 422 and writes nothing (
         'customer.x': ['unknown field'],
         amount: ['must be a number'],
         currency: ['must be string'],
+        method: ['unsupported method: ', 'must be one of virtual_account, ewallet, qris'],
       },
     })
   })

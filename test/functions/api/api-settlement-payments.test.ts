@@ -167,6 +167,22 @@ describe('GET /v1/settlements/{id}/payments (design section 8)', () => {
   })
 })
 
+describe('the last page of a settlement’s payments', () => {
+  it.each([
+    [6, '3', [3, 3]],
+    [6, '6', [6]],
+    [2, '1', [1, 1]],
+  ])('of %i in pages of %s says that nothing is behind it', async (count, limit, lengths) => {
+    const settled = await aSettled(count)
+
+    const pages = await pagesOf(settled, limit)
+    const whole = await settled.ask({ limit: String(count) }, { accept: 'text/csv' })
+
+    expect(pages.map((page) => page.length)).toStrictEqual(lengths)
+    expect(whole.headers).not.toHaveProperty('link')
+  })
+})
+
 describe('a settlement of 2,000 payments', () => {
   it('costs a page its own payments, wherever it lies', async () => {
     const deps = memoryDeps()
