@@ -77,7 +77,7 @@ describe('a client whose payments lie in four parts', () => {
 
     const [settlement] = await settlementsOf(deps, client)
     expect(settlement).toMatchObject({ netMinor: net, paymentCount: 1_300 })
-    const shown: string[] = []
+    const shown: string[][] = []
     for (let cursor: string | undefined; ; ) {
       const { body } = await invokeAdmin(getStatement, deps, {
         settlement_id: settlement?.settlementId,
@@ -87,11 +87,12 @@ describe('a client whose payments lie in four parts', () => {
         readonly payments: readonly { readonly payment_id: string }[]
         readonly cursor: string | null
       }
-      shown.push(...page.payments.map(({ payment_id }) => payment_id))
+      shown.push(page.payments.map(({ payment_id }) => payment_id))
       if (page.cursor === null) break
       cursor = page.cursor
     }
-    expect(shown).toStrictEqual(idsBy(payments, 'paidAt'))
+    expect(shown.map(({ length }) => length)).toStrictEqual([500, 500, 300])
+    expect(shown.flat()).toStrictEqual(idsBy(payments, 'paidAt'))
     expect(await getBalance(deps, client.clientId)).toMatchObject({ pendingMinor: 0 })
     await expectBalanced(deps, client.clientId)
   })
