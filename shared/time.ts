@@ -37,14 +37,24 @@ export const parseForeignTime = (text: string): Timestamp | undefined => {
   return ms >= 0 && ms < LATEST_FOREIGN_MS ? timestampOf(ms) : undefined
 }
 
-const RFC_3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$/
+const RFC_3339 = /^(\d{4}-\d{2}-\d{2})T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d+)?(Z|[+-]\d{2}:\d{2})$/
 
-/** A time in any RFC 3339 form: people write them by hand. */
+/** Days that no month has are parsed as those of the next one. */
+const isDay = (text: string): boolean => {
+  const midnight = Date.parse(`${text}T00:00:00Z`)
+  return !Number.isNaN(midnight) && new Date(midnight).toISOString().startsWith(text)
+}
+
+/**
+ * A time in any RFC 3339 form: people write them by hand. One before 1970, as programs write for "always", or behind the
+ * year 8999 is the nearest that there is.
+ */
 export const AnyTimeSchema = v.pipe(
   v.string(),
   v.rawTransform(({ dataset, addIssue, NEVER }) => {
-    const time = RFC_3339.test(dataset.value) ? parseForeignTime(dataset.value) : undefined
-    if (time !== undefined) return time
+    const [, day = ''] = RFC_3339.exec(dataset.value) ?? []
+    const ms = isDay(day) ? Date.parse(dataset.value) : Number.NaN
+    if (!Number.isNaN(ms)) return timestampOf(Math.min(Math.max(ms, 0), LATEST_FOREIGN_MS - 1))
     addIssue({ message: 'must be an RFC 3339 time' })
     return NEVER
   }),

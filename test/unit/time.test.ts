@@ -2,6 +2,7 @@ import * as fc from 'fast-check'
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import {
+  AnyTimeSchema,
   addMs,
   DAY_MS,
   earlier,
@@ -86,4 +87,22 @@ describe('parseForeignTime', () => {
   ])('answers undefined to %j, which is no time, or one that ours cannot hold or could not be moved from', (text) => {
     expect(parseForeignTime(text)).toBeUndefined()
   })
+})
+
+describe('AnyTimeSchema', () => {
+  it.each([
+    ['2026-11-20T11:10:00+07:00', '2026-11-20T04:10:00.000Z'],
+    ['2028-02-29T00:00:00Z', '2028-02-29T00:00:00.000Z'],
+    ['0001-01-01T00:00:00Z', '1970-01-01T00:00:00.000Z'],
+    ['9999-12-31T23:59:59Z', '8999-12-31T23:59:59.999Z'],
+  ])('takes %s as %s', (text, expected) => {
+    expect(v.parse(AnyTimeSchema, text)).toBe(expected)
+  })
+
+  it.each(['2026-02-29T00:00:00Z', '2026-11-20T24:00:00Z', '2026-11-20T04:60:00Z', '2026-11-20', '', 'soon'])(
+    'does not take %j, which is no time of any day',
+    (text) => {
+      expect(v.is(AnyTimeSchema, text)).toBe(false)
+    },
+  )
 })
