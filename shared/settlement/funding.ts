@@ -1,6 +1,6 @@
 import type { PaymentId } from '../ids.ts'
 import { less, type Minor, plus, ZERO } from '../money.ts'
-import type { Timestamp } from '../time.ts'
+import { later, type Timestamp } from '../time.ts'
 import type { PaidPayment } from './paid-payments.ts'
 
 /** What the provider has paid us of a window's payments, as far as they were looked at. */
@@ -31,15 +31,21 @@ export const fundedIn = (payments: readonly PaidPayment[]): Minor =>
   payments.filter(isFunded).reduce((sum, payment) => plus(sum, receivedMinor(payment)), ZERO)
 
 /**
- * Counts the payments of one more millisecond, up to `until`; undefined when too many would wait. `from`: where the
- * payments begin; a funding that does not reach so far has a gap in between.
+ * Counts payments from `from` up to `until`, each once: of those it has counted already, because somebody else's look
+ * came further than these sums, nothing is added. Undefined when too many would wait, and where it does not reach as far
+ * as they begin: nobody would look into the gap again.
  */
 export const addFunding = (
   funding: Funding,
   added: { readonly from: Timestamp; readonly payments: readonly PaidPayment[]; readonly until: Timestamp },
 ): Funding | undefined => {
   if (funding.until < added.from) return undefined
-  const waiting = [...funding.waiting, ...added.payments.filter((payment) => !isFunded(payment)).map(({ id }) => id)]
+  const fresh = added.payments.filter(({ paidAt }) => paidAt >= funding.until)
+  const waiting = [...funding.waiting, ...fresh.filter((payment) => !isFunded(payment)).map(({ id }) => id)]
   if (waiting.length > MOST_WAITING) return undefined
-  return { until: added.until, fundedMinor: plus(funding.fundedMinor, fundedIn(added.payments)), waiting }
+  return {
+    until: later(funding.until, added.until),
+    fundedMinor: plus(funding.fundedMinor, fundedIn(fresh)),
+    waiting,
+  }
 }

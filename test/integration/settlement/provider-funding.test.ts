@@ -109,6 +109,24 @@ describe('what the provider has paid of a settlement', () => {
     expect(await statement(deps, settlementId)).toMatchObject(figures)
   })
 
+  it('is counted once where another look came further than the sums', ({ deps, client }) => {
+    const [start, next, until] = [deps.now(), addMs(deps.now(), 1), addMs(deps.now(), 2)]
+    const paid = [start, next].map((paidAt) => {
+      const { paymentId, ...payment } = succeededPayment(client, { paidAt, providerSettledAt: until })
+      return { ...payment, paidAt, id: paymentId }
+    })
+    const ahead = addFunding(noFunding(start), { from: start, payments: paid.slice(0, 1), until: next })
+
+    const behind = ahead && addFunding(ahead, { from: start, payments: paid, until })
+    const none = behind && addFunding(behind, { from: start, payments: paid.slice(0, 1), until: next })
+
+    expect([ahead, behind, none]).toMatchObject([
+      { until: next, fundedMinor: 96_000 },
+      { until, fundedMinor: 192_000 },
+      { until, fundedMinor: 192_000 },
+    ])
+  })
+
   it('is not counted behind a gap: nobody would look into it again', ({ deps }) => {
     const [start, until] = [deps.now(), addMs(deps.now(), 2)]
 

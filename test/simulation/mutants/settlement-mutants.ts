@@ -110,6 +110,7 @@ export const SETTLEMENT_MUTANTS = [
   }),
   ...mutantsOf('addFunding', ['provider-funding'], {
     'a gap is passed over in what the provider has paid': 'funding.until < added.from -> false',
+    'what the provider has paid is counted by two looks': 'added.payments.filter(_) -> added.payments',
     'more wait than are kept': 'waiting.length > MOST_WAITING -> false',
   }),
   ...mutantsOf('providerFunding', ['settle-client-runs'], {
