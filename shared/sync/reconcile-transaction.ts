@@ -142,6 +142,18 @@ const recordOther = async (
   return DONE
 }
 
+/** Whether its payment can still be credited: pending, or being created, which nobody is shown yet. */
+const isUndecided = async (
+  deps: ReconcileDeps,
+  { reference }: ProviderTransaction,
+  known: Payment | undefined,
+): Promise<boolean> => {
+  if (known !== undefined) return known.status === 'pending'
+  const paymentId = paymentIdOf(reference)
+  const stored = paymentId && (await findStoredPayment(deps, paymentId))
+  return stored !== undefined && (stored.status === 'creating' || stored.status === 'pending')
+}
+
 /**
  * Holds one of the provider's transactions against our books (design section 4, "Sync"). `known` is the payment its
  * reference names, as it was a moment ago: conditions decide where that matters. Safe to repeat.
@@ -157,7 +169,7 @@ export const reconcileTransaction = async (
   if (status === 'pending' || status === 'failed') return PASSED_OVER
   // What was paid decides first, then what became of it.
   const isAsked = movesBack(transaction) && transaction.providerPaymentId !== ''
-  if (isAsked && known?.status === 'pending') return askAndReconcile(deps, transaction, ask)
+  if (isAsked && (await isUndecided(deps, transaction, known))) return askAndReconcile(deps, transaction, ask)
   if (type !== 'payment') return recordOther(deps, transaction, known)
   if (isCreditedWith(known, transaction)) return reconcileCredited(deps, known, transaction)
   if (status === 'success') {

@@ -1,10 +1,13 @@
 import { describe, expect } from 'vitest'
+import { paymentIdForKey } from '../../../shared/ids.ts'
 import { minor } from '../../../shared/money.ts'
+import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
 import type { FindingCause } from '../../../shared/suspense/suspense.ts'
 import { syncProviderTransactions } from '../../../shared/sync/sync-provider-transactions.ts'
 import { settledRow } from '../../support/fake-provider.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
+import { paidWhileCreating } from '../../support/payment-builders.ts'
 import { findingAbout, type PaidUpstream, paymentOf, rowNow, rowOfOtherAttempt } from '../../support/synced-payment.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { syncTest as it } from './sync-test.ts'
@@ -89,6 +92,19 @@ describe('sync: a transaction without a payment', () => {
       expect(deps.published.map(({ subject }) => subject)).toStrictEqual([`${row.transactionId}#reversal_deducted`])
     },
   )
+
+  it('asks so of a payment that is being created too, whose row has turned already', async ({ deps, client, rows }) => {
+    const { creating, answer, reference, providerPaymentId } = await paidWhileCreating(deps, client)
+    rows.push(settledRow({ providerPaymentId, reference }, deps.now(), { status: 'reversed' }))
+    deps.clock.advance(60)
+
+    await syncProviderTransactions(deps)
+
+    const stored = await findStoredPayment(deps, paymentIdForKey(client.clientId, 'key-1'))
+    expect(stored).toMatchObject({ status: 'succeeded', reversal: { amountMinor: 100_000 } })
+    answer.resolve()
+    await creating
+  })
 
   it.for(['pending', 'failed'] as const)(
     'passes over a transaction that is %s, and takes no fee from it',

@@ -108,6 +108,9 @@ export const FEE_AND_SYNC_MUTANTS = [
       'if (_ || _) return recordOther(..._) -> if (_ || _) return PASSED_OVER',
     'a refund is taken for the payment it refunds': "drop type !== 'payment'",
   }),
+  ...mutantsOf('isUndecided', ['sync-unexplained'], {
+    'money that went back of a payment being created is passed over': "drop stored.status === 'creating'",
+  }),
   ...mutantsOf('recordOther', ['sync-unexplained'], {
     'the account’s own affairs are findings': "drop type === 'account' && status !== 'unknown' && known === undefined",
   }),
