@@ -73,9 +73,9 @@ export const createStubbornly = async (play: Play): Promise<void> => {
   const passed = (ms: number) => new Promise<void>((resolve) => void scheduler.after(ms, resolve))
   const sent: Promise<void>[] = []
   for (let left = prng.int(2, 7); left > 0; left--) {
-    world.slowCreatesMs.delete(paymentId)
+    world.slowCallsMs.delete(paymentId)
     const isSlow = prng.chance(0.3)
-    if (isSlow) world.slowCreatesMs.set(paymentId, prng.int(1_000, 25_000))
+    if (isSlow) world.slowCallsMs.set(paymentId, prng.int(1_000, 25_000))
     else if (prng.chance(0.75)) provider.orderFault({ target: 'create', ...prng.pick(ANSWERS) })
     const words = prng.pick([body, body, bodyFor(play, tenant), UNREADABLE])
     // It stands still in the midst of its work, and goes on beside another try, often behind the end of its lease.
@@ -93,6 +93,6 @@ export const createStubbornly = async (play: Play): Promise<void> => {
     await passed(untilNextMs(play, paymentId))
     meanwhile(play, paymentId)
   }
-  world.slowCreatesMs.delete(paymentId)
+  world.slowCallsMs.delete(paymentId)
   await Promise.all(sent)
 }

@@ -13,7 +13,7 @@ export type Environment = {
   readonly timeoutMs: number
   readonly handle: (event: unknown, context: unknown) => Promise<unknown>
   /** Of the environment's own monotonic clock; by how much it has stood still, and since when it does. */
-  readonly stands: boolean
+  stands: boolean
   stoodMs: number
   frozenAtMs: number
   process: Process

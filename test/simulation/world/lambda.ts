@@ -26,13 +26,16 @@ const isThrottled = (world: World, { spec }: LoadedFunction): boolean => {
   return true
 }
 
+/** `withClock`: the monotonic clock of its environment stands still with it. */
+export type StandsStill = { readonly afterMs: number; readonly forMs: number; readonly withClock?: boolean }
+
 export type InvokeOptions = {
   readonly crashAt?: CrashPoint
   /**
    * After so long the platform answers for it; what it was about to do stands still until its environment is used again,
    * which it is not for so long.
    */
-  readonly standsStill?: { readonly afterMs: number; readonly forMs: number } | undefined
+  readonly standsStill?: StandsStill | undefined
   /** Told of the process, for counting its awaits. */
   readonly onProcess?: (process: Process) => void
   readonly onEnvironment?: (environment: Environment) => void
@@ -74,7 +77,8 @@ export const invoke = (
     // A flow whose awaits are counted starts cold: what an earlier run has cached would hide some of them.
     const cold = options.crashAt !== undefined || options.onProcess !== undefined
     const environment = takeEnvironment(world, version, process, { cold })
-    if (environment.unfinished?.alive() === true) world.sharing.add(process)
+    if (environment.unfinished?.alive() === true) world.sharing.set(process, environment.unfinished)
+    if (options.standsStill?.withClock === true) environment.stands = true
     const cancelTimeout = world.scheduler.after(environment.timeoutMs, () => process.kill())
     options.onProcess?.(process)
     for (const listen of world.onStarted) listen(process, event)
@@ -189,7 +193,11 @@ export const connectCallbacks = (world: World): void => {
     const delayMs = world.faults.callbackLateMs > 0 ? world.prng.int(0, Math.floor(world.faults.callbackLateMs)) : 5
     if (delayMs > 60_000) count(world.tally, 'fault callbackLateMs')
     await new Promise<void>((resolve) => void world.scheduler.after(delayMs, resolve))
-    const deliver = () => request(world, 'receive-provider-callback', { headers, body })
+    const deliver = async () => {
+      const reply = await request(world, 'receive-provider-callback', { headers, body })
+      if (reply) for (const listen of world.onCallback) listen(body, headers['x-callback-token'], reply.status)
+      return reply
+    }
     if (strikes(world, 'callbackTwice')) void deliver()
     const reply = await deliver()
     if (reply === undefined) throw new Error('no answer')

@@ -18,7 +18,7 @@ export type Process = {
   /** What it has awaited so far, in order: the crash points of its flow. */
   readonly awaits: readonly string[]
   /** Makes one call to the outside: it leaves, has its effect and comes back, each at its own time, drawn or given. */
-  readonly call: <T>(label: string, effect: () => T, durationMs?: number) => Promise<T>
+  readonly call: <T>(label: string, effect: () => T, durationMs?: number, onItsWayMs?: number) => Promise<T>
   readonly sleep: (ms: number) => Promise<void>
 }
 
@@ -59,7 +59,7 @@ export const startProcess = (options: ProcessOptions): Process => {
   const dies = (side: CrashPoint['side']): boolean =>
     (crashAt?.await === awaits.length && crashAt.side === side) || (crashChance > 0 && prng.chance(crashChance / 2))
 
-  const call = <T>(label: string, effect: () => T, durationMs?: number): Promise<T> => {
+  const call = <T>(label: string, effect: () => T, durationMs?: number, onItsWayMs = 0): Promise<T> => {
     // A killed process does nothing more; whatever it had sent before is on its way all the same.
     if (!alive) return never()
     awaits.push(label)
@@ -70,7 +70,7 @@ export const startProcess = (options: ProcessOptions): Process => {
     const crashAfter = dies('after')
     const isSlow = prng.chance(slowChance)
     if (isSlow) options.onSlow?.()
-    const outwardMs = isSlow ? prng.int(50, 4_000) : prng.int(1, 5)
+    const outwardMs = onItsWayMs + (isSlow ? prng.int(50, 4_000) : prng.int(1, 5))
     const backMs = durationMs ?? prng.int(1, 15)
     return new Promise<T>((resolve, reject) => {
       scheduler.after(outwardMs, () => {

@@ -43,9 +43,11 @@ const takeFromQuota = (world: World, operation: string): RateLimit | undefined =
   return { remaining, resetMs }
 }
 
-/** The payment that a create is for. */
-const createdFor = ({ method, url, body }: HttpCall): string =>
-  method === 'POST' && url.pathname === REQUESTS ? textIn(body, 'reference_id').slice(0, 36) : ''
+/** The payment that a create is for, the request that a cancel names, or whatever else is read, by its path. */
+const slowBy = ({ method, url, body }: HttpCall): string =>
+  method === 'POST' && url.pathname === REQUESTS
+    ? textIn(body, 'reference_id').slice(0, 36)
+    : (cancelledRequest(method, url.pathname) ?? url.pathname)
 
 const textIn = (json: unknown, field: string): string => String(Object(json)[field])
 
@@ -78,6 +80,10 @@ const perhapsWithoutYoung = (world: World, { pathname }: URL, query: URLSearchPa
   return shown
 }
 
+/** A payment that the provider has taken and announced, and does not show yet. */
+const isUnseen = ({ scheduler, unseenUntilMs }: World, { pathname }: URL): boolean =>
+  (unseenUntilMs.get(pathname.slice('/v3/payments/'.length)) ?? 0) > scheduler.nowMs()
+
 /** How long a page may be the provider has never said: a larger wish is cut. */
 const withinPages = (world: World, { pathname, searchParams }: URL): URLSearchParams => {
   const query = new URLSearchParams(searchParams)
@@ -95,7 +101,7 @@ export const providerNetwork =
     const drawnMs = strikes(world, 'providerSlow')
       ? world.prng.int(1_000, 15_000)
       : (world.providerMs ?? world.prng.int(20, 400))
-    const slowMs = world.slowCreatesMs.get(createdFor(asked)) ?? drawnMs
+    const slowMs = world.slowCallsMs.get(slowBy(asked)) ?? drawnMs
     const effect = (): HttpOutcome => {
       if (strikes(world, 'providerUnreachable')) return { kind: 'not_sent', reason: 'ECONNREFUSED' }
       if (strikes(world, 'providerServerError')) return answered(500, { error_code: 'SERVER_ERROR' })
@@ -105,7 +111,7 @@ export const providerNetwork =
         struck(world, 'providerQuota')
         return limited(quota.resetMs)
       }
-      if (PAYMENT_READ.test(label) && strikes(world, 'providerBehind')) {
+      if (PAYMENT_READ.test(label) && (isUnseen(world, url) || strikes(world, 'providerBehind'))) {
         return answered(404, { error_code: 'DATA_NOT_FOUND' })
       }
       const call = {
@@ -125,10 +131,11 @@ export const providerNetwork =
       return { ...seen, ...(rateLimit && { rateLimit }) }
     }
     const own = process()
-    // Half of what is slow is slow on its way: the provider has not got it yet.
-    if (slowMs !== drawnMs && slowMs % 2 === 0) await own.sleep(slowMs / 2)
-    for (const listen of world.onAsked) listen(own, method, url.pathname)
-    const outcome = await own.call(label, actingAs(world, own, effect), Math.min(slowMs, timeoutMs))
+    // Half of what is slow is slow on its way: the provider has not got it yet, whatever becomes of who has sent it.
+    const onItsWayMs = slowMs !== drawnMs && slowMs % 2 === 0 ? Math.min(slowMs / 2, timeoutMs) : 0
+    for (const listen of world.onAsked) listen(own, method, url.pathname, body)
+    const backMs = Math.min(slowMs, timeoutMs) - onItsWayMs
+    const outcome = await own.call(label, actingAs(world, own, effect), backMs, onItsWayMs)
     for (const listen of world.onAnswered) listen(own, { method, path: url.pathname, query: url.searchParams, outcome })
     return outcome
   }

@@ -18,6 +18,9 @@ const THROTTLED_TIMES = { leastMs: 5_000, mostMs: 5 * 60_000 }
 /** Shorter and longer than what somebody else takes for the same work. */
 const STANDS_MS = [100, 1_000, 10_000]
 
+/** As long as others take who are at the same item. */
+const CONTESTED_MS = [20, 100, 500, 1_500, 4_000]
+
 /** Most writes are of few functions; those of the others are met more often. */
 const RARE_TIMES = 3
 const isEverywhere = (name: string) => /^(deliver-webhook|fan-out-events|audit-client)$/.test(name)
@@ -71,9 +74,20 @@ const batch = (world: World, ...[keys, reads]: Parameters<TableRequests['batchGe
 
 type Applied = { readonly applied: boolean }
 
+/** Whether a transaction is one of those on an item that are left unanswered. */
+const isLeftUnanswered = ({ ailing }: World, steps: readonly Step[]): boolean => {
+  const pk = steps.length < 2 ? undefined : steps.map(({ key }) => key.pk).find((one) => ailing.has(one))
+  const ails = ailing.get(pk ?? '')
+  if (pk === undefined || ails === undefined) return false
+  if (ails.lost > 1) ailing.set(pk, { ...ails, lost: ails.lost - 1 })
+  else ailing.delete(pk)
+  return true
+}
+
 /** A write, or what goes wrong instead of it or behind it. */
 const written = <Answer extends Applied>(world: World, steps: readonly Step[], run: () => Answer): Answer => {
-  if (steps.some(({ key }) => (world.unansweredUntilMs.get(key.pk) ?? 0) > world.scheduler.nowMs())) {
+  const isUnanswered = steps.some(({ key }) => (world.unansweredUntilMs.get(key.pk) ?? 0) > world.scheduler.nowMs())
+  if (isUnanswered || isLeftUnanswered(world, steps)) {
     if (world.prng.chance(0.5)) run()
     struck(world, 'tableAnswerLost')
     count(world.tally, 'sometimes: a create is left unanswered by the table')
@@ -108,12 +122,20 @@ export const faultyRequests = (world: World, process: () => Process): TableReque
   /** Somebody else is at the same work, or the same item, while a write stands on its way. */
   const overtaken = async (steps: readonly Step[]): Promise<void> => {
     const own = process()
+    const keys = steps.map(({ key }) => key)
+    // It has left: that its process is frozen meanwhile does not hold it up.
+    const stand = (ms: number) => new Promise<void>((resolve) => void world.scheduler.after(ms, resolve))
+    const ails = steps.length > 1 && keys.map(({ pk }) => world.ailing.get(pk)).find((one) => one !== undefined)
+    if (ails && ails.standsMs > 0) await stand(ails.standsMs)
+    const contest = keys.map(({ pk }) => world.contested.get(pk)).find((one) => one !== undefined)
+    if (contest && contest.untilMs > world.scheduler.nowMs() && world.prng.chance(0.5)) {
+      if (contest.rival && world.prng.chance(0.7)) void contest.rival()
+      return stand(world.prng.pick(CONTESTED_MS))
+    }
     const times = isEverywhere(own.name) ? 1 : RARE_TIMES
     if (world.onOvertaken.length === 0 || !Array.from({ length: times }).some(() => isHit(world, 'overtaken'))) return
-    const keys = steps.map(({ key }) => key)
     for (const listen of world.onOvertaken) listen(own, keys)
-    // It has left: that its process is frozen meanwhile does not hold it up.
-    await new Promise<void>((resolve) => void world.scheduler.after(world.prng.pick(STANDS_MS), resolve))
+    await stand(world.prng.pick(STANDS_MS))
   }
   /** The answer to a write that was done is lost on its way, and the SDK sends the same request again. */
   const sendTwice = async <Answer extends Applied>(

@@ -16,8 +16,9 @@ import { type LoadedFunction } from './handlers.ts'
 import { createMerchants } from './merchants.ts'
 import { createPrng } from './prng.ts'
 import type { Process } from './process.ts'
+import { QUEUE_TIMES } from './queue-times.ts'
 import { createScheduler } from './scheduler.ts'
-import { createSimQueue, type ReceivedMessage, type SimQueueOptions } from './sim-queue.ts'
+import { createSimQueue, type ReceivedMessage } from './sim-queue.ts'
 import type { Stretch } from './stretch.ts'
 import { count, type Tally } from './tally.ts'
 
@@ -57,6 +58,10 @@ export type ProviderAnswer = {
   readonly query: URLSearchParams
   readonly outcome: HttpOutcome
 }
+
+/** Until when, and what somebody may do while a write stands. */
+export type Contest = { readonly untilMs: number; readonly rival?: () => unknown }
+export type Ailment = { readonly lost: number; readonly standsMs: number }
 
 type SendCallback = (body: string, headers: Readonly<Record<string, string>>) => Promise<number>
 
@@ -101,12 +106,12 @@ export const createWorld = ({
     onOvertaken: [] as ((process: Process, keys: readonly Key[]) => void)[],
     /** Told of a fault that strikes. */
     onFault: [] as ((fault: keyof Faults) => void)[],
-    /** Those in whose environment something goes on that an invocation before has left: its calls count as theirs. */
-    sharing: new WeakSet<Process>(),
+    /** Those in whose environment goes on what an invocation before has left: its calls count as theirs. */
+    sharing: new WeakMap<Process, Process>(),
     /** Whose call to table or provider has its effect at this moment. */
     acting: undefined as Process | undefined,
     /** Told of a call to the provider before it leaves, and of its answer once the process has it. */
-    onAsked: [] as ((process: Process, method: string, path: string) => void)[],
+    onAsked: [] as ((process: Process, method: string, path: string, body: unknown) => void)[],
     onAnswered: [] as ((process: Process, answer: ProviderAnswer) => void)[],
     /** Told when a message was sent; and what it says, and who has sent it. */
     onSent: [] as ((queue: QueueName) => void)[],
@@ -127,6 +132,8 @@ export const createWorld = ({
       messages: readonly ReceivedMessage[],
       failed: ReadonlySet<string>,
     ) => void)[],
+    /** Told of a callback of the provider's, of the token it came with, and of the status that it was answered with. */
+    onCallback: [] as ((body: string, token: string | undefined, status: number) => void)[],
     /** Told of a callback the provider sends; answers the HTTP status, or rejects. */
     sendCallback: ((): Promise<number> =>
       Promise.reject(new Error('nobody listens for callbacks yet'))) as SendCallback,
@@ -159,8 +166,14 @@ export const createWorld = ({
     providerMs: undefined as number | undefined,
     /** Until when nobody is answered who writes to an item, by its partition: some of it is done, and some is not. */
     unansweredUntilMs: new Map<string, number>(),
-    /** How long it takes for the creates of a payment: the request is there at once, and the answer comes late. */
-    slowCreatesMs: new Map<string, number>(),
+    /** Items that others are at, by their partition: writes to them stand on their way. */
+    contested: new Map<string, Contest>(),
+    /** How many of the next transactions on an item are left unanswered, by its partition, and how long they stand. */
+    ailing: new Map<string, Ailment>(),
+    /** Until when the provider does not show a payment that it has announced. */
+    unseenUntilMs: new Map<string, number>(),
+    /** How long creates of a payment, cancels of a request or reads of a path take: done at once, and answered late. */
+    slowCallsMs: new Map<string, number>(),
     /** What the provider has counted lately, by operation; and what its requests were before they last changed, by path. */
     providerCalls: new Map<string, number[]>(),
     formerRequests: new Map<string, unknown>(),
@@ -202,19 +215,6 @@ export const createWorld = ({
     /** Warm environments of each version of a function that wait, frozen, for its next invocation. */
     idle: new Map<LoadedFunction, Environment[]>(),
   })
-}
-
-const WORKER_OF_DUE_WORK = { visibilityMs: 540_000, maxReceiveCount: 5 }
-const QUEUE_TIMES: Readonly<Record<QueueName, SimQueueOptions>> = {
-  webhooks: { visibilityMs: 35_000, maxReceiveCount: 20 },
-  'webhooks-slow': { visibilityMs: 35_000, maxReceiveCount: 20 },
-  settlements: { visibilityMs: 3_600_000, maxReceiveCount: 5 },
-  sync: { visibilityMs: 1_800_000, maxReceiveCount: 5 },
-  audits: { visibilityMs: 1_800_000, maxReceiveCount: 5 },
-  'due-payments': WORKER_OF_DUE_WORK,
-  'due-events': WORKER_OF_DUE_WORK,
-  'due-deliveries': WORKER_OF_DUE_WORK,
-  'due-alerts': WORKER_OF_DUE_WORK,
 }
 
 /** Adds a line to the story, with simulated time; free when nobody traces. */
