@@ -10,6 +10,7 @@ const REFERENCE = /^([0-9a-f-]{36})-(\d+)$/
 type Created = {
   readonly requestId: string
   readonly paymentId: string
+  readonly attempt?: number
   /** The payment has its money, through another attempt: showing the request does not excuse it. */
   readonly isSpent?: true
 }
@@ -18,8 +19,8 @@ const createdBy = ({ method, path, outcome }: ProviderAnswer): Created | undefin
   if (method !== 'POST' || path !== '/v3/payment_requests') return undefined
   if (outcome.kind !== 'answered' || outcome.status >= 300) return undefined
   const { payment_request_id: requestId, reference_id: reference } = Object(outcome.json)
-  const [, paymentId] = REFERENCE.exec(String(reference)) ?? []
-  return paymentId === undefined ? undefined : { requestId: String(requestId), paymentId }
+  const [, paymentId, attempt] = REFERENCE.exec(String(reference)) ?? []
+  return paymentId === undefined ? undefined : { requestId: String(requestId), paymentId, attempt: Number(attempt) }
 }
 
 const paymentOf = ({ table }: World, paymentId: string): RawItem | undefined => {
@@ -32,6 +33,10 @@ const isReported = (payment: RawItem | undefined, attempt: number): boolean => {
   const attempts = (payment?.['provider_attempts'] ?? []) as readonly { number: number; outcome: string }[]
   return attempts.some(({ number, outcome }) => number === attempt && ['started', 'unknown'].includes(outcome))
 }
+
+/** Who acts, and who may do so under its name since it goes on in the same environment. */
+const actingNow = ({ acting, sharing }: World): readonly Process[] =>
+  acting === undefined ? [] : [acting, ...[sharing.get(acting) ?? []].flat()]
 
 export type OrphanProblems = () => readonly string[]
 
@@ -49,7 +54,19 @@ export const watchOrphans = (world: World, seen: Observations): OrphanProblems =
   world.onFault.push((fault) => {
     // A transaction that meets another one is tried again, until it is done or refused.
     const isTrouble = /^(table|index)/.test(fault) && fault !== 'tableConflict'
-    if (world.acting && isTrouble) troubled.add(world.acting)
+    if (isTrouble) for (const process of actingNow(world)) troubled.add(process)
+  })
+  world.onRefused.push(({ key }, was) => {
+    // Whoever is refused by another attempt has heard of the table again, and goes on to look how its payment stands.
+    for (const process of actingNow(world)) {
+      const mine = (known.get(process) ?? []).filter(({ paymentId }) => key.pk === `PAYMENT#${paymentId}`)
+      if (
+        mine.some(
+          ({ attempt }) => attempt !== undefined && (was?.['status'] !== 'creating' || was['attempt'] !== attempt),
+        )
+      )
+        troubled.delete(process)
+    }
   })
   world.onAsked.push((_, method, path) => {
     const id = cancelledRequest(method, path)

@@ -22,6 +22,8 @@ const partsOf = (error: unknown): readonly unknown[] => (error instanceof Aggreg
 
 /** A write that others were in the way of is tried again, more often than this. */
 const LEAST_TRIES = 3
+/** What says whoever gives up news of a payment since others went on changing it. */
+const KEPT_CHANGING = /^a payment kept changing while news about it was applied/
 
 /**
  * Checked at every line of a log: whatever goes wrong, nobody meets what it cannot read, gives up at once because others
@@ -30,6 +32,13 @@ const LEAST_TRIES = 3
 export const watchErrors = (world: World, seen: Observations): void => {
   const conflicts = new WeakMap<Process, number>()
   const metBy = new WeakMap<Error, Process>()
+
+  let changes = 0
+  const before = new WeakMap<Process, number>()
+  world.onStarted.push((process) => before.set(process, changes))
+  world.onChange.push(({ key }) => {
+    if (key.sk === 'PAYMENT') changes++
+  })
 
   world.onFault.push((fault) => {
     // Where an index is throttled its writes are in the way, too.
@@ -48,6 +57,8 @@ export const watchErrors = (world: World, seen: Observations): void => {
       if (isFormer || !(one instanceof Error)) continue
       if (one instanceof TransactionConflictException && (conflicts.get(process) ?? 0) < LEAST_TRIES)
         seen.problems.push(`${name} has given up since another transaction was under way`)
+      if (KEPT_CHANGING.test(one.message) && changes - (before.get(process) ?? 0) < LEAST_TRIES)
+        seen.problems.push(`${name} has given up a payment that nobody has changed`)
       if ((metBy.get(one) ?? process) !== process)
         seen.problems.push(`${name} fails by what went wrong for another one before: ${one.message}`)
       metBy.set(one, process)

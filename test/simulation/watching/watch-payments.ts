@@ -1,12 +1,17 @@
 import { isDeepStrictEqual } from 'node:util'
+import { referencePk } from '../../../shared/table/keys.ts'
 import { type RawItem, text } from '../../support/books.ts'
 import type { Process } from '../world/process.ts'
 import type { World } from '../world/world.ts'
 import type { Observations } from './observations.ts'
-import { APART_MS, isRewritten, type Rule, type Write, watchRules } from './rules.ts'
+import { watchClocks } from './row-write.ts'
+import { APART_MS, isRewritten, type Rule, setMoved, type Write, watchRules } from './rules.ts'
 
-/** What the writer has asked the provider about, and was answered. */
-type PaymentWrite = Write & { readonly hasAskedAbout: (providerPaymentId: string) => boolean }
+/** What the writer has asked the provider about, and was answered; and how far clocks are apart in this history. */
+type PaymentWrite = Write & {
+  readonly hasAskedAbout: (providerId: string) => boolean
+  readonly apartMs: number
+}
 
 type Attempt = { readonly number: number; readonly outcome: string; readonly code?: string }
 
@@ -25,6 +30,13 @@ const referenceOf = ({ world, after }: Write) =>
 
 /** A payment is due for a look at any time until it ends; a create as long as somebody must look. */
 const isDue = (item: RawItem) => item['work'] === 'payment' && item['due_at'] !== undefined
+
+/** One more than it did. */
+const isRemembering = (write: Write) => setMoved(write, 'remembered_payment_ids').added.length > 0
+
+const LEASE_MS = 30_000
+/** A lease that was read may have been released since. */
+const leaseEndMs = ({ after, nowMs }: Write) => Math.max(nowMs + LEASE_MS, Date.parse(text(after, 'lease_until')) || 0)
 
 const whileCreating: readonly Rule<PaymentWrite>[] = [
   [
@@ -62,6 +74,10 @@ const whileCreating: readonly Rule<PaymentWrite>[] = [
     ({ after }) => after['failure'] !== undefined && after['lease_until'] !== undefined,
   ],
   ['remembers a capture that nobody looks at', ({ after }) => rememberedOf(after).length > 0 && !isDue(after)],
+  [
+    'remembers a capture that is looked at long behind its lease',
+    (write) => isRemembering(write) && Date.parse(text(write.after, 'due_at')) > leaseEndMs(write) + APART_MS,
+  ],
   [
     'is looked at later although it remembers a capture',
     (write) =>
@@ -103,10 +119,17 @@ const whilePending: readonly Rule<PaymentWrite>[] = [
   ],
   [
     'is cancelled by its merchant past its time',
-    ({ before, after, nowMs }) =>
+    ({ before, after, apartMs }) =>
       before['cancel_requested_at'] === undefined &&
-      after['cancel_requested_at'] !== undefined &&
-      nowMs > Date.parse(text(after, 'expires_at')) + APART_MS,
+      Date.parse(text(after, 'cancel_requested_at')) > Date.parse(text(after, 'expires_at')) + apartMs,
+  ],
+  [
+    'begins to expire, and nobody has asked what became of its cancel',
+    ({ before, after, hasAskedAbout }) =>
+      before['expiry_started_at'] === undefined &&
+      after['expiry_started_at'] !== undefined &&
+      before['cancel_requested_at'] !== undefined &&
+      !hasAskedAbout(text(after, 'payment_request_id')),
   ],
   [
     'is cancelled by its merchant although it has begun to expire',
@@ -121,6 +144,32 @@ const whilePending: readonly Rule<PaymentWrite>[] = [
 const CANCEL_MS = 60_000
 
 const always: readonly Rule<PaymentWrite>[] = [
+  ['does not list its newest attempt', ({ after }) => attemptsOf(after).at(-1)?.number !== Number(after['attempt'])],
+  [
+    'is there by another attempt than the one that ran',
+    (write) => write.after['status'] !== 'creating' && isTakeOver(write),
+  ],
+  [
+    'is not led to by its reference, in its own part',
+    ({ before, after, written }) =>
+      before['status'] === 'creating' &&
+      after['status'] !== 'creating' &&
+      after['external_reference'] !== undefined &&
+      !written.some(({ key }) => key.pk === referencePk(text(after, 'owner'), text(after, 'external_reference'))),
+  ],
+  [
+    'is credited with money that is not what was asked for',
+    (write) => write.before['status'] !== 'succeeded' && write.after['status'] === 'succeeded' && !isCaptured(write),
+  ],
+  [
+    'fails to be created although it is there',
+    ({ before, after }) =>
+      before['status'] !== 'creating' && before['failure'] === undefined && after['failure'] !== undefined,
+  ],
+  [
+    'remembers a capture although it is there',
+    (write) => write.before['status'] !== 'creating' && isRemembering(write),
+  ],
   [
     'forgets a capture that nobody has asked about',
     ({ before, after, hasAskedAbout }) =>
@@ -140,6 +189,12 @@ const always: readonly Rule<PaymentWrite>[] = [
   ],
 ]
 
+/** The provider has taken just that. */
+const isCaptured = ({ world, after }: Write): boolean =>
+  world.provider
+    .capturedPayments()
+    .some(({ id, amount }) => id === after['credited_payment_id'] && amount === after['notional_minor'])
+
 const hasEnded = (item: RawItem) => !['creating', 'pending'].includes(text(item, 'status'))
 
 const rulesFor = (before: RawItem, after: RawItem): readonly Rule<PaymentWrite>[] => {
@@ -155,23 +210,28 @@ const rulesFor = (before: RawItem, after: RawItem): readonly Rule<PaymentWrite>[
   }
 }
 
-const PAYMENT = /^\/v3\/payments\/([^/]+)$/
+const ASKED = /^\/v3\/(?:payments|payment_requests)\/([^/]+)$/
 
 /** Checked at every write to a payment: what design section 4 lets it do, whoever else is at work on it. */
 export const watchPayments = (world: World, seen: Observations): void => {
   const asked = new WeakMap<Process, Set<string>>()
   world.onAnswered.push((process, { path, outcome }) => {
-    const [, id] = PAYMENT.exec(path) ?? []
+    const [, id] = ASKED.exec(path) ?? []
     if (id === undefined || outcome.kind !== 'answered' || ![200, 404].includes(outcome.status)) return
     asked.set(process, (asked.get(process) ?? new Set()).add(id))
   })
+
+  const apartMs = watchClocks(world)
 
   watchRules(world, seen, ({ sk }, write) => {
     const { before, after, isNew, acting } = write
     // What time may delete is claimed anew as if there were nothing.
     const isAnew = before['status'] === 'creating' && before['ttl'] !== undefined && after['attempt'] === 1
     if (sk !== 'PAYMENT' || isNew || isAnew) return []
-    const hasAskedAbout = (id: string) => acting !== undefined && asked.get(acting)?.has(id) === true
-    return rulesFor(before, after).map(([what, isBroken]) => [what, () => isBroken({ ...write, hasAskedAbout })])
+    // What goes on in the environment of another has asked under its own name.
+    const isShared = acting !== undefined && world.sharing.has(acting)
+    const hasAskedAbout = (id: string) => isShared || (acting !== undefined && asked.get(acting)?.has(id) === true)
+    const known = { hasAskedAbout, apartMs: apartMs() }
+    return rulesFor(before, after).map(([what, isBroken]) => [what, () => isBroken({ ...write, ...known })])
   })
 }

@@ -1,0 +1,41 @@
+import { type RawItem, text } from '../../support/books.ts'
+import type { Observations } from '../watching/observations.ts'
+import { APART_MS } from '../watching/rules.ts'
+import { CALLBACK_TOKEN, type World } from '../world/world.ts'
+
+/** Whoever waits for another look has it by then. */
+const SOON_MS = 2 * 60_000
+
+type Announced = { readonly paymentId: string; readonly capturedId: string }
+
+/** The money that a callback tells of. */
+const announcedBy = (body: string): Announced | undefined => {
+  const { event, data } = Object(JSON.parse(body))
+  if (!/^payment\.(capture|succeeded)$/.test(String(event))) return undefined
+  const { payment_id: capturedId, reference_id: reference } = Object(data)
+  return { paymentId: String(reference).slice(0, 36), capturedId: String(capturedId) }
+}
+
+const isLookedAtSoon = ({ scheduler }: World, payment: RawItem): boolean =>
+  payment['work'] === 'payment' && Date.parse(text(payment, 'due_at')) <= scheduler.nowMs() + SOON_MS + APART_MS
+
+/**
+ * The provider does not repeat a callback that was answered with 2xx: the money that it tells of is in the books by then,
+ * credited or held, or somebody looks soon. Where reads come late nothing can be said.
+ */
+export const watchAcknowledged = (world: World, seen: Observations): void => {
+  world.onCallback.push((body, token, status) => {
+    if (status < 500 && (status === 401) !== (token !== CALLBACK_TOKEN))
+      seen.problems.push(`a callback with ${token === CALLBACK_TOKEN ? 'the' : 'a wrong'} token is answered ${status}`)
+    const announced = status < 300 ? announcedBy(body) : undefined
+    if (announced === undefined || world.faults.providerBehind > 0 || world.faults.providerStale > 0) return
+    const { paymentId, capturedId } = announced
+    const isMoney = world.provider.capturedPayments().some(({ id }) => id === capturedId)
+    if (!isMoney || world.unseenUntilMs.has(capturedId)) return
+    const payment = world.table.item({ pk: `PAYMENT#${paymentId}`, sk: 'PAYMENT' })
+    const isCredited = payment?.['credited_payment_id'] === capturedId
+    const isHeld = world.table.item({ pk: `SUSPENSE#${capturedId}`, sk: 'SUSPENSE' }) !== undefined
+    if (isCredited || isHeld || (payment && isLookedAtSoon(world, payment))) return
+    seen.problems.push(`the callback of ${capturedId} is acknowledged, and it is neither credited nor held`)
+  })
+}

@@ -1,0 +1,101 @@
+import { type RawItem, text } from '../../support/books.ts'
+import type { Observations } from '../watching/observations.ts'
+import { watchClocks } from '../watching/row-write.ts'
+import type { Process } from '../world/process.ts'
+import type { ProviderAnswer, World } from '../world/world.ts'
+
+const PUSHED = 'OVO'
+/** So long a push can be answered from the end of its call, and a call takes at most as long as its lease. */
+const PUSH_MS = 60_000
+const LEASE_MS = 30_000
+const CLOSED = ['FAILED', 'EXPIRED', 'CANCELED']
+
+type Attempt = {
+  readonly number: number
+  readonly outcome: string
+  readonly startedAt: string
+  readonly endedAt?: string
+}
+type Row = {
+  readonly type: string
+  readonly status: string
+  readonly reference_id: string
+  readonly product_id: string
+}
+
+/** What a process was shown of a reference's rows, whether it was all of them, and what it was told of what they name. */
+type Shown = {
+  readonly rows: Map<string, { readonly isAll: boolean; readonly found: readonly Row[] }>
+  readonly money: Map<string, number>
+  readonly closed: Set<string>
+}
+
+const lastOf = (payment: RawItem) => ((payment['provider_attempts'] ?? []) as readonly Attempt[]).at(-1)
+
+const channelOf = (payment: RawItem) => Object(payment['request']).channelCode ?? payment['channel_code']
+
+const note = ({ rows, money, closed }: Shown, { method, path, query, outcome }: ProviderAnswer): void => {
+  const json = outcome.kind === 'answered' && outcome.status === 200 ? Object(outcome.json) : undefined
+  const reference = query.get('reference_id')
+  if (path === '/transactions' && reference !== null) {
+    const found = [...(query.has('after_id') ? (rows.get(reference)?.found ?? []) : []), ...(json?.data ?? [])]
+    return void rows.set(reference, { isAll: json !== undefined && json.has_more !== true, found })
+  }
+  if (json === undefined || method !== 'GET') return
+  if (path.startsWith('/v3/payments/') && json.status === 'SUCCEEDED' && Array.isArray(json.captures))
+    money.set(String(json.payment_id), Number(json.captures[0]?.capture_amount))
+  if (CLOSED.includes(String(json.status))) closed.add(String(json.reference_id))
+}
+
+/** A row that may be money, and of which the process was not told that it is none of what was asked for. */
+const isUndecided = (row: Row, reference: string, asked: number, { money, closed }: Shown): boolean => {
+  if (row.reference_id !== reference || row.type !== 'PAYMENT') return false
+  if (row.status === 'PENDING') return !closed.has(reference) && money.get(row.product_id) === undefined
+  return row.status === 'SUCCESS' && [undefined, asked].includes(money.get(row.product_id))
+}
+
+/**
+ * Checked when another push is claimed, and when it leaves: the last one can be answered no more, whoever claims was
+ * shown every row of it and none that may be the payment's money; and it leaves under the lease of its claim.
+ */
+export const watchPushClaims = (world: World, seen: Observations): void => {
+  const shown = new WeakMap<Process, Shown>()
+  const apartMs = watchClocks(world)
+
+  world.onAnswered.push((process, answer) => {
+    const mine = shown.get(process) ?? { rows: new Map(), money: new Map(), closed: new Set() }
+    shown.set(process, mine)
+    note(mine, answer)
+  })
+
+  world.onAsked.push((process, method, path, body) => {
+    const reference = method === 'POST' && path === '/v3/payment_requests' ? String(Object(body).reference_id) : ''
+    const payment = world.table.item({ pk: `PAYMENT#${reference.slice(0, 36)}`, sk: 'PAYMENT' })
+    if (process.isFormer || payment?.['status'] !== 'creating' || channelOf(payment) !== PUSHED) return
+    const isIts = reference === `${reference.slice(0, 36)}-${text(payment, 'attempt')}`
+    if (!isIts || Date.parse(text(payment, 'lease_until')) + apartMs() < world.scheduler.nowMs())
+      seen.problems.push(`${reference} is pushed behind its lease`)
+  })
+
+  world.onChange.push(({ key, before, after }) => {
+    const { acting } = world
+    if (key.sk !== 'PAYMENT' || before?.['status'] !== 'creating' || after?.['status'] !== 'creating') return
+    if (before['attempt'] === after['attempt'] || channelOf(before) !== PUSHED) return
+    const last = lastOf(before)
+    if (acting === undefined || acting.isFormer || last === undefined) return
+    if (!['unknown', 'started'].includes(last.outcome)) return
+    const leaseEnd = text(before, 'lease_until')
+    const endMs = Date.parse(last.endedAt ?? leaseEnd) || Date.parse(last.startedAt) + LEASE_MS
+    if (world.scheduler.nowMs() + apartMs() < endMs + PUSH_MS)
+      seen.problems.push(`${key.pk} is claimed for a push while the last one may be answered`)
+    if (world.sharing.has(acting)) return
+    const reference = `${key.pk.slice('PAYMENT#'.length)}-${last.number}`
+    const mine = shown.get(acting)
+    const rows = mine?.rows.get(reference)
+    if (mine === undefined || rows?.isAll !== true)
+      return void seen.problems.push(`${key.pk} is claimed for a push by who has not seen what became of the last one`)
+    const asked = Number(Object(before['request']).notionalMinor)
+    if (rows.found.some((row) => isUndecided(row, reference, asked, mine)))
+      seen.problems.push(`${key.pk} is claimed for a push although the last one may have its money`)
+  })
+}
