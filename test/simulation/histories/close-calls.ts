@@ -1,14 +1,27 @@
-import { text } from '../../support/books.ts'
+import { type RawItem, text } from '../../support/books.ts'
+import { OPEN } from '../promises/watch-closing.ts'
 import { http } from '../scenes/http.ts'
 import { takeBack } from '../scenes/odd-rows.ts'
 import type { Faults } from '../world/faults.ts'
 import { operate } from '../world/lambda.ts'
+import { customerActs } from './creating/pay-one.ts'
 import type { Play } from './operations.ts'
 
 /** Within what a flow of ours takes from its first call to its last. */
 const AT_ONCE_MS = 200
 /** Within what one of its calls takes. */
 const CALL_MS = 20
+
+const CONTEST_MS = 3_000
+const PAYMENT = /^\/v3\/payments\/([^/]+)$/
+
+/** The payment that is being created and may have this money. */
+const createdWith = ({ world }: Play, providerPaymentId: string): RawItem | undefined => {
+  const paid = world.provider.capturedPayments().some(({ id }) => id === providerPaymentId)
+  const reference = paid ? world.provider.getPayment(providerPaymentId).reference_id : ''
+  const payment = world.table.item({ pk: `PAYMENT#${reference.slice(0, 36)}`, sk: 'PAYMENT' })
+  return payment?.['status'] === 'creating' ? payment : undefined
+}
 
 const clientOfMessage = (event: unknown): string => {
   const message: unknown = JSON.parse(String(Object(event).Records?.[0]?.body))
@@ -18,7 +31,8 @@ const clientOfMessage = (event: unknown): string => {
 /**
  * Brings together what chance alone would once in a thousand histories: a merchant cancels, twice, at the very end of a
  * payment's time; while a settlement is summed another one of its client is triggered or some of its money goes back;
- * and a settlement is triggered while the sync reads of money that went back.
+ * a settlement is triggered while the sync reads of money that went back; and while somebody asks about the money of a
+ * payment that is being created, another attempt of it is paid.
  */
 export const arrangeCloseCalls = (play: Play, faults: Faults): void => {
   const { world } = play
@@ -42,6 +56,19 @@ export const arrangeCloseCalls = (play: Play, faults: Faults): void => {
     const clientId = clientOfMessage(event)
     if (happens(0.2)) soon(() => takeBack(world, 1, (payment) => payment['client_id'] === clientId))
     if (happens(0.2)) soon(() => trigger(clientId))
+  })
+
+  world.onAsked.push(({ name }, method, path) => {
+    const [, id] = name === 'check-due-payments' && method === 'GET' ? (PAYMENT.exec(path) ?? []) : []
+    const payment = id === undefined ? undefined : createdWith(play, id)
+    if (payment === undefined || !happens(0.7)) return
+    world.contested.set(text(payment, 'pk'), { untilMs: scheduler.nowMs() + CONTEST_MS })
+    const requests = world.provider.findPaymentRequests(text(payment, 'pk').slice('PAYMENT#'.length))
+    customerActs(
+      play,
+      requests.filter(({ status }) => OPEN.includes(status)),
+      { unseen: 0.7 },
+    )
   })
 
   world.onAsked.push((_, __, path) => {

@@ -23,8 +23,13 @@ import { count } from '../world/tally.ts'
 import type { Tenant } from '../world/tenants.ts'
 import type { World } from '../world/world.ts'
 import { create, replayCreate, retryCreate } from './creates.ts'
+import { loseCommits } from './creating/lose-commits.ts'
+import { overtakeCreate } from './creating/overtake-create.ts'
+import { payAttempts } from './creating/pay-attempts.ts'
+import { pushAgain } from './creating/push-again.ts'
 import { customerPays, decline, pay } from './customers.ts'
 import type { EventPoller } from './event-poller.ts'
+import { lastSeconds } from './last-seconds.ts'
 import { payLostCreate } from './lost-create.ts'
 import { createStubbornly } from './stubborn-create.ts'
 import { lookAtBooks } from './watch-books.ts'
@@ -201,7 +206,12 @@ const OPERATIONS: readonly (readonly [number, Operation])[] = [
   [2, useShortKey],
   [3, changeTogether],
   [2, payLostCreate],
-  [10, createStubbornly],
+  [6, createStubbornly],
+  [5, overtakeCreate],
+  [3, loseCommits],
+  [5, payAttempts],
+  [4, pushAgain],
+  [8, lastSeconds],
   [4, ailEndpoint],
   [4, sendAgain],
   [2, quarrel],

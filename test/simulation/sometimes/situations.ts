@@ -74,6 +74,8 @@ const RARE = {
   'a create is left unanswered by the table': [25, 'Some of its writes are done, and some are not.'],
   'somebody meddles with what is being written': [25, 'What was read before a write has changed when it comes.'],
   'a create is committed and its answer lost': [1_000, 'The table did it; whoever asked must find out.'],
+  'a cancel is done and its answer lost': [25, 'Whoever asked must find out on whose behalf it was.'],
+  'money is announced before it is shown': [25, 'The provider does not know yet what it has told of.'],
   'an orphan is cancelled': [25, 'A cancel leaves for a request that no payment shows, or needs any more.'],
   'a process dies between destination and commit': [
     1_000,

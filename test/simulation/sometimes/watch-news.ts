@@ -1,5 +1,6 @@
 import { text } from '../../support/books.ts'
 import type { Process } from '../world/process.ts'
+import { cancelledRequest } from '../world/provider-network.ts'
 import type { World } from '../world/world.ts'
 import { meet } from './meet.ts'
 import type { SituationName } from './situations.ts'
@@ -27,6 +28,7 @@ const HELD: Readonly<Record<string, SituationName>> = {
   succeeded: 'a second capture',
 }
 
+const PAYMENTS = '/v3/payments/'
 const REFERENCE = /"reference_id":"([0-9a-f-]{36})-\d+"/
 const isSuccess = (step: { readonly kind: string }) => {
   const { item, changes } = Object(step)
@@ -61,7 +63,20 @@ export const watchNews = (world: World): void => {
     if (isCancel && was['status'] === 'pending') meet(world, 'a cancel is refused by an expiry that has begun')
   })
 
+  watchAnswers(world)
   watchCallbacks(world)
+}
+
+/** What the provider has done and is not heard of, and what it tells of and does not show. */
+const watchAnswers = (world: World): void => {
+  world.onAnswered.push((_, { method, path, outcome }) => {
+    const cancelled = cancelledRequest(method, path)
+    const request = cancelled === undefined ? undefined : world.provider.requestAsItStands(cancelled)?.request
+    if (outcome.kind === 'lost' && request?.status === 'CANCELED') meet(world, 'a cancel is done and its answer lost')
+    if (outcome.kind !== 'answered' || outcome.status !== 404 || !path.startsWith(PAYMENTS)) return
+    const isThere = world.provider.capturedPayments().some(({ id }) => path === `${PAYMENTS}${id}`)
+    if (isThere) meet(world, 'money is announced before it is shown')
+  })
 }
 
 const watchCallbacks = (world: World): void => {

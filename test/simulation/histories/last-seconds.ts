@@ -1,0 +1,98 @@
+import { text } from '../../support/books.ts'
+import { http } from '../scenes/http.ts'
+import { operate } from '../world/lambda.ts'
+import { type NewCreate, newCreate, passed, passedUntil } from './creating/new-create.ts'
+import { payOne } from './creating/pay-one.ts'
+import type { Operation, Play } from './operations.ts'
+
+const SECOND_MS = 1_000
+const MINUTE_MS = 60 * SECOND_MS
+/** What becomes of a cancel, or of a question. */
+const CANCELS = ['timeout_after_commit', 'timeout_after_commit', 'timeout', 'http_503', 'http_500']
+const QUESTIONS = ['timeout', 'http_503']
+/** When something is done, around the end of a payment's time. */
+const AROUND_MS = [-20_000, -3_000, -500, -300, 0, 0, 0, 500, 3_000, 30_000]
+
+const fails = ({ world }: Play, target: 'cancel' | 'get') =>
+  world.provider.orderFault({ target, fault: world.prng.pick(target === 'cancel' ? CANCELS : QUESTIONS) })
+
+type Act = () => unknown
+
+/** What merchant, customer, operator and provider do at one of these moments. */
+const actsOf = (play: Play, { paymentId: id, tenant, requests }: NewCreate) => {
+  const { world } = play
+  const { prng, provider } = world
+  const cancel = () => http(play, tenant, 'api-cancel-payment', { id })
+  const refresh = () => operate(world, 'refresh-payment', { operator: 'sim', payment_id: id })
+  const pay = (how: Parameters<typeof payOne>[2]) => payOne(play, requests().at(-1), how)
+  const everybody = () => {
+    if (prng.chance(0.6)) pay({ unheard: 0.3 })
+    return Promise.all([refresh, refresh, cancel, cancel].filter(() => prng.chance(0.6)).map((act) => act()))
+  }
+  const cancelAcross = async () => {
+    const first = cancel()
+    await passed(play, prng.int(100, 900))
+    await Promise.all([first, cancel()])
+  }
+  const cancelUnheard = () => {
+    provider.orderFault({ target: 'cancel', fault: 'timeout_after_commit' })
+    return cancel()
+  }
+  const payLate = () => pay({ unheard: 0.6, late: 0.5, unseen: 0.3 })
+  const failsLater = (target: 'cancel' | 'get') => () => fails(play, target)
+  const once: readonly Act[] = [cancel, refresh, payLate, failsLater('get')]
+  const twice: readonly Act[] = [cancelAcross, cancelUnheard, everybody, failsLater('cancel')]
+  const acts = [...once, ...twice, ...twice]
+  const payAtOnce = () => pay({ unheard: 0, unseen: 0 })
+  return { cancel, refresh, pay, acts, rivals: [cancel, payAtOnce] }
+}
+
+const MOST_RIVALS = 6
+
+/** Somebody who comes while another's write stands on its way, but not for ever. */
+const rivalOf = ({ world }: Play, acts: readonly Act[]) => {
+  let left = MOST_RIVALS
+  return () => (left-- > 0 ? world.prng.pick(acts)() : undefined)
+}
+
+/** Its time ends just before somebody looks at what is due. */
+const untilLookIsNear = (play: Play, livesSeconds: number): Promise<void> => {
+  const { prng, scheduler } = play.world
+  const lookMs = Math.ceil((scheduler.nowMs() + (livesSeconds + 1) * SECOND_MS) / MINUTE_MS) * MINUTE_MS
+  return passedUntil(play, lookMs - livesSeconds * SECOND_MS - prng.int(50, 800))
+}
+
+/**
+ * A payment in its last seconds: its merchant cancels it, once or again, its customer pays at the end or behind it, the
+ * provider does not answer, or did it and is not heard, and our own expiry comes beside all of it. Then operators look.
+ */
+export const lastSeconds: Operation = async (play) => {
+  const { world } = play
+  const { prng, scheduler } = world
+  const isPush = prng.chance(0.2)
+  const livesSeconds = prng.int(30, 70)
+  if (prng.chance(0.5)) await untilLookIsNear(play, livesSeconds)
+  const wanted = newCreate(play, { isPush, livesSeconds: isPush ? undefined : livesSeconds })
+  await wanted.send()
+  const expiresMs = Date.parse(text(wanted.row(), 'expires_at'))
+  if (wanted.row()['status'] !== 'pending' || !(expiresMs > scheduler.nowMs())) return
+  const { cancel, refresh, pay, acts, rivals } = actsOf(play, wanted)
+  const requestId = text(wanted.row(), 'payment_request_id')
+  if (prng.chance(0.6))
+    world.contested.set(wanted.pk, { untilMs: expiresMs + 90 * SECOND_MS, rival: rivalOf(play, rivals) })
+  if (prng.chance(0.5)) world.slowCallsMs.set(requestId, 2 * prng.int(300, 1_900))
+  const begun: unknown[] = []
+  const at = Array.from({ length: prng.int(2, 6) }, () => prng.pick(AROUND_MS))
+  for (const aboutMs of at.toSorted((one, other) => one - other)) {
+    await passedUntil(play, expiresMs + aboutMs + prng.int(-100, 100))
+    // Often the provider's answer to what is done is lost.
+    if (prng.chance(0.3)) fails(play, 'cancel')
+    begun.push(prng.pick(acts)())
+  }
+  await Promise.all(begun)
+  await passed(play, 150 * SECOND_MS)
+  world.slowCallsMs.delete(requestId)
+  if (prng.chance(0.5)) await refresh()
+  if (prng.chance(0.3)) pay({ late: 1, unheard: 0.2 })
+  if (prng.chance(0.3)) await cancel()
+}
