@@ -29,6 +29,8 @@ export const BESIDE: Readonly<Record<string, string>> = {
   'a scheduled check overwrites another reason to look': 'It is looked at at its next regular time.',
   'a payment whose money is not shown yet waits for its next regular check': 'It is found later.',
   'a payment nobody could be asked about waits for its next regular check': 'It is found later.',
+  'a request that is paid without a capture is news like any other':
+    'Nothing is made of it either way; its money is found at the next regular look or by the sync, later.',
   'a callback that could not be asked about is forgotten when its process dies':
     'It is found at its next regular time.',
   'remembered captures are forgotten when their process dies': 'They are looked at at the next regular time.',

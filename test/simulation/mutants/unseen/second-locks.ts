@@ -17,12 +17,20 @@ export const SECOND_LOCKS: Readonly<Record<string, string>> = {
   'a payment being created succeeds under a live lease':
     'Whoever writes has read that the lease is over, and a new one has another attempt.',
   'a payment being created forgets the money that is not shown yet': 'The sync reads its row.',
+  'due work is looked at before its time':
+    'The drain has read the item itself, consistently, and leaves out what is not due (readWindow): the index is only asked for more rows.',
+  'an id does not hash the lengths of its parts':
+    'Parts have a fixed length but the last; of references alone the first has two, both of one client, and whoever reads by one asks each payment whether it is meant.',
   'the callback of late money is answered without asking': 'The sync reads its row.',
   'a check is claimed whatever its due time': 'Two looks at once apply one news, once.',
   'a check is scheduled for a payment that is terminal':
     'What leaves pending leaves due work in the same write, and the due time must be the one that was claimed.',
   'the check of a payment being created ends although it is there':
     'The due time must be the one that was claimed, and a commit that knows of a capture moves it.',
+  'the check of a payment being created ends although it became due again':
+    'What it remembers besides is forgotten with it, and the sync reads its row.',
+  'a payment that somebody tried to cancel ends as cancelled past its time':
+    'Once its expiry has begun `cancelled` is refused (mayBecome), and the next look ends it by the word of the provider.',
   'a remembered capture is dropped at the first look that does not find it': 'The sync reads its row.',
   'a payment is checked without a claim': 'Two looks at once apply one news, once.',
   'a cancel is accepted in any status': 'It is answered by the status that is kept.',
