@@ -29,6 +29,10 @@ const requestOf = ({ provider, faults }: World, payment: RawItem) =>
     ? undefined
     : provider.requestAsItStands(text(payment, 'payment_request_id'))?.request
 
+/** Somebody paid it behind its end: money that is not what was asked for fails it all the same. */
+const hasMoney = (world: World, payment: RawItem): boolean =>
+  world.provider.capturedPayments().some(({ id }) => id === requestOf(world, payment)?.latest_payment_id)
+
 /** Ends that the provider's own books, and what was written down before, do not bear out. */
 const WRONG_ENDS: readonly (readonly [what: string, isBroken: (world: World, payment: RawItem) => boolean])[] = [
   [
@@ -36,7 +40,8 @@ const WRONG_ENDS: readonly (readonly [what: string, isBroken: (world: World, pay
     (world, payment) =>
       payment['status'] === 'failed' &&
       (payment['cancel_requested_at'] ?? payment['expiry_started_at']) !== undefined &&
-      requestOf(world, payment)?.status === 'CANCELED',
+      requestOf(world, payment)?.status === 'CANCELED' &&
+      !hasMoney(world, payment),
   ],
   [
     'is expired, and was cancelled for its merchant before',
