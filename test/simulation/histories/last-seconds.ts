@@ -47,12 +47,18 @@ const actsOf = (play: Play, { paymentId: id, tenant, requests }: NewCreate) => {
   return { cancel, refresh, pay, acts, rivals: [cancel, payAtOnce] }
 }
 
-const MOST_RIVALS = 6
+const MOST_RIVALS = 12
 
-/** Somebody who comes while another's write stands on its way, but not for ever. */
+/** Somebody who comes while another's write stands on its way, one at a time and not for ever. */
 const rivalOf = ({ world }: Play, acts: readonly Act[]) => {
   let left = MOST_RIVALS
-  return () => (left-- > 0 ? world.prng.pick(acts)() : undefined)
+  let isUnderWay = false
+  return async () => {
+    if (isUnderWay || left-- <= 0) return
+    isUnderWay = true
+    await world.prng.pick(acts)()
+    isUnderWay = false
+  }
 }
 
 /** Its time ends just before somebody looks at what is due. */
