@@ -69,8 +69,8 @@ export const drive = async <T>(world: World, promise: Promise<T>): Promise<T> =>
   return promise
 }
 
-/** A world with its merchants, everything connected and no fault yet. */
-export const startPlay = async (options: WorldOptions): Promise<Play> => {
+/** A world with its merchants, the second with so many parts, everything connected and no fault yet. */
+export const startPlay = async (options: WorldOptions, parts = 1): Promise<Play> => {
   const world = createWorld(options)
   connectSources(world)
   connectCallbacks(world)
@@ -84,7 +84,8 @@ export const startPlay = async (options: WorldOptions): Promise<Play> => {
   watchSituations(world)
   const restProblems = [watchPromises(world, seen), watchAlerts(world)]
   const tenants: Tenant[] = []
-  for (let number = 0; number < 2; number++) tenants.push(await drive(world, addTenant(world, number, number + 1)))
+  for (const [number, own] of [1, parts].entries())
+    tenants.push(await drive(world, addTenant(world, number, number + 1, own)))
   watchEndpoints({ world, tenants, seen })
   return {
     world,
@@ -151,6 +152,10 @@ const LONG_EVERY = 25
 
 export const operationsOf = (seed: number): number => (seed % LONG_EVERY === 0 ? LONG_OPERATIONS : USUAL_OPERATIONS)
 
+/** Where the release before will not come back, most histories have a client that was born with several parts. */
+const partsIn = ({ seed, storedRows = seed % 2 === 0 ? 'complete' : 'lean' }: HistoryOptions): number =>
+  storedRows === 'lean' && seed % 5 < 3 ? 3 : 1
+
 /** Gaps between operations: mostly seconds, sometimes hours, so that every deadline is met and missed. */
 const gapMs = ({ prng }: World): number =>
   prng.pick([10, 300, 2_000, 20_000, 120_000, 1_800_000, 6 * HOUR_MS]) * (0.5 + prng.next())
@@ -181,7 +186,8 @@ const aftermath = async (play: Play): Promise<readonly string[]> => {
 /** One history: the same seed and number of operations give the same one, byte for byte. */
 export const runHistory = async (options: HistoryOptions): Promise<HistoryResult> => {
   // Every third history has a contract that bills fees after the month.
-  const play = await startPlay({ ...options, providerFees: options.seed % 3 === 0 ? 'invoiced' : 'deducted' })
+  const providerFees = options.seed % 3 === 0 ? 'invoiced' : 'deducted'
+  const play = await startPlay({ ...options, providerFees }, partsIn(options))
   const { world } = play
   watchEvents(play)
   const beside = options.beside?.(play)

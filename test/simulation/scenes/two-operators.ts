@@ -16,6 +16,7 @@ const changeOf = (prng: Prng): object =>
     { bank: account(prng.int(1, 2)) },
     { bank: account(prng.int(1, 2)) },
     { bank: null },
+    { ledger_parts: prng.int(1, 5) },
   ])
 
 /**

@@ -61,6 +61,18 @@ const ofKeys: readonly Rule<Write>[] = [
   ],
 ]
 
+/** Of a payment that is claimed: whoever reads knows of its part. */
+const ofClaims: readonly Rule<Write>[] = [
+  [
+    'is put where a reader that has begun does not look',
+    ({ world, after, isNew, nowMs }) => {
+      const client = world.table.item({ pk: `CLIENT#${text(after, 'client_id')}`, sk: 'CLIENT' }) ?? {}
+      const at = new Date(nowMs + APART_MS).toISOString()
+      return isNew && amount(after, 'part') >= numberAt(client, at)
+    },
+  ],
+]
+
 /** Whose payments go where: checked at every write to a client and to its keys. */
 export const watchClients = (world: World, seen: Observations): void => {
   /** Accounts that a client has ever had. */
@@ -73,7 +85,11 @@ export const watchClients = (world: World, seen: Observations): void => {
       return (accounts.get(write.key.pk)?.size ?? 0) > 0 && Object(write.after['bank']).replaces !== true
     },
   ]
-  watchRules(world, seen, ({ sk }) => (sk === 'CLIENT' ? [...ofClients, asReplacement] : sk === 'APIKEY' ? ofKeys : []))
+  watchRules(world, seen, ({ sk }) => {
+    if (sk === 'CLIENT') return [...ofClients, asReplacement]
+    if (sk === 'PAYMENT') return ofClaims
+    return sk === 'APIKEY' ? ofKeys : []
+  })
   // Behind the rules: what a write enters is no account before it.
   world.onWritten.push((written) => {
     for (const { key, after } of written) {

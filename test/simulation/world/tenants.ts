@@ -52,8 +52,8 @@ export const addEndpoint = async (world: World, clientId: string): Promise<SimEn
   return { endpointId, url, secret: world.secrets.get(endpointSecretName(SIM_STAGE, endpointId)) ?? '' }
 }
 
-/** Registers a merchant through the operators' own actions. */
-export const addTenant = async (world: World, number: number, endpoints: number): Promise<Tenant> => {
+/** Registers a merchant through the operators' own actions, with so many parts of its books from the beginning. */
+export const addTenant = async (world: World, number: number, endpoints: number, parts = 1): Promise<Tenant> => {
   const rateLimit = RATE_LIMITS[number]
   const client = okBody(
     await operate(world, 'create-client', {
@@ -61,6 +61,7 @@ export const addTenant = async (world: World, number: number, endpoints: number)
       name: `Toko Nomor ${'ABCDEFGH'[number] ?? 'X'}`,
       // So that there are counters, which expire.
       ...(rateLimit !== undefined && { rate_limit_per_second: rateLimit }),
+      ...(parts > 1 && { ledger_parts: parts }),
       settlement_floor_minor: world.prng.pick([0, 10_000, 250_000]),
       bank: { bank_name: 'BCA', bank_account_no: `00${number}7788`, bank_account_name: 'PT Simulasi' },
     }),
