@@ -19,6 +19,12 @@ const statusProblems = ({ world }: Scene, functionName: string, { status, body }
     : []
 }
 
+/** Whoever comes with the key that it has, and is not shut out, is let in. */
+const keyProblems = (play: Scene, tenant: Tenant, apiKey: string, reply: HttpReply | undefined): readonly string[] =>
+  reply?.status === 401 && play.world.beside === undefined && apiKey === tenant.apiKey && !tenant.isBeingChanged
+    ? [`${tenant.clientId} is refused with its own key`]
+    : []
+
 /** A merchant's request, of which nothing may be another one's. */
 export const http = async (
   play: Scene,
@@ -29,10 +35,12 @@ export const http = async (
 ) => {
   const now = askedFor(play.world, tenant, functionName, asked)
   play.seen.asked.push(now)
+  const { apiKey, isBeingChanged = false } = tenant
   const reply = await requestAs(play.world, tenant, functionName, asked, options)
   now.answered = reply !== undefined
   observeAnswer(play.seen, tenant, play.tenants, reply)
   play.seen.problems.push(...refusalProblems(play.world, tenant, play.seen.asked, now, reply))
+  if (!isBeingChanged) play.seen.problems.push(...keyProblems(play, tenant, apiKey, reply))
   if (reply) play.seen.problems.push(...statusProblems(play, functionName, reply))
   return reply
 }

@@ -1,4 +1,4 @@
-import { TransactionConflictException } from '@aws-sdk/client-dynamodb'
+import { TransactionCanceledException, TransactionConflictException } from '@aws-sdk/client-dynamodb'
 import type { Process } from '../world/process.ts'
 import type { World } from '../world/world.ts'
 import type { Observations } from './observations.ts'
@@ -24,6 +24,11 @@ const partsOf = (error: unknown): readonly unknown[] => (error instanceof Aggreg
 const LEAST_TRIES = 3
 /** What says whoever gives up news of a payment since others went on changing it. */
 const KEPT_CHANGING = /^a payment kept changing while news about it was applied/
+
+const isContended = (error: Error): boolean =>
+  error instanceof TransactionConflictException ||
+  (error instanceof TransactionCanceledException &&
+    (error.CancellationReasons ?? []).some(({ Code }) => Code === 'ThrottlingError'))
 
 /**
  * Checked at every line of a log: whatever goes wrong, nobody meets what it cannot read, gives up at once because others
@@ -55,7 +60,7 @@ export const watchErrors = (world: World, seen: Observations): void => {
         )
       }
       if (isFormer || !(one instanceof Error)) continue
-      if (one instanceof TransactionConflictException && (conflicts.get(process) ?? 0) < LEAST_TRIES)
+      if (isContended(one) && (conflicts.get(process) ?? 0) < LEAST_TRIES)
         seen.problems.push(`${name} has given up since another transaction was under way`)
       if (KEPT_CHANGING.test(one.message) && changes - (before.get(process) ?? 0) < LEAST_TRIES)
         seen.problems.push(`${name} has given up a payment that nobody has changed`)
