@@ -90,4 +90,6 @@ export const BESIDE: Readonly<Record<string, string>> = {
     'what was worked off comes again, which does no harm: deliveries are put only if absent. It costs invocations',
   'a part marks the settlement that leaves its payment out':
     'Its operator is asked to look at what is not there, and pays out the same.',
+  'a payment that ends is tried for ever':
+    'the bound of a loop: each of its tries has a minute, and the time of its function ends it',
 }

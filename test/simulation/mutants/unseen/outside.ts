@@ -139,4 +139,9 @@ export const OUTSIDE: Readonly<Record<string, string>> = {
     'histories send webhooks through a merchant of their own: the HTTPS sender, its address checks and kept connections never run',
   'an origin that breaks connections is sent one more':
     'histories send webhooks through a merchant of their own: the HTTPS sender, its address checks and kept connections never run',
+  'a page ends where no answer has room for it':
+    'Bodies of histories have some hundred bytes: no page comes near the megabytes of an answer.',
+  'a proof outlives a clock that was set back': 'Clocks of histories are off; none of them is set back.',
+  'the last commit of a time may be three minutes late':
+    'Seven seconds: a commit with its last try, the index and two clocks must be at their worst at once.',
 }

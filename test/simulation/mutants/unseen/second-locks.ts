@@ -89,4 +89,6 @@ export const SECOND_LOCKS: Readonly<Record<string, string>> = {
   'an endpoint is written over another one': 'the id of a new endpoint is random: there is none to write over',
   'a record of the stream that failed is lost':
     'the event stays due work until it is fanned out: check-due-events finds it two minutes later',
+  'a list over several parts believes its index':
+    'listPayments, which alone reads such lists, leaves out what has another status, and no payment changes its part.',
 }
