@@ -19,7 +19,7 @@ const WORST = {
   /** A transaction meets another one. */
   tableConflict: 0.1,
   /** The table did it, and the SDK, which did not hear of that, asked for it again. */
-  tableRetried: 0.05,
+  tableRetried: 0.1,
   /** A page ends before its limit, as one of a megabyte does. */
   pageCut: 0.3,
   /** A batch read leaves some of its keys unprocessed. */
