@@ -5,6 +5,11 @@ import { watchPromises } from '../promises/watch-promises.ts'
 import { watchEndpoints } from '../scenes/change-endpoints.ts'
 import { takeBack } from '../scenes/odd-rows.ts'
 import { arrangeRounds } from '../scenes/send-again.ts'
+import { handOutTwice } from '../scenes/webhooks/hand-out-twice.ts'
+import { silenceTopic } from '../scenes/webhooks/silence-topic.ts'
+import { standStill } from '../scenes/webhooks/stand-still.ts'
+import { changeInBetween } from '../scenes/webhooks/switch-off.ts'
+import { wearOutBodies } from '../scenes/webhooks/wear-out-bodies.ts'
 import { watchSituations } from '../sometimes/watch-situations.ts'
 import { connectSources } from '../triggers/sources.ts'
 import { createObservations } from '../watching/observations.ts'
@@ -194,6 +199,7 @@ export const runHistory = async (options: HistoryOptions): Promise<HistoryResult
   const faults = options.faults ?? drawFaults(world.prng.fork())
   arrangeCloseCalls(play, faults)
   arrangeRounds(play, faults)
+  for (const arrange of [handOutTwice, silenceTopic, standStill, changeInBetween, wearOutBodies]) arrange(play, faults)
   doTwice(play)
   meddle(play)
   const flood = faults.flood > 0 ? await addFlooder(play) : undefined

@@ -97,7 +97,9 @@ export const meddle = (play: Play): void => {
   let meddling = 0
 
   world.onOvertaken.push((process, keys) => {
-    const meddlers = keys.flatMap((key) => meddlersOf(play, key))
+    // Telling of money that went back would lead to more of it, each minute in which nobody can be told.
+    const isTelling = process.name === 'check-due-alerts' && keys.every(({ pk }) => pk.startsWith('SUSPENSE#'))
+    const meddlers = isTelling ? [] : keys.flatMap((key) => meddlersOf(play, key))
     // What meddles is hardly meddled with in turn: it would not come to its end.
     if (meddling >= MOST_AT_ONCE || meddlers.length === 0 || world.oddities.chance(0.5)) return
     meddling++

@@ -14,6 +14,8 @@ import { bookStrangely } from '../scenes/strange-rows.ts'
 import { trespassElsewhere } from '../scenes/strangers.ts'
 import { takeBackTogether } from '../scenes/take-back-together.ts'
 import { changeTogether } from '../scenes/two-operators.ts'
+import { giveUp } from '../scenes/webhooks/give-up.ts'
+import { switchEndpointOff } from '../scenes/webhooks/switch-off.ts'
 import { meet } from '../sometimes/meet.ts'
 import type { Observations } from '../watching/observations.ts'
 import { differences } from '../watching/read-back.ts'
@@ -171,8 +173,7 @@ const refresh: Operation = async (play) => {
 
 const redeliver: Operation = async ({ world, tenants }) => {
   const tenant = world.prng.pick(tenants)
-  const endpoint = tenant.endpoints[0]
-  if (!endpoint) return
+  const endpoint = world.prng.pick(tenant.endpoints)
   const since = new Date(world.scheduler.nowMs() - 86_400_000).toISOString()
   const which = { client_id: tenant.clientId, endpoint_id: endpoint.endpointId, since }
   await operate(world, 'redeliver', { ...OPERATOR, ...which })
@@ -191,7 +192,7 @@ const OPERATIONS: readonly (readonly [number, Operation])[] = [
   [4, settle],
   [4, payOut],
   [3, refresh],
-  [2, redeliver],
+  [3, redeliver],
   [2, redeliverOwn],
   [10, race],
   [2, growClient],
@@ -204,7 +205,7 @@ const OPERATIONS: readonly (readonly [number, Operation])[] = [
   [3, takeBackTogether],
   [2, trespassElsewhere],
   [2, useShortKey],
-  [3, changeTogether],
+  [5, changeTogether],
   [2, payLostCreate],
   [6, createStubbornly],
   [5, overtakeCreate],
@@ -212,9 +213,11 @@ const OPERATIONS: readonly (readonly [number, Operation])[] = [
   [5, payAttempts],
   [4, pushAgain],
   [8, lastSeconds],
-  [4, ailEndpoint],
+  [3, ailEndpoint],
   [4, sendAgain],
   [2, quarrel],
+  [3, switchEndpointOff],
+  [3, giveUp],
 ]
 
 const TOTAL = OPERATIONS.reduce((sum, [weight]) => sum + weight, 0)

@@ -8,7 +8,7 @@ const MINUTE_MS = 60_000
 const LONG_MS = [2 * MINUTE_MS, 20 * MINUTE_MS, 150 * MINUTE_MS, 400 * MINUTE_MS]
 
 /** It gets worse before it gets better. */
-const COURSES: readonly (readonly Ailment[])[] = [['late'], ['refuses'], ['late', 'refuses'], ['late', 'refuses']]
+const COURSES: readonly (readonly Ailment[])[] = [['late'], ['late'], ['late', 'refuses']]
 
 /**
  * A merchant's server ails for a while: it answers so late that it holds whoever asks, or takes no connection at all. So

@@ -16,7 +16,7 @@ const ask = (world: World, action: string, tenant: Tenant, endpoint: SimEndpoint
   operate(world, action, { operator: 'sim', client_id: tenant.clientId, endpoint_id: endpoint.endpointId, ...fields })
 
 /** Until an answer says so, it may be either. */
-const setEnabled =
+export const setEnabled =
   (enabled: boolean): Change =>
   async ({ world }, tenant, endpoint) => {
     endpoint.silentFromMs = undefined

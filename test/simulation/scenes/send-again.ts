@@ -4,7 +4,6 @@ import type { Faults } from '../world/faults.ts'
 import { operate } from '../world/lambda.ts'
 import { count } from '../world/tally.ts'
 import type { Tenant } from '../world/tenants.ts'
-import { changeEndpoint } from './change-endpoints.ts'
 import { http } from './http.ts'
 import type { Scene } from './scene.ts'
 
@@ -25,7 +24,7 @@ const listed = async (play: Scene, tenant: Tenant): Promise<readonly Shown[]> =>
 }
 
 /** Everybody who may begins a round of it. */
-const rounds = (
+export const rounds = (
   play: Scene,
   tenant: Tenant,
   { id, endpointId }: { readonly id: string; readonly endpointId: string },
@@ -72,7 +71,7 @@ const NEAR_MS = 3_000
 
 /**
  * Brings together what chance alone would not: a delivery is sent again in the very moment in which it was given up, or
- * in which the operators are told of it; and its endpoint is changed while a worker looks at it.
+ * in which the operators are told of it.
  */
 export const arrangeRounds = (play: Scene, faults: Faults): void => {
   const { world } = play
@@ -88,15 +87,5 @@ export const arrangeRounds = (play: Scene, faults: Faults): void => {
     const toldMs = Date.parse(text(after, 'due_at')) - scheduler.nowMs()
     const afterMs = oddities.pick([0, oddities.int(0, NEAR_MS), Math.max(0, toldMs), Math.max(0, toldMs) + 60_000])
     scheduler.after(afterMs + oddities.int(0, NEAR_MS), () => void oddities.pick(ways)())
-  })
-
-  world.onStarted.push(({ name }, event) => {
-    if (name !== 'deliver-webhook' || faults.endpointChanges === 0 || !happens(0.02)) return
-    const message: unknown = JSON.parse(String(Object(event).Records?.[0]?.body))
-    const id = String(Object(message).endpoint_id)
-    for (const tenant of play.tenants) {
-      const endpoint = tenant.endpoints.find(({ endpointId, isGone }) => endpointId === id && isGone !== true)
-      if (endpoint) scheduler.after(oddities.int(0, 20), () => void changeEndpoint(play, tenant, endpoint))
-    }
   })
 }

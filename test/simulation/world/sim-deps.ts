@@ -29,6 +29,7 @@ const simLog = (world: World, process: () => Process): Deps['log'] => {
     (code: string, fields: object = {}, cause?: unknown) => {
       count(world.tally, `log ${code}`)
       const text = JSON.stringify({ level, code, ...fields })
+      for (const listen of world.onLine) listen(process(), code, { ...fields })
       if (cause !== undefined) for (const listen of world.onError) listen(process(), cause, text)
       world.logLines.push(text)
       tell(world, () => `  ${text}${cause instanceof Error ? ` ${cause.message}` : ''}`)
@@ -100,7 +101,8 @@ export const simDepsOf =
       alerts: {
         publish: (alert) =>
           process().call('publish alert', () => {
-            if (strikes(world, 'alertFails')) throw new Error('the topic cannot be reached')
+            const isDown = world.scheduler.nowMs() < world.topicDownUntilMs
+            if (isDown || strikes(world, 'alertFails')) throw new Error('the topic cannot be reached')
             world.alerts.push({ atMs: world.scheduler.nowMs(), byFormer: process().isFormer, ...alert })
             for (const listen of world.onTold) listen(alert, process())
           }),

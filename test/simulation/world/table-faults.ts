@@ -154,6 +154,11 @@ export const faultyRequests = (world: World, process: () => Process): TableReque
   }
   return {
     ...memoryRequests(world.table, send),
+    get: (key, some) =>
+      send('get', () => {
+        if ((world.unreadUntilMs.get(key.pk) ?? 0) > world.scheduler.nowMs()) throw new Error('throttled at every try')
+        return requests.get(key, some)
+      }),
     batchGet: (keys, reads) => send('batchGet', () => batch(world, keys, reads)),
     query: (input) => send('query', () => page(world, input)),
     write: (step) =>

@@ -120,6 +120,8 @@ export const createWorld = ({
     onHandedOut: [] as ((queue: QueueName, messages: readonly ReceivedMessage[]) => void)[],
     /** Told of an error that a process writes into its log, and of the line. */
     onError: [] as ((process: Process, error: unknown, line: string) => void)[],
+    /** Told of a line that a process writes into its log. */
+    onLine: [] as ((process: Process, code: string, fields: Readonly<Record<string, unknown>>) => void)[],
     /** Told of a webhook before it leaves. */
     onPost: [] as ((request: WebhookRequest, process: Process) => void)[],
     /** Told of what a merchant's server makes of one, and when it had left. */
@@ -174,6 +176,10 @@ export const createWorld = ({
     unseenUntilMs: new Map<string, number>(),
     /** How long creates of a payment, cancels of a request or reads of a path take: done at once, and answered late. */
     slowCallsMs: new Map<string, number>(),
+    /** Until when an item cannot be read by itself, by its partition: it is asked for too often. */
+    unreadUntilMs: new Map<string, number>(),
+    /** Until then nothing can be told to the operators. */
+    topicDownUntilMs: 0,
     /** What the provider has counted lately, by operation; and what its requests were before they last changed, by path. */
     providerCalls: new Map<string, number[]>(),
     formerRequests: new Map<string, unknown>(),

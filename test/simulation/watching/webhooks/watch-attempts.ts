@@ -5,7 +5,7 @@ import type { World } from '../../world/world.ts'
 import type { Observations } from '../observations.ts'
 import { broken, ms, once, onWrite, type RowWrite, type Rule, watchClocks, watchStarts } from '../row-write.ts'
 
-type Claim = { readonly token: string; readonly worker: Process; readonly atMs: number; hasPosted: boolean }
+type Claim = { readonly token: string; readonly worker: Process; readonly untilMs: number; hasPosted: boolean }
 
 /** A claim, or the attempt that it was for. */
 type Write = RowWrite & { readonly before: StoredItem; readonly startedMs: number; readonly claim: Claim | undefined }
@@ -51,6 +51,8 @@ export const watchAttempts = (world: World, seen: Observations): void => {
   /** The last of each delivery; and which numbers have had one. */
   const claims = new Map<string, Claim>()
   const taken = new Set<string>()
+  /** The last of each worker, by delivery: for others it may have run out. */
+  const owned = new WeakMap<Process, Map<string, Claim>>()
   const troubled = new WeakSet<Process>()
   const tell = (id: string, what: string) => void seen.problems.push(`delivery ${id} ${what}`)
 
@@ -59,7 +61,7 @@ export const watchAttempts = (world: World, seen: Observations): void => {
     ({ sk }) => sk === 'DELIVERY',
     ({ before, ...row }) => {
       if (before === undefined) return
-      const { after, worker, nowMs } = row
+      const { after, worker } = row
       const id = idOf(after)
       const write: Write = { ...row, before, startedMs: startedMs(worker), claim: claims.get(id) }
       const token = text(after, 'claim_token')
@@ -68,7 +70,9 @@ export const watchAttempts = (world: World, seen: Observations): void => {
         const number = `${id} ${Number(before['attempts']) + 1}`
         if (taken.has(number)) tell(id, 'has a number claimed a second time')
         taken.add(number)
-        claims.set(id, { token, worker, atMs: nowMs, hasPosted: false })
+        const claim = { token, worker, untilMs: ms(after, 'claimed_until'), hasPosted: false }
+        claims.set(id, claim)
+        owned.set(worker, (owned.get(worker) ?? new Map<string, Claim>()).set(id, claim))
       }
       if (before['attempts'] !== after['attempts']) {
         for (const what of broken(uponResult, write)) tell(id, what)
@@ -89,13 +93,14 @@ export const watchAttempts = (world: World, seen: Observations): void => {
     if (worker.isFormer) return
     const id = headers['X-Gateway-Delivery-Id'] ?? ''
     const row = world.table.item({ pk: `DELIVERY#${id}`, sk: 'DELIVERY' })
-    const claim = claims.get(id)
-    if (claim === undefined || claim.worker !== worker || claim.token !== row?.['claim_token'])
-      return tell(id, 'is posted by a worker that has not claimed it')
+    const claim = owned.get(worker)?.get(id)
+    if (claim === undefined) return tell(id, 'is posted by a worker that has not claimed it')
+    const nowMs = world.scheduler.nowMs()
+    if (claim.token !== row?.['claim_token'] && nowMs < claim.untilMs - apartMs())
+      tell(id, 'is posted under a claim that was taken away')
     if (claim.hasPosted) tell(id, 'is posted twice under one claim')
-    if (url !== row['url']) tell(id, 'is posted elsewhere')
-    if (ms(row, 'claimed_until') < world.scheduler.nowMs() - apartMs())
-      tell(id, 'is posted behind the end of its claim')
+    if (url !== row?.['url']) tell(id, 'is posted elsewhere')
+    if (claim.untilMs < nowMs - apartMs()) tell(id, 'is posted behind the end of its claim')
     claim.hasPosted = true
   })
 

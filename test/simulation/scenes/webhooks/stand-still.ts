@@ -1,0 +1,87 @@
+import type { Faults } from '../../world/faults.ts'
+import { invoke } from '../../world/lambda.ts'
+import type { Process } from '../../world/process.ts'
+import { count } from '../../world/tally.ts'
+import type { Scene } from '../scene.ts'
+
+const SECOND_MS = 1_000
+/** Who works off deliveries, and what is due of them: those that answer HTTP stand still by themselves. */
+const WORKERS = /^(deliver-webhook|fan-out-events|redeliver|check-due-(events|deliveries|alerts))$/
+/** Who ends payments, and writes when. */
+const ENDERS = /^(check-due-payments|sync-slices|sync-provider-transactions)$/
+/** Longer than a time may be kept for another try. */
+const BEHIND_A_MINUTE_MS = [70, 85].map((seconds) => seconds * SECOND_MS)
+/** Within their first reads. */
+const EARLY_MS = 60
+/** Shorter than a worker may run. */
+const PAUSES_MS = [2, 12, 20, 22].map((seconds) => seconds * SECOND_MS)
+const NEARLY_KILLED_MS = [20, 22, 23].map((seconds) => seconds * SECOND_MS)
+/** Around the end of a claim of a minute. */
+const LONG_PAUSES_MS = [5, 40, 62, 80].map((seconds) => seconds * SECOND_MS)
+
+/**
+ * A worker stands still between two looks: behind its first reads, behind its claim, or while its POST is answered. It
+ * goes on with what it knew, when others have been at the same work, by their own clocks behind the end of its claim. Or
+ * it dies between a row and its message, a result and the next attempt's, an alert and its end.
+ */
+export const standStill = ({ world }: Scene, faults: Faults): void => {
+  const { oddities, scheduler } = world
+  const events = new WeakMap<Process, unknown>()
+  const happens = (probability: number) => world.faults === faults && oddities.chance(probability)
+  /** In between two steps that belong together: what is left must be found by somebody else. */
+  const die = (process: Process) => {
+    count(world.tally, `dies in between: ${process.name}`)
+    process.kill()
+  }
+  const pause = (process: Process, longMs: readonly number[]) => {
+    if (!process.alive()) return
+    count(world.tally, `stands still: ${process.name}`)
+    process.freeze()
+    scheduler.after(oddities.pick(longMs), () => process.thaw())
+    const event = events.get(process)
+    // Its message comes to another one meanwhile.
+    if (event !== undefined && oddities.chance(0.5))
+      scheduler.after(oddities.int(0, 3_000), () => void invoke(world, process.name, event))
+  }
+  /** With clocks far enough apart a claim runs out for others while its worker has it. */
+  const [often, pausesMs] = faults.clockSkewMs > 3_000 ? [4, NEARLY_KILLED_MS] : [1, PAUSES_MS]
+
+  world.onStarted.push((process, event) => {
+    if (process.name === 'deliver-webhook') events.set(process, event)
+    if (!WORKERS.test(process.name) || !happens(0.02)) return
+    scheduler.after(oddities.int(5, EARLY_MS), () => pause(process, PAUSES_MS))
+  })
+
+  world.onChange.push(({ key, before, after }) => {
+    const { acting } = world
+    if (acting === undefined || !WORKERS.test(acting.name)) return
+    const isGroup = key.pk.startsWith('ALERT#') && key.sk === 'GROUP' && after?.['alert_id'] !== undefined
+    const isClaimed = key.sk === 'DELIVERY' && after?.['claim_token'] !== undefined
+    if (isGroup && before?.['claimed_until'] !== after['claimed_until'] && happens(0.25))
+      pause(acting, acting.name === 'check-due-alerts' ? LONG_PAUSES_MS : PAUSES_MS)
+    else if (key.sk === 'DELIVERY' && before === undefined && happens(0.03)) die(acting)
+    else if (key.sk === 'DELIVERY' && before?.['attempts'] !== after?.['attempts'] && happens(0.02)) die(acting)
+    else if (isClaimed && before?.['claim_token'] === undefined) {
+      // Due work will look at it in the midst of its attempt.
+      const isNearlyDue = Date.parse(String(after['due_at'])) < scheduler.nowMs() + 30 * SECOND_MS
+      if (happens(isNearlyDue ? 0.5 : 0.02 * often)) pause(acting, pausesMs)
+    }
+  })
+
+  // What was made ready before it stands in its hands when it goes on.
+  world.onFault.push((fault) => {
+    const { acting } = world
+    if (fault === 'tableConflict' && acting && ENDERS.test(acting.name) && happens(0.05))
+      pause(acting, BEHIND_A_MINUTE_MS)
+  })
+
+  world.onTold.push((_, process) => {
+    if (!WORKERS.test(process.name)) return
+    if (happens(0.1)) die(process)
+    else if (process.name === 'check-due-alerts' && happens(0.3)) pause(process, LONG_PAUSES_MS)
+  })
+
+  world.onPost.push((_, process) => {
+    if (WORKERS.test(process.name) && happens(0.03 * often)) pause(process, pausesMs)
+  })
+}

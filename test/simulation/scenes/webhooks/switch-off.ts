@@ -1,0 +1,67 @@
+import { text } from '../../../support/books.ts'
+import type { Faults } from '../../world/faults.ts'
+import { operate } from '../../world/lambda.ts'
+import type { SimEndpoint, Tenant } from '../../world/tenants.ts'
+import { changeEndpoint, setEnabled } from '../change-endpoints.ts'
+import type { Scene } from '../scene.ts'
+import { rounds } from '../send-again.ts'
+
+const wait = ({ world }: Scene, ms: number) =>
+  new Promise<void>((resolve) => void world.scheduler.after(world.oddities.int(0, ms), resolve))
+
+/** An endpoint is switched off for a while; meanwhile everybody who may not has something sent to it. */
+const switchOff = async (play: Scene, tenant: Tenant, endpoint: SimEndpoint, whileMs: number): Promise<void> => {
+  const { world } = play
+  await setEnabled(false)(play, tenant, endpoint)
+  const own = world.table
+    .items('DELIVERY#')
+    .filter(({ sk, endpoint_id: id }) => sk === 'DELIVERY' && id === endpoint.endpointId)
+  if (own.length > 0) {
+    const id = text(world.oddities.pick(own), 'delivery_id')
+    await Promise.all(rounds(play, tenant, { id, endpointId: endpoint.endpointId }).map((begin) => begin()))
+  }
+  const named = { client_id: tenant.clientId, endpoint_id: endpoint.endpointId }
+  await operate(world, 'send-test-event', { operator: 'sim', ...named })
+  await wait(play, whileMs)
+  await setEnabled(true)(play, tenant, endpoint)
+}
+
+export const switchEndpointOff = async (play: Scene): Promise<void> => {
+  const { world, tenants } = play
+  if (world.faults.endpointChanges === 0) return
+  const tenant = world.oddities.pick(tenants)
+  const live = tenant.endpoints.filter(({ isGone }) => isGone !== true)
+  if (live.length > 0) await switchOff(play, tenant, world.oddities.pick(live), 300_000)
+}
+
+/**
+ * An endpoint is changed in between: while its client's event is fanned out, or a worker has a message of its delivery in
+ * hand. Mostly it is switched off for some seconds, and now and then changed for good.
+ */
+export const changeInBetween = (play: Scene, faults: Faults): void => {
+  const { world, tenants } = play
+  const { oddities, scheduler } = world
+  const change = (endpointId: string, chance: number): boolean => {
+    if (faults.endpointChanges === 0 || world.faults !== faults || !oddities.chance(chance)) return false
+    for (const tenant of tenants) {
+      const endpoint = tenant.endpoints.find((one) => one.endpointId === endpointId && one.isGone !== true)
+      if (endpoint === undefined) continue
+      const isForGood = oddities.chance(0.2)
+      const begin = () =>
+        isForGood ? changeEndpoint(play, tenant, endpoint) : switchOff(play, tenant, endpoint, 5_000)
+      scheduler.after(oddities.int(0, 30), () => void begin())
+    }
+    return true
+  }
+  world.onStarted.push((process, event) => {
+    if (process.name !== 'deliver-webhook') return
+    const message: unknown = JSON.parse(String(Object(event).Records?.[0]?.body))
+    if (!change(String(Object(message).endpoint_id), 0.04) || oddities.chance(0.3)) return
+    // Behind its first look it stands still until that is over.
+    scheduler.after(oddities.int(5, 20), () => process.freeze())
+    scheduler.after(oddities.int(500, 3_000), () => process.thaw())
+  })
+  world.onChange.push(({ key, before, after }) => {
+    if (key.sk === 'DELIVERY' && before === undefined) change(String(after?.['endpoint_id']), 0.05)
+  })
+}
