@@ -8,6 +8,7 @@ import { watchDeliveryRows } from './watch-delivery-rows.ts'
 import { watchEndpointRows } from './watch-endpoint-rows.ts'
 import { watchMessages } from './watch-messages.ts'
 import { watchOutbox } from './watch-outbox.ts'
+import { watchOutcomes } from './watch-outcomes.ts'
 import { watchPosts } from './watch-posts.ts'
 import { watchSuspenseAlerts } from './watch-suspense-alerts.ts'
 
@@ -17,6 +18,7 @@ export const watchDeliveries = (world: World, seen: Observations): void => {
   watchOutbox(world, seen, endpoints)
   watchDeliveryRows(world, seen, endpoints)
   watchAttempts(world, seen)
+  watchOutcomes(world, seen)
   watchMessages(world, seen)
   watchBatches(world, seen)
   watchPosts(world, seen)
