@@ -81,7 +81,8 @@ const connectDueWork = (world: World, name: string, schedule: ScheduleSpec, fire
   }
   const tick = () => {
     armed = undefined
-    fireAround(fire)
+    // What it was armed for may have been done meanwhile.
+    if ((earliest() ?? Number.POSITIVE_INFINITY) <= world.scheduler.nowMs()) fireAround(fire)
     arm()
   }
   const arm = () => {
