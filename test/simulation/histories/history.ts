@@ -6,7 +6,7 @@ import { watchEndpoints } from '../scenes/change-endpoints.ts'
 import { takeBack } from '../scenes/odd-rows.ts'
 import { arrangeRounds } from '../scenes/send-again.ts'
 import { handOutTwice } from '../scenes/webhooks/hand-out-twice.ts'
-import { silenceTopic } from '../scenes/webhooks/silence-topic.ts'
+import { sendAgainWhileTold, silenceTopic } from '../scenes/webhooks/silence-topic.ts'
 import { standStill } from '../scenes/webhooks/stand-still.ts'
 import { changeInBetween } from '../scenes/webhooks/switch-off.ts'
 import { wearOutBodies } from '../scenes/webhooks/wear-out-bodies.ts'
@@ -199,7 +199,8 @@ export const runHistory = async (options: HistoryOptions): Promise<HistoryResult
   const faults = options.faults ?? drawFaults(world.prng.fork())
   arrangeCloseCalls(play, faults)
   arrangeRounds(play, faults)
-  for (const arrange of [handOutTwice, silenceTopic, standStill, changeInBetween, wearOutBodies]) arrange(play, faults)
+  for (const arrange of [handOutTwice, silenceTopic, sendAgainWhileTold, standStill, changeInBetween, wearOutBodies])
+    arrange(play, faults)
   doTwice(play)
   meddle(play)
   const flood = faults.flood > 0 ? await addFlooder(play) : undefined

@@ -1,4 +1,5 @@
 import { text } from '../../../support/books.ts'
+import type { StoredItem } from '../../sim-table/stored-item.ts'
 import type { Faults } from '../../world/faults.ts'
 import { count } from '../../world/tally.ts'
 import type { Scene } from '../scene.ts'
@@ -11,11 +12,28 @@ const SHORT_MS = DOWN_MS.slice(0, 2)
 /** Longer than another round. */
 const FOR_HOURS_MS = 150 * MINUTE_MS
 
+/** Everybody begins rounds of it who may, one of them. */
+const sendAgain = (play: Scene, row: StoredItem, afterMs: number): void => {
+  const tenant = play.tenants.find(({ clientId }) => clientId === row['client_id'])
+  if (tenant === undefined) return
+  const ways = rounds(play, tenant, { id: text(row, 'delivery_id'), endpointId: text(row, 'endpoint_id') })
+  play.world.scheduler.after(Math.max(0, afterMs), () => void play.world.oddities.pick(ways)())
+}
+
+/** Its server takes no connection for one round more. */
+const refuseOn = ({ world: { merchants, scheduler } }: Scene, url: string): void => {
+  if (merchants.ailing.has(url)) return
+  merchants.ailing.set(url, 'refuses')
+  scheduler.after(FOR_HOURS_MS, () => void merchants.ailing.delete(url))
+}
+
 /**
  * The operators' topic is down for minutes, just when something must be told: a delivery was given up, or money is held.
- * Meanwhile, or as soon as the topic is back, the delivery is sent again.
+ * Meanwhile, or as soon as the topic is back, the delivery is sent again; or it is given up once more before anybody was
+ * told of the first time.
  */
-export const silenceTopic = ({ world, tenants, seen }: Scene, faults: Faults): void => {
+export const silenceTopic = (play: Scene, faults: Faults): void => {
+  const { world } = play
   const { oddities, scheduler } = world
   world.onChange.push(({ key, before, after }) => {
     const isGivenUp =
@@ -23,17 +41,30 @@ export const silenceTopic = ({ world, tenants, seen }: Scene, faults: Faults): v
     const isHeld = key.sk === 'SUSPENSE' && before === undefined
     if (after === undefined || !(isGivenUp || isHeld) || world.faults !== faults) return
     if (scheduler.nowMs() < world.topicDownUntilMs || !oddities.chance(isGivenUp ? 0.2 : 0.03)) return
-    const downMs = isGivenUp && oddities.chance(0.04) ? FOR_HOURS_MS : oddities.pick(isGivenUp ? DOWN_MS : SHORT_MS)
+    const isForHours = isGivenUp && oddities.chance(0.06)
+    const downMs = isForHours ? FOR_HOURS_MS : oddities.pick(isGivenUp ? DOWN_MS : SHORT_MS)
     world.topicDownUntilMs = scheduler.nowMs() + downMs
-    count(world.tally, 'topic down')
-    const tenant = tenants.find(({ clientId }) => clientId === after['client_id'])
-    if (!isGivenUp || tenant === undefined || oddities.chance(0.3)) return
-    const delivery = { id: text(after, 'delivery_id'), endpointId: text(after, 'endpoint_id') }
-    const ways = rounds({ world, tenants, seen }, tenant, delivery)
-    const againMs = oddities.pick([
-      oddities.int(0, Math.min(downMs, 5 * MINUTE_MS)),
-      downMs + oddities.int(-2_000, 90_000),
-    ])
-    scheduler.after(Math.max(0, againMs), () => void oddities.pick(ways)())
+    count(world.tally, isForHours ? 'topic down for hours' : 'topic down')
+    if (isForHours) refuseOn(play, text(after, 'url'))
+    const soonMs = oddities.int(1_000, Math.min(downMs, MINUTE_MS))
+    if (isForHours) sendAgain(play, after, soonMs)
+    else if (isGivenUp && oddities.chance(0.7))
+      sendAgain(play, after, oddities.pick([soonMs, downMs + oddities.int(-2_000, 90_000)]))
+  })
+}
+
+/** Within what telling takes. */
+const AT_ONCE_MS = 40
+
+/** A delivery is sent again while the message that names it is on its way to the operators. */
+export const sendAgainWhileTold = (play: Scene, faults: Faults): void => {
+  const { world } = play
+  const { oddities, table } = world
+  world.onChange.push(({ key, before, after }) => {
+    if (!key.pk.startsWith('ALERT#') || key.sk !== 'GROUP' || after?.['alert_id'] === undefined) return
+    if (before?.['alert_id'] === after['alert_id'] || world.faults !== faults || !oddities.chance(0.3)) return
+    const { deliveryId } = Object(oddities.pick(after['named'] as readonly unknown[]))
+    const row = table.item({ pk: `DELIVERY#${String(deliveryId)}`, sk: 'DELIVERY' })
+    if (row) sendAgain(play, row, oddities.int(0, AT_ONCE_MS))
   })
 }

@@ -10,7 +10,7 @@ const WORKERS = /^(deliver-webhook|fan-out-events|redeliver|check-due-(events|de
 /** Who ends payments, and writes when. */
 const ENDERS = /^(check-due-payments|sync-slices|sync-provider-transactions)$/
 /** Longer than a time may be kept for another try. */
-const BEHIND_A_MINUTE_MS = [70, 85].map((seconds) => seconds * SECOND_MS)
+const BEHIND_A_MINUTE_MS = [79, 84].map((seconds) => seconds * SECOND_MS)
 /** Within their first reads. */
 const EARLY_MS = 60
 /** Shorter than a worker may run. */
@@ -71,8 +71,8 @@ export const standStill = ({ world }: Scene, faults: Faults): void => {
   // What was made ready before it stands in its hands when it goes on.
   world.onFault.push((fault) => {
     const { acting } = world
-    if (fault === 'tableConflict' && acting && ENDERS.test(acting.name) && happens(0.05))
-      pause(acting, BEHIND_A_MINUTE_MS)
+    if (fault !== 'tableConflict' || acting === undefined || !ENDERS.test(acting.name)) return
+    if (happens(acting.name === 'check-due-payments' ? 0.5 : 0.05)) pause(acting, BEHIND_A_MINUTE_MS)
   })
 
   world.onTold.push((_, process) => {

@@ -1,6 +1,6 @@
 import { text } from '../../../support/books.ts'
 import type { Faults } from '../../world/faults.ts'
-import { operate } from '../../world/lambda.ts'
+import { invoke, operate } from '../../world/lambda.ts'
 import type { SimEndpoint, Tenant } from '../../world/tenants.ts'
 import { changeEndpoint, setEnabled } from '../change-endpoints.ts'
 import type { Scene } from '../scene.ts'
@@ -53,13 +53,17 @@ export const changeInBetween = (play: Scene, faults: Faults): void => {
     }
     return true
   }
+  const isAgain = new WeakSet<object>()
   world.onStarted.push((process, event) => {
-    if (process.name !== 'deliver-webhook') return
+    if (process.name !== 'deliver-webhook' || isAgain.has(Object(event))) return
     const message: unknown = JSON.parse(String(Object(event).Records?.[0]?.body))
     if (!change(String(Object(message).endpoint_id), 0.04) || oddities.chance(0.3)) return
-    // Behind its first look it stands still until that is over.
+    // Behind its first look it stands still until that is over; its message comes to another one, who looks then.
+    const untilMs = oddities.int(500, 3_000)
     scheduler.after(oddities.int(5, 20), () => process.freeze())
-    scheduler.after(oddities.int(500, 3_000), () => process.thaw())
+    scheduler.after(untilMs, () => process.thaw())
+    isAgain.add(Object(event))
+    scheduler.after(untilMs + oddities.int(-10, 20), () => void invoke(world, process.name, event))
   })
   world.onChange.push(({ key, before, after }) => {
     if (key.sk === 'DELIVERY' && before === undefined) change(String(after?.['endpoint_id']), 0.05)
