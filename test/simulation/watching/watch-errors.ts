@@ -7,6 +7,7 @@ import type { Observations } from './observations.ts'
  * What no fault of the world is the cause of: a row or an answer that is not as its reader expects it, a state that was
  * ruled out, a request that AWS refuses whoever sends it.
  */
+const UNFORESEEN = ['ValiError', 'InvariantError', 'ValidationException', 'OutsideModel']
 /** A page of it that the world cuts short is none of a megabyte. */
 const ONE_PAGE = 'a ledger fits one page'
 
@@ -16,7 +17,7 @@ const isUnforeseen = (error: unknown): error is Error =>
   error instanceof ReferenceError ||
   (error instanceof Error &&
     error.message !== ONE_PAGE &&
-    (error.name === 'ValiError' || error.name === 'InvariantError' || error.message.startsWith('InvalidParameter')))
+    (UNFORESEEN.includes(error.name) || error.message.startsWith('InvalidParameter')))
 
 const partsOf = (error: unknown): readonly unknown[] => (error instanceof AggregateError ? error.errors : [error])
 

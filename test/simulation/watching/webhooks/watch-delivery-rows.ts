@@ -162,11 +162,13 @@ const alongside = (world: World, { id, was, is, made, before, after, nowMs, endp
   return rules.filter(([, isBroken]) => isBroken).map(([what]) => what)
 }
 
-/** How often the operators have been told of a delivery; a message that comes twice is one. */
+/** How often the operators have been told of a delivery; a message that comes twice is one, and may name two rounds. */
 const toldOf = ({ alerts, beside }: World, id: string): number => {
   const naming = alerts.filter(({ kind, message }) => kind === 'delivery.abandoned' && message.includes(id))
   // The release before says it each time in the same words.
-  return beside ? naming.length : new Set(naming.map(({ message }) => message)).size
+  if (beside) return naming.length
+  const messages = [...new Set(naming.map(({ message }) => message))]
+  return messages.reduce((sum, message) => sum + message.split(id).length - 1, 0)
 }
 
 /** Checked at every write to a delivery: what design section 4 ("Deliver") lets it do, whoever else is at work on it. */
