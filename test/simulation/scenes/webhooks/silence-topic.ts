@@ -1,7 +1,7 @@
 import { text } from '../../../support/books.ts'
 import type { StoredItem } from '../../sim-table/stored-item.ts'
+import { meet } from '../../sometimes/meet.ts'
 import type { Faults } from '../../world/faults.ts'
-import { count } from '../../world/tally.ts'
 import type { Scene } from '../scene.ts'
 import { rounds } from '../send-again.ts'
 
@@ -44,7 +44,7 @@ export const silenceTopic = (play: Scene, faults: Faults): void => {
     const isForHours = isGivenUp && oddities.chance(0.06)
     const downMs = isForHours ? FOR_HOURS_MS : oddities.pick(isGivenUp ? DOWN_MS : SHORT_MS)
     world.topicDownUntilMs = scheduler.nowMs() + downMs
-    count(world.tally, isForHours ? 'topic down for hours' : 'topic down')
+    if (isGivenUp) meet(world, 'the topic is down when a delivery is given up')
     if (isForHours) refuseOn(play, text(after, 'url'))
     const soonMs = oddities.int(1_000, Math.min(downMs, MINUTE_MS))
     if (isForHours) sendAgain(play, after, soonMs)

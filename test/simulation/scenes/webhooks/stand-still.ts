@@ -1,3 +1,4 @@
+import { meet } from '../../sometimes/meet.ts'
 import type { Faults } from '../../world/faults.ts'
 import { invoke } from '../../world/lambda.ts'
 import type { Process } from '../../world/process.ts'
@@ -18,6 +19,8 @@ const PAUSES_MS = [2, 12, 20, 22].map((seconds) => seconds * SECOND_MS)
 const NEARLY_KILLED_MS = [20, 22, 23].map((seconds) => seconds * SECOND_MS)
 /** Around the end of a claim of a minute. */
 const LONG_PAUSES_MS = [5, 40, 62, 80].map((seconds) => seconds * SECOND_MS)
+/** For as long as somebody takes to begin a round of what is being told. */
+const MOMENTS_MS = [80, 120]
 
 /**
  * A worker stands still between two looks: behind its first reads, behind its claim, or while its POST is answered. It
@@ -57,14 +60,16 @@ export const standStill = ({ world }: Scene, faults: Faults): void => {
     if (acting === undefined || !WORKERS.test(acting.name)) return
     const isGroup = key.pk.startsWith('ALERT#') && key.sk === 'GROUP' && after?.['alert_id'] !== undefined
     const isClaimed = key.sk === 'DELIVERY' && after?.['claim_token'] !== undefined
-    if (isGroup && before?.['claimed_until'] !== after['claimed_until'] && happens(0.25))
-      pause(acting, acting.name === 'check-due-alerts' ? LONG_PAUSES_MS : PAUSES_MS)
+    if (isGroup && before?.['claimed_until'] !== after['claimed_until'] && happens(0.4))
+      pause(acting, [...MOMENTS_MS, ...(acting.name === 'check-due-alerts' ? LONG_PAUSES_MS : PAUSES_MS)])
     else if (key.sk === 'DELIVERY' && before === undefined && happens(0.03)) die(acting)
     else if (key.sk === 'DELIVERY' && before?.['attempts'] !== after?.['attempts'] && happens(0.02)) die(acting)
     else if (isClaimed && before?.['claim_token'] === undefined) {
       // Due work will look at it in the midst of its attempt.
       const isNearlyDue = Date.parse(String(after['due_at'])) < scheduler.nowMs() + 30 * SECOND_MS
-      if (happens(isNearlyDue ? 0.5 : 0.02 * often)) pause(acting, pausesMs)
+      if (!happens(isNearlyDue ? 0.5 : 0.02 * often)) return
+      meet(world, 'a worker stands still under its claim')
+      pause(acting, pausesMs)
     }
   })
 
