@@ -180,7 +180,9 @@ const watchAssumed = (world: World): Rule<Write> => {
       becomesFinal(write) &&
       write.after['fee_status'] === 'assumed' &&
       !isChanged(write, 'reversal') &&
-      (write.acting && asked.get(write.acting)?.has(text(write.after, 'credited_payment_id'))) !== true,
+      ![write.acting, write.acting && world.sharing.get(write.acting)].some(
+        (process) => process && asked.get(process)?.has(text(write.after, 'credited_payment_id')),
+      ),
   ]
 }
 

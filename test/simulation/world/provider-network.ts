@@ -7,6 +7,8 @@ import {
 } from '../../../shared/provider/xendit/call-json.ts'
 import { actingAs } from './acting-as.ts'
 import type { Process } from './process.ts'
+import { inStretch } from './stretch.ts'
+import { count } from './tally.ts'
 import { isHit, lag, PROVIDER_KEY, strikes, struck, type World } from './world.ts'
 
 const MINUTE_MS = 60_000
@@ -92,6 +94,26 @@ const withinPages = (world: World, { pathname, searchParams }: URL): URLSearchPa
   return query
 }
 
+const BUSY_TIMES = { leastMs: 5_000, mostMs: 3 * MINUTE_MS }
+
+/** For a while it refuses every second call, and says another time to each. */
+const isBusy = (world: World): boolean =>
+  inStretch(world, 'provider busy', 2 * world.faults.providerRateLimit, BUSY_TIMES) && world.prng.chance(0.5)
+
+/** What is asked about: a payment or a request by its path, a fee by the payment that it is of. */
+const subjectOf = ({ pathname, searchParams }: URL): string =>
+  pathname === '/transactions' ? `fee of ${searchParams.get('product_id') ?? ''}` : (pathname.split('/')[3] ?? '')
+
+/** For hours or days the provider has no answer about one thing, whoever asks. */
+const withheldAnswer = (world: World, { method, url }: HttpCall): Answered | undefined => {
+  const withheld = method === 'GET' ? world.withheld.get(subjectOf(url)) : undefined
+  if (withheld === undefined || withheld.untilMs <= world.scheduler.nowMs()) return undefined
+  count(world.tally, `withheld: ${withheld.says}`)
+  return withheld.says === 'nothing'
+    ? answered(503, { error_code: 'SERVICE_UNAVAILABLE' })
+    : answered(404, { error_code: 'DATA_NOT_FOUND' })
+}
+
 /** The provider's network: the real adapter on one side, the simulator's core on the other. */
 export const providerNetwork =
   (world: World, process: () => Process) =>
@@ -105,7 +127,7 @@ export const providerNetwork =
     const effect = (): HttpOutcome => {
       if (strikes(world, 'providerUnreachable')) return { kind: 'not_sent', reason: 'ECONNREFUSED' }
       if (strikes(world, 'providerServerError')) return answered(500, { error_code: 'SERVER_ERROR' })
-      if (strikes(world, 'providerRateLimit')) return limited(world.prng.int(100, 90_000))
+      if (strikes(world, 'providerRateLimit') || isBusy(world)) return limited(world.prng.int(100, 90_000))
       const quota = takeFromQuota(world, label)
       if (quota && quota.remaining < 0) {
         struck(world, 'providerQuota')
@@ -114,6 +136,8 @@ export const providerNetwork =
       if (PAYMENT_READ.test(label) && (isUnseen(world, url) || strikes(world, 'providerBehind'))) {
         return answered(404, { error_code: 'DATA_NOT_FOUND' })
       }
+      const withheld = withheldAnswer(world, asked)
+      if (withheld) return withheld
       const call = {
         method,
         path: url.pathname,

@@ -160,7 +160,13 @@ export const faultyRequests = (world: World, process: () => Process): TableReque
         return requests.get(key, some)
       }),
     batchGet: (keys, reads) => send('batchGet', () => batch(world, keys, reads)),
-    query: (input) => send('query', () => page(world, input)),
+    query: (input) => {
+      const own = process()
+      return send('query', () => {
+        world.listedMs.set(own, world.scheduler.nowMs())
+        return page(world, input)
+      })
+    },
     write: (step) =>
       sendTwice(
         'write',

@@ -106,7 +106,7 @@ export const createWorld = ({
     onOvertaken: [] as ((process: Process, keys: readonly Key[]) => void)[],
     /** Told of a fault that strikes. */
     onFault: [] as ((fault: keyof Faults) => void)[],
-    /** Those in whose environment goes on what an invocation before has left: its calls count as theirs. */
+    /** Those in whose environment something goes on that an invocation before has left, and whose: its calls count as theirs. */
     sharing: new WeakMap<Process, Process>(),
     /** Whose call to table or provider has its effect at this moment. */
     acting: undefined as Process | undefined,
@@ -189,6 +189,12 @@ export const createWorld = ({
     endless: new Set<string>(),
     /** Payments whose row the provider never shows. */
     unshownRows: new Set<string>(),
+    /** What the provider does not answer about, by payment, request or fee, until when, and what it says instead. */
+    withheld: new Map<string, { readonly untilMs: number; readonly says: 'nothing' | 'not found' }>(),
+    /** Findings that the provider's rows beside a payment's own must lead to, where it is that payment's money. */
+    strangeRows: [] as { readonly providerPaymentId: string; readonly cause: string }[],
+    /** When a process has read a list last. */
+    listedMs: new WeakMap<Process, number>(),
     historySteps,
     storedRows,
     scheduler,
