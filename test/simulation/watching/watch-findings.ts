@@ -15,7 +15,13 @@ const rowsOf = ({ world, after }: Write) => {
 }
 
 const WENT_BACK = ['VOIDED', 'REVERSED']
+const NO_MONEY = ['PENDING', 'FAILED']
+const KNOWN = ['PAYMENT', 'REFUND', 'CHARGEBACK', 'CHARGEBACK_REVERSAL', 'ADJUSTMENT_DEDUCT', 'WITHDRAWAL']
 const TURNS = ['REFUND', 'CHARGEBACK', 'ADJUSTMENT_DEDUCT']
+
+/** Of a known type, of a status that moves nothing, and such that it can be read. */
+const isNoMoney = ({ type, status, amount }: { type: string; status: string; amount: number }): boolean =>
+  NO_MONEY.includes(status) && KNOWN.includes(type) && (type !== 'PAYMENT' || amount >= 0)
 
 const ofFindings: readonly Rule<Write>[] = [
   [
@@ -41,6 +47,17 @@ const ofFindings: readonly Rule<Write>[] = [
       write.after['cause'] === 'reversed_upstream' &&
       write.after['suspense_id'] === `${text(write.after, 'payment_id')}#reversed_upstream` &&
       !rowsOf(write).ofReference.some(({ row }) => WENT_BACK.includes(row.status) || TURNS.includes(row.type)),
+  ],
+  [
+    'finds money that cannot be explained where the provider says there is none',
+    ({ world, after }) => {
+      if (after['cause'] !== 'transaction_unexplained') return false
+      const [subject = ''] = text(after, 'suspense_id').split('#')
+      const rows = world.provider
+        .rowsAsTheyStand()
+        .filter(({ id, row }) => row.product_id === subject || id === subject)
+      return rows.length > 0 && rows.every(({ row }) => isNoMoney(row))
+    },
   ],
   [
     "finds what is the account's own affair",

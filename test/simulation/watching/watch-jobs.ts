@@ -78,13 +78,31 @@ const ofJobs: readonly Rule<Write>[] = [
     (write) => {
       const [known, heard] = [write.before['transaction'], write.after['transaction']].map(Object)
       if (isBegun(write) || !isHeardAgain(write)) return false
-      return known.transaction_id !== heard.transaction_id || known.updated_at > heard.updated_at
+      return known.transactionId !== heard.transactionId || known.updatedAt > heard.updatedAt
     },
   ],
   ['is to be deleted and still to be done', ({ after }) => after['work'] !== undefined && after['ttl'] !== undefined],
 ]
 
-type Page = { readonly data?: readonly { readonly id?: string }[]; readonly has_more?: boolean }
+type Row = {
+  readonly id?: string
+  readonly type?: string
+  readonly status?: string
+  readonly updated?: string
+  readonly product_id?: string
+  readonly reference_id?: string
+}
+type Page = { readonly data?: readonly Row[]; readonly has_more?: boolean }
+
+/** Money that is neither credited nor known to anybody, and what is noted of it is older than what was just read. */
+const isBehind = ({ world }: Write, { id, type, status, updated = '', product_id, reference_id }: Row): boolean => {
+  const noted = world.table.item({ pk: `SYNC#open#${id}`, sk: 'SYNC' })
+  if (type !== 'PAYMENT' || status !== 'SUCCESS' || noted?.['work'] === undefined) return false
+  const payment = world.table.item({ pk: `PAYMENT#${reference_id?.slice(0, 36)}`, sk: 'PAYMENT' })
+  const isOpen =
+    payment?.['credited_payment_id'] !== product_id && world.table.items(`SUSPENSE#${product_id}`).length === 0
+  return isOpen && Date.parse(Object(noted['transaction']).updatedAt) < Date.parse(updated)
+}
 
 /** Whoever has moved its due time into the future has it, until then, for itself. */
 const watchHolders = (world: World) => {
@@ -95,36 +113,40 @@ const watchHolders = (world: World) => {
     if (path !== '/transactions' || query.has('product_id')) return
     if (outcome.kind === 'answered' && outcome.status === 200) pages.set(process, Object(outcome.json))
   })
+  /** Whoever goes on in the midst of another one does so in its name. */
+  const began = (process: Process | undefined) => process && (world.sharing.get(process) ?? process)
+  const isHolder = ({ key, acting }: Write) => began(holders.get(key.pk)) === began(acting)
+  const pageOf = (process: Process | undefined) =>
+    process && (world.sharing.has(process) ? undefined : pages.get(process))
   const rules: readonly Rule<Write>[] = [
+    ['is worked on by somebody who does not have it', (write) => isProgress(write) && !isHolder(write)],
     [
-      'is worked on by somebody who does not have it',
-      (write) => isProgress(write) && holders.get(write.key.pk) !== write.acting,
+      'is read on, and what the provider has just said of an open transaction is not kept',
+      (write) =>
+        isProgress(write) &&
+        write.after['kind'] !== 'open' &&
+        (pageOf(write.acting)?.data ?? []).some((row) => isBehind(write, row)),
     ],
     [
       'is taken from somebody whose lease is not over',
       (write) => {
-        const holder = holders.get(write.key.pk)
         const isTold = write.isNew || isBegun(write) || isRegistered(write) || isHeardAgain(write)
         const isTaken = isChanged(write, 'due_at') && !isTold
         const isLive = Date.parse(text(write.before, 'due_at')) > write.nowMs + APART_MS
-        return isTaken && isLive && holder !== undefined && holder !== write.acting
+        return isTaken && isLive && holders.has(write.key.pk) && !isHolder(write)
       },
     ],
     [
       'has been read to its end, and the page said there is more',
-      (write) =>
-        isEnded(write) &&
-        write.after['kind'] !== 'open' &&
-        write.acting !== undefined &&
-        pages.get(write.acting)?.has_more === true,
+      (write) => isEnded(write) && write.after['kind'] !== 'open' && pageOf(write.acting)?.has_more === true,
     ],
     [
       'goes on behind a transaction that its page did not end with',
       ({ before, after, acting }) =>
         after['after_id'] !== undefined &&
         before['after_id'] !== after['after_id'] &&
-        acting !== undefined &&
-        pages.get(acting)?.data?.at(-1)?.id !== after['after_id'],
+        pageOf(acting)?.data !== undefined &&
+        pageOf(acting)?.data?.at(-1)?.id !== after['after_id'],
     ],
   ]
   const follow = ({ key, after, before, acting, nowMs, isNew }: Write) => {

@@ -181,9 +181,21 @@ export const watchSettlementRows = (world: World, seen: Observations): void => {
       ),
   ]
 
+  /** Design section 4: the floor and the account are those of the record's moment, and not of the one before the summing. */
+  const toAccountOfBefore: Rule<Write> = [
+    'is to go to an account that its client had before its payments were read',
+    ({ after, acting }) => {
+      const listedMs = acting && world.listedMs.get(acting)
+      if (after['replaces'] !== undefined || listedMs === undefined) return false
+      return !(banks.get(text(after, 'client_id')) ?? []).some(
+        ({ bank, untilMs }) => bank === JSON.stringify(after['bank']) && untilMs >= listedMs,
+      )
+    },
+  ]
+
   watchRules(world, seen, ({ sk }, { isNew, before, after, acting }) => {
     if (sk !== 'SETTLEMENT') return []
-    if (isNew) return [...whenRecorded, toOldAccount, ...always.slice(1, 3)]
+    if (isNew) return [...whenRecorded, toOldAccount, toAccountOfBefore, ...always.slice(1, 3)]
     const isPaid = before['status'] !== 'manual_paid' && after['status'] === 'manual_paid'
     return isPaid ? [...always, ...payoutRules((acting && asked.get(acting)) ?? {})] : always
   })
