@@ -9,6 +9,7 @@ import { watchOrphans } from './watch-orphans.ts'
 import { watchPushClaims } from './watch-push-claims.ts'
 import { watchPushes } from './watch-pushes.ts'
 import { watchSettling } from './watch-settling.ts'
+import { watchStrangeRows } from './watch-strange-rows.ts'
 
 /** Whatever the gateway has promised of money, destinations and duties, watched as it happens; the rest once all rests. */
 export const watchPromises = (world: World, seen: Observations): (() => readonly string[]) => {
@@ -18,6 +19,6 @@ export const watchPromises = (world: World, seen: Observations): (() => readonly
   watchAcknowledged(world, seen)
   watchPushClaims(world, seen)
   watchDuties(world, seen)
-  const atRest = [watchFees(world, seen), watchOrphans(world, seen), watchPushes(world)]
+  const atRest = [watchFees(world, seen), watchOrphans(world, seen), watchPushes(world), watchStrangeRows(world)]
   return () => atRest.flatMap((problems) => problems())
 }

@@ -6,6 +6,8 @@ import { struck, tell, type World } from '../world/world.ts'
 
 const TYPES = [
   'PAYMENT',
+  'PAYMENT',
+  'PAYMENT',
   'REFUND',
   'CHARGEBACK',
   'CHARGEBACK_REVERSAL',
@@ -18,13 +20,18 @@ const STATUSES = ['SUCCESS', 'SUCCESS', 'PENDING', 'FAILED', 'VOIDED', 'REVERSED
 /** Rows of a payment that did not come to pass: no money. */
 const NO_MONEY = ['FAILED', 'PENDING', 'VOIDED', 'REVERSED']
 
+const DAY_SECONDS = 86_400
 /** Behind the day by which a fee is assumed, and within the eight in which everything comes to rest. */
-const LATEST_FEE_SECONDS = 7.5 * 86_400
+const LATEST_FEE_SECONDS = [7.02 * DAY_SECONDS, 7.5 * DAY_SECONDS] as const
+
+/** Often so late that it is assumed before. */
+const lateSeconds = ({ oddities }: World): number =>
+  oddities.chance(0.4) ? oddities.int(...LATEST_FEE_SECONDS) : oddities.int(60, LATEST_FEE_SECONDS[1])
 
 /** How the row of the payment that is about to be made will be wrong. */
 const ROW_FAULTS = [
   ['feeZero', 'fee', () => 0],
-  ['feeLate', 'fee_late', ({ oddities }: World) => oddities.int(60, LATEST_FEE_SECONDS)],
+  ['feeLate', 'fee_late', lateSeconds],
   ['rowTwice', 'duplicate', () => undefined],
   ['rowMissing', 'missing', () => undefined],
 ] as const
@@ -35,6 +42,9 @@ const isAskedAbout = ({ table }: World, { payment_request_id: id, reference_id: 
   return payment?.['status'] === 'pending' && payment['payment_request_id'] === id
 }
 
+/** Behind the day by which a fee would be assumed, and before the last look at what waits. */
+const SILENT_MS = 7.3 * DAY_SECONDS * 1_000
+
 type Paid = Pick<PaymentRequest, 'payment_request_id' | 'reference_id'>
 
 /**
@@ -43,7 +53,9 @@ type Paid = Pick<PaymentRequest, 'payment_request_id' | 'reference_id'>
  */
 export const payOddly = (world: World, paid: Paid, pay: () => boolean): boolean => {
   const { oddities, provider, faults } = world
-  const own = ROW_FAULTS.filter(([name]) => oddities.chance(faults[name])).filter(
+  // Rare in a day, and each history has few payments.
+  const often = (name: keyof typeof faults) => (faults[name] > 0 ? Math.max(faults[name], 0.15) : 0)
+  const own = ROW_FAULTS.filter(([name]) => oddities.chance(often(name))).filter(
     ([name]) => name !== 'rowMissing' || isAskedAbout(world, paid),
   )
   for (const [, fault, value] of own) provider.orderFault({ target: 'transactions', fault, value: value(world) })
@@ -54,7 +66,10 @@ export const payOddly = (world: World, paid: Paid, pay: () => boolean): boolean 
   }
   const request = provider.findPaymentRequests(paid.reference_id).at(-1)
   const isUnshown = could && own.some(([name]) => name === 'rowMissing')
-  if (isUnshown && request?.latest_payment_id !== undefined) world.unshownRows.add(request.latest_payment_id)
+  const { latest_payment_id: id } = request ?? {}
+  if (isUnshown && id !== undefined) world.unshownRows.add(id)
+  if (could && id !== undefined && own.some(([name]) => name === 'feeLate') && oddities.chance(0.4))
+    world.withheld.set(`fee of ${id}`, { untilMs: world.scheduler.nowMs() + SILENT_MS, says: 'nothing' })
   return could
 }
 
@@ -64,12 +79,15 @@ export const payOddly = (world: World, paid: Paid, pay: () => boolean): boolean 
  */
 export const bookOddities = (world: World, paid: Pick<PaymentRequest, 'reference_id'>): void => {
   const { oddities, provider } = world
-  if (!oddities.chance(0.15)) return
+  if (!oddities.chance(0.25)) return
   const type = oddities.pick(TYPES)
   const status = oddities.pick(type === 'PAYMENT' ? NO_MONEY : STATUSES)
   const reference = oddities.chance(0.7) ? paid.reference_id : 'order 17'
   const product = type === 'PAYMENT' && { product_id: `py-${oddities.uuid()}` }
-  provider.bookTransaction({ type, status, reference_id: reference, amount: -oddities.int(1, 100_000), ...product })
+  // What goes out may be below zero; a payment that is cannot be read.
+  const sign = type === 'PAYMENT' && oddities.chance(0.8) ? 1 : -1
+  const amount = sign * oddities.int(1, 100_000)
+  provider.bookTransaction({ type, status, reference_id: reference, amount, ...product })
   tell(world, () => `the provider books a ${type} (${status}) for ${reference}`)
   count(world.tally, `odd row booked: ${type}`)
 }
@@ -84,9 +102,19 @@ const drawAtStage = (world: World, payments: readonly StoredItem[]): StoredItem 
   return payments.length === 0 ? undefined : world.oddities.pick(world.oddities.pick([...byStage.values()]))
 }
 
-const isDisputed = ({ reversal }: StoredItem): boolean => {
-  const { wholeAt, whole } = Object(reversal)
-  return wholeAt !== undefined && Object(whole).kind === 'chargeback'
+/** All of it went back, and not every dispute of it is won already. */
+const isDisputed =
+  ({ provider }: World) =>
+  ({ credited_payment_id: id, reversal }: StoredItem): boolean => {
+    const rows = provider.rowsAsTheyStand().filter(({ row }) => row.product_id === id)
+    const times = (type: string) => rows.filter(({ row }) => row.type === type).length
+    return Object(reversal).wholeAt !== undefined && times('CHARGEBACK') > times('CHARGEBACK_REVERSAL')
+  }
+
+/** It is won back whole, and nothing else has taken it. */
+const isUndoable = ({ reversal }: StoredItem): boolean => {
+  const { kind, beyond } = Object(Object(reversal).whole)
+  return kind === 'chargeback' && beyond !== true
 }
 
 /**
@@ -103,9 +131,11 @@ export const takeBack = (
   const credited = world.table
     .items('PAYMENT#')
     .filter((item) => item['status'] === 'succeeded' && item['paid_at'] && isMeant(item))
-  const isWon = oddities.chance(0.4)
-  const disputed = credited.filter(isDisputed)
-  const payment = drawAtStage(world, isWon && disputed.length > 0 ? disputed : credited)
+  const disputed = credited.filter(isDisputed(world))
+  const undoable = disputed.filter(isUndoable)
+  const isWon = oddities.chance(disputed.length > 0 ? 0.5 : 0.02)
+  const won = undoable.length > 0 && oddities.chance(0.8) ? undoable : disputed
+  const payment = drawAtStage(world, isWon && won.length > 0 ? won : credited)
   const paid = provider
     .findPaymentRequests('')
     .find(({ latest_payment_id: id }) => id !== undefined && id === payment?.['credited_payment_id'])
@@ -115,7 +145,8 @@ export const takeBack = (
   const kind = isWon ? 'chargeback_reversal' : oddities.pick(world.unshownRows.has(String(paidId)) ? OWN_ROWS : KINDS)
   const isPart = kind !== 'voided' && kind !== 'reversed' && oddities.chance(isWon ? 0.15 : 0.4)
   try {
-    const row = provider.reversePayment(id, { kind, ...(isPart && { amount: oddities.int(1, most) }) })
+    const amount = isPart ? oddities.int(1, most) : most
+    const row = provider.reversePayment(id, { kind, ...((isPart || isWon) && { amount }) })
     if (row.type !== 'PAYMENT') world.bookedBack.push(row.id)
     world.unreadBack = String(payment?.['client_id'])
     tell(world, () => `${row.amount} of ${id} go back: ${kind}`)

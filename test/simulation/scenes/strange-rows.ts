@@ -1,32 +1,90 @@
+import type { PaymentRequest } from '../../../infra/local/provider-simulator/provider-objects.ts'
+import type { StoredItem } from '../sim-table/stored-item.ts'
 import { count } from '../world/tally.ts'
-import { tell } from '../world/world.ts'
+import { tell, type World } from '../world/world.ts'
 import type { Scene } from './scene.ts'
 
-/** Money that nobody here knows of, under a reference that may look like one of ours. */
+const paymentOf = ({ table }: World, reference: string): StoredItem | undefined =>
+  table.item({ pk: `PAYMENT#${reference.replace(/-\d+$/, '')}`, sk: 'PAYMENT' })
+
+/** A reference that may look like one of ours: of a payment that waits for its money, but of no attempt of it. */
+const drawReference = (world: World): { readonly reference_id: string; readonly amount: number } => {
+  const { oddities, table } = world
+  const amount = oddities.int(1, 100_000)
+  const pending = table.items('PAYMENT#').filter(({ status }) => status === 'pending')
+  if (pending.length === 0 || oddities.chance(0.4))
+    return { amount, reference_id: oddities.chance(0.5) ? 'order 17' : `${oddities.uuid()}-1` }
+  const { pk, notional_minor: asked } = oddities.pick(pending)
+  return { amount: Number(asked), reference_id: `${String(pk).slice('PAYMENT#'.length)}-${oddities.int(20, 29)}` }
+}
+
+/** Money that nobody here knows of. */
 const bookUnknown = ({ world }: Scene): void => {
   const { oddities, provider } = world
   const type = oddities.pick(['PAYMENT', 'PAYMENT', 'TYPE_OF_TOMORROW'])
   const product = `py-${oddities.uuid()}`
-  const reference_id = oddities.chance(0.5) ? 'order 17' : `${oddities.uuid()}-1`
-  const row = provider.bookTransaction({ type, reference_id, product_id: product, amount: oddities.int(1, 100_000) })
+  const row = provider.bookTransaction({ type, product_id: product, ...drawReference(world) })
   world.bookedBack.push(type === 'PAYMENT' ? product : row.id)
   tell(world, () => `the provider books money of nobody: ${product}`)
   count(world.tally, 'strange row: money of nobody')
 }
 
-/** It waits for its money, or for its fee to be final: whatever is said of it now may be believed. */
-const isOpen = ({ world }: Scene, reference: string): boolean => {
-  const payment = world.table.item({ pk: `PAYMENT#${reference.replace(/-\d+$/, '')}`, sk: 'PAYMENT' })
+type Strange = readonly [what: string, row: object, cause?: 'amount_differs' | 'fee_changed']
+
+/** Of a payment whose fee is final another one may be said; whatever is said before of it may be believed. */
+const drawStrange = (world: World, reference: string, asked: number): Strange => {
+  const { oddities } = world
+  const payment = paymentOf(world, reference)
+  const [wrong, kept] = [oddities.int(1, 5_000), oddities.int(1, 300)]
+  const amount = asked
+  const always: readonly Strange[] = [
+    ['another amount', { amount: asked + wrong, net_amount: asked + wrong - kept }, 'amount_differs'],
+    ['less kept than nothing', { amount, net_amount: asked + kept }, 'fee_changed'],
+    ['another currency', { amount, net_amount: asked - kept, currency: 'USD' }, 'amount_differs'],
+    ['never settled', { amount, net_amount: asked, settlement_status: 'PENDING' }],
+  ]
+  const known = payment?.['fee_status'] === 'actual' ? Number(payment['provider_fee_minor']) : undefined
+  const changed: Strange = ['another fee', { amount, net_amount: asked - Number(known) - kept }, 'fee_changed']
+  return oddities.pick(known === undefined ? always : [...always, changed, changed])
+}
+
+/** Whether whatever is said of it now may be believed: it waits for its money, or for its fee to be final. */
+const isOpen = (world: World, reference: string): boolean => {
+  const payment = paymentOf(world, reference)
   return payment?.['status'] === 'pending' || payment?.['fee_status'] === 'estimated'
 }
 
+const bookBeside = (world: World, paid: PaymentRequest): void => {
+  const { oddities, provider, scheduler, strangeRows, tally } = world
+  const { latest_payment_id: id = '', reference_id } = paid
+  const [what, row, cause] = drawStrange(world, reference_id, paid.request_amount)
+  const own = provider.rowsAsTheyStand().find((record) => record.row.product_id === id)
+  // Often in the same moment in which its own row is settled.
+  const settlesInMs = (own?.settleAtMs ?? 0) - scheduler.nowMs()
+  const book = () => {
+    provider.bookTransaction({
+      type: 'PAYMENT',
+      settlement_status: 'SETTLED',
+      reference_id,
+      product_id: id,
+      cashflow: 'MONEY_IN',
+      ...row,
+    })
+    if (cause) strangeRows.push({ providerPaymentId: id, cause })
+    tell(world, () => `the provider books a row of ${what} for ${reference_id}`)
+    count(tally, `strange row: ${what}`)
+  }
+  if (settlesInMs > 0 && oddities.chance(0.5)) scheduler.after(settlesInMs + oddities.int(0, 60_000), book)
+  else book()
+}
+
 /**
- * The provider books a row beside the payment's own that does not agree with it: another amount, another currency, or less
- * kept than nothing. Or one of money that nobody here knows. It says nothing about a fee, moves no money, and a person is
- * told.
+ * The provider books a row beside the payment's own that does not agree with it: another amount, another currency, another
+ * fee once that is final, less kept than nothing, or one that is never settled. Or one of money that nobody here knows. It
+ * says nothing about a fee, moves no money, and a person is told.
  */
 export const bookStrangely = (play: Scene): Promise<void> => {
-  const { oddities, provider, tally, unshownRows } = play.world
+  const { oddities, provider, unshownRows } = play.world
   const captured = new Map(provider.capturedPayments().map(({ id, amount }) => [id, amount]))
   // What is said beside a row that is never shown would stand in its place.
   const paid = provider
@@ -34,27 +92,11 @@ export const bookStrangely = (play: Scene): Promise<void> => {
     .filter(
       ({ latest_payment_id: id = '', request_amount: amount }) => captured.get(id) === amount && !unshownRows.has(id),
     )
-  if (paid.length === 0 || oddities.chance(0.25)) {
+  if (paid.length === 0 || oddities.chance(0.2)) {
     bookUnknown(play)
     return Promise.resolve()
   }
-  const open = paid.filter(({ reference_id: reference }) => isOpen(play, reference))
-  const { latest_payment_id: id, reference_id, request_amount: amount } = oddities.pick(open.length > 0 ? open : paid)
-  const [wrong, kept] = [oddities.int(1, 5_000), oddities.int(1, 300)]
-  const [what, row] = oddities.pick([
-    ['another amount', { amount: amount + wrong, net_amount: amount + wrong - kept }],
-    ['less kept than nothing', { amount, net_amount: amount + kept }],
-    ['another currency', { amount, net_amount: amount - kept, currency: 'USD' }],
-  ] as const)
-  provider.bookTransaction({
-    type: 'PAYMENT',
-    settlement_status: 'SETTLED',
-    reference_id,
-    product_id: String(id),
-    cashflow: 'MONEY_IN',
-    ...row,
-  })
-  tell(play.world, () => `the provider books a row of ${what} for ${reference_id}`)
-  count(tally, `strange row: ${what}`)
+  const open = paid.filter(({ reference_id: reference }) => isOpen(play.world, reference))
+  bookBeside(play.world, oddities.pick(open.length > 0 && oddities.chance(0.6) ? open : paid))
   return Promise.resolve()
 }

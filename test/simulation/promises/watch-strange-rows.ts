@@ -1,0 +1,19 @@
+import { text } from '../../support/books.ts'
+import type { World } from '../world/world.ts'
+
+/**
+ * Answers, once everything rests, which rows beside a payment's own nobody was told of: they say something else of the
+ * money that it was credited with. Money that has gone back meanwhile has findings of its own.
+ */
+export const watchStrangeRows = (world: World) => (): readonly string[] => {
+  // The release before has findings of its own.
+  if (world.beside) return []
+  const payments = new Map(world.table.items('PAYMENT#').map((item) => [text(item, 'credited_payment_id'), item]))
+  return world.strangeRows.flatMap(({ providerPaymentId, cause }) => {
+    const payment = payments.get(providerPaymentId)
+    if (payment?.['status'] !== 'succeeded' || payment['reversal'] !== undefined) return []
+    const finding = `SUSPENSE#${text(payment, 'pk').slice('PAYMENT#'.length)}#${cause}`
+    const isTold = world.table.item({ pk: finding, sk: 'SUSPENSE' }) !== undefined
+    return isTold ? [] : [`nobody was told by a row of ${providerPaymentId}: ${cause}`]
+  })
+}
