@@ -2,13 +2,17 @@ import { type RawItem, text } from '../../support/books.ts'
 import { OPEN } from '../promises/watch-closing.ts'
 import { http } from '../scenes/http.ts'
 import { takeBack } from '../scenes/odd-rows.ts'
+import { changeAccount } from '../scenes/two-operators.ts'
 import type { Faults } from '../world/faults.ts'
 import { operate } from '../world/lambda.ts'
+import { mayChangeTogether } from '../world/restrictions.ts'
+import type { World } from '../world/world.ts'
 import { customerActs } from './creating/pay-one.ts'
 import type { Play } from './operations.ts'
 
 /** Within what a flow of ours takes from its first call to its last. */
 const AT_ONCE_MS = 200
+const DAY_MS = 86_400_000
 /** Within what one of its calls takes. */
 const CALL_MS = 20
 
@@ -28,11 +32,25 @@ const clientOfMessage = (event: unknown): string => {
   return String(Object(message).client_id)
 }
 
+/** Some of its money can be settled by now. */
+const isToSettle = ({ scheduler, table }: World, clientId: string): boolean => {
+  const window = table.item({ pk: `LEDGER#${clientId}`, sk: 'WINDOW' }) ?? {}
+  const dayAgo = new Date(scheduler.nowMs() - DAY_MS).toISOString()
+  return table
+    .items('PAYMENT#')
+    .some(
+      (item) =>
+        item['client_id'] === clientId &&
+        text(item, 'paid_at') >= text(window, 'settled_until') &&
+        text(item, 'paid_at') < dayAgo,
+    )
+}
+
 /**
  * Brings together what chance alone would once in a thousand histories: a merchant cancels, twice, at the very end of a
  * payment's time; while a settlement is summed another one of its client is triggered or some of its money goes back;
- * a settlement is triggered while the sync reads of money that went back; and while somebody asks about the money of a
- * payment that is being created, another attempt of it is paid.
+ * its account is changed meanwhile; a settlement is triggered while the sync reads of money that went back; and while
+ * somebody asks about the money of a payment that is being created, another attempt of it is paid.
  */
 export const arrangeCloseCalls = (play: Play, faults: Faults): void => {
   const { world } = play
@@ -56,6 +74,8 @@ export const arrangeCloseCalls = (play: Play, faults: Faults): void => {
     const clientId = clientOfMessage(event)
     if (happens(0.2)) soon(() => takeBack(world, 1, (payment) => payment['client_id'] === clientId))
     if (happens(0.2)) soon(() => trigger(clientId))
+    if (mayChangeTogether(world) && isToSettle(world, clientId) && happens(0.4))
+      soon(() => changeAccount(world, clientId))
   })
 
   world.onAsked.push(({ name }, method, path) => {

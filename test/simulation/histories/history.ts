@@ -3,7 +3,10 @@ import type { RawItem } from '../../support/books.ts'
 import { problemsAtRest, problemsOf } from '../../support/invariants.ts'
 import { watchPromises } from '../promises/watch-promises.ts'
 import { watchEndpoints } from '../scenes/change-endpoints.ts'
+import { growClient } from '../scenes/grow-client.ts'
+import { arrangeMoves, moveTogether } from '../scenes/money/move-together.ts'
 import { takeBack } from '../scenes/odd-rows.ts'
+import { sellMany } from '../scenes/sell-many.ts'
 import { arrangeRounds } from '../scenes/send-again.ts'
 import { handOutTwice } from '../scenes/webhooks/hand-out-twice.ts'
 import { sendAgainWhileTold, silenceTopic } from '../scenes/webhooks/silence-topic.ts'
@@ -179,13 +182,22 @@ const aftermath = async (play: Play): Promise<readonly string[]> => {
   const { world, seen } = play
   const problems: string[] = []
   for (let step = 0; step < AFTERMATH_STEPS && problems.length === 0; step++) {
-    takeBack(world, 0.7)
-    const operation = world.oddities.pick([settle, payOut, payOut])
+    takeBack(world, 0.4)
+    const operation = world.oddities.pick([settle, payOut, payOut, moveTogether, moveTogether])
     operation(play).catch((error: unknown) => problems.push(`an operation threw: ${String(error)}`))
     await world.scheduler.runUntil(world.scheduler.nowMs() + world.oddities.int(1, 20) * HOUR_MS)
     problems.push(...seen.problems, ...problemsOf(world.table.items(), seenBy(play)))
   }
   return problems
+}
+
+/** The first customers pay as soon as their merchant is there, and now and then it has grown before. */
+const firstDay = async (play: Play): Promise<void> => {
+  const { oddities, scheduler } = play.world
+  if (oddities.chance(0.3)) await drive(play.world, growClient(play))
+  const newest = play.tenants.at(-1)
+  if (newest) void sellMany(play, newest)
+  await scheduler.runUntil(scheduler.nowMs() + oddities.int(0, 60_000))
 }
 
 /** One history: the same seed and number of operations give the same one, byte for byte. */
@@ -201,11 +213,13 @@ export const runHistory = async (options: HistoryOptions): Promise<HistoryResult
   arrangeRounds(play, faults)
   for (const arrange of [handOutTwice, silenceTopic, sendAgainWhileTold, standStill, changeInBetween, wearOutBodies])
     arrange(play, faults)
+  arrangeMoves(play, faults)
   doTwice(play)
   meddle(play)
   const flood = faults.flood > 0 ? await addFlooder(play) : undefined
   world.faults = faults
   const problems: string[] = []
+  await firstDay(play)
   for (let number = 0; number < options.operations && problems.length === 0; number++) {
     beside?.(number)
     const operation = drawOperation(world)

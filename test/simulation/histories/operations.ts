@@ -4,10 +4,15 @@ import { changeEndpoints } from '../scenes/change-endpoints.ts'
 import { changeKeys } from '../scenes/change-keys.ts'
 import { growClient } from '../scenes/grow-client.ts'
 import { http } from '../scenes/http.ts'
+import { moveTogether } from '../scenes/money/move-together.ts'
+import { payUnasked } from '../scenes/money/pay-unasked.ts'
+import { standStill } from '../scenes/money/stand-still.ts'
+import { tangle } from '../scenes/money/tangle.ts'
 import { redeliverOwn } from '../scenes/own-deliveries.ts'
 import { payUnconfirmed } from '../scenes/pay-unconfirmed.ts'
 import { quarrel } from '../scenes/quarrel.ts'
 import { resolveSuspense } from '../scenes/resolve-suspense.ts'
+import { sellMany } from '../scenes/sell-many.ts'
 import { sendAgain } from '../scenes/send-again.ts'
 import { useShortKey } from '../scenes/short-keys.ts'
 import { bookStrangely } from '../scenes/strange-rows.ts'
@@ -201,8 +206,8 @@ const OPERATIONS: readonly (readonly [number, Operation])[] = [
   [5, changeKeys],
   [3, resolveSuspense],
   [3, payUnconfirmed],
-  [3, bookStrangely],
-  [3, takeBackTogether],
+  [5, bookStrangely],
+  [4, takeBackTogether],
   [2, trespassElsewhere],
   [2, useShortKey],
   [5, changeTogether],
@@ -218,6 +223,11 @@ const OPERATIONS: readonly (readonly [number, Operation])[] = [
   [2, quarrel],
   [3, switchEndpointOff],
   [3, giveUp],
+  [4, (play) => sellMany(play, play.world.prng.pick(play.tenants))],
+  [4, moveTogether],
+  [3, standStill],
+  [3, payUnasked],
+  [3, tangle],
 ]
 
 const TOTAL = OPERATIONS.reduce((sum, [weight]) => sum + weight, 0)

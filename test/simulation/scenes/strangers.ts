@@ -34,7 +34,10 @@ const askForUnborn = async (play: Scene): Promise<void> => {
 
 /** Where the next page of a settlement begins is nothing to another settlement. */
 const askElsewhere = async (play: Scene, tenant: Tenant): Promise<void> => {
-  const [one, other] = [ownId(play, tenant, 'SETTLEMENT'), ownId(play, tenant, 'SETTLEMENT')]
+  const one = ownId(play, tenant, 'SETTLEMENT')
+  // The nearest is the one in whose place it was recorded: of the same days.
+  const replaced = play.world.table.item({ pk: `SETTLEMENT#${one}`, sk: 'SETTLEMENT' })?.['replaces']
+  const other = typeof replaced === 'string' ? replaced : ownId(play, tenant, 'SETTLEMENT')
   if (one === undefined || other === undefined || one === other) return
   const list = (id: string, query: HttpRequest['query'] = {}) =>
     http(play, tenant, 'api-list-settlement-payments', { id, query: { limit: '1', ...query } })

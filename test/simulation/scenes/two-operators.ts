@@ -1,6 +1,7 @@
 import { operate } from '../world/lambda.ts'
 import type { Prng } from '../world/prng.ts'
 import { mayChangeTogether } from '../world/restrictions.ts'
+import type { World } from '../world/world.ts'
 import type { Scene } from './scene.ts'
 
 const account = (number: number) => ({
@@ -18,6 +19,10 @@ const changeOf = (prng: Prng): object =>
     { bank: null },
     { ledger_parts: prng.int(1, 5) },
   ])
+
+/** An operator enters another account. */
+export const changeAccount = (world: World, clientId: string) =>
+  operate(world, 'update-client', { operator: 'sim', client_id: clientId, bank: account(world.oddities.int(1, 4)) })
 
 /**
  * Two operators change a client at the same moment, each something of it or both the same. Not while the release before

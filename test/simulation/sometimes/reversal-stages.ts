@@ -40,14 +40,14 @@ const paymentIn = (item: RawItem | undefined): SeenPayment | undefined => {
   return parsed.success ? parsed.output : undefined
 }
 
-/** By the table's raw items, as they are at this moment. */
-export const stageOf = ({ table }: World, item: RawItem): Stage | undefined => {
+/** Where it stands in the order of what is settled. */
+const placeOf = ({ paid_at: paidAt, reversal }: SeenPayment): string => reversal?.reinstatedAt ?? paidAt
+
+/** The settlement that pays it out, or has: the last of those that stand for one another. */
+export const settlementOf = ({ table }: World, item: RawItem): RawItem | undefined => {
   const payment = paymentIn(item)
   if (payment === undefined) return undefined
-  const { client_id: clientId, paid_at: paidAt, reversal } = payment
-  const place = reversal?.reinstatedAt ?? paidAt
-  const window = table.item({ pk: `LEDGER#${clientId}`, sk: 'WINDOW' })
-  if (window === undefined || place >= text(window, 'settled_until')) return 'unswept'
+  const [clientId, place] = [payment.client_id, placeOf(payment)]
   const own = table
     .items('SETTLEMENT#')
     .filter(
@@ -57,7 +57,16 @@ export const stageOf = ({ table }: World, item: RawItem): Stage | undefined => {
         place < text(settlement, 'period_end'),
     )
   const replaced = new Set(own.map(({ replaces }) => replaces))
-  const latest = own.find(({ settlement_id: id }) => !replaced.has(id))
+  return own.find(({ settlement_id: id }) => !replaced.has(id))
+}
+
+/** By the table's raw items, as they are at this moment. */
+export const stageOf = (world: World, item: RawItem): Stage | undefined => {
+  const payment = paymentIn(item)
+  if (payment === undefined) return undefined
+  const window = world.table.item({ pk: `LEDGER#${payment.client_id}`, sk: 'WINDOW' })
+  if (window === undefined || placeOf(payment) >= text(window, 'settled_until')) return 'unswept'
+  const latest = settlementOf(world, item)
   if (latest === undefined) return undefined
   if (latest['status'] === 'recorded') return 'recorded'
   if (latest['status'] === 'manual_paid') return 'paid out'

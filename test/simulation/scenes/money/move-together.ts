@@ -1,0 +1,114 @@
+import { amount, type RawItem, text } from '../../../support/books.ts'
+import { settlementOf, stageOf } from '../../sometimes/reversal-stages.ts'
+import type { Faults } from '../../world/faults.ts'
+import { invoke, operate, operateAsKnown } from '../../world/lambda.ts'
+import { count } from '../../world/tally.ts'
+import type { World } from '../../world/world.ts'
+import { takeBack } from '../odd-rows.ts'
+import type { Scene } from '../scene.ts'
+
+type Act = () => Promise<unknown>
+
+const OPERATOR = { operator: 'sim' }
+
+/** An operator who confirms all that the settlement says at this moment. */
+const markPaid = (world: World, settlement: RawItem): Promise<unknown> => {
+  const gone = amount(settlement, 'reversed_count') - amount(settlement, 'undone_count')
+  return operateAsKnown(world, 'mark-settlement-paid', {
+    ...OPERATOR,
+    settlement_id: text(settlement, 'settlement_id'),
+    confirm_unfunded: true,
+    confirm_new_bank: true,
+    ...(gone > 0 && { confirm_reversed: gone }),
+  })
+}
+
+/** What operators may do about a settlement as it stands; of its client's, what is not settled yet is settled. */
+const actsOn = (world: World, clientId: string, settlement: RawItem | undefined): readonly Act[] => {
+  const trigger = () => operate(world, 'trigger-settlement', { ...OPERATOR, client_id: clientId })
+  if (settlement === undefined || settlement['recredited_at'] !== undefined) return [trigger, trigger]
+  const named = { ...OPERATOR, settlement_id: text(settlement, 'settlement_id'), notes: 'the bank refused it' }
+  const recredit = () => operate(world, 'recredit-settlement', named)
+  if (settlement['status'] === 'failed') return [recredit, recredit]
+  if (settlement['status'] !== 'recorded') return [trigger]
+  return [() => markPaid(world, settlement), () => operate(world, 'mark-settlement-failed', named), trigger]
+}
+
+const settlementsOf = ({ table }: World, clientId: string): readonly RawItem[] =>
+  table
+    .items('SETTLEMENT#')
+    .filter((item) => item['client_id'] === clientId && item['status'] !== 'manual_paid')
+    .filter((item) => item['recredited_at'] === undefined)
+
+/** An operator takes the very amount that waits for the floor above which it is settled. */
+const raiseFloor = async (world: World, clientId: string): Promise<void> => {
+  const waiting = world.table.items('SETTLEMENT#').filter((item) => item['client_id'] === clientId)
+  if (waiting.length === 0) return
+  const one = world.prng.pick(waiting)
+  const floor = amount(one, 'net_minor') - amount(one, 'reversed_net_minor')
+  if (floor < 0) return
+  await operate(world, 'update-client', { ...OPERATOR, client_id: clientId, settlement_floor_minor: floor })
+  await operate(world, 'trigger-settlement', { ...OPERATOR, client_id: clientId })
+  await operate(world, 'update-client', { ...OPERATOR, client_id: clientId, settlement_floor_minor: 0 })
+}
+
+/**
+ * Several operators are at the money of one client at once, each with what it saw: one has paid a settlement out, another
+ * knows that the bank refused it, two put it back, two settle; and the sync hears of money that goes back meanwhile.
+ */
+export const moveTogether = async ({ world, tenants }: Scene): Promise<void> => {
+  const { oddities, prng, scheduler } = world
+  if (world.beside) return
+  const passed = (ms: number) => new Promise<void>((resolve) => void scheduler.after(ms, resolve))
+  const having = tenants.filter((tenant) => settlementsOf(world, tenant.clientId).length > 0)
+  const { clientId } = prng.pick(having.length > 0 && prng.chance(0.8) ? having : tenants)
+  for (let left = prng.int(2, 4); left > 0; left--) {
+    const open = settlementsOf(world, clientId)
+    const settlement = open.length > 0 ? prng.pick(open) : undefined
+    // Of what is in no settlement yet there would soon be nothing to settle.
+    const isMeant = (payment: RawItem) => stageOf(world, payment) !== 'unswept' || oddities.chance(0.2)
+    for (let moves = oddities.int(0, 2); moves > 0; moves--)
+      takeBack(world, 1, (payment) => payment['client_id'] === clientId && isMeant(payment))
+    const sync = () => invoke(world, 'sync-provider-transactions', {})
+    const acts = [...actsOn(world, clientId, settlement), sync, sync].filter(() => prng.chance(0.7))
+    count(world.tally, 'operators move money together')
+    const apartMs = prng.pick([8, 60])
+    await Promise.all(acts.map((act) => passed(prng.int(0, apartMs)).then(act)))
+    if (prng.chance(0.2)) await raiseFloor(world, clientId)
+    await passed(prng.pick([100, 2_000, 600_000]))
+  }
+}
+
+type Row = { readonly id: string; readonly type: string; readonly status: string; readonly reference_id: string }
+
+const BACK = ['REFUND', 'CHARGEBACK', 'CHARGEBACK_REVERSAL']
+const TURNED = ['VOIDED', 'REVERSED']
+
+/** From a page to what is written of it. */
+const PAGE_MS = 90
+
+/**
+ * Brings together what chance alone would not: in the moment in which the sync has read of money that goes back or comes
+ * again, operators move the settlement that it is in, or settle what it is not in yet.
+ */
+export const arrangeMoves = ({ world }: Scene, faults: Faults): void => {
+  const { oddities, scheduler } = world
+  const met = new Set<string>()
+
+  world.onAnswered.push((_, { path, query, outcome }) => {
+    if (path !== '/transactions' || query.has('product_id') || outcome.kind !== 'answered') return
+    if (world.faults !== faults || world.beside) return
+    const rows = (Object(outcome.json).data ?? []) as readonly Row[]
+    const fresh = rows.filter(({ id, type, status }) => {
+      const isBack = type === 'PAYMENT' ? TURNED.includes(status) : BACK.includes(type)
+      return isBack && !met.has(`${id} ${status}`)
+    })
+    for (const { id, status, reference_id: reference } of fresh) {
+      met.add(`${id} ${status}`)
+      const payment = world.table.item({ pk: `PAYMENT#${reference.slice(0, 36)}`, sk: 'PAYMENT' })
+      if (payment?.['status'] !== 'succeeded' || !oddities.chance(0.4)) continue
+      for (const act of actsOn(world, text(payment, 'client_id'), settlementOf(world, payment)))
+        if (oddities.chance(0.6)) scheduler.after(oddities.int(0, PAGE_MS), () => void act())
+    }
+  })
+}
