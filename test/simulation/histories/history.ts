@@ -8,6 +8,7 @@ import { arrangeMoves, moveTogether } from '../scenes/money/move-together.ts'
 import { takeBack } from '../scenes/odd-rows.ts'
 import { sellMany } from '../scenes/sell-many.ts'
 import { arrangeRounds } from '../scenes/send-again.ts'
+import { trespassElsewhere } from '../scenes/strangers.ts'
 import { handOutTwice } from '../scenes/webhooks/hand-out-twice.ts'
 import { sendAgainWhileTold, silenceTopic } from '../scenes/webhooks/silence-topic.ts'
 import { standStill } from '../scenes/webhooks/stand-still.ts'
@@ -183,7 +184,7 @@ const aftermath = async (play: Play): Promise<readonly string[]> => {
   const problems: string[] = []
   for (let step = 0; step < AFTERMATH_STEPS && problems.length === 0; step++) {
     takeBack(world, 0.4)
-    const operation = world.oddities.pick([settle, payOut, payOut, moveTogether, moveTogether])
+    const operation = world.oddities.pick([settle, payOut, payOut, moveTogether, moveTogether, trespassElsewhere])
     operation(play).catch((error: unknown) => problems.push(`an operation threw: ${String(error)}`))
     await world.scheduler.runUntil(world.scheduler.nowMs() + world.oddities.int(1, 20) * HOUR_MS)
     problems.push(...seen.problems, ...problemsOf(world.table.items(), seenBy(play)))
@@ -196,7 +197,7 @@ const firstDay = async (play: Play): Promise<void> => {
   const { oddities, scheduler } = play.world
   if (oddities.chance(0.3)) await drive(play.world, growClient(play))
   const newest = play.tenants.at(-1)
-  if (newest) void sellMany(play, newest)
+  if (newest) void sellMany(play, newest, true)
   await scheduler.runUntil(scheduler.nowMs() + oddities.int(0, 60_000))
 }
 

@@ -3,6 +3,7 @@ import { text } from '../../support/books.ts'
 import { changeEndpoints } from '../scenes/change-endpoints.ts'
 import { changeKeys } from '../scenes/change-keys.ts'
 import { http } from '../scenes/http.ts'
+import { actsOn } from '../scenes/money/move-together.ts'
 import { takeBack } from '../scenes/odd-rows.ts'
 import { meet } from '../sometimes/meet.ts'
 import { operate } from '../world/lambda.ts'
@@ -61,20 +62,30 @@ const ofDelivery: Meddlers = (play, id) => {
 /** What moves the money of a client beside its payments. */
 const ofLedger: Meddlers = (play, owner) => {
   const { world } = play
-  const [clientId] = owner.split('#')
+  const [clientId, beside] = owner.split('#')
+  const trigger = () => operate(world, 'trigger-settlement', { operator: 'sim', client_id: clientId })
+  // Whoever numbers what went back has read how far has been settled.
+  if (beside === 'REVERSALS') return [trigger, trigger]
   return [
-    () => operate(world, 'trigger-settlement', { operator: 'sim', client_id: clientId }),
+    trigger,
     () => takeBack(world, 1, (payment) => payment['client_id'] === clientId),
     () => payOut(play),
     () => operate(world, 'audit-ledger', { client_id: clientId, full: true }),
   ]
 }
 
+const ofSettlement: Meddlers = (play, id) => {
+  const { world } = play
+  const row = world.table.item({ pk: `SETTLEMENT#${id}`, sk: 'SETTLEMENT' })
+  const acts = row === undefined || world.beside ? [] : actsOn(world, text(row, 'client_id'), row)
+  return [...acts, ...acts, () => payOut(play), () => takeBack(world, 1)]
+}
+
 const MEDDLERS: Readonly<Record<string, Meddlers>> = {
   PAYMENT: ofPayment,
   DELIVERY: ofDelivery,
   LEDGER: ofLedger,
-  SETTLEMENT: (play) => [() => payOut(play), () => payOut(play), () => takeBack(play.world, 1)],
+  SETTLEMENT: ofSettlement,
   SUSPENSE: (play) => [() => takeBack(play.world, 1)],
   ENDPOINTS: (play) => [() => changeEndpoints(play)],
   CLIENT: (play) => [() => changeKeys(play)],

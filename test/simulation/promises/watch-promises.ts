@@ -13,12 +13,17 @@ import { watchStrangeRows } from './watch-strange-rows.ts'
 
 /** Whatever the gateway has promised of money, destinations and duties, watched as it happens; the rest once all rests. */
 export const watchPromises = (world: World, seen: Observations): (() => readonly string[]) => {
-  watchSettling(world, seen)
   watchClosing(world, seen)
   watchLastWord(world, seen)
   watchAcknowledged(world, seen)
   watchPushClaims(world, seen)
   watchDuties(world, seen)
-  const atRest = [watchFees(world, seen), watchOrphans(world, seen), watchPushes(world), watchStrangeRows(world)]
+  const atRest = [
+    watchSettling(world, seen),
+    watchFees(world, seen),
+    watchOrphans(world, seen),
+    watchPushes(world),
+    watchStrangeRows(world),
+  ]
   return () => atRest.flatMap((problems) => problems())
 }

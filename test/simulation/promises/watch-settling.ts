@@ -1,4 +1,4 @@
-import { amount, type RawItem, text } from '../../support/books.ts'
+import { amount, booksOf, clientOf, kept, type RawItem, sum, text } from '../../support/books.ts'
 import type { Observations } from '../watching/observations.ts'
 import type { World } from '../world/world.ts'
 
@@ -18,11 +18,30 @@ const clockErrorOf = (world: World): (() => number) => {
   }
 }
 
+/** Of what stands behind a client's last window, and waits to be settled again, how much exceeds its floor. */
+const unsettledProblems = (world: World): readonly string[] => {
+  const { payments, reversals, windows, settlements } = booksOf(world.table.items())
+  return windows.flatMap((window) => {
+    const clientId = clientOf(window)
+    const floor = amount(world.table.item({ pk: `CLIENT#${clientId}`, sk: 'CLIENT' }) ?? {}, 'settlement_floor_minor')
+    const own = kept(payments, reversals).filter((payment) => payment['client_id'] === clientId)
+    const behind = own.filter((payment) => text(payment, 'paid_at') >= text(window, 'settled_until'))
+    const again = [...((window['recredited_ids'] ?? new Set()) as ReadonlySet<unknown>)].map((id) => {
+      const settlement = settlements.find((one) => one['settlement_id'] === id) ?? {}
+      return amount(settlement, 'net_minor') - amount(settlement, 'reversed_net_minor')
+    })
+    return [sum(behind, 'net_minor'), ...again]
+      .filter((minor) => minor > floor)
+      .map((minor) => `${minor} of ${clientId} are never settled, and its floor is ${floor}`)
+  })
+}
+
 /**
  * Checked at the moment a settlement is written: every payment in it has been in `succeeded` for 24 hours (by the world's
  * clock, as we saw it happen), its window ends 24 hours ago, and its net is above the client's floor.
+ * Answers, once everything rests, what is above it and was never settled.
  */
-export const watchSettling = (world: World, seen: Observations): void => {
+export const watchSettling = (world: World, seen: Observations): (() => readonly string[]) => {
   const succeededMs = new Map<string, number>()
   const floors = new Map<string, { readonly fromMs: number; readonly floor: number }[]>()
   const clockError = clockErrorOf(world)
@@ -77,4 +96,7 @@ export const watchSettling = (world: World, seen: Observations): void => {
       )
     }
   })
+
+  // Beside the release before there are days without a sweep.
+  return () => (world.beside ? [] : unsettledProblems(world))
 }

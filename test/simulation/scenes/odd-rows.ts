@@ -13,6 +13,8 @@ const TYPES = [
   'CHARGEBACK_REVERSAL',
   'ADJUSTMENT_DEDUCT',
   'WITHDRAWAL',
+  'WITHDRAWAL',
+  'WITHDRAWAL',
   'TYPE_OF_TOMORROW',
 ]
 const STATUSES = ['SUCCESS', 'SUCCESS', 'PENDING', 'FAILED', 'VOIDED', 'REVERSED', 'STATUS_OF_TOMORROW']
@@ -26,7 +28,7 @@ const LATEST_FEE_SECONDS = [7.02 * DAY_SECONDS, 7.5 * DAY_SECONDS] as const
 
 /** Often so late that it is assumed before. */
 const lateSeconds = ({ oddities }: World): number =>
-  oddities.chance(0.4) ? oddities.int(...LATEST_FEE_SECONDS) : oddities.int(60, LATEST_FEE_SECONDS[1])
+  oddities.chance(0.6) ? oddities.int(...LATEST_FEE_SECONDS) : oddities.int(60, LATEST_FEE_SECONDS[1])
 
 /** How the row of the payment that is about to be made will be wrong. */
 const ROW_FAULTS = [
@@ -68,7 +70,7 @@ export const payOddly = (world: World, paid: Paid, pay: () => boolean): boolean 
   const isUnshown = could && own.some(([name]) => name === 'rowMissing')
   const { latest_payment_id: id } = request ?? {}
   if (isUnshown && id !== undefined) world.unshownRows.add(id)
-  if (could && id !== undefined && own.some(([name]) => name === 'feeLate') && oddities.chance(0.4))
+  if (could && id !== undefined && own.some(([name]) => name === 'feeLate') && oddities.chance(0.7))
     world.withheld.set(`fee of ${id}`, { untilMs: world.scheduler.nowMs() + SILENT_MS, says: 'nothing' })
   return could
 }
@@ -79,10 +81,11 @@ export const payOddly = (world: World, paid: Paid, pay: () => boolean): boolean 
  */
 export const bookOddities = (world: World, paid: Pick<PaymentRequest, 'reference_id'>): void => {
   const { oddities, provider } = world
-  if (!oddities.chance(0.25)) return
+  if (!oddities.chance(0.3)) return
   const type = oddities.pick(TYPES)
   const status = oddities.pick(type === 'PAYMENT' ? NO_MONEY : STATUSES)
-  const reference = oddities.chance(0.7) ? paid.reference_id : 'order 17'
+  const isOfPayment = oddities.chance(type === 'WITHDRAWAL' ? 0.2 : 0.7)
+  const reference = isOfPayment ? paid.reference_id : 'order 17'
   const product = type === 'PAYMENT' && { product_id: `py-${oddities.uuid()}` }
   // What goes out may be below zero; a payment that is cannot be read.
   const sign = type === 'PAYMENT' && oddities.chance(0.8) ? 1 : -1

@@ -31,12 +31,12 @@ const keyOfShard = (prng: Prng, { clientId }: Tenant, shard: number): string => 
  * One client sells to several customers at the same time, often in one shard of its ledger, and all of them pay within a
  * moment or within minutes. In some cases no callback of it arrives: then the sync credits them, page by page.
  */
-export const sellMany = async (scene: Scene, tenant: Tenant): Promise<void> => {
+export const sellMany = async (scene: Scene, tenant: Tenant, isAtOnce = false): Promise<void> => {
   const { world, seen } = scene
   const { oddities, prng, provider, scheduler } = world
   const shard = oddities.chance(0.6) ? oddities.int(0, LEDGER_SHARDS - 1) : undefined
-  const isUnheard = oddities.chance(0.4)
-  const withinMs = oddities.pick(PAID_WITHIN_MS)
+  const isUnheard = !isAtOnce && oddities.chance(0.4)
+  const withinMs = isAtOnce ? 30 : oddities.pick(PAID_WITHIN_MS)
   const sell = async () => {
     const key = shard === undefined ? undefined : keyOfShard(oddities, tenant, shard)
     const body = JSON.stringify({

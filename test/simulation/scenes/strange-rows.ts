@@ -45,7 +45,7 @@ const drawStrange = (world: World, reference: string, asked: number): Strange =>
   ]
   const known = payment?.['fee_status'] === 'actual' ? Number(payment['provider_fee_minor']) : undefined
   const changed: Strange = ['another fee', { amount, net_amount: asked - Number(known) - kept }, 'fee_changed']
-  return oddities.pick(known === undefined ? always : [...always, changed, changed])
+  return oddities.pick(known === undefined ? always : [...always, changed, changed, changed])
 }
 
 /** Whether whatever is said of it now may be believed: it waits for its money, or for its fee to be final. */
@@ -74,7 +74,7 @@ const bookBeside = (world: World, paid: PaymentRequest): void => {
     tell(world, () => `the provider books a row of ${what} for ${reference_id}`)
     count(tally, `strange row: ${what}`)
   }
-  if (settlesInMs > 0 && oddities.chance(0.5)) scheduler.after(settlesInMs + oddities.int(0, 60_000), book)
+  if (settlesInMs > 0 && oddities.chance(0.8)) scheduler.after(settlesInMs + oddities.int(0, 60_000), book)
   else book()
 }
 
@@ -97,6 +97,6 @@ export const bookStrangely = (play: Scene): Promise<void> => {
     return Promise.resolve()
   }
   const open = paid.filter(({ reference_id: reference }) => isOpen(play.world, reference))
-  bookBeside(play.world, oddities.pick(open.length > 0 && oddities.chance(0.6) ? open : paid))
+  bookBeside(play.world, oddities.pick(open.length > 0 && oddities.chance(0.4) ? open : paid))
   return Promise.resolve()
 }

@@ -34,7 +34,10 @@ const askForUnborn = async (play: Scene): Promise<void> => {
 
 /** Where the next page of a settlement begins is nothing to another settlement. */
 const askElsewhere = async (play: Scene, tenant: Tenant): Promise<void> => {
-  const one = ownId(play, tenant, 'SETTLEMENT')
+  const again = play.world.table
+    .items('SETTLEMENT#')
+    .filter((item) => item['client_id'] === tenant.clientId && item['replaces'] !== undefined)
+  const one = again.length > 0 ? text(play.world.prng.pick(again), 'settlement_id') : ownId(play, tenant, 'SETTLEMENT')
   // The nearest is the one in whose place it was recorded: of the same days.
   const replaced = play.world.table.item({ pk: `SETTLEMENT#${one}`, sk: 'SETTLEMENT' })?.['replaces']
   const other = typeof replaced === 'string' ? replaced : ownId(play, tenant, 'SETTLEMENT')

@@ -141,6 +141,10 @@ const RARE = {
   'a fee is assumed by its day': [1_000, 'Seven days are over, and the provider does not know it.'],
   'a client grows while it has payments': [250, 'New ones go to new parts of its books.'],
   'a payment in a part of its own': [250, 'Behind the first part of a client that has grown.'],
+  'somebody pays and nobody can be asked about it': [25, 'Its row is settled, or turns, meanwhile.'],
+  'a sync stands still in the midst': [25, 'It goes on beside another one, often behind its lease.'],
+  'a settlement stands still in the midst': [250, 'It goes on with what it had summed by then.'],
+  'operators are at the money of one client together': [25, 'Paid out, refused, put back and settled at once.'],
   'a slice of a dead worker is taken over': [250, 'The sync goes on where it was.'],
 } as const satisfies Readonly<Record<string, readonly [within: number, what: string]>>
 

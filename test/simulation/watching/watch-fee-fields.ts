@@ -141,7 +141,8 @@ const ofReversals: readonly Rule<Write>[] = [
       const [was, is] = [reversalOf(write.before), reversalOf(write.after)]
       const row = rowOf(write.world, newIds(write)[0])
       if (is.undoneAt === undefined || is.undoneAt === was.undoneAt) return false
-      const isMeant = row?.type === 'CHARGEBACK_REVERSAL' && row.amount >= amount(write.after, 'notional_minor')
+      const isMeant =
+        row?.type === 'CHARGEBACK_REVERSAL' && Math.abs(row.amount) >= amount(write.after, 'notional_minor')
       return !isMeant || was.wholeAt === undefined || was.whole?.kind !== 'chargeback' || was.whole.beyond === true
     },
   ],

@@ -98,7 +98,7 @@ const BUSY_TIMES = { leastMs: 5_000, mostMs: 3 * MINUTE_MS }
 
 /** For a while it refuses every second call, and says another time to each. */
 const isBusy = (world: World): boolean =>
-  inStretch(world, 'provider busy', 2 * world.faults.providerRateLimit, BUSY_TIMES) && world.prng.chance(0.5)
+  inStretch(world, 'provider busy', 4 * world.faults.providerRateLimit, BUSY_TIMES) && world.prng.chance(0.5)
 
 /** What is asked about: a payment or a request by its path, a fee by the payment that it is of. */
 const subjectOf = ({ pathname, searchParams }: URL): string =>
@@ -109,6 +109,7 @@ const withheldAnswer = (world: World, { method, url }: HttpCall): Answered | und
   const withheld = method === 'GET' ? world.withheld.get(subjectOf(url)) : undefined
   if (withheld === undefined || withheld.untilMs <= world.scheduler.nowMs()) return undefined
   count(world.tally, `withheld: ${withheld.says}`)
+  if (withheld.says === 'too often') return limited(world.prng.int(100, 90_000))
   return withheld.says === 'nothing'
     ? answered(503, { error_code: 'SERVICE_UNAVAILABLE' })
     : answered(404, { error_code: 'DATA_NOT_FOUND' })

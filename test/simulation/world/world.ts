@@ -190,7 +190,7 @@ export const createWorld = ({
     /** Payments whose row the provider never shows. */
     unshownRows: new Set<string>(),
     /** What the provider does not answer about, by payment, request or fee, until when, and what it says instead. */
-    withheld: new Map<string, { readonly untilMs: number; readonly says: 'nothing' | 'not found' }>(),
+    withheld: new Map<string, { readonly untilMs: number; readonly says: 'nothing' | 'not found' | 'too often' }>(),
     /** Findings that the provider's rows beside a payment's own must lead to, where it is that payment's money. */
     strangeRows: [] as { readonly providerPaymentId: string; readonly cause: string }[],
     /** When a process has read a list last. */

@@ -92,4 +92,6 @@ export const BESIDE: Readonly<Record<string, string>> = {
     'Its operator is asked to look at what is not there, and pays out the same.',
   'a payment that ends is tried for ever':
     'the bound of a loop: each of its tries has a minute, and the time of its function ends it',
+  'a page that refuses one payment is taken for done':
+    'The next reading of their hour makes the fees of the others final, or the settlement that asks by their seventh day: later, and the same.',
 }

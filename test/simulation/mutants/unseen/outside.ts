@@ -144,4 +144,18 @@ export const OUTSIDE: Readonly<Record<string, string>> = {
   'a proof outlives a clock that was set back': 'Clocks of histories are off; none of them is set back.',
   'the last commit of a time may be three minutes late':
     'Seven seconds: a commit with its last try, the index and two clocks must be at their worst at once.',
+  'a tariff is in force before its day': 'Every tariff begins years before the days of histories.',
+  "a wallet's earlier payments are priced by its later tariff":
+    'Every tariff begins years before the days of histories.',
+  'more wait than are kept': 'No window of a history has fifty payments that the provider has not paid us yet.',
+  'a gap is passed over in what the provider has paid':
+    'A gap is left behind fifty payments that wait, and no window of a history has so many.',
+  'a recredit closes only what fits one transaction':
+    'No settlement of a history has ninety payments that its client owes.',
+  'an open transaction ends by what was said of it before':
+    'Its next look would have to be due in the very millisecond in which the lease of whoever looks ends.',
+  'an hour whose readings are over is not read again':
+    'The provider of histories marks each row that it settles as updated: the head reads it again.',
+  'the tariff’s fee is actual at success under every contract':
+    'Histories say which contract they have; only where none is said does it make a difference.',
 }

@@ -1,14 +1,15 @@
 import { amount, type RawItem, text } from '../../../support/books.ts'
+import { meet } from '../../sometimes/meet.ts'
 import { settlementOf, stageOf } from '../../sometimes/reversal-stages.ts'
 import type { Faults } from '../../world/faults.ts'
 import { invoke, operate, operateAsKnown } from '../../world/lambda.ts'
-import { count } from '../../world/tally.ts'
 import type { World } from '../../world/world.ts'
 import { takeBack } from '../odd-rows.ts'
 import type { Scene } from '../scene.ts'
 
 type Act = () => Promise<unknown>
 
+const DAY_MS = 86_400_000
 const OPERATOR = { operator: 'sim' }
 
 /** An operator who confirms all that the settlement says at this moment. */
@@ -24,7 +25,7 @@ const markPaid = (world: World, settlement: RawItem): Promise<unknown> => {
 }
 
 /** What operators may do about a settlement as it stands; of its client's, what is not settled yet is settled. */
-const actsOn = (world: World, clientId: string, settlement: RawItem | undefined): readonly Act[] => {
+export const actsOn = (world: World, clientId: string, settlement: RawItem | undefined): readonly Act[] => {
   const trigger = () => operate(world, 'trigger-settlement', { ...OPERATOR, client_id: clientId })
   if (settlement === undefined || settlement['recredited_at'] !== undefined) return [trigger, trigger]
   const named = { ...OPERATOR, settlement_id: text(settlement, 'settlement_id'), notes: 'the bank refused it' }
@@ -40,42 +41,54 @@ const settlementsOf = ({ table }: World, clientId: string): readonly RawItem[] =
     .filter((item) => item['client_id'] === clientId && item['status'] !== 'manual_paid')
     .filter((item) => item['recredited_at'] === undefined)
 
-/** An operator takes the very amount that waits for the floor above which it is settled. */
+/** Whoever settles has read the floor by then. */
+const FLOOR_MS = 6 * 60_000
+
+const passed = ({ scheduler }: World, ms: number) => new Promise<void>((resolve) => void scheduler.after(ms, resolve))
+
+/** An operator takes the very amount that waits to be settled again for the floor that must be exceeded. */
 const raiseFloor = async (world: World, clientId: string): Promise<void> => {
-  const waiting = world.table.items('SETTLEMENT#').filter((item) => item['client_id'] === clientId)
+  const own = world.table.items('SETTLEMENT#').filter((item) => item['client_id'] === clientId)
+  const replaced = new Set(own.map(({ replaces }) => replaces))
+  const waiting = own.filter((item) => item['recredited_at'] !== undefined && !replaced.has(item['settlement_id']))
   if (waiting.length === 0) return
   const one = world.prng.pick(waiting)
   const floor = amount(one, 'net_minor') - amount(one, 'reversed_net_minor')
   if (floor < 0) return
   await operate(world, 'update-client', { ...OPERATOR, client_id: clientId, settlement_floor_minor: floor })
+  await passed(world, FLOOR_MS)
   await operate(world, 'trigger-settlement', { ...OPERATOR, client_id: clientId })
   await operate(world, 'update-client', { ...OPERATOR, client_id: clientId, settlement_floor_minor: 0 })
 }
+
+/** It can be settled by now. */
+const isOld = ({ scheduler }: World, payment: RawItem): boolean =>
+  Date.parse(text(payment, 'paid_at')) < scheduler.nowMs() - DAY_MS
 
 /**
  * Several operators are at the money of one client at once, each with what it saw: one has paid a settlement out, another
  * knows that the bank refused it, two put it back, two settle; and the sync hears of money that goes back meanwhile.
  */
 export const moveTogether = async ({ world, tenants }: Scene): Promise<void> => {
-  const { oddities, prng, scheduler } = world
+  const { oddities, prng } = world
   if (world.beside) return
-  const passed = (ms: number) => new Promise<void>((resolve) => void scheduler.after(ms, resolve))
   const having = tenants.filter((tenant) => settlementsOf(world, tenant.clientId).length > 0)
   const { clientId } = prng.pick(having.length > 0 && prng.chance(0.8) ? having : tenants)
   for (let left = prng.int(2, 4); left > 0; left--) {
     const open = settlementsOf(world, clientId)
     const settlement = open.length > 0 ? prng.pick(open) : undefined
     // Of what is in no settlement yet there would soon be nothing to settle.
-    const isMeant = (payment: RawItem) => stageOf(world, payment) !== 'unswept' || oddities.chance(0.2)
+    const isMeant = (payment: RawItem) =>
+      stageOf(world, payment) !== 'unswept' || isOld(world, payment) || oddities.chance(0.1)
     for (let moves = oddities.int(0, 2); moves > 0; moves--)
       takeBack(world, 1, (payment) => payment['client_id'] === clientId && isMeant(payment))
     const sync = () => invoke(world, 'sync-provider-transactions', {})
     const acts = [...actsOn(world, clientId, settlement), sync, sync].filter(() => prng.chance(0.7))
-    count(world.tally, 'operators move money together')
+    meet(world, 'operators are at the money of one client together')
     const apartMs = prng.pick([8, 60])
-    await Promise.all(acts.map((act) => passed(prng.int(0, apartMs)).then(act)))
-    if (prng.chance(0.2)) await raiseFloor(world, clientId)
-    await passed(prng.pick([100, 2_000, 600_000]))
+    await Promise.all(acts.map((act) => passed(world, prng.int(0, apartMs)).then(act)))
+    if (prng.chance(0.5)) await raiseFloor(world, clientId)
+    await passed(world, prng.pick([100, 2_000, 600_000]))
   }
 }
 
