@@ -223,11 +223,11 @@ const OPERATIONS: readonly (readonly [number, Operation])[] = [
   [2, quarrel],
   [3, switchEndpointOff],
   [3, giveUp],
-  [4, (play) => sellMany(play, play.world.prng.pick(play.tenants))],
-  [4, moveTogether],
-  [3, standStill],
-  [3, payUnasked],
-  [3, tangle],
+  [3, (play) => sellMany(play, play.world.prng.pick(play.tenants))],
+  [3, moveTogether],
+  [2, standStill],
+  [2, payUnasked],
+  [2, tangle],
 ]
 
 const TOTAL = OPERATIONS.reduce((sum, [weight]) => sum + weight, 0)

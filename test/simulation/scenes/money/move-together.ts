@@ -74,7 +74,7 @@ export const moveTogether = async ({ world, tenants }: Scene): Promise<void> => 
   if (world.beside) return
   const having = tenants.filter((tenant) => settlementsOf(world, tenant.clientId).length > 0)
   const { clientId } = prng.pick(having.length > 0 && prng.chance(0.8) ? having : tenants)
-  for (let left = prng.int(2, 4); left > 0; left--) {
+  for (let left = prng.int(2, 3); left > 0; left--) {
     const open = settlementsOf(world, clientId)
     const settlement = open.length > 0 ? prng.pick(open) : undefined
     // Of what is in no settlement yet there would soon be nothing to settle.
@@ -83,7 +83,8 @@ export const moveTogether = async ({ world, tenants }: Scene): Promise<void> => 
     for (let moves = oddities.int(0, 2); moves > 0; moves--)
       takeBack(world, 1, (payment) => payment['client_id'] === clientId && isMeant(payment))
     const sync = () => invoke(world, 'sync-provider-transactions', {})
-    const acts = [...actsOn(world, clientId, settlement), sync, sync].filter(() => prng.chance(0.7))
+    const syncs = prng.chance(0.3) ? [sync, sync] : [sync]
+    const acts = [...actsOn(world, clientId, settlement), ...syncs].filter(() => prng.chance(0.7))
     meet(world, 'operators are at the money of one client together')
     const apartMs = prng.pick([8, 60])
     await Promise.all(acts.map((act) => passed(world, prng.int(0, apartMs)).then(act)))
@@ -119,7 +120,7 @@ export const arrangeMoves = ({ world }: Scene, faults: Faults): void => {
     for (const { id, status, reference_id: reference } of fresh) {
       met.add(`${id} ${status}`)
       const payment = world.table.item({ pk: `PAYMENT#${reference.slice(0, 36)}`, sk: 'PAYMENT' })
-      if (payment?.['status'] !== 'succeeded' || !oddities.chance(0.4)) continue
+      if (payment?.['status'] !== 'succeeded' || !oddities.chance(0.3)) continue
       for (const act of actsOn(world, text(payment, 'client_id'), settlementOf(world, payment)))
         if (oddities.chance(0.6)) scheduler.after(oddities.int(0, PAGE_MS), () => void act())
     }
