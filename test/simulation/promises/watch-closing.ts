@@ -1,7 +1,8 @@
 import { type RawItem, text } from '../../support/books.ts'
 import type { Observations } from '../watching/observations.ts'
+import type { ProviderAnswer } from '../world/listeners.ts'
 import { cancelledRequest } from '../world/provider-network.ts'
-import type { ProviderAnswer, World } from '../world/world.ts'
+import type { World } from '../world/world.ts'
 
 /** What the provider calls a request that waits to be paid. */
 export const OPEN: readonly string[] = ['REQUIRES_ACTION', 'PENDING']

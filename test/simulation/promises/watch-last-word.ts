@@ -1,9 +1,10 @@
 import { type RawItem, text } from '../../support/books.ts'
 import type { Observations } from '../watching/observations.ts'
 import { watchClocks } from '../watching/row-write.ts'
+import type { ProviderAnswer } from '../world/listeners.ts'
 import type { Process } from '../world/process.ts'
 import { cancelledRequest } from '../world/provider-network.ts'
-import type { ProviderAnswer, World } from '../world/world.ts'
+import type { World } from '../world/world.ts'
 
 /** What the provider has answered when a process asked last about a request; `latest`: the payment that it names. */
 type Word = { readonly said: string; readonly latest?: string }

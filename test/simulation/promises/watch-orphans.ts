@@ -1,8 +1,9 @@
 import { type RawItem, text, whole } from '../../support/books.ts'
 import type { Observations } from '../watching/observations.ts'
+import type { ProviderAnswer } from '../world/listeners.ts'
 import type { Process } from '../world/process.ts'
 import { cancelledRequest } from '../world/provider-network.ts'
-import type { ProviderAnswer, World } from '../world/world.ts'
+import type { World } from '../world/world.ts'
 import { isPayable, OPEN } from './watch-closing.ts'
 
 const REFERENCE = /^([0-9a-f-]{36})-(\d+)$/

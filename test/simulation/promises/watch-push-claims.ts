@@ -1,8 +1,9 @@
 import { type RawItem, text } from '../../support/books.ts'
 import type { Observations } from '../watching/observations.ts'
 import { watchClocks } from '../watching/row-write.ts'
+import type { ProviderAnswer } from '../world/listeners.ts'
 import type { Process } from '../world/process.ts'
-import type { ProviderAnswer, World } from '../world/world.ts'
+import type { World } from '../world/world.ts'
 
 const PUSHED = 'OVO'
 /** So long a push can be answered from the end of its call, and a call takes at most as long as its lease. */

@@ -1,24 +1,19 @@
 import { createSimulatorCore } from '../../../infra/local/provider-simulator/simulator-core.ts'
 import type { Alert } from '../../../shared/alerts.ts'
-import type { HttpOutcome } from '../../../shared/provider/xendit/call-json.ts'
-import { byQueue, type QueueMessage, type QueueName } from '../../../shared/queues.ts'
+import { byQueue, type QueueName } from '../../../shared/queues.ts'
 import { callbackSecretName, providerSecretName } from '../../../shared/secrets.ts'
-import type { WebhookRequest, WebhookResult } from '../../../shared/send-webhook.ts'
 import type { HistorySteps, ProviderFees, StoredRows } from '../../../shared/stage-settings.ts'
-import type { Key } from '../../../shared/table/keys.ts'
-import type { Step } from '../../../shared/table/step.ts'
 import { createSimTable } from '../sim-table/sim-table.ts'
-import type { StoredItem } from '../sim-table/stored-item.ts'
-import type { TableChange } from '../sim-table/table-view.ts'
 import type { Environment } from './environments.ts'
 import { type Faults, NO_FAULTS } from './faults.ts'
 import { type LoadedFunction } from './handlers.ts'
+import { createListeners } from './listeners.ts'
 import { createMerchants } from './merchants.ts'
 import { createPrng } from './prng.ts'
 import type { Process } from './process.ts'
 import { QUEUE_TIMES } from './queue-times.ts'
 import { createScheduler } from './scheduler.ts'
-import { createSimQueue, type ReceivedMessage } from './sim-queue.ts'
+import { createSimQueue } from './sim-queue.ts'
 import type { Stretch } from './stretch.ts'
 import { count, type Tally } from './tally.ts'
 
@@ -51,13 +46,6 @@ export type BesideFormer = {
 }
 
 export type World = ReturnType<typeof createWorld>
-
-export type ProviderAnswer = {
-  readonly method: string
-  readonly path: string
-  readonly query: URLSearchParams
-  readonly outcome: HttpOutcome
-}
 
 /** Until when, and what somebody may do while a write stands. */
 export type Contest = { readonly untilMs: number; readonly rival?: () => unknown }
@@ -93,49 +81,11 @@ export const createWorld = ({
   /** Who is told of what happens here, and what goes wrong. */
   const border = {
     faults: NO_FAULTS,
-    /** Told of every change of an item, at the moment it is made. */
-    onChange: [] as ((change: TableChange) => void)[],
-    /** Told of all changes that one write has made, of its items together. */
-    onWritten: [] as ((changes: readonly TableChange[]) => void)[],
-    /** Told of a condition that refused a write, and of the item that stood against it. */
-    onRefused: [] as ((step: Step, was: StoredItem | undefined) => void)[],
-    /** Told when a process begins, and when its handler has come to an end or it was killed. */
-    onStarted: [] as ((process: Process, event: unknown) => void)[],
-    onEnded: [] as ((process: Process, how: 'done' | 'failed' | 'died') => void)[],
-    /** Told of a process whose write stands on its way, and of what it writes to. */
-    onOvertaken: [] as ((process: Process, keys: readonly Key[]) => void)[],
-    /** Told of a fault that strikes. */
-    onFault: [] as ((fault: keyof Faults) => void)[],
+    ...createListeners(),
     /** Those in whose environment something goes on that an invocation before has left, and whose: its calls count as theirs. */
     sharing: new WeakMap<Process, Process>(),
     /** Whose call to table or provider has its effect at this moment. */
     acting: undefined as Process | undefined,
-    /** Told of a call to the provider before it leaves, and of its answer once the process has it. */
-    onAsked: [] as ((process: Process, method: string, path: string, body: unknown) => void)[],
-    onAnswered: [] as ((process: Process, answer: ProviderAnswer) => void)[],
-    /** Told when a message was sent; and what it says, and who has sent it. */
-    onSent: [] as ((queue: QueueName) => void)[],
-    onMessage: [] as ((queue: QueueName, message: QueueMessage, process: Process) => void)[],
-    /** Told of messages that a worker is given. */
-    onHandedOut: [] as ((queue: QueueName, messages: readonly ReceivedMessage[]) => void)[],
-    /** Told of an error that a process writes into its log, and of the line. */
-    onError: [] as ((process: Process, error: unknown, line: string) => void)[],
-    /** Told of a line that a process writes into its log. */
-    onLine: [] as ((process: Process, code: string, fields: Readonly<Record<string, unknown>>) => void)[],
-    /** Told of a webhook before it leaves. */
-    onPost: [] as ((request: WebhookRequest, process: Process) => void)[],
-    /** Told of what a merchant's server makes of one, and when it had left. */
-    onAnswer: [] as ((request: WebhookRequest, result: WebhookResult, process: Process, postedMs: number) => void)[],
-    /** Told when the operators were told of something, and by whom. */
-    onTold: [] as ((alert: Alert, process: Process) => void)[],
-    /** Told of what a worker was given and has come to its end with, and which messages of it go back to their queue. */
-    onHandedBack: [] as ((
-      process: Process,
-      messages: readonly ReceivedMessage[],
-      failed: ReadonlySet<string>,
-    ) => void)[],
-    /** Told of a callback of the provider's, of the token it came with, and of the status that it was answered with. */
-    onCallback: [] as ((body: string, token: string | undefined, status: number) => void)[],
     /** Told of a callback the provider sends; answers the HTTP status, or rejects. */
     sendCallback: ((): Promise<number> =>
       Promise.reject(new Error('nobody listens for callbacks yet'))) as SendCallback,
