@@ -5,7 +5,7 @@ import type { Payment } from '../payment/payment.ts'
 import type { Item } from '../table/attributes.ts'
 import { ownerOf } from '../table/keys.ts'
 import { WORK_SLOTS } from '../table/schema.ts'
-import { addMs, DAY_MS, HOUR_MS, later, MINUTE_MS, type Timestamp } from '../time.ts'
+import { addMs, DAY_MS, earlier, HOUR_MS, later, MINUTE_MS, type Timestamp } from '../time.ts'
 import { breaks, type Difference, differs, shown } from './difference.ts'
 
 /** What the tariff in force says; undefined when it says nothing, as for a bank or an amount that never passed. */
@@ -99,6 +99,8 @@ const auditPlausibility = (payment: Payment, now: Timestamp): readonly Differenc
     time !== undefined && (time < from || time > to)
   // Two times of one payment may come from two machines.
   const early = addMs(createdAt, -SKEW_MS)
+  // A first attempt may be paid, and settled, days before its payment is shown.
+  const [{ startedAt: begunAt } = { startedAt: createdAt }] = payment.providerAttempts
   const soon = addMs(now, SKEW_MS)
   return [
     ...breaks('payment.created_at', id, createdAt > soon, 'a time that has come', createdAt),
@@ -128,7 +130,8 @@ const auditPlausibility = (payment: Payment, now: Timestamp): readonly Differenc
       'payment.provider_settled_at',
       id,
       providerSettledAt !== undefined &&
-        (paidAt === undefined || outside(providerSettledAt, addMs(createdAt, -DAY_MS), addMs(now, DAY_MS))),
+        (paidAt === undefined ||
+          outside(providerSettledAt, addMs(earlier(begunAt, createdAt), -DAY_MS), addMs(now, DAY_MS))),
       'after it was paid, and not to come',
       providerSettledAt,
     ),

@@ -94,6 +94,20 @@ describe('audit-ledger: what it answers', () => {
     expect(result).toMatchObject({ balanced: false, differences: [{ what: 'ledger', id: client.clientId }] })
   })
 
+  it('finds nothing in money that the provider settled days before its payment was shown', async () => {
+    const { deps, client } = await aSyncWorld()
+    const startedAt = deps.now()
+    deps.clock.advance(2 * 86_400)
+    const payment = succeededPayment(client, { paidAt: deps.now() })
+    const [attempt] = payment.providerAttempts
+    if (attempt === undefined) throw new Error('nobody asked the provider')
+    const early = { providerAttempts: [{ ...attempt, startedAt }], providerSettledAt: startedAt }
+
+    await storeSucceeded(deps, [{ ...payment, ...early }])
+
+    expect(await auditLedger(deps, client.clientId)).toStrictEqual({ balanced: true, differences: [] })
+  })
+
   it('answers a bounded number of differences, whatever is wrong', async () => {
     const { deps, client } = await aSyncWorld()
     const payments = Array.from({ length: 210 }, () => succeededPayment(client, { paidAt: deps.now() }))
