@@ -4,9 +4,9 @@ import { changeEndpoints } from '../scenes/change-endpoints.ts'
 import { changeKeys } from '../scenes/change-keys.ts'
 import { growClient } from '../scenes/grow-client.ts'
 import { http } from '../scenes/http.ts'
+import { goOnLate } from '../scenes/money/go-on-late.ts'
 import { moveTogether } from '../scenes/money/move-together.ts'
 import { payUnasked } from '../scenes/money/pay-unasked.ts'
-import { standStill } from '../scenes/money/stand-still.ts'
 import { tangle } from '../scenes/money/tangle.ts'
 import { redeliverOwn } from '../scenes/own-deliveries.ts'
 import { payUnconfirmed } from '../scenes/pay-unconfirmed.ts'
@@ -225,7 +225,7 @@ const OPERATIONS: readonly (readonly [number, Operation])[] = [
   [3, giveUp],
   [3, (play) => sellMany(play, play.world.prng.pick(play.tenants))],
   [3, moveTogether],
-  [2, standStill],
+  [2, goOnLate],
   [2, payUnasked],
   [2, tangle],
 ]

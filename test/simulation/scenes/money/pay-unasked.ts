@@ -1,7 +1,7 @@
 import { meet } from '../../sometimes/meet.ts'
 import { tell, type World } from '../../world/world.ts'
 import type { Scene } from '../scene.ts'
-import { standStillInSync } from './stand-still.ts'
+import { standStillInSync } from './go-on-late.ts'
 
 const HOUR_MS = 3_600_000
 const CLOSED = ['expired', 'cancelled', 'failed']

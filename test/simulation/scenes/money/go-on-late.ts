@@ -28,7 +28,7 @@ export const standStillInSync = async (scene: Scene, afterMs: number): Promise<v
  * Whoever syncs, or settles, stands still in the midst of it, and goes on minutes later, when others have done its work or
  * are about to: with what it had read by then.
  */
-export const standStill = async (scene: Scene): Promise<void> => {
+export const goOnLate = async (scene: Scene): Promise<void> => {
   const { world, tenants } = scene
   const { prng } = world
   // A release that stands still goes on beside the other one, which has rules of its own.
