@@ -13,11 +13,8 @@ export const settlementsWithPayment = async (
   deps: Pick<Deps, 'table'>,
   payment: Payment,
 ): Promise<readonly Settlement[]> => {
-  const places = new Set([payment.paidAt, placeOf(payment)])
-  const found = await Promise.all(
-    [...places].map((place) => (place === undefined ? [] : recordedAt(deps, payment, place))),
-  )
-  return found.flat()
+  const places = [...new Set([payment.paidAt, placeOf(payment)])].flatMap((place) => place ?? [])
+  return (await Promise.all(places.map((place) => recordedAt(deps, payment, place)))).flat()
 }
 
 /** Those of one place in the order of what is settled. */

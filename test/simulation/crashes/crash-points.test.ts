@@ -48,7 +48,7 @@ const AWAITS: Readonly<Record<string, number>> = {
   'sync, of a dispute that was won': 15,
   'sync, by a worker that is woken': 11,
   grow: 3,
-  refresh: 13,
+  refresh: 14,
 }
 
 let functions: ReadonlyMap<string, LoadedFunction>
