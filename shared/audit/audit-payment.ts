@@ -90,6 +90,10 @@ const LONGEST_EXPIRY_MS = 366 * DAY_MS
 /** Machines' clocks differ a little, the provider's own times by more. */
 const SKEW_MS = MINUTE_MS
 
+/** A first attempt may be paid, and settled, days before its payment is shown. */
+const begunAt = ({ createdAt, providerAttempts: [first] }: Payment): Timestamp =>
+  earlier(first?.startedAt ?? createdAt, createdAt)
+
 /** Times that nothing else repeats: they must at least be possible. */
 const auditPlausibility = (payment: Payment, now: Timestamp): readonly Difference[] => {
   const { paymentId: id, createdAt, expiresAt, cancelRequestedAt, expiryStartedAt } = payment
@@ -99,8 +103,6 @@ const auditPlausibility = (payment: Payment, now: Timestamp): readonly Differenc
     time !== undefined && (time < from || time > to)
   // Two times of one payment may come from two machines.
   const early = addMs(createdAt, -SKEW_MS)
-  // A first attempt may be paid, and settled, days before its payment is shown.
-  const [{ startedAt: begunAt } = { startedAt: createdAt }] = payment.providerAttempts
   const soon = addMs(now, SKEW_MS)
   return [
     ...breaks('payment.created_at', id, createdAt > soon, 'a time that has come', createdAt),
@@ -130,8 +132,7 @@ const auditPlausibility = (payment: Payment, now: Timestamp): readonly Differenc
       'payment.provider_settled_at',
       id,
       providerSettledAt !== undefined &&
-        (paidAt === undefined ||
-          outside(providerSettledAt, addMs(earlier(begunAt, createdAt), -DAY_MS), addMs(now, DAY_MS))),
+        (paidAt === undefined || outside(providerSettledAt, addMs(begunAt(payment), -DAY_MS), addMs(now, DAY_MS))),
       'after it was paid, and not to come',
       providerSettledAt,
     ),

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
 import { assertInvariant, notFound } from '../errors.ts'
 import type { ClientId } from '../ids.ts'
-import { type AuditDeps, recordChange } from '../operator/audit-record.ts'
+import { type RecordDeps, recordChange } from '../operator/audit-record.ts'
 import type { Page } from '../page.ts'
 import { absent, all, equals, exists, isNew } from '../table/condition.ts'
 import { apiKeyKey, clientKey } from '../table/keys.ts'
@@ -20,8 +20,6 @@ import {
   shownPrefix,
 } from './api-key.ts'
 import { toApiKeyDto } from './client-dto.ts'
-
-type ChangeDeps = AuditDeps
 
 const ENTITY = 'api_key'
 
@@ -52,7 +50,7 @@ const lifetimeSeconds = ({ keyLifetimeDays }: Deps['stage']): number | null =>
  * The text is in this answer and nowhere else: when the answer is lost, revoke the key and issue another.
  */
 export const issueApiKey = async (
-  deps: ChangeDeps & Pick<Deps, 'stage' | 'randomBytes'>,
+  deps: RecordDeps & Pick<Deps, 'stage' | 'randomBytes'>,
   input: NewKey,
 ): Promise<{ readonly text: string; readonly key: ApiKey }> => {
   const { clientId, operator, permissions = 'full', expiresInSeconds = lifetimeSeconds(deps.stage) } = input
@@ -86,7 +84,7 @@ export const issueApiKey = async (
  * 404 for a key that does not exist or is another client's.
  */
 export const revokeApiKey = async (
-  deps: ChangeDeps,
+  deps: RecordDeps,
   input: { clientId: ClientId; keyId: KeyId; operator: string },
 ): Promise<ApiKey> => {
   const { clientId, keyId, operator } = input

@@ -3,7 +3,7 @@ import type { Deps } from '../deps.ts'
 import { assertInvariant, GatewayError, notFound } from '../errors.ts'
 import { type ClientId, ClientIdSchema } from '../ids.ts'
 import { ZERO } from '../money.ts'
-import { type AuditDeps, recordChange } from '../operator/audit-record.ts'
+import { type RecordDeps, recordChange } from '../operator/audit-record.ts'
 import type { Page } from '../page.ts'
 import { all, exists, isNew, unchanged } from '../table/condition.ts'
 import { clientKey, windowKey } from '../table/keys.ts'
@@ -16,7 +16,7 @@ import { type Client, ClientSchema, firstWindowStart } from './client.ts'
 import { toClientDto } from './client-dto.ts'
 import { assertPartsAllowed, grownTo, ledgerPartsOf } from './ledger-parts.ts'
 
-type ChangeDeps = AuditDeps & Pick<Deps, 'stage'>
+type ChangeDeps = RecordDeps & Pick<Deps, 'stage'>
 
 const ENTITY = 'client'
 

@@ -29,7 +29,7 @@ export type AuditRecord = v.InferOutput<typeof AuditRecordSchema>
 
 export const AUDIT_ENTITY = 'audit'
 
-export type AuditDeps = Pick<Deps, 'table' | 'now' | 'newId' | 'invocation'>
+export type RecordDeps = Pick<Deps, 'table' | 'now' | 'newId' | 'invocation'>
 
 type NewRecord = Pick<AuditRecord, 'subject' | 'operator' | 'action'> & {
   /** Whose it is, for the list of all that was done to a client; undefined of what belongs to none. */
@@ -50,7 +50,7 @@ const TRIES = 5
  * the same subject one begins again behind the other; those at different subjects are never in each other's way.
  */
 export const recordChange = async <Name extends string>(
-  deps: AuditDeps,
+  deps: RecordDeps,
   record: NewRecord,
   steps: Steps<Name>,
 ): Promise<TransactOutcome<Name>> => {
@@ -67,7 +67,7 @@ export const recordChange = async <Name extends string>(
   throw new GatewayError('conflict', 'others are changing this right now; try again')
 }
 
-const chainedSteps = async (deps: AuditDeps, { clientId, ...record }: NewRecord) => {
+const chainedSteps = async (deps: RecordDeps, { clientId, ...record }: NewRecord) => {
   const before = await findAuditHead(deps, record.subject)
   const at = deps.now()
   const id = deps.newId()

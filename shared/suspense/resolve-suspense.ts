@@ -1,9 +1,7 @@
 import { invalid, notFound } from '../errors.ts'
-import { type AuditDeps, recordChange } from '../operator/audit-record.ts'
+import { type RecordDeps, recordChange } from '../operator/audit-record.ts'
 import { isSuspenseId, type RESOLUTIONS, type Suspense } from './suspense.ts'
 import { findSuspense, resolveStep } from './suspense-store.ts'
-
-type ResolveDeps = AuditDeps
 
 type Resolution = (typeof RESOLUTIONS)[number]
 
@@ -15,7 +13,7 @@ const allowed = (kind: Suspense['kind']): readonly Resolution[] =>
  * by it. Writes the audit record in the same transaction.
  */
 export const resolveSuspense = async (
-  deps: ResolveDeps,
+  deps: RecordDeps,
   input: {
     readonly suspenseId: string
     readonly operator: string

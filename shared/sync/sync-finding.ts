@@ -1,10 +1,10 @@
-import type { Deps } from '../deps.ts'
+import type { NewsDeps } from '../payment/news/news-deps.ts'
 import type { Payment, StoredPayment } from '../payment/payment.ts'
 import type { ProviderTransaction } from '../provider/provider.ts'
 import { finding, recordSuspense } from '../suspense/record-suspense.ts'
 import type { FindingCause, Suspense } from '../suspense/suspense.ts'
 
-export type ReconcileDeps = Pick<Deps, 'stage' | 'table' | 'provider' | 'now' | 'newId' | 'log' | 'alerts'>
+export type ReconcileDeps = NewsDeps
 
 export const isCreditedWith = (
   stored: StoredPayment | undefined,

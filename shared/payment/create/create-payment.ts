@@ -16,7 +16,7 @@ import { type CreateResult, runAttempt } from './run-attempt.ts'
 import { takeOverPayment } from './take-over-payment.ts'
 import { waitForAttempt } from './wait-for-attempt.ts'
 
-export type CreateDeps = Pick<
+type CreateDeps = Pick<
   Deps,
   'table' | 'sleep' | 'random' | 'provider' | 'now' | 'newId' | 'monotonicMs' | 'log' | 'alerts' | 'stage'
 >

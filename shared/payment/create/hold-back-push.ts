@@ -1,17 +1,15 @@
-import type { Deps } from '../../deps.ts'
 import { assertNever } from '../../errors.ts'
 import { PROVIDER_READ_TIMEOUT_MS, type ProviderTransaction } from '../../provider/provider.ts'
 import { addMs, type Timestamp } from '../../time.ts'
 import type { Push } from '../channel/channels.ts'
 import { applyNews } from '../news/apply-provider-news.ts'
 import { askForNews } from '../news/ask-for-news.ts'
+import type { NewsDeps } from '../news/news-deps.ts'
 import type { CreatingPayment, ProviderAttempt, StoredPayment } from '../payment.ts'
 import { findStoredPayment } from '../payment-store.ts'
 import { referenceOf } from '../provider-attempts.ts'
 import { ATTEMPT_LEASE_MS } from './create-times.ts'
 import { createFailed } from './wait-for-attempt.ts'
-
-type PushDeps = Pick<Deps, 'stage' | 'table' | 'provider' | 'now' | 'newId' | 'log' | 'alerts'>
 
 /** A push has one row; more are read so that rows of other references cannot hide it. */
 const ROWS_OF_PAGE = 50
@@ -25,7 +23,7 @@ const endOfCall = (creating: CreatingPayment, last: ProviderAttempt): Timestamp 
   last.endedAt ?? creating.leaseUntil ?? addMs(last.startedAt, ATTEMPT_LEASE_MS)
 
 /** Every row of exactly this reference, whatever the provider's filter lets through; it throws when some may be missing. */
-const rowsOf = async (deps: PushDeps, reference: string): Promise<readonly ProviderTransaction[]> => {
+const rowsOf = async (deps: NewsDeps, reference: string): Promise<readonly ProviderTransaction[]> => {
   const own: ProviderTransaction[] = []
   let afterId: string | undefined
   for (let page = 0; page < MOST_PAGES; page++) {
@@ -45,7 +43,7 @@ const rowsOf = async (deps: PushDeps, reference: string): Promise<readonly Provi
 type Verdict = 'no_money' | 'undecided' | { readonly overtakenBy: StoredPayment | undefined }
 
 /** A row that may stand for money: the provider's own news of it decides, and is applied like any other. */
-const askAbout = async (deps: PushDeps, creating: CreatingPayment, row: ProviderTransaction): Promise<Verdict> => {
+const askAbout = async (deps: NewsDeps, creating: CreatingPayment, row: ProviderTransaction): Promise<Verdict> => {
   const { providerPaymentId, paymentRequestId, reference } = row
   const answer = await askForNews(deps, { providerPaymentId: providerPaymentId || undefined, paymentRequestId })
   if (answer.kind !== 'news' || answer.news.reference !== reference) return 'undecided'
@@ -61,7 +59,7 @@ const askAbout = async (deps: PushDeps, creating: CreatingPayment, row: Provider
   return outcome.kind === 'applied' ? 'no_money' : 'undecided'
 }
 
-const verdictOn = async (deps: PushDeps, creating: CreatingPayment, row: ProviderTransaction): Promise<Verdict> => {
+const verdictOn = async (deps: NewsDeps, creating: CreatingPayment, row: ProviderTransaction): Promise<Verdict> => {
   switch (row.status) {
     // Declined, or the money went back. What comes all the same is matched by its reference and credited or held.
     case 'failed':
@@ -82,7 +80,7 @@ const verdictOn = async (deps: PushDeps, creating: CreatingPayment, row: Provide
  * throws (500, to be retried) while neither is certain.
  */
 export const holdBackPush = async (
-  deps: PushDeps,
+  deps: NewsDeps,
   creating: CreatingPayment,
   { lifetimeMs }: Push,
 ): Promise<{ readonly overtakenBy: StoredPayment | undefined } | undefined> => {

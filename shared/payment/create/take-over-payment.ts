@@ -1,16 +1,14 @@
-import type { Deps } from '../../deps.ts'
 import { addMs } from '../../time.ts'
 import { cancelOrphan } from '../cancel-orphan.ts'
 import { channelOf } from '../channel/channels.ts'
 import { claimTakeover } from '../creating-store.ts'
+import type { NewsDeps } from '../news/news-deps.ts'
 import type { CreatingPayment, StoredPayment } from '../payment.ts'
 import { parseStored } from '../payment-store.ts'
 import { COMMIT_FAILED, withAttempt } from '../provider-attempts.ts'
 import { ATTEMPT_LEASE_MS, timesOf } from './create-times.ts'
 import { holdBackPush } from './hold-back-push.ts'
 import type { ParsedRequest } from './parse-payment-request.ts'
-
-type TakeOverDeps = Pick<Deps, 'stage' | 'table' | 'provider' | 'now' | 'newId' | 'log' | 'alerts'>
 
 export type TakeOver =
   | { readonly kind: 'taken'; readonly creating: CreatingPayment }
@@ -23,7 +21,7 @@ export type TakeOver =
  * commit failed is cancelled upstream, best effort: nobody will be shown it.
  */
 export const takeOverPayment = async (
-  deps: TakeOverDeps,
+  deps: NewsDeps,
   creating: CreatingPayment,
   parsed: ParsedRequest,
 ): Promise<TakeOver> => {

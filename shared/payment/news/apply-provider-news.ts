@@ -1,4 +1,3 @@
-import type { Deps } from '../../deps.ts'
 import { assertNever } from '../../errors.ts'
 import { PROVIDER_READ_TIMEOUT_MS, type Unanswered } from '../../provider/provider.ts'
 import { heldMoney, recordSuspense } from '../../suspense/record-suspense.ts'
@@ -10,9 +9,8 @@ import { paymentIdOf } from '../provider-attempts.ts'
 import { askForNews, type NewsSubject, type ProviderNews } from './ask-for-news.ts'
 import { closePayment } from './close-payment.ts'
 import { type Decision, decideOnNews } from './decide-on-news.ts'
+import type { NewsDeps } from './news-deps.ts'
 import { succeedCreatingPayment, succeedPayment } from './succeed-payment.ts'
-
-type ApplyDeps = Pick<Deps, 'stage' | 'table' | 'provider' | 'now' | 'newId' | 'log' | 'alerts'>
 
 export type ApplyOutcome =
   /** The books now say what the provider says. */
@@ -32,7 +30,7 @@ export type ApplyOutcome =
 /** A payment changes status at most twice; more disagreement than this between read and write is a bug. */
 const MAX_TRIES = 6
 
-const destinationOf = async (deps: ApplyDeps, news: ProviderNews): Promise<string | undefined> => {
+const destinationOf = async (deps: NewsDeps, news: ProviderNews): Promise<string | undefined> => {
   if (news.requestStatus !== undefined) return news.destination
   const answer = await deps.provider.getRequest(news.paymentRequestId, PROVIDER_READ_TIMEOUT_MS)
   // The money is there and the customer needs no destination any more: no answer does not hold up the credit.
@@ -45,7 +43,7 @@ const applied = (payment: StoredPayment | undefined): Step => ({ kind: 'applied'
 const appliedOrAgain = (payment: StoredPayment | undefined): Step => (payment ? applied(payment) : 'again')
 
 const applyDecision = async (
-  deps: ApplyDeps,
+  deps: NewsDeps,
   decision: Decision,
   news: ProviderNews,
   stored: StoredPayment | undefined,
@@ -90,7 +88,7 @@ const applyDecision = async (
 }
 
 /** Applies the provider's own word to whatever payment its reference names. Safe to repeat and to race. */
-export const applyNews = async (deps: ApplyDeps, news: ProviderNews, source: NewsSource): Promise<ApplyOutcome> => {
+export const applyNews = async (deps: NewsDeps, news: ProviderNews, source: NewsSource): Promise<ApplyOutcome> => {
   const paymentId = paymentIdOf(news.reference)
   for (let tried = 0; tried < MAX_TRIES; tried++) {
     const stored = paymentId && (await findStoredPayment(deps, paymentId))
@@ -105,7 +103,7 @@ export const applyNews = async (deps: ApplyDeps, news: ProviderNews, source: New
  * Asks the provider and applies what it says; whoever named the payment is never believed.
  */
 export const applyProviderNews = async (
-  deps: ApplyDeps,
+  deps: NewsDeps,
   subject: NewsSubject,
   source: NewsSource,
 ): Promise<ApplyOutcome> => {

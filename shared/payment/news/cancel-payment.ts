@@ -1,4 +1,3 @@
-import type { Deps } from '../../deps.ts'
 import { assertInvariant, assertNever, type GatewayError, invalid } from '../../errors.ts'
 import type { ClientId } from '../../ids.ts'
 import { type CancelAnswer, PROVIDER_READ_TIMEOUT_MS, type Unanswered } from '../../provider/provider.ts'
@@ -11,9 +10,8 @@ import { markDueNow, noteCancelRequested } from '../payment-store.ts'
 import { type ApplyOutcome, applyProviderNews } from './apply-provider-news.ts'
 import { closePayment } from './close-payment.ts'
 import { expirePayment } from './expire-payment.ts'
+import type { NewsDeps } from './news-deps.ts'
 import { noteNotFoundUpstream } from './note-not-found-upstream.ts'
-
-type CancelDeps = Pick<Deps, 'stage' | 'table' | 'provider' | 'now' | 'newId' | 'log' | 'alerts'>
 
 const unanswered = (answer: Pick<Unanswered, 'reason'>): GatewayError =>
   providerFailure(answer, 'the payment is unchanged here, try again')
@@ -24,10 +22,10 @@ const answerAsKept = (payment: Payment): Payment => {
   throw invalid(`payment cannot be cancelled in status=${payment.status}`)
 }
 
-const reread = (deps: CancelDeps, payment: Payment) => findPayment(deps, payment.clientId, payment.paymentId)
+const reread = (deps: NewsDeps, payment: Payment) => findPayment(deps, payment.clientId, payment.paymentId)
 
 /** By the status that is kept. Still pending: nobody knows yet, and the payment is looked at again at once. */
-const answerBehind = async (deps: CancelDeps, payment: Payment, outcome: ApplyOutcome): Promise<Payment> => {
+const answerBehind = async (deps: NewsDeps, payment: Payment, outcome: ApplyOutcome): Promise<Payment> => {
   const kept = await reread(deps, payment)
   if (kept.status !== 'pending') return answerAsKept(kept)
   await markDueNow(deps, kept.paymentId, deps.now())
@@ -36,21 +34,21 @@ const answerBehind = async (deps: CancelDeps, payment: Payment, outcome: ApplyOu
 }
 
 /** Past its time a cancel is the expiry: the merchant hears of it by the event, and here by the refusal. */
-const expireInstead = async (deps: CancelDeps, payment: Payment): Promise<Payment> =>
+const expireInstead = async (deps: NewsDeps, payment: Payment): Promise<Payment> =>
   answerBehind(deps, payment, await expirePayment(deps, payment, 'cancel'))
 
 /** Somebody else has moved the payment on: to its end, or by beginning its expiry. */
-const whenOvertaken = async (deps: CancelDeps, payment: Payment): Promise<Payment> => {
+const whenOvertaken = async (deps: NewsDeps, payment: Payment): Promise<Payment> => {
   const kept = await reread(deps, payment)
   if (kept.status !== 'pending') return answerAsKept(kept)
   assertInvariant(isPastItsTime(kept, deps.now()), 'a pending payment refused its cancel')
   return expireInstead(deps, kept)
 }
 
-const closeAsCancelled = async (deps: CancelDeps, payment: Payment): Promise<Payment> =>
+const closeAsCancelled = async (deps: NewsDeps, payment: Payment): Promise<Payment> =>
   (await closePayment(deps, payment, 'cancelled', 'cancel')) ?? whenOvertaken(deps, payment)
 
-const whenAnswered = async (deps: CancelDeps, payment: Payment, answer: CancelAnswer): Promise<Payment> => {
+const whenAnswered = async (deps: NewsDeps, payment: Payment, answer: CancelAnswer): Promise<Payment> => {
   switch (answer.kind) {
     case 'cancelled':
     case 'not_cancellable':
@@ -75,7 +73,7 @@ const whenAnswered = async (deps: CancelDeps, payment: Payment, answer: CancelAn
  * at within a minute without one. Past its time the payment expires instead. No event for `cancelled`.
  */
 export const cancelPayment = async (
-  deps: CancelDeps,
+  deps: NewsDeps,
   input: { readonly clientId: ClientId; readonly id: string },
 ): Promise<Payment> => {
   const payment = await findPayment(deps, input.clientId, input.id)

@@ -9,9 +9,8 @@ import { type CreatingPayment, isPastItsTime, type Payment, type StoredPayment }
 import { claimCheck, endCheck, parseStored, scheduleCheck } from '../payment-store.ts'
 import { type ApplyOutcome, applyProviderNews } from './apply-provider-news.ts'
 import { expirePayment } from './expire-payment.ts'
+import type { NewsDeps } from './news-deps.ts'
 import { noteNotFoundUpstream } from './note-not-found-upstream.ts'
-
-type CheckDeps = Pick<Deps, 'stage' | 'table' | 'provider' | 'now' | 'newId' | 'log' | 'alerts'>
 
 /** `rate_limited`: the provider wants no more questions for now. */
 export type CheckResult = 'checked' | 'not_claimed' | 'not_shown' | 'unanswered' | 'rate_limited'
@@ -27,7 +26,7 @@ const resultOf = (outcomes: readonly ApplyOutcome[]): CheckResult => {
 const MISSING_TIMEOUT_MS = HOUR_MS
 
 /** Asks about every capture we had news of while the payment was being created. One not found yet is not shown yet. */
-const askAboutRemembered = async (deps: CheckDeps, payment: StoredPayment): Promise<readonly ApplyOutcome[]> => {
+const askAboutRemembered = async (deps: NewsDeps, payment: StoredPayment): Promise<readonly ApplyOutcome[]> => {
   const asked = payment.providerAttempts.at(-1)?.startedAt
   const isPatient = asked !== undefined && deps.now() < addMs(asked, MISSING_TIMEOUT_MS)
   const outcomes: ApplyOutcome[] = []
@@ -38,7 +37,7 @@ const askAboutRemembered = async (deps: CheckDeps, payment: StoredPayment): Prom
   return outcomes
 }
 
-const askAboutOwnRequest = async (deps: CheckDeps, payment: Payment): Promise<ApplyOutcome> => {
+const askAboutOwnRequest = async (deps: NewsDeps, payment: Payment): Promise<ApplyOutcome> => {
   if (isPastItsTime(payment, deps.now())) return expirePayment(deps, payment, 'due_work')
   const outcome = await applyProviderNews(deps, { paymentRequestId: payment.paymentRequestId }, 'due_work')
   if (outcome.kind === 'not_found') await noteNotFoundUpstream(deps, payment)
@@ -48,11 +47,11 @@ const askAboutOwnRequest = async (deps: CheckDeps, payment: Payment): Promise<Ap
 const hasEnded = (outcome: ApplyOutcome, paymentId: PaymentId): boolean =>
   outcome.kind === 'applied' && outcome.payment?.paymentId === paymentId && outcome.payment.status !== 'pending'
 
-const scheduleRetry = (deps: CheckDeps, paymentId: PaymentId, { nextDueAt }: Claim) =>
+const scheduleRetry = (deps: NewsDeps, paymentId: PaymentId, { nextDueAt }: Claim) =>
   scheduleCheck(deps, paymentId, nextDueAt, addMs(deps.now(), RETRY_CHECK_MS))
 
 /** Behind the claim, which has begun the expiry of a payment past its time. */
-const checkPending = async (deps: CheckDeps, payment: Payment, claim: Claim): Promise<CheckResult> => {
+const checkPending = async (deps: NewsDeps, payment: Payment, claim: Claim): Promise<CheckResult> => {
   const { paymentId } = payment
   const outcomes = [...(await askAboutRemembered(deps, payment)), await askAboutOwnRequest(deps, payment)]
   const result = resultOf(outcomes)
@@ -64,7 +63,7 @@ const checkPending = async (deps: CheckDeps, payment: Payment, claim: Claim): Pr
   return result
 }
 
-const checkCreating = async (deps: CheckDeps, creating: CreatingPayment, claim: Claim): Promise<CheckResult> => {
+const checkCreating = async (deps: NewsDeps, creating: CreatingPayment, claim: Claim): Promise<CheckResult> => {
   const outcomes = await askAboutRemembered(deps, creating)
   const result = resultOf(outcomes)
   if (result === 'checked' && outcomes.every(({ kind }) => kind !== 'deferred')) {
@@ -135,7 +134,7 @@ export const passOverLook = async (deps: Pick<Deps, 'table' | 'now'>, read: Item
  * Looks at one due payment, as it was read: whether it was paid or has failed, captures remembered while creating, and
  * our own expiry (design section 4). The claim moves the due time forward on its old value, so of two workers one asks.
  */
-export const checkDuePayment = async (deps: CheckDeps, read: Item | undefined): Promise<CheckResult> => {
+export const checkDuePayment = async (deps: NewsDeps, read: Item | undefined): Promise<CheckResult> => {
   const due = parseStored(read)
   const { dueAt } = v.parse(DueSchema, read ?? {})
   if (due === undefined || dueAt === undefined || dueAt > deps.now()) return 'not_claimed'

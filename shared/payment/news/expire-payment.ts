@@ -1,22 +1,20 @@
-import type { Deps } from '../../deps.ts'
 import { assertNever } from '../../errors.ts'
 import { PROVIDER_READ_TIMEOUT_MS } from '../../provider/provider.ts'
 import type { NewsSource, Payment } from '../payment.ts'
 import { noteExpiryStarted, parseStored } from '../payment-store.ts'
 import { type ApplyOutcome, applyProviderNews } from './apply-provider-news.ts'
 import { closePayment } from './close-payment.ts'
+import type { NewsDeps } from './news-deps.ts'
 import { noteNotFoundUpstream } from './note-not-found-upstream.ts'
 
-type ExpireDeps = Pick<Deps, 'stage' | 'table' | 'provider' | 'now' | 'newId' | 'log' | 'alerts'>
-
-const followProvider = (deps: ExpireDeps, { paymentRequestId }: Payment, source: NewsSource) =>
+const followProvider = (deps: NewsDeps, { paymentRequestId }: Payment, source: NewsSource) =>
   applyProviderNews(deps, { paymentRequestId }, source)
 
 /** Nothing upstream stands against its expiry. */
 const isStillOpen = (outcome: ApplyOutcome): boolean =>
   outcome.kind === 'not_found' || (outcome.kind === 'applied' && outcome.payment?.status === 'pending')
 
-const cancelAndClose = async (deps: ExpireDeps, payment: Payment, source: NewsSource): Promise<ApplyOutcome> => {
+const cancelAndClose = async (deps: NewsDeps, payment: Payment, source: NewsSource): Promise<ApplyOutcome> => {
   const answer = await deps.provider.cancelRequest(payment.paymentRequestId, PROVIDER_READ_TIMEOUT_MS)
   switch (answer.kind) {
     case 'final':
@@ -41,7 +39,7 @@ const cancelAndClose = async (deps: ExpireDeps, payment: Payment, source: NewsSo
  * cancel leaves, so that whoever goes on behind a crash takes that cancel for ours; a cancel of the merchant whose
  * outcome is not known is therefore asked about before, and alone makes it `cancelled`.
  */
-export const expirePayment = async (deps: ExpireDeps, payment: Payment, source: NewsSource): Promise<ApplyOutcome> => {
+export const expirePayment = async (deps: NewsDeps, payment: Payment, source: NewsSource): Promise<ApplyOutcome> => {
   if (payment.expiryStartedAt !== undefined) return cancelAndClose(deps, payment, source)
   if (payment.cancelRequestedAt !== undefined) {
     const outcome = await followProvider(deps, payment, source)

@@ -1,4 +1,3 @@
-import type { Deps } from '../../deps.ts'
 import { credit } from '../../ledger/ledger-store.ts'
 import type { ProviderPayment } from '../../provider/provider.ts'
 import { finding, recordSuspense } from '../../suspense/record-suspense.ts'
@@ -13,8 +12,7 @@ import { putEvent } from '../outbox.ts'
 import { type CreatingPayment, type NewsSource, type Payment, transitioned } from '../payment.ts'
 import { commitSucceeded, leavePending } from '../payment-store.ts'
 import { pointFromReference } from '../reference-store.ts'
-
-type SucceedDeps = Pick<Deps, 'stage' | 'table' | 'provider' | 'now' | 'newId' | 'log' | 'alerts'>
+import type { NewsDeps } from './news-deps.ts'
 
 /** `undefined`: the payment is not as it was when it was read; read it again and decide again. */
 export type TransitionResult = Payment | undefined
@@ -38,12 +36,7 @@ const paid = (
   }),
 })
 
-const afterSuccess = async (
-  deps: SucceedDeps,
-  payment: Payment,
-  fee: ActualFee,
-  source: NewsSource,
-): Promise<Payment> => {
+const afterSuccess = async (deps: NewsDeps, payment: Payment, fee: ActualFee, source: NewsSource): Promise<Payment> => {
   deps.log.info('payment.succeeded', { ...loggedPayment(payment), source })
   if (fee.kind === 'below_zero') {
     const noted = finding({ subject: payment.paymentId, cause: 'fee_changed', payment, now: deps.now() })
@@ -59,7 +52,7 @@ const afterSuccess = async (
  * is asked for the fee where whoever brings the capture brings what is known of it.
  */
 export const succeedPayment = async (
-  deps: SucceedDeps,
+  deps: NewsDeps,
   payment: Payment,
   capture: ProviderPayment,
   source: NewsSource,
@@ -85,7 +78,7 @@ export const succeedPayment = async (
  * stored request is what was asked for. Refused while an attempt still runs.
  */
 export const succeedCreatingPayment = async (
-  deps: SucceedDeps,
+  deps: NewsDeps,
   creating: CreatingPayment,
   capture: ProviderPayment,
   destination: string | undefined,

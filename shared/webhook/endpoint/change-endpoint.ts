@@ -1,13 +1,11 @@
 import type { Deps } from '../../deps.ts'
 import { GatewayError, notFound } from '../../errors.ts'
 import type { ClientId, EndpointId } from '../../ids.ts'
-import { type AuditDeps, recordChange } from '../../operator/audit-record.ts'
+import { type RecordDeps, recordChange } from '../../operator/audit-record.ts'
 import type { Step } from '../../table/step.ts'
 import type { Endpoint } from './endpoint.ts'
 import { toEndpointDto } from './endpoint-dto.ts'
 import { changeEndpoint, findEndpoint, softDeleteEndpoint } from './endpoint-store.ts'
-
-type ChangeDeps = AuditDeps
 
 type Target = { readonly clientId: ClientId; readonly endpointId: EndpointId }
 
@@ -29,7 +27,7 @@ type Update = Target & {
 
 /** Enables, disables or subscribes anew; a change that changes nothing leaves no record. What the endpoint missed meanwhile is `redeliver`'s. */
 export const updateEndpoint = async (
-  deps: ChangeDeps,
+  deps: RecordDeps,
   { clientId, endpointId, operator, enabled, eventTypes }: Update,
 ): Promise<Endpoint> => {
   const before = await requireEndpoint(deps, { clientId, endpointId })
@@ -49,7 +47,7 @@ export const updateEndpoint = async (
  * one removes a secret that a crash has left and answers the same.
  */
 export const deleteEndpoint = async (
-  deps: ChangeDeps & Pick<Deps, 'secrets'>,
+  deps: RecordDeps & Pick<Deps, 'secrets'>,
   { clientId, endpointId, operator }: Target & { readonly operator: string },
 ): Promise<Endpoint> => {
   const before = await findEndpoint(deps, clientId, endpointId)
@@ -66,7 +64,7 @@ export const deleteEndpoint = async (
   return after
 }
 
-const write = async (deps: ChangeDeps, record: Parameters<typeof recordChange>[1], endpoint: Step): Promise<void> => {
+const write = async (deps: RecordDeps, record: Parameters<typeof recordChange>[1], endpoint: Step): Promise<void> => {
   const { applied } = await recordChange(deps, record, { endpoint })
   if (applied) return
   throw new GatewayError('conflict', 'the endpoint was changed by somebody else meanwhile', {

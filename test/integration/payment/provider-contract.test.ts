@@ -2,6 +2,10 @@ import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import type { CreateRequestInput, Provider, TransactionFilter } from '../../../shared/provider/provider.ts'
 import { timestampOf } from '../../../shared/time.ts'
+import { CHANNEL_FACTS, CHANNELS, type ChannelFacts, REQUESTS } from '../../support/provider-facts.ts'
+import { API_HEADERS, aRequestBody, aSimulator } from '../../support/provider-simulator-harness.ts'
+import { json, type ReceivedRequest } from '../../support/scripted-server.ts'
+import { aCreateInput, scriptedProvider } from '../../support/xendit-provider.ts'
 import {
   ANSWERS,
   CALLBACK_HEADERS,
@@ -9,16 +13,12 @@ import {
   ERROR_CODES,
   ErrorBody,
   RateLimitHeaders,
-} from '../../support/provider-answer-facts.ts'
-import { CHANNEL_FACTS, CHANNELS, type ChannelFacts, REQUESTS } from '../../support/provider-facts.ts'
-import { API_HEADERS, aRequestBody, aSimulator } from '../../support/provider-simulator-harness.ts'
-import { json, type ReceivedRequest } from '../../support/scripted-server.ts'
-import { aCreateInput, scriptedProvider } from '../../support/xendit-provider.ts'
+} from './provider-answer-facts.ts'
 
 /*
  * Goal: adapter and simulator cannot agree on something that the provider would not. Method: each request the real
  * adapter sends, and each answer and callback the real simulator gives over HTTP, is held field by field against the
- * facts of the provider's documents (support/provider-facts.ts, support/provider-answer-facts.ts), which know nothing of either.
+ * facts of the provider's documents (support/provider-facts.ts, provider-answer-facts.ts), which know nothing of either.
  */
 
 const TIMEOUT_MS = 5_000

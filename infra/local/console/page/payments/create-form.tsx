@@ -1,25 +1,19 @@
 import { useState } from 'preact/hooks'
 import * as v from 'valibot'
+import { CHANNELS } from '../../../../../shared/payment/channel/channels.ts'
 import { apiPost } from '../calls.ts'
 import { Deed } from '../deed.tsx'
 import { Card, Field } from '../parts.tsx'
 import { goTo } from '../route.ts'
 import { CreatedSchema } from '../shapes.ts'
 
-/** What a merchant's shop offers; the codes are those of the API. */
-const CHANNELS = [
-  ['virtual_account BCA', 'Bank transfer · BCA'],
-  ['virtual_account BNI', 'Bank transfer · BNI'],
-  ['virtual_account BRI', 'Bank transfer · BRI'],
-  ['virtual_account MANDIRI', 'Bank transfer · Mandiri'],
-  ['virtual_account PERMATA', 'Bank transfer · Permata'],
-  ['qris', 'QR code · QRIS'],
-  ['ewallet OVO', 'Wallet · OVO (asks on the phone)'],
-  ['ewallet DANA', 'Wallet · DANA'],
-  ['ewallet GOPAY', 'Wallet · GoPay'],
-  ['ewallet LINKAJA', 'Wallet · LinkAja'],
-  ['ewallet SHOPEEPAY', 'Wallet · ShopeePay'],
-] as const
+const KINDS = { virtual_account: 'Bank transfer', ewallet: 'Wallet', qris: 'QR code' } as const
+
+/** What a merchant's shop offers: every channel with terms of its own. */
+const OFFERED = CHANNELS.map(({ method, code, providerCode, push }) => ({
+  value: code === '' ? method : `${method} ${code}`,
+  label: `${KINDS[method]} · ${code || providerCode}${push ? ' (asks on the phone)' : ''}`,
+}))
 
 const newKey = () => `console-${crypto.randomUUID()}`
 
@@ -44,7 +38,7 @@ export const CreateForm = () => {
     <Card title="New payment" note="What a merchant’s server sends when a customer checks out.">
       <Field label="Paid by">
         <select value={channel} onChange={({ currentTarget }) => setChannel(currentTarget.value)}>
-          {CHANNELS.map(([value, label]) => (
+          {OFFERED.map(({ value, label }) => (
             <option key={value} value={value}>
               {label}
             </option>

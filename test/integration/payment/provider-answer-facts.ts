@@ -12,7 +12,7 @@ import {
   TYPES,
   text,
   words,
-} from './provider-facts.ts'
+} from '../../support/provider-facts.ts'
 
 /** What the provider's documents say of its answers and callbacks, field by field, as of November 2026. */
 
