@@ -35,7 +35,7 @@ export const DELIVERY_MUTANTS = [
   ...mutantsOf('storeFirstSuccess', ['lean-deliveries'], {
     'a first success is recorded on any claim': 'onItsClaim(claimed, attempt) -> undefined',
     'a first success whose answer was lost counts as lost': 'return outcome.applied || _ -> return outcome.applied',
-    'a delivery that was listed meanwhile ends in two lists': "'status' -> 'resends'",
+    'a delivery that was listed meanwhile ends in two lists': "drop 'status'",
   }),
   ...mutantsOf('isStatus', ['lean-deliveries'], {
     'a row that is not listed is never claimed': 'drop equals(UNLISTED_FIELD, status)',

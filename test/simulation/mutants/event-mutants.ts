@@ -66,7 +66,7 @@ export const EVENT_MUTANTS = [
   }),
   ...mutantsOf('newSuspense', ['held-money'], { 'held money is written anew by each callback': 'drop isNew' }),
   ...mutantsOf('closePayment', ['held-money'], {
-    'money that is held already is told again': 'newSuspense(_) -> ensureSuspense(_)',
+    'money that is held already is told again': 'newSuspense(_) -> { ...newSuspense(_), condition: undefined }',
   }),
   ...mutantsOf('applyOnce', ['reverse-payment'], {
     'what was found and told before is told again': 'isKnown = _ -> isKnown = false',
