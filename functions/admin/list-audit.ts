@@ -1,7 +1,11 @@
 import * as v from 'valibot'
 import { parseClientId } from '../../shared/client/client-dto.ts'
 import { requireClient } from '../../shared/client/client-store.ts'
-import { listAuditOf, listAuditOfClient, toAuditDto } from '../../shared/operator/list-audit.ts'
+import {
+  findAuditRecordsOf,
+  findAuditRecordsOfClient,
+  toAuditRecordDto,
+} from '../../shared/operator/find-audit-records.ts'
 import { pageFields, pageOf, pagination } from '../../shared/page.ts'
 import { adminHandler } from '../../shared/runtime/admin-handler.ts'
 
@@ -24,7 +28,7 @@ export const handler = adminHandler({ summary, input }, async ({ subject, client
   const clientId = client_id === undefined ? undefined : parseClientId(client_id)
   if (clientId !== undefined) await requireClient(deps, clientId)
   const records = clientId
-    ? await listAuditOfClient(deps, clientId, page)
-    : await listAuditOf(deps, subject ?? '', page)
-  return { data: records.map(toAuditDto), pagination: pagination(page) }
+    ? await findAuditRecordsOfClient(deps, clientId, page)
+    : await findAuditRecordsOf(deps, subject ?? '', page)
+  return { data: records.map(toAuditRecordDto), pagination: pagination(page) }
 })

@@ -2,7 +2,7 @@ import { chunks } from '../chunks.ts'
 import type { Deps } from '../deps.ts'
 import type { ClientId } from '../ids.ts'
 import { brokenLink } from '../operator/audit-chain.ts'
-import { AUDIT_ENTITY, type AuditRecord, findAuditHead, listAuditRecords } from '../operator/audit-record.ts'
+import { AUDIT_RECORD_ENTITY, type AuditRecord, findAuditHead, listAuditRecords } from '../operator/audit-record.ts'
 import { auditRecordPk, foundKey, type Key } from '../table/keys.ts'
 import { queryPages } from '../table/query-pages.ts'
 import { addMs, DAY_MS } from '../time.ts'
@@ -38,7 +38,7 @@ export const auditTrails = async (
   const subjects = new Set<string>()
   const now = deps.now()
   const range = { between: [addMs(now, -LATELY_MS), addMs(now, DAY_MS)] } as const
-  const list = { index: 'by-owner', partition: [clientId, AUDIT_ENTITY], limit: PAGE } as const
+  const list = { index: 'by-owner', partition: [clientId, AUDIT_RECORD_ENTITY], limit: PAGE } as const
   for await (const page of queryPages(deps, full ? list : { ...list, range })) {
     for (const item of page) subjects.add(subjectOf(foundKey('AUDIT', item)))
   }

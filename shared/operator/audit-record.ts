@@ -27,7 +27,7 @@ export const AuditRecordSchema = v.object({
 })
 export type AuditRecord = v.InferOutput<typeof AuditRecordSchema>
 
-export const AUDIT_ENTITY = 'audit'
+export const AUDIT_RECORD_ENTITY = 'audit'
 
 export type RecordDeps = Pick<Deps, 'table' | 'now' | 'newId' | 'invocation'>
 
@@ -78,7 +78,7 @@ const chainedSteps = async (deps: RecordDeps, { clientId, ...record }: NewRecord
     previous: before?.digest,
   }
   const head: AuditHead = { number: (before?.number ?? 0) + 1, digest: digestOf(written) }
-  const listed = clientId === undefined ? {} : { owner: clientId, entity: AUDIT_ENTITY, listedAt: at, id }
+  const listed = clientId === undefined ? {} : { owner: clientId, entity: AUDIT_RECORD_ENTITY, listedAt: at, id }
   const stood = before ? unchanged('digest', before.digest) : isNew
   const steps = {
     auditRecord: put(auditRecordKey(record.subject, at, id), { ...written, ...listed }, isNew),

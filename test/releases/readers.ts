@@ -13,7 +13,7 @@ import { WindowSchema } from '../../shared/ledger/ledger-store.ts'
 import { LedgerReversalSchema } from '../../shared/ledger/reversal-store.ts'
 import { AuditHeadSchema } from '../../shared/operator/audit-chain.ts'
 import { AuditRecordSchema } from '../../shared/operator/audit-record.ts'
-import { toAuditDto } from '../../shared/operator/list-audit.ts'
+import { toAuditRecordDto } from '../../shared/operator/find-audit-records.ts'
 import { CreatingPaymentSchema, PaymentSchema } from '../../shared/payment/payment.ts'
 import { toPaymentDto } from '../../shared/payment/payment-dto.ts'
 import { SettlementSchema, toSettlementDto } from '../../shared/settlement/settlement.ts'
@@ -57,7 +57,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
   'ALERT GROUP': parsed(AlertGroupSchema),
   'ALERT UNTOLD': parsed(AbandonmentSchema),
   APIKEY: shown(ApiKeySchema, toApiKeyDto),
-  AUDIT: shown(AuditRecordSchema, toAuditDto),
+  AUDIT: shown(AuditRecordSchema, toAuditRecordDto),
   'AUDIT HEAD': parsed(AuditHeadSchema),
   CLIENT: shown(ClientSchema, toClientDto),
   'DELIVERY ATTEMPT': parsed(DeliveryAttemptSchema),
