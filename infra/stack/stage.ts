@@ -1,6 +1,7 @@
 import { RemovalPolicy } from 'aws-cdk-lib'
 import { DAILY_TIMES, type DailyTimes } from '../../functions/function-spec.ts'
 import { type ProviderFees, type StageSettings, type StoredRows } from '../../shared/stage-settings.ts'
+import { PRODUCTION_RUNS } from './production-runs.ts'
 
 /** What a route lets through; API Gateway answers the rest with 429. */
 export type Throttle = { readonly requestsPerSecond: number; readonly burst: number }
@@ -170,32 +171,7 @@ const production: Options = {
     originCertificate: { id: PLACEHOLDER_CERTIFICATE, authority: 'infra/stack/edge/origin-authority.pem' },
   },
   deployment: 'canary',
-  // Of `accountConcurrency`; the rest stays for announcing, looking after things and operators. Raise them with it.
-  reservedConcurrency: {
-    // While the provider is slow each create holds its environment for up to 22 s: unbounded, they would take them all.
-    'api-create-payment': 240,
-    'api-cancel-payment': 50,
-    // Room of their own for those who read: a flood of lists takes nothing from a look at one payment.
-    'api-get-payment': 35,
-    'api-list-payments': 25,
-    'api-get-balance': 10,
-    'api-list-settlements': 5,
-    'api-get-settlement': 5,
-    'api-list-settlement-payments': 5,
-    'api-list-events': 5,
-    'api-list-webhook-endpoints': 2,
-    'api-list-webhook-deliveries': 5,
-    'api-get-webhook-delivery': 3,
-    'api-redeliver-webhook': 3,
-    // Money arriving: neither a flood of creates nor of reads may take its place. 200 at 0.2 s are 1,000 a second.
-    'receive-provider-callback': 200,
-    'api-not-found': 10, // Scanners; the route is throttled as well.
-    // As many as their queues may start: with fewer, Lambda's own refusals would count as receives of a message.
-    'deliver-webhook': 105,
-    'settle-client': 10,
-    'audit-client': 5,
-    'sync-slices': 10,
-  },
+  reservedConcurrency: PRODUCTION_RUNS,
 }
 
 /** Stages with settings of their own. Whatever is not named here is disposable. */
