@@ -63,7 +63,7 @@ const pathOf = (method: string, path: string): string | undefined =>
     .find((template) => new RegExp(`^${template.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path))
 
 /** One answer of the API, as a client got it. */
-export type ClientAnswer = {
+type ClientAnswer = {
   readonly method: string
   readonly path: string
   readonly status: number

@@ -6,7 +6,6 @@ import { type Settlement, SettlementSchema } from '../../shared/settlement/settl
 import { recordStep } from '../../shared/settlement/settlement-store.ts'
 import { windowKey } from '../../shared/table/keys.ts'
 import { aClientId } from './client-builders.ts'
-import { queriesIn, type TableCall } from './intercept-table.ts'
 import {
   aDayLater,
   aSucceededPayment,
@@ -70,10 +69,6 @@ export const figuresOf = async (deps: TestDeps, { clientId }: Client) => {
 /** All of it together: what was credited. */
 export const sumOf = (figures: Readonly<Record<string, number>>): number =>
   Object.values(figures).reduce((total, figure) => total + figure, 0)
-
-/** How often recorded calls asked the index for a client's settlements. */
-export const indexReads = (calls: readonly TableCall[]): number =>
-  queriesIn(calls).filter(({ index }) => index === 'by-owner').length
 
 /** What releases before the figures of payouts know nothing of. */
 const FIGURES = ['in_settlement_minor', 'paid_out_minor', 'open_ids', 'payouts_counted']

@@ -63,7 +63,7 @@ const secretsIn = (values: Map<string, string>): Deps['secrets'] => ({
 let shared: ReturnType<typeof dynamoDbClient> | undefined
 
 /** One client per test file: connections are reused, and DynamoDB Local is the same for all. */
-export const localClient = (): ReturnType<typeof dynamoDbClient> => {
+const localClient = (): ReturnType<typeof dynamoDbClient> => {
   shared ??= dynamoDbClient({
     ...localAws(dynamoDbEndpoint()),
     requestHandler: { requestTimeout: 20_000, throwOnRequestTimeout: true },
@@ -136,12 +136,6 @@ type ManualClock = {
   /** Passes the time at once, and lets other work have its turn as a real wait would. */
   sleep(ms: number): Promise<void>
 }
-
-/**
- * A wait that takes no time on the manual clock: for crowds, whose waits would add up on it although they pass side by
- * side, and wear out every lease.
- */
-export const sleepBesideOthers = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 5))
 
 export const manualClock = (start: Timestamp = timestampOf(Date.UTC(2026, 10, 20, 4, 0, 0))): ManualClock => {
   let current = start

@@ -17,7 +17,7 @@ import { type Delivery, type DeliveryAttempt, DeliveryMessageSchema } from '../.
 import { findDelivery, insertDelivery } from '../../shared/webhook/delivery/delivery-store.ts'
 import { announcementOf, newDelivery } from '../../shared/webhook/delivery/new-delivery.ts'
 import type { Endpoint } from '../../shared/webhook/endpoint/endpoint.ts'
-import { findEndpoint, insertEndpoint } from '../../shared/webhook/endpoint/endpoint-store.ts'
+import { insertEndpoint } from '../../shared/webhook/endpoint/endpoint-store.ts'
 import { deliverWebhook } from '../../shared/webhook/send/deliver-webhook.ts'
 import { aClientId } from './client-builders.ts'
 import { type TestDeps, testDeps } from './test-deps.ts'
@@ -94,19 +94,9 @@ export const dueDelivery = async (overrides: Partial<Delivery> = {}, endpointOve
   return { deps, endpoint, delivery: await storedDelivery(deps, endpoint, overrides) }
 }
 
-/** A delivery that is due now, to an endpoint that has hung. */
-export const slowDelivery = (overrides: Partial<Endpoint> = {}) =>
-  dueDelivery({}, { slowSince: addMs(testDeps().now(), -MINUTE_MS), ...overrides })
-
-export const slowSince = async (deps: TestDeps, { clientId, endpointId }: Endpoint) =>
-  (await findEndpoint(deps, clientId, endpointId))?.slowSince
-
 /** As the release before abandons it: the delivery's row is itself due, for its alert. */
 export const owedByItsRow = (deps: TestDeps, { deliveryId }: Delivery, dueAt: Timestamp = deps.now()) =>
   deps.table.write(update(deliveryKey(deliveryId), { set: dueWork('alert', deliveryId, dueAt) }, exists))
-
-/** The queues that messages were sent to. */
-export const lanesOf = ({ sent }: TestDeps) => sent.map(({ queue }) => queue)
 
 /** What a delivery that has ended no longer has. */
 export const ENDED = { nextAttemptAt: undefined, dueAt: undefined } as const
@@ -121,10 +111,6 @@ export const FAILED: WebhookResult = {
   responseBody: 'no',
   durationMs: 9,
 }
-
-export const DELIVERED: WebhookResult = { ...FAILED, delivered: true, httpStatus: 200, error: undefined }
-/** What comes of a merchant who says nothing. */
-export const HUNG: WebhookResult = { ...FAILED, httpStatus: undefined, error: 'timeout', durationMs: 10_000 }
 
 /** The message that tells a worker to look at a row's next attempt. */
 export const messageFor = ({ deliveryId, attempts }: Delivery) => ({ deliveryId, attempt: attempts + 1 })

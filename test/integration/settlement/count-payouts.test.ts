@@ -7,7 +7,7 @@ import { describe, expect } from 'vitest'
 import { getBalance } from '../../../shared/ledger/balance.ts'
 import { windowKey } from '../../../shared/table/keys.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
-import { beforeFirst, recordTable } from '../../support/intercept-table.ts'
+import { beforeFirst, queriesIn, recordTable, type TableCall } from '../../support/intercept-table.ts'
 import { depsWithLateIndexes, memoryDeps } from '../../support/memory-deps.ts'
 import { aStoredClient } from '../../support/payment-builders.ts'
 import {
@@ -17,7 +17,6 @@ import {
   FIGURES_OF_ALL_STATES,
   figuresOf,
   forgetPayouts,
-  indexReads,
   settled,
   sumOf,
   sweepADayLater,
@@ -33,6 +32,10 @@ const anOlderClient = async (deps: TestDeps) => {
   await forgetPayouts(deps, scene.client.clientId)
   return scene
 }
+
+/** How often recorded calls asked the index for a client's settlements. */
+const indexReads = (calls: readonly TableCall[]): number =>
+  queriesIn(calls).filter(({ index }) => index === 'by-owner').length
 
 const it = clientTest.extend('older', ({ deps }) => anOlderClient(deps))
 

@@ -5,7 +5,7 @@
  */
 import { describe, expect } from 'vitest'
 import type { WebhookResult } from '../../../shared/send-webhook.ts'
-import { addMs } from '../../../shared/time.ts'
+import { addMs, MINUTE_MS } from '../../../shared/time.ts'
 import { fanOutEvent } from '../../../shared/webhook/delivery/fan-out-event.ts'
 import { redeliver } from '../../../shared/webhook/delivery/redeliver.ts'
 import { redeliverToEndpoint } from '../../../shared/webhook/delivery/redeliver-to-endpoint.ts'
@@ -18,23 +18,32 @@ import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 import {
   ABANDONED,
   codes,
-  DELIVERED,
   deliverNextMessage,
   drainQueue,
+  dueDelivery,
   FAILED,
-  HUNG,
-  lanesOf,
   messageFor,
   rowOf,
-  slowDelivery,
-  slowSince,
   storedDelivery,
   storedEndpoint,
   storedEvent,
 } from '../../support/webhook-builders.ts'
 import { webhookTest as it } from './webhook-test.ts'
 
+const DELIVERED: WebhookResult = { ...FAILED, delivered: true, httpStatus: 200, error: undefined }
+/** What comes of a merchant who says nothing. */
+const HUNG: WebhookResult = { ...FAILED, httpStatus: undefined, error: 'timeout', durationMs: 10_000 }
 const REFUSED: WebhookResult = { ...HUNG, error: 'connection', durationMs: 3 }
+
+/** A delivery that is due now, to an endpoint that has hung. */
+const slowDelivery = (overrides: Partial<Endpoint> = {}) =>
+  dueDelivery({}, { slowSince: addMs(testDeps().now(), -MINUTE_MS), ...overrides })
+
+const slowSince = async (deps: TestDeps, { clientId, endpointId }: Endpoint) =>
+  (await findEndpoint(deps, clientId, endpointId))?.slowSince
+
+/** The queues that messages were sent to. */
+const lanesOf = ({ sent }: TestDeps) => sent.map(({ queue }) => queue)
 
 describe('the slow lane: who goes there', () => {
   it.for([
