@@ -28,7 +28,7 @@ export type Question = {
   readonly query?: Readonly<Record<string, string | number | undefined>>
   readonly body?: object
   readonly idempotencyKey?: string
-  /** For a POST of which a second one is another deed: tried again only when the first was not let in. */
+  /** For a POST of which a second one would act twice: tried again only when the first was not let in. */
   readonly once?: boolean
 }
 

@@ -98,13 +98,13 @@ describe.skipIf(CHROMIUM === undefined)('the console in Chromium (skipped where 
 
   it('lets a payment fail, expire, be cancelled and go back', async ({ world }) => {
     const { page, wrong, close } = await consoleOf(world)
-    for (const [deed, ending] of [
+    for (const [action, ending] of [
       ['Fail', 'failed'],
       ['Let expire', 'expired'],
       ['Cancel', 'cancelled'],
     ] as const) {
       await createByKeyboard(page, 'virtual_account BNI', '80000')
-      await press(page, deed)
+      await press(page, action)
       await page.getByText(`Ended: ${ending}`).waitFor()
     }
     await createByKeyboard(page, 'virtual_account BNI', '90000')
@@ -195,7 +195,7 @@ describe.skipIf(CHROMIUM === undefined)('the console in Chromium (skipped where 
     await close()
   })
 
-  it('gives every look and deed as a curl line that works', async ({ world }) => {
+  it('gives every look and action as a curl line that works', async ({ world }) => {
     const { page, close } = await consoleOf(world)
     const run = async (of: string) => {
       await press(page, `Copy “${of}” as curl`)

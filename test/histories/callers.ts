@@ -32,7 +32,7 @@ const FAULTS = [
 const JUMP_SECONDS = 31
 
 /** What the crowd does, and how often. */
-const DEEDS = {
+const ACTIONS = {
   create: 24,
   createWrongly: 3,
   find: 12,
@@ -49,9 +49,11 @@ const DEEDS = {
   jump: 1,
 } as const
 
-type Deed = keyof typeof DEEDS
+type Action = keyof typeof ACTIONS
 
-const ALL_DEEDS = (Object.keys(DEEDS) as Deed[]).flatMap((deed) => Array.from({ length: DEEDS[deed] }, () => deed))
+const ALL_ACTIONS = (Object.keys(ACTIONS) as Action[]).flatMap((action) =>
+  Array.from({ length: ACTIONS[action] }, () => action),
+)
 
 /** Payments that answers have shown, by client and key. */
 const knownPayments = () => {
@@ -92,7 +94,7 @@ const act = async (
     const shown = known.of(client, planned)
     if (shown !== undefined) await call(shown)
   }
-  const deeds: Record<Deed, () => Promise<unknown>> = {
+  const actions: Record<Action, () => Promise<unknown>> = {
     create: () => {
       creates.set(client, made + 1)
       return learn(calls.create(client, planned, bodyOf(planned, made)))
@@ -111,7 +113,7 @@ const act = async (
     fault: () => calls.post('provider', '/_simulator/faults', draw.pick(FAULTS)),
     jump: () => calls.advance(JUMP_SECONDS),
   }
-  await deeds[draw.pick(ALL_DEEDS)]()
+  await actions[draw.pick(ALL_ACTIONS)]()
 }
 
 /** What is wanted grows with what was asked, on a slow machine as on a fast one; now and then it is an old payment. */

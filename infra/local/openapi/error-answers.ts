@@ -10,7 +10,7 @@ type Advice = {
 }
 
 /** What each code means to who is answered it (spec section 7), and what to do. */
-export const ERROR_ADVICE: Readonly<Record<ErrorCode, Advice>> = {
+const ERROR_ADVICE: Readonly<Record<ErrorCode, Advice>> = {
   auth: {
     means: 'The API key is missing, malformed, unknown, expired or revoked, or its merchant is disabled.',
     retry: 'no',

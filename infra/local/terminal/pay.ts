@@ -26,7 +26,7 @@ const OPTIONS = {
 
 const Requests = v.array(v.object({ payment_request_id: v.string(), status: v.string() }))
 
-type Deed = {
+type Action = {
   readonly path: (id: string) => string
   readonly body: object
   readonly done: string
@@ -38,7 +38,7 @@ const OPEN = { body: {}, statuses: ['REQUIRES_ACTION', 'PENDING'] }
 
 const control = (id: string, what: string) => `/_simulator/payment_requests/${encodeURIComponent(id)}/${what}`
 
-const deedOf = (options: { fail?: boolean; expire?: boolean; reverse?: string; amount?: string }): Deed => {
+const actionOf = (options: { fail?: boolean; expire?: boolean; reverse?: string; amount?: string }): Action => {
   const { fail, expire, reverse, amount } = options
   if ([fail, expire, reverse].filter((given) => given !== undefined).length > 1) {
     throw new UsageError('choose one of --fail, --expire and --reverse')
@@ -61,8 +61,8 @@ const deedOf = (options: { fail?: boolean; expire?: boolean; reverse?: string; a
   }
 }
 
-/** Of the requests that tries of a create have left, the newest that is as the deed needs it; else the newest. */
-const requestOf = async (provider: string, paymentId: string, { statuses }: Deed): Promise<string> => {
+/** Of the requests that tries of a create have left, the newest that is as the action needs it; else the newest. */
+const requestOf = async (provider: string, paymentId: string, { statuses }: Action): Promise<string> => {
   const query = `reference_id=${encodeURIComponent(paymentId)}`
   const found = v.parse(Requests, await callGateway(`${provider}/_simulator/payment_requests?${query}`))
   const request = found.findLast(({ status }) => statuses.includes(status)) ?? found.at(-1)
@@ -74,17 +74,17 @@ const run = async (argv: readonly string[]): Promise<number> => {
   const { values, thing } = readOptionsOf('payment by its id', argv, OPTIONS)
   const { success: isId, output: paymentId } = v.safeParse(PaymentIdSchema, thing)
   if (!isId) throw new UsageError(`${thing} is no id of a payment`)
-  const deed = deedOf(values)
+  const action = actionOf(values)
   const provider = doorAt(process.env['PORT'], 2)
   const pay = async () => {
-    const id = await requestOf(provider, paymentId, deed)
+    const id = await requestOf(provider, paymentId, action)
     const headers = {
       authorization: `Basic ${Buffer.from(`${PROVIDER_KEY}:`).toString('base64')}`,
       'api-version': '2024-11-11',
       'content-type': 'application/json',
     }
-    await callGateway(provider + deed.path(id), { method: 'POST', headers, body: JSON.stringify(deed.body) })
-    console.log(printableLines(`${deed.done} (payment ${paymentId}, request ${id})`))
+    await callGateway(provider + action.path(id), { method: 'POST', headers, body: JSON.stringify(action.body) })
+    console.log(printableLines(`${action.done} (payment ${paymentId}, request ${id})`))
   }
   return whenRefused(pay, (message) => console.error(printableLines(message)))
 }

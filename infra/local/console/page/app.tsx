@@ -44,7 +44,7 @@ const Tabs = () => {
 
 const SHOWN_MS = 6_000
 
-/** What went well goes by itself; what went wrong stays until the next deed. */
+/** What went well goes by itself; what went wrong stays until the next action. */
 const Notice = () => {
   const last = notice.use()
   useEffect(() => {

@@ -25,7 +25,7 @@ export const invoke = (name: string, payload: object = {}): ConsoleCall => ({
 /** An operator's look. */
 export const look = (action: string, payload: object = {}): ConsoleCall => invoke(action, payload)
 
-/** An operator's deed, in the console's name, for the demo merchant where one must be named. */
+/** An operator's action, in the console's name, for the demo merchant where one must be named. */
 export const operate = (action: string, payload: object): ConsoleCall =>
   invoke(action, { operator: OPERATOR, ...payload })
 

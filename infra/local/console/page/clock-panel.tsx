@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
+import { ActionButton } from './action-button.tsx'
 import { jumpBy } from './calls.ts'
-import { Deed } from './deed.tsx'
 import { useRead } from './gateway.ts'
 import { ClockSchema } from './shapes.ts'
 
@@ -47,7 +47,7 @@ export const ClockPanel = () => {
           </option>
         ))}
       </select>
-      <Deed label="Jump" about="the clock forward" call={jumpBy(seconds)} />
+      <ActionButton label="Jump" about="the clock forward" call={jumpBy(seconds)} />
     </section>
   )
 }

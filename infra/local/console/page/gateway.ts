@@ -20,7 +20,7 @@ const changes = store(0)
 export const somethingChanged = () => changes.set(changes.get() + 1)
 
 export type Notice = { readonly text: string; readonly ok: boolean }
-/** What the last deed brought, read out to whoever does not see it. */
+/** What the last action brought, read out to whoever does not see it. */
 export const notice = store<Notice | undefined>(undefined)
 
 let known: About | undefined
@@ -35,7 +35,7 @@ export const about = (): About => {
 export const curlOf = (call: ConsoleCall): string => asCurl(about(), call)
 
 /** Makes a call through the console's own server. Answers what was said, and what to show where it was a no. */
-export const makeCall = async (call: ConsoleCall): Promise<Answer> => {
+const makeCall = async (call: ConsoleCall): Promise<Answer> => {
   const headers = { 'content-type': 'application/json' }
   const relayed = await fetch('/console/call', { method: 'POST', headers, body: JSON.stringify(call) })
     .then(async (answer) => v.parse(Relayed, await answer.json()))

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import type { ConsoleCall } from '../console-call.ts'
-import { CurlButton } from './deed.tsx'
+import { CurlButton } from './action-button.tsx'
 
 type CardProps = {
   readonly title: string

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import type * as v from 'valibot'
+import { ActionButton, CurlButton } from './action-button.tsx'
 import { simulator } from './calls.ts'
-import { CurlButton, Deed } from './deed.tsx'
 import { doCall, useRead } from './gateway.ts'
 import { Card, Empty } from './parts.tsx'
 import { ArmedSchema, FaultMenuSchema } from './shapes.ts'
@@ -88,7 +88,7 @@ export const ProviderView = () => {
         call={MENU}
       >
         <p class="line">
-          <Deed label="Switch all off" call={CLEAR} disabled={armed.length === 0} />
+          <ActionButton label="Switch all off" call={CLEAR} disabled={armed.length === 0} />
           {armed.length === 0 && <Empty>The provider is well.</Empty>}
         </p>
       </Card>

@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks'
 import * as v from 'valibot'
 import { rupiah } from '../../story/story-line.ts'
+import { ActionButton } from '../action-button.tsx'
 import { api, invoke, jumpBy, look, ofClient, operate } from '../calls.ts'
-import { Deed } from '../deed.tsx'
 import { useRead } from '../gateway.ts'
 import { Card, Empty } from '../parts.tsx'
 import { BalanceSchema, BooksSchema, SuspenseListSchema } from '../shapes.ts'
@@ -47,7 +47,7 @@ const Balance = () => {
         ))}
       </dl>
       <p class="line">
-        <Deed
+        <ActionButton
           label="Check the books"
           call={look('get-books', ofClient())}
           after={({ body }) => {
@@ -83,18 +83,19 @@ const DailyWork = () => (
   >
     <ol class="steps">
       <li>
-        <Deed label="Jump 5 days" call={jumpBy(5 * DAY)} /> <span class="muted">the provider has paid us by then</span>
+        <ActionButton label="Jump 5 days" call={jumpBy(5 * DAY)} />{' '}
+        <span class="muted">the provider has paid us by then</span>
       </li>
       <li>
-        <Deed label="Read the provider’s transactions" call={invoke('sync-provider-transactions')} />{' '}
+        <ActionButton label="Read the provider’s transactions" call={invoke('sync-provider-transactions')} />{' '}
         <span class="muted">fees become final</span>
       </li>
       <li>
-        <Deed label="Sweep" kind="main" call={invoke('sweep-settlements')} />{' '}
+        <ActionButton label="Sweep" kind="main" call={invoke('sweep-settlements')} />{' '}
         <span class="muted">what is older than a day becomes a settlement</span>
       </li>
       <li>
-        <Deed label="Check due work" call={invoke('check-due-work')} />{' '}
+        <ActionButton label="Check due work" call={invoke('check-due-work')} />{' '}
         <span class="muted">expires payments, sends what is overdue</span>
       </li>
     </ol>
@@ -115,7 +116,7 @@ const Suspense = () => {
               {amount !== null && <span>{rupiah(amount)}</span>}
               {paymentId !== null && <a href={`#payments/${paymentId}`}>its payment</a>}
             </p>
-            <Deed
+            <ActionButton
               label="Write off"
               about={id}
               call={operate('resolve-suspense', {

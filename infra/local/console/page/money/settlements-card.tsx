@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks'
 import type * as v from 'valibot'
 import { counted, rupiah } from '../../story/story-line.ts'
+import { ActionButton } from '../action-button.tsx'
 import { api, operate } from '../calls.ts'
-import { Deed } from '../deed.tsx'
 import { useRead } from '../gateway.ts'
 import { Card, Empty, Field, Status } from '../parts.tsx'
 import { SettlementsSchema } from '../shapes.ts'
@@ -55,13 +55,13 @@ const Recorded = ({ settlement: { id } }: { readonly settlement: Settlement }) =
         </Field>
       </details>
       <p class="line">
-        <Deed
+        <ActionButton
           label="Mark paid"
           about={id}
           kind="main"
           call={operate('mark-settlement-paid', { settlement_id: id, notes, ...confirmed })}
         />
-        <Deed
+        <ActionButton
           label="Mark failed"
           about={id}
           kind="danger"
@@ -84,7 +84,7 @@ const Row = ({ settlement }: { readonly settlement: Settlement }) => {
       </p>
       {status === 'recorded' && <Recorded settlement={settlement} />}
       {status === 'failed' && (
-        <Deed
+        <ActionButton
           label="Credit it again"
           about={id}
           call={operate('recredit-settlement', { settlement_id: id, notes: 'in the console' })}

@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks'
 import * as v from 'valibot'
 import { CHANNELS } from '../../../../../shared/payment/channel/channels.ts'
+import { ActionButton } from '../action-button.tsx'
 import { apiPost } from '../calls.ts'
-import { Deed } from '../deed.tsx'
 import { Card, Field } from '../parts.tsx'
 import { goTo } from '../route.ts'
 import { CreatedSchema } from '../shapes.ts'
@@ -62,7 +62,7 @@ export const CreateForm = () => {
       <Field label="Your reference (optional)">
         <input type="text" value={reference} onInput={({ currentTarget }) => setReference(currentTarget.value)} />
       </Field>
-      <Deed
+      <ActionButton
         label="Create payment"
         kind="main"
         call={apiPost('payments', body, key)}

@@ -1,4 +1,4 @@
-import { CopyButton } from '../deed.tsx'
+import { CopyButton } from '../action-button.tsx'
 import type { Timeline } from '../shapes.ts'
 import { QrCode } from './qr-code.tsx'
 

@@ -1,12 +1,12 @@
 import { rupiah } from '../../story/story-line.ts'
+import { ActionButton, CopyButton } from '../action-button.tsx'
 import { apiPost, look } from '../calls.ts'
-import { CopyButton, Deed } from '../deed.tsx'
 import { useRead } from '../gateway.ts'
 import { Card, Empty, Status, Time } from '../parts.tsx'
 import { type Timeline, TimelineSchema } from '../shapes.ts'
 import { HowToPay } from './how-to-pay.tsx'
 import { lifeOf } from './life.ts'
-import { ProviderDeeds } from './provider-deeds.tsx'
+import { ProviderActions } from './provider-actions.tsx'
 
 const Figures = ({ payment }: { readonly payment: Timeline }) => (
   <dl class="figures">
@@ -79,11 +79,11 @@ export const PaymentDetail = ({ id }: { readonly id: string }) => {
           </p>
         )}
         {isOpen && <HowToPay payment={payment} />}
-        <ProviderDeeds payment={payment} />
+        <ProviderActions payment={payment} />
         {isOpen && (
-          <div class="deeds">
+          <div class="actions">
             <h3>As its merchant</h3>
-            <Deed label="Cancel" call={apiPost(`payments/${id}/cancel`, {})} />
+            <ActionButton label="Cancel" call={apiPost(`payments/${id}/cancel`, {})} />
           </div>
         )}
         <Figures payment={payment} />

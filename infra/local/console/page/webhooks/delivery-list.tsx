@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
+import { ActionButton } from '../action-button.tsx'
 import { look, ofClient, operate } from '../calls.ts'
-import { Deed } from '../deed.tsx'
 import { useRead } from '../gateway.ts'
 import { Card, Empty, Field, Status, Time } from '../parts.tsx'
 import { DeliveriesSchema, type Delivery } from '../shapes.ts'
@@ -35,7 +35,7 @@ const Row = ({ delivery }: { readonly delivery: Delivery }) => {
         )}
       </p>
       <Attempts attempts={attempts} />
-      <Deed
+      <ActionButton
         label="Redeliver"
         about={`${event} of ${at}`}
         disabled={status === 'scheduled'}

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { ConsoleCall } from '../../console-call.ts'
-import { Deed } from '../deed.tsx'
+import { ActionButton } from '../action-button.tsx'
 import { useRead } from '../gateway.ts'
 import { Card, Empty, Field, Time } from '../parts.tsx'
 import { ReceivedSchema } from '../shapes.ts'
@@ -64,7 +64,7 @@ export const InboxCard = () => {
             ))}
           </select>
         </Field>
-        <Deed label="Set" about="how webhooks are answered" call={call} />
+        <ActionButton label="Set" about="how webhooks are answered" call={call} />
       </div>
       <Received />
     </Card>

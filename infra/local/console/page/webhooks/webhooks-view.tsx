@@ -1,5 +1,5 @@
+import { ActionButton } from '../action-button.tsx'
 import { look, ofClient, operate } from '../calls.ts'
-import { Deed } from '../deed.tsx'
 import { useRead } from '../gateway.ts'
 import { Card, Status } from '../parts.tsx'
 import { EndpointsSchema } from '../shapes.ts'
@@ -19,12 +19,12 @@ const Endpoints = () => {
               <span class="muted">{types.includes('*') ? 'all events' : types.join(', ')}</span>
             </p>
             <p class="line">
-              <Deed
+              <ActionButton
                 label="Send test event"
                 about={`to ${url}`}
                 call={operate('send-test-event', ofClient({ endpoint_id: id }))}
               />
-              <Deed
+              <ActionButton
                 label={enabled ? 'Disable' : 'Enable'}
                 about={url}
                 call={operate('update-endpoint', ofClient({ endpoint_id: id, enabled: !enabled }))}

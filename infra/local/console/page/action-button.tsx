@@ -23,7 +23,7 @@ export const CurlButton = ({ of, call }: { readonly of: string; readonly call: C
   </button>
 )
 
-type DeedProps = {
+type ActionButtonProps = {
   readonly label: string
   readonly call: ConsoleCall
   /** What it is done to, where several of the same name are on the page. */
@@ -35,10 +35,18 @@ type DeedProps = {
 }
 
 /** A button that does one call, and beside it the same call for a shell. */
-export const Deed = ({ label, call, about = '', kind, disabled = false, after, children }: DeedProps) => {
+export const ActionButton = ({
+  label,
+  call,
+  about = '',
+  kind,
+  disabled = false,
+  after,
+  children,
+}: ActionButtonProps) => {
   const name = about === '' ? label : `${label} ${about}`
   return (
-    <span class={`deed ${kind ?? ''}`}>
+    <span class={`action ${kind ?? ''}`}>
       <button
         type="button"
         aria-label={name}

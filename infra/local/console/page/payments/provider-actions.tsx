@@ -1,30 +1,30 @@
 import { useState } from 'preact/hooks'
+import { ActionButton } from '../action-button.tsx'
 import { atProvider } from '../calls.ts'
-import { Deed } from '../deed.tsx'
 import { Field } from '../parts.tsx'
 import type { Timeline } from '../shapes.ts'
 
 const KINDS = ['voided', 'reversed', 'refund', 'chargeback', 'chargeback_reversal'] as const
 
 /** What the customer does at the provider while the payment is open; afterwards, how the money goes back. */
-export const ProviderDeeds = ({ payment }: { readonly payment: Timeline }) => {
+export const ProviderActions = ({ payment }: { readonly payment: Timeline }) => {
   const [kind, setKind] = useState<string>('refund')
   const [amount, setAmount] = useState('')
   const request = payment.payment_request_id
   if (payment.status === 'pending') {
     return (
-      <div class="deeds">
+      <div class="actions">
         <h3>As its customer</h3>
-        <Deed label="Pay" kind="main" call={atProvider(request, 'simulate')} />
-        <Deed label="Fail" call={atProvider(request, 'fail')} />
-        <Deed label="Let expire" call={atProvider(request, 'expire')} />
+        <ActionButton label="Pay" kind="main" call={atProvider(request, 'simulate')} />
+        <ActionButton label="Fail" call={atProvider(request, 'fail')} />
+        <ActionButton label="Let expire" call={atProvider(request, 'expire')} />
       </div>
     )
   }
   if (payment.status !== 'succeeded') return null
   const body = { kind, ...(amount !== '' && { amount: Number(amount) }) }
   return (
-    <details class="deeds">
+    <details class="actions">
       <summary>Let the money go back</summary>
       <div class="line">
         <Field label="How it goes back">
@@ -39,7 +39,7 @@ export const ProviderDeeds = ({ payment }: { readonly payment: Timeline }) => {
         <Field label="Amount (empty: all)">
           <input type="number" min="1" value={amount} onInput={({ currentTarget }) => setAmount(currentTarget.value)} />
         </Field>
-        <Deed label="Reverse" kind="danger" call={atProvider(request, 'reverse', body)} />
+        <ActionButton label="Reverse" kind="danger" call={atProvider(request, 'reverse', body)} />
       </div>
       <p class="note">The gateway hears of it by a callback, or when it reads the provider’s transactions.</p>
     </details>
