@@ -4,7 +4,7 @@ import { type FieldErrors, invalid } from './errors.ts'
 const MAX_FIELDS = 20
 
 /** Valibot's issues as the envelope's `field_errors`; an issue of the whole input is filed under `body`. */
-export const fieldErrorsOf = (issues: readonly v.BaseIssue<unknown>[]): FieldErrors => {
+const fieldErrorsOf = (issues: readonly v.BaseIssue<unknown>[]): FieldErrors => {
   const errors: Record<string, string[]> = Object.create(null)
   for (const issue of issues) {
     const field = v.getDotPath(issue) ?? 'body'

@@ -78,7 +78,7 @@ const parsedPayment = ({ key, item }: Found): Payment | undefined => {
 }
 
 /** Payments held against their events, and against themselves. */
-export const judgePayments = async (
+const judgePayments = async (
   deps: ReadDeps,
   clientId: ClientId,
   found: readonly Found[],

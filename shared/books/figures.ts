@@ -33,7 +33,7 @@ export const FIGURE_NAMES = [
 export type FigureName = (typeof FIGURE_NAMES)[number]
 
 /** What must be nothing, or the books do not balance. */
-export const DIFFERENCES = [
+const DIFFERENCES = [
   'credited_difference',
   'settled_difference',
   'provider_overdue',

@@ -5,7 +5,7 @@ import { PAYMENT_METHODS } from '../payment-method.ts'
 import { PAYMENT_STATUSES, type PaymentStatus } from '../payment-status.ts'
 import { type Timestamp, TimestampSchema } from '../time.ts'
 
-export const CustomerSchema = v.object({
+const CustomerSchema = v.object({
   name: v.optional(v.string()),
   email: v.optional(v.string()),
   phone: v.optional(v.string()),
@@ -13,7 +13,7 @@ export const CustomerSchema = v.object({
 export type Customer = v.InferOutput<typeof CustomerSchema>
 
 /** A parsed request: what the client asked for, before the provider has answered. */
-export const PaymentRequestSchema = v.object({
+const PaymentRequestSchema = v.object({
   method: v.picklist(PAYMENT_METHODS),
   channelCode: v.optional(v.string()),
   notionalMinor: MinorSchema,
@@ -28,7 +28,7 @@ export const PaymentRequestSchema = v.object({
 export type PaymentRequest = v.InferOutput<typeof PaymentRequestSchema>
 
 /** One call of the provider's create on behalf of a payment. */
-export const ProviderAttemptSchema = v.object({
+const ProviderAttemptSchema = v.object({
   number: v.number(),
   startedAt: TimestampSchema,
   /** When our call had ended without a destination; absent while it runs, and for ever when its process died. */
@@ -76,7 +76,7 @@ export const ReversalSchema = v.object({
 })
 export type Reversal = v.InferOutput<typeof ReversalSchema>
 
-export const TransitionSchema = v.object({
+const TransitionSchema = v.object({
   status: v.picklist(PAYMENT_STATUSES),
   at: TimestampSchema,
   /** A `NewsSource`, of this release or another. */
@@ -115,7 +115,7 @@ export const CreatingPaymentSchema = v.object({
 export type CreatingPayment = v.InferOutput<typeof CreatingPaymentSchema>
 
 /** Written with the fee when it becomes final: a second witness of it, and the time of the ledger's correction. */
-export const FinalFeeSchema = v.object({
+const FinalFeeSchema = v.object({
   status: v.picklist(['actual', 'assumed']),
   feeMinor: MinorSchema,
   at: TimestampSchema,

@@ -16,7 +16,3 @@ export const waitForProvider = async (
   await deps.sleep(pauseMs)
   return true
 }
-
-/** True when the provider has said how long to wait, so that waiting is worth more than giving up. */
-export const isPausing = ({ provider }: Pick<Deps, 'provider'>, operations: readonly ProviderOperation[]): boolean =>
-  operations.some((operation) => provider.pauseMs(operation) > 0)

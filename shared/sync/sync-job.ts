@@ -23,7 +23,7 @@ export type Head = v.InferOutput<typeof HeadSchema>
 const claimed = { id: v.string(), dueAt: TimestampSchema }
 
 /** A span of the provider's transactions, both ends included, to be read page by page. */
-export const SliceSchema = v.object({
+const SliceSchema = v.object({
   ...claimed,
   /** `head`: by update. `tail`, `reversals`: by creation. */
   kind: v.picklist(['head', 'tail', 'reversals']),

@@ -106,7 +106,7 @@ export const ownersOf = (clientId: ClientId, parts: number): readonly string[] =
 export const clientOfOwner = (owner: string): string => owner.split('#', 1)[0] ?? owner
 
 export const ledgerPk = (clientId: ClientId, part = 0) => `${pkPrefix('LEDGER')}${inPart(clientId, part)}`
-export const shardSkPrefix = 'SHARD#'
+const shardSkPrefix = 'SHARD#'
 export const shardKey = (clientId: ClientId, shard: number, part = 0): Key => ({
   pk: ledgerPk(clientId, part),
   sk: `${shardSkPrefix}${String(shard).padStart(2, '0')}`,

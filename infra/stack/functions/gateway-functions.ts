@@ -28,7 +28,7 @@ const networkOf = ({ callsMerchants }: FunctionSpec, { egress }: GrantedResource
     : {}
 
 /** One function of the manifest with a role and a log of its own. */
-export class GatewayFunction extends Construct {
+class GatewayFunction extends Construct {
   readonly lambda: lambda.Function
   /** What requests invoke: the function, or the alias that a deployment moves from version to version. */
   readonly live: lambda.IFunction

@@ -23,7 +23,7 @@ export type Wall = {
 }
 
 const DAY_MINUTES = 24 * 60
-export const HORIZON_DAYS = 4
+const HORIZON_DAYS = 4
 export const ROWS_A_PAGE = 50
 const PRECISION = 0.001
 

@@ -22,7 +22,7 @@ export const grown = async (deps: TestDeps, { clientId }: Client, parts: number)
 }
 
 /** Paid one after the other, some in the same millisecond, in the parts that ids say: first of one, then of four. */
-export const paidPayments = (client: Client, deps: TestDeps, count: number): readonly Payment[] =>
+const paidPayments = (client: Client, deps: TestDeps, count: number): readonly Payment[] =>
   Array.from({ length: count }, (_, at) => {
     const paidAt = addMs(deps.now(), Math.floor(at / 3))
     const payment = succeededPayment(client, { paidAt, notionalMinor: 10_000 + at, externalReference: 'each' })

@@ -65,7 +65,7 @@ export type HistoryResult = {
 
 const HOUR_MS = 3_600_000
 /** Within this simulated time everything must have come to rest once the faults have stopped. */
-export const REST_MS = 8 * 24 * HOUR_MS
+const REST_MS = 8 * 24 * HOUR_MS
 
 /** Moves the world until a promise of it is settled, and answers what it came to. */
 export const drive = async <T>(world: World, promise: Promise<T>): Promise<T> => {
