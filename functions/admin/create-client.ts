@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import type { Client } from '../../shared/client/client.ts'
 import { CLIENT_FIELDS, DEFAULT_SETTLEMENT_FLOOR, toClientDto } from '../../shared/client/client-dto.ts'
 import { insertClient } from '../../shared/client/client-store.ts'
-import { bornWith } from '../../shared/client/ledger-parts.ts'
+import { initialParts } from '../../shared/client/ledger-parts.ts'
 import { ClientIdSchema } from '../../shared/ids.ts'
 import { adminHandler, OPERATOR } from '../../shared/runtime/admin-handler.ts'
 
@@ -29,7 +29,7 @@ export const handler = adminHandler({ summary, input }, async (request, deps) =>
     bank: request.bank ? { ...request.bank, since: createdAt } : undefined,
     returnUrl: request.return_url ?? undefined,
     rateLimitPerSecond: request.rate_limit_per_second ?? undefined,
-    ledgerParts: bornWith(request.ledger_parts, createdAt),
+    ledgerParts: initialParts(request.ledger_parts, createdAt),
     createdAt,
   }
   await insertClient(deps, client, request.operator)

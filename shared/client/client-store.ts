@@ -14,7 +14,7 @@ import { put, update } from '../table/step.ts'
 import { enteredBank, tellBankChange } from './bank-change.ts'
 import { type Client, ClientSchema, firstWindowStart } from './client.ts'
 import { toClientDto } from './client-dto.ts'
-import { assertPartsAllowed, grownTo, ledgerPartsOf } from './ledger-parts.ts'
+import { assertPartsAllowed, ledgerPartsOf, raisedParts } from './ledger-parts.ts'
 
 type ChangeDeps = RecordDeps & Pick<Deps, 'stage'>
 
@@ -113,7 +113,7 @@ export const changeClient = async (
     if (!before) throw notFound('client')
     const bank = enteredBank(before, changes.bank, deps.now())
     const hadBank = before.bank && bank === null ? true : undefined
-    const ledgerParts = grownTo(deps, before, changes.ledgerParts)
+    const ledgerParts = raisedParts(deps, before, changes.ledgerParts)
     const after = v.parse(ClientSchema, changed(before, { ...changes, bank, hadBank, ledgerParts }))
     const fields = changedFields(before, after)
     if (fields.length === 0) return before

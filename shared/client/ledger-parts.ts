@@ -34,7 +34,7 @@ export const partForClaim = (client: Parted, paymentId: PaymentId, now: Timestam
   partOf(paymentId, inForce(client, now)) || undefined
 
 /** The parts of a client that is born with so many: nobody can have read fewer. */
-export const bornWith = (number: number | undefined, createdAt: Timestamp): LedgerParts | undefined =>
+export const initialParts = (number: number | undefined, createdAt: Timestamp): LedgerParts | undefined =>
   number === undefined || number === 1 ? undefined : { number, before: number, from: createdAt }
 
 /** Refuses more than one part while functions of the release before, which know one, may read or write the rows. */
@@ -49,7 +49,7 @@ export const assertPartsAllowed = ({ stage }: Pick<Deps, 'stage'>, number: numbe
 }
 
 /** A client's parts when it shall have so many: the same, or more from a minute on. Throws 422 for fewer. */
-export const grownTo = (
+export const raisedParts = (
   deps: Pick<Deps, 'stage' | 'now'>,
   client: Parted,
   number: number | undefined,

@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts'
-import { callsOfCheck, checkDuePayment, isLateLook, passOverLook } from '../payment/news/check-due-payment.ts'
+import { callsOfCheck, checkDuePayment, isLateLook, skipCheck } from '../payment/news/check-due-payment.ts'
 import type { ProviderOperation } from '../provider/provider.ts'
 import { notePause } from '../provider/provider-pause.ts'
 import { callsPerMinute, quotaWindow } from '../provider/provider-quota.ts'
@@ -60,7 +60,7 @@ export const DUE_PAYMENTS: DueKind = {
   read: (deps, rows) => deps.table.getMany(rows.map((row) => foundKey('PAYMENT', row))),
   admit,
   check: async (deps, { item }) => {
-    const result = await (passedOver.has(item) ? passOverLook(deps, item) : checkDuePayment(deps, item))
+    const result = await (passedOver.has(item) ? skipCheck(deps, item) : checkDuePayment(deps, item))
     // The first refusal stops everybody, until when the provider said.
     if (result === 'rate_limited') await notePause(deps, OPERATIONS)
     return result === 'checked'

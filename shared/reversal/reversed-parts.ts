@@ -6,7 +6,7 @@ import {
   findAllSuspense,
   findSuspense,
   leaveOut,
-  oweAgain,
+  reopenLeftOut,
   undoneThoughClosed,
 } from '../suspense/suspense-store.ts'
 import type { Step } from '../table/step.ts'
@@ -61,7 +61,7 @@ export const owePartsAgain = async (
   { whole, by }: { readonly whole: string; readonly by: string },
 ): Promise<Steps<string>> =>
   stepsOf(await partsOf(deps, payment), async (part) => {
-    if (part.leftOutBy === whole) return oweAgain(part, whole, deps.now())
+    if (part.leftOutBy === whole) return reopenLeftOut(part, whole, deps.now())
     const { last } = await toldOf(deps, part)
     if (last === undefined) return undefined
     return last.status === 'open' ? closeReinstated(last, by) : undoneThoughClosed(part, by, deps.now())

@@ -109,7 +109,7 @@ const findingAbout = (item: Suspense, cause: FindingCause, name: string, now: Ti
 })
 
 /** What was left out is owed again, and told again. Refused when it is not left out by that any more. */
-export const oweAgain = ({ suspenseId }: Suspense, leftOutBy: string, now: Timestamp): Step =>
+export const reopenLeftOut = ({ suspenseId }: Suspense, leftOutBy: string, now: Timestamp): Step =>
   update(
     suspenseKey(suspenseId),
     {

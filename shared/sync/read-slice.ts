@@ -51,9 +51,9 @@ const filterOf = ({ kind, from, to, category, afterId }: Slice): TransactionFilt
 }
 
 /** Waits for a call of the quota; false when that would be past the deadline. */
-const mayList = async ({ deps, purse, deadlineMs }: SliceRun): Promise<Timestamp | undefined> => {
+const mayList = async ({ deps, budget, deadlineMs }: SliceRun): Promise<Timestamp | undefined> => {
   for (;;) {
-    const retryAt = await purse.take(LIST)
+    const retryAt = await budget.take(LIST)
     if (retryAt === undefined) return undefined
     const waitMs = Math.max(1, msBetween(deps.now(), retryAt))
     if (deps.monotonicMs() + waitMs >= deadlineMs) return retryAt
@@ -125,7 +125,7 @@ export const readSlice = async (run: SliceRun, claimed: Slice): Promise<SliceEnd
       continue
     }
     if (answer.kind === 'unanswered' && answer.reason === 'rate_limited') {
-      await run.purse.refused([LIST])
+      await run.budget.refused([LIST])
       continue
     }
     const mayBeCursor = answer.kind === 'unanswered' && answer.reason === 'refused' && slice.afterId !== undefined

@@ -3,7 +3,7 @@ import type { Deps } from '../deps.ts'
 import type { Payment } from '../payment/payment.ts'
 import { findPaymentsByKey } from '../payment/payment-store.ts'
 import { paymentIdOf } from '../payment/provider-attempts.ts'
-import type { CallPurse } from '../provider/call-purse.ts'
+import type { CallBudget } from '../provider/call-budget.ts'
 import type { ProviderOperation, ProviderTransaction, TransactionPage } from '../provider/provider.ts'
 import { finding, recordSuspense } from '../suspense/record-suspense.ts'
 import { addMs, DAY_MS, MINUTE_MS } from '../time.ts'
@@ -18,7 +18,7 @@ export type Tally = { transactions: number; unanswered: number; passedOver: numb
 
 export type ReconcileRun = {
   readonly deps: ReconcileDeps & Pick<Deps, 'monotonicMs'>
-  readonly purse: CallPurse
+  readonly budget: CallBudget
   readonly tally: Tally
   readonly deadlineMs: number
   /** True once the provider left a question of this run without an answer: the others wait for a later run. */
@@ -39,11 +39,11 @@ const QUESTIONS: readonly ProviderOperation[] = ['getPayment', 'getRequest']
 export const askAbout = (run: ReconcileRun): AskAbout => ({
   allowed: async () => {
     if (run.silent || run.deps.monotonicMs() >= run.deadlineMs) return false
-    for (const operation of QUESTIONS) if ((await run.purse.take(operation)) !== undefined) return false
+    for (const operation of QUESTIONS) if ((await run.budget.take(operation)) !== undefined) return false
     return true
   },
   unanswered: async (reason) => {
-    if (reason === 'rate_limited') await run.purse.refused(QUESTIONS)
+    if (reason === 'rate_limited') await run.budget.refused(QUESTIONS)
     else run.silent = true
   },
 })

@@ -1,4 +1,4 @@
-import { callPurse } from '../provider/call-purse.ts'
+import { callBudget } from '../provider/call-budget.ts'
 import { msBetween, type Timestamp } from '../time.ts'
 import { claimJob, type DueJob, findDueJobs } from './job-store.ts'
 import { planRound } from './plan-round.ts'
@@ -82,7 +82,7 @@ const doOwn = async (state: SyncRun, slices: readonly Slice[]): Promise<boolean>
 }
 
 /** Whatever is due, of every pass, until nothing is left or the run must stop. */
-export const doDue = async (state: SyncRun): Promise<boolean> => {
+export const readDueSlices = async (state: SyncRun): Promise<boolean> => {
   // What cannot be read now is met by everything else, too.
   if (state.end !== 'read' && state.end !== 'overtaken') return false
   const { deps, deadlineMs } = state.run
@@ -117,7 +117,7 @@ export const startSync = (deps: SliceDeps, onJobs?: OnJobs): SyncRun => {
 const newRun = (deps: SliceDeps, onPage: SliceRun['onPage']): SliceRun => ({
   onPage,
   deps,
-  purse: callPurse(deps, PORTIONS),
+  budget: callBudget(deps, PORTIONS),
   tally: { transactions: 0, unanswered: 0, passedOver: 0, failed: 0 },
   deadlineMs: deps.monotonicMs() + RUN_BUDGET_MS,
   notedHours: new Map(),
@@ -125,7 +125,7 @@ const newRun = (deps: SliceDeps, onPage: SliceRun['onPage']): SliceRun => ({
 })
 
 /** Rounds of the head until it has read up to now. Answers up to when; undefined when it did not get there. */
-export const doRounds = async (state: SyncRun): Promise<Timestamp | undefined> => {
+export const readNewestHours = async (state: SyncRun): Promise<Timestamp | undefined> => {
   const { deps } = state.run
   for (let rounds = 0; rounds < MOST_ROUNDS; rounds++) {
     const startedAt = deps.now()

@@ -121,7 +121,7 @@ export const isLateLook = (read: Item, now: Timestamp): boolean => {
 }
 
 /** Leaves that look out, in one write: the payment is looked at next when its time is over. */
-export const passOverLook = async (deps: Pick<Deps, 'table' | 'now'>, read: Item): Promise<CheckResult> => {
+export const skipCheck = async (deps: Pick<Deps, 'table' | 'now'>, read: Item): Promise<CheckResult> => {
   const stored = parseStored(read)
   const { dueAt } = v.parse(DueSchema, read)
   if (stored?.status !== 'pending' || dueAt === undefined) return 'not_claimed'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { checkDuePayment, passOverLook } from '../../../shared/payment/news/check-due-payment.ts'
+import { checkDuePayment, skipCheck } from '../../../shared/payment/news/check-due-payment.ts'
 import type { PaymentRequest } from '../../../shared/payment/payment.ts'
 import {
   claimCheck,
@@ -210,7 +210,7 @@ describe('checkDuePayment: claims and refusals', () => {
     const read = (await deps.table.get(paymentKey(payment.paymentId))) ?? {}
     await markDueNow(deps, payment.paymentId, deps.now())
 
-    expect(await passOverLook(deps, read)).toBe('not_claimed')
+    expect(await skipCheck(deps, read)).toBe('not_claimed')
     expect(await now()).toMatchObject({ dueAt: deps.now() })
   })
 })

@@ -59,7 +59,7 @@ export const REVERSAL_MUTANTS = [
     'what comes again of more than one dispute undoes one': 'drop whole.beyond',
     'a void is undone by a dispute': "drop whole?.kind !== 'chargeback'",
   }),
-  ...mutantsOf('oweAgain', ['undo-behind-sweep'], {
+  ...mutantsOf('reopenLeftOut', ['undo-behind-sweep'], {
     'a part is owed again though something else had left it out': {
       edit: "equals('leftOutBy', leftOutBy) -> exists",
       equivalent: 'Nothing but the transaction that took all of the payment leaves a part out.',

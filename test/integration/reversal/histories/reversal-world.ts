@@ -47,8 +47,7 @@ export const newWorld = async (): Promise<World> => {
   return { deps, client: await withFloor(deps), payments: [], open: [], rows: 0, deaths: 0 }
 }
 
-const anOf = <Thing>(things: readonly Thing[], number: number): Thing | undefined =>
-  things[number % things.length]
+const anOf = <Thing>(things: readonly Thing[], number: number): Thing | undefined => things[number % things.length]
 
 const ASK = { allowed: async () => false, unanswered: async () => undefined }
 

@@ -42,7 +42,7 @@ export const SECOND_LOCKS: Readonly<Record<string, string>> = {
   'an event is overdue before its time':
     'the drain has read the item itself, consistently, and left out what is not due (readWindow); between that and this read only another claim comes, after which the postponement on the value just read moves it once more',
   'an alert that is out is taken off twice':
-    'removing what is not there changes nothing; only what is owed again (oweAgain) between publishing and taking off, milliseconds, could be lost by it',
+    'removing what is not there changes nothing; only what is owed again (reopenLeftOut) between publishing and taking off, milliseconds, could be lost by it',
   'a finished delivery is attempted':
     'the worker has read it as scheduled; whoever finishes it with an attempt moves `attempts`, and one that was skipped has no next_attempt_at, which the claim compares',
   'an attempt is claimed before it is due':

@@ -8,17 +8,17 @@ import { takeCalls } from './take-calls.ts'
 type Portion = { readonly calls: number; readonly until: Timestamp }
 
 /** Calls that one run may make: taken from the quota in portions, used one by one. */
-export type CallPurse = {
+export type CallBudget = {
   /** Undefined: one call may be made now. Otherwise when it is worth asking again. */
   take(operation: ProviderOperation): Promise<Timestamp | undefined>
   /** The provider said "not now": what is left is worth nothing, and everybody hears of it. */
   refused(operations: readonly ProviderOperation[]): Promise<void>
 }
 
-export const callPurse = (
+export const callBudget = (
   deps: Pick<Deps, 'table' | 'stage' | 'provider' | 'now'>,
   portions: Readonly<Partial<Record<ProviderOperation, number>>>,
-): CallPurse => {
+): CallBudget => {
   const left = new Map<ProviderOperation, Portion>()
   return {
     take: async (operation) => {
