@@ -40,6 +40,9 @@ export type Deps = {
   readonly invocation?: Invocation
 }
 
+/** What is enough for stores, and for what only they are needed for: the table, and the time that is written. */
+export type StoreDeps = Pick<Deps, 'table' | 'now'>
+
 /** An operator's call: by its id the account's trail knows who made it. */
 export type Invocation = {
   readonly requestId: string

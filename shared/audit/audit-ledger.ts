@@ -6,8 +6,6 @@ import { MINUTE_MS, SECOND_MS } from '../time.ts'
 import { type Difference, isSame, MAX_DIFFERENCES } from './difference.ts'
 import { scanBooks } from './scan-books.ts'
 
-type AuditDeps = Pick<Deps, 'table' | 'stage' | 'sleep' | 'now' | 'monotonicMs'>
-
 /** How long live traffic, and the indexes behind it, have to settle before a difference is believed. */
 const SECOND_LOOK_MS = 10 * SECOND_MS
 /** A difference that is never seen twice alike is nobody's fault: then the answer is inconclusive. */
@@ -31,7 +29,7 @@ export type AuditResult = {
  * inconclusive too. Changes nothing. Throws 404 for an unknown client.
  */
 export const auditLedger = async (
-  deps: AuditDeps,
+  deps: Pick<Deps, 'table' | 'stage' | 'sleep' | 'now' | 'monotonicMs'>,
   clientId: ClientId,
   { full }: { readonly full: boolean } = { full: false },
 ): Promise<AuditResult> => {

@@ -1,5 +1,5 @@
 import { chunks } from '../chunks.ts'
-import type { Deps } from '../deps.ts'
+import type { Deps, StoreDeps } from '../deps.ts'
 import type { ClientId } from '../ids.ts'
 import { brokenLink } from '../operator/audit-chain.ts'
 import { AUDIT_RECORD_ENTITY, type AuditRecord, findAuditHead, listAuditRecords } from '../operator/audit-record.ts'
@@ -7,8 +7,6 @@ import { auditRecordPk, foundKey, type Key } from '../table/keys.ts'
 import { queryPages } from '../table/query-pages.ts'
 import { addMs, DAY_MS } from '../time.ts'
 import { breaks, type Difference } from './difference.ts'
-
-type TrailDeps = Pick<Deps, 'table' | 'now'>
 
 type Trail = { readonly records: readonly AuditRecord[]; readonly differences: readonly Difference[] }
 
@@ -31,7 +29,7 @@ const subjectOf = ({ pk }: Key): string => pk.slice(auditRecordPk('').length)
  * client itself are looked at by every audit, however old their records are, and not again here.
  */
 export const auditTrails = async (
-  deps: TrailDeps,
+  deps: StoreDeps,
   clientId: ClientId,
   { full, known }: { readonly full: boolean; readonly known: ReadonlySet<string> },
 ): Promise<readonly Difference[]> => {

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { Deps } from '../deps.ts'
+import type { StoreDeps } from '../deps.ts'
 import { type ClientId, type PaymentId, PaymentIdSchema, SettlementIdSchema } from '../ids.ts'
 import { type Ledger, readLedger } from '../ledger/ledger-store.ts'
 import { type Payment, PaymentSchema } from '../payment/payment.ts'
@@ -12,15 +12,17 @@ import type { StoredSettlement } from './audit-settlement.ts'
 import { type Difference, differs, shown } from './difference.ts'
 import { type OwnedRange, ownedItems, type Place } from './owned-items.ts'
 
-type ReadDeps = Pick<Deps, 'table' | 'now'>
-
 const idOf = ({ pk }: Key) => pk.slice(pk.indexOf('#') + 1)
 
 /**
  * A client's settlements, a few a day in its life, and what cannot be read as one. Those that its window names open are
  * read by their ids where the index has not heard of them yet.
  */
-export const readSettlements = async (deps: ReadDeps, clientId: ClientId, openIds: ReadonlySet<string> = new Set()) => {
+export const readSettlements = async (
+  deps: StoreDeps,
+  clientId: ClientId,
+  openIds: ReadonlySet<string> = new Set(),
+) => {
   const stored: StoredSettlement[] = []
   const unreadable: Difference[] = []
   const unheard = new Set(openIds)
@@ -61,7 +63,7 @@ export type JudgedPayment = {
   readonly differences: readonly Difference[]
 }
 
-const eventsOf = async (deps: ReadDeps, payments: readonly Payment[]): Promise<ReadonlyMap<string, Item>> => {
+const eventsOf = async (deps: StoreDeps, payments: readonly Payment[]): Promise<ReadonlyMap<string, Item>> => {
   const keys = payments.flatMap((payment) => {
     const type = eventTypeOf(payment)
     return type === undefined ? [] : [eventKey(payment.paymentId, type)]
@@ -79,7 +81,7 @@ const parsedPayment = ({ key, item }: Found): Payment | undefined => {
 
 /** Payments held against their events, and against themselves. */
 const judgePayments = async (
-  deps: ReadDeps,
+  deps: StoreDeps,
   clientId: ClientId,
   found: readonly Found[],
 ): Promise<readonly JudgedPayment[]> => {
@@ -102,7 +104,7 @@ const judgePayments = async (
 
 /** Payments by their ids, judged. */
 export const judgeById = async (
-  deps: ReadDeps,
+  deps: StoreDeps,
   clientId: ClientId,
   ids: readonly PaymentId[],
 ): Promise<readonly JudgedPayment[]> => {
@@ -117,7 +119,7 @@ export const judgeById = async (
 
 /** Every payment of a client behind a place, oldest first, page by page. */
 export const judgedPages = async function* (
-  deps: ReadDeps,
+  deps: StoreDeps,
   clientId: ClientId,
   from: OwnedRange,
 ): AsyncGenerator<readonly JudgedPayment[]> {
@@ -125,7 +127,7 @@ export const judgedPages = async function* (
 }
 
 /** A ledger whose figures are no figures cannot be read at all; that is a difference, not a failure of the audit. */
-export const readableLedger = async (deps: ReadDeps, clientId: ClientId): Promise<Ledger | undefined> => {
+export const readableLedger = async (deps: StoreDeps, clientId: ClientId): Promise<Ledger | undefined> => {
   try {
     return await readLedger(deps, clientId)
   } catch (error) {

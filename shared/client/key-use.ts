@@ -1,12 +1,10 @@
 import * as v from 'valibot'
-import type { Deps } from '../deps.ts'
+import type { Deps, StoreDeps } from '../deps.ts'
 import type { ClientId } from '../ids.ts'
 import { absent, any, below } from '../table/condition.ts'
 import { keyUseKey } from '../table/keys.ts'
 import { update } from '../table/step.ts'
 import type { ApiKey, KeyId } from './api-key.ts'
-
-type NoteDeps = Pick<Deps, 'table' | 'now' | 'aside'>
 
 const KeyUseSchema = v.object({ lastUsedOn: v.string() })
 
@@ -21,7 +19,7 @@ const noted = new WeakMap<Deps['table'], Map<KeyId, string>>()
  * environments one writes a key and day: the others are refused. In a row of its own, so that what answers merchants
  * need not be able to write keys.
  */
-export const noteKeyUse = (deps: NoteDeps, clientId: ClientId, keyId: KeyId): void => {
+export const noteKeyUse = (deps: StoreDeps & Pick<Deps, 'aside'>, clientId: ClientId, keyId: KeyId): void => {
   if (!deps.aside) return
   const today = deps.now().slice(0, 'YYYY-MM-DD'.length)
   const memory = noted.get(deps.table) ?? new Map<KeyId, string>()

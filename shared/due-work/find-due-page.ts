@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { Deps } from '../deps.ts'
+import type { StoreDeps } from '../deps.ts'
 import type { Item } from '../table/attributes.ts'
 import type { Work } from '../table/schema.ts'
 import { TimestampSchema } from '../time.ts'
@@ -13,7 +13,7 @@ export type DuePage = { readonly items: readonly DueItem[]; readonly cursor: Ite
 
 /** One page of what is due by now in one slot, longest due first. */
 export const findDuePage = async (
-  deps: Pick<Deps, 'table' | 'now'>,
+  deps: StoreDeps,
   input: { readonly work: Work; readonly slot: number; readonly limit: number; readonly cursor: Item | undefined },
 ): Promise<DuePage> => {
   const { items, cursor } = await deps.table.query({

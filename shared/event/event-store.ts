@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { Deps } from '../deps.ts'
+import type { Deps, StoreDeps } from '../deps.ts'
 import type { ClientId, PaymentId } from '../ids.ts'
 import { toItem } from '../table/attributes.ts'
 import { above, absent, all, any, equals, exists } from '../table/condition.ts'
@@ -122,7 +122,7 @@ export const postponeEvent = async (deps: Pick<Deps, 'table'>, event: Event, due
 }
 
 /** Every delivery of the event exists: takes it off the due work, whoever put it there. It is kept for so long from now. */
-export const completeEvent = async (deps: Pick<Deps, 'table' | 'now'>, event: Event): Promise<void> => {
+export const completeEvent = async (deps: StoreDeps, event: Event): Promise<void> => {
   const ttl = expiresAfter(deps.now(), RETENTION.eventMs)
   await deps.table.write(
     update(eventKey(event.paymentId, event.type), { set: { ttl }, remove: DUE_WORK_FIELDS }, exists),

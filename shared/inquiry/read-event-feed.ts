@@ -1,4 +1,4 @@
-import type { Deps } from '../deps.ts'
+import type { StoreDeps } from '../deps.ts'
 import type { Event } from '../event/event.ts'
 import type { FeedPosition } from '../event/event-cursor.ts'
 import { findEvents, listEventPositions } from '../event/event-store.ts'
@@ -43,10 +43,7 @@ type Reading = { readonly clientId: ClientId; readonly from: FeedPosition | unde
  * A page of what a client was told in the last 90 days. Whoever follows `next` is shown every event at least once: young
  * ones at once, and again until nothing can come before them. Changes nothing.
  */
-export const readEventFeed = async (
-  deps: Pick<Deps, 'table' | 'now'>,
-  { clientId, from, limit }: Reading,
-): Promise<EventFeed> => {
+export const readEventFeed = async (deps: StoreDeps, { clientId, from, limit }: Reading): Promise<EventFeed> => {
   const now = deps.now()
   const oldest = addMs(now, -RETENTION.feedMs)
   const passable = addMs(now, -HOLD_BACK_MS)

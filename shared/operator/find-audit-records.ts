@@ -5,11 +5,9 @@ import { firstOfPage, type Page } from '../page.ts'
 import { listItems } from '../table/list-items.ts'
 import { AUDIT_RECORD_ENTITY, type AuditRecord, AuditRecordSchema, listAuditRecords } from './audit-record.ts'
 
-type ListDeps = Pick<Deps, 'table'>
-
 /** What was done to one thing, newest first: records of every release. */
 export const findAuditRecordsOf = async (
-  deps: ListDeps,
+  deps: Pick<Deps, 'table'>,
   subject: string,
   page: Page,
 ): Promise<readonly AuditRecord[]> => {
@@ -19,7 +17,7 @@ export const findAuditRecordsOf = async (
 
 /** What was done to a client and to all that is the client's, newest first: records since they name their client. */
 export const findAuditRecordsOfClient = async (
-  deps: ListDeps,
+  deps: Pick<Deps, 'table'>,
   clientId: ClientId,
   page: Page,
 ): Promise<readonly AuditRecord[]> => {

@@ -1,4 +1,4 @@
-import type { Deps } from '../deps.ts'
+import type { Deps, StoreDeps } from '../deps.ts'
 import { absent, all, any, atMost, type Condition, equals, isNew, present, unchanged } from '../table/condition.ts'
 import { DUE_WORK_FIELDS, dueWork } from '../table/due-work.ts'
 import { paymentKey } from '../table/keys.ts'
@@ -23,7 +23,7 @@ const dueFields = ({ paymentId, dueAt }: CreatingPayment) =>
   dueAt === undefined ? {} : { id: paymentId, ...dueWork('payment', paymentId, dueAt) }
 
 /** Claims the payment for its first attempt: of all callers with one key, one is applied. */
-export const claimPayment = (deps: Pick<Deps, 'table' | 'now'>, creating: CreatingPayment): Promise<WriteOutcome> =>
+export const claimPayment = (deps: StoreDeps, creating: CreatingPayment): Promise<WriteOutcome> =>
   deps.table.write(
     put(paymentKey(creating.paymentId), { ...creating, ...dueFields(creating) }, any(isNew, isForgotten(deps.now()))),
   )
@@ -70,7 +70,7 @@ type AttemptEnd = {
  * any more, except for captures that it remembers.
  */
 export const releaseAttempt = async (
-  deps: Pick<Deps, 'table' | 'now'>,
+  deps: StoreDeps,
   creating: CreatingPayment,
   { failure, providerAttempts, forgettable = false }: AttemptEnd,
 ): Promise<WriteOutcome> => {

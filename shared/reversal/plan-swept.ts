@@ -1,4 +1,4 @@
-import type { Deps } from '../deps.ts'
+import type { Deps, StoreDeps } from '../deps.ts'
 import { type Payment, placeOf } from '../payment/payment.ts'
 import { sumsOf } from '../settlement/paid-payments.ts'
 import type { Settlement } from '../settlement/settlement.ts'
@@ -22,11 +22,7 @@ const latestSettlement = async (deps: Pick<Deps, 'table'>, payment: Payment): Pr
  * pays it out unseen, and its client owes it, until a re-credit leaves it out. Waiting to be recorded again: it waits no
  * longer. Paid out: its client owes it. Refused when the settlement has left its state meanwhile.
  */
-export const planSwept = async (
-  deps: Pick<Deps, 'table' | 'now'>,
-  payment: Payment,
-  back: MoneyBack,
-): Promise<Planned> => {
+export const planSwept = async (deps: StoreDeps, payment: Payment, back: MoneyBack): Promise<Planned> => {
   const settlement = await latestSettlement(deps, payment)
   const at = deps.now()
   const { clientId, paymentId, netMinor } = payment

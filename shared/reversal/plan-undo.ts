@@ -1,4 +1,4 @@
-import type { Deps } from '../deps.ts'
+import type { StoreDeps } from '../deps.ts'
 import type { SettlementId } from '../ids.ts'
 import { correctCredit, type Window } from '../ledger/ledger-store.ts'
 import {
@@ -25,7 +25,6 @@ import { owePartsAgain } from './reversed-parts.ts'
 /** Money of a credited payment that went back and comes again, by one of the provider's transactions. */
 export type MoneyAgain = { readonly transactionId: string; readonly amountMinor: Minor }
 
-type PlanDeps = Pick<Deps, 'table' | 'now'>
 type Whole = NonNullable<Reversal['whole']>
 
 /** The payment's own step: the condition of all the others. All of it is there again. */
@@ -35,7 +34,7 @@ const noteUndone = (payment: Payment, reversal: Reversal, { transactionId }: Mon
 }
 
 const deductionOf = async (
-  deps: PlanDeps,
+  deps: StoreDeps,
   { clientId, paymentId }: Payment,
   place: Timestamp,
 ): Promise<LedgerReversal | undefined> => {
@@ -44,7 +43,7 @@ const deductionOf = async (
 }
 
 /** What its client owes for it, by what has become of that. */
-const closeReceivable = async (deps: PlanDeps, receivableId: string, by: string): Promise<Step | undefined> => {
+const closeReceivable = async (deps: StoreDeps, receivableId: string, by: string): Promise<Step | undefined> => {
   const item = await findSuspense(deps, receivableId)
   if (item === undefined || item.leftOutBy !== undefined) return undefined
   return item.status === 'open' ? closeReinstated(item, by) : undoneThoughClosed(item, by, deps.now())
@@ -57,7 +56,7 @@ const closeReceivable = async (deps: PlanDeps, receivableId: string, by: string)
  * owed for parts of it is owed again.
  */
 export const planUndo = async (
-  deps: PlanDeps,
+  deps: StoreDeps,
   payment: Payment,
   { reversal, whole }: { readonly reversal: Reversal; readonly whole: Whole },
   again: MoneyAgain,
@@ -79,7 +78,7 @@ type Undo = {
   readonly window: Window
 }
 
-const moneySteps = async (deps: PlanDeps, undo: Undo): Promise<Steps<string>> => {
+const moneySteps = async (deps: StoreDeps, undo: Undo): Promise<Steps<string>> => {
   const { payment, reversal, whole, again, at, window } = undo
   const deduction = await deductionOf(deps, payment, placeOf(payment) ?? at)
   if (deduction) return isSwept(payment, window) ? putBack(undo) : endDeductionSteps(undo, deduction)

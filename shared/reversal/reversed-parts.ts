@@ -1,4 +1,4 @@
-import type { Deps } from '../deps.ts'
+import type { StoreDeps } from '../deps.ts'
 import type { Payment } from '../payment/payment.ts'
 import type { Suspense } from '../suspense/suspense.ts'
 import {
@@ -12,22 +12,20 @@ import {
 import type { Step } from '../table/step.ts'
 import type { Steps } from '../table/table.ts'
 
-type PartDeps = Pick<Deps, 'table' | 'now'>
-
 /** A payment is refunded in a few parts; beyond these an operator writes off what is owed for them. */
 const MOST_PARTS = 80
 
 /** Under which id a part that went back by a transaction is owed. */
 export const partOwedId = (transactionId: string): string => `${transactionId}#reversed_in_part`
 
-const partsOf = (deps: PartDeps, { reversalIds }: Payment): Promise<readonly Suspense[]> =>
+const partsOf = (deps: StoreDeps, { reversalIds }: Payment): Promise<readonly Suspense[]> =>
   findAllSuspense(deps, [...(reversalIds ?? [])].slice(0, MOST_PARTS).map(partOwedId))
 
 /** A payment goes back whole, comes again and goes back whole once more as often as people dispute it. */
 const MOST_TOLD = 20
 
 /** What was told of a part that an operator had closed before all of its payment went back: the first and the last. */
-const toldOf = async (deps: PartDeps, part: Suspense) => {
+const toldOf = async (deps: StoreDeps, part: Suspense) => {
   let last: Suspense | undefined
   for (let number = 1; number < MOST_TOLD; number++) {
     const told = await findSuspense(deps, `${part.suspenseId}#left_out_though_closed${number > 1 ? `#${number}` : ''}`)
@@ -44,7 +42,7 @@ const stepsOf = async (
   Object.fromEntries(await Promise.all(parts.map(async (part) => [part.suspenseId, await stepOf(part)] as const)))
 
 /** What is owed for parts is owed no longer once all of the payment goes back: that, or nothing, is owed then. */
-export const closeParts = async (deps: PartDeps, payment: Payment, by: string): Promise<Steps<string>> =>
+export const closeParts = async (deps: StoreDeps, payment: Payment, by: string): Promise<Steps<string>> =>
   stepsOf(await partsOf(deps, payment), async (part) => {
     if (part.status === 'open') return leaveOut(part, by, deps.now())
     const { number } = await toldOf(deps, part)
@@ -56,7 +54,7 @@ export const closeParts = async (deps: PartDeps, payment: Payment, by: string): 
  * is closed where nobody has acted on it; where somebody has, a person must look.
  */
 export const owePartsAgain = async (
-  deps: PartDeps,
+  deps: StoreDeps,
   payment: Payment,
   { whole, by }: { readonly whole: string; readonly by: string },
 ): Promise<Steps<string>> =>

@@ -2,8 +2,6 @@ import { mapInChunks } from '../chunks.ts'
 import { clientIdPages } from '../client/client-store.ts'
 import type { Deps } from '../deps.ts'
 
-type SweepDeps = Pick<Deps, 'table' | 'queues' | 'log'>
-
 /** Messages sent side by side. */
 const CONCURRENCY = 10
 
@@ -13,7 +11,7 @@ export type SweepSummary = { readonly clients: number }
  * The daily sweep (spec 3.2): one message per client, so that a slow or broken client holds up nobody. A run that dies
  * is started again: a client whose message comes twice is settled once.
  */
-export const sweepSettlements = async (deps: SweepDeps): Promise<SweepSummary> => {
+export const sweepSettlements = async (deps: Pick<Deps, 'table' | 'queues' | 'log'>): Promise<SweepSummary> => {
   let clients = 0
   for await (const clientIds of clientIdPages(deps)) {
     await mapInChunks(clientIds, CONCURRENCY, (clientId) =>

@@ -1,9 +1,9 @@
 import { type ActualFee, feeByKept, isForAmount } from '../payment/fee/actual-fee.ts'
+import type { NewsDeps } from '../payment/news/news-deps.ts'
 import { succeedPayment } from '../payment/news/succeed-payment.ts'
 import type { Payment } from '../payment/payment.ts'
 import { referenceOf } from '../payment/provider-attempts.ts'
 import type { ProviderPayment, ProviderTransaction } from '../provider/provider.ts'
-import type { ReconcileDeps } from './sync-finding.ts'
 
 /** The provider's own form of the id of a payment that was captured. */
 const CAPTURED_PAYMENT = /^py-[A-Za-z0-9_-]{1,61}$/
@@ -25,7 +25,7 @@ const isAnswerFor = (transaction: ProviderTransaction, payment: Payment): boolea
  * brings the same money. Undefined: the row does not match, or the payment has moved on; then the provider is asked.
  */
 export const creditByRow = async (
-  deps: ReconcileDeps,
+  deps: NewsDeps,
   known: Payment | undefined,
   transaction: ProviderTransaction,
 ): Promise<Payment | undefined> => {
@@ -42,7 +42,7 @@ export const creditByRow = async (
 }
 
 /** What the row says of the fee; where the contract says it, undefined. */
-const feeShown = (deps: ReconcileDeps, payment: Payment, { keptMinor }: ProviderTransaction): ActualFee | undefined => {
+const feeShown = (deps: NewsDeps, payment: Payment, { keptMinor }: ProviderTransaction): ActualFee | undefined => {
   if (deps.stage.providerFees === 'invoiced') return undefined
   return keptMinor === undefined ? { kind: 'not_known', hasTransaction: true } : feeByKept(deps, payment, keptMinor)
 }

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { Deps } from '../deps.ts'
+import type { Deps, StoreDeps } from '../deps.ts'
 import type { ProviderTransaction } from '../provider/provider.ts'
 import type { Item } from '../table/attributes.ts'
 import {
@@ -28,8 +28,6 @@ import {
   SyncJobSchema,
 } from './sync-job.ts'
 
-type StoreDeps = Pick<Deps, 'table'>
-
 /** Longer than one page takes; a dead worker's slice is taken over behind it. */
 export const LEASE_MS = 5 * MINUTE_MS
 /** Done jobs are kept for whoever looks into what happened. */
@@ -42,7 +40,7 @@ const ttlAt = (at: Timestamp): number => Math.ceil((epochMs(at) + KEPT_MS) / SEC
 /** Nobody else has claimed it since: every claim and every page kept moves the due time. */
 const isMine = ({ dueAt }: Pick<SyncJob, 'dueAt'>): Condition => all(present('work'), equals('dueAt', dueAt))
 
-export const readHead = async (deps: StoreDeps): Promise<Head | undefined> => {
+export const readHead = async (deps: Pick<Deps, 'table'>): Promise<Head | undefined> => {
   const item = await deps.table.get(syncJobKey(HEAD))
   return item && v.parse(HeadSchema, item)
 }
@@ -52,7 +50,7 @@ export const moveHead = (from: Head | undefined, to: Head): Step =>
   update(syncJobKey(HEAD), { set: to }, unchanged('round', from?.round))
 
 /** What slices of this length hold, for cutting the next ones. */
-export const noteDensity = (deps: StoreDeps, rowsPerMinute: number) =>
+export const noteDensity = (deps: Pick<Deps, 'table'>, rowsPerMinute: number) =>
   deps.table.write(update(syncJobKey(HEAD), { set: { rowsPerMinute } }, exists))
 
 export const newSlice = (slice: Slice): Step =>
@@ -62,7 +60,7 @@ const DueJobSchema = v.object({ id: v.string(), dueAt: TimestampSchema })
 export type DueJob = v.InferOutput<typeof DueJobSchema>
 
 /** Jobs that are due by now, longest due first. The index suggests, the claim decides. */
-export const findDueJobs = async (deps: StoreDeps & Pick<Deps, 'now'>, limit: number): Promise<readonly DueJob[]> => {
+export const findDueJobs = async (deps: StoreDeps, limit: number): Promise<readonly DueJob[]> => {
   const range = { atMost: deps.now() }
   const { items } = await deps.table.query({ index: 'by-due', partition: ['sync', 0], range, limit })
   return items.map((item) => v.parse(DueJobSchema, item))
@@ -71,10 +69,7 @@ export const findDueJobs = async (deps: StoreDeps & Pick<Deps, 'now'>, limit: nu
 const parseJob = (item: Item | undefined): SyncJob | undefined => item && v.parse(SyncJobSchema, item)
 
 /** Of several workers with the same due time one is applied. Undefined: somebody else has it, or it is done. */
-export const claimJob = async (
-  deps: StoreDeps & Pick<Deps, 'now'>,
-  { id, dueAt }: DueJob,
-): Promise<SyncJob | undefined> => {
+export const claimJob = async (deps: StoreDeps, { id, dueAt }: DueJob): Promise<SyncJob | undefined> => {
   const leased = addMs(later(deps.now(), dueAt), LEASE_MS)
   const { applied, item } = await deps.table.write(
     update(syncJobKey(id), { set: { dueAt: leased } }, isMine({ dueAt })),
@@ -86,11 +81,7 @@ export const claimJob = async (
 export type Progress = Pick<Slice, 'afterId' | 'rows' | 'openUntil'>
 
 /** Keeps the position behind a page and renews the lease. Undefined: the slice is somebody else's by now. */
-export const keepPosition = async (
-  deps: StoreDeps & Pick<Deps, 'now'>,
-  slice: Slice,
-  progress: Progress,
-): Promise<Slice | undefined> => {
+export const keepPosition = async (deps: StoreDeps, slice: Slice, progress: Progress): Promise<Slice | undefined> => {
   // Later than before in any case: it is what tells one claim from the next.
   const dueAt = addMs(later(deps.now(), addMs(slice.dueAt, 1 - LEASE_MS)), LEASE_MS)
   const { applied } = await deps.table.write(
@@ -104,11 +95,11 @@ export const keepPosition = async (
 }
 
 /** Hands a claimed job back, to be claimed again from `dueAt` on. */
-export const releaseJob = (deps: StoreDeps, job: SyncJob, dueAt: Timestamp) =>
+export const releaseJob = (deps: Pick<Deps, 'table'>, job: SyncJob, dueAt: Timestamp) =>
   deps.table.write(update(syncJobKey(job.id), { set: { dueAt } }, isMine(job)))
 
 /** Done: nothing looks at it any more. */
-export const finishJob = (deps: StoreDeps & Pick<Deps, 'now'>, job: SyncJob, reads?: number) =>
+export const finishJob = (deps: StoreDeps, job: SyncJob, reads?: number) =>
   deps.table.write(
     update(
       syncJobKey(job.id),
@@ -118,7 +109,7 @@ export const finishJob = (deps: StoreDeps & Pick<Deps, 'now'>, job: SyncJob, rea
   )
 
 /** Another reading of a tail slice, from its beginning. */
-export const scheduleReading = (deps: StoreDeps, slice: Slice, dueAt: Timestamp) =>
+export const scheduleReading = (deps: Pick<Deps, 'table'>, slice: Slice, dueAt: Timestamp) =>
   deps.table.write(
     update(
       syncJobKey(slice.id),
@@ -133,7 +124,7 @@ export const scheduleReading = (deps: StoreDeps, slice: Slice, dueAt: Timestamp)
  * loses it: the next reading begins anew.
  */
 export const registerReading = (
-  deps: StoreDeps,
+  deps: Pick<Deps, 'table'>,
   slice: Pick<Slice, 'id' | 'from' | 'to' | 'category'>,
   { settlesBy, dueAt, mostReads }: { settlesBy: Timestamp; dueAt: Timestamp; mostReads: number },
 ) =>
@@ -169,7 +160,11 @@ const MOST_TRIES = 5
  * Notes a transaction to be looked at again by itself, as the provider said it last. Whoever is looking at an older
  * saying loses it, as by another claim: what it finds does not end the job.
  */
-export const noteOpen = async (deps: StoreDeps, transaction: ProviderTransaction, dueAt: Timestamp): Promise<void> => {
+export const noteOpen = async (
+  deps: Pick<Deps, 'table'>,
+  transaction: ProviderTransaction,
+  dueAt: Timestamp,
+): Promise<void> => {
   const id = openId(transaction)
   const row = { id, kind: 'open', tries: 0, transaction, ...dueWork('sync', id, dueAt) }
   const note = update(syncJobKey(id), { set: row, remove: ['ttl'] }, absent('work'))
@@ -185,5 +180,5 @@ export const noteOpen = async (deps: StoreDeps, transaction: ProviderTransaction
 }
 
 /** Looked at in vain once more. */
-export const retryOpen = (deps: StoreDeps, job: Extract<SyncJob, { kind: 'open' }>, dueAt: Timestamp) =>
+export const retryOpen = (deps: Pick<Deps, 'table'>, job: Extract<SyncJob, { kind: 'open' }>, dueAt: Timestamp) =>
   deps.table.write(update(syncJobKey(job.id), { set: { dueAt, tries: job.tries + 1 } }, isMine(job)))

@@ -1,11 +1,9 @@
-import type { Deps } from '../deps.ts'
+import type { StoreDeps } from '../deps.ts'
 import type { Step } from '../table/step.ts'
 import { addMs, DAY_MS, earlier, epochMs, HOUR_MS, later, MINUTE_MS, msBetween, type Timestamp } from '../time.ts'
 import { LEASE_MS, moveHead, newSlice, readHead } from './job-store.ts'
 import { readSyncCursor } from './sync-cursor.ts'
 import type { Head, Slice } from './sync-job.ts'
-
-type PlanDeps = Pick<Deps, 'table' | 'now'>
 
 /** Read again by the next round: a row may appear a little behind its time, and clocks differ. */
 const OVERLAP_MS = 2 * MINUTE_MS
@@ -27,14 +25,14 @@ export type Round =
   | { readonly slices: readonly Slice[]; readonly to: Timestamp; readonly reversals: boolean }
 
 /** Where the release before this one stopped; rows it could not look at are read again. */
-const firstPosition = async (deps: PlanDeps): Promise<Timestamp> => {
+const firstPosition = async (deps: StoreDeps): Promise<Timestamp> => {
   const cursor = await readSyncCursor(deps)
   if (cursor === undefined) return addMs(deps.now(), -FIRST_LOOK_BACK_MS)
   return earlier(cursor.position, cursor.openSince ?? cursor.position)
 }
 
 /** Whether the last round was planned so long ago that another one reads no row a third time. */
-export const isRoundPast = async (deps: PlanDeps): Promise<boolean> => {
+export const isRoundPast = async (deps: StoreDeps): Promise<boolean> => {
   const head = await readHead(deps)
   return head === undefined || head.position <= addMs(deps.now(), -2 * OVERLAP_MS)
 }
@@ -53,7 +51,7 @@ const cut = (from: Timestamp, to: Timestamp, rowsPerMinute: number): readonly (r
  * can share, in one transaction with its new position. What follows is in the slices' own hands: nothing planned is
  * lost, whoever dies. Reading goes up to now, and the next round begins two minutes before.
  */
-export const planRound = async (deps: PlanDeps): Promise<Round> => {
+export const planRound = async (deps: StoreDeps): Promise<Round> => {
   const head = await readHead(deps)
   const now = deps.now()
   const from = head?.position ?? (await firstPosition(deps))

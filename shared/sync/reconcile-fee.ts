@@ -1,17 +1,18 @@
 import { feeByKept, isForAmount } from '../payment/fee/actual-fee.ts'
 import { makeFeeFinal } from '../payment/fee/fee-store.ts'
 import { type ActualFeeOf, makeFeesActual } from '../payment/fee/make-fees-actual.ts'
+import type { NewsDeps } from '../payment/news/news-deps.ts'
 import type { Payment } from '../payment/payment.ts'
 import { findStoredPayment } from '../payment/payment-store.ts'
 import type { ProviderTransaction } from '../provider/provider.ts'
-import { isCreditedWith, type ReconcileDeps, recordFinding } from './sync-finding.ts'
+import { isCreditedWith, recordFinding } from './sync-finding.ts'
 
 /**
  * `estimated` becomes `actual` once; a fee that is final already and differs is a finding, never a correction. Answers
  * the payment as it then is.
  */
 export const reconcileFee = async (
-  deps: ReconcileDeps,
+  deps: NewsDeps,
   payment: Payment,
   transaction: ProviderTransaction,
 ): Promise<Payment> => {
@@ -43,7 +44,7 @@ export const reconcileFee = async (
 }
 
 const feeShownBy = (
-  deps: ReconcileDeps,
+  deps: NewsDeps,
   transaction: ProviderTransaction,
   payment: Payment | undefined,
 ): ActualFeeOf | undefined => {
@@ -60,7 +61,7 @@ const feeShownBy = (
  * this changed; whatever else there is to say of a row is for `reconcileFee`, row by row.
  */
 export const reconcileFees = async (
-  deps: ReconcileDeps,
+  deps: NewsDeps,
   rows: readonly { readonly transaction: ProviderTransaction; readonly known: Payment | undefined }[],
 ): Promise<readonly Payment[]> => {
   const fees = rows.flatMap(({ transaction, known }) => feeShownBy(deps, transaction, known) ?? [])

@@ -1,5 +1,6 @@
 import { mapInChunks } from '../chunks.ts'
 import type { Deps } from '../deps.ts'
+import type { NewsDeps } from '../payment/news/news-deps.ts'
 import type { Payment } from '../payment/payment.ts'
 import { findPaymentsByKey } from '../payment/payment-store.ts'
 import { paymentIdOf } from '../payment/provider-attempts.ts'
@@ -10,14 +11,13 @@ import { addMs, DAY_MS, MINUTE_MS } from '../time.ts'
 import { noteOpen } from './job-store.ts'
 import { reconcileFees } from './reconcile-fee.ts'
 import { type AskAbout, type Reconciled, reconcileTransaction } from './reconcile-transaction.ts'
-import type { ReconcileDeps } from './sync-finding.ts'
 import { addOpen, type OpenHours } from './tail.ts'
 
 /** What a run has seen so far. `passedOver`: seen, and no business of any payment. */
 export type Tally = { transactions: number; unanswered: number; passedOver: number; failed: number }
 
 export type ReconcileRun = {
-  readonly deps: ReconcileDeps & Pick<Deps, 'monotonicMs'>
+  readonly deps: NewsDeps & Pick<Deps, 'monotonicMs'>
   readonly budget: CallBudget
   readonly tally: Tally
   readonly deadlineMs: number
@@ -82,7 +82,7 @@ const withFees = async ({ deps }: ReconcileRun, rows: readonly Row[]): Promise<r
   }
 }
 
-const noteUnreadable = async (deps: ReconcileDeps, { unreadableIds = [] }: TransactionPage): Promise<void> => {
+const noteUnreadable = async (deps: NewsDeps, { unreadableIds = [] }: TransactionPage): Promise<void> => {
   for (const subject of unreadableIds) {
     const item = finding({ subject, cause: 'transaction_unexplained', payment: undefined, now: deps.now() })
     await recordSuspense(deps, item)

@@ -1,6 +1,7 @@
 import { isForAmount } from '../payment/fee/actual-fee.ts'
 import { noteProviderSettled } from '../payment/fee/fee-store.ts'
 import { applyProviderNews } from '../payment/news/apply-provider-news.ts'
+import type { NewsDeps } from '../payment/news/news-deps.ts'
 import type { Payment } from '../payment/payment.ts'
 import { findStoredPayment } from '../payment/payment-store.ts'
 import { paymentIdOf } from '../payment/provider-attempts.ts'
@@ -12,7 +13,7 @@ import { findSuspense } from '../suspense/suspense-store.ts'
 import { addMs, DAY_MS } from '../time.ts'
 import { creditByRow } from './credit-by-row.ts'
 import { reconcileFee } from './reconcile-fee.ts'
-import { findingOf, isCreditedWith, type ReconcileDeps, recordFinding } from './sync-finding.ts'
+import { findingOf, isCreditedWith, recordFinding } from './sync-finding.ts'
 
 /**
  * `credited`: about the payment that was credited with it. `open`: nobody could be asked about it; look at it again.
@@ -45,7 +46,7 @@ const isMoneyBack = ({ type, status }: ProviderTransaction): boolean =>
   type === 'payment' ? status === 'reversed' : type === 'return' && status === 'success'
 
 const reconcileCredited = async (
-  deps: ReconcileDeps,
+  deps: NewsDeps,
   payment: Payment,
   transaction: ProviderTransaction,
 ): Promise<Reconciled> => {
@@ -70,7 +71,7 @@ const reconcileCredited = async (
 
 /** What comes again may be heard of before that it went: it is looked at again while it is young. */
 const reconcileUndone = async (
-  deps: ReconcileDeps,
+  deps: NewsDeps,
   payment: Payment,
   transaction: ProviderTransaction,
 ): Promise<Reconciled> => {
@@ -88,7 +89,7 @@ const reconcileUndone = async (
  * payment that is not there today may be there in an hour.
  */
 const askAndReconcile = async (
-  deps: ReconcileDeps,
+  deps: NewsDeps,
   transaction: ProviderTransaction,
   ask: AskAbout,
 ): Promise<Reconciled> => {
@@ -130,7 +131,7 @@ const isAboutCredit = (known: Payment | undefined, transaction: ProviderTransact
  * nothing is credited. Only the account's own affairs, such as a withdrawal, are nobody's business here.
  */
 const recordOther = async (
-  deps: ReconcileDeps,
+  deps: NewsDeps,
   transaction: ProviderTransaction,
   known: Payment | undefined,
 ): Promise<Reconciled> => {
@@ -144,7 +145,7 @@ const recordOther = async (
 
 /** Whether its payment can still be credited: pending, or being created, which nobody is shown yet. */
 const isUndecided = async (
-  deps: ReconcileDeps,
+  deps: NewsDeps,
   { reference }: ProviderTransaction,
   known: Payment | undefined,
 ): Promise<boolean> => {
@@ -159,7 +160,7 @@ const isUndecided = async (
  * reference names, as it was a moment ago: conditions decide where that matters. Safe to repeat.
  */
 export const reconcileTransaction = async (
-  deps: ReconcileDeps,
+  deps: NewsDeps,
   transaction: ProviderTransaction,
   known: Payment | undefined,
   ask: AskAbout,

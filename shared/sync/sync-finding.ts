@@ -4,8 +4,6 @@ import type { ProviderTransaction } from '../provider/provider.ts'
 import { finding, recordSuspense } from '../suspense/record-suspense.ts'
 import type { FindingCause, Suspense } from '../suspense/suspense.ts'
 
-export type ReconcileDeps = NewsDeps
-
 export const isCreditedWith = (
   stored: StoredPayment | undefined,
   transaction: ProviderTransaction,
@@ -16,7 +14,7 @@ export const isCreditedWith = (
 
 /** A finding with the transaction's own figures, so that whoever looks at it need not search for them. */
 export const findingOf = (
-  deps: ReconcileDeps,
+  deps: NewsDeps,
   transaction: ProviderTransaction,
   about: { readonly subject: string; readonly cause: FindingCause; readonly payment: StoredPayment | undefined },
 ): Suspense => ({
@@ -27,7 +25,7 @@ export const findingOf = (
 })
 
 export const recordFinding = (
-  deps: ReconcileDeps,
+  deps: NewsDeps,
   payment: Payment,
   transaction: ProviderTransaction,
   cause: FindingCause,

@@ -1,12 +1,10 @@
-import type { Deps } from '../deps.ts'
+import type { StoreDeps } from '../deps.ts'
 import { expectedSettlement } from '../payment/channel/expected-settlement.ts'
 import type { Payment } from '../payment/payment.ts'
 import type { ProviderTransaction } from '../provider/provider.ts'
 import { addMs, DAY_MS, earlier, epochMs, HOUR_MS, later, MINUTE_MS, type Timestamp, timestampOf } from '../time.ts'
 import { finishJob, registerReading, scheduleReading } from './job-store.ts'
 import type { Slice } from './sync-job.ts'
-
-type TailDeps = Pick<Deps, 'table' | 'now'>
 
 /** With two readings by the head for each of two updates, and one question before a fee is assumed: eight at most. */
 const MOST_READS = 3
@@ -52,7 +50,7 @@ export const addOpen = (hours: OpenHours, transaction: ProviderTransaction, paym
 const readAt = (settled: Timestamp, now: Timestamp): Timestamp => later(addMs(settled, MARGIN_MS), now)
 
 /** Has the hours read again when they can be final. `noted`: what this run has written already. */
-export const registerOpen = async (deps: TailDeps, hours: OpenHours, noted: Map<string, Timestamp>): Promise<void> => {
+export const registerOpen = async (deps: StoreDeps, hours: OpenHours, noted: Map<string, Timestamp>): Promise<void> => {
   for (const { settlesBy: by, ...slice } of hours.values()) {
     if ((noted.get(slice.id) ?? '') >= by) continue
     const dueAt = readAt(by, deps.now())
@@ -69,7 +67,7 @@ export const latestOf = (hours: OpenHours, before: Timestamp | undefined): Times
 }
 
 /** A slice has been read to its end: once more while something in it is open, else done. */
-export const endReading = async (deps: TailDeps, slice: Slice): Promise<void> => {
+export const endReading = async (deps: StoreDeps, slice: Slice): Promise<void> => {
   const reads = slice.reads + 1
   const now = deps.now()
   if (slice.openUntil === undefined || reads >= MOST_READS) {

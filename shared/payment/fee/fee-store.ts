@@ -1,4 +1,4 @@
-import type { Deps } from '../../deps.ts'
+import type { StoreDeps } from '../../deps.ts'
 import { correctCredit } from '../../ledger/ledger-store.ts'
 import { less, type Minor } from '../../money.ts'
 import type { Suspense } from '../../suspense/suspense.ts'
@@ -9,8 +9,6 @@ import { type Step, update } from '../../table/step.ts'
 import type { Timestamp } from '../../time.ts'
 import { netOf } from '../channel/pricing.ts'
 import type { FinalFee, Payment } from '../payment.ts'
-
-type FeeDeps = Pick<Deps, 'table' | 'now'>
 
 const isSucceeded = equals('status', 'succeeded')
 
@@ -52,7 +50,7 @@ export const feeMadeFinal = (
  * already: read the payment again.
  */
 export const makeFeeFinal = async (
-  deps: FeeDeps,
+  deps: StoreDeps,
   payment: Payment,
   decision: FeeDecision,
 ): Promise<Payment | undefined> => {
@@ -71,5 +69,5 @@ export const makeFeeFinal = async (
 }
 
 /** Notes when the provider's money for a payment reached us; the first time counts. */
-export const noteProviderSettled = (deps: FeeDeps, payment: Payment, at: Timestamp) =>
+export const noteProviderSettled = (deps: StoreDeps, payment: Payment, at: Timestamp) =>
   deps.table.write(update(paymentKey(payment.paymentId), { setIfAbsent: { providerSettledAt: at } }, isSucceeded))

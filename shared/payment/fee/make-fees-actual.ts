@@ -1,11 +1,9 @@
 import { mapInChunks } from '../../chunks.ts'
-import type { Deps } from '../../deps.ts'
+import type { StoreDeps } from '../../deps.ts'
 import { correctCredit, shardOf } from '../../ledger/ledger-store.ts'
 import { plus } from '../../money.ts'
 import type { Payment } from '../payment.ts'
 import { type FeeDecision, feeMadeFinal, makeFeeFinal } from './fee-store.ts'
-
-type FeeDeps = Pick<Deps, 'table' | 'now'>
 
 export type ActualFeeOf = Omit<FeeDecision, 'status' | 'noted'> & { readonly payment: Payment }
 
@@ -23,7 +21,7 @@ const CONCURRENCY = 8
  * that are final and others that are not. Answers in the order of `fees`; undefined: final already, read it again.
  */
 export const makeFeesActual = async (
-  deps: FeeDeps,
+  deps: StoreDeps,
   fees: readonly ActualFeeOf[],
 ): Promise<readonly (Payment | undefined)[]> => {
   // A transaction that names a payment twice is refused by the table: the first counts.
@@ -34,7 +32,7 @@ export const makeFeesActual = async (
   return fees.map((fee) => paymentOf.get(fee))
 }
 
-const makeGroupActual = async (deps: FeeDeps, group: readonly ActualFeeOf[]): Promise<readonly Result[]> => {
+const makeGroupActual = async (deps: StoreDeps, group: readonly ActualFeeOf[]): Promise<readonly Result[]> => {
   const at = deps.now()
   const changed = group
     .map((fee) => ({ fee, ...feeMadeFinal(fee.payment, { ...fee, status: 'actual' }, at) }))
@@ -59,7 +57,7 @@ const makeGroupActual = async (deps: FeeDeps, group: readonly ActualFeeOf[]): Pr
   ]
 }
 
-const makeEachActual = (deps: FeeDeps, fees: readonly ActualFeeOf[]): Promise<readonly Result[]> =>
+const makeEachActual = (deps: StoreDeps, fees: readonly ActualFeeOf[]): Promise<readonly Result[]> =>
   mapInChunks(
     fees,
     1,

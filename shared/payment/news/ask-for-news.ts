@@ -33,8 +33,6 @@ export type NewsAnswer =
   | { readonly kind: 'not_found' }
   | Unanswered
 
-type NewsDeps = Pick<Deps, 'provider'>
-
 const captureNews = (capture: ProviderPayment): NewsAnswer => ({
   kind: 'news',
   news: {
@@ -46,11 +44,11 @@ const captureNews = (capture: ProviderPayment): NewsAnswer => ({
   },
 })
 
-const askPayment = (deps: NewsDeps, id: string): Promise<Answer<ProviderPayment>> =>
+const askPayment = (deps: Pick<Deps, 'provider'>, id: string): Promise<Answer<ProviderPayment>> =>
   deps.provider.getPayment(id, PROVIDER_READ_TIMEOUT_MS)
 
 const requestNews = async (
-  deps: NewsDeps,
+  deps: Pick<Deps, 'provider'>,
   request: ProviderRequest,
   asked: string | undefined,
 ): Promise<NewsAnswer> => {
@@ -78,7 +76,7 @@ const requestNews = async (
  * Asks the provider what is true (design section 4, "Provider news"): the capture that the subject names, else the
  * request and its latest payment. At most three bounded calls.
  */
-export const askForNews = async (deps: NewsDeps, subject: NewsSubject): Promise<NewsAnswer> => {
+export const askForNews = async (deps: Pick<Deps, 'provider'>, subject: NewsSubject): Promise<NewsAnswer> => {
   let { paymentRequestId } = subject
   if (subject.providerPaymentId !== undefined) {
     const answer = await askPayment(deps, subject.providerPaymentId)

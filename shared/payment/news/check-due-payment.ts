@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { Deps } from '../../deps.ts'
+import type { StoreDeps } from '../../deps.ts'
 import type { PaymentId } from '../../ids.ts'
 import type { ProviderOperation } from '../../provider/provider.ts'
 import type { Item } from '../../table/attributes.ts'
@@ -121,7 +121,7 @@ export const isLateLook = (read: Item, now: Timestamp): boolean => {
 }
 
 /** Leaves that look out, in one write: the payment is looked at next when its time is over. */
-export const skipCheck = async (deps: Pick<Deps, 'table' | 'now'>, read: Item): Promise<CheckResult> => {
+export const skipCheck = async (deps: StoreDeps, read: Item): Promise<CheckResult> => {
   const stored = parseStored(read)
   const { dueAt } = v.parse(DueSchema, read)
   if (stored?.status !== 'pending' || dueAt === undefined) return 'not_claimed'

@@ -1,4 +1,3 @@
-import type { Deps } from '../../deps.ts'
 import { countTransition } from '../../ledger/ledger-store.ts'
 import { logSuspense, publishSuspenseAlert } from '../../suspense/record-suspense.ts'
 import type { Suspense } from '../../suspense/suspense.ts'
@@ -8,9 +7,8 @@ import { loggedPayment } from '../logged-payment.ts'
 import { putEvent } from '../outbox.ts'
 import { type NewsSource, type Payment, transitioned } from '../payment.ts'
 import { leavePending } from '../payment-store.ts'
+import type { NewsDeps } from './news-deps.ts'
 import type { TransitionResult } from './succeed-payment.ts'
-
-type CloseDeps = Pick<Deps, 'stage' | 'table' | 'now' | 'newId' | 'log' | 'alerts'>
 
 const CLOSED_CODE = { failed: 'payment.failed', expired: 'payment.expired', cancelled: 'payment.cancelled' } as const
 
@@ -24,7 +22,7 @@ const MAX_TRIES = 3
  * is told of none behind what it has read.
  */
 export const closePayment = async (
-  deps: CloseDeps,
+  deps: NewsDeps,
   payment: Payment,
   status: 'failed' | 'expired' | 'cancelled',
   source: NewsSource,
@@ -56,7 +54,7 @@ export const closePayment = async (
 }
 
 const afterClosing = async (
-  deps: CloseDeps,
+  deps: NewsDeps,
   closed: Payment,
   status: keyof typeof CLOSED_CODE,
   source: NewsSource,

@@ -6,8 +6,7 @@ import { findAnyPayment } from '../find-payment.ts'
 import type { StoredPayment } from '../payment.ts'
 import { markDueNow } from '../payment-store.ts'
 import { type ApplyOutcome, applyProviderNews } from './apply-provider-news.ts'
-
-type RefreshDeps = Pick<Deps, 'stage' | 'table' | 'provider' | 'now' | 'newId' | 'log' | 'alerts' | 'invocation'>
+import type { NewsDeps } from './news-deps.ts'
 
 /** What the provider may know this payment by: its own request, or those of attempts that never committed. */
 const requestsOf = (payment: StoredPayment): readonly string[] => {
@@ -19,7 +18,11 @@ const requestsOf = (payment: StoredPayment): readonly string[] => {
  * An operator's question to the provider about one payment, now: what it answers is applied as any other news.
  * Answers the payment as it then is; throws 502 when the provider could not be asked.
  */
-export const refreshPayment = async (deps: RefreshDeps, id: string, operator: string): Promise<StoredPayment> => {
+export const refreshPayment = async (
+  deps: NewsDeps & Pick<Deps, 'invocation'>,
+  id: string,
+  operator: string,
+): Promise<StoredPayment> => {
   const payment = await findAnyPayment(deps, id)
   const remembered = [...(payment.rememberedProviderPaymentIds ?? [])]
   const outcomes: ApplyOutcome[] = []
@@ -48,7 +51,7 @@ export const refreshPayment = async (deps: RefreshDeps, id: string, operator: st
 
 /** The provider made the change, the operator's question brought it here: both are worth keeping. */
 const auditRefresh = async (
-  deps: RefreshDeps,
+  deps: NewsDeps & Pick<Deps, 'invocation'>,
   before: StoredPayment,
   after: StoredPayment,
   operator: string,

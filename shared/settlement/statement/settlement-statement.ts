@@ -1,4 +1,3 @@
-import type { Deps } from '../../deps.ts'
 import { GatewayError } from '../../errors.ts'
 import { sumsOf } from '../paid-payments.ts'
 import { providerFunding } from '../provider-funding.ts'
@@ -6,7 +5,7 @@ import { type Settlement, toSettlementDto } from '../settlement.ts'
 import { findAnySettlement } from '../settlement-store.ts'
 import { addSums, NO_SUMS, type Sums } from '../sums.ts'
 import { positionIn, type StatementPosition, statementCursor } from './statement-cursor.ts'
-import { type StatedPayment, statementPage } from './statement-page.ts'
+import { type StatedPayment, type StatementDeps, statementPage } from './statement-page.ts'
 
 /** Payments of one page: a Lambda's answer has room for many more. */
 const PAGE = 500
@@ -66,8 +65,6 @@ const provenPage = async (deps: StatementDeps, settlement: Settlement, after: St
   if (next === undefined && sums !== undefined) assertProven(settlement, sums)
   return { payments, next: next && { ...next, sums } }
 }
-
-type StatementDeps = Pick<Deps, 'stage' | 'table'>
 
 /**
  * The payments behind a settlement, in pages (design section 7), without those that went back before it. A page costs its

@@ -8,7 +8,7 @@ import { type PaidPayment, PaidPaymentSchema, type PaidPosition, paidPages } fro
 import type { Settlement } from '../settlement.ts'
 import { reversedBefore } from '../settlement-store.ts'
 
-type StatementDeps = Pick<Deps, 'stage' | 'table'>
+export type StatementDeps = Pick<Deps, 'stage' | 'table'>
 
 /** `reinstatedAt`: where it stands, when an earlier window was settled without it and its money came again. */
 export type StatedPayment = PaidPayment & { readonly reinstatedAt?: Timestamp }

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { Deps } from '../../deps.ts'
+import type { Deps, StoreDeps } from '../../deps.ts'
 import { expiresAfter, RETENTION } from '../../event/retention.ts'
 import type { EndpointId } from '../../ids.ts'
 import { absent, all, equals, exists, unchanged } from '../../table/condition.ts'
@@ -86,7 +86,7 @@ const closedFrom = (now: Timestamp) => ({
  * meanwhile. A claim of ours whose answer was lost refuses the SDK's second try: its id says that it is ours.
  */
 export const claimAlert = async (
-  deps: Pick<Deps, 'table' | 'now'>,
+  deps: StoreDeps,
   group: AlertGroup | undefined,
   alert: ClaimedAlert,
 ): Promise<boolean> => {
@@ -102,7 +102,7 @@ export const claimAlert = async (
 
 /** Takes over a message whose worker has died. False when somebody else has, or it has come to its end. */
 export const takeOverAlert = async (
-  deps: Pick<Deps, 'table' | 'now'>,
+  deps: StoreDeps,
   { endpointId, alertId, claimedUntil }: ClaimedAlert,
   until: Timestamp,
 ): Promise<boolean> => {
@@ -122,7 +122,7 @@ export const takeOverAlert = async (
  * which another worker took it off. False when another worker has taken the message over.
  */
 export const closeAlert = async (
-  deps: Pick<Deps, 'table' | 'now'>,
+  deps: StoreDeps,
   { endpointId, alertId, claimedUntil }: ClaimedAlert,
   named: Named,
 ): Promise<boolean> => {

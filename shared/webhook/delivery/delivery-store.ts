@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { Deps } from '../../deps.ts'
+import type { Deps, StoreDeps } from '../../deps.ts'
 import { assertInvariant } from '../../errors.ts'
 import { expiresAfter, RETENTION } from '../../event/retention.ts'
 import type { DeliveryId } from '../../ids.ts'
@@ -113,7 +113,7 @@ export type Claim = { readonly token: string; readonly until: Timestamp }
  * token says that it is ours all the same.
  */
 export const claimAttempt = async (
-  deps: Pick<Deps, 'table' | 'now'>,
+  deps: StoreDeps,
   delivery: Delivery,
   claim: Claim,
 ): Promise<Delivery | undefined> => {
@@ -129,7 +129,7 @@ export const claimAttempt = async (
 }
 
 /** Ends a delivery whose endpoint is disabled or deleted. False when its attempt was claimed or made meanwhile. */
-export const skipDelivery = async (deps: Pick<Deps, 'table' | 'now'>, delivery: Delivery): Promise<boolean> => {
+export const skipDelivery = async (deps: StoreDeps, delivery: Delivery): Promise<boolean> => {
   const { applied } = await deps.table.write(
     update(
       deliveryKey(delivery.deliveryId),

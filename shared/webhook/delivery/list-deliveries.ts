@@ -1,13 +1,13 @@
 import * as v from 'valibot'
 import { mapInChunks } from '../../chunks.ts'
-import type { Deps } from '../../deps.ts'
+import type { Deps, StoreDeps } from '../../deps.ts'
 import { invalid, notFound } from '../../errors.ts'
 import { type ClientId, DeliveryIdSchema, deliveryIdFor, type EndpointId, type EventId } from '../../ids.ts'
 import { firstOfPage, type Page } from '../../page.ts'
 import { findEndpoint, listAllEndpoints } from '../endpoint/endpoint-store.ts'
 import type { Delivery, DeliveryAttempt, DeliveryStatus } from './delivery.ts'
 import { attemptsOf, findDeliveries } from './delivery-store.ts'
-import { type ListDeps, newestFirst, newestKeys } from './newest-keys.ts'
+import { newestFirst, newestKeys } from './newest-keys.ts'
 
 export type DeliveryFilter = {
   readonly status?: DeliveryStatus | undefined
@@ -37,7 +37,7 @@ const MOST_ATTEMPTS_TOGETHER = 800
  * event. The index suggests; a row whose status has moved on since is left out, so a page may be shorter than asked.
  * Throws 404 for an endpoint the client never had.
  */
-export const listDeliveries = async (deps: ListDeps, listing: Listing): Promise<readonly ShownDelivery[]> => {
+export const listDeliveries = async (deps: StoreDeps, listing: Listing): Promise<readonly ShownDelivery[]> => {
   const { clientId, filter, page } = listing
   const owners = await endpointIds(deps, clientId, filter.endpointId)
   const deliveries =
@@ -72,7 +72,7 @@ const endpointIds = async (
 
 /** Those of one page. */
 const newestDeliveries = async (
-  deps: ListDeps,
+  deps: StoreDeps,
   owners: readonly EndpointId[],
   { filter: { status }, page, mostLooked }: Listing,
 ): Promise<readonly Delivery[]> => {

@@ -1,13 +1,11 @@
 import * as v from 'valibot'
-import type { Deps } from '../../deps.ts'
+import type { Deps, StoreDeps } from '../../deps.ts'
 import { invalid } from '../../errors.ts'
 import { DeliveryIdSchema, type EndpointId } from '../../ids.ts'
 import type { Item } from '../../table/attributes.ts'
 import { addMs, END_OF_TIME, MINUTE_MS, type Timestamp } from '../../time.ts'
 import type { DeliveryStatus } from './delivery.ts'
 import { DELIVERY_ENTITY, findDeliveries } from './delivery-store.ts'
-
-export type ListDeps = Pick<Deps, 'table' | 'now'>
 
 /** A delivery's place in the lists. */
 export type ListKey = { readonly at: string; readonly id: string }
@@ -31,7 +29,7 @@ export const newestFirst = (a: ListKey, b: ListKey): number => compare(b.at, a.a
  * nothing went wrong with: those are looked for.
  */
 export const newestKeys = async (
-  deps: ListDeps,
+  deps: StoreDeps,
   owner: EndpointId,
   { status, count, mostLooked }: Wanted,
 ): Promise<readonly ListKey[]> => {
@@ -62,7 +60,7 @@ type Look = Pick<Wanted, 'count' | 'mostLooked'> & { readonly since: Timestamp |
 
 /** The newest deliveries of a status, by looking at each; `complete` unless there may be more further back. */
 const lookFor = async (
-  deps: ListDeps,
+  deps: StoreDeps,
   owner: EndpointId,
   status: DeliveryStatus,
   { count, mostLooked, since }: Look,

@@ -12,15 +12,16 @@ import { insertDelivery } from './delivery-store.ts'
 import { newDelivery } from './new-delivery.ts'
 import { sendDeliveryMessage } from './send-delivery-message.ts'
 
-type TestDeps = Pick<Deps, 'table' | 'queues' | 'now' | 'newId' | 'invocation'>
-
 type Target = { readonly clientId: ClientId; readonly endpointId: EndpointId; readonly operator: string }
 
 /**
  * Sends a `gateway.test` event to one endpoint, whatever its event types: signed, retried and listed like any other, but
  * about no payment and without an event row (design section 5). Throws 404, and 422 for a disabled endpoint.
  */
-export const sendTestEvent = async (deps: TestDeps, { clientId, endpointId, operator }: Target): Promise<Delivery> => {
+export const sendTestEvent = async (
+  deps: Pick<Deps, 'table' | 'queues' | 'now' | 'newId' | 'invocation'>,
+  { clientId, endpointId, operator }: Target,
+): Promise<Delivery> => {
   const endpoint = await requireEndpoint(deps, { clientId, endpointId })
   if (!endpoint.enabled) throw endpointDisabled()
   const now = deps.now()

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { mapInChunks } from '../../chunks.ts'
-import type { Deps } from '../../deps.ts'
+import type { Deps, StoreDeps } from '../../deps.ts'
 import type { DeliveryId } from '../../ids.ts'
 import type { Item } from '../../table/attributes.ts'
 import { addMs, type Timestamp } from '../../time.ts'
@@ -131,7 +131,7 @@ export const needsAlert = ({ status, dueAt }: Delivery): boolean => status === '
  * Before a new round takes a row's place in the due work: an alert that is still owed by it stands by itself from then
  * on. False when none is.
  */
-export const detachOwedAlert = async (deps: Pick<Deps, 'table' | 'now'>, delivery: Delivery): Promise<boolean> => {
+export const detachOwedAlert = async (deps: StoreDeps, delivery: Delivery): Promise<boolean> => {
   const { dueAt, clientId, endpointId, deliveryId, createdAt, attempts } = delivery
   if (!needsAlert(delivery) || dueAt === undefined) return false
   const abandonment = { clientId, endpointId, deliveryId, createdAt, attempts, since: deps.now() }

@@ -1,4 +1,4 @@
-import type { Deps } from '../../deps.ts'
+import type { Deps, StoreDeps } from '../../deps.ts'
 import { addMs, later, msBetween, type Timestamp } from '../../time.ts'
 import { alertTimes, findAlertGroup } from '../delivery/abandonment-store.ts'
 import type { Delivery, DeliveryAttempt } from '../delivery/delivery.ts'
@@ -65,7 +65,7 @@ type Abandoned = Extract<AfterAttempt, { readonly status: 'abandoned' }> & { rea
 type Next = Exclude<AfterAttempt, { readonly status: 'abandoned' }> | Abandoned
 
 const afterAttempt = async (
-  deps: Pick<Deps, 'table' | 'now'>,
+  deps: StoreDeps,
   { roundStart, endpointId }: Delivery,
   attempt: DeliveryAttempt,
   endedAt: Timestamp,
