@@ -59,7 +59,10 @@ const fundedOf = async (deps: LookDeps, ids: readonly PaymentId[]): Promise<Mino
 
 type Looked = { readonly kept: Funding; readonly fundedMinor: Minor; readonly isWhole: boolean }
 
-/** Looks at what lies behind, page by page. Kept are whole milliseconds, as long as not too many wait in them. */
+/**
+ * Looks at what lies behind, page by page. Kept are whole milliseconds, as long as not too many wait in them; so a look
+ * never ends in the one it began with, however many were paid in it: the next one would begin there again.
+ */
 const lookFurther = async (
   deps: LookDeps,
   { clientId, periodEnd: end }: Settlement,
@@ -86,15 +89,15 @@ const lookFurther = async (
     isKeeping = more !== undefined
     kept = more ?? kept
     if (!isBehind) return { kept, fundedMinor, isWhole: true }
-    if (++page >= pages) return { kept, fundedMinor, isWhole: false }
+    if (++page >= pages && until > known.until) return { kept, fundedMinor, isWhole: false }
   }
   return { kept, fundedMinor, isWhole: true }
 }
 
 /**
  * How much of a settlement the provider has paid us. What is kept of it never changes: whom it has paid is never looked
- * at again, so a look costs those that waited and what lies behind them, `pages` pages at most. Settlements of one
- * window share it. Of two looks at once one is kept; no answer depends on that.
+ * at again, so a look costs those that waited and what lies behind them, `pages` pages at most, or as many as one
+ * millisecond's payments take. Settlements of one window share it. Of two looks at once one is kept; no answer depends on that.
  */
 export const providerFunding = async (
   deps: LookDeps,

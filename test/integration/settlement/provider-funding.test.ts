@@ -97,6 +97,25 @@ describe('what the provider has paid of a settlement', () => {
     expect((await markPaid(small, settlementId)).status).toBe('manual_paid')
   })
 
+  it('is counted although more were paid in one millisecond than one look takes', async ({ deps, client }) => {
+    const paid = { paidAt: deps.now(), providerSettledAt: deps.now() }
+    await storeSucceeded(
+      deps,
+      Array.from({ length: 12 }, () => succeededPayment(client, paid)),
+    )
+    deps.clock.set(addMs(deps.now(), 1))
+    aDayLater(deps)
+    const { settlementId } = await sweptNow(deps, client)
+    const small = inSteps(deps)
+
+    await statement(small, settlementId)
+
+    expect(await statement(small, settlementId)).toMatchObject({
+      provider_settled_minor: 12 * 96_000,
+      provider_unsettled_minor: 0,
+    })
+  })
+
   it('keeps what another look has kept meanwhile', async ({ deps, client }) => {
     const { payments, settlement } = await sixty(deps, client, true)
     const { settlementId } = settlement
