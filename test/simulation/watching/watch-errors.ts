@@ -38,6 +38,9 @@ const isContended = (error: Error): boolean =>
 export const watchErrors = (world: World, seen: Observations): void => {
   const conflicts = new WeakMap<Process, number>()
   const metBy = new WeakMap<Error, Process>()
+  /** What another one has left under way goes on under the name of this one. */
+  const met = (process: Process) =>
+    [process, world.sharing.get(process)].reduce((sum, one) => sum + ((one && conflicts.get(one)) ?? 0), 0)
 
   let changes = 0
   const before = new WeakMap<Process, number>()
@@ -61,7 +64,7 @@ export const watchErrors = (world: World, seen: Observations): void => {
         )
       }
       if (isFormer || !(one instanceof Error)) continue
-      if (isContended(one) && (conflicts.get(process) ?? 0) < LEAST_TRIES)
+      if (isContended(one) && met(process) < LEAST_TRIES)
         seen.problems.push(`${name} has given up since another transaction was under way`)
       if (KEPT_CHANGING.test(one.message) && changes - (before.get(process) ?? 0) < LEAST_TRIES)
         seen.problems.push(`${name} has given up a payment that nobody has changed`)

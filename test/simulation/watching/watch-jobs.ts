@@ -114,8 +114,12 @@ const watchHolders = (world: World) => {
     if (outcome.kind === 'answered' && outcome.status === 200) pages.set(process, Object(outcome.json))
   })
   /** Whoever goes on in the midst of another one does so in its name. */
-  const began = (process: Process | undefined) => process && (world.sharing.get(process) ?? process)
-  const isHolder = ({ key, acting }: Write) => began(holders.get(key.pk)) === began(acting)
+  const namesOf = (process: Process | undefined): readonly Process[] =>
+    process === undefined ? [] : [process, ...namesOf(world.sharing.get(process))]
+  const isHolder = ({ key, acting }: Write) => {
+    const names = namesOf(acting)
+    return holders.get(key.pk) === acting || namesOf(holders.get(key.pk)).some((process) => names.includes(process))
+  }
   const pageOf = (process: Process | undefined) =>
     process && (world.sharing.has(process) ? undefined : pages.get(process))
   const rules: readonly Rule<Write>[] = [

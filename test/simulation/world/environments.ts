@@ -17,7 +17,7 @@ export type Environment = {
   stoodMs: number
   frozenAtMs: number
   process: Process
-  /** What was answered for before its end, and goes on in the midst of the next invocation, under its name. */
+  /** What was answered for before its end, or left something under way: it goes on in the next invocation, under its name. */
   unfinished?: Process | undefined
 }
 
@@ -60,7 +60,8 @@ export const takeEnvironment = (
   if (!idle) return start(world, version, process)
   count(world.tally, 'started warm')
   if (idle.stands) idle.stoodMs += world.scheduler.nowMs() - idle.frozenAtMs
-  const frozen = idle.process
+  const { process: frozen, unfinished } = idle
+  if (unfinished?.alive() === true && unfinished.isBusy()) world.sharing.set(process, unfinished)
   idle.process = process
   frozen.thaw()
   return idle

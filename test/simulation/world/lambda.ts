@@ -77,7 +77,6 @@ export const invoke = (
     // A flow whose awaits are counted starts cold: what an earlier run has cached would hide some of them.
     const cold = options.crashAt !== undefined || options.onProcess !== undefined
     const environment = takeEnvironment(world, version, process, { cold })
-    if (environment.unfinished?.alive() === true) world.sharing.set(process, environment.unfinished)
     if (options.standsStill?.withClock === true) environment.stands = true
     const cancelTimeout = world.scheduler.after(environment.timeoutMs, () => process.kill())
     options.onProcess?.(process)
@@ -85,21 +84,22 @@ export const invoke = (
     options.onEnvironment?.(environment)
     let over = false
     const returned = (invocation: Extract<Invocation, { kind: 'done' | 'failed' }>) => {
-      if (environment.unfinished === process) environment.unfinished = undefined
+      if (environment.unfinished === process || environment.unfinished?.isBusy() !== true)
+        environment.unfinished = process.isBusy() ? process : undefined
       if (process.alive()) for (const listen of world.onEnded) listen(process, invocation.kind)
       finished(invocation)
     }
-    const finished = (invocation: Invocation) => {
+    const finished = (invocation: Invocation, unusedMs?: number) => {
       // What was answered early goes on in the middle of another invocation, and nobody hears how it ended.
       if (!process.alive() || over) return
       over = true
       cancelEarly()
-      putBack(world, environment, environment.unfinished === process ? options.standsStill?.forMs : undefined)
+      putBack(world, environment, unusedMs)
       ended(invocation)
     }
     const cancelEarly = answerEarly(world, environment, options, () => {
       environment.unfinished = process
-      finished({ kind: 'died' })
+      finished({ kind: 'died' }, options.standsStill?.forMs)
     })
     // Without a remaining time middy sets no timer of its own: the limit above is the simulation's.
     environment.handle(event, { awsRequestId: requestId, functionName: `gateway-sim-${name}` }).then(

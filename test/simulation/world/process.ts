@@ -17,9 +17,13 @@ export type Process = {
   readonly thaw: () => void
   /** What it has awaited so far, in order: the crash points of its flow. */
   readonly awaits: readonly string[]
+  /** Whether it waits for an answer or a timer: what its handler has left behind goes on when the environment does. */
+  readonly isBusy: () => boolean
   /** Makes one call to the outside: it leaves, has its effect and comes back, each at its own time, drawn or given. */
   readonly call: <T>(label: string, effect: () => T, durationMs?: number, onItsWayMs?: number) => Promise<T>
   readonly sleep: (ms: number) => Promise<void>
+  /** A request that has left stands on its way: that the process is frozen meanwhile does not hold it up. */
+  readonly stand: (ms: number) => Promise<void>
 }
 
 export type ProcessOptions = {
@@ -42,6 +46,7 @@ export const startProcess = (options: ProcessOptions): Process => {
   const { scheduler, prng, crashAt, crashChance = 0, slowChance = 0 } = options
   const awaits: string[] = []
   let alive = true
+  let underWay = 0
   let held: (() => void)[] | undefined
 
   /** Runs inside the process: at once, or when it is thawed. */
@@ -70,12 +75,14 @@ export const startProcess = (options: ProcessOptions): Process => {
     const crashAfter = dies('after')
     const isSlow = prng.chance(slowChance)
     if (isSlow) options.onSlow?.()
+    underWay++
     const outwardMs = onItsWayMs + (isSlow ? prng.int(50, 4_000) : prng.int(1, 5))
     const backMs = durationMs ?? prng.int(1, 15)
     return new Promise<T>((resolve, reject) => {
       scheduler.after(outwardMs, () => {
         const tell = attempt(effect, resolve, reject)
         const comesBack = () => {
+          underWay--
           if (crashAfter) kill()
           if (alive) tell()
         }
@@ -98,10 +105,23 @@ export const startProcess = (options: ProcessOptions): Process => {
       for (const run of waiting) run()
     },
     awaits,
+    isBusy: () => underWay > 0,
     call,
+    stand: (ms) =>
+      new Promise<void>((resolve) => {
+        underWay++
+        scheduler.after(ms, () => {
+          underWay--
+          resolve()
+        })
+      }),
     sleep: (ms) =>
       new Promise<void>((resolve) => {
-        const wake = () => (alive ? resolve() : undefined)
+        underWay++
+        const wake = () => {
+          underWay--
+          if (alive) resolve()
+        }
         if (alive) scheduler.after(ms, () => within(wake))
       }),
   }

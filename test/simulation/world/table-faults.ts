@@ -123,8 +123,7 @@ export const faultyRequests = (world: World, process: () => Process): TableReque
   const overtaken = async (steps: readonly Step[]): Promise<void> => {
     const own = process()
     const keys = steps.map(({ key }) => key)
-    // It has left: that its process is frozen meanwhile does not hold it up.
-    const stand = (ms: number) => new Promise<void>((resolve) => void world.scheduler.after(ms, resolve))
+    const { stand } = own
     const ails = steps.length > 1 && keys.map(({ pk }) => world.ailing.get(pk)).find((one) => one !== undefined)
     if (ails && ails.standsMs > 0) await stand(ails.standsMs)
     const contest = keys.map(({ pk }) => world.contested.get(pk)).find((one) => one !== undefined)

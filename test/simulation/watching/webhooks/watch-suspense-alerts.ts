@@ -58,6 +58,8 @@ export const watchSuspenseAlerts = (world: World, seen: Observations): void => {
   const owed = new Map<string, number>()
   /** Who wrote it tells of it, however long that takes; meanwhile due work may have told of it too. */
   const writers = new Map<string, Process>()
+  /** Who has put it off to tell of it: where that takes longer than it was put off by, another one tells of it, too. */
+  const claims = new Map<string, Set<Process>>()
   const toldOf = (id: string) =>
     world.alerts.filter(({ kind, subject }) => kind.startsWith('suspense.') && subject === id)
 
@@ -78,6 +80,8 @@ export const watchSuspenseAlerts = (world: World, seen: Observations): void => {
           seen.problems.push(`${id} is held, and nobody must be told`)
         return
       }
+      if (isOwed(before) && isOwed(row.after) && before['due_at'] !== row.after['due_at'])
+        claims.set(id, (claims.get(id) ?? new Set()).add(row.worker))
       const write: Write = { ...row, before, owed: owed.get(id) ?? 0, told: toldOf(id).length }
       for (const what of broken(rules, write)) seen.problems.push(`${id} ${what}`)
     },
@@ -87,7 +91,7 @@ export const watchSuspenseAlerts = (world: World, seen: Observations): void => {
     // What was found is told again where it is found by two at once.
     if (process.isFormer || kind !== 'suspense.money' || world.beside) return
     // What stood still goes on as an invocation of the same function, which has woken it.
-    if (writers.get(subject)?.name === process.name) return
+    if (writers.get(subject)?.name === process.name || claims.get(subject)?.delete(process)) return
     if (!isOwed(world.table.item({ pk: `SUSPENSE#${subject}`, sk: 'SUSPENSE' })))
       seen.problems.push(`operators are told of ${subject}, of which they were told`)
   })
