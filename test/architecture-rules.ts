@@ -1,10 +1,7 @@
-import { readFileSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path/posix'
+import { basename } from 'node:path/posix'
 import type { ESTree } from 'vite'
-import { lineOf, PROJECT_ROOT, type SourceFile } from './support/source-file.ts'
-
-/** Says what is wrong with a file; nothing when it keeps the rule. */
-type Rule = (file: SourceFile) => readonly string[]
+import { IMPORT_RULES, isCode, LAYERS, layerOf, type Rule } from './import-rules.ts'
+import { lineOf, type SourceFile } from './support/source-file.ts'
 
 const FILE_LINES = 250
 const HANDLER_LINES = 40
@@ -13,125 +10,10 @@ const FUNCTION_LINES = 50
 /** No handler among the functions but the list of them, wing by wing: handlers have a folder. */
 export const isOfManifest = (path: string): boolean => /^functions\/[^/]+$/.test(path)
 
-/** Where a file stands in test -> infra -> functions -> shared. */
-const LAYERS = ['shared', 'functions', 'infra', 'test']
-
-const layerOf = (path: string) => LAYERS.indexOf(path.split('/')[0] ?? '')
-const isCode = ({ path }: SourceFile) => layerOf(path) < LAYERS.indexOf('test')
 const isDomainOrHandler = ({ path }: SourceFile) =>
   layerOf(path) >= 0 && layerOf(path) <= LAYERS.indexOf('functions') && !path.startsWith('shared/runtime/')
 
 const at = (file: SourceFile, node: ESTree.Node, what: string) => `line ${lineOf(file, node)}: ${what}`
-
-/** What merchants copy knows nothing of us; tests alone know of it. */
-const isExample = (path: string) => path.startsWith('docs/examples/')
-
-const importsToward: Rule = ({ path, imports }) =>
-  imports.flatMap((used) => {
-    if (used.path === undefined) return []
-    if (isExample(used.path) && (isExample(path) || path.startsWith('test/'))) return []
-    const isSetting = path.startsWith('test/') && /^[^/]+\.json$/.test(used.path)
-    const allowed = isSetting || (layerOf(used.path) >= 0 && layerOf(used.path) <= layerOf(path))
-    return allowed ? [] : [`imports ${used.from}`]
-  })
-
-/** The folders of shared in their order, as its README states it. */
-export const SHARED_FOLDERS: readonly string[] = [
-  ...readFileSync(join(PROJECT_ROOT, 'shared/README.md'), 'utf8').matchAll(/^\| `([a-z/-]+)\/` \|/gm),
-].map(([, folder]) => `shared/${folder}`)
-
-/** The two ports that are more than a file. */
-const PORTS_IN_FOLDERS = ['shared/table/table.ts', 'shared/provider/provider.ts']
-
-const foldersKeepTheirOrder: Rule = ({ path, imports }) => {
-  const order = ['shared', ...SHARED_FOLDERS]
-  const place = order.indexOf(dirname(path))
-  return imports.flatMap((used) => {
-    if (!path.startsWith('shared/') || !used.path?.startsWith('shared/')) return []
-    if (path === 'shared/deps.ts' && PORTS_IN_FOLDERS.includes(used.path)) return []
-    const usedPlace = order.indexOf(dirname(used.path))
-    return usedPlace >= 0 && usedPlace <= place ? [] : [`imports ${used.from}`]
-  })
-}
-
-/** The simulation's folders: a world, what starts its functions, what is watched in it, what happens in it. */
-const SIMULATION_FOLDERS = [
-  'sim-table',
-  'world',
-  'triggers',
-  'sometimes',
-  'watching',
-  'scenes',
-  'promises',
-  'histories',
-  'crashes',
-  'releases',
-  'conformance',
-  'mutation',
-  'mutants',
-  '',
-]
-
-/** A room of a folder has that one's place. */
-const SIMULATION = /^test\/simulation\/(?:([a-z-]+)\/(?:[a-z-]+\/)?)?[^/]+$/
-
-/** -1 outside of the simulation, and in a folder that is not in its order. */
-const simulationPlace = (path: string): number => {
-  const [match, folder = ''] = SIMULATION.exec(path) ?? []
-  return match === undefined ? -1 : SIMULATION_FOLDERS.indexOf(folder)
-}
-
-const simulationKeepsItsOrder: Rule = ({ path, imports }) =>
-  path.startsWith('test/simulation/')
-    ? [
-        ...(simulationPlace(path) < 0 ? ['stands in a folder without a place in the order'] : []),
-        ...imports.flatMap((used) =>
-          simulationPlace(used.path ?? '') > simulationPlace(path) ? [`imports ${used.from}`] : [],
-        ),
-      ]
-    : []
-
-/** Packages and the files whose code may use them. */
-const VENDORS: readonly { readonly packages: RegExp; readonly files: RegExp }[] = [
-  { packages: /^(@aws-sdk\/(?!\w+-dynamodb$)|@smithy\/)/, files: /^shared\/runtime\// },
-  {
-    packages: /^@aws-sdk\/\w+-dynamodb$/,
-    files: /^shared\/runtime\/(aws\/dynamodb-[a-z]+|stream-handler)\.ts$/,
-  },
-  { packages: /^(@middy\/|@aws-lambda-powertools\/|aws-lambda$)/, files: /^shared\/runtime\// },
-]
-
-const vendorsStayOutside: Rule = (file) =>
-  layerOf(file.path) > LAYERS.indexOf('functions')
-    ? []
-    : VENDORS.flatMap(({ packages, files }) =>
-        files.test(file.path)
-          ? []
-          : file.imports.filter(({ from }) => packages.test(from)).map(({ from }) => `imports ${from}`),
-      )
-
-/** What alarms and dashboard say is plain data; two constructs beside them make it CloudWatch's. */
-const PLAIN_DATA = /^infra\/stack\/monitoring\/(alarms|dashboard)\//
-
-const cdkStaysInTheStack: Rule = ({ path, imports }) =>
-  path === 'infra/app.ts' || (path.startsWith('infra/stack/') && !PLAIN_DATA.test(path)) || path.startsWith('test/')
-    ? []
-    : imports.filter(({ from }) => /^(aws-cdk-lib|constructs)(\/|$)/.test(from)).map(({ from }) => `imports ${from}`)
-
-/** A wing of infra imports itself and those before it; what is deployed knows of no other. */
-export const WINGS = ['stack', 'local', 'operate']
-
-/** -1 outside infra's wings. */
-export const wingOf = (path: string) => {
-  const [top, folder = ''] = path.split('/')
-  if (path === 'infra/app.ts') return WINGS.indexOf('stack')
-  return top === 'infra' ? WINGS.indexOf(folder) : -1
-}
-
-const wingsKeepTheirOrder: Rule = ({ path, imports }) =>
-  wingOf(path) < 0
-    ? []
-    : imports.flatMap((used) => (wingOf(used.path ?? '') > wingOf(path) ? [`imports ${used.from}`] : []))
 
 const memberOf = (node: ESTree.Node): string | undefined =>
   node.type === 'MemberExpression' && node.object.type === 'Identifier' && node.property.type === 'Identifier'
@@ -229,12 +111,7 @@ const nothingIsLeftForLater: Rule = ({ comments }) =>
 
 /** Every rule of the house that a machine can hold, by the sentence it holds. */
 export const RULES = {
-  'imports point only from test to infra to functions to shared': importsToward,
-  'a folder of shared imports only from those before it': foldersKeepTheirOrder,
-  'a folder of the simulation imports only from those before it': simulationKeepsItsOrder,
-  'vendor packages stay in the runtime': vendorsStayOutside,
-  'only the stack knows CDK': cdkStaysInTheStack,
-  'operate may use local and stack, local the stack, and the stack neither': wingsKeepTheirOrder,
+  ...IMPORT_RULES,
   'time, chance and environment come in through deps': timeAndChanceAreGiven,
   'keys are spelled only in table/keys.ts': keysAreBuiltInOnePlace,
   'names of files say what is in them': namesSaySomething,

@@ -2,7 +2,8 @@ import { readdirSync } from 'node:fs'
 import { dirname, join, relative, sep } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { MANIFEST } from '../functions/manifest.ts'
-import { isOfManifest, RULES, type RuleName, SHARED_FOLDERS } from './architecture-rules.ts'
+import { isOfManifest, RULES, type RuleName } from './architecture-rules.ts'
+import { SHARED_FOLDERS } from './import-rules.ts'
 import { PROJECT_ROOT, parseSource, sourcesIn } from './support/source-file.ts'
 import { TREE_RULES, type TreeRuleName } from './tree-rules.ts'
 
@@ -99,6 +100,14 @@ const SAMPLES: Readonly<Record<RuleName, readonly (readonly [path: string, refus
     ['infra/stack/functions/grants.ts', from('../../operate/check/region.ts'), types('../stage.ts')],
     ['infra/local/main.ts', from('../operate/check/region.ts'), from('../stack/triggers/queue-settings.ts')],
   ],
+  'steps and conditions are made in stores': [
+    ['shared/payment/cancel/cancel.ts', from('../../table/step.ts'), types('../../table/step.ts')],
+    ['shared/client/client.ts', from('../table/condition.ts'), from('../table/keys.ts')],
+  ],
+  'the domain knows no provider by name': [
+    ['shared/sync/read-slice.ts', types('../provider/xendit/call-json.ts'), types('../provider/provider.ts')],
+    ['shared/provider/quota-store.ts', from('./xendit/xendit-provider.ts'), from('./provider-quota.ts')],
+  ],
   'time, chance and environment come in through deps': [
     ['shared/ids.ts', 'export const now = Date.now', '// Date.now()'],
     ['shared/time.ts', 'new Date()', 'new Date(0)'],
@@ -108,7 +117,7 @@ const SAMPLES: Readonly<Record<RuleName, readonly (readonly [path: string, refus
     ['shared/ids.ts', `import { randomUUID as id } from 'node:crypto'`, `import { createHash } from 'node:crypto'`],
   ],
   'keys are spelled only in table/keys.ts': [
-    ['shared/payment/outbox.ts', 'const pk = `PAYMENT#${1}`', `const pk = 'PAYMENT'`],
+    ['shared/payment/outbox-store.ts', 'const pk = `PAYMENT#${1}`', `const pk = 'PAYMENT'`],
     ['infra/local/seed-demo-client.ts', `const sk = 'EVENT#'`, '// EVENT#'],
   ],
   'names of files say what is in them': [

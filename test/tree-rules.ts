@@ -1,5 +1,5 @@
 import { basename, dirname, extname } from 'node:path/posix'
-import { WINGS, wingOf } from './architecture-rules.ts'
+import { WINGS, wingOf } from './import-rules.ts'
 
 /** Says what is wrong with a tree, given the path of each file in it; nothing when it keeps the rule. */
 type TreeRule = (paths: readonly string[]) => readonly string[]

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { revokeApiKey } from '../../shared/client/api-key-store.ts'
 import { parseClientId, parseKeyId, toApiKeyDto } from '../../shared/client/client-dto.ts'
-import { lastUses } from '../../shared/client/key-use.ts'
+import { lastUses } from '../../shared/client/key-use-store.ts'
 import { adminHandler, OPERATOR } from '../../shared/runtime/admin-handler.ts'
 
 const summary = 'Ends a key for good, everywhere within 15 s. Safe to repeat.'

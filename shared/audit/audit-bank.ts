@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { AuditRecord } from '../operator/audit-record.ts'
+import type { AuditRecord } from '../operator/audit-record-store.ts'
 import type { Settlement } from '../settlement/settlement.ts'
 import { addMs, MINUTE_MS, type Timestamp } from '../time.ts'
 import { type Difference, differs } from './difference.ts'

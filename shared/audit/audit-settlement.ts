@@ -1,6 +1,6 @@
 import type { Deps } from '../deps.ts'
 import { type ClientId, timeOfUuid } from '../ids.ts'
-import type { AuditRecord } from '../operator/audit-record.ts'
+import type { AuditRecord } from '../operator/audit-record-store.ts'
 import { reversedSums, type Settlement } from '../settlement/settlement.ts'
 import { attributeName, type Item } from '../table/attributes.ts'
 import { timestampOf } from '../time.ts'

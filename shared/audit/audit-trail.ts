@@ -2,7 +2,12 @@ import { chunks } from '../chunks.ts'
 import type { Deps, StoreDeps } from '../deps.ts'
 import type { ClientId } from '../ids.ts'
 import { brokenLink } from '../operator/audit-chain.ts'
-import { AUDIT_RECORD_ENTITY, type AuditRecord, findAuditHead, listAuditRecords } from '../operator/audit-record.ts'
+import {
+  AUDIT_RECORD_ENTITY,
+  type AuditRecord,
+  findAuditHead,
+  listAuditRecords,
+} from '../operator/audit-record-store.ts'
 import { auditRecordPk, foundKey, type Key } from '../table/keys.ts'
 import { queryPages } from '../table/query-pages.ts'
 import { addMs, DAY_MS } from '../time.ts'

@@ -10,7 +10,7 @@ import { minor, plus, ZERO } from '../money.ts'
 import { SECOND_MS } from '../time.ts'
 import { countPaid } from './count-paid.ts'
 import { type Figures, figure } from './figures.ts'
-import type { CountedPaid } from './paid-count.ts'
+import type { CountedPaid } from './paid-count-store.ts'
 import { settledDifference } from './settled-difference.ts'
 
 export type BooksDeps = Pick<Deps, 'table' | 'stage' | 'sleep' | 'now'>

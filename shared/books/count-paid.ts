@@ -15,7 +15,7 @@ import {
   type PaidCount,
   readPaidCount,
   type Standing,
-} from './paid-count.ts'
+} from './paid-count-store.ts'
 
 type CountDeps = Pick<Deps, 'table' | 'stage' | 'now'>
 

@@ -7,7 +7,7 @@ import { addMs, SECOND_MS, type Timestamp } from '../time.ts'
 import { type ApiKey, ApiKeySchema, claimedClient, type KeyId, keyIdOf } from './api-key.ts'
 import { type Client, ClientSchema } from './client.ts'
 import { enforceRateLimit } from './enforce-rate-limit.ts'
-import { noteKeyUse } from './key-use.ts'
+import { noteKeyUse } from './key-use-store.ts'
 
 type AuthDeps = Pick<Deps, 'table' | 'stage' | 'now' | 'aside'>
 

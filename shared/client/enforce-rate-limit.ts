@@ -1,11 +1,9 @@
 import type { Deps } from '../deps.ts'
 import { GatewayError } from '../errors.ts'
 import type { ClientId } from '../ids.ts'
-import { absent, any, below } from '../table/condition.ts'
-import { rateKey, rateWindowKey } from '../table/keys.ts'
-import { update } from '../table/step.ts'
 import { epochMs, SECOND_MS } from '../time.ts'
 import type { Client } from './client.ts'
+import { countRequests, reportRequests } from './rate-store.ts'
 
 type RateDeps = Pick<Deps, 'table' | 'now' | 'stage'>
 
@@ -13,8 +11,6 @@ type RateDeps = Pick<Deps, 'table' | 'now' | 'stage'>
 const WINDOW_SECONDS = 10
 /** Of its limit: what a client may use without anything being written for it. */
 const UNCOUNTED_PART = 1 / 4
-/** Long enough that no clock skew between environments can lose a counter that is still in use. */
-const COUNTER_LIFE_SECONDS = 3_600
 const RETRY_AFTER_SECONDS = 1
 const CLIENT_LIMIT = 1_000
 
@@ -73,13 +69,13 @@ const noteRequest = (use: Use, second: number, weight: number): void => {
   use.thisSecond += weight
 }
 
-const ttlOf = (second: number) => ({ ttl: second + COUNTER_LIFE_SECONDS })
-
 /** Tells the others how much this environment has let pass, and hears whether all together are far from the limit. */
 const isFarBelow = async (deps: RateDeps, clientId: ClientId, use: Use, soFar: number): Promise<boolean> => {
-  const add = { requests: use.requests - use.reported, environments: use.reported === 0 ? 1 : 0 }
+  const requests = use.requests - use.reported
+  const environments = use.reported === 0 ? 1 : 0
   use.reported = use.requests
-  const { item } = await deps.table.write(update(rateWindowKey(clientId, use.window), { add, set: ttlOf(use.second) }))
+  const told = { second: use.second, requests, environments }
+  const { item } = await reportRequests(deps, clientId, use.window, told)
   const room = soFar - Number(item?.['requests'])
   // All who have reported may use up half of what is left before they report again.
   // At least this one has, even where its first report was lost on the way and no other has counted it.
@@ -103,13 +99,7 @@ const countTogether = async (deps: RateDeps, clientId: ClientId, use: Use, limit
   }
   const isCatchingUp = adding > weight
   if (!isCatchingUp) await use.catchingUp
-  const write = deps.table.write(
-    update(
-      rateKey(clientId, second),
-      { add: { requests: adding }, set: ttlOf(second) },
-      any(absent('requests'), below('requests', room)),
-    ),
-  )
+  const write = countRequests(deps, clientId, second, { requests: adding, room })
   if (isCatchingUp) use.catchingUp = write.catch(() => undefined)
   const { applied, item } = await write
   if (!applied) use.refusedIn = second

@@ -1,7 +1,7 @@
 import type { Deps } from '../deps.ts'
 import { callsOfCheck, checkDuePayment, isLateLook, skipCheck } from '../payment/news/check-due-payment.ts'
+import { notePause } from '../provider/pause-store.ts'
 import type { ProviderOperation } from '../provider/provider.ts'
-import { notePause } from '../provider/provider-pause.ts'
 import { callsPerMinute, quotaWindow } from '../provider/provider-quota.ts'
 import { takeCalls } from '../provider/take-calls.ts'
 import type { Item } from '../table/attributes.ts'

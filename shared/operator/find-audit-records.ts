@@ -3,7 +3,7 @@ import type { Deps } from '../deps.ts'
 import type { ClientId } from '../ids.ts'
 import { firstOfPage, type Page } from '../page.ts'
 import { listItems } from '../table/list-items.ts'
-import { AUDIT_RECORD_ENTITY, type AuditRecord, AuditRecordSchema, listAuditRecords } from './audit-record.ts'
+import { AUDIT_RECORD_ENTITY, type AuditRecord, AuditRecordSchema, listAuditRecords } from './audit-record-store.ts'
 
 /** What was done to one thing, newest first: records of every release. */
 export const findAuditRecordsOf = async (

@@ -1,7 +1,7 @@
 import type { Deps } from '../deps.ts'
 import type { Timestamp } from '../time.ts'
+import { notePause } from './pause-store.ts'
 import type { ProviderOperation } from './provider.ts'
-import { notePause } from './provider-pause.ts'
 import { callsPerMinute, quotaWindow } from './provider-quota.ts'
 import { takeCalls } from './take-calls.ts'
 

@@ -163,3 +163,13 @@ export type ProviderTransaction = {
 /** Deadlines of design section 4, in milliseconds. */
 export const PROVIDER_READ_TIMEOUT_MS = 4_000
 export const PROVIDER_CREATE_TIMEOUT_MS = 12_000
+
+/** What a callback is about: it says what to ask the provider about, never what to believe. */
+export type CallbackSubject = {
+  readonly paymentRequestId: string | undefined
+  readonly providerPaymentId: string | undefined
+  readonly reference: string | undefined
+}
+
+/** `money_back`: about a refund or a dispute, which the provider's transactions tell. Undefined: there is nothing to ask. */
+export type ParseCallback = (body: string) => CallbackSubject | 'money_back' | undefined

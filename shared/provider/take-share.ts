@@ -1,16 +1,13 @@
 import type { Deps } from '../deps.ts'
 import type { ClientId } from '../ids.ts'
-import { absent, any, below } from '../table/condition.ts'
-import { quotaShareKey } from '../table/keys.ts'
-import { update } from '../table/step.ts'
-import { epochMs, HOUR_MS, MINUTE_MS, SECOND_MS } from '../time.ts'
+import { epochMs, MINUTE_MS, SECOND_MS, timestampOf } from '../time.ts'
 import { isScarce } from './is-scarce.ts'
 import type { ProviderOperation } from './provider.ts'
 import { callsPerMinute } from './provider-quota.ts'
+import { countClientCall } from './quota-store.ts'
 
 /** The part of a minute's calls that one client may have of a scarce operation. */
 const SHARE = 1 / 4
-const COUNTER_LIFE_MS = HOUR_MS
 
 /** `taken`: the call may be made. Otherwise in how many seconds the provider's next minute begins. */
 export type ShareTaken = { readonly taken: true } | { readonly taken: false; readonly retryAfterSeconds: number }
@@ -30,13 +27,9 @@ export const takeShare = async (
   const quota = callsPerMinute(deps.stage, now)
   const minute = Math.floor(epochMs(now) / MINUTE_MS)
   const endMs = (minute + 1) * MINUTE_MS
-  const { applied } = await deps.table.write(
-    update(
-      quotaShareKey(operation, clientId, minute),
-      { add: { taken: 1 }, set: { ttl: Math.ceil((endMs + COUNTER_LIFE_MS) / SECOND_MS) } },
-      any(absent('taken'), below('taken', Math.max(1, Math.floor(quota * SHARE)))),
-    ),
-  )
+  const limit = Math.max(1, Math.floor(quota * SHARE))
+  const window = { number: minute, limit, endsAt: timestampOf(endMs) }
+  const { applied } = await countClientCall(deps, operation, clientId, window)
   if (applied) return { taken: true }
   return { taken: false, retryAfterSeconds: Math.ceil((endMs - epochMs(now)) / SECOND_MS) }
 }

@@ -1,6 +1,6 @@
 import type { Deps } from '../deps.ts'
 import { assertInvariant, invalid } from '../errors.ts'
-import { recordChange } from '../operator/audit-record.ts'
+import { recordChange } from '../operator/audit-record-store.ts'
 import type { Step } from '../table/step.ts'
 import { addMs, DAY_MS, type Timestamp } from '../time.ts'
 import { type ProviderFunding, providerFunding } from './provider-funding.ts'

@@ -9,7 +9,7 @@ import { addFunding, type Funding, fundedIn, isFunded } from './funding.ts'
 import { type PaidPayment, PaidPaymentSchema, paidPages } from './paid-payments.ts'
 import type { Settlement } from './settlement.ts'
 import { reversedBefore } from './settlement-store.ts'
-import { keepProgress, noProgress, readProgress } from './window-progress.ts'
+import { keepProgress, noProgress, readProgress } from './window-progress-store.ts'
 
 export type ProviderFunding = {
   /** What the provider has paid us of this settlement's payments, its fees kept; at least that, unless it is whole. */

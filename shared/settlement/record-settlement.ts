@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts'
-import { recordChange } from '../operator/audit-record.ts'
+import { recordChange } from '../operator/audit-record-store.ts'
 import type { Step } from '../table/step.ts'
 import type { SettleDeps, SettleTrigger } from './new-settlement.ts'
 import type { Settlement } from './settlement.ts'

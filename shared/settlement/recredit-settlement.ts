@@ -1,6 +1,6 @@
 import { chunks } from '../chunks.ts'
 import { invalid } from '../errors.ts'
-import { recordChange } from '../operator/audit-record.ts'
+import { recordChange } from '../operator/audit-record-store.ts'
 import type { Suspense } from '../suspense/suspense.ts'
 import { findAllSuspense, leaveOut } from '../suspense/suspense-store.ts'
 import type { Steps } from '../table/table.ts'

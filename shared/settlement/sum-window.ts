@@ -5,7 +5,7 @@ import { HISTORY_STEPS } from '../stage-settings.ts'
 import { addMs, DAY_MS, later, MINUTE_MS, type Timestamp } from '../time.ts'
 import { type PaidPayment, type Period, paidPages } from './paid-payments.ts'
 import type { Sums } from './sums.ts'
-import { foldMillisecond, keepProgress, readProgress, type WindowProgress } from './window-progress.ts'
+import { foldMillisecond, keepProgress, readProgress, type WindowProgress } from './window-progress-store.ts'
 
 type SumDeps = Pick<Deps, 'stage' | 'table' | 'provider' | 'now' | 'monotonicMs' | 'log' | 'alerts'>
 

@@ -1,5 +1,5 @@
 import { invalid, notFound } from '../errors.ts'
-import { type RecordDeps, recordChange } from '../operator/audit-record.ts'
+import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
 import { isSuspenseId, type RESOLUTIONS, type Suspense } from './suspense.ts'
 import { findSuspense, resolveStep } from './suspense-store.ts'
 

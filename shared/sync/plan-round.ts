@@ -2,7 +2,7 @@ import type { StoreDeps } from '../deps.ts'
 import type { Step } from '../table/step.ts'
 import { addMs, DAY_MS, earlier, epochMs, HOUR_MS, later, MINUTE_MS, msBetween, type Timestamp } from '../time.ts'
 import { LEASE_MS, moveHead, newSlice, readHead } from './job-store.ts'
-import { readSyncCursor } from './sync-cursor.ts'
+import { readSyncCursor } from './sync-cursor-store.ts'
 import type { Head, Slice } from './sync-job.ts'
 
 /** Read again by the next round: a row may appear a little behind its time, and clocks differ. */

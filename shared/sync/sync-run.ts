@@ -4,7 +4,7 @@ import { claimJob, type DueJob, findDueJobs } from './job-store.ts'
 import { planRound } from './plan-round.ts'
 import { readSlice, type SliceDeps, type SliceEnd, type SliceRun } from './read-slice.ts'
 import { recheckOpen } from './recheck-open.ts'
-import { trailSyncCursor } from './sync-cursor.ts'
+import { trailSyncCursor } from './sync-cursor-store.ts'
 import type { Slice, SyncJob } from './sync-job.ts'
 
 /** Under the function's time limit, with room for a page that has begun. */

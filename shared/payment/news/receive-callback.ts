@@ -2,9 +2,8 @@ import type { Deps } from '../../deps.ts'
 import { GatewayError, invalid } from '../../errors.ts'
 import type { PaymentId } from '../../ids.ts'
 import { isCallbackToken } from '../../provider/callback-secret.ts'
-import type { ProviderOperation } from '../../provider/provider.ts'
-import { notePause, pausedUntil } from '../../provider/provider-pause.ts'
-import { type CallbackSubject, parseCallback } from '../../provider/xendit/parse-callback.ts'
+import { notePause, pausedUntil } from '../../provider/pause-store.ts'
+import type { CallbackSubject, ParseCallback, ProviderOperation } from '../../provider/provider.ts'
 import { addMs, SECOND_MS, type Timestamp } from '../../time.ts'
 import { rememberCapture } from '../creating-store.ts'
 import type { StoredPayment } from '../payment.ts'
@@ -128,14 +127,14 @@ const apply = async (deps: CallbackDeps, callback: CallbackSubject): Promise<Cal
  */
 export const receiveCallback = async (
   deps: CallbackDeps,
-  input: { readonly token: string | undefined; readonly rawBody: Buffer },
+  input: { readonly token: string | undefined; readonly rawBody: Buffer; readonly parse: ParseCallback },
 ): Promise<CallbackOutcome> => {
   if (!(await isCallbackToken(deps, input.token))) {
     deps.log.warn('callback.refused')
     throw new GatewayError('auth', 'invalid callback token')
   }
   if (input.rawBody.length > MAX_BODY_BYTES) throw invalid('the body is too large')
-  const callback = parseCallback(input.rawBody)
+  const callback = input.parse(input.rawBody.toString('utf8'))
   if (callback === 'money_back') {
     await wakeSync(deps)
     return 'applied'

@@ -1,6 +1,6 @@
 import type { Deps } from '../../deps.ts'
 import { GatewayError } from '../../errors.ts'
-import { recordChange } from '../../operator/audit-record.ts'
+import { recordChange } from '../../operator/audit-record-store.ts'
 import { providerFailure } from '../../provider/provider-failure.ts'
 import { findAnyPayment } from '../find-payment.ts'
 import type { StoredPayment } from '../payment.ts'

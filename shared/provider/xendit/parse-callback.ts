@@ -1,12 +1,6 @@
 import * as v from 'valibot'
+import type { CallbackSubject, ParseCallback } from '../provider.ts'
 import { ProviderIdSchema, ReferenceSchema } from './xendit-schema.ts'
-
-/** What a callback is about: it says what to ask the provider about, never what to believe. */
-export type CallbackSubject = {
-  readonly paymentRequestId: string | undefined
-  readonly providerPaymentId: string | undefined
-  readonly reference: string | undefined
-}
 
 /** Events about a payment; in the older ones `id` is the payment's. */
 const PAYMENT_EVENTS: ReadonlySet<string> = new Set([
@@ -42,12 +36,8 @@ const CallbackSchema = v.pipe(
   }),
 )
 
-/**
- * Undefined when there is nothing to ask about: another product's event, no usable id, or no such body at all.
- * `money_back`: about a refund or a dispute, which the provider's transactions tell.
- */
-export const parseCallback = (rawBody: Buffer): CallbackSubject | 'money_back' | undefined => {
-  const text = rawBody.toString('utf8')
+/** Of another product's event, of one without a usable id and of no such body at all: nothing. */
+export const parseCallback: ParseCallback = (text) => {
   const named = v.safeParse(EventSchema, text)
   if (named.success && isMoneyBack(named.output.event)) return 'money_back'
   const parsed = v.safeParse(CallbackSchema, text)
@@ -69,5 +59,5 @@ export const parseCallback = (rawBody: Buffer): CallbackSubject | 'money_back' |
 }
 
 /** A reference alone is of no use: the provider cannot be asked by it. */
-const usable = (subject: CallbackSubject) =>
+const usable = (subject: CallbackSubject): CallbackSubject | undefined =>
   subject.paymentRequestId === undefined && subject.providerPaymentId === undefined ? undefined : subject

@@ -5,18 +5,12 @@ import { expiresAfter, RETENTION } from '../../event/retention.ts'
 import type { DeliveryId } from '../../ids.ts'
 import { absent, all, any, atMost, type Condition, equals, isNew } from '../../table/condition.ts'
 import { DUE_WORK_FIELDS, dueWork } from '../../table/due-work.ts'
-import { attemptSkPrefix, deliveryKey } from '../../table/keys.ts'
+import { deliveryKey } from '../../table/keys.ts'
 import { put, type Step, update } from '../../table/step.ts'
 import { addMs, type Timestamp } from '../../time.ts'
 import type { Abandonment } from './abandonment.ts'
 import { freeAbandonment } from './abandonment-store.ts'
-import {
-  type Delivery,
-  type DeliveryAttempt,
-  DeliveryAttemptSchema,
-  DeliverySchema,
-  type DeliveryStatus,
-} from './delivery.ts'
+import { type Delivery, DeliverySchema, type DeliveryStatus } from './delivery.ts'
 import { overdueAfterMs } from './retry-schedule.ts'
 
 /** Second part of the lists' keys; the first is the endpoint's id. */
@@ -26,9 +20,6 @@ export const SCHEDULE_FIELDS = ['nextAttemptAt', 'resends', ...DUE_WORK_FIELDS] 
 /** What keeps a row out of the list of its status. Whatever goes wrong with a delivery takes it off. */
 export const UNLISTED_FIELD = 'state'
 export const CLAIM_FIELDS = ['claimToken', 'claimedUntil'] as const
-
-/** Attempts shown of one delivery: the newest, in many rounds. */
-const SHOWN_ATTEMPTS = 100
 
 /** Reads a delivery, strongly consistent. */
 export const findDelivery = async (
@@ -46,33 +37,6 @@ export const findDeliveries = async (
 ): Promise<readonly Delivery[]> => {
   const items = await deps.table.getMany(ids.map(deliveryKey))
   return items.flatMap((item) => (item ? [v.parse(DeliverySchema, item)] : []))
-}
-
-/** The newest attempts of a delivery, oldest first: the one it holds itself, and those with rows of their own. */
-export const attemptsOf = async (
-  deps: Pick<Deps, 'table'>,
-  { deliveryId, attempts, success }: Delivery,
-  most = SHOWN_ATTEMPTS,
-): Promise<readonly DeliveryAttempt[]> => {
-  const held = success ? [success] : []
-  if (attempts <= held.length) return held
-  const made = [...(await listAttempts(deps, deliveryId, most)), ...held]
-  return made.toSorted((a, b) => a.number - b.number).slice(-most)
-}
-
-/** The newest attempts of a delivery that have rows of their own, oldest first. */
-export const listAttempts = async (
-  deps: Pick<Deps, 'table'>,
-  deliveryId: DeliveryId,
-  most = SHOWN_ATTEMPTS,
-): Promise<readonly DeliveryAttempt[]> => {
-  const { items } = await deps.table.query({
-    partition: [deliveryKey(deliveryId).pk],
-    range: { beginsWith: attemptSkPrefix },
-    limit: Math.min(most, SHOWN_ATTEMPTS),
-    newestFirst: true,
-  })
-  return items.map((item) => v.parse(DeliveryAttemptSchema, item)).toReversed()
 }
 
 /** Puts a new delivery, unless it is there already. */

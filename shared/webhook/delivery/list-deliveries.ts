@@ -5,8 +5,9 @@ import { invalid, notFound } from '../../errors.ts'
 import { type ClientId, DeliveryIdSchema, deliveryIdFor, type EndpointId, type EventId } from '../../ids.ts'
 import { firstOfPage, type Page } from '../../page.ts'
 import { findEndpoint, listAllEndpoints } from '../endpoint/endpoint-store.ts'
+import { attemptsOf } from './attempt-store.ts'
 import type { Delivery, DeliveryAttempt, DeliveryStatus } from './delivery.ts'
-import { attemptsOf, findDeliveries } from './delivery-store.ts'
+import { findDeliveries } from './delivery-store.ts'
 import { newestFirst, newestKeys } from './newest-keys.ts'
 
 export type DeliveryFilter = {

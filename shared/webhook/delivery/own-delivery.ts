@@ -3,9 +3,10 @@ import { invalid, notFound } from '../../errors.ts'
 import type { ClientId } from '../../ids.ts'
 import { findEndpoint } from '../endpoint/endpoint-store.ts'
 import { laneOf } from '../endpoint/lane.ts'
+import { attemptsOf } from './attempt-store.ts'
 import { beginRound, type RoundDeps } from './begin-round.ts'
 import { parseDeliveryId } from './delivery-dto.ts'
-import { attemptsOf, findDelivery } from './delivery-store.ts'
+import { findDelivery } from './delivery-store.ts'
 import type { ShownDelivery } from './list-deliveries.ts'
 
 /** A client's own delivery (design section 8). An absent id, another client's and one of a wrong shape throw one 404. */

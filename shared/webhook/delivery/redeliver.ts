@@ -1,7 +1,7 @@
 import type { Deps } from '../../deps.ts'
 import { invalid, notFound } from '../../errors.ts'
 import type { ClientId, DeliveryId, EndpointId } from '../../ids.ts'
-import { recordChange } from '../../operator/audit-record.ts'
+import { recordChange } from '../../operator/audit-record-store.ts'
 import type { Endpoint } from '../endpoint/endpoint.ts'
 import { findEndpoint } from '../endpoint/endpoint-store.ts'
 import { laneOf } from '../endpoint/lane.ts'

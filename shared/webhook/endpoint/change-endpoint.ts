@@ -1,7 +1,7 @@
 import type { Deps } from '../../deps.ts'
 import { GatewayError, notFound } from '../../errors.ts'
 import type { ClientId, EndpointId } from '../../ids.ts'
-import { type RecordDeps, recordChange } from '../../operator/audit-record.ts'
+import { type RecordDeps, recordChange } from '../../operator/audit-record-store.ts'
 import type { Step } from '../../table/step.ts'
 import type { Endpoint } from './endpoint.ts'
 import { toEndpointDto } from './endpoint-dto.ts'

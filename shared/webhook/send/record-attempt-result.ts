@@ -1,10 +1,10 @@
 import type { Deps, StoreDeps } from '../../deps.ts'
 import { addMs, later, msBetween, type Timestamp } from '../../time.ts'
 import { alertTimes, findAlertGroup } from '../delivery/abandonment-store.ts'
+import { type AfterAttempt, storeAttemptResult } from '../delivery/attempt-store.ts'
 import type { Delivery, DeliveryAttempt } from '../delivery/delivery.ts'
 import { hopSeconds, waitAfterFailureMs } from '../delivery/retry-schedule.ts'
 import { sendDeliveryMessage } from '../delivery/send-delivery-message.ts'
-import { type AfterAttempt, storeAttemptResult } from '../delivery/store-attempt-result.ts'
 import { tellAbandonments } from '../delivery/tell-abandonments.ts'
 import type { Lane } from '../endpoint/lane.ts'
 

@@ -5,7 +5,7 @@
 import { describe, expect, it } from 'vitest'
 import { compareBooks } from '../../../shared/books/compare-books.ts'
 import { countPaid } from '../../../shared/books/count-paid.ts'
-import { readPaidCount } from '../../../shared/books/paid-count.ts'
+import { readPaidCount } from '../../../shared/books/paid-count-store.ts'
 import { readTold, tellDifference } from '../../../shared/books/told-differences.ts'
 import { minor } from '../../../shared/money.ts'
 import { noteProviderSettled } from '../../../shared/payment/fee/fee-store.ts'

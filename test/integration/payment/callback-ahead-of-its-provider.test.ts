@@ -12,6 +12,7 @@ import { refreshPayment } from '../../../shared/payment/news/refresh-payment.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import type { ProviderRequest } from '../../../shared/provider/provider.ts'
+import { parseCallback } from '../../../shared/provider/xendit/parse-callback.ts'
 import { callbackSecretName } from '../../../shared/secrets.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { addMs } from '../../../shared/time.ts'
@@ -57,7 +58,8 @@ const aHidden = async (as: 'missing' | 'open') => {
     payment,
     providerPaymentId,
     show: () => deps.provider.payments.set(providerPaymentId, shown),
-    say: (body: object) => receiveCallback(deps, { token: TOKEN, rawBody: Buffer.from(JSON.stringify(body)) }),
+    say: (body: object) =>
+      receiveCallback(deps, { token: TOKEN, rawBody: Buffer.from(JSON.stringify(body)), parse: parseCallback }),
     stored: () => findStoredPayment(deps, payment.paymentId),
   }
 }

@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest'
 import { handler as listSuspense } from '../../../functions/admin/list-suspense.ts'
 import { minor } from '../../../shared/money.ts'
-import { listAuditRecords } from '../../../shared/operator/audit-record.ts'
+import { listAuditRecords } from '../../../shared/operator/audit-record-store.ts'
 import { finding, heldMoney, publishSuspenseAlert, recordSuspense } from '../../../shared/suspense/record-suspense.ts'
 import { resolveSuspense } from '../../../shared/suspense/resolve-suspense.ts'
 import type { Suspense } from '../../../shared/suspense/suspense.ts'

@@ -4,7 +4,7 @@
  * must show what the settlements themselves say.
  */
 import { describe, expect } from 'vitest'
-import { listAuditRecords } from '../../../shared/operator/audit-record.ts'
+import { listAuditRecords } from '../../../shared/operator/audit-record-store.ts'
 import { findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
 import { exists } from '../../../shared/table/condition.ts'
 import { windowKey } from '../../../shared/table/keys.ts'

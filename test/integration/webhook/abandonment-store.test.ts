@@ -13,8 +13,8 @@ import {
   removeAbandonment,
   takeOverAlert,
 } from '../../../shared/webhook/delivery/abandonment-store.ts'
+import { storeAttemptResult } from '../../../shared/webhook/delivery/attempt-store.ts'
 import { claimAttempt, freeAlert, startRound } from '../../../shared/webhook/delivery/delivery-store.ts'
-import { storeAttemptResult } from '../../../shared/webhook/delivery/store-attempt-result.ts'
 import {
   ABANDONED,
   attemptOf,

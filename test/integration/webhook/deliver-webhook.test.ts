@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { Webhook } from 'standardwebhooks'
 import { describe, expect } from 'vitest'
 import { addMs, msBetween, SECOND_MS } from '../../../shared/time.ts'
-import { listAttempts } from '../../../shared/webhook/delivery/delivery-store.ts'
+import { listAttempts } from '../../../shared/webhook/delivery/attempt-store.ts'
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
 import { testDeps } from '../../support/test-deps.ts'
 import {

@@ -1,16 +1,15 @@
 import { describe, expect } from 'vitest'
 import { addMs, type Timestamp } from '../../../shared/time.ts'
+import { listAttempts, storeAttemptResult } from '../../../shared/webhook/delivery/attempt-store.ts'
 import type { Delivery } from '../../../shared/webhook/delivery/delivery.ts'
 import {
   claimAttempt,
   findDelivery,
   insertDelivery,
-  listAttempts,
   postponeDelivery,
   skipDelivery,
   startRound,
 } from '../../../shared/webhook/delivery/delivery-store.ts'
-import { storeAttemptResult } from '../../../shared/webhook/delivery/store-attempt-result.ts'
 import {
   ABANDONED,
   attemptOf,

@@ -2,15 +2,9 @@ import { describe, expect } from 'vitest'
 import { handler as listHandler } from '../../../functions/admin/list-deliveries.ts'
 import { findEventBody } from '../../../shared/event/event-store.ts'
 import { deliveryKey } from '../../../shared/table/keys.ts'
+import { attemptsOf, listAttempts, storeAttemptResult } from '../../../shared/webhook/delivery/attempt-store.ts'
 import { checkOverdueDelivery } from '../../../shared/webhook/delivery/check-overdue-delivery.ts'
-import {
-  attemptsOf,
-  claimAttempt,
-  listAttempts,
-  skipDelivery,
-  startRound,
-} from '../../../shared/webhook/delivery/delivery-store.ts'
-import { storeAttemptResult } from '../../../shared/webhook/delivery/store-attempt-result.ts'
+import { claimAttempt, skipDelivery, startRound } from '../../../shared/webhook/delivery/delivery-store.ts'
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
 import { itemSize } from '../../simulation/sim-table/stored-item.ts'
 import { interceptTable, recordTable, type TableCall } from '../../support/intercept-table.ts'

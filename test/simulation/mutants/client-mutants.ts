@@ -22,10 +22,12 @@ export const CLIENT_MUTANTS = [
   ...mutantsOf('claimedClient', ['authenticate'], {
     'a key of another stage is looked up': 'drop keyStage === stage',
   }),
-  ...mutantsOf('countTogether', ['authenticate', 'enforce-rate-limit'], {
+  ...mutantsOf('countRequests', ['authenticate', 'enforce-rate-limit'], {
     'one request over the limit gets through': "below(..._) -> below('requests', room + 1)",
     'the first request of a second is refused': "drop absent('requests')",
     'the limit is not asked about when counting': 'any(..._) -> undefined',
+  }),
+  ...mutantsOf('countTogether', ['authenticate', 'enforce-rate-limit'], {
     'what passed before is not counted': 'use.thisSecond - use.counted -> weight',
   }),
   ...mutantsOf('isWithin', ['enforce-rate-limit'], {
@@ -37,6 +39,8 @@ export const CLIENT_MUTANTS = [
   }),
   ...mutantsOf('takeShare', ['provider-share'], {
     'a client has the whole of a scarce quota': 'quota * SHARE -> quota',
+  }),
+  ...mutantsOf('countClientCall', ['provider-share'], {
     'the share is not asked about when counting': 'any(..._) -> undefined',
   }),
   ...mutantsOf('issueApiKey', ['admin-api-keys'], {

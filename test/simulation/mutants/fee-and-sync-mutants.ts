@@ -160,7 +160,7 @@ export const FEE_AND_SYNC_MUTANTS = [
   ...mutantsOf('recheckOpen', ['sync-open', 'sync-slices'], {
     'one that stays open is done': "drop reconciled.kind === 'open'",
   }),
-  ...mutantsOf('takeCalls', ['provider-quota'], {
+  ...mutantsOf('countCalls', ['provider-quota'], {
     'the quota is no limit': "any(absent('taken'), atMost(..._)) -> undefined",
   }),
   ...mutantsOf('notePause', ['provider-quota'], {

@@ -2,20 +2,51 @@ import * as v from 'valibot'
 import type { Deps } from '../../deps.ts'
 import { assertInvariant } from '../../errors.ts'
 import { expiresAfter, RETENTION } from '../../event/retention.ts'
+import type { DeliveryId } from '../../ids.ts'
 import { toItem } from '../../table/attributes.ts'
 import { all, type Condition, equals, isNew } from '../../table/condition.ts'
 import { dueWork } from '../../table/due-work.ts'
-import { attemptKey, deliveryKey } from '../../table/keys.ts'
+import { attemptKey, attemptSkPrefix, deliveryKey } from '../../table/keys.ts'
 import { put, type Step, update } from '../../table/step.ts'
 import type { Timestamp } from '../../time.ts'
 import { putAbandonment } from './abandonment-store.ts'
-import { type Delivery, type DeliveryAttempt, DeliverySchema } from './delivery.ts'
+import { type Delivery, type DeliveryAttempt, DeliveryAttemptSchema, DeliverySchema } from './delivery.ts'
 import { CLAIM_FIELDS, SCHEDULE_FIELDS, schedule, UNLISTED_FIELD } from './delivery-store.ts'
 
 export type AfterAttempt =
   | { readonly status: 'succeeded' }
   | { readonly status: 'scheduled'; readonly nextAttemptAt: Timestamp }
   | { readonly status: 'abandoned'; readonly since: Timestamp; readonly alertDueAt: Timestamp }
+
+/** Attempts shown of one delivery: the newest, in many rounds. */
+const SHOWN_ATTEMPTS = 100
+
+/** The newest attempts of a delivery, oldest first: the one it holds itself, and those with rows of their own. */
+export const attemptsOf = async (
+  deps: Pick<Deps, 'table'>,
+  { deliveryId, attempts, success }: Delivery,
+  most = SHOWN_ATTEMPTS,
+): Promise<readonly DeliveryAttempt[]> => {
+  const held = success ? [success] : []
+  if (attempts <= held.length) return held
+  const made = [...(await listAttempts(deps, deliveryId, most)), ...held]
+  return made.toSorted((a, b) => a.number - b.number).slice(-most)
+}
+
+/** The newest attempts of a delivery that have rows of their own, oldest first. */
+export const listAttempts = async (
+  deps: Pick<Deps, 'table'>,
+  deliveryId: DeliveryId,
+  most = SHOWN_ATTEMPTS,
+): Promise<readonly DeliveryAttempt[]> => {
+  const { items } = await deps.table.query({
+    partition: [deliveryKey(deliveryId).pk],
+    range: { beginsWith: attemptSkPrefix },
+    limit: Math.min(most, SHOWN_ATTEMPTS),
+    newestFirst: true,
+  })
+  return items.map((item) => v.parse(DeliveryAttemptSchema, item)).toReversed()
+}
 
 /** The attempt after which it is done says until when it is kept. */
 const keptSince = ({ at }: DeliveryAttempt) => ({ ttl: expiresAfter(at, RETENTION.deliveryMs) })

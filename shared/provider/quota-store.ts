@@ -1,0 +1,45 @@
+import type { Deps } from '../deps.ts'
+import type { ClientId } from '../ids.ts'
+import { absent, any, atMost, below } from '../table/condition.ts'
+import { quotaKey, quotaShareKey } from '../table/keys.ts'
+import { update } from '../table/step.ts'
+import { epochMs, HOUR_MS, SECOND_MS, type Timestamp } from '../time.ts'
+import type { ProviderOperation } from './provider.ts'
+import type { QuotaWindow } from './provider-quota.ts'
+
+type TableDeps = Pick<Deps, 'table'>
+
+/** Long enough that no clock skew between environments can lose a counter that is still in use. */
+const COUNTER_LIFE_MS = HOUR_MS
+
+const keptBehind = (endsAt: Timestamp) => ({ ttl: Math.ceil((epochMs(endsAt) + COUNTER_LIFE_MS) / SECOND_MS) })
+
+/** Takes so many calls of what a window has left, all or none; refused, it answers the counter as it is. */
+export const countCalls = (
+  deps: TableDeps,
+  operation: ProviderOperation,
+  { number, limit, endsAt }: QuotaWindow,
+  calls: number,
+) =>
+  deps.table.write(
+    update(
+      quotaKey(operation, number),
+      { add: { taken: calls }, set: keptBehind(endsAt) },
+      any(absent('taken'), atMost('taken', limit - calls)),
+    ),
+  )
+
+/** Takes one call of what a client may have of an operation in that minute; refused when it has had as many. */
+export const countClientCall = (
+  deps: TableDeps,
+  operation: ProviderOperation,
+  clientId: ClientId,
+  { number, limit, endsAt }: QuotaWindow,
+) =>
+  deps.table.write(
+    update(
+      quotaShareKey(operation, clientId, number),
+      { add: { taken: 1 }, set: keptBehind(endsAt) },
+      any(absent('taken'), below('taken', limit)),
+    ),
+  )

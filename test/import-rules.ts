@@ -1,0 +1,150 @@
+import { readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path/posix'
+import { PROJECT_ROOT, type SourceFile } from './support/source-file.ts'
+
+/** Says what is wrong with a file; nothing when it keeps the rule. */
+export type Rule = (file: SourceFile) => readonly string[]
+
+/** Where a file stands in test -> infra -> functions -> shared. */
+export const LAYERS = ['shared', 'functions', 'infra', 'test']
+
+export const layerOf = (path: string) => LAYERS.indexOf(path.split('/')[0] ?? '')
+export const isCode = ({ path }: SourceFile) => layerOf(path) < LAYERS.indexOf('test')
+
+/** What merchants copy knows nothing of us; tests alone know of it. */
+const isExample = (path: string) => path.startsWith('docs/examples/')
+
+const importsToward: Rule = ({ path, imports }) =>
+  imports.flatMap((used) => {
+    if (used.path === undefined) return []
+    if (isExample(used.path) && (isExample(path) || path.startsWith('test/'))) return []
+    const isSetting = path.startsWith('test/') && /^[^/]+\.json$/.test(used.path)
+    const allowed = isSetting || (layerOf(used.path) >= 0 && layerOf(used.path) <= layerOf(path))
+    return allowed ? [] : [`imports ${used.from}`]
+  })
+
+/** The folders of shared in their order, as its README states it. */
+export const SHARED_FOLDERS: readonly string[] = [
+  ...readFileSync(join(PROJECT_ROOT, 'shared/README.md'), 'utf8').matchAll(/^\| `([a-z/-]+)\/` \|/gm),
+].map(([, folder]) => `shared/${folder}`)
+
+/** The two ports that are more than a file. */
+const PORTS_IN_FOLDERS = ['shared/table/table.ts', 'shared/provider/provider.ts']
+
+const foldersKeepTheirOrder: Rule = ({ path, imports }) => {
+  const order = ['shared', ...SHARED_FOLDERS]
+  const place = order.indexOf(dirname(path))
+  return imports.flatMap((used) => {
+    if (!path.startsWith('shared/') || !used.path?.startsWith('shared/')) return []
+    if (path === 'shared/deps.ts' && PORTS_IN_FOLDERS.includes(used.path)) return []
+    const usedPlace = order.indexOf(dirname(used.path))
+    return usedPlace >= 0 && usedPlace <= place ? [] : [`imports ${used.from}`]
+  })
+}
+
+/** The simulation's folders: a world, what starts its functions, what is watched in it, what happens in it. */
+const SIMULATION_FOLDERS = [
+  'sim-table',
+  'world',
+  'triggers',
+  'sometimes',
+  'watching',
+  'scenes',
+  'promises',
+  'histories',
+  'crashes',
+  'releases',
+  'conformance',
+  'mutation',
+  'mutants',
+  '',
+]
+
+/** A room of a folder has that one's place. */
+const SIMULATION = /^test\/simulation\/(?:([a-z-]+)\/(?:[a-z-]+\/)?)?[^/]+$/
+
+/** -1 outside of the simulation, and in a folder that is not in its order. */
+const simulationPlace = (path: string): number => {
+  const [match, folder = ''] = SIMULATION.exec(path) ?? []
+  return match === undefined ? -1 : SIMULATION_FOLDERS.indexOf(folder)
+}
+
+const simulationKeepsItsOrder: Rule = ({ path, imports }) =>
+  path.startsWith('test/simulation/')
+    ? [
+        ...(simulationPlace(path) < 0 ? ['stands in a folder without a place in the order'] : []),
+        ...imports.flatMap((used) =>
+          simulationPlace(used.path ?? '') > simulationPlace(path) ? [`imports ${used.from}`] : [],
+        ),
+      ]
+    : []
+
+/** Packages and the files whose code may use them. */
+const VENDORS: readonly { readonly packages: RegExp; readonly files: RegExp }[] = [
+  { packages: /^(@aws-sdk\/(?!\w+-dynamodb$)|@smithy\/)/, files: /^shared\/runtime\// },
+  {
+    packages: /^@aws-sdk\/\w+-dynamodb$/,
+    files: /^shared\/runtime\/(aws\/dynamodb-[a-z]+|stream-handler)\.ts$/,
+  },
+  { packages: /^(@middy\/|@aws-lambda-powertools\/|aws-lambda$)/, files: /^shared\/runtime\// },
+]
+
+const vendorsStayOutside: Rule = (file) =>
+  layerOf(file.path) > LAYERS.indexOf('functions')
+    ? []
+    : VENDORS.flatMap(({ packages, files }) =>
+        files.test(file.path)
+          ? []
+          : file.imports.filter(({ from }) => packages.test(from)).map(({ from }) => `imports ${from}`),
+      )
+
+/** What alarms and dashboard say is plain data; two constructs beside them make it CloudWatch's. */
+const PLAIN_DATA = /^infra\/stack\/monitoring\/(alarms|dashboard)\//
+
+const cdkStaysInTheStack: Rule = ({ path, imports }) =>
+  path === 'infra/app.ts' || (path.startsWith('infra/stack/') && !PLAIN_DATA.test(path)) || path.startsWith('test/')
+    ? []
+    : imports.filter(({ from }) => /^(aws-cdk-lib|constructs)(\/|$)/.test(from)).map(({ from }) => `imports ${from}`)
+
+/** A wing of infra imports itself and those before it; what is deployed knows of no other. */
+export const WINGS = ['stack', 'local', 'operate']
+
+/** -1 outside infra's wings. */
+export const wingOf = (path: string) => {
+  const [top, folder = ''] = path.split('/')
+  if (path === 'infra/app.ts') return WINGS.indexOf('stack')
+  return top === 'infra' ? WINGS.indexOf(folder) : -1
+}
+
+const wingsKeepTheirOrder: Rule = ({ path, imports }) =>
+  wingOf(path) < 0
+    ? []
+    : imports.flatMap((used) => (wingOf(used.path ?? '') > wingOf(path) ? [`imports ${used.from}`] : []))
+
+const MAKERS = ['shared/table/step.ts', 'shared/table/condition.ts']
+
+const storesMakeSteps: Rule = (file) => {
+  const { path, imports } = file
+  const isOther = isCode(file) && !path.endsWith('-store.ts') && !/^shared\/(table|runtime)\//.test(path)
+  if (!isOther) return []
+  return imports.flatMap((used) => (!used.typeOnly && MAKERS.includes(used.path ?? '') ? [`imports ${used.from}`] : []))
+}
+
+const ADAPTER = 'shared/provider/xendit/'
+
+const domainKnowsNoProvider: Rule = ({ path, imports }) =>
+  path.startsWith('shared/') && !path.startsWith('shared/runtime/') && !path.startsWith(ADAPTER)
+    ? imports.flatMap((used) => (used.path?.startsWith(ADAPTER) === true ? [`imports ${used.from}`] : []))
+    : []
+
+/** Who may import whom, by the sentence that each rule holds. */
+export const IMPORT_RULES = {
+  'imports point only from test to infra to functions to shared': importsToward,
+  'a folder of shared imports only from those before it': foldersKeepTheirOrder,
+  'a folder of the simulation imports only from those before it': simulationKeepsItsOrder,
+  'vendor packages stay in the runtime': vendorsStayOutside,
+  'only the stack knows CDK': cdkStaysInTheStack,
+  'operate may use local and stack, local the stack, and the stack neither': wingsKeepTheirOrder,
+  'steps and conditions are made in stores': storesMakeSteps,
+  'the domain knows no provider by name': domainKnowsNoProvider,
+}
