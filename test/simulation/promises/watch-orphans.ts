@@ -1,6 +1,7 @@
 import { type RawItem, text, whole } from '../../support/books.ts'
 import type { Observations } from '../watching/observations.ts'
 import type { ProviderAnswer } from '../world/listeners.ts'
+import { namesOf } from '../world/names-of.ts'
 import type { Process } from '../world/process.ts'
 import { cancelledRequest } from '../world/provider-network.ts'
 import type { World } from '../world/world.ts'
@@ -36,8 +37,7 @@ const isReported = (payment: RawItem | undefined, attempt: number): boolean => {
 }
 
 /** Who acts, and who may do so under its name since it goes on in the same environment. */
-const actingNow = ({ acting, sharing }: World): readonly Process[] =>
-  acting === undefined ? [] : [acting, ...[sharing.get(acting) ?? []].flat()]
+const actingNow = (world: World): readonly Process[] => namesOf(world, world.acting)
 
 export type OrphanProblems = () => readonly string[]
 

@@ -1,4 +1,5 @@
 import { TransactionCanceledException, TransactionConflictException } from '@aws-sdk/client-dynamodb'
+import { namesOf } from '../world/names-of.ts'
 import type { Process } from '../world/process.ts'
 import type { World } from '../world/world.ts'
 import type { Observations } from './observations.ts'
@@ -39,8 +40,7 @@ export const watchErrors = (world: World, seen: Observations): void => {
   const conflicts = new WeakMap<Process, number>()
   const metBy = new WeakMap<Error, Process>()
   /** What another one has left under way goes on under the name of this one. */
-  const met = (process: Process) =>
-    [process, world.sharing.get(process)].reduce((sum, one) => sum + ((one && conflicts.get(one)) ?? 0), 0)
+  const met = (process: Process) => namesOf(world, process).reduce((sum, one) => sum + (conflicts.get(one) ?? 0), 0)
 
   let changes = 0
   const before = new WeakMap<Process, number>()

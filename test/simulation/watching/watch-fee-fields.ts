@@ -1,4 +1,5 @@
 import { amount, type RawItem, text } from '../../support/books.ts'
+import { namesOf } from '../world/names-of.ts'
 import type { Process } from '../world/process.ts'
 import type { World } from '../world/world.ts'
 import type { Observations } from './observations.ts'
@@ -181,8 +182,8 @@ const watchAssumed = (world: World): Rule<Write> => {
       becomesFinal(write) &&
       write.after['fee_status'] === 'assumed' &&
       !isChanged(write, 'reversal') &&
-      ![write.acting, write.acting && world.sharing.get(write.acting)].some(
-        (process) => process && asked.get(process)?.has(text(write.after, 'credited_payment_id')),
+      !namesOf(world, write.acting).some((process) =>
+        asked.get(process)?.has(text(write.after, 'credited_payment_id')),
       ),
   ]
 }

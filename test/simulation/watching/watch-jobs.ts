@@ -1,4 +1,5 @@
 import { amount, type RawItem, text } from '../../support/books.ts'
+import { namesOf } from '../world/names-of.ts'
 import type { Process } from '../world/process.ts'
 import type { World } from '../world/world.ts'
 import type { Observations } from './observations.ts'
@@ -114,11 +115,10 @@ const watchHolders = (world: World) => {
     if (outcome.kind === 'answered' && outcome.status === 200) pages.set(process, Object(outcome.json))
   })
   /** Whoever goes on in the midst of another one does so in its name. */
-  const namesOf = (process: Process | undefined): readonly Process[] =>
-    process === undefined ? [] : [process, ...namesOf(world.sharing.get(process))]
   const isHolder = ({ key, acting }: Write) => {
-    const names = namesOf(acting)
-    return holders.get(key.pk) === acting || namesOf(holders.get(key.pk)).some((process) => names.includes(process))
+    const holder = holders.get(key.pk)
+    const names = namesOf(world, acting)
+    return holder === acting || namesOf(world, holder).some((process) => names.includes(process))
   }
   const pageOf = (process: Process | undefined) =>
     process && (world.sharing.has(process) ? undefined : pages.get(process))

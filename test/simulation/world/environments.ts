@@ -1,4 +1,5 @@
 import type { LoadedFunction } from './handlers.ts'
+import { namesOf } from './names-of.ts'
 import type { Process } from './process.ts'
 import { count } from './tally.ts'
 import { isHit, SIM_STAGE, strikes, type World } from './world.ts'
@@ -17,7 +18,7 @@ export type Environment = {
   stoodMs: number
   frozenAtMs: number
   process: Process
-  /** What was answered for before its end, or left something under way: it goes on in the next invocation, under its name. */
+  /** What was answered for before its end, and goes on in the midst of the next invocation, under its name. */
   unfinished?: Process | undefined
 }
 
@@ -61,7 +62,8 @@ export const takeEnvironment = (
   count(world.tally, 'started warm')
   if (idle.stands) idle.stoodMs += world.scheduler.nowMs() - idle.frozenAtMs
   const { process: frozen, unfinished } = idle
-  if (unfinished?.alive() === true && unfinished.isBusy()) world.sharing.set(process, unfinished)
+  const isLeft = namesOf(world, frozen).some((one) => one.alive() && one.isBusy())
+  if (isLeft || unfinished?.alive() === true) world.sharing.set(process, frozen)
   idle.process = process
   frozen.thaw()
   return idle

@@ -84,8 +84,7 @@ export const invoke = (
     options.onEnvironment?.(environment)
     let over = false
     const returned = (invocation: Extract<Invocation, { kind: 'done' | 'failed' }>) => {
-      if (environment.unfinished === process || environment.unfinished?.isBusy() !== true)
-        environment.unfinished = process.isBusy() ? process : undefined
+      if (environment.unfinished === process) environment.unfinished = undefined
       if (process.alive()) for (const listen of world.onEnded) listen(process, invocation.kind)
       finished(invocation)
     }
