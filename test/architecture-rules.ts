@@ -67,12 +67,12 @@ const NAMES_GIVEN = ['handler', 'defaultProvider']
 
 const lettersOf = (name: string) => name.replaceAll(/[-_]/g, '').toLowerCase()
 
-/** `payment.ts` may export `Payment`, `payment` or `paymentOf`; `channels.ts` all of these of a channel. */
+/** `payment.ts` may export `Payment`, `payment`, `paymentOf` or `toPayment`; `channels.ts` all of these of a channel. */
 const filesAreCalledWhatTheyExport: Rule = (file) => {
   const values = file.exports.filter(({ isType }) => !isType)
   if (!isCode(file) || values.length !== 1 || NAMES_GIVEN.includes(values[0]?.name ?? '')) return []
   const called = lettersOf(basename(file.path).replace(/\.tsx?$/, ''))
-  const names = [called, `${called}of`, `${called.replace(/s$/, '')}of`]
+  const names = [called, `to${called}`, `${called}of`, `${called.replace(/s$/, '')}of`]
   return file.exports.some(({ name }) => names.includes(lettersOf(name))) ? [] : [`exports ${values[0]?.name}`]
 }
 

@@ -3,7 +3,7 @@ import { parseClientId } from '../../shared/client/client-dto.ts'
 import { requireClient } from '../../shared/client/client-store.ts'
 import { pageFields, pageOf, pagination } from '../../shared/page.ts'
 import { adminHandler } from '../../shared/runtime/admin-handler.ts'
-import { toOperatorSettlement } from '../../shared/settlement/close-settlement.ts'
+import { toOperatorSettlement } from '../../shared/settlement/settlement-dto.ts'
 import { listPayouts, listSettlements } from '../../shared/settlement/settlement-store.ts'
 
 const summary =

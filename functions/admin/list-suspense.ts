@@ -1,7 +1,8 @@
 import * as v from 'valibot'
 import { pageFields, pageOf, pagination } from '../../shared/page.ts'
 import { adminHandler } from '../../shared/runtime/admin-handler.ts'
-import { SUSPENSE_STATUSES, toSuspenseDto } from '../../shared/suspense/suspense.ts'
+import { SUSPENSE_STATUSES } from '../../shared/suspense/suspense.ts'
+import { toSuspenseDto } from '../../shared/suspense/suspense-dto.ts'
 import { listSuspense } from '../../shared/suspense/suspense-store.ts'
 
 const summary =

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { adminHandler, NOTES, OPERATOR } from '../../shared/runtime/admin-handler.ts'
-import { markSettlementFailed, toOperatorSettlement } from '../../shared/settlement/close-settlement.ts'
+import { markSettlementFailed } from '../../shared/settlement/close-settlement.ts'
+import { toOperatorSettlement } from '../../shared/settlement/settlement-dto.ts'
 
 const summary = 'Records that the bank refused the transfer, and why. Once; moves no funds: recredit-settlement does.'
 const input = v.strictObject({ operator: OPERATOR, settlement_id: v.string(), notes: NOTES })

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { adminHandler, NOTES, OPERATOR } from '../../shared/runtime/admin-handler.ts'
-import { markSettlementPaid, toOperatorSettlement } from '../../shared/settlement/close-settlement.ts'
+import { markSettlementPaid } from '../../shared/settlement/close-settlement.ts'
+import { toOperatorSettlement } from '../../shared/settlement/settlement-dto.ts'
 
 const summary =
   'Records that the bank transfer was made. Once; refused while the provider still owes us some of it, while the ' +

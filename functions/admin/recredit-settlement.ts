@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { adminHandler, NOTES, OPERATOR } from '../../shared/runtime/admin-handler.ts'
-import { toOperatorSettlement } from '../../shared/settlement/close-settlement.ts'
 import { recreditSettlement } from '../../shared/settlement/recredit-settlement.ts'
+import { toOperatorSettlement } from '../../shared/settlement/settlement-dto.ts'
 
 const summary =
   'Puts the net of a failed settlement back to available, once; the next sweep or trigger records it again.'

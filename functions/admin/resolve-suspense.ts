@@ -1,7 +1,8 @@
 import * as v from 'valibot'
 import { adminHandler, NOTES, OPERATOR } from '../../shared/runtime/admin-handler.ts'
 import { resolveSuspense } from '../../shared/suspense/resolve-suspense.ts'
-import { RESOLUTIONS, toSuspenseDto } from '../../shared/suspense/suspense.ts'
+import { RESOLUTIONS } from '../../shared/suspense/suspense.ts'
+import { toSuspenseDto } from '../../shared/suspense/suspense-dto.ts'
 
 const summary = 'Closes a suspense item as refunded, recovered or written off. Once; moves no money.'
 const input = v.strictObject({

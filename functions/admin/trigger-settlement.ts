@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { parseClientId } from '../../shared/client/client-dto.ts'
 import { adminHandler, OPERATOR } from '../../shared/runtime/admin-handler.ts'
-import { toOperatorSettlement } from '../../shared/settlement/close-settlement.ts'
+import { toOperatorSettlement } from '../../shared/settlement/settlement-dto.ts'
 import { triggerSettlement } from '../../shared/settlement/trigger-settlement.ts'
 
 const summary =

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
-import { getBalance, toBalanceDto } from '../../shared/ledger/balance.ts'
+import { getBalance } from '../../shared/ledger/balance.ts'
+import { toBalanceDto } from '../../shared/ledger/balance-dto.ts'
 import { apiHandler, ok } from '../../shared/runtime/api-handler.ts'
 import { getBalanceWithPayouts } from '../../shared/settlement/count-payouts.ts'
 

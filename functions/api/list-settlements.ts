@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { pageOf, pageParams, pagination } from '../../shared/page.ts'
 import { apiHandler, ok } from '../../shared/runtime/api-handler.ts'
-import { toSettlementDto } from '../../shared/settlement/settlement.ts'
+import { toSettlementDto } from '../../shared/settlement/settlement-dto.ts'
 import { listSettlements } from '../../shared/settlement/settlement-store.ts'
 
 /** GET /v1/settlements (spec 4.6). */

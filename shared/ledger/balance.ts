@@ -2,7 +2,6 @@ import type { Deps } from '../deps.ts'
 import type { ClientId } from '../ids.ts'
 import { less, type Minor, plus, ZERO } from '../money.ts'
 import { later, type Timestamp } from '../time.ts'
-import type { BalanceDto } from './balance-dto-schema.ts'
 import { type Ledger, readLedger } from './ledger-store.ts'
 
 export type Balance = {
@@ -33,14 +32,3 @@ export const balanceOf = ({ shards, window }: Ledger): Balance => {
 /** A client's balance, strongly consistent, at a cost that does not depend on how many payments it has (spec 4.5). */
 export const getBalance = async (deps: Pick<Deps, 'table'>, clientId: ClientId): Promise<Balance> =>
   balanceOf(await readLedger(deps, clientId))
-
-/** The balance object (spec 2.2); with the figures of settlements where they were asked for. */
-export const toBalanceDto = (clientId: ClientId, balance: Balance & Partial<PayoutFigures>): BalanceDto => ({
-  client_id: clientId,
-  currency: 'IDR',
-  available_minor: balance.availableMinor,
-  pending_minor: balance.pendingMinor,
-  ...(balance.inSettlementMinor !== undefined && { in_settlement_minor: balance.inSettlementMinor }),
-  ...(balance.paidOutMinor !== undefined && { paid_out_minor: balance.paidOutMinor }),
-  updated_at: balance.updatedAt ?? null,
-})

@@ -29,13 +29,3 @@ export const findAuditRecordsOfClient = async (
   })
   return items.map((item) => v.parse(AuditRecordSchema, item))
 }
-
-export const toAuditRecordDto = ({ subject, operator, action, at, requestId, before, after }: AuditRecord) => ({
-  at,
-  operator,
-  action,
-  subject,
-  request_id: requestId ?? null,
-  before: before ?? null,
-  after: after ?? null,
-})

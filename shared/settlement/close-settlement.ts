@@ -2,9 +2,8 @@ import type { Deps } from '../deps.ts'
 import { assertInvariant, invalid } from '../errors.ts'
 import { recordChange } from '../operator/audit-record-store.ts'
 import type { Step } from '../table/step.ts'
-import { addMs, DAY_MS, type Timestamp } from '../time.ts'
 import { type ProviderFunding, providerFunding } from './provider-funding.ts'
-import { reversalsToConfirm, type Settlement, toSettlementDto } from './settlement.ts'
+import { bankIsNewUntil, reversalsToConfirm, type Settlement } from './settlement.ts'
 import { closeStep, findAnySettlement } from './settlement-store.ts'
 import { payOutStep } from './window-store.ts'
 
@@ -72,13 +71,6 @@ const unfunded = ({ unfundedMinor, isWhole }: ProviderFunding) =>
         { confirm_unfunded: ['required: money might leave before it has arrived'] },
         'Repeat: each try counts on from where the last one ended. Or repeat with "confirm_unfunded": true.',
       )
-
-/** How long replaced bank details are new: time for the merchant to hear of it and object. */
-const NEW_BANK_MS = 3 * DAY_MS
-
-/** Until when the account is new; undefined of one given first, which replaced none. */
-const bankIsNewUntil = ({ bank }: Settlement): Timestamp | undefined =>
-  bank?.replaces && bank.since ? addMs(bank.since, NEW_BANK_MS) : undefined
 
 const newBank = ({ bank }: Settlement) =>
   invalid(
@@ -154,26 +146,3 @@ export const markSettlementFailed = async (
   const failed: Settlement = { ...settlement, status: 'failed', notes: input.notes }
   return close(deps, settlement, failed, { operator: input.operator, action: 'mark-settlement-failed' })
 }
-
-/** Bank details are those of the moment of recording, so it takes a new record to have them. */
-const NO_BANK_WARNING =
-  'no bank details: nothing says where to pay it out. Enter them with update-client; then mark-settlement-failed and recredit-settlement, and the next settlement has them.'
-
-const warningOf = (settlement: Settlement, now: Timestamp): string | null => {
-  if (settlement.bank === undefined) return NO_BANK_WARNING
-  const until = bankIsNewUntil(settlement)
-  return until === undefined || until <= now
-    ? null
-    : `bank details were replaced on ${settlement.bank.since ?? '?'}: until ${until} mark-settlement-paid wants confirm_new_bank.`
-}
-
-/** A settlement as operators see it: the public object, what became of it since, and what is wrong with paying it out now. */
-export const toOperatorSettlement = (settlement: Settlement, now: Timestamp) => ({
-  ...toSettlementDto(settlement),
-  recredited_at: settlement.recreditedAt ?? null,
-  reversed_count: reversalsToConfirm(settlement),
-  reversed_net_minor: settlement.reversedNetMinor ?? 0,
-  replaces: settlement.replaces ?? null,
-  bank_since: settlement.bank?.since ?? null,
-  warning: settlement.status === 'recorded' ? warningOf(settlement, now) : null,
-})

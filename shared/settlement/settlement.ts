@@ -2,8 +2,7 @@ import * as v from 'valibot'
 import { BankSchema } from '../client/client.ts'
 import { ClientIdSchema, SettlementIdSchema } from '../ids.ts'
 import { MinorSchema, ZERO } from '../money.ts'
-import { TimestampSchema } from '../time.ts'
-import type { SettlementDto } from './settlement-dto-schema.ts'
+import { addMs, DAY_MS, type Timestamp, TimestampSchema } from '../time.ts'
 import { lessSums, type Sums } from './sums.ts'
 
 export const SETTLEMENT_STATUSES = ['recorded', 'manual_paid', 'failed'] as const
@@ -68,6 +67,13 @@ export const reversalsToConfirm = ({ reversedCount = 0, undoneCount = 0 }: Settl
 /** What would be paid out without them. */
 export const remainingSums = (settlement: Settlement): Sums => lessSums(settlement, reversedSums(settlement))
 
+/** How long replaced bank details are new: time for the merchant to hear of it and object. */
+const NEW_BANK_MS = 3 * DAY_MS
+
+/** Until when the account is new; undefined of one given first, which replaced none. */
+export const bankIsNewUntil = ({ bank }: Settlement): Timestamp | undefined =>
+  bank?.replaces && bank.since ? addMs(bank.since, NEW_BANK_MS) : undefined
+
 /** A settlement of which nothing has gone back. */
 export const NOTHING_REVERSED = {
   reversedCount: undefined,
@@ -80,25 +86,3 @@ export const NOTHING_REVERSED = {
   reversedAt: undefined,
   receivableIds: undefined,
 } as const satisfies Partial<Settlement>
-
-/** The settlement object (spec 2.3): null where there is no value yet. */
-export const toSettlementDto = (settlement: Settlement): SettlementDto => ({
-  id: settlement.settlementId,
-  client_id: settlement.clientId,
-  period_start: settlement.periodStart,
-  period_end: settlement.periodEnd,
-  gross_minor: settlement.grossMinor,
-  xendit_fees_minor: settlement.providerFeesMinor,
-  hexolus_markup_minor: settlement.markupMinor,
-  net_minor: settlement.netMinor,
-  currency: settlement.currency,
-  payment_count: settlement.paymentCount,
-  status: settlement.status,
-  triggered_by: settlement.triggeredBy,
-  bank_name: settlement.bank?.bankName ?? null,
-  bank_account_no: settlement.bank?.bankAccountNo ?? null,
-  bank_account_name: settlement.bank?.bankAccountName ?? null,
-  notes: settlement.notes ?? null,
-  settled_at: settlement.settledAt ?? null,
-  created_at: settlement.createdAt,
-})

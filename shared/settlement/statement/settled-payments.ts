@@ -3,6 +3,7 @@ import { assertInvariant } from '../../errors.ts'
 import type { ClientId } from '../../ids.ts'
 import { findPaymentsByKey } from '../../payment/payment-store.ts'
 import { findSettlement } from '../settlement-store.ts'
+import { toSettledPaymentDto } from './settled-payment-dto.ts'
 import type { SettledPaymentDto } from './settled-payment-dto-schema.ts'
 import { positionIn, statementCursor } from './statement-cursor.ts'
 import { statementPage } from './statement-page.ts'
@@ -42,17 +43,7 @@ export const settledPayments = async (
   const payments = paid.map((line) => {
     const payment = known.get(line.id)
     assertInvariant(payment !== undefined, 'a settled payment is not there')
-    return {
-      payment_id: line.id,
-      external_reference: payment.externalReference,
-      method: payment.method,
-      channel_code: payment.channelCode,
-      paid_at: line.paidAt,
-      notional_minor: line.notionalMinor,
-      xendit_fee_minor: line.providerFeeMinor,
-      hexolus_markup_minor: line.markupMinor,
-      client_net_minor: line.netMinor,
-    }
+    return toSettledPaymentDto(line, payment)
   })
   return { payments, next: next && statementCursor(settlement, next) }
 }

@@ -1,47 +1,16 @@
 import { GatewayError } from '../../errors.ts'
 import { sumsOf } from '../paid-payments.ts'
 import { providerFunding } from '../provider-funding.ts'
-import { type Settlement, toSettlementDto } from '../settlement.ts'
+import { type Settlement } from '../settlement.ts'
+import { toSettlementDto } from '../settlement-dto.ts'
 import { findAnySettlement } from '../settlement-store.ts'
 import { addSums, NO_SUMS, type Sums } from '../sums.ts'
 import { positionIn, type StatementPosition, statementCursor } from './statement-cursor.ts'
-import { type StatedPayment, type StatementDeps, statementPage } from './statement-page.ts'
+import { toCsv, toStatementLineDto } from './statement-line-dto.ts'
+import { type StatementDeps, statementPage } from './statement-page.ts'
 
 /** Payments of one page: a Lambda's answer has room for many more. */
 const PAGE = 500
-
-const toLine = (payment: StatedPayment) => ({
-  payment_id: payment.id,
-  paid_at: payment.paidAt,
-  gross_minor: payment.notionalMinor,
-  xendit_fee_minor: payment.providerFeeMinor,
-  hexolus_markup_minor: payment.markupMinor,
-  net_minor: payment.netMinor,
-  fee_status: payment.feeStatus,
-  provider_settled_at: payment.providerSettledAt ?? null,
-  reinstated_at: payment.reinstatedAt ?? null,
-})
-
-const COLUMNS = [
-  'payment_id',
-  'paid_at',
-  'gross_minor',
-  'xendit_fee_minor',
-  'hexolus_markup_minor',
-  'net_minor',
-  'fee_status',
-  'provider_settled_at',
-  'reinstated_at',
-] as const satisfies readonly (keyof ReturnType<typeof toLine>)[]
-
-/** Ids, numbers and times only: nothing in a line needs quoting. The header is on the first page. */
-const toCsv = (payments: readonly StatedPayment[], withHeader: boolean): string => {
-  const lines = payments.map((payment) => {
-    const line = toLine(payment)
-    return COLUMNS.map((column) => line[column] ?? '').join(',')
-  })
-  return [...(withHeader ? [COLUMNS.join(',')] : []), ...lines].map((line) => `${line}\n`).join('')
-}
 
 const SUM_FIELDS = ['grossMinor', 'providerFeesMinor', 'markupMinor', 'netMinor', 'paymentCount'] as const
 
@@ -94,7 +63,9 @@ export const settlementStatement = async (
       // Only while there are more payments than one look takes: then the first figure is at least, the second at most.
       ...(!funding.isWhole && { provider_settled_is_partial: true }),
     }),
-    ...(input.format === 'csv' ? { csv: toCsv(payments, after === undefined) } : { payments: payments.map(toLine) }),
+    ...(input.format === 'csv'
+      ? { csv: toCsv(payments, after === undefined) }
+      : { payments: payments.map(toStatementLineDto) }),
     cursor: next ? statementCursor(settlement, next) : null,
   }
 }

@@ -9,7 +9,7 @@ import { markSettlementPaid } from '../../../shared/settlement/close-settlement.
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { readWindow } from '../../../shared/settlement/window-store.ts'
 import { resolveSuspense } from '../../../shared/suspense/resolve-suspense.ts'
-import { toSuspenseDto } from '../../../shared/suspense/suspense.ts'
+import { toSuspenseDto } from '../../../shared/suspense/suspense-dto.ts'
 import { findSuspense, listSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { disputed } from '../../support/dispute-builders.ts'
 import { dies, everyDeath, processThatDies } from '../../support/dying-process.ts'

@@ -1,0 +1,48 @@
+import type { Timestamp } from '../time.ts'
+import { bankIsNewUntil, reversalsToConfirm, type Settlement } from './settlement.ts'
+import type { SettlementDto } from './settlement-dto-schema.ts'
+
+/** The settlement object (spec 2.3): null where there is no value yet. */
+export const toSettlementDto = (settlement: Settlement): SettlementDto => ({
+  id: settlement.settlementId,
+  client_id: settlement.clientId,
+  period_start: settlement.periodStart,
+  period_end: settlement.periodEnd,
+  gross_minor: settlement.grossMinor,
+  xendit_fees_minor: settlement.providerFeesMinor,
+  hexolus_markup_minor: settlement.markupMinor,
+  net_minor: settlement.netMinor,
+  currency: settlement.currency,
+  payment_count: settlement.paymentCount,
+  status: settlement.status,
+  triggered_by: settlement.triggeredBy,
+  bank_name: settlement.bank?.bankName ?? null,
+  bank_account_no: settlement.bank?.bankAccountNo ?? null,
+  bank_account_name: settlement.bank?.bankAccountName ?? null,
+  notes: settlement.notes ?? null,
+  settled_at: settlement.settledAt ?? null,
+  created_at: settlement.createdAt,
+})
+
+/** Bank details are those of the moment of recording, so it takes a new record to have them. */
+const NO_BANK_WARNING =
+  'no bank details: nothing says where to pay it out. Enter them with update-client; then mark-settlement-failed and recredit-settlement, and the next settlement has them.'
+
+const warningOf = (settlement: Settlement, now: Timestamp): string | null => {
+  if (settlement.bank === undefined) return NO_BANK_WARNING
+  const until = bankIsNewUntil(settlement)
+  return until === undefined || until <= now
+    ? null
+    : `bank details were replaced on ${settlement.bank.since ?? '?'}: until ${until} mark-settlement-paid wants confirm_new_bank.`
+}
+
+/** A settlement as operators see it: the public object, what became of it since, and what is wrong with paying it out now. */
+export const toOperatorSettlement = (settlement: Settlement, now: Timestamp) => ({
+  ...toSettlementDto(settlement),
+  recredited_at: settlement.recreditedAt ?? null,
+  reversed_count: reversalsToConfirm(settlement),
+  reversed_net_minor: settlement.reversedNetMinor ?? 0,
+  replaces: settlement.replaces ?? null,
+  bank_since: settlement.bank?.since ?? null,
+  warning: settlement.status === 'recorded' ? warningOf(settlement, now) : null,
+})
