@@ -1,13 +1,11 @@
 import { createHmac } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 import * as v from 'valibot'
 import type { LocalCloud } from './local-cloud.ts'
+import { eventually } from './process/eventually.ts'
 import { PROVIDER_KEY } from './provider-simulator/simulator-keys.ts'
 
 const AMOUNT_MINOR = 150_000
 const REQUEST_TIMEOUT_MS = 30_000
-const WAIT_MS = 30_000
-const POLL_MS = 100
 const DAY_SECONDS = 86_400
 
 /** Past every weekend the provider may take to settle, which makes a fee final, and past the 24 hours of the sweep. */
@@ -161,14 +159,6 @@ const webhookFor = (inboxUrl: string, paymentId: string) =>
     const received = await call(Received, `${inboxUrl}/received`)
     return received.find(({ body }) => body.includes(paymentId))
   })
-
-const eventually = async <T>(otherwise: string, look: () => Promise<T | undefined>): Promise<T> => {
-  for (const deadline = Date.now() + WAIT_MS; Date.now() < deadline; await sleep(POLL_MS)) {
-    const found = await look()
-    if (found !== undefined) return found
-  }
-  throw new Error(`${otherwise} within ${WAIT_MS / 1_000} s`)
-}
 
 const call = async <const Schema extends v.GenericSchema>(
   schema: Schema,

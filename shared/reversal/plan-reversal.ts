@@ -65,7 +65,7 @@ export const notePayment = (payment: Payment, back: MoneyBack, at: Timestamp, no
   return noteReversal(payment, reversal, back.transactionId)
 }
 
-export const findingOf = (
+export const reversalFinding = (
   payment: Payment,
   back: Pick<MoneyBack, 'transactionId' | 'amountMinor'>,
   cause: FindingCause,
@@ -78,7 +78,7 @@ export const findingOf = (
 
 /** What a client owes: of a whole payment its net, of a part what went back, and nothing beyond the whole. */
 export const owedFor = (payment: Payment, back: MoneyBack, now: Timestamp): Suspense => {
-  if (isBeyondWhole(payment)) return findingOf(payment, back, 'reversed_upstream', now)
+  if (isBeyondWhole(payment)) return reversalFinding(payment, back, 'reversed_upstream', now)
   const whole = isWhole(back, payment)
   const { transactionId } = back
   return receivable({
@@ -114,7 +114,7 @@ export const planUnswept = (payment: Payment, back: MoneyBack, window: Window, a
   const { clientId } = payment
   const reversal = ledgerReversal(payment, window, { at })
   if (isWhole(back, payment)) {
-    const noted = findingOf(payment, back, 'reversal_deducted', at)
+    const noted = reversalFinding(payment, back, 'reversal_deducted', at)
     return {
       noted,
       steps: {

@@ -5,7 +5,7 @@ import type { Settlement } from '../settlement/settlement.ts'
 import { noteReversedOf, settlementsOfPayment } from '../settlement/settlement-store.ts'
 import { checkWaiting, leaveOutStep } from '../settlement/window-store.ts'
 import { newSuspense } from '../suspense/suspense-store.ts'
-import { findingOf, isWhole, type MoneyBack, notePayment, owedFor, type Planned } from './plan-reversal.ts'
+import { isWhole, type MoneyBack, notePayment, owedFor, type Planned, reversalFinding } from './plan-reversal.ts'
 
 /** The settlement that pays the payment out, or has: the last of those that were recorded for its window. */
 const latestSettlement = async (deps: Pick<Deps, 'table'>, payment: Payment): Promise<Settlement> => {
@@ -31,7 +31,7 @@ export const planSwept = async (deps: StoreDeps, payment: Payment, back: MoneyBa
   const noteOn = whole && settlement.status !== 'manual_paid' ? { settlementId: settlement.settlementId } : {}
   const own = notePayment(payment, back, at, noteOn)
   if (whole && settlement.recreditedAt !== undefined) {
-    const noted = findingOf(payment, back, 'reversal_deducted', at)
+    const noted = reversalFinding(payment, back, 'reversal_deducted', at)
     return {
       noted,
       steps: {

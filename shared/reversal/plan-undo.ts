@@ -19,7 +19,7 @@ import { closeReinstated, findSuspense, newSuspense, undoneThoughClosed } from '
 import type { Step } from '../table/step.ts'
 import type { Steps } from '../table/table.ts'
 import { addMs, type Timestamp } from '../time.ts'
-import { findingOf, isSwept, ledgerReversal, type Planned } from './plan-reversal.ts'
+import { isSwept, ledgerReversal, type Planned, reversalFinding } from './plan-reversal.ts'
 import { owePartsAgain } from './reversed-parts.ts'
 
 /** Money of a credited payment that went back and comes again, by one of the provider's transactions. */
@@ -63,7 +63,7 @@ export const planUndo = async (
 ): Promise<Planned> => {
   const at = deps.now()
   const window = await readWindow(deps, payment.clientId)
-  const noted = findingOf(payment, again, 'reversal_undone', at)
+  const noted = reversalFinding(payment, again, 'reversal_undone', at)
   const parts = await owePartsAgain(deps, payment, { whole: whole.transactionId, by: again.transactionId })
   const steps = await moneySteps(deps, { payment, reversal, whole, again, at, window })
   return { noted, steps: { ...steps, ...parts, suspense: newSuspense(noted) } }

@@ -22,8 +22,7 @@ export const noFunding = (start: Timestamp): Funding => ({ until: start, fundedM
 const MOST_WAITING = 50
 
 /** What the provider pays us for a payment. */
-export const receivedMinor = ({ notionalMinor, providerFeeMinor }: PaidPayment): Minor =>
-  less(notionalMinor, providerFeeMinor)
+const receivedMinor = ({ notionalMinor, providerFeeMinor }: PaidPayment): Minor => less(notionalMinor, providerFeeMinor)
 
 export const isFunded = ({ providerSettledAt }: PaidPayment): boolean => providerSettledAt !== undefined
 

@@ -13,7 +13,7 @@ import { findSuspense } from '../suspense/suspense-store.ts'
 import { addMs, DAY_MS } from '../time.ts'
 import { creditByRow } from './credit-by-row.ts'
 import { reconcileFee } from './reconcile-fee.ts'
-import { findingOf, isCreditedWith, recordFinding } from './sync-finding.ts'
+import { isCreditedWith, recordFinding, syncFinding } from './sync-finding.ts'
 
 /**
  * `credited`: about the payment that was credited with it. `open`: nobody could be asked about it; look at it again.
@@ -79,7 +79,10 @@ const reconcileUndone = async (
   const undone = await undoReversal(deps, payment, { transactionId, amountMinor })
   if (undone === 'undone') return DONE
   if (undone === 'too_early' && addMs(updatedAt, OPEN_TIMEOUT_MS) > deps.now()) return OPEN
-  await recordSuspense(deps, findingOf(deps, transaction, { subject: transactionId, cause: 'undone_unclear', payment }))
+  await recordSuspense(
+    deps,
+    syncFinding(deps, transaction, { subject: transactionId, cause: 'undone_unclear', payment }),
+  )
   return DONE
 }
 
@@ -96,7 +99,7 @@ const askAndReconcile = async (
   const { providerPaymentId, paymentRequestId, transactionId } = transaction
   const paymentId = paymentIdOf(transaction.reference)
   const subject = providerPaymentId || transactionId
-  const unexplained = findingOf(deps, transaction, { subject, cause: 'transaction_unexplained', payment: undefined })
+  const unexplained = syncFinding(deps, transaction, { subject, cause: 'transaction_unexplained', payment: undefined })
   // Held already: asking again would only find the same.
   if (await findSuspense(deps, subject)) return DONE
   // Another product of the same provider account: noting it once is enough.
@@ -139,7 +142,7 @@ const recordOther = async (
   if (type === 'account' && status !== 'unknown' && known === undefined) return PASSED_OVER
   if (movesBack(transaction) && isAboutCredit(known, transaction)) return reconcileCredited(deps, known, transaction)
   const cause = isMoneyBack(transaction) ? 'reversed_upstream' : 'transaction_unexplained'
-  await recordSuspense(deps, findingOf(deps, transaction, { subject, cause, payment: known }))
+  await recordSuspense(deps, syncFinding(deps, transaction, { subject, cause, payment: known }))
   return DONE
 }
 

@@ -13,7 +13,7 @@ export const isCreditedWith = (
   stored.creditedProviderPaymentId === transaction.providerPaymentId
 
 /** A finding with the transaction's own figures, so that whoever looks at it need not search for them. */
-export const findingOf = (
+export const syncFinding = (
   deps: NewsDeps,
   transaction: ProviderTransaction,
   about: { readonly subject: string; readonly cause: FindingCause; readonly payment: StoredPayment | undefined },
@@ -29,4 +29,4 @@ export const recordFinding = (
   payment: Payment,
   transaction: ProviderTransaction,
   cause: FindingCause,
-) => recordSuspense(deps, findingOf(deps, transaction, { subject: payment.paymentId, cause, payment }))
+) => recordSuspense(deps, syncFinding(deps, transaction, { subject: payment.paymentId, cause, payment }))

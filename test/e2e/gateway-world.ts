@@ -1,5 +1,6 @@
 import { it } from 'vitest'
 import { startLocalCloud } from '../../infra/local/local-cloud.ts'
+import { PROVIDER_KEY } from '../../infra/local/provider-simulator/simulator-keys.ts'
 import { undescribed } from '../support/described-answers.ts'
 
 type Json = Record<string, unknown>
@@ -78,7 +79,7 @@ const startWorld = async (port: number) => {
     /** The customer pays the newest of the payment's requests. */
     pay: async (paymentId: string) => {
       const request = (await upstream(paymentId)).at(-1)
-      const headers = { authorization: `Basic ${btoa('xnd_development_local:')}`, 'api-version': '2024-11-11' }
+      const headers = { authorization: `Basic ${btoa(`${PROVIDER_KEY}:`)}`, 'api-version': '2024-11-11' }
       return post(`${urls.provider}/v3/payment_requests/${request?.payment_request_id ?? ''}/simulate`, '', headers)
     },
     control: (path: string, body: object = {}) => post(`${urls.provider}/_simulator${path}`, body),

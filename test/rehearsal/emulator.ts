@@ -4,7 +4,7 @@ import { existsSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { PROJECT_ROOT } from '../../infra/operate/deploy/run-deploy.ts'
+import { PROJECT_ROOT } from '../support/source-file.ts'
 import type { Certificates } from './certificates.ts'
 import { runTool } from './run-tool.ts'
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import * as v from 'valibot'
+import { eventually as lookEventually } from '../../infra/local/process/eventually.ts'
 import { type RehearsalClock, VERDICTS } from './emulator.ts'
 import { runTool, type ToolRun } from './run-tool.ts'
 import { readVerdicts, type Verdict } from './verdicts.ts'
@@ -11,8 +11,6 @@ export const STACK = `gateway-${STAGE}`
 export const OPERATOR = 'rehearsal'
 
 /** Generous: a first call starts a process, beside others' work on the same machine. */
-const WAIT_MS = 120_000
-const POLL_MS = 250
 
 export type Rehearsal = {
   readonly directory: string
@@ -70,14 +68,9 @@ export const startRehearsal = (parts: Parts): Rehearsal => {
 
 const lastOf = (text: string) => text.slice(-4_000)
 
-/** Looks until there is something; throws when there is nothing within two minutes. */
-export const eventually = async <T>(what: string, look: () => Promise<T | undefined>): Promise<T> => {
-  for (const deadline = performance.now() + WAIT_MS; performance.now() < deadline; await sleep(POLL_MS)) {
-    const found = await look()
-    if (found !== undefined) return found
-  }
-  throw new Error(`${what}: nothing within ${WAIT_MS / 1_000} s`)
-}
+/** With the patience that an emulator takes. */
+export const eventually = <T>(otherwise: string, look: () => Promise<T | undefined>): Promise<T> =>
+  lookEventually(otherwise, look, { withinMs: 120_000, everyMs: 250 })
 
 export const expect = (holds: boolean, otherwise: string): void => {
   if (!holds) throw new Error(otherwise)

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
-import { PROJECT_ROOT } from '../../infra/operate/deploy/run-deploy.ts'
+import { PROJECT_ROOT } from '../support/source-file.ts'
 
 export type ToolRun = { readonly code: number; readonly output: string; readonly errors: string }
 

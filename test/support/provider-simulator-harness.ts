@@ -6,14 +6,13 @@ import { type LocalRequest, startLocalHttpServer } from '../../infra/local/proce
 import type { OutgoingCallback } from '../../infra/local/provider-simulator/callbacks.ts'
 import { startProviderSimulator } from '../../infra/local/provider-simulator/provider-simulator.ts'
 import { createSimulatorCore } from '../../infra/local/provider-simulator/simulator-core.ts'
-import type { Change } from '../../infra/local/provider-simulator/store.ts'
+import { CALLBACK_TOKEN, PROVIDER_KEY } from '../../infra/local/provider-simulator/simulator-keys.ts'
+import type { Change } from '../../infra/local/provider-simulator/simulator-store.ts'
 import { createScheduler } from '../simulation/world/scheduler.ts'
 import { fitsChannel } from './provider-facts.ts'
 
-export const SECRET_KEY = 'xnd_development_local'
-export const CALLBACK_TOKEN = 'local-callback-token'
 export const API_HEADERS = {
-  authorization: `Basic ${Buffer.from(`${SECRET_KEY}:`).toString('base64')}`,
+  authorization: `Basic ${Buffer.from(`${PROVIDER_KEY}:`).toString('base64')}`,
   'api-version': '2024-11-11',
   'content-type': 'application/json',
 }
@@ -146,7 +145,7 @@ export const aSimulator = async (options: { stateFile?: string; clock?: LocalClo
   const simulator = await startProviderSimulator({
     clock,
     port: 0,
-    secretKey: SECRET_KEY,
+    secretKey: PROVIDER_KEY,
     callbackUrl: () => receiver.url,
     callbackToken: CALLBACK_TOKEN,
     ...(options.stateFile !== undefined && { stateFile: options.stateFile }),

@@ -28,7 +28,7 @@ export type FunctionHost = {
   byName(name: string): LocalFunction | undefined
 }
 
-export class FunctionTimedOut extends Error {
+class FunctionTimedOut extends Error {
   override readonly name = 'Sandbox.Timedout'
 }
 

@@ -1,5 +1,5 @@
 import { MAX_KEY_LENGTH } from '../../../shared/payment/create/parse-payment-request.ts'
-import { createPaymentRequest } from './create-payment-request.ts'
+import { describeCreateRequest } from './describe-create-request.ts'
 import { describeOperations } from './describe-operations.ts'
 import { describeWebhooks } from './describe-webhooks.ts'
 import { COMMON_ERRORS, errorDescription, errorSchemas, errorTable } from './error-answers.ts'
@@ -99,6 +99,6 @@ export const describeApi = async (recorded: Recording): Promise<Json> => ({
       RequestId: { description: 'Of this request; quote it to support.', schema: { type: 'string' }, required: true },
     },
     responses: responses(recorded),
-    schemas: { ...createPaymentRequest(), ...responseSchemas(), ...errorSchemas() },
+    schemas: { ...describeCreateRequest(), ...responseSchemas(), ...errorSchemas() },
   },
 })

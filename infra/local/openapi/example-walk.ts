@@ -1,7 +1,8 @@
 import * as v from 'valibot'
 import { DAYS_TO_PAYOUT } from '../demo-walk.ts'
+import { eventually } from '../process/eventually.ts'
 import type { Json } from './json-schema-of.ts'
-import { type Answer, type Asked, eventually, type LocalCaller, type ReceivedWebhook } from './local-caller.ts'
+import { type Answer, type Asked, type LocalCaller, type ReceivedWebhook } from './local-caller.ts'
 
 /** An answer of the API worth showing, under a name that is its own among those of its operation and status. */
 export type Recorded = Answer & { readonly name: string; readonly summary: string }

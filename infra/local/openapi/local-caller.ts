@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import * as v from 'valibot'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import type { LocalCloud } from '../local-cloud.ts'
+import { eventually } from '../process/eventually.ts'
 import { PROVIDER_KEY } from '../provider-simulator/simulator-keys.ts'
 import type { Json } from './json-schema-of.ts'
 
@@ -23,7 +23,6 @@ export type Asked = {
 }
 
 const ASK_MS = 30_000
-const POLL_MS = 50
 
 const Body = v.looseObject({})
 const Acted = v.object({ status: v.literal(200), body: Body })
@@ -93,11 +92,3 @@ export const localCaller = ({ urls }: Pick<LocalCloud, 'urls'>) => {
 }
 
 export type LocalCaller = ReturnType<typeof localCaller>
-
-export const eventually = async <T>(otherwise: string, look: () => Promise<T | undefined>): Promise<T> => {
-  for (const end = performance.now() + ASK_MS; performance.now() < end; await sleep(POLL_MS)) {
-    const found = await look()
-    if (found !== undefined) return found
-  }
-  throw new Error(`${otherwise} within ${ASK_MS / 1_000} s`)
-}

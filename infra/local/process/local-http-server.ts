@@ -55,7 +55,7 @@ export type LocalHttpServerOptions = {
   readonly tooLarge?: LocalReply
 }
 
-export class PortTaken extends Error {
+class PortTaken extends Error {
   override readonly name = 'PortTaken'
 
   constructor(port: number, cause: unknown) {

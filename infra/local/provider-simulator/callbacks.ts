@@ -1,7 +1,7 @@
 import { numberOf, takeFault } from './faults.ts'
 import { ProviderError } from './provider-error.ts'
 import { BUSINESS_ID } from './provider-objects.ts'
-import type { CallbackRecord } from './store.ts'
+import type { CallbackRecord } from './simulator-store.ts'
 import { nextInSequence, timestampNow, type World } from './world.ts'
 
 type PaymentEvent = 'payment.capture' | 'payment.failure' | 'payment_request.expiry'

@@ -2,7 +2,7 @@ import { createAgenda, type SimulatorClock, type Task } from './agenda.ts'
 import { type OutgoingCallback, recordAttempt, toOutgoing } from './callbacks.ts'
 import { isOpen } from './provider-objects.ts'
 import { expireWhenDue } from './requests/close-request.ts'
-import { type Change, createStore } from './store.ts'
+import { type Change, createStore } from './simulator-store.ts'
 import { settleTransaction } from './transactions/transaction-rows.ts'
 import type { World } from './world.ts'
 

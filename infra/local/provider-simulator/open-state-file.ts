@@ -10,7 +10,7 @@ import {
 } from 'node:fs'
 import { dirname } from 'node:path'
 import * as v from 'valibot'
-import { type Change, TABLE_NAMES } from './store.ts'
+import { type Change, TABLE_NAMES } from './simulator-store.ts'
 
 const ChangeList = v.array(
   v.object({

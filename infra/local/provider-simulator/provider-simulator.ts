@@ -8,7 +8,7 @@ import { createCallbackSender } from './create-callback-sender.ts'
 import { openStateFile } from './open-state-file.ts'
 import { ProviderError } from './provider-error.ts'
 import { createSimulatorCore, type SimulatorCore } from './simulator-core.ts'
-import type { Change } from './store.ts'
+import type { Change } from './simulator-store.ts'
 
 export type ProviderSimulatorOptions = {
   readonly clock: LocalClock

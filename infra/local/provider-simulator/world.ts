@@ -1,6 +1,6 @@
 import type { Agenda } from './agenda.ts'
 import { ProviderError } from './provider-error.ts'
-import type { RequestRecord, Store } from './store.ts'
+import type { RequestRecord, Store } from './simulator-store.ts'
 
 /** What every step of the simulator works on. All that varies (time, ids, addresses) comes in through it. */
 export type World = {

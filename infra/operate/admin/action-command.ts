@@ -9,7 +9,7 @@ type Payload = Readonly<Record<string, unknown>>
 /** What an operator asks for: the action's input, where, and how the answer is to be shown. */
 export type Asked = { readonly stage: string; readonly json: boolean; readonly payload: Payload }
 
-export const DEFAULT_STAGE = 'local'
+export const LOCAL_STAGE = 'local'
 
 const WRITTEN = `a whole number of at most ${Number.MAX_SAFE_INTEGER}, in digits alone: 10000, not 10.000 or 1e4.`
 
@@ -103,7 +103,7 @@ export const defineAction = (
   if (input) command.option('--payload <json>', 'the whole input at once, instead of fields', payloadFrom)
   const rules = input ? rulesOf(input).map((rule) => `\nTogether: ${rule}.`) : []
   command.addHelpText('after', rules.join('')).action(() => {
-    const { stage = DEFAULT_STAGE, json = false, payload } = command.opts<Partial<Asked>>()
+    const { stage = LOCAL_STAGE, json = false, payload } = command.opts<Partial<Asked>>()
     if (payload && values.size > 0) return command.error('error: give --payload or fields, not both')
     const isAsked = fields.some(({ name }) => name === 'operator') && !values.has('operator')
     if (operator && isAsked) values.set('operator', operator)

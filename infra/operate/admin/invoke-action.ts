@@ -5,7 +5,7 @@ import { DUTY_HEADER } from '../../local/emulators/answer-invocation.ts'
 import { localAws } from '../../local/emulators/dynamodb-local.ts'
 import { UsageError, wholeNumber } from '../../local/terminal/command-line.ts'
 import { NO_REGION, regionOf } from '../check/region.ts'
-import { type Asked, DEFAULT_STAGE } from './action-command.ts'
+import { type Asked, LOCAL_STAGE } from './action-command.ts'
 
 /** The function was found and failed, or could not be called at all. */
 export class InvocationFailed extends Error {
@@ -17,7 +17,7 @@ const MARGIN_MS = 10_000
 
 /** The local gateway's Invoke API is on the port behind its own (design section 6); a stage is on AWS. */
 const targetOf = async (stage: string, env: NodeJS.ProcessEnv): Promise<Partial<ReturnType<typeof localAws>>> => {
-  if (stage !== DEFAULT_STAGE) {
+  if (stage !== LOCAL_STAGE) {
     const region = await regionOf(env)
     if (region === undefined) throw new UsageError(NO_REGION)
     return { region }

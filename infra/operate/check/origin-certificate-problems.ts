@@ -1,10 +1,10 @@
 import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { DAY_MS } from '../../../shared/time.ts'
 import { originAuthorityPath } from '../../stack/edge/api-domain.ts'
 import { type OriginCertificate, PLACEHOLDER_CERTIFICATE } from '../../stack/stage.ts'
 import { errorName } from './run-check.ts'
 
-const DAY_MS = 86_400_000
 /** Long enough before its end that nobody exchanges it in a hurry: with it the whole API is out of reach. */
 const RENEWED_BEFORE_DAYS = 60
 

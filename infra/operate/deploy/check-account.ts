@@ -32,7 +32,7 @@ export const checkBootstrap = async (client: CloudFormationClient, region: strin
 }
 
 /** Whether the account can spare what a new stage reserves: CloudFormation says so after minutes, and takes everything back. */
-export const checkConcurrency = async (client: LambdaClient, stage: DeployedStage): Promise<Finding> => {
+export const checkSpareConcurrency = async (client: LambdaClient, stage: DeployedStage): Promise<Finding> => {
   const what = 'Lambda concurrency'
   const wanted = reservedRuns(stage, MANIFEST)
   // A new account may run ten at a time, all of them unreserved: enough for a stage that asks for none.

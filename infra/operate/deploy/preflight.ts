@@ -4,7 +4,7 @@ import { type AwsClients, awsClients, GLOBAL_REGION } from '../check/aws-clients
 import { describedStack, wasCreated } from '../check/described-stack.ts'
 import { type Finding, ok, wrong } from '../check/finding.ts'
 import { runCheck } from '../check/run-check.ts'
-import { checkBootstrap, checkConcurrency, checkCredentials } from './check-account.ts'
+import { checkBootstrap, checkCredentials, checkSpareConcurrency } from './check-account.ts'
 import { checkDomain } from './check-domain.ts'
 import { checkInstalled } from './check-installed.ts'
 import { checkLeftovers } from './check-leftovers.ts'
@@ -54,7 +54,7 @@ export const preflight = async (
       first = !isThere || stack.StackStatus === 'CREATE_FAILED'
       if (isThere) return ok('stack', `${stackNameOf(stage)} is ${stack.StackStatus ?? '?'}`)
       const leftovers = await checkLeftovers(aws, { stage, region, flags })
-      return [ok('stack', 'is not there yet'), await checkConcurrency(aws.lambda, stage), ...leftovers]
+      return [ok('stack', 'is not there yet'), await checkSpareConcurrency(aws.lambda, stage), ...leftovers]
     }),
   ])
   return { findings: [...here, credentials, ...found.flat()], first }

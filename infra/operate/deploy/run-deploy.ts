@@ -3,14 +3,13 @@ import { join } from 'node:path'
 import { callbackSecretName, providerSecretName } from '../../../shared/secrets.ts'
 import { runCommand } from '../../local/terminal/command-line.ts'
 import { printableLines } from '../../local/terminal/printable.ts'
+import { PROJECT_ROOT } from '../../stack/project-root.ts'
 import type { DeployedStage } from '../../stack/stage.ts'
 import { hasWrong, renderFindings } from '../check/finding.ts'
 import { regionOf } from '../check/region.ts'
 import { stageNamed } from '../check/stage-named.ts'
 import { DEPLOY_HELP, parseDeployCommand } from './deploy-command.ts'
 import { preflight } from './preflight.ts'
-
-export const PROJECT_ROOT = join(import.meta.dirname, '../../..')
 
 export type DeployIo = {
   readonly env: Readonly<Record<string, string | undefined>>

@@ -5,7 +5,7 @@ import { AaaaRecord, ARecord, HostedZone, type IHostedZone, RecordTarget } from 
 import { ApiGatewayv2DomainProperties } from 'aws-cdk-lib/aws-route53-targets'
 import { Asset } from 'aws-cdk-lib/aws-s3-assets'
 import { Construct } from 'constructs'
-import { PROJECT_ROOT } from '../functions/bundling.ts'
+import { PROJECT_ROOT } from '../project-root.ts'
 import type { DeployedStage, StageDomain } from '../stage.ts'
 import type { GatewayHttpApi } from '../triggers/gateway-http-api.ts'
 

@@ -12,6 +12,7 @@ import {
   TextWidget,
 } from 'aws-cdk-lib/aws-cloudwatch'
 import { Construct } from 'constructs'
+import { chunks } from '../../../shared/chunks.ts'
 import type { Watched } from './alarms/watched.ts'
 import { cloudWatchMetric } from './cloudwatch-metric.ts'
 import { type Graph, type Line, numbered, searchExpression } from './dashboard/graph.ts'
@@ -46,9 +47,7 @@ const widgetOf = ({ title, unit, lines, stacked = false, periodMinutes = 1 }: Gr
   })
 
 const inLines = (graphs: readonly Graph[]): readonly (readonly IWidget[])[] =>
-  Array.from({ length: Math.ceil(graphs.length / GRAPHS_A_LINE) }, (_, at) =>
-    graphs.slice(at * GRAPHS_A_LINE, (at + 1) * GRAPHS_A_LINE).map(widgetOf),
-  )
+  chunks(graphs, GRAPHS_A_LINE).map((line) => line.map(widgetOf))
 
 const heading = (markdown: string): IWidget => new TextWidget({ markdown, width: 24, height: 1 })
 

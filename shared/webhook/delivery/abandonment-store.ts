@@ -18,10 +18,10 @@ import {
 } from './abandonment.ts'
 
 /** At most one message about an endpoint in so long. */
-export const ALERT_EVERY_MS = 15 * MINUTE_MS
+const ALERT_EVERY_MS = 15 * MINUTE_MS
 
 /** How long a message is left to whoever has claimed it: many times what publishing takes. */
-export const ALERT_GRACE_MS = MINUTE_MS
+export const ABANDONMENT_GRACE_MS = MINUTE_MS
 
 /** Names in one message: far below what the topic takes (256 KB), and the list of them below what an item may hold. */
 const MOST_NAMED = 2_000
@@ -160,7 +160,7 @@ export const alertTimes = (
 ): { readonly isQuiet: boolean; readonly dueAt: Timestamp } => {
   // Where others wait, due work gathers them: one that came last must not go out alone and close the door on them.
   const isQuiet = group === undefined || (group.alertId === undefined && addMs(group.nextAt, ALERT_EVERY_MS) <= now)
-  if (isQuiet) return { isQuiet, dueAt: addMs(now, ALERT_GRACE_MS) }
+  if (isQuiet) return { isQuiet, dueAt: addMs(now, ABANDONMENT_GRACE_MS) }
   const mayAt = group.claimedUntil ?? group.nextAt
   return { isQuiet, dueAt: mayAt > now ? mayAt : now }
 }

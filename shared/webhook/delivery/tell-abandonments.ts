@@ -14,7 +14,7 @@ import {
   type Named,
 } from './abandonment.ts'
 import {
-  ALERT_GRACE_MS,
+  ABANDONMENT_GRACE_MS,
   claimAlert,
   closeAlert,
   endAlert,
@@ -62,7 +62,7 @@ const claimNext = async (
   { clientId, endpointId }: EndpointIds,
   group: AlertGroup | undefined,
 ): Promise<ClaimedAlert | undefined> => {
-  const claimedUntil = addMs(deps.now(), ALERT_GRACE_MS)
+  const claimedUntil = addMs(deps.now(), ABANDONMENT_GRACE_MS)
   if (group?.alertId !== undefined && group.claimedUntil !== undefined) {
     const open = { ...group, alertId: group.alertId, claimedUntil: group.claimedUntil }
     return (await takeOverAlert(deps, open, claimedUntil)) ? { ...open, claimedUntil } : undefined

@@ -14,10 +14,10 @@ import { type Endpoint, EndpointSchema } from '../endpoint/endpoint.ts'
 import { findEndpoint } from '../endpoint/endpoint-store.ts'
 import { type Lane, laneOf } from '../endpoint/lane.ts'
 import { noteAnswer } from './note-answer.ts'
-import { type RecordDeps, recordAttemptResult } from './record-attempt-result.ts'
+import { type AttemptResultDeps, recordAttemptResult } from './record-attempt-result.ts'
 import { webhookHeaders } from './webhook-headers.ts'
 
-type DeliverDeps = RecordDeps & Pick<Deps, 'secrets' | 'sendWebhook' | 'newId' | 'realNowMs'>
+type DeliverDeps = AttemptResultDeps & Pick<Deps, 'secrets' | 'sendWebhook' | 'newId' | 'realNowMs'>
 
 export type DeliveryMessage = {
   readonly deliveryId: DeliveryId

@@ -8,7 +8,7 @@ import { sendDeliveryMessage } from '../delivery/send-delivery-message.ts'
 import { tellAbandonments } from '../delivery/tell-abandonments.ts'
 import type { Lane } from '../endpoint/lane.ts'
 
-export type RecordDeps = Pick<Deps, 'table' | 'queues' | 'alerts' | 'log' | 'now' | 'newId'>
+export type AttemptResultDeps = Pick<Deps, 'table' | 'queues' | 'alerts' | 'log' | 'now' | 'newId'>
 
 /**
  * Writes down a claimed attempt and does what follows: nothing after a success, the next message after a failure, the
@@ -22,7 +22,7 @@ export type RecordDeps = Pick<Deps, 'table' | 'queues' | 'alerts' | 'log' | 'now
  * message finds it old and drops it, and due work sends the next attempt's message two minutes after it was due.
  */
 export const recordAttemptResult = async (
-  deps: RecordDeps,
+  deps: AttemptResultDeps,
   claimed: Delivery,
   attempt: DeliveryAttempt,
   lane: Lane,
@@ -80,7 +80,7 @@ const afterAttempt = async (
 }
 
 /** The table says the alert is owed, so a topic that does not answer now is due work's to try again. */
-const alertOperators = async (deps: RecordDeps, abandoned: Delivery): Promise<void> => {
+const alertOperators = async (deps: AttemptResultDeps, abandoned: Delivery): Promise<void> => {
   try {
     await tellAbandonments(deps, abandoned)
   } catch (error) {

@@ -1,8 +1,7 @@
 /**
- * Goal: what `cdk deploy` uploads works, each function of it, and starts fast.
- * Method: the whole stack is synthesised with its assets, and
- * every one is loaded by a plain Node process with the environment its template gives it, then called once, as its
- * trigger would, on the local services. Only their addresses and the credentials are added, which Lambda itself gives.
+ * Goal: what `cdk deploy` uploads works, each function of it, and starts fast. Method: the stack is synthesised with its
+ * assets, and every one is loaded by a plain Node process with the environment its template gives it, then called once,
+ * as its trigger would, on the local services. Only their addresses and the credentials are added, which Lambda gives.
  */
 import { execFile } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
@@ -19,6 +18,7 @@ import { createTable } from '../../../infra/local/emulators/create-table.ts'
 import { type DynamoDbLocal, localAws, startDynamoDbLocal } from '../../../infra/local/emulators/dynamodb-local.ts'
 import { type QueueEmulator, startQueueEmulator } from '../../../infra/local/emulators/queue-emulator.ts'
 import { jsonReply, startLocalHttpServer } from '../../../infra/local/process/local-http-server.ts'
+import { CALLBACK_TOKEN, PROVIDER_KEY } from '../../../infra/local/provider-simulator/simulator-keys.ts'
 import { resolveStack } from '../../../infra/operate/trace/resolve-stack.ts'
 import { SOURCE_MAPS } from '../../../infra/stack/functions/source-maps.ts'
 import { deployedStage } from '../../../infra/stack/stage.ts'
@@ -30,9 +30,9 @@ import { callbackSecretName, providerSecretName } from '../../../shared/secrets.
 import { DAY_MS, timestampOf } from '../../../shared/time.ts'
 import { operatorWorld } from '../../support/operator-world.ts'
 import { aPendingPayment } from '../../support/payment-builders.ts'
-import { aSimulator, CALLBACK_TOKEN, SECRET_KEY } from '../../support/provider-simulator-harness.ts'
+import { aSimulator } from '../../support/provider-simulator-harness.ts'
+import { adapter } from '../../support/scripted-provider.ts'
 import { testDeps } from '../../support/test-deps.ts'
-import { adapter } from '../../support/xendit-provider.ts'
 import { anInvocation } from './asset-events.ts'
 import { type BundledFunction, bundledStage } from './bundled-stage.ts'
 import { startSecretsEmulator } from './secrets-emulator.ts'
@@ -74,7 +74,7 @@ const TABLE = `gateway-${STAGE}`
 const directory = mkdtempSync(join(tmpdir(), 'gateway-assets-'))
 const secrets = new Map([
   // As an older release was given it; the deployment's step copies the tokens.
-  [providerSecretName(STAGE), JSON.stringify({ secret_key: SECRET_KEY, callback_tokens: [CALLBACK_TOKEN] })],
+  [providerSecretName(STAGE), JSON.stringify({ secret_key: PROVIDER_KEY, callback_tokens: [CALLBACK_TOKEN] })],
   [callbackSecretName(STAGE), JSON.stringify({ callback_tokens: [CALLBACK_TOKEN] })],
 ])
 
@@ -236,7 +236,7 @@ describe('the assets of the stack', () => {
 
     expect(answer).toMatchObject(answers)
     expect(output).not.toContain(world.header)
-    expect(output).not.toContain(SECRET_KEY)
+    expect(output).not.toContain(PROVIDER_KEY)
   })
 
   it('reach their queue: an event of the stream leaves a message for its delivery', async () => {

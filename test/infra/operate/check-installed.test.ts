@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'no
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { checkInstalled } from '../../../infra/operate/deploy/check-installed.ts'
-import { PROJECT_ROOT } from '../../../infra/operate/deploy/run-deploy.ts'
+import { PROJECT_ROOT } from '../../support/source-file.ts'
 import { tempDirectory } from '../../support/temp-directory.ts'
 
 it('checkInstalled misses packages that are not what the lock file says', () => {

@@ -1,14 +1,15 @@
 import type { APIGatewayProxyEventV2, Context } from 'aws-lambda'
 import { describe, expect, it } from 'vitest'
 import { handler as receiveProviderCallback } from '../../../functions/callback/receive-provider-callback.ts'
+import { PROVIDER_KEY } from '../../../infra/local/provider-simulator/simulator-keys.ts'
 import { checkCallback } from '../../../infra/operate/doctor/check-callback.ts'
 import { checkProviderKey } from '../../../infra/operate/doctor/check-provider-key.ts'
 import { callbackSecretName } from '../../../shared/secrets.ts'
 import { recordTable } from '../../support/intercept-table.ts'
-import { aSimulator, SECRET_KEY } from '../../support/provider-simulator-harness.ts'
+import { aSimulator } from '../../support/provider-simulator-harness.ts'
+import { adapter } from '../../support/scripted-provider.ts'
 import { cut, json, type Script, silence, startScriptedServer } from '../../support/scripted-server.ts'
 import { testDeps } from '../../support/test-deps.ts'
-import { adapter } from '../../support/xendit-provider.ts'
 
 const knockAt = async (
   script: Script,
@@ -111,7 +112,7 @@ describe("the doctor's questions to the provider", () => {
   it('find the right key accepted, and leave nothing behind', async () => {
     await using simulator = await aSimulator()
 
-    const findings = await checkProviderKey(adapter(simulator, SECRET_KEY))
+    const findings = await checkProviderKey(adapter(simulator, PROVIDER_KEY))
 
     expect(findings.map(({ state }) => state)).toStrictEqual(['ok', 'ok'])
   })

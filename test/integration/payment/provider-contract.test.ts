@@ -4,8 +4,8 @@ import type { CreateRequestInput, Provider, TransactionFilter } from '../../../s
 import { timestampOf } from '../../../shared/time.ts'
 import { CHANNEL_FACTS, CHANNELS, type ChannelFacts, REQUESTS } from '../../support/provider-facts.ts'
 import { API_HEADERS, aRequestBody, aSimulator } from '../../support/provider-simulator-harness.ts'
+import { aCreateInput, scriptedProvider } from '../../support/scripted-provider.ts'
 import { json, type ReceivedRequest } from '../../support/scripted-server.ts'
-import { aCreateInput, scriptedProvider } from '../../support/xendit-provider.ts'
 import {
   ANSWERS,
   CALLBACK_HEADERS,

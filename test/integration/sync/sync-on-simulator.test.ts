@@ -12,8 +12,8 @@ import { expectBalanced } from '../../support/expect-balanced.ts'
 import { ledgerView } from '../../support/ledger-view.ts'
 import { aRequest } from '../../support/payment-builders.ts'
 import { aSimulator } from '../../support/provider-simulator-harness.ts'
+import { adapter } from '../../support/scripted-provider.ts'
 import { depsWithOwnTable } from '../../support/test-deps.ts'
-import { adapter } from '../../support/xendit-provider.ts'
 
 /** The whole way by the provider's own API: real adapter, real simulator, one clock. Callbacks reach nobody here. */
 const gatewayOn = async (simulator: Awaited<ReturnType<typeof aSimulator>>) => {

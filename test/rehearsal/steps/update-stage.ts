@@ -2,7 +2,7 @@ import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'nod
 import { join } from 'node:path'
 import { GetFunctionConfigurationCommand } from '@aws-sdk/client-lambda'
 import { awsClients } from '../../../infra/operate/check/aws-clients.ts'
-import { PROJECT_ROOT } from '../../../infra/operate/deploy/run-deploy.ts'
+import { PROJECT_ROOT } from '../../support/source-file.ts'
 import { REGION } from '../emulator.ts'
 import type { Merchant } from '../merchant.ts'
 import { expect, type Rehearsal, STACK, STAGE } from '../rehearsal.ts'

@@ -1,13 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { answerProviderCall } from '../../../infra/local/provider-simulator/answer-provider-call.ts'
-import {
-  API_HEADERS,
-  aCore,
-  aRequestBody,
-  CALLBACK_TOKEN,
-  SECRET_KEY,
-  simulatorIt,
-} from '../../support/provider-simulator-harness.ts'
+import { CALLBACK_TOKEN, PROVIDER_KEY } from '../../../infra/local/provider-simulator/simulator-keys.ts'
+import { API_HEADERS, aCore, aRequestBody, simulatorIt } from '../../support/provider-simulator-harness.ts'
 
 const PAYMENT_ID = '5f2d7a52-6f0a-8c1d-9b1e-3f5a7c9d1e2f'
 
@@ -21,7 +15,7 @@ const arranged = (...fault: readonly [target?: string, fault?: string, value?: u
     'get (payment)': ['GET', `/v3/payments/${pay()}`],
     cancel: ['POST', `/v3/payment_requests/${open}/cancel`],
   }
-  const make = (name = '', key = SECRET_KEY) => {
+  const make = (name = '', key = PROVIDER_KEY) => {
     const [method, path, body = ''] = calls[name] ?? ['GET', '/transactions']
     return answerProviderCall(core, key, { method, path, body, query: new URLSearchParams(), headers: API_HEADERS })
   }

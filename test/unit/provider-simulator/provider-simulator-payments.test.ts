@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest'
-import { aRequestBody, CALLBACK_TOKEN, FINAL, simulatorIt as it } from '../../support/provider-simulator-harness.ts'
+import { CALLBACK_TOKEN } from '../../../infra/local/provider-simulator/simulator-keys.ts'
+import { aRequestBody, FINAL, simulatorIt as it } from '../../support/provider-simulator-harness.ts'
 
 const MINUTE = 60
 const MONTH = 30 * 24 * 3600

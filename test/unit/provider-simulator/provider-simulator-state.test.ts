@@ -3,16 +3,15 @@ import { appendFileSync, readdirSync, readFileSync, writeFileSync } from 'node:f
 import { dirname, join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { openStateFile } from '../../../infra/local/provider-simulator/open-state-file.ts'
-import { createStore } from '../../../infra/local/provider-simulator/store.ts'
+import { CALLBACK_TOKEN, PROVIDER_KEY } from '../../../infra/local/provider-simulator/simulator-keys.ts'
+import { createStore } from '../../../infra/local/provider-simulator/simulator-store.ts'
 import {
   API_HEADERS,
   aCore,
   aRequestBody,
   aSimulator,
-  CALLBACK_TOKEN,
   FINAL,
   simulatorIt as it,
-  SECRET_KEY,
   spawnModule,
 } from '../../support/provider-simulator-harness.ts'
 import { tempDirectory } from '../../support/temp-directory.ts'
@@ -87,7 +86,7 @@ describe('the state file of the provider simulator', () => {
       import { startLocalClock } from '#local/process/local-clock.ts'
       import { startProviderSimulator } from '#local/provider-simulator/provider-simulator.ts'
       const simulator = await startProviderSimulator({
-        clock: startLocalClock(), port: 0, secretKey: '${SECRET_KEY}', callbackToken: '${CALLBACK_TOKEN}',
+        clock: startLocalClock(), port: 0, secretKey: '${PROVIDER_KEY}', callbackToken: '${CALLBACK_TOKEN}',
         callbackUrl: () => 'http://127.0.0.1:1/', stateFile: process.env.STATE_FILE,
       })
       console.log(simulator.url + '/v3/payment_requests')`,

@@ -4,7 +4,7 @@ import { loggedProvider } from '../../../shared/provider/logged-provider.ts'
 import type { CreateAnswer, Unanswered } from '../../../shared/provider/provider.ts'
 import { providerFailure } from '../../../shared/provider/provider-failure.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
-import { aCreateInput } from '../../support/xendit-provider.ts'
+import { aCreateInput } from '../../support/scripted-provider.ts'
 
 /** A provider whose calls are logged, and the lines. */
 const logged = () => {

@@ -4,9 +4,9 @@ import { handler } from '../../../functions/deployment/split-provider-secret.ts'
 import { isCallbackToken, readCallbackTokens } from '../../../shared/provider/callback-secret.ts'
 import { readProviderKey } from '../../../shared/provider/provider-secret.ts'
 import { callbackSecretName, providerSecretName } from '../../../shared/secrets.ts'
+import { PROVIDER_KEY, PROVIDER_SECRET } from '../../support/scripted-provider.ts'
 import { cut, json, type Script, startScriptedServer } from '../../support/scripted-server.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
-import { PROVIDER_KEY, PROVIDER_SECRET } from '../../support/xendit-provider.ts'
 
 const KEY = providerSecretName('test')
 const TOKENS = callbackSecretName('test')

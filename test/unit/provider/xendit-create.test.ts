@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest'
 import { minor } from '../../../shared/money.ts'
 import { xenditProvider } from '../../../shared/provider/xendit/xendit-provider.ts'
 import { timestampOf } from '../../../shared/time.ts'
-import { cut, json, type Script, silence, startScriptedServer } from '../../support/scripted-server.ts'
 import {
   type Asked,
   aCreateInput,
@@ -10,7 +9,8 @@ import {
   PROVIDER_KEY,
   PROVIDER_SECRET,
   scriptedProvider,
-} from '../../support/xendit-provider.ts'
+} from '../../support/scripted-provider.ts'
+import { cut, json, type Script, silence, startScriptedServer } from '../../support/scripted-server.ts'
 
 const TIMEOUT_MS = 5_000
 

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest'
 import type { Answer, CancelAnswer, Provider } from '../../../shared/provider/provider.ts'
 import { waitForProvider } from '../../../shared/provider/wait-for-provider.ts'
 import { xenditProvider } from '../../../shared/provider/xendit/xendit-provider.ts'
+import { CAPTURED_PAYMENT, PAID_REQUEST, PROVIDER_KEY, scriptedProvider } from '../../support/scripted-provider.ts'
 import { cut, json, type Script, silence, startScriptedServer } from '../../support/scripted-server.ts'
 import { testDeps } from '../../support/test-deps.ts'
-import { CAPTURED_PAYMENT, PAID_REQUEST, PROVIDER_KEY, scriptedProvider } from '../../support/xendit-provider.ts'
 
 const TIMEOUT_MS = 5_000
 

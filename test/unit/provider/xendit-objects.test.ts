@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
 import type { CancelAnswer, Provider } from '../../../shared/provider/provider.ts'
-import { json } from '../../support/scripted-server.ts'
 import {
   type Asked,
   aCreateInput,
@@ -9,7 +8,8 @@ import {
   PAID_REQUEST,
   scriptedProvider,
   VA_NUMBER,
-} from '../../support/xendit-provider.ts'
+} from '../../support/scripted-provider.ts'
+import { json } from '../../support/scripted-server.ts'
 
 const TIMEOUT_MS = 5_000
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
 import { timestampOf } from '../../../shared/time.ts'
+import { SETTLED_TRANSACTION, scriptedProvider } from '../../support/scripted-provider.ts'
 import { json } from '../../support/scripted-server.ts'
-import { SETTLED_TRANSACTION, scriptedProvider } from '../../support/xendit-provider.ts'
 
 const TIMEOUT_MS = 5_000
 

@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import { AboutSchema } from '../console-call.ts'
 import { App } from './app.tsx'
 import { setAbout } from './gateway.ts'
-import { followStory } from './story.ts'
+import { followStory } from './story-feed.ts'
 
 const root = document.querySelector('#console')
 if (root) {

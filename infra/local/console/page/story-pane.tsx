@@ -1,4 +1,4 @@
-import { isLive, type ShownLine, storyLines } from './story.ts'
+import { isLive, type ShownLine, storyLines } from './story-feed.ts'
 
 const SHORT_ID = 8
 

@@ -3,7 +3,7 @@ import { announce } from '../callbacks.ts'
 import { parseInput } from '../parse-input.ts'
 import { ProviderError } from '../provider-error.ts'
 import { isOpen, type Payment, type PaymentRequest } from '../provider-objects.ts'
-import type { RequestRecord } from '../store.ts'
+import type { RequestRecord } from '../simulator-store.ts'
 import { requireRequest, timestampNow, type World } from '../world.ts'
 import { paymentOf } from './simulate-payment.ts'
 

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { parseInput } from '../parse-input.ts'
 import { ProviderError } from '../provider-error.ts'
 import type { Transaction } from '../provider-objects.ts'
-import type { TransactionRecord } from '../store.ts'
+import type { TransactionRecord } from '../simulator-store.ts'
 import type { World } from '../world.ts'
 import { applyRowFaults } from './transaction-rows.ts'
 

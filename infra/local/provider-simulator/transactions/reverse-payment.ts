@@ -3,7 +3,7 @@ import { announce } from '../callbacks.ts'
 import { parseInput } from '../parse-input.ts'
 import { ProviderError } from '../provider-error.ts'
 import type { Transaction } from '../provider-objects.ts'
-import type { TransactionRecord } from '../store.ts'
+import type { TransactionRecord } from '../simulator-store.ts'
 import { requireRequest, timestampNow, type World } from '../world.ts'
 import { bookRow } from './book-row.ts'
 

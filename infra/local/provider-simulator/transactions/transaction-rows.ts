@@ -2,7 +2,7 @@ import { type Channel, channelOf, type SettlementRule } from '../channels.ts'
 import { numberOf, takeFault } from '../faults.ts'
 import { ProviderError } from '../provider-error.ts'
 import { BUSINESS_ID, type Payment, type Transaction, type TransactionFee } from '../provider-objects.ts'
-import type { TransactionRecord } from '../store.ts'
+import type { TransactionRecord } from '../simulator-store.ts'
 import { timestampNow, toTimestamp, type World } from '../world.ts'
 
 const NO_FEE: TransactionFee = {

@@ -1,8 +1,7 @@
+import { MINUTE_MS } from '../../../../shared/time.ts'
 import type { AlarmSpec, Severity } from './alarm-spec.ts'
 import { type MetricRef, OVERALL, withoutGaps } from './metric-ref.ts'
 import type { Watched } from './watched.ts'
-
-const MINUTE_MS = 60_000
 
 const late = (
   id: string,

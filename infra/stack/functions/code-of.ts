@@ -6,10 +6,9 @@ import { buildSync } from 'esbuild'
 import { type FunctionSpec, isHttp } from '../../../functions/function-spec.ts'
 import type { TableAccess } from '../../../shared/table/access.ts'
 import { type Partition, pkPrefix } from '../../../shared/table/keys.ts'
+import { PROJECT_ROOT } from '../project-root.ts'
 import type { DeployedStage } from '../stage.ts'
 import { SOURCE_MAPS } from './source-maps.ts'
-
-export const PROJECT_ROOT = join(import.meta.dirname, '../../..')
 
 /**
  * The means that the manifest gives a function no use for, by the names under which shared/runtime/runtime-deps.ts asks

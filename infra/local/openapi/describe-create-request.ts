@@ -129,7 +129,7 @@ const variant = ({ what, method, required, own }: Variant): Json => {
  * The body of POST /v1/payments, by how the customer pays. What JSON Schema cannot say is refused all the same: a lone
  * surrogate, metadata that is too large or too deep, a body above 64 KB.
  */
-export const createPaymentRequest = (): Readonly<Record<string, Json>> => ({
+export const describeCreateRequest = (): Readonly<Record<string, Json>> => ({
   CreatePayment: { oneOf: Object.keys(VARIANTS).map((name) => ({ $ref: `#/components/schemas/${name}` })) },
   ...Object.fromEntries(Object.entries(VARIANTS).map(([name, one]) => [name, variant(one)])),
   CustomerRequest: customer(CUSTOMER, { description: 'Who pays. A field may be left out or null.' }),

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { PROVIDER_KEY as SIMULATOR_KEY } from '../../infra/local/provider-simulator/simulator-keys.ts'
 import { PaymentIdSchema } from '../../shared/ids.ts'
 import { minor } from '../../shared/money.ts'
 import { createInput } from '../../shared/payment/create/create-input.ts'
@@ -6,7 +7,7 @@ import type { PaymentRequest } from '../../shared/payment/payment.ts'
 import type { CreateRequestInput, Provider } from '../../shared/provider/provider.ts'
 import { xenditProvider } from '../../shared/provider/xendit/xendit-provider.ts'
 import { aRequest } from './payment-builders.ts'
-import { type aSimulator, SECRET_KEY } from './provider-simulator-harness.ts'
+import { type aSimulator } from './provider-simulator-harness.ts'
 import { json, type Script, type ScriptedServer, startScriptedServer } from './scripted-server.ts'
 
 export const PROVIDER_KEY = 'xnd_development_test_key'
@@ -99,7 +100,7 @@ export const SETTLED_TRANSACTION = {
 
 type Simulator = Awaited<ReturnType<typeof aSimulator>>
 
-export const adapter = (simulator: Simulator, secretKey = SECRET_KEY): Provider =>
+export const adapter = (simulator: Simulator, secretKey = SIMULATOR_KEY): Provider =>
   xenditProvider({
     baseUrl: simulator.simulator.url,
     stage: 'local',
