@@ -2,7 +2,7 @@
  * Goal: `npm run mutants` takes minutes and runs now and then; that its list still fits the code is held here, and that
  * a mutant is lost by nothing but a change of the very code it breaks.
  */
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { PROJECT_ROOT, parseSource, sourcesIn } from '../../support/source-file.ts'
@@ -35,6 +35,19 @@ describe('the mutants', () => {
     const names = new Set(MUTANTS.filter(({ diesWithin }) => diesWithin === undefined).map(({ name }) => name))
 
     expect(unseen.filter((name, at) => !names.has(name) || unseen.indexOf(name) < at)).toStrictEqual([])
+  })
+
+  it('are counted in the documents as they are listed', () => {
+    const listed = [SECOND_LOCKS, BESIDE, OUTSIDE].map((reasons) => Object.keys(reasons).length)
+    const nobody = MUTANTS.filter(({ equivalent }) => equivalent !== undefined).length
+    const [locks = 0, beside = 0, outside = 0] = listed
+    const others = MUTANTS.length - nobody - locks - beside - outside
+    const text = readFileSync(join(PROJECT_ROOT, 'docs/reliability.md'), 'utf8')
+
+    expect(text).toContain(`(${locks} there, and the ${nobody} of the list that no test can notice)`)
+    expect(text).toContain(`a nicety (${beside})`)
+    expect(text).toContain(`have a stand-in (${outside})`)
+    expect(text).toContain(`of the other ${others}, 85 in a hundred must die`)
   })
 
   it('have tests and flows that exist, each test file once', () => {
