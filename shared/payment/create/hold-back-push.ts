@@ -55,8 +55,11 @@ const askAbout = async (deps: NewsDeps, creating: CreatingPayment, row: Provider
   const outcome = await applyNews(deps, answer.news, 'create')
   const stored = await findStoredPayment(deps, creating.paymentId)
   if (stored?.status !== 'creating' || stored.attempt !== creating.attempt) return { overtakenBy: stored }
+  // Another payment of the same request says nothing of this row's, which is booked as paid and cannot be seen yet.
+  const isOther = providerPaymentId !== '' && capture.providerPaymentId !== providerPaymentId
+  const isUnseen = isOther && row.status === 'success'
   // Applied, and still being created: the money is not what was asked for and is held in suspense.
-  return outcome.kind === 'applied' ? 'no_money' : 'undecided'
+  return outcome.kind === 'applied' && !isUnseen ? 'no_money' : 'undecided'
 }
 
 const verdictOn = async (deps: NewsDeps, creating: CreatingPayment, row: ProviderTransaction): Promise<Verdict> => {

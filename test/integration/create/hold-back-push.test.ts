@@ -125,6 +125,19 @@ describe('a push that is not decided', () => {
     await expectHeldBack(UNDECIDED)
   })
 
+  it('is not sent again while its row cannot be seen and another payment of its request is another amount', async () => {
+    const { deps, row, show, tell, expectHeldBack } = await lostPush()
+    const [unseen, other] = [row('success'), row('success', { amountMinor: minor(99_999) })]
+    tell(unseen, 'captured', 100_000, 'expired')
+    deps.provider.payments.delete(unseen.providerPaymentId)
+    tell(other, 'captured', 99_999, 'expired')
+    show([other, unseen])
+
+    await expectHeldBack(UNDECIDED)
+
+    expect(await findSuspense(deps, other.providerPaymentId)).toMatchObject({ cause: 'wrong_amount' })
+  })
+
   it('is not asked about behind the deadline of the request', async () => {
     const { deps, row, show, expectHeldBack } = await lostPush()
     deps.provider.script('getPayment', async () => {

@@ -91,6 +91,7 @@ export const CREATE_MUTANTS = [
       "row.status !== 'success' && isClosed ? 'no_money' : 'undecided' -> 'no_money'",
     'a row of money that cannot be seen yet is taken for none when its request has failed':
       "drop row.status !== 'success'",
+    'another payment of its request answers for a row that cannot be seen yet': 'drop !isUnseen',
     'a second push is sent although nobody could be asked about the money of the first':
       "return 'undecided' -> return 'no_money'",
     "another payment's money decides about this push": 'drop answer.news.reference !== reference',

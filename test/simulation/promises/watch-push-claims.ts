@@ -9,7 +9,8 @@ const PUSHED = 'OVO'
 /** So long a push can be answered from the end of its call, and a call takes at most as long as its lease. */
 const PUSH_MS = 60_000
 const LEASE_MS = 30_000
-const CLOSED = ['FAILED', 'EXPIRED', 'CANCELED']
+/** A request is paid once. */
+const CLOSED = ['FAILED', 'EXPIRED', 'CANCELED', 'SUCCEEDED']
 
 type Attempt = {
   readonly number: number
