@@ -11,10 +11,11 @@ import { listItems } from '../table/list-items.ts'
 import { queryPages } from '../table/query-pages.ts'
 import { GATEWAY_OWNER } from '../table/schema.ts'
 import { put, update } from '../table/step.ts'
+import { StaleSteps } from '../table/table.ts'
 import { enteredBank, tellBankChange } from './bank-change.ts'
 import { type Client, ClientSchema, firstWindowStart } from './client.ts'
 import { toClientDto } from './client-dto.ts'
-import { assertPartsAllowed, ledgerPartsOf, raisedParts } from './ledger-parts.ts'
+import { assertPartsAllowed, ledgerPartsOf, partsFreshUntil, raisedParts } from './ledger-parts.ts'
 
 type ChangeDeps = RecordDeps & Pick<Deps, 'stage'>
 
@@ -98,6 +99,16 @@ export type ClientChanges = { readonly [Field in Exclude<Changeable, 'ledgerPart
 
 const CHANGE_TRIES = 5
 
+/** False when somebody else was first, or in the way until the times of the steps were over. */
+const isRecorded = async (...change: Parameters<typeof recordChange>): Promise<boolean> => {
+  try {
+    return (await recordChange(...change)).applied
+  } catch (error) {
+    if (error instanceof StaleSteps) return false
+    throw error
+  }
+}
+
 /**
  * Changes the fields given and writes the audit record, both or none. The change is conditioned on all that the record
  * says, so it tells the truth when two operators change a client at once, be it different fields: the later one reads again.
@@ -113,9 +124,11 @@ export const changeClient = async (
     if (!before) throw notFound('client')
     const bank = enteredBank(before, changes.bank, deps.now())
     const hadBank = before.bank && bank === null ? true : undefined
+    const freshUntil = partsFreshUntil(deps)
     const ledgerParts = raisedParts(deps, before, changes.ledgerParts)
     const after = v.parse(ClientSchema, changed(before, { ...changes, bank, hadBank, ledgerParts }))
     const fields = changedFields(before, after)
+    const grows = fields.includes('ledgerParts')
     if (fields.length === 0) return before
     if (fields.includes('bank') && after.bank?.replaces === true && !isTold) {
       await tellBankChange(deps, { clientId, operator }, before.bank, after.bank)
@@ -129,7 +142,7 @@ export const changeClient = async (
       before: toClientDto(before),
       after: toClientDto(after),
     }
-    const { applied } = await recordChange(deps, record, {
+    const steps = {
       client: update(
         clientKey(clientId),
         {
@@ -139,11 +152,9 @@ export const changeClient = async (
         all(exists, ...CHANGEABLE.map((field) => unchanged(field, before[field]))),
       ),
       // Read consistently by whoever reads payments; the client's own, in force later, by whoever makes them.
-      window: fields.includes('ledgerParts')
-        ? update(windowKey(clientId), { set: { parts: ledgerPartsOf(after) } })
-        : undefined,
-    })
-    if (applied) return after
+      window: grows ? update(windowKey(clientId), { set: { parts: ledgerPartsOf(after) } }) : undefined,
+    }
+    if (await isRecorded(deps, record, steps, grows ? { freshUntil } : undefined)) return after
   }
   throw new GatewayError('conflict', 'others are changing this client right now; try again')
 }

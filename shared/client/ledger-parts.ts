@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
 import { invalid } from '../errors.ts'
 import { type PaymentId, partOf } from '../ids.ts'
-import { addMs, MINUTE_MS, type Timestamp, TimestampSchema } from '../time.ts'
+import { addMs, MINUTE_MS, SECOND_MS, type Timestamp, TimestampSchema } from '../time.ts'
 
 /** Over how many partitions of the table a client's payments are spread. The window says the same to whoever reads. */
 export const LedgerPartsSchema = v.object({
@@ -20,6 +20,8 @@ type Parted = { readonly ledgerParts?: LedgerParts | undefined }
  * a request takes half a minute, and clocks differ by some seconds. What reads for longer reads what is older.
  */
 const IN_FORCE_AFTER_MS = MINUTE_MS
+/** A number that is not written by then is made anew: what is left of the minute is for those readers. */
+const FRESH_MS = 5 * SECOND_MS
 
 export const ledgerPartsOf = ({ ledgerParts }: Parted): number => ledgerParts?.number ?? 1
 
@@ -64,3 +66,6 @@ export const raisedParts = (
   const now = deps.now()
   return { number, before: inForce(client, now), from: addMs(now, IN_FORCE_AFTER_MS) }
 }
+
+/** Until when a number that was raised now may be written. */
+export const partsFreshUntil = ({ now }: Pick<Deps, 'now'>): Timestamp => addMs(now(), FRESH_MS)

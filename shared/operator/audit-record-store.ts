@@ -6,8 +6,8 @@ import { isNew, unchanged } from '../table/condition.ts'
 import { auditHeadKey, auditRecordKey, auditRecordPk } from '../table/keys.ts'
 import { queryPages } from '../table/query-pages.ts'
 import { put } from '../table/step.ts'
-import type { Steps, TransactOutcome } from '../table/table.ts'
-import { TimestampSchema } from '../time.ts'
+import { StaleSteps, type Steps, type TransactOutcome } from '../table/table.ts'
+import { type Timestamp, TimestampSchema } from '../time.ts'
 import { type AuditHead, AuditHeadSchema, digestOf } from './audit-chain.ts'
 
 export const AuditRecordSchema = v.object({
@@ -48,15 +48,19 @@ const TRIES = 5
  * record and no record of a change that was refused. The records of a subject are a chain: each names the digest of
  * those before it, and the head of the chain, which moves in the same transaction, that of all. So of two operators at
  * the same subject one begins again behind the other; those at different subjects are never in each other's way.
+ * Steps that say a time are not written behind `freshUntil`: StaleSteps.
  */
 export const recordChange = async <Name extends string>(
   deps: RecordDeps,
   record: NewRecord,
   steps: Steps<Name>,
+  options?: { readonly freshUntil: Timestamp },
 ): Promise<TransactOutcome<Name>> => {
   for (let tried = 0; tried < TRIES; tried++) {
     const chained = await chainedSteps(deps, record)
-    const outcome = await deps.table.transact<Name | keyof typeof chained.steps>({ ...steps, ...chained.steps })
+    if (options && deps.now() > options.freshUntil) throw new StaleSteps('a change took longer than its times hold')
+    const all = { ...steps, ...chained.steps }
+    const outcome = await deps.table.transact<Name | keyof typeof chained.steps>(all, options)
     if (outcome.applied) {
       deps.invocation?.recorded({ operator: record.operator, at: chained.at })
       return outcome

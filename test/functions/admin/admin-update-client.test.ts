@@ -122,6 +122,23 @@ describe('update-client (design section 7)', () => {
     expect(await trail()).toHaveLength(3)
   })
 
+  it('has parts take effect a minute after they are written, however long that took', async () => {
+    const { deps, change, now } = await aMerchant({}, 'lean')
+    let stoodStill = false
+    const slow = interceptTable(deps, {
+      before: (call) => {
+        if (stoodStill || call.name !== 'get' || call.keys[0]?.sk !== 'HEAD') return
+        stoodStill = true
+        deps.clock.advance(30)
+      },
+    })
+
+    expect(await change({ ledger_parts: 4 }, slow)).toMatchObject({ status: 200 })
+
+    expect(stoodStill).toBe(true)
+    expect((await now())?.ledgerParts?.from).toBe(addMs(deps.now(), 60_000))
+  })
+
   it('keeps what is in force until more parts are', async () => {
     const { deps, change, now } = await aMerchant({}, 'lean')
     await change({ ledger_parts: 4 })

@@ -21,6 +21,9 @@ export const PARTS_MUTANTS = [
   ...mutantsOf('inForce', ['growing-client'], {
     'a payment is put where a reader that has begun does not look': 'ledgerParts && now < ledgerParts.from -> false',
   }),
+  ...mutantsOf('recordChange', ['admin-update-client'], {
+    'parts are written with a time of long ago': 'drop options && deps.now() > options.freshUntil',
+  }),
   ...mutantsOf('raisedParts', ['admin-update-client'], {
     'a client shrinks': 'number < current -> false',
     'a minute later than asked a client is back at one part for a minute': 'inForce(client, now) -> 1',
