@@ -1,5 +1,6 @@
 import type { Key } from '../../../shared/table/keys.ts'
 import type { StoredItem } from '../sim-table/stored-item.ts'
+import { namesOf } from '../world/names-of.ts'
 import type { Process } from '../world/process.ts'
 import type { World } from '../world/world.ts'
 
@@ -47,11 +48,11 @@ export const watchClocks = (world: World): (() => number) => {
   return look
 }
 
-/** When each process began, in the world's time. */
+/** When each process began, or whoever has left it something to go on with, in the world's time. */
 export const watchStarts = (world: World): ((process: Process) => number) => {
   const startedMs = new WeakMap<Process, number>()
   world.onStarted.push((process) => startedMs.set(process, world.scheduler.nowMs()))
-  return (process) => startedMs.get(process) ?? 0
+  return (process) => Math.min(...namesOf(world, process).map((one) => startedMs.get(one) ?? 0))
 }
 
 type Kind = (key: Key) => boolean
