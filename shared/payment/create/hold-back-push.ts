@@ -20,7 +20,15 @@ const MAY_BE_PAYMENT: ReadonlySet<ProviderTransaction['type']> = new Set(['payme
 
 /** When our call had ended at the latest: of a process that died nobody knows more than that its lease is over. */
 const endOfCall = (creating: CreatingPayment, last: ProviderAttempt): Timestamp =>
-  last.endedAt ?? creating.leaseUntil ?? addMs(last.startedAt, ATTEMPT_LEASE_MS)
+  last.endedAt ?? leaseOf(creating, last) ?? addMs(last.startedAt, ATTEMPT_LEASE_MS)
+
+/** The lease is the newest attempt's. */
+const leaseOf = ({ leaseUntil, providerAttempts }: CreatingPayment, { number }: ProviderAttempt) =>
+  number === providerAttempts.at(-1)?.number ? leaseUntil : undefined
+
+/** Those behind it were refused or never left: they say nothing of its push. */
+const lastPush = ({ providerAttempts }: CreatingPayment): ProviderAttempt | undefined =>
+  providerAttempts.findLast(({ outcome }) => outcome === 'unknown' || outcome === 'started')
 
 /** Every row of exactly this reference, whatever the provider's filter lets through; it throws when some may be missing. */
 const rowsOf = async (deps: NewsDeps, reference: string): Promise<readonly ProviderTransaction[]> => {
@@ -87,8 +95,8 @@ export const holdBackPush = async (
   creating: CreatingPayment,
   { lifetimeMs }: Push,
 ): Promise<{ readonly overtakenBy: StoredPayment | undefined } | undefined> => {
-  const last = creating.providerAttempts.at(-1)
-  if (!last || (last.outcome !== 'unknown' && last.outcome !== 'started')) return undefined
+  const last = lastPush(creating)
+  if (!last) return undefined
   if (deps.now() < addMs(endOfCall(creating, last), lifetimeMs)) {
     throw createFailed('the push sent to the customer may still be answered; retry with the same Idempotency-Key')
   }

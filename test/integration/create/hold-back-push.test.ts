@@ -67,6 +67,22 @@ describe('a push key whose last push is decided (design section 4, Create)', () 
     expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 97_900, succeeded: 1 })
   })
 
+  it('answers the payment that it paid for, although another attempt behind it was refused', async () => {
+    const { deps, client, row, show, tell } = await lostPush()
+    show([])
+    deps.provider.script('createRequest', async () => ({ kind: 'refused', code: 'CHANNEL_UNAVAILABLE' }))
+    await again(deps, client).catch(() => undefined)
+    deps.provider.heal('createRequest')
+    const paid = row('success')
+    tell(paid, 'captured', 100_000)
+    show([paid])
+
+    const { payment } = await again(deps, client)
+
+    expect(payment).toMatchObject({ status: 'succeeded', creditedProviderPaymentId: paid.providerPaymentId })
+    expect(deps.provider.countOf('createRequest')).toBe(2)
+  })
+
   it('is used again by one of two callers; the other one gets its payment', async () => {
     const { deps, client, row, show } = await lostPush()
     show([row('failed')])

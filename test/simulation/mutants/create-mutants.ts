@@ -69,11 +69,15 @@ export const CREATE_MUTANTS = [
     'a second push is sent while the first may still be answered': 'addMs(..._) -> last.startedAt',
   }),
   ...mutantsOf('endOfCall', ['hold-back-push'], {
-    "a push's lifetime counts from its claim": 'last.endedAt ?? creating.leaseUntil ?? addMs(..._) -> last.startedAt',
+    "a push's lifetime counts from its claim": 'last.endedAt ?? leaseOf(..._) ?? addMs(..._) -> last.startedAt',
     "a dead process's push is taken for one that ended when it was claimed": {
-      edit: 'last.endedAt ?? creating.leaseUntil ?? addMs(..._) -> last.endedAt ?? last.startedAt',
+      edit: 'last.endedAt ?? leaseOf(..._) ?? addMs(..._) -> last.endedAt ?? last.startedAt',
       tests: ['create-payment-crashes', 'hold-back-push'],
     },
+  }),
+  ...mutantsOf('lastPush', ['hold-back-push'], {
+    'a push is forgotten behind an attempt that was refused':
+      'providerAttempts.findLast(_) -> providerAttempts.slice(-1).findLast(_)',
   }),
   ...mutantsOf('rowsOf', ['hold-back-push'], {
     'a second push is sent although the provider could not say what became of the first': {
