@@ -80,10 +80,13 @@ export const burst = async (play: Play, flood: Flood): Promise<void> => {
 }
 
 const SECOND_MS = 1_000
+/** As how many requests a page of a hundred counts. */
+const HEAVIEST = 4
 
 /**
  * In any ten seconds a fifth more than its limit passes at most, or one request for each environment where those are
- * more. Calls that take seconds stretch the ten; with clocks of their own machines count in seconds of their own.
+ * more; the last one of a second may be a page that counts for four. Calls that take seconds stretch the ten; with
+ * clocks of their own machines count in seconds of their own.
  */
 const passedProblems = ({ world }: Play, flood: Flood): readonly string[] => {
   if (world.faults.clockSkewMs > 0) return []
@@ -95,7 +98,8 @@ const passedProblems = ({ world }: Play, flood: Flood): readonly string[] => {
     const during = passed.filter((other) => other.atMs >= atMs && other.atMs < atMs + 10 * SECOND_MS)
     const sum = during.reduce((total, { weight }) => total + weight, 0)
     const environments = new Set(during.map(({ environment }) => environment)).size
-    const most = seconds * rateLimit + Math.max(2 * rateLimit, environments)
+    const pages = new Set(during.filter(({ weight }) => weight > 1).map((one) => Math.floor(one.atMs / SECOND_MS))).size
+    const most = seconds * rateLimit + Math.max(2 * rateLimit, environments) + (HEAVIEST - 1) * pages
     return sum > most ? [`${sum} requests of a flood passed in ten seconds, ${most} may`] : []
   })
 }
