@@ -100,7 +100,7 @@ export type ClientChanges = { readonly [Field in Exclude<Changeable, 'ledgerPart
 const CHANGE_TRIES = 5
 
 /** False when somebody else was first, or in the way until the times of the steps were over. */
-const isRecorded = async (...change: Parameters<typeof recordChange>): Promise<boolean> => {
+const recordWhileFresh = async (...change: Parameters<typeof recordChange>): Promise<boolean> => {
   try {
     return (await recordChange(...change)).applied
   } catch (error) {
@@ -154,7 +154,7 @@ export const changeClient = async (
       // Read consistently by whoever reads payments; the client's own, in force later, by whoever makes them.
       window: grows ? update(windowKey(clientId), { set: { parts: ledgerPartsOf(after) } }) : undefined,
     }
-    if (await isRecorded(deps, record, steps, grows ? { freshUntil } : undefined)) return after
+    if (await recordWhileFresh(deps, record, steps, grows ? { freshUntil } : undefined)) return after
   }
   throw new GatewayError('conflict', 'others are changing this client right now; try again')
 }

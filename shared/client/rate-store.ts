@@ -9,7 +9,7 @@ type TableDeps = Pick<Deps, 'table'>
 /** Long enough that no clock skew between environments can lose a counter that is still in use. */
 const COUNTER_LIFE_SECONDS = 3_600
 
-const keptBehind = (second: number) => ({ ttl: second + COUNTER_LIFE_SECONDS })
+const counterTtl = (second: number) => ({ ttl: second + COUNTER_LIFE_SECONDS })
 
 /** Adds what an environment has let pass to its client's window, and answers what all together have. */
 export const reportRequests = (
@@ -17,7 +17,7 @@ export const reportRequests = (
   clientId: ClientId,
   window: number,
   { second, ...add }: { readonly second: number; readonly requests: number; readonly environments: number },
-) => deps.table.write(update(rateWindowKey(clientId, window), { add, set: keptBehind(second) }))
+) => deps.table.write(update(rateWindowKey(clientId, window), { add, set: counterTtl(second) }))
 
 /** Counts requests of one second; refused where there are `room` of all environments already. */
 export const countRequests = (
@@ -29,7 +29,7 @@ export const countRequests = (
   deps.table.write(
     update(
       rateKey(clientId, second),
-      { add: { requests }, set: keptBehind(second) },
+      { add: { requests }, set: counterTtl(second) },
       any(absent('requests'), below('requests', room)),
     ),
   )

@@ -12,7 +12,7 @@ type TableDeps = Pick<Deps, 'table'>
 /** Long enough that no clock skew between environments can lose a counter that is still in use. */
 const COUNTER_LIFE_MS = HOUR_MS
 
-const keptBehind = (endsAt: Timestamp) => ({ ttl: Math.ceil((epochMs(endsAt) + COUNTER_LIFE_MS) / SECOND_MS) })
+const counterTtl = (endsAt: Timestamp) => ({ ttl: Math.ceil((epochMs(endsAt) + COUNTER_LIFE_MS) / SECOND_MS) })
 
 /** Takes so many calls of what a window has left, all or none; refused, it answers the counter as it is. */
 export const countCalls = (
@@ -24,7 +24,7 @@ export const countCalls = (
   deps.table.write(
     update(
       quotaKey(operation, number),
-      { add: { taken: calls }, set: keptBehind(endsAt) },
+      { add: { taken: calls }, set: counterTtl(endsAt) },
       any(absent('taken'), atMost('taken', limit - calls)),
     ),
   )
@@ -39,7 +39,7 @@ export const countClientCall = (
   deps.table.write(
     update(
       quotaShareKey(operation, clientId, number),
-      { add: { taken: 1 }, set: keptBehind(endsAt) },
+      { add: { taken: 1 }, set: counterTtl(endsAt) },
       any(absent('taken'), below('taken', limit)),
     ),
   )

@@ -1,6 +1,6 @@
 import { isRoundPast } from './plan-round.ts'
 import type { SliceDeps } from './read-slice.ts'
-import { endSync, readDueSlices, readNewestHours, startSync } from './sync-run.ts'
+import { doDueJobs, endSync, readHeadRounds, startSync } from './sync-run.ts'
 
 /**
  * A worker's share of the sync: whatever is due, of every pass. `woken`: callbacks were put off, so what was updated
@@ -8,7 +8,7 @@ import { endSync, readDueSlices, readNewestHours, startSync } from './sync-run.t
  */
 export const shareSync = async (deps: SliceDeps, { woken }: { readonly woken: boolean }): Promise<void> => {
   const run = startSync(deps)
-  const readTo = woken && (await isRoundPast(deps)) ? await readNewestHours(run) : undefined
-  await readDueSlices(run)
+  const readTo = woken && (await isRoundPast(deps)) ? await readHeadRounds(run) : undefined
+  await doDueJobs(run)
   endSync(run, readTo)
 }

@@ -2,7 +2,7 @@ import type { Deps } from '../deps.ts'
 import { callsPerMinute } from '../provider/provider-quota.ts'
 import { workersForQuota } from '../provider/workers-for-quota.ts'
 import type { SliceDeps } from './read-slice.ts'
-import { endSync, type OnJobs, readDueSlices, readNewestHours, type SyncSummary, startSync } from './sync-run.ts'
+import { doDueJobs, endSync, type OnJobs, readHeadRounds, type SyncSummary, startSync } from './sync-run.ts'
 
 const LEAST_HELPERS = 9
 
@@ -26,7 +26,7 @@ const callingHelpers = ({ queues, stage, now }: Pick<Deps, 'queues' | 'stage' | 
  */
 export const syncProviderTransactions = async (deps: SliceDeps & Pick<Deps, 'queues'>): Promise<SyncSummary> => {
   const run = startSync(deps, callingHelpers(deps))
-  const readTo = await readNewestHours(run)
-  await readDueSlices(run)
+  const readTo = await readHeadRounds(run)
+  await doDueJobs(run)
   return endSync(run, readTo)
 }

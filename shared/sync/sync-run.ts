@@ -82,7 +82,7 @@ const doOwn = async (state: SyncRun, slices: readonly Slice[]): Promise<boolean>
 }
 
 /** Whatever is due, of every pass, until nothing is left or the run must stop. */
-export const readDueSlices = async (state: SyncRun): Promise<boolean> => {
+export const doDueJobs = async (state: SyncRun): Promise<boolean> => {
   // What cannot be read now is met by everything else, too.
   if (state.end !== 'read' && state.end !== 'overtaken') return false
   const { deps, deadlineMs } = state.run
@@ -125,7 +125,7 @@ const newRun = (deps: SliceDeps, onPage: SliceRun['onPage']): SliceRun => ({
 })
 
 /** Rounds of the head until it has read up to now. Answers up to when; undefined when it did not get there. */
-export const readNewestHours = async (state: SyncRun): Promise<Timestamp | undefined> => {
+export const readHeadRounds = async (state: SyncRun): Promise<Timestamp | undefined> => {
   const { deps } = state.run
   for (let rounds = 0; rounds < MOST_ROUNDS; rounds++) {
     const startedAt = deps.now()

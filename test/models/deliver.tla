@@ -19,9 +19,9 @@ CONSTANTS
   ClaimIsFree,        \* unclaimed in shared/webhook/delivery/delivery-store.ts, or OnePost breaks
   WaitIsOver,         \* claimAttempt in shared/webhook/delivery/delivery-store.ts, or WaitsAreKept breaks
   LostIsFailed,       \* handleClaimed in shared/webhook/send/deliver-webhook.ts, or OnePost breaks
-  ResultHasItsClaim,  \* onItsClaim in shared/webhook/delivery/store-attempt-result.ts, or ResultsStand breaks
+  ResultHasItsClaim,  \* onItsClaim in shared/webhook/delivery/attempt-store.ts, or ResultsStand breaks
   RoundEnds,          \* waitAfterFailureMs in shared/webhook/delivery/retry-schedule.ts, or RoundIsBounded breaks
-  AbandonedIsTold,    \* changesAfter in shared/webhook/delivery/store-attempt-result.ts, or AlertIsDue breaks
+  AbandonedIsTold,    \* changesAfter in shared/webhook/delivery/attempt-store.ts, or AlertIsDue breaks
   RoundIsNew,         \* startRound in shared/webhook/delivery/delivery-store.ts, or RoundIsBounded breaks
   AlertIsFreed,       \* freeOwedAlert in shared/webhook/delivery/tell-abandonments.ts, or AlertIsDue breaks
   PutOffIsFreed       \* freeWaitingAlert in shared/webhook/delivery/begin-round.ts, or AlertIsDue breaks

@@ -6,7 +6,7 @@ import type { TransactOutcome } from '../../table/table.ts'
 import type { Delivery } from './delivery.ts'
 import { findDelivery, startRound } from './delivery-store.ts'
 import { type InLane, sendDeliveryMessage } from './send-delivery-message.ts'
-import { detachOwedAlert, needsAlert } from './tell-abandonments.ts'
+import { freeOwedAlert, needsAlert } from './tell-abandonments.ts'
 
 export type RoundDeps = Pick<Deps, 'table' | 'queues' | 'log' | 'now'>
 
@@ -46,7 +46,7 @@ const MAX_TRIES = 4
 const freeWaitingAlert = async (deps: RoundDeps, met: Delivery): Promise<void> => {
   let delivery = met
   for (let tried = 0; tried < MAX_TRIES; tried++) {
-    if (!needsAlert(delivery) || (await detachOwedAlert(deps, delivery))) return
+    if (!needsAlert(delivery) || (await freeOwedAlert(deps, delivery))) return
     const current = await findDelivery(deps, delivery.deliveryId)
     // As it was read, an alert stands by itself already. Of another round it is not this one's to free.
     if (current?.dueAt === delivery.dueAt || current?.attempts !== delivery.attempts) return

@@ -109,7 +109,7 @@ export const checkAbandonedDelivery = async (deps: AlertDeps, deliveryId: Delive
   if (!delivery || !needsAlert(delivery) || (delivery.dueAt ?? '') > deps.now()) return false
   if (!(await hasAbandonment(deps, delivery))) {
     // The release before writes the row alone: what it owes joins the others.
-    return (await detachOwedAlert(deps, delivery)) && (await tellAbandonments(deps, delivery)) === undefined
+    return (await freeOwedAlert(deps, delivery)) && (await tellAbandonments(deps, delivery)) === undefined
   }
   const again = await tellAbandonments(deps, delivery)
   if (again !== undefined) await postponeDelivery(deps, delivery, again, undefined)
@@ -131,7 +131,7 @@ export const needsAlert = ({ status, dueAt }: Delivery): boolean => status === '
  * Before a new round takes a row's place in the due work: an alert that is still owed by it stands by itself from then
  * on. False when none is.
  */
-export const detachOwedAlert = async (deps: StoreDeps, delivery: Delivery): Promise<boolean> => {
+export const freeOwedAlert = async (deps: StoreDeps, delivery: Delivery): Promise<boolean> => {
   const { dueAt, clientId, endpointId, deliveryId, createdAt, attempts } = delivery
   if (!needsAlert(delivery) || dueAt === undefined) return false
   const abandonment = { clientId, endpointId, deliveryId, createdAt, attempts, since: deps.now() }

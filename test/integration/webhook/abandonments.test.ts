@@ -13,7 +13,7 @@ import { addMs } from '../../../shared/time.ts'
 import { endAlert, freeAbandonment, putAbandonment } from '../../../shared/webhook/delivery/abandonment-store.ts'
 import type { Delivery } from '../../../shared/webhook/delivery/delivery.ts'
 import { startRound } from '../../../shared/webhook/delivery/delivery-store.ts'
-import { detachOwedAlert, tellAbandonments } from '../../../shared/webhook/delivery/tell-abandonments.ts'
+import { freeOwedAlert, tellAbandonments } from '../../../shared/webhook/delivery/tell-abandonments.ts'
 import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
 import { interceptTable } from '../../support/intercept-table.ts'
@@ -135,7 +135,7 @@ describe('alerts about one endpoint (design section 11)', () => {
     const { deps, endpoint } = await world()
     const [, again = ''] = await abandonMany(deps, endpoint, 2)
     const delivery = await rowOf(deps, { deliveryId: again as Delivery['deliveryId'] })
-    expect(await detachOwedAlert(deps, delivery)).toBe(true)
+    expect(await freeOwedAlert(deps, delivery)).toBe(true)
     await deps.table.transact({ delivery: startRound(delivery, deps.now()) })
 
     deps.clock.advance(900)
@@ -149,7 +149,7 @@ describe('alerts about one endpoint (design section 11)', () => {
     const { deps, endpoint } = await world()
     const [, id = ''] = await abandonMany(deps, endpoint, 2)
     const delivery = await rowOf(deps, { deliveryId: id as Delivery['deliveryId'] })
-    await detachOwedAlert(deps, delivery)
+    await freeOwedAlert(deps, delivery)
     const again = { ...delivery, attempts: 16, since: deps.now() }
     await deps.table.transact({ row: putAbandonment(again), delivery: put(deliveryKey(delivery.deliveryId), again) })
 

@@ -50,6 +50,6 @@ export const ALERT_MUTANTS = [
     'what the release before has told is told again': 'all.filter(isTold) -> all.slice(all.length)',
   }),
   ...mutantsOf('checkAbandonedDelivery', ['abandonments'], {
-    'what the release before owes joins no alert': 'detachOwedAlert(..._) -> false',
+    'what the release before owes joins no alert': 'freeOwedAlert(..._) -> false',
   }),
 ]

@@ -9,8 +9,7 @@ const PUSHED = 'OVO'
 /** So long a push can be answered from the end of its call, and a call takes at most as long as its lease. */
 const PUSH_MS = 60_000
 const LEASE_MS = 30_000
-/** A request is paid once. */
-const CLOSED = ['FAILED', 'EXPIRED', 'CANCELED', 'SUCCEEDED']
+const CLOSED = ['FAILED', 'EXPIRED', 'CANCELED']
 
 type Attempt = {
   readonly number: number
@@ -46,7 +45,9 @@ const note = ({ rows, money, closed }: Shown, { method, path, query, outcome }: 
   if (json === undefined || method !== 'GET') return
   if (path.startsWith('/v3/payments/') && json.status === 'SUCCEEDED' && Array.isArray(json.captures))
     money.set(String(json.payment_id), Number(json.captures[0]?.capture_amount))
-  if (CLOSED.includes(String(json.status))) closed.add(String(json.reference_id))
+  // A request is paid once.
+  const isPaid = path.startsWith('/v3/payment_requests/') && json.status === 'SUCCEEDED'
+  if (isPaid || CLOSED.includes(String(json.status))) closed.add(String(json.reference_id))
 }
 
 /** A row that may be money, and of which the process was not told that it is none of what was asked for. */
