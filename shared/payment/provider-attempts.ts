@@ -6,13 +6,19 @@ import type { ProviderAttempt } from './payment.ts'
 /** How an attempt ended whose request the provider has made and the table could not take. */
 export const COMMIT_FAILED = 'commit_failed'
 
-/** How many attempts are kept from each end of a payment's history. */
-const KEPT_EACH_END = 10
+/** A payment keeps its first ten, and as many of those behind. */
+const KEPT_FIRST = 10
+const MOST_KEPT = 20
 
-/** Adds an attempt, keeping the first ten and the last ten. */
+/** Whether the provider may have made its request: one that was refused or never left says nothing of any other. */
+export const mayBeSent = ({ outcome }: ProviderAttempt): boolean => outcome === 'unknown' || outcome === 'started'
+
+/** Adds an attempt. Of too many the oldest behind the first ten goes, of those that left nothing upstream if there are any. */
 export const withAttempt = (attempts: readonly ProviderAttempt[], attempt: ProviderAttempt): ProviderAttempt[] => {
   const all = [...attempts, attempt]
-  return all.length <= 2 * KEPT_EACH_END ? all : [...all.slice(0, KEPT_EACH_END), ...all.slice(-KEPT_EACH_END)]
+  if (all.length <= MOST_KEPT) return all
+  const left = all.findIndex((one, at) => at >= KEPT_FIRST && !mayBeSent(one))
+  return all.toSpliced(left === -1 ? KEPT_FIRST : left, 1)
 }
 
 /** Replaces the newest attempt by how it ended. */

@@ -1,13 +1,13 @@
 import { assertNever } from '../../errors.ts'
-import { PROVIDER_READ_TIMEOUT_MS, type ProviderTransaction } from '../../provider/provider.ts'
+import { PROVIDER_READ_TIMEOUT_MS, type ProviderPayment, type ProviderTransaction } from '../../provider/provider.ts'
 import { addMs, type Timestamp } from '../../time.ts'
 import type { Push } from '../channel/channels.ts'
 import { applyNews } from '../news/apply-provider-news.ts'
-import { askForNews } from '../news/ask-for-news.ts'
+import { askForNews, type ProviderNews } from '../news/ask-for-news.ts'
 import type { NewsDeps } from '../news/news-deps.ts'
 import type { CreatingPayment, ProviderAttempt, StoredPayment } from '../payment.ts'
 import { findStoredPayment } from '../payment-store.ts'
-import { referenceOf } from '../provider-attempts.ts'
+import { mayBeSent, referenceOf } from '../provider-attempts.ts'
 import { ATTEMPT_LEASE_MS } from './create-times.ts'
 import { createFailed } from './wait-for-attempt.ts'
 
@@ -19,16 +19,7 @@ const MOST_PAGES = 5
 const MAY_BE_PAYMENT: ReadonlySet<ProviderTransaction['type']> = new Set(['payment', 'unknown'])
 
 /** When our call had ended at the latest: of a process that died nobody knows more than that its lease is over. */
-const endOfCall = (creating: CreatingPayment, last: ProviderAttempt): Timestamp =>
-  last.endedAt ?? leaseOf(creating, last) ?? addMs(last.startedAt, ATTEMPT_LEASE_MS)
-
-/** The lease is the newest attempt's. */
-const leaseOf = ({ leaseUntil, providerAttempts }: CreatingPayment, { number }: ProviderAttempt) =>
-  number === providerAttempts.at(-1)?.number ? leaseUntil : undefined
-
-/** Those behind it were refused or never left: they say nothing of its push. */
-const lastPush = ({ providerAttempts }: CreatingPayment): ProviderAttempt | undefined =>
-  providerAttempts.findLast(({ outcome }) => outcome === 'unknown' || outcome === 'started')
+const endOfCall = ({ endedAt, startedAt }: ProviderAttempt): Timestamp => endedAt ?? addMs(startedAt, ATTEMPT_LEASE_MS)
 
 /** Every row of exactly this reference, whatever the provider's filter lets through; it throws when some may be missing. */
 const rowsOf = async (deps: NewsDeps, reference: string): Promise<readonly ProviderTransaction[]> => {
@@ -50,24 +41,31 @@ const rowsOf = async (deps: NewsDeps, reference: string): Promise<readonly Provi
 /** `no_money`: the push came to nothing that this payment could be credited with. */
 type Verdict = 'no_money' | 'undecided' | { readonly overtakenBy: StoredPayment | undefined }
 
+/** No money of this row can be seen: booked as paid it is yet to be shown, and otherwise its request says whether it may come. */
+const withoutMoney = ({ status }: ProviderTransaction, { requestStatus }: ProviderNews): Verdict => {
+  const isClosed = requestStatus === 'failed' || requestStatus === 'expired' || requestStatus === 'cancelled'
+  return status !== 'success' && isClosed ? 'no_money' : 'undecided'
+}
+
+/** Another payment of the same request says nothing of this row's. A row that names none is known by its amount. */
+const isOf = (row: ProviderTransaction, capture: ProviderPayment): boolean =>
+  row.providerPaymentId === ''
+    ? capture.capturedMinor === row.amountMinor
+    : capture.providerPaymentId === row.providerPaymentId
+
 /** A row that may stand for money: the provider's own news of it decides, and is applied like any other. */
 const askAbout = async (deps: NewsDeps, creating: CreatingPayment, row: ProviderTransaction): Promise<Verdict> => {
   const { providerPaymentId, paymentRequestId, reference } = row
   const answer = await askForNews(deps, { providerPaymentId: providerPaymentId || undefined, paymentRequestId })
   if (answer.kind !== 'news' || answer.news.reference !== reference) return 'undecided'
-  const { capture, requestStatus } = answer.news
-  if (capture === undefined) {
-    const isClosed = requestStatus === 'failed' || requestStatus === 'expired' || requestStatus === 'cancelled'
-    return row.status !== 'success' && isClosed ? 'no_money' : 'undecided'
-  }
+  const { capture } = answer.news
+  if (capture === undefined) return withoutMoney(row, answer.news)
   const outcome = await applyNews(deps, answer.news, 'create')
   const stored = await findStoredPayment(deps, creating.paymentId)
   if (stored?.status !== 'creating' || stored.attempt !== creating.attempt) return { overtakenBy: stored }
-  // Another payment of the same request says nothing of this row's, which is booked as paid and cannot be seen yet.
-  const isOther = providerPaymentId !== '' && capture.providerPaymentId !== providerPaymentId
-  const isUnseen = isOther && row.status === 'success'
+  if (outcome.kind !== 'applied') return 'undecided'
   // Applied, and still being created: the money is not what was asked for and is held in suspense.
-  return outcome.kind === 'applied' && !isUnseen ? 'no_money' : 'undecided'
+  return isOf(row, capture) ? 'no_money' : withoutMoney(row, answer.news)
 }
 
 const verdictOn = async (deps: NewsDeps, creating: CreatingPayment, row: ProviderTransaction): Promise<Verdict> => {
@@ -85,27 +83,37 @@ const verdictOn = async (deps: NewsDeps, creating: CreatingPayment, row: Provide
   }
 }
 
+const verdictOnPush = async (
+  deps: NewsDeps,
+  creating: CreatingPayment,
+  { number }: ProviderAttempt,
+): Promise<Verdict> => {
+  for (const row of await rowsOf(deps, referenceOf(creating.paymentId, number))) {
+    const verdict = await verdictOn(deps, creating, row)
+    if (verdict !== 'no_money') return verdict
+  }
+  return 'no_money'
+}
+
 /**
- * A push may still be answered on the customer's phone: a second one must not be sent beside it. Undefined: the last
- * one came to nothing, and the next may be sent. Answers the payment where it was paid or somebody else was first, and
- * throws (500, to be retried) while neither is certain.
+ * A push may still be answered on the customer's phone: a second one must not be sent beside it. Undefined: all that
+ * were sent came to nothing, and the next may be. Answers the payment where one was paid or somebody else was first,
+ * and throws (500, to be retried) while neither is certain. Older ones are asked about too: their rows may come late.
  */
 export const holdBackPush = async (
   deps: NewsDeps,
   creating: CreatingPayment,
   { lifetimeMs }: Push,
 ): Promise<{ readonly overtakenBy: StoredPayment | undefined } | undefined> => {
-  const last = lastPush(creating)
-  if (!last) return undefined
-  if (deps.now() < addMs(endOfCall(creating, last), lifetimeMs)) {
+  const pushes = creating.providerAttempts.filter(mayBeSent)
+  const last = pushes.at(-1)
+  if (last && deps.now() < addMs(endOfCall(last), lifetimeMs)) {
     throw createFailed('the push sent to the customer may still be answered; retry with the same Idempotency-Key')
   }
-  for (const row of await rowsOf(deps, referenceOf(creating.paymentId, last.number))) {
-    const verdict = await verdictOn(deps, creating, row)
+  for (const push of pushes.toReversed()) {
+    const verdict = await verdictOnPush(deps, creating, push)
     if (verdict === 'undecided') {
-      throw createFailed(
-        'the last push is known to the provider and not decided yet; retry with the same Idempotency-Key',
-      )
+      throw createFailed('a push is known to the provider and not decided yet; retry with the same Idempotency-Key')
     }
     if (verdict !== 'no_money') return verdict
   }

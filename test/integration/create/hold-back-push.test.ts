@@ -67,12 +67,16 @@ describe('a push key whose last push is decided (design section 4, Create)', () 
     expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 97_900, succeeded: 1 })
   })
 
-  it('answers the payment that it paid for, although another attempt behind it was refused', async () => {
+  it.each([
+    { kind: 'refused', code: 'CHANNEL_UNAVAILABLE' },
+    { kind: 'unknown', reason: 'timeout' },
+  ] as const)('answers the payment that it paid for, although another attempt behind it was $kind', async (answer) => {
     const { deps, client, row, show, tell } = await lostPush()
     show([])
-    deps.provider.script('createRequest', async () => ({ kind: 'refused', code: 'CHANNEL_UNAVAILABLE' }))
+    deps.provider.script('createRequest', async () => answer)
     await again(deps, client).catch(() => undefined)
     deps.provider.heal('createRequest')
+    deps.clock.advance(60)
     const paid = row('success')
     tell(paid, 'captured', 100_000)
     show([paid])
@@ -141,12 +145,14 @@ describe('a push that is not decided', () => {
     await expectHeldBack(UNDECIDED)
   })
 
-  it('is not sent again while its row cannot be seen and another payment of its request is another amount', async () => {
+  it.each([
+    ['success', {}],
+    ['success', { providerPaymentId: '' }],
+    ['pending', {}],
+  ] as const)('is not sent again while its row (%s %j) is unseen and another amount was paid', async (status, of) => {
     const { deps, row, show, tell, expectHeldBack } = await lostPush()
-    const [unseen, other] = [row('success'), row('success', { amountMinor: minor(99_999) })]
-    tell(unseen, 'captured', 100_000, 'expired')
-    deps.provider.payments.delete(unseen.providerPaymentId)
-    tell(other, 'captured', 99_999, 'expired')
+    const [unseen, other] = [row(status, of), row('success', { amountMinor: minor(99_999) })]
+    tell(other, 'captured', 99_999)
     show([other, unseen])
 
     await expectHeldBack(UNDECIDED)

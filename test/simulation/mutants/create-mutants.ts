@@ -67,17 +67,17 @@ export const CREATE_MUTANTS = [
   }),
   ...mutantsOf('holdBackPush', ['hold-back-push'], {
     'a second push is sent while the first may still be answered': 'addMs(..._) -> last.startedAt',
+    'only the newest push is asked about': 'pushes.toReversed() -> pushes.slice(-1)',
   }),
   ...mutantsOf('endOfCall', ['hold-back-push'], {
-    "a push's lifetime counts from its claim": 'last.endedAt ?? leaseOf(..._) ?? addMs(..._) -> last.startedAt',
+    "a push's lifetime counts from its claim": 'endedAt ?? addMs(..._) -> startedAt',
     "a dead process's push is taken for one that ended when it was claimed": {
-      edit: 'last.endedAt ?? leaseOf(..._) ?? addMs(..._) -> last.endedAt ?? last.startedAt',
+      edit: 'endedAt ?? addMs(..._) -> endedAt ?? startedAt',
       tests: ['create-payment-crashes', 'hold-back-push'],
     },
   }),
-  ...mutantsOf('lastPush', ['hold-back-push'], {
-    'a push is forgotten behind an attempt that was refused':
-      'providerAttempts.findLast(_) -> providerAttempts.slice(-1).findLast(_)',
+  ...mutantsOf('withAttempt', ['provider-attempts'], {
+    'a push is forgotten behind ten attempts that were refused': 'left === -1 ? KEPT_FIRST : left -> KEPT_FIRST',
   }),
   ...mutantsOf('rowsOf', ['hold-back-push'], {
     'a second push is sent although the provider could not say what became of the first': {
@@ -90,14 +90,19 @@ export const CREATE_MUTANTS = [
   ...mutantsOf('verdictOn', ['hold-back-push'], {
     'a second push is sent although the provider knows money of the first': "askAbout(..._) -> 'no_money'",
   }),
-  ...mutantsOf('askAbout', ['hold-back-push'], {
+  ...mutantsOf('withoutMoney', ['hold-back-push'], {
     'a push that is known and undecided is taken over':
-      "row.status !== 'success' && isClosed ? 'no_money' : 'undecided' -> 'no_money'",
-    'a row of money that cannot be seen yet is taken for none when its request has failed':
-      "drop row.status !== 'success'",
-    'another payment of its request answers for a row that cannot be seen yet': 'drop !isUnseen',
+      "status !== 'success' && isClosed ? 'no_money' : 'undecided' -> 'no_money'",
+    'a row of money that cannot be seen yet is taken for none when its request has failed': "drop status !== 'success'",
+  }),
+  ...mutantsOf('isOf', ['hold-back-push'], {
+    "another payment's amount decides about a row that names its own":
+      'capture.providerPaymentId === row.providerPaymentId -> capture.capturedMinor !== row.amountMinor',
+  }),
+  ...mutantsOf('askAbout', ['hold-back-push'], {
+    'another payment of its request answers for a row that cannot be seen yet': 'isOf(row, capture) -> true',
     'a second push is sent although nobody could be asked about the money of the first':
-      "return 'undecided' -> return 'no_money'",
+      "if (_ || _) return 'undecided' -> if (_ || _) return 'no_money'",
     "another payment's money decides about this push": 'drop answer.news.reference !== reference',
   }),
   ...mutantsOf('runAttempt', ['create-payment-crashes'], {

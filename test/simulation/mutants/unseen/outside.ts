@@ -1,6 +1,7 @@
 /** Their code stands where histories have a stand-in, or never come: what would have to be there. */
 export const OUTSIDE: Readonly<Record<string, string>> = {
   'a second push is sent although rows are missing': 'No reference of a history has more than one page of rows.',
+  'a push is forgotten behind ten attempts that were refused': 'No create of a history is tried twenty times.',
   "another push's row decides about this one": 'The provider of histories finds rows by the whole reference.',
   "another payment's money decides about this push":
     'The provider of histories answers about the payment that it is asked about.',
