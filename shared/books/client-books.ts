@@ -20,6 +20,8 @@ export type ClientBooks = {
   readonly figures: Figures
   /** What the ledger was meanwhile; undefined when it moved. */
   readonly stand: string | undefined
+  /** Nothing is waited for that need not move the ledger. */
+  readonly isFinal: boolean
 }
 
 /** What was written just before may not be in the indexes yet. */
@@ -91,6 +93,7 @@ const look = async (
   return {
     figures: figuresOf({ before, after }, counted, { reversals, settledMinor }),
     stand: stand === ledgerStand(before) ? stand : undefined,
+    isFinal: counted.isFinal,
   }
 }
 

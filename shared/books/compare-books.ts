@@ -38,12 +38,9 @@ export const reportBooks = (
   log.info('books.compared', { client_id: clientId, total_minor: totalMinor, explained_minor: explainedMinor })
 }
 
-/** Nothing has moved since, and nothing is waited for: it would be the same again. */
+/** Nothing has moved since, and nothing was waited for: it would be the same again. */
 const isStill = ({ stand, differences, figures }: ComparedBooks, now: string): boolean =>
-  stand === now &&
-  differences.length === 0 &&
-  figure(figures, 'accepted') === 0 &&
-  figure(figures, 'provider_not_due') === 0
+  stand === now && differences.length === 0 && figure(figures, 'accepted') === 0
 
 type Difference = ComparedBooks['differences'][number]
 
@@ -86,7 +83,8 @@ const compareNow = async (deps: CompareDeps, clientId: ClientId): Promise<void> 
     await tellDifference(deps, clientId, { subject, amountMinor: figure(figures, subject), known: told.get(subject) })
   }
   const unexplainedMinor = sumOf(old.map(({ amountMinor }) => amountMinor))
-  const compared = { at, figures: { ...figures }, stand: books.stand, differences: [...differences], unexplainedMinor }
+  const stand = books.isFinal ? books.stand : undefined
+  const compared = { at, figures: { ...figures }, stand, differences: [...differences], unexplainedMinor }
   const { applied } = await keepComparedBooks(deps, clientId, compared, last)
   // Whoever came between has told the same, and reports it.
   if (!applied) return

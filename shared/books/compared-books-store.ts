@@ -14,7 +14,7 @@ const ComparedBooksSchema = v.object({
   version: v.number(),
   at: TimestampSchema,
   figures: FiguresSchema,
-  /** What the ledger was, if it stood still. */
+  /** What the ledger was, if it stood still and nothing is waited for. */
   stand: v.optional(v.string()),
   /** What was not explained, and since when it is the same. */
   differences: v.array(v.object({ subject: v.picklist(SUBJECTS), amountMinor: MinorSchema, since: TimestampSchema })),

@@ -103,7 +103,13 @@ const keptBehind = (
 }
 
 const counted = (count: CountedPaid, judged: readonly Judged[]): CountedPaid =>
-  judged.reduce((sum, { payment, standing }) => addWaiting(sum, payment, standing), count)
+  judged.reduce(
+    (sum, { payment, standing, isFinal }) => ({
+      ...addWaiting(sum, payment, standing),
+      isFinal: sum.isFinal && isFinal,
+    }),
+    count,
+  )
 
 /**
  * Counts all that a client was ever paid, and what has become of it at the provider. What is final is counted once and
@@ -118,7 +124,7 @@ export const countPaid = async (
   const found = await readPaidCount(deps, clientId)
   const waited = await judgeById(deps, [...(found.waitingIds ?? [])])
   const { sums, settledMinor, returnedMinor } = found
-  let all = counted({ sums, settledMinor, returnedMinor, notDueMinor: ZERO, overdueMinor: ZERO }, waited)
+  let all = counted({ sums, settledMinor, returnedMinor, notDueMinor: ZERO, overdueMinor: ZERO, isFinal: true }, waited)
   let keeping = kept(found, waited)
   let isKeeping = true
   let isWhole = true

@@ -68,6 +68,8 @@ export const addCounted = <Count extends Pick<PaidCount, keyof typeof counted>>(
 export type CountedPaid = Pick<PaidCount, keyof typeof counted> & {
   readonly notDueMinor: Minor
   readonly overdueMinor: Minor
+  /** Nothing is waited for: all of it stays as it is, whatever the clock says. */
+  readonly isFinal: boolean
 }
 
 export const addWaiting = (all: CountedPaid, payment: Amounts, standing: Standing): CountedPaid => ({

@@ -6,6 +6,7 @@ import { resolveSuspense } from '../../../shared/suspense/resolve-suspense.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { comparedBooksKey } from '../../../shared/table/keys.ts'
 import { DAY_MS, HOUR_MS, type Timestamp } from '../../../shared/time.ts'
+import { dispute } from '../../support/dispute-builders.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
 import { invokeAdmin } from '../../support/operator-actions.ts'
 import { aSucceededPayment, BANK, payOut, sweptNow, withFloor } from '../../support/settlement-builders.ts'
@@ -78,6 +79,16 @@ export const reported = ({ lines }: TestDeps) =>
 export const overdue = async () => {
   const world = await aClientWithBooks()
   passes(world.deps, 5 * DAY_MS)
+  await compareToday(world.deps, world.client)
+  return world
+}
+
+/** What the provider has not settled is paid out, and went back by a dispute that can still be won. */
+export const disputed = async () => {
+  const world = await aClientWithBooks()
+  passes(world.deps, DAY_MS)
+  await payOut(world.deps, await sweptNow(world.deps, world.client))
+  await dispute(world.deps, world.waiting)
   await compareToday(world.deps, world.client)
   return world
 }

@@ -14,6 +14,7 @@ import { noteProviderSettled } from '../../../shared/payment/fee/fee-store.ts'
 import { reversePayment } from '../../../shared/reversal/reverse-payment.ts'
 import { reversalKey, settlementKey, windowKey, windowSealKey } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS, HOUR_MS, MINUTE_MS } from '../../../shared/time.ts'
+import { won } from '../../support/dispute-builders.ts'
 import { recordTable } from '../../support/intercept-table.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
 import { lambdaContext } from '../../support/operator-actions.ts'
@@ -25,6 +26,7 @@ import {
   booksOf,
   compared,
   compareToday,
+  disputed,
   overdue,
   passes,
   RECEIVED,
@@ -46,6 +48,17 @@ describe('the daily comparison', () => {
     expect(calls.map(({ name }) => name)).toStrictEqual(['get', 'query', 'batchGet'])
     expect(reported(deps)).toStrictEqual(Array.from({ length: 3 }, () => [300_000, 300_000]))
     expect(deps.published).toStrictEqual([])
+  })
+
+  it('looks again at a dispute that is won once it is paid out, which moves no ledger', async () => {
+    const { deps, client, waiting } = await disputed()
+    const before = await booksOf(deps, client)
+    await won(deps, waiting)
+    passes(deps, 5 * DAY_MS)
+    await compareToday(deps, client)
+
+    expect(before).toMatchObject({ reversed_unsettled: RECEIVED, balanced: true })
+    expect(await aboutOf(deps, client, 'provider_overdue')).toMatchObject({ status: 'open', amountMinor: RECEIVED })
   })
 
   it('tells once what the provider has not settled an hour past its day, and closes it once it has', async () => {

@@ -21,6 +21,10 @@ export const BOOKS_MUTANTS = [
   ...mutantsOf('countPaid', ['compare-books'], {
     'a payment that an index shows late is never counted': 'paidAt < late -> true',
   }),
+  ...mutantsOf('compareNow', ['compare-books'], {
+    'a client is left alone of whom a dispute can still be won':
+      'books.isFinal ? books.stand : undefined -> books.stand',
+  }),
   ...mutantsOf('isAccepted', ['compare-books'], {
     'an operator’s word holds for any amount': 'drop item.amountMinor === amountMinor',
   }),
