@@ -1,7 +1,7 @@
 /** A condition as plain data: stores name them, compose them, and the table decides them. Fields are named as in code. */
 export type Condition =
   | {
-      readonly test: 'equals' | 'differs' | 'atMost' | 'below' | 'above' | 'contains'
+      readonly test: 'equals' | 'atMost' | 'below' | 'above' | 'contains'
       readonly field: string
       readonly value: unknown
     }
@@ -9,8 +9,6 @@ export type Condition =
   | { readonly test: 'all' | 'any'; readonly of: readonly Condition[] }
 
 export const equals = (field: string, value: unknown): Condition => ({ test: 'equals', field, value })
-
-export const differs = (field: string, value: unknown): Condition => ({ test: 'differs', field, value })
 
 export const absent = (field: string): Condition => ({ test: 'absent', field })
 

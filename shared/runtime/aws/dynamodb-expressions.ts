@@ -34,7 +34,7 @@ export const placeholders = (): Placeholders => {
   }
 }
 
-const OPERATORS = { equals: '=', differs: '<>', atMost: '<=', below: '<', above: '>' } as const
+const OPERATORS = { equals: '=', atMost: '<=', below: '<', above: '>' } as const
 const WORDS = { all: ' AND ', any: ' OR ' } as const
 
 export const conditionExpression = (condition: Condition, p: Placeholders): string => {
@@ -53,7 +53,6 @@ export const conditionExpression = (condition: Condition, p: Placeholders): stri
     case 'contains':
       return `contains(${p.name(condition.field)}, ${p.value(condition.value)})`
     case 'equals':
-    case 'differs':
     case 'atMost':
     case 'below':
     case 'above':

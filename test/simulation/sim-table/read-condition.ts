@@ -23,7 +23,6 @@ export const readCondition = (condition: Condition): Test => {
       return (item) => (item[attribute] !== undefined) === wanted
     }
     case 'equals':
-    case 'differs':
     case 'atMost':
     case 'below':
     case 'above':
@@ -45,10 +44,9 @@ const contains = (whole: unknown, part: unknown): boolean => {
   return whole instanceof Set && whole.has(part)
 }
 
-/** A missing attribute equals nothing, differs from everything, and has no order. */
+/** A missing attribute equals nothing and has no order. */
 const COMPARISONS = {
   equals: isDeepStrictEqual,
-  differs: (actual, wanted) => !isDeepStrictEqual(actual, wanted),
   below: (actual, wanted) => (orderOf(actual, wanted) ?? 0) < 0,
   atMost: (actual, wanted) => (orderOf(actual, wanted) ?? 1) <= 0,
   above: (actual, wanted) => (orderOf(actual, wanted) ?? 0) > 0,
