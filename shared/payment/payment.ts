@@ -91,7 +91,7 @@ const identity = {
   part: v.optional(v.number()),
   /** Number of the newest provider attempt. */
   attempt: v.number(),
-  /** The first ten and the last ones, twenty at most, oldest first. */
+  /** Twenty at most, oldest first (`withAttempt`). */
   providerAttempts: v.array(ProviderAttemptSchema),
 }
 

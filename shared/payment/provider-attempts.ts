@@ -6,19 +6,19 @@ import type { ProviderAttempt } from './payment.ts'
 /** How an attempt ended whose request the provider has made and the table could not take. */
 export const COMMIT_FAILED = 'commit_failed'
 
-/** A payment keeps its first ten, and as many of those behind. */
-const KEPT_FIRST = 10
 const MOST_KEPT = 20
+/** Where all of them may have been sent, those keep their place that came first. */
+const KEPT_FIRST = 10
 
 /** Whether the provider may have made its request: one that was refused or never left says nothing of any other. */
 export const mayBeSent = ({ outcome }: ProviderAttempt): boolean => outcome === 'unknown' || outcome === 'started'
 
-/** Adds an attempt. Of too many the oldest behind the first ten goes, of those that left nothing upstream if there are any. */
+/** Adds an attempt. Of more than twenty the oldest goes that left nothing upstream, or the eleventh where all may have. */
 export const withAttempt = (attempts: readonly ProviderAttempt[], attempt: ProviderAttempt): ProviderAttempt[] => {
   const all = [...attempts, attempt]
   if (all.length <= MOST_KEPT) return all
-  const left = all.findIndex((one, at) => at >= KEPT_FIRST && !mayBeSent(one))
-  return all.toSpliced(left === -1 ? KEPT_FIRST : left, 1)
+  const unsent = all.findIndex((one) => !mayBeSent(one))
+  return all.toSpliced(unsent === -1 ? KEPT_FIRST : unsent, 1)
 }
 
 /** Replaces the newest attempt by how it ended. */

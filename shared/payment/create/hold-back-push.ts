@@ -35,7 +35,7 @@ const rowsOf = async (deps: NewsDeps, reference: string): Promise<readonly Provi
     afterId = answer.value.afterId ?? transactions.at(-1)?.transactionId
     if (afterId === undefined) break
   }
-  throw createFailed('the provider could not say whether the last push was paid; retry with the same Idempotency-Key')
+  throw createFailed('the provider could not say whether a push was paid; retry with the same Idempotency-Key')
 }
 
 /** `no_money`: the push came to nothing that this payment could be credited with. */
@@ -98,13 +98,17 @@ const verdictOnPush = async (
 /**
  * A push may still be answered on the customer's phone: a second one must not be sent beside it. Undefined: all that
  * were sent came to nothing, and the next may be. Answers the payment where one was paid or somebody else was first,
- * and throws (500, to be retried) while neither is certain. Older ones are asked about too: their rows may come late.
+ * and throws (500, to be retried) while neither is certain. Older ones are asked about too: their rows may come late. A capture that the payment
+ * remembers is due work's, which forgets it once it has been decided.
  */
 export const holdBackPush = async (
   deps: NewsDeps,
   creating: CreatingPayment,
   { lifetimeMs }: Push,
 ): Promise<{ readonly overtakenBy: StoredPayment | undefined } | undefined> => {
+  if (creating.rememberedProviderPaymentIds) {
+    throw createFailed('money of a push was announced and is being looked at; retry with the same Idempotency-Key')
+  }
   const pushes = creating.providerAttempts.filter(mayBeSent)
   const last = pushes.at(-1)
   if (last && deps.now() < addMs(endOfCall(last), lifetimeMs)) {

@@ -77,7 +77,7 @@ describe('createPayment after a crash', () => {
     await expect(again()).rejects.toThrow('the push sent to the customer may still be answered')
     deps.clock.advance(1)
     deps.provider.script('listTransactions', async () => ({ kind: 'unanswered', reason: 'unreachable' }))
-    await expect(again()).rejects.toThrow('could not say whether the last push was paid')
+    await expect(again()).rejects.toThrow('could not say whether a push was paid')
     deps.provider.heal('listTransactions')
     const { payment } = await again()
 
@@ -135,6 +135,21 @@ describe('a capture while the payment is still being created (OVO answers at onc
     expect(late.payment).toMatchObject({ status: 'succeeded', creditedProviderPaymentId: providerPaymentId })
     expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 97_900, succeeded: 1 })
     expect(await findSuspense(deps, providerPaymentId)).toBeUndefined()
+  })
+
+  it('holds back a second push until due work has looked at it, though no row of it is there', async () => {
+    const { deps, client, creating, providerPaymentId } = await paidOvo()
+    void creating.catch(() => undefined)
+    await applyProviderNews(deps, { providerPaymentId }, 'callback')
+    deps.provider.script('listTransactions', async () => ({
+      kind: 'found',
+      value: { transactions: [], hasMore: false },
+    }))
+    deps.clock.advance(90)
+
+    await expect(create(deps, client, aRequest(OVO_REQUEST), 'key-1')).rejects.toThrow('was announced')
+
+    expect(deps.provider.countOf('createRequest')).toBe(1)
   })
 
   it('is credited by due work when the attempt died and no callback ever comes again', async () => {

@@ -67,6 +67,10 @@ export const CREATE_MUTANTS = [
   }),
   ...mutantsOf('holdBackPush', ['hold-back-push'], {
     'a second push is sent while the first may still be answered': 'addMs(..._) -> last.startedAt',
+    'a second push is sent beside a capture that the payment remembers': {
+      edit: 'drop creating.rememberedProviderPaymentIds',
+      tests: ['create-payment-crashes'],
+    },
     'only the newest push is asked about': 'pushes.toReversed() -> pushes.slice(-1)',
   }),
   ...mutantsOf('endOfCall', ['hold-back-push'], {
@@ -77,7 +81,7 @@ export const CREATE_MUTANTS = [
     },
   }),
   ...mutantsOf('withAttempt', ['provider-attempts'], {
-    'a push is forgotten behind ten attempts that were refused': 'left === -1 ? KEPT_FIRST : left -> KEPT_FIRST',
+    'a push is forgotten behind ten attempts that were refused': 'unsent === -1 ? KEPT_FIRST : unsent -> KEPT_FIRST',
   }),
   ...mutantsOf('rowsOf', ['hold-back-push'], {
     'a second push is sent although the provider could not say what became of the first': {
