@@ -7,7 +7,7 @@ import type { Minor } from '../money.ts'
 import { MAX_DELAY_SECONDS } from '../queues.ts'
 import { addMs, MINUTE_MS, msBetween, SECOND_MS, type Timestamp } from '../time.ts'
 import { clientBooks } from './client-books.ts'
-import { type ComparedBooks, keepComparedBooks, readComparedBooks } from './compared-books-store.ts'
+import { type ComparedBooks, compareAnyway, keepComparedBooks, readComparedBooks } from './compared-books-store.ts'
 import { DIFFERENCE_AGE_MS } from './count-paid.ts'
 import { explained, type Figures, figure } from './figures.ts'
 import { readTold, SUBJECTS, sumOf, tellDifference, withAccepted } from './told-differences.ts'
@@ -39,8 +39,8 @@ export const reportBooks = (
 }
 
 /** Nothing has moved since, and nothing was waited for: it would be the same again. */
-const isStill = ({ stand, differences, figures }: ComparedBooks, now: string): boolean =>
-  stand === now && differences.length === 0 && figure(figures, 'accepted') === 0
+const isStill = ({ finalStand, differences, figures }: ComparedBooks, now: string): boolean =>
+  finalStand === now && differences.length === 0 && figure(figures, 'accepted') === 0
 
 type Difference = ComparedBooks['differences'][number]
 
@@ -83,11 +83,14 @@ const compareNow = async (deps: CompareDeps, clientId: ClientId): Promise<void> 
     await tellDifference(deps, clientId, { subject, amountMinor: figure(figures, subject), known: told.get(subject) })
   }
   const unexplainedMinor = sumOf(old.map(({ amountMinor }) => amountMinor))
-  const stand = books.isFinal ? books.stand : undefined
-  const compared = { at, figures: { ...figures }, stand, differences: [...differences], unexplainedMinor }
+  const finalStand = books.isFinal ? books.stand : undefined
+  const compared = { at, figures: { ...figures }, finalStand, differences: [...differences], unexplainedMinor }
   const { applied } = await keepComparedBooks(deps, clientId, compared, last)
-  // Whoever came between has told the same, and reports it.
-  if (!applied) return
+  if (!applied) {
+    // Whoever came between may have seen less, and told it before this did: the next one closes what is open by then.
+    await compareAnyway(deps, clientId)
+    return
+  }
   reportBooks(deps, figures, unexplainedMinor, clientId)
   const [first] = young.map(({ since }) => since).toSorted((a, b) => (a < b ? -1 : 1))
   if (first !== undefined) await lookAgain(deps, clientId, addMs(first, DIFFERENCE_AGE_MS))

@@ -3,7 +3,7 @@ import type { Deps } from '../deps.ts'
 import type { PaymentId } from '../ids.ts'
 import { ZERO } from '../money.ts'
 import { expectedSettlement } from '../payment/channel/expected-settlement.ts'
-import type { Payment } from '../payment/payment.ts'
+import type { Payment, Reversal } from '../payment/payment.ts'
 import { findPaymentsByKey } from '../payment/payment-store.ts'
 import { type PaidPayment, paidPages } from '../settlement/paid-payments.ts'
 import { addMs, DAY_MS, HOUR_MS, MINUTE_MS, type Timestamp, timestampOf } from '../time.ts'
@@ -27,8 +27,14 @@ const READ_BY_MS = HOUR_MS + 10 * MINUTE_MS
 const SKEW_MS = MINUTE_MS
 const BEGINNING = timestampOf(0)
 
-/** Behind it nobody decides a dispute any more. */
-const DISPUTE_MS = 180 * DAY_MS
+/**
+ * How long what went back may be settled all the same: a dispute can be won, and what was refunded is often settled like
+ * any other and taken from us by a row of its own. What was voided never is.
+ */
+const SETTLES_YET_MS: Readonly<Partial<Record<Reversal['kind'], number>>> = {
+  chargeback: 180 * DAY_MS,
+  refund: 30 * DAY_MS,
+}
 
 /** They lie in one item and are read one by one, each time; behind these nothing is kept until some are done. */
 const MOST_WAITING = 1_000
@@ -41,9 +47,11 @@ const standingOf = (payment: Payment, now: Timestamp): Standing => {
   return addMs(expectedSettlement(payment, paidAt), READ_BY_MS + DIFFERENCE_AGE_MS) < now ? 'overdue' : 'not_due'
 }
 
-/** Whether all of it went back by a dispute that can still be won, when it is to be settled after all. */
-const mayComeAgain = ({ reversal }: Payment, now: Timestamp): boolean =>
-  reversal?.whole?.kind === 'chargeback' && addMs(reversal.wholeAt ?? now, DISPUTE_MS) > now
+/** Whether all of it went back, and it may be settled after all. */
+const settlesYet = ({ reversal }: Payment, now: Timestamp): boolean => {
+  const kind = reversal?.whole?.kind
+  return kind !== undefined && addMs(reversal?.wholeAt ?? now, SETTLES_YET_MS[kind] ?? 0) > now
+}
 
 type Judged = {
   readonly id: PaymentId
@@ -54,7 +62,7 @@ type Judged = {
 
 const judge = (payment: Payment, now: Timestamp): Judged => {
   const standing = standingOf(payment, now)
-  const isFinal = standing === 'settled' || (standing === 'returned' && !mayComeAgain(payment, now))
+  const isFinal = standing === 'settled' || (standing === 'returned' && !settlesYet(payment, now))
   return { id: payment.paymentId, payment, standing, isFinal }
 }
 

@@ -9,9 +9,20 @@ import { readPaidCount } from '../../../shared/books/paid-count-store.ts'
 import { readTold, tellDifference } from '../../../shared/books/told-differences.ts'
 import { minor } from '../../../shared/money.ts'
 import { noteProviderSettled } from '../../../shared/payment/fee/fee-store.ts'
+import { DAY_MS } from '../../../shared/time.ts'
 import { beforeFirst } from '../../support/intercept-table.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
-import { aboutOf, aClientWithBooks, compared, overdue, RECEIVED, reported, resolve } from './books-world.ts'
+import {
+  aboutOf,
+  aClientWithBooks,
+  compared,
+  compareToday,
+  overdue,
+  passes,
+  RECEIVED,
+  reported,
+  resolve,
+} from './books-world.ts'
 
 describe('of two at once', () => {
   it('one keeps what it compared, and reports it', async () => {
@@ -21,6 +32,22 @@ describe('of two at once', () => {
 
     expect(await compared(deps, client)).toMatchObject({ version: 1 })
     expect(reported(deps)).toHaveLength(1)
+  })
+
+  it('what the slower one told is closed by the next day, though nothing has moved since the other one found it gone', async () => {
+    const { deps, client, waiting } = await aClientWithBooks()
+    await compareToday(deps, client)
+    passes(deps, 5 * DAY_MS)
+    const overtaken = beforeFirst(deps, 'put', async () => {
+      await noteProviderSettled(deps, waiting, deps.now())
+      await compareBooks(deps, client.clientId, undefined)
+    })
+    await compareBooks(overtaken, client.clientId, undefined)
+    const told = await aboutOf(deps, client, 'provider_overdue')
+    await compareToday(deps, client)
+
+    expect(told).toMatchObject({ status: 'open', amountMinor: RECEIVED })
+    expect(await aboutOf(deps, client, 'provider_overdue')).toMatchObject({ status: 'resolved' })
   })
 
   it('one keeps what it counted, and the other takes nothing of it back', async () => {

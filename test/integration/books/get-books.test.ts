@@ -39,6 +39,7 @@ const CALM = {
   explained_percent: 100,
 }
 const { provider_not_due: _, ...ALL_DUE } = CALM
+const TAKEN_OUT = { ...ALL_DUE, reversed_before_sweep: 95_900, credited: 191_800, pending: undefined }
 const FORGOTTEN = { ...ALL_DUE, reversed_unsettled: RECEIVED }
 
 const wonBehindCount =
@@ -115,13 +116,16 @@ describe('the books of a client', () => {
       what: 'a payment that went back before it was swept',
       happens: async ({ deps, waiting }) =>
         reversePayment(deps, waiting, { transactionId: 'txn_1', kind: 'voided', amountMinor: minor(100_000) }),
-      shows: {
-        ...ALL_DUE,
-        reversed_before_sweep: 95_900,
-        credited: 191_800,
-        pending: undefined,
-        reversed_unsettled: RECEIVED,
+      shows: { ...TAKEN_OUT, reversed_unsettled: RECEIVED },
+    },
+    {
+      what: 'a refund of what the provider settles all the same, behind a count of it',
+      happens: async ({ deps, client, waiting }) => {
+        await reversePayment(deps, waiting, { transactionId: 'txn_1', kind: 'refund', amountMinor: minor(100_000) })
+        await booksOf(deps, client)
+        await noteProviderSettled(deps, waiting, deps.now())
       },
+      shows: { ...TAKEN_OUT, provider_settled: 3 * RECEIVED },
     },
     {
       what: 'a dispute that was won when a settlement had left it out',
@@ -183,12 +187,8 @@ describe('the books of a client', () => {
       },
     }
 
-    expect(await booksOf(moving, client)).toStrictEqual({
-      ...CALM,
-      credited: 383_600,
-      pending: 191_800,
-      in_motion: 95_900,
-    })
+    const moved = { credited: 383_600, pending: 191_800, in_motion: 95_900 }
+    expect(await booksOf(moving, client)).toStrictEqual({ ...CALM, ...moved })
     expect(paid).toBe(true)
   })
 

@@ -21,7 +21,14 @@ export const BOOKS_MUTANTS = [
   ...mutantsOf('countPaid', ['compare-books'], {
     'a payment that an index shows late is never counted': 'paidAt < late -> true',
   }),
+  ...mutantsOf('settlesYet', ['get-books'], {
+    'what was refunded is settled by nobody any more': 'SETTLES_YET_MS[kind] ?? 0 -> SETTLES_YET_MS.voided ?? 0',
+  }),
   ...mutantsOf('compareNow', ['compare-books'], {
+    'what the slower of two has told stays open': {
+      edit: 'drop compareAnyway(..._)',
+      tests: ['compare-books-races'],
+    },
     'a client is left alone of whom a dispute can still be won':
       'books.isFinal ? books.stand : undefined -> books.stand',
   }),

@@ -2,6 +2,8 @@
 export const BESIDE: Readonly<Record<string, string>> = {
   'a create that was refused long ago is in the way of its key for ever':
     'Time deletes such a create some days later all the same.',
+  'what was refunded is settled by nobody any more': 'A figure of the books, and no difference of theirs.',
+  'what the slower of two has told stays open': 'A finding that an operator closes by hand.',
   'a caller waits on although the attempt has failed': 'It waits until its time is up, and is told to come again.',
   'a provider call is begun that cannot be finished in time':
     'A call cut short is an outcome nobody knows, which every attempt behind it reckons with.',
