@@ -1,5 +1,5 @@
 /**
- * Goal: a push key is usable again as soon as its last push is decided, and no second push is ever sent beside a first
+ * Goal: a push key is usable again as soon as its pushes are decided, and no second push is ever sent beside a first
  * one that may still be paid.
  * Method: an OVO create whose answer never came, and every kind of row the provider may then have for its reference.
  */
@@ -16,7 +16,7 @@ import { again, lostPush } from './lost-push.ts'
 const UNDECIDED = 'not decided yet'
 const MAY_BE_ANSWERED = 'may still be answered'
 
-describe('a push key whose last push is decided (design section 4, Create)', () => {
+describe('a push key whose pushes are decided (design section 4, Create)', () => {
   it.each(['failed', 'reversed'] as const)('can be used again when its row is %s', async (status) => {
     const { row, show, expectSecondPush } = await lostPush()
     show([row(status)])

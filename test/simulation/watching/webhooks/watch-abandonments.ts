@@ -5,10 +5,16 @@ import type { World } from '../../world/world.ts'
 import type { Observations } from '../observations.ts'
 import { broken, isChanged, ms, onWrite, type RowWrite, type Rule, watchClocks } from '../row-write.ts'
 
-/** One write to what an endpoint's operators are told; `holder`: who has the message. */
-type GroupWrite = RowWrite & { readonly before: StoredItem; readonly holder: Process | undefined }
+/** One write to what an endpoint's operators are told; `holder`: who has the message; `toldAtMs`: when it went out first. */
+type GroupWrite = RowWrite & {
+  readonly before: StoredItem
+  readonly holder: Process | undefined
+  readonly toldAtMs: number | undefined
+}
 
 const QUARTER_MS = 15 * 60_000
+/** For how long a worker has a message. */
+const CLAIM_MS = 60_000
 
 const begins = ({ before, after }: GroupWrite) =>
   before['alert_id'] !== after['alert_id'] && after['alert_id'] !== undefined
@@ -32,9 +38,13 @@ const ofGroup: readonly Rule<GroupWrite>[] = [
   ],
   ['is ended by a worker that does not have it', (write) => ends(write) && write.holder !== write.worker],
   [
+    'does not close the door before it',
+    (write) => begins(write) && ms(write.after, 'next_at') < ms(write.after, 'claimed_until') - CLAIM_MS + QUARTER_MS,
+  ],
+  // However long the write was on its way: what counts is when the message went out.
+  [
     'does not close the door behind it',
-    (write) =>
-      (begins(write) || ends(write)) && ms(write.after, 'next_at') < write.nowMs + QUARTER_MS - write.apartMs - 60_000,
+    (write) => ends(write) && ms(write.after, 'next_at') < (write.toldAtMs ?? 0) + QUARTER_MS - write.apartMs,
   ],
 ]
 
@@ -56,11 +66,11 @@ export const watchAbandonments = (world: World, seen: Observations): void => {
     ({ pk, sk }) => pk.startsWith('ALERT#') && sk === 'GROUP',
     ({ before = {}, ...row }) => {
       const { key, after, worker } = row
-      const write: GroupWrite = { ...row, before, holder: holders.get(key.pk) }
-      for (const what of broken(ofGroup, write)) seen.problems.push(`${key.pk} ${what}`)
       const id = text(before, 'alert_id')
-      if (ends(write) && !world.alerts.some(({ message }) => message.includes(id)))
-        seen.problems.push(`${key.pk} ends a message that is not out`)
+      const toldAtMs = world.alerts.find(({ message }) => message.includes(id))?.atMs
+      const write: GroupWrite = { ...row, before, holder: holders.get(key.pk), toldAtMs }
+      for (const what of broken(ofGroup, write)) seen.problems.push(`${key.pk} ${what}`)
+      if (ends(write) && toldAtMs === undefined) seen.problems.push(`${key.pk} ends a message that is not out`)
       if (after['alert_id'] === undefined) holders.delete(key.pk)
       else if (begins(write) || isTakenOver(write)) holders.set(key.pk, worker)
     },
