@@ -87,11 +87,11 @@ Claim(i) ==
         \/ row.status # "none" /\ Go(i, "look") /\ UNCHANGED <<row, quiet>>
   /\ UNCHANGED <<up, news, late, expired, noted, held>>
 
-(* A push that may still be answered, or that was paid, is waited for. *)
+(* A push that may still be answered, or that was paid, is waited for, whichever attempt sent it. *)
 MayTakeOver ==
   \/ ~IsPush \/ ~PushIsHeldBack
-  \/ row.last \notin {"started", "unknown"}
-  \/ quiet /\ \A j \in Callers : up[j].attempt = row.attempt /\ up[j].state = "paid" => Accounted(j)
+  \/ /\ row.last \in {"started", "unknown"} => quiet
+     /\ \A j \in Callers : up[j].state = "paid" => Accounted(j)
 
 Look(i) ==
   /\ At(i, "look")
