@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { drive } from '../simulation/histories/history.ts'
+import { drive } from '../simulation/world/drive.ts'
 import { NO_FAULTS } from '../simulation/world/faults.ts'
 import { operate } from '../simulation/world/lambda.ts'
 import { addTenant, type Tenant } from '../simulation/world/tenants.ts'

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
-import { drive } from '../simulation/histories/history.ts'
 import { streamEvent } from '../simulation/sim-table/stream-record.ts'
+import { drive } from '../simulation/world/drive.ts'
 import { type HttpRequest, request } from '../simulation/world/lambda.ts'
 import { sqsEvent } from '../simulation/world/sim-queue.ts'
 import type { Tenant } from '../simulation/world/tenants.ts'

@@ -1,7 +1,7 @@
 import { queuesOf } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
-import { drive } from '../../simulation/histories/history.ts'
 import { streamEvent } from '../../simulation/sim-table/stream-record.ts'
+import { drive } from '../../simulation/world/drive.ts'
 import { type HttpRequest, requestAs } from '../../simulation/world/lambda.ts'
 import { sqsEvent } from '../../simulation/world/sim-queue.ts'
 import { addTenant } from '../../simulation/world/tenants.ts'

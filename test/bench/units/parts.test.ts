@@ -4,7 +4,7 @@
  * create to their settlement, on the real handlers; the meter adds up what each partition of table and indexes took.
  */
 import { describe, expect, it } from 'vitest'
-import { drive } from '../../simulation/histories/history.ts'
+import { drive } from '../../simulation/world/drive.ts'
 import { operate } from '../../simulation/world/lambda.ts'
 import { sqsEvent } from '../../simulation/world/sim-queue.ts'
 import { addTenant } from '../../simulation/world/tenants.ts'

@@ -1,5 +1,5 @@
 import { WORK_SLOTS } from '../../../shared/table/schema.ts'
-import { drive } from '../../simulation/histories/history.ts'
+import { drive } from '../../simulation/world/drive.ts'
 import { invoke } from '../../simulation/world/lambda.ts'
 import { sqsEvent } from '../../simulation/world/sim-queue.ts'
 import { EXPIRES_IN_SECONDS, startWallsWorld } from './walls-world.ts'

@@ -1,6 +1,6 @@
 import { HISTORY_STEPS } from '../../../shared/stage-settings.ts'
-import { drive } from '../../simulation/histories/history.ts'
 import { connectSources } from '../../simulation/triggers/sources.ts'
+import { drive } from '../../simulation/world/drive.ts'
 import { loadFunctions } from '../../simulation/world/handlers.ts'
 import { connectCallbacks, requestAs } from '../../simulation/world/lambda.ts'
 import { addTenant } from '../../simulation/world/tenants.ts'

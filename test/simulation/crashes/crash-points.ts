@@ -1,4 +1,5 @@
-import { drive, rest, startPlay } from '../histories/history.ts'
+import { rest, startPlay } from '../histories/history.ts'
+import { drive } from '../world/drive.ts'
 import { NO_FAULTS } from '../world/faults.ts'
 import type { LoadedFunction } from '../world/handlers.ts'
 import type { CrashPoint, Process } from '../world/process.ts'

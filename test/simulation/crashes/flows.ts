@@ -1,5 +1,5 @@
-import { drive } from '../histories/history.ts'
 import type { Play } from '../histories/operations.ts'
+import { drive } from '../world/drive.ts'
 import { type InvokeOptions, invoke } from '../world/lambda.ts'
 import { sqsEvent } from '../world/sim-queue.ts'
 import {

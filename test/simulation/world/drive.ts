@@ -1,0 +1,12 @@
+import type { World } from './world.ts'
+
+/** Moves the world until a promise of it is settled, and answers what it came to. */
+export const drive = async <T>(world: World, promise: Promise<T>): Promise<T> => {
+  const progress = { settled: false }
+  const end = () => {
+    progress.settled = true
+  }
+  promise.then(end, end)
+  while (!progress.settled && (await world.scheduler.step()));
+  return promise
+}
