@@ -7,7 +7,7 @@ import type { Minor } from '../money.ts'
 import { MAX_DELAY_SECONDS } from '../queues.ts'
 import { addMs, MINUTE_MS, msBetween, SECOND_MS, type Timestamp } from '../time.ts'
 import { clientBooks } from './client-books.ts'
-import { type ComparedBooks, compareAnyway, keepComparedBooks, readComparedBooks } from './compared-books-store.ts'
+import { type ComparedBooks, keepComparedBooks, readComparedBooks } from './compared-books-store.ts'
 import { DIFFERENCE_AGE_MS } from './count-paid.ts'
 import { explained, type Figures, figure } from './figures.ts'
 import { readTold, SUBJECTS, sumOf, tellDifference, withAccepted } from './told-differences.ts'
@@ -39,8 +39,8 @@ export const reportBooks = (
 }
 
 /** Nothing has moved since, and nothing was waited for: it would be the same again. */
-const isStill = ({ finalStand, differences, figures }: ComparedBooks, now: string): boolean =>
-  finalStand === now && differences.length === 0 && figure(figures, 'accepted') === 0
+const isStill = ({ stand, differences, figures }: ComparedBooks, now: string): boolean =>
+  stand === now && differences.length === 0 && figure(figures, 'accepted') === 0
 
 type Difference = ComparedBooks['differences'][number]
 
@@ -53,6 +53,12 @@ const differencesOf = (figures: Figures, last: ComparedBooks | undefined, now: T
     const first = subject === 'provider_overdue' ? addMs(now, -DIFFERENCE_AGE_MS) : now
     return [{ subject, amountMinor, since: known?.since ?? first }]
   })
+
+/** Whoever came between may have seen less, and told it before this one told more: the next must not leave it alone. */
+const compareAnyway = async (deps: CompareDeps, clientId: ClientId): Promise<void> => {
+  const [theirs] = await readComparedBooks(deps, [clientId])
+  if (theirs?.stand !== undefined) await keepComparedBooks(deps, clientId, { ...theirs, stand: undefined }, theirs)
+}
 
 const compareNow = async (deps: CompareDeps, clientId: ClientId): Promise<void> => {
   const client = await findClient(deps, clientId)
@@ -83,11 +89,10 @@ const compareNow = async (deps: CompareDeps, clientId: ClientId): Promise<void> 
     await tellDifference(deps, clientId, { subject, amountMinor: figure(figures, subject), known: told.get(subject) })
   }
   const unexplainedMinor = sumOf(old.map(({ amountMinor }) => amountMinor))
-  const finalStand = books.isFinal ? books.stand : undefined
-  const compared = { at, figures: { ...figures }, finalStand, differences: [...differences], unexplainedMinor }
+  const stand = books.isFinal ? books.stand : undefined
+  const compared = { at, figures: { ...figures }, stand, differences: [...differences], unexplainedMinor }
   const { applied } = await keepComparedBooks(deps, clientId, compared, last)
   if (!applied) {
-    // Whoever came between may have seen less, and told it before this did: the next one closes what is open by then.
     await compareAnyway(deps, clientId)
     return
   }

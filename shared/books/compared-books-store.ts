@@ -4,7 +4,7 @@ import type { ClientId } from '../ids.ts'
 import { MinorSchema } from '../money.ts'
 import { unchanged } from '../table/condition.ts'
 import { comparedBooksKey } from '../table/keys.ts'
-import { put, update } from '../table/step.ts'
+import { put } from '../table/step.ts'
 import { TimestampSchema } from '../time.ts'
 import { FiguresSchema } from './figures.ts'
 import { SUBJECTS } from './told-differences.ts'
@@ -15,7 +15,7 @@ const ComparedBooksSchema = v.object({
   at: TimestampSchema,
   figures: FiguresSchema,
   /** What the ledger was, if it stood still and nothing is waited for: until it moves, the next would find the same. */
-  finalStand: v.optional(v.string()),
+  stand: v.optional(v.string()),
   /** What was not explained, and since when it is the same. */
   differences: v.array(v.object({ subject: v.picklist(SUBJECTS), amountMinor: MinorSchema, since: TimestampSchema })),
   /** Of these, what was older than an hour. */
@@ -42,7 +42,3 @@ export const keepComparedBooks = (
   const kept = { ...books, version: (last?.version ?? 0) + 1 }
   return deps.table.write(put(comparedBooksKey(clientId), kept, unchanged('version', last?.version)))
 }
-
-/** They are compared again although the ledger stands still. */
-export const compareAnyway = (deps: Pick<Deps, 'table'>, clientId: ClientId) =>
-  deps.table.write(update(comparedBooksKey(clientId), { remove: ['finalStand'] }))
