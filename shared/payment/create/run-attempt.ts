@@ -10,7 +10,7 @@ import { releaseAttempt } from '../creating-store.ts'
 import type { Deadline } from '../deadline.ts'
 import { loggedPayment } from '../logged-payment.ts'
 import type { CreatingPayment, Payment, ProviderAttempt, StoredPayment } from '../payment.ts'
-import { findStoredPayment } from '../payment-store.ts'
+import { parseStored } from '../payment-store.ts'
 import { COMMIT_FAILED, endAttempt } from '../provider-attempts.ts'
 import { type Commit, commitAttempt, type Destination } from './commit-attempt.ts'
 import { createInput } from './create-input.ts'
@@ -65,7 +65,7 @@ const release = async (
     providerAttempts: endAttempt(creating.providerAttempts, { outcome, code, paymentRequestId, endedAt: deps.now() }),
     forgettable: outcome === 'refused' && !creating.mayExistUpstream,
   })
-  return released.applied ? undefined : findStoredPayment(deps, creating.paymentId)
+  return released.applied ? undefined : parseStored(released.item)
 }
 
 /** Records the failure and answers it (spec 4.1, rule 4). */

@@ -137,7 +137,7 @@ export const CREATE_MUTANTS = [
       "if (stored === undefined) throw error -> if (stored === undefined || stored.status === 'creating') throw error",
   }),
   ...mutantsOf('release', ['create-payment-failures'], {
-    'a failed attempt does not look whether the payment is there all the same': 'findStoredPayment(..._) -> undefined',
+    'a failed attempt does not look whether the payment is there all the same': 'parseStored(..._) -> undefined',
   }),
   ...mutantsOf('providerWithin', ['deadline'], {
     'the provider is asked behind the deadline': 'leftMs > 0 ? ask(_) : Promise.resolve(NO_TIME_LEFT) -> ask(_)',
