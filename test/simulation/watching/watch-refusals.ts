@@ -17,16 +17,22 @@ export type Asked = {
 const NEAR_MS = 60_000
 const MINUTE_MS = 60_000
 
+/** A page of a settlement's payments has 100 unless asked otherwise, and may have 1,000. */
+const PAYMENTS_OF_SETTLEMENT = { usual: 100, most: 1_000 }
+
 /** Deliveries of one status are looked for among as many as a page may have. */
-const rowsOf = (name: string, query: HttpRequest['query']): number =>
-  name === 'api-list-webhook-deliveries' && query?.['status'] !== undefined
-    ? MAX_PER_PAGE
-    : Number(query?.['per_page'] ?? query?.['limit'] ?? 0)
+const weightOf = (name: string, query: HttpRequest['query']): number => {
+  const rows = query?.['per_page'] ?? query?.['limit']
+  if (name === 'api-list-settlement-payments')
+    return pageWeight(Number(rows ?? PAYMENTS_OF_SETTLEMENT.usual), PAYMENTS_OF_SETTLEMENT.most)
+  const isByStatus = name === 'api-list-webhook-deliveries' && query?.['status'] !== undefined
+  return pageWeight(isByStatus ? MAX_PER_PAGE : Number(rows ?? 0))
+}
 
 export const askedFor = ({ scheduler }: World, { clientId }: Tenant, name: string, { query }: HttpRequest): Asked => ({
   clientId,
   atMs: scheduler.nowMs(),
-  weight: pageWeight(rowsOf(name, query)),
+  weight: weightOf(name, query),
   name,
   answered: false,
 })
