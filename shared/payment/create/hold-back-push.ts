@@ -98,8 +98,8 @@ const verdictOnPush = async (
 /**
  * A push may still be answered on the customer's phone: a second one must not be sent beside it. Undefined: all that
  * were sent came to nothing, and the next may be. Answers the payment where one was paid or somebody else was first,
- * and throws (500, to be retried) while neither is certain. Older ones are asked about too: their rows may come late. A capture that the payment
- * remembers is due work's, which forgets it once it has been decided.
+ * and throws (500, to be retried) while neither is certain. Older ones are asked about too: their rows may come late.
+ * A capture that the payment remembers is due work's, which forgets it once it has been decided.
  */
 export const holdBackPush = async (
   deps: NewsDeps,

@@ -76,13 +76,13 @@ const problemsOf = (
   const { said, latest } = words.get(text(payment, 'payment_request_id')) ?? { said: 'nothing' }
   // Money that is not what was asked for fails it, whatever its request says.
   const isByMoney = status === 'failed' && amounts.length > 0
-  const isPaidAsAsked = amounts.includes(Number(payment['notional_minor']))
+  const asked = Number(payment['notional_minor'])
   // Two customers, or one twice, whose money a sync reads side by side: what comes first decides, the other is held.
-  const isByOther = isByMoney && amounts.length > 1
+  const isByOther = isByMoney && amounts.some((amount) => amount !== asked)
   const isOtherEnd = said === 'CANCELED' && !isByMoney && (endOf(payment) ?? status) !== status
   return [
     ...(isOtherEnd ? [`and its request was cancelled on behalf of ${String(endOf(payment))}`] : []),
-    ...(isPaidAsAsked && !isByOther ? ['and whoever ended it was told of its money'] : []),
+    ...(amounts.includes(asked) && !isByOther ? ['and whoever ended it was told of its money'] : []),
     ...(isByMoney || BORNE_OUT[status]?.includes(said) === true ? [] : [`and the provider has said ${said}`]),
     ...(isByMoney || latest === undefined || answered.has(latest) ? [] : ['and nobody was answered about its money']),
   ]
