@@ -2,6 +2,7 @@ import { type RawItem, text } from '../../support/books.ts'
 import { count } from '../world/tally.ts'
 import type { World } from '../world/world.ts'
 import type { Observations } from './observations.ts'
+import { ms } from './row-write.ts'
 
 const TERMINAL: Readonly<Record<string, readonly string[]>> = {
   PAYMENT: ['succeeded', 'failed', 'expired', 'cancelled'],
@@ -13,14 +14,19 @@ const DAY_MS = 86_400_000
 const SKEW_MS = 60_000
 const FORGOTTEN = /^(DELIVERY$|GROUP$|ATTEMPT#|EVENT#)/
 
-/** What is forgotten some day, and when it was written first; a create may be whose every attempt was refused for good. */
+/**
+ * What is forgotten some day, and when it was written first; a create may be whose every attempt was refused for good.
+ * An attempt counts from when it was made: where its worker died, it is written when somebody finds that.
+ */
 const watchRetention = (world: World) => {
   const firstMs = new Map<string, number>()
+  const sinceMs = (name: string, sk: string, before: RawItem): number =>
+    sk.startsWith('ATTEMPT#') ? ms(before, 'at') : (firstMs.get(name) ?? 0)
   return {
     write: (name: string) => firstMs.set(name, firstMs.get(name) ?? world.scheduler.nowMs()),
     mayGo: (name: string, sk: string, before: RawItem): boolean =>
       (FORGOTTEN.test(sk) || before['status'] === 'creating') &&
-      world.scheduler.nowMs() - (firstMs.get(name) ?? 0) > 90 * DAY_MS - SKEW_MS,
+      world.scheduler.nowMs() - sinceMs(name, sk, before) > 90 * DAY_MS - SKEW_MS,
   }
 }
 

@@ -5,7 +5,13 @@ import type { World } from '../../world/world.ts'
 import type { Observations } from '../observations.ts'
 import { broken, ms, once, onWrite, type RowWrite, type Rule, watchClocks, watchStarts } from '../row-write.ts'
 
-type Claim = { readonly token: string; readonly worker: Process; readonly untilMs: number; hasPosted: boolean }
+type Claim = {
+  readonly token: string
+  readonly worker: Process
+  readonly startedMs: number
+  readonly untilMs: number
+  hasPosted: boolean
+}
 
 /** A claim, or the attempt that it was for. */
 type Write = RowWrite & { readonly before: StoredItem; readonly startedMs: number; readonly claim: Claim | undefined }
@@ -70,7 +76,8 @@ export const watchAttempts = (world: World, seen: Observations): void => {
         const number = `${id} ${Number(before['attempts']) + 1}`
         if (taken.has(number)) tell(id, 'has a number claimed a second time')
         taken.add(number)
-        const claim = { token, worker, untilMs: ms(after, 'claimed_until'), hasPosted: false }
+        const untilMs = ms(after, 'claimed_until')
+        const claim = { token, worker, startedMs: write.startedMs, untilMs, hasPosted: false }
         claims.set(id, claim)
         owned.set(worker, (owned.get(worker) ?? new Map<string, Claim>()).set(id, claim))
       }
@@ -136,6 +143,7 @@ const noteProblems = (world: World, { key, after, claim, worker, nowMs, apartMs 
     ['is attempted again before its wait is over', goesOn && nextMs < endedMs + waitMs],
     ['waits for longer than it must', goesOn && nextMs > latestMs + apartMs],
     ['was attempted in the future', atMs > nowMs + apartMs],
+    ['was attempted before its worker began', claim !== undefined && atMs < claim.startedMs - apartMs],
   ]
   return rules.filter(([, isBroken]) => isBroken).map(([what]) => what)
 }
