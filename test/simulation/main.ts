@@ -96,23 +96,25 @@ const replay = async ({ run }: Kind, seed: number, operations: number | undefine
 
 const runMany = async (kind: Kind, [from, to]: readonly [number, number], operations: number | undefined) => {
   const tally: Tally = new Map()
+  const failing: number[] = []
   let steps = 0
-  let failures = 0
   for (let seed = from; seed <= to; seed++) {
     const result = await kind.run(seed, operations)
     steps += result.steps
     addTally(tally, result.tally)
     if (result.problems.length > 0) {
-      failures++
+      failing.push(seed)
       await report(kind, result, operations)
     }
-    if (seed % 100 === 0) console.log(`seed ${seed}: ${failures} failures so far`)
+    if (seed % 100 === 0) console.log(`seed ${seed}: ${failing.length} failures so far`)
   }
   const histories = to - from + 1
-  figures(tally, histories, steps, failures)
+  figures(tally, histories, steps, failing.length)
   const missing = kind.missing(tally, histories)
   if (missing.length > 0) console.log(`\nin ${histories} histories this never happened: ${missing.join('; ')}`)
-  return failures > 0 || missing.length > 0 ? 1 : 0
+  // Last: it is what a report of many checks repeats.
+  if (failing.length > 0) console.log(`\nof ${histories} histories these fail: ${failing.join(', ')}`)
+  return failing.length > 0 || missing.length > 0 ? 1 : 0
 }
 
 /** Undefined where there is nothing to run: a clone may have been made without its history. */
