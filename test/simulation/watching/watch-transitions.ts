@@ -2,14 +2,13 @@ import { type RawItem, text } from '../../support/books.ts'
 import { count } from '../world/tally.ts'
 import type { World } from '../world/world.ts'
 import type { Observations } from './observations.ts'
-import { ms } from './row-write.ts'
+import { DAY_MS, ms } from './row-write.ts'
 
 const TERMINAL: Readonly<Record<string, readonly string[]>> = {
   PAYMENT: ['succeeded', 'failed', 'expired', 'cancelled'],
   SETTLEMENT: ['manual_paid', 'failed'],
 }
 
-const DAY_MS = 86_400_000
 /** Of machines whose clocks differ. */
 const SKEW_MS = 60_000
 const FORGOTTEN = /^(DELIVERY$|GROUP$|ATTEMPT#|EVENT#)/
