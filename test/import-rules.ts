@@ -44,7 +44,6 @@ const foldersKeepTheirOrder: Rule = ({ path, imports }) => {
 
 /** The simulation's folders: a world, what starts its functions, what is watched in it, what happens in it. */
 const SIMULATION_FOLDERS = [
-  'sim-table',
   'world',
   'triggers',
   'sometimes',

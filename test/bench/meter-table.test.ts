@@ -2,18 +2,18 @@ import { randomUUID } from 'node:crypto'
 import * as v from 'valibot'
 import { describe, expect, inject, it, onTestFinished } from 'vitest'
 import { localAws } from '../../infra/local/emulators/dynamodb-local.ts'
+import { memoryRequests } from '../../infra/local/emulators/memory-table/memory-requests.ts'
+import { createMemoryTable } from '../../infra/local/emulators/memory-table/memory-table.ts'
 import { dynamoDbClient } from '../../shared/runtime/aws/dynamodb-client.ts'
 import { dynamoDbRequests } from '../../shared/runtime/aws/dynamodb-table.ts'
 import type { TableRequests } from '../../shared/runtime/aws/retrying-table.ts'
 import { exists } from '../../shared/table/condition.ts'
 import { put, remove, type Step, update } from '../../shared/table/step.ts'
-import { memoryRequests } from '../simulation/sim-table/memory-requests.ts'
-import { createSimTable } from '../simulation/sim-table/sim-table.ts'
 import { dynamoDbEndpoint } from '../support/dynamodb-endpoint.ts'
 import { meterTable, storedBytes } from './meter-table.ts'
 
 const meteredTable = () => {
-  const table = createSimTable({ indexes: 'immediate' })
+  const table = createMemoryTable({ indexes: 'immediate' })
   const { take } = meterTable(table)
   return { table, requests: memoryRequests(table), take }
 }

@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
+import type { MemoryTable } from '../../infra/local/emulators/memory-table/memory-table.ts'
+import { itemSize, type StoredItem } from '../../infra/local/emulators/memory-table/stored-item.ts'
+import { entryOf } from '../../infra/local/emulators/memory-table/table-view.ts'
 import { toItem } from '../../shared/table/attributes.ts'
 import type { Key } from '../../shared/table/keys.ts'
 import { type IndexSchema, TABLE_SCHEMA } from '../../shared/table/schema.ts'
 import type { QueryInput, Reads } from '../../shared/table/table.ts'
-import type { SimTable } from '../simulation/sim-table/sim-table.ts'
-import { itemSize, type StoredItem } from '../simulation/sim-table/stored-item.ts'
-import { entryOf } from '../simulation/sim-table/table-view.ts'
 
 /** Request units as DynamoDB bills them: table and indexes together. */
 export type Units = { readonly reads: number; readonly writes: number }
@@ -70,7 +70,7 @@ const countWrite = (count: Count, key: Key, before: StoredItem | undefined, afte
  * Counts, from now on, what DynamoDB would bill for the requests to a table in memory, by its published rules: for each
  * item and each index from what it was and what it became. A refused condition costs as much as a write of the item as it is.
  */
-export const meterTable = (table: SimTable) => {
+export const meterTable = (table: MemoryTable) => {
   let counted: Record<string, number> = {}
   const writtenIn = new Map<string, number>()
   const add = (name: string, units: number): void => {
@@ -92,7 +92,7 @@ export const meterTable = (table: SimTable) => {
     for (const [at, key] of keys.entries()) countWrite(count, key, before[at], table.item(key))
     return answer
   }
-  const metered: SimTable['requests'] = {
+  const metered: MemoryTable['requests'] = {
     get: (key, some) => {
       reading('get', [key], some?.consistent === false ? 'eventual' : 'consistent')
       return get(key, some)
@@ -141,7 +141,7 @@ export const unitsIn = (detail: Detail, sort: string): number =>
   Object.entries(detail).reduce((sum, [name, units]) => sum + (name.startsWith(`${sort} `) ? units : 0), 0)
 
 /** Bytes that are billed for what is in the table now, with its index entries. */
-export const storedBytes = (table: Pick<SimTable, 'items'>): number =>
+export const storedBytes = (table: Pick<MemoryTable, 'items'>): number =>
   table
     .items()
     .flatMap((item) => [

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { streamEvent } from '../simulation/sim-table/stream-record.ts'
+import { streamEvent } from '../../infra/local/emulators/memory-table/stream-record.ts'
 import { drive } from '../simulation/world/drive.ts'
 import { type HttpRequest, request } from '../simulation/world/lambda.ts'
 import { sqsEvent } from '../simulation/world/sim-queue.ts'

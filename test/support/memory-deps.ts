@@ -1,11 +1,11 @@
 import * as v from 'valibot'
-import { memoryRequests } from '../simulation/sim-table/memory-requests.ts'
-import { createSimTable, type SimTable } from '../simulation/sim-table/sim-table.ts'
-import type { TableChange } from '../simulation/sim-table/table-view.ts'
+import { memoryRequests } from '../../infra/local/emulators/memory-table/memory-requests.ts'
+import { createMemoryTable, type MemoryTable } from '../../infra/local/emulators/memory-table/memory-table.ts'
+import type { TableChange } from '../../infra/local/emulators/memory-table/table-view.ts'
 import { type Overrides, type TestDeps, testDeps } from './test-deps.ts'
 
 export type MemoryDeps = TestDeps & {
-  readonly memory: SimTable
+  readonly memory: MemoryTable
   /** Every change of an item so far: nothing written is nothing added here. */
   readonly changes: TableChange[]
 }
@@ -16,7 +16,7 @@ export type MemoryDeps = TestDeps & {
  */
 export const memoryDeps = (overrides: Overrides = {}, items: readonly object[] = []): MemoryDeps => {
   const changes: TableChange[] = []
-  const memory = createSimTable({
+  const memory = createMemoryTable({
     indexes: 'immediate',
     onChange: (change) => void changes.push(change),
   })
@@ -31,7 +31,7 @@ export const memoryDeps = (overrides: Overrides = {}, items: readonly object[] =
  */
 export const depsWithLateIndexes = (latePkPrefix: string) => {
   const late: TableChange[] = []
-  const table = createSimTable({
+  const table = createMemoryTable({
     onChange: (change) => {
       if (change.key.pk.startsWith(latePkPrefix)) late.push(change)
       else table.applyToIndexes(change)
@@ -44,7 +44,7 @@ export const depsWithLateIndexes = (latePkPrefix: string) => {
 }
 
 /** An item spelled as the table has it, with its key. */
-const storeRaw = ({ requests }: SimTable, item: object) => {
+const storeRaw = ({ requests }: MemoryTable, item: object) => {
   const { pk, sk } = v.parse(v.object({ pk: v.string(), sk: v.string() }), item)
   requests.write({ kind: 'put', key: { pk, sk }, item: { ...item }, condition: undefined })
 }

@@ -1,4 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
+import { memoryRequests } from '../../../infra/local/emulators/memory-table/memory-requests.ts'
+import { createMemoryTable } from '../../../infra/local/emulators/memory-table/memory-table.ts'
 import { auditClient } from '../../../shared/audit/audit-client.ts'
 import type { Client } from '../../../shared/client/client.ts'
 import type { Deps } from '../../../shared/deps.ts'
@@ -12,8 +14,6 @@ import { listSettlements } from '../../../shared/settlement/settlement-store.ts'
 import { settledPayments } from '../../../shared/settlement/statement/settled-payments.ts'
 import { settlementStatement } from '../../../shared/settlement/statement/settlement-statement.ts'
 import { addMs, DAY_MS, epochMs, HOUR_MS, MINUTE_MS, type Timestamp, timestampOf } from '../../../shared/time.ts'
-import { memoryRequests } from '../../simulation/sim-table/memory-requests.ts'
-import { createSimTable } from '../../simulation/sim-table/sim-table.ts'
 import { assembledDeps } from '../../support/assembled-deps.ts'
 import { aStoredClient } from '../../support/payment-builders.ts'
 import { storeSucceeded, succeededPayment } from '../../support/settlement-builders.ts'
@@ -35,7 +35,7 @@ const nobody = (what: string) => () => Promise.reject(new Error(`${what} is aske
 
 /** A gateway on a table in memory and a clock that only we move; nothing it does here asks the provider. */
 const measuredWorld = () => {
-  const memory = createSimTable({ indexes: 'immediate' })
+  const memory = createMemoryTable({ indexes: 'immediate' })
   const clock = { now: timestampOf(START_MS) }
   const messages: object[] = []
   const asked = nobody('the provider')

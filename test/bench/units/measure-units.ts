@@ -1,6 +1,6 @@
 import { queuesOf } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
-import { streamEvent } from '../../simulation/sim-table/stream-record.ts'
+import { streamEvent } from '../../../infra/local/emulators/memory-table/stream-record.ts'
 import { drive } from '../../simulation/world/drive.ts'
 import { type HttpRequest, requestAs } from '../../simulation/world/lambda.ts'
 import { sqsEvent } from '../../simulation/world/sim-queue.ts'

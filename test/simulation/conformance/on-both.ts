@@ -2,6 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { TransactionCanceledException } from '@aws-sdk/client-dynamodb'
 import { expect, inject } from 'vitest'
 import { localAws } from '../../../infra/local/emulators/dynamodb-local.ts'
+import { memoryRequests } from '../../../infra/local/emulators/memory-table/memory-requests.ts'
+import { createMemoryTable } from '../../../infra/local/emulators/memory-table/memory-table.ts'
+import { OutsideModel } from '../../../infra/local/emulators/memory-table/request-errors.ts'
 import { dynamoDbClient } from '../../../shared/runtime/aws/dynamodb-client.ts'
 import { dynamoDbRequests } from '../../../shared/runtime/aws/dynamodb-table.ts'
 import type { TableRequests } from '../../../shared/runtime/aws/retrying-table.ts'
@@ -10,9 +13,6 @@ import type { Key } from '../../../shared/table/keys.ts'
 import type { Step } from '../../../shared/table/step.ts'
 import type { QueryInput } from '../../../shared/table/table.ts'
 import { dynamoDbEndpoint } from '../../support/dynamodb-endpoint.ts'
-import { memoryRequests } from '../sim-table/memory-requests.ts'
-import { OutsideModel } from '../sim-table/request-errors.ts'
-import { createSimTable } from '../sim-table/sim-table.ts'
 
 /** A request as plain data, so that one that is answered differently can be read. A step is written alone. */
 export type Asked =
@@ -91,7 +91,7 @@ let opened: { readonly model: TableRequests; readonly local: TableRequests } | u
 
 /** Both sides of the port, below the retries that they share. */
 export const bothTables = () =>
-  (opened ??= { model: memoryRequests(createSimTable({ indexes: 'immediate' })), local: localTable() })
+  (opened ??= { model: memoryRequests(createMemoryTable({ indexes: 'immediate' })), local: localTable() })
 
 /** Asks both for the same, one after the other, which must answer the same every time. Answers that. */
 export const onBoth = async (sequence: readonly Asked[]): Promise<readonly Answer[]> => {

@@ -10,14 +10,14 @@ import type { DynamoDBRecord } from 'aws-lambda'
 import { describe, expect, it } from 'vitest'
 import { createTable } from '../../../infra/local/emulators/create-table.ts'
 import { localAws } from '../../../infra/local/emulators/dynamodb-local.ts'
+import { memoryRequests } from '../../../infra/local/emulators/memory-table/memory-requests.ts'
+import { createMemoryTable } from '../../../infra/local/emulators/memory-table/memory-table.ts'
+import { streamRecord } from '../../../infra/local/emulators/memory-table/stream-record.ts'
+import type { TableChange } from '../../../infra/local/emulators/memory-table/table-view.ts'
 import type { TableRequests } from '../../../shared/runtime/aws/retrying-table.ts'
 import { equals, exists, isNew } from '../../../shared/table/condition.ts'
 import { put, remove, update } from '../../../shared/table/step.ts'
 import { dynamoDbEndpoint } from '../../support/dynamodb-endpoint.ts'
-import { memoryRequests } from '../sim-table/memory-requests.ts'
-import { createSimTable } from '../sim-table/sim-table.ts'
-import { streamRecord } from '../sim-table/stream-record.ts'
-import type { TableChange } from '../sim-table/table-view.ts'
 import { type Asked, ask, localTable, transact } from './on-both.ts'
 
 /** Goal: the model’s stream says what DynamoDB’s says. Method: the same writes to both, and both streams read. */
@@ -73,7 +73,7 @@ const told = (records: readonly DynamoDBRecord[]) =>
 
 const modelRecords = async () => {
   const changes: TableChange[] = []
-  const table = createSimTable({ onChange: (change) => changes.push(change) })
+  const table = createMemoryTable({ onChange: (change) => changes.push(change) })
   await writeAll(memoryRequests(table))
   return changes.map(streamRecord)
 }

@@ -1,5 +1,5 @@
+import type { StoredItem } from '../../../infra/local/emulators/memory-table/stored-item.ts'
 import type { PaymentRequest } from '../../../infra/local/provider-simulator/provider-objects.ts'
-import type { StoredItem } from '../sim-table/stored-item.ts'
 import { stageOf } from '../sometimes/reversal-stages.ts'
 import { count } from '../world/tally.ts'
 import { struck, tell, type World } from '../world/world.ts'

@@ -1,5 +1,5 @@
+import type { StoredItem } from '../../../infra/local/emulators/memory-table/stored-item.ts'
 import type { PaymentRequest } from '../../../infra/local/provider-simulator/provider-objects.ts'
-import type { StoredItem } from '../sim-table/stored-item.ts'
 import { count } from '../world/tally.ts'
 import { tell, type World } from '../world/world.ts'
 import type { Scene } from './scene.ts'

@@ -1,5 +1,5 @@
+import type { StoredItem } from '../../../infra/local/emulators/memory-table/stored-item.ts'
 import type { Key } from '../../../shared/table/keys.ts'
-import type { StoredItem } from '../sim-table/stored-item.ts'
 import { namesOf } from '../world/names-of.ts'
 import type { Process } from '../world/process.ts'
 import type { World } from '../world/world.ts'

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
+import type { TableChange } from '../../../infra/local/emulators/memory-table/table-view.ts'
 import { type RawItem, text } from '../../support/books.ts'
-import type { TableChange } from '../sim-table/table-view.ts'
 import type { World } from '../world/world.ts'
 import type { Observations } from './observations.ts'
 

@@ -1,9 +1,9 @@
+import { createMemoryTable } from '../../../infra/local/emulators/memory-table/memory-table.ts'
 import { createSimulatorCore } from '../../../infra/local/provider-simulator/simulator-core.ts'
 import type { Alert } from '../../../shared/alerts.ts'
 import { byQueue, type QueueName } from '../../../shared/queues.ts'
 import { callbackSecretName, providerSecretName } from '../../../shared/secrets.ts'
 import type { HistorySteps, ProviderFees, StoredRows } from '../../../shared/stage-settings.ts'
-import { createSimTable } from '../sim-table/sim-table.ts'
 import type { Environment } from './environments.ts'
 import { type Faults, NO_FAULTS } from './faults.ts'
 import { type LoadedFunction } from './handlers.ts'
@@ -90,7 +90,7 @@ export const createWorld = ({
     sendCallback: ((): Promise<number> =>
       Promise.reject(new Error('nobody listens for callbacks yet'))) as SendCallback,
   }
-  const table = createSimTable({
+  const table = createMemoryTable({
     rows: storedRows,
     onChange: (change) => {
       for (const listen of border.onChange) listen(change)

@@ -3,8 +3,8 @@ import { handler as deliverWebhook } from '../../../../functions/queue/deliver-w
 import { handler as settleClient } from '../../../../functions/queue/settle-client.ts'
 import { handler as syncSlices } from '../../../../functions/queue/sync-slices.ts'
 import { handler as fanOutEvents } from '../../../../functions/stream/fan-out-events.ts'
+import { streamRecord } from '../../../../infra/local/emulators/memory-table/stream-record.ts'
 import { addMs, MINUTE_MS } from '../../../../shared/time.ts'
-import { streamRecord } from '../../../simulation/sim-table/stream-record.ts'
 import type { MemoryDeps } from '../../../support/memory-deps.ts'
 import {
   drainQueue,

@@ -1,4 +1,4 @@
-import type { StoredItem } from '../../sim-table/stored-item.ts'
+import type { StoredItem } from '../../../../infra/local/emulators/memory-table/stored-item.ts'
 import { invoke } from '../../world/lambda.ts'
 import { count } from '../../world/tally.ts'
 import { tell, type World } from '../../world/world.ts'

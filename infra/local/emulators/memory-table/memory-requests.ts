@@ -1,15 +1,15 @@
-import { isContention } from '../../../shared/runtime/aws/dynamodb-table.ts'
-import type { TableRequests } from '../../../shared/runtime/aws/retrying-table.ts'
-import type { SimTable } from './sim-table.ts'
+import { isContention } from '../../../../shared/runtime/aws/dynamodb-table.ts'
+import type { TableRequests } from '../../../../shared/runtime/aws/retrying-table.ts'
+import type { MemoryTable } from './memory-table.ts'
 
-export type RequestName = keyof SimTable['requests']
+export type RequestName = keyof MemoryTable['requests']
 
 /** Takes a request to the table and its answer back: latency, throttles, conflicts and crashes are all in it. */
 export type Carry = <Answer>(name: RequestName, run: () => Answer) => Promise<Answer>
 
 /** The table in memory below the port's own retries, where DynamoDB is in deployment. */
 export const memoryRequests = (
-  { requests }: Pick<SimTable, 'requests'>,
+  { requests }: Pick<MemoryTable, 'requests'>,
   carry: Carry = async (_, run) => run(),
 ): TableRequests => ({
   get: (key, some) => carry('get', () => requests.get(key, some)),

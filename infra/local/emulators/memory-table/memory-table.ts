@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { TableRequests } from '../../../shared/runtime/aws/retrying-table.ts'
-import type { StoredRows } from '../../../shared/stage-settings.ts'
-import { fromItem, type Item } from '../../../shared/table/attributes.ts'
-import type { Key } from '../../../shared/table/keys.ts'
-import { tableShape } from '../../../shared/table/schema.ts'
-import type { Step } from '../../../shared/table/step.ts'
+import type { TableRequests } from '../../../../shared/runtime/aws/retrying-table.ts'
+import type { StoredRows } from '../../../../shared/stage-settings.ts'
+import { fromItem, type Item } from '../../../../shared/table/attributes.ts'
+import type { Key } from '../../../../shared/table/keys.ts'
+import { tableShape } from '../../../../shared/table/schema.ts'
+import type { Step } from '../../../../shared/table/step.ts'
 import { checkKey } from './check-item.ts'
 import { orderOf } from './order-of.ts'
 import { planStep } from './plan-step.ts'
@@ -13,7 +13,7 @@ import { InvalidRequest, OutsideModel } from './request-errors.ts'
 import { itemCopy, itemSize, type StoredItem } from './stored-item.ts'
 import { type TableChange, tableView } from './table-view.ts'
 
-export type SimTableOptions = {
+export type MemoryTableOptions = {
   /** Hears of each change of an item, in order, when it has happened. */
   readonly onChange?: (change: TableChange) => void
   /** Hears of all changes of one write together, when the last of them has happened. */
@@ -29,7 +29,7 @@ export type SimTableOptions = {
 type Sync<Request> = Request extends (...args: infer Args) => Promise<infer Answer> ? (...args: Args) => Answer : never
 type RequestName = Exclude<keyof TableRequests, 'isContention'>
 
-export type SimTable = {
+export type MemoryTable = {
   /** Each runs at once and to its end. Throws InvalidRequest where DynamoDB does. */
   readonly requests: { readonly [Name in RequestName]: Sync<TableRequests[Name]> }
   /** Tells the indexes of a change; the changes of one item in their order, each once. */
@@ -53,7 +53,7 @@ const outOf = (item: StoredItem | undefined): Item | undefined => item && fromIt
  * none on the indexes. What is not modelled throws OutsideModel, so that nothing is answered by guess. Held to DynamoDB
  * Local by the conformance suite.
  */
-export const createSimTable = (options: SimTableOptions = {}): SimTable => {
+export const createMemoryTable = (options: MemoryTableOptions = {}): MemoryTable => {
   const table = tableView(PRIMARY)
   /** As late as the indexes, for reads without a guarantee. */
   const replica = tableView(PRIMARY)
@@ -62,7 +62,7 @@ export const createSimTable = (options: SimTableOptions = {}): SimTable => {
   )
   let sequence = 0
 
-  const applyToIndexes: SimTable['applyToIndexes'] = (change) => {
+  const applyToIndexes: MemoryTable['applyToIndexes'] = (change) => {
     for (const view of [replica, ...indexes.values()]) view.follow(change)
   }
 
@@ -77,7 +77,7 @@ export const createSimTable = (options: SimTableOptions = {}): SimTable => {
     return [change]
   }
 
-  const requests: SimTable['requests'] = {
+  const requests: MemoryTable['requests'] = {
     get: (key, some) => {
       checkKey(key)
       const item = outOf(table.item(key))

@@ -1,5 +1,5 @@
-import { attributeName } from '../../../shared/table/attributes.ts'
-import type { Changes } from '../../../shared/table/step.ts'
+import { attributeName } from '../../../../shared/table/attributes.ts'
+import type { Changes } from '../../../../shared/table/step.ts'
 import { InvalidRequest, OutsideModel } from './request-errors.ts'
 import { type StoredItem, storedItem } from './stored-item.ts'
 

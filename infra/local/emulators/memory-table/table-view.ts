@@ -1,4 +1,4 @@
-import type { Key } from '../../../shared/table/keys.ts'
+import type { Key } from '../../../../shared/table/keys.ts'
 import type { KeyValue } from './check-item.ts'
 import { orderOf } from './order-of.ts'
 import { OutsideModel } from './request-errors.ts'

@@ -1,4 +1,4 @@
-import type { QueryInput, Range } from '../../../shared/table/table.ts'
+import type { QueryInput, Range } from '../../../../shared/table/table.ts'
 import { type KeyValue, keyValue } from './check-item.ts'
 import { orderOf } from './order-of.ts'
 import { InvalidRequest } from './request-errors.ts'

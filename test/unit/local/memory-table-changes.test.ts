@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
+import { createMemoryTable } from '../../../infra/local/emulators/memory-table/memory-table.ts'
+import { isInsertOf } from '../../../infra/local/emulators/memory-table/stream-record.ts'
+import type { TableChange } from '../../../infra/local/emulators/memory-table/table-view.ts'
 import { equals, exists, isNew } from '../../../shared/table/condition.ts'
 import { guard, put, remove, update } from '../../../shared/table/step.ts'
-import { createSimTable } from './sim-table.ts'
-import { isInsertOf } from './stream-record.ts'
-import type { TableChange } from './table-view.ts'
 
 const KEY = { pk: 'PAYMENT#1', sk: 'PAYMENT' }
 const OTHER = { pk: 'PAYMENT#2', sk: 'PAYMENT' }
@@ -12,7 +12,7 @@ const DUE = { work: 'payment', slot: 1, dueAt: 't1', id: 'a' }
 /** A model, and what it told of its changes. */
 const openTable = () => {
   const changes: TableChange[] = []
-  const model = createSimTable({ onChange: (change) => changes.push(change) })
+  const model = createMemoryTable({ onChange: (change) => changes.push(change) })
   const due = () => model.requests.query({ index: 'by-due', partition: ['payment', 1], limit: 10 }).items
   const follow = (from = 0) => changes.slice(from).forEach((change) => model.applyToIndexes(change))
   return { model, changes, due, follow, ...model.requests }

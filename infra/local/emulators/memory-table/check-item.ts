@@ -1,5 +1,5 @@
-import type { Key } from '../../../shared/table/keys.ts'
-import { TABLE_SCHEMA } from '../../../shared/table/schema.ts'
+import type { Key } from '../../../../shared/table/keys.ts'
+import { TABLE_SCHEMA } from '../../../../shared/table/schema.ts'
 import { InvalidRequest } from './request-errors.ts'
 import { itemSize, type StoredItem, valueSize } from './stored-item.ts'
 

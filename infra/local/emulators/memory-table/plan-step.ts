@@ -1,5 +1,5 @@
-import type { Key } from '../../../shared/table/keys.ts'
-import type { Step } from '../../../shared/table/step.ts'
+import type { Key } from '../../../../shared/table/keys.ts'
+import type { Step } from '../../../../shared/table/step.ts'
 import { checkItem, checkKey } from './check-item.ts'
 import { readChanges } from './read-changes.ts'
 import { readCondition } from './read-condition.ts'
