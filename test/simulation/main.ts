@@ -1,9 +1,5 @@
 import { readOptions, runCommand, UsageError, wholeNumber } from '../../infra/local/terminal/command-line.ts'
 import { type HistoryResult, operationsOf, runHistory } from './histories/history.ts'
-import { FORMER_RELEASE, saysMissing } from './releases/find-release.ts'
-import { hasFormerRelease, loadFormerRelease } from './releases/former-release.ts'
-import { missingMeetings } from './releases/meetings.ts'
-import { runTwoReleases } from './releases/run-two-releases.ts'
 import { missingSituations } from './sometimes/meet.ts'
 import { loadFunctions } from './world/handlers.ts'
 import { addTally, type Tally } from './world/tally.ts'
@@ -12,8 +8,6 @@ const USAGE = `npm run sim -- --seed N [--steps M] [--trace]     replays one his
 npm run sim -- --seeds A..B [--steps M]           runs many
   --steps M   operations of merchants, customers and operators in each history (default 60; of every 25th seed 300)
   --trace     tells everything that happened
-  --releases two
-              the release before this one runs on the same table and queues: an update, a canary, a rollback, and forward again
   --help, -h  this text
 Exit code: 0 every history held, 1 one failed, 2 called wrongly.`
 
@@ -31,28 +25,14 @@ const rangeOf = (text: string): readonly [number, number] => {
 
 type Run = (seed: number, operations?: number, tracing?: boolean) => Promise<HistoryResult>
 
-/** One kind of histories, and what should have happened in so many of them. */
-type Kind = { readonly run: Run; readonly missing: typeof missingSituations; readonly option: string }
-
-const ofOne = async (): Promise<Kind> => {
+const loadRun = async (): Promise<Run> => {
   const functions = await loadFunctions()
-  const run: Run = (seed, operations = operationsOf(seed), tracing = false) =>
+  return (seed, operations = operationsOf(seed), tracing = false) =>
     runHistory({ seed, operations, functions, tracing })
-  return { run, missing: missingSituations, option: '' }
-}
-
-const ofTwo = async (): Promise<Kind> => {
-  const releases = { former: await loadFormerRelease(), now: await loadFunctions() }
-  const run: Run = (seed, operations, tracing) => runTwoReleases({ seed, operations, tracing, releases })
-  return { run, missing: missingMeetings, option: ' --releases two' }
 }
 
 /** The shortest prefix of a failing history that still fails: what happened behind it is not needed to understand it. */
-const shortest = async (
-  { run }: Kind,
-  failing: HistoryResult,
-  operations = operationsOf(failing.seed),
-): Promise<number> => {
+const shortest = async (run: Run, failing: HistoryResult, operations = operationsOf(failing.seed)): Promise<number> => {
   let low = 0
   let high = operations
   while (low < high) {
@@ -63,13 +43,13 @@ const shortest = async (
   return high
 }
 
-const report = async (kind: Kind, failing: HistoryResult, operations: number | undefined) => {
-  const prefix = await shortest(kind, failing, operations)
-  const { story, problems } = await kind.run(failing.seed, prefix, true)
+const report = async (run: Run, failing: HistoryResult, operations: number | undefined) => {
+  const prefix = await shortest(run, failing, operations)
+  const { story, problems } = await run(failing.seed, prefix, true)
   console.log(story.join('\n'))
   console.log(`\nseed ${failing.seed} fails, the shortest prefix has ${prefix} operations:`)
   for (const problem of problems.slice(0, 20)) console.log(`  - ${problem}`)
-  console.log(`replay: npm run sim -- --seed ${failing.seed} --steps ${prefix}${kind.option} --trace`)
+  console.log(`replay: npm run sim -- --seed ${failing.seed} --steps ${prefix} --trace`)
 }
 
 const figures = (tally: Tally, histories: number, steps: number, failures: number) => {
@@ -82,10 +62,9 @@ const OPTIONS = {
   seeds: { type: 'string' },
   steps: { type: 'string' },
   trace: { type: 'boolean', default: false },
-  releases: { type: 'string' },
 } as const
 
-const replay = async ({ run }: Kind, seed: number, operations: number | undefined, tracing: boolean) => {
+const replay = async (run: Run, seed: number, operations: number | undefined, tracing: boolean) => {
   const { story, tally, steps, problems, digest } = await run(seed, operations, tracing)
   if (tracing) console.log(story.join('\n'))
   figures(tally, 1, steps, problems.length > 0 ? 1 : 0)
@@ -94,42 +73,33 @@ const replay = async ({ run }: Kind, seed: number, operations: number | undefine
   return problems.length > 0 ? 1 : 0
 }
 
-const runMany = async (kind: Kind, [from, to]: readonly [number, number], operations: number | undefined) => {
+const runMany = async (run: Run, [from, to]: readonly [number, number], operations: number | undefined) => {
   const tally: Tally = new Map()
   const failing: number[] = []
   let steps = 0
   for (let seed = from; seed <= to; seed++) {
-    const result = await kind.run(seed, operations)
+    const result = await run(seed, operations)
     steps += result.steps
     addTally(tally, result.tally)
     if (result.problems.length > 0) {
       failing.push(seed)
-      await report(kind, result, operations)
+      await report(run, result, operations)
     }
     if (seed % 100 === 0) console.log(`seed ${seed}: ${failing.length} failures so far`)
   }
   const histories = to - from + 1
   figures(tally, histories, steps, failing.length)
-  const missing = kind.missing(tally, histories)
+  const missing = missingSituations(tally, histories)
   if (missing.length > 0) console.log(`\nin ${histories} histories this never happened: ${missing.join('; ')}`)
   // Last: it is what a report of many checks repeats.
   if (failing.length > 0) console.log(`\nof ${histories} histories these fail: ${failing.join(', ')}`)
   return failing.length > 0 || missing.length > 0 ? 1 : 0
 }
 
-/** Undefined where there is nothing to run: a clone may have been made without its history. */
-const kindOf = async (releases: string | undefined): Promise<Kind | undefined> => {
-  if (releases === undefined) return ofOne()
-  if (releases !== 'two') throw new UsageError('--releases takes the word two')
-  return hasFormerRelease() ? ofTwo() : undefined
-}
-
 process.exitCode = await runCommand(USAGE, process.argv.slice(2), async (argv) => {
-  const { seed, seeds = '1..100', steps, trace, releases } = readOptions(argv, OPTIONS)
+  const { seed, seeds = '1..100', steps, trace } = readOptions(argv, OPTIONS)
   const operations = steps === undefined ? undefined : integer(steps, 'steps')
   const which = seed === undefined ? rangeOf(seeds) : integer(seed, 'seed')
-  const kind = await kindOf(releases)
-  if (!kind) console.log(saysMissing(FORMER_RELEASE))
-  if (!kind) return 0
-  return typeof which === 'number' ? replay(kind, which, operations, trace) : runMany(kind, which, operations)
+  const run = await loadRun()
+  return typeof which === 'number' ? replay(run, which, operations, trace) : runMany(run, which, operations)
 })

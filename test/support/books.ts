@@ -22,10 +22,6 @@ export type Seen = {
   readonly mustHear: (endpointId: string, event: RawItem) => boolean
   readonly destinationsOfKey: ReadonlyMap<string, ReadonlySet<string>>
   readonly paymentsOfKey: ReadonlyMap<string, ReadonlySet<string>>
-  /** Payments that were made by a release which lets nobody find them by their merchant's reference. */
-  readonly unreferenced: ReadonlySet<string>
-  /** Alerts of the release before, which takes no note of this one's. */
-  readonly toldByFormer: readonly string[]
   readonly logLines: readonly string[]
   /** Keys, secrets, names, phones, e-mail addresses. */
   readonly confidential: readonly string[]

@@ -73,13 +73,9 @@ const ledProblems = (payments: readonly RawItem[], pointers: readonly RawItem[],
 }
 
 /** An operator finds whoever's payment by what its customer was shown, a merchant its own by what it called it. */
-const pointerProblems = ({ payments, pointers, references }: Books, { unreferenced }: Seen): string[] => [
+const pointerProblems = ({ payments, pointers, references }: Books): string[] => [
   ...ledProblems(payments, pointers, 'payment_destination'),
-  ...ledProblems(
-    payments.filter((item) => !unreferenced.has(text(item, 'payment_id'))),
-    references,
-    'external_reference',
-  ),
+  ...ledProblems(payments, references, 'external_reference'),
 ]
 
 const merchantProblems = (seen: Seen): string[] => [
@@ -121,21 +117,15 @@ export const problemsOf = (items: readonly RawItem[], seen: Seen): readonly stri
     ...stillbornProblems(books),
     ...deliveryProblems(books, seen),
     ...cancelProblems(books),
-    ...pointerProblems(books, seen),
+    ...pointerProblems(books),
     ...merchantProblems(seen),
     ...logProblems(seen),
   ]
 }
 
-/** The row of an abandoned delivery says that its alert is owed; to the release before, it alone. */
-const untoldProblems = ({ deliveries, untold }: Books, { toldByFormer }: Seen): string[] => {
+const untoldProblems = ({ deliveries, untold }: Books): string[] => {
   const owing = deliveries.filter((item) => item['status'] === 'abandoned' && item['due_at'] !== undefined)
-  const waiting = untold.filter((item) => {
-    const row = deliveries.find((delivery) => delivery['delivery_id'] === item['delivery_id'])
-    const isToldByRow = row?.['status'] === 'abandoned' && row['attempts'] === item['attempts']
-    return !isToldByRow && !toldByFormer.some((message) => message.includes(text(item, 'delivery_id')))
-  })
-  return [...owing, ...waiting].map((item) => `nobody was told of delivery ${text(item, 'delivery_id')}`)
+  return [...owing, ...untold].map((item) => `nobody was told of delivery ${text(item, 'delivery_id')}`)
 }
 
 /** What must hold besides once everything has come to rest. */
@@ -156,7 +146,7 @@ export const problemsAtRest = (items: readonly RawItem[], seen: Seen): readonly 
     ...books.events
       .filter((event) => event['due_at'] !== undefined)
       .map((event) => `event ${text(event, 'event_id')} was never fanned out`),
-    ...untoldProblems(books, seen),
+    ...untoldProblems(books),
     ...books.suspense
       .filter((item) => item['work'] !== undefined)
       .map((item) => `nobody was told of ${text(item, 'suspense_id')}`),

@@ -31,8 +31,6 @@ export const seenBy = ({ world, tenants, seen }: Play): Seen => ({
   mustHear: (endpointId, event) => mustHear(tenants, endpointId, event),
   destinationsOfKey: seen.destinations,
   paymentsOfKey: seen.paymentsOfKey,
-  unreferenced: world.unreferenced,
-  toldByFormer: world.alerts.filter(({ byFormer }) => byFormer).map(({ message }) => message),
   logLines: world.logLines,
   confidential: [
     PROVIDER_KEY,

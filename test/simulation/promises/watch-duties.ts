@@ -55,8 +55,6 @@ const isTrespass = (duty: Duty, kind: string, before: RawItem | undefined, after
 /** Checked at every write: an operator's action changes nothing outside the duty it belongs to. */
 export const watchDuties = (world: World, seen: Observations): void => {
   world.onChange.push(({ key, before, after }) => {
-    // The release before has no duties.
-    if (world.acting?.isFormer === true) return
     const name = world.acting?.name
     const duty = name === undefined ? undefined : DUTIES.get(name)
     if (name === undefined || duty === undefined) return

@@ -20,8 +20,8 @@ const statusProblems = ({ world }: Scene, functionName: string, { status, body }
 }
 
 /** Whoever comes with the key that it has, and is not shut out, is let in. */
-const keyProblems = (play: Scene, tenant: Tenant, apiKey: string, reply: HttpReply | undefined): readonly string[] =>
-  reply?.status === 401 && play.world.beside === undefined && apiKey === tenant.apiKey && !tenant.isBeingChanged
+const keyProblems = (tenant: Tenant, apiKey: string, reply: HttpReply | undefined): readonly string[] =>
+  reply?.status === 401 && apiKey === tenant.apiKey && !tenant.isBeingChanged
     ? [`${tenant.clientId} is refused with its own key`]
     : []
 
@@ -40,7 +40,7 @@ export const http = async (
   now.answered = reply !== undefined
   observeAnswer(play.seen, tenant, play.tenants, reply)
   play.seen.problems.push(...refusalProblems(play.world, tenant, play.seen.asked, now, reply))
-  if (!isBeingChanged) play.seen.problems.push(...keyProblems(play, tenant, apiKey, reply))
+  if (!isBeingChanged) play.seen.problems.push(...keyProblems(tenant, apiKey, reply))
   if (reply) play.seen.problems.push(...statusProblems(play, functionName, reply))
   return reply
 }

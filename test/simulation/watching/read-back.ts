@@ -202,14 +202,12 @@ export const readBackProblems = async (
   items: readonly RawItem[],
   { clientId }: Tenant,
   ask: Ask,
-  unreferenced: ReadonlySet<string>,
 ): Promise<readonly string[]> => {
   const own = ownBooks(items, clientId)
-  const referenced = own.payments.filter((item) => !unreferenced.has(idOf('payment', item)))
   return [
     ...(await listProblems(ask, 'payment', own.payments)),
     ...(await countProblems(ask, own.payments)),
-    ...(await referenceProblems(ask, referenced, own.references)),
+    ...(await referenceProblems(ask, own.payments, own.references)),
     ...(await listProblems(ask, 'settlement', own.settlements)),
     ...(await eachProblems(ask, 'payment', own.payments)),
     ...(await eachProblems(ask, 'settlement', own.settlements)),

@@ -32,7 +32,6 @@ const untruths = (said: Said, row: RawItem): readonly string[] =>
 /** Checked at every record of an operator's change: what it says was before, and is now, is what its write has changed. */
 export const watchAuditRecords = (world: World, seen: Observations): void => {
   world.onWritten.push((written) => {
-    if (world.acting?.isFormer === true) return
     const records = written.flatMap(({ key, before, after }) =>
       key.pk.startsWith('AUDIT#') && key.sk !== 'HEAD' && before === undefined && after ? [after] : [],
     )

@@ -37,14 +37,6 @@ export type WorldOptions = {
   readonly rowsAPage?: number
 }
 
-/** What two releases on one table decide by themselves. */
-export type BesideFormer = {
-  /** Which version of a function an invocation meets; undefined where there is none at this moment. */
-  readonly versionOf: (name: string) => LoadedFunction | undefined
-  /** Whether it is this release for sure. */
-  readonly isNow: (name: string) => boolean
-}
-
 export type World = ReturnType<typeof createWorld>
 
 /** Until when, and what somebody may do while a write stands. */
@@ -133,10 +125,6 @@ export const createWorld = ({
     /** What the provider has counted lately, by operation; and what its requests were before they last changed, by path. */
     providerCalls: new Map<string, number[]>(),
     formerRequests: new Map<string, unknown>(),
-    /** Payments that a release has made which lets nobody find them by their merchant's reference. */
-    unreferenced: new Set<string>(),
-    /** Items that a release has written which lets nothing expire. */
-    endless: new Set<string>(),
     /** Payments whose row the provider never shows. */
     unshownRows: new Set<string>(),
     /** What the provider does not answer about, by payment, request or fee, until when, and what it says instead. */
@@ -149,8 +137,6 @@ export const createWorld = ({
     storedRows,
     scheduler,
     functions,
-    /** Where the release before runs beside this one. */
-    beside: undefined as BesideFormer | undefined,
     table,
     queues: byQueue((name) => createSimQueue(QUEUE_TIMES[name])),
     provider,
@@ -158,7 +144,7 @@ export const createWorld = ({
     /** Endpoints that were asked for, of each client. */
     registrations: new Map<string, number>(),
     /** What reached the operators. */
-    alerts: [] as (Alert & { readonly atMs: number; readonly byFormer: boolean })[],
+    alerts: [] as (Alert & { readonly atMs: number })[],
     logLines: [] as string[],
     secrets: new Map([
       [providerSecretName(SIM_STAGE), JSON.stringify({ secret_key: PROVIDER_KEY })],
@@ -174,7 +160,7 @@ export const createWorld = ({
     deadStreamRecords: [] as number[],
     /** Queues whose consumer stands still, so that a test can take their messages itself. */
     paused: new Set<QueueName>(),
-    /** Warm environments of each version of a function that wait, frozen, for its next invocation. */
+    /** Warm environments of each function that wait, frozen, for its next invocation. */
     idle: new Map<LoadedFunction, Environment[]>(),
   })
 }

@@ -163,10 +163,8 @@ const alongside = (world: World, { id, was, is, made, before, after, nowMs, endp
 }
 
 /** How often the operators have been told of a delivery; a message that comes twice is one, and may name two rounds. */
-const toldOf = ({ alerts, beside }: World, id: string): number => {
+const toldOf = ({ alerts }: World, id: string): number => {
   const naming = alerts.filter(({ kind, message }) => kind === 'delivery.abandoned' && message.includes(id))
-  // The release before says it each time in the same words.
-  if (beside) return naming.length
   const messages = [...new Set(naming.map(({ message }) => message))]
   return messages.reduce((sum, message) => sum + message.split(id).length - 1, 0)
 }
