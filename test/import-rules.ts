@@ -52,7 +52,6 @@ const SIMULATION_FOLDERS = [
   'promises',
   'histories',
   'crashes',
-  'releases',
   'conformance',
   'mutation',
   'mutants',

@@ -1,5 +1,5 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import { unmarshall } from '@aws-sdk/util-dynamodb'
 import { fromItem } from '../../shared/table/attributes.ts'
 import { memoryDeps } from '../support/memory-deps.ts'
@@ -15,7 +15,7 @@ export const WRITTEN_BY = join(import.meta.dirname, 'written-by')
 const pathOf = (directory: string, tag: string) => join(directory, `${tag}.jsonl`)
 
 export const keptTags = (directory: string): readonly string[] =>
-  existsSync(directory) ? readdirSync(directory).map((file) => file.replace(/\.jsonl$/, '')) : []
+  readdirSync(directory).flatMap((file) => (file.endsWith('.jsonl') ? [basename(file, '.jsonl')] : []))
 
 export const readKept = (directory: string, tag: string): readonly Kept[] =>
   readFileSync(pathOf(directory, tag), 'utf8')
@@ -26,7 +26,6 @@ export const readKept = (directory: string, tag: string): readonly Kept[] =>
 /** Fails if the tag has a file already. */
 export const keep = (directory: string, tag: string, kept: readonly Kept[]): void => {
   const lines = kept.map((one) => JSON.stringify(one)).toSorted((a, b) => a.localeCompare(b))
-  mkdirSync(directory, { recursive: true })
   writeFileSync(pathOf(directory, tag), `${lines.join('\n')}\n`, { flag: 'wx' })
 }
 
