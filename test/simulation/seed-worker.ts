@@ -3,6 +3,8 @@ import { loadRun, runSeed, type SeedTask } from './run-seed.ts'
 
 const run = loadRun()
 
-process.on('message', async (task) => {
-  process.send?.(await runSeed(await run, task as SeedTask))
-})
+const answer = async (task: SeedTask): Promise<void> => {
+  process.send?.(await runSeed(await run, task))
+}
+
+process.on('message', (task) => void answer(task as SeedTask))
