@@ -65,6 +65,7 @@ const FAULTS: Readonly<Record<keyof Faults, Within>> = {
 const RARE = {
   'a payment is created': [25, 'From `creating` to `pending`: its destination is committed.'],
   'a create is replayed after its payment has ended': [25, 'The replay must show the end.'],
+  'a merchant asks for the deliveries of another one': [
     25,
     'By an endpoint id that has deliveries. The answer is 404.',
   ],
