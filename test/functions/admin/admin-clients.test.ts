@@ -10,9 +10,10 @@ import { put } from '../../../shared/table/step.ts'
 import { addMs, HOUR_MS } from '../../../shared/time.ts'
 import { aClient, aClientId } from '../../support/client-builders.ts'
 import { recordTable } from '../../support/intercept-table.ts'
+import { memoryDeps } from '../../support/memory-deps.ts'
 import { auditRecordsOf, invokeAdmin } from '../../support/operator-actions.ts'
 import { aStoredClient } from '../../support/payment-builders.ts'
-import { depsWithOwnTable, type TestDeps, testDeps } from '../../support/test-deps.ts'
+import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 
 const BANK = { bank_name: 'BCA', bank_account_no: '0123456789', bank_account_name: 'PT Warung Kopi' }
 
@@ -148,7 +149,7 @@ it('an operator action does not read for an id of a wrong shape', async () => {
 })
 
 it('list-clients (design section 7) pages through all clients, newest first', async () => {
-  const deps = await depsWithOwnTable()
+  const deps = memoryDeps()
   const names: string[] = []
   for (const client of ['one', 'two', 'three']) {
     deps.clock.advance(1)

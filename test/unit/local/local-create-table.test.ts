@@ -5,15 +5,17 @@ import {
   PutItemCommand,
   QueryCommand,
 } from '@aws-sdk/client-dynamodb'
-import { describe, expect, inject, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { createTable } from '../../../infra/local/emulators/create-table.ts'
 import { localAws } from '../../../infra/local/emulators/dynamodb-local.ts'
 import { TABLE_SCHEMA, tableShape } from '../../../shared/table/schema.ts'
-import { dynamoDbEndpoint } from '../../support/dynamodb-endpoint.ts'
+import { describeOnDynamoDb, dynamoDb } from '../../support/dynamodb.ts'
+
+const describe = await describeOnDynamoDb()
 
 describe('the table of a data directory', () => {
   it('is refused when it was made by another version of the schema, and kept when it is ours', async () => {
-    const endpoint = dynamoDbEndpoint()
+    const { endpoint } = dynamoDb()
     const TableName = `other-${crypto.randomUUID()}`
     const client = new DynamoDBClient(localAws(endpoint))
     await client.send(
@@ -27,14 +29,14 @@ describe('the table of a data directory', () => {
     client.destroy()
 
     await expect(createTable(endpoint, TableName)).rejects.toThrow('has the indexes of another version')
-    await expect(createTable(endpoint, inject('tableName'))).resolves.toBeUndefined()
+    await expect(createTable(endpoint, dynamoDb().tableName)).resolves.toBeUndefined()
   })
 
   it.each([
     ['was made by the release before', []],
     ['was left half way to ours by a process that died', ['by-owner-paid']],
   ])('gets our indexes and keeps its items when it %s', async (_, begun) => {
-    const endpoint = dynamoDbEndpoint()
+    const { endpoint } = dynamoDb()
     const TableName = `former-${crypto.randomUUID()}`
     const { attributeTypes, indexes } = tableShape('complete')
     const client = new DynamoDBClient(localAws(endpoint))
