@@ -67,7 +67,6 @@ export const simDepsOf =
     const secrets: Deps['secrets'] = {
       get: (name) => process().call('get secret', () => world.secrets.get(name)),
       create: (name, value) => process().call('create secret', () => void world.secrets.set(name, value)),
-      replace: (name, value) => process().call('replace secret', () => void world.secrets.set(name, value)),
       remove: (name) => process().call('remove secret', () => void world.secrets.delete(name)),
     }
     return adapters.assembledDeps({
