@@ -52,7 +52,7 @@ export type HistoryOptions = {
   readonly faults?: Faults
   /** What else goes on, told before each operation and, with none, before the days in which nobody pays any more. */
   readonly beside?: (play: Play) => (operation?: number) => void
-} & Pick<WorldOptions, 'storedRows'>
+}
 
 export type HistoryResult = {
   readonly seed: number
@@ -156,9 +156,8 @@ const LONG_EVERY = 25
 
 export const operationsOf = (seed: number): number => (seed % LONG_EVERY === 0 ? LONG_OPERATIONS : USUAL_OPERATIONS)
 
-/** Where the release before will not come back, most histories have a client that was born with several parts. */
-const partsIn = ({ seed, storedRows = seed % 2 === 0 ? 'complete' : 'lean' }: HistoryOptions): number =>
-  storedRows === 'lean' && seed % 5 < 3 ? 3 : 1
+/** Most histories have a client that was born with several parts. */
+const partsIn = ({ seed }: HistoryOptions): number => (seed % 5 < 3 ? 3 : 1)
 
 /** Gaps between operations: mostly seconds, sometimes hours, so that every deadline is met and missed. */
 const gapMs = ({ prng }: World): number =>

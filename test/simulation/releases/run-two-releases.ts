@@ -20,5 +20,5 @@ export const runTwoReleases = ({
   releases,
 }: Options): Promise<HistoryResult> => {
   const beside = timeline(seed, releases)
-  return runHistory({ seed, operations, tracing, functions: releases.former, storedRows: 'complete', beside })
+  return runHistory({ seed, operations, tracing, functions: releases.former, beside })
 }

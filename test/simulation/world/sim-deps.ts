@@ -75,7 +75,6 @@ export const simDepsOf =
         providerFees: world.providerFees,
         providerCallsPerMinute: world.callsPerMinute,
         historySteps: world.historySteps,
-        storedRows: world.storedRows,
         // As many as answer the floods of histories.
         environments: 8,
       },
