@@ -70,7 +70,6 @@ export const insertClient = async (deps: RecordDeps, client: Client, operator: s
           availableMinor: ZERO,
           inSettlementMinor: ZERO,
           paidOutMinor: ZERO,
-          payoutsCounted: true,
           parts: client.ledgerParts?.number,
         },
         isNew,

@@ -70,7 +70,6 @@ describe('create-client (design section 7)', () => {
       availableMinor: 0,
       inSettlementMinor: 0,
       paidOutMinor: 0,
-      payoutsCounted: true,
     })
     const { items } = await deps.table.query({ partition: [auditRecordPk(clientId)], limit: 100 })
     expect(items).toMatchObject([{ operator: 'ana', action: 'create-client', after: body, at: deps.now() }])
