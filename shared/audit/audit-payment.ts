@@ -73,7 +73,7 @@ const auditHistory = (payment: Payment): readonly Difference[] => {
     ...differs('payment.transitions', id, status === 'pending' ? 1 : 2, transitions.length),
     ...differs('payment.transitions', id, 'pending', first?.status),
     ...differs(
-      'payment.credited_payment_id',
+      'payment.credited_provider_payment_id',
       id,
       paid ? 1 : 0,
       payment.creditedProviderPaymentId === undefined ? 0 : 1,

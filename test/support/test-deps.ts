@@ -50,10 +50,6 @@ const secretsIn = (values: Map<string, string>): Deps['secrets'] => ({
     if (values.has(name)) throw new Error('the secret exists already')
     values.set(name, value)
   },
-  replace: async (name, value) => {
-    if (!values.has(name)) throw new Error('there is no such secret')
-    values.set(name, value)
-  },
   remove: async (name) => void values.delete(name),
 })
 

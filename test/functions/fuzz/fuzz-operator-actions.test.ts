@@ -31,7 +31,7 @@ const VALUES: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   delivery_id: fc.constantFrom('$delivery', UNKNOWN_ID),
   event_id: fc.constantFrom('$event', UNKNOWN_ID),
   settlement_id: fc.constantFrom('$settlement', '$failed', UNKNOWN_ID),
-  suspense_id: fc.constantFrom('py-unknown', `${UNKNOWN_ID}#zero_fee`, 'x'.repeat(3_000), ''),
+  suspense_id: fc.constantFrom('py-unknown', `${UNKNOWN_ID}#fee_lost`, 'x'.repeat(3_000), ''),
   bank: fc.oneof(
     fc.constant(null),
     objectOf({ bank_name: hostileText, bank_account_no: hostileText, bank_account_name: hostileText }),

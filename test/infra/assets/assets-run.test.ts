@@ -17,7 +17,6 @@ import { MANIFEST } from '../../../functions/manifest.ts'
 import { createTable } from '../../../infra/local/emulators/create-table.ts'
 import { localAws } from '../../../infra/local/emulators/dynamodb-local.ts'
 import { type QueueEmulator, startQueueEmulator } from '../../../infra/local/emulators/queue-emulator.ts'
-import { jsonReply, startLocalHttpServer } from '../../../infra/local/process/local-http-server.ts'
 import { CALLBACK_TOKEN, PROVIDER_KEY } from '../../../infra/local/provider-simulator/simulator-keys.ts'
 import { resolveStack } from '../../../infra/operate/trace/resolve-stack.ts'
 import { SOURCE_MAPS } from '../../../infra/stack/functions/source-maps.ts'
@@ -74,8 +73,7 @@ const STAGE = 'assets'
 const TABLE = `gateway-${STAGE}`
 const directory = mkdtempSync(join(tmpdir(), 'gateway-assets-'))
 const secrets = new Map([
-  // As an older release was given it; the deployment's step copies the tokens.
-  [providerSecretName(STAGE), JSON.stringify({ secret_key: PROVIDER_KEY, callback_tokens: [CALLBACK_TOKEN] })],
+  [providerSecretName(STAGE), JSON.stringify({ secret_key: PROVIDER_KEY })],
   [callbackSecretName(STAGE), JSON.stringify({ callback_tokens: [CALLBACK_TOKEN] })],
 ])
 
@@ -83,7 +81,6 @@ let functions: ReadonlyMap<string, BundledFunction>
 let emulator: QueueEmulator
 let simulator: Awaited<ReturnType<typeof aSimulator>>
 let secretsManager: Awaited<ReturnType<typeof startSecretsEmulator>>
-let cloudFormation: Awaited<ReturnType<typeof startLocalHttpServer>>
 /** Addresses by what the template's references name. */
 const local = new Map<string, string>()
 
@@ -91,7 +88,6 @@ beforeAll(async () => {
   emulator = await startQueueEmulator()
   simulator = await aSimulator()
   secretsManager = await startSecretsEmulator(secrets)
-  cloudFormation = await startLocalHttpServer({ port: 0, answer: () => jsonReply(200, {}) })
   const alerts = await emulator.queue('alerts')
   local.set(`AWS::SNS::Topic ${TABLE}-alerts`, await emulator.topicInto('alerts', alerts))
   for (const name of QUEUE_NAMES) {
@@ -101,12 +97,7 @@ beforeAll(async () => {
 }, 180_000)
 
 afterAll(async () => {
-  await Promise.all([
-    emulator?.close(),
-    simulator?.[Symbol.asyncDispose](),
-    secretsManager?.close(),
-    cloudFormation?.close(),
-  ])
+  await Promise.all([emulator?.close(), simulator?.[Symbol.asyncDispose](), secretsManager?.close()])
   rmSync(directory, { recursive: true })
 })
 
@@ -138,7 +129,7 @@ const aWorld = async (tableName: string) => {
   deps.provider.script('createRequest', adapter(simulator).createRequest)
   const open = await aPendingPayment(deps, world.client)
   for (const [name, value] of deps.secretValues) secrets.set(name, value)
-  return { deps, ...world, names: { ...world.names, $open: open.paymentId, $cloudFormation: cloudFormation.url } }
+  return { deps, ...world, names: { ...world.names, $open: open.paymentId } }
 }
 
 /** Schedules look at everybody's work: they get a table in which there is no other function's. */

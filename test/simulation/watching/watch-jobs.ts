@@ -101,7 +101,7 @@ const isBehind = ({ world }: Write, { id, type, status, updated = '', product_id
   if (type !== 'PAYMENT' || status !== 'SUCCESS' || noted?.['work'] === undefined) return false
   const payment = world.table.item({ pk: `PAYMENT#${reference_id?.slice(0, 36)}`, sk: 'PAYMENT' })
   const isOpen =
-    payment?.['credited_payment_id'] !== product_id && world.table.items(`SUSPENSE#${product_id}`).length === 0
+    payment?.['credited_provider_payment_id'] !== product_id && world.table.items(`SUSPENSE#${product_id}`).length === 0
   return isOpen && Date.parse(Object(noted['transaction']).updatedAt) < Date.parse(updated)
 }
 

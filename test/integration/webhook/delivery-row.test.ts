@@ -11,6 +11,7 @@ import { interceptTable, recordTable, type TableCall } from '../../support/inter
 import { invokeAdmin } from '../../support/operator-actions.ts'
 import { aStoredClient } from '../../support/payment-builders.ts'
 import {
+  anEvent,
   attemptOf,
   claimOf,
   drainQueue,
@@ -21,11 +22,11 @@ import {
   storedDelivery,
   storedEndpoint,
 } from '../../support/webhook-builders.ts'
-import { leanWebhookTest as it } from './webhook-test.ts'
+import { webhookTest as it } from './webhook-test.ts'
 
 const SUCCESS = { error: undefined, httpStatus: 200, responseBody: 'ok' } as const
 
-describe('a lean delivery', () => {
+describe('what a delivery stores', () => {
   it('sends its event’s bytes, and ends with its attempt in one plain write', async ({ deps, event, delivery }) => {
     const { deps: watched, calls } = recordTable(deps)
 
@@ -33,7 +34,7 @@ describe('a lean delivery', () => {
 
     expect(delivery.body).toBeUndefined()
     expect(deps.webhooks.map(({ body }) => body.toString())).toStrictEqual([event.body])
-    expect(calls.map(({ name }) => name)).toStrictEqual(['get', 'get', 'get', 'update', 'update'])
+    expect(calls.map(({ name }) => name)).toStrictEqual(['batchGet', 'get', 'update', 'update'])
     const row = await rowOf(deps, delivery)
     const success = { number: 1, at: deps.now(), durationMs: 12, httpStatus: 200, responseBody: 'ok' }
     expect(row).toMatchObject({ status: 'succeeded', unlisted: true, attempts: 1, success })
@@ -113,16 +114,15 @@ describe('a lean delivery', () => {
   })
 
   it('is skipped when its event is gone, and sent when the event is only not there yet', async ({ deps, endpoint }) => {
-    const orphan = await storedDelivery(deps, endpoint)
-    let asked = 0
-    const behind = interceptTable(deps, { before: ({ name }) => void (name === 'get' && asked++) })
+    const orphan = await storedDelivery(deps, endpoint, {}, anEvent(deps.now()))
+    const { deps: behind, calls } = recordTable(deps)
 
     await deliverWebhook(behind, messageFor(orphan))
 
     expect(await rowOf(deps, orphan)).toMatchObject({ status: 'skipped' })
     expect(deps.webhooks).toStrictEqual([])
-    // Delivery, endpoint, and the body twice: cheaply, and then for certain.
-    expect(asked).toBe(4)
+    // Delivery with endpoint, and the body twice: cheaply, and then for certain.
+    expect(calls.map(({ name }) => name).join()).toBe('batchGet,get,get,update')
   })
 
   it('has its bytes read once for all of one event, and again when that failed', async ({ deps, event }) => {
@@ -142,32 +142,32 @@ describe('a lean delivery', () => {
     expect(reads.map(({ name }) => name)).toStrictEqual(['get', 'get'])
   })
 
-  it('is read with its endpoint, and no other one is believed', async ({ deps, endpoint, delivery }) => {
+  it('is read with its endpoint, and sent to no other that a message names', async ({ deps, endpoint, delivery }) => {
     const other = await storedEndpoint(deps, { clientId: endpoint.clientId, enabled: false })
     const { deps: watched, calls } = recordTable(deps)
-    const message = { ...messageFor(delivery), clientId: endpoint.clientId }
+    const message = messageFor(delivery)
 
-    await deliverWebhook(watched, { ...message, endpointId: other.endpointId })
-    await deliverWebhook(watched, { ...message, attempt: 2, endpointId: endpoint.endpointId })
+    const misled = deliverWebhook(watched, { ...message, endpointId: other.endpointId })
+    await expect(misled).rejects.toThrow('a message names the endpoint of its delivery')
+    await deliverWebhook(watched, message)
 
     expect(deps.webhooks.map(({ url }) => url)).toStrictEqual([endpoint.url])
-    expect(calls.map(({ name }) => name).join()).toBe('batchGet,get,get,get,update,update,batchGet')
+    expect(calls.map(({ name }) => name).join()).toBe('batchGet,batchGet,get,update,update')
   })
 })
 
-describe('list-deliveries of lean rows', () => {
+describe('list-deliveries of listed and unlisted rows', () => {
   it.for(['scheduled', 'succeeded', 'skipped', 'abandoned'] as const)(
-    'finds those that are %s among rows of this release and of the one before',
+    'finds those that are %s',
     async (status, { deps }) => {
       const { clientId } = await aStoredClient(deps)
       const endpoint = await storedEndpoint(deps, { clientId })
       const made = []
-      for (const stage of ['lean', 'complete', 'lean'] as const) {
-        const as = { ...deps, stage: { ...deps.stage, storedRows: stage } }
+      for (const unlisted of [true, undefined, true] as const) {
         for (const is of ['scheduled', 'succeeded', 'skipped', 'abandoned'] as const) {
           deps.clock.advance(1)
-          const listed = is === 'skipped' || is === 'abandoned' ? { unlisted: undefined } : {}
-          const delivery = await storedDelivery(as, endpoint, { status: is, ...listed })
+          const isListed = is === 'skipped' || is === 'abandoned' || unlisted === undefined
+          const delivery = await storedDelivery(deps, endpoint, { status: is, unlisted: isListed ? undefined : true })
           if (is === status) made.unshift(delivery.deliveryId)
         }
       }

@@ -4,7 +4,6 @@ import { applyProviderNews } from '../../../shared/payment/news/apply-provider-n
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import { succeedCreatingPayment } from '../../../shared/payment/news/succeed-payment.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
-import { STORED_ROWS, type StoredRows } from '../../../shared/stage-settings.ts'
 import { eventKey, paymentKey } from '../../../shared/table/keys.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
 import { memoryDeps } from '../../support/memory-deps.ts'
@@ -18,22 +17,19 @@ const SAID_ANYHOW = {
 
 const kept = (item: object | undefined, names: readonly string[]) => names.filter((name) => item && name in item)
 
-const HISTORIES = STORED_ROWS.flatMap((made) => STORED_ROWS.map((ended) => [made, ended] as const))
-
-describe('a payment whose rows are made and ended as the stage says (storedRows)', () => {
-  it.each(HISTORIES)('%s, then %s: is read and audited as any other, paid or not', async (made, ended) => {
+describe('what the rows of a payment leave out', () => {
+  it('is said by keys and indexes, and read and audited all the same, paid or not', async () => {
     const deps = memoryDeps()
-    const as = (storedRows: StoredRows) => ({ ...deps, stage: { ...deps.stage, storedRows } })
     const client = await aStoredClient(deps)
     const [pending, paid, failed] = [
-      await aPendingPayment(as(made), client),
-      await aPendingPayment(as(made), client),
-      await aPendingPayment(as(made), client),
+      await aPendingPayment(deps, client),
+      await aPendingPayment(deps, client),
+      await aPendingPayment(deps, client),
     ]
     const providerPaymentId = deps.provider.pay(paid.paymentRequestId)
 
-    await applyProviderNews(as(ended), { providerPaymentId }, 'callback')
-    await closePayment(as(ended), failed, 'failed', 'callback')
+    await applyProviderNews(deps, { providerPaymentId }, 'callback')
+    await closePayment(deps, failed, 'failed', 'callback')
 
     const at = deps.now()
     const began = { status: 'pending', at: paid.createdAt, source: 'create' }
@@ -53,12 +49,12 @@ describe('a payment whose rows are made and ended as the stage says (storedRows)
       await deps.table.get(paymentKey(paid.paymentId)),
       await deps.table.get(eventKey(paid.paymentId, 'payment.succeeded')),
     ]
-    expect(kept(row, SAID_ANYHOW.payment)).toStrictEqual(made === 'lean' ? [] : SAID_ANYHOW.payment)
-    expect(kept(event, SAID_ANYHOW.event)).toStrictEqual(ended === 'lean' ? [] : SAID_ANYHOW.event)
+    expect(kept(row, SAID_ANYHOW.payment)).toStrictEqual([])
+    expect(kept(event, SAID_ANYHOW.event)).toStrictEqual([])
     await expectBalanced(deps, client.clientId)
   })
 
-  it('is lean too when it was paid while it was being created', async () => {
+  it('is left out too when it was paid while it was being created', async () => {
     const { deps, client, creating } = await aCreating({ leaseUntil: undefined })
     const providerPaymentId = 'py-1'
     const capture = {
@@ -69,9 +65,8 @@ describe('a payment whose rows are made and ended as the stage says (storedRows)
       status: 'captured',
       capturedMinor: creating.request.notionalMinor,
     } as const
-    const lean = { ...deps, stage: { ...deps.stage, storedRows: 'lean' as const } }
 
-    const paid = await succeedCreatingPayment(lean, creating, capture, '123', 'callback')
+    const paid = await succeedCreatingPayment(deps, creating, capture, '123', 'callback')
 
     expect(await findStoredPayment(deps, creating.paymentId)).toEqual(paid)
     expect(kept(await deps.table.get(paymentKey(creating.paymentId)), SAID_ANYHOW.payment)).toStrictEqual([])
