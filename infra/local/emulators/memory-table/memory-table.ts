@@ -5,7 +5,6 @@ import type { Key } from '../../../../shared/table/keys.ts'
 import { TABLE_SCHEMA } from '../../../../shared/table/schema.ts'
 import type { Step } from '../../../../shared/table/step.ts'
 import { checkKey } from './check-item.ts'
-import { orderOf } from './order-of.ts'
 import { planStep } from './plan-step.ts'
 import { queryView } from './query-view.ts'
 import { InvalidRequest, OutsideModel } from './request-errors.ts'
@@ -142,10 +141,10 @@ export const createMemoryTable = (options: MemoryTableOptions = {}): MemoryTable
     requests,
     applyToIndexes,
     items: (pkPrefix = '') =>
-      [...table.partitions()]
-        .filter(([first]) => first !== undefined && String(first.item['pk']).startsWith(pkPrefix))
-        .toSorted(([a], [b]) => orderOf(a?.item['pk'], b?.item['pk']) ?? 0)
-        .flatMap((entries) => entries.map(({ item }) => item)),
+      table
+        .partitions()
+        .filter(({ first }) => first.startsWith(pkPrefix))
+        .flatMap(({ entries }) => entries.map(({ item }) => item)),
     item: table.item,
   }
 }
