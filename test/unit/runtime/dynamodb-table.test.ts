@@ -224,14 +224,4 @@ describe('a write that meets others', () => {
     ])
     expect(client.calls()).toHaveLength(2)
   })
-
-  it('waits longer from try to try, with jitter, and never longer than 0.4 s', async () => {
-    const waits: number[] = []
-    const { client, deps } = mocked({ random: () => 1, sleep: async (ms) => void waits.push(ms) })
-    client.on(TransactWriteItemsCommand).rejects(cancelled('TransactionConflict'))
-
-    await deps.table.transact({ one: aStep() }).catch(() => undefined)
-
-    expect(waits).toStrictEqual([20, 40, 80, 160, 320, 400, 400, 400, 400, 400, 400])
-  })
 })
