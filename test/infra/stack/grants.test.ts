@@ -187,27 +187,6 @@ describe('permissions of the functions', () => {
 
     expect(permissionsOf('prod', spec.name)).toStrictEqual([...stated, ...keyPermissions(stated), ...origin].toSorted())
   })
-
-  it('of the delivery worker, spelled out: no bank detail, no API key, no ledger, of payments the bodies of events', () => {
-    // What operators are to be told of is its own to write, and to delete.
-    expect(permissionsOf('dev', 'deliver-webhook').filter((one) => !one.endsWith('ALERT#*'))).toStrictEqual([
-      'dynamodb:BatchGetItem on <gateway-dev>.Arn of DELIVERY#*',
-      'dynamodb:BatchGetItem on <gateway-dev>.Arn of ENDPOINTS#*',
-      'dynamodb:GetItem on <gateway-dev>.Arn of DELIVERY#*',
-      'dynamodb:GetItem on <gateway-dev>.Arn of ENDPOINTS#*',
-      'dynamodb:GetItem on <gateway-dev>.Arn of PAYMENT#*, pk sk body ttl alone',
-      'dynamodb:PutItem on <gateway-dev>.Arn of DELIVERY#*',
-      'dynamodb:UpdateItem on <gateway-dev>.Arn of DELIVERY#*',
-      'dynamodb:UpdateItem on <gateway-dev>.Arn of ENDPOINTS#*, pk sk slow_since alone',
-      'logs:CreateLogStream on </aws/lambda/gateway-dev-deliver-webhook>.Arn',
-      'logs:PutLogEvents on </aws/lambda/gateway-dev-deliver-webhook>.Arn',
-      `secretsmanager:GetSecretValue on ${endpointSecrets('dev')}`,
-      'sns:Publish on <gateway-dev-alerts>',
-      ...['DeleteMessage', 'GetQueueAttributes', 'ReceiveMessage', 'SendMessage'].flatMap((action) =>
-        ['webhooks-slow', 'webhooks'].map((queue) => `sqs:${action} on <gateway-dev-${queue}>.Arn`),
-      ),
-    ])
-  })
 })
 
 /** Of all policies of a role together, without white space; references in the template are longer than what they become. */

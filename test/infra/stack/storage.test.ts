@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { deployedStage } from '../../../infra/stack/stage.ts'
 import { TABLE_SCHEMA } from '../../../shared/table/schema.ts'
 import { synthesised, synthesisedFront } from '../../support/stack-template.ts'
-import { DOMAIN, stageWith } from '../../support/stage-options.ts'
+import { DOMAIN, OTHER_FIGURES, stageWith } from '../../support/stage-options.ts'
 
 const dev = synthesised('dev')
 // What a front adds is looked at in its own tests.
@@ -73,8 +73,7 @@ describe('table', () => {
   })
 
   it('is warm from the start where the stage says so, and so are its indexes', () => {
-    const stage = deployedStage('dev')
-    const warm = synthesised({ ...stage, table: { ...stage.table, warm: { readUnits: 12_000, writeUnits: 4_000 } } })
+    const warm = synthesised(OTHER_FIGURES)
     const WarmThroughput = { ReadUnitsPerSecond: 12_000, WriteUnitsPerSecond: 4_000 }
 
     expect(warm.only('AWS::DynamoDB::GlobalTable').properties).toMatchObject({
