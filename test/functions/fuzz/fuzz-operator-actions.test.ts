@@ -130,6 +130,17 @@ describe('every operator action with any payload', () => {
     )
   })
 
+  it.each(ACTIONS.filter(({ name }) => /^(list|find)-/.test(name)))(
+    '$name has at most 100 rows a page',
+    async (one) => {
+      const payload = { ...Object(filledIn(RIGHT_PAYLOADS[one.name], world.names)), per_page: 101 }
+
+      const { body } = await invokeAdmin(await handlerOf(one.entry), copyOf(world), payload)
+
+      expect(body).toMatchObject({ pagination: { page: 1, per_page: 100 } })
+    },
+  )
+
   it.each(ACTIONS)('$name refuses a payload that is no object, and changes nothing', async ({ entry }) => {
     const deps = copyOf(world)
     const handler = await handlerOf(entry)
