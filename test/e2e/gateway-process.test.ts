@@ -105,7 +105,7 @@ it('a gateway that npm started lives as long as npm, whatever becomes of the scr
 
   expect(created.status).toBe(201)
   await gone(banner.tablePid)
-  expect(await answers(banner.api)).toBe(false)
+  await expect.poll(() => answers(banner.api)).toBe(false)
 })
 
 describe('a data directory that cannot be made', () => {
