@@ -54,8 +54,6 @@ const SIMULATION_FOLDERS = [
   'crashes',
   'releases',
   'conformance',
-  'mutation',
-  'mutants',
   '',
 ]
 
