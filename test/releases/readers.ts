@@ -22,7 +22,6 @@ import { toSettlementDto } from '../../shared/settlement/settlement-dto.ts'
 import { readProgress } from '../../shared/settlement/window-progress-store.ts'
 import { SuspenseSchema } from '../../shared/suspense/suspense.ts'
 import { toSuspenseDto } from '../../shared/suspense/suspense-dto.ts'
-import { readSyncCursor } from '../../shared/sync/sync-cursor-store.ts'
 import { HeadSchema, SyncJobSchema } from '../../shared/sync/sync-job.ts'
 import type { Item } from '../../shared/table/attributes.ts'
 import { TimestampSchema } from '../../shared/time.ts'
@@ -82,7 +81,6 @@ export const READERS: Readonly<Record<string, Reader>> = {
   'SYNC head': job,
   'SYNC open': job,
   'SYNC position': parsed(HeadSchema),
-  'SYNC position of before': (_, deps) => readSyncCursor(deps),
   'SYNC reversals': job,
   'SYNC tail': job,
 }
