@@ -13,7 +13,7 @@ import { GATEWAY_OWNER } from '../table/schema.ts'
 import { put, update } from '../table/step.ts'
 import { StaleSteps } from '../table/table.ts'
 import { enteredBank, tellBankChange } from './bank-change.ts'
-import { type Client, ClientSchema, firstWindowStart } from './client.ts'
+import { type BankAccount, type Client, ClientSchema, firstWindowStart } from './client.ts'
 import { toClientDto } from './client-dto.ts'
 import { ledgerPartsOf, partsFreshUntil, raisedParts } from './ledger-parts.ts'
 
@@ -89,7 +89,10 @@ type Changeable =
   | 'ledgerParts'
 
 /** Undefined leaves a field as it is; null clears an optional one. */
-export type ClientChanges = { readonly [Field in Exclude<Changeable, 'ledgerParts'>]?: Client[Field] | null } & {
+export type ClientChanges = {
+  readonly [Field in Exclude<Changeable, 'bank' | 'ledgerParts'>]?: Client[Field] | null
+} & {
+  readonly bank?: BankAccount | null | undefined
   readonly ledgerParts?: number | undefined
 }
 

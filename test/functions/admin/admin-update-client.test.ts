@@ -8,6 +8,7 @@ import { addMs } from '../../../shared/time.ts'
 import { beforeFirst, interceptTable } from '../../support/intercept-table.ts'
 import { auditRecordsOf, invokeAdmin } from '../../support/operator-actions.ts'
 import { aStoredClient } from '../../support/payment-builders.ts'
+import { BANK as STORED_BANK } from '../../support/settlement-builders.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 
 const BANK = { bank_name: 'BCA', bank_account_no: '0123456789', bank_account_name: 'PT Warung Kopi' }
@@ -47,7 +48,7 @@ describe('update-client (design section 7)', () => {
 
   it('clears optional fields with null', async () => {
     const { client, change, now } = await aMerchant({
-      bank: { bankName: 'BCA', bankAccountNo: '1', bankAccountName: 'A' },
+      bank: STORED_BANK,
       returnUrl: 'https://old.example/',
       rateLimitPerSecond: 5,
     })

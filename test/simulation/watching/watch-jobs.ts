@@ -167,7 +167,7 @@ export const watchJobs = (world: World, seen: Observations): void => {
   const { rules, follow } = watchHolders(world)
   const all: readonly Rule<Write>[] = [...ofJobs, ...rules]
   watchRules(world, seen, ({ pk }, { before, after }) => {
-    if (!pk.startsWith('SYNC#') || pk === 'SYNC#provider') return []
+    if (!pk.startsWith('SYNC#')) return []
     return pk === 'SYNC#head' ? ofHead : before['ttl'] !== undefined && after['work'] === undefined ? [] : all
   })
   world.onWritten.push((written) => {
