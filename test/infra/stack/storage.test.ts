@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { deployedStage } from '../../../infra/stack/stage.ts'
 import { TABLE_SCHEMA } from '../../../shared/table/schema.ts'
 import { synthesised, synthesisedFront } from '../../support/stack-template.ts'
 import { DOMAIN, OTHER_FIGURES, stageWith } from '../../support/stage-options.ts'
