@@ -20,13 +20,6 @@ describe('DynamoDB Local in Docker, for a machine without Java', () => {
     )
     expect(alsoOnEnd).toBe(`docker stop --time 5 ${name}; docker rm --force ${name}`)
   })
-
-  it('keeps nothing without a data directory', () => {
-    const { args } = dockerCommand({ port: 8123 })
-
-    expect(args.at(-1)).toBe('-inMemory')
-    expect(args.join(' ')).not.toContain('--volume')
-  })
 })
 
 describe('the tables of a data directory', () => {
