@@ -1,11 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { DAILY_TIMES, type DailyTimes } from '../../../functions/function-spec.ts'
 import { startLocalClock } from '../../../infra/local/process/local-clock.ts'
-import { nextDailyMs, startScheduler } from '../../../infra/local/triggers/scheduler.ts'
+import { startScheduler } from '../../../infra/local/triggers/scheduler.ts'
 
 const START_MS = Date.UTC(2026, 10, 20, 1, 0, 0)
 const HOUR_MS = 3_600_000
-const DAY_MS = 24 * HOUR_MS
 
 beforeEach(() => void vi.useFakeTimers({ now: START_MS }))
 afterEach(() => void vi.useRealTimers())
@@ -54,16 +53,6 @@ describe('the local clock (design section 6)', () => {
     expect(ran).toStrictEqual(expected)
   })
 
-  it('does not run a cancelled timer, even one cancelled by another timer of the same jump', () => {
-    const { clock, at, ran } = aClock()
-    clock.at(START_MS + 1_000, () => cancel())
-    const cancel = at(2, 'cancelled')
-
-    clock.advance(60)
-
-    expect(ran).toStrictEqual([])
-  })
-
   it('runs a timer set by a timer on the next turn, so that one which sets itself again does not hang a jump', () => {
     const { clock } = aClock()
     const again = vi.fn(() => void clock.at(clock.nowMs(), again))
@@ -102,27 +91,6 @@ describe('the local clock (design section 6)', () => {
     expect(() => clock.advance(1_000)).toThrow('disk full')
     expect(clock.nowMs()).toBe(START_MS + 15_000)
   })
-
-  it('waits for a time further away than one setTimeout can hold', () => {
-    const { at, ran } = aClock()
-    at((40 * DAY_MS) / 1_000, 'far')
-
-    vi.advanceTimersByTime(40 * DAY_MS - 1)
-    const early = [...ran]
-    vi.advanceTimersByTime(1)
-
-    expect([early, ran]).toStrictEqual([[], ['far']])
-  })
-
-  it('runs nothing any more once closed', () => {
-    const { clock, at, ran } = aClock()
-    at(1, 'late')
-
-    clock.close()
-    clock.advance(60)
-
-    expect(ran).toStrictEqual([])
-  })
 })
 
 describe('schedules on the one clock (design section 6)', () => {
@@ -154,20 +122,5 @@ describe('schedules on the one clock (design section 6)', () => {
 
     expect(atJump).toStrictEqual([])
     expect(fired).toStrictEqual(firedAfter.map((hours) => hours * HOUR_MS))
-  })
-
-  it('fires nothing any more once closed', () => {
-    const { everyMinute, sweptAt, fired } = aClock()
-
-    for (const scheduler of [everyMinute(), sweptAt(DAILY_TIMES)]) scheduler.close()
-    vi.advanceTimersByTime(2 * DAY_MS)
-
-    expect(fired).toStrictEqual([])
-  })
-
-  it('finds the next daily time strictly later than now', () => {
-    const two = Date.UTC(2026, 10, 20, 2, 0, 0)
-
-    expect([two - 1, two].map((now) => nextDailyMs(now, { hour: 2, minute: 0 }))).toStrictEqual([two, two + DAY_MS])
   })
 })

@@ -22,13 +22,6 @@ describe('DynamoDB Local in Docker, for a machine without Java', () => {
     )
     expect(alsoOnEnd).toBe(`docker stop --time 5 ${name}; docker rm --force ${name}`)
   })
-
-  it('keeps nothing without a data directory', () => {
-    const { args } = dockerCommand({ port: 8123 })
-
-    expect(args.at(-1)).toBe('-inMemory')
-    expect(args.join(' ')).not.toContain('--volume')
-  })
 })
 
 const NO_DAEMON = 'echo "Cannot connect to the Docker daemon" >&2; exit 1'

