@@ -1,5 +1,4 @@
 import { describe, expect } from 'vitest'
-import { handler } from '../../../functions/queue/deliver-webhook.ts'
 import { listAttempts } from '../../../shared/webhook/delivery/attempt-store.ts'
 import type { Delivery } from '../../../shared/webhook/delivery/delivery.ts'
 import { claimAttempt } from '../../../shared/webhook/delivery/delivery-store.ts'
@@ -48,18 +47,6 @@ describe('deliver-webhook: messages that come twice, late or for nothing', () =>
     await deliverWebhook(deps, { deliveryId: crypto.randomUUID() as Delivery['deliveryId'], attempt: 1 })
 
     expect(deps.lines).toMatchObject([{ code: 'delivery.dropped', fields: { reason: 'unknown_delivery' } }])
-  })
-
-  it('fails one bad message of a batch and works the others off', async ({ deps, delivery }) => {
-    const records = [
-      { messageId: 'bad', body: '{"delivery_id":"x"}' },
-      { messageId: 'good', body: JSON.stringify({ delivery_id: delivery.deliveryId, attempt: 1 }) },
-    ]
-
-    const answer = await handler.withDeps(deps)({ Records: records } as never, {} as never)
-
-    expect(answer).toStrictEqual({ batchItemFailures: [{ itemIdentifier: 'bad' }] })
-    expect(await rowOf(deps, delivery)).toMatchObject({ status: 'succeeded' })
   })
 })
 

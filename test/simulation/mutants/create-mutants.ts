@@ -174,10 +174,10 @@ export const CREATE_MUTANTS = [
     'an e-wallet code that is a card form or a virtual account is taken': 'drop !isOtherChannel(code)',
     'an e-wallet code that is a bank is taken': 'drop !isSupportedBank(code, now)',
   }),
-  ...mutantsOf('sharedFields', ['api-fee-status'], {
+  ...mutantsOf('sharedFields', ['provider-news'], {
     'a net that is final is shown as one that will still move': "payment.feeStatus -> 'estimated'",
   }),
-  ...mutantsOf('paymentIdForKey', ['api-idempotency'], {
+  ...mutantsOf('paymentIdForKey', ['ids'], {
     'an idempotency key is not unique per client but over all of them': 'drop clientId',
   }),
   ...mutantsOf('derivedUuid', ['ids'], { 'an id does not hash the lengths of its parts': 'hash.update(_) -> hash' }),
