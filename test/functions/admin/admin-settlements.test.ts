@@ -166,27 +166,6 @@ describe('list-settlements', () => {
     expect(data.map(({ id }) => id)).not.toContain(first.settlement.settlementId)
   })
 
-  it("shows one client's settlements in every state, newest period first, in pages", async () => {
-    const deps = testDeps({ requests })
-    const { client, settlement: first } = await aSettledClient(deps)
-    await invokeAdmin(markFailed, deps, { operator: OPERATOR, settlement_id: first.settlementId, notes: 'closed' })
-    await aSucceededPayment(deps, client)
-    aDayLater(deps)
-    await invokeAdmin(trigger, deps, { operator: OPERATOR, client_id: client.clientId })
-    const page = async (number: number) =>
-      (await invokeAdmin(listSettlements, deps, { client_id: client.clientId, page: number, per_page: 1 })).body
-
-    expect(await page(1)).toMatchObject({
-      data: [{ status: 'recorded', period_start: first.periodEnd }],
-      pagination: { page: 1, per_page: 1 },
-    })
-    expect(await page(2)).toStrictEqual({
-      data: [shownSettlement(first, { status: 'failed', notes: 'closed' })],
-      pagination: { page: 2, per_page: 1 },
-    })
-    expect(await page(3)).toStrictEqual({ data: [], pagination: { page: 3, per_page: 1 } })
-  })
-
   it.each([{}, { status: 'recorded', client_id: crypto.randomUUID() }, { status: 'failed' }])(
     'refuses to guess what %o asks for',
     async (payload) => {

@@ -12,12 +12,7 @@ const NAMES = Object.keys(API) as Name[]
 /** Headers that prove nobody, each made for a client whose key works; more of them in `authenticate.test.ts`. */
 const BAD_HEADERS: Readonly<Record<string, (deps: TestDeps) => Promise<string | undefined>>> = {
   'no header': async () => undefined,
-  'a malformed key': async (deps) => (await anApiClient(deps)).authorization.slice(0, -1),
   'an unknown key': async (deps) => (await anApiClient(deps)).authorization.replace(/.{43}$/, 'A'.repeat(43)),
-  'a key under the name of another client': async (deps) => {
-    const [one, two] = [await anApiClient(deps), await anApiClient(deps)]
-    return one.authorization.replace(one.clientId, two.clientId)
-  },
 }
 
 /** A request with everything else wrong too, so that an answer about any of it would show. */

@@ -52,6 +52,8 @@ describe('a capture on a pending payment (spec 3.1)', () => {
 
     const amounts = { providerFeeMinor: fee, netMinor: 99_900 - fee }
     expect(await findStoredPayment(deps, payment.paymentId)).toMatchObject({ ...amounts, feeStatus: 'actual' })
+    const event = await eventOf(deps, payment, 'payment.succeeded')
+    expect(JSON.parse(String(event?.['body']))).toMatchObject({ data: { fee_status: 'actual', xendit_fee_minor: fee } })
     expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: amounts.netMinor, succeeded: 1 })
     expect(deps.published).toStrictEqual([])
   })

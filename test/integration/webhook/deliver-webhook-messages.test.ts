@@ -1,5 +1,4 @@
 import { describe, expect } from 'vitest'
-import { handler } from '../../../functions/queue/deliver-webhook.ts'
 import { listAttempts } from '../../../shared/webhook/delivery/attempt-store.ts'
 import type { Delivery } from '../../../shared/webhook/delivery/delivery.ts'
 import { claimAttempt } from '../../../shared/webhook/delivery/delivery-store.ts'
@@ -48,20 +47,6 @@ describe('deliver-webhook: messages that come twice, late or for nothing', () =>
     await deliverWebhook(deps, { ...messageFor(delivery), deliveryId: crypto.randomUUID() as Delivery['deliveryId'] })
 
     expect(deps.lines).toMatchObject([{ code: 'delivery.dropped', fields: { reason: 'unknown_delivery' } }])
-  })
-
-  it('fails one bad message of a batch and works the others off', async ({ deps, delivery }) => {
-    const { deliveryId: delivery_id, clientId: client_id, endpointId: endpoint_id } = delivery
-    const body = { delivery_id, attempt: 1, client_id, endpoint_id }
-    const records = [
-      { messageId: 'bad', body: '{"delivery_id":"x"}' },
-      { messageId: 'good', body: JSON.stringify(body) },
-    ]
-
-    const answer = await handler.withDeps(deps)({ Records: records } as never, {} as never)
-
-    expect(answer).toStrictEqual({ batchItemFailures: [{ itemIdentifier: 'bad' }] })
-    expect(await rowOf(deps, delivery)).toMatchObject({ status: 'succeeded' })
   })
 })
 

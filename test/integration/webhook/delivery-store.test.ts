@@ -13,7 +13,6 @@ import {
 import {
   ABANDONED,
   attemptOf,
-  CLAIM_MS,
   claimOf,
   definedFields,
   dueAtOf,
@@ -43,13 +42,6 @@ describe('insertDelivery', () => {
 })
 
 describe('claimAttempt', () => {
-  it('takes the next attempt for as long as the claim says', async ({ deps, delivery }) => {
-    const claimed = await claimAttempt(deps, delivery, claimOf(deps, 'mine'))
-
-    expect(claimed).toStrictEqual({ ...delivery, claimToken: 'mine', claimedUntil: addMs(deps.now(), CLAIM_MS) })
-    expect(await rowOf(deps, delivery)).toStrictEqual(claimed)
-  })
-
   it.each([
     ['is finished', SKIPPED],
     ['has made that attempt', { attempts: 1 }],
@@ -122,19 +114,6 @@ describe('storeAttemptResult', () => {
     expect(stored).toBe(false)
     expect(await rowOf(deps, delivery)).toStrictEqual(claimed)
     expect(await listAttempts(deps, delivery.deliveryId)).toStrictEqual([])
-  })
-
-  it('writes nothing when the attempt was recorded as lost meanwhile', async () => {
-    const { deps, delivery, claimed } = await claimedDelivery()
-    const lost = attemptOf(deps, 1, { error: 'unknown', httpStatus: undefined, responseBody: undefined })
-    await storeAttemptResult(deps, claimed, lost, { status: 'scheduled', nextAttemptAt: addMs(deps.now(), 60_000) })
-    const before = await rowOf(deps, delivery)
-
-    const stored = await storeAttemptResult(deps, claimed, attemptOf(deps, 1), { status: 'succeeded' })
-
-    expect(stored).toBe(false)
-    expect(await rowOf(deps, delivery)).toStrictEqual(before)
-    expect(await listAttempts(deps, delivery.deliveryId)).toStrictEqual([definedFields(lost)])
   })
 
   it('does not take a delivery nobody has claimed', async ({ deps, delivery }) => {

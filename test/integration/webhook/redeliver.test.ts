@@ -164,24 +164,6 @@ describe.each(Object.keys(ASKING) as Asking[])('one delivery sent again %s (desi
     expect(await dueTimes()).toMatchObject({ delivery: addMs(deps.now(), 120_000) })
   })
 
-  it('is refused while a round is under way', async () => {
-    const { deps, delivery, again } = await arrange({ attempts: 2 })
-
-    expect(await again()).toStrictEqual(inProgress)
-    expect(await rowOf(deps, delivery)).toStrictEqual(delivery)
-    expect(await auditRecordsOf(deps, delivery.deliveryId)).toStrictEqual([])
-  })
-
-  it('begins one round for several at once', async () => {
-    const { deps, delivery, again } = await arrange()
-
-    const answers = await Promise.all([again(), again(), again()])
-
-    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toStrictEqual([200, 422, 422])
-    expect(deps.sent).toHaveLength(1)
-    expect(await auditRecordsOf(deps, delivery.deliveryId)).toHaveLength(records)
-  })
-
   it('is refused when another round begins between its read and its write', async () => {
     const { deps, delivery, again } = await arrange()
     const theirs = () => deps.table.transact({ theirs: startRound(delivery, deps.now()) })
