@@ -127,15 +127,10 @@ export const problemsOf = (items: readonly RawItem[], seen: Seen): readonly stri
   ]
 }
 
-/** The row of an abandoned delivery says that its alert is owed; to the release before, it alone. */
-const untoldProblems = ({ deliveries, untold }: Books, { toldByFormer }: Seen): string[] => {
+/** The row of an abandoned delivery says that its alert is owed; so does an alert that stands by itself. */
+const untoldProblems = ({ deliveries, untold }: Books): string[] => {
   const owing = deliveries.filter((item) => item['status'] === 'abandoned' && item['due_at'] !== undefined)
-  const waiting = untold.filter((item) => {
-    const row = deliveries.find((delivery) => delivery['delivery_id'] === item['delivery_id'])
-    const isToldByRow = row?.['status'] === 'abandoned' && row['attempts'] === item['attempts']
-    return !isToldByRow && !toldByFormer.some((message) => message.includes(text(item, 'delivery_id')))
-  })
-  return [...owing, ...waiting].map((item) => `nobody was told of delivery ${text(item, 'delivery_id')}`)
+  return [...owing, ...untold].map((item) => `nobody was told of delivery ${text(item, 'delivery_id')}`)
 }
 
 /** What must hold besides once everything has come to rest. */
@@ -156,7 +151,7 @@ export const problemsAtRest = (items: readonly RawItem[], seen: Seen): readonly 
     ...books.events
       .filter((event) => event['due_at'] !== undefined)
       .map((event) => `event ${text(event, 'event_id')} was never fanned out`),
-    ...untoldProblems(books, seen),
+    ...untoldProblems(books),
     ...books.suspense
       .filter((item) => item['work'] !== undefined)
       .map((item) => `nobody was told of ${text(item, 'suspense_id')}`),
