@@ -58,7 +58,7 @@ export const sum = (items: readonly RawItem[], attribute: string): number =>
 /** Whose part of the books that is: the client itself has the first, `<client>#<number>` are the others. */
 const clientIn = (part: string): string => part.split('#', 1)[0] ?? ''
 
-/** What a lean row says by its keys and its places in the indexes alone. */
+/** What a row says by its keys and its places in the indexes alone. */
 const saidOf = ({ pk, sk, id, owner, listed_at: listedAt }: RawItem): RawItem => {
   const paymentId = String(pk).slice('PAYMENT#'.length)
   const event = {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync, renameSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -105,8 +105,6 @@ const accessKeyFor = (dataDirectory: string | undefined): string => {
   const keyFile = join(dataDirectory, 'access-key')
   const key = readIfPresent(keyFile) ?? made
   if (key === made) writeFileSync(keyFile, made, { mode: 0o600 })
-  const sharedByAll = join(dataDirectory, 'shared-local-instance.db')
-  if (existsSync(sharedByAll)) renameSync(sharedByAll, join(dataDirectory, `${key}_${LOCAL_REGION}.db`))
   return key
 }
 

@@ -82,7 +82,7 @@ describe('GET /v1/webhook_deliveries/{id} (design section 8)', () => {
     ])
   })
 
-  it('shows a lean one that arrived at once, and of a test event no payment', async () => {
+  it('shows one that arrived at once, and of a test event no payment', async () => {
     const { deps, ask, endpoint } = await aMerchant(testDeps())
     const event = await storedEvent(deps, { clientId: endpoint.clientId })
     const delivery = await storedDelivery(deps, endpoint, {}, event)

@@ -102,10 +102,6 @@ describe('provider secrets', () => {
       'RetainExceptOnCreate',
     ])
   })
-
-  it('leave the key in the resource that older releases kept both parts in, so that no deployment replaces it', () => {
-    expect(dev.ofType('AWS::SecretsManager::Secret')[0]?.logicalId).toBe('ProviderSecret41CB2DAF')
-  })
 })
 
 describe('stages', () => {
