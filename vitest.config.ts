@@ -13,9 +13,7 @@ class LongFilesFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    globalSetup: ['test/support/global-setup.ts'],
-    // A file waits for DynamoDB Local about as long as it computes: two at once keep two cores busy.
-    maxWorkers: 2,
+    maxWorkers: '100%',
     // Files share their worker's modules, which took a third of the time to load: what a file replaces it puts back.
     isolate: false,
     sequence: { sequencer: LongFilesFirst },

@@ -53,8 +53,6 @@ const SIMULATION_FOLDERS = [
   'histories',
   'crashes',
   'conformance',
-  'mutation',
-  'mutants',
   '',
 ]
 

@@ -5,7 +5,7 @@ type Credentials = {
 }
 
 /**
- * Stands in for the SDK's default chain of credential sources when a handler is bundled (infra/stack/functions/code-of.ts), under the
+ * Stands in for the SDK's default chain of credential sources when a handler is bundled (infra/stack/functions/assets-of.ts), under the
  * name by which the SDK's clients import it. Lambda hands the role's credentials over in the environment.
  */
 export const defaultProvider = () => async (): Promise<Credentials> => {

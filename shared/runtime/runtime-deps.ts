@@ -25,7 +25,7 @@ const AWS = { requestHandler: AWS_HTTP_OPTIONS, maxAttempts: 3 }
 
 /**
  * The dependencies of a deployed function, from its environment. Each `WITHHOLD_…` is a literal that the bundler puts in
- * where the manifest gives the function no use for a means (infra/stack/functions/code-of.ts): what is behind it is
+ * where the manifest gives the function no use for a means (infra/stack/functions/assets-of.ts): what is behind it is
  * then left out of the bundle. So it has to stand here as it is, and cannot be computed.
  */
 export const runtimeDeps = (): Deps => {

@@ -5,7 +5,7 @@ const WARMING_MS = 1_000
 
 /**
  * One read of an item that is not there, so that the first request finds a connection that is open and a client that has
- * signed before. The bundler puts in which read the function may make (infra/stack/functions/code-of.ts); one that may
+ * signed before. The bundler puts in which read the function may make (infra/stack/functions/assets-of.ts); one that may
  * make none is not warmed. Never throws.
  */
 export const warmTable = async ({ table, sleep }: Pick<Deps, 'table' | 'sleep'>): Promise<void> => {

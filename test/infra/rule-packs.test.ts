@@ -3,17 +3,18 @@
  * Method: three packs of cdk-nag on every stage option; each finding must have its reason, and each reason a finding.
  * They know neither `TableV2` nor our manifest: what they do not see is asserted in the other tests of this folder.
  */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { App, Stack } from 'aws-cdk-lib'
 import { AwsSolutionsChecks, PCIDSS321Checks, ServerlessChecks } from 'cdk-nag'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import cdkJson from '../../cdk.json' with { type: 'json' }
 import { addStacks } from '../../infra/stack/add-stacks.ts'
 import { stackNameOf } from '../../infra/stack/stack-name-of.ts'
 import type { DeployedStage } from '../../infra/stack/stage.ts'
-import { OPTIONAL_STAGES } from '../support/stage-options.ts'
+import { synthesised } from '../support/stack-template.ts'
+import { EVERYTHING, OPTIONAL_STAGES } from '../support/stage-options.ts'
+import { tempDirectory } from '../support/temp-directory.ts'
 
 const PACKS = { AwsSolutionsChecks, ServerlessChecks, PCIDSS321Checks } as const
 
@@ -153,12 +154,6 @@ const reasonsFor = (stage: DeployedStage, stack: string): readonly Reason[] => {
 
 type Finding = { readonly rule: string; readonly path: string }
 
-const directory = mkdtempSync(join(tmpdir(), 'gateway-packs-'))
-
-afterAll(() => {
-  rmSync(directory, { recursive: true })
-})
-
 /** Of each wildcard in a policy `iam-statements.test.ts` asks for a reason, in more places than the packs look. */
 const OF_WILDCARDS = /^AwsSolutions-IAM5\b/
 
@@ -179,10 +174,7 @@ const partOf = ({ stackName }: Stack, stage: DeployedStage) =>
   stackName.replace(`${stackNameOf(stage)}-`, '').replace(stackNameOf(stage), 'gateway')
 
 const checkedStacks = Object.entries(OPTIONAL_STAGES).flatMap(([what, stage]) => {
-  const app = new App({ outdir: directory, context: { ...cdkJson.context, 'aws:cdk:bundling-stacks': [] } })
-  addStacks(app, stage)
-  // What the stack does to all of its parts, such as encrypting every log, is done while synthesising.
-  app.synth()
+  const { app } = synthesised(stage)
   return app.node.children
     .filter((child) => Stack.isStack(child))
     .map((stack) => ({
@@ -211,3 +203,13 @@ describe('the rule packs AwsSolutions, Serverless and PCI', () => {
     )
   })
 })
+
+it('a stage with every option passes the check of CloudFormation’s schemas', () => {
+  const outdir = tempDirectory()
+  const app = new App({ outdir, context: { ...cdkJson.context, 'aws:cdk:bundling-stacks': [] } })
+  addStacks(app, EVERYTHING)
+  app.synth()
+
+  const report: unknown = JSON.parse(readFileSync(join(outdir, 'validation-report.json'), 'utf8'))
+  expect(report).toMatchObject({ pluginReports: [] })
+}, 240_000)

@@ -19,7 +19,7 @@ import { leftOutProblems, settlementProblems } from './settlement-books.ts'
 const moneyProblems = ({ payments, suspense }: Books, { captured, turned }: Seen): string[] => {
   const credited = new Map(
     payments.flatMap((item) =>
-      item['credited_payment_id'] ? [[text(item, 'credited_payment_id'), item] as const] : [],
+      item['credited_provider_payment_id'] ? [[text(item, 'credited_provider_payment_id'), item] as const] : [],
     ),
   )
   const held = new Set(suspense.filter(({ kind }) => kind === 'money').map((item) => text(item, 'suspense_id')))
@@ -40,7 +40,7 @@ const moneyProblems = ({ payments, suspense }: Books, { captured, turned }: Seen
 /** Whatever the provider has taken back whole is shown on the payment that was credited with it. */
 const turnedProblems = ({ payments }: Books, turned: Seen['turned']): string[] =>
   payments
-    .filter((item) => turned.includes(text(item, 'credited_payment_id')) && item['reversal'] === undefined)
+    .filter((item) => turned.includes(text(item, 'credited_provider_payment_id')) && item['reversal'] === undefined)
     .map((item) => `payment ${text(item, 'payment_id')} does not show that its money went back`)
 
 /** Whatever the provider has booked of money that goes back or comes again counts on a payment, or a person is told. */

@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process'
 import type { IncomingHttpHeaders } from 'node:http'
 import { it, onTestFinished, vi } from 'vitest'
 import { type LocalClock, startLocalClock } from '../../infra/local/process/local-clock.ts'
@@ -204,17 +203,3 @@ export const simulatorIt = it
     onTestFinished(running.close)
     return running
   })
-
-/** Runs a module in a process of its own that does not outlive the test; `#local/` in it stands for the folder of the local gateway. */
-export const spawnModule = (source: string, env: Readonly<Record<string, string>> = {}) => {
-  const local = new URL('../../infra/local/', import.meta.url).href
-  const script = source.replaceAll('#local/', local)
-  const child = spawn(process.execPath, ['--input-type=module', '--eval', script], {
-    env,
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  onTestFinished(() => {
-    child.kill('SIGKILL')
-  })
-  return child
-}

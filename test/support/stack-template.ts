@@ -1,13 +1,13 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { App, type Stack } from 'aws-cdk-lib'
+import { App, Stack } from 'aws-cdk-lib'
 import { Template } from 'aws-cdk-lib/assertions'
+import type { CloudAssembly } from 'aws-cdk-lib/cx-api'
 import cdkJson from '../../cdk.json' with { type: 'json' }
+import { addStacks } from '../../infra/stack/add-stacks.ts'
 import { FrontStack } from '../../infra/stack/edge/front-stack.ts'
-import { GatewayStack } from '../../infra/stack/gateway-stack.ts'
-import { WatchStack } from '../../infra/stack/monitoring/watch-stack.ts'
-import { stackNameOf, watchStackNameOf } from '../../infra/stack/stack-name-of.ts'
+import { frontStackNameOf } from '../../infra/stack/stack-name-of.ts'
 import { type DeployedStage, deployedStage } from '../../infra/stack/stage.ts'
 
 export type Properties = Readonly<Record<string, unknown>>
@@ -24,6 +24,9 @@ export type Resource = {
 }
 
 export type StackTemplate = {
+  /** With every stack of the stage, one in another region included. */
+  readonly app: App
+  readonly assembly: CloudAssembly
   readonly resources: readonly Resource[]
   readonly outputs: Properties
   readonly terminationProtection: boolean
@@ -86,24 +89,35 @@ const readable = (value: unknown, { Resources, Outputs }: RawTemplate): unknown 
 }
 
 type RawTemplate = { readonly Resources: Readonly<Record<string, RawResource>>; readonly Outputs: Properties }
-type RawStacks = RawTemplate & Pick<StackTemplate, 'terminationProtection' | 'sizes' | 'messages'>
+type RawStacks = RawTemplate & Pick<StackTemplate, 'app' | 'assembly' | 'terminationProtection' | 'sizes' | 'messages'>
 
-/** Synthesises into a directory of its own, which is gone afterwards. Of several stacks the first one's outputs. */
-const rawStacks = (make: (app: App) => readonly [Stack, ...Stack[]]): RawStacks => {
+/**
+ * Synthesises into a directory of its own, which is gone afterwards. The resources are those of the stacks in the stage's
+ * region, the outputs those of the first one. CDK's check against the schemas of CloudFormation takes most of a
+ * synthesis: `rule-packs.test.ts` makes it once, for a stage with every option.
+ */
+const rawStacks = (addTo: (app: App) => void): RawStacks => {
   const outdir = mkdtempSync(join(tmpdir(), 'gateway-synth-'))
+  const context = { ...cdkJson.context, 'aws:cdk:bundling-stacks': [] }
   try {
-    const app = new App({ outdir, context: { ...cdkJson.context, 'aws:cdk:bundling-stacks': [] } })
-    const stacks = make(app)
+    const app = new App({ outdir, context, builtinCloudFormationValidation: false })
+    addTo(app)
+    const all = app.node.children.filter((child) => Stack.isStack(child))
+    const [first, ...others] = all
+    if (!first) throw new Error('there is no stack')
+    const stacks = [first, ...others.filter(({ region }) => region === first.region)]
+    const assembly = app.synth()
     const templates = stacks.map((stack): Partial<RawTemplate> => {
       const { Resources, Outputs } = Template.fromStack(stack).toJSON()
       return JSON.parse(JSON.stringify({ Resources, Outputs }))
     })
-    const assembly = app.synth()
     const messages = stacks.flatMap((stack) => assembly.getStackByName(stack.stackName).messages)
     return {
+      app,
+      assembly,
       Resources: Object.assign({}, ...templates.map(({ Resources }) => Resources)),
       Outputs: templates[0]?.Outputs ?? {},
-      terminationProtection: stacks[0].terminationProtection ?? false,
+      terminationProtection: first.terminationProtection ?? false,
       sizes: Object.fromEntries(
         stacks.map(({ stackName }, at) => [stackName, Object.keys(templates[at]?.Resources ?? {}).length]),
       ),
@@ -114,7 +128,7 @@ const rawStacks = (make: (app: App) => readonly [Stack, ...Stack[]]): RawStacks 
   }
 }
 
-/** Every stage is synthesised once in a process of tests: it takes a second or two. */
+/** Every stage is synthesised once in a process of tests: it takes a second. */
 const made = new Map<string, StackTemplate>()
 
 /**
@@ -124,32 +138,24 @@ const made = new Map<string, StackTemplate>()
 export const synthesised = (stage: string | DeployedStage): StackTemplate => {
   const settings = typeof stage === 'string' ? deployedStage(stage) : stage
   const key = JSON.stringify(settings)
-  const template = made.get(key) ?? synthesise(settings)
+  const template = made.get(key) ?? readableTemplate(rawStacks((app) => addStacks(app, settings)))
   made.set(key, template)
   return template
 }
 
-const synthesise = (stage: DeployedStage): StackTemplate =>
-  readableTemplate(
-    rawStacks((app) => {
-      const gateway = new GatewayStack(app, stackNameOf(stage), { stage })
-      return [gateway, new WatchStack(app, watchStackNameOf(stage), { stage, gateway })]
-    }),
-  )
-
 /** The stack of the front of a stage behind CloudFront, likewise. */
 export const synthesisedFront = (stage: DeployedStage): StackTemplate =>
-  readableTemplate(rawStacks((app) => [new FrontStack(app, stackNameOf(stage), { stage })]))
+  readableTemplate(rawStacks((app) => new FrontStack(app, frontStackNameOf(stage), { stage })))
 
-const readableTemplate = ({ terminationProtection, sizes, messages, ...json }: RawStacks): StackTemplate => {
-  const resources = Object.entries(json.Resources).map(([logicalId, raw]) => ({
+const readableTemplate = ({ Resources, Outputs, ...synthesis }: RawStacks): StackTemplate => {
+  const resources = Object.entries(Resources).map(([logicalId, raw]) => ({
     logicalId,
     type: raw.Type,
     properties: Object.fromEntries(
-      Object.entries(raw.Properties ?? {}).map(([name, value]) => [name, readable(value, json)]),
+      Object.entries(raw.Properties ?? {}).map(([name, value]) => [name, readable(value, { Resources, Outputs })]),
     ),
     deletionPolicy: raw.DeletionPolicy,
-    updatePolicy: readable(raw.UpdatePolicy, json),
+    updatePolicy: readable(raw.UpdatePolicy, { Resources, Outputs }),
     dependsOn: [raw.DependsOn ?? []].flat(),
   }))
   const ofType = (type: string) => resources.filter((resource) => resource.type === type)
@@ -160,11 +166,9 @@ const readableTemplate = ({ terminationProtection, sizes, messages, ...json }: R
     return resource
   }
   return {
+    ...synthesis,
     resources,
-    outputs: json.Outputs,
-    terminationProtection,
-    sizes,
-    messages,
+    outputs: Outputs,
     ofType,
     only,
     all,

@@ -1,4 +1,6 @@
 import { join } from 'node:path'
+import { routeKeyOf } from '../../functions/function-spec.ts'
+import { MANIFEST } from '../../functions/manifest.ts'
 import { type DeployedStage, deployedStage, type StageDomain } from '../../infra/stack/stage.ts'
 
 export const DOMAIN: StageDomain = {
@@ -10,6 +12,20 @@ export const DOMAIN: StageDomain = {
 export const stageWith = (options: Partial<DeployedStage>, name = 'dev'): DeployedStage => ({
   ...deployedStage(name),
   ...options,
+})
+
+const THROTTLED = MANIFEST.flatMap((spec) => routeKeyOf(spec) ?? []).map((route) => [
+  route,
+  { requestsPerSecond: 7, burst: 7 },
+])
+
+/** A stage whose figures are all others than the default ones. It is deployed as dev is. */
+export const OTHER_FIGURES: DeployedStage = stageWith({
+  settings: { ...deployedStage('dev').settings, providerFees: 'invoiced', providerCallsPerMinute: 6_000 },
+  sweepAtUtc: { hour: 17, minute: 30 },
+  logLevel: 'WARN',
+  routeThrottles: Object.fromEntries(THROTTLED),
+  table: { ...deployedStage('dev').table, warm: { readUnits: 12_000, writeUnits: 4_000 } },
 })
 
 /** Production with everything that a deployment wants named. */
@@ -29,15 +45,17 @@ export const READY_PRODUCTION: DeployedStage = stageWith(
   'prod',
 )
 
+export const EVERYTHING: DeployedStage = { ...READY_PRODUCTION, webhookEgress: 'nat' }
+
 /** One stage for each option that is off by default, each alone and then all of them, as a deployment may combine them. */
 export const OPTIONAL_STAGES: Readonly<Record<string, DeployedStage>> = {
   dev: stageWith({}),
   prod: stageWith({}, 'prod'),
-  'dev with a domain': stageWith({ domain: DOMAIN }),
+  'dev with a domain': stageWith({ domain: DOMAIN, frontSettings: READY_PRODUCTION.frontSettings }),
   'dev behind CloudFront': stageWith({ domain: DOMAIN, front: 'cloudfront' }),
   'dev with fixed addresses': stageWith({ webhookEgress: 'nat' }),
   'dev with canaries': stageWith({ deployment: 'canary' }),
   'dev with aliases alone': stageWith({ deployment: 'alias-only' }),
   'prod without a front': stageWith({ domain: undefined, front: 'none' }, 'prod'),
-  'prod with everything': { ...READY_PRODUCTION, webhookEgress: 'nat' },
+  'prod with everything': EVERYTHING,
 }

@@ -6,7 +6,7 @@ import { Construct } from 'constructs'
 import { type FunctionSpec, functionName, isHttp, type Trigger } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { type DeployedStage, removalPolicyBesidesTable } from '../stage.ts'
-import { codeOf } from './code-of.ts'
+import { assetsOf } from './assets-of.ts'
 import { environmentOf } from './environment.ts'
 import { type GrantedResources, grantsOf } from './grants.ts'
 import { assertReservable, reservedConcurrency } from './reserved-concurrency.ts'
@@ -33,7 +33,7 @@ class GatewayFunction extends Construct {
   /** What requests invoke: the function, or the alias that a deployment moves from version to version. */
   readonly live: lambda.IFunction
 
-  constructor(scope: Construct, spec: FunctionSpec, resources: GrantedResources) {
+  constructor(scope: Construct, spec: FunctionSpec, resources: GrantedResources, code: lambda.Code) {
     super(scope, spec.name)
     const name = functionName(resources.stage.settings.name, spec)
 
@@ -49,7 +49,7 @@ class GatewayFunction extends Construct {
     })
     this.lambda = new lambda.Function(this, 'Function', {
       functionName: name,
-      code: codeOf(spec, resources.stage),
+      code,
       handler: 'index.handler',
       runtime: lambda.Runtime.NODEJS_24_X,
       architecture: lambda.Architecture.ARM_64,
@@ -99,12 +99,8 @@ export class GatewayFunctions extends Construct {
   constructor(scope: Construct, id: string, resources: GrantedResources) {
     super(scope, id)
     assertReservable(resources.stage, MANIFEST)
-    this.all = MANIFEST.map((spec) => ({ spec, made: new GatewayFunction(this, spec, resources) }))
-  }
-
-  /** All others. */
-  exceptTriggeredBy(kind: Trigger['kind']): readonly lambda.Function[] {
-    return this.all.flatMap(({ spec, made }) => (spec.trigger.kind === kind ? [] : [made.lambda]))
+    const assetOf = assetsOf(resources.stage)
+    this.all = MANIFEST.map((spec) => ({ spec, made: new GatewayFunction(this, spec, resources, assetOf(spec)) }))
   }
 
   /** The functions that one kind of trigger starts. */

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { handler as getStatement } from '../../../functions/admin/get-settlement-statement.ts'
 import { handler as listSettlements } from '../../../functions/admin/list-settlements.ts'
 import { handler as markFailed } from '../../../functions/admin/mark-settlement-failed.ts'
@@ -13,17 +13,14 @@ import { type Settlement } from '../../../shared/settlement/settlement.ts'
 import { toSettlementDto } from '../../../shared/settlement/settlement-dto.ts'
 import { addMs, DAY_MS, TimestampSchema } from '../../../shared/time.ts'
 import { expectBalanced } from '../../support/expect-balanced.ts'
+import { memoryDeps } from '../../support/memory-deps.ts'
 import { auditRecordsOf, invokeAdmin, OPERATOR, refusedWith, shownSettlement } from '../../support/operator-actions.ts'
 import { aStoredClient } from '../../support/payment-builders.ts'
 import { aDayLater, aSettledClient, aSucceededPayment, BANK, withFloor } from '../../support/settlement-builders.ts'
-import { depsWithOwnTable, type TestDeps, testDeps } from '../../support/test-deps.ts'
-
-let requests: TestDeps['requests']
+import { testDeps } from '../../support/test-deps.ts'
 
 /** What is to be paid out is listed over all clients. */
-beforeAll(async () => {
-  ;({ requests } = await depsWithOwnTable())
-})
+const { requests } = memoryDeps()
 
 /** A merchant with one payment that a settlement would take, and an operator who asks for one. */
 const anEligible = async (

@@ -1,23 +1,20 @@
 /**
- * Goal: what `cdk deploy` uploads works, each function of it, and starts fast. Method: the stack is synthesised with its
- * assets, and every one is loaded by a plain Node process with the environment its template gives it, then called once,
- * as its trigger would, on the local services. Only their addresses and the credentials are added, which Lambda gives.
+ * Goal: what `cdk deploy` uploads works, each function of it, and starts fast; the same code makes the same of it. Method:
+ * the stacks are synthesised with their assets, here and by `npm run synth` as a process. Every asset is loaded by a plain
+ * Node process with the environment its template gives it, then called once, as its trigger would, on the local services.
+ * Only their addresses and the credentials are added, which Lambda gives.
  */
-import { execFile } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { pathToFileURL } from 'node:url'
-import { promisify } from 'node:util'
 import { ReceiveMessageCommand } from '@aws-sdk/client-sqs'
 import * as v from 'valibot'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type FunctionSpec, functionName } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { createTable } from '../../../infra/local/emulators/create-table.ts'
-import { type DynamoDbLocal, localAws, startDynamoDbLocal } from '../../../infra/local/emulators/dynamodb-local.ts'
+import { localAws } from '../../../infra/local/emulators/dynamodb-local.ts'
 import { type QueueEmulator, startQueueEmulator } from '../../../infra/local/emulators/queue-emulator.ts'
-import { jsonReply, startLocalHttpServer } from '../../../infra/local/process/local-http-server.ts'
 import { CALLBACK_TOKEN, PROVIDER_KEY } from '../../../infra/local/provider-simulator/simulator-keys.ts'
 import { resolveStack } from '../../../infra/operate/trace/resolve-stack.ts'
 import { SOURCE_MAPS } from '../../../infra/stack/functions/source-maps.ts'
@@ -27,23 +24,18 @@ import { dynamoDbClient } from '../../../shared/runtime/aws/dynamodb-client.ts'
 import { dynamoDbRequests } from '../../../shared/runtime/aws/dynamodb-table.ts'
 import { ENV } from '../../../shared/runtime/config.ts'
 import { callbackSecretName, providerSecretName } from '../../../shared/secrets.ts'
+import { TABLE_ACTIONS } from '../../../shared/table/access.ts'
 import { DAY_MS, timestampOf } from '../../../shared/time.ts'
+import { describeOnDynamoDb, dynamoDb } from '../../support/dynamodb.ts'
 import { operatorWorld } from '../../support/operator-world.ts'
 import { aPendingPayment } from '../../support/payment-builders.ts'
 import { aSimulator } from '../../support/provider-simulator-harness.ts'
 import { adapter } from '../../support/scripted-provider.ts'
 import { testDeps } from '../../support/test-deps.ts'
 import { anInvocation } from './asset-events.ts'
-import { type BundledFunction, bundledStage } from './bundled-stage.ts'
+import { assemblyFiles, type BundledFunction, bundledStage, synthesisedByCommand } from './bundled-stage.ts'
+import { runAsset } from './run-asset.ts'
 import { startSecretsEmulator } from './secrets-emulator.ts'
-
-const RUN = `
-  const { handler } = await import(process.argv[1])
-  const context = { awsRequestId: 'invocation', functionName: 'asset', getRemainingTimeInMillis: () => 20_000 }
-  const answer = await handler(JSON.parse(process.argv[2]), context)
-  process.stdout.write('\\n' + JSON.stringify(answer), () => process.exit())`
-
-const DEADLINE_MS = 30_000
 
 /** About a third above what the largest function needs today: a dependency that adds a cold start must be noticed. */
 const LARGEST_BUNDLE_BYTES = 450_000
@@ -51,93 +43,62 @@ const LARGEST_BUNDLE_BYTES = 450_000
 const NO_CREDENTIALS = 'the environment carries no AWS credentials'
 const SourceMapFile = v.object({ sources: v.array(v.string()), sourcesContent: v.optional(v.unknown()) })
 
-/**
- * Loads a bundled handler in a plain Node process that knows no more than its environment, and calls it once. Answers
- * what the handler answers and everything it wrote.
- */
-const runAsset = async (
-  file: string,
-  event: unknown,
-  env: Readonly<Record<string, string>>,
-): Promise<{ readonly answer: unknown; readonly output: string }> => {
-  const args = ['--input-type=module', '--eval', RUN, pathToFileURL(file).href, JSON.stringify(event)]
-  const { stdout, stderr } = await promisify(execFile)(process.execPath, args, {
-    env: { ...env },
-    timeout: DEADLINE_MS,
-  })
-  const answer: unknown = JSON.parse(stdout.split('\n').at(-1) ?? '')
-  return { answer, output: stdout + stderr }
-}
-
 const STAGE = 'assets'
 const TABLE = `gateway-${STAGE}`
-const directory = mkdtempSync(join(tmpdir(), 'gateway-assets-'))
+const [directory, again] = [1, 2].map(() => mkdtempSync(join(tmpdir(), 'gateway-assets-'))) as [string, string]
 const secrets = new Map([
-  // As an older release was given it; the deployment's step copies the tokens.
-  [providerSecretName(STAGE), JSON.stringify({ secret_key: PROVIDER_KEY, callback_tokens: [CALLBACK_TOKEN] })],
+  [providerSecretName(STAGE), JSON.stringify({ secret_key: PROVIDER_KEY })],
   [callbackSecretName(STAGE), JSON.stringify({ callback_tokens: [CALLBACK_TOKEN] })],
 ])
 
 let functions: ReadonlyMap<string, BundledFunction>
+/** What `npm run synth` has printed. */
+let printed: string
 let emulator: QueueEmulator
-let dynamodb: DynamoDbLocal
 let simulator: Awaited<ReturnType<typeof aSimulator>>
 let secretsManager: Awaited<ReturnType<typeof startSecretsEmulator>>
-let cloudFormation: Awaited<ReturnType<typeof startLocalHttpServer>>
 /** Addresses by what the template's references name. */
 const local = new Map<string, string>()
 
 beforeAll(async () => {
-  // Of its own: the one that all tests share has so many items by now that it answers late.
-  dynamodb = await startDynamoDbLocal()
-  await createTable(dynamodb.endpoint, TABLE)
   emulator = await startQueueEmulator()
   simulator = await aSimulator()
   secretsManager = await startSecretsEmulator(secrets)
-  cloudFormation = await startLocalHttpServer({ port: 0, answer: () => jsonReply(200, {}) })
   const alerts = await emulator.queue('alerts')
   local.set(`AWS::SNS::Topic ${TABLE}-alerts`, await emulator.topicInto('alerts', alerts))
   for (const name of QUEUE_NAMES) {
     local.set(`AWS::SQS::Queue ${TABLE}-${name}`, await emulator.queue(`${TABLE}-${name}`))
   }
+  const commanded = synthesisedByCommand(STAGE, again)
   functions = bundledStage(deployedStage(STAGE), directory)
-}, 180_000)
+  printed = await commanded
+}, 240_000)
 
 afterAll(async () => {
-  await Promise.all([
-    dynamodb?.close(),
-    emulator?.close(),
-    simulator?.[Symbol.asyncDispose](),
-    secretsManager?.close(),
-    cloudFormation?.close(),
-  ])
-  rmSync(directory, { recursive: true })
+  await Promise.all([emulator?.close(), simulator?.[Symbol.asyncDispose](), secretsManager?.close()])
+  for (const one of [directory, again]) rmSync(one, { recursive: true })
 })
 
 /** The template's environment with addresses put in, and what Lambda and the local services add. */
-const environmentOf = ({ environment }: BundledFunction, table: string) => ({
-  ...dynamodbEnvironment(),
-  ...Object.fromEntries(Object.entries(environment).map(([name, value]) => [name, local.get(value) ?? value])),
-  [ENV.table]: table,
-  [ENV.providerUrl]: simulator.simulator.url,
-  AWS_ENDPOINT_URL_SQS: new URL(local.get(`AWS::SQS::Queue ${TABLE}-webhooks`) ?? '').origin,
-  AWS_ENDPOINT_URL_SNS: new URL(local.get(`AWS::SQS::Queue ${TABLE}-webhooks`) ?? '').origin,
-  AWS_ENDPOINT_URL_SECRETS_MANAGER: secretsManager.url,
-})
-
-const dynamodbEnvironment = () => {
-  const { endpoint, region, credentials } = localAws(dynamodb.endpoint)
+const environmentOf = ({ environment }: BundledFunction, table: string) => {
+  const { endpoint, region, credentials } = localAws(dynamoDb().endpoint)
   return {
     AWS_REGION: region,
     AWS_ACCESS_KEY_ID: credentials.accessKeyId,
     AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
     AWS_ENDPOINT_URL_DYNAMODB: endpoint,
+    ...Object.fromEntries(Object.entries(environment).map(([name, value]) => [name, local.get(value) ?? value])),
+    [ENV.table]: table,
+    [ENV.providerUrl]: simulator.simulator.url,
+    AWS_ENDPOINT_URL_SQS: new URL(local.get(`AWS::SQS::Queue ${TABLE}-webhooks`) ?? '').origin,
+    AWS_ENDPOINT_URL_SNS: new URL(local.get(`AWS::SQS::Queue ${TABLE}-webhooks`) ?? '').origin,
+    AWS_ENDPOINT_URL_SECRETS_MANAGER: secretsManager.url,
   }
 }
 
-/** A merchant of its own for every function, whose past lies some days before now. */
+/** A merchant of its own, whose past lies some days before now. */
 const aWorld = async (tableName: string) => {
-  const requests = dynamoDbRequests({ client: dynamoDbClient(localAws(dynamodb.endpoint)), name: tableName })
+  const requests = dynamoDbRequests({ client: dynamoDbClient(localAws(dynamoDb().endpoint)), name: tableName })
   const deps = testDeps({ requests, stage: { ...testDeps().stage, name: STAGE } })
   deps.clock.set(timestampOf(Date.now() - 9 * DAY_MS))
   const world = await operatorWorld(deps)
@@ -146,14 +107,25 @@ const aWorld = async (tableName: string) => {
   deps.provider.script('createRequest', adapter(simulator).createRequest)
   const open = await aPendingPayment(deps, world.client)
   for (const [name, value] of deps.secretValues) secrets.set(name, value)
-  return { deps, ...world, names: { ...world.names, $open: open.paymentId, $cloudFormation: cloudFormation.url } }
+  return { deps, ...world, names: { ...world.names, $open: open.paymentId } }
+}
+
+const CHANGES = TABLE_ACTIONS.filter((action) => !/^(Get|BatchGet|Query|ConditionCheck)/.test(action))
+
+/** Made once for all functions that change nothing. */
+let unchanged: ReturnType<typeof aWorld> | undefined
+
+const worldFor = ({ table, trigger }: FunctionSpec, name: string) => {
+  if (trigger.kind === 'schedule' || CHANGES.some((action) => table[action])) return aWorld(name)
+  unchanged ??= aWorld(name)
+  return unchanged
 }
 
 /** Schedules look at everybody's work: they get a table in which there is no other function's. */
 const tableFor = async ({ name, trigger }: FunctionSpec): Promise<string> => {
   if (trigger.kind !== 'schedule') return TABLE
   const own = `${TABLE}-${name}`
-  await createTable(dynamodb.endpoint, own)
+  await createTable(dynamoDb().endpoint, own)
   return own
 }
 
@@ -174,49 +146,60 @@ const assetOf = (spec: FunctionSpec) => {
 const run = async (spec: FunctionSpec) => {
   const asset = assetOf(spec)
   const table = await tableFor(spec)
-  const world = await aWorld(table)
+  const world = await worldFor(spec, table)
   const { event, answers } = await anInvocation(spec, world)
   const { answer, output } = await runAsset(asset.file, event, environmentOf(asset, table))
   return { answer, answers, output, world }
 }
 
 describe('the assets of the stack', () => {
-  it('are those of the manifest', () => {
+  it('are those of the manifest, and the same from the same code, without a warning', () => {
     expect([...functions.keys()].filter((name) => name.startsWith(TABLE)).toSorted()).toStrictEqual(
       MANIFEST.map((spec) => functionName(STAGE, spec)).toSorted(),
     )
+    expect(assemblyFiles(again)).toStrictEqual(assemblyFiles(directory))
+    expect(Object.keys(assemblyFiles(again)).length).toBeGreaterThan(3)
+    // What npm says about the configuration of its user is not the stack's.
+    const lines = printed.split('\n').filter((line) => !line.startsWith('npm warn'))
+    expect(lines.filter((line) => /warn|deprecat/i.test(line))).toStrictEqual([])
   })
 
-  it.each(MANIFEST)('of $name load the clients that the manifest has a use for, and no others', (spec) => {
-    const code = readFileSync(assetOf(spec).file, 'utf8')
-    const loaded = ['dynamodb', 'secretsmanager', 'sns', 'sqs'].filter((name) =>
-      code.includes(`"com.amazonaws.${name}"`),
-    )
+  it('load the clients that the manifest has a use for, and no others', () => {
+    for (const spec of MANIFEST) {
+      const code = readFileSync(assetOf(spec).file, 'utf8')
+      const loaded = ['dynamodb', 'secretsmanager', 'sns', 'sqs'].filter((name) =>
+        code.includes(`"com.amazonaws.${name}"`),
+      )
 
-    expect(loaded).toStrictEqual(clientsOf(spec))
-    expect(code.includes('gateway-webhooks/')).toBe(spec.callsMerchants === true)
+      expect([spec.name, loaded]).toStrictEqual([spec.name, clientsOf(spec)])
+      expect(code.includes('gateway-webhooks/'), spec.name).toBe(spec.callsMerchants === true)
+    }
   })
 
-  it.each(MANIFEST)('of $name are one module without a source map, small enough to start fast', (spec) => {
-    const { file } = assetOf(spec)
-    const code = readFileSync(file, 'utf8')
+  it('are one module each without a source map, small enough to start fast', () => {
+    for (const spec of MANIFEST) {
+      const { file } = assetOf(spec)
+      const code = readFileSync(file, 'utf8')
 
-    expect(readdirSync(dirname(file))).toStrictEqual(['index.mjs'])
-    expect(statSync(file).size).toBeLessThan(LARGEST_BUNDLE_BYTES)
-    expect(code).not.toContain('sourceMappingURL')
-    // None of the credential sources that Lambda does not have, in any client.
-    expect(code.includes(NO_CREDENTIALS)).toBe(clientsOf(spec).length > 0)
-    expect(code).not.toMatch(/credential_process|sso_session|169\.254\.170\.2|AWS_CONTAINER_CREDENTIALS/)
+      expect(readdirSync(dirname(file))).toStrictEqual(['index.mjs'])
+      expect(statSync(file).size, spec.name).toBeLessThan(LARGEST_BUNDLE_BYTES)
+      expect(code).not.toContain('sourceMappingURL')
+      // None of the credential sources that Lambda does not have, in any client.
+      expect(code.includes(NO_CREDENTIALS), spec.name).toBe(clientsOf(spec).length > 0)
+      expect(code).not.toMatch(/credential_process|sso_session|169\.254\.170\.2|AWS_CONTAINER_CREDENTIALS/)
+    }
   })
 
   const mapOf = (name: string) => JSON.parse(readFileSync(join(directory, SOURCE_MAPS, `${name}.mjs.map`), 'utf8'))
 
-  it.each(MANIFEST)('of $name have their source map beside them, from the bundle to the source', ({ name, entry }) => {
-    const { sources, sourcesContent } = v.parse(SourceMapFile, mapOf(name))
+  it('have their source maps beside them, from the bundle to the source', () => {
+    for (const { name, entry } of MANIFEST) {
+      const { sources, sourcesContent } = v.parse(SourceMapFile, mapOf(name))
 
-    expect(sources.filter((source) => source.endsWith(entry))).toHaveLength(1)
-    expect(sources.filter((source) => /(^|\/)infra\//.test(source))).toStrictEqual([])
-    expect(sourcesContent).toBeUndefined()
+      expect(sources.filter((source) => source.endsWith(entry))).toHaveLength(1)
+      expect(sources.filter((source) => /(^|\/)infra\//.test(source))).toStrictEqual([])
+      expect(sourcesContent).toBeUndefined()
+    }
   })
 
   it('are traced back to their source lines by their maps', () => {
@@ -230,6 +213,12 @@ describe('the assets of the stack', () => {
     const source = readFileSync('shared/runtime/env-credentials.ts', 'utf8').split('\n')
     expect(source[Number(line) - 1]).toContain(NO_CREDENTIALS)
   })
+})
+
+const onDynamoDb = await describeOnDynamoDb()
+
+onDynamoDb('the assets of the stack, called once', () => {
+  beforeAll(() => createTable(dynamoDb().endpoint, TABLE))
 
   it.concurrent.each(MANIFEST)('$name loads by itself and answers what it is asked', async (spec) => {
     const { answer, answers, output, world } = await run(spec)

@@ -1,8 +1,13 @@
+import { execFile } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { App } from 'aws-cdk-lib'
 import cdkJson from '../../../cdk.json' with { type: 'json' }
-import { GatewayStack } from '../../../infra/stack/gateway-stack.ts'
+import { addStacks } from '../../../infra/stack/add-stacks.ts'
+import { stackNameOf } from '../../../infra/stack/stack-name-of.ts'
 import type { DeployedStage } from '../../../infra/stack/stage.ts'
+import { PROJECT_ROOT } from '../../support/source-file.ts'
 
 type Resource = { readonly Type: string; readonly Properties?: object }
 type Lambda = {
@@ -29,9 +34,11 @@ const NAMED: Readonly<Record<string, string>> = {
 
 /** Every function of a stage, bundled as `cdk deploy` bundles it, by deployed name. */
 export const bundledStage = (stage: DeployedStage, outdir: string): ReadonlyMap<string, BundledFunction> => {
-  const app = new App({ outdir, context: cdkJson.context })
-  const { stackName } = new GatewayStack(app, `gateway-${stage.settings.name}`, { stage })
-  const { Resources } = app.synth().getStackByName(stackName).template as { Resources: Record<string, Resource> }
+  const app = new App({ outdir, context: cdkJson.context, builtinCloudFormationValidation: false })
+  addStacks(app, stage)
+  const { Resources } = app.synth().getStackByName(stackNameOf(stage)).template as {
+    Resources: Record<string, Resource>
+  }
   const named = (value: unknown): string => {
     if (typeof value === 'string') return value
     const { Ref, 'Fn::GetAtt': [pointedTo] = [Ref] } = Object(value)
@@ -50,3 +57,29 @@ export const bundledStage = (stage: DeployedStage, outdir: string): ReadonlyMap<
     }),
   )
 }
+
+/**
+ * The CDK app as a process of its own, bundling included, as `npm run synth` starts it. Answers what it prints. The check
+ * against the schemas of CloudFormation is left out: `rule-packs.test.ts` makes it.
+ */
+export const synthesisedByCommand = async (stage: string, outdir: string): Promise<string> => {
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, ['infra/app.ts'], {
+    cwd: PROJECT_ROOT,
+    env: {
+      ...process.env,
+      CDK_OUTDIR: outdir,
+      CDK_CONTEXT_JSON: JSON.stringify({ ...cdkJson.context, stage }),
+      CDK_VALIDATION: 'false',
+    },
+    maxBuffer: 64 * 1024 * 1024,
+  })
+  return `${stdout}${stderr}`
+}
+
+/** Every file of an assembly that says what is deployed: templates and lists of assets, whose names are hashes. */
+export const assemblyFiles = (directory: string): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    readdirSync(directory)
+      .filter((name) => name.endsWith('.template.json') || name.endsWith('.assets.json'))
+      .map((name) => [name, readFileSync(join(directory, name), 'utf8')]),
+  )

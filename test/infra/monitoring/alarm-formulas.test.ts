@@ -90,16 +90,3 @@ describe('alarms that calculate', () => {
     expect(isBad(id, values)).toBe(false)
   })
 })
-
-it.each([
-  ['callbacks-refused', 5, 60, 1],
-  ['settlements-failing', 3, 15, 1],
-  ['suspense-flood', 10, 60, 1],
-  ['sweep-empty', 1, 60, 1],
-])('alarms on one count: %s: %i in %i minutes', (id, threshold, minutes, periods) => {
-  expect(alarms.find((alarm) => alarm.id === id)).toMatchObject({
-    threshold,
-    evaluationPeriods: periods,
-    metrics: [{ periodSeconds: minutes * 60 }],
-  })
-})

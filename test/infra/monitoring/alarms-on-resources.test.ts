@@ -4,7 +4,7 @@ import { MANIFEST } from '../../../functions/manifest.ts'
 import { AWS_METRICS } from '../../../infra/stack/monitoring/alarms/metric-ref.ts'
 import { deployedStage } from '../../../infra/stack/stage.ts'
 import { METRIC_NAMESPACE } from '../../../shared/metrics.ts'
-import { tableShape } from '../../../shared/table/schema.ts'
+import { TABLE_SCHEMA } from '../../../shared/table/schema.ts'
 import { graphsIn, type TemplateMetric, tellingAlarms } from '../../support/alarm-template.ts'
 import { synthesised } from '../../support/stack-template.ts'
 
@@ -19,7 +19,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   FunctionName: template.each('AWS::Lambda::Function', 'FunctionName').map(String),
   QueueName: template.each('AWS::SQS::Queue', 'QueueName').map(String),
   TableName: template.each('AWS::DynamoDB::GlobalTable', 'TableName').map(String),
-  GlobalSecondaryIndexName: Object.keys(tableShape().indexes),
+  GlobalSecondaryIndexName: Object.keys(TABLE_SCHEMA.indexes),
   Operation: ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem', 'TransactWriteItems'],
 }
 
@@ -91,7 +91,7 @@ describe('nothing is left unwatched', () => {
   })
 
   it.each(['ReadThrottleEvents', 'WriteThrottleEvents'])('of the table: %s of itself and of each index', (name) => {
-    expect(watching(name, 'GlobalSecondaryIndexName')).toStrictEqual(['itself', ...Object.keys(tableShape().indexes)])
+    expect(watching(name, 'GlobalSecondaryIndexName')).toStrictEqual(['itself', ...Object.keys(TABLE_SCHEMA.indexes)])
   })
 
   it('of the account: the runs that the stage’s reservations leave to all others', () => {
@@ -99,24 +99,11 @@ describe('nothing is left unwatched', () => {
       (sum, runs) => sum + runs,
       1 + 66,
     )
-    const unreserved = (of: typeof alarms) => of.find(({ id }) => id === 'concurrency-near-limit')
 
-    expect(unreserved(alarms)).toMatchObject({
+    expect(alarms.find(({ id }) => id === 'concurrency-near-limit')).toMatchObject({
       metrics: [{ name: 'UnreservedConcurrentExecutions', dimensions: {} }],
       // check-due-work, which must not overlap, is the one more; 66 look at what it hands out.
       threshold: Math.floor(0.8 * (deployedStage(STAGE).accountConcurrency - reserved)),
     })
-    const raised = synthesised({ ...deployedStage(STAGE), accountConcurrency: 3_000 })
-    expect(unreserved(tellingAlarms(raised, STAGE))?.threshold).toBe(Math.floor(0.8 * (3_000 - reserved)))
-    const without = synthesised({ ...deployedStage(STAGE), reservedConcurrency: undefined })
-    expect(unreserved(tellingAlarms(without, STAGE))?.threshold).toBe(800)
-  })
-
-  it('of the table: its use against the most that the stage allows', () => {
-    const { maxReadUnits, maxWriteUnits } = deployedStage(STAGE).table
-    const threshold = (id: string) => alarms.find((alarm) => alarm.id === id)?.threshold
-
-    expect(threshold('table-reads-near-maximum')).toBe(0.8 * 60 * maxReadUnits)
-    expect(threshold('table-writes-near-maximum')).toBe(0.8 * 60 * maxWriteUnits)
   })
 })

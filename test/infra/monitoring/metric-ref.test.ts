@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { awsMetric, OVERALL, ourMetrics, sumOf } from '../../../infra/stack/monitoring/alarms/metric-ref.ts'
+import { awsMetric, ourMetrics } from '../../../infra/stack/monitoring/alarms/metric-ref.ts'
 
 const our = ourMetrics('prod')
 
@@ -24,10 +24,4 @@ describe('a reference to a metric of ours', () => {
 
     expect(mistakes).toHaveLength(7)
   })
-})
-
-it('a sum counts a metric without a value as nothing', () => {
-  const [one, two] = [our('SweepRuns', OVERALL, 'Sum'), our('SyncRuns', OVERALL, 'Sum')]
-
-  expect(sumOf([one, two])).toStrictEqual({ formula: 'FILL(m0, 0) + FILL(m1, 0)', of: { m0: one, m1: two } })
 })

@@ -2,15 +2,6 @@ import { describe, expect, it } from 'vitest'
 import { type DeployedStage, deployedStage } from '../../../infra/stack/stage.ts'
 import { synthesised } from '../../support/stack-template.ts'
 
-describe('topics of a stage', () => {
-  const names = (stage: DeployedStage) => synthesised(stage).each('AWS::SNS::Topic', 'TopicName')
-
-  it('are one for alerts, and a second one for what pages a person where there are alarms', () => {
-    expect(names(deployedStage('dev'))).toStrictEqual(['gateway-dev-alerts'])
-    expect(names(deployedStage('prod'))).toStrictEqual(['gateway-prod-alerts', 'gateway-prod-pages'])
-  })
-})
-
 describe.each([
   ['dev', 'alerts'],
   ['prod', 'alerts'],

@@ -157,7 +157,6 @@ describe('what CloudFormation says to the doctor', () => {
   it.each([
     ['UPDATE_ROLLBACK_IN_PROGRESS', 'unclear'],
     ['ROLLBACK_COMPLETE', 'wrong'],
-    ['ROLLBACK_FAILED', 'wrong'],
   ] as const)('ends the examination when the stack is %s', async (status, state) => {
     prod = await examinedStage('prod')
     await inState(status)
@@ -168,14 +167,9 @@ describe('what CloudFormation says to the doctor', () => {
 
   const SOMETHING = [{ what: 'stack', state: 'wrong', todo: expect.stringContaining('continue-update-rollback') }]
 
-  it.each([
-    ...(['UPDATE_ROLLBACK_FAILED', 'UPDATE_FAILED', 'CREATE_FAILED'] as const).map((status) => ({
-      status,
-      said: SOMETHING,
-    })),
-    ...(['CREATE_COMPLETE', 'UPDATE_COMPLETE', 'UPDATE_ROLLBACK_COMPLETE', 'IMPORT_COMPLETE'] as const).map(
-      (status) => ({ status, said: [] }),
-    ),
+  it.each<{ readonly status: StackStatus; readonly said: readonly object[] }>([
+    { status: 'UPDATE_ROLLBACK_FAILED', said: SOMETHING },
+    { status: 'UPDATE_ROLLBACK_COMPLETE', said: [] },
   ])(
     'is something to do only when the stack has failed, and everything is looked at: $status',
     async ({ status, said }) => {

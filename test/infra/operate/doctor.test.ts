@@ -103,11 +103,9 @@ describe('the doctor', () => {
 
   it.each([
     ['provider', 'is the generated text', 'x(7Generated', 'it is not JSON'],
-    ['provider-callback', 'is the generated text', 'x(7Generated', 'it is not JSON'],
     ['provider-callback', 'has no tokens', '{"callback_tokens":[]}', 'callback_tokens'],
     ['origin', 'is too short', '{"current":"short"}', 'is malformed: every request is refused'],
     ['origin', 'is missing', undefined, 'is missing'],
-    ['provider', 'is missing', undefined, 'is missing'],
   ])('sees a secret of %s that %s, and quotes nothing of it', async (name, _, text, detail) => {
     if (text !== undefined) holding(name, text)
     else {
@@ -120,18 +118,6 @@ describe('the doctor', () => {
     expect(findings).toMatchObject([{ state: 'wrong', detail: expect.stringContaining(`gateway/prod/${name}: `) }])
     expect(findings[0]?.detail).toContain(detail)
     expect(JSON.stringify(findings)).not.toMatch(/Generated|short/)
-  })
-
-  it('says that tokens an older release used are still beside the key, where many functions may read them', async () => {
-    const tokens = ['the-old-token-of-tests']
-    holding('provider', JSON.stringify({ secret_key: 'xnd_development_local', callback_tokens: tokens }))
-
-    const findings = await prod.notOk()
-
-    expect(findings).toMatchObject([
-      { what: 'provider secret', state: 'wrong', detail: expect.stringContaining('still holds callback tokens') },
-    ])
-    expect(JSON.stringify(findings)).not.toContain('old-token')
   })
 
   it('sees that nobody confirmed the subscription to alarms', async () => {

@@ -22,7 +22,7 @@ import { examineStage } from '../../../infra/operate/doctor/examine-stage.ts'
 import { type DeployedStage, deployedStage } from '../../../infra/stack/stage.ts'
 import { json, startScriptedServer } from '../../support/scripted-server.ts'
 import { type StackTemplate, synthesised } from '../../support/stack-template.ts'
-import { READY_PRODUCTION } from '../../support/stage-options.ts'
+import { EVERYTHING, READY_PRODUCTION } from '../../support/stage-options.ts'
 
 export const STREAM_ARN = 'arn:aws:dynamodb:ap-southeast-3:000000000000:table/any/stream/2026'
 
@@ -102,8 +102,7 @@ const providerApi = () =>
     answer(response, request)
   })
 
-/** Synthesised once for all tests of a file: it takes seconds. */
-const TEMPLATES = { dev: synthesised('dev'), prod: synthesised(READY_PRODUCTION) }
+const TEMPLATES = { dev: synthesised('dev'), prod: synthesised(EVERYTHING) }
 
 export type ExaminedStage = Awaited<ReturnType<typeof examinedStage>>
 

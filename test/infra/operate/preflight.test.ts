@@ -98,7 +98,6 @@ describe('preflight', () => {
   it.each([
     ['ExpiredTokenException', 'aws sso login, or set AWS_PROFILE'],
     ['ENOTFOUND', 'check the network, then try again'],
-    ['ETIMEDOUT', 'check the network, then try again'],
     ['TimeoutError', 'check the network, then try again'],
   ])('ends at %s with what to do about it, and shows no message of AWS', async (code, todo) => {
     const name = code.startsWith('E') && code === code.toUpperCase() ? 'Error' : code
@@ -232,7 +231,6 @@ describe('preflight of a first deployment', () => {
 describe('preflight of a later deployment', () => {
   it.each([
     ['UPDATE_COMPLETE', false],
-    ['UPDATE_ROLLBACK_FAILED', false],
     ['UPDATE_IN_PROGRESS', false],
     ['CREATE_FAILED', true],
   ] as const)('leaves to CloudFormation what it says itself of a stack that is %s', async (status, isFirst) => {

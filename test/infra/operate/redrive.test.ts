@@ -198,14 +198,10 @@ describe('npm run redrive', () => {
 
   it.each([
     [[], 'name the stage with --stage NAME'],
-    [['--stage', 'local'], 'stage local is reserved'],
-    [['--stage', 'prod', '--queue='], '--queue needs a value'],
     [['--stage', 'prod', '--queue', 'no-such'], 'there is no such dead-letter queue'],
     [['--stage', 'prod', '--purge-confirmed'], '--purge-confirmed needs --queue NAME'],
     [['--stage', 'prod', '--queue', 'stream', '--peek', '--purge-confirmed'], 'not both'],
     [['--stage', 'prod', '--per-second', '0'], '--per-second must be'],
-    [['--stage', 'prod', '--per-second', '501'], '--per-second must be'],
-    [['--stage', 'prod', '--per-second', '1e1'], '--per-second must be'],
   ])('ends with 2 when called as %j, and says why', async (argv, message) => {
     const { code, text } = await redrive(...argv)
 

@@ -57,20 +57,6 @@ describe('canary deployments', () => {
     expect(named(allowed)).toStrictEqual(new Set(live))
   })
 
-  it.each(aliases)(
-    'send a tenth of the requests to a new version for five minutes: $properties.FunctionName',
-    (alias) => {
-      expect(groupOf(alias)?.properties).toMatchObject({
-        DeploymentConfigName: 'CodeDeployDefault.LambdaCanary10Percent5Minutes',
-        DeploymentStyle: { DeploymentOption: 'WITH_TRAFFIC_CONTROL', DeploymentType: 'BLUE_GREEN' },
-        AutoRollbackConfiguration: {
-          Enabled: true,
-          Events: ['DEPLOYMENT_FAILURE', 'DEPLOYMENT_STOP_ON_REQUEST', 'DEPLOYMENT_STOP_ON_ALARM'],
-        },
-      })
-    },
-  )
-
   it.each(aliases)('take it back when it crashes or the API answers with errors: $properties.FunctionName', (alias) => {
     const name = String(alias.properties['FunctionName']).replace(/^<(.*)>$/, '$1')
 

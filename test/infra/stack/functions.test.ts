@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { functionName } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
-import { deployedStage } from '../../../infra/stack/stage.ts'
 import { type Properties, synthesised } from '../../support/stack-template.ts'
-import { stageWith } from '../../support/stage-options.ts'
+import { OTHER_FIGURES } from '../../support/stage-options.ts'
 
 const template = synthesised('dev')
 const functions = template.all('AWS::Lambda::Function')
@@ -42,23 +41,11 @@ describe('functions of the stack', () => {
 
     expect(Math.max(...longest)).toBeLessThanOrEqual(LAMBDA_NAME_LIMIT)
   })
-
-  it('of a kind that sends to its own queue are those whose rows bound it', () => {
-    const allowed = functions.filter(({ RecursiveLoop }) => RecursiveLoop === 'Allow')
-
-    expect(allowed.map(({ FunctionName }) => FunctionName)).toStrictEqual([
-      'gateway-dev-deliver-webhook',
-      'gateway-dev-settle-client',
-      'gateway-dev-audit-client',
-    ])
-  })
 })
 
 describe('environment of the functions', () => {
   it('tells every function how the provider bills and how often it may be called, where a stage says so', () => {
-    const said = { providerFees: 'invoiced', providerCallsPerMinute: 6_000 } as const
-    const settings = { ...deployedStage('dev').settings, ...said }
-    const special = synthesised(stageWith({ settings })).ofType('AWS::Lambda::Function')
+    const special = synthesised(OTHER_FIGURES).ofType('AWS::Lambda::Function')
 
     for (const variable of ['"GATEWAY_PROVIDER_FEES":"invoiced"', '"GATEWAY_PROVIDER_CALLS_PER_MINUTE":"6000"']) {
       const told = (properties: Properties) => JSON.stringify(properties['Environment']).includes(variable)

@@ -94,7 +94,6 @@ const endpointSecrets = (stage: Stage) =>
 const secretPermissions = (stage: Stage) => ({
   'read-provider': [`secretsmanager:GetSecretValue on <gateway/${stage}/provider>`],
   'read-callback-tokens': [`secretsmanager:GetSecretValue on <gateway/${stage}/provider-callback>`],
-  'write-callback-tokens': [`secretsmanager:PutSecretValue on <gateway/${stage}/provider-callback>`],
   'read-endpoints': [`secretsmanager:GetSecretValue on ${endpointSecrets(stage)}`],
   'create-endpoints': [`secretsmanager:CreateSecret on ${endpointSecrets(stage)}`],
   'delete-endpoints': [`secretsmanager:DeleteSecret on ${endpointSecrets(stage)}`],
@@ -122,7 +121,6 @@ const triggerPermissions = (stage: Stage, { trigger }: FunctionSpec): readonly s
       return [`sqs:SendMessage on <gateway-${stage}-schedules-dead>.Arn`]
     case 'http':
     case 'http-default':
-    case 'deployment':
     case 'operator':
       return []
   }
@@ -169,11 +167,7 @@ const keyPermissions = (permissions: readonly string[]): readonly string[] => {
         : [],
     sqs: does('sqs:SendMessage') ? SEND : does('sqs:ReceiveMessage') ? DECRYPT : [],
     sns: does('sns:Publish') ? SEND : [],
-    secretsmanager: does('secretsmanager:CreateSecret', 'secretsmanager:PutSecretValue')
-      ? SEND
-      : does('secretsmanager:GetSecretValue')
-        ? DECRYPT
-        : [],
+    secretsmanager: does('secretsmanager:CreateSecret') ? SEND : does('secretsmanager:GetSecretValue') ? DECRYPT : [],
   }
   return Object.entries(uses).flatMap(([service, actions]) =>
     actions.map((action) => `kms:${action} on <key>.Arn via ${service}`),
@@ -192,27 +186,6 @@ describe('permissions of the functions', () => {
     const origin = isHttp(spec) ? ['secretsmanager:GetSecretValue on <gateway/prod/origin>'] : []
 
     expect(permissionsOf('prod', spec.name)).toStrictEqual([...stated, ...keyPermissions(stated), ...origin].toSorted())
-  })
-
-  it('of the delivery worker, spelled out: no bank detail, no API key, no ledger, of payments the bodies of events', () => {
-    // What operators are to be told of is its own to write, and to delete.
-    expect(permissionsOf('dev', 'deliver-webhook').filter((one) => !one.endsWith('ALERT#*'))).toStrictEqual([
-      'dynamodb:BatchGetItem on <gateway-dev>.Arn of DELIVERY#*',
-      'dynamodb:BatchGetItem on <gateway-dev>.Arn of ENDPOINTS#*',
-      'dynamodb:GetItem on <gateway-dev>.Arn of DELIVERY#*',
-      'dynamodb:GetItem on <gateway-dev>.Arn of ENDPOINTS#*',
-      'dynamodb:GetItem on <gateway-dev>.Arn of PAYMENT#*, pk sk body ttl alone',
-      'dynamodb:PutItem on <gateway-dev>.Arn of DELIVERY#*',
-      'dynamodb:UpdateItem on <gateway-dev>.Arn of DELIVERY#*',
-      'dynamodb:UpdateItem on <gateway-dev>.Arn of ENDPOINTS#*, pk sk slow_since alone',
-      'logs:CreateLogStream on </aws/lambda/gateway-dev-deliver-webhook>.Arn',
-      'logs:PutLogEvents on </aws/lambda/gateway-dev-deliver-webhook>.Arn',
-      `secretsmanager:GetSecretValue on ${endpointSecrets('dev')}`,
-      'sns:Publish on <gateway-dev-alerts>',
-      ...['DeleteMessage', 'GetQueueAttributes', 'ReceiveMessage', 'SendMessage'].flatMap((action) =>
-        ['webhooks-slow', 'webhooks'].map((queue) => `sqs:${action} on <gateway-dev-${queue}>.Arn`),
-      ),
-    ])
   })
 })
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { synthesised, synthesisedFront } from '../../support/stack-template.ts'
-import { OPTIONAL_STAGES, stageWith } from '../../support/stage-options.ts'
+import { OPTIONAL_STAGES, OTHER_FIGURES } from '../../support/stage-options.ts'
 
 const templates = Object.entries(OPTIONAL_STAGES).map(([what, stage]) => ({
   what,
@@ -66,7 +66,7 @@ describe('every stage, whatever its options', () => {
 })
 
 it('log level is the stage’s on every function, and Lambda itself writes only what failed', () => {
-  const quiet = synthesised(stageWith({ logLevel: 'WARN' })).ofType('AWS::Lambda::Function')
+  const quiet = synthesised(OTHER_FIGURES).ofType('AWS::Lambda::Function')
 
   expect(quiet).toHaveLength(MANIFEST.length)
   for (const { properties } of quiet) {

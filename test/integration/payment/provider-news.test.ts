@@ -35,7 +35,7 @@ describe('a capture on a pending payment (spec 3.1)', () => {
     const event = await eventOf(deps, payment, 'payment.succeeded')
     expect(JSON.parse(String(event?.['body']))).toMatchObject({
       event: 'payment.succeeded',
-      event_id: event?.['eventId'],
+      event_id: event?.['id'],
       timestamp: deps.now(),
       data: { id: payment.paymentId, status: 'succeeded', paid_at: deps.now(), client_net_minor: 95_900 },
     })

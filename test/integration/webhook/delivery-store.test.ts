@@ -18,6 +18,7 @@ import {
   definedFields,
   dueAtOf,
   dueDelivery,
+  listed,
   rowOf,
   SKIPPED,
 } from '../../support/webhook-builders.ts'
@@ -36,7 +37,7 @@ describe('insertDelivery', () => {
 
     const outcome = await deps.table.write(insertDelivery({ ...delivery, attempts: 0 }))
 
-    expect(outcome).toMatchObject({ applied: false, item: { attempts: 3, status: 'scheduled' } })
+    expect(outcome).toMatchObject({ applied: false, item: { attempts: 3, state: 'scheduled' } })
     expect(await rowOf(deps, delivery)).toStrictEqual(delivery)
   })
 })
@@ -87,7 +88,13 @@ describe('storeAttemptResult', () => {
     await storeAttemptResult(deps, claimed, attemptOf(deps, 1), { status: 'scheduled', nextAttemptAt })
 
     const dueAt = addMs(deps.now(), 180_000)
-    expect(await rowOf(deps, delivery)).toStrictEqual({ ...delivery, attempts: 1, nextAttemptAt, dueAt, resends: 0 })
+    expect(await rowOf(deps, delivery)).toStrictEqual({
+      ...listed(delivery),
+      attempts: 1,
+      nextAttemptAt,
+      dueAt,
+      resends: 0,
+    })
     expect(await dueAtOf(deps, 'delivery', delivery.deliveryId)).toBe(dueAt)
   })
 
@@ -98,7 +105,7 @@ describe('storeAttemptResult', () => {
     const after = { status: 'abandoned', since: deps.now(), alertDueAt } as const
     await storeAttemptResult(deps, claimed, attemptOf(deps, 8), after)
 
-    const abandoned = { ...delivery, ...ABANDONED, dueAt: alertDueAt }
+    const abandoned = { ...listed(delivery), ...ABANDONED, dueAt: alertDueAt }
     expect(await rowOf(deps, delivery)).toStrictEqual(definedFields(abandoned))
     expect(await dueAtOf(deps, 'alert', delivery.deliveryId)).toBe(alertDueAt)
     expect(await dueAtOf(deps, 'delivery', delivery.deliveryId)).toBeUndefined()
@@ -172,7 +179,7 @@ describe('postponeDelivery', () => {
     const claims = await Promise.all([1, 2, 3].map(() => postponeDelivery(deps, delivery, dueAt, 1)))
 
     expect(claims.filter(Boolean)).toHaveLength(1)
-    expect(await rowOf(deps, delivery)).toStrictEqual({ ...delivery, dueAt, resends: 1 })
+    expect(await rowOf(deps, delivery)).toStrictEqual({ ...listed(delivery), dueAt, resends: 1 })
     expect(await dueAtOf(deps, 'delivery', delivery.deliveryId)).toBe(dueAt)
   })
 

@@ -81,7 +81,7 @@ describe('redeliver to an endpoint since a time', () => {
     const sent = { abandoned: 'scheduled', skipped: 'scheduled', missing: 'scheduled' }
     expect(await statuses()).toStrictEqual({ ...BEFORE, ...sent })
     const made = await findDelivery(deps, deliveryIdFor(events.missing.eventId, endpoint.endpointId))
-    expect(made).toMatchObject({ eventId: events.missing.eventId, body: events.missing.body, attempts: 0 })
+    expect(made).toMatchObject({ eventId: events.missing.eventId, paymentId: events.missing.paymentId, attempts: 0 })
     expect(deps.sent).toHaveLength(3)
     expect(await auditRecordsOf(deps, made?.deliveryId ?? '')).toStrictEqual([
       { operator: OPERATOR, action: 'redeliver', before: undefined, after: { status: 'scheduled' } },

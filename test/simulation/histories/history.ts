@@ -50,7 +50,7 @@ export type HistoryOptions = {
   readonly operations: number
   readonly tracing?: boolean
   readonly faults?: Faults
-} & Pick<WorldOptions, 'storedRows'>
+}
 
 export type HistoryResult = {
   readonly seed: number
@@ -154,9 +154,8 @@ const LONG_EVERY = 25
 
 export const operationsOf = (seed: number): number => (seed % LONG_EVERY === 0 ? LONG_OPERATIONS : USUAL_OPERATIONS)
 
-/** Where the release before will not come back, most histories have a client that was born with several parts. */
-const partsIn = ({ seed, storedRows = seed % 2 === 0 ? 'complete' : 'lean' }: HistoryOptions): number =>
-  storedRows === 'lean' && seed % 5 < 3 ? 3 : 1
+/** Most histories have a client that was born with several parts. */
+const partsIn = ({ seed }: HistoryOptions): number => (seed % 5 < 3 ? 3 : 1)
 
 /** Gaps between operations: mostly seconds, sometimes hours, so that every deadline is met and missed. */
 const gapMs = ({ prng }: World): number =>

@@ -34,7 +34,7 @@ export const watchAcknowledged = (world: World, seen: Observations): void => {
     const isMoney = world.provider.capturedPayments().some(({ id }) => id === capturedId)
     if (!isMoney || world.unseenUntilMs.has(capturedId)) return
     const payment = world.table.item({ pk: `PAYMENT#${paymentId}`, sk: 'PAYMENT' })
-    const isCredited = payment?.['credited_payment_id'] === capturedId
+    const isCredited = payment?.['credited_provider_payment_id'] === capturedId
     const isHeld = world.table.item({ pk: `SUSPENSE#${capturedId}`, sk: 'SUSPENSE' }) !== undefined
     if (isCredited || isHeld || (payment && isLookedAtSoon(world, payment))) return
     seen.problems.push(`the callback of ${capturedId} is acknowledged, and it is neither credited nor held`)

@@ -56,7 +56,6 @@ export const simDeps = (world: World, process: () => Process, monotonicMs = worl
   const secrets: Deps['secrets'] = {
     get: (name) => process().call('get secret', () => world.secrets.get(name)),
     create: (name, value) => process().call('create secret', () => void world.secrets.set(name, value)),
-    replace: (name, value) => process().call('replace secret', () => void world.secrets.set(name, value)),
     remove: (name) => process().call('remove secret', () => void world.secrets.delete(name)),
   }
   return assembledDeps({
@@ -65,7 +64,6 @@ export const simDeps = (world: World, process: () => Process, monotonicMs = worl
       providerFees: world.providerFees,
       providerCallsPerMinute: world.callsPerMinute,
       historySteps: world.historySteps,
-      storedRows: world.storedRows,
       // As many as answer the floods of histories.
       environments: 8,
     },

@@ -3,7 +3,7 @@ import { createSimulatorCore } from '../../../infra/local/provider-simulator/sim
 import type { Alert } from '../../../shared/alerts.ts'
 import { byQueue, type QueueName } from '../../../shared/queues.ts'
 import { callbackSecretName, providerSecretName } from '../../../shared/secrets.ts'
-import type { HistorySteps, ProviderFees, StoredRows } from '../../../shared/stage-settings.ts'
+import type { HistorySteps, ProviderFees } from '../../../shared/stage-settings.ts'
 import type { Environment } from './environments.ts'
 import { type Faults, NO_FAULTS } from './faults.ts'
 import { type LoadedFunction } from './handlers.ts'
@@ -30,7 +30,6 @@ export type WorldOptions = {
   readonly functions: ReadonlyMap<string, LoadedFunction>
   readonly tracing?: boolean
   readonly providerFees?: ProviderFees
-  readonly storedRows?: StoredRows
   /** So small, by default, that most of what is read in steps takes several. */
   readonly historySteps?: HistorySteps
   /** How many rows of the provider's a page has at most; so few, in some histories, that most lists have several pages. */
@@ -53,8 +52,6 @@ export const createWorld = ({
   providerFees = 'deducted',
   historySteps = { rows: 2, pages: 1 },
   rowsAPage = seed % 4 < 2 && seed % 3 !== 0 ? 4 : MOST_ROWS_A_PAGE,
-  // Every second history keeps to what the release before reads.
-  storedRows = seed % 2 === 0 ? 'complete' : 'lean',
 }: WorldOptions) => {
   const prng = createPrng(seed)
   const tally: Tally = new Map()
@@ -83,7 +80,6 @@ export const createWorld = ({
       Promise.reject(new Error('nobody listens for callbacks yet'))) as SendCallback,
   }
   const table = createMemoryTable({
-    rows: storedRows,
     onChange: (change) => {
       for (const listen of border.onChange) listen(change)
     },
@@ -134,7 +130,6 @@ export const createWorld = ({
     /** When a process has read a list last. */
     listedMs: new WeakMap<Process, number>(),
     historySteps,
-    storedRows,
     scheduler,
     functions,
     table,

@@ -113,20 +113,4 @@ describe('the checkout page of the provider simulator', () => {
     expect((await call('GET', path)).body['status']).toBe('SUCCEEDED')
     expect(await receiver.waitFor(1)).toMatchObject([{ body: { event: 'payment.capture' } }])
   })
-
-  it('has no button once the request is final, and does not pay it', async ({ running: { call, create } }) => {
-    const { path, payment_request_id: id } = await create('DANA')
-    await call('POST', `${path}/cancel`)
-
-    const page = await call('GET', `/checkout/${id}`)
-    const paid = await call('POST', `/checkout/${id}`)
-
-    expect(page.text).toContain('CANCELED')
-    expect(page.text).not.toContain('<form')
-    expect(paid.status).toBe(400)
-  })
-
-  it('answers 404 for an unknown request', async ({ running: { call } }) => {
-    expect((await call('GET', '/checkout/pr-none')).status).toBe(404)
-  })
 })

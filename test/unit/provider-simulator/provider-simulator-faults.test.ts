@@ -45,8 +45,6 @@ describe.each(['create', 'get', 'get (payment)', 'cancel', 'transactions'])('a c
     ['http_503', undefined, 0, refusal(503, 'CHANNEL_UNAVAILABLE')],
     ['http_429', undefined, 0, refusal(429, 'RATE_LIMIT_EXCEEDED')],
     ['refuse', 'CHANNEL_NOT_ACTIVATED', 0, refusal(403, 'CHANNEL_NOT_ACTIVATED')],
-    ['refuse', 'INVALID_API_KEY', 0, refusal(401, 'INVALID_API_KEY')],
-    ['refuse', 'DATA_NOT_FOUND', 0, refusal(404, 'DATA_NOT_FOUND')],
     ['refuse', 'TEMPORARILY_UNAVAILABLE', 0, refusal(400, 'TEMPORARILY_UNAVAILABLE')],
     ['slow', 1500, 1, { ...success, delayMs: 1500 }],
   ])('%s %s strikes once, and what was asked for happens %i times', (fault, value, times, answer) => {
@@ -73,10 +71,6 @@ describe('the call faults of the provider simulator', () => {
     expect(answers).toMatchObject([{ status: 500 }, { status: 500 }, { status: 503 }, { status: 200 }])
   })
 
-  it('leave other targets alone', () => {
-    expect(arranged('cancel', 'http_500').make('create')).toMatchObject({ status: 201 })
-  })
-
   it('are not used up by a caller with a wrong key', () => {
     const { make } = arranged('get', 'http_500')
 
@@ -86,13 +80,9 @@ describe('the call faults of the provider simulator', () => {
   it.each([
     [{ target: 'creat', fault: 'timeout' }, 'unknown target: creat; one of create, get, cancel'],
     [{ target: 'create', fault: 'lost' }, 'unknown fault for target create: lost; one of timeout_after_commit'],
-    [{ target: 'create', fault: 'constructor' }, 'unknown fault for target create'],
-    [{ target: '__proto__', fault: 'timeout' }, 'unknown target'],
     [{ target: 'create', fault: 'slow' }, 'value of slow'],
-    [{ target: 'create', fault: 'slow', value: -1 }, 'value of slow'],
     [{ target: 'create', fault: 'refuse' }, 'value of refuse'],
     [{ target: 'create', fault: 'timeout', times: 0 }, 'times'],
-    [{ target: 'create', fault: 'timeout', often: 3 }, 'often'],
     [{ target: 'callback', fault: 'delay' }, 'value of delay'],
     [{ target: 'callback', fault: 'duplicate', value: 0 }, 'value of duplicate'],
     [{ target: 'callback', fault: 'forged', value: 'x' }, 'value of forged'],
@@ -114,7 +104,6 @@ describe('the callback faults of the provider simulator', () => {
   simulatorIt.for<[string, (readonly [fault: string, value?: number])[], number[]]>([
     ['lost', [['lost']], []],
     ['duplicate', [['duplicate']], [0, 0]],
-    ['duplicate 5', [['duplicate', 5]], [0, 0, 0, 0, 0]],
     ['delay 90', [['delay', 90]], [90]],
     [
       'delay and duplicate',
@@ -205,10 +194,4 @@ describe('the callback faults of the provider simulator', () => {
       expect(rows()).toStrictEqual([])
     },
   )
-
-  simulatorIt('forged: is refused for a payment the provider has no request for', ({ sim: { order } }) => {
-    const forge = () => order('callback', 'forged', { payment_id: 'nobody' })
-
-    expect(forge).toThrow(expect.objectContaining({ status: 404 }))
-  })
 })

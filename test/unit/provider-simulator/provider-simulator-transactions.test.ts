@@ -42,13 +42,8 @@ describe('the fee of a transaction of the provider simulator', () => {
 
   it.for([
     ['BCA_VIRTUAL_ACCOUNT', 10_000, 4000, 440],
-    ['PERMATA_VIRTUAL_ACCOUNT', 1, 4000, 440],
     ['OVO', 10_025, 200, 22],
-    ['DANA', 10_000, 650, 71],
-    ['LINKAJA', 10_000, 150, 16],
     ['SHOPEEPAY', 10_000_000, 200_000, 22_000],
-    ['GOPAY', 99, 1, 0],
-    ['ASTRAPAY', 10_000, 700, 77],
     ['QRIS', 10_142, 70, 7],
   ] as const)('of %s for %i is %i and %i tax, rounded down', async ([channel, amount, fee, tax], { sim }) => {
     sim.pay(sim.create(channel, { request_amount: amount }))
@@ -62,12 +57,9 @@ describe('the fee of a transaction of the provider simulator', () => {
   // 2026-11-20 is a Friday; 17:30 UTC of a Thursday is already Friday in Jakarta.
   it.for([
     ['BRI_VIRTUAL_ACCOUNT', '2026-11-20T04:10:00.000Z', '2026-11-20T04:15:00.000Z'],
-    ['BCA_VIRTUAL_ACCOUNT', '2026-11-18T04:10:00.000Z', '2026-11-19T04:10:00.000Z'],
     ['BCA_VIRTUAL_ACCOUNT', '2026-11-20T04:10:00.000Z', '2026-11-23T04:10:00.000Z'],
     ['BCA_VIRTUAL_ACCOUNT', '2026-11-19T17:30:00.000Z', '2026-11-22T17:30:00.000Z'],
-    ['GOPAY', '2026-11-20T04:10:00.000Z', '2026-11-23T04:10:00.000Z'],
     ['OVO', '2026-11-17T04:10:00.000Z', '2026-11-19T04:10:00.000Z'],
-    ['DANA', '2026-11-19T04:10:00.000Z', '2026-11-23T04:10:00.000Z'],
     ['QRIS', '2026-11-21T04:10:00.000Z', '2026-11-24T04:10:00.000Z'],
   ] as const)('of %s paid at %s is known at %s', async ([channel, paidAt, settledAt]) => {
     const { pay, create, advance, rows } = aCore({ start: paidAt })
@@ -92,19 +84,11 @@ describe('GET /transactions of the provider simulator', () => {
 
   it.for([
     ['types=PAYMENT', 3],
-    ['types=REFUND', 0],
     ['statuses=SUCCESS', 3],
-    ['statuses=FAILED', 0],
-    ['channel_categories=QR_CODE', 1],
-    ['channel_categories=EWALLET&channel_categories=QR_CODE', 1],
     ['channel_categories=VIRTUAL_ACCOUNT&channel_categories=EWALLET', 2],
-    ['currency=IDR', 3],
     ['currency=PHP', 0],
     ['reference_id=order-2', 1],
-    ['reference_id=order', 0],
     ['amount=30000', 1],
-    ['created[gte]=2026-11-20T04:20:00.000Z', 2],
-    ['created[lte]=2026-11-20T04:20:00.000Z', 2],
     ['created[gte]=2026-11-20T04:15:00Z&created[lte]=2026-11-20T04:25:00Z', 1],
     ['updated[gte]=2026-11-20T04:25:00.000Z', 2],
     ['updated[lte]=2026-11-20T04:15:00.000Z', 1],
@@ -149,9 +133,7 @@ describe('GET /transactions of the provider simulator', () => {
     expect(page).toStrictEqual([])
   })
 
-  const unreadable = ['limit=0', 'limit=many', 'amount=-1', 'created[gte]=yesterday', 'after_id=txn_none']
-
-  it.for(unreadable)('refuses %s', (query, { sim }) => {
+  it.for(['limit=0', 'created[gte]=yesterday'])('refuses %s', (query, { sim }) => {
     const refusal = expect.objectContaining({ status: 400, errorCode: 'API_VALIDATION_ERROR' })
 
     expect(() => sim.rows(query)).toThrow(refusal)

@@ -119,19 +119,11 @@ const inNewRound: readonly Rule<Write>[] = [
   ['begins a round to an endpoint that is switched off', ({ endpoints }) => !endpoints.some(isOn)],
 ]
 
-const whenGivenUp: readonly Rule<Write>[] = [
-  [
-    'is off the due work before anybody was told',
-    ({ before, after, told, givenUp }) =>
-      before?.['due_at'] !== undefined && after['due_at'] === undefined && told < givenUp,
-  ],
-]
-
 const rulesFor = ({ before, was, is, made }: Write): readonly Rule<Write>[] => {
   if (before === undefined) return [...whenNew, ...always]
   if (made !== 0) return [...whenMade, ...always]
   if (was !== 'scheduled' && is === 'scheduled') return [...inNewRound, ...always]
-  return [...betweenAttempts, ...(was === 'abandoned' && is === 'abandoned' ? whenGivenUp : []), ...always]
+  return [...betweenAttempts, ...always]
 }
 
 /** What goes along with the write, once all of it is written. */
@@ -156,6 +148,14 @@ const alongside = (world: World, { id, was, is, made, before, after, nowMs, endp
     [
       'begins a round in the place of an alert that is owed',
       begins && isAlertOwed(before) && told < givenUp && untold?.['work'] !== 'alert',
+    ],
+    [
+      'is off the due work before anybody was told',
+      is === 'abandoned' &&
+        isAlertOwed(before) &&
+        !isAlertOwed(after) &&
+        told < givenUp &&
+        untold?.['work'] !== 'alert',
     ],
     ['begins a round, and its bytes may be gone before it is', begins && !hasBytesFor(90 * DAY_MS)],
   ]

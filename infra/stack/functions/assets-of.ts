@@ -1,0 +1,105 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import { AssetHashType, DockerImage } from 'aws-cdk-lib'
+import { Code } from 'aws-cdk-lib/aws-lambda'
+import { buildSync, type OutputFile } from 'esbuild'
+import { type FunctionSpec, isHttp } from '../../../functions/function-spec.ts'
+import { MANIFEST } from '../../../functions/manifest.ts'
+import type { TableAccess } from '../../../shared/table/access.ts'
+import { type Partition, pkPrefix } from '../../../shared/table/keys.ts'
+import { PROJECT_ROOT } from '../project-root.ts'
+import type { DeployedStage } from '../stage.ts'
+import { SOURCE_MAPS } from './source-maps.ts'
+
+/**
+ * The means that the manifest gives a function no use for, by the names under which shared/runtime/runtime-deps.ts asks
+ * for them. A literal makes the bundler leave out all that only they would load.
+ */
+const withheldFrom = (spec: FunctionSpec, stage: DeployedStage) => {
+  const uses = {
+    TABLE: Object.keys(spec.table).length > 0,
+    QUEUES: spec.sends.length > 0,
+    ALERTS: spec.alerts,
+    SECRETS: spec.secrets.length > 0 || (stage.front !== 'none' && isHttp(spec)),
+    PROVIDER: spec.secrets.includes('read-provider'),
+    MERCHANTS: spec.callsMerchants === true,
+    // Where a webhook would go is looked at when an endpoint is registered, too.
+    ADDRESSES: spec.callsMerchants === true || spec.secrets.includes('create-endpoints'),
+  }
+  return Object.entries(uses).flatMap(([means, used]) => (used ? [] : [[`process.env.WITHHOLD_${means}`, '"yes"']]))
+}
+
+const firstOf = (partitions: readonly Partition[] | undefined) => partitions?.slice(0, 1).map(pkPrefix) ?? []
+
+/** The read that warms a function up (shared/runtime/warm-table.ts): one its role allows, of an item that is not there. */
+const warmingRead = ({ BatchGetItem, GetItem }: TableAccess) => {
+  const [batch] = firstOf(BatchGetItem)
+  const [get] = firstOf(GetItem)
+  if (batch !== undefined) return [['process.env.WARM_BATCH_GET', JSON.stringify(batch)]]
+  return get === undefined ? [] : [['process.env.WARM_GET', JSON.stringify(get)]]
+}
+
+/** Everything that the bundler puts into the code of a function. */
+const literalsOf = (spec: FunctionSpec, stage: DeployedStage): Readonly<Record<string, string>> =>
+  Object.fromEntries([...withheldFrom(spec, stage), ...warmingRead(spec.table)])
+
+/**
+ * How handlers become bundles. The SDK is bundled, so that the versions of the lock file run; ES modules first, because
+ * the CommonJS builds of the SDK are half as large again; and the SDK's chain of credential sources (profiles, SSO,
+ * instance metadata), which a function never uses, is replaced by the environment; and each bundle has the clients its
+ * function uses, no others. `npm run bench -- start` measures what loading takes.
+ */
+const bundle = (specs: readonly FunctionSpec[], define: Readonly<Record<string, string>>): readonly OutputFile[] =>
+  buildSync({
+    absWorkingDir: PROJECT_ROOT,
+    entryPoints: specs.map(({ entry, name }) => ({ in: entry, out: name })),
+    outdir: 'bundles',
+    write: false,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node24',
+    mainFields: ['module', 'main'],
+    minify: true,
+    sourcemap: 'external',
+    sourcesContent: false,
+    logLevel: 'warning',
+    define: { ...define },
+    alias: { '@aws-sdk/credential-provider-node': join(PROJECT_ROOT, 'shared/runtime/env-credentials.ts') },
+  }).outputFiles
+
+/**
+ * The assets of a stage's functions, each with its handler in `index.handler`. Functions with the same literals are
+ * bundled in one call, because the bundler then reads once what they share: that halves a synthesis. NodejsFunction
+ * would start npm for every function to find the same bundler.
+ *
+ * An asset has no source map, because reading one at start costs more than the names in a stack trace are worth. The map
+ * is written next to the assets instead, without the sources' text: `npm run trace -- <function>` reads a stack trace
+ * with it.
+ */
+export const assetsOf = (stage: DeployedStage): ((spec: FunctionSpec) => Code) => {
+  const made = new Map<string, Uint8Array>()
+  const bundled = (spec: FunctionSpec, outputDir: string) => {
+    if (!made.has(`${spec.name}.js`)) {
+      const literals = literalsOf(spec, stage)
+      const alike = MANIFEST.filter((other) => isDeepStrictEqual(literalsOf(other, stage), literals))
+      for (const { path, contents } of bundle(alike, literals)) made.set(basename(path), contents)
+    }
+    const maps = join(dirname(outputDir), SOURCE_MAPS)
+    mkdirSync(maps, { recursive: true })
+    writeFileSync(join(outputDir, 'index.mjs'), made.get(`${spec.name}.js`) ?? '')
+    writeFileSync(join(maps, `${spec.name}.mjs.map`), made.get(`${spec.name}.js.map`) ?? '')
+    return true
+  }
+  return (spec) =>
+    Code.fromAsset(PROJECT_ROOT, {
+      assetHashType: AssetHashType.OUTPUT,
+      bundling: {
+        image: DockerImage.fromRegistry('never-pulled'),
+        // What CDK tells assets of one directory apart by.
+        command: [stage.settings.name, spec.name],
+        local: { tryBundle: (outputDir) => bundled(spec, outputDir) },
+      },
+    })
+}
