@@ -57,7 +57,7 @@ const tellProgress = () => {
   let failures = 0
   return ({ seed, failure }: SeedResult) => {
     if (failure !== undefined) console.log(`seed ${seed} fails (failure ${++failures})`)
-    if (++done % PROGRESS_EVERY === 0) console.log(`${done} histories, ${failures} failures so far`)
+    if (++done % PROGRESS_EVERY === 0) console.log(`${done} done, ${failures} failures so far`)
   }
 }
 

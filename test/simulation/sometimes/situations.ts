@@ -1,7 +1,7 @@
 import type { Faults } from '../world/faults.ts'
 import { REVERSAL_CELLS } from './reversal-stages.ts'
 
-/** In so many seeds, from the first on, it must have happened: those of `npm test`, of `.ci/run`, of a long run. */
+/** In so many seeds, from the first on, it must have happened: those of `npm test`, of `.ci/run`, of `.ci/nightly`. */
 type Within = 25 | 250 | 1_000
 
 type Situation = { readonly within: Within; readonly what: string }
