@@ -36,7 +36,6 @@ const STEPS = new Map(
     remove: [ALWAYS, 1],
   } as const),
 )
-const TRANSACTIONS = /^(transact\w*|recordChange|recordSettlement)$/
 const CHANGES = /^(set|setIfAbsent|add|deleteFromSet|remove)$/
 const KEYS = /(Key|Pk|^owners?Of|^shardOf)$/
 /** What is told to people breaks no promise. */
@@ -152,8 +151,9 @@ const ofCall: Breaks<ESTree.CallExpression> = (node, code, around) => {
 const isChange = (node: ESTree.Node | undefined) => node?.type === 'Property' && CHANGES.test(nameOf(node.key))
 
 const ofObject: Breaks<ESTree.ObjectExpression> = (node, { without }, [parent, outer]) => {
-  const call = parent?.type === 'CallExpression' ? nameOf(parent.callee) : ''
-  const isSteps = TRANSACTIONS.test(call) || (parent?.type === 'VariableDeclarator' && nameOf(parent.id) === 'steps')
+  const [call, last] = parent?.type === 'CallExpression' ? [nameOf(parent.callee), parent.arguments.at(-1)] : ['']
+  const isNamedSteps = parent?.type === 'VariableDeclarator' && nameOf(parent.id) === 'steps'
+  const isSteps = isNamedSteps || call.startsWith('transact') || (call === 'recordChange' && last === node)
   const isChanges = /^update(Fields)?$/.test(call) || (isChange(parent) && outer?.type === 'ObjectExpression')
   const operator = isSteps ? 'step dropped' : 'change dropped'
   return isSteps || isChanges ? node.properties.map((property) => without(operator, node.properties, property)) : []
