@@ -9,11 +9,11 @@ const stageOf = (template: ReturnType<typeof synthesised>) => template.ofType('A
 
 describe('throttles of the API', () => {
   it.each([
-    ['dev', [50, 100], { 'POST /v1/payments': [14, 28] }],
+    ['dev', [50, 100], { 'POST /v1/payments': [20, 40] }],
     [
       'prod',
       [500, 250],
-      { 'POST /v1/payments': [57, 114], 'POST /callbacks/xendit': [1_000, 500], $default: [300, 100] },
+      { 'POST /v1/payments': [83, 166], 'POST /callbacks/xendit': [1_000, 500], $default: [300, 100] },
     ],
   ] as const)(
     'of %s are those of the stage, narrow where the table carries less, and buy no metrics',
