@@ -193,8 +193,6 @@ describe('permissions of the functions', () => {
     expect(permissionsOf('dev', 'deliver-webhook').filter((one) => !one.endsWith('ALERT#*'))).toStrictEqual([
       'dynamodb:BatchGetItem on <gateway-dev>.Arn of DELIVERY#*',
       'dynamodb:BatchGetItem on <gateway-dev>.Arn of ENDPOINTS#*',
-      'dynamodb:GetItem on <gateway-dev>.Arn of DELIVERY#*',
-      'dynamodb:GetItem on <gateway-dev>.Arn of ENDPOINTS#*',
       'dynamodb:GetItem on <gateway-dev>.Arn of PAYMENT#*, pk sk body ttl alone',
       'dynamodb:PutItem on <gateway-dev>.Arn of DELIVERY#*',
       'dynamodb:UpdateItem on <gateway-dev>.Arn of DELIVERY#*',
