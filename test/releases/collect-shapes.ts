@@ -77,31 +77,31 @@ const refuseSecrets = (play: Play, items: readonly RawItem[]): void => {
     throw new Error('a secret is in what the table stores')
 }
 
+const SEED = 5
+
 /**
  * One item of every shape that this tree stores, between the writes of a flow too, with what the tree reads of it. Clock
- * and ids are the simulation's, so each run collects the same items. A seed decides `storedRows`: there are rows of either kind.
+ * and ids are the simulation's, so each run collects the same items.
  */
 export const collectShapes = async (): Promise<readonly Kept[]> => {
   const functions = await loadFunctions()
   const { note, kept } = createShapes()
-  const watched = async (seed: number) => {
-    const play = await startPlay({ seed, functions })
+  const watched = async () => {
+    const play = await startPlay({ seed: SEED, functions })
     play.world.table.items().forEach(note)
     play.world.onChange.push(({ after }) => after && note(after))
     return play
   }
-  for (const seed of [4, 5]) {
-    const first = await watched(seed)
-    await createInFull(first)
-    await operated(first)
-    refuseSecrets(first, kept)
-    await inTrouble(await watched(seed))
-    for (const flow of FLOWS) {
-      const play = await watched(seed)
-      await drive(play.world, flow.run(play, await flow.prepare(play), {}))
-      if (DAYS_BEHIND.test(flow.name)) await letDaysPass(play)
-      refuseSecrets(play, kept)
-    }
+  const first = await watched()
+  await createInFull(first)
+  await operated(first)
+  refuseSecrets(first, kept)
+  await inTrouble(await watched())
+  for (const flow of FLOWS) {
+    const play = await watched()
+    await drive(play.world, flow.run(play, await flow.prepare(play), {}))
+    if (DAYS_BEHIND.test(flow.name)) await letDaysPass(play)
+    refuseSecrets(play, kept)
   }
   const answers = await Promise.all(kept.map(readToday))
   return kept.map((item, at) => ({ item, ...(answers[at] !== undefined && { read: answers[at] }) }))
